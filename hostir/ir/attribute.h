@@ -1,0 +1,66 @@
+// Attributes of instructions: values with names, checked against the op's record.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "hostir/ir/index_expr.h"
+#include "hostir/ir/mesh.h"
+#include "hostir/ir/tensor.h"
+#include "hostir/ir/type.h"
+
+namespace hostir {
+
+/// A symbol of the file, `@name` without the '@'.
+struct Symbol {
+  std::string name;
+  friend bool operator==(const Symbol&, const Symbol&) = default;
+};
+/// A word out of a fixed set that the record lists: `tanh`, `lt`.
+struct Keyword {
+  std::string word;
+  friend bool operator==(const Keyword&, const Keyword&) = default;
+};
+
+using IntList = std::vector<int64_t>;
+using IntLists = std::vector<std::vector<int64_t>>;  // groups, permute pairs
+using ExprList = std::vector<IndexExpr>;             // slice bounds, counts
+using AxisList = std::vector<AxisRef>;
+
+using Attribute = std::variant<bool, int64_t, double, std::string, Keyword, Symbol, IndexExpr,
+                               IntList, IntLists, ExprList, AxisList, DType, Reduction, Sharding,
+                               Type, Tensor>;
+
+/// Attributes by name, in the order of the op's record.
+class Attributes {
+ public:
+  const Attribute* find(std::string_view name) const;
+  void set(std::string_view name, Attribute value);
+  void erase(std::string_view name);
+  bool has(std::string_view name) const { return find(name) != nullptr; }
+  bool empty() const { return entries_.empty(); }
+  const std::vector<std::pair<std::string, Attribute>>& entries() const { return entries_; }
+
+  /// The attribute as T, or nullptr if it is missing or of another type.
+  template <class T>
+  const T* get(std::string_view name) const {
+    const Attribute* a = find(name);
+    return a ? std::get_if<T>(a) : nullptr;
+  }
+  template <class T>
+  T get_or(std::string_view name, T fallback) const {
+    const T* value = get<T>(name);
+    return value ? *value : fallback;
+  }
+
+  friend bool operator==(const Attributes&, const Attributes&) = default;
+
+ private:
+  std::vector<std::pair<std::string, Attribute>> entries_;
+};
+
+}  // namespace hostir

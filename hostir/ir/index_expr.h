@@ -1,0 +1,97 @@
+// Integer expressions: tensor sizes, loop bounds, slice bounds, conditions of `where`.
+//
+// An expression is a small value tree. Leaves are constants, global sizes (`?B`), and what only a rank
+// knows while it runs: `rank`, `coord(a)`, `size(a)`, loop names and integers read from a buffer.
+// Simplification is canonical enough that equal sizes written differently compare equal after
+// `simplified()` where both are sums of products. Arithmetic that overflows int64 is an error.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hostir/support/expected.h"
+
+namespace hostir {
+
+class IndexExpr {
+ public:
+  enum class Kind : uint8_t {
+    kConst,   // value
+    kSize,    // ?NAME, a global size
+    kName,    // %name: a loop variable or an integer value of the host function
+    kRank,    // rank
+    kCoord,   // coord(axis)
+    kAxisSize,// size(axis)
+    kAdd, kSub, kMul, kDiv, kMod, kMin, kMax,          // kDiv is floor division
+    kEq, kNe, kLt, kLe, kGt, kGe,                       // 1 or 0
+    kAnd, kOr,                                          // && and ||
+  };
+
+  IndexExpr() = default;
+  IndexExpr(int64_t value) : value_(value) {}  // NOLINT: sizes are written as plain integers
+  static IndexExpr size(std::string name);
+  static IndexExpr name(std::string name);
+  static IndexExpr rank();
+  static IndexExpr coord(std::string axis);
+  static IndexExpr axis_size(std::string axis);
+  static IndexExpr binary(Kind kind, IndexExpr a, IndexExpr b);
+
+  Kind kind() const { return kind_; }
+  bool is_const() const { return kind_ == Kind::kConst; }
+  int64_t value() const { return value_; }                // of a constant
+  const std::string& symbol() const { return symbol_; }  // of a size, name, coord or axis size
+  const std::vector<IndexExpr>& args() const { return args_; }  // two for binary kinds
+
+  /// What a leaf stands for; nullopt = unknown.
+  using Lookup = std::function<std::optional<int64_t>(const IndexExpr& leaf)>;
+
+  /// The value. Errors: `index_unbound` names the leaf that is unknown, `index_div0`,
+  /// `index_overflow`.
+  Expected<int64_t> evaluate(const Lookup& lookup) const;
+
+  /// Known leaves replaced, constants folded, sums and products in canonical order.
+  IndexExpr simplified(const Lookup& lookup = {}) const;
+
+  /// Calls `f` for every leaf that is not a constant.
+  void for_each_leaf(const std::function<void(const IndexExpr&)>& f) const;
+
+  /// Canonical text without outer parentheses: `?B*?S`, `coord(tp) + 1`, `%i`.
+  std::string to_string() const;
+
+  friend bool operator==(const IndexExpr&, const IndexExpr&) = default;
+
+ private:
+  Kind kind_ = Kind::kConst;
+  int64_t value_ = 0;
+  std::string symbol_;
+  std::vector<IndexExpr> args_;
+};
+
+/// Sizes of a tensor, possibly symbolic.
+using Shape = std::vector<IndexExpr>;
+/// Sizes of a tensor, all known.
+using Extents = std::vector<int64_t>;
+
+/// The extents if every size is a constant after simplification.
+std::optional<Extents> constant_extents(const Shape& shape);
+/// Product of the extents (1 for rank 0); nullopt if it overflows int64.
+std::optional<int64_t> element_count(const Extents& extents);
+
+/// Values of the symbolic sizes of one run (`?B` -> 8).
+class SizeBindings {
+ public:
+  std::optional<int64_t> find(std::string_view name) const;
+  /// False if the name was bound to another value before.
+  bool bind(std::string_view name, int64_t value);
+  const std::vector<std::pair<std::string, int64_t>>& all() const { return sizes_; }
+  IndexExpr::Lookup lookup() const;
+
+ private:
+  std::vector<std::pair<std::string, int64_t>> sizes_;  // sorted by name
+};
+
+}  // namespace hostir

@@ -1,0 +1,182 @@
+// Programs: what one part of a `.hir` file holds, as values in flat arenas.
+//
+// One generic `Instruction` for every op of every kind of function; what an op means stands in its
+// record (hostir/ops). A Program can be copied, compared and printed; positions in the source and
+// spelling (comments apart) never take part in comparing. Ids are indices into the arenas of *one*
+// function and are stable while instructions are only appended; passes build new functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "hostir/ir/attribute.h"
+#include "hostir/ir/machine.h"
+#include "hostir/ir/mesh.h"
+#include "hostir/ir/op_kind.h"
+#include "hostir/ir/script.h"
+#include "hostir/ir/type.h"
+#include "hostir/support/ids.h"
+
+namespace hostir {
+
+using ValueId = Id<struct ValueTag>;
+using InstrId = Id<struct InstrTag>;
+using RegionId = Id<struct RegionTag>;
+
+/// Comments that a person wrote; derived `//=` comments are not stored.
+struct Comments {
+  std::vector<std::string> leading;  // whole lines before, without `//`; "" = blank line kept
+  std::string trailing;              // on the same line
+  friend bool operator==(const Comments&, const Comments&) = default;
+};
+
+struct Value {
+  std::string name;  // without '%'; unique among the names visible where it is defined
+  Type type;
+  InstrId defined_by;         // invalid: a parameter or a region argument
+  uint32_t result_index = 0;  // among the results of `defined_by`
+  SourceSpan span;
+  friend bool operator==(const Value&, const Value&) = default;
+};
+
+/// How an instruction touches a buffer operand. `kUse`: not a buffer access (streams, events,
+/// communicators, values of fusions and kernels).
+enum class Access : uint8_t { kUse, kRead, kWrite, kReadWrite };
+
+struct Operand {
+  ValueId value;                    // invalid: `none`
+  Access access = Access::kUse;     // ro, wo, rw
+  uint8_t slot = 0;                 // index into the record's operand list
+  std::optional<Sharding> becomes;  // `rw(%y -> [{dp}, {}])`: the layout after the instruction
+  SourceSpan span;
+  friend bool operator==(const Operand&, const Operand&) = default;
+};
+
+/// The fusion instruction that a host or kernel instruction came from: `@mlp#3`, 1-based preorder.
+struct OpRef {
+  std::string function;
+  uint32_t number = 0;
+  friend auto operator<=>(const OpRef&, const OpRef&) = default;
+};
+
+struct Instruction {
+  OpKind kind = OpKind::add;
+  std::vector<Operand> operands;  // in the order of the record's slots
+  std::vector<ValueId> results;
+  Attributes attributes;
+  std::vector<RegionId> regions;
+  std::vector<OpRef> from;
+  Comments comments;
+  SourceSpan span;       // the whole instruction
+  SourceSpan name_span;  // the mnemonic
+  friend bool operator==(const Instruction&, const Instruction&) = default;
+};
+
+/// A list of instructions, `{ ... }`, with the names it introduces (loop variable, carried values).
+struct Region {
+  std::vector<ValueId> arguments;
+  std::vector<InstrId> instructions;
+  std::vector<std::string> closing_comments;  // before the closing brace
+  friend bool operator==(const Region&, const Region&) = default;
+};
+
+enum class FunctionKind : uint8_t { kFusion, kKernel, kHost };
+
+struct Parameter {
+  ValueId value;
+  bool inout = false;  // host: may be written
+  friend bool operator==(const Parameter&, const Parameter&) = default;
+};
+
+/// A declared result: `(%y: tensor<...> <@m, ...>)`. In host functions `alias(%w1)` marks an update.
+struct ResultDecl {
+  std::string name;  // without '%'; empty if the text gives none
+  Type type;
+  std::optional<std::string> alias;  // parameter name
+  SourceSpan span;
+  friend bool operator==(const ResultDecl&, const ResultDecl&) = default;
+};
+
+struct Function {
+  FunctionKind kind = FunctionKind::kFusion;
+  std::string name;  // without '@'
+  std::string mesh;  // of a host function: the world mesh; of others empty
+  std::vector<Parameter> params;
+  std::vector<ResultDecl> results;
+  RegionId body;
+  std::vector<Value> values;
+  std::vector<Instruction> instructions;
+  std::vector<Region> regions;
+  std::string rule;  // kernel: a sharding rule of the user's own, `([i,k],[k,j])->([i,j])`, or empty
+  std::vector<std::string> documentation;
+  Comments comments;
+  SourceSpan span;
+  SourceSpan name_span;
+
+  Value& value(ValueId id) { return values[id.index]; }
+  const Value& value(ValueId id) const { return values[id.index]; }
+  Instruction& instr(InstrId id) { return instructions[id.index]; }
+  const Instruction& instr(InstrId id) const { return instructions[id.index]; }
+  Region& region(RegionId id) { return regions[id.index]; }
+  const Region& region(RegionId id) const { return regions[id.index]; }
+
+  ValueId add_value(std::string name, Type type);
+  RegionId add_region();
+  /// Appends to a region and gives the results their definition.
+  InstrId add_instruction(RegionId region, Instruction instruction);
+
+  /// All instructions in preorder: element n-1 has the address `@f#n`.
+  std::vector<InstrId> preorder() const;
+  /// The value with this name; the first if regions reuse it.
+  std::optional<ValueId> find_value(std::string_view name) const;
+  /// A name not used in the function yet: `stem`, `stem_1`, ...
+  std::string unique_name(std::string_view stem) const;
+
+  friend bool operator==(const Function&, const Function&) = default;
+};
+
+/// The operands of one slot, in order.
+std::vector<ValueId> operands_in_slot(const Instruction& instruction, uint8_t slot);
+
+/// One part of a file. Pieces keep their order for printing through `order`.
+struct Program {
+  enum class PieceKind : uint8_t { kMesh, kMachine, kFunction, kTest };
+  struct Piece {
+    PieceKind kind;
+    uint32_t index;
+    friend bool operator==(const Piece&, const Piece&) = default;
+  };
+
+  std::vector<Mesh> meshes;
+  std::vector<Machine> machines;
+  std::vector<Function> functions;
+  std::vector<TestPiece> tests;
+  std::vector<Piece> order;
+  std::vector<std::string> leading_comments;   // before the first piece
+  std::vector<std::string> closing_comments;   // after the last piece
+
+  const Mesh* find_mesh(std::string_view name) const;
+  const Machine* find_machine(std::string_view name) const;
+  const Function* find_function(std::string_view name) const;
+  Function* find_function(std::string_view name);
+  Mesh& add_mesh(Mesh mesh);
+  Machine& add_machine(Machine machine);
+  Function& add_function(Function function);
+  TestPiece& add_test(TestPiece test);
+  /// The function that a command without `@f` means: the first fusion, else the first host function.
+  const Function* main_function() const;
+
+  friend bool operator==(const Program&, const Program&) = default;
+};
+
+/// A whole file: parts separated by `// -----`.
+struct SourceFileProgram {
+  std::vector<Program> parts;
+  friend bool operator==(const SourceFileProgram&, const SourceFileProgram&) = default;
+};
+
+}  // namespace hostir

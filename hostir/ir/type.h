@@ -1,0 +1,64 @@
+// Types of values.
+//
+// One `Type` for everything that has a name in the text. Tensors and shards share a struct: a `tensor`
+// in a fusion may carry a sharding; a `shard` of a host function always does; a `tensor` in a host
+// function has the same shape on every rank. `blocks` describes a packed communication buffer: the
+// elements of this rank's box of `sharding`, stored as one block per member of a group in group order,
+// each block the row-major intersection with that member's box of `blocks`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "hostir/ir/sharding.h"
+
+namespace hostir {
+
+struct TensorType {
+  DType dtype = DType::kF32;
+  Shape shape;  // global
+  std::optional<Sharding> sharding;
+  friend bool operator==(const TensorType&, const TensorType&) = default;
+};
+
+struct ShardType {
+  DType dtype = DType::kF32;
+  Shape shape;        // global
+  Sharding sharding;  // its mesh is the function's or a sub-mesh of it
+  std::optional<Sharding> blocks;
+  friend bool operator==(const ShardType&, const ShardType&) = default;
+};
+
+struct EventType {
+  friend bool operator==(const EventType&, const EventType&) = default;
+};
+struct StreamType {
+  friend bool operator==(const StreamType&, const StreamType&) = default;
+};
+struct CommType {
+  friend bool operator==(const CommType&, const CommType&) = default;
+};
+/// A 64-bit integer of the host: loop variables and `read` results.
+struct IndexType {
+  friend bool operator==(const IndexType&, const IndexType&) = default;
+};
+/// Not inferred yet; never left after verification.
+struct NoType {
+  friend bool operator==(const NoType&, const NoType&) = default;
+};
+
+using Type = std::variant<NoType, TensorType, ShardType, EventType, StreamType, CommType, IndexType>;
+
+/// `4x?Bxf32`, `(?B*?S)x32xf32`, `f32`.
+std::string shape_to_string(const Shape& shape, DType dtype);
+/// The type as the text writes it: `tensor<4xf32> <@m, [{x}]>`, `shard<4xf32, @m, [{x}]>`, `event`.
+std::string to_string(const Type& type);
+
+/// The global shape and dtype of a tensor or shard; must be one of the two.
+const Shape& shape_of(const Type& type);
+DType dtype_of(const Type& type);
+/// The sharding of a tensor or shard, or nullptr.
+const Sharding* sharding_of(const Type& type);
+
+}  // namespace hostir

@@ -1,0 +1,80 @@
+// Running compute groups on the CPU.
+//
+// A *kernel function* (the body of a `launch`) is bound once per rank layout into a `BoundKernel`:
+// every value has its global extents and this rank's box. `compile()` turns that into something that
+// runs on memory. Two kernel sets: `kReference` runs op by op through the plain loops that are the
+// truth of every op, bit-identical on every machine; `kFast` fuses pointwise chains and reductions
+// into cache-sized tiles and uses oneDNN for matrix products. Both see only local memory, and both
+// know from the boxes where they are (iota, dropout, masks).
+// Absent here: streams, time, ranks other than the caller's.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "hostir/ir/placement.h"
+#include "hostir/ir/program.h"
+
+namespace hostir::cpu {
+
+/// A kernel function with every value placed, for one rank.
+struct BoundKernel {
+  const Function* function = nullptr;  // kind kKernel; outlives the compiled kernel
+  std::vector<Placement> values;       // by ValueId
+  bool is_partial_root = true;         // coordinate 0 of the axes a `reshard` makes partial
+};
+
+/// Memory of an operand, row-major over the placement's box (or in its block order).
+struct Memory {
+  std::byte* data = nullptr;
+  int64_t bytes = 0;
+};
+struct ConstMemory {
+  const std::byte* data = nullptr;
+  int64_t bytes = 0;
+};
+
+/// What the plain loop of one op sees.
+struct ReferenceCall {
+  const Instruction& instruction;
+  std::span<const Placement* const> in;
+  std::span<const ConstMemory> in_data;
+  std::span<const Placement* const> out;
+  std::span<const Memory> out_data;
+  bool is_partial_root = true;
+};
+/// `reference_<mnemonic>` in kernels/cpu/<mnemonic>.cpp, one per compute op (a missing one is a link
+/// error). Arithmetic: f64 in f64; f32, bf16, f16 in f32 and rounded once; integers wrap.
+using ReferenceKernel = void (*)(const ReferenceCall&);
+ReferenceKernel reference_kernel(OpKind kind);
+
+enum class KernelSet : uint8_t { kReference, kFast };
+
+/// A kernel ready to run. Thread-safe: `run` may be called from several threads at once, each with
+/// scratch of its own. Owns packed copies of nothing: operands are the caller's.
+class CompiledKernel {
+ public:
+  virtual ~CompiledKernel() = default;
+  /// `in`: parameters in order; `out`: results in order. An output may alias the input it updates
+  /// (`rw`). Never fails: everything that can fail was checked by compile().
+  virtual void run(std::span<const ConstMemory> in, std::span<const Memory> out) = 0;
+  /// Packs an operand that stays the same over many runs (weights), e.g. into oneDNN's blocked
+  /// layout; run() then uses the packed copy while `data` and `version` are the same. Optional.
+  virtual void prepack(size_t parameter, ConstMemory data, uint64_t version);
+  /// One line for the log: "matmul+gelu onednn f32 256x512x2048" or "pointwise x6, tile 16384".
+  virtual std::string description() const = 0;
+};
+
+/// Errors: `kernel_unsupported` names the op where a kernel set lacks it (never for kReference).
+Expected<std::unique_ptr<CompiledKernel>> compile(const BoundKernel& kernel, KernelSet set);
+
+/// Threads used inside one kernel (1..n). Default: the hardware's.
+void set_thread_count(int threads);
+int thread_count();
+
+/// The instruction set in use ("avx512_core", "avx2"), for the log; honours DNNL_MAX_CPU_ISA.
+std::string isa_name();
+
+}  // namespace hostir::cpu
