@@ -31,9 +31,9 @@ using IntLists = std::vector<std::vector<int64_t>>;  // groups, permute pairs
 using ExprList = std::vector<IndexExpr>;             // slice bounds, counts
 using AxisList = std::vector<AxisRef>;
 
-using Attribute = std::variant<bool, int64_t, double, std::string, Keyword, Symbol, IndexExpr,
-                               IntList, IntLists, ExprList, AxisList, DType, Reduction, Sharding,
-                               Type, Tensor>;
+using Attribute =
+    std::variant<bool, int64_t, double, std::string, Keyword, Symbol, IndexExpr, IntList, IntLists,
+                 ExprList, AxisList, DType, Reduction, Sharding, Type, Tensor>;
 
 /// Attributes by name, in the order of the op's record.
 class Attributes {

@@ -1,9 +1,10 @@
 // Integer expressions: tensor sizes, loop bounds, slice bounds, conditions of `where`.
 //
-// An expression is a small value tree. Leaves are constants, global sizes (`?B`), and what only a rank
-// knows while it runs: `rank`, `coord(a)`, `size(a)`, loop names and integers read from a buffer.
-// Simplification is canonical enough that equal sizes written differently compare equal after
-// `simplified()` where both are sums of products. Arithmetic that overflows int64 is an error.
+// An expression is a small value tree. Leaves are constants, global sizes (`?B`), and what only a
+// rank knows while it runs: `rank`, `coord(a)`, `size(a)`, loop names and integers read from a
+// buffer. Simplification is canonical enough that equal sizes written differently compare equal
+// after `simplified()` where both are sums of products. Arithmetic that overflows int64 is an
+// error.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +21,27 @@ namespace hostir {
 class IndexExpr {
  public:
   enum class Kind : uint8_t {
-    kConst,   // value
-    kSize,    // ?NAME, a global size
-    kName,    // %name: a loop variable or an integer value of the host function
-    kRank,    // rank
-    kCoord,   // coord(axis)
-    kAxisSize,// size(axis)
-    kAdd, kSub, kMul, kDiv, kMod, kMin, kMax,          // kDiv is floor division
-    kEq, kNe, kLt, kLe, kGt, kGe,                       // 1 or 0
-    kAnd, kOr,                                          // && and ||
+    kConst,     // value
+    kSize,      // ?NAME, a global size
+    kName,      // %name: a loop variable or an integer value of the host function
+    kRank,      // rank
+    kCoord,     // coord(axis)
+    kAxisSize,  // size(axis)
+    kAdd,
+    kSub,
+    kMul,
+    kDiv,
+    kMod,
+    kMin,
+    kMax,  // kDiv is floor division
+    kEq,
+    kNe,
+    kLt,
+    kLe,
+    kGt,
+    kGe,  // 1 or 0
+    kAnd,
+    kOr,  // && and ||
   };
 
   IndexExpr() = default;
@@ -42,7 +55,7 @@ class IndexExpr {
 
   Kind kind() const { return kind_; }
   bool is_const() const { return kind_ == Kind::kConst; }
-  int64_t value() const { return value_; }                // of a constant
+  int64_t value() const { return value_; }               // of a constant
   const std::string& symbol() const { return symbol_; }  // of a size, name, coord or axis size
   const std::vector<IndexExpr>& args() const { return args_; }  // two for binary kinds
 

@@ -1,7 +1,7 @@
 // Machine descriptions: where `sim` takes its times from.
 //
-// Plain numbers with units in their names. Hosts hold `ranks_per_host` devices each; as many hosts as
-// the ranks need. Collectives follow an alpha-beta model with a few measured points per kind
+// Plain numbers with units in their names. Hosts hold `ranks_per_host` devices each; as many hosts
+// as the ranks need. Collectives follow an alpha-beta model with a few measured points per kind
 // (hostir/ops/collective_cost.h says how); the tables of the built-in machines are calibrated on
 // recorded NCCL measurements.
 #pragma once
@@ -38,13 +38,13 @@ struct CollectiveModel {
 struct Machine {
   std::string name;
   int64_t ranks_per_host = 8;
-  int64_t memory_bytes = 0;              // per rank
+  int64_t memory_bytes = 0;  // per rank
   double memory_bandwidth_bytes_per_s = 0;
-  double launch_ns = 0;                  // fixed cost of a kernel on the device
-  double issue_ns = 0;                   // host cost of one instruction
+  double launch_ns = 0;                               // fixed cost of a kernel on the device
+  double issue_ns = 0;                                // host cost of one instruction
   std::vector<std::pair<DType, double>> flops_per_s;  // matrix products, by dtype
-  Link local_link;                       // between ranks of a host
-  Link network;                          // between hosts
+  Link local_link;                                    // between ranks of a host
+  Link network;                                       // between hosts
   std::vector<CollectiveModel> collectives;
   std::vector<std::string> documentation;
   SourceSpan span;

@@ -1,10 +1,10 @@
 // Device meshes.
 //
-// A mesh is a list of named axes over ranks. Positions are numbered row-major, the last axis fastest;
-// `device_ids` maps position to rank (identity if empty). A sub-mesh `@s0 = @w[pp=0]` keeps its parent
-// and fixed coordinates for printing; its axes and device_ids are resolved when it is made.
-// Groups: the formula of Shardy (reference/textual.md section 2.7): axes that are not listed vary
-// slowest in mesh order, listed ones fastest in listed order.
+// A mesh is a list of named axes over ranks. Positions are numbered row-major, the last axis
+// fastest; `device_ids` maps position to rank (identity if empty). A sub-mesh `@s0 = @w[pp=0]`
+// keeps its parent and fixed coordinates for printing; its axes and device_ids are resolved when it
+// is made. Groups: the formula of Shardy (reference/textual.md section 2.7): axes that are not
+// listed vary slowest in mesh order, listed ones fastest in listed order.
 #pragma once
 
 #include <cstdint>
@@ -43,9 +43,9 @@ struct FixedCoord {
 struct Mesh {
   std::string name;
   std::vector<MeshAxis> axes;
-  std::vector<int64_t> device_ids;  // empty: position == rank
-  std::string parent;               // of a sub-mesh, else empty
-  std::vector<FixedCoord> fixed;    // of a sub-mesh
+  std::vector<int64_t> device_ids;         // empty: position == rank
+  std::string parent;                      // of a sub-mesh, else empty
+  std::vector<FixedCoord> fixed;           // of a sub-mesh
   std::vector<std::string> documentation;  // `//!` lines without the marker
   SourceSpan span;
 

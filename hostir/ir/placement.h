@@ -13,7 +13,8 @@ struct Placement {
   DType dtype = DType::kF32;
   Extents global;
   Box box;
-  /// Blocks of a packed buffer in storage order (see ShardType::blocks); empty: row-major over `box`.
+  /// Blocks of a packed buffer in storage order (see ShardType::blocks); empty: row-major over
+  /// `box`.
   std::vector<Box> blocks;
 
   Extents local() const { return box.extents(); }

@@ -92,7 +92,8 @@ struct Parameter {
   friend bool operator==(const Parameter&, const Parameter&) = default;
 };
 
-/// A declared result: `(%y: tensor<...> <@m, ...>)`. In host functions `alias(%w1)` marks an update.
+/// A declared result: `(%y: tensor<...> <@m, ...>)`. In host functions `alias(%w1)` marks an
+/// update.
 struct ResultDecl {
   std::string name;  // without '%'; empty if the text gives none
   Type type;
@@ -111,7 +112,8 @@ struct Function {
   std::vector<Value> values;
   std::vector<Instruction> instructions;
   std::vector<Region> regions;
-  std::string rule;  // kernel: a sharding rule of the user's own, `([i,k],[k,j])->([i,j])`, or empty
+  std::string
+      rule;  // kernel: a sharding rule of the user's own, `([i,k],[k,j])->([i,j])`, or empty
   std::vector<std::string> documentation;
   Comments comments;
   SourceSpan span;
@@ -156,8 +158,8 @@ struct Program {
   std::vector<Function> functions;
   std::vector<TestPiece> tests;
   std::vector<Piece> order;
-  std::vector<std::string> leading_comments;   // before the first piece
-  std::vector<std::string> closing_comments;   // after the last piece
+  std::vector<std::string> leading_comments;  // before the first piece
+  std::vector<std::string> closing_comments;  // after the last piece
 
   const Mesh* find_mesh(std::string_view name) const;
   const Machine* find_machine(std::string_view name) const;
@@ -167,7 +169,8 @@ struct Program {
   Machine& add_machine(Machine machine);
   Function& add_function(Function function);
   TestPiece& add_test(TestPiece test);
-  /// The function that a command without `@f` means: the first fusion, else the first host function.
+  /// The function that a command without `@f` means: the first fusion, else the first host
+  /// function.
   const Function* main_function() const;
 
   friend bool operator==(const Program&, const Program&) = default;

@@ -26,12 +26,13 @@ struct Tolerance {
   friend bool operator==(const Tolerance&, const Tolerance&) = default;
 };
 
-/// A value in a script: inline `"2xf32=[1 2]"`, a file `@x.npy`, a generator, or a name bound before.
-/// A generator's shape and dtype come from where the value is used unless `type` gives them.
+/// A value in a script: inline `"2xf32=[1 2]"`, a file `@x.npy`, a generator, or a name bound
+/// before. A generator's shape and dtype come from where the value is used unless `type` gives
+/// them.
 struct ValueSpec {
   enum class Kind : uint8_t { kInline, kFile, kFull, kIota, kUniform, kNormal, kName };
   Kind kind = Kind::kInline;
-  std::string text;  // inline text, file path, or name without '%'
+  std::string text;                 // inline text, file path, or name without '%'
   std::optional<std::string> type;  // of a generator: "4x8xf32"
   uint64_t seed = 0;
   double a = 0;  // full: the value; uniform: lo; normal: mean
@@ -55,17 +56,17 @@ struct RunStatement {
   uint64_t seed = 0;
   std::vector<int64_t> ranks;  // empty: all start
   std::vector<std::pair<std::string, int64_t>> mesh_sizes;
-  std::vector<std::string> keep;                             // values not to be fused away
-  std::vector<std::pair<std::string, int64_t>> feeding;      // argument %name = output k (1-based)
-  std::optional<std::string> against;                        // fusion to compare with
+  std::vector<std::string> keep;                         // values not to be fused away
+  std::vector<std::pair<std::string, int64_t>> feeding;  // argument %name = output k (1-based)
+  std::optional<std::string> against;                    // fusion to compare with
   friend bool operator==(const RunStatement&, const RunStatement&) = default;
 };
 
 /// Which version of a value: `before all_reduce#1`, `after #7`, `iteration 3`, `rank 1`.
 struct ValuePoint {
-  std::string value;                   // without '%'
-  std::optional<int64_t> instance;     // `#n`
-  std::optional<std::string> before;   // an instruction address: `all_reduce#1` or `@f#9`
+  std::string value;                  // without '%'
+  std::optional<int64_t> instance;    // `#n`
+  std::optional<std::string> before;  // an instruction address: `all_reduce#1` or `@f#9`
   std::optional<std::string> after;
   std::optional<int64_t> iteration;
   std::optional<int64_t> rank;
@@ -94,8 +95,8 @@ struct CollectiveLine {
   std::string kind;
   std::optional<Reduction> reduction;
   std::vector<AxisRef> over;
-  std::optional<int64_t> bytes;   // per rank
-  std::optional<int64_t> times;   // `x 100`
+  std::optional<int64_t> bytes;  // per rank
+  std::optional<int64_t> times;  // `x 100`
   friend bool operator==(const CollectiveLine&, const CollectiveLine&) = default;
 };
 struct ExpectCollectives {

@@ -1,7 +1,7 @@
 // Shardings: who holds what of a tensor.
 //
-// Shardy's notation: per dimension a list of mesh axes, major to minor, plus the axes over which the
-// value is still to be reduced. Axes not named are replicated. Boxes, not divisibility, decide
+// Shardy's notation: per dimension a list of mesh axes, major to minor, plus the axes over which
+// the value is still to be reduced. Axes not named are replicated. Boxes, not divisibility, decide
 // everything (LANGUAGE section 2): one cut of n over k gives part r the range
 // [min(n, r*c), min(n, (r+1)*c)) with c = ceil(n/k); axes cut one after another, major to minor.
 // Empty boxes are normal.

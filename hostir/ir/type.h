@@ -1,10 +1,10 @@
 // Types of values.
 //
-// One `Type` for everything that has a name in the text. Tensors and shards share a struct: a `tensor`
-// in a fusion may carry a sharding; a `shard` of a host function always does; a `tensor` in a host
-// function has the same shape on every rank. `blocks` describes a packed communication buffer: the
-// elements of this rank's box of `sharding`, stored as one block per member of a group in group order,
-// each block the row-major intersection with that member's box of `blocks`.
+// One `Type` for everything that has a name in the text. Tensors and shards share a struct: a
+// `tensor` in a fusion may carry a sharding; a `shard` of a host function always does; a `tensor`
+// in a host function has the same shape on every rank. `blocks` describes a packed communication
+// buffer: the elements of this rank's box of `sharding`, stored as one block per member of a group
+// in group order, each block the row-major intersection with that member's box of `blocks`.
 #pragma once
 
 #include <optional>
@@ -48,7 +48,8 @@ struct NoType {
   friend bool operator==(const NoType&, const NoType&) = default;
 };
 
-using Type = std::variant<NoType, TensorType, ShardType, EventType, StreamType, CommType, IndexType>;
+using Type =
+    std::variant<NoType, TensorType, ShardType, EventType, StreamType, CommType, IndexType>;
 
 /// `4x?Bxf32`, `(?B*?S)x32xf32`, `f32`.
 std::string shape_to_string(const Shape& shape, DType dtype);

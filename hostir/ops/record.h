@@ -19,7 +19,7 @@ namespace hostir {
 /// What an op is applied to. Operands in the order of the slots; variadic slots are flattened.
 struct OpCall {
   OpKind kind;
-  std::span<const Type> operands;        // kernels and fusions: TensorType
+  std::span<const Type> operands;  // kernels and fusions: TensorType
   const Attributes& attributes;
   const Instruction* instruction = nullptr;  // where slots and access matter (host ops)
   const Function* function = nullptr;        // host ops
@@ -38,14 +38,29 @@ struct OperandSpec {
   std::string_view doc;
   Arity arity = Arity::kOne;
   Access access = Access::kUse;  // for host ops: what the slot's `ro(..)`, `wo(..)`, `rw(..)` is
-  /// Compute ops: the op is linear in this operand alone (others fixed), so it may be partial (sum).
+  /// Compute ops: the op is linear in this operand alone (others fixed), so it may be partial
+  /// (sum).
   bool linear = false;
 };
 
 struct AttributeSpec {
   enum class Type : uint8_t {
-    kBool, kInt, kFloat, kString, kKeyword, kSymbol, kExpr, kInts, kIntLists, kExprs, kAxes,
-    kDType, kReduction, kSharding, kType, kTensor
+    kBool,
+    kInt,
+    kFloat,
+    kString,
+    kKeyword,
+    kSymbol,
+    kExpr,
+    kInts,
+    kIntLists,
+    kExprs,
+    kAxes,
+    kDType,
+    kReduction,
+    kSharding,
+    kType,
+    kTensor
   };
   std::string_view name;
   Type type;
@@ -63,12 +78,13 @@ struct ResultSpec {
 struct Constraint {
   std::string_view id;    // "matmul_c1"; also the name of tests/scripts/negative/<id>.hir
   std::string_view text;  // what must hold, one sentence
-  std::optional<Violation> (*check)(const OpCall&) = nullptr;  // nullptr: checked by infer or verifier
+  std::optional<Violation> (*check)(const OpCall&) =
+      nullptr;  // nullptr: checked by infer or verifier
 };
 
-/// A sharding rule in factor form: `([i,k],[k,j])->([i,j])`. Each dimension of each tensor is a list
-/// of factors, major to minor (compound for reshape). A sharded factor in `reduction` leaves the
-/// results partial; one in `replicated` may not be sharded.
+/// A sharding rule in factor form: `([i,k],[k,j])->([i,j])`. Each dimension of each tensor is a
+/// list of factors, major to minor (compound for reshape). A sharded factor in `reduction` leaves
+/// the results partial; one in `replicated` may not be sharded.
 struct ShardingRule {
   using DimFactors = std::vector<int>;
   std::vector<std::vector<DimFactors>> operands;
@@ -90,15 +106,16 @@ struct Cost {
   double write_bytes = 0;
 };
 
-/// What fusing and the linear algebra of partial values need to know, so that passes never ask kinds.
+/// What fusing and the linear algebra of partial values need to know, so that passes never ask
+/// kinds.
 enum class OpShape : uint8_t {
-  kPointwise,   // result element depends on the same element of each operand
-  kBroadcast,   // pure index maps: broadcast_in_dim, transpose, reshape, slice, concat
-  kSource,      // no operands: constant, iota, uniform
+  kPointwise,  // result element depends on the same element of each operand
+  kBroadcast,  // pure index maps: broadcast_in_dim, transpose, reshape, slice, concat
+  kSource,     // no operands: constant, iota, uniform
   kReduction,
-  kContraction, // matmul, linear
-  kLayout,      // reshard, pack, unpack
-  kHost,        // communication and host ops
+  kContraction,  // matmul, linear
+  kLayout,       // reshard, pack, unpack
+  kHost,         // communication and host ops
 };
 
 struct OpRecord {

@@ -1,9 +1,9 @@
 // Source positions and diagnostics.
 //
-// A `SourceSpan` is a half-open byte range in one file of a `SourceManager`; line and column are found
-// when a diagnostic is printed, so spans cost 12 bytes. A diagnostic has a stable id ("mesh_c2") that
-// also stands in the op's record and in the name of a negative script. Printing never fails, whatever
-// bytes the source holds.
+// A `SourceSpan` is a half-open byte range in one file of a `SourceManager`; line and column are
+// found when a diagnostic is printed, so spans cost 12 bytes. A diagnostic has a stable id
+// ("mesh_c2") that also stands in the op's record and in the name of a negative script. Printing
+// never fails, whatever bytes the source holds.
 #pragma once
 
 #include <cstdint>

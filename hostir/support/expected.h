@@ -1,9 +1,9 @@
 // Errors as values.
 //
-// `Error` is a list of diagnostics that made an operation fail, with the class that decides the exit
-// status. Every function that can fail on input returns `Expected<T>`; nothing of ours throws and
-// nothing aborts on input. Source positions are optional: an error met at run time names ranks and
-// instructions in its notes instead.
+// `Error` is a list of diagnostics that made an operation fail, with the class that decides the
+// exit status. Every function that can fail on input returns `Expected<T>`; nothing of ours throws
+// and nothing aborts on input. Source positions are optional: an error met at run time names ranks
+// and instructions in its notes instead.
 #pragma once
 
 #include <string>
@@ -45,17 +45,17 @@ tl::unexpected<Error> fail_at(ErrorKind kind, std::string id, std::string messag
 }  // namespace hostir
 
 /// Returns the error of `expr` from the current function, or goes on.
-#define HOSTIR_TRY(expr)                                                                 \
-  do {                                                                                   \
-    auto hostir_result_ = (expr);                                                        \
-    if (!hostir_result_) return tl::unexpected(std::move(hostir_result_.error()));       \
+#define HOSTIR_TRY(expr)                                                           \
+  do {                                                                             \
+    auto hostir_result_ = (expr);                                                  \
+    if (!hostir_result_) return tl::unexpected(std::move(hostir_result_.error())); \
   } while (false)
 
 #define HOSTIR_CONCAT_INNER_(a, b) a##b
 #define HOSTIR_CONCAT_(a, b) HOSTIR_CONCAT_INNER_(a, b)
-#define HOSTIR_ASSIGN_OR_RETURN_INNER_(tmp, decl, expr)                \
-  auto tmp = (expr);                                                   \
-  if (!tmp) return tl::unexpected(std::move(tmp.error()));             \
+#define HOSTIR_ASSIGN_OR_RETURN_INNER_(tmp, decl, expr)    \
+  auto tmp = (expr);                                       \
+  if (!tmp) return tl::unexpected(std::move(tmp.error())); \
   decl = std::move(*tmp)
 /// `HOSTIR_ASSIGN_OR_RETURN(auto x, f());` unpacks an Expected or returns its error.
 #define HOSTIR_ASSIGN_OR_RETURN(decl, expr) \

@@ -1,8 +1,8 @@
 // Philox4x32-10, the counter-based random generator of every random value in the project.
 //
-// A value is a pure function of (key, counter): key = the op's `seed`, counter = global linear index of
-// the element plus the op's `offset`, never the rank, so values do not depend on the sharding.
-// Source: J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC11.
+// A value is a pure function of (key, counter): key = the op's `seed`, counter = global linear
+// index of the element plus the op's `offset`, never the rank, so values do not depend on the
+// sharding. Source: J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC11.
 #pragma once
 
 #include <array>
@@ -27,9 +27,9 @@ constexpr std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> ctr,
 /// The 32-bit random word of element `index` under `seed`: word (index mod 4) of block (index / 4).
 constexpr uint32_t random_word(uint64_t seed, uint64_t index) {
   const uint64_t block = index / 4;
-  const auto words = philox4x32(
-      {static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32), 0, 0},
-      {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
+  const auto words =
+      philox4x32({static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32), 0, 0},
+                 {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
   return words[index % 4];
 }
 

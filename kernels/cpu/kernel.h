@@ -1,12 +1,12 @@
 // Running compute groups on the CPU.
 //
 // A *kernel function* (the body of a `launch`) is bound once per rank layout into a `BoundKernel`:
-// every value has its global extents and this rank's box. `compile()` turns that into something that
-// runs on memory. Two kernel sets: `kReference` runs op by op through the plain loops that are the
-// truth of every op, bit-identical on every machine; `kFast` fuses pointwise chains and reductions
-// into cache-sized tiles and uses oneDNN for matrix products. Both see only local memory, and both
-// know from the boxes where they are (iota, dropout, masks).
-// Absent here: streams, time, ranks other than the caller's.
+// every value has its global extents and this rank's box. `compile()` turns that into something
+// that runs on memory. Two kernel sets: `kReference` runs op by op through the plain loops that are
+// the truth of every op, bit-identical on every machine; `kFast` fuses pointwise chains and
+// reductions into cache-sized tiles and uses oneDNN for matrix products. Both see only local
+// memory, and both know from the boxes where they are (iota, dropout, masks). Absent here: streams,
+// time, ranks other than the caller's.
 #pragma once
 
 #include <cstddef>
@@ -45,8 +45,8 @@ struct ReferenceCall {
   std::span<const Memory> out_data;
   bool is_partial_root = true;
 };
-/// `reference_<mnemonic>` in kernels/cpu/<mnemonic>.cpp, one per compute op (a missing one is a link
-/// error). Arithmetic: f64 in f64; f32, bf16, f16 in f32 and rounded once; integers wrap.
+/// `reference_<mnemonic>` in kernels/cpu/<mnemonic>.cpp, one per compute op (a missing one is a
+/// link error). Arithmetic: f64 in f64; f32, bf16, f16 in f32 and rounded once; integers wrap.
 using ReferenceKernel = void (*)(const ReferenceCall&);
 ReferenceKernel reference_kernel(OpKind kind);
 

@@ -1,0 +1,30 @@
+#include "hostir/ir/attribute.h"
+
+#include <algorithm>
+
+namespace hostir {
+
+const Attribute* Attributes::find(std::string_view name) const {
+  for (const auto& [key, value] : entries_) {
+    if (key == name) return &value;
+  }
+  return nullptr;
+}
+
+void Attributes::set(std::string_view name, Attribute value) {
+  for (auto& [key, existing] : entries_) {
+    if (key == name) {
+      existing = std::move(value);
+      return;
+    }
+  }
+  entries_.emplace_back(std::string(name), std::move(value));
+}
+
+void Attributes::erase(std::string_view name) {
+  entries_.erase(std::remove_if(entries_.begin(), entries_.end(),
+                                [&](const auto& entry) { return entry.first == name; }),
+                 entries_.end());
+}
+
+}  // namespace hostir

@@ -1,0 +1,393 @@
+#include "hostir/ir/index_expr.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace hostir {
+
+namespace {
+
+using Kind = IndexExpr::Kind;
+
+bool is_leaf(Kind kind) { return kind < Kind::kAdd; }
+
+std::string_view operator_text(Kind kind) {
+  constexpr std::array<std::string_view, 15> kTexts = {
+      "+", "-", "*", "/", "%", "min", "max", "==", "!=", "<", "<=", ">", ">=", "&&", "||"};
+  return kTexts[static_cast<size_t>(kind) - static_cast<size_t>(Kind::kAdd)];
+}
+
+// Binding strength, larger binds tighter; as the parser reads it.
+int precedence(Kind kind) {
+  switch (kind) {
+    case Kind::kOr:
+      return 1;
+    case Kind::kAnd:
+      return 2;
+    case Kind::kEq:
+    case Kind::kNe:
+    case Kind::kLt:
+    case Kind::kLe:
+    case Kind::kGt:
+    case Kind::kGe:
+      return 3;
+    case Kind::kAdd:
+    case Kind::kSub:
+      return 4;
+    case Kind::kMul:
+    case Kind::kDiv:
+    case Kind::kMod:
+      return 5;
+    case Kind::kConst:
+    case Kind::kSize:
+    case Kind::kName:
+    case Kind::kRank:
+    case Kind::kCoord:
+    case Kind::kAxisSize:
+    case Kind::kMin:
+    case Kind::kMax:
+      return 6;
+  }
+  return 6;
+}
+
+std::optional<int64_t> floor_div(int64_t a, int64_t b) {
+  if (b == 0 || (a == INT64_MIN && b == -1)) return std::nullopt;
+  const int64_t q = a / b;
+  return (a % b != 0 && ((a < 0) != (b < 0))) ? q - 1 : q;
+}
+
+std::optional<int64_t> apply(Kind kind, int64_t a, int64_t b) {
+  int64_t out = 0;
+  switch (kind) {
+    case Kind::kAdd:
+      return __builtin_add_overflow(a, b, &out) ? std::nullopt : std::optional(out);
+    case Kind::kSub:
+      return __builtin_sub_overflow(a, b, &out) ? std::nullopt : std::optional(out);
+    case Kind::kMul:
+      return __builtin_mul_overflow(a, b, &out) ? std::nullopt : std::optional(out);
+    case Kind::kDiv:
+      return floor_div(a, b);
+    case Kind::kMod: {
+      const auto q = floor_div(a, b);
+      return q ? std::optional(a - *q * b) : std::nullopt;
+    }
+    case Kind::kMin:
+      return std::min(a, b);
+    case Kind::kMax:
+      return std::max(a, b);
+    case Kind::kEq:
+      return a == b ? 1 : 0;
+    case Kind::kNe:
+      return a != b ? 1 : 0;
+    case Kind::kLt:
+      return a < b ? 1 : 0;
+    case Kind::kLe:
+      return a <= b ? 1 : 0;
+    case Kind::kGt:
+      return a > b ? 1 : 0;
+    case Kind::kGe:
+      return a >= b ? 1 : 0;
+    case Kind::kAnd:
+      return (a != 0 && b != 0) ? 1 : 0;
+    case Kind::kOr:
+      return (a != 0 || b != 0) ? 1 : 0;
+    case Kind::kConst:
+    case Kind::kSize:
+    case Kind::kName:
+    case Kind::kRank:
+    case Kind::kCoord:
+    case Kind::kAxisSize:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// A sum of products: text of the sorted factors -> (coefficient, factors).
+struct Term {
+  int64_t coefficient = 0;
+  std::vector<IndexExpr> factors;
+};
+using Polynomial = std::map<std::string, Term>;
+
+std::string key_of(const std::vector<IndexExpr>& factors) {
+  std::string key;
+  for (const IndexExpr& f : factors) key += f.to_string() + "*";
+  return key;
+}
+
+bool add_term(Polynomial& poly, int64_t coefficient, std::vector<IndexExpr> factors) {
+  std::sort(factors.begin(), factors.end(),
+            [](const IndexExpr& a, const IndexExpr& b) { return a.to_string() < b.to_string(); });
+  std::string key = key_of(factors);
+  Term& term = poly[key];
+  if (__builtin_add_overflow(term.coefficient, coefficient, &term.coefficient)) return false;
+  term.factors = std::move(factors);
+  if (term.coefficient == 0) poly.erase(key);
+  return true;
+}
+
+bool expand(const IndexExpr& e, Polynomial& out);
+
+bool expand_product(const IndexExpr& e, Polynomial& out) {
+  Polynomial a;
+  Polynomial b;
+  if (!expand(e.args()[0], a) || !expand(e.args()[1], b)) return false;
+  if (a.size() * b.size() > 64) return false;
+  for (const auto& [ka, ta] : a) {
+    for (const auto& [kb, tb] : b) {
+      int64_t c = 0;
+      if (__builtin_mul_overflow(ta.coefficient, tb.coefficient, &c)) return false;
+      std::vector<IndexExpr> factors = ta.factors;
+      factors.insert(factors.end(), tb.factors.begin(), tb.factors.end());
+      if (!add_term(out, c, std::move(factors))) return false;
+    }
+  }
+  return true;
+}
+
+bool expand(const IndexExpr& e, Polynomial& out) {
+  switch (e.kind()) {
+    case Kind::kConst:
+      return e.value() == 0 || add_term(out, e.value(), {});
+    case Kind::kAdd:
+    case Kind::kSub: {
+      if (!expand(e.args()[0], out)) return false;
+      Polynomial right;
+      if (!expand(e.args()[1], right)) return false;
+      for (auto& [key, term] : right) {
+        int64_t c = 0;
+        const int64_t sign = e.kind() == Kind::kAdd ? 1 : -1;
+        if (__builtin_mul_overflow(term.coefficient, sign, &c)) return false;
+        if (!add_term(out, c, term.factors)) return false;
+      }
+      return true;
+    }
+    case Kind::kMul:
+      return expand_product(e, out);
+    case Kind::kSize:
+    case Kind::kName:
+    case Kind::kRank:
+    case Kind::kCoord:
+    case Kind::kAxisSize:
+    case Kind::kDiv:
+    case Kind::kMod:
+    case Kind::kMin:
+    case Kind::kMax:
+    case Kind::kEq:
+    case Kind::kNe:
+    case Kind::kLt:
+    case Kind::kLe:
+    case Kind::kGt:
+    case Kind::kGe:
+    case Kind::kAnd:
+    case Kind::kOr:
+      return add_term(out, 1, {e});
+  }
+  return false;
+}
+
+IndexExpr product_of(int64_t coefficient, const std::vector<IndexExpr>& factors) {
+  std::optional<IndexExpr> result;
+  for (const IndexExpr& f : factors) {
+    result = result ? IndexExpr::binary(Kind::kMul, std::move(*result), f) : f;
+  }
+  if (!result) return coefficient;
+  if (coefficient == 1) return *result;
+  return IndexExpr::binary(Kind::kMul, std::move(*result), coefficient);
+}
+
+// Symbolic terms in key order, positive ones first, the constant last.
+IndexExpr rebuild(const Polynomial& poly) {
+  std::optional<IndexExpr> result;
+  int64_t constant = 0;
+  for (const int64_t sign : {int64_t{1}, int64_t{-1}}) {
+    for (const auto& [key, term] : poly) {
+      if (term.factors.empty()) {
+        constant = term.coefficient;
+      } else if ((term.coefficient > 0) == (sign > 0) && term.coefficient != INT64_MIN) {
+        IndexExpr p = product_of(result ? term.coefficient * sign : term.coefficient, term.factors);
+        result = result ? IndexExpr::binary(sign > 0 ? Kind::kAdd : Kind::kSub, std::move(*result),
+                                            std::move(p))
+                        : std::move(p);
+      }
+    }
+  }
+  if (!result) return constant;
+  if (constant == 0 || constant == INT64_MIN) return *result;
+  return IndexExpr::binary(constant > 0 ? Kind::kAdd : Kind::kSub, std::move(*result),
+                           constant > 0 ? constant : -constant);
+}
+
+}  // namespace
+
+IndexExpr IndexExpr::size(std::string name) {
+  IndexExpr e;
+  e.kind_ = Kind::kSize;
+  e.symbol_ = std::move(name);
+  return e;
+}
+
+IndexExpr IndexExpr::name(std::string name) {
+  IndexExpr e = size(std::move(name));
+  e.kind_ = Kind::kName;
+  return e;
+}
+
+IndexExpr IndexExpr::rank() {
+  IndexExpr e;
+  e.kind_ = Kind::kRank;
+  return e;
+}
+
+IndexExpr IndexExpr::coord(std::string axis) {
+  IndexExpr e = size(std::move(axis));
+  e.kind_ = Kind::kCoord;
+  return e;
+}
+
+IndexExpr IndexExpr::axis_size(std::string axis) {
+  IndexExpr e = size(std::move(axis));
+  e.kind_ = Kind::kAxisSize;
+  return e;
+}
+
+IndexExpr IndexExpr::binary(Kind kind, IndexExpr a, IndexExpr b) {
+  IndexExpr e;
+  e.kind_ = kind;
+  e.args_.push_back(std::move(a));
+  e.args_.push_back(std::move(b));
+  return e;
+}
+
+Expected<int64_t> IndexExpr::evaluate(const Lookup& lookup) const {
+  if (is_const()) return value_;
+  if (is_leaf(kind_)) {
+    const auto value = lookup ? lookup(*this) : std::nullopt;
+    if (value) return *value;
+    return fail(ErrorKind::kInvalid, "index_unbound", to_string() + " has no value here");
+  }
+  HOSTIR_ASSIGN_OR_RETURN(const int64_t a, args_[0].evaluate(lookup));
+  HOSTIR_ASSIGN_OR_RETURN(const int64_t b, args_[1].evaluate(lookup));
+  if (const auto result = apply(kind_, a, b)) return *result;
+  if ((kind_ == Kind::kDiv || kind_ == Kind::kMod) && b == 0) {
+    return fail(ErrorKind::kInvalid, "index_div0", "division by zero in " + to_string());
+  }
+  return fail(ErrorKind::kInvalid, "index_overflow", to_string() + " overflows 64 bits");
+}
+
+IndexExpr IndexExpr::simplified(const Lookup& lookup) const {
+  if (is_const()) return *this;
+  if (is_leaf(kind_)) {
+    const auto value = lookup ? lookup(*this) : std::nullopt;
+    return value ? IndexExpr(*value) : *this;
+  }
+  IndexExpr e = binary(kind_, args_[0].simplified(lookup), args_[1].simplified(lookup));
+  if (e.args_[0].is_const() && e.args_[1].is_const()) {
+    if (const auto value = apply(kind_, e.args_[0].value_, e.args_[1].value_)) return *value;
+    return e;
+  }
+  if (kind_ == Kind::kDiv && e.args_[1] == IndexExpr(1)) return e.args_[0];
+  if ((kind_ == Kind::kMin || kind_ == Kind::kMax) && e.args_[0] == e.args_[1]) return e.args_[0];
+  Polynomial poly;
+  return expand(e, poly) ? rebuild(poly) : e;
+}
+
+void IndexExpr::for_each_leaf(const std::function<void(const IndexExpr&)>& f) const {
+  if (is_const()) return;
+  if (is_leaf(kind_)) {
+    f(*this);
+    return;
+  }
+  for (const IndexExpr& a : args_) a.for_each_leaf(f);
+}
+
+std::string IndexExpr::to_string() const {
+  switch (kind_) {
+    case Kind::kConst:
+      return std::to_string(value_);
+    case Kind::kSize:
+      return "?" + symbol_;
+    case Kind::kName:
+      return "%" + symbol_;
+    case Kind::kRank:
+      return "rank";
+    case Kind::kCoord:
+      return "coord(" + symbol_ + ")";
+    case Kind::kAxisSize:
+      return "size(" + symbol_ + ")";
+    case Kind::kMin:
+    case Kind::kMax:
+      return std::string(operator_text(kind_)) + "(" + args_[0].to_string() + ", " +
+             args_[1].to_string() + ")";
+    case Kind::kAdd:
+    case Kind::kSub:
+    case Kind::kMul:
+    case Kind::kDiv:
+    case Kind::kMod:
+    case Kind::kEq:
+    case Kind::kNe:
+    case Kind::kLt:
+    case Kind::kLe:
+    case Kind::kGt:
+    case Kind::kGe:
+    case Kind::kAnd:
+    case Kind::kOr:
+      break;
+  }
+  const int own = precedence(kind_);
+  const auto side = [&](const IndexExpr& e, bool right) {
+    const int inner = precedence(e.kind());
+    const bool comparison = own == 3 && inner == 3;
+    const bool wrap = inner < own || comparison || (right && inner == own);
+    return wrap ? "(" + e.to_string() + ")" : e.to_string();
+  };
+  const std::string_view op = operator_text(kind_);
+  const std::string separator = kind_ == Kind::kMul ? "*" : " " + std::string(op) + " ";
+  return side(args_[0], false) + separator + side(args_[1], true);
+}
+
+std::optional<Extents> constant_extents(const Shape& shape) {
+  Extents extents;
+  for (const IndexExpr& e : shape) {
+    const IndexExpr s = e.simplified();
+    if (!s.is_const() || s.value() < 0) return std::nullopt;
+    extents.push_back(s.value());
+  }
+  return extents;
+}
+
+std::optional<int64_t> element_count(const Extents& extents) {
+  int64_t count = 1;
+  bool zero = false;
+  for (const int64_t e : extents) {
+    if (e == 0) zero = true;
+    if (e > 0 && __builtin_mul_overflow(count, e, &count)) return std::nullopt;
+  }
+  return zero ? 0 : count;
+}
+
+std::optional<int64_t> SizeBindings::find(std::string_view name) const {
+  const auto at =
+      std::lower_bound(sizes_.begin(), sizes_.end(), name,
+                       [](const auto& entry, std::string_view n) { return entry.first < n; });
+  return at != sizes_.end() && at->first == name ? std::optional(at->second) : std::nullopt;
+}
+
+bool SizeBindings::bind(std::string_view name, int64_t value) {
+  const auto at =
+      std::lower_bound(sizes_.begin(), sizes_.end(), name,
+                       [](const auto& entry, std::string_view n) { return entry.first < n; });
+  if (at != sizes_.end() && at->first == name) return at->second == value;
+  sizes_.insert(at, {std::string(name), value});
+  return true;
+}
+
+IndexExpr::Lookup SizeBindings::lookup() const {
+  return [this](const IndexExpr& leaf) -> std::optional<int64_t> {
+    return leaf.kind() == IndexExpr::Kind::kSize ? find(leaf.symbol()) : std::nullopt;
+  };
+}
+
+}  // namespace hostir

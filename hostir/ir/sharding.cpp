@@ -1,0 +1,123 @@
+#include "hostir/ir/sharding.h"
+
+#include <algorithm>
+
+namespace hostir {
+
+namespace {
+
+std::string axes_to_string(const std::vector<AxisRef>& axes, bool open) {
+  std::string out = "{";
+  for (size_t i = 0; i < axes.size(); ++i) out += (i ? ", " : "") + axes[i].to_string();
+  if (open) out += axes.empty() ? "?" : ", ?";
+  return out + "}";
+}
+
+}  // namespace
+
+Sharding Sharding::replicated(std::string mesh, size_t rank) {
+  Sharding s;
+  s.mesh = std::move(mesh);
+  s.dims.resize(rank);
+  return s;
+}
+
+bool Sharding::is_fully_replicated() const {
+  return unreduced.empty() &&
+         std::all_of(dims.begin(), dims.end(), [](const DimSharding& d) { return d.axes.empty(); });
+}
+
+std::string Sharding::dims_to_string() const {
+  std::string out = "[";
+  for (size_t i = 0; i < dims.size(); ++i) {
+    out += (i ? ", " : "") + axes_to_string(dims[i].axes, dims[i].open);
+  }
+  out += "]";
+  if (unreduced.empty()) return out;
+  out += ", unreduced=";
+  if (unreduced_kind != Reduction::kSum) out += hostir::name(unreduced_kind);
+  return out + axes_to_string(unreduced, false);
+}
+
+std::string Sharding::to_string() const { return "<@" + mesh + ", " + dims_to_string() + ">"; }
+
+std::string Sharding::to_pytorch() const {
+  std::string out;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    for (const AxisRef& a : dims[d].axes) {
+      out += (out.empty() ? "S(" : ", S(") + std::to_string(d) + ")@" + a.to_string();
+    }
+  }
+  for (const AxisRef& a : unreduced) {
+    out += (out.empty() ? "P(" : ", P(") + std::string(hostir::name(unreduced_kind)) + ")@" +
+           a.to_string();
+  }
+  return out.empty() ? "R" : out;
+}
+
+Box Box::whole(const Extents& extents) {
+  return {std::vector<int64_t>(extents.size(), 0), extents};
+}
+
+Extents Box::extents() const {
+  Extents out(lo.size());
+  for (size_t i = 0; i < lo.size(); ++i) out[i] = std::max<int64_t>(0, hi[i] - lo[i]);
+  return out;
+}
+
+int64_t Box::volume() const {
+  int64_t v = 1;
+  for (size_t i = 0; i < lo.size(); ++i) v *= std::max<int64_t>(0, hi[i] - lo[i]);
+  return v;
+}
+
+bool Box::contains(const Box& other) const {
+  if (other.empty()) return true;
+  for (size_t i = 0; i < lo.size(); ++i) {
+    if (other.lo[i] < lo[i] || other.hi[i] > hi[i]) return false;
+  }
+  return true;
+}
+
+Box Box::intersect(const Box& other) const {
+  Box out = *this;
+  for (size_t i = 0; i < lo.size(); ++i) {
+    out.lo[i] = std::max(lo[i], other.lo[i]);
+    out.hi[i] = std::max(out.lo[i], std::min(hi[i], other.hi[i]));
+  }
+  return out;
+}
+
+Range cut(Range range, int64_t parts, int64_t part) {
+  const int64_t n = range.hi - range.lo;
+  const int64_t c = n <= 0 ? 0 : (n - 1) / parts + 1;
+  return {range.lo + std::min(n, part * c), range.lo + std::min(n, (part + 1) * c)};
+}
+
+Box shard_box(const Mesh& mesh, const Sharding& sharding, const Extents& extents,
+              int64_t position) {
+  Box box = Box::whole(extents);
+  for (size_t d = 0; d < extents.size() && d < sharding.dims.size(); ++d) {
+    Range range{0, extents[d]};
+    for (const AxisRef& axis : merged_axes(mesh, sharding.dims[d].axes)) {
+      range = cut(range, mesh.axis_size(axis), mesh.coord(position, axis));
+    }
+    box.lo[d] = range.lo;
+    box.hi[d] = range.hi;
+  }
+  return box;
+}
+
+std::vector<Box> shard_boxes(const Mesh& mesh, const Sharding& sharding, const Extents& extents) {
+  std::vector<Box> boxes;
+  const int64_t n = mesh.size();
+  for (int64_t p = 0; p < n; ++p) boxes.push_back(shard_box(mesh, sharding, extents, p));
+  return boxes;
+}
+
+bool is_partial_root(const Mesh& mesh, const Sharding& sharding, int64_t position) {
+  return std::all_of(sharding.unreduced.begin(), sharding.unreduced.end(),
+                     [&](const AxisRef& a) { return mesh.coord(position, a) == 0; });
+}
+
+}  // namespace hostir
