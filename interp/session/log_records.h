@@ -1,0 +1,197 @@
+// What a log holds, as plain records: the vocabulary of `LogView`.
+//
+// A record is one row of the log's tables with its names resolved where that is cheap. Times are
+// nanoseconds since the run's origin, sizes are bytes. What a log does not know (imported runs, cut
+// runs, work in flight) is `kUnknownNs`, -1 or empty, never invented. No behaviour here.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "hostir/ir/dtype.h"
+#include "hostir/ir/op_kind.h"
+#include "hostir/ir/sharding.h"
+#include "interp/core/ids.h"
+
+namespace hostir::interp {
+
+inline constexpr int64_t kUnknownNs = std::numeric_limits<int64_t>::min();
+
+/// How a recorded run ended.
+enum class LogEnding : uint8_t {
+  kRunning,  // still being written, by a live process
+  kClosed,   // closed by its writer
+  kCut,      // the writer died: what was committed is here
+};
+
+struct LogRun {
+  std::string tool_version;
+  int64_t schema_version = 0;
+  std::string command_line;
+  std::string backend;
+  std::string entry;    // host function, without '@'
+  std::string machine;  // name; its text is in `machine_text`
+  std::string machine_text;
+  std::string host;  // computer, CPU and kernel set
+  uint64_t seed = 0;
+  uint64_t schedule = 0;
+  int64_t rank_count = 0;
+  bool virtual_time = false;
+  bool complete = true;  // false: instruction rows were dropped (never on sim)
+  LogEnding ending = LogEnding::kClosed;
+  std::string outcome;  // "ok", "deadlock", "collective_mismatch", ...; empty while running
+  std::vector<std::pair<std::string, int64_t>> sizes;           // ?B -> 8
+  std::vector<std::pair<std::string, std::string>> properties;  // everything else, by key
+};
+
+/// A line of the timeline: one stream of a rank, or its host thread.
+using TrackId = uint32_t;
+struct LogTrack {
+  Rank rank = kNoRank;
+  int32_t stream = -1;  // index of the stream; -1: the host thread
+  std::string name;     // "compute", "host"
+};
+
+/// An instruction of the recorded program; the index is `CodeIndex` of the run.
+struct LogInstruction {
+  std::string address;   // `@mlp.host#9`
+  std::string mnemonic;  // "launch"
+  std::string text;      // one line, as printed
+  std::string kernel;    // launch: symbol; else empty
+  std::string from;      // `@mlp#1, @mlp#2`: the fusion instructions it came from
+  OpClass op_class = OpClass::kHost;
+  int64_t line = 0;  // 1-based in the host function's source text; 0: unknown
+};
+
+struct LogCommunicator {
+  std::string name;
+  std::string axes;  // "{tp}", or empty for literal groups
+  std::vector<std::vector<Rank>> groups;
+  uint64_t content_key = 0;
+};
+
+/// A tensor of the host function: a parameter, an allocation or a view, by name.
+struct LogTensor {
+  int64_t id = 0;
+  std::string name;  // without '%'
+  DType dtype = DType::kF32;
+  std::vector<int64_t> extents;  // global
+  std::string sharding;          // `<@m, [{dp}, {}]>`; empty: the same on every rank
+  std::vector<Box> boxes;        // by rank
+};
+
+/// One executed instruction on one rank.
+struct LogEvent {
+  int64_t id = -1;  // order of issue, 0-based, over all ranks
+  uint64_t decision = 0;
+  uint32_t branch = 0;
+  Rank rank = kNoRank;
+  int32_t stream = -1;  // -1: on the host
+  CodeIndex instruction = 0;
+  LoopPathId loop_path = 0;
+  TaskId task = kNoTask;        // of asynchronous instructions
+  TaskId waited_for = kNoTask;  // what a wait waited for
+  int64_t host_start_ns = kUnknownNs;
+  int64_t host_end_ns = kUnknownNs;
+  int64_t queued_ns = kUnknownNs;  // reached the head of its stream, all waits done
+  int64_t start_ns = kUnknownNs;   // on the device
+  int64_t finish_ns = kUnknownNs;  // unknown: in flight when the log ended
+  int64_t waited_ns = 0;           // of waits on the host
+  int64_t bytes = 0;
+
+  /// Where it is drawn: on its stream, or on the host thread.
+  int64_t begin_ns() const { return stream < 0 ? host_start_ns : start_ns; }
+  int64_t end_ns() const { return stream < 0 ? host_end_ns : finish_ns; }
+};
+
+/// One member of a collective: the row of the ledger that one rank wrote.
+struct LogCollective {
+  int64_t event = -1;
+  Rank rank = kNoRank;
+  CommIndex comm = 0;
+  uint64_t sequence = 0;
+  std::string kind;       // mnemonic
+  std::string reduction;  // empty where there is none
+  DType dtype = DType::kF32;
+  int64_t bytes = 0;  // as nccl-tests counts
+  int64_t member_count = 0;
+  int64_t arrival_ns = kUnknownNs;  // at the head of its stream
+  int64_t start_ns = kUnknownNs;    // when the last member had arrived
+  int64_t finish_ns = kUnknownNs;
+  double algbw_bytes_per_s = 0;  // 0: unknown
+  double busbw_bytes_per_s = 0;
+};
+
+struct LogMemoryPoint {
+  int64_t time_ns = 0;
+  int64_t live_bytes = 0;
+  int64_t event = -1;  // the alloc or free
+};
+
+/// A written tensor: what was known about its contents right after the write.
+struct LogValue {
+  int64_t event = -1;
+  Rank rank = kNoRank;
+  int64_t tensor = -1;
+  CodeIndex instruction = 0;
+  LoopPathId loop_path = 0;
+  int64_t time_ns = kUnknownNs;
+  uint64_t digest = 0;
+  bool has_stats = false;
+  double min = 0, max = 0, mean = 0;
+  int64_t nan_count = 0, inf_count = 0;
+  bool has_data = false;  // the whole local contents are in the log
+  std::string element;    // of an element query: its value as text; empty: not recorded
+};
+
+struct LogFault {
+  std::string kind;
+  std::string sentence;
+  std::vector<Rank> ranks;
+  std::vector<std::string> instructions;
+  std::vector<std::string> notes;
+  int64_t time_ns = kUnknownNs;
+};
+
+/// A decision other than "rank r runs its next instruction" (those are the events).
+struct LogDecision {
+  uint64_t number = 0;
+  uint32_t branch = 0;
+  std::string kind;  // "freeze", "thaw", "edit", "branch"
+  Rank rank = kNoRank;
+  std::string detail;
+};
+
+struct LogPhase {
+  std::string name;  // "source", "propagate", "lower", ...
+  std::string text;
+};
+struct LogExplain {
+  std::string subject;  // `%h`, `@mlp#4`
+  std::string rule;
+  std::string text;
+};
+
+struct LogInput {
+  std::string name;
+  std::string kind;        // "data", "generator", "file", "none"
+  std::string expression;  // generator or path
+  uint64_t digest = 0;
+};
+
+/// The result of a query: any table. Cells: NULL, integer, real, text, blob (as its bytes).
+struct LogBlob {
+  std::string bytes;
+  friend bool operator==(const LogBlob&, const LogBlob&) = default;
+};
+using LogCell = std::variant<std::monostate, int64_t, double, std::string, LogBlob>;
+struct LogTable {
+  std::vector<std::string> columns;
+  std::vector<std::vector<LogCell>> rows;
+};
+
+}  // namespace hostir::interp
