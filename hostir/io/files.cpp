@@ -1,0 +1,54 @@
+#include "hostir/io/files.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+namespace hostir::io {
+
+namespace {
+
+struct CloseFile {
+  void operator()(std::FILE* f) const { std::fclose(f); }
+};
+using File = std::unique_ptr<std::FILE, CloseFile>;
+
+tl::unexpected<Error> file_error(std::string id, const std::string& path, int code) {
+  return fail(ErrorKind::kRuntime, std::move(id), path + ": " + std::strerror(code));
+}
+
+Expected<std::string> read_all(std::FILE* file, const std::string& path) {
+  std::string out;
+  char buffer[1 << 16];
+  while (const size_t n = std::fread(buffer, 1, sizeof buffer, file)) out.append(buffer, n);
+  if (std::ferror(file)) return file_error("file_read", path, errno);
+  return out;
+}
+
+}  // namespace
+
+Expected<std::string> read_file(const std::string& path) {
+  if (path == "-") return read_all(stdin, "standard input");
+  const File file(std::fopen(path.c_str(), "rb"));
+  if (!file) return file_error("file_open", path, errno);
+  return read_all(file.get(), path);
+}
+
+Expected<void> write_file(const std::string& path, std::string_view bytes) {
+  const std::string temporary = path + ".tmp";
+  {
+    const File file(std::fopen(temporary.c_str(), "wb"));
+    if (!file) return file_error("file_open", path, errno);
+    if (std::fwrite(bytes.data(), 1, bytes.size(), file.get()) != bytes.size() ||
+        std::fflush(file.get()) != 0) {
+      return file_error("file_write", path, errno);
+    }
+  }
+  if (std::rename(temporary.c_str(), path.c_str()) != 0) {
+    return file_error("file_write", path, errno);
+  }
+  return {};
+}
+
+}  // namespace hostir::io

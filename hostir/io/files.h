@@ -1,0 +1,16 @@
+// Whole files in and out of memory, errors named by path.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "hostir/support/expected.h"
+
+namespace hostir::io {
+
+/// The bytes of a file; "-" reads standard input. Errors: `file_open`, `file_read`.
+Expected<std::string> read_file(const std::string& path);
+/// Replaces the file (written beside it, then renamed, so that a crash leaves the old one).
+Expected<void> write_file(const std::string& path, std::string_view bytes);
+
+}  // namespace hostir::io

@@ -1,0 +1,253 @@
+#include "hostir/io/npy.h"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cstring>
+#include <optional>
+
+#include "hostir/io/files.h"
+
+namespace hostir::io {
+
+namespace {
+
+tl::unexpected<Error> bad(const std::string& why) {
+  return fail(ErrorKind::kRuntime, "npy_format", "not a readable .npy: " + why);
+}
+
+struct Header {
+  std::string descr;
+  bool fortran_order = false;
+  Extents extents;
+};
+
+// The header is a Python dict literal with three keys; only the forms that numpy writes are read.
+class HeaderParser {
+ public:
+  explicit HeaderParser(std::string_view text) : text_(text) {}
+
+  std::optional<Header> parse() {
+    Header header;
+    if (!take('{')) return std::nullopt;
+    int keys = 0;
+    while (!take('}')) {
+      const auto key = string();
+      if (!key || !take(':') || !value(*key, header)) return std::nullopt;
+      ++keys;
+      take(',');
+    }
+    return keys == 3 ? std::optional(header) : std::nullopt;
+  }
+
+ private:
+  void skip_space() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n')) ++at_;
+  }
+  bool take(char c) {
+    skip_space();
+    if (at_ >= text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+  bool word(std::string_view w) {
+    skip_space();
+    if (text_.substr(at_, w.size()) != w) return false;
+    at_ += w.size();
+    return true;
+  }
+  std::optional<std::string> string() {
+    skip_space();
+    if (at_ >= text_.size() || (text_[at_] != '\'' && text_[at_] != '"')) return std::nullopt;
+    const char quote = text_[at_++];
+    const size_t end = text_.find(quote, at_);
+    if (end == std::string_view::npos) return std::nullopt;
+    std::string out(text_.substr(at_, end - at_));
+    at_ = end + 1;
+    return out;
+  }
+  bool shape(Extents& extents) {
+    if (!take('(')) return false;
+    while (!take(')')) {
+      skip_space();
+      int64_t n = 0;
+      const char* begin = text_.data() + at_;
+      const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), n);
+      if (error != std::errc() || n < 0 || extents.size() >= 32) return false;
+      at_ += static_cast<size_t>(end - begin);
+      word("L");
+      extents.push_back(n);
+      take(',');
+    }
+    return true;
+  }
+  bool value(const std::string& key, Header& header) {
+    if (key == "shape") return shape(header.extents);
+    if (key == "fortran_order") {
+      header.fortran_order = word("True");
+      return header.fortran_order || word("False");
+    }
+    if (key != "descr") return false;
+    const auto descr = string();
+    if (descr) header.descr = *descr;
+    return descr.has_value();
+  }
+
+  std::string_view text_;
+  size_t at_ = 0;
+};
+
+// How the bytes of one element become an element of ours.
+struct Source {
+  DType dtype;            // of the result
+  size_t size;            // bytes in the file
+  bool is_signed = true;  // of integers that widen
+  bool widen = false;
+};
+
+std::optional<Source> source_of(std::string_view kind) {
+  struct Row {
+    std::string_view kind;
+    Source source;
+  };
+  static constexpr Row kRows[] = {
+      {"f8", {DType::kF64, 8}},
+      {"f4", {DType::kF32, 4}},
+      {"f2", {DType::kF16, 2}},
+      {"V2", {DType::kBF16, 2}},
+      {"u2", {DType::kBF16, 2}},
+      {"i8", {DType::kI64, 8}},
+      {"i4", {DType::kI32, 4}},
+      {"i2", {DType::kI32, 2, true, true}},
+      {"i1", {DType::kI8, 1}},
+      {"u1", {DType::kU8, 1}},
+      {"u4", {DType::kI64, 4, false, true}},
+      {"u8", {DType::kI64, 8, false, true}},
+      {"b1", {DType::kI1, 1}},
+  };
+  for (const Row& row : kRows) {
+    if (row.kind == kind) return row.source;
+  }
+  return std::nullopt;
+}
+
+uint64_t load_bits(const std::byte* p, size_t size, bool big_endian) {
+  uint64_t bits = 0;
+  for (size_t i = 0; i < size; ++i) {
+    const size_t byte = big_endian ? size - 1 - i : i;
+    bits |= static_cast<uint64_t>(p[byte]) << (8 * i);
+  }
+  return bits;
+}
+
+// Row-major index of the element that Fortran order stores at `place`.
+int64_t c_index(int64_t place, const Extents& extents) {
+  int64_t stride = 1;
+  std::vector<int64_t> strides(extents.size());
+  for (size_t d = extents.size(); d-- > 0;) {
+    strides[d] = stride;
+    stride *= extents[d];
+  }
+  int64_t index = 0;
+  for (size_t d = 0; d < extents.size(); ++d) {
+    index += place % extents[d] * strides[d];
+    place /= extents[d];
+  }
+  return index;
+}
+
+Expected<Tensor> convert(const Header& header, const Source& source, bool big_endian,
+                         const std::byte* data) {
+  Tensor out = Tensor::zeros(source.dtype, header.extents);
+  const int64_t n = out.element_count();
+  if (!big_endian && !source.widen && !header.fortran_order) {
+    if (n > 0) std::memcpy(out.data.data(), data, out.data.size());
+    return out;
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    uint64_t bits = load_bits(data + static_cast<size_t>(i) * source.size, source.size, big_endian);
+    const int64_t at = header.fortran_order ? c_index(i, header.extents) : i;
+    if (!source.widen) {
+      std::memcpy(out.data.data() + static_cast<size_t>(at) * source.size, &bits, source.size);
+      continue;
+    }
+    if (source.is_signed && source.size < 8) {
+      const unsigned shift = static_cast<unsigned>(64 - 8 * source.size);
+      bits = static_cast<uint64_t>(static_cast<int64_t>(bits << shift) >> shift);
+    }
+    const auto value = static_cast<int64_t>(bits);
+    if (!source.is_signed && value < 0) return bad("a uint64 value does not fit in i64");
+    out.set_int(at, value);
+  }
+  return out;
+}
+
+std::string_view descr_of(DType dtype) {
+  static constexpr std::string_view kDescrs[] = {"<f8", "<f4", "<V2", "<f2", "<i8",
+                                                 "<i4", "|i1", "|u1", "|b1"};
+  return kDescrs[static_cast<size_t>(dtype)];
+}
+
+}  // namespace
+
+Expected<Tensor> parse_npy(std::span<const std::byte> bytes) {
+  constexpr std::string_view kMagic = "\x93NUMPY";
+  if (bytes.size() < 10 || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) {
+    return bad("the magic number is missing");
+  }
+  const auto version = static_cast<int>(bytes[6]);
+  if (version < 1 || version > 3) return bad("format version " + std::to_string(version));
+  const size_t length_size = version == 1 ? 2 : 4;
+  const size_t header_at = 8 + length_size;
+  if (bytes.size() < header_at) return bad("cut in the header");
+  const uint64_t length = load_bits(bytes.data() + 8, length_size, false);
+  if (length > bytes.size() - header_at) return bad("cut in the header");
+  std::string text(static_cast<size_t>(length), '\0');
+  if (length > 0) std::memcpy(text.data(), bytes.data() + header_at, text.size());
+  const auto header = HeaderParser(text).parse();
+  if (!header) return bad("the header is not a dict of descr, fortran_order, shape");
+  if (header->descr.size() < 3) return bad("dtype '" + header->descr + "'");
+  const auto source = source_of(std::string_view(header->descr).substr(1));
+  if (!source) return bad("dtype '" + header->descr + "' is not supported");
+  const auto count = element_count(header->extents);
+  const size_t available = bytes.size() - header_at - text.size();
+  if (!count || static_cast<uint64_t>(*count) > available / source->size) {
+    return bad("cut in the data");
+  }
+  return convert(*header, *source, header->descr[0] == '>', bytes.data() + header_at + text.size());
+}
+
+std::string format_npy(const Tensor& tensor) {
+  std::string shape = "(";
+  for (const int64_t e : tensor.extents) shape += std::to_string(e) + ", ";
+  if (tensor.extents.size() > 1) shape.resize(shape.size() - 2);
+  if (tensor.extents.size() == 1) shape.resize(shape.size() - 1);
+  shape += ")";
+  std::string header = "{'descr': '" + std::string(descr_of(tensor.dtype)) +
+                       "', 'fortran_order': False, 'shape': " + shape + ", }";
+  while ((10 + header.size() + 1) % 64 != 0) header += ' ';
+  header += '\n';
+  std::string out = "\x93NUMPY";
+  out += '\x01';
+  out += '\x00';
+  out += static_cast<char>(header.size() & 0xff);
+  out += static_cast<char>(header.size() >> 8);
+  out += header;
+  const size_t at = out.size();
+  out.resize(at + tensor.data.size());
+  if (!tensor.data.empty()) std::memcpy(out.data() + at, tensor.data.data(), tensor.data.size());
+  return out;
+}
+
+Expected<Tensor> read_npy(const std::string& path) {
+  HOSTIR_ASSIGN_OR_RETURN(const std::string bytes, read_file(path));
+  auto tensor = parse_npy(std::as_bytes(std::span(bytes.data(), bytes.size())));
+  if (!tensor) tensor.error().diagnostics.front().message.insert(0, path + ": ");
+  return tensor;
+}
+
+Expected<void> write_npy(const std::string& path, const Tensor& tensor) {
+  return write_file(path, format_npy(tensor));
+}
+
+}  // namespace hostir::io

@@ -1,0 +1,107 @@
+#include "hostir/io/npz.h"
+
+#include <zip.h>
+
+#include <memory>
+#include <span>
+
+#include "hostir/io/npy.h"
+
+namespace hostir::io {
+
+namespace {
+
+struct DiscardArchive {
+  void operator()(zip_t* z) const { zip_discard(z); }
+};
+using Archive = std::unique_ptr<zip_t, DiscardArchive>;
+struct CloseMember {
+  void operator()(zip_file_t* f) const { zip_fclose(f); }
+};
+using Member = std::unique_ptr<zip_file_t, CloseMember>;
+
+// A damaged archive may claim any size; more than this is refused before memory is taken.
+constexpr uint64_t kMaxMemberBytes = uint64_t{1} << 36;
+
+tl::unexpected<Error> bad(const std::string& path, const std::string& why) {
+  return fail(ErrorKind::kRuntime, "npz_format", path + ": not a readable .npz: " + why);
+}
+
+Expected<Archive> open_archive(const std::string& path, int flags) {
+  int code = 0;
+  Archive archive(zip_open(path.c_str(), flags, &code));
+  if (archive) return archive;
+  zip_error_t error;
+  zip_error_init_with_code(&error, code);
+  const std::string why = zip_error_strerror(&error);
+  zip_error_fini(&error);
+  return bad(path, why);
+}
+
+Expected<Tensor> read_member(zip_t* archive, uint64_t index, const std::string& path) {
+  zip_stat_t stat;
+  if (zip_stat_index(archive, index, 0, &stat) != 0 || (stat.valid & ZIP_STAT_SIZE) == 0 ||
+      stat.size > kMaxMemberBytes) {
+    return bad(path, "member " + std::to_string(index) + " has no plausible size");
+  }
+  const Member member(zip_fopen_index(archive, index, 0));
+  if (!member) return bad(path, zip_strerror(archive));
+  std::vector<std::byte> bytes(static_cast<size_t>(stat.size));
+  const int64_t got = zip_fread(member.get(), bytes.data(), bytes.size());
+  if (got < 0 || static_cast<uint64_t>(got) != stat.size) return bad(path, "a member is cut");
+  return parse_npy(bytes);
+}
+
+std::string member_name(zip_t* archive, uint64_t index) {
+  const char* raw = zip_get_name(archive, index, 0);
+  std::string name = raw ? raw : "";
+  if (name.size() > 4 && name.ends_with(".npy")) name.resize(name.size() - 4);
+  return name;
+}
+
+}  // namespace
+
+Expected<NamedTensors> read_npz(const std::string& path) {
+  HOSTIR_ASSIGN_OR_RETURN(const Archive archive, open_archive(path, ZIP_RDONLY));
+  NamedTensors out;
+  const int64_t n = zip_get_num_entries(archive.get(), 0);
+  for (int64_t i = 0; i < n; ++i) {
+    const auto index = static_cast<uint64_t>(i);
+    HOSTIR_ASSIGN_OR_RETURN(Tensor tensor, read_member(archive.get(), index, path));
+    out.emplace_back(member_name(archive.get(), index), std::move(tensor));
+  }
+  return out;
+}
+
+Expected<Tensor> read_npz_member(const std::string& path, const std::string& name) {
+  HOSTIR_ASSIGN_OR_RETURN(const Archive archive, open_archive(path, ZIP_RDONLY));
+  const int64_t n = zip_get_num_entries(archive.get(), 0);
+  std::string names;
+  for (int64_t i = 0; i < n; ++i) {
+    const std::string member = member_name(archive.get(), static_cast<uint64_t>(i));
+    if (member == name) return read_member(archive.get(), static_cast<uint64_t>(i), path);
+    names += (names.empty() ? "" : ", ") + member;
+  }
+  return fail(ErrorKind::kRuntime, "npz_member",
+              path + " has no member \"" + name + "\"; it has " + names);
+}
+
+Expected<void> write_npz(const std::string& path, const NamedTensors& tensors) {
+  HOSTIR_ASSIGN_OR_RETURN(Archive archive, open_archive(path, ZIP_CREATE | ZIP_TRUNCATE));
+  std::vector<std::string> contents;  // libzip reads them when the archive is closed
+  for (const auto& [name, tensor] : tensors) contents.push_back(format_npy(tensor));
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    zip_source_t* source =
+        zip_source_buffer(archive.get(), contents[i].data(), contents[i].size(), 0);
+    const std::string member = tensors[i].first + ".npy";
+    if (!source || zip_file_add(archive.get(), member.c_str(), source, ZIP_FL_ENC_UTF_8) < 0) {
+      zip_source_free(source);
+      return bad(path, zip_strerror(archive.get()));
+    }
+  }
+  if (zip_close(archive.get()) != 0) return bad(path, zip_strerror(archive.get()));
+  static_cast<void>(archive.release());
+  return {};
+}
+
+}  // namespace hostir::io
