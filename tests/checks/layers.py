@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Layer check: a lower layer never includes a higher one, nor do folders of one layer include each other.
+
+Usage: layers.py [ROOT]. Prints `file:line: message` for every violation; exit status 1 if there is one.
+The table is that of the README ("Layers").
+"""
+import pathlib
+import re
+import sys
+
+# folder -> (layer, folders it may include besides itself and lower layers that are allowed)
+LAYERS = {
+    "hostir/support": (0, set()),
+    "hostir/ir": (1, {"hostir/support"}),
+    "hostir/ops": (2, {"hostir/support", "hostir/ir"}),
+    "hostir/text": (3, None),
+    "hostir/passes": (3, None),
+    "hostir/io": (3, None),
+    "kernels/cpu": (4, None),
+    "kernels/cuda": (4, None),
+    "interp/core": (5, None),
+    "interp/session": (6, None),
+    "interp/null": (7, None),
+    "interp/sim": (7, None),
+    "interp/cuda": (7, None),
+    "traces": (7, None),
+    "gui": (7, None),
+    "hostir/script": (8, None),
+    "hostir/cli": (9, None),
+}
+# Which layers each layer may include (DESIGN of the layers, README "Layers").
+ALLOWED = {
+    0: set(), 1: {0}, 2: {0, 1}, 3: {0, 1, 2}, 4: {0, 1, 2}, 5: {0, 1, 2}, 6: {0, 1, 2, 3, 5},
+    8: {0, 1, 2, 3, 5, 6}, 9: set(range(9)),
+}
+BACKENDS = {"interp/null", "interp/sim", "interp/cuda"}
+# Libraries that only one place may see.
+FOREIGN = [
+    (re.compile(r'<sqlite3\.h>'), {"traces"}),
+    (re.compile(r'<(imgui|GLFW/|GL/|backends/imgui)'), {"gui"}),
+    (re.compile(r'<(cuda|nccl|nvrtc|cupti|cublas|cudnn)'), {"kernels/cuda", "interp/cuda"}),
+    (re.compile(r'<(oneapi/)?dnnl'), {"kernels/cpu"}),
+]
+INCLUDE = re.compile(r'^\s*#\s*include\s+("([^"]+)"|<[^>]+>)')
+
+
+def allowed_layers(folder):
+    layer = LAYERS[folder][0]
+    if layer != 7:
+        return ALLOWED[layer]
+    return {0, 1, 2, 4, 5} if folder in BACKENDS else {0, 1, 2, 3, 5, 6}
+
+
+def folder_of(path):
+    for depth in (2, 1):
+        candidate = "/".join(path.split("/")[:depth])
+        if candidate in LAYERS:
+            return candidate
+    return None
+
+
+def check_file(root, path):
+    relative = path.relative_to(root).as_posix()
+    folder = folder_of(relative)
+    if folder is None:
+        return []
+    found = []
+    for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+        match = INCLUDE.match(line)
+        if not match:
+            continue
+        for pattern, places in FOREIGN:
+            if pattern.search(match.group(1)) and folder not in places:
+                found.append(f"{relative}:{number}: {match.group(1)} may only be included in {sorted(places)}")
+        if match.group(2) is None:
+            continue
+        target = folder_of(match.group(2))
+        if target is None:
+            found.append(f"{relative}:{number}: {match.group(2)} is not a path from the repository's root")
+        elif target != folder and LAYERS[target][0] not in allowed_layers(folder):
+            found.append(f"{relative}:{number}: layer {LAYERS[folder][0]} ({folder}) may not include "
+                         f"layer {LAYERS[target][0]} ({target})")
+    return found
+
+
+def main():
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()
+    violations = []
+    for top in ("hostir", "interp", "kernels", "traces", "gui"):
+        for suffix in ("*.h", "*.cpp", "*.cu", "*.cuh", "*.def"):
+            for path in sorted((root / top).rglob(suffix)):
+                violations += check_file(root, path)
+    print("\n".join(violations) if violations else "layers: ok")
+    return 1 if violations else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# The layer check must fail where a layer is broken: plants one violation in a copy and expects it named.
+set -eu
+root=$(cd "${1:-.}" && pwd)
+copy=$(mktemp -d)
+trap 'rm -rf "$copy"' EXIT
+mkdir -p "$copy/hostir/ir" "$copy/hostir/support"
+printf '#include "interp/core/code.h"\n' > "$copy/hostir/ir/planted.cpp"
+printf '#include "hostir/ir/mesh.h"\n' > "$copy/hostir/support/planted.cpp"
+if out=$(python3 "$root/tests/checks/layers.py" "$copy"); then
+  echo "the layer check passed over a planted violation"; exit 1
+fi
+[ "$(grep -c 'may not include' <<<"$out")" = 2 ] || { echo "$out"; exit 1; }
+echo "planted violations: found"

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# The README's second command: everything that has to hold before a change lands. Prints one line per step,
+# keeps logs under build-test/, and closes with `N passed, N failed`.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+tests/setup.sh --dev || { echo "0 passed, 1 failed"; exit 1; }
+out=build-test
+mkdir -p "$out"
+passed=0
+failed=0
+
+# step NAME COMMAND...: runs it, keeps its output, counts tests where the output says how many.
+step() {
+  local name=$1; shift
+  local log="$out/$name.log" begin=$SECONDS
+  if "$@" >"$log" 2>&1; then local status=ok; else local status=FAILED; fi
+  local counts
+  counts=$(tail -n 3 "$log" | grep -Eo '^[0-9]+ passed, [0-9]+ failed' | tail -n 1)
+  if [ -n "$counts" ]; then
+    passed=$((passed + ${counts%% passed*}))
+    local bad=${counts##*, }; failed=$((failed + ${bad%% failed}))
+    [ "$status" = FAILED ] && [ "${bad%% failed}" = 0 ] && failed=$((failed + 1))
+  elif [ "$status" = ok ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+  printf '%-28s %-6s %4ds  %s\n' "$name" "$status" $((SECONDS - begin)) "$counts"
+  [ "$status" = FAILED ] && tail -n 40 "$log"
+  return 0
+}
+
+# unit PRESET: all unit tests of a build, one binary per folder, closing with their sum.
+unit() {
+  local total=0 bad=0 binary
+  for binary in build-"$1"/bin/unit_*; do
+    [ -x "$binary" ] || continue
+    echo "== $binary"
+    local log; log=$("$binary" --gtest_brief=1 2>&1)
+    local status=$?
+    echo "$log"
+    local ran; ran=$(grep -Eo '^\[==========\] [0-9]+ test' <<<"$log" | grep -Eo '[0-9]+' | tail -n 1)
+    local broke; broke=$(grep -Eo '^ *[0-9]+ FAILED TEST' <<<"$log" | grep -Eo '[0-9]+' | tail -n 1)
+    ran=${ran:-0}; broke=${broke:-0}
+    [ $status -ne 0 ] && [ "$broke" = 0 ] && broke=1
+    total=$((total + ran - broke)); bad=$((bad + broke))
+  done
+  echo "$total passed, $bad failed"
+  [ "$bad" = 0 ] && [ "$total" -gt 0 ]
+}
+
+configure_and_build() { cmake --preset "$1" && cmake --build --preset "$1"; }
+
+step layers python3 tests/checks/layers.py
+step planted-violation tests/checks/planted_violation.sh
+step source-rules python3 tests/checks/source_rules.py
+step format tests/checks/format.sh
+step build-dev configure_and_build dev
+step unit-dev unit dev
+step scripts-dev build-dev/bin/hostir test tests/programs tests/scripts -j 2 --junit "$out/scripts.xml"
+step generated tests/checks/generated.sh build-dev/bin/hostir
+step command tests/checks/command.sh build-dev/bin/hostir
+step scripts-avx2 env DNNL_MAX_CPU_ISA=AVX2 HOSTIR_MAX_CPU_ISA=AVX2 build-dev/bin/hostir test tests/programs tests/scripts -j 2
+for sanitizer in asan tsan; do
+  step "build-$sanitizer" configure_and_build $sanitizer
+  step "unit-$sanitizer" unit $sanitizer
+  step "scripts-$sanitizer" "build-$sanitizer/bin/hostir" test tests/programs tests/scripts -j 2
+done
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Installs what the project needs on Debian 12 or Ubuntu 24.04, as root or with sudo. A second run changes
+# nothing. `tests/setup.sh --dev` adds what the full test suite uses (clang tools).
+set -euo pipefail
+as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
+
+packages=(g++ cmake ninja-build ccache pkg-config git ca-certificates python3
+  libfmt-dev libexpected-dev libcli11-dev nlohmann-json3-dev libdnnl-dev libsqlite3-dev sqlite3 libzstd-dev
+  libxxhash-dev libzip-dev libgtest-dev libbenchmark-dev)
+[ "${1:-}" = --dev ] && packages+=(clang-format clang-tidy clang)
+
+missing=()
+for package in "${packages[@]}"; do
+  dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q '^install ok installed' || missing+=("$package")
+done
+if [ ${#missing[@]} -gt 0 ]; then
+  echo "installing: ${missing[*]}" >&2
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+fi
