@@ -1,0 +1,95 @@
+#include "hostir/ops/collective_cost.h"
+
+#include <algorithm>
+#include <map>
+
+namespace hostir {
+
+namespace {
+
+// What goes over one rank's link, as a share of the bytes that nccl-tests counts.
+enum class Wire : uint8_t { kTwiceOthers, kOthers, kAll };  // 2(n-1)/n, (n-1)/n, 1
+enum class Steps : uint8_t { kTwiceRing, kRing, kOne };     // 2(n-1), n-1, 1
+
+struct Pattern {
+  OpKind kind;
+  Steps steps;
+  Wire wire;
+};
+
+constexpr std::array kPatterns = {
+    Pattern{OpKind::all_reduce, Steps::kTwiceRing, Wire::kTwiceOthers},
+    Pattern{OpKind::all_gather, Steps::kRing, Wire::kOthers},
+    Pattern{OpKind::reduce_scatter, Steps::kRing, Wire::kOthers},
+    Pattern{OpKind::all_to_all, Steps::kRing, Wire::kOthers},
+    Pattern{OpKind::broadcast, Steps::kRing, Wire::kAll},
+    Pattern{OpKind::reduce, Steps::kRing, Wire::kAll},
+    Pattern{OpKind::gather, Steps::kRing, Wire::kOthers},
+    Pattern{OpKind::scatter, Steps::kRing, Wire::kOthers},
+    Pattern{OpKind::permute, Steps::kOne, Wire::kAll},
+    Pattern{OpKind::send, Steps::kOne, Wire::kAll},
+    Pattern{OpKind::recv, Steps::kOne, Wire::kAll},
+};
+static_assert(kPatterns.size() == kCommunicationOps.size(), "a communication op lacks its pattern");
+
+const Pattern& pattern_of(OpKind kind) {
+  const auto* found = std::find_if(kPatterns.begin(), kPatterns.end(),
+                                   [&](const Pattern& p) { return p.kind == kind; });
+  return found == kPatterns.end() ? kPatterns.front() : *found;
+}
+
+double step_count(Steps steps, int64_t ranks) {
+  if (steps == Steps::kOne) return 1;
+  return static_cast<double>(ranks - 1) * (steps == Steps::kTwiceRing ? 2 : 1);
+}
+
+double quotient(double amount, double rate_per_s) {
+  return rate_per_s > 0 ? amount / rate_per_s * 1e9 : 0;
+}
+
+double bandwidth(const Machine& machine, const CollectiveModel& model, const GroupPlace& place) {
+  if (place.hosts <= 1) return model.bandwidth_bytes_per_s;
+  const double network = machine.network.bandwidth_bytes_per_s *
+                         static_cast<double>(std::max<int64_t>(1, place.ranks_on_smallest_host));
+  return std::min(model.bandwidth_bytes_per_s, network);
+}
+
+}  // namespace
+
+GroupPlace place_group(const Machine& machine, std::span<const int32_t> members) {
+  const auto per_host = std::max<int64_t>(1, static_cast<int64_t>(machine.ranks_per_host));
+  std::map<int64_t, int64_t> on_host;
+  for (const int32_t rank : members) ++on_host[rank / per_host];
+  GroupPlace place;
+  place.ranks = static_cast<int64_t>(members.size());
+  place.hosts = std::max<int64_t>(1, static_cast<int64_t>(on_host.size()));
+  place.ranks_on_smallest_host = place.ranks;
+  for (const auto& [host, count] : on_host) {
+    place.ranks_on_smallest_host = std::min(place.ranks_on_smallest_host, count);
+  }
+  return place;
+}
+
+double wire_bytes(OpKind kind, double bytes, int64_t ranks) {
+  const Wire wire = pattern_of(kind).wire;
+  if (wire == Wire::kAll) return bytes;
+  const double others = ranks > 0 ? static_cast<double>(ranks - 1) / static_cast<double>(ranks) : 0;
+  return bytes * others * (wire == Wire::kTwiceOthers ? 2 : 1);
+}
+
+double collective_ns(const Machine& machine, OpKind kind, double bytes, const GroupPlace& place) {
+  if (place.ranks <= 1) return 0;
+  const Pattern& pattern = pattern_of(kind);
+  const CollectiveModel& model = machine.model(kind);
+  const double steps = step_count(pattern.steps, place.ranks);
+  const double wire = wire_bytes(kind, bytes, place.ranks);
+  const double own = pattern.wire == Wire::kAll ? 0 : bytes / static_cast<double>(place.ranks);
+  const double ramp = model.ramp_base_ns + model.ramp_hop_ns * steps;
+  double ns = model.base_ns + model.hop_ns * steps;
+  if (wire > 0) ns += ramp * wire / (wire + model.ramp_bytes);
+  ns += quotient(wire, bandwidth(machine, model, place)) + quotient(own, model.local_bytes_per_s);
+  const double network_hops = pattern.steps == Steps::kTwiceRing ? 2 : 1;
+  return ns + machine.network.latency_ns * network_hops * static_cast<double>(place.hosts - 1);
+}
+
+}  // namespace hostir
