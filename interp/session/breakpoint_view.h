@@ -1,0 +1,23 @@
+// Breakpoints and watches as they are shown.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "interp/core/ids.h"
+
+namespace hostir::interp {
+
+struct BreakpointView {
+  uint32_t number = 0;  // 1-based, never reused in a session
+  std::string text;     // the command that makes it again: `break all_reduce#1 if rank == 3`
+  bool enabled = true;
+  bool temporary = false;
+  int64_t hits = 0;               // on this branch up to this position, all ranks together
+  int64_t ignore = 0;             // passes still to be ignored
+  std::vector<CodeIndex> places;  // empty: not bound to instructions (nan, collective, watch)
+  std::string problem;            // why it can not be hit: the place is not in this program
+};
+
+}  // namespace hostir::interp

@@ -1,0 +1,40 @@
+// The ledger of collectives: one row per (communicator, group, sequence number), one cell per
+// member.
+//
+// The first row that is not complete is the frontier of the run; a cell holds the fingerprint that
+// the meeting compares, so that a mismatch shows which field differs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "interp/core/ids.h"
+
+namespace hostir::interp {
+
+struct LedgerCell {
+  enum class State : uint8_t { kMissing, kArrived, kRunning, kDone, kDiffers };
+  State state = State::kMissing;
+  Rank rank = kNoRank;
+  CodeIndex code = 0;
+  std::string address;      // where the member issued it; empty while missing
+  std::string fingerprint;  // `all_reduce sum f32[4]`
+  TaskId task = kNoTask;
+  int64_t arrived_ns = -1;
+};
+
+struct LedgerRow {
+  enum class State : uint8_t { kWaiting, kRunning, kDone, kMismatch };
+  State state = State::kWaiting;
+  CommIndex comm = 0;
+  std::string comm_name;  // without '%'
+  uint32_t group = 0;     // index into the communicator's groups
+  uint64_t sequence = 0;
+  bool point_to_point = false;    // send/recv: `sequence` is the ordinal of (source, destination)
+  std::string kind;               // mnemonic; of the majority where they differ
+  int64_t bytes = 0;              // per rank, as nccl-tests counts
+  std::vector<LedgerCell> cells;  // in group order
+};
+
+}  // namespace hostir::interp

@@ -1,0 +1,132 @@
+// Commands: everything that a person can do to a session, as values with a text form.
+//
+// gdb's words. One table (command_table.h) makes help, completion, menus and keys; one parser makes
+// commands from what is typed, from scripts and from the window; `to_string` writes a command so
+// that it parses back to the same. Commands say what is wanted, never how a session does it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hostir/ir/index_expr.h"
+#include "hostir/support/expected.h"
+#include "interp/core/ids.h"
+#include "interp/session/predicate.h"
+
+namespace hostir::interp {
+
+enum class CommandKind : uint8_t {
+  kBreak,
+  kTbreak,
+  kWatch,
+  kDelete,
+  kEnable,
+  kDisable,
+  kCondition,
+  kIgnore,
+  kStep,
+  kNext,
+  kFinish,
+  kUntil,
+  kContinue,
+  kReverseStep,
+  kReverseNext,
+  kReverseFinish,
+  kReverseUntil,
+  kReverseContinue,
+  kGoto,
+  kRun,
+  kRank,
+  kFreeze,
+  kThaw,
+  kSet,
+  kInfo,
+  kPrint,
+  kExamine,
+  kBacktrace,
+  kList,
+  kHelp,
+  kQuit,
+};
+
+/// Which ranks: `3`, `0,2`, `4..7`, `all`, `group tp` (the focus rank's group over these axes;
+/// `group` alone: the innermost axis), `tp=0` (all ranks at this coordinate). `kFocus` where
+/// nothing was written.
+struct RankSelector {
+  enum class Kind : uint8_t { kFocus, kAll, kList, kGroup, kCoordinate } kind = Kind::kFocus;
+  std::vector<Rank> ranks;        // kList, sorted
+  std::vector<std::string> axes;  // kGroup: may be empty; kCoordinate: one
+  int64_t coordinate = 0;
+  friend bool operator==(const RankSelector&, const RankSelector&) = default;
+};
+
+/// A place in the program or a kind of happening, as a person names it.
+struct Place {
+  enum class Kind : uint8_t {
+    kAddress,     // `@f#9`, `#9` (in the focus rank's function)
+    kFunction,    // `@f`: its first instruction
+    kValue,       // `%h`: the instructions that define it or write it
+    kOp,          // `all_reduce`, `all_reduce#1` (the n-th in the text, 1-based)
+    kLabel,       // `"name"`
+    kLine,        // `12`, `line 12`
+    kCollective,  // `collective`: any collective
+    kRendezvous,  // `rendezvous`, `rendezvous %c`: all members of a communicator have arrived
+    kNan,         // `nan`, `nan %y`: a written value holds NaN or Inf
+    kWrite,       // `write %y`: a write of it completed
+    kFault,       // `fault`
+    kEnd,         // `end`: the run's end
+  };
+  Kind kind = Kind::kAddress;
+  std::string name;    // function, value, mnemonic, label
+  int64_t number = 0;  // #n, line
+  friend bool operator==(const Place&, const Place&) = default;
+};
+
+/// One dimension of a printed slice: `2`, `2:5`, `:`.
+struct SliceRange {
+  int64_t lo = 0;
+  int64_t hi = -1;  // exclusive; -1: to the end
+  friend bool operator==(const SliceRange&, const SliceRange&) = default;
+};
+
+enum class InfoTopic : uint8_t {
+  kRanks,
+  kColls,
+  kWaits,
+  kStreams,
+  kEvents,
+  kMemory,
+  kBreak,
+  kProgram,
+  kLayout,
+  kFaults,
+  kHistory,
+};
+
+struct Command {
+  enum class From : uint8_t { kFocus, kRanks, kGlobal };  // where a printed value is read
+  CommandKind kind = CommandKind::kStep;
+  std::optional<Place> place;          // break, tbreak, watch, until, list
+  std::optional<Predicate> condition;  // break .. if C, condition N C
+  RankSelector ranks;                  // break .. on R, rank R, freeze R, print .. rank R
+  std::vector<int64_t> numbers;        // step N, goto N, list N, delete N.., ignore N COUNT
+  std::optional<InfoTopic> topic;      // info
+  std::string value;                   // print, x, set, info layout: name without '%'
+  From from = From::kFocus;            // print
+  char format = 0;                     // print/x: bits; 0: as the dtype reads
+  std::vector<SliceRange> slice;       // print %y[0:2, :], set %y[1, 2]
+  std::string text;                    // set: the new value; help: the topic
+  friend bool operator==(const Command&, const Command&) = default;
+};
+
+/// Errors are kUsage; the message holds the line, a caret and what would be right there.
+Expected<Command> parse_command(std::string_view text);
+std::string to_string(const Command& command);
+std::string to_string(const Place& place);
+std::string to_string(const RankSelector& ranks);
+std::string_view name(InfoTopic topic);
+
+}  // namespace hostir::interp

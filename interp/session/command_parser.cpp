@@ -1,0 +1,446 @@
+// One line to one Command. Each command's arguments are read by one small function.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "interp/session/command.h"
+#include "interp/session/command_table.h"
+#include "interp/session/predicate_parser.h"
+
+namespace hostir::interp {
+namespace {
+
+using K = CommandKind;
+
+constexpr Rank kMaxListedRanks = 1 << 20;  // a range beyond this is a typing error
+
+struct TopicName {
+  std::string_view name;
+  InfoTopic topic;
+};
+constexpr TopicName kTopicNames[] = {
+    {"ranks", InfoTopic::kRanks},      {"colls", InfoTopic::kColls},
+    {"waits", InfoTopic::kWaits},      {"streams", InfoTopic::kStreams},
+    {"events", InfoTopic::kEvents},    {"memory", InfoTopic::kMemory},
+    {"break", InfoTopic::kBreak},      {"program", InfoTopic::kProgram},
+    {"layout", InfoTopic::kLayout},    {"faults", InfoTopic::kFaults},
+    {"history", InfoTopic::kHistory},  {"collectives", InfoTopic::kColls},
+    {"breakpoints", InfoTopic::kBreak}};
+
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : in_(text) {}
+
+  Expected<Command> command() {
+    in_.skip_blanks();
+    const size_t begin = in_.position();
+    std::string_view word = command_word();
+    if (word.empty()) return in_.error("expected a command", begin);
+    const auto kind = find_command(word);
+    if (!kind) return in_.error(kind.error().message(), begin);
+    c_.kind = *kind;
+    HOSTIR_TRY(arguments());
+    if (!in_.at_end()) {
+      return in_.error(fmt::format("unexpected text; the form is: {} {}", spec(c_.kind).name,
+                                   spec(c_.kind).arguments));
+    }
+    return std::move(c_);
+  }
+
+ private:
+  // `reverse-step` holds a '-', `print/x` has a format behind it.
+  std::string_view command_word() {
+    const size_t begin = in_.position();
+    if (in_.peek() == '?') {
+      in_.take("?");
+      return "help";
+    }
+    while (!in_.word().empty()) {
+      const size_t at = in_.position();
+      if (at >= in_.line().size() || in_.line()[at] != '-') break;
+      in_.rewind(at + 1);
+    }
+    const std::string_view word = in_.line().substr(begin, in_.position() - begin);
+    if (in_.position() + 1 < in_.line().size() && in_.line()[in_.position()] == '/') {
+      c_.format = in_.line()[in_.position() + 1];
+      in_.rewind(in_.position() + 2);
+    }
+    return word;
+  }
+
+  Expected<void> arguments() {
+    switch (c_.kind) {
+      case K::kBreak:
+      case K::kTbreak:
+        return breakpoint();
+      case K::kWatch:
+        return watch();
+      case K::kDelete:
+      case K::kEnable:
+      case K::kDisable:
+        return numbers();
+      case K::kCondition:
+        return condition();
+      case K::kIgnore:
+        return exact_numbers(2);
+      case K::kStep:
+      case K::kNext:
+      case K::kReverseStep:
+      case K::kReverseNext:
+        return count();
+      case K::kUntil:
+      case K::kReverseUntil:
+        return where();
+      case K::kGoto:
+        return position();
+      case K::kRank:
+        return ranks();
+      case K::kFreeze:
+      case K::kThaw:
+        return optional_ranks();
+      case K::kSet:
+        return edit();
+      case K::kInfo:
+        return info();
+      case K::kPrint:
+      case K::kExamine:
+        return print();
+      case K::kBacktrace:
+        return backtrace();
+      case K::kList:
+        return list();
+      case K::kHelp:
+        c_.text = in_.rest();
+        in_.rewind(in_.line().size());
+        return {};
+      case K::kRun:
+      case K::kContinue:
+      case K::kFinish:
+      case K::kReverseFinish:
+      case K::kReverseContinue:
+      case K::kQuit:
+        return {};
+    }
+    return {};
+  }
+
+  Expected<void> breakpoint() {
+    HOSTIR_TRY(where());
+    return clauses();
+  }
+
+  Expected<void> watch() {
+    HOSTIR_TRY(value_name());
+    c_.place = Place{Place::Kind::kWrite, c_.value, 0};
+    c_.value.clear();
+    HOSTIR_TRY(slice());
+    return clauses();
+  }
+
+  Expected<void> clauses() {
+    for (;;) {
+      if (in_.take("if")) {
+        HOSTIR_ASSIGN_OR_RETURN(c_.condition, parse_predicate(in_));
+      } else if (in_.take("on") || in_.take("rank")) {
+        in_.take("rank");
+        HOSTIR_TRY(ranks());
+      } else {
+        return {};
+      }
+    }
+  }
+
+  Expected<void> numbers() {
+    while (!in_.at_end()) {
+      const auto n = in_.integer();
+      if (!n || *n < 1) return in_.error("expected a breakpoint's number");
+      c_.numbers.push_back(*n);
+      in_.take(",");
+    }
+    return {};
+  }
+
+  Expected<void> exact_numbers(size_t wanted) {
+    for (size_t i = 0; i < wanted; ++i) {
+      const auto n = in_.integer();
+      if (!n || *n < 0) return in_.error(fmt::format("expected: {}", spec(c_.kind).arguments));
+      c_.numbers.push_back(*n);
+    }
+    return {};
+  }
+
+  Expected<void> condition() {
+    HOSTIR_TRY(exact_numbers(1));
+    in_.take("if");
+    if (in_.at_end()) return {};
+    HOSTIR_ASSIGN_OR_RETURN(c_.condition, parse_predicate(in_));
+    return {};
+  }
+
+  Expected<void> count() {
+    if (in_.at_end()) return {};
+    const auto n = in_.integer();
+    if (!n || *n < 1) return in_.error("expected a count of at least 1");
+    c_.numbers = {*n};
+    return {};
+  }
+
+  Expected<void> position() {
+    if (in_.take("start"))
+      c_.numbers = {0};
+    else if (in_.take("end"))
+      c_.numbers = {std::numeric_limits<int64_t>::max()};
+    else
+      return exact_numbers(1);
+    return {};
+  }
+
+  Expected<void> where() {
+    HOSTIR_ASSIGN_OR_RETURN(c_.place, place());
+    return {};
+  }
+
+  Expected<Place> place() {
+    switch (in_.peek()) {
+      case '@':
+        return function_place();
+      case '#':
+        return address_number(Place{Place::Kind::kAddress, "", 0});
+      case '%': {
+        HOSTIR_TRY(value_name());
+        return Place{Place::Kind::kValue, std::exchange(c_.value, {}), 0};
+      }
+      case '"': {
+        auto label = in_.quoted();
+        if (!label) return in_.error("label without its closing quote");
+        return Place{Place::Kind::kLabel, std::move(*label), 0};
+      }
+      default:
+        return word_place();
+    }
+  }
+
+  Expected<Place> function_place() {
+    in_.take("@");
+    Place p{Place::Kind::kFunction, std::string(in_.dotted_word()), 0};
+    if (p.name.empty()) return in_.error("expected a function's name after '@'");
+    const size_t at = in_.position();
+    if (at < in_.line().size() && in_.line()[at] == '#') {
+      p.kind = Place::Kind::kAddress;
+      return address_number(std::move(p));
+    }
+    return p;
+  }
+
+  Expected<Place> address_number(Place p) {
+    in_.take("#");
+    const auto n = in_.integer();
+    if (!n || *n < 1) return in_.error("expected an instruction's number after '#', from 1");
+    p.number = *n;
+    return p;
+  }
+
+  Expected<Place> word_place() {
+    const size_t begin = in_.position();
+    if (const auto line = in_.integer()) return Place{Place::Kind::kLine, "", *line};
+    const std::string word(in_.word());
+    if (word.empty()) return in_.error("expected a place: @f#9, #9, %y, all_reduce#1, line 12");
+    if (word == "line") {
+      const auto n = in_.integer();
+      if (!n || *n < 1) return in_.error("expected a line's number");
+      return Place{Place::Kind::kLine, "", *n};
+    }
+    if (word == "collective") return Place{Place::Kind::kCollective, "", 0};
+    if (word == "fault") return Place{Place::Kind::kFault, "", 0};
+    if (word == "end") return Place{Place::Kind::kEnd, "", 0};
+    if (word == "rendezvous") return with_optional_value(Place::Kind::kRendezvous);
+    if (word == "nan") return with_optional_value(Place::Kind::kNan);
+    if (word == "write") {
+      HOSTIR_TRY(value_name());
+      return Place{Place::Kind::kWrite, std::exchange(c_.value, {}), 0};
+    }
+    Place p{Place::Kind::kOp, word, 0};
+    if (in_.peek() != '#') return p;
+    in_.take("#");
+    const auto n = in_.integer();
+    if (!n || *n < 1) return in_.error("expected an ordinal after '#', from 1", begin);
+    p.number = *n;
+    return p;
+  }
+
+  Expected<Place> with_optional_value(Place::Kind kind) {
+    Place p{kind, "", 0};
+    if (in_.peek() == '%') {
+      HOSTIR_TRY(value_name());
+      p.name = std::exchange(c_.value, {});
+    }
+    return p;
+  }
+
+  Expected<void> value_name() {
+    if (!in_.take("%")) return in_.error("expected a value, as %y");
+    const std::string_view name = in_.dotted_word();
+    if (name.empty()) return in_.error("expected a name after '%'");
+    c_.value = name;
+    return {};
+  }
+
+  Expected<void> ranks() {
+    if (in_.take("all")) {
+      c_.ranks.kind = RankSelector::Kind::kAll;
+      return {};
+    }
+    if (in_.take("focus")) return {};
+    if (in_.take("group")) return group();
+    if (is_word_start(in_.peek())) return coordinate();
+    c_.ranks.kind = RankSelector::Kind::kList;
+    do {
+      HOSTIR_TRY(rank_range());
+    } while (in_.take(","));
+    auto& list = c_.ranks.ranks;
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+    return {};
+  }
+
+  Expected<void> rank_range() {
+    const size_t begin = in_.position();
+    const auto lo = in_.integer();
+    if (!lo) return in_.error("expected ranks: 3, 0,2, 4..7, all, group tp, tp=0");
+    auto hi = lo;
+    if (in_.take("..")) hi = in_.integer();
+    if (!hi || *lo < 0 || *hi < *lo || *hi >= kMaxListedRanks)
+      return in_.error("not a range of ranks", begin);
+    for (int64_t r = *lo; r <= *hi; ++r) c_.ranks.ranks.push_back(static_cast<Rank>(r));
+    return {};
+  }
+
+  Expected<void> group() {
+    c_.ranks.kind = RankSelector::Kind::kGroup;
+    do {
+      const size_t before = in_.position();
+      const std::string_view axis = in_.word();
+      if (axis.empty() || axis == "if" || axis == "on") {
+        in_.rewind(before);
+        return {};
+      }
+      c_.ranks.axes.emplace_back(axis);
+    } while (in_.take(","));
+    return {};
+  }
+
+  Expected<void> coordinate() {
+    const size_t begin = in_.position();
+    c_.ranks.kind = RankSelector::Kind::kCoordinate;
+    c_.ranks.axes = {std::string(in_.word())};
+    const bool equals = in_.take("=");
+    const auto n = equals ? in_.integer() : std::nullopt;
+    if (!n || *n < 0) return in_.error("expected ranks: 3, 0,2, 4..7, all, group tp, tp=0", begin);
+    c_.ranks.coordinate = *n;
+    return {};
+  }
+
+  Expected<void> optional_ranks() {
+    if (in_.at_end()) return {};
+    return ranks();
+  }
+
+  Expected<void> slice() {
+    if (in_.peek() != '[') return {};
+    in_.take("[");
+    if (in_.take("]")) return {};
+    do {
+      SliceRange range;
+      const auto lo = in_.peek() == ':' ? std::optional<int64_t>(0) : in_.integer();
+      if (!lo || *lo < 0) return in_.error("expected an index, lo:hi or ':'");
+      range.lo = *lo;
+      range.hi = *lo + 1;
+      if (in_.take(":")) {
+        range.hi = -1;
+        if (in_.peek() != ',' && in_.peek() != ']') {
+          const auto hi = in_.integer();
+          if (!hi || *hi < *lo) return in_.error("expected the end of the range");
+          range.hi = *hi;
+        }
+      }
+      c_.slice.push_back(range);
+    } while (in_.take(","));
+    if (!in_.take("]")) return in_.error("expected ',' or ']'");
+    return {};
+  }
+
+  Expected<void> print() {
+    if (c_.format != 0 && c_.format != 'x' && c_.format != 'd' && c_.format != 'e')
+      return in_.error("formats are /x (bits), /d (decimal) and /e (exponent)");
+    HOSTIR_TRY(value_name());
+    HOSTIR_TRY(slice());
+    if (in_.take("global")) {
+      c_.from = Command::From::kGlobal;
+    } else if (in_.take("rank") || in_.take("on")) {
+      c_.from = Command::From::kRanks;
+      HOSTIR_TRY(ranks());
+    }
+    HOSTIR_TRY(slice());  // also behind: print %y rank 1 [0:2]
+    return {};
+  }
+
+  Expected<void> edit() {
+    HOSTIR_TRY(value_name());
+    HOSTIR_TRY(slice());
+    if (!in_.take("=")) return in_.error("expected '=' and the new value");
+    in_.skip_blanks();
+    const size_t begin = in_.position();
+    std::string_view value = in_.rest();
+    const size_t clause = value.rfind(" rank ");
+    if (clause != std::string_view::npos && value.find('"', clause) == std::string_view::npos) {
+      value = value.substr(0, clause);
+      in_.rewind(begin + clause + 6);
+      HOSTIR_TRY(ranks());
+    } else {
+      in_.rewind(in_.line().size());
+    }
+    if (value.empty()) return in_.error("expected the new value", begin);
+    c_.text = value;
+    return {};
+  }
+
+  Expected<void> info() {
+    in_.skip_blanks();
+    const size_t begin = in_.position();
+    const std::string_view word = in_.word();
+    for (const TopicName& t : kTopicNames) {
+      if (word.empty() || t.name.substr(0, word.size()) != word) continue;
+      c_.topic = t.topic;
+      if (in_.peek() == '%') return value_name();
+      return {};
+    }
+    return in_.error(fmt::format("expected one of: {}", spec(c_.kind).arguments), begin);
+  }
+
+  Expected<void> backtrace() {
+    if (in_.take("rank") || in_.take("on")) return ranks();
+    return optional_ranks();
+  }
+
+  Expected<void> list() {
+    if (in_.at_end()) return {};
+    return where();
+  }
+
+  Scanner in_;
+  Command c_;
+};
+
+}  // namespace
+
+Expected<Command> parse_command(std::string_view text) { return Parser(text).command(); }
+
+std::string_view name(InfoTopic topic) {
+  for (const TopicName& t : kTopicNames) {
+    if (t.topic == topic) return t.name;
+  }
+  return "ranks";
+}
+
+}  // namespace hostir::interp

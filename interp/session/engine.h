@@ -1,0 +1,117 @@
+// From a program and inputs to something that runs: shared by run, test, debug, replay and windows.
+//
+// Steps of `prepare`: bind symbolic sizes from the inputs' extents; resize meshes; lower if the
+// function is a fusion, keeping the text of every phase; compile the host function; make the
+// inputs' tensors (generators know the shapes only now). `Engine` then holds an immutable
+// `Prepared` and makes any number of runs from it. Backends come from a factory function, because
+// layers below the command know none.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "hostir/ir/program.h"
+#include "hostir/ir/tensor.h"
+#include "hostir/support/expected.h"
+#include "interp/core/backend.h"
+#include "interp/core/code.h"
+#include "interp/core/trace_sink.h"
+#include "interp/session/program_view.h"
+
+namespace hostir::interp {
+
+/// What a backend is made from. `name` is `sim`, `null` or `cuda`.
+struct BackendRequest {
+  std::string name = "sim";
+  Machine machine;
+  uint64_t schedule = 0;  // 0: the plain one; k > 0: durations scaled by a seeded factor
+  uint64_t seed = 0;
+  bool reference_kernels = false;
+  int64_t max_memory_bytes = 0;  // all ranks together, 0: no limit
+};
+using BackendFactory =
+    std::function<Expected<std::unique_ptr<Backend>>(const BackendRequest& request)>;
+
+/// An input by parameter name: a tensor, or a generator that gets the parameter's shape and dtype.
+using InputValue = std::variant<Tensor, ValueSpec>;
+struct NamedInput {
+  std::string name;  // without '%'
+  InputValue value;
+};
+
+struct PrepareOptions {
+  std::string function;  // without '@'; empty: the main function
+  std::vector<std::pair<std::string, int64_t>> mesh_sizes;
+  std::optional<int64_t> ranks;                        // resizes the only axis of a one-axis mesh
+  std::vector<std::pair<std::string, int64_t>> sizes;  // symbolic sizes given by hand
+  std::vector<std::string> keep;  // values of a fusion that must not be fused away
+  std::string base_directory;     // for `@x.npy` in generators; empty: the current one
+};
+
+/// A program ready to run, immutable; runs share it.
+struct Prepared {
+  std::shared_ptr<const Program> program;  // everything, with the lowered functions
+  std::string function;                    // what was asked for
+  bool lowered = false;                    // it was a fusion
+  std::shared_ptr<const Code> code;
+  std::shared_ptr<const ProgramView> view;
+  std::vector<std::pair<std::string, Tensor>> inputs;            // global, by parameter, in order
+  std::vector<std::pair<std::string, std::string>> input_texts;  // generators as expressions
+};
+
+Expected<std::shared_ptr<const Prepared>> prepare(const Program& program,
+                                                  const std::vector<NamedInput>& inputs,
+                                                  const PrepareOptions& options);
+
+struct RunOptions {
+  BackendRequest backend;
+  TraceSink* trace = nullptr;  // not owned; outlives the run
+  Backend::ValueMode value_mode = Backend::ValueMode::kNone;
+  std::vector<Rank> ranks;  // that start; empty: all
+  uint64_t max_steps = 0;   // host instructions of all ranks together, 0: no limit
+  std::function<void(uint64_t steps)> progress;  // called now and then; may be empty
+};
+
+/// One collective of one group, as a run's summary lists them.
+struct CollectiveCount {
+  std::string kind;
+  std::optional<Reduction> reduction;
+  std::string over;   // `{tp}` or `groups [[0, 1]]`
+  int64_t bytes = 0;  // per rank
+  int64_t count = 0;  // per rank
+};
+
+struct NamedOutput {
+  std::string name;
+  Tensor global;  // assembled from boxes, partial values reduced in group order
+  Type type;
+  std::vector<Extents> local;  // by rank
+  std::vector<std::string> notes;
+};
+
+struct RunResult {
+  std::vector<NamedOutput> outputs;
+  std::vector<CollectiveCount> collectives;  // in order of the first use on the lowest rank
+  std::vector<int64_t> peak_bytes;           // by rank
+  std::vector<FaultRecord> faults;           // none: the run completed
+  uint64_t steps = 0;                        // host instructions, all ranks
+  int64_t finished_ns = 0;
+  bool completed() const { return faults.empty(); }
+};
+
+/// Runs to the end. A fault of the program (deadlock, mismatch, race) is in the result, not an
+/// error; errors are what kept the run from happening.
+Expected<RunResult> run(const Prepared& prepared, const BackendFactory& make_backend,
+                        const RunOptions& options);
+
+/// The error of a faulty run, with the exit class (kStuck or kRuntime) and the notes; for commands
+/// that end with it.
+Error fault_error(const FaultRecord& fault);
+
+}  // namespace hostir::interp

@@ -1,0 +1,12 @@
+// Parsing a predicate inside a longer line: `break %y if COND on rank 3`.
+#pragma once
+
+#include "interp/session/predicate.h"
+#include "interp/session/scanner.h"
+
+namespace hostir::interp {
+
+/// Reads as much as belongs to the predicate and leaves the scanner behind it.
+Expected<Predicate> parse_predicate(Scanner& scanner);
+
+}  // namespace hostir::interp

@@ -1,0 +1,91 @@
+// One rank at one position: where its host thread is and what its streams still have to do.
+//
+// Plain values. Times are virtual (`sim`) or since the run's origin, in ns. A rank's program
+// counter names the instruction that it will execute next, or the one that it is blocked in.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hostir/support/diagnostic.h"
+#include "interp/core/ids.h"
+
+namespace hostir::interp {
+
+enum class RankStatus : uint8_t {
+  kRunnable,
+  kBlocked,     // in an instruction that waits for a task
+  kFinished,    // its host function returned; streams may still drain
+  kFailed,      // a fault stopped it
+  kNotStarted,  // left out of the run
+};
+
+/// `runnable`, `blocked`, ...
+std::string_view name(RankStatus status);
+
+/// A loop or call that the program counter is in, outermost first.
+struct FrameView {
+  enum class Kind : uint8_t { kLoop, kCall } kind = Kind::kLoop;
+  std::string address;    // of the `for` or `call`
+  std::string variable;   // loop variable without '%', or the callee
+  int64_t iteration = 0;  // value of the loop variable
+};
+
+/// An asynchronous instruction that has not finished.
+struct TaskView {
+  enum class State : uint8_t { kQueued, kRunning } state = State::kQueued;
+  TaskId id = kNoTask;
+  CodeIndex code = 0;
+  std::string address;  // `@f#9`
+  std::string text;     // `all_reduce %y seq 0`, short
+  int64_t issued_ns = 0;
+  std::vector<TaskId> waits_for;
+};
+
+struct StreamView {
+  StreamIndex index = 0;
+  std::string name;
+  std::vector<TaskView> tasks;  // outstanding, in order of issue
+};
+
+/// A named event of the host function that holds a task now.
+struct EventView {
+  std::string name;  // without '%'
+  TaskId task = kNoTask;
+  bool done = true;
+};
+
+/// What a blocked rank waits for.
+struct WaitView {
+  std::string sentence;  // "rank 0 waits on host for %e: all_reduce seq 2 of %c, rank 1 missing"
+  TaskId task = kNoTask;
+  std::vector<Rank> ranks;  // who must act before it can go on
+};
+
+struct RankView {
+  Rank rank = 0;
+  RankStatus status = RankStatus::kRunnable;
+  bool frozen = false;
+  CodeIndex code = 0;    // program counter
+  std::string function;  // without '@'
+  std::string address;   // `@mlp.host#9`
+  std::string op;        // mnemonic there
+  SourceSpan span;       // in ProgramView::sources
+  std::vector<FrameView> frames;
+  uint64_t steps = 0;          // host instructions that this rank executed
+  uint64_t last_decision = 0;  // number of the last decision that moved it
+  int64_t host_clock_ns = 0;
+  std::optional<WaitView> waits;
+  std::vector<StreamView> streams;
+  std::vector<EventView> events;
+
+  size_t outstanding() const {
+    size_t n = 0;
+    for (const StreamView& s : streams) n += s.tasks.size();
+    return n;
+  }
+};
+
+}  // namespace hostir::interp

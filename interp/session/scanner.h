@@ -1,0 +1,49 @@
+// Reading one typed line: words, numbers, symbols, and errors with a caret under the line.
+//
+// Shared by predicates and commands. It never copies the line; a scanner is a position in it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "hostir/support/expected.h"
+
+namespace hostir::interp {
+
+class Scanner {
+ public:
+  explicit Scanner(std::string_view line) : line_(line) {}
+
+  void skip_blanks();
+  bool at_end();  // after blanks
+  size_t position() const { return position_; }
+  void rewind(size_t position) { position_ = position; }
+  std::string_view line() const { return line_; }
+  /// What is left, without blanks at both ends.
+  std::string_view rest();
+
+  /// The next character after blanks, or 0.
+  char peek();
+  /// Takes `token` if it stands next. A word must end there: `on` is not taken from `only`.
+  bool take(std::string_view token);
+  /// `[A-Za-z_][A-Za-z0-9_.]*`; empty if none stands here. Dots only where `dots` are wanted.
+  std::string_view word();
+  std::string_view dotted_word();
+  std::optional<int64_t> integer();     // with sign; nullopt also if it does not fit
+  std::optional<std::string> quoted();  // `"..."` with \" and backslash escapes
+
+  /// kUsage: the message, then the line and a caret at `position` (default: here).
+  tl::unexpected<Error> error(std::string_view message) const { return error(message, position_); }
+  tl::unexpected<Error> error(std::string_view message, size_t position) const;
+
+ private:
+  std::string_view line_;
+  size_t position_ = 0;
+};
+
+bool is_word_start(char c);
+bool is_word_part(char c);
+
+}  // namespace hostir::interp

@@ -1,0 +1,57 @@
+// A session: a run that can be commanded and looked at, live or recorded alike.
+//
+// Everything that a button or a typed line does is a `Command`; everything that is shown is a
+// `Snapshot`, a `ValueReading` or comes from the `LogView`. A session always has a log. Threads:
+// `execute` and `read` are called from one thread at a time (a window's worker); snapshots and the
+// log may be used from any. `execute` ends early, at a whole decision, when the token asks for it.
+#pragma once
+
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "hostir/support/expected.h"
+#include "interp/session/command.h"
+#include "interp/session/snapshot.h"
+#include "interp/session/value_query.h"
+
+namespace hostir::interp {
+
+class LogView;
+
+/// How many host instructions a rank moved by a command; negative: backwards.
+struct RankMove {
+  Rank rank = 0;
+  int64_t steps = 0;
+};
+
+/// What a command did.
+struct Outcome {
+  std::string text;             // the answer of info, print, help, ...; empty for others
+  StopReason stop;              // of commands that run
+  std::vector<RankMove> moved;  // ranks that moved, in order
+  bool ran = false;             // the position may have changed
+  bool quit = false;
+};
+
+class Session {
+ public:
+  virtual ~Session() = default;
+
+  /// Carries out one command. Errors (kUsage with a caret into the command's text, or kRuntime)
+  /// leave the state as it was. A fault or deadlock of the program is not an error of the command:
+  /// it is the reason why it stopped.
+  virtual Expected<Outcome> execute(const Command& command, std::stop_token stop) = 0;
+
+  /// The current picture; never null.
+  virtual SnapshotPtr snapshot() const = 0;
+
+  /// Contents now. Errors: unknown value, not allocated on that rank, freed, box out of range.
+  virtual Expected<ValueReading> read(const ValueQuery& query) = 0;
+
+  /// The log of this run; null only where making one failed at the start.
+  virtual const LogView* log() const = 0;
+};
+
+}  // namespace hostir::interp

@@ -1,0 +1,35 @@
+// How windows and the debugger open things, without knowing backends or logs.
+//
+// The command line implements it: it injects the backend, the log and the readers of recorded
+// runs. `interp/session` itself includes neither.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hostir/support/expected.h"
+#include "interp/session/session.h"
+
+namespace hostir::interp {
+
+struct OpenRequest {
+  std::string path;      // a `.hir` file or a log; what it is is found out from its bytes
+  std::string text;      // program text to use instead of the file's (an edited buffer)
+  std::string function;  // without '@'; empty: the main function
+  std::vector<std::pair<std::string, int64_t>> mesh_sizes;
+  std::vector<std::pair<std::string, std::string>> inputs;  // name, `@x.npy` or `4xf32=[..]` or a
+                                                            // generator
+  std::vector<std::string> breakpoints;                     // commands to run once it is open
+};
+
+class SessionFactory {
+ public:
+  virtual ~SessionFactory() = default;
+  /// Errors carry diagnostics whose spans point into `sources()`.
+  virtual Expected<std::unique_ptr<Session>> open(const OpenRequest& request) = 0;
+  virtual const SourceManager& sources() const = 0;
+};
+
+}  // namespace hostir::interp

@@ -1,0 +1,46 @@
+// Reading tensor contents: which value, seen from where, how much of it.
+//
+// A distributed value is read from one rank (its local shard) or globally: assembled from the boxes
+// of all ranks, partial values folded in group order on request. Elements that no rank holds or
+// that nobody wrote are reported, never invented.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hostir/ir/placement.h"
+#include "hostir/ir/tensor.h"
+#include "hostir/ir/type.h"
+#include "interp/core/ids.h"
+#include "interp/session/snapshot.h"
+
+namespace hostir::interp {
+
+struct ValueQuery {
+  enum class From : uint8_t { kRank, kGlobal };
+  enum class Partial : uint8_t {
+    kReduced,  // global reads of a partial value give the reduced value
+    kAddends,  // global reads of a partial value are an error: read the ranks
+  };
+  std::string value;  // name without '%'
+  From from = From::kRank;
+  Rank rank = 0;  // of kRank
+  Partial partial = Partial::kReduced;
+  std::optional<Box> box;  // global coordinates; nothing: all that is there
+};
+
+struct ValueReading {
+  Tensor tensor;        // extents of `box`
+  Box box;              // the part read, in global coordinates
+  Type type;            // of the version that was read
+  Placement placement;  // of the rank (kRank) or of the whole value (kGlobal)
+  uint64_t version = 0;
+  Origin origin = Origin::kLive;
+  bool write_in_flight = false;    // a write was issued and is not visible yet
+  bool undefined = false;          // nobody wrote it: contents mean nothing
+  std::vector<std::string> notes;  // "partial over {tp}: reduced by sum", "rank 2 was unavailable"
+};
+
+}  // namespace hostir::interp
