@@ -32,6 +32,7 @@ struct IssuedRecord {
   int64_t bytes = 0;      // alloc, free: size; collectives: bytes per rank as nccl-tests counts
   uint64_t sequence = 0;  // collectives
   CommIndex comm = 0;
+  int32_t peer = -1;  // send, recv: position of the other side
 };
 
 struct FinishedRecord {
