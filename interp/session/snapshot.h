@@ -12,12 +12,12 @@
 #include <string>
 #include <vector>
 
-#include "interp/session/breakpoint_view.h"
-#include "interp/session/collective_view.h"
-#include "interp/session/memory_view.h"
+#include "interp/session/breakpoint_snapshot.h"
+#include "interp/session/ledger_snapshot.h"
+#include "interp/session/memory_snapshot.h"
 #include "interp/session/program_view.h"
-#include "interp/session/rank_view.h"
-#include "interp/session/wait_graph.h"
+#include "interp/session/rank_snapshot.h"
+#include "interp/session/waits_snapshot.h"
 
 namespace hostir::interp {
 
@@ -49,7 +49,7 @@ struct StopReason {
 };
 
 /// A fault with the place where it was found.
-struct FaultView {
+struct FaultSnapshot {
   std::string kind;  // "deadlock", "collective_mismatch", "use_after_free", ...
   std::string sentence;
   std::vector<Rank> ranks;
@@ -72,15 +72,15 @@ struct Snapshot {
   bool can_reverse = true;
 
   std::shared_ptr<const ProgramView> program;
-  std::vector<std::shared_ptr<const RankView>> ranks;         // by rank
-  std::vector<std::shared_ptr<const RankMemoryView>> memory;  // by rank
+  std::vector<std::shared_ptr<const RankSnapshot>> ranks;     // by rank
+  std::vector<std::shared_ptr<const MemorySnapshot>> memory;  // by rank
   std::shared_ptr<const std::vector<LedgerRow>> ledger;       // by (communicator, group, seq)
-  std::shared_ptr<const WaitGraph> waits;
-  std::shared_ptr<const std::vector<FaultView>> faults;
-  std::shared_ptr<const std::vector<BreakpointView>> breakpoints;  // by number
+  std::shared_ptr<const WaitsSnapshot> waits;
+  std::shared_ptr<const std::vector<FaultSnapshot>> faults;
+  std::shared_ptr<const std::vector<BreakpointSnapshot>> breakpoints;  // by number
 
   int32_t rank_count() const { return static_cast<int32_t>(ranks.size()); }
-  const RankView& rank(Rank r) const { return *ranks[static_cast<size_t>(r)]; }
+  const RankSnapshot& rank(Rank r) const { return *ranks[static_cast<size_t>(r)]; }
 };
 
 using SnapshotPtr = std::shared_ptr<const Snapshot>;

@@ -9,7 +9,7 @@
 
 namespace hostir::interp {
 
-struct BreakpointView {
+struct BreakpointSnapshot {
   uint32_t number = 0;  // 1-based, never reused in a session
   std::string text;     // the command that makes it again: `break all_reduce#1 if rank == 3`
   bool enabled = true;

@@ -7,26 +7,20 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hostir/support/diagnostic.h"
 #include "interp/core/ids.h"
+#include "interp/core/views.h"
 
 namespace hostir::interp {
 
-enum class RankStatus : uint8_t {
-  kRunnable,
-  kBlocked,     // in an instruction that waits for a task
-  kFinished,    // its host function returned; streams may still drain
-  kFailed,      // a fault stopped it
-  kNotStarted,  // left out of the run
-};
-
-/// `runnable`, `blocked`, ...
+/// `runnable`, `blocked`, `done`, `not started`.
 std::string_view name(RankStatus status);
 
 /// A loop or call that the program counter is in, outermost first.
-struct FrameView {
+struct FrameSnapshot {
   enum class Kind : uint8_t { kLoop, kCall } kind = Kind::kLoop;
   std::string address;    // of the `for` or `call`
   std::string variable;   // loop variable without '%', or the callee
@@ -34,7 +28,7 @@ struct FrameView {
 };
 
 /// An asynchronous instruction that has not finished.
-struct TaskView {
+struct TaskSnapshot {
   enum class State : uint8_t { kQueued, kRunning } state = State::kQueued;
   TaskId id = kNoTask;
   CodeIndex code = 0;
@@ -44,27 +38,27 @@ struct TaskView {
   std::vector<TaskId> waits_for;
 };
 
-struct StreamView {
+struct StreamSnapshot {
   StreamIndex index = 0;
   std::string name;
-  std::vector<TaskView> tasks;  // outstanding, in order of issue
+  std::vector<TaskSnapshot> tasks;  // outstanding, in order of issue
 };
 
 /// A named event of the host function that holds a task now.
-struct EventView {
+struct EventSnapshot {
   std::string name;  // without '%'
   TaskId task = kNoTask;
   bool done = true;
 };
 
 /// What a blocked rank waits for.
-struct WaitView {
+struct WaitSnapshot {
   std::string sentence;  // "rank 0 waits on host for %e: all_reduce seq 2 of %c, rank 1 missing"
   TaskId task = kNoTask;
   std::vector<Rank> ranks;  // who must act before it can go on
 };
 
-struct RankView {
+struct RankSnapshot {
   Rank rank = 0;
   RankStatus status = RankStatus::kRunnable;
   bool frozen = false;
@@ -73,17 +67,17 @@ struct RankView {
   std::string address;   // `@mlp.host#9`
   std::string op;        // mnemonic there
   SourceSpan span;       // in ProgramView::sources
-  std::vector<FrameView> frames;
+  std::vector<FrameSnapshot> frames;
   uint64_t steps = 0;          // host instructions that this rank executed
   uint64_t last_decision = 0;  // number of the last decision that moved it
   int64_t host_clock_ns = 0;
-  std::optional<WaitView> waits;
-  std::vector<StreamView> streams;
-  std::vector<EventView> events;
+  std::optional<WaitSnapshot> waits;
+  std::vector<StreamSnapshot> streams;
+  std::vector<EventSnapshot> events;
 
   size_t outstanding() const {
     size_t n = 0;
-    for (const StreamView& s : streams) n += s.tasks.size();
+    for (const StreamSnapshot& s : streams) n += s.tasks.size();
     return n;
   }
 };

@@ -1,7 +1,8 @@
-// Who waits for whom.
+// Who waits for whom, rank by rank, as windows and `info waits` show it.
 //
 // An edge says that `from` can not go on before `to` acts. The sentence names the culprit: the rank
-// that is not waiting (finished, frozen, never started), or else the shortest cycle.
+// that is not waiting (finished, frozen, never started), or else the shortest cycle. Derived from
+// the interpreter's graph of hosts and streams (interp/core/wait_graph.h).
 #pragma once
 
 #include <string>
@@ -11,20 +12,19 @@
 
 namespace hostir::interp {
 
-struct WaitEdge {
+struct RankWait {
   Rank from = kNoRank;
   Rank to = kNoRank;
-  std::string reason;  // `all_reduce seq 0 of %c`
+  std::string from_text;  // `rank 0 stream comm: all_reduce seq 0 at @f#4`
+  std::string to_text;
+  std::string on;  // `all_reduce seq 0 of %c`
 };
 
-struct WaitGraph {
-  std::vector<WaitEdge> edges;  // ordered by (from, to)
+struct WaitsSnapshot {
+  std::vector<RankWait> edges;  // ordered by (from, to)
   std::vector<Rank> culprits;   // ranks that others wait for and that wait for nobody
   std::vector<Rank> cycle;      // shortest cycle, first rank not repeated; empty: none
   std::string sentence;         // "Nobody waits." where there is no edge
 };
-
-/// Finds culprits and the shortest cycle; `edges` in any order. The sentence is left empty.
-WaitGraph make_wait_graph(std::vector<WaitEdge> edges);
 
 }  // namespace hostir::interp

@@ -14,7 +14,7 @@
 
 namespace hostir::interp {
 
-struct AllocationView {
+struct AllocationSnapshot {
   AllocationId id;
   std::string name;     // of the value that allocated it, without '%'
   Type type;            // of the current version: global shape and layout
@@ -28,11 +28,11 @@ struct AllocationView {
   std::string written_by;  // address of the last writer; empty: a parameter or nobody
 };
 
-struct RankMemoryView {
+struct MemorySnapshot {
   Rank rank = 0;
   int64_t live_bytes = 0;
   int64_t peak_bytes = 0;
-  std::vector<AllocationView> allocations;  // live ones first, each in order of allocation
+  std::vector<AllocationSnapshot> allocations;  // live ones first, each in order of allocation
 };
 
 }  // namespace hostir::interp
