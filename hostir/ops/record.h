@@ -3,7 +3,7 @@
 //
 // One function `op_<mnemonic>()` per op, in a file of its own, returns the record written with
 // designated initialisers. No other file mentions the op by kind (no `case OpKind::`). Inference,
-// constraints and sharding rules are plain functions of an `OpCall`.
+// constraints and sharding rules are plain functions of an `OpCall`. Strings are literals.
 #pragma once
 
 #include <optional>
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "hostir/ir/program.h"
+#include "hostir/ops/sharding_rule.h"
 
 namespace hostir {
 
@@ -24,6 +25,7 @@ struct OpCall {
   const Instruction* instruction = nullptr;  // where slots and access matter (host ops)
   const Function* function = nullptr;        // host ops
   const Program* program = nullptr;          // symbols: meshes, kernels, called functions
+  std::span<const Type> written = {};        // result types as far as the text gave them
 };
 
 /// A broken constraint: what to say and which operand to point at (-1: the mnemonic).
@@ -32,15 +34,29 @@ struct Violation {
   int operand = -1;
 };
 
+/// What an op does with an operand that is partial (`unreduced`), by the kind of the reduction. In
+/// every case but `kReduceFirst` the results are partial, of the same kind and over the same axes.
+enum class PartialUse : uint8_t {
+  kReduceFirst,  // not defined on partial values: reduce the operand before
+  kOthersWhole,  // the other operands must not be partial over these axes (mul, matmul)
+  kAllAlike,     // all operands with this mark are partial over these axes (add, concat)
+  kAnyMix,       // any of the operands with this mark may be partial, the others whole (maximum)
+};
+
+struct PartialUses {
+  PartialUse sum = PartialUse::kReduceFirst;
+  PartialUse prod = PartialUse::kReduceFirst;
+  PartialUse min = PartialUse::kReduceFirst;
+  PartialUse max = PartialUse::kReduceFirst;
+};
+
 struct OperandSpec {
   enum class Arity : uint8_t { kOne, kOptional, kVariadic };
   std::string_view name;
   std::string_view doc;
   Arity arity = Arity::kOne;
   Access access = Access::kUse;  // for host ops: what the slot's `ro(..)`, `wo(..)`, `rw(..)` is
-  /// Compute ops: the op is linear in this operand alone (others fixed), so it may be partial
-  /// (sum).
-  bool linear = false;
+  PartialUses partial = {};      // compute ops; ask through `partial_use()`
 };
 
 struct AttributeSpec {
@@ -66,8 +82,8 @@ struct AttributeSpec {
   Type type;
   std::string_view doc;
   bool required = false;
-  std::optional<Attribute> fallback;       // printed only where it differs from this
-  std::vector<std::string_view> keywords;  // of kKeyword
+  std::optional<Attribute> fallback = {};       // printed only where it differs from this
+  std::vector<std::string_view> keywords = {};  // of kKeyword
 };
 
 struct ResultSpec {
@@ -80,23 +96,6 @@ struct Constraint {
   std::string_view text;  // what must hold, one sentence
   std::optional<Violation> (*check)(const OpCall&) =
       nullptr;  // nullptr: checked by infer or verifier
-};
-
-/// A sharding rule in factor form: `([i,k],[k,j])->([i,j])`. Each dimension of each tensor is a
-/// list of factors, major to minor (compound for reshape). A sharded factor in `reduction` leaves
-/// the results partial; one in `replicated` may not be sharded.
-struct ShardingRule {
-  using DimFactors = std::vector<int>;
-  std::vector<std::vector<DimFactors>> operands;
-  std::vector<std::vector<DimFactors>> results;
-  std::vector<IndexExpr> factor_sizes;
-  std::vector<int> reduction;
-  std::vector<int> replicated;
-  Reduction reduction_kind = Reduction::kSum;
-
-  int factor_count() const { return static_cast<int>(factor_sizes.size()); }
-  /// `([i, k], [k, j])->([i, j]) {i=8, j=16, k=32} reduction={k}`
-  std::string to_string() const;
 };
 
 /// Work of one application on given local extents, for the cost model and the log.
@@ -118,12 +117,21 @@ enum class OpShape : uint8_t {
   kHost,         // communication and host ops
 };
 
+/// The prose of a record, in the order that documentation prints it.
+struct Documentation {
+  std::string_view shapes;
+  std::string_view sharding;  // host ops: the layout before and after
+  std::string_view dtypes;
+  std::string_view errors;
+  std::string_view cost;  // with units
+};
+
 struct OpRecord {
   std::string_view mnemonic;
   OpClass op_class = OpClass::kCompute;
   OpShape shape = OpShape::kPointwise;
-  std::string_view summary;      // one sentence
-  std::string_view description;  // Shapes; Sharding; Dtypes; Errors; Cost; Source, as STYLE says
+  std::string_view summary;  // one sentence
+  Documentation doc;
   std::vector<OperandSpec> operands;
   std::vector<AttributeSpec> attributes;
   std::vector<ResultSpec> results;
@@ -133,6 +141,20 @@ struct OpRecord {
   Expected<std::vector<Type>> (*infer)(const OpCall&) = nullptr;
   /// Compute ops only.
   Expected<ShardingRule> (*rule)(const OpCall&, std::span<const Type> results) = nullptr;
+  /// Where the answer depends on types or on which operands are there; else null, and the operands'
+  /// marks hold.
+  PartialUse (*partial)(const OpCall&, size_t operand, Reduction kind) = nullptr;
+  /// For ops that are no partial value while a reduction factor is cut, because a part of the work
+  /// must happen once, after the reduce: appends the same computation in simpler ops and returns
+  /// its value, named `name` (linear with bias -> linear, add; reduce_mean -> reduce_sum, div).
+  /// `call` is the instruction with operands already in `function`. Null: the op itself gives a
+  /// partial value.
+  /// Errors: `index_unbound` where a size must be a number.
+  Expected<ValueId> (*expand)(Function& function, RegionId region, const Instruction& call,
+                              std::string_view name) = nullptr;
+  /// Whether `expand` is needed for this call when a reduction factor is cut (linear: only with
+  /// bias).
+  bool (*needs_expand)(const OpCall&) = nullptr;
   Cost (*cost)(const OpCall&, std::span<const Extents> operands,
                std::span<const Extents> results) = nullptr;
   std::string_view gradient;  // the VJP in one line of text, or why there is none
@@ -150,7 +172,16 @@ std::optional<OpKind> find_op(std::string_view mnemonic);
 
 /// Operand types of an instruction (slots flattened, `none` skipped).
 std::vector<Type> operand_types(const Function& function, const Instruction& instruction);
+/// Types that the results have already: written in the text, or NoType.
+std::vector<Type> written_types(const Function& function, const Instruction& instruction);
+/// The slot (index into the record's operands) of operand `operand`, which may be in a variadic
+/// slot.
+size_t slot_of(const OpRecord& op, size_t operand);
+/// What the op does with operand `operand` while that is partial with `kind`.
+PartialUse partial_use(const OpCall& call, size_t operand, Reduction kind);
 /// Constraints, then inference: the result types, or every broken constraint as a diagnostic.
+/// Generic errors: `op_c1` number of operands, `op_c2` unknown attribute, `op_c3` missing
+/// attribute, `op_c4` attribute of another type or keyword, `op_c5` number of results.
 Expected<std::vector<Type>> check_and_infer(const Program& program, const Function& function,
                                             const Instruction& instruction);
 

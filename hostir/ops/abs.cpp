@@ -1,0 +1,32 @@
+#include "hostir/ops/common.h"
+
+namespace hostir {
+
+OpRecord op_abs() {
+  return {
+      .mnemonic = "abs",
+      .shape = OpShape::kPointwise,
+      .summary = "The absolute value of each element.",
+      .doc = {.shapes = "Any shape; the result has the same.",
+              .sharding = "Every dimension passes through: operand and result are cut alike. A "
+                          "partial operand is reduced first.",
+              .dtypes = "f64 f32 bf16 f16 i64 i32 i8; 16-bit floats are computed in f32 and "
+                        "rounded once, integers wrap.",
+              .errors = "abs_c1: an operand that is u8 or i1.",
+              .cost = "Reads x and writes y once (bytes); 1 flop per element."},
+      .operands = {{.name = "x", .doc = "the operand"}},
+      .results = {{.name = "y", .doc = "|x|"}},
+      .constraints = {{"abs_c1", ops::kSigned, ops::check_signed}},
+      .infer = ops::infer_like_first,
+      .rule = ops::pointwise_rule,
+      .cost = ops::pointwise_cost<1>,
+      .gradient = "dx = dy * sign(x)",
+      .example = R"(fusion @f(%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {
+  %y = abs %x
+  return %y
+})",
+      .source = "StableHLO spec, abs",
+  };
+}
+
+}  // namespace hostir

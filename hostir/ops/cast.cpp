@@ -1,0 +1,63 @@
+#include "hostir/ops/common.h"
+
+namespace hostir {
+
+namespace {
+
+Expected<std::vector<Type>> infer(const OpCall& call) {
+  const auto to = call.attributes.get_or<DType>("to", DType::kF32);
+  return ops::inferred(ops::tensor(to, shape_of(call.operands[0])));
+}
+
+// Every value of `from` is a value of `to`: sums may be formed after the cast as well as before.
+bool is_exact(DType from, DType to) {
+  if (from == to || (from == DType::kF32 && to == DType::kF64)) return true;
+  return is_16_bit_float(from) && (to == DType::kF32 || to == DType::kF64);
+}
+
+// Rounding is monotone, so max and min pass between floats; wrapping integers are not.
+PartialUse partial(const OpCall& call, size_t, Reduction kind) {
+  const DType from = dtype_of(call.operands[0]);
+  const auto to = call.attributes.get_or<DType>("to", DType::kF32);
+  const bool monotone = is_float(from) && is_float(to);
+  if ((kind == Reduction::kMax || kind == Reduction::kMin) && monotone) return PartialUse::kAnyMix;
+  if (kind == Reduction::kSum && is_exact(from, to)) return PartialUse::kOthersWhole;
+  return PartialUse::kReduceFirst;
+}
+
+}  // namespace
+
+OpRecord op_cast() {
+  return {
+      .mnemonic = "cast",
+      .shape = OpShape::kPointwise,
+      .summary = "Each element converted to another dtype.",
+      .doc = {.shapes = "Any shape; the result has the same.",
+              .sharding = "Every dimension passes through. A partial sum stays partial where the "
+                          "wider float holds every value; partial max and min between floats.",
+              .dtypes =
+                  "Any to any. To a narrower float: nearest, ties to even. Float to integer: "
+                  "towards zero, saturating, NaN to 0. Integer to integer: wraps. To i1: 1 where "
+                  "not 0.",
+              .errors = "op_c3: the attribute `to` is missing.",
+              .cost = "Reads x and writes y once (bytes); 1 flop per element."},
+      .operands = {{.name = "x", .doc = "the operand"}},
+      .attributes = {{.name = "to",
+                      .type = AttributeSpec::Type::kDType,
+                      .doc = "the dtype of the result",
+                      .required = true}},
+      .results = {{.name = "y", .doc = "x as `to`"}},
+      .infer = infer,
+      .rule = ops::pointwise_rule,
+      .partial = partial,
+      .cost = ops::pointwise_cost<1>,
+      .gradient = "dx = cast dy to the dtype of x, between floats; otherwise none",
+      .example = R"(fusion @f(%x: tensor<4xf32>) -> (%y: tensor<4xbf16>) {
+  %y = cast %x {to = bf16}
+  return %y
+})",
+      .source = "StableHLO spec, convert; saturation as CUDA's conversions",
+  };
+}
+
+}  // namespace hostir

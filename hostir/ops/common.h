@@ -1,0 +1,80 @@
+// What the records of compute ops share: constraints, inference, rules and costs as plain functions
+// that fit the fields of OpRecord.
+//
+// Constraint checks see operands whose number the registry has checked. Sizes compare equal after
+// simplification; symbolic sizes that cannot be told apart are an error, not a guess.
+#pragma once
+
+#include <initializer_list>
+#include <string_view>
+
+#include "hostir/ops/record.h"
+
+namespace hostir::ops {
+
+using Violated = std::optional<Violation>;
+
+/// Sizes.
+bool same_size(const IndexExpr& a, const IndexExpr& b);
+bool same_shape(const Shape& a, const Shape& b);
+/// The product of all sizes, simplified.
+IndexExpr product(const Shape& shape);
+/// `4x?B`, or `scalar`.
+std::string text(const Shape& shape);
+
+/// Constraints.
+Violated check_same_shape(const OpCall& call);
+Violated check_same_dtype(const OpCall& call);
+Violated check_float(const OpCall& call);    // f64 f32 bf16 f16, of operand 0
+Violated check_numeric(const OpCall& call);  // all but i1
+Violated check_signed(const OpCall& call);   // numeric, without u8
+Violated check_i1(const OpCall& call);       // every operand
+
+inline constexpr std::string_view kSameShape =
+    "All operands have the same shape; widen with broadcast_in_dim.";
+inline constexpr std::string_view kSameDType =
+    "All operands have the same dtype; convert with cast.";
+inline constexpr std::string_view kFloat = "The operands are f64, f32, bf16 or f16.";
+inline constexpr std::string_view kNumeric = "The operands are numbers, not i1.";
+inline constexpr std::string_view kSigned = "The operands are floats or signed integers.";
+inline constexpr std::string_view kBool = "The operands are i1.";
+
+/// Inference.
+Type tensor(DType dtype, Shape shape);
+Expected<std::vector<Type>> infer_like_first(const OpCall& call);  // shape and dtype of operand 0
+Expected<std::vector<Type>> inferred(Type type);
+/// The tensor type that the text gives result 0, or nullptr.
+const TensorType* written_tensor(const OpCall& call);
+/// A dimension list attribute, or empty.
+IntList dims_of(const OpCall& call, std::string_view name);
+/// Each entry is in 0..rank-1 and stands once; `what` names the attribute in the message.
+Violated check_dims(const IntList& dims, size_t rank, std::string_view what);
+
+/// Sharding rules.
+ShardingRule::TensorFactors one_to_one(size_t first, size_t rank);
+Expected<ShardingRule> pointwise_rule(const OpCall& call, std::span<const Type> results);
+
+/// Costs: bytes of all operands and results, and flops per result element.
+Cost memory_cost(const OpCall& call, std::span<const Extents> operands,
+                 std::span<const Extents> results, double flops);
+double element_count_of(const Extents& extents);
+template <int flops_per_element>
+Cost pointwise_cost(const OpCall& call, std::span<const Extents> operands,
+                    std::span<const Extents> results) {
+  return memory_cost(call, operands, results, flops_per_element * element_count_of(results[0]));
+}
+
+/// Marks of partial operands.
+inline constexpr PartialUses kLinear = {.sum = PartialUse::kOthersWhole};
+inline constexpr PartialUses kJointlyLinear = {.sum = PartialUse::kAllAlike};
+inline constexpr PartialUses kRising = {.min = PartialUse::kAnyMix, .max = PartialUse::kAnyMix};
+inline constexpr PartialUses kMoved = {.sum = PartialUse::kAnyMix,
+                                       .prod = PartialUse::kAnyMix,
+                                       .min = PartialUse::kAnyMix,
+                                       .max = PartialUse::kAnyMix};
+inline constexpr PartialUses kAllMovedAlike = {.sum = PartialUse::kAllAlike,
+                                               .prod = PartialUse::kAllAlike,
+                                               .min = PartialUse::kAllAlike,
+                                               .max = PartialUse::kAllAlike};
+
+}  // namespace hostir::ops

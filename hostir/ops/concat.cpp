@@ -1,0 +1,95 @@
+#include <fmt/core.h>
+
+#include "hostir/ops/common.h"
+
+namespace hostir {
+
+namespace {
+
+size_t dim_of(const OpCall& call) {
+  return static_cast<size_t>(call.attributes.get_or<int64_t>("dim", 0));
+}
+
+ops::Violated check_dim(const OpCall& call) {
+  if (call.operands.empty()) return Violation{"concat needs one operand or more"};
+  const auto dim = call.attributes.get_or<int64_t>("dim", 0);
+  return ops::check_dims({dim}, shape_of(call.operands[0]).size(), "concat");
+}
+
+ops::Violated check_shapes(const OpCall& call) {
+  if (check_dim(call)) return std::nullopt;  // concat_c1
+  const Shape& first = shape_of(call.operands[0]);
+  for (size_t i = 1; i < call.operands.size(); ++i) {
+    Shape other = shape_of(call.operands[i]);
+    if (other.size() == first.size()) other[dim_of(call)] = first[dim_of(call)];
+    if (ops::same_shape(first, other)) continue;
+    return Violation{fmt::format("concat along dimension {} of {} and {}", dim_of(call),
+                                 ops::text(first), ops::text(shape_of(call.operands[i]))),
+                     static_cast<int>(i)};
+  }
+  return std::nullopt;
+}
+
+Expected<std::vector<Type>> infer(const OpCall& call) {
+  Shape shape = shape_of(call.operands[0]);
+  IndexExpr& total = shape[dim_of(call)];
+  for (size_t i = 1; i < call.operands.size(); ++i) {
+    total =
+        IndexExpr::binary(IndexExpr::Kind::kAdd, total, shape_of(call.operands[i])[dim_of(call)]);
+  }
+  total = total.simplified();
+  return ops::inferred(ops::tensor(dtype_of(call.operands[0]), std::move(shape)));
+}
+
+Expected<ShardingRule> rule(const OpCall& call, std::span<const Type> results) {
+  const Shape& to = shape_of(results[0]);
+  ShardingRule r;
+  r.factor_sizes = to;
+  r.operands.assign(call.operands.size(), ops::one_to_one(0, to.size()));
+  r.results = {ops::one_to_one(0, to.size())};
+  if (call.operands.size() > 1) r.replicated = {static_cast<int>(dim_of(call))};
+  return r;
+}
+
+}  // namespace
+
+OpRecord op_concat() {
+  return {
+      .mnemonic = "concat",
+      .shape = OpShape::kBroadcast,
+      .summary = "Tensors put one after another along a dimension.",
+      .doc = {.shapes = "All operands of one shape but for dimension dim, whose sizes add up.",
+              .sharding =
+                  "Other dimensions pass through; dim must not be cut. Operands that are all "
+                  "partial alike stay partial.",
+              .dtypes = "Any, the same for all.",
+              .errors =
+                  "concat_c1: no operand, or a dim that is not there; concat_c2: shapes that do "
+                  "not fit; concat_c3: dtypes differ.",
+              .cost = "Reads the operands and writes y once (bytes); no flops."},
+      .operands = {{.name = "parts",
+                    .doc = "the parts in order",
+                    .arity = OperandSpec::Arity::kVariadic,
+                    .partial = ops::kAllMovedAlike}},
+      .attributes = {{.name = "dim",
+                      .type = AttributeSpec::Type::kInt,
+                      .doc = "the dimension along which",
+                      .required = true}},
+      .results = {{.name = "y", .doc = "the parts joined"}},
+      .constraints = {{"concat_c1", "There is an operand, and dim is one of its dimensions.",
+                       check_dim},
+                      {"concat_c2", "All other sizes are equal.", check_shapes},
+                      {"concat_c3", ops::kSameDType, ops::check_same_dtype}},
+      .infer = infer,
+      .rule = rule,
+      .cost = ops::pointwise_cost<0>,
+      .gradient = "each part: the slice of dy at its place",
+      .example = R"(fusion @f(%a: tensor<2x2xf32>, %b: tensor<2x3xf32>) -> (%y: tensor<2x5xf32>) {
+  %y = concat %a, %b {dim = 1}
+  return %y
+})",
+      .source = "StableHLO spec, concatenate; sharding rule of Shardy",
+  };
+}
+
+}  // namespace hostir

@@ -1,0 +1,73 @@
+#include <fmt/core.h>
+
+#include "hostir/ops/written.h"
+
+namespace hostir {
+
+namespace {
+
+ops::Violated check_one(const OpCall& call) {
+  if (call.attributes.has("value") != call.attributes.has("data")) return std::nullopt;
+  return Violation{"constant needs exactly one of the attributes value and data"};
+}
+
+ops::Violated check_type(const OpCall& call) {
+  if (call.attributes.has("data")) return std::nullopt;
+  return ops::check_written(call);
+}
+
+ops::Violated check_data(const OpCall& call) {
+  const auto* data = call.attributes.get<Tensor>("data");
+  const TensorType* written = ops::written_tensor(call);
+  if (data == nullptr || written == nullptr) return std::nullopt;
+  const Shape shape(data->extents.begin(), data->extents.end());
+  if (data->dtype == written->dtype && ops::same_shape(shape, written->shape)) return std::nullopt;
+  return Violation{fmt::format("the data of constant is {}, the written type {}",
+                               shape_to_string(shape, data->dtype),
+                               shape_to_string(written->shape, written->dtype))};
+}
+
+Expected<std::vector<Type>> infer(const OpCall& call) {
+  const auto* data = call.attributes.get<Tensor>("data");
+  if (data == nullptr) return ops::infer_written(call);
+  return ops::inferred(ops::tensor(data->dtype, Shape(data->extents.begin(), data->extents.end())));
+}
+
+}  // namespace
+
+OpRecord op_constant() {
+  return {
+      .mnemonic = "constant",
+      .shape = OpShape::kSource,
+      .summary = "A tensor of fixed numbers: one value everywhere, or written element by element.",
+      .doc = {.shapes =
+                  "With `value` the written type's, symbolic sizes too; with `data` the data's.",
+              .sharding = "Any: each rank makes its own box.",
+              .dtypes = "Any; `value` is rounded to the dtype, to nearest even.",
+              .errors =
+                  "constant_c1: not exactly one of value and data; constant_c2: value without a "
+                  "written type; constant_c3: data of another type than the written one.",
+              .cost = "Writes y once (bytes)."},
+      .attributes = {{.name = "value",
+                      .type = AttributeSpec::Type::kFloat,
+                      .doc = "the value of every element"},
+                     {.name = "data",
+                      .type = AttributeSpec::Type::kTensor,
+                      .doc = "all elements, as an inline value"}},
+      .results = {{.name = "y", .doc = "the constant"}},
+      .constraints = {{"constant_c1", "Exactly one of value and data is given.", check_one},
+                      {"constant_c2", "With value the result type is written.", check_type},
+                      {"constant_c3", "Data has the written type.", check_data}},
+      .infer = infer,
+      .rule = ops::source_rule,
+      .cost = ops::pointwise_cost<0>,
+      .gradient = "none: it has no operands",
+      .example = R"(fusion @f() -> (%y: tensor<4xf32>) {
+  %y = constant {value = 0.5} : tensor<4xf32>
+  return %y
+})",
+      .source = "StableHLO spec, constant",
+  };
+}
+
+}  // namespace hostir

@@ -1,0 +1,31 @@
+#include "hostir/ops/common.h"
+
+namespace hostir {
+
+OpRecord op_erf() {
+  return {
+      .mnemonic = "erf",
+      .shape = OpShape::kPointwise,
+      .summary = "The error function of each element.",
+      .doc = {.shapes = "Any shape; the result has the same.",
+              .sharding = "Every dimension passes through. Rising: a partial max or min stays "
+                          "partial, a partial sum is reduced first.",
+              .dtypes = "f64 f32 bf16 f16; 16-bit types are computed in f32 and rounded once.",
+              .errors = "erf_c1: an operand that is no float.",
+              .cost = "Reads x and writes y once (bytes); about 10 flops per element."},
+      .operands = {{.name = "x", .doc = "the operand", .partial = ops::kRising}},
+      .results = {{.name = "y", .doc = "erf(x)"}},
+      .constraints = {{"erf_c1", ops::kFloat, ops::check_float}},
+      .infer = ops::infer_like_first,
+      .rule = ops::pointwise_rule,
+      .cost = ops::pointwise_cost<10>,
+      .gradient = "dx = dy * 2/sqrt(pi) * exp(-x^2)",
+      .example = R"(fusion @f(%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {
+  %y = erf %x
+  return %y
+})",
+      .source = "W. J. Cody, Rational Chebyshev approximations for the error function, 1969",
+  };
+}
+
+}  // namespace hostir

@@ -1,0 +1,33 @@
+#include "hostir/ops/common.h"
+
+namespace hostir {
+
+OpRecord op_logical_and() {
+  return {
+      .mnemonic = "logical_and",
+      .shape = OpShape::kPointwise,
+      .summary = "1 where both elements are 1.",
+      .doc = {.shapes = "Any shape, the same for both operands and the result.",
+              .sharding = "Every dimension passes through. A partial operand is reduced first.",
+              .dtypes = "i1 only.",
+              .errors = "logical_and_c1: shapes differ; logical_and_c2: operands that are not "
+                        "i1.",
+              .cost = "Reads a and b and writes y once (bytes); 1 flop per element."},
+      .operands = {{.name = "a", .doc = "the left operand"},
+                   {.name = "b", .doc = "the right operand"}},
+      .results = {{.name = "y", .doc = "a and b"}},
+      .constraints = {{"logical_and_c1", ops::kSameShape, ops::check_same_shape},
+                      {"logical_and_c2", ops::kBool, ops::check_i1}},
+      .infer = ops::infer_like_first,
+      .rule = ops::pointwise_rule,
+      .cost = ops::pointwise_cost<1>,
+      .gradient = "none: i1 has no derivative",
+      .example = R"(fusion @f(%a: tensor<4xi1>, %b: tensor<4xi1>) -> (%y: tensor<4xi1>) {
+  %y = logical_and %a, %b
+  return %y
+})",
+      .source = "StableHLO spec, and",
+  };
+}
+
+}  // namespace hostir

@@ -1,0 +1,128 @@
+#include <fmt/core.h>
+
+#include "hostir/ops/common.h"
+
+namespace hostir {
+
+namespace {
+
+// Leading (batch) dimensions of an operand: all but the last two.
+size_t batch_rank(const Shape& shape) { return shape.size() - 2; }
+
+ops::Violated check_ranks(const OpCall& call) {
+  const size_t a = shape_of(call.operands[0]).size();
+  const size_t b = shape_of(call.operands[1]).size();
+  if (a >= 2 && (b == a || b == 2)) return std::nullopt;
+  return Violation{
+      fmt::format("matmul of rank {} and rank {}: needs two matrices or batches of them, "
+                  "the right one may be a single matrix",
+                  a, b),
+      a < 2 ? 0 : 1};
+}
+
+ops::Violated check_contraction(const OpCall& call) {
+  const Shape& a = shape_of(call.operands[0]);
+  const Shape& b = shape_of(call.operands[1]);
+  if (a.size() < 2 || b.size() < 2) return std::nullopt;  // matmul_c1
+  const IndexExpr& left = a.back();
+  const IndexExpr& right = b[b.size() - 2];
+  if (ops::same_size(left, right)) return std::nullopt;
+  return Violation{
+      fmt::format("matmul contracts {} columns with {} rows", left.to_string(), right.to_string()),
+      1};
+}
+
+ops::Violated check_batch(const OpCall& call) {
+  const Shape& a = shape_of(call.operands[0]);
+  const Shape& b = shape_of(call.operands[1]);
+  if (a.size() != b.size() || a.size() < 3) return std::nullopt;
+  for (size_t d = 0; d < batch_rank(a); ++d) {
+    if (ops::same_size(a[d], b[d])) continue;
+    return Violation{fmt::format("matmul batch dimension {} is {} on the left and {} on the right",
+                                 d, a[d].to_string(), b[d].to_string()),
+                     1};
+  }
+  return std::nullopt;
+}
+
+Expected<std::vector<Type>> infer(const OpCall& call) {
+  Shape shape = shape_of(call.operands[0]);
+  shape.back() = shape_of(call.operands[1]).back();
+  return ops::inferred(ops::tensor(dtype_of(call.operands[0]), std::move(shape)));
+}
+
+// Factors: the batch dimensions, then rows, columns, contraction.
+Expected<ShardingRule> rule(const OpCall& call, std::span<const Type>) {
+  const Shape& a = shape_of(call.operands[0]);
+  const Shape& b = shape_of(call.operands[1]);
+  const size_t batch = batch_rank(a);
+  const int m = static_cast<int>(batch);
+  const int n = m + 1;
+  const int k = m + 2;
+  ShardingRule r;
+  r.factor_sizes.assign(a.begin(), a.end() - 1);
+  r.factor_sizes.push_back(b.back());
+  r.factor_sizes.push_back(a.back());
+  r.reduction = {k};
+  const auto shared = ops::one_to_one(0, batch);
+  const auto with = [](ShardingRule::TensorFactors dims, int row, int column) {
+    dims.push_back({row});
+    dims.push_back({column});
+    return dims;
+  };
+  r.operands = {with(shared, m, k), with(batch_rank(b) > 0 ? shared : ops::one_to_one(0, 0), k, n)};
+  r.results = {with(shared, m, n)};
+  return r;
+}
+
+Cost cost(const OpCall& call, std::span<const Extents> operands, std::span<const Extents> results) {
+  const double contraction = static_cast<double>(operands[0].back());
+  return ops::memory_cost(call, operands, results,
+                          2 * ops::element_count_of(results[0]) * contraction);
+}
+
+}  // namespace
+
+OpRecord op_matmul() {
+  return {
+      .mnemonic = "matmul",
+      .shape = OpShape::kContraction,
+      .summary = "The matrix product of two tensors, batched over leading dimensions.",
+      .doc =
+          {.shapes =
+               "[.., M, K] times [.., K, N] is [.., M, N]; the batch dimensions are equal, or "
+               "the right operand is one matrix [K, N].",
+           .sharding = "Batch, M and N pass through. A cut K leaves a partial sum. Linear in each "
+                       "operand: one partial sum stays partial.",
+           .dtypes =
+               "All but i1, both alike. 16-bit floats are accumulated in f32 and rounded once; "
+               "integers wrap.",
+           .errors =
+               "matmul_c1: ranks; matmul_c2: contraction sizes differ; matmul_c3: batch sizes "
+               "differ; matmul_c4: dtypes differ; matmul_c5: i1.",
+           .cost =
+               "2 * M * N * K flops per batch element; reads a and b and writes y once (bytes)."},
+      .operands = {{.name = "a", .doc = "[.., M, K]", .partial = ops::kLinear},
+                   {.name = "b", .doc = "[.., K, N] or [K, N]", .partial = ops::kLinear}},
+      .results = {{.name = "y", .doc = "[.., M, N]"}},
+      .constraints = {{"matmul_c1",
+                       "Both have rank 2 or more; the right one has rank 2 or the left's.",
+                       check_ranks},
+                      {"matmul_c2", "The left's last size is the right's last but one.",
+                       check_contraction},
+                      {"matmul_c3", "Batch dimensions are equal.", check_batch},
+                      {"matmul_c4", ops::kSameDType, ops::check_same_dtype},
+                      {"matmul_c5", ops::kNumeric, ops::check_numeric}},
+      .infer = infer,
+      .rule = rule,
+      .cost = cost,
+      .gradient = "da = dy b^T, db = a^T dy (summed over the batch where b is one matrix)",
+      .example = R"(fusion @f(%a: tensor<2x3xf32>, %b: tensor<3x4xf32>) -> (%y: tensor<2x4xf32>) {
+  %y = matmul %a, %b
+  return %y
+})",
+      .source = "StableHLO spec, dot_general; sharding rule of Shardy",
+  };
+}
+
+}  // namespace hostir

@@ -1,0 +1,41 @@
+#include "hostir/ops/common.h"
+
+namespace hostir {
+
+namespace {
+
+constexpr PartialUses kLattice = {.min = PartialUse::kOthersWhole, .max = PartialUse::kAnyMix};
+
+}  // namespace
+
+OpRecord op_maximum() {
+  return {
+      .mnemonic = "maximum",
+      .shape = OpShape::kPointwise,
+      .summary = "The larger of two tensors, element by element.",
+      .doc = {.shapes = "Any shape, the same for both operands and the result.",
+              .sharding = "Every dimension passes through. Operands that are partial max stay "
+                          "partial, alone or together; one partial min stays partial.",
+              .dtypes = "All but i1. 16-bit floats are computed in f32 and rounded once.",
+              .errors = "maximum_c1: shapes differ; maximum_c2: dtypes differ; maximum_c3: "
+                        "operands that are i1.",
+              .cost = "Reads a and b and writes y once (bytes); 1 flop per element."},
+      .operands = {{.name = "a", .doc = "the left operand", .partial = kLattice},
+                   {.name = "b", .doc = "the right operand", .partial = kLattice}},
+      .results = {{.name = "y", .doc = "max(a, b); NaN if either is"}},
+      .constraints = {{"maximum_c1", ops::kSameShape, ops::check_same_shape},
+                      {"maximum_c2", ops::kSameDType, ops::check_same_dtype},
+                      {"maximum_c3", ops::kNumeric, ops::check_numeric}},
+      .infer = ops::infer_like_first,
+      .rule = ops::pointwise_rule,
+      .cost = ops::pointwise_cost<1>,
+      .gradient = "da = dy where a >= b, db = dy elsewhere",
+      .example = R"(fusion @f(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (%y: tensor<4xf32>) {
+  %y = maximum %a, %b
+  return %y
+})",
+      .source = "StableHLO spec, maximum",
+  };
+}
+
+}  // namespace hostir

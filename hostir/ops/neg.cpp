@@ -1,0 +1,31 @@
+#include "hostir/ops/common.h"
+
+namespace hostir {
+
+OpRecord op_neg() {
+  return {
+      .mnemonic = "neg",
+      .shape = OpShape::kPointwise,
+      .summary = "The negative of each element.",
+      .doc = {.shapes = "Any shape; the result has the same.",
+              .sharding = "Every dimension passes through. Linear: a partial sum stays partial.",
+              .dtypes = "f64 f32 bf16 f16 i64 i32 i8; 16-bit floats are computed in f32 and "
+                        "rounded once, integers wrap.",
+              .errors = "neg_c1: an operand that is u8 or i1.",
+              .cost = "Reads x and writes y once (bytes); 1 flop per element."},
+      .operands = {{.name = "x", .doc = "the operand", .partial = ops::kLinear}},
+      .results = {{.name = "y", .doc = "-x"}},
+      .constraints = {{"neg_c1", ops::kSigned, ops::check_signed}},
+      .infer = ops::infer_like_first,
+      .rule = ops::pointwise_rule,
+      .cost = ops::pointwise_cost<1>,
+      .gradient = "dx = -dy",
+      .example = R"(fusion @f(%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {
+  %y = neg %x
+  return %y
+})",
+      .source = "StableHLO spec, negate",
+  };
+}
+
+}  // namespace hostir

@@ -1,0 +1,33 @@
+#include "hostir/ops/layout.h"
+
+namespace hostir {
+
+OpRecord op_pack() {
+  return {
+      .mnemonic = "pack",
+      .shape = OpShape::kLayout,
+      .summary = "A rank's part of a tensor put into the block order of a communication buffer.",
+      .doc = {.shapes = "Any; the global shape stays.",
+              .sharding =
+                  "The operand's; only the order in memory changes. Block r holds, row-major, what "
+                  "this rank's box and member r's box of `blocks` have in common.",
+              .dtypes = "Any.",
+              .errors = "pack_c1: blocks of another rank than the tensor's.",
+              .cost = "Reads x and writes y once (bytes); no flops."},
+      .operands = {{.name = "x", .doc = "row-major over this rank's box", .partial = ops::kMoved}},
+      .attributes = {ops::blocks_attribute()},
+      .results = {{.name = "y", .doc = "the same elements, one block per member of the group"}},
+      .constraints = {{"pack_c1", ops::kBlocksRank, ops::check_blocks}},
+      .infer = ops::infer_layout,
+      .cost = ops::pointwise_cost<0>,
+      .gradient = "dx = unpack dy with the same blocks",
+      .example = R"(mesh @m = <x=2>
+kernel @k(%x: tensor<4x6xf32> <@m, [{x}, {}]>) -> (%y: tensor<4x6xf32> <@m, [{x}, {}]>) {
+  %y = pack %x {blocks = <@m, [{}, {x}]>}
+  return %y
+})",
+      .source = "NCCL, which wants contiguous blocks in group order",
+  };
+}
+
+}  // namespace hostir

@@ -1,0 +1,34 @@
+#include "hostir/ops/common.h"
+
+namespace hostir {
+
+OpRecord op_pow() {
+  return {
+      .mnemonic = "pow",
+      .shape = OpShape::kPointwise,
+      .summary = "The first tensor to the power of the second, element by element.",
+      .doc = {.shapes = "Any shape, the same for both operands and the result.",
+              .sharding = "Every dimension passes through. A partial operand is reduced first.",
+              .dtypes = "f64 f32 bf16 f16; 16-bit types are computed in f32 and rounded once.",
+              .errors = "pow_c1: shapes differ; pow_c2: dtypes differ; pow_c3: operands that "
+                        "are no floats.",
+              .cost = "Reads a and b and writes y once (bytes); about 16 flops per element."},
+      .operands = {{.name = "a", .doc = "the left operand"},
+                   {.name = "b", .doc = "the right operand"}},
+      .results = {{.name = "y", .doc = "a to the power of b"}},
+      .constraints = {{"pow_c1", ops::kSameShape, ops::check_same_shape},
+                      {"pow_c2", ops::kSameDType, ops::check_same_dtype},
+                      {"pow_c3", ops::kFloat, ops::check_float}},
+      .infer = ops::infer_like_first,
+      .rule = ops::pointwise_rule,
+      .cost = ops::pointwise_cost<16>,
+      .gradient = "da = dy * b * a^(b-1), db = dy * log(a) * a^b",
+      .example = R"(fusion @f(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (%y: tensor<4xf32>) {
+  %y = pow %a, %b
+  return %y
+})",
+      .source = "StableHLO spec, power",
+  };
+}
+
+}  // namespace hostir

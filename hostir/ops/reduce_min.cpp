@@ -1,0 +1,38 @@
+#include "hostir/ops/reduction.h"
+
+namespace hostir {
+
+OpRecord op_reduce_min() {
+  return {
+      .mnemonic = "reduce_min",
+      .shape = OpShape::kReduction,
+      .summary = "The smallest element along some dimensions.",
+      .doc =
+          {.shapes = ops::kReductionShapes,
+           .sharding =
+               "A partial min stays partial. A cut dimension that goes leaves a partial min.",
+           .dtypes =
+               "All but i1. 16-bit floats are accumulated in f32 and rounded once; integers wrap.",
+           .errors = "reduce_min_c1: dims that are not there; reduce_min_c2: i1.",
+           .cost = ops::kReductionCost},
+      .operands = {{.name = "x", .doc = "the operand", .partial = {.min = PartialUse::kAnyMix}}},
+      .attributes = ops::reduction_attributes(),
+      .results =
+          {{.name = "y",
+            .doc =
+                "the minima; the highest value (inf for floats) over no elements, NaN if any is"}},
+      .constraints = {{"reduce_min_c1", ops::kReducedDims, ops::check_reduced_dims},
+                      {"reduce_min_c2", ops::kNumeric, ops::check_numeric}},
+      .infer = ops::infer_reduction,
+      .rule = ops::reduction_rule<Reduction::kMin>,
+      .cost = ops::reduction_cost,
+      .gradient = "dx = dy where x equals the minimum (shared evenly on ties)",
+      .example = R"(fusion @f(%x: tensor<2x4xf32>) -> (%y: tensor<2xf32>) {
+  %y = reduce_min %x {dims = [1]}
+  return %y
+})",
+      .source = "StableHLO spec, reduce with minimum",
+  };
+}
+
+}  // namespace hostir

@@ -1,0 +1,37 @@
+#include "hostir/ops/reduction.h"
+
+namespace hostir {
+
+OpRecord op_reduce_prod() {
+  return {
+      .mnemonic = "reduce_prod",
+      .shape = OpShape::kReduction,
+      .summary = "The product of the elements along some dimensions.",
+      .doc =
+          {.shapes = ops::kReductionShapes,
+           .sharding = "A partial product stays partial. A cut dimension that goes leaves a "
+                       "partial product.",
+           .dtypes =
+               "All but i1. 16-bit floats are accumulated in f32 and rounded once; integers wrap.",
+           .errors = "reduce_prod_c1: dims that are not there; reduce_prod_c2: i1.",
+           .cost = ops::kReductionCost},
+      .operands = {{.name = "x",
+                    .doc = "the operand",
+                    .partial = {.prod = PartialUse::kOthersWhole}}},
+      .attributes = ops::reduction_attributes(),
+      .results = {{.name = "y", .doc = "the products; 1 over no elements"}},
+      .constraints = {{"reduce_prod_c1", ops::kReducedDims, ops::check_reduced_dims},
+                      {"reduce_prod_c2", ops::kNumeric, ops::check_numeric}},
+      .infer = ops::infer_reduction,
+      .rule = ops::reduction_rule<Reduction::kProd>,
+      .cost = ops::reduction_cost,
+      .gradient = "dx = dy * y / x where x is not 0",
+      .example = R"(fusion @f(%x: tensor<2x4xf32>) -> (%y: tensor<2xf32>) {
+  %y = reduce_prod %x {dims = [1]}
+  return %y
+})",
+      .source = "StableHLO spec, reduce with multiply",
+  };
+}
+
+}  // namespace hostir

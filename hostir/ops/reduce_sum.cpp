@@ -1,0 +1,37 @@
+#include "hostir/ops/reduction.h"
+
+namespace hostir {
+
+OpRecord op_reduce_sum() {
+  return {
+      .mnemonic = "reduce_sum",
+      .shape = OpShape::kReduction,
+      .summary = "The sum of the elements along some dimensions.",
+      .doc =
+          {.shapes = ops::kReductionShapes,
+           .sharding = "Linear: a partial sum stays partial. A cut dimension that goes leaves a "
+                       "partial sum.",
+           .dtypes =
+               "All but i1. 16-bit floats are accumulated in f32 and rounded once; integers wrap.",
+           .errors = "reduce_sum_c1: dims that are not there; reduce_sum_c2: i1.",
+           .cost = ops::kReductionCost},
+      .operands = {{.name = "x",
+                    .doc = "the operand",
+                    .partial = {.sum = PartialUse::kOthersWhole}}},
+      .attributes = ops::reduction_attributes(),
+      .results = {{.name = "y", .doc = "the sums; 0 over no elements"}},
+      .constraints = {{"reduce_sum_c1", ops::kReducedDims, ops::check_reduced_dims},
+                      {"reduce_sum_c2", ops::kNumeric, ops::check_numeric}},
+      .infer = ops::infer_reduction,
+      .rule = ops::reduction_rule<Reduction::kSum>,
+      .cost = ops::reduction_cost,
+      .gradient = "dx = dy broadcast over dims",
+      .example = R"(fusion @f(%x: tensor<2x4xf32>) -> (%y: tensor<2xf32>) {
+  %y = reduce_sum %x {dims = [1]}
+  return %y
+})",
+      .source = "StableHLO spec, reduce with add",
+  };
+}
+
+}  // namespace hostir

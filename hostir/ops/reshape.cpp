@@ -1,0 +1,63 @@
+#include <fmt/core.h>
+
+#include "hostir/ops/reshape_rule.h"
+#include "hostir/ops/written.h"
+
+namespace hostir {
+
+namespace {
+
+ops::Violated check_count(const OpCall& call) {
+  const Shape& from = shape_of(call.operands[0]);
+  const Shape* to = ops::wanted_shape(call);
+  if (to == nullptr) return std::nullopt;  // reshape_c1
+  const IndexExpr before = ops::product(from);
+  const IndexExpr after = ops::product(*to);
+  if (before == after) return std::nullopt;
+  return Violation{fmt::format("reshape of {} to {}: {} elements and {}", ops::text(from),
+                               ops::text(*to), before.to_string(), after.to_string())};
+}
+
+Expected<std::vector<Type>> infer(const OpCall& call) {
+  return ops::inferred(ops::tensor(dtype_of(call.operands[0]), *ops::wanted_shape(call)));
+}
+
+Expected<ShardingRule> rule(const OpCall& call, std::span<const Type> results) {
+  return ops::reshape_rule(shape_of(call.operands[0]), shape_of(results[0]));
+}
+
+}  // namespace
+
+OpRecord op_reshape() {
+  return {
+      .mnemonic = "reshape",
+      .shape = OpShape::kBroadcast,
+      .summary = "The same elements in row-major order under another shape.",
+      .doc = {.shapes = "Any to any with the same number of elements.",
+              .sharding =
+                  "Merged and split dimensions share factors; a cut passes where the boxes map "
+                  "one to one, most often at the major end. Partial values stay partial.",
+              .dtypes = "Any.",
+              .errors = "reshape_c1: no shape given; reshape_c2: another number of elements.",
+              .cost = "Reads x and writes y once (bytes); no flops."},
+      .operands = {{.name = "x", .doc = "the operand", .partial = ops::kMoved}},
+      .attributes = {{.name = "shape",
+                      .type = AttributeSpec::Type::kExprs,
+                      .doc =
+                          "the result's sizes; may be left out where the result type is written"}},
+      .results = {{.name = "y", .doc = "x with the new shape"}},
+      .constraints = {{"reshape_c1", ops::kWantedShape, ops::check_wanted_shape},
+                      {"reshape_c2", "The number of elements stays.", check_count}},
+      .infer = infer,
+      .rule = rule,
+      .cost = ops::pointwise_cost<0>,
+      .gradient = "dx = reshape dy to the shape of x",
+      .example = R"(fusion @f(%x: tensor<2x6xf32>) -> (%y: tensor<3x4xf32>) {
+  %y = reshape %x {shape = [3, 4]}
+  return %y
+})",
+      .source = "StableHLO spec, reshape; sharding rule of Shardy",
+  };
+}
+
+}  // namespace hostir

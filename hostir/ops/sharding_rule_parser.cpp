@@ -1,0 +1,274 @@
+// Reads rule text: `([i, k], [k, j])->([i, j]) {k=4} reduction={k}`.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+
+#include "hostir/ops/sharding_rule.h"
+
+namespace hostir {
+
+namespace {
+
+using TensorFactors = ShardingRule::TensorFactors;
+
+/// Factors by name, numbered in the order of Shardy: i is 0, whatever comes first in the text.
+class RuleParser {
+ public:
+  explicit RuleParser(std::string_view text) : text_(text) {}
+
+  Expected<ShardingRule> parse() {
+    HOSTIR_ASSIGN_OR_RETURN(rule_.operands, tensors());
+    if (!take("->")) return error("expected \"->\"");
+    HOSTIR_ASSIGN_OR_RETURN(rule_.results, tensors());
+    rule_.factor_sizes.assign(names_.size(), IndexExpr(-1));
+    bool clauses = false;
+    skip_blanks();
+    while (at_ < text_.size()) {
+      HOSTIR_TRY(clause());
+      clauses = true;
+      skip_blanks();
+    }
+    if (!clauses) imply_reductions();
+    return std::move(rule_);
+  }
+
+ private:
+  tl::unexpected<Error> error(std::string_view what) const {
+    return fail(ErrorKind::kInvalid, "rule_c1",
+                fmt::format("sharding rule: {} at column {} of \"{}\"", what, at_ + 1, text_));
+  }
+  void skip_blanks() {
+    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) ++at_;
+  }
+  bool take(std::string_view token) {
+    skip_blanks();
+    if (text_.substr(at_, token.size()) != token) return false;
+    at_ += token.size();
+    return true;
+  }
+  char peek() {
+    skip_blanks();
+    return at_ < text_.size() ? text_[at_] : '\0';
+  }
+
+  // One letter, or a letter with a number: `i`, `z_12`.
+  std::optional<std::string> factor() {
+    if (std::islower(static_cast<unsigned char>(peek())) == 0) return std::nullopt;
+    const size_t begin = at_++;
+    if (at_ + 1 < text_.size() && text_[at_] == '_' && is_digit(text_[at_ + 1])) {
+      ++at_;
+      while (at_ < text_.size() && is_digit(text_[at_])) ++at_;
+    }
+    return std::string(text_.substr(begin, at_ - begin));
+  }
+  static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+  int number_of(const std::string& name) {
+    const auto at = std::find(names_.begin(), names_.end(), name);
+    if (at == names_.end()) names_.push_back(name);
+    return static_cast<int>(at - names_.begin());
+  }
+
+  Expected<std::vector<TensorFactors>> tensors() {
+    std::vector<TensorFactors> result;
+    if (!take("(")) return error("expected \"(\"");
+    while (peek() == '[') {
+      HOSTIR_ASSIGN_OR_RETURN(auto dims, tensor());
+      result.push_back(std::move(dims));
+      if (!take(",")) break;
+    }
+    if (!take(")")) return error("expected \")\"");
+    return result;
+  }
+
+  Expected<TensorFactors> tensor() {
+    TensorFactors dims;
+    take("[");
+    while (peek() != ']') {
+      ShardingRule::DimFactors factors;
+      while (const auto name = factor()) factors.push_back(number_of(*name));
+      if (factors.empty()) return error("expected a factor (a letter)");
+      dims.push_back(std::move(factors));
+      if (!take(",")) break;
+    }
+    if (!take("]")) return error("expected \"]\"");
+    return dims;
+  }
+
+  Expected<int> known_factor() {
+    const auto name = factor();
+    if (!name) return error("expected a factor (a letter)");
+    const auto at = std::find(names_.begin(), names_.end(), *name);
+    if (at == names_.end()) return error(fmt::format("factor \"{}\" is in no tensor", *name));
+    return static_cast<int>(at - names_.begin());
+  }
+
+  Expected<void> clause() {
+    if (peek() == '{') return sizes();
+    std::vector<int>* set = nullptr;
+    if (take("reduction")) set = &rule_.reduction;
+    if (set == nullptr && take("need_replication")) set = &rule_.replicated;
+    if (set == nullptr && take("permutation")) set = &rule_.permutation;
+    if (set == nullptr) return error("expected reduction, need_replication or permutation");
+    if (!take("=")) return error("expected \"=\"");
+    if (set == &rule_.reduction) reduction_kind();
+    if (!take("{")) return error("expected \"{\"");
+    while (peek() != '}') {
+      HOSTIR_ASSIGN_OR_RETURN(const int f, known_factor());
+      set->push_back(f);
+      if (!take(",")) break;
+    }
+    if (!take("}")) return error("expected \"}\"");
+    return {};
+  }
+
+  void reduction_kind() {
+    for (const Reduction kind :
+         {Reduction::kSum, Reduction::kProd, Reduction::kMin, Reduction::kMax}) {
+      if (take(name(kind))) rule_.reduction_kind = kind;
+    }
+  }
+
+  // Sizes are derived from the types; written ones only have to agree where they are numbers.
+  Expected<void> sizes() {
+    take("{");
+    while (peek() != '}') {
+      HOSTIR_ASSIGN_OR_RETURN(const int f, known_factor());
+      if (!take("=")) return error("expected \"=\"");
+      skip_blanks();
+      int64_t value = 0;
+      if (at_ >= text_.size() || !is_digit(text_[at_])) return error("expected a size");
+      for (; at_ < text_.size() && is_digit(text_[at_]); ++at_) {
+        if (__builtin_mul_overflow(value, int64_t{10}, &value) ||
+            __builtin_add_overflow(value, int64_t{text_[at_] - '0'}, &value)) {
+          return error("size too large");
+        }
+      }
+      rule_.factor_sizes[static_cast<size_t>(f)] = value;
+      if (!take(",")) break;
+    }
+    if (!take("}")) return error("expected \"}\"");
+    return {};
+  }
+
+  void imply_reductions() {
+    for (int f = 0; f < rule_.factor_count(); ++f) {
+      if (rule_.must_replicate(f)) rule_.reduction.push_back(f);
+    }
+  }
+
+  std::string_view text_;
+  size_t at_ = 0;
+  std::vector<std::string> names_;
+  ShardingRule rule_;
+};
+
+tl::unexpected<Error> size_error(const ShardingRule& rule, int factor, const IndexExpr& other) {
+  return fail(
+      ErrorKind::kInvalid, "rule_c3",
+      fmt::format("sharding rule: factor {} has size {} and size {}", factor_name(factor),
+                  rule.factor_sizes[static_cast<size_t>(factor)].to_string(), other.to_string()));
+}
+
+bool is_bound(const ShardingRule& rule, int factor) {
+  return rule.factor_sizes[static_cast<size_t>(factor)] != IndexExpr(-1);
+}
+
+// Gives plain dimensions their factor's size; compound ones are left to `bind_compound`.
+Expected<void> bind_plain(ShardingRule& rule, const TensorFactors& dims, const Shape& shape) {
+  for (size_t d = 0; d < dims.size(); ++d) {
+    if (dims[d].size() != 1) continue;
+    const int f = dims[d].front();
+    const IndexExpr size = shape[d].simplified();
+    if (!is_bound(rule, f)) {
+      rule.factor_sizes[static_cast<size_t>(f)] = size;
+    } else if (rule.factor_sizes[static_cast<size_t>(f)] != size) {
+      return size_error(rule, f, size);
+    }
+  }
+  return {};
+}
+
+// A compound dimension with one unknown factor determines it; otherwise the product must agree.
+Expected<bool> bind_compound(ShardingRule& rule, const TensorFactors& dims, const Shape& shape) {
+  bool changed = false;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    if (dims[d].size() < 2) continue;
+    const auto whole = shape[d].simplified();
+    IndexExpr known = 1;
+    int unknown = -1;
+    int unknown_count = 0;
+    for (const int f : dims[d]) {
+      if (!is_bound(rule, f)) {
+        unknown = f;
+        ++unknown_count;
+      } else {
+        known = IndexExpr::binary(IndexExpr::Kind::kMul, known,
+                                  rule.factor_sizes[static_cast<size_t>(f)]);
+      }
+    }
+    known = known.simplified();
+    if (unknown_count == 0 && known != whole) return size_error(rule, dims[d].front(), whole);
+    if (unknown_count != 1 || !known.is_const() || !whole.is_const()) continue;
+    if (known.value() == 0 || whole.value() % known.value() != 0) {
+      return size_error(rule, dims[d].front(), whole);
+    }
+    rule.factor_sizes[static_cast<size_t>(unknown)] = whole.value() / known.value();
+    changed = true;
+  }
+  return changed;
+}
+
+Expected<void> bind_sizes(ShardingRule& rule, std::span<const Type> operands,
+                          std::span<const Type> results) {
+  std::vector<std::pair<const TensorFactors*, const Shape*>> tensors;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    tensors.emplace_back(&rule.operands[i], &shape_of(operands[i]));
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    tensors.emplace_back(&rule.results[i], &shape_of(results[i]));
+  }
+  for (const auto& [dims, shape] : tensors) {
+    if (dims->size() != shape->size()) {
+      return fail(ErrorKind::kInvalid, "rule_c2",
+                  fmt::format("sharding rule: a tensor has {} dimensions in the rule and {} in its "
+                              "type",
+                              dims->size(), shape->size()));
+    }
+    HOSTIR_TRY(bind_plain(rule, *dims, *shape));
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const auto& [dims, shape] : tensors) {
+      HOSTIR_ASSIGN_OR_RETURN(const bool bound, bind_compound(rule, *dims, *shape));
+      changed = changed || bound;
+    }
+  }
+  for (int f = 0; f < rule.factor_count(); ++f) {
+    if (!is_bound(rule, f)) {
+      return fail(ErrorKind::kInvalid, "rule_c3",
+                  fmt::format("sharding rule: the size of factor {} does not follow from the types",
+                              factor_name(f)));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Expected<ShardingRule> parse_sharding_rule(std::string_view text, std::span<const Type> operands,
+                                           std::span<const Type> results) {
+  HOSTIR_ASSIGN_OR_RETURN(ShardingRule rule, RuleParser(text).parse());
+  if (rule.operands.size() != operands.size() || rule.results.size() != results.size()) {
+    return fail(
+        ErrorKind::kInvalid, "rule_c2",
+        fmt::format("sharding rule has {} operands and {} results, the function {} and {}",
+                    rule.operands.size(), rule.results.size(), operands.size(), results.size()));
+  }
+  HOSTIR_TRY(bind_sizes(rule, operands, results));
+  return rule;
+}
+
+}  // namespace hostir

@@ -1,0 +1,31 @@
+#include "hostir/ops/common.h"
+
+namespace hostir {
+
+OpRecord op_silu() {
+  return {
+      .mnemonic = "silu",
+      .shape = OpShape::kPointwise,
+      .summary = "Each element times its sigmoid.",
+      .doc = {.shapes = "Any shape; the result has the same.",
+              .sharding = "Every dimension passes through: operand and result are cut alike. A "
+                          "partial operand is reduced first.",
+              .dtypes = "f64 f32 bf16 f16; 16-bit types are computed in f32 and rounded once.",
+              .errors = "silu_c1: an operand that is no float.",
+              .cost = "Reads x and writes y once (bytes); about 9 flops per element."},
+      .operands = {{.name = "x", .doc = "the operand"}},
+      .results = {{.name = "y", .doc = "x * sigmoid(x)"}},
+      .constraints = {{"silu_c1", ops::kFloat, ops::check_float}},
+      .infer = ops::infer_like_first,
+      .rule = ops::pointwise_rule,
+      .cost = ops::pointwise_cost<9>,
+      .gradient = "dx = dy * (s + x * s * (1 - s)) with s = sigmoid(x)",
+      .example = R"(fusion @f(%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {
+  %y = silu %x
+  return %y
+})",
+      .source = "torch.nn.functional.silu; Elfwing et al., 2017",
+  };
+}
+
+}  // namespace hostir

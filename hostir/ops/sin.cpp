@@ -1,0 +1,31 @@
+#include "hostir/ops/common.h"
+
+namespace hostir {
+
+OpRecord op_sin() {
+  return {
+      .mnemonic = "sin",
+      .shape = OpShape::kPointwise,
+      .summary = "The sine of each element, in radians.",
+      .doc = {.shapes = "Any shape; the result has the same.",
+              .sharding = "Every dimension passes through: operand and result are cut alike. A "
+                          "partial operand is reduced first.",
+              .dtypes = "f64 f32 bf16 f16; 16-bit types are computed in f32 and rounded once.",
+              .errors = "sin_c1: an operand that is no float.",
+              .cost = "Reads x and writes y once (bytes); about 8 flops per element."},
+      .operands = {{.name = "x", .doc = "the operand"}},
+      .results = {{.name = "y", .doc = "sin(x)"}},
+      .constraints = {{"sin_c1", ops::kFloat, ops::check_float}},
+      .infer = ops::infer_like_first,
+      .rule = ops::pointwise_rule,
+      .cost = ops::pointwise_cost<8>,
+      .gradient = "dx = dy * cos(x)",
+      .example = R"(fusion @f(%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {
+  %y = sin %x
+  return %y
+})",
+      .source = "StableHLO spec, sine",
+  };
+}
+
+}  // namespace hostir

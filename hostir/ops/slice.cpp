@@ -1,0 +1,144 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "hostir/ops/common.h"
+
+namespace hostir {
+
+namespace {
+
+struct Bounds {
+  ExprList start;
+  ExprList limit;
+  IntList stride;  // all 1 where not given
+};
+
+Bounds bounds_of(const OpCall& call) {
+  Bounds b;
+  b.start = call.attributes.get_or<ExprList>("start", {});
+  b.limit = call.attributes.get_or<ExprList>("limit", {});
+  b.stride = call.attributes.get_or<IntList>("stride", IntList(b.start.size(), 1));
+  return b;
+}
+
+ops::Violated check_counts(const OpCall& call) {
+  const Bounds b = bounds_of(call);
+  const size_t rank = shape_of(call.operands[0]).size();
+  if (b.start.size() == rank && b.limit.size() == rank && b.stride.size() == rank) {
+    return std::nullopt;
+  }
+  return Violation{fmt::format("slice has {} starts, {} limits and {} strides for {} dimensions",
+                               b.start.size(), b.limit.size(), b.stride.size(), rank)};
+}
+
+// Whether a - b is known to be negative.
+bool is_below(const IndexExpr& a, const IndexExpr& b) {
+  const IndexExpr difference = IndexExpr::binary(IndexExpr::Kind::kSub, a, b).simplified();
+  return difference.is_const() && difference.value() < 0;
+}
+
+ops::Violated check_bounds(const OpCall& call) {
+  if (check_counts(call)) return std::nullopt;  // slice_c1
+  const Bounds b = bounds_of(call);
+  const Shape& shape = shape_of(call.operands[0]);
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (!is_below(b.start[d], 0) && !is_below(b.limit[d], b.start[d]) &&
+        !is_below(shape[d], b.limit[d])) {
+      continue;
+    }
+    return Violation{fmt::format("slice {}:{} of dimension {} is not within 0:{}",
+                                 b.start[d].to_string(), b.limit[d].to_string(), d,
+                                 shape[d].to_string())};
+  }
+  return std::nullopt;
+}
+
+ops::Violated check_strides(const OpCall& call) {
+  for (const int64_t stride : bounds_of(call).stride) {
+    if (stride < 1)
+      return Violation{fmt::format("slice has the stride {}, it must be 1 or more", stride)};
+  }
+  return std::nullopt;
+}
+
+IndexExpr extent(const IndexExpr& start, const IndexExpr& limit, int64_t stride) {
+  IndexExpr length = IndexExpr::binary(IndexExpr::Kind::kSub, limit, start);
+  if (stride > 1) {
+    length = IndexExpr::binary(IndexExpr::Kind::kSub, std::move(length), 1).simplified();
+    length = IndexExpr::binary(IndexExpr::Kind::kDiv, std::move(length), stride);
+    length = IndexExpr::binary(IndexExpr::Kind::kAdd, std::move(length), 1);
+  }
+  return length.simplified();
+}
+
+Expected<std::vector<Type>> infer(const OpCall& call) {
+  const Bounds b = bounds_of(call);
+  Shape shape;
+  for (size_t d = 0; d < b.start.size(); ++d) {
+    shape.push_back(extent(b.start[d], b.limit[d], b.stride[d]));
+  }
+  return ops::inferred(ops::tensor(dtype_of(call.operands[0]), std::move(shape)));
+}
+
+Expected<ShardingRule> rule(const OpCall& call, std::span<const Type>) {
+  const Bounds b = bounds_of(call);
+  const Shape& from = shape_of(call.operands[0]);
+  ShardingRule r;
+  r.factor_sizes = from;
+  r.operands = {ops::one_to_one(0, from.size())};
+  r.results = r.operands;
+  for (size_t d = 0; d < from.size(); ++d) {
+    const bool whole =
+        ops::same_size(b.start[d], 0) && ops::same_size(b.limit[d], from[d]) && b.stride[d] == 1;
+    if (!whole) r.permutation.push_back(static_cast<int>(d));
+  }
+  return r;
+}
+
+}  // namespace
+
+OpRecord op_slice() {
+  return {
+      .mnemonic = "slice",
+      .shape = OpShape::kBroadcast,
+      .summary = "A box of a tensor, with strides.",
+      .doc = {.shapes = "x of any shape; result size ceil((limit - start) / stride) per dimension.",
+              .sharding =
+                  "Dimensions taken whole pass through; the others must not be cut. Partial "
+                  "values stay partial.",
+              .dtypes = "Any.",
+              .errors =
+                  "slice_c1: not one entry per dimension; slice_c2: bounds outside the tensor or "
+                  "crossed; slice_c3: a stride below 1.",
+              .cost = "Reads x once at most and writes y once (bytes); no flops."},
+      .operands = {{.name = "x", .doc = "the operand", .partial = ops::kMoved}},
+      .attributes = {{.name = "start",
+                      .type = AttributeSpec::Type::kExprs,
+                      .doc = "the first index, per dimension",
+                      .required = true},
+                     {.name = "limit",
+                      .type = AttributeSpec::Type::kExprs,
+                      .doc = "the index before which it ends, per dimension",
+                      .required = true},
+                     {.name = "stride",
+                      .type = AttributeSpec::Type::kInts,
+                      .doc = "the step, per dimension; 1 everywhere if left out"}},
+      .results = {{.name = "y", .doc = "x[start:limit:stride]"}},
+      .constraints = {{"slice_c1", "start, limit and stride have one entry per dimension.",
+                       check_counts},
+                      {"slice_c2", "0 <= start <= limit <= size in every dimension.", check_bounds},
+                      {"slice_c3", "Strides are 1 or more.", check_strides}},
+      .infer = infer,
+      .rule = rule,
+      .cost = ops::pointwise_cost<0>,
+      .gradient = "dx = dy put back into zeros",
+      .example = R"(fusion @f(%x: tensor<4x6xf32>) -> (%y: tensor<2x3xf32>) {
+  %y = slice %x {start = [1, 0], limit = [3, 6], stride = [1, 2]}
+  return %y
+})",
+      .source = "StableHLO spec, slice; sharding rule of Shardy",
+  };
+}
+
+}  // namespace hostir

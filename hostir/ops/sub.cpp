@@ -1,0 +1,36 @@
+#include "hostir/ops/common.h"
+
+namespace hostir {
+
+OpRecord op_sub() {
+  return {
+      .mnemonic = "sub",
+      .shape = OpShape::kPointwise,
+      .summary = "The difference of two tensors, element by element.",
+      .doc = {.shapes = "Any shape, the same for both operands and the result.",
+              .sharding = "Every dimension passes through. Two partial sums over the same axes "
+                          "stay partial; a single one is reduced first.",
+              .dtypes = "All but i1. 16-bit floats are computed in f32 and rounded once. "
+                        "Integers wrap.",
+              .errors = "sub_c1: shapes differ; sub_c2: dtypes differ; sub_c3: operands that "
+                        "are i1.",
+              .cost = "Reads a and b and writes y once (bytes); 1 flop per element."},
+      .operands = {{.name = "a", .doc = "the left operand", .partial = ops::kJointlyLinear},
+                   {.name = "b", .doc = "the right operand", .partial = ops::kJointlyLinear}},
+      .results = {{.name = "y", .doc = "a - b"}},
+      .constraints = {{"sub_c1", ops::kSameShape, ops::check_same_shape},
+                      {"sub_c2", ops::kSameDType, ops::check_same_dtype},
+                      {"sub_c3", ops::kNumeric, ops::check_numeric}},
+      .infer = ops::infer_like_first,
+      .rule = ops::pointwise_rule,
+      .cost = ops::pointwise_cost<1>,
+      .gradient = "da = dy, db = -dy",
+      .example = R"(fusion @f(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (%y: tensor<4xf32>) {
+  %y = sub %a, %b
+  return %y
+})",
+      .source = "StableHLO spec, subtract",
+  };
+}
+
+}  // namespace hostir

@@ -1,0 +1,24 @@
+// Ops whose result type cannot follow from operands: it is written in the text (`%i = iota :
+// type`), or for shape-changing ops given by the attribute `shape`.
+#pragma once
+
+#include "hostir/ops/common.h"
+
+namespace hostir::ops {
+
+/// The result is the written tensor type without its sharding.
+Expected<std::vector<Type>> infer_written(const OpCall& call);
+/// "The result's type is written."
+Violated check_written(const OpCall& call);
+/// The shape from the attribute `shape`, else from the written type, else nullptr.
+const Shape* wanted_shape(const OpCall& call);
+Violated check_wanted_shape(const OpCall& call);
+/// Sources: each result dimension has a factor of its own, no operand has.
+Expected<ShardingRule> source_rule(const OpCall& call, std::span<const Type> results);
+
+inline constexpr std::string_view kWritten =
+    "The type of the result is written, it follows from nothing else.";
+inline constexpr std::string_view kWantedShape =
+    "The result's shape is given, by the attribute shape or by a written type.";
+
+}  // namespace hostir::ops
