@@ -18,13 +18,17 @@
 
 #include "hostir/ir/program.h"
 #include "hostir/ir/tensor.h"
+#include "hostir/passes/explain.h"
 #include "hostir/support/expected.h"
 #include "interp/core/backend.h"
 #include "interp/core/code.h"
+#include "interp/core/fault.h"
 #include "interp/core/trace_sink.h"
 #include "interp/session/program_view.h"
 
 namespace hostir::interp {
+
+class Interpreter;
 
 /// What a backend is made from. `name` is `sim`, `null` or `cuda`.
 struct BackendRequest {
@@ -72,10 +76,13 @@ Expected<std::shared_ptr<const Prepared>> prepare(const Program& program,
 struct RunOptions {
   BackendRequest backend;
   TraceSink* trace = nullptr;  // not owned; outlives the run
+  enum class Summary : uint8_t { kCollectives, kNone } summary = Summary::kCollectives;
   Backend::ValueMode value_mode = Backend::ValueMode::kNone;
   std::vector<Rank> ranks;  // that start; empty: all
   uint64_t max_steps = 0;   // host instructions of all ranks together, 0: no limit
   std::function<void(uint64_t steps)> progress;  // called now and then; may be empty
+  /// Called once with the interpreter before the first decision, for sinks that look at it.
+  std::function<void(Interpreter&)> attach;
 };
 
 /// One collective of one group, as a run's summary lists them.
@@ -99,10 +106,11 @@ struct RunResult {
   std::vector<NamedOutput> outputs;
   std::vector<CollectiveCount> collectives;  // in order of the first use on the lowest rank
   std::vector<int64_t> peak_bytes;           // by rank
-  std::vector<FaultRecord> faults;           // none: the run completed
+  std::vector<Fault> faults;                 // none: the run completed
   uint64_t steps = 0;                        // host instructions, all ranks
   int64_t finished_ns = 0;
-  bool completed() const { return faults.empty(); }
+  /// The fault that decides how the run ended; null where it completed.
+  const Fault* worst() const;
 };
 
 /// Runs to the end. A fault of the program (deadlock, mismatch, race) is in the result, not an
@@ -110,8 +118,7 @@ struct RunResult {
 Expected<RunResult> run(const Prepared& prepared, const BackendFactory& make_backend,
                         const RunOptions& options);
 
-/// The error of a faulty run, with the exit class (kStuck or kRuntime) and the notes; for commands
-/// that end with it.
-Error fault_error(const FaultRecord& fault);
+/// The machine's cost of a host instruction in whole ns, at least 1 as virtual time must advance.
+int64_t issue_ns(const Machine& machine);
 
 }  // namespace hostir::interp

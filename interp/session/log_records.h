@@ -102,6 +102,7 @@ struct LogEvent {
   int64_t finish_ns = kUnknownNs;  // unknown: in flight when the log ended
   int64_t waited_ns = 0;           // of waits on the host
   int64_t bytes = 0;
+  int64_t live_bytes = -1;  // of the rank after an alloc or free; -1: something else
 
   /// Where it is drawn: on its stream, or on the host thread.
   int64_t begin_ns() const { return stream < 0 ? host_start_ns : start_ns; }

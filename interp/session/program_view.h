@@ -33,4 +33,12 @@ struct ProgramView {
   std::vector<CodeIndex> at_line(uint32_t line) const;
 };
 
+/// Prints the program (without its tests), reads it back for positions, and compiles `entry` of
+/// what was read. Errors: those of compile_code; a text that does not read back (a bug) as
+/// kInvalid.
+Expected<std::shared_ptr<const ProgramView>> make_program_view(const Program& program,
+                                                               const std::string& entry,
+                                                               const SizeBindings& sizes,
+                                                               std::vector<PhaseText> phases);
+
 }  // namespace hostir::interp

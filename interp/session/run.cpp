@@ -1,0 +1,112 @@
+// A headless run: backend, interpreter, inputs, to the end, outputs.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "interp/core/interpreter.h"
+#include "interp/session/engine.h"
+#include "interp/session/run_summary.h"
+
+namespace hostir::interp {
+namespace {
+
+// How often a run with a progress callback stops to call it.
+constexpr uint64_t kProgressSteps = 1 << 16;
+
+InterpreterOptions interpreter_options(const RunOptions& options) {
+  InterpreterOptions out;
+  out.issue_ns = issue_ns(options.backend.machine);
+  out.ranks = options.ranks;
+  if (options.max_steps > 0) out.max_steps = options.max_steps;
+  if (options.backend.max_memory_bytes > 0) out.max_memory_bytes = options.backend.max_memory_bytes;
+  return out;
+}
+
+void run_with_progress(Interpreter& interpreter, const std::function<void(uint64_t)>& progress) {
+  for (uint64_t next = kProgressSteps;;) {
+    const auto rank = interpreter.next_rank();
+    if (!rank || !interpreter.step(*rank)) break;
+    if (interpreter.position() < next) continue;
+    progress(interpreter.position());
+    next += kProgressSteps;
+  }
+  interpreter.conclude();
+}
+
+std::vector<Extents> local_extents(const Interpreter& interpreter, size_t result) {
+  std::vector<Extents> out;
+  for (Rank r = 0; r < interpreter.code().rank_count; ++r) {
+    const auto buffer = interpreter.result(r, result);
+    if (buffer && buffer->placement)
+      out.push_back(buffer->placement->local());
+    else
+      out.emplace_back();
+  }
+  return out;
+}
+
+Expected<std::vector<NamedOutput>> outputs_of(const Interpreter& interpreter) {
+  std::vector<NamedOutput> out;
+  const Function& entry = *interpreter.code().functions.front();
+  for (size_t i = 0; i < entry.results.size(); ++i) {
+    NamedOutput output;
+    output.name = entry.results[i].name;
+    if (output.name.empty()) output.name = fmt::format("{}", i);
+    output.type = entry.results[i].type;
+    HOSTIR_ASSIGN_OR_RETURN(output.global, interpreter.global_result(i));
+    output.local = local_extents(interpreter, i);
+    out.push_back(std::move(output));
+  }
+  return out;
+}
+
+}  // namespace
+
+int64_t issue_ns(const Machine& machine) {
+  return std::max<int64_t>(1, std::llround(machine.issue_ns));
+}
+
+const Fault* RunResult::worst() const {
+  for (const Fault& f : faults) {
+    if (f.fatal) return &f;
+  }
+  return faults.empty() ? nullptr : &faults.front();
+}
+
+Expected<RunResult> run(const Prepared& prepared, const BackendFactory& make_backend,
+                        const RunOptions& options) {
+  HOSTIR_ASSIGN_OR_RETURN(const std::unique_ptr<Backend> backend, make_backend(options.backend));
+  backend->set_value_mode(options.value_mode);
+  RunSummary summary(*prepared.code, options.trace);
+  TraceSink* sink = options.summary == RunOptions::Summary::kCollectives ? &summary : options.trace;
+  HOSTIR_ASSIGN_OR_RETURN(
+      const std::unique_ptr<Interpreter> interpreter,
+      Interpreter::create(prepared.code, *backend, sink, interpreter_options(options)));
+  for (size_t i = 0; i < prepared.inputs.size(); ++i)
+    HOSTIR_TRY(interpreter->bind(i, prepared.inputs[i].second));
+  if (options.attach) options.attach(*interpreter);
+
+  RunEnd end = RunEnd::kFinished;
+  if (options.progress)
+    run_with_progress(*interpreter, options.progress);
+  else
+    end = interpreter->run();
+
+  RunResult result;
+  result.faults = interpreter->faults();
+  result.steps = interpreter->position();
+  result.collectives = summary.collectives();
+  result.finished_ns = summary.finished_ns();
+  for (Rank r = 0; r < prepared.code->rank_count; ++r)
+    result.peak_bytes.push_back(interpreter->peak_bytes(r));
+  const Fault* worst = result.worst();
+  if (worst && worst->fatal) return result;
+  if (end == RunEnd::kStuck) {
+    return fail(ErrorKind::kStuck, "stuck", "the run can not go on: ranks are frozen");
+  }
+  HOSTIR_ASSIGN_OR_RETURN(result.outputs, outputs_of(*interpreter));
+  return result;
+}
+
+}  // namespace hostir::interp

@@ -1,0 +1,49 @@
+// Counts collectives and finds the last finish time while a run goes on, passing everything on.
+//
+// A sink in front of the log's. Counting costs one table look-up per instruction.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "interp/core/code.h"
+#include "interp/core/trace_sink.h"
+#include "interp/session/engine.h"
+
+namespace hostir::interp {
+
+class RunSummary final : public TraceSink {
+ public:
+  /// `next` may be null; neither is owned.
+  RunSummary(const Code& code, TraceSink* next);
+
+  void issued(const IssuedRecord& record) override;
+  void finished(const FinishedRecord& record) override;
+  void value(const ValueSummary& summary) override;
+  void decision(const DecisionRecord& record) override;
+  void fault(const FaultRecord& record) override;
+  void loop_path(LoopPathId id, LoopPathId parent, CodeIndex loop, int64_t iteration) override;
+
+  /// Communication per rank: equal ones (kind, reduction, axes, bytes) in one line, in order of
+  /// their first use.
+  std::vector<CollectiveCount> collectives() const;
+  int64_t finished_ns() const { return finished_ns_; }
+
+ private:
+  struct Use {
+    int64_t count = 0;
+    int64_t bytes = 0;
+  };
+  const Code& code_;
+  TraceSink* next_;
+  std::vector<uint8_t> communicates_;  // by CodeIndex
+  std::vector<std::vector<Use>>
+      by_rank_;                   // [rank][CodeIndex], made when the rank first communicates
+  std::vector<CodeIndex> order_;  // of first use
+  int64_t finished_ns_ = 0;
+};
+
+/// `{tp}`, `groups [[0, 1], [2, 3]]`.
+std::string describe_axes(const Communicator& comm);
+
+}  // namespace hostir::interp
