@@ -10,8 +10,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "hostir/ir/placement.h"
@@ -34,11 +36,14 @@ struct Memory {
 struct ConstMemory {
   const std::byte* data = nullptr;
   int64_t bytes = 0;
+  /// Identity of the content: never reused for other bytes at `data`. 0: unknown, never packed.
+  uint64_t version = 0;
 };
 
 /// What the plain loop of one op sees.
 struct ReferenceCall {
   const Instruction& instruction;
+  const Function* function;  // for the types of operands and results
   std::span<const Placement* const> in;
   std::span<const ConstMemory> in_data;
   std::span<const Placement* const> out;
@@ -53,7 +58,7 @@ ReferenceKernel reference_kernel(OpKind kind);
 enum class KernelSet : uint8_t { kReference, kFast };
 
 /// A kernel ready to run. Thread-safe: `run` may be called from several threads at once, each with
-/// scratch of its own. Owns packed copies of nothing: operands are the caller's.
+/// scratch of its own. Owns packed copies of what was prepacked; operands are the caller's.
 class CompiledKernel {
  public:
   virtual ~CompiledKernel() = default;
@@ -61,8 +66,12 @@ class CompiledKernel {
   /// (`rw`). Never fails: everything that can fail was checked by compile().
   virtual void run(std::span<const ConstMemory> in, std::span<const Memory> out) = 0;
   /// Packs an operand that stays the same over many runs (weights), e.g. into oneDNN's blocked
-  /// layout; run() then uses the packed copy while `data` and `version` are the same. Optional.
-  virtual void prepack(size_t parameter, ConstMemory data, uint64_t version);
+  /// layout; run() uses the packed copy when it is given the same `data` and `version` (not 0).
+  /// Several contents of one parameter may be packed (ranks that share a kernel); packing newer
+  /// content at the same address replaces the older. Not while run() is in progress. Optional.
+  virtual void prepack(size_t parameter, ConstMemory data);
+  /// Bytes held by packed copies.
+  virtual int64_t packed_bytes() const { return 0; }
   /// One line for the log: "matmul+gelu onednn f32 256x512x2048" or "pointwise x6, tile 16384".
   virtual std::string description() const = 0;
 };

@@ -1,0 +1,12 @@
+#include "kernels/cpu/reference_support.h"
+
+namespace hostir::cpu {
+
+// NaN wins, as in PyTorch and XLA.
+void reference_minimum(const ReferenceCall& call) {
+  map_binary(
+      call, [](double a, double b) { return a < b || a != a ? a : b; },
+      [](int64_t a, int64_t b) { return a < b ? a : b; });
+}
+
+}  // namespace hostir::cpu

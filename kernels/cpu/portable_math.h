@@ -1,0 +1,28 @@
+// Elementary functions in f64 with the same bits on every machine.
+//
+// The reference kernels may not call libm: glibc picks variants with and without fused multiply-add
+// by CPU, and they differ in the last bit. These use only IEEE + - * / and sqrt, and are compiled
+// without contraction. Accuracy: about 2 ulp of f64 (pow too, up to the whole range), so that a
+// result rounded once to f32 is correctly rounded except in about one case of 2^28.
+// Absent: speed. The fast kernel set has its own vector approximations in f32.
+#pragma once
+
+#include <cstdint>
+
+namespace hostir::cpu::portable {
+
+double exp(double x);
+double expm1_small(double x);  // |x| <= 1.1
+double log(double x);
+double pow(double x, double y);
+double sin(double x);  // exact argument reduction for every finite x
+double cos(double x);
+double tanh(double x);
+double erf(double x);
+double sigmoid(double x);
+double floor(double x);
+
+/// x * 2^k without double rounding for normal results; overflows to infinity, underflows to 0.
+double scale(double x, int64_t k);
+
+}  // namespace hostir::cpu::portable

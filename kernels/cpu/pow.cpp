@@ -1,0 +1,26 @@
+#include "kernels/cpu/portable_math.h"
+#include "kernels/cpu/reference_support.h"
+
+namespace hostir::cpu {
+
+namespace {
+
+/// Wrapping; a negative exponent gives 0 but for bases 1 and -1.
+int64_t integer_power(int64_t base, int64_t exponent) {
+  if (exponent < 0) {
+    if (base == 1) return 1;
+    return base == -1 ? (exponent % 2 == 0 ? 1 : -1) : 0;
+  }
+  int64_t result = 1;
+  for (; exponent > 0; exponent /= 2) {
+    if (exponent % 2 == 1) result = wrap_mul(result, base);
+    base = wrap_mul(base, base);
+  }
+  return result;
+}
+
+}  // namespace
+
+void reference_pow(const ReferenceCall& call) { map_binary(call, portable::pow, integer_power); }
+
+}  // namespace hostir::cpu

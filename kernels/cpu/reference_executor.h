@@ -1,0 +1,23 @@
+// The reference kernel set: op by op through the plain loops, each result in memory of its own.
+#pragma once
+
+#include "kernels/cpu/kernel.h"
+
+namespace hostir::cpu {
+
+/// Errors: `kernel_invalid` for a body that is not a list of compute ops closed by `return`.
+Expected<std::unique_ptr<CompiledKernel>> compile_reference(const BoundKernel& kernel);
+
+/// The compute instructions of a kernel's body in order, without the closing `return`.
+Expected<std::vector<const Instruction*>> kernel_body(const Function& function);
+/// The values that the closing `return` names.
+const std::vector<Operand>& returned_values(const Function& function);
+
+/// Runs one instruction on memory by value; `memory` is indexed by ValueId.
+void run_reference(const BoundKernel& kernel, const Instruction& instruction,
+                   std::span<const ConstMemory> read, std::span<const Memory> write);
+
+/// True if the byte ranges share memory.
+bool overlaps(ConstMemory a, Memory b);
+
+}  // namespace hostir::cpu

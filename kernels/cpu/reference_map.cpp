@@ -1,0 +1,84 @@
+// The loops of element-wise ops.
+#include <algorithm>
+
+#include "kernels/cpu/reference_support.h"
+
+namespace hostir::cpu {
+namespace {
+
+/// Calls f(first, count) for chunks of the result.
+template <class F>
+void for_each_chunk(int64_t elems, F f) {
+  for (int64_t first = 0; first < elems; first += kChunk) f(first, std::min(kChunk, elems - first));
+}
+
+template <class Chunk, class Load, class Body>
+void map_two(const ReferenceCall& call, Load load, Body body) {
+  const Box& box = call.out[0]->box;
+  const AlignedOperand a(*call.in[0], call.in_data[0], box);
+  const AlignedOperand b(*call.in[1], call.in_data[1], box);
+  Chunk x, y;
+  for_each_chunk(box.volume(), [&](int64_t first, int64_t count) {
+    load(call.in[0]->dtype, a.data(), first, count, x.data());
+    load(call.in[1]->dtype, b.data(), first, count, y.data());
+    body(first, count, x, y);
+  });
+}
+
+}  // namespace
+
+void map_unary(const ReferenceCall& call, RealUnary real, IntUnary integer) {
+  const Placement& in = *call.in[0];
+  const Placement& out = *call.out[0];
+  const AlignedOperand operand(in, call.in_data[0], out.box);
+  const bool as_real = is_float(in.dtype) || integer == nullptr;
+  RealChunk reals;
+  IntChunk ints;
+  for_each_chunk(out.box.volume(), [&](int64_t first, int64_t count) {
+    if (as_real) {
+      load_reals(in.dtype, operand.data(), first, count, reals.data());
+      for (int64_t i = 0; i < count; ++i)
+        reals[static_cast<size_t>(i)] = real(reals[static_cast<size_t>(i)]);
+      store_reals(out.dtype, call.out_data[0].data, first, count, reals.data());
+    } else {
+      load_ints(in.dtype, operand.data(), first, count, ints.data());
+      for (int64_t i = 0; i < count; ++i)
+        ints[static_cast<size_t>(i)] = integer(ints[static_cast<size_t>(i)]);
+      store_ints(out.dtype, call.out_data[0].data, first, count, ints.data());
+    }
+  });
+}
+
+void map_binary(const ReferenceCall& call, RealBinary real, IntBinary integer) {
+  const Placement& out = *call.out[0];
+  if (is_float(call.in[0]->dtype)) {
+    map_two<RealChunk>(call, load_reals, [&](int64_t first, int64_t count, auto& x, auto& y) {
+      for (size_t i = 0; i < static_cast<size_t>(count); ++i) x[i] = real(x[i], y[i]);
+      store_reals(out.dtype, call.out_data[0].data, first, count, x.data());
+    });
+  } else {
+    map_two<IntChunk>(call, load_ints, [&](int64_t first, int64_t count, auto& x, auto& y) {
+      for (size_t i = 0; i < static_cast<size_t>(count); ++i) x[i] = integer(x[i], y[i]);
+      store_ints(out.dtype, call.out_data[0].data, first, count, x.data());
+    });
+  }
+}
+
+void map_compare(const ReferenceCall& call, bool (*real)(double, double),
+                 bool (*integer)(int64_t, int64_t)) {
+  const Placement& out = *call.out[0];
+  IntChunk truth;
+  if (is_float(call.in[0]->dtype)) {
+    map_two<RealChunk>(call, load_reals, [&](int64_t first, int64_t count, auto& x, auto& y) {
+      for (size_t i = 0; i < static_cast<size_t>(count); ++i) truth[i] = real(x[i], y[i]);
+      store_ints(out.dtype, call.out_data[0].data, first, count, truth.data());
+    });
+  } else {
+    map_two<IntChunk>(call, load_ints, [&](int64_t first, int64_t count, auto& x, auto& y) {
+      for (size_t i = 0; i < static_cast<size_t>(count); ++i) truth[i] = integer(x[i], y[i]);
+      store_ints(out.dtype, call.out_data[0].data, first, count, truth.data());
+    });
+  }
+}
+
+}  // namespace hostir::cpu

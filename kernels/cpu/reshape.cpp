@@ -1,0 +1,18 @@
+#include "kernels/cpu/reference_gather.h"
+
+namespace hostir::cpu {
+
+// Row-major order of the *global* elements is kept; the boxes decide which of them are here.
+void reference_reshape(const ReferenceCall& call) {
+  const Placement& in = *call.in[0];
+  const Placement& out = *call.out[0];
+  gather(call, 0, out.box, [&](const auto& index, auto& source) {
+    int64_t linear = global_linear_index(out.global, index);
+    for (size_t d = source.size(); d > 0; --d) {
+      source[d - 1] = linear % in.global[d - 1];
+      linear /= in.global[d - 1];
+    }
+  });
+}
+
+}  // namespace hostir::cpu

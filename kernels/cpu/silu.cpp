@@ -1,0 +1,11 @@
+#include "kernels/cpu/portable_math.h"
+#include "kernels/cpu/reference_support.h"
+
+namespace hostir::cpu {
+
+// At minus infinity the product would be NaN; IEEE has no better answer, nor has PyTorch.
+void reference_silu(const ReferenceCall& call) {
+  map_unary(call, [](double x) { return x * portable::sigmoid(x); });
+}
+
+}  // namespace hostir::cpu

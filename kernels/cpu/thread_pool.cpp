@@ -1,0 +1,123 @@
+#include "kernels/cpu/thread_pool.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "kernels/cpu/kernel.h"
+
+namespace hostir::cpu {
+namespace {
+
+struct Job {
+  void (*f)(void*, int64_t) = nullptr;
+  void* context = nullptr;
+  int64_t count = 0;
+  std::atomic<int64_t> next{0};
+
+  void work() {
+    for (int64_t i = next++; i < count; i = next++) f(context, i);
+  }
+};
+
+class Pool {
+ public:
+  ~Pool() { resize(1); }
+
+  void resize(int threads) {
+    const std::lock_guard<std::mutex> owner(owner_);
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      stopping_ = true;
+    }
+    wake_.notify_all();
+    workers_.clear();  // joins
+    stopping_ = false;
+    threads_ = std::max(threads, 1);
+  }
+
+  int threads() const { return threads_; }
+
+  void run(Job& job) {
+    const std::unique_lock<std::mutex> owner(owner_, std::try_to_lock);
+    if (!owner.owns_lock() || threads_ == 1 || job.count <= 1) return job.work();
+    start_workers();
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      job_ = &job;
+      ++epoch_;
+    }
+    wake_.notify_all();
+    job.work();
+    std::unique_lock<std::mutex> lock(mutex_);
+    job_ = nullptr;  // who has not begun yet stays asleep
+    idle_.wait(lock, [this] { return active_ == 0; });
+  }
+
+ private:
+  /// Workers start with the first job that wants them, not with the process.
+  void start_workers() {
+    while (static_cast<int>(workers_.size()) < threads_ - 1) {
+      workers_.emplace_back([this] { serve(); });
+    }
+  }
+
+  void serve() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    uint64_t seen = 0;
+    while (true) {
+      lock.unlock();
+      spin_until_newer(seen);
+      lock.lock();
+      wake_.wait(lock, [&] { return stopping_ || (job_ != nullptr && epoch_ != seen); });
+      if (stopping_) return;
+      seen = epoch_;
+      Job* job = job_;
+      ++active_;
+      lock.unlock();
+      job->work();
+      lock.lock();
+      if (--active_ == 0) idle_.notify_one();
+    }
+  }
+
+  /// Kernels follow each other closely: look for a few microseconds before going to sleep.
+  void spin_until_newer(uint64_t seen) const {
+    for (int i = 0; i < 200 && epoch_ == seen; ++i) __builtin_ia32_pause();
+  }
+
+  std::mutex owner_;  // held by the thread whose job is in the pool
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable wake_;
+  std::condition_variable idle_;
+  Job* job_ = nullptr;
+  std::atomic<uint64_t> epoch_{0};
+  int active_ = 0;
+  bool stopping_ = false;
+  std::atomic<int> threads_{static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))};
+  std::vector<std::jthread> workers_;
+};
+
+Pool& pool() {
+  static Pool instance;
+  return instance;
+}
+
+}  // namespace
+
+void parallel_pieces(int64_t count, void (*f)(void*, int64_t), void* context) {
+  Job job;
+  job.f = f;
+  job.context = context;
+  job.count = count;
+  if (count == 1) return job.work();
+  pool().run(job);
+}
+
+void set_thread_count(int threads) { pool().resize(threads); }
+int thread_count() { return pool().threads(); }
+
+}  // namespace hostir::cpu
