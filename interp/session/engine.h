@@ -65,7 +65,8 @@ struct Prepared {
   bool lowered = false;                    // it was a fusion
   std::shared_ptr<const Code> code;
   std::shared_ptr<const ProgramView> view;
-  std::vector<std::pair<std::string, Tensor>> inputs;            // global, by parameter, in order
+  Explanation explanation;                             // why each sharding and collective is there
+  std::vector<std::pair<std::string, Tensor>> inputs;  // global, by parameter, in order
   std::vector<std::pair<std::string, std::string>> input_texts;  // generators as expressions
 };
 

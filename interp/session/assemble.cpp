@@ -1,0 +1,223 @@
+#include "interp/session/assemble.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace hostir::interp {
+namespace {
+
+// Row-major offset of a global index inside a box.
+int64_t offset_in(const Box& box, const std::vector<int64_t>& index) {
+  int64_t offset = 0;
+  for (size_t d = 0; d < index.size(); ++d)
+    offset = offset * (box.hi[d] - box.lo[d]) + (index[d] - box.lo[d]);
+  return offset;
+}
+
+template <class T>
+T fold(T a, T b, Reduction kind) {
+  switch (kind) {
+    case Reduction::kSum:
+    case Reduction::kAvg:
+      return a + b;
+    case Reduction::kProd:
+      return a * b;
+    case Reduction::kMin:
+      return std::isnan(a) || a < b ? a : b;
+    case Reduction::kMax:
+      return std::isnan(a) || a > b ? a : b;
+  }
+  return a;
+}
+
+int64_t fold_int(int64_t a, int64_t b, Reduction kind) {
+  const auto x = static_cast<uint64_t>(a);
+  const auto y = static_cast<uint64_t>(b);
+  switch (kind) {
+    case Reduction::kSum:
+    case Reduction::kAvg:
+      return static_cast<int64_t>(x + y);
+    case Reduction::kProd:
+      return static_cast<int64_t>(x * y);
+    case Reduction::kMin:
+      return std::min(a, b);
+    case Reduction::kMax:
+      return std::max(a, b);
+  }
+  return a;
+}
+
+Tensor widened(const Tensor& t) { return is_16_bit_float(t.dtype) ? converted(t, DType::kF32) : t; }
+
+// avg: the sum over the number of members, at the end.
+void finish_average(Tensor& sum, size_t members) {
+  const int64_t n = sum.element_count();
+  const auto count = static_cast<int64_t>(members);
+  for (int64_t i = 0; i < n; ++i) {
+    if (is_float(sum.dtype))
+      sum.set_double(i, sum.get_double(i) / static_cast<double>(count));
+    else
+      sum.set_int(i, sum.get_int(i) / count);
+  }
+}
+
+bool same_bytes(const Tensor& a, int64_t i, const Tensor& b, int64_t j) {
+  const auto n = static_cast<size_t>(size_bytes(a.dtype));
+  return std::memcmp(a.data.data() + static_cast<size_t>(i) * n,
+                     b.data.data() + static_cast<size_t>(j) * n, n) == 0;
+}
+
+// Puts parts into the global tensor, remembering who wrote each of them.
+class Gathering {
+ public:
+  Gathering(DType dtype, const Extents& extents) : whole_(Box::whole(extents)) {
+    out_.tensor = Tensor::zeros(dtype, extents);
+  }
+
+  void put(Rank rank, const Box& box, const Tensor& tensor) {
+    for (const Part& p : parts_) {
+      const Box common = p.box.intersect(box);
+      if (!common.empty() && !out_.disagreement) compare(p, rank, box, tensor, common);
+      if (p.box == box) return;
+    }
+    copy_region(tensor, box, out_.tensor, whole_, box);
+    parts_.push_back({rank, box});
+  }
+
+  void miss(Rank rank) { out_.missing.push_back(rank); }
+  Assembled take() { return std::move(out_); }
+
+ private:
+  struct Part {
+    Rank rank;
+    Box box;
+  };
+
+  void compare(const Part& earlier, Rank rank, const Box& box, const Tensor& tensor,
+               const Box& common) {
+    const int64_t n = common.volume();
+    for (int64_t i = 0; i < n; ++i) {
+      const std::vector<int64_t> index = index_in_box(common, i);
+      if (same_bytes(out_.tensor, offset_in(whole_, index), tensor, offset_in(box, index)))
+        continue;
+      out_.disagreement = Assembled::Disagreement{earlier.rank, rank, index};
+      return;
+    }
+  }
+
+  Box whole_;
+  Assembled out_;
+  std::vector<Part> parts_;
+};
+
+const ShardData* find_shard(const std::vector<ShardData>& shards, int64_t rank) {
+  for (const ShardData& s : shards) {
+    if (s.rank == rank) return &s;
+  }
+  return nullptr;
+}
+
+// The folded value of one group; nothing if a member with elements is missing.
+std::optional<Tensor> folded(const std::vector<int64_t>& members,
+                             const std::vector<ShardData>& shards, Reduction kind, DType dtype,
+                             Gathering& gathering) {
+  std::optional<Tensor> sum;
+  for (const int64_t member : members) {
+    const ShardData* shard = find_shard(shards, member);
+    if (!shard || !shard->tensor) {
+      gathering.miss(static_cast<Rank>(member));
+      return std::nullopt;
+    }
+    const Tensor part = widened(*shard->tensor);
+    if (!sum)
+      sum = part;
+    else
+      fold_into(*sum, part, kind);
+  }
+  if (sum && kind == Reduction::kAvg) finish_average(*sum, members.size());
+  if (sum && sum->dtype != dtype) sum = converted(*sum, dtype);
+  return sum;
+}
+
+void gather_partial(const Mesh& mesh, const Sharding& sharding, DType dtype,
+                    const std::vector<ShardData>& shards, Gathering& gathering) {
+  for (const auto& members : groups_over(mesh, sharding.unreduced)) {
+    const ShardData* first = find_shard(shards, members.front());
+    if (first && first->box.empty()) continue;
+    const auto sum = folded(members, shards, sharding.unreduced_kind, dtype, gathering);
+    if (sum) gathering.put(first->rank, first->box, *sum);
+  }
+}
+
+}  // namespace
+
+std::vector<int64_t> index_in_box(const Box& box, int64_t n) {
+  std::vector<int64_t> index(box.lo.size());
+  for (size_t d = box.lo.size(); d-- > 0;) {
+    const int64_t size = std::max<int64_t>(1, box.hi[d] - box.lo[d]);
+    index[d] = box.lo[d] + n % size;
+    n /= size;
+  }
+  return index;
+}
+
+std::string index_to_string(const std::vector<int64_t>& index) {
+  std::string out = "[";
+  for (size_t d = 0; d < index.size(); ++d)
+    out += fmt::format("{}{}", d == 0 ? "" : ", ", index[d]);
+  return out + "]";
+}
+
+void copy_region(const Tensor& from, const Box& from_box, Tensor& to, const Box& to_box,
+                 const Box& region) {
+  if (region.empty()) return;
+  const auto element = static_cast<size_t>(size_bytes(to.dtype));
+  const size_t rank = region.lo.size();
+  const int64_t row = rank == 0 ? 1 : region.hi[rank - 1] - region.lo[rank - 1];
+  const int64_t rows = region.volume() / row;
+  for (int64_t r = 0; r < rows; ++r) {
+    const std::vector<int64_t> index = index_in_box(region, r * row);
+    std::memcpy(to.data.data() + static_cast<size_t>(offset_in(to_box, index)) * element,
+                from.data.data() + static_cast<size_t>(offset_in(from_box, index)) * element,
+                static_cast<size_t>(row) * element);
+  }
+}
+
+void fold_into(Tensor& into, const Tensor& next, Reduction kind) {
+  const int64_t n = std::min(into.element_count(), next.element_count());
+  for (int64_t i = 0; i < n; ++i) {
+    if (into.dtype == DType::kF64) {
+      into.set_double(i, fold(into.get_double(i), next.get_double(i), kind));
+    } else if (is_float(into.dtype)) {
+      const auto a = static_cast<float>(into.get_double(i));
+      const auto b = static_cast<float>(next.get_double(i));
+      into.set_double(i, static_cast<double>(fold(a, b, kind)));
+    } else {
+      into.set_int(i, fold_int(into.get_int(i), next.get_int(i), kind));
+    }
+  }
+}
+
+Assembled assemble(const Program& program, const Type& type, const std::vector<ShardData>& shards) {
+  const auto extents = constant_extents(shape_of(type));
+  Gathering gathering(dtype_of(type), extents ? *extents : Extents{});
+  const Sharding* sharding = sharding_of(type);
+  const Mesh* mesh = sharding ? program.find_mesh(sharding->mesh) : nullptr;
+  if (mesh && sharding->is_partial()) {
+    gather_partial(*mesh, *sharding, dtype_of(type), shards, gathering);
+    return gathering.take();
+  }
+  for (const ShardData& shard : shards) {
+    if (shard.box.empty() || (mesh && !mesh->position_of(shard.rank))) continue;
+    if (shard.tensor)
+      gathering.put(shard.rank, shard.box, *shard.tensor);
+    else
+      gathering.miss(shard.rank);
+  }
+  return gathering.take();
+}
+
+}  // namespace hostir::interp

@@ -1,0 +1,199 @@
+#include "interp/session/compare.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "hostir/io/inline_value.h"
+#include "hostir/support/float16.h"
+#include "interp/session/assemble.h"
+
+namespace hostir::interp {
+namespace {
+
+double default_relative(DType dtype) {
+  switch (dtype) {
+    case DType::kF64:
+      return 1e-12;
+    case DType::kF32:
+      return 2e-6;
+    case DType::kF16:
+      return 2e-3;
+    case DType::kBF16:
+      return 1.6e-2;
+    default:
+      return 0;
+  }
+}
+
+// Bits as an integer that grows with the value.
+int64_t ordered_bits(DType dtype, double value) {
+  switch (dtype) {
+    case DType::kF64: {
+      const auto bits = std::bit_cast<int64_t>(value);
+      return bits < 0 ? std::numeric_limits<int64_t>::min() - bits : bits;
+    }
+    case DType::kF32: {
+      const auto bits = std::bit_cast<int32_t>(static_cast<float>(value));
+      return bits < 0 ? int64_t{std::numeric_limits<int32_t>::min()} - bits : bits;
+    }
+    case DType::kBF16:
+    case DType::kF16: {
+      const auto narrow = static_cast<float>(value);
+      const auto bits = static_cast<int16_t>(dtype == DType::kBF16 ? float_to_bf16(narrow)
+                                                                   : float_to_f16(narrow));
+      return bits < 0 ? int64_t{std::numeric_limits<int16_t>::min()} - bits : bits;
+    }
+    default:
+      return static_cast<int64_t>(value);
+  }
+}
+
+// What decides about one element.
+struct Judge {
+  Tolerance tolerance;
+  DType dtype;
+  double scale = 0;  // allowed by the default
+
+  double allowed(double expected) const {
+    switch (tolerance.kind) {
+      case Tolerance::Kind::kDefault:
+        return scale;
+      case Tolerance::Kind::kExact:
+        return 0;
+      case Tolerance::Kind::kUlp:
+        return static_cast<double>(tolerance.ulp);
+      case Tolerance::Kind::kAbsRel:
+        return tolerance.atol + tolerance.rtol * std::fabs(expected);
+    }
+    return 0;
+  }
+
+  bool accepts(double actual, double expected) const {
+    if (std::isnan(actual) || std::isnan(expected))
+      return std::isnan(actual) == std::isnan(expected);
+    if (actual == expected) return true;
+    if (tolerance.kind == Tolerance::Kind::kExact) return false;
+    if (tolerance.kind == Tolerance::Kind::kUlp)
+      return ulp_distance(dtype, actual, expected) <= tolerance.ulp;
+    if (std::isinf(actual) || std::isinf(expected)) return false;
+    return std::fabs(actual - expected) <= allowed(expected);
+  }
+};
+
+Judge make_judge(const Tensor& actual, const Tensor& expected, const Tolerance& tolerance) {
+  Judge judge{tolerance, actual.dtype, 0};
+  if (tolerance.kind != Tolerance::Kind::kDefault) return judge;
+  double largest = 0;
+  const int64_t n = expected.element_count();
+  for (int64_t i = 0; i < n; ++i) {
+    const double v = std::fabs(expected.get_double(i));
+    if (std::isfinite(v)) largest = std::max(largest, v);
+  }
+  judge.scale = default_relative(actual.dtype) * largest;
+  return judge;
+}
+
+double rounded(DType dtype, double value) {
+  Tensor one = Tensor::zeros(dtype, {});
+  one.set_double(0, value);
+  return one.get_double(0);
+}
+
+// Integers above 2^53 do not survive a double; they are compared as they are.
+std::optional<TensorDifference> compare_integers(const Tensor& actual, const Tensor& expected) {
+  TensorDifference d;
+  const int64_t n = actual.element_count();
+  for (int64_t i = 0; i < n; ++i) {
+    if (actual.get_int(i) == expected.get_int(i)) continue;
+    if (d.count++ == 0) d.first = i;
+    const double distance = std::fabs(actual.get_double(i) - expected.get_double(i));
+    if (distance > d.max_abs) {
+      d.max_abs = distance;
+      d.worst = i;
+    }
+  }
+  if (d.count == 0) return std::nullopt;
+  return d;
+}
+
+std::optional<TensorDifference> compare_floats(const Tensor& actual, const Tensor& expected,
+                                               const Judge& judge) {
+  const bool round = judge.tolerance.kind == Tolerance::Kind::kExact ||
+                     judge.tolerance.kind == Tolerance::Kind::kUlp;
+  TensorDifference d;
+  const int64_t n = actual.element_count();
+  for (int64_t i = 0; i < n; ++i) {
+    const double a = actual.get_double(i);
+    double b = expected.get_double(i);
+    if (round && expected.dtype != actual.dtype) b = rounded(actual.dtype, b);
+    const double distance = std::fabs(a - b);
+    if (distance > d.max_abs) {
+      d.max_abs = distance;
+      d.worst = i;
+    }
+    if (judge.accepts(a, b)) continue;
+    if (d.count++ > 0) continue;
+    d.first = i;
+    d.allowed = judge.allowed(b);
+  }
+  if (d.count == 0) return std::nullopt;
+  return d;
+}
+
+}  // namespace
+
+int64_t ulp_distance(DType dtype, double a, double b) {
+  if (std::isnan(a) || std::isnan(b))
+    return std::isnan(a) == std::isnan(b) ? 0 : std::numeric_limits<int64_t>::max();
+  const int64_t x = ordered_bits(dtype, a);
+  const int64_t y = ordered_bits(dtype, b);
+  int64_t distance = 0;
+  if (__builtin_sub_overflow(std::max(x, y), std::min(x, y), &distance))
+    return std::numeric_limits<int64_t>::max();
+  return distance;
+}
+
+std::optional<TensorDifference> compare(const Tensor& actual, const Tensor& expected,
+                                        const Tolerance& tolerance) {
+  const bool integers = !is_float(actual.dtype) && !is_float(expected.dtype);
+  auto difference = integers && tolerance.kind != Tolerance::Kind::kAbsRel
+                        ? compare_integers(actual, expected)
+                        : compare_floats(actual, expected, make_judge(actual, expected, tolerance));
+  if (!difference) return difference;
+  difference->actual = actual.get_double(difference->first);
+  difference->expected = expected.get_double(difference->first);
+  difference->actual_text = io::format_number(actual, difference->first);
+  difference->expected_text = io::format_number(expected, difference->first);
+  return difference;
+}
+
+std::string describe(const Tolerance& tolerance, DType dtype) {
+  switch (tolerance.kind) {
+    case Tolerance::Kind::kDefault:
+      return fmt::format("the default for {}", name(dtype));
+    case Tolerance::Kind::kExact:
+      return "exact";
+    case Tolerance::Kind::kUlp:
+      return fmt::format("ulp({})", tolerance.ulp);
+    case Tolerance::Kind::kAbsRel:
+      return fmt::format("atol({}) rtol({})", tolerance.atol, tolerance.rtol);
+  }
+  return "";
+}
+
+std::string describe(const TensorDifference& d, const Tensor& actual) {
+  const std::string where = index_to_string(index_in_box(Box::whole(actual.extents), d.first));
+  std::string out = fmt::format("{} of {} elements differ, first at {}: {} instead of {}", d.count,
+                                actual.element_count(), where, d.actual_text, d.expected_text);
+  if (is_float(actual.dtype)) {
+    out += fmt::format(" (|a - b| = {:.3g}, allowed {:.3g})", std::fabs(d.actual - d.expected),
+                       d.allowed);
+  }
+  return out;
+}
+
+}  // namespace hostir::interp

@@ -1,0 +1,44 @@
+// Comparing tensors within a tolerance: expectations, `--expect`, the unsharded check.
+//
+// NaN equals NaN; Inf equals the same Inf. Dtypes may differ (a float64 file against an f32
+// output): the expected value is rounded to the actual dtype for `exact` and `ulp`, and taken as it
+// is for the others. The default is |a - b| <= r * max|b| with r of the actual dtype: f64 1e-12,
+// f32 2e-6, f16 2e-3, bf16 1.6e-2, integers exact.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hostir/ir/script.h"
+#include "hostir/ir/tensor.h"
+
+namespace hostir::interp {
+
+struct TensorDifference {
+  int64_t first = 0;  // row-major index of the first element that differs too much
+  int64_t count = 0;  // elements that do
+  double actual = 0;  // there
+  double expected = 0;
+  double max_abs = 0;  // over all elements
+  int64_t worst = 0;   // row-major index of the largest difference
+  double allowed = 0;  // what the tolerance allowed at `first`; ulps for kUlp
+  std::string actual_text;
+  std::string expected_text;
+};
+
+/// Nothing where all elements agree. The extents must be equal.
+std::optional<TensorDifference> compare(const Tensor& actual, const Tensor& expected,
+                                        const Tolerance& tolerance);
+
+/// Distance in representable values of the dtype; huge where one is NaN and the other is not.
+int64_t ulp_distance(DType dtype, double a, double b);
+
+/// `exact`, `ulp(4)`, `atol(1e-06) rtol(1e-05)`, `the default for f32`.
+std::string describe(const Tolerance& tolerance, DType dtype);
+
+/// `3 of 8 elements differ, first at [1, 2]: 28 instead of 27 (|a - b| = 1, allowed 5.4e-05)`
+std::string describe(const TensorDifference& difference, const Tensor& actual);
+
+}  // namespace hostir::interp

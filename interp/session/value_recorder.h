@@ -1,0 +1,82 @@
+// Every version of buffers, kept while a headless run goes on.
+//
+// The device runs behind the host, so what a buffer holds "before all_reduce#1" can not be read
+// when the host issues it: the recorder notes at issue which task writes what, and reads the buffer
+// when that task completes. A version is therefore what the program's own order means, whatever the
+// schedule. It is a trace sink in front of another one. Memory: every wanted version of every rank;
+// meant for scripts and checks, not for long runs.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "hostir/ir/placement.h"
+#include "hostir/ir/tensor.h"
+#include "interp/core/interpreter.h"
+
+namespace hostir::interp {
+
+/// What one write left in a buffer on one rank.
+struct RecordedVersion {
+  Rank rank = 0;
+  uint32_t reg = kNoRegister;
+  std::string name;          // of the register, without '%'
+  CodeIndex code = kNoCode;  // the writer; kNoCode: the bound contents of a parameter
+  LoopPathId loop_path = 0;
+  uint64_t order = 0;  // issue number on its rank of the writer; 0: a parameter
+  Type type;           // layout after the write
+  Placement placement;
+  std::optional<Tensor> data;  // nothing: never completed, or not readable
+};
+
+/// One executed instruction of a rank, in order of issue.
+struct RecordedIssue {
+  CodeIndex code = 0;
+  LoopPathId loop_path = 0;
+  uint64_t order = 0;  // from 1
+};
+
+class ValueRecorder final : public TraceSink {
+ public:
+  /// `wanted`: registers by name whose versions are kept; `next` may be null. Neither is owned.
+  ValueRecorder(std::function<bool(const std::string& name)> wanted, TraceSink* next);
+
+  /// Before the first decision; records the parameters.
+  void attach(const Interpreter& interpreter);
+
+  const std::vector<RecordedVersion>& versions() const { return versions_; }
+  const std::vector<RecordedIssue>& issues(Rank rank) const {
+    return issues_[static_cast<size_t>(rank)];
+  }
+
+  void issued(const IssuedRecord& record) override;
+  void finished(const FinishedRecord& record) override;
+  void value(const ValueSummary& summary) override;
+  void decision(const DecisionRecord& record) override;
+  void fault(const FaultRecord& record) override;
+  void loop_path(LoopPathId id, LoopPathId parent, CodeIndex loop, int64_t iteration) override;
+
+ private:
+  void note_write(const IssuedRecord& record, const CodeInstruction& instruction, size_t operand,
+                  uint64_t order);
+  void add_version(const IssuedRecord& record, uint32_t reg, const BufferRef& ref, Type type,
+                   Placement placement, uint64_t order);
+  void read_into(RecordedVersion& version, const BufferRef& ref);
+
+  struct Pending {
+    size_t version;
+    BufferRef ref;
+  };
+  std::function<bool(const std::string&)> wanted_;
+  TraceSink* next_;
+  const Interpreter* interpreter_ = nullptr;
+  std::vector<uint32_t> wanted_registers_;
+  std::vector<RecordedVersion> versions_;
+  std::vector<std::vector<RecordedIssue>> issues_;  // by rank
+  std::unordered_map<TaskId, std::vector<Pending>> pending_;
+};
+
+}  // namespace hostir::interp
