@@ -1,0 +1,84 @@
+// The workbench: one frame of the whole window, without knowing what it is drawn on.
+//
+// `App` owns model, actions, panels and the panel tree; platform code (gui/platform) makes an ImGui
+// context, feeds input and calls `frame()`. Tests do the same without pixels. One thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gui/panel_tree.h"
+#include "gui/settings.h"
+
+namespace hostir::gui {
+
+struct AppOptions {
+  interp::OpenRequest open;   // path empty: start page
+  std::string settings_file;  // empty: nothing is loaded or saved
+  float screen_scale = 1;     // of the monitor
+  bool fixed_clock = false;   // for golden pictures: no times of day, no blinking
+};
+
+class App {
+ public:
+  App(interp::SessionFactory& factory, AppOptions options, std::function<void()> wake);
+  ~App();
+  App(const App&) = delete;
+  App& operator=(const App&) = delete;
+
+  /// Call between ImGui::NewFrame() and ImGui::Render().
+  void frame(double now_s);
+  /// Call before NewFrame when the theme or scale changed: rebuilds fonts and style.
+  bool needs_style() const { return style_dirty_; }
+  void rebuild_style();
+  /// Something may have changed without input: the worker is busy or an animation runs.
+  bool wants_frame() const;
+  bool wants_quit() const { return quit_; }
+  std::string window_title() const;
+
+  void drop_file(const std::string& path);
+  /// Runs an action by name, or any line of the command language. False: neither.
+  bool perform(const std::string& text);
+
+  Model& model() { return model_; }
+  Ui& ui() { return ui_; }
+  Actions& actions() { return actions_; }
+  PanelTree& tree() { return tree_; }
+
+ private:
+  void add_actions();
+  void add_session_actions();
+  void add_view_actions();
+  void draw_menu_bar();
+  void draw_toolbar();
+  void draw_status_bar(float height);
+  void draw_start_page();
+  void draw_palette();
+  void draw_help();
+  void draw_open_dialog();
+  void handle_keys();
+  void set_layout(std::string_view text);
+  void save();
+
+  AppOptions options_;
+  Settings settings_;
+  Model model_;
+  Ui ui_;
+  Actions actions_;
+  std::vector<std::unique_ptr<Panel>> panels_;
+  PanelTree tree_;
+  bool style_dirty_ = true;
+  bool quit_ = false;
+  bool palette_open_ = false;
+  bool help_open_ = false;
+  bool open_dialog_ = false;
+  bool focus_input_ = false;
+  std::string palette_text_;
+  int palette_row_ = 0;
+  std::string path_text_;
+  std::string folder_;
+};
+
+}  // namespace hostir::gui

@@ -1,0 +1,126 @@
+#include "gui/headless.h"
+
+#include <imgui.h>
+
+#include <chrono>
+#include <thread>
+
+namespace hostir::gui {
+
+namespace {
+
+constexpr double kFrameSeconds = 1.0 / 60;
+
+// Ctrl+, Shift+, Alt+ of a combination go to the io flags; the rest is the key's code, -1 if
+// unknown.
+int apply_modifiers(std::string_view combination, ImGuiIO& io) {
+  for (size_t plus = combination.find('+');
+       plus != std::string_view::npos && plus + 1 < combination.size();
+       plus = combination.find('+')) {
+    const std::string_view modifier = combination.substr(0, plus);
+    if (modifier == "Ctrl") io.KeyCtrl = true;
+    if (modifier == "Shift") io.KeyShift = true;
+    if (modifier == "Alt") io.KeyAlt = true;
+    combination.remove_prefix(plus + 1);
+  }
+  if (combination == "?") io.KeyShift = true;
+  return key_code(combination);
+}
+
+}  // namespace
+
+Headless::Headless(interp::SessionFactory& factory, AppOptions options, int width, int height)
+    : context_(ImGui::CreateContext()) {
+  ImGui::SetCurrentContext(context_);
+  ImGuiIO& io = ImGui::GetIO();
+  io.IniFilename = nullptr;
+  io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
+  resize(width, height);
+  app_ = std::make_unique<App>(factory, std::move(options), [] {});
+}
+
+Headless::~Headless() {
+  app_.reset();
+  ImGui::DestroyContext(context_);
+}
+
+void Headless::resize(int width, int height) {
+  ImGui::GetIO().DisplaySize = ImVec2(static_cast<float>(width), static_cast<float>(height));
+}
+
+void Headless::step() {
+  ImGui::SetCurrentContext(context_);
+  if (app_->needs_style()) {
+    app_->rebuild_style();
+    unsigned char* pixels = nullptr;
+    int width = 0;
+    int height = 0;
+    ImGui::GetIO().Fonts->GetTexDataAsRGBA32(&pixels, &width, &height);
+  }
+  ImGui::GetIO().DeltaTime = static_cast<float>(kFrameSeconds);
+  now_s_ += kFrameSeconds;
+  const auto begin = std::chrono::steady_clock::now();
+  ImGui::NewFrame();
+  app_->frame(now_s_);
+  ImGui::Render();
+  cpu_ms_ =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  vertices_ = ImGui::GetDrawData()->TotalVtxCount;
+}
+
+bool Headless::settle(double seconds) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  // Two frames after the last answer: panels ask for what they need only when they are drawn.
+  for (int quiet = 0; quiet < 3;) {
+    step();
+    quiet = app_->wants_frame() ? 0 : quiet + 1;
+    if (std::chrono::steady_clock::now() > end) return false;
+    if (app_->wants_frame()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+bool Headless::has(const std::string& name) const { return app_->ui().find(name) != nullptr; }
+
+std::string Headless::text(const std::string& name) const {
+  const WidgetRect* rect = app_->ui().find(name);
+  return rect ? rect->text : std::string();
+}
+
+bool Headless::hover(const std::string& name) {
+  const WidgetRect* rect = app_->ui().find(name);
+  if (!rect) return false;
+  ImGui::GetIO().MousePos =
+      ImVec2((rect->min.x + rect->max.x) / 2, (rect->min.y + rect->max.y) / 2);
+  step();
+  return true;
+}
+
+bool Headless::click(const std::string& name, int button) {
+  if (!hover(name)) return false;
+  ImGui::GetIO().MouseDown[button] = true;
+  step();
+  ImGui::GetIO().MouseDown[button] = false;
+  step();
+  step();
+  return true;
+}
+
+bool Headless::press(const std::string& keys) {
+  ImGuiIO& io = ImGui::GetIO();
+  const int code = apply_modifiers(keys, io);
+  if (code < 0) return false;
+  io.KeysDown[code] = true;
+  step();
+  io.KeysDown[code] = false;
+  io.KeyCtrl = io.KeyShift = io.KeyAlt = false;
+  step();
+  return true;
+}
+
+void Headless::type(const std::string& text) {
+  ImGui::GetIO().AddInputCharactersUTF8(text.c_str());
+  step();
+}
+
+}  // namespace hostir::gui

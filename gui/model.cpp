@@ -1,0 +1,121 @@
+#include "gui/model.h"
+
+namespace hostir::gui {
+
+namespace {
+
+std::string text_of(const interp::ValueQuery& q) {
+  std::string out =
+      q.value +
+      (q.from == interp::ValueQuery::From::kGlobal ? "/g" : "/r" + std::to_string(q.rank));
+  out += q.partial == interp::ValueQuery::Partial::kReduced ? "/s" : "/a";
+  if (!q.box) return out;
+  for (size_t d = 0; d < q.box->lo.size(); ++d) {
+    out += "," + std::to_string(q.box->lo[d]) + ":" + std::to_string(q.box->hi[d]);
+  }
+  return out;
+}
+
+}  // namespace
+
+Model::Model(interp::SessionFactory& factory, std::function<void()> wake)
+    : factory_(factory), worker_(factory, std::move(wake)) {}
+
+void Model::open(interp::OpenRequest request) {
+  last_request_ = request;
+  worker_.open(std::move(request));
+}
+
+void Model::run_command(const std::string& text) { worker_.execute(text); }
+
+void Model::add_message(Message::Kind kind, std::string text) {
+  constexpr size_t kMaxMessages = 2000;
+  if (messages_.size() >= kMaxMessages)
+    messages_.erase(messages_.begin(), messages_.begin() + kMaxMessages / 2);
+  messages_.push_back({kind, std::move(text), now_s_});
+}
+
+bool Model::update(double now_s) {
+  now_s_ = now_s;
+  was_hovered = hovered;
+  hovered = {};
+  auto results = worker_.drain();
+  for (WorkerResult& result : results) {
+    std::visit([this](auto& r) { take(r); }, result);
+  }
+  interp::SnapshotPtr newest = worker_.snapshot();
+  if (newest != snapshot_) {
+    if (!snapshot_ || !newest || !(newest->position == snapshot_->position)) previous_ = readings_;
+    snapshot_ = std::move(newest);
+    ++generation_;
+    return true;
+  }
+  return !results.empty();
+}
+
+void Model::take(Opened& result) {
+  ++generation_;
+  if (!result.ok) {
+    open_error_ = result.error;
+    open_diagnostics_ = std::move(result.diagnostics);
+    add_message(Message::Kind::kError,
+                "could not open " + result.request.path + "\n" + result.error);
+    return;
+  }
+  open_error_.clear();
+  open_diagnostics_.clear();
+  path_ = result.request.path;
+  selection = {};
+  keys_.clear();
+  readings_.clear();
+  previous_.clear();
+  add_message(Message::Kind::kGood, "opened " + path_);
+}
+
+void Model::take(Executed& result) {
+  if (!result.ok) {
+    add_message(Message::Kind::kError, result.text + ": " + result.error);
+    return;
+  }
+  if (!result.outcome.text.empty())
+    add_message(Message::Kind::kInfo, "> " + result.text + "\n" + result.outcome.text);
+  if (!result.outcome.ran) return;
+  using interp::StopKind;
+  const StopKind kind = result.outcome.stop.kind;
+  const bool bad = kind == StopKind::kFault || kind == StopKind::kDeadlock;
+  add_message(bad ? Message::Kind::kError : Message::Kind::kInfo, result.outcome.stop.sentence);
+}
+
+void Model::take(Read& result) {
+  ReadingSlot& slot = readings_[result.key];
+  slot.position = result.position;
+  slot.reading = std::move(result.reading);
+  slot.error = std::move(result.error);
+  slot.pending = false;
+}
+
+void Model::take(LogAnswer& result) { result.deliver(); }
+
+const ReadingSlot& Model::reading(const interp::ValueQuery& query) {
+  uint64_t& key = keys_[text_of(query)];
+  if (key == 0) key = next_key_++;
+  const bool known = readings_.contains(key);
+  ReadingSlot& slot = readings_[key];
+  if (!snapshot_) return slot;
+  const bool stale = !known || (!slot.pending && !(slot.position == snapshot_->position));
+  if (stale) {
+    slot.pending = true;
+    slot.position = snapshot_->position;
+    worker_.read(key, query);
+  }
+  return slot;
+}
+
+const ReadingSlot* Model::previous_reading(const interp::ValueQuery& query) const {
+  const auto key = keys_.find(text_of(query));
+  if (key == keys_.end()) return nullptr;
+  const auto slot = previous_.find(key->second);
+  return slot == previous_.end() ? nullptr : &slot->second;
+}
+
+}  // namespace hostir::gui

@@ -1,0 +1,108 @@
+// What the window knows: the newest snapshot, the shared selection, readings, messages.
+//
+// Panels read the model and change nothing but the selection and their own view state; everything
+// else goes through `run_command`. The model is fed once per frame from the worker. One thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gui/worker.h"
+#include "interp/session/session.h"
+
+namespace hostir::gui {
+
+/// What is selected or hovered, shared by all panels. Empty parts are not selected.
+struct Selection {
+  std::optional<interp::Rank> rank;
+  std::optional<interp::CodeIndex> code;
+  std::string value;                                                 // without '%'
+  std::vector<int64_t> element;                                      // global index in `value`
+  std::optional<std::pair<interp::CommIndex, uint64_t>> collective;  // communicator, sequence
+  int64_t event = -1;                                                // id in the log
+  friend bool operator==(const Selection&, const Selection&) = default;
+};
+
+struct Message {
+  enum class Kind : uint8_t { kInfo, kGood, kWarning, kError } kind = Kind::kInfo;
+  std::string text;
+  double time_s = 0;
+};
+
+/// A value as it was read, or why it could not be.
+struct ReadingSlot {
+  interp::Position position;
+  std::optional<interp::ValueReading> reading;
+  std::string error;
+  bool pending = true;
+};
+
+class Model {
+ public:
+  Model(interp::SessionFactory& factory, std::function<void()> wake);
+
+  /// Takes in what the worker has done; true if anything changed.
+  bool update(double now_s);
+
+  // ---- the session
+  SessionWorker& worker() { return worker_; }
+  const interp::SnapshotPtr& snapshot() const { return snapshot_; }  // null before the first opens
+  bool running() const { return worker_.state() == WorkerState::kRunning; }
+  bool opening() const { return worker_.state() == WorkerState::kOpening; }
+  const std::string& path() const { return path_; }
+  /// The rendered diagnostics of the last failed opening; empty if it worked.
+  const std::string& open_error() const { return open_error_; }
+  const std::vector<Diagnostic>& open_diagnostics() const { return open_diagnostics_; }
+  const SourceManager& sources() const { return factory_.sources(); }
+  void open(interp::OpenRequest request);
+  const interp::OpenRequest& last_request() const { return last_request_; }
+  void run_command(const std::string& text);
+
+  // ---- values
+  /// What is known of a value at the current position; asks for it if nothing is. An older reading
+  /// is returned (with `pending`) until the new one arrives.
+  const ReadingSlot& reading(const interp::ValueQuery& query);
+  /// The reading before the last move, for "changed since the last stop"; may be null.
+  const ReadingSlot* previous_reading(const interp::ValueQuery& query) const;
+
+  // ---- selection
+  Selection selection;
+  Selection hovered;  // this frame's; panels read the last frame's in `was_hovered`
+  Selection was_hovered;
+
+  // ---- messages
+  const std::vector<Message>& messages() const { return messages_; }
+  void add_message(Message::Kind kind, std::string text);
+
+  /// Counts snapshots; changes when the position or anything shown changed.
+  uint64_t generation() const { return generation_; }
+  double now_s() const { return now_s_; }
+
+ private:
+  void take(Opened& result);
+  void take(Executed& result);
+  void take(Read& result);
+  void take(LogAnswer& result);
+
+  interp::SessionFactory& factory_;
+  interp::SnapshotPtr snapshot_;
+  std::string path_;
+  std::string open_error_;
+  std::vector<Diagnostic> open_diagnostics_;
+  interp::OpenRequest last_request_;
+  std::map<std::string, uint64_t> keys_;
+  std::map<uint64_t, ReadingSlot> readings_;
+  std::map<uint64_t, ReadingSlot> previous_;
+  uint64_t next_key_ = 1;
+  std::vector<Message> messages_;
+  uint64_t generation_ = 0;
+  double now_s_ = 0;
+  SessionWorker worker_;
+};
+
+}  // namespace hostir::gui

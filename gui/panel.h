@@ -1,0 +1,43 @@
+// A panel: one view of the model, in a file of its own under gui/panels.
+//
+// Panels draw into the child window that the panel tree has opened for them. They hold only view
+// state (scroll, formats, filters); what they change goes through the model's selection or its
+// commands.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gui/actions.h"
+#include "gui/model.h"
+#include "gui/ui.h"
+
+namespace hostir::gui {
+
+/// What a panel is given each frame.
+struct Frame {
+  Ui& ui;
+  Model& model;
+  Actions& actions;
+};
+
+class Panel {
+ public:
+  virtual ~Panel() = default;
+  virtual std::string_view id() const = 0;     // stable, in layouts and scripts: "host_ir"
+  virtual std::string_view title() const = 0;  // on the tab
+  virtual std::string_view hint() const = 0;  // what it is for; tooltip of the tab, text when empty
+  virtual void draw(Frame& frame) = 0;
+  /// Works without an open session (messages, editor).
+  virtual bool needs_session() const { return true; }
+  /// View state that is kept with the layout: `key=value` lines; empty if there is none.
+  virtual std::string save() const { return {}; }
+  virtual void restore(std::string_view) {}
+};
+
+/// All panels, one of each, in the order of the View menu.
+std::vector<std::unique_ptr<Panel>> make_panels();
+
+}  // namespace hostir::gui

@@ -1,0 +1,71 @@
+// The arrangement of panels: a tree of splits with tabs at the leaves (ImGui 1.86 has no docking).
+//
+// A layout is one line of text, `h(0.27 v(0.7 [host_ir fusion*] [breaks]) ...)`, so that it can be
+// saved, edited and tested. Every panel is in at most one leaf; panels that are in none are closed.
+// Tabs can be dragged to other leaves or moved by their context menu.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gui/panel.h"
+
+namespace hostir::gui {
+
+struct PanelNode {
+  enum class Kind : uint8_t { kLeaf, kColumns, kRows } kind = Kind::kLeaf;
+  float ratio = 0.5f;  // of the first child
+  std::unique_ptr<PanelNode> first;
+  std::unique_ptr<PanelNode> second;
+  std::vector<std::string> tabs;  // panel ids
+  std::string active;
+  bool bring_forward = false;
+};
+
+class PanelTree {
+ public:
+  /// nullopt if the text is not a layout.
+  static std::optional<PanelTree> parse(std::string_view text);
+  std::string to_string() const;
+
+  /// Draws splitters, tabs and the active panels into the current window's free space.
+  void draw(Frame& frame, const std::vector<std::unique_ptr<Panel>>& panels);
+
+  bool is_open(std::string_view panel) const;
+  /// Opens it in the leaf that fits best (where it last was, else the largest), or brings it
+  /// forward.
+  void show(std::string_view panel);
+  void close(std::string_view panel);
+  /// Puts a panel next to another one.
+  void move(std::string_view panel, std::string_view beside);
+  bool is_maximised() const { return maximised_.has_value(); }
+  void maximise(std::optional<std::string> panel) { maximised_ = std::move(panel); }
+  /// The panel that the mouse was in last.
+  const std::string& focused() const { return focused_; }
+
+ private:
+  void draw_node(Frame& frame, const std::vector<std::unique_ptr<Panel>>& panels, PanelNode& node,
+                 ImVec2 at, ImVec2 size);
+  void draw_leaf(Frame& frame, const std::vector<std::unique_ptr<Panel>>& panels, PanelNode& node,
+                 ImVec2 at, ImVec2 size);
+  void draw_tab_menu(Frame& frame, PanelNode& node, const std::string& panel);
+
+  std::unique_ptr<PanelNode> root_;
+  std::optional<std::string> maximised_;
+  std::string focused_;
+  std::vector<std::function<void()>>
+      after_;  // changes of the tree, made when it is not being drawn
+};
+
+/// The built-in layouts: name and text.
+struct NamedLayout {
+  std::string_view name;
+  std::string_view text;
+};
+const std::vector<NamedLayout>& builtin_layouts();
+
+}  // namespace hostir::gui

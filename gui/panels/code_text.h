@@ -1,0 +1,22 @@
+// Program text with colours: one line of `.hir` as coloured pieces.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "gui/theme.h"
+
+namespace hostir::gui {
+
+struct CodePiece {
+  std::string_view text;
+  ImU32 colour = 0;
+};
+
+/// The pieces of a line, in order, without gaps. Views into `line`.
+std::vector<CodePiece> colour_line(std::string_view line, const Palette& palette);
+
+/// The `%name` or `@name` at a byte column; empty if there is none.
+std::string_view name_at(std::string_view line, size_t column);
+
+}  // namespace hostir::gui

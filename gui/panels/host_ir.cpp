@@ -1,0 +1,233 @@
+// The program that runs, line by line: breakpoints in the gutter, a dot per rank at its program
+// counter.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+
+#include "gui/panels/code_text.h"
+#include "gui/panels/panels.h"
+
+namespace hostir::gui {
+
+namespace {
+
+class HostIrPanel : public Panel {
+ public:
+  std::string_view id() const override { return "host_ir"; }
+  std::string_view title() const override { return "Host IR"; }
+  std::string_view hint() const override {
+    return "The host program of every rank. Click left of a line for a breakpoint; coloured dots "
+           "are the ranks' "
+           "program counters.";
+  }
+
+  void draw(Frame& frame) override {
+    const interp::Snapshot& shot = *frame.model.snapshot();
+    if (program_ != shot.program.get()) index_program(*shot.program);
+    index_positions(shot);
+    header(frame, shot);
+    ImGui::BeginChild("text", ImVec2(0, 0), false, ImGuiWindowFlags_HorizontalScrollbar);
+    ImGui::PushFont(frame.ui.fonts.mono);
+    const float row = ImGui::GetTextLineHeight() + frame.ui.px(3);
+    follow(shot, row);
+    ImGuiListClipper clipper;
+    clipper.Begin(static_cast<int>(lines_.size()), row);
+    while (clipper.Step()) {
+      for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) draw_row(frame, shot, i, row);
+    }
+    ImGui::PopFont();
+    ImGui::EndChild();
+  }
+
+ private:
+  void index_program(const interp::ProgramView& program) {
+    program_ = &program;
+    lines_.clear();
+    code_of_line_.clear();
+    const std::string_view text = program.text();
+    for (size_t begin = 0; begin < text.size();) {
+      const size_t end = std::min(text.find('\n', begin), text.size());
+      lines_.push_back(text.substr(begin, end - begin));
+      begin = end + 1;
+    }
+    for (size_t code = 0; code < program.lines.size(); ++code) {
+      code_of_line_.emplace(static_cast<int>(program.lines[code]) - 1,
+                            static_cast<interp::CodeIndex>(code));
+    }
+  }
+
+  void index_positions(const interp::Snapshot& shot) {
+    ranks_at_.clear();
+    breaks_at_.clear();
+    for (const auto& rank : shot.ranks) {
+      if (rank->status == interp::RankStatus::kDone || rank->code >= shot.program->lines.size())
+        continue;
+      ranks_at_[static_cast<int>(shot.program->lines[rank->code]) - 1].push_back(rank->rank);
+    }
+    for (const interp::BreakpointSnapshot& b : *shot.breakpoints) {
+      for (const interp::CodeIndex code : b.places) {
+        if (code < shot.program->lines.size())
+          breaks_at_[static_cast<int>(shot.program->lines[code]) - 1] = &b;
+      }
+    }
+  }
+
+  void header(Frame& frame, const interp::Snapshot& shot) {
+    const interp::RankSnapshot& rank = shot.rank(shot.focus);
+    std::string where = fmt::format("r{} at {} {}", shot.focus, rank.address, rank.op);
+    if (rank.status == interp::RankStatus::kDone)
+      where = fmt::format("r{} has returned", shot.focus);
+    for (const interp::FrameSnapshot& f : rank.frames) {
+      where += f.kind == interp::FrameSnapshot::Kind::kLoop
+                   ? fmt::format("   %{} = {}", f.variable, f.iteration)
+                   : fmt::format("   in @{}", f.variable);
+    }
+    frame.ui.text_dim(where);
+    frame.ui.tag("host_ir/where", where);
+    if (rank.waits) {
+      ImGui::PushTextWrapPos(0);
+      frame.ui.state_word(StateKind::kWaiting, rank.waits->sentence);
+      ImGui::PopTextWrapPos();
+    }
+  }
+
+  // Scrolls so that the focus rank's line is seen, once per move.
+  void follow(const interp::Snapshot& shot, float row) {
+    const interp::RankSnapshot& rank = shot.rank(shot.focus);
+    const bool moved = !(followed_ == shot.position) || followed_rank_ != shot.focus;
+    if (!moved || rank.code >= shot.program->lines.size()) return;
+    followed_ = shot.position;
+    followed_rank_ = shot.focus;
+    const float y = static_cast<float>(static_cast<int>(shot.program->lines[rank.code]) - 1) * row;
+    const float top = ImGui::GetScrollY();
+    const float height = ImGui::GetWindowHeight();
+    if (y < top + row || y > top + height - 3 * row)
+      ImGui::SetScrollY(std::max(0.0f, y - height * 0.4f));
+  }
+
+  void draw_row(Frame& frame, const interp::Snapshot& shot, int i, float row) {
+    const Palette& p = frame.ui.pal();
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const auto code = code_of_line_.find(i);
+    const bool has_code = code != code_of_line_.end();
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float gutter = frame.ui.px(18);
+    const float dots = frame.ui.px(46);
+    const float number = frame.ui.px(34);
+    const float width = std::max(ImGui::GetContentRegionAvail().x, frame.ui.px(200));
+    const bool focus_here = has_code && shot.rank(shot.focus).code == code->second &&
+                            shot.rank(shot.focus).status != interp::RankStatus::kDone;
+    const bool selected = has_code && frame.model.selection.code == code->second;
+    const bool hovered = has_code && frame.model.was_hovered.code == code->second;
+    const ImVec2 end(at.x + ImGui::GetScrollX() + width, at.y + row);
+    if (focus_here) list->AddRectFilled(ImVec2(at.x + gutter, at.y), end, p.current_line);
+    if (selected)
+      list->AddRectFilled(ImVec2(at.x + gutter, at.y), end, with_alpha(p.accent, 0.22f));
+    if (hovered) list->AddRectFilled(ImVec2(at.x + gutter, at.y), end, with_alpha(p.accent, 0.10f));
+
+    ImGui::PushID(i);
+    ImGui::InvisibleButton("gutter", ImVec2(gutter, row));
+    frame.ui.tag(fmt::format("host_ir/gutter/{}", i + 1));
+    const auto found = breaks_at_.find(i);
+    const ImVec2 centre(at.x + gutter / 2, at.y + row / 2);
+    if (found != breaks_at_.end()) {
+      if (found->second->enabled) {
+        list->AddCircleFilled(centre, row * 0.3f, p.breakpoint);
+      } else {
+        list->AddCircle(centre, row * 0.3f, p.breakpoint);
+      }
+    } else if (has_code && ImGui::IsItemHovered()) {
+      list->AddCircle(centre, row * 0.3f, with_alpha(p.breakpoint, 0.6f));
+    }
+    if (ImGui::IsItemClicked() && has_code)
+      toggle(frame, shot, code->second, found == breaks_at_.end() ? nullptr : found->second);
+    ImGui::SameLine(0, 0);
+    ImGui::InvisibleButton("line", ImVec2(width - gutter, row));
+    frame.ui.tag(fmt::format("host_ir/line/{}", i + 1), lines_[static_cast<size_t>(i)]);
+    if (ImGui::IsItemHovered() && has_code) frame.model.hovered.code = code->second;
+    if (ImGui::IsItemClicked() && has_code)
+      select(frame, at, gutter + dots + number, i, code->second);
+    context_menu(frame, shot, has_code ? &code->second : nullptr);
+    ImGui::PopID();
+
+    draw_dots(frame, list, i, ImVec2(at.x + gutter, at.y), dots, row);
+    const std::string n = fmt::format("{:>3}", i + 1);
+    frame.ui.draw_text(list, ImVec2(at.x + gutter + dots, at.y + 1), p.text_dim, n, number,
+                       frame.ui.fonts.mono);
+    float x = at.x + gutter + dots + number;
+    for (const CodePiece& piece : colour_line(lines_[static_cast<size_t>(i)], p)) {
+      list->AddText(ImVec2(x, at.y + 1), piece.colour, piece.text.data(),
+                    piece.text.data() + piece.text.size());
+      x += ImGui::CalcTextSize(piece.text.data(), piece.text.data() + piece.text.size()).x;
+    }
+  }
+
+  // Clicking a name selects the value too, so that all panels show it.
+  void select(Frame& frame, ImVec2 at, float text_x, int i, interp::CodeIndex code) {
+    frame.model.selection.code = code;
+    const float glyph_width = ImGui::CalcTextSize("m").x;
+    const float offset = ImGui::GetIO().MousePos.x - (at.x + text_x);
+    if (offset < 0) return;
+    const std::string_view name =
+        name_at(lines_[static_cast<size_t>(i)], static_cast<size_t>(offset / glyph_width));
+    if (!name.empty() && name.front() == '%')
+      frame.model.selection.value = std::string(name.substr(1));
+  }
+
+  static void toggle(Frame& frame, const interp::Snapshot& shot, interp::CodeIndex code,
+                     const interp::BreakpointSnapshot* existing) {
+    frame.actions.command(existing ? fmt::format("delete {}", existing->number)
+                                   : "break " + shot.program->code->address(code));
+  }
+
+  void context_menu(Frame& frame, const interp::Snapshot& shot, const interp::CodeIndex* code) {
+    if (!ImGui::BeginPopupContextItem("menu")) return;
+    if (code) {
+      const std::string address = shot.program->code->address(*code);
+      if (ImGui::MenuItem("Run to here", "Ctrl+F10")) frame.actions.command("until " + address);
+      if (ImGui::MenuItem("Run back to here", "Ctrl+Shift+F10"))
+        frame.actions.command("reverse-until " + address);
+      if (ImGui::MenuItem("Break here", "F9")) frame.actions.command("break " + address);
+      if (ImGui::MenuItem("Break here on the focus rank")) {
+        frame.actions.command(fmt::format("break {} on {}", address, shot.focus));
+      }
+    } else {
+      frame.ui.text_dim("nothing runs on this line");
+    }
+    ImGui::EndPopup();
+  }
+
+  void draw_dots(Frame& frame, ImDrawList* list, int i, ImVec2 at, float width, float row) {
+    const auto here = ranks_at_.find(i);
+    if (here == ranks_at_.end()) return;
+    const Palette& p = frame.ui.pal();
+    const float step = frame.ui.px(9);
+    const size_t fits = static_cast<size_t>(width / step);
+    if (here->second.size() > fits) {
+      const std::string text = fmt::format("\u25cf{}", here->second.size());
+      frame.ui.draw_text(list, ImVec2(at.x, at.y + 1), p.rank(here->second.front()), text, width,
+                         frame.ui.fonts.mono);
+      return;
+    }
+    float x = at.x + width - step * static_cast<float>(here->second.size());
+    for (const interp::Rank r : here->second) {
+      list->AddCircleFilled(ImVec2(x + step / 2, at.y + row / 2), frame.ui.px(3.4f), p.rank(r));
+      x += step;
+    }
+  }
+
+  const interp::ProgramView* program_ = nullptr;
+  std::vector<std::string_view> lines_;
+  std::multimap<int, interp::CodeIndex> code_of_line_;
+  std::map<int, std::vector<interp::Rank>> ranks_at_;
+  std::map<int, const interp::BreakpointSnapshot*> breaks_at_;
+  interp::Position followed_{~uint64_t{0}, 0};
+  interp::Rank followed_rank_ = interp::kNoRank;
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_host_ir_panel() { return std::make_unique<HostIrPanel>(); }
+
+}  // namespace hostir::gui

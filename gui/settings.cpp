@@ -1,0 +1,83 @@
+#include "gui/settings.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+
+#include "hostir/io/files.h"
+
+namespace hostir::gui {
+
+void Settings::add_recent(const std::string& path) {
+  recent.erase(std::remove(recent.begin(), recent.end(), path), recent.end());
+  recent.insert(recent.begin(), path);
+  constexpr size_t kMax = 10;
+  if (recent.size() > kMax) recent.resize(kMax);
+}
+
+Settings Settings::parse(const std::string& text) {
+  Settings s;
+  size_t begin = 0;
+  while (begin < text.size()) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string line = text.substr(begin, end - begin);
+    begin = end + 1;
+    const size_t equals = line.find(" = ");
+    if (equals == std::string::npos) continue;
+    const std::string key = line.substr(0, equals);
+    const std::string value = line.substr(equals + 3);
+    if (key == "theme") {
+      s.theme = value == "light" ? ThemeKind::kLight : ThemeKind::kDark;
+    } else if (key == "scale") {
+      float scale = 1;
+      std::from_chars(value.data(), value.data() + value.size(), scale);
+      s.scale = std::clamp(scale, 0.5f, 3.0f);
+    } else if (key == "layout") {
+      s.layout = value;
+    } else if (key == "saved_layout") {
+      s.saved_layouts.push_back(value);
+    } else if (key == "recent") {
+      s.recent.push_back(value);
+    } else if (key == "panel") {
+      s.panel_state.push_back(value);
+    } else {
+      s.other.push_back(line);
+    }
+  }
+  return s;
+}
+
+std::string Settings::to_string() const {
+  std::string out =
+      fmt::format("theme = {}\nscale = {}\n", theme == ThemeKind::kLight ? "light" : "dark", scale);
+  if (!layout.empty()) out += "layout = " + layout + "\n";
+  for (const std::string& l : saved_layouts) out += "saved_layout = " + l + "\n";
+  for (const std::string& r : recent) out += "recent = " + r + "\n";
+  for (const std::string& p : panel_state) out += "panel = " + p + "\n";
+  for (const std::string& o : other) out += o + "\n";
+  return out;
+}
+
+std::string settings_path() {
+  const char* config = std::getenv("XDG_CONFIG_HOME");
+  if (config && *config) return std::string(config) + "/hostir/gui.conf";
+  const char* home = std::getenv("HOME");
+  return home && *home ? std::string(home) + "/.config/hostir/gui.conf" : std::string();
+}
+
+Settings load_settings(const std::string& path) {
+  const auto text = path.empty() ? Expected<std::string>("") : io::read_file(path);
+  return text ? Settings::parse(*text) : Settings{};
+}
+
+bool save_settings(const std::string& path, const Settings& settings) {
+  if (path.empty()) return false;
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+  return io::write_file(path, settings.to_string()).has_value();
+}
+
+}  // namespace hostir::gui

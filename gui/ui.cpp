@@ -1,0 +1,85 @@
+#include "gui/ui.h"
+
+#include <algorithm>
+
+namespace hostir::gui {
+
+void Ui::tag(const std::string& name, std::string_view text) {
+  tag_rect(name, ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), text);
+}
+
+void Ui::tag_rect(const std::string& name, ImVec2 min, ImVec2 max, std::string_view text) {
+  widgets_[name] = {min, max, std::string(text)};
+}
+
+const WidgetRect* Ui::find(const std::string& name) const {
+  const auto at = widgets_.find(name);
+  return at == widgets_.end() ? nullptr : &at->second;
+}
+
+void Ui::text_dim(std::string_view text) const {
+  ImGui::PushStyleColor(ImGuiCol_Text, pal().text_dim);
+  ImGui::TextUnformatted(text.data(), text.data() + text.size());
+  ImGui::PopStyleColor();
+}
+
+void Ui::text_mono(std::string_view text) const {
+  ImGui::PushFont(fonts.mono);
+  ImGui::TextUnformatted(text.data(), text.data() + text.size());
+  ImGui::PopFont();
+}
+
+void Ui::empty_hint(std::string_view text) const {
+  const ImVec2 space = ImGui::GetContentRegionAvail();
+  const float width = std::min(space.x * 0.85f, px(460));
+  ImGui::Dummy(ImVec2(0, std::min(space.y * 0.15f, px(40))));
+  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + (space.x - width) / 2);
+  ImGui::PushStyleColor(ImGuiCol_Text, pal().text_dim);
+  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + width);
+  ImGui::TextUnformatted(text.data(), text.data() + text.size());
+  ImGui::PopTextWrapPos();
+  ImGui::PopStyleColor();
+}
+
+bool Ui::rank_chip(int32_t rank, bool strong, const std::string& name) {
+  const std::string label = "r" + std::to_string(rank);
+  const ImU32 colour = pal().rank(rank);
+  ImGui::PushID(name.c_str());
+  ImGui::PushStyleColor(ImGuiCol_Button, strong ? colour : mixed(pal().panel, colour, 0.25f));
+  ImGui::PushStyleColor(ImGuiCol_ButtonHovered, mixed(pal().panel, colour, 0.6f));
+  ImGui::PushStyleColor(ImGuiCol_Text, strong ? pal().background : pal().text);
+  const bool clicked = ImGui::SmallButton(label.c_str());
+  ImGui::PopStyleColor(3);
+  ImGui::PopID();
+  tag(name, label);
+  return clicked;
+}
+
+void Ui::state_word(StateKind state, std::string_view word) const {
+  const std::string text = std::string(glyph(state)) + " " + std::string(word);
+  ImGui::PushStyleColor(ImGuiCol_Text, pal().state(state));
+  ImGui::TextUnformatted(text.c_str());
+  ImGui::PopStyleColor();
+}
+
+void Ui::draw_text(ImDrawList* list, ImVec2 at, ImU32 colour, std::string_view text,
+                   float max_width, ImFont* font) const {
+  ImFont* used = font ? font : fonts.ui;
+  const char* begin = text.data();
+  const char* end = begin + text.size();
+  const char* cut = end;
+  const ImVec2 size = used->CalcTextSizeA(used->FontSize, max_width, 0, begin, end, &cut);
+  if (cut == begin || size.x <= 0) return;
+  list->AddText(used, used->FontSize, at, colour, begin, cut);
+}
+
+void Ui::hatch(ImDrawList* list, ImVec2 min, ImVec2 max, ImU32 colour, float step) {
+  const float height = max.y - min.y;
+  for (float x = min.x - height; x < max.x; x += step) {
+    const float x0 = std::max(x, min.x);
+    const float x1 = std::min(x + height, max.x);
+    if (x1 > x0) list->AddLine(ImVec2(x0, max.y - (x0 - x)), ImVec2(x1, max.y - (x1 - x)), colour);
+  }
+}
+
+}  // namespace hostir::gui

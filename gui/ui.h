@@ -1,0 +1,60 @@
+// What panels draw with: fonts, palette, and names of widgets.
+//
+// Every interactive item is given a name right after it is drawn, `ui.tag("toolbar/step")`; tests
+// and the headless script click and query by these names, never by pixels. Names are forgotten each
+// frame.
+#pragma once
+
+#include <imgui.h>
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "gui/theme.h"
+
+namespace hostir::gui {
+
+struct WidgetRect {
+  ImVec2 min;
+  ImVec2 max;
+  std::string text;  // what a test may read: a label or the shown value
+};
+
+class Ui {
+ public:
+  const Palette* colours = nullptr;
+  Fonts fonts;
+  float scale = 1;
+
+  const Palette& pal() const { return *colours; }
+  float px(float pixels) const { return pixels * scale; }
+
+  void begin_frame() { widgets_.clear(); }
+  /// Names the last item.
+  void tag(const std::string& name, std::string_view text = {});
+  /// Names a rectangle that is drawn by hand.
+  void tag_rect(const std::string& name, ImVec2 min, ImVec2 max, std::string_view text = {});
+  const WidgetRect* find(const std::string& name) const;
+  const std::map<std::string, WidgetRect>& widgets() const { return widgets_; }
+
+  // ---- small shared widgets
+  void text_dim(std::string_view text) const;
+  void text_mono(std::string_view text) const;
+  /// A line that explains an empty panel: what it is for and how to fill it.
+  void empty_hint(std::string_view text) const;
+  /// The coloured chip `r3`; true when clicked.
+  bool rank_chip(int32_t rank, bool strong, const std::string& name);
+  /// A word in a state's colour with its glyph.
+  void state_word(StateKind state, std::string_view word) const;
+  /// Text at a position in a draw list, cut to a width.
+  void draw_text(ImDrawList* list, ImVec2 at, ImU32 colour, std::string_view text, float max_width,
+                 ImFont* font = nullptr) const;
+  /// Hatching of a rectangle, for waits, replicas and padding.
+  static void hatch(ImDrawList* list, ImVec2 min, ImVec2 max, ImU32 colour, float step);
+
+ private:
+  std::map<std::string, WidgetRect> widgets_;
+};
+
+}  // namespace hostir::gui

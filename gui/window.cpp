@@ -1,0 +1,157 @@
+#include "gui/window.h"
+
+#include <GLFW/glfw3.h>
+#include <backends/imgui_impl_glfw.h>
+#include <backends/imgui_impl_opengl3.h>
+#include <imgui.h>
+
+#include <chrono>
+#include <memory>
+
+#include "gui/png.h"
+#include "gui/script.h"
+
+namespace hostir::gui {
+
+namespace {
+
+struct GlfwGuard {
+  ~GlfwGuard() { glfwTerminate(); }
+};
+struct DestroyWindow {
+  void operator()(GLFWwindow* window) const { glfwDestroyWindow(window); }
+};
+struct ImGuiGuard {
+  ~ImGuiGuard() {
+    ImGui_ImplOpenGL3_Shutdown();
+    ImGui_ImplGlfw_Shutdown();
+    ImGui::DestroyContext();
+  }
+};
+
+tl::unexpected<Error> window_error(const char* what) {
+  const char* why = nullptr;
+  glfwGetError(&why);
+  return fail(ErrorKind::kRuntime, "window",
+              std::string(what) + (why ? std::string(": ") + why : "") +
+                  "; `hostir debug` does the same in a terminal");
+}
+
+void on_drop(GLFWwindow* window, int count, const char** paths) {
+  auto* app = static_cast<App*>(glfwGetWindowUserPointer(window));
+  if (app && count > 0) app->drop_file(paths[0]);
+}
+
+/// Draws one frame and says how it went.
+class Painter {
+ public:
+  Painter(GLFWwindow* window, App& app) : window_(window), app_(app) {}
+
+  void paint(const ScriptInput* input) {
+    if (app_.needs_style()) {
+      app_.rebuild_style();
+      ImGui_ImplOpenGL3_DestroyFontsTexture();
+      ImGui_ImplOpenGL3_CreateFontsTexture();
+    }
+    ImGui_ImplOpenGL3_NewFrame();
+    ImGui_ImplGlfw_NewFrame();
+    if (input) input->apply();  // after the back end, which knows no mouse in an unfocused window
+    ImGui::NewFrame();
+    app_.frame(glfwGetTime());
+    ImGui::Render();
+    int width = 0;
+    int height = 0;
+    glfwGetFramebufferSize(window_, &width, &height);
+    glViewport(0, 0, width, height);
+    glClearColor(0, 0, 0, 1);
+    glClear(GL_COLOR_BUFFER_BIT);
+    ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+    if (title_ != app_.window_title()) {
+      title_ = app_.window_title();
+      glfwSetWindowTitle(window_, title_.c_str());
+    }
+  }
+
+  Image grab() const {
+    Image image;
+    glfwGetFramebufferSize(window_, &image.width, &image.height);
+    image.rgb.resize(static_cast<size_t>(image.width) * static_cast<size_t>(image.height) * 3);
+    glPixelStorei(GL_PACK_ALIGNMENT, 1);
+    glReadPixels(0, 0, image.width, image.height, GL_RGB, GL_UNSIGNED_BYTE, image.rgb.data());
+    image.flip_rows();
+    return image;
+  }
+
+ private:
+  GLFWwindow* window_;
+  App& app_;
+  std::string title_;
+};
+
+void run_interactive(GLFWwindow* window, App& app, Painter& painter) {
+  // A few frames after each event let hover and popups settle; then the loop sleeps until something
+  // comes.
+  int frames_left = 3;
+  while (!glfwWindowShouldClose(window) && !app.wants_quit()) {
+    if (frames_left > 0 || app.wants_frame()) {
+      glfwWaitEventsTimeout(1.0 / 60);
+      --frames_left;
+    } else {
+      glfwWaitEvents();
+      frames_left = 3;
+    }
+    painter.paint(nullptr);
+    glfwSwapBuffers(window);
+  }
+}
+
+Expected<void> run_script(GLFWwindow* window, App& app, Painter& painter,
+                          const WindowOptions& options) {
+  Script script(options.script);
+  const auto save = [&](const std::string& path) { return write_png(path, painter.grab()); };
+  const auto frame = [&](const ScriptInput* input) {
+    glfwPollEvents();
+    painter.paint(input);
+  };
+  HOSTIR_TRY(script.run(app, frame, save));
+  glfwSwapBuffers(window);
+  if (!options.screenshot.empty()) HOSTIR_TRY(save(options.screenshot));
+  return {};
+}
+
+}  // namespace
+
+Expected<void> run_window(interp::SessionFactory& factory, AppOptions app_options,
+                          const WindowOptions& options) {
+  if (!glfwInit()) return window_error("no window system");
+  const GlfwGuard glfw;
+  const bool scripted = !options.script.empty() || !options.screenshot.empty();
+  glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+  glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
+  glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+  glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
+  if (scripted) glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);
+  const std::unique_ptr<GLFWwindow, DestroyWindow> window(
+      glfwCreateWindow(options.width, options.height, "Host-IR Workbench", nullptr, nullptr));
+  if (!window) return window_error("no OpenGL 3.3 window");
+  glfwMakeContextCurrent(window.get());
+  glfwSwapInterval(scripted ? 0 : 1);
+  float scale = 1;
+  glfwGetWindowContentScale(window.get(), &scale, nullptr);
+  app_options.screen_scale = scripted ? 1 : scale;
+  app_options.fixed_clock = scripted;
+  ImGui::CreateContext();
+  ImGui::GetIO().IniFilename = nullptr;
+  ImGui_ImplGlfw_InitForOpenGL(window.get(), true);
+  ImGui_ImplOpenGL3_Init("#version 330 core");
+  const ImGuiGuard imgui;
+  App app(factory, std::move(app_options), [] { glfwPostEmptyEvent(); });
+  glfwSetWindowUserPointer(window.get(), &app);
+  glfwSetDropCallback(window.get(), on_drop);
+  Painter painter(window.get(), app);
+  if (scripted) return run_script(window.get(), app, painter, options);
+  run_interactive(window.get(), app, painter);
+  return {};
+}
+
+}  // namespace hostir::gui

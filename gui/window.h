@@ -1,0 +1,25 @@
+// The real window: GLFW and OpenGL 3.3. Draws when something happened and sleeps otherwise.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gui/app.h"
+
+namespace hostir::gui {
+
+struct WindowOptions {
+  int width = 1600;
+  int height = 1000;
+  /// Steps of a script, one per line (gui/script.h); then the window closes. Empty: a person drives
+  /// it.
+  std::string script;
+  std::string screenshot;  // PNG written at the end; empty: none
+};
+
+/// Runs until the window is closed. Errors: no display, no OpenGL 3.3, script steps that fail.
+Expected<void> run_window(interp::SessionFactory& factory, AppOptions app,
+                          const WindowOptions& options);
+
+}  // namespace hostir::gui

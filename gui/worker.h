@@ -1,0 +1,124 @@
+// The session on a thread of its own: commands in, snapshots and readings out.
+//
+// The window never waits for the engine. `SessionWorker` owns the session; everything it learns is
+// put into an outbox that the window drains once per frame, and `wake` is called so that a sleeping
+// window draws again. Threads: public functions are called by the window's thread only.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "interp/session/log_view.h"
+#include "interp/session/session.h"
+#include "interp/session/session_factory.h"
+
+namespace hostir::gui {
+
+enum class WorkerState : uint8_t { kEmpty, kOpening, kIdle, kRunning };
+
+/// A session was opened, or could not be; then `error` is the rendered diagnostics.
+struct Opened {
+  interp::OpenRequest request;
+  bool ok = false;
+  std::string error;
+  std::vector<Diagnostic> diagnostics;  // spans point into the factory's sources
+};
+/// A command was carried out.
+struct Executed {
+  std::string text;
+  bool ok = false;
+  std::string error;
+  interp::Outcome outcome;
+};
+/// A value was read; `key` is what the asker gave.
+struct Read {
+  uint64_t key = 0;
+  interp::Position position;
+  std::optional<interp::ValueReading> reading;
+  std::string error;
+};
+/// A question to the log was answered; `deliver` hands the answer over on the window's thread.
+struct LogAnswer {
+  std::function<void()> deliver;
+};
+using WorkerResult = std::variant<Opened, Executed, Read, LogAnswer>;
+
+class SessionWorker {
+ public:
+  SessionWorker(interp::SessionFactory& factory, std::function<void()> wake);
+  ~SessionWorker();
+  SessionWorker(const SessionWorker&) = delete;
+  SessionWorker& operator=(const SessionWorker&) = delete;
+
+  void open(interp::OpenRequest request);
+  void execute(std::string command);
+  /// Reads are carried out newest first, between commands; those of an older position are dropped.
+  void read(uint64_t key, interp::ValueQuery query);
+  /// Forgets reads that have not begun.
+  void drop_reads();
+  /// Runs `question` on the log's own thread; a newer question with the same name replaces one that
+  /// has not begun and cancels one that has. It returns what is to be done with the answer on the
+  /// window's thread.
+  using Question = std::function<std::function<void()>(const interp::LogView&, std::stop_token)>;
+  void ask_log(const std::string& name, Question question);
+  /// Asks the running command to stop at the next decision.
+  void interrupt();
+
+  WorkerState state() const;
+  /// Something is queued, running, or waiting to be drained.
+  bool busy() const;
+  interp::SnapshotPtr snapshot() const;
+  bool has_log() const;
+  /// Everything that happened since the last call, in order.
+  std::vector<WorkerResult> drain();
+
+ private:
+  struct Request;
+  void session_loop(const std::stop_token& stop);
+  void log_loop(const std::stop_token& stop);
+  void do_open(const interp::OpenRequest& request);
+  void do_execute(const std::string& command);
+  void do_read(uint64_t key, const interp::ValueQuery& query);
+  void publish(WorkerResult result);
+
+  struct PendingRead {
+    uint64_t key;
+    interp::ValueQuery query;
+  };
+  struct PendingQuestion {
+    std::string name;
+    Question question;
+  };
+
+  interp::SessionFactory& factory_;
+  std::function<void()> wake_;
+  mutable std::mutex mutex_;
+  std::condition_variable_any session_wanted_;
+  std::condition_variable_any log_wanted_;
+  std::deque<std::variant<interp::OpenRequest, std::string>> requests_;
+  std::vector<PendingRead> reads_;
+  std::deque<PendingQuestion> questions_;
+  std::vector<WorkerResult> outbox_;
+  interp::SnapshotPtr snapshot_;
+  WorkerState state_ = WorkerState::kEmpty;
+  std::stop_source command_stop_;
+  std::stop_source question_stop_;
+  std::string running_question_;
+  bool log_busy_ = false;
+  bool session_busy_ = false;
+  std::shared_ptr<interp::Session>
+      session_;  // replaced by the session thread, held by the log thread
+  std::jthread session_thread_;
+  std::jthread log_thread_;
+};
+
+}  // namespace hostir::gui
