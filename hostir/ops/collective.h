@@ -1,0 +1,73 @@
+// What the records of collectives and of send/recv share: slots, checks and prose.
+//
+// Checked here is what the text alone tells. What differs from rank to rank (extents of uneven
+// shards, counts, the other members' instructions) is compared when the members meet (interp/core).
+// A size that is not a number yet is never an error here.
+#pragma once
+
+#include "hostir/ops/common.h"
+
+namespace hostir::ops {
+
+/// comm, input (ro), output (wo), buffer (rw), stream.
+std::vector<OperandSpec> collective_operands();
+std::vector<ResultSpec> event_result();
+
+AttributeSpec reduction_attribute();
+AttributeSpec root_attribute();
+AttributeSpec peer_attribute();
+
+/// The operands of the instruction with this slot name; `none` has no type and is left out.
+struct SlotOperand {
+  size_t index = 0;  // among the instruction's operands
+  const Operand* operand = nullptr;
+  const Type* type = nullptr;  // nullptr: `none`
+};
+std::vector<SlotOperand> in_slot(const OpCall& call, std::string_view slot);
+/// The first operand of a slot that is not `none`.
+std::optional<SlotOperand> first_in(const OpCall& call, std::string_view slot);
+
+/// The number of members of the communicator, where the text tells.
+std::optional<int64_t> member_count(const OpCall& call);
+
+/// Constraints.
+Violated check_handles(const OpCall& call);    // comm is a communicator, stream a stream
+Violated check_form(const OpCall& call);       // ro and wo, or one rw; all of them buffers
+Violated check_dtypes(const OpCall& call);     // input and output alike
+Violated check_reducible(const OpCall& call);  // alike, and not i1
+Violated check_root(const OpCall& call);       // a position in the communicator
+Violated check_peer(const OpCall& call);
+
+/// How the element counts of input and output relate.
+enum class Extent : uint8_t { kSame, kOutputIsAll, kInputIsAll };
+Violated check_extent(const OpCall& call, Extent extent);
+template <Extent extent>
+Violated check_elements(const OpCall& call) {
+  return check_extent(call, extent);
+}
+/// After a reduction over a communicator's axes the value is no longer partial over them.
+Violated check_reduced_layout(const OpCall& call);
+
+inline constexpr std::string_view kHandles =
+    "The first operand is a communicator, the last one a stream.";
+inline constexpr std::string_view kForm =
+    "The buffers are ro(input) wo(output), or one rw(buffer) for the in-place form.";
+inline constexpr std::string_view kDTypes = "Input and output have the same dtype.";
+inline constexpr std::string_view kReducible =
+    "Input and output have the same dtype, and it is not i1.";
+inline constexpr std::string_view kRoot = "root is a position in the communicator.";
+inline constexpr std::string_view kPeer = "peer is a position in the communicator.";
+inline constexpr std::string_view kSameElements =
+    "Output and input have the same number of elements.";
+inline constexpr std::string_view kOutputIsAll = "The output holds the inputs of all members.";
+inline constexpr std::string_view kInputIsAll = "The input holds the outputs of all members.";
+inline constexpr std::string_view kReducedLayout =
+    "The output is no longer unreduced over the communicator's axes.";
+inline constexpr std::string_view kAnyDType = "Any, the same on every member.";
+inline constexpr std::string_view kReducedDType =
+    "All but i1, the same on every member. Folded in group order; 16-bit floats in f32 and rounded "
+    "once, integers wrap, avg of integers rounds towards zero.";
+inline constexpr std::string_view kCollectiveCost =
+    "Bytes and steps of the machine's model of this collective (hostir/ops/collective_cost.h).";
+
+}  // namespace hostir::ops

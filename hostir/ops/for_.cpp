@@ -1,0 +1,84 @@
+#include <fmt/core.h>
+
+#include "hostir/ops/host.h"
+
+namespace hostir {
+
+namespace {
+
+std::vector<Type> carried(const OpCall& call) { return ops::handed_over(call, *call.instruction); }
+
+ops::Violated check_yield(const OpCall& call) {
+  if (call.function == nullptr || call.instruction->regions.empty()) return std::nullopt;
+  const std::vector<Type> wanted = carried(call);
+  const Instruction* yield = ops::closing_yield(call, 0);
+  const std::vector<Type> given =
+      yield != nullptr ? ops::handed_over(call, *yield) : std::vector<Type>{};
+  if (given.size() != wanted.size()) {
+    return Violation{
+        fmt::format("for carries {} values and its region yields {}", wanted.size(), given.size())};
+  }
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (std::holds_alternative<NoType>(given[i]) || ops::may_bind(given[i], wanted[i])) continue;
+    return Violation{fmt::format("for carries {} and its region yields {}",
+                                 ops::short_text(wanted[i]), ops::short_text(given[i]))};
+  }
+  return std::nullopt;
+}
+
+Expected<std::vector<Type>> infer(const OpCall& call) { return carried(call); }
+
+}  // namespace
+
+OpRecord op_for_() {
+  return {
+      .mnemonic = "for",
+      .op_class = OpClass::kHost,
+      .shape = OpShape::kHost,
+      .summary =
+          "Repeats a region for an index from lower to below upper, carrying "
+          "values along.",
+      .doc = {.shapes = ops::kNoLayout,
+              .sharding = "Carried buffers keep their layouts.",
+              .dtypes = ops::kNoDTypes,
+              .errors = "for_c1: a yield that does not fit what is carried.",
+              .cost = "Host issue cost per iteration (ns)."},
+      .operands = {{.name = "carry",
+                    .doc = "initial values of what is carried; none is a complete event",
+                    .arity = OperandSpec::Arity::kVariadic}},
+      .attributes = {{.name = "lower",
+                      .type = AttributeSpec::Type::kExpr,
+                      .doc = "the first index",
+                      .required = true},
+                     {.name = "upper",
+                      .type = AttributeSpec::Type::kExpr,
+                      .doc = "the index before which it ends",
+                      .required = true}},
+      .results = {{.name = "carried",
+                   .doc = "what the last iteration yields, or the initial values"}},
+      .constraints = {{"for_c1", "The region yields as many values as are carried, of their types.",
+                       check_yield}},
+      .infer = infer,
+      .gradient = ops::kNoHostGradient,
+      .example = R"(mesh @m = <x=2>
+kernel @double(%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {
+  %y = add %x, %x
+  return %y
+}
+host @f on @m (%a: tensor<4xf32>) -> (%b: tensor<4xf32>) {
+  %s = stream "compute"
+  %b = alloc on %s : tensor<4xf32>
+  %e = for %i in 0..3 carry(%p = none) {
+    wait %p on %s
+    %q = launch @double ro(%a) wo(%b) on %s
+    yield %q
+  }
+  wait %e on host
+  return %b
+})",
+      .source = "MLIR's scf.for",
+      .assembly = "&index in #lower..#upper <carry(&=$carry)> region",
+  };
+}
+
+}  // namespace hostir

@@ -1,0 +1,129 @@
+#include "hostir/ops/host.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace hostir::ops {
+
+namespace {
+
+const Instruction* owner_of(const Function& function, RegionId region) {
+  for (const Instruction& candidate : function.instructions) {
+    const auto& regions = candidate.regions;
+    if (std::find(regions.begin(), regions.end(), region) != regions.end()) return &candidate;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::optional<Place> place_of(const OpCall& call) {
+  if (call.function == nullptr) return std::nullopt;
+  const Function& function = *call.function;
+  for (size_t r = 0; r < function.regions.size(); ++r) {
+    const auto& instructions = function.regions[r].instructions;
+    for (size_t i = 0; i < instructions.size(); ++i) {
+      if (&function.instr(instructions[i]) != call.instruction) continue;
+      const RegionId region(r);
+      return Place{region, i, owner_of(function, region)};
+    }
+  }
+  return std::nullopt;
+}
+
+bool is_buffer(const Type& type) {
+  return std::holds_alternative<TensorType>(type) || std::holds_alternative<ShardType>(type);
+}
+
+Violated check_buffer_slot(const OpCall& call, std::string_view slot) {
+  for (const SlotOperand& operand : in_slot(call, slot)) {
+    if (operand.type != nullptr && is_buffer(*operand.type)) continue;
+    const std::string what = operand.type == nullptr ? "none" : to_string(*operand.type);
+    return Violation{fmt::format("{} needs a buffer, not {}", record(call.kind).mnemonic, what),
+                     static_cast<int>(operand.index)};
+  }
+  return std::nullopt;
+}
+
+Violated check_buffer(const OpCall& call) {
+  const Violated handles = check_handles(call);
+  return handles ? handles : check_buffer_slot(call, "buffer");
+}
+
+Violated check_top_level(const OpCall& call) {
+  const auto place = place_of(call);
+  if (!place || place->owner == nullptr) return std::nullopt;
+  return Violation{fmt::format("{} stands at the top of a host function, not inside {}",
+                               record(call.kind).mnemonic, record(place->owner->kind).mnemonic)};
+}
+
+Violated check_last(const OpCall& call) {
+  const auto place = place_of(call);
+  if (!place) return std::nullopt;
+  if (place->index + 1 == call.function->region(place->region).instructions.size()) {
+    return std::nullopt;
+  }
+  return Violation{
+      fmt::format("{} must be the last instruction of its region", record(call.kind).mnemonic)};
+}
+
+std::optional<int64_t> known_bytes(const Type& type) {
+  const auto* tensor = std::get_if<TensorType>(&type);
+  if (tensor == nullptr) return std::nullopt;
+  const auto extents = constant_extents(tensor->shape);
+  const auto count = extents ? element_count(*extents) : std::nullopt;
+  int64_t bytes = 0;
+  if (!count || __builtin_mul_overflow(*count, size_bytes(tensor->dtype), &bytes))
+    return std::nullopt;
+  return bytes;
+}
+
+bool may_bind(const Type& from, const Type& to) {
+  if (!is_buffer(from) || !is_buffer(to)) return from.index() == to.index();
+  const Shape& a = shape_of(from);
+  const Shape& b = shape_of(to);
+  if (dtype_of(from) != dtype_of(to) || a.size() != b.size()) return false;
+  for (size_t d = 0; d < a.size(); ++d) {
+    const IndexExpr difference = IndexExpr::binary(IndexExpr::Kind::kSub, a[d], b[d]).simplified();
+    if (difference.is_const() && difference.value() != 0) return false;
+  }
+  return true;
+}
+
+std::string short_text(const Type& type) {
+  if (!is_buffer(type)) return to_string(type);
+  const Shape& shape = shape_of(type);
+  return fmt::format("{}[{}]", name(dtype_of(type)), shape.empty() ? "" : text(shape));
+}
+
+std::vector<Type> handed_over(const OpCall& call, const Instruction& instruction) {
+  std::vector<Type> types;
+  for (const Operand& operand : instruction.operands) {
+    types.push_back(operand.value.valid() ? call.function->value(operand.value).type
+                                          : Type(EventType{}));
+  }
+  return types;
+}
+
+const Instruction* closing_yield(const OpCall& call, size_t region) {
+  if (call.function == nullptr || region >= call.instruction->regions.size()) return nullptr;
+  const auto& list = call.function->region(call.instruction->regions[region]).instructions;
+  if (list.empty()) return nullptr;
+  const Instruction& last = call.function->instr(list.back());
+  return last.kind == OpKind::yield ? &last : nullptr;
+}
+
+const Function* named_function(const OpCall& call, std::string_view attribute) {
+  const auto* symbol = call.attributes.get<Symbol>(attribute);
+  if (symbol == nullptr || call.program == nullptr) return nullptr;
+  return call.program->find_function(symbol->name);
+}
+
+const Mesh* mesh_named_or_own(const OpCall& call) {
+  if (call.program == nullptr || call.function == nullptr) return nullptr;
+  const auto* symbol = call.attributes.get<Symbol>("mesh");
+  return call.program->find_mesh(symbol != nullptr ? symbol->name : call.function->mesh);
+}
+
+}  // namespace hostir::ops

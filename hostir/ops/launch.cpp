@@ -1,0 +1,129 @@
+#include <fmt/core.h>
+
+#include "hostir/ops/host.h"
+
+namespace hostir {
+
+namespace {
+
+using Slots = std::vector<ops::SlotOperand>;
+
+Slots joined(const OpCall& call, std::string_view first) {
+  Slots slots = ops::in_slot(call, first);
+  const Slots updates = ops::in_slot(call, "updates");
+  slots.insert(slots.end(), updates.begin(), updates.end());
+  return slots;
+}
+
+ops::Violated check_operands(const OpCall& call) {
+  if (const ops::Violated bad = ops::check_handles(call)) return bad;
+  for (const std::string_view slot : {"reads", "writes", "updates"}) {
+    if (const ops::Violated bad = ops::check_buffer_slot(call, slot)) return bad;
+  }
+  return std::nullopt;
+}
+
+ops::Violated check_kernel(const OpCall& call) {
+  const Function* kernel = ops::named_function(call, "kernel");
+  if (kernel != nullptr && kernel->kind == FunctionKind::kKernel) return std::nullopt;
+  const auto* symbol = call.attributes.get<Symbol>("kernel");
+  return Violation{fmt::format("there is no kernel @{}", symbol != nullptr ? symbol->name : "")};
+}
+
+ops::Violated check_counts(const OpCall& call) {
+  const Function* kernel = ops::named_function(call, "kernel");
+  if (kernel == nullptr) return std::nullopt;  // launch_c2
+  const size_t in = joined(call, "reads").size();
+  const size_t out = joined(call, "writes").size();
+  if (in == kernel->params.size() && out == kernel->results.size()) return std::nullopt;
+  return Violation{fmt::format("launch of @{} with {} inputs and {} outputs, it has {} and {}",
+                               kernel->name, in, out, kernel->params.size(),
+                               kernel->results.size())};
+}
+
+ops::Violated check_type(const ops::SlotOperand& operand, const Type& wanted,
+                         const Function& kernel) {
+  if (operand.type == nullptr || ops::may_bind(*operand.type, wanted)) return std::nullopt;
+  return Violation{fmt::format("launch of @{} with {} where it takes {}", kernel.name,
+                               ops::short_text(*operand.type), ops::short_text(wanted)),
+                   static_cast<int>(operand.index)};
+}
+
+ops::Violated check_types(const OpCall& call) {
+  const Function* kernel = ops::named_function(call, "kernel");
+  if (kernel == nullptr || check_counts(call)) return std::nullopt;
+  const Slots in = joined(call, "reads");
+  for (size_t i = 0; i < in.size(); ++i) {
+    const Type& wanted = kernel->value(kernel->params[i].value).type;
+    if (const ops::Violated bad = check_type(in[i], wanted, *kernel)) return bad;
+  }
+  const Slots out = joined(call, "writes");
+  for (size_t i = 0; i < out.size(); ++i) {
+    const ops::Violated bad = check_type(out[i], kernel->results[i].type, *kernel);
+    if (bad) return bad;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+OpRecord op_launch() {
+  return {
+      .mnemonic = "launch",
+      .op_class = OpClass::kHost,
+      .shape = OpShape::kHost,
+      .summary = "Runs a kernel on this rank's parts of buffers.",
+      .doc = {.shapes = "Operands and the kernel's parameters and results have the same global "
+                        "shapes; symbolic sizes of the kernel are bound here.",
+              .sharding = "Each operand's own: the kernel learns box and global shape from the "
+                          "layout.",
+              .dtypes = "Those of the kernel.",
+              .errors = "launch_c1: no stream or no buffer; launch_c2: no kernel of this name; "
+                        "launch_c3: another number of operands than the kernel has; launch_c4: "
+                        "types that do not fit the kernel.",
+              .cost = "The kernel's flops and bytes by the machine, plus launch_ns."},
+      .operands = {{.name = "reads",
+                    .doc = "bound to parameters",
+                    .arity = OperandSpec::Arity::kVariadic,
+                    .access = Access::kRead},
+                   {.name = "writes",
+                    .doc = "bound to results, all of it overwritten",
+                    .arity = OperandSpec::Arity::kVariadic,
+                    .access = Access::kWrite},
+                   {.name = "updates",
+                    .doc = "bound to a parameter and a result each",
+                    .arity = OperandSpec::Arity::kVariadic,
+                    .access = Access::kReadWrite},
+                   {.name = "stream", .doc = "the stream that orders it"}},
+      .attributes = {{.name = "kernel",
+                      .type = AttributeSpec::Type::kSymbol,
+                      .doc = "the kernel function",
+                      .required = true}},
+      .results = ops::event_result(),
+      .constraints = {{"launch_c1", "The last operand is a stream, the others are buffers.",
+                       check_operands},
+                      {"launch_c2", "The symbol names a kernel.", check_kernel},
+                      {"launch_c3",
+                       "Reads and updates are as many as parameters, writes and updates as "
+                       "results.",
+                       check_counts},
+                      {"launch_c4", "Operands have the dtypes and shapes of the kernel.",
+                       check_types}},
+      .gradient = ops::kNoHostGradient,
+      .example = R"(mesh @m = <x=2>
+kernel @double(%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {
+  %y = add %x, %x
+  return %y
+}
+host @f on @m (%a: tensor<4xf32>) -> (%b: tensor<4xf32>) {
+  %s = stream "compute"
+  %b = alloc on %s : tensor<4xf32>
+  launch @double ro(%a) wo(%b) on %s
+  return %b
+})",
+      .source = "Equivalent to: cudaLaunchKernel",
+      .assembly = "#kernel $reads $writes $updates on $stream",
+  };
+}
+
+}  // namespace hostir

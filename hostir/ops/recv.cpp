@@ -1,0 +1,57 @@
+#include "hostir/ops/collective.h"
+
+namespace hostir {
+
+namespace {
+
+ops::Violated check_buffer(const OpCall& call) {
+  for (const ops::SlotOperand& buffer : ops::in_slot(call, "output")) {
+    const bool fits = buffer.type != nullptr && (std::holds_alternative<TensorType>(*buffer.type) ||
+                                                 std::holds_alternative<ShardType>(*buffer.type));
+    if (!fits) return Violation{"recv needs a buffer here", static_cast<int>(buffer.index)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+OpRecord op_recv() {
+  return {
+      .mnemonic = "recv",
+      .op_class = OpClass::kCommunication,
+      .shape = OpShape::kHost,
+      .summary = "Receives a buffer from one member.",
+      .doc = {.shapes = "Any; sender and receiver have the same number of elements.",
+              .sharding = "Each side's layout is its own.",
+              .dtypes = "Any, the same on both sides.",
+              .errors = "recv_c1: no communicator or stream; recv_c2: no buffer; recv_c3: a peer "
+                        "that is no member. "
+                        "When both sides meet: collective_mismatch.",
+              .cost = "One transfer over the link between the two (bytes)."},
+      .operands = {{.name = "comm", .doc = "the communicator"},
+                   {.name = "output", .doc = "what is received", .access = Access::kWrite},
+                   {.name = "stream", .doc = "the stream that orders it"}},
+      .attributes = {ops::peer_attribute()},
+      .results = ops::event_result(),
+      .constraints = {{"recv_c1", ops::kHandles, ops::check_handles},
+                      {"recv_c2", "There is a buffer.", check_buffer},
+                      {"recv_c3", ops::kPeer, ops::check_peer}},
+      .gradient = "none: communication is differentiated in the fusion, before lowering",
+      .example = R"(mesh @m = <x=2>
+host @f on @m (%a: tensor<4xf32>) -> (%b: tensor<4xf32>) {
+  %c = comm over {x}
+  %s = stream "comm"
+  %b = alloc on %s : tensor<4xf32>
+  where coord(x) == 0 {
+    send %c peer(1) ro(%a) on %s
+  } else {
+    recv %c peer(0) wo(%b) on %s
+  }
+  return %b
+})",
+      .source = "Equivalent to: ncclRecv",
+      .assembly = "$comm peer(#peer) $output on $stream",
+  };
+}
+
+}  // namespace hostir

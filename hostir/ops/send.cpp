@@ -1,0 +1,57 @@
+#include "hostir/ops/collective.h"
+
+namespace hostir {
+
+namespace {
+
+ops::Violated check_buffer(const OpCall& call) {
+  for (const ops::SlotOperand& buffer : ops::in_slot(call, "input")) {
+    const bool fits = buffer.type != nullptr && (std::holds_alternative<TensorType>(*buffer.type) ||
+                                                 std::holds_alternative<ShardType>(*buffer.type));
+    if (!fits) return Violation{"send needs a buffer here", static_cast<int>(buffer.index)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+OpRecord op_send() {
+  return {
+      .mnemonic = "send",
+      .op_class = OpClass::kCommunication,
+      .shape = OpShape::kHost,
+      .summary = "Sends a buffer to one member; completes when that has received it (rendezvous).",
+      .doc = {.shapes = "Any; sender and receiver have the same number of elements.",
+              .sharding = "Each side's layout is its own.",
+              .dtypes = "Any, the same on both sides.",
+              .errors = "send_c1: no communicator or stream; send_c2: no buffer; send_c3: a peer "
+                        "that is no member. "
+                        "When both sides meet: collective_mismatch.",
+              .cost = "One transfer over the link between the two (bytes)."},
+      .operands = {{.name = "comm", .doc = "the communicator"},
+                   {.name = "input", .doc = "what is sent", .access = Access::kRead},
+                   {.name = "stream", .doc = "the stream that orders it"}},
+      .attributes = {ops::peer_attribute()},
+      .results = ops::event_result(),
+      .constraints = {{"send_c1", ops::kHandles, ops::check_handles},
+                      {"send_c2", "There is a buffer.", check_buffer},
+                      {"send_c3", ops::kPeer, ops::check_peer}},
+      .gradient = "none: communication is differentiated in the fusion, before lowering",
+      .example = R"(mesh @m = <x=2>
+host @f on @m (%a: tensor<4xf32>) -> (%b: tensor<4xf32>) {
+  %c = comm over {x}
+  %s = stream "comm"
+  %b = alloc on %s : tensor<4xf32>
+  where coord(x) == 0 {
+    send %c peer(1) ro(%a) on %s
+  } else {
+    recv %c peer(0) wo(%b) on %s
+  }
+  return %b
+})",
+      .source = "Equivalent to: ncclSend",
+      .assembly = "$comm peer(#peer) $input on $stream",
+  };
+}
+
+}  // namespace hostir

@@ -1,0 +1,140 @@
+#include <fmt/core.h>
+
+#include "hostir/ops/host.h"
+
+namespace hostir {
+
+namespace {
+
+struct Ranges {
+  ExprList starts;
+  ExprList limits;
+};
+
+Ranges ranges_of(const OpCall& call) {
+  return {call.attributes.get_or<ExprList>("starts", {}),
+          call.attributes.get_or<ExprList>("limits", {})};
+}
+
+bool to_the_end(const IndexExpr& limit) { return limit.simplified() == IndexExpr(-1); }
+
+// The local size of a dimension where every rank has the same.
+std::optional<IndexExpr> local_size(const Type& type, size_t d) {
+  const auto* shard = std::get_if<ShardType>(&type);
+  if (shard != nullptr && d < shard->sharding.dims.size() &&
+      !shard->sharding.dims[d].axes.empty()) {
+    return std::nullopt;
+  }
+  return shape_of(type)[d];
+}
+
+bool is_below(const IndexExpr& a, const IndexExpr& b) {
+  const IndexExpr difference = IndexExpr::binary(IndexExpr::Kind::kSub, a, b).simplified();
+  return difference.is_const() && difference.value() < 0;
+}
+
+ops::Violated check_counts(const OpCall& call) {
+  const Ranges r = ranges_of(call);
+  const size_t rank = shape_of(call.operands[0]).size();
+  if (r.starts.size() == rank && r.limits.size() == rank) return std::nullopt;
+  return Violation{fmt::format("subview has {} ranges for {} dimensions", r.starts.size(), rank)};
+}
+
+ops::Violated check_bounds(const OpCall& call) {
+  if (check_counts(call)) return std::nullopt;  // subview_c2
+  const Ranges r = ranges_of(call);
+  for (size_t d = 0; d < r.starts.size(); ++d) {
+    const auto size = local_size(call.operands[0], d);
+    const bool open = to_the_end(r.limits[d]);
+    const IndexExpr limit = open && size ? *size : r.limits[d];
+    const bool crossed = (!open || size) && is_below(limit, r.starts[d]);
+    if (!is_below(r.starts[d], 0) && !crossed && !(size && is_below(*size, limit))) continue;
+    return Violation{fmt::format("subview {}:{} of dimension {} is not within 0:{}",
+                                 r.starts[d].to_string(), limit.to_string(), d,
+                                 size ? size->to_string() : "its size")};
+  }
+  return std::nullopt;
+}
+
+bool is_written(const OpCall& call) {
+  return !call.written.empty() && ops::is_buffer(call.written[0]);
+}
+
+ops::Violated check_known(const OpCall& call) {
+  if (is_written(call) || check_counts(call)) return std::nullopt;
+  const Ranges r = ranges_of(call);
+  for (size_t d = 0; d < r.limits.size(); ++d) {
+    if (to_the_end(r.limits[d]) && !local_size(call.operands[0], d)) {
+      return Violation{
+          fmt::format("the size of subview's dimension {} differs by rank: write its type", d)};
+    }
+  }
+  return std::nullopt;
+}
+
+Expected<std::vector<Type>> infer(const OpCall& call) {
+  if (is_written(call)) return ops::inferred(call.written[0]);
+  const Ranges r = ranges_of(call);
+  Shape shape;
+  for (size_t d = 0; d < r.starts.size(); ++d) {
+    IndexExpr limit = to_the_end(r.limits[d]) ? *local_size(call.operands[0], d) : r.limits[d];
+    shape.push_back(
+        IndexExpr::binary(IndexExpr::Kind::kSub, std::move(limit), r.starts[d]).simplified());
+  }
+  return ops::inferred(ops::tensor(dtype_of(call.operands[0]), std::move(shape)));
+}
+
+}  // namespace
+
+OpRecord op_subview() {
+  return {
+      .mnemonic = "subview",
+      .op_class = OpClass::kHost,
+      .shape = OpShape::kHost,
+      .summary = "A box of a buffer under a name of its own, sharing its memory.",
+      .doc = {.shapes = "One start and limit per dimension; the result has their differences.",
+              .sharding = "A view of a tensor is a tensor. Of a shard the bounds count in the "
+                          "local part, and the view's type is written where a cut dimension is "
+                          "not bounded.",
+              .dtypes = "The buffer's.",
+              .errors = "subview_c1: no buffer; subview_c2: not one range per dimension; "
+                        "subview_c3: bounds outside the buffer; subview_c4: a size that differs "
+                        "by rank.",
+              .cost = "None: no work."},
+      .operands = {{.name = "buffer", .doc = "what is viewed"}},
+      .attributes = {{.name = "starts",
+                      .type = AttributeSpec::Type::kExprs,
+                      .doc = "the first index, per dimension",
+                      .required = true},
+                     {.name = "limits",
+                      .type = AttributeSpec::Type::kExprs,
+                      .doc = "the index before which it ends, per dimension; -1 for the end",
+                      .required = true}},
+      .results = {{.name = "view", .doc = "the view"}},
+      .constraints = {{"subview_c1", "The operand is a buffer.", ops::check_buffer},
+                      {"subview_c2", "starts and limits have one entry per dimension.",
+                       check_counts},
+                      {"subview_c3", "0 <= start <= limit <= size, where these are known.",
+                       check_bounds},
+                      {"subview_c4", "The view's type is written where its size differs by rank.",
+                       check_known}},
+      .infer = infer,
+      .gradient = ops::kNoHostGradient,
+      .example = R"(mesh @m = <x=2>
+kernel @double(%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {
+  %y = add %x, %x
+  return %y
+}
+host @f on @m (%a: tensor<8xf32>) -> (%b: tensor<4xf32>) {
+  %s = stream "compute"
+  %b = alloc on %s : tensor<4xf32>
+  %v = subview %a[2:6]
+  launch @double ro(%v) wo(%b) on %s
+  return %b
+})",
+      .source = "StableHLO spec, slice, as MLIR's memref.subview aliases",
+      .assembly = "$buffer[#starts:#limits] <: type>",
+  };
+}
+
+}  // namespace hostir

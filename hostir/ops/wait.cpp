@@ -1,0 +1,59 @@
+#include <fmt/core.h>
+
+#include "hostir/ops/host.h"
+
+namespace hostir {
+
+namespace {
+
+ops::Violated check_operands(const OpCall& call) {
+  for (const ops::SlotOperand& event : ops::in_slot(call, "event")) {
+    if (event.type != nullptr && !std::holds_alternative<EventType>(*event.type)) {
+      return Violation{fmt::format("wait needs an event, not {}", to_string(*event.type)),
+                       static_cast<int>(event.index)};
+    }
+  }
+  return ops::check_handles(call);
+}
+
+}  // namespace
+
+OpRecord op_wait() {
+  return {
+      .mnemonic = "wait",
+      .op_class = OpClass::kHost,
+      .shape = OpShape::kHost,
+      .summary =
+          "Work after it on the stream, or the host itself, goes on only when the "
+          "event is complete.",
+      .doc = {.shapes = ops::kNoLayout,
+              .sharding = ops::kNoLayout,
+              .dtypes = ops::kNoDTypes,
+              .errors = "wait_c1: no event or no stream.",
+              .cost = "The time until the event (ns); nothing if it is complete."},
+      .operands = {{.name = "event", .doc = "what is waited for; none is complete"},
+                   {.name = "stream",
+                    .doc = "who waits; the host if left out",
+                    .arity = OperandSpec::Arity::kOptional}},
+      .constraints = {{"wait_c1", "An event, and a stream or the host.", check_operands}},
+      .gradient = ops::kNoHostGradient,
+      .example = R"(mesh @m = <x=2>
+kernel @double(%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {
+  %y = add %x, %x
+  return %y
+}
+host @f on @m (%a: tensor<4xf32>) -> (%b: tensor<4xf32>) {
+  %s = stream "compute"
+  %b = alloc on %s : tensor<4xf32>
+  %n = stream "other"
+  %e = launch @double ro(%a) wo(%b) on %s
+  wait %e on %n
+  wait %e on host
+  return %b
+})",
+      .source = "Equivalent to: cudaStreamWaitEvent, cudaEventSynchronize",
+      .assembly = "$event on $stream|host",
+  };
+}
+
+}  // namespace hostir

@@ -1,0 +1,55 @@
+#include "hostir/ops/host.h"
+
+namespace hostir {
+
+namespace {
+
+ops::Violated check_place(const OpCall& call) {
+  const auto place = ops::place_of(call);
+  if (!place) return std::nullopt;
+  const bool inside = place->owner != nullptr &&
+                      (place->owner->kind == OpKind::for_ || place->owner->kind == OpKind::where);
+  if (!inside) return Violation{"yield stands in a region of for or where"};
+  return ops::check_last(call);
+}
+
+}  // namespace
+
+OpRecord op_yield() {
+  return {
+      .mnemonic = "yield",
+      .op_class = OpClass::kHost,
+      .shape = OpShape::kHost,
+      .summary = "Hands values from a region of for or where to what follows it.",
+      .doc = {.shapes = ops::kNoLayout,
+              .sharding = ops::kNoLayout,
+              .dtypes = ops::kNoDTypes,
+              .errors = "yield_c1: not at the end of a region of for or where.",
+              .cost = "None: no work."},
+      .operands = {{.name = "values",
+                    .doc = "what is handed over; none is a complete event",
+                    .arity = OperandSpec::Arity::kVariadic}},
+      .constraints = {{"yield_c1", "It is the last instruction of a region of for or where.",
+                       check_place}},
+      .gradient = ops::kNoHostGradient,
+      .example = R"(mesh @m = <x=2>
+kernel @double(%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {
+  %y = add %x, %x
+  return %y
+}
+host @f on @m (%a: tensor<4xf32>) -> (%b: tensor<4xf32>) {
+  %s = stream "compute"
+  %b = alloc on %s : tensor<4xf32>
+  %e = for %i in 0..3 carry(%p = none) {
+    wait %p on %s
+    %q = launch @double ro(%a) wo(%b) on %s
+    yield %q
+  }
+  return %b
+})",
+      .source = "MLIR's scf.yield",
+      .assembly = "$values",
+  };
+}
+
+}  // namespace hostir
