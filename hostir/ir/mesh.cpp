@@ -58,6 +58,25 @@ std::vector<int64_t> Mesh::ranks() const {
   return out;
 }
 
+void resolve_sub_mesh(const Mesh& parent, Mesh& sub) {
+  const auto fixed = [&](std::string_view axis) {
+    return std::find_if(sub.fixed.begin(), sub.fixed.end(),
+                        [&](const FixedCoord& f) { return f.axis == axis; });
+  };
+  sub.axes.clear();
+  for (const MeshAxis& axis : parent.axes) {
+    if (fixed(axis.name) == sub.fixed.end()) sub.axes.push_back(axis);
+  }
+  sub.device_ids.clear();
+  const int64_t n = parent.size();
+  for (int64_t p = 0; p < n; ++p) {
+    const bool inside = std::all_of(sub.fixed.begin(), sub.fixed.end(), [&](const FixedCoord& f) {
+      return parent.coord(p, *parent.axis_index(f.axis)) == f.position;
+    });
+    if (inside) sub.device_ids.push_back(parent.rank_at(p));
+  }
+}
+
 std::vector<std::vector<int64_t>> groups_over(const Mesh& mesh, const std::vector<AxisRef>& axes) {
   // A group is the set of positions that agree on everything but the listed (sub-)axes. Its key is
   // the position with all listed coordinates set to zero; the place inside is row-major over

@@ -67,6 +67,9 @@ struct Mesh {
   friend bool operator==(const Mesh&, const Mesh&) = default;
 };
 
+/// Fills axes and device_ids of a sub-mesh from its parent and fixed coordinates, which must exist.
+void resolve_sub_mesh(const Mesh& parent, Mesh& sub);
+
 /// Groups of *ranks* that communicate over `axes`, each in the order of the listed axes.
 /// Errors: none; axes that the mesh does not have must have been rejected before.
 std::vector<std::vector<int64_t>> groups_over(const Mesh& mesh, const std::vector<AxisRef>& axes);

@@ -150,6 +150,7 @@ struct Program {
   struct Piece {
     PieceKind kind;
     uint32_t index;
+    Comments comments = {};  // of meshes, machines and tests; functions keep their own
     friend bool operator==(const Piece&, const Piece&) = default;
   };
 

@@ -141,6 +141,7 @@ struct Statement;
 struct RepeatStatement {
   int64_t count = 1;
   std::vector<Statement> body;
+  std::vector<std::string> closing_comments;
   friend bool operator==(const RepeatStatement&, const RepeatStatement&);
 };
 
@@ -156,7 +157,7 @@ struct Statement {
 };
 
 inline bool operator==(const RepeatStatement& a, const RepeatStatement& b) {
-  return a.count == b.count && a.body == b.body;
+  return a.count == b.count && a.body == b.body && a.closing_comments == b.closing_comments;
 }
 
 struct TestPiece {

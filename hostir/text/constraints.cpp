@@ -1,0 +1,81 @@
+// The one table of rules of the text: documentation, checks and negative scripts walk it.
+#include <array>
+
+#include "hostir/text/verifier.h"
+
+namespace hostir::text {
+
+namespace {
+
+constexpr std::array kConstraints = std::to_array<TextConstraint>({
+    {"syntax_c1", "A token stands where the grammar wants it."},
+    {"syntax_c2", "Bytes outside of strings and comments form tokens."},
+    {"syntax_c3", "A string is closed on its line."},
+    {"syntax_c4", "Numbers fit in 64 bits; instructions are numbered from 1."},
+    {"syntax_c5", "Regions, parentheses and expressions are not nested or chained too deeply."},
+    {"syntax_c6", "A shape is sizes and a dtype, as in 4x?Bxf32."},
+    {"symbol_c1", "A symbol is declared once in its part of the file."},
+    {"symbol_c2", "A symbol that is used is declared in the same part."},
+    {"value_c1", "A name is not defined again where it is visible."},
+    {"value_c2", "A value that is used is defined before, in this region or around it."},
+    {"value_c3", "An inline value has a shape and as many numbers as it has elements, or one."},
+    {"mesh_c1", "An axis stands once in a mesh, and is fixed once in a sub-mesh."},
+    {"mesh_c2", "An axis that is used exists in its mesh."},
+    {"mesh_c3", "A mesh that is used is declared."},
+    {"mesh_c4", "The size of an axis is at least 1."},
+    {"mesh_c5", "device_ids names one rank for each position, none negative, none twice."},
+    {"mesh_c6", "A fixed coordinate of a sub-mesh lies on its axis."},
+    {"mesh_c7", "A mesh has at most 65536 positions."},
+    {"mesh_c8", "The mesh that a sub-mesh is taken from is declared before it."},
+    {"machine_c1", "A field of a machine is one of the known ones."},
+    {"machine_c2", "Numbers of a machine are not negative."},
+    {"machine_c3", "A field of a machine is given once."},
+    {"sharding_c1", "A sharding has one axis list for each dimension."},
+    {"sharding_c2", "An axis stands at most once in the lists of a sharding."},
+    {"sharding_c3", "Sub-axes of one axis in a sharding do not overlap each other or the axis."},
+    {"sharding_c4",
+     "A sub-axis (pre)size cuts its axis evenly; pre is at least 1, size at least 2."},
+    {"sharding_c5", "Consecutive sub-axes that form a larger one are written as one."},
+    {"sharding_c6", "A sub-axis that is the whole axis is written as the axis."},
+    {"sharding_c7", "A layout of a host function has no open dimension."},
+    {"sharding_c8",
+     "A value is reduced with sum, prod, min or max; avg is a reduction of collectives."},
+    {"type_c1", "A written type is the inferred one."},
+    {"type_c2", "Parameters, results and values have the kind of type their function works on."},
+    {"type_c3", "Sizes are not negative and use only names that are sizes or integers."},
+    {"op_c1", "An operation has the operands its record lists."},
+    {"op_c2", "An attribute is one of those that the operation has."},
+    {"op_c3", "Required attributes are given."},
+    {"op_c4", "An attribute's value has the type that the record gives it."},
+    {"op_c5", "Every result of an operation is named, apart from its event."},
+    {"op_c6", "An operation exists."},
+    {"op_c7", "Fusions and kernels compute; host functions launch, communicate and wait."},
+    {"op_c8", "An attribute is given once."},
+    {"function_c1", "A function ends with return, and return stands nowhere else."},
+    {"function_c2", "A function returns as many values as it declares."},
+    {"function_c3", "A returned value has the declared type."},
+    {"function_c4", "Results have names of their own."},
+    {"function_c5", "The name and type of an alias are those of a parameter."},
+    {"function_c6", "The sharding rule of a kernel fits its parameters and results."},
+    {"host_c1", "Streams and communicators stand at the top of a host function."},
+    {"host_c2", "A parameter is written only if it is inout."},
+    {"host_c3", "The region of a loop yields what the loop carries, in number and type."},
+    {"host_c4", "Both branches of where yield values of the same types."},
+    {"host_c5", "The mesh of a buffer is that of the host function or a sub-mesh of it."},
+    {"host_c6", "A returned buffer has the declared layout."},
+    {"host_c7", "Only regions of for and where end with yield, and yield stands nowhere else."},
+    {"host_c8",
+     "Index expressions use axes of the function's mesh, sizes, and integers of the host."},
+    {"host_c9", "A new layout of a buffer keeps its number of dimensions and lies on its mesh."},
+    {"test_c1", "A statement of a test is one of the known ones."},
+    {"test_c2", "Expectations on collectives name collectives."},
+    {"test_c3", "A repetition count is not negative."},
+    {"test_c4", "run gives one value for each parameter."},
+    {"test_c5", "A name that a test uses was bound before, or is a value of the program."},
+});
+
+}  // namespace
+
+std::span<const TextConstraint> text_constraints() { return kConstraints; }
+
+}  // namespace hostir::text

@@ -1,0 +1,149 @@
+#include "hostir/text/inline_tensor.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "hostir/ir/type.h"
+
+namespace hostir::text {
+
+namespace {
+
+// Inline values are for numbers that people read; larger ones belong into files.
+constexpr int64_t kMaxElements = int64_t{1} << 22;
+
+tl::unexpected<Error> bad(std::string message) {
+  return fail(ErrorKind::kInvalid, "value_c3", std::move(message));
+}
+
+Expected<Tensor> parse_header(std::string_view text) {
+  Extents extents;
+  while (true) {
+    if (const auto dtype = parse_dtype(text)) {
+      const auto count = element_count(extents);
+      if (!count || *count > kMaxElements) return bad("inline value has too many elements");
+      return Tensor::zeros(*dtype, std::move(extents));
+    }
+    int64_t size = 0;
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), size);
+    const auto used = static_cast<size_t>(end - text.data());
+    if (code != std::errc() || size < 0 || text.substr(used, 1) != "x") {
+      return bad("inline value must begin with sizes and a dtype, as in 2x3xf32=");
+    }
+    extents.push_back(size);
+    text.remove_prefix(used + 1);
+  }
+}
+
+bool is_separator(char c) { return c == ' ' || c == ',' || c == '\n' || c == '\t' || c == '\r'; }
+
+bool set_float(Tensor& tensor, int64_t index, std::string_view word) {
+  double value = 0;
+  const auto [end, code] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (code != std::errc() || end != word.data() + word.size()) return false;
+  tensor.set_double(index, value);
+  return true;
+}
+
+bool set_integer(Tensor& tensor, int64_t index, std::string_view word) {
+  if (word == "true" || word == "false") {
+    tensor.set_int(index, word == "true" ? 1 : 0);
+    return true;
+  }
+  int64_t value = 0;
+  const auto [end, code] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (code != std::errc() || end != word.data() + word.size()) return false;
+  tensor.set_int(index, value);
+  return tensor.get_int(index) == value;
+}
+
+bool set_element(Tensor& tensor, int64_t index, std::string_view word) {
+  return is_float(tensor.dtype) ? set_float(tensor, index, word) : set_integer(tensor, index, word);
+}
+
+Expected<int64_t> parse_elements(std::string_view text, Tensor& tensor) {
+  const int64_t count = tensor.element_count();
+  int64_t found = 0;
+  int depth = 0;
+  for (size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    if (c == '[' || c == ']' || is_separator(c)) {
+      depth += c == '[' ? 1 : c == ']' ? -1 : 0;
+      if (depth < 0) return bad("inline value closes a bracket that is not open");
+      ++at;
+      continue;
+    }
+    const size_t stop = std::min(text.find_first_of(" ,\n\t\r[]", at), text.size());
+    const std::string_view word = text.substr(at, stop - at);
+    if (found < count && !set_element(tensor, found, word)) {
+      return bad("\"" + std::string(word) + "\" is no " + std::string(name(tensor.dtype)));
+    }
+    ++found;
+    at = stop;
+  }
+  if (depth != 0) return bad("inline value leaves a bracket open");
+  return found;
+}
+
+template <class T>
+std::string shortest(T value) {
+  std::array<char, 40> buffer{};
+  const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+  return std::string(buffer.data(), result.ptr);
+}
+
+std::string element_text(const Tensor& tensor, int64_t index) {
+  if (!is_float(tensor.dtype)) return shortest(tensor.get_int(index));
+  const double value = tensor.get_double(index);
+  if (std::isnan(value)) return "nan";
+  return tensor.dtype == DType::kF64 ? shortest(value) : shortest(static_cast<float>(value));
+}
+
+// The elements of dimensions `dim`.. from `index` on, with brackets around the innermost rows.
+void print_dims(const Tensor& tensor, size_t dim, int64_t& index, std::string& out) {
+  if (dim == tensor.extents.size()) {
+    out += element_text(tensor, index++);
+    return;
+  }
+  const bool brackets = dim > 0 || tensor.extents.size() == 1;
+  if (brackets) out += '[';
+  for (int64_t i = 0; i < tensor.extents[dim]; ++i) {
+    if (i > 0 && dim + 1 == tensor.extents.size()) out += ' ';
+    print_dims(tensor, dim + 1, index, out);
+  }
+  if (brackets) out += ']';
+}
+
+}  // namespace
+
+Expected<Tensor> parse_inline_tensor(std::string_view text) {
+  const size_t equals = text.find('=');
+  if (equals == std::string_view::npos) return bad("inline value has no \"=\"");
+  HOSTIR_ASSIGN_OR_RETURN(Tensor tensor, parse_header(text.substr(0, equals)));
+  HOSTIR_ASSIGN_OR_RETURN(const int64_t found, parse_elements(text.substr(equals + 1), tensor));
+  const int64_t count = tensor.element_count();
+  if (found == 1 && count > 1) {
+    const size_t width = static_cast<size_t>(size_bytes(tensor.dtype));
+    for (size_t at = width; at < tensor.data.size(); ++at)
+      tensor.data[at] = tensor.data[at - width];
+    return tensor;
+  }
+  if (found != count) {
+    return bad("inline value has " + std::to_string(found) + " numbers for " +
+               std::to_string(count) + " elements");
+  }
+  return tensor;
+}
+
+std::string print_inline_tensor(const Tensor& tensor) {
+  const Shape shape(tensor.extents.begin(), tensor.extents.end());
+  std::string out = shape_to_string(shape, tensor.dtype) + "=";
+  int64_t index = 0;
+  if (tensor.element_count() > 0) print_dims(tensor, 0, index, out);
+  return out;
+}
+
+}  // namespace hostir::text

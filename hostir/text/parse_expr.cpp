@@ -1,0 +1,242 @@
+#include "hostir/text/parse_expr.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace hostir::text {
+
+namespace {
+
+using Kind = IndexExpr::Kind;
+
+struct BinaryOperator {
+  std::string_view text;
+  Kind kind;
+  int strength;
+};
+constexpr std::array<BinaryOperator, 13> kOperators = {{{"||", Kind::kOr, 1},
+                                                        {"&&", Kind::kAnd, 2},
+                                                        {"==", Kind::kEq, 3},
+                                                        {"!=", Kind::kNe, 3},
+                                                        {"<", Kind::kLt, 3},
+                                                        {"<=", Kind::kLe, 3},
+                                                        {">", Kind::kGt, 3},
+                                                        {">=", Kind::kGe, 3},
+                                                        {"+", Kind::kAdd, 4},
+                                                        {"-", Kind::kSub, 4},
+                                                        {"*", Kind::kMul, 5},
+                                                        {"/", Kind::kDiv, 5},
+                                                        {"%", Kind::kMod, 5}}};
+// Chains like 1+1+1+... make a tree as deep as they are long.
+constexpr int kMaxChain = 64;
+
+const BinaryOperator* operator_at(const Token& token) {
+  if (token.kind != TokenKind::kPunct) return nullptr;
+  for (const BinaryOperator& op : kOperators) {
+    if (op.text == token.text) return &op;
+  }
+  return nullptr;
+}
+
+std::optional<IndexExpr> parse_binary(Cursor& cursor, int min_strength);
+
+// `(axis)` after coord and size.
+std::optional<std::string> parse_axis_argument(Cursor& cursor) {
+  if (!cursor.expect("(")) return std::nullopt;
+  const Token* axis = cursor.expect(TokenKind::kWord, "a mesh axis");
+  if (!axis || !cursor.expect(")")) return std::nullopt;
+  return std::string(axis->text);
+}
+
+std::optional<IndexExpr> parse_min_max(Cursor& cursor, Kind kind) {
+  if (!cursor.expect("(")) return std::nullopt;
+  auto a = parse_expr(cursor);
+  if (!a || !cursor.expect(",")) return std::nullopt;
+  auto b = parse_expr(cursor);
+  if (!b || !cursor.expect(")")) return std::nullopt;
+  return IndexExpr::binary(kind, std::move(*a), std::move(*b));
+}
+
+std::optional<IndexExpr> parse_word(Cursor& cursor) {
+  if (cursor.accept("rank")) return IndexExpr::rank();
+  const bool coord = cursor.at("coord");
+  if (cursor.accept("coord") || cursor.accept("size")) {
+    auto axis = parse_axis_argument(cursor);
+    if (!axis) return std::nullopt;
+    return coord ? IndexExpr::coord(std::move(*axis)) : IndexExpr::axis_size(std::move(*axis));
+  }
+  const Kind kind = cursor.at("min") ? Kind::kMin : Kind::kMax;
+  if (cursor.accept("min") || cursor.accept("max")) return parse_min_max(cursor, kind);
+  cursor.unexpected("an index expression");
+  return std::nullopt;
+}
+
+std::optional<IndexExpr> parse_primary(Cursor& cursor) {
+  Cursor::Nesting nesting(cursor);
+  if (!nesting.ok()) return std::nullopt;
+  const Token& token = cursor.peek();
+  if (token.kind == TokenKind::kSize) return IndexExpr::size(std::string(cursor.next().text));
+  if (token.kind == TokenKind::kValue) return IndexExpr::name(std::string(cursor.next().text));
+  const bool minus = token.is("-");
+  if (token.kind == TokenKind::kInt || (minus && cursor.peek(1).kind == TokenKind::kInt)) {
+    const auto value = parse_int(cursor);
+    return value ? std::optional(IndexExpr(*value)) : std::nullopt;
+  }
+  if (minus) {
+    cursor.next();
+    auto operand = parse_primary(cursor);
+    if (!operand) return std::nullopt;
+    return IndexExpr::binary(Kind::kSub, 0, std::move(*operand));
+  }
+  if (cursor.accept("(")) {
+    auto inner = parse_expr(cursor);
+    return inner && cursor.expect(")") ? inner : std::nullopt;
+  }
+  return parse_word(cursor);
+}
+
+std::optional<IndexExpr> parse_binary(Cursor& cursor, int min_strength) {
+  auto left = parse_primary(cursor);
+  for (int links = 0; left; ++links) {
+    const BinaryOperator* op = operator_at(cursor.peek());
+    if (!op || op->strength < min_strength) return left;
+    if (links == kMaxChain) {
+      cursor.error("syntax_c5", "expression is too long", cursor.span_here());
+      return std::nullopt;
+    }
+    cursor.next();
+    auto right = parse_binary(cursor, op->strength + 1);
+    if (!right) return std::nullopt;
+    left = IndexExpr::binary(op->kind, std::move(*left), std::move(*right));
+  }
+  return std::nullopt;
+}
+
+// The text of a shape token, read piece by piece.
+class ShapeReader {
+ public:
+  ShapeReader(Cursor& cursor, const SourceManager& sources, const Token& token)
+      : cursor_(cursor), sources_(sources), token_(token), rest_(token.text) {}
+
+  std::optional<ShapeAndDType> read() {
+    ShapeAndDType out;
+    while (!rest_.empty()) {
+      if (const auto dtype = parse_dtype(rest_)) {
+        out.dtype = *dtype;
+        return out;
+      }
+      auto size = read_size();
+      if (!size) return std::nullopt;
+      out.shape.push_back(std::move(*size));
+      if (rest_.substr(0, 1) != "x") break;
+      rest_.remove_prefix(1);
+    }
+    fail("expected sizes and a dtype, as in 4x8xf32");
+    return std::nullopt;
+  }
+
+ private:
+  uint32_t offset() const { return token_.end - static_cast<uint32_t>(rest_.size()); }
+
+  void fail(std::string message, size_t width = 0) {
+    const uint32_t begin = rest_.empty() ? token_.begin : offset();
+    const uint32_t end = width ? begin + static_cast<uint32_t>(width) : token_.end;
+    cursor_.error("syntax_c6", std::move(message), {cursor_.file(), begin, end});
+  }
+
+  std::optional<IndexExpr> read_size() {
+    if (rest_.front() == '(') return read_expression();
+    if (rest_.front() == '?') {
+      size_t n = 1;
+      while (n < rest_.size() && ((rest_[n] >= 'A' && rest_[n] <= 'Z') || rest_[n] == '_' ||
+                                  (n > 1 && rest_[n] >= '0' && rest_[n] <= '9'))) {
+        ++n;
+      }
+      if (n == 1) return fail("expected the name of a size, as in ?B", 1), std::nullopt;
+      std::string name(rest_.substr(1, n - 1));
+      rest_.remove_prefix(n);
+      return IndexExpr::size(std::move(name));
+    }
+    int64_t value = 0;
+    const auto [end, code] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
+    if (code != std::errc() || value < 0) {
+      fail(code == std::errc::result_out_of_range ? "size does not fit in 64 bits"
+                                                  : "expected a size or a dtype");
+      return std::nullopt;
+    }
+    rest_.remove_prefix(static_cast<size_t>(end - rest_.data()));
+    return IndexExpr(value);
+  }
+
+  std::optional<IndexExpr> read_expression() {
+    size_t close = 0;
+    for (int depth = 0; close < rest_.size(); ++close) {
+      if (rest_[close] == '(') ++depth;
+      if (rest_[close] == ')' && --depth == 0) break;
+    }
+    if (close >= rest_.size()) return fail("parenthesis is not closed"), std::nullopt;
+    std::vector<Diagnostic> diagnostics;
+    const uint32_t begin = offset();
+    const TokenStream stream =
+        lex(sources_, cursor_.file(), begin, begin + static_cast<uint32_t>(close) + 1, diagnostics);
+    Cursor inner(cursor_.file(), stream, diagnostics);
+    auto expr = parse_expr(inner);
+    if (expr && !inner.at_end()) inner.unexpected("\")\"");
+    if (!diagnostics.empty()) {
+      const Diagnostic& d = diagnostics.front();
+      cursor_.error(d.id, d.message, d.span);
+      return std::nullopt;
+    }
+    rest_.remove_prefix(close + 1);
+    return expr;
+  }
+
+  Cursor& cursor_;
+  const SourceManager& sources_;
+  const Token& token_;
+  std::string_view rest_;
+};
+
+}  // namespace
+
+std::optional<IndexExpr> parse_expr(Cursor& cursor) { return parse_binary(cursor, 1); }
+
+bool starts_expr(const Token& token) {
+  constexpr std::array<std::string_view, 7> kWords = {"rank", "coord", "size", "min",
+                                                      "max",  "(",     "-"};
+  return token.kind == TokenKind::kInt || token.kind == TokenKind::kValue ||
+         token.kind == TokenKind::kSize ||
+         std::any_of(kWords.begin(), kWords.end(), [&](std::string_view w) { return token.is(w); });
+}
+
+std::optional<ExprList> parse_expr_list(Cursor& cursor) {
+  ExprList list;
+  do {
+    auto expr = parse_expr(cursor);
+    if (!expr) return std::nullopt;
+    list.push_back(std::move(*expr));
+  } while (cursor.accept(","));
+  return list;
+}
+
+std::optional<ShapeAndDType> parse_shape(Cursor& cursor, const SourceManager& sources) {
+  if (cursor.at(TokenKind::kWord)) {
+    const Token& token = cursor.peek();
+    if (const auto dtype = parse_dtype(token.text)) {
+      cursor.next();
+      return ShapeAndDType{{}, *dtype};
+    }
+    cursor.error("syntax_c6", "unknown dtype \"" + std::string(token.text) + "\"",
+                 cursor.span_here());
+    return std::nullopt;
+  }
+  if (!cursor.at(TokenKind::kShape)) {
+    cursor.unexpected("a shape, as in 4x8xf32");
+    return std::nullopt;
+  }
+  const Token& token = cursor.next();
+  return ShapeReader(cursor, sources, token).read();
+}
+
+}  // namespace hostir::text

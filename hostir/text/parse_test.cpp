@@ -1,0 +1,526 @@
+// `test` pieces: one small function per statement, chosen from one table of first words.
+#include <array>
+
+#include "hostir/ops/record.h"
+#include "hostir/text/inline_tensor.h"
+#include "hostir/text/parse_piece.h"
+#include "hostir/text/parse_type.h"
+#include "hostir/text/suggest.h"
+
+namespace hostir::text {
+
+namespace {
+
+using Body = decltype(Statement::body);
+using MaybeBody = std::optional<Body>;
+
+std::optional<uint64_t> parse_seed(Cursor& cursor) {
+  const auto value = parse_int(cursor);
+  return value ? std::optional(static_cast<uint64_t>(*value)) : std::nullopt;
+}
+
+// `(` what the reader reads `)`.
+template <class Read>
+bool in_parentheses(Cursor& cursor, const Read& read) {
+  return cursor.expect("(") && read() && cursor.expect(")");
+}
+
+template <class T, class Read>
+bool read_into(T& target, const Read& read) {
+  auto value = read();
+  if (!value) return false;
+  target = std::move(*value);
+  return true;
+}
+
+// `, 4x8xf32` or nothing.
+bool parse_generator_type(Cursor& cursor, ValueSpec& spec) {
+  if (!cursor.accept(",")) return true;
+  const bool dtype = cursor.at(TokenKind::kWord) && parse_dtype(cursor.peek().text);
+  if (!cursor.at(TokenKind::kShape) && !dtype) {
+    cursor.unexpected("a shape, as in 4x8xf32");
+    return false;
+  }
+  spec.type = std::string(cursor.next().text);
+  return true;
+}
+
+bool parse_full(Cursor& cursor, ValueSpec& spec) {
+  spec.kind = ValueSpec::Kind::kFull;
+  return read_into(spec.a, [&] { return parse_number(cursor); });
+}
+
+bool parse_uniform(Cursor& cursor, ValueSpec& spec) {
+  spec.kind = ValueSpec::Kind::kUniform;
+  return read_into(spec.seed, [&] { return parse_seed(cursor); }) && cursor.expect(",") &&
+         read_into(spec.a, [&] { return parse_number(cursor); }) && cursor.expect(",") &&
+         read_into(spec.b, [&] { return parse_number(cursor); });
+}
+
+bool parse_normal(Cursor& cursor, ValueSpec& spec) {
+  spec.kind = ValueSpec::Kind::kNormal;
+  if (!read_into(spec.seed, [&] { return parse_seed(cursor); })) return false;
+  const bool numbers =
+      cursor.at(",") && (cursor.peek(1).kind == TokenKind::kInt ||
+                         cursor.peek(1).kind == TokenKind::kFloat || cursor.peek(1).is("-"));
+  if (!numbers) return true;
+  cursor.next();
+  return read_into(spec.a, [&] { return parse_number(cursor); }) && cursor.expect(",") &&
+         read_into(spec.b, [&] { return parse_number(cursor); });
+}
+
+bool parse_iota(Cursor& cursor, ValueSpec& spec) {
+  spec.kind = ValueSpec::Kind::kIota;
+  if (!cursor.at("(")) return true;
+  cursor.next();
+  if (cursor.accept(")")) return true;
+  const bool dtype = cursor.at(TokenKind::kWord) && parse_dtype(cursor.peek().text);
+  if (!cursor.at(TokenKind::kShape) && !dtype) {
+    cursor.unexpected("a shape, as in 4x8xf32");
+    return false;
+  }
+  spec.type = std::string(cursor.next().text);
+  return cursor.expect(")");
+}
+
+bool parse_inline(Cursor& cursor, ValueSpec& spec) {
+  spec.kind = ValueSpec::Kind::kInline;
+  auto text = parse_string(cursor, "an inline value");
+  if (!text) return false;
+  const auto tensor = parse_inline_tensor(*text);
+  if (!tensor) {
+    cursor.error("value_c3", tensor.error().message(), spec.span);
+    return false;
+  }
+  spec.text = std::move(*text);
+  return true;
+}
+
+bool parse_value_body(Cursor& cursor, ValueSpec& spec) {
+  if (cursor.at(TokenKind::kString)) return parse_inline(cursor, spec);
+  if (cursor.at(TokenKind::kSymbol) || cursor.at(TokenKind::kValue)) {
+    spec.kind = cursor.at(TokenKind::kSymbol) ? ValueSpec::Kind::kFile : ValueSpec::Kind::kName;
+    spec.text = std::string(cursor.next().text);
+    return true;
+  }
+  if (cursor.accept("iota")) return parse_iota(cursor, spec);
+  using Generator = bool (*)(Cursor&, ValueSpec&);
+  constexpr std::array<std::pair<std::string_view, Generator>, 3> kGenerators = {
+      {{"full", parse_full}, {"uniform", parse_uniform}, {"normal", parse_normal}}};
+  for (const auto& [word, read] : kGenerators) {
+    if (!cursor.accept(word)) continue;
+    return in_parentheses(cursor, [&, reader = read] {
+      return reader(cursor, spec) && parse_generator_type(cursor, spec);
+    });
+  }
+  cursor.unexpected(
+      "a value: \"4xf32=[1 2 3 4]\", @file.npy, full, iota, uniform, normal or a name");
+  return false;
+}
+
+std::optional<ValueSpec> parse_value(Cursor& cursor) {
+  ValueSpec spec;
+  const uint32_t begin = cursor.begin_here();
+  spec.span = cursor.span_here();
+  if (!parse_value_body(cursor, spec)) return std::nullopt;
+  spec.span = cursor.span_from(begin);
+  return spec;
+}
+
+bool parse_one_tolerance(Cursor& cursor, Tolerance& tolerance) {
+  if (cursor.accept("exact")) {
+    tolerance.kind = Tolerance::Kind::kExact;
+    return true;
+  }
+  if (cursor.accept("ulp")) {
+    tolerance.kind = Tolerance::Kind::kUlp;
+    return in_parentheses(
+        cursor, [&] { return read_into(tolerance.ulp, [&] { return parse_int(cursor); }); });
+  }
+  const bool absolute = cursor.at("atol");
+  if (!absolute && !cursor.at("rtol")) {
+    cursor.unexpected("exact, ulp(n), atol(x) or rtol(x)");
+    return false;
+  }
+  cursor.next();
+  tolerance.kind = Tolerance::Kind::kAbsRel;
+  double& target = absolute ? tolerance.atol : tolerance.rtol;
+  return in_parentheses(cursor,
+                        [&] { return read_into(target, [&] { return parse_number(cursor); }); });
+}
+
+bool at_tolerance(const Cursor& cursor) {
+  return !cursor.peek().first_on_line &&
+         (cursor.at("exact") || cursor.at("ulp") || cursor.at("atol") || cursor.at("rtol"));
+}
+
+// `exact`, `ulp(4)`, `atol(a) rtol(r)`, also inside `tolerance(...)`; nothing: the default.
+std::optional<Tolerance> parse_tolerance(Cursor& cursor) {
+  Tolerance tolerance;
+  const bool wrapped = cursor.at("tolerance");
+  if (wrapped) {
+    cursor.next();
+    if (!cursor.expect("(")) return std::nullopt;
+  }
+  while (at_tolerance(cursor)) {
+    if (!parse_one_tolerance(cursor, tolerance)) return std::nullopt;
+  }
+  if (wrapped && tolerance.kind == Tolerance::Kind::kDefault) {
+    cursor.unexpected("exact, ulp(n), atol(x) or rtol(x)");
+    return std::nullopt;
+  }
+  if (wrapped && !cursor.expect(")")) return std::nullopt;
+  return tolerance;
+}
+
+// `all_reduce#1`, `@f#9`.
+std::optional<std::string> parse_address(Cursor& cursor) {
+  std::string out;
+  if (cursor.at(TokenKind::kSymbol)) {
+    out = symbol_text(cursor.next().text);
+  } else if (cursor.at(TokenKind::kWord)) {
+    out = std::string(cursor.next().text);
+  } else if (!cursor.at("#")) {
+    cursor.unexpected("an instruction, as in all_reduce#1 or @f#9");
+    return std::nullopt;
+  }
+  if (!cursor.expect("#")) return std::nullopt;
+  const auto number = parse_int(cursor, "a number");
+  if (!number) return std::nullopt;
+  return out + "#" + std::to_string(*number);
+}
+
+bool parse_point_suffix(Cursor& cursor, ValuePoint& point) {
+  if (cursor.accept("#")) {
+    return read_into(point.instance, [&] { return parse_int(cursor); });
+  }
+  if (cursor.accept("before")) {
+    return read_into(point.before, [&] { return parse_address(cursor); });
+  }
+  if (cursor.accept("after")) {
+    return read_into(point.after, [&] { return parse_address(cursor); });
+  }
+  if (cursor.accept("iteration")) {
+    return read_into(point.iteration, [&] { return parse_int(cursor); });
+  }
+  if (cursor.accept("rank")) return read_into(point.rank, [&] { return parse_int(cursor); });
+  cursor.unexpected("\"==\"");
+  return false;
+}
+
+MaybeBody parse_expect_value(Cursor& cursor, bool output) {
+  ExpectValue out;
+  out.output = output;
+  const Token* name = cursor.expect(TokenKind::kValue, "a value name");
+  if (!name) return std::nullopt;
+  out.point.value = std::string(name->text);
+  while (!cursor.at("==")) {
+    if (!parse_point_suffix(cursor, out.point)) return std::nullopt;
+  }
+  cursor.next();
+  if (!read_into(out.expected, [&] { return parse_value(cursor); })) return std::nullopt;
+  if (!read_into(out.tolerance, [&] { return parse_tolerance(cursor); })) return std::nullopt;
+  return out;
+}
+
+MaybeBody parse_expect_output(Cursor& cursor) { return parse_expect_value(cursor, true); }
+MaybeBody parse_expect_any(Cursor& cursor) { return parse_expect_value(cursor, false); }
+
+MaybeBody parse_expect_sharding(Cursor& cursor) {
+  ExpectSharding out;
+  if (!read_into(out.function, [&] { return cursor.expect_symbol("a fusion"); })) return {};
+  const Token* value = cursor.expect(TokenKind::kValue, "a value name");
+  if (!value || !cursor.expect("=")) return std::nullopt;
+  out.value = std::string(value->text);
+  if (!read_into(out.sharding, [&] { return parse_sharding(cursor); })) return std::nullopt;
+  return out;
+}
+
+// A collective's name, known to be one.
+std::optional<std::string> parse_collective(Cursor& cursor) {
+  const SourceSpan span = cursor.span_here();
+  const Token* word = cursor.expect(TokenKind::kWord, "a collective");
+  if (!word) return std::nullopt;
+  const std::string name(word->text);
+  const auto kind = find_op(name);
+  if (kind && record(*kind).op_class == OpClass::kCommunication) return name;
+  Diagnostic& d = cursor.error("test_c2", "\"" + name + "\" is no collective", span);
+  std::vector<std::string> names;
+  for (const OpKind op : kCommunicationOps) names.emplace_back(record(op).mnemonic);
+  suggest(d, name, names);
+  return std::nullopt;
+}
+
+std::optional<CollectiveLine> parse_collective_line(Cursor& cursor) {
+  CollectiveLine line;
+  if (!read_into(line.kind, [&] { return parse_collective(cursor); })) return std::nullopt;
+  if (cursor.at(TokenKind::kWord)) {
+    line.reduction = parse_reduction(cursor.peek().text);
+    if (line.reduction) cursor.next();
+  }
+  if (cursor.accept("over")) {
+    auto axes = parse_axes(cursor);
+    if (!axes) return std::nullopt;
+    line.over = std::move(axes->axes);
+  }
+  if (cursor.at(TokenKind::kInt)) {
+    if (!read_into(line.bytes, [&] { return parse_int(cursor); })) return std::nullopt;
+    if (!cursor.expect("bytes")) return std::nullopt;
+  }
+  if (cursor.accept("x") && !read_into(line.times, [&] { return parse_int(cursor); })) return {};
+  return line;
+}
+
+MaybeBody parse_expect_collectives(Cursor& cursor) {
+  ExpectCollectives out;
+  if (!cursor.expect("{")) return std::nullopt;
+  while (!cursor.at("}")) {
+    auto line = parse_collective_line(cursor);
+    if (!line) return std::nullopt;
+    out.lines.push_back(std::move(*line));
+    cursor.accept(",");
+  }
+  cursor.next();
+  return out;
+}
+
+MaybeBody parse_expect_no(Cursor& cursor) {
+  ExpectNo out;
+  do {
+    auto kind = parse_collective(cursor);
+    if (!kind) return std::nullopt;
+    out.kinds.push_back(std::move(*kind));
+  } while (cursor.accept(","));
+  return out;
+}
+
+MaybeBody parse_expect_unsharded(Cursor& cursor) {
+  ExpectSameAsUnsharded out;
+  if (!read_into(out.tolerance, [&] { return parse_tolerance(cursor); })) return std::nullopt;
+  return out;
+}
+
+MaybeBody parse_expect_no_leaks(Cursor&) { return ExpectNoLeaks{}; }
+
+MaybeBody parse_expect_error(Cursor& cursor) {
+  const Token* id = cursor.expect(TokenKind::kWord, "the id of an error");
+  if (!id) return std::nullopt;
+  const Token* text = cursor.expect(TokenKind::kRaw, "{{the text of the error}}");
+  if (!text) return std::nullopt;
+  return ExpectError{std::string(id->text), std::string(text->text)};
+}
+
+MaybeBody parse_expect_deadlock(Cursor& cursor) {
+  const Token* text = cursor.expect(TokenKind::kRaw, "{{the text of the report}}");
+  if (!text) return std::nullopt;
+  return ExpectDeadlock{std::string(text->text)};
+}
+
+MaybeBody parse_happens_before(Cursor& cursor) {
+  ExpectHappensBefore out;
+  if (!read_into(out.first, [&] { return parse_address(cursor); })) return std::nullopt;
+  if (!cursor.expect(",")) return std::nullopt;
+  if (!read_into(out.second, [&] { return parse_address(cursor); })) return std::nullopt;
+  return out;
+}
+
+bool parse_mesh_sizes(Cursor& cursor, RunStatement& run) {
+  do {
+    const Token* axis = cursor.expect(TokenKind::kWord, "a mesh axis, as in tp=4");
+    if (!axis || !cursor.expect("=")) return false;
+    const std::string name(axis->text);
+    const auto size = parse_int(cursor);
+    if (!size) return false;
+    run.mesh_sizes.emplace_back(name, *size);
+  } while (cursor.accept(","));
+  return true;
+}
+
+bool parse_ranks(Cursor& cursor, RunStatement& run) {
+  do {
+    const auto rank = parse_int(cursor);
+    if (!rank) return false;
+    run.ranks.push_back(*rank);
+  } while (cursor.accept(","));
+  return true;
+}
+
+bool parse_keep(Cursor& cursor, RunStatement& run) {
+  do {
+    const Token* value = cursor.expect(TokenKind::kValue, "a value name");
+    if (!value) return false;
+    run.keep.emplace_back(value->text);
+  } while (cursor.accept(","));
+  return true;
+}
+
+bool parse_feeding(Cursor& cursor, RunStatement& run) {
+  do {
+    const Token* value = cursor.expect(TokenKind::kValue, "an argument, as in %w1 = output 1");
+    if (!value || !cursor.expect("=") || !cursor.expect("output")) return false;
+    const std::string name(value->text);
+    const auto output = parse_int(cursor);
+    if (!output) return false;
+    run.feeding.emplace_back(name, *output);
+  } while (cursor.accept(","));
+  return true;
+}
+
+bool parse_run_option(Cursor& cursor, RunStatement& run) {
+  const auto number = [&](auto& target) {
+    return in_parentheses(cursor,
+                          [&] { return read_into(target, [&] { return parse_int(cursor); }); });
+  };
+  if (cursor.accept("schedules")) return number(run.schedules);
+  if (cursor.accept("seed")) {
+    return in_parentheses(cursor,
+                          [&] { return read_into(run.seed, [&] { return parse_seed(cursor); }); });
+  }
+  if (cursor.accept("ranks")) {
+    return in_parentheses(cursor, [&] { return parse_ranks(cursor, run); });
+  }
+  if (cursor.accept("mesh")) {
+    return in_parentheses(cursor, [&] { return parse_mesh_sizes(cursor, run); });
+  }
+  if (cursor.accept("keep")) {
+    return in_parentheses(cursor, [&] { return parse_keep(cursor, run); });
+  }
+  if (cursor.accept("feeding")) return parse_feeding(cursor, run);
+  if (cursor.accept("against")) {
+    return read_into(run.against, [&] { return cursor.expect_symbol("a fusion"); });
+  }
+  cursor.unexpected("an option of run: schedules, seed, ranks, mesh, keep, feeding or against");
+  return false;
+}
+
+MaybeBody parse_run(Cursor& cursor) {
+  RunStatement run;
+  if (!read_into(run.function, [&] { return cursor.expect_symbol("a function"); })) return {};
+  if (!cursor.expect("(")) return std::nullopt;
+  while (!cursor.at(")")) {
+    auto value = parse_value(cursor);
+    if (!value) return std::nullopt;
+    run.arguments.push_back(std::move(*value));
+    if (!cursor.accept(",")) break;
+  }
+  if (!cursor.expect(")")) return std::nullopt;
+  while (cursor.at(TokenKind::kWord) && !cursor.peek().first_on_line) {
+    if (!parse_run_option(cursor, run)) return std::nullopt;
+  }
+  return run;
+}
+
+MaybeBody parse_bind(Cursor& cursor) {
+  BindStatement bind;
+  bind.name = std::string(cursor.next().text);
+  if (!cursor.expect("=") || !cursor.expect("value")) return std::nullopt;
+  if (!read_into(bind.value, [&] { return parse_value(cursor); })) return std::nullopt;
+  return bind;
+}
+
+class TestParser {
+ public:
+  TestParser(Cursor& cursor, bool& complete) : cursor_(cursor), complete_(complete) {}
+
+  // Up to the closing brace, which is consumed. False: it is missing.
+  bool parse_statements(std::vector<Statement>& out, std::vector<std::string>& closing) {
+    Cursor::Nesting nesting(cursor_);
+    if (!nesting.ok() || !cursor_.expect("{")) return false;
+    while (!cursor_.at("}") && !cursor_.at_end() && !cursor_.at_piece()) {
+      if (cursor_.too_many_errors()) return false;
+      const size_t start = cursor_.position();
+      const int braces = cursor_.braces();
+      if (parse_statement(out)) continue;
+      complete_ = false;
+      cursor_.skip_to_next_instruction(start, braces);
+    }
+    closing = cursor_.take_comments();
+    while (!closing.empty() && closing.back().empty()) closing.pop_back();
+    while (!closing.empty() && closing.front().empty()) closing.erase(closing.begin());
+    return cursor_.expect("}");
+  }
+
+ private:
+  bool parse_statement(std::vector<Statement>& out) {
+    Statement statement;
+    statement.leading_comments = cursor_.take_comments();
+    auto& lines = statement.leading_comments;
+    while (out.empty() && !lines.empty() && lines.front().empty()) lines.erase(lines.begin());
+    const uint32_t begin = cursor_.begin_here();
+    auto body = parse_body();
+    if (!body) return false;
+    statement.body = std::move(*body);
+    statement.span = cursor_.span_from(begin);
+    for (std::string& line : cursor_.take_inner_comments()) lines.push_back(std::move(line));
+    statement.trailing_comment = cursor_.take_trailing_comment();
+    out.push_back(std::move(statement));
+    return true;
+  }
+
+  MaybeBody parse_body() {
+    if (cursor_.at(TokenKind::kValue)) return parse_bind(cursor_);
+    if (cursor_.accept("repeat")) return parse_repeat();
+    using Reader = MaybeBody (*)(Cursor&);
+    constexpr std::array<std::pair<std::string_view, Reader>, 11> kStatements = {
+        {{"run", parse_run},
+         {"expect_output", parse_expect_output},
+         {"expect_value", parse_expect_any},
+         {"expect_sharding", parse_expect_sharding},
+         {"expect_collectives", parse_expect_collectives},
+         {"expect_no", parse_expect_no},
+         {"expect_same_as_unsharded", parse_expect_unsharded},
+         {"expect_no_leaks", parse_expect_no_leaks},
+         {"expect_error", parse_expect_error},
+         {"expect_deadlock", parse_expect_deadlock},
+         {"happens_before", parse_happens_before}}};
+    for (const auto& [word, reader] : kStatements) {
+      if (cursor_.accept(word)) return reader(cursor_);
+    }
+    unknown_statement({"run", "repeat", "expect_output", "expect_value", "expect_sharding",
+                       "expect_collectives", "expect_no", "expect_same_as_unsharded",
+                       "expect_no_leaks", "expect_error", "expect_deadlock", "happens_before"});
+    return std::nullopt;
+  }
+
+  void unknown_statement(const std::vector<std::string>& words) {
+    if (!cursor_.at(TokenKind::kWord)) return cursor_.unexpected("a statement of a test");
+    const std::string word(cursor_.peek().text);
+    Diagnostic& d =
+        cursor_.error("test_c1", "unknown statement \"" + word + "\"", cursor_.span_here());
+    suggest(d, word, words);
+  }
+
+  MaybeBody parse_repeat() {
+    RepeatStatement repeat;
+    const SourceSpan span = cursor_.span_here();
+    const auto count = parse_int(cursor_, "the number of repetitions");
+    if (!count) return std::nullopt;
+    if (*count < 0) {
+      cursor_.error("test_c3", "repeat needs a number that is not negative", span);
+      return std::nullopt;
+    }
+    repeat.count = *count;
+    if (!parse_statements(repeat.body, repeat.closing_comments)) return std::nullopt;
+    return repeat;
+  }
+
+  Cursor& cursor_;
+  bool& complete_;
+};
+
+}  // namespace
+
+std::optional<TestPiece> parse_test(Cursor& cursor, bool& complete) {
+  TestPiece test;
+  const uint32_t begin = cursor.begin_here();
+  auto title = parse_string(cursor, "a title");
+  if (!title) return std::nullopt;
+  test.title = std::move(*title);
+  if (!TestParser(cursor, complete).parse_statements(test.statements, test.closing_comments)) {
+    return std::nullopt;
+  }
+  test.span = cursor.span_from(begin);
+  return test;
+}
+
+}  // namespace hostir::text

@@ -1,0 +1,157 @@
+#include "hostir/text/parse_type.h"
+
+#include "hostir/text/parse_expr.h"
+
+namespace hostir::text {
+
+namespace {
+
+// `tp` or `tp:(1)2`. Axis names may be keywords of other places, so any word will do.
+std::optional<AxisRef> parse_axis(Cursor& cursor) {
+  const Token* name = cursor.expect(TokenKind::kWord, "a mesh axis");
+  if (!name) return std::nullopt;
+  AxisRef axis;
+  axis.name = std::string(name->text);
+  if (!cursor.accept(":")) return axis;
+  if (!cursor.expect("(")) return std::nullopt;
+  const auto pre = parse_int(cursor);
+  if (!pre || !cursor.expect(")")) return std::nullopt;
+  const uint32_t begin = cursor.begin_here();
+  const auto size = parse_int(cursor);
+  if (!size) return std::nullopt;
+  axis.pre = *pre;
+  axis.size = *size;
+  if (*size < 2 || *pre < 1) {
+    cursor.error("sharding_c4",
+                 "sub-axis of size " + std::to_string(*size) + " after " + std::to_string(*pre) +
+                     ", sizes begin at 2 and 1",
+                 cursor.span_from(begin));
+    return std::nullopt;
+  }
+  return axis;
+}
+
+std::optional<Reduction> parse_unreduced_kind(Cursor& cursor) {
+  if (cursor.at("{")) return Reduction::kSum;
+  if (cursor.at(TokenKind::kWord)) {
+    if (const auto kind = parse_reduction(cursor.peek().text)) {
+      cursor.next();
+      return kind;
+    }
+  }
+  cursor.unexpected("a reduction or \"{\"");
+  return std::nullopt;
+}
+
+std::optional<Type> parse_shard(Cursor& cursor, const SourceManager& sources) {
+  ShardType type;
+  auto shape = parse_shape(cursor, sources);
+  if (!shape || !cursor.expect(",")) return std::nullopt;
+  type.shape = std::move(shape->shape);
+  type.dtype = shape->dtype;
+  const uint32_t begin = cursor.begin_here();
+  auto mesh = cursor.expect_symbol("a mesh");
+  if (!mesh || !cursor.expect(",")) return std::nullopt;
+  auto sharding = parse_dims(cursor, std::move(*mesh));
+  if (!sharding) return std::nullopt;
+  type.sharding = std::move(*sharding);
+  type.sharding.span = cursor.span_from(begin);
+  if (cursor.at(",") && cursor.peek(1).is("blocks")) {
+    cursor.next();
+    cursor.next();
+    if (!cursor.expect("=")) return std::nullopt;
+    auto blocks = parse_dims(cursor, type.sharding.mesh);
+    if (!blocks) return std::nullopt;
+    type.blocks = std::move(*blocks);
+  }
+  if (!cursor.expect(">")) return std::nullopt;
+  return type;
+}
+
+std::optional<Type> parse_tensor(Cursor& cursor, const SourceManager& sources) {
+  TensorType type;
+  auto shape = parse_shape(cursor, sources);
+  if (!shape || !cursor.expect(">")) return std::nullopt;
+  type.shape = std::move(shape->shape);
+  type.dtype = shape->dtype;
+  if (cursor.at("<")) {
+    auto sharding = parse_sharding(cursor);
+    if (!sharding) return std::nullopt;
+    type.sharding = std::move(*sharding);
+  }
+  return type;
+}
+
+}  // namespace
+
+std::optional<DimSharding> parse_axes(Cursor& cursor) {
+  DimSharding dim;
+  if (!cursor.expect("{")) return std::nullopt;
+  while (!cursor.at("}")) {
+    if (cursor.accept("?")) {
+      dim.open = true;
+      break;
+    }
+    auto axis = parse_axis(cursor);
+    if (!axis) return std::nullopt;
+    dim.axes.push_back(std::move(*axis));
+    if (!cursor.accept(",")) break;
+  }
+  if (!cursor.expect("}")) return std::nullopt;
+  return dim;
+}
+
+std::optional<Sharding> parse_dims(Cursor& cursor, std::string mesh) {
+  Sharding sharding;
+  sharding.mesh = std::move(mesh);
+  const uint32_t begin = cursor.begin_here();
+  if (!cursor.expect("[")) return std::nullopt;
+  while (!cursor.at("]")) {
+    auto dim = parse_axes(cursor);
+    if (!dim) return std::nullopt;
+    sharding.dims.push_back(std::move(*dim));
+    if (!cursor.accept(",")) break;
+  }
+  if (!cursor.expect("]")) return std::nullopt;
+  if (cursor.at(",") && cursor.peek(1).is("unreduced")) {
+    cursor.next();
+    cursor.next();
+    if (!cursor.expect("=")) return std::nullopt;
+    const auto kind = parse_unreduced_kind(cursor);
+    if (!kind) return std::nullopt;
+    auto axes = parse_axes(cursor);
+    if (!axes) return std::nullopt;
+    sharding.unreduced = std::move(axes->axes);
+    if (!sharding.unreduced.empty()) sharding.unreduced_kind = *kind;
+  }
+  sharding.span = cursor.span_from(begin);
+  return sharding;
+}
+
+std::optional<Sharding> parse_sharding(Cursor& cursor) {
+  const uint32_t begin = cursor.begin_here();
+  if (!cursor.expect("<")) return std::nullopt;
+  auto mesh = cursor.expect_symbol("a mesh");
+  if (!mesh || !cursor.expect(",")) return std::nullopt;
+  auto sharding = parse_dims(cursor, std::move(*mesh));
+  if (!sharding || !cursor.expect(">")) return std::nullopt;
+  sharding->span = cursor.span_from(begin);
+  return sharding;
+}
+
+std::optional<Sharding> parse_layout(Cursor& cursor, const std::string& mesh) {
+  return cursor.at("<") ? parse_sharding(cursor) : parse_dims(cursor, mesh);
+}
+
+std::optional<Type> parse_type(Cursor& cursor, const SourceManager& sources) {
+  const bool tensor = cursor.at("tensor");
+  if (!tensor && !cursor.at("shard")) {
+    cursor.unexpected("a type");
+    return std::nullopt;
+  }
+  cursor.next();
+  if (!cursor.expect("<")) return std::nullopt;
+  return tensor ? parse_tensor(cursor, sources) : parse_shard(cursor, sources);
+}
+
+}  // namespace hostir::text

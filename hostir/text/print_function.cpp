@@ -1,0 +1,298 @@
+#include "hostir/text/print_function.h"
+
+#include <algorithm>
+
+#include "hostir/text/attribute_text.h"
+#include "hostir/text/cursor.h"
+
+namespace hostir::text {
+
+namespace {
+
+std::string_view access_word(Access access) {
+  switch (access) {
+    case Access::kUse:
+      return "";
+    case Access::kRead:
+      return "ro";
+    case Access::kWrite:
+      return "wo";
+    case Access::kReadWrite:
+      return "rw";
+  }
+  return "";
+}
+
+std::string_view keyword(FunctionKind kind) {
+  switch (kind) {
+    case FunctionKind::kFusion:
+      return "fusion";
+    case FunctionKind::kKernel:
+      return "kernel";
+    case FunctionKind::kHost:
+      return "host";
+  }
+  return "";
+}
+
+bool is_printed(const Type& type) {
+  return std::holds_alternative<TensorType>(type) || std::holds_alternative<ShardType>(type);
+}
+
+std::string join(const std::vector<std::string>& items, std::string_view separator) {
+  std::string out;
+  for (const std::string& item : items) {
+    if (!out.empty()) out += separator;
+    out += item;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string FunctionPrinter::print() {
+  std::string out;
+  append_comments(out, function_.comments.leading, 0);
+  append_documentation(out, function_.documentation);
+  out += signature() + " {\n";
+  if (function_.body.valid()) region_body(out, function_.region(function_.body), 2);
+  return out + "}" + trailing_comment(function_.comments.trailing) + "\n";
+}
+
+std::string FunctionPrinter::line(const Instruction& instruction) {
+  regions_ = Regions::kElided;
+  return instruction_text(instruction, 0);
+}
+
+std::string FunctionPrinter::signature() const {
+  std::string head = std::string(keyword(function_.kind)) + " " + symbol_text(function_.name);
+  if (function_.kind == FunctionKind::kHost) head += " on " + symbol_text(function_.mesh) + " ";
+  std::vector<std::string> parameters;
+  for (const Parameter& p : function_.params) parameters.push_back(parameter(p));
+  std::string tail = results();
+  if (!function_.rule.empty()) tail += " rule " + quoted(function_.rule);
+  std::string out = head + "(" + join(parameters, ", ") + ")" + tail;
+  if (out.size() + 2 <= kLineWidth || parameters.empty()) return out;
+  const std::string separator = ",\n" + std::string(head.size() + 1, ' ');
+  out = head + "(" + join(parameters, separator) + ")";
+  const size_t last_line =
+      out.size() - (out.rfind('\n') == std::string::npos ? 0 : out.rfind('\n') + 1);
+  const bool fits = last_line + tail.size() + 2 <= kLineWidth;
+  return out + (fits || tail.empty() ? tail : "\n   " + tail);
+}
+
+std::string FunctionPrinter::parameter(const Parameter& parameter) const {
+  const Value& value = function_.value(parameter.value);
+  return (parameter.inout ? "inout %" : "%") + value.name + ": " + to_string(value.type);
+}
+
+std::string FunctionPrinter::results() const {
+  if (function_.results.empty()) return {};
+  std::vector<std::string> items;
+  for (const ResultDecl& result : function_.results) {
+    std::string item = result.name.empty() ? "" : "%" + result.name + ": ";
+    item += to_string(result.type);
+    if (result.alias) item += " alias(%" + *result.alias + ")";
+    items.push_back(std::move(item));
+  }
+  return " -> (" + join(items, ", ") + ")";
+}
+
+void FunctionPrinter::region_body(std::string& out, const Region& region, size_t indent) {
+  for (const InstrId id : region.instructions) instruction(out, id, indent);
+  append_comments(out, region.closing_comments, indent);
+}
+
+void FunctionPrinter::instruction(std::string& out, InstrId id, size_t indent) {
+  const Instruction& i = function_.instr(id);
+  append_comments(out, i.comments.leading, indent);
+  std::string derived;
+  // Before the regions, so that numbers follow preorder.
+  if (derived_) derived = derived_->comment(i);
+  const std::string text = instruction_text(i, indent);
+  out += std::string(indent, ' ') + text + trailing_comment(i.comments.trailing);
+  if (!derived.empty()) out += "  //= " + derived;
+  out += "\n";
+}
+
+std::string FunctionPrinter::instruction_text(const Instruction& i, size_t indent) {
+  next_region_ = next_region_argument_ = 0;
+  std::string out;
+  for (const ValueId result : i.results) {
+    out += (out.empty() ? "%" : ", %") + function_.value(result).name;
+  }
+  if (!out.empty()) out += " = ";
+  out += record(i.kind).mnemonic;
+  const std::vector<Element>& form = assembly(i.kind);
+  if (form.empty()) {
+    out += generic_form(i);
+  } else {
+    const std::string body = elements(i, form, indent);
+    out += (body.empty() ? "" : " ") + body + attribute_list(i, form);
+  }
+  return out + from_list(i);
+}
+
+std::string FunctionPrinter::generic_form(const Instruction& i) const {
+  std::string out;
+  for (const Operand& o : i.operands) out += (out.empty() ? " " : ", ") + operand(o);
+  out += attribute_list(i, {});
+  const std::string written = types(i);
+  return written.empty() ? out : out + " : " + written;
+}
+
+std::string FunctionPrinter::elements(const Instruction& i, const std::vector<Element>& list,
+                                      size_t indent) {
+  std::string out;
+  for (const Element& e : list) {
+    const std::string text = element(i, e, indent);
+    if (text.empty()) continue;
+    if (e.space_before && !out.empty() && text.front() != ',') out += ' ';
+    out += text;
+  }
+  return out;
+}
+
+std::string FunctionPrinter::element(const Instruction& i, const Element& e, size_t indent) {
+  switch (e.kind) {
+    case Element::Kind::kLiteral:
+      return std::string(e.text);
+    case Element::Kind::kOperands:
+      return operands(i, e);
+    case Element::Kind::kAttribute:
+      return attribute(i, e.text);
+    case Element::Kind::kRanges: {
+      const auto* lower = i.attributes.get<ExprList>(e.text);
+      const auto* upper = i.attributes.get<ExprList>(e.second);
+      return lower && upper ? print_ranges(*lower, *upper) : std::string();
+    }
+    case Element::Kind::kType:
+      return types(i);
+    case Element::Kind::kRegionArgument: {
+      const auto& arguments = function_.region(i.regions.front()).arguments;
+      const size_t at = next_region_argument_++;
+      return at < arguments.size() ? "%" + function_.value(arguments[at]).name : std::string();
+    }
+    case Element::Kind::kRegionBinding:
+      return binding(i, e.slot);
+    case Element::Kind::kRegion: {
+      if (next_region_ >= i.regions.size()) return {};
+      const Region& region = function_.region(i.regions[next_region_++]);
+      if (regions_ == Regions::kElided) return "{ ... }";
+      std::string out = "{\n";
+      const size_t outer = next_region_;
+      if (derived_) derived_->enter_region();
+      region_body(out, region, indent + 2);
+      if (derived_) derived_->leave_region();
+      next_region_ = outer;
+      return out + std::string(indent, ' ') + "}";
+    }
+    case Element::Kind::kOptional:
+      return present_group(i, e.children) ? elements(i, e.children, indent) : std::string();
+  }
+  return {};
+}
+
+// What decides whether an optional group is written.
+bool FunctionPrinter::present(const Instruction& i, const Element& e) const {
+  switch (e.kind) {
+    case Element::Kind::kOperands:
+    case Element::Kind::kRegionBinding:
+      return std::any_of(i.operands.begin(), i.operands.end(),
+                         [&](const Operand& o) { return o.slot == e.slot; });
+    case Element::Kind::kAttribute:
+    case Element::Kind::kRanges:
+      return i.attributes.has(e.text);
+    case Element::Kind::kType:
+      return !types(i).empty();
+    case Element::Kind::kRegion:
+      return next_region_ < i.regions.size();
+    case Element::Kind::kOptional:
+      return present_group(i, e.children);
+    case Element::Kind::kLiteral:
+    case Element::Kind::kRegionArgument:
+      return false;
+  }
+  return false;
+}
+
+bool FunctionPrinter::present_group(const Instruction& i, const std::vector<Element>& list) const {
+  return std::any_of(list.begin(), list.end(), [&](const Element& e) { return present(i, e); });
+}
+
+std::string FunctionPrinter::operands(const Instruction& i, const Element& e) const {
+  std::vector<std::string> items;
+  Access access = Access::kUse;
+  for (const Operand& o : i.operands) {
+    if (o.slot != e.slot) continue;
+    access = o.access;
+    items.push_back(operand(o));
+  }
+  if (items.empty()) return std::string(e.text);
+  const std::string list = join(items, ", ");
+  return access == Access::kUse ? list : std::string(access_word(access)) + "(" + list + ")";
+}
+
+std::string FunctionPrinter::operand(const Operand& operand) const {
+  if (!operand.value.valid()) return "none";
+  const Value& value = function_.value(operand.value);
+  std::string out = "%" + value.name;
+  if (!operand.becomes) return out;
+  const Sharding* before = sharding_of(value.type);
+  const bool same_mesh = operand.becomes->mesh == (before ? before->mesh : function_.mesh);
+  return out + " -> " +
+         (same_mesh ? operand.becomes->dims_to_string() : operand.becomes->to_string());
+}
+
+std::string FunctionPrinter::attribute(const Instruction& i, std::string_view name) const {
+  const Attribute* value = i.attributes.find(name);
+  return value ? print_attribute(*value, ListBrackets::kLeftOut) : std::string();
+}
+
+std::string FunctionPrinter::types(const Instruction& i) const {
+  std::vector<std::string> items;
+  for (const ValueId result : i.results) {
+    const Type& type = function_.value(result).type;
+    if (!is_printed(type)) break;
+    items.push_back(to_string(type));
+  }
+  return join(items, ", ");
+}
+
+std::string FunctionPrinter::binding(const Instruction& i, uint8_t slot) const {
+  if (i.regions.empty()) return {};
+  const auto& arguments = function_.region(i.regions.front()).arguments;
+  size_t at = next_region_argument_;
+  std::vector<std::string> items;
+  for (const Operand& o : i.operands) {
+    if (o.slot != slot || at >= arguments.size()) continue;
+    items.push_back("%" + function_.value(arguments[at++]).name + " = " + operand(o));
+  }
+  return join(items, ", ");
+}
+
+std::string FunctionPrinter::attribute_list(const Instruction& i,
+                                            const std::vector<Element>& form) const {
+  std::vector<std::string> items;
+  const OpRecord& op = record(i.kind);
+  const auto add = [&](std::string_view name, const Attribute& value) {
+    items.push_back(std::string(name) + " = " + print_attribute(value, ListBrackets::kWritten));
+  };
+  for (const AttributeSpec& spec : op.attributes) {
+    const Attribute* value = i.attributes.find(spec.name);
+    if (!value || assembly_mentions(form, spec.name)) continue;
+    if (!spec.fallback || !(*spec.fallback == *value)) add(spec.name, *value);
+  }
+  if (const Attribute* label = i.attributes.find("label")) add("label", *label);
+  return items.empty() ? std::string() : " {" + join(items, ", ") + "}";
+}
+
+std::string FunctionPrinter::from_list(const Instruction& i) const {
+  std::vector<std::string> items;
+  for (const OpRef& ref : i.from) {
+    items.push_back(symbol_text(ref.function) + "#" + std::to_string(ref.number));
+  }
+  return items.empty() ? std::string() : " from(" + join(items, ", ") + ")";
+}
+
+}  // namespace hostir::text

@@ -1,0 +1,156 @@
+#include "hostir/text/printer.h"
+
+#include <algorithm>
+
+#include "hostir/text/attribute_text.h"
+#include "hostir/text/cursor.h"
+#include "hostir/text/print_function.h"
+
+namespace hostir::text {
+
+namespace {
+
+const std::vector<std::string>& leading_lines(const Program& program, const Program::Piece& piece) {
+  switch (piece.kind) {
+    case Program::PieceKind::kFunction:
+      return program.functions[piece.index].comments.leading;
+    case Program::PieceKind::kTest:
+      return program.tests[piece.index].leading_comments;
+    case Program::PieceKind::kMesh:
+    case Program::PieceKind::kMachine:
+      break;
+  }
+  return piece.comments.leading;
+}
+
+// Meshes stand together unless the text sets them apart; all other pieces have a blank line
+// between.
+bool blank_line_before(const Program& program, size_t index) {
+  if (index == 0) return false;
+  const Program::Piece& piece = program.order[index];
+  const Program::Piece& before = program.order[index - 1];
+  const bool meshes = piece.kind == Program::PieceKind::kMesh && before.kind == piece.kind;
+  if (!meshes) return true;
+  const auto& lines = leading_lines(program, piece);
+  return !lines.empty() && lines.front().empty();
+}
+
+void print_piece(std::string& out, const Program& program, const Program::Piece& piece,
+                 const PrintOptions& options) {
+  switch (piece.kind) {
+    case Program::PieceKind::kMesh: {
+      auto lines = piece.comments.leading;
+      while (!lines.empty() && lines.front().empty()) lines.erase(lines.begin());
+      append_comments(out, lines, 0);
+      out += print_mesh(program.meshes[piece.index]) + trailing_comment(piece.comments.trailing) +
+             "\n";
+      return;
+    }
+    case Program::PieceKind::kMachine:
+      append_comments(out, piece.comments.leading, 0);
+      out += print_machine(program.machines[piece.index]) +
+             trailing_comment(piece.comments.trailing) + "\n";
+      return;
+    case Program::PieceKind::kFunction:
+      out += print(program, program.functions[piece.index], options);
+      return;
+    case Program::PieceKind::kTest:
+      out +=
+          print_test(program.tests[piece.index]) + trailing_comment(piece.comments.trailing) + "\n";
+      return;
+  }
+}
+
+}  // namespace
+
+void append_comments(std::string& out, const std::vector<std::string>& lines, size_t indent) {
+  for (const std::string& line : lines) {
+    if (!line.empty()) {
+      out += std::string(indent, ' ') + "//";
+      if (line != " ") out += " " + line;
+      if (line == "-----") out += "-";  // on a line of its own it would separate parts
+    }
+    out += "\n";
+  }
+}
+
+void append_documentation(std::string& out, const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) out += line.empty() ? "//!\n" : "//! " + line + "\n";
+}
+
+std::string trailing_comment(const std::string& text) {
+  if (text.empty()) return {};
+  return text == " " ? "  //" : "  // " + text;
+}
+
+std::string print_mesh(const Mesh& mesh) {
+  std::string out;
+  append_documentation(out, mesh.documentation);
+  out += "mesh " + symbol_text(mesh.name) + " = ";
+  std::string list;
+  if (!mesh.parent.empty()) {
+    for (const FixedCoord& f : mesh.fixed) {
+      list += (list.empty() ? "" : ", ") + f.axis + "=" + std::to_string(f.position);
+    }
+    return out + symbol_text(mesh.parent) + "[" + list + "]";
+  }
+  for (const MeshAxis& axis : mesh.axes) {
+    list += (list.empty() ? "" : ", ") + axis.name + "=" + std::to_string(axis.size);
+  }
+  if (!mesh.device_ids.empty()) {
+    list += (list.empty() ? "" : ", ") + ("device_ids=" + print_int_list(mesh.device_ids));
+  }
+  return out + "<" + list + ">";
+}
+
+std::string print_machine(const Machine& machine) {
+  std::string out;
+  append_documentation(out, machine.documentation);
+  out += "machine " + symbol_text(machine.name) + " {\n";
+  for (const MachineField& field : machine_fields()) {
+    const double value = field.get(machine);
+    if (value == field.get(default_machine())) continue;
+    out += "  " + field.name + " = " + number_to_string(value) + "\n";
+  }
+  return out + "}";
+}
+
+std::string print(const Program& program, const Function& function, const PrintOptions& options) {
+  return FunctionPrinter(&program, function, options).print();
+}
+
+std::string print(const Program& program, const PrintOptions& options) {
+  std::string out;
+  append_comments(out, program.leading_comments, 0);
+  if (!program.leading_comments.empty() && !program.order.empty()) out += "\n";
+  for (size_t i = 0; i < program.order.size(); ++i) {
+    if (blank_line_before(program, i)) out += "\n";
+    print_piece(out, program, program.order[i], options);
+  }
+  if (!program.closing_comments.empty() && !out.empty()) out += "\n";
+  append_comments(out, program.closing_comments, 0);
+  return out;
+}
+
+std::string print(const SourceFileProgram& file, const PrintOptions& options) {
+  std::string out;
+  for (size_t i = 0; i < file.parts.size(); ++i) {
+    if (i > 0) out += "// -----\n";
+    out += print(file.parts[i], options);
+  }
+  return out;
+}
+
+std::string print_line(const Function& function, InstrId instruction) {
+  return FunctionPrinter(nullptr, function, {}).line(function.instr(instruction));
+}
+
+std::string address(const Function& function, InstrId instruction) {
+  const auto order = function.preorder();
+  const auto at = std::find(order.begin(), order.end(), instruction);
+  const std::string number =
+      at == order.end() ? "?" : std::to_string(static_cast<size_t>(at - order.begin()) + 1);
+  return symbol_text(function.name) + "#" + number;
+}
+
+}  // namespace hostir::text

@@ -1,0 +1,60 @@
+#include "hostir/text/verifier.h"
+
+#include <algorithm>
+
+#include "hostir/text/suggest.h"
+#include "hostir/text/verify_context.h"
+#include "hostir/text/verify_function.h"
+
+namespace hostir::text {
+
+namespace {
+
+bool same_shape(const Shape& a, const Shape& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const IndexExpr& x, const IndexExpr& y) {
+                      return x == y || x.simplified() == y.simplified();
+                    });
+}
+
+bool is_buffer(const Type& type) {
+  return std::holds_alternative<TensorType>(type) || std::holds_alternative<ShardType>(type);
+}
+
+}  // namespace
+
+bool same_shape_and_dtype(const Type& a, const Type& b) {
+  if (!is_buffer(a) || !is_buffer(b)) return a == b;
+  return dtype_of(a) == dtype_of(b) && same_shape(shape_of(a), shape_of(b));
+}
+
+bool same_type(const Type& a, const Type& b) {
+  if (!same_shape_and_dtype(a, b) || a.index() != b.index()) return false;
+  const auto* x = std::get_if<ShardType>(&a);
+  const auto* y = std::get_if<ShardType>(&b);
+  return !x || !y || (x->sharding == y->sharding && x->blocks == y->blocks);
+}
+
+void verify_part(Program& program, const PartNotes& notes, const SourceManager* sources,
+                 std::vector<Diagnostic>& diagnostics) {
+  VerifyContext context{program, notes, sources, diagnostics};
+  const FunctionNotes none;
+  for (size_t i = 0; i < program.functions.size(); ++i) {
+    if (diagnostics.size() >= kMaxDiagnostics) return;
+    const FunctionNotes& of = i < notes.functions.size() ? notes.functions[i] : none;
+    verify_function(context, program.functions[i], of);
+  }
+  for (const TestPiece& test : program.tests) verify_test(context, test);
+}
+
+void verify_function(VerifyContext& context, Function& function, const FunctionNotes& notes) {
+  FunctionVerifier(context, function, notes).run();
+}
+
+std::vector<Diagnostic> verify(Program& program, const SourceManager* sources) {
+  std::vector<Diagnostic> diagnostics;
+  verify_part(program, {}, sources, diagnostics);
+  return diagnostics;
+}
+
+}  // namespace hostir::text

@@ -1,0 +1,389 @@
+// Signatures, types and instructions; what is particular to regions stands in verify_regions.cpp.
+#include "hostir/text/verify_function.h"
+
+#include <algorithm>
+
+#include "hostir/text/suggest.h"
+
+namespace hostir::text {
+
+namespace {
+
+bool is_buffer(const Type& type) {
+  return std::holds_alternative<TensorType>(type) || std::holds_alternative<ShardType>(type);
+}
+
+// Instructions whose result is another name of the memory of their first operand.
+bool is_view(OpKind kind) { return kind == OpKind::subview || kind == OpKind::reinterpret; }
+
+ValueId memory_of(const Function& function, ValueId value) {
+  while (value.valid() && function.value(value).defined_by.valid()) {
+    const Instruction& by = function.instr(function.value(value).defined_by);
+    if (!is_view(by.kind) || by.operands.empty()) break;
+    value = by.operands.front().value;
+  }
+  return value;
+}
+
+}  // namespace
+
+void FunctionVerifier::run() {
+  check_signature();
+  if (!function_.body.valid()) return;
+  walk(function_.region(function_.body));
+  check_terminators();
+}
+
+void FunctionVerifier::check_signature() {
+  if (is_host()) check_mesh(context_, function_.mesh, function_.name_span);
+  for (const Parameter& parameter : function_.params) {
+    Value& value = function_.value(parameter.value);
+    if (std::holds_alternative<NoType>(value.type)) continue;
+    if (!check_type(value.type, value.span)) value.type = NoType{};
+  }
+  for (ResultDecl& result : function_.results) {
+    if (std::holds_alternative<NoType>(result.type)) continue;
+    if (!check_type(result.type, result.span)) result.type = NoType{};
+  }
+  check_result_names();
+  check_aliases();
+  check_rule();
+}
+
+void FunctionVerifier::check_result_names() {
+  std::set<std::string> names;
+  for (const ResultDecl& result : function_.results) {
+    if (result.name.empty() || names.insert(result.name).second) continue;
+    context_.error("function_c4", "the result %" + result.name + " is declared twice", result.span);
+  }
+}
+
+void FunctionVerifier::check_aliases() {
+  for (const ResultDecl& result : function_.results) {
+    if (!result.alias) continue;
+    const auto parameter = std::find_if(
+        function_.params.begin(), function_.params.end(),
+        [&](const Parameter& p) { return function_.value(p.value).name == *result.alias; });
+    if (parameter == function_.params.end()) {
+      context_.error("function_c5", "alias of %" + *result.alias + ", which is no parameter",
+                     result.span);
+      continue;
+    }
+    const Type& type = function_.value(parameter->value).type;
+    const bool known = is_buffer(type) && is_buffer(result.type);
+    if (known && !same_type(type, result.type)) {
+      context_.error("function_c5",
+                     "alias of %" + *result.alias + ", which is " + to_string(type) + ", not " +
+                         to_string(result.type),
+                     result.span);
+    }
+  }
+}
+
+void FunctionVerifier::check_rule() {
+  if (function_.rule.empty() || is_broken()) return;
+  std::vector<Type> operands;
+  std::vector<Type> results;
+  for (const Parameter& p : function_.params) operands.push_back(function_.value(p.value).type);
+  for (const ResultDecl& r : function_.results) results.push_back(r.type);
+  if (!std::all_of(operands.begin(), operands.end(), is_buffer) ||
+      !std::all_of(results.begin(), results.end(), is_buffer)) {
+    return;
+  }
+  const auto rule = parse_sharding_rule(function_.rule, operands, results);
+  if (rule) return;
+  Diagnostic& d = context_.error("function_c6", rule.error().message(), function_.name_span);
+  d.notes.push_back({"the rule is " + function_.rule, {}});
+}
+
+bool FunctionVerifier::check_type(const Type& type, SourceSpan span) {
+  if (!is_buffer(type)) return true;
+  if (std::holds_alternative<ShardType>(type) && !is_host()) {
+    context_.error("type_c2", "shard<...> is a type of host functions; write tensor<...>", span);
+    return false;
+  }
+  const auto* tensor = std::get_if<TensorType>(&type);
+  if (tensor && tensor->sharding && function_.kind != FunctionKind::kFusion) {
+    context_.error("type_c2",
+                   is_host() ? "a distributed buffer of a host function is a shard<...>"
+                             : "values of a kernel have no sharding",
+                   span);
+    return false;
+  }
+  bool ok = check_sizes(shape_of(type), span);
+  const Sharding* sharding = sharding_of(type);
+  if (!sharding) return ok;
+  const auto open = is_host() ? OpenDimensions::kForbidden : OpenDimensions::kAllowed;
+  ok = check_sharding(context_, *sharding, shape_of(type).size(), span, open) && ok;
+  const auto* shard = std::get_if<ShardType>(&type);
+  if (shard && shard->blocks) {
+    ok = check_sharding(context_, *shard->blocks, shard->shape.size(), span, open) && ok;
+  }
+  return ok && (!shard || check_buffer_mesh(shard->sharding.mesh, span));
+}
+
+bool FunctionVerifier::check_buffer_mesh(const std::string& name, SourceSpan span) {
+  for (const Mesh* mesh = context_.program.find_mesh(name); mesh;
+       mesh = mesh->parent.empty() ? nullptr : context_.program.find_mesh(mesh->parent)) {
+    if (mesh->name == function_.mesh) return true;
+  }
+  if (!context_.program.find_mesh(function_.mesh)) return false;
+  context_.error("host_c5",
+                 "mesh @" + name + " is neither @" + function_.mesh + ", on which @" +
+                     function_.name + " runs, nor a sub-mesh of it",
+                 span);
+  return false;
+}
+
+bool FunctionVerifier::check_sizes(const Shape& shape, SourceSpan span) {
+  for (const IndexExpr& size : shape) {
+    bool ok = true;
+    size.for_each_leaf([&](const IndexExpr& leaf) {
+      const bool global = leaf.kind() == IndexExpr::Kind::kSize;
+      const bool host = is_host() && (leaf.kind() == IndexExpr::Kind::kName ||
+                                      leaf.kind() == IndexExpr::Kind::kAxisSize);
+      if (global || !ok) return;
+      ok = host && check_leaf(leaf, span);
+      if (!host) {
+        context_.error("type_c3",
+                       leaf.to_string() + " is no size; sizes are the same on every rank", span);
+      }
+    });
+    const IndexExpr simple = size.simplified();
+    if (ok && simple.is_const() && simple.value() < 0) {
+      context_.error("type_c3", "size " + simple.to_string() + " is negative", span);
+      ok = false;
+    }
+    if (!ok) return false;
+  }
+  return true;
+}
+
+bool FunctionVerifier::check_leaf(const IndexExpr& leaf, SourceSpan span) {
+  const bool axis =
+      leaf.kind() == IndexExpr::Kind::kCoord || leaf.kind() == IndexExpr::Kind::kAxisSize;
+  const bool rank_known = leaf.kind() == IndexExpr::Kind::kRank;
+  if ((axis || rank_known) && !is_host()) {
+    context_.error("host_c8", leaf.to_string() + " is known in host functions only", span);
+    return false;
+  }
+  if (axis) {
+    const Mesh* mesh = context_.program.find_mesh(function_.mesh);
+    const AxisRef ref{leaf.symbol()};
+    return !mesh || check_axes(context_, *mesh, {&ref}, span);
+  }
+  if (leaf.kind() != IndexExpr::Kind::kName) return true;
+  // The parser has resolved the name; several regions may use it, any integer will do.
+  bool unknown = false;
+  for (const Value& value : function_.values) {
+    if (value.name != leaf.symbol()) continue;
+    if (std::holds_alternative<IndexType>(value.type)) return true;
+    unknown = unknown || std::holds_alternative<NoType>(value.type);
+  }
+  if (unknown) return false;
+  context_.error("host_c8", leaf.to_string() + " is no integer of the host", span);
+  return false;
+}
+
+bool FunctionVerifier::check_expression(const IndexExpr& expr, SourceSpan span) {
+  bool ok = true;
+  expr.for_each_leaf([&](const IndexExpr& leaf) { ok = ok && check_leaf(leaf, span); });
+  return ok;
+}
+
+void FunctionVerifier::visit(InstrId id) {
+  // A copy: results' types are set while the instruction is looked at.
+  const Instruction instruction = function_.instr(id);
+  if (!check_kind(instruction)) return;
+  const bool attributes = check_attributes(instruction);
+  check_accesses(instruction);
+  visit_regions(instruction);
+  bool written = true;
+  for (const ValueId result : instruction.results) {
+    const bool only_sharding = std::find(notes_.sharding_only.begin(), notes_.sharding_only.end(),
+                                         result) != notes_.sharding_only.end();
+    if (!only_sharding && !check_type(function_.value(result).type, instruction.name_span)) {
+      written = false;
+    }
+  }
+  if (!attributes || !written || !operands_known(instruction) || !infer(instruction)) {
+    for (const ValueId result : instruction.results) function_.value(result).type = NoType{};
+    return;
+  }
+  for (const Operand& operand : instruction.operands) check_becomes(operand);
+  if (is_host()) check_top_level(instruction);
+}
+
+bool FunctionVerifier::operands_known(const Instruction& instruction) const {
+  return std::none_of(
+      instruction.operands.begin(), instruction.operands.end(), [&](const Operand& o) {
+        return o.value.valid() && std::holds_alternative<NoType>(function_.value(o.value).type);
+      });
+}
+
+bool FunctionVerifier::check_kind(const Instruction& instruction) {
+  const OpRecord& op = record(instruction.kind);
+  const bool compute = op.op_class == OpClass::kCompute;
+  if (instruction.kind == OpKind::return_ || compute != is_host()) return true;
+  context_.error("op_c7",
+                 std::string(op.mnemonic) + (compute ? " computes; host functions launch kernels"
+                                                     : " is an instruction of host functions"),
+                 instruction.name_span);
+  for (const ValueId result : instruction.results) function_.value(result).type = NoType{};
+  return false;
+}
+
+bool FunctionVerifier::check_attributes(const Instruction& instruction) {
+  bool ok = true;
+  for (const auto& [name, value] : instruction.attributes.entries()) {
+    ok = check_attribute(instruction, value) && ok;
+  }
+  return ok;
+}
+
+bool FunctionVerifier::check_attribute(const Instruction& instruction, const Attribute& attribute) {
+  const SourceSpan span = instruction.span;
+  if (const auto* expr = std::get_if<IndexExpr>(&attribute)) return check_expression(*expr, span);
+  if (const auto* list = std::get_if<ExprList>(&attribute)) {
+    return std::all_of(list->begin(), list->end(),
+                       [&](const IndexExpr& e) { return check_expression(e, span); });
+  }
+  if (const auto* symbol = std::get_if<Symbol>(&attribute)) {
+    return check_symbol(instruction, symbol->name);
+  }
+  if (const auto* axes = std::get_if<AxisList>(&attribute)) {
+    const auto* on = instruction.attributes.get<Symbol>("mesh");
+    const Mesh* mesh = context_.program.find_mesh(on ? on->name : function_.mesh);
+    std::vector<const AxisRef*> list;
+    for (const AxisRef& axis : *axes) list.push_back(&axis);
+    return mesh && check_axes(context_, *mesh, list, span);
+  }
+  if (const auto* sharding = std::get_if<Sharding>(&attribute)) {
+    return check_sharding(context_, *sharding, sharding->dims.size(), span,
+                          OpenDimensions::kAllowed);
+  }
+  return true;
+}
+
+bool FunctionVerifier::check_symbol(const Instruction& instruction, const std::string& name) {
+  const Program& program = context_.program;
+  if (program.find_function(name) || program.find_mesh(name) || program.find_machine(name)) {
+    return true;
+  }
+  if (context_.is_broken_symbol(name)) return false;
+  Diagnostic& d = context_.error("symbol_c2", "unknown symbol @" + name,
+                                 find_word(context_.sources, instruction.span, "@" + name));
+  std::vector<std::string> names;
+  for (const Function& f : program.functions) names.push_back(f.name);
+  for (const Mesh& m : program.meshes) names.push_back(m.name);
+  suggest(d, name, names, "@");
+  return false;
+}
+
+void FunctionVerifier::check_accesses(const Instruction& instruction) {
+  for (const Operand& operand : instruction.operands) {
+    const bool writes = operand.access == Access::kWrite || operand.access == Access::kReadWrite;
+    if (!writes || !operand.value.valid()) continue;
+    const ValueId memory = memory_of(function_, operand.value);
+    for (const Parameter& parameter : function_.params) {
+      if (parameter.value != memory || parameter.inout) continue;
+      Diagnostic& d = context_.error(
+          "host_c2", "%" + function_.value(memory).name + " is written but is not inout",
+          operand.span);
+      d.notes.push_back({"it is a parameter of @" + function_.name, function_.value(memory).span});
+    }
+  }
+}
+
+void FunctionVerifier::check_becomes(const Operand& operand) {
+  if (!operand.becomes || !operand.value.valid()) return;
+  const Type& type = function_.value(operand.value).type;
+  if (!is_buffer(type)) return;
+  const Sharding* before = sharding_of(type);
+  if (!before || before->mesh != operand.becomes->mesh) {
+    context_.error("host_c9",
+                   before ? "the new layout lies on another mesh than the buffer"
+                          : "the buffer is the same on every rank and has no layout to change",
+                   operand.span);
+    return;
+  }
+  if (check_sharding(context_, *operand.becomes, shape_of(type).size(), operand.span,
+                     OpenDimensions::kForbidden)) {
+    layouts_[operand.value] = *operand.becomes;
+  }
+}
+
+bool FunctionVerifier::has_unnamed_result(const Instruction& instruction) const {
+  const OpRecord& op = record(instruction.kind);
+  size_t needed = op.results.size();
+  if (needed > 0 && op.results.back().name == "event") --needed;
+  // Results of regions and calls are as many as they yield, and may be left unnamed together.
+  if (!instruction.regions.empty() || instruction.attributes.has("callee")) return false;
+  return instruction.results.size() < needed;
+}
+
+bool FunctionVerifier::infer(const Instruction& instruction) {
+  const OpRecord& op = record(instruction.kind);
+  if (has_unnamed_result(instruction)) {
+    context_.error("op_c5", std::string(op.mnemonic) + " gives a result that must be named",
+                   instruction.name_span);
+    return false;
+  }
+  // Results with a sharding alone have no written type.
+  std::vector<std::optional<Sharding>> shardings;
+  for (const ValueId result : instruction.results) {
+    const bool only = std::find(notes_.sharding_only.begin(), notes_.sharding_only.end(), result) !=
+                      notes_.sharding_only.end();
+    Type& type = function_.value(result).type;
+    const Sharding* sharding = only ? sharding_of(type) : nullptr;
+    shardings.push_back(sharding ? std::optional(*sharding) : std::nullopt);
+    if (sharding) type = NoType{};
+  }
+  auto types = check_and_infer(context_.program, function_, instruction);
+  if (!types) {
+    for (Diagnostic& d : types.error().diagnostics) {
+      if (!d.span.valid()) d.span = instruction.name_span;
+      context_.diagnostics.push_back(std::move(d));
+    }
+    return false;
+  }
+  if (types->size() < instruction.results.size()) {
+    context_.error("op_c5",
+                   std::to_string(instruction.results.size()) + " results are named, " +
+                       std::string(op.mnemonic) + " gives " + std::to_string(types->size()),
+                   instruction.name_span);
+    return false;
+  }
+  for (size_t i = 0; i < instruction.results.size(); ++i) {
+    auto* tensor = std::get_if<TensorType>(&(*types)[i]);
+    if (shardings[i] && tensor) {
+      tensor->sharding = std::move(shardings[i]);
+      if (!check_type(*tensor, instruction.name_span)) return false;
+    }
+    if (!accept_type(instruction, instruction.results[i], std::move((*types)[i]))) return false;
+  }
+  return true;
+}
+
+bool FunctionVerifier::accept_type(const Instruction& instruction, ValueId result, Type inferred) {
+  Type& type = function_.value(result).type;
+  if (std::holds_alternative<NoType>(type)) {
+    if (std::holds_alternative<NoType>(inferred)) {
+      context_.error("type_c1", "the type of %" + function_.value(result).name + " must be written",
+                     instruction.name_span);
+      return false;
+    }
+    type = std::move(inferred);
+    return true;
+  }
+  if (std::holds_alternative<NoType>(inferred) || same_type(type, inferred)) return true;
+  const auto* tensor = std::get_if<TensorType>(&type);
+  Type plain = tensor ? Type(TensorType{tensor->dtype, tensor->shape, std::nullopt}) : type;
+  context_.error("type_c1",
+                 "%" + function_.value(result).name + " is written as " + to_string(plain) +
+                     ", it is " + to_string(inferred),
+                 instruction.name_span);
+  return false;
+}
+
+}  // namespace hostir::text

@@ -1,0 +1,76 @@
+// The walk over one function: types, names, records, structure.
+//
+// A value of unknown type (NoType) comes only from something that was reported before; instructions
+// that use one are passed over in silence, so that one mistake gives one diagnostic.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+
+#include "hostir/text/verify_context.h"
+
+namespace hostir::text {
+
+class FunctionVerifier {
+ public:
+  FunctionVerifier(VerifyContext& context, Function& function, const FunctionNotes& notes)
+      : context_(context), function_(function), notes_(notes) {}
+
+  void run();
+
+ private:
+  // Layouts that instructions have changed, by buffer; nullopt: control flow decides.
+  using Layouts = std::map<ValueId, std::optional<Sharding>>;
+
+  struct RegionOwner {
+    const Instruction* instruction = nullptr;  // null: the body of the function
+  };
+
+  bool is_host() const { return function_.kind == FunctionKind::kHost; }
+  bool is_broken() const { return notes_.broken; }
+
+  void check_signature();
+  void check_result_names();
+  void check_aliases();
+  void check_rule();
+  /// Kind, sizes and sharding of a written type; false after a report.
+  bool check_type(const Type& type, SourceSpan span);
+  bool check_buffer_mesh(const std::string& mesh, SourceSpan span);
+  bool check_sizes(const Shape& shape, SourceSpan span);
+  bool check_leaf(const IndexExpr& leaf, SourceSpan span);
+  bool check_expression(const IndexExpr& expr, SourceSpan span);
+
+  void walk(const Region& region);
+  void visit(InstrId id);
+  void visit_regions(const Instruction& instruction);
+  bool operands_known(const Instruction& instruction) const;
+  bool check_kind(const Instruction& instruction);
+  bool check_attributes(const Instruction& instruction);
+  bool check_attribute(const Instruction& instruction, const Attribute& attribute);
+  bool check_symbol(const Instruction& instruction, const std::string& name);
+  void check_accesses(const Instruction& instruction);
+  void check_becomes(const Operand& operand);
+  bool infer(const Instruction& instruction);
+  bool has_unnamed_result(const Instruction& instruction) const;
+  bool accept_type(const Instruction& instruction, ValueId result, Type inferred);
+  void check_top_level(const Instruction& instruction);
+
+  void check_terminators();
+  void check_terminator(const Region& region, RegionOwner owner);
+  void check_return(const Instruction& instruction);
+  void check_returned_layout(const Operand& operand, const ResultDecl& declared);
+  void check_loop_yield(const Instruction& instruction);
+  void check_branch_yields(const Instruction& instruction);
+  std::vector<Type> yielded(RegionId region) const;
+  const Instruction* terminator(const Region& region) const;
+
+  VerifyContext& context_;
+  Function& function_;
+  const FunctionNotes& notes_;
+  Layouts layouts_;
+  int depth_ = 0;          // of regions
+  bool past_top_ = false;  // something but streams and communicators was met
+};
+
+}  // namespace hostir::text
