@@ -1,0 +1,85 @@
+// The simulator's backend in the open, for the files that implement it.
+//
+// `State` is everything that a decision can change; copying it is a checkpoint. Around it stand
+// what is made once (kernels, placements) and the tools (worker threads).
+#pragma once
+
+#include <map>
+
+#include "interp/sim/schedule.h"
+#include "interp/sim/sim_backend.h"
+#include "interp/sim/stored_task.h"
+
+namespace hostir::sim {
+
+struct State {
+  explicit State(Rank ranks = 0) : memory(ranks), timeline(ranks) {}
+  SimMemory memory;
+  Timeline timeline;
+  std::map<TaskId, StoredTask> tasks;
+};
+
+class SimCheckpoint : public interp::BackendCheckpoint {
+ public:
+  explicit SimCheckpoint(State state) : state_(std::move(state)) {}
+  int64_t memory_bytes() const override { return state_.memory.exclusive_bytes(); }
+  const State& state() const { return state_; }
+
+ private:
+  State state_;
+};
+
+class SimBackend : public interp::Backend {
+ public:
+  explicit SimBackend(const SimOptions& options);
+
+  interp::Capabilities capabilities() const override;
+  Expected<void> prepare(const interp::Code& code) override;
+  Expected<void> write(Rank rank, AllocationId allocation, const Placement& placement,
+                       int64_t offset_bytes, std::span<const std::byte> data) override;
+  void issue(const interp::Task& task) override;
+  int64_t poll(std::span<const HostState> hosts, interp::CompletionSink& sink) override;
+  Expected<Tensor> read(Rank rank, const BufferRef& buffer, const Box& box) const override;
+  Expected<std::unique_ptr<interp::BackendCheckpoint>> checkpoint() const override;
+  Expected<void> restore(const interp::BackendCheckpoint& checkpoint) override;
+  void set_value_mode(ValueMode mode) override { value_mode_ = mode; }
+  std::string describe(interp::CodeIndex code, Rank rank) const override;
+
+ private:
+  // issue.cpp
+  BufferRef kept(BufferRef ref);
+  StoredTask::Work work_of(const interp::Task& task) const;
+  void store_items(const interp::Task& task, StoredTask& stored, TimedTask& timed);
+  TimedItem timed_item(const interp::CommunicationItem& item, OpKind kind, Rank rank,
+                       bool grouped) const;
+  void find_plan(const interp::Task& task, StoredTask& stored, TimedTask& timed);
+
+  // execute.cpp
+  void happen(const TimelineEvent& event);
+  void start(const TimelineEvent& event);
+  void exchange(const TimelineEvent& event);
+  void finish(const TimelineEvent& event);
+  void summarise(const StoredTask& task);
+  void summarise(const StoredTask& task, const BufferRef& ref, uint16_t operand);
+
+  // launch.cpp
+  void launch(const StoredTask& task);
+
+  SimOptions options_;
+  const interp::Code* code_ = nullptr;
+  Workers workers_;
+  PlacementPool placements_;
+  LaunchPlans plans_;
+  State state_;
+  ValueMode value_mode_ = ValueMode::kDigest;
+  uint64_t next_version_ = 1;
+  /// Inputs bound so far by digest and size, so that equal ones share; emptied at the first issue.
+  std::multimap<std::pair<uint64_t, int64_t>, ChunkRef> inputs_;
+
+  // Scratch of one poll().
+  std::vector<TimelineEvent> events_;
+  std::vector<interp::Completion> completions_;
+  std::multimap<TaskId, interp::ValueSummary> values_;
+};
+
+}  // namespace hostir::sim

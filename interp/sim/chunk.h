@@ -1,0 +1,81 @@
+// Reference-counted memory: what buffers are made of.
+//
+// A chunk is a run of bytes with an intrusive count. Handles are copied freely, so that replicas on
+// many ranks, checkpoints and results of collectives share one copy; whoever wants to write must be
+// the only owner (SimMemory sees to it). The bytes of a shared chunk never change, which is why its
+// digest may be kept. Threads: handles belong to the thread of the backend; worker threads see raw
+// pointers only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+namespace hostir::sim {
+
+class Chunk {
+ public:
+  static constexpr std::size_t kAlignment = 64;
+
+  explicit Chunk(int64_t size_bytes);
+  ~Chunk();
+  Chunk(const Chunk&) = delete;
+  Chunk& operator=(const Chunk&) = delete;
+
+  std::byte* data() { return data_; }
+  const std::byte* data() const { return data_; }
+  int64_t size_bytes() const { return size_bytes_; }
+
+  /// xxh3 of all bytes, kept until the bytes change.
+  uint64_t digest() const;
+  /// Identity of the content for kernels that keep packed copies; 0: not worth one.
+  uint64_t version() const { return version_; }
+  void set_version(uint64_t version) { version_ = version; }
+  /// To call before the bytes change: digest and version are of the old ones.
+  void begin_change() {
+    digest_.reset();
+    version_ = 0;
+  }
+
+ private:
+  friend class ChunkRef;
+  std::byte* data_ = nullptr;
+  int64_t size_bytes_ = 0;
+  uint32_t owners_ = 0;
+  uint64_t version_ = 0;
+  mutable std::optional<uint64_t> digest_;
+};
+
+/// A counted handle; empty by default.
+class ChunkRef {
+ public:
+  ChunkRef() = default;
+  static ChunkRef make(int64_t size_bytes) { return ChunkRef(new Chunk(size_bytes)); }
+  ChunkRef(const ChunkRef& other) : chunk_(other.chunk_) { retain(); }
+  ChunkRef(ChunkRef&& other) noexcept : chunk_(std::exchange(other.chunk_, nullptr)) {}
+  ChunkRef& operator=(ChunkRef other) noexcept {
+    std::swap(chunk_, other.chunk_);
+    return *this;
+  }
+  ~ChunkRef() {
+    if (chunk_ != nullptr && --chunk_->owners_ == 0) delete chunk_;
+  }
+
+  Chunk* get() const { return chunk_; }
+  Chunk* operator->() const { return chunk_; }
+  explicit operator bool() const { return chunk_ != nullptr; }
+  bool unique() const { return chunk_ != nullptr && chunk_->owners_ == 1; }
+
+ private:
+  explicit ChunkRef(Chunk* chunk) : chunk_(chunk) { retain(); }
+  void retain() {
+    if (chunk_ != nullptr) ++chunk_->owners_;
+  }
+  Chunk* chunk_ = nullptr;
+};
+
+/// xxh3 of any bytes: what value summaries and the sharing of inputs use.
+uint64_t digest_of(const std::byte* data, int64_t size_bytes);
+
+}  // namespace hostir::sim

@@ -1,0 +1,11 @@
+#include "interp/sim/exchange.h"
+
+namespace hostir::sim {
+
+// The fold, at the root alone.
+void sim_reduce(Exchange& exchange);
+void sim_reduce(Exchange& exchange) {
+  exchange.give(static_cast<size_t>(exchange.root()), exchange.folded());
+}
+
+}  // namespace hostir::sim

@@ -1,0 +1,79 @@
+// One collective, seen by the code that moves its data.
+//
+// Every member's input is a retained chunk, so that outputs may be written in any order and in
+// place. Outputs are set by sharing (`give`) or by writing (`make`, then `give`). Positions are the
+// group's; elements are counted in storage order, which is what NCCL moves. All byte ranges are
+// clamped to the buffers, so a mismatch that the interpreter let pass cannot touch other memory.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "interp/core/backend.h"
+#include "interp/sim/memory.h"
+#include "interp/sim/workers.h"
+
+namespace hostir::sim {
+
+/// What one member brought.
+struct Contribution {
+  Rank rank = 0;
+  BufferRef in;                      // invalid allocation: none
+  BufferRef out;                     // invalid allocation: none
+  std::vector<int64_t> send_counts;  // elements, by position
+  std::vector<int64_t> recv_counts;
+};
+
+/// Bytes of a chunk.
+struct Piece {
+  ChunkRef chunk;  // empty: no bytes
+  int64_t offset_bytes = 0;
+  int64_t size_bytes = 0;
+  const std::byte* data() const { return chunk ? chunk->data() + offset_bytes : nullptr; }
+  Piece part(int64_t offset, int64_t size) const;
+};
+
+class Exchange {
+ public:
+  Exchange(SimMemory& memory, Workers& workers, DType dtype, Reduction reduction, int32_t root,
+           std::vector<std::pair<int32_t, int32_t>> pairs, std::vector<Contribution> members);
+
+  size_t size() const { return members_.size(); }
+  DType dtype() const { return dtype_; }
+  int64_t element_bytes() const { return size_bytes(dtype_); }
+  int32_t root() const { return root_; }
+  const std::vector<std::pair<int32_t, int32_t>>& pairs() const { return pairs_; }
+  const Contribution& member(size_t position) const { return members_[position]; }
+
+  const Piece& in(size_t position) const { return inputs_[position]; }
+  int64_t out_bytes(size_t position) const { return members_[position].out.size_bytes; }
+  bool has_out(size_t position) const { return members_[position].out.allocation.valid(); }
+
+  /// Sets a member's output; shorter pieces leave the rest of the buffer as it is.
+  void give(size_t position, const Piece& piece);
+  /// Sets the part of a member's output that begins at `offset_bytes`.
+  void give_at(size_t position, int64_t offset_bytes, const Piece& piece);
+  void give_zeros(size_t position);
+  /// All inputs combined in group order; as long as the shortest.
+  Piece folded();
+  /// All inputs one behind the other.
+  Piece concatenated();
+
+ private:
+  SimMemory& memory_;
+  Workers& workers_;
+  DType dtype_;
+  Reduction reduction_;
+  int32_t root_;
+  std::vector<std::pair<int32_t, int32_t>> pairs_;
+  std::vector<Contribution> members_;
+  std::vector<Piece> inputs_;
+};
+
+/// `sim_<mnemonic>` in interp/sim/comm/<mnemonic>.cpp, one per communication op; a missing one is a
+/// link error. recv and send run as one exchange of two members, sender first, by `sim_send`.
+using ExchangeFunction = void (*)(Exchange&);
+ExchangeFunction exchange_function(OpKind kind);
+
+}  // namespace hostir::sim

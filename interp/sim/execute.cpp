@@ -1,0 +1,127 @@
+// What happens in memory when the timeline says so. Reads and writes are both at the finish.
+#include <algorithm>
+
+#include "interp/sim/backend_state.h"
+#include "interp/sim/layout.h"
+#include "interp/sim/value_stats.h"
+
+namespace hostir::sim {
+
+int64_t SimBackend::poll(std::span<const HostState> hosts, interp::CompletionSink& sink) {
+  if (state_.timeline.idle()) return 0;
+  events_.clear();
+  completions_.clear();
+  values_.clear();
+  state_.timeline.advance(hosts, events_);
+  for (const TimelineEvent& event : events_) happen(event);
+  std::sort(completions_.begin(), completions_.end(), [](const auto& a, const auto& b) {
+    return a.finished_ns != b.finished_ns ? a.finished_ns < b.finished_ns : a.id < b.id;
+  });
+  for (const interp::Completion& completion : completions_) {
+    sink.completed(completion);
+    const auto [begin, end] = values_.equal_range(completion.id);
+    for (auto at = begin; at != end; ++at) sink.value(at->second);
+  }
+  return static_cast<int64_t>(completions_.size());
+}
+
+void SimBackend::happen(const TimelineEvent& event) {
+  switch (event.at.phase) {
+    case Moment::Phase::kStart:
+      return start(event);
+    case Moment::Phase::kMeeting:
+      return exchange(event);
+    case Moment::Phase::kFinish:
+      return finish(event);
+  }
+}
+
+// What is overwritten is undefined from the start on.
+void SimBackend::start(const TimelineEvent& event) {
+  if (event.arrivals.empty()) {
+    for (const BufferRef& ref : state_.tasks.at(event.at.task).buffers) {
+      if (ref.access != Access::kWrite || !ref.allocation.valid()) continue;
+      if (ref.strides_elems.empty()) state_.memory.poison(event.at.rank, ref);
+    }
+    return;
+  }
+  for (const Arrival& arrival : event.arrivals) {
+    const Contribution& c = state_.tasks.at(arrival.task).items[arrival.item].contribution;
+    if (c.out.allocation.valid() && c.out.access == Access::kWrite) {
+      state_.memory.poison(c.rank, c.out);
+    }
+  }
+}
+
+void SimBackend::exchange(const TimelineEvent& event) {
+  std::vector<Contribution> members;
+  for (const Arrival& arrival : event.arrivals) {
+    members.push_back(state_.tasks.at(arrival.task).items[arrival.item].contribution);
+  }
+  const Arrival& first = event.arrivals.front();
+  const StoredItem& item = state_.tasks.at(first.task).items[first.item];
+  Exchange data(state_.memory, workers_, item.dtype, item.reduction, item.root, item.pairs,
+                std::move(members));
+  if (const ExchangeFunction function = exchange_function(item.kind)) function(data);
+}
+
+void SimBackend::finish(const TimelineEvent& event) {
+  const auto found = state_.tasks.find(event.at.task);
+  const StoredTask& task = found->second;
+  for (const BufferRef& ref : task.buffers) {
+    if (task.work == StoredTask::Work::kAlloc) {
+      state_.memory.allocate(event.at.rank, ref.allocation, ref.offset_bytes + ref.size_bytes);
+    } else if (task.work == StoredTask::Work::kFree) {
+      state_.memory.release(event.at.rank, ref.allocation);
+    }
+  }
+  if (task.work == StoredTask::Work::kLaunch) launch(task);
+  if (value_mode_ != ValueMode::kNone) summarise(task);
+  completions_.push_back({task.id, event.started_ns, event.at.time_ns, event.queued_ns});
+  state_.tasks.erase(found);
+}
+
+void SimBackend::summarise(const StoredTask& task) {
+  uint16_t operand = 0;
+  const bool writes =
+      task.work == StoredTask::Work::kLaunch || task.work == StoredTask::Work::kCommunication;
+  if (!writes) return;
+  for (const BufferRef& ref : task.buffers) {
+    if (ref.access == Access::kWrite || ref.access == Access::kReadWrite) {
+      summarise(task, ref, operand++);
+    }
+  }
+  for (const StoredItem& item : task.items) {
+    if (item.contribution.out.allocation.valid()) {
+      summarise(task, item.contribution.out, operand++);
+    }
+  }
+}
+
+void SimBackend::summarise(const StoredTask& task, const BufferRef& ref, uint16_t operand) {
+  const Placement* placement = ref.after != nullptr ? ref.after : ref.placement;
+  if (placement == nullptr) return;
+  const Rank rank = interp::task_rank(task.id);
+  interp::ValueSummary summary;
+  summary.task = task.id;
+  summary.rank = rank;
+  summary.allocation = ref.allocation;
+  summary.operand = operand;
+  const ChunkRef chunk = state_.memory.chunk(rank, ref);
+  const bool whole = ref.offset_bytes == 0 && placement->local_bytes() == chunk->size_bytes();
+  std::vector<std::byte> dense;
+  const std::byte* data = chunk->data() + ref.offset_bytes;
+  if (!is_dense(ref, *placement)) {
+    dense.resize(static_cast<size_t>(placement->local_bytes()));
+    gather(ref, *placement, placement->box, data, dense.data());
+    data = dense.data();
+  }
+  summary.digest =
+      dense.empty() && whole ? chunk->digest() : digest_of(data, placement->local_bytes());
+  if (value_mode_ == ValueMode::kStats) {
+    add_stats(placement->dtype, data, placement->box.volume(), summary);
+  }
+  values_.emplace(task.id, summary);
+}
+
+}  // namespace hostir::sim

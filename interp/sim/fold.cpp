@@ -1,0 +1,181 @@
+#include "interp/sim/fold.h"
+
+#include <array>
+#include <cstring>
+#include <type_traits>
+
+#include "hostir/support/float16.h"
+#include "interp/sim/workers.h"
+
+namespace hostir::sim {
+
+namespace {
+
+constexpr int64_t kTile = 2048;  // elements: partial sums stay in the first-level cache
+
+// How a dtype is stored and what it is combined in.
+struct F64 {
+  using Stored = double;
+  using Sum = double;
+  static Sum load(Stored v) { return v; }
+  static Stored store(Sum v) { return v; }
+};
+struct F32 {
+  using Stored = float;
+  using Sum = float;
+  static Sum load(Stored v) { return v; }
+  static Stored store(Sum v) { return v; }
+};
+struct BF16 {
+  using Stored = uint16_t;
+  using Sum = float;
+  static Sum load(Stored v) { return bf16_to_float(v); }
+  static Stored store(Sum v) { return float_to_bf16(v); }
+};
+struct F16 {
+  using Stored = uint16_t;
+  using Sum = float;
+  static Sum load(Stored v) { return f16_to_float(v); }
+  static Stored store(Sum v) { return float_to_f16(v); }
+};
+template <class T>
+struct Integer {
+  using Stored = T;
+  using Sum = T;
+  static Sum load(Stored v) { return v; }
+  static Stored store(Sum v) { return v; }
+};
+struct Truth {
+  using Stored = uint8_t;
+  using Sum = uint8_t;
+  static Sum load(Stored v) { return v != 0 ? 1 : 0; }
+  static Stored store(Sum v) { return v; }
+};
+
+template <class T>
+T wrapping(T a, T b, bool product) {
+  using U = std::make_unsigned_t<T>;
+  const auto x = static_cast<uint64_t>(static_cast<U>(a));
+  const auto y = static_cast<uint64_t>(static_cast<U>(b));
+  return static_cast<T>(static_cast<U>(product ? x * y : x + y));
+}
+
+struct Add {
+  template <class T>
+  static T combine(T a, T b) {
+    if constexpr (std::is_floating_point_v<T>)
+      return a + b;
+    else
+      return wrapping(a, b, false);
+  }
+};
+struct Multiply {
+  template <class T>
+  static T combine(T a, T b) {
+    if constexpr (std::is_floating_point_v<T>)
+      return a * b;
+    else
+      return wrapping(a, b, true);
+  }
+};
+struct Least {
+  template <class T>
+  static T combine(T a, T b) {
+    return (b < a || b != b) ? b : a;
+  }
+};
+struct Greatest {
+  template <class T>
+  static T combine(T a, T b) {
+    return (a < b || b != b) ? b : a;
+  }
+};
+
+template <class D, class Op>
+void fold_tile(std::span<const std::byte* const> inputs, std::byte* out, int64_t begin, int64_t n,
+               bool average) {
+  using Stored = typename D::Stored;
+  using Sum = typename D::Sum;
+  std::array<Sum, kTile> acc;
+  std::array<Stored, kTile> in;
+  const size_t bytes = static_cast<size_t>(n) * sizeof(Stored);
+  const int64_t at = begin * static_cast<int64_t>(sizeof(Stored));
+  const auto count = static_cast<size_t>(n);
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    std::memcpy(in.data(), inputs[k] + at, bytes);
+    if (k == 0) {
+      for (size_t i = 0; i < count; ++i) acc[i] = D::load(in[i]);
+    } else {
+      for (size_t i = 0; i < count; ++i) acc[i] = Op::combine(acc[i], D::load(in[i]));
+    }
+  }
+  if (average) {
+    const auto ranks = static_cast<Sum>(inputs.size());
+    for (size_t i = 0; i < count; ++i) acc[i] = static_cast<Sum>(acc[i] / ranks);
+  }
+  for (size_t i = 0; i < count; ++i) in[i] = D::store(acc[i]);
+  std::memcpy(out + at, in.data(), bytes);
+}
+
+using Inputs = std::span<const std::byte* const>;
+
+template <class D, class Op>
+void fold_all(Workers& workers, Inputs inputs, std::byte* out, int64_t elems, bool average) {
+  workers.for_ranges(elems, kTile, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i += kTile) {
+      fold_tile<D, Op>(inputs, out, i, end - i < kTile ? end - i : kTile, average);
+    }
+  });
+}
+
+template <class D>
+void fold_dtype(Workers& workers, Reduction reduction, Inputs inputs, std::byte* out,
+                int64_t elems) {
+  switch (reduction) {
+    case Reduction::kSum:
+      return fold_all<D, Add>(workers, inputs, out, elems, false);
+    case Reduction::kAvg:
+      return fold_all<D, Add>(workers, inputs, out, elems, true);
+    case Reduction::kProd:
+      return fold_all<D, Multiply>(workers, inputs, out, elems, false);
+    case Reduction::kMin:
+      return fold_all<D, Least>(workers, inputs, out, elems, false);
+    case Reduction::kMax:
+      return fold_all<D, Greatest>(workers, inputs, out, elems, false);
+  }
+}
+
+void fold_truth(Workers& workers, Reduction reduction, Inputs inputs, std::byte* out,
+                int64_t elems) {
+  const bool all = reduction == Reduction::kProd || reduction == Reduction::kMin;
+  if (all) return fold_all<Truth, Least>(workers, inputs, out, elems, false);
+  fold_all<Truth, Greatest>(workers, inputs, out, elems, false);
+}
+
+}  // namespace
+
+void fold(Workers& workers, Reduction reduction, DType dtype, Inputs inputs, std::byte* out,
+          int64_t elems) {
+  switch (dtype) {
+    case DType::kF64:
+      return fold_dtype<F64>(workers, reduction, inputs, out, elems);
+    case DType::kF32:
+      return fold_dtype<F32>(workers, reduction, inputs, out, elems);
+    case DType::kBF16:
+      return fold_dtype<BF16>(workers, reduction, inputs, out, elems);
+    case DType::kF16:
+      return fold_dtype<F16>(workers, reduction, inputs, out, elems);
+    case DType::kI64:
+      return fold_dtype<Integer<int64_t>>(workers, reduction, inputs, out, elems);
+    case DType::kI32:
+      return fold_dtype<Integer<int32_t>>(workers, reduction, inputs, out, elems);
+    case DType::kI8:
+      return fold_dtype<Integer<int8_t>>(workers, reduction, inputs, out, elems);
+    case DType::kU8:
+      return fold_dtype<Integer<uint8_t>>(workers, reduction, inputs, out, elems);
+    case DType::kI1:
+      return fold_truth(workers, reduction, inputs, out, elems);
+  }
+}
+
+}  // namespace hostir::sim

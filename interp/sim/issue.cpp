@@ -1,0 +1,135 @@
+// Taking tasks in: what is stored, and how long it will take.
+#include <algorithm>
+
+#include "hostir/ops/collective_cost.h"
+#include "interp/sim/backend_state.h"
+
+namespace hostir::sim {
+
+namespace {
+
+int64_t sum(const std::vector<int64_t>& counts) {
+  int64_t total = 0;
+  for (const int64_t count : counts) total += count;
+  return total;
+}
+
+// The bytes that nccl-tests would count: the larger side of what this rank states.
+double stated_bytes(const interp::CommunicationItem& item) {
+  const int64_t element = size_bytes(item.dtype);
+  const int64_t in = item.in.allocation.valid() ? item.in.size_bytes : 0;
+  const int64_t out = item.out.allocation.valid() ? item.out.size_bytes : 0;
+  return static_cast<double>(
+      std::max({in, out, sum(item.send_counts) * element, sum(item.recv_counts) * element}));
+}
+
+}  // namespace
+
+BufferRef SimBackend::kept(BufferRef ref) {
+  ref.placement = placements_.keep(ref.placement);
+  ref.after = placements_.keep(ref.after);
+  return ref;
+}
+
+StoredTask::Work SimBackend::work_of(const interp::Task& task) const {
+  if (!task.items.empty()) return StoredTask::Work::kCommunication;
+  const OpKind kind = code_->instructions[task.code].kind;
+  if (kind == OpKind::launch) return StoredTask::Work::kLaunch;
+  if (kind == OpKind::alloc) return StoredTask::Work::kAlloc;
+  if (kind == OpKind::free) return StoredTask::Work::kFree;
+  return StoredTask::Work::kNone;
+}
+
+void SimBackend::issue(const interp::Task& task) {
+  inputs_.clear();
+  StoredTask stored;
+  stored.work = work_of(task);
+  stored.id = task.id;
+  stored.code = task.code;
+  for (const BufferRef& ref : task.buffers) stored.buffers.push_back(kept(ref));
+  TimedTask timed;
+  timed.id = task.id;
+  timed.stream = task.stream;
+  timed.issued_ns = task.issued_ns;
+  timed.waits_for.assign(task.waits_for.begin(), task.waits_for.end());
+  if (stored.work == StoredTask::Work::kCommunication) store_items(task, stored, timed);
+  if (stored.work == StoredTask::Work::kLaunch) find_plan(task, stored, timed);
+  state_.tasks.emplace(task.id, std::move(stored));
+  state_.timeline.add(std::move(timed));
+}
+
+void SimBackend::store_items(const interp::Task& task, StoredTask& stored, TimedTask& timed) {
+  timed.work = TimedTask::Work::kCommunication;
+  for (const interp::CommunicationItem& item : task.items) {
+    StoredItem& kept_item = stored.items.emplace_back();
+    kept_item.kind = code_->instructions[item.code].kind;
+    kept_item.dtype = item.dtype;
+    kept_item.reduction = item.reduction;
+    kept_item.root = item.root;
+    kept_item.pairs = item.pairs;
+    kept_item.contribution = {task.rank, kept(item.in), kept(item.out), item.send_counts,
+                              item.recv_counts};
+    timed.items.push_back(timed_item(item, kept_item.kind, task.rank, task.items.size() > 1));
+  }
+}
+
+TimedItem SimBackend::timed_item(const interp::CommunicationItem& item, OpKind kind, Rank rank,
+                                 bool grouped) const {
+  TimedItem out;
+  out.key = {item.comm, item.members.empty() ? rank : item.members.front(), -1, -1, item.sequence};
+  out.position = static_cast<uint32_t>(item.position);
+  out.members.assign(item.members.begin(), item.members.end());
+  if (kind == OpKind::send || kind == OpKind::recv) {
+    const bool sends = kind == OpKind::send;
+    out.key.source = sends ? item.position : item.peer;
+    out.key.target = sends ? item.peer : item.position;
+    out.position = sends ? 0 : 1;
+    out.uses_out = sends;
+    out.uses_in = !sends;
+    out.members.clear();
+    for (const int32_t end : {out.key.source, out.key.target}) {
+      const auto at = static_cast<size_t>(end);
+      out.members.push_back(at < item.members.size() ? item.members[at] : rank);
+    }
+  }
+  const Machine& machine = options_.machine;
+  const GroupPlace place = place_group(machine, out.members);
+  const double bytes = stated_bytes(item);
+  double ns = collective_ns(machine, kind, bytes, place);
+  double latency_ns = collective_ns(machine, kind, 0, place);
+  if (place.ranks <= 1) {  // a copy in local memory
+    latency_ns = machine.launch_ns;
+    const double bandwidth = machine.memory_bandwidth_bytes_per_s;
+    ns = latency_ns + (bandwidth > 0 ? 2 * bytes / bandwidth * 1e9 : 0);
+  }
+  const Schedule schedule{options_.seed, options_.schedule};
+  const ScheduleKey key{1, (uint64_t{out.key.comm} << 32) | static_cast<uint32_t>(out.key.first),
+                        (item.sequence << 16) ^ (static_cast<uint64_t>(out.key.source + 1) << 8) ^
+                            static_cast<uint64_t>(out.key.target + 1)};
+  out.duration_ns = scaled(schedule, key, static_cast<int64_t>(ns));
+  // Members of a group{} overlap their latencies and share the links for the bytes.
+  out.occupied_ns =
+      grouped ? scaled(schedule, key, static_cast<int64_t>(ns - latency_ns)) : out.duration_ns;
+  return out;
+}
+
+void SimBackend::find_plan(const interp::Task& task, StoredTask& stored, TimedTask& timed) {
+  timed.work = TimedTask::Work::kCompute;
+  const LaunchRoles roles = roles_of(stored.buffers);
+  std::vector<const Placement*> parameters;
+  std::vector<const Placement*> results;
+  for (const size_t i : roles.parameters) parameters.push_back(stored.buffers[i].placement);
+  for (const size_t i : roles.results) {
+    const BufferRef& ref = stored.buffers[i];
+    results.push_back(ref.after != nullptr ? ref.after : ref.placement);
+  }
+  const auto plan = plans_.find(task.code, task.rank, parameters, results);
+  stored.plan = plan ? *plan : nullptr;
+  const int64_t plain =
+      plan ? stored.plan->duration_ns : static_cast<int64_t>(options_.machine.launch_ns);
+  timed.duration_ns =
+      scaled({options_.seed, options_.schedule},
+             {0, static_cast<uint64_t>(task.rank), interp::task_number(task.id)}, plain);
+}
+
+}  // namespace hostir::sim

@@ -1,0 +1,174 @@
+#include "interp/sim/kernel_boxes.h"
+
+#include <fmt/core.h>
+
+#include "hostir/ops/record.h"
+
+namespace hostir::sim {
+
+namespace {
+
+using MaybeRange = std::optional<Range>;
+
+// One op's rule with the ranges of its factors.
+class Factors {
+ public:
+  Factors(const ShardingRule& rule, const std::vector<int64_t>& sizes)
+      : rule_(rule), sizes_(sizes), ranges_(sizes.size()) {
+    for (size_t f = 0; f < sizes_.size(); ++f) {
+      if (rule_.must_replicate(static_cast<int>(f))) ranges_[f] = whole(f);
+    }
+  }
+
+  // Takes over what a dimension tells; false if that contradicts what is known.
+  bool learn(const ShardingRule::DimFactors& dim, const MaybeRange& known) {
+    if (!known) return true;
+    Range range = *known;
+    for (size_t i = 0; i < dim.size(); ++i) {
+      const auto f = static_cast<size_t>(dim[i]);
+      const int64_t rest = size_behind(dim, i);
+      const int64_t inner = rest == 0 ? 1 : rest;
+      if (range.lo % inner == 0 && range.hi % inner == 0) {
+        if (!set(f, {range.lo / inner, range.hi / inner})) return false;
+        for (size_t j = i + 1; j < dim.size(); ++j) {
+          const auto g = static_cast<size_t>(dim[j]);
+          if (!set(g, whole(g))) return false;
+        }
+        return true;
+      }
+      const int64_t at = range.lo / inner;
+      if (range.hi > (at + 1) * inner || !set(f, {at, at + 1})) return false;
+      range = {range.lo - at * inner, range.hi - at * inner};
+    }
+    return true;
+  }
+
+  // The range of a dimension; nullopt while a factor is unknown. `ok` is false if the elements are
+  // not one range.
+  MaybeRange range(const ShardingRule::DimFactors& dim, int64_t extent, bool& ok) const {
+    if (dim.empty()) return Range{0, extent};
+    Range out{0, 1};
+    bool single = true;  // all factors so far are at one index
+    for (const int index : dim) {
+      const auto f = static_cast<size_t>(index);
+      if (!ranges_[f]) return std::nullopt;
+      const Range r = *ranges_[f];
+      if (!single && r != whole(f)) ok = false;
+      out = {out.lo * sizes_[f] + (single ? r.lo : 0),
+             single ? out.lo * sizes_[f] + r.hi : out.hi * sizes_[f]};
+      single = single && r.hi - r.lo == 1;
+    }
+    return out;
+  }
+
+ private:
+  Range whole(size_t f) const { return {0, sizes_[f]}; }
+  int64_t size_behind(const ShardingRule::DimFactors& dim, size_t i) const {
+    int64_t size = 1;
+    for (size_t j = i + 1; j < dim.size(); ++j) size *= sizes_[static_cast<size_t>(dim[j])];
+    return size;
+  }
+  bool set(size_t f, Range range) {
+    if (!ranges_[f]) {
+      ranges_[f] = range;
+      return true;
+    }
+    const bool both_empty = ranges_[f]->lo == ranges_[f]->hi && range.lo == range.hi;
+    return both_empty || *ranges_[f] == range;
+  }
+
+  const ShardingRule& rule_;
+  const std::vector<int64_t>& sizes_;
+  std::vector<MaybeRange> ranges_;
+};
+
+struct Tensors {
+  std::vector<ValueId> values;  // operands, then results
+  ShardingRule rule;
+  std::vector<int64_t> sizes;
+};
+
+Expected<std::optional<Tensors>> rule_of(const Program& program, const Function& kernel,
+                                         const Instruction& instruction,
+                                         const std::vector<Type>& types) {
+  const OpRecord& op = record(instruction.kind);
+  if (op.rule == nullptr) return std::optional<Tensors>{};
+  Tensors out;
+  std::vector<Type> operands;
+  std::vector<Type> results;
+  for (const Operand& operand : instruction.operands) {
+    if (!operand.value.valid()) continue;
+    out.values.push_back(operand.value);
+    operands.push_back(types[operand.value.index]);
+  }
+  for (const ValueId result : instruction.results) {
+    out.values.push_back(result);
+    results.push_back(types[result.index]);
+  }
+  const OpCall call{instruction.kind, operands, instruction.attributes, &instruction, &kernel,
+                    &program,         results};
+  HOSTIR_ASSIGN_OR_RETURN(out.rule, op.rule(call, results));
+  for (const IndexExpr& size : out.rule.factor_sizes) {
+    HOSTIR_ASSIGN_OR_RETURN(const int64_t value, size.evaluate({}));
+    out.sizes.push_back(value);
+  }
+  return std::optional<Tensors>{std::move(out)};
+}
+
+tl::unexpected<Error> contradiction(const Function& kernel, const Instruction& instruction) {
+  return fail_at(ErrorKind::kRuntime, "kernel_box",
+                 fmt::format("kernel @{}: the parts of the operands of {} that this rank holds do "
+                             "not fit together",
+                             kernel.name, record(instruction.kind).mnemonic),
+                 instruction.span);
+}
+
+// One op; true in `changed` if a range was found.
+Expected<void> visit(const Function& kernel, const Instruction& instruction, const Tensors& t,
+                     const std::vector<Type>& types, ValueRanges& ranges, bool& changed) {
+  Factors factors(t.rule, t.sizes);
+  const auto dims = [&](size_t i) -> const ShardingRule::TensorFactors& {
+    return i < t.rule.operands.size() ? t.rule.operands[i]
+                                      : t.rule.results[i - t.rule.operands.size()];
+  };
+  for (size_t i = 0; i < t.values.size(); ++i) {
+    const auto& known = ranges[t.values[i].index];
+    for (size_t d = 0; d < dims(i).size() && d < known.size(); ++d) {
+      if (!factors.learn(dims(i)[d], known[d])) return contradiction(kernel, instruction);
+    }
+  }
+  for (size_t i = 0; i < t.values.size(); ++i) {
+    auto& known = ranges[t.values[i].index];
+    const Shape& shape = shape_of(types[t.values[i].index]);
+    for (size_t d = 0; d < dims(i).size() && d < known.size(); ++d) {
+      if (known[d]) continue;
+      bool ok = true;
+      known[d] = factors.range(dims(i)[d], shape[d].value(), ok);
+      if (!ok) return contradiction(kernel, instruction);
+      changed = changed || known[d].has_value();
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Expected<void> propagate_ranges(const Program& program, const Function& kernel,
+                                const std::vector<Type>& types, ValueRanges& ranges) {
+  std::vector<std::pair<const Instruction*, Tensors>> rules;
+  for (const InstrId id : kernel.preorder()) {
+    const Instruction& instruction = kernel.instr(id);
+    HOSTIR_ASSIGN_OR_RETURN(auto tensors, rule_of(program, kernel, instruction, types));
+    if (tensors) rules.emplace_back(&instruction, std::move(*tensors));
+  }
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    for (const auto& [instruction, tensors] : rules) {
+      HOSTIR_TRY(visit(kernel, *instruction, tensors, types, ranges, changed));
+    }
+  }
+  return {};
+}
+
+}  // namespace hostir::sim

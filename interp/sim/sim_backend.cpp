@@ -1,0 +1,118 @@
+// Setting up, reading and writing, checkpoints.
+#include "interp/sim/sim_backend.h"
+
+#include <fmt/core.h>
+
+#include <cstring>
+#include <thread>
+
+#include "interp/sim/backend_state.h"
+#include "interp/sim/layout.h"
+
+namespace hostir::sim {
+
+namespace {
+
+int thread_count(int wanted) {
+  if (wanted > 0) return wanted;
+  const auto hardware = static_cast<int>(std::thread::hardware_concurrency());
+  return hardware > 0 ? hardware : 1;
+}
+
+}  // namespace
+
+std::unique_ptr<interp::Backend> make_sim_backend(const SimOptions& options) {
+  return std::make_unique<SimBackend>(options);
+}
+
+SimBackend::SimBackend(const SimOptions& options)
+    : options_(options),
+      workers_(thread_count(options.threads)),
+      plans_(options.machine, options.kernels) {}
+
+interp::Capabilities SimBackend::capabilities() const {
+  interp::Capabilities out;
+  out.name = "sim";
+  out.virtual_time = true;
+  out.checkpoints = true;
+  out.reads_values = true;
+  return out;
+}
+
+Expected<void> SimBackend::prepare(const interp::Code& code) {
+  code_ = &code;
+  state_ = State(code.rank_count);
+  cpu::set_thread_count(thread_count(options_.threads));
+  placements_.adopt(code);
+  return plans_.prepare(code);
+}
+
+Expected<void> SimBackend::write(Rank rank, AllocationId allocation, const Placement& placement,
+                                 int64_t offset_bytes, std::span<const std::byte> data) {
+  BufferRef ref;
+  ref.allocation = allocation;
+  ref.offset_bytes = offset_bytes;
+  ref.size_bytes = static_cast<int64_t>(data.size());
+  SimMemory& memory = state_.memory;
+  if (!memory.known(rank, allocation)) memory.allocate(rank, allocation, placement.local_bytes());
+  if (data.empty()) return {};
+  if (offset_bytes < 0 || offset_bytes + ref.size_bytes > memory.size_bytes(rank, allocation)) {
+    return fail(ErrorKind::kRuntime, "sim_write",
+                fmt::format("{} bytes at {} do not fit into an allocation of {} bytes",
+                            ref.size_bytes, offset_bytes, memory.size_bytes(rank, allocation)));
+  }
+  const bool whole = ref.size_bytes == memory.size_bytes(rank, allocation);
+  if (!whole || !state_.tasks.empty()) {
+    std::memcpy(memory.writable(rank, ref, SimMemory::Keep::kEverything), data.data(), data.size());
+    return {};
+  }
+  const std::pair key{digest_of(data.data(), ref.size_bytes), ref.size_bytes};
+  const auto [begin, end] = inputs_.equal_range(key);
+  for (auto at = begin; at != end; ++at) {
+    if (std::memcmp(at->second->data(), data.data(), data.size()) != 0) continue;
+    memory.assign(rank, ref, at->second, 0);
+    return {};
+  }
+  ChunkRef chunk = ChunkRef::make(ref.size_bytes);
+  std::memcpy(chunk->data(), data.data(), data.size());
+  chunk->set_version(next_version_++);
+  memory.assign(rank, ref, chunk, 0);
+  inputs_.emplace(key, std::move(chunk));
+  return {};
+}
+
+Expected<Tensor> SimBackend::read(Rank rank, const BufferRef& buffer, const Box& box) const {
+  if (buffer.placement == nullptr || !buffer.allocation.valid()) {
+    return fail(ErrorKind::kRuntime, "sim_read", "no such buffer");
+  }
+  const Placement& placement = *buffer.placement;
+  if (!placement.box.contains(box)) {
+    return fail(ErrorKind::kRuntime, "sim_read", "the rank does not hold all of the box");
+  }
+  Tensor out = Tensor::zeros(placement.dtype, box.extents());
+  if (out.data.empty()) return out;
+  const ChunkRef chunk = state_.memory.look(rank, buffer.allocation);
+  const int64_t needed = buffer.offset_bytes + buffer.size_bytes;
+  if (!chunk || chunk->size_bytes() < needed) {
+    std::memset(out.data.data(), 0xFF, out.data.size());
+    return out;
+  }
+  gather(buffer, placement, box, chunk->data() + buffer.offset_bytes, out.data.data());
+  return out;
+}
+
+Expected<std::unique_ptr<interp::BackendCheckpoint>> SimBackend::checkpoint() const {
+  return std::make_unique<SimCheckpoint>(state_);
+}
+
+Expected<void> SimBackend::restore(const interp::BackendCheckpoint& checkpoint) {
+  state_ = static_cast<const SimCheckpoint&>(checkpoint).state();
+  return {};
+}
+
+std::string SimBackend::describe(interp::CodeIndex code, Rank rank) const {
+  const LaunchPlan* plan = plans_.last(code, rank);
+  return plan == nullptr ? std::string() : plan->kernel->description();
+}
+
+}  // namespace hostir::sim

@@ -1,0 +1,45 @@
+// What the backend keeps of an issued task until it has finished.
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "interp/sim/exchange.h"
+#include "interp/sim/launch_plans.h"
+#include "interp/sim/timeline.h"
+
+namespace hostir::sim {
+
+/// One collective or half of a send/recv, as the issuing rank states it.
+struct StoredItem {
+  OpKind kind = OpKind::all_reduce;
+  DType dtype = DType::kF32;
+  Reduction reduction = Reduction::kSum;
+  int32_t root = -1;
+  std::vector<std::pair<int32_t, int32_t>> pairs;
+  Contribution contribution;
+};
+
+struct StoredTask {
+  enum class Work : uint8_t { kNone, kAlloc, kFree, kLaunch, kCommunication };
+  Work work = Work::kNone;
+  interp::TaskId id = interp::kNoTask;
+  interp::CodeIndex code = 0;
+  std::vector<BufferRef> buffers;
+  std::vector<StoredItem> items;
+  LaunchPlan* plan = nullptr;  // kLaunch; null if the kernel could not be made
+};
+
+/// Placements that outlive the task that named them. Those of the code are kept by address; others
+/// are copied once per distinct content.
+class PlacementPool {
+ public:
+  void adopt(const interp::Code& code);
+  const Placement* keep(const Placement* placement);
+
+ private:
+  std::vector<std::pair<const Placement*, const Placement*>> ranges_;  // of the code, sorted
+  std::deque<Placement> copies_;
+};
+
+}  // namespace hostir::sim

@@ -1,0 +1,196 @@
+// Issuing, readiness and commitment of tasks. A task is ready when its stream's predecessor and all
+// awaited events are committed, that is, when their finish times are known.
+#include "interp/sim/timeline.h"
+
+#include <algorithm>
+
+namespace hostir::sim {
+
+namespace {
+
+size_t index(Rank rank) { return static_cast<size_t>(rank); }
+
+}  // namespace
+
+Timeline::Timeline(Rank rank_count)
+    : ranks_(index(rank_count)), engine_free_ns_(3 * index(rank_count), 0) {}
+
+Timeline::Node* Timeline::find(TaskId id) {
+  if (id == interp::kNoTask || index(interp::task_rank(id)) >= ranks_.size()) return nullptr;
+  Queue& queue = ranks_[index(interp::task_rank(id))];
+  const uint64_t number = interp::task_number(id);
+  if (number < queue.base || number - queue.base >= queue.nodes.size()) return nullptr;
+  Node& node = queue.nodes[number - queue.base];
+  return node.phase == Node::Phase::kGone ? nullptr : &node;
+}
+
+Moment Timeline::order_of(const Node& node, int64_t ready) const {
+  return {ready, Moment::Phase::kFinish, interp::task_rank(node.id), node.stream, node.id, 0};
+}
+
+void Timeline::add(TimedTask task) {
+  const Rank rank = interp::task_rank(task.id);
+  Queue& queue = ranks_[index(rank)];
+  const uint64_t number = interp::task_number(task.id);
+  if (queue.nodes.empty()) queue.base = number;
+  while (queue.base + queue.nodes.size() < number) {
+    queue.nodes.emplace_back().phase = Node::Phase::kGone;
+  }
+  Node& node = queue.nodes.emplace_back();
+  ++in_flight_;
+  node.id = task.id;
+  node.stream = task.stream;
+  node.work = task.items.empty() && task.work == TimedTask::Work::kCommunication
+                  ? TimedTask::Work::kNone
+                  : task.work;
+  node.ready_ns = task.issued_ns;
+  node.duration_ns = std::max<int64_t>(1, task.duration_ns);
+  if (const auto tail = queue.tails.find(task.stream); tail != queue.tails.end()) {
+    depend(node, tail->second);
+  }
+  queue.tails[task.stream] = task.id;
+  queue.uncommitted[task.stream].push_back(task.id);
+  for (const TaskId id : task.waits_for) depend(node, id);
+  for (uint32_t i = 0; i < task.items.size(); ++i) arrive(node, task.items[i], i);
+  if (node.pending == 0) newly_ready_.push_back(node.id);
+  settle();
+}
+
+void Timeline::depend(Node& node, TaskId on) {
+  Node* other = find(on);
+  if (other == nullptr || other == &node) return;
+  if (other->phase == Node::Phase::kCommitted) {
+    node.ready_ns = std::max(node.ready_ns, other->finished_ns);
+    return;
+  }
+  other->dependents.push_back(node.id);
+  node.dependencies.push_back(on);
+  ++node.pending;
+}
+
+void Timeline::arrive(Node& node, const TimedItem& item, uint32_t item_index) {
+  Meeting& meeting = meetings_[item.key];
+  meeting.arrivals.push_back({item.position, node.id, item_index});
+  meeting.members = item.members;
+  meeting.duration_ns = std::max({int64_t{1}, meeting.duration_ns, item.duration_ns});
+  meeting.occupied_ns = std::max({int64_t{1}, meeting.occupied_ns, item.occupied_ns});
+  const size_t rank = index(interp::task_rank(node.id));
+  if (item.uses_out) meeting.engines.push_back(ranks_.size() + rank);
+  if (item.uses_in) meeting.engines.push_back(2 * ranks_.size() + rank);
+  node.meetings.push_back(item.key);
+  ++node.open_items;
+}
+
+// Works off `newly_ready_`; a loop, because chains of tasks without work can be long.
+void Timeline::settle() {
+  while (!newly_ready_.empty()) {
+    Node* node = find(newly_ready_.front());
+    newly_ready_.pop_front();
+    if (node != nullptr) become_ready(*node);
+  }
+}
+
+void Timeline::become_ready(Node& node) {
+  node.phase = Node::Phase::kReady;
+  node.dependencies.clear();
+  switch (node.work) {
+    case TimedTask::Work::kNone:
+      return commit(node, node.ready_ns, node.ready_ns);
+    case TimedTask::Work::kCompute:
+      ranks_[index(interp::task_rank(node.id))].ready_compute.insert(order_of(node, node.ready_ns));
+      return;
+    case TimedTask::Work::kCommunication:
+      for (const MeetingKey& key : node.meetings) enter_meeting(node, key);
+      return;
+  }
+}
+
+void Timeline::enter_meeting(const Node& node, const MeetingKey& key) {
+  Meeting& meeting = meetings_[key];
+  meeting.ready_ns = std::max(meeting.ready_ns, node.ready_ns);
+  if (++meeting.ready_count < meeting.members.size()) return;
+  const Arrival& lead = *std::min_element(
+      meeting.arrivals.begin(), meeting.arrivals.end(),
+      [](const Arrival& a, const Arrival& b) { return a.task < b.task; });  // smallest rank
+  Moment order = order_of(*find(lead.task), meeting.ready_ns);
+  order.item = lead.item;
+  ready_meetings_.insert({order, key});
+}
+
+void Timeline::commit_compute(Rank rank, const Moment& order) {
+  Node& node = *find(order.task);
+  ranks_[index(rank)].ready_compute.erase(order);
+  int64_t& free_ns = engine_free_ns_[index(rank)];
+  const int64_t started = std::max(node.ready_ns, free_ns);
+  free_ns = started + node.duration_ns;
+  commit(node, started, free_ns);
+  settle();
+}
+
+void Timeline::commit_meeting(const ReadyMeeting& ready) {
+  const auto found = meetings_.find(ready.key);
+  Meeting meeting = std::move(found->second);
+  meetings_.erase(found);
+  int64_t started = meeting.ready_ns;
+  for (const size_t engine : meeting.engines) started = std::max(started, engine_free_ns_[engine]);
+  for (const size_t engine : meeting.engines) {
+    engine_free_ns_[engine] = started + meeting.occupied_ns;
+  }
+  const int64_t finished = started + meeting.duration_ns;
+  TimelineEvent event;
+  event.at = ready.order;
+  event.arrivals = meeting.arrivals;
+  std::sort(event.arrivals.begin(), event.arrivals.end());
+  event.ranks = meeting.members;
+  std::sort(event.ranks.begin(), event.ranks.end());
+  event.ranks.erase(std::unique(event.ranks.begin(), event.ranks.end()), event.ranks.end());
+  event.at.time_ns = started;
+  event.at.phase = Moment::Phase::kStart;
+  post(event);
+  event.at.time_ns = finished;
+  event.at.phase = Moment::Phase::kMeeting;
+  post(event);
+  for (const Arrival& arrival : meeting.arrivals) {
+    Node& node = *find(arrival.task);
+    const bool first = node.finished_ns == 0;
+    node.started_ns = first ? started : std::min(node.started_ns, started);
+    node.finished_ns = std::max(node.finished_ns, finished);
+    if (--node.open_items == 0) commit(node, node.started_ns, node.finished_ns);
+  }
+  settle();
+}
+
+void Timeline::commit(Node& node, int64_t started, int64_t finished) {
+  node.phase = Node::Phase::kCommitted;
+  node.started_ns = started;
+  node.finished_ns = finished;
+  Queue& queue = ranks_[index(interp::task_rank(node.id))];
+  auto& stream = queue.uncommitted[node.stream];
+  if (!stream.empty() && stream.front() == node.id) stream.pop_front();
+  const Rank rank = interp::task_rank(node.id);
+  TimelineEvent event;
+  event.at = {finished, Moment::Phase::kFinish, rank, node.stream, node.id, 0};
+  event.queued_ns = node.ready_ns;
+  event.started_ns = started;
+  event.ranks = {rank};
+  if (node.work == TimedTask::Work::kCompute) {
+    TimelineEvent start = event;
+    start.at.time_ns = started;
+    start.at.phase = Moment::Phase::kStart;
+    post(start);
+  }
+  post(event);
+  for (const TaskId id : node.dependents) {
+    Node* dependent = find(id);
+    if (dependent == nullptr) continue;
+    dependent->ready_ns = std::max(dependent->ready_ns, finished);
+    if (--dependent->pending == 0) newly_ready_.push_back(id);
+  }
+  node.dependents.clear();
+}
+
+void Timeline::post(const TimelineEvent& event) {
+  for (const Rank rank : event.ranks) ranks_[index(rank)].events.emplace(event.at, event);
+}
+
+}  // namespace hostir::sim

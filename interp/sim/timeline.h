@@ -1,0 +1,203 @@
+// When everything happens: the discrete-event simulation of streams, engines and rendezvous.
+//
+// Pure timing in whole virtual nanoseconds, no values. A task starts at max(issued, its stream's
+// predecessor, awaited events, last member's arrival, engine free). One compute engine per rank,
+// one engine out and one in per link end, each first come first served by (ready, rank, stream,
+// issue order). The invariant: times depend on what is issued, never on when `advance` is called or
+// which host ran first. Hosts may be far apart in virtual time, so a task gets its engine, and an
+// event happens, only when nothing that could still be issued or become ready comes before it; the
+// lower bounds in timeline_bounds.cpp decide that. Hosts must take at least 1 ns per instruction.
+// Copying a Timeline is a checkpoint. Absent: what a task does, and how long it takes.
+#pragma once
+
+#include <compare>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "interp/core/backend.h"
+
+namespace hostir::sim {
+
+using interp::CommIndex;
+using interp::HostState;
+using interp::Rank;
+using interp::StreamIndex;
+using interp::TaskId;
+
+/// Which members meet: a collective of a group, or a (source, target) pair of it.
+struct MeetingKey {
+  CommIndex comm = 0;
+  Rank first = 0;  // first member of the group
+  int32_t source = -1;
+  int32_t target = -1;
+  uint64_t sequence = 0;
+  friend auto operator<=>(const MeetingKey&, const MeetingKey&) = default;
+};
+
+/// A task's part in one meeting.
+struct TimedItem {
+  MeetingKey key;
+  uint32_t position = 0;      // sorts the arrivals: position in the group, or 0 sender 1 receiver
+  std::vector<Rank> members;  // all ranks that arrive, once per arrival
+  bool uses_out = true;       // engines of this rank
+  bool uses_in = true;
+  int64_t duration_ns = 1;  // the meeting takes the longest that a member states
+  int64_t occupied_ns = 1;  // how long its engines are busy
+};
+
+struct TimedTask {
+  enum class Work : uint8_t { kNone, kCompute, kCommunication };
+  TaskId id = interp::kNoTask;
+  StreamIndex stream = 0;
+  int64_t issued_ns = 0;
+  std::vector<TaskId> waits_for;
+  Work work = Work::kNone;
+  int64_t duration_ns = 1;  // kCompute
+  std::vector<TimedItem> items;
+};
+
+/// Something that happens at a moment. Orders first come first served.
+struct Moment {
+  /// At equal times data arrives, then tasks finish, then tasks start.
+  enum class Phase : uint8_t { kMeeting, kFinish, kStart };
+  int64_t time_ns = 0;
+  Phase phase = Phase::kFinish;
+  Rank rank = 0;
+  StreamIndex stream = 0;
+  TaskId task = interp::kNoTask;
+  uint32_t item = 0;
+  friend auto operator<=>(const Moment&, const Moment&) = default;
+};
+
+/// One arrival at a meeting.
+struct Arrival {
+  uint32_t position = 0;
+  TaskId task = interp::kNoTask;
+  uint32_t item = 0;  // index into the task's items
+  friend auto operator<=>(const Arrival&, const Arrival&) = default;
+};
+
+struct TimelineEvent {
+  Moment at;
+  int64_t queued_ns = 0;          // kFinish: when the task was ready
+  int64_t started_ns = 0;         // kFinish
+  std::vector<Arrival> arrivals;  // by position; empty for what is not a meeting's
+  std::vector<Rank> ranks;        // whose memory the event touches, each once
+};
+
+class Timeline {
+ public:
+  explicit Timeline(Rank rank_count);
+
+  /// Tasks of one rank come in order of their numbers.
+  void add(TimedTask task);
+  /// Appends everything that happens now, sorted by moment.
+  void advance(std::span<const HostState> hosts, std::vector<TimelineEvent>& out);
+  bool idle() const { return in_flight_ == 0; }
+
+ private:
+  struct Node {
+    TaskId id = interp::kNoTask;
+    StreamIndex stream = 0;
+    TimedTask::Work work = TimedTask::Work::kNone;
+    enum class Phase : uint8_t { kWaiting, kReady, kCommitted, kGone } phase = Phase::kWaiting;
+    int64_t ready_ns = 0;  // so far; final from kReady on
+    int64_t duration_ns = 0;
+    int64_t started_ns = 0;
+    int64_t finished_ns = 0;
+    uint32_t pending = 0;     // dependencies that are not committed
+    uint32_t open_items = 0;  // items that are not committed
+    std::vector<TaskId> dependencies;
+    std::vector<TaskId> dependents;
+    std::vector<MeetingKey> meetings;  // by item
+    // Lower bound of ready_ns, valid for one round.
+    uint64_t bound_round = 0;
+    int64_t bound_ns = 0;
+    bool bound_busy = false;
+  };
+  struct Meeting {
+    std::vector<Arrival> arrivals;
+    std::vector<Rank> members;
+    uint32_t ready_count = 0;
+    int64_t ready_ns = 0;
+    int64_t duration_ns = 1;
+    int64_t occupied_ns = 1;
+    std::vector<size_t> engines;
+    uint64_t bound_round = 0;
+    int64_t bound_ns = 0;
+    bool bound_busy = false;
+  };
+  struct Queue {
+    uint64_t base = 0;  // number of nodes.front()
+    std::deque<Node> nodes;
+    std::map<StreamIndex, TaskId> tails;
+    std::map<StreamIndex, std::deque<TaskId>> uncommitted;
+    std::set<Moment> ready_compute;
+    std::map<Moment, TimelineEvent> events;
+  };
+  struct ReadyMeeting {
+    Moment order;
+    MeetingKey key;
+    friend auto operator<=>(const ReadyMeeting&, const ReadyMeeting&) = default;
+  };
+  enum class Engine : uint8_t { kCompute, kLink };
+
+  // timeline.cpp
+  Node* find(TaskId id);
+  void depend(Node& node, TaskId on);
+  void arrive(Node& node, const TimedItem& item, uint32_t index);
+  void become_ready(Node& node);
+  void enter_meeting(const Node& node, const MeetingKey& key);
+  void commit(Node& node, int64_t started, int64_t finished);
+  void settle();
+  void commit_compute(Rank rank, const Moment& order);
+  void commit_meeting(const ReadyMeeting& ready);
+  void post(const TimelineEvent& event);
+  Moment order_of(const Node& node, int64_t ready) const;
+
+  // timeline_advance.cpp
+  bool commit_pass();
+  bool release_pass(std::vector<TimelineEvent>& out);
+  bool force(std::vector<TimelineEvent>& out);
+  bool is_front(const TimelineEvent& event) const;
+  bool may_happen(const TimelineEvent& event);
+  void release(const TimelineEvent& event, std::vector<TimelineEvent>& out);
+  const TimelineEvent* earliest_event() const;
+  void drop_gone(Rank rank);
+
+  // timeline_bounds.cpp
+  int64_t host_bound(Rank rank);
+  int64_t ready_bound(Node& node);
+  int64_t finish_bound(TaskId id);
+  int64_t meeting_bound(const MeetingKey& key);
+  bool engine_safe(Rank rank, Engine engine, const Moment& candidate, const MeetingKey* meeting);
+  int64_t engine_bound(Node& node, Engine engine, const MeetingKey* meeting);
+  int64_t next_meeting_bound(Node& node, const MeetingKey* but);
+  bool memory_safe(Rank rank, const Moment& moment);
+
+  std::vector<Queue> ranks_;
+  std::vector<int64_t> engine_free_ns_;  // compute, out, in of every rank
+  std::map<MeetingKey, Meeting> meetings_;
+  std::set<ReadyMeeting> ready_meetings_;
+  std::deque<TaskId> newly_ready_;
+  uint64_t in_flight_ = 0;
+  uint64_t round_ = 0;
+
+  // Of the current advance().
+  struct Host {
+    HostState state;
+    bool resumed = false;  // what it waits for has finished at `resumed_ns`
+    int64_t resumed_ns = 0;
+    uint64_t bound_round = 0;
+    int64_t bound_ns = 0;
+    bool bound_busy = false;
+  };
+  std::vector<Host> hosts_;
+  int depth_ = 0;
+};
+
+}  // namespace hostir::sim
