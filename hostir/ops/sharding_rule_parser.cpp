@@ -13,10 +13,11 @@ namespace {
 
 using TensorFactors = ShardingRule::TensorFactors;
 
-/// Factors by name, numbered in the order of Shardy: i is 0, whatever comes first in the text.
+/// Factors are numbered in the order of their names, whatever comes first in the text, so that a
+/// rule written with i, j, k prints with the same letters.
 class RuleParser {
  public:
-  explicit RuleParser(std::string_view text) : text_(text) {}
+  explicit RuleParser(std::string_view text) : text_(text) { collect_names(); }
 
   Expected<ShardingRule> parse() {
     HOSTIR_ASSIGN_OR_RETURN(rule_.operands, tensors());
@@ -65,10 +66,26 @@ class RuleParser {
   }
   static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-  int number_of(const std::string& name) {
-    const auto at = std::find(names_.begin(), names_.end(), name);
-    if (at == names_.end()) names_.push_back(name);
-    return static_cast<int>(at - names_.begin());
+  // All factors of the tensors, that is, of the text up to the first clause.
+  void collect_names() {
+    const size_t arrow = text_.find("->");
+    const size_t end = std::min(text_.find(')', std::min(arrow, text_.size())), text_.size());
+    while (at_ < end) {
+      if (auto name = factor()) {
+        names_.push_back(std::move(*name));
+      } else {
+        ++at_;
+      }
+    }
+    std::sort(names_.begin(), names_.end(), [](const std::string& a, const std::string& b) {
+      return a.size() != b.size() ? a.size() < b.size() : a < b;
+    });
+    names_.erase(std::unique(names_.begin(), names_.end()), names_.end());
+    at_ = 0;
+  }
+
+  int number_of(const std::string& name) const {
+    return static_cast<int>(std::find(names_.begin(), names_.end(), name) - names_.begin());
   }
 
   Expected<std::vector<TensorFactors>> tensors() {
