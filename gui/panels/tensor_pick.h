@@ -1,0 +1,33 @@
+// Which tensor the value panels show: the selected one, else the newest write of the focus rank.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gui/panel.h"
+
+namespace hostir::gui {
+
+/// One value on all ranks, as the snapshot has it: the current allocation of that name on each
+/// rank.
+struct TensorView {
+  std::string name;
+  std::vector<const interp::AllocationSnapshot*> by_rank;  // null where a rank does not hold it
+  const interp::AllocationSnapshot* first = nullptr;       // of the lowest rank that has it
+
+  bool valid() const { return first != nullptr; }
+};
+
+TensorView find_tensor(const interp::Snapshot& shot, const std::string& name);
+
+/// Names of all tensors that are live on a rank, parameters first.
+std::vector<std::string> tensor_names(const interp::Snapshot& shot);
+
+/// A combo box of all tensors, preset to the selection; changes the selection. Returns what is
+/// shown.
+TensorView pick_tensor(Frame& frame, const std::string& widget);
+
+/// `f32 [10, 7]  <@m, [{x}, {}]>  S(0)@x`
+std::string describe_type(const interp::AllocationSnapshot& allocation);
+
+}  // namespace hostir::gui
