@@ -6,6 +6,7 @@
 
 #include "interp/session/command.h"
 #include "interp/session/command_table.h"
+#include "interp/session/places.h"
 #include "interp/session/predicate_parser.h"
 
 namespace hostir::interp {
@@ -31,6 +32,12 @@ constexpr TopicName kTopicNames[] = {
 class Parser {
  public:
   explicit Parser(std::string_view text) : in_(text) {}
+
+  Expected<Place> only_place() {
+    HOSTIR_ASSIGN_OR_RETURN(Place out, place());
+    if (!in_.at_end()) return in_.error("unexpected text after the place");
+    return out;
+  }
 
   Expected<Command> command() {
     in_.skip_blanks();
@@ -435,6 +442,8 @@ class Parser {
 }  // namespace
 
 Expected<Command> parse_command(std::string_view text) { return Parser(text).command(); }
+
+Expected<Place> parse_place(std::string_view text) { return Parser(text).only_place(); }
 
 std::string_view name(InfoTopic topic) {
   for (const TopicName& t : kTopicNames) {

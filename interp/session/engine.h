@@ -60,7 +60,8 @@ struct PrepareOptions {
 
 /// A program ready to run, immutable; runs share it.
 struct Prepared {
-  std::shared_ptr<const Program> program;  // everything, with the lowered functions
+  std::shared_ptr<const Program> source;   // as given, meshes resized and sizes bound
+  std::shared_ptr<const Program> program;  // what runs, with the lowered functions
   std::string function;                    // what was asked for
   bool lowered = false;                    // it was a fusion
   std::shared_ptr<const Code> code;
@@ -100,6 +101,7 @@ struct NamedOutput {
   Tensor global;  // assembled from boxes, partial values reduced in group order
   Type type;
   std::vector<Extents> local;  // by rank
+  std::vector<Box> boxes;      // by rank
   std::vector<std::string> notes;
 };
 

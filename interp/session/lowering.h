@@ -21,4 +21,11 @@ struct LoweredFusion {
 Expected<LoweredFusion> lower_fusion(const Program& program, const std::string& fusion,
                                      const std::vector<std::string>& keep);
 
+/// The fusion with the sharding of every value decided, before communication is inserted.
+Expected<Function> propagated_fusion(const Program& program, const std::string& fusion);
+
+/// The same computation on a mesh of one rank, without shardings: the fusion keeps its name, its
+/// values theirs. Errors: no such fusion.
+Expected<Program> unsharded_program(const Program& program, const std::string& fusion);
+
 }  // namespace hostir::interp

@@ -125,6 +125,8 @@ Expected<std::shared_ptr<const Prepared>> prepare(const Program& original,
                                                      options.base_directory));
   out->input_texts = generator_texts(stored);
 
+  out->source = std::make_shared<const Program>(program);
+
   std::string entry = out->function;
   std::vector<PhaseText> phases;
   if (program.find_function(entry)->kind == FunctionKind::kFusion) {

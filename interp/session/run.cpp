@@ -34,16 +34,13 @@ void run_with_progress(Interpreter& interpreter, const std::function<void(uint64
   interpreter.conclude();
 }
 
-std::vector<Extents> local_extents(const Interpreter& interpreter, size_t result) {
-  std::vector<Extents> out;
+void add_local_parts(const Interpreter& interpreter, size_t result, NamedOutput& output) {
   for (Rank r = 0; r < interpreter.code().rank_count; ++r) {
     const auto buffer = interpreter.result(r, result);
-    if (buffer && buffer->placement)
-      out.push_back(buffer->placement->local());
-    else
-      out.emplace_back();
+    const bool known = buffer && buffer->placement;
+    output.boxes.push_back(known ? buffer->placement->box : Box{});
+    output.local.push_back(known ? buffer->placement->local() : Extents{});
   }
-  return out;
 }
 
 Expected<std::vector<NamedOutput>> outputs_of(const Interpreter& interpreter) {
@@ -55,7 +52,7 @@ Expected<std::vector<NamedOutput>> outputs_of(const Interpreter& interpreter) {
     if (output.name.empty()) output.name = fmt::format("{}", i);
     output.type = entry.results[i].type;
     HOSTIR_ASSIGN_OR_RETURN(output.global, interpreter.global_result(i));
-    output.local = local_extents(interpreter, i);
+    add_local_parts(interpreter, i, output);
     out.push_back(std::move(output));
   }
   return out;

@@ -122,7 +122,14 @@ void ValueRecorder::fault(const FaultRecord& record) {
   if (next_) next_->fault(record);
 }
 void ValueRecorder::loop_path(LoopPathId id, LoopPathId parent, CodeIndex loop, int64_t iteration) {
+  iterations_[id] = iteration;
   if (next_) next_->loop_path(id, parent, loop, iteration);
+}
+
+std::optional<int64_t> ValueRecorder::iteration(LoopPathId path) const {
+  const auto found = iterations_.find(path);
+  if (found == iterations_.end()) return std::nullopt;
+  return found->second;
 }
 
 }  // namespace hostir::interp

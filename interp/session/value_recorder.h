@@ -52,6 +52,9 @@ class ValueRecorder final : public TraceSink {
     return issues_[static_cast<size_t>(rank)];
   }
 
+  /// Iteration of the innermost loop; nullopt outside of loops.
+  std::optional<int64_t> iteration(LoopPathId path) const;
+
   void issued(const IssuedRecord& record) override;
   void finished(const FinishedRecord& record) override;
   void value(const ValueSummary& summary) override;
@@ -77,6 +80,7 @@ class ValueRecorder final : public TraceSink {
   std::vector<RecordedVersion> versions_;
   std::vector<std::vector<RecordedIssue>> issues_;  // by rank
   std::unordered_map<TaskId, std::vector<Pending>> pending_;
+  std::unordered_map<LoopPathId, int64_t> iterations_;
 };
 
 }  // namespace hostir::interp

@@ -1,0 +1,37 @@
+#include "hostir/script/event_recorder.h"
+
+namespace hostir::script {
+
+void EventRecorder::issued(const interp::IssuedRecord& r) {
+  if (r.task != interp::kNoTask) by_task_[r.task].push_back(events_.size());
+  events_.push_back({r.rank, r.code, r.comm, r.bytes, -1, -1});
+  if (next_) next_->issued(r);
+}
+
+void EventRecorder::finished(const interp::FinishedRecord& r) {
+  const auto found = by_task_.find(r.task);
+  if (found != by_task_.end()) {
+    for (const size_t i : found->second) {
+      events_[i].started_ns = r.started_ns;
+      events_[i].finished_ns = r.finished_ns;
+    }
+    by_task_.erase(found);
+  }
+  if (next_) next_->finished(r);
+}
+
+void EventRecorder::value(const interp::ValueSummary& s) {
+  if (next_) next_->value(s);
+}
+void EventRecorder::decision(const interp::DecisionRecord& r) {
+  if (next_) next_->decision(r);
+}
+void EventRecorder::fault(const interp::FaultRecord& r) {
+  if (next_) next_->fault(r);
+}
+void EventRecorder::loop_path(interp::LoopPathId id, interp::LoopPathId parent,
+                              interp::CodeIndex loop, int64_t iteration) {
+  if (next_) next_->loop_path(id, parent, loop, iteration);
+}
+
+}  // namespace hostir::script

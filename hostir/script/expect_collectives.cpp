@@ -1,0 +1,178 @@
+// expect_collectives and expect_no: what each rank communicated, in its order.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "hostir/ops/record.h"
+#include "hostir/script/expectations.h"
+#include "interp/session/run_summary.h"
+
+namespace hostir::script {
+namespace {
+
+using interp::Rank;
+
+// A collective as the text of an expectation writes it.
+struct Line {
+  std::string kind;
+  std::optional<Reduction> reduction;
+  std::vector<std::vector<Rank>> groups;
+  std::string over;
+  int64_t bytes = 0;
+  int64_t times = 1;
+  friend bool operator==(const Line&, const Line&) = default;
+};
+
+std::string to_text(const Line& line) {
+  std::string out = line.kind;
+  if (line.reduction) out += fmt::format(" {}", name(*line.reduction));
+  out += fmt::format(" over {} {} bytes", line.over, line.bytes);
+  if (line.times > 1) out += fmt::format(" x {}", line.times);
+  return out;
+}
+
+std::string to_text(const CollectiveLine& line) {
+  std::string out = line.kind;
+  if (line.reduction) out += fmt::format(" {}", name(*line.reduction));
+  if (!line.over.empty()) {
+    out += " over {";
+    for (size_t i = 0; i < line.over.size(); ++i)
+      out += (i == 0 ? "" : ", ") + line.over[i].to_string();
+    out += "}";
+  }
+  if (line.bytes) out += fmt::format(" {} bytes", *line.bytes);
+  if (line.times) out += fmt::format(" x {}", *line.times);
+  return out;
+}
+
+template <class L>
+std::string to_text(const std::vector<L>& lines) {
+  std::string out;
+  for (const L& line : lines) out += "\n    " + to_text(line);
+  return out.empty() ? "\n    nothing" : out;
+}
+
+Line line_of(const RecordedEvent& event, const interp::Code& code) {
+  const interp::CodeInstruction& instruction = code.instructions[event.code];
+  const interp::Communicator& comm = code.communicators[instruction.comm];
+  Line out;
+  out.kind = record(instruction.kind).mnemonic;
+  if (const auto* r = code.source(event.code).attributes.get<Reduction>("reduction"))
+    out.reduction = *r;
+  out.groups = comm.groups;
+  out.over = interp::describe_axes(comm);
+  out.bytes = event.bytes;
+  return out;
+}
+
+bool is_communication(const RecordedEvent& event, const interp::Code& code) {
+  return record(code.instructions[event.code].kind).op_class == OpClass::kCommunication;
+}
+
+// Equal neighbours in one line.
+std::vector<Line> lines_of(const Execution& execution, const interp::Code& code, Rank rank) {
+  std::vector<Line> out;
+  for (const RecordedEvent& event : execution.events->events()) {
+    if (event.rank != rank || !is_communication(event, code)) continue;
+    Line line = line_of(event, code);
+    if (!out.empty()) {
+      Line last = out.back();
+      last.times = 1;
+      if (last == line) {
+        ++out.back().times;
+        continue;
+      }
+    }
+    out.push_back(std::move(line));
+  }
+  return out;
+}
+
+bool same_groups(const CollectiveLine& expected, const Line& actual, const Mesh& world) {
+  if (expected.over.empty()) return true;
+  for (const AxisRef& axis : expected.over) {
+    if (!world.axis_index(axis.name)) return false;
+  }
+  std::vector<std::vector<Rank>> groups;
+  for (const auto& members : groups_over(world, expected.over))
+    groups.emplace_back(members.begin(), members.end());
+  return groups == actual.groups;
+}
+
+bool matches(const CollectiveLine& expected, const Line& actual, const Mesh& world) {
+  return expected.kind == actual.kind &&
+         (!expected.reduction || expected.reduction == actual.reduction) &&
+         (!expected.bytes || *expected.bytes == actual.bytes) &&
+         same_groups(expected, actual, world);
+}
+
+// Walks both lists; a line without `x n` stands for one, but several lines may be one run of equal
+// ones.
+bool matches(const std::vector<CollectiveLine>& expected, std::vector<Line> actual,
+             const Mesh& world) {
+  size_t at = 0;
+  for (const CollectiveLine& line : expected) {
+    int64_t wanted = line.times.value_or(1);
+    while (wanted > 0 && at < actual.size() && matches(line, actual[at], world)) {
+      const int64_t taken = std::min(wanted, actual[at].times);
+      wanted -= taken;
+      actual[at].times -= taken;
+      if (actual[at].times == 0) ++at;
+    }
+    if (wanted > 0) return false;
+  }
+  return at == actual.size();
+}
+
+std::string statement_text(const std::vector<Line>& lines) {
+  if (lines.empty()) return "expect_collectives {}";
+  if (lines.size() == 1) return "expect_collectives { " + to_text(lines.front()) + " }";
+  std::string out = "expect_collectives {\n";
+  for (const Line& line : lines) out += "    " + to_text(line) + "\n";
+  return out + "  }";
+}
+
+void check_execution(const ExpectCollectives& expect, const Execution& execution,
+                     CheckContext& context) {
+  const interp::Code& code = *context.run.prepared->code;
+  bool any = false;
+  for (Rank r = 0; r < code.rank_count; ++r) {
+    const std::vector<Line> lines = lines_of(execution, code, r);
+    if (lines.empty()) continue;  // a rank that is in no group
+    any = true;
+    if (matches(expect.lines, lines, *code.world)) continue;
+    context.fail(execution, fmt::format("rank {} communicated{}\n  expected{}", r, to_text(lines),
+                                        to_text(expect.lines)));
+    context.update(context.statement.span, statement_text(lines));
+    return;
+  }
+  if (any || expect.lines.empty()) return;
+  context.fail(execution,
+               fmt::format("no rank communicated anything, expected{}", to_text(expect.lines)));
+  context.update(context.statement.span, statement_text({}));
+}
+
+}  // namespace
+
+void check(const ExpectCollectives& expect, CheckContext& context) {
+  if (context.run.error) return;
+  for (const Execution& execution : context.run.executions)
+    check_execution(expect, execution, context);
+}
+
+void check(const ExpectNo& expect, CheckContext& context) {
+  if (context.run.error) return;
+  const interp::Code& code = *context.run.prepared->code;
+  for (const Execution& execution : context.run.executions) {
+    for (const RecordedEvent& event : execution.events->events()) {
+      if (!is_communication(event, code)) continue;
+      const std::string kind(record(code.instructions[event.code].kind).mnemonic);
+      if (std::find(expect.kinds.begin(), expect.kinds.end(), kind) == expect.kinds.end()) continue;
+      context.fail(execution, fmt::format("rank {} executed {} at {}", event.rank, kind,
+                                          code.address(event.code)));
+      break;
+    }
+  }
+}
+
+}  // namespace hostir::script

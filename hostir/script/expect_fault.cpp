@@ -1,0 +1,125 @@
+// expect_error, expect_deadlock, expect_no_leaks, and what nobody expected.
+#include <fmt/core.h>
+
+#include "hostir/script/expectations.h"
+
+namespace hostir::script {
+namespace {
+
+constexpr std::string_view kLeak = "leak";
+
+bool says(const interp::Fault& fault, const std::string& text) {
+  if (fault.record.sentence.find(text) != std::string::npos) return true;
+  for (const std::string& note : fault.record.notes) {
+    if (note.find(text) != std::string::npos) return true;
+  }
+  return false;
+}
+
+std::string describe(const interp::Fault& fault) {
+  return fmt::format("{}: {}", fault.record.kind, fault.record.sentence);
+}
+
+std::string describe(const Error& error) {
+  std::string out;
+  for (const Diagnostic& d : error.diagnostics)
+    out += fmt::format("{}error[{}]: {}", out.empty() ? "" : "\n", d.id, d.message);
+  return out;
+}
+
+bool error_says(const Error& error, const std::string& id, const std::string& text) {
+  for (const Diagnostic& d : error.diagnostics) {
+    if (d.id == id && d.message.find(text) != std::string::npos) return true;
+  }
+  return false;
+}
+
+// Replaces what stands between `{{` and `}}` of the statement.
+void update_text(CheckContext& context, const std::string& text) {
+  const SourceSpan span = context.statement.span;
+  const std::string_view source =
+      context.sources.text(span.file).substr(span.begin, span.end - span.begin);
+  const size_t open = source.find("{{");
+  const size_t close = source.find("}}");
+  if (open == std::string_view::npos || close == std::string_view::npos) return;
+  SourceSpan inner = span;
+  inner.begin = span.begin + static_cast<uint32_t>(open) + 2;
+  inner.end = span.begin + static_cast<uint32_t>(close);
+  context.update(inner, text);
+}
+
+// The fault of this kind with this text; the others are failures here, as no other error may occur.
+void check_faults(const Execution& execution, const std::string& id, const std::string& text,
+                  CheckContext& context) {
+  const interp::Fault* same_kind = nullptr;
+  bool found = false;
+  for (const interp::Fault& fault : execution.result.faults) {
+    if (fault.record.kind == id && says(fault, text)) {
+      found = true;
+    } else if (fault.record.kind == id) {
+      same_kind = &fault;
+    } else if (fault.record.kind != kLeak) {
+      context.fail(execution, fmt::format("expected {} and no other error, but there was {}", id,
+                                          describe(fault)));
+    }
+  }
+  if (found) return;
+  if (same_kind) {
+    context.fail(execution, fmt::format("expected {} {{{{{}}}}}\n  it said {}", id, text,
+                                        same_kind->record.sentence));
+    update_text(context, same_kind->record.sentence);
+  } else {
+    context.fail(execution, fmt::format("expected {} {{{{{}}}}}, which did not occur", id, text));
+  }
+}
+
+void check_error(const std::string& id, const std::string& text, CheckContext& context) {
+  context.run.faults_expected = true;
+  if (context.run.error) {
+    if (error_says(*context.run.error, id, text)) return;
+    context.fail(fmt::format("expected {} {{{{{}}}}}\n  there was {}", id, text,
+                             describe(*context.run.error)));
+    const Diagnostic& first = context.run.error->diagnostics.front();
+    if (first.id == id) update_text(context, first.message);
+    return;
+  }
+  for (const Execution& execution : context.run.executions)
+    check_faults(execution, id, text, context);
+}
+
+}  // namespace
+
+void check(const ExpectError& expect, CheckContext& context) {
+  check_error(expect.id, expect.text, context);
+}
+
+void check(const ExpectDeadlock& expect, CheckContext& context) {
+  check_error("deadlock", expect.text, context);
+}
+
+void check(const ExpectNoLeaks&, CheckContext& context) {
+  for (const Execution& execution : context.run.executions) {
+    for (const interp::Fault& fault : execution.result.faults) {
+      if (fault.record.kind == kLeak) context.fail(execution, describe(fault));
+    }
+  }
+}
+
+std::vector<std::string> unexpected_faults(const RunRecord& run, const SourceManager& sources) {
+  std::vector<std::string> out;
+  if (run.faults_expected) return out;
+  const std::string where = position_text(sources, run.span);
+  if (run.error) out.push_back(fmt::format("{}: {}", where, describe(*run.error)));
+  for (const Execution& execution : run.executions) {
+    for (const interp::Fault& fault : execution.result.faults) {
+      if (fault.record.kind == kLeak) continue;  // asked for by expect_no_leaks
+      std::string message = fmt::format("{}: {}", where, describe(fault));
+      if (run.executions.size() > 1) message += fmt::format(" (schedule {})", execution.schedule);
+      for (const std::string& note : fault.record.notes) message += "\n  note: " + note;
+      out.push_back(std::move(message));
+    }
+  }
+  return out;
+}
+
+}  // namespace hostir::script

@@ -1,0 +1,50 @@
+#include <fmt/core.h>
+
+#include "hostir/script/expectations.h"
+#include "interp/session/lowering.h"
+
+namespace hostir::script {
+namespace {
+
+// Written forms that mean the same: sub-axes merged, open marks dropped.
+Sharding normal(Sharding s, const Program& program) {
+  const Mesh* mesh = program.find_mesh(s.mesh);
+  for (DimSharding& d : s.dims) {
+    d.open = false;
+    if (mesh) d.axes = merged_axes(*mesh, d.axes);
+  }
+  if (mesh) s.unreduced = merged_axes(*mesh, s.unreduced);
+  return s;
+}
+
+Expected<Function> placed_function(const Program& program, const std::string& name) {
+  const Function* f = program.find_function(name);
+  if (!f) return fail(ErrorKind::kExpectation, "test_sharding", "there is no function @" + name);
+  if (f->kind != FunctionKind::kFusion) return *f;
+  return interp::propagated_fusion(program, name);
+}
+
+}  // namespace
+
+void check(const ExpectSharding& expect, CheckContext& context) {
+  const Program& program = context.run_context.program;
+  const auto function = placed_function(program, expect.function);
+  if (!function) return context.fail("expect_sharding: " + function.error().message());
+  const auto id = function->find_value(expect.value);
+  if (!id) {
+    return context.fail(
+        fmt::format("expect_sharding: @{} has no value %{}", expect.function, expect.value));
+  }
+  const Sharding* actual = sharding_of(function->value(*id).type);
+  if (!actual) {
+    return context.fail(fmt::format("@{} %{} has no sharding, expected {}", expect.function,
+                                    expect.value, expect.sharding.to_string()));
+  }
+  if (normal(*actual, program) == normal(expect.sharding, program)) return;
+  const Sharding shown = normal(*actual, program);
+  context.fail(fmt::format("@{} %{} is sharded {}, expected {}", expect.function, expect.value,
+                           shown.to_string(), expect.sharding.to_string()));
+  context.update(expect.sharding.span, shown.to_string());
+}
+
+}  // namespace hostir::script

@@ -1,0 +1,94 @@
+#include "hostir/script/report.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace hostir::script {
+namespace {
+
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default: {
+        const auto byte = static_cast<unsigned char>(c);
+        out += byte < 0x20 && c != '\n' && c != '\t' ? ' ' : c;  // not allowed in XML 1.0
+      }
+    }
+  }
+  return out;
+}
+
+std::string junit_case(const TestCase& c) {
+  std::string out = fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\"",
+                                escaped(c.file), escaped(c.title), c.seconds);
+  if (c.passed()) return out + "/>\n";
+  out += ">\n";
+  for (const std::string& failure : c.failures) {
+    const std::string first = failure.substr(0, failure.find('\n'));
+    out += fmt::format("      <failure message=\"{}\">{}</failure>\n", escaped(first),
+                       escaped(failure));
+  }
+  return out + "    </testcase>\n";
+}
+
+}  // namespace
+
+int64_t TestReport::failed() const {
+  return std::count_if(cases.begin(), cases.end(), [](const TestCase& c) { return !c.passed(); });
+}
+
+int64_t TestReport::passed() const { return static_cast<int64_t>(cases.size()) - failed(); }
+
+std::string to_text(const TestReport& report) {
+  std::string out;
+  for (const TestCase& c : report.cases) {
+    if (c.passed()) continue;
+    out += c.line > 0 ? fmt::format("FAILED {}:{}: {}\n", c.file, c.line, c.title)
+                      : fmt::format("FAILED {}: {}\n", c.file, c.title);
+    for (const std::string& failure : c.failures) {
+      out += "  ";
+      for (const char ch : failure) {
+        out += ch;
+        if (ch == '\n') out += "  ";
+      }
+      out += "\n";
+    }
+  }
+  if (report.updated_files > 0) out += fmt::format("{} files rewritten\n", report.updated_files);
+  return out + fmt::format("{} passed, {} failed\n", report.passed(), report.failed());
+}
+
+std::string to_junit(const TestReport& report) {
+  std::string out = fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites tests=\"{}\" failures=\"{}\">\n",
+      report.cases.size(), report.failed());
+  for (size_t begin = 0; begin < report.cases.size();) {
+    size_t end = begin;
+    int64_t failures = 0;
+    std::string body;
+    for (; end < report.cases.size() && report.cases[end].file == report.cases[begin].file; ++end) {
+      body += junit_case(report.cases[end]);
+      failures += report.cases[end].passed() ? 0 : 1;
+    }
+    out += fmt::format("  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\">\n{}  </testsuite>\n",
+                       escaped(report.cases[begin].file), end - begin, failures, body);
+    begin = end;
+  }
+  return out + "</testsuites>\n";
+}
+
+}  // namespace hostir::script

@@ -1,0 +1,60 @@
+#include "hostir/script/runner.h"
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <thread>
+
+#include "hostir/script/test_file.h"
+
+namespace hostir::script {
+
+namespace fs = std::filesystem;
+
+Expected<std::vector<std::string>> find_scripts(const std::vector<std::string>& paths) {
+  std::vector<std::string> out;
+  for (const std::string& path : paths) {
+    std::error_code status;
+    if (path == "-" || fs::is_regular_file(path, status)) {
+      out.push_back(path);
+      continue;
+    }
+    if (!fs::is_directory(path, status)) {
+      return fail(ErrorKind::kUsage, "no_script", "no file or folder \"" + path + "\"");
+    }
+    std::vector<std::string> found;
+    for (fs::recursive_directory_iterator it(path, status), end; !status && it != end;
+         it.increment(status)) {
+      if (it->path().extension() == ".hir") found.push_back(it->path().string());
+    }
+    std::sort(found.begin(), found.end());
+    out.insert(out.end(), found.begin(), found.end());
+  }
+  if (out.empty()) return fail(ErrorKind::kUsage, "no_script", "no .hir files found");
+  return out;
+}
+
+Expected<TestReport> run_tests(const std::vector<std::string>& paths, const TestOptions& options,
+                               const interp::BackendFactory& make_backend) {
+  HOSTIR_ASSIGN_OR_RETURN(const std::vector<std::string> files, find_scripts(paths));
+  std::vector<FileResult> results(files.size());
+  std::atomic<size_t> next = 0;
+  const auto work = [&] {
+    for (size_t i = next++; i < files.size(); i = next++)
+      results[i] = run_file(files[i], options, make_backend);
+  };
+  {
+    std::vector<std::jthread> threads;
+    const size_t wanted = std::min(files.size(), static_cast<size_t>(std::max(1, options.jobs)));
+    for (size_t t = 1; t < wanted; ++t) threads.emplace_back(work);
+    work();
+  }
+  TestReport report;
+  for (FileResult& result : results) {
+    report.updated_files += result.rewritten ? 1 : 0;
+    std::move(result.cases.begin(), result.cases.end(), std::back_inserter(report.cases));
+  }
+  return report;
+}
+
+}  // namespace hostir::script

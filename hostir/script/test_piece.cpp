@@ -1,0 +1,192 @@
+#include "hostir/script/test_piece.h"
+
+#include <fmt/core.h>
+
+#include "hostir/script/expectations.h"
+#include "hostir/text/parser.h"
+#include "hostir/text/printer.h"
+
+namespace hostir::script {
+namespace {
+
+template <class... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+template <class... F>
+Overloaded(F...) -> Overloaded<F...>;
+
+// Values that any expectation of the test looks at, so that every run records them.
+void add_recorded(const std::vector<Statement>& statements, std::vector<std::string>& out) {
+  for (const Statement& s : statements) {
+    if (const auto* e = std::get_if<ExpectValue>(&s.body)) {
+      if (!e->output) out.push_back(e->point.value);
+    } else if (const auto* r = std::get_if<RepeatStatement>(&s.body)) {
+      add_recorded(r->body, out);
+    }
+  }
+}
+
+bool has_unsharded_check(const std::vector<Statement>& statements) {
+  for (const Statement& s : statements) {
+    if (std::holds_alternative<ExpectSameAsUnsharded>(s.body)) return true;
+    const auto* r = std::get_if<RepeatStatement>(&s.body);
+    if (r && has_unsharded_check(r->body)) return true;
+  }
+  return false;
+}
+
+class PieceRunner {
+ public:
+  PieceRunner(const TestPiece& test, const SourceManager& sources, RunContext context)
+      : test_(test), sources_(sources), context_(std::move(context)) {}
+
+  PieceResult run() {
+    statements(test_.statements);
+    close_run();
+    return std::move(result_);
+  }
+
+ private:
+  void statements(const std::vector<Statement>& list) {
+    for (const Statement& s : list) statement(s);
+  }
+
+  void statement(const Statement& s) {
+    std::visit(Overloaded{[&](const BindStatement& bind) { bind_value(s, bind); },
+                          [&](const RunStatement& run) { run_statement(s, run); },
+                          [&](const RepeatStatement& repeat) { repeat_statement(repeat); },
+                          [&](const auto& expect) { expectation(s, expect); }},
+               s.body);
+  }
+
+  void fail(const Statement& s, const std::string& message) {
+    result_.failures.push_back(position_text(sources_, s.span) + ": " + message);
+  }
+
+  void bind_value(const Statement& s, const BindStatement& bind) {
+    auto value = value_of(bind.value, environment_, context_.directory);
+    if (value)
+      environment_[bind.name] = std::move(*value);
+    else
+      fail(s, fmt::format("%{}: {}", bind.name, value.error().message()));
+  }
+
+  // What the run before left unexpected is a failure.
+  void close_run() {
+    if (!run_) return;
+    for (std::string& f : unexpected_faults(*run_, sources_))
+      result_.failures.push_back(std::move(f));
+    run_.reset();
+  }
+
+  void run_statement(const Statement& s, const RunStatement& statement) {
+    close_run();
+    auto run = execute_run(statement, environment_, context_);
+    if (!run) {
+      fail(s, run.error().message());
+      failed_ = true;
+      return;
+    }
+    run_ = std::move(*run);
+    run_->span = s.span;
+    failed_ = run_->error.has_value();
+    if (failed_) return;
+    check_phases(s);
+    feed(s, statement);
+    if (!statement.against || has_unsharded_check(test_.statements)) return;
+    CheckContext check = check_context(s);
+    check_against(Tolerance{}, check);
+  }
+
+  // Every phase of the compiler reads back to itself.
+  void check_phases(const Statement& s) {
+    for (const interp::PhaseText& phase : run_->prepared->view->phases) {
+      const auto program = text::parse_program(phase.text);
+      if (!program) {
+        fail(s, fmt::format("the text after {} does not read back: {}", phase.name,
+                            program.error().message()));
+      } else if (text::print(*program) != phase.text) {
+        fail(s, fmt::format("the text after {} prints otherwise when read back", phase.name));
+      }
+    }
+  }
+
+  void feed(const Statement& s, const RunStatement& statement) {
+    for (const auto& [name, number] : statement.feeding) {
+      const auto& outputs = run_->executions.front().result.outputs;
+      if (number < 1 || number > static_cast<int64_t>(outputs.size())) {
+        fail(s, fmt::format("feeding %{}: there is no output {}", name, number));
+        failed_ = true;
+        continue;
+      }
+      environment_[name] = outputs[static_cast<size_t>(number - 1)].global;
+    }
+  }
+
+  void repeat_statement(const RepeatStatement& repeat) {
+    for (int64_t i = 0; i < repeat.count; ++i) {
+      statements(repeat.body);
+      if (failed_) return;
+    }
+  }
+
+  CheckContext check_context(const Statement& s) {
+    return CheckContext{context_, environment_,     sources_,     s,
+                        *run_,    result_.failures, result_.edits};
+  }
+
+  template <class Expectation>
+  void expectation(const Statement& s, const Expectation& expect) {
+    if constexpr (std::is_same_v<Expectation, ExpectSharding>) {
+      if (!run_) {  // asks the compiler, not a run
+        RunRecord none;
+        CheckContext alone{context_, environment_,     sources_,     s,
+                           none,     result_.failures, result_.edits};
+        return check(expect, alone);
+      }
+    }
+    if (!run_) return fail(s, "there is no run before this expectation");
+    CheckContext check_with = check_context(s);
+    check(expect, check_with);
+  }
+
+  const TestPiece& test_;
+  const SourceManager& sources_;
+  RunContext context_;
+  Environment environment_;
+  std::optional<RunRecord> run_;
+  bool failed_ = false;
+  PieceResult result_;
+};
+
+}  // namespace
+
+std::string position_text(const SourceManager& sources, SourceSpan span) {
+  if (!span.valid()) return "?";
+  return fmt::format("{}:{}", sources.name(span.file), sources.locate(span.file, span.begin).line);
+}
+
+void CheckContext::fail(const std::string& message) const {
+  failures.push_back(position_text(sources, statement.span) + ": " + message);
+}
+
+void CheckContext::fail(const Execution& execution, const std::string& message) const {
+  if (run.executions.size() < 2) return fail(message);
+  fail(fmt::format("schedule {}: {}", execution.schedule, message));
+}
+
+void CheckContext::update(SourceSpan span, std::string text) const {
+  if (run_context.options.update == TestOptions::Update::kNo || !span.valid()) return;
+  edits.push_back({span.begin, span.end, std::move(text)});
+}
+
+PieceResult run_piece(const TestPiece& test, const Program& program, const SourceManager& sources,
+                      const std::string& directory, const TestOptions& options,
+                      const interp::BackendFactory& make_backend) {
+  RunContext context{program, options, make_backend, directory, {}};
+  add_recorded(test.statements, context.recorded);
+  return PieceRunner(test, sources, std::move(context)).run();
+}
+
+}  // namespace hostir::script

@@ -1,0 +1,22 @@
+// One `test` piece: its statements in order, against one program.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hostir/script/edits.h"
+#include "hostir/script/test_run.h"
+
+namespace hostir::script {
+
+struct PieceResult {
+  std::vector<std::string> failures;
+  std::vector<Edit> edits;
+};
+
+/// Runs everything; no failure stops it, except that a repeat ends early where its run fails.
+PieceResult run_piece(const TestPiece& test, const Program& program, const SourceManager& sources,
+                      const std::string& directory, const TestOptions& options,
+                      const interp::BackendFactory& make_backend);
+
+}  // namespace hostir::script
