@@ -1,0 +1,76 @@
+#include "interp/session/ledger_snapshot.h"
+
+#include <map>
+
+#include "hostir/ops/record.h"
+#include "interp/session/snapshot_builder.h"
+
+namespace hostir::interp {
+namespace {
+
+// The fingerprint that most members have; the first of them on a tie.
+std::string majority(const MeetingView& meeting) {
+  std::map<std::string, int> votes;
+  for (const ArrivalView& a : meeting.arrivals) {
+    if (a.arrived) ++votes[a.fingerprint];
+  }
+  std::string best;
+  for (const ArrivalView& a : meeting.arrivals) {
+    if (a.arrived && (best.empty() || votes[a.fingerprint] > votes[best])) best = a.fingerprint;
+  }
+  return best;
+}
+
+LedgerCell cell_of(const Code& code, const MeetingView& meeting, const ArrivalView& a,
+                   const std::string& expected) {
+  LedgerCell out;
+  out.rank = a.rank;
+  if (!a.arrived) return out;
+  out.code = a.code;
+  out.address = code.address(a.code);
+  out.fingerprint = a.fingerprint;
+  out.task = a.task;
+  out.arrived_ns = a.arrived_ns;
+  if (a.finished)
+    out.state = LedgerCell::State::kDone;
+  else if (meeting.complete && !meeting.mismatch)
+    out.state = LedgerCell::State::kRunning;
+  else
+    out.state = LedgerCell::State::kArrived;
+  if (meeting.mismatch && a.fingerprint != expected) out.state = LedgerCell::State::kDiffers;
+  return out;
+}
+
+LedgerRow row_of(const Code& code, const MeetingView& meeting) {
+  LedgerRow out;
+  out.comm = meeting.comm;
+  out.comm_name = code.communicators[meeting.comm].name;
+  out.group = meeting.group;
+  out.sequence = meeting.sequence;
+  out.point_to_point = meeting.point_to_point;
+  if (meeting.mismatch)
+    out.state = LedgerRow::State::kMismatch;
+  else if (meeting.finished)
+    out.state = LedgerRow::State::kDone;
+  else if (meeting.complete)
+    out.state = LedgerRow::State::kRunning;
+  const std::string expected = majority(meeting);
+  for (const ArrivalView& a : meeting.arrivals) {
+    out.cells.push_back(cell_of(code, meeting, a, expected));
+    if (!a.arrived || a.fingerprint != expected || !out.kind.empty()) continue;
+    out.kind = record(a.kind).mnemonic;
+    out.bytes = a.count_elems * size_bytes(a.dtype);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<LedgerRow> make_ledger_snapshot(const Interpreter& interpreter) {
+  std::vector<LedgerRow> out;
+  for (const MeetingView& meeting : interpreter.ledger())
+    out.push_back(row_of(interpreter.code(), meeting));
+  return out;
+}
+
+}  // namespace hostir::interp

@@ -1,0 +1,208 @@
+#include "interp/session/live_values.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+#include "interp/session/assemble.h"
+#include "interp/session/places.h"
+
+namespace hostir::interp {
+namespace {
+
+tl::unexpected<Error> wrong(const char* id, std::string message) {
+  return fail(ErrorKind::kRuntime, id, std::move(message));
+}
+
+std::string buffer_names(const Code& code) {
+  std::set<std::string> names;
+  for (const RegisterInfo& info : code.registers) {
+    if (info.buffer && info.value.valid())
+      names.insert(code.functions[info.function]->value(info.value).name);
+  }
+  std::string out;
+  for (const std::string& n : names) out += (out.empty() ? "%" : ", %") + n;
+  return out;
+}
+
+// Registers of a name, those in the scope of the rank's program counter first.
+std::vector<uint32_t> candidates(const Interpreter& interpreter, Rank rank,
+                                 const std::string& name) {
+  const Code& code = interpreter.code();
+  std::vector<uint32_t> out = find_registers(code, name);
+  const CodeIndex call = code.instructions[interpreter.rank(rank).code].call;
+  std::stable_partition(out.begin(), out.end(),
+                        [&](uint32_t reg) { return code.registers[reg].call == call; });
+  return out;
+}
+
+std::optional<AllocationView> allocation_of(const Interpreter& interpreter, Rank rank,
+                                            AllocationId id) {
+  for (const AllocationView& a : interpreter.allocations(rank)) {
+    if (a.id == id) return a;
+  }
+  return std::nullopt;
+}
+
+void add_state(const Interpreter& interpreter, Rank rank, const BufferRef& buffer,
+               ValueReading& out) {
+  const auto allocation = allocation_of(interpreter, rank, buffer.allocation);
+  if (!allocation) return;
+  out.version = allocation->version;
+  const auto writer = interpreter.task(allocation->written_task);
+  const bool in_flight = writer && !writer->finished && allocation->version > 0;
+  out.write_in_flight = out.write_in_flight || in_flight;
+  // Poisoned until the first write is visible.
+  const bool never = !allocation->initialised && allocation->version == 0;
+  out.undefined = out.undefined || never || (in_flight && allocation->version == 1);
+}
+
+ValueReading integer_reading(int64_t value) {
+  ValueReading out;
+  out.tensor = Tensor::zeros(DType::kI64, {});
+  out.tensor.set_int(0, value);
+  out.type = IndexType{};
+  return out;
+}
+
+Expected<ValueReading> read_rank(const Interpreter& interpreter, const ValueQuery& query) {
+  HOSTIR_ASSIGN_OR_RETURN(const BufferRef buffer,
+                          find_buffer(interpreter, query.rank, query.value));
+  ValueReading out;
+  out.placement = *buffer.placement;
+  out.type = current_type(interpreter, query.rank, buffer, query.value);
+  out.box = query.box ? query.box->intersect(out.placement.box) : out.placement.box;
+  if (out.box.empty() && query.box && !query.box->empty()) {
+    out.notes.push_back(fmt::format("rank {} holds nothing of this part", query.rank));
+    out.tensor = Tensor::zeros(out.placement.dtype, out.box.extents());
+    return out;
+  }
+  HOSTIR_ASSIGN_OR_RETURN(out.tensor, interpreter.backend().read(query.rank, buffer, out.box));
+  add_state(interpreter, query.rank, buffer, out);
+  return out;
+}
+
+void add_notes(const Assembled& whole, ValueReading& out) {
+  for (const Rank r : whole.missing) out.notes.push_back(fmt::format("rank {} has no part", r));
+  if (whole.disagreement) {
+    const auto& d = *whole.disagreement;
+    out.notes.push_back(fmt::format("ranks {} and {} hold different values at {}", d.first,
+                                    d.second, index_to_string(d.index)));
+  }
+}
+
+Expected<ValueReading> read_global(const Interpreter& interpreter, const ValueQuery& query) {
+  const Rank ranks = interpreter.code().rank_count;
+  std::vector<Tensor> parts(static_cast<size_t>(ranks));
+  std::vector<ShardData> shards;
+  ValueReading out;
+  std::optional<Error> error;
+  for (Rank r = 0; r < ranks; ++r) {
+    const auto buffer = find_buffer(interpreter, r, query.value);
+    if (!buffer) {
+      error = buffer.error();
+      continue;
+    }
+    if (shards.empty()) out.type = current_type(interpreter, r, *buffer, query.value);
+    add_state(interpreter, r, *buffer, out);
+    auto tensor = interpreter.backend().read(r, *buffer, buffer->placement->box);
+    if (!tensor) return tl::unexpected(tensor.error());
+    parts[static_cast<size_t>(r)] = std::move(*tensor);
+    shards.push_back({r, buffer->placement->box, &parts[static_cast<size_t>(r)]});
+  }
+  if (shards.empty() && error) return tl::unexpected(std::move(*error));
+  const Sharding* sharding = sharding_of(out.type);
+  if (sharding && sharding->is_partial()) {
+    if (query.partial == ValueQuery::Partial::kAddends) {
+      return wrong("partial_value", fmt::format("%{} is partial: {}; read it rank by rank",
+                                                query.value, sharding->to_string()));
+    }
+    out.notes.push_back(fmt::format("partial: {}; shown reduced", sharding->to_pytorch()));
+  }
+  Assembled whole = assemble(*interpreter.code().program, out.type, shards);
+  add_notes(whole, out);
+  const Box all = Box::whole(whole.tensor.extents);
+  out.placement = {whole.tensor.dtype, whole.tensor.extents, all, {}};
+  out.box = query.box ? query.box->intersect(all) : all;
+  out.tensor = Tensor::zeros(whole.tensor.dtype, out.box.extents());
+  copy_region(whole.tensor, all, out.tensor, out.box, out.box);
+  return out;
+}
+
+}  // namespace
+
+Expected<BufferRef> find_buffer(const Interpreter& interpreter, Rank rank,
+                                const std::string& name) {
+  const std::vector<uint32_t> registers = candidates(interpreter, rank, name);
+  for (const uint32_t reg : registers) {
+    auto buffer = interpreter.buffer(rank, reg);
+    if (buffer && buffer->placement) return std::move(*buffer);
+  }
+  if (registers.empty()) {
+    return wrong("no_value",
+                 fmt::format("@{} has no buffer %{}; it has {}", interpreter.code().entry, name,
+                             buffer_names(interpreter.code())));
+  }
+  return wrong("not_live", fmt::format("%{} is not live on rank {} here", name, rank));
+}
+
+std::optional<int64_t> find_integer(const Interpreter& interpreter, Rank rank,
+                                    const std::string& name) {
+  for (const uint32_t reg : candidates(interpreter, rank, name)) {
+    const RegisterInfo& info = interpreter.code().registers[reg];
+    const Type& type = interpreter.code().functions[info.function]->value(info.value).type;
+    if (!std::holds_alternative<IndexType>(type)) continue;
+    const auto value = interpreter.integer(rank, reg);
+    if (value) return value;
+  }
+  return std::nullopt;
+}
+
+Type current_type(const Interpreter& interpreter, Rank rank, const BufferRef& buffer,
+                  const std::string& name) {
+  const Code& code = interpreter.code();
+  const auto allocation = allocation_of(interpreter, rank, buffer.allocation);
+  const bool whole = allocation && buffer.offset_bytes == 0 && buffer.placement &&
+                     allocation->placement && *buffer.placement == *allocation->placement;
+  if (whole && allocation->layout != kNoLayout) return code.layouts[allocation->layout].type;
+  for (const uint32_t reg : candidates(interpreter, rank, name)) {
+    if (code.registers[reg].layout != kNoLayout)
+      return code.layouts[code.registers[reg].layout].type;
+  }
+  TensorType plain;
+  if (buffer.placement) {
+    plain.dtype = buffer.placement->dtype;
+    for (const int64_t n : buffer.placement->global) plain.shape.emplace_back(n);
+  }
+  return plain;
+}
+
+Expected<ValueReading> read_value(const Interpreter& interpreter, const ValueQuery& query) {
+  if (query.rank < 0 || query.rank >= interpreter.code().rank_count)
+    return wrong("no_rank", fmt::format("there is no rank {}", query.rank));
+  const auto integer = find_integer(interpreter, query.rank, query.value);
+  if (integer) return integer_reading(*integer);
+  if (query.from == ValueQuery::From::kRank) return read_rank(interpreter, query);
+  return read_global(interpreter, query);
+}
+
+Expected<Box> slice_box(const std::vector<SliceRange>& slice, const Extents& global) {
+  if (slice.size() > global.size()) {
+    return fail(
+        ErrorKind::kUsage, "slice_rank",
+        fmt::format("{} indices for a value of {} dimensions", slice.size(), global.size()));
+  }
+  Box box = Box::whole(global);
+  for (size_t d = 0; d < slice.size(); ++d) {
+    box.lo[d] = slice[d].lo;
+    if (slice[d].hi >= 0) box.hi[d] = slice[d].hi;
+    if (box.lo[d] <= box.hi[d] && box.hi[d] <= global[d]) continue;
+    return fail(ErrorKind::kUsage, "slice_range",
+                fmt::format("{}:{} is outside of dimension {}, which has {} elements", box.lo[d],
+                            box.hi[d], d, global[d]));
+  }
+  return box;
+}
+
+}  // namespace hostir::interp

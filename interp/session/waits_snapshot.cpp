@@ -1,0 +1,39 @@
+#include "interp/session/waits_snapshot.h"
+
+#include <algorithm>
+
+#include "interp/core/wait_graph.h"
+#include "interp/session/snapshot_builder.h"
+
+namespace hostir::interp {
+
+WaitsSnapshot make_waits_snapshot(const Interpreter& interpreter) {
+  const WaitGraph graph = wait_graph(interpreter);
+  WaitsSnapshot out;
+  for (const WaitEdge& e : graph.edges) {
+    const WaitNode& from = graph.nodes[e.from];
+    const WaitNode& to = graph.nodes[e.to];
+    out.edges.push_back({from.rank, to.rank, from.text, to.text, e.on});
+  }
+  std::stable_sort(out.edges.begin(), out.edges.end(), [](const RankWait& a, const RankWait& b) {
+    return std::pair(a.from, a.to) < std::pair(b.from, b.to);
+  });
+  const auto add_once = [](std::vector<Rank>& list, Rank rank) {
+    if (std::find(list.begin(), list.end(), rank) == list.end()) list.push_back(rank);
+  };
+  for (const uint32_t n : graph.culprits) add_once(out.culprits, graph.nodes[n].rank);
+  for (const uint32_t n : graph.cycle) add_once(out.cycle, graph.nodes[n].rank);
+  out.sentence = graph.edges.empty() ? "Nobody waits." : graph.sentence;
+  return out;
+}
+
+std::vector<FaultSnapshot> make_fault_snapshots(const Interpreter& interpreter, uint32_t branch) {
+  std::vector<FaultSnapshot> out;
+  for (const Fault& f : interpreter.faults()) {
+    out.push_back({f.record.kind, f.record.sentence, f.record.ranks, f.record.instructions,
+                   f.record.notes, Position{f.position, branch}});
+  }
+  return out;
+}
+
+}  // namespace hostir::interp
