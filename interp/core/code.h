@@ -14,6 +14,7 @@
 #include "hostir/ir/placement.h"
 #include "hostir/ir/program.h"
 #include "interp/core/ids.h"
+#include "interp/core/index_code.h"
 
 namespace hostir::interp {
 
@@ -25,32 +26,72 @@ struct Communicator {
   std::vector<int32_t> group_of_rank;     // -1: in no group
   std::vector<int32_t> position_of_rank;
   uint64_t content_key = 0;  // (members, ordinal), equal in all files of a run
+  /// `comm over {tp}`, `comm groups [[0,1],[2,3]]`
+  std::string to_string() const;
 };
 
-/// Placements of one buffer-typed value (or of one layout change) for every rank.
+/// Placements of one buffer-typed value (or of one layout change) for every rank. Where a size is
+/// an integer that the host reads while it runs, `by_rank` is empty and the interpreter makes the
+/// placement when the instruction runs.
 struct LayoutTable {
   Type type;  // global shape and layout, sizes bound
   std::vector<Placement> by_rank;
+  std::vector<IndexCodeId> dynamic_shape;  // one per dimension, if by_rank is empty
+  bool is_static() const { return !by_rank.empty(); }
 };
 using LayoutIndex = uint32_t;
 inline constexpr LayoutIndex kNoLayout = 0xffffffffu;
+inline constexpr uint32_t kNoRegister = 0xffffffffu;
+inline constexpr CodeIndex kNoCode = 0xffffffffu;
+inline constexpr IndexCodeId kNoExpr = 0xffffffffu;
+
+/// What a flat instruction is: one of the text, or glue that the flattening put in. Glue is no
+/// decision; it runs together with the instruction before it.
+enum class CodeRole : uint8_t { kInstruction, kLoopEnd, kJump };
+
+struct RegisterMove {
+  uint32_t to = 0;
+  uint32_t from = 0;  // kNoRegister: `none`
+};
 
 /// One flat instruction. Register numbers index the rank's register file.
 struct CodeInstruction {
   OpKind kind = OpKind::return_;
-  uint32_t address = 0;              // n of `@f#n`
-  uint32_t function = 0;             // index into Code::functions (inlined calls keep their own)
-  InstrId instr;                     // in that function
-  uint32_t jump = 0;                 // control flow: where to go
-  uint32_t loop = 0;                 // index of the loop it belongs to, 0 = none (for stepping out)
-  std::vector<uint32_t> operands;    // registers, in operand order; kNoRegister for `none`
+  CodeRole role = CodeRole::kInstruction;
+  uint32_t address = 0;        // n of `@f#n`
+  uint32_t function = 0;       // index into Code::functions (inlined calls keep their own)
+  InstrId instr;               // in that function
+  CodeIndex jump = kNoCode;    // for_, loop end, where, jump: where to go; group: its first member
+  CodeIndex end = kNoCode;     // for_, where, group, call: first instruction behind it
+  CodeIndex parent = kNoCode;  // the enclosing for_, where, group or call
+  CodeIndex call = kNoCode;    // the innermost inlined call it is in
+  CodeIndex group = kNoCode;   // the group whose member it is; a group stands behind them
+  uint32_t index_register = kNoRegister;  // for_, loop end: the loop variable
+  std::vector<uint32_t> operands;    // registers, in operand order; kNoRegister for `none`, streams
+                                     // and communicators
   std::vector<LayoutIndex> layouts;  // per operand: static layout before, kNoLayout if not a buffer
-  std::vector<LayoutIndex> becomes;  // per operand: layout after
+  std::vector<LayoutIndex> becomes;  // per operand: layout after, kNoLayout if unchanged
   std::vector<uint32_t> results;     // registers
-  StreamIndex stream = 0;
-  CommIndex comm = 0;
+  LayoutIndex result_layout = kNoLayout;  // alloc, subview, reinterpret
+  std::vector<RegisterMove> moves;        // for_, yield, call, return: names passed on
+  std::vector<RegisterMove> exit_moves;   // for_, loop end: carried values to results
+  std::vector<IndexCodeId> exprs;         // bounds, starts, condition, index, counts
+  std::vector<IndexCodeId>
+      more_exprs;  // subview: limits (kNoExpr: to the end); all_to_all: receives
+  IndexCodeId position_expr = kNoExpr;  // root, peer or shift, where the op has one
+  uint32_t membership = 0;              // where in @mesh: index into Code::rank_tables
+  StreamIndex stream = kNoStream;
+  CommIndex comm = kNoComm;
 };
-inline constexpr uint32_t kNoRegister = 0xffffffffu;
+
+/// What a register stands for.
+struct RegisterInfo {
+  uint32_t function = 0;     // index into Code::functions
+  ValueId value;             // in that function
+  CodeIndex call = kNoCode;  // the inlined call it belongs to
+  bool buffer = false;
+  LayoutIndex layout = kNoLayout;  // declared layout of a buffer
+};
 
 /// A flattened host program, with sizes bound. `program` is the text it came from.
 struct Code {
@@ -63,6 +104,10 @@ struct Code {
   std::vector<std::string> streams;  // names
   std::vector<Communicator> communicators;
   std::vector<LayoutTable> layouts;
+  std::vector<IndexCode> exprs;
+  std::vector<std::vector<int64_t>> rank_tables;  // coordinates, membership; by rank
+  std::vector<RegisterInfo> registers;
+  std::vector<uint32_t> parameters;  // registers, in order
   uint32_t register_count = 0;
   Rank rank_count = 0;
 
@@ -73,14 +118,20 @@ struct Code {
   }
   /// `@mlp.host#9`
   std::string address(CodeIndex index) const;
+  /// `%y`; empty for kNoRegister.
+  std::string register_name(uint32_t reg) const;
+  /// All registers with this value name (without '%'), the entry function's first.
+  std::vector<uint32_t> find_registers(std::string_view name) const;
 };
 
 struct CodeOptions {
-  std::string entry;   // host function
+  std::string entry;   // host function; empty: the first one
   SizeBindings sizes;  // every symbolic size that the text needs
 };
 
-/// Errors: unbound sizes, recursion, communicators with a rank twice, layouts of unknown meshes.
+/// Errors: `code_entry` no such host function, `code_size` unbound sizes, `code_call` recursion or
+/// a callee that is no host function, `code_comm` communicators with a rank twice or out of range,
+/// `code_mesh` unknown mesh, `code_op` an instruction that no host function may hold, `code_name`.
 Expected<std::shared_ptr<const Code>> compile_code(std::shared_ptr<const Program> program,
                                                    const CodeOptions& options);
 

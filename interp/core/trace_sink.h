@@ -15,23 +15,23 @@
 
 namespace hostir::interp {
 
-/// One executed host instruction on one rank. The members of a `group { }` follow the group's
-/// record as records of their own, with the group's task.
+/// One executed host instruction on one rank. The members of a `group { }` come before the record
+/// of the group, with communicator and sequence number but without a task.
 struct IssuedRecord {
   uint64_t decision = 0;  // number of the decision that ran it
   uint32_t branch = 0;
   Rank rank = 0;
   CodeIndex code = 0;
   LoopPathId loop_path = 0;
-  StreamIndex stream = 0;     // of asynchronous instructions
-  TaskId task = kNoTask;      // of asynchronous instructions
-  int64_t host_start_ns = 0;  // virtual or host clock
+  StreamIndex stream = kNoStream;  // of asynchronous instructions
+  TaskId task = kNoTask;           // of asynchronous instructions
+  int64_t host_start_ns = 0;       // virtual or host clock
   int64_t host_end_ns = 0;
   int64_t waited_ns = 0;       // of `wait ... on host`
   TaskId waits_for = kNoTask;  // of `wait`: the event's task; kNoTask: `none`
   int64_t bytes = 0;      // alloc, free: size; collectives: bytes per rank as nccl-tests counts
   uint64_t sequence = 0;  // collectives
-  CommIndex comm = 0;
+  CommIndex comm = kNoComm;
   int32_t peer = -1;  // send, recv: position of the other side
 };
 

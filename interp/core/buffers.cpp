@@ -1,0 +1,302 @@
+// Opening buffer operands: lifetime, bounds, layouts, and the plan that keeps what does not change.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "interp/core/engine.h"
+#include "interp/core/flattener.h"
+
+namespace hostir::interp {
+
+bool Engine::evaluate(const Step& step, IndexCodeId expr, int64_t& out) {
+  if (code->exprs[expr].evaluate(step.rank_state.registers.data(), code->rank_tables, step.rank,
+                                 out)) {
+    return true;
+  }
+  return fault(step, "index_error",
+               fmt::format("rank {}: an index expression of {} divides by zero or overflows",
+                           step.rank, name_of(step)));
+}
+
+void Engine::move_registers(RankState& rank, const std::vector<RegisterMove>& moves) {
+  static constexpr size_t kFew = 8;
+  Register few[kFew];
+  std::vector<Register> many;
+  Register* values = few;
+  if (moves.size() > kFew) {
+    many.resize(moves.size());
+    values = many.data();
+  }
+  // All sources are read before any target is written: names may be swapped.
+  for (size_t i = 0; i < moves.size(); ++i) {
+    values[i] = moves[i].from == kNoRegister ? Register{} : rank.registers[moves[i].from];
+  }
+  for (size_t i = 0; i < moves.size(); ++i) rank.registers[moves[i].to] = values[i];
+}
+
+const Placement* Engine::placement(const Step& step, LayoutIndex layout) {
+  const LayoutTable& table = code->layouts[layout];
+  if (table.is_static()) return &table.by_rank[static_cast<size_t>(step.rank)];
+  std::vector<int64_t> key = {layout, step.rank};
+  for (const IndexCodeId expr : table.dynamic_shape) {
+    int64_t size = 0;
+    if (!evaluate(step, expr, size)) return nullptr;
+    if (size < 0) {
+      fault(step, "index_error",
+            fmt::format("rank {}: {} has a size of {}", step.rank, name_of(step), size));
+      return nullptr;
+    }
+    key.push_back(size);
+  }
+  const auto known = dynamic_index.find(key);
+  if (known != dynamic_index.end()) return known->second;
+  const Extents extents(key.begin() + 2, key.end());
+  const auto elements = element_count(extents);
+  if (!elements || *elements > INT64_MAX / 16) {
+    fault(step, "index_error",
+          fmt::format("rank {}: {} is larger than any memory", step.rank, name_of(step)));
+    return nullptr;
+  }
+  dynamic_placements.push_back(
+      make_placement(*code->program, table.type, extents, step.rank, nullptr));
+  dynamic_index.emplace(std::move(key), &dynamic_placements.back());
+  return &dynamic_placements.back();
+}
+
+Allocation* Engine::open(const Step& step, uint32_t operand) {
+  const uint32_t reg = step.code.operands[operand];
+  const Register& name = step.rank_state.registers[reg];
+  if (name.slot == kNoSlot) {
+    fault(step, "uninitialised_read",
+          fmt::format("rank {}: {} uses {}, which this rank never made", step.rank, name_of(step),
+                      code->register_name(reg)));
+    return nullptr;
+  }
+  Allocation& a = step.rank_state.allocations[name.slot];
+  const bool same = a.id.index == static_cast<uint32_t>(name.value);
+  if (same && a.live && a.generation == name.generation) return &a;
+  std::string how = "freed before";
+  if (same && a.live) {
+    how = fmt::format("given to another name by {}", name_of(a.allocated_by));
+  } else if (same && a.freed_by != kNoCode) {
+    how = fmt::format("freed by {}", name_of(a.freed_by));
+  }
+  const bool again = step.code.kind == OpKind::free;
+  fault(step, again ? "double_free" : "use_after_free",
+        fmt::format("rank {}: {} {} {} that was {}", step.rank, name_of(step),
+                    again ? "frees" : "uses", code->register_name(reg), how));
+  return nullptr;
+}
+
+std::optional<BufferRef> Engine::buffer_of(const RankState& rank, const Register& name) const {
+  if (name.slot == kNoSlot) return std::nullopt;
+  const Allocation& a = rank.allocations[name.slot];
+  const bool same = a.id.index == static_cast<uint32_t>(name.value);
+  if (!same || !a.live || a.generation != name.generation) return std::nullopt;
+  BufferRef ref;
+  ref.allocation = a.id;
+  ref.offset_bytes = name.offset_bytes;
+  // The name for the whole allocation follows its layout; a view keeps its own.
+  const bool whole = name.offset_bytes == 0 && name.shape == 0 && a.placement != nullptr &&
+                     name.placement == a.declared;
+  ref.placement = whole ? a.placement : name.placement;
+  if (name.shape != 0) ref.strides_elems = shapes[name.shape].strides_elems;
+  ref.size_bytes = name.shape == 0 ? ref.placement->local_bytes() : shapes[name.shape].span_bytes();
+  return ref;
+}
+
+uint32_t Engine::intern_shape(StridedShape shape) {
+  std::vector<int64_t> key = shape.extents;
+  key.insert(key.end(), shape.strides_bytes.begin(), shape.strides_bytes.end());
+  key.push_back(shape.row_bytes);
+  key.insert(key.end(), shape.strides_elems.begin(), shape.strides_elems.end());
+  const auto [at, added] = shape_index.try_emplace(std::move(key), shapes.size());
+  if (added) shapes.push_back(std::move(shape));
+  return at->second;
+}
+
+IssuePlan& Engine::plan(const Step& step) {
+  auto& slot = plans[static_cast<size_t>(step.index) * static_cast<size_t>(code->rank_count) +
+                     static_cast<size_t>(step.rank)];
+  if (slot == nullptr) slot = std::make_unique<IssuePlan>();
+  IssuePlan& plan = *slot;
+  if (plan.built) return plan;
+  const Instruction& source = code->source(step.index);
+  for (uint32_t i = 0; i < step.code.operands.size(); ++i) {
+    const uint32_t reg = step.code.operands[i];
+    if (reg == kNoRegister || !code->registers[reg].buffer) continue;
+    plan.buffers.push_back({i, 0, 0});
+    BufferRef& ref = plan.refs.emplace_back();
+    ref.access = source.operands[i].access;
+  }
+  plan.built = true;
+  return plan;
+}
+
+bool Engine::bind_buffers(const Step& step, IssuePlan& plan) {
+  for (size_t i = 0; i < plan.buffers.size(); ++i) {
+    PlannedBuffer& planned = plan.buffers[i];
+    BufferRef& ref = plan.refs[i];
+    Allocation* a = open(step, planned.operand);
+    if (a == nullptr) return false;
+    const Register& name = step.rank_state.registers[step.code.operands[planned.operand]];
+    const LayoutIndex before = step.code.layouts[planned.operand];
+    const LayoutIndex after = step.code.becomes[planned.operand];
+    const bool fixed = before != kNoLayout && code->layouts[before].is_static();
+    const Placement* placed =
+        fixed ? &code->layouts[before].by_rank[static_cast<size_t>(step.rank)] : name.placement;
+    if (ref.placement != placed) {
+      ref.placement = placed;
+      planned.bytes = placed->local_bytes();
+    }
+    if (after != kNoLayout && ref.after == nullptr) {
+      ref.after = placement(step, after);
+      if (ref.after == nullptr) return false;
+      planned.bytes = std::max(planned.bytes, ref.after->local_bytes());
+    }
+    if (planned.shape != name.shape) {
+      planned.shape = name.shape;
+      ref.strides_elems = shapes[name.shape].strides_elems;
+    }
+    ref.allocation = a->id;
+    ref.offset_bytes = name.offset_bytes;
+    ref.size_bytes = name.shape == 0 ? planned.bytes : shapes[name.shape].span_bytes();
+    if (name.shape != 0 && planned.bytes == 0) ref.size_bytes = 0;
+    if (ref.offset_bytes + ref.size_bytes > a->bytes) {
+      return fault(step, "out_of_bounds",
+                   fmt::format("rank {}: {} touches bytes {} to {} of {}, which has {}", step.rank,
+                               name_of(step), ref.offset_bytes, ref.offset_bytes + ref.size_bytes,
+                               code->register_name(step.code.operands[planned.operand]), a->bytes));
+    }
+    const bool writes = ref.access == Access::kWrite || ref.access == Access::kReadWrite;
+    if (writes && !a->writable) {
+      return fault(step, "write_to_readonly",
+                   fmt::format("rank {}: {} writes to parameter {}, which is not inout", step.rank,
+                               name_of(step), code->register_name(a->reg)));
+    }
+  }
+  return true;
+}
+
+Touch Engine::touch_of(const Step& step, const IssuePlan& plan, size_t i) const {
+  const BufferRef& ref = plan.refs[i];
+  const uint32_t operand = plan.buffers[i].operand;
+  const uint32_t reg = step.code.operands[operand];
+  const Register& name = step.rank_state.registers[reg];
+  return {name.slot,  reg,
+          name.shape, {ref.offset_bytes, ref.offset_bytes + ref.size_bytes},
+          ref.access, step.code.becomes[operand],
+          ref.after,  step.index};
+}
+
+bool Engine::note_accesses(Step& step, const IssuePlan& plan) {
+  for (size_t i = 0; i < plan.buffers.size(); ++i) {
+    if (!touch(step, step.code.stream, touch_of(step, plan, i))) return false;
+  }
+  return true;
+}
+
+bool Engine::touch(Step& step, StreamIndex stream, const Touch& t) {
+  Allocation& a = step.rank_state.allocations[t.slot];
+  const bool writes = t.access != Access::kRead;
+  if (options.checks == InterpreterOptions::Checks::kAll && t.range.lo < t.range.hi) {
+    if (t.access != Access::kWrite && !a.initialised &&
+        !check_read(step, a, t.reg, t.range, t.shape)) {
+      return false;
+    }
+    const AccessRecord access{t.range.lo,
+                              t.range.hi,
+                              t.shape,
+                              stream,
+                              step.rank_state.streams[stream].issued,
+                              t.code,
+                              writes ? AccessRecord::Kind::kWrite : AccessRecord::Kind::kRead};
+    if (!note_access(step, a, t.reg, access)) return false;
+  }
+  if (!writes) return true;
+  if (!a.initialised) note_written(a, t.range, t.shape);
+  ++a.version;
+  a.written_by = t.code;
+  a.written_task = step.task;
+  if (t.after != kNoLayout && t.range.lo == 0 && t.shape == 0) {
+    a.layout = t.after;
+    a.placement = t.placement_after;
+  }
+  return true;
+}
+
+bool Engine::check_read(Step& step, const Allocation& a, uint32_t reg, ByteRange range,
+                        uint32_t shape) {
+  bool covered = a.written.covers(range);
+  if (!covered && shape != 0) {
+    const std::vector<ByteRange> rows = rows_of(shapes[shape], range.lo);
+    covered = std::all_of(rows.begin(), rows.end(),
+                          [&](const ByteRange& row) { return a.written.covers(row); });
+  }
+  if (covered) return true;
+  return warn(
+      step, "uninitialised_read",
+      fmt::format("rank {}: {} reads {}, {}", step.rank, name_of(step), code->register_name(reg),
+                  a.parameter                  ? "a parameter that was given no value"
+                  : a.written.ranges().empty() ? "which nothing has written"
+                                               : "of which only a part was written"));
+}
+
+void Engine::note_written(Allocation& a, ByteRange range, uint32_t shape) {
+  if (shape == 0) {
+    a.written.add(range);
+  } else if (range.lo < range.hi) {
+    for (const ByteRange& row : rows_of(shapes[shape], range.lo)) a.written.add(row);
+  }
+  if (!a.written.covers({0, a.bytes})) return;
+  a.initialised = true;
+  a.written.clear();
+}
+
+bool Engine::check_host_read(Step& step, const BufferRef& ref) {
+  const uint32_t reg = step.code.operands[0];
+  const Register& name = step.rank_state.registers[reg];
+  Allocation& a = step.rank_state.allocations[name.slot];
+  const ByteRange range{ref.offset_bytes, ref.offset_bytes + ref.size_bytes};
+  if (range.lo >= range.hi || options.checks != InterpreterOptions::Checks::kAll) return true;
+  if (!a.initialised && !check_read(step, a, reg, range, name.shape)) return false;
+  const uint32_t* host = clock_row(step.rank_state, code->streams.size());
+  for (const AccessRecord& old : a.accesses) {
+    if (old.kind != AccessRecord::Kind::kWrite || old.sequence <= host[old.stream]) continue;
+    const AccessRecord mine{
+        range.lo, range.hi, name.shape, 0, 0, step.index, AccessRecord::Kind::kRead};
+    if (!overlap(old, mine)) continue;
+    return fault(
+        step, "use_before_wait",
+        fmt::format("rank {}: {} reads {} on the host without waiting for {}, which writes "
+                    "it on stream \"{}\"",
+                    step.rank, name_of(step), code->register_name(reg), name_of(old.code),
+                    code->streams[old.stream]));
+  }
+  return true;
+}
+
+uint32_t Engine::shape_of_view(const std::vector<int64_t>& extents,
+                               const std::vector<int64_t>& strides_elems, int64_t element_bytes) {
+  // Dimensions from the last one on that lie without gaps are one row.
+  size_t outer = extents.size();
+  int64_t row = 1;
+  for (const int64_t n : extents) {
+    if (n == 0) return 0;
+  }
+  while (outer > 0 && (extents[outer - 1] == 1 || strides_elems[outer - 1] == row)) {
+    row *= extents[--outer];
+  }
+  if (outer == 0) return 0;
+  StridedShape shape;
+  for (size_t d = 0; d < outer; ++d) {
+    shape.extents.push_back(extents[d]);
+    shape.strides_bytes.push_back(strides_elems[d] * element_bytes);
+  }
+  shape.row_bytes = row * element_bytes;
+  shape.strides_elems = strides_elems;
+  return intern_shape(std::move(shape));
+}
+
+}  // namespace hostir::interp

@@ -1,0 +1,234 @@
+#include "interp/core/engine.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "hostir/ops/record.h"
+
+namespace hostir::interp {
+
+namespace {
+constexpr int64_t kCannotRun = INT64_MAX;
+
+bool waits_on_host(const CodeInstruction& code) {
+  return code.kind == OpKind::wait && code.stream == kNoStream;
+}
+}  // namespace
+
+Engine::Engine(std::shared_ptr<const Code> program, Backend& device, TraceSink* log,
+               const InterpreterOptions& run_options)
+    : code(std::move(program)), backend(device), sink(log), options(run_options) {
+  const auto n = static_cast<size_t>(code->rank_count);
+  shapes.emplace_back();
+  plans.resize(code->instructions.size() * n);
+  hosts.resize(n);
+  keys.assign(n, kCannotRun);
+  state.ledger.prepare(*code);
+  const size_t streams = code->streams.size();
+  for (size_t r = 0; r < n; ++r) {
+    RankState& rank = state.ranks.emplace_back();
+    rank.registers.resize(code->register_count);
+    rank.tasks = TaskTable(streams);
+    rank.streams.resize(streams);
+    rank.clocks.assign((streams + 1) * streams, 0);
+    const auto& started = options.ranks;
+    if (!started.empty() &&
+        std::find(started.begin(), started.end(), static_cast<Rank>(r)) == started.end()) {
+      rank.status = RankStatus::kNotStarted;
+    }
+  }
+}
+
+void Engine::start() {
+  const bool contents = backend.capabilities().reads_values;
+  const Function& entry = *code->functions[0];
+  for (Rank r = 0; r < code->rank_count; ++r) {
+    RankState& rank = state.ranks[static_cast<size_t>(r)];
+    for (size_t p = 0; p < code->parameters.size(); ++p) {
+      const uint32_t reg = code->parameters[p];
+      const LayoutIndex layout = code->registers[reg].layout;
+      const LayoutTable& table = code->layouts[layout];
+      Allocation& a = rank.allocations.emplace_back();
+      a.id = AllocationId(rank.next_allocation++);
+      a.reg = reg;
+      a.layout = layout;
+      a.placement = table.is_static() ? &table.by_rank[static_cast<size_t>(r)] : nullptr;
+      a.declared = a.placement;
+      a.bytes = a.placement != nullptr ? a.placement->local_bytes() : 0;
+      a.parameter = true;
+      a.writable = entry.params[p].inout;
+      a.live = true;
+      a.initialised = !contents || a.bytes == 0;
+      Register& name = rank.registers[reg];
+      name.value = a.id.index;
+      name.slot = static_cast<uint32_t>(rank.allocations.size() - 1);
+      name.placement = a.placement;
+      rank.live_bytes += a.bytes;
+    }
+    rank.peak_bytes = rank.live_bytes;
+    state.live_bytes += rank.live_bytes;
+    execute_glue(rank);
+  }
+  rebuild_hosts();
+}
+
+void Engine::rebuild_hosts() {
+  for (Rank r = 0; r < code->rank_count; ++r) refresh(r);
+}
+
+void Engine::refresh(Rank r) {
+  RankState& rank = state.ranks[static_cast<size_t>(r)];
+  HostState& host = hosts[static_cast<size_t>(r)];
+  if (rank.status == RankStatus::kRunnable || rank.status == RankStatus::kBlocked) {
+    rank.status = RankStatus::kRunnable;
+    rank.waits_for = kNoTask;
+    const CodeInstruction& next = code->instructions[rank.pc];
+    if (waits_on_host(next)) {
+      const TaskId event = event_of(rank, next.operands.empty() ? kNoRegister : next.operands[0]);
+      const TaskRecord* task = event == kNoTask ? nullptr : rank.tasks.find(task_number(event));
+      if (task != nullptr && !task->finished()) {
+        rank.status = RankStatus::kBlocked;
+        rank.waits_for = event;
+      }
+    }
+  }
+  const bool runnable = rank.status == RankStatus::kRunnable;
+  host.kind = runnable                              ? HostState::Kind::kRunnable
+              : rank.status == RankStatus::kBlocked ? HostState::Kind::kBlocked
+                                                    : HostState::Kind::kDone;
+  host.clock_ns = rank.clock_ns;
+  host.waits_for = rank.waits_for;
+  keys[static_cast<size_t>(r)] = runnable && !rank.frozen ? rank.clock_ns : kCannotRun;
+}
+
+Rank Engine::next_rank() const {
+  int64_t best = kCannotRun;
+  size_t rank = 0;
+  for (size_t r = 0; r < keys.size(); ++r) {
+    if (keys[r] < best) {
+      best = keys[r];
+      rank = r;
+    }
+  }
+  return best == kCannotRun || state.failed ? kNoRank : static_cast<Rank>(rank);
+}
+
+void Engine::execute_glue(RankState& rank) {
+  while (true) {
+    const CodeInstruction& c = code->instructions[rank.pc];
+    if (c.role == CodeRole::kInstruction) return;
+    if (c.role == CodeRole::kJump) {
+      rank.pc = c.jump;
+      continue;
+    }
+    LoopFrame& frame = rank.loops.back();
+    // An empty body has nothing to do in any iteration.
+    const bool empty = c.jump == rank.pc;
+    if (!empty && frame.index + 1 < frame.upper) {
+      ++frame.index;
+      const size_t known = paths.size();
+      frame.path = paths.next(frame.path);
+      if (paths.size() != known && sink != nullptr) {
+        sink->loop_path(frame.path, frame.outer, frame.loop, frame.index);
+      }
+      rank.loop_path = frame.path;
+      rank.registers[c.index_register].value = frame.index;
+      rank.pc = c.jump;
+      continue;
+    }
+    rank.loop_path = frame.outer;
+    rank.loops.pop_back();
+    move_registers(rank, c.exit_moves);
+    rank.pc = c.end;
+  }
+}
+
+StepResult Engine::step(Rank r) {
+  RankState& rank = state.ranks[static_cast<size_t>(r)];
+  StepResult result;
+  result.rank = r;
+  result.code = rank.pc;
+  if (keys[static_cast<size_t>(r)] == kCannotRun || state.failed) {
+    using Outcome = StepResult::Outcome;
+    result.outcome = state.failed                           ? Outcome::kFault
+                     : rank.status == RankStatus::kBlocked  ? Outcome::kBlocked
+                     : rank.status == RankStatus::kRunnable ? Outcome::kFrozen
+                                                            : Outcome::kDone;
+    return result;
+  }
+  const CodeInstruction& c = code->instructions[rank.pc];
+  Step step{rank, c, r, rank.pc, rank.pc + 1};
+  const int64_t start_ns = rank.clock_ns;
+  const LoopPathId path = rank.loop_path;
+  const size_t faults = state.faults.size();
+  rank.clock_ns += options.issue_ns;
+  ++rank.steps;
+  bool ok = state.position < options.max_steps;
+  if (!ok) {
+    fault(step, "max_steps",
+          fmt::format("rank {} is still at {} after {} steps", r, name_of(rank.pc),
+                      options.max_steps));
+  } else {
+    ok = execute_op(c.kind)(*this, step);
+  }
+  result.task = step.task;
+  if (sink != nullptr && logging == Interpreter::Logging::kOn) log_step(step, start_ns, path);
+  if (ok) {
+    rank.pc = step.next;
+    execute_glue(rank);
+  }
+  ++state.position;
+  refresh(r);
+  if (!state.failed) settle();
+  if (state.faults.size() != faults) result.outcome = StepResult::Outcome::kFault;
+  return result;
+}
+
+void Engine::log_step(const Step& step, int64_t start_ns, LoopPathId path) {
+  IssuedRecord record;
+  record.decision = state.position;
+  record.branch = branch;
+  record.rank = step.rank;
+  record.code = step.index;
+  record.loop_path = path;
+  record.stream = step.code.stream;
+  record.task = step.task;
+  record.host_start_ns = start_ns;
+  record.host_end_ns = step.rank_state.clock_ns;
+  record.waited_ns = step.waited_ns;
+  record.waits_for = step.waits_for;
+  record.bytes = step.bytes;
+  record.sequence = step.sequence;
+  record.comm = step.comm;
+  record.peer = step.peer;
+  sink->issued(record);
+}
+
+void Engine::settle() {
+  if (state.in_flight > 0) {
+    int64_t found = backend.poll(hosts, *this);
+    while (found > 0 && state.in_flight > 0 && next_rank() == kNoRank && !state.failed) {
+      found = backend.poll(hosts, *this);
+    }
+  }
+  if (!state.concluded && next_rank() == kNoRank) conclude();
+}
+
+void Engine::freeze(Rank r, bool frozen) {
+  RankState& rank = state.ranks[static_cast<size_t>(r)];
+  rank.frozen = frozen;
+  if (sink != nullptr && logging == Interpreter::Logging::kOn) {
+    DecisionRecord record;
+    record.kind = frozen ? DecisionRecord::Kind::kFreeze : DecisionRecord::Kind::kThaw;
+    record.number = state.position;
+    record.branch = branch;
+    record.rank = r;
+    sink->decision(record);
+  }
+  ++state.position;
+  refresh(r);
+  if (!state.failed) settle();
+}
+
+}  // namespace hostir::interp

@@ -1,0 +1,197 @@
+// The inside of the Interpreter: shared by interpreter.cpp, the checks and host_ops/, and by nobody
+// else.
+//
+// Engine holds the state, the caches that are not state, and the steps that host ops are made of:
+// evaluating expressions, opening buffers, beginning and issuing tasks, arriving at meetings. Each
+// returns false after a fatal fault; the caller then returns false at once.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "interp/core/interpreter.h"
+#include "interp/core/loop_paths.h"
+#include "interp/core/state.h"
+
+namespace hostir::interp {
+
+/// One instruction being executed on one rank.
+struct Step {
+  RankState& rank_state;
+  const CodeInstruction& code;
+  Rank rank = 0;
+  CodeIndex index = 0;
+  CodeIndex next = 0;
+  TaskId task = kNoTask;
+  TaskId waits_for = kNoTask;
+  int64_t waited_ns = 0;
+  int64_t bytes = 0;
+  uint64_t sequence = 0;
+  CommIndex comm = kNoComm;
+  int32_t peer = -1;
+};
+
+/// A buffer operand of an instruction on one rank, as far as it does not change between executions.
+struct PlannedBuffer {
+  uint32_t operand = 0;  // index in CodeInstruction::operands
+  uint32_t shape = 0;    // strided shape for which the BufferRef has strides
+  int64_t bytes = 0;     // of a contiguous view
+};
+
+/// Made at the first execution of an instruction on a rank, so that later ones allocate nothing.
+struct IssuePlan {
+  std::vector<PlannedBuffer> buffers;
+  std::vector<BufferRef> refs;  // beside `buffers`
+  OpenItem communication;
+  bool communication_fixed = false;  // nothing in it depends on registers
+  bool built = false;
+};
+
+class Engine final : public CompletionSink {
+ public:
+  Engine(std::shared_ptr<const Code> program, Backend& device, TraceSink* log,
+         const InterpreterOptions& run_options);
+
+  // ---- decisions (engine.cpp) ----
+  void start();
+  StepResult step(Rank rank);
+  void settle();  // poll, and conclude if nothing can move
+  void conclude();
+  Rank next_rank() const;
+  void refresh(Rank rank);  // status and scheduler key after anything that may have changed them
+  void freeze(Rank rank, bool frozen);
+  void rebuild_hosts();
+
+  // ---- completions (completions.cpp) ----
+  void completed(const Completion& completion) override;
+  void value(const ValueSummary& summary) override;
+  void change_memory(Rank rank, const TaskRecord& task);
+
+  // ---- faults (faults.cpp) ----
+  /// Records a fault at this instruction. Returns false if it is fatal.
+  bool fault(const Step& step, std::string id, const std::string& what);
+  bool warn(const Step& step, std::string id, const std::string& what);  // not fatal
+  void record_fault(Fault fault);
+  std::string name_of(const Step& step) const;  // `@f#9 launch`
+  std::string name_of(CodeIndex code) const;
+  std::string note_line(Rank rank, CodeIndex code, LoopPathId path) const;
+
+  // ---- pieces of host ops (buffers.cpp, tasks.cpp) ----
+  bool evaluate(const Step& step, IndexCodeId expr, int64_t& out);
+  void move_registers(RankState& rank, const std::vector<RegisterMove>& moves);
+  const Placement* placement(const Step& step, LayoutIndex layout);
+  /// The allocation behind an operand, checked to be alive; nullptr after a fault.
+  Allocation* open(const Step& step, uint32_t operand);
+  /// What a name stands for; nullopt if its allocation is gone.
+  std::optional<BufferRef> buffer_of(const RankState& rank, const Register& name) const;
+  uint32_t intern_shape(StridedShape shape);
+  IssuePlan& plan(const Step& step);
+  /// Fills the plan's BufferRefs for this execution and checks lifetime and bounds.
+  bool bind_buffers(const Step& step, IssuePlan& plan);
+  /// Checks and records the accesses of the task just begun.
+  bool note_accesses(Step& step, const IssuePlan& plan);
+  bool note_access(Step& step, Allocation& allocation, uint32_t reg, const AccessRecord& access);
+  bool check_read(Step& step, const Allocation& allocation, uint32_t reg, ByteRange range,
+                  uint32_t shape);
+  void note_written(Allocation& allocation, ByteRange range, uint32_t shape);
+  Touch touch_of(const Step& step, const IssuePlan& plan, size_t index) const;
+  /// One buffer of the task just begun on `stream`: checks, then version and layout.
+  bool touch(Step& step, StreamIndex stream, const Touch& touch);
+  bool check_host_read(Step& step, const BufferRef& ref);
+  /// The strided shape of a view with these extents; 0 where it is contiguous.
+  uint32_t shape_of_view(const std::vector<int64_t>& extents,
+                         const std::vector<int64_t>& strides_elems, int64_t element_bytes);
+
+  /// Gives the task its number and its place on the stream; `step.task` is set.
+  TaskRecord& begin_task(Step& step, StreamIndex stream);
+  void issue(Step& step, TaskRecord& task, std::span<const BufferRef> buffers,
+             std::span<const CommunicationItem> items);
+  void set_event(Step& step, size_t result);
+  uint32_t* clock_row(RankState& rank, size_t row) {
+    return rank.clocks.data() + row * code->streams.size();
+  }
+  /// Event of an operand: kNoTask for `none`.
+  TaskId event_of(const RankState& rank, uint32_t reg) const {
+    return reg == kNoRegister ? kNoTask : static_cast<TaskId>(rank.registers[reg].value);
+  }
+  void compact_tasks(RankState& rank);
+
+  // ---- communication (communication.cpp, meetings.cpp, mismatch.cpp) ----
+  bool resolve_communication(Step& step, OpenItem& out);
+  bool resolve_blocks(Step& step, OpenItem& out, const Placement* in, const Placement* to);
+  bool receives_of(Step& step, CommunicationItem& item, const Placement& to);
+  bool arrive(Step& step, TaskRecord& task, OpenItem& item);
+  bool arrive_pair(Step& step, TaskRecord& task, OpenItem& item);
+  bool report_mismatch(CommIndex comm, int32_t group, uint64_t sequence);
+  bool report_pending_mismatches();  // false if there was one
+  bool check_exchange(CommIndex comm, int32_t group, uint64_t sequence);
+  void add_member_notes(Fault& fault, Rank rank, const Arrival& arrival) const;
+  std::string describe(const Arrival& arrival) const;
+  /// As nccl-tests counts: the whole where the op has one, else this rank's part.
+  int64_t communication_bytes(const OpenItem& item) const;
+  /// Input and output of a collective may only overlap as NCCL's in-place form.
+  bool check_overlap(Step& step, const OpenItem& item);
+  void mark_finished(const TaskRecord& task, TaskId id, Rank rank);
+
+  // ---- suspicions of races (races.cpp) ----
+  bool suspect(Step& step, uint32_t reg, const AccessRecord& first, const AccessRecord& second);
+  enum class Order : uint8_t { kOrdered, kUnordered, kUnknown };
+  Order order_through_others(Rank rank, const std::vector<uint32_t>& clock,
+                             const AccessRecord& first) const;
+  void revisit_suspicions(bool last_chance);
+  void report_race(const Suspicion& suspicion);
+  bool overlap(const AccessRecord& a, const AccessRecord& b) const;
+
+  std::shared_ptr<const Code> code;
+  Backend& backend;
+  TraceSink* sink = nullptr;
+  InterpreterOptions options;
+  CompletionSink* observer = nullptr;
+  Interpreter::Logging logging = Interpreter::Logging::kOn;
+  uint32_t branch = 0;
+  State state;
+
+  // Caches and append-only tables: not state.
+  LoopPathTable paths;
+  std::vector<std::unique_ptr<IssuePlan>> plans;  // by code * rank count + rank
+  std::deque<StridedShape> shapes;                // 0 unused
+  std::map<std::vector<int64_t>, uint32_t> shape_index;
+  std::deque<Placement> dynamic_placements;
+  std::map<std::vector<int64_t>, const Placement*> dynamic_index;
+  std::vector<HostState> hosts;
+  std::vector<int64_t> keys;  // host clock, INT64_MAX where the rank can not run
+  std::vector<TaskId> wait_scratch;
+
+ private:
+  void execute_glue(RankState& rank);
+  void log_step(const Step& step, int64_t start_ns, LoopPathId path);
+  void check_leaks();
+  void report_deadlock();  // deadlock.cpp
+};
+
+/// `execute_<mnemonic>` in host_ops/<mnemonic>.cpp.
+using ExecuteOp = bool (*)(Engine& engine, Step& step);
+
+/// What each rank puts in and gets out of a communication op, `communication_<mnemonic>` in
+/// host_ops/<mnemonic>.cpp.
+struct CommunicationFacts {
+  enum class Part : uint8_t {
+    kNone,    // no such operand
+    kWhole,   // the same extent on every member
+    kBlock,   // this member's block of the whole, blocks in group order
+    kBlocks,  // one block per member (all_to_all)
+    kFree,    // each member's own extent (permute)
+  };
+  Part in = Part::kNone;
+  Part out = Part::kNone;
+  enum class RootHas : uint8_t { kNothing, kInput, kOutput } root = RootHas::kNothing;
+  bool point_to_point = false;
+};
+
+ExecuteOp execute_op(OpKind kind);
+const CommunicationFacts* communication_facts(OpKind kind);  // nullptr for other ops
+
+}  // namespace hostir::interp

@@ -1,0 +1,31 @@
+// What can go wrong while a host program runs.
+//
+// A fault is a value: it never throws and never ends the process. `record` is what is shown and
+// logged: the id, one sentence that names ranks and instructions, and notes with source lines. A
+// fatal fault ends the run (nobody may step on); others are reported once and the run may go on.
+#pragma once
+
+#include <cstdint>
+
+#include "hostir/support/expected.h"
+#include "interp/core/trace_sink.h"
+
+namespace hostir::interp {
+
+/// Ids: collective_mismatch, deadlock, race_raw, race_war, race_waw, use_before_wait (the host),
+/// use_after_free, double_free, free_in_flight, leak, write_to_readonly, collective_overlap,
+/// uninitialised_read, out_of_bounds, unmatched_send, not_a_member, assert, index_error, max_steps,
+/// max_memory, backend.
+struct Fault {
+  FaultRecord record;
+  ErrorKind kind = ErrorKind::kRuntime;  // decides the exit status
+  Severity severity = Severity::kError;  // a leak is a warning
+  bool fatal = true;
+  std::vector<SourceSpan> spans;  // beside `record.notes`
+  uint64_t position = 0;          // decisions taken before the one that found it
+};
+
+/// The fault as an error with its notes, for commands and tests.
+Error to_error(const Fault& fault);
+
+}  // namespace hostir::interp

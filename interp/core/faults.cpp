@@ -1,0 +1,77 @@
+#include <fmt/core.h>
+
+#include "hostir/ops/record.h"
+#include "interp/core/engine.h"
+
+namespace hostir::interp {
+
+std::string Engine::name_of(CodeIndex index) const {
+  if (index >= code->instructions.size()) return "@" + code->entry;
+  return fmt::format("{} {}", code->address(index),
+                     record(code->instructions[index].kind).mnemonic);
+}
+
+std::string Engine::name_of(const Step& step) const { return name_of(step.index); }
+
+std::string Engine::note_line(Rank rank, CodeIndex index, LoopPathId path) const {
+  std::string note = fmt::format("rank {} was at {}", rank, name_of(index));
+  if (path != 0) note += fmt::format(" ({})", paths.to_string(*code, path));
+  return note;
+}
+
+void Engine::record_fault(Fault fault) {
+  fault.position = state.position;
+  if (fault.fatal) state.failed = true;
+  if (sink != nullptr && logging == Interpreter::Logging::kOn) sink->fault(fault.record);
+  state.faults.push_back(std::move(fault));
+}
+
+bool Engine::fault(const Step& step, std::string id, const std::string& what) {
+  Fault fault;
+  fault.record.kind = std::move(id);
+  fault.record.sentence = what;
+  fault.record.ranks = {step.rank};
+  fault.record.instructions = {code->address(step.index)};
+  fault.record.notes = {note_line(step.rank, step.index, step.rank_state.loop_path)};
+  fault.spans = {code->source(step.index).span};
+  record_fault(std::move(fault));
+  return false;
+}
+
+bool Engine::warn(const Step& step, std::string id, const std::string& what) {
+  for (const Fault& known : state.faults) {
+    // Said once per instruction, not once per iteration and rank.
+    if (known.record.kind == id && !known.record.instructions.empty() &&
+        known.record.instructions.front() == code->address(step.index)) {
+      return true;
+    }
+  }
+  Fault fault;
+  fault.fatal = false;
+  fault.record.kind = std::move(id);
+  fault.record.sentence = what;
+  fault.record.ranks = {step.rank};
+  fault.record.instructions = {code->address(step.index)};
+  fault.record.notes = {note_line(step.rank, step.index, step.rank_state.loop_path)};
+  fault.spans = {code->source(step.index).span};
+  record_fault(std::move(fault));
+  return true;
+}
+
+Error to_error(const Fault& fault) {
+  Error error;
+  error.kind = fault.kind;
+  Diagnostic d;
+  d.severity = fault.severity;
+  d.id = fault.record.kind;
+  d.message = fault.record.sentence;
+  if (!fault.spans.empty()) d.span = fault.spans.front();
+  for (size_t i = 0; i < fault.record.notes.size(); ++i) {
+    d.notes.push_back(
+        {fault.record.notes[i], i < fault.spans.size() ? fault.spans[i] : SourceSpan{}});
+  }
+  error.diagnostics.push_back(std::move(d));
+  return error;
+}
+
+}  // namespace hostir::interp

@@ -1,0 +1,168 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "hostir/ops/record.h"
+#include "interp/core/flattener.h"
+
+namespace hostir::interp {
+
+namespace {
+
+// Axes in which two shardings differ, dimension by dimension after the common prefix: the group
+// over which a packed buffer is exchanged, where no communication instruction names it.
+std::vector<AxisRef> differing_axes(const Sharding& a, const Sharding& b) {
+  std::vector<AxisRef> out;
+  const auto add = [&](const AxisRef& axis) {
+    if (std::find(out.begin(), out.end(), axis) == out.end()) out.push_back(axis);
+  };
+  for (size_t d = 0; d < std::max(a.dims.size(), b.dims.size()); ++d) {
+    const std::vector<AxisRef> none;
+    const auto& x = d < a.dims.size() ? a.dims[d].axes : none;
+    const auto& y = d < b.dims.size() ? b.dims[d].axes : none;
+    size_t common = 0;
+    while (common < x.size() && common < y.size() && x[common] == y[common]) ++common;
+    for (size_t i = common; i < x.size(); ++i) add(x[i]);
+    for (size_t i = common; i < y.size(); ++i) add(y[i]);
+  }
+  return out;
+}
+
+Box box_on(const Mesh& mesh, const Sharding& sharding, const Extents& extents, int64_t rank) {
+  const auto position = mesh.position_of(rank);
+  if (position) return shard_box(mesh, sharding, extents, *position);
+  Box empty = Box::whole(extents);
+  empty.hi.assign(extents.size(), 0);
+  return empty;
+}
+
+std::vector<int64_t> block_members(const Mesh& mesh, const ShardType& type, Rank rank,
+                                   const Communicator* comm) {
+  if (comm != nullptr) {
+    const int32_t group = comm->group_of_rank[static_cast<size_t>(rank)];
+    if (group < 0) return {};
+    const auto& members = comm->groups[static_cast<size_t>(group)];
+    return {members.begin(), members.end()};
+  }
+  for (const auto& group : groups_over(mesh, differing_axes(type.sharding, *type.blocks))) {
+    if (std::find(group.begin(), group.end(), rank) != group.end()) return group;
+  }
+  return {};
+}
+
+bool has_axes(const Mesh& mesh, const Sharding& sharding) {
+  const auto known = [&](const AxisRef& a) { return mesh.axis_index(a.name).has_value(); };
+  for (const DimSharding& d : sharding.dims) {
+    if (!std::all_of(d.axes.begin(), d.axes.end(), known)) return false;
+  }
+  return std::all_of(sharding.unreduced.begin(), sharding.unreduced.end(), known);
+}
+
+}  // namespace
+
+Placement make_placement(const Program& program, const Type& type, const Extents& extents,
+                         Rank rank, const Communicator* comm) {
+  Placement placement;
+  placement.dtype = dtype_of(type);
+  placement.global = extents;
+  placement.box = Box::whole(extents);
+  const Sharding* sharding = sharding_of(type);
+  const Mesh* mesh = sharding != nullptr ? program.find_mesh(sharding->mesh) : nullptr;
+  if (mesh == nullptr) return placement;
+  placement.box = box_on(*mesh, *sharding, extents, rank);
+  const auto* shard = std::get_if<ShardType>(&type);
+  if (shard == nullptr || !shard->blocks) return placement;
+  for (const int64_t member : block_members(*mesh, *shard, rank, comm)) {
+    placement.blocks.push_back(
+        placement.box.intersect(box_on(*mesh, *shard->blocks, extents, member)));
+  }
+  return placement;
+}
+
+CommIndex Flattener::communicator_of(const Scope& scope, ValueId value) const {
+  for (const Instruction& instruction : scope.function->instructions) {
+    if (record(instruction.kind).op_class != OpClass::kCommunication) continue;
+    bool uses = false;
+    CommIndex comm = kNoComm;
+    for (const Operand& o : instruction.operands) {
+      if (!o.value.valid()) continue;
+      uses = uses || o.value == value;
+      if (scope.comms[o.value.index] != kNoComm) comm = scope.comms[o.value.index];
+    }
+    if (uses && comm != kNoComm) return comm;
+  }
+  return kNoComm;
+}
+
+Expected<LayoutTable> Flattener::make_layout(const Scope& scope, const Type& type, CommIndex comm) {
+  LayoutTable table;
+  table.type = type;
+  const Sharding* sharding = sharding_of(type);
+  if (sharding != nullptr) {
+    const Mesh* mesh = program_.find_mesh(sharding->mesh);
+    if (mesh == nullptr || !has_axes(*mesh, *sharding)) {
+      return fail(ErrorKind::kInvalid, "code_mesh",
+                  fmt::format("layout {} names an unknown mesh or axis", sharding->to_string()));
+    }
+    if (sharding->dims.size() != shape_of(type).size()) {
+      return fail(ErrorKind::kInvalid, "code_mesh",
+                  fmt::format("layout {} has another rank than its tensor", to_string(type)));
+    }
+  }
+  Shape shape = shape_of(type);
+  std::vector<IndexCodeId> codes;
+  bool dynamic = false;
+  for (IndexExpr& size : shape) {
+    HOSTIR_ASSIGN_OR_RETURN(const IndexCodeId id, compile_expr(scope, size));
+    codes.push_back(id);
+    dynamic = dynamic || !code_.exprs[id].is_static();
+    size = size.simplified(code_.sizes.lookup());
+  }
+  std::visit(
+      [&](auto& t) {
+        if constexpr (requires { t.shape; }) t.shape = shape;
+      },
+      table.type);
+  if (dynamic) {
+    table.dynamic_shape = std::move(codes);
+    return table;
+  }
+  const Communicator* group = comm == kNoComm ? nullptr : &code_.communicators[comm];
+  for (Rank r = 0; r < code_.rank_count; ++r) {
+    Extents extents;
+    for (const IndexCodeId id : codes) {
+      int64_t value = 0;
+      if (!code_.exprs[id].evaluate(nullptr, code_.rank_tables, r, value) || value < 0) {
+        return fail(ErrorKind::kInvalid, "code_size",
+                    fmt::format("a size of {} is not a number >= 0", to_string(type)));
+      }
+      extents.push_back(value);
+    }
+    const auto elements = element_count(extents);
+    if (!elements || *elements > INT64_MAX / 16) {
+      return fail(ErrorKind::kInvalid, "code_size",
+                  fmt::format("{} is larger than any memory", to_string(type)));
+    }
+    table.by_rank.push_back(make_placement(program_, table.type, extents, r, group));
+  }
+  return table;
+}
+
+Expected<LayoutIndex> Flattener::layout(const Scope& scope, const Type& type, ValueId used_as) {
+  CommIndex comm = kNoComm;
+  std::string key = to_string(type) + " " + scope.mesh->name;
+  if (const auto* shard = std::get_if<ShardType>(&type); shard != nullptr && shard->blocks) {
+    comm = communicator_of(scope, used_as);
+    key += " " + shard->blocks->to_string() + " " + std::to_string(comm);
+  }
+  const auto at = layout_index_.find(key);
+  if (at != layout_index_.end()) return at->second;
+  HOSTIR_ASSIGN_OR_RETURN(LayoutTable table, make_layout(scope, type, comm));
+  const auto index = static_cast<LayoutIndex>(code_.layouts.size());
+  // Sizes read by the host belong to one place in the text: never shared.
+  if (table.is_static()) layout_index_.emplace(key, index);
+  code_.layouts.push_back(std::move(table));
+  return index;
+}
+
+}  // namespace hostir::interp

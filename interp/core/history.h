@@ -1,0 +1,70 @@
+// History: one line of decisions, and a position on it.
+//
+// State k is a function of program, inputs and decisions 0..k-1. The line may be longer than the
+// position: after going back, the same decisions taken again follow the line, a different one cuts
+// it off and opens a branch. Going back restores the nearest checkpoint and executes again,
+// silently. Checkpoints are spaced by measured time within a memory budget, thinned out with
+// distance. A backend without checkpoints starts again from the inputs if it can be prepared again;
+// otherwise going back is an error.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "interp/core/interpreter.h"
+
+namespace hostir::interp {
+
+struct Decision {
+  DecisionRecord::Kind kind = DecisionRecord::Kind::kRun;
+  Rank rank = kNoRank;
+  uint32_t edit = 0;  // kEdit: index of the stored bytes
+};
+
+struct HistoryOptions {
+  int64_t memory_budget_bytes = int64_t{512} << 20;
+  int64_t spacing_ns = 10'000'000;  // wall time of execution between checkpoints
+};
+
+/// Who moved, and by how many decisions (negative: back).
+struct Moved {
+  Rank rank = kNoRank;
+  int64_t steps = 0;
+};
+
+class History {
+ public:
+  /// Starts at the interpreter's position 0 (parameters bound). Both outlive the history.
+  static Expected<std::unique_ptr<History>> create(Interpreter& interpreter,
+                                                   const HistoryOptions& options = {});
+  ~History();
+
+  Interpreter& interpreter() const;
+  uint64_t position() const;  // decisions behind us
+  uint64_t size() const;      // decisions on the line, those ahead included
+  uint32_t branch() const;    // 0, or the number of the branch we are on
+  const std::vector<Decision>& line() const;
+
+  Expected<StepResult> step(Rank rank);
+  void freeze(Rank rank);
+  void thaw(Rank rank);
+  Expected<void> edit(Rank rank, AllocationId allocation, int64_t offset_bytes,
+                      std::span<const std::byte> data);
+
+  /// To position k <= size(). Errors: `history_position`, backend errors.
+  Expected<std::vector<Moved>> go_to(uint64_t k);
+  /// To before the rank's last decision; everybody else goes there too.
+  Expected<std::vector<Moved>> reverse_step(Rank rank);
+
+  int64_t checkpoint_count() const;
+  int64_t checkpoint_bytes() const;
+
+ private:
+  struct Impl;
+  explicit History(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace hostir::interp

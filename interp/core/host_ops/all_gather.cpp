@@ -1,0 +1,11 @@
+#include "interp/core/engine.h"
+
+namespace hostir::interp {
+
+extern const CommunicationFacts communication_all_gather;
+const CommunicationFacts communication_all_gather = {
+    .in = CommunicationFacts::Part::kBlock,
+    .out = CommunicationFacts::Part::kWhole,
+};
+
+}  // namespace hostir::interp

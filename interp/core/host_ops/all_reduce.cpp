@@ -1,0 +1,11 @@
+#include "interp/core/engine.h"
+
+namespace hostir::interp {
+
+extern const CommunicationFacts communication_all_reduce;
+const CommunicationFacts communication_all_reduce = {
+    .in = CommunicationFacts::Part::kWhole,
+    .out = CommunicationFacts::Part::kWhole,
+};
+
+}  // namespace hostir::interp

@@ -1,0 +1,116 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "interp/core/engine.h"
+
+namespace hostir::interp {
+
+bool execute_alloc(Engine& engine, Step& step);
+
+namespace {
+
+// Freed slots rest for a while, so that a late use of one can still say who freed it.
+constexpr size_t kRestingSlots = 16;
+
+uint32_t take_slot(RankState& rank) {
+  if (rank.free_slots.size() <= kRestingSlots) {
+    rank.allocations.emplace_back();
+    return static_cast<uint32_t>(rank.allocations.size() - 1);
+  }
+  const uint32_t slot = rank.free_slots.front();
+  rank.free_slots.erase(rank.free_slots.begin());
+  return slot;
+}
+
+// `alloc over %g`: the same allocation under a new name. %g may have been freed just before.
+bool reuse(Engine& engine, Step& step, uint32_t storage, Register& name) {
+  RankState& rank = step.rank_state;
+  const Register& old = rank.registers[step.code.operands[storage]];
+  const bool known = old.slot != kNoSlot &&
+                     rank.allocations[old.slot].id.index == static_cast<uint32_t>(old.value);
+  if (!known || rank.allocations[old.slot].live || rank.allocations[old.slot].parameter) {
+    const Allocation* open = engine.open(step, storage);
+    if (open == nullptr) return false;
+    if (open->parameter) {
+      return engine.fault(step, "write_to_readonly",
+                          fmt::format("rank {}: {} reuses parameter {}", step.rank,
+                                      engine.name_of(step), engine.code->register_name(open->reg)));
+    }
+  }
+  Allocation& a = rank.allocations[old.slot];
+  if (a.bytes < name.placement->local_bytes()) {
+    return engine.fault(
+        step, "out_of_bounds",
+        fmt::format("rank {}: {} needs {} bytes, {} has {}", step.rank, engine.name_of(step),
+                    name.placement->local_bytes(),
+                    engine.code->register_name(step.code.operands[storage]), a.bytes));
+  }
+  if (!a.live) {
+    std::erase(rank.free_slots, old.slot);
+    a.live = true;
+    step.bytes = a.bytes;
+  }
+  ++a.generation;
+  name.slot = old.slot;
+  return true;
+}
+
+}  // namespace
+
+bool execute_alloc(Engine& engine, Step& step) {
+  RankState& rank = step.rank_state;
+  const LayoutIndex layout = step.code.result_layout;
+  Register name;
+  name.placement = engine.placement(step, layout);
+  if (name.placement == nullptr) return false;
+  uint32_t storage = kNoRegister;
+  for (uint32_t i = 0; i < step.code.operands.size(); ++i) {
+    const uint32_t reg = step.code.operands[i];
+    if (reg != kNoRegister && engine.code->registers[reg].buffer) storage = i;
+  }
+  if (storage != kNoRegister) {
+    if (!reuse(engine, step, storage, name)) return false;
+  } else {
+    name.slot = take_slot(rank);
+    Allocation& fresh = rank.allocations[name.slot];
+    fresh.id = AllocationId(rank.next_allocation++);
+    fresh.bytes = step.bytes = name.placement->local_bytes();
+    fresh.generation = 0;
+    fresh.accesses.clear();
+    fresh.live = true;
+  }
+  Allocation& a = rank.allocations[name.slot];
+  a.reg = step.code.results[0];
+  a.layout = layout;
+  a.placement = a.declared = name.placement;
+  a.version = 0;
+  a.allocated_by = step.index;
+  a.freed_by = a.written_by = kNoCode;
+  a.written_task = kNoTask;
+  a.initialised = a.bytes == 0;
+  a.written.clear();
+  name.value = a.id.index;
+  name.generation = a.generation;
+
+  TaskRecord& task = engine.begin_task(step, step.code.stream);
+  task.alloc_bytes = step.bytes;
+  if (engine.options.checks == InterpreterOptions::Checks::kAll && a.bytes > 0) {
+    const AccessRecord access{
+        0, a.bytes, 0, step.code.stream, task.sequence, step.index, AccessRecord::Kind::kAlloc};
+    if (!engine.note_access(step, a, a.reg, access)) return false;
+  }
+  IssuePlan& plan = engine.plan(step);
+  plan.refs.resize(1);
+  BufferRef& ref = plan.refs[0];
+  ref.allocation = a.id;
+  ref.size_bytes = name.placement->local_bytes();
+  ref.placement = name.placement;
+  ref.access = Access::kWrite;
+  engine.issue(step, task, plan.refs, {});
+  rank.registers[step.code.results[0]] = name;
+  engine.set_event(step, 1);
+  return true;
+}
+
+}  // namespace hostir::interp

@@ -1,0 +1,13 @@
+#include "interp/core/engine.h"
+
+namespace hostir::interp {
+
+bool execute_call(Engine& engine, Step& step);
+
+// The body follows in line; arguments are new names for the same buffers.
+bool execute_call(Engine& engine, Step& step) {
+  engine.move_registers(step.rank_state, step.code.moves);
+  return true;
+}
+
+}  // namespace hostir::interp

@@ -1,0 +1,69 @@
+// Every communication op: resolved, entered in the ledger, handed to the backend as one task; or,
+// inside a group, kept for the group's task.
+
+#include "hostir/ops/record.h"
+#include "interp/core/engine.h"
+
+namespace hostir::interp {
+
+bool execute_communication(Engine& engine, Step& step);
+
+namespace {
+
+// The number under which it meets the others.
+uint64_t take_sequence(Engine& engine, const Step& step, const CommunicationItem& item,
+                       bool point_to_point) {
+  Ledger& ledger = engine.state.ledger;
+  if (!point_to_point) {
+    const auto ranks = static_cast<size_t>(engine.code->rank_count);
+    return ledger.next_sequence[item.comm * ranks + static_cast<size_t>(step.rank)]++;
+  }
+  const Rank other = item.members[static_cast<size_t>(item.peer)];
+  const bool sends = item.in.allocation.valid();
+  return sends ? ledger.counter(item.comm, step.rank, other).sent++
+               : ledger.counter(item.comm, other, step.rank).received++;
+}
+
+}  // namespace
+
+bool execute_communication(Engine& engine, Step& step) {
+  RankState& rank = step.rank_state;
+  const bool pair = communication_facts(step.code.kind)->point_to_point;
+  if (step.code.group != kNoCode) {
+    OpenItem item;
+    if (!engine.resolve_communication(step, item)) return false;
+    item.item.sequence = take_sequence(engine, step, item.item, pair);
+    step.sequence = item.item.sequence;
+    step.comm = item.item.comm;
+    step.peer = item.item.peer;
+    step.bytes = engine.communication_bytes(item);
+    const IssuePlan& bound = engine.plan(step);
+    for (size_t i = 0; i < bound.buffers.size(); ++i) {
+      item.touches.push_back(engine.touch_of(step, bound, i));
+    }
+    if (!engine.check_overlap(step, item)) return false;
+    rank.open_group.push_back(std::move(item));
+    return true;
+  }
+  IssuePlan& plan = engine.plan(step);
+  OpenItem& item = plan.communication;
+  if (!engine.resolve_communication(step, item)) return false;
+  item.item.sequence = take_sequence(engine, step, item.item, pair);
+  TaskRecord& task = engine.begin_task(step, step.code.stream);
+  task.comm = item.item.comm;
+  task.comm_sequence = item.item.sequence;
+  task.link = pair ? TaskRecord::Link::kPair : TaskRecord::Link::kMeeting;
+  step.sequence = item.item.sequence;
+  step.comm = item.item.comm;
+  step.peer = item.item.peer;
+  step.bytes = engine.communication_bytes(item);
+  if (!engine.check_overlap(step, item) || !engine.note_accesses(step, plan)) return false;
+  const bool arrived =
+      pair ? engine.arrive_pair(step, task, item) : engine.arrive(step, task, item);
+  if (!arrived) return false;
+  engine.issue(step, task, {}, {&item.item, 1});
+  engine.set_event(step, 0);
+  return true;
+}
+
+}  // namespace hostir::interp

@@ -1,0 +1,42 @@
+#include <fmt/core.h>
+
+#include "interp/core/engine.h"
+
+namespace hostir::interp {
+
+bool execute_free(Engine& engine, Step& step);
+
+// The storage is gone for everything later in the text; the memory, when the stream gets there.
+bool execute_free(Engine& engine, Step& step) {
+  RankState& rank = step.rank_state;
+  IssuePlan& plan = engine.plan(step);
+  if (!engine.bind_buffers(step, plan)) return false;
+  const Register name = rank.registers[step.code.operands[0]];
+  Allocation& a = rank.allocations[name.slot];
+  if (a.parameter) {
+    return engine.fault(
+        step, "double_free",
+        fmt::format("rank {}: {} frees parameter {}, which the caller owns", step.rank,
+                    engine.name_of(step), engine.code->register_name(a.reg)));
+  }
+  BufferRef& ref = plan.refs[0];
+  ref.access = Access::kReadWrite;
+  ref.offset_bytes = 0;
+  ref.size_bytes = a.bytes;
+  TaskRecord& task = engine.begin_task(step, step.code.stream);
+  task.alloc_bytes = -a.bytes;
+  if (engine.options.checks == InterpreterOptions::Checks::kAll && a.bytes > 0) {
+    const AccessRecord access{
+        0, a.bytes, 0, step.code.stream, task.sequence, step.index, AccessRecord::Kind::kWrite};
+    if (!engine.note_access(step, a, step.code.operands[0], access)) return false;
+  }
+  step.bytes = a.bytes;
+  engine.issue(step, task, plan.refs, {});
+  engine.set_event(step, 0);
+  a.live = false;
+  a.freed_by = step.index;
+  rank.free_slots.push_back(name.slot);
+  return true;
+}
+
+}  // namespace hostir::interp

@@ -1,0 +1,11 @@
+#include "interp/core/engine.h"
+
+namespace hostir::interp {
+
+extern const CommunicationFacts communication_recv;
+const CommunicationFacts communication_recv = {
+    .out = CommunicationFacts::Part::kWhole,
+    .point_to_point = true,
+};
+
+}  // namespace hostir::interp

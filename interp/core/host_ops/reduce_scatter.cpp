@@ -1,0 +1,11 @@
+#include "interp/core/engine.h"
+
+namespace hostir::interp {
+
+extern const CommunicationFacts communication_reduce_scatter;
+const CommunicationFacts communication_reduce_scatter = {
+    .in = CommunicationFacts::Part::kWhole,
+    .out = CommunicationFacts::Part::kBlock,
+};
+
+}  // namespace hostir::interp

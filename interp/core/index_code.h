@@ -1,0 +1,52 @@
+// Integer expressions compiled for a rank: postfix code over registers, no names, no allocation.
+//
+// Sizes and axis sizes are constants by then; `coord(a)` and sub-mesh membership are per-rank
+// tables of the Code. Overflow and division by zero make `evaluate` return false.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "hostir/ir/index_expr.h"
+#include "interp/core/ids.h"
+#include "interp/core/register.h"
+
+namespace hostir::interp {
+
+class IndexCode {
+ public:
+  static constexpr size_t kMaxDepth = 24;
+  struct Op {
+    IndexExpr::Kind kind = IndexExpr::Kind::kConst;  // kName: register, kCoord: table, kRank
+    uint32_t arg = 0;
+    int64_t value = 0;
+  };
+
+  IndexCode() = default;
+  explicit IndexCode(int64_t constant) { ops_.push_back({IndexExpr::Kind::kConst, 0, constant}); }
+  explicit IndexCode(std::vector<Op> ops) : ops_(std::move(ops)) {}
+
+  bool is_constant() const { return ops_.size() == 1 && ops_[0].kind == IndexExpr::Kind::kConst; }
+  /// True if the value depends on nothing but the rank.
+  bool is_static() const;
+
+  bool evaluate(const Register* registers, const std::vector<std::vector<int64_t>>& tables,
+                Rank rank, int64_t& out) const {
+    if (is_constant()) {
+      out = ops_[0].value;
+      return true;
+    }
+    return evaluate_slow(registers, tables, rank, out);
+  }
+
+ private:
+  bool evaluate_slow(const Register* registers, const std::vector<std::vector<int64_t>>& tables,
+                     Rank rank, int64_t& out) const;
+  std::vector<Op> ops_;
+};
+using IndexCodeId = uint32_t;
+
+/// One binary operation on int64 with floor division; false on overflow or division by zero.
+bool apply_index_op(IndexExpr::Kind kind, int64_t a, int64_t b, int64_t& out);
+
+}  // namespace hostir::interp

@@ -1,0 +1,93 @@
+#include "interp/core/interpreter.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "interp/core/engine.h"
+
+namespace hostir::interp {
+
+Interpreter::Interpreter(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}
+Interpreter::~Interpreter() = default;
+
+Expected<std::unique_ptr<Interpreter>> Interpreter::create(std::shared_ptr<const Code> code,
+                                                           Backend& backend, TraceSink* sink,
+                                                           const InterpreterOptions& options) {
+  for (const Rank r : options.ranks) {
+    if (r < 0 || r >= code->rank_count) {
+      return fail(ErrorKind::kUsage, "step_rank",
+                  fmt::format("rank {} is not in the world of {} ranks", r, code->rank_count));
+    }
+  }
+  HOSTIR_TRY(backend.prepare(*code));
+  auto engine = std::make_unique<Engine>(std::move(code), backend, sink, options);
+  engine->start();
+  return std::unique_ptr<Interpreter>(new Interpreter(std::move(engine)));
+}
+
+Expected<StepResult> Interpreter::step(Rank rank) {
+  if (rank < 0 || rank >= engine_->code->rank_count) {
+    return fail(
+        ErrorKind::kUsage, "step_rank",
+        fmt::format("rank {} is not in the world of {} ranks", rank, engine_->code->rank_count));
+  }
+  return engine_->step(rank);
+}
+
+std::optional<Rank> Interpreter::next_rank() const {
+  const Rank rank = engine_->next_rank();
+  return rank == kNoRank ? std::nullopt : std::optional(rank);
+}
+
+void Interpreter::freeze(Rank rank) { engine_->freeze(rank, true); }
+void Interpreter::thaw(Rank rank) { engine_->freeze(rank, false); }
+
+RunEnd Interpreter::run() {
+  if (engine_->next_rank() == kNoRank) engine_->settle();
+  for (Rank r = engine_->next_rank(); r != kNoRank; r = engine_->next_rank()) engine_->step(r);
+  if (!finished() && !engine_->state.concluded) return RunEnd::kStuck;
+  const auto& all = engine_->state.faults;
+  const bool bad = std::any_of(all.begin(), all.end(),
+                               [](const Fault& f) { return f.severity == Severity::kError; });
+  return bad ? RunEnd::kFault : RunEnd::kFinished;
+}
+
+bool Interpreter::finished() const {
+  const auto& ranks = engine_->state.ranks;
+  return std::all_of(ranks.begin(), ranks.end(), [](const RankState& r) {
+    return (r.status == RankStatus::kDone || r.status == RankStatus::kNotStarted) &&
+           r.outstanding == 0;
+  });
+}
+
+void Interpreter::conclude() {
+  if (engine_->next_rank() == kNoRank && !engine_->state.failed) engine_->settle();
+}
+
+const Code& Interpreter::code() const { return *engine_->code; }
+std::shared_ptr<const Code> Interpreter::shared_code() const { return engine_->code; }
+Backend& Interpreter::backend() const { return engine_->backend; }
+const InterpreterOptions& Interpreter::options() const { return engine_->options; }
+uint64_t Interpreter::position() const { return engine_->state.position; }
+const std::vector<Fault>& Interpreter::faults() const { return engine_->state.faults; }
+const LoopPathTable& Interpreter::loop_paths() const { return engine_->paths; }
+const State& Interpreter::state() const { return engine_->state; }
+Engine& Interpreter::engine() { return *engine_; }
+const Engine& Interpreter::engine() const { return *engine_; }
+void Interpreter::set_logging(Logging logging) { engine_->logging = logging; }
+void Interpreter::set_branch(uint32_t branch) { engine_->branch = branch; }
+void Interpreter::set_observer(CompletionSink* observer) { engine_->observer = observer; }
+
+void Interpreter::restore(const State& state) {
+  engine_->state = state;
+  engine_->rebuild_hosts();
+}
+
+std::optional<CodeIndex> Interpreter::next_code(Rank rank) const {
+  const RankState& r = engine_->state.ranks[static_cast<size_t>(rank)];
+  if (r.status == RankStatus::kDone || r.status == RankStatus::kNotStarted) return std::nullopt;
+  return r.pc;
+}
+
+}  // namespace hostir::interp

@@ -1,0 +1,136 @@
+// The interpreter: one host function on all ranks, one host instruction at a time.
+//
+// One *decision* = one host instruction executed by one rank. `step(rank)` takes a decision,
+// `next_rank()` is the deterministic scheduler's choice (smallest host clock, then rank), `run()`
+// goes on to the end. After every decision the backend is polled, so that the state after k
+// decisions is a function of program, inputs and those decisions alone. All mutable state is in one
+// copyable `State`, which `History` saves and restores. Ownership: the caller owns code, backend
+// and sink, which outlive the interpreter. Threads: one. Absent here: breakpoints and stepping
+// (stepper.h), going back (history.h).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hostir/ir/tensor.h"
+#include "interp/core/backend.h"
+#include "interp/core/code.h"
+#include "interp/core/fault.h"
+#include "interp/core/trace_sink.h"
+#include "interp/core/views.h"
+
+namespace hostir::interp {
+
+struct State;         // everything that a decision can change (state.h)
+class LoopPathTable;  // loop_paths.h
+class Engine;         // engine.h: the inside
+
+struct InterpreterOptions {
+  int64_t issue_ns = 0;                  // host cost of one instruction (machine.issue_ns)
+  std::vector<Rank> ranks;               // ranks that start; empty: all
+  uint64_t max_steps = UINT64_MAX;       // decisions; beyond: fault `max_steps`
+  int64_t max_memory_bytes = INT64_MAX;  // live bytes of all ranks; beyond: fault `max_memory`
+  enum class Checks : uint8_t { kAll, kNone } checks = Checks::kAll;  // races, uninitialised, ...
+};
+
+struct StepResult {
+  enum class Outcome : uint8_t {
+    kExecuted,
+    kBlocked,  // waits on the host for a task that is not finished: nothing happened
+    kDone,     // the rank has returned, or never starts: nothing happened
+    kFrozen,   // nothing happened
+    kFault,    // a fault was found at this instruction
+  } outcome = Outcome::kExecuted;
+  Rank rank = kNoRank;
+  CodeIndex code = 0;     // the instruction that was executed or is blocked
+  TaskId task = kNoTask;  // that it issued
+};
+
+enum class RunEnd : uint8_t { kFinished, kFault, kStuck };
+
+class Interpreter {
+ public:
+  /// Prepares the backend and puts every rank before its first instruction. Parameters are
+  /// allocated (poisoned) and must be bound before they are read. Errors: the backend's.
+  static Expected<std::unique_ptr<Interpreter>> create(std::shared_ptr<const Code> code,
+                                                       Backend& backend, TraceSink* sink,
+                                                       const InterpreterOptions& options);
+  ~Interpreter();
+  Interpreter(const Interpreter&) = delete;
+  Interpreter& operator=(const Interpreter&) = delete;
+
+  // ---- inputs and outputs (binding.cpp) ----
+  /// Gives every rank its part of a parameter. A partial parameter is kept at coordinate 0, the
+  /// identity elsewhere. Errors: `bind_shape`, `bind_dtype`, `bind_parameter`.
+  Expected<void> bind(size_t parameter, const Tensor& global);
+  /// The n-th returned buffer of a rank; nullopt before its `return`.
+  std::optional<BufferRef> result(Rank rank, size_t index) const;
+  /// A returned value assembled from all ranks; partial values reduced in group order.
+  Expected<Tensor> global_result(size_t index) const;
+
+  // ---- decisions ----
+  /// Errors: `step_rank` for a rank that does not exist.
+  Expected<StepResult> step(Rank rank);
+  /// The runnable, not frozen rank with the smallest (host clock, rank).
+  std::optional<Rank> next_rank() const;
+  void freeze(Rank rank);  // a decision
+  void thaw(Rank rank);    // a decision
+  /// Overwrites a part of a buffer between instructions; a decision.
+  Expected<void> edit(Rank rank, AllocationId allocation, int64_t offset_bytes,
+                      std::span<const std::byte> data);
+  /// Scheduler until all ranks returned and all streams drained, a fault, or nothing can move.
+  RunEnd run();
+  /// True when every started rank has returned and every stream has drained.
+  bool finished() const;
+  /// To call when next_rank() is empty and !finished(): a `deadlock` (or the pending mismatch) as a
+  /// fault, unless frozen ranks are what the others wait for. The end-of-run checks (leaks,
+  /// unmatched sends) are made here when finished().
+  void conclude();
+
+  // ---- looking (all const, all cheap unless said otherwise) ----
+  const Code& code() const;
+  std::shared_ptr<const Code> shared_code() const;
+  Backend& backend() const;
+  const InterpreterOptions& options() const;
+  uint64_t position() const;  // number of decisions taken
+  const std::vector<Fault>& faults() const;
+  RankView rank(Rank rank) const;
+  /// Unfinished tasks of a stream, oldest first.
+  std::vector<TaskView> queue(Rank rank, StreamIndex stream) const;
+  /// A task that is still known: unfinished, or its event still held by a register.
+  std::optional<TaskView> task(TaskId id) const;
+  std::vector<AllocationView> allocations(Rank rank) const;  // live ones
+  /// What a name stands for now; nullopt if it is not a live buffer.
+  std::optional<BufferRef> buffer(Rank rank, uint32_t reg) const;
+  std::optional<int64_t> integer(Rank rank, uint32_t reg) const;
+  std::vector<MeetingView> ledger() const;  // kept window: unfinished and the last 32 per group
+  const LoopPathTable& loop_paths() const;
+  int64_t live_bytes(Rank rank) const;
+  int64_t peak_bytes(Rank rank) const;
+  /// Hash of the whole state, buffer contents included where the backend can read; for tests.
+  uint64_t digest() const;
+
+  // ---- for History and Stepper ----
+  const State& state() const;
+  Engine& engine();
+  const Engine& engine() const;
+  /// Puts a saved state back; the backend must be restored to the same moment by the caller.
+  void restore(const State& state);
+  enum class Logging : uint8_t { kOn, kSilent };
+  void set_logging(Logging logging);
+  void set_branch(uint32_t branch);
+  /// The code index that the next decision of the rank executes; nullopt when it has returned.
+  std::optional<CodeIndex> next_code(Rank rank) const;
+  /// Hears of completions and values, logged or not; may be null.
+  void set_observer(CompletionSink* observer);
+
+ private:
+  explicit Interpreter(std::unique_ptr<Engine> engine);
+  std::unique_ptr<Engine> engine_;
+};
+
+}  // namespace hostir::interp

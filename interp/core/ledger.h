@@ -1,0 +1,121 @@
+// The ledger: who issued what on which communicator under which sequence number.
+//
+// Collectives meet by (communicator, group, sequence number); each rank numbers its own collectives
+// per communicator. send and recv match by (communicator, source, destination, ordinal). A meeting
+// keeps an Arrival per member. Finished meetings stay in a window for display and are then dropped;
+// the log has all of them. Which arrivals fit together is decided in mismatch.cpp.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "interp/core/code.h"
+#include "interp/core/ids.h"
+
+namespace hostir::interp {
+
+/// What one member states about a collective, and how far it is.
+struct Arrival {
+  uint64_t fingerprint = 0;  // hash of all that must be equal on every member
+  int64_t total_elems = -1;  // of the whole operation; -1: this member does not state it
+  int64_t row_elems = -1;    // elements per index of dimension 0 of the whole; -1: not stated
+  int64_t local_elems = 0;   // this rank's block
+  const Placement* placement = nullptr;
+  CodeIndex code = 0;
+  LoopPathId loop_path = 0;
+  TaskId task = kNoTask;
+  StreamIndex stream = 0;
+  uint32_t stream_sequence = 0;
+  int64_t arrived_ns = 0;
+  int64_t started_ns = 0;
+  int64_t finished_ns = 0;
+  int32_t root = -1;
+  OpKind kind = OpKind::all_reduce;
+  DType dtype = DType::kF32;
+  Reduction reduction = Reduction::kSum;
+  bool arrived = false;
+  bool finished = false;
+  std::vector<int64_t> sends;     // all_to_all, permute: elements to each member
+  std::vector<int64_t> receives;  // all_to_all, permute: elements from each member
+};
+
+struct MeetingHead {
+  uint32_t arrived = 0;
+  uint32_t finished = 0;
+  uint64_t fingerprint = 0;  // of the first arrival
+  bool mismatch = false;
+};
+
+/// The meetings of one group of one communicator.
+class GroupLedger {
+ public:
+  static constexpr size_t kWindow = 32;
+
+  explicit GroupLedger(uint32_t members = 0) : members_(members) {}
+  /// Makes the row if it is not there yet. `sequence` must not have been dropped.
+  void reach(uint64_t sequence) {
+    while (first_ + heads_.size() <= sequence) {
+      if (heads_.size() >= 2 * kWindow) drop_finished();
+      heads_.emplace_back();
+      arrivals_.resize(arrivals_.size() + members_);
+    }
+  }
+  bool has(uint64_t sequence) const {
+    return sequence >= first_ && sequence < first_ + heads_.size();
+  }
+  MeetingHead& head(uint64_t sequence) { return heads_[sequence - first_]; }
+  const MeetingHead& head(uint64_t sequence) const { return heads_[sequence - first_]; }
+  Arrival& arrival(uint64_t sequence, uint32_t position) {
+    return arrivals_[(sequence - first_) * members_ + position];
+  }
+  const Arrival& arrival(uint64_t sequence, uint32_t position) const {
+    return arrivals_[(sequence - first_) * members_ + position];
+  }
+  uint64_t first() const { return first_; }
+  uint64_t end() const { return first_ + heads_.size(); }
+  uint32_t members() const { return members_; }
+
+ private:
+  void drop_finished();
+  uint32_t members_ = 0;
+  uint64_t first_ = 0;
+  std::vector<MeetingHead> heads_;
+  std::vector<Arrival> arrivals_;
+};
+
+/// One send and the recv that it meets.
+struct Pair {
+  CommIndex comm = 0;
+  Rank source = 0;
+  Rank target = 0;
+  uint64_t ordinal = 0;
+  Arrival send;
+  Arrival recv;
+};
+
+struct PairCounter {
+  CommIndex comm = 0;
+  Rank source = 0;
+  Rank target = 0;
+  uint64_t sent = 0;
+  uint64_t received = 0;
+};
+
+struct Ledger {
+  std::vector<uint32_t> first_group;  // by communicator: index of its group 0 in `groups`
+  std::vector<GroupLedger> groups;
+  std::vector<uint64_t> next_sequence;  // by communicator * rank count + rank
+  std::vector<PairCounter> counters;    // sorted by (comm, source, target)
+  std::vector<Pair> pairs;              // unfinished, and a window of finished ones
+
+  static constexpr size_t kPairWindow = 64;
+  void prepare(const Code& code);
+  GroupLedger& group(CommIndex comm, int32_t group) {
+    return groups[first_group[comm] + static_cast<uint32_t>(group)];
+  }
+  PairCounter& counter(CommIndex comm, Rank source, Rank target);
+  /// The pair with this ordinal, made if neither side has arrived.
+  Pair& pair(CommIndex comm, Rank source, Rank target, uint64_t ordinal);
+};
+
+}  // namespace hostir::interp

@@ -1,0 +1,133 @@
+// Arriving at a meeting: the ledger row is filled, and compared with those who came before.
+//
+// Collectives meet by (communicator, group, sequence number), send and recv by (communicator,
+// source, target, ordinal). A disagreement is reported as soon as a strict majority of the members
+// agrees, when all have arrived, or when nothing can move any more, whichever is first; until then
+// nobody can know who is wrong.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "interp/core/engine.h"
+
+namespace hostir::interp {
+
+namespace {
+
+bool agree(const Arrival& a, const Arrival& b) {
+  if (a.fingerprint == b.fingerprint) return true;
+  const auto both = [](int64_t x, int64_t y) { return x < 0 || y < 0 || x == y; };
+  // Members that do not state a total (gather's senders) differ in nothing but that.
+  return a.kind == b.kind && a.dtype == b.dtype && a.reduction == b.reduction && a.root == b.root &&
+         (a.total_elems < 0 || b.total_elems < 0 || a.row_elems < 0 || b.row_elems < 0) &&
+         both(a.total_elems, b.total_elems) && both(a.row_elems, b.row_elems);
+}
+
+void take_place(Arrival& slot, Step& step, const TaskRecord& task, const OpenItem& item) {
+  slot = item.arrival;
+  slot.arrived = true;
+  slot.code = item.item.code;
+  slot.loop_path = task.loop_path;
+  slot.task = step.task;
+  slot.stream = task.stream;
+  slot.stream_sequence = task.sequence;
+  slot.arrived_ns = task.issued_ns;
+}
+
+}  // namespace
+
+bool Engine::arrive(Step& step, TaskRecord& task, OpenItem& item) {
+  const Communicator& comm = code->communicators[item.item.comm];
+  const int32_t group_index = comm.group_of_rank[static_cast<size_t>(step.rank)];
+  GroupLedger& group = state.ledger.group(item.item.comm, group_index);
+  const uint64_t sequence = item.item.sequence;
+  const auto position = static_cast<uint32_t>(item.item.position);
+  group.reach(sequence);
+  Arrival& own = group.arrival(sequence, position);
+  take_place(own, step, task, item);
+  MeetingHead& head = group.head(sequence);
+  if (++head.arrived == 1) {
+    head.fingerprint = own.fingerprint;
+  } else if (own.fingerprint != head.fingerprint && !head.mismatch) {
+    for (uint32_t p = 0; p < group.members(); ++p) {
+      const Arrival& other = group.arrival(sequence, p);
+      if (other.arrived && !agree(own, other)) head.mismatch = true;
+    }
+  }
+  const bool all = head.arrived == group.members();
+  if (head.mismatch) {
+    // Members agreeing with each other, counted for each: is one of the groups a majority?
+    bool decided = all;
+    for (uint32_t p = 0; p < group.members() && !decided; ++p) {
+      uint32_t same = 0;
+      for (uint32_t q = 0; q < group.members(); ++q) {
+        same += group.arrival(sequence, p).arrived && group.arrival(sequence, q).arrived &&
+                agree(group.arrival(sequence, p), group.arrival(sequence, q));
+      }
+      decided = 2 * same > group.members();
+    }
+    if (decided) return report_mismatch(item.item.comm, group_index, sequence);
+  }
+  if (all && !own.sends.empty() && !check_exchange(item.item.comm, group_index, sequence)) {
+    return false;
+  }
+  if (all && !state.suspicions.empty()) revisit_suspicions(false);
+  return !state.failed;
+}
+
+// Every block that one member sends is what the other expects.
+bool Engine::check_exchange(CommIndex comm, int32_t group_index, uint64_t sequence) {
+  GroupLedger& group = state.ledger.group(comm, group_index);
+  const Communicator& c = code->communicators[comm];
+  const auto& members = c.groups[static_cast<size_t>(group_index)];
+  for (uint32_t p = 0; p < group.members(); ++p) {
+    for (uint32_t q = 0; q < group.members(); ++q) {
+      const Arrival& from = group.arrival(sequence, p);
+      const Arrival& to = group.arrival(sequence, q);
+      if (from.sends[q] == to.receives[p]) continue;
+      Fault fault;
+      fault.kind = ErrorKind::kStuck;
+      fault.record.kind = "collective_mismatch";
+      fault.record.sentence = fmt::format(
+          "{} seq {}: rank {} {} sends {} elements to rank {}, which expects {}", c.to_string(),
+          sequence, members[p], describe(from), from.sends[q], members[q], to.receives[p]);
+      add_member_notes(fault, members[p], from);
+      add_member_notes(fault, members[q], to);
+      group.head(sequence).mismatch = true;
+      record_fault(std::move(fault));
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Engine::arrive_pair(Step& step, TaskRecord& task, OpenItem& item) {
+  const auto& members = item.item.members;
+  const Rank other = members[static_cast<size_t>(item.item.peer)];
+  const bool sends = item.item.in.allocation.valid();
+  const Rank source = sends ? step.rank : other;
+  const Rank target = sends ? other : step.rank;
+  Pair& pair = state.ledger.pair(item.item.comm, source, target, item.item.sequence);
+  take_place(sends ? pair.send : pair.recv, step, task, item);
+  if (!pair.send.arrived || !pair.recv.arrived) return true;
+  const bool same =
+      pair.send.dtype == pair.recv.dtype && pair.send.total_elems == pair.recv.total_elems;
+  if (same) {
+    if (!state.suspicions.empty()) revisit_suspicions(false);
+    return !state.failed;
+  }
+  Fault fault;
+  fault.kind = ErrorKind::kStuck;
+  fault.record.kind = "collective_mismatch";
+  fault.record.sentence =
+      fmt::format("{} send {} to {} number {}: rank {} {}, rank {} {}",
+                  code->communicators[item.item.comm].to_string(), source, target, pair.ordinal,
+                  source, describe(pair.send), target, describe(pair.recv));
+  add_member_notes(fault, source, pair.send);
+  add_member_notes(fault, target, pair.recv);
+  record_fault(std::move(fault));
+  return false;
+}
+
+}  // namespace hostir::interp

@@ -1,0 +1,174 @@
+// Races: two tasks of one rank touch the same bytes, one of them writes, and nothing orders them.
+//
+// 1. An access is compared with the allocation's earlier accesses that nothing later covers. 2. The
+// clock of its task says which of them happen before: same stream, `wait`, host waits. 3. What is
+// left is a suspicion: a collective may still order the two through another rank; that is looked up
+// in the ledger (`order_through_others`), now or when the meetings in question are complete.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "interp/core/engine.h"
+
+namespace hostir::interp {
+
+bool Engine::overlap(const AccessRecord& a, const AccessRecord& b) const {
+  if (a.lo >= b.hi || b.lo >= a.hi) return false;
+  if (a.shape == 0 && b.shape == 0) return true;
+  const auto rows = [&](const AccessRecord& x) {
+    return x.shape == 0 ? std::vector<ByteRange>{{x.lo, x.hi}} : rows_of(shapes[x.shape], x.lo);
+  };
+  const std::vector<ByteRange> ra = rows(a);
+  const std::vector<ByteRange> rb = rows(b);
+  size_t i = 0;
+  size_t j = 0;
+  while (i < ra.size() && j < rb.size()) {
+    if (ra[i].lo < rb[j].hi && rb[j].lo < ra[i].hi) return true;
+    ra[i].hi <= rb[j].hi ? ++i : ++j;
+  }
+  return false;
+}
+
+bool Engine::note_access(Step& step, Allocation& a, uint32_t reg, const AccessRecord& access) {
+  using Kind = AccessRecord::Kind;
+  const uint32_t* row = clock_row(step.rank_state, access.stream);
+  const bool writes = access.kind != Kind::kRead;
+  auto& known = a.accesses;
+  size_t kept = 0;
+  for (size_t i = 0; i < known.size(); ++i) {
+    const AccessRecord& old = known[i];
+    if (old.lo < access.hi && access.lo < old.hi) {
+      const bool ordered = old.sequence <= row[old.stream];
+      const bool conflict = writes || old.kind != Kind::kRead;
+      // Two operands of one task see each other here: same stream and sequence, never a race.
+      if (conflict && !ordered && overlap(old, access) && !suspect(step, reg, old, access)) {
+        return false;
+      }
+      const bool covers = old.lo >= access.lo && old.hi <= access.hi &&
+                          (access.shape == 0 || (access.shape == old.shape && access.lo == old.lo));
+      if (ordered && covers && (writes || old.kind == Kind::kRead)) continue;
+    }
+    if (kept != i) known[kept] = old;
+    ++kept;
+  }
+  known.resize(kept);
+  known.push_back(access);
+  return true;
+}
+
+bool Engine::suspect(Step& step, uint32_t reg, const AccessRecord& first,
+                     const AccessRecord& second) {
+  const size_t n = code->streams.size();
+  const uint32_t* row = clock_row(step.rank_state, second.stream);
+  Suspicion suspicion{step.rank, first, second, reg, {row, row + n}};
+  const Order order = order_through_others(step.rank, suspicion.clock, first);
+  if (order == Order::kUnordered) report_race(suspicion);
+  if (order == Order::kUnknown) state.suspicions.push_back(std::move(suspicion));
+  return !state.failed;
+}
+
+// What the second task knows, followed through every meeting that it knows to be over: a finished
+// collective orders all members' starts before it.
+Engine::Order Engine::order_through_others(Rank rank, const std::vector<uint32_t>& clock,
+                                           const AccessRecord& first) const {
+  const size_t n = code->streams.size();
+  std::vector<uint32_t> known(n * static_cast<size_t>(code->rank_count), 0);
+  const auto at = [&](Rank r, size_t s) -> uint32_t& {
+    return known[static_cast<size_t>(r) * n + s];
+  };
+  for (size_t s = 0; s < n; ++s) at(rank, s) = clock[s];
+  const auto knows = [&](const Arrival& a) {
+    return a.arrived && a.stream_sequence <= at(task_rank(a.task), a.stream);
+  };
+  bool open_ends = false;
+  const auto learn = [&](const Arrival& a) {
+    const Rank r = task_rank(a.task);
+    const TaskRecord* task = state.ranks[static_cast<size_t>(r)].tasks.find(task_number(a.task));
+    bool changed = false;
+    for (size_t s = 0; s < n; ++s) {
+      // Of a task that was dropped only the place on its stream is left.
+      uint32_t value = 0;
+      if (s == a.stream) {
+        value = a.stream_sequence - 1;  // a member's start is known, not its end
+      } else if (task != nullptr) {
+        value = state.ranks[static_cast<size_t>(r)].tasks.clock(*task)[s];
+      }
+      if (value > at(r, s)) {
+        at(r, s) = value;
+        changed = true;
+      }
+    }
+    return changed;
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    open_ends = false;
+    for (const GroupLedger& group : state.ledger.groups) {
+      for (uint64_t seq = group.first(); seq < group.end(); ++seq) {
+        bool reached = false;
+        for (uint32_t p = 0; p < group.members(); ++p) reached |= knows(group.arrival(seq, p));
+        if (!reached) continue;
+        open_ends |= group.head(seq).arrived < group.members();
+        for (uint32_t p = 0; p < group.members(); ++p) {
+          if (group.arrival(seq, p).arrived) changed |= learn(group.arrival(seq, p));
+        }
+      }
+    }
+    for (const Pair& pair : state.ledger.pairs) {
+      if (!knows(pair.send) && !knows(pair.recv)) continue;
+      open_ends |= !pair.send.arrived || !pair.recv.arrived;
+      if (pair.send.arrived) changed |= learn(pair.send);
+      if (pair.recv.arrived) changed |= learn(pair.recv);
+    }
+  }
+  if (first.sequence <= at(rank, first.stream)) return Order::kOrdered;
+  return open_ends ? Order::kUnknown : Order::kUnordered;
+}
+
+void Engine::revisit_suspicions(bool last_chance) {
+  std::vector<Suspicion> open = std::move(state.suspicions);
+  state.suspicions.clear();
+  for (Suspicion& suspicion : open) {
+    const Order order = order_through_others(suspicion.rank, suspicion.clock, suspicion.first);
+    if (order == Order::kUnordered || (order == Order::kUnknown && last_chance)) {
+      report_race(suspicion);
+    } else if (order == Order::kUnknown) {
+      state.suspicions.push_back(std::move(suspicion));
+    }
+  }
+}
+
+void Engine::report_race(const Suspicion& suspicion) {
+  using Kind = AccessRecord::Kind;
+  const AccessRecord& a = suspicion.first;
+  const AccessRecord& b = suspicion.second;
+  const bool freed = code->instructions[b.code].kind == OpKind::free;
+  const char* id = freed                   ? "free_in_flight"
+                   : b.kind == Kind::kRead ? "race_raw"
+                   : a.kind == Kind::kRead ? "race_war"
+                                           : "race_waw";
+  const std::vector<std::string> where = {code->address(b.code), code->address(a.code)};
+  for (const Fault& known : state.faults) {
+    if (known.record.kind == id && known.record.instructions == where) return;
+  }
+  const char* did = a.kind == Kind::kRead    ? "reads"
+                    : a.kind == Kind::kAlloc ? "allocates"
+                                             : "writes";
+  const char* does = freed ? "frees" : b.kind == Kind::kRead ? "reads" : "writes";
+  Fault fault;
+  fault.fatal = false;
+  fault.record.kind = id;
+  fault.record.sentence = fmt::format(
+      "rank {}: {} {} {} on stream \"{}\" without waiting for {}, which {} it on stream \"{}\"",
+      suspicion.rank, name_of(b.code), does, code->register_name(suspicion.reg),
+      code->streams[b.stream], name_of(a.code), did, code->streams[a.stream]);
+  fault.record.ranks = {suspicion.rank};
+  fault.record.instructions = where;
+  fault.record.notes = {fmt::format("rank {} was at {}", suspicion.rank, name_of(b.code)),
+                        fmt::format("{} is the other access", name_of(a.code))};
+  fault.spans = {code->source(b.code).span, code->source(a.code).span};
+  record_fault(std::move(fault));
+}
+
+}  // namespace hostir::interp

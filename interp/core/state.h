@@ -1,0 +1,139 @@
+// Everything that a decision can change, as one copyable value.
+//
+// Saving a state is copying it; History keeps copies as checkpoints. What is only cached or only
+// ever appended to (plans, loop paths, strided shapes) is in the Engine and is not state. Pointers
+// in here point into Code or into the Engine's append-only tables.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "interp/core/backend.h"
+#include "interp/core/byte_ranges.h"
+#include "interp/core/code.h"
+#include "interp/core/fault.h"
+#include "interp/core/ledger.h"
+#include "interp/core/register.h"
+#include "interp/core/task_table.h"
+#include "interp/core/views.h"
+
+namespace hostir::interp {
+
+struct LoopFrame {
+  CodeIndex loop = 0;
+  int64_t index = 0;
+  int64_t upper = 0;
+  LoopPathId path = 0;
+  LoopPathId outer = 0;
+};
+
+/// One access of a task to an allocation, for finding races.
+struct AccessRecord {
+  int64_t lo = 0;
+  int64_t hi = 0;
+  uint32_t shape = 0;  // strided shape at `lo`; 0: contiguous
+  StreamIndex stream = 0;
+  uint32_t sequence = 0;  // on the stream
+  CodeIndex code = 0;
+  enum class Kind : uint8_t { kRead, kWrite, kAlloc } kind = Kind::kRead;
+};
+
+/// A slot of a rank for one allocation; freed ones stay for a while so that late uses are named.
+struct Allocation {
+  AllocationId id;
+  int64_t bytes = 0;
+  uint32_t generation = 0;  // of the storage: `alloc over` makes older names stale
+  uint32_t reg = kNoRegister;
+  LayoutIndex layout = kNoLayout;
+  const Placement* placement = nullptr;  // current
+  const Placement* declared = nullptr;   // when it was made
+  uint64_t version = 0;
+  CodeIndex allocated_by = kNoCode;
+  CodeIndex freed_by = kNoCode;
+  CodeIndex written_by = kNoCode;
+  uint64_t written_task = kNoTask;
+  bool parameter = false;
+  bool writable = true;
+  bool live = false;
+  bool initialised = false;  // every byte
+  bool returned = false;
+  ByteSet written;  // where not every byte is
+  std::vector<AccessRecord> accesses;
+};
+
+struct StreamState {
+  uint32_t issued = 0;        // number of tasks
+  uint32_t outstanding = 0;   // not finished
+  uint32_t host_epoch = 0;    // the host's waits that its clock row knows
+  std::vector<TaskId> waits;  // for the next task
+};
+
+/// What a task does to one of its buffers, for the checks.
+struct Touch {
+  uint32_t slot = kNoSlot;
+  uint32_t reg = kNoRegister;
+  uint32_t shape = 0;
+  ByteRange range;
+  Access access = Access::kRead;
+  LayoutIndex after = kNoLayout;
+  const Placement* placement_after = nullptr;
+  CodeIndex code = 0;
+};
+
+/// A member of an open group, resolved when it was executed.
+struct OpenItem {
+  CommunicationItem item;
+  Arrival arrival;
+  std::vector<Touch> touches;
+};
+
+struct RankState {
+  CodeIndex pc = 0;
+  RankStatus status = RankStatus::kRunnable;
+  bool frozen = false;
+  int64_t clock_ns = 0;
+  uint64_t steps = 0;
+  TaskId waits_for = kNoTask;
+  LoopPathId loop_path = 0;
+  std::vector<LoopFrame> loops;
+  std::vector<Register> registers;
+  std::vector<Register> results;  // of `return`
+
+  TaskTable tasks;
+  std::vector<StreamState> streams;
+  std::vector<uint32_t> clocks;  // row s: stream s; last row: the host
+  uint32_t host_epoch = 0;
+  uint32_t outstanding = 0;
+  std::vector<TaskDependency> dependencies;
+  std::vector<OpenItem> open_group;
+
+  std::vector<Allocation> allocations;  // by slot
+  std::vector<uint32_t> free_slots;     // oldest first
+  uint32_t next_allocation = 0;
+  int64_t live_bytes = 0;
+  int64_t peak_bytes = 0;
+};
+
+/// Tasks a and b of one rank touch the same bytes and nothing seen so far orders them; another
+/// rank's part of a collective still may.
+struct Suspicion {
+  Rank rank = 0;
+  AccessRecord first;
+  AccessRecord second;
+  uint32_t reg = kNoRegister;
+  std::vector<uint32_t> clock;  // of the second task
+};
+
+struct State {
+  uint64_t position = 0;
+  uint32_t in_flight = 0;
+  int64_t live_bytes = 0;  // of all ranks
+  bool concluded = false;
+  bool failed = false;  // a fatal fault: nobody may step
+  std::vector<RankState> ranks;
+  Ledger ledger;
+  std::vector<Suspicion> suspicions;
+  std::vector<Fault> faults;
+};
+
+}  // namespace hostir::interp

@@ -1,0 +1,68 @@
+// Stepping: what a debugger's commands do, forwards and backwards, for one rank, a group, or all.
+//
+// Works on a History and a BreakpointList. A focus set of ranks moves; ranks that are not in focus
+// move only when the focus is blocked and needs them (`Drag::kNeeded`), and are reported in
+// `moved`. A frozen rank never moves. Every command ends at the first stop: target reached,
+// breakpoint, fault, nothing can move, end of the run, start of the history (backwards).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "interp/core/breakpoints.h"
+#include "interp/core/history.h"
+
+namespace hostir::interp {
+
+enum class Direction : uint8_t { kForward, kBackward };
+
+struct StepCommand {
+  enum class Kind : uint8_t {
+    kInto,            // one instruction per focus rank
+    kOver,            // one instruction, calls, loop regions and groups as one
+    kOut,             // to behind the enclosing call or loop
+    kNextCollective,  // to before the next communication instruction of a focus rank
+    kRendezvous,      // until all members of the next collective of the focus have arrived
+    kToInstruction,   // to before `target` on a focus rank
+    kContinue,        // to the next stop
+  } kind = Kind::kInto;
+  Direction direction = Direction::kForward;
+  std::vector<Rank> focus;  // empty: all ranks
+  std::vector<CodeIndex> target;
+  enum class Drag : uint8_t { kNeeded, kStrict } drag = Drag::kNeeded;
+  uint64_t max_decisions = UINT64_MAX;
+};
+
+struct StopReport {
+  enum class Reason : uint8_t {
+    kStepped,  // the command did what it says
+    kBreakpoint,
+    kFault,      // see Interpreter::faults()
+    kBlocked,    // focus blocked, kStrict
+    kStuck,      // nothing can move, because of frozen ranks
+    kFinished,   // all ranks returned and drained
+    kBeginning,  // backwards at position 0
+    kLimit,      // max_decisions, or the interrupt said so
+  } reason = Reason::kStepped;
+  uint32_t breakpoint = 0;  // id
+  Rank rank = kNoRank;      // whose instruction, write or breakpoint it was
+  CodeIndex code = 0;
+  std::vector<Moved> moved;
+};
+
+class Stepper {
+ public:
+  Stepper(History& history, BreakpointList& breakpoints);
+  Expected<StopReport> run(const StepCommand& command);
+  /// Asked every few thousand decisions; true ends the command with kLimit.
+  void set_interrupt(std::function<bool()> interrupt);
+
+ private:
+  History& history_;
+  BreakpointList& breakpoints_;
+  std::function<bool()> interrupt_;
+};
+
+}  // namespace hostir::interp

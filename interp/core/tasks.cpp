@@ -1,0 +1,85 @@
+// Tasks: their place on a stream, their clocks, and handing them to the backend.
+
+#include <algorithm>
+
+#include "interp/core/engine.h"
+
+namespace hostir::interp {
+
+TaskRecord& Engine::begin_task(Step& step, StreamIndex stream) {
+  RankState& rank = step.rank_state;
+  StreamState& queue = rank.streams[stream];
+  const size_t n = code->streams.size();
+  uint32_t* row = clock_row(rank, stream);
+  if (queue.host_epoch != rank.host_epoch) {
+    const uint32_t* host = clock_row(rank, n);
+    for (size_t s = 0; s < n; ++s) row[s] = std::max(row[s], host[s]);
+    queue.host_epoch = rank.host_epoch;
+  }
+  row[stream] = ++queue.issued;
+  if (rank.tasks.wants_compaction()) compact_tasks(rank);
+  TaskRecord& task = rank.tasks.add({row, n});
+  task.code = step.index;
+  task.loop_path = rank.loop_path;
+  task.stream = stream;
+  task.sequence = queue.issued;
+  task.issued_ns = rank.clock_ns;
+  step.task = make_task_id(step.rank, task.number);
+  return task;
+}
+
+void Engine::issue(Step& step, TaskRecord& task, std::span<const BufferRef> buffers,
+                   std::span<const CommunicationItem> items) {
+  RankState& rank = step.rank_state;
+  StreamState& queue = rank.streams[task.stream];
+  wait_scratch.clear();
+  for (const TaskId on : queue.waits) {
+    const TaskRecord* awaited = rank.tasks.find(task_number(on));
+    if (awaited == nullptr) continue;
+    if (awaited->finished() && awaited->finished_ns <= rank.clock_ns) continue;
+    wait_scratch.push_back(on);
+    rank.dependencies.push_back({task.number, on});
+  }
+  queue.waits.clear();
+  ++queue.outstanding;
+  ++rank.outstanding;
+  ++state.in_flight;
+  Task out;
+  out.id = step.task;
+  out.rank = step.rank;
+  out.code = step.index;
+  out.loop_path = task.loop_path;
+  out.stream = task.stream;
+  out.issued_ns = rank.clock_ns;
+  out.waits_for = wait_scratch;
+  out.buffers = buffers;
+  out.items = items;
+  backend.issue(out);
+}
+
+void Engine::set_event(Step& step, size_t result) {
+  if (result < step.code.results.size()) {
+    step.rank_state.registers[step.code.results[result]].value = static_cast<int64_t>(step.task);
+  }
+}
+
+void Engine::compact_tasks(RankState& rank) {
+  std::vector<uint64_t> held;
+  const auto hold = [&](int64_t value) {
+    if (value >= 0) held.push_back(task_number(static_cast<TaskId>(value)));
+  };
+  for (const Register& r : rank.registers) {
+    if (r.slot == kNoSlot) hold(r.value);
+  }
+  for (const StreamState& s : rank.streams) {
+    for (const TaskId on : s.waits) hold(static_cast<int64_t>(on));
+  }
+  std::sort(held.begin(), held.end());
+  rank.tasks.compact(held);
+  std::erase_if(rank.dependencies, [&](const TaskDependency& d) {
+    const TaskRecord* task = rank.tasks.find(d.task);
+    return task == nullptr || task->finished();
+  });
+}
+
+}  // namespace hostir::interp

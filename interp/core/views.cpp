@@ -1,0 +1,167 @@
+#include "interp/core/views.h"
+
+#include "interp/core/engine.h"
+
+namespace hostir::interp {
+
+namespace {
+
+TaskView view_of(const TaskRecord& t, Rank rank) {
+  TaskView v;
+  v.id = make_task_id(rank, t.number);
+  v.rank = rank;
+  v.code = t.code;
+  v.loop_path = t.loop_path;
+  v.stream = t.stream;
+  v.issued_ns = t.issued_ns;
+  v.finished = t.finished();
+  if (t.finished()) {
+    v.started_ns = t.started_ns;
+    v.finished_ns = t.finished_ns;
+  }
+  return v;
+}
+
+ArrivalView view_of(const Engine& engine, const Arrival& a, Rank rank) {
+  ArrivalView v;
+  v.rank = rank;
+  v.arrived = a.arrived;
+  if (!a.arrived) return v;
+  v.finished = a.finished;
+  v.code = a.code;
+  v.loop_path = a.loop_path;
+  v.task = a.task;
+  v.stream = a.stream;
+  v.kind = a.kind;
+  v.dtype = a.dtype;
+  v.reduction = a.reduction;
+  v.root = a.root;
+  v.count_elems = a.total_elems;
+  v.local_elems = a.local_elems;
+  v.arrived_ns = a.arrived_ns;
+  v.started_ns = a.started_ns;
+  v.finished_ns = a.finished_ns;
+  v.fingerprint = engine.describe(a);
+  return v;
+}
+
+MeetingView view_of(const Engine& engine, CommIndex comm, uint32_t index, uint64_t sequence) {
+  const GroupLedger& group =
+      engine.state.ledger.groups[engine.state.ledger.first_group[comm] + index];
+  const MeetingHead& head = group.head(sequence);
+  MeetingView v;
+  v.comm = comm;
+  v.group = index;
+  v.sequence = sequence;
+  v.complete = head.arrived == group.members();
+  v.finished = head.finished == group.members();
+  v.mismatch = head.mismatch;
+  for (uint32_t p = 0; p < group.members(); ++p) {
+    v.arrivals.push_back(view_of(engine, group.arrival(sequence, p),
+                                 engine.code->communicators[comm].groups[index][p]));
+  }
+  return v;
+}
+
+}  // namespace
+
+RankView Interpreter::rank(Rank rank) const {
+  const RankState& r = engine_->state.ranks[static_cast<size_t>(rank)];
+  RankView v;
+  v.status = r.status;
+  v.frozen = r.frozen;
+  v.code = r.pc;
+  v.loop_path = r.loop_path;
+  v.clock_ns = r.clock_ns;
+  v.steps = r.steps;
+  v.waits_for = r.waits_for;
+  v.outstanding = r.outstanding;
+  return v;
+}
+
+std::vector<TaskView> Interpreter::queue(Rank rank, StreamIndex stream) const {
+  std::vector<TaskView> out;
+  for (const TaskRecord& t : engine_->state.ranks[static_cast<size_t>(rank)].tasks.all()) {
+    if (t.stream == stream && !t.finished()) out.push_back(view_of(t, rank));
+  }
+  return out;
+}
+
+std::optional<TaskView> Interpreter::task(TaskId id) const {
+  if (id == kNoTask || task_rank(id) >= engine_->code->rank_count) return std::nullopt;
+  const RankState& r = engine_->state.ranks[static_cast<size_t>(task_rank(id))];
+  const TaskRecord* t = r.tasks.find(task_number(id));
+  return t == nullptr ? std::nullopt : std::optional(view_of(*t, task_rank(id)));
+}
+
+std::vector<AllocationView> Interpreter::allocations(Rank rank) const {
+  std::vector<AllocationView> out;
+  for (const Allocation& a : engine_->state.ranks[static_cast<size_t>(rank)].allocations) {
+    if (!a.live) continue;
+    AllocationView& v = out.emplace_back();
+    v.id = a.id;
+    v.rank = rank;
+    v.bytes = a.bytes;
+    v.placement = a.placement;
+    v.layout = a.layout;
+    v.reg = a.reg;
+    v.version = a.version;
+    v.parameter = a.parameter;
+    v.writable = a.writable;
+    v.initialised = a.initialised;
+    v.allocated_by = a.allocated_by;
+    v.written_by = a.written_by;
+    v.written_task = a.written_task;
+  }
+  return out;
+}
+
+std::optional<BufferRef> Interpreter::buffer(Rank rank, uint32_t reg) const {
+  const RankState& r = engine_->state.ranks[static_cast<size_t>(rank)];
+  if (reg >= r.registers.size() || !engine_->code->registers[reg].buffer) return std::nullopt;
+  return engine_->buffer_of(r, r.registers[reg]);
+}
+
+std::optional<int64_t> Interpreter::integer(Rank rank, uint32_t reg) const {
+  const RankState& r = engine_->state.ranks[static_cast<size_t>(rank)];
+  if (reg >= r.registers.size()) return std::nullopt;
+  const RegisterInfo& info = engine_->code->registers[reg];
+  const Type& type = engine_->code->functions[info.function]->value(info.value).type;
+  if (!std::holds_alternative<IndexType>(type)) return std::nullopt;
+  return r.registers[reg].value;
+}
+
+std::vector<MeetingView> Interpreter::ledger() const {
+  std::vector<MeetingView> out;
+  for (CommIndex c = 0; c < engine_->code->communicators.size(); ++c) {
+    const size_t groups = engine_->code->communicators[c].groups.size();
+    for (uint32_t g = 0; g < groups; ++g) {
+      const GroupLedger& group =
+          engine_->state.ledger.groups[engine_->state.ledger.first_group[c] + g];
+      for (uint64_t s = group.first(); s < group.end(); ++s) {
+        out.push_back(view_of(*engine_, c, g, s));
+      }
+    }
+  }
+  for (const Pair& pair : engine_->state.ledger.pairs) {
+    MeetingView& v = out.emplace_back();
+    v.comm = pair.comm;
+    v.sequence = pair.ordinal;
+    v.point_to_point = true;
+    v.complete = pair.send.arrived && pair.recv.arrived;
+    v.finished = pair.send.finished && pair.recv.finished;
+    v.arrivals = {view_of(*engine_, pair.send, pair.source),
+                  view_of(*engine_, pair.recv, pair.target)};
+  }
+  return out;
+}
+
+int64_t Interpreter::live_bytes(Rank rank) const {
+  return engine_->state.ranks[static_cast<size_t>(rank)].live_bytes;
+}
+
+int64_t Interpreter::peak_bytes(Rank rank) const {
+  return engine_->state.ranks[static_cast<size_t>(rank)].peak_bytes;
+}
+
+}  // namespace hostir::interp
