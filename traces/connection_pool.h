@@ -1,0 +1,47 @@
+// Read-only connections to one log, for readers on any number of threads.
+//
+// A connection is used by one thread at a time; a lease gives it back when it dies. Connections
+// reach only SELECT: no other file can be attached or written by a query.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <vector>
+
+#include "traces/open_file.h"
+#include "traces/sqlite.h"
+
+namespace hostir::traces {
+
+class ConnectionPool {
+ public:
+  explicit ConnectionPool(ReadableFile file) : file_(std::move(file)) {}
+
+  class Lease {
+   public:
+    Lease(ConnectionPool& pool, std::unique_ptr<Database> database)
+        : pool_(&pool), database_(std::move(database)) {}
+    Lease(Lease&&) = default;
+    Lease& operator=(Lease&&) = delete;
+    ~Lease();
+    Database& operator*() const { return *database_; }
+    Database* operator->() const { return database_.get(); }
+
+   private:
+    ConnectionPool* pool_;
+    std::unique_ptr<Database> database_;
+  };
+
+  /// What runs on the connection ends with `log_cancelled` soon after `stop` is asked for.
+  Expected<Lease> acquire(std::stop_token stop = {});
+  const ReadableFile& file() const { return file_; }
+  void close_all();
+
+ private:
+  ReadableFile file_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Database>> idle_;
+};
+
+}  // namespace hostir::traces

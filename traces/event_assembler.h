@@ -1,0 +1,87 @@
+// Joins "issued" and "finished" into events.
+//
+// Events get their ids in order of issue. They leave in that order too, as far as they are
+// complete: a task that is in flight for very long does not hold the others back for ever, it is
+// handed out late, on its own. Ids of tasks are dense per rank, so tasks are found by index. What a
+// task was is remembered for a while after it finished, because digests of what it wrote come after
+// it. Used by the writer's thread only.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <unordered_map>
+#include <vector>
+
+#include "interp/core/trace_sink.h"
+#include "interp/session/log_records.h"
+
+namespace hostir::traces {
+
+/// The ledger's part of an event. The members of a group have the times of the group's task.
+struct CollectivePart {
+  interp::CommIndex comm = interp::kNoComm;  // kNoComm: no communication
+  uint64_t sequence = 0;
+  int32_t peer = -1;
+  int64_t arrival_ns = interp::kUnknownNs;
+  int64_t start_ns = interp::kUnknownNs;
+  int64_t finish_ns = interp::kUnknownNs;
+};
+
+struct AssembledEvent {
+  interp::LogEvent event;
+  CollectivePart collective;
+  int64_t next_of_task = -1;  // a group's task: the event of its next member
+  bool complete = false;
+};
+
+class EventAssembler {
+ public:
+  enum class Delivery : uint8_t {
+    kInOrder,  // complete, in order of id
+    kLate,     // alone: incomplete, or an event that was handed out incomplete before
+  };
+  using Deliver = std::function<void(const AssembledEvent&, Delivery)>;
+
+  explicit EventAssembler(Deliver deliver) : deliver_(std::move(deliver)) {}
+
+  void issued(const interp::IssuedRecord& record);
+  void finished(const interp::FinishedRecord& record);
+
+  /// Hands out everything, work in flight too.
+  void drain();
+  int64_t event_count() const { return next_id_; }
+
+  /// What a task is, while it is known.
+  struct TaskInfo {
+    int64_t event = -1;
+    uint32_t branch = 0;
+    interp::CodeIndex code = 0;
+  };
+  const TaskInfo* find_task(interp::TaskId task) const;
+
+ private:
+  /// Tasks of one rank by number; a power of two, grown while unfinished tasks would be lost.
+  struct TaskSlot {
+    interp::TaskId task = interp::kNoTask;
+    TaskInfo info;
+    bool pending = false;
+  };
+  using TaskWindow = std::vector<TaskSlot>;
+
+  TaskSlot& slot_for(interp::TaskId task);
+  std::vector<int64_t>& open_members(interp::Rank rank);
+  AssembledEvent* find(int64_t id);
+  void complete(AssembledEvent& entry, const interp::FinishedRecord& record);
+  void deliver_ready();
+  AssembledEvent& held(int64_t id) { return ring_[static_cast<size_t>(id) & (ring_.size() - 1)]; }
+
+  Deliver deliver_;
+  int64_t next_id_ = 0;  // of the next issued event
+  int64_t head_id_ = 0;  // oldest event that was not handed out; held are [head_id_, next_id_)
+  std::vector<AssembledEvent> ring_ = std::vector<AssembledEvent>(1024);
+  std::unordered_map<int64_t, AssembledEvent> late_;
+  std::vector<TaskWindow> windows_;                 // by rank
+  std::vector<std::vector<int64_t>> open_members_;  // by rank: of a group that is not issued yet
+};
+
+}  // namespace hostir::traces

@@ -1,0 +1,145 @@
+#include "traces/event_scanner.h"
+
+#include <fmt/core.h>
+
+#include "traces/row_inserter.h"
+
+namespace hostir::traces {
+
+using interp::LogEvent;
+
+namespace {
+
+bool fits(int64_t value, int64_t end) { return value >= 0 && value < end; }
+
+interp::TaskId task_of(const Statement& row, int column, interp::Rank rank) {
+  if (row.is_null(column)) return interp::kNoTask;
+  return interp::make_task_id(rank, static_cast<uint64_t>(row.integer(column)));
+}
+
+LogEvent event_of(const Statement& row) {
+  LogEvent event;
+  event.id = row.integer(0);
+  event.branch = static_cast<uint32_t>(row.integer(1));
+  event.decision = static_cast<uint64_t>(row.integer(2));
+  // Out of range becomes -1 or the largest index, which check() finds.
+  event.rank = fits(row.integer(3), INT32_MAX) ? static_cast<interp::Rank>(row.integer(3)) : -1;
+  event.instruction = fits(row.integer(4), UINT32_MAX)
+                          ? static_cast<interp::CodeIndex>(row.integer(4))
+                          : UINT32_MAX;
+  event.loop_path = static_cast<interp::LoopPathId>(row.integer(5));
+  event.host_start_ns = row.integer_or(6, kNull);
+  event.host_end_ns = row.integer_or(7, kNull);
+  event.bytes = row.integer(8);
+  event.waited_ns = row.integer(9);
+  event.stream = row.is_null(10)                    ? -1
+                 : fits(row.integer(10), INT32_MAX) ? static_cast<int32_t>(row.integer(10))
+                                                    : INT32_MAX;
+  event.task = task_of(row, 11, event.rank);
+  event.queued_ns = row.integer_or(12, kNull);
+  event.start_ns = row.integer_or(13, kNull);
+  event.finish_ns = row.integer_or(14, kNull);
+  event.live_bytes = row.integer_or(15, -1);
+  event.waited_for = task_of(row, 16, event.rank);
+  return event;
+}
+
+constexpr std::string_view kRowColumns =
+    "SELECT id, branch, decision, rank, instruction, loop_path, host_start_ns, host_end_ns, bytes, "
+    "waited_ns, stream, task, queued_ns, start_ns, finish_ns, live_bytes, waited_for "
+    "FROM event_row ";
+constexpr std::string_view kBlockColumns =
+    "SELECT first_id, last_id, row_count, branch, base_decision, base_task, base_ns, begin_ns, "
+    "end_ns, checksum, rows FROM event_block ";
+
+BlockHeader header_of(const Statement& row) {
+  BlockHeader h;
+  h.first_id = row.integer(0);
+  h.last_id = row.integer(1);
+  h.row_count = row.integer(2);
+  h.branch = row.integer(3);
+  h.base_decision = row.integer(4);
+  h.base_task = row.integer(5);
+  h.base_ns = row.integer(6);
+  h.begin_ns = row.integer(7);
+  h.end_ns = row.integer(8);
+  h.checksum = static_cast<uint64_t>(row.integer(9));
+  return h;
+}
+
+}  // namespace
+
+Expected<EventScanner> EventScanner::create(Database& database, const EventLimits& limits,
+                                            const ScanRange& range) {
+  EventScanner scanner;
+  scanner.limits_ = limits;
+  scanner.first_id_ = range.first_id;
+  HOSTIR_ASSIGN_OR_RETURN(scanner.rows_,
+                          database.prepare(std::string(kRowColumns) + "WHERE id >= ? ORDER BY id"));
+  scanner.rows_.bind_int(1, range.first_id);
+  HOSTIR_ASSIGN_OR_RETURN(
+      scanner.blocks_,
+      database.prepare(std::string(kBlockColumns) +
+                       "WHERE last_id >= ? AND end_ns >= ? AND begin_ns <= ? ORDER BY first_id"));
+  scanner.blocks_.bind_int(1, range.first_id);
+  scanner.blocks_.bind_int(2, range.from_ns);
+  scanner.blocks_.bind_int(3, range.to_ns);
+  return scanner;
+}
+
+Expected<void> EventScanner::check(const LogEvent& event) const {
+  const bool good = fits(event.rank, limits_.rank_count) &&
+                    fits(event.instruction, limits_.instruction_count) &&
+                    (event.stream == -1 || fits(event.stream, limits_.stream_count));
+  if (good) return {};
+  return fail(ErrorKind::kRuntime, "log_damaged",
+              fmt::format("event {} names a rank, stream or instruction that the run does not have",
+                          event.id));
+}
+
+Expected<void> EventScanner::read_row() {
+  HOSTIR_ASSIGN_OR_RETURN(const bool more, rows_.step());
+  rows_done_ = !more;
+  row_ready_ = more;
+  if (!more) return {};
+  row_ = event_of(rows_);
+  return check(row_);
+}
+
+Expected<void> EventScanner::read_block() {
+  block_.clear();
+  block_at_ = 0;
+  HOSTIR_ASSIGN_OR_RETURN(const bool more, blocks_.step());
+  blocks_done_ = !more;
+  if (!more) return {};
+  const BlockHeader header = header_of(blocks_);
+  HOSTIR_TRY(unpack_block(header, blocks_.text_view(10), block_));
+  for (const LogEvent& event : block_) HOSTIR_TRY(check(event));
+  while (block_at_ < block_.size() && block_[block_at_].id < first_id_) ++block_at_;
+  return {};
+}
+
+Expected<const LogEvent*> EventScanner::next() {
+  while (!rows_done_ && !row_ready_) HOSTIR_TRY(read_row());
+  while (!blocks_done_ && block_at_ == block_.size()) HOSTIR_TRY(read_block());
+  const bool has_block = block_at_ < block_.size();
+  if (!row_ready_ && !has_block) return nullptr;
+  if (row_ready_ && (!has_block || row_.id <= block_[block_at_].id)) {
+    row_ready_ = false;
+    current_ = row_;
+  } else {
+    current_ = block_[block_at_++];
+  }
+  return &current_;
+}
+
+Expected<LogEvent> find_event(Database& database, const EventLimits& limits, int64_t id) {
+  HOSTIR_ASSIGN_OR_RETURN(EventScanner scanner, EventScanner::create(database, limits, {id}));
+  HOSTIR_ASSIGN_OR_RETURN(const LogEvent* event, scanner.next());
+  if (event == nullptr || event->id != id) {
+    return fail(ErrorKind::kRuntime, "log_no_event", fmt::format("the log has no event {}", id));
+  }
+  return *event;
+}
+
+}  // namespace hostir::traces

@@ -1,0 +1,59 @@
+// Events out of a file, in order of id, from both places where they are.
+//
+// Plain rows and packed blocks are merged as they are read; nothing but one block is in memory.
+// Numbers are checked: a damaged log gives an error, and a rank, stream or instruction that the run
+// does not have is one. A scanner uses its connection until it dies.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "interp/session/log_records.h"
+#include "traces/event_packing.h"
+#include "traces/sqlite.h"
+
+namespace hostir::traces {
+
+/// What ids in events may be.
+struct EventLimits {
+  int64_t rank_count = 0;
+  int64_t stream_count = 0;
+  int64_t instruction_count = 0;
+};
+
+struct ScanRange {
+  int64_t first_id = 0;
+  int64_t from_ns = std::numeric_limits<int64_t>::min();  // blocks outside are not unpacked;
+  int64_t to_ns = std::numeric_limits<int64_t>::max();    // single events are not filtered
+};
+
+class EventScanner {
+ public:
+  static Expected<EventScanner> create(Database& database, const EventLimits& limits,
+                                       const ScanRange& range);
+  /// The next event, or nullptr at the end; valid until the next call.
+  Expected<const interp::LogEvent*> next();
+
+ private:
+  Expected<void> read_row();
+  Expected<void> read_block();
+  Expected<void> check(const interp::LogEvent& event) const;
+
+  EventLimits limits_;
+  int64_t first_id_ = 0;
+  Statement rows_;
+  Statement blocks_;
+  bool rows_done_ = false;
+  bool blocks_done_ = false;
+  bool row_ready_ = false;
+  interp::LogEvent row_;
+  interp::LogEvent current_;
+  std::vector<interp::LogEvent> block_;
+  size_t block_at_ = 0;
+};
+
+/// One event. Errors: `log_no_event`.
+Expected<interp::LogEvent> find_event(Database& database, const EventLimits& limits, int64_t id);
+
+}  // namespace hostir::traces

@@ -1,0 +1,116 @@
+#include "traces/log_file.h"
+
+#include <fmt/core.h>
+#include <xxhash.h>
+
+#include <filesystem>
+
+#include "traces/schema.h"
+
+namespace hostir::traces {
+namespace {
+
+constexpr const char* kWritingPragmas =
+    "PRAGMA page_size = 32768;\n"
+    "PRAGMA journal_mode = WAL;\n"
+    "PRAGMA synchronous = NORMAL;\n"
+    "PRAGMA cache_size = -65536;\n"
+    "PRAGMA temp_store = MEMORY;\n"
+    "PRAGMA wal_autocheckpoint = 2000;\n";
+
+/// True for a file that we may replace: missing, empty, or a log.
+bool is_replaceable(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return true;
+  if (!std::filesystem::is_regular_file(path, error)) return false;
+  if (std::filesystem::file_size(path, error) == 0) return true;
+  auto database = Database::open(path, Database::Mode::kReadOnly);
+  if (!database) return false;
+  const auto id = database->query_int("PRAGMA application_id");
+  return id && id->value_or(0) == kApplicationId;
+}
+
+uint64_t row_digest(const Statement& row, int columns, std::string& buffer) {
+  buffer.clear();
+  const auto append = [&](const void* data, size_t size) {
+    buffer.append(static_cast<const char*>(data), size);
+  };
+  for (int i = 0; i < columns; ++i) {
+    const CellType type = row.type(i);
+    buffer.push_back(static_cast<char>(type));
+    if (type == CellType::kInteger) {
+      const int64_t value = row.integer(i);
+      append(&value, sizeof value);
+    } else if (type == CellType::kReal) {
+      const double value = row.real(i);
+      append(&value, sizeof value);
+    } else if (type != CellType::kNull) {
+      const std::string_view text = row.text_view(i);
+      const std::span<const std::byte> bytes = row.blob(i);
+      const size_t size = type == CellType::kText ? text.size() : bytes.size();
+      append(&size, sizeof size);
+      type == CellType::kText ? append(text.data(), size) : append(bytes.data(), size);
+    }
+  }
+  return XXH3_64bits(buffer.data(), buffer.size());
+}
+
+}  // namespace
+
+Expected<Database> create_log_file(const std::string& path) {
+  if (!is_replaceable(path)) {
+    return fail(ErrorKind::kRuntime, "log_exists",
+                fmt::format("\"{}\" exists and is not a log; it is left alone", path));
+  }
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
+    std::error_code error;
+    std::filesystem::remove(path + suffix, error);
+  }
+  HOSTIR_ASSIGN_OR_RETURN(Database database, Database::open(path, Database::Mode::kCreate));
+  HOSTIR_TRY(database.execute(kWritingPragmas));
+  HOSTIR_TRY(database.execute("BEGIN;\n" + schema_sql() + "COMMIT;\n"));
+  return database;
+}
+
+Expected<void> settle_log_file(Database& database) {
+  // Both say "busy" while a reader is there; the data are safe in either form.
+  (void)database.execute("PRAGMA busy_timeout = 100");
+  (void)database.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+  (void)database.execute("PRAGMA journal_mode = DELETE");
+  return {};
+}
+
+Expected<std::vector<TableDigest>> table_digests(Database& database) {
+  std::vector<TableDigest> all;
+  std::string buffer;
+  for (const Table& table : schema_tables()) {
+    if (table.name == "table_digest") continue;
+    HOSTIR_ASSIGN_OR_RETURN(Statement rows,
+                            database.prepare(fmt::format("SELECT * FROM {}", table.name)));
+    TableDigest digest{std::string(table.name), 0, 0};
+    const int columns = rows.column_count();
+    while (true) {
+      HOSTIR_ASSIGN_OR_RETURN(const bool more, rows.step());
+      if (!more) break;
+      ++digest.row_count;
+      digest.digest += row_digest(rows, columns, buffer);
+    }
+    all.push_back(std::move(digest));
+  }
+  return all;
+}
+
+Expected<void> write_table_digests(Database& database) {
+  HOSTIR_ASSIGN_OR_RETURN(const std::vector<TableDigest> digests, table_digests(database));
+  HOSTIR_ASSIGN_OR_RETURN(Statement s,
+                          database.prepare("INSERT OR REPLACE INTO table_digest VALUES (?, ?, ?)"));
+  for (const TableDigest& digest : digests) {
+    s.bind_text(1, digest.name);
+    s.bind_int(2, digest.row_count);
+    s.bind_int(3, static_cast<int64_t>(digest.digest));
+    HOSTIR_TRY(s.run());
+  }
+  return {};
+}
+
+}  // namespace hostir::traces

@@ -1,0 +1,112 @@
+// Reads a log: the implementation of `LogView`, and what headless queries need beside it.
+//
+// `open_log` reads the small tables; `refresh()` reads events into one timeline per track. Reading
+// never changes the file. Threads: as LogView says; rows are read through connections of their own,
+// timelines are guarded by a lock that is held for milliseconds at most. Any damage is an error,
+// never a crash.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "hostir/ir/tensor.h"
+#include "interp/session/log_view.h"
+#include "traces/connection_pool.h"
+#include "traces/lineage.h"
+#include "traces/log_tables.h"
+#include "traces/timeline.h"
+
+namespace hostir::traces {
+
+class LogReader final : public interp::LogView {
+ public:
+  LogReader(ReadableFile file, LogTables tables);
+  ~LogReader() override;
+
+  const interp::LogRun& run() const override { return tables_.run; }
+  const std::vector<interp::LogTrack>& tracks() const override { return tables_.tracks; }
+  const std::vector<interp::LogInstruction>& instructions() const override {
+    return tables_.instructions;
+  }
+  const std::vector<interp::LogCommunicator>& communicators() const override {
+    return tables_.communicators;
+  }
+  const std::vector<interp::LogTensor>& tensors() const override { return tables_.tensors; }
+  const std::vector<interp::LogPhase>& phases() const override { return tables_.phases; }
+  const std::vector<interp::LogExplain>& explanations() const override {
+    return tables_.explanations;
+  }
+  const std::vector<interp::LogInput>& inputs() const override { return tables_.inputs; }
+
+  Expected<interp::LogExtent> refresh(std::stop_token stop = {}) override;
+  interp::LogExtent extent() const override;
+  std::vector<interp::TimelineSlice> timeline(
+      const interp::TimelineRequest& request) const override;
+  Expected<std::vector<interp::LogEvent>> events(const interp::EventFilter& filter,
+                                                 std::stop_token stop = {}) const override;
+  Expected<interp::LogEvent> event(int64_t id) const override;
+  std::string loop_path(interp::LoopPathId path) const override;
+  Expected<std::vector<interp::LogCollective>> collectives(
+      const interp::EventFilter& filter, std::stop_token stop = {}) const override;
+  Expected<std::vector<interp::LogMemoryPoint>> memory(interp::Rank rank, int64_t from_ns,
+                                                       int64_t to_ns, int32_t columns,
+                                                       std::stop_token stop = {}) const override;
+  Expected<std::vector<interp::LogValue>> writes(int64_t tensor, interp::Rank rank,
+                                                 const std::optional<std::vector<int64_t>>& element,
+                                                 std::stop_token stop = {}) const override;
+  Expected<std::vector<interp::LogFault>> faults() const override;
+  Expected<std::vector<interp::LogDecision>> decisions() const override;
+  Expected<interp::LogTable> query(std::string_view sql, int64_t max_rows = 100000,
+                                   std::stop_token stop = {}) const override;
+
+  // ---- beyond LogView
+
+  const LogTables& tables() const { return tables_; }
+  /// A connection for scans of one's own.
+  Expected<ConnectionPool::Lease> connect(std::stop_token stop = {}) const {
+    return pool_.acquire(std::move(stop));
+  }
+  /// The contents of an input. Errors: `log_no_input` where the log does not hold them.
+  Expected<Tensor> input_data(size_t index) const;
+  /// The recorded contents with this digest, row-major over the local box; `log_no_data`.
+  Expected<std::vector<std::byte>> data(uint64_t digest) const;
+  /// Everything that is wrong with the file: SQLite's own check, digests of the tables, checksums
+  /// of the blocks. Empty: nothing is.
+  Expected<std::vector<std::string>> check(std::stop_token stop = {}) const;
+
+ private:
+  struct Loaded {
+    std::vector<Timeline> timelines;  // by track
+    Lineage lineage;
+    interp::LogExtent extent;
+    int64_t next_id = 0;     // events below it were read, but for those in `open`
+    int64_t row_count = 0;   // events read
+    std::set<int64_t> open;  // events that had not finished when they were read
+  };
+  /// Rows that a refresh found; they go into the timelines under the lock.
+  struct News {
+    std::vector<interp::LogEvent> issued;    // new events
+    std::vector<interp::LogEvent> finished;  // of `open` ones
+  };
+  Expected<News> read_news(Database& database, const Loaded& loaded) const;
+  void take_in(Loaded& loaded, const News& news) const;
+  Expected<bool> is_whole(Database& database, const Loaded& loaded) const;
+
+  LogTables tables_;
+  mutable ConnectionPool pool_;
+  std::unique_ptr<Database> loader_;  // refresh() only: its data_version tells of changes
+  int64_t data_version_ = -1;         // of loader_, when it last read
+  std::mutex refresh_mutex_;
+  mutable std::mutex mutex_;  // guards loaded_
+  Loaded loaded_;
+};
+
+/// Opens a log, also one that is being written or was cut. Errors: `log_missing`, `log_not_a_log`,
+/// `log_newer`, `log_old`, `log_empty` (cut before anything was described), `log_damaged`,
+/// `log_io`.
+Expected<std::unique_ptr<LogReader>> open_log(const std::string& path);
+
+}  // namespace hostir::traces

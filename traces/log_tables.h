@@ -1,0 +1,42 @@
+// The small tables of a log in memory: what is known since opening.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "interp/session/log_records.h"
+#include "traces/event_scanner.h"
+#include "traces/sqlite.h"
+
+namespace hostir::traces {
+
+struct LogTables {
+  interp::LogRun run;
+  std::string mesh;             // of the world, without '@'
+  std::string function;         // that was asked for
+  std::string original_source;  // the text as it was given, or empty
+  std::string program;          // the text that ran
+  std::vector<std::string> streams;
+  std::vector<interp::LogTrack> tracks;  // per rank: host, then streams
+  std::vector<interp::LogInstruction> instructions;
+  std::vector<interp::LogCommunicator> communicators;
+  std::vector<interp::LogTensor> tensors;
+  std::vector<interp::LogPhase> phases;
+  std::vector<interp::LogExplain> explanations;
+  std::vector<interp::LogInput> inputs;
+  std::vector<interp::Rank> started_ranks;
+
+  EventLimits limits() const;
+  /// The track of an event that passed the limits.
+  interp::TrackId track_of(const interp::LogEvent& event) const {
+    return static_cast<interp::TrackId>(static_cast<size_t>(event.rank) * (streams.size() + 1) +
+                                        static_cast<size_t>(event.stream + 1));
+  }
+};
+
+/// Errors: `log_damaged` and those of SQLite. A field that makes no sense is an error, never a
+/// large allocation.
+Expected<LogTables> load_tables(Database& database);
+
+}  // namespace hostir::traces

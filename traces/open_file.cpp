@@ -1,0 +1,125 @@
+#include "traces/open_file.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "traces/migrate.h"
+#include "traces/schema.h"
+
+namespace hostir::traces {
+namespace fs = std::filesystem;
+
+namespace {
+
+Expected<void> check_header(const std::string& path) {
+  std::error_code error;
+  if (!fs::exists(path, error)) {
+    return fail(ErrorKind::kRuntime, "log_missing", fmt::format("no such file: \"{}\"", path));
+  }
+  constexpr std::string_view kMagic("SQLite format 3\0", 16);
+  std::array<char, 16> head{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(head.data(), head.size());
+  if (!fs::is_regular_file(path, error) || std::string_view(head.data(), head.size()) != kMagic) {
+    return fail(ErrorKind::kRuntime, "log_not_a_log",
+                fmt::format("\"{}\" is not a log (no SQLite file)", path));
+  }
+  return {};
+}
+
+/// The schema version, after it was made sure that this is a log that this program can read.
+Expected<int64_t> check_version(Database& database, const std::string& path) {
+  HOSTIR_ASSIGN_OR_RETURN(const std::optional<int64_t> id,
+                          database.query_int("PRAGMA application_id"));
+  if (id.value_or(0) != kApplicationId) {
+    return fail(ErrorKind::kRuntime, "log_not_a_log",
+                fmt::format("\"{}\" is an SQLite file, but not a log", path));
+  }
+  HOSTIR_ASSIGN_OR_RETURN(const std::optional<int64_t> version,
+                          database.query_int("PRAGMA user_version"));
+  if (version.value_or(0) > kSchemaVersion) {
+    return fail(ErrorKind::kRuntime, "log_newer",
+                fmt::format("\"{}\" was written by a newer program: it has schema version {}, "
+                            "this program reads up to {}",
+                            path, *version, kSchemaVersion));
+  }
+  return version.value_or(0);
+}
+
+Expected<std::string> copy_into(const std::string& path, const TemporaryDirectory& directory) {
+  const std::string target = directory.path() + "/log.db";
+  for (const char* suffix : {"", "-wal"}) {
+    std::error_code error;
+    if (!fs::exists(path + suffix, error)) continue;
+    fs::copy_file(path + suffix, target + suffix, error);
+    if (error) {
+      return fail(ErrorKind::kRuntime, "log_io",
+                  fmt::format("cannot copy \"{}{}\": {}", path, suffix, error.message()));
+    }
+    fs::permissions(target + suffix, fs::perms::owner_read | fs::perms::owner_write, error);
+  }
+  return target;
+}
+
+Expected<void> migrate_copy(ReadableFile& file) {
+  if (file.copy == nullptr) {
+    HOSTIR_ASSIGN_OR_RETURN(file.copy, TemporaryDirectory::create());
+    HOSTIR_ASSIGN_OR_RETURN(file.path, copy_into(file.path, *file.copy));
+  }
+  HOSTIR_ASSIGN_OR_RETURN(Database database, Database::open(file.path, Database::Mode::kReadWrite));
+  return migrate(database, migration_steps(), kSchemaVersion);
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<TemporaryDirectory>> TemporaryDirectory::create() {
+  std::error_code error;
+  std::string path = (fs::temp_directory_path(error) / "hostir-log-XXXXXX").string();
+  if (error || mkdtemp(path.data()) == nullptr) {
+    return fail(ErrorKind::kRuntime, "log_io", "cannot make a temporary directory");
+  }
+  return std::unique_ptr<TemporaryDirectory>(new TemporaryDirectory(std::move(path)));
+}
+
+TemporaryDirectory::~TemporaryDirectory() {
+  std::error_code error;
+  fs::remove_all(path_, error);
+}
+
+Expected<Database> ReadableFile::connect() const {
+  HOSTIR_ASSIGN_OR_RETURN(Database database, Database::open(path, mode));
+  HOSTIR_TRY(database.execute("PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY"));
+  return database;
+}
+
+Expected<ReadableFile> open_file(const std::string& path) {
+  HOSTIR_TRY(check_header(path));
+  ReadableFile file;
+  file.path = path;
+  auto database = file.connect();
+  auto version = database ? check_version(*database, path)
+                          : Expected<int64_t>(tl::unexpected(database.error()));
+  if (!version && version.error().diagnostics[0].id == "log_io") {
+    // A file that a writer left behind needs a shared memory file beside it, and this is a place
+    // where none can be made.
+    std::error_code error;
+    if (fs::exists(path + "-wal", error)) {
+      HOSTIR_ASSIGN_OR_RETURN(file.copy, TemporaryDirectory::create());
+      HOSTIR_ASSIGN_OR_RETURN(file.path, copy_into(path, *file.copy));
+    } else {
+      file.mode = Database::Mode::kImmutable;
+    }
+    HOSTIR_ASSIGN_OR_RETURN(Database again, file.connect());
+    version = check_version(again, path);
+  }
+  if (!version) return tl::unexpected(version.error());
+  if (*version < kSchemaVersion) HOSTIR_TRY(migrate_copy(file));
+  return file;
+}
+
+}  // namespace hostir::traces

@@ -1,0 +1,39 @@
+// Finding out what a file is and making it readable, without changing it.
+//
+// Copies are made only where they must be: of an older log, to migrate it, and of a cut log in a
+// place where SQLite cannot make its shared memory file.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "traces/sqlite.h"
+
+namespace hostir::traces {
+
+/// A temporary directory that is removed with its owner.
+class TemporaryDirectory {
+ public:
+  static Expected<std::unique_ptr<TemporaryDirectory>> create();
+  ~TemporaryDirectory();
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit TemporaryDirectory(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+/// A log file that can be opened with `mode` any number of times.
+struct ReadableFile {
+  std::string path;  // the file itself, or a copy of it
+  Database::Mode mode = Database::Mode::kReadOnly;
+  std::unique_ptr<TemporaryDirectory> copy;  // where `path` is one
+  Expected<Database> connect() const;
+};
+
+/// Errors: `log_missing`, `log_not_a_log`, `log_newer`, `log_old`, `log_damaged`, `log_io`.
+Expected<ReadableFile> open_file(const std::string& path);
+
+}  // namespace hostir::traces

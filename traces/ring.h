@@ -1,0 +1,105 @@
+// The queue between the interpreter's thread and the writer's: bounded, lock-free, one producer and
+// one consumer.
+//
+// Records are runs of 8-byte words, so that small ones stay small. A record never wraps: where it
+// does not fit before the end, the rest of the buffer is skipped with a filler. Each side keeps a
+// copy of the other's position and looks at the shared one only when the copy says "full" or
+// "empty", so that in steady state the threads do not touch each other's cache lines. Waiting is by
+// short sleeps: a system call per record would cost more than the record.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <thread>
+
+namespace hostir::traces {
+
+class WordRing {
+ public:
+  /// `capacity_words` is rounded up to a power of two, at least 4096.
+  explicit WordRing(size_t capacity_words)
+      : capacity_(std::bit_ceil(capacity_words < 4096 ? size_t{4096} : capacity_words)),
+        words_(std::make_unique_for_overwrite<uint64_t[]>(capacity_)) {}
+
+  // ---- producer
+
+  /// Room for a record of `count` words (1..1024); waits while there is none. Fill it, then
+  /// `commit()`.
+  uint64_t* reserve(size_t count) {
+    size_t need = count + 1;
+    const size_t before_end = capacity_ - (head_local_ & (capacity_ - 1));
+    const bool wraps = before_end < need;
+    if (wraps) need += before_end;
+    if (head_local_ + need - tail_seen_ > capacity_) wait_for_room(need);
+    if (wraps) {
+      words_[head_local_ & (capacity_ - 1)] = kFiller | before_end;
+      head_local_ += before_end;
+    }
+    uint64_t* record = &words_[head_local_ & (capacity_ - 1)];
+    record[0] = count;
+    head_local_ += count + 1;
+    return record + 1;
+  }
+  void commit() { head_.store(head_local_, std::memory_order_release); }
+
+  /// How often the producer found the ring full.
+  uint64_t stalls() const { return stalls_; }
+
+  // ---- consumer
+
+  /// The next record, or an empty span. It stays valid until `release()`.
+  std::span<const uint64_t> peek() {
+    while (true) {
+      if (tail_local_ == head_seen_) {
+        head_seen_ = head_.load(std::memory_order_acquire);
+        if (tail_local_ == head_seen_) return {};
+      }
+      const uint64_t* record = &words_[tail_local_ & (capacity_ - 1)];
+      if ((record[0] & kFiller) == 0) return {record + 1, record[0]};
+      tail_local_ += record[0] & ~kFiller;
+    }
+  }
+  /// Done with the record of the last `peek()`. The room is given back in batches: see `publish()`.
+  void release(std::span<const uint64_t> record) {
+    tail_local_ += record.size() + 1;
+    if (tail_local_ - tail_published_ > capacity_ / 16) publish();
+  }
+  /// Gives all released room back to the producer.
+  void publish() {
+    tail_published_ = tail_local_;
+    tail_.store(tail_local_, std::memory_order_release);
+  }
+
+ private:
+  static constexpr uint64_t kFiller = uint64_t{1} << 63;
+
+  void wait_for_room(size_t need) {
+    tail_seen_ = tail_.load(std::memory_order_acquire);
+    if (head_local_ + need - tail_seen_ <= capacity_) return;
+    ++stalls_;
+    while (head_local_ + need - tail_seen_ > capacity_) {
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+      tail_seen_ = tail_.load(std::memory_order_acquire);
+    }
+  }
+
+  const size_t capacity_;
+  const std::unique_ptr<uint64_t[]> words_;
+
+  alignas(64) std::atomic<uint64_t> head_ = 0;  // written by the producer
+  uint64_t head_local_ = 0;
+  uint64_t tail_seen_ = 0;
+  uint64_t stalls_ = 0;
+
+  alignas(64) std::atomic<uint64_t> tail_ = 0;  // written by the consumer
+  uint64_t tail_local_ = 0;
+  uint64_t head_seen_ = 0;
+  uint64_t tail_published_ = 0;
+};
+
+}  // namespace hostir::traces

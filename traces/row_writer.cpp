@@ -1,0 +1,250 @@
+#include "traces/row_writer.h"
+
+#include <fmt/core.h>
+
+#include <array>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "hostir/ops/record.h"
+#include "traces/compression.h"
+#include "traces/log_file.h"
+#include "traces/schema.h"
+
+namespace hostir::traces {
+
+using interp::kUnknownNs;
+
+namespace {
+
+constexpr std::string_view kCollectiveColumns =
+    "event, branch, rank, instruction, communicator, sequence, peer, bytes, arrival_ns, start_ns, "
+    "finish_ns";
+
+std::string_view decision_name(interp::DecisionRecord::Kind kind) {
+  constexpr std::array<std::string_view, 5> kNames = {"run", "freeze", "thaw", "edit", "branch"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+template <class List>
+std::string json_text(const List& list) {
+  return nlohmann::json(list).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
+
+RowWriter::RowWriter(Database database)
+    : database_(std::move(database)),
+      assembler_([this](const AssembledEvent& assembled, EventAssembler::Delivery delivery) {
+        deliver(assembled, delivery);
+      }) {}
+
+Expected<std::unique_ptr<RowWriter>> RowWriter::create(const std::string& path,
+                                                       const RunDescription& run,
+                                                       const TraceOptions& options) {
+  HOSTIR_ASSIGN_OR_RETURN(Database database, create_log_file(path));
+  std::unique_ptr<RowWriter> writer(new RowWriter(std::move(database)));
+  HOSTIR_TRY(writer->prepare(run, options));
+  return writer;
+}
+
+Expected<void> RowWriter::prepare(const RunDescription& run, const TraceOptions& options) {
+  HOSTIR_TRY(database_.execute("BEGIN"));
+  HOSTIR_TRY(write_run_rows(database_, run, {options.inputs_max_bytes, options.value_mode}));
+  HOSTIR_TRY(write_input_rows(database_, run, options.inputs_max_bytes));
+  HOSTIR_TRY(write_instruction_rows(database_, run));
+  HOSTIR_TRY(write_kernel_rows(database_, run));
+  HOSTIR_ASSIGN_OR_RETURN(tensors_, write_tensor_rows(database_, run));
+  HOSTIR_TRY(write_collective_site_rows(database_, run, tensors_));
+  HOSTIR_TRY(database_.execute("COMMIT"));
+
+  data_globs_ = options.data_globs;
+  for (const interp::CodeInstruction& c : run.code->instructions) {
+    communicates_.push_back(record(c.kind).op_class == OpClass::kCommunication);
+  }
+  HOSTIR_ASSIGN_OR_RETURN(events_, EventStore::create(database_, options.plain_events));
+  HOSTIR_ASSIGN_OR_RETURN(
+      collectives_, RowInserter::create(database_, "INSERT", "collective_row", kCollectiveColumns));
+  HOSTIR_ASSIGN_OR_RETURN(
+      late_collectives_,
+      RowInserter::create(database_, "INSERT OR REPLACE", "collective_row", kCollectiveColumns));
+  HOSTIR_ASSIGN_OR_RETURN(loop_paths_,
+                          RowInserter::create(database_, "INSERT OR REPLACE", "loop_path",
+                                              "id, parent, instruction, iteration"));
+  HOSTIR_ASSIGN_OR_RETURN(
+      insert_value_,
+      database_.prepare("INSERT INTO value (event, branch, rank, tensor, allocation, operand, "
+                        "digest, min, max, mean, nan_count, inf_count, data) "
+                        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+  HOSTIR_ASSIGN_OR_RETURN(insert_data_,
+                          database_.prepare("INSERT OR IGNORE INTO tensor_data VALUES (?, ?, ?)"));
+  HOSTIR_ASSIGN_OR_RETURN(
+      insert_decision_,
+      database_.prepare("INSERT INTO decision (number, branch, kind, rank, event_count, detail) "
+                        "VALUES (?, ?, ?, ?, ?, ?)"));
+  HOSTIR_ASSIGN_OR_RETURN(
+      insert_fault_, database_.prepare("INSERT INTO fault (kind, sentence, ranks, instructions, "
+                                       "notes, event_count) VALUES (?, ?, ?, ?, ?, ?)"));
+  return database_.execute("BEGIN");
+}
+
+Expected<void> RowWriter::take_error() {
+  if (error_) return {};
+  return std::exchange(error_, Expected<void>{});
+}
+
+Expected<void> RowWriter::issued(const interp::IssuedRecord& record) {
+  if (record.code < communicates_.size() && communicates_[record.code]) {
+    assembler_.issued(record);
+  } else {
+    interp::IssuedRecord plain = record;
+    plain.comm = interp::kNoComm;
+    assembler_.issued(plain);
+  }
+  return take_error();
+}
+
+Expected<void> RowWriter::finished(const interp::FinishedRecord& record) {
+  assembler_.finished(record);
+  return take_error();
+}
+
+void RowWriter::deliver(const AssembledEvent& assembled, EventAssembler::Delivery delivery) {
+  const bool late = delivery == EventAssembler::Delivery::kLate;
+  Expected<void> result = late ? events_.add_late(assembled.event) : events_.add(assembled.event);
+  if (result && assembled.collective.comm != interp::kNoComm) {
+    result = insert_collective(late ? late_collectives_ : collectives_, assembled);
+  }
+  if (!result && error_) error_ = std::move(result);
+}
+
+Expected<void> RowWriter::insert_collective(RowInserter& rows, const AssembledEvent& assembled) {
+  const interp::LogEvent& event = assembled.event;
+  const CollectivePart& part = assembled.collective;
+  HOSTIR_ASSIGN_OR_RETURN(int64_t * row, rows.add());
+  row[0] = event.id;
+  row[1] = event.branch;
+  row[2] = event.rank;
+  row[3] = event.instruction;
+  row[4] = part.comm;
+  row[5] = static_cast<int64_t>(part.sequence);
+  row[6] = part.peer < 0 ? kNull : part.peer;
+  row[7] = event.bytes;
+  row[8] = part.arrival_ns;
+  row[9] = part.start_ns;
+  row[10] = part.finish_ns;
+  return {};
+}
+
+Expected<void> RowWriter::loop_path(const LoopPathRecord& record) {
+  HOSTIR_ASSIGN_OR_RETURN(int64_t * row, loop_paths_.add());
+  row[0] = record.id;
+  row[1] = record.parent;
+  row[2] = record.loop;
+  row[3] = record.iteration;
+  return {};
+}
+
+Expected<void> RowWriter::insert_data(uint64_t digest, std::span<const std::byte> data) {
+  const std::vector<std::byte> packed = compressed(data);
+  insert_data_.bind_int(1, static_cast<int64_t>(digest));
+  insert_data_.bind_int(2, static_cast<int64_t>(data.size()));
+  insert_data_.bind_blob(3, packed);
+  return insert_data_.run();
+}
+
+bool RowWriter::keeps_data(int64_t tensor) const {
+  const std::string_view name = tensors_.name(tensor);
+  for (const std::string& glob : data_globs_) {
+    if (matches_glob(glob, name)) return true;
+  }
+  return data_globs_.empty();
+}
+
+Expected<void> RowWriter::value(const ValueRecord& record, std::span<const std::byte> data) {
+  const EventAssembler::TaskInfo* task = assembler_.find_task(record.task);
+  const int64_t tensor = task != nullptr ? tensors_.written(task->code, record.operand) : -1;
+  if (!keeps_data(tensor)) data = {};
+  if (!data.empty()) HOSTIR_TRY(insert_data(record.digest, data));
+  Statement& s = insert_value_;
+  task != nullptr ? s.bind_int(1, task->event) : s.bind_null(1);
+  s.bind_int(2, task != nullptr ? task->branch : 0);
+  s.bind_int(3, record.rank);
+  tensor >= 0 ? s.bind_int(4, tensor) : s.bind_null(4);
+  s.bind_int(5, record.allocation);
+  s.bind_int(6, record.operand);
+  s.bind_int(7, static_cast<int64_t>(record.digest));
+  if (record.has_stats != 0) {
+    s.bind_real(8, record.min);
+    s.bind_real(9, record.max);
+    s.bind_real(10, record.mean);
+    s.bind_int(11, record.nan_count);
+    s.bind_int(12, record.inf_count);
+  } else {
+    for (int i = 8; i <= 12; ++i) s.bind_null(i);
+  }
+  data.empty() ? s.bind_null(13) : s.bind_int(13, static_cast<int64_t>(record.digest));
+  return s.run();
+}
+
+Expected<void> RowWriter::decision(const interp::DecisionRecord& record) {
+  Statement& s = insert_decision_;
+  s.bind_int(1, static_cast<int64_t>(record.number));
+  s.bind_int(2, record.branch);
+  s.bind_text(3, decision_name(record.kind));
+  record.rank != interp::kNoRank ? s.bind_int(4, record.rank) : s.bind_null(4);
+  s.bind_int(5, event_count());
+  s.bind_text(6, record.detail);
+  return s.run();
+}
+
+Expected<void> RowWriter::fault(const interp::FaultRecord& record) {
+  if (first_fault_.empty()) first_fault_ = record.kind;
+  const std::string ranks = json_text(record.ranks);
+  const std::string instructions = json_text(record.instructions);
+  const std::string notes = json_text(record.notes);
+  Statement& s = insert_fault_;
+  s.bind_text(1, record.kind);
+  s.bind_text(2, record.sentence);
+  s.bind_text(3, ranks);
+  s.bind_text(4, instructions);
+  s.bind_text(5, notes);
+  s.bind_int(6, event_count());
+  return s.run();
+}
+
+Expected<void> RowWriter::commit(Extent extent) {
+  if (closed_) return {};
+  if (extent == Extent::kAll) assembler_.drain();
+  HOSTIR_TRY(take_error());
+  HOSTIR_TRY(events_.finish());
+  HOSTIR_TRY(collectives_.finish());
+  HOSTIR_TRY(late_collectives_.finish());
+  HOSTIR_TRY(loop_paths_.finish());
+  return database_.execute("COMMIT; BEGIN");
+}
+
+Expected<void> RowWriter::close(std::string outcome, uint64_t dropped) {
+  HOSTIR_TRY(commit(Extent::kAll));
+  if (outcome.empty()) outcome = first_fault_.empty() ? "ok" : first_fault_;
+  {
+    HOSTIR_ASSIGN_OR_RETURN(
+        Statement s, database_.prepare("UPDATE run SET ended_unix_ns = ?, outcome = ?, complete = "
+                                       "?, dropped_events = ?, event_count = ?"));
+    s.bind_int(1, std::chrono::duration_cast<std::chrono::nanoseconds>(
+                      std::chrono::system_clock::now().time_since_epoch())
+                      .count());
+    s.bind_text(2, outcome);
+    s.bind_int(3, dropped == 0 ? 1 : 0);
+    s.bind_int(4, static_cast<int64_t>(dropped));
+    s.bind_int(5, event_count());
+    HOSTIR_TRY(s.run());
+  }
+  HOSTIR_TRY(database_.execute(index_sql()));
+  HOSTIR_TRY(write_table_digests(database_));
+  HOSTIR_TRY(database_.execute("COMMIT"));
+  closed_ = true;
+  return settle_log_file(database_);
+}
+
+}  // namespace hostir::traces

@@ -1,0 +1,68 @@
+// The writer thread's side: takes records, keeps the tables.
+//
+// Owns the database connection while events come. Every function returns the first error it meets;
+// after one the caller stops writing. Used by one thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "interp/core/trace_sink.h"
+#include "traces/event_assembler.h"
+#include "traces/event_store.h"
+#include "traces/ring_records.h"
+#include "traces/static_rows.h"
+#include "traces/trace_writer.h"
+
+namespace hostir::traces {
+
+class RowWriter {
+ public:
+  static Expected<std::unique_ptr<RowWriter>> create(const std::string& path,
+                                                     const RunDescription& run,
+                                                     const TraceOptions& options);
+
+  Expected<void> issued(const interp::IssuedRecord& record);
+  Expected<void> finished(const interp::FinishedRecord& record);
+  Expected<void> loop_path(const LoopPathRecord& record);
+  /// `data`: the contents, or empty.
+  Expected<void> value(const ValueRecord& record, std::span<const std::byte> data);
+  Expected<void> decision(const interp::DecisionRecord& record);
+  Expected<void> fault(const interp::FaultRecord& record);
+
+  enum class Extent : uint8_t { kComplete, kAll };  // kAll: work in flight too
+  Expected<void> commit(Extent extent);
+  Expected<void> close(std::string outcome, uint64_t dropped);
+
+  int64_t event_count() const { return assembler_.event_count(); }
+
+ private:
+  explicit RowWriter(Database database);
+  Expected<void> prepare(const RunDescription& run, const TraceOptions& options);
+  void deliver(const AssembledEvent& assembled, EventAssembler::Delivery delivery);
+  Expected<void> insert_collective(RowInserter& rows, const AssembledEvent& assembled);
+  Expected<void> insert_data(uint64_t digest, std::span<const std::byte> data);
+  Expected<void> take_error();
+  bool keeps_data(int64_t tensor) const;
+
+  Database database_;
+  TensorIndex tensors_;
+  std::vector<bool> communicates_;  // by CodeIndex
+  std::vector<std::string> data_globs_;
+  EventStore events_;
+  RowInserter collectives_;
+  RowInserter late_collectives_;
+  RowInserter loop_paths_;
+  Statement insert_value_;
+  Statement insert_data_;
+  Statement insert_decision_;
+  Statement insert_fault_;
+  std::string first_fault_;
+  bool closed_ = false;
+  Expected<void> error_;  // of a delivery
+  EventAssembler assembler_;
+};
+
+}  // namespace hostir::traces

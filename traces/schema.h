@@ -1,0 +1,54 @@
+// The log's schema, declared once: SQL, documentation (SCHEMA.md) and digests are made from it.
+//
+// Every table and column has a sentence and, where it is a quantity, a unit. Changing a table means
+// changing its declaration, raising `kSchemaVersion`, adding a step in migrate.cpp and running
+// `unit_traces` with HOSTIR_UPDATE=1, which rewrites SCHEMA.md.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hostir::traces {
+
+inline constexpr int64_t kSchemaVersion = 1;
+inline constexpr int64_t kApplicationId = 0x48495257;  // "HIRW"
+
+struct Column {
+  std::string_view name;
+  std::string_view type;  // INTEGER, REAL, TEXT, BLOB, with constraints
+  std::string_view unit;  // "ns", "bytes", ...; empty: none
+  std::string_view doc;   // one sentence
+};
+
+struct Table {
+  std::string_view name;
+  std::string_view doc;
+  std::vector<Column> columns;
+  std::string_view constraint = {};  // of the table: "PRIMARY KEY (a, b)"
+};
+
+struct View {
+  std::string_view name;
+  std::string_view doc;
+  std::string_view select;
+};
+
+/// In the order in which they are made and documented.
+std::vector<Table> schema_tables();
+std::vector<View> schema_views();
+
+// The parts of `schema_tables`, by subject.
+std::vector<Table> run_tables();      // the run, the mesh, who took part
+std::vector<Table> program_tables();  // what was to be executed
+std::vector<Table> event_tables();    // what happened
+
+/// CREATE statements of everything, application_id and user_version.
+std::string schema_sql();
+/// Indexes; made when the log is closed, because rows go in faster without.
+std::string index_sql();
+/// The text of SCHEMA.md.
+std::string schema_markdown();
+
+}  // namespace hostir::traces

@@ -1,0 +1,69 @@
+// Writes everything that is known before the first event: the tables of run_tables() and
+// program_tables(). All of it is committed before the writer takes events.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "traces/run_description.h"
+#include "traces/sqlite.h"
+
+namespace hostir::traces {
+
+/// Interned texts of one file.
+class StringTable {
+ public:
+  explicit StringTable(Database& database) : database_(database) {}
+  Expected<int64_t> intern(const std::string& text);
+
+ private:
+  Database& database_;
+  std::map<std::string, int64_t> ids_;
+};
+
+/// Which row of `tensor` an operand is, by instruction.
+class TensorIndex {
+ public:
+  /// tensor.id of the n-th buffer that the instruction writes, with the layout it has afterwards;
+  /// -1: unknown.
+  int64_t written(interp::CodeIndex code, size_t n) const;
+  /// tensor.id of the first buffer that it reads or writes; -1: none.
+  int64_t sent(interp::CodeIndex code) const;
+  /// Without '%'; empty for -1.
+  std::string_view name(int64_t tensor) const;
+
+ private:
+  friend class TensorRows;
+  struct Site {
+    std::vector<int64_t> written;
+    int64_t read = -1;
+  };
+  std::vector<Site> sites_;
+  std::vector<std::string> names_;  // by tensor.id
+};
+
+struct StaticRowsOptions {
+  int64_t inputs_max_bytes = 0;  // compressed bytes of all inputs together that go into the file
+  std::string value_mode;
+};
+
+Expected<void> write_run_rows(Database& database, const RunDescription& run,
+                              const StaticRowsOptions& options);
+Expected<void> write_input_rows(Database& database, const RunDescription& run,
+                                int64_t inputs_max_bytes);
+Expected<void> write_instruction_rows(Database& database, const RunDescription& run);
+Expected<void> write_kernel_rows(Database& database, const RunDescription& run);
+/// Tensors and shards; the index is for the rows of values and collectives.
+Expected<TensorIndex> write_tensor_rows(Database& database, const RunDescription& run);
+Expected<void> write_collective_site_rows(Database& database, const RunDescription& run,
+                                          const TensorIndex& tensors);
+
+/// `16x32`; empty for rank 0.
+std::string extents_text(const std::vector<int64_t>& extents);
+/// The reverse. Errors: `log_damaged`.
+Expected<std::vector<int64_t>> parse_extents(std::string_view text);
+
+}  // namespace hostir::traces

@@ -1,0 +1,211 @@
+#include "traces/trace_writer.h"
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "traces/ring.h"
+#include "traces/row_writer.h"
+
+namespace hostir::traces {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto kCommitInterval = std::chrono::milliseconds(100);
+constexpr auto kShortestNap = std::chrono::microseconds(100);
+constexpr auto kLongestNap = std::chrono::milliseconds(10);
+constexpr int kRecordsPerLook = 4096;  // between two looks at the clock
+
+}  // namespace
+
+struct TraceWriter::Impl {
+  Impl(std::unique_ptr<RowWriter> writer, const TraceOptions& trace_options)
+      : options(trace_options),
+        rows(std::move(writer)),
+        ring(static_cast<size_t>(std::max<int64_t>(options.ring_bytes, 0)) / 8) {
+    thread = std::jthread([this](const std::stop_token& stop) { work(stop); });
+  }
+  ~Impl() {
+    if (thread.joinable()) finish({});
+  }
+
+  // ---- the interpreter's thread
+
+  template <class Record>
+  void put(RecordTag tag, const Record& record) {
+    put_record(ring.reserve(record_words<Record>()), tag, record);
+    ring.commit();
+  }
+  void send(Errand errand) {
+    put(RecordTag::kErrand, new Errand(std::move(errand)));  // run_errand() takes it over
+  }
+  /// Waits until the writer's thread has done everything up to here.
+  void wait_for_errand(Errand errand) {
+    // Shared, because this thread may wake and leave between the store and the notification.
+    const auto done = std::make_shared<std::atomic<bool>>(false);
+    send([errand = std::move(errand), done] {
+      errand();
+      done->store(true, std::memory_order_release);
+      done->notify_one();
+    });
+    done->wait(false, std::memory_order_acquire);
+  }
+  void finish(const std::string& outcome) {
+    wait_for_errand([this, outcome] { note(rows->close(outcome, 0)); });
+    thread.request_stop();
+    thread.join();
+  }
+
+  // ---- the writer's thread
+
+  void work(const std::stop_token& stop) {
+    auto last_commit = Clock::now();
+    std::chrono::microseconds nap = kShortestNap;
+    bool settled = true;  // nothing happened since the last commit of everything
+    while (true) {
+      if (take_records()) {
+        nap = kShortestNap;
+        settled = false;
+        if (Clock::now() - last_commit < kCommitInterval) continue;
+        commit(RowWriter::Extent::kComplete);
+        last_commit = Clock::now();
+        continue;
+      }
+      ring.publish();
+      if (stop.stop_requested()) return;
+      if (!settled && Clock::now() - last_commit >= kCommitInterval) {
+        commit(RowWriter::Extent::kAll);
+        settled = true;
+        last_commit = Clock::now();
+      }
+      std::this_thread::sleep_for(nap);
+      nap = std::min<std::chrono::microseconds>(nap * 2, kLongestNap);
+    }
+  }
+
+  bool take_records() {
+    for (int i = 0; i < kRecordsPerLook; ++i) {
+      const std::span<const uint64_t> record = ring.peek();
+      if (record.empty()) return i > 0;
+      take(record);
+      ring.release(record);
+    }
+    return true;
+  }
+
+  void take(std::span<const uint64_t> record) {
+    switch (static_cast<RecordTag>(record[0])) {
+      case RecordTag::kIssued:
+        return write([&] { return rows->issued(get_record<interp::IssuedRecord>(record)); });
+      case RecordTag::kFinished:
+        return write([&] { return rows->finished(get_record<interp::FinishedRecord>(record)); });
+      case RecordTag::kLoopPath:
+        return write([&] { return rows->loop_path(get_record<LoopPathRecord>(record)); });
+      case RecordTag::kValue:
+        return write([&] { return rows->value(get_record<ValueRecord>(record), {}); });
+      case RecordTag::kErrand: {
+        const std::unique_ptr<Errand> errand(get_record<Errand*>(record));
+        return (*errand)();
+      }
+    }
+  }
+
+  template <class Function>
+  void write(Function function) {
+    if (!failed) note(function());
+  }
+  void commit(RowWriter::Extent extent) {
+    write([&] { return rows->commit(extent); });
+  }
+  /// Keeps the first error; nothing is written after it.
+  void note(Expected<void> result) {
+    if (result || failed) return;
+    failed = true;
+    error = std::move(result.error());
+  }
+
+  const TraceOptions options;
+  std::unique_ptr<RowWriter> rows;
+  WordRing ring;
+  bool failed = false;  // with `error`: the writer's thread's until it did an errand that waits
+  Error error;
+  std::jthread thread;
+};
+
+TraceWriter::TraceWriter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+TraceWriter::~TraceWriter() = default;
+
+Expected<std::unique_ptr<TraceWriter>> TraceWriter::create(const std::string& path,
+                                                           const RunDescription& run,
+                                                           const TraceOptions& options) {
+  HOSTIR_ASSIGN_OR_RETURN(std::unique_ptr<RowWriter> rows, RowWriter::create(path, run, options));
+  return std::unique_ptr<TraceWriter>(
+      new TraceWriter(std::make_unique<Impl>(std::move(rows), options)));
+}
+
+void TraceWriter::issued(const interp::IssuedRecord& record) {
+  impl_->put(RecordTag::kIssued, record);
+}
+void TraceWriter::finished(const interp::FinishedRecord& record) {
+  impl_->put(RecordTag::kFinished, record);
+}
+void TraceWriter::loop_path(interp::LoopPathId id, interp::LoopPathId parent,
+                            interp::CodeIndex loop, int64_t iteration) {
+  impl_->put(RecordTag::kLoopPath, LoopPathRecord{id, parent, loop, iteration});
+}
+
+void TraceWriter::value(const interp::ValueSummary& s) {
+  const ValueRecord record{
+      s.task, s.rank, s.allocation.index, s.operand,  s.has_stats ? 1U : 0U, s.digest, s.min,
+      s.max,  s.mean, s.nan_count,        s.inf_count};
+  if (s.data.empty()) return impl_->put(RecordTag::kValue, record);
+  // The contents are valid during this call only.
+  impl_->send(
+      [impl = impl_.get(), record, data = std::vector<std::byte>(s.data.begin(), s.data.end())] {
+        impl->write([&] { return impl->rows->value(record, data); });
+      });
+}
+
+void TraceWriter::decision(const interp::DecisionRecord& record) {
+  impl_->send(
+      [impl = impl_.get(), record] { impl->write([&] { return impl->rows->decision(record); }); });
+}
+
+void TraceWriter::fault(const interp::FaultRecord& record) {
+  impl_->send(
+      [impl = impl_.get(), record] { impl->write([&] { return impl->rows->fault(record); }); });
+}
+
+Expected<void> TraceWriter::flush() {
+  if (!impl_->thread.joinable()) return {};
+  impl_->wait_for_errand([impl = impl_.get()] { impl->commit(RowWriter::Extent::kAll); });
+  if (impl_->failed) return tl::unexpected(impl_->error);
+  return {};
+}
+
+Expected<TraceStatistics> TraceWriter::close(const std::string& outcome) {
+  if (impl_->thread.joinable()) impl_->finish(outcome);
+  if (impl_->failed) return tl::unexpected(impl_->error);
+  return TraceStatistics{impl_->rows->event_count(), impl_->ring.stalls()};
+}
+
+bool matches_glob(std::string_view glob, std::string_view name) {
+  size_t g = 0, n = 0, star = std::string_view::npos, resume = 0;
+  while (n < name.size()) {
+    if (g < glob.size() && (glob[g] == '?' || glob[g] == name[n])) {
+      ++g, ++n;
+    } else if (g < glob.size() && glob[g] == '*') {
+      star = g++;
+      resume = n;
+    } else if (star != std::string_view::npos) {
+      g = star + 1;
+      n = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (g < glob.size() && glob[g] == '*') ++g;
+  return g == glob.size();
+}
+
+}  // namespace hostir::traces
