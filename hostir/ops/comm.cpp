@@ -63,9 +63,9 @@ OpRecord op_comm() {
               .sharding = "Over axes: the groups of Shardy's formula, axes not listed vary "
                           "slowest.",
               .dtypes = ops::kNoDTypes,
-              .errors = "comm_c1: not exactly one of axes and groups; comm_c2: axes that the "
-                        "mesh does not have; comm_c3: groups that do not fit the mesh; comm_c4: "
-                        "not at the top of the function.",
+              .errors = "comm_c1: not exactly one of axes and groups; "
+                        "comm_c2: axes that the mesh does not have; comm_c3: groups that do not "
+                        "fit the mesh; host_c1: not at the top of the function.",
               .cost = ops::kStreamCost},
       .attributes = {{.name = "axes",
                       .type = AttributeSpec::Type::kAxes,
@@ -81,8 +81,7 @@ OpRecord op_comm() {
                       {"comm_c2", "Each axis is one of the mesh and stands once.", check_axes},
                       {"comm_c3",
                        "Groups are not empty and hold ranks of the mesh, each at most once.",
-                       check_groups},
-                      {"comm_c4", "It stands at the top of the function.", ops::check_top_level}},
+                       check_groups}},
       .infer = infer,
       .gradient = ops::kNoHostGradient,
       .example = R"(mesh @m = <dp=2, tp=2>

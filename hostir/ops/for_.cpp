@@ -1,5 +1,3 @@
-#include <fmt/core.h>
-
 #include "hostir/ops/host.h"
 
 namespace hostir {
@@ -7,24 +5,6 @@ namespace hostir {
 namespace {
 
 std::vector<Type> carried(const OpCall& call) { return ops::handed_over(call, *call.instruction); }
-
-ops::Violated check_yield(const OpCall& call) {
-  if (call.function == nullptr || call.instruction->regions.empty()) return std::nullopt;
-  const std::vector<Type> wanted = carried(call);
-  const Instruction* yield = ops::closing_yield(call, 0);
-  const std::vector<Type> given =
-      yield != nullptr ? ops::handed_over(call, *yield) : std::vector<Type>{};
-  if (given.size() != wanted.size()) {
-    return Violation{
-        fmt::format("for carries {} values and its region yields {}", wanted.size(), given.size())};
-  }
-  for (size_t i = 0; i < wanted.size(); ++i) {
-    if (std::holds_alternative<NoType>(given[i]) || ops::may_bind(given[i], wanted[i])) continue;
-    return Violation{fmt::format("for carries {} and its region yields {}",
-                                 ops::short_text(wanted[i]), ops::short_text(given[i]))};
-  }
-  return std::nullopt;
-}
 
 Expected<std::vector<Type>> infer(const OpCall& call) { return carried(call); }
 
@@ -41,7 +21,7 @@ OpRecord op_for_() {
       .doc = {.shapes = ops::kNoLayout,
               .sharding = "Carried buffers keep their layouts.",
               .dtypes = ops::kNoDTypes,
-              .errors = "for_c1: a yield that does not fit what is carried.",
+              .errors = "host_c3: the region does not yield what the loop carries.",
               .cost = "Host issue cost per iteration (ns)."},
       .operands = {{.name = "carry",
                     .doc = "initial values of what is carried; none is a complete event",
@@ -56,8 +36,6 @@ OpRecord op_for_() {
                       .required = true}},
       .results = {{.name = "carried",
                    .doc = "what the last iteration yields, or the initial values"}},
-      .constraints = {{"for_c1", "The region yields as many values as are carried, of their types.",
-                       check_yield}},
       .infer = infer,
       .gradient = ops::kNoHostGradient,
       .example = R"(mesh @m = <x=2>

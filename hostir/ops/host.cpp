@@ -2,35 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 namespace hostir::ops {
-
-namespace {
-
-const Instruction* owner_of(const Function& function, RegionId region) {
-  for (const Instruction& candidate : function.instructions) {
-    const auto& regions = candidate.regions;
-    if (std::find(regions.begin(), regions.end(), region) != regions.end()) return &candidate;
-  }
-  return nullptr;
-}
-
-}  // namespace
-
-std::optional<Place> place_of(const OpCall& call) {
-  if (call.function == nullptr) return std::nullopt;
-  const Function& function = *call.function;
-  for (size_t r = 0; r < function.regions.size(); ++r) {
-    const auto& instructions = function.regions[r].instructions;
-    for (size_t i = 0; i < instructions.size(); ++i) {
-      if (&function.instr(instructions[i]) != call.instruction) continue;
-      const RegionId region(r);
-      return Place{region, i, owner_of(function, region)};
-    }
-  }
-  return std::nullopt;
-}
 
 bool is_buffer(const Type& type) {
   return std::holds_alternative<TensorType>(type) || std::holds_alternative<ShardType>(type);
@@ -49,23 +21,6 @@ Violated check_buffer_slot(const OpCall& call, std::string_view slot) {
 Violated check_buffer(const OpCall& call) {
   const Violated handles = check_handles(call);
   return handles ? handles : check_buffer_slot(call, "buffer");
-}
-
-Violated check_top_level(const OpCall& call) {
-  const auto place = place_of(call);
-  if (!place || place->owner == nullptr) return std::nullopt;
-  return Violation{fmt::format("{} stands at the top of a host function, not inside {}",
-                               record(call.kind).mnemonic, record(place->owner->kind).mnemonic)};
-}
-
-Violated check_last(const OpCall& call) {
-  const auto place = place_of(call);
-  if (!place) return std::nullopt;
-  if (place->index + 1 == call.function->region(place->region).instructions.size()) {
-    return std::nullopt;
-  }
-  return Violation{
-      fmt::format("{} must be the last instruction of its region", record(call.kind).mnemonic)};
 }
 
 std::optional<int64_t> known_bytes(const Type& type) {

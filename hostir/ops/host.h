@@ -1,31 +1,18 @@
-// What the records of host instructions share: where they stand, what they name.
+// What the records of host instructions share: the buffers they use, the functions they name.
 //
-// Checks that need the place of the instruction (top of the function, end of a region) find it by
-// address; an instruction that is in no region yet passes them.
+// Where an instruction may stand (streams at the top, yield and return at the end) and what regions
+// hand over is the same for all ops and is checked by the verifier (hostir/text).
 #pragma once
 
 #include "hostir/ops/collective.h"
 
 namespace hostir::ops {
 
-/// Where an instruction stands.
-struct Place {
-  RegionId region;
-  size_t index = 0;                    // among the region's instructions
-  const Instruction* owner = nullptr;  // whose region it is; nullptr: the function's body
-};
-std::optional<Place> place_of(const OpCall& call);
-
 bool is_buffer(const Type& type);
 /// The operand of a slot that must be a buffer.
 Violated check_buffer_slot(const OpCall& call, std::string_view slot);
 /// Handles of the slots stream, and the buffer of the slot buffer.
 Violated check_buffer(const OpCall& call);
-/// In the function's body, not in a region.
-Violated check_top_level(const OpCall& call);
-/// The last instruction of its region.
-Violated check_last(const OpCall& call);
-
 /// Bytes of a tensor type with known sizes; nullopt for shards, whose sizes are each rank's own.
 std::optional<int64_t> known_bytes(const Type& type);
 /// Same dtype and no sizes that are known to differ (symbolic ones are bound later).

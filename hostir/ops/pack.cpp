@@ -22,7 +22,7 @@ OpRecord op_pack() {
       .cost = ops::pointwise_cost<0>,
       .gradient = "dx = unpack dy with the same blocks",
       .example = R"(mesh @m = <x=2>
-kernel @k(%x: tensor<4x6xf32> <@m, [{x}, {}]>) -> (%y: tensor<4x6xf32> <@m, [{x}, {}]>) {
+kernel @k(%x: tensor<4x6xf32>) -> (%y: tensor<4x6xf32>) {
   %y = pack %x {blocks = <@m, [{}, {x}]>}
   return %y
 })",

@@ -32,16 +32,14 @@ OpRecord op_stream() {
       .doc = {.shapes = ops::kNoLayout,
               .sharding = ops::kNoLayout,
               .dtypes = ops::kNoDTypes,
-              .errors = "stream_c1: a name used twice; stream_c2: not at the top of the "
-                        "function.",
+              .errors = "stream_c1: a name used twice; host_c1: not at the top of the function.",
               .cost = ops::kStreamCost},
       .attributes = {{.name = "name",
                       .type = AttributeSpec::Type::kString,
                       .doc = "the name, shown in timelines",
                       .required = true}},
       .results = {{.name = "stream", .doc = "the stream"}},
-      .constraints = {{"stream_c1", "Names of streams are unique in a function.", check_unique},
-                      {"stream_c2", "It stands at the top of the function.", ops::check_top_level}},
+      .constraints = {{"stream_c1", "Names of streams are unique in a function.", check_unique}},
       .infer = infer,
       .gradient = ops::kNoHostGradient,
       .example = R"(mesh @m = <x=2>

@@ -24,7 +24,7 @@ OpRecord op_unpack() {
       .cost = ops::pointwise_cost<0>,
       .gradient = "dx = pack dy with the same blocks",
       .example = R"(mesh @m = <x=2>
-kernel @k(%x: tensor<4x6xf32> <@m, [{x}, {}]>) -> (%y: tensor<4x6xf32> <@m, [{x}, {}]>) {
+kernel @k(%x: tensor<4x6xf32>) -> (%y: tensor<4x6xf32>) {
   %y = unpack %x {blocks = <@m, [{}, {x}]>}
   return %y
 })",

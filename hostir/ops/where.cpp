@@ -1,5 +1,3 @@
-#include <fmt/core.h>
-
 #include "hostir/ops/host.h"
 
 namespace hostir {
@@ -14,23 +12,6 @@ ops::Violated check_one(const OpCall& call) {
 std::vector<Type> yielded(const OpCall& call, size_t region) {
   const Instruction* yield = ops::closing_yield(call, region);
   return yield != nullptr ? ops::handed_over(call, *yield) : std::vector<Type>{};
-}
-
-ops::Violated check_yields(const OpCall& call) {
-  if (call.function == nullptr) return std::nullopt;
-  const std::vector<Type> a = yielded(call, 0);
-  const std::vector<Type> b = yielded(call, 1);
-  if (a.size() != b.size()) {
-    return Violation{fmt::format("where yields {} values from one region and {} from the other",
-                                 a.size(), b.size())};
-  }
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (std::holds_alternative<NoType>(a[i]) || std::holds_alternative<NoType>(b[i])) continue;
-    if (ops::may_bind(a[i], b[i])) continue;
-    return Violation{fmt::format("where yields {} from one region and {} from the other",
-                                 ops::short_text(a[i]), ops::short_text(b[i]))};
-  }
-  return std::nullopt;
 }
 
 Expected<std::vector<Type>> infer(const OpCall& call) {
@@ -50,8 +31,8 @@ OpRecord op_where() {
       .doc = {.shapes = ops::kNoLayout,
               .sharding = "Buffers yielded from both regions have the same type.",
               .dtypes = ops::kNoDTypes,
-              .errors = "where_c1: not exactly one of condition and mesh; where_c2: regions "
-                        "that yield different types.",
+              .errors = "where_c1: not exactly one of condition and mesh; host_c4: regions that "
+                        "yield different types.",
               .cost = ops::kStreamCost},
       .attributes = {{.name = "condition",
                       .type = AttributeSpec::Type::kExpr,
@@ -60,10 +41,7 @@ OpRecord op_where() {
                       .type = AttributeSpec::Type::kSymbol,
                       .doc = "holds on the ranks of this mesh"}},
       .results = {{.name = "values", .doc = "what the region that ran yields"}},
-      .constraints = {{"where_c1", "Exactly one of a condition and a mesh is given.", check_one},
-                      {"where_c2",
-                       "Both regions yield the same types; without else nothing is yielded.",
-                       check_yields}},
+      .constraints = {{"where_c1", "Exactly one of a condition and a mesh is given.", check_one}},
       .infer = infer,
       .gradient = ops::kNoHostGradient,
       .example = R"(mesh @m = <x=2>

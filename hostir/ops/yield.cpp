@@ -2,19 +2,6 @@
 
 namespace hostir {
 
-namespace {
-
-ops::Violated check_place(const OpCall& call) {
-  const auto place = ops::place_of(call);
-  if (!place) return std::nullopt;
-  const bool inside = place->owner != nullptr &&
-                      (place->owner->kind == OpKind::for_ || place->owner->kind == OpKind::where);
-  if (!inside) return Violation{"yield stands in a region of for or where"};
-  return ops::check_last(call);
-}
-
-}  // namespace
-
 OpRecord op_yield() {
   return {
       .mnemonic = "yield",
@@ -24,13 +11,11 @@ OpRecord op_yield() {
       .doc = {.shapes = ops::kNoLayout,
               .sharding = ops::kNoLayout,
               .dtypes = ops::kNoDTypes,
-              .errors = "yield_c1: not at the end of a region of for or where.",
+              .errors = "host_c7: not at the end of a region of for or where.",
               .cost = "None: no work."},
       .operands = {{.name = "values",
                     .doc = "what is handed over; none is a complete event",
                     .arity = OperandSpec::Arity::kVariadic}},
-      .constraints = {{"yield_c1", "It is the last instruction of a region of for or where.",
-                       check_place}},
       .gradient = ops::kNoHostGradient,
       .example = R"(mesh @m = <x=2>
 kernel @double(%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {

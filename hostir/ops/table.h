@@ -17,6 +17,6 @@ std::string ops_table(TableFormat format);
 
 /// Everything that the record says, in STYLE's order: sentence; Shapes; Sharding; Dtypes; Errors;
 /// Cost; Source; then operands, attributes, constraints and the example. Plain text, 100 columns.
-std::string op_page(const OpRecord& op);
+std::string op_documentation(OpKind kind);
 
 }  // namespace hostir

@@ -1,4 +1,4 @@
-#include "hostir/ops/documentation.h"
+#include "hostir/ops/table.h"
 
 #include <fmt/core.h>
 
@@ -115,7 +115,8 @@ std::string ops_table(TableFormat format) {
   return format == TableFormat::kMarkdown ? markdown(rows) : aligned(rows);
 }
 
-std::string op_page(const OpRecord& op) {
+std::string op_documentation(OpKind kind) {
+  const OpRecord& op = record(kind);
   std::string out = fmt::format("{} ({}): {}\n", op.mnemonic,
                                 kClassNames[static_cast<size_t>(op.op_class)], op.summary);
   append_entry(out, "Shapes", op.doc.shapes);
