@@ -1,0 +1,135 @@
+#include "hostir/passes/assign_streams.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "hostir/passes/compact.h"
+#include "hostir/passes/host_builder.h"
+#include "hostir/passes/stream_order.h"
+
+namespace hostir {
+
+namespace {
+
+bool communicates(const Instruction& i) {
+  return record(i.kind).op_class == OpClass::kCommunication;
+}
+
+struct Task {
+  StreamPoint point;
+  InstrId instruction;  // in the new function
+};
+
+// Who wrote a buffer last, and who has read it since.
+struct History {
+  std::optional<Task> writer;
+  std::vector<Task> readers;
+};
+
+class StreamAssigner {
+ public:
+  explicit StreamAssigner(const Function& host) : in_(host) {
+    out_ = host;
+    out_.instructions.clear();
+    out_.regions.clear();
+    out_.body = out_.add_region();
+    out_.region(out_.body).closing_comments = host.region(host.body).closing_comments;
+  }
+
+  Function run() {
+    const auto& body = in_.region(in_.body).instructions;
+    const bool any = std::any_of(body.begin(), body.end(),
+                                 [&](InstrId id) { return communicates(in_.instr(id)); });
+    if (!any) return in_;
+    for (const InstrId id : body) add(in_.instr(id));
+    return compacted(out_);
+  }
+
+ private:
+  void add(Instruction i) {
+    if (i.kind == OpKind::stream && !comm_stream_.valid()) {
+      out_.add_instruction(out_.body, i);
+      add_comm_stream();
+      return;
+    }
+    if (communicates(i) || (i.kind == OpKind::alloc && filled_by_communication(i))) {
+      for (Operand& o : i.operands) {
+        if (o.slot == slot_index(i.kind, "stream")) o.value = comm_stream_;
+      }
+    }
+    const ValueId stream = task_stream(i);
+    if (!stream.valid()) {
+      out_.add_instruction(out_.body, std::move(i));
+      return;
+    }
+    const std::vector<BufferUse> uses = buffer_uses(i);
+    for (const BufferUse& use : uses) order_after(stream, use);
+    const InstrId added = out_.add_instruction(out_.body, std::move(i));
+    const Task task{order_.issue(stream), added};
+    for (const BufferUse& use : uses) remember(use, task);
+  }
+
+  void add_comm_stream() {
+    comm_stream_ = out_.add_value(out_.unique_name("n"), StreamType{});
+    Attributes name;
+    name.set("name", std::string("comm"));
+    Instruction i = host_instruction(OpKind::stream, {}, std::move(name));
+    i.results = {comm_stream_};
+    out_.add_instruction(out_.body, std::move(i));
+  }
+
+  // True if the first instruction that uses the allocated buffer is a communication.
+  bool filled_by_communication(const Instruction& alloc) const {
+    const ValueId buffer = alloc.results.front();
+    for (const InstrId id : in_.region(in_.body).instructions) {
+      const Instruction& i = in_.instr(id);
+      for (const Operand& o : i.operands) {
+        if (o.value == buffer) return communicates(i);
+      }
+    }
+    return false;
+  }
+
+  void order_after(ValueId stream, const BufferUse& use) {
+    const auto it = history_.find(use.buffer.index);
+    if (it == history_.end()) return;
+    const History& h = it->second;
+    if (h.writer) wait_for(stream, *h.writer);
+    if (use.access == Access::kRead) return;
+    // The latest reader of a stream stands for the earlier ones.
+    for (auto reader = h.readers.rbegin(); reader != h.readers.rend(); ++reader) {
+      wait_for(stream, *reader);
+    }
+  }
+
+  void wait_for(ValueId stream, const Task& task) {
+    if (order_.knows(stream, task.point)) return;
+    const ValueId event = event_of(out_, task.instruction, "e");
+    out_.add_instruction(out_.body,
+                         host_instruction(OpKind::wait, {{"event", event}, {"stream", stream}}));
+    order_.wait(stream, task.point);
+  }
+
+  void remember(const BufferUse& use, const Task& task) {
+    History& h = history_[use.buffer.index];
+    if (use.access == Access::kRead) {
+      h.readers.push_back(task);
+    } else {
+      h.writer = task;
+      h.readers.clear();
+    }
+  }
+
+  const Function& in_;
+  Function out_;
+  ValueId comm_stream_;
+  StreamOrder order_;
+  std::map<uint32_t, History> history_;
+};
+
+}  // namespace
+
+Function assign_streams(const Function& host) { return StreamAssigner(host).run(); }
+
+}  // namespace hostir

@@ -1,0 +1,157 @@
+#include "hostir/passes/bind_sizes.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+namespace hostir {
+
+namespace {
+
+const Shape* shape_if_any(const Type& type) {
+  if (const auto* t = std::get_if<TensorType>(&type)) return &t->shape;
+  if (const auto* s = std::get_if<ShardType>(&type)) return &s->shape;
+  return nullptr;
+}
+
+// Replaces sizes in place and remembers the first one that became negative.
+class Binder {
+ public:
+  explicit Binder(const SizeBindings& sizes) : lookup_(sizes.lookup()) {}
+
+  void expr(IndexExpr& e) const { e = e.simplified(lookup_); }
+
+  void shape(Shape& s) {
+    for (IndexExpr& e : s) {
+      expr(e);
+      if (e.is_const() && e.value() < 0 && !negative_) negative_ = e.value();
+    }
+  }
+
+  void type(Type& t) {
+    if (auto* tensor = std::get_if<TensorType>(&t)) shape(tensor->shape);
+    if (auto* shard = std::get_if<ShardType>(&t)) shape(shard->shape);
+  }
+
+  void attributes(Attributes& attributes) {
+    const auto entries = attributes.entries();
+    for (const auto& [name, value] : entries) {
+      Attribute bound = value;
+      if (auto* e = std::get_if<IndexExpr>(&bound)) expr(*e);
+      if (auto* list = std::get_if<ExprList>(&bound)) {
+        for (IndexExpr& e : *list) expr(e);
+      }
+      if (auto* t = std::get_if<Type>(&bound)) type(*t);
+      if (bound != value) attributes.set(name, std::move(bound));
+    }
+  }
+
+  void function(Function& f) {
+    for (Value& v : f.values) type(v.type);
+    for (Instruction& i : f.instructions) attributes(i.attributes);
+    for (ResultDecl& r : f.results) type(r.type);
+  }
+
+  std::optional<int64_t> negative() const { return negative_; }
+
+ private:
+  IndexExpr::Lookup lookup_;
+  std::optional<int64_t> negative_;
+};
+
+void bind_reachable(Program& program, std::string_view name, Binder& binder,
+                    std::set<std::string>& done) {
+  Function* f = program.find_function(name);
+  if (f == nullptr || !done.emplace(name).second) return;
+  binder.function(*f);
+  std::vector<std::string> callees;
+  for (const Instruction& i : f->instructions) {
+    for (const auto& [attribute, value] : i.attributes.entries()) {
+      if (const auto* symbol = std::get_if<Symbol>(&value)) callees.push_back(symbol->name);
+    }
+  }
+  // A kernel's own names are bound at launch, by its operands; only calls share the caller's.
+  for (const std::string& callee : callees) {
+    const Function* target = program.find_function(callee);
+    if (target != nullptr && target->kind == FunctionKind::kHost) {
+      bind_reachable(program, callee, binder, done);
+    }
+  }
+}
+
+}  // namespace
+
+Expected<SizeBindings> infer_sizes(const Function& function, std::span<const Extents> inputs) {
+  if (inputs.size() != function.params.size()) {
+    return fail(ErrorKind::kRuntime, "size_c1",
+                fmt::format("@{} takes {} inputs, {} are given", function.name,
+                            function.params.size(), inputs.size()));
+  }
+  SizeBindings sizes;
+  const auto contradicts = [&](const Value& v, size_t d, int64_t given, const IndexExpr& wanted) {
+    return fail(ErrorKind::kRuntime, "size_c2",
+                fmt::format("dimension {} of %{} is {}, the program says {}", d, v.name, given,
+                            wanted.to_string()));
+  };
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Value& v = function.value(function.params[i].value);
+    const Shape* shape = shape_if_any(v.type);
+    if (shape == nullptr) continue;
+    if (shape->size() != inputs[i].size()) {
+      return fail(ErrorKind::kRuntime, "size_c2",
+                  fmt::format("%{} has {} dimensions, the input has {}", v.name, shape->size(),
+                              inputs[i].size()));
+    }
+    for (size_t d = 0; d < shape->size(); ++d) {
+      const IndexExpr& e = (*shape)[d];
+      if (e.kind() == IndexExpr::Kind::kSize && !sizes.bind(e.symbol(), inputs[i][d])) {
+        return fail(ErrorKind::kRuntime, "size_c2",
+                    fmt::format("dimension {} of %{} is {}, but ?{} is {} already", d, v.name,
+                                inputs[i][d], e.symbol(), *sizes.find(e.symbol())));
+      }
+    }
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Value& v = function.value(function.params[i].value);
+    const Shape* shape = shape_if_any(v.type);
+    if (shape == nullptr) continue;
+    for (size_t d = 0; d < shape->size(); ++d) {
+      HOSTIR_ASSIGN_OR_RETURN(const int64_t wanted, (*shape)[d].evaluate(sizes.lookup()));
+      if (wanted != inputs[i][d]) return contradicts(v, d, inputs[i][d], (*shape)[d]);
+    }
+  }
+  return sizes;
+}
+
+Expected<Program> bind_sizes(const Program& program, std::string_view function,
+                             const SizeBindings& sizes) {
+  Program out = program;
+  if (out.find_function(function) == nullptr) {
+    return fail(ErrorKind::kUsage, "size_c3", fmt::format("no function @{}", function));
+  }
+  Binder binder(sizes);
+  std::set<std::string> done;
+  bind_reachable(out, function, binder, done);
+  if (binder.negative()) {
+    return fail(ErrorKind::kRuntime, "size_c4",
+                fmt::format("a size of @{} becomes {}", function, *binder.negative()));
+  }
+  return out;
+}
+
+std::vector<std::string> unbound_sizes(const Function& function) {
+  std::set<std::string> names;
+  for (const Value& v : function.values) {
+    const Shape* shape = shape_if_any(v.type);
+    if (shape == nullptr) continue;
+    for (const IndexExpr& e : *shape) {
+      e.for_each_leaf([&](const IndexExpr& leaf) {
+        if (leaf.kind() == IndexExpr::Kind::kSize) names.insert(leaf.symbol());
+      });
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+}  // namespace hostir

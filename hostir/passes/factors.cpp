@@ -1,0 +1,149 @@
+#include "hostir/passes/factors.h"
+
+#include <algorithm>
+
+namespace hostir {
+
+namespace {
+
+size_t at(int factor) { return static_cast<size_t>(factor); }
+
+// The size of a factor, or -1 where it is not known: then it is never split inside a dimension.
+int64_t known_size(const ShardingRule& rule, int factor) {
+  const IndexExpr size = rule.factor_sizes[at(factor)].simplified();
+  return size.is_const() ? size.value() : -1;
+}
+
+// The longest prefix of `axes` whose parts divide `n`, whole sub-axes split where they nest.
+AxisList dividing_prefix(const Mesh& mesh, const AxisList& axes, int64_t n) {
+  AxisList out;
+  int64_t left = n;
+  for (const AxisRef& a : axes) {
+    const int64_t k = mesh.axis_size(a);
+    if (left > 0 && left % k == 0) {
+      out = joined(mesh, out, {a});
+      left /= k;
+      continue;
+    }
+    if (left > 1 && k % left == 0) out = joined(mesh, out, {{a.name, a.pre, left}});
+    break;
+  }
+  return out;
+}
+
+// Product of the sizes of the factors after `index`; -1 if one is not known.
+int64_t minor_size(const ShardingRule& rule, const ShardingRule::DimFactors& dim, size_t index) {
+  int64_t n = 1;
+  for (size_t i = index + 1; i < dim.size(); ++i) {
+    const int64_t size = known_size(rule, dim[i]);
+    if (size < 0) return -1;
+    n *= size;
+  }
+  return n;
+}
+
+void project_compound(const Mesh& mesh, const ShardingRule& rule,
+                      const ShardingRule::DimFactors& dim, AxisList axes, FactorAxes& out) {
+  for (size_t i = 0; i < dim.size() && !axes.empty(); ++i) {
+    const int64_t size = known_size(rule, dim[i]);
+    if (size < 0) return;
+    if (minor_size(rule, dim, i) == 1) {
+      out[at(dim[i])] = axes;
+      return;
+    }
+    const AxisList taken = dividing_prefix(mesh, axes, size);
+    out[at(dim[i])] = taken;
+    if (part_count(mesh, taken) != size) return;
+    axes = suffix_after(mesh, axes, taken);
+  }
+}
+
+AxisList assemble_compound(const Mesh& mesh, const ShardingRule& rule,
+                           const ShardingRule::DimFactors& dim, const FactorAxes& axes) {
+  AxisList out;
+  for (size_t i = 0; i < dim.size(); ++i) {
+    const int64_t size = known_size(rule, dim[i]);
+    if (size < 0) return out;
+    if (size == 1 && minor_size(rule, dim, i) != 1 && axes[at(dim[i])].empty()) continue;
+    const bool minor_most = minor_size(rule, dim, i) == 1;
+    const AxisList& mine = axes[at(dim[i])];
+    const AxisList kept = minor_most ? mine : dividing_prefix(mesh, mine, size);
+    out = joined(mesh, out, kept);
+    if (minor_most || part_count(mesh, kept) != size) return out;
+  }
+  return out;
+}
+
+// What of `axes` the tensor can express.
+FactorAxes expressible(const Mesh& mesh, const ShardingRule& rule,
+                       const std::vector<ShardingRule::DimFactors>& tensor,
+                       const FactorAxes& axes) {
+  const FactorAxes seen = project(mesh, rule, tensor, assemble(mesh, rule, tensor, axes));
+  FactorAxes out = axes;
+  for (int f = 0; f < rule.factor_count(); ++f) {
+    if (has_factor(tensor, f)) out[at(f)] = common_prefix(mesh, axes[at(f)], seen[at(f)]);
+  }
+  return out;
+}
+
+}  // namespace
+
+bool has_factor(const std::vector<ShardingRule::DimFactors>& tensor, int factor) {
+  return std::any_of(tensor.begin(), tensor.end(), [&](const ShardingRule::DimFactors& dim) {
+    return std::find(dim.begin(), dim.end(), factor) != dim.end();
+  });
+}
+
+FactorAxes project(const Mesh& mesh, const ShardingRule& rule,
+                   const std::vector<ShardingRule::DimFactors>& tensor,
+                   const std::vector<DimSharding>& dims) {
+  FactorAxes out(rule.factor_sizes.size());
+  for (size_t d = 0; d < tensor.size() && d < dims.size(); ++d) {
+    const AxisList axes = merged_axes(mesh, dims[d].axes);
+    if (tensor[d].size() == 1) {
+      out[at(tensor[d].front())] = axes;
+    } else {
+      project_compound(mesh, rule, tensor[d], axes, out);
+    }
+  }
+  return out;
+}
+
+std::vector<DimSharding> assemble(const Mesh& mesh, const ShardingRule& rule,
+                                  const std::vector<ShardingRule::DimFactors>& tensor,
+                                  const FactorAxes& axes) {
+  std::vector<DimSharding> out(tensor.size());
+  for (size_t d = 0; d < tensor.size(); ++d) {
+    if (tensor[d].size() == 1) {
+      out[d].axes = axes[at(tensor[d].front())];
+    } else {
+      out[d].axes = assemble_compound(mesh, rule, tensor[d], axes);
+    }
+  }
+  return out;
+}
+
+FactorAxes legalized(const Mesh& mesh, const ShardingRule& rule, FactorAxes axes) {
+  AxisList used;
+  for (int f = 0; f < rule.factor_count(); ++f) {
+    AxisList& mine = axes[at(f)];
+    if (rule.must_replicate(f)) mine.clear();
+    mine = prefix_avoiding(mesh, mine, used);
+    used.insert(used.end(), mine.begin(), mine.end());
+  }
+  // Each round only shortens, so this ends.
+  for (FactorAxes before; before != axes;) {
+    before = axes;
+    for (const auto& tensor : rule.operands) axes = expressible(mesh, rule, tensor, axes);
+    for (const auto& tensor : rule.results) axes = expressible(mesh, rule, tensor, axes);
+  }
+  return axes;
+}
+
+AxisList reduced_axes(const Mesh& mesh, const ShardingRule& rule, const FactorAxes& axes) {
+  AxisList out;
+  for (const int f : rule.reduction) out = joined(mesh, out, axes[at(f)]);
+  return out;
+}
+
+}  // namespace hostir

@@ -1,0 +1,325 @@
+#include "hostir/passes/lower_host.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+
+#include "hostir/passes/compact.h"
+#include "hostir/passes/host_builder.h"
+#include "hostir/passes/redistribute.h"
+
+namespace hostir {
+
+namespace {
+
+class HostLowerer {
+ public:
+  HostLowerer(const Program& program, const Function& original, const Function& fusion,
+              const Segments& segments,
+              const std::vector<std::pair<std::string, std::string>>& origins, const Mesh& mesh,
+              const std::string& host_name)
+      : program_(program),
+        original_(original),
+        fusion_(fusion),
+        segments_(segments),
+        mesh_(mesh),
+        buffers_(fusion.values.size()) {
+    for (const auto& [built, source] : origins) origins_.emplace(built, source);
+    out_.kernels = segments.kernels;
+    Function& h = out_.host;
+    h.kind = FunctionKind::kHost;
+    h.name = host_name;
+    h.mesh = mesh.name;
+    h.documentation = original.documentation;
+    h.body = h.add_region();
+  }
+
+  Expected<HostLowering> run() {
+    add_parameters();
+    add_declarations();
+    for (const auto& item : segments_.items) {
+      if (const auto* use = std::get_if<KernelUse>(&item)) {
+        launch(*use);
+      } else {
+        HOSTIR_TRY(communicate(fusion_.instr(std::get<InstrId>(item))));
+      }
+    }
+    add_return();
+    out_.host = compacted(out_.host);
+    return std::move(out_);
+  }
+
+ private:
+  Function& host() { return out_.host; }
+
+  ShardType shard_type(ValueId fusion_value) const {
+    const TensorType& t = tensor_type(fusion_, fusion_value);
+    return {t.dtype, t.shape, *t.sharding, std::nullopt};
+  }
+
+  void add_parameters() {
+    for (const Parameter& p : fusion_.params) {
+      const ValueId made = host().add_value(fusion_.value(p.value).name, shard_type(p.value));
+      host().params.push_back({made, p.inout});
+      buffers_[p.value.index] = made;
+      out_.provenance.push_back({fusion_.value(p.value).name, 0, fusion_.value(p.value).name,
+                                 *tensor_type(fusion_, p.value).sharding});
+    }
+  }
+
+  std::string free_name(const std::string& stem) const {
+    std::string name = stem;
+    for (int n = 1; host_has(name) || fusion_.find_value(name); ++n) {
+      name = stem + "_" + std::to_string(n);
+    }
+    return name;
+  }
+  bool host_has(const std::string& name) const { return out_.host.find_value(name).has_value(); }
+
+  // Communicators in order of first use, then the stream.
+  void add_declarations() {
+    for (const auto& item : segments_.items) {
+      const auto* id = std::get_if<InstrId>(&item);
+      if (id == nullptr) continue;
+      const auto steps = steps_of(fusion_.instr(*id));
+      if (steps.empty() || steps.front().axes.empty()) continue;
+      const std::string key = axes_to_string(steps.front().axes);
+      if (comms_.count(key) != 0) continue;
+      comms_[key] = ValueId();
+      comm_axes_.push_back(steps.front().axes);
+    }
+    for (const AxisList& axes : comm_axes_) {
+      std::string name = "c";
+      if (comm_axes_.size() > 1) {
+        for (const AxisRef& a : axes) name += "_" + a.name;
+      }
+      const ValueId made = host().add_value(free_name(name), CommType{});
+      comms_[axes_to_string(axes)] = made;
+      Attributes over;
+      over.set("axes", axes);
+      Instruction i = host_instruction(OpKind::comm, {}, std::move(over));
+      i.results = {made};
+      host().add_instruction(host().body, std::move(i));
+    }
+    stream_ = host().add_value(free_name("s"), StreamType{});
+    Attributes name;
+    name.set("name", std::string("compute"));
+    Instruction i = host_instruction(OpKind::stream, {}, std::move(name));
+    i.results = {stream_};
+    host().add_instruction(host().body, std::move(i));
+  }
+
+  std::vector<RedistributeStep> steps_of(const Instruction& reshard) const {
+    const TensorType& from = tensor_type(fusion_, reshard.operands.front().value);
+    const TensorType& to = tensor_type(fusion_, reshard.results.front());
+    return plan_redistribution(mesh_, to.shape, *from.sharding, *to.sharding);
+  }
+
+  ValueId alloc(const std::string& name, ShardType type, const std::vector<OpRef>& from) {
+    const ValueId made = host().add_value(host().unique_name(name), std::move(type));
+    Instruction i = host_instruction(OpKind::alloc, {{"stream", stream_}}, {}, from);
+    i.results = {made};
+    host().add_instruction(host().body, std::move(i));
+    return made;
+  }
+
+  void launch(const std::string& kernel, const std::vector<ValueId>& reads,
+              const std::vector<ValueId>& writes, const std::vector<OpRef>& from) {
+    std::vector<SlotUse> operands;
+    for (const ValueId r : reads) operands.push_back({"reads", r});
+    for (const ValueId w : writes) operands.push_back({"writes", w});
+    operands.push_back({"stream", stream_});
+    Attributes attributes;
+    attributes.set("kernel", Symbol{kernel});
+    host().add_instruction(host().body, host_instruction(OpKind::launch, std::move(operands),
+                                                         std::move(attributes), from));
+  }
+
+  void launch(const KernelUse& use) {
+    std::vector<ValueId> reads;
+    std::vector<ValueId> writes;
+    for (const ValueId r : use.reads) reads.push_back(buffers_[r.index]);
+    for (const ValueId w : use.writes) {
+      buffers_[w.index] = alloc(fusion_.value(w).name, shard_type(w), use.from);
+      writes.push_back(buffers_[w.index]);
+    }
+    launch(use.kernel, reads, writes, use.from);
+    for (const ValueId w : use.writes) wrote(buffers_[w.index], w);
+  }
+
+  // Remembers what a buffer holds after the instruction just added.
+  void wrote(ValueId buffer, ValueId fusion_value) {
+    const uint32_t write = ++writes_[buffer.index];
+    if (!fusion_value.valid()) return;
+    const auto origin = origins_.find(fusion_.value(fusion_value).name);
+    if (origin == origins_.end() || !original_.find_value(origin->second)) return;
+    out_.provenance.push_back({host().value(buffer).name, write, origin->second,
+                               *tensor_type(fusion_, fusion_value).sharding});
+  }
+
+  Expected<void> communicate(const Instruction& reshard) {
+    const ValueId in = reshard.operands.front().value;
+    const ValueId out = reshard.results.front();
+    const auto steps = steps_of(reshard);
+    if (steps.size() != 1) {
+      return fail_at(ErrorKind::kInvalid, "lower_c1",
+                     fmt::format("the reshard to %{} is {} steps, not one", fusion_.value(out).name,
+                                 steps.size()),
+                     reshard.span);
+    }
+    const RedistributeStep& step = steps.front();
+    if (step.kind == StepKind::kLocal) {
+      relayout(in, out, reshard);
+    } else if (step.kind == StepKind::kAllReduce && is_last_use(in, reshard)) {
+      all_reduce_in_place(in, out, step, reshard);
+    } else {
+      collective(in, out, step, reshard);
+    }
+    return {};
+  }
+
+  bool is_last_use(ValueId value, const Instruction& by) const {
+    if (!fusion_.value(value).defined_by.valid()) return false;
+    for (const InstrId id : body_of(fusion_)) {
+      const Instruction& i = fusion_.instr(id);
+      if (i.results == by.results && i.kind == by.kind) continue;
+      for (const Operand& o : i.operands) {
+        if (o.value == value) return false;
+      }
+    }
+    return true;
+  }
+
+  void relayout(ValueId in, ValueId out, const Instruction& reshard) {
+    const TensorType& from = tensor_type(fusion_, in);
+    const TensorType& to = tensor_type(fusion_, out);
+    Instruction op;
+    op.kind = OpKind::reshard;
+    const bool to_partial = to.sharding->unreduced != from.sharding->unreduced;
+    const std::string kernel =
+        share_kernel(program_, out_.kernels,
+                     single_op_kernel(to_partial ? "to_partial" : "take_box", std::move(op), from,
+                                      to, fusion_.value(in).name, fusion_.value(out).name));
+    buffers_[out.index] = alloc(fusion_.value(out).name, shard_type(out), reshard.from);
+    launch(kernel, {buffers_[in.index]}, {buffers_[out.index]}, reshard.from);
+    wrote(buffers_[out.index], out);
+  }
+
+  Attributes attributes_of(const RedistributeStep& step, ValueId in) const {
+    Attributes attributes;
+    if (step.kind == StepKind::kAllReduce || step.kind == StepKind::kReduceScatter) {
+      attributes.set("reduction", tensor_type(fusion_, in).sharding->unreduced_kind);
+    }
+    if (step.kind == StepKind::kPermute) attributes.set("pairs", step.pairs);
+    return attributes;
+  }
+
+  void all_reduce_in_place(ValueId in, ValueId out, const RedistributeStep& step,
+                           const Instruction& reshard) {
+    const ValueId buffer = buffers_[in.index];
+    buffers_[out.index] = buffer;
+    host().add_instruction(
+        host().body, host_instruction(OpKind::all_reduce,
+                                      {{"comm", comms_[axes_to_string(step.axes)]},
+                                       {"buffer", buffer, *tensor_type(fusion_, out).sharding},
+                                       {"stream", stream_}},
+                                      attributes_of(step, in), reshard.from));
+    wrote(buffer, out);
+  }
+
+  static Sharding dims_only(Sharding s) {
+    s.unreduced.clear();
+    s.unreduced_kind = Reduction::kSum;
+    return s;
+  }
+
+  // A pack or unpack between a plain buffer and one in the blocks of `blocks`.
+  void repack(OpKind kind, ValueId value, const Sharding& blocks, ValueId from, ValueId to,
+              const std::vector<OpRef>& refs) {
+    Instruction op;
+    op.kind = kind;
+    op.attributes.set("blocks", blocks);
+    const TensorType& type = tensor_type(fusion_, value);
+    const std::string& name = fusion_.value(value).name;
+    const std::string mnemonic(record(kind).mnemonic);
+    const std::string kernel = share_kernel(
+        program_, out_.kernels, single_op_kernel(mnemonic, std::move(op), type, type, name, name));
+    launch(kernel, {from}, {to}, refs);
+  }
+
+  void collective(ValueId in, ValueId out, const RedistributeStep& step,
+                  const Instruction& reshard) {
+    const std::vector<OpRef>& refs = reshard.from;
+    ValueId send = buffers_[in.index];
+    if (step.pack) {
+      ShardType type = shard_type(in);
+      type.blocks = dims_only(step.to);
+      const std::string name = fusion_.value(in).name + "_packed";
+      const Sharding blocks = *type.blocks;
+      const ValueId packed = alloc(name, std::move(type), refs);
+      repack(OpKind::pack, in, blocks, send, packed, refs);
+      wrote(packed, ValueId());
+      send = packed;
+    }
+    const std::string name = fusion_.value(out).name;
+    ShardType received = shard_type(out);
+    if (step.unpack) received.blocks = dims_only(*tensor_type(fusion_, in).sharding);
+    const ValueId target = alloc(step.unpack ? name + "_packed" : name, received, refs);
+    const OpKind kind = *find_op(hostir::name(step.kind));
+    host().add_instruction(host().body,
+                           host_instruction(kind,
+                                            {{"comm", comms_[axes_to_string(step.axes)]},
+                                             {"input", send},
+                                             {"output", target},
+                                             {"stream", stream_}},
+                                            attributes_of(step, in), refs));
+    wrote(target, step.unpack ? ValueId() : out);
+    buffers_[out.index] = target;
+    if (!step.unpack) return;
+    buffers_[out.index] = alloc(name, shard_type(out), refs);
+    repack(OpKind::unpack, out, *received.blocks, target, buffers_[out.index], refs);
+    wrote(buffers_[out.index], out);
+  }
+
+  void add_return() {
+    const Instruction& ret = fusion_.instr(body_of(fusion_).back());
+    Instruction i;
+    i.kind = OpKind::return_;
+    for (const Operand& o : ret.operands) {
+      i.operands.push_back(Operand{.value = buffers_[o.value.index]});
+    }
+    for (size_t r = 0; r < fusion_.results.size() && r < ret.operands.size(); ++r) {
+      ResultDecl decl = fusion_.results[r];
+      decl.type = shard_type(ret.operands[r].value);
+      host().results.push_back(std::move(decl));
+    }
+    host().add_instruction(host().body, std::move(i));
+  }
+
+  const Program& program_;
+  const Function& original_;
+  const Function& fusion_;
+  const Segments& segments_;
+  const Mesh& mesh_;
+  std::map<std::string, std::string> origins_;
+  HostLowering out_;
+  std::vector<ValueId> buffers_;  // by value of the fusion
+  std::map<std::string, ValueId> comms_;
+  std::vector<AxisList> comm_axes_;
+  std::map<uint32_t, uint32_t> writes_;
+  ValueId stream_;
+};
+
+}  // namespace
+
+Expected<HostLowering> lower_to_host(
+    const Program& program, const Function& original, const Function& fusion,
+    const Segments& segments, const std::vector<std::pair<std::string, std::string>>& origins,
+    const std::string& mesh, const std::string& host_name) {
+  return HostLowerer(program, original, fusion, segments, origins, *program.find_mesh(mesh),
+                     host_name)
+      .run();
+}
+
+}  // namespace hostir

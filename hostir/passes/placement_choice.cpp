@@ -1,0 +1,270 @@
+#include "hostir/passes/placement_choice.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace hostir {
+
+namespace {
+
+constexpr double kFlopsPerNs = 1e5;
+constexpr double kMemoryBytesPerNs = 2000;
+constexpr int kLookahead = 8;  // ops that a reduce may be put off
+constexpr size_t kMaxOrderedTensors = 4;
+
+double reduce_ns(const Mesh& mesh, const TensorType& type, const Sharding& held,
+                 const Sharding& wanted) {
+  Sharding whole = wanted;
+  whole.unreduced.clear();
+  whole.unreduced_kind = Reduction::kSum;
+  return estimated_ns(mesh, type.shape, type.dtype, held,
+                      plan_redistribution(mesh, type.shape, held, whole));
+}
+
+Extents largest_box(const Mesh& mesh, const Shape& shape, const Sharding& sharding) {
+  Extents out;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    const Sharding one{sharding.mesh, {sharding.dims[d]}, {}, Reduction::kSum, {}};
+    out.push_back(static_cast<int64_t>(largest_local_elems(mesh, {shape[d]}, one)));
+  }
+  return out;
+}
+
+// Takes one tensor's axes into the choice as far as the factors have room.
+void merge(const Mesh& mesh, const FactorAxes& from, FactorAxes& into) {
+  for (size_t f = 0; f < into.size(); ++f) {
+    if (!is_prefix(mesh, into[f], from[f])) continue;
+    AxisList used;
+    for (const AxisList& axes : into) used.insert(used.end(), axes.begin(), axes.end());
+    const AxisList more = prefix_avoiding(mesh, suffix_after(mesh, from[f], into[f]), used);
+    into[f] = joined(mesh, into[f], more);
+  }
+}
+
+}  // namespace
+
+OpChooser::OpChooser(const Program& program, const Function& source, const Mesh& mesh,
+                     const std::vector<Wish>& wishes, const Versions& versions)
+    : program_(program), source_(source), mesh_(mesh), wishes_(wishes), versions_(versions) {}
+
+Sharding OpChooser::sharding_of_operand(const Operand& o) const {
+  const Version* v = versions_.primary(o.value);
+  return v != nullptr ? v->sharding : wishes_[o.value.index].sharding;
+}
+
+std::vector<FactorAxes> OpChooser::candidates(const Instruction& i,
+                                              const ShardingRule& rule) const {
+  std::vector<FactorAxes> seen;  // one per tensor
+  size_t t = 0;
+  for (const Operand& o : i.operands) {
+    seen.push_back(project(mesh_, rule, rule.operands[t++], sharding_of_operand(o).dims));
+  }
+  for (size_t r = 0; r < i.results.size(); ++r) {
+    const Sharding& wish = wishes_[i.results[r].index].sharding;
+    seen.push_back(project(mesh_, rule, rule.results[r], wish.dims));
+  }
+  std::vector<size_t> order(seen.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::vector<FactorAxes> out;
+  const auto consider = [&](const std::vector<size_t>& by) {
+    FactorAxes axes(rule.factor_sizes.size());
+    for (const size_t s : by) merge(mesh_, seen[s], axes);
+    axes = legalized(mesh_, rule, std::move(axes));
+    if (std::find(out.begin(), out.end(), axes) == out.end()) out.push_back(std::move(axes));
+  };
+  // The result's wish first, so that ties keep it.
+  std::rotate(order.begin(), order.end() - static_cast<std::ptrdiff_t>(i.results.size()),
+              order.end());
+  const std::vector<size_t> first = order;
+  consider(first);
+  for (size_t s = 0; s < seen.size(); ++s) consider({s});
+  if (order.size() <= kMaxOrderedTensors) {
+    std::sort(order.begin(), order.end());
+    do consider(order);
+    while (std::next_permutation(order.begin(), order.end()));
+  } else {
+    std::sort(order.begin(), order.end());
+    consider(order);
+  }
+  consider({});
+  return out;
+}
+
+std::optional<OpChooser::Partial> OpChooser::partial_operands(const Instruction& i) const {
+  const BoundCall bound(program_, source_, i);
+  Partial p;
+  p.operands.assign(i.operands.size(), false);
+  bool any = false;
+  PartialUse rule = PartialUse::kReduceFirst;
+  for (size_t o = 0; o < i.operands.size(); ++o) {
+    const Sharding held = sharding_of_operand(i.operands[o]);
+    if (!held.is_partial()) continue;
+    const PartialUse use = partial_use(bound.call, o, held.unreduced_kind);
+    if (use == PartialUse::kReduceFirst) continue;
+    if (!any) {
+      any = true;
+      rule = use;
+      p.axes = held.unreduced;
+      p.kind = held.unreduced_kind;
+    } else if (use != rule || use == PartialUse::kOthersWhole || p.axes != held.unreduced ||
+               p.kind != held.unreduced_kind) {
+      continue;
+    }
+    p.operands[o] = true;
+  }
+  if (!any) return std::nullopt;
+  if (rule != PartialUse::kAllAlike) return p;
+  for (size_t o = 0; o < i.operands.size(); ++o) {
+    if (partial_use(bound.call, o, p.kind) == PartialUse::kAllAlike && !p.operands[o]) {
+      return std::nullopt;
+    }
+  }
+  return p;
+}
+
+std::optional<OpChoice> OpChooser::evaluate(const Instruction& i, const ShardingRule& rule,
+                                            const FactorAxes& wanted_axes,
+                                            const Partial* partial) const {
+  OpChoice choice;
+  choice.axes = wanted_axes;
+  if (partial != nullptr) {
+    for (AxisList& axes : choice.axes) axes = prefix_avoiding(mesh_, axes, partial->axes);
+    choice.axes = legalized(mesh_, rule, std::move(choice.axes));
+  }
+  const std::string& mesh = wishes_[i.results.front().index].sharding.mesh;
+  for (size_t o = 0; o < i.operands.size(); ++o) {
+    Sharding s{mesh, assemble(mesh_, rule, rule.operands[o], choice.axes), {}, {}, {}};
+    s.unreduced_kind = Reduction::kSum;
+    if (partial != nullptr && partial->operands[o]) {
+      s.unreduced = partial->axes;
+      s.unreduced_kind = partial->kind;
+    }
+    choice.operands.push_back(effective(mesh_, s));
+    choice.cost_ns += versions_.cost_ns(i.operands[o].value, choice.operands.back());
+  }
+  const AxisList reduced = reduced_axes(mesh_, rule, choice.axes);
+  if (!reduced.empty()) {
+    const BoundCall bound(program_, source_, i);
+    const OpRecord& op = record(i.kind);
+    choice.expand = op.needs_expand != nullptr && op.needs_expand(bound.call);
+    if (partial != nullptr && (choice.expand || partial->kind != rule.reduction_kind)) {
+      return std::nullopt;
+    }
+  }
+  for (size_t r = 0; r < i.results.size(); ++r) {
+    Sharding s{mesh, assemble(mesh_, rule, rule.results[r], choice.axes), reduced, {}, {}};
+    s.unreduced_kind = rule.reduction_kind;
+    if (partial != nullptr) {
+      s.unreduced = joined(mesh_, s.unreduced, partial->axes);
+      s.unreduced_kind = partial->kind;
+    }
+    choice.results.push_back(effective(mesh_, s));
+    choice.cost_ns += result_cost(i.results[r], choice.results.back());
+  }
+  choice.cost_ns += work_ns(i, choice);
+  return choice;
+}
+
+double OpChooser::work_ns(const Instruction& i, const OpChoice& choice) const {
+  const OpRecord& op = record(i.kind);
+  if (op.cost == nullptr) return 0;
+  std::vector<Extents> operands;
+  std::vector<Extents> results;
+  for (size_t o = 0; o < i.operands.size(); ++o) {
+    operands.push_back(
+        largest_box(mesh_, tensor_type(source_, i.operands[o].value).shape, choice.operands[o]));
+  }
+  for (size_t r = 0; r < i.results.size(); ++r) {
+    results.push_back(
+        largest_box(mesh_, tensor_type(source_, i.results[r]).shape, choice.results[r]));
+  }
+  const BoundCall bound(program_, source_, i);
+  const Cost cost = op.cost(bound.call, operands, results);
+  return cost.flops / kFlopsPerNs + (cost.read_bytes + cost.write_bytes) / kMemoryBytesPerNs;
+}
+
+double OpChooser::result_cost(ValueId value, const Sharding& held) const {
+  const Wish& wish = wishes_[value.index];
+  const TensorType& type = tensor_type(source_, value);
+  // Open dimensions without axes are no wish.
+  if (!wish.fixed && !held.is_partial() && wish.sharding.is_fully_replicated()) return 0;
+  if (wish.fixed || !held.is_partial()) {
+    return estimated_ns(mesh_, type.shape, type.dtype, held,
+                        plan_redistribution(mesh_, type.shape, held, wish.sharding));
+  }
+  return future_cost(value, held, kLookahead);
+}
+
+// The reduce of `value`, or what is left to pay for it where its only user lets it stay partial.
+double OpChooser::future_cost(ValueId value, const Sharding& held, int depth) const {
+  const double now =
+      reduce_ns(mesh_, tensor_type(source_, value), held, wishes_[value.index].sharding);
+  if (depth == 0) return now;
+  const Instruction* user = nullptr;
+  for (const Instruction& i : source_.instructions) {
+    for (const Operand& o : i.operands) {
+      if (o.value != value) continue;
+      if (user != nullptr && user != &i) return now;
+      user = &i;
+    }
+  }
+  if (user == nullptr || user->results.size() != 1 || record(user->kind).rule == nullptr) {
+    return now;
+  }
+  const ValueId next = user->results.front();
+  if (wishes_[next.index].fixed && !wishes_[next.index].sharding.is_partial()) return now;
+  const BoundCall bound(program_, source_, *user);
+  double sharers = 0;
+  for (size_t o = 0; o < user->operands.size(); ++o) {
+    const ValueId other = user->operands[o].value;
+    const PartialUse use = partial_use(bound.call, o, held.unreduced_kind);
+    const bool partial = other == value || likely_partial(other, held.unreduced, depth);
+    if (other == value && use == PartialUse::kReduceFirst) return now;
+    if (use == PartialUse::kOthersWhole && partial && other != value) return now;
+    if (use == PartialUse::kAllAlike && !partial) return now;
+    if (partial && use != PartialUse::kReduceFirst) sharers += 1;
+  }
+  Sharding next_held = wishes_[next.index].sharding;
+  next_held.unreduced = held.unreduced;
+  next_held.unreduced_kind = held.unreduced_kind;
+  for (DimSharding& d : next_held.dims) {
+    d.axes = prefix_avoiding(mesh_, d.axes, held.unreduced);
+  }
+  return std::min(now, future_cost(next, canonical(mesh_, next_held), depth - 1) / sharers);
+}
+
+// Whether `value` is, or by its definition will be, partial over these axes.
+bool OpChooser::likely_partial(ValueId value, const AxisList& axes, int depth) const {
+  if (const Version* v = versions_.primary(value)) return v->sharding.unreduced == axes;
+  if (wishes_[value.index].sharding.unreduced == axes) return true;
+  const InstrId def = source_.value(value).defined_by;
+  if (depth == 0 || !def.valid()) return false;
+  const Instruction& i = source_.instr(def);
+  if (record(i.kind).rule == nullptr) return false;
+  const BoundCall bound(program_, source_, i);
+  bool any = false;
+  for (size_t o = 0; o < i.operands.size(); ++o) {
+    const bool partial = likely_partial(i.operands[o].value, axes, depth - 1);
+    const PartialUse use = partial_use(bound.call, o, Reduction::kSum);
+    if (use == PartialUse::kAllAlike && !partial) return false;
+    any = any || (partial && use != PartialUse::kReduceFirst);
+  }
+  return any;
+}
+
+Expected<OpChoice> OpChooser::choose(const Instruction& instruction) const {
+  HOSTIR_ASSIGN_OR_RETURN(const ShardingRule rule, rule_of(program_, source_, instruction));
+  const std::optional<Partial> partial = partial_operands(instruction);
+  std::optional<OpChoice> best;
+  const auto offer = [&](std::optional<OpChoice> choice) {
+    if (choice && (!best || choice->cost_ns < best->cost_ns - 1e-6)) best = std::move(choice);
+  };
+  const std::vector<FactorAxes> all = candidates(instruction, rule);
+  for (const FactorAxes& axes : all) offer(evaluate(instruction, rule, axes, nullptr));
+  if (partial) {
+    for (const FactorAxes& axes : all) offer(evaluate(instruction, rule, axes, &*partial));
+  }
+  return *best;
+}
+
+}  // namespace hostir

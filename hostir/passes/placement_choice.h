@@ -1,0 +1,69 @@
+// How one op is cut: the choice that costs least.
+//
+//   1. Candidates: the factors' axes as each order of operands and result would have them, each
+//      legalized() under the op's rule; and no axes at all.
+//   2. Each candidate once with all operands reduced, and once with the partial operands that the
+//   op
+//      takes partial (PartialUse).
+//   3. The cost of a candidate: bringing the operands there, the op itself on the largest box, and
+//      bringing the result to what is wanted of it. A result that stays partial costs its reduce,
+//      or less where a later op lets several reduces become one or makes fewer bytes of it.
+//   4. The least; on a tie the earlier, so that a tie reduces first.
+// Absent here: changing anything (reshard.h).
+#pragma once
+
+#include <optional>
+
+#include "hostir/passes/factors.h"
+#include "hostir/passes/versions.h"
+
+namespace hostir {
+
+struct OpChoice {
+  FactorAxes axes;
+  std::vector<Sharding> operands;  // what each operand must be held as
+  std::vector<Sharding> results;   // what the op then gives
+  bool expand = false;             // a reduction factor is cut and the record wants it expanded
+  double cost_ns = 0;
+};
+
+/// What is wanted of a value: dimensions as propagated, and whether that is an order.
+struct Wish {
+  Sharding sharding;
+  bool fixed = false;
+};
+
+class OpChooser {
+ public:
+  /// All must outlive this. `wishes` by value of `source`.
+  OpChooser(const Program& program, const Function& source, const Mesh& mesh,
+            const std::vector<Wish>& wishes, const Versions& versions);
+
+  /// Errors: those of the rule.
+  Expected<OpChoice> choose(const Instruction& instruction) const;
+
+ private:
+  struct Partial {
+    std::vector<bool> operands;  // consumed partial
+    AxisList axes;
+    Reduction kind = Reduction::kSum;
+  };
+
+  std::vector<FactorAxes> candidates(const Instruction& i, const ShardingRule& rule) const;
+  std::optional<Partial> partial_operands(const Instruction& i) const;
+  std::optional<OpChoice> evaluate(const Instruction& i, const ShardingRule& rule,
+                                   const FactorAxes& axes, const Partial* partial) const;
+  double result_cost(ValueId value, const Sharding& held) const;
+  double future_cost(ValueId value, const Sharding& held, int depth) const;
+  bool likely_partial(ValueId value, const AxisList& axes, int depth) const;
+  double work_ns(const Instruction& i, const OpChoice& choice) const;
+  Sharding sharding_of_operand(const Operand& o) const;
+
+  const Program& program_;
+  const Function& source_;
+  const Mesh& mesh_;
+  const std::vector<Wish>& wishes_;
+  const Versions& versions_;
+};
+
+}  // namespace hostir

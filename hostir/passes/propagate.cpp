@@ -1,0 +1,414 @@
+#include "hostir/passes/propagate.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "hostir/passes/factors.h"
+#include "hostir/passes/fusion_info.h"
+
+namespace hostir {
+
+namespace {
+
+// What takes part: a value, or a declared result of the function.
+struct Party {
+  std::string name;
+  std::vector<DimSharding> dims;
+  AxisList unreduced;  // annotated
+  double elems = 1;
+};
+
+// An op, or a returned value and its declaration.
+struct Edge {
+  ShardingRule rule;
+  std::vector<size_t> tensors;  // operands, then results
+  size_t operand_count = 0;
+  OpShape shape = OpShape::kPointwise;
+  bool single_use = false;  // of all operands
+  std::string mnemonic;
+  std::string where;  // `@mlp#3`
+};
+
+enum class Strategy : uint8_t { kBasic, kAggressive };
+
+constexpr int kRounds = 5;
+
+bool in_any(const Edge& e, int factor, size_t begin, size_t end) {
+  for (size_t t = begin; t < end; ++t) {
+    const auto& tensor =
+        t < e.operand_count ? e.rule.operands[t] : e.rule.results[t - e.operand_count];
+    if (has_factor(tensor, factor)) return true;
+  }
+  return false;
+}
+
+bool in_operands(const Edge& e, int f) { return in_any(e, f, 0, e.operand_count); }
+bool in_results(const Edge& e, int f) { return in_any(e, f, e.operand_count, e.tensors.size()); }
+
+bool one_to_one(const Edge& e) {
+  if (e.shape != OpShape::kPointwise && e.shape != OpShape::kBroadcast) return false;
+  for (int f = 0; f < e.rule.factor_count(); ++f) {
+    if (!in_operands(e, f) || !in_results(e, f)) return false;
+  }
+  return true;
+}
+
+bool widens(const Edge& e) {
+  if (e.shape != OpShape::kBroadcast) return false;
+  for (int f = 0; f < e.rule.factor_count(); ++f) {
+    if (!in_operands(e, f)) return true;
+  }
+  return false;
+}
+
+class Propagation {
+ public:
+  Propagation(const Mesh& mesh, std::vector<Party> tensors, std::vector<Edge> edges,
+              Explanation& explanation)
+      : mesh_(mesh),
+        tensors_(std::move(tensors)),
+        edges_(std::move(edges)),
+        explanation_(explanation) {}
+
+  std::vector<Party> run() {
+    for (int round = 0; round < kRounds; ++round) {
+      for (bool changed = true; changed;) {
+        while (sweep(round, Strategy::kBasic)) {
+        }
+        changed = sweep(round, Strategy::kAggressive);
+      }
+    }
+    return std::move(tensors_);
+  }
+
+  const std::vector<Edge>& edges() const { return edges_; }
+
+ private:
+  bool sweep(int round, Strategy strategy) {
+    bool changed = false;
+    for (const Edge& e : edges_) {
+      if (round < 2 && !one_to_one(e)) continue;
+      if (round == 0 && !e.single_use) continue;
+      changed |= update(e, round, strategy);
+    }
+    return changed;
+  }
+
+  const std::vector<ShardingRule::DimFactors>& factors_of(const Edge& e, size_t t) const {
+    return t < e.operand_count ? e.rule.operands[t] : e.rule.results[t - e.operand_count];
+  }
+
+  FactorAxes projected(const Edge& e, size_t t) const {
+    return project(mesh_, e.rule, factors_of(e, t), tensors_[e.tensors[t]].dims);
+  }
+
+  // All tensors' axes of one factor, as long as they agree.
+  AxisList agreed(const Edge& e, int f, bool backwards_only) const {
+    AxisList out;
+    bool capped = false;
+    for (size_t t = backwards_only ? e.operand_count : 0; t < e.tensors.size(); ++t) {
+      if (!has_factor(factors_of(e, t), f)) continue;
+      const AxisList mine = projected(e, t)[static_cast<size_t>(f)];
+      if (is_prefix(mesh_, mine, out)) continue;
+      const bool extends = is_prefix(mesh_, out, mine);
+      if (extends && !capped) {
+        out = mine;
+      } else if (!extends) {
+        out = common_prefix(mesh_, out, mine);
+        capped = true;
+      }
+    }
+    return out;
+  }
+
+  // Axes that other factors hold anywhere in the op.
+  AxisList held_elsewhere(const Edge& e, int f) const {
+    AxisList out;
+    for (size_t t = 0; t < e.tensors.size(); ++t) {
+      const FactorAxes axes = projected(e, t);
+      for (int g = 0; g < e.rule.factor_count(); ++g) {
+        if (g == f) continue;
+        const AxisList& theirs = axes[static_cast<size_t>(g)];
+        out.insert(out.end(), theirs.begin(), theirs.end());
+      }
+    }
+    return out;
+  }
+
+  // Parts and size of the tensor that a factor's axes would come from.
+  std::pair<double, double> source_weight(const Edge& e, int f) const {
+    int64_t parts = 1;
+    double elems = 0;
+    for (size_t t = 0; t < e.tensors.size(); ++t) {
+      const int64_t n = part_count(mesh_, projected(e, t)[static_cast<size_t>(f)]);
+      const double size = tensors_[e.tensors[t]].elems;
+      if (n > parts || (n == parts && n > 1 && size > elems)) {
+        parts = n;
+        elems = size;
+      }
+    }
+    return {static_cast<double>(parts), elems};
+  }
+
+  std::vector<int> factor_order(const Edge& e) const {
+    std::vector<int> order(static_cast<size_t>(e.rule.factor_count()));
+    std::iota(order.begin(), order.end(), 0);
+    std::vector<std::pair<double, double>> weight;
+    for (const int f : order) weight.push_back(source_weight(e, f));
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+      const auto& [parts_a, elems_a] = weight[static_cast<size_t>(a)];
+      const auto& [parts_b, elems_b] = weight[static_cast<size_t>(b)];
+      return e.shape == OpShape::kPointwise ? parts_a > parts_b : elems_a > elems_b;
+    });
+    return order;
+  }
+
+  bool update(const Edge& e, int round, Strategy strategy) {
+    bool changed = false;
+    const bool backwards_only = round < 4 && widens(e);
+    for (const int f : factor_order(e)) {
+      if (e.rule.must_replicate(f)) continue;
+      if (round < 3 && !(in_operands(e, f) && in_results(e, f))) continue;
+      AxisList axes = agreed(e, f, backwards_only);
+      if (strategy == Strategy::kBasic) {
+        axes = prefix_avoiding(mesh_, axes, held_elsewhere(e, f));
+      }
+      if (axes.empty()) continue;
+      const size_t end = backwards_only ? e.operand_count : e.tensors.size();
+      for (size_t t = 0; t < end; ++t) changed |= extend(e, t, f, axes);
+    }
+    return changed;
+  }
+
+  // Gives tensor `t` the axes of factor `f` as far as its dimensions are open and its axes unused.
+  bool extend(const Edge& e, size_t t, int f, const AxisList& axes) {
+    const auto& factors = factors_of(e, t);
+    if (!has_factor(factors, f)) return false;
+    Party& tensor = tensors_[e.tensors[t]];
+    FactorAxes mine = projected(e, t);
+    AxisList& current = mine[static_cast<size_t>(f)];
+    if (current == axes || !is_prefix(mesh_, current, axes)) return false;
+    AxisList used = tensor.unreduced;
+    for (const DimSharding& d : tensor.dims) used.insert(used.end(), d.axes.begin(), d.axes.end());
+    const AxisList more = prefix_avoiding(mesh_, suffix_after(mesh_, axes, current), used);
+    if (more.empty()) return false;
+    current = joined(mesh_, current, more);
+    const std::vector<DimSharding> dims = assemble(mesh_, e.rule, factors, mine);
+    bool changed = false;
+    for (size_t d = 0; d < dims.size(); ++d) {
+      DimSharding& old = tensor.dims[d];
+      if (!old.open || dims[d].axes == old.axes) continue;
+      if (!is_prefix(mesh_, old.axes, dims[d].axes)) continue;
+      explain(e, t, d, suffix_after(mesh_, dims[d].axes, old.axes), f);
+      old.axes = dims[d].axes;
+      changed = true;
+    }
+    return changed;
+  }
+
+  void explain(const Edge& e, size_t t, size_t dim, const AxisList& axes, int f) {
+    // The tensor that has the longest list is where the axes came from.
+    size_t source = t;
+    int64_t parts = 1;
+    for (size_t s = 0; s < e.tensors.size(); ++s) {
+      const int64_t n = part_count(mesh_, projected(e, s)[static_cast<size_t>(f)]);
+      if (s != t && n > parts) {
+        parts = n;
+        source = s;
+      }
+    }
+    const bool forwards = source < e.operand_count && t >= e.operand_count;
+    const bool backwards = source >= e.operand_count && t < e.operand_count;
+    explanation_.push_back(
+        {.value = tensors_[e.tensors[t]].name,
+         .what = fmt::format("{} on dimension {}", axes_to_string(axes), dim),
+         .sentence = fmt::format("{} at {} shares factor {} with %{}, {}", e.mnemonic, e.where,
+                                 factor_name(f), tensors_[e.tensors[source]].name,
+                                 forwards    ? "an operand"
+                                 : backwards ? "a result"
+                                             : "another operand"),
+         .from = "%" + tensors_[e.tensors[source]].name,
+         .pass = "propagate"});
+  }
+
+  const Mesh& mesh_;
+  std::vector<Party> tensors_;
+  std::vector<Edge> edges_;
+  Explanation& explanation_;
+};
+
+double element_count_or_guess(const Shape& shape) {
+  double n = 1;
+  for (const IndexExpr& e : shape) {
+    const IndexExpr s = e.simplified();
+    n *= s.is_const() ? static_cast<double>(s.value()) : 1024.0;
+  }
+  return n;
+}
+
+Party tensor_from(const std::string& name, const Type& type) {
+  Party t;
+  t.name = name;
+  t.elems = element_count_or_guess(shape_of(type));
+  if (const Sharding* s = sharding_of(type)) {
+    t.dims = s->dims;
+    t.unreduced = s->unreduced;
+  } else {
+    t.dims.assign(shape_of(type).size(), DimSharding{{}, true});
+  }
+  return t;
+}
+
+ShardingRule identity_rule(const Shape& shape) {
+  ShardingRule rule;
+  rule.factor_sizes.assign(shape.begin(), shape.end());
+  ShardingRule::TensorFactors dims;
+  for (size_t d = 0; d < shape.size(); ++d) dims.push_back({static_cast<int>(d)});
+  rule.operands = {dims};
+  rule.results = {dims};
+  return rule;
+}
+
+class Builder {
+ public:
+  Builder(const Program& program, const Function& fusion) : program_(program), fusion_(fusion) {}
+
+  Expected<std::vector<Edge>> edges() {
+    const auto uses = uses_of(fusion_);
+    uint32_t number = 0;
+    for (const InstrId id : body_of(fusion_)) {
+      const Instruction& i = fusion_.instr(id);
+      ++number;
+      if (is_terminator(i)) {
+        add_return_edges(i, number);
+        continue;
+      }
+      if (record(i.kind).rule == nullptr) continue;  // a reshard: a border
+      Edge e;
+      HOSTIR_ASSIGN_OR_RETURN(e.rule, rule_of(program_, fusion_, i));
+      e.shape = record(i.kind).shape;
+      e.mnemonic = record(i.kind).mnemonic;
+      e.where = address(fusion_, number);
+      e.single_use = true;
+      for (const Operand& o : i.operands) {
+        if (!o.value.valid()) continue;
+        e.tensors.push_back(o.value.index);
+        e.single_use = e.single_use && uses[o.value.index].size() == 1;
+      }
+      e.operand_count = e.tensors.size();
+      for (const ValueId r : i.results) e.tensors.push_back(r.index);
+      edges_.push_back(std::move(e));
+    }
+    return std::move(edges_);
+  }
+
+ private:
+  // A returned value and a declared sharding are one: the value as operand, the declaration as
+  // result of an identity.
+  void add_return_edges(const Instruction& i, uint32_t number) {
+    for (size_t r = 0; r < i.operands.size() && r < fusion_.results.size(); ++r) {
+      if (sharding_of(fusion_.results[r].type) == nullptr) continue;
+      Edge e;
+      e.rule = identity_rule(shape_of(fusion_.results[r].type));
+      e.tensors = {i.operands[r].value.index, fusion_.values.size() + r};
+      e.operand_count = 1;
+      e.single_use = true;
+      e.mnemonic = "return";
+      e.where = address(fusion_, number);
+      edges_.push_back(std::move(e));
+    }
+  }
+
+  const Program& program_;
+  const Function& fusion_;
+  std::vector<Edge> edges_;
+};
+
+// Marks what a cut reduction leaves partial, in program order.
+void mark_partial(const Program& program, const Mesh& mesh, Function& f,
+                  const std::vector<bool>& annotated, Explanation& explanation) {
+  uint32_t number = 0;
+  for (const InstrId id : body_of(f)) {
+    const Instruction& i = f.instr(id);
+    ++number;
+    const OpRecord& op = record(i.kind);
+    if (is_terminator(i) || op.rule == nullptr) continue;
+    const auto rule = rule_of(program, f, i);
+    if (!rule || rule->reduction.empty()) continue;
+    const BoundCall bound(program, f, i);
+    if (op.needs_expand != nullptr && op.needs_expand(bound.call)) continue;
+    AxisList axes;
+    size_t operand = 0;
+    for (const Operand& o : i.operands) {
+      if (!o.value.valid()) continue;
+      const Sharding& s = *tensor_type(f, o.value).sharding;
+      const FactorAxes mine = project(mesh, *rule, rule->operands[operand++], s.dims);
+      const AxisList reduced = reduced_axes(mesh, *rule, mine);
+      axes = joined(mesh, axes, without(mesh, reduced, axes));
+    }
+    for (const ValueId r : i.results) {
+      if (annotated[r.index]) continue;
+      Sharding& s = *tensor_type(f, r).sharding;
+      s.unreduced = canonical(mesh, Sharding{s.mesh,
+                                             {},
+                                             without(mesh, axes, dimension_axes(mesh, s)),
+                                             rule->reduction_kind,
+                                             {}})
+                        .unreduced;
+      if (s.unreduced.empty()) continue;
+      s.unreduced_kind = rule->reduction_kind;
+      explanation.push_back(
+          {.value = f.value(r).name,
+           .what = "unreduced " + axes_to_string(s.unreduced),
+           .sentence = fmt::format("{} at {} reduces a dimension that is cut over "
+                                   "these axes: each rank has a part of the {}",
+                                   op.mnemonic, address(f, number), name(rule->reduction_kind)),
+           .from = address(f, number),
+           .pass = "propagate"});
+    }
+  }
+}
+
+}  // namespace
+
+Expected<Function> propagate(const Program& program, const Function& fusion,
+                             const std::string& mesh_name, Explanation& explanation) {
+  const Mesh& mesh = *program.find_mesh(mesh_name);
+  std::vector<Party> tensors;
+  std::vector<bool> annotated;
+  for (const Value& v : fusion.values) {
+    tensors.push_back(tensor_from(v.name, v.type));
+    annotated.push_back(sharding_of(v.type) != nullptr);
+    if (annotated.back()) {
+      explanation.push_back({.value = v.name,
+                             .what = sharding_of(v.type)->dims_to_string(),
+                             .sentence = "written in the program",
+                             .from = {},
+                             .pass = "propagate"});
+    }
+  }
+  for (const ResultDecl& r : fusion.results) tensors.push_back(tensor_from(r.name, r.type));
+  HOSTIR_ASSIGN_OR_RETURN(auto edges, Builder(program, fusion).edges());
+  Propagation propagation(mesh, std::move(tensors), std::move(edges), explanation);
+  tensors = propagation.run();
+
+  Function out = fusion;
+  const auto write = [&](Type& type, const Party& t) {
+    auto& tensor = std::get<TensorType>(type);
+    Sharding s = tensor.sharding.value_or(Sharding{});
+    s.mesh = mesh_name;
+    s.dims = t.dims;
+    tensor.sharding = std::move(s);
+  };
+  for (size_t v = 0; v < out.values.size(); ++v) write(out.values[v].type, tensors[v]);
+  for (size_t r = 0; r < out.results.size(); ++r) {
+    if (sharding_of(out.results[r].type) == nullptr) continue;
+    write(out.results[r].type, tensors[out.values.size() + r]);
+  }
+  mark_partial(program, mesh, out, annotated, explanation);
+  return out;
+}
+
+}  // namespace hostir

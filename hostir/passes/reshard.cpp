@@ -1,0 +1,181 @@
+#include "hostir/passes/reshard.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "hostir/passes/placement_choice.h"
+
+namespace hostir {
+
+namespace {
+
+bool closed(const Sharding& s) {
+  return std::none_of(s.dims.begin(), s.dims.end(), [](const DimSharding& d) { return d.open; });
+}
+
+class Resharder {
+ public:
+  Resharder(const Program& program, const Function& fusion, const Mesh& mesh,
+            Explanation& explanation)
+      : program_(program),
+        source_(fusion),
+        mesh_(mesh),
+        versions_(mesh_, source_, out_, explanation),
+        chooser_(program_, source_, mesh_, wishes_, versions_) {}
+
+  Expected<Resharded> run() {
+    begin();
+    uint32_t number = 0;
+    const std::vector<InstrId> body = body_of(source_);
+    for (const InstrId id : body) {
+      Instruction& i = source_.instr(id);
+      ++number;
+      if (i.from.empty()) i.from = {{source_.name, number}};
+      if (is_terminator(i)) {
+        finish(i, number);
+      } else {
+        HOSTIR_TRY(process(id, number));
+      }
+    }
+    return Resharded{std::move(out_), versions_.origins()};
+  }
+
+ private:
+  void begin() {
+    out_.kind = source_.kind;
+    out_.name = source_.name;
+    out_.mesh = source_.mesh;
+    out_.documentation = source_.documentation;
+    out_.comments = source_.comments;
+    out_.span = source_.span;
+    out_.name_span = source_.name_span;
+    out_.body = out_.add_region();
+    out_.regions[out_.body.index].closing_comments = source_.region(source_.body).closing_comments;
+    for (const Value& v : source_.values) {
+      const Sharding& s = *sharding_of(v.type);
+      wishes_.push_back({effective(mesh_, s), closed(s)});
+    }
+    for (const Parameter& p : source_.params) {
+      TensorType type = tensor_type(source_, p.value);
+      type.sharding = wishes_[p.value.index].sharding;
+      const ValueId made = out_.add_value(source_.value(p.value).name, type);
+      out_.value(made).span = source_.value(p.value).span;
+      out_.params.push_back({made, p.inout});
+      versions_.add(p.value, {made, *type.sharding});
+    }
+  }
+
+  Expected<void> process(InstrId id, uint32_t number) {
+    const Instruction i = source_.instr(id);  // expanding grows the arena
+    const OpRecord& op = record(i.kind);
+    const Demand demand{fmt::format("{} at {}", op.mnemonic, address(source_, number)), number};
+    if (op.shape == OpShape::kLayout) return relay(i, demand);
+    if (op.shape == OpShape::kSource && !wishes_[i.results.front().index].fixed) return {};
+    HOSTIR_ASSIGN_OR_RETURN(const OpChoice choice, chooser_.choose(i));
+    if (choice.expand) return expand(i, op, number);
+    emit(i, choice, demand);
+    return {};
+  }
+
+  // A reshard that the user wrote.
+  Expected<void> relay(const Instruction& i, const Demand& demand) {
+    const ValueId result = i.results.front();
+    const Sharding& target = wishes_[result.index].sharding;
+    const ValueId held =
+        versions_.obtain(i.operands.front().value, target, demand, source_.value(result).name);
+    versions_.add(result, {held, target});
+    return {};
+  }
+
+  Expected<void> expand(const Instruction& i, const OpRecord& op, uint32_t number) {
+    const ValueId result = i.results.front();
+    const RegionId scratch = source_.add_region();
+    const std::string name = source_.unique_name(source_.value(result).name);
+    HOSTIR_ASSIGN_OR_RETURN(const ValueId last, op.expand(source_, scratch, i, name));
+    // Intermediate values of the result's shape are wished like it, others as anything.
+    const Wish wish = wishes_[result.index];
+    const Shape shape = tensor_type(source_, result).shape;
+    for (size_t v = wishes_.size(); v < source_.values.size(); ++v) {
+      auto& type = std::get<TensorType>(source_.values[v].type);
+      Wish mine{
+          type.shape == shape ? wish.sharding : Sharding::replicated(mesh_.name, type.shape.size()),
+          false};
+      mine.sharding.unreduced.clear();
+      type.sharding = mine.sharding;
+      wishes_.push_back(std::move(mine));
+    }
+    wishes_[last.index] = wish;
+    std::swap(source_.value(last).name, source_.value(result).name);
+    const std::vector<InstrId> steps = source_.region(scratch).instructions;
+    for (const InstrId step : steps) HOSTIR_TRY(process(step, number));
+    std::swap(source_.value(last).name, source_.value(result).name);
+    versions_.add(result, *versions_.primary(last));
+    return {};
+  }
+
+  void emit(const Instruction& i, const OpChoice& choice, const Demand& demand) {
+    Instruction made = i;
+    made.results.clear();
+    for (size_t o = 0; o < i.operands.size(); ++o) {
+      made.operands[o].value = versions_.obtain(i.operands[o].value, choice.operands[o], demand);
+    }
+    for (size_t r = 0; r < i.results.size(); ++r) {
+      const ValueId value = i.results[r];
+      const Wish& wish = wishes_[value.index];
+      const bool as_wished = !wish.fixed || wish.sharding == choice.results[r];
+      TensorType type = tensor_type(source_, value);
+      type.sharding = choice.results[r];
+      std::string name = source_.value(value).name;
+      if (!as_wished) name += choice.results[r].is_partial() ? "_partial" : "_before";
+      const ValueId result = out_.add_value(out_.unique_name(name), type);
+      out_.value(result).span = source_.value(value).span;
+      made.results.push_back(result);
+      versions_.add(value, {result, choice.results[r]});
+    }
+    out_.add_instruction(out_.body, std::move(made));
+    for (size_t r = 0; r < i.results.size(); ++r) {
+      const Wish& wish = wishes_[i.results[r].index];
+      if (!wish.fixed || wish.sharding == choice.results[r]) continue;
+      const Demand annotation{"its annotation", demand.number};
+      versions_.obtain(i.results[r], wish.sharding, annotation, source_.value(i.results[r]).name);
+      versions_.prefer_last(i.results[r]);
+    }
+  }
+
+  void finish(const Instruction& i, uint32_t number) {
+    Instruction made = i;
+    const Demand demand{fmt::format("return at {}", address(source_, number)), number};
+    for (size_t r = 0; r < i.operands.size(); ++r) {
+      const ValueId value = i.operands[r].value;
+      TensorType type = tensor_type(source_, value);
+      const Sharding* declared =
+          r < source_.results.size() ? sharding_of(source_.results[r].type) : nullptr;
+      type.sharding = declared != nullptr ? effective(mesh_, *declared)
+                                          : Sharding::replicated(mesh_.name, type.shape.size());
+      made.operands[r].value = versions_.obtain(value, *type.sharding, demand);
+      if (r >= source_.results.size()) continue;
+      ResultDecl decl = source_.results[r];
+      decl.type = type;
+      out_.results.push_back(std::move(decl));
+    }
+    out_.add_instruction(out_.body, std::move(made));
+  }
+
+  const Program& program_;
+  Function source_;
+  const Mesh& mesh_;
+  Function out_;
+  std::vector<Wish> wishes_;
+  Versions versions_;
+  OpChooser chooser_;
+};
+
+}  // namespace
+
+Expected<Resharded> insert_reshards(const Program& program, const Function& fusion,
+                                    const std::string& mesh, Explanation& explanation) {
+  return Resharder(program, fusion, *program.find_mesh(mesh), explanation).run();
+}
+
+}  // namespace hostir

@@ -1,0 +1,376 @@
+#include "hostir/passes/segment.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "hostir/passes/compact.h"
+
+namespace hostir {
+
+namespace {
+
+enum class GroupKind : uint8_t { kLoop, kContraction, kReshard };
+
+struct Group {
+  GroupKind kind = GroupKind::kLoop;
+  std::vector<InstrId> ops;  // in body order
+  bool merged = false;       // into a later group
+};
+
+class Segmenter {
+ public:
+  Segmenter(const Function& f, std::span<const std::string> keep)
+      : f_(f),
+        keep_(keep),
+        group_of_(f.values.size(), kNoGroup),
+        waiting_(f.values.size()),
+        position_(f.instructions.size()) {
+    size_t n = 0;
+    for (const InstrId id : body_of(f)) position_[id.index] = n++;
+  }
+
+  void run() {
+    for (const InstrId id : body_of(f_)) place(id);
+  }
+
+  const std::vector<Group>& groups() const { return groups_; }
+
+  // Values that a group computes and others need.
+  std::vector<ValueId> outputs_of(size_t g) const {
+    std::vector<ValueId> out;
+    for (const InstrId id : groups_[g].ops) {
+      for (const ValueId r : f_.instr(id).results) {
+        if (group_of_[r.index] == g && needed_outside(r, g)) out.push_back(r);
+      }
+    }
+    return out;
+  }
+
+ private:
+  static constexpr size_t kNoGroup = static_cast<size_t>(-1);
+
+  bool kept(ValueId v) const {
+    return std::find(keep_.begin(), keep_.end(), f_.value(v).name) != keep_.end();
+  }
+
+  bool needed_outside(ValueId v, size_t g) const {
+    if (kept(v)) return true;
+    for (const InstrId id : body_of(f_)) {
+      const Instruction& user = f_.instr(id);
+      for (const Operand& o : user.operands) {
+        if (o.value != v) continue;
+        if (is_terminator(user) || !in_group(id, g)) return true;
+      }
+    }
+    return false;
+  }
+
+  // Ops that wait are in several groups: a user that is nowhere else but here counts as inside.
+  bool in_group(InstrId id, size_t g) const {
+    bool inside = false;
+    for (size_t other = 0; other < groups_.size(); ++other) {
+      const auto& ops = groups_[other].ops;
+      if (groups_[other].merged || std::find(ops.begin(), ops.end(), id) == ops.end()) continue;
+      if (other != g) return false;
+      inside = true;
+    }
+    return inside;
+  }
+
+  void place(InstrId id) {
+    const Instruction& i = f_.instr(id);
+    const OpShape shape = record(i.kind).shape;
+    if (is_terminator(i)) {
+      for (const Operand& o : i.operands) materialise(o.value);
+      return;
+    }
+    if (shape == OpShape::kLayout) {
+      for (const Operand& o : i.operands) materialise(o.value);
+      open(GroupKind::kReshard, id);
+      return;
+    }
+    if (can_wait(i, shape)) {
+      for (const ValueId r : i.results) waiting_[r.index] = id;
+      if (std::any_of(i.results.begin(), i.results.end(), [&](ValueId r) { return kept(r); })) {
+        for (const ValueId r : i.results) materialise(r);
+      }
+      return;
+    }
+    if (shape == OpShape::kContraction) {
+      for (const Operand& o : i.operands) materialise(o.value);
+      open(GroupKind::kContraction, id);
+      return;
+    }
+    join(id, i, shape);
+  }
+
+  bool can_wait(const Instruction& i, OpShape shape) const {
+    if (shape == OpShape::kSource) return true;
+    if (shape != OpShape::kBroadcast) return false;
+    return std::all_of(i.operands.begin(), i.operands.end(), [&](const Operand& o) {
+      return waiting_[o.value.index] || !f_.value(o.value).defined_by.valid();
+    });
+  }
+
+  // Computes a waiting value in a group of its own.
+  void materialise(ValueId v) {
+    if (!v.valid() || !waiting_[v.index] || group_of_[v.index] != kNoGroup) return;
+    const InstrId id = *waiting_[v.index];
+    const size_t g = open(GroupKind::kLoop, id);
+    for (const ValueId r : f_.instr(id).results) group_of_[r.index] = g;
+  }
+
+  size_t open(GroupKind kind, InstrId id) {
+    groups_.push_back({kind, {}, false});
+    add(groups_.size() - 1, id);
+    return groups_.size() - 1;
+  }
+
+  // Adds an op, and before it the waiting ops that it reads and no group has written to memory.
+  void add(size_t g, InstrId id) {
+    auto& ops = groups_[g].ops;
+    if (std::find(ops.begin(), ops.end(), id) != ops.end()) return;
+    for (const Operand& o : f_.instr(id).operands) {
+      if (o.value.valid() && waiting_[o.value.index] && group_of_[o.value.index] == kNoGroup) {
+        add(g, *waiting_[o.value.index]);
+      }
+    }
+    ops.push_back(id);
+    std::sort(ops.begin(), ops.end(),
+              [&](InstrId a, InstrId b) { return position_[a.index] < position_[b.index]; });
+    for (const ValueId r : f_.instr(id).results) {
+      if (!waiting_[r.index]) group_of_[r.index] = g;
+    }
+  }
+
+  void join(InstrId id, const Instruction& i, OpShape shape) {
+    std::vector<size_t> sources;
+    for (const Operand& o : i.operands) {
+      const size_t g = o.value.valid() ? group_of_[o.value.index] : kNoGroup;
+      if (g != kNoGroup && std::find(sources.begin(), sources.end(), g) == sources.end()) {
+        sources.push_back(g);
+      }
+    }
+    std::sort(sources.begin(), sources.end());
+    if (sources.empty() || !accepts(sources.back(), i, shape)) {
+      open(GroupKind::kLoop, id);
+      sources.push_back(groups_.size() - 1);
+    } else {
+      add(sources.back(), id);
+    }
+    const size_t into = sources.back();
+    for (size_t s = 0; s + 1 < sources.size(); ++s) merge(sources[s], into);
+  }
+
+  bool accepts(size_t g, const Instruction& i, OpShape shape) const {
+    const Group& group = groups_[g];
+    if (group.kind == GroupKind::kReshard) return false;
+    if (group.kind == GroupKind::kLoop) return true;
+    if (shape != OpShape::kPointwise) return false;
+    const Type& product = f_.value(f_.instr(group.ops.front()).results.front()).type;
+    const Type& result = f_.value(i.results.front()).type;
+    for (const InstrId op : group.ops) {
+      if (record(f_.instr(op).kind).shape != OpShape::kContraction) continue;
+      const Type& of = f_.value(f_.instr(op).results.front()).type;
+      return shape_of(of) == shape_of(result) && *sharding_of(of) == *sharding_of(result);
+    }
+    return product == result;
+  }
+
+  // Moves group `early` into `late` if no group between them needs its values.
+  void merge(size_t early, size_t late) {
+    if (groups_[early].kind != GroupKind::kLoop || groups_[late].kind != GroupKind::kLoop) return;
+    std::set<uint32_t> made;
+    for (const InstrId id : groups_[early].ops) {
+      for (const ValueId r : f_.instr(id).results) made.insert(r.index);
+    }
+    for (size_t g = early + 1; g < late; ++g) {
+      for (const InstrId id : groups_[g].ops) {
+        for (const Operand& o : f_.instr(id).operands) {
+          if (o.value.valid() && made.count(o.value.index) != 0) return;
+        }
+      }
+    }
+    for (const InstrId id : groups_[early].ops) {
+      auto& ops = groups_[late].ops;
+      if (std::find(ops.begin(), ops.end(), id) == ops.end()) ops.push_back(id);
+      for (const ValueId r : f_.instr(id).results) {
+        if (group_of_[r.index] == early) group_of_[r.index] = late;
+      }
+    }
+    auto& ops = groups_[late].ops;
+    std::sort(ops.begin(), ops.end(),
+              [&](InstrId a, InstrId b) { return position_[a.index] < position_[b.index]; });
+    groups_[early].ops.clear();
+    groups_[early].merged = true;
+  }
+
+  const Function& f_;
+  std::span<const std::string> keep_;
+  std::vector<Group> groups_;
+  std::vector<size_t> group_of_;                 // where a value is computed
+  std::vector<std::optional<InstrId>> waiting_;  // ops that wait for their users
+  std::vector<size_t> position_;
+};
+
+std::string kernel_name(const Function& f, const std::vector<InstrId>& ops) {
+  constexpr size_t kShown = 3;
+  std::string name;
+  size_t shown = 0;
+  size_t counted = 0;
+  for (const InstrId id : ops) {
+    const OpRecord& op = record(f.instr(id).kind);
+    if (op.shape == OpShape::kSource && ops.size() > 1) continue;
+    ++counted;
+    if (shown == kShown) continue;
+    name += (shown++ ? "_" : "") + std::string(op.mnemonic);
+  }
+  if (counted > kShown) name += "_x" + std::to_string(counted);
+  return name.empty() ? "sources" : name;
+}
+
+// Builds the kernel of a group.
+class KernelBuilder {
+ public:
+  KernelBuilder(const Function& f, const std::vector<InstrId>& ops, std::vector<ValueId> outputs)
+      : f_(f), ops_(ops), map_(f.values.size()) {
+    use_.writes = std::move(outputs);
+  }
+
+  Function build() {
+    Function k;
+    k.kind = FunctionKind::kKernel;
+    k.name = kernel_name(f_, ops_);
+    k.body = k.add_region();
+    std::set<uint32_t> inside;
+    for (const InstrId id : ops_) {
+      for (const ValueId r : f_.instr(id).results) inside.insert(r.index);
+    }
+    for (const InstrId id : ops_) {
+      for (const Operand& o : f_.instr(id).operands) {
+        if (!o.value.valid() || inside.count(o.value.index) != 0) continue;
+        if (map_[o.value.index].valid()) continue;
+        map_[o.value.index] = k.add_value(f_.value(o.value).name, f_.value(o.value).type);
+        k.params.push_back({map_[o.value.index], false});
+        use_.reads.push_back(o.value);
+      }
+    }
+    for (const InstrId id : ops_) append(k, f_.instr(id));
+    Instruction ret;
+    ret.kind = OpKind::return_;
+    for (const ValueId w : use_.writes) {
+      ret.operands.push_back(Operand{.value = map_[w.index]});
+      k.results.push_back({f_.value(w).name, f_.value(w).type, std::nullopt, {}});
+    }
+    k.add_instruction(k.body, std::move(ret));
+    return compacted(k);
+  }
+
+  KernelUse use() { return std::move(use_); }
+
+ private:
+  void append(Function& k, const Instruction& original) {
+    Instruction i = original;
+    i.comments = {};
+    i.from.clear();
+    for (Operand& o : i.operands) {
+      if (o.value.valid()) o.value = map_[o.value.index];
+    }
+    for (ValueId& r : i.results) {
+      map_[r.index] = k.add_value(f_.value(r).name, f_.value(r).type);
+      r = map_[r.index];
+    }
+    for (const OpRef& ref : original.from) {
+      if (std::find(use_.from.begin(), use_.from.end(), ref) == use_.from.end()) {
+        use_.from.push_back(ref);
+      }
+    }
+    k.add_instruction(k.body, std::move(i));
+  }
+
+  const Function& f_;
+  const std::vector<InstrId>& ops_;
+  std::vector<ValueId> map_;
+  KernelUse use_;
+};
+
+// The kernel without names and comments, to compare.
+Function anonymous(Function k) {
+  k.name.clear();
+  for (size_t v = 0; v < k.values.size(); ++v) k.values[v].name = "v" + std::to_string(v);
+  for (ResultDecl& r : k.results) r.name.clear();
+  return k;
+}
+
+bool taken(const Program& program, const std::vector<Function>& kernels, const std::string& name) {
+  if (program.find_function(name) != nullptr || program.find_mesh(name) != nullptr ||
+      program.find_machine(name) != nullptr) {
+    return true;
+  }
+  return std::any_of(kernels.begin(), kernels.end(),
+                     [&](const Function& k) { return k.name == name; });
+}
+
+}  // namespace
+
+std::string share_kernel(const Program& program, std::vector<Function>& kernels, Function kernel) {
+  const Function wanted = anonymous(kernel);
+  for (const Function& k : kernels) {
+    if (anonymous(k) == wanted) return k.name;
+  }
+  const std::string stem = kernel.name;
+  for (int n = 1; taken(program, kernels, kernel.name); ++n) {
+    kernel.name = stem + "_" + std::to_string(n);
+  }
+  kernels.push_back(std::move(kernel));
+  return kernels.back().name;
+}
+
+Function single_op_kernel(std::string name, Instruction op, const TensorType& from,
+                          const TensorType& to, const std::string& in_name,
+                          const std::string& out_name) {
+  Function k;
+  k.kind = FunctionKind::kKernel;
+  k.name = std::move(name);
+  k.body = k.add_region();
+  const ValueId in = k.add_value(in_name, from);
+  k.params.push_back({in, false});
+  op.operands = {Operand{.value = in}};
+  op.from.clear();
+  op.comments = {};
+  const ValueId out = k.add_value(in_name == out_name ? out_name + "_out" : out_name, to);
+  op.results = {out};
+  k.add_instruction(k.body, std::move(op));
+  Instruction ret;
+  ret.kind = OpKind::return_;
+  ret.operands = {Operand{.value = out}};
+  k.results.push_back({k.value(out).name, to, std::nullopt, {}});
+  k.add_instruction(k.body, std::move(ret));
+  return k;
+}
+
+Segments segment(const Program& program, const Function& fusion,
+                 std::span<const std::string> keep) {
+  Segmenter segmenter(fusion, keep);
+  segmenter.run();
+  Segments out;
+  const auto& groups = segmenter.groups();
+  for (size_t g = 0; g < groups.size(); ++g) {
+    if (groups[g].merged) continue;
+    if (groups[g].kind == GroupKind::kReshard) {
+      out.items.emplace_back(groups[g].ops.back());
+      continue;
+    }
+    std::vector<ValueId> outputs = segmenter.outputs_of(g);
+    if (outputs.empty()) continue;  // nobody needs it
+    KernelBuilder builder(fusion, groups[g].ops, std::move(outputs));
+    Function kernel = builder.build();
+    KernelUse use = builder.use();
+    use.kernel = share_kernel(program, out.kernels, std::move(kernel));
+    out.items.emplace_back(std::move(use));
+  }
+  return out;
+}
+
+}  // namespace hostir

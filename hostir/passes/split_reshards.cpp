@@ -1,0 +1,89 @@
+#include "hostir/passes/split_reshards.h"
+
+#include "hostir/passes/fusion_info.h"
+#include "hostir/passes/redistribute.h"
+
+namespace hostir {
+
+namespace {
+
+class Splitter {
+ public:
+  Splitter(const Resharded& in, const Mesh& mesh) : in_(in.function), mesh_(mesh) {
+    out_.function = in_;
+    out_.origins = in.origins;
+    Function& f = out_.function;
+    f.instructions.clear();
+    f.regions.clear();
+    f.body = f.add_region();
+    f.region(f.body).closing_comments = in_.region(in_.body).closing_comments;
+    for (size_t v = 0; v < in_.values.size(); ++v) now_.emplace_back(v);
+  }
+
+  Resharded run() {
+    for (const InstrId id : body_of(in_)) {
+      Instruction i = in_.instr(id);
+      for (Operand& o : i.operands) {
+        if (o.value.valid()) o.value = now_[o.value.index];
+      }
+      if (i.kind == OpKind::reshard) {
+        split(i);
+      } else {
+        out_.function.add_instruction(out_.function.body, std::move(i));
+      }
+    }
+    return std::move(out_);
+  }
+
+ private:
+  std::string origin_of(const std::string& value) const {
+    for (const auto& [built, original] : out_.origins) {
+      if (built == value) return original;
+    }
+    return {};
+  }
+
+  void split(const Instruction& i) {
+    Function& f = out_.function;
+    const ValueId result = i.results.front();
+    ValueId current = i.operands.front().value;
+    const TensorType to = tensor_type(f, result);
+    const Sharding& from = *tensor_type(f, current).sharding;
+    const auto steps = plan_redistribution(mesh_, to.shape, from, *to.sharding);
+    if (steps.empty()) {
+      now_[result.index] = current;
+      return;
+    }
+    for (size_t s = 0; s < steps.size(); ++s) {
+      Instruction step = i;
+      step.attributes.erase("to");
+      step.operands.front().value = current;
+      if (s + 1 < steps.size()) {
+        TensorType type = to;
+        type.sharding = steps[s].to;
+        const std::string& name = f.value(result).name;
+        current =
+            f.add_value(f.unique_name(name + "_" + std::string(hostir::name(steps[s].kind))), type);
+        const std::string origin = origin_of(name);
+        if (!origin.empty()) out_.origins.emplace_back(f.value(current).name, origin);
+        step.results = {current};
+        step.comments = {};
+      }
+      f.add_instruction(f.body, std::move(step));
+    }
+  }
+
+  const Function& in_;
+  const Mesh& mesh_;
+  Resharded out_;
+  std::vector<ValueId> now_;  // the value to use for each old one
+};
+
+}  // namespace
+
+Expected<Resharded> split_reshards(const Program& program, const Resharded& sharded,
+                                   const std::string& mesh) {
+  return Splitter(sharded, *program.find_mesh(mesh)).run();
+}
+
+}  // namespace hostir

@@ -1,0 +1,46 @@
+#include "hostir/passes/unshard.h"
+
+#include <fmt/core.h>
+
+#include "hostir/passes/compact.h"
+#include "hostir/passes/fusion_info.h"
+
+namespace hostir {
+
+namespace {
+
+void drop_sharding(Type& type) {
+  if (auto* t = std::get_if<TensorType>(&type)) t->sharding.reset();
+}
+
+}  // namespace
+
+Expected<Program> unshard(const Program& program, std::string_view name) {
+  const Function* fusion = program.find_function(name);
+  if (fusion == nullptr || fusion->kind != FunctionKind::kFusion) {
+    return fail(ErrorKind::kUsage, "unshard_c1", fmt::format("no fusion @{}", name));
+  }
+  Function out = *fusion;
+  for (Value& v : out.values) drop_sharding(v.type);
+  for (ResultDecl& r : out.results) drop_sharding(r.type);
+  std::vector<ValueId> now;
+  for (size_t v = 0; v < out.values.size(); ++v) now.emplace_back(v);
+  std::vector<InstrId> body;
+  for (const InstrId id : body_of(out)) {
+    Instruction& i = out.instr(id);
+    for (Operand& o : i.operands) {
+      if (o.value.valid()) o.value = now[o.value.index];
+    }
+    if (i.kind == OpKind::reshard) {
+      now[i.results.front().index] = i.operands.front().value;
+    } else {
+      body.push_back(id);
+    }
+  }
+  out.region(out.body).instructions = std::move(body);
+  Program result;
+  result.add_function(compacted(out));
+  return result;
+}
+
+}  // namespace hostir

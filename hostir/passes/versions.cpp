@@ -1,0 +1,162 @@
+#include "hostir/passes/versions.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace hostir {
+
+namespace {
+
+constexpr double kRemakeNs = 100;
+
+// What the last communicating step makes of the value: part of a new value's name.
+std::string_view suffix_of(const std::vector<RedistributeStep>& steps) {
+  std::string_view suffix = "_local";
+  for (const RedistributeStep& s : steps) {
+    switch (s.kind) {
+      case StepKind::kLocal:
+        break;
+      case StepKind::kAllReduce:
+        suffix = "_reduced";
+        break;
+      case StepKind::kReduceScatter:
+        suffix = "_scattered";
+        break;
+      case StepKind::kAllGather:
+        suffix = "_gathered";
+        break;
+      case StepKind::kAllToAll:
+      case StepKind::kPermute:
+        suffix = "_moved";
+        break;
+    }
+  }
+  return suffix;
+}
+
+std::string describe(const std::vector<RedistributeStep>& steps) {
+  std::string out;
+  for (const RedistributeStep& s : steps) {
+    if (!out.empty()) out += ", then ";
+    out += name(s.kind);
+    if (!s.axes.empty()) out += " over " + axes_to_string(s.axes);
+  }
+  return out;
+}
+
+}  // namespace
+
+Versions::List& Versions::list(ValueId of) {
+  if (lists_.size() <= of.index) lists_.resize(of.index + 1);
+  return lists_[of.index];
+}
+
+const Versions::List* Versions::find(ValueId of) const {
+  return of.index < lists_.size() ? &lists_[of.index] : nullptr;
+}
+
+void Versions::add(ValueId of, Version version) {
+  origins_.emplace_back(out_.value(version.value).name, source_.value(of).name);
+  list(of).versions.push_back(std::move(version));
+}
+
+const Version* Versions::primary(ValueId of) const {
+  const List* l = find(of);
+  return l != nullptr && !l->versions.empty() ? &l->versions.front() : nullptr;
+}
+
+void Versions::prefer_last(ValueId of) {
+  std::vector<Version>& all = list(of).versions;
+  std::rotate(all.begin(), all.end() - 1, all.end());
+}
+
+bool Versions::is_source(ValueId of) const {
+  const InstrId def = source_.value(of).defined_by;
+  return def.valid() && record(source_.instr(def).kind).shape == OpShape::kSource;
+}
+
+const Version& Versions::cheapest(ValueId of, const Sharding& target) const {
+  const TensorType& type = tensor_type(source_, of);
+  const List& l = *find(of);
+  const Version* best = &l.versions.front();
+  double best_ns = -1;
+  for (const Version& v : l.versions) {
+    const auto steps = plan_redistribution(mesh_, type.shape, v.sharding, target);
+    const double ns = estimated_ns(mesh_, type.shape, type.dtype, v.sharding, steps);
+    if (best_ns < 0 || ns < best_ns) {
+      best = &v;
+      best_ns = ns;
+    }
+  }
+  return *best;
+}
+
+double Versions::cost_ns(ValueId of, const Sharding& target) const {
+  if (primary(of) == nullptr) return is_source(of) ? 0 : kRemakeNs;
+  const Version& v = cheapest(of, target);
+  if (v.sharding == target) return 0;
+  if (is_source(of) && !target.is_partial()) return kRemakeNs;
+  const TensorType& type = tensor_type(source_, of);
+  return estimated_ns(mesh_, type.shape, type.dtype, v.sharding,
+                      plan_redistribution(mesh_, type.shape, v.sharding, target));
+}
+
+ValueId Versions::remake_source(ValueId of, const Sharding& target, const std::string& name) {
+  const Instruction& original = source_.instr(source_.value(of).defined_by);
+  TensorType type = tensor_type(source_, of);
+  type.sharding = target;
+  Instruction copy = original;
+  copy.comments = primary(of) == nullptr ? original.comments : Comments{};
+  const std::string stem = name.empty() ? source_.value(of).name : name;
+  copy.results = {out_.add_value(out_.unique_name(stem), type)};
+  const ValueId made = copy.results.front();
+  out_.add_instruction(out_.body, std::move(copy));
+  add(of, {made, target});
+  return made;
+}
+
+ValueId Versions::obtain(ValueId of, const Sharding& target, const Demand& demand,
+                         const std::string& wanted) {
+  if (const List* l = find(of)) {
+    for (const Version& v : l->versions) {
+      if (v.sharding == target) return v.value;
+    }
+  }
+  if (is_source(of) && !target.is_partial()) return remake_source(of, target, wanted);
+  if (primary(of) == nullptr) {
+    Sharding whole = target;
+    whole.unreduced.clear();
+    whole.unreduced_kind = Reduction::kSum;
+    remake_source(of, whole, {});
+  }
+  const Version from = cheapest(of, target);
+  TensorType type = tensor_type(source_, of);
+  const auto steps = plan_redistribution(mesh_, type.shape, from.sharding, target);
+  type.sharding = target;
+  Instruction reshard;
+  reshard.kind = OpKind::reshard;
+  reshard.operands.push_back(Operand{.value = from.value});
+  reshard.from = {{source_.name, demand.number}};
+  const std::string stem =
+      wanted.empty() ? source_.value(of).name + std::string(suffix_of(steps)) : wanted;
+  reshard.results = {out_.add_value(out_.unique_name(stem), type)};
+  const ValueId made = reshard.results.front();
+  out_.add_instruction(out_.body, std::move(reshard));
+  explain(of, from, target, demand);
+  add(of, {made, target});
+  return made;
+}
+
+void Versions::explain(ValueId of, const Version& from, const Sharding& to, const Demand& demand) {
+  const auto steps = plan_redistribution(mesh_, tensor_type(source_, of).shape, from.sharding, to);
+  explanation_.push_back(
+      {.value = source_.value(of).name,
+       .what = describe(steps),
+       .sentence = fmt::format("it is held as {}, and {} needs {}", from.sharding.dims_to_string(),
+                               demand.by, to.dims_to_string()),
+       .from = fmt::format("@{}#{}", source_.name, demand.number),
+       .pass = "reshard"});
+}
+
+}  // namespace hostir

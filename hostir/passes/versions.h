@@ -1,0 +1,68 @@
+// The versions of a value under different shardings, while a fusion is rewritten.
+//
+// A value of the source fusion may be needed under several shardings; each one that was made is
+// kept, so that a second use shares it (x is gathered once for wq, wk and wv). A version is made
+// from the one that costs least; sources (constants, iota, random numbers) are made again in place
+// instead, because any rank can make any box of them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hostir/passes/explain.h"
+#include "hostir/passes/fusion_info.h"
+#include "hostir/passes/redistribute.h"
+
+namespace hostir {
+
+struct Version {
+  ValueId value;  // in the function being built
+  Sharding sharding;
+};
+
+/// Why a version is asked for.
+struct Demand {
+  std::string by;       // `linear at @mlp#3`
+  uint32_t number = 0;  // of the instruction in the fusion
+};
+
+class Versions {
+ public:
+  /// All must outlive this.
+  Versions(const Mesh& mesh, const Function& source, Function& out, Explanation& explanation)
+      : mesh_(mesh), source_(source), out_(out), explanation_(explanation) {}
+
+  void add(ValueId of, Version version);
+  /// The source value that a built value is a version of (for `--check-unsharded`).
+  const std::vector<std::pair<std::string, std::string>>& origins() const { return origins_; }
+  /// The first version made, or nullptr (a source nobody has asked for yet).
+  const Version* primary(ValueId of) const;
+  /// Makes the version added last the primary one.
+  void prefer_last(ValueId of);
+  /// Estimated cost of having `of` under `target`.
+  double cost_ns(ValueId of, const Sharding& target) const;
+  /// The value under `target`, made now if there is none; a new one is called `name` if that is
+  /// given.
+  ValueId obtain(ValueId of, const Sharding& target, const Demand& demand,
+                 const std::string& name = {});
+
+ private:
+  struct List {
+    std::vector<Version> versions;
+  };
+  List& list(ValueId of);
+  const List* find(ValueId of) const;
+  bool is_source(ValueId of) const;
+  const Version& cheapest(ValueId of, const Sharding& target) const;
+  ValueId remake_source(ValueId of, const Sharding& target, const std::string& name);
+  void explain(ValueId of, const Version& from, const Sharding& to, const Demand& demand);
+
+  const Mesh& mesh_;
+  const Function& source_;
+  Function& out_;
+  Explanation& explanation_;
+  std::vector<List> lists_;
+  std::vector<std::pair<std::string, std::string>> origins_;
+};
+
+}  // namespace hostir
