@@ -21,7 +21,7 @@ Expected<Function> placed_function(const Program& program, const std::string& na
   const Function* f = program.find_function(name);
   if (!f) return fail(ErrorKind::kExpectation, "test_sharding", "there is no function @" + name);
   if (f->kind != FunctionKind::kFusion) return *f;
-  return interp::propagated_fusion(program, name);
+  return interp::sharded_fusion(program, name);
 }
 
 }  // namespace

@@ -42,24 +42,40 @@ std::vector<NamedInput> as_inputs(const std::vector<std::pair<std::string, Tenso
 // The versions that one write of the text left on all ranks: same writer, same register.
 using Write = std::vector<const RecordedVersion*>;
 
-bool came_from(const Code& code, const RecordedVersion& v, const OpRef& op) {
-  if (v.code == kNoCode) return false;
-  const std::vector<OpRef>& from = code.source(v.code).from;
-  return std::find(from.begin(), from.end(), op) != from.end();
+bool writes_buffer(const Code& code, CodeIndex i, const std::string& buffer) {
+  const CodeInstruction& c = code.instructions[i];
+  if (c.role != CodeRole::kInstruction) return false;
+  const Function& f = *code.functions[c.function];
+  for (const Operand& o : code.source(i).operands) {
+    const bool write = o.access == Access::kWrite || o.access == Access::kReadWrite;
+    if (write && o.value.valid() && f.value(o.value).name == buffer) return true;
+  }
+  return false;
 }
 
-// Writes of a fusion value in order of the writer in the text; in loops the last instance counts.
-std::vector<Write> writes_of(const RecordedRun& run, const std::string& value, const OpRef& op) {
-  std::map<std::pair<CodeIndex, uint32_t>, std::map<Rank, const RecordedVersion*>> found;
-  for (const RecordedVersion& v : run.recorder->versions()) {
-    if (v.name == value && came_from(*run.prepared.code, v, op))
-      found[{v.code, v.reg}][v.rank] = &v;
+// The n-th instruction of the text that writes the buffer, n from 1; kNoCode: a parameter.
+CodeIndex writer_of(const Code& code, const Provenance& provenance) {
+  uint32_t n = 0;
+  for (size_t i = 0; i < code.instructions.size() && provenance.write > 0; ++i) {
+    const auto index = static_cast<CodeIndex>(i);
+    if (writes_buffer(code, index, provenance.buffer) && ++n == provenance.write) return index;
   }
+  return kNoCode;
+}
+
+// Writes that left a fusion value in a buffer; in loops the last instance counts.
+std::vector<Write> writes_of(const RecordedRun& run, const std::string& value) {
   std::vector<Write> out;
-  for (const auto& [key, by_rank] : found) {
+  for (const Provenance& p : run.prepared.provenance) {
+    if (p.value != value || p.write == 0) continue;
+    const CodeIndex writer = writer_of(*run.prepared.code, p);
+    std::map<Rank, const RecordedVersion*> by_rank;
+    for (const RecordedVersion& v : run.recorder->versions()) {
+      if (v.code == writer && v.name == p.buffer) by_rank[v.rank] = &v;
+    }
     Write write;
     for (const auto& [rank, version] : by_rank) write.push_back(version);
-    out.push_back(std::move(write));
+    if (!write.empty()) out.push_back(std::move(write));
   }
   return out;
 }
@@ -126,9 +142,8 @@ std::optional<UnshardedDifference> compare_write(const Comparison& c, const std:
 }
 
 // The value of an instruction in the unsharded run, if it was in a buffer there.
-std::optional<Tensor> reference_value(const RecordedRun& run, const std::string& value,
-                                      const OpRef& op) {
-  const std::vector<Write> writes = writes_of(run, value, op);
+std::optional<Tensor> reference_value(const RecordedRun& run, const std::string& value) {
+  const std::vector<Write> writes = writes_of(run, value);
   if (writes.empty() || !writes.back().front()->data) return std::nullopt;
   return writes.back().front()->data;
 }
@@ -139,9 +154,9 @@ void compare_values(const Comparison& c, UnshardedReport& report) {
     const OpRef op{c.fusion.name, n};
     for (const ValueId result : c.fusion.instr(order[n - 1]).results) {
       const std::string& value = c.fusion.value(result).name;
-      const auto expected = reference_value(c.unsharded, value, op);
+      const auto expected = reference_value(c.unsharded, value);
       if (!expected) continue;
-      const std::vector<Write> writes = writes_of(c.sharded, value, op);
+      const std::vector<Write> writes = writes_of(c.sharded, value);
       if (!writes.empty()) report.compared.push_back(value);
       for (const Write& write : writes) {
         report.difference = compare_write(c, value, op, write, *expected);
@@ -182,11 +197,10 @@ void compare_outputs(const Comparison& c, UnshardedReport& report) {
 // Values of the fusion that the sharded run had in buffers: the unsharded one keeps them too.
 std::vector<std::string> values_to_keep(const Function& fusion, const RecordedRun& sharded) {
   std::vector<std::string> out;
-  const std::vector<InstrId> order = fusion.preorder();
-  for (uint32_t n = 1; n <= order.size(); ++n) {
-    for (const ValueId result : fusion.instr(order[n - 1]).results) {
+  for (const InstrId instruction : fusion.preorder()) {
+    for (const ValueId result : fusion.instr(instruction).results) {
       const std::string& value = fusion.value(result).name;
-      if (!writes_of(sharded, value, OpRef{fusion.name, n}).empty()) out.push_back(value);
+      if (!writes_of(sharded, value).empty()) out.push_back(value);
     }
   }
   return out;

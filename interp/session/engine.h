@@ -19,6 +19,7 @@
 #include "hostir/ir/program.h"
 #include "hostir/ir/tensor.h"
 #include "hostir/passes/explain.h"
+#include "hostir/passes/lower_host.h"
 #include "hostir/support/expected.h"
 #include "interp/core/backend.h"
 #include "interp/core/code.h"
@@ -66,10 +67,16 @@ struct Prepared {
   bool lowered = false;                    // it was a fusion
   std::shared_ptr<const Code> code;
   std::shared_ptr<const ProgramView> view;
+  std::vector<Provenance> provenance;                  // of buffers, where it was lowered
   Explanation explanation;                             // why each sharding and collective is there
   std::vector<std::pair<std::string, Tensor>> inputs;  // global, by parameter, in order
   std::vector<std::pair<std::string, std::string>> input_texts;  // generators as expressions
 };
+
+/// The program with `mesh_sizes` and `ranks` of the options applied to the meshes of a function.
+/// Errors: `resize_c1`..`resize_c3`.
+Expected<Program> resized_program(const Program& program, const std::string& function,
+                                  const PrepareOptions& options);
 
 Expected<std::shared_ptr<const Prepared>> prepare(const Program& program,
                                                   const std::vector<NamedInput>& inputs,

@@ -115,6 +115,8 @@ struct LogCollective {
   Rank rank = kNoRank;
   CommIndex comm = 0;
   uint64_t sequence = 0;
+  int32_t group = 0;      // of the communicator
+  int32_t peer = -1;      // send, recv: position of the other side
   std::string kind;       // mnemonic
   std::string reduction;  // empty where there is none
   DType dtype = DType::kF32;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "hostir/ir/program.h"
-#include "hostir/passes/explain.h"
+#include "hostir/passes/lower.h"
 #include "interp/session/program_view.h"
 
 namespace hostir::interp {
@@ -15,14 +15,15 @@ struct LoweredFusion {
   std::string host;  // name of the host function
   std::vector<PhaseText> phases;
   Explanation explanation;
+  std::vector<Provenance> provenance;
 };
 
 /// Errors: those of the passes.
 Expected<LoweredFusion> lower_fusion(const Program& program, const std::string& fusion,
                                      const std::vector<std::string>& keep);
 
-/// The fusion with the sharding of every value decided, before communication is inserted.
-Expected<Function> propagated_fusion(const Program& program, const std::string& fusion);
+/// The fusion with the sharding of every value decided and communication as explicit reshards.
+Expected<Function> sharded_fusion(const Program& program, const std::string& fusion);
 
 /// The same computation on a mesh of one rank, without shardings: the fusion keeps its name, its
 /// values theirs. Errors: no such fusion.

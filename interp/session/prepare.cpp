@@ -103,6 +103,15 @@ std::vector<std::pair<std::string, std::string>> generator_texts(
 
 }  // namespace
 
+Expected<Program> resized_program(const Program& original, const std::string& function,
+                                  const PrepareOptions& options) {
+  Program program = original;
+  for (const auto& [axis, size] : options.mesh_sizes)
+    HOSTIR_TRY(resize_axis(program, function, axis, size));
+  if (options.ranks) HOSTIR_TRY(resize_ranks(program, function, *options.ranks));
+  return program;
+}
+
 Expected<std::shared_ptr<const Prepared>> prepare(const Program& original,
                                                   const std::vector<NamedInput>& inputs,
                                                   const PrepareOptions& options) {
@@ -110,11 +119,7 @@ Expected<std::shared_ptr<const Prepared>> prepare(const Program& original,
   HOSTIR_ASSIGN_OR_RETURN(const Function* chosen, chosen_function(original, options.function));
   out->function = chosen->name;
 
-  Program program = original;
-  for (const auto& [axis, size] : options.mesh_sizes)
-    HOSTIR_TRY(resize_axis(program, out->function, axis, size));
-  if (options.ranks) HOSTIR_TRY(resize_ranks(program, out->function, *options.ranks));
-
+  HOSTIR_ASSIGN_OR_RETURN(Program program, resized_program(original, out->function, options));
   HOSTIR_ASSIGN_OR_RETURN(const std::vector<NamedInput> stored,
                           with_stored_values(inputs, options.base_directory));
   HOSTIR_ASSIGN_OR_RETURN(
@@ -135,6 +140,7 @@ Expected<std::shared_ptr<const Prepared>> prepare(const Program& original,
     entry = std::move(lowered.host);
     phases = std::move(lowered.phases);
     out->explanation = std::move(lowered.explanation);
+    out->provenance = std::move(lowered.provenance);
     out->lowered = true;
   }
   HOSTIR_ASSIGN_OR_RETURN(out->view, make_program_view(program, entry, sizes, std::move(phases)));

@@ -1,0 +1,217 @@
+#include "interp/session/live_breakpoints.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "interp/session/live_conditions.h"
+#include "interp/session/live_values.h"
+#include "interp/session/places.h"
+#include "interp/session/rank_selection.h"
+
+namespace hostir::interp {
+namespace {
+
+using Accepts = std::function<bool(const Interpreter&, Rank, CodeIndex)>;
+
+Accepts both(Accepts a, Accepts b) {
+  if (!a) return b;
+  if (!b) return a;
+  return [a = std::move(a), b = std::move(b)](const Interpreter& i, Rank rank, CodeIndex code) {
+    return a(i, rank, code) && b(i, rank, code);
+  };
+}
+
+// A condition that can not be evaluated at a stop (an element that the rank does not hold) is
+// false.
+Accepts condition_holds(Predicate predicate) {
+  return [p = std::move(predicate)](const Interpreter& i, Rank rank, CodeIndex code) {
+    const auto result = holds(p, rank_lookup(i, rank, code));
+    return result && *result;
+  };
+}
+
+// The rank holds a part of the watched slice.
+Accepts holds_slice(std::string name, std::vector<SliceRange> slice) {
+  return [name = std::move(name), slice = std::move(slice)](const Interpreter& i, Rank rank,
+                                                            CodeIndex) {
+    const auto buffer = find_buffer(i, rank, name);
+    if (!buffer) return false;
+    const auto box = slice_box(slice, buffer->placement->global);
+    return box && !box->intersect(buffer->placement->box).empty();
+  };
+}
+
+Accepts at_rendezvous() {
+  // All other members of the communicator have arrived at the sequence number this rank is about to
+  // issue: it is the last one.
+  return [](const Interpreter& i, Rank rank, CodeIndex code) {
+    const CodeInstruction& c = i.code().instructions[code];
+    if (c.comm == kNoComm) return false;
+    for (const MeetingView& m : i.ledger()) {
+      if (m.comm != c.comm || m.complete) continue;
+      bool mine = false;
+      bool others = true;
+      for (const ArrivalView& a : m.arrivals) {
+        if (a.rank == rank)
+          mine = !a.arrived;
+        else
+          others = others && a.arrived;
+      }
+      if (mine && others) return true;
+    }
+    return false;
+  };
+}
+
+tl::unexpected<Error> no_such(int64_t number) {
+  return fail(ErrorKind::kUsage, "breakpoint", fmt::format("there is no breakpoint {}", number));
+}
+
+}  // namespace
+
+LiveBreakpoints::LiveBreakpoints(const Interpreter& interpreter, const ProgramView& view)
+    : interpreter_(interpreter), view_(view) {}
+
+void LiveBreakpoints::set_condition(Breakpoint& breakpoint, const Command& command) const {
+  Accepts accepts;
+  if (command.place && command.place->kind == Place::Kind::kRendezvous) accepts = at_rendezvous();
+  if (command.kind == CommandKind::kWatch && !command.slice.empty())
+    accepts = holds_slice(command.place->name, command.slice);
+  if (command.condition) accepts = both(std::move(accepts), condition_holds(*command.condition));
+  breakpoint.accepts = std::move(accepts);
+}
+
+Expected<Breakpoint> LiveBreakpoints::make(const Command& command, Rank focus) const {
+  const Code& code = interpreter_.code();
+  const Place& place = *command.place;
+  Breakpoint out;
+  out.temporary = command.kind == CommandKind::kTbreak;
+  const std::string function =
+      code.functions[code.instructions[interpreter_.rank(focus).code].function]->name;
+  switch (place.kind) {
+    case Place::Kind::kWrite:
+      out.kind = Breakpoint::Kind::kWritten;
+      out.tensor = place.name;
+      break;
+    case Place::Kind::kNan:
+      out.kind = Breakpoint::Kind::kNan;
+      out.tensor = place.name;
+      break;
+    case Place::Kind::kRendezvous:
+    case Place::Kind::kCollective:
+      out.kind = Breakpoint::Kind::kCollective;
+      out.comm = place.name;
+      break;
+    case Place::Kind::kFault:
+    case Place::Kind::kEnd:
+      return fail(ErrorKind::kUsage, "breakpoint",
+                  "every run stops at a fault and at the end by itself");
+    default: {
+      HOSTIR_ASSIGN_OR_RETURN(out.codes, find_places(place, view_, function));
+      break;
+    }
+  }
+  const bool named_tensor =
+      place.kind == Place::Kind::kWrite || (place.kind == Place::Kind::kNan && !place.name.empty());
+  if (named_tensor && find_registers(code, place.name).empty()) {
+    return fail(ErrorKind::kUsage, "no_place",
+                fmt::format("@{} has no value %{}", code.entry, place.name));
+  }
+  if (command.condition) HOSTIR_TRY(check_names(*command.condition, code));
+  if (command.ranks.kind != RankSelector::Kind::kFocus) {
+    HOSTIR_ASSIGN_OR_RETURN(out.ranks, select_ranks(command.ranks, code, focus));
+  }
+  set_condition(out, command);
+  return out;
+}
+
+Expected<uint32_t> LiveBreakpoints::add(const Command& command, Rank focus) {
+  HOSTIR_ASSIGN_OR_RETURN(Breakpoint breakpoint, make(command, focus));
+  const uint32_t number = list_.add(std::move(breakpoint));
+  entries_.push_back({number, command});
+  return number;
+}
+
+Breakpoint* LiveBreakpoints::find(uint32_t number) {
+  for (Breakpoint& b : list_.all()) {
+    if (b.id == number) return &b;
+  }
+  return nullptr;
+}
+
+bool LiveBreakpoints::remove(uint32_t number) {
+  std::erase_if(entries_, [&](const Entry& e) { return e.number == number; });
+  return list_.remove(number);
+}
+
+Expected<void> LiveBreakpoints::change_one(const Command& command, int64_t number) {
+  Breakpoint* breakpoint = find(static_cast<uint32_t>(number));
+  if (!breakpoint) return no_such(number);
+  switch (command.kind) {
+    case CommandKind::kDelete:
+      remove(breakpoint->id);
+      return {};
+    case CommandKind::kEnable:
+      breakpoint->enabled = true;
+      return {};
+    case CommandKind::kDisable:
+      breakpoint->enabled = false;
+      return {};
+    case CommandKind::kIgnore:
+      breakpoint->ignore = breakpoint->hits + static_cast<uint64_t>(command.numbers[1]);
+      return {};
+    default:
+      break;
+  }
+  if (command.condition) HOSTIR_TRY(check_names(*command.condition, interpreter_.code()));
+  for (Entry& e : entries_) {
+    if (e.number != breakpoint->id) continue;
+    e.command.condition = command.condition;
+    set_condition(*breakpoint, e.command);
+  }
+  return {};
+}
+
+Expected<void> LiveBreakpoints::change(const Command& command) {
+  std::vector<int64_t> numbers = command.numbers;
+  const bool one = command.kind == CommandKind::kIgnore || command.kind == CommandKind::kCondition;
+  if (one) numbers.resize(1);
+  if (numbers.empty()) {
+    for (const Breakpoint& b : list_.all()) numbers.push_back(b.id);
+  }
+  for (const int64_t n : numbers) HOSTIR_TRY(change_one(command, n));
+  return {};
+}
+
+std::vector<BreakpointSnapshot> LiveBreakpoints::snapshot() const {
+  std::vector<BreakpointSnapshot> out;
+  for (const Breakpoint& b : list_.all()) {
+    const auto entry = std::find_if(entries_.begin(), entries_.end(),
+                                    [&](const Entry& e) { return e.number == b.id; });
+    if (entry == entries_.end()) continue;  // one of a single command
+    BreakpointSnapshot s;
+    s.number = b.id;
+    s.text = to_string(entry->command);
+    s.enabled = b.enabled;
+    s.temporary = b.temporary;
+    s.hits = static_cast<int64_t>(b.hits);
+    s.ignore = b.ignore > b.hits ? static_cast<int64_t>(b.ignore - b.hits) : 0;
+    s.places = b.codes;
+    out.push_back(std::move(s));
+  }
+  return out;
+}
+
+std::vector<std::string> LiveBreakpoints::commands() const {
+  std::vector<std::string> out;
+  for (const Entry& e : entries_) {
+    Command command = e.command;
+    if (command.kind != CommandKind::kWatch)
+      command.place = stable_place(*command.place, view_, interpreter_.code().entry);
+    out.push_back(to_string(command));
+  }
+  return out;
+}
+
+}  // namespace hostir::interp

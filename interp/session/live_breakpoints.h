@@ -1,0 +1,47 @@
+// Breakpoints of a live session: from commands to the interpreter's list and back.
+//
+// Keeps the text that makes each breakpoint again, and its place in a form that survives an edit of
+// the program, so that a new run of a changed text can bind it anew.
+#pragma once
+
+#include <vector>
+
+#include "interp/core/stepper.h"
+#include "interp/session/breakpoint_snapshot.h"
+#include "interp/session/command.h"
+#include "interp/session/program_view.h"
+
+namespace hostir::interp {
+
+class LiveBreakpoints {
+ public:
+  LiveBreakpoints(const Interpreter& interpreter, const ProgramView& view);
+
+  /// break, tbreak, watch. Errors (kUsage): no such place, unknown names in the condition or ranks.
+  Expected<uint32_t> add(const Command& command, Rank focus);
+  /// delete, enable, disable, condition, ignore. Errors: no breakpoint of that number.
+  Expected<void> change(const Command& command);
+  bool remove(uint32_t number);
+
+  BreakpointList& list() { return list_; }
+  std::vector<BreakpointSnapshot> snapshot() const;
+  /// The commands that make all breakpoints again, in places that survive edits.
+  std::vector<std::string> commands() const;
+
+ private:
+  struct Entry {
+    uint32_t number = 0;
+    Command command;  // with a stable place
+  };
+  Expected<Breakpoint> make(const Command& command, Rank focus) const;
+  void set_condition(Breakpoint& breakpoint, const Command& command) const;
+  Expected<void> change_one(const Command& command, int64_t number);
+  Breakpoint* find(uint32_t number);
+
+  const Interpreter& interpreter_;
+  const ProgramView& view_;
+  BreakpointList list_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace hostir::interp

@@ -1,0 +1,253 @@
+#include "interp/session/tables.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace hostir::interp {
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+std::string bytes_text(int64_t bytes) {
+  if (bytes < 10'000) return fmt::format("{} B", bytes);
+  const double kib = static_cast<double>(bytes) / 1024;
+  if (kib < 10'000) return fmt::format("{:.1f} KiB", kib);
+  return fmt::format("{:.1f} MiB", kib / 1024);
+}
+
+std::string loop_text(const RankSnapshot& rank) {
+  std::string out;
+  for (const FrameSnapshot& f : rank.frames) {
+    if (!out.empty()) out += " ";
+    if (f.kind == FrameSnapshot::Kind::kLoop)
+      out += fmt::format("%{}={}", f.variable, f.iteration);
+    else
+      out += "@" + f.variable;
+  }
+  return out;
+}
+
+std::string status_text(const RankSnapshot& rank) {
+  return std::string(name(rank.status)) + (rank.frozen ? ", frozen" : "");
+}
+
+std::string cell_text(const LedgerCell& cell) {
+  switch (cell.state) {
+    case LedgerCell::State::kMissing:
+      return "missing";
+    case LedgerCell::State::kArrived:
+      return "arrived";
+    case LedgerCell::State::kRunning:
+      return "running";
+    case LedgerCell::State::kDone:
+      return "done";
+    case LedgerCell::State::kDiffers:
+      return "DIFFERS: " + cell.fingerprint;
+  }
+  return "";
+}
+
+std::string row_state(const LedgerRow& row) {
+  switch (row.state) {
+    case LedgerRow::State::kWaiting:
+      return "waiting";
+    case LedgerRow::State::kRunning:
+      return "running";
+    case LedgerRow::State::kDone:
+      return "done";
+    case LedgerRow::State::kMismatch:
+      return "mismatch";
+  }
+  return "";
+}
+
+std::string box_text(const Box& box) {
+  std::string out = "[";
+  for (size_t d = 0; d < box.lo.size(); ++d)
+    out += fmt::format("{}{}:{}", d == 0 ? "" : ", ", box.lo[d], box.hi[d]);
+  return out + "]";
+}
+
+const AllocationSnapshot* find_allocation(const MemorySnapshot& memory, const std::string& value) {
+  const AllocationSnapshot* found = nullptr;
+  for (const AllocationSnapshot& a : memory.allocations) {
+    if (a.name == value) found = &a;
+  }
+  return found;
+}
+
+std::string layout_of(const Snapshot& snapshot, const std::string& value) {
+  std::string out;
+  for (const auto& memory : snapshot.memory) {
+    const AllocationSnapshot* a = find_allocation(*memory, value);
+    if (!a) continue;
+    if (out.empty()) {
+      out = fmt::format("%{} : {}\n", value, to_string(a->type));
+      if (const Sharding* s = sharding_of(a->type)) out += "  " + s->to_pytorch() + "\n";
+    }
+    out += fmt::format("  rank {}  {}{}  {}\n", memory->rank, box_text(a->placement.box),
+                       a->placement.box.empty() ? " (empty)" : "", bytes_text(a->bytes));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string aligned(const Rows& rows) {
+  std::vector<size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
+  }
+  std::string out;
+  for (const auto& row : rows) {
+    std::string line;
+    for (size_t c = 0; c < row.size(); ++c) {
+      line += row[c];
+      if (c + 1 < row.size()) line += std::string(widths[c] - row[c].size() + 2, ' ');
+    }
+    while (!line.empty() && line.back() == ' ') line.pop_back();
+    out += line + "\n";
+  }
+  return out;
+}
+
+std::string ranks_table(const Snapshot& snapshot) {
+  Rows rows = {
+      {" ", "rank", "status", "at", "line", "op", "loops", "pending", "clock", "waits for"}};
+  for (const auto& rank : snapshot.ranks) {
+    const uint32_t line = snapshot.program->lines[rank->code];
+    const bool done = rank->status == RankStatus::kDone;
+    rows.push_back(
+        {rank->rank == snapshot.focus ? "*" : " ", fmt::format("{}", rank->rank),
+         status_text(*rank), done ? "-" : rank->address, done ? "-" : fmt::format("{}", line),
+         done ? "-" : rank->op, loop_text(*rank), fmt::format("{}", rank->outstanding()),
+         fmt::format("{} ns", rank->host_clock_ns), rank->waits ? rank->waits->sentence : ""});
+  }
+  return aligned(rows);
+}
+
+std::string collectives_table(const Snapshot& snapshot) {
+  if (snapshot.ledger->empty()) return "No collective was issued yet.\n";
+  Rows rows = {{"comm", "group", "seq", "kind", "bytes", "state", "ranks"}};
+  for (const LedgerRow& row : *snapshot.ledger) {
+    std::string cells;
+    for (const LedgerCell& cell : row.cells)
+      cells += fmt::format("{}{} {}", cells.empty() ? "" : ", ", cell.rank, cell_text(cell));
+    rows.push_back({"%" + row.comm_name, fmt::format("{}", row.group),
+                    fmt::format("{}", row.sequence), row.kind, fmt::format("{}", row.bytes),
+                    row_state(row), cells});
+  }
+  return aligned(rows);
+}
+
+std::string waits_text(const Snapshot& snapshot) {
+  std::string out = snapshot.waits->sentence + "\n";
+  for (const RankWait& e : snapshot.waits->edges)
+    out += fmt::format("  {}  ->  {}   ({})\n", e.from_text, e.to_text, e.on);
+  return out;
+}
+
+std::string streams_table(const Snapshot& snapshot) {
+  Rows rows = {{"rank", "stream", "pending"}};
+  for (const auto& rank : snapshot.ranks) {
+    for (const StreamSnapshot& s : rank->streams) {
+      std::string tasks;
+      for (const TaskSnapshot& t : s.tasks)
+        tasks += fmt::format("{}{} ({})", tasks.empty() ? "" : "; ", t.text, t.address);
+      rows.push_back({fmt::format("{}", rank->rank), s.name, tasks.empty() ? "-" : tasks});
+    }
+  }
+  return aligned(rows);
+}
+
+std::string events_table(const Snapshot& snapshot) {
+  Rows rows = {{"rank", "event", "state"}};
+  for (const auto& rank : snapshot.ranks) {
+    for (const EventSnapshot& e : rank->events)
+      rows.push_back({fmt::format("{}", rank->rank), "%" + e.name, e.done ? "done" : "pending"});
+  }
+  return rows.size() == 1 ? "No event is held by a name.\n" : aligned(rows);
+}
+
+std::string memory_table(const Snapshot& snapshot) {
+  std::string out;
+  for (const auto& memory : snapshot.memory) {
+    out += fmt::format("rank {}: {} live, {} at most\n", memory->rank,
+                       bytes_text(memory->live_bytes), bytes_text(memory->peak_bytes));
+    if (memory->rank != snapshot.focus) continue;
+    Rows rows;
+    for (const AllocationSnapshot& a : memory->allocations) {
+      rows.push_back({"  %" + a.name, bytes_text(a.bytes), fmt::format("version {}", a.version),
+                      to_string(a.type),
+                      a.parameter && a.version == 0 ? "parameter"
+                      : a.written                   ? "written by " + a.written_by
+                                                    : "not written"});
+    }
+    out += aligned(rows);
+  }
+  return out;
+}
+
+std::string breakpoints_table(const Snapshot& snapshot) {
+  if (snapshot.breakpoints->empty()) return "No breakpoints.\n";
+  Rows rows = {{"number", "enabled", "hits", "what"}};
+  for (const BreakpointSnapshot& b : *snapshot.breakpoints) {
+    std::string what = b.text;
+    if (b.ignore > 0) what += fmt::format("  (ignores {} more)", b.ignore);
+    if (!b.problem.empty()) what += "  (" + b.problem + ")";
+    rows.push_back(
+        {fmt::format("{}", b.number), b.enabled ? "yes" : "no", fmt::format("{}", b.hits), what});
+  }
+  return aligned(rows);
+}
+
+std::string program_text(const Snapshot& snapshot) {
+  const Code& code = *snapshot.program->code;
+  std::string out = fmt::format("@{} on {} ranks", code.entry, code.rank_count);
+  if (code.world) {
+    out += fmt::format(", mesh @{} <", code.world->name);
+    for (size_t i = 0; i < code.world->axes.size(); ++i)
+      out += fmt::format("{}{}={}", i == 0 ? "" : ", ", code.world->axes[i].name,
+                         code.world->axes[i].size);
+    out += ">";
+  }
+  out += "\n";
+  if (!snapshot.program->phases.empty()) {
+    out += "phases:";
+    for (const PhaseText& p : snapshot.program->phases) out += " " + p.name;
+    out += "\n";
+  }
+  return out;
+}
+
+std::string faults_text(const Snapshot& snapshot) {
+  if (snapshot.faults->empty()) return "No faults.\n";
+  std::string out;
+  for (const FaultSnapshot& f : *snapshot.faults) {
+    out += fmt::format("{}: {}\n", f.kind, f.sentence);
+    for (const std::string& note : f.notes) out += "  note: " + note + "\n";
+  }
+  return out;
+}
+
+std::string history_text(const Snapshot& snapshot) {
+  return fmt::format("position {} of {}, branch {}\n", snapshot.position.decision,
+                     snapshot.last_decision, snapshot.position.branch);
+}
+
+Expected<std::string> layout_text(const Snapshot& snapshot, const std::string& value) {
+  if (!value.empty()) {
+    std::string out = layout_of(snapshot, value);
+    if (!out.empty()) return out;
+    return fail(ErrorKind::kRuntime, "not_live",
+                fmt::format("%{} is not live on any rank here", value));
+  }
+  std::string out;
+  const MemorySnapshot& memory = *snapshot.memory[static_cast<size_t>(snapshot.focus)];
+  for (const AllocationSnapshot& a : memory.allocations) out += layout_of(snapshot, a.name);
+  return out.empty() ? std::string("Nothing is allocated.\n") : out;
+}
+
+}  // namespace hostir::interp
