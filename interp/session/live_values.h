@@ -5,7 +5,6 @@
 #include <string>
 
 #include "interp/core/interpreter.h"
-#include "interp/session/command.h"
 #include "interp/session/value_query.h"
 
 namespace hostir::interp {
@@ -23,9 +22,5 @@ Type current_type(const Interpreter& interpreter, Rank rank, const BufferRef& bu
                   const std::string& name);
 
 Expected<ValueReading> read_value(const Interpreter& interpreter, const ValueQuery& query);
-
-/// Global coordinates of a written slice: `%y[0:2, :]`; missing dimensions are whole. Errors:
-/// `slice_rank`, `slice_range`.
-Expected<Box> slice_box(const std::vector<SliceRange>& slice, const Extents& global);
 
 }  // namespace hostir::interp

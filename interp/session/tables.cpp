@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "interp/session/matrix_text.h"
+
 namespace hostir::interp {
 namespace {
 
@@ -62,13 +64,6 @@ std::string row_state(const LedgerRow& row) {
   return "";
 }
 
-std::string box_text(const Box& box) {
-  std::string out = "[";
-  for (size_t d = 0; d < box.lo.size(); ++d)
-    out += fmt::format("{}{}:{}", d == 0 ? "" : ", ", box.lo[d], box.hi[d]);
-  return out + "]";
-}
-
 const AllocationSnapshot* find_allocation(const MemorySnapshot& memory, const std::string& value) {
   const AllocationSnapshot* found = nullptr;
   for (const AllocationSnapshot& a : memory.allocations) {
@@ -86,7 +81,7 @@ std::string layout_of(const Snapshot& snapshot, const std::string& value) {
       out = fmt::format("%{} : {}\n", value, to_string(a->type));
       if (const Sharding* s = sharding_of(a->type)) out += "  " + s->to_pytorch() + "\n";
     }
-    out += fmt::format("  rank {}  {}{}  {}\n", memory->rank, box_text(a->placement.box),
+    out += fmt::format("  rank {}  {}{}  {}\n", memory->rank, box_to_string(a->placement.box),
                        a->placement.box.empty() ? " (empty)" : "", bytes_text(a->bytes));
   }
   return out;

@@ -14,6 +14,7 @@
 #include "hostir/ir/tensor.h"
 #include "hostir/ir/type.h"
 #include "interp/core/ids.h"
+#include "interp/session/command.h"
 #include "interp/session/snapshot.h"
 
 namespace hostir::interp {
@@ -42,5 +43,9 @@ struct ValueReading {
   bool undefined = false;          // nobody wrote it: contents mean nothing
   std::vector<std::string> notes;  // "partial over {tp}: reduced by sum", "rank 2 was unavailable"
 };
+
+/// Global coordinates of a written slice: `%y[0:2, :]`; missing dimensions are whole. Errors:
+/// `slice_rank`, `slice_range`.
+Expected<Box> slice_box(const std::vector<SliceRange>& slice, const Extents& global);
 
 }  // namespace hostir::interp

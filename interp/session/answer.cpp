@@ -1,0 +1,200 @@
+#include "interp/session/answer.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "interp/session/command_table.h"
+#include "interp/session/matrix_text.h"
+#include "interp/session/places.h"
+#include "interp/session/rank_selection.h"
+#include "interp/session/tables.h"
+
+namespace hostir::interp {
+namespace {
+
+constexpr uint32_t kListContext = 5;  // lines on both sides
+
+std::string source_line(const ProgramView& view, uint32_t line, std::string_view mark) {
+  return fmt::format("{} {:>4}  {}\n", mark, line, view.sources->line(view.file, line));
+}
+
+uint32_t line_count(const ProgramView& view) {
+  const std::string_view text = view.text();
+  return static_cast<uint32_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+std::string lines_around(const Snapshot& snapshot, uint32_t middle) {
+  const ProgramView& view = *snapshot.program;
+  const uint32_t first = middle > kListContext ? middle - kListContext : 1;
+  const uint32_t last = std::min(middle + kListContext, line_count(view));
+  const uint32_t here = view.lines[snapshot.rank(snapshot.focus).code];
+  std::string out;
+  for (uint32_t line = first; line <= last; ++line)
+    out += source_line(view, line, line == here ? "->" : "  ");
+  return out;
+}
+
+Expected<std::string> list(const Snapshot& snapshot, const Command& command) {
+  const ProgramView& view = *snapshot.program;
+  const RankSnapshot& focus = snapshot.rank(snapshot.focus);
+  if (!command.place) return lines_around(snapshot, view.lines[focus.code]);
+  if (command.place->kind == Place::Kind::kLine)
+    return lines_around(snapshot, static_cast<uint32_t>(command.place->number));
+  HOSTIR_ASSIGN_OR_RETURN(const auto codes, find_places(*command.place, view, focus.function));
+  return lines_around(snapshot, codes.empty() ? 1 : view.lines[codes.front()]);
+}
+
+Expected<std::string> info(const Snapshot& snapshot, const Command& command) {
+  switch (*command.topic) {
+    case InfoTopic::kRanks:
+      return ranks_table(snapshot);
+    case InfoTopic::kColls:
+      return collectives_table(snapshot);
+    case InfoTopic::kWaits:
+      return waits_text(snapshot);
+    case InfoTopic::kStreams:
+      return streams_table(snapshot);
+    case InfoTopic::kEvents:
+      return events_table(snapshot);
+    case InfoTopic::kMemory:
+      return memory_table(snapshot);
+    case InfoTopic::kBreak:
+      return breakpoints_table(snapshot);
+    case InfoTopic::kProgram:
+      return program_text(snapshot);
+    case InfoTopic::kLayout:
+      return layout_text(snapshot, command.value);
+    case InfoTopic::kFaults:
+      return faults_text(snapshot);
+    case InfoTopic::kHistory:
+      return history_text(snapshot);
+  }
+  return std::string();
+}
+
+Expected<std::string> backtrace(const Snapshot& snapshot, const Command& command) {
+  HOSTIR_ASSIGN_OR_RETURN(const auto ranks,
+                          select_ranks(command.ranks, *snapshot.program->code, snapshot.focus));
+  std::string out;
+  for (const Rank r : ranks) {
+    const RankSnapshot& rank = snapshot.rank(r);
+    out += position_text(snapshot, r);
+    int n = 1;
+    for (auto f = rank.frames.rbegin(); f != rank.frames.rend(); ++f, ++n) {
+      const std::string what = f->kind == FrameSnapshot::Kind::kLoop
+                                   ? fmt::format("loop %{} = {}", f->variable, f->iteration)
+                                   : fmt::format("call of @{}", f->variable);
+      out += fmt::format("  #{} {} at {}\n", n, what, f->address);
+    }
+  }
+  return out;
+}
+
+// Where a query of the given dimensions starts: the whole value if nothing was written.
+Expected<std::optional<Box>> box_of(const Snapshot& snapshot, const Command& command) {
+  if (command.slice.empty()) return std::optional<Box>();
+  for (const auto& memory : snapshot.memory) {
+    for (const AllocationSnapshot& a : memory->allocations) {
+      if (a.name != command.value) continue;
+      HOSTIR_ASSIGN_OR_RETURN(Box box, slice_box(command.slice, a.placement.global));
+      return std::optional(std::move(box));
+    }
+  }
+  return fail(ErrorKind::kRuntime, "not_live",
+              fmt::format("%{} is no live allocation; print it without a slice", command.value));
+}
+
+std::string reading_text(const std::string& head, const ValueReading& reading, char format) {
+  std::string out = head;
+  const Sharding* sharding = sharding_of(reading.type);
+  if (!std::holds_alternative<IndexType>(reading.type)) {
+    out += " : " + to_string(reading.type);
+    if (sharding) out += "  " + sharding->to_pytorch();
+    if (reading.box != Box::whole(reading.placement.global))
+      out += "  " + box_to_string(reading.box);
+  }
+  out += "\n";
+  if (reading.undefined) return out + "  nobody wrote it yet\n";
+  out += matrix_text(reading.tensor, format);
+  if (reading.write_in_flight) out += "  a write is in flight and not visible yet\n";
+  for (const std::string& note : reading.notes) out += "  " + note + "\n";
+  return out;
+}
+
+Expected<std::string> print(Session& session, const Snapshot& snapshot, const Command& command) {
+  const char format = command.kind == CommandKind::kExamine ? 'x' : command.format;
+  HOSTIR_ASSIGN_OR_RETURN(const auto box, box_of(snapshot, command));
+  ValueQuery query;
+  query.value = command.value;
+  query.box = box;
+  query.rank = snapshot.focus;
+  if (command.from == Command::From::kGlobal) {
+    query.from = ValueQuery::From::kGlobal;
+    HOSTIR_ASSIGN_OR_RETURN(const ValueReading reading, session.read(query));
+    return reading_text(fmt::format("%{} global", command.value), reading, format);
+  }
+  HOSTIR_ASSIGN_OR_RETURN(const auto ranks,
+                          select_ranks(command.ranks, *snapshot.program->code, snapshot.focus));
+  std::string out;
+  for (const Rank r : ranks) {
+    query.rank = r;
+    HOSTIR_ASSIGN_OR_RETURN(const ValueReading reading, session.read(query));
+    out += reading_text(fmt::format("%{} on rank {}", command.value, r), reading, format);
+  }
+  return out;
+}
+
+}  // namespace
+
+bool only_looks(CommandKind kind) {
+  switch (kind) {
+    case CommandKind::kInfo:
+    case CommandKind::kPrint:
+    case CommandKind::kExamine:
+    case CommandKind::kBacktrace:
+    case CommandKind::kList:
+    case CommandKind::kHelp:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::string position_text(const Snapshot& snapshot, Rank rank) {
+  const RankSnapshot& at = snapshot.rank(rank);
+  const ProgramView& view = *snapshot.program;
+  if (at.status == RankStatus::kDone) return fmt::format("rank {} has returned\n", rank);
+  if (at.status == RankStatus::kNotStarted) return fmt::format("rank {} was not started\n", rank);
+  std::string state;
+  if (at.status == RankStatus::kBlocked) state = ", blocked";
+  if (at.frozen) state += ", frozen";
+  std::string loops;
+  for (const FrameSnapshot& f : at.frames) {
+    if (f.kind == FrameSnapshot::Kind::kLoop)
+      loops += fmt::format(" %{}={}", f.variable, f.iteration);
+  }
+  const uint32_t line = view.lines[at.code];
+  return fmt::format("rank {} at {}, {}:{}{}{}\n{}", rank, at.address,
+                     view.sources->name(view.file), line, loops, state,
+                     source_line(view, line, "->"));
+}
+
+Expected<std::string> answer(Session& session, const Command& command) {
+  const SnapshotPtr snapshot = session.snapshot();
+  switch (command.kind) {
+    case CommandKind::kInfo:
+      return info(*snapshot, command);
+    case CommandKind::kPrint:
+    case CommandKind::kExamine:
+      return print(session, *snapshot, command);
+    case CommandKind::kBacktrace:
+      return backtrace(*snapshot, command);
+    case CommandKind::kList:
+      return list(*snapshot, command);
+    default:
+      return help_text(command.text);
+  }
+}
+
+}  // namespace hostir::interp

@@ -1,0 +1,88 @@
+#include "interp/session/live_edit.h"
+
+#include <fmt/core.h>
+
+#include <charconv>
+
+#include "hostir/io/inline_value.h"
+#include "interp/session/assemble.h"
+#include "interp/session/live_values.h"
+#include "interp/session/rank_selection.h"
+
+namespace hostir::interp {
+namespace {
+
+tl::unexpected<Error> wrong(const char* id, std::string message) {
+  return fail(ErrorKind::kUsage, id, std::move(message));
+}
+
+Expected<double> number(const std::string& text) {
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [after, status] = std::from_chars(text.data(), end, value);
+  if (status == std::errc{} && after == end) return value;
+  return wrong("edit_value",
+               fmt::format("\"{}\" is no number and no value like 2xf32=[1 2]", text));
+}
+
+// The new contents of the slice, in the buffer's dtype.
+Expected<Tensor> new_contents(const std::string& text, DType dtype, const Box& slice) {
+  if (text.find('=') == std::string::npos) {
+    HOSTIR_ASSIGN_OR_RETURN(const double value, number(text));
+    Tensor out = Tensor::zeros(dtype, slice.extents());
+    for (int64_t i = 0; i < out.element_count(); ++i) out.set_double(i, value);
+    return out;
+  }
+  std::string inner = text;
+  if (inner.size() >= 2 && inner.front() == '"' && inner.back() == '"')
+    inner = inner.substr(1, inner.size() - 2);
+  HOSTIR_ASSIGN_OR_RETURN(const Tensor value, io::parse_inline_value(inner));
+  if (value.element_count() != slice.volume()) {
+    return wrong("edit_value", fmt::format("{} elements for a slice of {}", value.element_count(),
+                                           slice.volume()));
+  }
+  Tensor out = converted(value, dtype);
+  out.extents = slice.extents();
+  return out;
+}
+
+}  // namespace
+
+Expected<std::vector<Rank>> edited_ranks(const Interpreter& interpreter, const Command& command,
+                                         Rank focus) {
+  if (command.ranks.kind != RankSelector::Kind::kFocus)
+    return select_ranks(command.ranks, interpreter.code(), focus);
+  HOSTIR_ASSIGN_OR_RETURN(const BufferRef here, find_buffer(interpreter, focus, command.value));
+  HOSTIR_ASSIGN_OR_RETURN(const Box slice, slice_box(command.slice, here.placement->global));
+  std::vector<Rank> out;
+  for (Rank r = 0; r < interpreter.code().rank_count; ++r) {
+    const auto buffer = find_buffer(interpreter, r, command.value);
+    if (buffer && !buffer->placement->box.intersect(slice).empty()) out.push_back(r);
+  }
+  if (out.empty()) return wrong("edit_value", "no rank holds this part");
+  return out;
+}
+
+Expected<void> edit_value(History& history, const Command& command, Rank rank) {
+  const Interpreter& interpreter = history.interpreter();
+  HOSTIR_ASSIGN_OR_RETURN(const BufferRef buffer, find_buffer(interpreter, rank, command.value));
+  const Placement placement = *buffer.placement;
+  if (!buffer.strides_elems.empty() || !placement.blocks.empty()) {
+    return wrong("edit_view",
+                 fmt::format("%{} is a strided or packed buffer; edit what it was made "
+                             "from",
+                             command.value));
+  }
+  HOSTIR_ASSIGN_OR_RETURN(const Box slice, slice_box(command.slice, placement.global));
+  HOSTIR_ASSIGN_OR_RETURN(const Tensor contents,
+                          new_contents(command.text, placement.dtype, slice));
+  const Box mine = slice.intersect(placement.box);
+  if (mine.empty()) {
+    return wrong("edit_value", fmt::format("rank {} holds nothing of this part", rank));
+  }
+  HOSTIR_ASSIGN_OR_RETURN(Tensor local, interpreter.backend().read(rank, buffer, placement.box));
+  copy_region(contents, slice, local, placement.box, mine);
+  return history.edit(rank, buffer.allocation, buffer.offset_bytes, local.data);
+}
+
+}  // namespace hostir::interp

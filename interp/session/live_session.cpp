@@ -1,0 +1,323 @@
+#include "interp/session/live_session.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "interp/session/answer.h"
+#include "interp/session/live_edit.h"
+#include "interp/session/live_values.h"
+#include "interp/session/places.h"
+#include "interp/session/rank_selection.h"
+
+namespace hostir::interp {
+namespace {
+
+using K = CommandKind;
+using Step = StepCommand::Kind;
+
+InterpreterOptions interpreter_options(const LiveOptions& options) {
+  InterpreterOptions out;
+  out.issue_ns = issue_ns(options.backend.machine);
+  out.ranks = options.ranks;
+  if (options.backend.max_memory_bytes > 0) out.max_memory_bytes = options.backend.max_memory_bytes;
+  return out;
+}
+
+// Moves of several steps of one command, added up.
+void add_moves(std::vector<RankMove>& total, const std::vector<Moved>& moves) {
+  for (const Moved& m : moves) {
+    const auto found = std::find_if(total.begin(), total.end(),
+                                    [&](const RankMove& t) { return t.rank == m.rank; });
+    if (found == total.end())
+      total.push_back({m.rank, m.steps});
+    else
+      found->steps += m.steps;
+  }
+  std::sort(total.begin(), total.end(),
+            [](const RankMove& a, const RankMove& b) { return a.rank < b.rank; });
+}
+
+Outcome said(std::string text) {
+  Outcome out;
+  out.text = std::move(text);
+  return out;
+}
+
+}  // namespace
+
+LiveSession::~LiveSession() = default;
+
+Expected<std::unique_ptr<LiveSession>> LiveSession::create(std::shared_ptr<const Prepared> prepared,
+                                                           const BackendFactory& make_backend,
+                                                           const LiveOptions& options) {
+  std::unique_ptr<LiveSession> out(new LiveSession);
+  out->prepared_ = std::move(prepared);
+  out->log_ = options.log;
+  HOSTIR_ASSIGN_OR_RETURN(out->backend_, make_backend(options.backend));
+  out->backend_->set_value_mode(options.value_mode);
+  HOSTIR_ASSIGN_OR_RETURN(out->interpreter_,
+                          Interpreter::create(out->prepared_->code, *out->backend_, options.trace,
+                                              interpreter_options(options)));
+  for (size_t i = 0; i < out->prepared_->inputs.size(); ++i)
+    HOSTIR_TRY(out->interpreter_->bind(i, out->prepared_->inputs[i].second));
+  HOSTIR_ASSIGN_OR_RETURN(out->history_, History::create(*out->interpreter_, options.history));
+  out->breakpoints_ = std::make_unique<LiveBreakpoints>(*out->interpreter_, *out->prepared_->view);
+  out->stepper_ = std::make_unique<Stepper>(*out->history_, out->breakpoints_->list());
+  out->builder_ = std::make_unique<SnapshotBuilder>(*out->interpreter_, out->prepared_->view);
+  for (const std::string& text : options.breakpoints) {
+    auto command = parse_command(text);
+    const auto added = command ? out->breakpoints_->add(*command, 0)
+                               : Expected<uint32_t>(tl::unexpected(command.error()));
+    if (!added) out->dropped_.push_back(text + ": " + added.error().message());
+  }
+  out->refresh({StopKind::kStart, "Nothing ran yet.", kNoRank, 0});
+  return out;
+}
+
+void LiveSession::refresh(StopReason stop) {
+  Snapshot s = builder_->build(history_->branch());
+  s.position = {history_->position(), history_->branch()};
+  s.last_decision = history_->size();
+  s.stop = std::move(stop);
+  s.focus = focus_;
+  s.step_scope = scope_;
+  s.can_reverse = backend_->capabilities().checkpoints;
+  s.breakpoints = std::make_shared<const std::vector<BreakpointSnapshot>>(breakpoints_->snapshot());
+  snapshot_ = std::make_shared<const Snapshot>(std::move(s));
+}
+
+Expected<ValueReading> LiveSession::read(const ValueQuery& query) {
+  return read_value(*interpreter_, query);
+}
+
+std::vector<Rank> LiveSession::scope() const { return scope_; }
+
+Expected<Outcome> LiveSession::execute(const Command& command, std::stop_token stop) {
+  if (only_looks(command.kind)) {
+    HOSTIR_ASSIGN_OR_RETURN(std::string text, answer(*this, command));
+    return said(std::move(text));
+  }
+  HOSTIR_ASSIGN_OR_RETURN(Outcome out, run_command(command, std::move(stop)));
+  refresh(out.ran ? out.stop : snapshot_->stop);
+  return out;
+}
+
+Expected<Outcome> LiveSession::run_command(const Command& command, std::stop_token stop) {
+  switch (command.kind) {
+    case K::kStep:
+      return step(Step::kInto, Direction::kForward, command, stop);
+    case K::kNext:
+      return step(Step::kOver, Direction::kForward, command, stop);
+    case K::kFinish:
+      return step(Step::kOut, Direction::kForward, command, stop);
+    case K::kContinue:
+      return step(Step::kContinue, Direction::kForward, command, stop);
+    case K::kReverseStep:
+      return step(Step::kInto, Direction::kBackward, command, stop);
+    case K::kReverseNext:
+      return step(Step::kOver, Direction::kBackward, command, stop);
+    case K::kReverseFinish:
+      return step(Step::kOut, Direction::kBackward, command, stop);
+    case K::kReverseContinue:
+      return step(Step::kContinue, Direction::kBackward, command, stop);
+    case K::kUntil:
+      return until(Direction::kForward, command, stop);
+    case K::kReverseUntil:
+      return until(Direction::kBackward, command, stop);
+    case K::kGoto:
+      return go_to(command);
+    case K::kRun:
+      return restart(stop);
+    case K::kRank:
+      return choose_ranks(command);
+    case K::kFreeze:
+    case K::kThaw:
+      return freeze(command);
+    case K::kSet:
+      return edit(command);
+    case K::kQuit: {
+      Outcome out;
+      out.quit = true;
+      return out;
+    }
+    default:
+      return change_breakpoints(command);
+  }
+}
+
+Outcome LiveSession::outcome_of(const StopReport& report) const {
+  Outcome out;
+  out.ran = true;
+  out.stop = stop_reason(report, *interpreter_);
+  add_moves(out.moved, report.moved);
+  return out;
+}
+
+Expected<Outcome> LiveSession::run_stepper(const StepCommand& command, std::stop_token stop) {
+  stepper_->set_interrupt([stop] { return stop.stop_requested(); });
+  HOSTIR_ASSIGN_OR_RETURN(const StopReport report, stepper_->run(command));
+  // Stops of one rank make it the focus, as a debugger selects the thread that hit.
+  const bool hit = report.reason == StopReport::Reason::kBreakpoint && report.rank != kNoRank;
+  if (hit) focus_ = report.rank;
+  return outcome_of(report);
+}
+
+Expected<Outcome> LiveSession::step(Step kind, Direction direction, const Command& command,
+                                    std::stop_token stop) {
+  StepCommand step;
+  step.kind = kind;
+  step.direction = direction;
+  if (kind != Step::kContinue) step.focus = scope();
+  if (kind == Step::kOut && step.focus.empty()) step.focus = {focus_};
+  const int64_t count = command.numbers.empty() ? 1 : command.numbers.front();
+  Outcome total;
+  for (int64_t i = 0; i < count; ++i) {
+    HOSTIR_ASSIGN_OR_RETURN(Outcome one, run_stepper(step, stop));
+    std::vector<Moved> moves;
+    for (const RankMove& m : one.moved) moves.push_back({m.rank, m.steps});
+    add_moves(total.moved, moves);
+    total.stop = std::move(one.stop);
+    total.ran = true;
+    if (total.stop.kind != StopKind::kStep) break;
+  }
+  return total;
+}
+
+Expected<Outcome> LiveSession::until(Direction direction, const Command& command,
+                                     std::stop_token stop) {
+  const Place& place = *command.place;
+  StepCommand step;
+  step.direction = direction;
+  step.focus = scope();
+  switch (place.kind) {
+    case Place::Kind::kCollective:
+      step.kind = Step::kNextCollective;
+      break;
+    case Place::Kind::kRendezvous:
+      if (!place.name.empty()) return until_happening(direction, command, stop);
+      step.kind = Step::kRendezvous;
+      break;
+    case Place::Kind::kNan:
+    case Place::Kind::kWrite:
+      return until_happening(direction, command, stop);
+    case Place::Kind::kFault:
+    case Place::Kind::kEnd:
+      step.kind = Step::kContinue;
+      break;
+    default: {
+      HOSTIR_ASSIGN_OR_RETURN(
+          step.target, find_places(place, *prepared_->view, snapshot_->rank(focus_).function));
+      step.kind = Step::kToInstruction;
+    }
+  }
+  HOSTIR_ASSIGN_OR_RETURN(Outcome out, run_stepper(step, stop));
+  if (out.stop.kind == StopKind::kStep) out.stop.kind = StopKind::kArrived;
+  return out;
+}
+
+// A breakpoint that lives for one command.
+Expected<Outcome> LiveSession::until_happening(Direction direction, const Command& command,
+                                               std::stop_token stop) {
+  Command breakpoint;
+  breakpoint.kind = K::kTbreak;
+  breakpoint.place = command.place;
+  HOSTIR_ASSIGN_OR_RETURN(const uint32_t number, breakpoints_->add(breakpoint, focus_));
+  StepCommand step;
+  step.kind = Step::kContinue;
+  step.direction = direction;
+  auto out = run_stepper(step, stop);
+  breakpoints_->remove(number);
+  if (out && out->stop.kind == StopKind::kBreakpoint && out->stop.breakpoint == number) {
+    out->stop.kind = StopKind::kArrived;
+    out->stop.breakpoint = 0;
+    out->stop.sentence = fmt::format("{} on rank {}.", to_string(*command.place), out->stop.rank);
+  }
+  return out;
+}
+
+Expected<Outcome> LiveSession::go_to(const Command& command) {
+  const auto wanted = static_cast<uint64_t>(command.numbers.front());
+  const bool end = command.numbers.front() == std::numeric_limits<int64_t>::max();
+  const uint64_t target = end ? history_->size() : wanted;
+  HOSTIR_ASSIGN_OR_RETURN(const std::vector<Moved> moved, history_->go_to(target));
+  builder_->forget();
+  Outcome out;
+  out.ran = true;
+  add_moves(out.moved, moved);
+  out.stop = {StopKind::kArrived, fmt::format("Position {}.", target), kNoRank, 0};
+  return out;
+}
+
+Expected<Outcome> LiveSession::restart(std::stop_token stop) {
+  if (history_->position() > 0) {
+    HOSTIR_TRY(history_->go_to(0));
+    builder_->forget();
+  }
+  return step(Step::kContinue, Direction::kForward, Command{}, stop);
+}
+
+Expected<Outcome> LiveSession::choose_ranks(const Command& command) {
+  HOSTIR_ASSIGN_OR_RETURN(const std::vector<Rank> ranks,
+                          select_ranks(command.ranks, *prepared_->code, focus_));
+  const bool all = command.ranks.kind == RankSelector::Kind::kAll;
+  scope_ = all ? std::vector<Rank>{} : ranks;
+  const bool keeps = std::find(ranks.begin(), ranks.end(), focus_) != ranks.end();
+  if (!keeps) focus_ = ranks.front();
+  return said(fmt::format("Steps move {}; the focus is rank {}.\n",
+                          ranks_to_string(ranks, prepared_->code->rank_count), focus_));
+}
+
+Expected<Outcome> LiveSession::freeze(const Command& command) {
+  HOSTIR_ASSIGN_OR_RETURN(const std::vector<Rank> ranks,
+                          select_ranks(command.ranks, *prepared_->code, focus_));
+  const bool freezes = command.kind == K::kFreeze;
+  for (const Rank r : ranks) {
+    if (interpreter_->rank(r).frozen == freezes) continue;
+    if (freezes)
+      history_->freeze(r);
+    else
+      history_->thaw(r);
+  }
+  Outcome out = said(fmt::format("{} {}.\n", freezes ? "Froze" : "Thawed",
+                                 ranks_to_string(ranks, prepared_->code->rank_count)));
+  out.ran = true;
+  out.stop = {StopKind::kStep, "", kNoRank, 0};
+  return out;
+}
+
+Expected<Outcome> LiveSession::edit(const Command& command) {
+  HOSTIR_ASSIGN_OR_RETURN(const std::vector<Rank> ranks,
+                          edited_ranks(*interpreter_, command, focus_));
+  for (const Rank r : ranks) HOSTIR_TRY(edit_value(*history_, command, r));
+  builder_->forget();
+  Outcome out = said(fmt::format("Changed %{} on {}.\n", command.value,
+                                 ranks_to_string(ranks, prepared_->code->rank_count)));
+  out.ran = true;
+  out.stop = {StopKind::kStep, "", kNoRank, 0};
+  return out;
+}
+
+Expected<Outcome> LiveSession::change_breakpoints(const Command& command) {
+  const bool makes =
+      command.kind == K::kBreak || command.kind == K::kTbreak || command.kind == K::kWatch;
+  if (!makes) {
+    HOSTIR_TRY(breakpoints_->change(command));
+    return Outcome{};
+  }
+  HOSTIR_ASSIGN_OR_RETURN(const uint32_t number, breakpoints_->add(command, focus_));
+  for (const BreakpointSnapshot& b : breakpoints_->snapshot()) {
+    if (b.number != number) continue;
+    std::string where;
+    for (const CodeIndex code : b.places) {
+      where += fmt::format("{}{}, line {}", where.empty() ? " at " : "; ",
+                           prepared_->code->address(code), prepared_->view->lines[code]);
+    }
+    return said(fmt::format("{} {}: {}{}\n", command.kind == K::kWatch ? "Watch" : "Breakpoint",
+                            number, b.text, where));
+  }
+  return Outcome{};
+}
+
+}  // namespace hostir::interp

@@ -1,0 +1,89 @@
+// A session over a running interpreter: the debugger's engine.
+//
+// Owns backend, interpreter and history of one prepared program. Every command is one function
+// here; what a step means is interp/core's Stepper. The log is made by whoever opens the session:
+// the trace sink is written to while the session runs, `log` reads it. Threads: as Session says.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "interp/core/history.h"
+#include "interp/core/stepper.h"
+#include "interp/session/engine.h"
+#include "interp/session/live_breakpoints.h"
+#include "interp/session/session.h"
+#include "interp/session/snapshot_builder.h"
+
+namespace hostir::interp {
+
+struct LiveOptions {
+  BackendRequest backend;
+  TraceSink* trace = nullptr;    // not owned; outlives the session
+  const LogView* log = nullptr;  // not owned; may be null in tests
+  std::vector<Rank> ranks;       // that start; empty: all
+  Backend::ValueMode value_mode = Backend::ValueMode::kNone;
+  HistoryOptions history;
+  std::vector<std::string> breakpoints;  // commands; those that do not fit this program are dropped
+};
+
+class LiveSession final : public Session {
+ public:
+  static Expected<std::unique_ptr<LiveSession>> create(std::shared_ptr<const Prepared> prepared,
+                                                       const BackendFactory& make_backend,
+                                                       const LiveOptions& options);
+  ~LiveSession() override;
+
+  Expected<Outcome> execute(const Command& command, std::stop_token stop) override;
+  SnapshotPtr snapshot() const override { return snapshot_; }
+  Expected<ValueReading> read(const ValueQuery& query) override;
+  const LogView* log() const override { return log_; }
+
+  /// Breakpoints as commands for the next session, after an edit of the program.
+  std::vector<std::string> breakpoint_commands() const { return breakpoints_->commands(); }
+  /// Which of LiveOptions::breakpoints could not be set, with the reason.
+  const std::vector<std::string>& dropped_breakpoints() const { return dropped_; }
+  const Interpreter& interpreter() const { return *interpreter_; }
+  History& history() { return *history_; }
+  const Prepared& prepared() const { return *prepared_; }
+
+ private:
+  LiveSession() = default;
+
+  Expected<Outcome> run_command(const Command& command, std::stop_token stop);
+  Expected<Outcome> step(StepCommand::Kind kind, Direction direction, const Command& command,
+                         std::stop_token stop);
+  Expected<Outcome> until(Direction direction, const Command& command, std::stop_token stop);
+  Expected<Outcome> until_happening(Direction direction, const Command& command,
+                                    std::stop_token stop);
+  Expected<Outcome> run_stepper(const StepCommand& command, std::stop_token stop);
+  Expected<Outcome> go_to(const Command& command);
+  Expected<Outcome> restart(std::stop_token stop);
+  Expected<Outcome> choose_ranks(const Command& command);
+  Expected<Outcome> freeze(const Command& command);
+  Expected<Outcome> edit(const Command& command);
+  Expected<Outcome> change_breakpoints(const Command& command);
+  Outcome outcome_of(const StopReport& report) const;
+  std::vector<Rank> scope() const;
+  void refresh(StopReason stop);
+
+  std::shared_ptr<const Prepared> prepared_;
+  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<Interpreter> interpreter_;
+  std::unique_ptr<History> history_;
+  std::unique_ptr<LiveBreakpoints> breakpoints_;
+  std::unique_ptr<Stepper> stepper_;
+  std::unique_ptr<SnapshotBuilder> builder_;
+  const LogView* log_ = nullptr;
+  Rank focus_ = 0;
+  std::vector<Rank> scope_;  // empty: all
+  SnapshotPtr snapshot_;
+  std::vector<std::string> dropped_;
+};
+
+/// What a stop means, in one sentence.
+StopReason stop_reason(const StopReport& report, const Interpreter& interpreter);
+
+}  // namespace hostir::interp

@@ -1,0 +1,64 @@
+// Sentences about stops.
+#include <fmt/core.h>
+
+#include "interp/core/wait_graph.h"
+#include "interp/session/live_session.h"
+
+namespace hostir::interp {
+namespace {
+
+StopReason make(StopKind kind, std::string sentence, const StopReport& report) {
+  return {kind, std::move(sentence), report.rank, report.breakpoint};
+}
+
+StopReason fault_reason(const StopReport& report, const Interpreter& interpreter) {
+  const std::vector<Fault>& faults = interpreter.faults();
+  if (faults.empty()) return make(StopKind::kFault, "A fault was found.", report);
+  const Fault& last = faults.back();
+  const bool deadlock = last.record.kind == "deadlock";
+  return make(deadlock ? StopKind::kDeadlock : StopKind::kFault,
+              fmt::format("{}: {}.", last.record.kind, last.record.sentence), report);
+}
+
+std::string breakpoint_sentence(const StopReport& report, const Interpreter& interpreter) {
+  const std::string number =
+      report.breakpoint > 0 ? fmt::format("Breakpoint {}", report.breakpoint) : "Stop";
+  if (report.rank == kNoRank) return number + ".";
+  return fmt::format("{}, rank {} at {}.", number, report.rank,
+                     interpreter.code().address(report.code));
+}
+
+}  // namespace
+
+StopReason stop_reason(const StopReport& report, const Interpreter& interpreter) {
+  using Reason = StopReport::Reason;
+  switch (report.reason) {
+    case Reason::kStepped:
+      return make(StopKind::kStep, "", report);
+    case Reason::kBreakpoint:
+      return make(StopKind::kBreakpoint, breakpoint_sentence(report, interpreter), report);
+    case Reason::kFault:
+      return fault_reason(report, interpreter);
+    case Reason::kBlocked:
+    case Reason::kStuck:
+      return make(StopKind::kNobodyMoves,
+                  fmt::format("Nobody can move: {}.", wait_graph(interpreter).sentence), report);
+    case Reason::kFinished: {
+      if (!interpreter.faults().empty()) {
+        return make(StopKind::kFinished,
+                    fmt::format("The run ended; {}: {}.", interpreter.faults().front().record.kind,
+                                interpreter.faults().front().record.sentence),
+                    report);
+      }
+      return make(StopKind::kFinished, "The run ended: all ranks returned, all streams drained.",
+                  report);
+    }
+    case Reason::kBeginning:
+      return make(StopKind::kBegin, "This is the start of the history.", report);
+    case Reason::kLimit:
+      return make(StopKind::kInterrupted, "Interrupted.", report);
+  }
+  return {};
+}
+
+}  // namespace hostir::interp
