@@ -1,0 +1,168 @@
+#include "hostir/cli/debug_repl.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "interp/session/answer.h"
+#include "interp/session/rank_selection.h"
+
+namespace hostir::cli {
+namespace {
+
+using interp::Command;
+using interp::CommandKind;
+using interp::Outcome;
+using interp::Snapshot;
+using interp::StopKind;
+
+// Commands that an empty line repeats.
+bool repeats(CommandKind kind) {
+  switch (kind) {
+    case CommandKind::kStep:
+    case CommandKind::kNext:
+    case CommandKind::kFinish:
+    case CommandKind::kUntil:
+    case CommandKind::kContinue:
+    case CommandKind::kReverseStep:
+    case CommandKind::kReverseNext:
+    case CommandKind::kReverseFinish:
+    case CommandKind::kReverseUntil:
+    case CommandKind::kReverseContinue:
+    case CommandKind::kList:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Who moved how far: ranks that moved alike together.
+std::string moves_text(const std::vector<interp::RankMove>& moves, interp::Rank rank_count) {
+  std::string out;
+  std::vector<int64_t> amounts;
+  for (const interp::RankMove& m : moves) {
+    if (m.steps != 0 && std::find(amounts.begin(), amounts.end(), m.steps) == amounts.end())
+      amounts.push_back(m.steps);
+  }
+  for (const int64_t amount : amounts) {
+    std::vector<interp::Rank> ranks;
+    for (const interp::RankMove& m : moves) {
+      if (m.steps == amount) ranks.push_back(m.rank);
+    }
+    out += fmt::format("{}{} {:+}", out.empty() ? "" : "; ",
+                       interp::ranks_to_string(ranks, rank_count), amount);
+  }
+  return out;
+}
+
+int status_of(StopKind kind, int before, const Snapshot& snapshot) {
+  switch (kind) {
+    case StopKind::kDeadlock:
+      return 4;
+    case StopKind::kFault: {
+      const bool mismatch =
+          !snapshot.faults->empty() && snapshot.faults->back().kind == "collective_mismatch";
+      return mismatch ? 4 : 3;
+    }
+    case StopKind::kFinished:
+      return snapshot.faults->empty() ? 0 : 3;
+    default:
+      return before;
+  }
+}
+
+class Repl {
+ public:
+  Repl(interp::Session& session, std::ostream& output, const ReplOptions& options)
+      : session_(session), output_(output), options_(options) {}
+
+  int run(std::istream& input) {
+    show_position();
+    std::string line;
+    for (prompt(); std::getline(input, line); prompt()) {
+      if (options_.echo == ReplOptions::Echo::kYes) output_ << line << "\n";
+      if (!one_line(line)) return status_;
+    }
+    output_ << "\n";
+    return status_;
+  }
+
+ private:
+  void prompt() { output_ << options_.prompt << std::flush; }
+
+  bool one_line(std::string line) {
+    const size_t hash = line.find("# ");
+    if (hash == 0 || line == "#") return true;
+    const bool blank = line.find_first_not_of(" \t\r") == std::string::npos;
+    if (blank && last_.empty()) return true;
+    if (blank) line = last_;
+    const auto command = interp::parse_command(line);
+    if (!command) {
+      report(command.error());
+      return true;
+    }
+    last_ = repeats(command->kind) ? line : "";
+    return execute(*command);
+  }
+
+  bool execute(const Command& command) {
+    auto outcome = session_.execute(command, std::stop_token());
+    if (!outcome) {
+      report(outcome.error());
+      return true;
+    }
+    if (outcome->quit) return false;
+    output_ << outcome->text;
+    if (outcome->ran) show_outcome(command, *outcome);
+    return true;
+  }
+
+  void show_outcome(const Command& command, const Outcome& outcome) {
+    const interp::SnapshotPtr snapshot = session_.snapshot();
+    status_ = status_of(outcome.stop.kind, status_, *snapshot);
+    if (command.kind == CommandKind::kFreeze || command.kind == CommandKind::kThaw ||
+        command.kind == CommandKind::kSet)
+      return;
+    const std::string moved = moves_text(outcome.moved, snapshot->rank_count());
+    output_ << fmt::format(
+        "[{}{}] {}\n", snapshot->position.decision,
+        snapshot->position.branch > 0 ? fmt::format(" branch {}", snapshot->position.branch) : "",
+        moved.empty() ? "nobody moved" : moved);
+    if (!outcome.stop.sentence.empty()) output_ << outcome.stop.sentence << "\n";
+    show_notes(outcome, *snapshot);
+    if (outcome.stop.kind != StopKind::kFinished) show_position();
+  }
+
+  void show_notes(const Outcome& outcome, const Snapshot& snapshot) {
+    const bool fault =
+        outcome.stop.kind == StopKind::kFault || outcome.stop.kind == StopKind::kDeadlock;
+    if (!fault || snapshot.faults->empty()) return;
+    for (const std::string& note : snapshot.faults->back().notes)
+      output_ << "note: " << note << "\n";
+  }
+
+  void show_position() {
+    const interp::SnapshotPtr snapshot = session_.snapshot();
+    output_ << interp::position_text(*snapshot, snapshot->focus);
+  }
+
+  void report(const Error& error) {
+    for (const Diagnostic& d : error.diagnostics) output_ << d.message << "\n";
+    if (options_.echo == ReplOptions::Echo::kYes && error.kind == ErrorKind::kUsage) status_ = 64;
+  }
+
+  interp::Session& session_;
+  std::ostream& output_;
+  const ReplOptions& options_;
+  std::string last_;
+  int status_ = 0;
+};
+
+}  // namespace
+
+int debug_repl(interp::Session& session, std::istream& input, std::ostream& output,
+               const ReplOptions& options) {
+  return Repl(session, output, options).run(input);
+}
+
+}  // namespace hostir::cli

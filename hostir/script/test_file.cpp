@@ -1,0 +1,162 @@
+#include "hostir/script/test_file.h"
+
+#include <fmt/core.h>
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+
+#include "hostir/io/files.h"
+#include "hostir/passes/bind_sizes.h"
+#include "hostir/passes/lower.h"
+#include "hostir/script/expectations.h"
+#include "hostir/script/test_piece.h"
+#include "hostir/text/expected_diagnostics.h"
+#include "hostir/text/parser.h"
+#include "hostir/text/printer.h"
+
+namespace hostir::script {
+namespace {
+
+using Failures = std::vector<std::string>;
+
+// Where text that was printed differs from what it prints as when it is read back.
+std::string first_difference(const std::string& a, const std::string& b) {
+  size_t line = 1;
+  size_t begin = 0;
+  for (size_t i = 0; i < std::min(a.size(), b.size()) && a[i] == b[i]; ++i) {
+    if (a[i] != '\n') continue;
+    ++line;
+    begin = i + 1;
+  }
+  return fmt::format("line {}: \"{}\" against \"{}\"", line,
+                     a.substr(begin, a.find('\n', begin) - begin),
+                     b.substr(begin, b.find('\n', begin) - begin));
+}
+
+// print(parse(print(p))) == print(p), and the programs are equal.
+void check_fixpoint(const Program& program, const std::string& what, Failures& failures) {
+  const std::string once = text::print(program);
+  const auto again = text::parse_program(once);
+  if (!again) {
+    failures.push_back(fmt::format("{} does not read back: {}", what, again.error().message()));
+    return;
+  }
+  const std::string twice = text::print(*again);
+  if (once != twice)
+    failures.push_back(
+        fmt::format("{} prints otherwise when read back, {}", what, first_difference(once, twice)));
+  else if (!(*again == program))
+    failures.push_back(what + " is another program when read back, though it prints the same");
+}
+
+// The phases of a fusion whose sizes are known; runs check those of the others.
+void check_phases(const Program& program, const Function& fusion, Failures& failures) {
+  if (fusion.kind != FunctionKind::kFusion || !unbound_sizes(fusion).empty()) return;
+  LowerOptions options;
+  options.dump = [&](LowerPhase phase, const Program& after) {
+    check_fixpoint(after, fmt::format("@{} after {}", fusion.name, name(phase)), failures);
+  };
+  // A fusion that can not be lowered is a matter of its tests.
+  if (!lower(program, fusion.name, options)) return;
+}
+
+class FileRunner {
+ public:
+  FileRunner(const std::string& path, const TestOptions& options,
+             const interp::BackendFactory& make_backend)
+      : path_(path), options_(options), make_backend_(make_backend) {}
+
+  FileResult run() {
+    auto text = io::read_file(path_);
+    if (!text) {
+      add_case("reads", 0, [&](Failures& f) { f.push_back(text.error().message()); });
+      return std::move(result_);
+    }
+    original_ = *text;
+    file_ = sources_.add(path_, std::move(*text));
+    parsed_ = text::parse(sources_, file_);
+    add_case("diagnostics", 0, [&](Failures& f) { check_diagnostics(f); });
+    add_case("prints and reads back", 0, [&](Failures& f) { check_text(f); });
+    for (size_t part = 0; part < parsed_.file.parts.size(); ++part) {
+      if (parsed_.ok(part)) run_part(parsed_.file.parts[part]);
+    }
+    rewrite();
+    return std::move(result_);
+  }
+
+ private:
+  void add_case(const std::string& title, uint32_t line,
+                const std::function<void(Failures&)>& body) {
+    const std::string full = path_ + ": " + title;
+    const std::string& filter = options_.filter;
+    if (!filter.empty() && full.find(filter) == std::string::npos &&
+        !interp::glob_match(filter, full) && !interp::glob_match(filter, title))
+      return;
+    const auto begin = std::chrono::steady_clock::now();
+    TestCase out;
+    out.file = path_;
+    out.title = title;
+    out.line = line;
+    body(out.failures);
+    out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    result_.cases.push_back(std::move(out));
+  }
+
+  void check_diagnostics(Failures& failures) {
+    for (const auto& m : text::check_expected_diagnostics(sources_, file_, parsed_.diagnostics))
+      failures.push_back(fmt::format("{}:{}: {}", path_, m.line, m.message));
+  }
+
+  void check_text(Failures& failures) {
+    for (size_t part = 0; part < parsed_.file.parts.size(); ++part) {
+      if (!parsed_.ok(part)) continue;
+      const Program& program = parsed_.file.parts[part];
+      check_fixpoint(program, fmt::format("part {}", part + 1), failures);
+      for (const Function& f : program.functions) check_phases(program, f, failures);
+    }
+  }
+
+  void run_part(const Program& program) {
+    std::string directory = std::filesystem::path(path_).parent_path().string();
+    for (const TestPiece& test : program.tests) {
+      const uint32_t line =
+          test.span.valid() ? sources_.locate(test.span.file, test.span.begin).line : 0;
+      add_case(test.title, line, [&](Failures& failures) {
+        PieceResult piece = run_piece(test, program, sources_, directory, options_, make_backend_);
+        failures = std::move(piece.failures);
+        std::move(piece.edits.begin(), piece.edits.end(), std::back_inserter(edits_));
+      });
+    }
+  }
+
+  void rewrite() {
+    if (edits_.empty() || path_ == "-") return;
+    const std::string text = apply_edits(original_, edits_);
+    if (text == original_) return;
+    const auto written = io::write_file(path_, text);
+    if (written)
+      result_.rewritten = true;
+    else
+      add_case("update", 0, [&](Failures& f) { f.push_back(written.error().message()); });
+  }
+
+  const std::string& path_;
+  const TestOptions& options_;
+  const interp::BackendFactory& make_backend_;
+  SourceManager sources_;
+  uint32_t file_ = 0;
+  std::string original_;
+  text::ParsedFile parsed_;
+  std::vector<Edit> edits_;
+  FileResult result_;
+};
+
+}  // namespace
+
+FileResult run_file(const std::string& path, const TestOptions& options,
+                    const interp::BackendFactory& make_backend) {
+  return FileRunner(path, options, make_backend).run();
+}
+
+}  // namespace hostir::script
