@@ -38,6 +38,7 @@ struct CollectiveModel {
   double ramp_bytes = 0;             // bytes on the wire at which half of that is paid
   double bandwidth_bytes_per_s = 0;  // of one rank's link, by nccl-tests' definition of busbw
   double local_bytes_per_s = 0;      // at which a rank moves its own share; 0: costs nothing
+  double channel_bytes_per_s = 0;    // point to point: of one of the channels; 0: no such limit
   friend bool operator==(const CollectiveModel&, const CollectiveModel&) = default;
 };
 

@@ -37,7 +37,7 @@ void add_collective(std::vector<MachineField>& out, size_t index) {
     std::string_view name, unit, doc;
     double CollectiveModel::*member;
   };
-  static constexpr std::array<Member, 7> kMembers = {{
+  static constexpr std::array<Member, 8> kMembers = {{
       {"base_ns", "ns", "Time of the smallest message before any hop.", &CollectiveModel::base_ns},
       {"hop_ns", "ns", "Time of one step of a small message.", &CollectiveModel::hop_ns},
       {"ramp_base_ns", "ns", "What large messages pay on top, once.",
@@ -50,6 +50,9 @@ void add_collective(std::vector<MachineField>& out, size_t index) {
        &CollectiveModel::bandwidth_bytes_per_s},
       {"local_bytes_per_s", "bytes/s", "Rate at which a rank moves its own share; 0: free.",
        &CollectiveModel::local_bytes_per_s},
+      {"channel_bytes_per_s", "bytes/s",
+       "Rate of one channel between two ranks; 0: channels are no limit.",
+       &CollectiveModel::channel_bytes_per_s},
   }};
   for (const Member& m : kMembers) {
     out.push_back({std::string(kCommunicationNames[index]) + "_" + std::string(m.name), m.unit,

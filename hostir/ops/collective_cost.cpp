@@ -47,11 +47,27 @@ double quotient(double amount, double rate_per_s) {
   return rate_per_s > 0 ? amount / rate_per_s * 1e9 : 0;
 }
 
-double bandwidth(const Machine& machine, const CollectiveModel& model, const GroupPlace& place) {
-  if (place.hosts <= 1) return model.bandwidth_bytes_per_s;
+// NCCL divides 32 channels among the peers of a rank, rounded to powers of two, and doubles the
+// share while a channel would carry more than 16 MiB.
+double channel_bandwidth(const CollectiveModel& model, double bytes, int64_t ranks) {
+  constexpr double kChannels = 32;
+  constexpr double kMaxBytesPerChannel = 16.0 * 1024 * 1024;
+  double channels = kChannels;
+  for (int64_t peers = 1; peers < ranks && channels > 1; peers *= 2) channels /= 2;
+  while (channels < kChannels && bytes / channels > kMaxBytesPerChannel) channels *= 2;
+  return channels * model.channel_bytes_per_s;
+}
+
+double bandwidth(const Machine& machine, const CollectiveModel& model, double bytes,
+                 const GroupPlace& place) {
+  double local = model.bandwidth_bytes_per_s;
+  if (model.channel_bytes_per_s > 0) {
+    local = std::min(local, channel_bandwidth(model, bytes, place.ranks));
+  }
+  if (place.hosts <= 1) return local;
   const double network = machine.network.bandwidth_bytes_per_s *
                          static_cast<double>(std::max<int64_t>(1, place.ranks_on_smallest_host));
-  return std::min(model.bandwidth_bytes_per_s, network);
+  return std::min(local, network);
 }
 
 }  // namespace
@@ -87,7 +103,8 @@ double collective_ns(const Machine& machine, OpKind kind, double bytes, const Gr
   const double ramp = model.ramp_base_ns + model.ramp_hop_ns * steps;
   double ns = model.base_ns + model.hop_ns * steps;
   if (wire > 0) ns += ramp * wire / (wire + model.ramp_bytes);
-  ns += quotient(wire, bandwidth(machine, model, place)) + quotient(own, model.local_bytes_per_s);
+  ns += quotient(wire, bandwidth(machine, model, bytes, place)) +
+        quotient(own, model.local_bytes_per_s);
   const double network_hops = pattern.steps == Steps::kTwiceRing ? 2 : 1;
   return ns + machine.network.latency_ns * network_hops * static_cast<double>(place.hosts - 1);
 }

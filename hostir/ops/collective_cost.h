@@ -5,9 +5,10 @@
 //           + wire(S, n) / bandwidth + own(S, n) / local   bytes over the link, and the own share
 //           + network latency * (hosts - 1)                where ranks lie on several hosts
 // `steps` and `wire` are those of a ring (nccl-tests' busbw factors); between hosts the bandwidth
-// is also limited by the network cards of the smallest host. All from the members that take part,
-// so the model reaches to numbers of ranks that were never measured. Absent: contention between
-// collectives, which is the business of whoever queues them.
+// is also limited by the network cards of the smallest host, and between two ranks by the channels
+// that NCCL gives a pair, which depend on the size of the communicator. All from the members that
+// take part, so the model reaches to numbers of ranks that were never measured. Absent: contention
+// between collectives, which is the business of whoever queues them.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ namespace hostir {
 
 /// Where the members of a group lie.
 struct GroupPlace {
-  int64_t ranks = 1;
+  int64_t ranks = 1;  // of the communicator
   int64_t hosts = 1;
   int64_t ranks_on_smallest_host = 1;
 };

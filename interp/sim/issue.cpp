@@ -93,7 +93,8 @@ TimedItem SimBackend::timed_item(const interp::CommunicationItem& item, OpKind k
     }
   }
   const Machine& machine = options_.machine;
-  const GroupPlace place = place_group(machine, out.members);
+  GroupPlace place = place_group(machine, out.members);
+  place.ranks = static_cast<int64_t>(item.members.size());
   const double bytes = stated_bytes(item);
   double ns = collective_ns(machine, kind, bytes, place);
   double latency_ns = collective_ns(machine, kind, 0, place);
