@@ -8,6 +8,10 @@ bool is_buffer(const Type& type) {
   return std::holds_alternative<TensorType>(type) || std::holds_alternative<ShardType>(type);
 }
 
+const Type* only_buffer(const OpCall& call) {
+  return call.operands.size() == 1 && is_buffer(call.operands[0]) ? &call.operands[0] : nullptr;
+}
+
 Violated check_buffer_slot(const OpCall& call, std::string_view slot) {
   for (const SlotOperand& operand : in_slot(call, slot)) {
     if (operand.type != nullptr && is_buffer(*operand.type)) continue;

@@ -9,6 +9,9 @@
 namespace hostir::ops {
 
 bool is_buffer(const Type& type);
+/// The one buffer operand of a view or read; nullptr if it is `none` or no buffer (then _c1 says
+/// so).
+const Type* only_buffer(const OpCall& call);
 /// The operand of a slot that must be a buffer.
 Violated check_buffer_slot(const OpCall& call, std::string_view slot);
 /// Handles of the slots stream, and the buffer of the slot buffer.

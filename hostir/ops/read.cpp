@@ -7,14 +7,17 @@ namespace hostir {
 namespace {
 
 ops::Violated check_dtype(const OpCall& call) {
-  const DType dtype = dtype_of(call.operands[0]);
-  if (!is_float(dtype)) return std::nullopt;
-  return Violation{fmt::format("read brings integers to the host, not {}", name(dtype)), 0};
+  const Type* buffer = ops::only_buffer(call);
+  if (buffer == nullptr || !is_float(dtype_of(*buffer))) return std::nullopt;
+  return Violation{fmt::format("read brings integers to the host, not {}", name(dtype_of(*buffer))),
+                   0};
 }
 
 ops::Violated check_index(const OpCall& call) {
   const auto index = call.attributes.get_or<ExprList>("index", {});
-  const size_t rank = shape_of(call.operands[0]).size();
+  const Type* buffer = ops::only_buffer(call);
+  if (buffer == nullptr) return std::nullopt;  // read_c1
+  const size_t rank = shape_of(*buffer).size();
   if (index.size() == rank) return std::nullopt;
   return Violation{fmt::format("read has {} indices for {} dimensions", index.size(), rank)};
 }

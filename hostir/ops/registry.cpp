@@ -131,10 +131,13 @@ void check_operands(std::vector<Diagnostic>& out, const OpRecord& op, const Inst
   }
 }
 
-// Compute ops are defined on tensors alone.
+// Compute ops are defined on tensors alone, which `none` is not.
 void check_tensors(std::vector<Diagnostic>& out, const OpRecord& op, const Instruction& instr,
                    std::span<const Type> types) {
   if (op.op_class != OpClass::kCompute) return;
+  if (types.size() != instr.operands.size()) {
+    report(out, instr, "op_c1", fmt::format("{} takes tensors, not none", op.mnemonic));
+  }
   for (const Type& type : types) {
     if (!std::holds_alternative<TensorType>(type) && !std::holds_alternative<ShardType>(type)) {
       report(out, instr, "op_c1",
@@ -154,6 +157,7 @@ void check_constraints(std::vector<Diagnostic>& out, const OpRecord& op, const O
     if (violation->operand >= 0 && at < operands.size() && operands[at].span.valid()) {
       out.back().span = operands[at].span;
     }
+    return;  // later checks may take for granted what earlier ones say
   }
 }
 

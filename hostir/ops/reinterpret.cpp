@@ -12,7 +12,7 @@ ops::Violated check_type(const OpCall& call) {
 }
 
 ops::Violated check_bytes(const OpCall& call) {
-  if (call.written.empty()) return std::nullopt;
+  if (call.written.empty() || ops::only_buffer(call) == nullptr) return std::nullopt;
   const auto have = ops::known_bytes(call.operands[0]);
   const auto want = ops::known_bytes(call.written[0]);
   if (!have || !want || *have == *want) return std::nullopt;

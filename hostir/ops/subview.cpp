@@ -35,13 +35,15 @@ bool is_below(const IndexExpr& a, const IndexExpr& b) {
 
 ops::Violated check_counts(const OpCall& call) {
   const Ranges r = ranges_of(call);
-  const size_t rank = shape_of(call.operands[0]).size();
+  const Type* buffer = ops::only_buffer(call);
+  if (buffer == nullptr) return std::nullopt;  // subview_c1
+  const size_t rank = shape_of(*buffer).size();
   if (r.starts.size() == rank && r.limits.size() == rank) return std::nullopt;
   return Violation{fmt::format("subview has {} ranges for {} dimensions", r.starts.size(), rank)};
 }
 
 ops::Violated check_bounds(const OpCall& call) {
-  if (check_counts(call)) return std::nullopt;  // subview_c2
+  if (ops::only_buffer(call) == nullptr || check_counts(call)) return std::nullopt;  // _c1, _c2
   const Ranges r = ranges_of(call);
   for (size_t d = 0; d < r.starts.size(); ++d) {
     const auto size = local_size(call.operands[0], d);
@@ -61,7 +63,8 @@ bool is_written(const OpCall& call) {
 }
 
 ops::Violated check_known(const OpCall& call) {
-  if (is_written(call) || check_counts(call)) return std::nullopt;
+  if (is_written(call) || ops::only_buffer(call) == nullptr || check_counts(call))
+    return std::nullopt;
   const Ranges r = ranges_of(call);
   for (size_t d = 0; d < r.limits.size(); ++d) {
     if (to_the_end(r.limits[d]) && !local_size(call.operands[0], d)) {
