@@ -131,6 +131,7 @@ std::optional<OpChoice> OpChooser::evaluate(const Instruction& i, const Sharding
     for (AxisList& axes : choice.axes) axes = prefix_avoiding(mesh_, axes, partial->axes);
     choice.axes = legalized(mesh_, rule, std::move(choice.axes));
   }
+  for (const AxisList& axes : choice.axes) choice.parts *= part_count(mesh_, axes);
   const std::string& mesh = wishes_[i.results.front().index].sharding.mesh;
   for (size_t o = 0; o < i.operands.size(); ++o) {
     Sharding s{mesh, assemble(mesh_, rule, rule.operands[o], choice.axes), {}, {}, {}};
@@ -255,14 +256,21 @@ bool OpChooser::likely_partial(ValueId value, const AxisList& axes, int depth) c
 Expected<OpChoice> OpChooser::choose(const Instruction& instruction) const {
   HOSTIR_ASSIGN_OR_RETURN(const ShardingRule rule, rule_of(program_, source_, instruction));
   const std::optional<Partial> partial = partial_operands(instruction);
-  std::optional<OpChoice> best;
-  const auto offer = [&](std::optional<OpChoice> choice) {
-    if (choice && (!best || choice->cost_ns < best->cost_ns - 1e-6)) best = std::move(choice);
+  const auto best_of = [&](const Partial* consumed) {
+    std::optional<OpChoice> best;
+    for (const FactorAxes& axes : candidates(instruction, rule)) {
+      auto choice = evaluate(instruction, rule, axes, consumed);
+      if (!choice || (best && choice->parts < best->parts)) continue;
+      const bool better =
+          !best || choice->parts > best->parts || choice->cost_ns < best->cost_ns - 1e-6;
+      if (better) best = std::move(choice);
+    }
+    return best;
   };
-  const std::vector<FactorAxes> all = candidates(instruction, rule);
-  for (const FactorAxes& axes : all) offer(evaluate(instruction, rule, axes, nullptr));
+  std::optional<OpChoice> best = best_of(nullptr);
   if (partial) {
-    for (const FactorAxes& axes : all) offer(evaluate(instruction, rule, axes, &*partial));
+    std::optional<OpChoice> delayed = best_of(&*partial);
+    if (delayed && delayed->cost_ns < best->cost_ns - 1e-6) best = std::move(delayed);
   }
   return *best;
 }

@@ -5,10 +5,14 @@
 //   2. Each candidate once with all operands reduced, and once with the partial operands that the
 //   op
 //      takes partial (PartialUse).
-//   3. The cost of a candidate: bringing the operands there, the op itself on the largest box, and
+//   3. What divides the work into most parts wins: a cut that is there is not given up to save
+//   bytes,
+//      and work is not repeated where a wish of the result divides it.
+//   4. Among those, the cost of a candidate: bringing the operands there, the op itself on the
+//   largest box, and
 //      bringing the result to what is wanted of it. A result that stays partial costs its reduce,
 //      or less where a later op lets several reduces become one or makes fewer bytes of it.
-//   4. The least; on a tie the earlier, so that a tie reduces first.
+//   5. The least; with partial operands only if that is less than with reduced ones.
 // Absent here: changing anything (reshard.h).
 #pragma once
 
@@ -24,6 +28,7 @@ struct OpChoice {
   std::vector<Sharding> operands;  // what each operand must be held as
   std::vector<Sharding> results;   // what the op then gives
   bool expand = false;             // a reduction factor is cut and the record wants it expanded
+  int64_t parts = 1;               // that the work is divided into
   double cost_ns = 0;
 };
 
