@@ -62,6 +62,7 @@ void Model::take(Opened& result) {
                 "could not open " + result.request.path + "\n" + result.error);
     return;
   }
+  ++opened_;
   open_error_.clear();
   open_diagnostics_.clear();
   path_ = result.request.path;

@@ -81,6 +81,8 @@ class Model {
 
   /// Counts snapshots; changes when the position or anything shown changed.
   uint64_t generation() const { return generation_; }
+  /// Counts openings: what only depends on the program and the log's fixed parts.
+  uint64_t last_opened() const { return opened_; }
   double now_s() const { return now_s_; }
 
  private:
@@ -101,6 +103,7 @@ class Model {
   uint64_t next_key_ = 1;
   std::vector<Message> messages_;
   uint64_t generation_ = 0;
+  uint64_t opened_ = 0;
   double now_s_ = 0;
   SessionWorker worker_;
 };

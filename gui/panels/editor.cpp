@@ -1,0 +1,133 @@
+// The program's text: edit it, see its diagnostics, run it again from the same place.
+#include <fmt/core.h>
+#include <imgui.h>
+// after imgui.h, which it needs
+#include <imgui_stdlib.h>
+
+#include "gui/panels/panels.h"
+#include "hostir/io/files.h"
+#include "hostir/text/parser.h"
+
+namespace hostir::gui {
+
+namespace {
+
+class EditorPanel : public Panel {
+ public:
+  std::string_view id() const override { return "editor"; }
+  std::string_view title() const override { return "Edit"; }
+  std::string_view hint() const override {
+    return "The text of the program. Edit it and press Ctrl+Enter: it is checked, lowered and "
+           "started again; what is wrong "
+           "is shown below, the running session stays as it is.";
+  }
+  bool needs_session() const override { return false; }
+
+  void draw(Frame& frame) override {
+    const std::string& path = frame.model.last_request().path;
+    if (path.empty()) return frame.ui.empty_hint(hint());
+    if (path != loaded_path_) load(path);
+    if (!is_program_)
+      return frame.ui.empty_hint("This is a log, not a program: there is nothing to edit.");
+    const bool changed = text_ != saved_;
+    ImGui::BeginDisabled(!changed && checked_);
+    bool apply = ImGui::Button("Run this text  Ctrl+Enter");
+    ImGui::EndDisabled();
+    frame.ui.tag("editor/run");
+    ImGui::SameLine();
+    ImGui::BeginDisabled(!changed);
+    if (ImGui::Button("Save")) save_file(frame);
+    frame.ui.tag("editor/save");
+    ImGui::SameLine();
+    if (ImGui::Button("Revert")) text_ = saved_;
+    frame.ui.tag("editor/revert");
+    ImGui::EndDisabled();
+    ImGui::SameLine();
+    frame.ui.text_dim(changed ? "changed" : "as in the file");
+    frame.ui.tag("editor/state", changed ? "changed" : "as in the file");
+    const float below = diagnostics_.empty()
+                            ? 0
+                            : std::min(frame.ui.px(150), ImGui::GetContentRegionAvail().y * 0.4f);
+    ImGui::PushFont(frame.ui.fonts.mono);
+    if (ImGui::InputTextMultiline("##text", &text_, ImVec2(-1, -below - frame.ui.px(2)),
+                                  ImGuiInputTextFlags_AllowTabInput))
+      check();
+    frame.ui.tag("editor/text");
+    apply = apply || (ImGui::IsItemActive() && ImGui::GetIO().KeyCtrl &&
+                      ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Enter)));
+    if (!diagnostics_.empty()) draw_diagnostics(frame, below);
+    ImGui::PopFont();
+    if (apply) run(frame);
+  }
+
+ private:
+  void load(const std::string& path) {
+    loaded_path_ = path;
+    const auto text = io::read_file(path);
+    is_program_ = text.has_value() && text->find('\0') == std::string::npos;
+    text_ = saved_ = is_program_ ? *text : std::string();
+    check();
+  }
+
+  void check() {
+    diagnostics_.clear();
+    checked_ = true;
+    if (!is_program_) return;
+    SourceManager sources;
+    const uint32_t file = sources.add(loaded_path_, text_);
+    const text::ParsedFile parsed = text::parse(sources, file);
+    bool negative = text_.find("expected-error") != std::string::npos;
+    if (!negative && !parsed.diagnostics.empty())
+      diagnostics_ = render(parsed.diagnostics, sources);
+  }
+
+  void draw_diagnostics(Frame& frame, float height) {
+    ImGui::BeginChild("diagnostics", ImVec2(0, height), true, ImGuiWindowFlags_HorizontalScrollbar);
+    ImGui::PushStyleColor(ImGuiCol_Text, frame.ui.pal().state(StateKind::kMismatch));
+    ImGui::TextUnformatted(diagnostics_.c_str());
+    ImGui::PopStyleColor();
+    frame.ui.tag("editor/diagnostics", diagnostics_);
+    ImGui::EndChild();
+  }
+
+  void run(Frame& frame) {
+    check();
+    if (!diagnostics_.empty()) {
+      frame.model.add_message(Message::Kind::kError, diagnostics_);
+      return;
+    }
+    interp::OpenRequest request = frame.model.last_request();
+    request.text = text_;
+    const interp::SnapshotPtr& shot = frame.model.snapshot();
+    if (shot) {
+      request.breakpoints.clear();
+      for (const interp::BreakpointSnapshot& b : *shot->breakpoints)
+        request.breakpoints.push_back(b.text);
+      request.breakpoints.push_back(fmt::format("goto {}", shot->position.decision));
+    }
+    frame.model.open(std::move(request));
+  }
+
+  void save_file(Frame& frame) {
+    const auto written = io::write_file(loaded_path_, text_);
+    if (written) {
+      saved_ = text_;
+      frame.model.add_message(Message::Kind::kGood, "saved " + loaded_path_);
+    } else {
+      frame.model.add_message(Message::Kind::kError, written.error().message());
+    }
+  }
+
+  std::string loaded_path_;
+  std::string text_;
+  std::string saved_;
+  std::string diagnostics_;
+  bool is_program_ = false;
+  bool checked_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_editor_panel() { return std::make_unique<EditorPanel>(); }
+
+}  // namespace hostir::gui

@@ -1,0 +1,147 @@
+// Live bytes of every rank over time, with the peak; below, what is allocated on the focus rank.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "gui/panels/log_fetch.h"
+#include "gui/panels/panels.h"
+
+namespace hostir::gui {
+
+namespace {
+
+struct MemoryKey {
+  int columns = 0;
+  int ranks = 0;
+  uint64_t generation = ~uint64_t{0};
+  friend bool operator==(const MemoryKey&, const MemoryKey&) = default;
+};
+struct MemoryData {
+  interp::LogExtent extent;
+  std::vector<std::vector<interp::LogMemoryPoint>> by_rank;
+};
+
+std::string bytes_text(int64_t bytes) {
+  if (bytes < 10240) return fmt::format("{} B", bytes);
+  if (bytes < (int64_t{10} << 20))
+    return fmt::format("{:.1f} KiB", static_cast<double>(bytes) / 1024);
+  return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
+}
+
+class MemoryPanel : public Panel {
+ public:
+  std::string_view id() const override { return "memory"; }
+  std::string_view title() const override { return "Memory"; }
+  std::string_view hint() const override {
+    return "Live bytes of each rank over time and the peak; below, the allocations of the focus "
+           "rank.";
+  }
+
+  void draw(Frame& frame) override {
+    const interp::Snapshot& shot = *frame.model.snapshot();
+    const interp::MemorySnapshot& m = *shot.memory[static_cast<size_t>(shot.focus)];
+    const std::string text = fmt::format("r{}: live {}, peak {}", shot.focus,
+                                         bytes_text(m.live_bytes), bytes_text(m.peak_bytes));
+    frame.ui.text_mono(text);
+    frame.ui.tag("memory/summary", text);
+    draw_graph(frame, shot);
+    draw_table(frame, m);
+  }
+
+ private:
+  void draw_graph(Frame& frame, const interp::Snapshot& shot) {
+    const float height = std::min(frame.ui.px(130), ImGui::GetContentRegionAvail().y * 0.45f);
+    const float width = ImGui::GetContentRegionAvail().x;
+    const MemoryKey key{static_cast<int>(width), std::min(shot.rank_count(), 16),
+                        frame.model.generation()};
+    const MemoryData* data = fetch_.get(
+        frame.model, key,
+        [key](const interp::LogView& log, std::stop_token stop) -> Expected<MemoryData> {
+          MemoryData out;
+          out.extent = log.extent();
+          for (int r = 0; r < key.ranks; ++r) {
+            HOSTIR_ASSIGN_OR_RETURN(auto points, log.memory(r, out.extent.begin_ns,
+                                                            out.extent.end_ns, key.columns, stop));
+            out.by_rank.push_back(std::move(points));
+          }
+          return out;
+        });
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    ImGui::InvisibleButton("graph", ImVec2(std::max(1.0f, width), std::max(1.0f, height)));
+    frame.ui.tag("memory/graph");
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    list->AddRectFilled(at, ImVec2(at.x + width, at.y + height), frame.ui.pal().background);
+    if (!data || data->by_rank.empty()) return;
+    int64_t top = 1;
+    for (const auto& points : data->by_rank) {
+      for (const auto& p : points) top = std::max(top, p.live_bytes);
+    }
+    const double span =
+        std::max<double>(1, static_cast<double>(data->extent.end_ns - data->extent.begin_ns));
+    for (size_t r = 0; r < data->by_rank.size(); ++r) {
+      draw_line(list, data->by_rank[r], data->extent.begin_ns, span, top, at, ImVec2(width, height),
+                frame.ui.pal().rank(static_cast<int32_t>(r)),
+                static_cast<int32_t>(r) == shot.focus ? 2.2f : 1.0f);
+    }
+    frame.ui.draw_text(list, ImVec2(at.x + 4, at.y + 2), frame.ui.pal().text_dim,
+                       "peak " + bytes_text(top), width, frame.ui.fonts.small);
+  }
+
+  static void draw_line(ImDrawList* list, const std::vector<interp::LogMemoryPoint>& points,
+                        int64_t begin, double span, int64_t top, ImVec2 at, ImVec2 size,
+                        ImU32 colour, float thickness) {
+    ImVec2 previous(at.x, at.y + size.y);
+    for (const interp::LogMemoryPoint& p : points) {
+      const float x =
+          at.x + static_cast<float>(static_cast<double>(p.time_ns - begin) / span) * size.x;
+      const float y =
+          at.y + size.y -
+          static_cast<float>(static_cast<double>(p.live_bytes) / static_cast<double>(top)) *
+              (size.y - 14);
+      list->AddLine(previous, ImVec2(x, previous.y), colour, thickness);
+      list->AddLine(ImVec2(x, previous.y), ImVec2(x, y), colour, thickness);
+      previous = ImVec2(x, y);
+    }
+    list->AddLine(previous, ImVec2(at.x + size.x, previous.y), colour, thickness);
+  }
+
+  static void draw_table(Frame& frame, const interp::MemorySnapshot& m) {
+    constexpr ImGuiTableFlags kFlags =
+        ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY | ImGuiTableFlags_SizingFixedFit;
+    if (!ImGui::BeginTable("allocations", 5, kFlags)) return;
+    ImGui::TableSetupScrollFreeze(0, 1);
+    for (const char* column : {"value", "bytes", "version", "written by", ""})
+      ImGui::TableSetupColumn(column);
+    ImGui::TableHeadersRow();
+    for (size_t i = 0; i < m.allocations.size(); ++i) {
+      const interp::AllocationSnapshot& a = m.allocations[i];
+      ImGui::PushID(static_cast<int>(i));
+      ImGui::TableNextRow();
+      ImGui::TableNextColumn();
+      if (ImGui::Selectable(("%" + a.name).c_str(), frame.model.selection.value == a.name,
+                            ImGuiSelectableFlags_SpanAllColumns)) {
+        frame.model.selection.value = a.name;
+        frame.model.selection.element.clear();
+      }
+      frame.ui.tag("memory/" + a.name);
+      ImGui::TableNextColumn();
+      frame.ui.text_mono(bytes_text(a.bytes));
+      ImGui::TableNextColumn();
+      frame.ui.text_mono(std::to_string(a.version));
+      ImGui::TableNextColumn();
+      frame.ui.text_mono(a.written_by);
+      ImGui::TableNextColumn();
+      frame.ui.text_dim(a.parameter ? "parameter" : a.live ? "" : "freed");
+      ImGui::PopID();
+    }
+    ImGui::EndTable();
+  }
+
+  LogFetch<MemoryKey, MemoryData> fetch_{"memory"};
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_memory_panel() { return std::make_unique<MemoryPanel>(); }
+
+}  // namespace hostir::gui

@@ -1,0 +1,281 @@
+// Contents of a tensor: the whole assembled from its shards, or what one rank holds. NaN and Inf
+// stand out, elements that changed since the last stop are marked.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "gui/panels/panels.h"
+#include "gui/panels/tensor_pick.h"
+
+namespace hostir::gui {
+
+namespace {
+
+struct Statistics {
+  double min = 0;
+  double max = 0;
+  double mean = 0;
+  int64_t nans = 0;
+  int64_t infs = 0;
+  std::vector<float> histogram;
+};
+
+class ValuesPanel : public Panel {
+ public:
+  std::string_view id() const override { return "values"; }
+  std::string_view title() const override { return "Values"; }
+  std::string_view hint() const override {
+    return "Contents of a tensor, whole or as one rank holds it. Click an element to follow its "
+           "history.";
+  }
+
+  void draw(Frame& frame) override {
+    const TensorView tensor = pick_tensor(frame, "values/tensor");
+    if (!tensor.valid()) return frame.ui.empty_hint(hint());
+    choose(frame);
+    const interp::ValueQuery query = make_query(frame, tensor);
+    if (!query.box)
+      return frame.ui.empty_hint(fmt::format("rank {} does not hold %{}", query.rank, tensor.name));
+    const ReadingSlot& slot = frame.model.reading(query);
+    if (!slot.error.empty()) return frame.ui.empty_hint(slot.error);
+    if (!slot.reading) return frame.ui.empty_hint("reading ...");
+    notes(frame, *slot.reading, slot.pending);
+    statistics(frame, *slot.reading);
+    const ReadingSlot* before = frame.model.previous_reading(query);
+    draw_table(frame, *slot.reading, before && before->reading ? &*before->reading : nullptr);
+  }
+
+ private:
+  enum class Format { kDecimal, kBits, kScientific };
+
+  void choose(Frame& frame) {
+    ImGui::SameLine();
+    const char* kFrom[] = {"whole", "focus rank"};
+    ImGui::SetNextItemWidth(frame.ui.px(100));
+    ImGui::Combo("##from", &from_, kFrom, 2);
+    frame.ui.tag("values/from", kFrom[from_]);
+    ImGui::SameLine();
+    const char* kFormats[] = {"decimal", "bits", "scientific"};
+    int format = static_cast<int>(format_);
+    ImGui::SetNextItemWidth(frame.ui.px(96));
+    if (ImGui::Combo("##format", &format, kFormats, 3)) format_ = static_cast<Format>(format);
+    frame.ui.tag("values/format", kFormats[format]);
+    ImGui::SameLine();
+    ImGui::Checkbox("heat", &heat_);
+    frame.ui.tag("values/heat", heat_ ? "on" : "off");
+  }
+
+  // A window of the tensor around the selected element: large tensors are never read whole.
+  interp::ValueQuery make_query(Frame& frame, const TensorView& tensor) {
+    interp::ValueQuery query;
+    query.value = tensor.name;
+    query.from = from_ == 0 ? interp::ValueQuery::From::kGlobal : interp::ValueQuery::From::kRank;
+    query.rank = frame.model.snapshot()->focus;
+    Box box = Box::whole(tensor.first->placement.global);
+    if (from_ == 1) {
+      const interp::AllocationSnapshot* held = tensor.by_rank[static_cast<size_t>(query.rank)];
+      if (!held) return query;
+      box = held->placement.box;
+    }
+    const size_t rank = box.lo.size();
+    const std::vector<int64_t>& element = frame.model.selection.element;
+    for (size_t d = 0; d < rank; ++d) {
+      const bool shown = d + 2 >= rank;
+      const int64_t width = shown ? (d + 1 == rank ? kMaxColumns : kMaxRows) : 1;
+      if (box.hi[d] - box.lo[d] <= width) continue;
+      const int64_t centre = element.size() == rank ? element[d] : box.lo[d];
+      const int64_t lo = std::clamp(centre - width / 2, box.lo[d], box.hi[d] - width);
+      box.lo[d] = lo;
+      box.hi[d] = lo + width;
+    }
+    query.box = box;
+    return query;
+  }
+
+  static void notes(Frame& frame, const interp::ValueReading& r, bool pending) {
+    std::string text = fmt::format("version {}", r.version);
+    if (r.undefined) text += "  never written: contents mean nothing";
+    if (r.write_in_flight) text += "  a write is in flight";
+    if (pending) text += "  reading ...";
+    for (const std::string& note : r.notes) text += "  " + note;
+    bool cut = false;
+    for (size_t d = 0; d < r.box.lo.size(); ++d) {
+      cut = cut || r.box.hi[d] - r.box.lo[d] < r.placement.box.hi[d] - r.placement.box.lo[d];
+    }
+    if (cut) {
+      text += "  shown: [";
+      for (size_t d = 0; d < r.box.lo.size(); ++d)
+        text += fmt::format("{}{}:{}", d ? ", " : "", r.box.lo[d], r.box.hi[d]);
+      text += "], select an element to move";
+    }
+    frame.ui.text_dim(text);
+    frame.ui.tag("values/notes", text);
+  }
+
+  void statistics(Frame& frame, const interp::ValueReading& r) {
+    if (stats_of_ != &r || stats_version_ != r.version ||
+        stats_generation_ != frame.model.generation()) {
+      stats_ = compute(r.tensor);
+      stats_of_ = &r;
+      stats_version_ = r.version;
+      stats_generation_ = frame.model.generation();
+    }
+    const std::string text =
+        fmt::format("min {:.6g}   max {:.6g}   mean {:.6g}", stats_.min, stats_.max, stats_.mean);
+    frame.ui.text_mono(text);
+    frame.ui.tag("values/stats", text);
+    if (stats_.nans + stats_.infs > 0) {
+      ImGui::SameLine();
+      frame.ui.state_word(StateKind::kMismatch,
+                          fmt::format("NaN {}  Inf {}", stats_.nans, stats_.infs));
+      frame.ui.tag("values/nan", std::to_string(stats_.nans));
+    }
+    if (!stats_.histogram.empty()) {
+      ImGui::SameLine();
+      ImGui::PlotHistogram("##histogram", stats_.histogram.data(),
+                           static_cast<int>(stats_.histogram.size()), 0, nullptr, 0, FLT_MAX,
+                           ImVec2(frame.ui.px(140), ImGui::GetTextLineHeight()));
+    }
+  }
+
+  static Statistics compute(const Tensor& tensor) {
+    Statistics s;
+    double sum = 0;
+    int64_t finite = 0;
+    const int64_t n = tensor.element_count();
+    for (int64_t i = 0; i < n; ++i) {
+      const double v = tensor.get_double(i);
+      if (std::isnan(v)) {
+        ++s.nans;
+      } else if (std::isinf(v)) {
+        ++s.infs;
+      } else {
+        s.min = finite ? std::min(s.min, v) : v;
+        s.max = finite ? std::max(s.max, v) : v;
+        sum += v;
+        ++finite;
+      }
+    }
+    if (finite == 0) return s;
+    s.mean = sum / static_cast<double>(finite);
+    s.histogram.assign(32, 0);
+    const double width = s.max > s.min ? s.max - s.min : 1;
+    for (int64_t i = 0; i < n; ++i) {
+      const double v = tensor.get_double(i);
+      if (!std::isfinite(v)) continue;
+      s.histogram[static_cast<size_t>(std::min(31.0, (v - s.min) / width * 32))] += 1;
+    }
+    return s;
+  }
+
+  std::string text_of(const Tensor& tensor, int64_t i) const {
+    if (format_ == Format::kBits) {
+      uint64_t bits = 0;
+      std::memcpy(&bits, tensor.data.data() + i * size_bytes(tensor.dtype),
+                  static_cast<size_t>(size_bytes(tensor.dtype)));
+      return fmt::format("{:0{}x}", bits, size_bytes(tensor.dtype) * 2);
+    }
+    if (!is_float(tensor.dtype)) return std::to_string(tensor.get_int(i));
+    const double v = tensor.get_double(i);
+    if (std::isnan(v)) return "NaN";
+    if (std::isinf(v)) return v > 0 ? "Inf" : "-Inf";
+    return format_ == Format::kScientific ? fmt::format("{:.4e}", v) : fmt::format("{:.6g}", v);
+  }
+
+  void draw_table(Frame& frame, const interp::ValueReading& r, const interp::ValueReading* before) {
+    const size_t rank = r.box.lo.size();
+    const int64_t columns = rank > 0 ? r.box.hi[rank - 1] - r.box.lo[rank - 1] : 1;
+    const int64_t elements = r.tensor.element_count();
+    if (columns == 0 || elements == 0)
+      return frame.ui.empty_hint("\u2205 no elements here: the shard is empty");
+    const int64_t rows = elements / columns;
+    constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_ScrollX | ImGuiTableFlags_ScrollY |
+                                       ImGuiTableFlags_SizingFixedFit |
+                                       ImGuiTableFlags_BordersInnerV;
+    if (!ImGui::BeginTable("values", static_cast<int>(columns) + 1, kFlags)) return;
+    ImGui::TableSetupScrollFreeze(1, 1);
+    ImGui::TableSetupColumn("");
+    for (int64_t c = 0; c < columns; ++c)
+      ImGui::TableSetupColumn(rank > 0 ? std::to_string(r.box.lo[rank - 1] + c).c_str() : "");
+    ImGui::TableHeadersRow();
+    ImGui::PushFont(frame.ui.fonts.mono);
+    ImGuiListClipper clipper;
+    clipper.Begin(static_cast<int>(rows));
+    while (clipper.Step()) {
+      for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i)
+        draw_row(frame, r, before, i, columns);
+    }
+    ImGui::PopFont();
+    ImGui::EndTable();
+  }
+
+  static std::vector<int64_t> index_of(const Box& box, int64_t place) {
+    std::vector<int64_t> index(box.lo.size());
+    for (size_t d = box.lo.size(); d-- > 0;) {
+      const int64_t n = box.hi[d] - box.lo[d];
+      index[d] = box.lo[d] + place % n;
+      place /= n;
+    }
+    return index;
+  }
+
+  void draw_row(Frame& frame, const interp::ValueReading& r, const interp::ValueReading* before,
+                int row, int64_t columns) {
+    const Palette& p = frame.ui.pal();
+    ImGui::TableNextRow();
+    ImGui::TableNextColumn();
+    const std::vector<int64_t> first = index_of(r.box, row * columns);
+    std::string label;
+    for (size_t d = 0; d + 1 < first.size(); ++d)
+      label += fmt::format("{}{}", d ? "," : "", first[d]);
+    frame.ui.text_dim(label);
+    const bool comparable =
+        before && before->tensor.data.size() == r.tensor.data.size() && before->box == r.box;
+    for (int64_t c = 0; c < columns; ++c) {
+      if (!ImGui::TableNextColumn()) continue;
+      const int64_t i = row * columns + c;
+      const double v = r.tensor.get_double(i);
+      const std::string text = text_of(r.tensor, i);
+      const auto bytes = static_cast<size_t>(size_bytes(r.tensor.dtype));
+      const bool changed =
+          comparable &&
+          std::memcmp(before->tensor.data.data() + static_cast<size_t>(i) * bytes,
+                      r.tensor.data.data() + static_cast<size_t>(i) * bytes, bytes) != 0;
+      ImU32 colour = changed ? p.changed : p.text;
+      if (std::isnan(v)) colour = p.nan;
+      if (std::isinf(v)) colour = p.inf;
+      if (heat_ && std::isfinite(v) && stats_.max > stats_.min) {
+        const auto t = static_cast<float>((v - stats_.min) / (stats_.max - stats_.min));
+        ImGui::TableSetBgColor(ImGuiTableBgTarget_CellBg, with_alpha(p.ramp(t), 0.6f));
+      }
+      std::vector<int64_t> index = index_of(r.box, i);
+      const bool selected = frame.model.selection.element == index;
+      ImGui::PushID(static_cast<int>(i));
+      ImGui::PushStyleColor(ImGuiCol_Text, colour);
+      if (ImGui::Selectable(text.c_str(), selected)) frame.model.selection.element = index;
+      ImGui::PopStyleColor();
+      if (row < 4 && c < 8) frame.ui.tag(fmt::format("values/{}", i), text);
+      if (ImGui::IsItemHovered()) frame.model.hovered.element = index;
+      ImGui::PopID();
+    }
+  }
+
+  static constexpr int64_t kMaxColumns = 60;
+  static constexpr int64_t kMaxRows = 512;
+  int from_ = 0;
+  Format format_ = Format::kDecimal;
+  bool heat_ = true;
+  Statistics stats_;
+  const void* stats_of_ = nullptr;
+  uint64_t stats_version_ = 0;
+  uint64_t stats_generation_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_values_panel() { return std::make_unique<ValuesPanel>(); }
+
+}  // namespace hostir::gui

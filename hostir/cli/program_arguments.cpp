@@ -1,0 +1,120 @@
+#include "hostir/cli/program_arguments.h"
+
+#include "hostir/io/generate.h"
+#include "hostir/io/npz.h"
+#include "kernels/cpu/kernel.h"
+
+namespace hostir::cli {
+
+Expected<std::pair<std::string, std::string>> split_binding(const std::string& text,
+                                                            const std::string& option) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    return fail(ErrorKind::kUsage, "usage",
+                option + " takes NAME=VALUE, as in " + option + " x=@x.npy, not \"" + text + "\"");
+  }
+  std::string name = text.substr(0, equals);
+  if (name.starts_with('%')) name.erase(0, 1);
+  return std::pair(std::move(name), text.substr(equals + 1));
+}
+
+void ProgramArguments::declare(Arguments& arguments) {
+  arguments.positional("file", path, "a `.hir` file, or - for standard input");
+  arguments.positional("function", function,
+                       "@f; without it the first fusion, else the first host function",
+                       Presence::kOptional);
+  arguments.repeated("--mesh", mesh, "resize a mesh axis, e.g. tp=4");
+  arguments.option("--ranks", ranks, "resize the axis of a mesh that has one");
+  arguments.repeated("--size", sizes, "bind a symbolic size, e.g. B=8");
+  arguments.repeated("--keep", keep, "a value of the fusion that must not be fused away");
+}
+
+void ProgramArguments::declare_inputs(Arguments& arguments) {
+  arguments.repeated(
+      "--input", inputs,
+      "x=@x.npy, x=@all.npz#x, x=4xf32=[1 2 3 4], x=normal(1) : 4x8xf32, or @all.npz "
+      "for every input by name");
+}
+
+Expected<interp::PrepareOptions> ProgramArguments::prepare_options() const {
+  interp::PrepareOptions options;
+  options.function = function.starts_with('@') ? function.substr(1) : function;
+  HOSTIR_ASSIGN_OR_RETURN(options.mesh_sizes, parse_sizes(mesh, "--mesh"));
+  HOSTIR_ASSIGN_OR_RETURN(options.sizes, parse_sizes(sizes, "--size"));
+  options.ranks = ranks;
+  options.keep = keep;
+  return options;
+}
+
+Expected<std::vector<interp::NamedInput>> ProgramArguments::named_inputs() const {
+  std::vector<interp::NamedInput> out;
+  for (const std::string& text : inputs) {
+    if (text.starts_with('@') && text.ends_with(".npz")) {
+      HOSTIR_ASSIGN_OR_RETURN(io::NamedTensors members, io::read_npz(text.substr(1)));
+      for (auto& [name, tensor] : members) out.push_back({std::move(name), std::move(tensor)});
+      continue;
+    }
+    HOSTIR_ASSIGN_OR_RETURN(auto binding, split_binding(text, "--input"));
+    HOSTIR_ASSIGN_OR_RETURN(ValueSpec spec, io::parse_value_spec(binding.second));
+    if (spec.kind == ValueSpec::Kind::kName) {
+      return fail(ErrorKind::kUsage, "usage",
+                  "--input takes a value, not the name " + binding.second);
+    }
+    if (spec.kind != ValueSpec::Kind::kInline && spec.kind != ValueSpec::Kind::kFile) {
+      out.push_back({std::move(binding.first), std::move(spec)});
+      continue;
+    }
+    HOSTIR_ASSIGN_OR_RETURN(Tensor tensor, io::materialise(spec, "", nullptr, nullptr));
+    out.push_back({std::move(binding.first), std::move(tensor)});
+  }
+  return out;
+}
+
+Expected<std::shared_ptr<const interp::Prepared>> ProgramArguments::prepare(
+    const LoadedFile& file) const {
+  HOSTIR_ASSIGN_OR_RETURN(const ChosenFunction chosen, choose_function(file, function));
+  HOSTIR_ASSIGN_OR_RETURN(interp::PrepareOptions options, prepare_options());
+  options.function = chosen.name;
+  HOSTIR_ASSIGN_OR_RETURN(const auto values, named_inputs());
+  return interp::prepare(*chosen.program, values, options);
+}
+
+void BackendArguments::declare(Arguments& arguments) {
+  arguments.choice("--backend", backend, {"sim", "null"}, "what executes the tasks");
+  arguments.option("--machine", machine,
+                   "a machine of the file or built in; see `hostir machines`");
+  arguments.choice(
+      "--kernels", kernels, {"fast", "reference"},
+      "fast: oneDNN and fused loops; reference: plain loops, the same bits everywhere");
+  arguments.option("--seed", seed, "of the schedules");
+  arguments.option("--max-memory", max_memory_mib,
+                   "end a run that needs more, in MiB, 0: no limit");
+  arguments.option("--max-steps", max_steps,
+                   "end a run after so many host instructions of all ranks, 0: no limit");
+  arguments.option("--threads", threads, "used inside kernels, 0: all cores");
+}
+
+Expected<interp::BackendRequest> BackendArguments::request(const Program& program) const {
+  interp::BackendRequest out;
+  out.name = backend;
+  const std::string wanted = machine.starts_with('@') ? machine.substr(1) : machine;
+  const Machine* found = nullptr;
+  if (wanted.empty()) {
+    found = program.machines.empty() ? find_builtin_machine("h200x8") : &program.machines.front();
+  } else {
+    found = program.find_machine(wanted);
+    if (!found) found = find_builtin_machine(wanted);
+  }
+  if (!found) {
+    return fail(ErrorKind::kUsage, "usage",
+                "no machine is called \"" + wanted + "\"; see `hostir machines`");
+  }
+  out.machine = *found;
+  out.seed = static_cast<uint64_t>(seed);
+  out.reference_kernels = kernels == "reference";
+  out.max_memory_bytes = max_memory_mib << 20;
+  if (threads > 0) cpu::set_thread_count(static_cast<int>(threads));
+  return out;
+}
+
+}  // namespace hostir::cli

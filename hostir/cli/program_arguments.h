@@ -1,0 +1,55 @@
+// The options that run, debug, bench and lower share: which program, on which mesh, with which
+// inputs.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hostir/cli/arguments.h"
+#include "hostir/cli/program_file.h"
+#include "interp/session/engine.h"
+
+namespace hostir::cli {
+
+struct ProgramArguments {
+  std::string path;
+  std::string function;  // `@f` or empty
+  std::vector<std::string> mesh;
+  std::optional<int64_t> ranks;
+  std::vector<std::string> sizes;
+  std::vector<std::string> inputs;
+  std::vector<std::string> keep;
+
+  void declare(Arguments& arguments);
+  void declare_inputs(Arguments& arguments);
+  /// Options for interp::prepare. Errors: kUsage.
+  Expected<interp::PrepareOptions> prepare_options() const;
+  /// `x=@x.npy`, `x=4xf32=[..]`, `x=normal(1)`, `@all.npz` (each member by name). Errors: kUsage,
+  /// io.
+  Expected<std::vector<interp::NamedInput>> named_inputs() const;
+  /// Loads, chooses, prepares. `file` must outlive the result's diagnostics.
+  Expected<std::shared_ptr<const interp::Prepared>> prepare(const LoadedFile& file) const;
+};
+
+/// How it runs: backend, machine, schedule, limits.
+struct BackendArguments {
+  std::string backend = "sim";
+  std::string machine;
+  std::string kernels = "fast";
+  int64_t seed = 0;
+  int64_t max_memory_mib = 0;
+  int64_t max_steps = 0;
+  int64_t threads = 0;
+
+  void declare(Arguments& arguments);
+  /// Errors: kUsage (unknown machine). The machine may be declared in the program.
+  Expected<interp::BackendRequest> request(const Program& program) const;
+};
+
+/// `NAME=REST` split at the first '='. Errors: kUsage, naming the option.
+Expected<std::pair<std::string, std::string>> split_binding(const std::string& text,
+                                                            const std::string& option);
+
+}  // namespace hostir::cli

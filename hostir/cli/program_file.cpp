@@ -1,0 +1,70 @@
+#include "hostir/cli/program_file.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "hostir/io/files.h"
+#include "hostir/text/parser.h"
+
+namespace hostir::cli {
+
+Expected<LoadedFile> load_file(const std::string& path) {
+  HOSTIR_ASSIGN_OR_RETURN(std::string text, io::read_file(path));
+  LoadedFile out;
+  const uint32_t id = out.sources.add(path == "-" ? "<stdin>" : path, std::move(text));
+  text::ParsedFile parsed = text::parse(out.sources, id);
+  out.parsed = parsed.ok();
+  out.file = std::move(parsed.file);
+  out.diagnostics = std::move(parsed.diagnostics);
+  return out;
+}
+
+Expected<ChosenFunction> choose_function(const LoadedFile& file, const std::string& function) {
+  std::vector<Diagnostic> errors;
+  for (const Diagnostic& d : file.diagnostics) {
+    if (d.severity == Severity::kError) errors.push_back(d);
+  }
+  if (!errors.empty()) return tl::unexpected(Error{ErrorKind::kInvalid, std::move(errors)});
+  const std::string wanted = function.starts_with('@') ? function.substr(1) : function;
+  for (const Program& part : file.file.parts) {
+    const Function* f = wanted.empty() ? part.main_function() : part.find_function(wanted);
+    if (f) return ChosenFunction{&part, f->name};
+  }
+  std::string names;
+  for (const Program& part : file.file.parts) {
+    for (const Function& f : part.functions) names += (names.empty() ? "@" : ", @") + f.name;
+  }
+  return fail(ErrorKind::kUsage, "no_function",
+              (wanted.empty() ? std::string("the file has no fusion and no host function")
+                              : "the file has no function @" + wanted) +
+                  (names.empty() ? "" : "; it has " + names));
+}
+
+Expected<std::vector<std::pair<std::string, int64_t>>> parse_sizes(
+    const std::vector<std::string>& items, const std::string& option) {
+  std::vector<std::pair<std::string, int64_t>> out;
+  for (const std::string& item : items) {
+    size_t begin = 0;
+    while (begin <= item.size()) {
+      const size_t end = std::min(item.find(',', begin), item.size());
+      const std::string pair = item.substr(begin, end - begin);
+      const size_t equals = pair.find('=');
+      int64_t n = 0;
+      const char* last = pair.data() + pair.size();
+      if (equals == std::string::npos || equals == 0) n = -1;
+      if (n == 0) {
+        const auto [p, error] = std::from_chars(pair.data() + equals + 1, last, n);
+        if (error != std::errc() || p != last) n = -1;
+      }
+      if (n < 0) {
+        return fail(ErrorKind::kUsage, "usage",
+                    option + " takes NAME=NUMBER, as in " + option + " tp=4, not \"" + pair + "\"");
+      }
+      out.emplace_back(pair.substr(0, equals), n);
+      begin = end + 1;
+    }
+  }
+  return out;
+}
+
+}  // namespace hostir::cli

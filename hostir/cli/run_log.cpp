@@ -1,0 +1,64 @@
+#include "hostir/cli/run_log.h"
+
+#include "hostir/io/files.h"
+#include "traces/run_description.h"
+
+namespace hostir::cli {
+
+std::string this_command_line() {
+  const auto raw = io::read_file("/proc/self/cmdline");
+  if (!raw) return "hostir";
+  std::string out;
+  for (const char c : *raw) out += c == '\0' ? ' ' : c;
+  while (out.ends_with(' ')) out.pop_back();
+  return out;
+}
+
+void RunLog::attach(interp::RunOptions& options) const {
+  options.trace = writer_.get();
+  options.value_mode = mode_;
+}
+
+Expected<void> RunLog::close() {
+  const auto closed = writer_->close();
+  if (!closed) return tl::unexpected(closed.error());
+  return {};
+}
+
+void LogArguments::declare(Arguments& arguments) {
+  arguments.option("--trace", path,
+                   "write a log, for `hostir replay`, `diff`, `trace`, `debug` and `gui`");
+  arguments.option("--trace-values", values,
+                   "none, digest, stats, or data=GLOB: what is kept of written tensors");
+  arguments.option("--trace-inputs-max", inputs_max_mib,
+                   "keep inputs in the log up to so many MiB, compressed");
+}
+
+Expected<std::unique_ptr<RunLog>> LogArguments::open(const interp::Prepared& prepared,
+                                                     const interp::BackendRequest& backend,
+                                                     const LoadedFile& file,
+                                                     const std::string& source_name) const {
+  if (path.empty()) return nullptr;
+  traces::TraceOptions options;
+  options.inputs_max_bytes = inputs_max_mib << 20;
+  options.value_mode = values;
+  auto mode = interp::Backend::ValueMode::kDigest;
+  if (values == "none") {
+    mode = interp::Backend::ValueMode::kNone;
+  } else if (values == "stats") {
+    mode = interp::Backend::ValueMode::kStats;
+  } else if (values.starts_with("data=")) {
+    options.data_globs.push_back(values.substr(5));
+  } else if (values != "digest") {
+    return fail(ErrorKind::kUsage, "usage",
+                "--trace-values takes none, digest, stats or data=GLOB, not " + values);
+  }
+  traces::RunDescription run = traces::describe(prepared, backend);
+  run.command_line = this_command_line();
+  run.source_name = source_name;
+  run.source_text = std::string(file.sources.text(0));
+  HOSTIR_ASSIGN_OR_RETURN(auto writer, traces::TraceWriter::create(path, run, options));
+  return std::make_unique<RunLog>(std::move(writer), mode);
+}
+
+}  // namespace hostir::cli

@@ -1,0 +1,46 @@
+// `--trace` and its options: the log that a run writes.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hostir/cli/arguments.h"
+#include "hostir/cli/program_file.h"
+#include "interp/session/engine.h"
+#include "traces/trace_writer.h"
+
+namespace hostir::cli {
+
+/// A log that is being written.
+class RunLog {
+ public:
+  RunLog(std::unique_ptr<traces::TraceWriter> writer, interp::Backend::ValueMode mode)
+      : writer_(std::move(writer)), mode_(mode) {}
+  void attach(interp::RunOptions& options) const;
+  Expected<void> close();
+  traces::TraceWriter& writer() { return *writer_; }
+
+ private:
+  std::unique_ptr<traces::TraceWriter> writer_;
+  interp::Backend::ValueMode mode_;
+};
+
+struct LogArguments {
+  std::string path;
+  std::string values = "digest";
+  int64_t inputs_max_mib = 64;
+
+  void declare(Arguments& arguments);
+  /// Null where no log is wanted. Errors: kUsage, those of the writer.
+  Expected<std::unique_ptr<RunLog>> open(const interp::Prepared& prepared,
+                                         const interp::BackendRequest& backend,
+                                         const LoadedFile& file,
+                                         const std::string& source_name) const;
+};
+
+/// The arguments of this process, for the log.
+std::string this_command_line();
+
+}  // namespace hostir::cli

@@ -1,0 +1,121 @@
+#include "hostir/cli/run_report.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "hostir/io/inline_value.h"
+
+namespace hostir::cli {
+
+namespace {
+
+constexpr int64_t kMaxPrintedElements = 64;
+
+struct Statistics {
+  double min = 0;
+  double max = 0;
+  double mean = 0;
+  int64_t nans = 0;
+  int64_t infs = 0;
+};
+
+Statistics statistics_of(const Tensor& tensor) {
+  Statistics s;
+  int64_t finite = 0;
+  double sum = 0;
+  const int64_t n = tensor.element_count();
+  for (int64_t i = 0; i < n; ++i) {
+    const double v = tensor.get_double(i);
+    if (std::isnan(v)) {
+      ++s.nans;
+    } else if (std::isinf(v)) {
+      ++s.infs;
+    } else {
+      s.min = finite == 0 ? v : std::min(s.min, v);
+      s.max = finite == 0 ? v : std::max(s.max, v);
+      sum += v;
+      ++finite;
+    }
+  }
+  if (finite > 0) s.mean = sum / static_cast<double>(finite);
+  return s;
+}
+
+std::string plural(int64_t n, const char* one) {
+  return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::string format_bytes(int64_t bytes) {
+  if (bytes < 1024) return fmt::format("{} B", bytes);
+  double value = static_cast<double>(bytes) / 1024;
+  for (const char* unit : {"KiB", "MiB", "GiB"}) {
+    if (value < 1024) return fmt::format("{:.3g} {}", value, unit);
+    value /= 1024;
+  }
+  return fmt::format("{:.4g} TiB", value);
+}
+
+std::string format_ns(int64_t ns) {
+  if (ns < 1000) return fmt::format("{} ns", ns);
+  double value = static_cast<double>(ns) / 1000;
+  for (const char* unit : {"us", "ms"}) {
+    if (value < 1000) return fmt::format("{:.4g} {}", value, unit);
+    value /= 1000;
+  }
+  return fmt::format("{:.4g} s", value);
+}
+
+std::string describe_value(const std::string& name, const Tensor& tensor) {
+  if (tensor.element_count() <= kMaxPrintedElements) {
+    return fmt::format("%{} = {}\n", name, io::format_inline_value(tensor));
+  }
+  const Statistics s = statistics_of(tensor);
+  std::string out =
+      fmt::format("%{} : {}  min {:.6g}  max {:.6g}  mean {:.6g}", name,
+                  io::format_shape_text(tensor.dtype, tensor.extents), s.min, s.max, s.mean);
+  if (s.nans > 0) out += fmt::format("  NaN {}", s.nans);
+  if (s.infs > 0) out += fmt::format("  Inf {}", s.infs);
+  return out + "\n";
+}
+
+std::string describe_shards(const interp::NamedOutput& output) {
+  std::string shape;
+  const size_t rank = output.global.extents.size();
+  for (size_t d = 0; d < rank; ++d) {
+    std::string sizes;
+    bool same = true;
+    for (size_t r = 0; r < output.local.size(); ++r) {
+      const std::string n = std::to_string(output.local[r][d]);
+      same = same && output.local[r][d] == output.local[0][d];
+      sizes += (r ? "|" : "") + n;
+    }
+    if (same && !output.local.empty()) sizes = std::to_string(output.local[0][d]);
+    shape += (d ? " x " : "") + sizes;
+  }
+  const Sharding* sharding = sharding_of(output.type);
+  return fmt::format("  %{} local {}{}\n", output.name, shape.empty() ? "scalar" : shape,
+                     sharding ? "  " + sharding->to_string() + "  " + sharding->to_pytorch() : "");
+}
+
+std::string describe_summary(const interp::RunResult& result, bool virtual_time) {
+  std::string out;
+  if (result.collectives.empty()) out += "collectives: none\n";
+  for (const interp::CollectiveCount& c : result.collectives) {
+    const std::string reduction = c.reduction ? " " + std::string(name(*c.reduction)) : "";
+    out += fmt::format("{} x {}{} over {}, {} per rank\n", c.count, c.kind, reduction, c.over,
+                       format_bytes(c.bytes));
+  }
+  int64_t peak = 0;
+  for (const int64_t p : result.peak_bytes) peak = std::max(peak, p);
+  out += fmt::format("peak memory {} on the fullest of {}\n", format_bytes(peak),
+                     plural(static_cast<int64_t>(result.peak_bytes.size()), "rank"));
+  out += fmt::format("{} of host text", plural(static_cast<int64_t>(result.steps), "instruction"));
+  if (virtual_time) out += fmt::format(", {} of simulated time", format_ns(result.finished_ns));
+  return out + "\n";
+}
+
+}  // namespace hostir::cli

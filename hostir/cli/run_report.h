@@ -1,0 +1,25 @@
+// What `run` prints about a finished run.
+#pragma once
+
+#include <string>
+
+#include "hostir/cli/terminal.h"
+#include "interp/session/engine.h"
+
+namespace hostir::cli {
+
+/// `%y : 2x4xf32` with the values where they are few, else min, max, mean, NaN and Inf counts.
+std::string describe_value(const std::string& name, const Tensor& tensor);
+
+/// Local shapes by rank, equal neighbours folded: `11|11|10 x 10`.
+std::string describe_shards(const interp::NamedOutput& output);
+
+/// Collectives per rank, peak memory, virtual time.
+std::string describe_summary(const interp::RunResult& result, bool virtual_time);
+
+/// `1.5 MiB`, `512 B`.
+std::string format_bytes(int64_t bytes);
+/// `12.3 us`, `450 ns`.
+std::string format_ns(int64_t ns);
+
+}  // namespace hostir::cli

@@ -1,0 +1,70 @@
+#include "hostir/cli/terminal.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace hostir::cli {
+
+Terminal::Terminal()
+    : out_is_terminal_(isatty(STDOUT_FILENO) == 1), error_is_terminal_(isatty(STDERR_FILENO) == 1) {
+  const bool no_colour = std::getenv("NO_COLOR") != nullptr;
+  if (out_is_terminal_ && !no_colour) out_colour_ = Colour::kAlways;
+  if (error_is_terminal_ && !no_colour) error_colour_ = Colour::kAlways;
+}
+
+void Terminal::print(std::string_view text) {
+  end_progress();
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+void Terminal::note(std::string_view line) {
+  end_progress();
+  std::fflush(stdout);
+  std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
+}
+
+int Terminal::report(const Error& error, const SourceManager& sources) {
+  end_progress();
+  std::fflush(stdout);
+  const std::string text = render(error.diagnostics, sources, error_colour_);
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  return exit_status(error.kind);
+}
+
+int Terminal::report(const Error& error) { return report(error, SourceManager()); }
+
+void Terminal::progress(std::string_view line) {
+  if (!error_is_terminal_) return;
+  std::fprintf(stderr, "\r\x1b[K%.*s", static_cast<int>(line.size()), line.data());
+  std::fflush(stderr);
+  progress_shown_ = true;
+}
+
+void Terminal::end_progress() {
+  if (!progress_shown_) return;
+  std::fprintf(stderr, "\r\x1b[K");
+  progress_shown_ = false;
+}
+
+std::string Terminal::styled(std::string_view text, Style style) const {
+  if (out_colour_ == Colour::kNever) return std::string(text);
+  const char* code = "1";
+  switch (style) {
+    case Style::kBold:
+      break;
+    case Style::kGood:
+      code = "32";
+      break;
+    case Style::kBad:
+      code = "31";
+      break;
+    case Style::kDim:
+      code = "2";
+      break;
+  }
+  return "\x1b[" + std::string(code) + "m" + std::string(text) + "\x1b[0m";
+}
+
+}  // namespace hostir::cli

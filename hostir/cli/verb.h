@@ -1,0 +1,28 @@
+// One verb of the command: what it is called, what it takes, what it does.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "hostir/cli/arguments.h"
+#include "hostir/cli/terminal.h"
+
+namespace hostir::cli {
+
+class Verb {
+ public:
+  virtual ~Verb() = default;
+  virtual std::string_view name() const = 0;
+  virtual std::string_view summary() const = 0;
+  /// One or more command lines with what they show; printed below the options.
+  virtual std::string_view example() const = 0;
+  virtual void declare(Arguments& arguments) = 0;
+  /// The exit status (DESIGN: 0 ok, 1 differs, 2 text, 3 run time, 4 stuck, 64 usage).
+  virtual int execute(Terminal& terminal) = 0;
+};
+
+/// All verbs in the order of the help.
+std::vector<std::unique_ptr<Verb>> make_verbs();
+
+}  // namespace hostir::cli

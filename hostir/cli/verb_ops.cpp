@@ -1,0 +1,46 @@
+#include "hostir/cli/verbs.h"
+#include "hostir/ops/table.h"
+
+namespace hostir::cli {
+
+namespace {
+
+class OpsVerb : public Verb {
+ public:
+  std::string_view name() const override { return "ops"; }
+  std::string_view summary() const override { return "The table of ops, or the record of one"; }
+  std::string_view example() const override {
+    return "  hostir ops                      all ops, one line each\n"
+           "  hostir ops linear               shapes, sharding rule, constraints, example\n"
+           "  hostir ops --format markdown    the table of the README";
+  }
+  void declare(Arguments& arguments) override {
+    arguments.positional("op", op_, "a mnemonic, e.g. matmul", Presence::kOptional);
+    arguments.choice("--format", format_, {"text", "markdown"}, "how the table is written");
+  }
+  int execute(Terminal& terminal) override {
+    if (op_.empty()) {
+      terminal.print(
+          ops_table(format_ == "markdown" ? TableFormat::kMarkdown : TableFormat::kText));
+      return 0;
+    }
+    const auto kind = find_op(op_);
+    if (!kind) {
+      const auto error =
+          fail(ErrorKind::kUsage, "usage", "no op is called \"" + op_ + "\"; see `hostir ops`");
+      return terminal.report(error.value());
+    }
+    terminal.print(op_documentation(*kind));
+    return 0;
+  }
+
+ private:
+  std::string op_;
+  std::string format_ = "text";
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_ops_verb() { return std::make_unique<OpsVerb>(); }
+
+}  // namespace hostir::cli

@@ -1,0 +1,78 @@
+#include <fmt/core.h>
+
+#include "hostir/cli/backends.h"
+#include "hostir/cli/program_arguments.h"
+#include "hostir/cli/verbs.h"
+#include "hostir/io/files.h"
+#include "hostir/script/runner.h"
+
+namespace hostir::cli {
+
+namespace {
+
+class TestVerb : public Verb {
+ public:
+  std::string_view name() const override { return "test"; }
+  std::string_view summary() const override { return "Run the tests that `.hir` files hold"; }
+  std::string_view example() const override {
+    return "  hostir test tests/programs tests/scripts -j 2        closes with `N passed, N "
+           "failed`\n"
+           "  hostir test my.hir --filter 'uneven*' --schedules 20\n"
+           "  hostir test my.hir --update                          rewrite expected values and "
+           "texts";
+  }
+  void declare(Arguments& arguments) override {
+    arguments.positionals("paths", paths_, "`.hir` files, or folders of them");
+    arguments.option("-j,--jobs", jobs_, "files at a time");
+    arguments.option("--filter", filter_, "only tests whose `file: title` matches");
+    arguments.flag("--update", update_, "rewrite what is expected instead of failing");
+    arguments.option("--junit", junit_, "write a JUnit XML file");
+    arguments.option("--schedules", schedules_, "at least so many schedules for each run");
+    arguments.flag("-v,--verbose", verbose_, "a line for every test, not only for those that fail");
+    backend_.declare(arguments);
+  }
+  int execute(Terminal& terminal) override {
+    script::TestOptions options;
+    options.filter = filter_;
+    options.jobs = static_cast<int>(jobs_);
+    options.update = update_ ? script::TestOptions::Update::kYes : script::TestOptions::Update::kNo;
+    options.schedules = schedules_;
+    auto request = backend_.request(Program());
+    if (!request) return terminal.report(request.error());
+    options.backend = *request;
+    const auto report = script::run_tests(paths_, options, make_backend_factory());
+    if (!report) return terminal.report(report.error());
+    if (!junit_.empty()) {
+      const auto written = io::write_file(junit_, script::to_junit(*report));
+      if (!written) return terminal.report(written.error());
+    }
+    if (verbose_) print_all(terminal, *report);
+    terminal.print(script::to_text(*report));
+    return report->failed() == 0 ? 0 : 1;
+  }
+
+ private:
+  static void print_all(Terminal& terminal, const script::TestReport& report) {
+    for (const script::TestCase& c : report.cases) {
+      const auto style = c.passed() ? Terminal::Style::kGood : Terminal::Style::kBad;
+      terminal.print(fmt::format("{} {}: {}  {:.3f} s\n",
+                                 terminal.styled(c.passed() ? "ok    " : "FAILED", style), c.file,
+                                 c.title, c.seconds));
+    }
+  }
+
+  std::vector<std::string> paths_;
+  int64_t jobs_ = 1;
+  int64_t schedules_ = 1;
+  std::string filter_;
+  std::string junit_;
+  bool update_ = false;
+  bool verbose_ = false;
+  BackendArguments backend_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_test_verb() { return std::make_unique<TestVerb>(); }
+
+}  // namespace hostir::cli

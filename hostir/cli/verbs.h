@@ -1,0 +1,23 @@
+// The makers of all verbs, one file each.
+#pragma once
+
+#include <memory>
+
+#include "hostir/cli/verb.h"
+
+namespace hostir::cli {
+
+std::unique_ptr<Verb> make_run_verb();
+std::unique_ptr<Verb> make_lower_verb();
+std::unique_ptr<Verb> make_fmt_verb();
+std::unique_ptr<Verb> make_verify_verb();
+std::unique_ptr<Verb> make_test_verb();
+std::unique_ptr<Verb> make_debug_verb();
+std::unique_ptr<Verb> make_replay_verb();
+std::unique_ptr<Verb> make_diff_verb();
+std::unique_ptr<Verb> make_trace_verb();
+std::unique_ptr<Verb> make_ops_verb();
+std::unique_ptr<Verb> make_machines_verb();
+std::unique_ptr<Verb> make_bench_verb();
+
+}  // namespace hostir::cli
