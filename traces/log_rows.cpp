@@ -93,9 +93,10 @@ Expected<std::vector<interp::LogCollective>> LogReader::collectives(const EventF
       connection->prepare(
           "SELECT event, branch, rank, communicator, sequence, kind, reduction, dtype, bytes, "
           "member_count, arrival_ns, start_ns, finish_ns, algbw_bytes_per_s, busbw_bytes_per_s, "
-          "instruction FROM collective WHERE event >= ? AND COALESCE(finish_ns, ?) >= ? AND "
+          "instruction, group_index, peer FROM collective WHERE event >= ? AND COALESCE(finish_ns, "
+          "?) >= ? AND "
           "COALESCE(arrival_ns, ?) < ? "
-          "ORDER BY start_ns IS NULL, start_ns, communicator, sequence, rank"));
+          "ORDER BY start_ns IS NULL, start_ns, communicator, group_index, sequence, rank"));
   s.bind_int(1, filter.first_id);
   s.bind_int(2, filter.from_ns);
   s.bind_int(3, filter.from_ns);
@@ -122,6 +123,8 @@ Expected<std::vector<interp::LogCollective>> LogReader::collectives(const EventF
     c.algbw_bytes_per_s = s.real(13);
     c.busbw_bytes_per_s = s.real(14);
     const auto instruction = static_cast<interp::CodeIndex>(s.integer(15));
+    c.group = static_cast<int32_t>(s.integer(16));
+    c.peer = static_cast<int32_t>(s.integer_or(17, -1));
     if (wanted(filter.ranks, c.rank) && wanted(filter.mnemonics, c.kind) &&
         wanted(filter.instructions, instruction) &&
         (!filter.branch || static_cast<int64_t>(*filter.branch) == s.integer(1))) {

@@ -25,22 +25,6 @@ void bind_text_or_null(Statement& statement, int index, std::string_view text) {
   }
 }
 
-/// Line `number` (1-based) of a text, without indentation and derived comments.
-std::string line_of(std::string_view text, uint32_t number) {
-  for (uint32_t i = 1; i < number; ++i) {
-    const size_t newline = text.find('\n');
-    if (newline == std::string_view::npos) return {};
-    text.remove_prefix(newline + 1);
-  }
-  std::string_view line = text.substr(0, text.find('\n'));
-  if (const size_t comment = line.find("//="); comment != std::string_view::npos) {
-    line = line.substr(0, comment);
-  }
-  const size_t begin = line.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return std::string(line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1));
-}
-
 std::string kernel_symbol(const Instruction& instruction) {
   const Symbol* kernel = instruction.attributes.get<Symbol>("kernel");
   return kernel != nullptr ? kernel->name : std::string();
@@ -132,9 +116,8 @@ Expected<void> write_instruction_rows(Database& database, const RunDescription& 
     const CodeInstruction& c = code.instructions[index];
     const Instruction& source = code.source(index);
     const uint32_t line = index < run.lines.size() ? run.lines[index] : 0;
-    const std::string text = index < run.instruction_texts.size() ? run.instruction_texts[index]
-                             : line > 0                           ? line_of(run.program_text, line)
-                                                                  : std::string();
+    const std::string text =
+        index < run.instruction_texts.size() ? run.instruction_texts[index] : std::string();
     const std::string address = code.address(index);
     const std::string kernel = kernel_symbol(source);
     const std::string from = from_text(source);

@@ -54,7 +54,7 @@ struct RunDescription {
   std::string source_text;      // as it was given
   std::string program_text;     // what ran, canonical; its host function is `code->entry`
   std::vector<uint32_t> lines;  // by CodeIndex, in program_text; 0: none
-  std::vector<std::string> instruction_texts;  // by CodeIndex; empty: taken from `lines`
+  std::vector<std::string> instruction_texts;  // by CodeIndex; one line each
   std::vector<interp::Rank> local_ranks;       // empty: all
   std::vector<interp::Rank> started_ranks;     // empty: all
   std::vector<interp::LogPhase> phases;

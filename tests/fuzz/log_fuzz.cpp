@@ -1,0 +1,44 @@
+// Opens any bytes as a log and reads everything that can be read: a diagnostic, never a crash.
+//
+// The corpus holds a small log; mutations of it go deep, because checksums are only on blocks.
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "traces/log_reader.h"
+
+namespace {
+
+std::string scratch_file() {
+  std::string pattern = (std::filesystem::temp_directory_path() / "log-fuzz-XXXXXX").string();
+  return mkdtemp(pattern.data()) != nullptr ? pattern + "/log.db" : "log.db";
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  static const std::string path = scratch_file();
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(data), static_cast<std::streamsize>(size));
+  auto opened = hostir::traces::open_log(path);
+  if (!opened) return 0;
+  hostir::traces::LogReader& log = **opened;
+  const auto extent = log.refresh();
+  for (hostir::interp::TrackId track = 0; track < 4; ++track) {
+    if (extent) (void)log.timeline({track, extent->begin_ns, extent->end_ns, 100});
+  }
+  (void)log.events({});
+  (void)log.event(1);
+  (void)log.loop_path(1);
+  (void)log.collectives({});
+  (void)log.memory(0, 0, 1000, 10);
+  (void)log.writes(0, hostir::interp::kNoRank, std::vector<int64_t>{0, 0});
+  (void)log.faults();
+  (void)log.decisions();
+  (void)log.input_data(0);
+  (void)log.check();
+  return 0;
+}

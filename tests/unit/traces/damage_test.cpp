@@ -1,0 +1,199 @@
+// Killed writers and damaged files: a diagnostic, never a crash.
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <thread>
+
+#include "synthetic_run.h"
+#include "traces/log_reader.h"
+#include "traces/schema.h"
+#include "traces/sqlite.h"
+#include "traces/trace_writer.h"
+
+namespace hostir::traces {
+namespace {
+
+using testing::ScratchDirectory;
+using testing::synthetic_description;
+using testing::SyntheticRun;
+
+/// Calls everything that reads; what it says does not matter, only that it comes back.
+void read_everything(const std::string& path) {
+  const auto opened = open_log(path);
+  if (!opened) {
+    EXPECT_FALSE(opened.error().diagnostics.empty());
+    EXPECT_FALSE(opened.error().message().empty());
+    return;
+  }
+  LogReader& log = **opened;
+  const auto extent = log.refresh();
+  for (interp::TrackId track = 0; track < std::min<size_t>(log.tracks().size(), 8); ++track) {
+    const interp::LogExtent e = extent ? *extent : interp::LogExtent{};
+    (void)log.timeline({track, e.begin_ns, e.end_ns, 500});
+  }
+  (void)log.events({});
+  (void)log.event(3);
+  (void)log.loop_path(2);
+  (void)log.collectives({});
+  (void)log.memory(0, 0, 100000, 100);
+  for (int64_t tensor = 0; tensor < 2; ++tensor)
+    (void)log.writes(tensor, -1, std::vector<int64_t>{});
+  (void)log.faults();
+  (void)log.decisions();
+  for (size_t i = 0; i < 2; ++i) (void)log.input_data(i);
+  for (const View& view : schema_views()) {
+    (void)log.query("SELECT * FROM " + std::string(view.name), 1000);
+  }
+  (void)log.check();
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+std::string small_log(const ScratchDirectory& scratch) {
+  const std::string path = scratch.file("good.db");
+  auto writer = TraceWriter::create(path, synthetic_description(2), {.plain_events = 100});
+  EXPECT_TRUE(writer);
+  SyntheticRun run(**writer, 2);
+  run.iterate(40, /*log_values=*/true);
+  (*writer)->decision({interp::DecisionRecord::Kind::kFreeze, 3, 0, 1, ""});
+  (*writer)->fault({"deadlock", "rank 0 waits", {0}, {"@f#2"}, {}});
+  EXPECT_TRUE((*writer)->close());
+  return path;
+}
+
+TEST(Damage, FlippedBitsAndTruncation) {
+  const ScratchDirectory scratch;
+  const std::string good = read_file(small_log(scratch));
+  ASSERT_GT(good.size(), 10000U);
+  const std::string path = scratch.file("bad.db");
+  std::mt19937_64 random(7);
+  for (int round = 0; round < 400; ++round) {
+    std::string bad = good;
+    const auto flips = 1 + random() % 20;
+    for (uint64_t i = 0; i < flips; ++i) {
+      // Pages are mostly empty at this size: half of the flips go where something is.
+      size_t at = random() % bad.size();
+      for (int tries = 0; tries < 50 && i % 2 == 0 && bad[at] == 0; ++tries) {
+        at = random() % bad.size();
+      }
+      bad[at] = static_cast<char>(bad[at] ^ (1 << random() % 8));
+    }
+    if (round % 4 == 0) bad.resize(random() % bad.size());
+    std::ofstream(path, std::ios::binary) << bad;
+    read_everything(path);
+  }
+}
+
+TEST(Damage, ChangedRowsAreFound) {
+  const ScratchDirectory scratch;
+  const std::string path = small_log(scratch);
+  {
+    auto database = Database::open(path, Database::Mode::kReadWrite);
+    ASSERT_TRUE(database);
+    ASSERT_TRUE(database->execute("UPDATE event_row SET bytes = 65 WHERE id = 7"));
+  }
+  const auto log = open_log(path);
+  ASSERT_TRUE(log);
+  const auto problems = (*log)->check();
+  ASSERT_TRUE(problems);
+  ASSERT_EQ(problems->size(), 1U);
+  EXPECT_NE(problems->front().find("event_row"), std::string::npos);
+}
+
+TEST(Damage, NonsenseInEveryColumn) {
+  const ScratchDirectory scratch;
+  const std::string good = small_log(scratch);
+  const std::string path = scratch.file("nonsense.db");
+  for (const Table& table : schema_tables()) {
+    for (const Column& column : table.columns) {
+      for (const char* value : {"NULL", "-1", "9223372036854775807", "-9223372036854775808", "'1x'",
+                                "x'00ff00ff'", "1e300"}) {
+        std::filesystem::copy_file(good, path, std::filesystem::copy_options::overwrite_existing);
+        {
+          auto database = Database::open(path, Database::Mode::kReadWrite);
+          ASSERT_TRUE(database);
+          (void)database->execute("UPDATE OR IGNORE " + std::string(table.name) + " SET " +
+                                  std::string(column.name) + " = " + value +
+                                  " WHERE rowid % 3 = 1");
+        }
+        read_everything(path);
+      }
+    }
+  }
+}
+
+TEST(Damage, WrongFilesAreNamed) {
+  const ScratchDirectory scratch;
+  const auto id = [](const std::string& path) {
+    const auto log = open_log(path);
+    return log ? std::string("opened") : log.error().diagnostics[0].id;
+  };
+  EXPECT_EQ(id(scratch.file("missing.db")), "log_missing");
+  EXPECT_EQ(id(scratch.file(".")), "log_not_a_log");
+  std::ofstream(scratch.file("text.db")) << "mesh @m = <tp=2>";
+  EXPECT_EQ(id(scratch.file("text.db")), "log_not_a_log");
+  std::ofstream(scratch.file("empty.db")) << "";
+  EXPECT_EQ(id(scratch.file("empty.db")), "log_not_a_log");
+  {
+    auto other = Database::open(scratch.file("other.db"), Database::Mode::kCreate);
+    ASSERT_TRUE(other && other->execute("CREATE TABLE t (a)"));
+  }
+  EXPECT_EQ(id(scratch.file("other.db")), "log_not_a_log");
+  const std::string path = small_log(scratch);
+  {
+    auto database = Database::open(path, Database::Mode::kReadWrite);
+    ASSERT_TRUE(database && database->execute("PRAGMA user_version = 1000"));
+  }
+  EXPECT_EQ(id(path), "log_newer");
+}
+
+TEST(Killed, LogOpensAndSaysThatItWasCut) {
+  const ScratchDirectory scratch;
+  std::mt19937_64 random(11);
+  for (int round = 0; round < 12; ++round) {
+    const std::string path = scratch.file("killed" + std::to_string(round) + ".db");
+    int ready[2];
+    ASSERT_EQ(pipe(ready), 0);
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      auto writer = TraceWriter::create(path, synthetic_description(2), {.plain_events = 5000});
+      if (!writer || write(ready[1], "x", 1) != 1) _exit(1);
+      SyntheticRun run(**writer, 2);
+      while (true) run.iterate(10);
+    }
+    char byte = 0;
+    ASSERT_EQ(read(ready[0], &byte, 1), 1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(random() % 400));
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    close(ready[0]);
+    close(ready[1]);
+
+    const auto log = open_log(path);
+    ASSERT_TRUE(log) << log.error().message();
+    EXPECT_EQ((*log)->run().ending, interp::LogEnding::kCut);
+    EXPECT_EQ((*log)->phases().size(), 1U);
+    EXPECT_TRUE((*log)->input_data(0));
+    const auto extent = (*log)->refresh();
+    ASSERT_TRUE(extent) << extent.error().message();
+    const auto events = (*log)->query("SELECT COUNT(*), MAX(id) + 1 FROM event");
+    ASSERT_TRUE(events);
+    EXPECT_EQ(std::get<int64_t>(events->rows[0][0]), extent->event_count);
+    const auto problems = (*log)->check();
+    ASSERT_TRUE(problems);
+    EXPECT_TRUE(problems->empty());
+  }
+}
+
+}  // namespace
+}  // namespace hostir::traces

@@ -1,0 +1,74 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "hostir/text/printer.h"
+#include "interp/session/engine.h"
+#include "traces/run_description.h"
+
+namespace hostir::traces {
+namespace {
+
+/// The machine as a text of its own, so that a log does not need this program's built-in ones.
+std::string machine_text(const Machine& machine) {
+  if (machine.name.empty()) return {};
+  Program program;
+  program.add_machine(machine);
+  return text::print(program);
+}
+
+std::vector<InputDescription> inputs_of(const interp::Prepared& prepared) {
+  std::vector<InputDescription> inputs;
+  for (const auto& [name, tensor] : prepared.inputs) {
+    InputDescription input;
+    input.name = name;
+    input.tensor = tensor;
+    for (const auto& [generated, expression] : prepared.input_texts) {
+      if (generated != name) continue;
+      input.kind = InputDescription::Kind::kGenerator;
+      input.expression = expression;
+    }
+    inputs.push_back(std::move(input));
+  }
+  return inputs;
+}
+
+}  // namespace
+
+RunDescription describe(const interp::Prepared& prepared, const interp::BackendRequest& backend) {
+  RunDescription run;
+  run.code = prepared.code;
+  run.function = prepared.function;
+  run.backend = backend.name;
+  run.seed = backend.seed;
+  run.schedule = backend.schedule;
+  run.machine = backend.machine.name;
+  run.machine_text = machine_text(backend.machine);
+  run.virtual_time = backend.name != "cuda";
+  for (const interp::CodeInstruction& c : prepared.code->instructions) {
+    run.instruction_texts.push_back(
+        text::print_line(*prepared.code->functions[c.function], c.instr));
+  }
+  if (prepared.source != nullptr) run.source_text = text::print(*prepared.source);
+  if (prepared.view != nullptr) {
+    run.program_text = std::string(prepared.view->text());
+    run.lines = prepared.view->lines;
+    for (const interp::PhaseText& phase : prepared.view->phases) {
+      run.phases.push_back({phase.name, phase.text});
+    }
+  }
+  for (const ExplainRecord& record : prepared.explanation) {
+    run.explanations.push_back(
+        {"%" + record.value, record.pass,
+         fmt::format("{}: {}{}", record.what, record.sentence,
+                     record.from.empty() ? "" : " (from " + record.from + ")")});
+  }
+  run.inputs = inputs_of(prepared);
+  run.properties.emplace_back("kernels", backend.reference_kernels ? "reference" : "fast");
+  if (backend.max_memory_bytes > 0) {
+    run.properties.emplace_back("max_memory_bytes", std::to_string(backend.max_memory_bytes));
+  }
+  return run;
+}
+
+}  // namespace hostir::traces

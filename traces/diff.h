@@ -1,0 +1,43 @@
+// Two logs compared: of two runs, two backends, or two versions of a program.
+//
+// Structure first (instructions, what each rank executed, collectives), then what was written, by
+// name of the tensor. Tensors are compared by digest; where contents of both sides are in the logs,
+// within a tolerance. One finding per tensor: its first divergence.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "traces/log_reader.h"
+
+namespace hostir::traces {
+
+struct DiffOptions {
+  double atol = 0;  // |a - b| <= atol + rtol * |b|, where the contents are known
+  double rtol = 0;
+};
+
+struct DiffFinding {
+  std::string what;  // "program", "instructions", "collectives", "value", "fault"
+  std::string sentence;
+  std::string tensor;  // of a value
+  int64_t event_a = -1;
+  int64_t event_b = -1;
+  interp::Rank rank = interp::kNoRank;
+};
+
+struct DiffReport {
+  std::vector<DiffFinding> findings;  // empty: equal
+  int64_t instructions = 0;           // compared
+  int64_t collectives = 0;
+  int64_t values = 0;
+};
+
+/// Errors: those of reading.
+Expected<DiffReport> diff(const LogReader& a, const LogReader& b, const DiffOptions& options = {});
+
+/// One line per finding, or what was equal.
+std::string to_string(const DiffReport& report);
+
+}  // namespace hostir::traces

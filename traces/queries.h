@@ -1,0 +1,41 @@
+// What `hostir trace info|events|collectives|memory|sql` print: tables of names and numbers.
+//
+// Each function answers one question of a person at a terminal; `print_table` writes any table for
+// people, spreadsheets or programs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "interp/session/log_records.h"
+#include "traces/log_reader.h"
+
+namespace hostir::traces {
+
+/// Two columns, what and value: who, where, when, how it ended, how much there is of everything.
+Expected<interp::LogTable> info_table(const LogReader& log);
+
+struct EventQuery {
+  std::vector<interp::Rank> ranks;  // empty: all
+  std::vector<std::string> ops;     // mnemonics; empty: all
+  int64_t first = 0;                // event id
+  int64_t limit = 1000;
+};
+/// One row per executed instruction.
+Expected<interp::LogTable> events_table(const LogReader& log, const EventQuery& query);
+/// One row per meeting: who came, when, bytes, bandwidth.
+Expected<interp::LogTable> collectives_table(const LogReader& log);
+/// Peak per rank, and what was live then.
+Expected<interp::LogTable> memory_table(const LogReader& log);
+/// One row per fault, with its sentence.
+Expected<interp::LogTable> faults_table(const LogReader& log);
+
+enum class TableFormat : uint8_t { kTable, kCsv, kJson };
+/// `table`, `csv` or `json`.
+Expected<TableFormat> parse_table_format(std::string_view text);
+/// JSON: a list of objects; blobs as hexadecimal. CSV: RFC 4180. NULL is empty, in JSON null.
+std::string print_table(const interp::LogTable& table, TableFormat format);
+
+}  // namespace hostir::traces

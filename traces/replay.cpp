@@ -1,0 +1,321 @@
+#include "traces/replay.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "interp/core/history.h"
+#include "interp/core/interpreter.h"
+#include "traces/log_file.h"
+#include "traces/replay_checker.h"
+#include "traces/schema.h"
+
+namespace hostir::traces {
+
+using interp::LogEvent;
+
+namespace {
+
+constexpr std::string_view kLayoutQuery =
+    "SELECT t.function || '/' || t.name AS name, t.dtype, t.shape, t.sharding, s.rank, s.offset, "
+    "s.local_shape, s.bytes FROM tensor t LEFT JOIN shard s ON s.tensor = t.id ORDER BY t.id, "
+    "s.rank";
+
+/// The first row in which two databases answer differently, as a sentence; empty: none.
+Expected<std::string> first_difference(Database& logged, Database& now, std::string_view sql) {
+  HOSTIR_ASSIGN_OR_RETURN(Statement a, logged.prepare(sql));
+  HOSTIR_ASSIGN_OR_RETURN(Statement b, now.prepare(sql));
+  const auto text = [](const Statement& row) {
+    std::string out;
+    for (int i = 0; i < row.column_count(); ++i) {
+      out += fmt::format("{}{}={}", i > 0 ? " " : "", row.column_name(i), row.text(i));
+    }
+    return out;
+  };
+  while (true) {
+    HOSTIR_ASSIGN_OR_RETURN(const bool more_a, a.step());
+    HOSTIR_ASSIGN_OR_RETURN(const bool more_b, b.step());
+    if (!more_a && !more_b) return std::string();
+    const std::string was = more_a ? text(a) : "nothing";
+    const std::string is = more_b ? text(b) : "nothing";
+    if (was != is) return fmt::format("was {}, is {}", was, is);
+  }
+}
+
+/// A decision by hand, with the event before which it was taken.
+struct ManualDecision {
+  int64_t before_event = 0;
+  uint64_t number = 0;
+  std::string kind;
+  interp::Rank rank = interp::kNoRank;
+  std::string detail;
+};
+
+Expected<std::vector<ManualDecision>> manual_decisions(Database& database) {
+  std::vector<ManualDecision> all;
+  HOSTIR_ASSIGN_OR_RETURN(
+      Statement s, database.prepare("SELECT event_count, number, kind, rank, detail FROM decision "
+                                    "WHERE kind <> 'branch' ORDER BY id"));
+  while (true) {
+    HOSTIR_ASSIGN_OR_RETURN(const bool more, s.step());
+    if (!more) return all;
+    all.push_back({s.integer(0), static_cast<uint64_t>(s.integer(1)), s.text(2),
+                   static_cast<interp::Rank>(s.integer_or(3, interp::kNoRank)), s.text(4)});
+  }
+}
+
+std::optional<std::vector<std::byte>> parse_hex(std::string_view text) {
+  const auto digit = [](char c) {
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+  };
+  if (text.size() % 2 != 0) return std::nullopt;
+  std::vector<std::byte> bytes;
+  for (size_t i = 0; i < text.size(); i += 2) {
+    const int high = digit(text[i]), low = digit(text[i + 1]);
+    if (high < 0 || low < 0) return std::nullopt;
+    bytes.push_back(static_cast<std::byte>(high * 16 + low));
+  }
+  return bytes;
+}
+
+/// Executes the logged decisions. `History` is there only where the log goes back or branches.
+class Driver {
+ public:
+  Driver(const LogReader& log, Database& database, ReplayChecker& checker,
+         interp::Interpreter& interpreter, interp::History* history)
+      : log_(log),
+        database_(database),
+        checker_(checker),
+        interpreter_(interpreter),
+        history_(history) {}
+
+  Expected<void> run(const std::stop_token& stop) {
+    HOSTIR_ASSIGN_OR_RETURN(decisions_, manual_decisions(database_));
+    HOSTIR_ASSIGN_OR_RETURN(EventScanner scanner,
+                            EventScanner::create(database_, log_.tables().limits(), {}));
+    int64_t next_id = 0;
+    while (!checker_.divergence()) {
+      if (stop.stop_requested()) {
+        return fail(ErrorKind::kRuntime, "log_cancelled", "the replay was cancelled");
+      }
+      HOSTIR_ASSIGN_OR_RETURN(const LogEvent* event, scanner.next());
+      if (event == nullptr || event->id != next_id) break;  // a cut may leave holes at the end
+      ++next_id;
+      HOSTIR_TRY(decide_until(event->id));
+      HOSTIR_TRY(execute(*event));
+      if (!checker_.error()) return checker_.error();
+    }
+    if (checker_.divergence()) return {};
+    HOSTIR_TRY(decide_until(std::numeric_limits<int64_t>::max()));
+    return provoke_fault();
+  }
+
+ private:
+  Expected<void> go_to(uint64_t position) {
+    if (interpreter_.position() == position) return {};
+    if (history_ == nullptr || position > history_->size()) {
+      return fail(ErrorKind::kRuntime, "log_damaged",
+                  fmt::format("the log has no decision {} before decision {}",
+                              interpreter_.position(), position));
+    }
+    HOSTIR_ASSIGN_OR_RETURN(const auto moved, history_->go_to(position));
+    return {};
+  }
+
+  Expected<void> decide_until(int64_t event) {
+    for (; next_decision_ < decisions_.size() && decisions_[next_decision_].before_event <= event;
+         ++next_decision_) {
+      HOSTIR_TRY(decide(decisions_[next_decision_]));
+    }
+    return {};
+  }
+
+  Expected<void> decide(const ManualDecision& d) {
+    HOSTIR_TRY(go_to(d.number));
+    if (d.rank < 0 || d.rank >= interpreter_.code().rank_count) {
+      return fail(ErrorKind::kRuntime, "log_damaged", "a decision names no rank of the run");
+    }
+    if (d.kind == "freeze") {
+      history_ != nullptr ? history_->freeze(d.rank) : interpreter_.freeze(d.rank);
+    } else if (d.kind == "thaw") {
+      history_ != nullptr ? history_->thaw(d.rank) : interpreter_.thaw(d.rank);
+    } else if (d.kind == "edit") {
+      return edit(d);
+    }
+    return {};
+  }
+
+  /// `%name+offset:hex`, as the interpreter writes it.
+  Expected<void> edit(const ManualDecision& d) {
+    const size_t plus = d.detail.rfind('+');
+    const size_t colon = d.detail.find(':', plus == std::string::npos ? 0 : plus);
+    if (plus == std::string::npos || colon == std::string::npos) {
+      return fail(ErrorKind::kRuntime, "log_damaged", "an edit in the log is damaged");
+    }
+    const std::string name = d.detail.substr(0, plus);
+    const int64_t offset = std::strtoll(d.detail.c_str() + plus + 1, nullptr, 10);
+    const auto bytes = parse_hex(std::string_view(d.detail).substr(colon + 1));
+    const std::vector<interp::AllocationView> allocations = interpreter_.allocations(d.rank);
+    const auto found = std::find_if(allocations.rbegin(), allocations.rend(),
+                                    [&](const interp::AllocationView& a) {
+                                      return interpreter_.code().register_name(a.reg) == name;
+                                    });
+    if (!bytes || found == allocations.rend()) {
+      return fail(ErrorKind::kRuntime, "log_damaged",
+                  fmt::format("the edited buffer {} is not there on rank {}", name, d.rank));
+    }
+    return history_ != nullptr ? history_->edit(d.rank, found->id, offset, *bytes)
+                               : interpreter_.edit(d.rank, found->id, offset, *bytes);
+  }
+
+  Expected<interp::StepResult> step(interp::Rank rank) {
+    return history_ != nullptr ? history_->step(rank) : interpreter_.step(rank);
+  }
+
+  Expected<void> execute(const LogEvent& event) {
+    HOSTIR_TRY(go_to(event.decision));
+    checker_.expect(event);
+    HOSTIR_ASSIGN_OR_RETURN(const interp::StepResult result, step(event.rank));
+    using Outcome = interp::StepResult::Outcome;
+    if (result.outcome == Outcome::kExecuted || result.outcome == Outcome::kFault) return {};
+    Divergence d;
+    d.what = "order";
+    d.event = event.id;
+    d.rank = event.rank;
+    d.address = log_.instructions()[event.instruction].address;
+    d.text = log_.instructions()[event.instruction].text;
+    d.sentence = fmt::format("event {}, rank {}, {} {}: was executed here, but the rank {} now",
+                             d.event, d.rank, d.address, d.text,
+                             result.outcome == Outcome::kBlocked  ? "is blocked"
+                             : result.outcome == Outcome::kFrozen ? "is frozen"
+                                                                  : "has returned");
+    checker_.report(std::move(d));
+    return {};
+  }
+
+  /// An instruction that fails leaves a fault but no event: execute it again too.
+  Expected<void> provoke_fault() {
+    HOSTIR_ASSIGN_OR_RETURN(const std::vector<interp::LogFault> faults, log_.faults());
+    if (log_.run().ending != interp::LogEnding::kClosed) return {};
+    for (size_t i = checker_.faults().size(); i < faults.size(); ++i) {
+      if (faults[i].ranks.empty() || checker_.faults().size() > i) continue;
+      const auto next = interpreter_.next_rank();
+      const interp::Rank rank = next.value_or(faults[i].ranks.front());
+      if (rank < 0 || rank >= interpreter_.code().rank_count) return {};
+      HOSTIR_TRY(step(rank));
+    }
+    return {};
+  }
+
+  const LogReader& log_;
+  Database& database_;
+  ReplayChecker& checker_;
+  interp::Interpreter& interpreter_;
+  interp::History* history_;
+  std::vector<ManualDecision> decisions_;
+  size_t next_decision_ = 0;
+};
+
+/// Layouts of all tensors and the list of instructions; a sentence where they differ.
+Expected<std::string> compare_program(Database& logged, Database& now) {
+  HOSTIR_ASSIGN_OR_RETURN(std::string difference,
+                          first_difference(logged, now, "SELECT id, address, op FROM instruction"));
+  if (!difference.empty()) return "an instruction " + difference;
+  HOSTIR_ASSIGN_OR_RETURN(difference, first_difference(logged, now, kLayoutQuery));
+  if (!difference.empty()) return "a layout " + difference;
+  return std::string();
+}
+
+Expected<bool> goes_back(Database& database) {
+  HOSTIR_ASSIGN_OR_RETURN(
+      const auto branches,
+      database.query_int("SELECT COUNT(*) FROM decision WHERE kind = 'branch'"));
+  return branches.value_or(0) > 0;
+}
+
+interp::Backend::ValueMode value_mode_of(Database& database) {
+  const auto stats = database.query_int(
+      "SELECT COUNT(mean) * 2 + (COUNT(*) > 0) FROM (SELECT mean FROM value "
+      "LIMIT 1)");
+  const int64_t found = stats ? stats->value_or(0) : 0;
+  return found > 1   ? interp::Backend::ValueMode::kStats
+         : found > 0 ? interp::Backend::ValueMode::kDigest
+                     : interp::Backend::ValueMode::kNone;
+}
+
+}  // namespace
+
+Expected<ReplayReport> replay(const std::string& path, const interp::BackendFactory& make_backend,
+                              std::stop_token stop) {
+  HOSTIR_ASSIGN_OR_RETURN(const std::unique_ptr<LogReader> log, open_log(path));
+  HOSTIR_ASSIGN_OR_RETURN(RecordedRun recorded, recorded_run(*log));
+  HOSTIR_ASSIGN_OR_RETURN(const auto connection, log->connect(stop));
+  Database& database = *connection;
+
+  ReplayReport report;
+  report.cut = log->run().ending != interp::LogEnding::kClosed;
+  RunDescription again;
+  again.code = recorded.code;
+  HOSTIR_ASSIGN_OR_RETURN(Database tables, Database::in_memory());
+  HOSTIR_TRY(tables.execute(schema_sql()));
+  HOSTIR_TRY(write_instruction_rows(tables, again));
+  HOSTIR_ASSIGN_OR_RETURN(TensorIndex tensors, write_tensor_rows(tables, again));
+  HOSTIR_ASSIGN_OR_RETURN(const std::string difference, compare_program(database, tables));
+  if (!difference.empty()) {
+    report.divergence.emplace();
+    report.divergence->what = "layout";
+    report.divergence->sentence = difference;
+    return report;
+  }
+
+  if (recorded.backend.name == "cuda") recorded.backend.name = "sim";
+  HOSTIR_ASSIGN_OR_RETURN(const std::unique_ptr<interp::Backend> backend,
+                          make_backend(recorded.backend));
+  backend->set_value_mode(value_mode_of(database));
+  ReplayChecker checker(*log, *recorded.code, std::move(tensors));
+  HOSTIR_TRY(checker.prepare(database));
+  interp::InterpreterOptions options;
+  options.issue_ns = interp::issue_ns(recorded.backend.machine);
+  options.ranks = recorded.started_ranks;
+  if (recorded.max_steps > 0) options.max_steps = recorded.max_steps;
+  if (recorded.backend.max_memory_bytes > 0) {
+    options.max_memory_bytes = recorded.backend.max_memory_bytes;
+  }
+  HOSTIR_ASSIGN_OR_RETURN(const std::unique_ptr<interp::Interpreter> interpreter,
+                          interp::Interpreter::create(recorded.code, *backend, &checker, options));
+  checker.set_interpreter(interpreter.get());
+  if (recorded.inputs.size() != recorded.code->parameters.size()) {
+    return fail(ErrorKind::kRuntime, "replay_input", "the log does not hold every input");
+  }
+  for (size_t i = 0; i < recorded.inputs.size(); ++i) {
+    HOSTIR_TRY(interpreter->bind(i, recorded.inputs[i]));
+  }
+  std::unique_ptr<interp::History> history;
+  HOSTIR_ASSIGN_OR_RETURN(const bool back, goes_back(database));
+  if (back) {
+    HOSTIR_ASSIGN_OR_RETURN(history, interp::History::create(*interpreter));
+  }
+  HOSTIR_TRY(Driver(*log, database, checker, *interpreter, history.get()).run(stop));
+  checker.finish();
+  HOSTIR_TRY(checker.error());
+
+  report.divergence = checker.divergence();
+  report.events = checker.events();
+  report.values = checker.values();
+  if (report.divergence && report.divergence->what == "value") {
+    report.notes.push_back(fmt::format("the log was made on {}", log->run().host));
+  }
+  return report;
+}
+
+std::string to_string(const ReplayReport& report) {
+  std::string out =
+      report.divergence
+          ? fmt::format("differs: {}\n", report.divergence->sentence)
+          : fmt::format("equal: {} events, {} values{}\n", report.events, report.values,
+                        report.cut ? "; the log was cut and is equal up to there" : "");
+  for (const std::string& note : report.notes) out += "note: " + note + "\n";
+  return out;
+}
+
+}  // namespace hostir::traces

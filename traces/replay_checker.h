@@ -1,0 +1,76 @@
+// Compares what a replay tells with what the log holds, as it comes.
+//
+// The replay's records are joined into events by the same assembler that the writer uses, so event
+// n here is event n there; values are compared in order of completion. Nothing but what is in
+// flight is in memory. The earliest divergence is kept.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "interp/core/interpreter.h"
+#include "traces/event_assembler.h"
+#include "traces/log_reader.h"
+#include "traces/replay.h"
+#include "traces/static_rows.h"
+
+namespace hostir::traces {
+
+class ReplayChecker final : public interp::TraceSink {
+ public:
+  /// `log` and `code` outlive the checker.
+  ReplayChecker(const LogReader& log, const interp::Code& code, TensorIndex tensors);
+
+  Expected<void> prepare(Database& database);
+  /// For contents of values that differ.
+  void set_interpreter(const interp::Interpreter* interpreter) { interpreter_ = interpreter; }
+
+  /// The next logged event, before it is executed again.
+  void expect(const interp::LogEvent& event);
+  /// Nothing more will come.
+  void finish();
+  void report(Divergence divergence);
+
+  // ---- what the replay tells
+  void issued(const interp::IssuedRecord& record) override;
+  void finished(const interp::FinishedRecord& record) override;
+  void value(const interp::ValueSummary& summary) override;
+  void decision(const interp::DecisionRecord&) override {}
+  void fault(const interp::FaultRecord& record) override;
+  void loop_path(interp::LoopPathId, interp::LoopPathId, interp::CodeIndex, int64_t) override {}
+
+  const std::optional<Divergence>& divergence() const { return divergence_; }
+  const Expected<void>& error() const { return error_; }  // of reading the log
+  int64_t events() const { return events_; }
+  int64_t values() const { return values_; }
+  const std::vector<interp::FaultRecord>& faults() const { return faults_; }
+
+ private:
+  struct LoggedValue;
+  Divergence at(const interp::LogEvent& event, std::string what) const;
+  void compare(const interp::LogEvent& got);
+  void compare_faults();
+  Expected<void> compare_value(const interp::ValueSummary& summary);
+  void find_element(Divergence& divergence, const interp::ValueSummary& summary, int64_t tensor,
+                    uint64_t logged_data) const;
+
+  const LogReader& log_;
+  const interp::Code& code_;
+  const TensorIndex tensors_;
+  const interp::Interpreter* interpreter_ = nullptr;
+  const bool cut_;
+  const bool compare_times_;
+  EventAssembler assembler_;
+  std::unordered_map<int64_t, interp::LogEvent> expected_;
+  std::vector<interp::FaultRecord> faults_;
+  Statement logged_values_;
+  bool values_end_ = false;
+  int64_t events_ = 0;
+  int64_t values_ = 0;
+  std::optional<Divergence> divergence_;
+  Expected<void> error_;
+};
+
+}  // namespace hostir::traces
