@@ -185,6 +185,21 @@ void Cursor::skip_list_item() {
   }
 }
 
+void Cursor::skip_parameter() {
+  int depth = 0;
+  while (!at_end() && !at_piece()) {
+    const Token& token = peek();
+    const Token& after = peek(1);
+    if (token.is("(")) ++depth;
+    if (token.is(")") && depth-- == 0) return;
+    const bool declaration = (after.kind == TokenKind::kValue && peek(2).is(":")) ||
+                             after.is("inout") || after.is("tensor") || after.is("shard");
+    if (token.is(",") && depth == 0 && declaration) return;
+    if (token.is("{") && after.first_on_line) return;
+    next();
+  }
+}
+
 bool Cursor::Nesting::ok() {
   if (cursor_.nesting_ <= kMaxNesting) return true;
   cursor_.error("syntax_c5", "nested too deeply", cursor_.span_here());

@@ -69,6 +69,8 @@ class Cursor {
   /// Goes to one of `,` `)` `}` `]` `>` outside of what opens here; at most to the end of the
   /// list's construct.
   void skip_list_item();
+  /// Goes to the `,` before the next parameter or result, or to the `)` behind the last.
+  void skip_parameter();
   bool at_piece() const;
 
   /// Counts nesting; `ok()` is false (and reported) where it is too deep.

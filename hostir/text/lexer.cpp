@@ -167,7 +167,7 @@ class Lexer {
     push(TokenKind::kShape, text_.substr(at_, end - at_), at_, end);
   }
 
-  // Inside `tensor<` and `shard<`: up to `,` or `>` outside of parentheses.
+  // Inside `tensor<` and `shard<`: up to `>`, or to `,` or a blank outside of parentheses.
   void lex_shape() {
     in_shape_ = false;
     uint32_t end = at_;
@@ -176,7 +176,7 @@ class Lexer {
       const char c = text_[end];
       if (c == '(') ++depth;
       if (c == ')') --depth;
-      if (depth <= 0 && (c == ',' || c == '>' || is_blank(c))) break;
+      if (c == '>' || (depth <= 0 && (c == ',' || is_blank(c)))) break;
       ++end;
     }
     push(TokenKind::kShape, text_.substr(at_, end - at_), at_, end);

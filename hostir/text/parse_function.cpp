@@ -67,7 +67,7 @@ void FunctionParser::parse_parameter() {
   }
   if (!type) {
     notes_.broken = true;
-    cursor_.skip_list_item();
+    cursor_.skip_parameter();
   }
   if (!name) return;
   parameter.value = declare({std::string(name->text), span}, type ? std::move(*type) : Type());
@@ -80,7 +80,7 @@ bool FunctionParser::parse_results() {
     if (!parse_result()) {
       notes_.broken = true;
       function_.results.push_back({});
-      cursor_.skip_list_item();
+      cursor_.skip_parameter();
     }
     if (!cursor_.accept(",")) break;
   }

@@ -26,7 +26,7 @@ std::optional<AxisRef> parse_axis(Cursor& cursor) {
                  "sub-axis of size " + std::to_string(*size) + " after " + std::to_string(*pre) +
                      ", sizes begin at 2 and 1",
                  cursor.span_from(begin));
-    return std::nullopt;
+    return AxisRef{axis.name};  // reading goes on
   }
   return axis;
 }
@@ -144,6 +144,11 @@ std::optional<Sharding> parse_layout(Cursor& cursor, const std::string& mesh) {
 }
 
 std::optional<Type> parse_type(Cursor& cursor, const SourceManager& sources) {
+  // Types without parameters; where they may stand is the verifier's business.
+  if (cursor.accept("event")) return EventType{};
+  if (cursor.accept("stream")) return StreamType{};
+  if (cursor.accept("comm")) return CommType{};
+  if (cursor.accept("index")) return IndexType{};
   const bool tensor = cursor.at("tensor");
   if (!tensor && !cursor.at("shard")) {
     cursor.unexpected("a type");

@@ -23,10 +23,6 @@ class FunctionVerifier {
   // Layouts that instructions have changed, by buffer; nullopt: control flow decides.
   using Layouts = std::map<ValueId, std::optional<Sharding>>;
 
-  struct RegionOwner {
-    const Instruction* instruction = nullptr;  // null: the body of the function
-  };
-
   bool is_host() const { return function_.kind == FunctionKind::kHost; }
   bool is_broken() const { return notes_.broken; }
 
@@ -36,6 +32,7 @@ class FunctionVerifier {
   void check_rule();
   /// Kind, sizes and sharding of a written type; false after a report.
   bool check_type(const Type& type, SourceSpan span);
+  bool check_is_buffer(const Type& type, SourceSpan span);
   bool check_buffer_mesh(const std::string& mesh, SourceSpan span);
   bool check_sizes(const Shape& shape, SourceSpan span);
   bool check_leaf(const IndexExpr& leaf, SourceSpan span);
@@ -54,23 +51,18 @@ class FunctionVerifier {
   bool infer(const Instruction& instruction);
   bool has_unnamed_result(const Instruction& instruction) const;
   bool accept_type(const Instruction& instruction, ValueId result, Type inferred);
-  void check_top_level(const Instruction& instruction);
+  bool check_axis_lists(const Instruction& instruction);
+  bool has_only_sharding(ValueId result) const;
 
-  void check_terminators();
-  void check_terminator(const Region& region, RegionOwner owner);
-  void check_return(const Instruction& instruction);
+  void set_argument_types(const Instruction& instruction);
+  void check_end();
+  void check_returned_layouts(const Instruction& instruction);
   void check_returned_layout(const Operand& operand, const ResultDecl& declared);
-  void check_loop_yield(const Instruction& instruction);
-  void check_branch_yields(const Instruction& instruction);
-  std::vector<Type> yielded(RegionId region) const;
-  const Instruction* terminator(const Region& region) const;
 
   VerifyContext& context_;
   Function& function_;
   const FunctionNotes& notes_;
   Layouts layouts_;
-  int depth_ = 0;          // of regions
-  bool past_top_ = false;  // something but streams and communicators was met
 };
 
 }  // namespace hostir::text

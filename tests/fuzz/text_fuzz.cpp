@@ -1,0 +1,24 @@
+// libFuzzer entry: any bytes may be parsed, and what is accepted prints to a fixpoint.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "hostir/text/expected_diagnostics.h"
+#include "hostir/text/parser.h"
+#include "hostir/text/printer.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace hostir;
+  SourceManager sources;
+  const uint32_t file = sources.add("input", std::string(data, data + size));
+  const text::ParsedFile parsed = text::parse(sources, file);
+  render(parsed.diagnostics, sources);
+  text::check_expected_diagnostics(sources, file, parsed.diagnostics);
+  if (!parsed.ok()) return 0;
+  const text::PrintOptions options{text::DerivedComments::kAll};
+  const std::string printed = text::print(parsed.file, options);
+  const text::ParsedFile again = text::parse(sources, sources.add("printed", printed));
+  if (!again.ok() || text::print(again.file, options) != printed) std::abort();
+  return 0;
+}
