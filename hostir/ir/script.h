@@ -170,11 +170,12 @@ struct TestPiece {
   friend bool operator==(const TestPiece&, const TestPiece&) = default;
 };
 
-/// `// expected-error@+1 {{text}}` in a negative script.
+/// `// expected-error@+1 {{text}}` in a negative script, or `expected-error[mesh_c2]@+1 {{text}}`.
 struct ExpectedDiagnostic {
   Severity severity = Severity::kError;
   int64_t line = 0;  // absolute, 1-based
-  std::string text;
+  std::string text;  // a part of the message
+  std::string id = {};
 };
 
 }  // namespace hostir
