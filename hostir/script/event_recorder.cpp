@@ -1,9 +1,17 @@
 #include "hostir/script/event_recorder.h"
 
+#include <utility>
+
 namespace hostir::script {
 
 void EventRecorder::issued(const interp::IssuedRecord& r) {
-  if (r.task != interp::kNoTask) by_task_[r.task].push_back(events_.size());
+  if (r.task != interp::kNoTask) {
+    std::vector<size_t>& events = by_task_[r.task];
+    events = std::exchange(open_group_[r.rank], {});
+    events.push_back(events_.size());
+  } else if (r.comm != interp::kNoComm) {
+    open_group_[r.rank].push_back(events_.size());
+  }
   events_.push_back({r.rank, r.code, r.comm, r.bytes, -1, -1});
   if (next_) next_->issued(r);
 }

@@ -37,6 +37,8 @@ class EventRecorder final : public interp::TraceSink {
   interp::TraceSink* next_;
   std::vector<RecordedEvent> events_;
   std::unordered_map<interp::TaskId, std::vector<size_t>> by_task_;
+  // Communication in an open `group { }`, by rank: it gets the task of the group.
+  std::unordered_map<interp::Rank, std::vector<size_t>> open_group_;
 };
 
 }  // namespace hostir::script

@@ -14,6 +14,7 @@
 #include "hostir/text/expected_diagnostics.h"
 #include "hostir/text/parser.h"
 #include "hostir/text/printer.h"
+#include "interp/session/predicate.h"
 
 namespace hostir::script {
 namespace {

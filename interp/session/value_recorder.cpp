@@ -11,6 +11,7 @@ void ValueRecorder::attach(const Interpreter& interpreter) {
   interpreter_ = &interpreter;
   const Code& code = interpreter.code();
   issues_.assign(static_cast<size_t>(code.rank_count), {});
+  open_group_.assign(static_cast<size_t>(code.rank_count), {});
   for (uint32_t reg = 0; reg < code.registers.size(); ++reg) {
     const RegisterInfo& info = code.registers[reg];
     if (info.buffer && info.value.valid() &&
@@ -40,7 +41,11 @@ void ValueRecorder::issued(const IssuedRecord& record) {
   std::vector<RecordedIssue>& issues = issues_[static_cast<size_t>(record.rank)];
   const uint64_t order = issues.size() + 1;
   issues.push_back({record.code, record.loop_path, order});
-  if (record.task == kNoTask) return;
+  std::vector<Pending>& open = open_group_[static_cast<size_t>(record.rank)];
+  if (record.task != kNoTask && !open.empty()) {
+    pending_[record.task] = std::move(open);
+    open.clear();
+  }
   const Code& code = interpreter_->code();
   const CodeInstruction& instruction = code.instructions[record.code];
   const std::vector<Operand>& operands = code.source(record.code).operands;
@@ -93,7 +98,10 @@ void ValueRecorder::add_version(const IssuedRecord& record, uint32_t reg, const 
   version.type = std::move(type);
   version.placement = std::move(placement);
   versions_.push_back(std::move(version));
-  if (record.task != kNoTask) pending_[record.task].push_back({versions_.size() - 1, ref});
+  if (record.code == kNoCode) return;
+  auto& list = record.task != kNoTask ? pending_[record.task]
+                                      : open_group_[static_cast<size_t>(record.rank)];
+  list.push_back({versions_.size() - 1, ref});
 }
 
 void ValueRecorder::read_into(RecordedVersion& version, const BufferRef& ref) {

@@ -80,6 +80,7 @@ class ValueRecorder final : public TraceSink {
   std::vector<RecordedVersion> versions_;
   std::vector<std::vector<RecordedIssue>> issues_;  // by rank
   std::unordered_map<TaskId, std::vector<Pending>> pending_;
+  std::vector<std::vector<Pending>> open_group_;  // by rank: members wait for the group's task
   std::unordered_map<LoopPathId, int64_t> iterations_;
 };
 
