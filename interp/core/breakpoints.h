@@ -44,6 +44,10 @@ struct Breakpoint {
   std::function<bool(const Interpreter&, Rank, CodeIndex)> accepts;
   uint64_t ignore = 0;  // hits that do not stop
   uint64_t hits = 0;
+  // The newest hit: whoever stands there has been stopped by it already.
+  Rank hit_rank = kNoRank;
+  uint64_t hit_steps = 0;   // of that rank
+  uint64_t hit_travel = 0;  // History::travels() then
 };
 
 class BreakpointList {

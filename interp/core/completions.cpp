@@ -29,6 +29,7 @@ void Engine::completed(const Completion& completion) {
     sink->finished(record);
   }
   if (observer != nullptr) observer->completed(completion);
+  if (watcher != nullptr) watcher->completed(completion);
   if (rank.waits_for == completion.id) refresh(r);
 }
 
@@ -52,6 +53,7 @@ void Engine::change_memory(Rank r, const TaskRecord& task) {
 void Engine::value(const ValueSummary& summary) {
   if (sink != nullptr && logging == Interpreter::Logging::kOn) sink->value(summary);
   if (observer != nullptr) observer->value(summary);
+  if (watcher != nullptr) watcher->value(summary);
 }
 
 void Engine::mark_finished(const TaskRecord& task, TaskId id, Rank rank) {

@@ -64,6 +64,8 @@ class Engine final : public CompletionSink {
   void refresh(Rank rank);  // status and scheduler key after anything that may have changed them
   void freeze(Rank rank, bool frozen);
   void rebuild_hosts();
+  Expected<void> edit(Rank rank, AllocationId allocation, int64_t offset_bytes,
+                      std::span<const std::byte> data);
 
   // ---- completions (completions.cpp) ----
   void completed(const Completion& completion) override;
@@ -150,6 +152,7 @@ class Engine final : public CompletionSink {
   TraceSink* sink = nullptr;
   InterpreterOptions options;
   CompletionSink* observer = nullptr;
+  CompletionSink* watcher = nullptr;  // the stepper's breakpoints
   Interpreter::Logging logging = Interpreter::Logging::kOn;
   uint32_t branch = 0;
   State state;

@@ -4,8 +4,8 @@
 // position: after going back, the same decisions taken again follow the line, a different one cuts
 // it off and opens a branch. Going back restores the nearest checkpoint and executes again,
 // silently. Checkpoints are spaced by measured time within a memory budget, thinned out with
-// distance. A backend without checkpoints starts again from the inputs if it can be prepared again;
-// otherwise going back is an error.
+// distance; executing again makes new ones, so that going back further stays quick. With a backend
+// without checkpoints, going back is an error.
 #pragma once
 
 #include <cstdint>
@@ -58,8 +58,13 @@ class History {
   /// To before the rank's last decision; everybody else goes there too.
   Expected<std::vector<Moved>> reverse_step(Rank rank);
 
+  /// How often it went back; hits of breakpoints are remembered with it.
+  uint64_t travels() const;
+
   int64_t checkpoint_count() const;
   int64_t checkpoint_bytes() const;
+  /// The position of the last checkpoint at or before k, where executing again starts.
+  uint64_t checkpoint_before(uint64_t k) const;
 
  private:
   struct Impl;

@@ -40,13 +40,18 @@ std::optional<Rank> Interpreter::next_rank() const {
   return rank == kNoRank ? std::nullopt : std::optional(rank);
 }
 
+bool Interpreter::can_step(Rank rank) const {
+  return !engine_->state.failed && engine_->keys[static_cast<size_t>(rank)] != INT64_MAX;
+}
+
 void Interpreter::freeze(Rank rank) { engine_->freeze(rank, true); }
 void Interpreter::thaw(Rank rank) { engine_->freeze(rank, false); }
 
 RunEnd Interpreter::run() {
   if (engine_->next_rank() == kNoRank) engine_->settle();
   for (Rank r = engine_->next_rank(); r != kNoRank; r = engine_->next_rank()) engine_->step(r);
-  if (!finished() && !engine_->state.concluded) return RunEnd::kStuck;
+  const State& state = engine_->state;
+  if (!finished() && !state.concluded && !state.failed) return RunEnd::kStuck;
   const auto& all = engine_->state.faults;
   const bool bad = std::any_of(all.begin(), all.end(),
                                [](const Fault& f) { return f.severity == Severity::kError; });

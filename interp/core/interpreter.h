@@ -72,9 +72,16 @@ class Interpreter {
   /// A returned value assembled from all ranks; partial values reduced in group order.
   Expected<Tensor> global_result(size_t index) const;
 
+  /// One value from the parts of all ranks (by rank; empty where a rank has none), under a layout
+  /// of the Code: replicas are taken from the first holder, partial parts reduced.
+  Expected<Tensor> assemble(std::span<const std::optional<BufferRef>> parts,
+                            LayoutIndex layout) const;
+
   // ---- decisions ----
   /// Errors: `step_rank` for a rank that does not exist.
   Expected<StepResult> step(Rank rank);
+  /// True if step(rank) would execute an instruction.
+  bool can_step(Rank rank) const;
   /// The runnable, not frozen rank with the smallest (host clock, rank).
   std::optional<Rank> next_rank() const;
   void freeze(Rank rank);  // a decision

@@ -52,6 +52,8 @@ struct StopReport {
   std::vector<Moved> moved;
 };
 
+class BreakpointMatcher;
+
 class Stepper {
  public:
   Stepper(History& history, BreakpointList& breakpoints);
@@ -60,9 +62,43 @@ class Stepper {
   void set_interrupt(std::function<bool()> interrupt);
 
  private:
+  using Stop = std::optional<StopReport>;
+  /// Whether a rank has got to where the command wants it; asked after each of its decisions.
+  using Goal = std::function<bool(Rank)>;
+  struct Drive {
+    std::vector<Rank> ranks;
+    std::vector<char> reached;  // beside `ranks`
+    Goal goal;
+    bool first_ends = false;  // the first rank at its goal ends the command
+  };
+
+  // stepper.cpp: forward
+  Expected<StopReport> forward();
+  Expected<StopReport> drive(Drive& drive);
+  Expected<StopReport> rendezvous();
+  Expected<StopReport> proceed();
+  Expected<Stop> take(Rank rank);
+  Rank pick(const Drive& drive) const;
+  Rank needed(const Drive& drive) const;
+  bool over_limit();
+  bool is_over(Rank rank) const;
+
+  // step_back.cpp
+  Expected<StopReport> backward();
+  Expected<StopReport> back_into();
+  Expected<StopReport> back_to_stop();
+  Expected<StopReport> back_to(const std::function<bool(const Decision&)>& wanted);
+
+  Interpreter& interpreter() const { return history_.interpreter(); }
+
   History& history_;
   BreakpointList& breakpoints_;
   std::function<bool()> interrupt_;
+  // Of the command that is running.
+  const StepCommand* command_ = nullptr;
+  BreakpointMatcher* matcher_ = nullptr;
+  std::vector<Rank> focus_;
+  uint64_t taken_ = 0;
 };
 
 }  // namespace hostir::interp

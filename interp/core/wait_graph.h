@@ -44,5 +44,6 @@ struct WaitGraph {
 };
 
 WaitGraph wait_graph(const Interpreter& interpreter);
+WaitGraph wait_graph(const Engine& engine);
 
 }  // namespace hostir::interp

@@ -1,5 +1,6 @@
 #include "interp/null/null_backend.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace hostir::interp {
@@ -8,12 +9,28 @@ namespace {
 
 class NullCheckpoint final : public BackendCheckpoint {
  public:
-  explicit NullCheckpoint(std::vector<Completion> pending) : done(std::move(pending)) {}
+  explicit NullCheckpoint(NullBackend::Queues saved) : queues(std::move(saved)) {}
   int64_t memory_bytes() const override {
-    return static_cast<int64_t>(done.size() * sizeof(Completion));
+    return static_cast<int64_t>(queues.held * sizeof(NullBackend::Held));
   }
-  std::vector<Completion> done;
+  NullBackend::Queues queues;
 };
+
+NullBackend::Meeting meeting_of(const CommunicationItem& item, Rank rank) {
+  NullBackend::Meeting m;
+  m.comm = item.comm;
+  m.sequence = item.sequence;
+  m.first = item.members.front();
+  m.members = static_cast<uint32_t>(item.members.size());
+  if (item.peer >= 0) {
+    const Rank other = item.members[static_cast<size_t>(item.peer)];
+    const bool sends = item.in.allocation.valid();
+    m.first = sends ? rank : other;
+    m.second = sends ? other : rank;
+    m.members = 2;
+  }
+  return m;
+}
 
 }  // namespace
 
@@ -25,8 +42,10 @@ Capabilities NullBackend::capabilities() const {
   return c;
 }
 
-Expected<void> NullBackend::prepare(const Code&) {
-  done_.clear();
+Expected<void> NullBackend::prepare(const Code& code) {
+  stream_count_ = code.streams.size();
+  queues_ = {};
+  queues_.streams.resize(stream_count_ * static_cast<size_t>(code.rank_count));
   return {};
 }
 
@@ -36,13 +55,100 @@ Expected<void> NullBackend::write(Rank, AllocationId, const Placement&, int64_t,
 }
 
 void NullBackend::issue(const Task& task) {
-  done_.push_back({task.id, task.issued_ns, task.issued_ns, task.issued_ns});
+  auto& stream = queues_.streams[static_cast<size_t>(task.rank) * stream_count_ + task.stream];
+  const bool alone =
+      task.items.empty() || (task.items.size() == 1 && task.items[0].members.size() == 1);
+  const auto waits = [&] {
+    return std::any_of(task.waits_for.begin(), task.waits_for.end(),
+                       [&](TaskId on) { return is_held(on); });
+  };
+  if (stream.empty() && alone && (task.waits_for.empty() || !waits())) {
+    queues_.done.push_back({task.id, task.issued_ns, task.issued_ns, task.issued_ns});
+    return;
+  }
+  Held& held = stream.emplace_back();
+  held.id = task.id;
+  held.issued_ns = task.issued_ns;
+  held.waits.assign(task.waits_for.begin(), task.waits_for.end());
+  for (const CommunicationItem& item : task.items) {
+    const Meeting meeting = meeting_of(item, task.rank);
+    if (held.meeting.members == 0) {
+      held.meeting = meeting;
+    } else {
+      held.more.push_back(meeting);
+    }
+  }
+  ++queues_.held;
+  queues_.changed = true;
+}
+
+bool NullBackend::is_held(TaskId id) const {
+  const size_t first = static_cast<size_t>(task_rank(id)) * stream_count_;
+  for (size_t s = first; s < first + stream_count_; ++s) {
+    for (const Held& held : queues_.streams[s]) {
+      if (held.id == id) return true;
+    }
+  }
+  return false;
+}
+
+NullBackend::Place& NullBackend::place(const Meeting& m) {
+  for (Place& p : queues_.places) {
+    const Meeting& q = p.meeting;
+    if (q.comm == m.comm && q.sequence == m.sequence && q.first == m.first &&
+        q.second == m.second) {
+      return p;
+    }
+  }
+  return queues_.places.emplace_back(Place{m, 0, 0});
+}
+
+void NullBackend::leave(const Meeting& meeting) {
+  Place& p = place(meeting);
+  if (++p.left < meeting.members) return;
+  p = queues_.places.back();
+  queues_.places.pop_back();
+}
+
+bool NullBackend::can_finish(Held& task) {
+  for (const TaskId on : task.waits) {
+    if (is_held(on)) return false;
+  }
+  if (task.meeting.members == 0) return true;
+  if (!task.arrived) {
+    task.arrived = true;
+    queues_.changed = true;
+    ++place(task.meeting).arrived;
+    for (const Meeting& m : task.more) ++place(m).arrived;
+  }
+  if (place(task.meeting).arrived < task.meeting.members) return false;
+  return std::all_of(task.more.begin(), task.more.end(),
+                     [&](const Meeting& m) { return place(m).arrived == m.members; });
+}
+
+// Heads of streams go on until none can.
+void NullBackend::release() {
+  while (queues_.changed) {
+    queues_.changed = false;
+    for (auto& stream : queues_.streams) {
+      while (!stream.empty() && can_finish(stream.front())) {
+        const Held& head = stream.front();
+        if (head.meeting.members > 0) leave(head.meeting);
+        for (const Meeting& m : head.more) leave(m);
+        queues_.done.push_back({head.id, head.issued_ns, head.issued_ns, head.issued_ns});
+        stream.erase(stream.begin());
+        --queues_.held;
+        queues_.changed = true;
+      }
+    }
+  }
 }
 
 int64_t NullBackend::poll(std::span<const HostState>, CompletionSink& sink) {
-  const auto count = static_cast<int64_t>(done_.size());
-  for (const Completion& completion : done_) sink.completed(completion);
-  done_.clear();
+  if (queues_.changed) release();
+  const auto count = static_cast<int64_t>(queues_.done.size());
+  for (const Completion& completion : queues_.done) sink.completed(completion);
+  queues_.done.clear();
   return count;
 }
 
@@ -51,11 +157,11 @@ Expected<Tensor> NullBackend::read(Rank, const BufferRef& buffer, const Box& box
 }
 
 Expected<std::unique_ptr<BackendCheckpoint>> NullBackend::checkpoint() const {
-  return std::unique_ptr<BackendCheckpoint>(std::make_unique<NullCheckpoint>(done_));
+  return std::unique_ptr<BackendCheckpoint>(std::make_unique<NullCheckpoint>(queues_));
 }
 
 Expected<void> NullBackend::restore(const BackendCheckpoint& checkpoint) {
-  done_ = static_cast<const NullCheckpoint&>(checkpoint).done;
+  queues_ = static_cast<const NullCheckpoint&>(checkpoint).queues;
   return {};
 }
 

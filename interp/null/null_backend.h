@@ -1,7 +1,9 @@
 // The backend that does nothing: the template for a new one, and the measure of the interpreter.
 //
-// Every task completes at the next poll, at the time it was issued. There is no data: reading gives
-// zeros. Checkpoints are the list of tasks in flight.
+// It keeps only what every backend must: tasks of a stream run in order, a task starts after the
+// events it waits for, a communication completes when all its members have come. Everything takes
+// no time, and there is no data: reading gives zeros. Cost matters here: a task that can run at
+// once is one entry in a list.
 #pragma once
 
 #include <memory>
@@ -25,8 +27,45 @@ class NullBackend final : public Backend {
   void set_value_mode(ValueMode) override {}
   std::string describe(CodeIndex, Rank) const override { return "null"; }
 
+  /// A communication as its members see it: a collective of a group, or one send/recv.
+  struct Meeting {
+    CommIndex comm = 0;
+    Rank first = 0;         // first member of the group; source of a send/recv
+    Rank second = kNoRank;  // target of a send/recv
+    uint64_t sequence = 0;
+    uint32_t members = 0;
+  };
+  /// A task that could not complete when it was issued.
+  struct Held {
+    TaskId id = kNoTask;
+    int64_t issued_ns = 0;
+    bool arrived = false;
+    Meeting meeting;            // members == 0: none
+    std::vector<Meeting> more;  // of a group { }
+    std::vector<TaskId> waits;
+  };
+  struct Place {
+    Meeting meeting;
+    uint32_t arrived = 0;
+    uint32_t left = 0;
+  };
+  struct Queues {
+    std::vector<Completion> done;            // delivered by the next poll
+    std::vector<std::vector<Held>> streams;  // by rank * streams + stream
+    std::vector<Place> places;
+    uint32_t held = 0;
+    bool changed = false;  // something happened that may let a held task go on
+  };
+
  private:
-  std::vector<Completion> done_;
+  bool is_held(TaskId id) const;
+  bool can_finish(Held& task);
+  Place& place(const Meeting& meeting);
+  void leave(const Meeting& meeting);
+  void release();
+
+  size_t stream_count_ = 0;
+  Queues queues_;
 };
 
 }  // namespace hostir::interp

@@ -1,0 +1,276 @@
+// Values in and out: a global tensor cut into the ranks' parts, and put together again.
+//
+// Parts are dense over the placement's box, or in block order where the placement has blocks. A
+// partial parameter is kept by coordinate 0 of its unreduced axes, the others hold the identity.
+// Partial results are reduced in group order (position order along the unreduced axes); 16-bit
+// floats are folded in f32 and rounded once.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "interp/core/engine.h"
+
+namespace hostir::interp {
+
+namespace {
+
+// Calls f(offset in the outer box, offset in the part, elements) for every row of `part`, which
+// lies in `outer`; offsets in elements.
+template <class F>
+void for_each_row(const Box& outer, const Box& part, F f) {
+  if (part.empty()) return;
+  const Extents whole = outer.extents();
+  const Extents local = part.extents();
+  const size_t n = local.size();
+  const int64_t row = n == 0 ? 1 : local[n - 1];
+  const int64_t rows = part.volume() / row;
+  for (int64_t r = 0; r < rows; ++r) {
+    int64_t rest = r;
+    int64_t offset = n == 0 ? 0 : part.lo[n - 1] - outer.lo[n - 1];
+    int64_t stride = n == 0 ? 1 : whole[n - 1];
+    for (size_t d = n - (n > 0); d-- > 0;) {
+      offset += (rest % local[d] + part.lo[d] - outer.lo[d]) * stride;
+      rest /= local[d];
+      stride *= whole[d];
+    }
+    f(offset, r * row, row);
+  }
+}
+
+std::vector<Box> parts_of(const Placement& p) {
+  return p.blocks.empty() ? std::vector<Box>{p.box} : p.blocks;
+}
+
+void fill_identity(Tensor& tensor, Reduction kind) {
+  const int64_t n = tensor.element_count();
+  for (int64_t i = 0; i < n; ++i) {
+    if (kind == Reduction::kProd) {
+      tensor.set_double(i, 1);
+    } else if (kind == Reduction::kMin || kind == Reduction::kMax) {
+      const double sign = kind == Reduction::kMin ? 1 : -1;
+      if (is_float(tensor.dtype)) {
+        tensor.set_double(i, sign * std::numeric_limits<double>::infinity());
+      } else {
+        const int bits = static_cast<int>(size_bytes(tensor.dtype)) * 8;
+        const bool is_unsigned = tensor.dtype == DType::kU8 || tensor.dtype == DType::kI1;
+        const int64_t top = tensor.dtype == DType::kI1 ? 1
+                            : is_unsigned              ? 255
+                                                       : INT64_MAX >> (64 - bits);
+        tensor.set_int(i, sign > 0 ? top : is_unsigned ? 0 : -top - 1);
+      }
+    }
+  }
+}
+
+// This rank's part of a global value, in the order in which the buffer stores it.
+Tensor part_of(const Tensor& global, const Placement& placement) {
+  Tensor part = Tensor::zeros(global.dtype, {placement.box.volume()});
+  const auto element = static_cast<size_t>(size_bytes(global.dtype));
+  const Box outer = Box::whole(global.extents);
+  int64_t at = 0;
+  for (const Box& box : parts_of(placement)) {
+    for_each_row(outer, box, [&](int64_t from, int64_t to, int64_t count) {
+      std::memcpy(part.data.data() + static_cast<size_t>(at + to) * element,
+                  global.data.data() + static_cast<size_t>(from) * element,
+                  static_cast<size_t>(count) * element);
+    });
+    at += box.volume();
+  }
+  return part;
+}
+
+double fold(Reduction kind, double a, double b) {
+  switch (kind) {
+    case Reduction::kSum:
+    case Reduction::kAvg:
+      return a + b;
+    case Reduction::kProd:
+      return a * b;
+    case Reduction::kMin:
+      return std::isnan(a) || a < b ? a : b;
+    case Reduction::kMax:
+      return std::isnan(a) || a > b ? a : b;
+  }
+  return a;
+}
+
+// `into` and `from` in f64, f32 or i64.
+void fold_box(Tensor& into, const Box& outer, const Tensor& from, const Box& box, Reduction kind,
+              bool first) {
+  for_each_row(outer, box, [&](int64_t to, int64_t at, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) {
+      if (is_float(into.dtype)) {
+        const double b = from.get_double(at + i);
+        into.set_double(to + i, first ? b : fold(kind, into.get_double(to + i), b));
+        continue;
+      }
+      const int64_t b = from.get_int(at + i);
+      const int64_t a = into.get_int(to + i);
+      const auto wrap = [](uint64_t v) { return static_cast<int64_t>(v); };
+      const auto ua = static_cast<uint64_t>(a);
+      const auto ub = static_cast<uint64_t>(b);
+      into.set_int(to + i, first                      ? b
+                           : kind == Reduction::kProd ? wrap(ua * ub)
+                           : kind == Reduction::kMin  ? std::min(a, b)
+                           : kind == Reduction::kMax  ? std::max(a, b)
+                                                      : wrap(ua + ub));
+    }
+  });
+}
+
+// Positions along the unreduced axes, in their order: where a rank's addend stands in the fold.
+int64_t addend_of(const Mesh& mesh, const Sharding& sharding, int64_t position) {
+  int64_t at = 0;
+  for (const AxisRef& axis : sharding.unreduced) {
+    at = at * mesh.axis_size(axis) + mesh.coord(position, axis);
+  }
+  return at;
+}
+
+}  // namespace
+
+Expected<void> Interpreter::bind(size_t parameter, const Tensor& global) {
+  const Code& code = *engine_->code;
+  if (parameter >= code.parameters.size()) {
+    return fail(ErrorKind::kUsage, "bind_parameter",
+                fmt::format("@{} has {} parameters", code.entry, code.parameters.size()));
+  }
+  const uint32_t reg = code.parameters[parameter];
+  const LayoutTable& table = code.layouts[code.registers[reg].layout];
+  const std::string name = code.register_name(reg);
+  if (!table.is_static()) {
+    return fail(ErrorKind::kUsage, "bind_shape", name + " has no fixed size");
+  }
+  if (dtype_of(table.type) != global.dtype) {
+    return fail(ErrorKind::kUsage, "bind_dtype",
+                fmt::format("{} is {}, the value is {}", name, hostir::name(dtype_of(table.type)),
+                            hostir::name(global.dtype)));
+  }
+  const Sharding* sharding = sharding_of(table.type);
+  const Mesh* mesh = sharding != nullptr ? code.program->find_mesh(sharding->mesh) : nullptr;
+  for (Rank r = 0; r < code.rank_count; ++r) {
+    const Placement& placement = table.by_rank[static_cast<size_t>(r)];
+    if (placement.global != global.extents) {
+      Shape have;
+      for (const int64_t n : global.extents) have.emplace_back(n);
+      return fail(ErrorKind::kUsage, "bind_shape",
+                  fmt::format("{} is {}, the value is {}", name,
+                              shape_to_string(shape_of(table.type), global.dtype),
+                              shape_to_string(have, global.dtype)));
+    }
+    const auto position = mesh != nullptr ? mesh->position_of(r) : std::nullopt;
+    Tensor part;
+    if (position && sharding->is_partial() && !is_partial_root(*mesh, *sharding, *position)) {
+      part = Tensor::zeros(global.dtype, {placement.box.volume()});
+      fill_identity(part, sharding->unreduced_kind);
+    } else {
+      part = part_of(global, placement);
+    }
+    RankState& rank = engine_->state.ranks[static_cast<size_t>(r)];
+    Allocation& a = rank.allocations[rank.registers[reg].slot];
+    HOSTIR_TRY(engine_->backend.write(r, a.id, placement, 0, part.data));
+    a.initialised = true;
+  }
+  return {};
+}
+
+std::optional<BufferRef> Interpreter::result(Rank rank, size_t index) const {
+  const RankState& r = engine_->state.ranks[static_cast<size_t>(rank)];
+  if (index >= r.results.size()) return std::nullopt;
+  return engine_->buffer_of(r, r.results[index]);
+}
+
+Expected<Tensor> Interpreter::global_result(size_t index) const {
+  std::vector<std::optional<BufferRef>> parts;
+  const Code& code = *engine_->code;
+  const Function& entry = *code.functions[0];
+  for (Rank r = 0; r < code.rank_count; ++r) parts.push_back(result(r, index));
+  const CodeInstruction& last = code.instructions.back();
+  if (index >= last.operands.size() || last.operands[index] == kNoRegister) {
+    return fail(ErrorKind::kUsage, "result_index",
+                fmt::format("@{} returns {} values", code.entry, entry.results.size()));
+  }
+  const LayoutIndex layout = last.layouts[index];
+  return assemble(parts, layout);
+}
+
+Expected<Tensor> Interpreter::assemble(std::span<const std::optional<BufferRef>> parts,
+                                       LayoutIndex layout) const {
+  const Code& code = *engine_->code;
+  if (layout == kNoLayout) return fail(ErrorKind::kUsage, "result_index", "no buffer");
+  const LayoutTable& table = code.layouts[layout];
+  const Sharding* sharding = sharding_of(table.type);
+  const Mesh* mesh = sharding != nullptr ? code.program->find_mesh(sharding->mesh) : nullptr;
+  const bool partial = sharding != nullptr && sharding->is_partial();
+  const DType dtype = dtype_of(table.type);
+  const DType wide = is_16_bit_float(dtype) ? DType::kF32 : is_float(dtype) ? dtype : DType::kI64;
+  std::vector<std::pair<int64_t, size_t>> order;  // (addend, rank)
+  for (size_t r = 0; r < parts.size(); ++r) {
+    const auto position =
+        mesh != nullptr ? mesh->position_of(static_cast<int64_t>(r)) : std::nullopt;
+    if (mesh != nullptr && !position) continue;
+    if (!parts[r]) continue;
+    order.emplace_back(partial ? addend_of(*mesh, *sharding, *position) : 0, r);
+  }
+  std::sort(order.begin(), order.end());
+  Tensor out;
+  bool made = false;
+  std::vector<Box> seen;  // boxes already filled at this addend
+  int64_t addend = -1;
+  for (const auto& [at, r] : order) {
+    const Placement& placement = *parts[r]->placement;
+    if (!made) out = Tensor::zeros(partial ? wide : dtype, placement.global);
+    made = true;
+    if (at != addend) seen.clear();
+    addend = at;
+    if (placement.box.empty() || std::find(seen.begin(), seen.end(), placement.box) != seen.end()) {
+      continue;  // replicas: the first holder counts
+    }
+    seen.push_back(placement.box);
+    HOSTIR_ASSIGN_OR_RETURN(const Tensor local,
+                            engine_->backend.read(static_cast<Rank>(r), *parts[r], placement.box));
+    fold_box(out, Box::whole(placement.global), local, placement.box,
+             partial ? sharding->unreduced_kind : Reduction::kSum, !partial || at == 0);
+  }
+  if (!made) return fail(ErrorKind::kRuntime, "result_missing", "no rank has returned this value");
+  return partial ? converted(out, dtype) : out;
+}
+
+Expected<void> Interpreter::edit(Rank rank, AllocationId allocation, int64_t offset_bytes,
+                                 std::span<const std::byte> data) {
+  return engine_->edit(rank, allocation, offset_bytes, data);
+}
+
+Expected<void> Engine::edit(Rank r, AllocationId id, int64_t offset_bytes,
+                            std::span<const std::byte> data) {
+  if (r < 0 || r >= code->rank_count) return fail(ErrorKind::kUsage, "step_rank", "no such rank");
+  RankState& rank = state.ranks[static_cast<size_t>(r)];
+  const auto at = std::find_if(rank.allocations.begin(), rank.allocations.end(),
+                               [&](const Allocation& a) { return a.live && a.id == id; });
+  const auto size = static_cast<int64_t>(data.size());
+  if (at == rank.allocations.end() || offset_bytes < 0 || offset_bytes + size > at->bytes) {
+    return fail(ErrorKind::kUsage, "edit_range",
+                fmt::format("rank {} has no such bytes to edit", r));
+  }
+  HOSTIR_TRY(backend.write(r, id, *at->placement, offset_bytes, data));
+  if (!at->initialised) note_written(*at, {offset_bytes, offset_bytes + size}, 0);
+  ++at->version;
+  if (sink != nullptr && logging == Interpreter::Logging::kOn) {
+    DecisionRecord record;
+    record.kind = DecisionRecord::Kind::kEdit;
+    record.number = state.position;
+    record.branch = branch;
+    record.rank = r;
+    record.detail = fmt::format("{}+{}:", code->register_name(at->reg), offset_bytes);
+    for (const std::byte b : data) record.detail += fmt::format("{:02x}", static_cast<int>(b));
+    sink->decision(record);
+  }
+  ++state.position;
+  return {};
+}
+
+}  // namespace hostir::interp

@@ -1,0 +1,56 @@
+// Asking breakpoints: which one, if any, stops here. Used by the Stepper.
+//
+// Made for one command. `before` is asked with the state before an instruction; completions heard
+// during a decision are collected and asked about after it (`after`). Counting a hit is separate
+// from matching, so that going back can take hits back. `heard` completions are forgotten by
+// `clear`.
+#pragma once
+
+#include <set>
+#include <vector>
+
+#include "interp/core/breakpoints.h"
+#include "interp/core/interpreter.h"
+
+namespace hostir::interp {
+
+class BreakpointMatcher final : public CompletionSink {
+ public:
+  BreakpointMatcher(const Interpreter& interpreter, BreakpointList& list);
+
+  /// Enabled breakpoints that match the instruction which `rank` is about to execute.
+  std::vector<Breakpoint*> before(Rank rank) const;
+  /// Those that match what completed since the last call.
+  struct Written {
+    Breakpoint* breakpoint = nullptr;
+    Rank rank = kNoRank;
+    CodeIndex code = 0;
+  };
+  std::vector<Written> after();
+  void clear() { heard_.clear(); }
+  /// True if no breakpoint is enabled.
+  bool idle() const { return idle_; }
+  bool wants_statistics() const { return wants_statistics_; }
+
+  void completed(const Completion& completion) override;
+  void value(const ValueSummary& summary) override;
+
+ private:
+  bool accepts(const Breakpoint& b, Rank rank, CodeIndex code) const;
+  bool matches_code(const Breakpoint& b, CodeIndex code) const;
+
+  const Interpreter& in_;
+  BreakpointList& list_;
+  bool idle_ = true;
+  bool wants_statistics_ = false;
+  bool listens_ = false;
+  std::vector<std::set<CodeIndex>> writers_;  // beside list_: instructions that write the tensor
+  std::vector<Written> heard_;
+};
+
+/// Counts a hit of `rank` with `steps` behind it; true if it stops.
+bool count_hit(Breakpoint& breakpoint, Rank rank, uint64_t steps, uint64_t travel);
+/// Whether the rank stands where this breakpoint was hit last.
+bool stands_at(const Breakpoint& breakpoint, Rank rank, uint64_t steps, uint64_t travel);
+
+}  // namespace hostir::interp

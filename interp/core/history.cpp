@@ -1,0 +1,306 @@
+#include "interp/core/history.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "interp/core/engine.h"
+
+namespace hostir::interp {
+
+namespace {
+
+int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+int64_t bytes_of(const State& state) {
+  size_t bytes = sizeof(State);
+  for (const RankState& r : state.ranks) {
+    bytes += sizeof(RankState) + r.registers.size() * sizeof(Register) +
+             r.tasks.all().size() * (sizeof(TaskRecord) + 4 * r.streams.size()) +
+             r.clocks.size() * 4;
+    for (const Allocation& a : r.allocations) {
+      bytes += sizeof(Allocation) + a.accesses.size() * sizeof(AccessRecord) +
+               a.written.ranges().size() * sizeof(ByteRange);
+    }
+  }
+  for (const GroupLedger& g : state.ledger.groups) {
+    bytes += (g.end() - g.first()) * g.members() * sizeof(Arrival);
+  }
+  return static_cast<int64_t>(bytes + state.ledger.pairs.size() * sizeof(Pair));
+}
+
+struct Checkpoint {
+  uint64_t position = 0;
+  int64_t cost_ns = 0;  // measured execution from the start to here
+  State state;
+  std::unique_ptr<BackendCheckpoint> backend;
+  int64_t state_bytes = 0;
+  int64_t bytes() const { return state_bytes + backend->memory_bytes(); }
+};
+
+constexpr size_t kMaxCheckpoints = 256;
+
+bool same(const Decision& a, const Decision& b) {
+  return a.kind == b.kind && a.rank == b.rank && a.edit == b.edit;
+}
+
+}  // namespace
+
+struct History::Impl {
+  struct Edit {
+    AllocationId allocation;
+    int64_t offset_bytes = 0;
+    std::vector<std::byte> data;
+    friend bool operator==(const Edit&, const Edit&) = default;
+  };
+
+  Interpreter& in;
+  HistoryOptions options;
+  bool can_go_back = false;
+  std::vector<Decision> line;
+  std::vector<Edit> edits;
+  std::vector<Checkpoint> checkpoints;  // by position, ascending; the first is the start
+  int64_t cost_ns = 0;                  // at the current position
+  uint32_t branch = 0;
+  uint32_t last_branch = 0;
+  uint64_t travels = 0;
+
+  explicit Impl(Interpreter& interpreter, const HistoryOptions& history_options)
+      : in(interpreter), options(history_options) {}
+
+  uint64_t position() const { return in.position(); }
+
+  Expected<void> take_checkpoint() {
+    HOSTIR_ASSIGN_OR_RETURN(auto saved, in.backend().checkpoint());
+    Checkpoint c;
+    c.position = position();
+    c.cost_ns = cost_ns;
+    c.state = in.state();
+    c.backend = std::move(saved);
+    c.state_bytes = bytes_of(c.state);
+    const auto at = std::lower_bound(
+        checkpoints.begin(), checkpoints.end(), c.position,
+        [](const Checkpoint& x, uint64_t position) { return x.position < position; });
+    checkpoints.insert(at, std::move(c));
+    thin_out();
+    return {};
+  }
+
+  // Within the budget, dense near the position and sparser with distance: the one goes whose gap is
+  // smallest for how far away it is. The first stays.
+  void thin_out() {
+    int64_t total = 0;
+    for (const Checkpoint& c : checkpoints) total += c.bytes();
+    while (checkpoints.size() > 2 &&
+           (total > options.memory_budget_bytes || checkpoints.size() > kMaxCheckpoints)) {
+      size_t victim = 1;
+      double best = -1;
+      for (size_t i = 1; i < checkpoints.size(); ++i) {
+        if (checkpoints[i].position == position()) continue;
+        const int64_t next = i + 1 < checkpoints.size() ? checkpoints[i + 1].cost_ns : cost_ns;
+        const auto gap = static_cast<double>(next - checkpoints[i - 1].cost_ns);
+        const int64_t away = checkpoints[i].cost_ns > cost_ns ? checkpoints[i].cost_ns - cost_ns
+                                                              : cost_ns - checkpoints[i].cost_ns;
+        const double score = gap / static_cast<double>(away + options.spacing_ns);
+        if (best < 0 || score < best) {
+          best = score;
+          victim = i;
+        }
+      }
+      total -= checkpoints[victim].bytes();
+      checkpoints.erase(checkpoints.begin() + static_cast<std::ptrdiff_t>(victim));
+    }
+  }
+
+  Checkpoint& nearest(uint64_t k) {
+    auto at = std::upper_bound(
+        checkpoints.begin(), checkpoints.end(), k,
+        [](uint64_t position, const Checkpoint& x) { return position < x.position; });
+    return *(at - 1);
+  }
+
+  // After a decision that took `spent_ns`.
+  Expected<void> account(int64_t spent_ns) {
+    cost_ns += spent_ns;
+    if (!can_go_back) return {};
+    const Checkpoint& last = nearest(position());
+    if (cost_ns - last.cost_ns < options.spacing_ns) return {};
+    return take_checkpoint();
+  }
+
+  // Prepares for a decision: follows the line where it says the same, cuts it off where it does
+  // not.
+  bool enter(const Decision& decision) {
+    const uint64_t k = position();
+    const bool follows = k < line.size() && same(line[k], decision);
+    if (!follows && k < line.size()) {
+      line.resize(k);
+      std::erase_if(checkpoints, [&](const Checkpoint& c) { return c.position > k; });
+      const uint32_t parent = branch;
+      branch = ++last_branch;
+      in.set_branch(branch);
+      if (TraceSink* sink = in.engine().sink; sink != nullptr) {
+        DecisionRecord record;
+        record.kind = DecisionRecord::Kind::kBranch;
+        record.number = k;
+        record.branch = branch;
+        record.detail = std::to_string(parent);
+        sink->decision(record);
+      }
+    }
+    in.set_logging(follows ? Interpreter::Logging::kSilent : Interpreter::Logging::kOn);
+    if (!follows) line.push_back(decision);
+    return follows;
+  }
+
+  Expected<void> replay_one() {
+    const Decision decision = line[position()];
+    in.set_logging(Interpreter::Logging::kSilent);
+    const int64_t begin = now_ns();
+    switch (decision.kind) {
+      case DecisionRecord::Kind::kRun:
+        HOSTIR_TRY(in.step(decision.rank));
+        break;
+      case DecisionRecord::Kind::kFreeze:
+        in.freeze(decision.rank);
+        break;
+      case DecisionRecord::Kind::kThaw:
+        in.thaw(decision.rank);
+        break;
+      case DecisionRecord::Kind::kEdit: {
+        const Edit& e = edits[decision.edit];
+        HOSTIR_TRY(in.edit(decision.rank, e.allocation, e.offset_bytes, e.data));
+        break;
+      }
+      case DecisionRecord::Kind::kBranch:
+        break;
+    }
+    return account(now_ns() - begin);
+  }
+
+  Expected<void> restore(const Checkpoint& c) {
+    HOSTIR_TRY(in.backend().restore(*c.backend));
+    in.restore(c.state);
+    cost_ns = c.cost_ns;
+    return {};
+  }
+
+  Expected<void> travel(uint64_t k) {
+    if (k > line.size()) {
+      return fail(ErrorKind::kUsage, "history_position",
+                  fmt::format("position {} is beyond the end of the history, {}", k, line.size()));
+    }
+    if (k < position() && !can_go_back) {
+      return fail(ErrorKind::kRuntime, "backend_no_checkpoint",
+                  fmt::format("the backend {} can not go back", in.backend().capabilities().name));
+    }
+    if (k < position()) ++travels;
+    if (can_go_back && (k < position() || nearest(k).position > position())) {
+      HOSTIR_TRY(restore(nearest(k)));
+    }
+    while (position() < k) {
+      const uint64_t before = position();
+      HOSTIR_TRY(replay_one());
+      if (position() == before) {
+        return fail(ErrorKind::kRuntime, "history_position",
+                    fmt::format("decision {} can not be taken again", before));
+      }
+    }
+    return {};
+  }
+};
+
+History::History(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+History::~History() = default;
+
+Expected<std::unique_ptr<History>> History::create(Interpreter& interpreter,
+                                                   const HistoryOptions& options) {
+  auto impl = std::make_unique<Impl>(interpreter, options);
+  impl->can_go_back = interpreter.backend().capabilities().checkpoints;
+  if (impl->can_go_back) HOSTIR_TRY(impl->take_checkpoint());
+  return std::unique_ptr<History>(new History(std::move(impl)));
+}
+
+Interpreter& History::interpreter() const { return impl_->in; }
+uint64_t History::position() const { return impl_->position(); }
+uint64_t History::size() const { return impl_->line.size(); }
+uint32_t History::branch() const { return impl_->branch; }
+const std::vector<Decision>& History::line() const { return impl_->line; }
+
+Expected<StepResult> History::step(Rank rank) {
+  const bool exists = rank >= 0 && rank < impl_->in.code().rank_count;
+  if (!exists || !impl_->in.can_step(rank)) return impl_->in.step(rank);  // says why
+  impl_->enter({DecisionRecord::Kind::kRun, rank, 0});
+  const int64_t begin = now_ns();
+  Expected<StepResult> result = impl_->in.step(rank);
+  HOSTIR_TRY(impl_->account(now_ns() - begin));
+  return result;
+}
+
+void History::freeze(Rank rank) {
+  impl_->enter({DecisionRecord::Kind::kFreeze, rank, 0});
+  impl_->in.freeze(rank);
+}
+
+void History::thaw(Rank rank) {
+  impl_->enter({DecisionRecord::Kind::kThaw, rank, 0});
+  impl_->in.thaw(rank);
+}
+
+Expected<void> History::edit(Rank rank, AllocationId allocation, int64_t offset_bytes,
+                             std::span<const std::byte> data) {
+  Impl::Edit edit{allocation, offset_bytes, {data.begin(), data.end()}};
+  auto at = std::find(impl_->edits.begin(), impl_->edits.end(), edit);
+  const auto index = static_cast<uint32_t>(at - impl_->edits.begin());
+  if (at == impl_->edits.end()) impl_->edits.push_back(std::move(edit));
+  impl_->enter({DecisionRecord::Kind::kEdit, rank, index});
+  Expected<void> done = impl_->in.edit(rank, allocation, offset_bytes, data);
+  if (!done && impl_->line.size() > impl_->position()) impl_->line.resize(impl_->position());
+  return done;
+}
+
+Expected<std::vector<Moved>> History::go_to(uint64_t k) {
+  std::vector<uint64_t> before;
+  for (const RankState& r : impl_->in.state().ranks) before.push_back(r.steps);
+  Expected<void> done = impl_->travel(k);
+  impl_->in.set_logging(Interpreter::Logging::kOn);
+  if (!done) return tl::unexpected(std::move(done.error()));
+  std::vector<Moved> moved;
+  for (size_t r = 0; r < before.size(); ++r) {
+    const auto steps = static_cast<int64_t>(impl_->in.state().ranks[r].steps - before[r]);
+    if (steps != 0) moved.push_back({static_cast<Rank>(r), steps});
+  }
+  return moved;
+}
+
+Expected<std::vector<Moved>> History::reverse_step(Rank rank) {
+  for (uint64_t k = position(); k-- > 0;) {
+    const Decision& d = impl_->line[k];
+    if (d.kind == DecisionRecord::Kind::kRun && d.rank == rank) return go_to(k);
+  }
+  return fail(ErrorKind::kUsage, "history_position",
+              fmt::format("rank {} has executed nothing yet", rank));
+}
+
+uint64_t History::travels() const { return impl_->travels; }
+
+int64_t History::checkpoint_count() const {
+  return static_cast<int64_t>(impl_->checkpoints.size());
+}
+
+int64_t History::checkpoint_bytes() const {
+  int64_t total = 0;
+  for (const Checkpoint& c : impl_->checkpoints) total += c.bytes();
+  return total;
+}
+
+uint64_t History::checkpoint_before(uint64_t k) const {
+  return impl_->checkpoints.empty() ? 0 : impl_->nearest(k).position;
+}
+
+}  // namespace hostir::interp

@@ -1,0 +1,28 @@
+// How deep an instruction stands in regions and calls: what "over" and "out" are about.
+#pragma once
+
+#include "interp/core/code.h"
+
+namespace hostir::interp {
+
+/// Enclosing for, where, group and call instructions.
+inline uint32_t nesting(const Code& code, CodeIndex index) {
+  uint32_t depth = 0;
+  for (CodeIndex i = code.instructions[index].parent; i != kNoCode;
+       i = code.instructions[i].parent) {
+    ++depth;
+  }
+  return depth;
+}
+
+/// The nearest enclosing loop or call; kNoCode at the top.
+inline CodeIndex enclosing_frame(const Code& code, CodeIndex index) {
+  CodeIndex i = code.instructions[index].parent;
+  while (i != kNoCode && code.instructions[i].kind != OpKind::for_ &&
+         code.instructions[i].kind != OpKind::call) {
+    i = code.instructions[i].parent;
+  }
+  return i;
+}
+
+}  // namespace hostir::interp

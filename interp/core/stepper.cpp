@@ -1,0 +1,338 @@
+#include "interp/core/stepper.h"
+
+#include <algorithm>
+
+#include "interp/core/breakpoint_matcher.h"
+#include "interp/core/engine.h"
+#include "interp/core/nesting.h"
+#include "interp/core/wait_graph.h"
+
+namespace hostir::interp {
+
+namespace {
+
+constexpr uint64_t kInterruptEvery = 4096;
+
+StopReport report(StopReport::Reason reason, Rank rank = kNoRank, CodeIndex code = 0) {
+  StopReport r;
+  r.reason = reason;
+  r.rank = rank;
+  r.code = code;
+  return r;
+}
+
+bool is_communication(const Code& code, CodeIndex index) {
+  return communication_facts(code.instructions[index].kind) != nullptr;
+}
+
+}  // namespace
+
+Stepper::Stepper(History& history, BreakpointList& breakpoints)
+    : history_(history), breakpoints_(breakpoints) {}
+
+void Stepper::set_interrupt(std::function<bool()> interrupt) { interrupt_ = std::move(interrupt); }
+
+Expected<StopReport> Stepper::run(const StepCommand& command) {
+  Interpreter& in = interpreter();
+  const Rank count = in.code().rank_count;
+  focus_ = command.focus;
+  if (focus_.empty()) {
+    for (Rank r = 0; r < count; ++r) focus_.push_back(r);
+  }
+  for (const Rank r : focus_) {
+    if (r < 0 || r >= count) return fail(ErrorKind::kUsage, "step_rank", "no such rank");
+  }
+  BreakpointMatcher matcher(in, breakpoints_);
+  if (matcher.wants_statistics()) in.backend().set_value_mode(Backend::ValueMode::kStats);
+  std::vector<uint64_t> before;
+  for (const RankState& r : in.state().ranks) before.push_back(r.steps);
+  command_ = &command;
+  matcher_ = &matcher;
+  taken_ = 0;
+  in.engine().watcher = &matcher;
+  Expected<StopReport> stop = command.direction == Direction::kForward ? forward() : backward();
+  in.engine().watcher = nullptr;
+  matcher_ = nullptr;
+  if (!stop) return stop;
+  for (Rank r = 0; r < count; ++r) {
+    const auto steps = static_cast<int64_t>(in.state().ranks[static_cast<size_t>(r)].steps -
+                                            before[static_cast<size_t>(r)]);
+    if (steps != 0) stop->moved.push_back({r, steps});
+  }
+  return stop;
+}
+
+bool Stepper::is_over(Rank rank) const { return !interpreter().next_code(rank).has_value(); }
+
+bool Stepper::over_limit() {
+  if (taken_ >= command_->max_decisions) return true;
+  ++taken_;
+  return taken_ % kInterruptEvery == 0 && interrupt_ && interrupt_();
+}
+
+// One decision of one rank, with the stops before and after it.
+Expected<Stepper::Stop> Stepper::take(Rank rank) {
+  Interpreter& in = interpreter();
+  const RankState& state = in.state().ranks[static_cast<size_t>(rank)];
+  const CodeIndex code = state.pc;
+  if (!matcher_->idle()) {
+    uint32_t stopped_by = 0;
+    for (Breakpoint* b : matcher_->before(rank)) {
+      if (stands_at(*b, rank, state.steps, history_.travels())) continue;
+      if (count_hit(*b, rank, state.steps, history_.travels())) stopped_by = b->id;
+    }
+    if (stopped_by != 0) {
+      StopReport r = report(StopReport::Reason::kBreakpoint, rank, code);
+      r.breakpoint = stopped_by;
+      return Stop(r);
+    }
+  }
+  if (over_limit()) return Stop(report(StopReport::Reason::kLimit, rank, code));
+  const size_t faults = in.faults().size();
+  HOSTIR_TRY(history_.step(rank));
+  if (in.faults().size() != faults) return Stop(report(StopReport::Reason::kFault, rank, code));
+  for (const BreakpointMatcher::Written& w : matcher_->after()) {
+    const uint64_t steps = in.state().ranks[static_cast<size_t>(w.rank)].steps;
+    if (!count_hit(*w.breakpoint, w.rank, steps, history_.travels())) continue;
+    StopReport r = report(StopReport::Reason::kBreakpoint, w.rank, w.code);
+    r.breakpoint = w.breakpoint->id;
+    return Stop(r);
+  }
+  return Stop();
+}
+
+// The rank under way with the smallest clock.
+Rank Stepper::pick(const Drive& drive) const {
+  const Interpreter& in = interpreter();
+  Rank best = kNoRank;
+  int64_t clock = 0;
+  for (size_t i = 0; i < drive.ranks.size(); ++i) {
+    const Rank r = drive.ranks[i];
+    if (drive.reached[i] || !in.can_step(r)) continue;
+    const int64_t at = in.state().ranks[static_cast<size_t>(r)].clock_ns;
+    if (best == kNoRank || at < clock) {
+      best = r;
+      clock = at;
+    }
+  }
+  return best;
+}
+
+// A rank outside the command that those under way wait for, directly or through others; else the
+// scheduler's choice, as virtual time may have to pass. Ranks at their goals stay there.
+Rank Stepper::needed(const Drive& drive) const {
+  const Interpreter& in = interpreter();
+  const auto held = [&](Rank r) {
+    const auto at = std::find(drive.ranks.begin(), drive.ranks.end(), r);
+    return at != drive.ranks.end() &&
+           drive.reached[static_cast<size_t>(at - drive.ranks.begin())] != 0;
+  };
+  const WaitGraph graph = wait_graph(in);
+  std::vector<uint32_t> queue;
+  for (size_t i = 0; i < drive.ranks.size(); ++i) {
+    if (!drive.reached[i]) queue.push_back(static_cast<uint32_t>(drive.ranks[i]));
+  }
+  std::vector<bool> seen(graph.nodes.size(), false);
+  for (size_t i = 0; i < queue.size(); ++i) {
+    const WaitNode& node = graph.nodes[queue[i]];
+    if (!node.stream && in.can_step(node.rank) && !held(node.rank)) return node.rank;
+    for (const WaitEdge& e : graph.edges) {
+      if (e.from != queue[i] || seen[e.to]) continue;
+      seen[e.to] = true;
+      queue.push_back(e.to);
+    }
+  }
+  Rank best = kNoRank;
+  for (Rank r = 0; r < in.code().rank_count; ++r) {
+    if (!in.can_step(r) || held(r)) continue;
+    const auto clock = [&](Rank x) { return in.state().ranks[static_cast<size_t>(x)].clock_ns; };
+    if (best == kNoRank || clock(r) < clock(best)) best = r;
+  }
+  return best;
+}
+
+Expected<StopReport> Stepper::drive(Drive& drive) {
+  Interpreter& in = interpreter();
+  while (true) {
+    Rank rank = pick(drive);
+    if (rank == kNoRank) {
+      bool waiting = false;
+      for (size_t i = 0; i < drive.ranks.size(); ++i) {
+        waiting = waiting || (!drive.reached[i] && !is_over(drive.ranks[i]));
+      }
+      if (!waiting) {
+        const bool done = in.finished();
+        return report(done ? StopReport::Reason::kFinished : StopReport::Reason::kStepped);
+      }
+      if (command_->drag == StepCommand::Drag::kStrict) {
+        return report(StopReport::Reason::kBlocked, drive.ranks.front());
+      }
+      rank = needed(drive);
+      if (rank == kNoRank) {
+        return report(in.state().failed ? StopReport::Reason::kFault : StopReport::Reason::kStuck);
+      }
+    }
+    HOSTIR_ASSIGN_OR_RETURN(const Stop stop, take(rank));
+    if (stop) return *stop;
+    for (size_t i = 0; i < drive.ranks.size(); ++i) {
+      if (drive.ranks[i] != rank || drive.reached[i]) continue;
+      drive.reached[i] = is_over(rank) || drive.goal(rank);
+      if (drive.reached[i] && drive.first_ends) {
+        return report(StopReport::Reason::kStepped, rank,
+                      in.next_code(rank).value_or(in.rank(rank).code));
+      }
+    }
+  }
+}
+
+Expected<StopReport> Stepper::forward() {
+  Interpreter& in = interpreter();
+  const Code& code = in.code();
+  using Kind = StepCommand::Kind;
+  if (in.state().failed) return report(StopReport::Reason::kFault);
+  if (in.finished()) return report(StopReport::Reason::kFinished);
+  if (command_->kind == Kind::kRendezvous) return rendezvous();
+  if (command_->kind == Kind::kContinue) return proceed();
+
+  Drive d;
+  d.ranks = focus_;
+  d.reached.assign(focus_.size(), 0);
+  const bool some =
+      std::any_of(focus_.begin(), focus_.end(), [&](Rank r) { return in.can_step(r); });
+  std::vector<uint32_t> depth(static_cast<size_t>(code.rank_count), 0);
+  std::vector<CodeIndex> frame(static_cast<size_t>(code.rank_count), kNoCode);
+  for (size_t i = 0; i < focus_.size(); ++i) {
+    const auto r = static_cast<size_t>(focus_[i]);
+    const auto at = in.next_code(focus_[i]);
+    // A step of several ranks moves those that can; it does not wait for the others.
+    d.reached[i] = !at || (some && focus_.size() > 1 && !in.can_step(focus_[i]));
+    if (!at) continue;
+    depth[r] = nesting(code, *at);
+    frame[r] = enclosing_frame(code, *at);
+  }
+  switch (command_->kind) {
+    case Kind::kInto:
+      d.goal = [](Rank) { return true; };
+      break;
+    case Kind::kOver:
+      d.goal = [&](Rank r) {
+        return nesting(code, *in.next_code(r)) <= depth[static_cast<size_t>(r)];
+      };
+      break;
+    case Kind::kOut:
+      d.goal = [&](Rank r) {
+        const CodeIndex around = frame[static_cast<size_t>(r)];
+        if (around == kNoCode) return false;
+        const CodeIndex at = *in.next_code(r);
+        return at <= around || at >= code.instructions[around].end;
+      };
+      break;
+    case Kind::kNextCollective:
+      d.goal = [&](Rank r) { return is_communication(code, *in.next_code(r)); };
+      break;
+    case Kind::kToInstruction:
+      d.first_ends = true;
+      d.goal = [&](Rank r) {
+        const auto& target = command_->target;
+        return std::find(target.begin(), target.end(), *in.next_code(r)) != target.end();
+      };
+      break;
+    case Kind::kRendezvous:
+    case Kind::kContinue:
+      break;
+  }
+  return drive(d);
+}
+
+// To the next stop. Decisions that the history has ahead of us are taken again as they were.
+Expected<StopReport> Stepper::proceed() {
+  Interpreter& in = interpreter();
+  if (!command_->focus.empty()) {
+    Drive d;
+    d.ranks = focus_;
+    d.reached.assign(focus_.size(), 0);
+    d.goal = [](Rank) { return false; };
+    return drive(d);
+  }
+  while (true) {
+    Rank rank = kNoRank;
+    if (history_.position() < history_.size()) {
+      const Decision& next = history_.line()[history_.position()];
+      rank = next.rank;
+      if (next.kind != DecisionRecord::Kind::kRun) {
+        HOSTIR_TRY(history_.go_to(history_.position() + 1));
+        continue;
+      }
+    } else {
+      rank = in.next_rank().value_or(kNoRank);
+    }
+    if (rank == kNoRank) {
+      if (in.state().failed) return report(StopReport::Reason::kFault);
+      return report(in.finished() ? StopReport::Reason::kFinished : StopReport::Reason::kStuck);
+    }
+    HOSTIR_ASSIGN_OR_RETURN(const Stop stop, take(rank));
+    if (stop) return *stop;
+  }
+}
+
+// 1. The focus goes to its next collective. 2. The other members go to theirs with that number, and
+// all stand before it. 3. From there, once more: all take it, and the run goes on until it is over.
+Expected<StopReport> Stepper::rendezvous() {
+  Interpreter& in = interpreter();
+  const Code& code = in.code();
+  const Rank leader = focus_.front();
+  Drive d;
+  d.goal = [&](Rank r) { return is_communication(code, *in.next_code(r)); };
+  if (is_over(leader) || !is_communication(code, *in.next_code(leader))) {
+    d.ranks = {leader};
+    d.reached = {0};
+    HOSTIR_ASSIGN_OR_RETURN(const StopReport there, drive(d));
+    if (there.reason != StopReport::Reason::kStepped || is_over(leader)) return there;
+  }
+  const CodeInstruction& at = code.instructions[*in.next_code(leader)];
+  const Communicator& comm = code.communicators[at.comm];
+  const int32_t group = comm.group_of_rank[static_cast<size_t>(leader)];
+  if (communication_facts(at.kind)->point_to_point || group < 0) {
+    d.ranks = {leader};
+    d.reached = {0};
+    d.goal = [](Rank) { return true; };
+    return drive(d);
+  }
+  const auto next_of = [&](Rank r) {
+    return in.state().ledger.next_sequence[at.comm * static_cast<size_t>(code.rank_count) +
+                                           static_cast<size_t>(r)];
+  };
+  const uint64_t sequence = next_of(leader);
+  const auto there = [&](Rank r) {
+    if (next_of(r) > sequence) return true;
+    const auto index = in.next_code(r);
+    return index && is_communication(code, *index) && code.instructions[*index].comm == at.comm &&
+           next_of(r) == sequence;
+  };
+  d.ranks = comm.groups[static_cast<size_t>(group)];
+  d.reached.clear();
+  for (const Rank r : d.ranks) d.reached.push_back(there(r));
+  const bool all = std::all_of(d.reached.begin(), d.reached.end(), [](char c) { return c != 0; });
+  if (!all) {
+    d.goal = there;
+    return drive(d);
+  }
+  // Everybody stands before it: through it.
+  const auto finished = [&](Rank) {
+    const GroupLedger& ledger =
+        in.state()
+            .ledger.groups[in.state().ledger.first_group[at.comm] + static_cast<uint32_t>(group)];
+    if (sequence >= ledger.end()) return false;
+    return !ledger.has(sequence) || ledger.head(sequence).finished == ledger.members();
+  };
+  for (size_t i = 0; i < d.ranks.size(); ++i) d.reached[i] = next_of(d.ranks[i]) > sequence;
+  d.goal = [&](Rank r) { return next_of(r) > sequence; };
+  HOSTIR_ASSIGN_OR_RETURN(const StopReport taken, drive(d));
+  if (taken.reason != StopReport::Reason::kStepped || finished(leader)) return taken;
+  d.reached.assign(d.ranks.size(), 0);
+  d.first_ends = true;
+  d.goal = finished;
+  return drive(d);
+}
+
+}  // namespace hostir::interp

@@ -1,0 +1,250 @@
+// Going back and forth: equal positions on a line are equal states.
+#include "interp/core/history.h"
+
+#include <random>
+
+#include "core_test.h"
+#include "interp/core/stepper.h"
+#include "programs.h"
+
+namespace hostir::interp::test {
+namespace {
+
+// Digests by position of the current line; a branch forgets what lies ahead.
+class Walk {
+ public:
+  explicit Walk(History& history) : history_(history) { check(); }
+  void check() {
+    const uint64_t k = history_.position();
+    const uint64_t digest = history_.interpreter().digest();
+    if (branch_ != history_.branch()) {
+      // Positions up to the one where the branch began are shared with the old line.
+      seen_.resize(std::min<size_t>(seen_.size(), branch_at_ + 1));
+      branch_ = history_.branch();
+    }
+    if (seen_.size() <= k) seen_.resize(k + 1, 0);
+    if (seen_[k] == 0) seen_[k] = digest;
+    ASSERT_EQ(seen_[k], digest) << "at position " << k;
+  }
+  void before_decision() { branch_at_ = history_.position(); }
+
+ private:
+  History& history_;
+  std::vector<uint64_t> seen_;
+  uint32_t branch_ = 0;
+  uint64_t branch_at_ = 0;
+};
+
+void random_walk(const char* text, uint32_t seed, int steps) {
+  const auto r = start(text);
+  ASSERT_TRUE(r);
+  HistoryOptions options;
+  options.spacing_ns = 20'000;
+  options.memory_budget_bytes = 400'000;
+  auto history = History::create(*r->interpreter, options);
+  ASSERT_TRUE(history);
+  History& h = **history;
+  Walk walk(h);
+  std::mt19937 random(seed);
+  const auto ranks = static_cast<uint32_t>(r->code->rank_count);
+  for (int i = 0; i < steps; ++i) {
+    const auto rank = static_cast<Rank>(random() % ranks);
+    walk.before_decision();
+    switch (random() % 8) {
+      case 0:
+        ASSERT_TRUE(h.go_to(random() % (h.size() + 1)));
+        break;
+      case 1:
+        static_cast<void>(h.reverse_step(rank));
+        break;
+      case 2:
+        if (random() % 8 == 0) r->interpreter->rank(rank).frozen ? h.thaw(rank) : h.freeze(rank);
+        break;
+      case 3:
+      case 4: {
+        const auto next = r->interpreter->next_rank();
+        if (next) ASSERT_TRUE(h.step(*next));
+        break;
+      }
+      default:
+        if (h.position() < h.size()) {
+          ASSERT_TRUE(h.go_to(h.position() + 1));
+        } else {
+          ASSERT_TRUE(h.step(rank));
+        }
+    }
+    walk.check();
+    if (::testing::Test::HasFatalFailure()) return;
+  }
+  EXPECT_LE(h.checkpoint_count(), 256);
+}
+
+TEST(History, RandomWalksMeetEqualStates) {
+  for (uint32_t seed = 0; seed < 4; ++seed) {
+    random_walk(kMlp, seed, 600);
+    random_walk(kRing, seed, 600);
+  }
+}
+
+TEST(History, ReverseStepReportsWhoMoved) {
+  const auto r = start(kRing);
+  ASSERT_TRUE(r);
+  auto history = History::create(*r->interpreter);
+  ASSERT_TRUE(history);
+  for (const Rank rank : {0, 0, 1, 2, 2}) ASSERT_TRUE((*history)->step(rank));
+  const auto moved = (*history)->reverse_step(0);
+  ASSERT_TRUE(moved);
+  EXPECT_EQ((*history)->position(), 1u);
+  ASSERT_EQ(moved->size(), 3u);
+  EXPECT_EQ((*moved)[0].steps, -1);
+  EXPECT_EQ((*moved)[2].steps, -2);
+  EXPECT_EQ((*history)->size(), 5u);
+  ASSERT_TRUE((*history)->step(0));
+  EXPECT_EQ((*history)->branch(), 0u);  // the same decision as before
+  ASSERT_TRUE((*history)->step(2));
+  EXPECT_EQ((*history)->branch(), 1u);  // another one
+  EXPECT_EQ((*history)->size(), 3u);
+}
+
+class Debugger {
+ public:
+  explicit Debugger(const char* text) : run_(start(text)) {
+    auto made = History::create(*run_->interpreter);
+    history_ = std::move(*made);
+    stepper_ = std::make_unique<Stepper>(*history_, breakpoints);
+  }
+  StopReport go(StepCommand::Kind kind, std::vector<Rank> focus = {},
+                Direction direction = Direction::kForward) {
+    StepCommand c;
+    c.kind = kind;
+    c.focus = std::move(focus);
+    c.direction = direction;
+    c.target = target;
+    auto stop = stepper_->run(c);
+    EXPECT_TRUE(stop) << (stop ? "" : stop.error().message());
+    return stop ? *stop : StopReport{};
+  }
+  Interpreter& in() { return *run_->interpreter; }
+  History& history() { return *history_; }
+  std::string at(Rank rank) {
+    const auto code = in().next_code(rank);
+    return code ? in().code().address(*code) : "done";
+  }
+
+  BreakpointList breakpoints;
+  std::vector<CodeIndex> target;
+
+ private:
+  std::unique_ptr<Run> run_;
+  std::unique_ptr<History> history_;
+  std::unique_ptr<Stepper> stepper_;
+};
+
+using Kind = StepCommand::Kind;
+using Reason = StopReport::Reason;
+
+TEST(Stepper, OverAndOutAndBackAgain) {
+  Debugger d(kRing);
+  for (int i = 0; i < 5; ++i) d.go(Kind::kInto, {0});
+  EXPECT_EQ(d.at(0), "@ring#6");  // the loop
+  d.go(Kind::kInto, {0});
+  EXPECT_EQ(d.at(0), "@ring#7");
+  const uint64_t inside = d.in().digest();
+  EXPECT_EQ(d.go(Kind::kOut, {0}).reason, Reason::kStepped);
+  EXPECT_EQ(d.at(0), "@ring#20");  // wait %last on host
+  d.go(Kind::kOver, {0}, Direction::kBackward);
+  EXPECT_EQ(d.at(0), "@ring#6");
+  const auto over = d.go(Kind::kOver, {0});
+  EXPECT_EQ(over.reason, Reason::kStepped);
+  EXPECT_EQ(d.at(0), "@ring#20");
+  EXPECT_EQ(d.go(Kind::kInto, {0}).reason, Reason::kStepped);  // others are dragged along
+  EXPECT_EQ(d.at(0), "@ring#21");
+  EXPECT_EQ(d.go(Kind::kOut, {0}, Direction::kBackward).reason, Reason::kBeginning);
+  for (int i = 0; i < 6; ++i) d.go(Kind::kInto, {0});
+  EXPECT_EQ(d.in().digest(), inside);
+}
+
+TEST(Stepper, DragsOnlyWhoIsNeeded) {
+  Debugger d(kRing);
+  // Rank 1 waits on the host for its group: its neighbours must send and receive.
+  d.target = find_codes(d.in().code(), "ring", 14);
+  EXPECT_EQ(d.go(Kind::kToInstruction, {1}).reason, Reason::kStepped);
+  EXPECT_EQ(d.in().rank(1).status, RankStatus::kBlocked);
+  EXPECT_EQ(d.in().rank(0).steps, 0u);
+  const auto stop = d.go(Kind::kInto, {1});
+  EXPECT_EQ(stop.reason, Reason::kStepped);
+  EXPECT_EQ(d.at(0), "@ring#13");  // just behind its group
+  EXPECT_EQ(d.at(2), "@ring#13");
+  EXPECT_EQ(stop.moved.size(), 3u);
+}
+
+TEST(Stepper, RendezvousThenThroughIt) {
+  Debugger d(kMlp);
+  EXPECT_EQ(d.go(Kind::kRendezvous, {5}).reason, Reason::kStepped);
+  for (Rank r = 4; r < 8; ++r) EXPECT_EQ(d.at(r), "@mlp#10");
+  EXPECT_EQ(d.at(0), "@mlp#1");
+  EXPECT_EQ(d.go(Kind::kRendezvous, {5}).reason, Reason::kStepped);
+  for (Rank r = 4; r < 8; ++r) EXPECT_EQ(d.at(r), "@mlp#11");
+  EXPECT_EQ(d.go(Kind::kRendezvous, {5}, Direction::kBackward).reason, Reason::kStepped);
+  for (Rank r = 4; r < 8; ++r) EXPECT_EQ(d.at(r), "@mlp#10");
+}
+
+TEST(Breakpoints, CountHitsForwardsAndBackwards) {
+  Debugger d(kRing);
+  Breakpoint b;
+  b.codes = find_codes(d.in().code(), "ring", 8);
+  b.ranks = {2};
+  b.condition = IndexExpr::binary(
+      IndexExpr::Kind::kEq, IndexExpr::binary(IndexExpr::Kind::kMod, IndexExpr::name("i"), 2), 1);
+  const uint32_t id = d.breakpoints.add(b);
+  std::vector<uint64_t> positions;
+  std::vector<uint64_t> digests;
+  for (int i = 0; i < 3; ++i) {
+    const auto stop = d.go(Kind::kContinue);
+    ASSERT_EQ(stop.reason, Reason::kBreakpoint);
+    EXPECT_EQ(stop.breakpoint, id);
+    EXPECT_EQ(stop.rank, 2);
+    positions.push_back(d.history().position());
+    digests.push_back(d.in().digest());
+    EXPECT_EQ(d.breakpoints.all()[0].hits, static_cast<uint64_t>(i + 1));
+  }
+  EXPECT_EQ(d.go(Kind::kContinue).reason, Reason::kFinished);
+  for (int i = 3; i-- > 0;) {
+    ASSERT_EQ(d.go(Kind::kContinue, {}, Direction::kBackward).reason, Reason::kBreakpoint);
+    EXPECT_EQ(d.history().position(), positions[static_cast<size_t>(i)]);
+    EXPECT_EQ(d.in().digest(), digests[static_cast<size_t>(i)]);
+    EXPECT_EQ(d.breakpoints.all()[0].hits, static_cast<uint64_t>(i + 1));
+  }
+  EXPECT_EQ(d.go(Kind::kContinue, {}, Direction::kBackward).reason, Reason::kBeginning);
+  ASSERT_EQ(d.go(Kind::kContinue).reason, Reason::kBreakpoint);
+  EXPECT_EQ(d.history().position(), positions[0]);
+}
+
+TEST(Breakpoints, OnWritesAndCollectives) {
+  Debugger d(kMlp);
+  Breakpoint w;
+  w.kind = Breakpoint::Kind::kWritten;
+  w.tensor = "y";
+  w.ranks = {3};
+  d.breakpoints.add(w);
+  const auto first = d.go(Kind::kContinue);
+  ASSERT_EQ(first.reason, Reason::kBreakpoint);
+  EXPECT_EQ(d.in().code().address(first.code), "@mlp#7");
+  const auto second = d.go(Kind::kContinue);
+  ASSERT_EQ(second.reason, Reason::kBreakpoint);
+  EXPECT_EQ(d.in().code().address(second.code), "@mlp#10");
+  const auto back = d.go(Kind::kContinue, {}, Direction::kBackward);
+  EXPECT_EQ(d.in().code().address(back.code), "@mlp#7");
+  d.breakpoints.all().clear();
+  Breakpoint c;
+  c.kind = Breakpoint::Kind::kCollective;
+  c.comm = "c";
+  c.ignore = 7;
+  d.breakpoints.add(c);
+  const auto last = d.go(Kind::kContinue);
+  EXPECT_EQ(last.reason, Reason::kBreakpoint);
+  EXPECT_EQ(last.rank, 7);
+}
+
+}  // namespace
+}  // namespace hostir::interp::test
