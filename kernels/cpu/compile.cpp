@@ -1,4 +1,4 @@
-#include "kernels/cpu/kernel.h"
+#include "kernels/cpu/fast_executor.h"
 #include "kernels/cpu/reference_executor.h"
 
 namespace hostir::cpu {
@@ -6,8 +6,7 @@ namespace hostir::cpu {
 void CompiledKernel::prepack(size_t, ConstMemory) {}
 
 Expected<std::unique_ptr<CompiledKernel>> compile(const BoundKernel& kernel, KernelSet set) {
-  (void)set;
-  return compile_reference(kernel);
+  return set == KernelSet::kFast ? compile_fast(kernel) : compile_reference(kernel);
 }
 
 }  // namespace hostir::cpu

@@ -26,6 +26,7 @@ struct BoundKernel {
   const Function* function = nullptr;  // kind kKernel; outlives the compiled kernel
   std::vector<Placement> values;       // by ValueId
   bool is_partial_root = true;         // coordinate 0 of the axes a `reshard` makes partial
+  SizeBindings sizes;                  // of symbolic sizes in attributes, where there are any
 };
 
 /// Memory of an operand, row-major over the placement's box (or in its block order).
@@ -49,6 +50,7 @@ struct ReferenceCall {
   std::span<const Placement* const> out;
   std::span<const Memory> out_data;
   bool is_partial_root = true;
+  const SizeBindings* sizes = nullptr;
 };
 /// `reference_<mnemonic>` in kernels/cpu/<mnemonic>.cpp, one per compute op (a missing one is a
 /// link error). Arithmetic: f64 in f64; f32, bf16, f16 in f32 and rounded once; integers wrap.

@@ -38,13 +38,7 @@ class ReferenceExecutor final : public CompiledKernel {
       run_reference(kernel_, *body_[i], read, write);
       release_after(i, scratch);
     }
-    const std::vector<Operand>& results = returned_values(*kernel_.function);
-    for (size_t r = 0; r < out.size(); ++r) {
-      const ConstMemory value = read[results[r].value.index];
-      if (value.data != out[r].data && value.bytes > 0) {
-        std::memmove(out[r].data, value.data, static_cast<size_t>(value.bytes));
-      }
-    }
+    copy_results(read, out);
   }
 
   std::string description() const override {
@@ -70,6 +64,19 @@ class ReferenceExecutor final : public CompiledKernel {
       const uint32_t value = results[r].value.index;
       if (read[value].data != nullptr || write[value].data != nullptr) continue;
       write[value] = out[r];
+    }
+  }
+
+  /// Through copies, because a parameter that is returned may lie in another result's memory.
+  void copy_results(std::span<const ConstMemory> read, std::span<const Memory> out) const {
+    const std::vector<Operand>& results = returned_values(*kernel_.function);
+    std::vector<std::vector<std::byte>> copies(out.size());
+    for (size_t r = 0; r < out.size(); ++r) {
+      const ConstMemory value = read[results[r].value.index];
+      if (value.data != out[r].data) copies[r].assign(value.data, value.data + value.bytes);
+    }
+    for (size_t r = 0; r < out.size(); ++r) {
+      if (!copies[r].empty()) std::memcpy(out[r].data, copies[r].data(), copies[r].size());
     }
   }
 
@@ -143,7 +150,8 @@ void run_reference(const BoundKernel& kernel, const Instruction& instruction,
                                       .in_data = in_data,
                                       .out = out_placements,
                                       .out_data = out_data,
-                                      .is_partial_root = kernel.is_partial_root});
+                                      .is_partial_root = kernel.is_partial_root,
+                                      .sizes = &kernel.sizes});
 }
 
 bool overlaps(ConstMemory a, Memory b) {

@@ -79,4 +79,10 @@ AlignedOperand::AlignedOperand(const Placement& value, ConstMemory memory, const
   data_ = copy_.data();
 }
 
+std::optional<int64_t> bound_value(const IndexExpr& expr, const SizeBindings& sizes) {
+  const Expected<int64_t> value = expr.evaluate(sizes.lookup());
+  if (!value) return std::nullopt;
+  return *value;
+}
+
 }  // namespace hostir::cpu

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -98,6 +99,12 @@ constexpr int64_t wrap_sub(int64_t a, int64_t b) {
 constexpr int64_t wrap_mul(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
 }
+
+/// The value of a size or bound; nullopt where a size in it is not bound.
+std::optional<int64_t> bound_value(const IndexExpr& expr, const SizeBindings& sizes);
+
+/// The reduction by which a reshard's result is partial where its operand is not.
+std::optional<Reduction> becomes_partial(const Function* function, const Instruction& reshard);
 
 /// Truncation toward zero, saturating at the dtype's range; NaN gives 0; i1 is `value != 0`.
 int64_t real_to_int(DType dtype, double value);

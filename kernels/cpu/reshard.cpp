@@ -7,19 +7,6 @@ namespace hostir::cpu {
 
 namespace {
 
-const Sharding* sharding_of_value(const ReferenceCall& call, ValueId id) {
-  return call.function && id.valid() ? sharding_of(call.function->value(id).type) : nullptr;
-}
-
-/// The reduction by which the result is partial where the operand is not.
-std::optional<Reduction> becomes_partial(const ReferenceCall& call) {
-  const Sharding* result = sharding_of_value(call, call.instruction.results[0]);
-  const Sharding* operand = sharding_of_value(call, call.instruction.operands[0].value);
-  if (!result || !result->is_partial()) return std::nullopt;
-  if (operand && operand->unreduced == result->unreduced) return std::nullopt;
-  return result->unreduced_kind;
-}
-
 void fill_identity(const Placement& out, Memory memory, Reduction kind) {
   const double real = real_identity(kind);
   const int64_t integer = int_identity(kind, out.dtype);
@@ -32,12 +19,24 @@ void fill_identity(const Placement& out, Memory memory, Reduction kind) {
   }
 }
 
+const Sharding* sharding_of_value(const Function* function, ValueId id) {
+  return function != nullptr && id.valid() ? sharding_of(function->value(id).type) : nullptr;
+}
+
 }  // namespace
+
+std::optional<Reduction> becomes_partial(const Function* function, const Instruction& reshard) {
+  const Sharding* result = sharding_of_value(function, reshard.results[0]);
+  const Sharding* operand = sharding_of_value(function, reshard.operands[0].value);
+  if (!result || !result->is_partial()) return std::nullopt;
+  if (operand && operand->unreduced == result->unreduced) return std::nullopt;
+  return result->unreduced_kind;
+}
 
 // Copies the part of the operand's box that this rank holds afterwards. Replicated to partial keeps
 // the value at the root and puts the identity of the reduction elsewhere.
 void reference_reshard(const ReferenceCall& call) {
-  const std::optional<Reduction> partial = becomes_partial(call);
+  const std::optional<Reduction> partial = becomes_partial(call.function, call.instruction);
   if (partial && !call.is_partial_root) {
     fill_identity(*call.out[0], call.out_data[0], *partial);
   } else {

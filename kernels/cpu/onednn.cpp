@@ -1,0 +1,114 @@
+#include "kernels/cpu/onednn.h"
+
+#include <omp.h>
+
+#include <dnnl.hpp>
+
+namespace hostir::cpu::onednn {
+namespace {
+
+/// While it lives, the library uses the calling thread alone.
+class OneThread {
+ public:
+  OneThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
+  ~OneThread() { omp_set_num_threads(before_); }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+  int before_;
+};
+
+dnnl::memory::data_type type_of(DType dtype) {
+  return dtype == DType::kBF16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
+}
+
+dnnl::memory::desc plain(int64_t rows, int64_t columns, DType dtype, int64_t row, int64_t column) {
+  return {{rows, columns}, type_of(dtype), {row, column}};
+}
+
+dnnl::matmul::primitive_desc describe(const dnnl::engine& engine, const dnnl::memory::desc& a,
+                                      const dnnl::memory::desc& b, const dnnl::memory::desc& c) {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+#if DNNL_VERSION_MAJOR >= 3
+  return {engine, a, b, c, attributes};
+#else
+  return {dnnl::matmul::desc(a, b, c), attributes, engine};
+#endif
+}
+
+}  // namespace
+
+struct Matmul::Parts {
+  dnnl::engine engine{dnnl::engine::kind::cpu, 0};
+  dnnl::memory::desc b_plain;
+  dnnl::matmul::primitive_desc description;
+  dnnl::matmul primitive;
+};
+
+Matmul::Matmul(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Matmul::~Matmul() = default;
+
+std::unique_ptr<Matmul> Matmul::create(const MatmulSpec& spec, Weights weights,
+                                       const Matmul* like) {
+  const OneThread alone;
+  try {
+    auto parts = std::make_unique<Parts>();
+    const auto a = plain(spec.m, spec.k, spec.dtype, spec.a_row, spec.a_column);
+    const auto c = plain(spec.m, spec.n, DType::kF32, spec.c_row, 1);
+    parts->b_plain = plain(spec.k, spec.n, spec.dtype, spec.b_row, spec.b_column);
+    dnnl::memory::desc b = parts->b_plain;
+    if (weights == Weights::kPacked) {
+      b = like != nullptr ? like->parts_->description.weights_desc()
+                          : dnnl::memory::desc({spec.k, spec.n}, type_of(spec.dtype),
+                                               dnnl::memory::format_tag::any);
+    }
+    parts->description = describe(parts->engine, a, b, c);
+    parts->primitive = dnnl::matmul(parts->description);
+    return std::unique_ptr<Matmul>(new Matmul(std::move(parts)));
+  } catch (const dnnl::error&) {
+    return nullptr;
+  }
+}
+
+int64_t Matmul::scratch_bytes() const {
+  return static_cast<int64_t>(parts_->description.scratchpad_desc().get_size());
+}
+
+int64_t Matmul::packed_bytes() const {
+  return static_cast<int64_t>(parts_->description.weights_desc().get_size());
+}
+
+void Matmul::run(const void* a, const void* b, float* c, std::byte* scratch) const {
+  const OneThread alone;
+  const dnnl::engine& engine = parts_->engine;
+  const auto& d = parts_->description;
+  dnnl::stream stream(engine);
+  // The library takes pointers to non-const for what it only reads.
+  dnnl::memory a_memory(d.src_desc(), engine, const_cast<void*>(a));
+  dnnl::memory b_memory(d.weights_desc(), engine, const_cast<void*>(b));
+  dnnl::memory c_memory(d.dst_desc(), engine, c);
+  dnnl::memory scratch_memory(d.scratchpad_desc(), engine, scratch);
+  parts_->primitive.execute(stream, {{DNNL_ARG_SRC, a_memory},
+                                     {DNNL_ARG_WEIGHTS, b_memory},
+                                     {DNNL_ARG_DST, c_memory},
+                                     {DNNL_ARG_SCRATCHPAD, scratch_memory}});
+}
+
+void Matmul::pack(const void* b, void* packed) const {
+  const OneThread alone;
+  const dnnl::engine& engine = parts_->engine;
+  dnnl::stream stream(engine);
+  dnnl::memory from(parts_->b_plain, engine, const_cast<void*>(b));
+  dnnl::memory to(parts_->description.weights_desc(), engine, packed);
+  dnnl::reorder(from, to).execute(stream, from, to);
+}
+
+bool has_native_bf16() {
+  const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
+  const auto wanted = static_cast<unsigned>(dnnl::cpu_isa::avx512_core_bf16);
+  return (isa & wanted) == wanted;
+}
+
+}  // namespace hostir::cpu::onednn

@@ -1,0 +1,77 @@
+// The vector loops under the fast kernel set: one table of functions per instruction set.
+//
+// A *tile* is a run of at most kTileElems elements of one value in a register of lanes: f32 lanes
+// hold f32, bf16 and f16; i32 lanes hold i32, i8, u8 and i1; a value always has the precision of
+// its dtype (16-bit floats are rounded, narrow integers wrapped after each op), so results do not
+// depend on what was fused with what. The tables are the same source compiled three times, with the
+// flags of each instruction set; it must include no library header that defines inline functions,
+// or the linker might keep a copy that this CPU cannot run.
+#pragma once
+
+#include <stdint.h>
+
+#include "kernels/cpu/isa.h"
+
+namespace hostir::cpu {
+
+inline constexpr int64_t kTileElems = 1024;
+
+enum class Lane : uint8_t { kF32, kF64, kI32, kI64 };
+inline constexpr int kLanes = 4;
+
+/// Numbers an instruction carries with it.
+struct TileParams {
+  double x = 0;
+  double y = 0;
+  uint64_t seed = 0;
+  uint64_t offset = 0;
+};
+
+/// dst[i] = op(a[i], b[i], c[i]) for n elements; dst may be an operand of as
+/// wide elements. Elements are naturally
+/// aligned, no more.
+using TileFn = void (*)(void* dst, const void* a, const void* b, const void* c, int64_t n,
+                        const TileParams& params);
+
+/// Folding: kinds sum, prod, min, max, in the order of `Reduction` without avg.
+enum class Fold : uint8_t { kSum, kProd, kMin, kMax };
+inline constexpr int kFolds = 4;
+/// *accumulator = fold(*accumulator, x[0..n)) or accumulator[i] = fold(accumulator[i], x[i]).
+/// Accumulators are f64 for float lanes and i64 for integer lanes.
+using FoldFn = void (*)(void* accumulator, const void* x, int64_t n);
+
+struct TileOps {
+#define HOSTIR_TILE_UNARY_ALL(name) TileFn name[kLanes];
+#define HOSTIR_TILE_UNARY_REAL(name) TileFn name[kLanes];
+#define HOSTIR_TILE_BINARY_ALL(name) TileFn name[kLanes];
+#define HOSTIR_TILE_BINARY_REAL(name) TileFn name[kLanes];
+#define HOSTIR_TILE_COMPARE(name) TileFn name[kLanes];
+#include "kernels/cpu/tile_ops.def"
+
+  TileFn truth[kLanes];     // 1 where not 0, as a mask
+  TileFn gelu_erf[kLanes];  // float lanes
+  TileFn gelu_tanh[kLanes];
+  TileFn select[kLanes];           // a: mask, b where 1, c where 0
+  TileFn fill[kLanes];             // params.x; i64 lanes: params.offset
+  TileFn convert[kLanes][kLanes];  // [from][to]; floats to integers clamp to [params.x, params.y]
+  TileFn logical_and;              // masks
+  TileFn logical_or;
+  TileFn logical_not;
+  TileFn round_bf16;  // f32 lanes, to the nearest value that the dtype holds
+  TileFn round_f16;
+  TileFn wrap_i8;  // i32 lanes
+  TileFn wrap_u8;
+  TileFn random_unit;                // a: i64 indices; to f32 in [0, 1), key params.seed, + offset
+  TileFn load[9];                    // by DType: a is memory, to its lane
+  TileFn store[9];                   // by DType: a is a lane, dst is memory
+  TileFn stream;                     // as store of f32, past the caches
+  FoldFn fold_run[kFolds][kLanes];   // one accumulator
+  FoldFn fold_each[kFolds][kLanes];  // one accumulator per element
+  /// c[m][n] = a[m][k] * b[k][n] in f64, all with row strides in elements.
+  void (*matmul_f64)(const double* a, int64_t a_row, const double* b, int64_t b_row, double* c,
+                     int64_t c_row, int64_t m, int64_t n, int64_t k);
+};
+
+const TileOps& tile_ops(Isa isa);
+
+}  // namespace hostir::cpu

@@ -1,0 +1,75 @@
+// Runs a tile program over a box of its space, on the calling thread.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "kernels/cpu/kernel.h"
+#include "kernels/cpu/tile_program.h"
+
+namespace hostir::cpu {
+
+/// Whether results are written past the caches; worth it for results larger than they are.
+enum class StoreMode : uint8_t { kCached, kStreaming };
+
+/// One load that is not where the program says: the tile that a matrix product has just left.
+struct HeadTile {
+  uint32_t value = UINT32_MAX;
+  std::byte* data = nullptr;  // f32, element (lo of the box)
+  Extents strides;            // by dimension of the space
+};
+
+class TileRunner {
+ public:
+  /// `memory` by ValueId; `accumulators` one per fold, null where there are none; `scratch` of
+  /// `program.scratch_bytes()`, aligned to 64. The box [lo, hi) is in elements of the space.
+  TileRunner(const TileProgram& program, const TileOps& ops, std::span<const Memory> memory,
+             std::span<void* const> accumulators, std::byte* scratch, const Extents& lo,
+             const Extents& hi, const HeadTile& head, StoreMode mode);
+
+  /// Elements of the box.
+  int64_t elems() const { return elems_; }
+  /// Runs elements [begin, end) of the box in row-major order.
+  void run(int64_t begin, int64_t end);
+
+ private:
+  struct Path {  // a view in the collapsed space
+    std::byte* base = nullptr;
+    int64_t offset = 0;
+    Extents strides;
+  };
+  struct TileSpan {  // a tile: its first element, by collapsed index
+    int64_t n = 0;
+    Extents index;
+    bool one_run = true;  // within one row
+  };
+
+  void add_path(const StridedView& view, std::byte* base, const Extents& lo);
+  void collapse(Extents extents);
+  void move_to(int64_t position, int64_t end);
+  int64_t offset_at(const Path& path, const Extents& index) const;
+  template <class F>
+  void for_each_run(const Path& path, F f);
+
+  void* slot(int reg) const;
+  void load(size_t which);
+  void load_strided(const TileLoad& load, const Path& path, void* target);
+  void aim_store(size_t which);
+  void store(size_t which);
+  void fold(size_t which);
+  void execute(const TileInstr& instr, int64_t n);
+
+  const TileProgram& program_;
+  const TileOps& ops_;
+  std::byte* scratch_;
+  StoreMode mode_;
+  int64_t elems_ = 1;
+  Extents extents_;          // collapsed, at least one dimension
+  std::vector<Path> paths_;  // loads, stores, folds
+  std::vector<void*> regs_;  // by virtual register, for the current tile
+  TileSpan tile_;            // the current tile
+  Extents walk_;             // for_each_run's place
+};
+
+}  // namespace hostir::cpu

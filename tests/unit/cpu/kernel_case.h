@@ -1,0 +1,150 @@
+// A kernel with random operands, run through both kernel sets.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "hostir/ir/tensor.h"
+#include "hostir/text/parser.h"
+#include "kernels/cpu/kernel.h"
+
+namespace hostir::cpu {
+
+using Bytes = std::vector<std::byte>;
+
+/// One kernel function of a text, every value placed whole until `place` says otherwise.
+struct KernelCase {
+  Program program;
+  BoundKernel bound;
+
+  explicit KernelCase(const std::string& text) {
+    auto parsed = text::parse_program(text);
+    if (!parsed) {
+      ADD_FAILURE() << parsed.error().message() << "\n" << text;
+      return;
+    }
+    program = std::move(*parsed);
+    bound.function = &program.functions.at(0);
+    for (const Value& value : bound.function->values) {
+      Placement placement;
+      placement.dtype = dtype_of(value.type);
+      placement.global = constant_extents(shape_of(value.type)).value();
+      placement.box = Box::whole(placement.global);
+      bound.values.push_back(std::move(placement));
+    }
+  }
+
+  Placement& at(std::string_view name) {
+    return bound.values[bound.function->find_value(name)->index];
+  }
+
+  std::vector<Bytes> random_inputs(std::mt19937_64& random, double lo = -2, double hi = 2) const {
+    std::vector<Bytes> inputs;
+    std::uniform_real_distribution<double> draw(lo, hi);
+    for (const Parameter& parameter : bound.function->params) {
+      const Placement& placement = bound.values[parameter.value.index];
+      Bytes bytes(static_cast<size_t>(placement.local_bytes()));
+      const int64_t size = size_bytes(placement.dtype);
+      for (int64_t i = 0; i < placement.box.volume(); ++i) {
+        const double value =
+            is_float(placement.dtype)
+                ? draw(random)
+                : static_cast<double>(random() % 7) - (placement.dtype == DType::kU8 ? 0.0 : 3.0);
+        store_double(placement.dtype, bytes.data() + i * size, value);
+      }
+      inputs.push_back(std::move(bytes));
+    }
+    return inputs;
+  }
+
+  std::vector<ValueId> results() const {
+    std::vector<ValueId> values;
+    const Function& f = *bound.function;
+    for (const Operand& o : f.instr(f.region(f.body).instructions.back()).operands) {
+      values.push_back(o.value);
+    }
+    return values;
+  }
+
+  std::vector<Bytes> run(CompiledKernel& kernel, const std::vector<Bytes>& inputs,
+                         uint64_t version = 0) const {
+    std::vector<Bytes> outputs;
+    std::vector<ConstMemory> in;
+    std::vector<Memory> out;
+    for (const Bytes& bytes : inputs) {
+      in.push_back({bytes.data(), static_cast<int64_t>(bytes.size()), version});
+    }
+    for (const ValueId value : results()) {
+      outputs.emplace_back(static_cast<size_t>(bound.values[value.index].local_bytes()),
+                           std::byte{0xcd});
+    }
+    for (Bytes& bytes : outputs) out.push_back({bytes.data(), static_cast<int64_t>(bytes.size())});
+    kernel.run(in, out);
+    return outputs;
+  }
+
+  std::vector<Bytes> run(KernelSet set, const std::vector<Bytes>& inputs) const {
+    auto kernel = compile(bound, set);
+    if (!kernel) {
+      ADD_FAILURE() << kernel.error().message();
+      return {};
+    }
+    return run(**kernel, inputs);
+  }
+};
+
+/// Relative tolerance of one op of a dtype, to the largest magnitude of the result.
+inline double tolerance_of(DType dtype) {
+  switch (dtype) {
+    case DType::kF64:
+      return 1e-13;
+    case DType::kF32:
+      return 2e-6;
+    case DType::kBF16:
+      return 1.0 / 64;
+    case DType::kF16:
+      return 1.0 / 512;
+    default:
+      return 0;
+  }
+}
+
+/// Compares buffers of a placement element by element, relative to the largest magnitude.
+inline void expect_close(const Placement& placement, const Bytes& got, const Bytes& wanted,
+                         const std::string& what, double slack = 1) {
+  const int64_t size = size_bytes(placement.dtype);
+  double largest = 1e-3;
+  for (int64_t i = 0; i < placement.box.volume(); ++i) {
+    const double w = load_double(placement.dtype, wanted.data() + i * size);
+    if (std::isfinite(w)) largest = std::max(largest, std::fabs(w));
+  }
+  for (int64_t i = 0; i < placement.box.volume(); ++i) {
+    const double g = load_double(placement.dtype, got.data() + i * size);
+    const double w = load_double(placement.dtype, wanted.data() + i * size);
+    if (g == w || (std::isnan(g) && std::isnan(w))) continue;
+    ASSERT_LE(std::fabs(g - w), slack * tolerance_of(placement.dtype) * largest)
+        << what << " element " << i << ": " << g << " instead of " << w;
+  }
+}
+
+/// Both sets on random operands.
+inline void expect_sets_agree(const KernelCase& test, std::mt19937_64& random,
+                              const std::string& what, double slack = 1, double lo = -2,
+                              double hi = 2) {
+  if (test.bound.function == nullptr) return;
+  const std::vector<Bytes> inputs = test.random_inputs(random, lo, hi);
+  const auto wanted = test.run(KernelSet::kReference, inputs);
+  const auto got = test.run(KernelSet::kFast, inputs);
+  ASSERT_EQ(got.size(), wanted.size());
+  const auto results = test.results();
+  for (size_t r = 0; r < got.size(); ++r) {
+    expect_close(test.bound.values[results[r].index], got[r], wanted[r], what, slack);
+  }
+}
+
+}  // namespace hostir::cpu

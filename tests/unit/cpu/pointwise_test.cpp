@@ -1,0 +1,193 @@
+// Pointwise ops, folds and moves: the fast set against the plain loops.
+#include <fmt/format.h>
+
+#include "kernel_case.h"
+
+namespace hostir::cpu {
+namespace {
+
+using Shape2 = std::pair<int64_t, int64_t>;
+constexpr Shape2 kShapes[] = {{1, 1}, {3, 5}, {7, 130}, {33, 200}, {5, 3000}, {0, 4}, {300, 3}};
+
+std::string type(Shape2 shape, std::string_view dtype) {
+  return fmt::format("tensor<{}x{}x{}>", shape.first, shape.second, dtype);
+}
+
+TEST(Pointwise, UnaryOpsAgreeWithTheReference) {
+  std::mt19937_64 random(1);
+  for (const char* op : {"neg", "abs", "sign", "relu", "floor", "exp", "log", "sqrt", "rsqrt",
+                         "sin", "cos", "tanh", "erf", "sigmoid", "silu", "gelu"}) {
+    for (const char* dtype : {"f64", "f32", "bf16", "f16"}) {
+      for (const Shape2& shape : kShapes) {
+        const std::string t = type(shape, dtype);
+        KernelCase test(
+            fmt::format("kernel @k(%x: {0}) -> (%y: {0}) {{\n %y = {1} %x\n return %y\n}}", t, op));
+        expect_sets_agree(test, random, fmt::format("{} {}", op, t));
+      }
+    }
+  }
+}
+
+TEST(Pointwise, BinaryOpsAgreeOnEveryDtype) {
+  std::mt19937_64 random(2);
+  for (const char* op : {"add", "sub", "mul", "div", "maximum", "minimum", "pow"}) {
+    for (const char* dtype : {"f64", "f32", "bf16", "f16", "i64", "i32", "i8", "u8"}) {
+      if (std::string_view(op) == "pow" && dtype[0] != 'f' && dtype[0] != 'b') continue;
+      for (const Shape2& shape : kShapes) {
+        const std::string t = type(shape, dtype);
+        KernelCase test(fmt::format(
+            "kernel @k(%x: {0}, %z: {0}) -> (%y: {0}) {{\n %y = {1} %x, %z\n return %y\n}}", t,
+            op));
+        expect_sets_agree(test, random, fmt::format("{} {}", op, t));
+      }
+    }
+  }
+}
+
+TEST(Pointwise, CastsBetweenAllDtypes) {
+  std::mt19937_64 random(3);
+  for (const DType from : kAllDTypes) {
+    for (const DType to : kAllDTypes) {
+      const Shape2 shape{5, 77};
+      KernelCase test(
+          fmt::format("kernel @k(%x: {}) -> (%y: {}) {{\n %y = cast %x {{to = {}}}\n return %y\n}}",
+                      type(shape, name(from)), type(shape, name(to)), name(to)));
+      expect_sets_agree(test, random, fmt::format("{} to {}", name(from), name(to)), 1, -400, 400);
+    }
+  }
+}
+
+TEST(Pointwise, CompareSelectAndLogic) {
+  std::mt19937_64 random(4);
+  for (const char* dtype : {"f64", "f32", "bf16", "i64", "i8"}) {
+    for (const char* direction : {"eq", "ne", "lt", "le", "gt", "ge"}) {
+      KernelCase test(fmt::format(R"(kernel @k(%a: tensor<9x41x{0}>, %b: tensor<9x41x{0}>)
+          -> (%y: tensor<9x41x{0}>, %m: tensor<9x41xi1>) {{
+  %p = compare %a, %b {{direction = {1}}}
+  %q = compare %b, %a {{direction = lt}}
+  %n = logical_not %q
+  %o = logical_or %p, %n
+  %m = logical_and %o, %p
+  %y = select %m, %a, %b
+  return %y, %m
+}})",
+                                  dtype, direction));
+      expect_sets_agree(test, random, fmt::format("{} {}", dtype, direction));
+    }
+  }
+}
+
+TEST(Pointwise, ChainWithBroadcastsAndSeveralResults) {
+  std::mt19937_64 random(5);
+  for (const char* dtype : {"f32", "bf16", "f64"}) {
+    for (const Shape2& shape : kShapes) {
+      KernelCase test(fmt::format(
+          R"(kernel @k(%x: tensor<{1}x{2}x{0}>, %row: tensor<{2}x{0}>, %column: tensor<{1}x1x{0}>)
+          -> (%y: tensor<{1}x{2}x{0}>, %s: tensor<{1}x{0}>, %c: tensor<{2}x{0}>, %t: tensor<{2}x{1}x{0}>) {{
+  %r = broadcast_in_dim %row {{dims = [1], shape = [{1}, {2}]}}
+  %q = broadcast_in_dim %column {{dims = [0, 1], shape = [{1}, {2}]}}
+  %a = mul %x, %r
+  %b = add %a, %q
+  %h = constant {{value = 0.5}} : tensor<{1}x{2}x{0}>
+  %y = mul %b, %h
+  %s = reduce_sum %y {{dims = [1]}}
+  %c = reduce_max %b {{dims = [0]}}
+  %t = transpose %y {{permutation = [1, 0]}}
+  return %y, %s, %c, %t
+}})",
+          dtype, shape.first, shape.second));
+      expect_sets_agree(test, random, fmt::format("{} {}x{}", dtype, shape.first, shape.second));
+    }
+  }
+}
+
+TEST(Pointwise, SoftmaxAndNorm) {
+  std::mt19937_64 random(6);
+  for (const Shape2& shape : {Shape2{1, 1}, {4, 7}, {65, 257}, {2, 5000}}) {
+    KernelCase test(fmt::format(
+        R"(kernel @k(%x: tensor<{0}x{1}xf32>) -> (%y: tensor<{0}x{1}xf32>, %n: tensor<{0}x{1}xf32>) {{
+  %m = reduce_max %x {{dims = [1]}}
+  %mb = broadcast_in_dim %m {{dims = [0], shape = [{0}, {1}]}}
+  %d = sub %x, %mb
+  %e = exp %d
+  %s = reduce_sum %e {{dims = [1], keep_dims = true}}
+  %sb = broadcast_in_dim %s {{dims = [0, 1], shape = [{0}, {1}]}}
+  %y = div %e, %sb
+  %a = reduce_mean %x {{dims = [1]}}
+  %ab = broadcast_in_dim %a {{dims = [0], shape = [{0}, {1}]}}
+  %n = sub %x, %ab
+  return %y, %n
+}})",
+        shape.first, shape.second));
+    expect_sets_agree(test, random, fmt::format("{}x{}", shape.first, shape.second));
+  }
+}
+
+TEST(Fold, EveryDimensionSetAndDtype) {
+  std::mt19937_64 random(7);
+  const char* dims[] = {"[]", "[0]", "[1]", "[2]", "[0, 1]", "[0, 2]", "[1, 2]", "[0, 1, 2]"};
+  for (const char* shape : {"3x4x5", "1x300x7", "70x1x90", "2x0x3", "40x50x60"}) {
+    for (const char* op :
+         {"reduce_sum", "reduce_max", "reduce_min", "reduce_prod", "reduce_mean"}) {
+      for (const char* dtype : {"f32", "f64", "bf16", "i32", "u8"}) {
+        if (std::string_view(op) == "reduce_mean" && dtype[0] != 'f' && dtype[0] != 'b') continue;
+        for (const char* d : dims) {
+          KernelCase test(fmt::format(
+              "kernel @k(%x: tensor<{}x{}>) {{\n %y = {} %x {{dims = {}}}\n return %y\n}}", shape,
+              dtype, op, d));
+          expect_sets_agree(test, random, fmt::format("{} {}x{} {}", op, shape, dtype, d), 1, 0.9,
+                            1.1);
+        }
+      }
+    }
+  }
+}
+
+TEST(Moves, ViewsOfViews) {
+  std::mt19937_64 random(8);
+  KernelCase test(R"(kernel @k(%x: tensor<6x8x5xf32>, %z: tensor<3x40xf32>)
+      -> (%a: tensor<5x4x3xf32>, %b: tensor<40x3xf32>, %c: tensor<5x12xf32>, %d: tensor<9x40xf32>) {
+  %s = slice %x {start = [1, 0, 0], limit = [6, 8, 5], stride = [2, 2, 1]}
+  %a = transpose %s {permutation = [2, 1, 0]}
+  %b = transpose %z {permutation = [1, 0]}
+  %c = reshape %a {shape = [5, 12]}
+  %w = neg %z
+  %d = concat %z, %w, %z {dim = 0}
+  return %a, %b, %c, %d
+})");
+  expect_sets_agree(test, random, "views");
+}
+
+TEST(InPlace, OutputsMayShareMemoryWithInputs) {
+  std::mt19937_64 random(9);
+  KernelCase chain(
+      R"(kernel @k(%x: tensor<50x70xf32>, %z: tensor<50x70xf32>) -> (%y: tensor<50x70xf32>) {
+  %a = mul %x, %z
+  %y = add %a, %x
+  return %y
+})");
+  KernelCase swap(
+      R"(kernel @k(%x: tensor<50x70xf32>, %z: tensor<50x70xf32>) -> (%p: tensor<50x70xf32>, %q: tensor<70x50xf32>) {
+  %q = transpose %x {permutation = [1, 0]}
+  return %z, %q
+})");
+  for (const KernelCase* test : {&chain, &swap}) {
+    for (const KernelSet set : {KernelSet::kReference, KernelSet::kFast}) {
+      std::vector<Bytes> inputs = test->random_inputs(random);
+      const auto wanted = test->run(KernelSet::kReference, inputs);
+      auto kernel = compile(test->bound, set);
+      ASSERT_TRUE(kernel);
+      std::vector<ConstMemory> in;
+      std::vector<Memory> out;
+      for (Bytes& bytes : inputs) in.push_back({bytes.data(), static_cast<int64_t>(bytes.size())});
+      for (size_t r = 0; r < wanted.size(); ++r) {
+        out.push_back({inputs[r].data(), static_cast<int64_t>(inputs[r].size())});
+      }
+      (*kernel)->run(in, out);
+      for (size_t r = 0; r < wanted.size(); ++r) EXPECT_EQ(inputs[r], wanted[r]);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hostir::cpu
