@@ -42,19 +42,31 @@ int64_t minor_size(const ShardingRule& rule, const ShardingRule::DimFactors& dim
   return n;
 }
 
+// Parts of one axis are merged before cutting: where an axis is split between two factors, the
+// minor one must be cut evenly for both ways to give the same boxes.
+bool splits_unevenly(const Mesh& mesh, const AxisList& major, const AxisList& minor, int64_t size) {
+  if (major.empty() || minor.empty() || minor.front().whole()) return false;
+  const AxisRef& a = major.back();
+  const AxisRef& b = minor.front();
+  const bool adjacent = a.name == b.name && !a.whole() && a.pre * a.size == b.pre;
+  return adjacent && size % part_count(mesh, minor) != 0;
+}
+
 void project_compound(const Mesh& mesh, const ShardingRule& rule,
                       const ShardingRule::DimFactors& dim, AxisList axes, FactorAxes& out) {
+  AxisList major;
   for (size_t i = 0; i < dim.size() && !axes.empty(); ++i) {
     const int64_t size = known_size(rule, dim[i]);
     if (size < 0) return;
     if (minor_size(rule, dim, i) == 1) {
-      out[at(dim[i])] = axes;
+      if (!splits_unevenly(mesh, major, axes, size)) out[at(dim[i])] = axes;
       return;
     }
     const AxisList taken = dividing_prefix(mesh, axes, size);
     out[at(dim[i])] = taken;
     if (part_count(mesh, taken) != size) return;
     axes = suffix_after(mesh, axes, taken);
+    major = joined(mesh, major, taken);
   }
 }
 
@@ -64,9 +76,9 @@ AxisList assemble_compound(const Mesh& mesh, const ShardingRule& rule,
   for (size_t i = 0; i < dim.size(); ++i) {
     const int64_t size = known_size(rule, dim[i]);
     if (size < 0) return out;
-    if (size == 1 && minor_size(rule, dim, i) != 1 && axes[at(dim[i])].empty()) continue;
     const bool minor_most = minor_size(rule, dim, i) == 1;
     const AxisList& mine = axes[at(dim[i])];
+    if (minor_most && splits_unevenly(mesh, out, mine, size)) return out;
     const AxisList kept = minor_most ? mine : dividing_prefix(mesh, mine, size);
     out = joined(mesh, out, kept);
     if (minor_most || part_count(mesh, kept) != size) return out;

@@ -9,34 +9,120 @@ namespace hostir {
 
 namespace {
 
+// Sizes to try a plan on: the known ones, or awkward ones that stand for all.
+std::vector<Extents> sample_extents(const Shape& shape) {
+  if (auto known = constant_extents(shape)) return {std::move(*known)};
+  std::vector<Extents> out;
+  for (const int64_t size : {1009, 7, 5, 3, 1}) {
+    Extents extents;
+    for (const IndexExpr& e : shape) {
+      const IndexExpr s = e.simplified();
+      extents.push_back(s.is_const() ? s.value() : size);
+    }
+    out.push_back(std::move(extents));
+  }
+  return out;
+}
+
+// Whether the boxes before and after allow the step: cuts by parts of one axis are merged before
+// cutting, so that an uneven cut by a part of an axis need not nest in that by the whole.
+bool boxes_allow(const Mesh& mesh, const Extents& extents, const Sharding& from,
+                 const RedistributeStep& step) {
+  const std::vector<Box> before = shard_boxes(mesh, from, extents);
+  const std::vector<Box> after = shard_boxes(mesh, step.to, extents);
+  const bool reduces = step.kind == StepKind::kAllReduce || step.kind == StepKind::kReduceScatter;
+  if (step.kind == StepKind::kPermute) return true;  // made from the boxes
+  for (const auto& group : groups_over(mesh, step.axes)) {
+    for (const int64_t to_rank : group) {
+      const Box& wanted = after[static_cast<size_t>(*mesh.position_of(to_rank))];
+      int64_t held = 0;
+      for (const int64_t from_rank : group) {
+        const Box& box = before[static_cast<size_t>(*mesh.position_of(from_rank))];
+        if (reduces && !box.contains(wanted)) return false;
+        held += box.intersect(wanted).volume();
+      }
+      if (!reduces && held != wanted.volume()) return false;
+    }
+  }
+  return true;
+}
+
 // Plans one redistribution; `current_` walks from the source to the target.
 class Planner {
  public:
   Planner(const Mesh& mesh, const Shape& shape, const Sharding& from, const Sharding& to)
       : mesh_(mesh),
         extents_(constant_extents(shape)),
+        samples_(sample_extents(shape)),
         current_(effective(mesh, from)),
         target_(effective(mesh, to)) {}
 
   std::vector<RedistributeStep> plan() {
-    // 1. What the target leaves partial stays so; the rest is reduced.
-    const bool same_kind = current_.unreduced_kind == target_.unreduced_kind;
-    const AxisList stays = same_kind
-                               ? without(mesh_, current_.unreduced,
-                                         without(mesh_, current_.unreduced, target_.unreduced))
-                               : AxisList{};
-    Sharding reduced_target = target_;
-    reduced_target.unreduced = stays;
-    reduced_target.unreduced_kind = stays.empty() ? Reduction::kSum : current_.unreduced_kind;
-    reduce(reduced_target, without(mesh_, current_.unreduced, stays));
-    // 2. Only the boxes differ now.
-    move(canonical(mesh_, reduced_target));
-    // 3. Replicated to partial is local.
+    const Sharding from = current_;
+    std::vector<RedistributeStep> direct = plan_directly();
+    if (current_ == target_ && is_sound(from, direct)) return direct;
+    current_ = from;
+    steps_.clear();
+    return plan_by_replicating();
+  }
+
+ private:
+  bool is_sound(const Sharding& from, const std::vector<RedistributeStep>& steps) const {
+    const Sharding* before = &from;
+    for (const RedistributeStep& s : steps) {
+      for (const Extents& extents : samples_) {
+        if (!boxes_allow(mesh_, extents, *before, s)) return false;
+      }
+      before = &s.to;
+    }
+    return true;
+  }
+
+  // Always possible: reduce as it lies, gather whole cuts until the rest is a slice.
+  std::vector<RedistributeStep> plan_by_replicating() {
+    const Sharding reduced_target = without_partial_axes_to_come();
+    const AxisList rest = without(mesh_, current_.unreduced, reduced_target.unreduced);
+    if (!rest.empty()) {
+      Sharding reduced = current_;
+      reduced.unreduced = without(mesh_, reduced.unreduced, rest);
+      step(StepKind::kAllReduce, rest, reduced);
+    }
+    Sharding common = current_;
+    for (size_t d = 0; d < common.dims.size(); ++d) {
+      AxisList& mine = common.dims[d].axes;
+      const AxisList& wanted = target_.dims[d].axes;
+      size_t same = 0;
+      while (same < mine.size() && same < wanted.size() && mine[same] == wanted[same]) ++same;
+      mine.resize(same);
+    }
+    gather(canonical(mesh_, common));
+    if (current_ != reduced_target) step(StepKind::kLocal, {}, reduced_target);
     if (current_ != target_) step(StepKind::kLocal, {}, target_);
     return std::move(steps_);
   }
 
- private:
+  // The target without what is replicated before it becomes partial.
+  Sharding without_partial_axes_to_come() const {
+    const bool same_kind = current_.unreduced_kind == target_.unreduced_kind;
+    Sharding out = target_;
+    out.unreduced = same_kind ? without(mesh_, current_.unreduced,
+                                        without(mesh_, current_.unreduced, target_.unreduced))
+                              : AxisList{};
+    out.unreduced_kind = out.unreduced.empty() ? Reduction::kSum : current_.unreduced_kind;
+    return canonical(mesh_, out);
+  }
+
+  std::vector<RedistributeStep> plan_directly() {
+    // 1. What the target leaves partial stays so; the rest is reduced.
+    const Sharding reduced_target = without_partial_axes_to_come();
+    reduce(reduced_target, without(mesh_, current_.unreduced, reduced_target.unreduced));
+    // 2. Only the boxes differ now.
+    move(reduced_target);
+    // 3. Replicated to partial is local.
+    if (current_ == reduced_target && current_ != target_) step(StepKind::kLocal, {}, target_);
+    return std::exchange(steps_, {});
+  }
+
   void step(StepKind kind, AxisList axes, const Sharding& to) {
     RedistributeStep s;
     s.kind = kind;
@@ -116,16 +202,12 @@ class Planner {
   }
 
   bool is_local(const Sharding& target) const {
-    if (extents_) {
-      const std::vector<Box> from = shard_boxes(mesh_, current_, *extents_);
-      const std::vector<Box> to = shard_boxes(mesh_, target, *extents_);
+    for (const Extents& extents : samples_) {
+      const std::vector<Box> from = shard_boxes(mesh_, current_, extents);
+      const std::vector<Box> to = shard_boxes(mesh_, target, extents);
       for (size_t p = 0; p < from.size(); ++p) {
         if (!from[p].contains(to[p])) return false;
       }
-      return true;
-    }
-    for (size_t d = 0; d < target.dims.size(); ++d) {
-      if (!is_prefix(mesh_, current_.dims[d].axes, target.dims[d].axes)) return false;
     }
     return true;
   }
@@ -189,7 +271,7 @@ class Planner {
     if (is_gather(target)) return gather(target);
     if (const auto source = permutation(target)) return permute(target, *source);
     exchange(target);
-    gather(target);
+    if (is_gather(target)) gather(target);
   }
 
   // Slice by every axis that only the target uses, then bring each axis to its place in one
@@ -212,10 +294,11 @@ class Planner {
     sliced = canonical(mesh_, sliced);
     placed = canonical(mesh_, placed);
     if (!same_set(mesh_, dimension_axes(mesh_, sliced), dimension_axes(mesh_, placed))) {
-      return replicate(target);  // sub-axes that do not nest
+      return;  // sub-axes that do not nest: found unsound
     }
     if (sliced != current_) step(StepKind::kLocal, {}, sliced);
     if (placed == current_) return;
+    if (is_local(placed)) return step(StepKind::kLocal, {}, placed);
     if (const auto source = permutation(placed)) return permute(placed, *source);
     step(StepKind::kAllToAll, exchanged_axes(placed), placed);
   }
@@ -245,18 +328,9 @@ class Planner {
     step(StepKind::kAllGather, axes, target);
   }
 
-  // The last resort: gather what differs, then slice.
-  void replicate(const Sharding& target) {
-    Sharding common = current_;
-    for (size_t d = 0; d < common.dims.size(); ++d) {
-      common.dims[d].axes = common_prefix(mesh_, current_.dims[d].axes, target.dims[d].axes);
-    }
-    gather(canonical(mesh_, common));
-    if (current_ != target) step(StepKind::kLocal, {}, target);
-  }
-
   const Mesh& mesh_;
   std::optional<Extents> extents_;
+  std::vector<Extents> samples_;
   Sharding current_;
   Sharding target_;
   std::vector<RedistributeStep> steps_;

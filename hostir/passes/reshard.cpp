@@ -91,8 +91,13 @@ class Resharder {
   Expected<void> expand(const Instruction& i, const OpRecord& op, uint32_t number) {
     const ValueId result = i.results.front();
     const RegionId scratch = source_.add_region();
-    const std::string name = source_.unique_name(source_.value(result).name);
+    // The last of the simpler ops gives the value, so it takes over the name.
+    const std::string name = source_.value(result).name;
+    source_.value(result).name = source_.unique_name(name);
+    const size_t before = source_.values.size();
     HOSTIR_ASSIGN_OR_RETURN(const ValueId last, op.expand(source_, scratch, i, name));
+    source_.value(result).name = name;
+    for (size_t v = before; v < source_.values.size(); ++v) versions_.speak_of(ValueId(v), result);
     // Intermediate values of the result's shape are wished like it, others as anything.
     const Wish wish = wishes_[result.index];
     const Shape shape = tensor_type(source_, result).shape;
@@ -106,10 +111,8 @@ class Resharder {
       wishes_.push_back(std::move(mine));
     }
     wishes_[last.index] = wish;
-    std::swap(source_.value(last).name, source_.value(result).name);
     const std::vector<InstrId> steps = source_.region(scratch).instructions;
     for (const InstrId step : steps) HOSTIR_TRY(process(step, number));
-    std::swap(source_.value(last).name, source_.value(result).name);
     versions_.add(result, *versions_.primary(last));
     return {};
   }

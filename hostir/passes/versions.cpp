@@ -150,8 +150,9 @@ ValueId Versions::obtain(ValueId of, const Sharding& target, const Demand& deman
 
 void Versions::explain(ValueId of, const Version& from, const Sharding& to, const Demand& demand) {
   const auto steps = plan_redistribution(mesh_, tensor_type(source_, of).shape, from.sharding, to);
+  const auto owner = owner_.find(of.index);
   explanation_.push_back(
-      {.value = source_.value(of).name,
+      {.value = source_.value(owner != owner_.end() ? owner->second : of).name,
        .what = describe(steps),
        .sentence = fmt::format("it is held as {}, and {} needs {}", from.sharding.dims_to_string(),
                                demand.by, to.dims_to_string()),

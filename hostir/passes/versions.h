@@ -6,6 +6,7 @@
 // instead, because any rank can make any box of them.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,8 @@ class Versions {
   const std::vector<std::pair<std::string, std::string>>& origins() const { return origins_; }
   /// The first version made, or nullptr (a source nobody has asked for yet).
   const Version* primary(ValueId of) const;
+  /// Explanations about `inner` (of an expanded op) are given under the name of `outer`.
+  void speak_of(ValueId inner, ValueId outer) { owner_[inner.index] = outer; }
   /// Makes the version added last the primary one.
   void prefer_last(ValueId of);
   /// Estimated cost of having `of` under `target`.
@@ -63,6 +66,7 @@ class Versions {
   Explanation& explanation_;
   std::vector<List> lists_;
   std::vector<std::pair<std::string, std::string>> origins_;
+  std::map<uint32_t, ValueId> owner_;
 };
 
 }  // namespace hostir

@@ -86,14 +86,17 @@ const std::vector<std::pair<std::string, int64_t>> kMlpSizes = {
 
 INSTANTIATE_TEST_SUITE_P(
     Programs, Gallery,
-    testing::Values(Case{"simple_add.hir", "simple_add", "", {}, {}},
-                    Case{"tp_mlp.hir", "mlp", "tp", kMlpSizes, {{"all_reduce", 1}}},
-                    Case{"tp_mlp.hir", "mlp", "tp", {}, {{"all_reduce", 1}}},
-                    Case{"tp_mlp_bf16.hir", "mlp", "tp", kMlpSizes, {{"all_reduce", 1}}},
-                    Case{"sp_mlp.hir", "mlp", "tp", kMlpSizes,
-                         {{"all_gather", 1}, {"reduce_scatter", 1}}},
-                    Case{"sp_toy.hir", "toy", "tp", {{"B", 4}, {"S", 12}},
-                         {{"all_gather", 1}, {"reduce_scatter", 1}}}),
+    testing::Values(
+        Case{"simple_add.hir", "simple_add", "", {}, {}},
+        Case{"tp_mlp.hir", "mlp", "tp", kMlpSizes, {{"all_reduce", 1}}},
+        Case{"tp_mlp.hir", "mlp", "tp", {}, {{"all_reduce", 1}}},
+        Case{"tp_mlp_bf16.hir", "mlp", "tp", kMlpSizes, {{"all_reduce", 1}}},
+        Case{"sp_mlp.hir", "mlp", "tp", kMlpSizes, {{"all_gather", 1}, {"reduce_scatter", 1}}},
+        Case{"sp_toy.hir",
+             "toy",
+             "tp",
+             {{"B", 4}, {"S", 12}},
+             {{"all_gather", 1}, {"reduce_scatter", 1}}}),
     [](const auto& test) {
       std::string name = test.param.file.substr(0, test.param.file.size() - 4) +
                          (test.param.sizes.empty() ? "_symbolic" : "");
