@@ -1,7 +1,7 @@
 // The simulator's backend in the open, for the files that implement it.
 //
-// `State` is everything that a decision can change; copying it is a checkpoint. Around it stand
-// what is made once (kernels, placements) and the tools (worker threads).
+// `State` is everything that a decision can change; copying it is a checkpoint. Around it stands
+// what is made once: kernels and placements.
 #pragma once
 
 #include <map>
@@ -67,7 +67,6 @@ class SimBackend : public interp::Backend {
 
   SimOptions options_;
   const interp::Code* code_ = nullptr;
-  Workers workers_;
   PlacementPool placements_;
   LaunchPlans plans_;
   State state_;

@@ -1,5 +1,6 @@
 #include "interp/sim/chunk.h"
 
+#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include <new>

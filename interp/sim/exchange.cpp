@@ -12,11 +12,27 @@ Piece Piece::part(int64_t offset, int64_t size) const {
   return {chunk, offset_bytes + from, std::clamp<int64_t>(size, 0, size_bytes - from)};
 }
 
-Exchange::Exchange(SimMemory& memory, Workers& workers, DType dtype, Reduction reduction,
-                   int32_t root, std::vector<std::pair<int32_t, int32_t>> pairs,
+Piece joined(std::span<const Piece> pieces) {
+  int64_t bytes = 0;
+  for (const Piece& piece : pieces) bytes += piece.size_bytes;
+  if (bytes == 0) return {};
+  for (const Piece& piece : pieces) {
+    if (piece.size_bytes == bytes) return piece;
+  }
+  Piece out{ChunkRef::make(bytes), 0, bytes};
+  std::byte* to = out.chunk->data();
+  for (const Piece& piece : pieces) {
+    if (piece.size_bytes == 0) continue;
+    std::memcpy(to, piece.data(), static_cast<size_t>(piece.size_bytes));
+    to += piece.size_bytes;
+  }
+  return out;
+}
+
+Exchange::Exchange(SimMemory& memory, DType dtype, Reduction reduction, int32_t root,
+                   std::vector<std::pair<int32_t, int32_t>> pairs,
                    std::vector<Contribution> members)
     : memory_(memory),
-      workers_(workers),
       dtype_(dtype),
       reduction_(reduction),
       root_(root),
@@ -30,16 +46,11 @@ Exchange::Exchange(SimMemory& memory, Workers& workers, DType dtype, Reduction r
   }
 }
 
-void Exchange::give(size_t position, const Piece& piece) { give_at(position, 0, piece); }
-
-void Exchange::give_at(size_t position, int64_t offset_bytes, const Piece& piece) {
+void Exchange::give(size_t position, const Piece& piece) {
   if (position >= members_.size() || !has_out(position)) return;
   BufferRef out = members_[position].out;
-  const int64_t room = out.size_bytes - offset_bytes;
-  const int64_t size = std::min(room, piece.size_bytes);
-  if (size <= 0) return;
-  out.offset_bytes += offset_bytes;
-  out.size_bytes = size;
+  out.size_bytes = std::min(out.size_bytes, piece.size_bytes);
+  if (out.size_bytes <= 0) return;
   memory_.assign(members_[position].rank, out, piece.chunk, piece.offset_bytes);
 }
 
@@ -60,21 +71,7 @@ Piece Exchange::folded() {
   }
   if (bytes == 0) return {};
   Piece out{ChunkRef::make(bytes), 0, bytes};
-  fold(workers_, reduction_, dtype_, data, out.chunk->data(), bytes / element_bytes());
-  return out;
-}
-
-Piece Exchange::concatenated() {
-  int64_t bytes = 0;
-  for (const Piece& piece : inputs_) bytes += piece.size_bytes;
-  if (bytes == 0) return {};
-  Piece out{ChunkRef::make(bytes), 0, bytes};
-  std::byte* to = out.chunk->data();
-  for (const Piece& piece : inputs_) {
-    if (piece.size_bytes == 0) continue;
-    std::memcpy(to, piece.data(), static_cast<size_t>(piece.size_bytes));
-    to += piece.size_bytes;
-  }
+  fold(reduction_, dtype_, data, out.chunk->data(), bytes / element_bytes());
   return out;
 }
 

@@ -12,7 +12,6 @@
 
 #include "interp/core/backend.h"
 #include "interp/sim/memory.h"
-#include "interp/sim/workers.h"
 
 namespace hostir::sim {
 
@@ -33,10 +32,12 @@ struct Piece {
   const std::byte* data() const { return chunk ? chunk->data() + offset_bytes : nullptr; }
   Piece part(int64_t offset, int64_t size) const;
 };
+/// The pieces one behind the other, in a chunk of their own unless there is only one with bytes.
+Piece joined(std::span<const Piece> pieces);
 
 class Exchange {
  public:
-  Exchange(SimMemory& memory, Workers& workers, DType dtype, Reduction reduction, int32_t root,
+  Exchange(SimMemory& memory, DType dtype, Reduction reduction, int32_t root,
            std::vector<std::pair<int32_t, int32_t>> pairs, std::vector<Contribution> members);
 
   size_t size() const { return members_.size(); }
@@ -52,17 +53,14 @@ class Exchange {
 
   /// Sets a member's output; shorter pieces leave the rest of the buffer as it is.
   void give(size_t position, const Piece& piece);
-  /// Sets the part of a member's output that begins at `offset_bytes`.
-  void give_at(size_t position, int64_t offset_bytes, const Piece& piece);
   void give_zeros(size_t position);
   /// All inputs combined in group order; as long as the shortest.
   Piece folded();
   /// All inputs one behind the other.
-  Piece concatenated();
+  Piece concatenated() const { return joined(inputs_); }
 
  private:
   SimMemory& memory_;
-  Workers& workers_;
   DType dtype_;
   Reduction reduction_;
   int32_t root_;

@@ -60,7 +60,7 @@ void SimBackend::exchange(const TimelineEvent& event) {
   }
   const Arrival& first = event.arrivals.front();
   const StoredItem& item = state_.tasks.at(first.task).items[first.item];
-  Exchange data(state_.memory, workers_, item.dtype, item.reduction, item.root, item.pairs,
+  Exchange data(state_.memory, item.dtype, item.reduction, item.root, item.pairs,
                 std::move(members));
   if (const ExchangeFunction function = exchange_function(item.kind)) function(data);
 }

@@ -1,17 +1,19 @@
 #include "interp/sim/fold.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <type_traits>
 
 #include "hostir/support/float16.h"
-#include "interp/sim/workers.h"
+#include "kernels/cpu/thread_pool.h"
 
 namespace hostir::sim {
 
 namespace {
 
-constexpr int64_t kTile = 2048;  // elements: partial sums stay in the first-level cache
+constexpr int64_t kTile = 2048;        // elements: partial sums stay in the first-level cache
+constexpr int64_t kTilesPerPiece = 8;  // what one thread takes at a time
 
 // How a dtype is stored and what it is combined in.
 struct F64 {
@@ -120,61 +122,62 @@ void fold_tile(std::span<const std::byte* const> inputs, std::byte* out, int64_t
 using Inputs = std::span<const std::byte* const>;
 
 template <class D, class Op>
-void fold_all(Workers& workers, Inputs inputs, std::byte* out, int64_t elems, bool average) {
-  workers.for_ranges(elems, kTile, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; i += kTile) {
-      fold_tile<D, Op>(inputs, out, i, end - i < kTile ? end - i : kTile, average);
+void fold_all(Inputs inputs, std::byte* out, int64_t elems, bool average) {
+  const int64_t tiles = (elems + kTile - 1) / kTile;
+  const int64_t pieces = (tiles + kTilesPerPiece - 1) / kTilesPerPiece;
+  cpu::parallel_for(pieces, [&](int64_t piece) {
+    const int64_t end = std::min(tiles, (piece + 1) * kTilesPerPiece);
+    for (int64_t tile = piece * kTilesPerPiece; tile < end; ++tile) {
+      const int64_t at = tile * kTile;
+      fold_tile<D, Op>(inputs, out, at, std::min(kTile, elems - at), average);
     }
   });
 }
 
 template <class D>
-void fold_dtype(Workers& workers, Reduction reduction, Inputs inputs, std::byte* out,
-                int64_t elems) {
+void fold_dtype(Reduction reduction, Inputs inputs, std::byte* out, int64_t elems) {
   switch (reduction) {
     case Reduction::kSum:
-      return fold_all<D, Add>(workers, inputs, out, elems, false);
+      return fold_all<D, Add>(inputs, out, elems, false);
     case Reduction::kAvg:
-      return fold_all<D, Add>(workers, inputs, out, elems, true);
+      return fold_all<D, Add>(inputs, out, elems, true);
     case Reduction::kProd:
-      return fold_all<D, Multiply>(workers, inputs, out, elems, false);
+      return fold_all<D, Multiply>(inputs, out, elems, false);
     case Reduction::kMin:
-      return fold_all<D, Least>(workers, inputs, out, elems, false);
+      return fold_all<D, Least>(inputs, out, elems, false);
     case Reduction::kMax:
-      return fold_all<D, Greatest>(workers, inputs, out, elems, false);
+      return fold_all<D, Greatest>(inputs, out, elems, false);
   }
 }
 
-void fold_truth(Workers& workers, Reduction reduction, Inputs inputs, std::byte* out,
-                int64_t elems) {
+void fold_truth(Reduction reduction, Inputs inputs, std::byte* out, int64_t elems) {
   const bool all = reduction == Reduction::kProd || reduction == Reduction::kMin;
-  if (all) return fold_all<Truth, Least>(workers, inputs, out, elems, false);
-  fold_all<Truth, Greatest>(workers, inputs, out, elems, false);
+  if (all) return fold_all<Truth, Least>(inputs, out, elems, false);
+  fold_all<Truth, Greatest>(inputs, out, elems, false);
 }
 
 }  // namespace
 
-void fold(Workers& workers, Reduction reduction, DType dtype, Inputs inputs, std::byte* out,
-          int64_t elems) {
+void fold(Reduction reduction, DType dtype, Inputs inputs, std::byte* out, int64_t elems) {
   switch (dtype) {
     case DType::kF64:
-      return fold_dtype<F64>(workers, reduction, inputs, out, elems);
+      return fold_dtype<F64>(reduction, inputs, out, elems);
     case DType::kF32:
-      return fold_dtype<F32>(workers, reduction, inputs, out, elems);
+      return fold_dtype<F32>(reduction, inputs, out, elems);
     case DType::kBF16:
-      return fold_dtype<BF16>(workers, reduction, inputs, out, elems);
+      return fold_dtype<BF16>(reduction, inputs, out, elems);
     case DType::kF16:
-      return fold_dtype<F16>(workers, reduction, inputs, out, elems);
+      return fold_dtype<F16>(reduction, inputs, out, elems);
     case DType::kI64:
-      return fold_dtype<Integer<int64_t>>(workers, reduction, inputs, out, elems);
+      return fold_dtype<Integer<int64_t>>(reduction, inputs, out, elems);
     case DType::kI32:
-      return fold_dtype<Integer<int32_t>>(workers, reduction, inputs, out, elems);
+      return fold_dtype<Integer<int32_t>>(reduction, inputs, out, elems);
     case DType::kI8:
-      return fold_dtype<Integer<int8_t>>(workers, reduction, inputs, out, elems);
+      return fold_dtype<Integer<int8_t>>(reduction, inputs, out, elems);
     case DType::kU8:
-      return fold_dtype<Integer<uint8_t>>(workers, reduction, inputs, out, elems);
+      return fold_dtype<Integer<uint8_t>>(reduction, inputs, out, elems);
     case DType::kI1:
-      return fold_truth(workers, reduction, inputs, out, elems);
+      return fold_truth(reduction, inputs, out, elems);
   }
 }
 

@@ -14,11 +14,9 @@
 
 namespace hostir::sim {
 
-class Workers;
-
 /// out[i] = fold of inputs[0][i], inputs[1][i], ... for i in [0, elems). `out` is none of the
 /// inputs. At least one input.
-void fold(Workers& workers, Reduction reduction, DType dtype,
-          std::span<const std::byte* const> inputs, std::byte* out, int64_t elems);
+void fold(Reduction reduction, DType dtype, std::span<const std::byte* const> inputs,
+          std::byte* out, int64_t elems);
 
 }  // namespace hostir::sim

@@ -26,9 +26,7 @@ std::unique_ptr<interp::Backend> make_sim_backend(const SimOptions& options) {
 }
 
 SimBackend::SimBackend(const SimOptions& options)
-    : options_(options),
-      workers_(thread_count(options.threads)),
-      plans_(options.machine, options.kernels) {}
+    : options_(options), plans_(options.machine, options.kernels) {}
 
 interp::Capabilities SimBackend::capabilities() const {
   interp::Capabilities out;

@@ -41,6 +41,7 @@ bool Timeline::commit_pass() {
       moved = true;
     }
   }
+  if (ready_meetings_.empty()) return moved;
   std::set<size_t> taken;
   const std::vector<ReadyMeeting> candidates(ready_meetings_.begin(), ready_meetings_.end());
   for (const ReadyMeeting& candidate : candidates) {

@@ -17,15 +17,15 @@ int64_t count(const Exchange& exchange, size_t from, size_t to) {
 // Block j of member i becomes block i of member j.
 void sim_all_to_all(Exchange& exchange);
 void sim_all_to_all(Exchange& exchange) {
-  std::vector<int64_t> received(exchange.size(), 0);
-  for (size_t from = 0; from < exchange.size(); ++from) {
-    int64_t sent = 0;
-    for (size_t to = 0; to < exchange.size(); ++to) {
+  std::vector<int64_t> sent(exchange.size(), 0);
+  for (size_t to = 0; to < exchange.size(); ++to) {
+    std::vector<Piece> received;
+    for (size_t from = 0; from < exchange.size(); ++from) {
       const int64_t bytes = count(exchange, from, to) * exchange.element_bytes();
-      exchange.give_at(to, received[to], exchange.in(from).part(sent, bytes));
-      sent += bytes;
-      received[to] += bytes;
+      received.push_back(exchange.in(from).part(sent[from], bytes));
+      sent[from] += bytes;
     }
+    exchange.give(to, joined(received));
   }
 }
 

@@ -6,13 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <numeric>
 
 #include "hostir/ir/tensor.h"
 #include "hostir/support/float16.h"
 #include "interp/sim/fold.h"
 #include "interp/sim/layout.h"
-#include "interp/sim/workers.h"
 
 namespace hostir::sim {
 namespace {
@@ -79,7 +77,6 @@ TEST(SimMemory, UndefinedContentsShowWhenRead) {
 }
 
 TEST(Fold, EveryTypeAndReductionInGroupOrder) {
-  Workers workers(2);
   for (const DType dtype : kAllDTypes) {
     const int64_t n = 5001;
     std::vector<Tensor> inputs;
@@ -93,7 +90,7 @@ TEST(Fold, EveryTypeAndReductionInGroupOrder) {
     for (int kind = 0; kind < 5; ++kind) {
       const auto reduction = static_cast<Reduction>(kind);
       Tensor out = Tensor::zeros(dtype, {n});
-      fold(workers, reduction, dtype, data, out.data.data(), n);
+      fold(reduction, dtype, data, out.data.data(), n);
       for (const int64_t i : {int64_t{0}, int64_t{7}, int64_t{2048}, n - 1}) {
         const double a = inputs[0].get_double(i);
         const double b = inputs[1].get_double(i);
@@ -120,7 +117,6 @@ TEST(Fold, EveryTypeAndReductionInGroupOrder) {
 }
 
 TEST(Fold, HalfPrecisionIsRoundedOnce) {
-  Workers workers(1);
   // In bf16 256 + 1 + 1 is 256 if rounded after every step, 258 if rounded at the end.
   const uint16_t big = float_to_bf16(256.0F);
   const uint16_t one = float_to_bf16(1.0F);
@@ -128,12 +124,11 @@ TEST(Fold, HalfPrecisionIsRoundedOnce) {
                                               reinterpret_cast<const std::byte*>(&one),
                                               reinterpret_cast<const std::byte*>(&one)};
   uint16_t out = 0;
-  fold(workers, Reduction::kSum, DType::kBF16, data, reinterpret_cast<std::byte*>(&out), 1);
+  fold(Reduction::kSum, DType::kBF16, data, reinterpret_cast<std::byte*>(&out), 1);
   EXPECT_EQ(bf16_to_float(out), 258.0F);
 }
 
 TEST(Fold, NanWins) {
-  Workers workers(1);
   const float values[2] = {std::nanf(""), 1.0F};
   for (const int first : {0, 1}) {
     const std::vector<const std::byte*> data = {
@@ -141,7 +136,7 @@ TEST(Fold, NanWins) {
         reinterpret_cast<const std::byte*>(&values[1 - first])};
     for (const Reduction kind : {Reduction::kMin, Reduction::kMax, Reduction::kSum}) {
       float out = 0;
-      fold(workers, kind, DType::kF32, data, reinterpret_cast<std::byte*>(&out), 1);
+      fold(kind, DType::kF32, data, reinterpret_cast<std::byte*>(&out), 1);
       EXPECT_TRUE(std::isnan(out));
     }
   }
@@ -176,17 +171,6 @@ TEST(Layout, PackedBlocksAndStridedViews) {
   EXPECT_EQ(part, (std::vector<int32_t>{0, 1, 10, 11}));
   EXPECT_FALSE(is_dense(ref, view));
   EXPECT_FALSE(is_dense({}, packed));
-}
-
-TEST(Workers, CoverEveryElementOnce) {
-  Workers workers(3);
-  for (const int64_t n : {0, 1, 63, 64, 1000, 100000}) {
-    std::vector<int> hits(static_cast<size_t>(n), 0);
-    workers.for_ranges(n, 64, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) ++hits[static_cast<size_t>(i)];
-    });
-    EXPECT_EQ(std::accumulate(hits.begin(), hits.end(), int64_t{0}), n);
-  }
 }
 
 }  // namespace
