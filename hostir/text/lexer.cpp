@@ -215,7 +215,9 @@ class Lexer {
       return;
     }
     const uint32_t begin = at_;
-    while (!done() && starts_no_token(peek())) ++at_;
+    do {
+      ++at_;
+    } while (!done() && starts_no_token(peek()));
     error("syntax_c2", "bytes that start no token", begin, at_);
   }
 
