@@ -167,14 +167,15 @@ int64_t LaunchPlans::duration(const Function& kernel, const cpu::BoundKernel& bo
     const OpRecord& op = record(instruction.kind);
     if (op.cost == nullptr) continue;
     const std::vector<Type> types = operand_types(kernel, instruction);
+    const std::vector<Type> written = written_types(kernel, instruction);
     std::vector<Extents> in;
     std::vector<Extents> out;
     for (const Operand& o : instruction.operands) {
       if (o.value.valid()) in.push_back(bound.values[o.value.index].local());
     }
     for (const ValueId v : instruction.results) out.push_back(bound.values[v.index].local());
-    const OpCall call{instruction.kind, types,   instruction.attributes,
-                      &instruction,     &kernel, code_->program.get()};
+    const OpCall call{instruction.kind,     types,  instruction.attributes, &instruction, &kernel,
+                      code_->program.get(), written};
     const DType dtype =
         op.shape == OpShape::kContraction && !types.empty() ? dtype_of(types[0]) : DType::kF32;
     const double rate = machine_.flops(dtype);

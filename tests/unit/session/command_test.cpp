@@ -105,7 +105,10 @@ TEST(Command, AnyTextGivesACommandOrAnError) {
       state = state * 1664525u + 1013904223u;
       line += alphabet[(state >> 8) % alphabet.size()];
     }
-    if (const auto command = parse_command(line)) EXPECT_TRUE(parse_command(to_string(*command)));
+    const auto command = parse_command(line);
+    if (command) {
+      EXPECT_TRUE(parse_command(to_string(*command))) << line;
+    }
   }
   EXPECT_FALSE(parse_command("condition 1 " + std::string(100000, '(')));
   EXPECT_FALSE(parse_command("condition 1 " + std::string(100000, '-')));
