@@ -8,15 +8,19 @@
 
 namespace hostir::cli {
 
-Expected<LoadedFile> load_file(const std::string& path) {
-  HOSTIR_ASSIGN_OR_RETURN(std::string text, io::read_file(path));
+LoadedFile load_text(const std::string& name, std::string text) {
   LoadedFile out;
-  const uint32_t id = out.sources.add(path == "-" ? "<stdin>" : path, std::move(text));
+  const uint32_t id = out.sources.add(name, std::move(text));
   text::ParsedFile parsed = text::parse(out.sources, id);
   out.parsed = parsed.ok();
   out.file = std::move(parsed.file);
   out.diagnostics = std::move(parsed.diagnostics);
   return out;
+}
+
+Expected<LoadedFile> load_file(const std::string& path) {
+  HOSTIR_ASSIGN_OR_RETURN(std::string text, io::read_file(path));
+  return load_text(path == "-" ? "<stdin>" : path, std::move(text));
 }
 
 Expected<ChosenFunction> choose_function(const LoadedFile& file, const std::string& function) {

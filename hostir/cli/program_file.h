@@ -19,6 +19,9 @@ struct LoadedFile {
 /// Errors: the file cannot be read. Bad text is in `diagnostics`.
 Expected<LoadedFile> load_file(const std::string& path);
 
+/// The same for a text that is not (yet) in a file.
+LoadedFile load_text(const std::string& name, std::string text);
+
 /// The part that has the function (`@f` or empty for the first part's main function). Errors:
 /// `no_function`, and the file's own errors as kInvalid.
 struct ChosenFunction {

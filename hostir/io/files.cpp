@@ -35,6 +35,16 @@ Expected<std::string> read_file(const std::string& path) {
   return read_all(file.get(), path);
 }
 
+Expected<std::string> read_file_head(const std::string& path, size_t bytes) {
+  if (path == "-") return std::string();
+  const File file(std::fopen(path.c_str(), "rb"));
+  if (!file) return file_error("file_open", path, errno);
+  std::string out(bytes, '\0');
+  out.resize(std::fread(out.data(), 1, bytes, file.get()));
+  if (std::ferror(file.get())) return file_error("file_read", path, errno);
+  return out;
+}
+
 Expected<void> write_file(const std::string& path, std::string_view bytes) {
   const std::string temporary = path + ".tmp";
   {

@@ -10,6 +10,8 @@ namespace hostir::io {
 
 /// The bytes of a file; "-" reads standard input. Errors: `file_open`, `file_read`.
 Expected<std::string> read_file(const std::string& path);
+/// At most the first `bytes` bytes; nothing of "-", which can be read only once.
+Expected<std::string> read_file_head(const std::string& path, size_t bytes);
 /// Replaces the file (written beside it, then renamed, so that a crash leaves the old one).
 Expected<void> write_file(const std::string& path, std::string_view bytes);
 

@@ -1,0 +1,159 @@
+#include "hostir/cli/open_session.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "hostir/cli/backends.h"
+#include "hostir/cli/run_log.h"
+#include "hostir/io/files.h"
+#include "interp/session/live_session.h"
+#include "traces/log_reader.h"
+#include "traces/replay.h"
+
+namespace hostir::cli {
+
+namespace {
+
+constexpr std::string_view kSqliteMagic = "SQLite format 3";
+
+/// A file that disappears with its owner, with what SQLite puts beside it.
+class TemporaryFile {
+ public:
+  TemporaryFile(std::string path, bool temporary) : path_(std::move(path)), temporary_(temporary) {}
+  ~TemporaryFile() {
+    if (!temporary_) return;
+    std::error_code ignored;
+    for (const char* suffix : {"", "-wal", "-shm"})
+      std::filesystem::remove(path_ + suffix, ignored);
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  bool temporary_;
+};
+
+std::string temporary_log_path() {
+  static int counter = 0;
+  std::error_code error;
+  const auto folder = std::filesystem::temp_directory_path(error);
+  return (folder / ("hostir-" + std::to_string(getpid()) + "-" + std::to_string(counter++) + ".db"))
+      .string();
+}
+
+/// A live session with the log that it writes. Members die in reverse order: the session first,
+/// then the reader, then the writer closes the file, then a temporary file goes.
+class LoggedSession final : public interp::Session {
+ public:
+  LoggedSession(std::unique_ptr<TemporaryFile> file, std::unique_ptr<traces::TraceWriter> writer,
+                std::unique_ptr<traces::LogReader> reader)
+      : file_(std::move(file)), writer_(std::move(writer)), reader_(std::move(reader)) {}
+
+  Expected<void> start(std::shared_ptr<const interp::Prepared> prepared,
+                       interp::LiveOptions options) {
+    options.trace = writer_.get();
+    options.log = reader_.get();
+    HOSTIR_ASSIGN_OR_RETURN(
+        live_, interp::LiveSession::create(std::move(prepared), make_backend_factory(), options));
+    return publish();
+  }
+
+  Expected<interp::Outcome> execute(const interp::Command& command, std::stop_token stop) override {
+    auto outcome = live_->execute(command, stop);
+    if (outcome && outcome->ran) HOSTIR_TRY(publish());
+    return outcome;
+  }
+  interp::SnapshotPtr snapshot() const override { return live_->snapshot(); }
+  Expected<interp::ValueReading> read(const interp::ValueQuery& query) override {
+    return live_->read(query);
+  }
+  const interp::LogView* log() const override { return reader_.get(); }
+
+ private:
+  // What ran is in the log before anybody asks it.
+  Expected<void> publish() {
+    HOSTIR_TRY(writer_->flush());
+    HOSTIR_TRY(reader_->refresh());
+    return {};
+  }
+
+  std::unique_ptr<TemporaryFile> file_;
+  std::unique_ptr<traces::TraceWriter> writer_;
+  std::unique_ptr<traces::LogReader> reader_;
+  std::unique_ptr<interp::LiveSession> live_;
+};
+
+Expected<interp::Backend::ValueMode> value_mode(const std::string& values) {
+  if (values == "none") return interp::Backend::ValueMode::kNone;
+  return values == "stats" ? interp::Backend::ValueMode::kStats
+                           : interp::Backend::ValueMode::kDigest;
+}
+
+}  // namespace
+
+Expected<std::shared_ptr<const interp::Prepared>> CliSessionFactory::prepare_program(
+    const interp::OpenRequest& request) {
+  if (request.text.empty()) {
+    HOSTIR_ASSIGN_OR_RETURN(file_, load_file(request.path));
+  } else {
+    file_ = load_text(request.path, request.text);
+  }
+  ProgramArguments arguments = options_.program;
+  arguments.path = request.path;
+  if (!request.function.empty()) arguments.function = request.function;
+  for (const auto& [axis, size] : request.mesh_sizes)
+    arguments.mesh.push_back(axis + "=" + std::to_string(size));
+  for (const auto& [name, value] : request.inputs) arguments.inputs.push_back(name + "=" + value);
+  return arguments.prepare(file_);
+}
+
+Expected<std::unique_ptr<interp::Session>> CliSessionFactory::open(
+    const interp::OpenRequest& request) {
+  HOSTIR_ASSIGN_OR_RETURN(const std::string head,
+                          io::read_file_head(request.path, kSqliteMagic.size()));
+  std::shared_ptr<const interp::Prepared> prepared;
+  interp::LiveOptions live;
+  std::string source_text;
+  if (request.text.empty() && head == kSqliteMagic) {
+    HOSTIR_ASSIGN_OR_RETURN(const auto recorded_log, traces::open_log(request.path));
+    HOSTIR_ASSIGN_OR_RETURN(const traces::RecordedRun run, traces::recorded_run(*recorded_log));
+    std::vector<interp::NamedInput> inputs;
+    const Function& entry = *run.code->functions.front();
+    for (size_t i = 0; i < run.inputs.size() && i < entry.params.size(); ++i) {
+      inputs.push_back({entry.value(entry.params[i].value).name, run.inputs[i]});
+    }
+    interp::PrepareOptions options;
+    options.function = run.code->entry;
+    for (const auto& [name, size] : run.code->sizes.all()) options.sizes.emplace_back(name, size);
+    HOSTIR_ASSIGN_OR_RETURN(prepared, interp::prepare(*run.program, inputs, options));
+    live.backend = run.backend;
+    live.ranks = run.started_ranks;
+  } else {
+    HOSTIR_ASSIGN_OR_RETURN(prepared, prepare_program(request));
+    HOSTIR_ASSIGN_OR_RETURN(live.backend, options_.backend.request(*prepared->program));
+    source_text = std::string(file_.sources.text(0));
+  }
+  HOSTIR_ASSIGN_OR_RETURN(live.value_mode, value_mode(options_.values));
+  live.breakpoints = request.breakpoints;
+  const bool temporary = options_.log_path.empty();
+  auto file = std::make_unique<TemporaryFile>(temporary ? temporary_log_path() : options_.log_path,
+                                              temporary);
+  traces::RunDescription run = traces::describe(*prepared, live.backend);
+  run.command_line = this_command_line();
+  run.source_name = request.path;
+  run.source_text = std::move(source_text);
+  run.started_ranks = live.ranks;
+  traces::TraceOptions trace;
+  trace.value_mode = options_.values;
+  HOSTIR_ASSIGN_OR_RETURN(auto writer, traces::TraceWriter::create(file->path(), run, trace));
+  HOSTIR_ASSIGN_OR_RETURN(auto reader, traces::open_log(file->path()));
+  auto session =
+      std::make_unique<LoggedSession>(std::move(file), std::move(writer), std::move(reader));
+  HOSTIR_TRY(session->start(std::move(prepared), std::move(live)));
+  return session;
+}
+
+}  // namespace hostir::cli

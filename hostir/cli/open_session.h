@@ -1,0 +1,40 @@
+// Opening what a person names: a program becomes a live session with a log, a log one that runs
+// again.
+//
+// The implementation of SessionFactory: the only place where sessions, backends and logs meet. A
+// live session always has a log; where none was asked for it is a temporary file that goes with the
+// session.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "hostir/cli/program_arguments.h"
+#include "interp/session/session_factory.h"
+
+namespace hostir::cli {
+
+struct SessionOptions {
+  ProgramArguments program;  // path and function are taken from the request
+  BackendArguments backend;
+  std::string log_path;  // empty: temporary
+  std::string values = "digest";
+};
+
+class CliSessionFactory final : public interp::SessionFactory {
+ public:
+  explicit CliSessionFactory(SessionOptions options) : options_(std::move(options)) {}
+
+  /// Errors: of reading, parsing, preparing; of the log. Diagnostics point into sources().
+  Expected<std::unique_ptr<interp::Session>> open(const interp::OpenRequest& request) override;
+  const SourceManager& sources() const override { return file_.sources; }
+
+ private:
+  Expected<std::shared_ptr<const interp::Prepared>> prepare_program(
+      const interp::OpenRequest& request);
+
+  SessionOptions options_;
+  LoadedFile file_;
+};
+
+}  // namespace hostir::cli

@@ -1,0 +1,60 @@
+#include <fstream>
+#include <iostream>
+
+#include "hostir/cli/debug_repl.h"
+#include "hostir/cli/open_session.h"
+#include "hostir/cli/verbs.h"
+
+namespace hostir::cli {
+
+namespace {
+
+class DebugVerb : public Verb {
+ public:
+  std::string_view name() const override { return "debug"; }
+  std::string_view summary() const override {
+    return "Step a program or a log in the terminal, both directions";
+  }
+  std::string_view example() const override {
+    return "  hostir debug tests/programs/deadlock.hir         then: break all_reduce, continue, "
+           "info waits, help\n"
+           "  hostir debug run.db                              a recorded run, stepped again\n"
+           "  hostir debug tests/programs/pipeline_by_hand.hir -x commands.txt";
+  }
+  void declare(Arguments& arguments) override {
+    options_.program.declare(arguments);
+    options_.program.declare_inputs(arguments);
+    options_.backend.declare(arguments);
+    arguments.option("-x", script_, "take commands from a file and print them, then end");
+    arguments.option("--trace", options_.log_path, "keep the session's log in this file");
+    arguments.option("--trace-values", options_.values,
+                     "none, digest or stats (which NaN breakpoints need)");
+  }
+  int execute(Terminal& terminal) override {
+    std::ifstream script;
+    if (!script_.empty()) {
+      script.open(script_);
+      if (!script)
+        return terminal.report(
+            fail(ErrorKind::kRuntime, "file_open", script_ + ": cannot be read").value());
+    }
+    interp::OpenRequest request;
+    request.path = options_.program.path;
+    CliSessionFactory factory(options_);
+    const auto session = factory.open(request);
+    if (!session) return terminal.report(session.error(), factory.sources());
+    ReplOptions repl;
+    if (!script_.empty()) repl.echo = ReplOptions::Echo::kYes;
+    return debug_repl(**session, script_.empty() ? std::cin : script, std::cout, repl);
+  }
+
+ private:
+  SessionOptions options_{.program = {}, .backend = {}, .log_path = {}, .values = "stats"};
+  std::string script_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_debug_verb() { return std::make_unique<DebugVerb>(); }
+
+}  // namespace hostir::cli

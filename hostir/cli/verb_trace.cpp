@@ -1,0 +1,115 @@
+#include <fstream>
+#include <iostream>
+
+#include "hostir/cli/verbs.h"
+#include "traces/export_chrome.h"
+#include "traces/log_reader.h"
+#include "traces/queries.h"
+#include "traces/schema.h"
+
+namespace hostir::cli {
+
+namespace {
+
+class TraceVerb : public Verb {
+ public:
+  std::string_view name() const override { return "trace"; }
+  std::string_view summary() const override {
+    return "Read a log: info, events, collectives, memory, sql, export";
+  }
+  std::string_view example() const override {
+    return "  hostir trace info run.db --check\n"
+           "  hostir trace collectives run.db --format csv\n"
+           "  hostir trace events run.db --op all_reduce --op launch\n"
+           "  hostir trace sql run.db 'select * from v_slowest_waits limit 5'\n"
+           "  hostir trace export run.db -o run.json         opens in the Perfetto UI\n"
+           "  hostir trace schema                            the tables and columns, in Markdown";
+  }
+  void declare(Arguments& arguments) override {
+    arguments.choice(
+        "what", what_,
+        {"info", "events", "collectives", "memory", "faults", "sql", "export", "schema"},
+        "what to read");
+    arguments.positional("log", log_, "a log", Presence::kOptional);
+    arguments.positional("query", query_, "of sql: the statement", Presence::kOptional);
+    arguments.choice("--format", format_, {"table", "csv", "json", "perfetto"},
+                     "how it is written");
+    arguments.option("-o,--output", output_, "a file instead of stdout");
+    arguments.repeated("--op", events_.ops, "of events: only these mnemonics");
+    arguments.option("--limit", events_.limit, "of events: at most so many");
+    arguments.flag("--check", check_,
+                   "of info: verify digests and checksums; exit status 3 if the file is damaged");
+  }
+  int execute(Terminal& terminal) override {
+    const auto status = read(terminal);
+    return status ? *status : terminal.report(status.error());
+  }
+
+ private:
+  Expected<int> read(Terminal& terminal) {
+    if (what_ == "schema") {
+      HOSTIR_TRY(write(terminal, traces::schema_markdown()));
+      return 0;
+    }
+    if (log_.empty())
+      return fail(ErrorKind::kUsage, "usage",
+                  "trace " + what_ + " needs a log, as in hostir trace " + what_ + " run.db");
+    HOSTIR_ASSIGN_OR_RETURN(const auto log, traces::open_log(log_));
+    HOSTIR_TRY(log->refresh());
+    if (what_ == "export") return export_log(*log);
+    HOSTIR_ASSIGN_OR_RETURN(const traces::TableFormat format, traces::parse_table_format(format_));
+    HOSTIR_ASSIGN_OR_RETURN(const interp::LogTable table, question(*log));
+    HOSTIR_TRY(write(terminal, traces::print_table(table, format)));
+    if (!check_) return 0;
+    HOSTIR_ASSIGN_OR_RETURN(const std::vector<std::string> problems, log->check());
+    for (const std::string& p : problems) terminal.note("damaged: " + p);
+    if (problems.empty()) terminal.print("check: every table and block is as it was written\n");
+    return problems.empty() ? 0 : 3;
+  }
+
+  Expected<interp::LogTable> question(const traces::LogReader& log) const {
+    if (what_ == "info") return traces::info_table(log);
+    if (what_ == "events") return traces::events_table(log, events_);
+    if (what_ == "collectives") return traces::collectives_table(log);
+    if (what_ == "memory") return traces::memory_table(log);
+    if (what_ == "faults") return traces::faults_table(log);
+    if (query_.empty()) return fail(ErrorKind::kUsage, "usage", "trace sql needs a statement");
+    return log.query(query_);
+  }
+
+  Expected<int> export_log(const traces::LogReader& log) const {
+    if (output_.empty()) {
+      HOSTIR_TRY(traces::export_chrome(log, std::cout));
+      return 0;
+    }
+    std::ofstream file(output_);
+    if (!file) return fail(ErrorKind::kRuntime, "file_open", output_ + ": cannot be written");
+    HOSTIR_TRY(traces::export_chrome(log, file));
+    return 0;
+  }
+
+  Expected<void> write(Terminal& terminal, const std::string& text) const {
+    if (output_.empty()) {
+      terminal.print(text);
+      return {};
+    }
+    std::ofstream file(output_);
+    file << text;
+    if (!file) return fail(ErrorKind::kRuntime, "file_write", output_ + ": cannot be written");
+    return {};
+  }
+
+  std::string what_ = "info";
+  std::string log_;
+  std::string query_;
+  std::string format_ = "table";
+  std::string output_;
+  traces::EventQuery events_;
+  bool check_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_trace_verb() { return std::make_unique<TraceVerb>(); }
+
+}  // namespace hostir::cli
