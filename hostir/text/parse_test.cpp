@@ -2,8 +2,8 @@
 #include <array>
 
 #include "hostir/ops/record.h"
-#include "hostir/text/inline_tensor.h"
 #include "hostir/text/parse_piece.h"
+#include "hostir/text/parse_script.h"
 #include "hostir/text/parse_type.h"
 #include "hostir/text/suggest.h"
 
@@ -13,165 +13,6 @@ namespace {
 
 using Body = decltype(Statement::body);
 using MaybeBody = std::optional<Body>;
-
-std::optional<uint64_t> parse_seed(Cursor& cursor) {
-  const auto value = parse_int(cursor);
-  return value ? std::optional(static_cast<uint64_t>(*value)) : std::nullopt;
-}
-
-// `(` what the reader reads `)`.
-template <class Read>
-bool in_parentheses(Cursor& cursor, const Read& read) {
-  return cursor.expect("(") && read() && cursor.expect(")");
-}
-
-template <class T, class Read>
-bool read_into(T& target, const Read& read) {
-  auto value = read();
-  if (!value) return false;
-  target = std::move(*value);
-  return true;
-}
-
-// `, 4x8xf32` or nothing.
-bool parse_generator_type(Cursor& cursor, ValueSpec& spec) {
-  if (!cursor.accept(",")) return true;
-  const bool dtype = cursor.at(TokenKind::kWord) && parse_dtype(cursor.peek().text);
-  if (!cursor.at(TokenKind::kShape) && !dtype) {
-    cursor.unexpected("a shape, as in 4x8xf32");
-    return false;
-  }
-  spec.type = std::string(cursor.next().text);
-  return true;
-}
-
-bool parse_full(Cursor& cursor, ValueSpec& spec) {
-  spec.kind = ValueSpec::Kind::kFull;
-  return read_into(spec.a, [&] { return parse_number(cursor); });
-}
-
-bool parse_uniform(Cursor& cursor, ValueSpec& spec) {
-  spec.kind = ValueSpec::Kind::kUniform;
-  return read_into(spec.seed, [&] { return parse_seed(cursor); }) && cursor.expect(",") &&
-         read_into(spec.a, [&] { return parse_number(cursor); }) && cursor.expect(",") &&
-         read_into(spec.b, [&] { return parse_number(cursor); });
-}
-
-bool parse_normal(Cursor& cursor, ValueSpec& spec) {
-  spec.kind = ValueSpec::Kind::kNormal;
-  if (!read_into(spec.seed, [&] { return parse_seed(cursor); })) return false;
-  const bool numbers =
-      cursor.at(",") && (cursor.peek(1).kind == TokenKind::kInt ||
-                         cursor.peek(1).kind == TokenKind::kFloat || cursor.peek(1).is("-"));
-  if (!numbers) return true;
-  cursor.next();
-  return read_into(spec.a, [&] { return parse_number(cursor); }) && cursor.expect(",") &&
-         read_into(spec.b, [&] { return parse_number(cursor); });
-}
-
-bool parse_iota(Cursor& cursor, ValueSpec& spec) {
-  spec.kind = ValueSpec::Kind::kIota;
-  if (!cursor.at("(")) return true;
-  cursor.next();
-  if (cursor.accept(")")) return true;
-  const bool dtype = cursor.at(TokenKind::kWord) && parse_dtype(cursor.peek().text);
-  if (!cursor.at(TokenKind::kShape) && !dtype) {
-    cursor.unexpected("a shape, as in 4x8xf32");
-    return false;
-  }
-  spec.type = std::string(cursor.next().text);
-  return cursor.expect(")");
-}
-
-bool parse_inline(Cursor& cursor, ValueSpec& spec) {
-  spec.kind = ValueSpec::Kind::kInline;
-  auto text = parse_string(cursor, "an inline value");
-  if (!text) return false;
-  const auto tensor = parse_inline_tensor(*text);
-  if (!tensor) {
-    cursor.error("value_c3", tensor.error().message(), spec.span);
-    return false;
-  }
-  spec.text = std::move(*text);
-  return true;
-}
-
-bool parse_value_body(Cursor& cursor, ValueSpec& spec) {
-  if (cursor.at(TokenKind::kString)) return parse_inline(cursor, spec);
-  if (cursor.at(TokenKind::kSymbol) || cursor.at(TokenKind::kValue)) {
-    spec.kind = cursor.at(TokenKind::kSymbol) ? ValueSpec::Kind::kFile : ValueSpec::Kind::kName;
-    spec.text = std::string(cursor.next().text);
-    return true;
-  }
-  if (cursor.accept("iota")) return parse_iota(cursor, spec);
-  using Generator = bool (*)(Cursor&, ValueSpec&);
-  constexpr std::array<std::pair<std::string_view, Generator>, 3> kGenerators = {
-      {{"full", parse_full}, {"uniform", parse_uniform}, {"normal", parse_normal}}};
-  for (const auto& [word, read] : kGenerators) {
-    if (!cursor.accept(word)) continue;
-    return in_parentheses(cursor, [&, reader = read] {
-      return reader(cursor, spec) && parse_generator_type(cursor, spec);
-    });
-  }
-  cursor.unexpected(
-      "a value: \"4xf32=[1 2 3 4]\", @file.npy, full, iota, uniform, normal or a name");
-  return false;
-}
-
-std::optional<ValueSpec> parse_value(Cursor& cursor) {
-  ValueSpec spec;
-  const uint32_t begin = cursor.begin_here();
-  spec.span = cursor.span_here();
-  if (!parse_value_body(cursor, spec)) return std::nullopt;
-  spec.span = cursor.span_from(begin);
-  return spec;
-}
-
-bool parse_one_tolerance(Cursor& cursor, Tolerance& tolerance) {
-  if (cursor.accept("exact")) {
-    tolerance.kind = Tolerance::Kind::kExact;
-    return true;
-  }
-  if (cursor.accept("ulp")) {
-    tolerance.kind = Tolerance::Kind::kUlp;
-    return in_parentheses(
-        cursor, [&] { return read_into(tolerance.ulp, [&] { return parse_int(cursor); }); });
-  }
-  const bool absolute = cursor.at("atol");
-  if (!absolute && !cursor.at("rtol")) {
-    cursor.unexpected("exact, ulp(n), atol(x) or rtol(x)");
-    return false;
-  }
-  cursor.next();
-  tolerance.kind = Tolerance::Kind::kAbsRel;
-  double& target = absolute ? tolerance.atol : tolerance.rtol;
-  return in_parentheses(cursor,
-                        [&] { return read_into(target, [&] { return parse_number(cursor); }); });
-}
-
-bool at_tolerance(const Cursor& cursor) {
-  return !cursor.peek().first_on_line &&
-         (cursor.at("exact") || cursor.at("ulp") || cursor.at("atol") || cursor.at("rtol"));
-}
-
-// `exact`, `ulp(4)`, `atol(a) rtol(r)`, also inside `tolerance(...)`; nothing: the default.
-std::optional<Tolerance> parse_tolerance(Cursor& cursor) {
-  Tolerance tolerance;
-  const bool wrapped = cursor.at("tolerance");
-  if (wrapped) {
-    cursor.next();
-    if (!cursor.expect("(")) return std::nullopt;
-  }
-  while (at_tolerance(cursor)) {
-    if (!parse_one_tolerance(cursor, tolerance)) return std::nullopt;
-  }
-  if (wrapped && tolerance.kind == Tolerance::Kind::kDefault) {
-    cursor.unexpected("exact, ulp(n), atol(x) or rtol(x)");
-    return std::nullopt;
-  }
-  if (wrapped && !cursor.expect(")")) return std::nullopt;
-  return tolerance;
-}
 
 // `all_reduce#1`, `@f#9`.
 std::optional<std::string> parse_address(Cursor& cursor) {
@@ -324,90 +165,9 @@ MaybeBody parse_happens_before(Cursor& cursor) {
   return out;
 }
 
-bool parse_mesh_sizes(Cursor& cursor, RunStatement& run) {
-  do {
-    const Token* axis = cursor.expect(TokenKind::kWord, "a mesh axis, as in tp=4");
-    if (!axis || !cursor.expect("=")) return false;
-    const std::string name(axis->text);
-    const auto size = parse_int(cursor);
-    if (!size) return false;
-    run.mesh_sizes.emplace_back(name, *size);
-  } while (cursor.accept(","));
-  return true;
-}
-
-bool parse_ranks(Cursor& cursor, RunStatement& run) {
-  do {
-    const auto rank = parse_int(cursor);
-    if (!rank) return false;
-    run.ranks.push_back(*rank);
-  } while (cursor.accept(","));
-  return true;
-}
-
-bool parse_keep(Cursor& cursor, RunStatement& run) {
-  do {
-    const Token* value = cursor.expect(TokenKind::kValue, "a value name");
-    if (!value) return false;
-    run.keep.emplace_back(value->text);
-  } while (cursor.accept(","));
-  return true;
-}
-
-bool parse_feeding(Cursor& cursor, RunStatement& run) {
-  do {
-    const Token* value = cursor.expect(TokenKind::kValue, "an argument, as in %w1 = output 1");
-    if (!value || !cursor.expect("=") || !cursor.expect("output")) return false;
-    const std::string name(value->text);
-    const auto output = parse_int(cursor);
-    if (!output) return false;
-    run.feeding.emplace_back(name, *output);
-  } while (cursor.accept(","));
-  return true;
-}
-
-bool parse_run_option(Cursor& cursor, RunStatement& run) {
-  const auto number = [&](auto& target) {
-    return in_parentheses(cursor,
-                          [&] { return read_into(target, [&] { return parse_int(cursor); }); });
-  };
-  if (cursor.accept("schedules")) return number(run.schedules);
-  if (cursor.accept("seed")) {
-    return in_parentheses(cursor,
-                          [&] { return read_into(run.seed, [&] { return parse_seed(cursor); }); });
-  }
-  if (cursor.accept("ranks")) {
-    return in_parentheses(cursor, [&] { return parse_ranks(cursor, run); });
-  }
-  if (cursor.accept("mesh")) {
-    return in_parentheses(cursor, [&] { return parse_mesh_sizes(cursor, run); });
-  }
-  if (cursor.accept("keep")) {
-    return in_parentheses(cursor, [&] { return parse_keep(cursor, run); });
-  }
-  if (cursor.accept("feeding")) return parse_feeding(cursor, run);
-  if (cursor.accept("against")) {
-    return read_into(run.against, [&] { return cursor.expect_symbol("a fusion"); });
-  }
-  cursor.unexpected("an option of run: schedules, seed, ranks, mesh, keep, feeding or against");
-  return false;
-}
-
-MaybeBody parse_run(Cursor& cursor) {
-  RunStatement run;
-  if (!read_into(run.function, [&] { return cursor.expect_symbol("a function"); })) return {};
-  if (!cursor.expect("(")) return std::nullopt;
-  while (!cursor.at(")")) {
-    auto value = parse_value(cursor);
-    if (!value) return std::nullopt;
-    run.arguments.push_back(std::move(*value));
-    if (!cursor.accept(",")) break;
-  }
-  if (!cursor.expect(")")) return std::nullopt;
-  while (cursor.at(TokenKind::kWord) && !cursor.peek().first_on_line) {
-    if (!parse_run_option(cursor, run)) return std::nullopt;
-  }
-  return run;
+MaybeBody parse_run_statement(Cursor& cursor) {
+  auto run = parse_run(cursor);
+  return run ? MaybeBody(std::move(*run)) : std::nullopt;
 }
 
 MaybeBody parse_bind(Cursor& cursor) {
@@ -462,7 +222,7 @@ class TestParser {
     if (cursor_.accept("repeat")) return parse_repeat();
     using Reader = MaybeBody (*)(Cursor&);
     constexpr std::array<std::pair<std::string_view, Reader>, 11> kStatements = {
-        {{"run", parse_run},
+        {{"run", parse_run_statement},
          {"expect_output", parse_expect_output},
          {"expect_value", parse_expect_any},
          {"expect_sharding", parse_expect_sharding},
