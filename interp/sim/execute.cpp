@@ -1,5 +1,4 @@
 // What happens in memory when the timeline says so. Reads and writes are both at the finish.
-#include <algorithm>
 
 #include "interp/sim/backend_state.h"
 #include "interp/sim/layout.h"
@@ -10,19 +9,22 @@ namespace hostir::sim {
 int64_t SimBackend::poll(std::span<const HostState> hosts, interp::CompletionSink& sink) {
   if (state_.timeline.idle()) return 0;
   events_.clear();
-  completions_.clear();
-  values_.clear();
   state_.timeline.advance(hosts, events_);
-  for (const TimelineEvent& event : events_) happen(event);
-  std::sort(completions_.begin(), completions_.end(), [](const auto& a, const auto& b) {
-    return a.finished_ns != b.finished_ns ? a.finished_ns < b.finished_ns : a.id < b.id;
-  });
-  for (const interp::Completion& completion : completions_) {
-    sink.completed(completion);
-    const auto [begin, end] = values_.equal_range(completion.id);
-    for (auto at = begin; at != end; ++at) sink.value(at->second);
+  int64_t count = 0;
+  // Told one by one, so that whoever listens can read memory as each task left it. Events come by
+  // time, then rank, then task, and so do completions.
+  for (const TimelineEvent& event : events_) {
+    completions_.clear();
+    values_.clear();
+    happen(event);
+    for (const interp::Completion& completion : completions_) {
+      sink.completed(completion);
+      const auto [begin, end] = values_.equal_range(completion.id);
+      for (auto at = begin; at != end; ++at) sink.value(at->second);
+      ++count;
+    }
   }
-  return static_cast<int64_t>(completions_.size());
+  return count;
 }
 
 void SimBackend::happen(const TimelineEvent& event) {

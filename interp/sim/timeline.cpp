@@ -139,6 +139,7 @@ void Timeline::commit_meeting(const ReadyMeeting& ready) {
   const int64_t finished = started + meeting.duration_ns;
   TimelineEvent event;
   event.at = ready.order;
+  event.at.stream = 0;
   event.arrivals = meeting.arrivals;
   std::sort(event.arrivals.begin(), event.arrivals.end());
   event.ranks = meeting.members;
@@ -169,7 +170,7 @@ void Timeline::commit(Node& node, int64_t started, int64_t finished) {
   if (!stream.empty() && stream.front() == node.id) stream.pop_front();
   const Rank rank = interp::task_rank(node.id);
   TimelineEvent event;
-  event.at = {finished, Moment::Phase::kFinish, rank, node.stream, node.id, 0};
+  event.at = {finished, Moment::Phase::kFinish, rank, 0, node.id, 0};
   event.queued_ns = node.ready_ns;
   event.started_ns = started;
   event.ranks = {rank};

@@ -60,7 +60,9 @@ struct TimedTask {
   std::vector<TimedItem> items;
 };
 
-/// Something that happens at a moment. Orders first come first served.
+/// Something that happens at a moment. With its stream it orders first come first served; events
+/// leave the stream at 0, so that at equal times they keep the order of issue, which is causal (a
+/// task without work finishes together with what it waited for).
 struct Moment {
   /// At equal times data arrives, then tasks finish, then tasks start.
   enum class Phase : uint8_t { kMeeting, kFinish, kStart };

@@ -126,6 +126,22 @@ TEST(Timeline, ItemsOfAGroupMeetOneByOne) {
   EXPECT_EQ(times.at(make_task_id(1, 0)), (std::pair<int64_t, int64_t>{0, 20}));
 }
 
+// `wait %e on %s; free %g on %s` takes no time, so it is done at the moment of %e, and yet after
+// it.
+TEST(Timeline, WhatWaitsComesAfterWhatItWaitedFor) {
+  Timeline timeline(1);
+  timeline.add(compute(0, 0, 7, 0, 100));
+  TimedTask release = compute(0, 1, 0, 5, 0, {make_task_id(0, 0)});
+  release.work = Work::kNone;
+  timeline.add(release);
+  std::vector<TimelineEvent> events;
+  timeline.advance(all_done(1), events);
+  ASSERT_EQ(events.size(), 3u);  // start, finish, release
+  EXPECT_EQ(events[1].at.task, make_task_id(0, 0));
+  EXPECT_EQ(events[2].at.task, make_task_id(0, 1));
+  EXPECT_EQ(events[2].at.time_ns, 100);
+}
+
 TEST(Timeline, NothingHappensThatALaterIssueCouldPrecede) {
   Timeline timeline(1);
   timeline.add(compute(0, 0, 0, 10, 100));
