@@ -85,7 +85,8 @@ OpRecord op_comm() {
       .infer = infer,
       .gradient = ops::kNoHostGradient,
       .example = R"(mesh @m = <dp=2, tp=2>
-host @f on @m (%a: shard<4xf32, @m, [{}], unreduced={tp}>) -> (%a: shard<4xf32, @m, [{}], unreduced={tp}>) {
+host @f on @m (%a: shard<4xf32, @m, [{}], unreduced={tp}>)
+    -> (%a: shard<4xf32, @m, [{}], unreduced={tp}>) {
   %c = comm over {tp}
   return %a
 })",

@@ -145,7 +145,8 @@ OpRecord op_linear() {
       .cost = cost,
       .gradient = "dx = dy w, dw = dy^T x, dbias = dy summed over the leading dimensions",
       .example =
-          R"(fusion @f(%x: tensor<2x3xf32>, %w: tensor<4x3xf32>, %b: tensor<4xf32>) -> (%y: tensor<2x4xf32>) {
+          R"(fusion @f(%x: tensor<2x3xf32>, %w: tensor<4x3xf32>, %b: tensor<4xf32>)
+    -> (%y: tensor<2x4xf32>) {
   %y = linear %x, %w, %b
   return %y
 })",

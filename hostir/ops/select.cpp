@@ -53,7 +53,8 @@ OpRecord op_select() {
       .cost = ops::pointwise_cost<1>,
       .gradient = "on_true: dy where pred, else 0; on_false: 0 where pred, else dy",
       .example =
-          R"(fusion @f(%p: tensor<4xi1>, %a: tensor<4xf32>, %b: tensor<4xf32>) -> (%y: tensor<4xf32>) {
+          R"(fusion @f(%p: tensor<4xi1>, %a: tensor<4xf32>, %b: tensor<4xf32>)
+    -> (%y: tensor<4xf32>) {
   %y = select %p, %a, %b
   return %y
 })",
