@@ -63,7 +63,7 @@ std::string small_log(const ScratchDirectory& scratch) {
   auto writer = TraceWriter::create(path, synthetic_description(2), {.plain_events = 100});
   EXPECT_TRUE(writer);
   SyntheticRun run(**writer, 2);
-  run.iterate(40, /*log_values=*/true);
+  run.iterate(12, /*log_values=*/true);
   (*writer)->decision({interp::DecisionRecord::Kind::kFreeze, 3, 0, 1, ""});
   (*writer)->fault({"deadlock", "rank 0 waits", {0}, {"@f#2"}, {}});
   EXPECT_TRUE((*writer)->close());
@@ -76,7 +76,7 @@ TEST(Damage, FlippedBitsAndTruncation) {
   ASSERT_GT(good.size(), 10000U);
   const std::string path = scratch.file("bad.db");
   std::mt19937_64 random(7);
-  for (int round = 0; round < 400; ++round) {
+  for (int round = 0; round < 250; ++round) {
     std::string bad = good;
     const auto flips = 1 + random() % 20;
     for (uint64_t i = 0; i < flips; ++i) {
@@ -115,8 +115,7 @@ TEST(Damage, NonsenseInEveryColumn) {
   const std::string path = scratch.file("nonsense.db");
   for (const Table& table : schema_tables()) {
     for (const Column& column : table.columns) {
-      for (const char* value : {"NULL", "-1", "9223372036854775807", "-9223372036854775808", "'1x'",
-                                "x'00ff00ff'", "1e300"}) {
+      for (const char* value : {"NULL", "-1", "9223372036854775807", "'1x'"}) {
         std::filesystem::copy_file(good, path, std::filesystem::copy_options::overwrite_existing);
         {
           auto database = Database::open(path, Database::Mode::kReadWrite);
