@@ -2,6 +2,7 @@
 
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include "kernels/cpu/reference_support.h"
 
@@ -27,7 +28,21 @@ int emit_lanes(const Emission& e) {
   const Lane lane = lane_of(e.in);
   const TileFn fn = (e.b.ops().*table)[at(lane)];
   if (fn == nullptr) return -1;
-  const int reg = e.b.code(fn, lane, e.regs[0], e.regs[1]);
+  return e.b.narrowed(e.b.code(fn, lane, e.regs[0], e.regs[1]), e.out.dtype);
+}
+
+/// Two operands; a constant on the right (on either side of what commutes) costs no load.
+template <LaneTable table>
+int emit_pair(const Emission& e) {
+  constexpr bool kCommutes = table == &TileOps::add || table == &TileOps::mul;
+  const Lane lane = lane_of(e.in);
+  if (!is_float(e.in)) return emit_lanes<table>(e);
+  int a = e.regs[0];
+  int b = e.regs[1];
+  if (kCommutes && e.b.constant_of(a) != nullptr) std::swap(a, b);
+  const TileParams* scalar = e.b.constant_of(b);
+  const TileParams params = scalar != nullptr ? *scalar : TileParams{};
+  const int reg = e.b.code((e.b.ops().*table)[at(lane)], lane, a, scalar ? -1 : b, -1, params);
   return e.b.narrowed(reg, e.out.dtype);
 }
 
@@ -162,7 +177,7 @@ struct Emitter {
 constexpr Emitter kEmitters[] = {
 #define HOSTIR_TILE_UNARY_ALL(name) {OpKind::name, emit_lanes<&TileOps::name>},
 #define HOSTIR_TILE_UNARY_REAL(name) {OpKind::name, emit_lanes<&TileOps::name>},
-#define HOSTIR_TILE_BINARY_ALL(name) {OpKind::name, emit_lanes<&TileOps::name>},
+#define HOSTIR_TILE_BINARY_ALL(name) {OpKind::name, emit_pair<&TileOps::name>},
 #define HOSTIR_TILE_BINARY_REAL(name) {OpKind::name, emit_lanes<&TileOps::name>},
 #include "kernels/cpu/tile_ops.def"
     {OpKind::logical_and, emit_logical<&TileOps::logical_and>},
@@ -245,6 +260,13 @@ int TileBuilder::constant(Lane lane, const TileParams& params) {
   const int reg = program_.add_register(lane);
   program_.constants.push_back({ops_.fill[at(lane)], reg, -1, -1, -1, params});
   return reg;
+}
+
+const TileParams* TileBuilder::constant_of(int reg) const {
+  for (const TileInstr& constant : program_.constants) {
+    if (constant.dst == reg) return &constant.params;
+  }
+  return nullptr;
 }
 
 int TileBuilder::index(int64_t offset, const Extents& strides) {

@@ -34,6 +34,8 @@ class TileBuilder {
   // For the emitters.
   int code(TileFn fn, Lane lane, int a, int b = -1, int c = -1, const TileParams& params = {});
   int constant(Lane lane, const TileParams& params);
+  /// The number that a register holds everywhere, if it is a constant's.
+  const TileParams* constant_of(int reg) const;
   int index(int64_t offset, const Extents& strides);
   int convert(int reg, Lane to, const TileParams& params = {});
   /// Rounds or wraps what an op has left in a lane to the dtype.

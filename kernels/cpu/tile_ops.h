@@ -14,7 +14,7 @@
 
 namespace hostir::cpu {
 
-inline constexpr int64_t kTileElems = 1024;
+inline constexpr int64_t kTileElems = 2048;
 
 enum class Lane : uint8_t { kF32, kF64, kI32, kI64 };
 inline constexpr int kLanes = 4;
@@ -27,7 +27,8 @@ struct TileParams {
   uint64_t offset = 0;
 };
 
-/// dst[i] = op(a[i], b[i], c[i]) for n elements; dst may be an operand of as
+/// dst[i] = op(a[i], b[i], c[i]) for n elements. In float lanes a null b of a two-operand op (not
+/// of a comparison) stands for params.x everywhere; dst may be an operand of as
 /// wide elements. Elements are naturally
 /// aligned, no more.
 using TileFn = void (*)(void* dst, const void* a, const void* b, const void* c, int64_t n,

@@ -49,6 +49,17 @@ void TileProgram::assign_slots() {
     released[static_cast<size_t>(reg)] = true;
     free.push_back(slots[static_cast<size_t>(reg)]);
   };
+  // Constants that only stand in instructions themselves need no register.
+  std::erase_if(constants, [&](const TileInstr& constant) {
+    const auto is_read = [&](const TileInstr& i) {
+      return i.a == constant.dst || i.b == constant.dst || i.c == constant.dst;
+    };
+    return std::none_of(code.begin(), code.end(), is_read) &&
+           std::none_of(stores.begin(), stores.end(),
+                        [&](const TileStore& s) { return s.reg == constant.dst; }) &&
+           std::none_of(folds.begin(), folds.end(),
+                        [&](const TileFold& f) { return f.reg == constant.dst; });
+  });
   for (const TileInstr& constant : constants) take(constant.dst);
   for (const TileLoad& load : loads) take(load.reg);
   for (size_t i = 0; i < code.size(); ++i) {

@@ -38,6 +38,11 @@ bool is_aligned(const void* p, int64_t size) {
 
 int64_t accumulator_bytes() { return 8; }
 
+/// Asks for the next tile's bytes while this one is computed. May point past the end.
+void prefetch(const std::byte* from, int64_t bytes) {
+  for (int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(from + i);
+}
+
 }  // namespace
 
 TileRunner::TileRunner(const TileProgram& program, const TileOps& ops,
@@ -111,7 +116,8 @@ void TileRunner::move_to(int64_t position, int64_t end) {
   TileSpan& tile = tile_;
   tile.index.resize(extents_.size());
   int64_t rest = position;
-  for (size_t d = extents_.size(); d > 0; --d) {
+  if (extents_.size() == 1) tile.index[0] = position;
+  for (size_t d = extents_.size(); d > 0 && extents_.size() > 1; --d) {
     tile.index[d - 1] = rest % extents_[d - 1];
     rest /= extents_[d - 1];
   }
@@ -157,6 +163,7 @@ void TileRunner::load(size_t which) {
   if (load.kind == TileLoad::Kind::kMemory && tile_.one_run && path.strides.back() == 1) {
     std::byte* from = path.base + offset_at(path, tile_.index) * size;
     if (is_aligned(from, size)) {
+      prefetch(from + tile_.n * size, tile_.n * size);
       if (is_native(load.dtype)) {
         reg = from;
       } else {
