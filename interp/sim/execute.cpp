@@ -6,36 +6,28 @@
 
 namespace hostir::sim {
 
+// Completions are delivered one by one as they happen: events of one poll are in order of finish
+// time, rank and id, and whoever is told of one may read memory as it was at that moment.
 int64_t SimBackend::poll(std::span<const HostState> hosts, interp::CompletionSink& sink) {
   if (state_.timeline.idle()) return 0;
   events_.clear();
   state_.timeline.advance(hosts, events_);
-  int64_t count = 0;
-  // Told one by one, so that whoever listens can read memory as each task left it. Events come by
-  // time, then rank, then task, and so do completions.
+  int64_t completed = 0;
   for (const TimelineEvent& event : events_) {
-    completions_.clear();
-    values_.clear();
-    happen(event);
-    for (const interp::Completion& completion : completions_) {
-      sink.completed(completion);
-      const auto [begin, end] = values_.equal_range(completion.id);
-      for (auto at = begin; at != end; ++at) sink.value(at->second);
-      ++count;
+    switch (event.at.phase) {
+      case Moment::Phase::kStart:
+        start(event);
+        break;
+      case Moment::Phase::kMeeting:
+        exchange(event);
+        break;
+      case Moment::Phase::kFinish:
+        finish(event, sink);
+        ++completed;
+        break;
     }
   }
-  return count;
-}
-
-void SimBackend::happen(const TimelineEvent& event) {
-  switch (event.at.phase) {
-    case Moment::Phase::kStart:
-      return start(event);
-    case Moment::Phase::kMeeting:
-      return exchange(event);
-    case Moment::Phase::kFinish:
-      return finish(event);
-  }
+  return completed;
 }
 
 // What is overwritten is undefined from the start on.
@@ -67,9 +59,9 @@ void SimBackend::exchange(const TimelineEvent& event) {
   if (const ExchangeFunction function = exchange_function(item.kind)) function(data);
 }
 
-void SimBackend::finish(const TimelineEvent& event) {
-  const auto found = state_.tasks.find(event.at.task);
-  const StoredTask& task = found->second;
+void SimBackend::finish(const TimelineEvent& event, interp::CompletionSink& sink) {
+  auto node = state_.tasks.extract(event.at.task);
+  const StoredTask& task = node.mapped();
   for (const BufferRef& ref : task.buffers) {
     if (task.work == StoredTask::Work::kAlloc) {
       state_.memory.allocate(event.at.rank, ref.allocation, ref.offset_bytes + ref.size_bytes);
@@ -78,37 +70,37 @@ void SimBackend::finish(const TimelineEvent& event) {
     }
   }
   if (task.work == StoredTask::Work::kLaunch) launch(task);
-  if (value_mode_ != ValueMode::kNone) summarise(task);
-  completions_.push_back({task.id, event.started_ns, event.at.time_ns, event.queued_ns});
-  state_.tasks.erase(found);
+  sink.completed({task.id, event.started_ns, event.at.time_ns, event.queued_ns});
+  if (value_mode_ != ValueMode::kNone) summarise(task, sink);
 }
 
-void SimBackend::summarise(const StoredTask& task) {
+void SimBackend::summarise(const StoredTask& task, interp::CompletionSink& sink) {
   uint16_t operand = 0;
   const bool writes =
       task.work == StoredTask::Work::kLaunch || task.work == StoredTask::Work::kCommunication;
   if (!writes) return;
   for (const BufferRef& ref : task.buffers) {
     if (ref.access == Access::kWrite || ref.access == Access::kReadWrite) {
-      summarise(task, ref, operand++);
+      sink.value(summary(task, ref, operand++));
     }
   }
   for (const StoredItem& item : task.items) {
     if (item.contribution.out.allocation.valid()) {
-      summarise(task, item.contribution.out, operand++);
+      sink.value(summary(task, item.contribution.out, operand++));
     }
   }
 }
 
-void SimBackend::summarise(const StoredTask& task, const BufferRef& ref, uint16_t operand) {
+interp::ValueSummary SimBackend::summary(const StoredTask& task, const BufferRef& ref,
+                                         uint16_t operand) {
   const Placement* placement = ref.after != nullptr ? ref.after : ref.placement;
-  if (placement == nullptr) return;
   const Rank rank = interp::task_rank(task.id);
-  interp::ValueSummary summary;
-  summary.task = task.id;
-  summary.rank = rank;
-  summary.allocation = ref.allocation;
-  summary.operand = operand;
+  interp::ValueSummary out;
+  out.task = task.id;
+  out.rank = rank;
+  out.allocation = ref.allocation;
+  out.operand = operand;
+  if (placement == nullptr) return out;
   const ChunkRef chunk = state_.memory.chunk(rank, ref);
   const bool whole = ref.offset_bytes == 0 && placement->local_bytes() == chunk->size_bytes();
   std::vector<std::byte> dense;
@@ -118,12 +110,11 @@ void SimBackend::summarise(const StoredTask& task, const BufferRef& ref, uint16_
     gather(ref, *placement, placement->box, data, dense.data());
     data = dense.data();
   }
-  summary.digest =
-      dense.empty() && whole ? chunk->digest() : digest_of(data, placement->local_bytes());
+  out.digest = dense.empty() && whole ? chunk->digest() : digest_of(data, placement->local_bytes());
   if (value_mode_ == ValueMode::kStats) {
-    add_stats(placement->dtype, data, placement->box.volume(), summary);
+    add_stats(placement->dtype, data, placement->box.volume(), out);
   }
-  values_.emplace(task.id, summary);
+  return out;
 }
 
 }  // namespace hostir::sim

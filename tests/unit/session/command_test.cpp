@@ -83,7 +83,7 @@ TEST(Command, MistakesArePointedAt) {
                {"set %y 3", "expected '='"},
                {"step -1", "at least 1"},
                {"condition 1 (rank", "expected ')'"},
-               {"condition 1 wait > 3 parsecs", "unknown unit"},
+               {"condition 1 wait > 3parsecs", "unknown unit"},
                {"condition 1 rank in 3", "expected '{'"}};
   for (const auto& c : cases) {
     const auto command = parse_command(c.line);
