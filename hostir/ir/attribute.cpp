@@ -4,6 +4,14 @@
 
 namespace hostir {
 
+Attributes::Attributes() = default;
+Attributes::Attributes(const Attributes&) = default;
+Attributes::Attributes(Attributes&&) noexcept = default;
+Attributes& Attributes::operator=(const Attributes&) = default;
+Attributes& Attributes::operator=(Attributes&&) noexcept = default;
+Attributes::~Attributes() = default;
+bool operator==(const Attributes&, const Attributes&) = default;
+
 const Attribute* Attributes::find(std::string_view name) const {
   for (const auto& [key, value] : entries_) {
     if (key == name) return &value;

@@ -38,6 +38,13 @@ using Attribute =
 /// Attributes by name, in the order of the op's record.
 class Attributes {
  public:
+  Attributes();  // out of line: copying the variant is costly to compile
+  Attributes(const Attributes&);
+  Attributes(Attributes&&) noexcept;
+  Attributes& operator=(const Attributes&);
+  Attributes& operator=(Attributes&&) noexcept;
+  ~Attributes();
+
   const Attribute* find(std::string_view name) const;
   void set(std::string_view name, Attribute value);
   void erase(std::string_view name);
@@ -57,7 +64,7 @@ class Attributes {
     return value ? *value : fallback;
   }
 
-  friend bool operator==(const Attributes&, const Attributes&) = default;
+  friend bool operator==(const Attributes&, const Attributes&);
 
  private:
   std::vector<std::pair<std::string, Attribute>> entries_;

@@ -2,6 +2,30 @@
 
 namespace hostir {
 
+Instruction::Instruction() = default;
+Instruction::Instruction(const Instruction&) = default;
+Instruction::Instruction(Instruction&&) noexcept = default;
+Instruction& Instruction::operator=(const Instruction&) = default;
+Instruction& Instruction::operator=(Instruction&&) noexcept = default;
+Instruction::~Instruction() = default;
+bool operator==(const Instruction&, const Instruction&) = default;
+
+Function::Function() = default;
+Function::Function(const Function&) = default;
+Function::Function(Function&&) noexcept = default;
+Function& Function::operator=(const Function&) = default;
+Function& Function::operator=(Function&&) noexcept = default;
+Function::~Function() = default;
+bool operator==(const Function&, const Function&) = default;
+
+Program::Program() = default;
+Program::Program(const Program&) = default;
+Program::Program(Program&&) noexcept = default;
+Program& Program::operator=(const Program&) = default;
+Program& Program::operator=(Program&&) noexcept = default;
+Program::~Program() = default;
+bool operator==(const Program&, const Program&) = default;
+
 ValueId Function::add_value(std::string value_name, Type type) {
   Value v;
   v.name = std::move(value_name);

@@ -73,7 +73,13 @@ struct Instruction {
   Comments comments;
   SourceSpan span;       // the whole instruction
   SourceSpan name_span;  // the mnemonic
-  friend bool operator==(const Instruction&, const Instruction&) = default;
+  Instruction();         // out of line, as Function's below
+  Instruction(const Instruction&);
+  Instruction(Instruction&&) noexcept;
+  Instruction& operator=(const Instruction&);
+  Instruction& operator=(Instruction&&) noexcept;
+  ~Instruction();
+  friend bool operator==(const Instruction&, const Instruction&);
 };
 
 /// A list of instructions, `{ ... }`, with the names it introduces (loop variable, carried values).
@@ -138,7 +144,14 @@ struct Function {
   /// A name not used in the function yet: `stem`, `stem_1`, ...
   std::string unique_name(std::string_view stem) const;
 
-  friend bool operator==(const Function&, const Function&) = default;
+  // Out of line: what they instantiate would cost every file that includes this a second.
+  Function();
+  Function(const Function&);
+  Function(Function&&) noexcept;
+  Function& operator=(const Function&);
+  Function& operator=(Function&&) noexcept;
+  ~Function();
+  friend bool operator==(const Function&, const Function&);
 };
 
 /// The operands of one slot, in order.
@@ -174,7 +187,13 @@ struct Program {
   /// function.
   const Function* main_function() const;
 
-  friend bool operator==(const Program&, const Program&) = default;
+  Program();  // out of line, as Function's
+  Program(const Program&);
+  Program(Program&&) noexcept;
+  Program& operator=(const Program&);
+  Program& operator=(Program&&) noexcept;
+  ~Program();
+  friend bool operator==(const Program&, const Program&);
 };
 
 /// A whole file: parts separated by `// -----`.
