@@ -139,8 +139,13 @@ Expected<std::string> print(Session& session, const Snapshot& snapshot, const Co
   std::string out;
   for (const Rank r : ranks) {
     query.rank = r;
-    HOSTIR_ASSIGN_OR_RETURN(const ValueReading reading, session.read(query));
-    out += reading_text(fmt::format("%{} on rank {}", command.value, r), reading, format);
+    const auto reading = session.read(query);
+    if (!reading && ranks.size() == 1) return tl::unexpected(reading.error());
+    if (!reading) {
+      out += reading.error().message() + "\n";
+      continue;
+    }
+    out += reading_text(fmt::format("%{} on rank {}", command.value, r), *reading, format);
   }
   return out;
 }

@@ -214,12 +214,15 @@ bool is_exactly(const CommandSpec& command, std::string_view word) {
          std::find(command.aliases.begin(), command.aliases.end(), word) != command.aliases.end();
 }
 
-std::string_view nearest(std::string_view word) {
+// `; did you mean "step"?` where a name is near enough to be meant.
+std::string suggestion(std::string_view word) {
   const CommandSpec* best = &kTable[0];
   for (const CommandSpec& c : kTable) {
     if (edit_distance(word, c.name) < edit_distance(word, best->name)) best = &c;
   }
-  return best->name;
+  const size_t near = word.size() < 4 ? 1 : 2;
+  if (edit_distance(word, best->name) > near) return "; help lists all";
+  return fmt::format("; did you mean \"{}\"?", best->name);
 }
 
 std::string usage_line(const CommandSpec& command) {
@@ -256,8 +259,7 @@ Expected<CommandKind> find_command(std::string_view word) {
   if (begins.size() == 1) return begins.front()->kind;
   if (begins.empty()) {
     return fail(ErrorKind::kUsage, "command",
-                fmt::format("unknown command \"{}\"; did you mean \"{}\"? (help lists all)", word,
-                            nearest(word)));
+                fmt::format("unknown command \"{}\"{}", word, suggestion(word)));
   }
   std::string names;
   for (const CommandSpec* c : begins)

@@ -30,6 +30,15 @@ std::string loop_text(const RankSnapshot& rank) {
   return out;
 }
 
+// What the host waits for, or else the first thing that one of its streams waits for.
+std::string wait_text(const Snapshot& snapshot, const RankSnapshot& rank) {
+  if (rank.waits) return rank.waits->sentence;
+  for (const RankWait& e : snapshot.waits->edges) {
+    if (e.from == rank.rank && e.to != rank.rank) return fmt::format("{}: rank {}", e.on, e.to);
+  }
+  return "";
+}
+
 std::string status_text(const RankSnapshot& rank) {
   return std::string(name(rank.status)) + (rank.frozen ? ", frozen" : "");
 }
@@ -41,7 +50,7 @@ std::string cell_text(const LedgerCell& cell) {
     case LedgerCell::State::kArrived:
       return "arrived";
     case LedgerCell::State::kRunning:
-      return "running";
+      return "arrived";
     case LedgerCell::State::kDone:
       return "done";
     case LedgerCell::State::kDiffers:
@@ -55,7 +64,7 @@ std::string row_state(const LedgerRow& row) {
     case LedgerRow::State::kWaiting:
       return "waiting";
     case LedgerRow::State::kRunning:
-      return "running";
+      return "all arrived";
     case LedgerRow::State::kDone:
       return "done";
     case LedgerRow::State::kMismatch:

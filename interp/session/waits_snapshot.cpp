@@ -1,5 +1,7 @@
 #include "interp/session/waits_snapshot.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "interp/core/wait_graph.h"
@@ -23,7 +25,13 @@ WaitsSnapshot make_waits_snapshot(const Interpreter& interpreter) {
   };
   for (const uint32_t n : graph.culprits) add_once(out.culprits, graph.nodes[n].rank);
   for (const uint32_t n : graph.cycle) add_once(out.cycle, graph.nodes[n].rank);
-  out.sentence = graph.edges.empty() ? "Nobody waits." : graph.sentence;
+  out.sentence = graph.sentence;
+  if (graph.edges.empty()) out.sentence = "Nobody waits.";
+  // Not stuck: whoever is waited for can still come.
+  if (out.sentence.empty()) {
+    const RankWait& first = out.edges.front();
+    out.sentence = fmt::format("{} waits for rank {}: {}", first.from_text, first.to, first.on);
+  }
   return out;
 }
 
