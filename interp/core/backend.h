@@ -101,6 +101,15 @@ struct ValueSummary {
   std::span<const std::byte> data;  // empty unless asked for; valid during the call
 };
 
+/// The work of one launch on one rank, and the least time that the machine allows for it; zeros
+/// where it is not known.
+struct KernelWork {
+  double flops = 0;
+  double read_bytes = 0;
+  double write_bytes = 0;
+  double limit_ns = 0;
+};
+
 /// Receives what poll() found, in order of finish time, then rank, then id.
 class CompletionSink {
  public:
@@ -154,6 +163,9 @@ class Backend {
   /// One line for the log about a code instruction: "onednn avx512_core matmul+gelu ..."; may be
   /// empty.
   virtual std::string describe(CodeIndex code, Rank rank) const = 0;
+
+  /// Of a launch, for the log.
+  virtual KernelWork kernel_work(CodeIndex /*code*/, Rank /*rank*/) const { return {}; }
 };
 
 }  // namespace hostir::interp

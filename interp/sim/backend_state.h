@@ -44,6 +44,7 @@ class SimBackend : public interp::Backend {
   Expected<void> restore(const interp::BackendCheckpoint& checkpoint) override;
   void set_value_mode(ValueMode mode) override { value_mode_ = mode; }
   std::string describe(interp::CodeIndex code, Rank rank) const override;
+  interp::KernelWork kernel_work(interp::CodeIndex code, Rank rank) const override;
 
  private:
   // issue.cpp
@@ -55,12 +56,11 @@ class SimBackend : public interp::Backend {
   void find_plan(const interp::Task& task, StoredTask& stored, TimedTask& timed);
 
   // execute.cpp
-  void happen(const TimelineEvent& event);
   void start(const TimelineEvent& event);
   void exchange(const TimelineEvent& event);
-  void finish(const TimelineEvent& event);
-  void summarise(const StoredTask& task);
-  void summarise(const StoredTask& task, const BufferRef& ref, uint16_t operand);
+  void finish(const TimelineEvent& event, interp::CompletionSink& sink);
+  void summarise(const StoredTask& task, interp::CompletionSink& sink);
+  interp::ValueSummary summary(const StoredTask& task, const BufferRef& ref, uint16_t operand);
 
   // launch.cpp
   void launch(const StoredTask& task);
@@ -75,10 +75,7 @@ class SimBackend : public interp::Backend {
   /// Inputs bound so far by digest and size, so that equal ones share; emptied at the first issue.
   std::multimap<std::pair<uint64_t, int64_t>, ChunkRef> inputs_;
 
-  // Scratch of one poll().
-  std::vector<TimelineEvent> events_;
-  std::vector<interp::Completion> completions_;
-  std::multimap<TaskId, interp::ValueSummary> values_;
+  std::vector<TimelineEvent> events_;  // scratch of one poll()
 };
 
 }  // namespace hostir::sim

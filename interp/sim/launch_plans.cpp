@@ -147,7 +147,9 @@ Expected<LaunchPlan*> LaunchPlans::make(interp::CodeIndex code, interp::Rank ran
   }
   auto plan = std::make_unique<LaunchPlan>();
   HOSTIR_ASSIGN_OR_RETURN(plan->kernel, cpu::compile(bound, set_));
-  plan->duration_ns = duration(*kernel, bound, parameters, results);
+  plan->work = work_of(*kernel, bound, parameters, results);
+  plan->duration_ns =
+      std::max<int64_t>(1, static_cast<int64_t>(plan->work.limit_ns + machine_.launch_ns));
   plan->bound = std::move(bound);
   return known.emplace_back(std::move(plan)).get();
 }
@@ -157,10 +159,11 @@ const LaunchPlan* LaunchPlans::last(interp::CodeIndex code, interp::Rank rank) c
   return found == recent_.end() ? nullptr : found->second.plan;
 }
 
-// max(arithmetic, memory traffic of the operands) + the fixed cost: values inside a kernel stay on
-// the chip.
-int64_t LaunchPlans::duration(const Function& kernel, const cpu::BoundKernel& bound,
-                              Placements parameters, Placements results) const {
+// The limit is max(arithmetic, memory traffic of the operands): values inside a kernel stay on the
+// chip.
+interp::KernelWork LaunchPlans::work_of(const Function& kernel, const cpu::BoundKernel& bound,
+                                        Placements parameters, Placements results) const {
+  interp::KernelWork work;
   double arithmetic_s = 0;
   for (const InstrId id : kernel.preorder()) {
     const Instruction& instruction = kernel.instr(id);
@@ -179,13 +182,16 @@ int64_t LaunchPlans::duration(const Function& kernel, const cpu::BoundKernel& bo
     const DType dtype =
         op.shape == OpShape::kContraction && !types.empty() ? dtype_of(types[0]) : DType::kF32;
     const double rate = machine_.flops(dtype);
-    if (rate > 0) arithmetic_s += op.cost(call, in, out).flops / rate;
+    const double flops = op.cost(call, in, out).flops;
+    work.flops += flops;
+    if (rate > 0) arithmetic_s += flops / rate;
   }
-  const double traffic = bytes_of(parameters) + bytes_of(results);
+  work.read_bytes = bytes_of(parameters);
+  work.write_bytes = bytes_of(results);
   const double bandwidth = machine_.memory_bandwidth_bytes_per_s;
-  const double memory_s = bandwidth > 0 ? traffic / bandwidth : 0;
-  const double ns = std::max(arithmetic_s, memory_s) * 1e9 + machine_.launch_ns;
-  return std::max<int64_t>(1, static_cast<int64_t>(ns));
+  const double memory_s = bandwidth > 0 ? (work.read_bytes + work.write_bytes) / bandwidth : 0;
+  work.limit_ns = std::max(arithmetic_s, memory_s) * 1e9;
+  return work;
 }
 
 }  // namespace hostir::sim

@@ -22,6 +22,7 @@ struct LaunchPlan {
   cpu::BoundKernel bound;
   std::unique_ptr<cpu::CompiledKernel> kernel;
   int64_t duration_ns = 1;
+  interp::KernelWork work;
   std::set<std::pair<size_t, uint64_t>> packed;  // (parameter, version)
 };
 
@@ -55,9 +56,9 @@ class LaunchPlans {
                              std::span<const Placement* const> parameters,
                              std::span<const Placement* const> results);
   Expected<void> prepare_launch(interp::CodeIndex code, interp::Rank rank);
-  int64_t duration(const Function& kernel, const cpu::BoundKernel& bound,
-                   std::span<const Placement* const> parameters,
-                   std::span<const Placement* const> results) const;
+  interp::KernelWork work_of(const Function& kernel, const cpu::BoundKernel& bound,
+                             std::span<const Placement* const> parameters,
+                             std::span<const Placement* const> results) const;
 
   Machine machine_;
   cpu::KernelSet set_;
