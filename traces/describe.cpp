@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hostir/text/printer.h"
+#include "interp/core/interpreter.h"
 #include "interp/session/engine.h"
 #include "traces/run_description.h"
 
@@ -69,6 +70,20 @@ RunDescription describe(const interp::Prepared& prepared, const interp::BackendR
     run.properties.emplace_back("max_memory_bytes", std::to_string(backend.max_memory_bytes));
   }
   return run;
+}
+
+std::vector<KernelDescription> describe_kernels(const interp::Interpreter& interpreter) {
+  std::vector<KernelDescription> kernels;
+  const interp::Code& code = interpreter.code();
+  for (interp::CodeIndex index = 0; index < code.instructions.size(); ++index) {
+    if (!code.source(index).attributes.has("kernel")) continue;
+    for (interp::Rank rank = 0; rank < code.rank_count; ++rank) {
+      const interp::KernelWork work = interpreter.backend().kernel_work(index, rank);
+      kernels.push_back({index, rank, interpreter.backend().describe(index, rank), work.flops,
+                         work.read_bytes, work.write_bytes, work.limit_ns});
+    }
+  }
+  return kernels;
 }
 
 }  // namespace hostir::traces

@@ -50,7 +50,10 @@ Expected<void> load_run(Database& database, LogTables& log) {
   log.mesh = s.text(9);
   run.rank_count = s.integer(10);
   run.virtual_time = s.integer(11) != 0;
-  run.host = fmt::format("{}, {}, {}", s.text(12), s.text(13), s.text(14));
+  for (int column = 12; column <= 14; ++column) {
+    if (s.text_view(column).empty()) continue;
+    run.host += (run.host.empty() ? "" : ", ") + s.text(column);
+  }
   run.ending = !s.is_null(16)                ? interp::LogEnding::kClosed
                : is_running(s.text_view(15)) ? interp::LogEnding::kRunning
                                              : interp::LogEnding::kCut;

@@ -137,8 +137,9 @@ Expected<void> write_instruction_rows(Database& database, const RunDescription& 
   return {};
 }
 
-Expected<void> write_kernel_rows(Database& database, const RunDescription& run) {
-  const Code& code = *run.code;
+Expected<void> write_kernel_rows(Database& database, const Code& code,
+                                 const std::vector<KernelDescription>& kernels) {
+  if (kernels.empty()) return {};
   StringTable strings(database);
   HOSTIR_ASSIGN_OR_RETURN(
       Statement s,
@@ -148,7 +149,7 @@ Expected<void> write_kernel_rows(Database& database, const RunDescription& run) 
   const auto bind_positive = [&](int index, double value) {
     value > 0 ? s.bind_real(index, value) : s.bind_null(index);
   };
-  for (const KernelDescription& k : run.kernels) {
+  for (const KernelDescription& k : kernels) {
     if (k.code >= code.instructions.size()) continue;
     const std::string kernel = kernel_symbol(code.source(k.code));
     HOSTIR_ASSIGN_OR_RETURN(const int64_t ops, strings.intern(fused_ops(code, kernel)));

@@ -53,11 +53,12 @@ Expected<void> RowWriter::prepare(const RunDescription& run, const TraceOptions&
   HOSTIR_TRY(write_run_rows(database_, run, {options.inputs_max_bytes, options.value_mode}));
   HOSTIR_TRY(write_input_rows(database_, run, options.inputs_max_bytes));
   HOSTIR_TRY(write_instruction_rows(database_, run));
-  HOSTIR_TRY(write_kernel_rows(database_, run));
+  HOSTIR_TRY(write_kernel_rows(database_, *run.code, run.kernels));
   HOSTIR_ASSIGN_OR_RETURN(tensors_, write_tensor_rows(database_, run));
   HOSTIR_TRY(write_collective_site_rows(database_, run, tensors_));
   HOSTIR_TRY(database_.execute("COMMIT"));
 
+  code_ = run.code;
   data_globs_ = options.data_globs;
   for (const interp::CodeInstruction& c : run.code->instructions) {
     communicates_.push_back(record(c.kind).op_class == OpClass::kCommunication);
@@ -91,6 +92,10 @@ Expected<void> RowWriter::prepare(const RunDescription& run, const TraceOptions&
 Expected<void> RowWriter::take_error() {
   if (error_) return {};
   return std::exchange(error_, Expected<void>{});
+}
+
+Expected<void> RowWriter::kernels(const std::vector<KernelDescription>& kernels) {
+  return write_kernel_rows(database_, *code_, kernels);
 }
 
 Expected<void> RowWriter::issued(const interp::IssuedRecord& record) {

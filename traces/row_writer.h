@@ -24,6 +24,7 @@ class RowWriter {
                                                      const RunDescription& run,
                                                      const TraceOptions& options);
 
+  Expected<void> kernels(const std::vector<KernelDescription>& kernels);
   Expected<void> issued(const interp::IssuedRecord& record);
   Expected<void> finished(const interp::FinishedRecord& record);
   Expected<void> loop_path(const LoopPathRecord& record);
@@ -48,6 +49,7 @@ class RowWriter {
   bool keeps_data(int64_t tensor) const;
 
   Database database_;
+  std::shared_ptr<const interp::Code> code_;
   TensorIndex tensors_;
   std::vector<bool> communicates_;  // by CodeIndex
   std::vector<std::string> data_globs_;

@@ -15,6 +15,7 @@
 #include "interp/session/log_records.h"
 
 namespace hostir::interp {
+class Interpreter;
 struct BackendRequest;
 struct Prepared;
 }  // namespace hostir::interp
@@ -67,5 +68,9 @@ struct RunDescription {
 /// Everything that `prepared` and the backend request say; the rest (command line, source, explain
 /// records, started ranks) is the caller's to add.
 RunDescription describe(const interp::Prepared& prepared, const interp::BackendRequest& backend);
+
+/// The launches of a run as its backend compiled them. `interpreter` is a run's before its first
+/// decision (RunOptions::attach).
+std::vector<KernelDescription> describe_kernels(const interp::Interpreter& interpreter);
 
 }  // namespace hostir::traces

@@ -191,8 +191,8 @@ Expected<Database> Database::open(const std::string& path, Mode mode) {
   }
   sqlite3_extended_result_codes(connection, 1);
   sqlite3_busy_timeout(connection, 5000);
-  // Schemas stay trusted: the view `event` needs JSON functions, which SQLite 3.40 does not allow in
-  // others. What a file's views can reach beside them has no side effects.
+  // Schemas stay trusted: the view `event` needs JSON functions, which SQLite 3.40 does not allow
+  // in others. What a file's views can reach beside them has no side effects.
   sqlite3_db_config(connection, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   return database;
 }

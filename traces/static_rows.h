@@ -55,7 +55,8 @@ Expected<void> write_run_rows(Database& database, const RunDescription& run,
 Expected<void> write_input_rows(Database& database, const RunDescription& run,
                                 int64_t inputs_max_bytes);
 Expected<void> write_instruction_rows(Database& database, const RunDescription& run);
-Expected<void> write_kernel_rows(Database& database, const RunDescription& run);
+Expected<void> write_kernel_rows(Database& database, const interp::Code& code,
+                                 const std::vector<KernelDescription>& kernels);
 /// Tensors and shards; the index is for the rows of values and collectives.
 Expected<TensorIndex> write_tensor_rows(Database& database, const RunDescription& run);
 Expected<void> write_collective_site_rows(Database& database, const RunDescription& run,

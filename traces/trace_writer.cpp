@@ -143,6 +143,12 @@ Expected<std::unique_ptr<TraceWriter>> TraceWriter::create(const std::string& pa
       new TraceWriter(std::make_unique<Impl>(std::move(rows), options)));
 }
 
+void TraceWriter::kernels(std::vector<KernelDescription> kernels) {
+  impl_->send([impl = impl_.get(), kernels = std::move(kernels)] {
+    impl->write([&] { return impl->rows->kernels(kernels); });
+  });
+}
+
 void TraceWriter::issued(const interp::IssuedRecord& record) {
   impl_->put(RecordTag::kIssued, record);
 }

@@ -43,6 +43,9 @@ class TraceWriter final : public interp::TraceSink {
   /// Closes without an outcome if `close` was not called.
   ~TraceWriter() override;
 
+  /// The kernels of the run, when the backend has compiled them; before the first event.
+  void kernels(std::vector<KernelDescription> kernels);
+
   void issued(const interp::IssuedRecord& record) override;
   void finished(const interp::FinishedRecord& record) override;
   void value(const interp::ValueSummary& summary) override;

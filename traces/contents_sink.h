@@ -1,0 +1,54 @@
+// Puts the contents of chosen tensors into what a log is told (`--trace-values data=GLOB`).
+//
+// A sink in front of another one. At issue it notes which buffers the task writes, because their
+// names are known then; when the task's digest comes, memory is as the task left it, and the
+// contents are read and handed on with the digest. Ownership: interpreter and next sink outlive it.
+#pragma once
+
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "interp/core/interpreter.h"
+
+namespace hostir::traces {
+
+class ContentsSink final : public interp::TraceSink {
+ public:
+  /// `globs`: names of buffers, without '%'.
+  ContentsSink(std::vector<std::string> globs, interp::TraceSink& next)
+      : globs_(std::move(globs)), next_(next) {}
+
+  /// Before the first decision.
+  void attach(const interp::Interpreter& interpreter);
+
+  void issued(const interp::IssuedRecord& record) override;
+  void finished(const interp::FinishedRecord& record) override;
+  void value(const interp::ValueSummary& summary) override;
+  void decision(const interp::DecisionRecord& record) override { next_.decision(record); }
+  void fault(const interp::FaultRecord& record) override { next_.fault(record); }
+  void loop_path(interp::LoopPathId id, interp::LoopPathId parent, interp::CodeIndex loop,
+                 int64_t iteration) override {
+    next_.loop_path(id, parent, loop, iteration);
+  }
+
+ private:
+  /// A wanted buffer that a task writes.
+  struct Write {
+    uint16_t operand = 0;  // among the written ones
+    interp::BufferRef buffer;
+    const Placement* after = nullptr;
+  };
+  bool wants(const std::string& name) const;
+  std::vector<Write> writes_of(const interp::IssuedRecord& record) const;
+
+  const std::vector<std::string> globs_;
+  interp::TraceSink& next_;
+  const interp::Interpreter* interpreter_ = nullptr;
+  std::unordered_map<interp::TaskId, std::vector<Write>> pending_;
+  std::pair<interp::TaskId, std::vector<Write>> last_{interp::kNoTask, {}};  // just finished
+};
+
+}  // namespace hostir::traces
