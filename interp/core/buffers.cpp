@@ -19,20 +19,13 @@ bool Engine::evaluate(const Step& step, IndexCodeId expr, int64_t& out) {
                            step.rank, name_of(step)));
 }
 
-void Engine::move_registers(RankState& rank, const std::vector<RegisterMove>& moves) {
-  static constexpr size_t kFew = 8;
-  Register few[kFew];
-  std::vector<Register> many;
-  Register* values = few;
-  if (moves.size() > kFew) {
-    many.resize(moves.size());
-    values = many.data();
-  }
+void Engine::move_many(RankState& rank, const std::vector<RegisterMove>& moves) {
   // All sources are read before any target is written: names may be swapped.
-  for (size_t i = 0; i < moves.size(); ++i) {
-    values[i] = moves[i].from == kNoRegister ? Register{} : rank.registers[moves[i].from];
+  move_scratch.clear();
+  for (const RegisterMove& m : moves) {
+    move_scratch.push_back(m.from == kNoRegister ? Register{} : rank.registers[m.from]);
   }
-  for (size_t i = 0; i < moves.size(); ++i) rank.registers[moves[i].to] = values[i];
+  for (size_t i = 0; i < moves.size(); ++i) rank.registers[moves[i].to] = move_scratch[i];
 }
 
 const Placement* Engine::placement(const Step& step, LayoutIndex layout) {
@@ -116,64 +109,81 @@ uint32_t Engine::intern_shape(StridedShape shape) {
   return at->second;
 }
 
-IssuePlan& Engine::plan(const Step& step) {
+IssuePlan& Engine::make_plan(const Step& step) {
   auto& slot = plans[static_cast<size_t>(step.index) * static_cast<size_t>(code->rank_count) +
                      static_cast<size_t>(step.rank)];
-  if (slot == nullptr) slot = std::make_unique<IssuePlan>();
+  slot = std::make_unique<IssuePlan>();
   IssuePlan& plan = *slot;
-  if (plan.built) return plan;
   const Instruction& source = code->source(step.index);
   for (uint32_t i = 0; i < step.code.operands.size(); ++i) {
     const uint32_t reg = step.code.operands[i];
     if (reg == kNoRegister || !code->registers[reg].buffer) continue;
-    plan.buffers.push_back({i, 0, 0});
-    BufferRef& ref = plan.refs.emplace_back();
-    ref.access = source.operands[i].access;
+    PlannedBuffer& planned = plan.buffers.emplace_back();
+    planned.operand = i;
+    planned.reg = reg;
+    planned.after = step.code.becomes[i];
+    plan.refs.emplace_back().access = source.operands[i].access;
   }
-  plan.built = true;
   return plan;
 }
 
+// Layouts, strides and sizes: what stays the same is kept and marked `ready`.
+bool Engine::bind_slowly(const Step& step, PlannedBuffer& planned, BufferRef& ref,
+                         const Register& name) {
+  const LayoutIndex before = step.code.layouts[planned.operand];
+  const bool fixed = before != kNoLayout && code->layouts[before].is_static();
+  const bool fixed_after = planned.after == kNoLayout || code->layouts[planned.after].is_static();
+  ref.placement =
+      fixed ? &code->layouts[before].by_rank[static_cast<size_t>(step.rank)] : name.placement;
+  planned.bytes = ref.placement->local_bytes();
+  if (planned.after != kNoLayout) {
+    ref.after = placement(step, planned.after);
+    if (ref.after == nullptr) return false;
+    planned.bytes = std::max(planned.bytes, ref.after->local_bytes());
+  }
+  if (planned.shape != name.shape) {
+    planned.shape = name.shape;
+    ref.strides_elems = shapes[name.shape].strides_elems;
+  }
+  ref.size_bytes =
+      name.shape == 0 || planned.bytes == 0 ? planned.bytes : shapes[name.shape].span_bytes();
+  planned.ready = fixed && fixed_after && name.shape == 0;
+  return true;
+}
+
 bool Engine::bind_buffers(const Step& step, IssuePlan& plan) {
+  const Register* registers = step.rank_state.registers.data();
+  std::vector<Allocation>& allocations = step.rank_state.allocations;
   for (size_t i = 0; i < plan.buffers.size(); ++i) {
     PlannedBuffer& planned = plan.buffers[i];
     BufferRef& ref = plan.refs[i];
-    Allocation* a = open(step, planned.operand);
-    if (a == nullptr) return false;
-    const Register& name = step.rank_state.registers[step.code.operands[planned.operand]];
-    const LayoutIndex before = step.code.layouts[planned.operand];
-    const LayoutIndex after = step.code.becomes[planned.operand];
-    const bool fixed = before != kNoLayout && code->layouts[before].is_static();
-    const Placement* placed =
-        fixed ? &code->layouts[before].by_rank[static_cast<size_t>(step.rank)] : name.placement;
-    if (ref.placement != placed) {
-      ref.placement = placed;
-      planned.bytes = placed->local_bytes();
+    const Register& name = registers[planned.reg];
+    const bool known = name.slot < allocations.size() &&
+                       allocations[name.slot].id.index == static_cast<uint32_t>(name.value) &&
+                       allocations[name.slot].live &&
+                       allocations[name.slot].generation == name.generation;
+    if (!known) {
+      open(step, planned.operand);  // says what is wrong
+      return false;
     }
-    if (after != kNoLayout && ref.after == nullptr) {
-      ref.after = placement(step, after);
-      if (ref.after == nullptr) return false;
-      planned.bytes = std::max(planned.bytes, ref.after->local_bytes());
+    const Allocation& a = allocations[name.slot];
+    if (planned.ready && name.shape == 0) {
+      ref.size_bytes = planned.bytes;
+    } else if (!bind_slowly(step, planned, ref, name)) {
+      return false;
     }
-    if (planned.shape != name.shape) {
-      planned.shape = name.shape;
-      ref.strides_elems = shapes[name.shape].strides_elems;
-    }
-    ref.allocation = a->id;
+    ref.allocation = a.id;
     ref.offset_bytes = name.offset_bytes;
-    ref.size_bytes = name.shape == 0 ? planned.bytes : shapes[name.shape].span_bytes();
-    if (name.shape != 0 && planned.bytes == 0) ref.size_bytes = 0;
-    if (ref.offset_bytes + ref.size_bytes > a->bytes) {
+    if (ref.offset_bytes + ref.size_bytes > a.bytes) {
       return fault(step, "out_of_bounds",
                    fmt::format("rank {}: {} touches bytes {} to {} of {}, which has {}", step.rank,
                                name_of(step), ref.offset_bytes, ref.offset_bytes + ref.size_bytes,
-                               code->register_name(step.code.operands[planned.operand]), a->bytes));
+                               code->register_name(planned.reg), a.bytes));
     }
-    const bool writes = ref.access == Access::kWrite || ref.access == Access::kReadWrite;
-    if (writes && !a->writable) {
+    if (!a.writable && ref.access >= Access::kWrite) {
       return fault(step, "write_to_readonly",
                    fmt::format("rank {}: {} writes to parameter {}, which is not inout", step.rank,
-                               name_of(step), code->register_name(a->reg)));
+                               name_of(step), code->register_name(a.reg)));
     }
   }
   return true;
@@ -188,13 +198,6 @@ Touch Engine::touch_of(const Step& step, const IssuePlan& plan, size_t i) const 
           name.shape, {ref.offset_bytes, ref.offset_bytes + ref.size_bytes},
           ref.access, step.code.becomes[operand],
           ref.after,  step.index};
-}
-
-bool Engine::note_accesses(Step& step, const IssuePlan& plan) {
-  for (size_t i = 0; i < plan.buffers.size(); ++i) {
-    if (!touch(step, step.code.stream, touch_of(step, plan, i))) return false;
-  }
-  return true;
 }
 
 bool Engine::touch(Step& step, StreamIndex stream, const Touch& t) {
@@ -222,6 +225,14 @@ bool Engine::touch(Step& step, StreamIndex stream, const Touch& t) {
   if (t.after != kNoLayout && t.range.lo == 0 && t.shape == 0) {
     a.layout = t.after;
     a.placement = t.placement_after;
+  }
+  return true;
+}
+
+bool Engine::note_accesses(Step& step, const IssuePlan& plan) {
+  const StreamIndex stream = step.code.stream;
+  for (size_t i = 0; i < plan.buffers.size(); ++i) {
+    if (!touch(step, stream, touch_of(step, plan, i))) return false;
   }
   return true;
 }
@@ -262,7 +273,12 @@ bool Engine::check_host_read(Step& step, const BufferRef& ref) {
   if (range.lo >= range.hi || options.checks != InterpreterOptions::Checks::kAll) return true;
   if (!a.initialised && !check_read(step, a, reg, range, name.shape)) return false;
   const uint32_t* host = clock_row(step.rank_state, code->streams.size());
-  for (const AccessRecord& old : a.accesses) {
+  std::vector<AccessRecord> writes = a.accesses;
+  if (a.whole.write != 0) {
+    writes.push_back(
+        {0, a.bytes, 0, a.whole.stream, a.whole.write, a.whole.write_code, a.whole.write_kind});
+  }
+  for (const AccessRecord& old : writes) {
     if (old.kind != AccessRecord::Kind::kWrite || old.sequence <= host[old.stream]) continue;
     const AccessRecord mine{
         range.lo, range.hi, name.shape, 0, 0, step.index, AccessRecord::Kind::kRead};

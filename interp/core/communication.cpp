@@ -103,6 +103,29 @@ BufferRef block_of(const BufferRef& whole, const std::vector<int64_t>& counts, i
 
 }  // namespace
 
+// The same communication on other buffers, or at other offsets.
+void Engine::move_buffers(IssuePlan& plan, const CommunicationFacts& facts) {
+  CommunicationItem& item = plan.communication.item;
+  for (const BufferRef& ref : plan.refs) {
+    for (BufferRef* side : {&item.in, &item.out}) {
+      const bool wanted =
+          ref.access == Access::kReadWrite || (ref.access == Access::kRead) == (side == &item.in);
+      if (!wanted) continue;
+      side->allocation = ref.allocation;
+      side->offset_bytes = ref.offset_bytes;
+      side->size_bytes = ref.size_bytes;
+      if (ref.access != Access::kReadWrite) continue;
+      const int64_t bytes = size_bytes(item.dtype);
+      if (side == &item.in && facts.in == Part::kBlock) {
+        *side = block_of(ref, item.recv_counts, item.position, bytes);
+      }
+      if (side == &item.out && facts.out == Part::kBlock) {
+        *side = block_of(ref, item.send_counts, item.position, bytes);
+      }
+    }
+  }
+}
+
 bool Engine::resolve_communication(Step& step, OpenItem& out) {
   const Communicator& comm = code->communicators[step.code.comm];
   const auto r = static_cast<size_t>(step.rank);
@@ -122,20 +145,15 @@ bool Engine::resolve_communication(Step& step, OpenItem& out) {
                              step.rank, name_of(step),
                              code->register_name(step.code.operands[bound.buffers[i].operand])));
   }
-  const Sides sides = sides_of(step.code, bound);
   CommunicationItem& item = out.item;
+  if (bound.communication_fixed && &out == &bound.communication) {
+    move_buffers(bound, facts);
+    return true;
+  }
+  const Sides sides = sides_of(step.code, bound);
   Arrival& arrival = out.arrival;
   item.in = sides.in != nullptr ? *sides.in : BufferRef{};
   item.out = sides.out != nullptr ? *sides.out : BufferRef{};
-  if (bound.communication_fixed && &out == &bound.communication) {
-    if (facts.in == Part::kBlock && sides.in_place_form) {
-      item.in = block_of(*sides.in, item.recv_counts, item.position, size_bytes(item.dtype));
-    }
-    if (facts.out == Part::kBlock && sides.in_place_form) {
-      item.out = block_of(*sides.out, item.send_counts, item.position, size_bytes(item.dtype));
-    }
-    return true;
-  }
   const auto& members = comm.groups[static_cast<size_t>(group)];
   const Instruction& source = code->source(step.index);
   item.code = step.index;

@@ -180,7 +180,7 @@ StepResult Engine::step(Rank r) {
   }
   ++state.position;
   refresh(r);
-  if (!state.failed) settle();
+  upcoming = state.failed ? kNoRank : settle();
   if (state.faults.size() != faults) result.outcome = StepResult::Outcome::kFault;
   return result;
 }
@@ -205,14 +205,15 @@ void Engine::log_step(const Step& step, int64_t start_ns, LoopPathId path) {
   sink->issued(record);
 }
 
-void Engine::settle() {
-  if (state.in_flight > 0) {
-    int64_t found = backend.poll(hosts, *this);
-    while (found > 0 && state.in_flight > 0 && next_rank() == kNoRank && !state.failed) {
-      found = backend.poll(hosts, *this);
-    }
+Rank Engine::settle() {
+  int64_t found = state.in_flight > 0 ? backend.poll(hosts, *this) : 0;
+  Rank next = next_rank();
+  while (found > 0 && next == kNoRank && state.in_flight > 0 && !state.failed) {
+    found = backend.poll(hosts, *this);
+    next = next_rank();
   }
-  if (!state.concluded && next_rank() == kNoRank) conclude();
+  if (next == kNoRank && !state.concluded) conclude();
+  return next;
 }
 
 void Engine::freeze(Rank r, bool frozen) {

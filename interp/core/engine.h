@@ -37,8 +37,11 @@ struct Step {
 /// A buffer operand of an instruction on one rank, as far as it does not change between executions.
 struct PlannedBuffer {
   uint32_t operand = 0;  // index in CodeInstruction::operands
-  uint32_t shape = 0;    // strided shape for which the BufferRef has strides
-  int64_t bytes = 0;     // of a contiguous view
+  uint32_t reg = 0;
+  uint32_t shape = 0;  // strided shape for which the BufferRef has strides
+  LayoutIndex after = kNoLayout;
+  int64_t bytes = 0;   // of a contiguous view
+  bool ready = false;  // layouts are static and in the BufferRef; it has no strides
 };
 
 /// Made at the first execution of an instruction on a rank, so that later ones allocate nothing.
@@ -47,8 +50,9 @@ struct IssuePlan {
   std::vector<BufferRef> refs;  // beside `buffers`
   OpenItem communication;
   bool communication_fixed = false;  // nothing in it depends on registers
-  bool built = false;
 };
+
+struct CommunicationFacts;
 
 class Engine final : public CompletionSink {
  public:
@@ -58,7 +62,9 @@ class Engine final : public CompletionSink {
   // ---- decisions (engine.cpp) ----
   void start();
   StepResult step(Rank rank);
-  void settle();  // poll, and conclude if nothing can move
+  Rank upcoming = kNoRank;  // next_rank() as the last step left it
+  /// Polls, concludes if nothing can move, and says who is next.
+  Rank settle();
   void conclude();
   Rank next_rank() const;
   void refresh(Rank rank);  // status and scheduler key after anything that may have changed them
@@ -83,19 +89,57 @@ class Engine final : public CompletionSink {
 
   // ---- pieces of host ops (buffers.cpp, tasks.cpp) ----
   bool evaluate(const Step& step, IndexCodeId expr, int64_t& out);
-  void move_registers(RankState& rank, const std::vector<RegisterMove>& moves);
+  void move_registers(RankState& rank, const std::vector<RegisterMove>& moves) {
+    if (moves.size() > 1) return move_many(rank, moves);
+    for (const RegisterMove& m : moves) {
+      rank.registers[m.to] = m.from == kNoRegister ? Register{} : rank.registers[m.from];
+    }
+  }
+  void move_many(RankState& rank, const std::vector<RegisterMove>& moves);
   const Placement* placement(const Step& step, LayoutIndex layout);
   /// The allocation behind an operand, checked to be alive; nullptr after a fault.
   Allocation* open(const Step& step, uint32_t operand);
   /// What a name stands for; nullopt if its allocation is gone.
   std::optional<BufferRef> buffer_of(const RankState& rank, const Register& name) const;
   uint32_t intern_shape(StridedShape shape);
-  IssuePlan& plan(const Step& step);
+  IssuePlan& plan(const Step& step) {
+    IssuePlan* known =
+        plans[static_cast<size_t>(step.index) * static_cast<size_t>(code->rank_count) +
+              static_cast<size_t>(step.rank)]
+            .get();
+    return known != nullptr ? *known : make_plan(step);
+  }
+  IssuePlan& make_plan(const Step& step);
+  bool bind_slowly(const Step& step, PlannedBuffer& planned, BufferRef& ref, const Register& name);
   /// Fills the plan's BufferRefs for this execution and checks lifetime and bounds.
   bool bind_buffers(const Step& step, IssuePlan& plan);
   /// Checks and records the accesses of the task just begun.
   bool note_accesses(Step& step, const IssuePlan& plan);
-  bool note_access(Step& step, Allocation& allocation, uint32_t reg, const AccessRecord& access);
+  bool note_access(Step& step, Allocation& a, uint32_t reg, const AccessRecord& access) {
+    WholeAccesses& w = a.whole;
+    const bool whole = access.lo == 0 && access.hi == a.bytes && a.accesses.empty();
+    if (whole && (w.stream == access.stream || w.empty() || passes_on(step, w, access))) {
+      w.stream = access.stream;
+      if (access.kind == AccessRecord::Kind::kRead) {
+        w.read = access.sequence;
+        w.read_code = access.code;
+      } else {
+        w.write = access.sequence;
+        w.write_code = access.code;
+        w.write_kind = access.kind;
+        w.read = 0;
+      }
+      return true;
+    }
+    return note_in_list(step, a, reg, access);
+  }
+  /// A write on another stream after everything there: only it counts from now on.
+  bool passes_on(const Step& step, WholeAccesses& w, const AccessRecord& access) {
+    if (access.kind == AccessRecord::Kind::kRead) return false;
+    const uint32_t known = clock_row(step.rank_state, access.stream)[w.stream];
+    return w.write <= known && w.read <= known;
+  }
+  bool note_in_list(Step& step, Allocation& allocation, uint32_t reg, const AccessRecord& access);
   bool check_read(Step& step, const Allocation& allocation, uint32_t reg, ByteRange range,
                   uint32_t shape);
   void note_written(Allocation& allocation, ByteRange range, uint32_t shape);
@@ -123,6 +167,7 @@ class Engine final : public CompletionSink {
 
   // ---- communication (communication.cpp, meetings.cpp, mismatch.cpp) ----
   bool resolve_communication(Step& step, OpenItem& out);
+  void move_buffers(IssuePlan& plan, const CommunicationFacts& facts);
   bool resolve_blocks(Step& step, OpenItem& out, const Placement* in, const Placement* to);
   bool receives_of(Step& step, CommunicationItem& item, const Placement& to);
   bool arrive(Step& step, TaskRecord& task, OpenItem& item);
@@ -167,6 +212,7 @@ class Engine final : public CompletionSink {
   std::vector<HostState> hosts;
   std::vector<int64_t> keys;  // host clock, INT64_MAX where the rank can not run
   std::vector<TaskId> wait_scratch;
+  std::vector<Register> move_scratch;
 
  private:
   void execute_glue(RankState& rank);

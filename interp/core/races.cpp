@@ -30,16 +30,25 @@ bool Engine::overlap(const AccessRecord& a, const AccessRecord& b) const {
   return false;
 }
 
-bool Engine::note_access(Step& step, Allocation& a, uint32_t reg, const AccessRecord& access) {
+bool Engine::note_in_list(Step& step, Allocation& a, uint32_t reg, const AccessRecord& access) {
   using Kind = AccessRecord::Kind;
+  WholeAccesses& w = a.whole;
+  if (w.write != 0) {
+    a.accesses.push_back({0, a.bytes, 0, w.stream, w.write, w.write_code, w.write_kind});
+  }
+  if (w.read != 0) {
+    a.accesses.push_back({0, a.bytes, 0, w.stream, w.read, w.read_code, Kind::kRead});
+  }
+  w = {};
   const uint32_t* row = clock_row(step.rank_state, access.stream);
   const bool writes = access.kind != Kind::kRead;
   auto& known = a.accesses;
+  const size_t count = known.size();
   size_t kept = 0;
-  for (size_t i = 0; i < known.size(); ++i) {
+  for (size_t i = 0; i < count; ++i) {
     const AccessRecord& old = known[i];
     if (old.lo < access.hi && access.lo < old.hi) {
-      const bool ordered = old.sequence <= row[old.stream];
+      const bool ordered = old.stream == access.stream || old.sequence <= row[old.stream];
       const bool conflict = writes || old.kind != Kind::kRead;
       // Two operands of one task see each other here: same stream and sequence, never a race.
       if (conflict && !ordered && overlap(old, access) && !suspect(step, reg, old, access)) {
@@ -53,6 +62,7 @@ bool Engine::note_access(Step& step, Allocation& a, uint32_t reg, const AccessRe
     ++kept;
   }
   known.resize(kept);
+  if (kept == 0 && access.lo == 0 && access.hi == a.bytes) return note_access(step, a, reg, access);
   known.push_back(access);
   return true;
 }

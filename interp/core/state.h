@@ -38,6 +38,18 @@ struct AccessRecord {
   enum class Kind : uint8_t { kRead, kWrite, kAlloc } kind = Kind::kRead;
 };
 
+/// Accesses to a whole allocation that all came from one stream, and so are in order: the usual
+/// case, kept apart from the list because it is cheap.
+struct WholeAccesses {
+  StreamIndex stream = kNoStream;
+  uint32_t write = 0;  // sequence numbers on the stream; 0: none
+  uint32_t read = 0;
+  CodeIndex write_code = 0;
+  CodeIndex read_code = 0;
+  AccessRecord::Kind write_kind = AccessRecord::Kind::kWrite;
+  bool empty() const { return (write | read) == 0; }
+};
+
 /// A slot of a rank for one allocation; freed ones stay for a while so that late uses are named.
 struct Allocation {
   AllocationId id;
@@ -57,8 +69,9 @@ struct Allocation {
   bool live = false;
   bool initialised = false;  // every byte
   bool returned = false;
-  ByteSet written;  // where not every byte is
-  std::vector<AccessRecord> accesses;
+  ByteSet written;                     // where not every byte is
+  WholeAccesses whole;                 // older than nothing in `accesses` while that is empty
+  std::vector<AccessRecord> accesses;  // everything else; `whole` is unused while it is not empty
 };
 
 struct StreamState {

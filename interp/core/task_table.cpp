@@ -18,7 +18,7 @@ void TaskTable::compact(std::span<const uint64_t> held) {
   clocks_.resize(kept * streams_);
   sparse_ = kept;
   dense_first_ = next_;
-  limit_ = std::max<size_t>(128, kept * 2);
+  limit_ = std::max<size_t>(256, kept * 2);
 }
 
 }  // namespace hostir::interp

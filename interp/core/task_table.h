@@ -47,7 +47,7 @@ class TaskTable {
   TaskRecord& add(std::span<const uint32_t> clock) {
     TaskRecord& task = tasks_.emplace_back();
     task.number = next_++;
-    clocks_.insert(clocks_.end(), clock.begin(), clock.end());
+    for (const uint32_t c : clock) clocks_.push_back(c);
     return task;
   }
   TaskRecord* find(uint64_t number) {
@@ -83,7 +83,7 @@ class TaskTable {
   size_t sparse_ = 0;
   uint64_t dense_first_ = 0;
   uint64_t next_ = 0;
-  size_t limit_ = 128;
+  size_t limit_ = 256;
 };
 
 }  // namespace hostir::interp

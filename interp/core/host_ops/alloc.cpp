@@ -78,6 +78,7 @@ bool execute_alloc(Engine& engine, Step& step) {
     fresh.bytes = step.bytes = name.placement->local_bytes();
     fresh.generation = 0;
     fresh.accesses.clear();
+    fresh.whole = {};
     fresh.live = true;
   }
   Allocation& a = rank.allocations[name.slot];
