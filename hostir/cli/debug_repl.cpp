@@ -55,6 +55,11 @@ std::string moves_text(const std::vector<interp::RankMove>& moves, interp::Rank 
   return out;
 }
 
+bool has_error(const Snapshot& snapshot) {
+  return std::any_of(snapshot.faults->begin(), snapshot.faults->end(),
+                     [](const auto& f) { return f.severity == Severity::kError; });
+}
+
 int status_of(StopKind kind, int before, const Snapshot& snapshot) {
   switch (kind) {
     case StopKind::kDeadlock:
@@ -65,7 +70,7 @@ int status_of(StopKind kind, int before, const Snapshot& snapshot) {
       return mismatch ? 4 : 3;
     }
     case StopKind::kFinished:
-      return snapshot.faults->empty() ? 0 : 3;
+      return has_error(snapshot) ? 3 : 0;
     default:
       return before;
   }

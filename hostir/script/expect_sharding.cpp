@@ -27,7 +27,10 @@ Expected<Function> placed_function(const Program& program, const std::string& na
 }  // namespace
 
 void check(const ExpectSharding& expect, CheckContext& context) {
-  const Program& program = context.run_context.program;
+  // After a run of the same fusion its sizes are known.
+  const auto& prepared = context.run.prepared;
+  const bool ran = prepared && prepared->function == expect.function;
+  const Program& program = ran ? *prepared->source : context.run_context.program;
   const auto function = placed_function(program, expect.function);
   if (!function) return context.fail("expect_sharding: " + function.error().message());
   const auto id = function->find_value(expect.value);

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "hostir/io/generate.h"
-#include "hostir/io/inline_value.h"
+#include "hostir/ir/inline_value.h"
 #include "hostir/script/expectations.h"
 #include "interp/session/assemble.h"
 #include "interp/session/compare.h"
@@ -16,7 +16,7 @@ namespace {
 using interp::Rank;
 using interp::RecordedVersion;
 
-std::string shape_text(const Tensor& t) { return io::format_shape_text(t.dtype, t.extents); }
+std::string shape_text(const Tensor& t) { return format_shape_text(t.dtype, t.extents); }
 
 // The expected tensor in the shape of the actual one.
 Expected<Tensor> expected_tensor(const ValueSpec& spec, const Tensor& actual,
@@ -36,7 +36,7 @@ void compare_with(const ExpectValue& expect, const Tensor& actual, const Executi
     return;
   }
   const bool is_inline = expect.expected.kind == ValueSpec::Kind::kInline;
-  const std::string new_text = "\"" + io::format_inline_value(actual) + "\"";
+  const std::string new_text = "\"" + format_inline_value(actual) + "\"";
   if (expected->extents != actual.extents) {
     context.fail(execution, fmt::format("{} is {}, expected {}", what, shape_text(actual),
                                         shape_text(*expected)));
@@ -50,8 +50,8 @@ void compare_with(const ExpectValue& expect, const Tensor& actual, const Executi
                   interp::describe(*difference, actual));
   constexpr int64_t kMaxPrinted = 64;
   if (actual.element_count() <= kMaxPrinted) {
-    message += fmt::format("\n  actual   {}\n  expected {}", io::format_inline_value(actual),
-                           io::format_inline_value(*expected));
+    message += fmt::format("\n  actual   {}\n  expected {}", format_inline_value(actual),
+                           format_inline_value(*expected));
   }
   context.fail(execution, message);
   if (is_inline) context.update(expect.expected.span, new_text);

@@ -11,6 +11,7 @@
 #include "hostir/passes/lower.h"
 #include "hostir/script/expectations.h"
 #include "hostir/script/test_piece.h"
+#include "hostir/script/update_diagnostics.h"
 #include "hostir/text/expected_diagnostics.h"
 #include "hostir/text/parser.h"
 #include "hostir/text/printer.h"
@@ -107,6 +108,8 @@ class FileRunner {
   void check_diagnostics(Failures& failures) {
     for (const auto& m : text::check_expected_diagnostics(sources_, file_, parsed_.diagnostics))
       failures.push_back(fmt::format("{}:{}: {}", path_, m.line, m.message));
+    if (failures.empty() || options_.update == TestOptions::Update::kNo) return;
+    edits_ = diagnostic_edits(sources_, file_, parsed_.diagnostics);
   }
 
   void check_text(Failures& failures) {

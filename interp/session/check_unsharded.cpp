@@ -23,8 +23,11 @@ struct RecordedRun {
 Expected<RecordedRun> recorded_run(const Prepared& prepared, const BackendFactory& make_backend,
                                    RunOptions options) {
   RecordedRun out{prepared, {}, {}};
-  out.recorder =
-      std::make_unique<ValueRecorder>([](const std::string&) { return true; }, options.trace);
+  const auto holds_a_value = [&prepared](const std::string& buffer) {
+    return std::any_of(prepared.provenance.begin(), prepared.provenance.end(),
+                       [&](const Provenance& p) { return p.write > 0 && p.buffer == buffer; });
+  };
+  out.recorder = std::make_unique<ValueRecorder>(holds_a_value, options.trace);
   options.trace = out.recorder.get();
   options.attach = [&out](Interpreter& interpreter) { out.recorder->attach(interpreter); };
   HOSTIR_ASSIGN_OR_RETURN(out.result, run(prepared, make_backend, options));

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "hostir/io/inline_value.h"
+#include "hostir/ir/inline_value.h"
 #include "hostir/support/float16.h"
 #include "interp/session/assemble.h"
 
@@ -166,8 +166,8 @@ std::optional<TensorDifference> compare(const Tensor& actual, const Tensor& expe
   if (!difference) return difference;
   difference->actual = actual.get_double(difference->first);
   difference->expected = expected.get_double(difference->first);
-  difference->actual_text = io::format_number(actual, difference->first);
-  difference->expected_text = io::format_number(expected, difference->first);
+  difference->actual_text = format_number(actual, difference->first);
+  difference->expected_text = format_number(expected, difference->first);
   return difference;
 }
 

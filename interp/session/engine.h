@@ -116,10 +116,11 @@ struct RunResult {
   std::vector<NamedOutput> outputs;
   std::vector<CollectiveCount> collectives;  // in order of the first use on the lowest rank
   std::vector<int64_t> peak_bytes;           // by rank
-  std::vector<Fault> faults;                 // none: the run completed
+  std::vector<Fault> faults;                 // no error among them: the run completed
   uint64_t steps = 0;                        // host instructions, all ranks
   int64_t finished_ns = 0;
-  /// The fault that decides how the run ended; null where it completed.
+  /// The fault that decides how the run ended; null where it completed, maybe with warnings
+  /// (leaks).
   const Fault* worst() const;
 };
 

@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include "hostir/io/generate.h"
-#include "hostir/io/inline_value.h"
+#include "hostir/ir/inline_value.h"
 #include "hostir/passes/bind_sizes.h"
 
 namespace hostir::interp {
@@ -58,7 +58,7 @@ Expected<std::optional<Extents>> known_extents(const InputValue& value) {
   if (const auto* tensor = std::get_if<Tensor>(&value)) return std::optional(tensor->extents);
   const auto& generator = std::get<ValueSpec>(value);
   if (!generator.type) return std::optional<Extents>();
-  HOSTIR_ASSIGN_OR_RETURN(const io::ShapeText shape, io::parse_shape_text(*generator.type));
+  HOSTIR_ASSIGN_OR_RETURN(const ShapeText shape, parse_shape_text(*generator.type));
   return std::optional(shape.extents);
 }
 
@@ -72,8 +72,8 @@ Expected<Tensor> checked(Tensor tensor, const std::string& name, const Type& typ
   if (tensor.extents != extents) {
     return fail(ErrorKind::kRuntime, "input_shape",
                 fmt::format("input %{} is {}, but the parameter is {}", name,
-                            io::format_shape_text(tensor.dtype, tensor.extents),
-                            io::format_shape_text(dtype_of(type), extents)));
+                            format_shape_text(tensor.dtype, tensor.extents),
+                            format_shape_text(dtype_of(type), extents)));
   }
   const DType wanted = dtype_of(type);
   if (tensor.dtype == wanted) return tensor;

@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-#include "hostir/io/inline_value.h"
+#include "hostir/ir/inline_value.h"
 #include "interp/session/assemble.h"
 #include "interp/session/live_values.h"
 #include "interp/session/rank_selection.h"
@@ -36,7 +36,7 @@ Expected<Tensor> new_contents(const std::string& text, DType dtype, const Box& s
   std::string inner = text;
   if (inner.size() >= 2 && inner.front() == '"' && inner.back() == '"')
     inner = inner.substr(1, inner.size() - 2);
-  HOSTIR_ASSIGN_OR_RETURN(const Tensor value, io::parse_inline_value(inner));
+  HOSTIR_ASSIGN_OR_RETURN(const Tensor value, parse_inline_value(inner));
   if (value.element_count() != slice.volume()) {
     return wrong("edit_value", fmt::format("{} elements for a slice of {}", value.element_count(),
                                            slice.volume()));

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "hostir/io/inline_value.h"
+#include "hostir/ir/inline_value.h"
 
 namespace hostir::interp {
 namespace {
@@ -26,7 +26,7 @@ std::string element_text(const Tensor& t, int64_t index, char format) {
   if (format == 'x') return element_bits(t, index);
   if (format == 'e') return fmt::format("{:.6e}", t.get_double(index));
   if (format == 'd' && is_float(t.dtype)) return fmt::format("{:.6f}", t.get_double(index));
-  return io::format_number(t, index);
+  return format_number(t, index);
 }
 
 // Indices shown of a dimension; -1 stands for what is left out.
@@ -77,7 +77,7 @@ std::string slice_name(const Extents& extents, int64_t slice) {
 std::string matrix_text(const Tensor& t, char format) {
   const int64_t elements = t.element_count();
   if (elements == 0)
-    return fmt::format("  empty ({})\n", io::format_shape_text(t.dtype, t.extents));
+    return fmt::format("  empty ({})\n", format_shape_text(t.dtype, t.extents));
   const size_t rank = t.extents.size();
   if (rank == 0) return "  " + element_text(t, 0, format) + "\n";
   const int64_t columns = t.extents[rank - 1];

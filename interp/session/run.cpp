@@ -65,10 +65,12 @@ int64_t issue_ns(const Machine& machine) {
 }
 
 const Fault* RunResult::worst() const {
+  const Fault* found = nullptr;
   for (const Fault& f : faults) {
-    if (f.fatal) return &f;
+    if (f.fatal && f.severity == Severity::kError) return &f;
+    if (!found && f.severity == Severity::kError) found = &f;
   }
-  return faults.empty() ? nullptr : &faults.front();
+  return found;
 }
 
 Expected<RunResult> run(const Prepared& prepared, const BackendFactory& make_backend,

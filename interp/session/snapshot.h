@@ -56,6 +56,7 @@ struct FaultSnapshot {
   std::vector<std::string> instructions;  // `@f#9`, aligned with `ranks` where they are as many
   std::vector<std::string> notes;
   Position position;
+  Severity severity = Severity::kError;  // a leak is a warning
 };
 
 /// How far a shown value is to be trusted (DESIGN invariant 10).

@@ -39,7 +39,7 @@ std::vector<FaultSnapshot> make_fault_snapshots(const Interpreter& interpreter, 
   std::vector<FaultSnapshot> out;
   for (const Fault& f : interpreter.faults()) {
     out.push_back({f.record.kind, f.record.sentence, f.record.ranks, f.record.instructions,
-                   f.record.notes, Position{f.position, branch}});
+                   f.record.notes, Position{f.position, branch}, f.severity});
   }
   return out;
 }
