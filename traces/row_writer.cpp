@@ -98,6 +98,14 @@ Expected<void> RowWriter::kernels(const std::vector<KernelDescription>& kernels)
   return write_kernel_rows(database_, *code_, kernels);
 }
 
+Expected<void> RowWriter::property(const std::string& key, const std::string& value) {
+  HOSTIR_ASSIGN_OR_RETURN(Statement s,
+                          database_.prepare("INSERT OR REPLACE INTO property VALUES (?, ?)"));
+  s.bind_text(1, key);
+  s.bind_text(2, value);
+  return s.run();
+}
+
 Expected<void> RowWriter::issued(const interp::IssuedRecord& record) {
   if (record.code < communicates_.size() && communicates_[record.code]) {
     assembler_.issued(record);

@@ -25,6 +25,7 @@ class RowWriter {
                                                      const TraceOptions& options);
 
   Expected<void> kernels(const std::vector<KernelDescription>& kernels);
+  Expected<void> property(const std::string& key, const std::string& value);
   Expected<void> issued(const interp::IssuedRecord& record);
   Expected<void> finished(const interp::FinishedRecord& record);
   Expected<void> loop_path(const LoopPathRecord& record);

@@ -149,6 +149,12 @@ void TraceWriter::kernels(std::vector<KernelDescription> kernels) {
   });
 }
 
+void TraceWriter::property(const std::string& key, const std::string& value) {
+  impl_->send([impl = impl_.get(), key, value] {
+    impl->write([&] { return impl->rows->property(key, value); });
+  });
+}
+
 void TraceWriter::issued(const interp::IssuedRecord& record) {
   impl_->put(RecordTag::kIssued, record);
 }

@@ -45,6 +45,8 @@ class TraceWriter final : public interp::TraceSink {
 
   /// The kernels of the run, when the backend has compiled them; before the first event.
   void kernels(std::vector<KernelDescription> kernels);
+  /// A row of the table `property`, as RunDescription::properties.
+  void property(const std::string& key, const std::string& value);
 
   void issued(const interp::IssuedRecord& record) override;
   void finished(const interp::FinishedRecord& record) override;

@@ -1,6 +1,7 @@
 #include "hostir/cli/run_log.h"
 
 #include "hostir/io/files.h"
+#include "kernels/cpu/kernel.h"
 #include "traces/run_description.h"
 
 namespace hostir::cli {
@@ -14,9 +15,24 @@ std::string this_command_line() {
   return out;
 }
 
-void RunLog::attach(interp::RunOptions& options) const {
+RunLog::RunLog(std::unique_ptr<traces::TraceWriter> writer, interp::Backend::ValueMode mode,
+               const std::vector<std::string>& data_globs)
+    : writer_(std::move(writer)), mode_(mode) {
+  if (!data_globs.empty()) {
+    contents_ = std::make_unique<traces::ContentsSink>(data_globs, *writer_);
+  }
+}
+
+void RunLog::attach(interp::RunOptions& options) {
   options.trace = writer_.get();
+  if (contents_) options.trace = contents_.get();
   options.value_mode = mode_;
+  if (options.max_steps > 0) writer_->property("max_steps", std::to_string(options.max_steps));
+  options.attach = [this, before = options.attach](interp::Interpreter& interpreter) {
+    if (before) before(interpreter);
+    if (contents_) contents_->attach(interpreter);
+    writer_->kernels(traces::describe_kernels(interpreter));
+  };
 }
 
 Expected<void> RunLog::close() {
@@ -54,11 +70,12 @@ Expected<std::unique_ptr<RunLog>> LogArguments::open(const interp::Prepared& pre
                 "--trace-values takes none, digest, stats or data=GLOB, not " + values);
   }
   traces::RunDescription run = traces::describe(prepared, backend);
+  run.kernel_set = backend.name == "sim" ? cpu::isa_name() : "";
   run.command_line = this_command_line();
   run.source_name = source_name;
   run.source_text = std::string(file.sources.text(0));
   HOSTIR_ASSIGN_OR_RETURN(auto writer, traces::TraceWriter::create(path, run, options));
-  return std::make_unique<RunLog>(std::move(writer), mode);
+  return std::make_unique<RunLog>(std::move(writer), mode, options.data_globs);
 }
 
 }  // namespace hostir::cli

@@ -9,6 +9,7 @@
 #include "hostir/cli/arguments.h"
 #include "hostir/cli/program_file.h"
 #include "interp/session/engine.h"
+#include "traces/contents_sink.h"
 #include "traces/trace_writer.h"
 
 namespace hostir::cli {
@@ -16,15 +17,18 @@ namespace hostir::cli {
 /// A log that is being written.
 class RunLog {
  public:
-  RunLog(std::unique_ptr<traces::TraceWriter> writer, interp::Backend::ValueMode mode)
-      : writer_(std::move(writer)), mode_(mode) {}
-  void attach(interp::RunOptions& options) const;
+  /// `data_globs`: tensors whose contents are kept.
+  RunLog(std::unique_ptr<traces::TraceWriter> writer, interp::Backend::ValueMode mode,
+         const std::vector<std::string>& data_globs);
+  /// The run that these options are for is logged; at most one.
+  void attach(interp::RunOptions& options);
   Expected<void> close();
   traces::TraceWriter& writer() { return *writer_; }
 
  private:
   std::unique_ptr<traces::TraceWriter> writer_;
   interp::Backend::ValueMode mode_;
+  std::unique_ptr<traces::ContentsSink> contents_;  // null: no contents are kept
 };
 
 struct LogArguments {
