@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "hostir/cli/interrupt.h"
 #include "interp/session/answer.h"
+#include "interp/session/command_table.h"
 #include "interp/session/rank_selection.h"
 
 namespace hostir::cli {
@@ -101,6 +103,10 @@ class Repl {
     const bool blank = line.find_first_not_of(" \t\r") == std::string::npos;
     if (blank && last_.empty()) return true;
     if (blank) line = last_;
+    if (line.starts_with("complete ")) {
+      complete(line.substr(9));
+      return true;
+    }
     const auto command = interp::parse_command(line);
     if (!command) {
       report(command.error());
@@ -111,7 +117,7 @@ class Repl {
   }
 
   bool execute(const Command& command) {
-    auto outcome = session_.execute(command, std::stop_token());
+    auto outcome = run(command);
     if (!outcome) {
       report(outcome.error());
       return true;
@@ -120,6 +126,26 @@ class Repl {
     output_ << outcome->text;
     if (outcome->ran) show_outcome(command, *outcome);
     return true;
+  }
+
+  // Looking is over before anyone could want to stop it.
+  Expected<Outcome> run(const Command& command) {
+    if (interp::only_looks(command.kind) || options_.echo == ReplOptions::Echo::kYes)
+      return session_.execute(command, std::stop_token());
+    const InterruptGuard guard;
+    return session_.execute(command, guard.token());
+  }
+
+  // gdb's word: what could stand at the end of the line.
+  void complete(const std::string& line) {
+    const interp::SnapshotPtr snapshot = session_.snapshot();
+    const interp::Code& code = *snapshot->program->code;
+    std::vector<std::string> names;
+    for (uint32_t reg = 0; reg < code.registers.size(); ++reg) {
+      const std::string name = code.register_name(reg);
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+    for (const std::string& text : interp::complete(line, names)) output_ << text << "\n";
   }
 
   void show_outcome(const Command& command, const Outcome& outcome) {

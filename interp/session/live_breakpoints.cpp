@@ -140,6 +140,13 @@ Breakpoint* LiveBreakpoints::find(uint32_t number) {
   return nullptr;
 }
 
+const Command* LiveBreakpoints::command(uint32_t number) const {
+  for (const Entry& e : entries_) {
+    if (e.number == number) return &e.command;
+  }
+  return nullptr;
+}
+
 bool LiveBreakpoints::remove(uint32_t number) {
   std::erase_if(entries_, [&](const Entry& e) { return e.number == number; });
   return list_.remove(number);

@@ -24,6 +24,8 @@ class LiveBreakpoints {
   bool remove(uint32_t number);
 
   BreakpointList& list() { return list_; }
+  /// The command that made it; null: there is none of that number.
+  const Command* command(uint32_t number) const;
   std::vector<BreakpointSnapshot> snapshot() const;
   /// The commands that make all breakpoints again, in places that survive edits.
   std::vector<std::string> commands() const;

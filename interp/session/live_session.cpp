@@ -151,6 +151,17 @@ Outcome LiveSession::outcome_of(const StopReport& report) const {
   Outcome out;
   out.ran = true;
   out.stop = stop_reason(report, *interpreter_);
+  // Kinds that look at results say what was written, not where the rank is.
+  const Command* made_by = breakpoints_->command(report.breakpoint);
+  const bool written =
+      made_by && made_by->place && report.rank != kNoRank &&
+      (made_by->place->kind == Place::Kind::kWrite || made_by->place->kind == Place::Kind::kNan);
+  if (written) {
+    out.stop.sentence =
+        fmt::format("{} {}, {}: written on rank {} by {}.",
+                    made_by->kind == K::kWatch ? "Watch" : "Breakpoint", report.breakpoint,
+                    to_string(*made_by->place), report.rank, prepared_->code->address(report.code));
+  }
   add_moves(out.moved, report.moved);
   return out;
 }

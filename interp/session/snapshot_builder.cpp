@@ -1,5 +1,7 @@
 #include "interp/session/snapshot_builder.h"
 
+#include "interp/core/state.h"
+
 namespace hostir::interp {
 
 SnapshotBuilder::SnapshotBuilder(const Interpreter& interpreter,
@@ -17,7 +19,11 @@ void SnapshotBuilder::forget() {
 
 SnapshotBuilder::Key SnapshotBuilder::key_of(Rank rank) const {
   const RankView view = interpreter_.rank(rank);
-  return {view.steps,  view.clock_ns, view.outstanding, interpreter_.live_bytes(rank),
+  // Which tasks are unfinished follows from the steps and from how many each stream still has.
+  uint64_t outstanding = 0;
+  for (const StreamState& s : interpreter_.state().ranks[static_cast<size_t>(rank)].streams)
+    outstanding = outstanding * 1099511628211u + s.outstanding;
+  return {view.steps,  view.clock_ns, outstanding, interpreter_.live_bytes(rank),
           view.status, view.frozen};
 }
 

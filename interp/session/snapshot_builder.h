@@ -33,7 +33,7 @@ class SnapshotBuilder {
   struct Key {
     uint64_t steps = 0;
     int64_t clock_ns = 0;
-    int64_t outstanding = 0;
+    uint64_t outstanding = 0;  // of all streams, mixed
     int64_t live_bytes = 0;
     RankStatus status = RankStatus::kRunnable;
     bool frozen = false;
