@@ -64,10 +64,21 @@ void finish_average(Tensor& sum, size_t members) {
   }
 }
 
-bool same_bytes(const Tensor& a, int64_t i, const Tensor& b, int64_t j) {
-  const auto n = static_cast<size_t>(size_bytes(a.dtype));
-  return std::memcmp(a.data.data() + static_cast<size_t>(i) * n,
-                     b.data.data() + static_cast<size_t>(j) * n, n) == 0;
+// Calls f(global index of the first element, elements) for every row of a box, until it says stop.
+template <class F>
+void for_each_row(const Box& box, F f) {
+  if (box.empty()) return;
+  const size_t rank = box.lo.size();
+  const int64_t row = rank == 0 ? 1 : box.hi[rank - 1] - box.lo[rank - 1];
+  const int64_t rows = box.volume() / row;
+  for (int64_t r = 0; r < rows; ++r) {
+    if (!f(index_in_box(box, r * row), row)) return;
+  }
+}
+
+const std::byte* element_at(const Tensor& t, const Box& box, const std::vector<int64_t>& index) {
+  return t.data.data() +
+         static_cast<size_t>(offset_in(box, index)) * static_cast<size_t>(size_bytes(t.dtype));
 }
 
 // Puts parts into the global tensor, remembering who wrote each of them.
@@ -98,14 +109,19 @@ class Gathering {
 
   void compare(const Part& earlier, Rank rank, const Box& box, const Tensor& tensor,
                const Box& common) {
-    const int64_t n = common.volume();
-    for (int64_t i = 0; i < n; ++i) {
-      const std::vector<int64_t> index = index_in_box(common, i);
-      if (same_bytes(out_.tensor, offset_in(whole_, index), tensor, offset_in(box, index)))
-        continue;
-      out_.disagreement = Assembled::Disagreement{earlier.rank, rank, index};
-      return;
-    }
+    const auto size = static_cast<size_t>(size_bytes(tensor.dtype));
+    for_each_row(common, [&](std::vector<int64_t> index, int64_t row) {
+      const std::byte* a = element_at(out_.tensor, whole_, index);
+      const std::byte* b = element_at(tensor, box, index);
+      if (std::memcmp(a, b, static_cast<size_t>(row) * size) == 0) return true;
+      while (std::memcmp(a, b, size) == 0) {
+        a += size;
+        b += size;
+        ++index.back();
+      }
+      out_.disagreement = Assembled::Disagreement{earlier.rank, rank, std::move(index)};
+      return false;
+    });
   }
 
   Box whole_;
@@ -173,17 +189,12 @@ std::string index_to_string(const std::vector<int64_t>& index) {
 
 void copy_region(const Tensor& from, const Box& from_box, Tensor& to, const Box& to_box,
                  const Box& region) {
-  if (region.empty()) return;
-  const auto element = static_cast<size_t>(size_bytes(to.dtype));
-  const size_t rank = region.lo.size();
-  const int64_t row = rank == 0 ? 1 : region.hi[rank - 1] - region.lo[rank - 1];
-  const int64_t rows = region.volume() / row;
-  for (int64_t r = 0; r < rows; ++r) {
-    const std::vector<int64_t> index = index_in_box(region, r * row);
-    std::memcpy(to.data.data() + static_cast<size_t>(offset_in(to_box, index)) * element,
-                from.data.data() + static_cast<size_t>(offset_in(from_box, index)) * element,
-                static_cast<size_t>(row) * element);
-  }
+  const auto size = static_cast<size_t>(size_bytes(to.dtype));
+  for_each_row(region, [&](const std::vector<int64_t>& index, int64_t row) {
+    std::memcpy(to.data.data() + static_cast<size_t>(offset_in(to_box, index)) * size,
+                element_at(from, from_box, index), static_cast<size_t>(row) * size);
+    return true;
+  });
 }
 
 void fold_into(Tensor& into, const Tensor& next, Reduction kind) {
