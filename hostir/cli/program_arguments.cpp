@@ -30,10 +30,9 @@ void ProgramArguments::declare(Arguments& arguments) {
 }
 
 void ProgramArguments::declare_inputs(Arguments& arguments) {
-  arguments.repeated(
-      "--input", inputs,
-      "x=@x.npy, x=@all.npz#x, x=4xf32=[1 2 3 4], x=normal(1) : 4x8xf32, or @all.npz "
-      "for every input by name");
+  arguments.repeated("--input", inputs,
+                     "x=@x.npy, x=@all.npz#x, x=4xf32=[1 2 3 4], x=normal(1, 4x8xf32), or @all.npz "
+                     "for every input by name");
 }
 
 Expected<interp::PrepareOptions> ProgramArguments::prepare_options() const {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "hostir/io/inline_value.h"
+#include "hostir/ir/inline_value.h"
 
 namespace hostir::cli {
 
@@ -71,12 +71,12 @@ std::string format_ns(int64_t ns) {
 
 std::string describe_value(const std::string& name, const Tensor& tensor) {
   if (tensor.element_count() <= kMaxPrintedElements) {
-    return fmt::format("%{} = {}\n", name, io::format_inline_value(tensor));
+    return fmt::format("%{} = {}\n", name, format_inline_value(tensor));
   }
   const Statistics s = statistics_of(tensor);
   std::string out =
       fmt::format("%{} : {}  min {:.6g}  max {:.6g}  mean {:.6g}", name,
-                  io::format_shape_text(tensor.dtype, tensor.extents), s.min, s.max, s.mean);
+                  format_shape_text(tensor.dtype, tensor.extents), s.min, s.max, s.mean);
   if (s.nans > 0) out += fmt::format("  NaN {}", s.nans);
   if (s.infs > 0) out += fmt::format("  Inf {}", s.infs);
   return out + "\n";

@@ -42,8 +42,8 @@ class BenchVerb : public Verb {
     return "Time a program on a backend, with the limit beside it";
   }
   std::string_view example() const override {
-    return "  hostir bench tests/programs/tp_mlp.hir --mesh tp=4 --input 'x=normal(1) : "
-           "1x128x2048xf32' ...\n"
+    return "  hostir bench tests/programs/tp_mlp.hir --mesh tp=4 --input 'x=normal(1, "
+           "1x128x2048xf32)' ...\n"
            "  hostir bench tests/programs/pipeline_by_hand.hir --backend null       the "
            "interpreter alone";
   }

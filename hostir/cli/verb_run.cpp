@@ -28,9 +28,9 @@ class RunVerb : public Verb {
            "\\\n"
            "      --input b1=@b1.npy --input w2=@w2.npy --input b2=@b2.npy --output y=@y.npy "
            "--expect y=@ref.npy\n"
-           "  hostir run tests/programs/tp_mlp.hir --mesh tp=3 --input 'x=normal(1) : 2x6x24xf32' "
+           "  hostir run tests/programs/tp_mlp.hir --mesh tp=3 --input 'x=normal(1, 2x6x24xf32)' "
            "\\\n"
-           "      --input 'w1=normal(2) : 48x24xf32' --check-unsharded --shards --trace run.db";
+           "      --input 'w1=normal(2, 48x24xf32)' --check-unsharded --shards --trace run.db";
   }
   void declare(Arguments& arguments) override {
     program_.declare(arguments);

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <optional>
 
-#include "hostir/io/inline_value.h"
 #include "hostir/io/npy.h"
 #include "hostir/io/npz.h"
+#include "hostir/ir/inline_value.h"
 #include "hostir/support/philox.h"
 
 namespace hostir::io {
@@ -98,7 +98,8 @@ tl::unexpected<Error> bad_spec(std::string_view text, const std::string& why) {
               "value '" + std::string(text.substr(0, 60)) + "': " + why);
 }
 
-// The numbers between the parentheses of a generator; nullopt where one does not parse.
+// What stands between the parentheses of a generator, split at commas; nullopt if there is too
+// much.
 std::optional<std::vector<std::string_view>> arguments_of(std::string_view text) {
   std::vector<std::string_view> out;
   while (!strip(text).empty()) {
@@ -107,7 +108,7 @@ std::optional<std::vector<std::string_view>> arguments_of(std::string_view text)
     if (comma == std::string_view::npos) break;
     text.remove_prefix(comma + 1);
   }
-  if (out.size() > 3) return std::nullopt;
+  if (out.size() > 4) return std::nullopt;
   return out;
 }
 
@@ -117,27 +118,34 @@ bool parse_number(std::string_view word, T& out) {
   return error == std::errc() && p == word.data() + word.size();
 }
 
+// `4x8xf32` as the last argument: the shape and dtype of what is made.
+bool take_type(std::vector<std::string_view>& args, ValueSpec& spec) {
+  if (args.empty()) return false;
+  const auto shape = parse_shape_text(args.back());
+  if (!shape) return false;
+  spec.type = format_shape_text(shape->dtype, shape->extents);
+  args.pop_back();
+  return true;
+}
+
 Expected<ValueSpec> parse_generator(std::string_view text, const GeneratorRow& row) {
   ValueSpec spec;
   spec.kind = row.kind;
-  std::string_view rest = strip(text.substr(row.name.size()));
+  const std::string_view rest = strip(text.substr(row.name.size()));
   std::vector<std::string_view> args;
-  if (!rest.empty() && rest.front() == '(') {
-    const size_t close = rest.find(')');
-    const auto parsed =
-        close == std::string_view::npos ? std::nullopt : arguments_of(rest.substr(1, close - 1));
-    if (!parsed) return bad_spec(text, "expected at most three numbers in parentheses");
+  if (!rest.empty()) {
+    const auto parsed = rest.front() == '(' && rest.back() == ')'
+                            ? arguments_of(rest.substr(1, rest.size() - 2))
+                            : std::nullopt;
+    if (!parsed) {
+      return bad_spec(text,
+                      "expected numbers and a shape in parentheses, as in normal(1, 4x8xf32)");
+    }
     args = *parsed;
-    rest = strip(rest.substr(close + 1));
   }
-  if (!rest.empty() && rest.front() == ':') {
-    HOSTIR_ASSIGN_OR_RETURN(const ShapeText shape, parse_shape_text(rest.substr(1)));
-    spec.type = format_shape_text(shape.dtype, shape.extents);
-    rest = {};
-  }
-  if (!rest.empty()) return bad_spec(text, "unexpected '" + std::string(rest) + "'");
+  take_type(args, spec);
   size_t at = 0;
-  if (row.seeded && at < args.size() && !parse_number(args[at++], spec.seed)) {
+  if (row.seeded && (args.empty() || !parse_number(args[at++], spec.seed))) {
     return bad_spec(text, "the seed is not a non-negative integer");
   }
   if (at < args.size() && !parse_number(args[at++], spec.a)) return bad_spec(text, "not a number");
@@ -215,8 +223,7 @@ Expected<Tensor> materialise(const ValueSpec& spec, const std::string& directory
   }
   if (!dtype || !extents) {
     return fail(ErrorKind::kInvalid, "value_shape",
-                format_value_spec(spec) + " needs a shape here, as in `" + format_value_spec(spec) +
-                    " : 4x8xf32`");
+                format_value_spec(spec) + " needs a shape here, as in normal(1, 4x8xf32)");
   }
   return generate(spec, *dtype, *extents);
 }
@@ -243,7 +250,7 @@ Expected<ValueSpec> parse_value_spec(std::string_view raw) {
 }
 
 std::string format_value_spec(const ValueSpec& spec) {
-  const std::string suffix = spec.type ? " : " + *spec.type : "";
+  const std::string type = spec.type ? ", " + *spec.type : "";
   switch (spec.kind) {
     case ValueSpec::Kind::kInline:
       return "\"" + spec.text + "\"";
@@ -252,14 +259,14 @@ std::string format_value_spec(const ValueSpec& spec) {
     case ValueSpec::Kind::kName:
       return "%" + spec.text;
     case ValueSpec::Kind::kFull:
-      return fmt::format("full({}){}", spec.a, suffix);
+      return fmt::format("full({}{})", spec.a, type);
     case ValueSpec::Kind::kIota:
-      return "iota" + suffix;
+      return spec.type ? "iota(" + *spec.type + ")" : "iota";
     case ValueSpec::Kind::kUniform:
-      return fmt::format("uniform({}, {}, {}){}", spec.seed, spec.a, spec.b, suffix);
+      return fmt::format("uniform({}, {}, {}{})", spec.seed, spec.a, spec.b, type);
     case ValueSpec::Kind::kNormal:
-      if (spec.a == 0 && spec.b == 1) return fmt::format("normal({}){}", spec.seed, suffix);
-      return fmt::format("normal({}, {}, {}){}", spec.seed, spec.a, spec.b, suffix);
+      if (spec.a == 0 && spec.b == 1) return fmt::format("normal({}{})", spec.seed, type);
+      return fmt::format("normal({}, {}, {}{})", spec.seed, spec.a, spec.b, type);
   }
   return {};
 }

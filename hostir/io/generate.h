@@ -29,7 +29,7 @@ Expected<Tensor> materialise(const ValueSpec& spec, const std::string& directory
                              const DType* dtype, const Extents* extents);
 
 /// What a command line or a script writes: `4xf32=[..]`, `@x.npy`, `full(1)`, `iota`,
-/// `uniform(7, -1, 1)`, `normal(3)`, each generator optionally with `: 4x8xf32`.
+/// `uniform(7, -1, 1)`, `normal(3)`, each generator optionally with a shape: `normal(3, 4x8xf32)`.
 Expected<ValueSpec> parse_value_spec(std::string_view text);
 std::string format_value_spec(const ValueSpec& spec);
 

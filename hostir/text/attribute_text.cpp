@@ -4,7 +4,7 @@
 #include <array>
 #include <functional>
 
-#include "hostir/text/inline_tensor.h"
+#include "hostir/ir/inline_value.h"
 #include "hostir/text/parse_expr.h"
 #include "hostir/text/parse_type.h"
 #include "hostir/text/suggest.h"
@@ -25,6 +25,10 @@ using Result = std::optional<Attribute>;
 
 // A word out of a fixed set, looked up by `find`; the set is listed where it is not in it.
 Result bad_word(Cursor& cursor, const AttributeSpec& spec, const std::vector<std::string>& words) {
+  if (!cursor.at(TokenKind::kWord)) {
+    cursor.unexpected("one of " + quoted_list(words));
+    return std::nullopt;
+  }
   const std::string word(cursor.peek().text);
   Diagnostic& d =
       cursor.error("op_c4",
@@ -53,7 +57,7 @@ Result read_float(const Reader& r) {
 }
 
 Result read_string(const Reader& r) {
-  auto value = parse_string(r.cursor, "a string");
+  auto value = parse_string(r.cursor, "a string in quotes");
   return value ? Result(std::move(*value)) : std::nullopt;
 }
 
@@ -141,7 +145,7 @@ Result read_tensor(const Reader& r) {
   const SourceSpan span = r.cursor.span_here();
   const auto text = parse_string(r.cursor, "an inline value, as in \"2xf32=[1 2]\"");
   if (!text) return std::nullopt;
-  auto tensor = parse_inline_tensor(*text);
+  auto tensor = parse_inline_value(*text);
   if (tensor) return Attribute(std::move(*tensor));
   r.cursor.error("value_c3", tensor.error().message(), span);
   return std::nullopt;
@@ -194,7 +198,7 @@ struct Printer {
   std::string operator()(Reduction v) const { return std::string(name(v)); }
   std::string operator()(const Sharding& v) const { return v.to_string(); }
   std::string operator()(const Type& v) const { return to_string(v); }
-  std::string operator()(const Tensor& v) const { return quoted(print_inline_tensor(v)); }
+  std::string operator()(const Tensor& v) const { return quoted(format_inline_value(v)); }
 };
 
 }  // namespace

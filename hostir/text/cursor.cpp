@@ -95,8 +95,16 @@ Diagnostic& Cursor::error(std::string id, std::string message, SourceSpan span) 
 }
 
 void Cursor::unexpected(std::string_view what) {
-  error("syntax_c1", "unexpected " + describe(peek()) + ", expected " + std::string(what),
-        span_here());
+  // Something is missing at the end of a line: point there, not at what follows it.
+  const bool missing = at_ > construct_ && !at_piece() && (peek().first_on_line || at_end());
+  SourceSpan span = span_here();
+  std::string found = describe(peek());
+  if (missing) {
+    const uint32_t end = stream_.tokens[at_ - 1].end;
+    span = {file_, end, end + 1};
+    if (!at_end()) found = "end of the line";
+  }
+  error("syntax_c1", "unexpected " + found + ", expected " + std::string(what), span);
 }
 
 std::vector<std::string> Cursor::take_comments(std::vector<std::string>* documentation) {

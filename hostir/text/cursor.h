@@ -46,7 +46,8 @@ class Cursor {
   uint32_t file() const { return file_; }
 
   Diagnostic& error(std::string id, std::string message, SourceSpan span);
-  /// `unexpected X, expected <what>` at the next token.
+  /// `unexpected X, expected <what>` at the next token, or at the end of the line where the next
+  /// token is on another one.
   void unexpected(std::string_view what);
   size_t error_count() const { return diagnostics_.size(); }
   bool too_many_errors() const { return diagnostics_.size() >= kMaxDiagnostics; }
@@ -61,6 +62,8 @@ class Cursor {
 
   int braces() const { return braces_; }
   size_t position() const { return at_; }
+  /// An instruction, statement or piece begins at the next token.
+  void begin_construct() { construct_ = at_; }
   /// After an error in an instruction that began at token `start` and brace depth `braces`: goes to
   /// what may be the next instruction of the same region, its closing brace, a piece, or the end.
   void skip_to_next_instruction(size_t start, int braces);
@@ -93,6 +96,7 @@ class Cursor {
   const TokenStream& stream_;
   std::vector<Diagnostic>& diagnostics_;
   size_t at_ = 0;
+  size_t construct_ = 0;
   size_t comment_at_ = 0;
   int braces_ = 0;
   int nesting_ = 0;

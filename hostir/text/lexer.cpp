@@ -101,13 +101,20 @@ class Lexer {
     in_shape_ = false;
     if (is_letter(c)) return lex_word();
     if (is_digit(c)) return lex_number();
-    if (c == '%' && is_word_char(peek(1))) return lex_name(TokenKind::kValue);
+    if (c == '%' && is_word_char(peek(1)) && !is_remainder()) return lex_name(TokenKind::kValue);
     if (c == '@' && is_word_char(peek(1))) return lex_name(TokenKind::kSymbol);
     if (c == '@' && peek(1) == '"') return lex_string(begin + 1, TokenKind::kSymbol);
     if (c == '?' && is_upper(peek(1))) return lex_name(TokenKind::kSize);
     if (c == '"') return lex_string(begin, TokenKind::kString);
     if (c == '{' && peek(1) == '{' && lex_raw()) return;
     lex_punct();
+  }
+
+  // `rank%2`: a percent sign directly behind an operand and before a digit is the operator.
+  bool is_remainder() const {
+    if (!is_digit(peek(1)) || out_.tokens.empty() || out_.tokens.back().end != at_) return false;
+    const Token& before = out_.tokens.back();
+    return before.kind != TokenKind::kPunct || before.text == ")";
   }
 
   void lex_word() {

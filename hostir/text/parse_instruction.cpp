@@ -57,6 +57,7 @@ struct FunctionParser::Draft {
 
 bool FunctionParser::parse_instruction(RegionId region) {
   Draft draft;
+  cursor_.begin_construct();
   draft.instruction.comments.leading = cursor_.take_comments();
   if (function_.region(region).instructions.empty()) {
     auto& lines = draft.instruction.comments.leading;

@@ -6,6 +6,7 @@ namespace hostir::text {
 namespace {
 
 bool parse_field(Cursor& cursor, Machine& machine, std::set<std::string>& seen) {
+  cursor.begin_construct();
   const SourceSpan span = cursor.span_here();
   const Token* key =
       cursor.expect(TokenKind::kWord, "a field of a machine, as in launch_ns = 2000");

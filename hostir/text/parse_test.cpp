@@ -203,6 +203,7 @@ class TestParser {
  private:
   bool parse_statement(std::vector<Statement>& out) {
     Statement statement;
+    cursor_.begin_construct();
     statement.leading_comments = cursor_.take_comments();
     auto& lines = statement.leading_comments;
     while (out.empty() && !lines.empty() && lines.front().empty()) lines.erase(lines.begin());

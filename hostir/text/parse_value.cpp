@@ -1,7 +1,7 @@
 // Values and tolerances of scripts.
 #include <array>
 
-#include "hostir/text/inline_tensor.h"
+#include "hostir/ir/inline_value.h"
 #include "hostir/text/parse_script.h"
 
 namespace hostir::text {
@@ -62,7 +62,7 @@ bool parse_inline(Cursor& cursor, ValueSpec& spec) {
   spec.kind = ValueSpec::Kind::kInline;
   auto text = parse_string(cursor, "an inline value");
   if (!text) return false;
-  const auto tensor = parse_inline_tensor(*text);
+  const auto tensor = parse_inline_value(*text);
   if (!tensor) {
     cursor.error("value_c3", tensor.error().message(), spec.span);
     return false;

@@ -51,6 +51,7 @@ class PartParser {
   }
 
   void parse_piece(Lines comments, Lines documentation) {
+    cursor_.begin_construct();
     using Reader = bool (PartParser::*)(Lines, Lines);
     struct Piece {
       std::string_view word;

@@ -17,6 +17,19 @@ bool same_shape(const Shape& a, const Shape& b) {
                     });
 }
 
+// The parser reports these at the place of the second one.
+void check_symbols(const Program& program, std::vector<Diagnostic>& diagnostics) {
+  std::set<std::string_view> symbols;
+  const auto check = [&](const std::string& name, SourceSpan span) {
+    if (symbols.insert(name).second) return;
+    diagnostics.push_back(
+        {Severity::kError, "symbol_c1", "the symbol @" + name + " is declared twice", span, {}});
+  };
+  for (const Mesh& mesh : program.meshes) check(mesh.name, mesh.span);
+  for (const Machine& machine : program.machines) check(machine.name, machine.span);
+  for (const Function& function : program.functions) check(function.name, function.name_span);
+}
+
 bool is_buffer(const Type& type) {
   return std::holds_alternative<TensorType>(type) || std::holds_alternative<ShardType>(type);
 }
@@ -53,6 +66,7 @@ void verify_function(VerifyContext& context, Function& function, const FunctionN
 
 std::vector<Diagnostic> verify(Program& program, const SourceManager* sources) {
   std::vector<Diagnostic> diagnostics;
+  check_symbols(program, diagnostics);
   verify_part(program, {}, sources, diagnostics);
   return diagnostics;
 }

@@ -32,6 +32,8 @@ ValueId memory_of(const Function& function, ValueId value) {
 void FunctionVerifier::run() {
   check_signature();
   if (!function_.body.valid()) return;
+  std::vector<ValueId> parameters;
+  for (const Parameter& parameter : function_.params) define(parameter.value, parameters);
   walk(function_.region(function_.body));
   check_end();
 }

@@ -39,6 +39,9 @@ class FunctionVerifier {
   bool check_expression(const IndexExpr& expr, SourceSpan span);
 
   void walk(const Region& region);
+  /// Makes a value visible until the region ends; reports a name that is taken.
+  void define(ValueId value, std::vector<ValueId>& region);
+  void check_visible(const Instruction& instruction);
   void visit(InstrId id);
   void visit_regions(const Instruction& instruction);
   bool operands_known(const Instruction& instruction) const;
@@ -63,6 +66,7 @@ class FunctionVerifier {
   Function& function_;
   const FunctionNotes& notes_;
   Layouts layouts_;
+  std::map<std::string_view, ValueId> visible_;
 };
 
 }  // namespace hostir::text

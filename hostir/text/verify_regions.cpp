@@ -19,9 +19,38 @@ const Element* find_binding(const std::vector<Element>& elements) {
 }  // namespace
 
 void FunctionVerifier::walk(const Region& region) {
+  std::vector<ValueId> defined;
+  for (const ValueId argument : region.arguments) define(argument, defined);
   for (const InstrId id : region.instructions) {
     if (context_.diagnostics.size() >= kMaxDiagnostics) return;
+    check_visible(function_.instr(id));
     visit(id);
+    for (const ValueId result : function_.instr(id).results) define(result, defined);
+  }
+  for (const ValueId value : defined) visible_.erase(function_.value(value).name);
+}
+
+// The parser resolves names and reports these itself; here programs that passes made are held to
+// the same rules, so that what is printed can be read.
+void FunctionVerifier::define(ValueId value, std::vector<ValueId>& region) {
+  const Value& defined = function_.value(value);
+  if (visible_.emplace(defined.name, value).second) {
+    region.push_back(value);
+  } else if (!is_broken()) {
+    context_.error("value_c1",
+                   "the name \"%" + defined.name + "\" is taken where it is defined again",
+                   defined.span);
+  }
+}
+
+void FunctionVerifier::check_visible(const Instruction& instruction) {
+  if (is_broken()) return;
+  for (const Operand& operand : instruction.operands) {
+    if (!operand.value.valid()) continue;
+    const std::string& name = function_.value(operand.value).name;
+    const auto at = visible_.find(name);
+    if (at != visible_.end() && at->second == operand.value) continue;
+    context_.error("value_c2", "\"%" + name + "\" is used where it is not visible", operand.span);
   }
 }
 

@@ -1,4 +1,4 @@
-#include "hostir/text/inline_tensor.h"
+#include "hostir/ir/inline_value.h"
 
 #include <algorithm>
 #include <array>
@@ -6,9 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "hostir/ir/type.h"
-
-namespace hostir::text {
+namespace hostir {
 
 namespace {
 
@@ -17,25 +15,6 @@ constexpr int64_t kMaxElements = int64_t{1} << 22;
 
 tl::unexpected<Error> bad(std::string message) {
   return fail(ErrorKind::kInvalid, "value_c3", std::move(message));
-}
-
-Expected<Tensor> parse_header(std::string_view text) {
-  Extents extents;
-  while (true) {
-    if (const auto dtype = parse_dtype(text)) {
-      const auto count = element_count(extents);
-      if (!count || *count > kMaxElements) return bad("inline value has too many elements");
-      return Tensor::zeros(*dtype, std::move(extents));
-    }
-    int64_t size = 0;
-    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), size);
-    const auto used = static_cast<size_t>(end - text.data());
-    if (code != std::errc() || size < 0 || text.substr(used, 1) != "x") {
-      return bad("inline value must begin with sizes and a dtype, as in 2x3xf32=");
-    }
-    extents.push_back(size);
-    text.remove_prefix(used + 1);
-  }
 }
 
 bool is_separator(char c) { return c == ' ' || c == ',' || c == '\n' || c == '\t' || c == '\r'; }
@@ -95,17 +74,10 @@ std::string shortest(T value) {
   return std::string(buffer.data(), result.ptr);
 }
 
-std::string element_text(const Tensor& tensor, int64_t index) {
-  if (!is_float(tensor.dtype)) return shortest(tensor.get_int(index));
-  const double value = tensor.get_double(index);
-  if (std::isnan(value)) return "nan";
-  return tensor.dtype == DType::kF64 ? shortest(value) : shortest(static_cast<float>(value));
-}
-
 // The elements of dimensions `dim`.. from `index` on, with brackets around the innermost rows.
 void print_dims(const Tensor& tensor, size_t dim, int64_t& index, std::string& out) {
   if (dim == tensor.extents.size()) {
-    out += element_text(tensor, index++);
+    out += format_number(tensor, index++);
     return;
   }
   const bool brackets = dim > 0 || tensor.extents.size() == 1;
@@ -119,10 +91,46 @@ void print_dims(const Tensor& tensor, size_t dim, int64_t& index, std::string& o
 
 }  // namespace
 
-Expected<Tensor> parse_inline_tensor(std::string_view text) {
+Expected<ShapeText> parse_shape_text(std::string_view text) {
+  ShapeText out;
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  while (true) {
+    if (const auto dtype = parse_dtype(text)) {
+      out.dtype = *dtype;
+      const auto count = element_count(out.extents);
+      if (!count || *count > kMaxElements) return bad("inline value has too many elements");
+      return out;
+    }
+    int64_t size = 0;
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), size);
+    const auto used = static_cast<size_t>(end - text.data());
+    if (code != std::errc() || size < 0 || text.substr(used, 1) != "x") {
+      return bad("inline value must begin with sizes and a dtype, as in 2x3xf32=");
+    }
+    out.extents.push_back(size);
+    text.remove_prefix(used + 1);
+  }
+}
+
+std::string format_shape_text(DType dtype, const Extents& extents) {
+  std::string out;
+  for (const int64_t e : extents) out += std::to_string(e) + "x";
+  return out + std::string(name(dtype));
+}
+
+std::string format_number(const Tensor& tensor, int64_t index) {
+  if (!is_float(tensor.dtype)) return shortest(tensor.get_int(index));
+  const double value = tensor.get_double(index);
+  if (std::isnan(value)) return "nan";
+  return tensor.dtype == DType::kF64 ? shortest(value) : shortest(static_cast<float>(value));
+}
+
+Expected<Tensor> parse_inline_value(std::string_view text) {
   const size_t equals = text.find('=');
   if (equals == std::string_view::npos) return bad("inline value has no \"=\"");
-  HOSTIR_ASSIGN_OR_RETURN(Tensor tensor, parse_header(text.substr(0, equals)));
+  HOSTIR_ASSIGN_OR_RETURN(ShapeText shape, parse_shape_text(text.substr(0, equals)));
+  Tensor tensor = Tensor::zeros(shape.dtype, std::move(shape.extents));
   HOSTIR_ASSIGN_OR_RETURN(const int64_t found, parse_elements(text.substr(equals + 1), tensor));
   const int64_t count = tensor.element_count();
   if (found == 1 && count > 1) {
@@ -138,12 +146,11 @@ Expected<Tensor> parse_inline_tensor(std::string_view text) {
   return tensor;
 }
 
-std::string print_inline_tensor(const Tensor& tensor) {
-  const Shape shape(tensor.extents.begin(), tensor.extents.end());
-  std::string out = shape_to_string(shape, tensor.dtype) + "=";
+std::string format_inline_value(const Tensor& tensor) {
+  std::string out = format_shape_text(tensor.dtype, tensor.extents) + "=";
   int64_t index = 0;
   if (tensor.element_count() > 0) print_dims(tensor, 0, index, out);
   return out;
 }
 
-}  // namespace hostir::text
+}  // namespace hostir

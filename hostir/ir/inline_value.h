@@ -2,9 +2,9 @@
 // 6][7 8]]`.
 //
 // IREE's notation. A scalar is `f32=3`; one number for a whole shape fills it: `4xf32=0`. Numbers
-// are separated by spaces or commas; `nan`, `inf`, `-inf`, `true`, `false` are read. A dimension of
-// size 0 has no numbers. Brackets below the outermost are optional, but where they stand they must
-// agree with the shape.
+// are separated by spaces or commas; `nan`, `inf`, `-inf`, `true`, `false` are read. Brackets show
+// the rows and are checked for balance only. Printing is exact: reading the printed text gives the
+// same bits, except that NaN payloads are not kept.
 #pragma once
 
 #include <string>
@@ -13,15 +13,13 @@
 #include "hostir/ir/tensor.h"
 #include "hostir/support/expected.h"
 
-namespace hostir::io {
+namespace hostir {
 
-/// Errors: `value_syntax`, `value_count`, `value_range`; the message says where.
+/// Errors: `value_c3` says what is wrong with the text.
 Expected<Tensor> parse_inline_value(std::string_view text);
-
-/// The shortest text that reads back to the same bits (NaN payloads apart).
 std::string format_inline_value(const Tensor& tensor);
 
-/// Only a shape and dtype: `4x8xf32`.
+/// Only a shape and dtype: `4x8xf32`. Errors: `value_c3`.
 struct ShapeText {
   DType dtype = DType::kF32;
   Extents extents;
@@ -32,4 +30,4 @@ std::string format_shape_text(DType dtype, const Extents& extents);
 /// One number, the shortest text that reads back.
 std::string format_number(const Tensor& tensor, int64_t index);
 
-}  // namespace hostir::io
+}  // namespace hostir
