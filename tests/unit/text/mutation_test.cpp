@@ -59,7 +59,7 @@ TEST(Mutation, NeverAbortsAndStaysAFixpoint) {
   for (CorpusText& text : texts_under("tests/programs")) texts.push_back(std::move(text));
   for (CorpusText& text : texts_under("tests/scripts/negative")) texts.push_back(std::move(text));
   Random random(7);
-  for (int round = 0; round < 2000; ++round) {
+  for (int round = 0; round < 10000; ++round) {
     std::string text = texts[random.below(texts.size())].text;
     const std::string& other = texts[random.below(texts.size())].text;
     if (text.size() > 4000) text.resize(4000);
