@@ -189,35 +189,7 @@ bool Engine::bind_buffers(const Step& step, IssuePlan& plan) {
   return true;
 }
 
-Touch Engine::touch_of(const Step& step, const IssuePlan& plan, size_t i) const {
-  const BufferRef& ref = plan.refs[i];
-  const uint32_t operand = plan.buffers[i].operand;
-  const uint32_t reg = step.code.operands[operand];
-  const Register& name = step.rank_state.registers[reg];
-  return {name.slot,  reg,
-          name.shape, {ref.offset_bytes, ref.offset_bytes + ref.size_bytes},
-          ref.access, step.code.becomes[operand],
-          ref.after,  step.index};
-}
-
-bool Engine::touch(Step& step, StreamIndex stream, const Touch& t) {
-  Allocation& a = step.rank_state.allocations[t.slot];
-  const bool writes = t.access != Access::kRead;
-  if (options.checks == InterpreterOptions::Checks::kAll && t.range.lo < t.range.hi) {
-    if (t.access != Access::kWrite && !a.initialised &&
-        !check_read(step, a, t.reg, t.range, t.shape)) {
-      return false;
-    }
-    const AccessRecord access{t.range.lo,
-                              t.range.hi,
-                              t.shape,
-                              stream,
-                              step.rank_state.streams[stream].issued,
-                              t.code,
-                              writes ? AccessRecord::Kind::kWrite : AccessRecord::Kind::kRead};
-    if (!note_access(step, a, t.reg, access)) return false;
-  }
-  if (!writes) return true;
+void Engine::note_write(const Step& step, Allocation& a, const Touch& t) {
   if (!a.initialised) note_written(a, t.range, t.shape);
   ++a.version;
   a.written_by = t.code;
@@ -226,7 +198,6 @@ bool Engine::touch(Step& step, StreamIndex stream, const Touch& t) {
     a.layout = t.after;
     a.placement = t.placement_after;
   }
-  return true;
 }
 
 bool Engine::note_accesses(Step& step, const IssuePlan& plan) {
@@ -255,6 +226,11 @@ bool Engine::check_read(Step& step, const Allocation& a, uint32_t reg, ByteRange
 }
 
 void Engine::note_written(Allocation& a, ByteRange range, uint32_t shape) {
+  if (shape == 0 && range.lo == 0 && range.hi == a.bytes) {
+    a.initialised = true;
+    a.written.clear();
+    return;
+  }
   if (shape == 0) {
     a.written.add(range);
   } else if (range.lo < range.hi) {

@@ -22,6 +22,9 @@ Engine::Engine(std::shared_ptr<const Code> program, Backend& device, TraceSink* 
   const auto n = static_cast<size_t>(code->rank_count);
   shapes.emplace_back();
   plans.resize(code->instructions.size() * n);
+  for (const CodeInstruction& c : code->instructions) {
+    executes.push_back(c.role == CodeRole::kInstruction ? execute_op(c.kind) : nullptr);
+  }
   hosts.resize(n);
   keys.assign(n, kCannotRun);
   state.ledger.prepare(*code);
@@ -114,7 +117,7 @@ Rank Engine::next_rank() const {
   return best == kCannotRun || state.failed ? kNoRank : static_cast<Rank>(rank);
 }
 
-void Engine::execute_glue(RankState& rank) {
+void Engine::run_glue(RankState& rank) {
   while (true) {
     const CodeInstruction& c = code->instructions[rank.pc];
     if (c.role == CodeRole::kInstruction) return;
@@ -170,7 +173,7 @@ StepResult Engine::step(Rank r) {
           fmt::format("rank {} is still at {} after {} steps", r, name_of(rank.pc),
                       options.max_steps));
   } else {
-    ok = execute_op(c.kind)(*this, step);
+    ok = executes[rank.pc](*this, step);
   }
   result.task = step.task;
   if (sink != nullptr && logging == Interpreter::Logging::kOn) log_step(step, start_ns, path);

@@ -53,6 +53,7 @@ struct IssuePlan {
 };
 
 struct CommunicationFacts;
+struct CommunicationSides;
 
 class Engine final : public CompletionSink {
  public:
@@ -143,9 +144,37 @@ class Engine final : public CompletionSink {
   bool check_read(Step& step, const Allocation& allocation, uint32_t reg, ByteRange range,
                   uint32_t shape);
   void note_written(Allocation& allocation, ByteRange range, uint32_t shape);
-  Touch touch_of(const Step& step, const IssuePlan& plan, size_t index) const;
+  Touch touch_of(const Step& step, const IssuePlan& plan, size_t index) const {
+    const BufferRef& ref = plan.refs[index];
+    const PlannedBuffer& planned = plan.buffers[index];
+    const Register& name = step.rank_state.registers[planned.reg];
+    return {name.slot,  planned.reg,
+            name.shape, {ref.offset_bytes, ref.offset_bytes + ref.size_bytes},
+            ref.access, planned.after,
+            ref.after,  step.index};
+  }
   /// One buffer of the task just begun on `stream`: checks, then version and layout.
-  bool touch(Step& step, StreamIndex stream, const Touch& touch);
+  bool touch(Step& step, StreamIndex stream, const Touch& touch) {
+    Allocation& a = step.rank_state.allocations[touch.slot];
+    const bool writes = touch.access != Access::kRead;
+    if (options.checks == InterpreterOptions::Checks::kAll && touch.range.lo < touch.range.hi) {
+      if (!a.initialised && touch.access != Access::kWrite &&
+          !check_read(step, a, touch.reg, touch.range, touch.shape)) {
+        return false;
+      }
+      const AccessRecord access{touch.range.lo,
+                                touch.range.hi,
+                                touch.shape,
+                                stream,
+                                step.rank_state.streams[stream].issued,
+                                touch.code,
+                                writes ? AccessRecord::Kind::kWrite : AccessRecord::Kind::kRead};
+      if (!note_access(step, a, touch.reg, access)) return false;
+    }
+    if (writes) note_write(step, a, touch);
+    return true;
+  }
+  void note_write(const Step& step, Allocation& allocation, const Touch& touch);
   bool check_host_read(Step& step, const BufferRef& ref);
   /// The strided shape of a view with these extents; 0 where it is contiguous.
   uint32_t shape_of_view(const std::vector<int64_t>& extents,
@@ -168,6 +197,14 @@ class Engine final : public CompletionSink {
   // ---- communication (communication.cpp, meetings.cpp, mismatch.cpp) ----
   bool resolve_communication(Step& step, OpenItem& out);
   void move_buffers(IssuePlan& plan, const CommunicationFacts& facts);
+  bool resolve_positions(Step& step, CommunicationItem& item, const CommunicationFacts& facts);
+  bool check_sides(Step& step, const CommunicationItem& item, const CommunicationFacts& facts,
+                   const CommunicationSides& sides);
+  bool resolve_block(Step& step, OpenItem& out, const CommunicationFacts& facts,
+                     const CommunicationSides& sides);
+  static void resolve_routes(OpenItem& out, const Placement* in, const Placement* to);
+  void sign(const Step& step, OpenItem& out) const;
+  bool depends_on_nothing(const CodeInstruction& instruction, const IssuePlan& plan) const;
   bool resolve_blocks(Step& step, OpenItem& out, const Placement* in, const Placement* to);
   bool receives_of(Step& step, CommunicationItem& item, const Placement& to);
   bool arrive(Step& step, TaskRecord& task, OpenItem& item);
@@ -204,8 +241,9 @@ class Engine final : public CompletionSink {
 
   // Caches and append-only tables: not state.
   LoopPathTable paths;
-  std::vector<std::unique_ptr<IssuePlan>> plans;  // by code * rank count + rank
-  std::deque<StridedShape> shapes;                // 0 unused
+  std::vector<bool (*)(Engine&, Step&)> executes;  // by code; nullptr for glue
+  std::vector<std::unique_ptr<IssuePlan>> plans;   // by code * rank count + rank
+  std::deque<StridedShape> shapes;                 // 0 unused
   std::map<std::vector<int64_t>, uint32_t> shape_index;
   std::deque<Placement> dynamic_placements;
   std::map<std::vector<int64_t>, const Placement*> dynamic_index;
@@ -215,7 +253,10 @@ class Engine final : public CompletionSink {
   std::vector<Register> move_scratch;
 
  private:
-  void execute_glue(RankState& rank);
+  void execute_glue(RankState& rank) {
+    if (executes[rank.pc] == nullptr) run_glue(rank);
+  }
+  void run_glue(RankState& rank);
   void log_step(const Step& step, int64_t start_ns, LoopPathId path);
   void check_leaks();
   void report_deadlock();  // deadlock.cpp

@@ -28,6 +28,7 @@ void Engine::record_fault(Fault fault) {
 
 bool Engine::fault(const Step& step, std::string id, const std::string& what) {
   Fault fault;
+  if (id == "collective_mismatch") fault.kind = ErrorKind::kStuck;
   fault.record.kind = std::move(id);
   fault.record.sentence = what;
   fault.record.ranks = {step.rank};

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -30,6 +31,8 @@ struct TaskRecord {
   CommIndex comm = kNoComm;
   enum class Link : uint8_t { kNone, kMeeting, kPair, kGroup } link = Link::kNone;
   uint64_t comm_sequence = 0;
+  static constexpr size_t kInlineStreams = 4;
+  std::array<uint32_t, kInlineStreams> clock{};  // of ranks with few streams
   bool finished() const { return finished_ns != kPending; }
 };
 
@@ -47,7 +50,11 @@ class TaskTable {
   TaskRecord& add(std::span<const uint32_t> clock) {
     TaskRecord& task = tasks_.emplace_back();
     task.number = next_++;
-    for (const uint32_t c : clock) clocks_.push_back(c);
+    if (clock.size() <= TaskRecord::kInlineStreams) {
+      for (size_t s = 0; s < clock.size(); ++s) task.clock[s] = clock[s];
+    } else {
+      clocks_.insert(clocks_.end(), clock.begin(), clock.end());
+    }
     return task;
   }
   TaskRecord* find(uint64_t number) {
@@ -59,6 +66,7 @@ class TaskTable {
     return at < tasks_.size() ? &tasks_[at] : nullptr;
   }
   std::span<const uint32_t> clock(const TaskRecord& task) const {
+    if (streams_ <= TaskRecord::kInlineStreams) return {task.clock.data(), streams_};
     const auto at = static_cast<size_t>(&task - tasks_.data());
     return {clocks_.data() + at * streams_, streams_};
   }

@@ -1,0 +1,47 @@
+// Small things that resolving a communication instruction is made of; used by communication.cpp and
+// exchange_counts.cpp only.
+#pragma once
+
+#include <numeric>
+#include <vector>
+
+#include "hostir/ir/placement.h"
+#include "interp/core/engine.h"
+
+namespace hostir::interp {
+
+/// The buffers of a communication instruction by what they are for.
+struct CommunicationSides {
+  const BufferRef* in = nullptr;
+  const BufferRef* out = nullptr;
+  const Placement* in_place = nullptr;
+  const Placement* out_place = nullptr;
+  LayoutIndex in_layout = kNoLayout;
+  LayoutIndex out_layout = kNoLayout;
+  bool in_place_form = false;
+};
+
+/// Elements per index of dimension 0.
+inline int64_t row_elems(const Placement& p) {
+  const Extents local = p.local();
+  int64_t row = 1;
+  for (size_t d = 1; d < local.size(); ++d) row *= local[d];
+  return row;
+}
+
+/// Blocks of a whole of `total` elements in rows of `row`, cut by ceil(n/k).
+inline std::vector<int64_t> cut_counts(int64_t total, int64_t row, size_t members) {
+  std::vector<int64_t> counts;
+  const int64_t rows = row > 0 ? total / row : 0;
+  for (size_t p = 0; p < members; ++p) {
+    const Range part = cut({0, rows}, static_cast<int64_t>(members), static_cast<int64_t>(p));
+    counts.push_back((part.hi - part.lo) * row);
+  }
+  return counts;
+}
+
+inline int64_t sum_of(const std::vector<int64_t>& values) {
+  return std::accumulate(values.begin(), values.end(), int64_t{0});
+}
+
+}  // namespace hostir::interp

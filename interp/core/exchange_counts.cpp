@@ -1,0 +1,103 @@
+// Where every member has its own counts: all_to_all and permute.
+
+#include <fmt/core.h>
+
+#include "interp/core/communication_counts.h"
+
+namespace hostir::interp {
+
+// permute: what this member sends to its target and gets from its source; extents need not agree
+// beyond that.
+void Engine::resolve_routes(OpenItem& out, const Placement* in, const Placement* to) {
+  Arrival& arrival = out.arrival;
+  arrival.sends.assign(out.item.members.size(), 0);
+  arrival.receives.assign(out.item.members.size(), 0);
+  for (const auto& [source, target] : out.item.pairs) {
+    if (source == out.item.position) {
+      arrival.sends[static_cast<size_t>(target)] = in->box.volume();
+    }
+    if (target == out.item.position) {
+      arrival.receives[static_cast<size_t>(source)] = to->box.volume();
+    }
+  }
+  arrival.total_elems = -1;
+  arrival.local_elems = in != nullptr ? in->box.volume() : 0;
+}
+
+// all_to_all: what goes to and comes from each member, by `counts`/`receives` (rows), by the blocks
+// of the layouts, or in equal parts.
+bool Engine::resolve_blocks(Step& step, OpenItem& out, const Placement* in, const Placement* to) {
+  CommunicationItem& item = out.item;
+  const size_t n = item.members.size();
+  const auto from_rows = [&](const std::vector<IndexCodeId>& exprs, const Placement& p,
+                             std::vector<int64_t>& counts) {
+    for (const IndexCodeId e : exprs) {
+      int64_t rows = 0;
+      if (!evaluate(step, e, rows)) return false;
+      counts.push_back(rows * row_elems(p));
+    }
+    return true;
+  };
+  const auto from_layout = [&](const Placement& p, std::vector<int64_t>& counts) {
+    if (p.blocks.size() == n) {
+      for (const Box& b : p.blocks) counts.push_back(b.volume());
+    } else {
+      counts = cut_counts(p.box.volume(), row_elems(p), n);
+    }
+  };
+  if (step.code.exprs.empty()) {
+    from_layout(*in, item.send_counts);
+  } else if (!from_rows(step.code.exprs, *in, item.send_counts)) {
+    return false;
+  }
+  if (!step.code.more_exprs.empty()) {
+    if (!from_rows(step.code.more_exprs, *to, item.recv_counts)) return false;
+  } else if (step.code.exprs.empty()) {
+    from_layout(*to, item.recv_counts);
+  } else if (!receives_of(step, item, *to)) {
+    return false;
+  }
+  const auto fits = [&](const std::vector<int64_t>& counts, const Placement& p) {
+    int64_t total = 0;
+    for (const int64_t c : counts) {
+      if (c < 0) return false;
+      total += c;
+    }
+    return counts.size() == n && total <= p.box.volume();
+  };
+  if (!fits(item.send_counts, *in) || !fits(item.recv_counts, *to)) {
+    return fault(
+        step, "collective_mismatch",
+        fmt::format("rank {}: the counts of {} do not fit its buffers", step.rank, name_of(step)));
+  }
+  out.arrival.sends = item.send_counts;
+  out.arrival.receives = item.recv_counts;
+  out.arrival.local_elems = sum_of(item.send_counts);
+  out.arrival.total_elems = -1;
+  return true;
+}
+
+// `counts` without `receives`: what member m sends to this position, where the counts depend on
+// nothing but the rank; else what the output's layout says.
+bool Engine::receives_of(Step& step, CommunicationItem& item, const Placement& to) {
+  const IndexCodeId own = step.code.exprs[static_cast<size_t>(item.position)];
+  if (!code->exprs[own].is_static()) {
+    item.recv_counts = to.blocks.size() == item.members.size()
+                           ? std::vector<int64_t>{}
+                           : cut_counts(to.box.volume(), row_elems(to), item.members.size());
+    for (const Box& b : to.blocks) item.recv_counts.push_back(b.volume());
+    return true;
+  }
+  for (const Rank m : item.members) {
+    int64_t rows = 0;
+    if (!code->exprs[own].evaluate(nullptr, code->rank_tables, m, rows)) {
+      return fault(
+          step, "index_error",
+          fmt::format("rank {}: counts of {} can not be evaluated", step.rank, name_of(step)));
+    }
+    item.recv_counts.push_back(rows * row_elems(to));
+  }
+  return true;
+}
+
+}  // namespace hostir::interp
