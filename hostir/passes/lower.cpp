@@ -156,7 +156,13 @@ std::span<const LowerPhase> all_lower_phases() { return kPhases; }
 
 Expected<Lowered> lower(const Program& program, std::string_view fusion,
                         const LowerOptions& options) {
-  return Driver(program, fusion, options).run();
+  auto lowered = Driver(program, fusion, options).run();
+  if (lowered) return lowered;
+  for (Diagnostic& d : lowered.error().diagnostics) {
+    if (d.id != "index_unbound") continue;
+    d.notes.push_back({"a pass needs this size as a number: bind it, as with --size N=8", {}});
+  }
+  return lowered;
 }
 
 }  // namespace hostir

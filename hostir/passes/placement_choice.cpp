@@ -114,10 +114,9 @@ std::optional<OpChooser::Partial> OpChooser::partial_operands(const Instruction&
   }
   if (!any) return std::nullopt;
   if (rule != PartialUse::kAllAlike) return p;
+  // A whole operand among them can be made partial without communication.
   for (size_t o = 0; o < i.operands.size(); ++o) {
-    if (partial_use(bound.call, o, p.kind) == PartialUse::kAllAlike && !p.operands[o]) {
-      return std::nullopt;
-    }
+    if (partial_use(bound.call, o, p.kind) == PartialUse::kAllAlike) p.operands[o] = true;
   }
   return p;
 }
@@ -198,6 +197,8 @@ double OpChooser::result_cost(ValueId value, const Sharding& held) const {
 
 // The reduce of `value`, or what is left to pay for it where its only user lets it stay partial.
 double OpChooser::future_cost(ValueId value, const Sharding& held, int depth) const {
+  const Wish& wish = wishes_[value.index];
+  if (wish.returned_partial && wish.sharding.unreduced == held.unreduced) return 0;
   const double now =
       reduce_ns(mesh_, tensor_type(source_, value), held, wishes_[value.index].sharding);
   if (depth == 0) return now;

@@ -36,6 +36,7 @@ struct OpChoice {
 struct Wish {
   Sharding sharding;
   bool fixed = false;
+  bool returned_partial = false;  // a declared result is partial as the wish says
 };
 
 class OpChooser {

@@ -144,8 +144,8 @@ class Planner {
         s.unpack = !cut_on_dimension_0(current_, s.axes);
         break;
       case StepKind::kAllToAll:
-        s.pack = !cut_on_dimension_0(s.to, s.axes);
-        s.unpack = !cut_on_dimension_0(current_, s.axes);
+        s.pack = !evenly_cut_on_dimension_0(s.to, s.axes);
+        s.unpack = !evenly_cut_on_dimension_0(current_, s.axes);
         break;
       case StepKind::kLocal:
       case StepKind::kAllReduce:
@@ -159,6 +159,14 @@ class Planner {
     const AxisList& cut = sharding.dims[0].axes;
     const AxisList head = without(mesh_, cut, axes);
     return is_prefix(mesh_, head, cut) && suffix_after(mesh_, cut, head) == axes;
+  }
+
+  // Plain buffers of an all_to_all are taken as cut once, rows over members: only a single axis
+  // does that, and only if it is no continuation of the one before.
+  bool evenly_cut_on_dimension_0(const Sharding& sharding, const AxisList& axes) const {
+    if (axes.size() != 1 || !cut_on_dimension_0(sharding, axes)) return false;
+    const AxisList head = without(mesh_, sharding.dims[0].axes, axes);
+    return head.empty() || head.back().name != axes.front().name;
   }
 
   // Cuts further, locally, wherever the target only adds unused axes.

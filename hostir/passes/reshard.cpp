@@ -56,6 +56,7 @@ class Resharder {
       const Sharding& s = *sharding_of(v.type);
       wishes_.push_back({effective(mesh_, s), closed(s)});
     }
+    wish_for_partial_results();
     for (const Parameter& p : source_.params) {
       TensorType type = tensor_type(source_, p.value);
       type.sharding = wishes_[p.value.index].sharding;
@@ -63,6 +64,18 @@ class Resharder {
       out_.value(made).span = source_.value(p.value).span;
       out_.params.push_back({made, p.inout});
       versions_.add(p.value, {made, *type.sharding});
+    }
+  }
+
+  // A declared result that is partial lets its value be so.
+  void wish_for_partial_results() {
+    const Instruction& ret = source_.instr(body_of(source_).back());
+    for (size_t r = 0; r < ret.operands.size() && r < source_.results.size(); ++r) {
+      const Sharding* declared = sharding_of(source_.results[r].type);
+      Wish& wish = wishes_[ret.operands[r].value.index];
+      if (declared == nullptr || wish.fixed || !effective(mesh_, *declared).is_partial()) continue;
+      wish.sharding = effective(mesh_, *declared);
+      wish.returned_partial = true;
     }
   }
 

@@ -1,0 +1,223 @@
+// What propagation and resharding decide, on small fusions: Shardy's cases where the rules agree,
+// the table recorded from PyTorch, partial sums, uneven reshapes.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "hostir/ops/record.h"
+#include "hostir/passes/lower.h"
+#include "hostir/text/parser.h"
+#include "hostir/text/printer.h"
+
+namespace hostir {
+namespace {
+
+Lowered lowered(const std::string& text, LowerPhase until = LowerPhase::kLifetimes) {
+  const auto program = text::parse_program(text);
+  EXPECT_TRUE(program) << (program ? "" : program.error().message()) << "\n" << text;
+  if (!program) return {};
+  LowerOptions options;
+  options.until = until;
+  options.dump = [&](LowerPhase phase, const Program& p) {
+    const std::string printed = text::print(p);
+    const auto again = text::parse_program(printed);
+    EXPECT_TRUE(again && *again == p)
+        << name(phase) << ": " << (again ? "unequal" : again.error().message()) << "\n"
+        << printed;
+  };
+  auto result = lower(*program, program->main_function()->name, options);
+  EXPECT_TRUE(result) << (result ? "" : result.error().message());
+  return result ? std::move(*result) : Lowered{};
+}
+
+std::string sharding(const Lowered& l, const std::string& value) {
+  const Function& f = l.sharded.values.empty() ? *l.program.find_function(l.function) : l.sharded;
+  const auto id = f.find_value(value);
+  return id ? sharding_of(f.value(*id).type)->dims_to_string() : "no %" + value;
+}
+
+std::string comms(const Lowered& l) {
+  std::string out;
+  for (const Instruction& i : l.program.find_function(l.function)->instructions) {
+    const OpRecord& op = record(i.kind);
+    if (op.op_class != OpClass::kCommunication) continue;
+    out += (out.empty() ? "" : " ") + std::string(op.mnemonic);
+  }
+  return out;
+}
+
+TEST(Propagate, ForwardsAndBackwards) {
+  const Lowered l = lowered(R"(mesh @m = <a=2, b=2>
+fusion @f(%p: tensor<8x8xf32> <@m, [{a}, {b}]>, %q: tensor<8x8xf32>, %r: tensor<8x16xf32>) -> (tensor<8x16xf32> <@m, [{?}, {?}]>) {
+  %s = add %p, %q
+  %d = matmul %s, %r
+  return %d
+})",
+                            LowerPhase::kPropagated);
+  EXPECT_EQ(sharding(l, "q"), "[{a, ?}, {b, ?}]");
+  EXPECT_EQ(sharding(l, "s"), "[{a, ?}, {b, ?}]");
+  EXPECT_EQ(sharding(l, "r"), "[{b, ?}, {?}]");
+  EXPECT_EQ(sharding(l, "d"), "[{a, ?}, {?}], unreduced={b}");
+}
+
+TEST(Propagate, PointwiseBeforeContraction) {
+  const Lowered l = lowered(R"(mesh @m = <a=2, b=2>
+fusion @f(%p: tensor<8x8xf32> <@m, [{a, ?}, {?}]>, %q: tensor<8x8xf32>) -> (tensor<8x8xf32> <@m, [{?}, {a, ?}]>) {
+  %d = matmul %p, %q
+  %e = add %d, %d
+  %g = add %e, %e
+  return %g
+})",
+                            LowerPhase::kPropagated);
+  EXPECT_EQ(sharding(l, "d"), "[{?}, {a, ?}]");
+  EXPECT_EQ(sharding(l, "q"), "[{?}, {a, ?}]");
+}
+
+TEST(Propagate, ReshapeKeepsWhatBoxesAllow) {
+  const auto through = [](const std::string& axes, const std::string& from, const std::string& cut,
+                          const std::string& to) {
+    const Lowered l =
+        lowered("mesh @m = <" + axes + ">\nfusion @f(%p: tensor<" + from + "xf32> <@m, " + cut +
+                    ">) -> (tensor<" + to + "xf32>) {\n  %y = reshape %p : tensor<" + to +
+                    "xf32>\n  %z = neg %y\n  return %z\n}",
+                LowerPhase::kSharded);
+    return sharding(l, "y");
+  };
+  EXPECT_EQ(through("a=2, b=2", "2x4", "[{a}, {b}]", "8"), "[{a, b}]");
+  EXPECT_EQ(through("a=2, b=2", "4x4", "[{a}, {}]", "16"), "[{a}]");
+  EXPECT_EQ(through("a=2, b=2", "8", "[{b, a}]", "2x4"), "[{b}, {a}]");
+  EXPECT_EQ(through("a=4, b=2", "8", "[{a}]", "2x4"), "[{a:(1)2}, {a:(2)2}]");
+  // Three parts of eight are 3, 3, 2: no rank has whole rows of four.
+  EXPECT_EQ(through("a=3", "8", "[{a}]", "2x4"), "[{}, {}]");
+  EXPECT_EQ(through("a=3", "2x4", "[{a}, {}]", "8"), "[{}]");
+  // Ten over four at once is 3, 3, 3, 1; over two and two it is 3, 2, 3, 2.
+  EXPECT_EQ(through("a=4", "10", "[{a}]", "2x5"), "[{a:(1)2}, {}]");
+  EXPECT_EQ(through("a=2, b=2", "10", "[{a, b}]", "2x5"), "[{a}, {b}]");
+}
+
+TEST(Reshard, PartialSumsAreReducedOnceWhereThatSaves) {
+  const std::string head = R"(mesh @m = <x=2>
+fusion @f(%a: tensor<8x6xf32> <@m, [{}, {x}]>, %b: tensor<6x4xf32> <@m, [{x}, {}]>, %c: tensor<8x4xf32> <@m, [{}, {}]>) -> (tensor<8x4xf32> <@m, [{}, {}]>) {
+  %p = matmul %a, %b
+  %q = matmul %a, %b
+)";
+  EXPECT_EQ(comms(lowered(head + "  %s = add %p, %q\n  return %s\n}")), "all_reduce");
+  EXPECT_EQ(
+      comms(lowered(head + "  %u = neg %p\n  %v = neg %q\n  %s = add %u, %v\n  return %s\n}")),
+      "all_reduce");
+  // One partial operand alone: a tie, so it is reduced first.
+  const Lowered tie = lowered(head + "  %s = mul %p, %c\n  return %s\n}");
+  EXPECT_EQ(sharding(tie, "s"), "[{}, {}]");
+  // A product of two partial sums is no partial sum.
+  EXPECT_EQ(comms(lowered(head + "  %s = mul %p, %q\n  return %s\n}")), "all_reduce all_reduce");
+  // A later reduction makes less of it.
+  const Lowered less = lowered(head.substr(0, head.find("8x4xf32> <@m, [{}, {}]>) {")) +
+                               R"(8xf32> <@m, [{}]>) {
+  %p = matmul %a, %b
+  %s = reduce_sum %p {dims = [1]}
+  return %s
+})");
+  EXPECT_EQ(sharding(less, "s"), "[{}], unreduced={x}");
+  EXPECT_EQ(comms(less), "all_reduce");
+}
+
+TEST(Reshard, GatheredOnceForAllUses) {
+  const Lowered l = lowered(R"(mesh @m = <tp=2>
+fusion @f(%x: tensor<6x8xf32> <@m, [{tp}, {}]>, %wq: tensor<8x8xf32> <@m, [{tp}, {}]>, %wk: tensor<8x8xf32> <@m, [{tp}, {}]>, %wv: tensor<8x8xf32> <@m, [{tp}, {}]>)
+    -> (tensor<6x8xf32> <@m, [{}, {tp}]>, tensor<6x8xf32> <@m, [{}, {tp}]>, tensor<6x8xf32> <@m, [{}, {tp}]>) {
+  %q = linear %x, %wq : tensor<6x8xf32> <@m, [{}, {tp}]>
+  %k = linear %x, %wk : tensor<6x8xf32> <@m, [{}, {tp}]>
+  %v = linear %x, %wv : tensor<6x8xf32> <@m, [{}, {tp}]>
+  return %q, %k, %v
+})");
+  EXPECT_EQ(comms(l), "all_gather");
+}
+
+TEST(Reshard, MeanOverACutDimension) {
+  const Lowered l = lowered(R"(mesh @m = <dp=4>
+fusion @f(%x: tensor<5x3xf32> <@m, [{dp}, {}]>) -> (%y: tensor<3xf32> <@m, [{}]>) {
+  %y = reduce_mean %x {dims = [0]}
+  return %y
+})");
+  EXPECT_EQ(comms(l), "all_reduce");
+  EXPECT_EQ(sharding(l, "y"), "[{}]");
+}
+
+// matmul and pointwise rows of the table: no more collectives than PyTorch has.
+TEST(Reshard, NoMoreCollectivesThanRecorded) {
+  std::ifstream in("tests/truth/ops_w4.csv");
+  std::string row;
+  std::getline(in, row);
+  const std::map<std::string, std::pair<std::string, int>> ops = {{"mm", {"matmul", 2}},
+                                                                  {"add", {"add", 2}},
+                                                                  {"mul", {"mul", 2}},
+                                                                  {"relu", {"relu", 1}},
+                                                                  {"gelu", {"gelu", 1}}};
+  const auto spelled = [](const std::string& p) -> std::string {
+    if (p == "S0") return "[{x}, {}]";
+    if (p == "S1") return "[{}, {x}]";
+    return p == "P" ? "[{}, {}], unreduced={x}" : "[{}, {}]";
+  };
+  int rows = 0;
+  while (std::getline(in, row)) {
+    std::istringstream cells(row);
+    std::string op, operands, result, counts;
+    std::getline(cells, op, ',');
+    std::getline(cells, operands, ',');
+    std::getline(cells, result, ',');
+    std::getline(cells, counts);
+    const auto known = ops.find(op);
+    if (known == ops.end()) continue;
+    int allowed = 0;
+    for (size_t at = counts.find(": "); at != std::string::npos; at = counts.find(": ", at + 1)) {
+      allowed += std::stoi(counts.substr(at + 2));
+    }
+    std::istringstream words(operands);
+    std::string text = "mesh @m = <x=4>\nfusion @f(";
+    std::string placement;
+    for (int o = 0; words >> placement; ++o) {
+      text += std::string(o ? ", %b" : "%a") + ": tensor<8x8xf32> <@m, " + spelled(placement) + ">";
+    }
+    text += ") -> (tensor<8x8xf32> <@m, " + spelled(result) +
+            ">) {\n  %y = " + known->second.first + " %a" +
+            (known->second.second == 2 ? ", %b" : "") + "\n  return %y\n}";
+    std::istringstream found(comms(lowered(text)));
+    int ours = 0;
+    for (std::string word; found >> word;) ++ours;
+    EXPECT_LE(ours, allowed) << row;
+    ++rows;
+  }
+  EXPECT_GE(rows, 50);
+}
+
+TEST(Lower, ExplainsAnAxisAndACollective) {
+  const Lowered l = lowered(R"(mesh @m = <tp=2>
+fusion @f(%x: tensor<4x6xf32> <@m, [{}, {tp}]>, %w: tensor<6x8xf32>) -> (%y: tensor<4x8xf32> <@m, [{}, {}]>) {
+  %y = matmul %x, %w
+  return %y
+})");
+  EXPECT_NE(to_string(about(l.explanation, "w")).find("{tp} on dimension 0: matmul at @f#1"),
+            std::string::npos);
+  EXPECT_NE(to_string(about(l.explanation, "y")).find("all_reduce over {tp}"), std::string::npos);
+}
+
+TEST(Lower, KeptValuesGetBuffers) {
+  const auto program = text::parse_program(R"(fusion @f(%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {
+  %h = exp %x
+  %y = neg %h
+  return %y
+})");
+  ASSERT_TRUE(program);
+  LowerOptions options;
+  options.keep = {"h"};
+  const auto l = lower(*program, "f", options);
+  ASSERT_TRUE(l) << l.error().message();
+  EXPECT_TRUE(l->program.find_function("f.host")->find_value("h").has_value());
+  options.keep = {"nothing"};
+  EXPECT_FALSE(lower(*program, "f", options));
+}
+
+}  // namespace
+}  // namespace hostir
