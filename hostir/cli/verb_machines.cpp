@@ -31,7 +31,8 @@ class MachinesVerb : public Verb {
       if (!machine_.empty() && m.name != machine_) continue;
       Program program;
       program.add_machine(m);
-      terminal.print((first ? "" : "\n") + text::print(program));
+      terminal.print((first ? "" : "\n") +
+                     text::print(program, {.machine_fields = text::MachineFields::kAll}));
       first = false;
     }
     return 0;

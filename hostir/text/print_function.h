@@ -61,6 +61,6 @@ class FunctionPrinter {
 
 std::string print_test(const TestPiece& test);
 std::string print_mesh(const Mesh& mesh);
-std::string print_machine(const Machine& machine);
+std::string print_machine(const Machine& machine, MachineFields fields);
 
 }  // namespace hostir::text

@@ -48,7 +48,7 @@ void print_piece(std::string& out, const Program& program, const Program::Piece&
     }
     case Program::PieceKind::kMachine:
       append_comments(out, piece.comments.leading, 0);
-      out += print_machine(program.machines[piece.index]) +
+      out += print_machine(program.machines[piece.index], options.machine_fields) +
              trailing_comment(piece.comments.trailing) + "\n";
       return;
     case Program::PieceKind::kFunction:
@@ -103,14 +103,16 @@ std::string print_mesh(const Mesh& mesh) {
   return out + "<" + list + ">";
 }
 
-std::string print_machine(const Machine& machine) {
+std::string print_machine(const Machine& machine, MachineFields fields) {
   std::string out;
   append_documentation(out, machine.documentation);
   out += "machine " + symbol_text(machine.name) + " {\n";
   for (const MachineField& field : machine_fields()) {
     const double value = field.get(machine);
-    if (value == field.get(default_machine())) continue;
-    out += "  " + field.name + " = " + number_to_string(value) + "\n";
+    if (fields == MachineFields::kChanged && value == field.get(default_machine())) continue;
+    std::string number = number_to_string(value);
+    if (number.ends_with(".0")) number.resize(number.size() - 2);
+    out += "  " + field.name + " = " + number + "\n";
   }
   return out + "}";
 }

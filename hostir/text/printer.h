@@ -14,8 +14,12 @@ namespace hostir::text {
 
 enum class DerivedComments : uint8_t { kNone, kAll };
 
+/// A machine that is written starts from the default one, so its text holds what differs from that.
+enum class MachineFields : uint8_t { kChanged, kAll };
+
 struct PrintOptions {
   DerivedComments derived = DerivedComments::kNone;
+  MachineFields machine_fields = MachineFields::kChanged;
 };
 
 std::string print(const SourceFileProgram& file, const PrintOptions& options = {});
