@@ -123,11 +123,11 @@ std::string ranks_table(const Snapshot& snapshot) {
   for (const auto& rank : snapshot.ranks) {
     const uint32_t line = snapshot.program->lines[rank->code];
     const bool done = rank->status == RankStatus::kDone;
-    rows.push_back(
-        {rank->rank == snapshot.focus ? "*" : " ", fmt::format("{}", rank->rank),
-         status_text(*rank), done ? "-" : rank->address, done ? "-" : fmt::format("{}", line),
-         done ? "-" : rank->op, loop_text(*rank), fmt::format("{}", rank->outstanding()),
-         fmt::format("{} ns", rank->host_clock_ns), rank->waits ? rank->waits->sentence : ""});
+    rows.push_back({rank->rank == snapshot.focus ? "*" : " ", fmt::format("{}", rank->rank),
+                    status_text(*rank), done ? "-" : rank->address,
+                    done ? "-" : fmt::format("{}", line), done ? "-" : rank->op, loop_text(*rank),
+                    fmt::format("{}", rank->outstanding()),
+                    fmt::format("{} ns", rank->host_clock_ns), wait_text(snapshot, *rank)});
   }
   return aligned(rows);
 }
