@@ -24,8 +24,8 @@ class ContractionStep final : public Step {
  public:
   ContractionStep(ContractionPlan plan, const TileOps& ops) : plan_(std::move(plan)), ops_(ops) {}
 
-  /// False where some product of the cut is not to be had.
-  bool create() {
+  void create() {
+    if (plan_.epilogue.extents.size() == 1) add_unit_dimension();
     join_batch_with_rows(plan_);
     compute_dtype_ = plan_.a.dtype == DType::kBF16 && onednn::has_native_bf16()
                          ? DType::kBF16
@@ -35,16 +35,13 @@ class ContractionStep final : public Step {
     cut_ = cut_contraction(plan_);
     plan_.epilogue.assign_slots();
     choose_target();
-    if (compute_dtype_ == DType::kF64 || plan_.k == 0) return true;
+    if (compute_dtype_ == DType::kF64 || plan_.k == 0) return;
     for (const int64_t rows : sizes_of(cut_.rows)) {
       for (const int64_t columns : sizes_of(cut_.columns)) {
-        auto product =
+        plain_[{rows, columns}] =
             onednn::Matmul::create(spec(rows, columns), onednn::Weights::kPlain, nullptr);
-        if (product == nullptr) return false;
-        plain_[{rows, columns}] = std::move(product);
       }
     }
-    return true;
   }
 
   void run(const RunContext& context) override {
@@ -104,6 +101,16 @@ class ContractionStep final : public Step {
   }
   static int64_t column_stride(const MatrixOperand& operand) { return operand.view.strides.back(); }
   int64_t element_bytes() const { return size_bytes(compute_dtype_); }
+
+  /// A vector times a matrix is a matrix of one row.
+  void add_unit_dimension() {
+    TileProgram& program = plan_.epilogue;
+    program.extents.insert(program.extents.begin(), 1);
+    for (TileLoad& load : program.loads) load.view.strides.insert(load.view.strides.begin(), 0);
+    for (TileStore& store : program.stores) {
+      store.view.strides.insert(store.view.strides.begin(), program.extents.back());
+    }
+  }
 
   /// Takes the operand as it is, or plans its copy and lets the view describe that.
   void prepare(MatrixOperand& operand, int64_t rows, int64_t columns, Preparation& preparation) {
@@ -263,10 +270,27 @@ class ContractionStep final : public Step {
         std::memset(c + r * c_row * size_bytes(head_dtype()), 0,
                     static_cast<size_t>(columns * size_bytes(head_dtype())));
       }
+    } else if (compute_dtype_ == DType::kF32) {
+      multiply_plainly(reinterpret_cast<const float*>(a), reinterpret_cast<const float*>(b),
+                       reinterpret_cast<float*>(c), rows, columns, c_row);
     } else {
       ops_.matmul_f64(reinterpret_cast<const double*>(a), row_stride(plan_.a),
                       reinterpret_cast<const double*>(b), row_stride(plan_.b),
                       reinterpret_cast<double*>(c), c_row, rows, columns, plan_.k);
+    }
+  }
+
+  /// Where oneDNN has no product.
+  void multiply_plainly(const float* a, const float* b, float* c, int64_t rows, int64_t columns,
+                        int64_t c_row) const {
+    for (int64_t i = 0; i < rows; ++i) {
+      float* out = c + i * c_row;
+      std::fill_n(out, columns, 0.0f);
+      for (int64_t p = 0; p < plan_.k; ++p) {
+        const float x = a[i * row_stride(plan_.a) + p * column_stride(plan_.a)];
+        const float* y = b + p * row_stride(plan_.b);
+        for (int64_t j = 0; j < columns; ++j) out[j] += x * y[j * column_stride(plan_.b)];
+      }
     }
   }
 
@@ -288,7 +312,8 @@ class ContractionStep final : public Step {
 
 std::unique_ptr<Step> make_contraction_step(ContractionPlan plan, const TileOps& ops) {
   auto step = std::make_unique<ContractionStep>(std::move(plan), ops);
-  return step->create() ? std::move(step) : nullptr;
+  step->create();
+  return step;
 }
 
 }  // namespace hostir::cpu

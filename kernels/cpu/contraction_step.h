@@ -29,7 +29,7 @@ struct ContractionPlan {
   std::string description;  // "matmul+gelu"
 };
 
-/// Null where the dtype or oneDNN does not do it.
+/// For f64, f32, bf16 and f16.
 std::unique_ptr<Step> make_contraction_step(ContractionPlan plan, const TileOps& ops);
 
 }  // namespace hostir::cpu

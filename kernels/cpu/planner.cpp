@@ -2,53 +2,17 @@
 
 #include <fmt/core.h>
 
-#include <array>
-#include <map>
-
 #include "hostir/ops/record.h"
-#include "kernels/cpu/contraction_step.h"
+#include "kernels/cpu/plan_contraction.h"
+#include "kernels/cpu/plan_fold.h"
 #include "kernels/cpu/reference_executor.h"
-#include "kernels/cpu/reference_reduce.h"
-#include "kernels/cpu/reference_support.h"
+#include "kernels/cpu/reference_step.h"
 #include "kernels/cpu/tile_emit.h"
 #include "kernels/cpu/tile_step.h"
 #include "kernels/cpu/views.h"
 
 namespace hostir::cpu {
 namespace {
-
-struct Folder {
-  OpKind kind;
-  Fold fold;
-  bool is_mean;
-};
-constexpr std::array<Folder, 5> kFolders = {{{OpKind::reduce_sum, Fold::kSum, false},
-                                             {OpKind::reduce_mean, Fold::kSum, true},
-                                             {OpKind::reduce_prod, Fold::kProd, false},
-                                             {OpKind::reduce_min, Fold::kMin, false},
-                                             {OpKind::reduce_max, Fold::kMax, false}}};
-
-const Folder* find_folder(OpKind kind) {
-  for (const Folder& folder : kFolders) {
-    if (folder.kind == kind) return &folder;
-  }
-  return nullptr;
-}
-
-enum class RightLayout : uint8_t { kRowsAreK, kRowsAreN };
-struct Product {
-  OpKind kind;
-  RightLayout layout;
-};
-constexpr std::array<Product, 2> kProducts = {
-    {{OpKind::matmul, RightLayout::kRowsAreK}, {OpKind::linear, RightLayout::kRowsAreN}}};
-
-const Product* find_product(OpKind kind) {
-  for (const Product& product : kProducts) {
-    if (product.kind == kind) return &product;
-  }
-  return nullptr;
-}
 
 /// Ops on one box that are computed together.
 struct Group {
@@ -59,26 +23,6 @@ struct Group {
   std::vector<uint32_t> values;                  // defined in the group
   std::unique_ptr<ContractionPlan> contraction;  // whose epilogue the group is
   bool open = true;
-};
-
-class ReferenceStep final : public Step {
- public:
-  ReferenceStep(const BoundKernel& kernel, const Instruction& instruction)
-      : kernel_(kernel), instruction_(instruction) {}
-  void run(const RunContext& context) override {
-    std::vector<ConstMemory> read(context.values.size());
-    for (size_t v = 0; v < read.size(); ++v) {
-      read[v] = {context.values[v].data, context.values[v].bytes};
-    }
-    run_reference(kernel_, instruction_, read, context.values);
-  }
-  std::string description() const override {
-    return fmt::format("{} reference", record(instruction_.kind).mnemonic);
-  }
-
- private:
-  const BoundKernel& kernel_;
-  const Instruction& instruction_;
 };
 
 class Planner {
@@ -218,88 +162,34 @@ class Planner {
   }
 
   bool add_fold(const Instruction& instruction) {
-    const Folder* folder = find_folder(instruction.kind);
-    if (folder == nullptr || is_packed(instruction)) return false;
+    std::optional<TileFold> fold = plan_fold(kernel_, instruction);
+    if (!fold || is_packed(instruction)) return false;
     const uint32_t operand = instruction.operands[0].value.index;
-    const uint32_t result = instruction.results[0].index;
-    if (placement(operand).dtype != placement(result).dtype) return false;
-    if (folder->is_mean && !is_float(placement(result).dtype)) return false;
-    const auto strides = fold_strides(instruction);
-    if (!strides) return false;
+    const Box& box = placement(operand).box;
     const int from = group_of_[operand];
     if (from >= 0 && groups_[static_cast<size_t>(from)]->contraction) close(from);
-    settle(operand, placement(operand).box);
-    size_t g = group_for(placement(operand).box);
-    if (groups_[g]->contraction) {
+    settle(operand, box);
+    size_t g = group_for(box);
+    if (groups_[g]->contraction) {  // pieces of a product cut the columns that a fold would join
       close(static_cast<int>(g));
-      g = group_for(placement(operand).box);
+      g = group_for(box);
     }
     if (!bring(operand, g)) return false;
-    TileFold fold;
-    fold.reg = groups_[g]->builder.find(operand);
-    fold.fold = folder->fold;
-    fold.dtype = placement(operand).dtype;
-    fold.lane = lane_of(fold.dtype);
-    fold.view = {result, 0, *strides};
-    fold.elems = placement(result).box.volume();
-    fold.divisor = folded_elems(instruction);
-    fold.is_mean = folder->is_mean;
-    groups_[g]->builder.program().folds.push_back(std::move(fold));
+    fold->reg = groups_[g]->builder.find(operand);
+    groups_[g]->builder.program().folds.push_back(std::move(*fold));
     groups_[g]->members.push_back(&instruction);
-    group_of_[result] = static_cast<int>(g);
+    group_of_[instruction.results[0].index] = static_cast<int>(g);
     return true;
   }
 
-  std::vector<bool> folded_dims(const Instruction& instruction) const {
-    std::vector<bool> folded(placement(instruction.operands[0].value.index).global.size(), false);
-    if (const IntList* dims = instruction.attributes.get<IntList>("dims")) {
-      for (const int64_t d : *dims) folded[static_cast<size_t>(d)] = true;
-    }
-    return folded;
-  }
-
-  int64_t folded_elems(const Instruction& instruction) const {
-    const std::vector<bool> folded = folded_dims(instruction);
-    int64_t elems = 1;
-    for (size_t d = 0; d < folded.size(); ++d) {
-      if (folded[d]) elems *= placement(instruction.operands[0].value.index).global[d];
-    }
-    return elems;
-  }
-
-  /// Accumulator strides by operand dimension; nullopt where the boxes do not correspond.
-  std::optional<Extents> fold_strides(const Instruction& instruction) const {
-    const Placement& in = placement(instruction.operands[0].value.index);
-    const Placement& out = placement(instruction.results[0].index);
-    const std::vector<bool> folded = folded_dims(instruction);
-    const bool keeps_dims = out.global.size() == in.global.size();
-    const Extents dense = strides_of(out.local());
-    Extents strides(in.global.size(), 0);
-    size_t next = 0;
-    for (size_t d = 0; d < in.global.size(); ++d) {
-      if (folded[d]) continue;
-      const size_t r = keeps_dims ? d : next++;
-      if (r >= out.box.lo.size() || out.box.lo[r] != in.box.lo[d] ||
-          out.box.hi[r] != in.box.hi[d]) {
-        return std::nullopt;
-      }
-      strides[d] = dense[r];
-    }
-    return strides;
-  }
-
-  // Products.
-
   bool add_product(const Instruction& instruction) {
-    const Product* product = find_product(instruction.kind);
+    if (!is_product(kernel_, instruction) || is_packed(instruction)) return false;
     const uint32_t result = instruction.results[0].index;
-    if (product == nullptr || is_packed(instruction) || !is_float(placement(result).dtype)) {
-      return false;
-    }
     for (const Operand& operand : instruction.operands) {
       if (group_of_[operand.value.index] >= 0) close(group_of_[operand.value.index]);
     }
-    auto plan = contraction_plan(instruction, product->layout);
+    const ViewOf view = [this](uint32_t value) { return view_of(value); };
+    auto plan = plan_contraction(kernel_, instruction, view);
     if (!plan) return false;
     const Box& box = placement(result).box;
     for (size_t g = 0; g < groups_.size(); ++g) {
@@ -307,63 +197,10 @@ class Planner {
     }
     const size_t g = group_for(box);
     TileBuilder& builder = groups_[g]->builder;
-    builder.load_product(result, bias_view(instruction));
+    builder.load_product(result, plan_bias(kernel_, instruction, view));
     groups_[g]->contraction = std::move(plan);
     join(instruction, g);
     return true;
-  }
-
-  /// The bias of a linear, broadcast over the rows.
-  std::optional<StridedView> bias_view(const Instruction& instruction) const {
-    if (instruction.operands.size() < 3) return std::nullopt;
-    const uint32_t bias = instruction.operands[2].value.index;
-    const Box& box = placement(instruction.results[0].index).box;
-    StridedView view = view_of(bias);
-    view.offset += (box.lo.back() - placement(bias).box.lo[0]) * view.strides[0];
-    view.strides.insert(view.strides.begin(), box.lo.size() - 1, 0);
-    return view;
-  }
-
-  std::unique_ptr<ContractionPlan> contraction_plan(const Instruction& instruction,
-                                                    RightLayout layout) const {
-    const uint32_t left = instruction.operands[0].value.index;
-    const uint32_t right = instruction.operands[1].value.index;
-    const uint32_t result = instruction.results[0].index;
-    const Placement& a = placement(left);
-    const Placement& b = placement(right);
-    const Placement& out = placement(result);
-    if (a.dtype != out.dtype || b.dtype != out.dtype) return nullptr;
-    auto plan = std::make_unique<ContractionPlan>();
-    plan->a = {view_of(left), a.dtype};
-    plan->b = {view_of(right), b.dtype};
-    plan->result = result;
-    // Boxes must correspond dimension by dimension; anything else goes through the plain loops.
-    const size_t b_rank = b.global.size();
-    const size_t k_dim = layout == RightLayout::kRowsAreK ? b_rank - 2 : b_rank - 1;
-    const size_t n_dim = layout == RightLayout::kRowsAreK ? b_rank - 1 : b_rank - 2;
-    const auto same = [](const Placement& p, size_t d, const Placement& q, size_t e) {
-      return p.box.lo[d] == q.box.lo[e] && p.box.hi[d] == q.box.hi[e];
-    };
-    const size_t rank = out.global.size();
-    bool fits = same(a, rank - 1, b, k_dim) && same(out, rank - 1, b, n_dim);
-    for (size_t d = 0; d + 1 < rank; ++d) fits = fits && same(out, d, a, d);
-    for (size_t d = 0; b_rank > 2 && d + 2 < rank; ++d) fits = fits && same(out, d, b, d);
-    if (instruction.operands.size() > 2) {
-      const Box& bias = placement(instruction.operands[2].value.index).box;
-      fits = fits && bias.lo[0] <= out.box.lo.back() && bias.hi[0] >= out.box.hi.back();
-    }
-    if (!fits) return nullptr;
-    if (layout == RightLayout::kRowsAreN)
-      std::swap(plan->b.view.strides[0], plan->b.view.strides[1]);
-    Extents& b_strides = plan->b.view.strides;
-    if (rank > 2 && b_rank == 2) b_strides.insert(b_strides.begin(), rank - 2, 0);
-    if (rank == 1) plan->a.view.strides.insert(plan->a.view.strides.begin(), 0);
-    const Extents local = out.local();
-    plan->n = local.back();
-    plan->m = rank == 1 ? 1 : local[rank - 2];
-    plan->k = a.local().back();
-    if (rank > 2) plan->batch.assign(local.begin(), local.end() - 2);
-    return plan;
   }
 
   // 3. Closing.
@@ -420,38 +257,8 @@ class Planner {
     touch(plan.a.view.value);
     touch(plan.b.view.value);
     plan.epilogue = program;
-    if (program.extents.size() == 1) add_unit_dimension(plan.epilogue);
     plan.description = std::move(text);
-    auto step = make_contraction_step(plan, ops_);
-    if (step != nullptr) {
-      plan_.steps.push_back(std::move(step));
-      return;
-    }
-    emit_by_reference(group, program);
-  }
-
-  /// oneDNN refused: the product through the plain loops, the epilogue from memory.
-  void emit_by_reference(Group& group, const TileProgram& program) {
-    const uint32_t result = group.contraction->result;
-    touch(result);
-    plan_.steps.push_back(std::make_unique<ReferenceStep>(kernel_, *group.members[0]));
-    TileProgram epilogue = program;
-    for (TileLoad& load : epilogue.loads) {
-      if (load.view.value == result) load.dtype = placement(result).dtype;
-    }
-    std::erase_if(epilogue.stores,
-                  [&](const TileStore& store) { return store.view.value == result; });
-    if (!epilogue.stores.empty()) {
-      plan_.steps.push_back(make_tile_step(std::move(epilogue), ops_, "epilogue"));
-    }
-  }
-
-  static void add_unit_dimension(TileProgram& program) {
-    program.extents.insert(program.extents.begin(), 1);
-    for (TileLoad& load : program.loads) load.view.strides.insert(load.view.strides.begin(), 0);
-    for (TileStore& store : program.stores) {
-      store.view.strides.insert(store.view.strides.begin(), program.extents.back());
-    }
+    plan_.steps.push_back(make_contraction_step(plan, ops_));
   }
 
   bool all_loads_are_dense(const TileProgram& program) const {
@@ -492,7 +299,7 @@ class Planner {
       touch(result.index);
       in_memory_[result.index] = true;
     }
-    plan_.steps.push_back(std::make_unique<ReferenceStep>(kernel_, instruction));
+    plan_.steps.push_back(make_reference_step(kernel_, instruction));
   }
 
   const BoundKernel& kernel_;

@@ -1,0 +1,92 @@
+#include "kernels/cpu/plan_contraction.h"
+
+#include <array>
+#include <utility>
+
+#include "kernels/cpu/contraction.h"
+
+namespace hostir::cpu {
+namespace {
+
+struct Product {
+  OpKind kind;
+  RightLayout layout;
+};
+constexpr std::array<Product, 2> kProducts = {
+    {{OpKind::matmul, RightLayout::kRowsAreK}, {OpKind::linear, RightLayout::kRowsAreN}}};
+
+const Product* find_product(OpKind kind) {
+  for (const Product& product : kProducts) {
+    if (product.kind == kind) return &product;
+  }
+  return nullptr;
+}
+
+bool same_range(const Placement& p, size_t d, const Placement& q, size_t e) {
+  return p.box.lo[d] == q.box.lo[e] && p.box.hi[d] == q.box.hi[e];
+}
+
+/// Every dimension of the result, and k, is the same range in the operands.
+bool boxes_correspond(const Placement& a, const Placement& b, const Placement& out,
+                      RightLayout layout) {
+  const size_t rank = out.global.size();
+  const size_t b_rank = b.global.size();
+  const size_t k_dim = layout == RightLayout::kRowsAreK ? b_rank - 2 : b_rank - 1;
+  const size_t n_dim = layout == RightLayout::kRowsAreK ? b_rank - 1 : b_rank - 2;
+  bool same = same_range(a, rank - 1, b, k_dim) && same_range(out, rank - 1, b, n_dim);
+  for (size_t d = 0; d + 1 < rank; ++d) same = same && same_range(out, d, a, d);
+  for (size_t d = 0; b_rank > 2 && d + 2 < rank; ++d) same = same && same_range(out, d, b, d);
+  return same;
+}
+
+}  // namespace
+
+bool is_product(const BoundKernel& kernel, const Instruction& instruction) {
+  return find_product(instruction.kind) != nullptr &&
+         is_float(kernel.values[instruction.results[0].index].dtype);
+}
+
+std::unique_ptr<ContractionPlan> plan_contraction(const BoundKernel& kernel,
+                                                  const Instruction& instruction,
+                                                  const ViewOf& view_of) {
+  const RightLayout layout = find_product(instruction.kind)->layout;
+  const uint32_t left = instruction.operands[0].value.index;
+  const uint32_t right = instruction.operands[1].value.index;
+  const Placement& a = kernel.values[left];
+  const Placement& b = kernel.values[right];
+  const Placement& out = kernel.values[instruction.results[0].index];
+  if (a.dtype != out.dtype || b.dtype != out.dtype) return nullptr;
+  if (!boxes_correspond(a, b, out, layout)) return nullptr;
+  if (instruction.operands.size() > 2) {
+    const Box& bias = kernel.values[instruction.operands[2].value.index].box;
+    if (bias.lo[0] > out.box.lo.back() || bias.hi[0] < out.box.hi.back()) return nullptr;
+  }
+  auto plan = std::make_unique<ContractionPlan>();
+  plan->a = {view_of(left), a.dtype};
+  plan->b = {view_of(right), b.dtype};
+  plan->result = instruction.results[0].index;
+  Extents& b_strides = plan->b.view.strides;
+  if (layout == RightLayout::kRowsAreN) std::swap(b_strides[0], b_strides[1]);
+  const size_t rank = out.global.size();
+  if (rank > 2 && b_strides.size() == 2) b_strides.insert(b_strides.begin(), rank - 2, 0);
+  if (rank == 1) plan->a.view.strides.insert(plan->a.view.strides.begin(), 0);
+  const Extents local = out.local();
+  plan->n = local.back();
+  plan->m = rank == 1 ? 1 : local[rank - 2];
+  plan->k = a.local().back();
+  if (rank > 2) plan->batch.assign(local.begin(), local.end() - 2);
+  return plan;
+}
+
+std::optional<StridedView> plan_bias(const BoundKernel& kernel, const Instruction& instruction,
+                                     const ViewOf& view_of) {
+  if (instruction.operands.size() < 3) return std::nullopt;
+  const uint32_t bias = instruction.operands[2].value.index;
+  const Box& box = kernel.values[instruction.results[0].index].box;
+  StridedView view = view_of(bias);
+  view.offset += (box.lo.back() - kernel.values[bias].box.lo[0]) * view.strides[0];
+  view.strides.insert(view.strides.begin(), box.lo.size() - 1, 0);
+  return view;
+}
+
+}  // namespace hostir::cpu
