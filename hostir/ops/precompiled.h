@@ -1,5 +1,5 @@
-// What most files include, for builds with HOSTIR_PCH=ON. The dev build has it off, so that a file that
-// forgets an include is found there.
+// What most files include, for builds with HOSTIR_PCH=ON. The dev build has it off, so that a file
+// that forgets an include is found there.
 #pragma once
 
 #include <fmt/core.h>

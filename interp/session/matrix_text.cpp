@@ -76,8 +76,7 @@ std::string slice_name(const Extents& extents, int64_t slice) {
 
 std::string matrix_text(const Tensor& t, char format) {
   const int64_t elements = t.element_count();
-  if (elements == 0)
-    return fmt::format("  empty ({})\n", format_shape_text(t.dtype, t.extents));
+  if (elements == 0) return fmt::format("  empty ({})\n", format_shape_text(t.dtype, t.extents));
   const size_t rank = t.extents.size();
   if (rank == 0) return "  " + element_text(t, 0, format) + "\n";
   const int64_t columns = t.extents[rank - 1];

@@ -51,7 +51,8 @@ std::vector<float> random_floats(int64_t count) {
 }
 
 ConstMemory constant(const std::vector<float>& v, uint64_t version = 0) {
-  return {reinterpret_cast<const std::byte*>(v.data()), static_cast<int64_t>(v.size()) * 4, version};
+  return {reinterpret_cast<const std::byte*>(v.data()), static_cast<int64_t>(v.size()) * 4,
+          version};
 }
 Memory writable(std::vector<float>& v) {
   return {reinterpret_cast<std::byte*>(v.data()), static_cast<int64_t>(v.size()) * 4};
@@ -74,10 +75,12 @@ void BM_Copy(benchmark::State& state) {
 
 void run_chain(benchmark::State& state, const char* body) {
   const int64_t elems = state.range(0);
-  const Kernel kernel(fmt::format("kernel @k(%x: tensor<{0}xf32>) -> (%y: tensor<{0}xf32>) {{\n"
-                                  " %two = constant {{value = 2.0}} : tensor<{0}xf32>\n"
-                                  " %half = constant {{value = 0.5}} : tensor<{0}xf32>\n{1}"
-                                  " return %y\n}}", elems, body));
+  const Kernel kernel(
+      fmt::format("kernel @k(%x: tensor<{0}xf32>) -> (%y: tensor<{0}xf32>) {{\n"
+                  " %two = constant {{value = 2.0}} : tensor<{0}xf32>\n"
+                  " %half = constant {{value = 0.5}} : tensor<{0}xf32>\n{1}"
+                  " return %y\n}}",
+                  elems, body));
   const auto from = random_floats(elems);
   std::vector<float> to(from.size());
   const ConstMemory in = constant(from);
@@ -97,9 +100,7 @@ void BM_Chain6Tanh(benchmark::State& state) {
             " %a = mul %x, %two\n %b = add %a, %half\n %c = tanh %b\n %d = sub %c, %two\n"
             " %e = maximum %d, %x\n %y = mul %e, %half\n");
 }
-void BM_Gelu(benchmark::State& state) {
-  run_chain(state, " %y = gelu %x {approximate = tanh}\n");
-}
+void BM_Gelu(benchmark::State& state) { run_chain(state, " %y = gelu %x {approximate = tanh}\n"); }
 
 // One oneDNN matmul with packed weights, on the library's own threads; optionally gelu as post-op.
 class RawMatmul {
@@ -136,7 +137,8 @@ class RawMatmul {
     memory packed(d.weights_desc(), engine_);
     dnnl::reorder(w, packed).execute(stream_, w, packed);
     stream_.wait();
-    arguments_ = {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, packed}, {DNNL_ARG_DST, memory(y, engine_)}};
+    arguments_ = {
+        {DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, packed}, {DNNL_ARG_DST, memory(y, engine_)}};
   }
   void run() {
     primitive_.execute(stream_, arguments_);
@@ -170,12 +172,16 @@ void BM_MlpRaw(benchmark::State& state) {
 void BM_MlpKernels(benchmark::State& state) {
   const int64_t m = state.range(0);
   const char* dtype = state.range(1) != 0 ? "bf16" : "f32";
-  const Kernel first(fmt::format("kernel @k(%x: tensor<{1}x{2}x{0}>, %w: tensor<{3}x{2}x{0}>) -> (%y: tensor<{1}x{3}x{0}>) {{\n"
-                                 " %h = linear %x, %w\n %y = gelu %h {{approximate = tanh}}\n return %y\n}}",
-                                 dtype, m, kHidden, kFeatures));
-  const Kernel second(fmt::format("kernel @k(%x: tensor<{1}x{2}x{0}>, %w: tensor<{3}x{2}x{0}>) -> (%y: tensor<{1}x{3}x{0}>) {{\n"
-                                  " %y = linear %x, %w\n return %y\n}}",
-                                  dtype, m, kFeatures, kHidden));
+  const Kernel first(
+      fmt::format("kernel @k(%x: tensor<{1}x{2}x{0}>, %w: tensor<{3}x{2}x{0}>) -> (%y: "
+                  "tensor<{1}x{3}x{0}>) {{\n"
+                  " %h = linear %x, %w\n %y = gelu %h {{approximate = tanh}}\n return %y\n}}",
+                  dtype, m, kHidden, kFeatures));
+  const Kernel second(
+      fmt::format("kernel @k(%x: tensor<{1}x{2}x{0}>, %w: tensor<{3}x{2}x{0}>) -> (%y: "
+                  "tensor<{1}x{3}x{0}>) {{\n"
+                  " %y = linear %x, %w\n return %y\n}}",
+                  dtype, m, kFeatures, kHidden));
   // bf16 operands take the first half of each buffer; any bits but NaN will do, so small numbers.
   const bool bf16 = state.range(1) != 0;
   const auto narrow = [&](std::vector<float> v) {
@@ -214,8 +220,9 @@ void BM_SmallRaw(benchmark::State& state) {
   for (auto _ : state) first.run();
 }
 void BM_SmallKernel(benchmark::State& state) {
-  const Kernel kernel("kernel @k(%x: tensor<64x512xf32>, %w: tensor<256x512xf32>) -> (%y: tensor<64x256xf32>) {\n"
-                      " %h = linear %x, %w\n %y = gelu %h {approximate = tanh}\n return %y\n}");
+  const Kernel kernel(
+      "kernel @k(%x: tensor<64x512xf32>, %w: tensor<256x512xf32>) -> (%y: tensor<64x256xf32>) {\n"
+      " %h = linear %x, %w\n %y = gelu %h {approximate = tanh}\n return %y\n}");
   const auto x = random_floats(64 * 512);
   const auto w = random_floats(256 * 512);
   std::vector<float> y(64 * 256);

@@ -18,13 +18,13 @@ TEST(Matmul, AgreesWithNaiveSums) {
   std::mt19937_64 random(1);
   for (const char* dtype : {"f32", "bf16", "f16", "f64", "i32"}) {
     for (const auto& [m, n, k] : {std::array<int64_t, 3>{1, 1, 1},
-                                 {5, 7, 3},
-                                 {64, 300, 70},
-                                 {130, 513, 257},
-                                 {3, 0, 4},
-                                 {0, 3, 4},
-                                 {3, 4, 0},
-                                 {1, 700, 900}}) {
+                                  {5, 7, 3},
+                                  {64, 300, 70},
+                                  {130, 513, 257},
+                                  {3, 0, 4},
+                                  {0, 3, 4},
+                                  {3, 4, 0},
+                                  {1, 700, 900}}) {
       KernelCase test(
           fmt::format("kernel @k(%a: tensor<{1}x{3}x{0}>, %b: tensor<{3}x{2}x{0}>) -> (%y: "
                       "tensor<{1}x{2}x{0}>) "
