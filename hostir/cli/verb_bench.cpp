@@ -78,7 +78,7 @@ class BenchVerb : public Verb {
       HOSTIR_ASSIGN_OR_RETURN(last, interp::run(*prepared, make_backend_factory(), options));
       const double took = std::chrono::duration<double>(Clock::now() - begin).count();
       if (const interp::Fault* fault = last.worst())
-        return terminal.report(interp::to_error(*fault));
+        return terminal.report(interp::to_error(*fault), *prepared->view->sources);
       if (i > 0) seconds.push_back(took);
     }
     std::sort(seconds.begin(), seconds.end());

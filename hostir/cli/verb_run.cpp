@@ -68,7 +68,7 @@ class RunVerb : public Verb {
                             run_once(terminal, *prepared, request, log.get()));
     if (log) HOSTIR_TRY(log->close());
     if (!quiet_) print_result(terminal, first, request.name == "sim");
-    if (const Fault* fault = first.worst()) return report_fault(terminal, *fault);
+    if (const Fault* fault = first.worst()) return report_fault(terminal, *prepared, *fault);
     if (request.name == "null") return 0;  // it computes nothing that could be compared or written
     HOSTIR_TRY(write_outputs(first));
     int status = 0;
@@ -107,8 +107,10 @@ class RunVerb : public Verb {
     terminal.print(describe_summary(result, virtual_time));
   }
 
-  static int report_fault(Terminal& terminal, const Fault& fault) {
-    return terminal.report(interp::to_error(fault));
+  // Positions of a fault point into the text that ran.
+  static int report_fault(Terminal& terminal, const interp::Prepared& prepared,
+                          const Fault& fault) {
+    return terminal.report(interp::to_error(fault), *prepared.view->sources);
   }
 
   Expected<void> write_outputs(const interp::RunResult& result) {
@@ -193,7 +195,7 @@ class RunVerb : public Verb {
       HOSTIR_ASSIGN_OR_RETURN(const interp::RunResult result,
                               run_once(terminal, prepared, other, nullptr));
       if (const Fault* fault = result.worst()) {
-        terminal.report(interp::to_error(*fault));
+        report_fault(terminal, prepared, *fault);
         terminal.print(
             terminal.styled(fmt::format("schedule {} failed\n", k), Terminal::Style::kBad));
         good = false;

@@ -72,7 +72,7 @@ std::string_view severity_name(Severity severity) {
 }
 
 void append_position(std::string& out, const SourceSpan& span, const SourceManager& sources) {
-  if (!span.valid()) return;
+  if (!span.valid() || span.file >= sources.size()) return;
   const LineColumn at = sources.locate(span.file, span.begin);
   out += std::string(sources.name(span.file)) + ":" + std::to_string(at.line) + ":" +
          std::to_string(at.column) + ": ";
