@@ -1,16 +1,19 @@
 // How fast the log takes events: from the interpreter's thread, and to the disk.
 //
-//   trace_bench [EVENTS] [FILE]
+//   trace_bench [EVENTS] [FILE] [default|plain|packed]
 // Plays a tensor-parallel MLP's instruction mix (launch, all_reduce, free, wait; a loop path each
 // iteration) on 8 ranks, closes the log, opens it again and counts. "sink" is what the caller's
-// thread spent per event, "to disk" includes closing with digests and the checkpoint.
+// thread spent per event, "to disk" includes closing with digests and the checkpoint, "processor"
+// is the time of all threads, which does not depend on who else uses the machine.
 
 #include <fmt/core.h>
 
 #include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <string>
+#include <utility>
 
 #include "tests/unit/traces/synthetic_run.h"
 #include "traces/log_reader.h"
@@ -38,11 +41,14 @@ int measure(const char* name, const std::string& path, int64_t target, int64_t p
   if (!writer) return fail(writer.error());
   testing::SyntheticRun run(**writer, kRanks);
 
+  const std::clock_t processor_start = std::clock();
   const auto start = Clock::now();
   run.iterate(target / (4 * kRanks));
   const auto issued = Clock::now();
   const auto statistics = (*writer)->close();
   const auto closed = Clock::now();
+  const double processor =
+      static_cast<double>(std::clock() - processor_start) / static_cast<double>(CLOCKS_PER_SEC);
   if (!statistics) return fail(statistics.error());
   writer->reset();
 
