@@ -19,5 +19,6 @@ std::unique_ptr<Verb> make_trace_verb();
 std::unique_ptr<Verb> make_ops_verb();
 std::unique_ptr<Verb> make_machines_verb();
 std::unique_ptr<Verb> make_bench_verb();
+std::unique_ptr<Verb> make_gui_verb();
 
 }  // namespace hostir::cli
