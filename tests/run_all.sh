@@ -56,6 +56,8 @@ step unit-dev unit dev
 step scripts-dev build-dev/bin/hostir test tests/programs tests/scripts -j 2 --junit "$out/scripts.xml"
 step generated tests/checks/generated.sh build-dev/bin/hostir
 step command tests/checks/command.sh build-dev/bin/hostir
+step truth tests/checks/truth.sh build-dev/bin/hostir
+step debug-transcripts tests/scripts/debug/check.sh build-dev/bin/hostir
 step scripts-avx2 env DNNL_MAX_CPU_ISA=AVX2 HOSTIR_MAX_CPU_ISA=AVX2 build-dev/bin/hostir test tests/programs tests/scripts -j 2
 for sanitizer in asan tsan; do
   step "build-$sanitizer" configure_and_build $sanitizer
