@@ -118,11 +118,19 @@ class CompletionSink {
   virtual void value(const ValueSummary& summary) = 0;
 };
 
+/// A piece of memory that checkpoints share; `id` is equal where it is the same piece.
+struct MemoryBlock {
+  const void* id = nullptr;
+  int64_t bytes = 0;
+};
+
 /// Opaque state of a backend between tasks; cheap to keep (copy-on-write).
 class BackendCheckpoint {
  public:
   virtual ~BackendCheckpoint() = default;
   virtual int64_t memory_bytes() const = 0;  // what only this checkpoint keeps alive, about
+  /// Everything it keeps alive, so that what several checkpoints share is counted once.
+  virtual std::vector<MemoryBlock> blocks() const { return {{this, memory_bytes()}}; }
 };
 
 class Backend {

@@ -237,10 +237,10 @@ bool Engine::resolve_block(Step& step, OpenItem& out, const CommunicationFacts& 
     return fault(
         step, "collective_mismatch",
         fmt::format("{} seq {}: rank {} {} has a block of {} elements at position {}, "
-                    "where {} of {} belong",
+                    "where {} of {} belong (at {})",
                     code->communicators[step.code.comm].to_string(), state.ledger.next_sequence[at],
                     step.rank, record(step.code.kind).mnemonic, arrival.local_elems, item.position,
-                    own, arrival.total_elems));
+                    own, arrival.total_elems, code->address(step.index)));
   }
   if (sides.in_place_form) {
     const int64_t bytes = size_bytes(item.dtype);

@@ -212,6 +212,7 @@ class Engine final : public CompletionSink {
   bool report_mismatch(CommIndex comm, int32_t group, uint64_t sequence);
   bool report_pending_mismatches();  // false if there was one
   bool check_exchange(CommIndex comm, int32_t group, uint64_t sequence);
+  static void name_instructions(Fault& fault);
   void add_member_notes(Fault& fault, Rank rank, const Arrival& arrival) const;
   std::string describe(const Arrival& arrival) const;
   /// As nccl-tests counts: the whole where the op has one, else this rank's part.

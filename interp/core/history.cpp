@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "interp/core/engine.h"
 
@@ -40,10 +42,45 @@ struct Checkpoint {
   State state;
   std::unique_ptr<BackendCheckpoint> backend;
   int64_t state_bytes = 0;
-  int64_t bytes() const { return state_bytes + backend->memory_bytes(); }
 };
 
-constexpr size_t kMaxCheckpoints = 256;
+constexpr size_t kMaxCheckpoints = 512;
+
+// What checkpoints keep alive, shared blocks counted once.
+class KeptMemory {
+ public:
+  void add(const Checkpoint& c) {
+    total_ += c.state_bytes;
+    newest_ = 0;
+    std::unordered_set<const void*> seen;
+    for (const MemoryBlock& b : c.backend->blocks()) {
+      Block& block = blocks_[b.id];
+      if (block.holders++ == 0) total_ += block.bytes = b.bytes;
+      if (seen.insert(b.id).second) newest_ += b.bytes;
+    }
+  }
+  void remove(const Checkpoint& c) {
+    total_ -= c.state_bytes;
+    for (const MemoryBlock& b : c.backend->blocks()) {
+      const auto at = blocks_.find(b.id);
+      if (at == blocks_.end() || --at->second.holders > 0) continue;
+      total_ -= at->second.bytes;
+      blocks_.erase(at);
+    }
+  }
+  int64_t total() const { return total_; }
+  /// Beyond what the run itself needs, which is about what its newest checkpoint holds.
+  int64_t extra() const { return std::max<int64_t>(0, total_ - newest_); }
+
+ private:
+  struct Block {
+    int64_t bytes = 0;
+    int64_t holders = 0;
+  };
+  std::unordered_map<const void*, Block> blocks_;
+  int64_t total_ = 0;
+  int64_t newest_ = 0;
+};
 
 bool same(const Decision& a, const Decision& b) {
   return a.kind == b.kind && a.rank == b.rank && a.edit == b.edit;
@@ -65,7 +102,8 @@ struct History::Impl {
   std::vector<Decision> line;
   std::vector<Edit> edits;
   std::vector<Checkpoint> checkpoints;  // by position, ascending; the first is the start
-  int64_t cost_ns = 0;                  // at the current position
+  KeptMemory kept;
+  int64_t cost_ns = 0;  // at the current position
   uint32_t branch = 0;
   uint32_t last_branch = 0;
   uint64_t travels = 0;
@@ -86,6 +124,7 @@ struct History::Impl {
     const auto at = std::lower_bound(
         checkpoints.begin(), checkpoints.end(), c.position,
         [](const Checkpoint& x, uint64_t position) { return x.position < position; });
+    kept.add(c);
     checkpoints.insert(at, std::move(c));
     thin_out();
     return {};
@@ -94,10 +133,8 @@ struct History::Impl {
   // Within the budget, dense near the position and sparser with distance: the one goes whose gap is
   // smallest for how far away it is. The first stays.
   void thin_out() {
-    int64_t total = 0;
-    for (const Checkpoint& c : checkpoints) total += c.bytes();
     while (checkpoints.size() > 2 &&
-           (total > options.memory_budget_bytes || checkpoints.size() > kMaxCheckpoints)) {
+           (kept.extra() > options.memory_budget_bytes || checkpoints.size() > kMaxCheckpoints)) {
       size_t victim = 1;
       double best = -1;
       for (size_t i = 1; i < checkpoints.size(); ++i) {
@@ -112,7 +149,7 @@ struct History::Impl {
           victim = i;
         }
       }
-      total -= checkpoints[victim].bytes();
+      kept.remove(checkpoints[victim]);
       checkpoints.erase(checkpoints.begin() + static_cast<std::ptrdiff_t>(victim));
     }
   }
@@ -140,7 +177,10 @@ struct History::Impl {
     const bool follows = k < line.size() && same(line[k], decision);
     if (!follows && k < line.size()) {
       line.resize(k);
-      std::erase_if(checkpoints, [&](const Checkpoint& c) { return c.position > k; });
+      while (!checkpoints.empty() && checkpoints.back().position > k) {
+        kept.remove(checkpoints.back());
+        checkpoints.pop_back();
+      }
       const uint32_t parent = branch;
       branch = ++last_branch;
       in.set_branch(branch);
@@ -293,11 +333,7 @@ int64_t History::checkpoint_count() const {
   return static_cast<int64_t>(impl_->checkpoints.size());
 }
 
-int64_t History::checkpoint_bytes() const {
-  int64_t total = 0;
-  for (const Checkpoint& c : impl_->checkpoints) total += c.bytes();
-  return total;
-}
+int64_t History::checkpoint_bytes() const { return impl_->kept.total(); }
 
 uint64_t History::checkpoint_before(uint64_t k) const {
   return impl_->checkpoints.empty() ? 0 : impl_->nearest(k).position;

@@ -25,7 +25,7 @@ struct Decision {
 
 struct HistoryOptions {
   int64_t memory_budget_bytes = int64_t{512} << 20;
-  int64_t spacing_ns = 10'000'000;  // wall time of execution between checkpoints
+  int64_t spacing_ns = 5'000'000;  // wall time of execution between checkpoints
 };
 
 /// Who moved, and by how many decisions (negative: back).
@@ -62,7 +62,7 @@ class History {
   uint64_t travels() const;
 
   int64_t checkpoint_count() const;
-  int64_t checkpoint_bytes() const;
+  int64_t checkpoint_bytes() const;  // kept alive by them, shared parts once
   /// The position of the last checkpoint at or before k, where executing again starts.
   uint64_t checkpoint_before(uint64_t k) const;
 

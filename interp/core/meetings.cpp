@@ -94,6 +94,7 @@ bool Engine::check_exchange(CommIndex comm, int32_t group_index, uint64_t sequen
           sequence, members[p], describe(from), from.sends[q], members[q], to.receives[p]);
       add_member_notes(fault, members[p], from);
       add_member_notes(fault, members[q], to);
+      name_instructions(fault);
       group.head(sequence).mismatch = true;
       record_fault(std::move(fault));
       return false;
@@ -126,6 +127,7 @@ bool Engine::arrive_pair(Step& step, TaskRecord& task, OpenItem& item) {
                   source, describe(pair.send), target, describe(pair.recv));
   add_member_notes(fault, source, pair.send);
   add_member_notes(fault, target, pair.recv);
+  name_instructions(fault);
   record_fault(std::move(fault));
   return false;
 }

@@ -62,6 +62,17 @@ void Engine::add_member_notes(Fault& fault, Rank rank, const Arrival& arrival) c
   fault.spans.push_back(code->source(arrival.code).span);
 }
 
+// ` (at @f#7, @f#10)`: every instruction once, in the order of the ranks.
+void Engine::name_instructions(Fault& fault) {
+  std::vector<std::string> seen;
+  for (const std::string& address : fault.record.instructions) {
+    if (std::find(seen.begin(), seen.end(), address) != seen.end()) continue;
+    fault.record.sentence += (seen.empty() ? " (at " : ", ") + address;
+    seen.push_back(address);
+  }
+  if (!seen.empty()) fault.record.sentence += ")";
+}
+
 bool Engine::report_mismatch(CommIndex comm, int32_t group_index, uint64_t sequence) {
   const Communicator& c = code->communicators[comm];
   const auto& members = c.groups[static_cast<size_t>(group_index)];
@@ -113,6 +124,7 @@ bool Engine::report_mismatch(CommIndex comm, int32_t group_index, uint64_t seque
   }
   fault.record.sentence = std::move(text);
   for (const auto& [rank, arrival] : by_rank) add_member_notes(fault, rank, *arrival);
+  name_instructions(fault);
   record_fault(std::move(fault));
   return false;
 }

@@ -23,6 +23,7 @@ class SimCheckpoint : public interp::BackendCheckpoint {
  public:
   explicit SimCheckpoint(State state) : state_(std::move(state)) {}
   int64_t memory_bytes() const override { return state_.memory.exclusive_bytes(); }
+  std::vector<interp::MemoryBlock> blocks() const override { return state_.memory.blocks(); }
   const State& state() const { return state_; }
 
  private:

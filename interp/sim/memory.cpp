@@ -137,4 +137,14 @@ int64_t SimMemory::exclusive_bytes() const {
   return bytes;
 }
 
+std::vector<interp::MemoryBlock> SimMemory::blocks() const {
+  std::vector<interp::MemoryBlock> out;
+  for (const auto& allocations : ranks_) {
+    for (const auto& [id, a] : allocations) {
+      if (a.chunk.get() != nullptr) out.push_back({a.chunk.get(), a.chunk->size_bytes()});
+    }
+  }
+  return out;
+}
+
 }  // namespace hostir::sim

@@ -50,6 +50,8 @@ class SimMemory {
 
   /// Bytes of chunks that nobody but this object holds, counted once each.
   int64_t exclusive_bytes() const;
+  /// All chunks, shared or not; one may appear several times.
+  std::vector<interp::MemoryBlock> blocks() const;
 
  private:
   struct Allocation {

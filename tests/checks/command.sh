@@ -29,10 +29,10 @@ for verb in run lower fmt verify test debug replay diff trace ops machines bench
   says "Examples:" "help of $verb has an example"
 done
 add=(tests/programs/simple_add.hir --input 'a=4xf32=[1 2 3 4]' --input 'b=4xf32=[5 6 7 8]')
-expect 0 "simple add" "$hostir" run "${add[@]}" --trace "$work/a.db" --output "c=@$work/c.npy"
+expect 0 "simple add" "$hostir" run "${add[@]}" --trace "$work/a.db" --output "y=@$work/y.npy"
 says "[6 8 10 12]" "simple add prints its output"
-expect 0 "expected file" "$hostir" run "${add[@]}" --expect "c=@$work/c.npy"
-expect 1 "wrong expectation" "$hostir" run "${add[@]}" --expect 'c=4xf32=[6 8 10 13]'
+expect 0 "expected file" "$hostir" run "${add[@]}" --expect "y=@$work/y.npy"
+expect 1 "wrong expectation" "$hostir" run "${add[@]}" --expect "y=4xf32=[6 8 10 13]"
 says "first at [3]" "a wrong expectation names the element"
 expect 0 "replay" "$hostir" replay "$work/a.db"
 expect 0 "diff of equal runs" "$hostir" diff "$work/a.db" "$work/a.db"

@@ -76,7 +76,7 @@ void random_walk(const char* text, uint32_t seed, int steps) {
     walk.check();
     if (::testing::Test::HasFatalFailure()) return;
   }
-  EXPECT_LE(h.checkpoint_count(), 256);
+  EXPECT_LE(h.checkpoint_count(), 512);
 }
 
 TEST(History, RandomWalksMeetEqualStates) {

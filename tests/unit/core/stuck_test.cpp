@@ -28,7 +28,7 @@ TEST(Mismatch, TieNamesBothInRankOrder) {
   EXPECT_EQ(r->end, RunEnd::kFault);
   EXPECT_EQ(r->fault(),
             "collective_mismatch: comm over {x} seq 0: rank 0 all_reduce sum f32[4], rank 1 "
-            "all_reduce max f32[4]");
+            "all_reduce max f32[4] (at @f#8, @f#10)");
 }
 
 TEST(Mismatch, MajorityIsExpectedWhoeverComesFirst) {
@@ -48,7 +48,7 @@ TEST(Mismatch, MajorityIsExpectedWhoeverComesFirst) {
     EXPECT_EQ(r->fault(), "collective_mismatch: comm over {x} seq 0: rank " + std::to_string(odd) +
                               " reduce sum f32[4] root 1, expected reduce sum f32[4] root 2 as on "
                               "ranks " +
-                              others);
+                              others + (odd == 0 ? " (at @f#8, @f#9)" : " (at @f#9, @f#8)"));
   }
 }
 
@@ -71,7 +71,7 @@ host @f on @m (%a: tensor<4xf32>, %b: tensor<4xi32>) -> () {
   ASSERT_TRUE(r);
   EXPECT_EQ(r->fault(),
             "collective_mismatch: comm over {x} seq 0: rank 0 all_reduce sum f32[4], rank 1 "
-            "all_reduce sum i32[4]");
+            "all_reduce sum i32[4] (at @f#6, @f#7)");
 }
 
 TEST(Mismatch, SendAndRecvOfOtherSizes) {
@@ -92,7 +92,7 @@ host @f on @m (%a: tensor<4xf32>) -> () {
   ASSERT_TRUE(r);
   EXPECT_EQ(r->fault(),
             "collective_mismatch: comm over {x} send 0 to 1 number 0: rank 0 send f32[4], rank 1 "
-            "recv f32[8]");
+            "recv f32[8] (at @f#5, @f#6)");
 }
 
 TEST(Deadlock, NeverIssuedByARankThatFinished) {
