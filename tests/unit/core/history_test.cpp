@@ -63,7 +63,9 @@ void random_walk(const char* text, uint32_t seed, int steps) {
       case 3:
       case 4: {
         const auto next = r->interpreter->next_rank();
-        if (next) ASSERT_TRUE(h.step(*next));
+        if (next) {
+          ASSERT_TRUE(h.step(*next));
+        }
         break;
       }
       default:
