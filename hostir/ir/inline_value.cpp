@@ -98,8 +98,7 @@ Expected<ShapeText> parse_shape_text(std::string_view text) {
   while (true) {
     if (const auto dtype = parse_dtype(text)) {
       out.dtype = *dtype;
-      const auto count = element_count(out.extents);
-      if (!count || *count > kMaxElements) return bad("inline value has too many elements");
+      if (!element_count(out.extents)) return bad("a shape has too many elements");
       return out;
     }
     int64_t size = 0;
@@ -130,6 +129,9 @@ Expected<Tensor> parse_inline_value(std::string_view text) {
   const size_t equals = text.find('=');
   if (equals == std::string_view::npos) return bad("inline value has no \"=\"");
   HOSTIR_ASSIGN_OR_RETURN(ShapeText shape, parse_shape_text(text.substr(0, equals)));
+  if (*element_count(shape.extents) > kMaxElements) {
+    return bad("inline value has too many elements");
+  }
   Tensor tensor = Tensor::zeros(shape.dtype, std::move(shape.extents));
   HOSTIR_ASSIGN_OR_RETURN(const int64_t found, parse_elements(text.substr(equals + 1), tensor));
   const int64_t count = tensor.element_count();
