@@ -120,8 +120,19 @@ class PieceRunner {
         failed_ = true;
         continue;
       }
-      environment_[name] = outputs[static_cast<size_t>(number - 1)].global;
+      environment_[fed_name(statement, name)] = outputs[static_cast<size_t>(number - 1)].global;
     }
+  }
+
+  // `feeding %w1 = ..` may name the parameter: then it is the test's name that was passed there.
+  std::string fed_name(const RunStatement& statement, const std::string& name) const {
+    const Function* f = context_.program.find_function(statement.function);
+    for (size_t i = 0; f && i < f->params.size() && i < statement.arguments.size(); ++i) {
+      const ValueSpec& argument = statement.arguments[i];
+      if (f->value(f->params[i].value).name != name) continue;
+      return argument.kind == ValueSpec::Kind::kName ? argument.text : name;
+    }
+    return name;
   }
 
   void repeat_statement(const RepeatStatement& repeat) {

@@ -65,7 +65,7 @@ class TestVerifier {
   }
 
   void check_feeding(const Function& f, const std::string& name, int64_t output) {
-    bool parameter = false;
+    bool parameter = bound_.contains(name);  // a name of the test, or a parameter
     for (const Parameter& p : f.params) parameter = parameter || f.value(p.value).name == name;
     if (!parameter) unknown_value(f, name);
     if (output >= 1 && output <= static_cast<int64_t>(f.results.size())) return;

@@ -105,7 +105,7 @@ constexpr int kSteps = 10000;
 TEST(RandomWalk, TensorParallelMlpIsIdenticalAtEqualPositions) {
   const auto session = open(
       "tests/programs/tp_mlp.hir", "mlp",
-      {generated("x", "normal(1) : 1x3x4xf32"), generated("w1", "normal(2) : 5x4xf32"),
+      {generated("x", "normal(1, 1x3x4xf32)"), generated("w1", "normal(2, 5x4xf32)"),
        generated("b1", "normal(3)"), generated("w2", "normal(4)"), generated("b2", "normal(5)")},
       3);
   ASSERT_TRUE(session);
