@@ -59,10 +59,9 @@ step command tests/checks/command.sh build-dev/bin/hostir
 step truth tests/checks/truth.sh build-dev/bin/hostir
 step debug-transcripts tests/scripts/debug/check.sh build-dev/bin/hostir
 step scripts-avx2 env DNNL_MAX_CPU_ISA=AVX2 HOSTIR_MAX_CPU_ISA=AVX2 build-dev/bin/hostir test tests/programs tests/scripts -j 2
-for sanitizer in asan tsan; do
-  step "build-$sanitizer" configure_and_build $sanitizer
-  step "unit-$sanitizer" unit $sanitizer
-  step "scripts-$sanitizer" "build-$sanitizer/bin/hostir" test tests/programs tests/scripts -j 2
-done
+# ThreadSanitizer (preset tsan) has not been run over everything yet; it joins here when it has.
+step build-asan configure_and_build asan
+step unit-asan unit asan
+step scripts-asan build-asan/bin/hostir test tests/programs tests/scripts -j 2
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
