@@ -61,7 +61,7 @@ class Splitter {
       if (s + 1 < steps.size()) {
         TensorType type = to;
         type.sharding = steps[s].to;
-        const std::string& name = f.value(result).name;
+        const std::string name = f.value(result).name;  // a copy: values are added below
         current =
             f.add_value(f.unique_name(name + "_" + std::string(hostir::name(steps[s].kind))), type);
         const std::string origin = origin_of(name);
