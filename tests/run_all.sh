@@ -59,10 +59,11 @@ step command tests/checks/command.sh build-dev/bin/hostir
 step truth tests/checks/truth.sh build-dev/bin/hostir
 step debug-transcripts tests/scripts/debug/check.sh build-dev/bin/hostir
 step scripts-avx2 env DNNL_MAX_CPU_ISA=AVX2 HOSTIR_MAX_CPU_ISA=AVX2 build-dev/bin/hostir test tests/programs tests/scripts -j 2
-# The core and all scripts. The other unit tests, and ThreadSanitizer (preset tsan), join here when they
+# Everything but the tests of the log; those, and ThreadSanitizer (preset tsan), join here when they
 # have been run under it.
 build_asan() {
-  cmake --preset asan && cmake --build --preset asan --target hostir unit_io unit_ops unit_text unit_core unit_passes unit_cpu
+  cmake --preset asan && cmake --build --preset asan --target hostir unit_io unit_ops unit_text unit_core unit_passes unit_cpu \
+    unit_session unit_sim unit_script
 }
 step build-asan build_asan
 step unit-asan unit asan
