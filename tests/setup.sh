@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Installs what the project needs on Debian 12 or Ubuntu 24.04, as root or with sudo. A second run changes
-# nothing. `tests/setup.sh --dev` adds what the full test suite uses (clang tools), `--gui` what the window needs.
+# nothing. `tests/setup.sh --dev` adds what the full test suite uses: clang tools, a display without a screen.
 set -euo pipefail
 as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
 
 packages=(g++ cmake ninja-build ccache pkg-config git ca-certificates python3
   libfmt-dev libexpected-dev libcli11-dev nlohmann-json3-dev libdnnl-dev libsqlite3-dev sqlite3 libzstd-dev
-  libxxhash-dev libzip-dev libgtest-dev libbenchmark-dev)
-[ "${1:-}" = --dev ] && packages+=(clang-format clang-tidy clang)
-[ "${1:-}" = --gui ] && packages+=(libimgui-dev libstb-dev libglfw3-dev libgl-dev libfreetype-dev fonts-dejavu-core)
+  libxxhash-dev libzip-dev libimgui-dev libstb-dev libglfw3-dev libgl-dev libfreetype-dev fonts-dejavu-core
+  libgtest-dev libbenchmark-dev)
+[ "${1:-}" = --dev ] && packages+=(clang-format clang-tidy clang xvfb xauth libgl1-mesa-dri)
 
 missing=()
 for package in "${packages[@]}"; do

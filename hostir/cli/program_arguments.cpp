@@ -74,6 +74,7 @@ Expected<std::shared_ptr<const interp::Prepared>> ProgramArguments::prepare(
   HOSTIR_ASSIGN_OR_RETURN(const ChosenFunction chosen, choose_function(file, function));
   HOSTIR_ASSIGN_OR_RETURN(interp::PrepareOptions options, prepare_options());
   options.function = chosen.name;
+  options.sources = &file.sources;
   HOSTIR_ASSIGN_OR_RETURN(const auto values, named_inputs());
   return interp::prepare(*chosen.program, values, options);
 }

@@ -78,7 +78,8 @@ class BenchVerb : public Verb {
       HOSTIR_ASSIGN_OR_RETURN(last, interp::run(*prepared, make_backend_factory(), options));
       const double took = std::chrono::duration<double>(Clock::now() - begin).count();
       if (const interp::Fault* fault = last.worst())
-        return terminal.report(interp::to_error(*fault), *prepared->view->sources);
+        return terminal.report(interp::in_given_text(interp::to_error(*fault), *prepared->view),
+                               interp::sources_of_error(*prepared->view));
       if (i > 0) seconds.push_back(took);
     }
     std::sort(seconds.begin(), seconds.end());

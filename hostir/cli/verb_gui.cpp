@@ -76,7 +76,7 @@ class GuiVerb : public Verb {
   Expected<void> open(Terminal&) {
     return fail(ErrorKind::kRuntime, "no_gui",
                 "this build has no window: install Dear ImGui, stb, GLFW and OpenGL "
-                "(tests/setup.sh --gui) and build "
+                "(tests/setup.sh) and build "
                 "again; `hostir debug` does the same in a terminal");
   }
 #endif

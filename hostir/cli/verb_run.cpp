@@ -107,10 +107,10 @@ class RunVerb : public Verb {
     terminal.print(describe_summary(result, virtual_time));
   }
 
-  // Positions of a fault point into the text that ran.
   static int report_fault(Terminal& terminal, const interp::Prepared& prepared,
                           const Fault& fault) {
-    return terminal.report(interp::to_error(fault), *prepared.view->sources);
+    return terminal.report(interp::in_given_text(interp::to_error(fault), *prepared.view),
+                           interp::sources_of_error(*prepared.view));
   }
 
   Expected<void> write_outputs(const interp::RunResult& result) {

@@ -144,14 +144,22 @@ class Segmenter {
     }
   }
 
-  void join(InstrId id, const Instruction& i, OpShape shape) {
-    std::vector<size_t> sources;
+  // Groups whose values an op reads, itself or through ops that wait and will be computed with it.
+  void collect_sources(const Instruction& i, std::vector<size_t>& sources) const {
     for (const Operand& o : i.operands) {
-      const size_t g = o.value.valid() ? group_of_[o.value.index] : kNoGroup;
-      if (g != kNoGroup && std::find(sources.begin(), sources.end(), g) == sources.end()) {
+      if (!o.value.valid()) continue;
+      const size_t g = group_of_[o.value.index];
+      if (g == kNoGroup) {
+        if (waiting_[o.value.index]) collect_sources(f_.instr(*waiting_[o.value.index]), sources);
+      } else if (std::find(sources.begin(), sources.end(), g) == sources.end()) {
         sources.push_back(g);
       }
     }
+  }
+
+  void join(InstrId id, const Instruction& i, OpShape shape) {
+    std::vector<size_t> sources;
+    collect_sources(i, sources);
     std::sort(sources.begin(), sources.end());
     if (sources.empty() || !accepts(sources.back(), i, shape)) {
       open(GroupKind::kLoop, id);

@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <numeric>
+
 #include "interp/core/engine.h"
 #include "interp/core/wait_graph.h"
 
@@ -17,7 +20,11 @@ void Engine::report_deadlock() {
                               : graph.sentence;
   std::vector<bool> waits(graph.nodes.size(), false);
   for (const WaitEdge& e : graph.edges) waits[e.from] = true;
-  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+  // Who waits comes first: the fault's position is the instruction that does not get on.
+  std::vector<size_t> order(graph.nodes.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_partition(order.begin(), order.end(), [&](size_t n) { return waits[n]; });
+  for (const size_t n : order) {
     const WaitNode& node = graph.nodes[n];
     std::string note = node.text;
     std::string separator = " waits for ";

@@ -57,6 +57,9 @@ struct PrepareOptions {
   std::vector<std::pair<std::string, int64_t>> sizes;  // symbolic sizes given by hand
   std::vector<std::string> keep;  // values of a fusion that must not be fused away
   std::string base_directory;     // for `@x.npy` in generators; empty: the current one
+  /// What the program's positions point into, so that faults are shown in the user's text; may be
+  /// null. Looked at during prepare() only.
+  const SourceManager* sources = nullptr;
 };
 
 /// A program ready to run, immutable; runs share it.

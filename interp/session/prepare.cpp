@@ -143,7 +143,13 @@ Expected<std::shared_ptr<const Prepared>> prepare(const Program& original,
     out->provenance = std::move(lowered.provenance);
     out->lowered = true;
   }
-  HOSTIR_ASSIGN_OR_RETURN(out->view, make_program_view(program, entry, sizes, std::move(phases)));
+  ProgramViewOptions view;
+  view.entry = entry;
+  view.sizes = sizes;
+  view.phases = std::move(phases);
+  view.given = options.sources;
+  view.source = out->source.get();
+  HOSTIR_ASSIGN_OR_RETURN(out->view, make_program_view(program, std::move(view)));
   out->code = out->view->code;
   out->program = out->code->program;
   return std::shared_ptr<const Prepared>(std::move(out));

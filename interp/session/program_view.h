@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "hostir/support/diagnostic.h"
+#include "hostir/support/expected.h"
 #include "interp/core/code.h"
 
 namespace hostir::interp {
@@ -24,21 +25,35 @@ struct PhaseText {
 struct ProgramView {
   std::shared_ptr<const Code> code;
   std::shared_ptr<const SourceManager> sources;
-  uint32_t file = 0;              // in `sources`: the text that runs
-  std::vector<uint32_t> lines;    // by CodeIndex: 1-based line in `file`, 0 = none
-  std::vector<PhaseText> phases;  // in order; the last one is the text that runs
+  uint32_t file = 0;                           // in `sources`: the text that runs
+  std::vector<uint32_t> lines;                 // by CodeIndex: 1-based line in `file`, 0 = none
+  std::vector<PhaseText> phases;               // in order; the last one is the text that runs
+  std::shared_ptr<const SourceManager> given;  // the texts as the user gave them, or null
+  std::vector<SourceSpan> origins;             // by CodeIndex: where in `given` it comes from
 
   std::string_view text() const { return sources->text(file); }
   /// Code instructions whose text starts on this line.
   std::vector<CodeIndex> at_line(uint32_t line) const;
 };
 
+/// What make_program_view knows beside the program.
+struct ProgramViewOptions {
+  std::string entry;  // host function that runs
+  SizeBindings sizes;
+  std::vector<PhaseText> phases;
+  const SourceManager* given = nullptr;  // the spans of the program point into it; copied
+  const Program* source = nullptr;       // the program before lowering: what `from` refers to
+};
+
 /// Prints the program (without its tests), reads it back for positions, and compiles `entry` of
 /// what was read. Errors: those of compile_code; a text that does not read back (a bug) as
 /// kInvalid.
 Expected<std::shared_ptr<const ProgramView>> make_program_view(const Program& program,
-                                                               const std::string& entry,
-                                                               const SizeBindings& sizes,
-                                                               std::vector<PhaseText> phases);
+                                                               ProgramViewOptions options);
+
+/// The error with its positions moved from the text that runs to the text that the user gave,
+/// where it has them; `sources_of_error` then says what it is rendered with.
+Error in_given_text(Error error, const ProgramView& view);
+const SourceManager& sources_of_error(const ProgramView& view);
 
 }  // namespace hostir::interp

@@ -233,6 +233,7 @@ void TileRunner::store(size_t which) {
 
 void TileRunner::fold(size_t which) {
   const TileFold& fold = program_.folds[which];
+  if (fold.elems == 0) return;  // a kept dimension of size 1 whose result lies on other ranks
   const Path& path = paths_[program_.loads.size() + program_.stores.size() + which];
   const auto kind = static_cast<size_t>(fold.fold);
   const auto lane = static_cast<size_t>(fold.lane);

@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+"""Random fusions with random meshes and shardings: every one is lowered, run on all ranks under two schedules
+and compared with its unsharded run; nothing may leak.
+
+    tests/long/random_fusions.py build-dev/bin/hostir [--seeds 0:300] [--keep DIR]
+
+A failing fusion is kept in DIR (default: random_fusions/ beside the binary's folder) as a script of its own.
+Closes with `N passed, N failed`. Sizes are small and awkward on purpose: 1, primes, fewer rows than ranks.
+"""
+import argparse
+import pathlib
+import random
+import subprocess
+import sys
+
+MESHES = [
+    [("a", 2), ("b", 3)], [("a", 4)], [("a", 3)], [("a", 2), ("b", 2)], [("a", 5)],
+    [("a", 2), ("b", 1), ("c", 3)], [("a", 2), ("b", 2), ("c", 2)], [("a", 1)],
+]
+SIZES = [1, 2, 3, 4, 5, 6, 7, 8]
+UNARY = ["neg", "tanh", "relu", "abs", "sigmoid", "gelu", "silu"]
+BINARY = ["add", "sub", "mul", "maximum", "minimum"]
+
+
+class Generator:
+    """One fusion. `shapes` has every value made so far; all are f32."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.mesh = self.random.choice(MESHES)
+        self.shapes = {}
+        self.parameters = []
+        self.lines = []
+
+    def sharding(self, rank, may_be_open=True):
+        axes = [name for name, _ in self.mesh]
+        self.random.shuffle(axes)
+        dims = [[] for _ in range(rank)]
+        for axis in axes:
+            if rank and self.random.random() < 0.6:
+                dims[self.random.randrange(rank)].append(axis)
+        texts = []
+        for dim in dims:
+            is_open = may_be_open and self.random.random() < 0.3
+            texts.append("{" + ", ".join(dim + (["?"] if is_open else [])) + "}")
+        return "<@m, [" + ", ".join(texts) + "]>"
+
+    @staticmethod
+    def type(shape):
+        return "".join(f"{s}x" for s in shape) + "f32"
+
+    def parameter(self, shape):
+        name = f"p{len(self.parameters)}"
+        sharding = " " + self.sharding(len(shape)) if self.random.random() < 0.8 else ""
+        self.parameters.append((name, shape, sharding))
+        self.shapes[name] = shape
+        return name
+
+    def emit(self, shape, text, needs_type=False):
+        """`%v = text`, now and then with a sharding, which the compiler has to honour."""
+        name = f"v{len(self.lines)}"
+        annotated = self.random.random() < 0.25
+        suffix = ""
+        if annotated or needs_type:
+            suffix = f" : tensor<{self.type(shape)}>"
+            if annotated:
+                suffix += " " + self.sharding(len(shape))
+        self.shapes[name] = shape
+        self.lines.append(f"  %{name} = {text}{suffix}")
+        return name
+
+    def pick(self, wanted=lambda shape: True):
+        names = [n for n, shape in self.shapes.items() if wanted(shape)]
+        return self.random.choice(names) if names else None
+
+    # Each of these adds one op, or nothing where no value fits.
+    def unary(self):
+        x = self.pick()
+        self.emit(self.shapes[x], f"{self.random.choice(UNARY)} %{x}")
+
+    def binary(self):
+        x = self.pick()
+        y = self.pick(lambda shape: shape == self.shapes[x])
+        self.emit(self.shapes[x], f"{self.random.choice(BINARY)} %{x}, %{y}")
+
+    def select(self):
+        x = self.pick()
+        y = self.pick(lambda shape: shape == self.shapes[x])
+        name = f"v{len(self.lines)}"
+        self.lines.append(f"  %{name} = compare %{x}, %{y} {{direction = lt}}")
+        self.emit(self.shapes[x], f"select %{name}, %{y}, %{x}")
+
+    def matmul(self):
+        x = self.pick(lambda shape: len(shape) == 2)
+        if x is None:
+            return
+        rows, inner = self.shapes[x]
+        w = self.pick(lambda shape: len(shape) == 2 and shape[0] == inner)
+        if w is None:
+            w = self.parameter([inner, self.random.choice(SIZES)])
+        self.emit([rows, self.shapes[w][1]], f"matmul %{x}, %{w}")
+
+    def linear(self):
+        x = self.pick(lambda shape: len(shape) >= 1)
+        outputs = self.random.choice(SIZES)
+        w = self.parameter([outputs, self.shapes[x][-1]])
+        bias = f", %{self.parameter([outputs])}" if self.random.random() < 0.6 else ""
+        self.emit(self.shapes[x][:-1] + [outputs], f"linear %{x}, %{w}{bias}")
+
+    def reduce(self):
+        x = self.pick(lambda shape: len(shape) >= 1)
+        shape = self.shapes[x]
+        dim = self.random.randrange(len(shape))
+        op = self.random.choice(["reduce_sum", "reduce_mean", "reduce_max"])
+        keep = self.random.random() < 0.3
+        self.emit(shape[:dim] + ([1] if keep else []) + shape[dim + 1:],
+                  f"{op} %{x} {{dims = [{dim}]" + (", keep_dims = true" if keep else "") + "}")
+
+    def transpose(self):
+        x = self.pick(lambda shape: len(shape) >= 2)
+        if x is None:
+            return
+        order = list(range(len(self.shapes[x])))
+        self.random.shuffle(order)
+        self.emit([self.shapes[x][d] for d in order], f"transpose %{x} {{permutation = {order}}}")
+
+    def reshape(self):
+        x = self.pick()
+        count = 1
+        for size in self.shapes[x]:
+            count *= size
+        first = self.random.choice([d for d in range(1, count + 1) if count % d == 0])
+        shape = self.random.choice([[count], [first, count // first]])
+        self.emit(shape, f"reshape %{x}", needs_type=True)
+
+    def broadcast(self):
+        x = self.pick(lambda shape: len(shape) <= 2)
+        if x is None:
+            return
+        shape = self.shapes[x]
+        new = self.random.choice(SIZES)
+        at_end = self.random.random() < 0.5
+        dims = list(range(len(shape))) if at_end else list(range(1, len(shape) + 1))
+        self.emit(shape + [new] if at_end else [new] + shape,
+                  f"broadcast_in_dim %{x} {{dims = {dims}}}", needs_type=True)
+
+    def concat(self):
+        x = self.pick(lambda shape: len(shape) >= 1)
+        shape = self.shapes[x]
+        dim = self.random.randrange(len(shape))
+        y = self.pick(lambda other: len(other) == len(shape) and all(
+            other[d] == shape[d] for d in range(len(shape)) if d != dim))
+        joined = list(shape)
+        joined[dim] += self.shapes[y][dim]
+        self.emit(joined, f"concat %{x}, %{y} {{dim = {dim}}}")
+
+    def slice(self):
+        x = self.pick(lambda shape: len(shape) >= 1)
+        starts, limits = [], []
+        for size in self.shapes[x]:
+            start = self.random.randrange(size)
+            starts.append(start)
+            limits.append(self.random.randrange(start + 1, size + 1))
+        self.emit([b - a for a, b in zip(starts, limits)],
+                  f"slice %{x} {{start = {starts}, limit = {limits}}}")
+
+    def scaled(self):
+        x = self.pick()
+        c = self.emit(self.shapes[x], "constant {value = 0.5}", needs_type=True)
+        self.emit(self.shapes[x], f"mul %{x}, %{c}")
+
+    def text(self):
+        rows, inner, columns = (self.random.choice(SIZES) for _ in range(3))
+        for shape in ([rows, inner], [inner, columns], [rows, columns]):
+            self.parameter(shape)
+        ops = [self.unary, self.binary, self.binary, self.select, self.matmul, self.matmul,
+               self.linear, self.reduce, self.transpose, self.reshape, self.broadcast, self.concat,
+               self.slice, self.scaled]
+        for _ in range(self.random.randrange(2, 9)):
+            self.random.choice(ops)()
+        made = [n for n in self.shapes if n.startswith("v")] or list(self.shapes)
+        outputs = list(dict.fromkeys([made[-1], self.random.choice(list(self.shapes))]))
+        results = []
+        for name in outputs:
+            sharding = " " + self.sharding(len(self.shapes[name])) if self.random.random() < 0.7 else ""
+            results.append(f"%{name}: tensor<{self.type(self.shapes[name])}>{sharding}")
+        parameters = ", ".join(f"%{n}: tensor<{self.type(s)}>{sharding}"
+                               for n, s, sharding in self.parameters)
+        inputs = ", ".join(f"normal({i + 1}, {self.type(s)})"
+                           for i, (_, s, _) in enumerate(self.parameters))
+        mesh = ", ".join(f"{name}={size}" for name, size in self.mesh)
+        body = "\n".join(self.lines)
+        returned = ", ".join("%" + name for name in outputs)
+        return (f"mesh @m = <{mesh}>\n"
+                f"fusion @f({parameters}) -> ({', '.join(results)}) {{\n{body}\n  return {returned}\n}}\n"
+                f'test "as the unsharded run" {{\n  run @f({inputs}) schedules(2)\n'
+                "  expect_same_as_unsharded tolerance(atol(1e-4) rtol(1e-4))\n  expect_no_leaks\n}\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("hostir")
+    parser.add_argument("--seeds", default="0:300", help="FIRST:BEHIND_LAST")
+    parser.add_argument("--keep", default=None)
+    arguments = parser.parse_args()
+    binary = pathlib.Path(arguments.hostir)
+    folder = pathlib.Path(arguments.keep) if arguments.keep else binary.parent.parent / "random_fusions"
+    folder.mkdir(parents=True, exist_ok=True)
+    first, behind = (int(n) for n in arguments.seeds.split(":"))
+    files = []
+    for seed in range(first, behind):
+        files.append(folder / f"seed_{seed}.hir")
+        files[-1].write_text(Generator(seed).text())
+    failed = []
+    batch = 50
+    for i in range(0, len(files), batch):
+        group = files[i:i + batch]
+        if run(binary, group).returncode == 0:
+            continue
+        for file in group:
+            result = run(binary, [file])
+            if result.returncode != 0:
+                failed.append(file)
+                print(f"== {file} ({result.returncode})\n{(result.stdout + result.stderr)[:1500]}")
+    for file in files:
+        if file not in failed:
+            file.unlink()
+    print(f"{len(files) - len(failed)} passed, {len(failed)} failed")
+    return 1 if failed else 0
+
+
+def run(binary, files):
+    try:
+        return subprocess.run([str(binary), "test", "-j", "2"] + [str(f) for f in files],
+                              capture_output=True, text=True, timeout=300)
+    except subprocess.TimeoutExpired as error:
+        return subprocess.CompletedProcess(error.cmd, 124, "", "timeout")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
