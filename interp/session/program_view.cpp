@@ -39,7 +39,8 @@ SourceSpan origin_of(const Instruction& instruction, const Program& source) {
   const Function* f = source.find_function(ref.function);
   if (!f) return {};
   const std::vector<InstrId> ops = in_text_order(*f);
-  return ref.number < ops.size() ? f->instr(ops[ref.number]).span : SourceSpan{};
+  const uint32_t index = ref.number - 1;  // `@f#1` is the first
+  return index < ops.size() ? f->instr(ops[index]).span : SourceSpan{};
 }
 
 std::vector<SourceSpan> origins_of(const Code& code, const Program& program,
