@@ -198,6 +198,21 @@ Violated check_reducible(const OpCall& call) {
 Violated check_root(const OpCall& call) { return check_position(call, "root"); }
 Violated check_peer(const OpCall& call) { return check_position(call, "peer"); }
 
+Violated check_transfer_buffer(const OpCall& call) {
+  for (const char* slot : {"input", "output"}) {
+    for (const SlotOperand& buffer : in_slot(call, slot)) {
+      const bool fits =
+          buffer.type != nullptr && (std::holds_alternative<TensorType>(*buffer.type) ||
+                                     std::holds_alternative<ShardType>(*buffer.type));
+      if (!fits) {
+        return Violation{fmt::format("{} needs a buffer here", record(call.kind).mnemonic),
+                         static_cast<int>(buffer.index)};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 Violated check_extent(const OpCall& call, Extent extent) {
   const auto input = first_in(call, "input");
   const auto output = first_in(call, "output");

@@ -37,6 +37,7 @@ Violated check_dtypes(const OpCall& call);     // input and output alike
 Violated check_reducible(const OpCall& call);  // alike, and not i1
 Violated check_root(const OpCall& call);       // a position in the communicator
 Violated check_peer(const OpCall& call);
+Violated check_transfer_buffer(const OpCall& call);  // send and recv: what is moved is a buffer
 
 /// How the element counts of input and output relate.
 enum class Extent : uint8_t { kSame, kOutputIsAll, kInputIsAll };

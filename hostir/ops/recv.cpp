@@ -2,19 +2,6 @@
 
 namespace hostir {
 
-namespace {
-
-ops::Violated check_buffer(const OpCall& call) {
-  for (const ops::SlotOperand& buffer : ops::in_slot(call, "output")) {
-    const bool fits = buffer.type != nullptr && (std::holds_alternative<TensorType>(*buffer.type) ||
-                                                 std::holds_alternative<ShardType>(*buffer.type));
-    if (!fits) return Violation{"recv needs a buffer here", static_cast<int>(buffer.index)};
-  }
-  return std::nullopt;
-}
-
-}  // namespace
-
 OpRecord op_recv() {
   return {
       .mnemonic = "recv",
@@ -34,7 +21,7 @@ OpRecord op_recv() {
       .attributes = {ops::peer_attribute()},
       .results = ops::event_result(),
       .constraints = {{"recv_c1", ops::kHandles, ops::check_handles},
-                      {"recv_c2", "There is a buffer.", check_buffer},
+                      {"recv_c2", "There is a buffer.", ops::check_transfer_buffer},
                       {"recv_c3", ops::kPeer, ops::check_peer}},
       .gradient = "none: communication is differentiated in the fusion, before lowering",
       .example = R"(mesh @m = <x=2>

@@ -2,19 +2,6 @@
 
 namespace hostir {
 
-namespace {
-
-ops::Violated check_buffer(const OpCall& call) {
-  for (const ops::SlotOperand& buffer : ops::in_slot(call, "input")) {
-    const bool fits = buffer.type != nullptr && (std::holds_alternative<TensorType>(*buffer.type) ||
-                                                 std::holds_alternative<ShardType>(*buffer.type));
-    if (!fits) return Violation{"send needs a buffer here", static_cast<int>(buffer.index)};
-  }
-  return std::nullopt;
-}
-
-}  // namespace
-
 OpRecord op_send() {
   return {
       .mnemonic = "send",
@@ -34,7 +21,7 @@ OpRecord op_send() {
       .attributes = {ops::peer_attribute()},
       .results = ops::event_result(),
       .constraints = {{"send_c1", ops::kHandles, ops::check_handles},
-                      {"send_c2", "There is a buffer.", check_buffer},
+                      {"send_c2", "There is a buffer.", ops::check_transfer_buffer},
                       {"send_c3", ops::kPeer, ops::check_peer}},
       .gradient = "none: communication is differentiated in the fusion, before lowering",
       .example = R"(mesh @m = <x=2>

@@ -160,7 +160,8 @@ Expected<Lowered> lower(const Program& program, std::string_view fusion,
   if (lowered) return lowered;
   for (Diagnostic& d : lowered.error().diagnostics) {
     if (d.id != "index_unbound") continue;
-    d.notes.push_back({"a pass needs this size as a number: bind it, as with --size N=8", {}});
+    Note& note = d.notes.emplace_back();
+    note.message = "a pass needs this size as a number: bind it, as with --size N=8";
   }
   return lowered;
 }
