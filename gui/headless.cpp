@@ -3,7 +3,9 @@
 #include <imgui.h>
 
 #include <chrono>
+#include <string_view>
 #include <thread>
+#include <utility>
 
 namespace hostir::gui {
 
@@ -27,6 +29,29 @@ int apply_modifiers(std::string_view combination, ImGuiIO& io) {
   return key_code(combination);
 }
 
+// What ImGui's own widgets (text fields, popups) look at, as the GLFW back end maps it.
+void map_keys(ImGuiIO& io) {
+  constexpr std::pair<ImGuiKey_, std::string_view> kKeys[] = {{ImGuiKey_Tab, "Tab"},
+                                                              {ImGuiKey_LeftArrow, "Left"},
+                                                              {ImGuiKey_RightArrow, "Right"},
+                                                              {ImGuiKey_UpArrow, "Up"},
+                                                              {ImGuiKey_DownArrow, "Down"},
+                                                              {ImGuiKey_Home, "Home"},
+                                                              {ImGuiKey_End, "End"},
+                                                              {ImGuiKey_Delete, "Delete"},
+                                                              {ImGuiKey_Backspace, "Backspace"},
+                                                              {ImGuiKey_Space, "Space"},
+                                                              {ImGuiKey_Enter, "Enter"},
+                                                              {ImGuiKey_Escape, "Esc"},
+                                                              {ImGuiKey_A, "A"},
+                                                              {ImGuiKey_C, "C"},
+                                                              {ImGuiKey_V, "V"},
+                                                              {ImGuiKey_X, "X"},
+                                                              {ImGuiKey_Y, "Y"},
+                                                              {ImGuiKey_Z, "Z"}};
+  for (const auto& [key, name] : kKeys) io.KeyMap[key] = key_code(name);
+}
+
 }  // namespace
 
 Headless::Headless(interp::SessionFactory& factory, AppOptions options, int width, int height)
@@ -35,6 +60,7 @@ Headless::Headless(interp::SessionFactory& factory, AppOptions options, int widt
   ImGuiIO& io = ImGui::GetIO();
   io.IniFilename = nullptr;
   io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
+  map_keys(io);
   resize(width, height);
   app_ = std::make_unique<App>(factory, std::move(options), [] {});
 }
@@ -114,6 +140,35 @@ bool Headless::press(const std::string& keys) {
   step();
   io.KeysDown[code] = false;
   io.KeyCtrl = io.KeyShift = io.KeyAlt = false;
+  step();
+  return true;
+}
+
+bool Headless::fill(const std::string& name, const std::string& text, const std::string& end) {
+  if (!click(name)) return false;
+  press("Ctrl+A");
+  press("Delete");
+  type(text);
+  return end.empty() || press(end);
+}
+
+bool Headless::drag(const std::string& from, const std::string& to) {
+  if (!hover(from)) return false;
+  ImGui::GetIO().MouseDown[0] = true;
+  step();
+  const bool there = hover(to);
+  // ImGui takes a target one frame after the pointer is over it.
+  step();
+  ImGui::GetIO().MouseDown[0] = false;
+  step();
+  step();
+  return there;
+}
+
+bool Headless::scroll(const std::string& name, float lines) {
+  if (!hover(name)) return false;
+  ImGui::GetIO().MouseWheel = lines;
+  step();
   step();
   return true;
 }

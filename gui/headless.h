@@ -35,6 +35,12 @@ class Headless {
   /// "F10", "Shift+F10".
   bool press(const std::string& keys);
   void type(const std::string& text);
+  /// Clicks a text field, replaces what is in it, and presses `end` (a key; empty: none).
+  bool fill(const std::string& name, const std::string& text, const std::string& end = "Enter");
+  /// Presses the left button on one widget and lets it go on another.
+  bool drag(const std::string& from, const std::string& to);
+  /// The wheel over a widget; positive: up.
+  bool scroll(const std::string& name, float lines);
   /// Vertices of the last frame.
   int vertex_count() const { return vertices_; }
   double cpu_ms() const { return cpu_ms_; }

@@ -71,6 +71,7 @@ void Model::take(Opened& result) {
   readings_.clear();
   previous_.clear();
   add_message(Message::Kind::kGood, "opened " + path_);
+  if (!result.notice.empty()) add_message(Message::Kind::kInfo, result.notice);
 }
 
 void Model::take(Executed& result) {

@@ -142,6 +142,7 @@ void SessionWorker::do_open(const interp::OpenRequest& request) {
   Opened result;
   result.request = request;
   result.ok = opened.has_value();
+  if (opened) result.notice = factory_.notice();
   if (!opened) {
     result.error = rendered(opened.error(), factory_.sources());
     result.diagnostics = opened.error().diagnostics;

@@ -31,6 +31,7 @@ struct Opened {
   bool ok = false;
   std::string error;
   std::vector<Diagnostic> diagnostics;  // spans point into the factory's sources
+  std::string notice;                   // what opening decided by itself
 };
 /// A command was carried out.
 struct Executed {

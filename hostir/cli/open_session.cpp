@@ -107,11 +107,13 @@ Expected<std::shared_ptr<const interp::Prepared>> CliSessionFactory::prepare_pro
   for (const auto& [axis, size] : request.mesh_sizes)
     arguments.mesh.push_back(axis + "=" + std::to_string(size));
   for (const auto& [name, value] : request.inputs) arguments.inputs.push_back(name + "=" + value);
-  return arguments.prepare(file_);
+  const bool make_up = options_.missing_inputs == SessionOptions::MissingInputs::kMakeUp;
+  return arguments.prepare(file_, make_up ? &notice_ : nullptr);
 }
 
 Expected<std::unique_ptr<interp::Session>> CliSessionFactory::open(
     const interp::OpenRequest& request) {
+  notice_.clear();
   HOSTIR_ASSIGN_OR_RETURN(const std::string head,
                           io::read_file_head(request.path, kSqliteMagic.size()));
   std::shared_ptr<const interp::Prepared> prepared;

@@ -6,6 +6,7 @@
 // session.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -19,6 +20,7 @@ struct SessionOptions {
   BackendArguments backend;
   std::string log_path;  // empty: temporary
   std::string values = "digest";
+  enum class MissingInputs : uint8_t { kError, kMakeUp } missing_inputs = MissingInputs::kError;
 };
 
 class CliSessionFactory final : public interp::SessionFactory {
@@ -28,6 +30,7 @@ class CliSessionFactory final : public interp::SessionFactory {
   /// Errors: of reading, parsing, preparing; of the log. Diagnostics point into sources().
   Expected<std::unique_ptr<interp::Session>> open(const interp::OpenRequest& request) override;
   const SourceManager& sources() const override { return file_.sources; }
+  std::string notice() const override { return notice_; }
 
  private:
   Expected<std::shared_ptr<const interp::Prepared>> prepare_program(
@@ -35,6 +38,7 @@ class CliSessionFactory final : public interp::SessionFactory {
 
   SessionOptions options_;
   LoadedFile file_;
+  std::string notice_;
 };
 
 }  // namespace hostir::cli

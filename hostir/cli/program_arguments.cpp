@@ -1,5 +1,8 @@
 #include "hostir/cli/program_arguments.h"
 
+#include <filesystem>
+
+#include "hostir/cli/example_inputs.h"
 #include "hostir/io/generate.h"
 #include "hostir/io/npz.h"
 #include "kernels/cpu/kernel.h"
@@ -70,12 +73,18 @@ Expected<std::vector<interp::NamedInput>> ProgramArguments::named_inputs() const
 }
 
 Expected<std::shared_ptr<const interp::Prepared>> ProgramArguments::prepare(
-    const LoadedFile& file) const {
+    const LoadedFile& file, std::string* notice) const {
   HOSTIR_ASSIGN_OR_RETURN(const ChosenFunction chosen, choose_function(file, function));
   HOSTIR_ASSIGN_OR_RETURN(interp::PrepareOptions options, prepare_options());
   options.function = chosen.name;
   options.sources = &file.sources;
-  HOSTIR_ASSIGN_OR_RETURN(const auto values, named_inputs());
+  HOSTIR_ASSIGN_OR_RETURN(auto values, named_inputs());
+  if (notice) {
+    const std::string directory = std::filesystem::path(path).parent_path().string();
+    HOSTIR_ASSIGN_OR_RETURN(*notice, add_example_inputs(*chosen.program, chosen.name, directory,
+                                                        values, options.sizes));
+    options.base_directory = directory;
+  }
   return interp::prepare(*chosen.program, values, options);
 }
 

@@ -29,8 +29,10 @@ struct ProgramArguments {
   /// `x=@x.npy`, `x=4xf32=[..]`, `x=normal(1)`, `@all.npz` (each member by name). Errors: kUsage,
   /// io.
   Expected<std::vector<interp::NamedInput>> named_inputs() const;
-  /// Loads, chooses, prepares. `file` must outlive the result's diagnostics.
-  Expected<std::shared_ptr<const interp::Prepared>> prepare(const LoadedFile& file) const;
+  /// Chooses and prepares. `file` must outlive the result's diagnostics. With `notice` inputs that
+  /// are missing are made up (example_inputs.h) and it is told which.
+  Expected<std::shared_ptr<const interp::Prepared>> prepare(const LoadedFile& file,
+                                                            std::string* notice = nullptr) const;
 };
 
 /// How it runs: backend, machine, schedule, limits.

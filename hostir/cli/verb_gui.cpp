@@ -81,7 +81,11 @@ class GuiVerb : public Verb {
   }
 #endif
 
-  SessionOptions options_{.program = {}, .backend = {}, .log_path = {}, .values = "stats"};
+  SessionOptions options_{.program = {},
+                          .backend = {},
+                          .log_path = {},
+                          .values = "stats",
+                          .missing_inputs = SessionOptions::MissingInputs::kMakeUp};
   std::string path_;
   std::string script_;
   std::string screenshot_;

@@ -30,6 +30,8 @@ class SessionFactory {
   /// Errors carry diagnostics whose spans point into `sources()`.
   virtual Expected<std::unique_ptr<Session>> open(const OpenRequest& request) = 0;
   virtual const SourceManager& sources() const = 0;
+  /// What the last successful opening decided by itself (inputs that it made up); empty: nothing.
+  virtual std::string notice() const { return {}; }
 };
 
 }  // namespace hostir::interp

@@ -1,0 +1,71 @@
+// The whole window without pixels on a real session: what the tests of this folder drive.
+//
+// Widgets are named (`ui.tag` in the panels); a test clicks and reads by name. One Workbench is one
+// ImGui context; make one per test.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "gui/headless.h"
+#include "hostir/cli/open_session.h"
+
+namespace hostir::gui {
+
+class Workbench {
+ public:
+  explicit Workbench(const std::string& path, int width = 1600, int height = 1000,
+                     const std::string& settings_file = "", const std::string& function = "")
+      : factory_(session_options()),
+        window_(factory_, app_options(path, settings_file, function), width, height) {
+    window_.settle(30);
+  }
+
+  Headless* operator->() { return &window_; }
+  Model& model() { return window_.app().model(); }
+  const interp::Snapshot& shot() { return *model().snapshot(); }
+
+  /// An action or a command line, carried out to the end. False: neither.
+  bool perform(const std::string& text) {
+    const bool known = window_.app().perform(text);
+    return window_.settle(30) && known;
+  }
+  bool press(const std::string& keys) { return window_.press(keys) && window_.settle(30); }
+  bool click(const std::string& name, int button = 0) {
+    return window_.click(name, button) && window_.settle(30);
+  }
+  bool fill(const std::string& name, const std::string& text, const std::string& end = "Enter") {
+    return window_.fill(name, text, end) && window_.settle(30);
+  }
+  std::string text(const std::string& name) const { return window_.text(name); }
+  bool has(const std::string& name) const { return window_.has(name); }
+  uint64_t decision() { return shot().position.decision; }
+  /// The window shows this panel alone.
+  void only(const std::string& panel) {
+    perform("panel." + panel);
+    window_.app().tree().maximise(panel);
+    window_.settle(30);
+  }
+
+ private:
+  static cli::SessionOptions session_options() {
+    cli::SessionOptions options;
+    options.values = "stats";
+    options.missing_inputs = cli::SessionOptions::MissingInputs::kMakeUp;
+    return options;
+  }
+  static AppOptions app_options(const std::string& path, const std::string& settings_file,
+                                const std::string& function) {
+    AppOptions options;
+    options.open.path = path;
+    options.open.function = function;
+    options.settings_file = settings_file;
+    return options;
+  }
+
+  cli::CliSessionFactory factory_;
+  Headless window_;
+};
+
+}  // namespace hostir::gui
