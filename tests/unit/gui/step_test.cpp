@@ -61,7 +61,7 @@ TEST(Step, ToolbarStepsAsKeysDo) {
 
 TEST(Breakpoints, AClickInTheGutterStopsTheRunThere) {
   Workbench w(kMlp);
-  const int line = line_of(w, "all_reduce sum");
+  const int line = line_of(w, "= all_reduce sum");
   ASSERT_GT(line, 0);
   ASSERT_TRUE(w.press("F6"));  // scrolls there
   ASSERT_TRUE(w.click(fmt::format("host_ir/gutter/{}", line)));
