@@ -29,13 +29,16 @@ class HostIrPanel : public Panel {
     header(frame, shot);
     ImGui::BeginChild("text", ImVec2(0, 0), false, ImGuiWindowFlags_HorizontalScrollbar);
     ImGui::PushFont(frame.ui.fonts.mono);
-    const float row = ImGui::GetTextLineHeight() + frame.ui.px(3);
+    // Rows touch, so that a line's place is its number times the row's height.
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
+    const float row = ImGui::GetTextLineHeight() + frame.ui.px(4);
     follow(shot, row);
     ImGuiListClipper clipper;
     clipper.Begin(static_cast<int>(lines_.size()), row);
     while (clipper.Step()) {
       for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) draw_row(frame, shot, i, row);
     }
+    ImGui::PopStyleVar();
     ImGui::PopFont();
     ImGui::EndChild();
   }
@@ -183,6 +186,7 @@ class HostIrPanel : public Panel {
 
   void context_menu(Frame& frame, const interp::Snapshot& shot, const interp::CodeIndex* code) {
     if (!ImGui::BeginPopupContextItem("menu")) return;
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(frame.ui.px(7), frame.ui.px(4)));
     if (code) {
       const std::string address = shot.program->code->address(*code);
       if (ImGui::MenuItem("Run to here", "Ctrl+F10")) frame.actions.command("until " + address);
@@ -195,6 +199,7 @@ class HostIrPanel : public Panel {
     } else {
       frame.ui.text_dim("nothing runs on this line");
     }
+    ImGui::PopStyleVar();
     ImGui::EndPopup();
   }
 
