@@ -58,6 +58,9 @@ step generated tests/checks/generated.sh build-dev/bin/hostir
 step command tests/checks/command.sh build-dev/bin/hostir
 step truth tests/checks/truth.sh build-dev/bin/hostir
 step debug-transcripts tests/scripts/debug/check.sh build-dev/bin/hostir
+step replays tests/checks/replay_all.sh build-dev/bin/hostir
+step killed-logs tests/checks/killed_logs.sh build-dev/bin/hostir 8
+step random-fusions tests/long/random_fusions.py build-dev/bin/hostir --seeds 0:400
 step scripts-avx2 env DNNL_MAX_CPU_ISA=AVX2 HOSTIR_MAX_CPU_ISA=AVX2 build-dev/bin/hostir test tests/programs tests/scripts -j 2
 # Everything but the tests of the log; those, and ThreadSanitizer (preset tsan), join here when they
 # have been run under it.

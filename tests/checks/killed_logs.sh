@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# A run is ended by SIGKILL at random moments; its log must open, say that it was cut, and replay up to where it was
+# cut. `killed_logs.sh HOSTIR [MOMENTS=50] [SEED=1]`. Prints how many events the logs kept.
+set -u
+cd "$(dirname "$0")/../.."
+hostir=$1
+moments=${2:-50}
+RANDOM=${3:-1}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0
+failed=0
+bad() { failed=$((failed + 1)); echo "FAILED: $1"; }
+
+cat >"$work/long.hir" <<'E2'
+mesh @m = <x=4>
+
+kernel @quarter(%v: tensor<?Nxf32>) -> (%r: tensor<?Nxf32>) {
+  %h = constant {value = 0.25} : tensor<?Nxf32>
+  %r = mul %v, %h
+  return %r
+}
+
+host @f on @m (%x: shard<64xf32, @m, [{}]>) -> (%y: shard<64xf32, @m, [{}]>) {
+  %c = comm over {x}
+  %s = stream "main"
+  %a = alloc on %s : shard<64xf32, @m, [{}]>
+  %y = alloc on %s : shard<64xf32, @m, [{}]>
+  launch @quarter ro(%x) wo(%y) on %s
+  for %i in 0..20000 {
+    launch @quarter ro(%y) wo(%a) on %s
+    all_reduce sum %c ro(%a) wo(%y) on %s
+  }
+  free %a on %s
+  return %y
+}
+E2
+values=(none digest stats 'data=*')
+run() { # LOG VALUES
+  exec "$hostir" run "$work/long.hir" --input 'x=normal(1, 64xf32)' --quiet --trace "$1" --trace-values "$2"
+}
+begin=$(date +%s%N)
+(run "$work/whole.db" digest) || bad "the whole run"
+whole_ms=$((($(date +%s%N) - begin) / 1000000))
+
+empty=0
+most=0
+for ((i = 0; i < moments; ++i)); do
+  log=$work/$i.db
+  (run "$log" "${values[i % 4]}") >/dev/null 2>&1 &
+  process=$!
+  ms=$((RANDOM * whole_ms / 32768))
+  sleep "$(printf '%d.%03d' $((ms / 1000)) $((ms % 1000)))"
+  kill -KILL $process 2>/dev/null
+  wait $process 2>/dev/null
+  killed=$?
+  if [ ! -s "$log" ]; then passed=$((passed + 1)); empty=$((empty + 1)); continue; fi  # before it was made
+  info=$("$hostir" trace info "$log" 2>&1); status=$?
+  if [ $status -ne 0 ]; then bad "moment $i ($ms ms): info"; tail -n 3 <<<"$info"; continue; fi
+  if [ $killed -eq 137 ] && ! grep -qi 'cut' <<<"$info"; then bad "moment $i ($ms ms): not said to be cut"; continue; fi
+  replay=$("$hostir" replay "$log" 2>&1); status=$?
+  events=$(grep -oE '[0-9]+ events' <<<"$replay" | head -n 1)
+  if [ $status -ne 0 ]; then bad "moment $i ($ms ms): replay"; tail -n 3 <<<"$replay"; continue; fi
+  events=${events%% *}
+  [ "${events:-0}" = 0 ] && empty=$((empty + 1))
+  [ "${events:-0}" -gt $most ] && most=$events
+  passed=$((passed + 1))
+done
+echo "$moments moments of a run of $whole_ms ms: $empty logs without events, most kept $most"
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
