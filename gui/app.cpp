@@ -1,9 +1,28 @@
 #include "gui/app.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
+#include <utility>
 
 namespace hostir::gui {
+
+namespace {
+
+std::string absolute(const std::string& path) {
+  std::error_code error;
+  const auto full = std::filesystem::absolute(path, error);
+  return error ? path : full.lexically_normal().string();
+}
+
+void add_kept_breakpoints(const Settings& settings, interp::OpenRequest& request) {
+  const ProgramSettings* kept = settings.find_program(absolute(request.path));
+  if (kept && request.breakpoints.empty()) request.breakpoints = kept->breaks;
+}
+
+}  // namespace
 
 App::App(interp::SessionFactory& factory, AppOptions options, std::function<void()> wake)
     : options_(std::move(options)),
@@ -21,13 +40,50 @@ App::App(interp::SessionFactory& factory, AppOptions options, std::function<void
   }
   add_actions();
   ui_.colours = &palette(settings_.theme);
-  if (!options_.open.path.empty()) model_.open(options_.open);
+  if (!options_.open.path.empty()) {
+    interp::OpenRequest request = options_.open;
+    add_kept_breakpoints(settings_, request);
+    model_.open(std::move(request));
+  }
 }
 
 App::~App() { save(); }
 
+void App::keep_program() {
+  if (shown_program_.empty() || !model_.snapshot()) return;
+  ProgramSettings kept;
+  kept.path = shown_program_;
+  for (const interp::BreakpointSnapshot& b : *model_.snapshot()->breakpoints) {
+    if (!b.temporary) kept.breaks.push_back(b.text);
+  }
+  kept.watches = model_.watches;
+  for (const Bookmark& b : model_.bookmarks)
+    kept.bookmarks.push_back(std::to_string(b.decision) + " " + b.text);
+  settings_.keep_program(std::move(kept));
+}
+
+void App::restore_program() {
+  const std::string path = absolute(model_.path());
+  if (path == shown_program_) return;  // the same program once more, maybe edited
+  shown_program_ = path;
+  model_.watches.clear();
+  model_.bookmarks.clear();
+  const ProgramSettings* kept = settings_.find_program(path);
+  if (!kept) return;
+  model_.watches = kept->watches;
+  for (const std::string& line : kept->bookmarks) {
+    Bookmark bookmark;
+    const auto [end, error] =
+        std::from_chars(line.data(), line.data() + line.size(), bookmark.decision);
+    if (error != std::errc()) continue;
+    bookmark.text = end < line.data() + line.size() ? std::string(end + 1) : std::string();
+    model_.bookmarks.push_back(std::move(bookmark));
+  }
+}
+
 void App::save() {
   if (options_.settings_file.empty()) return;
+  keep_program();
   settings_.layout = tree_.to_string();
   settings_.panel_state.clear();
   for (const auto& panel : panels_) {
@@ -57,7 +113,7 @@ void App::rebuild_style() {
 
 bool App::wants_frame() const {
   auto& worker = const_cast<App*>(this)->model_.worker();
-  return worker.busy();
+  return worker.busy() || scrub_target_.has_value();
 }
 
 std::string App::window_title() const {
@@ -65,12 +121,30 @@ std::string App::window_title() const {
   return std::filesystem::path(model_.path()).filename().string() + " - Host-IR Workbench";
 }
 
-void App::drop_file(const std::string& path) {
+void App::open_file(const std::string& path) {
+  keep_program();
   interp::OpenRequest request;
   request.path = path;
+  add_kept_breakpoints(settings_, request);
+  error_page_left_ = false;
   model_.open(std::move(request));
-  settings_.add_recent(std::filesystem::absolute(path).string());
 }
+
+void App::reload() {
+  interp::OpenRequest request = model_.last_request();
+  request.text.clear();
+  std::vector<std::string> then;
+  const interp::SnapshotPtr& shot = model_.snapshot();
+  if (shot && model_.path() == request.path) {
+    request.breakpoints.clear();
+    for (const interp::BreakpointSnapshot& b : *shot->breakpoints)
+      request.breakpoints.push_back(b.text);
+    then = {fmt::format("rank {}", shot->focus), fmt::format("goto {}", shot->position.decision)};
+  }
+  model_.open(std::move(request), std::move(then));
+}
+
+void App::drop_file(const std::string& path) { open_file(path); }
 
 bool App::perform(const std::string& text) {
   if (actions_.find(text)) return actions_.request(text);
@@ -83,9 +157,27 @@ void App::handle_keys() {
   if (const Action* action = actions_.pressed()) actions_.request(action->name);
 }
 
+void App::take_opened() {
+  if (seen_opened_ == model_.last_opened()) return;
+  seen_opened_ = model_.last_opened();
+  file_watch_.start(model_.path());
+  settings_.add_recent(absolute(model_.path()));
+  restore_program();
+  if (std::exchange(error_page_left_, false)) tree_.maximise(std::nullopt);
+}
+
+void App::draw_center() {
+  const bool failed = !model_.snapshot() && !model_.opening() && !model_.open_error().empty();
+  if (failed && !error_page_left_) return draw_error_page();
+  if (!model_.snapshot() && !model_.opening() && !failed) return draw_start_page();
+  Frame frame{ui_, model_, actions_};
+  tree_.draw(frame, panels_);
+}
+
 void App::frame(double now_s) {
   ui_.begin_frame();
   model_.update(now_s);
+  take_opened();
   handle_keys();
   const ImVec2 size = ImGui::GetIO().DisplaySize;
   ImGui::SetNextWindowPos(ImVec2(0, 0));
@@ -102,16 +194,12 @@ void App::frame(double now_s) {
   ImGui::PopStyleVar(3);
   draw_menu_bar();
   draw_toolbar();
+  draw_banner();
   const float status_height = ui_.px(24);
   const float height = std::max(1.0f, ImGui::GetContentRegionAvail().y - status_height);
   ImGui::BeginChild("panels", ImVec2(0, height), false,
                     ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
-  if (!model_.snapshot() && !model_.opening() && model_.open_error().empty()) {
-    draw_start_page();
-  } else {
-    Frame frame{ui_, model_, actions_};
-    tree_.draw(frame, panels_);
-  }
+  draw_center();
   ImGui::EndChild();
   draw_status_bar(status_height);
   ImGui::End();

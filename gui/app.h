@@ -6,9 +6,11 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "gui/file_watch.h"
 #include "gui/panel_tree.h"
 #include "gui/settings.h"
 
@@ -19,6 +21,19 @@ struct AppOptions {
   std::string settings_file;  // empty: nothing is loaded or saved
   float screen_scale = 1;     // of the monitor
   bool fixed_clock = false;   // for golden pictures: no times of day, no blinking
+};
+
+/// A button of the banner: an action by name, or a command line.
+struct BannerButton {
+  std::string label;
+  std::string action;
+  std::string command;
+};
+/// The line under the toolbar: what is wrong, in a sentence, and what can be done about it.
+struct Banner {
+  StateKind state = StateKind::kOk;
+  std::string text;
+  std::vector<BannerButton> buttons;
 };
 
 class App {
@@ -51,15 +66,37 @@ class App {
   void add_actions();
   void add_session_actions();
   void add_view_actions();
+  void add_look_actions();
+  void add_mark_actions();
   void draw_menu_bar();
   void draw_toolbar();
+  void draw_tools(float limit);
+  void draw_focus(float limit);
+  void draw_scope();
+  void draw_position(float width);
+  std::optional<Banner> stop_banner() const;
+  std::optional<Banner> file_banner();
+  void draw_banner();
+  /// Selects the instruction of the last fault.
+  void show_fault();
   void draw_status_bar(float height);
   void draw_start_page();
+  void draw_error_page();
+  void draw_center();
+  void open_palette(const std::string& text);
   void draw_palette();
   void draw_help();
   void draw_open_dialog();
   void handle_keys();
   void set_layout(std::string_view text);
+  /// After each successful opening: the file's settings, recent files, watching the file.
+  void take_opened();
+  void open_file(const std::string& path);
+  /// The open file once more, from the disk, back at the same position with the same breakpoints.
+  void reload();
+  /// The file's breakpoints, watches and bookmarks, from the settings and back.
+  void restore_program();
+  void keep_program();
   void save();
 
   AppOptions options_;
@@ -69,12 +106,19 @@ class App {
   Actions actions_;
   std::vector<std::unique_ptr<Panel>> panels_;
   PanelTree tree_;
+  FileWatch file_watch_;
+  uint64_t seen_opened_ = 0;
+  std::string shown_program_;  // whose watches and bookmarks the model holds; absolute
+  std::string dismissed_banner_;
+  bool error_page_left_ = false;
+  std::optional<uint64_t> scrub_target_;  // a position that was dragged to and not yet asked for
   bool style_dirty_ = true;
   bool quit_ = false;
   bool palette_open_ = false;
   bool help_open_ = false;
   bool open_dialog_ = false;
   bool focus_input_ = false;
+  bool palette_caret_to_end_ = false;
   std::string palette_text_;
   int palette_row_ = 0;
   std::string path_text_;

@@ -42,6 +42,8 @@ std::string label_of(std::string_view command) {
 
 void App::add_actions() {
   add_session_actions();
+  add_look_actions();
+  add_mark_actions();
   add_view_actions();
 }
 
@@ -75,6 +77,42 @@ void App::add_session_actions() {
                   actions_.command("break " + model_.snapshot()->program->code->address(code));
                 },
                 ready});
+  actions_.add({"break.enable", "Enable or disable the breakpoint at the selected line", "Break",
+                "Ctrl+F9", "A disabled breakpoint counts its hits and does not stop.",
+                [this] {
+                  if (!model_.selection.code) return;
+                  for (const interp::BreakpointSnapshot& b : *model_.snapshot()->breakpoints) {
+                    if (std::find(b.places.begin(), b.places.end(), *model_.selection.code) !=
+                        b.places.end())
+                      actions_.command(
+                          fmt::format("{} {}", b.enabled ? "disable" : "enable", b.number));
+                  }
+                },
+                ready});
+  actions_.add({"break.write", "Stop when the selected tensor or element is written", "Break",
+                "Shift+F9", "A breakpoint on data: `watch %y[0, 1]`.",
+                [this] {
+                  if (model_.selection.value.empty()) {
+                    model_.add_message(Message::Kind::kWarning,
+                                       "select a tensor or an element first: click it in Layout, "
+                                       "Values or the program");
+                    return;
+                  }
+                  std::string index;
+                  for (const int64_t i : model_.selection.element)
+                    index += (index.empty() ? "[" : ", ") + std::to_string(i);
+                  actions_.command("watch %" + model_.selection.value +
+                                   (index.empty() ? "" : index + "]"));
+                },
+                ready});
+  actions_.add({"break.nan", "Stop at the first NaN or Inf", "Break", "",
+                "A breakpoint on any write that holds NaN or Inf.",
+                [this] { actions_.command("break nan"); }, ready});
+  actions_.add({"break.collective", "Stop at every collective", "Break", "",
+                "A breakpoint on all collectives.",
+                [this] { actions_.command("break collective"); }, ready});
+  actions_.add({"break.delete_all", "Delete all breakpoints", "Break", "Ctrl+Shift+F9",
+                "Nothing stops runs any more.", [this] { actions_.command("delete"); }, ready});
   actions_.add({"until.cursor", "Run to the selected line", "Run", "Ctrl+F10",
                 "Run until the focus rank is at the selected instruction.",
                 [this] {
@@ -91,129 +129,6 @@ void App::add_session_actions() {
                                                           *model_.selection.code));
                 },
                 ready});
-  for (int rank = 0; rank < 9; ++rank) {
-    actions_.add({fmt::format("focus.{}", rank), fmt::format("Focus rank {}", rank), "",
-                  fmt::format("Alt+{}", rank + 1), "Steps move this rank.",
-                  [this, rank] {
-                    if (rank < model_.snapshot()->rank_count())
-                      actions_.command(fmt::format("rank {}", rank));
-                  },
-                  ready});
-  }
-  const auto move_focus = [this](int by) {
-    const int n = model_.snapshot()->rank_count();
-    if (n > 0) actions_.command(fmt::format("rank {}", (model_.snapshot()->focus + by + n) % n));
-  };
-  actions_.add({"focus.next", "Focus next rank", "View", "Alt+Right",
-                "The next rank becomes the focus.", [move_focus] { move_focus(1); }, ready});
-  actions_.add({"focus.previous", "Focus previous rank", "View", "Alt+Left",
-                "The previous rank becomes the focus.", [move_focus] { move_focus(-1); }, ready});
-  actions_.add({"scope.all", "Step all ranks", "Run", "Alt+A", "Steps move every rank.",
-                [this] { actions_.command("rank all"); }, ready});
-  actions_.add({"scope.group", "Step the focus rank's group", "Run", "Alt+G",
-                "Steps move the innermost mesh group.", [this] { actions_.command("rank group"); },
-                ready});
-}
-
-void App::add_view_actions() {
-  actions_.add({"file.open",
-                "Open...",
-                "File",
-                "Ctrl+O",
-                "Open a program (.hir) or a log.",
-                [this] { open_dialog_ = focus_input_ = true; },
-                {}});
-  actions_.add({"file.reload",
-                "Reload",
-                "File",
-                "Ctrl+R",
-                "Open the current file again.",
-                [this] {
-                  if (!model_.last_request().path.empty()) model_.open(model_.last_request());
-                },
-                {}});
-  actions_.add(
-      {"file.quit", "Quit", "File", "Ctrl+Q", "Close the window.", [this] { quit_ = true; }, {}});
-  actions_.add({"palette",
-                "Command palette",
-                "Help",
-                "F1",
-                "Find any action or type a command.",
-                [this] {
-                  palette_open_ = focus_input_ = true;
-                  palette_text_.clear();
-                  palette_row_ = 0;
-                },
-                {}});
-  actions_.add(
-      {"help", "Keys", "Help", "?", "Show all keys.", [this] { help_open_ = !help_open_; }, {}});
-  actions_.add({"view.theme",
-                "Switch dark and light",
-                "View",
-                "Ctrl+Shift+L",
-                "Switch between the themes.",
-                [this] {
-                  settings_.theme =
-                      settings_.theme == ThemeKind::kDark ? ThemeKind::kLight : ThemeKind::kDark;
-                  style_dirty_ = true;
-                },
-                {}});
-  const auto rescale = [this](float factor) {
-    settings_.scale = factor == 0 ? 1.0f : std::clamp(settings_.scale * factor, 0.5f, 3.0f);
-    style_dirty_ = true;
-  };
-  actions_.add({"view.larger",
-                "Larger",
-                "View",
-                "Ctrl+=",
-                "Scale everything up.",
-                [rescale] { rescale(1.1f); },
-                {}});
-  actions_.add({"view.smaller",
-                "Smaller",
-                "View",
-                "Ctrl+-",
-                "Scale everything down.",
-                [rescale] { rescale(1 / 1.1f); },
-                {}});
-  actions_.add({"view.scale_reset",
-                "Normal size",
-                "View",
-                "Ctrl+0",
-                "Scale 100 %.",
-                [rescale] { rescale(0); },
-                {}});
-  actions_.add({"view.maximise",
-                "Maximise panel",
-                "View",
-                "Shift+Esc",
-                "The panel under the mouse fills the window, or back.",
-                [this] {
-                  tree_.maximise(tree_.is_maximised() || tree_.focused().empty()
-                                     ? std::nullopt
-                                     : std::optional(tree_.focused()));
-                },
-                {}});
-  int number = 1;
-  for (const NamedLayout& layout : builtin_layouts()) {
-    actions_.add({"layout." + std::string(layout.name),
-                  "Layout: " + std::string(layout.name),
-                  "View",
-                  fmt::format("Ctrl+{}", number++),
-                  "Arrange the panels for this task.",
-                  [this, text = layout.text] { set_layout(text); },
-                  {}});
-  }
-  for (const auto& panel : panels_) {
-    const std::string id(panel->id());
-    actions_.add({"panel." + id,
-                  std::string(panel->title()),
-                  "Panels",
-                  "",
-                  std::string(panel->hint()),
-                  [this, id] { tree_.show(id); },
-                  {}});
-  }
 }
 
 }  // namespace hostir::gui

@@ -1,4 +1,4 @@
-// Command palette, key help, the file dialog.
+// Key help and the file dialog.
 #include <fmt/core.h>
 #include <imgui.h>
 // after imgui.h, which it needs
@@ -14,76 +14,9 @@ namespace hostir::gui {
 
 namespace {
 
-// True if the letters of `wanted` occur in `text` in this order, ignoring case.
-bool fuzzy_match(std::string_view text, std::string_view wanted) {
-  size_t at = 0;
-  for (const char c : wanted) {
-    if (c == ' ') continue;
-    const auto lower = [](char x) {
-      return static_cast<char>(std::tolower(static_cast<unsigned char>(x)));
-    };
-    while (at < text.size() && lower(text[at]) != lower(c)) ++at;
-    if (at == text.size()) return false;
-    ++at;
-  }
-  return true;
-}
-
 bool escape_pressed() { return ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape)); }
 
 }  // namespace
-
-void App::draw_palette() {
-  if (!palette_open_) return;
-  const ImVec2 screen = ImGui::GetIO().DisplaySize;
-  const float width = std::min(ui_.px(620), screen.x - ui_.px(20));
-  ImGui::SetNextWindowPos(ImVec2((screen.x - width) / 2, ui_.px(60)));
-  ImGui::SetNextWindowSize(ImVec2(width, 0));
-  ImGui::Begin("palette", nullptr,
-               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoSavedSettings |
-                   ImGuiWindowFlags_AlwaysAutoResize);
-  if (std::exchange(focus_input_, false)) ImGui::SetKeyboardFocusHere();
-  ImGui::SetNextItemWidth(-1);
-  const bool enter =
-      ImGui::InputTextWithHint("##palette", "an action, or a command: break %y if rank == 3",
-                               &palette_text_, ImGuiInputTextFlags_EnterReturnsTrue);
-  ui_.tag("palette/input", palette_text_);
-  std::vector<const Action*> found;
-  for (const Action& action : actions_.all()) {
-    if (fuzzy_match(action.label + " " + action.name, palette_text_)) found.push_back(&action);
-  }
-  constexpr int kRows = 14;
-  const int rows = std::min(static_cast<int>(found.size()), kRows);
-  if (ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_DownArrow))) ++palette_row_;
-  if (ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_UpArrow))) --palette_row_;
-  palette_row_ = std::clamp(palette_row_, 0, std::max(0, rows - 1));
-  const Action* chosen = nullptr;
-  for (int i = 0; i < rows; ++i) {
-    const Action& action = *found[static_cast<size_t>(i)];
-    ImGui::PushID(i);
-    if (ImGui::Selectable("##row", i == palette_row_)) chosen = &action;
-    ui_.tag("palette/" + action.name);
-    ImGui::SameLine(ui_.px(8));
-    ImGui::TextUnformatted(action.label.c_str());
-    ImGui::SameLine(ui_.px(250));
-    ui_.text_dim(action.key);
-    ImGui::SameLine(ui_.px(350));
-    ui_.text_dim(action.help);
-    ImGui::PopID();
-  }
-  const bool is_command = found.empty() && interp::parse_command(palette_text_).has_value();
-  if (is_command) ui_.text_dim("Enter runs this command");
-  if (found.empty() && !is_command && !palette_text_.empty())
-    ui_.text_dim("nothing has this name, and it is no command");
-  if (enter && rows > 0) chosen = found[static_cast<size_t>(palette_row_)];
-  if (chosen) actions_.request(chosen->name);
-  if (enter && rows == 0 && is_command) actions_.command(palette_text_);
-  if (chosen || enter || escape_pressed() ||
-      (ImGui::IsMouseClicked(0) && !ImGui::IsWindowHovered())) {
-    palette_open_ = false;
-  }
-  ImGui::End();
-}
 
 void App::draw_help() {
   if (!help_open_) return;

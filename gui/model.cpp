@@ -1,5 +1,7 @@
 #include "gui/model.h"
 
+#include <utility>
+
 namespace hostir::gui {
 
 namespace {
@@ -21,8 +23,9 @@ std::string text_of(const interp::ValueQuery& q) {
 Model::Model(interp::SessionFactory& factory, std::function<void()> wake)
     : factory_(factory), worker_(factory, std::move(wake)) {}
 
-void Model::open(interp::OpenRequest request) {
+void Model::open(interp::OpenRequest request, std::vector<std::string> then) {
   last_request_ = request;
+  after_open_ = std::move(then);
   worker_.open(std::move(request));
 }
 
@@ -39,6 +42,14 @@ bool Model::update(double now_s) {
   now_s_ = now_s;
   was_hovered = hovered;
   hovered = {};
+  // A person who scrolls through large tensors asks for many parts; old ones are forgotten.
+  constexpr size_t kMaxReadings = 8192;
+  if (readings_.size() > kMaxReadings) {
+    worker_.drop_reads();
+    keys_.clear();
+    readings_.clear();
+    previous_.clear();
+  }
   auto results = worker_.drain();
   for (WorkerResult& result : results) {
     std::visit([this](auto& r) { take(r); }, result);
@@ -57,6 +68,7 @@ void Model::take(Opened& result) {
   ++generation_;
   if (!result.ok) {
     open_error_ = result.error;
+    after_open_.clear();
     open_diagnostics_ = std::move(result.diagnostics);
     add_message(Message::Kind::kError,
                 "could not open " + result.request.path + "\n" + result.error);
@@ -65,13 +77,20 @@ void Model::take(Opened& result) {
   ++opened_;
   open_error_.clear();
   open_diagnostics_.clear();
+  // The same text opened again keeps what is selected by name.
+  Selection kept;
+  if (path_ == result.request.path) {
+    kept.value = selection.value;
+    kept.element = selection.element;
+  }
   path_ = result.request.path;
-  selection = {};
+  selection = std::move(kept);
   keys_.clear();
   readings_.clear();
   previous_.clear();
   add_message(Message::Kind::kGood, "opened " + path_);
   if (!result.notice.empty()) add_message(Message::Kind::kInfo, result.notice);
+  for (const std::string& command : std::exchange(after_open_, {})) worker_.execute(command);
 }
 
 void Model::take(Executed& result) {

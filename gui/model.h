@@ -34,6 +34,13 @@ struct Message {
   double time_s = 0;
 };
 
+/// A position with a name, to come back to.
+struct Bookmark {
+  uint64_t decision = 0;
+  std::string text;
+  friend bool operator==(const Bookmark&, const Bookmark&) = default;
+};
+
 /// A value as it was read, or why it could not be.
 struct ReadingSlot {
   interp::Position position;
@@ -59,7 +66,9 @@ class Model {
   const std::string& open_error() const { return open_error_; }
   const std::vector<Diagnostic>& open_diagnostics() const { return open_diagnostics_; }
   const SourceManager& sources() const { return factory_.sources(); }
-  void open(interp::OpenRequest request);
+  /// Opens in the background; the commands run once it is open (back to the same place after an
+  /// edit).
+  void open(interp::OpenRequest request, std::vector<std::string> then = {});
   const interp::OpenRequest& last_request() const { return last_request_; }
   void run_command(const std::string& text);
 
@@ -74,6 +83,10 @@ class Model {
   Selection selection;
   Selection hovered;  // this frame's; panels read the last frame's in `was_hovered`
   Selection was_hovered;
+
+  // ---- what is kept per program, by the settings
+  std::vector<std::string> watches;  // expressions of the watches panel
+  std::vector<Bookmark> bookmarks;   // in order of position
 
   // ---- messages
   const std::vector<Message>& messages() const { return messages_; }
@@ -97,6 +110,7 @@ class Model {
   std::string open_error_;
   std::vector<Diagnostic> open_diagnostics_;
   interp::OpenRequest last_request_;
+  std::vector<std::string> after_open_;
   std::map<std::string, uint64_t> keys_;
   std::map<uint64_t, ReadingSlot> readings_;
   std::map<uint64_t, ReadingSlot> previous_;

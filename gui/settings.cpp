@@ -18,6 +18,20 @@ void Settings::add_recent(const std::string& path) {
   if (recent.size() > kMax) recent.resize(kMax);
 }
 
+void Settings::keep_program(ProgramSettings program) {
+  std::erase_if(programs, [&](const ProgramSettings& p) { return p.path == program.path; });
+  if (!program.empty()) programs.insert(programs.begin(), std::move(program));
+  constexpr size_t kMax = 30;
+  if (programs.size() > kMax) programs.resize(kMax);
+}
+
+const ProgramSettings* Settings::find_program(const std::string& path) const {
+  for (const ProgramSettings& p : programs) {
+    if (p.path == path) return &p;
+  }
+  return nullptr;
+}
+
 Settings Settings::parse(const std::string& text) {
   Settings s;
   size_t begin = 0;
@@ -43,6 +57,14 @@ Settings Settings::parse(const std::string& text) {
       s.recent.push_back(value);
     } else if (key == "panel") {
       s.panel_state.push_back(value);
+    } else if (key == "program") {
+      s.programs.push_back({value, {}, {}, {}});
+    } else if (key == "break" && !s.programs.empty()) {
+      s.programs.back().breaks.push_back(value);
+    } else if (key == "watch" && !s.programs.empty()) {
+      s.programs.back().watches.push_back(value);
+    } else if (key == "bookmark" && !s.programs.empty()) {
+      s.programs.back().bookmarks.push_back(value);
     } else {
       s.other.push_back(line);
     }
@@ -58,6 +80,12 @@ std::string Settings::to_string() const {
   for (const std::string& r : recent) out += "recent = " + r + "\n";
   for (const std::string& p : panel_state) out += "panel = " + p + "\n";
   for (const std::string& o : other) out += o + "\n";
+  for (const ProgramSettings& p : programs) {
+    out += "program = " + p.path + "\n";
+    for (const std::string& b : p.breaks) out += "break = " + b + "\n";
+    for (const std::string& w : p.watches) out += "watch = " + w + "\n";
+    for (const std::string& b : p.bookmarks) out += "bookmark = " + b + "\n";
+  }
   return out;
 }
 

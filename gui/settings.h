@@ -1,7 +1,8 @@
-// What is kept between sessions of the window: theme, scale, layouts, recent files. One small text
-// file.
+// What is kept between sessions of the window: theme, scale, layouts, recent files, and per program
+// its breakpoints, watches and bookmarks. One small text file.
 //
-// Lines of `key = value`; unknown keys are kept. A file that cannot be read is treated as empty and
+// Lines of `key = value`; `break`, `watch` and `bookmark` belong to the `program` line above them;
+// unknown keys are kept. A file that cannot be read is treated as empty and
 // is said in the messages; writing goes through a temporary file.
 #pragma once
 
@@ -12,6 +13,15 @@
 
 namespace hostir::gui {
 
+/// What belongs to one program or log: it comes back when the file is opened again.
+struct ProgramSettings {
+  std::string path;                    // absolute
+  std::vector<std::string> breaks;     // commands that make them again
+  std::vector<std::string> watches;    // expressions
+  std::vector<std::string> bookmarks;  // "DECISION text"
+  bool empty() const { return breaks.empty() && watches.empty() && bookmarks.empty(); }
+};
+
 struct Settings {
   ThemeKind theme = ThemeKind::kDark;
   float scale = 1;                         // on top of the screen's
@@ -19,9 +29,13 @@ struct Settings {
   std::vector<std::string> saved_layouts;  // "name: text"
   std::vector<std::string> recent;         // newest first, at most 10
   std::vector<std::string> panel_state;    // "panel: key=value ..."
+  std::vector<ProgramSettings> programs;   // newest first, at most 30
   std::vector<std::string> other;          // lines of keys that this version does not know
 
   void add_recent(const std::string& path);
+  /// The newest place in the list is this program's; one that has nothing to keep is dropped.
+  void keep_program(ProgramSettings program);
+  const ProgramSettings* find_program(const std::string& path) const;
   static Settings parse(const std::string& text);
   std::string to_string() const;
 };

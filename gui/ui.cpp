@@ -1,8 +1,18 @@
 #include "gui/ui.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace hostir::gui {
+
+void Ui::begin_frame() {
+  widgets_.clear();
+  last_hidden_ = std::exchange(hidden_, {});
+}
+
+void Ui::say_hidden(std::string_view text) {
+  if (std::find(hidden_.begin(), hidden_.end(), text) == hidden_.end()) hidden_.emplace_back(text);
+}
 
 void Ui::tag(const std::string& name, std::string_view text) {
   tag_rect(name, ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), text);

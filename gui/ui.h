@@ -10,6 +10,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "gui/theme.h"
 
@@ -30,13 +31,18 @@ class Ui {
   const Palette& pal() const { return *colours; }
   float px(float pixels) const { return pixels * scale; }
 
-  void begin_frame() { widgets_.clear(); }
+  void begin_frame();
   /// Names the last item.
   void tag(const std::string& name, std::string_view text = {});
   /// Names a rectangle that is drawn by hand.
   void tag_rect(const std::string& name, ImVec2 min, ImVec2 max, std::string_view text = {});
   const WidgetRect* find(const std::string& name) const;
   const std::map<std::string, WidgetRect>& widgets() const { return widgets_; }
+
+  /// A panel that does not show everything says so; the status bar lists it ("lanes of 4 ranks").
+  void say_hidden(std::string_view text);
+  /// What the last frame hid.
+  const std::vector<std::string>& hidden() const { return last_hidden_; }
 
   // ---- small shared widgets
   void text_dim(std::string_view text) const;
@@ -55,6 +61,8 @@ class Ui {
 
  private:
   std::map<std::string, WidgetRect> widgets_;
+  std::vector<std::string> hidden_;
+  std::vector<std::string> last_hidden_;
 };
 
 }  // namespace hostir::gui

@@ -98,14 +98,15 @@ class EditorPanel : public Panel {
     }
     interp::OpenRequest request = frame.model.last_request();
     request.text = text_;
+    std::vector<std::string> then;
     const interp::SnapshotPtr& shot = frame.model.snapshot();
     if (shot) {
       request.breakpoints.clear();
       for (const interp::BreakpointSnapshot& b : *shot->breakpoints)
         request.breakpoints.push_back(b.text);
-      request.breakpoints.push_back(fmt::format("goto {}", shot->position.decision));
+      then = {fmt::format("rank {}", shot->focus), fmt::format("goto {}", shot->position.decision)};
     }
-    frame.model.open(std::move(request));
+    frame.model.open(std::move(request), std::move(then));
   }
 
   void save_file(Frame& frame) {

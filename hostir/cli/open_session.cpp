@@ -16,6 +16,7 @@ namespace hostir::cli {
 namespace {
 
 constexpr std::string_view kSqliteMagic = "SQLite format 3";
+constexpr size_t kHeadBytes = 4096;
 
 /// A file that disappears with its owner, with what SQLite puts beside it.
 class TemporaryFile {
@@ -86,6 +87,24 @@ class LoggedSession final : public interp::Session {
   std::unique_ptr<interp::LiveSession> live_;
 };
 
+// Bytes that no text holds: neither a program nor a log.
+Expected<void> check_text(const std::string& path, const std::string& head) {
+  if (head.find('\0') == std::string::npos) return {};
+  return fail(ErrorKind::kInvalid, "not_a_program",
+              "\"" + path + "\" is neither a program (a text, `.hir`) nor a log (an SQLite file)");
+}
+
+// How a recorded run ended, where that is not plain.
+std::string ending_notice(const interp::LogRun& run) {
+  std::string out;
+  if (run.ending == interp::LogEnding::kCut)
+    out = "the program that wrote this log was killed: it ends where its last transaction did. ";
+  if (!run.complete) out += "some instruction rows of this log were dropped. ";
+  if (!run.outcome.empty() && run.outcome != "ok")
+    out += "the recorded run ended with " + run.outcome + ". ";
+  return out;
+}
+
 Expected<interp::Backend::ValueMode> value_mode(const std::string& values) {
   if (values == "none") return interp::Backend::ValueMode::kNone;
   return values == "stats" ? interp::Backend::ValueMode::kStats
@@ -114,14 +133,14 @@ Expected<std::shared_ptr<const interp::Prepared>> CliSessionFactory::prepare_pro
 Expected<std::unique_ptr<interp::Session>> CliSessionFactory::open(
     const interp::OpenRequest& request) {
   notice_.clear();
-  HOSTIR_ASSIGN_OR_RETURN(const std::string head,
-                          io::read_file_head(request.path, kSqliteMagic.size()));
+  HOSTIR_ASSIGN_OR_RETURN(const std::string head, io::read_file_head(request.path, kHeadBytes));
   std::shared_ptr<const interp::Prepared> prepared;
   interp::LiveOptions live;
   std::string source_text;
-  if (request.text.empty() && head == kSqliteMagic) {
+  if (request.text.empty() && head.starts_with(kSqliteMagic)) {
     HOSTIR_ASSIGN_OR_RETURN(const auto recorded_log, traces::open_log(request.path));
     HOSTIR_ASSIGN_OR_RETURN(const traces::RecordedRun run, traces::recorded_run(*recorded_log));
+    notice_ = ending_notice(recorded_log->run());
     std::vector<interp::NamedInput> inputs;
     const Function& entry = *run.code->functions.front();
     for (size_t i = 0; i < run.inputs.size() && i < entry.params.size(); ++i) {
@@ -134,6 +153,7 @@ Expected<std::unique_ptr<interp::Session>> CliSessionFactory::open(
     live.backend = run.backend;
     live.ranks = run.started_ranks;
   } else {
+    if (request.text.empty()) HOSTIR_TRY(check_text(request.path, head));
     HOSTIR_ASSIGN_OR_RETURN(prepared, prepare_program(request));
     HOSTIR_ASSIGN_OR_RETURN(live.backend, options_.backend.request(*prepared->program));
     source_text = std::string(file_.sources.text(0));

@@ -1,0 +1,172 @@
+// The strip under the toolbar that says what went wrong and what to do about it, and the page that
+// is shown when nothing could be opened.
+#include <fmt/core.h>
+
+#include <filesystem>
+
+#include "gui/app.h"
+
+namespace hostir::gui {
+
+namespace {
+
+std::string file_name(const std::string& path) {
+  return std::filesystem::path(path).filename().string();
+}
+
+// The rank that a person should look at first: who never came, else one of the cycle.
+interp::Rank culprit(const interp::Snapshot& shot) {
+  if (!shot.waits->culprits.empty()) return shot.waits->culprits.front();
+  if (!shot.waits->cycle.empty()) return shot.waits->cycle.front();
+  if (shot.stop.rank != interp::kNoRank) return shot.stop.rank;
+  if (!shot.faults->empty() && !shot.faults->back().ranks.empty())
+    return shot.faults->back().ranks.front();
+  return interp::kNoRank;
+}
+
+// The instruction of the last fault: where to look in the text.
+std::optional<interp::CodeIndex> place_of(const interp::Snapshot& shot) {
+  if (shot.faults->empty() || shot.faults->back().instructions.empty()) return std::nullopt;
+  const std::string& address = shot.faults->back().instructions.front();
+  for (size_t i = 0; i < shot.program->lines.size(); ++i) {
+    const auto code = static_cast<interp::CodeIndex>(i);
+    if (shot.program->code->address(code) == address) return code;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Banner> App::stop_banner() const {
+  const interp::SnapshotPtr& shot = model_.snapshot();
+  if (!shot || model_.running()) return std::nullopt;
+  const bool deadlock = shot->stop.kind == interp::StopKind::kDeadlock;
+  if (!deadlock && shot->stop.kind != interp::StopKind::kFault) return std::nullopt;
+  Banner banner{StateKind::kMismatch, shot->stop.sentence, {}};
+  const interp::Rank who = culprit(*shot);
+  if (deadlock) banner.buttons.push_back({"Who waits for whom", "panel.waits", ""});
+  if (place_of(*shot)) banner.buttons.push_back({"Show the instruction", "view.fault", ""});
+  banner.buttons.push_back({"Collectives", "panel.ledger", ""});
+  if (who != interp::kNoRank)
+    banner.buttons.push_back({fmt::format("Go to rank {}", who), "", fmt::format("rank {}", who)});
+  banner.buttons.push_back({"Step back", "reverse-step", ""});
+  return banner;
+}
+
+std::optional<Banner> App::file_banner() {
+  if (!model_.open_error().empty() && model_.snapshot()) {
+    const std::string& path = model_.last_request().path;
+    return Banner{StateKind::kFailed,
+                  fmt::format("{} could not be opened, {} stays: {}", file_name(path),
+                              file_name(model_.path()),
+                              model_.open_error().substr(0, model_.open_error().find('\n'))),
+                  {{"Show the message", "panel.messages", ""}, {"Try again", "file.reload", ""}}};
+  }
+  if (!model_.snapshot()) return std::nullopt;
+  switch (file_watch_.look(model_.now_s())) {
+    case FileWatch::State::kSame:
+      return std::nullopt;
+    case FileWatch::State::kDeleted:
+      return Banner{StateKind::kWaiting,
+                    file_name(model_.path()) +
+                        " was deleted. What is open goes on from memory; the Edit panel can save "
+                        "its text again.",
+                    {{"Edit", "panel.editor", ""}}};
+    case FileWatch::State::kChanged:
+      return Banner{StateKind::kWaiting,
+                    file_name(model_.path()) + " was changed by another program.",
+                    {{"Load it again", "file.reload", ""}}};
+  }
+  return std::nullopt;
+}
+
+void App::show_fault() {
+  const auto place = place_of(*model_.snapshot());
+  if (!place) return;
+  model_.selection.code = place;
+  tree_.show("host_ir");
+}
+
+void App::draw_banner() {
+  std::optional<Banner> banner = file_banner();
+  if (!banner || banner->text == dismissed_banner_) banner = stop_banner();
+  if (!banner) dismissed_banner_.clear();
+  if (!banner || banner->text == dismissed_banner_) return;
+  const Palette& p = ui_.pal();
+  const ImU32 colour = p.state(banner->state);
+  const float width = ImGui::GetContentRegionAvail().x;
+  const float pad = ui_.px(10);
+  float buttons_width = ui_.px(34);
+  for (const BannerButton& b : banner->buttons)
+    buttons_width += ImGui::CalcTextSize(b.label.c_str()).x + ui_.px(22);
+  const bool below = width - buttons_width < ui_.px(320);  // a narrow window
+  const std::string text = std::string(glyph(banner->state)) + "  " + banner->text;
+  const float wrap = (below ? width : width - buttons_width) - 2 * pad;
+  const float text_height = ImGui::CalcTextSize(text.c_str(), nullptr, false, wrap).y;
+  const float row = ImGui::GetFrameHeight();
+  const float max_text = ImGui::GetTextLineHeight() * 4;
+  const float height =
+      std::min(std::max(row, text_height), max_text) + ui_.px(8) + (below ? row + ui_.px(4) : 0);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImVec2 end(at.x + width, at.y + height);
+  list->AddRectFilled(at, end, mixed(p.panel, colour, 0.22f));
+  list->AddRectFilled(at, ImVec2(at.x + ui_.px(4), end.y), colour);
+  const float text_y = at.y + ui_.px(4) + (below ? 0 : std::max(0.0f, (row - text_height) / 2));
+  const ImVec4 clip(at.x, at.y, end.x, at.y + ui_.px(6) + max_text);
+  list->AddText(ui_.fonts.ui, ui_.fonts.ui->FontSize, ImVec2(at.x + pad, text_y), p.text_strong,
+                text.c_str(), nullptr, wrap, &clip);
+  ui_.tag_rect("banner", at, end, banner->text);
+  ImGui::SetCursorScreenPos(ImVec2(below ? at.x + pad : end.x - buttons_width,
+                                   below ? end.y - row - ui_.px(4) : at.y + ui_.px(4)));
+  for (const BannerButton& b : banner->buttons) {
+    if (ImGui::Button(b.label.c_str())) {
+      if (!b.action.empty()) actions_.request(b.action);
+      if (!b.command.empty()) actions_.command(b.command);
+    }
+    ui_.tag("banner/" + (b.action.empty() ? std::string("focus") : b.action), b.label);
+    ImGui::SameLine();
+  }
+  if (ImGui::Button("\u2715")) dismissed_banner_ = banner->text;
+  ui_.tag("banner/dismiss");
+  if (ImGui::IsItemHovered()) ImGui::SetTooltip("Hide this line");
+  ImGui::SetCursorScreenPos(ImVec2(at.x, end.y));
+  ImGui::Dummy(ImVec2(0, 0));
+}
+
+void App::draw_error_page() {
+  const ImVec2 space = ImGui::GetContentRegionAvail();
+  const float margin = std::min(ui_.px(60), space.x * 0.06f);
+  ImGui::SetCursorPos(ImVec2(margin, std::min(ui_.px(50), space.y * 0.08f)));
+  ImGui::BeginGroup();
+  const std::string& path = model_.last_request().path;
+  ImGui::PushFont(ui_.fonts.bold);
+  ui_.state_word(StateKind::kFailed, "could not open " + path);
+  ImGui::PopFont();
+  ui_.tag("error/title", path);
+  ImGui::Dummy(ImVec2(0, ui_.px(6)));
+  const float buttons = ImGui::GetFrameHeightWithSpacing() * 2 + ui_.px(30);
+  const float height = std::max(ui_.px(60), space.y - ImGui::GetCursorPosY() - buttons);
+  ImGui::BeginChild("message", ImVec2(space.x - 2 * margin, height), true,
+                    ImGuiWindowFlags_HorizontalScrollbar);
+  ui_.text_mono(model_.open_error());
+  ui_.tag("error/text", model_.open_error());
+  ImGui::EndChild();
+  if (ImGui::Button("Open another file...")) actions_.request("file.open");
+  ui_.tag("error/open");
+  ImGui::SameLine();
+  if (ImGui::Button("Try again")) actions_.request("file.reload");
+  ui_.tag("error/retry");
+  if (!model_.open_diagnostics().empty()) {
+    ImGui::SameLine();
+    if (ImGui::Button("Edit the text here")) {
+      error_page_left_ = true;
+      tree_.show("editor");
+      tree_.maximise("editor");
+    }
+    ui_.tag("error/edit");
+  }
+  ImGui::EndGroup();
+}
+
+}  // namespace hostir::gui

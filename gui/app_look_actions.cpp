@@ -1,0 +1,132 @@
+// Which ranks steps move and which one is looked at; going to positions, tensors, instructions.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "gui/app.h"
+
+namespace hostir::gui {
+
+namespace {
+
+// The rank one step along a mesh axis, counted from the last; wraps around. The rank itself where
+// the mesh has no such axis.
+interp::Rank neighbour(const interp::Snapshot& shot, size_t axis_from_last, int64_t by) {
+  const Mesh* mesh = shot.program->code->world;
+  if (!mesh || axis_from_last >= mesh->axes.size()) return shot.focus;
+  const size_t axis = mesh->axes.size() - 1 - axis_from_last;
+  int64_t inner = 1;
+  for (size_t a = axis + 1; a < mesh->axes.size(); ++a) inner *= mesh->axes[a].size;
+  for (int64_t position = 0; position < mesh->size(); ++position) {
+    if (mesh->rank_at(position) != shot.focus) continue;
+    const int64_t size = mesh->axes[axis].size;
+    const int64_t coordinate = position / inner % size;
+    const int64_t moved = (coordinate + by + size) % size;
+    return static_cast<interp::Rank>(mesh->rank_at(position + (moved - coordinate) * inner));
+  }
+  return shot.focus;
+}
+
+}  // namespace
+
+void App::add_look_actions() {
+  const auto ready = [this] { return model_.snapshot() != nullptr && !model_.running(); };
+  for (int rank = 0; rank < 9; ++rank) {
+    actions_.add(
+        {fmt::format("focus.{}", rank), fmt::format("Focus rank {}", rank), "",
+         fmt::format("Alt+{}", rank + 1), "Steps move this rank.",
+         [this, rank] { actions_.command(fmt::format("rank {}", rank)); },
+         [this, ready, rank] { return ready() && rank < model_.snapshot()->rank_count(); }});
+  }
+  const auto move_focus = [this](int by) {
+    const int n = model_.snapshot()->rank_count();
+    if (n > 0) actions_.command(fmt::format("rank {}", (model_.snapshot()->focus + by + n) % n));
+  };
+  actions_.add({"focus.next", "Focus next rank", "View", "Alt+Right",
+                "The next rank becomes the focus.", [move_focus] { move_focus(1); }, ready});
+  actions_.add({"focus.previous", "Focus previous rank", "View", "Alt+Left",
+                "The previous rank becomes the focus.", [move_focus] { move_focus(-1); }, ready});
+  struct Arrow {
+    const char* name;
+    const char* key;
+    size_t axis;
+    int64_t by;
+  };
+  for (const Arrow& arrow : {Arrow{"right", "Right", 0, 1}, Arrow{"left", "Left", 0, -1},
+                             Arrow{"down", "Down", 1, 1}, Arrow{"up", "Up", 1, -1}}) {
+    actions_.add({std::string("focus.mesh.") + arrow.name,
+                  std::string("Focus: ") + arrow.name + " on the mesh", "",
+                  std::string("Ctrl+Alt+") + arrow.key,
+                  "The neighbour along a mesh axis becomes the focus.",
+                  [this, arrow] {
+                    actions_.command(fmt::format(
+                        "rank {}", neighbour(*model_.snapshot(), arrow.axis, arrow.by)));
+                  },
+                  ready});
+  }
+  actions_.add({"scope.all", "Step all ranks", "Run", "Alt+A", "Steps move every rank.",
+                [this] { actions_.command("rank all"); }, ready});
+  actions_.add({"scope.group", "Step the focus rank's group", "Run", "Alt+G",
+                "Steps move the innermost mesh group.", [this] { actions_.command("rank group"); },
+                ready});
+  actions_.add({"scope.focus", "Step the focus rank only", "Run", "Alt+S",
+                "Steps move one rank, and others only where it needs them.",
+                [this] { actions_.command(fmt::format("rank {}", model_.snapshot()->focus)); },
+                ready});
+  actions_.add({"view.here", "Show where the focus rank is", "View", "F4",
+                "Selects the instruction that the focus rank executes next.",
+                [this] {
+                  const interp::Snapshot& shot = *model_.snapshot();
+                  model_.selection.rank = shot.focus;
+                  model_.selection.code = shot.rank(shot.focus).code;
+                },
+                ready});
+  actions_.add({"view.fault", "Show the instruction of the last fault", "View", "Shift+F4",
+                "Selects the instruction that a fault or deadlock names.", [this] { show_fault(); },
+                [this, ready] { return ready() && !model_.snapshot()->faults->empty(); }});
+  actions_.add({"goto", "Go to a position...", "View", "Ctrl+G",
+                "Type a position of the history, `start` or `end`.",
+                [this] { open_palette("goto "); }, ready});
+  actions_.add({"find.symbol", "Go to a tensor, instruction or rank...", "View", "Ctrl+P",
+                "Type %name for a tensor, @ for an instruction, r3 for a rank.",
+                [this] { open_palette("%"); }, ready});
+}
+
+void App::add_mark_actions() {
+  const auto ready = [this] { return model_.snapshot() != nullptr && !model_.running(); };
+  const auto by_one = [this](bool forward) {
+    const interp::Snapshot& shot = *model_.snapshot();
+    const uint64_t at = shot.position.decision;
+    if (forward ? at < shot.last_decision : at > 0)
+      actions_.command(fmt::format("goto {}", forward ? at + 1 : at - 1));
+  };
+  actions_.add({"position.next", "One decision forward", "Run", "Ctrl+Right",
+                "The next position of what has run.", [by_one] { by_one(true); }, ready});
+  actions_.add({"position.previous", "One decision back", "Run", "Ctrl+Left",
+                "The position before this one.", [by_one] { by_one(false); }, ready});
+  actions_.add(
+      {"bookmark", "Bookmark this position", "View", "Ctrl+B",
+       "Sets a bookmark here, or takes it away.",
+       [this] {
+         const interp::Snapshot& shot = *model_.snapshot();
+         const uint64_t here = shot.position.decision;
+         const size_t removed =
+             std::erase_if(model_.bookmarks, [&](const Bookmark& b) { return b.decision == here; });
+         if (removed > 0) return;
+         const interp::RankSnapshot& rank = shot.rank(shot.focus);
+         model_.bookmarks.push_back(
+             {here, fmt::format("r{} {} {}", shot.focus, rank.address, rank.op)});
+         std::sort(model_.bookmarks.begin(), model_.bookmarks.end(),
+                   [](const Bookmark& a, const Bookmark& b) { return a.decision < b.decision; });
+       },
+       ready});
+  for (size_t i = 0; i < 9; ++i) {
+    actions_.add(
+        {fmt::format("bookmark.{}", i + 1), fmt::format("Go to bookmark {}", i + 1), "",
+         fmt::format("Ctrl+{}", i + 1), "Go to the position of this bookmark.",
+         [this, i] { actions_.command(fmt::format("goto {}", model_.bookmarks[i].decision)); },
+         [this, ready, i] { return ready() && i < model_.bookmarks.size(); }});
+  }
+}
+
+}  // namespace hostir::gui

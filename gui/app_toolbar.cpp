@@ -1,0 +1,229 @@
+// The toolbar: stepping, focus and scope, and where in the history the run is.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "gui/app.h"
+
+namespace hostir::gui {
+
+namespace {
+
+struct ToolButton {
+  std::string_view action;
+  std::string_view label;
+};
+constexpr ToolButton kTools[] = {
+    {"continue", "\u25b6 Run F5"},
+    {"reverse-continue", "\u25c0 Back"},
+    {"", ""},
+    {"next", "\u21b7 Over F10"},
+    {"step", "\u2193 Into F11"},
+    {"finish", "\u2191 Out"},
+    {"reverse-next", "\u21b6 Back over"},
+    {"", ""},
+    {"until collective", "\u21c4 Collective F6"},
+    {"until rendezvous", "\u2297 Rendezvous F7"},
+    {"until nan", "\u26a0 NaN F8"},
+    {"", ""},
+    {"run", "\u21bb Restart"},
+    {"halt", "\u25a0 Halt"},
+};
+
+enum class Scope : uint8_t { kFocus, kGroup, kAll };
+
+Scope scope_of(const interp::Snapshot& shot) {
+  if (shot.step_scope.empty() || shot.step_scope.size() == static_cast<size_t>(shot.rank_count()))
+    return Scope::kAll;
+  return shot.step_scope.size() == 1 ? Scope::kFocus : Scope::kGroup;
+}
+
+// The innermost axis along which all ranks of the scope lie in one group; empty: none.
+std::string group_axis(const interp::Snapshot& shot) {
+  const Mesh* mesh = shot.program->code->world;
+  if (!mesh) return {};
+  for (size_t a = mesh->axes.size(); a-- > 0;) {
+    if (static_cast<size_t>(mesh->axes[a].size) == shot.step_scope.size())
+      return mesh->axes[a].name;
+  }
+  return {};
+}
+
+}  // namespace
+
+void App::draw_toolbar() {
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ui_.px(4), ui_.px(4)));
+  ImGui::Dummy(ImVec2(ui_.px(1), ui_.px(1)));
+  ImGui::SetCursorPosX(ui_.px(6));
+  const float limit = ImGui::GetWindowWidth() - ui_.px(10);
+  draw_tools(limit);
+  if (model_.snapshot()) {
+    ImGui::SetCursorPosX(ui_.px(8));
+    const float position_width = std::min(ui_.px(430), limit * 0.45f);
+    draw_focus(limit - position_width - ui_.px(20));
+    ImGui::SameLine(limit - position_width);
+    draw_position(position_width);
+  }
+  ImGui::PopStyleVar();
+}
+
+void App::draw_tools(float limit) {
+  std::vector<const Action*> rest;  // a narrow window: what does not fit, in a menu
+  const float more = ui_.px(34);
+  for (const ToolButton& tool : kTools) {
+    if (tool.action.empty()) {
+      ImGui::Dummy(ImVec2(ui_.px(5), 1));
+      ImGui::SameLine();
+      continue;
+    }
+    const Action* action = actions_.find(tool.action);
+    if (!action) continue;
+    const float width = ImGui::CalcTextSize(tool.label.data()).x + ui_.px(20);
+    if (!rest.empty() || ImGui::GetCursorPosX() + width + more > limit) {
+      rest.push_back(action);
+      continue;
+    }
+    ImGui::BeginDisabled(action->enabled && !action->enabled());
+    if (ImGui::Button(std::string(tool.label).c_str())) actions_.request(action->name);
+    ImGui::EndDisabled();
+    ui_.tag("toolbar/" + action->name, tool.label);
+    if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) {
+      ImGui::SetTooltip("%s (%s)\n%s", action->label.c_str(), action->key.c_str(),
+                        action->help.c_str());
+    }
+    ImGui::SameLine();
+  }
+  if (!rest.empty()) {
+    if (ImGui::Button("\u2026")) ImGui::OpenPopup("more tools");
+    ui_.tag("toolbar/more", fmt::format("{}", rest.size()));
+    ImGui::SameLine();
+  }
+  if (ImGui::BeginPopup("more tools")) {
+    for (const Action* action : rest) {
+      const bool enabled = !action->enabled || action->enabled();
+      if (ImGui::MenuItem(action->label.c_str(), action->key.c_str(), false, enabled))
+        actions_.request(action->name);
+      ui_.tag("toolbar/" + action->name, action->label);
+    }
+    ImGui::EndPopup();
+  }
+  ImGui::NewLine();
+}
+
+void App::draw_focus(float limit) {
+  const interp::Snapshot& shot = *model_.snapshot();
+  draw_scope();
+  ImGui::AlignTextToFramePadding();
+  ui_.text_dim("  Focus");
+  ImGui::SameLine();
+  int r = 0;
+  for (; r < shot.rank_count() && r < 64; ++r) {
+    if (ImGui::GetCursorPosX() + ui_.px(r < 10 ? 110 : 120) > limit && r + 1 < shot.rank_count())
+      break;
+    const bool in_scope =
+        shot.step_scope.empty() ||
+        std::find(shot.step_scope.begin(), shot.step_scope.end(), r) != shot.step_scope.end();
+    if (ui_.rank_chip(r, r == shot.focus, fmt::format("focus/{}", r)))
+      actions_.command(fmt::format("rank {}", r));
+    const WidgetRect* chip = ui_.find(fmt::format("focus/{}", r));
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    if (shot.rank(r).frozen) {
+      list->AddRect(chip->min, chip->max, ui_.pal().state(StateKind::kFrozen), 3, 0, 2);
+    } else if (in_scope) {
+      list->AddLine(ImVec2(chip->min.x, chip->max.y + 2), ImVec2(chip->max.x, chip->max.y + 2),
+                    ui_.pal().rank(r), 2);
+    }
+    if (ImGui::IsItemHovered()) {
+      model_.hovered.rank = r;
+      ImGui::SetTooltip("rank %d: %s%s%s\nclick: steps move this rank%s", r,
+                        std::string(interp::name(shot.rank(r).status)).c_str(),
+                        in_scope ? ", moved by steps" : "", shot.rank(r).frozen ? ", frozen" : "",
+                        r < 9 ? fmt::format(" (Alt+{})", r + 1).c_str() : "");
+    }
+    ImGui::SameLine();
+  }
+  if (r < shot.rank_count()) {
+    const std::string more = fmt::format("+{} more", shot.rank_count() - r);
+    if (ImGui::SmallButton(more.c_str())) actions_.request("panel.ranks");
+    ui_.tag("focus/more", more);
+    if (ImGui::IsItemHovered()) ImGui::SetTooltip("All ranks are in the panel Ranks");
+    ImGui::SameLine();
+  }
+  ImGui::NewLine();
+}
+
+void App::draw_scope() {
+  const interp::Snapshot& shot = *model_.snapshot();
+  const Scope now = scope_of(shot);
+  const auto choice = [&](const std::string& label, bool on, const std::string& command,
+                          const char* help) {
+    ImGui::PushStyleColor(ImGuiCol_Button, on ? ui_.pal().selection : ui_.pal().panel_title);
+    ImGui::BeginDisabled(model_.running());
+    if (ImGui::SmallButton(label.c_str())) actions_.command(command);
+    ImGui::EndDisabled();
+    ImGui::PopStyleColor();
+    ui_.tag("scope/" + label, on ? "on" : "off");
+    if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) ImGui::SetTooltip("%s", help);
+    ImGui::SameLine();
+  };
+  ImGui::AlignTextToFramePadding();
+  ui_.text_dim("Steps move");
+  ImGui::SameLine();
+  choice("all", now == Scope::kAll, "rank all", "Every rank moves with a step (Alt+A)");
+  const Mesh* mesh = shot.program->code->world;
+  if (mesh && mesh->axes.size() > 1 && mesh->axes.size() <= 4) {
+    const std::string axis = now == Scope::kGroup ? group_axis(shot) : "";
+    for (const MeshAxis& a : mesh->axes) {
+      choice(a.name, axis == a.name, "rank group " + a.name,
+             "The focus rank's group along this mesh axis moves with a step");
+    }
+  }
+  choice("focus", now == Scope::kFocus, fmt::format("rank {}", shot.focus),
+         "Only the focus rank moves with a step; others only where it needs them");
+}
+
+void App::draw_position(float width) {
+  const interp::Snapshot& shot = *model_.snapshot();
+  const uint64_t first = 0;
+  const uint64_t last = shot.last_decision;
+  uint64_t at = scrub_target_.value_or(shot.position.decision);
+  const auto jump = [&](const char* label, const char* name, uint64_t to, const char* help) {
+    ImGui::BeginDisabled(to == at || model_.running());
+    if (ImGui::SmallButton(label)) scrub_target_ = to;
+    ImGui::EndDisabled();
+    ui_.tag(name);
+    if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) ImGui::SetTooltip("%s", help);
+    ImGui::SameLine();
+  };
+  const std::string text = fmt::format("{} / {}", shot.position.decision, last);
+  const float text_width = std::max(ui_.px(70), ImGui::CalcTextSize(text.c_str()).x + ui_.px(6));
+  jump("|\u25c0", "position/start", first, "To the start of the history");
+  jump("\u25c0", "position/back", at > 0 ? at - 1 : 0, "One decision back (Ctrl+Left)");
+  const float slider = width - text_width - ui_.px(132);
+  if (slider > ui_.px(30)) {
+    ImGui::SetNextItemWidth(slider);
+    ImGui::BeginDisabled(last == 0);
+    if (ImGui::SliderScalar("##position", ImGuiDataType_U64, &at, &first, &last, ""))
+      scrub_target_ = at;
+    ImGui::EndDisabled();
+    ui_.tag("position/slider", text);
+    if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) {
+      ImGui::SetTooltip(
+          "The history of the run, one position per decision: drag to go back and forth,\n"
+          "Ctrl+click to type a position (or Ctrl+G)");
+    }
+    ImGui::SameLine();
+  }
+  jump("\u25b6", "position/forward", std::min(at + 1, last), "One decision forward (Ctrl+Right)");
+  jump("\u25b6|", "position/end", last, "To the end of what has run");
+  ImGui::AlignTextToFramePadding();
+  ImGui::TextUnformatted(text.c_str());
+  ui_.tag("position/text", text);
+  // Dragging asks for the newest place only, when the engine is free.
+  if (scrub_target_ && !model_.worker().busy()) {
+    const uint64_t target = *std::exchange(scrub_target_, std::nullopt);
+    if (target != shot.position.decision) actions_.command(fmt::format("goto {}", target));
+  }
+}
+
+}  // namespace hostir::gui

@@ -1,0 +1,107 @@
+// What changes the window only: files, palette, theme, scale, layouts, panels.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "gui/app.h"
+
+namespace hostir::gui {
+
+void App::add_view_actions() {
+  actions_.add({"file.open",
+                "Open...",
+                "File",
+                "Ctrl+O",
+                "Open a program (.hir) or a log.",
+                [this] { open_dialog_ = focus_input_ = true; },
+                {}});
+  actions_.add({"file.reload",
+                "Reload",
+                "File",
+                "Ctrl+R",
+                "Load the current file again and go to the same position; breakpoints stay.",
+                [this] {
+                  if (!model_.last_request().path.empty()) reload();
+                },
+                {}});
+  actions_.add(
+      {"file.quit", "Quit", "File", "Ctrl+Q", "Close the window.", [this] { quit_ = true; }, {}});
+  actions_.add({"palette",
+                "Command palette",
+                "Help",
+                "F1",
+                "Find any action or type a command.",
+                [this] { open_palette(""); },
+                {}});
+  actions_.add(
+      {"help", "Keys", "Help", "?", "Show all keys.", [this] { help_open_ = !help_open_; }, {}});
+  actions_.add({"view.theme",
+                "Switch dark and light",
+                "View",
+                "Ctrl+Shift+L",
+                "Switch between the themes.",
+                [this] {
+                  settings_.theme =
+                      settings_.theme == ThemeKind::kDark ? ThemeKind::kLight : ThemeKind::kDark;
+                  style_dirty_ = true;
+                },
+                {}});
+  const auto rescale = [this](float factor) {
+    settings_.scale = factor == 0 ? 1.0f : std::clamp(settings_.scale * factor, 0.5f, 3.0f);
+    style_dirty_ = true;
+  };
+  actions_.add({"view.larger",
+                "Larger",
+                "View",
+                "Ctrl+=",
+                "Scale everything up.",
+                [rescale] { rescale(1.1f); },
+                {}});
+  actions_.add({"view.smaller",
+                "Smaller",
+                "View",
+                "Ctrl+-",
+                "Scale everything down.",
+                [rescale] { rescale(1 / 1.1f); },
+                {}});
+  actions_.add({"view.scale_reset",
+                "Normal size",
+                "View",
+                "Ctrl+0",
+                "Scale 100 %.",
+                [rescale] { rescale(0); },
+                {}});
+  actions_.add({"view.maximise",
+                "Maximise panel",
+                "View",
+                "Shift+Esc",
+                "The panel under the mouse fills the window, or back.",
+                [this] {
+                  tree_.maximise(tree_.is_maximised() || tree_.focused().empty()
+                                     ? std::nullopt
+                                     : std::optional(tree_.focused()));
+                },
+                {}});
+  int number = 1;
+  for (const NamedLayout& layout : builtin_layouts()) {
+    actions_.add({"layout." + std::string(layout.name),
+                  "Layout: " + std::string(layout.name),
+                  "View",
+                  fmt::format("Ctrl+Alt+{}", number++),
+                  "Arrange the panels for this task.",
+                  [this, text = layout.text] { set_layout(text); },
+                  {}});
+  }
+  for (const auto& panel : panels_) {
+    const std::string id(panel->id());
+    actions_.add({"panel." + id,
+                  std::string(panel->title()),
+                  "Panels",
+                  "",
+                  std::string(panel->hint()),
+                  [this, id] { tree_.show(id); },
+                  {}});
+  }
+}
+
+}  // namespace hostir::gui

@@ -1,0 +1,27 @@
+// Whether the open file still is what it was when it was opened.
+//
+// Looked at when the window draws, at most once a second: a sleeping window does not wake for it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace hostir::gui {
+
+class FileWatch {
+ public:
+  enum class State : uint8_t { kSame, kChanged, kDeleted };
+
+  /// Remembers the file as it is now; an empty path watches nothing.
+  void start(const std::string& path);
+  State look(double now_s);
+
+ private:
+  std::string path_;
+  std::filesystem::file_time_type time_{};
+  double looked_s_ = -10;
+  State state_ = State::kSame;
+};
+
+}  // namespace hostir::gui
