@@ -153,40 +153,47 @@ bool Engine::bind_slowly(const Step& step, PlannedBuffer& planned, BufferRef& re
 
 bool Engine::bind_buffers(const Step& step, IssuePlan& plan) {
   const Register* registers = step.rank_state.registers.data();
-  std::vector<Allocation>& allocations = step.rank_state.allocations;
-  for (size_t i = 0; i < plan.buffers.size(); ++i) {
-    PlannedBuffer& planned = plan.buffers[i];
-    BufferRef& ref = plan.refs[i];
+  Allocation* allocations = step.rank_state.allocations.data();
+  BufferRef* ref = plan.refs.data();
+  for (PlannedBuffer& planned : plan.buffers) {
     const Register& name = registers[planned.reg];
-    const bool known = name.slot < allocations.size() &&
-                       allocations[name.slot].id.index == static_cast<uint32_t>(name.value) &&
-                       allocations[name.slot].live &&
-                       allocations[name.slot].generation == name.generation;
+    Allocation* a = name.slot != kNoSlot ? allocations + name.slot : nullptr;
+    const bool known = a != nullptr && a->id.index == static_cast<uint32_t>(name.value) &&
+                       a->live && a->generation == name.generation;
     if (!known) {
       open(step, planned.operand);  // says what is wrong
       return false;
     }
-    const Allocation& a = allocations[name.slot];
+    planned.bound = a;
     if (planned.ready && name.shape == 0) {
-      ref.size_bytes = planned.bytes;
-    } else if (!bind_slowly(step, planned, ref, name)) {
+      ref->size_bytes = planned.bytes;
+    } else if (!bind_slowly(step, planned, *ref, name)) {
       return false;
     }
-    ref.allocation = a.id;
-    ref.offset_bytes = name.offset_bytes;
-    if (ref.offset_bytes + ref.size_bytes > a.bytes) {
-      return fault(step, "out_of_bounds",
-                   fmt::format("rank {}: {} touches bytes {} to {} of {}, which has {}", step.rank,
-                               name_of(step), ref.offset_bytes, ref.offset_bytes + ref.size_bytes,
-                               code->register_name(planned.reg), a.bytes));
+    ref->allocation = a->id;
+    ref->offset_bytes = name.offset_bytes;
+    const bool inside = ref->offset_bytes + ref->size_bytes <= a->bytes;
+    if (!inside || (!a->writable && ref->access >= Access::kWrite)) {
+      return refuse(step, planned, *ref);
     }
-    if (!a.writable && ref.access >= Access::kWrite) {
-      return fault(step, "write_to_readonly",
-                   fmt::format("rank {}: {} writes to parameter {}, which is not inout", step.rank,
-                               name_of(step), code->register_name(a.reg)));
-    }
+    ++ref;
   }
   return true;
+}
+
+// Says why a bound buffer may not be touched like that.
+bool Engine::refuse(const Step& step, const PlannedBuffer& planned, const BufferRef& ref) {
+  const Allocation& a = *planned.bound;
+  const int64_t end = ref.offset_bytes + ref.size_bytes;
+  if (end > a.bytes) {
+    return fault(step, "out_of_bounds",
+                 fmt::format("rank {}: {} touches bytes {} to {} of {}, which has {}", step.rank,
+                             name_of(step), ref.offset_bytes, end, code->register_name(planned.reg),
+                             a.bytes));
+  }
+  return fault(step, "write_to_readonly",
+               fmt::format("rank {}: {} writes to parameter {}, which is not inout", step.rank,
+                           name_of(step), code->register_name(a.reg)));
 }
 
 void Engine::note_write(const Step& step, Allocation& a, const Touch& t) {
@@ -202,8 +209,41 @@ void Engine::note_write(const Step& step, Allocation& a, const Touch& t) {
 
 bool Engine::note_accesses(Step& step, const IssuePlan& plan) {
   const StreamIndex stream = step.code.stream;
-  for (size_t i = 0; i < plan.buffers.size(); ++i) {
-    if (!touch(step, stream, touch_of(step, plan, i))) return false;
+  const uint32_t sequence = step.rank_state.streams[stream].issued;
+  const bool checks = options.checks == InterpreterOptions::Checks::kAll;
+  const BufferRef* ref = plan.refs.data() - 1;
+  for (const PlannedBuffer& planned : plan.buffers) {
+    ++ref;
+    Allocation& a = *planned.bound;
+    WholeAccesses& w = a.whole;
+    // All of a buffer that only this stream uses: nothing to compare with, only to be remembered.
+    const bool whole = checks && planned.shape == 0 && ref->offset_bytes == 0 &&
+                       ref->size_bytes == a.bytes && a.bytes > 0 && a.accesses.empty();
+    const bool quick = whole && (w.stream == stream || w.empty()) &&
+                       (a.initialised || ref->access == Access::kWrite);
+    if (!quick) {
+      if (!touch(step, stream, touch_of(step, planned, *ref))) return false;
+      continue;
+    }
+    w.stream = stream;
+    if (ref->access == Access::kRead) {
+      w.read = sequence;
+      w.read_code = step.index;
+      continue;
+    }
+    w.write = sequence;
+    w.write_code = step.index;
+    w.write_kind = AccessRecord::Kind::kWrite;
+    w.read = 0;
+    a.initialised = true;
+    a.written.clear();
+    ++a.version;
+    a.written_by = step.index;
+    a.written_task = step.task;
+    if (planned.after != kNoLayout) {
+      a.layout = planned.after;
+      a.placement = ref->after;
+    }
   }
   return true;
 }

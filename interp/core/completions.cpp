@@ -16,7 +16,12 @@ void Engine::completed(const Completion& completion) {
   --rank.streams[task->stream].outstanding;
   --rank.outstanding;
   --state.in_flight;
-  if (task->alloc_bytes != 0) change_memory(r, *task);
+  if (const int64_t bytes = task->alloc_bytes; bytes != 0) {
+    rank.live_bytes += bytes;
+    state.live_bytes += bytes;
+    rank.peak_bytes = std::max(rank.peak_bytes, rank.live_bytes);
+    if (bytes > 0 && state.live_bytes > options.max_memory_bytes) exceed_memory(r, *task);
+  }
   if (task->link != TaskRecord::Link::kNone) mark_finished(*task, completion.id, r);
   if (sink != nullptr && logging == Interpreter::Logging::kOn) {
     FinishedRecord record;
@@ -33,12 +38,7 @@ void Engine::completed(const Completion& completion) {
   if (rank.waits_for == completion.id) refresh(r);
 }
 
-void Engine::change_memory(Rank r, const TaskRecord& task) {
-  RankState& rank = state.ranks[static_cast<size_t>(r)];
-  rank.live_bytes += task.alloc_bytes;
-  state.live_bytes += task.alloc_bytes;
-  rank.peak_bytes = std::max(rank.peak_bytes, rank.live_bytes);
-  if (task.alloc_bytes < 0 || state.live_bytes <= options.max_memory_bytes) return;
+void Engine::exceed_memory(Rank r, const TaskRecord& task) {
   Fault fault;
   fault.record.kind = "max_memory";
   fault.record.sentence =

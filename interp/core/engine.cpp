@@ -8,14 +8,6 @@
 
 namespace hostir::interp {
 
-namespace {
-constexpr int64_t kCannotRun = INT64_MAX;
-
-bool waits_on_host(const CodeInstruction& code) {
-  return code.kind == OpKind::wait && code.stream == kNoStream;
-}
-}  // namespace
-
 Engine::Engine(std::shared_ptr<const Code> program, Backend& device, TraceSink* log,
                const InterpreterOptions& run_options)
     : code(std::move(program)), backend(device), sink(log), options(run_options) {
@@ -23,18 +15,22 @@ Engine::Engine(std::shared_ptr<const Code> program, Backend& device, TraceSink* 
   shapes.emplace_back();
   plans.resize(code->instructions.size() * n);
   for (const CodeInstruction& c : code->instructions) {
-    executes.push_back(c.role == CodeRole::kInstruction ? execute_op(c.kind) : nullptr);
+    Dispatch& d = dispatch.emplace_back();
+    if (c.role != CodeRole::kInstruction) continue;
+    d.execute = execute_op(c.kind);
+    d.waits_on_host = c.kind == OpKind::wait && c.stream == kNoStream;
   }
   hosts.resize(n);
   keys.assign(n, kCannotRun);
   state.ledger.prepare(*code);
   const size_t streams = code->streams.size();
+  clock_stride = TaskTable::clock_stride(streams);
   for (size_t r = 0; r < n; ++r) {
     RankState& rank = state.ranks.emplace_back();
     rank.registers.resize(code->register_count);
     rank.tasks = TaskTable(streams);
     rank.streams.resize(streams);
-    rank.clocks.assign((streams + 1) * streams, 0);
+    rank.clocks.assign((streams + 1) * clock_stride, 0);
     const auto& started = options.ranks;
     if (!started.empty() &&
         std::find(started.begin(), started.end(), static_cast<Rank>(r)) == started.end()) {
@@ -87,7 +83,7 @@ void Engine::refresh(Rank r) {
     rank.status = RankStatus::kRunnable;
     rank.waits_for = kNoTask;
     const CodeInstruction& next = code->instructions[rank.pc];
-    if (waits_on_host(next)) {
+    if (dispatch[rank.pc].waits_on_host) {
       const TaskId event = event_of(rank, next.operands.empty() ? kNoRegister : next.operands[0]);
       const TaskRecord* task = event == kNoTask ? nullptr : rank.tasks.find(task_number(event));
       if (task != nullptr && !task->finished()) {
@@ -103,18 +99,14 @@ void Engine::refresh(Rank r) {
   host.clock_ns = rank.clock_ns;
   host.waits_for = rank.waits_for;
   keys[static_cast<size_t>(r)] = runnable && !rank.frozen ? rank.clock_ns : kCannotRun;
+  keys_moved = true;
 }
 
-Rank Engine::next_rank() const {
-  int64_t best = kCannotRun;
-  size_t rank = 0;
-  for (size_t r = 0; r < keys.size(); ++r) {
-    if (keys[r] < best) {
-      best = keys[r];
-      rank = r;
-    }
-  }
-  return best == kCannotRun || state.failed ? kNoRank : static_cast<Rank>(rank);
+// refresh() after the rank's own decision, in the usual case: it was runnable and still is.
+void Engine::advance(Rank r, RankState& rank) {
+  if (rank.status != RankStatus::kRunnable || dispatch[rank.pc].waits_on_host) return refresh(r);
+  hosts[static_cast<size_t>(r)].clock_ns = rank.clock_ns;
+  keys[static_cast<size_t>(r)] = rank.clock_ns;
 }
 
 void Engine::run_glue(RankState& rank) {
@@ -160,32 +152,38 @@ StepResult Engine::step(Rank r) {
                                                             : Outcome::kDone;
     return result;
   }
-  const CodeInstruction& c = code->instructions[rank.pc];
-  Step step{rank, c, r, rank.pc, rank.pc + 1};
+  const size_t faults = state.faults.size();
+  result.task = decide(r);
+  if (state.faults.size() != faults) result.outcome = StepResult::Outcome::kFault;
+  return result;
+}
+
+TaskId Engine::decide(Rank r) {
+  RankState& rank = state.ranks[static_cast<size_t>(r)];
+  Step step{rank, code->instructions[rank.pc], r, rank.pc, rank.pc + 1};
   const int64_t start_ns = rank.clock_ns;
   const LoopPathId path = rank.loop_path;
-  const size_t faults = state.faults.size();
   rank.clock_ns += options.issue_ns;
   ++rank.steps;
-  bool ok = state.position < options.max_steps;
-  if (!ok) {
-    fault(step, "max_steps",
-          fmt::format("rank {} is still at {} after {} steps", r, name_of(rank.pc),
-                      options.max_steps));
-  } else {
-    ok = executes[rank.pc](*this, step);
-  }
-  result.task = step.task;
+  const bool ok = state.position < options.max_steps ? dispatch[rank.pc].execute(*this, step)
+                                                     : exceed_steps(step);
   if (sink != nullptr && logging == Interpreter::Logging::kOn) log_step(step, start_ns, path);
   if (ok) {
     rank.pc = step.next;
     execute_glue(rank);
   }
   ++state.position;
-  refresh(r);
-  upcoming = state.failed ? kNoRank : settle();
-  if (state.faults.size() != faults) result.outcome = StepResult::Outcome::kFault;
-  return result;
+  advance(r, rank);
+  const int64_t found = state.failed ? 0 : poll();
+  upcoming = state.failed ? kNoRank : next_after(r, start_ns);
+  if (upcoming == kNoRank) upcoming = settle_idle(found);
+  return step.task;
+}
+
+bool Engine::exceed_steps(const Step& step) {
+  return fault(step, "max_steps",
+               fmt::format("rank {} is still at {} after {} steps", step.rank, name_of(step.index),
+                           options.max_steps));
 }
 
 void Engine::log_step(const Step& step, int64_t start_ns, LoopPathId path) {
@@ -209,13 +207,19 @@ void Engine::log_step(const Step& step, int64_t start_ns, LoopPathId path) {
 }
 
 Rank Engine::settle() {
-  int64_t found = state.in_flight > 0 ? backend.poll(hosts, *this) : 0;
-  Rank next = next_rank();
+  const int64_t found = poll();
+  const Rank next = next_rank();
+  return next != kNoRank ? next : settle_idle(found);
+}
+
+// Nobody can run: polls while that brings anything.
+Rank Engine::settle_idle(int64_t found) {
+  Rank next = kNoRank;
   while (found > 0 && next == kNoRank && state.in_flight > 0 && !state.failed) {
     found = backend.poll(hosts, *this);
     next = next_rank();
   }
-  if (next == kNoRank && !state.concluded) conclude();
+  if (next == kNoRank && !state.concluded && !state.failed) conclude();
   return next;
 }
 

@@ -6,6 +6,7 @@
 // returns false after a fatal fault; the caller then returns false at once.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <memory>
@@ -17,6 +18,10 @@
 #include "interp/core/state.h"
 
 namespace hostir::interp {
+
+class Engine;
+struct CommunicationFacts;
+struct CommunicationSides;
 
 /// One instruction being executed on one rank.
 struct Step {
@@ -40,8 +45,9 @@ struct PlannedBuffer {
   uint32_t reg = 0;
   uint32_t shape = 0;  // strided shape for which the BufferRef has strides
   LayoutIndex after = kNoLayout;
-  int64_t bytes = 0;   // of a contiguous view
-  bool ready = false;  // layouts are static and in the BufferRef; it has no strides
+  int64_t bytes = 0;            // of a contiguous view
+  bool ready = false;           // layouts are static and in the BufferRef; it has no strides
+  Allocation* bound = nullptr;  // by the last bind_buffers(), for the checks right after it
 };
 
 /// Made at the first execution of an instruction on a rank, so that later ones allocate nothing.
@@ -49,11 +55,16 @@ struct IssuePlan {
   std::vector<PlannedBuffer> buffers;
   std::vector<BufferRef> refs;  // beside `buffers`
   OpenItem communication;
-  bool communication_fixed = false;  // nothing in it depends on registers
+  bool communication_fixed = false;      // nothing in it depends on registers
+  const Placement* allocated = nullptr;  // alloc of a static layout
+  int64_t allocated_bytes = 0;
 };
 
-struct CommunicationFacts;
-struct CommunicationSides;
+/// What a decision looks at first, side by side: CodeInstructions are large.
+struct Dispatch {
+  bool (*execute)(Engine&, Step&) = nullptr;  // nullptr for glue
+  bool waits_on_host = false;
+};
 
 class Engine final : public CompletionSink {
  public:
@@ -63,11 +74,36 @@ class Engine final : public CompletionSink {
   // ---- decisions (engine.cpp) ----
   void start();
   StepResult step(Rank rank);
-  Rank upcoming = kNoRank;  // next_rank() as the last step left it
+  /// The decision of a rank that can take one; returns the task it issued.
+  TaskId decide(Rank rank);
+  /// next_rank() after a decision of the rank whose host clock was `key` before it, if that was
+  /// the rank which was next.
+  Rank next_after(Rank rank, int64_t key) {
+    // Everybody was at `key` or behind it, those before `rank` behind it.
+    const size_t ranks = keys.size();
+    for (size_t r = static_cast<size_t>(rank); r < ranks && !keys_moved; ++r) {
+      if (keys[r] == key) return static_cast<Rank>(r);
+    }
+    keys_moved = false;
+    return next_rank();
+  }
+  /// What next_after() found; for whoever goes on with the rank that is next each time.
+  Rank upcoming = kNoRank;
   /// Polls, concludes if nothing can move, and says who is next.
   Rank settle();
+  int64_t poll() { return state.in_flight > 0 ? backend.poll(hosts, *this) : 0; }
   void conclude();
-  Rank next_rank() const;
+  Rank next_rank() const {
+    const int64_t* clock = keys.data();
+    const size_t ranks = keys.size();
+    int64_t best = kCannotRun;
+    size_t rank = 0;
+    for (size_t r = 0; r < ranks; ++r) {
+      rank = clock[r] < best ? r : rank;
+      best = std::min(clock[r], best);
+    }
+    return best == kCannotRun || state.failed ? kNoRank : static_cast<Rank>(rank);
+  }
   void refresh(Rank rank);  // status and scheduler key after anything that may have changed them
   void freeze(Rank rank, bool frozen);
   void rebuild_hosts();
@@ -77,7 +113,7 @@ class Engine final : public CompletionSink {
   // ---- completions (completions.cpp) ----
   void completed(const Completion& completion) override;
   void value(const ValueSummary& summary) override;
-  void change_memory(Rank rank, const TaskRecord& task);
+  void exceed_memory(Rank rank, const TaskRecord& task);
 
   // ---- faults (faults.cpp) ----
   /// Records a fault at this instruction. Returns false if it is fatal.
@@ -112,6 +148,7 @@ class Engine final : public CompletionSink {
   }
   IssuePlan& make_plan(const Step& step);
   bool bind_slowly(const Step& step, PlannedBuffer& planned, BufferRef& ref, const Register& name);
+  bool refuse(const Step& step, const PlannedBuffer& planned, const BufferRef& ref);
   /// Fills the plan's BufferRefs for this execution and checks lifetime and bounds.
   bool bind_buffers(const Step& step, IssuePlan& plan);
   /// Checks and records the accesses of the task just begun.
@@ -144,9 +181,7 @@ class Engine final : public CompletionSink {
   bool check_read(Step& step, const Allocation& allocation, uint32_t reg, ByteRange range,
                   uint32_t shape);
   void note_written(Allocation& allocation, ByteRange range, uint32_t shape);
-  Touch touch_of(const Step& step, const IssuePlan& plan, size_t index) const {
-    const BufferRef& ref = plan.refs[index];
-    const PlannedBuffer& planned = plan.buffers[index];
+  Touch touch_of(const Step& step, const PlannedBuffer& planned, const BufferRef& ref) const {
     const Register& name = step.rank_state.registers[planned.reg];
     return {name.slot,  planned.reg,
             name.shape, {ref.offset_bytes, ref.offset_bytes + ref.size_bytes},
@@ -186,8 +221,9 @@ class Engine final : public CompletionSink {
              std::span<const CommunicationItem> items);
   void set_event(Step& step, size_t result);
   uint32_t* clock_row(RankState& rank, size_t row) {
-    return rank.clocks.data() + row * code->streams.size();
+    return rank.clocks.data() + row * clock_stride;
   }
+  std::span<const TaskId> take_waits(RankState& rank, StreamState& queue, const TaskRecord& task);
   /// Event of an operand: kNoTask for `none`.
   TaskId event_of(const RankState& rank, uint32_t reg) const {
     return reg == kNoRegister ? kNoTask : static_cast<TaskId>(rank.registers[reg].value);
@@ -242,9 +278,12 @@ class Engine final : public CompletionSink {
 
   // Caches and append-only tables: not state.
   LoopPathTable paths;
-  std::vector<bool (*)(Engine&, Step&)> executes;  // by code; nullptr for glue
-  std::vector<std::unique_ptr<IssuePlan>> plans;   // by code * rank count + rank
-  std::deque<StridedShape> shapes;                 // 0 unused
+  bool keys_moved = true;  // of others than the rank that was stepped last
+  static constexpr int64_t kCannotRun = INT64_MAX;
+  size_t clock_stride = 0;                        // of RankState::clocks
+  std::vector<Dispatch> dispatch;                 // by code
+  std::vector<std::unique_ptr<IssuePlan>> plans;  // by code * rank count + rank
+  std::deque<StridedShape> shapes;                // 0 unused
   std::map<std::vector<int64_t>, uint32_t> shape_index;
   std::deque<Placement> dynamic_placements;
   std::map<std::vector<int64_t>, const Placement*> dynamic_index;
@@ -255,9 +294,12 @@ class Engine final : public CompletionSink {
 
  private:
   void execute_glue(RankState& rank) {
-    if (executes[rank.pc] == nullptr) run_glue(rank);
+    if (dispatch[rank.pc].execute == nullptr) run_glue(rank);
   }
   void run_glue(RankState& rank);
+  void advance(Rank r, RankState& rank);
+  bool exceed_steps(const Step& step);
+  Rank settle_idle(int64_t found);
   void log_step(const Step& step, int64_t start_ns, LoopPathId path);
   void check_leaks();
   void report_deadlock();  // deadlock.cpp

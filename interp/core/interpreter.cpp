@@ -49,7 +49,7 @@ void Interpreter::thaw(Rank rank) { engine_->freeze(rank, false); }
 
 RunEnd Interpreter::run() {
   if (engine_->next_rank() == kNoRank) engine_->settle();
-  for (Rank r = engine_->next_rank(); r != kNoRank; r = engine_->upcoming) engine_->step(r);
+  for (Rank r = engine_->next_rank(); r != kNoRank; r = engine_->upcoming) engine_->decide(r);
   const State& state = engine_->state;
   if (!finished() && !state.concluded && !state.failed) return RunEnd::kStuck;
   const auto& all = engine_->state.faults;

@@ -5,15 +5,31 @@
 
 namespace hostir::interp {
 
+void GroupLedger::add_row() {
+  if (end_ - first_ >= 2 * kWindow) drop_finished();
+  if (end_ - first_ == heads_.size()) grow();
+  const uint64_t sequence = end_++;
+  head(sequence) = {};
+  for (uint32_t p = 0; p < members_; ++p) arrival(sequence, p) = {};
+}
+
 void GroupLedger::drop_finished() {
-  size_t done = 0;
-  while (done < heads_.size() && heads_[done].finished == members_) ++done;
-  const size_t drop = done > kWindow ? done - kWindow : 0;
-  if (drop == 0) return;
-  first_ += drop;
-  heads_.erase(heads_.begin(), heads_.begin() + static_cast<std::ptrdiff_t>(drop));
-  arrivals_.erase(arrivals_.begin(),
-                  arrivals_.begin() + static_cast<std::ptrdiff_t>(drop * members_));
+  uint64_t done = first_;
+  while (done < end_ && head(done).finished == members_) ++done;
+  if (done - first_ > kWindow) first_ = done - kWindow;
+}
+
+void GroupLedger::grow() {
+  const size_t rows = std::max<size_t>(4, heads_.size() * 2);
+  std::vector<MeetingHead> heads(rows);
+  std::vector<Arrival> arrivals(rows * members_);
+  for (uint64_t s = first_; s < end_; ++s) {
+    const size_t to = s & (rows - 1);
+    heads[to] = head(s);
+    for (uint32_t p = 0; p < members_; ++p) arrivals[to * members_ + p] = std::move(arrival(s, p));
+  }
+  heads_ = std::move(heads);
+  arrivals_ = std::move(arrivals);
 }
 
 void Ledger::prepare(const Code& code) {

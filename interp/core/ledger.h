@@ -46,7 +46,7 @@ struct MeetingHead {
   bool mismatch = false;
 };
 
-/// The meetings of one group of one communicator.
+/// The meetings of one group of one communicator, in a ring of rows that are used again.
 class GroupLedger {
  public:
   static constexpr size_t kWindow = 32;
@@ -54,33 +54,31 @@ class GroupLedger {
   explicit GroupLedger(uint32_t members = 0) : members_(members) {}
   /// Makes the row if it is not there yet. `sequence` must not have been dropped.
   void reach(uint64_t sequence) {
-    while (first_ + heads_.size() <= sequence) {
-      if (heads_.size() >= 2 * kWindow) drop_finished();
-      heads_.emplace_back();
-      arrivals_.resize(arrivals_.size() + members_);
-    }
+    while (end_ <= sequence) add_row();
   }
-  bool has(uint64_t sequence) const {
-    return sequence >= first_ && sequence < first_ + heads_.size();
-  }
-  MeetingHead& head(uint64_t sequence) { return heads_[sequence - first_]; }
-  const MeetingHead& head(uint64_t sequence) const { return heads_[sequence - first_]; }
+  bool has(uint64_t sequence) const { return sequence >= first_ && sequence < end_; }
+  MeetingHead& head(uint64_t sequence) { return heads_[row(sequence)]; }
+  const MeetingHead& head(uint64_t sequence) const { return heads_[row(sequence)]; }
   Arrival& arrival(uint64_t sequence, uint32_t position) {
-    return arrivals_[(sequence - first_) * members_ + position];
+    return arrivals_[row(sequence) * members_ + position];
   }
   const Arrival& arrival(uint64_t sequence, uint32_t position) const {
-    return arrivals_[(sequence - first_) * members_ + position];
+    return arrivals_[row(sequence) * members_ + position];
   }
   uint64_t first() const { return first_; }
-  uint64_t end() const { return first_ + heads_.size(); }
+  uint64_t end() const { return end_; }
   uint32_t members() const { return members_; }
 
  private:
+  size_t row(uint64_t sequence) const { return sequence & (heads_.size() - 1); }
+  void add_row();
   void drop_finished();
+  void grow();
   uint32_t members_ = 0;
   uint64_t first_ = 0;
-  std::vector<MeetingHead> heads_;
-  std::vector<Arrival> arrivals_;
+  uint64_t end_ = 0;
+  std::vector<MeetingHead> heads_;  // by sequence modulo their number, a power of two
+  std::vector<Arrival> arrivals_;   // by row * members + position
 };
 
 /// One send and the recv that it meets.

@@ -5,6 +5,7 @@
 // in here point into Code or into the Engine's append-only tables.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -100,6 +101,31 @@ struct OpenItem {
   std::vector<Touch> touches;
 };
 
+/// Freed slots, oldest first.
+class SlotQueue {
+ public:
+  size_t size() const { return slots_.size() - head_; }
+  void push(uint32_t slot) { slots_.push_back(slot); }
+  uint32_t pop() {
+    const uint32_t slot = slots_[head_++];
+    if (head_ == kSlack) {
+      slots_.erase(slots_.begin(), slots_.begin() + kSlack);
+      head_ = 0;
+    }
+    return slot;
+  }
+  void remove(uint32_t slot) {
+    slots_.erase(
+        std::remove(slots_.begin() + static_cast<std::ptrdiff_t>(head_), slots_.end(), slot),
+        slots_.end());
+  }
+
+ private:
+  static constexpr int kSlack = 64;  // popped ones that are still in front
+  std::vector<uint32_t> slots_;
+  size_t head_ = 0;
+};
+
 struct RankState {
   CodeIndex pc = 0;
   RankStatus status = RankStatus::kRunnable;
@@ -114,14 +140,14 @@ struct RankState {
 
   TaskTable tasks;
   std::vector<StreamState> streams;
-  std::vector<uint32_t> clocks;  // row s: stream s; last row: the host
+  std::vector<uint32_t> clocks;  // row s: stream s; last row: the host; padded (TaskTable)
   uint32_t host_epoch = 0;
   uint32_t outstanding = 0;
   std::vector<TaskDependency> dependencies;
   std::vector<OpenItem> open_group;
 
   std::vector<Allocation> allocations;  // by slot
-  std::vector<uint32_t> free_slots;     // oldest first
+  SlotQueue free_slots;
   uint32_t next_allocation = 0;
   int64_t live_bytes = 0;
   int64_t peak_bytes = 0;

@@ -24,7 +24,7 @@ void TaskTable::compact(std::span<const uint64_t> held) {
   if (outside) clocks_.resize(kept * streams_);
   sparse_ = kept;
   dense_first_ = next_;
-  limit_ = std::max<size_t>(256, kept * 2);
+  compact_at_ = next_ + std::max(kFewest, kept * 2) - kept;
 }
 
 }  // namespace hostir::interp

@@ -4,12 +4,14 @@
 // (sorted, with gaps), then a dense tail. A task is dropped when it has finished and no register
 // holds its event; `compact` does that when the table has doubled, so that adding is O(1) amortised
 // and a saved state stays small. Each task has a clock row: for every stream of the rank the number
-// of its tasks that happen before (itself included).
+// of its tasks that happen before (itself included). Clock rows are given padded to at least
+// kInlineStreams entries, so that the usual row is copied as one piece.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -44,20 +46,27 @@ struct TaskDependency {
 
 class TaskTable {
  public:
+  static constexpr size_t kFewest = 256;  // below that nothing is dropped
   explicit TaskTable(size_t streams = 0) : streams_(streams) {}
 
   uint64_t next_number() const { return next_; }
-  TaskRecord& add(std::span<const uint32_t> clock) {
+  /// `clock`: a padded row, `clock_stride` entries.
+  TaskRecord& add(const uint32_t* clock) {
     TaskRecord& task = tasks_.emplace_back();
     task.number = next_++;
-    if (clock.size() <= TaskRecord::kInlineStreams) {
-      for (size_t s = 0; s < clock.size(); ++s) task.clock[s] = clock[s];
+    if (streams_ <= TaskRecord::kInlineStreams) {
+      std::memcpy(task.clock.data(), clock, sizeof(task.clock));
     } else {
-      clocks_.insert(clocks_.end(), clock.begin(), clock.end());
+      clocks_.insert(clocks_.end(), clock, clock + streams_);
     }
     return task;
   }
+  static size_t clock_stride(size_t streams) {
+    return std::max(streams, TaskRecord::kInlineStreams);
+  }
   TaskRecord* find(uint64_t number) {
+    if (number >= next_) return nullptr;
+    if (number >= dense_first_) return tasks_.data() + sparse_ + (number - dense_first_);
     const size_t at = index_of(number);
     return at < tasks_.size() ? &tasks_[at] : nullptr;
   }
@@ -71,7 +80,7 @@ class TaskTable {
     return {clocks_.data() + at * streams_, streams_};
   }
   std::span<const TaskRecord> all() const { return tasks_; }
-  bool wants_compaction() const { return tasks_.size() >= limit_; }
+  bool wants_compaction() const { return next_ >= compact_at_; }
   /// Keeps unfinished tasks and those in `held` (sorted numbers).
   void compact(std::span<const uint64_t> held);
 
@@ -91,7 +100,7 @@ class TaskTable {
   size_t sparse_ = 0;
   uint64_t dense_first_ = 0;
   uint64_t next_ = 0;
-  size_t limit_ = 256;
+  uint64_t compact_at_ = kFewest;  // when so many have been made
 };
 
 }  // namespace hostir::interp

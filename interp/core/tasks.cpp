@@ -9,16 +9,15 @@ namespace hostir::interp {
 TaskRecord& Engine::begin_task(Step& step, StreamIndex stream) {
   RankState& rank = step.rank_state;
   StreamState& queue = rank.streams[stream];
-  const size_t n = code->streams.size();
   uint32_t* row = clock_row(rank, stream);
   if (queue.host_epoch != rank.host_epoch) {
-    const uint32_t* host = clock_row(rank, n);
-    for (size_t s = 0; s < n; ++s) row[s] = std::max(row[s], host[s]);
+    const uint32_t* host = clock_row(rank, code->streams.size());
+    for (size_t s = 0; s < clock_stride; ++s) row[s] = std::max(row[s], host[s]);
     queue.host_epoch = rank.host_epoch;
   }
   row[stream] = ++queue.issued;
   if (rank.tasks.wants_compaction()) compact_tasks(rank);
-  TaskRecord& task = rank.tasks.add({row, n});
+  TaskRecord& task = rank.tasks.add(row);
   task.code = step.index;
   task.loop_path = rank.loop_path;
   task.stream = stream;
@@ -28,10 +27,9 @@ TaskRecord& Engine::begin_task(Step& step, StreamIndex stream) {
   return task;
 }
 
-void Engine::issue(Step& step, TaskRecord& task, std::span<const BufferRef> buffers,
-                   std::span<const CommunicationItem> items) {
-  RankState& rank = step.rank_state;
-  StreamState& queue = rank.streams[task.stream];
+// The stream's awaited events that may still be to come, kept as dependencies of the task.
+std::span<const TaskId> Engine::take_waits(RankState& rank, StreamState& queue,
+                                           const TaskRecord& task) {
   wait_scratch.clear();
   for (const TaskId on : queue.waits) {
     const TaskRecord* awaited = rank.tasks.find(task_number(on));
@@ -41,9 +39,13 @@ void Engine::issue(Step& step, TaskRecord& task, std::span<const BufferRef> buff
     rank.dependencies.push_back({task.number, on});
   }
   queue.waits.clear();
-  ++queue.outstanding;
-  ++rank.outstanding;
-  ++state.in_flight;
+  return wait_scratch;
+}
+
+void Engine::issue(Step& step, TaskRecord& task, std::span<const BufferRef> buffers,
+                   std::span<const CommunicationItem> items) {
+  RankState& rank = step.rank_state;
+  StreamState& queue = rank.streams[task.stream];
   Task out;
   out.id = step.task;
   out.rank = step.rank;
@@ -51,9 +53,12 @@ void Engine::issue(Step& step, TaskRecord& task, std::span<const BufferRef> buff
   out.loop_path = task.loop_path;
   out.stream = task.stream;
   out.issued_ns = rank.clock_ns;
-  out.waits_for = wait_scratch;
+  if (!queue.waits.empty()) out.waits_for = take_waits(rank, queue, task);
   out.buffers = buffers;
   out.items = items;
+  ++queue.outstanding;
+  ++rank.outstanding;
+  ++state.in_flight;
   backend.issue(out);
 }
 

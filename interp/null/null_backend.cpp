@@ -1,6 +1,7 @@
 #include "interp/null/null_backend.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace hostir::interp {
@@ -46,6 +47,7 @@ Expected<void> NullBackend::prepare(const Code& code) {
   stream_count_ = code.streams.size();
   queues_ = {};
   queues_.streams.resize(stream_count_ * static_cast<size_t>(code.rank_count));
+  queues_.awake.resize((queues_.streams.size() + 63) / 64);
   return {};
 }
 
@@ -55,7 +57,8 @@ Expected<void> NullBackend::write(Rank, AllocationId, const Placement&, int64_t,
 }
 
 void NullBackend::issue(const Task& task) {
-  auto& stream = queues_.streams[static_cast<size_t>(task.rank) * stream_count_ + task.stream];
+  const size_t index = static_cast<size_t>(task.rank) * stream_count_ + task.stream;
+  auto& stream = queues_.streams[index];
   const bool alone =
       task.items.empty() || (task.items.size() == 1 && task.items[0].members.size() == 1);
   const auto waits = [&] {
@@ -66,6 +69,7 @@ void NullBackend::issue(const Task& task) {
     queues_.done.push_back({task.id, task.issued_ns, task.issued_ns, task.issued_ns});
     return;
   }
+  if (stream.empty()) wake(index);
   Held& held = stream.emplace_back();
   held.id = task.id;
   held.issued_ns = task.issued_ns;
@@ -79,7 +83,6 @@ void NullBackend::issue(const Task& task) {
     }
   }
   ++queues_.held;
-  queues_.changed = true;
 }
 
 bool NullBackend::is_held(TaskId id) const {
@@ -110,6 +113,14 @@ void NullBackend::leave(const Meeting& meeting) {
   queues_.places.pop_back();
 }
 
+// The last to arrive lets every member go on, wherever it is.
+void NullBackend::arrive(const Meeting& meeting) {
+  if (++place(meeting).arrived < meeting.members) return;
+  for (size_t s = 0; s < queues_.streams.size(); ++s) {
+    if (!queues_.streams[s].empty()) wake(s);
+  }
+}
+
 bool NullBackend::can_finish(Held& task) {
   for (const TaskId on : task.waits) {
     if (is_held(on)) return false;
@@ -117,35 +128,50 @@ bool NullBackend::can_finish(Held& task) {
   if (task.meeting.members == 0) return true;
   if (!task.arrived) {
     task.arrived = true;
-    queues_.changed = true;
-    ++place(task.meeting).arrived;
-    for (const Meeting& m : task.more) ++place(m).arrived;
+    arrive(task.meeting);
+    for (const Meeting& m : task.more) arrive(m);
   }
   if (place(task.meeting).arrived < task.meeting.members) return false;
   return std::all_of(task.more.begin(), task.more.end(),
                      [&](const Meeting& m) { return place(m).arrived == m.members; });
 }
 
-// Heads of streams go on until none can.
+// Heads of streams go on until none can, in passes over the streams that something happened to.
 void NullBackend::release() {
-  while (queues_.changed) {
-    queues_.changed = false;
-    for (auto& stream : queues_.streams) {
-      while (!stream.empty() && can_finish(stream.front())) {
-        const Held& head = stream.front();
-        if (head.meeting.members > 0) leave(head.meeting);
-        for (const Meeting& m : head.more) leave(m);
-        queues_.done.push_back({head.id, head.issued_ns, head.issued_ns, head.issued_ns});
-        stream.erase(stream.begin());
-        --queues_.held;
-        queues_.changed = true;
+  while (queues_.any_awake) {
+    queues_.any_awake = false;
+    for (size_t w = 0; w < queues_.awake.size(); ++w) {
+      for (unsigned from = 0; from < 64;) {
+        const uint64_t rest = queues_.awake[w] >> from;
+        if (rest == 0) break;
+        const unsigned bit = from + static_cast<unsigned>(std::countr_zero(rest));
+        queues_.awake[w] &= ~(uint64_t{1} << bit);
+        release_head(w * 64 + bit);
+        from = bit + 1;
       }
     }
   }
 }
 
+void NullBackend::release_head(size_t index) {
+  auto& stream = queues_.streams[index];
+  while (!stream.empty() && can_finish(stream.front())) {
+    const Held& head = stream.front();
+    if (head.meeting.members > 0) leave(head.meeting);
+    for (const Meeting& m : head.more) leave(m);
+    queues_.done.push_back({head.id, head.issued_ns, head.issued_ns, head.issued_ns});
+    stream.erase(stream.begin());
+    --queues_.held;
+    // Other streams of the rank may wait for it.
+    const size_t first = index - index % stream_count_;
+    for (size_t s = first; s < first + stream_count_; ++s) {
+      if (!queues_.streams[s].empty()) wake(s);
+    }
+  }
+}
+
 int64_t NullBackend::poll(std::span<const HostState>, CompletionSink& sink) {
-  if (queues_.changed) release();
+  if (queues_.any_awake) release();
   const auto count = static_cast<int64_t>(queues_.done.size());
   for (const Completion& completion : queues_.done) sink.completed(completion);
   queues_.done.clear();

@@ -53,16 +53,23 @@ class NullBackend final : public Backend {
     std::vector<Completion> done;            // delivered by the next poll
     std::vector<std::vector<Held>> streams;  // by rank * streams + stream
     std::vector<Place> places;
+    std::vector<uint64_t> awake;  // bit per stream: something happened that may let its head go on
     uint32_t held = 0;
-    bool changed = false;  // something happened that may let a held task go on
+    bool any_awake = false;
   };
 
  private:
   bool is_held(TaskId id) const;
   bool can_finish(Held& task);
+  void arrive(const Meeting& meeting);
   Place& place(const Meeting& meeting);
   void leave(const Meeting& meeting);
   void release();
+  void wake(size_t stream) {
+    queues_.awake[stream / 64] |= uint64_t{1} << (stream % 64);
+    queues_.any_awake = true;
+  }
+  void release_head(size_t stream);
 
   size_t stream_count_ = 0;
   Queues queues_;

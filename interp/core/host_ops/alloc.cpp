@@ -18,13 +18,11 @@ uint32_t take_slot(RankState& rank) {
     rank.allocations.emplace_back();
     return static_cast<uint32_t>(rank.allocations.size() - 1);
   }
-  const uint32_t slot = rank.free_slots.front();
-  rank.free_slots.erase(rank.free_slots.begin());
-  return slot;
+  return rank.free_slots.pop();
 }
 
 // `alloc over %g`: the same allocation under a new name. %g may have been freed just before.
-bool reuse(Engine& engine, Step& step, uint32_t storage, Register& name) {
+bool reuse(Engine& engine, Step& step, uint32_t storage, int64_t bytes, Register& name) {
   RankState& rank = step.rank_state;
   const Register& old = rank.registers[step.code.operands[storage]];
   const bool known = old.slot != kNoSlot &&
@@ -39,15 +37,14 @@ bool reuse(Engine& engine, Step& step, uint32_t storage, Register& name) {
     }
   }
   Allocation& a = rank.allocations[old.slot];
-  if (a.bytes < name.placement->local_bytes()) {
+  if (a.bytes < bytes) {
     return engine.fault(
         step, "out_of_bounds",
-        fmt::format("rank {}: {} needs {} bytes, {} has {}", step.rank, engine.name_of(step),
-                    name.placement->local_bytes(),
+        fmt::format("rank {}: {} needs {} bytes, {} has {}", step.rank, engine.name_of(step), bytes,
                     engine.code->register_name(step.code.operands[storage]), a.bytes));
   }
   if (!a.live) {
-    std::erase(rank.free_slots, old.slot);
+    rank.free_slots.remove(old.slot);
     a.live = true;
     step.bytes = a.bytes;
   }
@@ -56,26 +53,38 @@ bool reuse(Engine& engine, Step& step, uint32_t storage, Register& name) {
   return true;
 }
 
+// Where the new buffer lies on this rank; kept in the plan if that is always the same.
+bool place(Engine& engine, const Step& step, IssuePlan& plan, Register& name, int64_t& bytes) {
+  if (plan.allocated == nullptr) {
+    if (plan.refs.empty()) plan.refs.emplace_back();
+    name.placement = engine.placement(step, step.code.result_layout);
+    if (name.placement == nullptr) return false;
+    bytes = name.placement->local_bytes();
+    if (!engine.code->layouts[step.code.result_layout].is_static()) return true;
+    plan.allocated = name.placement;
+    plan.allocated_bytes = bytes;
+  }
+  name.placement = plan.allocated;
+  bytes = plan.allocated_bytes;
+  return true;
+}
+
 }  // namespace
 
 bool execute_alloc(Engine& engine, Step& step) {
   RankState& rank = step.rank_state;
+  IssuePlan& plan = engine.plan(step);
   const LayoutIndex layout = step.code.result_layout;
   Register name;
-  name.placement = engine.placement(step, layout);
-  if (name.placement == nullptr) return false;
-  uint32_t storage = kNoRegister;
-  for (uint32_t i = 0; i < step.code.operands.size(); ++i) {
-    const uint32_t reg = step.code.operands[i];
-    if (reg != kNoRegister && engine.code->registers[reg].buffer) storage = i;
-  }
-  if (storage != kNoRegister) {
-    if (!reuse(engine, step, storage, name)) return false;
+  int64_t bytes = 0;
+  if (!place(engine, step, plan, name, bytes)) return false;
+  if (!plan.buffers.empty()) {
+    if (!reuse(engine, step, plan.buffers.back().operand, bytes, name)) return false;
   } else {
     name.slot = take_slot(rank);
     Allocation& fresh = rank.allocations[name.slot];
     fresh.id = AllocationId(rank.next_allocation++);
-    fresh.bytes = step.bytes = name.placement->local_bytes();
+    fresh.bytes = step.bytes = bytes;
     fresh.generation = 0;
     fresh.accesses.clear();
     fresh.whole = {};
@@ -101,14 +110,12 @@ bool execute_alloc(Engine& engine, Step& step) {
         0, a.bytes, 0, step.code.stream, task.sequence, step.index, AccessRecord::Kind::kAlloc};
     if (!engine.note_access(step, a, a.reg, access)) return false;
   }
-  IssuePlan& plan = engine.plan(step);
-  plan.refs.resize(1);
   BufferRef& ref = plan.refs[0];
   ref.allocation = a.id;
-  ref.size_bytes = name.placement->local_bytes();
+  ref.size_bytes = bytes;
   ref.placement = name.placement;
   ref.access = Access::kWrite;
-  engine.issue(step, task, plan.refs, {});
+  engine.issue(step, task, {&ref, 1}, {});
   rank.registers[step.code.results[0]] = name;
   engine.set_event(step, 1);
   return true;

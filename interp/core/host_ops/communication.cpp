@@ -39,7 +39,7 @@ bool execute_communication(Engine& engine, Step& step) {
     step.bytes = engine.communication_bytes(item);
     const IssuePlan& bound = engine.plan(step);
     for (size_t i = 0; i < bound.buffers.size(); ++i) {
-      item.touches.push_back(engine.touch_of(step, bound, i));
+      item.touches.push_back(engine.touch_of(step, bound.buffers[i], bound.refs[i]));
     }
     if (!engine.check_overlap(step, item)) return false;
     rank.open_group.push_back(std::move(item));

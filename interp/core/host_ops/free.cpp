@@ -11,8 +11,8 @@ bool execute_free(Engine& engine, Step& step) {
   RankState& rank = step.rank_state;
   IssuePlan& plan = engine.plan(step);
   if (!engine.bind_buffers(step, plan)) return false;
-  const Register name = rank.registers[step.code.operands[0]];
-  Allocation& a = rank.allocations[name.slot];
+  Allocation& a = *plan.buffers[0].bound;
+  const uint32_t slot = rank.registers[step.code.operands[0]].slot;
   if (a.parameter) {
     return engine.fault(
         step, "double_free",
@@ -35,7 +35,7 @@ bool execute_free(Engine& engine, Step& step) {
   engine.set_event(step, 0);
   a.live = false;
   a.freed_by = step.index;
-  rank.free_slots.push_back(name.slot);
+  rank.free_slots.push(slot);
   return true;
 }
 
