@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "hostir/support/float16.h"
+#include "kernels/cpu/strand_fold.h"
 #include "kernels/cpu/thread_pool.h"
 
 namespace hostir::sim {
@@ -21,18 +22,6 @@ struct F64 {
   using Sum = double;
   static Sum load(Stored v) { return v; }
   static Stored store(Sum v) { return v; }
-};
-struct F32 {
-  using Stored = float;
-  using Sum = float;
-  static Sum load(Stored v) { return v; }
-  static Stored store(Sum v) { return v; }
-};
-struct BF16 {
-  using Stored = uint16_t;
-  using Sum = float;
-  static Sum load(Stored v) { return bf16_to_float(v); }
-  static Stored store(Sum v) { return float_to_bf16(v); }
 };
 struct F16 {
   using Stored = uint16_t;
@@ -163,9 +152,9 @@ void fold(Reduction reduction, DType dtype, Inputs inputs, std::byte* out, int64
     case DType::kF64:
       return fold_dtype<F64>(reduction, inputs, out, elems);
     case DType::kF32:
-      return fold_dtype<F32>(reduction, inputs, out, elems);
     case DType::kBF16:
-      return fold_dtype<BF16>(reduction, inputs, out, elems);
+      cpu::fold_in_order(reduction, dtype, inputs, out, elems);
+      return;
     case DType::kF16:
       return fold_dtype<F16>(reduction, inputs, out, elems);
     case DType::kI64:

@@ -3,10 +3,12 @@
 #include <fmt/core.h>
 
 #include "hostir/ops/record.h"
+#include "kernels/cpu/concat_step.h"
 #include "kernels/cpu/plan_contraction.h"
 #include "kernels/cpu/plan_fold.h"
 #include "kernels/cpu/reference_executor.h"
 #include "kernels/cpu/reference_step.h"
+#include "kernels/cpu/strand_join.h"
 #include "kernels/cpu/tile_emit.h"
 #include "kernels/cpu/tile_step.h"
 #include "kernels/cpu/views.h"
@@ -240,7 +242,8 @@ class Planner {
   }
 
   void emit(Group& group, std::string text) {
-    const TileProgram program = group.builder.program();
+    TileProgram program = group.builder.program();
+    join_strands(program, ops_);
     for (const TileLoad& load : program.loads) {
       const bool is_head = group.contraction && load.view.value == group.contraction->result;
       if (!is_head) touch(load.view.value);
@@ -299,7 +302,10 @@ class Planner {
       touch(result.index);
       in_memory_[result.index] = true;
     }
-    plan_.steps.push_back(make_reference_step(kernel_, instruction));
+    std::unique_ptr<Step> step;
+    if (instruction.kind == OpKind::concat) step = make_concat_step(kernel_, instruction);
+    if (!step) step = make_reference_step(kernel_, instruction);
+    plan_.steps.push_back(std::move(step));
   }
 
   const BoundKernel& kernel_;

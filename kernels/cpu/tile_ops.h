@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "kernels/cpu/isa.h"
+#include "kernels/cpu/tile_strand.h"
 
 namespace hostir::cpu {
 
@@ -71,6 +72,7 @@ struct TileOps {
   /// c[m][n] = a[m][k] * b[k][n] in f64, all with row strides in elements.
   void (*matmul_f64)(const double* a, int64_t a_row, const double* b, int64_t b_row, double* c,
                      int64_t c_row, int64_t m, int64_t n, int64_t k);
+  StrandTable strands;
 };
 
 const TileOps& tile_ops(Isa isa);

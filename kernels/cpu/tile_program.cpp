@@ -14,9 +14,7 @@ std::vector<size_t> last_reads(const TileProgram& program) {
     if (reg >= 0) last[static_cast<size_t>(reg)] = std::max(last[static_cast<size_t>(reg)], at);
   };
   for (size_t i = 0; i < program.code.size(); ++i) {
-    read(program.code[i].a, i);
-    read(program.code[i].b, i);
-    read(program.code[i].c, i);
+    program.for_each_read(program.code[i], [&](int reg) { read(reg, i); });
   }
   for (const TileInstr& constant : program.constants) read(constant.dst, kForever);
   for (const TileStore& store : program.stores) read(store.reg, kForever);
@@ -52,7 +50,9 @@ void TileProgram::assign_slots() {
   // Constants that only stand in instructions themselves need no register.
   std::erase_if(constants, [&](const TileInstr& constant) {
     const auto is_read = [&](const TileInstr& i) {
-      return i.a == constant.dst || i.b == constant.dst || i.c == constant.dst;
+      bool found = false;
+      for_each_read(i, [&](int reg) { found |= reg == constant.dst; });
+      return found;
     };
     return std::none_of(code.begin(), code.end(), is_read) &&
            std::none_of(stores.begin(), stores.end(),
@@ -63,15 +63,25 @@ void TileProgram::assign_slots() {
   for (const TileInstr& constant : constants) take(constant.dst);
   for (const TileLoad& load : loads) take(load.reg);
   for (size_t i = 0; i < code.size(); ++i) {
+    // What a strand keeps on its way is written while operands are still read.
+    for_each_result(code[i], [&](int reg) {
+      if (reg != code[i].dst) take(reg);
+    });
     // A result may take an operand's slot only if its elements are as wide.
     const bool wide = is_wide(lanes[static_cast<size_t>(code[i].dst)]);
-    for (const int operand : {code[i].a, code[i].b, code[i].c}) {
-      const bool fits = operand >= 0 && is_wide(lanes[static_cast<size_t>(operand)]) == wide;
-      if (fits) release(operand, i);
-    }
+    for_each_read(code[i], [&](int operand) {
+      if (is_wide(lanes[static_cast<size_t>(operand)]) == wide) release(operand, i);
+    });
     take(code[i].dst);
-    for (const int operand : {code[i].a, code[i].b, code[i].c}) release(operand, i);
-    for (TileStore& store : stores) store.is_computed |= store.reg == code[i].dst;
+    for_each_read(code[i], [&](int operand) { release(operand, i); });
+    for (TileStore& store : stores) {
+      for_each_read(code[i], [&](int reg) { store.is_last_word &= store.reg != reg; });
+      for_each_result(code[i], [&](int reg) {
+        if (store.reg != reg) return;
+        store.is_computed = true;
+        store.is_last_word = code[i].strand >= 0;
+      });
+    }
   }
 }
 

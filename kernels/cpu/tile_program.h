@@ -36,7 +36,22 @@ struct TileInstr {
   int a = -1;
   int b = -1;
   int c = -1;
-  TileParams params;
+  TileParams params = {};
+  int strand = -1;  // of the program: this is run instead of fn, for f32 lanes only
+};
+
+/// One step of a strand as registers; strand_join.cpp makes them.
+struct TileStrandStep {
+  enum class Kind : uint8_t { kGet, kPut, kUnary, kBinary };
+  Kind kind = Kind::kGet;
+  int op = 0;                                // StrandUnary or StrandBinary
+  StrandSource source = StrandSource::kF32;  // kBinary: kF32 for any register
+  bool is_reversed = false;                  // kBinary: the block is the right operand
+  int reg = -1;                              // that is read or written; -1: none
+  float number = 0;
+};
+struct TileStrand {
+  std::vector<TileStrandStep> steps;  // the last one puts the instruction's dst
 };
 
 /// What a tile gets from outside. An index load yields the view's position itself, in i64 lanes:
@@ -53,7 +68,8 @@ struct TileStore {
   int reg = -1;
   DType dtype = DType::kF32;
   StridedView view;
-  bool is_computed = false;  // set by assign_slots(): the code may write straight to memory
+  bool is_computed = false;   // set by assign_slots(): the code may write straight to memory
+  bool is_last_word = false;  // set by assign_slots(): a strand computes it, and nobody reads it
 };
 
 /// A reduction over the space: accumulator position by strides, 0 along folded dimensions.
@@ -73,15 +89,36 @@ struct TileProgram {
   std::vector<TileLoad> loads;
   std::vector<TileInstr> constants;  // run once
   std::vector<TileInstr> code;
+  std::vector<TileStrand> strands;  // of the code
   std::vector<TileStore> stores;
   std::vector<TileFold> folds;
-  std::vector<Lane> lanes;  // by register
-  std::vector<int> slots;   // by register, after assign_slots(); -1 never written
+  std::vector<Lane> lanes;       // by register
+  std::vector<bool> may_be_raw;  // by register, or empty: strands may work on its bf16 memory
+  std::vector<int> slots;        // by register, after assign_slots(); -1 never written
   int slot_count = 0;
 
   int add_register(Lane lane) {
     lanes.push_back(lane);
     return static_cast<int>(lanes.size()) - 1;
+  }
+  /// Calls f(register) for every operand of an instruction, as often as it is read.
+  template <class F>
+  void for_each_read(const TileInstr& instr, F f) const {
+    for (const int reg : {instr.a, instr.b, instr.c}) {
+      if (reg >= 0) f(reg);
+    }
+    if (instr.strand < 0) return;
+    for (const TileStrandStep& step : strands[static_cast<size_t>(instr.strand)].steps) {
+      if (step.kind != TileStrandStep::Kind::kPut && step.reg >= 0) f(step.reg);
+    }
+  }
+  /// Calls f(register) for every result of an instruction, the last one last.
+  template <class F>
+  void for_each_result(const TileInstr& instr, F f) const {
+    if (instr.strand < 0) return f(instr.dst);
+    for (const TileStrandStep& step : strands[static_cast<size_t>(instr.strand)].steps) {
+      if (step.kind == TileStrandStep::Kind::kPut) f(step.reg);
+    }
   }
   /// Gives every register a slot of kTileElems * 8 bytes; constants, loads and results keep theirs.
   void assign_slots();

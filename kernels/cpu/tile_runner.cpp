@@ -1,6 +1,7 @@
 #include "kernels/cpu/tile_runner.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace hostir::cpu {
@@ -36,6 +37,8 @@ bool is_aligned(const void* p, int64_t size) {
   return reinterpret_cast<uintptr_t>(p) % static_cast<uintptr_t>(size) == 0;
 }
 
+constexpr int64_t kCacheLine = 64;
+
 int64_t accumulator_bytes() { return 8; }
 
 /// Asks for the next tile's bytes while this one is computed. May point past the end.
@@ -70,6 +73,7 @@ TileRunner::TileRunner(const TileProgram& program, const TileOps& ops,
   }
   collapse(std::move(extents));
   regs_.assign(program.lanes.size(), nullptr);
+  aims_.assign(program.lanes.size(), {});
   for (const TileInstr& constant : program.constants) {
     regs_[static_cast<size_t>(constant.dst)] = slot(constant.dst);
     if (elems_ > 0) execute(constant, kTileElems);
@@ -125,6 +129,18 @@ void TileRunner::move_to(int64_t position, int64_t end) {
   tile.n = std::min(kTileElems, end - position);
   if (extents_.back() >= kLongRow) tile.n = std::min(tile.n, row_rest);
   tile.one_run = tile.n <= row_rest;
+  if (mode_ == StoreMode::kStreaming && tile.one_run) align_tile();
+}
+
+/// Ends the tile early where the next one can then be written past the caches.
+void TileRunner::align_tile() {
+  if (program_.stores.empty() || !program_.stores[0].is_last_word) return;
+  const Path& path = paths_[program_.loads.size()];
+  const int64_t size = size_bytes(program_.stores[0].dtype);
+  if (path.strides.back() != 1) return;
+  const auto to = reinterpret_cast<uintptr_t>(path.base + offset_at(path, tile_.index) * size);
+  const int64_t past = static_cast<int64_t>(to % kCacheLine);
+  if (past != 0 && past % size == 0) tile_.n = std::min(tile_.n, (kCacheLine - past) / size);
 }
 
 int64_t TileRunner::offset_at(const Path& path, const Extents& index) const {
@@ -155,10 +171,46 @@ void TileRunner::execute(const TileInstr& instr, int64_t n) {
   instr.fn(at(instr.dst), at(instr.a), at(instr.b), at(instr.c), n, instr.params);
 }
 
+void TileRunner::run_strand(const TileStrand& strand) {
+  const StrandTable& table = ops_.strands;
+  std::array<StrandStep, kMostStrandSteps> steps;
+  size_t count = 0;
+  for (const TileStrandStep& step : strand.steps) {
+    StrandStep& s = steps[count++];
+    Aim aim;
+    if (step.reg >= 0) {
+      aim = aims_[static_cast<size_t>(step.reg)];
+      s.memory = regs_[static_cast<size_t>(step.reg)];
+      s.elem_bytes = aim.is_raw ? 2 : 4;
+    }
+    s.number = step.number;
+    const auto op = static_cast<size_t>(step.op);
+    switch (step.kind) {
+      case TileStrandStep::Kind::kGet:
+        s.fn = table.get[aim.is_raw];
+        break;
+      case TileStrandStep::Kind::kPut:
+        s.writes = true;
+        s.fn = (aim.past_caches ? table.stream : table.put)[aim.is_raw];
+        break;
+      case TileStrandStep::Kind::kUnary:
+        s.fn = table.unary[op];
+        break;
+      case TileStrandStep::Kind::kBinary:
+        const StrandSource source = aim.is_raw ? StrandSource::kBF16 : step.source;
+        s.fn = table.binary[op][step.is_reversed][static_cast<size_t>(source)];
+        break;
+    }
+  }
+  steps[count++].fn = table.end;
+  table.run(steps.data(), static_cast<int>(count), tile_.n);
+}
+
 void TileRunner::load(size_t which) {
   const TileLoad& load = program_.loads[which];
   const Path& path = paths_[which];
   void*& reg = regs_[static_cast<size_t>(load.reg)];
+  aims_[static_cast<size_t>(load.reg)] = {};
   const int64_t size = size_bytes(load.dtype);
   if (load.kind == TileLoad::Kind::kMemory && tile_.one_run && path.strides.back() == 1) {
     std::byte* from = path.base + offset_at(path, tile_.index) * size;
@@ -166,6 +218,9 @@ void TileRunner::load(size_t which) {
       prefetch(from + tile_.n * size, tile_.n * size);
       if (is_native(load.dtype)) {
         reg = from;
+      } else if (may_be_raw(load.reg)) {
+        reg = from;
+        aims_[static_cast<size_t>(load.reg)].is_raw = true;
       } else {
         reg = slot(load.reg);
         ops_.load[static_cast<size_t>(load.dtype)](reg, from, nullptr, nullptr, tile_.n, {});
@@ -201,10 +256,21 @@ void TileRunner::load_strided(const TileLoad& load, const Path& path, void* targ
 void TileRunner::aim_store(size_t which) {
   const TileStore& store = program_.stores[which];
   const Path& path = paths_[program_.loads.size() + which];
-  if (!tile_.one_run || path.strides.back() != 1 || !is_native(store.dtype)) return;
-  if (mode_ == StoreMode::kStreaming && store.dtype == DType::kF32) return;
-  std::byte* to = path.base + offset_at(path, tile_.index) * size_bytes(store.dtype);
-  if (is_aligned(to, size_bytes(store.dtype))) regs_[static_cast<size_t>(store.reg)] = to;
+  const bool is_raw = may_be_raw(store.reg);
+  if (!tile_.one_run || path.strides.back() != 1 || !(is_native(store.dtype) || is_raw)) return;
+  const int64_t size = size_bytes(store.dtype);
+  std::byte* to = path.base + offset_at(path, tile_.index) * size;
+  const bool streams = mode_ == StoreMode::kStreaming && store.dtype == DType::kF32;
+  const bool past_caches = mode_ == StoreMode::kStreaming && store.is_last_word &&
+                           is_aligned(to, kCacheLine) && (is_raw || streams);
+  if (streams && !past_caches) return;
+  if (!is_aligned(to, size)) return;
+  regs_[static_cast<size_t>(store.reg)] = to;
+  aims_[static_cast<size_t>(store.reg)] = {is_raw, past_caches};
+}
+
+bool TileRunner::may_be_raw(int reg) const {
+  return !program_.may_be_raw.empty() && program_.may_be_raw[static_cast<size_t>(reg)];
 }
 
 void TileRunner::store(size_t which) {
@@ -259,13 +325,22 @@ void TileRunner::run(int64_t begin, int64_t end) {
   for (int64_t position = begin; position < end;) {
     move_to(position, end);
     for (const TileInstr& instr : program_.code) {
-      regs_[static_cast<size_t>(instr.dst)] = slot(instr.dst);
+      program_.for_each_result(instr, [&](int reg) {
+        regs_[static_cast<size_t>(reg)] = slot(reg);
+        aims_[static_cast<size_t>(reg)] = {};
+      });
     }
     for (size_t s = 0; s < program_.stores.size(); ++s) {
       if (program_.stores[s].is_computed) aim_store(s);
     }
     for (size_t l = 0; l < program_.loads.size(); ++l) load(l);
-    for (const TileInstr& instr : program_.code) execute(instr, tile_.n);
+    for (const TileInstr& instr : program_.code) {
+      if (instr.strand < 0) {
+        execute(instr, tile_.n);
+      } else {
+        run_strand(program_.strands[static_cast<size_t>(instr.strand)]);
+      }
+    }
     for (size_t s = 0; s < program_.stores.size(); ++s) store(s);
     for (size_t f = 0; f < program_.folds.size(); ++f) fold(f);
     position += tile_.n;

@@ -55,10 +55,13 @@ class TileRunner {
   void* slot(int reg) const;
   void load(size_t which);
   void load_strided(const TileLoad& load, const Path& path, void* target);
+  void align_tile();
+  bool may_be_raw(int reg) const;
   void aim_store(size_t which);
   void store(size_t which);
   void fold(size_t which);
   void execute(const TileInstr& instr, int64_t n);
+  void run_strand(const TileStrand& strand);
 
   const TileProgram& program_;
   const TileOps& ops_;
@@ -68,8 +71,13 @@ class TileRunner {
   Extents extents_;          // collapsed, at least one dimension
   std::vector<Path> paths_;  // loads, stores, folds
   std::vector<void*> regs_;  // by virtual register, for the current tile
-  TileSpan tile_;            // the current tile
-  Extents walk_;             // for_each_run's place
+  struct Aim {               // how strands treat what a register points to
+    bool is_raw = false;     // bf16 memory instead of lanes
+    bool past_caches = false;
+  };
+  std::vector<Aim> aims_;
+  TileSpan tile_;  // the current tile
+  Extents walk_;   // for_each_run's place
 };
 
 }  // namespace hostir::cpu

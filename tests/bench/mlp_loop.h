@@ -8,11 +8,12 @@
 namespace hostir::bench {
 
 /// `rows` tokens of width `hidden`, inner width 4 * hidden, over `tp` ranks.
-inline std::string mlp_loop(int rows, int hidden, int tp, int iterations) {
-  const std::string x = fmt::format("{}x{}xf32", rows, hidden);
-  const std::string g = fmt::format("{}x{}xf32", rows, 4 * hidden);
-  const std::string up = fmt::format("{}x{}xf32", hidden, 4 * hidden);
-  const std::string down = fmt::format("{}x{}xf32", 4 * hidden, hidden);
+inline std::string mlp_loop(int rows, int hidden, int tp, int iterations,
+                            const char* dtype = "f32") {
+  const std::string x = fmt::format("{}x{}x{}", rows, hidden, dtype);
+  const std::string g = fmt::format("{}x{}x{}", rows, 4 * hidden, dtype);
+  const std::string up = fmt::format("{}x{}x{}", hidden, 4 * hidden, dtype);
+  const std::string down = fmt::format("{}x{}x{}", 4 * hidden, hidden, dtype);
   std::string text = fmt::format("mesh @m = <tp={}>\n", tp);
   text +=
       fmt::format("kernel @up(%x: tensor<{}>, %w: tensor<{}>) -> (%y: tensor<{}>) {{\n", x, up, g);

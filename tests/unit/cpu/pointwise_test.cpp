@@ -101,6 +101,63 @@ TEST(Pointwise, ChainWithBroadcastsAndSeveralResults) {
   }
 }
 
+// Chains of cheap ops run in registers: every op, results used once and more than once, rows of any
+// length, one to three results.
+TEST(Pointwise, ChainsOfCheapOpsKeepTheirBits) {
+  std::mt19937_64 random(10);
+  const std::vector<const char*> ops = {
+      "add %{0}, %z",     "sub %{0}, %z",     "mul %{0}, %z",       "maximum %{0}, %z",
+      "minimum %{0}, %z", "add %{0}, %c",     "sub %c, %{0}",       "mul %c, %{0}",
+      "maximum %c, %{0}", "minimum %{0}, %c", "neg %{0}",           "abs %{0}",
+      "relu %{0}",        "sub %z, %{0}",     "div %{0}, %c",       "add %{0}, %{0}",
+      "mul %{0}, %{0}",   "maximum %z, %{0}", "sub %{0}, %row",     "add %x, %{0}",
+      "maximum %{0}, %x", "mul %{0}, %v2",    "select %m, %z, %{0}"};
+  for (const char* dtype : {"f32", "bf16", "f16", "f64"}) {
+    for (int round = 0; round < 80; ++round) {
+      std::string body;
+      std::string last = "x";
+      for (int i = 0; i < 12; ++i) {
+        const size_t count = i > 2 ? ops.size() : 21;
+        body +=
+            fmt::format("  %v{} = {}\n", i, fmt::format(fmt::runtime(ops[random() % count]), last));
+        if (random() % 5 != 0) last = fmt::format("v{}", i);
+      }
+      const std::string type =
+          fmt::format("tensor<{}x{}x{}>", 1 + random() % 4, 1 + random() % 2500, dtype);
+      KernelCase test(fmt::format(
+          R"(kernel @k(%x: {0}, %z: {0}, %row: {0}) -> (%v11: {0}, %v2: {0}, %v5: {0}) {{
+  %c = constant {{value = 1.25}} : {0}
+  %m = compare %x, %z {{direction = lt}}
+{1}  return %v11, %v2, %v5
+}})",
+          type, body));
+      if (test.bound.function == nullptr) continue;
+      const auto inputs = test.random_inputs(random);
+      EXPECT_EQ(test.run(KernelSet::kFast, inputs), test.run(KernelSet::kReference, inputs))
+          << type << "\n"
+          << body;
+    }
+  }
+}
+
+// Results so large that they go past the caches, at addresses that are not whole cache lines.
+TEST(Pointwise, LargeResults) {
+  std::mt19937_64 random(12);
+  for (const char* type : {"tensor<3x1400007xf32>", "tensor<9000011xbf16>"}) {
+    KernelCase test(fmt::format(R"(kernel @k(%x: {0}, %z: {0}) -> (%d: {0}) {{
+  %a = add %x, %z
+  %b = mul %a, %x
+  %c = maximum %b, %z
+  %d = neg %c
+  return %d
+}})",
+                                type));
+    const auto inputs = test.random_inputs(random);
+    EXPECT_TRUE(test.run(KernelSet::kFast, inputs) == test.run(KernelSet::kReference, inputs))
+        << type;
+  }
+}
+
 TEST(Pointwise, SoftmaxAndNorm) {
   std::mt19937_64 random(6);
   for (const Shape2& shape : {Shape2{1, 1}, {4, 7}, {65, 257}, {2, 5000}}) {
@@ -156,6 +213,31 @@ TEST(Moves, ViewsOfViews) {
   return %a, %b, %c, %d
 })");
   expect_sets_agree(test, random, "views");
+}
+
+// Runs of one element, of part of a row, of all of it; one, two, four and eight bytes each.
+TEST(Moves, ConcatAlongEveryDimension) {
+  std::mt19937_64 random(11);
+  for (const char* dtype : {"i8", "bf16", "f32", "i64", "i1"}) {
+    for (int dim = 0; dim < 3; ++dim) {
+      for (const int width : {0, 1, 3, 700}) {
+        const auto type = [&](int extent) {
+          std::vector<int> extents = {2, 3, 5};
+          extents[dim == 0 ? 2 : 0] = 130;
+          extents[static_cast<size_t>(dim)] = extent;
+          return fmt::format("tensor<{}x{}>", fmt::join(extents, "x"), dtype);
+        };
+        KernelCase test(
+            fmt::format("kernel @k(%x: {}, %y: {}) -> (%r: {}) {{\n"
+                        "  %r = concat %x, %y, %x {{dim = {}}}\n  return %r\n}}",
+                        type(width), type(4), type(2 * width + 4), dim));
+        if (test.bound.function == nullptr) continue;
+        const auto inputs = test.random_inputs(random, 0, 1);
+        EXPECT_EQ(test.run(KernelSet::kFast, inputs), test.run(KernelSet::kReference, inputs))
+            << dtype << " dim " << dim << " width " << width;
+      }
+    }
+  }
 }
 
 TEST(InPlace, OutputsMayShareMemoryWithInputs) {

@@ -116,6 +116,43 @@ TEST(Fold, EveryTypeAndReductionInGroupOrder) {
   }
 }
 
+TEST(Fold, ManyInputsAreFoldedInOrder) {
+  // More than one pass over a tile holds; the order shows in the last bits, and in the sign of
+  // zero.
+  constexpr int64_t kElems = 4500;
+  for (const DType dtype : {DType::kF32, DType::kBF16}) {
+    std::vector<Tensor> inputs;
+    std::vector<const std::byte*> data;
+    for (int k = 0; k < 45; ++k) {
+      inputs.push_back(Tensor::zeros(dtype, {kElems}));
+      for (int64_t i = 0; i < kElems; ++i) {
+        const auto x = static_cast<double>((i * 7919 + k * 104729) % 1009 - 504);
+        inputs.back().set_double(i, i % 11 == 0 ? (k % 2 == 0 ? 0.0 : -0.0) : 1 + x * 1e-4);
+      }
+    }
+    for (const Tensor& t : inputs) data.push_back(t.data.data());
+    for (const Reduction reduction :
+         {Reduction::kSum, Reduction::kAvg, Reduction::kProd, Reduction::kMin, Reduction::kMax}) {
+      Tensor out = Tensor::zeros(dtype, {kElems});
+      fold(reduction, dtype, data, out.data.data(), kElems);
+      Tensor expected = Tensor::zeros(dtype, {kElems});
+      for (int64_t i = 0; i < kElems; ++i) {
+        auto acc = static_cast<float>(inputs[0].get_double(i));
+        for (size_t k = 1; k < inputs.size(); ++k) {
+          const auto x = static_cast<float>(inputs[k].get_double(i));
+          if (reduction == Reduction::kSum || reduction == Reduction::kAvg) acc += x;
+          if (reduction == Reduction::kProd) acc *= x;
+          if (reduction == Reduction::kMin) acc = x < acc ? x : acc;
+          if (reduction == Reduction::kMax) acc = acc < x ? x : acc;
+        }
+        if (reduction == Reduction::kAvg) acc /= static_cast<float>(inputs.size());
+        expected.set_double(i, static_cast<double>(acc));
+      }
+      EXPECT_TRUE(out == expected) << name(dtype) << " " << name(reduction);
+    }
+  }
+}
+
 TEST(Fold, HalfPrecisionIsRoundedOnce) {
   // In bf16 256 + 1 + 1 is 256 if rounded after every step, 258 if rounded at the end.
   const uint16_t big = float_to_bf16(256.0F);
