@@ -133,7 +133,8 @@ void EventAssembler::deliver_ready() {
     AssembledEvent& entry = held(head_id_);
     if (!entry.complete) {
       if (next_id_ - head_id_ < kMaxHeld) return;
-      late_.emplace(head_id_++, entry);
+      hand_out_incomplete(entry);
+      ++head_id_;
       continue;
     }
     ++head_id_;
@@ -147,9 +148,13 @@ void EventAssembler::drain() {
     if (entry.complete) {
       deliver_(entry, Delivery::kInOrder);
     } else {
-      deliver_(late_.emplace(head_id_, entry).first->second, Delivery::kLate);
+      hand_out_incomplete(entry);
     }
   }
+}
+
+void EventAssembler::hand_out_incomplete(const AssembledEvent& entry) {
+  deliver_(late_.emplace(entry.event.id, entry).first->second, Delivery::kLate);
 }
 
 const EventAssembler::TaskInfo* EventAssembler::find_task(interp::TaskId task) const {

@@ -73,6 +73,8 @@ class EventAssembler {
   AssembledEvent* find(int64_t id);
   void complete(AssembledEvent& entry, const interp::FinishedRecord& record);
   void deliver_ready();
+  /// As it is: it may never be done. When it is, it is handed out again.
+  void hand_out_incomplete(const AssembledEvent& entry);
   AssembledEvent& held(int64_t id) { return ring_[static_cast<size_t>(id) & (ring_.size() - 1)]; }
 
   Deliver deliver_;

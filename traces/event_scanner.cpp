@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "traces/row_inserter.h"
 
 namespace hostir::traces {
@@ -67,6 +69,16 @@ BlockHeader header_of(const Statement& row) {
   return h;
 }
 
+Expected<void> check_event(const EventLimits& limits, const LogEvent& event) {
+  const bool good = fits(event.rank, limits.rank_count) &&
+                    fits(event.instruction, limits.instruction_count) &&
+                    (event.stream == -1 || fits(event.stream, limits.stream_count));
+  if (good) return {};
+  return fail(ErrorKind::kRuntime, "log_damaged",
+              fmt::format("event {} names a rank, stream or instruction that the run does not have",
+                          event.id));
+}
+
 }  // namespace
 
 Expected<EventScanner> EventScanner::create(Database& database, const EventLimits& limits,
@@ -74,27 +86,22 @@ Expected<EventScanner> EventScanner::create(Database& database, const EventLimit
   EventScanner scanner;
   scanner.limits_ = limits;
   scanner.first_id_ = range.first_id;
-  HOSTIR_ASSIGN_OR_RETURN(scanner.rows_,
-                          database.prepare(std::string(kRowColumns) + "WHERE id >= ? ORDER BY id"));
+  scanner.last_id_ = range.last_id;
+  HOSTIR_ASSIGN_OR_RETURN(scanner.rows_, database.prepare(std::string(kRowColumns) +
+                                                          "WHERE id >= ? AND id <= ? ORDER BY id"));
   scanner.rows_.bind_int(1, range.first_id);
+  scanner.rows_.bind_int(2, range.last_id);
   HOSTIR_ASSIGN_OR_RETURN(
       scanner.blocks_,
       database.prepare(std::string(kBlockColumns) +
-                       "WHERE last_id >= ? AND end_ns >= ? AND begin_ns <= ? ORDER BY first_id"));
+                       "WHERE first_id >= COALESCE((SELECT MAX(first_id) FROM event_block WHERE "
+                       "first_id <= ?1), ?1) AND first_id <= ?4 AND last_id >= ?1 AND end_ns >= ?2 "
+                       "AND begin_ns <= ?3 ORDER BY first_id"));
   scanner.blocks_.bind_int(1, range.first_id);
   scanner.blocks_.bind_int(2, range.from_ns);
   scanner.blocks_.bind_int(3, range.to_ns);
+  scanner.blocks_.bind_int(4, range.last_id);
   return scanner;
-}
-
-Expected<void> EventScanner::check(const LogEvent& event) const {
-  const bool good = fits(event.rank, limits_.rank_count) &&
-                    fits(event.instruction, limits_.instruction_count) &&
-                    (event.stream == -1 || fits(event.stream, limits_.stream_count));
-  if (good) return {};
-  return fail(ErrorKind::kRuntime, "log_damaged",
-              fmt::format("event {} names a rank, stream or instruction that the run does not have",
-                          event.id));
 }
 
 Expected<void> EventScanner::read_row() {
@@ -103,7 +110,7 @@ Expected<void> EventScanner::read_row() {
   row_ready_ = more;
   if (!more) return {};
   row_ = event_of(rows_);
-  return check(row_);
+  return check_event(limits_, row_);
 }
 
 Expected<void> EventScanner::read_block() {
@@ -114,8 +121,9 @@ Expected<void> EventScanner::read_block() {
   if (!more) return {};
   const BlockHeader header = header_of(blocks_);
   HOSTIR_TRY(unpack_block(header, blocks_.text_view(10), block_));
-  for (const LogEvent& event : block_) HOSTIR_TRY(check(event));
+  for (const LogEvent& event : block_) HOSTIR_TRY(check_event(limits_, event));
   while (block_at_ < block_.size() && block_[block_at_].id < first_id_) ++block_at_;
+  while (block_at_ < block_.size() && block_.back().id > last_id_) block_.pop_back();
   return {};
 }
 
@@ -133,12 +141,53 @@ Expected<const LogEvent*> EventScanner::next() {
   return &current_;
 }
 
-Expected<LogEvent> find_event(Database& database, const EventLimits& limits, int64_t id) {
-  HOSTIR_ASSIGN_OR_RETURN(EventScanner scanner, EventScanner::create(database, limits, {id}));
-  HOSTIR_ASSIGN_OR_RETURN(const LogEvent* event, scanner.next());
-  if (event == nullptr || event->id != id) {
+Expected<EventFinder> EventFinder::create(Database& database, const EventLimits& limits) {
+  EventFinder finder;
+  finder.limits_ = limits;
+  HOSTIR_ASSIGN_OR_RETURN(finder.row_, database.prepare(std::string(kRowColumns) + "WHERE id = ?"));
+  HOSTIR_ASSIGN_OR_RETURN(finder.block_row_,
+                          database.prepare(std::string(kBlockColumns) +
+                                           "WHERE first_id <= ? ORDER BY first_id DESC LIMIT 1"));
+  return finder;
+}
+
+const LogEvent* EventFinder::in_block(int64_t id) const {
+  const auto at = std::lower_bound(block_.begin(), block_.end(), id,
+                                   [](const LogEvent& e, int64_t wanted) { return e.id < wanted; });
+  return at != block_.end() && at->id == id ? &*at : nullptr;
+}
+
+Expected<const LogEvent*> EventFinder::find(int64_t id) {
+  const auto missing = [id] {
     return fail(ErrorKind::kRuntime, "log_no_event", fmt::format("the log has no event {}", id));
+  };
+  // A row that was written late replaces what a block may hold of the event.
+  row_.reset();
+  row_.bind_int(1, id);
+  HOSTIR_ASSIGN_OR_RETURN(const bool is_row, row_.step());
+  if (is_row) {
+    event_ = event_of(row_);
+    HOSTIR_TRY(check_event(limits_, event_));
+    return &event_;
   }
+  const bool inside = !block_.empty() && id >= block_.front().id && id <= block_.back().id;
+  if (!inside) {
+    block_.clear();
+    block_row_.reset();
+    block_row_.bind_int(1, id);
+    HOSTIR_ASSIGN_OR_RETURN(const bool found, block_row_.step());
+    if (!found) return missing();
+    HOSTIR_TRY(unpack_block(header_of(block_row_), block_row_.text_view(10), block_));
+    for (const LogEvent& event : block_) HOSTIR_TRY(check_event(limits_, event));
+  }
+  const LogEvent* found = in_block(id);
+  if (found == nullptr) return missing();
+  return found;
+}
+
+Expected<LogEvent> find_event(Database& database, const EventLimits& limits, int64_t id) {
+  HOSTIR_ASSIGN_OR_RETURN(EventFinder finder, EventFinder::create(database, limits));
+  HOSTIR_ASSIGN_OR_RETURN(const LogEvent* event, finder.find(id));
   return *event;
 }
 

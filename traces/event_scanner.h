@@ -24,6 +24,7 @@ struct EventLimits {
 
 struct ScanRange {
   int64_t first_id = 0;
+  int64_t last_id = std::numeric_limits<int64_t>::max();
   int64_t from_ns = std::numeric_limits<int64_t>::min();  // blocks outside are not unpacked;
   int64_t to_ns = std::numeric_limits<int64_t>::max();    // single events are not filtered
 };
@@ -38,10 +39,10 @@ class EventScanner {
  private:
   Expected<void> read_row();
   Expected<void> read_block();
-  Expected<void> check(const interp::LogEvent& event) const;
 
   EventLimits limits_;
   int64_t first_id_ = 0;
+  int64_t last_id_ = 0;
   Statement rows_;
   Statement blocks_;
   bool rows_done_ = false;
@@ -51,6 +52,23 @@ class EventScanner {
   interp::LogEvent current_;
   std::vector<interp::LogEvent> block_;
   size_t block_at_ = 0;
+};
+
+/// Events one by one, cheap where ids that follow each other are near each other.
+class EventFinder {
+ public:
+  static Expected<EventFinder> create(Database& database, const EventLimits& limits);
+  /// Valid until the next call. Errors: `log_no_event`.
+  Expected<const interp::LogEvent*> find(int64_t id);
+
+ private:
+  const interp::LogEvent* in_block(int64_t id) const;
+
+  EventLimits limits_;
+  Statement row_;
+  Statement block_row_;
+  interp::LogEvent event_;
+  std::vector<interp::LogEvent> block_;  // the last one, in order of id
 };
 
 /// One event. Errors: `log_no_event`.

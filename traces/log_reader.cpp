@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstddef>
 
 #include "traces/log_file.h"
 
@@ -17,8 +18,18 @@ tl::unexpected<Error> cancelled() {
   return fail(ErrorKind::kRuntime, "log_cancelled", "reading the log was cancelled");
 }
 
-bool is_open(const LogEvent& event) {
-  return event.task != interp::kNoTask && event.finish_ns == interp::kUnknownNs;
+bool earlier(const interp::LogMemoryPoint& a, const interp::LogMemoryPoint& b) {
+  return a.time_ns < b.time_ns;
+}
+
+// Appends points that are nearly in order.
+void append(std::vector<interp::LogMemoryPoint>& to, std::vector<interp::LogMemoryPoint> more) {
+  if (more.empty()) return;
+  std::stable_sort(more.begin(), more.end(), earlier);
+  const auto middle = static_cast<std::ptrdiff_t>(to.size());
+  to.insert(to.end(), more.begin(), more.end());
+  const auto first = std::upper_bound(to.begin(), to.begin() + middle, more.front(), earlier);
+  std::inplace_merge(first, to.begin() + middle, to.end(), earlier);
 }
 
 }  // namespace
@@ -39,6 +50,7 @@ Expected<std::unique_ptr<LogReader>> open_log(const std::string& path) {
 LogReader::LogReader(ReadableFile file, LogTables tables)
     : tables_(std::move(tables)), pool_(std::move(file)) {
   loaded_.timelines.resize(tables_.tracks.size());
+  loaded_.memory.resize(static_cast<size_t>(tables_.limits().rank_count));
 }
 
 LogReader::~LogReader() {
@@ -68,6 +80,10 @@ std::vector<interp::TimelineSlice> LogReader::timeline(
 
 Expected<LogExtent> LogReader::refresh(std::stop_token stop) {
   const std::scoped_lock refreshing(refresh_mutex_);
+  struct Reading {
+    std::atomic<bool>& flag;
+    ~Reading() { flag = false; }
+  } const reading{reading_};
   if (loader_ == nullptr) {
     HOSTIR_ASSIGN_OR_RETURN(Database database, pool_.file().connect());
     loader_ = std::make_unique<Database>(std::move(database));
@@ -88,66 +104,96 @@ Expected<LogExtent> LogReader::refresh(std::stop_token stop) {
   if (!again) {
     HOSTIR_ASSIGN_OR_RETURN(const News news, read_news(*loader_, loaded_));
     const std::scoped_lock lock(mutex_);
-    take_in(loaded_, news);
+    for (const int64_t id : news.finished) loaded_.open.erase(id);
+    take_in(loaded_, news.part);
   }
   if (!again) {
     HOSTIR_ASSIGN_OR_RETURN(const bool whole, is_whole(*loader_, loaded_));
     again = !whole;
   }
-  if (again) {
-    Loaded fresh;
-    fresh.timelines.resize(tables_.tracks.size());
-    fresh.lineage = std::move(lineage);
-    fresh.extent.generation = loaded_.extent.generation;
-    HOSTIR_ASSIGN_OR_RETURN(const News news, read_news(*loader_, fresh));
-    take_in(fresh, news);
-    const std::scoped_lock lock(mutex_);
-    loaded_ = std::move(fresh);
-  }
+  if (again) HOSTIR_TRY(load_all(std::move(lineage), stop));
   if (stop.stop_requested()) return cancelled();
   data_version_ = version.value_or(0);
   return extent();
 }
 
+Expected<void> LogReader::load_all(Lineage lineage, const std::stop_token& stop) {
+  HOSTIR_ASSIGN_OR_RETURN(const int64_t last_id, last_event_id(*loader_));
+  reading_ = true;
+  data_version_ = -1;  // until all is here
+  read_ = 0;
+  total_ = last_id + 1;
+  const Lineage shown = lineage;
+  bool first = true;
+  const auto begin = [&] {
+    const uint64_t generation = loaded_.extent.generation;
+    loaded_ = Loaded();
+    loaded_.timelines.resize(tables_.tracks.size());
+    loaded_.memory.resize(static_cast<size_t>(tables_.limits().rank_count));
+    loaded_.lineage = lineage;
+    loaded_.extent.generation = generation + 1;
+    first = false;
+  };
+  HOSTIR_TRY(load_events(pool_, tables_, shown, last_id, stop, [&](const EventPart& part) {
+    const std::scoped_lock lock(mutex_);
+    if (first) begin();
+    take_in(loaded_, part);
+    read_ = part.next_id;
+  }));
+  const std::scoped_lock lock(mutex_);
+  if (first) begin();
+  return {};
+}
+
+interp::LogProgress LogReader::progress() const { return {read_, total_, reading_}; }
+
+std::vector<interp::TimelineSum> LogReader::sums(int64_t from_ns, int64_t to_ns) const {
+  const std::scoped_lock lock(mutex_);
+  std::vector<interp::TimelineSum> out;
+  std::vector<Timeline::Sum> sums;
+  for (size_t track = 0; track < loaded_.timelines.size(); ++track) {
+    sums.assign(tables_.instructions.size(), {});
+    loaded_.timelines[track].sum(from_ns, to_ns, sums);
+    for (size_t i = 0; i < sums.size(); ++i) {
+      if (sums[i].count == 0) continue;
+      out.push_back({static_cast<interp::TrackId>(track), static_cast<interp::CodeIndex>(i),
+                     sums[i].count, sums[i].busy_ns});
+    }
+  }
+  return out;
+}
+
 Expected<LogReader::News> LogReader::read_news(Database& database, const Loaded& loaded) const {
-  News news;
+  News news{EventPart(tables_), {}};
   for (const int64_t id : loaded.open) {
     HOSTIR_ASSIGN_OR_RETURN(const LogEvent event, find_event(database, tables_.limits(), id));
-    if (!is_open(event)) news.finished.push_back(event);
+    if (is_open(event)) continue;
+    news.finished.push_back(id);
+    news.part.show(tables_, loaded.lineage, event);
   }
   HOSTIR_ASSIGN_OR_RETURN(EventScanner scanner, EventScanner::create(database, tables_.limits(),
                                                                      {.first_id = loaded.next_id}));
   while (true) {
     HOSTIR_ASSIGN_OR_RETURN(const LogEvent* event, scanner.next());
     if (event == nullptr) return news;
-    news.issued.push_back(*event);
+    news.part.add(tables_, loaded.lineage, *event);
   }
 }
 
-void LogReader::take_in(Loaded& loaded, const News& news) const {
-  for (const LogEvent& event : news.finished) {
-    loaded.open.erase(event.id);
-    if (!loaded.lineage.contains(event.branch, event.decision)) continue;
-    loaded.timelines[tables_.track_of(event)].add(event);
+void LogReader::take_in(Loaded& loaded, const EventPart& part) const {
+  loaded.next_id = std::max(loaded.next_id, part.next_id);
+  loaded.row_count += part.row_count;
+  loaded.open.insert(part.open.begin(), part.open.end());
+  for (size_t rank = 0; rank < part.memory.size(); ++rank) {
+    append(loaded.memory[rank], part.memory[rank]);
   }
-  for (const LogEvent& event : news.issued) {
-    loaded.next_id = std::max(loaded.next_id, event.id + 1);
-    if (is_open(event)) loaded.open.insert(event.id);
-    if (!loaded.lineage.contains(event.branch, event.decision)) continue;
-    loaded.timelines[tables_.track_of(event)].add(event);
-    // An asynchronous instruction is on its host's line as well, while it was being issued.
-    if (event.stream < 0) continue;
-    LogEvent issue = event;
-    issue.stream = -1;
-    loaded.timelines[tables_.track_of(issue)].add(issue);
-  }
-  loaded.row_count += static_cast<int64_t>(news.issued.size());
-
   LogExtent& extent = loaded.extent;
   extent.event_count = loaded.row_count;
   ++extent.generation;
   bool first = true;
-  for (Timeline& timeline : loaded.timelines) {
+  for (size_t track = 0; track < loaded.timelines.size(); ++track) {
+    Timeline& timeline = loaded.timelines[track];
+    timeline.add(part.tracks[track]);
     timeline.build();
     if (timeline.size() == 0) continue;
     extent.begin_ns = first ? timeline.begin_ns() : std::min(extent.begin_ns, timeline.begin_ns());

@@ -1,11 +1,12 @@
 // Reads a log: the implementation of `LogView`, and what headless queries need beside it.
 //
-// `open_log` reads the small tables; `refresh()` reads events into one timeline per track. Reading
-// never changes the file. Threads: as LogView says; rows are read through connections of their own,
-// timelines are guarded by a lock that is held for milliseconds at most. Any damage is an error,
-// never a crash.
+// `open_log` reads the small tables; `refresh()` reads events into one timeline per track, the
+// first time with several threads, showing what it has so far. Reading never changes the file.
+// Threads: as LogView says; rows are read through connections of their own, timelines are guarded
+// by a lock that is held for milliseconds at most. Any damage is an error, never a crash.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -15,6 +16,7 @@
 #include "hostir/ir/tensor.h"
 #include "interp/session/log_view.h"
 #include "traces/connection_pool.h"
+#include "traces/event_loader.h"
 #include "traces/lineage.h"
 #include "traces/log_tables.h"
 #include "traces/timeline.h"
@@ -43,8 +45,10 @@ class LogReader final : public interp::LogView {
 
   Expected<interp::LogExtent> refresh(std::stop_token stop = {}) override;
   interp::LogExtent extent() const override;
+  interp::LogProgress progress() const override;
   std::vector<interp::TimelineSlice> timeline(
       const interp::TimelineRequest& request) const override;
+  std::vector<interp::TimelineSum> sums(int64_t from_ns, int64_t to_ns) const override;
   Expected<std::vector<interp::LogEvent>> events(const interp::EventFilter& filter,
                                                  std::stop_token stop = {}) const override;
   Expected<interp::LogEvent> event(int64_t id) const override;
@@ -79,7 +83,8 @@ class LogReader final : public interp::LogView {
 
  private:
   struct Loaded {
-    std::vector<Timeline> timelines;  // by track
+    std::vector<Timeline> timelines;                          // by track
+    std::vector<std::vector<interp::LogMemoryPoint>> memory;  // by rank, in order of time
     Lineage lineage;
     interp::LogExtent extent;
     int64_t next_id = 0;     // events below it were read, but for those in `open`
@@ -88,11 +93,12 @@ class LogReader final : public interp::LogView {
   };
   /// Rows that a refresh found; they go into the timelines under the lock.
   struct News {
-    std::vector<interp::LogEvent> issued;    // new events
-    std::vector<interp::LogEvent> finished;  // of `open` ones
+    EventPart part;
+    std::vector<int64_t> finished;  // of `open` ones; they are in `part` as well
   };
+  Expected<void> load_all(Lineage lineage, const std::stop_token& stop);
   Expected<News> read_news(Database& database, const Loaded& loaded) const;
-  void take_in(Loaded& loaded, const News& news) const;
+  void take_in(Loaded& loaded, const EventPart& part) const;
   Expected<bool> is_whole(Database& database, const Loaded& loaded) const;
 
   LogTables tables_;
@@ -100,7 +106,10 @@ class LogReader final : public interp::LogView {
   std::unique_ptr<Database> loader_;  // refresh() only: its data_version tells of changes
   int64_t data_version_ = -1;         // of loader_, when it last read
   std::mutex refresh_mutex_;
-  mutable std::mutex mutex_;  // guards loaded_
+  std::atomic<int64_t> read_ = 0;  // what progress() tells
+  std::atomic<int64_t> total_ = 0;
+  std::atomic<bool> reading_ = true;  // at first: until the first refresh has ended
+  mutable std::mutex mutex_;          // guards loaded_
   Loaded loaded_;
 };
 

@@ -43,11 +43,16 @@ std::vector<T> json_list(std::string_view text) {
 Expected<std::vector<LogEvent>> LogReader::events(const EventFilter& filter,
                                                   std::stop_token stop) const {
   HOSTIR_ASSIGN_OR_RETURN(const auto connection, pool_.acquire(stop));
-  HOSTIR_ASSIGN_OR_RETURN(EventScanner scanner,
-                          EventScanner::create(*connection, tables_.limits(),
-                                               {filter.first_id, filter.from_ns, filter.to_ns}));
+  HOSTIR_ASSIGN_OR_RETURN(EventScanner scanner, EventScanner::create(*connection, tables_.limits(),
+                                                                     {.first_id = filter.first_id,
+                                                                      .last_id = filter.last_id,
+                                                                      .from_ns = filter.from_ns,
+                                                                      .to_ns = filter.to_ns}));
   std::vector<LogEvent> found;
   while (static_cast<int64_t>(found.size()) < filter.limit) {
+    if (stop.stop_requested()) {
+      return fail(ErrorKind::kRuntime, "log_cancelled", "reading the log was cancelled");
+    }
     HOSTIR_ASSIGN_OR_RETURN(const LogEvent* event, scanner.next());
     if (event == nullptr) break;
     const bool overlaps = (event->begin_ns() == kUnknownNs || event->begin_ns() < filter.to_ns) &&
@@ -88,21 +93,25 @@ std::string LogReader::loop_path(interp::LoopPathId path) const {
 Expected<std::vector<interp::LogCollective>> LogReader::collectives(const EventFilter& filter,
                                                                     std::stop_token stop) const {
   HOSTIR_ASSIGN_OR_RETURN(const auto connection, pool_.acquire(std::move(stop)));
-  HOSTIR_ASSIGN_OR_RETURN(
-      Statement s,
-      connection->prepare(
-          "SELECT event, branch, rank, communicator, sequence, kind, reduction, dtype, bytes, "
-          "member_count, arrival_ns, start_ns, finish_ns, algbw_bytes_per_s, busbw_bytes_per_s, "
-          "instruction, group_index, peer FROM collective WHERE event >= ? AND COALESCE(finish_ns, "
-          "?) >= ? AND "
-          "COALESCE(arrival_ns, ?) < ? "
-          "ORDER BY start_ns IS NULL, start_ns, communicator, group_index, sequence, rank"));
+  // Conditions that nobody asked for would keep SQLite from its indexes.
+  std::string sql =
+      "SELECT event, branch, rank, communicator, sequence, kind, reduction, dtype, bytes, "
+      "member_count, arrival_ns, start_ns, finish_ns, algbw_bytes_per_s, busbw_bytes_per_s, "
+      "instruction, group_index, peer FROM collective WHERE event >= ?1 AND event <= ?2 ";
+  if (filter.meeting) sql += "AND communicator = ?3 AND sequence = ?4 ";
+  sql +=
+      "AND COALESCE(finish_ns, ?5) >= ?5 AND COALESCE(arrival_ns, ?6) <= ?6 "
+      "ORDER BY start_ns IS NULL, start_ns, communicator, group_index, sequence, rank";
+  HOSTIR_ASSIGN_OR_RETURN(Statement s, connection->prepare(sql));
   s.bind_int(1, filter.first_id);
-  s.bind_int(2, filter.from_ns);
-  s.bind_int(3, filter.from_ns);
-  s.bind_int(4,
+  s.bind_int(2, filter.last_id);
+  if (filter.meeting) {
+    s.bind_int(3, filter.meeting->first);
+    s.bind_int(4, static_cast<int64_t>(filter.meeting->second));
+  }
+  s.bind_int(5, filter.from_ns);
+  s.bind_int(6,
              filter.to_ns == std::numeric_limits<int64_t>::min() ? filter.to_ns : filter.to_ns - 1);
-  s.bind_int(5, filter.to_ns);
   std::vector<interp::LogCollective> found;
   while (static_cast<int64_t>(found.size()) < filter.limit) {
     HOSTIR_ASSIGN_OR_RETURN(const bool more, s.step());
@@ -137,28 +146,20 @@ Expected<std::vector<interp::LogCollective>> LogReader::collectives(const EventF
 Expected<std::vector<interp::LogMemoryPoint>> LogReader::memory(interp::Rank rank, int64_t from_ns,
                                                                 int64_t to_ns, int32_t columns,
                                                                 std::stop_token stop) const {
-  HOSTIR_ASSIGN_OR_RETURN(const auto connection, pool_.acquire(std::move(stop)));
-  HOSTIR_ASSIGN_OR_RETURN(EventScanner scanner,
-                          EventScanner::create(*connection, tables_.limits(), {}));
-  HOSTIR_ASSIGN_OR_RETURN(const Lineage lineage, Lineage::load(*connection));
-  std::vector<interp::LogMemoryPoint> all;
-  while (true) {
-    HOSTIR_ASSIGN_OR_RETURN(const LogEvent* event, scanner.next());
-    if (event == nullptr) break;
-    const int64_t time = event->end_ns();
-    if (event->rank == rank && event->live_bytes >= 0 && time != kUnknownNs && time < to_ns &&
-        lineage.contains(event->branch, event->decision)) {
-      all.push_back({time, event->live_bytes, event->id});
-    }
+  if (stop.stop_requested()) {
+    return fail(ErrorKind::kRuntime, "log_cancelled", "reading the log was cancelled");
   }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
+  const std::scoped_lock lock(mutex_);
+  if (rank < 0 || static_cast<size_t>(rank) >= loaded_.memory.size()) {
+    return std::vector<interp::LogMemoryPoint>{};
+  }
   // What was live when the range began, then the peak of each column.
   std::vector<interp::LogMemoryPoint> out;
   const double width = (static_cast<double>(to_ns) - static_cast<double>(from_ns)) /
                        static_cast<double>(std::max(columns, 1));
   double next_column = 0;
-  for (const interp::LogMemoryPoint& point : all) {
+  for (const interp::LogMemoryPoint& point : loaded_.memory[static_cast<size_t>(rank)]) {
+    if (point.time_ns >= to_ns) break;
     if (point.time_ns <= from_ns) {
       out.assign(1, point);
       continue;

@@ -80,6 +80,7 @@ Expected<std::vector<LogValue>> LogReader::writes(
   s.bind_int(1, tensor);
   s.bind_int(2, rank);
   s.bind_int(3, rank);
+  HOSTIR_ASSIGN_OR_RETURN(EventFinder events, EventFinder::create(*connection, tables_.limits()));
   std::vector<LogValue> found;
   while (true) {
     HOSTIR_ASSIGN_OR_RETURN(const bool more, s.step());
@@ -107,10 +108,10 @@ Expected<std::vector<LogValue>> LogReader::writes(
       }
     }
     if (value.event >= 0) {
-      HOSTIR_ASSIGN_OR_RETURN(const interp::LogEvent event, this->event(value.event));
-      value.instruction = event.instruction;
-      value.loop_path = event.loop_path;
-      value.time_ns = event.finish_ns;
+      HOSTIR_ASSIGN_OR_RETURN(const interp::LogEvent* event, events.find(value.event));
+      value.instruction = event->instruction;
+      value.loop_path = event->loop_path;
+      value.time_ns = event->finish_ns;
     }
     found.push_back(std::move(value));
   }

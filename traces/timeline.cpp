@@ -1,6 +1,7 @@
 #include "traces/timeline.h"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace hostir::traces {
 
@@ -12,18 +13,48 @@ namespace {
 constexpr int64_t kMaxTime = int64_t{1} << 61;
 bool is_sane(int64_t ns) { return ns > -kMaxTime && ns < kMaxTime; }
 
+bool before(const Timeline::Event& a, const Timeline::Event& b) {
+  return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.id() < b.id();
+}
+
 }  // namespace
 
-void Timeline::add(const interp::LogEvent& event) {
+std::optional<Timeline::Event> Timeline::event_of(const interp::LogEvent& event) {
   const int64_t begin = event.begin_ns();
   const int64_t end = event.end_ns();
-  if (!is_sane(begin) || !is_sane(end) || end < begin) return;
-  if (!events_.empty() && begin < events_.back().begin_ns) sorted_ = false;
-  end_ns_ = events_.empty() ? end : std::max(end_ns_, end);
-  events_.push_back({begin, end, event.id, event.instruction});
+  if (!is_sane(begin) || !is_sane(end) || end < begin) return std::nullopt;
+  if (event.id < 0 || event.id > kMaxId || event.instruction > kMaxInstruction) return std::nullopt;
+  return Event{begin, end, static_cast<uint64_t>(event.id) << 24 | event.instruction};
+}
+
+void Timeline::push(const Event& event) {
+  const bool in_order =
+      sorted_ == events_.size() && (events_.empty() || !before(event, events_.back()));
+  end_ns_ = events_.empty() ? event.end_ns : std::max(end_ns_, event.end_ns);
+  events_.push_back(event);
+  if (in_order) ++sorted_;
+}
+
+void Timeline::add(const interp::LogEvent& event) {
+  if (const auto known = event_of(event)) push(*known);
+}
+
+void Timeline::add(const std::vector<Event>& events) {
+  for (const Event& event : events) push(event);
 }
 
 void Timeline::clear() { *this = Timeline(); }
+
+// What came out of order is sorted on its own, then merged into the part that it reaches back to.
+void Timeline::sort() {
+  if (sorted_ == events_.size()) return;
+  const auto middle = events_.begin() + static_cast<std::ptrdiff_t>(sorted_);
+  std::stable_sort(middle, events_.end(), before);
+  const auto first = std::upper_bound(events_.begin(), middle, *middle, before);
+  built_ = std::min(built_, static_cast<size_t>(first - events_.begin()));
+  std::inplace_merge(first, middle, events_.end(), before);
+  sorted_ = events_.size();
+}
 
 Timeline::Node Timeline::leaf(size_t index) const {
   const Event& e = events_[index];
@@ -39,13 +70,7 @@ size_t Timeline::level_size(size_t level) const {
 }
 
 void Timeline::build() {
-  if (!sorted_) {
-    std::stable_sort(events_.begin(), events_.end(), [](const Event& a, const Event& b) {
-      return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.id < b.id;
-    });
-    sorted_ = true;
-    built_ = 0;
-  }
+  sort();
   size_t unchanged = built_;  // nodes of the level below that are as they were
   for (size_t level = 1; level_size(level - 1) > 1; ++level) {
     if (levels_.size() < level) levels_.emplace_back();
@@ -85,8 +110,8 @@ struct Timeline::View {
     if (!slices.empty() && column == last_column) {
       TimelineSlice& last = slices.back();
       if (longest.end_ns - longest.begin_ns > last_longest) {
-        last.event = longest.id;
-        last.instruction = longest.instruction;
+        last.event = longest.id();
+        last.instruction = longest.instruction();
         last_longest = longest.end_ns - longest.begin_ns;
       }
       last.end_ns = std::max(last.end_ns, n.end_ns);
@@ -96,7 +121,7 @@ struct Timeline::View {
     }
     last_column = column;
     last_longest = longest.end_ns - longest.begin_ns;
-    slices.push_back({n.begin_ns, n.end_ns, longest.id, longest.instruction, n.count,
+    slices.push_back({n.begin_ns, n.end_ns, longest.id(), longest.instruction(), n.count,
                       std::min(n.busy_ns, n.end_ns - n.begin_ns)});
   }
 
@@ -111,6 +136,25 @@ void Timeline::descend(View& view, size_t level, size_t index) const {
   const size_t first = index * kFactor;
   const size_t last = std::min(first + kFactor, level_size(level - 1));
   for (size_t i = first; i < last; ++i) descend(view, level - 1, i);
+}
+
+void Timeline::sum(int64_t from_ns, int64_t to_ns, std::vector<Sum>& sums) const {
+  if (to_ns <= from_ns) return;
+  // Nodes that end before the range are passed over; those that begin after it end the walk.
+  constexpr size_t kStep = kFactor;
+  for (size_t first = 0; first < events_.size(); first += kStep) {
+    if (events_[first].begin_ns >= to_ns) return;
+    const size_t group = first / kStep;
+    const bool known = !levels_.empty() && group < levels_[0].size();
+    if (known && levels_[0][group].end_ns < from_ns) continue;
+    for (size_t i = first; i < std::min(first + kStep, events_.size()); ++i) {
+      const Event& e = events_[i];
+      if (e.begin_ns >= to_ns || e.end_ns < from_ns || e.instruction() >= sums.size()) continue;
+      Sum& sum = sums[e.instruction()];
+      ++sum.count;
+      sum.busy_ns += std::min(e.end_ns, to_ns) - std::max(e.begin_ns, from_ns);
+    }
+  }
 }
 
 std::vector<TimelineSlice> Timeline::view(int64_t from_ns, int64_t to_ns, int32_t columns) const {

@@ -3,10 +3,11 @@
 // Level 0 is the events in order of begin; a node of level k+1 sums up 64 nodes of level k: extent,
 // time covered, count and the longest event. A view of any range descends from the top and stops
 // where a node is narrower than a pixel, so it costs about the pixels, not the events (measured:
-// README). Memory: 32 bytes per event, half a byte more for the levels.
+// tests/bench/README.md). Memory: 24 bytes per event, half a byte more for the levels.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "interp/session/log_view.h"
@@ -15,9 +16,25 @@ namespace hostir::traces {
 
 class Timeline {
  public:
-  /// Events whose begin and end are known. They may come in any order; `build()` sorts.
+  /// What is drawn of an event. `add` takes only sane ones.
+  struct Event {
+    int64_t begin_ns;
+    int64_t end_ns;
+    uint64_t what;  // id and instruction: 40 and 24 bits
+
+    int64_t id() const { return static_cast<int64_t>(what >> 24); }
+    interp::CodeIndex instruction() const { return what & kMaxInstruction; }
+  };
+  static constexpr int64_t kMaxId = (int64_t{1} << 40) - 1;
+  static constexpr uint32_t kMaxInstruction = (1U << 24) - 1;
+  /// Nothing where begin or end are not known or make no sense.
+  static std::optional<Event> event_of(const interp::LogEvent& event);
+
+  /// Events may come in any order; `build()` sorts.
   void add(const interp::LogEvent& event);
-  /// Makes the levels again after events were added: cheap where all came at the end.
+  void add(const std::vector<Event>& events);
+  /// Makes the levels again after events were added: costs what is new, and what new events that
+  /// began early push aside.
   void build();
   void clear();
 
@@ -29,14 +46,16 @@ class Timeline {
   /// any kind are safe.
   std::vector<interp::TimelineSlice> view(int64_t from_ns, int64_t to_ns, int32_t columns) const;
 
+  /// Adds up events that overlap [from, to), clipped to it, by instruction; `sums` is indexed by
+  /// instruction and must be long enough for those that were added.
+  struct Sum {
+    int64_t count = 0;
+    int64_t busy_ns = 0;
+  };
+  void sum(int64_t from_ns, int64_t to_ns, std::vector<Sum>& sums) const;
+
  private:
   static constexpr size_t kFactor = 64;
-  struct Event {
-    int64_t begin_ns;
-    int64_t end_ns;
-    int64_t id;
-    interp::CodeIndex instruction;
-  };
   struct Node {
     int64_t begin_ns;
     int64_t end_ns;    // latest end in it
@@ -46,6 +65,8 @@ class Timeline {
   };
   struct View;
 
+  void push(const Event& event);
+  void sort();
   Node leaf(size_t index) const;
   Node node(size_t level, size_t index) const;
   size_t level_size(size_t level) const;
@@ -54,7 +75,7 @@ class Timeline {
   std::vector<Event> events_;
   std::vector<std::vector<Node>> levels_;  // levels_[0] sums up events
   size_t built_ = 0;                       // events that the levels know
-  bool sorted_ = true;
+  size_t sorted_ = 0;                      // events that are in order, from the front
   int64_t end_ns_ = 0;
 };
 

@@ -12,6 +12,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kCommitInterval = std::chrono::milliseconds(100);
+// Work that is in flight for longer is committed as it is and written again when it is done.
+constexpr auto kDrainInterval = std::chrono::milliseconds(300);
 constexpr auto kShortestNap = std::chrono::microseconds(100);
 constexpr auto kLongestNap = std::chrono::milliseconds(10);
 constexpr int kRecordsPerLook = 4096;  // between two looks at the clock
@@ -60,15 +62,19 @@ struct TraceWriter::Impl {
 
   void work(const std::stop_token& stop) {
     auto last_commit = Clock::now();
+    auto last_drain = last_commit;
     std::chrono::microseconds nap = kShortestNap;
     bool settled = true;  // nothing happened since the last commit of everything
     while (true) {
       if (take_records()) {
         nap = kShortestNap;
         settled = false;
-        if (Clock::now() - last_commit < kCommitInterval) continue;
-        commit(RowWriter::Extent::kComplete);
+        const auto now = Clock::now();
+        if (now - last_commit < kCommitInterval) continue;
+        const bool drains = now - last_drain >= kDrainInterval;
+        commit(drains ? RowWriter::Extent::kAll : RowWriter::Extent::kComplete);
         last_commit = Clock::now();
+        if (drains) last_drain = last_commit;
         continue;
       }
       ring.publish();

@@ -3,11 +3,11 @@
 // A sink call copies a record of a few words into a bounded ring and returns; a writer thread
 // joins, packs and inserts in large transactions. One ring, because one interpreter thread runs all
 // ranks of a process: order of issue is then total and nothing has to be merged. Everything known
-// before the first event is committed by `create`, rows are committed at least every 100 ms, and
-// when there is nothing to do what is in flight is written too: a killed run leaves a log that
-// opens. Threads: the sink functions, `flush` and `close` belong to one thread. When the ring is
-// full the caller waits; no row is dropped. Errors of the disk are kept and come out of `flush` and
-// `close`.
+// before the first event is committed by `create`. Rows are committed every 100 ms, and every 300
+// ms (at once when there is nothing else to do) what is in flight is written too: a killed run
+// leaves a log that opens and lacks at most the last 0.3 s and what was in the ring. Threads: the
+// sink functions, `flush` and `close` belong to one thread. When the ring is full the caller waits;
+// no row is dropped. Errors of the disk are kept and come out of `flush` and `close`.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ namespace hostir::traces {
 
 struct TraceOptions {
   int64_t inputs_max_bytes = int64_t{64} << 20;  // of all inputs, compressed
-  int64_t ring_bytes = int64_t{32} << 20;
-  int64_t plain_events = 65536;         // further events are packed (schema: event_block)
+  int64_t ring_bytes = int64_t{128} << 20;       // about 800,000 events; touched as it fills
+  int64_t plain_events = 65536;                  // further events are packed (schema: event_block)
   std::vector<std::string> data_globs;  // tensors by name whose contents are kept: `y`, `w*`
   std::string value_mode = "digest";    // as the run asked for; for the record
 };

@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
+#include <thread>
 
 #include "hostir/cli/backends.h"
 #include "hostir/cli/run_log.h"
@@ -45,13 +47,24 @@ std::string temporary_log_path() {
       .string();
 }
 
-/// A live session with the log that it writes. Members die in reverse order: the session first,
-/// then the reader, then the writer closes the file, then a temporary file goes.
+/// A live session with the log that it writes. One that was opened from a log shows that log, whole
+/// from the start and read in the background, until an edit makes it another run. Members die in
+/// reverse order: the reading of the recorded log ends, then the session, then the reader, then the
+/// writer closes the file, then a temporary file goes.
 class LoggedSession final : public interp::Session {
  public:
   LoggedSession(std::unique_ptr<TemporaryFile> file, std::unique_ptr<traces::TraceWriter> writer,
                 std::unique_ptr<traces::LogReader> reader)
       : file_(std::move(file)), writer_(std::move(writer)), reader_(std::move(reader)) {}
+
+  void show_recorded(std::unique_ptr<traces::LogReader> recorded) {
+    recorded_ = std::move(recorded);
+    shows_recorded_ = true;
+    // What cannot be read any further is shown up to there; `trace info --check` says what is
+    // wrong.
+    loading_ = std::jthread(
+        [log = recorded_.get()](std::stop_token stop) { (void)log->refresh(std::move(stop)); });
+  }
 
   Expected<void> start(std::shared_ptr<const interp::Prepared> prepared,
                        interp::LiveOptions options) {
@@ -64,6 +77,7 @@ class LoggedSession final : public interp::Session {
 
   Expected<interp::Outcome> execute(const interp::Command& command, std::stop_token stop) override {
     auto outcome = live_->execute(command, stop);
+    if (outcome && command.kind == interp::CommandKind::kSet) shows_recorded_ = false;
     if (outcome && outcome->ran) HOSTIR_TRY(publish());
     return outcome;
   }
@@ -71,7 +85,9 @@ class LoggedSession final : public interp::Session {
   Expected<interp::ValueReading> read(const interp::ValueQuery& query) override {
     return live_->read(query);
   }
-  const interp::LogView* log() const override { return reader_.get(); }
+  const interp::LogView* log() const override {
+    return shows_recorded_ ? recorded_.get() : reader_.get();
+  }
 
  private:
   // What ran is in the log before anybody asks it.
@@ -85,6 +101,9 @@ class LoggedSession final : public interp::Session {
   std::unique_ptr<traces::TraceWriter> writer_;
   std::unique_ptr<traces::LogReader> reader_;
   std::unique_ptr<interp::LiveSession> live_;
+  std::unique_ptr<traces::LogReader> recorded_;  // lives on when it is not shown any more
+  std::atomic<bool> shows_recorded_ = false;
+  std::jthread loading_;
 };
 
 // Bytes that no text holds: neither a program nor a log.
@@ -137,8 +156,9 @@ Expected<std::unique_ptr<interp::Session>> CliSessionFactory::open(
   std::shared_ptr<const interp::Prepared> prepared;
   interp::LiveOptions live;
   std::string source_text;
+  std::unique_ptr<traces::LogReader> recorded_log;
   if (request.text.empty() && head.starts_with(kSqliteMagic)) {
-    HOSTIR_ASSIGN_OR_RETURN(const auto recorded_log, traces::open_log(request.path));
+    HOSTIR_ASSIGN_OR_RETURN(recorded_log, traces::open_log(request.path));
     HOSTIR_ASSIGN_OR_RETURN(const traces::RecordedRun run, traces::recorded_run(*recorded_log));
     notice_ = ending_notice(recorded_log->run());
     std::vector<interp::NamedInput> inputs;
@@ -175,6 +195,7 @@ Expected<std::unique_ptr<interp::Session>> CliSessionFactory::open(
   auto session =
       std::make_unique<LoggedSession>(std::move(file), std::move(writer), std::move(reader));
   HOSTIR_TRY(session->start(std::move(prepared), std::move(live)));
+  if (recorded_log) session->show_recorded(std::move(recorded_log));
   return session;
 }
 

@@ -1,5 +1,7 @@
 #include "hostir/cli/run_log.h"
 
+#include <algorithm>
+
 #include "hostir/io/files.h"
 #include "kernels/cpu/kernel.h"
 #include "traces/run_description.h"
@@ -35,8 +37,11 @@ void RunLog::attach(interp::RunOptions& options) {
   };
 }
 
-Expected<void> RunLog::close() {
-  const auto closed = writer_->close();
+Expected<void> RunLog::close(std::span<const interp::Fault> faults) {
+  const auto error = std::find_if(faults.begin(), faults.end(), [](const interp::Fault& f) {
+    return f.severity == Severity::kError;
+  });
+  const auto closed = writer_->close(error == faults.end() ? "ok" : error->record.kind);
   if (!closed) return tl::unexpected(closed.error());
   return {};
 }

@@ -22,7 +22,8 @@ class RunLog {
          const std::vector<std::string>& data_globs);
   /// The run that these options are for is logged; at most one.
   void attach(interp::RunOptions& options);
-  Expected<void> close();
+  /// The outcome is the kind of the first of these faults that is an error; warnings are none.
+  Expected<void> close(std::span<const interp::Fault> faults);
   traces::TraceWriter& writer() { return *writer_; }
 
  private:

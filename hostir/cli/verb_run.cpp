@@ -66,7 +66,7 @@ class RunVerb : public Verb {
     HOSTIR_ASSIGN_OR_RETURN(auto log, log_.open(*prepared, request, file, program_.path));
     HOSTIR_ASSIGN_OR_RETURN(const interp::RunResult first,
                             run_once(terminal, *prepared, request, log.get()));
-    if (log) HOSTIR_TRY(log->close());
+    if (log) HOSTIR_TRY(log->close(first.faults));
     if (!quiet_) print_result(terminal, first, request.name == "sim");
     if (const Fault* fault = first.worst()) return report_fault(terminal, *prepared, *fault);
     if (request.name == "null") return 0;  // it computes nothing that could be compared or written

@@ -12,6 +12,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "hostir/support/expected.h"
@@ -26,9 +27,11 @@ struct EventFilter {
   std::vector<CodeIndex> instructions;
   std::vector<std::string> mnemonics;
   std::optional<uint32_t> branch;
+  std::optional<std::pair<CommIndex, uint64_t>> meeting;  // collectives only: (comm, sequence)
   int64_t from_ns = std::numeric_limits<int64_t>::min();  // overlaps [from, to)
   int64_t to_ns = std::numeric_limits<int64_t>::max();
   int64_t first_id = 0;  // paging: events with id >= first_id, in order of id
+  int64_t last_id = std::numeric_limits<int64_t>::max();
   int64_t limit = 1000;
 };
 
@@ -47,6 +50,21 @@ struct TimelineRequest {
   int64_t from_ns = 0;
   int64_t to_ns = 0;
   int32_t columns = 1000;  // pixels: no two slices of the answer begin in one of them
+};
+
+/// What one instruction did on one track in a stretch of time.
+struct TimelineSum {
+  TrackId track = 0;
+  CodeIndex instruction = 0;
+  int64_t count = 0;    // events that overlap the stretch
+  int64_t busy_ns = 0;  // their time, clipped to it
+};
+
+/// How far the reading of a large log has come, in events.
+struct LogProgress {
+  int64_t read = 0;
+  int64_t total = 0;
+  bool reading = false;
 };
 
 struct LogExtent {
@@ -74,11 +92,15 @@ class LogView {
   /// changes. Errors: `log_damaged`, `log_cancelled`.
   virtual Expected<LogExtent> refresh(std::stop_token stop = {}) = 0;
   virtual LogExtent extent() const = 0;
+  /// Of a refresh that is under way; what was read so far is already shown. Never waits.
+  virtual LogProgress progress() const = 0;
 
   // ---- rows
   /// A track in the range, reduced to at most 2 * columns slices, in order of begin. Answers from
   /// memory in about a millisecond at any zoom.
   virtual std::vector<TimelineSlice> timeline(const TimelineRequest& request) const = 0;
+  /// Exact sums of what overlaps [from, to), of all tracks; in order of track, instruction.
+  virtual std::vector<TimelineSum> sums(int64_t from_ns, int64_t to_ns) const = 0;
   virtual Expected<std::vector<LogEvent>> events(const EventFilter& filter,
                                                  std::stop_token stop = {}) const = 0;
   /// Errors: `log_no_event`.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <fstream>
 
 #include "synthetic_run.h"
@@ -200,6 +201,35 @@ TEST(LiveLog, ReaderSeesWhatWasFlushed) {
   ASSERT_NE(log, nullptr);
   EXPECT_EQ(log->run().ending, interp::LogEnding::kClosed);
   EXPECT_TRUE(log->check()->empty());
+}
+
+TEST(LiveLog, WorkInFlightHoldsNothingBack) {
+  const ScratchDirectory scratch;
+  const std::string path = scratch.file("live.db");
+  auto writer = TraceWriter::create(path, synthetic_description(2), {.plain_events = 50});
+  ASSERT_TRUE(writer);
+  SyntheticRun run(**writer, 2);
+  run.hang(0);  // everything after it is younger than work that is never done
+  // Never idle for as long as two drains: a process that is killed now leaves what was committed.
+  const auto begin = std::chrono::steady_clock::now();
+  int64_t early = 0;
+  while (std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(2000)) {
+    run.iterate(10);
+    if (std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(200)) {
+      early = run.events();
+    }
+  }
+  {
+    const auto log = open_or_fail(path);
+    ASSERT_NE(log, nullptr);
+    EXPECT_GE(log->refresh()->event_count, early);
+  }
+  while (run.events() < 600'000) run.iterate(1000);  // more than the writer holds
+  ASSERT_TRUE((*writer)->close());
+  const auto log = open_or_fail(path);
+  ASSERT_NE(log, nullptr);
+  EXPECT_EQ(count(*log, "SELECT COUNT(*) FROM event"), run.events());
+  EXPECT_EQ(count(*log, "SELECT id FROM event WHERE stream IS NOT NULL AND finish_ns IS NULL"), 0);
 }
 
 TEST(LiveLog, OtherFilesAreLeftAlone) {
