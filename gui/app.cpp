@@ -1,11 +1,11 @@
 #include "gui/app.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <utility>
+
+#include "gui/restart.h"
 
 namespace hostir::gui {
 
@@ -139,7 +139,7 @@ void App::reload() {
     request.breakpoints.clear();
     for (const interp::BreakpointSnapshot& b : *shot->breakpoints)
       request.breakpoints.push_back(b.text);
-    then = {fmt::format("rank {}", shot->focus), fmt::format("goto {}", shot->position.decision)};
+    then = commands_back_to(*shot);
   }
   model_.open(std::move(request), std::move(then));
 }

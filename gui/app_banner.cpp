@@ -89,8 +89,9 @@ void App::show_fault() {
 
 void App::draw_banner() {
   std::optional<Banner> banner = file_banner();
-  if (!banner || banner->text == dismissed_banner_) banner = stop_banner();
-  if (!banner) dismissed_banner_.clear();
+  const bool hidden = banner && banner->text == dismissed_banner_;
+  if (!banner || hidden) banner = stop_banner();
+  if (!banner && !hidden) dismissed_banner_.clear();  // what comes next is told again
   if (!banner || banner->text == dismissed_banner_) return;
   const Palette& p = ui_.pal();
   const ImU32 colour = p.state(banner->state);

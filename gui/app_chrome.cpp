@@ -87,6 +87,10 @@ void App::draw_status_bar(float height) {
   } else if (model_.running()) {
     text = "running ...   Pause halts";
     colour = p.accent;
+  } else if (shot && !model_.command_error().empty()) {
+    const std::string& why = model_.command_error();
+    text = std::string(glyph(StateKind::kMismatch)) + " " + why.substr(0, why.find('\n'));
+    colour = p.state(StateKind::kWaiting);
   } else if (shot) {
     text = shot->stop.sentence.empty() ? where_text(*shot) : shot->stop.sentence;
     if (shot->stop.kind == interp::StopKind::kStart) text += "   F10 steps, F5 runs.";

@@ -94,6 +94,7 @@ void Model::take(Opened& result) {
 }
 
 void Model::take(Executed& result) {
+  command_error_ = result.ok ? "" : result.error;
   if (!result.ok) {
     add_message(Message::Kind::kError, result.text + ": " + result.error);
     return;

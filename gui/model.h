@@ -28,6 +28,13 @@ struct Selection {
   friend bool operator==(const Selection&, const Selection&) = default;
 };
 
+/// The value that panels show while nobody has chosen one (gui/panels/tensor_pick.h).
+struct FollowedValue {
+  bool on = true;
+  std::string value;  // without '%'
+  uint64_t generation = ~uint64_t{0};
+};
+
 struct Message {
   enum class Kind : uint8_t { kInfo, kGood, kWarning, kError } kind = Kind::kInfo;
   std::string text;
@@ -71,6 +78,8 @@ class Model {
   void open(interp::OpenRequest request, std::vector<std::string> then = {});
   const interp::OpenRequest& last_request() const { return last_request_; }
   void run_command(const std::string& text);
+  /// Why the last command did nothing; empty if it worked.
+  const std::string& command_error() const { return command_error_; }
 
   // ---- values
   /// What is known of a value at the current position; asks for it if nothing is. An older reading
@@ -83,6 +92,7 @@ class Model {
   Selection selection;
   Selection hovered;  // this frame's; panels read the last frame's in `was_hovered`
   Selection was_hovered;
+  FollowedValue followed;
 
   // ---- what is kept per program, by the settings
   std::vector<std::string> watches;  // expressions of the watches panel
@@ -111,6 +121,7 @@ class Model {
   std::vector<Diagnostic> open_diagnostics_;
   interp::OpenRequest last_request_;
   std::vector<std::string> after_open_;
+  std::string command_error_;
   std::map<std::string, uint64_t> keys_;
   std::map<uint64_t, ReadingSlot> readings_;
   std::map<uint64_t, ReadingSlot> previous_;

@@ -125,6 +125,49 @@ bool prune(std::unique_ptr<PanelNode>& node) {
   return true;
 }
 
+// The leaf becomes a split of itself and a new leaf with the panel.
+void split(PanelNode& leaf, const std::string& panel, PanelTree::Side side) {
+  using Side = PanelTree::Side;
+  auto old = std::make_unique<PanelNode>();
+  old->tabs = std::exchange(leaf.tabs, {});
+  old->active = std::exchange(leaf.active, {});
+  old->bring_forward = true;
+  auto fresh = std::make_unique<PanelNode>();
+  fresh->tabs = {panel};
+  fresh->active = panel;
+  const bool first = side == Side::kLeft || side == Side::kAbove;
+  leaf.kind = side == Side::kLeft || side == Side::kRight ? PanelNode::Kind::kColumns
+                                                          : PanelNode::Kind::kRows;
+  leaf.ratio = 0.5f;
+  leaf.first = std::move(first ? fresh : old);
+  leaf.second = std::move(first ? old : fresh);
+}
+
+// Where a panel that is let go at `mouse` goes: among the tabs in the middle and on the tab bar, to
+// a side near an edge.
+PanelTree::Side side_at(ImVec2 mouse, ImVec2 at, ImVec2 size, float tab_bar) {
+  using Side = PanelTree::Side;
+  constexpr float kEdge = 0.22f;
+  if (mouse.y < at.y + tab_bar || size.x < 1 || size.y <= tab_bar) return Side::kTabs;
+  const float x = (mouse.x - at.x) / size.x;
+  const float y = (mouse.y - at.y - tab_bar) / (size.y - tab_bar);
+  const float nearest = std::min({x, 1 - x, y, 1 - y});
+  if (nearest > kEdge) return Side::kTabs;
+  if (nearest == x) return Side::kLeft;
+  if (nearest == 1 - x) return Side::kRight;
+  return nearest == y ? Side::kAbove : Side::kBelow;
+}
+
+ImRect side_rect(PanelTree::Side side, ImVec2 at, ImVec2 size) {
+  using Side = PanelTree::Side;
+  ImRect r(at, ImVec2(at.x + size.x, at.y + size.y));
+  if (side == Side::kLeft) r.Max.x = at.x + size.x / 2;
+  if (side == Side::kRight) r.Min.x = at.x + size.x / 2;
+  if (side == Side::kAbove) r.Max.y = at.y + size.y / 2;
+  if (side == Side::kBelow) r.Min.y = at.y + size.y / 2;
+  return r;
+}
+
 Panel* find_panel(const std::vector<std::unique_ptr<Panel>>& panels, std::string_view id) {
   for (const auto& panel : panels) {
     if (panel->id() == id) return panel.get();
@@ -168,19 +211,23 @@ void PanelTree::close(std::string_view panel) {
   if (maximised_ && *maximised_ == panel) maximised_.reset();
 }
 
-void PanelTree::move(std::string_view panel, std::string_view beside) {
-  if (panel == beside) return;
+void PanelTree::move(std::string_view panel, std::string_view beside, Side side) {
   const std::string id(panel);
-  PanelNode* from = leaf_of(*root_, id);
   PanelNode* to = leaf_of(*root_, beside);
-  if (!to || from == to) return;
+  if (!to || (panel == beside && (side == Side::kTabs || to->tabs.size() == 1))) return;
+  PanelNode* from = leaf_of(*root_, id);
+  if (from == to && side == Side::kTabs) return;
   if (from) {
     from->tabs.erase(std::find(from->tabs.begin(), from->tabs.end(), id));
     if (from->active == id) from->active = from->tabs.empty() ? "" : from->tabs.front();
   }
-  to->tabs.push_back(id);
-  to->active = id;
-  to->bring_forward = true;
+  if (side == Side::kTabs) {
+    to->tabs.push_back(id);
+    to->active = id;
+    to->bring_forward = true;
+  } else {
+    split(*to, id, side);
+  }
   prune(root_);
 }
 
@@ -230,25 +277,14 @@ void PanelTree::draw_tab_menu(Frame& frame, PanelNode& node, const std::string& 
   }
   if (ImGui::MenuItem("Close")) after_.push_back([this, panel] { close(panel); });
   ImGui::Separator();
-  for (const std::string& other : node.tabs) {
-    if (other != panel && ImGui::MenuItem(("Split beside " + other).c_str())) {
-      after_.push_back([this, panel, other] {
-        PanelNode* leaf = leaf_of(*root_, other);
-        if (!leaf) return;
-        leaf->tabs.erase(std::find(leaf->tabs.begin(), leaf->tabs.end(), panel));
-        auto first = std::make_unique<PanelNode>();
-        first->tabs = std::exchange(leaf->tabs, {});
-        first->active = other;
-        auto second = std::make_unique<PanelNode>();
-        second->tabs = {panel};
-        second->active = panel;
-        leaf->kind = PanelNode::Kind::kColumns;
-        leaf->first = std::move(first);
-        leaf->second = std::move(second);
-      });
-    }
+  const auto other = std::find_if(node.tabs.begin(), node.tabs.end(),
+                                  [&](const std::string& t) { return t != panel; });
+  for (const auto& [label, side] :
+       {std::pair("Split to the right", Side::kRight), std::pair("Split below", Side::kBelow)}) {
+    if (ImGui::MenuItem(label, nullptr, false, other != node.tabs.end()))
+      after_.push_back([this, panel, beside = *other, side = side] { move(panel, beside, side); });
+    frame.ui.tag(std::string("tab/menu/") + label);
   }
-  static_cast<void>(frame);
   ImGui::EndPopup();
 }
 
@@ -274,7 +310,8 @@ void PanelTree::draw_leaf(Frame& frame, const std::vector<std::unique_ptr<Panel>
       if (ImGui::IsItemHovered() && GImGui->HoveredIdTimer > 0.5f)
         ImGui::SetTooltip("%s", std::string(found->hint()).c_str());
       draw_tab_menu(frame, node, id);
-      if (ImGui::BeginDragDropSource(ImGuiDragDropFlags_SourceNoPreviewTooltip)) {
+      if (ImGui::BeginDragDropSource()) {
+        ImGui::TextUnformatted(std::string(found->title()).c_str());
         ImGui::SetDragDropPayload("hostir_panel", id.c_str(), id.size() + 1);
         ImGui::EndDragDropSource();
       }
@@ -297,30 +334,51 @@ void PanelTree::draw_leaf(Frame& frame, const std::vector<std::unique_ptr<Panel>
     ImGui::EndTabBar();
   }
   ImGui::EndChild();
-  if (ImGui::BeginDragDropTarget()) {
-    if (const ImGuiPayload* payload = ImGui::AcceptDragDropPayload("hostir_panel")) {
-      const std::string dragged(static_cast<const char*>(payload->Data));
-      const std::string beside = node.tabs.empty() ? "" : node.tabs.front();
-      after_.push_back([this, dragged, beside] { move(dragged, beside); });
-    }
-    ImGui::EndDragDropTarget();
-  }
+  accept_drop(frame, node, at, size);
   ImGui::PopID();
+}
+
+void PanelTree::accept_drop(Frame& frame, const PanelNode& node, ImVec2 at, ImVec2 size) {
+  const std::string here = node.tabs.empty() ? "" : node.active;
+  const float edge = frame.ui.px(6);
+  frame.ui.tag_rect("leaf/" + here, at, ImVec2(at.x + size.x, at.y + size.y));
+  frame.ui.tag_rect("leaf/" + here + "/right", ImVec2(at.x + size.x - edge, at.y + size.y * 0.5f),
+                    ImVec2(at.x + size.x - 1, at.y + size.y * 0.6f));
+  if (!ImGui::BeginDragDropTarget()) return;
+  const Side side =
+      side_at(ImGui::GetIO().MousePos, at, size, ImGui::GetFrameHeight() + frame.ui.px(4));
+  constexpr ImGuiDragDropFlags kFlags =
+      ImGuiDragDropFlags_AcceptNoDrawDefaultRect | ImGuiDragDropFlags_AcceptBeforeDelivery;
+  if (const ImGuiPayload* payload = ImGui::AcceptDragDropPayload("hostir_panel", kFlags)) {
+    const ImRect preview = side_rect(side, at, size);
+    ImGui::GetForegroundDrawList()->AddRectFilled(preview.Min, preview.Max,
+                                                  with_alpha(frame.ui.pal().accent, 0.25f));
+    if (payload->IsDelivery()) {
+      const std::string dragged(static_cast<const char*>(payload->Data));
+      std::string beside = here;
+      for (const std::string& tab : node.tabs) {
+        if (beside == dragged && tab != dragged) beside = tab;
+      }
+      after_.push_back([this, dragged, beside, side] { move(dragged, beside, side); });
+    }
+  }
+  ImGui::EndDragDropTarget();
 }
 
 const std::vector<NamedLayout>& builtin_layouts() {
   static const std::vector<NamedLayout> kLayouts = {
       {"Step",
-       "v(0.64 h(0.30 v(0.72 [host_ir* phases editor] [breaks* ranks messages]) h(0.62 [layout* "
+       "v(0.64 h(0.30 v(0.72 [host_ir* phases editor] [breaks* watches ranks messages notes]) "
+       "h(0.62 [layout* "
        "values history memory explain diff] "
        "v(0.52 [ledger* events sql] [waits*]))) [timeline*])"},
       {"Timeline",
        "v(0.30 h(0.34 [host_ir* phases] h(0.5 [events* ledger sql] [layout* values history "
        "memory])) [timeline*])"},
       {"Compare",
-       "h(0.34 [host_ir* phases] v(0.6 [diff* values layout history] [events* messages]))"},
+       "h(0.34 [host_ir* phases] v(0.6 [diff* values layout history] [events* watches messages]))"},
       {"Deadlock",
-       "h(0.36 v(0.65 [host_ir* phases] [ranks* messages breaks]) v(0.5 [waits*] [ledger* "
+       "h(0.36 v(0.65 [host_ir* phases] [ranks* messages breaks watches]) v(0.5 [waits*] [ledger* "
        "events]))"},
   };
   return kLayouts;

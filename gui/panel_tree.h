@@ -2,7 +2,7 @@
 //
 // A layout is one line of text, `h(0.27 v(0.7 [host_ir fusion*] [breaks]) ...)`, so that it can be
 // saved, edited and tested. Every panel is in at most one leaf; panels that are in none are closed.
-// Tabs can be dragged to other leaves or moved by their context menu.
+// Tabs can be dragged onto other leaves or to their edges, or moved by their context menu.
 #pragma once
 
 #include <functional>
@@ -40,8 +40,9 @@ class PanelTree {
   /// forward.
   void show(std::string_view panel);
   void close(std::string_view panel);
-  /// Puts a panel next to another one.
-  void move(std::string_view panel, std::string_view beside);
+  enum class Side : uint8_t { kTabs, kLeft, kRight, kAbove, kBelow };
+  /// Puts a panel among the tabs of another one's leaf, or into a new leaf at a side of it.
+  void move(std::string_view panel, std::string_view beside, Side side = Side::kTabs);
   bool is_maximised() const { return maximised_.has_value(); }
   void maximise(std::optional<std::string> panel) { maximised_ = std::move(panel); }
   /// The panel that the mouse was in last.
@@ -52,6 +53,7 @@ class PanelTree {
                  ImVec2 at, ImVec2 size);
   void draw_leaf(Frame& frame, const std::vector<std::unique_ptr<Panel>>& panels, PanelNode& node,
                  ImVec2 at, ImVec2 size);
+  void accept_drop(Frame& frame, const PanelNode& node, ImVec2 at, ImVec2 size);
   void draw_tab_menu(Frame& frame, PanelNode& node, const std::string& panel);
 
   std::unique_ptr<PanelNode> root_;

@@ -37,16 +37,40 @@ Expected<Image> read_png(const std::string& path) {
   return image;
 }
 
-double differing_share(const Image& a, const Image& b, int threshold) {
-  if (a.width != b.width || a.height != b.height || a.rgb.empty()) return 1;
-  size_t differing = 0;
-  for (size_t i = 0; i + 2 < a.rgb.size(); i += 3) {
-    bool differs = false;
-    for (size_t c = 0; c < 3; ++c)
-      differs = differs || std::abs(a.rgb[i + c] - b.rgb[i + c]) > threshold;
-    differing += differs ? 1 : 0;
+namespace {
+
+// `i` is the pixel's first byte in both.
+bool pixel_differs(const Image& a, const Image& b, size_t i, int threshold) {
+  for (size_t c = 0; c < 3; ++c) {
+    if (std::abs(a.rgb[i + c] - b.rgb[i + c]) > threshold) return true;
   }
+  return false;
+}
+
+bool same_size(const Image& a, const Image& b) {
+  return a.width == b.width && a.height == b.height && a.rgb.size() == b.rgb.size();
+}
+
+}  // namespace
+
+double differing_share(const Image& a, const Image& b, int threshold) {
+  if (!same_size(a, b) || a.rgb.empty()) return 1;
+  size_t differing = 0;
+  for (size_t i = 0; i + 2 < a.rgb.size(); i += 3)
+    differing += static_cast<size_t>(pixel_differs(a, b, i, threshold));
   return static_cast<double>(differing) / (static_cast<double>(a.rgb.size()) / 3);
+}
+
+Image difference(const Image& a, const Image& b, int threshold) {
+  Image out = a;
+  if (!same_size(a, b)) return out;
+  for (size_t i = 0; i + 2 < a.rgb.size(); i += 3) {
+    const bool differs = pixel_differs(a, b, i, threshold);
+    const auto grey = static_cast<unsigned char>(a.rgb[i] / 3);
+    out.rgb[i] = differs ? 255 : grey;
+    out.rgb[i + 1] = out.rgb[i + 2] = differs ? 0 : grey;
+  }
+  return out;
 }
 
 }  // namespace hostir::gui

@@ -1,9 +1,11 @@
 #include "gui/script.h"
 
+#include <fmt/core.h>
 #include <imgui.h>
 
 #include <charconv>
 #include <chrono>
+#include <filesystem>
 #include <optional>
 #include <thread>
 
@@ -120,10 +122,30 @@ std::string perform(Player& player, const std::string& word, const std::string& 
   return player.app().perform(line) ? "" : "neither an action nor a command";
 }
 
+// `folder` may begin with blanks.
+Expected<void> match_picture(const Image& shown, const std::string& path,
+                             const std::string& folder) {
+  constexpr int kThreshold = 8;
+  constexpr double kShare = 0.005;
+  HOSTIR_ASSIGN_OR_RETURN(const Image wanted, read_png(path));
+  const double share = differing_share(shown, wanted, kThreshold);
+  if (share <= kShare) return {};
+  const std::filesystem::path into =
+      folder.substr(std::min(folder.size(), folder.find_first_not_of(' ')));
+  const std::string stem = std::filesystem::path(path).stem().string();
+  HOSTIR_TRY(write_png((into / (stem + ".png")).string(), shown));
+  HOSTIR_TRY(
+      write_png((into / (stem + ".diff.png")).string(), difference(shown, wanted, kThreshold)));
+  return fail(
+      ErrorKind::kExpectation, "gui_picture",
+      fmt::format("{}: {:.2f} % of the pixels differ; what is shown and what differs is in {}",
+                  path, share * 100, into.string()));
+}
+
 }  // namespace
 
 Expected<void> Script::run(App& app, const std::function<void(const ScriptInput*)>& frame,
-                           const std::function<Expected<void>(const std::string&)>& save) {
+                           const std::function<Image()>& grab) {
   Player player(app, frame);
   player.settle();
   size_t begin = 0;
@@ -136,7 +158,12 @@ Expected<void> Script::run(App& app, const std::function<void(const ScriptInput*
     const std::string word = line.substr(0, space);
     const std::string rest = space < line.size() ? line.substr(space + 1) : "";
     if (word == "screenshot") {
-      HOSTIR_TRY(save(rest));
+      HOSTIR_TRY(write_png(rest, grab()));
+      continue;
+    }
+    if (word == "match") {
+      HOSTIR_TRY(match_picture(grab(), rest.substr(0, rest.find(' ')),
+                               rest.substr(std::min(rest.size(), rest.find(' ')))));
       continue;
     }
     const std::string problem = perform(player, word, rest, line);

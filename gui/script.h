@@ -6,6 +6,9 @@
 //   wait                       until nothing is running any more
 //   frames N
 //   screenshot FILE            a PNG
+//   match FILE FOLDER          the window looks like this PNG: at most 0.5 % of the pixels differ
+//   by
+//                              more than 8 of 255; else the picture and what differs go to FOLDER
 //   expect NAME CONTAINS...    the widget exists and its text holds the rest
 //   resize is not a step: give --size
 //   anything else              an action by name, or a line of the command language
@@ -19,6 +22,7 @@
 #include <vector>
 
 #include "gui/app.h"
+#include "gui/png.h"
 
 namespace hostir::gui {
 
@@ -31,10 +35,10 @@ class Script {
  public:
   explicit Script(std::string text) : text_(std::move(text)) {}
 
-  /// `frame` draws one frame with the input or nullptr; `save` writes a picture. Errors name the
-  /// line.
+  /// `frame` draws one frame with the input or nullptr; `grab` gives the picture of the last frame.
+  /// Errors name the line.
   Expected<void> run(App& app, const std::function<void(const ScriptInput*)>& frame,
-                     const std::function<Expected<void>(const std::string&)>& save);
+                     const std::function<Image()>& grab);
 
  private:
   std::string text_;

@@ -108,14 +108,13 @@ void run_interactive(GLFWwindow* window, App& app, Painter& painter) {
 Expected<void> run_script(GLFWwindow* window, App& app, Painter& painter,
                           const WindowOptions& options) {
   Script script(options.script);
-  const auto save = [&](const std::string& path) { return write_png(path, painter.grab()); };
   const auto frame = [&](const ScriptInput* input) {
     glfwPollEvents();
     painter.paint(input);
   };
-  HOSTIR_TRY(script.run(app, frame, save));
+  HOSTIR_TRY(script.run(app, frame, [&] { return painter.grab(); }));
   glfwSwapBuffers(window);
-  if (!options.screenshot.empty()) HOSTIR_TRY(save(options.screenshot));
+  if (!options.screenshot.empty()) HOSTIR_TRY(write_png(options.screenshot, painter.grab()));
   return {};
 }
 

@@ -79,9 +79,15 @@ WorkerState SessionWorker::state() const {
   return state_;
 }
 
+interp::LogProgress SessionWorker::log_progress() const {
+  const std::lock_guard lock(mutex_);
+  return session_ && session_->log() ? session_->log()->progress() : interp::LogProgress{};
+}
+
 bool SessionWorker::busy() const {
   const std::lock_guard lock(mutex_);
-  return session_busy_ || log_busy_ || !requests_.empty() || !reads_.empty() ||
+  const bool reading = session_ && session_->log() && session_->log()->progress().reading;
+  return reading || session_busy_ || log_busy_ || !requests_.empty() || !reads_.empty() ||
          !questions_.empty() || !outbox_.empty();
 }
 

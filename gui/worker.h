@@ -79,6 +79,8 @@ class SessionWorker {
   bool busy() const;
   interp::SnapshotPtr snapshot() const;
   bool has_log() const;
+  /// Of a large log that is being read in the background.
+  interp::LogProgress log_progress() const;
   /// Everything that happened since the last call, in order.
   std::vector<WorkerResult> drain();
 

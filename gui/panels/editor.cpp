@@ -5,6 +5,7 @@
 #include <imgui_stdlib.h>
 
 #include "gui/panels/panels.h"
+#include "gui/restart.h"
 #include "hostir/io/files.h"
 #include "hostir/text/parser.h"
 
@@ -104,7 +105,7 @@ class EditorPanel : public Panel {
       request.breakpoints.clear();
       for (const interp::BreakpointSnapshot& b : *shot->breakpoints)
         request.breakpoints.push_back(b.text);
-      then = {fmt::format("rank {}", shot->focus), fmt::format("goto {}", shot->position.decision)};
+      then = commands_back_to(*shot);
     }
     frame.model.open(std::move(request), std::move(then));
   }

@@ -1,11 +1,14 @@
-// The log's events as a table, with a filter in the words of break conditions.
+// The log's events as a table, with a filter language, page by page.
 #include <fmt/core.h>
 #include <imgui.h>
 // after imgui.h, which it needs
 #include <imgui_stdlib.h>
 
-#include <charconv>
+#include <algorithm>
+#include <utility>
+#include <vector>
 
+#include "gui/panels/event_filter.h"
 #include "gui/panels/log_fetch.h"
 #include "gui/panels/panels.h"
 
@@ -13,71 +16,92 @@ namespace hostir::gui {
 
 namespace {
 
+using interp::LogEvent;
+
+enum class Column : int { kId, kRank, kStream, kBegin, kDuration, kWaited, kBytes, kText };
+
 struct EventsKey {
   std::string filter;
+  int64_t first_id = 0;
+  Column sort = Column::kId;
+  bool descending = false;
   uint64_t generation = ~uint64_t{0};
   friend bool operator==(const EventsKey&, const EventsKey&) = default;
 };
 struct EventsData {
-  std::vector<interp::LogEvent> events;
-  std::vector<std::string> texts;
-  bool cut = false;
+  std::vector<LogEvent> events;
+  std::vector<std::string> texts;         // by instruction
+  std::vector<std::string> stream_names;  // by stream + 1
+  int64_t total = 0;
+  int64_t next_id = -1;  // where the next page begins; -1: there is none
+  bool filtered = false;
 };
 
-constexpr int64_t kMaxEvents = 100000;
+// A page: what a table can scroll through smoothly, and what is read and sorted in a blink.
+constexpr int64_t kPageEvents = 100000;
 
-// `rank=1,3 op=all_reduce stream=comm #4..#9 after=100us before=2ms`: words that must all hold.
-Expected<interp::EventFilter> parse_filter(const std::string& text, const interp::LogView& log) {
-  interp::EventFilter filter;
-  filter.limit = kMaxEvents;
-  size_t begin = 0;
-  const auto bad = [](const std::string& word) {
-    return fail(ErrorKind::kUsage, "filter",
-                "\"" + word +
-                    "\": write rank=0,2  op=all_reduce,launch  stream=comm  at=@f#9  after=100  "
-                    "before=2000 (ns)");
-  };
-  while (begin < text.size()) {
-    const size_t end = std::min(text.find(' ', begin), text.size());
-    const std::string word = text.substr(begin, end - begin);
-    begin = end + 1;
-    if (word.empty()) continue;
-    const size_t equals = word.find('=');
-    if (equals == std::string::npos) return bad(word);
-    const std::string key = word.substr(0, equals);
-    size_t at = equals + 1;
-    while (at <= word.size()) {
-      const size_t comma = std::min(word.find(',', at), word.size());
-      const std::string value = word.substr(at, comma - at);
-      at = comma + 1;
-      int64_t number = 0;
-      const auto [p, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-      const bool is_number = error == std::errc() && p == value.data() + value.size();
-      if (key == "rank" && is_number) {
-        filter.ranks.push_back(static_cast<interp::Rank>(number));
-      } else if (key == "op" && !value.empty()) {
-        filter.mnemonics.push_back(value);
-      } else if (key == "stream") {
-        for (const interp::LogTrack& track : log.tracks()) {
-          if (track.name == value) filter.streams.push_back(track.stream);
-        }
-        if (filter.streams.empty()) return bad(word);
-      } else if (key == "at") {
-        for (size_t i = 0; i < log.instructions().size(); ++i) {
-          if (log.instructions()[i].address == value)
-            filter.instructions.push_back(static_cast<interp::CodeIndex>(i));
-        }
-        if (filter.instructions.empty()) return bad(word);
-      } else if (key == "after" && is_number) {
-        filter.from_ns = number;
-      } else if (key == "before" && is_number) {
-        filter.to_ns = number;
-      } else {
-        return bad(word);
-      }
-    }
+int64_t duration_of(const LogEvent& e) {
+  const bool known = e.begin_ns() != interp::kUnknownNs && e.end_ns() != interp::kUnknownNs;
+  return known ? e.end_ns() - e.begin_ns() : -1;
+}
+
+int64_t sort_key(const LogEvent& e, Column column) {
+  switch (column) {
+    case Column::kId:
+      return e.id;
+    case Column::kRank:
+      return e.rank;
+    case Column::kStream:
+      return e.stream;
+    case Column::kBegin:
+      return e.begin_ns();
+    case Column::kDuration:
+      return duration_of(e);
+    case Column::kWaited:
+      return e.waited_ns;
+    case Column::kBytes:
+      return e.bytes;
+    case Column::kText:
+      return e.instruction;
   }
-  return filter;
+  return e.id;
+}
+
+Expected<EventsData> fetch_events(const interp::LogView& log, const EventsKey& key,
+                                  const std::stop_token& stop) {
+  HOSTIR_ASSIGN_OR_RETURN(EventQuery query, parse_event_filter(key.filter, log));
+  EventsData out;
+  out.total = log.extent().event_count;
+  out.filtered = !query.all();
+  for (const interp::LogInstruction& i : log.instructions())
+    out.texts.push_back(i.address + "  " + i.text);
+  for (const interp::LogTrack& track : log.tracks()) {
+    if (track.rank != log.tracks().front().rank) break;
+    out.stream_names.push_back(track.name);
+  }
+  interp::EventFilter filter = query.filter;
+  filter.first_id = std::max(filter.first_id, key.first_id);
+  filter.limit = kPageEvents;
+  // Rows that do not hold are dropped piece by piece, until a page is full or the log ends.
+  while (static_cast<int64_t>(out.events.size()) < kPageEvents) {
+    HOSTIR_ASSIGN_OR_RETURN(const auto piece, log.events(filter, stop));
+    for (const LogEvent& e : piece) {
+      if (query.holds(e)) out.events.push_back(e);
+    }
+    const bool ended = static_cast<int64_t>(piece.size()) < filter.limit;
+    out.next_id = ended ? -1 : piece.back().id + 1;
+    if (ended) break;
+    filter.first_id = out.next_id;
+  }
+  if (key.sort != Column::kId || key.descending) {
+    std::stable_sort(out.events.begin(), out.events.end(),
+                     [&](const LogEvent& a, const LogEvent& b) {
+                       const int64_t x = sort_key(a, key.sort);
+                       const int64_t y = sort_key(b, key.sort);
+                       return key.descending ? x > y : x < y;
+                     });
+  }
+  return out;
 }
 
 class EventsPanel : public Panel {
@@ -85,95 +109,156 @@ class EventsPanel : public Panel {
   std::string_view id() const override { return "events"; }
   std::string_view title() const override { return "Events"; }
   std::string_view hint() const override {
-    return "Every executed instruction on every rank. Filter with words: rank=0,2 op=all_reduce "
-           "stream=comm at=@f#9. "
-           "Click a row to select it everywhere.";
+    return "Every executed instruction on every rank. Filter with words that must all hold: "
+           "rank=0,2 op=all_reduce dur>5us -stream=comm (the ? lists them). Click a row to select "
+           "it everywhere, a header to sort.";
   }
 
   void draw(Frame& frame) override {
-    ImGui::SetNextItemWidth(-1);
-    ImGui::InputTextWithHint("##filter", "rank=0,2 op=all_reduce stream=comm after=1000", &filter_);
-    frame.ui.tag("events/filter", filter_);
-    const EventsKey key{filter_, frame.model.generation()};
-    const EventsData* data = fetch_.get(
-        frame.model, key,
-        [key](const interp::LogView& log, std::stop_token stop) -> Expected<EventsData> {
-          HOSTIR_ASSIGN_OR_RETURN(const interp::EventFilter filter, parse_filter(key.filter, log));
-          EventsData out;
-          HOSTIR_ASSIGN_OR_RETURN(out.events, log.events(filter, stop));
-          for (const interp::LogInstruction& i : log.instructions())
-            out.texts.push_back(i.address + "  " + i.text);
-          out.cut = static_cast<int64_t>(out.events.size()) >= kMaxEvents;
-          return out;
+    if (std::exchange(opened_, frame.model.last_opened()) != frame.model.last_opened())
+      starts_ = {0};
+    draw_filter(frame);
+    EventsKey key = wanted_;
+    key.filter = filter_;
+    key.first_id = starts_.back();
+    key.generation = frame.model.generation() << 32;
+    if (frame.model.worker().log_progress().reading)
+      key.generation += 1 + static_cast<uint64_t>(frame.model.now_s() * 2);
+    const EventsData* data =
+        fetch_.get(frame.model, key, [key](const interp::LogView& log, std::stop_token stop) {
+          return fetch_events(log, key, stop);
         });
     if (!fetch_.error().empty()) {
       ImGui::PushTextWrapPos(0);
       frame.ui.state_word(StateKind::kMismatch, fetch_.error());
       frame.ui.tag("events/error", fetch_.error());
       ImGui::PopTextWrapPos();
+      draw_help(frame);
       return;
     }
     if (!data) return frame.ui.empty_hint(hint());
-    const std::string count =
-        fmt::format("{} events{}", data->events.size(),
-                    data->cut ? " (the first; narrow the filter to see others)" : "");
-    frame.ui.text_dim(count);
-    frame.ui.tag("events/count", count);
-    if (data->events.empty()) return frame.ui.empty_hint(hint());
+    draw_pages(frame, *data);
+    if (data->events.empty()) {
+      return frame.ui.empty_hint(data->filtered ? "No event on this page is like that."
+                                                : std::string(hint()));
+    }
     draw_table(frame, *data);
   }
 
  private:
+  void draw_filter(Frame& frame) {
+    ImGui::SetNextItemWidth(-frame.ui.px(30));
+    if (ImGui::InputTextWithHint("##filter", "rank=0,2  op=all_reduce  dur>5us  -stream=comm",
+                                 &filter_))
+      starts_ = {0};
+    frame.ui.tag("events/filter", filter_);
+    ImGui::SameLine();
+    if (ImGui::SmallButton("?")) ImGui::OpenPopup("filter help");
+    frame.ui.tag("events/help");
+    if (!ImGui::BeginPopup("filter help")) return;
+    draw_help(frame);
+    ImGui::EndPopup();
+  }
+
+  static void draw_help(Frame& frame) {
+    frame.ui.text_dim("Words that must all hold:");
+    for (const EventFilterHelp& help : event_filter_help()) {
+      frame.ui.text_mono(help.example);
+      ImGui::SameLine(frame.ui.px(190));
+      frame.ui.text_dim(help.meaning);
+    }
+  }
+
+  void draw_pages(Frame& frame, const EventsData& data) {
+    std::string text = fmt::format("{} events", data.events.size());
+    const bool paged = starts_.size() > 1 || data.next_id >= 0;
+    if (paged) text += fmt::format(" from event {}", starts_.back());
+    if (paged || data.filtered) text += fmt::format(", {} in the log", data.total);
+    if (fetch_.pending()) text += ", searching ...";
+    frame.ui.text_dim(text);
+    frame.ui.tag("events/count", text);
+    if (!paged) return;
+    frame.ui.say_hidden("events of other pages");
+    ImGui::SameLine();
+    if (starts_.size() > 1 && ImGui::SmallButton("earlier")) starts_.pop_back();
+    frame.ui.tag("events/earlier");
+    ImGui::SameLine();
+    if (data.next_id >= 0 && ImGui::SmallButton("later")) starts_.push_back(data.next_id);
+    frame.ui.tag("events/later");
+    const int64_t selected = frame.model.selection.event;
+    ImGui::SameLine();
+    if (selected >= 0 && ImGui::SmallButton("to the selected")) starts_ = {0, selected};
+    frame.ui.tag("events/to_selected");
+  }
+
   static std::string time_text(int64_t ns) {
     return ns == interp::kUnknownNs ? "-" : fmt::format("{:.3f}", static_cast<double>(ns) / 1000);
   }
 
-  static void draw_table(Frame& frame, const EventsData& data) {
+  void draw_table(Frame& frame, const EventsData& data) {
     constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY |
                                        ImGuiTableFlags_ScrollX | ImGuiTableFlags_SizingFixedFit |
-                                       ImGuiTableFlags_Resizable;
-    if (!ImGui::BeginTable("events", 7, kFlags)) return;
+                                       ImGuiTableFlags_Resizable | ImGuiTableFlags_Sortable;
+    if (!ImGui::BeginTable("events", 8, kFlags)) return;
     ImGui::TableSetupScrollFreeze(0, 1);
     for (const char* column :
-         {"event", "rank", "begin us", "end us", "waited us", "bytes", "instruction"})
+         {"event", "rank", "stream", "begin us", "length us", "waited us", "bytes", "instruction"})
       ImGui::TableSetupColumn(column);
     ImGui::TableHeadersRow();
+    if (ImGuiTableSortSpecs* specs = ImGui::TableGetSortSpecs(); specs && specs->SpecsCount > 0) {
+      wanted_.sort = static_cast<Column>(specs->Specs[0].ColumnIndex);
+      wanted_.descending = specs->Specs[0].SortDirection == ImGuiSortDirection_Descending;
+    }
     ImGuiListClipper clipper;
     clipper.Begin(static_cast<int>(data.events.size()));
     while (clipper.Step()) {
-      for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
-        const interp::LogEvent& e = data.events[static_cast<size_t>(i)];
-        ImGui::PushID(i);
-        ImGui::TableNextRow();
-        ImGui::TableNextColumn();
-        if (ImGui::Selectable(std::to_string(e.id).c_str(), frame.model.selection.event == e.id,
-                              ImGuiSelectableFlags_SpanAllColumns)) {
-          frame.model.selection.event = e.id;
-          frame.model.selection.code = e.instruction;
-          frame.model.selection.rank = e.rank;
-        }
-        frame.ui.tag(fmt::format("events/{}", i));
-        ImGui::TableNextColumn();
-        ImGui::PushStyleColor(ImGuiCol_Text, frame.ui.pal().rank(e.rank));
-        ImGui::Text("r%d", e.rank);
-        ImGui::PopStyleColor();
-        ImGui::TableNextColumn();
-        frame.ui.text_mono(time_text(e.begin_ns()));
-        ImGui::TableNextColumn();
-        frame.ui.text_mono(time_text(e.end_ns()));
-        ImGui::TableNextColumn();
-        frame.ui.text_mono(e.waited_ns > 0 ? time_text(e.waited_ns) : "");
-        ImGui::TableNextColumn();
-        frame.ui.text_mono(e.bytes > 0 ? std::to_string(e.bytes) : "");
-        ImGui::TableNextColumn();
-        if (e.instruction < data.texts.size()) frame.ui.text_mono(data.texts[e.instruction]);
-        ImGui::PopID();
-      }
+      for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) draw_row(frame, data, i);
     }
     ImGui::EndTable();
   }
 
+  static void draw_row(Frame& frame, const EventsData& data, int i) {
+    const LogEvent& e = data.events[static_cast<size_t>(i)];
+    ImGui::PushID(i);
+    ImGui::TableNextRow();
+    ImGui::TableNextColumn();
+    if (ImGui::Selectable(std::to_string(e.id).c_str(), frame.model.selection.event == e.id,
+                          ImGuiSelectableFlags_SpanAllColumns)) {
+      frame.model.selection.event = e.id;
+      frame.model.selection.code = e.instruction;
+      frame.model.selection.rank = e.rank;
+    }
+    if (ImGui::IsItemHovered()) {
+      frame.model.hovered.event = e.id;
+      frame.model.hovered.code = e.instruction;
+      if (ImGui::IsMouseDoubleClicked(0)) frame.actions.command(fmt::format("goto {}", e.decision));
+    }
+    frame.ui.tag(fmt::format("events/{}", i), std::to_string(e.id));
+    ImGui::TableNextColumn();
+    ImGui::PushStyleColor(ImGuiCol_Text, frame.ui.pal().rank(e.rank));
+    ImGui::Text("r%d", e.rank);
+    ImGui::PopStyleColor();
+    ImGui::TableNextColumn();
+    const auto stream = static_cast<size_t>(e.stream + 1);
+    frame.ui.text_dim(stream < data.stream_names.size() ? data.stream_names[stream] : "?");
+    ImGui::TableNextColumn();
+    frame.ui.text_mono(time_text(e.begin_ns()));
+    ImGui::TableNextColumn();
+    const int64_t duration = duration_of(e);
+    frame.ui.text_mono(duration < 0 ? "in flight" : time_text(duration));
+    ImGui::TableNextColumn();
+    frame.ui.text_mono(e.waited_ns > 0 ? time_text(e.waited_ns) : "");
+    ImGui::TableNextColumn();
+    frame.ui.text_mono(e.bytes > 0 ? std::to_string(e.bytes) : "");
+    ImGui::TableNextColumn();
+    if (e.instruction < data.texts.size()) frame.ui.text_mono(data.texts[e.instruction]);
+    ImGui::PopID();
+  }
+
   std::string filter_;
+  uint64_t opened_ = 0;
+  EventsKey wanted_;                   // how it is sorted
+  std::vector<int64_t> starts_ = {0};  // of the pages up to this one
   LogFetch<EventsKey, EventsData> fetch_{"events"};
 };
 

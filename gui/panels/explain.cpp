@@ -1,6 +1,10 @@
 // Why each value is sharded as it is and why each collective is there, as the compiler recorded it.
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cctype>
+
+#include "gui/panels/code_text.h"
 #include "gui/panels/log_fetch.h"
 #include "gui/panels/panels.h"
 
@@ -30,25 +34,14 @@ class ExplainPanel : public Panel {
     const std::string wanted = frame.model.selection.value;
     size_t shown = 0;
     ImGui::BeginChild("records");
-    for (const interp::LogExplain& r : *records) {
-      const bool matches = wanted.empty() || r.subject == wanted || r.subject == "%" + wanted;
-      if (selected_only_ && !matches) continue;
-      ImGui::PushTextWrapPos(0);
-      ImGui::PushFont(frame.ui.fonts.mono);
-      const std::string subject =
-          (r.subject.starts_with('%') || r.subject.starts_with('@') ? "" : "%") + r.subject;
-      ImGui::TextColored(ImGui::ColorConvertU32ToFloat4(frame.ui.pal().link), "%s",
-                         subject.c_str());
-      ImGui::PopFont();
-      if (ImGui::IsItemClicked() && subject.front() == '%')
-        frame.model.selection.value = subject.substr(1);
-      ImGui::SameLine();
-      frame.ui.text_dim(r.rule);
-      ImGui::TextUnformatted(r.text.c_str());
-      frame.ui.tag(fmt::format("explain/{}", shown), r.text);
-      ImGui::PopTextWrapPos();
-      ImGui::Dummy(ImVec2(0, frame.ui.px(3)));
-      ++shown;
+    // What the selection is about comes first, whatever the box says.
+    for (const bool related : {true, false}) {
+      for (size_t i = 0; i < records->size(); ++i) {
+        if (is_related(frame, (*records)[i], wanted) != related) continue;
+        draw_record(frame, (*records)[i], related, shown++);
+      }
+      if (selected_only_) break;
+      if (related && shown > 0 && shown < records->size()) ImGui::Separator();
     }
     if (shown == 0)
       frame.ui.empty_hint(
@@ -57,6 +50,93 @@ class ExplainPanel : public Panel {
   }
 
  private:
+  // About the selected value, or about a fusion instruction that the selected one came from.
+  static bool is_related(const Frame& frame, const interp::LogExplain& r,
+                         const std::string& wanted) {
+    if (!wanted.empty() && (r.subject == wanted || r.subject == "%" + wanted)) return true;
+    const interp::ProgramView& program = *frame.model.snapshot()->program;
+    const auto& code = frame.model.selection.code;
+    if (!code || *code >= program.code->instructions.size()) return false;
+    const std::string address = program.code->address(*code);
+    if (r.subject == address) return true;
+    for (const OpRef& ref : program.code->source(*code).from) {
+      if (r.subject == fmt::format("@{}#{}", ref.function, ref.number)) return true;
+    }
+    return false;
+  }
+
+  static void draw_record(Frame& frame, const interp::LogExplain& r, bool related, size_t number) {
+    const std::string subject =
+        (r.subject.starts_with('%') || r.subject.starts_with('@') ? "" : "%") + r.subject;
+    ImGui::PushID(static_cast<int>(number));
+    ImGui::PushFont(frame.ui.fonts.mono);
+    draw_word(frame, subject);
+    ImGui::PopFont();
+    frame.ui.tag(fmt::format("explain/{}/subject", number), subject);
+    ImGui::SameLine();
+    frame.ui.text_dim(r.rule + (related ? "   (selected)" : ""));
+    draw_linked_text(frame, r.text);
+    frame.ui.tag(fmt::format("explain/{}", number), r.text);
+    ImGui::Dummy(ImVec2(0, frame.ui.px(3)));
+    ImGui::PopID();
+  }
+
+  // A text with its %names and @f#n as links, wrapped by hand.
+  static void draw_linked_text(Frame& frame, std::string_view text) {
+    const float right = ImGui::GetWindowContentRegionMax().x;
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing,
+                        ImVec2(0, ImGui::GetStyle().ItemSpacing.y * 0.4f));
+    bool first = true;
+    for (size_t at = 0; at < text.size();) {
+      const size_t end = std::min(text.find_first_of(" \n", at), text.size());
+      const std::string word(text.substr(at, end - at));
+      const bool line_break = end < text.size() && text[end] == '\n';
+      at = end + 1;
+      const float space = ImGui::CalcTextSize(" ").x;
+      if (!first) {
+        ImGui::SameLine(0, space);
+        if (ImGui::GetCursorPosX() + ImGui::CalcTextSize(word.c_str()).x > right) ImGui::NewLine();
+      }
+      draw_word(frame, word);
+      first = line_break;
+    }
+    ImGui::PopStyleVar();
+  }
+
+  static void draw_word(Frame& frame, const std::string& word) {
+    const size_t begin = word.find_first_of("%@");
+    const bool link = begin != std::string::npos && begin <= 1 && begin + 1 < word.size();
+    ImGui::PushStyleColor(ImGuiCol_Text, link ? frame.ui.pal().link : frame.ui.pal().text);
+    ImGui::TextUnformatted(word.c_str());
+    ImGui::PopStyleColor();
+    if (!link || !ImGui::IsItemClicked()) return;
+    const std::string_view name = name_at(word, begin);
+    if (name.starts_with('%')) {
+      frame.model.selection.value = std::string(name.substr(1));
+    } else {
+      select_origin(frame, std::string_view(word).substr(begin));
+    }
+  }
+
+  // `@mlp#4` selects the first host instruction that came from it, `@mlp.host#9` that instruction.
+  static void select_origin(Frame& frame, std::string_view reference) {
+    const interp::Code& code = *frame.model.snapshot()->program->code;
+    const auto names = [&](const std::string& address) {
+      return reference.starts_with(address) &&
+             (reference.size() == address.size() ||
+              !std::isdigit(static_cast<unsigned char>(reference[address.size()])));
+    };
+    for (interp::CodeIndex i = 0; i < code.instructions.size(); ++i) {
+      if (code.instructions[i].role != interp::CodeRole::kInstruction) continue;
+      bool found = names(code.address(i));
+      for (const OpRef& ref : code.source(i).from)
+        found = found || names(fmt::format("@{}#{}", ref.function, ref.number));
+      if (!found) continue;
+      frame.model.selection.code = i;
+      return;
+    }
+  }
+
   bool selected_only_ = false;
   LogFetch<uint64_t, std::vector<interp::LogExplain>> fetch_{"explain"};
 };

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "gui/panels/code_text.h"
+#include "gui/panels/inline_values.h"
 #include "gui/panels/panels.h"
 
 namespace hostir::gui {
@@ -47,11 +48,13 @@ class HostIrPanel : public Panel {
   void index_program(const interp::ProgramView& program) {
     program_ = &program;
     lines_.clear();
+    longest_ = 0;
     code_of_line_.clear();
     const std::string_view text = program.text();
     for (size_t begin = 0; begin < text.size();) {
       const size_t end = std::min(text.find('\n', begin), text.size());
       lines_.push_back(text.substr(begin, end - begin));
+      longest_ = std::max(longest_, lines_.back().size());
       begin = end + 1;
     }
     for (size_t code = 0; code < program.lines.size(); ++code) {
@@ -86,7 +89,9 @@ class HostIrPanel : public Panel {
                    ? fmt::format("   %{} = {}", f.variable, f.iteration)
                    : fmt::format("   in @{}", f.variable);
     }
+    ImGui::PushTextWrapPos(0);
     frame.ui.text_dim(where);
+    ImGui::PopTextWrapPos();
     frame.ui.tag("host_ir/where", where);
     if (rank.waits) {
       ImGui::PushTextWrapPos(0);
@@ -118,12 +123,14 @@ class HostIrPanel : public Panel {
     const float gutter = frame.ui.px(18);
     const float dots = frame.ui.px(46);
     const float number = frame.ui.px(34);
-    const float width = std::max(ImGui::GetContentRegionAvail().x, frame.ui.px(200));
+    const float text_width = ImGui::CalcTextSize("m").x * static_cast<float>(longest_ + 2);
+    const float width = std::max(ImGui::GetContentRegionAvail().x + ImGui::GetScrollX(),
+                                 gutter + dots + number + text_width);
     const bool focus_here = has_code && shot.rank(shot.focus).code == code->second &&
                             shot.rank(shot.focus).status != interp::RankStatus::kDone;
     const bool selected = has_code && frame.model.selection.code == code->second;
     const bool hovered = has_code && frame.model.was_hovered.code == code->second;
-    const ImVec2 end(at.x + ImGui::GetScrollX() + width, at.y + row);
+    const ImVec2 end(at.x + width, at.y + row);
     if (focus_here) list->AddRectFilled(ImVec2(at.x + gutter, at.y), end, p.current_line);
     if (selected)
       list->AddRectFilled(ImVec2(at.x + gutter, at.y), end, with_alpha(p.accent, 0.22f));
@@ -164,6 +171,27 @@ class HostIrPanel : public Panel {
                     piece.text.data() + piece.text.size());
       x += ImGui::CalcTextSize(piece.text.data(), piece.text.data() + piece.text.size()).x;
     }
+    if (has_code) draw_value(frame, list, i, code->second, ImVec2(x, at.y), row);
+  }
+
+  // What the line wrote last, at the right edge of what is seen where there is room, else behind
+  // it.
+  void draw_value(Frame& frame, ImDrawList* list, int i, interp::CodeIndex code, ImVec2 at,
+                  float row) {
+    const std::string text = values_.text(frame, code);
+    if (text.empty()) return;
+    const Palette& p = frame.ui.pal();
+    ImFont* font = frame.ui.fonts.small;
+    const float width = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, text.c_str()).x;
+    const float right = ImGui::GetWindowPos().x + ImGui::GetWindowWidth() - frame.ui.px(16) - width;
+    // Over the text only where it would not be seen otherwise: the number is what one looks for.
+    const float x = std::max(right, ImGui::GetWindowPos().x + frame.ui.px(160));
+    const float y = at.y + (row - font->FontSize) / 2;
+    list->AddRectFilled(ImVec2(x - frame.ui.px(5), at.y + 1),
+                        ImVec2(x + width + frame.ui.px(5), at.y + row - 1), p.panel_title, 4);
+    frame.ui.draw_text(list, ImVec2(x, y), p.text, text, width + 4, font);
+    frame.ui.tag_rect(fmt::format("host_ir/value/{}", i + 1), ImVec2(x, at.y),
+                      ImVec2(x + width, at.y + row), text);
   }
 
   // Clicking a name selects the value too, so that all panels show it.
@@ -222,6 +250,8 @@ class HostIrPanel : public Panel {
     }
   }
 
+  InlineValues values_;
+  size_t longest_ = 0;  // characters of the longest line
   const interp::ProgramView* program_ = nullptr;
   std::vector<std::string_view> lines_;
   std::multimap<int, interp::CodeIndex> code_of_line_;

@@ -5,6 +5,7 @@
 
 #include "gui/panels/log_fetch.h"
 #include "gui/panels/panels.h"
+#include "gui/panels/timeline_data.h"
 
 namespace hostir::gui {
 
@@ -21,20 +22,16 @@ struct MemoryData {
   std::vector<std::vector<interp::LogMemoryPoint>> by_rank;
 };
 
-std::string bytes_text(int64_t bytes) {
-  if (bytes < 10240) return fmt::format("{} B", bytes);
-  if (bytes < (int64_t{10} << 20))
-    return fmt::format("{:.1f} KiB", static_cast<double>(bytes) / 1024);
-  return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
-}
+// Ranks that are drawn; more lines cannot be told apart.
+constexpr int kMaxRanks = 16;
 
 class MemoryPanel : public Panel {
  public:
   std::string_view id() const override { return "memory"; }
   std::string_view title() const override { return "Memory"; }
   std::string_view hint() const override {
-    return "Live bytes of each rank over time and the peak; below, the allocations of the focus "
-           "rank.";
+    return "Live bytes of each rank over time; the triangle is its peak, a click on the line or on "
+           "a rank's peak selects the alloc. Below, who holds what on the focus rank now.";
   }
 
   void draw(Frame& frame) override {
@@ -49,11 +46,19 @@ class MemoryPanel : public Panel {
   }
 
  private:
+  // While a large log is being read, the lines are asked for again now and then.
+  static uint64_t reading_tick(Frame& frame) {
+    const bool reading = frame.model.worker().log_progress().reading;
+    return reading ? 1 + static_cast<uint64_t>(frame.model.now_s() * 2) : 0;
+  }
+
   void draw_graph(Frame& frame, const interp::Snapshot& shot) {
     const float height = std::min(frame.ui.px(130), ImGui::GetContentRegionAvail().y * 0.45f);
     const float width = ImGui::GetContentRegionAvail().x;
-    const MemoryKey key{static_cast<int>(width), std::min(shot.rank_count(), 16),
-                        frame.model.generation()};
+    const MemoryKey key{static_cast<int>(width), std::min(shot.rank_count(), kMaxRanks),
+                        (frame.model.generation() << 32) + reading_tick(frame)};
+    if (shot.rank_count() > kMaxRanks)
+      frame.ui.say_hidden(fmt::format("memory lines of {} ranks", shot.rank_count() - kMaxRanks));
     const MemoryData* data = fetch_.get(
         frame.model, key,
         [key](const interp::LogView& log, std::stop_token stop) -> Expected<MemoryData> {
@@ -85,6 +90,56 @@ class MemoryPanel : public Panel {
     }
     frame.ui.draw_text(list, ImVec2(at.x + 4, at.y + 2), frame.ui.pal().text_dim,
                        "peak " + bytes_text(top), width, frame.ui.fonts.small);
+    const float now =
+        static_cast<float>(static_cast<double>(shot.now_ns - data->extent.begin_ns) / span);
+    if (now >= 0 && now <= 1)
+      list->AddLine(ImVec2(at.x + now * width, at.y), ImVec2(at.x + now * width, at.y + height),
+                    frame.ui.pal().playhead);
+    hover(frame, *data, span, at, width);
+    draw_peaks(frame, *data);
+  }
+
+  // The point of the focus rank's line under the pointer: what it is, and a click selects it.
+  static void hover(Frame& frame, const MemoryData& data, double span, ImVec2 at, float width) {
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    const auto focus = static_cast<size_t>(frame.model.snapshot()->focus);
+    if (!ImGui::IsItemHovered() || focus >= data.by_rank.size()) return;
+    const double t = static_cast<double>(data.extent.begin_ns) +
+                     static_cast<double>((mouse.x - at.x) / width) * span;
+    const interp::LogMemoryPoint* found = nullptr;
+    for (const interp::LogMemoryPoint& p : data.by_rank[focus]) {
+      if (static_cast<double>(p.time_ns) <= t) found = &p;
+    }
+    if (!found) return;
+    ImGui::SetTooltip("r%d: %s live since %s\nclick: select the alloc or free",
+                      static_cast<int>(focus), bytes_text(found->live_bytes).c_str(),
+                      short_time(static_cast<double>(found->time_ns)).c_str());
+    frame.model.hovered.event = found->event;
+    if (ImGui::IsMouseClicked(0)) frame.model.selection.event = found->event;
+  }
+
+  static void draw_peaks(Frame& frame, const MemoryData& data) {
+    const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
+    for (size_t r = 0; r < data.by_rank.size(); ++r) {
+      const auto& points = data.by_rank[r];
+      const auto peak = std::max_element(points.begin(), points.end(), [](auto& a, auto& b) {
+        return a.live_bytes < b.live_bytes;
+      });
+      if (peak == points.end()) continue;
+      const std::string text = fmt::format("r{} {}", r, bytes_text(peak->live_bytes));
+      if (r > 0 && ImGui::GetItemRectMax().x + ImGui::CalcTextSize(text.c_str()).x + 30 < right)
+        ImGui::SameLine();
+      ImGui::PushStyleColor(ImGuiCol_Text, frame.ui.pal().rank(static_cast<int32_t>(r)));
+      if (ImGui::SmallButton((text + "##" + std::to_string(r)).c_str())) {
+        frame.model.selection.event = peak->event;
+        frame.actions.command(fmt::format("rank {}", r));
+      }
+      ImGui::PopStyleColor();
+      frame.ui.tag(fmt::format("memory/peak/{}", r), text);
+      if (ImGui::IsItemHovered())
+        ImGui::SetTooltip("peak of rank %d at %s: select the alloc", static_cast<int>(r),
+                          short_time(static_cast<double>(peak->time_ns)).c_str());
+    }
   }
 
   static void draw_line(ImDrawList* list, const std::vector<interp::LogMemoryPoint>& points,

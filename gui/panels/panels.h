@@ -24,5 +24,7 @@ std::unique_ptr<Panel> make_sql_panel();
 std::unique_ptr<Panel> make_diff_panel();
 std::unique_ptr<Panel> make_messages_panel();
 std::unique_ptr<Panel> make_explain_panel();
+std::unique_ptr<Panel> make_watches_panel();
+std::unique_ptr<Panel> make_notes_panel();
 
 }  // namespace hostir::gui

@@ -27,8 +27,16 @@ constexpr SavedQuery kSaved[] = {
     {"Slowest waits", "select * from v_slowest_waits limit 50"},
     {"Peak memory", "select * from v_peak_memory"},
     {"Timeline", "select * from v_timeline limit 1000"},
+    {"Time per instruction",
+     "select i.address, i.text, count(*) as times, sum(e.finish_ns - e.start_ns) / 1e3 as us "
+     "from event e join instruction i on i.id = e.instruction group by 1 order by us desc"},
+    {"Largest skew of a collective",
+     "select communicator, sequence, kind, skew_ns, bytes from v_collectives order by skew_ns desc "
+     "limit 50"},
     {"Tables", "select name, sql from sqlite_master order by name"},
 };
+
+constexpr int64_t kMaxRows = 100000;
 
 class SqlPanel : public Panel {
  public:
@@ -66,7 +74,7 @@ class SqlPanel : public Panel {
     const SqlKey key = asked_;
     const interp::LogTable* table =
         fetch_.get(frame.model, key, [key](const interp::LogView& log, std::stop_token stop) {
-          return log.query(key.text, 100000, stop);
+          return log.query(key.text, kMaxRows, stop);
         });
     if (!fetch_.error().empty()) {
       ImGui::PushTextWrapPos(0);
@@ -75,12 +83,28 @@ class SqlPanel : public Panel {
       frame.ui.tag("sql/error", fetch_.error());
       return;
     }
-    if (!table) return frame.ui.text_dim("asking ...");
-    draw_result(frame, *table);
+    if (fetch_.pending() && !cancelled_) {
+      frame.ui.text_dim("asking ...");
+      ImGui::SameLine();
+      if (ImGui::SmallButton("Cancel")) cancel(frame);
+      frame.ui.tag("sql/cancel");
+    } else if (cancelled_) {
+      frame.ui.text_dim("cancelled; Run asks again");
+      frame.ui.tag("sql/cancelled");
+    }
+    if (table) draw_result(frame, *table);
   }
 
  private:
+  // A question of the same name takes the place of the running one, which ends.
+  void cancel(Frame& frame) {
+    cancelled_ = true;
+    frame.model.worker().ask_log(
+        "sql", [](const interp::LogView&, std::stop_token) { return std::function<void()>(); });
+  }
+
   void run() {
+    cancelled_ = false;
     asked_.text = text_;
     ++asked_.run;
   }
@@ -96,7 +120,8 @@ class SqlPanel : public Panel {
   };
 
   static void draw_result(Frame& frame, const interp::LogTable& table) {
-    const std::string count = fmt::format("{} rows", table.rows.size());
+    std::string count = fmt::format("{} rows", table.rows.size());
+    if (static_cast<int64_t>(table.rows.size()) >= kMaxRows) count += ", the first ones";
     frame.ui.text_dim(count);
     frame.ui.tag("sql/count", count);
     constexpr int kMaxColumns = 60;
@@ -140,6 +165,7 @@ class SqlPanel : public Panel {
   }
 
   std::string text_;
+  bool cancelled_ = false;
   SqlKey asked_;
   LogFetch<SqlKey, interp::LogTable> fetch_{"sql"};
 };

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "gui/panels/reshard.h"
+
 namespace hostir::gui {
 
 TensorView find_tensor(const interp::Snapshot& shot, const std::string& name) {
@@ -31,33 +33,92 @@ std::vector<std::string> tensor_names(const interp::Snapshot& shot) {
   return names;
 }
 
-TensorView pick_tensor(Frame& frame, const std::string& widget) {
-  const interp::Snapshot& shot = *frame.model.snapshot();
-  const std::vector<std::string> names = tensor_names(shot);
-  std::string& selected = frame.model.selection.value;
-  if (!names.empty() && std::find(names.begin(), names.end(), selected) == names.end()) {
-    // The newest write of the focus rank is what a person who steps wants to see.
-    const interp::AllocationSnapshot* newest = nullptr;
-    for (const interp::AllocationSnapshot& a :
-         shot.memory[static_cast<size_t>(shot.focus)]->allocations) {
-      if (a.live && a.last_writer != interp::kNoTask &&
-          (!newest || a.last_writer > newest->last_writer))
-        newest = &a;
-    }
-    if (selected.empty()) selected = newest ? newest->name : names.front();
+namespace {
+
+enum class Prefer : uint8_t { kRead, kWritten };
+
+// A buffer that an instruction touches; empty: none that is allocated.
+std::string touched_by(const interp::Snapshot& shot, interp::CodeIndex index, Prefer prefer) {
+  const interp::Code& code = *shot.program->code;
+  if (index >= code.instructions.size() ||
+      code.instructions[index].role != interp::CodeRole::kInstruction)
+    return {};
+  const Function& function = *code.functions[code.instructions[index].function];
+  std::string found;
+  for (const Operand& operand : code.source(index).operands) {
+    if (operand.access == Access::kUse || operand.value.index >= function.values.size()) continue;
+    const std::string& name = function.value(operand.value).name;
+    const bool wanted = operand.access == Access::kReadWrite ||
+                        (operand.access == Access::kRead) == (prefer == Prefer::kRead);
+    if (!wanted && !found.empty()) continue;
+    if (find_tensor(shot, name).valid()) found = name;
   }
+  return found;
+}
+
+// At a collective what it will send, else the newest write of the focus rank, else what comes next.
+std::string default_tensor(const interp::Snapshot& shot) {
+  const interp::RankSnapshot& rank = shot.rank(shot.focus);
+  const bool runs = rank.status != interp::RankStatus::kDone;
+  if (runs && is_communication(*shot.program->code, rank.code)) {
+    if (std::string name = touched_by(shot, rank.code, Prefer::kRead); !name.empty()) return name;
+  }
+  const interp::AllocationSnapshot* newest = nullptr;
+  for (const interp::AllocationSnapshot& a :
+       shot.memory[static_cast<size_t>(shot.focus)]->allocations) {
+    if (a.live && a.last_writer != interp::kNoTask &&
+        (!newest || a.last_writer > newest->last_writer))
+      newest = &a;
+  }
+  if (newest) return newest->name;
+  for (interp::CodeIndex next = rank.code, end = next + 24; runs && next < end; ++next) {
+    if (std::string name = touched_by(shot, next, Prefer::kWritten); !name.empty()) return name;
+  }
+  const std::vector<std::string> names = tensor_names(shot);
+  return names.empty() ? std::string() : names.front();
+}
+
+void follow(Model& model) {
+  FollowedValue& followed = model.followed;
+  std::string& selected = model.selection.value;
+  if (selected.empty()) followed.on = true;
+  if (selected != followed.value && !selected.empty()) followed.on = false;
+  if (!followed.on || (followed.generation == model.generation() && !selected.empty())) return;
+  followed.generation = model.generation();
+  followed.value = default_tensor(*model.snapshot());
+  if (selected == followed.value) return;
+  selected = followed.value;
+  model.selection.element.clear();
+}
+
+}  // namespace
+
+TensorView pick_tensor(Frame& frame, const std::string& widget) {
+  follow(frame.model);
+  const interp::Snapshot& shot = *frame.model.snapshot();
+  std::string& selected = frame.model.selection.value;
   ImGui::SetNextItemWidth(frame.ui.px(130));
   if (ImGui::BeginCombo(("##" + widget).c_str(), ("%" + selected).c_str())) {
-    for (const std::string& name : names) {
+    for (const std::string& name : tensor_names(shot)) {
       if (ImGui::Selectable(("%" + name).c_str(), name == selected)) {
         selected = name;
         frame.model.selection.element.clear();
+        frame.model.followed.on = false;
+        frame.model.followed.value.clear();
       }
       frame.ui.tag(widget + "/item/" + name);
     }
     ImGui::EndCombo();
   }
   frame.ui.tag(widget, selected);
+  ImGui::SameLine();
+  bool on = frame.model.followed.on;
+  if (ImGui::Checkbox("follow", &on)) {
+    frame.model.followed = {on, on ? selected : "", ~uint64_t{0}};
+  }
+  frame.ui.tag(widget + "/follow", frame.model.followed.on ? "on" : "off");
+  if (ImGui::IsItemHovered())
+    ImGui::SetTooltip("shows the tensor of the collective at hand, else the newest write");
   return find_tensor(shot, selected);
 }
 

@@ -1,4 +1,4 @@
-// Which tensor the value panels show: the selected one, else the newest write of the focus rank.
+// Which tensor the value panels show: the selected one, else what the focus rank works on.
 #pragma once
 
 #include <string>
@@ -23,8 +23,9 @@ TensorView find_tensor(const interp::Snapshot& shot, const std::string& name);
 /// Names of all tensors that are live on a rank, parameters first.
 std::vector<std::string> tensor_names(const interp::Snapshot& shot);
 
-/// A combo box of all tensors, preset to the selection; changes the selection. Returns what is
-/// shown.
+/// A combo box of all tensors and a box "follow": while it is on, the selection is the tensor of
+/// the collective at hand, else the newest write of the focus rank. Choosing a tensor anywhere
+/// turns it off. Returns what is shown.
 TensorView pick_tensor(Frame& frame, const std::string& widget);
 
 /// `f32 [10, 7]  <@m, [{x}, {}]>  S(0)@x`

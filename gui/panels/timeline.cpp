@@ -1,408 +1,446 @@
 // Rank x host/compute/communication lanes over time, from the log's level-of-detail pyramid.
 #include <fmt/core.h>
+#include <imgui.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include "gui/panels/log_fetch.h"
 #include "gui/panels/panels.h"
-#include "gui/panels/timeline_view.h"
+#include "gui/panels/timeline_find.h"
+#include "gui/panels/timeline_notes.h"
+#include "gui/panels/timeline_paint.h"
 
 namespace hostir::gui {
 
 namespace {
 
-using interp::LogCollective;
-using interp::LogEvent;
-using interp::TimelineSlice;
+using interp::Rank;
 
-struct ViewKey {
-  TimelineView view;
-  int columns = 0;
+struct SumKey {
+  int64_t from_ns = 0;
+  int64_t to_ns = 0;
   uint64_t generation = ~uint64_t{0};
-  int first = 0;
-  int last = 0;
-  friend bool operator==(const ViewKey&, const ViewKey&) = default;
+  friend bool operator==(const SumKey&, const SumKey&) = default;
 };
-
-struct ViewData {
-  interp::LogExtent extent;
-  std::vector<interp::LogTrack> tracks;
-  std::vector<std::vector<TimelineSlice>> slices;  // by track - first
-  std::vector<std::string> names;                  // of instructions, by code
-  std::vector<EventKind> kinds;
-  std::vector<std::vector<TimelineSlice>> minimap;
-  int first = 0;
-};
-
-struct DetailKey {
+struct EventKey {
   int64_t event = -1;
-  std::optional<std::pair<interp::CommIndex, uint64_t>> collective;
   uint64_t generation = ~uint64_t{0};
-  friend bool operator==(const DetailKey&, const DetailKey&) = default;
+  friend bool operator==(const EventKey&, const EventKey&) = default;
 };
-struct Detail {
-  std::optional<LogEvent> event;
-  std::vector<LogCollective> members;
-};
-
-EventKind kind_of(const interp::LogInstruction& i) {
-  if (i.op_class == OpClass::kCommunication) {
-    if (i.mnemonic == "send" || i.mnemonic == "recv" || i.mnemonic == "permute")
-      return EventKind::kPointToPoint;
-    return i.mnemonic.find("reduce") != std::string::npos ? EventKind::kReduce : EventKind::kGather;
-  }
-  if (i.mnemonic == "launch") return EventKind::kCompute;
-  if (i.mnemonic == "alloc" || i.mnemonic == "free") return EventKind::kMemory;
-  return i.mnemonic == "wait" ? EventKind::kWait : EventKind::kHost;
-}
-
-Expected<ViewData> fetch_view(const interp::LogView& log, const ViewKey& key) {
-  ViewData data;
-  data.extent = log.extent();
-  data.tracks = log.tracks();
-  data.first = key.first;
-  for (const interp::LogInstruction& i : log.instructions()) {
-    data.names.push_back(i.kernel.empty() ? i.mnemonic : i.kernel);
-    data.kinds.push_back(kind_of(i));
-  }
-  interp::TimelineRequest request;
-  request.from_ns = static_cast<int64_t>(key.view.from_ns);
-  request.to_ns = static_cast<int64_t>(key.view.to_ns) + 1;
-  request.columns = key.columns;
-  for (int t = key.first; t < key.last && t < static_cast<int>(data.tracks.size()); ++t) {
-    request.track = static_cast<interp::TrackId>(t);
-    data.slices.push_back(log.timeline(request));
-  }
-  return data;
-}
 
 class TimelinePanel : public Panel {
  public:
   std::string_view id() const override { return "timeline"; }
   std::string_view title() const override { return "Timeline"; }
   std::string_view hint() const override {
-    return "What every stream of every rank did when. Wheel scrolls, Ctrl+wheel or W/S zooms, drag "
-           "pans, click selects; "
-           "double click on the ruler fits everything.";
+    return "What every stream of every rank did when. Wheel zooms around the pointer, Shift+wheel "
+           "scrolls, drag pans, Ctrl+drag measures a range, click selects everywhere, F frames the "
+           "selection and then everything, M writes a note.";
+  }
+
+  std::string save() const override {
+    return fmt::format("lane={}\n", static_cast<int>(lane_height_)) + notes_.save();
+  }
+  void restore(std::string_view text) override {
+    notes_.restore(text);
+    int height = 0;
+    if (!text.starts_with("lane=")) return;
+    text.remove_prefix(5);
+    if (std::from_chars(text.data(), text.data() + text.size(), height).ec == std::errc())
+      lane_height_ = static_cast<float>(std::clamp(height, 4, 60));
   }
 
   void draw(Frame& frame) override {
-    const ImVec2 at = ImGui::GetCursorScreenPos();
     const ImVec2 size = ImGui::GetContentRegionAvail();
-    if (size.x < frame.ui.px(160) || size.y < frame.ui.px(50)) return;
-    label_width_ = frame.ui.px(96);
-    lane_ = frame.ui.px(compact_ ? 10 : 17);
-    const ImVec2 lanes_at(at.x + label_width_, at.y + frame.ui.px(20));
-    const ImVec2 lanes_size(size.x - label_width_, size.y - frame.ui.px(20));
-    fetch(frame, lanes_size);
-    if (!data_) return frame.ui.empty_hint(hint());
-    if (data_->extent.event_count == 0)
-      return frame.ui.empty_hint("Nothing has run yet: F5 runs, F10 steps. " + std::string(hint()));
-    if (!fitted_) fit();
-    draw_ruler(frame, at, size);
-    draw_lanes(frame, lanes_at, lanes_size);
-    draw_detail(frame, lanes_at, lanes_size);
-    draw_playhead(frame, at, size);
-    interact(frame, at, lanes_at, lanes_size);
+    if (size.x < frame.ui.px(200) || size.y < frame.ui.px(70)) return;
+    forget_other_log(frame);
+    names_ = names_fetch_.get(frame.model, frame.model.last_opened(),
+                              [](const interp::LogView& log, std::stop_token) {
+                                return Expected<TimelineNames>(fetch_names(log));
+                              });
+    if (!names_) return frame.ui.empty_hint(hint());
+    draw_toolbar(frame);
+    lay_out(frame);
+    fetch(frame);
+    if (!lanes_data_ || lanes_data_->extent.event_count == 0) {
+      return frame.ui.empty_hint(reading_.reading ? "reading the log ..."
+                                                  : "Nothing has run yet: F5 runs, F10 steps. " +
+                                                        std::string(hint()));
+    }
+    follow();
+    paint(frame);
+    interact(frame);
   }
 
  private:
-  int track_count() const { return data_ ? static_cast<int>(data_->tracks.size()) : 0; }
-
-  void fetch(Frame& frame, ImVec2 lanes_size) {
-    ViewKey key;
-    key.view = view_;
-    key.columns = std::clamp(static_cast<int>(lanes_size.x), 16, 4000);
-    key.generation = frame.model.generation();
-    key.first = std::max(0, static_cast<int>(scroll_ / lane_));
-    key.last = key.first + static_cast<int>(lanes_size.y / lane_) + 2;
-    data_ = view_fetch_.get(frame.model, key, [key](const interp::LogView& log, std::stop_token) {
-      return fetch_view(log, key);
-    });
-    DetailKey wanted{frame.model.selection.event, frame.model.selection.collective,
-                     frame.model.generation()};
-    detail_ = detail_fetch_.get(
-        frame.model, wanted,
-        [wanted](const interp::LogView& log, std::stop_token stop) -> Expected<Detail> {
-          Detail out;
-          if (wanted.event >= 0) {
-            auto event = log.event(wanted.event);
-            if (event) out.event = *event;
-          }
-          if (wanted.collective) {
-            HOSTIR_ASSIGN_OR_RETURN(auto all, log.collectives({}, stop));
-            for (LogCollective& c : all) {
-              if (c.comm == wanted.collective->first && c.sequence == wanted.collective->second)
-                out.members.push_back(std::move(c));
-            }
-          }
-          return out;
-        });
-    const bool grew = data_ && fitted_ && data_->extent.end_ns != known_end_ns_;
-    if (grew && follow_) fit();
+  void forget_other_log(Frame& frame) {
+    if (opened_ == frame.model.last_opened()) return;
+    opened_ = frame.model.last_opened();
+    fitted_ = false;
+    range_.reset();
+    folded_.clear();
+    scroll_ = 0;
   }
 
+  // ---- what is where
+
+  void lay_out(Frame& frame) {
+    geometry_.at = ImGui::GetCursorScreenPos();
+    geometry_.size = ImGui::GetContentRegionAvail();
+    geometry_.label_width = frame.ui.px(104);
+    geometry_.minimap_height = frame.ui.px(22);
+    geometry_.ruler_height = frame.ui.px(20);
+    const float lane = frame.ui.px(lane_height_);
+    rows_ = lay_out_rows(*names_, folded_, lane, std::max(frame.ui.px(3), lane / 3));
+    const float content = rows_.empty() ? 0 : rows_.back().y + rows_.back().height;
+    const float visible = geometry_.lanes_size().y;
+    scroll_ = std::clamp(scroll_, 0.0f, std::max(0.0f, content - visible));
+    geometry_.scroll = scroll_;
+    first_ = 0;
+    while (first_ < rows_.size() && rows_[first_].y + rows_[first_].height < scroll_) ++first_;
+    last_ = first_;
+    while (last_ < rows_.size() && rows_[last_].y < scroll_ + visible) ++last_;
+    const size_t above = first_;
+    const size_t below = rows_.size() - last_;
+    if (above + below > 0)
+      frame.ui.say_hidden(
+          fmt::format("{} lanes of the timeline (Shift+wheel scrolls)", above + below));
+    if (!folded_.empty()) frame.ui.say_hidden("host lanes of folded ranks");
+  }
+
+  void fetch(Frame& frame) {
+    reading_ = frame.model.worker().log_progress();
+    generation_ = frame.model.generation() << 32;
+    // While a large log is read, the picture is asked for again a few times a second.
+    if (reading_.reading) generation_ += 1 + static_cast<uint64_t>(frame.model.now_s() * 4);
+    const int width = std::clamp(static_cast<int>(geometry_.lanes_size().x), 16, 4000);
+    TimelineKey key;
+    const double margin = view_.span_ns() / 2;
+    key.view = {view_.from_ns - margin, view_.to_ns + margin};
+    key.columns = 2 * width;
+    key.generation = generation_;
+    for (size_t i = first_; i < last_; ++i) key.tracks.push_back(rows_[i].track);
+    if (!fitted_) {  // the extent is all that is wanted
+      key.view = {0, 1};
+      key.tracks.clear();
+    }
+    lanes_data_ =
+        lanes_fetch_.get(frame.model, key, [key](const interp::LogView& log, std::stop_token stop) {
+          return fetch_lanes(log, key, stop);
+        });
+    overview_ = overview_fetch_.get(
+        frame.model, {width / 2, generation_},
+        [columns = width / 2](const interp::LogView& log, std::stop_token stop) {
+          return fetch_overview(log, columns, stop);
+        });
+    selected_ = ask_event(frame, selected_fetch_, frame.model.selection.event);
+    hovered_ = ask_event(frame, hovered_fetch_, hovered_event_);
+    if (selected_ && selected_->event.id == frame.model.selection.event &&
+        selected_->event.id != shared_event_) {
+      share(frame, *selected_);
+    }
+    if (range_) {
+      const SumKey sum{range_->first, range_->second, generation_};
+      sums_ = sums_fetch_.get(frame.model, sum, [sum](const interp::LogView& log, std::stop_token) {
+        return Expected<std::vector<interp::TimelineSum>>(log.sums(sum.from_ns, sum.to_ns));
+      });
+    }
+  }
+
+  const TimelineEvent* ask_event(Frame& frame, LogFetch<EventKey, TimelineEvent>& slot,
+                                 int64_t event) const {
+    if (event < 0) return nullptr;
+    const EventKey key{event, frame.model.generation()};
+    const TimelineEvent* answer =
+        slot.get(frame.model, key, [event](const interp::LogView& log, std::stop_token stop) {
+          return fetch_event(log, event, stop);
+        });
+    return answer && answer->event.id == event ? answer : nullptr;
+  }
+
+  // A selected event selects its rank, instruction and collective, wherever it was chosen.
+  void share(Frame& frame, const TimelineEvent& e) {
+    shared_event_ = e.event.id;
+    Selection& s = frame.model.selection;
+    s.rank = e.event.rank;
+    s.code = e.event.instruction;
+    if (e.is_collective && !e.members.empty()) {
+      s.collective = std::pair(e.members[0].comm, e.members[0].sequence);
+    }
+  }
+
+  // ---- the view
+
   void fit() {
-    const auto begin = static_cast<double>(data_->extent.begin_ns);
-    const auto end =
-        static_cast<double>(std::max(data_->extent.end_ns, data_->extent.begin_ns + 10));
-    const double margin = (end - begin) * 0.02;
+    const auto begin = static_cast<double>(lanes_data_->extent.begin_ns);
+    const auto end = static_cast<double>(
+        std::max(lanes_data_->extent.end_ns, lanes_data_->extent.begin_ns + 10));
+    const double margin = (end - begin) * 0.01;
     view_ = {begin - margin, end + margin};
-    known_end_ns_ = data_->extent.end_ns;
+    known_end_ns_ = lanes_data_->extent.end_ns;
     fitted_ = true;
     follow_ = true;
   }
-
-  void draw_ruler(Frame& frame, ImVec2 at, ImVec2 size) const {
-    ImDrawList* list = ImGui::GetWindowDrawList();
-    const Palette& p = frame.ui.pal();
-    const float left = at.x + label_width_;
-    const float width = size.x - label_width_;
-    const double step = ruler_step_ns(view_.span_ns(), width, frame.ui.px(110));
-    for (double t = std::ceil(view_.from_ns / step) * step; t < view_.to_ns; t += step) {
-      const float x = view_.x(t, left, width);
-      list->AddLine(ImVec2(x, at.y + frame.ui.px(15)), ImVec2(x, at.y + size.y),
-                    with_alpha(p.border, 0.6f));
-      frame.ui.draw_text(list, ImVec2(x + 3, at.y), p.text_dim, format_time(t, step),
-                         frame.ui.px(100), frame.ui.fonts.small);
-    }
+  void follow() {
+    if (!fitted_ || (follow_ && lanes_data_->extent.end_ns != known_end_ns_)) fit();
   }
-
-  void draw_lanes(Frame& frame, ImVec2 at, ImVec2 size) {
-    ImDrawList* list = ImGui::GetWindowDrawList();
-    const Palette& p = frame.ui.pal();
-    list->PushClipRect(ImVec2(at.x - label_width_, at.y), ImVec2(at.x + size.x, at.y + size.y),
-                       true);
-    hovered_event_ = -1;
-    const ImVec2 mouse = ImGui::GetIO().MousePos;
-    for (size_t i = 0; i < data_->slices.size(); ++i) {
-      const int track = data_->first + static_cast<int>(i);
-      const float y = at.y + static_cast<float>(track) * lane_ - scroll_;
-      if (y > at.y + size.y) break;
-      draw_label(frame, list, track, ImVec2(at.x - label_width_, y));
-      const bool row_hovered = mouse.y >= y && mouse.y < y + lane_ && mouse.x >= at.x;
-      for (const TimelineSlice& s : data_->slices[i])
-        draw_slice(frame, list, s, y, at.x, size.x, row_hovered);
-      if (data_->tracks[static_cast<size_t>(track)].stream < 0) {
-        list->AddLine(ImVec2(at.x - label_width_, y), ImVec2(at.x + size.x, y), p.border);
-      }
-    }
-    list->PopClipRect();
-    const float below = static_cast<float>(track_count()) * lane_ - scroll_ - size.y;
-    if (below > lane_) {
-      const std::string more =
-          fmt::format("{} lanes below: scroll", static_cast<int>(below / lane_));
-      frame.ui.draw_text(list, ImVec2(at.x - label_width_ + 4, at.y + size.y - frame.ui.px(14)),
-                         p.state(StateKind::kWaiting), more, label_width_, frame.ui.fonts.small);
-    }
-  }
-
-  void draw_label(Frame& frame, ImDrawList* list, int track, ImVec2 at) const {
-    const interp::LogTrack& t = data_->tracks[static_cast<size_t>(track)];
-    const Palette& p = frame.ui.pal();
-    list->AddRectFilled(at, ImVec2(at.x + frame.ui.px(4), at.y + lane_ - 1), p.rank(t.rank));
-    if (compact_ && t.stream >= 0) return;
-    const bool focus = t.rank == frame.model.snapshot()->focus;
-    frame.ui.draw_text(
-        list, ImVec2(at.x + frame.ui.px(9), at.y + (lane_ - frame.ui.fonts.small->FontSize) / 2),
-        focus ? p.text_strong : p.text_dim, fmt::format("r{} {}", t.rank, t.name),
-        label_width_ - frame.ui.px(12), frame.ui.fonts.small);
-    frame.ui.tag_rect(fmt::format("timeline/lane/r{}/{}", t.rank, t.name), at,
-                      ImVec2(at.x + label_width_, at.y + lane_));
-  }
-
-  void draw_slice(Frame& frame, ImDrawList* list, const TimelineSlice& s, float y, float left,
-                  float width, bool row_hovered) {
-    const Palette& p = frame.ui.pal();
-    const float x0 = std::max(view_.x(static_cast<double>(s.begin_ns), left, width), left - 10);
-    const float x1 = std::max(
-        std::min(view_.x(static_cast<double>(s.end_ns), left, width), left + width + 10), x0 + 1);
-    if (x1 < left || x0 > left + width) return;
-    const bool known = s.instruction < data_->kinds.size();
-    const EventKind kind = known ? data_->kinds[s.instruction] : EventKind::kHost;
-    const bool selected = s.count == 1 && s.event == frame.model.selection.event;
-    const bool linked = known && frame.model.selection.code == s.instruction;
-    ImU32 colour = p.event(kind);
-    if (s.count > 1) {
-      const double share = static_cast<double>(s.busy_ns) /
-                           std::max(1.0, static_cast<double>(s.end_ns - s.begin_ns));
-      colour =
-          mixed(p.panel, colour, static_cast<float>(std::clamp(0.35 + 0.65 * share, 0.35, 1.0)));
-    }
-    if (linked) colour = mixed(colour, p.text_strong, 0.25f);
-    const ImVec2 min(std::max(x0, left), y + 1);
-    const ImVec2 max(x1, y + lane_ - 1);
-    list->AddRectFilled(min, max, colour);
-    if (kind == EventKind::kWait && max.x - min.x > 6)
-      Ui::hatch(list, min, max, with_alpha(p.background, 0.5f), frame.ui.px(6));
-    if (selected) list->AddRect(min, max, p.text_strong, 0, 0, 2);
-    if (s.count == 1 && max.x - min.x > frame.ui.px(30) && !compact_ && known) {
-      frame.ui.draw_text(list, ImVec2(min.x + 4, y + (lane_ - frame.ui.fonts.small->FontSize) / 2),
-                         p.background, data_->names[s.instruction], max.x - min.x - 6,
-                         frame.ui.fonts.small);
-    }
-    const float mouse_x = ImGui::GetIO().MousePos.x;
-    if (row_hovered && mouse_x >= min.x - 1 && mouse_x <= max.x + 1 && mouse_x >= left) {
-      hovered_event_ = s.event;
-      hovered_slice_ = s;
-    }
-  }
-
-  // The members of the selected collective: when each arrived, joined by a line, the waits hatched.
-  void draw_detail(Frame& frame, ImVec2 at, ImVec2 size) const {
-    if (!detail_ || detail_->members.empty()) return;
-    ImDrawList* list = ImGui::GetWindowDrawList();
-    const Palette& p = frame.ui.pal();
-    list->PushClipRect(at, ImVec2(at.x + size.x, at.y + size.y), true);
-    std::optional<ImVec2> previous;
-    for (const LogCollective& c : detail_->members) {
-      const int track = track_of(c.rank);
-      if (track < 0 || c.arrival_ns == interp::kUnknownNs) continue;
-      const float y = at.y + static_cast<float>(track) * lane_ - scroll_;
-      const float x = view_.x(static_cast<double>(c.arrival_ns), at.x, size.x);
-      if (c.start_ns != interp::kUnknownNs && c.start_ns > c.arrival_ns) {
-        const float start = view_.x(static_cast<double>(c.start_ns), at.x, size.x);
-        Ui::hatch(list, ImVec2(x, y + 1), ImVec2(start, y + lane_ - 1),
-                  p.state(StateKind::kWaiting), frame.ui.px(5));
-      }
-      const ImVec2 here(x, y + lane_ / 2);
-      list->AddCircleFilled(here, frame.ui.px(3), p.playhead);
-      if (previous) list->AddLine(*previous, here, with_alpha(p.playhead, 0.8f), 1.5f);
-      previous = here;
-    }
-    list->PopClipRect();
-  }
-
-  // The communication lane of a rank: its last stream.
-  int track_of(interp::Rank rank) const {
-    int found = -1;
-    for (size_t i = 0; i < data_->tracks.size(); ++i) {
-      if (data_->tracks[i].rank == rank && data_->tracks[i].stream >= 0)
-        found = static_cast<int>(i);
-    }
-    return found;
-  }
-
-  void draw_playhead(Frame& frame, ImVec2 at, ImVec2 size) const {
-    const double now = static_cast<double>(frame.model.snapshot()->now_ns);
-    const float x = view_.x(now, at.x + label_width_, size.x - label_width_);
-    if (x < at.x + label_width_ || x > at.x + size.x) return;
-    ImDrawList* list = ImGui::GetWindowDrawList();
-    const ImU32 colour = frame.ui.pal().playhead;
-    list->AddLine(ImVec2(x, at.y + frame.ui.px(10)), ImVec2(x, at.y + size.y), colour, 1.5f);
-    list->AddTriangleFilled(ImVec2(x - 5, at.y + frame.ui.px(8)),
-                            ImVec2(x + 5, at.y + frame.ui.px(8)), ImVec2(x, at.y + frame.ui.px(16)),
-                            colour);
-  }
-
-  void interact(Frame& frame, ImVec2 at, ImVec2 lanes_at, ImVec2 lanes_size) {
-    ImGui::SetCursorScreenPos(at);
-    ImGui::InvisibleButton("lanes",
-                           ImVec2(lanes_size.x + label_width_, lanes_size.y + frame.ui.px(20)));
-    frame.ui.tag("timeline");
-    ImGuiIO& io = ImGui::GetIO();
-    const auto whole_from = static_cast<double>(data_->extent.begin_ns);
-    const auto whole_to = static_cast<double>(data_->extent.end_ns);
-    if (ImGui::IsItemActive() && ImGui::IsMouseDragging(0, 3)) {
-      view_.pan(-static_cast<double>(io.MouseDelta.x) / static_cast<double>(lanes_size.x) *
-                view_.span_ns());
-      scroll_ -= io.MouseDelta.y;
-      dragged_ = true;
-      follow_ = false;
-    }
-    if (ImGui::IsItemHovered()) {
-      const double under = view_.t(io.MousePos.x, lanes_at.x, lanes_size.x);
-      if (io.KeyCtrl && io.MouseWheel != 0)
-        zoom(std::pow(0.8, static_cast<double>(io.MouseWheel)), under, whole_from, whole_to);
-      if (io.KeyShift && io.MouseWheel != 0) {
-        view_.pan(-static_cast<double>(io.MouseWheel) * view_.span_ns() * 0.1);
-        follow_ = false;
-      }
-      if (!io.KeyCtrl && !io.KeyShift) scroll_ -= io.MouseWheel * lane_ * 2;
-      keys(under, whole_from, whole_to);
-      if (io.MousePos.y < lanes_at.y && ImGui::IsMouseDoubleClicked(0)) fit();
-      if (hovered_event_ >= 0 && hovered_slice_) tooltip(frame);
-    }
-    const float limit = std::max(0.0f, static_cast<float>(track_count()) * lane_ - lanes_size.y);
-    scroll_ = std::clamp(scroll_, 0.0f, limit);
-    if (ImGui::IsItemDeactivated()) {
-      if (!dragged_ && hovered_event_ >= 0) click(frame);
-      dragged_ = false;
-    }
-  }
-
-  void zoom(double factor, double anchor, double from, double to) {
-    view_.zoom(factor, anchor, from, to);
+  void zoom(double factor, double anchor) {
+    view_.zoom(factor, anchor, static_cast<double>(lanes_data_->extent.begin_ns),
+               static_cast<double>(lanes_data_->extent.end_ns));
     follow_ = false;
   }
+  void show(double from, double to) {
+    const double margin = std::max(5.0, (to - from) * 0.5);
+    view_ = {from - margin, to + margin};
+    follow_ = false;
+  }
+  void frame_selection() {
+    if (range_)
+      return show(static_cast<double>(range_->first), static_cast<double>(range_->second));
+    if (!selected_ || selected_->event.end_ns() == interp::kUnknownNs) return fit();
+    const auto from = static_cast<double>(selected_->event.begin_ns());
+    const auto to = static_cast<double>(selected_->event.end_ns());
+    const TimelineView before = view_;
+    show(from, to);
+    if (before == view_) fit();  // the second time: everything
+    for (const TimelineRow& row : rows_) {
+      if (names_->tracks[row.track].stream == selected_->event.stream &&
+          row.rank == selected_->event.rank)
+        scroll_ = row.y - geometry_.lanes_size().y / 2;
+    }
+  }
 
-  void keys(double under, double from, double to) {
-    if (ImGui::GetIO().WantTextInput) return;
+  // ---- drawing
+
+  void draw_toolbar(Frame& frame) {
+    if (ImGui::SmallButton("Fit")) wants_fit_ = true;
+    frame.ui.tag("timeline/fit");
+    if (ImGui::IsItemHovered()) ImGui::SetTooltip("Everything (F twice)");
+    ImGui::SameLine();
+    if (ImGui::SmallButton("Frame")) wants_frame_ = true;
+    frame.ui.tag("timeline/frame");
+    if (ImGui::IsItemHovered()) ImGui::SetTooltip("The range or the selected event (F)");
+    ImGui::SameLine();
+    if (ImGui::SmallButton(lane_height_ > 12 ? "Low lanes" : "High lanes"))
+      lane_height_ = lane_height_ > 12 ? 9 : 17;
+    frame.ui.tag("timeline/lanes");
+    ImGui::SameLine();
+    if (ImGui::SmallButton(folded_.empty() ? "Fold ranks" : "Unfold ranks")) fold_all();
+    frame.ui.tag("timeline/fold");
+    ImGui::SameLine();
+    if (find_.draw(frame, *names_)) {
+      find_.next(frame, selected_ ? &selected_->event : nullptr,
+                 static_cast<int64_t>(view_.from_ns));
+      wants_center_ = true;
+    }
+    ImGui::SameLine();
+    std::string text = names_->virtual_time ? "virtual time" : "measured time";
+    if (!find_.text().empty()) text = find_.status();
+    if (reading_.reading && reading_.total > 0) {
+      text = fmt::format("reading the log: {:.1f} of {:.1f} million events",
+                         static_cast<double>(reading_.read) / 1e6,
+                         static_cast<double>(reading_.total) / 1e6);
+    }
+    frame.ui.text_dim(text);
+    frame.ui.tag("timeline/status", text);
+  }
+
+  void paint(Frame& frame) {
+    if (std::exchange(wants_fit_, false)) fit();
+    if (std::exchange(wants_frame_, false)) frame_selection();
+    if (wants_center_ && selected_ && selected_->event.id == frame.model.selection.event) {
+      wants_center_ = false;
+      const double middle = static_cast<double>(selected_->event.begin_ns());
+      if (middle < view_.from_ns || middle > view_.to_ns)
+        view_ = {middle - view_.span_ns() / 2, middle + view_.span_ns() / 2};
+      follow_ = false;
+    }
+    geometry_.view = view_;
+    TimelinePaint paint{frame, geometry_, *names_, ImGui::GetWindowDrawList()};
+    if (overview_) paint.minimap(*overview_);
+    paint.ruler();
+    paint.lanes(rows_, first_, last_, *lanes_data_, find_.found());
+    hovered_run_ = paint.hovered_run();
+    if (selected_) paint.collective(rows_, *selected_);
+    if (range_) paint.range(*range_);
+    paint.notes(notes_.all());
+    paint.playhead(frame.model.snapshot()->now_ns);
+    if (range_ && sums_) paint.sums(*range_, *sums_);
+  }
+
+  // ---- input
+
+  void interact(Frame& frame) {
+    const TimelineGeometry& g = geometry_;
+    ImGui::SetCursorScreenPos(g.at);
+    ImGui::InvisibleButton("lanes", g.size);
+    frame.ui.tag("timeline");
+    frame.ui.tag_rect("timeline/minimap", g.at,
+                      ImVec2(g.at.x + g.size.x, g.at.y + g.minimap_height));
+    const ImGuiIO& io = ImGui::GetIO();
+    const double under = g.view.t(io.MousePos.x, g.lanes_at().x, g.lanes_size().x);
+    const bool in_minimap = io.MousePos.y < g.at.y + g.minimap_height;
+    if (ImGui::IsItemActivated()) {
+      drag_ = in_minimap ? Drag::kMinimap : io.KeyCtrl ? Drag::kRange : Drag::kPan;
+      drag_from_ = under;
+      dragged_ = false;
+    }
+    if (ImGui::IsItemActive()) drag(io, under);
+    if (ImGui::IsItemDeactivated()) {
+      if (!dragged_ && drag_ == Drag::kPan) click(frame, io.MousePos);
+      drag_ = Drag::kNone;
+    }
+    if (ImGui::IsItemHovered()) {
+      wheel(io, under);
+      keys(frame, under);
+      if (hovered_run_) tooltip(frame);
+      const bool in_ruler = !in_minimap && io.MousePos.y < g.lanes_at().y;
+      if (in_ruler && ImGui::IsMouseDoubleClicked(0)) fit();
+    }
+    hovered_event_ = hovered_run_ ? hovered_run_->event : -1;
+    notes_.draw_popup(frame);
+  }
+
+  void drag(const ImGuiIO& io, double under) {
+    if (drag_ == Drag::kMinimap && lanes_data_->extent.end_ns > lanes_data_->extent.begin_ns) {
+      const double share = static_cast<double>((io.MousePos.x - geometry_.lanes_at().x) /
+                                               std::max(1.0f, geometry_.lanes_size().x));
+      const auto begin = static_cast<double>(lanes_data_->extent.begin_ns);
+      const double middle =
+          begin + share * (static_cast<double>(lanes_data_->extent.end_ns) - begin);
+      view_ = {middle - view_.span_ns() / 2, middle + view_.span_ns() / 2};
+      follow_ = false;
+    }
+    if (!ImGui::IsMouseDragging(0, 3)) return;
+    dragged_ = true;
+    if (drag_ == Drag::kRange) {
+      range_ = std::pair(static_cast<int64_t>(std::min(drag_from_, under)),
+                         static_cast<int64_t>(std::max(drag_from_, under)));
+    } else if (drag_ == Drag::kPan) {
+      view_.pan(-static_cast<double>(io.MouseDelta.x) /
+                static_cast<double>(geometry_.lanes_size().x) * view_.span_ns());
+      scroll_ -= io.MouseDelta.y;
+      follow_ = false;
+    }
+  }
+
+  void wheel(const ImGuiIO& io, double under) {
+    if (io.MouseWheel == 0) return;
+    if (io.KeyShift) {
+      scroll_ -= io.MouseWheel * 3 * std::max(6.0f, lane_height_);
+    } else {
+      const double fine = io.KeyCtrl ? 0.93 : 0.75;
+      zoom(std::pow(fine, static_cast<double>(io.MouseWheel)), under);
+    }
+  }
+
+  void keys(Frame& frame, double under) {
+    const ImGuiIO& io = ImGui::GetIO();
+    if (io.WantTextInput || io.KeyCtrl || io.KeyAlt) return;
     const auto pressed = [](char c) {
       return ImGui::IsKeyPressed(key_code(std::string_view(&c, 1)), true);
     };
-    if (ImGui::GetIO().KeyCtrl || ImGui::GetIO().KeyAlt) return;
-    if (pressed('W')) zoom(0.8, under, from, to);
-    if (pressed('S')) zoom(1.25, under, from, to);
+    if (pressed('W')) zoom(0.8, under);
+    if (pressed('S')) zoom(1.25, under);
     if (pressed('A')) view_.pan(-view_.span_ns() * 0.1);
     if (pressed('D')) view_.pan(view_.span_ns() * 0.1);
-    if (pressed('F')) fit();
-    if (pressed('C')) compact_ = !compact_;
+    if (pressed('A') || pressed('D')) follow_ = false;
+    if (pressed('F')) frame_selection();
+    if (pressed('C')) lane_height_ = lane_height_ > 12 ? 9 : 17;
+    if (pressed('R') && selected_ && selected_->event.end_ns() != interp::kUnknownNs)
+      range_ = std::pair(selected_->event.begin_ns(), selected_->event.end_ns());
+    if (pressed('M')) notes_.open(static_cast<int64_t>(under));
+    if (ImGui::IsKeyPressed(key_code("Esc"), false)) range_.reset();
+    if (hovered_ && pressed('G'))
+      frame.actions.command(fmt::format("goto {}", hovered_->event.decision));
+  }
+
+  void click(Frame& frame, ImVec2 mouse) {
+    if (mouse.x < geometry_.lanes_at().x) {
+      for (size_t i = first_; i < last_; ++i) {
+        const float y = geometry_.lanes_at().y + rows_[i].y - scroll_;
+        if (mouse.y < y || mouse.y >= y + rows_[i].height) continue;
+        if (mouse.x < geometry_.at.x + frame.ui.px(20)) return fold(rows_[i].rank);
+        frame.actions.command(fmt::format("rank {}", rows_[i].rank));
+        return;
+      }
+      return;
+    }
+    if (hovered_run_) frame.model.selection.event = hovered_run_->event;
+  }
+  void fold(Rank rank) {
+    if (folded_.erase(rank) == 0) folded_.insert(rank);
+  }
+  void fold_all() {
+    const bool fold = folded_.empty();
+    folded_.clear();
+    for (const interp::LogTrack& track : names_->tracks) {
+      if (fold) folded_.insert(track.rank);
+    }
   }
 
   void tooltip(Frame& frame) const {
-    const TimelineSlice& s = *hovered_slice_;
-    const std::string name =
-        s.instruction < data_->names.size() ? data_->names[s.instruction] : "?";
-    const double step = std::max(1.0, static_cast<double>(s.end_ns - s.begin_ns) / 100);
-    const std::string length = format_time(static_cast<double>(s.end_ns - s.begin_ns), step);
-    if (s.count > 1) {
-      ImGui::SetTooltip("%u events, busy %s\nthe longest is %s\nzoom in to see each", s.count,
-                        format_time(static_cast<double>(s.busy_ns), step).c_str(), name.c_str());
-    } else {
-      ImGui::SetTooltip("%s  %s\nbegins at %s\nclick: select", name.c_str(), length.c_str(),
-                        format_time(static_cast<double>(s.begin_ns), 1).c_str());
-    }
-    frame.model.hovered.event = s.event;
-    if (s.instruction < data_->names.size()) frame.model.hovered.code = s.instruction;
+    const TimelineRun& run = *hovered_run_;
+    const bool known = hovered_ && hovered_->event.id == run.event;
+    const std::string text = describe(*names_, run, known ? hovered_ : nullptr);
+    ImGui::SetTooltip("%s", text.c_str());
+    frame.ui.tag("timeline/tooltip", text);
+    frame.model.hovered.event = run.event;
+    frame.model.hovered.code = run.instruction;
   }
 
-  void click(Frame& frame) const {
-    const TimelineSlice& s = *hovered_slice_;
-    frame.model.selection.event = s.event;
-    if (s.instruction < data_->names.size()) frame.model.selection.code = s.instruction;
-    const int64_t event = s.event;
-    Model* model = &frame.model;
-    model->worker().ask_log(
-        "timeline/select",
-        [model, event](const interp::LogView& log, std::stop_token stop) -> std::function<void()> {
-          auto all = log.collectives({}, stop);
-          if (!all) return {};
-          for (const LogCollective& c : *all) {
-            if (c.event == event)
-              return [model, c] { model->selection.collective = std::pair(c.comm, c.sequence); };
-          }
-          return [model] { model->selection.collective.reset(); };
-        });
-  }
+  enum class Drag : uint8_t { kNone, kPan, kRange, kMinimap };
+  struct OverviewKey {
+    int columns = 0;
+    uint64_t generation = ~uint64_t{0};
+    friend bool operator==(const OverviewKey&, const OverviewKey&) = default;
+  };
+
+  LogFetch<uint64_t, TimelineNames> names_fetch_{"timeline/names"};
+  LogFetch<TimelineKey, TimelineLanes> lanes_fetch_{"timeline/lanes"};
+  LogFetch<OverviewKey, TimelineOverview> overview_fetch_{"timeline/overview"};
+  LogFetch<EventKey, TimelineEvent> selected_fetch_{"timeline/selected"};
+  LogFetch<EventKey, TimelineEvent> hovered_fetch_{"timeline/hovered"};
+  LogFetch<SumKey, std::vector<interp::TimelineSum>> sums_fetch_{"timeline/sums"};
+  // Answers of this frame; they live in the slots above.
+  const TimelineNames* names_ = nullptr;
+  const TimelineLanes* lanes_data_ = nullptr;
+  const TimelineOverview* overview_ = nullptr;
+  const TimelineEvent* selected_ = nullptr;
+  const TimelineEvent* hovered_ = nullptr;
+  const std::vector<interp::TimelineSum>* sums_ = nullptr;
+  interp::LogProgress reading_;
 
   TimelineView view_;
-  LogFetch<ViewKey, ViewData> view_fetch_{"timeline/view"};
-  LogFetch<DetailKey, Detail> detail_fetch_{"timeline/detail"};
-  const ViewData* data_ = nullptr;
-  const Detail* detail_ = nullptr;
+  TimelineGeometry geometry_;
+  std::vector<TimelineRow> rows_;
+  size_t first_ = 0;  // rows that are visible
+  size_t last_ = 0;
   float scroll_ = 0;
-  float lane_ = 17;
-  float label_width_ = 96;
+  float lane_height_ = 17;
+  uint64_t opened_ = 0;
+  uint64_t generation_ = 0;
   bool fitted_ = false;
   bool follow_ = true;
-  bool compact_ = false;
-  bool dragged_ = false;
   int64_t known_end_ns_ = 0;
+  std::set<Rank> folded_;
+  std::optional<std::pair<int64_t, int64_t>> range_;
+  TimelineNotes notes_;
+  TimelineFind find_;
+  bool wants_fit_ = false;
+  bool wants_frame_ = false;
+  bool wants_center_ = false;
+  Drag drag_ = Drag::kNone;
+  double drag_from_ = 0;
+  bool dragged_ = false;
   int64_t hovered_event_ = -1;
-  std::optional<TimelineSlice> hovered_slice_;
+  int64_t shared_event_ = -1;
+  std::optional<TimelineRun> hovered_run_;
 };
 
 }  // namespace

@@ -1,14 +1,21 @@
 // Contents of a tensor: the whole assembled from its shards, or what one rank holds. NaN and Inf
 // stand out, elements that changed since the last stop are marked.
 #include <fmt/core.h>
+#include <imgui.h>
+// after imgui.h, which it needs
+#include <imgui_stdlib.h>
 
 #include <algorithm>
-#include <bit>
+#include <charconv>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
+#include "gui/panels/layout_geometry.h"
 #include "gui/panels/panels.h"
 #include "gui/panels/tensor_pick.h"
+#include "gui/panels/value_ranks.h"
+#include "gui/panels/value_text.h"
 
 namespace hostir::gui {
 
@@ -28,14 +35,16 @@ class ValuesPanel : public Panel {
   std::string_view id() const override { return "values"; }
   std::string_view title() const override { return "Values"; }
   std::string_view hint() const override {
-    return "Contents of a tensor, whole or as one rank holds it. Click an element to follow its "
-           "history.";
+    return "Contents of a tensor: whole, as one rank holds it, or all ranks side by side. Click an "
+           "element to follow its history; what changed since the last stop is marked.";
   }
 
   void draw(Frame& frame) override {
     const TensorView tensor = pick_tensor(frame, "values/tensor");
     if (!tensor.valid()) return frame.ui.empty_hint(hint());
     choose(frame);
+    element_line(frame, tensor);
+    if (from_ == kSideBySide) return draw_value_ranks(frame, tensor, format_);
     const interp::ValueQuery query = make_query(frame, tensor);
     if (!query.box)
       return frame.ui.empty_hint(fmt::format("rank {} does not hold %{}", query.rank, tensor.name));
@@ -49,23 +58,87 @@ class ValuesPanel : public Panel {
   }
 
  private:
-  enum class Format { kDecimal, kBits, kScientific };
-
   void choose(Frame& frame) {
     ImGui::SameLine();
-    const char* kFrom[] = {"whole", "focus rank"};
+    const char* kFrom[] = {"whole", "focus rank", "all ranks"};
     ImGui::SetNextItemWidth(frame.ui.px(100));
-    ImGui::Combo("##from", &from_, kFrom, 2);
+    ImGui::Combo("##from", &from_, kFrom, 3);
     frame.ui.tag("values/from", kFrom[from_]);
     ImGui::SameLine();
-    const char* kFormats[] = {"decimal", "bits", "scientific"};
+    const char* kFormats[] = {"decimal", "fixed", "scientific", "hex bits"};
     int format = static_cast<int>(format_);
     ImGui::SetNextItemWidth(frame.ui.px(96));
-    if (ImGui::Combo("##format", &format, kFormats, 3)) format_ = static_cast<Format>(format);
+    if (ImGui::Combo("##format", &format, kFormats, 4)) format_ = static_cast<ValueFormat>(format);
     frame.ui.tag("values/format", kFormats[format]);
     ImGui::SameLine();
     ImGui::Checkbox("heat", &heat_);
     frame.ui.tag("values/heat", heat_ ? "on" : "off");
+  }
+
+  // `[0, 3]` goes to an element; a number beside it changes it at this stop.
+  void element_line(Frame& frame, const TensorView& tensor) {
+    std::vector<int64_t>& element = frame.model.selection.element;
+    const Extents& global = tensor.first->placement.global;
+    if (!typing_) goto_ = element.size() == global.size() ? index_to_string(element) : "";
+    ImGui::SetNextItemWidth(frame.ui.px(110));
+    if (ImGui::InputTextWithHint("##goto", "go to [0, 3]", &goto_,
+                                 ImGuiInputTextFlags_EnterReturnsTrue))
+      go_to(frame, global);
+    typing_ = ImGui::IsItemActive();
+    frame.ui.tag("values/goto", goto_);
+    if (element.size() != global.size() || !holds(Box::whole(global), element)) return;
+    ImGui::SameLine();
+    ImGui::SetNextItemWidth(frame.ui.px(110));
+    if (ImGui::InputTextWithHint("##set", "new value", &new_value_,
+                                 ImGuiInputTextFlags_EnterReturnsTrue) &&
+        !new_value_.empty()) {
+      frame.actions.command(
+          fmt::format("set %{}{} = {}", tensor.name, index_to_string(element), new_value_));
+      new_value_.clear();
+    }
+    frame.ui.tag("values/set", new_value_);
+    if (ImGui::IsItemHovered())
+      ImGui::SetTooltip("changes the element on every rank that holds it, from this stop on");
+    ImGui::SameLine();
+    if (ImGui::SmallButton("break on write"))
+      frame.actions.command(fmt::format("watch %{}", tensor.name));
+    frame.ui.tag("values/watch");
+    if (!typing_ && ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows) &&
+        !ImGui::IsAnyItemActive())
+      nudge(global, element);
+  }
+
+  void go_to(Frame& frame, const Extents& global) {
+    std::vector<int64_t> index;
+    for (const char *at = goto_.data(), *end = at + goto_.size(); at < end;) {
+      int64_t number = 0;
+      const auto [next, error] = std::from_chars(at, end, number);
+      at = error == std::errc{} ? next : at + 1;
+      if (error == std::errc{}) index.push_back(number);
+    }
+    if (index.size() == global.size() && holds(Box::whole(global), index)) {
+      frame.model.selection.element = index;
+      scroll_ = true;
+    } else {
+      frame.model.add_message(Message::Kind::kWarning,
+                              fmt::format("{} is no element: {} numbers below the sizes are needed",
+                                          goto_, global.size()));
+    }
+  }
+
+  // Arrow keys move the selected element.
+  void nudge(const Extents& global, std::vector<int64_t>& element) {
+    const auto move = [&](ImGuiKey key, size_t from_end, int64_t by) {
+      if (global.size() < from_end || !ImGui::IsKeyPressed(ImGui::GetKeyIndex(key))) return;
+      const size_t d = global.size() - from_end;
+      element[d] = std::clamp(element[d] + by, int64_t{0}, std::max<int64_t>(0, global[d] - 1));
+      scroll_ = true;
+    };
+    if (ImGui::GetIO().KeyAlt || ImGui::GetIO().KeyCtrl) return;
+    move(ImGuiKey_LeftArrow, 1, -1);
+    move(ImGuiKey_RightArrow, 1, 1);
+    move(ImGuiKey_UpArrow, 2, -1);
+    move(ImGuiKey_DownArrow, 2, 1);
   }
 
   // A window of the tensor around the selected element: large tensors are never read whole.
@@ -171,20 +244,6 @@ class ValuesPanel : public Panel {
     return s;
   }
 
-  std::string text_of(const Tensor& tensor, int64_t i) const {
-    if (format_ == Format::kBits) {
-      uint64_t bits = 0;
-      std::memcpy(&bits, tensor.data.data() + i * size_bytes(tensor.dtype),
-                  static_cast<size_t>(size_bytes(tensor.dtype)));
-      return fmt::format("{:0{}x}", bits, size_bytes(tensor.dtype) * 2);
-    }
-    if (!is_float(tensor.dtype)) return std::to_string(tensor.get_int(i));
-    const double v = tensor.get_double(i);
-    if (std::isnan(v)) return "NaN";
-    if (std::isinf(v)) return v > 0 ? "Inf" : "-Inf";
-    return format_ == Format::kScientific ? fmt::format("{:.4e}", v) : fmt::format("{:.6g}", v);
-  }
-
   void draw_table(Frame& frame, const interp::ValueReading& r, const interp::ValueReading* before) {
     const size_t rank = r.box.lo.size();
     const int64_t columns = rank > 0 ? r.box.hi[rank - 1] - r.box.lo[rank - 1] : 1;
@@ -238,7 +297,7 @@ class ValuesPanel : public Panel {
       if (!ImGui::TableNextColumn()) continue;
       const int64_t i = row * columns + c;
       const double v = r.tensor.get_double(i);
-      const std::string text = text_of(r.tensor, i);
+      const std::string text = value_text(r.tensor, i, format_);
       const auto bytes = static_cast<size_t>(size_bytes(r.tensor.dtype));
       const bool changed =
           comparable &&
@@ -257,16 +316,31 @@ class ValuesPanel : public Panel {
       ImGui::PushStyleColor(ImGuiCol_Text, colour);
       if (ImGui::Selectable(text.c_str(), selected)) frame.model.selection.element = index;
       ImGui::PopStyleColor();
+      if (selected && std::exchange(scroll_, false)) ImGui::SetScrollHereY(0.5f);
+      if (changed) mark_changed(p, frame.ui.px(4));
       if (row < 4 && c < 8) frame.ui.tag(fmt::format("values/{}", i), text);
       if (ImGui::IsItemHovered()) frame.model.hovered.element = index;
       ImGui::PopID();
     }
   }
 
+  // A corner beside the colour: changed since the last stop.
+  static void mark_changed(const Palette& p, float size) {
+    const ImVec2 max = ImGui::GetItemRectMax();
+    const float y = ImGui::GetItemRectMin().y;
+    ImGui::GetWindowDrawList()->AddTriangleFilled(ImVec2(max.x - size, y), ImVec2(max.x, y),
+                                                  ImVec2(max.x, y + size), p.changed);
+  }
+
   static constexpr int64_t kMaxColumns = 60;
   static constexpr int64_t kMaxRows = 512;
+  static constexpr int kSideBySide = 2;
   int from_ = 0;
-  Format format_ = Format::kDecimal;
+  ValueFormat format_ = ValueFormat::kDecimal;
+  std::string goto_;
+  std::string new_value_;
+  bool typing_ = false;
+  bool scroll_ = false;
   bool heat_ = true;
   Statistics stats_;
   const void* stats_of_ = nullptr;

@@ -71,6 +71,7 @@ class WaitsPanel : public Panel {
     };
     for (const interp::RankWait& e : waits.edges) {
       const bool in_cycle = is_cycle_edge(waits, e);
+      edge_label(frame, shot, e, place(e.from), place(e.to));
       draw_edge(list, place(e.from), place(e.to), node,
                 in_cycle ? p.state(StateKind::kMismatch) : p.text_dim,
                 frame.ui.px(in_cycle ? 3.0f : 1.4f));
@@ -95,9 +96,41 @@ class WaitsPanel : public Panel {
         frame.model.selection.code = shot.rank(r).code;
       }
       frame.ui.tag(fmt::format("waits/node/{}", r), label);
-      if (ImGui::IsItemHovered()) tooltip(waits, r, culprit);
+      if (ImGui::IsItemHovered()) {
+        frame.model.hovered.rank = r;
+        tooltip(waits, r, culprit);
+      }
       ImGui::PopID();
     }
+  }
+
+  // What the edge is about, at its middle; a click goes to the instruction that waits.
+  static void edge_label(Frame& frame, const interp::Snapshot& shot, const interp::RankWait& e,
+                         ImVec2 a, ImVec2 b) {
+    if (shot.waits->edges.size() > kMaxLabels) return;
+    ImFont* font = frame.ui.fonts.small;
+    const std::string text = fmt::format("{}", e.on);
+    const float width = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, text.c_str()).x;
+    const float left = ImGui::GetWindowPos().x;
+    const float right = left + ImGui::GetWindowWidth();
+    const float x = std::clamp((a.x + b.x) / 2 + frame.ui.px(12), left + 2,
+                               std::max(left + 2, right - width - frame.ui.px(4)));
+    // The two directions of a cycle have their labels above each other.
+    const float y = (a.y + b.y) / 2 + (e.from < e.to ? -font->FontSize - 2 : 2);
+    ImGui::SetCursorScreenPos(ImVec2(x, y));
+    ImGui::PushID(e.from * 4096 + e.to);
+    if (ImGui::InvisibleButton("edge", ImVec2(width, font->FontSize))) {
+      frame.actions.command(fmt::format("rank {}", e.from));
+      frame.model.selection.code = shot.rank(e.from).code;
+    }
+    ImGui::PopID();
+    const bool hovered = ImGui::IsItemHovered();
+    frame.ui.tag(fmt::format("waits/edge/{}/{}", e.from, e.to), text);
+    frame.ui.draw_text(ImGui::GetWindowDrawList(), ImVec2(x, y),
+                       hovered ? frame.ui.pal().link : frame.ui.pal().text, text, width + 4, font);
+    if (!hovered) return;
+    frame.model.hovered.rank = e.from;
+    ImGui::SetTooltip("%s\nwaits for %s\nclick: go there", e.from_text.c_str(), e.to_text.c_str());
   }
 
   static void tooltip(const interp::WaitsSnapshot& waits, interp::Rank r, bool culprit) {
@@ -168,6 +201,7 @@ class WaitsPanel : public Panel {
   }
 
   static constexpr size_t kMaxNodes = 40;
+  static constexpr size_t kMaxLabels = 12;
 };
 
 }  // namespace

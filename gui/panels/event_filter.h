@@ -1,0 +1,37 @@
+// The filter language of the events panel.
+//
+// A filter is words that must all hold; `-` before a word turns it around:
+//   rank=0,2..5  op=all_reduce,launch  stream=comm  at=@f#9  class=comm
+//   time>1us  time<2ms  bytes>=1M  wait>10us  dur>5us  id>=1000
+//   text without `=`, `<` or `>`: a part of the instruction as printed
+// What the log can search by itself goes into an `EventFilter`, the rest is checked row by row.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "interp/session/log_view.h"
+
+namespace hostir::gui {
+
+struct EventQuery {
+  interp::EventFilter filter;
+  std::vector<std::function<bool(const interp::LogEvent&)>> conditions;
+
+  bool all() const;  // nothing is asked for: every event
+  bool holds(const interp::LogEvent& event) const;
+};
+
+/// Errors (kUsage) name the word and what may stand there.
+Expected<EventQuery> parse_event_filter(std::string_view text, const interp::LogView& log);
+
+/// For the help of the panel: one example per kind of word, with what it means.
+struct EventFilterHelp {
+  const char* example;
+  const char* meaning;
+};
+const std::vector<EventFilterHelp>& event_filter_help();
+
+}  // namespace hostir::gui

@@ -1,0 +1,24 @@
+// The value that an instruction last wrote, in a few words beside its line: `%y = 0.12 .. 3.4`.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "gui/panel.h"
+
+namespace hostir::gui {
+
+class InlineValues {
+ public:
+  /// What the focus rank holds of the buffer that this instruction wrote last; empty where it wrote
+  /// none, or somebody else has written since. Large tensors give their shape only.
+  std::string text(Frame& frame, interp::CodeIndex code);
+
+ private:
+  void index(const Frame& frame);
+
+  uint64_t generation_ = ~uint64_t{0};
+  std::map<std::string, const interp::AllocationSnapshot*> by_writer_;  // address -> allocation
+};
+
+}  // namespace hostir::gui

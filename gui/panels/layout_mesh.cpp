@@ -1,0 +1,166 @@
+#include "gui/panels/layout_mesh.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace hostir::gui {
+
+namespace {
+
+// Sizes of a mesh drawn as cards of rows and columns.
+struct Grid {
+  int64_t across = 1;
+  int64_t down = 1;
+  int64_t cards = 1;
+  int64_t cards_per_row = 1;
+  float tile_w = 0;
+  float tile_h = 0;
+  float card_w = 0;
+  float card_h = 0;
+};
+
+Grid grid_of(const Frame& frame, const Mesh& mesh, float width) {
+  Grid g;
+  const size_t n = mesh.axes.size();
+  g.across = n > 0 ? std::max<int64_t>(1, mesh.axes[n - 1].size) : 1;
+  g.down = n > 1 ? std::max<int64_t>(1, mesh.axes[n - 2].size) : 1;
+  g.cards = std::max<int64_t>(1, mesh.size() / (g.across * g.down));
+  const float label = frame.ui.px(n > 1 ? 40 : 4);
+  const float least = label + frame.ui.px(16) * static_cast<float>(g.across);
+  g.cards_per_row =
+      std::clamp<int64_t>(static_cast<int64_t>(width / std::max(1.0f, least)), 1, g.cards);
+  // As square as the width allows.
+  const auto square = static_cast<int64_t>(std::ceil(std::sqrt(static_cast<double>(g.cards))));
+  g.cards_per_row = std::min(g.cards_per_row, std::max<int64_t>(square, 2));
+  g.card_w = width / static_cast<float>(g.cards_per_row);
+  g.tile_w = std::min((g.card_w - label) / static_cast<float>(g.across), frame.ui.px(44));
+  g.tile_h = std::min(std::max(g.tile_w, frame.ui.px(6)), frame.ui.px(28));
+  g.card_h = g.tile_h * static_cast<float>(g.down) + frame.ui.px(n > 2 ? 34 : 20);
+  return g;
+}
+
+bool is_copy(const LayoutSource& source, size_t rank) {
+  if (source.is_partial()) return false;
+  for (size_t r = 0; r < rank; ++r) {
+    if (source.boxes[r] && *source.boxes[r] == *source.boxes[rank]) return true;
+  }
+  return false;
+}
+
+std::string tile_text(const LayoutSource& source, interp::Rank rank, bool copy) {
+  const auto index = static_cast<size_t>(rank);
+  const Box* box = index < source.boxes.size() ? source.boxes[index] : nullptr;
+  if (!box) return fmt::format("rank {}: does not hold it", rank);
+  if (box->empty()) return fmt::format("rank {}: an empty shard", rank);
+  return fmt::format("rank {}: {}{}{}", rank, to_string(*box),
+                     copy ? "\na copy of what a lower rank holds" : "",
+                     source.is_partial() ? "\nan addend: the value is the reduction of all" : "");
+}
+
+void draw_tile(Frame& frame, const std::string& name, const LayoutSource& source, interp::Rank rank,
+               Area tile) {
+  const Palette& p = frame.ui.pal();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const auto index = static_cast<size_t>(rank);
+  const Box* box = index < source.boxes.size() ? source.boxes[index] : nullptr;
+  const bool empty = box && box->empty();
+  const bool filled = box && !empty;
+  const bool copy = filled && is_copy(source, index);
+  const bool lit = frame.model.was_hovered.rank == rank;
+  list->AddRectFilled(tile.min, tile.max,
+                      filled ? mixed(p.panel, p.rank(rank), lit ? 0.95f : 0.7f) : p.panel_title, 3);
+  if (copy) Ui::hatch(list, tile.min, tile.max, with_alpha(p.background, 0.35f), frame.ui.px(7));
+  if (!filled) list->AddRect(tile.min, tile.max, with_alpha(p.rank(rank), 0.7f), 3);
+  if (rank == frame.model.snapshot()->focus)
+    list->AddRect(tile.min, tile.max, p.text_strong, 3, 0, frame.ui.px(2));
+  frame.ui.draw_text(list, ImVec2(tile.min.x + 4, tile.min.y + frame.ui.px(3)),
+                     filled ? p.text_strong : p.text_dim,
+                     fmt::format("r{}{}", rank, empty ? " \u2205" : ""), tile.width() - 4,
+                     frame.ui.fonts.small);
+  ImGui::SetCursorScreenPos(tile.min);
+  ImGui::PushID(rank);
+  if (ImGui::InvisibleButton("tile",
+                             ImVec2(std::max(1.0f, tile.width()), std::max(1.0f, tile.height())))) {
+    frame.actions.command(fmt::format("rank {}", rank));
+  }
+  const std::string text = tile_text(source, rank, copy);
+  frame.ui.tag(fmt::format("{}/mesh/{}", name, rank), text);
+  if (ImGui::IsItemHovered()) {
+    frame.model.hovered.rank = rank;
+    ImGui::SetTooltip("%s\nclick: focus", text.c_str());
+  }
+  ImGui::PopID();
+}
+
+bool still_to_reduce(const LayoutSource& source, std::string_view axis) {
+  if (!source.is_partial()) return false;
+  return std::any_of(source.sharding->unreduced.begin(), source.sharding->unreduced.end(),
+                     [&](const AxisRef& a) { return a.name == axis; });
+}
+
+// `tp ->` above the columns, `dp` beside the rows; red with a sigma where still to be reduced.
+void draw_axis(Frame& frame, const LayoutSource& source, const MeshAxis& axis, ImVec2 at,
+               std::string_view arrow) {
+  const bool reduce = still_to_reduce(source, axis.name);
+  frame.ui.draw_text(ImGui::GetWindowDrawList(), at,
+                     reduce ? frame.ui.pal().state(StateKind::kMismatch) : frame.ui.pal().text_dim,
+                     fmt::format("{}{} {}", reduce ? "\u03a3 " : "", axis.name, arrow),
+                     frame.ui.px(120), frame.ui.fonts.small);
+}
+
+// Coordinates of the axes beyond the last two: `pp=1`.
+std::string card_title(const Mesh& mesh, int64_t position) {
+  std::string title;
+  for (size_t axis = 0; axis + 2 < mesh.axes.size(); ++axis) {
+    title += fmt::format("{}{}={}", title.empty() ? "" : " ", mesh.axes[axis].name,
+                         mesh.coord(position, axis));
+  }
+  return title;
+}
+
+}  // namespace
+
+float draw_mesh(Frame& frame, const std::string& name, const Mesh& mesh, const LayoutSource& source,
+                Area area) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Palette& p = frame.ui.pal();
+  std::string title = "mesh @" + mesh.name;
+  for (const MeshAxis& axis : mesh.axes) title += fmt::format("  {}={}", axis.name, axis.size);
+  frame.ui.draw_text(list, area.min, p.text_dim, title, area.width());
+  const Grid g = grid_of(frame, mesh, area.width());
+  const size_t n = mesh.axes.size();
+  if (g.tile_w < 3) return area.min.y + frame.ui.px(20);
+  const float top = area.min.y + frame.ui.px(22);
+  const float label = frame.ui.px(n > 1 ? 36 : 0);
+  float bottom = top;
+  for (int64_t position = 0; position < mesh.size(); ++position) {
+    const int64_t card = position / (g.across * g.down);
+    const int64_t row = position / g.across % g.down;
+    const int64_t column = position % g.across;
+    const ImVec2 corner(area.min.x + static_cast<float>(card % g.cards_per_row) * g.card_w,
+                        top + static_cast<float>(card / g.cards_per_row) * g.card_h);
+    if (corner.y + g.tile_h > area.max.y) {
+      frame.ui.say_hidden(fmt::format("mesh tiles of {} ranks", mesh.size() - position));
+      break;
+    }
+    const float head = frame.ui.px(n > 2 ? 28 : 14);
+    if (row == 0 && column == 0) {
+      if (n > 2) frame.ui.draw_text(list, corner, p.text, card_title(mesh, position), g.card_w);
+      const float y = corner.y + head - frame.ui.px(14);
+      if (n > 0) draw_axis(frame, source, mesh.axes[n - 1], ImVec2(corner.x + label, y), "\u2192");
+      if (n > 1)
+        draw_axis(frame, source, mesh.axes[n - 2], ImVec2(corner.x, corner.y + head), "\u2193");
+    }
+    const float x = corner.x + label + static_cast<float>(column) * g.tile_w;
+    const float y = corner.y + head + static_cast<float>(row) * g.tile_h;
+    const float gap = std::min(3.0f, g.tile_w * 0.15f);
+    draw_tile(frame, name, source, static_cast<interp::Rank>(mesh.rank_at(position)),
+              Area{ImVec2(x, y), ImVec2(x + g.tile_w - gap, y + g.tile_h - gap)});
+    bottom = std::max(bottom, y + g.tile_h);
+  }
+  return bottom + frame.ui.px(6);
+}
+
+}  // namespace hostir::gui

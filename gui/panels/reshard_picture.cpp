@@ -1,0 +1,212 @@
+#include "gui/panels/reshard_picture.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+
+namespace hostir::gui {
+
+std::optional<interp::CodeIndex> current_collective(const Model& model) {
+  const interp::Snapshot& shot = *model.snapshot();
+  const interp::Code& code = *shot.program->code;
+  if (model.selection.code && is_communication(code, *model.selection.code))
+    return model.selection.code;
+  const interp::RankSnapshot& rank = shot.rank(shot.focus);
+  if (rank.status != interp::RankStatus::kDone && is_communication(code, rank.code))
+    return rank.code;
+  for (const interp::StreamSnapshot& stream : rank.streams) {
+    for (const interp::TaskSnapshot& task : stream.tasks) {
+      if (is_communication(code, task.code)) return task.code;
+    }
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+// Where the ribbons of one member leave or arrive: from top to bottom in order of the other side.
+struct Node {
+  interp::Rank rank = 0;
+  int64_t bytes = 0;
+  float y0 = 0;
+  float y1 = 0;
+  float used = 0;  // pixels already taken by ribbons
+};
+
+struct Columns {
+  std::map<interp::Rank, Node> left;
+  std::map<interp::Rank, Node> right;
+};
+
+Columns columns_of(const Frame& frame, const Reshard& r, float top, float height) {
+  Columns c;
+  for (const interp::Rank rank : r.members) {
+    c.left[rank].rank = rank;
+    c.right[rank].rank = rank;
+  }
+  for (const Transfer& t : r.transfers) {
+    c.left[t.from].bytes += t.bytes;
+    c.right[t.to].bytes += t.bytes;
+  }
+  const auto n = static_cast<float>(r.members.size());
+  const float gap = std::min(frame.ui.px(10), height / n * 0.25f);
+  const float each = (height - gap * (n - 1)) / n;
+  float y = top;
+  for (const interp::Rank rank : r.members) {
+    for (auto* side : {&c.left, &c.right}) {
+      (*side)[rank].y0 = y;
+      (*side)[rank].y1 = y + each;
+    }
+    y += each + gap;
+  }
+  return c;
+}
+
+void draw_nodes(Frame& frame, const std::map<interp::Rank, Node>& nodes, float x, float width,
+                std::string_view verb) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Palette& p = frame.ui.pal();
+  for (const auto& [rank, node] : nodes) {
+    const bool lit = frame.model.was_hovered.rank == rank;
+    const ImU32 colour = node.bytes > 0 ? p.rank(rank) : p.panel_title;
+    list->AddRectFilled(ImVec2(x, node.y0), ImVec2(x + width, node.y1),
+                        mixed(p.panel, colour, lit ? 1.0f : 0.85f), 2);
+    frame.ui.draw_text(
+        list, ImVec2(x + frame.ui.px(3), (node.y0 + node.y1 - frame.ui.fonts.small->FontSize) / 2),
+        node.bytes > 0 ? p.background : p.text_dim, fmt::format("r{}", rank), width,
+        frame.ui.fonts.small);
+    if (ImGui::IsMouseHoveringRect(ImVec2(x, node.y0), ImVec2(x + width, node.y1))) {
+      frame.model.hovered.rank = rank;
+      ImGui::SetTooltip("rank %d %s %lld bytes in this picture", rank, std::string(verb).c_str(),
+                        static_cast<long long>(node.bytes));
+    }
+  }
+}
+
+// A ribbon between two vertical stretches; what stays on its rank is drawn faintly.
+void draw_ribbon(Frame& frame, const Transfer& t, ImVec2 a, float a_height, ImVec2 b,
+                 float b_height, bool folded) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Palette& p = frame.ui.pal();
+  const interp::Rank lit = frame.model.was_hovered.rank.value_or(interp::kNoRank);
+  const bool stays = t.from == t.to;
+  float alpha = stays ? 0.20f : 0.50f;
+  if (lit == t.from || lit == t.to) alpha += 0.3f;
+  if (lit != interp::kNoRank && lit != t.from && lit != t.to) alpha *= 0.4f;
+  const ImU32 colour = with_alpha(p.rank(t.from), alpha);
+  constexpr int kSteps = 18;
+  const auto at = [&](float u, float y0, float y1) {
+    const float s = u * u * (3 - 2 * u);
+    return y0 + (y1 - y0) * s;
+  };
+  for (int i = 0; i < kSteps; ++i) {
+    const float u = static_cast<float>(i) / kSteps;
+    const float v = static_cast<float>(i + 1) / kSteps;
+    const float x0 = a.x + (b.x - a.x) * u;
+    const float x1 = a.x + (b.x - a.x) * v;
+    list->AddQuadFilled(ImVec2(x0, at(u, a.y, b.y)), ImVec2(x1, at(v, a.y, b.y)),
+                        ImVec2(x1, at(v, a.y + a_height, b.y + b_height)),
+                        ImVec2(x0, at(u, a.y + a_height, b.y + b_height)), colour);
+  }
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  const float u = (mouse.x - a.x) / std::max(1.0f, b.x - a.x);
+  if (u < 0.05f || u > 0.95f || !ImGui::IsWindowHovered()) return;
+  const float top = at(u, a.y, b.y);
+  if (mouse.y < top || mouse.y > top + a_height + (b_height - a_height) * u) return;
+  ImGui::SetTooltip("%s %s: %s, %lld bytes%s",
+                    stays ? fmt::format("stays on r{}", t.from).c_str()
+                          : fmt::format("r{} to r{}", t.from, t.to).c_str(),
+                    folded ? "(an addend)" : "", to_string(t.box).c_str(),
+                    static_cast<long long>(t.bytes), stays ? ", not moved" : "");
+}
+
+void draw_ribbons(Frame& frame, const Reshard& r, Columns& c, float x0, float x1) {
+  for (const Transfer& t : r.transfers) {
+    Node& from = c.left[t.from];
+    Node& to = c.right[t.to];
+    const float h0 = (from.y1 - from.y0) * static_cast<float>(t.bytes) /
+                     static_cast<float>(std::max<int64_t>(1, from.bytes));
+    const float h1 = (to.y1 - to.y0) * static_cast<float>(t.bytes) /
+                     static_cast<float>(std::max<int64_t>(1, to.bytes));
+    draw_ribbon(frame, t, ImVec2(x0, from.y0 + from.used), h0, ImVec2(x1, to.y0 + to.used), h1,
+                !r.reduces.empty());
+    from.used += h0;
+    to.used += h1;
+  }
+}
+
+void draw_side(Frame& frame, const Reshard& r, const ReshardSide& side, const std::string& name,
+               std::string_view title, Area area) {
+  const Palette& p = frame.ui.pal();
+  std::string text = fmt::format("{}  %{}", title, side.name.empty() ? "none" : side.name);
+  frame.ui.draw_text(ImGui::GetWindowDrawList(), area.min, p.text, text, area.width());
+  const std::string layout = side.sharding ? side.sharding->to_pytorch() : "no layout written";
+  frame.ui.draw_text(ImGui::GetWindowDrawList(),
+                     ImVec2(area.min.x, area.min.y + ImGui::GetTextLineHeight()), p.text_dim,
+                     layout, area.width(), frame.ui.fonts.small);
+  const LayoutSource source = layout_of(side, r, *frame.model.snapshot()->program->code);
+  const std::vector<Shard> shards = shards_of(source);
+  if (shards.empty()) return;
+  PictureStyle style;
+  style.most_cell = 30;
+  style.captions = false;
+  draw_layout(frame, name, source, shards, best_plane(source.global, shards),
+              Area{ImVec2(area.min.x, area.min.y + frame.ui.px(30)), area.max}, style);
+}
+
+std::string headline(const Reshard& r) {
+  std::string members;
+  for (size_t i = 0; i < r.members.size() && i < 8; ++i)
+    members += fmt::format("{}r{}", i ? " " : "", r.members[i]);
+  if (r.members.size() > 8) members += fmt::format(" +{}", r.members.size() - 8);
+  std::string text =
+      fmt::format("{}{}{} among {}", r.kind, r.reduces.empty() ? "" : " ", r.reduces, members);
+  if (r.groups > 1) text += fmt::format("  (group {} of {})", r.group + 1, r.groups);
+  return text + ":  " + r.sentence;
+}
+
+}  // namespace
+
+void draw_reshard(Frame& frame, const Reshard& r) {
+  constexpr size_t kMaxMembers = 32;
+  const std::string head = headline(r);
+  ImGui::PushTextWrapPos(0);
+  ImGui::TextUnformatted(head.c_str());
+  frame.ui.tag("reshard/sentence", head);
+  if (!r.problem.empty()) {
+    frame.ui.text_dim(r.problem);
+    frame.ui.tag("reshard/problem", r.problem);
+  }
+  ImGui::PopTextWrapPos();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImVec2 size = ImGui::GetContentRegionAvail();
+  if (size.x < frame.ui.px(220) || size.y < frame.ui.px(70)) return;
+  const float side = size.x * 0.33f;
+  const float node = frame.ui.px(26);
+  draw_side(frame, r, r.before, "reshard/before",
+            "before:", Area{at, ImVec2(at.x + side, at.y + size.y)});
+  draw_side(frame, r, r.after, "reshard/after", "after:",
+            Area{ImVec2(at.x + size.x - side + frame.ui.px(8), at.y),
+                 ImVec2(at.x + size.x, at.y + size.y)});
+  const float x0 = at.x + side + frame.ui.px(6);
+  const float x1 = at.x + size.x - side - node - frame.ui.px(6);
+  if (r.members.size() > kMaxMembers) {
+    ImGui::SetCursorScreenPos(ImVec2(x0, at.y));
+    frame.ui.text_dim(fmt::format("{} members:\nribbons are not drawn", r.members.size()));
+    return;
+  }
+  const float top = at.y + frame.ui.px(18);
+  Columns c = columns_of(frame, r, top, size.y - frame.ui.px(42));
+  draw_nodes(frame, c.left, x0, node, "gives");
+  draw_nodes(frame, c.right, x1, node, "gets");
+  draw_ribbons(frame, r, c, x0 + node, x1);
+  const std::string moved = fmt::format("{} bytes between ranks", r.moved_bytes);
+  frame.ui.draw_text(ImGui::GetWindowDrawList(), ImVec2(x0, at.y), frame.ui.pal().text_dim, moved,
+                     x1 + node - x0, frame.ui.fonts.small);
+  frame.ui.tag_rect("reshard/bytes", ImVec2(x0, at.y), ImVec2(x1, at.y + 14), moved);
+  ImGui::SetCursorScreenPos(at);
+  ImGui::Dummy(size);
+}
+
+}  // namespace hostir::gui

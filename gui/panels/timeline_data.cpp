@@ -1,0 +1,229 @@
+#include "gui/panels/timeline_data.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace hostir::gui {
+
+using interp::TimelineSlice;
+
+namespace {
+
+EventKind kind_of(const interp::LogInstruction& i) {
+  if (i.op_class == OpClass::kCommunication) {
+    if (i.mnemonic == "send" || i.mnemonic == "recv" || i.mnemonic == "permute")
+      return EventKind::kPointToPoint;
+    return i.mnemonic.find("reduce") != std::string::npos ? EventKind::kReduce : EventKind::kGather;
+  }
+  if (i.mnemonic == "launch") return EventKind::kCompute;
+  if (i.mnemonic == "alloc" || i.mnemonic == "free") return EventKind::kMemory;
+  return i.mnemonic == "wait" ? EventKind::kWait : EventKind::kHost;
+}
+
+bool joins(const TimelineRun& last, const TimelineRun& next, int64_t column_ns) {
+  constexpr int64_t kThinColumns = 4;  // wider ones keep their own edges
+  return last.kind == next.kind && last.share == next.share &&
+         next.end_ns - next.begin_ns < kThinColumns * column_ns &&
+         next.begin_ns - last.end_ns < column_ns &&
+         (last.count > 1 || next.count > 1 ||
+          last.end_ns - last.begin_ns < kThinColumns * column_ns);
+}
+
+std::vector<TimelineRun> runs_of(const std::vector<TimelineSlice>& slices,
+                                 const std::vector<EventKind>& kinds, int64_t column_ns) {
+  std::vector<TimelineRun> out;
+  for (const TimelineSlice& s : slices) {
+    TimelineRun run{s.begin_ns,
+                    s.end_ns,
+                    s.event,
+                    s.instruction,
+                    s.count,
+                    s.busy_ns,
+                    s.instruction < kinds.size() ? kinds[s.instruction] : EventKind::kHost,
+                    4};
+    if (s.count > 1) {
+      const double share = static_cast<double>(s.busy_ns) /
+                           std::max(1.0, static_cast<double>(s.end_ns - s.begin_ns));
+      run.share = static_cast<uint8_t>(std::clamp(std::lround(share * 4), 1L, 4L));
+    }
+    if (!out.empty() && joins(out.back(), run, column_ns)) {
+      TimelineRun& last = out.back();
+      last.end_ns = std::max(last.end_ns, run.end_ns);
+      last.count += run.count;
+      last.busy_ns += run.busy_ns;
+    } else {
+      out.push_back(run);
+    }
+  }
+  return out;
+}
+
+std::vector<EventKind> kinds_of(const interp::LogView& log) {
+  std::vector<EventKind> kinds;
+  for (const interp::LogInstruction& i : log.instructions()) kinds.push_back(kind_of(i));
+  return kinds;
+}
+
+tl::unexpected<Error> cancelled() {
+  return fail(ErrorKind::kRuntime, "log_cancelled", "cancelled");
+}
+
+}  // namespace
+
+TimelineNames fetch_names(const interp::LogView& log) {
+  TimelineNames names;
+  names.tracks = log.tracks();
+  names.virtual_time = log.run().virtual_time;
+  names.rank_count = static_cast<int32_t>(log.run().rank_count);
+  names.kinds = kinds_of(log);
+  for (const interp::LogInstruction& i : log.instructions()) {
+    names.names.push_back(i.kernel.empty() ? i.mnemonic : i.kernel);
+    names.texts.push_back(i.text.empty() ? i.mnemonic : i.text);
+  }
+  return names;
+}
+
+Expected<TimelineLanes> fetch_lanes(const interp::LogView& log, const TimelineKey& key,
+                                    const std::stop_token& stop) {
+  TimelineLanes out;
+  out.key = key;
+  out.extent = log.extent();
+  const std::vector<EventKind> kinds = kinds_of(log);
+  interp::TimelineRequest request;
+  request.from_ns = static_cast<int64_t>(key.view.from_ns);
+  request.to_ns = static_cast<int64_t>(key.view.to_ns) + 1;
+  // Where joining does not help (every column differs), fewer columns keep the frame cheap.
+  for (request.columns = key.columns; request.columns > 8; request.columns /= 2) {
+    size_t count = 0;
+    out.runs.clear();
+    const int64_t column_ns =
+        std::max<int64_t>(1, (request.to_ns - request.from_ns) / request.columns);
+    for (const interp::TrackId track : key.tracks) {
+      if (stop.stop_requested()) return cancelled();
+      request.track = track;
+      out.runs.push_back(runs_of(log.timeline(request), kinds, column_ns));
+      count += out.runs.back().size();
+    }
+    // The margins are not drawn.
+    if (count <= 2 * kMaxRuns) break;
+  }
+  return out;
+}
+
+Expected<TimelineOverview> fetch_overview(const interp::LogView& log, int columns,
+                                          const std::stop_token& stop) {
+  constexpr size_t kMaxTracks = 200;  // of many ranks some stand for all
+  TimelineOverview out;
+  out.extent = log.extent();
+  const auto width = static_cast<size_t>(std::max(columns, 1));
+  out.compute.assign(width, 0);
+  out.communication.assign(width, 0);
+  const std::vector<EventKind> kinds = kinds_of(log);
+  const double span = std::max(1.0, static_cast<double>(out.extent.end_ns - out.extent.begin_ns));
+  const size_t step = std::max<size_t>(1, log.tracks().size() / kMaxTracks);
+  interp::TimelineRequest request{0, out.extent.begin_ns, out.extent.end_ns + 1, columns};
+  int32_t ranks = 0;
+  for (size_t t = 0; t < log.tracks().size(); t += step) {
+    if (stop.stop_requested()) return cancelled();
+    if (log.tracks()[t].stream < 0) {
+      ++ranks;
+      continue;
+    }
+    request.track = static_cast<interp::TrackId>(t);
+    for (const TimelineSlice& s : log.timeline(request)) {
+      const bool computes =
+          s.instruction < kinds.size() && (kinds[s.instruction] == EventKind::kCompute ||
+                                           kinds[s.instruction] == EventKind::kMemory);
+      std::vector<float>& row = computes ? out.compute : out.communication;
+      const double at = static_cast<double>(s.begin_ns - out.extent.begin_ns) / span;
+      const double to = static_cast<double>(s.end_ns - out.extent.begin_ns) / span;
+      const auto first = std::min(width - 1, static_cast<size_t>(at * static_cast<double>(width)));
+      const auto last = std::min(width - 1, static_cast<size_t>(to * static_cast<double>(width)));
+      const double share = static_cast<double>(s.busy_ns) /
+                           std::max(1.0, static_cast<double>(s.end_ns - s.begin_ns));
+      for (size_t c = first; c <= last; ++c) row[c] += static_cast<float>(share);
+    }
+  }
+  for (std::vector<float>* row : {&out.compute, &out.communication}) {
+    for (float& v : *row) v = std::min(1.0f, v / static_cast<float>(std::max(ranks, 1)));
+  }
+  return out;
+}
+
+Expected<TimelineEvent> fetch_event(const interp::LogView& log, int64_t id,
+                                    const std::stop_token& stop) {
+  TimelineEvent out;
+  HOSTIR_ASSIGN_OR_RETURN(out.event, log.event(id));
+  out.loop = log.loop_path(out.event.loop_path);
+  interp::EventFilter filter;
+  filter.first_id = id;
+  filter.last_id = id;
+  HOSTIR_ASSIGN_OR_RETURN(const auto own, log.collectives(filter, stop));
+  if (own.empty()) return out;
+  out.is_collective = true;
+  filter = {};
+  filter.meeting = std::pair(own[0].comm, own[0].sequence);
+  filter.limit = 4096;
+  HOSTIR_ASSIGN_OR_RETURN(auto members, log.collectives(filter, stop));
+  for (interp::LogCollective& member : members) {
+    if (member.group == own[0].group) out.members.push_back(std::move(member));
+  }
+  std::stable_sort(out.members.begin(), out.members.end(),
+                   [](const auto& a, const auto& b) { return a.rank < b.rank; });
+  return out;
+}
+
+std::string describe(const TimelineNames& names, const TimelineRun& run,
+                     const TimelineEvent* event) {
+  std::string out = run.instruction < names.names.size() ? names.names[run.instruction] : "?";
+  const auto length = static_cast<double>(run.end_ns - run.begin_ns);
+  if (run.count > 1) {
+    out = fmt::format("{} events, busy {} of {}\nthe longest is {}; zoom in to see each", run.count,
+                      short_time(static_cast<double>(run.busy_ns)), short_time(length), out);
+  } else {
+    out += "  " + short_time(length);
+  }
+  if (event == nullptr) return out;
+  const interp::LogEvent& e = event->event;
+  if (e.instruction < names.texts.size()) out += "\n" + names.texts[e.instruction];
+  out += fmt::format("\nevent {}, decision {}{}", e.id, e.decision,
+                     event->loop.empty() ? "" : ", iteration " + event->loop);
+  if (e.bytes > 0) out += "\n" + bytes_text(e.bytes);
+  for (const interp::LogCollective& c : event->members) {
+    if (c.event != e.id) continue;
+    out += fmt::format("\n{} of {} ranks, sequence {}, {}", c.kind, c.member_count, c.sequence,
+                       bytes_text(c.bytes));
+    if (c.busbw_bytes_per_s > 0)
+      out += fmt::format(", algbw {}, busbw {}", rate_text(c.algbw_bytes_per_s),
+                         rate_text(c.busbw_bytes_per_s));
+    if (c.arrival_ns != interp::kUnknownNs && c.start_ns > c.arrival_ns)
+      out += "\nwaited for others " + short_time(static_cast<double>(c.start_ns - c.arrival_ns));
+  }
+  if (e.waited_ns > 0) out += "\nwaited " + short_time(static_cast<double>(e.waited_ns));
+  return out + "\nclick: select   G: go there   R: range";
+}
+
+std::string short_time(double ns) {
+  const double a = std::fabs(ns);
+  if (a < 1e3) return fmt::format("{:.0f} ns", ns);
+  if (a < 1e6) return fmt::format("{:.4g} us", ns / 1e3);
+  if (a < 1e9) return fmt::format("{:.4g} ms", ns / 1e6);
+  return fmt::format("{:.4g} s", ns / 1e9);
+}
+
+std::string bytes_text(int64_t bytes) {
+  const auto b = static_cast<double>(bytes);
+  if (bytes < 10240) return fmt::format("{} B", bytes);
+  if (bytes < (int64_t{10} << 20)) return fmt::format("{:.1f} KiB", b / 1024);
+  if (bytes < (int64_t{10} << 30)) return fmt::format("{:.1f} MiB", b / (1 << 20));
+  return fmt::format("{:.1f} GiB", b / (1 << 30));
+}
+
+std::string rate_text(double bytes_per_s) {
+  return bytes_per_s < 1e9 ? fmt::format("{:.1f} MB/s", bytes_per_s / 1e6)
+                           : fmt::format("{:.1f} GB/s", bytes_per_s / 1e9);
+}
+
+}  // namespace hostir::gui

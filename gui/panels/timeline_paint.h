@@ -1,0 +1,88 @@
+// Drawing of the timeline: pure functions of geometry and fetched data into a draw list.
+//
+// Nothing here asks the log or changes the model; what is under the pointer is told back. The cost
+// of a frame is bounded by `kMaxRuns` rectangles and `kMaxHatches` lines.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gui/panel.h"
+#include "gui/panels/timeline_data.h"
+#include "gui/panels/timeline_notes.h"
+
+namespace hostir::gui {
+
+struct TimelineGeometry {
+  ImVec2 at;  // of the minimap, the top
+  ImVec2 size;
+  float label_width = 0;
+  float minimap_height = 0;
+  float ruler_height = 0;
+  float scroll = 0;
+  TimelineView view;
+
+  ImVec2 lanes_at() const {
+    return ImVec2(at.x + label_width, at.y + minimap_height + ruler_height);
+  }
+  ImVec2 lanes_size() const {
+    return ImVec2(size.x - label_width, size.y - minimap_height - ruler_height);
+  }
+  float x(double t_ns) const { return view.x(t_ns, lanes_at().x, lanes_size().x); }
+};
+
+/// One lane, at `y` of the scrolled content.
+struct TimelineRow {
+  interp::TrackId track = 0;
+  interp::Rank rank = 0;
+  float y = 0;
+  float height = 0;
+  bool strip = false;  // of a folded rank
+  bool head = false;   // the first of its rank
+};
+
+/// Lanes from top to bottom. A folded rank is one lane: its streams are strips of it, its host is
+/// not shown.
+std::vector<TimelineRow> lay_out_rows(const TimelineNames& names,
+                                      const std::set<interp::Rank>& folded, float lane_height,
+                                      float strip_height);
+
+class TimelinePaint {
+ public:
+  TimelinePaint(Frame& frame, const TimelineGeometry& geometry, const TimelineNames& names,
+                ImDrawList* list)
+      : frame_(frame), g_(geometry), names_(names), list_(list) {}
+
+  void minimap(const TimelineOverview& overview) const;
+  void ruler() const;
+  void lanes(const std::vector<TimelineRow>& rows, size_t first, size_t last,
+             const TimelineLanes& data, const std::vector<interp::CodeIndex>& found);
+  /// The members of the selected collective: their waits hatched, their arrivals joined.
+  void collective(const std::vector<TimelineRow>& rows, const TimelineEvent& event);
+  void range(std::pair<int64_t, int64_t> range) const;
+  void sums(std::pair<int64_t, int64_t> range, const std::vector<interp::TimelineSum>& sums) const;
+  void notes(const std::vector<TimelineNote>& notes) const;
+  void playhead(int64_t now_ns) const;
+
+  const std::optional<TimelineRun>& hovered_run() const { return hovered_; }
+
+ private:
+  static constexpr int kMaxHatches = 1500;
+  void label(const TimelineRow& row, float y) const;
+  void run(const TimelineRun& run, const TimelineRow& row, float y, ImU32 colour);
+  ImU32 colour_of(const TimelineRun& run, const std::vector<interp::CodeIndex>& found) const;
+  void hatch(ImVec2 min, ImVec2 max, ImU32 colour);
+  ImU32 rank_colour(interp::Rank rank) const { return frame_.ui.pal().rank(rank); }
+
+  Frame& frame_;
+  const TimelineGeometry& g_;
+  const TimelineNames& names_;
+  ImDrawList* list_;
+  std::optional<TimelineRun> hovered_;
+  int hatches_ = 0;
+};
+
+}  // namespace hostir::gui

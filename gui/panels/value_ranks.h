@@ -1,0 +1,13 @@
+// All ranks side by side: one row per element, one column per rank, so that copies and addends can
+// be compared.
+#pragma once
+
+#include "gui/panel.h"
+#include "gui/panels/tensor_pick.h"
+#include "gui/panels/value_text.h"
+
+namespace hostir::gui {
+
+void draw_value_ranks(Frame& frame, const TensorView& tensor, ValueFormat format);
+
+}  // namespace hostir::gui

@@ -1,0 +1,30 @@
+// Expressions of the watches panel: a tensor, a part of it, or a number made of that part.
+//
+// `%y`, `%y[2, 0:3]`, `%y.max`, `%y[0, :].sum`. Names and slices are those of the `print` command.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hostir/ir/tensor.h"
+#include "hostir/support/expected.h"
+#include "interp/session/command.h"
+
+namespace hostir::gui {
+
+struct WatchExpr {
+  enum class Reduce : uint8_t { kNone, kMin, kMax, kMean, kSum, kNan, kInf };
+  std::string value;  // without '%'
+  std::vector<interp::SliceRange> slice;
+  Reduce reduce = Reduce::kNone;
+};
+
+/// Errors are kUsage and say what would be right.
+Expected<WatchExpr> parse_watch(std::string_view text);
+
+/// What a cell shows: the number, the elements if they are few, else their range.
+std::string watch_text(const WatchExpr& expr, const Tensor& tensor);
+
+}  // namespace hostir::gui

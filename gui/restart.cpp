@@ -1,0 +1,31 @@
+#include "gui/restart.h"
+
+#include <fmt/core.h>
+
+#include <map>
+
+namespace hostir::gui {
+
+std::vector<std::string> commands_back_to(const interp::Snapshot& shot) {
+  if (shot.position.decision == 0) return {};
+  std::map<uint64_t, std::string> ranks_of;  // by number of steps
+  for (const auto& rank : shot.ranks) {
+    std::string& list = ranks_of[rank->steps];
+    list += (list.empty() ? "" : ",") + std::to_string(rank->rank);
+  }
+  std::vector<std::string> out;
+  const bool breaks = !shot.breakpoints->empty();
+  if (breaks) out.emplace_back("disable");
+  for (const auto& [steps, ranks] : ranks_of) {
+    if (steps == 0) continue;
+    out.push_back(ranks_of.size() == 1 ? "rank all" : "rank " + ranks);
+    out.push_back(fmt::format("step {}", steps));
+  }
+  if (breaks) out.emplace_back("enable");
+  const bool all =
+      shot.step_scope.empty() || shot.step_scope.size() == static_cast<size_t>(shot.rank_count());
+  out.push_back(all && shot.focus == 0 ? "rank all" : fmt::format("rank {}", shot.focus));
+  return out;
+}
+
+}  // namespace hostir::gui

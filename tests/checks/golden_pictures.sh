@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Draws the states of tests/golden under Xvfb and compares them with the pictures there.
+#   tests/checks/golden_pictures.sh build/bin/hostir [--update]
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+hostir=$1
+update=${2:-}
+out=build-test/golden
+rm -rf "$out"
+mkdir -p "$out"
+if ! "$hostir" gui --help >/dev/null 2>&1 || ! command -v xvfb-run >/dev/null; then
+  echo "golden pictures need the window and xvfb-run"
+  echo "0 passed, 1 failed"
+  exit 1
+fi
+# draw FILE STEPS: the window on FILE, driven by STEPS.
+draw() {
+  LIBGL_ALWAYS_SOFTWARE=1 xvfb-run -a -s "-screen 0 1280x1024x24" "$hostir" gui "$1" --script "$2" --size 1000x700
+}
+passed=0
+failed=0
+for steps in tests/golden/*.steps; do
+  name=$(basename "$steps" .steps)
+  file=$(sed -n '1s/^# //p' "$steps")
+  if [ "$update" = --update ]; then last="screenshot tests/golden/$name.png"; else last="match tests/golden/$name.png $out"; fi
+  { cat "$steps"; echo "$last"; } >"$out/$name.steps"
+  if draw "$file" "$out/$name.steps"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+done
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

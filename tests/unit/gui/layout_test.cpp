@@ -1,0 +1,194 @@
+// Geometry of layouts, what a collective moves, and the layout panel on real programs.
+#include <gtest/gtest.h>
+
+#include "gui/panels/layout_geometry.h"
+#include "gui/panels/reshard.h"
+#include "tests/unit/gui/workbench.h"
+
+namespace hostir::gui {
+namespace {
+
+// A layout with storage for its boxes.
+struct Held {
+  Mesh mesh;
+  Sharding sharding;
+  std::vector<Box> boxes;
+  LayoutSource source;
+
+  Held(std::vector<MeshAxis> axes, Extents global, std::vector<std::vector<std::string>> dims) {
+    mesh.name = "m";
+    mesh.axes = std::move(axes);
+    sharding = Sharding::replicated("m", global.size());
+    for (size_t d = 0; d < dims.size(); ++d) {
+      for (const std::string& axis : dims[d]) sharding.dims[d].axes.push_back({axis});
+    }
+    boxes = shard_boxes(mesh, sharding, global);
+    source.global = std::move(global);
+    source.sharding = &sharding;
+    source.mesh = &mesh;
+    for (const Box& box : boxes) source.boxes.push_back(&box);
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+};
+
+TEST(LayoutGeometry, UnevenAndEmptyPartsAreCounted) {
+  const Held uneven({{"tp", 3}}, {32, 10}, {{"tp"}, {}});
+  EXPECT_EQ(cut_sizes(uneven.source, 0), (std::vector<int64_t>{11, 11, 10}));
+  EXPECT_TRUE(cut_sizes(uneven.source, 1).empty());
+  const Held empty({{"tp", 4}}, {5}, {{"tp"}});
+  EXPECT_EQ(cut_sizes(empty.source, 0), (std::vector<int64_t>{2, 2, 1, 0}));
+  EXPECT_EQ(bands_of(empty.source, 0).front().size(), 3u);
+}
+
+TEST(LayoutGeometry, NestedAxesGiveNestedBands) {
+  const Held held({{"dp", 2}, {"tp", 2}}, {5, 4}, {{"dp", "tp"}, {}});
+  const auto levels = bands_of(held.source, 0);
+  ASSERT_EQ(levels.size(), 2u);
+  EXPECT_EQ(levels[0].size(), 2u);
+  EXPECT_EQ(levels[0][0].coordinate, "dp=0");
+  EXPECT_EQ(levels[0][0].hi, 3);
+  EXPECT_EQ(levels[1].size(), 4u);
+  EXPECT_EQ(levels[1].back().coordinate, "tp=1");
+}
+
+TEST(LayoutGeometry, CutDimensionsAreShownFirst) {
+  const Held held({{"dp", 2}, {"tp", 2}}, {4, 6, 3, 8}, {{"dp"}, {"tp"}, {}, {}});
+  const Plane plane = best_plane(held.source.global, shards_of(held.source));
+  EXPECT_EQ(plane.row_dim, 0);
+  EXPECT_EQ(plane.column_dim, 1);
+}
+
+// Addends are counted along the unreduced axes; the other axes hold copies of them.
+TEST(LayoutGeometry, CopiesOfAddendsAreNoAddends) {
+  Held held({{"pp", 2}, {"tp", 2}}, {4, 6}, {{}, {}});
+  held.sharding.unreduced.push_back({"tp"});
+  const auto shards = shards_of(held.source);
+  ASSERT_EQ(shards.size(), 1u);
+  EXPECT_EQ(shards[0].holders.size(), 4u);
+  EXPECT_EQ(shards[0].addends, (std::vector<interp::Rank>{0, 1}));
+}
+
+// Every element of the plane is in exactly one shard of a layout without copies.
+TEST(LayoutGeometry, PartsTileThePlane) {
+  const Held held({{"x", 2}, {"y", 3}, {"z", 2}}, {7, 5, 4}, {{"x"}, {"y"}, {"z"}});
+  const auto shards = shards_of(held.source);
+  Plane plane = best_plane(held.source.global, shards);
+  for (int z = 0; z < 4; ++z) {
+    plane.at[2] = z;
+    int64_t covered = 0;
+    for (const Shard& s : shards) {
+      if (const auto p = plane.part(s.box))
+        covered += (p->row_hi - p->row_lo) * (p->column_hi - p->column_lo);
+    }
+    EXPECT_EQ(covered, plane.rows(held.source.global) * plane.columns(held.source.global));
+  }
+}
+
+TEST(LayoutGeometry, AThinTensorIsStretchedAndSaysSo) {
+  EXPECT_FALSE(fit(6, 8, 500, 400, 46, 60).stretched);
+  const Fit thin = fit(1, 4000, 500, 400, 46, 60);
+  EXPECT_TRUE(thin.stretched);
+  EXPECT_LE(thin.cell_x * 4000, 500.5f);
+  EXPECT_GT(thin.cell_y, 20);
+}
+
+std::vector<Reshard> moves_of(Workbench& w) {
+  std::vector<Reshard> all;
+  const interp::Code& code = *w.shot().program->code;
+  for (interp::CodeIndex i = 0; i < code.instructions.size(); ++i) {
+    if (is_communication(code, i)) all.push_back(*reshard_of(code, i, 0));
+  }
+  return all;
+}
+
+// Every element that a member's result holds is given to it: once, or by all where they are folded.
+TEST(Reshard, ResultsAreCovered) {
+  for (const char* file : {"tests/programs/tp_mlp.hir", "tests/programs/sp_toy.hir",
+                           "tests/programs/matmul_rowcol.hir"}) {
+    Workbench w(file);
+    ASSERT_TRUE(w.model().snapshot()) << file;
+    const auto moves = moves_of(w);
+    ASSERT_FALSE(moves.empty()) << file;
+    for (const Reshard& r : moves) {
+      EXPECT_EQ(r.problem, "") << file << " " << r.kind;
+      const auto times = r.reduces.empty() ? 1 : static_cast<int64_t>(r.members.size());
+      for (size_t m = 0; m < r.members.size(); ++m) {
+        int64_t given = 0;
+        for (const Transfer& t : r.transfers) given += t.to == r.members[m] ? t.box.volume() : 0;
+        EXPECT_EQ(given, r.after.boxes[m]->volume() * times) << file << " " << r.kind << " " << m;
+      }
+    }
+  }
+}
+
+TEST(LayoutPanel, UnevenShardsAndAnElementOnEveryRank) {
+  Workbench w("tests/programs/sp_toy.hir");
+  w.only("layout");
+  w.model().selection.value = "w1";
+  w->step();
+  EXPECT_EQ(w.text("layout/tensor/follow"), "off");
+  EXPECT_NE(w.text("layout/cut/0").find("11, 11, 10"), std::string::npos) << w.text("layout/cut/0");
+  ASSERT_TRUE(w.click("layout/picture"));
+  ASSERT_EQ(w.model().selection.element.size(), 2u);
+  EXPECT_EQ(w.text("layout/element"), index_to_string(w.model().selection.element));
+  EXPECT_TRUE(w.has("layout/owner/1"));
+}
+
+TEST(LayoutPanel, APartialSumSaysSoAndTheCollectiveIsDrawn) {
+  Workbench w("tests/programs/tp_mlp.hir");
+  w.only("layout");
+  ASSERT_TRUE(w.perform("until all_reduce"));
+  EXPECT_EQ(w.text("layout/tensor/follow"), "on");
+  EXPECT_NE(w.text("layout/partial").find("partial"), std::string::npos);
+  EXPECT_NE(w.text("reshard/sentence").find("all_reduce"), std::string::npos);
+  EXPECT_NE(w.text("reshard/bytes").find("bytes"), std::string::npos);
+  ASSERT_TRUE(w.perform("continue"));
+  EXPECT_FALSE(w.has("reshard/sentence"));
+}
+
+TEST(ValuesPanel, GoesToAnElementChangesItAndComparesRanks) {
+  Workbench w("tests/programs/tp_mlp.hir");
+  w.only("values");
+  ASSERT_TRUE(w.perform("until end"));
+  w.model().selection.value = "y";
+  w->settle(10);
+  ASSERT_TRUE(w.fill("values/goto", "0, 1, 2"));
+  EXPECT_EQ(w.model().selection.element, (std::vector<int64_t>{0, 1, 2}));
+  ASSERT_TRUE(w.has("values/set"));
+}
+
+TEST(HistoryPanel, AnElementIsFollowedThroughTheAllReduce) {
+  Workbench w("tests/programs/tp_mlp.hir");
+  ASSERT_TRUE(w.perform("continue"));
+  w.only("history");
+  w.model().selection.value = "y_product";
+  w.model().selection.element = {0, 1, 2};
+  w->settle(10);
+  bool addend_of_another_rank = false;
+  for (int i = 0; i < 40; ++i)
+    addend_of_another_rank =
+        addend_of_another_rank || w.text("history/" + std::to_string(i)).find("addend") == 0;
+  EXPECT_TRUE(addend_of_another_rank);
+}
+
+TEST(Ledger, WaitingIsNotDone) {
+  Workbench w("tests/programs/deadlock.hir");
+  ASSERT_TRUE(w.press("F5"));
+  w.only("ledger");
+  EXPECT_NE(w.text("ledger/0/0").find("waits"), std::string::npos) << w.text("ledger/0/0");
+  EXPECT_EQ(w.text("ledger/0/1"), "not arrived");
+}
+
+TEST(Ledger, AMismatchNamesFieldsAndACause) {
+  Workbench w("tests/programs/mismatch.hir");
+  ASSERT_TRUE(w.press("F5"));
+  w.only("ledger");
+  EXPECT_TRUE(w.has("ledger/mismatch"));
+  EXPECT_NE(w.text("ledger/cause").find("different instructions"), std::string::npos);
+  ASSERT_TRUE(w.click("ledger/card/1"));
+  EXPECT_EQ(w.shot().focus, 1);
+}
+
+}  // namespace
+}  // namespace hostir::gui

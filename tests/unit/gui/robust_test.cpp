@@ -1,0 +1,164 @@
+// Files that are not what they should be, small windows, many ranks: a clear message and a window
+// that can be used.
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "gui/panels/panels.h"
+#include "hostir/io/files.h"
+#include "tests/unit/gui/workbench.h"
+
+namespace hostir::gui {
+namespace {
+
+constexpr const char* kMlp = "tests/programs/tp_mlp.hir";
+
+std::string write(const std::string& name, const std::string& bytes) {
+  const std::string path = (std::filesystem::path(testing::TempDir()) / name).string();
+  std::ofstream(path, std::ios::binary) << bytes;
+  return path;
+}
+
+// After a failed opening the window still opens something else.
+void expect_usable(Workbench& w) {
+  w->app().drop_file(kMlp);
+  ASSERT_TRUE(w->settle(30));
+  ASSERT_TRUE(w.model().snapshot());
+  EXPECT_TRUE(w.press("F10"));
+  EXPECT_GT(w.decision(), 0u);
+}
+
+struct BadFile {
+  const char* name;
+  std::string bytes;
+  const char* says;
+};
+
+class NotALog : public testing::TestWithParam<BadFile> {};
+
+TEST_P(NotALog, IsExplainedAndTheWindowGoesOn) {
+  const std::string path = write(GetParam().name, GetParam().bytes);
+  Workbench w(path);
+  EXPECT_FALSE(w.model().snapshot());
+  EXPECT_NE(w.text("error/text").find(GetParam().says), std::string::npos) << w.text("error/text");
+  EXPECT_NE(w.text("error/title").find(GetParam().name), std::string::npos);
+  expect_usable(w);
+  std::filesystem::remove(path);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Files, NotALog,
+    testing::Values(
+        BadFile{"bytes.db", std::string("\x01\x00\x02\xff garbage", 12), "neither a program"},
+        BadFile{"empty.hir", "", "no fusion and no host function"},
+        BadFile{"cut.db", std::string("SQLite format 3\0", 16) + std::string(600, 'x'), "log"},
+        BadFile{"bad.hir",
+                "mesh @m = <tp=2>\nfusion @f(%a: tensor<4xf32> <@m, [{tq}]>) -> (tensor<4xf32>) "
+                "{ return %a }\n",
+                "unknown axis"}),
+    [](const testing::TestParamInfo<BadFile>& test) {
+      std::string name = test.param.name;
+      return name.substr(0, name.find('.'));
+    });
+
+TEST(Robust, AFileThatIsNotThere) {
+  Workbench w("tests/programs/no_such.hir");
+  EXPECT_NE(w.text("error/text").find("No such file"), std::string::npos) << w.text("error/text");
+  expect_usable(w);
+}
+
+TEST(Robust, AFailedOpeningKeepsWhatIsOpen) {
+  Workbench w(kMlp);
+  w.press("F10");
+  const uint64_t at = w.decision();
+  w->app().drop_file("tests/programs/no_such.hir");
+  ASSERT_TRUE(w->settle(30));
+  EXPECT_EQ(w.decision(), at);
+  EXPECT_NE(w.text("banner").find("no_such.hir"), std::string::npos) << w.text("banner");
+  ASSERT_TRUE(w.click("banner/dismiss"));
+  EXPECT_FALSE(w.has("banner"));
+}
+
+TEST(Robust, AFileDeletedWhileOpen) {
+  const auto text = io::read_file(kMlp);
+  ASSERT_TRUE(text);
+  const std::string path = write("deleted.hir", *text);
+  Workbench w(path);
+  ASSERT_TRUE(w.press("F10"));
+  std::filesystem::remove(path);
+  for (int i = 0; i < 90; ++i) w->step();  // it is looked at once a second
+  EXPECT_NE(w.text("banner").find("deleted"), std::string::npos) << w.text("banner");
+  ASSERT_TRUE(w.press("F5"));
+  EXPECT_EQ(w.shot().stop.kind, interp::StopKind::kFinished);
+}
+
+TEST(Robust, AChangedFileIsLoadedAgainAtTheSamePlace) {
+  const auto text = io::read_file(kMlp);
+  ASSERT_TRUE(text);
+  const std::string path = write("changed.hir", *text);
+  Workbench w(path);
+  w.press("F6");
+  w.perform("break all_reduce");
+  const uint64_t at = w.decision();
+  std::ofstream(path) << "// a comment more\n" << *text;
+  std::filesystem::last_write_time(
+      path, std::filesystem::file_time_type::clock::now() + std::chrono::seconds(2));
+  for (int i = 0; i < 90; ++i) w->step();
+  ASSERT_NE(w.text("banner").find("changed"), std::string::npos) << w.text("banner");
+  ASSERT_TRUE(w.click("banner/file.reload"));
+  EXPECT_EQ(w.decision(), at);
+  EXPECT_EQ(w.shot().breakpoints->size(), 1u);
+  EXPECT_NE(w.shot().program->text().find("a comment more"), std::string_view::npos);
+  EXPECT_FALSE(w.has("banner"));
+  std::filesystem::remove(path);
+}
+
+TEST(Robust, AProgramWithErrorsIsEditedAndRuns) {
+  const std::string path = write("typo.hir",
+                                 "kernel @k() -> (%v: tensor<4xf32>) {\n"
+                                 "  %v = constnt {value = 1} : tensor<4xf32>\n  return %v\n}\n");
+  Workbench w(path);
+  EXPECT_NE(w.text("error/text").find("constnt"), std::string::npos);
+  ASSERT_TRUE(w.click("error/edit"));
+  EXPECT_TRUE(w.has("editor/text"));
+  EXPECT_NE(w.text("editor/diagnostics").find("constnt"), std::string::npos);
+  std::filesystem::remove(path);
+}
+
+TEST(Robust, ASmallWindow) {
+  Workbench w(kMlp, 640, 400);
+  EXPECT_TRUE(w.has("toolbar/next"));
+  EXPECT_TRUE(w.has("toolbar/more")) << "buttons that do not fit are in a menu";
+  ASSERT_TRUE(w.press("F10"));
+  EXPECT_GT(w.decision(), 0u);
+  for (const auto& panel : make_panels()) w.only(std::string(panel->id()));
+  w->resize(200, 150);
+  EXPECT_TRUE(w->settle(30));
+}
+
+TEST(Robust, AThousandRanks) {
+  const std::string path =
+      write("thousand.hir",
+            "mesh @m = <x=1000>\n"
+            "kernel @ones() -> (%v: tensor<4xf32>) {\n"
+            "  %v = constant {value = 1} : tensor<4xf32>\n  return %v\n}\n"
+            "host @f on @m () -> (%a: shard<4xf32, @m, [{}], unreduced={x}>) {\n"
+            "  %s = stream \"main\"\n"
+            "  %a = alloc on %s : shard<4xf32, @m, [{}], unreduced={x}>\n"
+            "  launch @ones wo(%a) on %s\n  return %a\n}\n");
+  Workbench w(path);
+  ASSERT_TRUE(w.model().snapshot()) << w.model().open_error();
+  EXPECT_EQ(w.shot().rank_count(), 1000);
+  EXPECT_NE(w.text("focus/more").find("more"), std::string::npos);
+  w.perform("continue");
+  EXPECT_EQ(w.shot().stop.kind, interp::StopKind::kFinished);
+  for (const auto& panel : make_panels()) {
+    w.only(std::string(panel->id()));
+    EXPECT_LT(w->vertex_count(), 150000) << panel->id();
+  }
+  std::filesystem::remove(path);
+}
+
+}  // namespace
+}  // namespace hostir::gui
