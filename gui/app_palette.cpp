@@ -178,7 +178,9 @@ void App::draw_palette() {
   if (enter && !chosen && !run_command) focus_input_ = true;  // nothing fits yet: go on typing
   if (chosen) chosen->run();
   if (enter && run_command) actions_.command(palette_text_);
-  const bool click_outside = ImGui::IsMouseClicked(0) && !ImGui::IsWindowHovered();
+  const bool click_outside =
+      ImGui::IsMouseClicked(0) &&
+      !ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem);
   if (chosen || (enter && run_command) || click_outside ||
       ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape)))
     palette_open_ = false;
