@@ -58,6 +58,7 @@ step generated tests/checks/generated.sh build-dev/bin/hostir
 step command tests/checks/command.sh build-dev/bin/hostir
 step truth tests/checks/truth.sh build-dev/bin/hostir
 step debug-transcripts tests/scripts/debug/check.sh build-dev/bin/hostir
+step golden-pictures tests/checks/golden_pictures.sh build-dev/bin/hostir
 step replays tests/checks/replay_all.sh build-dev/bin/hostir
 step killed-logs tests/checks/killed_logs.sh build-dev/bin/hostir 8
 step random-fusions tests/long/random_fusions.py build-dev/bin/hostir --seeds 0:400
