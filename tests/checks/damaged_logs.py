@@ -93,7 +93,7 @@ def damage(good, path, kind, rng, other):
         if os.path.exists(path + suffix):
             os.remove(path + suffix)
     data = bytearray(good)
-    page = 32768
+    page = int.from_bytes(good[16:18], "big") or 32768
     if kind == 'flip':
         flip(data, rng)
     elif kind == 'cut':
