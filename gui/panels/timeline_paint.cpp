@@ -71,7 +71,8 @@ void TimelinePaint::ruler() const {
   const float width = g_.lanes_size().x;
   const float top = g_.at.y + g_.minimap_height;
   const double step = ruler_step_ns(g_.view.span_ns(), width, frame_.ui.px(110));
-  for (double t = std::ceil(g_.view.from_ns / step) * step; t < g_.view.to_ns; t += step) {
+  // Adding zero turns -0 into 0.
+  for (double t = std::ceil(g_.view.from_ns / step) * step + 0.0; t < g_.view.to_ns; t += step) {
     const float x = g_.x(t);
     list_->AddLine(ImVec2(x, top + frame_.ui.px(15)), ImVec2(x, g_.at.y + g_.size.y),
                    with_alpha(p.border, 0.6f));
