@@ -52,6 +52,13 @@ class Builder {
                                                        fits ? element : std::nullopt, stop_));
       all.insert(all.end(), writes.begin(), writes.end());
     }
+    // Versions of one buffer are tensors of one name, and each may answer with all its writes.
+    const auto key_of = [](const interp::LogValue& w) { return std::pair(w.event, w.rank); };
+    std::stable_sort(all.begin(), all.end(),
+                     [&](const auto& a, const auto& b) { return key_of(a) < key_of(b); });
+    all.erase(std::unique(all.begin(), all.end(),
+                          [&](const auto& a, const auto& b) { return key_of(a) == key_of(b); }),
+              all.end());
     if (!found) return nullptr;
     return &(cache_[key] = std::move(all));
   }
@@ -120,8 +127,11 @@ class Builder {
     if (writes) {
       for (const interp::LogValue& w : *writes) {
         if (w.rank != rank || w.event == after.event) continue;
-        const bool before =
-            w.rank == after.rank ? w.event < after.event : w.time_ns <= after.time_ns;
+        // The members of a collective finish together: their results are not each other's sources.
+        const bool before = w.rank == after.rank ? w.event < after.event
+                                                 : w.time_ns != interp::kUnknownNs &&
+                                                       (after.time_ns == interp::kUnknownNs ||
+                                                        w.time_ns < after.time_ns);
         if (before && (!last || w.event > last->event)) last = &w;
       }
     }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "gui/panels/layout_geometry.h"
 #include "gui/panels/reshard.h"
 
 namespace hostir::gui {
@@ -88,7 +89,12 @@ void follow(Model& model) {
   followed.value = default_tensor(*model.snapshot());
   if (selected == followed.value) return;
   selected = followed.value;
-  model.selection.element.clear();
+  // The element stays selected where the next tensor has one of that index.
+  const TensorView next = find_tensor(*model.snapshot(), selected);
+  const std::vector<int64_t>& element = model.selection.element;
+  const bool has = next.valid() && element.size() == next.first->placement.global.size() &&
+                   holds(Box::whole(next.first->placement.global), element);
+  if (!has) model.selection.element.clear();
 }
 
 }  // namespace

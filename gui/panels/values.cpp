@@ -189,6 +189,7 @@ class ValuesPanel : public Panel {
   }
 
   void statistics(Frame& frame, const interp::ValueReading& r) {
+    if (r.undefined) return;  // poison, not numbers
     if (stats_of_ != &r || stats_version_ != r.version ||
         stats_generation_ != frame.model.generation()) {
       stats_ = compute(r.tensor);
@@ -306,7 +307,8 @@ class ValuesPanel : public Panel {
       ImU32 colour = changed ? p.changed : p.text;
       if (std::isnan(v)) colour = p.nan;
       if (std::isinf(v)) colour = p.inf;
-      if (heat_ && std::isfinite(v) && stats_.max > stats_.min) {
+      if (r.undefined) colour = p.text_dim;
+      if (heat_ && !r.undefined && std::isfinite(v) && stats_.max > stats_.min) {
         const auto t = static_cast<float>((v - stats_.min) / (stats_.max - stats_.min));
         ImGui::TableSetBgColor(ImGuiTableBgTarget_CellBg, with_alpha(p.ramp(t), 0.6f));
       }
