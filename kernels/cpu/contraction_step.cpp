@@ -147,7 +147,14 @@ class ContractionStep final : public Step {
                  size_bytes(program.stores[0].dtype) == size_bytes(head_dtype()) &&
                  program.stores[0].dtype == head_dtype();
   }
-  DType head_dtype() const { return compute_dtype_ == DType::kF64 ? DType::kF64 : DType::kF32; }
+  /// How the epilogue reads the product.
+  DType head_dtype() const {
+    for (const TileLoad& load : plan_.epilogue.loads) {
+      if (load.kind == TileLoad::Kind::kMemory && load.view.value == plan_.result)
+        return load.dtype;
+    }
+    return compute_dtype_ == DType::kF64 ? DType::kF64 : DType::kF32;
+  }
 
   onednn::MatmulSpec spec(int64_t rows, int64_t columns) const {
     const int64_t c_row = is_direct_ ? std::max(plan_.n, int64_t{1}) : columns;
@@ -159,7 +166,8 @@ class ContractionStep final : public Step {
             column_stride(plan_.a),
             row_stride(plan_.b),
             column_stride(plan_.b),
-            c_row};
+            c_row,
+            head_dtype() == DType::kBF16 ? DType::kBF16 : DType::kF32};
   }
 
   bool create_packed() {
@@ -264,7 +272,7 @@ class ContractionStep final : public Step {
   void multiply(const onednn::Matmul* product, const std::byte* a, const std::byte* b, std::byte* c,
                 int64_t rows, int64_t columns, int64_t c_row, std::byte* scratch) const {
     if (product != nullptr) {
-      product->run(a, b, reinterpret_cast<float*>(c), scratch);
+      product->run(a, b, c, scratch);
     } else if (plan_.k == 0) {
       for (int64_t r = 0; r < rows; ++r) {
         std::memset(c + r * c_row * size_bytes(head_dtype()), 0,

@@ -56,7 +56,7 @@ std::unique_ptr<Matmul> Matmul::create(const MatmulSpec& spec, Weights weights,
   try {
     auto parts = std::make_unique<Parts>();
     const auto a = plain(spec.m, spec.k, spec.dtype, spec.a_row, spec.a_column);
-    const auto c = plain(spec.m, spec.n, DType::kF32, spec.c_row, 1);
+    const auto c = plain(spec.m, spec.n, spec.c_dtype, spec.c_row, 1);
     parts->b_plain = plain(spec.k, spec.n, spec.dtype, spec.b_row, spec.b_column);
     dnnl::memory::desc b = parts->b_plain;
     if (weights == Weights::kPacked) {
@@ -80,7 +80,7 @@ int64_t Matmul::packed_bytes() const {
   return static_cast<int64_t>(parts_->description.weights_desc().get_size());
 }
 
-void Matmul::run(const void* a, const void* b, float* c, std::byte* scratch) const {
+void Matmul::run(const void* a, const void* b, void* c, std::byte* scratch) const {
   const OneThread alone;
   const dnnl::engine& engine = parts_->engine;
   const auto& d = parts_->description;

@@ -14,8 +14,8 @@
 
 namespace hostir::cpu::onednn {
 
-/// c[m][n] = a[m][k] * b[k][n]; c is f32 with unit column stride. Strides in elements; of each
-/// operand's two strides one is 1.
+/// c[m][n] = a[m][k] * b[k][n]; c has unit column stride. Strides in elements; of each operand's
+/// two strides one is 1. Sums are f32 and rounded once where c is bf16.
 struct MatmulSpec {
   DType dtype = DType::kF32;  // of a and b: f32, or bf16 where has_native_bf16()
   int64_t m = 0;
@@ -26,6 +26,7 @@ struct MatmulSpec {
   int64_t b_row = 0;
   int64_t b_column = 1;
   int64_t c_row = 0;
+  DType c_dtype = DType::kF32;  // f32, or bf16 where a and b are
 };
 
 enum class Weights : uint8_t { kPlain, kPacked };
@@ -41,7 +42,7 @@ class Matmul {
 
   int64_t scratch_bytes() const;
   int64_t packed_bytes() const;
-  void run(const void* a, const void* b, float* c, std::byte* scratch) const;
+  void run(const void* a, const void* b, void* c, std::byte* scratch) const;
   /// Packs a plain operand (strides of the spec) for run().
   void pack(const void* b, void* packed) const;
 

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "kernels/cpu/onednn.h"
 #include "kernels/cpu/reference_support.h"
 
 namespace hostir::cpu {
@@ -227,10 +228,14 @@ void TileBuilder::load_product(uint32_t value, const std::optional<StridedView>&
   const Lane lane = lane_of(dtype);
   int reg = program_.add_register(lane);
   const Extents dense = strides_of(box_.extents());
-  program_.loads.push_back({TileLoad::Kind::kMemory,
-                            reg,
-                            lane == Lane::kF64 ? DType::kF64 : DType::kF32,
-                            {value, 0, dense}});
+  // A product that is rounded before anything else reads it comes rounded: half the bytes.
+  const bool comes_rounded = dtype == DType::kBF16 && !bias && onednn::has_native_bf16();
+  const DType head = comes_rounded ? dtype : lane == Lane::kF64 ? DType::kF64 : DType::kF32;
+  program_.loads.push_back({TileLoad::Kind::kMemory, reg, head, {value, 0, dense}});
+  if (comes_rounded) {
+    registers_[value] = reg;
+    return;
+  }
   if (bias) reg = code(ops_.add[at(lane)], lane, reg, load(bias->value, *bias));
   registers_[value] = narrowed(reg, dtype);
 }
