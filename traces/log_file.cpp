@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "traces/schema.h"
@@ -14,7 +15,7 @@ constexpr const char* kWritingPragmas =
     "PRAGMA page_size = 32768;\n"
     "PRAGMA journal_mode = WAL;\n"
     "PRAGMA synchronous = NORMAL;\n"
-    "PRAGMA cache_size = -65536;\n"
+    "PRAGMA cache_size = -131072;\n"
     "PRAGMA temp_store = MEMORY;\n"
     "PRAGMA wal_autocheckpoint = 2000;\n";
 
@@ -31,13 +32,16 @@ bool is_replaceable(const std::string& path) {
 }
 
 uint64_t row_digest(const Statement& row, int columns, std::string& buffer) {
-  buffer.clear();
+  size_t used = 0;  // of the buffer, which only grows: this runs for every row at every close
   const auto append = [&](const void* data, size_t size) {
-    buffer.append(static_cast<const char*>(data), size);
+    if (buffer.size() < used + size) buffer.resize(2 * (used + size) + 256);
+    std::copy_n(static_cast<const char*>(data), size, buffer.data() + used);
+    used += size;
   };
   for (int i = 0; i < columns; ++i) {
     const CellType type = row.type(i);
-    buffer.push_back(static_cast<char>(type));
+    const char tag = static_cast<char>(type);
+    append(&tag, sizeof tag);
     if (type == CellType::kInteger) {
       const int64_t value = row.integer(i);
       append(&value, sizeof value);
@@ -52,7 +56,7 @@ uint64_t row_digest(const Statement& row, int columns, std::string& buffer) {
       type == CellType::kText ? append(text.data(), size) : append(bytes.data(), size);
     }
   }
-  return XXH3_64bits(buffer.data(), buffer.size());
+  return XXH3_64bits(buffer.data(), used);
 }
 
 }  // namespace
