@@ -61,6 +61,8 @@ step debug-transcripts tests/scripts/debug/check.sh build-dev/bin/hostir
 step golden-pictures tests/checks/golden_pictures.sh build-dev/bin/hostir
 step replays tests/checks/replay_all.sh build-dev/bin/hostir
 step killed-logs tests/checks/killed_logs.sh build-dev/bin/hostir 8
+step damaged-logs tests/checks/damaged_logs.py build-dev/bin/hostir 120
+step chrome-trace tests/checks/chrome_trace.py build-dev/bin/hostir
 step random-fusions tests/long/random_fusions.py build-dev/bin/hostir --seeds 0:400
 step scripts-avx2 env DNNL_MAX_CPU_ISA=AVX2 HOSTIR_MAX_CPU_ISA=AVX2 build-dev/bin/hostir test tests/programs tests/scripts -j 2
 step build-asan configure_and_build asan

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -167,7 +168,9 @@ Expected<int64_t> last_event_id(Database& database) {
   HOSTIR_ASSIGN_OR_RETURN(
       const auto block,
       database.query_int("SELECT last_id FROM event_block ORDER BY first_id DESC LIMIT 1"));
-  return std::max(row.value_or(-1), block.value_or(-1));
+  // A damaged file may say anything; one more than the result must still be a number.
+  return std::min(std::max(row.value_or(-1), block.value_or(-1)),
+                  std::numeric_limits<int64_t>::max() - 1);
 }
 
 Expected<void> load_events(ConnectionPool& pool, const LogTables& tables, const Lineage& lineage,
