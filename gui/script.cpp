@@ -25,7 +25,9 @@ class Player {
       draw();
       quiet = app_.wants_frame() ? 0 : quiet + 1;
       if (std::chrono::steady_clock::now() > end) return false;
-      if (app_.wants_frame()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      const bool reading = app_.model().worker().log_progress().reading;
+      if (app_.wants_frame())
+        std::this_thread::sleep_for(std::chrono::milliseconds(reading ? 200 : 1));
     }
     return true;
   }

@@ -94,7 +94,9 @@ void run_interactive(GLFWwindow* window, App& app, Painter& painter) {
   int frames_left = 3;
   while (!glfwWindowShouldClose(window) && !app.wants_quit()) {
     if (frames_left > 0 || app.wants_frame()) {
-      glfwWaitEventsTimeout(1.0 / 60);
+      // Pictures of a large log that is being read are few: reading it needs the processors.
+      const bool reading = frames_left <= 0 && app.model().worker().log_progress().reading;
+      glfwWaitEventsTimeout(reading ? 0.2 : 1.0 / 60);
       --frames_left;
     } else {
       glfwWaitEvents();

@@ -134,11 +134,9 @@ Expected<const LogEvent*> EventScanner::next() {
   if (!row_ready_ && !has_block) return nullptr;
   if (row_ready_ && (!has_block || row_.id <= block_[block_at_].id)) {
     row_ready_ = false;
-    current_ = row_;
-  } else {
-    current_ = block_[block_at_++];
+    return &row_;
   }
-  return &current_;
+  return &block_[block_at_++];
 }
 
 Expected<EventFinder> EventFinder::create(Database& database, const EventLimits& limits) {

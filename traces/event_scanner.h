@@ -49,7 +49,6 @@ class EventScanner {
   bool blocks_done_ = false;
   bool row_ready_ = false;
   interp::LogEvent row_;
-  interp::LogEvent current_;
   std::vector<interp::LogEvent> block_;
   size_t block_at_ = 0;
 };

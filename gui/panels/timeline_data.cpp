@@ -124,13 +124,9 @@ Expected<TimelineOverview> fetch_overview(const interp::LogView& log, int column
   const double span = std::max(1.0, static_cast<double>(out.extent.end_ns - out.extent.begin_ns));
   const size_t step = std::max<size_t>(1, log.tracks().size() / kMaxTracks);
   interp::TimelineRequest request{0, out.extent.begin_ns, out.extent.end_ns + 1, columns};
-  int32_t ranks = 0;
   for (size_t t = 0; t < log.tracks().size(); t += step) {
     if (stop.stop_requested()) return cancelled();
-    if (log.tracks()[t].stream < 0) {
-      ++ranks;
-      continue;
-    }
+    if (log.tracks()[t].stream < 0) continue;
     request.track = static_cast<interp::TrackId>(t);
     for (const TimelineSlice& s : log.timeline(request)) {
       const bool computes =
@@ -146,8 +142,13 @@ Expected<TimelineOverview> fetch_overview(const interp::LogView& log, int column
       for (size_t c = first; c <= last; ++c) row[c] += static_cast<float>(share);
     }
   }
+  // The busiest column is as high as the strip: a run that is mostly idle has a shape too.
+  float most = 0;
+  for (const std::vector<float>* row : {&out.compute, &out.communication}) {
+    for (const float v : *row) most = std::max(most, v);
+  }
   for (std::vector<float>* row : {&out.compute, &out.communication}) {
-    for (float& v : *row) v = std::min(1.0f, v / static_cast<float>(std::max(ranks, 1)));
+    for (float& v : *row) v = most > 0 ? v / most : 0;
   }
   return out;
 }

@@ -53,7 +53,7 @@ struct TimelineNames {
   int32_t rank_count = 0;
 };
 
-/// Busy share of all ranks per column of the whole run.
+/// How busy the streams of all ranks are, per column of the whole run; 1: the busiest column.
 struct TimelineOverview {
   interp::LogExtent extent;
   std::vector<float> compute;  // 0 to 1
