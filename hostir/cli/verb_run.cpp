@@ -68,6 +68,9 @@ class RunVerb : public Verb {
                             run_once(terminal, *prepared, request, log.get()));
     if (log) HOSTIR_TRY(log->close(first.faults));
     if (!quiet_) print_result(terminal, first, request.name == "sim");
+    for (const Fault& fault : first.faults) {
+      if (fault.severity != Severity::kError) report_fault(terminal, *prepared, fault);
+    }
     if (const Fault* fault = first.worst()) return report_fault(terminal, *prepared, *fault);
     if (request.name == "null") return 0;  // it computes nothing that could be compared or written
     HOSTIR_TRY(write_outputs(first));

@@ -48,6 +48,10 @@ class TestVerb : public Verb {
     }
     if (verbose_) print_all(terminal, *report);
     terminal.print(script::to_text(*report));
+    if (report->cases.empty()) {  // a name with a typo must not look like success
+      terminal.note("no test matches");
+      return 2;
+    }
     return report->failed() == 0 ? 0 : 1;
   }
 

@@ -59,6 +59,7 @@ class FunctionVerifier {
 
   void set_argument_types(const Instruction& instruction);
   void check_end();
+  void check_returned_values(const Instruction& instruction);
   void check_returned_layouts(const Instruction& instruction);
   void check_returned_layout(const Operand& operand, const ResultDecl& declared);
 

@@ -1,4 +1,6 @@
 // Regions: what their arguments are, which layouts hold behind them, and how a function ends.
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "hostir/text/assembly.h"
@@ -94,11 +96,46 @@ void FunctionVerifier::visit_regions(const Instruction& instruction) {
 void FunctionVerifier::check_end() {
   const auto& body = function_.region(function_.body).instructions;
   const Instruction* last = body.empty() ? nullptr : &function_.instr(body.back());
-  if (last && last->kind == OpKind::return_) return check_returned_layouts(*last);
+  if (last && last->kind == OpKind::return_) {
+    check_returned_values(*last);
+    return check_returned_layouts(*last);
+  }
   if (is_broken() || function_.results.empty()) return;
   Diagnostic& d = context_.error("function_c1", "@" + function_.name + " does not end with return",
                                  function_.name_span);
   if (last) d.notes.push_back({"its last instruction is here", last->span});
+}
+
+// Types that the text left open are those of the values; sharding is a matter of its own.
+void FunctionVerifier::check_returned_values(const Instruction& instruction) {
+  if (is_broken()) return;
+  const size_t returned = instruction.operands.size();
+  const size_t declared = function_.results.size();
+  if (returned != declared) {
+    context_.error("function_c5",
+                   fmt::format("@{} returns {} value{}, {} {} declared", function_.name, returned,
+                               returned == 1 ? "" : "s", declared, declared == 1 ? "is" : "are"),
+                   instruction.span);
+    return;
+  }
+  for (size_t i = 0; i < returned; ++i) {
+    const Operand& operand = instruction.operands[i];
+    const ResultDecl& result = function_.results[i];
+    if (!operand.value.valid()) continue;
+    const Type& type = function_.value(operand.value).type;
+    const bool comparable =
+        (sharding_of(type) || std::holds_alternative<TensorType>(type)) &&
+        (sharding_of(result.type) || std::holds_alternative<TensorType>(result.type));
+    if (!comparable) continue;
+    if (shape_of(type) == shape_of(result.type) && dtype_of(type) == dtype_of(result.type))
+      continue;
+    Diagnostic& d =
+        context_.error("function_c6",
+                       fmt::format("%{} is returned as {}, not as declared",
+                                   function_.value(operand.value).name, to_string(type)),
+                       operand.span);
+    d.notes.push_back({"the result is declared as " + to_string(result.type), result.span});
+  }
 }
 
 void FunctionVerifier::check_returned_layouts(const Instruction& instruction) {

@@ -48,8 +48,16 @@ class BreakpointMatcher final : public CompletionSink {
   std::vector<Written> heard_;
 };
 
-/// Counts a hit of `rank` with `steps` behind it; true if it stops.
-bool count_hit(Breakpoint& breakpoint, Rank rank, uint64_t steps, uint64_t travel);
+/// Where a breakpoint is hit: the rank, its number of steps, and the history's position and
+/// travels.
+struct HitPlace {
+  Rank rank = kNoRank;
+  uint64_t steps = 0;
+  uint64_t travel = 0;
+  uint64_t position = 0;
+};
+/// Counts a hit, once however often the history comes to it; true if it stops.
+bool count_hit(Breakpoint& breakpoint, const HitPlace& at);
 /// Whether the rank stands where this breakpoint was hit last.
 bool stands_at(const Breakpoint& breakpoint, Rank rank, uint64_t steps, uint64_t travel);
 

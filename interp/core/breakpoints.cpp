@@ -39,11 +39,47 @@ std::vector<CodeIndex> find_codes(const Code& code, const std::string& function,
   return out;
 }
 
-bool count_hit(Breakpoint& b, Rank rank, uint64_t steps, uint64_t travel) {
-  ++b.hits;
-  b.hit_rank = rank;
-  b.hit_steps = steps;
-  b.hit_travel = travel;
+void BreakpointList::moved_to(uint64_t position) {
+  const auto behind = [](uint64_t at, const Breakpoint::Hit& hit) { return at < hit.position; };
+  for (Breakpoint& b : breakpoints_) {
+    auto& hit = b.hit_places;
+    auto& ahead = b.hits_ahead;
+    const auto undone = std::upper_bound(hit.begin(), hit.end(), position, behind);
+    b.hits -= std::min(b.hits, static_cast<uint64_t>(hit.end() - undone));
+    ahead.insert(ahead.begin(), undone, hit.end());
+    hit.erase(undone, hit.end());
+    const auto again = std::upper_bound(ahead.begin(), ahead.end(), position, behind);
+    b.hits += static_cast<uint64_t>(again - ahead.begin());
+    hit.insert(hit.end(), ahead.begin(), again);
+    ahead.erase(ahead.begin(), again);
+  }
+}
+
+namespace {
+// The first hit that is not before `position`.
+auto first_at(const Breakpoint& b, uint64_t position) {
+  return std::lower_bound(
+      b.hit_places.begin(), b.hit_places.end(), position,
+      [](const Breakpoint::Hit& hit, uint64_t at) { return hit.position < at; });
+}
+}  // namespace
+
+bool count_hit(Breakpoint& b, const HitPlace& at) {
+  // Results are seen once, when a decision brings them; an instruction as often as a rank stands
+  // before it.
+  const bool results = b.kind == Breakpoint::Kind::kWritten || b.kind == Breakpoint::Kind::kNan;
+  const bool counted =
+      !results &&
+      std::any_of(first_at(b, at.position), b.hit_places.cend(), [&](const Breakpoint::Hit& hit) {
+        return hit.position == at.position && hit.rank == at.rank;
+      });
+  if (!counted) {
+    ++b.hits;
+    b.hit_places.push_back({at.position, at.rank});
+  }
+  b.hit_rank = at.rank;
+  b.hit_steps = at.steps;
+  b.hit_travel = at.travel;
   if (b.hits <= b.ignore) return false;
   if (b.temporary) b.enabled = false;
   return true;

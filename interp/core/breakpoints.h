@@ -43,7 +43,14 @@ struct Breakpoint {
   /// the decision that made the write visible); empty: none.
   std::function<bool(const Interpreter&, Rank, CodeIndex)> accepts;
   uint64_t ignore = 0;  // hits that do not stop
-  uint64_t hits = 0;
+  uint64_t hits = 0;    // on the line up to the position
+  /// Where the history stood at a hit, and whose it was.
+  struct Hit {
+    uint64_t position = 0;
+    Rank rank = kNoRank;
+  };
+  std::vector<Hit> hit_places;  // of `hits`, by position
+  std::vector<Hit> hits_ahead;  // those that going back has taken back, by position
   // The newest hit: whoever stands there has been stopped by it already.
   Rank hit_rank = kNoRank;
   uint64_t hit_steps = 0;   // of that rank
@@ -55,6 +62,9 @@ class BreakpointList {
   uint32_t add(Breakpoint breakpoint);
   bool remove(uint32_t id);
   bool enable(uint32_t id, bool enabled);
+  /// The history went to `position` without asking: hits behind it are taken back, those that were
+  /// taken back and lie before it count again.
+  void moved_to(uint64_t position);
   const std::vector<Breakpoint>& all() const { return breakpoints_; }
   std::vector<Breakpoint>& all() { return breakpoints_; }
 

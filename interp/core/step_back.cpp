@@ -180,6 +180,10 @@ Expected<StopReport> Stepper::back_to_stop() {
       }
       HOSTIR_TRY(history_.go_to(hit->position));
       b.hits = std::max<uint64_t>(b.hits, 1);
+      forget_hits_behind(hit->position);
+      if (b.hit_places.empty() || b.hit_places.back().position != hit->position) {
+        b.hit_places.push_back({hit->position, hit->rank});
+      }
       b.hit_rank = hit->rank;
       b.hit_steps = steps_of(hit->rank);
       b.hit_travel = history_.travels();
@@ -194,7 +198,16 @@ Expected<StopReport> Stepper::back_to_stop() {
     end = begin;
   }
   HOSTIR_TRY(history_.go_to(0));
+  forget_hits_behind(0);
   return beginning();
+}
+
+// The counts are right already: the search has taken back what it passed.
+void Stepper::forget_hits_behind(uint64_t position) {
+  for (Breakpoint& b : breakpoints_.all()) {
+    std::erase_if(b.hit_places,
+                  [&](const Breakpoint::Hit& hit) { return hit.position > position; });
+  }
 }
 
 }  // namespace hostir::interp

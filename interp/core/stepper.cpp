@@ -48,11 +48,18 @@ Expected<StopReport> Stepper::run(const StepCommand& command) {
   for (const RankState& r : in.state().ranks) before.push_back(r.steps);
   command_ = &command;
   matcher_ = &matcher;
+  moved();
+  const bool goes_on = command.direction == Direction::kForward;
+  // What is passed now is counted as it is passed.
+  for (Breakpoint& b : breakpoints_.all()) {
+    if (goes_on) b.hits_ahead.clear();
+  }
   taken_ = 0;
   in.engine().watcher = &matcher;
   Expected<StopReport> stop = command.direction == Direction::kForward ? forward() : backward();
   in.engine().watcher = nullptr;
   matcher_ = nullptr;
+  if (!goes_on) moved();
   if (!stop) return stop;
   for (Rank r = 0; r < count; ++r) {
     const auto steps = static_cast<int64_t>(in.state().ranks[static_cast<size_t>(r)].steps -
@@ -61,6 +68,8 @@ Expected<StopReport> Stepper::run(const StepCommand& command) {
   }
   return stop;
 }
+
+void Stepper::moved() { breakpoints_.moved_to(history_.position()); }
 
 bool Stepper::is_over(Rank rank) const { return !interpreter().next_code(rank).has_value(); }
 
@@ -79,7 +88,8 @@ Expected<Stepper::Stop> Stepper::take(Rank rank) {
     uint32_t stopped_by = 0;
     for (Breakpoint* b : matcher_->before(rank)) {
       if (stands_at(*b, rank, state.steps, history_.travels())) continue;
-      if (count_hit(*b, rank, state.steps, history_.travels())) stopped_by = b->id;
+      const HitPlace at{rank, state.steps, history_.travels(), history_.position()};
+      if (count_hit(*b, at)) stopped_by = b->id;
     }
     if (stopped_by != 0) {
       StopReport r = report(StopReport::Reason::kBreakpoint, rank, code);
@@ -93,7 +103,8 @@ Expected<Stepper::Stop> Stepper::take(Rank rank) {
   if (in.faults().size() != faults) return Stop(report(StopReport::Reason::kFault, rank, code));
   for (const BreakpointMatcher::Written& w : matcher_->after()) {
     const uint64_t steps = in.state().ranks[static_cast<size_t>(w.rank)].steps;
-    if (!count_hit(*w.breakpoint, w.rank, steps, history_.travels())) continue;
+    const HitPlace at{w.rank, steps, history_.travels(), history_.position()};
+    if (!count_hit(*w.breakpoint, at)) continue;
     StopReport r = report(StopReport::Reason::kBreakpoint, w.rank, w.code);
     r.breakpoint = w.breakpoint->id;
     return Stop(r);

@@ -58,6 +58,8 @@ class Stepper {
  public:
   Stepper(History& history, BreakpointList& breakpoints);
   Expected<StopReport> run(const StepCommand& command);
+  /// To call after the history was sent somewhere without the stepper: corrects hit counts.
+  void moved();
   /// Asked every few thousand decisions; true ends the command with kLimit.
   void set_interrupt(std::function<bool()> interrupt);
 
@@ -87,6 +89,7 @@ class Stepper {
   Expected<StopReport> backward();
   Expected<StopReport> back_into();
   Expected<StopReport> back_to_stop();
+  void forget_hits_behind(uint64_t position);
   Expected<StopReport> back_to(const std::function<bool(const Decision&)>& wanted);
 
   Interpreter& interpreter() const { return history_.interpreter(); }

@@ -253,6 +253,7 @@ Expected<Outcome> LiveSession::go_to(const Command& command) {
   const bool end = command.numbers.front() == std::numeric_limits<int64_t>::max();
   const uint64_t target = end ? history_->size() : wanted;
   HOSTIR_ASSIGN_OR_RETURN(const std::vector<Moved> moved, history_->go_to(target));
+  stepper_->moved();
   builder_->forget();
   Outcome out;
   out.ran = true;
@@ -264,6 +265,7 @@ Expected<Outcome> LiveSession::go_to(const Command& command) {
 Expected<Outcome> LiveSession::restart(std::stop_token stop) {
   if (history_->position() > 0) {
     HOSTIR_TRY(history_->go_to(0));
+    stepper_->moved();
     builder_->forget();
   }
   return step(Step::kContinue, Direction::kForward, Command{}, stop);
@@ -281,18 +283,26 @@ Expected<Outcome> LiveSession::choose_ranks(const Command& command) {
 }
 
 Expected<Outcome> LiveSession::freeze(const Command& command) {
+  // A bare `thaw` frees whoever is frozen.
+  RankSelector selector = command.ranks;
+  if (command.kind == K::kThaw && selector.kind == RankSelector::Kind::kFocus)
+    selector.kind = RankSelector::Kind::kAll;
   HOSTIR_ASSIGN_OR_RETURN(const std::vector<Rank> ranks,
-                          select_ranks(command.ranks, *prepared_->code, focus_));
+                          select_ranks(selector, *prepared_->code, focus_));
   const bool freezes = command.kind == K::kFreeze;
+  std::vector<Rank> changed;
   for (const Rank r : ranks) {
     if (interpreter_->rank(r).frozen == freezes) continue;
+    changed.push_back(r);
     if (freezes)
       history_->freeze(r);
     else
       history_->thaw(r);
   }
-  Outcome out = said(fmt::format("{} {}.\n", freezes ? "Froze" : "Thawed",
-                                 ranks_to_string(ranks, prepared_->code->rank_count)));
+  Outcome out =
+      said(changed.empty() ? fmt::format("No rank to {}.\n", freezes ? "freeze" : "thaw")
+                           : fmt::format("{} {}.\n", freezes ? "Froze" : "Thawed",
+                                         ranks_to_string(changed, prepared_->code->rank_count)));
   out.ran = true;
   out.stop = {StopKind::kStep, "", kNoRank, 0};
   return out;

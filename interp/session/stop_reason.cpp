@@ -3,6 +3,7 @@
 
 #include "interp/core/wait_graph.h"
 #include "interp/session/live_session.h"
+#include "interp/session/rank_selection.h"
 
 namespace hostir::interp {
 namespace {
@@ -28,6 +29,20 @@ std::string breakpoint_sentence(const StopReport& report, const Interpreter& int
                      interpreter.code().address(report.code));
 }
 
+// Where no rank waits for another, time itself stands still: a frozen rank's host, or one that
+// steps do not move, keeps it from passing.
+std::string why_nobody_moves(const Interpreter& interpreter) {
+  const WaitGraph graph = wait_graph(interpreter);
+  if (!graph.sentence.empty()) return graph.sentence;
+  std::vector<Rank> frozen;
+  for (Rank r = 0; r < interpreter.code().rank_count; ++r) {
+    if (interpreter.rank(r).frozen) frozen.push_back(r);
+  }
+  if (frozen.empty()) return "what is in flight waits for ranks that steps do not move";
+  return fmt::format("what is in flight waits for the frozen {}; thaw to go on",
+                     ranks_to_string(frozen, interpreter.code().rank_count));
+}
+
 }  // namespace
 
 StopReason stop_reason(const StopReport& report, const Interpreter& interpreter) {
@@ -42,7 +57,7 @@ StopReason stop_reason(const StopReport& report, const Interpreter& interpreter)
     case Reason::kBlocked:
     case Reason::kStuck:
       return make(StopKind::kNobodyMoves,
-                  fmt::format("Nobody can move: {}.", wait_graph(interpreter).sentence), report);
+                  fmt::format("Nobody can move: {}.", why_nobody_moves(interpreter)), report);
     case Reason::kFinished: {
       if (!interpreter.faults().empty()) {
         return make(StopKind::kFinished,

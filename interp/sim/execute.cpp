@@ -30,7 +30,18 @@ int64_t SimBackend::poll(std::span<const HostState> hosts, interp::CompletionSin
   return completed;
 }
 
-// What is overwritten is undefined from the start on.
+namespace {
+
+// NCCL's in-place form: input and output are, or lie in, the same bytes.
+bool is_in_place(const Contribution& c) {
+  return c.in.allocation.valid() && c.in.allocation == c.out.allocation &&
+         c.in.offset_bytes < c.out.offset_bytes + c.out.size_bytes &&
+         c.out.offset_bytes < c.in.offset_bytes + c.in.size_bytes;
+}
+
+}  // namespace
+
+// What is overwritten is undefined from the start on, but for what the exchange still reads.
 void SimBackend::start(const TimelineEvent& event) {
   if (event.arrivals.empty()) {
     for (const BufferRef& ref : state_.tasks.at(event.at.task).buffers) {
@@ -41,7 +52,7 @@ void SimBackend::start(const TimelineEvent& event) {
   }
   for (const Arrival& arrival : event.arrivals) {
     const Contribution& c = state_.tasks.at(arrival.task).items[arrival.item].contribution;
-    if (c.out.allocation.valid() && c.out.access == Access::kWrite) {
+    if (c.out.allocation.valid() && c.out.access == Access::kWrite && !is_in_place(c)) {
       state_.memory.poison(c.rank, c.out);
     }
   }

@@ -128,6 +128,7 @@ class Debugger {
   }
   Interpreter& in() { return *run_->interpreter; }
   History& history() { return *history_; }
+  Stepper& stepper() { return *stepper_; }
   std::string at(Rank rank) {
     const auto code = in().next_code(rank);
     return code ? in().code().address(*code) : "done";
@@ -220,6 +221,37 @@ TEST(Breakpoints, CountHitsForwardsAndBackwards) {
   EXPECT_EQ(d.go(Kind::kContinue, {}, Direction::kBackward).reason, Reason::kBeginning);
   ASSERT_EQ(d.go(Kind::kContinue).reason, Reason::kBreakpoint);
   EXPECT_EQ(d.history().position(), positions[0]);
+}
+
+// `hits` belongs to the position, however one comes there.
+TEST(Breakpoints, HitsFollowPlainTravel) {
+  Debugger d(kRing);
+  Breakpoint b;
+  b.codes = find_codes(d.in().code(), "ring", 8);
+  b.ranks = {2};
+  d.breakpoints.add(b);
+  std::vector<uint64_t> positions;
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_EQ(d.go(Kind::kContinue).reason, Reason::kBreakpoint);
+    positions.push_back(d.history().position());
+  }
+  const auto hits_at = [&](uint64_t position) {
+    EXPECT_TRUE(d.history().go_to(position));
+    d.stepper().moved();
+    return d.breakpoints.all()[0].hits;
+  };
+  EXPECT_EQ(hits_at(positions[1]), 2u);
+  EXPECT_EQ(hits_at(positions[0] - 1), 0u);
+  EXPECT_EQ(hits_at(positions[2]), 3u);
+  EXPECT_EQ(hits_at(positions[3] - 1), 3u);
+  EXPECT_EQ(hits_at(positions[0]), 1u);
+  // Arriving by going to it is the same hit; the next one is the second again.
+  ASSERT_EQ(d.go(Kind::kContinue).reason, Reason::kBreakpoint);
+  EXPECT_EQ(d.history().position(), positions[0]);
+  EXPECT_EQ(d.breakpoints.all()[0].hits, 1u);
+  ASSERT_EQ(d.go(Kind::kContinue).reason, Reason::kBreakpoint);
+  EXPECT_EQ(d.history().position(), positions[1]);
+  EXPECT_EQ(d.breakpoints.all()[0].hits, 2u);
 }
 
 TEST(Breakpoints, OnWritesAndCollectives) {
