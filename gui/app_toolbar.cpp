@@ -203,7 +203,8 @@ void App::draw_position(float width) {
   if (slider > ui_.px(30)) {
     ImGui::SetNextItemWidth(slider);
     ImGui::BeginDisabled(last == 0);
-    if (ImGui::SliderScalar("##position", ImGuiDataType_U64, &at, &first, &last, ""))
+    const uint64_t range = std::max<uint64_t>(1, last);  // of nothing, the handle would fill all
+    if (ImGui::SliderScalar("##position", ImGuiDataType_U64, &at, &first, &range, ""))
       scrub_target_ = at;
     ImGui::EndDisabled();
     ui_.tag("position/slider", text);

@@ -23,6 +23,16 @@ struct Frame {
   Actions& actions;
 };
 
+/// How much height a panel has a use for now. An idle one shrinks to its tab and the first sentence
+/// of its hint; one that needs little leaves the rest to its neighbours.
+struct Room {
+  enum class Kind : uint8_t { kIdle, kSome, kAll } kind = Kind::kAll;
+  float height = 0;       // kSome: of its content, in pixels
+  bool pressing = false;  // kSome: what went wrong is in it: it may push its neighbours
+  static Room idle() { return {Kind::kIdle, 0}; }
+  static Room some(float height) { return {Kind::kSome, height}; }
+};
+
 class Panel {
  public:
   virtual ~Panel() = default;
@@ -30,6 +40,8 @@ class Panel {
   virtual std::string_view title() const = 0;  // on the tab
   virtual std::string_view hint() const = 0;  // what it is for; tooltip of the tab, text when empty
   virtual void draw(Frame& frame) = 0;
+  /// Asked before it is drawn, only while a session is open or none is needed.
+  virtual Room room(const Frame&) const { return {}; }
   /// Works without an open session (messages, editor).
   virtual bool needs_session() const { return true; }
   /// View state that is kept with the layout: `key=value` lines; empty if there is none.

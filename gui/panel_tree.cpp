@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 
 #ifndef IMGUI_DEFINE_MATH_OPERATORS
@@ -14,84 +13,6 @@
 namespace hostir::gui {
 
 namespace {
-
-class LayoutParser {
- public:
-  explicit LayoutParser(std::string_view text) : text_(text) {}
-
-  std::unique_ptr<PanelNode> parse() {
-    auto node = parse_node(0);
-    skip();
-    return at_ == text_.size() ? std::move(node) : nullptr;
-  }
-
- private:
-  void skip() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n')) ++at_;
-  }
-  bool take(char c) {
-    skip();
-    if (at_ >= text_.size() || text_[at_] != c) return false;
-    ++at_;
-    return true;
-  }
-  std::string word() {
-    skip();
-    const size_t begin = at_;
-    while (at_ < text_.size() &&
-           (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_'))
-      ++at_;
-    return std::string(text_.substr(begin, at_ - begin));
-  }
-
-  std::unique_ptr<PanelNode> parse_node(int depth) {
-    if (depth > 16) return nullptr;
-    if (take('[')) return parse_tabs();
-    const bool columns = take('h');
-    if (!columns && !take('v')) return nullptr;
-    if (!take('(')) return nullptr;
-    auto node = std::make_unique<PanelNode>();
-    node->kind = columns ? PanelNode::Kind::kColumns : PanelNode::Kind::kRows;
-    skip();
-    const auto [end, error] =
-        std::from_chars(text_.data() + at_, text_.data() + text_.size(), node->ratio);
-    if (error != std::errc() || !(node->ratio > 0.01f && node->ratio < 0.99f)) return nullptr;
-    at_ = static_cast<size_t>(end - text_.data());
-    node->first = parse_node(depth + 1);
-    if (!node->first) return nullptr;
-    node->second = parse_node(depth + 1);
-    if (!node->second || !take(')')) return nullptr;
-    return node;
-  }
-
-  std::unique_ptr<PanelNode> parse_tabs() {
-    auto node = std::make_unique<PanelNode>();
-    while (!take(']')) {
-      std::string panel = word();
-      if (panel.empty()) return nullptr;
-      if (take('*')) node->active = panel;
-      node->tabs.push_back(std::move(panel));
-    }
-    if (node->active.empty() && !node->tabs.empty()) node->active = node->tabs.front();
-    node->bring_forward = true;
-    return node;
-  }
-
-  std::string_view text_;
-  size_t at_ = 0;
-};
-
-std::string text_of(const PanelNode& node) {
-  if (node.kind != PanelNode::Kind::kLeaf) {
-    return fmt::format("{}({:.3f} {} {})", node.kind == PanelNode::Kind::kColumns ? "h" : "v",
-                       node.ratio, text_of(*node.first), text_of(*node.second));
-  }
-  std::string out = "[";
-  for (size_t i = 0; i < node.tabs.size(); ++i) {
-    out += (i ? " " : "") + node.tabs[i] + (node.tabs[i] == node.active ? "*" : "");
-  }
-  return out + "]";
-}
 
 PanelNode* leaf_of(PanelNode& node, std::string_view panel) {
   if (node.kind != PanelNode::Kind::kLeaf) {
@@ -179,12 +100,12 @@ Panel* find_panel(const std::vector<std::unique_ptr<Panel>>& panels, std::string
 
 std::optional<PanelTree> PanelTree::parse(std::string_view text) {
   PanelTree tree;
-  tree.root_ = LayoutParser(text).parse();
+  tree.root_ = parse_layout(text);
   if (!tree.root_) return std::nullopt;
   return tree;
 }
 
-std::string PanelTree::to_string() const { return root_ ? text_of(*root_) : "[]"; }
+std::string PanelTree::to_string() const { return root_ ? layout_text(*root_) : "[]"; }
 
 bool PanelTree::is_open(std::string_view panel) const {
   return root_ && leaf_of(*root_, panel) != nullptr;
@@ -231,6 +152,81 @@ void PanelTree::move(std::string_view panel, std::string_view beside, Side side)
   prune(root_);
 }
 
+namespace {
+
+bool is_shown(const Frame& frame, const Panel& panel) {
+  return !panel.needs_session() || frame.model.snapshot();
+}
+
+bool is_idle(const Frame& frame, const PanelNode& node, const Panel& panel) {
+  return !node.kept && is_shown(frame, panel) && panel.room(frame).kind == Room::Kind::kIdle;
+}
+
+std::string first_sentence(std::string_view hint) {
+  return std::string(
+      hint.substr(0, hint.find(". ") == hint.npos ? hint.npos : hint.find(". ") + 1));
+}
+
+constexpr float kPadX = 7;  // around a panel's content
+constexpr float kPadY = 5;
+
+}  // namespace
+
+std::optional<float> PanelTree::wanted(Frame& frame, const Panels& panels, const PanelNode& node,
+                                       float width) {
+  if (node.kind == PanelNode::Kind::kRows) {
+    const auto a = wanted(frame, panels, *node.first, width);
+    const auto b = wanted(frame, panels, *node.second, width);
+    if (!a || !b || node.kept) return std::nullopt;
+    return *a + *b + frame.ui.px(4);
+  }
+  if (node.kind == PanelNode::Kind::kColumns) {
+    const auto a = wanted(frame, panels, *node.first, width * node.ratio);
+    const auto b = wanted(frame, panels, *node.second, width * (1 - node.ratio));
+    if (!a || !b) return std::nullopt;
+    return std::max(*a, *b);
+  }
+  const Panel* panel = find_panel(panels, node.active);
+  if (!panel || node.kept || !is_shown(frame, *panel)) return std::nullopt;
+  const Room room = panel->room(frame);
+  if (room.kind == Room::Kind::kAll) return std::nullopt;
+  float content = room.height;
+  if (room.kind == Room::Kind::kIdle) {
+    const std::string text = first_sentence(panel->hint());
+    content = ImGui::CalcTextSize(text.c_str(), nullptr, false,
+                                  std::max(1.0f, width - frame.ui.px(2 * kPadX)))
+                  .y;
+  }
+  return content + ImGui::GetFrameHeightWithSpacing() + frame.ui.px(2 * kPadY + 2);
+}
+
+// The ratio's share, less what one child has no use for.
+float PanelTree::first_height(Frame& frame, const Panels& panels, const PanelNode& node,
+                              float width, float whole) {
+  const float share = whole * node.ratio;
+  if (node.kept) return share;
+  const auto a = wanted(frame, panels, *node.first, width);
+  const auto b = wanted(frame, panels, *node.second, width);
+  if (b && (!a || *a + *b > whole)) {
+    return a ? std::min(*a, std::max(share, whole - *b)) : std::max(share, whole - *b);
+  }
+  if (!a) return share;
+  const Panel* first = find_panel(panels, node.first->active);
+  const bool pressing = !b && first && is_shown(frame, *first) && first->room(frame).pressing;
+  return std::min(*a, b ? whole - *b : pressing ? std::max(share, whole * 0.6f) : share);
+}
+
+void PanelTree::draw_idle(Frame& frame, PanelNode& node, const Panel& panel) {
+  const std::string text = first_sentence(panel.hint());
+  ImGui::PushTextWrapPos(0);
+  frame.ui.text_dim(text);
+  ImGui::PopTextWrapPos();
+  frame.ui.tag("idle/" + std::string(panel.id()), text);
+  if (!ImGui::IsItemHovered()) return;
+  ImGui::SetTooltip("%s\nclick: keep this panel open", std::string(panel.hint()).c_str());
+  if (ImGui::IsItemClicked()) node.kept = true;
+}
+
 void PanelTree::draw(Frame& frame, const std::vector<std::unique_ptr<Panel>>& panels) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 size = ImGui::GetContentRegionAvail();
@@ -254,7 +250,10 @@ void PanelTree::draw_node(Frame& frame, const std::vector<std::unique_ptr<Panel>
   const float gap = frame.ui.px(4);
   const float whole = (columns ? size.x : size.y) - gap;
   const float least = std::min(frame.ui.px(60), whole / 2);
-  float a = std::clamp(whole * node.ratio, least, std::max(least, whole - least));
+  const float share =
+      columns ? whole * node.ratio : first_height(frame, panels, node, size.x, whole);
+  const float smallest = columns ? least : std::min(least, ImGui::GetFrameHeightWithSpacing());
+  float a = std::clamp(share, smallest, std::max(smallest, whole - smallest));
   float b = whole - a;
   ImRect bar = columns ? ImRect(ImVec2(at.x + a, at.y), ImVec2(at.x + a + gap, at.y + size.y))
                        : ImRect(ImVec2(at.x, at.y + a), ImVec2(at.x + size.x, at.y + a + gap));
@@ -262,6 +261,7 @@ void PanelTree::draw_node(Frame& frame, const std::vector<std::unique_ptr<Panel>
   if (ImGui::SplitterBehavior(bar, id, columns ? ImGuiAxis_X : ImGuiAxis_Y, &a, &b, least, least,
                               gap)) {
     node.ratio = std::clamp(a / whole, 0.02f, 0.98f);
+    node.kept = true;
   }
   const ImVec2 first = columns ? ImVec2(a, size.y) : ImVec2(size.x, a);
   const ImVec2 second = columns ? ImVec2(b, size.y) : ImVec2(size.x, b);
@@ -275,6 +275,8 @@ void PanelTree::draw_tab_menu(Frame& frame, PanelNode& node, const std::string& 
   if (ImGui::MenuItem(maximised_ ? "Restore" : "Maximise", "Shift+Esc")) {
     after_.push_back([this, panel] { maximise(maximised_ ? std::nullopt : std::optional(panel)); });
   }
+  if (ImGui::MenuItem("Keep its size", nullptr, node.kept)) node.kept = !node.kept;
+  frame.ui.tag("tab/menu/Keep its size");
   if (ImGui::MenuItem("Close")) after_.push_back([this, panel] { close(panel); });
   ImGui::Separator();
   const auto other = std::find_if(node.tabs.begin(), node.tabs.end(),
@@ -317,7 +319,8 @@ void PanelTree::draw_leaf(Frame& frame, const std::vector<std::unique_ptr<Panel>
       }
       if (!open) continue;
       if (!forward) node.active = id;
-      ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(frame.ui.px(7), frame.ui.px(5)));
+      ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding,
+                          ImVec2(frame.ui.px(kPadX), frame.ui.px(kPadY)));
       ImGui::BeginChild(id.c_str(), ImVec2(0, 0), false, ImGuiWindowFlags_AlwaysUseWindowPadding);
       ImGui::PopStyleVar();
       if (ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows)) focused_ = id;
@@ -325,6 +328,8 @@ void PanelTree::draw_leaf(Frame& frame, const std::vector<std::unique_ptr<Panel>
         frame.ui.empty_hint(
             std::string(found->hint()) +
             "\n\nOpen a program or a log first: File, Open (Ctrl+O), or drop it here.");
+      } else if (is_idle(frame, node, *found) && !maximised_) {
+        draw_idle(frame, node, *found);
       } else {
         found->draw(frame);
       }
@@ -363,25 +368,6 @@ void PanelTree::accept_drop(Frame& frame, const PanelNode& node, ImVec2 at, ImVe
     }
   }
   ImGui::EndDragDropTarget();
-}
-
-const std::vector<NamedLayout>& builtin_layouts() {
-  static const std::vector<NamedLayout> kLayouts = {
-      {"Step",
-       "v(0.64 h(0.30 v(0.72 [host_ir* phases editor] [breaks* watches ranks messages notes]) "
-       "h(0.62 [layout* "
-       "values history memory explain diff] "
-       "v(0.52 [ledger* events sql] [waits*]))) [timeline*])"},
-      {"Timeline",
-       "v(0.30 h(0.34 [host_ir* phases] h(0.5 [events* ledger sql] [layout* values history "
-       "memory])) [timeline*])"},
-      {"Compare",
-       "h(0.34 [host_ir* phases] v(0.6 [diff* values layout history] [events* watches messages]))"},
-      {"Deadlock",
-       "h(0.36 v(0.65 [host_ir* phases] [ranks* messages breaks watches]) v(0.5 [waits*] [ledger* "
-       "events]))"},
-  };
-  return kLayouts;
 }
 
 }  // namespace hostir::gui

@@ -2,7 +2,9 @@
 //
 // A layout is one line of text, `h(0.27 v(0.7 [host_ir fusion*] [breaks]) ...)`, so that it can be
 // saved, edited and tested. Every panel is in at most one leaf; panels that are in none are closed.
-// Tabs can be dragged onto other leaves or to their edges, or moved by their context menu.
+// Tabs can be dragged onto other leaves or to their edges, or moved by their context menu. Leaves
+// that stand above each other share the height by what their panels have to show (Panel::room); one
+// that a person has sized or opened by hand, `h!(...)`, `[...]!`, keeps its share.
 #pragma once
 
 #include <functional>
@@ -24,7 +26,11 @@ struct PanelNode {
   std::vector<std::string> tabs;  // panel ids
   std::string active;
   bool bring_forward = false;
+  bool kept = false;  // sized or opened by hand: not made smaller for having little to show
 };
+/// nullptr if the text is not a layout.
+std::unique_ptr<PanelNode> parse_layout(std::string_view text);
+std::string layout_text(const PanelNode& node);
 
 class PanelTree {
  public:
@@ -49,6 +55,13 @@ class PanelTree {
   const std::string& focused() const { return focused_; }
 
  private:
+  using Panels = std::vector<std::unique_ptr<Panel>>;
+  /// Height that the node has a use for, with its tabs; nullopt: whatever there is.
+  static std::optional<float> wanted(Frame& frame, const Panels& panels, const PanelNode& node,
+                                     float width);
+  static float first_height(Frame& frame, const Panels& panels, const PanelNode& node, float width,
+                            float whole);
+  void draw_idle(Frame& frame, PanelNode& node, const Panel& panel);
   void draw_node(Frame& frame, const std::vector<std::unique_ptr<Panel>>& panels, PanelNode& node,
                  ImVec2 at, ImVec2 size);
   void draw_leaf(Frame& frame, const std::vector<std::unique_ptr<Panel>>& panels, PanelNode& node,

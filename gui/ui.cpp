@@ -27,6 +27,12 @@ const WidgetRect* Ui::find(const std::string& name) const {
   return at == widgets_.end() ? nullptr : &at->second;
 }
 
+void Ui::flow(float width) {
+  const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x;
+  const float next = ImGui::GetItemRectMax().x + ImGui::GetStyle().ItemSpacing.x + width;
+  if (next <= right) ImGui::SameLine();
+}
+
 void Ui::text_dim(std::string_view text) const {
   ImGui::PushStyleColor(ImGuiCol_Text, pal().text_dim);
   ImGui::TextUnformatted(text.data(), text.data() + text.size());
@@ -81,6 +87,21 @@ void Ui::draw_text(ImDrawList* list, ImVec2 at, ImU32 colour, std::string_view t
   const ImVec2 size = used->CalcTextSizeA(used->FontSize, max_width, 0, begin, end, &cut);
   if (cut == begin || size.x <= 0) return;
   list->AddText(used, used->FontSize, at, colour, begin, cut);
+}
+
+void Ui::draw_elided(ImDrawList* list, ImVec2 at, ImU32 colour, std::string_view text,
+                     float max_width, ImFont* font) const {
+  ImFont* used = font ? font : fonts.ui;
+  const char* end = text.data() + text.size();
+  const float whole = used->CalcTextSizeA(used->FontSize, FLT_MAX, 0, text.data(), end).x;
+  if (whole <= max_width) return draw_text(list, at, colour, text, max_width + 1, used);
+  const char* dots = "\u2026";
+  const float space = max_width - used->CalcTextSizeA(used->FontSize, FLT_MAX, 0, dots).x;
+  if (space <= 0) return;
+  const char* cut = end;
+  const float width = used->CalcTextSizeA(used->FontSize, space, 0, text.data(), end, &cut).x;
+  list->AddText(used, used->FontSize, at, colour, text.data(), cut);
+  list->AddText(used, used->FontSize, ImVec2(at.x + width, at.y), colour, dots);
 }
 
 void Ui::hatch(ImDrawList* list, ImVec2 min, ImVec2 max, ImU32 colour, float step) {

@@ -45,6 +45,8 @@ class Ui {
   const std::vector<std::string>& hidden() const { return last_hidden_; }
 
   // ---- small shared widgets
+  /// The next item of `width` pixels goes beside the last one, or below it where it does not fit.
+  static void flow(float width);
   void text_dim(std::string_view text) const;
   void text_mono(std::string_view text) const;
   /// A line that explains an empty panel: what it is for and how to fill it.
@@ -56,6 +58,9 @@ class Ui {
   /// Text at a position in a draw list, cut to a width.
   void draw_text(ImDrawList* list, ImVec2 at, ImU32 colour, std::string_view text, float max_width,
                  ImFont* font = nullptr) const;
+  /// The same with an ellipsis where it had to be cut.
+  void draw_elided(ImDrawList* list, ImVec2 at, ImU32 colour, std::string_view text,
+                   float max_width, ImFont* font = nullptr) const;
   /// Hatching of a rectangle, for waits, replicas and padding.
   static void hatch(ImDrawList* list, ImVec2 min, ImVec2 max, ImU32 colour, float step);
 

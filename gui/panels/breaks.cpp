@@ -1,4 +1,4 @@
-// Breakpoints and watches: enable, condition, hit counts; a field that makes new ones.
+// Breakpoints: enable, condition, ranks, ignore count, hits; a field that makes new ones.
 #include <fmt/core.h>
 #include <imgui.h>
 // after imgui.h, which it needs
@@ -10,14 +10,29 @@ namespace hostir::gui {
 
 namespace {
 
+using interp::BreakpointSnapshot;
+using interp::Command;
+
+std::string condition_of(const Command& c) { return c.condition ? to_string(*c.condition) : ""; }
+std::string ranks_of(const Command& c) {
+  return c.ranks.kind == interp::RankSelector::Kind::kFocus ? "" : to_string(c.ranks);
+}
+
 class BreaksPanel : public Panel {
  public:
   std::string_view id() const override { return "breaks"; }
   std::string_view title() const override { return "Breakpoints"; }
   std::string_view hint() const override {
-    return "Where runs stop: instructions, collectives, writes of a tensor, NaN. Type one below, "
-           "or click left of a "
-           "line of the program.";
+    return "Where runs stop: click left of a line of the program, or type a place here. An "
+           "instruction, a collective, a write of a tensor, NaN; with a condition, on some ranks, "
+           "after so many passes.";
+  }
+
+  Room room(const Frame& frame) const override {
+    const float row = ImGui::GetFrameHeightWithSpacing();
+    const size_t n = frame.model.snapshot()->breakpoints->size();
+    const float rows = n == 0 ? 1.6f : static_cast<float>(n) + 1.3f;
+    return Room::some(row * (1.2f + rows + (problem_.empty() ? 0 : 1)));
   }
 
   void draw(Frame& frame) override {
@@ -33,61 +48,154 @@ class BreaksPanel : public Panel {
       ImGui::PushTextWrapPos(0);
       frame.ui.state_word(StateKind::kMismatch, problem_);
       ImGui::PopTextWrapPos();
+      frame.ui.tag("breaks/problem", problem_);
     }
-    if (shot.breakpoints->empty()) return frame.ui.empty_hint(hint());
-    if (!ImGui::BeginTable(
-            "table", 4,
-            ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_ScrollY))
+    if (shot.breakpoints->empty()) {
+      ImGui::PushTextWrapPos(0);
+      frame.ui.text_dim(hint());
+      ImGui::PopTextWrapPos();
       return;
-    ImGui::TableSetupScrollFreeze(0, 1);
-    ImGui::TableSetupColumn("on");
-    ImGui::TableSetupColumn("stops at", ImGuiTableColumnFlags_WidthStretch);
-    ImGui::TableSetupColumn("hits");
-    ImGui::TableSetupColumn("");
-    ImGui::TableHeadersRow();
-    for (const interp::BreakpointSnapshot& b : *shot.breakpoints) draw_row(frame, b);
-    ImGui::EndTable();
+    }
+    draw_table(frame, *shot.breakpoints);
   }
 
  private:
   void add(Frame& frame) {
     if (text_.empty()) return;
     const auto plain = interp::parse_command(text_);
-    const std::string line = plain ? text_ : "break " + text_;
-    const auto parsed = interp::parse_command(line);
-    problem_ = parsed ? "" : parsed.error().message();
-    if (!parsed) return;
-    frame.actions.command(line);
-    text_.clear();
+    if (request(frame, plain ? text_ : "break " + text_)) text_.clear();
   }
 
-  static void draw_row(Frame& frame, const interp::BreakpointSnapshot& b) {
+  // A command that does not parse is explained here and not carried out.
+  bool request(Frame& frame, const std::string& line) {
+    const auto parsed = interp::parse_command(line);
+    problem_ = parsed ? "" : parsed.error().message();
+    if (parsed) frame.actions.command(line);
+    return parsed.has_value();
+  }
+
+  void draw_table(Frame& frame, const std::vector<BreakpointSnapshot>& all) {
+    constexpr ImGuiTableFlags kFlags =
+        ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY | ImGuiTableFlags_Resizable;
+    if (!ImGui::BeginTable("table", 7, kFlags)) return;
+    const auto fixed = [&](const char* title, float width) {
+      ImGui::TableSetupColumn(title, ImGuiTableColumnFlags_WidthFixed, frame.ui.px(width));
+    };
+    ImGui::TableSetupScrollFreeze(0, 1);
+    fixed("on", 22);
+    ImGui::TableSetupColumn("stops at", ImGuiTableColumnFlags_WidthStretch, 1.3f);
+    ImGui::TableSetupColumn("condition", ImGuiTableColumnFlags_WidthStretch, 1.0f);
+    fixed("ranks", 52);
+    fixed("ignore", 46);
+    fixed("hits", 34);
+    fixed("", 20);
+    ImGui::TableHeadersRow();
+    for (const BreakpointSnapshot& b : all) draw_row(frame, b);
+    ImGui::EndTable();
+  }
+
+  void draw_row(Frame& frame, const BreakpointSnapshot& b) {
+    const auto command = interp::parse_command(b.text);
+    const std::string name = fmt::format("breaks/{}", b.number);
     ImGui::PushID(static_cast<int>(b.number));
     ImGui::TableNextRow();
     ImGui::TableNextColumn();
     bool on = b.enabled;
     if (ImGui::Checkbox("##on", &on))
       frame.actions.command(fmt::format("{} {}", on ? "enable" : "disable", b.number));
-    frame.ui.tag(fmt::format("breaks/{}/on", b.number), b.enabled ? "on" : "off");
+    frame.ui.tag(name + "/on", b.enabled ? "on" : "off");
     ImGui::TableNextColumn();
+    ImGui::AlignTextToFramePadding();
+    draw_place(frame, b, command ? &*command : nullptr);
+    ImGui::TableNextColumn();
+    if (command) draw_fields(frame, b, *command, name);
+    ImGui::TableSetColumnIndex(5);
+    ImGui::AlignTextToFramePadding();
+    frame.ui.text_mono(std::to_string(b.hits));
+    frame.ui.tag(name + "/hits", std::to_string(b.hits));
+    ImGui::TableNextColumn();
+    if (ImGui::SmallButton("\u2715")) frame.actions.command(fmt::format("delete {}", b.number));
+    frame.ui.tag(name + "/delete");
+    if (ImGui::IsItemHovered()) ImGui::SetTooltip("Delete this breakpoint");
+    ImGui::PopID();
+  }
+
+  static void draw_place(Frame& frame, const BreakpointSnapshot& b, const Command* command) {
+    std::string place = b.text;
+    if (command) {
+      Command bare = *command;
+      bare.condition.reset();
+      bare.ranks = {};
+      place = to_string(bare);
+      if (place.starts_with("break ")) place.erase(0, 6);
+    }
     if (b.problem.empty()) {
-      frame.ui.text_mono(b.text);
+      frame.ui.text_mono(place);
     } else {
-      frame.ui.state_word(StateKind::kWaiting, b.text + "  " + b.problem);
+      frame.ui.state_word(StateKind::kWaiting, place + "  " + b.problem);
     }
     frame.ui.tag(fmt::format("breaks/{}", b.number), b.text);
-    if (ImGui::IsItemClicked() && !b.places.empty()) frame.model.selection.code = b.places.front();
+    if (!ImGui::IsItemHovered()) return;
+    ImGui::SetTooltip("%s%s%s", b.text.c_str(), b.problem.empty() ? "" : "\n", b.problem.c_str());
+    if (b.places.empty()) return;
+    frame.model.hovered.code = b.places.front();
+    if (ImGui::IsItemClicked()) frame.model.selection.code = b.places.front();
+  }
+
+  void draw_fields(Frame& frame, const BreakpointSnapshot& b, const Command& command,
+                   const std::string& name) {
+    if (const auto text = field(frame, name + "/condition", condition_of(command), "always",
+                                "Stops only where this holds: rank == 3 && seq >= 10, %y[0, 1] > "
+                                "0.5, nan(%y). Enter sets it.")) {
+      request(frame, fmt::format("condition {} {}", b.number, *text));
+    }
     ImGui::TableNextColumn();
-    frame.ui.text_mono(std::to_string(b.hits));
-    frame.ui.tag(fmt::format("breaks/{}/hits", b.number), std::to_string(b.hits));
+    if (const auto text = field(frame, name + "/ranks", ranks_of(command), "all",
+                                "Ranks that it stops: 3, 0,2, 4..7, group tp, tp=0. Enter sets "
+                                "them; the breakpoint is made anew and counts from 0.")) {
+      Command bare = command;
+      bare.condition.reset();
+      bare.ranks = {};
+      const std::string condition = condition_of(command);
+      const std::string line = to_string(bare) + (text->empty() ? "" : " on " + *text) +
+                               (condition.empty() ? "" : " if " + condition);
+      if (request(frame, line)) frame.actions.command(fmt::format("delete {}", b.number));
+    }
     ImGui::TableNextColumn();
-    if (ImGui::SmallButton("delete")) frame.actions.command(fmt::format("delete {}", b.number));
-    frame.ui.tag(fmt::format("breaks/{}/delete", b.number));
+    if (const auto text = field(frame, name + "/ignore", b.ignore ? std::to_string(b.ignore) : "",
+                                "0", "Passes that it does not stop at. Enter sets them.")) {
+      request(frame, fmt::format("ignore {} {}", b.number, text->empty() ? "0" : *text));
+    }
+  }
+
+  // A text field in a cell; the new text when Enter was pressed. What is being typed stays while
+  // the field has the focus.
+  std::optional<std::string> field(Frame& frame, const std::string& name, const std::string& shown,
+                                   const char* when_empty, const char* help) {
+    std::string text = editing_ == name ? edited_ : shown;
+    ImGui::SetNextItemWidth(-1);
+    ImGui::PushID(name.c_str());
+    ImGui::PushStyleColor(ImGuiCol_FrameBg, with_alpha(frame.ui.pal().background, 0.5f));
+    const bool entered = ImGui::InputTextWithHint("##field", when_empty, &text,
+                                                  ImGuiInputTextFlags_EnterReturnsTrue);
+    ImGui::PopStyleColor();
     ImGui::PopID();
+    frame.ui.tag(name, text);
+    if (ImGui::IsItemHovered() && !ImGui::IsItemActive()) ImGui::SetTooltip("%s", help);
+    if (ImGui::IsItemActive()) {
+      editing_ = name;
+      edited_ = text;
+    } else if (editing_ == name) {
+      editing_.clear();
+    }
+    if (!entered || text == shown) return std::nullopt;
+    return text;
   }
 
   std::string text_;
   std::string problem_;
+  std::string editing_;  // name of the field that has the focus
+  std::string edited_;
 };
 
 }  // namespace

@@ -7,7 +7,11 @@
 
 #include "gui/panels/code_text.h"
 #include "gui/panels/inline_values.h"
+#include "gui/panels/line_costs.h"
 #include "gui/panels/panels.h"
+#include "gui/panels/timeline_data.h"
+// last: needs imgui.h
+#include <imgui_internal.h>
 
 namespace hostir::gui {
 
@@ -28,6 +32,8 @@ class HostIrPanel : public Panel {
     if (program_ != shot.program.get()) index_program(*shot.program);
     index_positions(shot);
     header(frame, shot);
+    costs_ = line_costs_.get(frame);
+    lay_out_columns(frame);
     ImGui::BeginChild("text", ImVec2(0, 0), false, ImGuiWindowFlags_HorizontalScrollbar);
     ImGui::PushFont(frame.ui.fonts.mono);
     // Rows touch, so that a line's place is its number times the row's height.
@@ -65,6 +71,7 @@ class HostIrPanel : public Panel {
 
   void index_positions(const interp::Snapshot& shot) {
     ranks_at_.clear();
+    ranks_shown_ = shot.rank_count();
     breaks_at_.clear();
     for (const auto& rank : shot.ranks) {
       if (rank->status == interp::RankStatus::kDone || rank->code >= shot.program->lines.size())
@@ -121,11 +128,12 @@ class HostIrPanel : public Panel {
     const bool has_code = code != code_of_line_.end();
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float gutter = frame.ui.px(18);
-    const float dots = frame.ui.px(46);
+    const float dots = frame.ui.px(std::min(46.0f, 10 + 9 * static_cast<float>(ranks_shown_)));
     const float number = frame.ui.px(34);
     const float text_width = ImGui::CalcTextSize("m").x * static_cast<float>(longest_ + 2);
+    const float beside = ImGui::GetWindowPos().x + ImGui::GetWindowWidth() - columns_.left;
     const float width = std::max(ImGui::GetContentRegionAvail().x + ImGui::GetScrollX(),
-                                 gutter + dots + number + text_width);
+                                 gutter + dots + number + text_width + beside);
     const bool focus_here = has_code && shot.rank(shot.focus).code == code->second &&
                             shot.rank(shot.focus).status != interp::RankStatus::kDone;
     const bool selected = has_code && frame.model.selection.code == code->second;
@@ -155,7 +163,13 @@ class HostIrPanel : public Panel {
     ImGui::SameLine(0, 0);
     ImGui::InvisibleButton("line", ImVec2(width - gutter, row));
     frame.ui.tag(fmt::format("host_ir/line/{}", i + 1), lines_[static_cast<size_t>(i)]);
-    if (ImGui::IsItemHovered() && has_code) frame.model.hovered.code = code->second;
+    if (ImGui::IsItemHovered() && has_code) {
+      frame.model.hovered.code = code->second;
+      const float end_of_text =
+          at.x + gutter + dots + number +
+          ImGui::CalcTextSize("m").x * static_cast<float>(lines_[static_cast<size_t>(i)].size());
+      if (end_of_text > columns_.left) whole_line(frame, i);
+    }
     if (ImGui::IsItemClicked() && has_code)
       select(frame, at, gutter + dots + number, i, code->second);
     context_menu(frame, shot, has_code ? &code->second : nullptr);
@@ -165,33 +179,109 @@ class HostIrPanel : public Panel {
     const std::string n = fmt::format("{:>3}", i + 1);
     frame.ui.draw_text(list, ImVec2(at.x + gutter + dots, at.y + 1), p.text_dim, n, number,
                        frame.ui.fonts.mono);
-    float x = at.x + gutter + dots + number;
-    for (const CodePiece& piece : colour_line(lines_[static_cast<size_t>(i)], p)) {
-      list->AddText(ImVec2(x, at.y + 1), piece.colour, piece.text.data(),
-                    piece.text.data() + piece.text.size());
-      x += ImGui::CalcTextSize(piece.text.data(), piece.text.data() + piece.text.size()).x;
-    }
-    if (has_code) draw_value(frame, list, i, code->second, ImVec2(x, at.y), row);
+    draw_code(frame, list, i, ImVec2(at.x + gutter + dots + number, at.y + 1));
+    if (has_code) draw_columns(frame, list, i, code->second, at.y, row);
   }
 
-  // What the line wrote last, at the right edge of what is seen where there is room, else behind
-  // it.
-  void draw_value(Frame& frame, ImDrawList* list, int i, interp::CodeIndex code, ImVec2 at,
-                  float row) {
-    const std::string text = values_.text(frame, code);
-    if (text.empty()) return;
+  // What does not fit is said in full while the mouse rests on the line.
+  void whole_line(Frame& frame, int i) const {
+    if (GImGui->HoveredIdTimer < 0.4f) return;
+    ImGui::BeginTooltip();
+    std::string_view line = lines_[static_cast<size_t>(i)];
+    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    frame.ui.text_mono(line);
+    ImGui::EndTooltip();
+  }
+
+  // The text up to where the columns begin; what is cut off says so, and scrolls.
+  void draw_code(Frame& frame, ImDrawList* list, int i, ImVec2 at) {
+    const Palette& p = frame.ui.pal();
+    const float dots = ImGui::CalcTextSize("\u2026").x;
+    float x = at.x;
+    for (const CodePiece& piece : colour_line(lines_[static_cast<size_t>(i)], p)) {
+      const char* begin = piece.text.data();
+      const float width = ImGui::CalcTextSize(begin, begin + piece.text.size()).x;
+      const float space = columns_.left - dots - x;
+      if (width > space) {
+        frame.ui.draw_text(list, ImVec2(x, at.y), piece.colour, piece.text, std::max(0.0f, space),
+                           frame.ui.fonts.mono);
+        list->AddText(ImVec2(columns_.left - dots, at.y), p.text_dim, "\u2026");
+        return;
+      }
+      list->AddText(ImVec2(x, at.y), piece.colour, begin, begin + piece.text.size());
+      x += width;
+    }
+  }
+
+  // At the right edge of what is seen, whatever part of the text is scrolled to: passes, time, and
+  // what the line wrote last.
+  void draw_columns(Frame& frame, ImDrawList* list, int i, interp::CodeIndex code, float y,
+                    float row) {
     const Palette& p = frame.ui.pal();
     ImFont* font = frame.ui.fonts.small;
-    const float width = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, text.c_str()).x;
-    const float right = ImGui::GetWindowPos().x + ImGui::GetWindowWidth() - frame.ui.px(16) - width;
-    // Over the text only where it would not be seen otherwise: the number is what one looks for.
-    const float x = std::max(right, ImGui::GetWindowPos().x + frame.ui.px(160));
-    const float y = at.y + (row - font->FontSize) / 2;
-    list->AddRectFilled(ImVec2(x - frame.ui.px(5), at.y + 1),
-                        ImVec2(x + width + frame.ui.px(5), at.y + row - 1), p.panel_title, 4);
-    frame.ui.draw_text(list, ImVec2(x, y), p.text, text, width + 4, font);
-    frame.ui.tag_rect(fmt::format("host_ir/value/{}", i + 1), ImVec2(x, at.y),
-                      ImVec2(x + width, at.y + row), text);
+    const ImVec2 text_at(0, y + (row - font->FontSize) / 2);
+    const auto right_aligned = [&](float right, const std::string& text, ImU32 colour) {
+      const float width = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, text.c_str()).x;
+      frame.ui.draw_text(list, ImVec2(right - width, text_at.y), colour, text, width + 1, font);
+    };
+    if (columns_.hits > 0 && costs_ && code < costs_->size() && (*costs_)[code].hits > 0) {
+      const LineCost& cost = (*costs_)[code];
+      const std::string hits = std::to_string(cost.hits);
+      right_aligned(columns_.hits, hits, p.text);
+      frame.ui.tag_rect(fmt::format("host_ir/hits/{}", i + 1), ImVec2(columns_.left, y),
+                        ImVec2(columns_.hits, y + row), hits);
+      const std::string time = short_time(static_cast<double>(cost.busy_ns));
+      if (slowest_ns_ > 0) {
+        const float share = static_cast<float>(cost.busy_ns) / static_cast<float>(slowest_ns_);
+        const float left = columns_.hits + frame.ui.px(6);
+        list->AddRectFilled(ImVec2(left, y + 2),
+                            ImVec2(left + (columns_.time - left) * share, y + row - 2),
+                            with_alpha(p.accent, 0.28f));
+      }
+      right_aligned(columns_.time, time, p.text);
+      frame.ui.tag_rect(fmt::format("host_ir/time/{}", i + 1), ImVec2(columns_.hits, y),
+                        ImVec2(columns_.time, y + row), time);
+    }
+    const std::string text = values_.text(frame, code);
+    if (text.empty() || columns_.right - columns_.time < frame.ui.px(40)) return;
+    const float x = columns_.time + frame.ui.px(8);
+    frame.ui.draw_elided(list, ImVec2(x, text_at.y), p.text, text, columns_.right - x, font);
+    frame.ui.tag_rect(fmt::format("host_ir/value/{}", i + 1), ImVec2(x, y),
+                      ImVec2(columns_.right, y + row), text);
+  }
+
+  // A narrow panel gives up the values first, then the costs.
+  void lay_out_columns(Frame& frame) {
+    const float left = ImGui::GetCursorScreenPos().x;
+    const float width = ImGui::GetContentRegionAvail().x;
+    columns_.right = left + width - frame.ui.px(18);
+    columns_.time = columns_.right - (width > frame.ui.px(460) ? frame.ui.px(98) : 0);
+    columns_.hits = width > frame.ui.px(330) ? columns_.time - frame.ui.px(56) : 0;
+    columns_.left = columns_.hits > 0 ? columns_.hits - frame.ui.px(30) : columns_.time;
+    slowest_ns_ = 0;
+    if (costs_) {
+      for (const LineCost& cost : *costs_) slowest_ns_ = std::max(slowest_ns_, cost.busy_ns);
+    }
+    if (columns_.hits == 0) return;
+    ImFont* font = frame.ui.fonts.small;
+    const float y = ImGui::GetCursorScreenPos().y;
+    ImGui::Dummy(ImVec2(1, font->FontSize + frame.ui.px(2)));
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const ImU32 dim = frame.ui.pal().text_dim;
+    const auto title = [&](float from, float to, const char* text, const char* help) {
+      const float width_of = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, text).x;
+      frame.ui.draw_text(list, ImVec2(to - width_of, y), dim, text, width_of + 1, font);
+      if (ImGui::IsMouseHoveringRect(ImVec2(from, y), ImVec2(to, y + font->FontSize)))
+        ImGui::SetTooltip("%s", help);
+    };
+    title(columns_.left, columns_.hits, "hits",
+          "How often the focus rank has passed this line, up to where it is");
+    title(columns_.hits, columns_.time, "time",
+          "Time of the line on the focus rank's stream, else on its host");
+    const float value = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, "last value").x;
+    if (columns_.right > columns_.time)
+      title(columns_.time, columns_.time + frame.ui.px(8) + value, "last value",
+            "What this line wrote last on the focus rank: its value, or smallest .. largest");
   }
 
   // Clicking a name selects the value too, so that all panels show it.
@@ -250,12 +340,22 @@ class HostIrPanel : public Panel {
     }
   }
 
+  // Right edges of the columns and the left edge of the first, in screen pixels.
+  struct Columns {
+    float left = 0, hits = 0, time = 0, right = 0;  // hits 0: not shown
+  };
+
   InlineValues values_;
+  LineCosts line_costs_;
+  const std::vector<LineCost>* costs_ = nullptr;
+  int64_t slowest_ns_ = 0;
+  Columns columns_;
   size_t longest_ = 0;  // characters of the longest line
   const interp::ProgramView* program_ = nullptr;
   std::vector<std::string_view> lines_;
   std::multimap<int, interp::CodeIndex> code_of_line_;
   std::map<int, std::vector<interp::Rank>> ranks_at_;
+  int ranks_shown_ = 1;
   std::map<int, const interp::BreakpointSnapshot*> breaks_at_;
   interp::Position followed_{~uint64_t{0}, 0};
   interp::Rank followed_rank_ = interp::kNoRank;

@@ -65,15 +65,14 @@ std::string InlineValues::text(Frame& frame, interp::CodeIndex code) {
   std::string shape;
   for (const int64_t e : a.placement.local())
     shape += fmt::format("{}{}", shape.empty() ? "" : "x", e);
-  const std::string head = fmt::format("%{} {}", a.name, shape);
+  const std::string head = "[" + shape + "]";
   if (a.placement.box.volume() > kMaxElements) return head;
   interp::ValueQuery query;
   query.value = a.name;
   query.rank = shot.focus;
   const ReadingSlot& slot = frame.model.reading(query);
   if (!slot.reading || slot.reading->undefined) return head;
-  return fmt::format("{} = {}{}", head, summary(slot.reading->tensor),
-                     slot.reading->write_in_flight ? "  (a write is in flight)" : "");
+  return summary(slot.reading->tensor) + (slot.reading->write_in_flight ? " \u25d4" : "");
 }
 
 }  // namespace hostir::gui

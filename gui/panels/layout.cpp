@@ -144,27 +144,37 @@ class LayoutPanel : public Panel {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const ImVec2 size = ImGui::GetContentRegionAvail();
     if (size.x < frame.ui.px(80) || size.y < frame.ui.px(50)) return;
-    const bool beside = size.x > frame.ui.px(420);
+    // Mesh and facts stand beside the picture, in a tall panel below it.
+    const bool below = size.y > size.x * 0.75f && size.y > frame.ui.px(330);
+    const bool beside = !below && size.x > frame.ui.px(420);
     const float right = beside ? std::min(size.x * 0.40f, frame.ui.px(290)) : 0;
+    const float bottom = below ? std::clamp(size.y * 0.35f, frame.ui.px(150), frame.ui.px(260)) : 0;
     PictureStyle style;
     style.fanned = hovering_;
     style.labels = values_fit_ ? LabelPlace::kCorner : LabelPlace::kCentre;
     const Picture picture =
         draw_layout(frame, "layout", source, shards, plane_,
-                    Area{at, ImVec2(at.x + size.x - right, at.y + size.y)}, style);
+                    Area{at, ImVec2(at.x + size.x - right, at.y + size.y - bottom)}, style);
     if (!beside && picture.rows * picture.columns == 0) return;
     values_fit_ = show_values_ && draw_values(frame, tensor, source, picture);
     pick_element(frame, tensor, picture);
-    if (!beside) return;
+    if (!beside && !below) return;
     const Mesh* mesh = source.mesh ? source.mesh : frame.model.snapshot()->program->code->world;
-    const ImVec2 corner(at.x + size.x - right + frame.ui.px(10), at.y);
-    float y = at.y;
+    const ImVec2 end(at.x + size.x, at.y + size.y);
+    const float picture_end =
+        std::min(picture.origin.y + picture.height() + frame.ui.px(26), end.y - bottom);
+    const ImVec2 corner =
+        below ? ImVec2(at.x, picture_end) : ImVec2(end.x - right + frame.ui.px(10), at.y);
+    ImVec2 facts = corner;
     if (mesh) {
-      y = draw_mesh(frame, "layout", *mesh, source,
-                    Area{corner, ImVec2(at.x + size.x, at.y + size.y * 0.6f)});
+      const Area area{corner, below ? ImVec2(at.x + size.x * 0.5f, end.y)
+                                    : ImVec2(end.x, at.y + size.y * 0.6f)};
+      const float y = draw_mesh(frame, "layout", *mesh, source, area);
+      facts =
+          below ? ImVec2(at.x + size.x * 0.5f + frame.ui.px(12), corner.y) : ImVec2(corner.x, y);
     }
-    ImGui::SetCursorScreenPos(ImVec2(corner.x, y));
-    ImGui::BeginChild("facts", ImVec2(0, at.y + size.y - y));
+    ImGui::SetCursorScreenPos(facts);
+    ImGui::BeginChild("facts", ImVec2(0, std::max(1.0f, end.y - facts.y)));
     draw_layout_facts(frame, tensor, source);
     ImGui::EndChild();
   }

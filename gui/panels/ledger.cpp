@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "gui/panels/mismatch_card.h"
 #include "gui/panels/panels.h"
 
 namespace hostir::gui {
@@ -49,9 +50,22 @@ class LedgerPanel : public Panel {
   std::string_view id() const override { return "ledger"; }
   std::string_view title() const override { return "Collectives"; }
   std::string_view hint() const override {
-    return "One row per collective of a group, one column per rank: who has arrived, who is "
-           "missing, who called "
-           "something else. It fills as ranks issue collectives (F6 goes to the next).";
+    return "Who has arrived at each collective, who is missing, who called something else. One "
+           "row per collective of a group, one column per rank; it fills as ranks issue "
+           "collectives (F6 goes to the next).";
+  }
+
+  Room room(const Frame& frame) const override {
+    const auto& rows = *frame.model.snapshot()->ledger;
+    if (rows.empty()) return Room::idle();
+    const bool mismatch = std::any_of(rows.begin(), rows.end(), [](const Row& row) {
+      return row.state == Row::State::kMismatch;
+    });
+    const float row = ImGui::GetTextLineHeightWithSpacing() + frame.ui.px(3);
+    const float table = row * static_cast<float>(rows.size() + 1) + frame.ui.px(20);
+    Room room = Room::some(table + (mismatch ? frame.ui.px(kCardHeight) : 0));
+    room.pressing = mismatch;
+    return room;
   }
 
   void draw(Frame& frame) override {
@@ -61,9 +75,14 @@ class LedgerPanel : public Panel {
     for (const Row& row : *shot.ledger) {
       if (row.state == Row::State::kMismatch && !mismatch) mismatch = &row;
     }
-    const float card = mismatch ? ImGui::GetContentRegionAvail().y * 0.45f : 0;
+    const float space = ImGui::GetContentRegionAvail().y;
+    const float card = mismatch ? std::min(frame.ui.px(kCardHeight), space * 0.75f) : 0;
     draw_table(frame, shot, card);
-    if (mismatch) draw_card(frame, *mismatch);
+    if (!mismatch) return;
+    ImGui::Separator();
+    ImGui::BeginChild("card");
+    draw_mismatch_card(frame, *mismatch);
+    ImGui::EndChild();
   }
 
  private:
@@ -166,107 +185,8 @@ class LedgerPanel : public Panel {
         cell.state == Cell::State::kMissing ? shot.rank(cell.rank).code : cell.code;
   }
 
-  // What most ranks called stands first; each rank that differs below, with the fields that differ.
-  static void draw_card(Frame& frame, const Row& row) {
-    ImGui::Separator();
-    ImGui::BeginChild("card");
-    ImGui::PushTextWrapPos(0);
-    frame.ui.state_word(StateKind::kMismatch,
-                        fmt::format("%{} sequence {}: the ranks called different things",
-                                    row.comm_name, row.sequence));
-    frame.ui.tag("ledger/mismatch");
-    ImGui::PopTextWrapPos();
-    std::map<std::string, std::vector<const Cell*>> groups;
-    for (const Cell& c : row.cells) groups[c.fingerprint].push_back(&c);
-    std::vector<const std::pair<const std::string, std::vector<const Cell*>>*> order;
-    for (const auto& g : groups) order.push_back(&g);
-    // Most ranks first; on a tie by rank, and neither side is the expected one.
-    std::sort(order.begin(), order.end(), [](auto* a, auto* b) {
-      return std::pair(b->second.size(), a->second.front()->rank) <
-             std::pair(a->second.size(), b->second.front()->rank);
-    });
-    const bool majority = order.size() > 1 && order[0]->second.size() > order[1]->second.size() &&
-                          !order[0]->first.empty();
-    for (const auto* group : order) {
-      const bool first_of_tie = group == order.front() && !majority && order.size() > 1;
-      draw_side(frame, *group, first_of_tie ? *order[1] : *order.front(), majority);
-    }
-    ImGui::PushTextWrapPos(0);
-    const std::string cause = likely_cause(row);
-    if (!cause.empty()) frame.ui.text_dim("Likely cause: " + cause);
-    frame.ui.tag("ledger/cause", cause);
-    ImGui::PopTextWrapPos();
-    ImGui::EndChild();
-  }
-
-  using Side = std::pair<const std::string, std::vector<const Cell*>>;
-
-  static std::vector<std::string_view> words_of(std::string_view text) {
-    std::vector<std::string_view> words;
-    for (size_t at = 0; at < text.size();) {
-      const size_t end = std::min(text.find(' ', at), text.size());
-      if (end > at) words.push_back(text.substr(at, end - at));
-      at = end + 1;
-    }
-    return words;
-  }
-
-  // One thing that was called, who called it and where; fields unlike the first side's are marked.
-  static void draw_side(Frame& frame, const Side& side, const Side& reference, bool majority) {
-    const Palette& p = frame.ui.pal();
-    for (const Cell* c : side.second) {
-      if (frame.ui.rank_chip(c->rank, c->rank == frame.model.snapshot()->focus,
-                             fmt::format("ledger/card/{}", c->rank)))
-        frame.actions.command(fmt::format("rank {}", c->rank));
-      ImGui::SameLine();
-    }
-    if (side.first.empty()) return frame.ui.text_dim("not arrived");
-    const std::vector<std::string_view> expected = words_of(reference.first);
-    const std::vector<std::string_view> words = words_of(side.first);
-    ImGui::PushFont(frame.ui.fonts.mono);
-    for (size_t i = 0; i < words.size(); ++i) {
-      const bool differs = &side != &reference && (i >= expected.size() || words[i] != expected[i]);
-      const std::string word = std::string(words[i]) + (differs ? " \u2260" : "");
-      ImGui::PushStyleColor(ImGuiCol_Text, differs ? p.state(StateKind::kMismatch) : p.text);
-      ImGui::TextUnformatted(word.c_str());
-      ImGui::PopStyleColor();
-      ImGui::SameLine();
-    }
-    ImGui::PushStyleColor(ImGuiCol_Text, p.link);
-    ImGui::TextUnformatted(side.second.front()->address.c_str());
-    ImGui::PopStyleColor();
-    ImGui::PopFont();
-    frame.ui.tag("ledger/card/at/" + side.second.front()->address, side.first);
-    if (ImGui::IsItemClicked()) frame.model.selection.code = side.second.front()->code;
-    if (majority && &side == &reference) {
-      ImGui::SameLine();
-      frame.ui.state_word(StateKind::kOk, "expected: most ranks");
-    }
-  }
-
-  static std::string likely_cause(const Row& row) {
-    const Cell* first = nullptr;
-    bool elsewhere = false;
-    bool other_kind = false;
-    for (const Cell& c : row.cells) {
-      if (c.state == Cell::State::kMissing) continue;
-      if (!first) first = &c;
-      elsewhere = elsewhere || c.code != first->code;
-      other_kind =
-          other_kind || words_of(c.fingerprint).front() != words_of(first->fingerprint).front();
-    }
-    if (!first) return {};
-    if (!elsewhere)
-      return "all are at the same instruction, so it is its sizes or arguments that differ: look "
-             "at "
-             "uneven shards and at what depends on the rank.";
-    return other_kind ? "the ranks are at different instructions: one took another branch, or left "
-                        "a collective out."
-                      : "the ranks are at different instructions of the same kind: the order is "
-                        "swapped, or they took different branches.";
-  }
-
   static constexpr int kMaxColumns = 48;
+  static constexpr float kCardHeight = 190;
   size_t seen_rows_ = 0;
   bool scroll_to_frontier_ = false;
 };

@@ -10,7 +10,7 @@ class MessagesPanel : public Panel {
   std::string_view id() const override { return "messages"; }
   std::string_view title() const override { return "Messages"; }
   std::string_view hint() const override {
-    return "Answers of commands, reasons of stops, errors.";
+    return "Answers of commands, reasons of stops, errors, newest last.";
   }
   bool needs_session() const override { return false; }
 

@@ -31,6 +31,12 @@ class RanksPanel : public Panel {
            "it.";
   }
 
+  Room room(const Frame& frame) const override {
+    const float row = ImGui::GetFrameHeight() + frame.ui.px(5);
+    return Room::some(row * static_cast<float>(frame.model.snapshot()->rank_count() + 1) +
+                      frame.ui.px(14));
+  }
+
   void draw(Frame& frame) override {
     const interp::Snapshot& shot = *frame.model.snapshot();
     constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingFixedFit |
@@ -39,7 +45,7 @@ class RanksPanel : public Panel {
     if (!ImGui::BeginTable("ranks", 8, kFlags)) return;
     ImGui::TableSetupScrollFreeze(1, 1);
     for (const char* column :
-         {"rank", "freeze", "state", "at", "steps", "clock", "in flight", "memory"}) {
+         {"rank", "\u2744", "state", "at", "steps", "in flight", "clock", "memory"}) {
       ImGui::TableSetupColumn(column);
     }
     ImGui::TableHeadersRow();
@@ -65,6 +71,8 @@ class RanksPanel : public Panel {
     if (ImGui::Checkbox("##frozen", &frozen))
       frame.actions.command(fmt::format("{} {}", frozen ? "freeze" : "thaw", i));
     frame.ui.tag(fmt::format("ranks/{}/freeze", i), r.frozen ? "frozen" : "");
+    if (ImGui::IsItemHovered())
+      ImGui::SetTooltip("%s", r.frozen ? "thaw this rank" : "freeze: this rank does not move");
     ImGui::TableNextColumn();
     const std::string state(r.frozen ? "frozen" : interp::name(r.status));
     frame.ui.state_word(state_of(r), state);
@@ -78,9 +86,9 @@ class RanksPanel : public Panel {
     ImGui::TableNextColumn();
     frame.ui.text_mono(std::to_string(r.steps));
     ImGui::TableNextColumn();
-    frame.ui.text_mono(fmt::format("{:.3f} us", static_cast<double>(r.host_clock_ns) / 1000));
-    ImGui::TableNextColumn();
     frame.ui.text_mono(std::to_string(r.outstanding()));
+    ImGui::TableNextColumn();
+    frame.ui.text_mono(fmt::format("{:.3f} us", static_cast<double>(r.host_clock_ns) / 1000));
     ImGui::TableNextColumn();
     const interp::MemorySnapshot& m = *shot.memory[static_cast<size_t>(i)];
     frame.ui.text_mono(fmt::format("{:.1f} / {:.1f} KiB", static_cast<double>(m.live_bytes) / 1024,

@@ -38,7 +38,8 @@ class TimelinePanel : public Panel {
   std::string_view id() const override { return "timeline"; }
   std::string_view title() const override { return "Timeline"; }
   std::string_view hint() const override {
-    return "What every stream of every rank did when. Wheel zooms around the pointer, Shift+wheel "
+    return "What every stream of every rank did when: it fills as the program runs (F10 steps, F5 "
+           "runs). Wheel zooms around the pointer, Shift+wheel "
            "scrolls, drag pans, Ctrl+drag measures a range, click selects everywhere, F frames the "
            "selection and then everything, M writes a note.";
   }
@@ -53,6 +54,15 @@ class TimelinePanel : public Panel {
     text.remove_prefix(5);
     if (std::from_chars(text.data(), text.data() + text.size(), height).ec == std::errc())
       lane_height_ = static_cast<float>(std::clamp(height, 4, 60));
+  }
+
+  Room room(const Frame& frame) const override {
+    const interp::Snapshot& shot = *frame.model.snapshot();
+    if (shot.last_decision == 0 && shot.position.decision == 0) return Room::idle();
+    if (opened_ != frame.model.last_opened() || rows_.empty()) return {};
+    const float content = rows_.back().y + rows_.back().height;
+    return Room::some(content + ImGui::GetFrameHeightWithSpacing() + geometry_.minimap_height +
+                      geometry_.ruler_height + frame.ui.px(10));
   }
 
   void draw(Frame& frame) override {

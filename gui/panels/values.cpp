@@ -39,6 +39,11 @@ class ValuesPanel : public Panel {
            "element to follow its history; what changed since the last stop is marked.";
   }
 
+  // A small tensor leaves the rest to what stands below.
+  Room room(const Frame&) const override {
+    return height_ > 0 && from_ != kSideBySide ? Room::some(height_) : Room();
+  }
+
   void draw(Frame& frame) override {
     const TensorView tensor = pick_tensor(frame, "values/tensor");
     if (!tensor.valid()) return frame.ui.empty_hint(hint());
@@ -59,18 +64,18 @@ class ValuesPanel : public Panel {
 
  private:
   void choose(Frame& frame) {
-    ImGui::SameLine();
+    Ui::flow(frame.ui.px(100));
     const char* kFrom[] = {"whole", "focus rank", "all ranks"};
     ImGui::SetNextItemWidth(frame.ui.px(100));
     ImGui::Combo("##from", &from_, kFrom, 3);
     frame.ui.tag("values/from", kFrom[from_]);
-    ImGui::SameLine();
+    Ui::flow(frame.ui.px(96));
     const char* kFormats[] = {"decimal", "fixed", "scientific", "hex bits"};
     int format = static_cast<int>(format_);
     ImGui::SetNextItemWidth(frame.ui.px(96));
     if (ImGui::Combo("##format", &format, kFormats, 4)) format_ = static_cast<ValueFormat>(format);
     frame.ui.tag("values/format", kFormats[format]);
-    ImGui::SameLine();
+    Ui::flow(frame.ui.px(60));
     ImGui::Checkbox("heat", &heat_);
     frame.ui.tag("values/heat", heat_ ? "on" : "off");
   }
@@ -80,6 +85,7 @@ class ValuesPanel : public Panel {
     std::vector<int64_t>& element = frame.model.selection.element;
     const Extents& global = tensor.first->placement.global;
     if (!typing_) goto_ = element.size() == global.size() ? index_to_string(element) : "";
+    Ui::flow(frame.ui.px(110));
     ImGui::SetNextItemWidth(frame.ui.px(110));
     if (ImGui::InputTextWithHint("##goto", "go to [0, 3]", &goto_,
                                  ImGuiInputTextFlags_EnterReturnsTrue))
@@ -87,7 +93,7 @@ class ValuesPanel : public Panel {
     typing_ = ImGui::IsItemActive();
     frame.ui.tag("values/goto", goto_);
     if (element.size() != global.size() || !holds(Box::whole(global), element)) return;
-    ImGui::SameLine();
+    Ui::flow(frame.ui.px(110));
     ImGui::SetNextItemWidth(frame.ui.px(110));
     if (ImGui::InputTextWithHint("##set", "new value", &new_value_,
                                  ImGuiInputTextFlags_EnterReturnsTrue) &&
@@ -99,7 +105,7 @@ class ValuesPanel : public Panel {
     frame.ui.tag("values/set", new_value_);
     if (ImGui::IsItemHovered())
       ImGui::SetTooltip("changes the element on every rank that holds it, from this stop on");
-    ImGui::SameLine();
+    Ui::flow(frame.ui.px(110));
     if (ImGui::SmallButton("break on write"))
       frame.actions.command(fmt::format("watch %{}", tensor.name));
     frame.ui.tag("values/watch");
@@ -184,7 +190,9 @@ class ValuesPanel : public Panel {
         text += fmt::format("{}{}:{}", d ? ", " : "", r.box.lo[d], r.box.hi[d]);
       text += "], select an element to move";
     }
+    ImGui::PushTextWrapPos(0);
     frame.ui.text_dim(text);
+    ImGui::PopTextWrapPos();
     frame.ui.tag("values/notes", text);
   }
 
@@ -208,7 +216,7 @@ class ValuesPanel : public Panel {
       frame.ui.tag("values/nan", std::to_string(stats_.nans));
     }
     if (!stats_.histogram.empty()) {
-      ImGui::SameLine();
+      Ui::flow(frame.ui.px(140));
       ImGui::PlotHistogram("##histogram", stats_.histogram.data(),
                            static_cast<int>(stats_.histogram.size()), 0, nullptr, 0, FLT_MAX,
                            ImVec2(frame.ui.px(140), ImGui::GetTextLineHeight()));
@@ -255,6 +263,8 @@ class ValuesPanel : public Panel {
     constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_ScrollX | ImGuiTableFlags_ScrollY |
                                        ImGuiTableFlags_SizingFixedFit |
                                        ImGuiTableFlags_BordersInnerV;
+    const float line = frame.ui.fonts.mono->FontSize + frame.ui.px(6);
+    height_ = ImGui::GetCursorPosY() + line * static_cast<float>(rows + 1) + frame.ui.px(30);
     if (!ImGui::BeginTable("values", static_cast<int>(columns) + 1, kFlags)) return;
     ImGui::TableSetupScrollFreeze(1, 1);
     ImGui::TableSetupColumn("");
@@ -344,6 +354,7 @@ class ValuesPanel : public Panel {
   bool typing_ = false;
   bool scroll_ = false;
   bool heat_ = true;
+  float height_ = 0;  // of the last table with all its rows; 0: there was none
   Statistics stats_;
   const void* stats_of_ = nullptr;
   uint64_t stats_version_ = 0;

@@ -24,18 +24,6 @@ TEST(Look, AnElementIsSelectedAndItsWritesFollowed) {
   EXPECT_NE(w.text("history/what").find('['), std::string::npos) << w.text("history/what");
 }
 
-TEST(Look, EventsAreFiltered) {
-  Workbench w(kMlp);
-  w.press("F5");
-  w.only("events");
-  const std::string all = w.text("events/count");
-  ASSERT_TRUE(w.fill("events/filter", "op=all_reduce", ""));
-  EXPECT_NE(w.text("events/count"), all);
-  EXPECT_EQ(w.text("events/count").substr(0, 2), "2 ") << w.text("events/count");
-  ASSERT_TRUE(w.fill("events/filter", "colour=blue", ""));
-  EXPECT_TRUE(w.has("events/error"));
-}
-
 TEST(Look, SqlAnswersAndErrorsAreShown) {
   Workbench w(kMlp);
   w.press("F5");

@@ -1,0 +1,35 @@
+// How often every instruction ran on a rank and how long it took: the columns beside the program.
+//
+// Counted from the log up to the rank's own position, so that going back counts back. Times are of
+// the streams where the instruction ran on one, else of the host. No drawing.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "gui/panels/log_fetch.h"
+
+namespace hostir::gui {
+
+struct LineCost {
+  int64_t hits = 0;
+  int64_t busy_ns = 0;
+};
+
+class LineCosts {
+ public:
+  /// By CodeIndex, of the focus rank; null until the log has answered, empty for a log that is
+  /// too large to count.
+  const std::vector<LineCost>* get(Frame& frame);
+
+ private:
+  struct Key {
+    uint64_t generation = ~uint64_t{0};
+    interp::Rank rank = interp::kNoRank;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  LogFetch<Key, std::vector<LineCost>> fetch_{"host_ir/costs"};
+};
+
+}  // namespace hostir::gui

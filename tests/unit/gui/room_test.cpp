@@ -1,0 +1,154 @@
+// Who gets how much of the window, and the columns beside the program.
+#include <cmath>
+
+#include "gui/panels/wait_graph.h"
+#include "tests/unit/gui/workbench.h"
+
+namespace hostir::gui {
+namespace {
+
+constexpr const char* kMlp = "tests/programs/tp_mlp.hir";
+
+float height(Workbench& w, const std::string& leaf) {
+  const WidgetRect* rect = w->app().ui().find("leaf/" + leaf);
+  return rect ? rect->max.y - rect->min.y : 0;
+}
+
+// At the start nothing has run: three panels are a tab and a sentence; a run fills them.
+TEST(Room, IdlePanelsShrinkToASentenceAndFillAgain) {
+  Workbench w(kMlp);
+  w.perform("layout.Step");
+  w->step();
+  for (const char* panel : {"ledger", "waits", "timeline"}) {
+    EXPECT_TRUE(w.has(std::string("idle/") + panel)) << panel;
+    if (std::string(panel) != "waits") {
+      EXPECT_LT(height(w, panel), 90) << panel;
+    }
+  }
+  const float before = height(w, "timeline");
+  ASSERT_TRUE(w.press("F5"));
+  EXPECT_FALSE(w.has("idle/timeline"));
+  EXPECT_FALSE(w.has("idle/ledger"));
+  EXPECT_GT(height(w, "timeline"), before + 40);
+}
+
+TEST(Room, ASentenceThatIsClickedOpensThePanelForGood) {
+  Workbench w(kMlp);
+  w.perform("layout.Step");
+  const float before = height(w, "timeline");
+  ASSERT_TRUE(w.click("idle/timeline"));
+  EXPECT_GT(height(w, "timeline"), before + 100);
+  const auto tree = PanelTree::parse(w->app().tree().to_string());
+  ASSERT_TRUE(tree);
+  EXPECT_EQ(tree->to_string(), w->app().tree().to_string());
+  EXPECT_NE(tree->to_string().find("]!"), std::string::npos);
+}
+
+TEST(Room, SmallWindowsKeepEveryPanelInside) {
+  Workbench w(kMlp, 640, 400);
+  w.perform("layout.Step");
+  w.press("F5");
+  for (const auto& [name, rect] : w->app().ui().widgets()) {
+    if (!name.starts_with("leaf/") || name.ends_with("/right")) continue;
+    EXPECT_GE(rect.max.y, rect.min.y) << name;
+    EXPECT_LE(rect.max.y, 400) << name;
+  }
+}
+
+TEST(Columns, HitsCountUpAndDownWithTheRun) {
+  Workbench w(kMlp, 1920, 1200);
+  w.only("host_ir");
+  ASSERT_TRUE(w.perform("next"));
+  ASSERT_TRUE(w.perform("next"));
+  const auto passed = [&] {
+    int n = 0;
+    for (const auto& [name, rect] : w->app().ui().widgets()) n += name.starts_with("host_ir/hits/");
+    return n;
+  };
+  w->settle();
+  EXPECT_EQ(passed(), 2);
+  ASSERT_TRUE(w.perform("reverse-next"));
+  w->settle();
+  EXPECT_EQ(passed(), 1);
+}
+
+// A value never lies over the text of its line.
+TEST(Columns, ValuesStandBesideTheText) {
+  Workbench w(kMlp);
+  w.perform("layout.Step");
+  w.press("F5");
+  int values = 0;
+  for (const auto& [name, rect] : w->app().ui().widgets()) {
+    if (!name.starts_with("host_ir/value/")) continue;
+    ++values;
+    const std::string line = name.substr(std::string("host_ir/value/").size());
+    const WidgetRect* hits = w->app().ui().find("host_ir/hits/" + line);
+    if (hits) {
+      EXPECT_GE(rect.min.x, hits->max.x) << name;
+    }
+  }
+  EXPECT_GT(values, 0);
+}
+
+TEST(Breakpoints, ConditionRanksAndIgnoreAreEditedInTheTable) {
+  Workbench w(kMlp);
+  w.only("breaks");
+  ASSERT_TRUE(w.fill("breaks/new", "break all_reduce"));
+  ASSERT_TRUE(w.has("breaks/1/condition"));
+  ASSERT_TRUE(w.fill("breaks/1/condition", "rank == 1"));
+  EXPECT_NE(w.shot().breakpoints->front().text.find("if rank == 1"), std::string::npos);
+  ASSERT_TRUE(w.fill("breaks/1/condition", "rank =="));
+  EXPECT_TRUE(w.has("breaks/problem"));
+  EXPECT_NE(w.shot().breakpoints->front().text.find("if rank == 1"), std::string::npos);
+  ASSERT_TRUE(w.fill("breaks/1/ignore", "3"));
+  EXPECT_EQ(w.shot().breakpoints->front().ignore, 3);
+  ASSERT_TRUE(w.fill("breaks/1/ranks", "0"));
+  ASSERT_EQ(w.shot().breakpoints->size(), 1u);
+  const std::string text = w.shot().breakpoints->front().text;
+  EXPECT_NE(text.find("on 0"), std::string::npos) << text;
+  EXPECT_NE(text.find("if rank == 1"), std::string::npos) << text;
+}
+
+// Both labels of two arrows that go both ways lie apart, each on the outer side of its own.
+TEST(WaitGraph, LabelsOfBothDirectionsLieOnTheirOwnSides) {
+  for (const ImVec2 size : {ImVec2(500, 200), ImVec2(220, 420)}) {
+    const ImVec2 card(150, 44);
+    const auto places = place_cards(2, ImVec2(0, 0), size, card);
+    const LinkCurve there = link_curve(places[0], places[1], card, true);
+    const LinkCurve back = link_curve(places[1], places[0], card, true);
+    ASSERT_FALSE(there.points.empty());
+    ASSERT_FALSE(back.points.empty());
+    EXPECT_LT(there.outwards.x * back.outwards.x + there.outwards.y * back.outwards.y, -0.9f);
+    EXPECT_GT(std::hypot(there.middle.x - back.middle.x, there.middle.y - back.middle.y), 30);
+  }
+}
+
+TEST(WaitGraph, ManyRanksThatWaitAlikeAreOneNode) {
+  interp::WaitsSnapshot waits;
+  for (interp::Rank r = 1; r < 1000; ++r) waits.edges.push_back({r, 0, "", "", "all_reduce seq 3"});
+  waits.culprits = {0};
+  const WaitGraph graph = make_wait_graph(waits, 12);
+  ASSERT_EQ(graph.nodes.size(), 2u);
+  EXPECT_TRUE(graph.nodes[0].culprit);
+  EXPECT_EQ(graph.nodes[1].ranks.size(), 999u);
+  EXPECT_EQ(graph.links.size(), 1u);
+  EXPECT_EQ(ranks_text(graph.nodes[1].ranks), "999 ranks: r1..r999");
+}
+
+TEST(WaitGraph, TheCrossedDeadlockIsACycleWithTwoLabels) {
+  Workbench w("tests/programs/deadlock.hir", 1600, 1000, "", "@crossed");
+  w.press("F5");
+  w.only("waits");
+  ASSERT_TRUE(w.has("waits/edge/0/1"));
+  ASSERT_TRUE(w.has("waits/edge/1/0"));
+  const WidgetRect a = *w->app().ui().find("waits/edge/0/1");
+  const WidgetRect b = *w->app().ui().find("waits/edge/1/0");
+  const bool apart =
+      a.max.y < b.min.y || b.max.y < a.min.y || a.max.x < b.min.x || b.max.x < a.min.x;
+  EXPECT_TRUE(apart);
+  ASSERT_TRUE(w.click("waits/node/1"));
+  EXPECT_EQ(w.shot().focus, 1);
+}
+
+}  // namespace
+}  // namespace hostir::gui
