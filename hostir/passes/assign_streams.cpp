@@ -29,7 +29,7 @@ struct History {
 
 class StreamAssigner {
  public:
-  explicit StreamAssigner(const Function& host) : in_(host) {
+  explicit StreamAssigner(const Function& host) : in_(host), names_(host) {
     out_ = host;
     out_.instructions.clear();
     out_.regions.clear();
@@ -42,6 +42,7 @@ class StreamAssigner {
     const bool any = std::any_of(body.begin(), body.end(),
                                  [&](InstrId id) { return communicates(in_.instr(id)); });
     if (!any) return in_;
+    find_first_users();
     for (const InstrId id : body) add(in_.instr(id));
     return compacted(out_);
   }
@@ -71,7 +72,7 @@ class StreamAssigner {
   }
 
   void add_comm_stream() {
-    comm_stream_ = out_.add_value(out_.unique_name("n"), StreamType{});
+    comm_stream_ = out_.add_value(names_.fresh("n"), StreamType{});
     Attributes name;
     name.set("name", std::string("comm"));
     Instruction i = host_instruction(OpKind::stream, {}, std::move(name));
@@ -79,16 +80,19 @@ class StreamAssigner {
     out_.add_instruction(out_.body, std::move(i));
   }
 
-  // True if the first instruction that uses the allocated buffer is a communication.
-  bool filled_by_communication(const Instruction& alloc) const {
-    const ValueId buffer = alloc.results.front();
+  void find_first_users() {
+    first_user_.resize(in_.values.size());
     for (const InstrId id : in_.region(in_.body).instructions) {
-      const Instruction& i = in_.instr(id);
-      for (const Operand& o : i.operands) {
-        if (o.value == buffer) return communicates(i);
+      for (const Operand& o : in_.instr(id).operands) {
+        if (o.value.valid() && !first_user_[o.value.index].valid()) first_user_[o.value.index] = id;
       }
     }
-    return false;
+  }
+
+  // True if the first instruction that uses the allocated buffer is a communication.
+  bool filled_by_communication(const Instruction& alloc) const {
+    const InstrId user = first_user_[alloc.results.front().index];
+    return user.valid() && communicates(in_.instr(user));
   }
 
   void order_after(ValueId stream, const BufferUse& use) {
@@ -105,7 +109,7 @@ class StreamAssigner {
 
   void wait_for(ValueId stream, const Task& task) {
     if (order_.knows(stream, task.point)) return;
-    const ValueId event = event_of(out_, task.instruction, "e");
+    const ValueId event = event_of(out_, names_, task.instruction, "e");
     out_.add_instruction(out_.body,
                          host_instruction(OpKind::wait, {{"event", event}, {"stream", stream}}));
     order_.wait(stream, task.point);
@@ -123,6 +127,8 @@ class StreamAssigner {
 
   const Function& in_;
   Function out_;
+  UniqueNames names_;
+  std::vector<InstrId> first_user_;  // by value; invalid: nobody
   ValueId comm_stream_;
   StreamOrder order_;
   std::map<uint32_t, History> history_;

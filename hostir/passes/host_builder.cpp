@@ -44,10 +44,10 @@ bool yields_event(const Instruction& instruction) {
   return !results.empty() && results.back().name == "event";
 }
 
-ValueId event_of(Function& function, InstrId id, std::string_view stem) {
+ValueId event_of(Function& function, UniqueNames& names, InstrId id, std::string_view stem) {
   const size_t wanted = record(function.instr(id).kind).results.size();
   if (function.instr(id).results.size() < wanted) {
-    const ValueId event = function.add_value(function.unique_name(stem), EventType{});
+    const ValueId event = function.add_value(names.fresh(stem), EventType{});
     function.value(event).defined_by = id;
     function.value(event).result_index = static_cast<uint32_t>(wanted - 1);
     function.instr(id).results.push_back(event);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "hostir/ops/record.h"
+#include "hostir/passes/unique_names.h"
 
 namespace hostir {
 
@@ -32,7 +33,8 @@ Instruction host_instruction(OpKind kind, std::vector<SlotUse> operands, Attribu
 
 /// True if the record says that the instruction ends with an event.
 bool yields_event(const Instruction& instruction);
-/// The event of an instruction, named now (`stem`, made unique) if it had none.
-ValueId event_of(Function& function, InstrId instruction, std::string_view stem);
+/// The event of an instruction, named now (`stem`, made unique in `names`) if it had none.
+ValueId event_of(Function& function, UniqueNames& names, InstrId instruction,
+                 std::string_view stem);
 
 }  // namespace hostir

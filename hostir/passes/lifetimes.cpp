@@ -13,13 +13,19 @@ namespace hostir {
 
 namespace {
 
+// The last use of a buffer on one stream.
+struct LastUse {
+  StreamPoint point;
+  size_t at = 0;  // index of the task in the body
+};
+
 struct Buffer {
   ValueId value;
   size_t born = 0;  // index of its alloc in the body
   size_t last_use = 0;
-  std::map<uint32_t, StreamPoint> uses;  // the last on each stream
-  std::optional<size_t> free_after;      // index in the body; none: at the end
-  ValueId free_on;
+  std::map<uint32_t, LastUse> uses = {};  // by stream
+  std::optional<size_t> free_after = {};  // index in the body; none: at the end
+  ValueId free_on = {};
   bool handed_on = false;
 };
 
@@ -36,31 +42,54 @@ std::vector<int64_t> bytes_by_position(const Program& program, const Type& type)
   return out;
 }
 
-bool same_bytes(const Program& program, const Type& a, const Type& b) {
-  if (a == b) return true;
-  const std::vector<int64_t> x = bytes_by_position(program, a);
-  return !x.empty() && x == bytes_by_position(program, b);
-}
+// Buffers whose storage may pass from one to the other are of one class: the same bytes on each
+// position, or, where sizes are not known, the same type.
+class StorageClasses {
+ public:
+  explicit StorageClasses(const Program& program) : program_(program) {}
+
+  // A number for each class. `type` must outlive this.
+  size_t of(const Type& type) {
+    std::vector<int64_t> bytes = bytes_by_position(program_, type);
+    if (!bytes.empty()) return by_bytes_.try_emplace(std::move(bytes), count_++).first->second;
+    for (const auto& [known, number] : by_type_) {
+      if (*known == type) return number;
+    }
+    by_type_.emplace_back(&type, count_);
+    return count_++;
+  }
+
+ private:
+  const Program& program_;
+  std::map<std::vector<int64_t>, size_t> by_bytes_;
+  std::vector<std::pair<const Type*, size_t>> by_type_;
+  size_t count_ = 0;
+};
 
 class Lifetimes {
  public:
   Lifetimes(const Program& program, const Function& host)
-      : program_(program), in_(host), body_(host.region(host.body).instructions) {}
+      : in_(host),
+        body_(host.region(host.body).instructions),
+        classes_(program),
+        buffer_of_(host.values.size(), kNoBuffer) {}
 
   Function run() {
     find_buffers();
     walk();
-    hand_on();
     return build();
   }
 
  private:
+  static constexpr size_t kNoBuffer = static_cast<size_t>(-1);
+
   void find_buffers() {
     std::set<uint32_t> returned;
     for (const Operand& o : in_.instr(body_.back()).operands) returned.insert(o.value.index);
     for (size_t at = 0; at < body_.size(); ++at) {
       const Instruction& i = in_.instr(body_[at]);
       if (i.kind != OpKind::alloc || returned.count(i.results.front().index) != 0) continue;
+      buffer_of_[i.results.front().index] = buffers_.size();
       buffers_.push_back({.value = i.results.front(), .born = at, .last_use = at});
     }
     for (size_t at = 0; at < body_.size(); ++at) {
@@ -71,89 +100,94 @@ class Lifetimes {
   }
 
   Buffer* find(ValueId value) {
-    for (Buffer& b : buffers_) {
-      if (b.value == value) return &b;
-    }
-    return nullptr;
+    const size_t index = value.valid() ? buffer_of_[value.index] : kNoBuffer;
+    return index == kNoBuffer ? nullptr : &buffers_[index];
   }
 
-  static bool all_known(const StreamOrder& order, ValueId stream, const Buffer& b) {
+  bool all_known(ValueId stream, const Buffer& b) const {
     return std::all_of(b.uses.begin(), b.uses.end(),
-                       [&](const auto& use) { return order.knows(stream, use.second); });
+                       [&](const auto& use) { return order_.knows(stream, use.second.point); });
   }
 
-  // Program order, remembering at each place what the streams know.
+  // Program order, with what the streams know at each place.
   void walk() {
-    StreamOrder order;
     std::map<uint32_t, StreamPoint> point_of_event;
-    std::vector<ValueId> streams;
     for (size_t at = 0; at < body_.size(); ++at) {
-      before_.push_back(order);
       const Instruction& i = in_.instr(body_[at]);
-      if (i.kind == OpKind::stream) streams.push_back(i.results.front());
+      if (i.kind == OpKind::alloc) take_over(i, at);
+      if (i.kind == OpKind::stream) streams_.push_back(i.results.front());
+      last_stream_.push_back(task_stream(i));
       if (i.kind == OpKind::wait) {
         const ValueId stream = slot_value(i, "stream");
         const auto point = point_of_event.find(slot_value(i, "event").index);
-        if (stream.valid() && point != point_of_event.end()) order.wait(stream, point->second);
-      }
-      const ValueId stream = task_stream(i);
-      if (stream.valid()) {
-        const StreamPoint point = order.issue(stream);
-        if (i.results.size() == record(i.kind).results.size()) {
-          point_of_event[i.results.back().index] = point;
+        if (stream.valid() && point != point_of_event.end()) {
+          order_.wait(stream, point->second);
+          place_frees(dead_, at);
         }
-        for (const BufferUse& use : buffer_uses(i)) {
-          if (Buffer* b = find(use.buffer)) b->uses[stream.index] = point;
-        }
-        if (last_stream_.size() <= at) last_stream_.resize(at + 1);
-        last_stream_[at] = stream;
       }
-      last_stream_.resize(at + 1);
-      for (Buffer& b : buffers_) place_free(b, at, order, streams);
+      if (last_stream_.back().valid()) issue(i, at, point_of_event);
+      // Only a wait changes what is known of a buffer that nobody uses any more.
+      std::vector<size_t> dead;
+      for (const BufferUse& use : buffer_uses(i)) {
+        const Buffer* b = find(use.buffer);
+        if (b == nullptr || b->last_use != at) continue;
+        const size_t index = buffer_of_[use.buffer.index];
+        if (std::find(dead.begin(), dead.end(), index) == dead.end()) dead.push_back(index);
+      }
+      place_frees(dead, at);
+      dead_.insert(dead_.end(), dead.begin(), dead.end());
     }
   }
 
-  void place_free(Buffer& b, size_t at, const StreamOrder& order,
-                  const std::vector<ValueId>& streams) {
-    if (b.free_after || at < b.last_use || at + 1 >= body_.size()) return;
-    const ValueId own = last_stream_[b.last_use];
-    if (own.valid() && all_known(order, own, b)) {
-      b.free_after = at;
-      b.free_on = own;
+  void issue(const Instruction& i, size_t at, std::map<uint32_t, StreamPoint>& point_of_event) {
+    const ValueId stream = last_stream_.back();
+    const StreamPoint point = order_.issue(stream);
+    if (i.results.size() == record(i.kind).results.size()) {
+      point_of_event[i.results.back().index] = point;
+    }
+    for (const BufferUse& use : buffer_uses(i)) {
+      if (Buffer* b = find(use.buffer)) b->uses[stream.index] = {point, at};
+    }
+  }
+
+  // Gives each of these buffers its place to be freed, if there is one now, and keeps the others.
+  void place_frees(std::vector<size_t>& dead, size_t at) {
+    if (at + 1 >= body_.size()) return;
+    std::vector<size_t> still;
+    for (const size_t index : dead) {
+      if (!place_free(index, at)) still.push_back(index);
+    }
+    dead = std::move(still);
+  }
+
+  bool place_free(size_t index, size_t at) {
+    Buffer& b = buffers_[index];
+    ValueId on = last_stream_[b.last_use];
+    if (!on.valid() || !all_known(on, b)) {
+      const auto knowing = std::find_if(streams_.begin(), streams_.end(),
+                                        [&](ValueId stream) { return all_known(stream, b); });
+      if (knowing == streams_.end()) return false;
+      on = *knowing;
+    }
+    b.free_after = at;
+    b.free_on = on;
+    frees_[at].insert(index);
+    free_[classes_.of(in_.value(b.value).type)].insert(index);
+    return true;
+  }
+
+  // An alloc takes over the storage of the first free buffer of its class that its stream knows to
+  // be free. Returned buffers do so, too.
+  void take_over(const Instruction& alloc, size_t at) {
+    const ValueId stream = task_stream(alloc);
+    std::set<size_t>& free = free_[classes_.of(in_.value(alloc.results.front()).type)];
+    for (const size_t index : free) {
+      if (!all_known(stream, buffers_[index])) continue;
+      buffers_[index].handed_on = true;
+      storage_[at] = buffers_[index].value;
+      free.erase(index);
       return;
     }
-    for (const ValueId stream : streams) {
-      if (!all_known(order, stream, b)) continue;
-      b.free_after = at;
-      b.free_on = stream;
-      return;
-    }
-  }
-
-  void hand_on() {
-    for (const Buffer& taker : buffers_and_returned()) {
-      const ValueId stream = task_stream(in_.instr(body_[taker.born]));
-      for (Buffer& giver : buffers_) {
-        if (giver.handed_on || !giver.free_after || *giver.free_after >= taker.born) continue;
-        if (!all_known(before_[taker.born], stream, giver)) continue;
-        if (!same_bytes(program_, in_.value(giver.value).type, in_.value(taker.value).type)) {
-          continue;
-        }
-        giver.handed_on = true;
-        storage_[taker.born] = giver.value;
-        break;
-      }
-    }
-  }
-
-  // All allocs in order: returned buffers may take over storage, too.
-  std::vector<Buffer> buffers_and_returned() const {
-    std::vector<Buffer> out;
-    for (size_t at = 0; at < body_.size(); ++at) {
-      const Instruction& i = in_.instr(body_[at]);
-      if (i.kind == OpKind::alloc) out.push_back({.value = i.results.front(), .born = at});
-    }
-    return out;
   }
 
   Function build() {
@@ -176,8 +210,11 @@ class Lifetimes {
       }
       const InstrId added = out.add_instruction(out.body, std::move(i));
       new_id_.push_back(added);
-      for (const Buffer& b : buffers_) {
-        if (!b.handed_on && b.free_after == at) add_free(out, b.value, b.free_on);
+      const auto frees = frees_.find(at);
+      if (frees == frees_.end()) continue;
+      for (const size_t index : frees->second) {
+        const Buffer& b = buffers_[index];
+        if (!b.handed_on) add_free(out, b.value, b.free_on);
       }
     }
     return compacted(out);
@@ -189,41 +226,37 @@ class Lifetimes {
   }
 
   void free_at_end(Function& out) {
-    StreamOrder order = before_.back();
+    UniqueNames names(out);
     for (const Buffer& b : buffers_) {
       if (b.handed_on || b.free_after) continue;
       const ValueId own = last_stream_[b.last_use];
-      for (size_t at = b.born; at <= b.last_use; ++at) {
-        const ValueId stream = last_stream_[at];
-        if (!stream.valid() || stream == own) continue;
-        const auto uses = buffer_uses(in_.instr(body_[at]));
-        const bool is_last = std::any_of(uses.begin(), uses.end(), [&](const BufferUse& u) {
-          return u.buffer == b.value && b.uses.at(stream.index) == points_at(at);
-        });
-        if (!is_last || order.knows(own, points_at(at))) continue;
-        const ValueId event = event_of(out, new_id_[at], "e");
+      std::map<size_t, StreamPoint> others;  // by place in the body
+      for (const auto& [stream, use] : b.uses) {
+        if (use.point.stream != own) others.emplace(use.at, use.point);
+      }
+      for (const auto& [at, point] : others) {
+        if (order_.knows(own, point)) continue;
+        const ValueId event = event_of(out, names, new_id_[at], "e");
         out.add_instruction(out.body,
                             host_instruction(OpKind::wait, {{"event", event}, {"stream", own}}));
-        order.wait(own, points_at(at));
+        order_.wait(own, point);
       }
       add_free(out, b.value, own);
     }
   }
 
-  // The point of the task at this place of the body.
-  StreamPoint points_at(size_t at) const {
-    uint32_t task = 0;
-    for (size_t i = 0; i <= at; ++i) task += last_stream_[i] == last_stream_[at];
-    return {last_stream_[at], task};
-  }
-
-  const Program& program_;
   const Function& in_;
   const std::vector<InstrId>& body_;
+  StorageClasses classes_;
+  std::vector<size_t> buffer_of_;  // by value: index in buffers_
   std::vector<Buffer> buffers_;
-  std::vector<StreamOrder> before_;    // by place in the body
-  std::vector<ValueId> last_stream_;   // by place: the task's stream, or invalid
-  std::map<size_t, ValueId> storage_;  // alloc -> the buffer it takes over
+  std::vector<size_t> dead_;                  // not used any more, no place to free them yet
+  std::map<size_t, std::set<size_t>> frees_;  // place in the body -> buffers freed after it
+  std::map<size_t, std::set<size_t>> free_;   // storage class -> buffers to take over
+  StreamOrder order_;                         // at the place where walk() is
+  std::vector<ValueId> streams_;              // in order of declaration
+  std::vector<ValueId> last_stream_;          // by place: the task's stream, or invalid
+  std::map<size_t, ValueId> storage_;         // alloc -> the buffer it takes over
   std::vector<InstrId> new_id_;
 };
 

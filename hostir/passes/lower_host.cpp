@@ -7,6 +7,7 @@
 
 #include "hostir/passes/compact.h"
 #include "hostir/passes/host_builder.h"
+#include "hostir/passes/kernel_table.h"
 #include "hostir/passes/redistribute.h"
 
 namespace hostir {
@@ -19,14 +20,15 @@ class HostLowerer {
               const Segments& segments,
               const std::vector<std::pair<std::string, std::string>>& origins, const Mesh& mesh,
               const std::string& host_name)
-      : program_(program),
-        original_(original),
-        fusion_(fusion),
+      : fusion_(fusion),
         segments_(segments),
         mesh_(mesh),
+        kernels_(program, segments.kernels),
+        fusion_names_(fusion),
+        original_names_(original),
+        uses_(uses_of(fusion)),
         buffers_(fusion.values.size()) {
     for (const auto& [built, source] : origins) origins_.emplace(built, source);
-    out_.kernels = segments.kernels;
     Function& h = out_.host;
     h.kind = FunctionKind::kHost;
     h.name = host_name;
@@ -46,12 +48,18 @@ class HostLowerer {
       }
     }
     add_return();
+    out_.kernels = kernels_.take();
     out_.host = compacted(out_.host);
     return std::move(out_);
   }
 
  private:
   Function& host() { return out_.host; }
+
+  ValueId add_value(std::string name, Type type) {
+    names_.add(name);
+    return host().add_value(std::move(name), std::move(type));
+  }
 
   ShardType shard_type(ValueId fusion_value) const {
     const TensorType& t = tensor_type(fusion_, fusion_value);
@@ -60,7 +68,7 @@ class HostLowerer {
 
   void add_parameters() {
     for (const Parameter& p : fusion_.params) {
-      const ValueId made = host().add_value(fusion_.value(p.value).name, shard_type(p.value));
+      const ValueId made = add_value(fusion_.value(p.value).name, shard_type(p.value));
       host().params.push_back({made, p.inout});
       buffers_[p.value.index] = made;
       out_.provenance.push_back({fusion_.value(p.value).name, 0, fusion_.value(p.value).name,
@@ -70,12 +78,11 @@ class HostLowerer {
 
   std::string free_name(const std::string& stem) const {
     std::string name = stem;
-    for (int n = 1; host_has(name) || fusion_.find_value(name); ++n) {
+    for (int n = 1; names_.has(name) || fusion_names_.has(name); ++n) {
       name = stem + "_" + std::to_string(n);
     }
     return name;
   }
-  bool host_has(const std::string& name) const { return out_.host.find_value(name).has_value(); }
 
   // Communicators in order of first use, then the stream.
   void add_declarations() {
@@ -94,7 +101,7 @@ class HostLowerer {
       if (comm_axes_.size() > 1) {
         for (const AxisRef& a : axes) name += "_" + a.name;
       }
-      const ValueId made = host().add_value(free_name(name), CommType{});
+      const ValueId made = add_value(free_name(name), CommType{});
       comms_[axes_to_string(axes)] = made;
       Attributes over;
       over.set("axes", axes);
@@ -102,7 +109,7 @@ class HostLowerer {
       i.results = {made};
       host().add_instruction(host().body, std::move(i));
     }
-    stream_ = host().add_value(free_name("s"), StreamType{});
+    stream_ = add_value(free_name("s"), StreamType{});
     Attributes name;
     name.set("name", std::string("compute"));
     Instruction i = host_instruction(OpKind::stream, {}, std::move(name));
@@ -117,7 +124,7 @@ class HostLowerer {
   }
 
   ValueId alloc(const std::string& name, ShardType type, const std::vector<OpRef>& from) {
-    const ValueId made = host().add_value(host().unique_name(name), std::move(type));
+    const ValueId made = host().add_value(names_.fresh(name), std::move(type));
     Instruction i = host_instruction(OpKind::alloc, {{"stream", stream_}}, {}, from);
     i.results = {made};
     host().add_instruction(host().body, std::move(i));
@@ -153,7 +160,7 @@ class HostLowerer {
     const uint32_t write = ++writes_[buffer.index];
     if (!fusion_value.valid()) return;
     const auto origin = origins_.find(fusion_.value(fusion_value).name);
-    if (origin == origins_.end() || !original_.find_value(origin->second)) return;
+    if (origin == origins_.end() || !original_names_.has(origin->second)) return;
     out_.provenance.push_back({host().value(buffer).name, write, origin->second,
                                *tensor_type(fusion_, fusion_value).sharding});
   }
@@ -181,14 +188,10 @@ class HostLowerer {
 
   bool is_last_use(ValueId value, const Instruction& by) const {
     if (!fusion_.value(value).defined_by.valid()) return false;
-    for (const InstrId id : body_of(fusion_)) {
-      const Instruction& i = fusion_.instr(id);
-      if (i.results == by.results && i.kind == by.kind) continue;
-      for (const Operand& o : i.operands) {
-        if (o.value == value) return false;
-      }
-    }
-    return true;
+    const auto& users = uses_[value.index];
+    return std::all_of(users.begin(), users.end(), [&](InstrId user) {
+      return user == fusion_.value(by.results.front()).defined_by;
+    });
   }
 
   void relayout(ValueId in, ValueId out, const Instruction& reshard) {
@@ -198,9 +201,8 @@ class HostLowerer {
     op.kind = OpKind::reshard;
     const bool to_partial = to.sharding->unreduced != from.sharding->unreduced;
     const std::string kernel =
-        share_kernel(program_, out_.kernels,
-                     single_op_kernel(to_partial ? "to_partial" : "take_box", std::move(op), from,
-                                      to, fusion_.value(in).name, fusion_.value(out).name));
+        kernels_.share(single_op_kernel(to_partial ? "to_partial" : "take_box", std::move(op), from,
+                                        to, fusion_.value(in).name, fusion_.value(out).name));
     buffers_[out.index] = alloc(fusion_.value(out).name, shard_type(out), reshard.from);
     launch(kernel, {buffers_[in.index]}, {buffers_[out.index]}, reshard.from);
     wrote(buffers_[out.index], out);
@@ -243,8 +245,8 @@ class HostLowerer {
     const TensorType& type = tensor_type(fusion_, value);
     const std::string& name = fusion_.value(value).name;
     const std::string mnemonic(record(kind).mnemonic);
-    const std::string kernel = share_kernel(
-        program_, out_.kernels, single_op_kernel(mnemonic, std::move(op), type, type, name, name));
+    const std::string kernel =
+        kernels_.share(single_op_kernel(mnemonic, std::move(op), type, type, name, name));
     launch(kernel, {from}, {to}, refs);
   }
 
@@ -297,11 +299,14 @@ class HostLowerer {
     host().add_instruction(host().body, std::move(i));
   }
 
-  const Program& program_;
-  const Function& original_;
   const Function& fusion_;
   const Segments& segments_;
   const Mesh& mesh_;
+  KernelTable kernels_;
+  UniqueNames names_;  // of the host function
+  UniqueNames fusion_names_;
+  UniqueNames original_names_;
+  std::vector<std::vector<InstrId>> uses_;  // by value of the fusion
   std::map<std::string, std::string> origins_;
   HostLowering out_;
   std::vector<ValueId> buffers_;  // by value of the fusion

@@ -47,6 +47,18 @@ OpChooser::OpChooser(const Program& program, const Function& source, const Mesh&
                      const std::vector<Wish>& wishes, const Versions& versions)
     : program_(program), source_(source), mesh_(mesh), wishes_(wishes), versions_(versions) {}
 
+void OpChooser::note_users() {
+  users_.resize(source_.values.size());
+  for (; noted_ < source_.instructions.size(); ++noted_) {
+    for (const Operand& o : source_.instructions[noted_].operands) {
+      if (!o.value.valid()) continue;
+      Users& users = users_[o.value.index];
+      if (users.first.valid() && users.first != InstrId(noted_)) users.several = true;
+      users.first = InstrId(noted_);
+    }
+  }
+}
+
 Sharding OpChooser::sharding_of_operand(const Operand& o) const {
   const Version* v = versions_.primary(o.value);
   return v != nullptr ? v->sharding : wishes_[o.value.index].sharding;
@@ -202,17 +214,10 @@ double OpChooser::future_cost(ValueId value, const Sharding& held, int depth) co
   const double now =
       reduce_ns(mesh_, tensor_type(source_, value), held, wishes_[value.index].sharding);
   if (depth == 0) return now;
-  const Instruction* user = nullptr;
-  for (const Instruction& i : source_.instructions) {
-    for (const Operand& o : i.operands) {
-      if (o.value != value) continue;
-      if (user != nullptr && user != &i) return now;
-      user = &i;
-    }
-  }
-  if (user == nullptr || user->results.size() != 1 || record(user->kind).rule == nullptr) {
-    return now;
-  }
+  const Users& users = users_[value.index];
+  if (users.several || !users.first.valid()) return now;
+  const Instruction* user = &source_.instr(users.first);
+  if (user->results.size() != 1 || record(user->kind).rule == nullptr) return now;
   const ValueId next = user->results.front();
   if (wishes_[next.index].fixed && !wishes_[next.index].sharding.is_partial()) return now;
   const BoundCall bound(program_, source_, *user);

@@ -45,6 +45,8 @@ class OpChooser {
   OpChooser(const Program& program, const Function& source, const Mesh& mesh,
             const std::vector<Wish>& wishes, const Versions& versions);
 
+  /// To be called whenever instructions were added to `source`, and once before the first choice.
+  void note_users();
   /// Errors: those of the rule.
   Expected<OpChoice> choose(const Instruction& instruction) const;
 
@@ -70,6 +72,13 @@ class OpChooser {
   const Mesh& mesh_;
   const std::vector<Wish>& wishes_;
   const Versions& versions_;
+  // Who uses a value of `source`: one instruction, or several.
+  struct Users {
+    InstrId first;
+    bool several = false;
+  };
+  std::vector<Users> users_;  // by value
+  size_t noted_ = 0;          // instructions of `source` that users_ knows
 };
 
 }  // namespace hostir

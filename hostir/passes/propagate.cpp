@@ -3,7 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <set>
 
 #include "hostir/passes/factors.h"
 #include "hostir/passes/fusion_info.h"
@@ -70,7 +72,13 @@ class Propagation {
       : mesh_(mesh),
         tensors_(std::move(tensors)),
         edges_(std::move(edges)),
-        explanation_(explanation) {}
+        edges_of_(tensors_.size()),
+        explanation_(explanation) {
+    for (size_t e = 0; e < edges_.size(); ++e) {
+      for (const size_t t : edges_[e].tensors) edges_of_[t].push_back(e);
+      for (auto& due : due_) due.insert(due.end(), e);
+    }
+  }
 
   std::vector<Party> run() {
     for (int round = 0; round < kRounds; ++round) {
@@ -86,12 +94,19 @@ class Propagation {
   const std::vector<Edge>& edges() const { return edges_; }
 
  private:
+  // All edges in program order, but for those of whose tensors none has changed since this round
+  // and strategy looked at them last: they would change nothing.
   bool sweep(int round, Strategy strategy) {
     bool changed = false;
-    for (const Edge& e : edges_) {
-      if (round < 2 && !one_to_one(e)) continue;
-      if (round == 0 && !e.single_use) continue;
-      changed |= update(e, round, strategy);
+    std::set<size_t>& due = due_[static_cast<size_t>(round) * 2 + static_cast<size_t>(strategy)];
+    for (auto at = due.begin(); at != due.end();) {
+      const size_t index = *at;
+      due.erase(at);
+      const Edge& e = edges_[index];
+      if (round >= 2 || (one_to_one(e) && (round > 0 || e.single_use))) {
+        changed |= update(e, round, strategy);
+      }
+      at = due.upper_bound(index);
     }
     return changed;
   }
@@ -205,7 +220,10 @@ class Propagation {
       old.axes = dims[d].axes;
       changed = true;
     }
-    return changed;
+    if (!changed) return false;
+    for (auto& due : due_)
+      due.insert(edges_of_[e.tensors[t]].begin(), edges_of_[e.tensors[t]].end());
+    return true;
   }
 
   void explain(const Edge& e, size_t t, size_t dim, const AxisList& axes, int f) {
@@ -236,6 +254,8 @@ class Propagation {
   const Mesh& mesh_;
   std::vector<Party> tensors_;
   std::vector<Edge> edges_;
+  std::vector<std::vector<size_t>> edges_of_;          // by tensor
+  std::array<std::set<size_t>, kRounds* 2> due_ = {};  // by round and strategy: edges to look at
   Explanation& explanation_;
 };
 

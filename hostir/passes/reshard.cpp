@@ -22,7 +22,9 @@ class Resharder {
         source_(fusion),
         mesh_(mesh),
         versions_(mesh_, source_, out_, explanation),
-        chooser_(program_, source_, mesh_, wishes_, versions_) {}
+        chooser_(program_, source_, mesh_, wishes_, versions_) {
+    chooser_.note_users();
+  }
 
   Expected<Resharded> run() {
     begin();
@@ -60,7 +62,7 @@ class Resharder {
     for (const Parameter& p : source_.params) {
       TensorType type = tensor_type(source_, p.value);
       type.sharding = wishes_[p.value.index].sharding;
-      const ValueId made = out_.add_value(source_.value(p.value).name, type);
+      const ValueId made = versions_.add_value(source_.value(p.value).name, type);
       out_.value(made).span = source_.value(p.value).span;
       out_.params.push_back({made, p.inout});
       versions_.add(p.value, {made, *type.sharding});
@@ -124,6 +126,7 @@ class Resharder {
       wishes_.push_back(std::move(mine));
     }
     wishes_[last.index] = wish;
+    chooser_.note_users();
     const std::vector<InstrId> steps = source_.region(scratch).instructions;
     for (const InstrId step : steps) HOSTIR_TRY(process(step, number));
     versions_.add(result, *versions_.primary(last));
@@ -144,7 +147,7 @@ class Resharder {
       type.sharding = choice.results[r];
       std::string name = source_.value(value).name;
       if (!as_wished) name += choice.results[r].is_partial() ? "_partial" : "_before";
-      const ValueId result = out_.add_value(out_.unique_name(name), type);
+      const ValueId result = versions_.add_value(name, type);
       out_.value(result).span = source_.value(value).span;
       made.results.push_back(result);
       versions_.add(value, {result, choice.results[r]});

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "hostir/passes/compact.h"
+#include "hostir/passes/kernel_table.h"
 
 namespace hostir {
 
@@ -22,10 +25,12 @@ class Segmenter {
  public:
   Segmenter(const Function& f, std::span<const std::string> keep)
       : f_(f),
-        keep_(keep),
+        keep_(keep.begin(), keep.end()),
+        uses_(uses_of(f)),
         group_of_(f.values.size(), kNoGroup),
         waiting_(f.values.size()),
-        position_(f.instructions.size()) {
+        position_(f.instructions.size()),
+        groups_with_(f.instructions.size()) {
     size_t n = 0;
     for (const InstrId id : body_of(f)) position_[id.index] = n++;
   }
@@ -50,32 +55,19 @@ class Segmenter {
  private:
   static constexpr size_t kNoGroup = static_cast<size_t>(-1);
 
-  bool kept(ValueId v) const {
-    return std::find(keep_.begin(), keep_.end(), f_.value(v).name) != keep_.end();
-  }
+  bool kept(ValueId v) const { return keep_.count(f_.value(v).name) != 0; }
 
   bool needed_outside(ValueId v, size_t g) const {
     if (kept(v)) return true;
-    for (const InstrId id : body_of(f_)) {
-      const Instruction& user = f_.instr(id);
-      for (const Operand& o : user.operands) {
-        if (o.value != v) continue;
-        if (is_terminator(user) || !in_group(id, g)) return true;
-      }
-    }
-    return false;
+    return std::any_of(uses_[v.index].begin(), uses_[v.index].end(), [&](InstrId user) {
+      return is_terminator(f_.instr(user)) || !in_group(user, g);
+    });
   }
 
   // Ops that wait are in several groups: a user that is nowhere else but here counts as inside.
   bool in_group(InstrId id, size_t g) const {
-    bool inside = false;
-    for (size_t other = 0; other < groups_.size(); ++other) {
-      const auto& ops = groups_[other].ops;
-      if (groups_[other].merged || std::find(ops.begin(), ops.end(), id) == ops.end()) continue;
-      if (other != g) return false;
-      inside = true;
-    }
-    return inside;
+    const std::vector<size_t>& groups = groups_with_[id.index];
+    return groups.size() == 1 && groups.front() == g;
   }
 
   void place(InstrId id) {
@@ -129,19 +121,30 @@ class Segmenter {
 
   // Adds an op, and before it the waiting ops that it reads and no group has written to memory.
   void add(size_t g, InstrId id) {
-    auto& ops = groups_[g].ops;
-    if (std::find(ops.begin(), ops.end(), id) != ops.end()) return;
+    if (is_in(g, id)) return;
     for (const Operand& o : f_.instr(id).operands) {
       if (o.value.valid() && waiting_[o.value.index] && group_of_[o.value.index] == kNoGroup) {
         add(g, *waiting_[o.value.index]);
       }
     }
-    ops.push_back(id);
-    std::sort(ops.begin(), ops.end(),
-              [&](InstrId a, InstrId b) { return position_[a.index] < position_[b.index]; });
+    insert(g, id);
     for (const ValueId r : f_.instr(id).results) {
       if (!waiting_[r.index]) group_of_[r.index] = g;
     }
+  }
+
+  bool is_in(size_t g, InstrId id) const {
+    const std::vector<size_t>& groups = groups_with_[id.index];
+    return std::find(groups.begin(), groups.end(), g) != groups.end();
+  }
+
+  void insert(size_t g, InstrId id) {
+    auto& ops = groups_[g].ops;
+    const auto before = [&](InstrId a, InstrId b) {
+      return position_[a.index] < position_[b.index];
+    };
+    ops.insert(std::upper_bound(ops.begin(), ops.end(), id, before), id);
+    groups_with_[id.index].push_back(g);
   }
 
   // Groups whose values an op reads, itself or through ops that wait and will be computed with it.
@@ -189,37 +192,39 @@ class Segmenter {
   // Moves group `early` into `late` if no group between them needs its values.
   void merge(size_t early, size_t late) {
     if (groups_[early].kind != GroupKind::kLoop || groups_[late].kind != GroupKind::kLoop) return;
-    std::set<uint32_t> made;
     for (const InstrId id : groups_[early].ops) {
-      for (const ValueId r : f_.instr(id).results) made.insert(r.index);
-    }
-    for (size_t g = early + 1; g < late; ++g) {
-      for (const InstrId id : groups_[g].ops) {
-        for (const Operand& o : f_.instr(id).operands) {
-          if (o.value.valid() && made.count(o.value.index) != 0) return;
-        }
+      for (const ValueId r : f_.instr(id).results) {
+        if (used_between(r, early, late)) return;
       }
     }
     for (const InstrId id : groups_[early].ops) {
-      auto& ops = groups_[late].ops;
-      if (std::find(ops.begin(), ops.end(), id) == ops.end()) ops.push_back(id);
+      auto& groups = groups_with_[id.index];
+      groups.erase(std::find(groups.begin(), groups.end(), early));
+      if (!is_in(late, id)) insert(late, id);
       for (const ValueId r : f_.instr(id).results) {
         if (group_of_[r.index] == early) group_of_[r.index] = late;
       }
     }
-    auto& ops = groups_[late].ops;
-    std::sort(ops.begin(), ops.end(),
-              [&](InstrId a, InstrId b) { return position_[a.index] < position_[b.index]; });
     groups_[early].ops.clear();
     groups_[early].merged = true;
   }
 
+  bool used_between(ValueId v, size_t early, size_t late) const {
+    return std::any_of(uses_[v.index].begin(), uses_[v.index].end(), [&](InstrId user) {
+      const std::vector<size_t>& groups = groups_with_[user.index];
+      return std::any_of(groups.begin(), groups.end(),
+                         [&](size_t g) { return early < g && g < late; });
+    });
+  }
+
   const Function& f_;
-  std::span<const std::string> keep_;
+  std::unordered_set<std::string> keep_;
+  std::vector<std::vector<InstrId>> uses_;  // by value
   std::vector<Group> groups_;
   std::vector<size_t> group_of_;                 // where a value is computed
   std::vector<std::optional<InstrId>> waiting_;  // ops that wait for their users
   std::vector<size_t> position_;
+  std::vector<std::vector<size_t>> groups_with_;  // by instruction: the groups that compute it
 };
 
 std::string kernel_name(const Function& f, const std::vector<InstrId>& ops) {
@@ -242,7 +247,7 @@ std::string kernel_name(const Function& f, const std::vector<InstrId>& ops) {
 class KernelBuilder {
  public:
   KernelBuilder(const Function& f, const std::vector<InstrId>& ops, std::vector<ValueId> outputs)
-      : f_(f), ops_(ops), map_(f.values.size()) {
+      : f_(f), ops_(ops) {
     use_.writes = std::move(outputs);
   }
 
@@ -258,9 +263,10 @@ class KernelBuilder {
     for (const InstrId id : ops_) {
       for (const Operand& o : f_.instr(id).operands) {
         if (!o.value.valid() || inside.count(o.value.index) != 0) continue;
-        if (map_[o.value.index].valid()) continue;
-        map_[o.value.index] = k.add_value(f_.value(o.value).name, f_.value(o.value).type);
-        k.params.push_back({map_[o.value.index], false});
+        const auto [at, is_new] = map_.try_emplace(o.value.index);
+        if (!is_new) continue;
+        at->second = k.add_value(f_.value(o.value).name, f_.value(o.value).type);
+        k.params.push_back({at->second, false});
         use_.reads.push_back(o.value);
       }
     }
@@ -290,50 +296,19 @@ class KernelBuilder {
       r = map_[r.index];
     }
     for (const OpRef& ref : original.from) {
-      if (std::find(use_.from.begin(), use_.from.end(), ref) == use_.from.end()) {
-        use_.from.push_back(ref);
-      }
+      if (from_.insert(ref).second) use_.from.push_back(ref);
     }
     k.add_instruction(k.body, std::move(i));
   }
 
   const Function& f_;
   const std::vector<InstrId>& ops_;
-  std::vector<ValueId> map_;
+  std::unordered_map<uint32_t, ValueId> map_;  // value of the fusion -> of the kernel
+  std::set<OpRef> from_;
   KernelUse use_;
 };
 
-// The kernel without names and comments, to compare.
-Function anonymous(Function k) {
-  k.name.clear();
-  for (size_t v = 0; v < k.values.size(); ++v) k.values[v].name = "v" + std::to_string(v);
-  for (ResultDecl& r : k.results) r.name.clear();
-  return k;
-}
-
-bool taken(const Program& program, const std::vector<Function>& kernels, const std::string& name) {
-  if (program.find_function(name) != nullptr || program.find_mesh(name) != nullptr ||
-      program.find_machine(name) != nullptr) {
-    return true;
-  }
-  return std::any_of(kernels.begin(), kernels.end(),
-                     [&](const Function& k) { return k.name == name; });
-}
-
 }  // namespace
-
-std::string share_kernel(const Program& program, std::vector<Function>& kernels, Function kernel) {
-  const Function wanted = anonymous(kernel);
-  for (const Function& k : kernels) {
-    if (anonymous(k) == wanted) return k.name;
-  }
-  const std::string stem = kernel.name;
-  for (int n = 1; taken(program, kernels, kernel.name); ++n) {
-    kernel.name = stem + "_" + std::to_string(n);
-  }
-  kernels.push_back(std::move(kernel));
-  return kernels.back().name;
-}
 
 Function single_op_kernel(std::string name, Instruction op, const TensorType& from,
                           const TensorType& to, const std::string& in_name,
@@ -363,6 +338,7 @@ Segments segment(const Program& program, const Function& fusion,
   Segmenter segmenter(fusion, keep);
   segmenter.run();
   Segments out;
+  KernelTable kernels(program);
   const auto& groups = segmenter.groups();
   for (size_t g = 0; g < groups.size(); ++g) {
     if (groups[g].merged) continue;
@@ -375,9 +351,10 @@ Segments segment(const Program& program, const Function& fusion,
     KernelBuilder builder(fusion, groups[g].ops, std::move(outputs));
     Function kernel = builder.build();
     KernelUse use = builder.use();
-    use.kernel = share_kernel(program, out.kernels, std::move(kernel));
+    use.kernel = kernels.share(std::move(kernel));
     out.items.emplace_back(std::move(use));
   }
+  out.kernels = kernels.take();
   return out;
 }
 

@@ -46,7 +46,4 @@ Function single_op_kernel(std::string name, Instruction op, const TensorType& fr
                           const TensorType& to, const std::string& in_name,
                           const std::string& out_name);
 
-/// The name of an equal kernel in `kernels`, or adds it under a name that is free in `program`.
-std::string share_kernel(const Program& program, std::vector<Function>& kernels, Function kernel);
-
 }  // namespace hostir

@@ -2,6 +2,7 @@
 
 #include "hostir/passes/fusion_info.h"
 #include "hostir/passes/redistribute.h"
+#include "hostir/passes/unique_names.h"
 
 namespace hostir {
 
@@ -9,9 +10,11 @@ namespace {
 
 class Splitter {
  public:
-  Splitter(const Resharded& in, const Mesh& mesh) : in_(in.function), mesh_(mesh) {
+  Splitter(const Resharded& in, const Mesh& mesh)
+      : in_(in.function), mesh_(mesh), names_(in.function) {
     out_.function = in_;
     out_.origins = in.origins;
+    for (const auto& [built, original] : in.origins) origin_.emplace(built, original);
     Function& f = out_.function;
     f.instructions.clear();
     f.regions.clear();
@@ -36,11 +39,12 @@ class Splitter {
   }
 
  private:
-  std::string origin_of(const std::string& value) const {
-    for (const auto& [built, original] : out_.origins) {
-      if (built == value) return original;
-    }
-    return {};
+  void speak_of(const std::string& built, const std::string& value) {
+    const auto origin = origin_.find(value);
+    if (origin == origin_.end()) return;
+    const std::string original = origin->second;  // a copy: the map grows
+    out_.origins.emplace_back(built, original);
+    origin_.emplace(built, original);
   }
 
   void split(const Instruction& i) {
@@ -63,9 +67,8 @@ class Splitter {
         type.sharding = steps[s].to;
         const std::string name = f.value(result).name;  // a copy: values are added below
         current =
-            f.add_value(f.unique_name(name + "_" + std::string(hostir::name(steps[s].kind))), type);
-        const std::string origin = origin_of(name);
-        if (!origin.empty()) out_.origins.emplace_back(f.value(current).name, origin);
+            f.add_value(names_.fresh(name + "_" + std::string(hostir::name(steps[s].kind))), type);
+        speak_of(f.value(current).name, name);
         step.results = {current};
         step.comments = {};
       }
@@ -76,7 +79,9 @@ class Splitter {
   const Function& in_;
   const Mesh& mesh_;
   Resharded out_;
-  std::vector<ValueId> now_;  // the value to use for each old one
+  UniqueNames names_;
+  std::unordered_map<std::string, std::string> origin_;  // the first one given for a name
+  std::vector<ValueId> now_;                             // the value to use for each old one
 };
 
 }  // namespace

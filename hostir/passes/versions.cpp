@@ -56,6 +56,10 @@ const Versions::List* Versions::find(ValueId of) const {
   return of.index < lists_.size() ? &lists_[of.index] : nullptr;
 }
 
+ValueId Versions::add_value(const std::string& stem, Type type) {
+  return out_.add_value(names_.fresh(stem), std::move(type));
+}
+
 void Versions::add(ValueId of, Version version) {
   origins_.emplace_back(out_.value(version.value).name, source_.value(of).name);
   list(of).versions.push_back(std::move(version));
@@ -109,7 +113,7 @@ ValueId Versions::remake_source(ValueId of, const Sharding& target, const std::s
   Instruction copy = original;
   copy.comments = primary(of) == nullptr ? original.comments : Comments{};
   const std::string stem = name.empty() ? source_.value(of).name : name;
-  copy.results = {out_.add_value(out_.unique_name(stem), type)};
+  copy.results = {add_value(stem, type)};
   const ValueId made = copy.results.front();
   out_.add_instruction(out_.body, std::move(copy));
   add(of, {made, target});
@@ -140,7 +144,7 @@ ValueId Versions::obtain(ValueId of, const Sharding& target, const Demand& deman
   reshard.from = {{source_.name, demand.number}};
   const std::string stem =
       wanted.empty() ? source_.value(of).name + std::string(suffix_of(steps)) : wanted;
-  reshard.results = {out_.add_value(out_.unique_name(stem), type)};
+  reshard.results = {add_value(stem, type)};
   const ValueId made = reshard.results.front();
   out_.add_instruction(out_.body, std::move(reshard));
   explain(of, from, target, demand);

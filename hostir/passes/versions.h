@@ -13,6 +13,7 @@
 #include "hostir/passes/explain.h"
 #include "hostir/passes/fusion_info.h"
 #include "hostir/passes/redistribute.h"
+#include "hostir/passes/unique_names.h"
 
 namespace hostir {
 
@@ -31,7 +32,10 @@ class Versions {
  public:
   /// All must outlive this.
   Versions(const Mesh& mesh, const Function& source, Function& out, Explanation& explanation)
-      : mesh_(mesh), source_(source), out_(out), explanation_(explanation) {}
+      : mesh_(mesh), source_(source), out_(out), names_(out), explanation_(explanation) {}
+
+  /// Adds a value to the function being built, under this name or one made unique from it.
+  ValueId add_value(const std::string& stem, Type type);
 
   void add(ValueId of, Version version);
   /// The source value that a built value is a version of (for `--check-unsharded`).
@@ -63,6 +67,7 @@ class Versions {
   const Mesh& mesh_;
   const Function& source_;
   Function& out_;
+  UniqueNames names_;  // of out_
   Explanation& explanation_;
   std::vector<List> lists_;
   std::vector<std::pair<std::string, std::string>> origins_;
