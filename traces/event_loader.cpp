@@ -24,10 +24,10 @@ constexpr int64_t kStretchEvents = 65536;
 constexpr int64_t kMaxStretches = 65536;  // a damaged log may claim any ids
 
 /// Stretches begin where a block begins, or between blocks, so that no block is read twice.
-Expected<std::vector<Stretch>> stretches_of(Database& database, int64_t last_id) {
-  const int64_t step = std::max(kStretchEvents, last_id / kMaxStretches);
+Expected<std::vector<Stretch>> stretches_of(Database& database, int64_t first_id, int64_t last_id) {
+  const int64_t step = std::max(kStretchEvents, (last_id - first_id) / kMaxStretches);
   std::vector<Stretch> out;
-  int64_t begin = 0;
+  int64_t begin = first_id;
   const auto close = [&](int64_t next) {
     if (next > begin) out.push_back({begin, next - 1});
     begin = std::max(begin, next);
@@ -37,12 +37,15 @@ Expected<std::vector<Stretch>> stretches_of(Database& database, int64_t last_id)
   };
   HOSTIR_ASSIGN_OR_RETURN(
       Statement blocks,
-      database.prepare("SELECT first_id, last_id FROM event_block ORDER BY first_id"));
-  int64_t after = 0;  // end of the last block
+      database.prepare("SELECT first_id, last_id FROM event_block WHERE first_id >= COALESCE("
+                       "(SELECT MAX(first_id) FROM event_block WHERE first_id <= ?1), ?1) "
+                       "ORDER BY first_id"));
+  blocks.bind_int(1, first_id);
+  int64_t after = first_id;  // end of the last block
   while (true) {
     HOSTIR_ASSIGN_OR_RETURN(const bool more, blocks.step());
     if (!more) break;
-    const int64_t first = blocks.integer(0);
+    const int64_t first = std::max(blocks.integer(0), first_id);
     if (first < after || first > last_id) continue;  // damaged, or written since
     if (first - after >= 2 * step) {
       close(after);
@@ -174,12 +177,12 @@ Expected<int64_t> last_event_id(Database& database) {
 }
 
 Expected<void> load_events(ConnectionPool& pool, const LogTables& tables, const Lineage& lineage,
-                           int64_t last_id, const std::stop_token& stop,
+                           int64_t first_id, int64_t last_id, const std::stop_token& stop,
                            const std::function<void(const EventPart&)>& deliver) {
   std::vector<Stretch> stretches;
   {
     HOSTIR_ASSIGN_OR_RETURN(const auto connection, pool.acquire(stop));
-    HOSTIR_ASSIGN_OR_RETURN(stretches, stretches_of(*connection, last_id));
+    HOSTIR_ASSIGN_OR_RETURN(stretches, stretches_of(*connection, first_id, last_id));
   }
   constexpr size_t kMaxThreads = 8;
   const size_t threads = std::min(

@@ -38,10 +38,10 @@ bool is_open(const interp::LogEvent& event);
 /// Highest id of an event, -1 if there is none.
 Expected<int64_t> last_event_id(Database& database);
 
-/// Reads the events up to `last_id`. `deliver` is called on this thread, in order of id. Errors:
-/// `log_damaged`, `log_cancelled`.
+/// Reads the events from `first_id` to `last_id`. `deliver` is called on this thread, in order of
+/// id. Errors: `log_damaged`, `log_cancelled`.
 Expected<void> load_events(ConnectionPool& pool, const LogTables& tables, const Lineage& lineage,
-                           int64_t last_id, const std::stop_token& stop,
+                           int64_t first_id, int64_t last_id, const std::stop_token& stop,
                            const std::function<void(const EventPart&)>& deliver);
 
 }  // namespace hostir::traces

@@ -84,11 +84,21 @@ Expected<void> settle_log_file(Database& database) {
   return {};
 }
 
+Expected<bool> has_table(Database& database, std::string_view name) {
+  HOSTIR_ASSIGN_OR_RETURN(
+      const auto found,
+      database.query_int(
+          fmt::format("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '{}'", name)));
+  return found.has_value();
+}
+
 Expected<std::vector<TableDigest>> table_digests(Database& database) {
   std::vector<TableDigest> all;
   std::string buffer;
   for (const Table& table : schema_tables()) {
     if (table.name == "table_digest") continue;
+    HOSTIR_ASSIGN_OR_RETURN(const bool exists, has_table(database, table.name));
+    if (!exists) continue;  // an older log
     HOSTIR_ASSIGN_OR_RETURN(Statement rows,
                             database.prepare(fmt::format("SELECT * FROM {}", table.name)));
     TableDigest digest{std::string(table.name), 0, 0};

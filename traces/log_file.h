@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "traces/sqlite.h"
@@ -16,6 +17,9 @@ Expected<Database> create_log_file(const std::string& path);
 /// Turns the file into a single one without `-wal`. Where readers still have it open that is left
 /// to the last of them.
 Expected<void> settle_log_file(Database& database);
+
+/// Logs of older versions lack some. `name` is one of the schema's.
+Expected<bool> has_table(Database& database, std::string_view name);
 
 struct TableDigest {
   std::string name;

@@ -48,7 +48,9 @@ Expected<std::unique_ptr<LogReader>> open_log(const std::string& path) {
 }
 
 LogReader::LogReader(ReadableFile file, LogTables tables)
-    : tables_(std::move(tables)), pool_(std::move(file)) {
+    : tables_(std::move(tables)),
+      pool_(std::move(file)),
+      blocks_([this](int64_t row) { return fetch_block(row); }) {
   loaded_.timelines.resize(tables_.tracks.size());
   loaded_.memory.resize(static_cast<size_t>(tables_.limits().rank_count));
 }
@@ -67,15 +69,8 @@ LogReader::~LogReader() {
 }
 
 LogExtent LogReader::extent() const {
-  const std::scoped_lock lock(mutex_);
+  const std::shared_lock lock(mutex_);
   return loaded_.extent;
-}
-
-std::vector<interp::TimelineSlice> LogReader::timeline(
-    const interp::TimelineRequest& request) const {
-  const std::scoped_lock lock(mutex_);
-  if (request.track >= loaded_.timelines.size()) return {};
-  return loaded_.timelines[request.track].view(request.from_ns, request.to_ns, request.columns);
 }
 
 Expected<LogExtent> LogReader::refresh(std::stop_token stop) {
@@ -103,9 +98,8 @@ Expected<LogExtent> LogReader::refresh(std::stop_token stop) {
   bool again = data_version_ < 0 || !(lineage == loaded_.lineage);
   if (!again) {
     HOSTIR_ASSIGN_OR_RETURN(const News news, read_news(*loader_, loaded_));
-    const std::scoped_lock lock(mutex_);
-    for (const int64_t id : news.finished) loaded_.open.erase(id);
-    take_in(loaded_, news.part);
+    const std::unique_lock lock(mutex_);
+    settle(loaded_, news);
   }
   if (!again) {
     HOSTIR_ASSIGN_OR_RETURN(const bool whole, is_whole(*loader_, loaded_));
@@ -117,53 +111,53 @@ Expected<LogExtent> LogReader::refresh(std::stop_token stop) {
   return extent();
 }
 
+void LogReader::begin(Lineage lineage, StoredLog stored) {
+  const uint64_t generation = loaded_.extent.generation;
+  loaded_ = Loaded();
+  loaded_.stored = std::move(stored);
+  loaded_.timelines.resize(tables_.tracks.size());
+  loaded_.memory.resize(static_cast<size_t>(tables_.limits().rank_count));
+  loaded_.lineage = std::move(lineage);
+  loaded_.next_id = loaded_.row_count = loaded_.stored.next_id;
+  loaded_.open.insert(loaded_.stored.open.begin(), loaded_.stored.open.end());
+  loaded_.extent.generation = generation + 1;
+}
+
 Expected<void> LogReader::load_all(Lineage lineage, const std::stop_token& stop) {
   HOSTIR_ASSIGN_OR_RETURN(const int64_t last_id, last_event_id(*loader_));
   reading_ = true;
   data_version_ = -1;  // until all is here
   read_ = 0;
   total_ = last_id + 1;
+  HOSTIR_ASSIGN_OR_RETURN(StoredLog stored, load_stored(*loader_, tables_, lineage, last_id));
+  const int64_t next_id = stored.next_id;
   const Lineage shown = lineage;
+  // What was shown before stays until there is something to replace it.
   bool first = true;
-  const auto begin = [&] {
-    const uint64_t generation = loaded_.extent.generation;
-    loaded_ = Loaded();
-    loaded_.timelines.resize(tables_.tracks.size());
-    loaded_.memory.resize(static_cast<size_t>(tables_.limits().rank_count));
-    loaded_.lineage = lineage;
-    loaded_.extent.generation = generation + 1;
+  const auto take = [&](const EventPart& part) {
+    const std::unique_lock lock(mutex_);
+    if (first) begin(std::move(lineage), std::move(stored));
     first = false;
-  };
-  HOSTIR_TRY(load_events(pool_, tables_, shown, last_id, stop, [&](const EventPart& part) {
-    const std::scoped_lock lock(mutex_);
-    if (first) begin();
     take_in(loaded_, part);
-    read_ = part.next_id;
-  }));
-  const std::scoped_lock lock(mutex_);
-  if (first) begin();
+    read_ = loaded_.next_id;
+  };
+  if (next_id > 0 || last_id < 0) take(EventPart(tables_));
+  HOSTIR_TRY(load_events(pool_, tables_, shown, next_id, last_id, stop, take));
+  // What was in flight when the last chunk was written has finished since, or never will.
+  HOSTIR_ASSIGN_OR_RETURN(const News late, read_open(*loader_, loaded_));
+  const std::unique_lock lock(mutex_);
+  settle(loaded_, late);
   return {};
 }
 
 interp::LogProgress LogReader::progress() const { return {read_, total_, reading_}; }
 
-std::vector<interp::TimelineSum> LogReader::sums(int64_t from_ns, int64_t to_ns) const {
-  const std::scoped_lock lock(mutex_);
-  std::vector<interp::TimelineSum> out;
-  std::vector<Timeline::Sum> sums;
-  for (size_t track = 0; track < loaded_.timelines.size(); ++track) {
-    sums.assign(tables_.instructions.size(), {});
-    loaded_.timelines[track].sum(from_ns, to_ns, sums);
-    for (size_t i = 0; i < sums.size(); ++i) {
-      if (sums[i].count == 0) continue;
-      out.push_back({static_cast<interp::TrackId>(track), static_cast<interp::CodeIndex>(i),
-                     sums[i].count, sums[i].busy_ns});
-    }
-  }
-  return out;
+void LogReader::settle(Loaded& loaded, const News& news) const {
+  for (const int64_t id : news.finished) loaded.open.erase(id);
+  take_in(loaded, news.part);
 }
 
-Expected<LogReader::News> LogReader::read_news(Database& database, const Loaded& loaded) const {
+Expected<LogReader::News> LogReader::read_open(Database& database, const Loaded& loaded) const {
   News news{EventPart(tables_), {}};
   for (const int64_t id : loaded.open) {
     HOSTIR_ASSIGN_OR_RETURN(const LogEvent event, find_event(database, tables_.limits(), id));
@@ -171,6 +165,11 @@ Expected<LogReader::News> LogReader::read_news(Database& database, const Loaded&
     news.finished.push_back(id);
     news.part.show(tables_, loaded.lineage, event);
   }
+  return news;
+}
+
+Expected<LogReader::News> LogReader::read_news(Database& database, const Loaded& loaded) const {
+  HOSTIR_ASSIGN_OR_RETURN(News news, read_open(database, loaded));
   HOSTIR_ASSIGN_OR_RETURN(EventScanner scanner, EventScanner::create(database, tables_.limits(),
                                                                      {.first_id = loaded.next_id}));
   while (true) {
@@ -191,14 +190,19 @@ void LogReader::take_in(Loaded& loaded, const EventPart& part) const {
   extent.event_count = loaded.row_count;
   ++extent.generation;
   bool first = true;
+  const auto widen = [&](int64_t begin_ns, int64_t end_ns) {
+    extent.begin_ns = first ? begin_ns : std::min(extent.begin_ns, begin_ns);
+    extent.end_ns = first ? end_ns : std::max(extent.end_ns, end_ns);
+    first = false;
+  };
   for (size_t track = 0; track < loaded.timelines.size(); ++track) {
     Timeline& timeline = loaded.timelines[track];
     timeline.add(part.tracks[track]);
     timeline.build();
-    if (timeline.size() == 0) continue;
-    extent.begin_ns = first ? timeline.begin_ns() : std::min(extent.begin_ns, timeline.begin_ns());
-    extent.end_ns = first ? timeline.end_ns() : std::max(extent.end_ns, timeline.end_ns());
-    first = false;
+    if (timeline.size() != 0) widen(timeline.begin_ns(), timeline.end_ns());
+    if (track >= loaded.stored.tracks.size()) continue;
+    const StoredTrack& stored = loaded.stored.tracks[track];
+    if (!stored.empty()) widen(stored.begin_ns(), stored.end_ns());
   }
 }
 

@@ -1,15 +1,17 @@
 // Reads a log: the implementation of `LogView`, and what headless queries need beside it.
 //
-// `open_log` reads the small tables; `refresh()` reads events into one timeline per track, the
-// first time with several threads, showing what it has so far. Reading never changes the file.
-// Threads: as LogView says; rows are read through connections of their own, timelines are guarded
-// by a lock that is held for milliseconds at most. Any damage is an error, never a crash.
+// `open_log` reads the small tables; `refresh()` takes the timeline that the log holds ready, and
+// reads the events that it does not cover into timelines in memory, the first time with several
+// threads, showing what it has so far. Reading never changes the file. Threads: as LogView says;
+// rows are read through connections of their own, timelines are guarded by a lock that is held for
+// milliseconds at most. Any damage is an error, never a crash.
 #pragma once
 
 #include <atomic>
 #include <memory>
 #include <mutex>
 #include <set>
+#include <shared_mutex>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,7 @@
 #include "traces/event_loader.h"
 #include "traces/lineage.h"
 #include "traces/log_tables.h"
+#include "traces/stored_log.h"
 #include "traces/timeline.h"
 
 namespace hostir::traces {
@@ -83,7 +86,8 @@ class LogReader final : public interp::LogView {
 
  private:
   struct Loaded {
-    std::vector<Timeline> timelines;                          // by track
+    StoredLog stored;                 // what the log holds ready, up to its `next_id`
+    std::vector<Timeline> timelines;  // by track: what came after
     std::vector<std::vector<interp::LogMemoryPoint>> memory;  // by rank, in order of time
     Lineage lineage;
     interp::LogExtent extent;
@@ -97,8 +101,14 @@ class LogReader final : public interp::LogView {
     std::vector<int64_t> finished;  // of `open` ones; they are in `part` as well
   };
   Expected<void> load_all(Lineage lineage, const std::stop_token& stop);
+  void begin(Lineage lineage, StoredLog stored);
+  /// Those of `loaded.open` that have finished.
+  Expected<News> read_open(Database& database, const Loaded& loaded) const;
+  /// Those, and what came after what is loaded.
   Expected<News> read_news(Database& database, const Loaded& loaded) const;
+  void settle(Loaded& loaded, const News& news) const;
   void take_in(Loaded& loaded, const EventPart& part) const;
+  BlockCache::BlockPtr fetch_block(int64_t row) const;
   Expected<bool> is_whole(Database& database, const Loaded& loaded) const;
 
   LogTables tables_;
@@ -109,7 +119,8 @@ class LogReader final : public interp::LogView {
   std::atomic<int64_t> read_ = 0;  // what progress() tells
   std::atomic<int64_t> total_ = 0;
   std::atomic<bool> reading_ = true;  // at first: until the first refresh has ended
-  mutable std::mutex mutex_;          // guards loaded_
+  mutable BlockCache blocks_;
+  mutable std::shared_mutex mutex_;  // guards loaded_
   Loaded loaded_;
 };
 

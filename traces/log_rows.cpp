@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "traces/compression.h"
@@ -141,38 +140,6 @@ Expected<std::vector<interp::LogCollective>> LogReader::collectives(const EventF
     }
   }
   return found;
-}
-
-Expected<std::vector<interp::LogMemoryPoint>> LogReader::memory(interp::Rank rank, int64_t from_ns,
-                                                                int64_t to_ns, int32_t columns,
-                                                                std::stop_token stop) const {
-  if (stop.stop_requested()) {
-    return fail(ErrorKind::kRuntime, "log_cancelled", "reading the log was cancelled");
-  }
-  const std::scoped_lock lock(mutex_);
-  if (rank < 0 || static_cast<size_t>(rank) >= loaded_.memory.size()) {
-    return std::vector<interp::LogMemoryPoint>{};
-  }
-  // What was live when the range began, then the peak of each column.
-  std::vector<interp::LogMemoryPoint> out;
-  const double width = (static_cast<double>(to_ns) - static_cast<double>(from_ns)) /
-                       static_cast<double>(std::max(columns, 1));
-  double next_column = 0;
-  for (const interp::LogMemoryPoint& point : loaded_.memory[static_cast<size_t>(rank)]) {
-    if (point.time_ns >= to_ns) break;
-    if (point.time_ns <= from_ns) {
-      out.assign(1, point);
-      continue;
-    }
-    const double at = static_cast<double>(point.time_ns) - static_cast<double>(from_ns);
-    if (at >= next_column || out.empty()) {
-      out.push_back(point);
-      next_column = width > 0 ? (std::floor(at / width) + 1) * width : at;
-    } else if (point.live_bytes > out.back().live_bytes) {
-      out.back() = point;
-    }
-  }
-  return out;
 }
 
 Expected<std::vector<interp::LogFault>> LogReader::faults() const {

@@ -118,7 +118,7 @@ Expected<ReadableFile> open_file(const std::string& path) {
     version = check_version(again, path);
   }
   if (!version) return tl::unexpected(version.error());
-  if (*version < kSchemaVersion) HOSTIR_TRY(migrate_copy(file));
+  if (*version < kReadableVersion) HOSTIR_TRY(migrate_copy(file));
   return file;
 }
 

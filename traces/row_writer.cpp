@@ -65,6 +65,9 @@ Expected<void> RowWriter::prepare(const RunDescription& run, const TraceOptions&
   }
   HOSTIR_ASSIGN_OR_RETURN(events_, EventStore::create(database_, options.plain_events));
   HOSTIR_ASSIGN_OR_RETURN(
+      timeline_, TimelineStore::create(database_, static_cast<size_t>(run.code->rank_count),
+                                       run.code->streams.size()));
+  HOSTIR_ASSIGN_OR_RETURN(
       collectives_, RowInserter::create(database_, "INSERT", "collective_row", kCollectiveColumns));
   HOSTIR_ASSIGN_OR_RETURN(
       late_collectives_,
@@ -125,6 +128,9 @@ Expected<void> RowWriter::finished(const interp::FinishedRecord& record) {
 void RowWriter::deliver(const AssembledEvent& assembled, EventAssembler::Delivery delivery) {
   const bool late = delivery == EventAssembler::Delivery::kLate;
   Expected<void> result = late ? events_.add_late(assembled.event) : events_.add(assembled.event);
+  if (result) {
+    result = late ? timeline_.add_late(assembled.event) : timeline_.add(assembled.event);
+  }
   if (result && assembled.collective.comm != interp::kNoComm) {
     result = insert_collective(late ? late_collectives_ : collectives_, assembled);
   }
@@ -239,6 +245,7 @@ Expected<void> RowWriter::commit(Extent extent) {
 
 Expected<void> RowWriter::close(std::string outcome, uint64_t dropped) {
   HOSTIR_TRY(commit(Extent::kAll));
+  HOSTIR_TRY(timeline_.finish());
   if (outcome.empty()) outcome = first_fault_.empty() ? "ok" : first_fault_;
   {
     HOSTIR_ASSIGN_OR_RETURN(

@@ -14,6 +14,7 @@
 #include "traces/event_store.h"
 #include "traces/ring_records.h"
 #include "traces/static_rows.h"
+#include "traces/timeline_store.h"
 #include "traces/trace_writer.h"
 
 namespace hostir::traces {
@@ -55,6 +56,7 @@ class RowWriter {
   std::vector<bool> communicates_;  // by CodeIndex
   std::vector<std::string> data_globs_;
   EventStore events_;
+  TimelineStore timeline_;
   RowInserter collectives_;
   RowInserter late_collectives_;
   RowInserter loop_paths_;

@@ -12,7 +12,10 @@
 
 namespace hostir::traces {
 
-inline constexpr int64_t kSchemaVersion = 1;
+inline constexpr int64_t kSchemaVersion = 2;
+/// Logs from this version on lack only tables that a reader can do without: they are read as they
+/// are, older ones from a migrated copy.
+inline constexpr int64_t kReadableVersion = 1;
 inline constexpr int64_t kApplicationId = 0x48495257;  // "HIRW"
 
 struct Column {

@@ -63,6 +63,23 @@ std::vector<Table> event_tables() {
              "[[id, decision, rank, instruction, loop_path, host_start, host_end, bytes, waited, "
              "stream, task, queued, start, finish, live_bytes, waited_for], ...], NULLs at the end "
              "left out."}}},
+      {.name = "timeline_chunk",
+       .doc = "The timeline made ready for opening: sums of 64 events each, of all tracks. What it "
+              "says is in `event` too; small logs have none.",
+       .columns = {{"id", "INTEGER PRIMARY KEY", "", "From 0."},
+                   {"next_id", "INTEGER", "", "Events below it are in this chunk or before."},
+                   {"branch", "INTEGER", "", "Branch of all of them; NULL: of several."},
+                   {"first_decision", "INTEGER", "", "Least decision in it."},
+                   {"last_decision", "INTEGER", "", "Greatest decision in it."},
+                   {"open", "TEXT", "", "JSON list of events that had not finished."},
+                   {"checksum", "INTEGER", "", "xxh3 of `summary`."},
+                   {"summary", "BLOB", "", "Variable-length numbers: timeline_codec.cpp."}}},
+      {.name = "timeline_track",
+       .doc = "What is drawn of the events of one track in one chunk.",
+       .columns = {{"id", "INTEGER PRIMARY KEY", "",
+                    "2^24 * timeline_chunk.id + track; live bytes of the ranks follow the tracks."},
+                   {"checksum", "INTEGER", "", "xxh3 of `events`."},
+                   {"events", "BLOB", "", "Variable-length numbers: timeline_codec.cpp."}}},
       {.name = "collective_row",
        .doc = "The ledger, one row per member; what does not change is in `collective_site`. Query "
               "`collective`.",

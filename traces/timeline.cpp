@@ -9,21 +9,16 @@ using interp::TimelineSlice;
 
 namespace {
 
-// Times in a damaged log may be anything; within these bounds no difference overflows.
-constexpr int64_t kMaxTime = int64_t{1} << 61;
-bool is_sane(int64_t ns) { return ns > -kMaxTime && ns < kMaxTime; }
-
-bool before(const Timeline::Event& a, const Timeline::Event& b) {
-  return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.id() < b.id();
-}
+constexpr auto before = begins_before;
 
 }  // namespace
 
 std::optional<Timeline::Event> Timeline::event_of(const interp::LogEvent& event) {
   const int64_t begin = event.begin_ns();
   const int64_t end = event.end_ns();
-  if (!is_sane(begin) || !is_sane(end) || end < begin) return std::nullopt;
-  if (event.id < 0 || event.id > kMaxId || event.instruction > kMaxInstruction) return std::nullopt;
+  if (!is_sane_time(begin) || !is_sane_time(end) || end < begin) return std::nullopt;
+  if (event.id < 0 || event.id > Event::kMaxId || event.instruction > Event::kMaxInstruction)
+    return std::nullopt;
   return Event{begin, end, static_cast<uint64_t>(event.id) << 24 | event.instruction};
 }
 
@@ -88,7 +83,7 @@ void Timeline::build() {
           sum.longest = n.longest;
         }
         sum.end_ns = std::max(sum.end_ns, n.end_ns);
-        sum.busy_ns = std::min(sum.busy_ns + n.busy_ns, kMaxTime);
+        sum.busy_ns = std::min(sum.busy_ns + n.busy_ns, kMaxTimelineNs);
         sum.count += n.count;
       }
       nodes.push_back(sum);
@@ -97,48 +92,29 @@ void Timeline::build() {
   built_ = events_.size();
 }
 
-struct Timeline::View {
-  int64_t from_ns = 0;
-  int64_t to_ns = 0;
-  int64_t column_ns = 1;  // width of a pixel
-  std::vector<TimelineSlice> slices;
-  int64_t last_column = -1;
-
-  void add(const Timeline& timeline, const Node& n) {
-    const Event& longest = timeline.events_[n.longest];
-    const int64_t column = (std::max(n.begin_ns, from_ns) - from_ns) / column_ns;
-    if (!slices.empty() && column == last_column) {
-      TimelineSlice& last = slices.back();
-      if (longest.end_ns - longest.begin_ns > last_longest) {
-        last.event = longest.id();
-        last.instruction = longest.instruction();
-        last_longest = longest.end_ns - longest.begin_ns;
-      }
-      last.end_ns = std::max(last.end_ns, n.end_ns);
-      last.count += n.count;
-      last.busy_ns = std::min(last.busy_ns + n.busy_ns, last.end_ns - last.begin_ns);
-      return;
-    }
-    last_column = column;
-    last_longest = longest.end_ns - longest.begin_ns;
-    slices.push_back({n.begin_ns, n.end_ns, longest.id(), longest.instruction(), n.count,
-                      std::min(n.busy_ns, n.end_ns - n.begin_ns)});
-  }
-
- private:
-  int64_t last_longest = 0;
-};
-
-void Timeline::descend(View& view, size_t level, size_t index) const {
+void Timeline::descend(const TimelineWindow& window, size_t level, size_t index,
+                       std::vector<TimelineNode>& out) const {
   const Node n = node(level, index);
-  if (n.end_ns < view.from_ns || n.begin_ns >= view.to_ns) return;
-  if (level == 0 || n.end_ns - n.begin_ns <= view.column_ns) return view.add(*this, n);
+  if (!window.shows(n.begin_ns, n.end_ns)) return;
+  if (level == 0 || n.end_ns - n.begin_ns <= window.column_ns) {
+    const Event& longest = events_[n.longest];
+    out.push_back({n.begin_ns, n.end_ns, n.busy_ns, longest.end_ns - longest.begin_ns, longest.what,
+                   n.count});
+    return;
+  }
   const size_t first = index * kFactor;
   const size_t last = std::min(first + kFactor, level_size(level - 1));
-  for (size_t i = first; i < last; ++i) descend(view, level - 1, i);
+  for (size_t i = first; i < last; ++i) descend(window, level - 1, i, out);
 }
 
-void Timeline::sum(int64_t from_ns, int64_t to_ns, std::vector<Sum>& sums) const {
+void Timeline::collect(const TimelineWindow& window, std::vector<TimelineNode>& out) const {
+  if (window.empty() || events_.empty()) return;
+  size_t top = 0;
+  while (top < levels_.size() && level_size(top) > 1) ++top;
+  for (size_t i = 0; i < level_size(top); ++i) descend(window, top, i, out);
+}
+
+void Timeline::sum(int64_t from_ns, int64_t to_ns, std::vector<InstructionSum>& sums) const {
   if (to_ns <= from_ns) return;
   // Nodes that end before the range are passed over; those that begin after it end the walk.
   constexpr size_t kStep = kFactor;
@@ -148,25 +124,16 @@ void Timeline::sum(int64_t from_ns, int64_t to_ns, std::vector<Sum>& sums) const
     const bool known = !levels_.empty() && group < levels_[0].size();
     if (known && levels_[0][group].end_ns < from_ns) continue;
     for (size_t i = first; i < std::min(first + kStep, events_.size()); ++i) {
-      const Event& e = events_[i];
-      if (e.begin_ns >= to_ns || e.end_ns < from_ns || e.instruction() >= sums.size()) continue;
-      Sum& sum = sums[e.instruction()];
-      ++sum.count;
-      sum.busy_ns += std::min(e.end_ns, to_ns) - std::max(e.begin_ns, from_ns);
+      add_clipped(events_[i], from_ns, to_ns, sums);
     }
   }
 }
 
 std::vector<TimelineSlice> Timeline::view(int64_t from_ns, int64_t to_ns, int32_t columns) const {
-  View view;
-  view.from_ns = std::clamp(from_ns, -kMaxTime, kMaxTime);
-  view.to_ns = std::clamp(to_ns, -kMaxTime, kMaxTime);
-  if (view.to_ns <= view.from_ns || columns <= 0 || events_.empty()) return {};
-  view.column_ns = std::max<int64_t>(1, (view.to_ns - view.from_ns) / columns);
-  size_t top = 0;
-  while (top < levels_.size() && level_size(top) > 1) ++top;
-  for (size_t i = 0; i < level_size(top); ++i) descend(view, top, i);
-  return std::move(view.slices);
+  const TimelineWindow window = TimelineWindow::of({0, from_ns, to_ns, columns});
+  std::vector<TimelineNode> nodes;
+  collect(window, nodes);
+  return slices_of(nodes, window);
 }
 
 }  // namespace hostir::traces

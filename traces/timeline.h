@@ -11,22 +11,13 @@
 #include <vector>
 
 #include "interp/session/log_view.h"
+#include "traces/timeline_node.h"
 
 namespace hostir::traces {
 
 class Timeline {
  public:
-  /// What is drawn of an event. `add` takes only sane ones.
-  struct Event {
-    int64_t begin_ns;
-    int64_t end_ns;
-    uint64_t what;  // id and instruction: 40 and 24 bits
-
-    int64_t id() const { return static_cast<int64_t>(what >> 24); }
-    interp::CodeIndex instruction() const { return what & kMaxInstruction; }
-  };
-  static constexpr int64_t kMaxId = (int64_t{1} << 40) - 1;
-  static constexpr uint32_t kMaxInstruction = (1U << 24) - 1;
+  using Event = TimelineEvent;  // `add` takes only sane ones
   /// Nothing where begin or end are not known or make no sense.
   static std::optional<Event> event_of(const interp::LogEvent& event);
 
@@ -45,14 +36,11 @@ class Timeline {
   /// Slices of [from, to) in order of begin, no two of which begin in the same column. Inputs of
   /// any kind are safe.
   std::vector<interp::TimelineSlice> view(int64_t from_ns, int64_t to_ns, int32_t columns) const;
+  /// The nodes that such a view is made of, in order of begin, appended to `out`.
+  void collect(const TimelineWindow& window, std::vector<TimelineNode>& out) const;
 
-  /// Adds up events that overlap [from, to), clipped to it, by instruction; `sums` is indexed by
-  /// instruction and must be long enough for those that were added.
-  struct Sum {
-    int64_t count = 0;
-    int64_t busy_ns = 0;
-  };
-  void sum(int64_t from_ns, int64_t to_ns, std::vector<Sum>& sums) const;
+  /// Adds up events that overlap [from, to), clipped to it; `sums` is indexed by instruction.
+  void sum(int64_t from_ns, int64_t to_ns, std::vector<InstructionSum>& sums) const;
 
  private:
   static constexpr size_t kFactor = 64;
@@ -63,14 +51,14 @@ class Timeline {
     uint32_t longest;  // index into events_
     uint32_t count;
   };
-  struct View;
 
   void push(const Event& event);
   void sort();
   Node leaf(size_t index) const;
   Node node(size_t level, size_t index) const;
   size_t level_size(size_t level) const;
-  void descend(View& view, size_t level, size_t index) const;
+  void descend(const TimelineWindow& window, size_t level, size_t index,
+               std::vector<TimelineNode>& out) const;
 
   std::vector<Event> events_;
   std::vector<std::vector<Node>> levels_;  // levels_[0] sums up events

@@ -100,14 +100,14 @@ TEST_P(Pyramid, SumsAreExact) {
   timeline.build();
   std::mt19937 random(2);
   for (const Range range : ranges_of(random, events.back().host_end_ns + 600)) {
-    std::vector<Timeline::Sum> expected(5);
+    std::vector<InstructionSum> expected(5);
     for (const LogEvent& e : events) {
       if (e.host_start_ns >= range.to || e.host_end_ns < range.from) continue;
       ++expected[e.instruction].count;
       expected[e.instruction].busy_ns +=
           std::min(e.host_end_ns, range.to) - std::max(e.host_start_ns, range.from);
     }
-    std::vector<Timeline::Sum> sums(5);
+    std::vector<InstructionSum> sums(5);
     timeline.sum(range.from, range.to, sums);
     for (size_t i = 0; i < sums.size(); ++i) {
       EXPECT_EQ(sums[i].count, expected[i].count);

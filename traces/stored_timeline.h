@@ -1,0 +1,104 @@
+// The timeline that a log holds ready: summaries in memory, events read when a view needs them.
+//
+// One object for all tracks of a log. `add_chunk` takes what opening reads; views descend in it and
+// fetch the events of a stretch, through a cache of bounded size, only where a pixel shows fewer
+// than a node has. Memory: about a byte per event. Damaged blocks of events are shown by their
+// sums. Threads: after the last `add_chunk` of a reading, views may come from any thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "traces/timeline_codec.h"
+
+namespace hostir::traces {
+
+/// Fetches and keeps blocks of events by their row in `timeline_track`.
+class BlockCache {
+ public:
+  struct Block {
+    std::vector<TimelineEvent> events;
+    std::vector<interp::LogMemoryPoint> points;
+  };
+  using BlockPtr = std::shared_ptr<const Block>;  // immutable; nullptr: damaged
+  using Fetch = std::function<BlockPtr(int64_t row)>;
+
+  explicit BlockCache(Fetch fetch) : fetch_(std::move(fetch)) {}
+  BlockPtr get(int64_t row);
+
+ private:
+  static constexpr size_t kMaxBytes = size_t{96} << 20;
+  struct Entry {
+    int64_t row;
+    BlockPtr block;
+    size_t bytes;
+  };
+  Fetch fetch_;
+  std::mutex mutex_;
+  std::list<Entry> entries_;  // the last used first
+  std::map<int64_t, std::list<Entry>::iterator> by_row_;
+  size_t bytes_ = 0;
+};
+
+/// One track.
+class StoredTrack {
+ public:
+  void add(int64_t row, TrackSummary summary);
+  /// Makes the upper levels; after the last `add` and before views.
+  void build();
+  bool empty() const { return nodes_.empty(); }
+  int64_t begin_ns() const { return begin_ns_; }
+  int64_t end_ns() const { return end_ns_; }
+
+  /// What a view of the window is made of, appended to `out`; in order but for late events.
+  void collect(const TimelineWindow& window, BlockCache& blocks,
+               std::vector<TimelineNode>& out) const;
+  void sum(int64_t from_ns, int64_t to_ns, BlockCache& blocks,
+           std::vector<InstructionSum>& sums) const;
+
+ private:
+  struct Stretch {  // of one chunk
+    int64_t row;
+    size_t first_node;
+    size_t last_node;
+    int64_t begin_ns;
+    int64_t end_ns;
+    std::vector<InstructionSum> sums;
+  };
+  static constexpr size_t kFactor = 8;
+  void descend(const TimelineWindow& window, size_t level, size_t index, BlockCache& blocks,
+               std::vector<TimelineNode>& out) const;
+  void collect_events(const TimelineWindow& window, size_t node, BlockCache& blocks,
+                      std::vector<TimelineNode>& out) const;
+
+  std::vector<TimelineNode> nodes_;                // of 64 events each, all chunks
+  std::vector<std::vector<TimelineNode>> levels_;  // levels_[0] sums up nodes_
+  std::vector<Stretch> stretches_;                 // in order of nodes
+  int64_t begin_ns_ = 0;
+  int64_t end_ns_ = 0;
+};
+
+/// Live bytes of one rank.
+class StoredMemory {
+ public:
+  void add(int64_t row, MemorySummary summary);
+  /// Points from which the peaks of columns of this width can be told: at most a few a column, and
+  /// the last one before the window.
+  void collect(const TimelineWindow& window, BlockCache& blocks,
+               std::vector<interp::LogMemoryPoint>& out) const;
+
+ private:
+  struct Node {
+    MemoryNode sum;
+    int64_t row;
+    uint32_t index;  // in its row
+  };
+  std::vector<Node> nodes_;
+};
+
+}  // namespace hostir::traces
