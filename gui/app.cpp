@@ -161,6 +161,7 @@ void App::take_opened() {
   if (seen_opened_ == model_.last_opened()) return;
   seen_opened_ = model_.last_opened();
   file_watch_.start(model_.path());
+  looked_at_.clear();
   settings_.add_recent(absolute(model_.path()));
   restore_program();
   if (std::exchange(error_page_left_, false)) tree_.maximise(std::nullopt);
@@ -206,6 +207,7 @@ void App::frame(double now_s) {
   draw_palette();
   draw_help();
   draw_open_dialog();
+  looked_at_.record(model_.selection);
   actions_.flush([this](const std::string& command) { model_.run_command(command); });
 }
 

@@ -12,6 +12,7 @@
 
 #include "gui/file_watch.h"
 #include "gui/panel_tree.h"
+#include "gui/selection_history.h"
 #include "gui/settings.h"
 
 namespace hostir::gui {
@@ -107,6 +108,7 @@ class App {
   std::vector<std::unique_ptr<Panel>> panels_;
   PanelTree tree_;
   FileWatch file_watch_;
+  SelectionHistory looked_at_;
   uint64_t seen_opened_ = 0;
   std::string shown_program_;  // whose watches and bookmarks the model holds; absolute
   std::string dismissed_banner_;

@@ -42,9 +42,9 @@ void App::add_look_actions() {
     const int n = model_.snapshot()->rank_count();
     if (n > 0) actions_.command(fmt::format("rank {}", (model_.snapshot()->focus + by + n) % n));
   };
-  actions_.add({"focus.next", "Focus next rank", "View", "Alt+Right",
+  actions_.add({"focus.next", "Focus next rank", "View", "Alt+Down",
                 "The next rank becomes the focus.", [move_focus] { move_focus(1); }, ready});
-  actions_.add({"focus.previous", "Focus previous rank", "View", "Alt+Left",
+  actions_.add({"focus.previous", "Focus previous rank", "View", "Alt+Up",
                 "The previous rank becomes the focus.", [move_focus] { move_focus(-1); }, ready});
   struct Arrow {
     const char* name;
@@ -84,6 +84,18 @@ void App::add_look_actions() {
   actions_.add({"view.fault", "Show the instruction of the last fault", "View", "Shift+F4",
                 "Selects the instruction that a fault or deadlock names.", [this] { show_fault(); },
                 [this, ready] { return ready() && !model_.snapshot()->faults->empty(); }});
+  actions_.add({"select.back", "Back to what was selected before", "View", "Alt+Left",
+                "Selects again what was selected before: an instruction, tensor, event or rank.",
+                [this] {
+                  if (const auto s = looked_at_.back()) model_.selection = *s;
+                },
+                [this] { return looked_at_.has_back(); }});
+  actions_.add({"select.forward", "Forward to what was selected after", "View", "Alt+Right",
+                "The other way.",
+                [this] {
+                  if (const auto s = looked_at_.forward()) model_.selection = *s;
+                },
+                [this] { return looked_at_.has_forward(); }});
   actions_.add({"goto", "Go to a position...", "View", "Ctrl+G",
                 "Type a position of the history, `start` or `end`.",
                 [this] { open_palette("goto "); }, ready});

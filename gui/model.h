@@ -25,6 +25,7 @@ struct Selection {
   std::vector<int64_t> element;                                      // global index in `value`
   std::optional<std::pair<interp::CommIndex, uint64_t>> collective;  // communicator, sequence
   int64_t event = -1;                                                // id in the log
+  std::vector<interp::CodeIndex> related;  // made from the same fusion instruction as `code`
   friend bool operator==(const Selection&, const Selection&) = default;
 };
 

@@ -5,6 +5,7 @@
 #include <imgui_stdlib.h>
 
 #include "gui/panels/panels.h"
+#include "gui/panels/text_marks.h"
 #include "gui/restart.h"
 #include "hostir/io/files.h"
 #include "hostir/text/parser.h"
@@ -30,6 +31,7 @@ class EditorPanel : public Panel {
     if (path != loaded_path_) load(path);
     if (!is_program_)
       return frame.ui.empty_hint("This is a log, not a program: there is nothing to edit.");
+    take_open_errors(frame.model);
     const bool changed = text_ != saved_;
     ImGui::BeginDisabled(!changed && checked_);
     bool apply = ImGui::Button("Run this text  Ctrl+Enter");
@@ -50,12 +52,16 @@ class EditorPanel : public Panel {
                             ? 0
                             : std::min(frame.ui.px(150), ImGui::GetContentRegionAvail().y * 0.4f);
     ImGui::PushFont(frame.ui.fonts.mono);
+    ImGui::SetCursorPosX(ImGui::GetCursorPosX() + frame.ui.px(46));
     if (ImGui::InputTextMultiline("##text", &text_, ImVec2(-1, -below - frame.ui.px(2)),
                                   ImGuiInputTextFlags_AllowTabInput))
       check();
+    const float left = ImGui::GetItemRectMin().x - frame.ui.px(6);
     frame.ui.tag("editor/text");
     apply = apply || (ImGui::IsItemActive() && ImGui::GetIO().KeyCtrl &&
                       ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Enter)));
+    draw_line_numbers(frame.ui, "##text", text_, marks_, left);
+    draw_marks(frame.ui, "##text", text_, marks_);
     if (!diagnostics_.empty()) draw_diagnostics(frame, below);
     ImGui::PopFont();
     if (apply) run(frame);
@@ -72,14 +78,31 @@ class EditorPanel : public Panel {
 
   void check() {
     diagnostics_.clear();
+    marks_.clear();
     checked_ = true;
     if (!is_program_) return;
     SourceManager sources;
     const uint32_t file = sources.add(loaded_path_, text_);
     const text::ParsedFile parsed = text::parse(sources, file);
     bool negative = text_.find("expected-error") != std::string::npos;
-    if (!negative && !parsed.diagnostics.empty())
+    if (!negative && !parsed.diagnostics.empty()) {
       diagnostics_ = render(parsed.diagnostics, sources);
+      marks_ = marks_of(parsed.diagnostics, sources, file);
+    }
+  }
+
+  // What only lowering finds out about this very text.
+  void take_open_errors(const Model& model) {
+    const std::vector<Diagnostic>& found = model.open_diagnostics();
+    const std::string& tried = model.last_request().text;
+    if (!diagnostics_.empty() || found.empty() || text_ != (tried.empty() ? saved_ : tried)) return;
+    diagnostics_ = model.open_error();
+    for (const Diagnostic& d : found) {
+      if (d.span.valid()) {
+        marks_ = marks_of(found, model.sources(), d.span.file);
+        return;
+      }
+    }
   }
 
   void draw_diagnostics(Frame& frame, float height) {
@@ -124,6 +147,7 @@ class EditorPanel : public Panel {
   std::string text_;
   std::string saved_;
   std::string diagnostics_;
+  std::vector<TextMark> marks_;
   bool is_program_ = false;
   bool checked_ = false;
 };

@@ -17,6 +17,10 @@ namespace hostir::gui {
 
 namespace {
 
+bool is_in(const std::vector<interp::CodeIndex>& all, interp::CodeIndex code) {
+  return std::find(all.begin(), all.end(), code) != all.end();
+}
+
 class HostIrPanel : public Panel {
  public:
   std::string_view id() const override { return "host_ir"; }
@@ -110,7 +114,8 @@ class HostIrPanel : public Panel {
   // Scrolls so that the focus rank's line is seen, once per move.
   void follow(const interp::Snapshot& shot, float row) {
     const interp::RankSnapshot& rank = shot.rank(shot.focus);
-    const bool moved = !(followed_ == shot.position) || followed_rank_ != shot.focus;
+    const bool moved =
+        !(followed_ == shot.position) || followed_rank_ != shot.focus || ImGui::IsWindowAppearing();
     if (!moved || rank.code >= shot.program->lines.size()) return;
     followed_ = shot.position;
     followed_rank_ = shot.focus;
@@ -137,7 +142,12 @@ class HostIrPanel : public Panel {
     const bool focus_here = has_code && shot.rank(shot.focus).code == code->second &&
                             shot.rank(shot.focus).status != interp::RankStatus::kDone;
     const bool selected = has_code && frame.model.selection.code == code->second;
-    const bool hovered = has_code && frame.model.was_hovered.code == code->second;
+    const bool hovered =
+        has_code &&
+        (frame.model.was_hovered.code == code->second ||
+         is_in(frame.model.was_hovered.related, code->second) ||
+         (is_in(frame.model.selection.related, code->second) && frame.model.selection.code &&
+          is_in(frame.model.selection.related, *frame.model.selection.code)));
     const ImVec2 end(at.x + width, at.y + row);
     if (focus_here) list->AddRectFilled(ImVec2(at.x + gutter, at.y), end, p.current_line);
     if (selected)
@@ -162,6 +172,7 @@ class HostIrPanel : public Panel {
       toggle(frame, shot, code->second, found == breaks_at_.end() ? nullptr : found->second);
     ImGui::SameLine(0, 0);
     ImGui::InvisibleButton("line", ImVec2(width - gutter, row));
+    if (hovered) frame.ui.tag(fmt::format("host_ir/lit/{}", i + 1));
     frame.ui.tag(fmt::format("host_ir/line/{}", i + 1), lines_[static_cast<size_t>(i)]);
     if (ImGui::IsItemHovered() && has_code) {
       frame.model.hovered.code = code->second;

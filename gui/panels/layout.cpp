@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "gui/panels/layout_facts.h"
+#include "gui/panels/layout_heat.h"
 #include "gui/panels/layout_mesh.h"
 #include "gui/panels/panels.h"
 #include "gui/panels/reshard_picture.h"
@@ -40,9 +41,16 @@ class LayoutPanel : public Panel {
     const std::optional<interp::CodeIndex> collective = current_collective(frame.model);
     const float space = ImGui::GetContentRegionAvail().y;
     const bool split = collective && show_reshard_ && space > frame.ui.px(240);
-    ImGui::BeginChild("shards", ImVec2(0, split ? space * 0.56f : 0));
+    const float heats = each_rank_ ? std::min(space * 0.3f, frame.ui.px(150)) : 0;
+    const float rest = space - heats;
+    ImGui::BeginChild("shards", ImVec2(0, split ? rest * 0.56f : rest));
     draw_shards(frame, tensor, source, shards);
     ImGui::EndChild();
+    if (each_rank_) {
+      ImGui::BeginChild("heats", ImVec2(0, heats));
+      draw_rank_heats(frame, tensor, plane_);
+      ImGui::EndChild();
+    }
     if (!split) return;
     ImGui::Separator();
     ImGui::BeginChild("reshard", ImVec2(0, 0));
@@ -69,8 +77,17 @@ class LayoutPanel : public Panel {
     ImGui::SameLine();
     ImGui::Checkbox("values", &show_values_);
     frame.ui.tag("layout/values", show_values_ ? "on" : "off");
+    Ui::flow(frame.ui.px(60));
+    ImGui::Checkbox("heat", &heat_);
+    frame.ui.tag("layout/heat", heat_ ? "on" : "off");
+    if (ImGui::IsItemHovered()) ImGui::SetTooltip("colour the cells by their values");
+    Ui::flow(frame.ui.px(90));
+    ImGui::Checkbox("each rank", &each_rank_);
+    frame.ui.tag("layout/each", each_rank_ ? "on" : "off");
+    if (ImGui::IsItemHovered())
+      ImGui::SetTooltip("every rank's own values as a small picture, one colour range for all");
     if (current_collective(frame.model)) {
-      ImGui::SameLine();
+      Ui::flow(frame.ui.px(70));
       ImGui::Checkbox("moves", &show_reshard_);
       frame.ui.tag("layout/moves", show_reshard_ ? "on" : "off");
       if (ImGui::IsItemHovered()) ImGui::SetTooltip("who sends which block to whom");
@@ -156,7 +173,7 @@ class LayoutPanel : public Panel {
         draw_layout(frame, "layout", source, shards, plane_,
                     Area{at, ImVec2(at.x + size.x - right, at.y + size.y - bottom)}, style);
     if (!beside && picture.rows * picture.columns == 0) return;
-    values_fit_ = show_values_ && draw_values(frame, tensor, source, picture);
+    values_fit_ = draw_values(frame, tensor, source, picture);
     pick_element(frame, tensor, picture);
     if (!beside && !below) return;
     const Mesh* mesh = source.mesh ? source.mesh : frame.model.snapshot()->program->code->world;
@@ -183,9 +200,12 @@ class LayoutPanel : public Panel {
   bool draw_values(Frame& frame, const TensorView& tensor, const LayoutSource& source,
                    const Picture& picture) const {
     constexpr int64_t kMaxCells = 1024;
-    if (picture.fit.cell_x < frame.ui.px(38) || picture.fit.cell_y < frame.ui.px(24) ||
-        picture.rows * picture.columns > kMaxCells || source.global.empty())
-      return false;
+    const bool numbers = show_values_ && picture.fit.cell_x >= frame.ui.px(38) &&
+                         picture.fit.cell_y >= frame.ui.px(24) &&
+                         picture.rows * picture.columns <= kMaxCells;
+    const bool heat = heat_ && picture.rows * picture.columns <= kMaxHeatCells;
+    if (heat_ && !heat) frame.ui.say_hidden("colours of a large tensor");
+    if ((!numbers && !heat) || source.global.empty()) return false;
     interp::ValueQuery query;
     query.value = tensor.name;
     query.from =
@@ -208,8 +228,14 @@ class LayoutPanel : public Panel {
     query.box = box;
     const ReadingSlot& slot = frame.model.reading(query);
     if (!slot.reading || slot.reading->undefined || box.empty()) return slot.pending;
-    draw_cells(frame, slot.reading->tensor, box, picture);
-    return true;
+    if (heat && slot.reading->box == box) {
+      HeatRange range;
+      range.add(slot.reading->tensor);
+      draw_heat(frame, slot.reading->tensor, box, plane_, picture.origin,
+                ImVec2(picture.fit.cell_x, picture.fit.cell_y), Box::whole(source.global), range);
+    }
+    if (numbers) draw_cells(frame, slot.reading->tensor, box, picture);
+    return numbers;
   }
 
   void draw_cells(Frame& frame, const Tensor& tensor, const Box& box,
@@ -299,6 +325,8 @@ class LayoutPanel : public Panel {
   std::string shown_;
   std::vector<int64_t> followed_element_;
   bool show_values_ = true;
+  bool heat_ = false;
+  bool each_rank_ = false;
   bool show_reshard_ = true;
   bool values_fit_ = false;
   bool hovering_ = false;

@@ -1,5 +1,8 @@
 // Collectives: communicator x sequence number x rank, with the card that explains a mismatch.
 #include <fmt/core.h>
+#include <imgui.h>
+// after imgui.h, which it needs
+#include <imgui_stdlib.h>
 
 #include <algorithm>
 #include <map>
@@ -62,7 +65,8 @@ class LedgerPanel : public Panel {
       return row.state == Row::State::kMismatch;
     });
     const float row = ImGui::GetTextLineHeightWithSpacing() + frame.ui.px(3);
-    const float table = row * static_cast<float>(rows.size() + 1) + frame.ui.px(20);
+    const float table = row * static_cast<float>(rows.size() + 1) +
+                        ImGui::GetFrameHeightWithSpacing() + frame.ui.px(20);
     Room room = Room::some(table + (mismatch ? frame.ui.px(kCardHeight) : 0));
     room.pressing = mismatch;
     return room;
@@ -77,6 +81,7 @@ class LedgerPanel : public Panel {
     }
     const float space = ImGui::GetContentRegionAvail().y;
     const float card = mismatch ? std::min(frame.ui.px(kCardHeight), space * 0.75f) : 0;
+    draw_filter(frame, shot);
     draw_table(frame, shot, card);
     if (!mismatch) return;
     ImGui::Separator();
@@ -86,6 +91,36 @@ class LedgerPanel : public Panel {
   }
 
  private:
+  // By communicator, kind, rank `r3`; and those that are not done.
+  void draw_filter(Frame& frame, const interp::Snapshot& shot) {
+    ImGui::SetNextItemWidth(std::max(frame.ui.px(80), ImGui::GetContentRegionAvail().x * 0.5f));
+    ImGui::InputTextWithHint("##filter", "filter: all_reduce, %c, r3", &filter_);
+    frame.ui.tag("ledger/filter", filter_);
+    Ui::flow(frame.ui.px(96));
+    ImGui::Checkbox("not done", &only_open_);
+    frame.ui.tag("ledger/open", only_open_ ? "on" : "off");
+    if (ImGui::IsItemHovered()) ImGui::SetTooltip("Only collectives that are not complete");
+    shown_.clear();
+    const auto& rows = *shot.ledger;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (matches(rows[i])) shown_.push_back(i);
+    }
+    if (shown_.size() < rows.size()) {
+      frame.ui.say_hidden(fmt::format("{} collectives (filter)", rows.size() - shown_.size()));
+    }
+    frame.ui.tag_rect("ledger/count", ImGui::GetItemRectMin(), ImGui::GetItemRectMax(),
+                      std::to_string(shown_.size()));
+  }
+
+  bool matches(const Row& row) const {
+    if (only_open_ && row.state == Row::State::kDone) return false;
+    if (filter_.empty()) return true;
+    const std::string what = fmt::format("%{} {} {}", row.comm_name, row.kind, row.sequence);
+    if (what.find(filter_) != std::string::npos) return true;
+    return std::any_of(row.cells.begin(), row.cells.end(),
+                       [&](const Cell& c) { return filter_ == fmt::format("r{}", c.rank); });
+  }
+
   void draw_table(Frame& frame, const interp::Snapshot& shot, float below) {
     const int ranks = std::min(shot.rank_count(), kMaxColumns);
     constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingFixedFit |
@@ -101,10 +136,11 @@ class LedgerPanel : public Panel {
     if (rows.size() != seen_rows_) scroll_to_frontier_ = true;
     seen_rows_ = rows.size();
     ImGuiListClipper clipper;
-    clipper.Begin(static_cast<int>(rows.size()));
+    clipper.Begin(static_cast<int>(shown_.size()));
     while (clipper.Step()) {
       for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i)
-        draw_row(frame, rows[static_cast<size_t>(i)], i, ranks);
+        draw_row(frame, rows[shown_[static_cast<size_t>(i)]],
+                 static_cast<int>(shown_[static_cast<size_t>(i)]), ranks);
     }
     if (std::exchange(scroll_to_frontier_, false)) scroll_to(rows);
     ImGui::EndTable();
@@ -187,6 +223,9 @@ class LedgerPanel : public Panel {
 
   static constexpr int kMaxColumns = 48;
   static constexpr float kCardHeight = 190;
+  std::string filter_;
+  bool only_open_ = false;
+  std::vector<size_t> shown_;  // rows that the filter lets through
   size_t seen_rows_ = 0;
   bool scroll_to_frontier_ = false;
 };

@@ -18,6 +18,7 @@ std::unique_ptr<Panel> make_waits_panel();
 std::unique_ptr<Panel> make_timeline_panel();
 std::unique_ptr<Panel> make_memory_panel();
 std::unique_ptr<Panel> make_ranks_panel();
+std::unique_ptr<Panel> make_schedule_panel();
 std::unique_ptr<Panel> make_breaks_panel();
 std::unique_ptr<Panel> make_events_panel();
 std::unique_ptr<Panel> make_sql_panel();

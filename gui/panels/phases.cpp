@@ -2,6 +2,10 @@
 // from.
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <map>
+#include <optional>
+
 #include "gui/panels/code_text.h"
 #include "gui/panels/panels.h"
 
@@ -15,8 +19,9 @@ class PhasesPanel : public Panel {
   std::string_view title() const override { return "Phases"; }
   std::string_view hint() const override {
     return "The program after every phase of the compiler, from the fusion to the host IR. Lines "
-           "that the selected host "
-           "instruction came from are lit.";
+           "that the selected host instruction came from are lit; point at a line to light what "
+           "was "
+           "made from it.";
   }
 
   void draw(Frame& frame) override {
@@ -24,6 +29,7 @@ class PhasesPanel : public Panel {
     if (program.phases.empty())
       return frame.ui.empty_hint("This host function was written by hand: there are no phases. " +
                                  std::string(hint()));
+    if (program_ != &program) index(program);
     shown_ = std::min(shown_, program.phases.size() - 1);
     for (size_t i = 0; i < program.phases.size(); ++i) {
       if (i > 0) ImGui::SameLine();
@@ -33,31 +39,83 @@ class PhasesPanel : public Panel {
       if (on) ImGui::PopStyleColor();
       frame.ui.tag("phases/" + program.phases[i].name);
     }
-    draw_text(frame, program, program.phases[shown_].text);
+    draw_text(frame, program.phases[shown_].text);
   }
 
  private:
-  // The values that the selected instruction mentions by name; a phase's line that defines one is
-  // lit.
-  static bool is_linked(const Frame& frame, const interp::ProgramView& program,
-                        std::string_view line) {
-    const auto& code = frame.model.selection.code;
-    const std::string& value = frame.model.selection.value;
-    if (!value.empty() && line.find("%" + value + " =") != std::string_view::npos) return true;
-    if (!code || *code >= program.code->instructions.size()) return false;
-    for (const OpRef& ref : program.code->source(*code).from) {
-      const Function* f = program.code->program->find_function(ref.function);
-      if (!f) continue;
-      const std::vector<InstrId> order = f->preorder();
-      if (ref.number == 0 || ref.number > order.size()) continue;
-      for (const ValueId result : f->instr(order[ref.number - 1]).results) {
-        if (line.find("%" + f->value(result).name + " =") != std::string_view::npos) return true;
+  // By name of a value of a phase: the host instructions that were made from what defines it.
+  // `from` counts the instructions of the first phase, so that is where the names come from.
+  void index(const interp::ProgramView& program) {
+    program_ = &program;
+    made_from_.clear();
+    const std::map<OpRef, std::string> names = names_of(program.phases.front().text);
+    for (size_t i = 0; i < program.code->instructions.size(); ++i) {
+      const auto code = static_cast<interp::CodeIndex>(i);
+      for (const OpRef& ref : program.code->source(code).from) {
+        const auto name = names.find(ref);
+        if (name != names.end()) made_from_[name->second].push_back(code);
       }
+    }
+  }
+
+  // What every instruction of a printed program defines: one instruction per line, numbered from 1
+  // in every function.
+  static std::map<OpRef, std::string> names_of(std::string_view text) {
+    std::map<OpRef, std::string> names;
+    OpRef at;
+    bool in_body = false;
+    for (size_t begin = 0; begin < text.size();) {
+      const size_t end = std::min(text.find('\n', begin), text.size());
+      std::string_view line = text.substr(begin, end - begin);
+      begin = end + 1;
+      line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+      if (line.empty() || line.starts_with("//")) continue;
+      const bool opens = line.back() == '{';
+      if (line.starts_with("fusion @") || line.starts_with("kernel @") ||
+          line.starts_with("host @")) {
+        const size_t name = line.find('@') + 1;
+        at = {std::string(line.substr(name, line.find_first_of(" (", name) - name)), 0};
+        in_body = opens;
+      } else if (!in_body) {
+        in_body = opens;  // the end of a header of several lines
+      } else if (line.front() != '}') {
+        ++at.number;
+        const std::string_view name = defined(line);
+        if (!name.empty()) names.emplace(at, std::string(name));
+      }
+    }
+    return names;
+  }
+
+  // The name that a line defines: `  %y = add ...` gives `y`.
+  static std::string_view defined(std::string_view line) {
+    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    if (line.empty() || line.front() != '%') return {};
+    const size_t end = line.find_first_of(" ,");
+    if (end == std::string_view::npos || line.find(" = ") == std::string_view::npos) return {};
+    return line.substr(1, end - 1);
+  }
+
+  const std::vector<interp::CodeIndex>* made_from(std::string_view line) const {
+    const auto found = made_from_.find(std::string(defined(line)));
+    return found == made_from_.end() ? nullptr : &found->second;
+  }
+
+  // Lines that define the selected value, or what the selected or hovered host instruction came
+  // from.
+  bool is_linked(const Frame& frame, std::string_view line) const {
+    const std::string_view name = defined(line);
+    if (name.empty()) return false;
+    if (name == frame.model.selection.value) return true;
+    const auto* codes = made_from(line);
+    if (!codes) return false;
+    for (const auto& code : {frame.model.selection.code, frame.model.was_hovered.code}) {
+      if (code && std::find(codes->begin(), codes->end(), *code) != codes->end()) return true;
     }
     return false;
   }
 
-  static void draw_text(Frame& frame, const interp::ProgramView& program, std::string_view text) {
+  void draw_text(Frame& frame, std::string_view text) {
     ImGui::BeginChild("text", ImVec2(0, 0), false, ImGuiWindowFlags_HorizontalScrollbar);
     ImGui::PushFont(frame.ui.fonts.mono);
     std::vector<std::string_view> lines;
@@ -66,22 +124,22 @@ class PhasesPanel : public Panel {
       lines.push_back(text.substr(begin, end - begin));
       begin = end + 1;
     }
+    follow(frame, lines);
     ImGuiListClipper clipper;
     clipper.Begin(static_cast<int>(lines.size()));
     while (clipper.Step()) {
       for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i)
-        draw_line(frame, program, lines[static_cast<size_t>(i)], i);
+        draw_line(frame, lines[static_cast<size_t>(i)], i);
     }
     ImGui::PopFont();
     ImGui::EndChild();
   }
 
-  static void draw_line(Frame& frame, const interp::ProgramView& program, std::string_view line,
-                        int i) {
+  void draw_line(Frame& frame, std::string_view line, int i) const {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float height = ImGui::GetTextLineHeightWithSpacing();
     ImDrawList* list = ImGui::GetWindowDrawList();
-    if (is_linked(frame, program, line)) {
+    if (is_linked(frame, line)) {
       list->AddRectFilled(at, ImVec2(at.x + ImGui::GetContentRegionAvail().x, at.y + height),
                           with_alpha(frame.ui.pal().accent, 0.2f));
     }
@@ -94,6 +152,22 @@ class PhasesPanel : public Panel {
       const std::string_view name = name_at(line, static_cast<size_t>(std::max(0.0f, column)));
       if (!name.empty() && name.front() == '%')
         frame.model.selection.value = std::string(name.substr(1));
+      if (const auto* codes = made_from(line)) {
+        frame.model.selection.code = codes->front();
+        frame.model.selection.related = *codes;
+        followed_ = codes->front();
+      }
+    }
+    frame.ui.tag(fmt::format("phases/line/{}", i + 1), line);
+    if (is_linked(frame, line)) frame.ui.tag(fmt::format("phases/lit/{}", i + 1), line);
+    if (ImGui::IsItemHovered()) {
+      if (const auto* codes = made_from(line)) {
+        frame.model.hovered.related = *codes;
+        ImGui::SetTooltip(
+            "%zu host instructions were made from this line: they are lit; click "
+            "selects them",
+            codes->size());
+      }
     }
     ImGui::PopID();
     float x = at.x;
@@ -104,6 +178,23 @@ class PhasesPanel : public Panel {
     }
   }
 
+  // A host instruction that was selected elsewhere: its first line here is scrolled to.
+  void follow(const Frame& frame, const std::vector<std::string_view>& lines) {
+    const auto& code = frame.model.selection.code;
+    if (!code || followed_ == code) return;
+    followed_ = code;
+    for (size_t i = 0; i < lines.size(); ++i) {
+      if (!is_linked(frame, lines[i])) continue;
+      const float y = static_cast<float>(i) * ImGui::GetTextLineHeightWithSpacing();
+      if (y < ImGui::GetScrollY() || y > ImGui::GetScrollY() + ImGui::GetWindowHeight() * 0.8f)
+        ImGui::SetScrollY(std::max(0.0f, y - ImGui::GetWindowHeight() * 0.3f));
+      return;
+    }
+  }
+
+  const interp::ProgramView* program_ = nullptr;
+  std::map<std::string, std::vector<interp::CodeIndex>> made_from_;
+  mutable std::optional<interp::CodeIndex> followed_;
   size_t shown_ = 0;
 };
 

@@ -21,18 +21,6 @@ namespace {
 
 using interp::Rank;
 
-struct SumKey {
-  int64_t from_ns = 0;
-  int64_t to_ns = 0;
-  uint64_t generation = ~uint64_t{0};
-  friend bool operator==(const SumKey&, const SumKey&) = default;
-};
-struct EventKey {
-  int64_t event = -1;
-  uint64_t generation = ~uint64_t{0};
-  friend bool operator==(const EventKey&, const EventKey&) = default;
-};
-
 class TimelinePanel : public Panel {
  public:
   std::string_view id() const override { return "timeline"; }
@@ -405,11 +393,6 @@ class TimelinePanel : public Panel {
   }
 
   enum class Drag : uint8_t { kNone, kPan, kRange, kMinimap };
-  struct OverviewKey {
-    int columns = 0;
-    uint64_t generation = ~uint64_t{0};
-    friend bool operator==(const OverviewKey&, const OverviewKey&) = default;
-  };
 
   LogFetch<uint64_t, TimelineNames> names_fetch_{"timeline/names"};
   LogFetch<TimelineKey, TimelineLanes> lanes_fetch_{"timeline/lanes"};

@@ -37,6 +37,24 @@ struct TimelineKey {
   friend bool operator==(const TimelineKey&, const TimelineKey&) = default;
 };
 
+// What the other questions depend on: a range's sums, one event, the minimap.
+struct SumKey {
+  int64_t from_ns = 0;
+  int64_t to_ns = 0;
+  uint64_t generation = ~uint64_t{0};
+  friend bool operator==(const SumKey&, const SumKey&) = default;
+};
+struct EventKey {
+  int64_t event = -1;
+  uint64_t generation = ~uint64_t{0};
+  friend bool operator==(const EventKey&, const EventKey&) = default;
+};
+struct OverviewKey {
+  int columns = 0;
+  uint64_t generation = ~uint64_t{0};
+  friend bool operator==(const OverviewKey&, const OverviewKey&) = default;
+};
+
 struct TimelineLanes {
   TimelineKey key;
   interp::LogExtent extent;

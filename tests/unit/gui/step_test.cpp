@@ -98,7 +98,7 @@ TEST(Ranks, FocusByChipAndByKey) {
   EXPECT_EQ(w.shot().focus, 1);
   ASSERT_TRUE(w.press("Alt+1"));
   EXPECT_EQ(w.shot().focus, 0);
-  ASSERT_TRUE(w.press("Alt+Right"));
+  ASSERT_TRUE(w.press("Alt+Down"));
   EXPECT_EQ(w.shot().focus, 1);
 }
 

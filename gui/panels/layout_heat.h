@@ -1,0 +1,31 @@
+// Values of a tensor as colours: in the cells of the picture, and as one small picture per rank.
+//
+// Colours come from one range for all that is drawn together, so that ranks can be compared. What
+// has too many elements is not read and says so.
+#pragma once
+
+#include <span>
+
+#include "gui/panels/layout_picture.h"
+#include "gui/panels/tensor_pick.h"
+
+namespace hostir::gui {
+
+struct HeatRange {
+  double min = 0;
+  double max = 1;
+  void add(const Tensor& tensor);
+  bool any = false;
+};
+
+/// Colours the cells of `box` in a picture of the plane; the box has one element in every dimension
+/// that is not shown.
+void draw_heat(Frame& frame, const Tensor& tensor, const Box& box, const Plane& plane,
+               ImVec2 origin, ImVec2 cell, const Box& shown, const HeatRange& range);
+
+/// One picture per rank that holds the tensor, with the same range, from the cursor on.
+void draw_rank_heats(Frame& frame, const TensorView& tensor, const Plane& plane);
+
+constexpr int64_t kMaxHeatCells = 4096;
+
+}  // namespace hostir::gui

@@ -1,0 +1,36 @@
+// Diagnostics as marks in a text: where, what; and the squiggles drawn over a text field.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gui/ui.h"
+#include "hostir/support/diagnostic.h"
+
+namespace hostir::gui {
+
+/// A stretch of one line, 0-based, in bytes.
+struct TextMark {
+  size_t line = 0;
+  size_t begin = 0;
+  size_t end = 0;
+  Severity severity = Severity::kError;
+  std::string message;
+};
+
+/// Those with a place in `file`; a span over several lines marks its first.
+std::vector<TextMark> marks_of(const std::vector<Diagnostic>& diagnostics,
+                               const SourceManager& sources, uint32_t file);
+
+/// Over the multi-line field `label` that was drawn last in this window: line numbers are left to
+/// the caller. The message stands behind the line's end. Returns the scroll of the field in pixels.
+void draw_marks(Ui& ui, const char* label, const std::string& text,
+                const std::vector<TextMark>& marks);
+
+/// Numbers of the lines that the field shows, right-aligned before `right`; lines with a mark stand
+/// out.
+void draw_line_numbers(Ui& ui, const char* label, const std::string& text,
+                       const std::vector<TextMark>& marks, float right);
+
+}  // namespace hostir::gui
