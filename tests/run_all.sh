@@ -51,28 +51,27 @@ step layers python3 tests/checks/layers.py
 step planted-violation tests/checks/planted_violation.sh
 step source-rules python3 tests/checks/source_rules.py
 step format tests/checks/format.sh
-step build-dev configure_and_build dev
-step unit-dev unit dev
-step scripts-dev build-dev/bin/hostir test tests/programs tests/scripts -j 2 --junit "$out/scripts.xml"
-step generated tests/checks/generated.sh build-dev/bin/hostir
-step command tests/checks/command.sh build-dev/bin/hostir
-step truth tests/checks/truth.sh build-dev/bin/hostir
-step debug-transcripts tests/scripts/debug/check.sh build-dev/bin/hostir
-step golden-pictures tests/checks/golden_pictures.sh build-dev/bin/hostir
-step replays tests/checks/replay_all.sh build-dev/bin/hostir
-step killed-logs tests/checks/killed_logs.sh build-dev/bin/hostir 8
-step damaged-logs tests/checks/damaged_logs.py build-dev/bin/hostir 120
-step chrome-trace tests/checks/chrome_trace.py build-dev/bin/hostir
-step random-fusions tests/long/random_fusions.py build-dev/bin/hostir --seeds 0:400
-step scripts-avx2 env DNNL_MAX_CPU_ISA=AVX2 HOSTIR_MAX_CPU_ISA=AVX2 build-dev/bin/hostir test tests/programs tests/scripts -j 2
+step build configure_and_build ci
+step unit unit ci
+step scripts build-ci/bin/hostir test tests/programs tests/scripts -j 2 --junit "$out/scripts.xml"
+step generated tests/checks/generated.sh build-ci/bin/hostir
+step command tests/checks/command.sh build-ci/bin/hostir
+step truth tests/checks/truth.sh build-ci/bin/hostir
+step debug-transcripts tests/scripts/debug/check.sh build-ci/bin/hostir
+step golden-pictures tests/checks/golden_pictures.sh build-ci/bin/hostir
+step replays tests/checks/replay_all.sh build-ci/bin/hostir
+step killed-logs tests/checks/killed_logs.sh build-ci/bin/hostir 8
+step damaged-logs tests/checks/damaged_logs.py build-ci/bin/hostir 120
+step chrome-trace tests/checks/chrome_trace.py build-ci/bin/hostir
+step random-fusions tests/long/random_fusions.py build-ci/bin/hostir --seeds 0:400
+step scripts-avx2 env DNNL_MAX_CPU_ISA=AVX2 HOSTIR_MAX_CPU_ISA=AVX2 build-ci/bin/hostir test tests/programs tests/scripts -j 2
 step build-asan configure_and_build asan
 step unit-asan unit asan
 step scripts-asan build-asan/bin/hostir test tests/programs tests/scripts -j 2
 # libgomp is not built for ThreadSanitizer: its barriers look like races, so oneDNN gets one thread.
 export OMP_NUM_THREADS=1 TSAN_OPTIONS="suppressions=$PWD/tests/checks/tsan.supp history_size=4"
-# The parts with threads of their own that build quickly; `cmake --preset tsan` builds everything, for the log and the scripts.
-build_tsan() { cmake --preset tsan && cmake --build --preset tsan --target unit_core unit_cpu unit_sim; }
-step build-tsan build_tsan
+step build-tsan configure_and_build tsan
 step unit-tsan unit tsan
+step scripts-tsan build-tsan/bin/hostir test tests/programs tests/scripts -j 2
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

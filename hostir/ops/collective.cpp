@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "hostir/ops/host.h"
+
 namespace hostir::ops {
 
 std::vector<OperandSpec> collective_operands() {
@@ -82,10 +84,6 @@ const Mesh* mesh_of(const OpCall& call, const Instruction& comm) {
   if (call.program == nullptr) return nullptr;
   const auto* symbol = comm.attributes.get<Symbol>("mesh");
   return call.program->find_mesh(symbol != nullptr ? symbol->name : call.function->mesh);
-}
-
-bool is_buffer(const Type& type) {
-  return std::holds_alternative<TensorType>(type) || std::holds_alternative<ShardType>(type);
 }
 
 Violation at(const SlotOperand& operand, std::string message) {

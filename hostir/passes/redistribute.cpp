@@ -344,10 +344,10 @@ class Planner {
   std::vector<RedistributeStep> steps_;
 };
 
-constexpr double kCollectiveNs = 8000;      // latency of one collective
-constexpr double kLinkBytesPerNs = 100;     // per rank and direction
-constexpr double kKernelNs = 2000;          // one small kernel
-constexpr double kMemoryBytesPerNs = 2000;  // reading or writing device memory
+constexpr double kCollectiveNs = 8000;    // latency of one collective
+constexpr double kLinkBytesPerNs = 100;   // per rank and direction
+constexpr double kKernelNs = 2000;        // one small kernel
+constexpr double kCopyBytesPerNs = 2000;  // reading or writing device memory
 
 }  // namespace
 
@@ -392,7 +392,7 @@ double estimated_ns(const Mesh& mesh, const Shape& shape, DType dtype, const Sha
     double wire = 0;
     switch (s.kind) {
       case StepKind::kLocal:
-        ns += kKernelNs + 2 * after / kMemoryBytesPerNs;
+        ns += kKernelNs + 2 * after / kCopyBytesPerNs;
         break;
       case StepKind::kAllReduce:
         wire = 2 * share * before;
@@ -409,8 +409,8 @@ double estimated_ns(const Mesh& mesh, const Shape& shape, DType dtype, const Sha
         break;
     }
     if (s.kind != StepKind::kLocal) ns += kCollectiveNs + wire / kLinkBytesPerNs;
-    if (s.pack) ns += kKernelNs + 2 * before / kMemoryBytesPerNs;
-    if (s.unpack) ns += kKernelNs + 2 * after / kMemoryBytesPerNs;
+    if (s.pack) ns += kKernelNs + 2 * before / kCopyBytesPerNs;
+    if (s.unpack) ns += kKernelNs + 2 * after / kCopyBytesPerNs;
     before = after;
   }
   return ns;

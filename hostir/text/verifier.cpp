@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hostir/ops/host.h"
 #include "hostir/text/suggest.h"
 #include "hostir/text/verify_context.h"
 #include "hostir/text/verify_function.h"
@@ -30,14 +31,10 @@ void check_symbols(const Program& program, std::vector<Diagnostic>& diagnostics)
   for (const Function& function : program.functions) check(function.name, function.name_span);
 }
 
-bool is_buffer(const Type& type) {
-  return std::holds_alternative<TensorType>(type) || std::holds_alternative<ShardType>(type);
-}
-
 }  // namespace
 
 bool same_shape_and_dtype(const Type& a, const Type& b) {
-  if (!is_buffer(a) || !is_buffer(b)) return a == b;
+  if (!ops::is_buffer(a) || !ops::is_buffer(b)) return a == b;
   return dtype_of(a) == dtype_of(b) && same_shape(shape_of(a), shape_of(b));
 }
 

@@ -3,15 +3,12 @@
 
 #include <algorithm>
 
+#include "hostir/ops/host.h"
 #include "hostir/text/suggest.h"
 
 namespace hostir::text {
 
 namespace {
-
-bool is_buffer(const Type& type) {
-  return std::holds_alternative<TensorType>(type) || std::holds_alternative<ShardType>(type);
-}
 
 // Instructions whose result is another name of the memory of their first operand.
 bool is_view(OpKind kind) { return kind == OpKind::subview || kind == OpKind::reinterpret; }
@@ -78,7 +75,7 @@ void FunctionVerifier::check_aliases() {
       continue;
     }
     const Type& type = function_.value(parameter->value).type;
-    const bool known = is_buffer(type) && is_buffer(result.type);
+    const bool known = ops::is_buffer(type) && ops::is_buffer(result.type);
     if (known && !same_type(type, result.type)) {
       context_.error("function_c3",
                      "alias of %" + *result.alias + ", which is " + to_string(type) + ", not " +
@@ -94,8 +91,8 @@ void FunctionVerifier::check_rule() {
   std::vector<Type> results;
   for (const Parameter& p : function_.params) operands.push_back(function_.value(p.value).type);
   for (const ResultDecl& r : function_.results) results.push_back(r.type);
-  if (!std::all_of(operands.begin(), operands.end(), is_buffer) ||
-      !std::all_of(results.begin(), results.end(), is_buffer)) {
+  if (!std::all_of(operands.begin(), operands.end(), ops::is_buffer) ||
+      !std::all_of(results.begin(), results.end(), ops::is_buffer)) {
     return;
   }
   const auto rule = parse_sharding_rule(function_.rule, operands, results);
@@ -105,13 +102,13 @@ void FunctionVerifier::check_rule() {
 }
 
 bool FunctionVerifier::check_is_buffer(const Type& type, SourceSpan span) {
-  if (is_buffer(type)) return true;
+  if (ops::is_buffer(type)) return true;
   context_.error("type_c2", "functions take and return tensors, not " + to_string(type), span);
   return false;
 }
 
 bool FunctionVerifier::check_type(const Type& type, SourceSpan span) {
-  if (!is_buffer(type)) return true;
+  if (!ops::is_buffer(type)) return true;
   if (std::holds_alternative<ShardType>(type) && !is_host()) {
     context_.error("type_c2", "shard<...> is a type of host functions; write tensor<...>", span);
     return false;
@@ -325,7 +322,7 @@ void FunctionVerifier::check_accesses(const Instruction& instruction) {
 void FunctionVerifier::check_becomes(const Operand& operand) {
   if (!operand.becomes || !operand.value.valid()) return;
   const Type& type = function_.value(operand.value).type;
-  if (!is_buffer(type)) return;
+  if (!ops::is_buffer(type)) return;
   const Sharding* before = sharding_of(type);
   if (!before || before->mesh != operand.becomes->mesh) {
     context_.error("host_c5",

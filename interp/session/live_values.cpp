@@ -11,7 +11,7 @@
 namespace hostir::interp {
 namespace {
 
-tl::unexpected<Error> wrong(const char* id, std::string message) {
+tl::unexpected<Error> refused(const char* id, std::string message) {
   return fail(ErrorKind::kRuntime, id, std::move(message));
 }
 
@@ -115,8 +115,8 @@ Expected<ValueReading> read_global(const Interpreter& interpreter, const ValueQu
   const Sharding* sharding = sharding_of(out.type);
   if (sharding && sharding->is_partial()) {
     if (query.partial == ValueQuery::Partial::kAddends) {
-      return wrong("partial_value", fmt::format("%{} is partial: {}; read it rank by rank",
-                                                query.value, sharding->to_string()));
+      return refused("partial_value", fmt::format("%{} is partial: {}; read it rank by rank",
+                                                  query.value, sharding->to_string()));
     }
     out.notes.push_back(fmt::format("partial: {}; shown reduced", sharding->to_pytorch()));
   }
@@ -140,11 +140,11 @@ Expected<BufferRef> find_buffer(const Interpreter& interpreter, Rank rank,
     if (buffer && buffer->placement) return std::move(*buffer);
   }
   if (registers.empty()) {
-    return wrong("no_value",
-                 fmt::format("@{} has no buffer %{}; it has {}", interpreter.code().entry, name,
-                             buffer_names(interpreter.code())));
+    return refused("no_value",
+                   fmt::format("@{} has no buffer %{}; it has {}", interpreter.code().entry, name,
+                               buffer_names(interpreter.code())));
   }
-  return wrong("not_live", fmt::format("%{} is not live on rank {} here", name, rank));
+  return refused("not_live", fmt::format("%{} is not live on rank {} here", name, rank));
 }
 
 std::optional<int64_t> find_integer(const Interpreter& interpreter, Rank rank,
@@ -180,7 +180,7 @@ Type current_type(const Interpreter& interpreter, Rank rank, const BufferRef& bu
 
 Expected<ValueReading> read_value(const Interpreter& interpreter, const ValueQuery& query) {
   if (query.rank < 0 || query.rank >= interpreter.code().rank_count)
-    return wrong("no_rank", fmt::format("there is no rank {}", query.rank));
+    return refused("no_rank", fmt::format("there is no rank {}", query.rank));
   const auto integer = find_integer(interpreter, query.rank, query.value);
   if (integer) return integer_reading(*integer);
   if (query.from == ValueQuery::From::kRank) return read_rank(interpreter, query);

@@ -8,7 +8,7 @@
 namespace hostir::interp {
 namespace {
 
-tl::unexpected<Error> wrong(std::string message) {
+tl::unexpected<Error> bad_selection(std::string message) {
   return fail(ErrorKind::kUsage, "ranks", std::move(message));
 }
 
@@ -17,8 +17,8 @@ Expected<size_t> axis_of(const Mesh& mesh, const std::string& axis) {
   if (index) return *index;
   std::string names;
   for (const MeshAxis& a : mesh.axes) names += (names.empty() ? "" : ", ") + a.name;
-  return wrong(fmt::format("mesh @{} has no axis \"{}\"; it has {}", mesh.name, axis,
-                           names.empty() ? "none" : names));
+  return bad_selection(fmt::format("mesh @{} has no axis \"{}\"; it has {}", mesh.name, axis,
+                                   names.empty() ? "none" : names));
 }
 
 Expected<std::vector<Rank>> at_coordinate(const RankSelector& s, const Mesh& mesh) {
@@ -28,7 +28,7 @@ Expected<std::vector<Rank>> at_coordinate(const RankSelector& s, const Mesh& mes
     if (mesh.coord(p, axis) == s.coordinate) out.push_back(static_cast<Rank>(mesh.rank_at(p)));
   }
   if (out.empty()) {
-    return wrong(
+    return bad_selection(
         fmt::format("{}={} is outside of mesh @{}", s.axes.front(), s.coordinate, mesh.name));
   }
   return out;
@@ -75,7 +75,8 @@ Expected<std::vector<Rank>> select_ranks(const RankSelector& s, const Code& code
   }
   for (const Rank r : out) {
     if (r >= 0 && r < code.rank_count) continue;
-    return wrong(fmt::format("there is no rank {}; ranks are 0..{}", r, code.rank_count - 1));
+    return bad_selection(
+        fmt::format("there is no rank {}; ranks are 0..{}", r, code.rank_count - 1));
   }
   std::sort(out.begin(), out.end());
   return out;

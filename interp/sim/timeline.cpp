@@ -6,12 +6,6 @@
 
 namespace hostir::sim {
 
-namespace {
-
-size_t index(Rank rank) { return static_cast<size_t>(rank); }
-
-}  // namespace
-
 Timeline::Timeline(Rank rank_count)
     : ranks_(index(rank_count)), engine_free_ns_(3 * index(rank_count), 0) {}
 

@@ -28,6 +28,9 @@ using interp::Rank;
 using interp::StreamIndex;
 using interp::TaskId;
 
+/// Where a rank's things stand in a vector over ranks.
+inline size_t index(Rank rank) { return static_cast<size_t>(rank); }
+
 /// Which members meet: a collective of a group, or a (source, target) pair of it.
 struct MeetingKey {
   CommIndex comm = 0;

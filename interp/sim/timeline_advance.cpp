@@ -5,12 +5,6 @@
 
 namespace hostir::sim {
 
-namespace {
-
-size_t index(Rank rank) { return static_cast<size_t>(rank); }
-
-}  // namespace
-
 void Timeline::advance(std::span<const HostState> hosts, std::vector<TimelineEvent>& out) {
   hosts_.assign(ranks_.size(), Host{});
   for (size_t r = 0; r < hosts_.size() && r < hosts.size(); ++r) hosts_[r].state = hosts[r];

@@ -16,7 +16,6 @@ namespace {
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max() / 4;
 constexpr int kMaxDepth = 1000;  // of the walk; beyond it a weaker bound that is true as well
 
-size_t index(Rank rank) { return static_cast<size_t>(rank); }
 int64_t plus(int64_t time, int64_t duration) {
   return time >= kNever ? kNever : std::min(kNever, time + duration);
 }

@@ -11,8 +11,6 @@
 namespace hostir::gui {
 namespace {
 
-constexpr const char* kMlp = "tests/programs/tp_mlp.hir";
-
 TEST(Fuzzy, BeginningsOfWordsWin) {
   EXPECT_FALSE(fuzzy_score("Step over", "xyz"));
   EXPECT_GT(*fuzzy_score("Step over", "so"), *fuzzy_score("Show ledger", "so") - 64);

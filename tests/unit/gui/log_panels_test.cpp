@@ -7,8 +7,6 @@
 namespace hostir::gui {
 namespace {
 
-constexpr const char* kMlp = "tests/programs/tp_mlp.hir";
-
 TEST(Timeline, AClickSelectsTheEventItsRankAndItsCollective) {
   Workbench w(kMlp);
   ASSERT_TRUE(w.press("F5"));

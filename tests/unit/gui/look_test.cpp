@@ -7,8 +7,6 @@
 namespace hostir::gui {
 namespace {
 
-constexpr const char* kMlp = "tests/programs/tp_mlp.hir";
-
 std::string temporary(const std::string& name) {
   return (std::filesystem::path(testing::TempDir()) / name).string();
 }

@@ -12,8 +12,6 @@
 namespace hostir::gui {
 namespace {
 
-constexpr const char* kMlp = "tests/programs/tp_mlp.hir";
-
 std::string write(const std::string& name, const std::string& bytes) {
   const std::string path = (std::filesystem::path(testing::TempDir()) / name).string();
   std::ofstream(path, std::ios::binary) << bytes;

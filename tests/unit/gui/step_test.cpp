@@ -6,8 +6,6 @@
 namespace hostir::gui {
 namespace {
 
-constexpr const char* kMlp = "tests/programs/tp_mlp.hir";
-
 // The line of the shown program on which `text` stands first; 0: none.
 int line_of(Workbench& w, const std::string& text) {
   const std::string_view program = w.shot().program->text();

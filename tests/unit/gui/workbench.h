@@ -13,6 +13,8 @@
 
 namespace hostir::gui {
 
+inline constexpr const char* kMlp = "tests/programs/tp_mlp.hir";
+
 class Workbench {
  public:
   explicit Workbench(const std::string& path, int width = 1600, int height = 1000,

@@ -13,7 +13,7 @@
 namespace hostir::traces {
 namespace {
 
-std::string read_file(const std::string& path) {
+std::string whole_file(const std::string& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
@@ -21,7 +21,7 @@ std::string read_file(const std::string& path) {
 TEST(Schema, MarkdownIsGenerated) {
   const std::string path = "traces/SCHEMA.md";
   if (std::getenv("HOSTIR_UPDATE") != nullptr) std::ofstream(path) << schema_markdown();
-  EXPECT_EQ(read_file(path), schema_markdown()) << "run with HOSTIR_UPDATE=1";
+  EXPECT_EQ(whole_file(path), schema_markdown()) << "run with HOSTIR_UPDATE=1";
 }
 
 TEST(Schema, SqlIsAcceptedAndEveryViewRuns) {

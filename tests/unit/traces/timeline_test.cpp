@@ -42,9 +42,9 @@ std::vector<Range> ranges_of(std::mt19937& random, int64_t end) {
   return ranges;
 }
 
-class Pyramid : public testing::TestWithParam<int> {};
+class PyramidOf : public ::testing::TestWithParam<int> {};
 
-TEST_P(Pyramid, ShowsEveryEventOnceAndNothingElse) {
+TEST_P(PyramidOf, ShowsEveryEventOnceAndNothingElse) {
   const int count = GetParam();
   const auto events = random_events(static_cast<uint32_t>(count), count);
   Timeline timeline;
@@ -92,7 +92,7 @@ TEST_P(Pyramid, ShowsEveryEventOnceAndNothingElse) {
   }
 }
 
-TEST_P(Pyramid, SumsAreExact) {
+TEST_P(PyramidOf, SumsAreExact) {
   const int count = GetParam();
   const auto events = random_events(static_cast<uint32_t>(count) + 1, count);
   Timeline timeline;
@@ -116,7 +116,7 @@ TEST_P(Pyramid, SumsAreExact) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Sizes, Pyramid, testing::Values(1, 2, 63, 64, 65, 4097, 9000));
+INSTANTIATE_TEST_SUITE_P(Sizes, PyramidOf, ::testing::Values(1, 2, 63, 64, 65, 4097, 9000));
 
 TEST(Pyramid, DamagedTimesAreLeftOut) {
   Timeline timeline;
