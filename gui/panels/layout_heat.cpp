@@ -11,7 +11,7 @@ namespace hostir::gui {
 namespace {
 
 constexpr size_t kMaxRanks = 16;
-constexpr int64_t kMaxElements = 4096;  // of all ranks together: what a frame can draw
+constexpr int64_t kMostCells = 4096;  // of all ranks together: what a frame can draw
 
 struct RankHeat {
   interp::Rank rank;
@@ -43,7 +43,7 @@ std::optional<Box> in_plane(const Box& box, const Plane& plane) {
 std::vector<RankHeat> collect(Frame& frame, const TensorView& tensor, const Plane& plane,
                               HeatRange& range) {
   std::vector<RankHeat> heats;
-  int64_t left = kMaxElements;
+  int64_t left = kMostCells;
   size_t hidden = 0;
   for (size_t r = 0; r < tensor.by_rank.size(); ++r) {
     const interp::AllocationSnapshot* held = tensor.by_rank[r];
