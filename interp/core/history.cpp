@@ -1,6 +1,7 @@
 #include "interp/core/history.h"
 
 #include <fmt/core.h>
+#include <time.h>
 
 #include <algorithm>
 #include <chrono>
@@ -17,6 +18,13 @@ int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
       .count();
+}
+
+// Of this thread alone, so that a checkpoint does not seem dear because others had the processor.
+int64_t processor_ns() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
 int64_t bytes_of(const State& state) {
@@ -45,6 +53,11 @@ struct Checkpoint {
 };
 
 constexpr size_t kMaxCheckpoints = 512;
+
+// How much longer than a checkpoint takes is executed before the next one. A host that is far ahead
+// of its streams has much in flight, and all of it is copied: without this the copies would cost
+// more than the run.
+constexpr int64_t kExecutionPerCheckpoint = 4;
 
 // What checkpoints keep alive, shared blocks counted once.
 class KeptMemory {
@@ -103,7 +116,8 @@ struct History::Impl {
   std::vector<Edit> edits;
   std::vector<Checkpoint> checkpoints;  // by position, ascending; the first is the start
   KeptMemory kept;
-  int64_t cost_ns = 0;  // at the current position
+  int64_t cost_ns = 0;        // at the current position
+  int64_t checkpoint_ns = 0;  // that the last checkpoint took
   uint32_t branch = 0;
   uint32_t last_branch = 0;
   uint64_t travels = 0;
@@ -114,6 +128,7 @@ struct History::Impl {
   uint64_t position() const { return in.position(); }
 
   Expected<void> take_checkpoint() {
+    const int64_t begin = processor_ns();
     HOSTIR_ASSIGN_OR_RETURN(auto saved, in.backend().checkpoint());
     Checkpoint c;
     c.position = position();
@@ -127,6 +142,7 @@ struct History::Impl {
     kept.add(c);
     checkpoints.insert(at, std::move(c));
     thin_out();
+    checkpoint_ns = processor_ns() - begin;
     return {};
   }
 
@@ -166,7 +182,8 @@ struct History::Impl {
     cost_ns += spent_ns;
     if (!can_go_back) return {};
     const Checkpoint& last = nearest(position());
-    if (cost_ns - last.cost_ns < options.spacing_ns) return {};
+    const int64_t spacing = std::max(options.spacing_ns, kExecutionPerCheckpoint * checkpoint_ns);
+    if (cost_ns - last.cost_ns < spacing) return {};
     return take_checkpoint();
   }
 

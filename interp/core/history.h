@@ -3,9 +3,9 @@
 // State k is a function of program, inputs and decisions 0..k-1. The line may be longer than the
 // position: after going back, the same decisions taken again follow the line, a different one cuts
 // it off and opens a branch. Going back restores the nearest checkpoint and executes again,
-// silently. Checkpoints are spaced by measured time within a memory budget, thinned out with
-// distance; executing again makes new ones, so that going back further stays quick. With a backend
-// without checkpoints, going back is an error.
+// silently. Checkpoints are spaced by measured time, so that taking them costs at most a fraction
+// of the run, within a memory budget, thinned out with distance; executing again makes new ones, so
+// that going back further stays quick. With a backend without checkpoints, going back is an error.
 #pragma once
 
 #include <cstdint>

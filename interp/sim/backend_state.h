@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 
 #include "interp/sim/schedule.h"
 #include "interp/sim/sim_backend.h"
@@ -16,14 +17,15 @@ struct State {
   explicit State(Rank ranks = 0) : memory(ranks), timeline(ranks) {}
   SimMemory memory;
   Timeline timeline;
-  std::map<TaskId, StoredTask> tasks;
+  std::map<TaskId, std::shared_ptr<const StoredTask>> tasks;  // shared with checkpoints
 };
 
 class SimCheckpoint : public interp::BackendCheckpoint {
  public:
   explicit SimCheckpoint(State state) : state_(std::move(state)) {}
   int64_t memory_bytes() const override { return state_.memory.exclusive_bytes(); }
-  std::vector<interp::MemoryBlock> blocks() const override { return state_.memory.blocks(); }
+  /// Chunks, and under its own address what else the checkpoint takes.
+  std::vector<interp::MemoryBlock> blocks() const override;
   const State& state() const { return state_; }
 
  private:

@@ -44,14 +44,14 @@ bool is_in_place(const Contribution& c) {
 // What is overwritten is undefined from the start on, but for what the exchange still reads.
 void SimBackend::start(const TimelineEvent& event) {
   if (event.arrivals.empty()) {
-    for (const BufferRef& ref : state_.tasks.at(event.at.task).buffers) {
+    for (const BufferRef& ref : state_.tasks.at(event.at.task)->buffers) {
       if (ref.access != Access::kWrite || !ref.allocation.valid()) continue;
       if (ref.strides_elems.empty()) state_.memory.poison(event.at.rank, ref);
     }
     return;
   }
   for (const Arrival& arrival : event.arrivals) {
-    const Contribution& c = state_.tasks.at(arrival.task).items[arrival.item].contribution;
+    const Contribution& c = state_.tasks.at(arrival.task)->items[arrival.item].contribution;
     if (c.out.allocation.valid() && c.out.access == Access::kWrite && !is_in_place(c)) {
       state_.memory.poison(c.rank, c.out);
     }
@@ -61,10 +61,10 @@ void SimBackend::start(const TimelineEvent& event) {
 void SimBackend::exchange(const TimelineEvent& event) {
   std::vector<Contribution> members;
   for (const Arrival& arrival : event.arrivals) {
-    members.push_back(state_.tasks.at(arrival.task).items[arrival.item].contribution);
+    members.push_back(state_.tasks.at(arrival.task)->items[arrival.item].contribution);
   }
   const Arrival& first = event.arrivals.front();
-  const StoredItem& item = state_.tasks.at(first.task).items[first.item];
+  const StoredItem& item = state_.tasks.at(first.task)->items[first.item];
   Exchange data(state_.memory, item.dtype, item.reduction, item.root, item.pairs,
                 std::move(members));
   if (const ExchangeFunction function = exchange_function(item.kind)) function(data);
@@ -72,7 +72,7 @@ void SimBackend::exchange(const TimelineEvent& event) {
 
 void SimBackend::finish(const TimelineEvent& event, interp::CompletionSink& sink) {
   auto node = state_.tasks.extract(event.at.task);
-  const StoredTask& task = node.mapped();
+  const StoredTask& task = *node.mapped();
   for (const BufferRef& ref : task.buffers) {
     if (task.work == StoredTask::Work::kAlloc) {
       state_.memory.allocate(event.at.rank, ref.allocation, ref.offset_bytes + ref.size_bytes);

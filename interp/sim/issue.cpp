@@ -54,7 +54,7 @@ void SimBackend::issue(const interp::Task& task) {
   timed.waits_for.assign(task.waits_for.begin(), task.waits_for.end());
   if (stored.work == StoredTask::Work::kCommunication) store_items(task, stored, timed);
   if (stored.work == StoredTask::Work::kLaunch) find_plan(task, stored, timed);
-  state_.tasks.emplace(task.id, std::move(stored));
+  state_.tasks.emplace(task.id, std::make_shared<const StoredTask>(std::move(stored)));
   state_.timeline.add(std::move(timed));
 }
 

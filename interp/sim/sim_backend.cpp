@@ -99,6 +99,13 @@ Expected<Tensor> SimBackend::read(Rank rank, const BufferRef& buffer, const Box&
   return out;
 }
 
+std::vector<interp::MemoryBlock> SimCheckpoint::blocks() const {
+  constexpr int64_t kBytesOfTask = 800;  // its nodes in map and timeline; roughly
+  std::vector<interp::MemoryBlock> out = state_.memory.blocks();
+  out.push_back({this, static_cast<int64_t>(state_.tasks.size()) * kBytesOfTask});
+  return out;
+}
+
 Expected<std::unique_ptr<interp::BackendCheckpoint>> SimBackend::checkpoint() const {
   return std::make_unique<SimCheckpoint>(state_);
 }

@@ -1,6 +1,9 @@
 // Going back and forth: equal positions on a line are equal states.
 #include "interp/core/history.h"
 
+#include <time.h>
+
+#include <chrono>
 #include <random>
 
 #include "core_test.h"
@@ -278,6 +281,63 @@ TEST(Breakpoints, OnWritesAndCollectives) {
   const auto last = d.go(Kind::kContinue);
   EXPECT_EQ(last.reason, Reason::kBreakpoint);
   EXPECT_EQ(last.rank, 7);
+}
+
+// A backend whose checkpoints take long, as they do when much is in flight.
+class SlowCheckpoints final : public Backend {
+ public:
+  static constexpr auto kTakes = std::chrono::milliseconds(3);
+
+  Capabilities capabilities() const override { return inner_.capabilities(); }
+  Expected<void> prepare(const Code& code) override { return inner_.prepare(code); }
+  Expected<void> write(Rank rank, AllocationId allocation, const Placement& placement,
+                       int64_t offset, std::span<const std::byte> data) override {
+    return inner_.write(rank, allocation, placement, offset, data);
+  }
+  void issue(const Task& task) override { inner_.issue(task); }
+  int64_t poll(std::span<const HostState> hosts, CompletionSink& sink) override {
+    return inner_.poll(hosts, sink);
+  }
+  Expected<Tensor> read(Rank rank, const BufferRef& buffer, const Box& box) const override {
+    return inner_.read(rank, buffer, box);
+  }
+  Expected<std::unique_ptr<BackendCheckpoint>> checkpoint() const override {
+    const auto processor_ns = [] {
+      timespec t{};
+      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+      return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+    };
+    const int64_t end = processor_ns() + std::chrono::nanoseconds(kTakes).count();
+    while (processor_ns() < end) {
+    }
+    return inner_.checkpoint();
+  }
+  Expected<void> restore(const BackendCheckpoint& c) override { return inner_.restore(c); }
+  void set_value_mode(ValueMode) override {}
+  std::string describe(CodeIndex, Rank) const override { return ""; }
+
+ private:
+  NullBackend inner_;
+};
+
+TEST(History, CheckpointsCostAtMostAFractionOfTheRun) {
+  SlowCheckpoints backend;
+  const auto code = compile(kMlp);
+  ASSERT_TRUE(code);
+  InterpreterOptions options;
+  options.issue_ns = 10;
+  const auto in = Interpreter::create(code, backend, nullptr, options);
+  ASSERT_TRUE(in);
+  HistoryOptions dense;
+  dense.spacing_ns = 0;  // after each decision, if only that counted
+  const auto history = History::create(**in, dense);
+  ASSERT_TRUE(history);
+  const auto begin = std::chrono::steady_clock::now();
+  while (const auto rank = (*in)->next_rank()) ASSERT_TRUE((*history)->step(*rank));
+  const auto took = std::chrono::steady_clock::now() - begin;
+  EXPECT_GT((*history)->size(), 40u);
+  // Each but the first waits until four times as long has been executed.
+  EXPECT_LE((*history)->checkpoint_count(), 2 + took / (4 * SlowCheckpoints::kTakes));
 }
 
 }  // namespace
