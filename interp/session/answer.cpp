@@ -15,34 +15,38 @@ namespace {
 
 constexpr uint32_t kListContext = 5;  // lines on both sides
 
-std::string source_line(const ProgramView& view, uint32_t line, std::string_view mark) {
-  return fmt::format("{} {:>4}  {}\n", mark, line, view.sources->line(view.file, line));
+std::string source_line(const TextLine& at, std::string_view mark) {
+  return fmt::format("{} {:>4}  {}\n", mark, at.line, at.sources->line(at.file, at.line));
 }
 
-uint32_t line_count(const ProgramView& view) {
-  const std::string_view text = view.text();
+uint32_t line_count(const TextLine& at) {
+  const std::string_view text = at.sources->text(at.file);
   return static_cast<uint32_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-std::string lines_around(const Snapshot& snapshot, uint32_t middle) {
-  const ProgramView& view = *snapshot.program;
-  const uint32_t first = middle > kListContext ? middle - kListContext : 1;
-  const uint32_t last = std::min(middle + kListContext, line_count(view));
-  const uint32_t here = view.lines[snapshot.rank(snapshot.focus).code];
+std::string lines_around(const Snapshot& snapshot, TextLine at) {
+  const TextLine here = snapshot.program->shown(snapshot.rank(snapshot.focus).code);
+  const uint32_t last = std::min(at.line + kListContext, line_count(at));
   std::string out;
-  for (uint32_t line = first; line <= last; ++line)
-    out += source_line(view, line, line == here ? "->" : "  ");
+  for (at.line = at.line > kListContext ? at.line - kListContext : 1; at.line <= last; ++at.line) {
+    const bool is_here = at.line == here.line && at.file == here.file && at.sources == here.sources;
+    out += source_line(at, is_here ? "->" : "  ");
+  }
   return out;
 }
 
 Expected<std::string> list(const Snapshot& snapshot, const Command& command) {
   const ProgramView& view = *snapshot.program;
   const RankSnapshot& focus = snapshot.rank(snapshot.focus);
-  if (!command.place) return lines_around(snapshot, view.lines[focus.code]);
-  if (command.place->kind == Place::Kind::kLine)
-    return lines_around(snapshot, static_cast<uint32_t>(command.place->number));
+  TextLine at = view.shown(focus.code);
+  if (!command.place) return lines_around(snapshot, at);
+  if (command.place->kind == Place::Kind::kLine && command.place->name.empty()) {
+    at.line = static_cast<uint32_t>(command.place->number);
+    return lines_around(snapshot, at);
+  }
   HOSTIR_ASSIGN_OR_RETURN(const auto codes, find_places(*command.place, view, focus.function));
-  return lines_around(snapshot, codes.empty() ? 1 : view.lines[codes.front()]);
+  at.line = 1;
+  return lines_around(snapshot, codes.empty() ? at : view.shown(codes.front()));
 }
 
 Expected<std::string> info(const Snapshot& snapshot, const Command& command) {
@@ -91,18 +95,26 @@ Expected<std::string> backtrace(const Snapshot& snapshot, const Command& command
   return out;
 }
 
-// Where a query of the given dimensions starts: the whole value if nothing was written.
-Expected<std::optional<Box>> box_of(const Snapshot& snapshot, const Command& command) {
+// What a slice selects; nothing if none was written. An allocation's extents are in the snapshot,
+// those of a view are found by reading it.
+Expected<std::optional<Box>> box_of(Session& session, const Snapshot& snapshot,
+                                    const Command& command, ValueQuery query) {
   if (command.slice.empty()) return std::optional<Box>();
+  Extents extents;
+  bool found = false;
   for (const auto& memory : snapshot.memory) {
     for (const AllocationSnapshot& a : memory->allocations) {
       if (a.name != command.value) continue;
-      HOSTIR_ASSIGN_OR_RETURN(Box box, slice_box(command.slice, a.placement.global));
-      return std::optional(std::move(box));
+      extents = a.placement.global;
+      found = true;
     }
   }
-  return fail(ErrorKind::kRuntime, "not_live",
-              fmt::format("%{} is no live allocation; print it without a slice", command.value));
+  if (!found) {
+    HOSTIR_ASSIGN_OR_RETURN(const ValueReading whole, session.read(query));
+    extents = whole.placement.global;
+  }
+  HOSTIR_ASSIGN_OR_RETURN(Box box, slice_box(command.slice, extents));
+  return std::optional(std::move(box));
 }
 
 std::string reading_text(const std::string& head, const ValueReading& reading, char format) {
@@ -124,18 +136,19 @@ std::string reading_text(const std::string& head, const ValueReading& reading, c
 
 Expected<std::string> print(Session& session, const Snapshot& snapshot, const Command& command) {
   const char format = command.kind == CommandKind::kExamine ? 'x' : command.format;
-  HOSTIR_ASSIGN_OR_RETURN(const auto box, box_of(snapshot, command));
   ValueQuery query;
   query.value = command.value;
-  query.box = box;
   query.rank = snapshot.focus;
   if (command.from == Command::From::kGlobal) {
     query.from = ValueQuery::From::kGlobal;
+    HOSTIR_ASSIGN_OR_RETURN(query.box, box_of(session, snapshot, command, query));
     HOSTIR_ASSIGN_OR_RETURN(const ValueReading reading, session.read(query));
     return reading_text(fmt::format("%{} global", command.value), reading, format);
   }
   HOSTIR_ASSIGN_OR_RETURN(const auto ranks,
                           select_ranks(command.ranks, *snapshot.program->code, snapshot.focus));
+  query.rank = ranks.front();
+  HOSTIR_ASSIGN_OR_RETURN(query.box, box_of(session, snapshot, command, query));
   std::string out;
   for (const Rank r : ranks) {
     query.rank = r;
@@ -179,10 +192,10 @@ std::string position_text(const Snapshot& snapshot, Rank rank) {
     if (f.kind == FrameSnapshot::Kind::kLoop)
       loops += fmt::format(" %{}={}", f.variable, f.iteration);
   }
-  const uint32_t line = view.lines[at.code];
+  const TextLine shown = view.shown(at.code);
   return fmt::format("rank {} at {}, {}:{}{}{}\n{}", rank, at.address,
-                     view.sources->name(view.file), line, loops, state,
-                     source_line(view, line, "->"));
+                     shown.sources->name(shown.file), shown.line, loops, state,
+                     source_line(shown, "->"));
 }
 
 Expected<std::string> answer(Session& session, const Command& command) {

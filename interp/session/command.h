@@ -71,7 +71,7 @@ struct Place {
     kValue,       // `%h`: the instructions that define it or write it
     kOp,          // `all_reduce`, `all_reduce#1` (the n-th in the text, 1-based)
     kLabel,       // `"name"`
-    kLine,        // `12`, `line 12`
+    kLine,        // `12`, `line 12`, `mlp.hir:12`
     kCollective,  // `collective`: any collective
     kRendezvous,  // `rendezvous`, `rendezvous %c`: all members of a communicator have arrived
     kNan,         // `nan`, `nan %y`: a written value holds NaN or Inf
@@ -80,7 +80,7 @@ struct Place {
     kEnd,         // `end`: the run's end
   };
   Kind kind = Kind::kAddress;
-  std::string name;    // function, value, mnemonic, label
+  std::string name;    // function, value, mnemonic, label, file
   int64_t number = 0;  // #n, line
   friend bool operator==(const Place&, const Place&) = default;
 };

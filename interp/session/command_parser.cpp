@@ -224,8 +224,25 @@ class Parser {
         return Place{Place::Kind::kLabel, std::move(*label), 0};
       }
       default:
+        if (auto place = file_line()) return *place;
         return word_place();
     }
+  }
+
+  // `dir/mlp.hir:12`; nullopt if no word of that form stands here.
+  std::optional<Place> file_line() {
+    in_.peek();  // past blanks
+    const std::string_view rest = in_.line().substr(in_.position());
+    const std::string_view word = rest.substr(0, rest.find_first_of(" \t"));
+    const size_t colon = word.rfind(':');
+    if (colon == std::string_view::npos || colon == 0 || colon + 1 == word.size()) return {};
+    int64_t line = 0;
+    for (const char c : word.substr(colon + 1)) {
+      if (c < '0' || c > '9' || line > 100'000'000) return {};
+      line = line * 10 + (c - '0');
+    }
+    in_.rewind(in_.position() + word.size());
+    return Place{Place::Kind::kLine, std::string(word.substr(0, colon)), line};
   }
 
   Expected<Place> function_place() {

@@ -83,7 +83,8 @@ std::string to_string(const Place& p) {
     case Kind::kLabel:
       return quoted(p.name);
     case Kind::kLine:
-      return fmt::format("line {}", p.number);
+      return p.name.empty() ? fmt::format("line {}", p.number)
+                            : fmt::format("{}:{}", p.name, p.number);
     case Kind::kCollective:
       return "collective";
     case Kind::kRendezvous:

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "hostir/ir/inline_value.h"
+#include "hostir/ops/record.h"
 #include "interp/session/assemble.h"
 #include "interp/session/live_values.h"
 #include "interp/session/rank_selection.h"
@@ -61,6 +62,27 @@ Expected<std::vector<Rank>> edited_ranks(const Interpreter& interpreter, const C
   }
   if (out.empty()) return wrong("edit_value", "no rank holds this part");
   return out;
+}
+
+Expected<void> check_editable(const Interpreter& interpreter, const std::string& value, Rank rank) {
+  HOSTIR_ASSIGN_OR_RETURN(const BufferRef buffer, find_buffer(interpreter, rank, value));
+  const Code& code = interpreter.code();
+  for (const AllocationView& a : interpreter.allocations(rank)) {
+    if (a.id != buffer.allocation) continue;
+    std::optional<TaskView> writer = interpreter.task(a.written_task);
+    for (StreamIndex s = 0; a.version == 0 && !a.parameter && s < code.streams.size(); ++s) {
+      for (const TaskView& task : interpreter.queue(rank, s)) {
+        if (task.code == a.allocated_by) writer = task;
+      }
+    }
+    if (!writer || writer->finished) continue;
+    return wrong("edit_in_flight",
+                 fmt::format("%{} on rank {} is being written by {} at {}, which was issued and is "
+                             "not complete: it would overwrite the new value; step until it is",
+                             value, rank, record(code.instructions[writer->code].kind).mnemonic,
+                             code.address(writer->code)));
+  }
+  return {};
 }
 
 Expected<void> edit_value(History& history, const Command& command, Rank rank) {

@@ -13,6 +13,10 @@ namespace hostir::interp {
 Expected<std::vector<Rank>> edited_ranks(const Interpreter& interpreter, const Command& command,
                                          Rank focus);
 
+/// An error, `edit_in_flight`, where a write of the buffer was issued and is not complete: it would
+/// overwrite the edit. The sentence names it.
+Expected<void> check_editable(const Interpreter& interpreter, const std::string& value, Rank rank);
+
 /// Writes the part of the slice that the rank holds; a number fills it, an inline value has the
 /// slice's shape. Errors: `edit_value` (text, shape), `edit_view` (a strided or packed buffer).
 Expected<void> edit_value(History& history, const Command& command, Rank rank);

@@ -311,6 +311,7 @@ Expected<Outcome> LiveSession::freeze(const Command& command) {
 Expected<Outcome> LiveSession::edit(const Command& command) {
   HOSTIR_ASSIGN_OR_RETURN(const std::vector<Rank> ranks,
                           edited_ranks(*interpreter_, command, focus_));
+  for (const Rank r : ranks) HOSTIR_TRY(check_editable(*interpreter_, command.value, r));
   for (const Rank r : ranks) HOSTIR_TRY(edit_value(*history_, command, r));
   builder_->forget();
   Outcome out = said(fmt::format("Changed %{} on {}.\n", command.value,
@@ -333,7 +334,7 @@ Expected<Outcome> LiveSession::change_breakpoints(const Command& command) {
     std::string where;
     for (const CodeIndex code : b.places) {
       where += fmt::format("{}{}, line {}", where.empty() ? " at " : "; ",
-                           prepared_->code->address(code), prepared_->view->lines[code]);
+                           prepared_->code->address(code), prepared_->view->shown(code).line);
     }
     return said(fmt::format("{} {}: {}{}\n", command.kind == K::kWatch ? "Watch" : "Breakpoint",
                             number, b.text, where));

@@ -140,7 +140,7 @@ Expected<std::vector<CodeIndex>> find_places(const Place& place, const ProgramVi
       out = of_label(code, place.name);
       break;
     case Kind::kLine:
-      out = view.at_line(static_cast<uint32_t>(place.number));
+      out = view.at_line(place.name, static_cast<uint32_t>(place.number));
       break;
     case Kind::kCollective:
     case Kind::kRendezvous:

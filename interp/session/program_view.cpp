@@ -1,5 +1,6 @@
 #include "interp/session/program_view.h"
 
+#include <algorithm>
 #include <map>
 
 #include "hostir/text/parser.h"
@@ -31,44 +32,112 @@ std::vector<InstrId> in_text_order(const Function& function) {
   return out;
 }
 
-// An instruction made by lowering stands where the first op that it was made from stands; one of
-// the lowering's own (streams, communicators) stands nowhere.
-SourceSpan origin_of(const Instruction& instruction, const Program& source) {
-  if (instruction.from.empty()) return instruction.span;
-  const OpRef& ref = instruction.from.front();
-  const Function* f = source.find_function(ref.function);
-  if (!f) return {};
-  const std::vector<InstrId> ops = in_text_order(*f);
-  const uint32_t index = ref.number - 1;  // `@f#1` is the first
-  return index < ops.size() ? f->instr(ops[index]).span : SourceSpan{};
+// The places of a program's instructions by their numbers: `@f#1` is the first.
+class SpanFinder {
+ public:
+  explicit SpanFinder(const Program& program) : program_(program) {}
+
+  SourceSpan span_of(const OpRef& ref) {
+    const Function* f = program_.find_function(ref.function);
+    if (!f) return {};
+    std::vector<InstrId>& ops = ops_[f];
+    if (ops.empty()) ops = in_text_order(*f);
+    const uint32_t index = ref.number - 1;
+    return index < ops.size() ? f->instr(ops[index]).span : SourceSpan{};
+  }
+
+ private:
+  const Program& program_;
+  std::map<const Function*, std::vector<InstrId>> ops_;
+};
+
+// An instruction made by lowering stands where the ops that it was made from stand; one of the
+// lowering's own (streams, communicators) stands nowhere.
+std::vector<SourceSpan> origins_of(const Instruction& instruction, SpanFinder& finder) {
+  if (instruction.from.empty()) return {instruction.span};
+  std::vector<SourceSpan> out;
+  for (const OpRef& ref : instruction.from) out.push_back(finder.span_of(ref));
+  return out;
 }
 
-std::vector<SourceSpan> origins_of(const Code& code, const Program& program,
-                                   const Program& source) {
-  std::map<std::pair<const Function*, uint32_t>, SourceSpan> by_instruction;
+// By CodeIndex.
+std::vector<std::vector<SourceSpan>> origins_of(const Code& code, const Program& program,
+                                                const Program& source) {
+  std::map<std::pair<const Function*, uint32_t>, std::vector<SourceSpan>> by_instruction;
+  SpanFinder finder(source);
   for (const Function* read_back : code.functions) {
     const Function* as_made = program.find_function(read_back->name);
     if (!as_made) continue;
     const std::vector<InstrId> here = in_text_order(*read_back);
     const std::vector<InstrId> there = in_text_order(*as_made);
     for (size_t i = 0; i < here.size() && i < there.size(); ++i) {
-      by_instruction[{read_back, here[i].index}] = origin_of(as_made->instr(there[i]), source);
+      by_instruction[{read_back, here[i].index}] = origins_of(as_made->instr(there[i]), finder);
     }
   }
-  std::vector<SourceSpan> out;
+  std::vector<std::vector<SourceSpan>> out;
   for (const CodeInstruction& c : code.instructions)
     out.push_back(by_instruction[{code.functions[c.function], c.instr.index}]);
   return out;
 }
 
+void add_given(ProgramView& view, const Program& program, const ProgramViewOptions& options) {
+  view.given = std::make_shared<const SourceManager>(*options.given);
+  view.shows_given = options.phases.empty();
+  const auto origins = origins_of(*view.code, program, options.source ? *options.source : program);
+  for (size_t i = 0; i < origins.size(); ++i) {
+    view.origins.push_back(origins[i].empty() ? SourceSpan{} : origins[i].front());
+    if (!view.origins.back().valid()) view.shows_given = false;
+    if (view.code->instructions[i].role != CodeRole::kInstruction) continue;
+    for (const SourceSpan span : origins[i]) {
+      if (!span.valid()) continue;
+      const uint32_t line = view.given->locate(span.file, span.begin).line;
+      view.given_lines.push_back({span.file, line, static_cast<CodeIndex>(i)});
+    }
+  }
+  std::sort(view.given_lines.begin(), view.given_lines.end());
+}
+
+bool is_named(std::string_view path, std::string_view name) {
+  return path == name || (path.size() > name.size() && path.ends_with(name) &&
+                          path[path.size() - name.size() - 1] == '/');
+}
+
+// Those on the first line that is at least `line`.
+std::vector<CodeIndex> first_from(const std::vector<GivenLine>& lines, uint32_t file,
+                                  uint32_t line) {
+  std::vector<CodeIndex> out;
+  const auto first = std::lower_bound(lines.begin(), lines.end(), GivenLine{file, line, 0});
+  for (auto at = first; at != lines.end() && at->file == file && at->line == first->line; ++at)
+    out.push_back(at->code);
+  return out;
+}
+
 }  // namespace
 
-std::vector<CodeIndex> ProgramView::at_line(uint32_t line) const {
-  std::vector<CodeIndex> out;
-  for (size_t i = 0; i < lines.size(); ++i) {
-    if (lines[i] == line) out.push_back(static_cast<CodeIndex>(i));
+TextLine ProgramView::shown(CodeIndex index) const {
+  if (!shows_given) return {sources.get(), file, lines[index]};
+  const SourceSpan span = origins[index];
+  return {given.get(), span.file, given->locate(span.file, span.begin).line};
+}
+
+std::vector<CodeIndex> ProgramView::at_line(std::string_view name, uint32_t line) const {
+  const bool in_shown = name.empty() || is_named(sources->name(file), name);
+  if (in_shown && !shows_given) {
+    std::vector<GivenLine> here;
+    for (size_t i = 0; i < lines.size(); ++i) {
+      if (code->instructions[i].role == CodeRole::kInstruction)
+        here.push_back({file, lines[i], static_cast<CodeIndex>(i)});
+    }
+    std::sort(here.begin(), here.end());
+    return first_from(here, file, line);
   }
-  return out;
+  for (uint32_t f = 0; given && f < given->size(); ++f) {
+    if (!name.empty() && !is_named(given->name(f), name)) continue;
+    std::vector<CodeIndex> out = first_from(given_lines, f, line);
+    if (!shows_given && out.size() > 1) out.resize(1);
+    if (!out.empty()) return out;
+  }
+  return {};
 }
 
 Expected<std::shared_ptr<const ProgramView>> make_program_view(const Program& program,
@@ -86,10 +155,7 @@ Expected<std::shared_ptr<const ProgramView>> make_program_view(const Program& pr
     const SourceSpan span = view->code->source(static_cast<CodeIndex>(i)).span;
     view->lines.push_back(span.valid() ? sources->locate(span.file, span.begin).line : 0);
   }
-  if (options.given) {
-    view->given = std::make_shared<const SourceManager>(*options.given);
-    view->origins = origins_of(*view->code, program, options.source ? *options.source : program);
-  }
+  if (options.given) add_given(*view, program, options);
   view->sources = std::move(sources);
   view->phases = std::move(options.phases);
   return std::shared_ptr<const ProgramView>(std::move(view));

@@ -22,6 +22,21 @@ struct PhaseText {
   std::string text;
 };
 
+/// A line of a text that a person reads.
+struct TextLine {
+  const SourceManager* sources = nullptr;
+  uint32_t file = 0;
+  uint32_t line = 0;  // 1-based; 0: none
+};
+
+/// A line of the user's text and an instruction that comes from it.
+struct GivenLine {
+  uint32_t file = 0;
+  uint32_t line = 0;
+  CodeIndex code = 0;
+  friend auto operator<=>(const GivenLine&, const GivenLine&) = default;
+};
+
 struct ProgramView {
   std::shared_ptr<const Code> code;
   std::shared_ptr<const SourceManager> sources;
@@ -31,9 +46,17 @@ struct ProgramView {
   std::shared_ptr<const SourceManager> given;  // the texts as the user gave them, or null
   std::vector<SourceSpan> origins;             // by CodeIndex: where in `given` it comes from
 
+  std::vector<GivenLine> given_lines;  // sorted; several for what was fused
+  bool shows_given = false;  // the host function stands in `given`: it was not made by lowering
+
   std::string_view text() const { return sources->text(file); }
-  /// Code instructions whose text starts on this line.
-  std::vector<CodeIndex> at_line(uint32_t line) const;
+  /// Where a debugger says that an instruction stands: in the user's file if the host function was
+  /// written there, else in the lowered text.
+  TextLine shown(CodeIndex index) const;
+  /// Code instructions on a line of the text that is shown or, with `name`, of the file of that
+  /// name (or whose path ends so). Where nothing stands on the line, those of the next line with
+  /// some, as in gdb; of a fusion's line, the first that comes from it. Empty: there are none.
+  std::vector<CodeIndex> at_line(std::string_view name, uint32_t line) const;
 };
 
 /// What make_program_view knows beside the program.

@@ -121,7 +121,7 @@ std::string ranks_table(const Snapshot& snapshot) {
   Rows rows = {
       {" ", "rank", "status", "at", "line", "op", "loops", "pending", "clock", "waits for"}};
   for (const auto& rank : snapshot.ranks) {
-    const uint32_t line = snapshot.program->lines[rank->code];
+    const uint32_t line = snapshot.program->shown(rank->code).line;
     const bool done = rank->status == RankStatus::kDone;
     rows.push_back({rank->rank == snapshot.focus ? "*" : " ", fmt::format("{}", rank->rank),
                     status_text(*rank), done ? "-" : rank->address,
