@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <cstddef>
+#include <cstring>
 
 #include "traces/row_inserter.h"
 
@@ -198,13 +199,50 @@ bool to_event(const BlockHeader& header, const std::array<int64_t, kCells>& c, L
 
 }  // namespace
 
+namespace {
+
+tl::unexpected<Error> damaged_block(const BlockHeader& header) {
+  return fail(
+      ErrorKind::kRuntime, "log_damaged",
+      fmt::format("the block of events {} to {} is damaged", header.first_id, header.last_id));
+}
+
+}  // namespace
+
+Expected<void> unpack_some(const BlockHeader& header, std::string_view text,
+                           std::span<const int64_t> ids, std::vector<LogEvent>& out) {
+  if (block_checksum(text) != header.checksum) return damaged_block(header);
+  const char* at = text.data();
+  const char* end = at + text.size();
+  std::array<int64_t, kCells> cells;
+  auto wanted = ids.begin();
+  while (end - at > 2 && wanted != ids.end()) {
+    ++at;  // the list's bracket, or the comma after a row
+    const char* row = at;
+    int64_t offset = 0;
+    if (*at != '[' || parse_cell(at + 1, end, offset) == nullptr) return damaged_block(header);
+    const int64_t id = plus(header.first_id, offset);
+    while (wanted != ids.end() && *wanted < id) ++wanted;
+    if (wanted == ids.end() || *wanted != id) {
+      const auto left = static_cast<size_t>(end - at);
+      const void* close = std::memchr(at, ']', left);
+      if (close == nullptr) return damaged_block(header);
+      at = static_cast<const char*>(close) + 1;
+      continue;
+    }
+    LogEvent event;
+    if (!parse_row(row, end, cells) || !to_event(header, cells, event)) {
+      return damaged_block(header);
+    }
+    at = row;
+    out.push_back(event);
+  }
+  return {};
+}
+
 Expected<void> unpack_block(const BlockHeader& header, std::string_view text,
                             std::vector<LogEvent>& out) {
-  const auto damaged = [&] {
-    return fail(
-        ErrorKind::kRuntime, "log_damaged",
-        fmt::format("the block of events {} to {} is damaged", header.first_id, header.last_id));
-  };
+  const auto damaged = [&] { return damaged_block(header); };
   if (block_checksum(text) != header.checksum) return damaged();
   const char* at = text.data();
   const char* end = at + text.size();

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,5 +61,10 @@ uint64_t block_checksum(std::string_view text);
 /// writes or the checksum differs.
 Expected<void> unpack_block(const BlockHeader& header, std::string_view text,
                             std::vector<interp::LogEvent>& out);
+
+/// As `unpack_block`, but only the events with these ids (rising); ids that the block does not hold
+/// are passed over. Costs little for what is not wanted.
+Expected<void> unpack_some(const BlockHeader& header, std::string_view text,
+                           std::span<const int64_t> ids, std::vector<interp::LogEvent>& out);
 
 }  // namespace hostir::traces

@@ -189,4 +189,60 @@ Expected<LogEvent> find_event(Database& database, const EventLimits& limits, int
   return *event;
 }
 
+namespace {
+
+/// Those that are plain rows; the others' ids go to `packed`.
+Expected<std::vector<LogEvent>> find_rows(Database& database, std::span<const int64_t> ids,
+                                          std::vector<int64_t>& packed) {
+  std::vector<LogEvent> found;
+  HOSTIR_ASSIGN_OR_RETURN(
+      Statement rows,
+      database.prepare(std::string(kRowColumns) + "WHERE id >= ? AND id <= ? ORDER BY id"));
+  rows.bind_int(1, ids.front());
+  rows.bind_int(2, ids.back());
+  size_t at = 0;
+  while (true) {
+    HOSTIR_ASSIGN_OR_RETURN(const bool more, rows.step());
+    if (!more) break;
+    const int64_t id = rows.integer(0);
+    while (at < ids.size() && ids[at] < id) packed.push_back(ids[at++]);
+    if (at == ids.size()) break;
+    if (ids[at] != id) continue;
+    found.push_back(event_of(rows));
+    ++at;
+  }
+  packed.insert(packed.end(), ids.begin() + static_cast<std::ptrdiff_t>(at), ids.end());
+  return found;
+}
+
+}  // namespace
+
+Expected<std::vector<LogEvent>> find_events(Database& database, const EventLimits& limits,
+                                            std::span<const int64_t> ids) {
+  if (ids.empty()) return std::vector<LogEvent>{};
+  std::vector<int64_t> packed;
+  HOSTIR_ASSIGN_OR_RETURN(std::vector<LogEvent> found, find_rows(database, ids, packed));
+  const auto middle = static_cast<std::ptrdiff_t>(found.size());
+  HOSTIR_ASSIGN_OR_RETURN(Statement block,
+                          database.prepare(std::string(kBlockColumns) +
+                                           "WHERE first_id <= ? ORDER BY first_id DESC LIMIT 1"));
+  for (size_t at = 0; at < packed.size();) {
+    block.reset();
+    block.bind_int(1, packed[at]);
+    HOSTIR_ASSIGN_OR_RETURN(const bool exists, block.step());
+    size_t next = at + 1;
+    if (exists) {
+      const BlockHeader header = header_of(block);
+      while (next < packed.size() && packed[next] <= header.last_id) ++next;
+      const auto inside = std::span<const int64_t>(packed).subspan(at, next - at);
+      HOSTIR_TRY(unpack_some(header, block.text_view(10), inside, found));
+    }
+    at = next;
+  }
+  for (const LogEvent& event : found) HOSTIR_TRY(check_event(limits, event));
+  std::inplace_merge(found.begin(), found.begin() + middle, found.end(),
+                     [](const LogEvent& a, const LogEvent& b) { return a.id < b.id; });
+  return found;
+}
+
 }  // namespace hostir::traces

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "interp/session/log_records.h"
@@ -72,5 +73,10 @@ class EventFinder {
 
 /// One event. Errors: `log_no_event`.
 Expected<interp::LogEvent> find_event(Database& database, const EventLimits& limits, int64_t id);
+
+/// Many events; `ids` rise strictly. The answer is in the same order; ids that the log does not
+/// have are left out. Errors: `log_damaged`.
+Expected<std::vector<interp::LogEvent>> find_events(Database& database, const EventLimits& limits,
+                                                    std::span<const int64_t> ids);
 
 }  // namespace hostir::traces

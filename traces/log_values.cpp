@@ -48,6 +48,25 @@ std::string element_text(DType dtype, const Box& box, const std::vector<int64_t>
                          : fmt::format("{}", load_int(dtype, at));
 }
 
+/// What the log says about the writing events; `values` are in order of event.
+Expected<void> add_events(Database& database, const EventLimits& limits,
+                          std::vector<LogValue>& values) {
+  std::vector<int64_t> ids;
+  for (const LogValue& value : values) {
+    if (value.event >= 0 && (ids.empty() || ids.back() != value.event)) ids.push_back(value.event);
+  }
+  HOSTIR_ASSIGN_OR_RETURN(const auto events, find_events(database, limits, ids));
+  auto event = events.begin();
+  for (LogValue& value : values) {
+    while (event != events.end() && event->id < value.event) ++event;
+    if (event == events.end() || event->id != value.event) continue;
+    value.instruction = event->instruction;
+    value.loop_path = event->loop_path;
+    value.time_ns = event->finish_ns;
+  }
+  return {};
+}
+
 }  // namespace
 
 Expected<std::vector<std::byte>> LogReader::data(uint64_t digest) const {
@@ -76,15 +95,14 @@ Expected<std::vector<LogValue>> LogReader::writes(
           "SELECT v.event, v.rank, v.tensor, v.digest, v.min, v.max, v.mean, v.nan_count, "
           "v.inf_count, v.data FROM tensor t JOIN tensor same ON same.name = t.name AND "
           "same.function = t.function JOIN value v ON v.tensor = same.id "
-          "WHERE t.id = ? AND (? < 0 OR v.rank = ?) ORDER BY v.event, v.rank, v.id"));
+          "WHERE t.id = ? AND (? < 0 OR v.rank = ?)"));
   s.bind_int(1, tensor);
   s.bind_int(2, rank);
   s.bind_int(3, rank);
-  HOSTIR_ASSIGN_OR_RETURN(EventFinder events, EventFinder::create(*connection, tables_.limits()));
   std::vector<LogValue> found;
   while (true) {
     HOSTIR_ASSIGN_OR_RETURN(const bool more, s.step());
-    if (!more) return found;
+    if (!more) break;
     LogValue value;
     value.event = s.integer_or(0, -1);
     value.rank = static_cast<interp::Rank>(s.integer(1));
@@ -107,14 +125,14 @@ Expected<std::vector<LogValue>> LogReader::writes(
         value.element = element_text(version.dtype, version.boxes[index], *element, bytes);
       }
     }
-    if (value.event >= 0) {
-      HOSTIR_ASSIGN_OR_RETURN(const interp::LogEvent* event, events.find(value.event));
-      value.instruction = event->instruction;
-      value.loop_path = event->loop_path;
-      value.time_ns = event->finish_ns;
-    }
     found.push_back(std::move(value));
   }
+  // Sorted here: the rows come by rank, and SQLite would sort them on disk.
+  std::stable_sort(found.begin(), found.end(), [](const LogValue& a, const LogValue& b) {
+    return a.event != b.event ? a.event < b.event : a.rank < b.rank;
+  });
+  HOSTIR_TRY(add_events(*connection, tables_.limits(), found));
+  return found;
 }
 
 Expected<Tensor> LogReader::input_data(size_t index) const {
