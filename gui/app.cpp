@@ -179,6 +179,15 @@ void App::frame(double now_s) {
   ui_.begin_frame();
   model_.update(now_s);
   take_opened();
+  if (seen_stop_ != model_.generation()) {
+    // A fault or deadlock selects its instruction, so that the line is in view without a click.
+    seen_stop_ = model_.generation();
+    const interp::SnapshotPtr& shot = model_.snapshot();
+    const bool wrong = shot && (shot->stop.kind == interp::StopKind::kDeadlock ||
+                                shot->stop.kind == interp::StopKind::kFault);
+    if (wrong && !(shot->position == fault_seen_)) select_fault();
+    fault_seen_ = wrong ? shot->position : interp::Position{~uint64_t{0}, 0};
+  }
   handle_keys();
   const ImVec2 size = ImGui::GetIO().DisplaySize;
   ImGui::SetNextWindowPos(ImVec2(0, 0));

@@ -80,6 +80,7 @@ class App {
   void draw_banner();
   /// Selects the instruction of the last fault.
   void show_fault();
+  bool select_fault();
   void draw_status_bar(float height);
   void draw_start_page();
   void draw_error_page();
@@ -110,6 +111,8 @@ class App {
   FileWatch file_watch_;
   SelectionHistory looked_at_;
   uint64_t seen_opened_ = 0;
+  interp::Position fault_seen_{~uint64_t{0}, 0};  // whose instruction was selected
+  uint64_t seen_stop_ = 0;     // generation of the model at the last stop that was looked at
   std::string shown_program_;  // whose watches and bookmarks the model holds; absolute
   std::string dismissed_banner_;
   bool error_page_left_ = false;

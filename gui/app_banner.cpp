@@ -80,11 +80,14 @@ std::optional<Banner> App::file_banner() {
   return std::nullopt;
 }
 
-void App::show_fault() {
+bool App::select_fault() {
   const auto place = place_of(*model_.snapshot());
-  if (!place) return;
-  model_.selection.code = place;
-  tree_.show("host_ir");
+  if (place) model_.selection.code = place;
+  return place.has_value();
+}
+
+void App::show_fault() {
+  if (select_fault()) tree_.show("host_ir");
 }
 
 void App::draw_banner() {

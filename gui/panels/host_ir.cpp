@@ -43,7 +43,7 @@ class HostIrPanel : public Panel {
     // Rows touch, so that a line's place is its number times the row's height.
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
     const float row = ImGui::GetTextLineHeight() + frame.ui.px(4);
-    follow(shot, row);
+    follow(shot, frame.model.selection, row);
     ImGuiListClipper clipper;
     clipper.Begin(static_cast<int>(lines_.size()), row);
     while (clipper.Step()) {
@@ -94,7 +94,10 @@ class HostIrPanel : public Panel {
     const interp::RankSnapshot& rank = shot.rank(shot.focus);
     std::string where = fmt::format("r{} at {} {}", shot.focus, rank.address, rank.op);
     if (rank.status == interp::RankStatus::kDone)
-      where = fmt::format("r{} has returned", shot.focus);
+      where = rank.outstanding() > 0
+                  ? fmt::format("r{} has returned; its streams have {} left to do", shot.focus,
+                                rank.outstanding())
+                  : fmt::format("r{} has returned", shot.focus);
     for (const interp::FrameSnapshot& f : rank.frames) {
       where += f.kind == interp::FrameSnapshot::Kind::kLoop
                    ? fmt::format("   %{} = {}", f.variable, f.iteration)
@@ -112,18 +115,31 @@ class HostIrPanel : public Panel {
   }
 
   // Scrolls so that the focus rank's line is seen, once per move.
-  void follow(const interp::Snapshot& shot, float row) {
+  void follow(const interp::Snapshot& shot, const Selection& selection, float row) {
+    follow_rank(shot, row);
+    // What was selected in another panel is scrolled to as well.
+    if (selection.code == followed_code_) return;
+    followed_code_ = selection.code;
+    if (selection.code && *selection.code < shot.program->lines.size())
+      bring_into_view(static_cast<int>(shot.program->lines[*selection.code]) - 1, row);
+  }
+
+  static void bring_into_view(int line, float row) {
+    const float y = static_cast<float>(line) * row;
+    const float top = ImGui::GetScrollY();
+    const float height = ImGui::GetWindowHeight();
+    if (y < top + row || y > top + height - 3 * row)
+      ImGui::SetScrollY(std::max(0.0f, y - height * 0.4f));
+  }
+
+  void follow_rank(const interp::Snapshot& shot, float row) {
     const interp::RankSnapshot& rank = shot.rank(shot.focus);
     const bool moved =
         !(followed_ == shot.position) || followed_rank_ != shot.focus || ImGui::IsWindowAppearing();
     if (!moved || rank.code >= shot.program->lines.size()) return;
     followed_ = shot.position;
     followed_rank_ = shot.focus;
-    const float y = static_cast<float>(static_cast<int>(shot.program->lines[rank.code]) - 1) * row;
-    const float top = ImGui::GetScrollY();
-    const float height = ImGui::GetWindowHeight();
-    if (y < top + row || y > top + height - 3 * row)
-      ImGui::SetScrollY(std::max(0.0f, y - height * 0.4f));
+    bring_into_view(static_cast<int>(shot.program->lines[rank.code]) - 1, row);
   }
 
   void draw_row(Frame& frame, const interp::Snapshot& shot, int i, float row) {
@@ -370,6 +386,7 @@ class HostIrPanel : public Panel {
   std::map<int, const interp::BreakpointSnapshot*> breaks_at_;
   interp::Position followed_{~uint64_t{0}, 0};
   interp::Rank followed_rank_ = interp::kNoRank;
+  std::optional<interp::CodeIndex> followed_code_;
 };
 
 }  // namespace

@@ -74,8 +74,13 @@ class RanksPanel : public Panel {
     if (ImGui::IsItemHovered())
       ImGui::SetTooltip("%s", r.frozen ? "thaw this rank" : "freeze: this rank does not move");
     ImGui::TableNextColumn();
-    const std::string state(r.frozen ? "frozen" : interp::name(r.status));
-    frame.ui.state_word(state_of(r), state);
+    std::string state(r.frozen ? "frozen" : interp::name(r.status));
+    if (r.status == interp::RankStatus::kDone && r.outstanding() > 0) {
+      state += ", streams busy";
+      frame.ui.state_word(StateKind::kWaiting, state);
+    } else {
+      frame.ui.state_word(state_of(r), state);
+    }
     frame.ui.tag(fmt::format("ranks/{}/state", i), state);
     if (r.waits && ImGui::IsItemHovered()) ImGui::SetTooltip("%s", r.waits->sentence.c_str());
     ImGui::TableNextColumn();

@@ -246,6 +246,11 @@ class TimelinePanel : public Panel {
     }
     frame.ui.text_dim(text);
     frame.ui.tag("timeline/status", text);
+    if (ImGui::IsItemHovered()) {
+      ImGui::SetTooltip("%s", names_->virtual_time
+                                  ? "The times of the machine model: the same in every run"
+                                  : "The times that were measured");
+    }
   }
 
   void paint(Frame& frame) {

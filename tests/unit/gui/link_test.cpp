@@ -82,6 +82,17 @@ TEST(SelectionHistory, KeysSelectWhatWasSelectedBefore) {
   EXPECT_NE(w.model().selection.code, first);
 }
 
+TEST(Fault, ItsInstructionIsSelectedWithoutAClick) {
+  Workbench w("tests/programs/deadlock.hir");
+  EXPECT_FALSE(w.model().selection.code);
+  ASSERT_TRUE(w.press("F5"));
+  ASSERT_TRUE(w.model().selection.code);
+  EXPECT_EQ(w.shot().program->code->address(*w.model().selection.code), "@forgotten#7");
+  w.model().selection.code = 0;  // it stays where a person put it
+  w->settle();
+  EXPECT_EQ(*w.model().selection.code, 0u);
+}
+
 TEST(Schedule, SaysWhoMovedAndWhoCouldHaveAndGoesThere) {
   Workbench w(kMlp);
   w.perform("next");
