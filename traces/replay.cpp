@@ -278,9 +278,8 @@ Expected<ReplayReport> replay(const std::string& path, const interp::BackendFact
   options.issue_ns = interp::issue_ns(recorded.backend.machine);
   options.ranks = recorded.started_ranks;
   if (recorded.max_steps > 0) options.max_steps = recorded.max_steps;
-  if (recorded.backend.max_memory_bytes > 0) {
-    options.max_memory_bytes = recorded.backend.max_memory_bytes;
-  }
+  options.max_memory_bytes =
+      interp::memory_limit_bytes(recorded.backend, recorded.code->rank_count);
   HOSTIR_ASSIGN_OR_RETURN(const std::unique_ptr<interp::Interpreter> interpreter,
                           interp::Interpreter::create(recorded.code, *backend, &checker, options));
   checker.set_interpreter(interpreter.get());

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <filesystem>
 #include <thread>
 
@@ -39,12 +40,14 @@ class TemporaryFile {
   bool temporary_;
 };
 
+// Of a file made now, so that nobody else is given the same one. If there can be none, opening the
+// log says so.
 std::string temporary_log_path() {
-  static int counter = 0;
+  constexpr int kSuffixLength = 3;
   std::error_code error;
-  const auto folder = std::filesystem::temp_directory_path(error);
-  return (folder / ("hostir-" + std::to_string(getpid()) + "-" + std::to_string(counter++) + ".db"))
-      .string();
+  std::string path = (std::filesystem::temp_directory_path(error) / "hostir-XXXXXX.db").string();
+  if (const int file = mkstemps(path.data(), kSuffixLength); file >= 0) close(file);
+  return path;
 }
 
 /// A live session with the log that it writes. One that was opened from a log shows that log, whole

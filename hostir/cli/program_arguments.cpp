@@ -97,7 +97,7 @@ void BackendArguments::declare(Arguments& arguments) {
       "fast: oneDNN and fused loops; reference: plain loops, the same bits everywhere");
   arguments.option("--seed", seed, "of the schedules");
   arguments.option("--max-memory", max_memory_mib,
-                   "end a run that needs more, in MiB, 0: no limit");
+                   "end a run that needs more, in MiB, 0: what the machine has");
   arguments.option("--max-steps", max_steps,
                    "end a run after so many host instructions of all ranks, 0: no limit");
   arguments.option("--threads", threads, "used inside kernels, 0: all cores");

@@ -64,10 +64,14 @@ class RunVerb : public Verb {
     HOSTIR_ASSIGN_OR_RETURN(const auto prepared, program_.prepare(file));
     HOSTIR_ASSIGN_OR_RETURN(interp::BackendRequest request, backend_.request(*prepared->program));
     HOSTIR_ASSIGN_OR_RETURN(auto log, log_.open(*prepared, request, file, program_.path));
-    HOSTIR_ASSIGN_OR_RETURN(const interp::RunResult first,
-                            run_once(terminal, *prepared, request, log.get()));
+    const Expected<interp::RunResult> ran = run_once(terminal, *prepared, request, log.get());
+    if (!ran) {
+      return terminal.report(interp::in_given_text(ran.error(), *prepared->view),
+                             interp::sources_of_error(*prepared->view));
+    }
+    const interp::RunResult& first = *ran;
     if (log) HOSTIR_TRY(log->close(first.faults));
-    if (!quiet_) print_result(terminal, first, request.name == "sim");
+    if (!quiet_) print_result(terminal, first, request.name);
     for (const Fault& fault : first.faults) {
       if (fault.severity != Severity::kError) report_fault(terminal, *prepared, fault);
     }
@@ -101,13 +105,17 @@ class RunVerb : public Verb {
     return interp::run(prepared, make_backend_factory(), options);
   }
 
-  void print_result(Terminal& terminal, const interp::RunResult& result, bool virtual_time) {
+  void print_result(Terminal& terminal, const interp::RunResult& result,
+                    const std::string& backend) {
+    // `null` has no values, and those of a run that failed say nothing.
+    const bool values = backend != "null" && result.worst() == nullptr;
     for (const interp::NamedOutput& output : result.outputs) {
+      if (!values) break;
       terminal.print(describe_value(output.name, output.global));
       for (const std::string& note : output.notes) terminal.print("  " + note + "\n");
       if (shards_) terminal.print(describe_shards(output));
     }
-    terminal.print(describe_summary(result, virtual_time));
+    terminal.print(describe_summary(result, backend == "sim"));
   }
 
   static int report_fault(Terminal& terminal, const interp::Prepared& prepared,

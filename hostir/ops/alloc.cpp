@@ -33,6 +33,7 @@ OpRecord op_alloc() {
       .mnemonic = "alloc",
       .op_class = OpClass::kHost,
       .shape = OpShape::kHost,
+      .role = HostRole::kAlloc,
       .summary = "A new buffer, or new use of a released one's storage.",
       .doc = {.shapes = "The written type's.",
               .sharding = "The written type's: `shard` gives each rank its box, `tensor` the same "

@@ -50,6 +50,7 @@ OpRecord op_call() {
       .mnemonic = "call",
       .op_class = OpClass::kHost,
       .shape = OpShape::kHost,
+      .role = HostRole::kCall,
       .summary = "Runs another host function with these arguments.",
       .doc = {.shapes = "The callee's.",
               .sharding = "The callee's.",

@@ -58,6 +58,7 @@ OpRecord op_comm() {
       .mnemonic = "comm",
       .op_class = OpClass::kHost,
       .shape = OpShape::kHost,
+      .role = HostRole::kCommunicator,
       .summary = "A communicator: groups of ranks that meet, each in a fixed order.",
       .doc = {.shapes = ops::kNoLayout,
               .sharding = "Over axes: the groups of Shardy's formula, axes not listed vary "

@@ -15,6 +15,7 @@ OpRecord op_for_() {
       .mnemonic = "for",
       .op_class = OpClass::kHost,
       .shape = OpShape::kHost,
+      .role = HostRole::kLoop,
       .summary =
           "Repeats a region for an index from lower to below upper, carrying "
           "values along.",

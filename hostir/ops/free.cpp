@@ -25,6 +25,7 @@ OpRecord op_free() {
       .mnemonic = "free",
       .op_class = OpClass::kHost,
       .shape = OpShape::kHost,
+      .role = HostRole::kFree,
       .summary = "Releases a buffer once the stream gets there.",
       .doc = {.shapes = "Any.",
               .sharding = "Any.",

@@ -25,6 +25,7 @@ OpRecord op_group() {
       .mnemonic = "group",
       .op_class = OpClass::kHost,
       .shape = OpShape::kHost,
+      .role = HostRole::kGroup,
       .summary = "Several collectives, sends and receives issued as one, with one event.",
       .doc = {.shapes = ops::kNoLayout,
               .sharding = "Each operation's own.",

@@ -1,6 +1,6 @@
 #include <fmt/core.h>
 
-#include "hostir/ops/host.h"
+#include "hostir/ops/shared_memory.h"
 
 namespace hostir {
 
@@ -65,6 +65,45 @@ ops::Violated check_types(const OpCall& call) {
   return std::nullopt;
 }
 
+ops::Violated check_overlap(const OpCall& call) {
+  for (const std::string_view slot : {"writes", "updates"}) {
+    for (const ops::SlotOperand& written : ops::in_slot(call, slot)) {
+      for (const std::string_view other : {"reads", "writes", "updates"}) {
+        for (const ops::SlotOperand& o : ops::in_slot(call, other)) {
+          if (o.type == nullptr || written.type == nullptr || o.index == written.index) continue;
+          const Function& f = *call.function;
+          if (!ops::surely_overlap(f, written.operand->value, o.operand->value)) continue;
+          return Violation{
+              fmt::format("launch writes %{}, which overlaps its operand %{}",
+                          f.value(written.operand->value).name, f.value(o.operand->value).name),
+              static_cast<int>(written.index)};
+        }
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+// A result that is declared `alias(%p)` is the same buffer as the parameter.
+ops::Violated check_aliases(const OpCall& call) {
+  const Function* kernel = ops::named_function(call, "kernel");
+  if (kernel == nullptr || check_counts(call)) return std::nullopt;
+  const Slots in = joined(call, "reads");
+  const Slots out = joined(call, "writes");
+  for (size_t r = 0; r < out.size(); ++r) {
+    if (!kernel->results[r].alias) continue;
+    for (size_t p = 0; p < in.size(); ++p) {
+      if (kernel->value(kernel->params[p].value).name != *kernel->results[r].alias) continue;
+      if (in[p].operand->value == out[r].operand->value) continue;
+      return Violation{fmt::format("launch of @{} gives another buffer for a result that is "
+                                   "alias(%{}): that is rw",
+                                   kernel->name, *kernel->results[r].alias),
+                       static_cast<int>(out[r].index)};
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 OpRecord op_launch() {
@@ -72,6 +111,7 @@ OpRecord op_launch() {
       .mnemonic = "launch",
       .op_class = OpClass::kHost,
       .shape = OpShape::kHost,
+      .role = HostRole::kLaunch,
       .summary = "Runs a kernel on this rank's parts of buffers.",
       .doc = {.shapes = "Operands and the kernel's parameters and results have the same global "
                         "shapes; symbolic sizes of the kernel are bound here.",
@@ -80,7 +120,8 @@ OpRecord op_launch() {
               .dtypes = "Those of the kernel.",
               .errors = "launch_c1: no stream or no buffer; launch_c2: no kernel of this name; "
                         "launch_c3: another number of operands than the kernel has; launch_c4: "
-                        "types that do not fit the kernel.",
+                        "types that do not fit the kernel; launch_c5: what is written overlaps "
+                        "another operand; launch_c6: another buffer for an alias.",
               .cost = "The kernel's flops and bytes by the machine, plus launch_ns."},
       .operands = {{.name = "reads",
                     .doc = "bound to parameters",
@@ -100,15 +141,21 @@ OpRecord op_launch() {
                       .doc = "the kernel function",
                       .required = true}},
       .results = ops::event_result(),
-      .constraints = {{"launch_c1", "The last operand is a stream, the others are buffers.",
-                       check_operands},
-                      {"launch_c2", "The symbol names a kernel.", check_kernel},
-                      {"launch_c3",
-                       "Reads and updates are as many as parameters, writes and updates as "
-                       "results.",
-                       check_counts},
-                      {"launch_c4", "Operands have the dtypes and shapes of the kernel.",
-                       check_types}},
+      .constraints =
+          {{"launch_c1", "The last operand is a stream, the others are buffers.", check_operands},
+           {"launch_c2", "The symbol names a kernel.", check_kernel},
+           {"launch_c3",
+            "Reads and updates are as many as parameters, writes and updates as "
+            "results.",
+            check_counts},
+           {"launch_c4", "Operands have the dtypes and shapes of the kernel.", check_types},
+           {"launch_c5",
+            "What is written shares no element with another operand: rw updates in "
+            "place.",
+            check_overlap},
+           {"launch_c6",
+            "A result of the kernel that is an alias is bound to the parameter's buffer.",
+            check_aliases}},
       .gradient = ops::kNoHostGradient,
       .example = R"(mesh @m = <x=2>
 kernel @double(%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {

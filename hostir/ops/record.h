@@ -117,6 +117,25 @@ enum class OpShape : uint8_t {
   kHost,         // communication and host ops
 };
 
+/// What a host op is to those who flatten, order and issue host functions, so that they never ask
+/// kinds. Communication ops have none: their class says it.
+enum class HostRole : uint8_t {
+  kNone,
+  kCommunicator,  // declares a handle
+  kStream,
+  kAlloc,  // makes, views, releases, computes on buffers
+  kView,
+  kFree,
+  kLaunch,
+  kWait,
+  kGroup,  // regions, and what ends them
+  kLoop,
+  kBranch,
+  kCall,
+  kYield,
+  kReturn,
+};
+
 /// The prose of a record, in the order that documentation prints it.
 struct Documentation {
   std::string_view shapes;
@@ -130,6 +149,7 @@ struct OpRecord {
   std::string_view mnemonic;
   OpClass op_class = OpClass::kCompute;
   OpShape shape = OpShape::kPointwise;
+  HostRole role = HostRole::kNone;
   std::string_view summary;  // one sentence
   Documentation doc;
   std::vector<OperandSpec> operands;

@@ -28,6 +28,7 @@ OpRecord op_reinterpret() {
       .mnemonic = "reinterpret",
       .op_class = OpClass::kHost,
       .shape = OpShape::kHost,
+      .role = HostRole::kView,
       .summary = "The bytes of a buffer under another type, sharing its memory.",
       .doc = {.shapes = "The written type's, with the same number of bytes on every rank.",
               .sharding = "The written type's.",

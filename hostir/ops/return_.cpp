@@ -7,6 +7,7 @@ OpRecord op_return_() {
       .mnemonic = "return",
       .op_class = OpClass::kHost,
       .shape = OpShape::kHost,
+      .role = HostRole::kReturn,
       .summary = "Ends a function with its results; waits for nothing.",
       .doc = {.shapes = "Those declared.",
               .sharding = "Those declared; propagation works towards them.",

@@ -28,6 +28,7 @@ OpRecord op_stream() {
       .mnemonic = "stream",
       .op_class = OpClass::kHost,
       .shape = OpShape::kHost,
+      .role = HostRole::kStream,
       .summary = "A named queue of work on each rank; work on one stream runs in order.",
       .doc = {.shapes = ops::kNoLayout,
               .sharding = ops::kNoLayout,

@@ -62,12 +62,25 @@ bool is_written(const OpCall& call) {
   return !call.written.empty() && ops::is_buffer(call.written[0]);
 }
 
+bool differs_by_rank(const IndexExpr& size) {
+  bool differs = false;
+  size.for_each_leaf([&](const IndexExpr& leaf) {
+    differs =
+        differs || leaf.kind() == IndexExpr::Kind::kRank || leaf.kind() == IndexExpr::Kind::kCoord;
+  });
+  return differs;
+}
+
 ops::Violated check_known(const OpCall& call) {
   if (is_written(call) || ops::only_buffer(call) == nullptr || check_counts(call))
     return std::nullopt;
   const Ranges r = ranges_of(call);
   for (size_t d = 0; d < r.limits.size(); ++d) {
-    if (to_the_end(r.limits[d]) && !local_size(call.operands[0], d)) {
+    const bool open = to_the_end(r.limits[d]);
+    const auto size = local_size(call.operands[0], d);
+    const IndexExpr limit = open && size ? *size : r.limits[d];
+    const IndexExpr extent = IndexExpr::binary(IndexExpr::Kind::kSub, limit, r.starts[d]);
+    if ((open && !size) || differs_by_rank(extent.simplified())) {
       return Violation{
           fmt::format("the size of subview's dimension {} differs by rank: write its type", d)};
     }
@@ -94,6 +107,7 @@ OpRecord op_subview() {
       .mnemonic = "subview",
       .op_class = OpClass::kHost,
       .shape = OpShape::kHost,
+      .role = HostRole::kView,
       .summary = "A box of a buffer under a name of its own, sharing its memory.",
       .doc = {.shapes = "One start and limit per dimension; the result has their differences.",
               .sharding = "A view of a tensor is a tensor. Of a shard the bounds count in the "

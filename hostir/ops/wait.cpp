@@ -23,6 +23,7 @@ OpRecord op_wait() {
       .mnemonic = "wait",
       .op_class = OpClass::kHost,
       .shape = OpShape::kHost,
+      .role = HostRole::kWait,
       .summary =
           "Work after it on the stream, or the host itself, goes on only when the "
           "event is complete.",

@@ -25,6 +25,7 @@ OpRecord op_where() {
       .mnemonic = "where",
       .op_class = OpClass::kHost,
       .shape = OpShape::kHost,
+      .role = HostRole::kBranch,
       .summary =
           "Runs one region on the ranks where a condition holds, another one "
           "elsewhere.",

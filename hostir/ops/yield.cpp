@@ -7,6 +7,7 @@ OpRecord op_yield() {
       .mnemonic = "yield",
       .op_class = OpClass::kHost,
       .shape = OpShape::kHost,
+      .role = HostRole::kYield,
       .summary = "Hands values from a region of for or where to what follows it.",
       .doc = {.shapes = ops::kNoLayout,
               .sharding = ops::kNoLayout,

@@ -58,7 +58,7 @@ void check_faults(const Execution& execution, const std::string& id, const std::
       found = true;
     } else if (fault.record.kind == id) {
       same_kind = &fault;
-    } else if (fault.record.kind != kLeak) {
+    } else if (fault.severity == Severity::kError) {
       context.fail(execution, fmt::format("expected {} and no other error, but there was {}", id,
                                           describe(fault)));
     }
@@ -112,7 +112,7 @@ std::vector<std::string> unexpected_faults(const RunRecord& run, const SourceMan
   if (run.error) out.push_back(fmt::format("{}: {}", where, describe(*run.error)));
   for (const Execution& execution : run.executions) {
     for (const interp::Fault& fault : execution.result.faults) {
-      if (fault.record.kind == kLeak) continue;  // asked for by expect_no_leaks
+      if (fault.severity != Severity::kError) continue;  // leaks: asked for by expect_no_leaks
       std::string message = fmt::format("{}: {}", where, describe(fault));
       if (run.executions.size() > 1) message += fmt::format(" (schedule {})", execution.schedule);
       for (const std::string& note : fault.record.notes) message += "\n  note: " + note;

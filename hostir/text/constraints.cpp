@@ -57,6 +57,7 @@ constexpr std::array kConstraints = std::to_array<TextConstraint>({
     {"function_c4", "The sharding rule of a kernel fits its parameters and results."},
     {"function_c5", "As many values are returned as are declared."},
     {"function_c6", "A returned value has the declared shape and dtype."},
+    {"function_c7", "return stands at the end of the function, and there only."},
     {"host_c1", "A parameter is written only if it is inout."},
     {"host_c2", "The ranks of a buffer's mesh are ranks of the host function's mesh."},
     {"host_c3", "A returned buffer has the declared layout."},

@@ -240,6 +240,7 @@ bool FunctionVerifier::operands_known(const Instruction& instruction) const {
 
 bool FunctionVerifier::check_kind(const Instruction& instruction) {
   const OpRecord& op = record(instruction.kind);
+  if (!check_return_at_end(instruction)) return false;
   const bool compute = op.op_class == OpClass::kCompute;
   if (instruction.kind == OpKind::return_ || compute != is_host()) return true;
   context_.error("op_c7",
@@ -247,6 +248,17 @@ bool FunctionVerifier::check_kind(const Instruction& instruction) {
                                                      : " is an instruction of host functions"),
                  instruction.name_span);
   for (const ValueId result : instruction.results) function_.value(result).type = NoType{};
+  return false;
+}
+
+bool FunctionVerifier::check_return_at_end(const Instruction& instruction) {
+  if (record(instruction.kind).role != HostRole::kReturn) return true;
+  const auto& body = function_.region(function_.body).instructions;
+  if (!body.empty() && &function_.instr(body.back()) == &instruction) return true;
+  context_.error("function_c7",
+                 "return stands here, and not at the end of @" + function_.name +
+                     ": every rank goes through all of a function",
+                 instruction.span);
   return false;
 }
 

@@ -46,6 +46,7 @@ class FunctionVerifier {
   void visit_regions(const Instruction& instruction);
   bool operands_known(const Instruction& instruction) const;
   bool check_kind(const Instruction& instruction);
+  bool check_return_at_end(const Instruction& instruction);
   bool check_attributes(const Instruction& instruction);
   bool check_attribute(const Instruction& instruction, const Attribute& attribute);
   bool check_symbol(const Instruction& instruction, const std::string& name);

@@ -148,8 +148,10 @@ class Backend {
   virtual Expected<void> write(Rank rank, AllocationId allocation, const Placement& placement,
                                int64_t offset_bytes, std::span<const std::byte> data) = 0;
 
-  /// Never blocks. Tasks of one rank arrive in order of `id`.
-  virtual void issue(const Task& task) = 0;
+  /// Never blocks. Tasks of one rank arrive in order of `id`. A task that cannot be done is refused
+  /// with the reason, which is the backend's and valid until the next call; the run is then over.
+  /// nullptr: taken.
+  virtual const Error* issue(const Task& task) = 0;
 
   /// Delivers what has completed. `sim` advances virtual time as far as `hosts` allow (nothing may
   /// complete that a later issue could still precede); `cuda` queries events. Returns the number of

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "hostir/ops/record.h"
 #include "interp/core/engine.h"
 #include "interp/core/flattener.h"
 
@@ -75,7 +76,7 @@ Allocation* Engine::open(const Step& step, uint32_t operand) {
   } else if (same && a.freed_by != kNoCode) {
     how = fmt::format("freed by {}", name_of(a.freed_by));
   }
-  const bool again = step.code.kind == OpKind::free;
+  const bool again = record(step.code.kind).role == HostRole::kFree;
   fault(step, again ? "double_free" : "use_after_free",
         fmt::format("rank {}: {} {} {} that was {}", step.rank, name_of(step),
                     again ? "frees" : "uses", code->register_name(reg), how));
@@ -257,12 +258,29 @@ bool Engine::check_read(Step& step, const Allocation& a, uint32_t reg, ByteRange
                           [&](const ByteRange& row) { return a.written.covers(row); });
   }
   if (covered) return true;
-  return warn(
-      step, "uninitialised_read",
-      fmt::format("rank {}: {} reads {}, {}", step.rank, name_of(step), code->register_name(reg),
-                  a.parameter                  ? "a parameter that was given no value"
-                  : a.written.ranges().empty() ? "which nothing has written"
-                                               : "of which only a part was written"));
+  // What is returned may be looked at by nobody, so that is a warning.
+  const bool returned = record(step.code.kind).role == HostRole::kReturn;
+  return warn(step, "uninitialised_read",
+              fmt::format("rank {}: {} {} {}, {}", step.rank, name_of(step),
+                          returned ? "returns" : "reads", code->register_name(reg),
+                          a.parameter                  ? "a parameter that was given no value"
+                          : a.written.ranges().empty() ? "which nothing has written"
+                                                       : "of which only a part was written"),
+              returned ? Severity::kWarning : Severity::kError);
+}
+
+void Engine::note_unfilled(RankState& rank, const CommunicationItem& item) {
+  const BufferRef& out = item.out;
+  if (!out.allocation.valid() || out.access != Access::kWrite || item.recv_counts.empty()) return;
+  int64_t filled = 0;
+  for (const int64_t count : item.recv_counts) filled += count * size_bytes(item.dtype);
+  if (filled >= out.size_bytes) return;
+  for (Allocation& a : rank.allocations) {
+    if (!a.live || a.id != out.allocation) continue;
+    if (a.initialised) a.written.add({0, a.bytes});
+    a.initialised = false;
+    a.written.remove({out.offset_bytes + filled, out.offset_bytes + out.size_bytes});
+  }
 }
 
 void Engine::note_written(Allocation& a, ByteRange range, uint32_t shape) {

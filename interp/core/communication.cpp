@@ -13,6 +13,7 @@
 #include "hostir/ops/record.h"
 #include "interp/core/communication_counts.h"
 #include "interp/core/engine.h"
+#include "interp/core/operand_overlap.h"
 
 namespace hostir::interp {
 
@@ -110,7 +111,7 @@ bool Engine::resolve_communication(Step& step, OpenItem& out) {
   if (!bind_buffers(step, bound)) return false;
   for (const PlannedBuffer& b : bound.buffers) {
     if (b.shape == 0) continue;
-    return fault(step, "collective_overlap",
+    return fault(step, "collective_strided",
                  fmt::format("rank {}: {} needs contiguous buffers, {} is a strided view",
                              step.rank, name_of(step), code->register_name(b.reg)));
   }
@@ -143,6 +144,7 @@ bool Engine::resolve_communication(Step& step, OpenItem& out) {
   }
   arrival.local_elems = arrival.total_elems;
   if (!resolve_block(step, out, facts, sides)) return false;
+  if (!check_layouts(step, out, facts, sides)) return false;
   if (facts.in == Part::kBlocks && !resolve_blocks(step, out, sides.in_place, sides.out_place)) {
     return false;
   }
@@ -287,11 +289,7 @@ int64_t Engine::communication_bytes(const OpenItem& item) const {
 bool Engine::check_overlap(Step& step, const OpenItem& open) {
   const BufferRef& in = open.item.in;
   const BufferRef& out = open.item.out;
-  if (!in.allocation.valid() || in.allocation != out.allocation) return true;
-  if (in.offset_bytes >= out.offset_bytes + out.size_bytes ||
-      out.offset_bytes >= in.offset_bytes + in.size_bytes) {
-    return true;
-  }
+  if (!share_bytes(in, out)) return true;
   const CommunicationFacts& facts = *communication_facts(step.code.kind);
   const auto place = [&](const BufferRef& whole, const std::vector<int64_t>& counts) {
     const auto end = counts.begin() + open.item.position;

@@ -18,7 +18,7 @@ Engine::Engine(std::shared_ptr<const Code> program, Backend& device, TraceSink* 
     Dispatch& d = dispatch.emplace_back();
     if (c.role != CodeRole::kInstruction) continue;
     d.execute = execute_op(c.kind);
-    d.waits_on_host = c.kind == OpKind::wait && c.stream == kNoStream;
+    d.waits_on_host = record(c.kind).role == HostRole::kWait && c.stream == kNoStream;
   }
   hosts.resize(n);
   keys.assign(n, kCannotRun);

@@ -118,7 +118,9 @@ class Engine final : public CompletionSink {
   // ---- faults (faults.cpp) ----
   /// Records a fault at this instruction. Returns false if it is fatal.
   bool fault(const Step& step, std::string id, const std::string& what);
-  bool warn(const Step& step, std::string id, const std::string& what);  // not fatal
+  bool warn(const Step& step, std::string id, const std::string& what,  // not fatal
+            Severity severity = Severity::kError);
+  bool refuse_task(const Step& step, const Error& why);  // the backend's reason as a fault
   void record_fault(Fault fault);
   std::string name_of(const Step& step) const;  // `@f#9 launch`
   std::string name_of(CodeIndex code) const;
@@ -149,6 +151,8 @@ class Engine final : public CompletionSink {
   IssuePlan& make_plan(const Step& step);
   bool bind_slowly(const Step& step, PlannedBuffer& planned, BufferRef& ref, const Register& name);
   bool refuse(const Step& step, const PlannedBuffer& planned, const BufferRef& ref);
+  /// What a launch writes may share no byte with its other operands.
+  bool check_launch_overlap(const Step& step, const IssuePlan& plan);
   /// Fills the plan's BufferRefs for this execution and checks lifetime and bounds.
   bool bind_buffers(const Step& step, IssuePlan& plan);
   /// Checks and records the accesses of the task just begun.
@@ -181,6 +185,8 @@ class Engine final : public CompletionSink {
   bool check_read(Step& step, const Allocation& allocation, uint32_t reg, ByteRange range,
                   uint32_t shape);
   void note_written(Allocation& allocation, ByteRange range, uint32_t shape);
+  /// After an all_to_all that fills less than its output: the rest is undefined.
+  void note_unfilled(RankState& rank, const CommunicationItem& item);
   Touch touch_of(const Step& step, const PlannedBuffer& planned, const BufferRef& ref) const {
     const Register& name = step.rank_state.registers[planned.reg];
     return {name.slot,  planned.reg,
@@ -217,7 +223,8 @@ class Engine final : public CompletionSink {
 
   /// Gives the task its number and its place on the stream; `step.task` is set.
   TaskRecord& begin_task(Step& step, StreamIndex stream);
-  void issue(Step& step, TaskRecord& task, std::span<const BufferRef> buffers,
+  /// Hands the task over; false after a fault where the backend refuses it.
+  bool issue(Step& step, TaskRecord& task, std::span<const BufferRef> buffers,
              std::span<const CommunicationItem> items);
   void set_event(Step& step, size_t result);
   uint32_t* clock_row(RankState& rank, size_t row) {
@@ -238,10 +245,14 @@ class Engine final : public CompletionSink {
                    const CommunicationSides& sides);
   bool resolve_block(Step& step, OpenItem& out, const CommunicationFacts& facts,
                      const CommunicationSides& sides);
+  /// The boxes that the layouts of both sides claim against what the op moves where.
+  bool check_layouts(Step& step, const OpenItem& item, const CommunicationFacts& facts,
+                     const CommunicationSides& sides);
   static void resolve_routes(OpenItem& out, const Placement* in, const Placement* to);
   void sign(const Step& step, OpenItem& out) const;
   bool depends_on_nothing(const CodeInstruction& instruction, const IssuePlan& plan) const;
   bool resolve_blocks(Step& step, OpenItem& out, const Placement* in, const Placement* to);
+  bool check_signs(const Step& step, const CommunicationItem& item);
   bool receives_of(Step& step, CommunicationItem& item, const Placement& to);
   bool arrive(Step& step, TaskRecord& task, OpenItem& item);
   bool arrive_pair(Step& step, TaskRecord& task, OpenItem& item);

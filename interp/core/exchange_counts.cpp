@@ -59,12 +59,10 @@ bool Engine::resolve_blocks(Step& step, OpenItem& out, const Placement* in, cons
   }
   const auto fits = [&](const std::vector<int64_t>& counts, const Placement& p) {
     int64_t total = 0;
-    for (const int64_t c : counts) {
-      if (c < 0) return false;
-      total += c;
-    }
+    for (const int64_t c : counts) total += c;
     return counts.size() == n && total <= p.box.volume();
   };
+  if (!check_signs(step, item)) return false;
   if (!fits(item.send_counts, *in) || !fits(item.recv_counts, *to)) {
     return fault(
         step, "collective_mismatch",
@@ -74,6 +72,27 @@ bool Engine::resolve_blocks(Step& step, OpenItem& out, const Placement* in, cons
   out.arrival.receives = item.recv_counts;
   out.arrival.local_elems = sum_of(item.send_counts);
   out.arrival.total_elems = -1;
+  return true;
+}
+
+// A negative count is the fault of the rank that stated it, which need not be the one that sees it.
+bool Engine::check_signs(const Step& step, const CommunicationItem& item) {
+  const bool derived = step.code.more_exprs.empty();
+  for (size_t m = 0; m < item.members.size(); ++m) {
+    for (const auto* counts : {&item.send_counts, &item.recv_counts}) {
+      if (m >= counts->size() || (*counts)[m] >= 0) continue;
+      const bool receives = counts == &item.recv_counts;
+      if (receives && derived) {
+        return fault(step, "index_error",
+                     fmt::format("rank {}: the counts of {} send {} elements to rank {}",
+                                 item.members[m], name_of(step), (*counts)[m], step.rank));
+      }
+      return fault(step, "index_error",
+                   fmt::format("rank {}: {} {} {} elements {} rank {}", step.rank, name_of(step),
+                               receives ? "receives" : "sends", (*counts)[m],
+                               receives ? "from" : "to", item.members[m]));
+    }
+  }
   return true;
 }
 

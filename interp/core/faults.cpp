@@ -39,7 +39,23 @@ bool Engine::fault(const Step& step, std::string id, const std::string& what) {
   return false;
 }
 
-bool Engine::warn(const Step& step, std::string id, const std::string& what) {
+// Ranks and instruction are ours to name, what is wrong is the backend's.
+bool Engine::refuse_task(const Step& step, const Error& why) {
+  Fault fault;
+  const Diagnostic& reason = why.diagnostics.front();
+  fault.kind = why.kind;
+  fault.severity = reason.severity;
+  fault.record.kind = reason.id;
+  fault.record.sentence = fmt::format("rank {}: {}: {}", step.rank, name_of(step), reason.message);
+  fault.record.ranks = {step.rank};
+  fault.record.instructions = {code->address(step.index)};
+  fault.record.notes = {note_line(step.rank, step.index, step.rank_state.loop_path)};
+  fault.spans = {code->source(step.index).span};
+  record_fault(std::move(fault));
+  return false;
+}
+
+bool Engine::warn(const Step& step, std::string id, const std::string& what, Severity severity) {
   for (const Fault& known : state.faults) {
     // Said once per instruction, not once per iteration and rank.
     if (known.record.kind == id && !known.record.instructions.empty() &&
@@ -49,6 +65,7 @@ bool Engine::warn(const Step& step, std::string id, const std::string& what) {
   }
   Fault fault;
   fault.fatal = false;
+  fault.severity = severity;
   fault.record.kind = std::move(id);
   fault.record.sentence = what;
   fault.record.ranks = {step.rank};

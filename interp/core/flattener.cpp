@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "hostir/ops/record.h"
@@ -90,7 +92,8 @@ Expected<void> Flattener::run(const Function& entry) {
     code_.parameters.push_back(scope.registers[p.value.index]);
   }
   if (entry.body.valid()) HOSTIR_TRY(region(scope, entry.body, kNoCode));
-  if (code_.instructions.empty() || code_.instructions.back().kind != OpKind::return_) {
+  if (code_.instructions.empty() ||
+      record(code_.instructions.back().kind).role != HostRole::kReturn) {
     return fail_at(ErrorKind::kInvalid, "code_op",
                    fmt::format("@{} does not end with return", entry.name), entry.name_span);
   }
@@ -133,7 +136,7 @@ Expected<void> Flattener::instruction(Scope& scope, InstrId id, CodeIndex parent
                    fmt::format("{} can not stand in a host function", op.mnemonic),
                    source.name_span);
   }
-  if (source.kind == OpKind::group) return group(scope, id, parent);
+  if (op.role == HostRole::kGroup) return group(scope, id, parent);
   CodeInstruction out;
   out.kind = source.kind;
   out.function = scope.function_index;
@@ -141,26 +144,45 @@ Expected<void> Flattener::instruction(Scope& scope, InstrId id, CodeIndex parent
   out.address = scope.numbers[id.index];
   out.parent = parent;
   out.call = scope.call;
-  if (source.kind == OpKind::comm) HOSTIR_TRY(communicator(scope, source, id));
-  if (source.kind == OpKind::stream) HOSTIR_TRY(stream(scope, source));
+  if (op.role == HostRole::kCommunicator) HOSTIR_TRY(communicator(scope, source, id));
+  if (op.role == HostRole::kStream) HOSTIR_TRY(stream(scope, source));
   HOSTIR_TRY(operands(scope, id, out));
-  if (source.kind != OpKind::for_) HOSTIR_TRY(expressions(scope, id, out));
+  // Bounds of a loop are read where it stands: the loop variable is not visible to them.
+  HOSTIR_TRY(expressions(scope, id, out));
   HOSTIR_TRY(results(scope, id, out));
   const auto index = static_cast<CodeIndex>(code_.instructions.size());
   code_.instructions.push_back(std::move(out));
-  if (source.kind == OpKind::for_) return loop(scope, id, index);
-  if (source.kind == OpKind::where) return where(scope, id, index);
-  if (source.kind == OpKind::call) return call(scope, id, index);
-  if (source.kind == OpKind::yield) return yield(scope, id, index);
-  if (source.kind == OpKind::return_ && scope.call != kNoCode) {
-    CodeInstruction& code = code_.instructions[index];
-    const size_t n = std::min(scope.return_registers.size(), code.operands.size());
-    for (size_t i = 0; i < n; ++i) {
-      if (scope.return_registers[i] == kNoRegister) continue;
-      code.moves.push_back({scope.return_registers[i], code.operands[i]});
-    }
+  return control(scope, id, index);
+}
+
+// What follows from an instruction that others depend on: its regions, its callee, where its
+// operands go.
+Expected<void> Flattener::control(Scope& scope, InstrId id, CodeIndex index) {
+  switch (record(code_.instructions[index].kind).role) {
+    case HostRole::kLoop:
+      return loop(scope, id, index);
+    case HostRole::kBranch:
+      return where(scope, id, index);
+    case HostRole::kCall:
+      return call(scope, id, index);
+    case HostRole::kYield:
+      return yield(scope, id, index);
+    case HostRole::kReturn:
+      return_from_call(scope, index);
+      return {};
+    default:
+      return {};
   }
-  return {};
+}
+
+void Flattener::return_from_call(const Scope& scope, CodeIndex index) {
+  if (scope.call == kNoCode) return;
+  CodeInstruction& code = code_.instructions[index];
+  const size_t n = std::min(scope.return_registers.size(), code.operands.size());
+  for (size_t i = 0; i < n; ++i) {
+    if (scope.return_registers[i] == kNoRegister) continue;
+    code.moves.push_back({scope.return_registers[i], code.operands[i]});
+  }
 }
 
 Expected<void> Flattener::operands(Scope& scope, InstrId id, CodeInstruction& out) {
@@ -241,7 +263,7 @@ Expected<void> Flattener::expressions(Scope& scope, InstrId id, CodeInstruction&
       }
     }
   }
-  if (out.kind == OpKind::where) {
+  if (record(out.kind).role == HostRole::kBranch) {
     if (const auto* mesh = attributes.get<Symbol>("mesh")) {
       HOSTIR_ASSIGN_OR_RETURN(out.membership, membership_table(mesh->name));
     }
@@ -253,8 +275,6 @@ Expected<void> Flattener::loop(Scope& scope, InstrId id, CodeIndex index) {
   const Instruction& source = scope.function->instr(id);
   if (source.regions.empty()) return {};
   const Region& body = scope.function->region(source.regions[0]);
-  // Bounds are read where the loop stands: the loop variable is not visible to them.
-  HOSTIR_TRY(expressions(scope, id, code_.instructions[index]));
   const size_t visible = scope.visible.size();
   std::vector<RegisterMove> carried;
   for (size_t i = 0; i < body.arguments.size(); ++i) {
@@ -329,6 +349,17 @@ Expected<void> Flattener::yield(Scope& scope, InstrId id, CodeIndex index) {
   return {};
 }
 
+namespace {
+
+// Tasks of their own, and what contains them: a group has one task.
+bool issues_alone(HostRole role) {
+  constexpr std::array kAlone = {HostRole::kAlloc, HostRole::kFree, HostRole::kLaunch,
+                                 HostRole::kGroup, HostRole::kWait, HostRole::kCall};
+  return std::find(kAlone.begin(), kAlone.end(), role) != kAlone.end();
+}
+
+}  // namespace
+
 // The members of a group come first; the group itself is the instruction that issues them.
 Expected<void> Flattener::group(Scope& scope, InstrId id, CodeIndex parent) {
   const Instruction& source = scope.function->instr(id);
@@ -337,11 +368,10 @@ Expected<void> Flattener::group(Scope& scope, InstrId id, CodeIndex parent) {
   const auto index = static_cast<CodeIndex>(code_.instructions.size());
   for (CodeIndex i = first; i < index; ++i) {
     CodeInstruction& inner = code_.instructions[i];
-    const OpKind kind = inner.kind;
-    if (kind == OpKind::alloc || kind == OpKind::free || kind == OpKind::launch ||
-        kind == OpKind::group || kind == OpKind::wait || kind == OpKind::call) {
+    const OpRecord& op = record(inner.kind);
+    if (issues_alone(op.role)) {
       return fail_at(ErrorKind::kInvalid, "code_op",
-                     fmt::format("{} can not stand in a group", record(kind).mnemonic),
+                     fmt::format("{} can not stand in a group", op.mnemonic),
                      code_.source(i).name_span);
     }
     inner.group = index;

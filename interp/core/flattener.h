@@ -41,6 +41,8 @@ class Flattener {
   Expected<Scope> open_scope(const Function& function, CodeIndex call);
   Expected<void> region(Scope& scope, RegionId id, CodeIndex parent);
   Expected<void> instruction(Scope& scope, InstrId id, CodeIndex parent);
+  Expected<void> control(Scope& scope, InstrId id, CodeIndex index);
+  void return_from_call(const Scope& scope, CodeIndex index);
   Expected<void> loop(Scope& scope, InstrId id, CodeIndex index);
   Expected<void> where(Scope& scope, InstrId id, CodeIndex index);
   Expected<void> group(Scope& scope, InstrId id, CodeIndex parent);

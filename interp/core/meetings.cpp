@@ -95,6 +95,14 @@ bool Engine::check_exchange(CommIndex comm, int32_t group_index, uint64_t sequen
       add_member_notes(fault, members[p], from);
       add_member_notes(fault, members[q], to);
       name_instructions(fault);
+      const Instruction& source = code->source(to.code);
+      if (source.attributes.has("counts") && !source.attributes.has("receives")) {
+        fault.record.notes.push_back(
+            fmt::format("rank {} does not say what it receives: without receives(..) that is taken "
+                        "from its own counts and its output",
+                        members[q]));
+        fault.spans.push_back(source.span);
+      }
       group.head(sequence).mismatch = true;
       record_fault(std::move(fault));
       return false;

@@ -1,6 +1,7 @@
 // How deep an instruction stands in regions and calls: what "over" and "out" are about.
 #pragma once
 
+#include "hostir/ops/record.h"
 #include "interp/core/code.h"
 
 namespace hostir::interp {
@@ -18,9 +19,9 @@ inline uint32_t nesting(const Code& code, CodeIndex index) {
 /// The nearest enclosing loop or call; kNoCode at the top.
 inline CodeIndex enclosing_frame(const Code& code, CodeIndex index) {
   CodeIndex i = code.instructions[index].parent;
-  while (i != kNoCode && code.instructions[i].kind != OpKind::for_ &&
-         code.instructions[i].kind != OpKind::call) {
-    i = code.instructions[i].parent;
+  for (; i != kNoCode; i = code.instructions[i].parent) {
+    const HostRole role = record(code.instructions[i].kind).role;
+    if (role == HostRole::kLoop || role == HostRole::kCall) break;
   }
   return i;
 }

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "hostir/ops/record.h"
 #include "interp/core/engine.h"
 
 namespace hostir::interp {
@@ -28,6 +29,31 @@ bool Engine::overlap(const AccessRecord& a, const AccessRecord& b) const {
     ra[i].hi <= rb[j].hi ? ++i : ++j;
   }
   return false;
+}
+
+bool Engine::check_launch_overlap(const Step& step, const IssuePlan& bound) {
+  const auto span_of = [&](size_t i) {
+    AccessRecord a;
+    a.lo = bound.refs[i].offset_bytes;
+    a.hi = a.lo + bound.refs[i].size_bytes;
+    a.shape = bound.buffers[i].shape;
+    return a;
+  };
+  const size_t count = bound.buffers.size();
+  for (size_t i = 0; i < count; ++i) {
+    if (bound.refs[i].access == Access::kRead) continue;
+    for (size_t j = 0; j < count; ++j) {
+      if (bound.buffers[j].bound != bound.buffers[i].bound || i == j) continue;
+      if (!overlap(span_of(i), span_of(j))) continue;
+      const bool reads = bound.refs[j].access != Access::kWrite;
+      return fault(step, "launch_overlap",
+                   fmt::format("rank {}: {} writes {}, which overlaps {} that it {}", step.rank,
+                               name_of(step), code->register_name(bound.buffers[i].reg),
+                               code->register_name(bound.buffers[j].reg),
+                               reads ? "reads; rw is the form for updating in place" : "writes"));
+    }
+  }
+  return true;
 }
 
 bool Engine::note_in_list(Step& step, Allocation& a, uint32_t reg, const AccessRecord& access) {
@@ -153,7 +179,7 @@ void Engine::report_race(const Suspicion& suspicion) {
   using Kind = AccessRecord::Kind;
   const AccessRecord& a = suspicion.first;
   const AccessRecord& b = suspicion.second;
-  const bool freed = code->instructions[b.code].kind == OpKind::free;
+  const bool freed = record(code->instructions[b.code].kind).role == HostRole::kFree;
   const char* id = freed                   ? "free_in_flight"
                    : b.kind == Kind::kRead ? "race_raw"
                    : a.kind == Kind::kRead ? "race_war"

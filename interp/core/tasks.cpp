@@ -42,7 +42,7 @@ std::span<const TaskId> Engine::take_waits(RankState& rank, StreamState& queue,
   return wait_scratch;
 }
 
-void Engine::issue(Step& step, TaskRecord& task, std::span<const BufferRef> buffers,
+bool Engine::issue(Step& step, TaskRecord& task, std::span<const BufferRef> buffers,
                    std::span<const CommunicationItem> items) {
   RankState& rank = step.rank_state;
   StreamState& queue = rank.streams[task.stream];
@@ -59,7 +59,8 @@ void Engine::issue(Step& step, TaskRecord& task, std::span<const BufferRef> buff
   ++queue.outstanding;
   ++rank.outstanding;
   ++state.in_flight;
-  backend.issue(out);
+  const Error* refused = backend.issue(out);
+  return refused == nullptr || refuse_task(step, *refused);
 }
 
 void Engine::set_event(Step& step, size_t result) {

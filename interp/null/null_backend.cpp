@@ -56,7 +56,7 @@ Expected<void> NullBackend::write(Rank, AllocationId, const Placement&, int64_t,
   return {};
 }
 
-void NullBackend::issue(const Task& task) {
+const Error* NullBackend::issue(const Task& task) {
   const size_t index = static_cast<size_t>(task.rank) * stream_count_ + task.stream;
   auto& stream = queues_.streams[index];
   const bool alone =
@@ -67,13 +67,15 @@ void NullBackend::issue(const Task& task) {
   };
   if (stream.empty() && alone && (task.waits_for.empty() || !waits())) {
     queues_.done.push_back({task.id, task.issued_ns, task.issued_ns, task.issued_ns});
-    return;
+    return nullptr;
   }
   if (stream.empty()) wake(index);
   Held& held = stream.emplace_back();
   held.id = task.id;
   held.issued_ns = task.issued_ns;
-  held.waits.assign(task.waits_for.begin(), task.waits_for.end());
+  for (const TaskId on : task.waits_for) {
+    if (is_held(on)) held.waits.push_back(on);  // nearly never: what can run is done at once
+  }
   for (const CommunicationItem& item : task.items) {
     const Meeting meeting = meeting_of(item, task.rank);
     if (held.meeting.members == 0) {
@@ -83,6 +85,7 @@ void NullBackend::issue(const Task& task) {
     }
   }
   ++queues_.held;
+  return nullptr;
 }
 
 bool NullBackend::is_held(TaskId id) const {
@@ -106,34 +109,46 @@ NullBackend::Place& NullBackend::place(const Meeting& m) {
   return queues_.places.emplace_back(Place{m, 0, 0});
 }
 
-void NullBackend::leave(const Meeting& meeting) {
-  Place& p = place(meeting);
-  if (++p.left < meeting.members) return;
+void NullBackend::leave(Place& p) {
+  if (++p.left < p.meeting.members) return;
   p = queues_.places.back();
   queues_.places.pop_back();
 }
 
 // The last to arrive lets every member go on, wherever it is.
-void NullBackend::arrive(const Meeting& meeting) {
-  if (++place(meeting).arrived < meeting.members) return;
+NullBackend::Place& NullBackend::arrive(const Meeting& meeting) {
+  Place& p = place(meeting);
+  if (++p.arrived < meeting.members) return p;
   for (size_t s = 0; s < queues_.streams.size(); ++s) {
     if (!queues_.streams[s].empty()) wake(s);
   }
+  return p;
 }
 
-bool NullBackend::can_finish(Held& task) {
+// True if the task has finished; it has left its meetings then.
+bool NullBackend::finish(Held& task) {
   for (const TaskId on : task.waits) {
     if (is_held(on)) return false;
   }
   if (task.meeting.members == 0) return true;
-  if (!task.arrived) {
-    task.arrived = true;
+  const bool arrives = !std::exchange(task.arrived, true);
+  if (task.more.empty()) {  // the usual case looks for its place once
+    Place& p = arrives ? arrive(task.meeting) : place(task.meeting);
+    if (p.arrived < task.meeting.members) return false;
+    leave(p);
+    return true;
+  }
+  if (arrives) {
     arrive(task.meeting);
     for (const Meeting& m : task.more) arrive(m);
   }
-  if (place(task.meeting).arrived < task.meeting.members) return false;
-  return std::all_of(task.more.begin(), task.more.end(),
-                     [&](const Meeting& m) { return place(m).arrived == m.members; });
+  const auto complete = [&](const Meeting& m) { return place(m).arrived == m.members; };
+  if (!complete(task.meeting) || !std::all_of(task.more.begin(), task.more.end(), complete)) {
+    return false;
+  }
+  leave(place(task.meeting));
+  for (const Meeting& m : task.more) leave(place(m));
+  return true;
 }
 
 // Heads of streams go on until none can, in passes over the streams that something happened to.
@@ -155,10 +170,8 @@ void NullBackend::release() {
 
 void NullBackend::release_head(size_t index) {
   auto& stream = queues_.streams[index];
-  while (!stream.empty() && can_finish(stream.front())) {
+  while (!stream.empty() && finish(stream.front())) {
     const Held& head = stream.front();
-    if (head.meeting.members > 0) leave(head.meeting);
-    for (const Meeting& m : head.more) leave(m);
     queues_.done.push_back({head.id, head.issued_ns, head.issued_ns, head.issued_ns});
     stream.erase(stream.begin());
     --queues_.held;

@@ -19,7 +19,7 @@ class NullBackend final : public Backend {
   Expected<void> prepare(const Code& code) override;
   Expected<void> write(Rank rank, AllocationId allocation, const Placement& placement,
                        int64_t offset_bytes, std::span<const std::byte> data) override;
-  void issue(const Task& task) override;
+  const Error* issue(const Task& task) override;
   int64_t poll(std::span<const HostState> hosts, CompletionSink& sink) override;
   Expected<Tensor> read(Rank rank, const BufferRef& buffer, const Box& box) const override;
   Expected<std::unique_ptr<BackendCheckpoint>> checkpoint() const override;
@@ -60,10 +60,10 @@ class NullBackend final : public Backend {
 
  private:
   bool is_held(TaskId id) const;
-  bool can_finish(Held& task);
-  void arrive(const Meeting& meeting);
+  bool finish(Held& task);
+  Place& arrive(const Meeting& meeting);
   Place& place(const Meeting& meeting);
-  void leave(const Meeting& meeting);
+  void leave(Place& place);
   void release();
   void wake(size_t stream) {
     queues_.awake[stream / 64] |= uint64_t{1} << (stream % 64);

@@ -38,7 +38,7 @@ struct BackendRequest {
   uint64_t schedule = 0;  // 0: the plain one; k > 0: durations scaled by a seeded factor
   uint64_t seed = 0;
   bool reference_kernels = false;
-  int64_t max_memory_bytes = 0;  // all ranks together, 0: no limit
+  int64_t max_memory_bytes = 0;  // all ranks together, 0: as much as the machine has
 };
 using BackendFactory =
     std::function<Expected<std::unique_ptr<Backend>>(const BackendRequest& request)>;
@@ -134,5 +134,7 @@ Expected<RunResult> run(const Prepared& prepared, const BackendFactory& make_bac
 
 /// The machine's cost of a host instruction in whole ns, at least 1 as virtual time must advance.
 int64_t issue_ns(const Machine& machine);
+/// Live bytes of all ranks that a run may reach: what was asked for, else what the machine has.
+int64_t memory_limit_bytes(const BackendRequest& request, Rank ranks);
 
 }  // namespace hostir::interp

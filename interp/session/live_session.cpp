@@ -17,11 +17,11 @@ namespace {
 using K = CommandKind;
 using Step = StepCommand::Kind;
 
-InterpreterOptions interpreter_options(const LiveOptions& options) {
+InterpreterOptions interpreter_options(const LiveOptions& options, Rank ranks) {
   InterpreterOptions out;
   out.issue_ns = issue_ns(options.backend.machine);
   out.ranks = options.ranks;
-  if (options.backend.max_memory_bytes > 0) out.max_memory_bytes = options.backend.max_memory_bytes;
+  out.max_memory_bytes = memory_limit_bytes(options.backend, ranks);
   return out;
 }
 
@@ -57,9 +57,10 @@ Expected<std::unique_ptr<LiveSession>> LiveSession::create(std::shared_ptr<const
   out->log_ = options.log;
   HOSTIR_ASSIGN_OR_RETURN(out->backend_, make_backend(options.backend));
   out->backend_->set_value_mode(options.value_mode);
-  HOSTIR_ASSIGN_OR_RETURN(out->interpreter_,
-                          Interpreter::create(out->prepared_->code, *out->backend_, options.trace,
-                                              interpreter_options(options)));
+  HOSTIR_ASSIGN_OR_RETURN(
+      out->interpreter_,
+      Interpreter::create(out->prepared_->code, *out->backend_, options.trace,
+                          interpreter_options(options, out->prepared_->code->rank_count)));
   for (size_t i = 0; i < out->prepared_->inputs.size(); ++i)
     HOSTIR_TRY(out->interpreter_->bind(i, out->prepared_->inputs[i].second));
   HOSTIR_ASSIGN_OR_RETURN(out->history_, History::create(*out->interpreter_, options.history));

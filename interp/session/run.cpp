@@ -14,12 +14,12 @@ namespace {
 // How often a run with a progress callback stops to call it.
 constexpr uint64_t kProgressSteps = 1 << 16;
 
-InterpreterOptions interpreter_options(const RunOptions& options) {
+InterpreterOptions interpreter_options(const RunOptions& options, Rank ranks) {
   InterpreterOptions out;
   out.issue_ns = issue_ns(options.backend.machine);
   out.ranks = options.ranks;
   if (options.max_steps > 0) out.max_steps = options.max_steps;
-  if (options.backend.max_memory_bytes > 0) out.max_memory_bytes = options.backend.max_memory_bytes;
+  out.max_memory_bytes = memory_limit_bytes(options.backend, ranks);
   return out;
 }
 
@@ -64,6 +64,12 @@ int64_t issue_ns(const Machine& machine) {
   return std::max<int64_t>(1, std::llround(machine.issue_ns));
 }
 
+int64_t memory_limit_bytes(const BackendRequest& request, Rank ranks) {
+  if (request.max_memory_bytes > 0) return request.max_memory_bytes;
+  const double all = request.machine.memory_bytes * static_cast<double>(ranks);
+  return all > 0 && all < 0x1p62 ? static_cast<int64_t>(all) : INT64_MAX;
+}
+
 const Fault* RunResult::worst() const {
   const Fault* found = nullptr;
   for (const Fault& f : faults) {
@@ -81,7 +87,8 @@ Expected<RunResult> run(const Prepared& prepared, const BackendFactory& make_bac
   TraceSink* sink = options.summary == RunOptions::Summary::kCollectives ? &summary : options.trace;
   HOSTIR_ASSIGN_OR_RETURN(
       const std::unique_ptr<Interpreter> interpreter,
-      Interpreter::create(prepared.code, *backend, sink, interpreter_options(options)));
+      Interpreter::create(prepared.code, *backend, sink,
+                          interpreter_options(options, prepared.code->rank_count)));
   for (size_t i = 0; i < prepared.inputs.size(); ++i)
     HOSTIR_TRY(interpreter->bind(i, prepared.inputs[i].second));
   if (options.attach) options.attach(*interpreter);

@@ -67,6 +67,7 @@ std::string describe_axes(const Communicator& comm) {
 
 std::vector<CollectiveCount> RunSummary::collectives() const {
   std::vector<CollectiveCount> out;
+  std::vector<std::vector<int64_t>> counts;  // [line][rank]
   for (const CodeIndex code : order_) {
     CollectiveCount line;
     const CodeInstruction& instruction = code_.instructions[code];
@@ -75,18 +76,22 @@ std::vector<CollectiveCount> RunSummary::collectives() const {
       line.reduction = *reduction;
     line.over = describe_axes(code_.communicators[instruction.comm]);
     for (const std::vector<Use>& uses : by_rank_) {
-      if (uses.empty()) continue;
-      line.count = std::max(line.count, uses[code].count);
-      line.bytes = std::max(line.bytes, uses[code].bytes);
+      if (!uses.empty()) line.bytes = std::max(line.bytes, uses[code].bytes);
     }
     const auto same = std::find_if(out.begin(), out.end(), [&](const CollectiveCount& c) {
       return c.kind == line.kind && c.reduction == line.reduction && c.over == line.over &&
              c.bytes == line.bytes;
     });
-    if (same == out.end())
+    const auto at = static_cast<size_t>(same - out.begin());
+    if (same == out.end()) {
       out.push_back(std::move(line));
-    else
-      same->count += line.count;
+      counts.emplace_back(by_rank_.size(), 0);
+    }
+    // What one rank does: instructions in branches of a `where` are not all of them its own.
+    for (size_t r = 0; r < by_rank_.size(); ++r) {
+      if (!by_rank_[r].empty()) counts[at][r] += by_rank_[r][code].count;
+      out[at].count = std::max(out[at].count, counts[at][r]);
+    }
   }
   return out;
 }

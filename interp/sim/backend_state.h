@@ -40,7 +40,7 @@ class SimBackend : public interp::Backend {
   Expected<void> prepare(const interp::Code& code) override;
   Expected<void> write(Rank rank, AllocationId allocation, const Placement& placement,
                        int64_t offset_bytes, std::span<const std::byte> data) override;
-  void issue(const interp::Task& task) override;
+  const Error* issue(const interp::Task& task) override;
   int64_t poll(std::span<const HostState> hosts, interp::CompletionSink& sink) override;
   Expected<Tensor> read(Rank rank, const BufferRef& buffer, const Box& box) const override;
   Expected<std::unique_ptr<interp::BackendCheckpoint>> checkpoint() const override;
@@ -53,10 +53,11 @@ class SimBackend : public interp::Backend {
   // issue.cpp
   BufferRef kept(BufferRef ref);
   StoredTask::Work work_of(const interp::Task& task) const;
+  bool fits(const interp::Task& task);
   void store_items(const interp::Task& task, StoredTask& stored, TimedTask& timed);
   TimedItem timed_item(const interp::CommunicationItem& item, OpKind kind, Rank rank,
                        bool grouped) const;
-  void find_plan(const interp::Task& task, StoredTask& stored, TimedTask& timed);
+  bool find_plan(const interp::Task& task, StoredTask& stored, TimedTask& timed);
 
   // execute.cpp
   void start(const TimelineEvent& event);
@@ -69,6 +70,7 @@ class SimBackend : public interp::Backend {
   void launch(const StoredTask& task);
 
   SimOptions options_;
+  int64_t physical_bytes_ = INT64_MAX;
   const interp::Code* code_ = nullptr;
   PlacementPool placements_;
   LaunchPlans plans_;
@@ -79,6 +81,7 @@ class SimBackend : public interp::Backend {
   std::multimap<std::pair<uint64_t, int64_t>, ChunkRef> inputs_;
 
   std::vector<TimelineEvent> events_;  // scratch of one poll()
+  Error refusal_;                      // of the last task that was refused
 };
 
 }  // namespace hostir::sim

@@ -170,10 +170,7 @@ Expected<cpu::BoundKernel> bind_kernel(const Program& program, const Function& k
   ValueRanges ranges = known_ranges(program, rank, types);
   for (size_t i = 0; i < returned.size(); ++i) know(results[i]->box, ranges[returned[i].index]);
   for (size_t i = 0; i < params.size(); ++i) know(parameters[i]->box, ranges[params[i].index]);
-  const bool open = std::any_of(ranges.begin(), ranges.end(), [](const auto& dims) {
-    return std::any_of(dims.begin(), dims.end(), [](const auto& r) { return !r.has_value(); });
-  });
-  if (open) HOSTIR_TRY(propagate_ranges(program, kernel, types, ranges));
+  HOSTIR_TRY(propagate_ranges(program, kernel, types, ranges));
 
   cpu::BoundKernel bound;
   bound.function = &kernel;

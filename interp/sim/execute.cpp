@@ -1,5 +1,6 @@
 // What happens in memory when the timeline says so. Reads and writes are both at the finish.
 
+#include "interp/core/operand_overlap.h"
 #include "interp/sim/backend_state.h"
 #include "interp/sim/layout.h"
 #include "interp/sim/value_stats.h"
@@ -30,17 +31,6 @@ int64_t SimBackend::poll(std::span<const HostState> hosts, interp::CompletionSin
   return completed;
 }
 
-namespace {
-
-// NCCL's in-place form: input and output are, or lie in, the same bytes.
-bool is_in_place(const Contribution& c) {
-  return c.in.allocation.valid() && c.in.allocation == c.out.allocation &&
-         c.in.offset_bytes < c.out.offset_bytes + c.out.size_bytes &&
-         c.out.offset_bytes < c.in.offset_bytes + c.in.size_bytes;
-}
-
-}  // namespace
-
 // What is overwritten is undefined from the start on, but for what the exchange still reads.
 void SimBackend::start(const TimelineEvent& event) {
   if (event.arrivals.empty()) {
@@ -52,7 +42,8 @@ void SimBackend::start(const TimelineEvent& event) {
   }
   for (const Arrival& arrival : event.arrivals) {
     const Contribution& c = state_.tasks.at(arrival.task)->items[arrival.item].contribution;
-    if (c.out.allocation.valid() && c.out.access == Access::kWrite && !is_in_place(c)) {
+    if (c.out.allocation.valid() && c.out.access == Access::kWrite &&
+        !interp::share_bytes(c.in, c.out)) {
       state_.memory.poison(c.rank, c.out);
     }
   }

@@ -1,7 +1,10 @@
 // Taking tasks in: what is stored, and how long it will take.
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "hostir/ops/collective_cost.h"
+#include "hostir/ops/record.h"
 #include "interp/sim/backend_state.h"
 
 namespace hostir::sim {
@@ -33,14 +36,14 @@ BufferRef SimBackend::kept(BufferRef ref) {
 
 StoredTask::Work SimBackend::work_of(const interp::Task& task) const {
   if (!task.items.empty()) return StoredTask::Work::kCommunication;
-  const OpKind kind = code_->instructions[task.code].kind;
-  if (kind == OpKind::launch) return StoredTask::Work::kLaunch;
-  if (kind == OpKind::alloc) return StoredTask::Work::kAlloc;
-  if (kind == OpKind::free) return StoredTask::Work::kFree;
+  const HostRole role = record(code_->instructions[task.code].kind).role;
+  if (role == HostRole::kLaunch) return StoredTask::Work::kLaunch;
+  if (role == HostRole::kAlloc) return StoredTask::Work::kAlloc;
+  if (role == HostRole::kFree) return StoredTask::Work::kFree;
   return StoredTask::Work::kNone;
 }
 
-void SimBackend::issue(const interp::Task& task) {
+const Error* SimBackend::issue(const interp::Task& task) {
   inputs_.clear();
   StoredTask stored;
   stored.work = work_of(task);
@@ -52,10 +55,28 @@ void SimBackend::issue(const interp::Task& task) {
   timed.stream = task.stream;
   timed.issued_ns = task.issued_ns;
   timed.waits_for.assign(task.waits_for.begin(), task.waits_for.end());
+  if (stored.work == StoredTask::Work::kAlloc && !fits(task)) return &refusal_;
   if (stored.work == StoredTask::Work::kCommunication) store_items(task, stored, timed);
-  if (stored.work == StoredTask::Work::kLaunch) find_plan(task, stored, timed);
+  if (stored.work == StoredTask::Work::kLaunch && !find_plan(task, stored, timed)) {
+    return &refusal_;
+  }
   state_.tasks.emplace(task.id, std::make_shared<const StoredTask>(std::move(stored)));
   state_.timeline.add(std::move(timed));
+  return nullptr;
+}
+
+// One buffer alone that this computer cannot hold; `refusal_` says so.
+bool SimBackend::fits(const interp::Task& task) {
+  for (const BufferRef& ref : task.buffers) {
+    const int64_t bytes = ref.offset_bytes + ref.size_bytes;
+    if (bytes <= physical_bytes_) continue;
+    refusal_ = fail(ErrorKind::kRuntime, "max_memory",
+                    fmt::format("{} bytes are more than the {} of the computer that simulates",
+                                bytes, physical_bytes_))
+                   .value();
+    return false;
+  }
+  return true;
 }
 
 void SimBackend::store_items(const interp::Task& task, StoredTask& stored, TimedTask& timed) {
@@ -79,8 +100,8 @@ TimedItem SimBackend::timed_item(const interp::CommunicationItem& item, OpKind k
   out.key = {item.comm, item.members.empty() ? rank : item.members.front(), -1, -1, item.sequence};
   out.position = static_cast<uint32_t>(item.position);
   out.members.assign(item.members.begin(), item.members.end());
-  if (kind == OpKind::send || kind == OpKind::recv) {
-    const bool sends = kind == OpKind::send;
+  if (item.peer >= 0) {  // send or recv
+    const bool sends = item.in.allocation.valid();
     out.key.source = sends ? item.position : item.peer;
     out.key.target = sends ? item.peer : item.position;
     out.position = sends ? 0 : 1;
@@ -114,7 +135,8 @@ TimedItem SimBackend::timed_item(const interp::CommunicationItem& item, OpKind k
   return out;
 }
 
-void SimBackend::find_plan(const interp::Task& task, StoredTask& stored, TimedTask& timed) {
+// False if there can be no kernel for these operands; `refusal_` says why.
+bool SimBackend::find_plan(const interp::Task& task, StoredTask& stored, TimedTask& timed) {
   timed.work = TimedTask::Work::kCompute;
   const LaunchRoles roles = roles_of(stored.buffers);
   std::vector<const Placement*> parameters;
@@ -124,13 +146,16 @@ void SimBackend::find_plan(const interp::Task& task, StoredTask& stored, TimedTa
     const BufferRef& ref = stored.buffers[i];
     results.push_back(ref.after != nullptr ? ref.after : ref.placement);
   }
-  const auto plan = plans_.find(task.code, task.rank, parameters, results);
-  stored.plan = plan ? *plan : nullptr;
-  const int64_t plain =
-      plan ? stored.plan->duration_ns : static_cast<int64_t>(options_.machine.launch_ns);
-  timed.duration_ns =
-      scaled({options_.seed, options_.schedule},
-             {0, static_cast<uint64_t>(task.rank), interp::task_number(task.id)}, plain);
+  auto plan = plans_.find(task.code, task.rank, parameters, results);
+  if (!plan) {
+    refusal_ = std::move(plan.error());
+    return false;
+  }
+  stored.plan = *plan;
+  timed.duration_ns = scaled({options_.seed, options_.schedule},
+                             {0, static_cast<uint64_t>(task.rank), interp::task_number(task.id)},
+                             stored.plan->duration_ns);
+  return true;
 }
 
 }  // namespace hostir::sim

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "hostir/ops/record.h"
 
 namespace hostir::sim {
@@ -20,9 +22,10 @@ class Factors {
     }
   }
 
-  // Takes over what a dimension tells; false if that contradicts what is known.
-  bool learn(const ShardingRule::DimFactors& dim, const MaybeRange& known) {
-    if (!known) return true;
+  // Takes over what a dimension of `extent` tells; false if that contradicts what is known. A
+  // factor that must be whole may have another size in the result (slice, concat): whole is whole.
+  bool learn(const ShardingRule::DimFactors& dim, const MaybeRange& known, int64_t extent) {
+    if (!known || (*known == Range{0, extent} && is_kept_whole(dim))) return true;
     Range range = *known;
     for (size_t i = 0; i < dim.size(); ++i) {
       const auto f = static_cast<size_t>(dim[i]);
@@ -62,6 +65,9 @@ class Factors {
   }
 
  private:
+  bool is_kept_whole(const ShardingRule::DimFactors& dim) const {
+    return std::all_of(dim.begin(), dim.end(), [&](int f) { return rule_.must_replicate(f); });
+  }
   Range whole(size_t f) const { return {0, sizes_[f]}; }
   int64_t size_behind(const ShardingRule::DimFactors& dim, size_t i) const {
     int64_t size = 1;
@@ -133,8 +139,10 @@ Expected<void> visit(const Function& kernel, const Instruction& instruction, con
   };
   for (size_t i = 0; i < t.values.size(); ++i) {
     const auto& known = ranges[t.values[i].index];
+    const Shape& shape = shape_of(types[t.values[i].index]);
     for (size_t d = 0; d < dims(i).size() && d < known.size(); ++d) {
-      if (!factors.learn(dims(i)[d], known[d])) return contradiction(kernel, instruction);
+      if (!factors.learn(dims(i)[d], known[d], shape[d].value()))
+        return contradiction(kernel, instruction);
     }
   }
   for (size_t i = 0; i < t.values.size(); ++i) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "hostir/ops/record.h"
 #include "interp/sim/bind_kernel.h"
@@ -23,7 +24,7 @@ const Function* kernel_of(const interp::Code& code, interp::CodeIndex index) {
 bool is_conditional(const interp::Code& code, interp::CodeIndex index) {
   for (auto at = code.instructions[index].parent; at != interp::kNoCode;
        at = code.instructions[at].parent) {
-    if (code.instructions[at].kind == OpKind::where) return true;
+    if (record(code.instructions[at].kind).role == HostRole::kBranch) return true;
   }
   return false;
 }
@@ -93,7 +94,7 @@ LaunchRoles roles_of(std::span<const interp::BufferRef> buffers) {
 Expected<void> LaunchPlans::prepare(const interp::Code& code) {
   code_ = &code;
   for (interp::CodeIndex i = 0; i < code.instructions.size(); ++i) {
-    if (code.instructions[i].kind != OpKind::launch ||
+    if (record(code.instructions[i].kind).role != HostRole::kLaunch ||
         code.instructions[i].role != interp::CodeRole::kInstruction) {
       continue;
     }
@@ -109,8 +110,10 @@ Expected<void> LaunchPlans::prepare_launch(interp::CodeIndex code, interp::Rank 
   if (plan || is_conditional(*code_, code)) return {};
   Error error = std::move(plan.error());
   for (Diagnostic& d : error.diagnostics) {
-    d.notes.push_back({fmt::format("rank {} at {} launch", rank, code_->address(code)),
-                       code_->source(code).span});
+    // The launch is what has to be put right; the kernel fits other operands.
+    const SourceSpan kernel = std::exchange(d.span, code_->source(code).span);
+    d.notes.push_back({fmt::format("rank {} at {} launch", rank, code_->address(code)), d.span});
+    d.notes.push_back({"its kernel is here", kernel});
   }
   return tl::unexpected(std::move(error));
 }

@@ -27,7 +27,7 @@ struct StoredTask {
   interp::CodeIndex code = 0;
   std::vector<BufferRef> buffers;
   std::vector<StoredItem> items;
-  LaunchPlan* plan = nullptr;  // kLaunch; null if the kernel could not be made
+  LaunchPlan* plan = nullptr;  // kLaunch
 };
 
 /// Placements that outlive the task that named them. Those of the code are kept by address; others

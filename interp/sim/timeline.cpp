@@ -7,7 +7,13 @@
 namespace hostir::sim {
 
 Timeline::Timeline(Rank rank_count)
-    : ranks_(index(rank_count)), engine_free_ns_(3 * index(rank_count), 0) {}
+    : ranks_(index(rank_count)),
+      engine_free_ns_(3 * index(rank_count), 0),
+      engine_taken_(3 * index(rank_count), 0),
+      first_compute_ns_(index(rank_count), kNothing),
+      first_event_ns_(index(rank_count), kNothing),
+      hosts_(index(rank_count)),
+      open_until_ns_(index(rank_count), kNothing) {}
 
 Timeline::Node* Timeline::find(TaskId id) {
   if (id == interp::kNoTask || index(interp::task_rank(id)) >= ranks_.size()) return nullptr;
@@ -64,10 +70,13 @@ void Timeline::depend(Node& node, TaskId on) {
 
 void Timeline::arrive(Node& node, const TimedItem& item, uint32_t item_index) {
   Meeting& meeting = meetings_[item.key];
+  if (meeting.arrivals.empty()) meeting.members = meeting.missing = item.members;
   meeting.arrivals.push_back({item.position, node.id, item_index});
-  meeting.members = item.members;
   meeting.duration_ns = std::max({int64_t{1}, meeting.duration_ns, item.duration_ns});
   meeting.occupied_ns = std::max({int64_t{1}, meeting.occupied_ns, item.occupied_ns});
+  auto& missing = meeting.missing;
+  const auto here = std::find(missing.begin(), missing.end(), interp::task_rank(node.id));
+  if (here != missing.end()) missing.erase(here);
   const size_t rank = index(interp::task_rank(node.id));
   if (item.uses_out) meeting.engines.push_back(ranks_.size() + rank);
   if (item.uses_in) meeting.engines.push_back(2 * ranks_.size() + rank);
@@ -92,6 +101,7 @@ void Timeline::become_ready(Node& node) {
       return commit(node, node.ready_ns, node.ready_ns);
     case TimedTask::Work::kCompute:
       ranks_[index(interp::task_rank(node.id))].ready_compute.insert(order_of(node, node.ready_ns));
+      note_fronts(interp::task_rank(node.id));
       return;
     case TimedTask::Work::kCommunication:
       for (const MeetingKey& key : node.meetings) enter_meeting(node, key);
@@ -114,6 +124,7 @@ void Timeline::enter_meeting(const Node& node, const MeetingKey& key) {
 void Timeline::commit_compute(Rank rank, const Moment& order) {
   Node& node = *find(order.task);
   ranks_[index(rank)].ready_compute.erase(order);
+  note_fronts(rank);
   int64_t& free_ns = engine_free_ns_[index(rank)];
   const int64_t started = std::max(node.ready_ns, free_ns);
   free_ns = started + node.duration_ns;
@@ -144,7 +155,7 @@ void Timeline::commit_meeting(const ReadyMeeting& ready) {
   post(event);
   event.at.time_ns = finished;
   event.at.phase = Moment::Phase::kMeeting;
-  post(event);
+  post(std::move(event));
   for (const Arrival& arrival : meeting.arrivals) {
     Node& node = *find(arrival.task);
     const bool first = node.finished_ns == 0;
@@ -172,9 +183,9 @@ void Timeline::commit(Node& node, int64_t started, int64_t finished) {
     TimelineEvent start = event;
     start.at.time_ns = started;
     start.at.phase = Moment::Phase::kStart;
-    post(start);
+    post(std::move(start));
   }
-  post(event);
+  post(std::move(event));
   for (const TaskId id : node.dependents) {
     Node* dependent = find(id);
     if (dependent == nullptr) continue;
@@ -184,8 +195,22 @@ void Timeline::commit(Node& node, int64_t started, int64_t finished) {
   node.dependents.clear();
 }
 
-void Timeline::post(const TimelineEvent& event) {
-  for (const Rank rank : event.ranks) ranks_[index(rank)].events.emplace(event.at, event);
+void Timeline::post(TimelineEvent event) {
+  for (const Rank rank : event.ranks) {
+    ranks_[index(rank)].events.insert(event.at);
+    note_fronts(rank);
+  }
+  const Moment at = event.at;
+  events_.emplace(at, PendingEvent{std::move(event), 0});
+}
+
+void Timeline::note_fronts(Rank rank) {
+  const Queue& queue = ranks_[index(rank)];
+  const auto first = [](const std::set<Moment>& moments) {
+    return moments.empty() ? kNothing : moments.begin()->time_ns;
+  };
+  first_compute_ns_[index(rank)] = first(queue.ready_compute);
+  first_event_ns_[index(rank)] = first(queue.events);
 }
 
 }  // namespace hostir::sim

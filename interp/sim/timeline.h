@@ -127,6 +127,8 @@ class Timeline {
   struct Meeting {
     std::vector<Arrival> arrivals;
     std::vector<Rank> members;
+    std::vector<Rank> missing;  // members that have not arrived
+    size_t doubtful = 0;        // the member at which it could not go on last time
     uint32_t ready_count = 0;
     int64_t ready_ns = 0;
     int64_t duration_ns = 1;
@@ -142,7 +144,11 @@ class Timeline {
     std::map<StreamIndex, TaskId> tails;
     std::map<StreamIndex, std::deque<TaskId>> uncommitted;
     std::set<Moment> ready_compute;
-    std::map<Moment, TimelineEvent> events;
+    std::set<Moment> events;  // of `events_`, those that touch this rank's memory
+  };
+  struct PendingEvent {
+    TimelineEvent event;
+    size_t doubtful = 0;  // index into `event.ranks`: where it could not happen last time
   };
   struct ReadyMeeting {
     Moment order;
@@ -161,17 +167,18 @@ class Timeline {
   void settle();
   void commit_compute(Rank rank, const Moment& order);
   void commit_meeting(const ReadyMeeting& ready);
-  void post(const TimelineEvent& event);
+  void post(TimelineEvent event);
+  void note_fronts(Rank rank);
   Moment order_of(const Node& node, int64_t ready) const;
 
   // timeline_advance.cpp
   bool commit_pass();
   bool release_pass(std::vector<TimelineEvent>& out);
   bool force(std::vector<TimelineEvent>& out);
-  bool is_front(const TimelineEvent& event) const;
-  bool may_happen(const TimelineEvent& event);
-  void release(const TimelineEvent& event, std::vector<TimelineEvent>& out);
-  const TimelineEvent* earliest_event() const;
+  bool compute_pass();
+  bool is_safe(const ReadyMeeting& candidate, Meeting& meeting);
+  bool may_happen(PendingEvent& pending);
+  void release(Moment at, std::vector<TimelineEvent>& out);
   void drop_gone(Rank rank);
 
   // timeline_bounds.cpp
@@ -185,7 +192,15 @@ class Timeline {
   bool memory_safe(Rank rank, const Moment& moment);
 
   std::vector<Queue> ranks_;
+  std::map<Moment, PendingEvent> events_;
   std::vector<int64_t> engine_free_ns_;  // compute, out, in of every rank
+  std::vector<uint64_t> engine_taken_;   // the pass in which a meeting kept it for itself
+  uint64_t pass_ = 0;
+  // What is first on every rank, kNothing if there is none: beside `ranks_`, since advance() looks
+  // at all of them.
+  static constexpr int64_t kNothing = INT64_MAX;
+  std::vector<int64_t> first_compute_ns_;
+  std::vector<int64_t> first_event_ns_;
   std::map<MeetingKey, Meeting> meetings_;
   std::set<ReadyMeeting> ready_meetings_;
   std::deque<TaskId> newly_ready_;
@@ -202,6 +217,7 @@ class Timeline {
     bool bound_busy = false;
   };
   std::vector<Host> hosts_;
+  std::vector<int64_t> open_until_ns_;  // a host that can run may issue before; else kNothing
   int depth_ = 0;
 };
 

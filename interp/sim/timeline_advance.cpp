@@ -1,4 +1,8 @@
 // What may happen now: tasks get engines, events are released, in rounds until nothing moves.
+//
+// advance() is called after every decision of any rank, and nearly always nothing may happen yet,
+// because some host could still issue something earlier. So what was refused remembers at which
+// rank, and that rank is asked first; per rank there is one comparison of two numbers.
 #include <algorithm>
 
 #include "interp/sim/timeline.h"
@@ -6,9 +10,14 @@
 namespace hostir::sim {
 
 void Timeline::advance(std::span<const HostState> hosts, std::vector<TimelineEvent>& out) {
-  hosts_.assign(ranks_.size(), Host{});
-  for (size_t r = 0; r < hosts_.size() && r < hosts.size(); ++r) hosts_[r].state = hosts[r];
   if (idle()) return;
+  for (size_t r = 0; r < hosts_.size(); ++r) {
+    Host& host = hosts_[r];
+    host.state = r < hosts.size() ? hosts[r] : HostState{};
+    host.resumed = false;
+    const bool runs = host.state.kind == HostState::Kind::kRunnable;
+    open_until_ns_[r] = runs ? host.state.clock_ns + 1 : kNothing;
+  }
   const auto begin = static_cast<std::ptrdiff_t>(out.size());
   bool moved = true;
   while (moved) {
@@ -22,11 +31,10 @@ void Timeline::advance(std::span<const HostState> hosts, std::vector<TimelineEve
             [](const TimelineEvent& a, const TimelineEvent& b) { return a.at < b.at; });
 }
 
-// Gives engines to candidates in their order. A meeting that may not go yet keeps later ones off
-// the engines that it will use.
-bool Timeline::commit_pass() {
+bool Timeline::compute_pass() {
   bool moved = false;
   for (Rank r = 0; index(r) < ranks_.size(); ++r) {
+    if (first_compute_ns_[index(r)] >= open_until_ns_[index(r)]) continue;
     auto& ready = ranks_[index(r)].ready_compute;
     while (!ready.empty()) {
       const Moment candidate = *ready.begin();
@@ -35,54 +43,78 @@ bool Timeline::commit_pass() {
       moved = true;
     }
   }
-  if (ready_meetings_.empty()) return moved;
-  std::set<size_t> taken;
-  const std::vector<ReadyMeeting> candidates(ready_meetings_.begin(), ready_meetings_.end());
-  for (const ReadyMeeting& candidate : candidates) {
-    const Meeting& meeting = meetings_.at(candidate.key);
-    bool safe = std::none_of(meeting.engines.begin(), meeting.engines.end(),
-                             [&](size_t e) { return taken.contains(e); });
-    for (const Rank r : meeting.members) {
-      safe = safe && engine_safe(r, Engine::kLink, candidate.order, &candidate.key);
-    }
-    if (!safe) {
-      taken.insert(meeting.engines.begin(), meeting.engines.end());
+  return moved;
+}
+
+bool Timeline::is_safe(const ReadyMeeting& candidate, Meeting& meeting) {
+  const auto safe_at = [&](size_t member) {
+    return engine_safe(meeting.members[member], Engine::kLink, candidate.order, &candidate.key);
+  };
+  if (!safe_at(meeting.doubtful)) return false;
+  for (size_t m = 0; m < meeting.members.size(); ++m) {
+    if (safe_at(m)) continue;
+    meeting.doubtful = m;
+    return false;
+  }
+  return true;
+}
+
+// Gives engines to candidates in their order. A meeting that may not go yet keeps later ones off
+// the engines that it will use.
+bool Timeline::commit_pass() {
+  bool moved = compute_pass();
+  ++pass_;
+  for (auto at = ready_meetings_.begin(); at != ready_meetings_.end();) {
+    const ReadyMeeting candidate = *at++;
+    Meeting& meeting = meetings_.at(candidate.key);
+    const bool free = std::none_of(meeting.engines.begin(), meeting.engines.end(),
+                                   [&](size_t e) { return engine_taken_[e] == pass_; });
+    if (free && is_safe(candidate, meeting)) {
+      at = ready_meetings_.erase(std::prev(at));
+      commit_meeting(candidate);
+      moved = true;
       continue;
     }
-    ready_meetings_.erase(candidate);
-    commit_meeting(candidate);
-    moved = true;
+    if (at == ready_meetings_.end()) break;  // nobody is behind it
+    for (const size_t engine : meeting.engines) engine_taken_[engine] = pass_;
   }
   return moved;
 }
 
-bool Timeline::is_front(const TimelineEvent& event) const {
-  return std::all_of(event.ranks.begin(), event.ranks.end(), [&](Rank r) {
-    const auto& events = ranks_[index(r)].events;
-    return !events.empty() && events.begin()->first == event.at;
-  });
-}
-
-bool Timeline::may_happen(const TimelineEvent& event) {
-  return is_front(event) && std::all_of(event.ranks.begin(), event.ranks.end(),
-                                        [&](Rank r) { return memory_safe(r, event.at); });
+bool Timeline::may_happen(PendingEvent& pending) {
+  const TimelineEvent& event = pending.event;
+  const auto safe_at = [&](size_t i) {
+    const Rank r = event.ranks[i];
+    return *ranks_[index(r)].events.begin() == event.at && memory_safe(r, event.at);
+  };
+  if (!safe_at(pending.doubtful)) return false;
+  for (size_t i = 0; i < event.ranks.size(); ++i) {
+    if (safe_at(i)) continue;
+    pending.doubtful = i;
+    return false;
+  }
+  return true;
 }
 
 bool Timeline::release_pass(std::vector<TimelineEvent>& out) {
   bool moved = false;
   for (Rank r = 0; index(r) < ranks_.size(); ++r) {
+    if (first_event_ns_[index(r)] >= open_until_ns_[index(r)]) continue;
     auto& events = ranks_[index(r)].events;
-    while (!events.empty() && may_happen(events.begin()->second)) {
-      release(events.begin()->second, out);
+    while (!events.empty() && may_happen(events_.at(*events.begin()))) {
+      release(*events.begin(), out);
       moved = true;
     }
   }
   return moved;
 }
 
-void Timeline::release(const TimelineEvent& event, std::vector<TimelineEvent>& out) {
-  const TimelineEvent& kept = out.emplace_back(event);
-  for (const Rank r : kept.ranks) ranks_[index(r)].events.erase(kept.at);
+void Timeline::release(Moment at, std::vector<TimelineEvent>& out) {
+  const TimelineEvent& kept = out.emplace_back(std::move(events_.extract(at).mapped().event));
+  for (const Rank r : kept.ranks) {
+    ranks_[index(r)].events.erase(at);
+    note_fronts(r);
+  }
   if (kept.at.phase != Moment::Phase::kFinish) return;
   if (Node* node = find(kept.at.task)) node->phase = Node::Phase::kGone;
   --in_flight_;
@@ -93,23 +125,13 @@ void Timeline::release(const TimelineEvent& event, std::vector<TimelineEvent>& o
   }
 }
 
-const TimelineEvent* Timeline::earliest_event() const {
-  const TimelineEvent* earliest = nullptr;
-  for (const Queue& queue : ranks_) {
-    if (queue.events.empty()) continue;
-    const TimelineEvent& event = queue.events.begin()->second;
-    if (earliest == nullptr || event.at < earliest->at) earliest = &event;
-  }
-  return earliest;
-}
-
 // With every host waiting or done, the globally earliest of all events and candidates is safe
 // whatever the bounds could tell: nothing is issued before something finishes.
 bool Timeline::force(std::vector<TimelineEvent>& out) {
   for (const Host& host : hosts_) {
     if (host.state.kind == HostState::Kind::kRunnable || host.resumed) return false;
   }
-  const TimelineEvent* event = earliest_event();
+  const Moment* event = events_.empty() ? nullptr : &events_.begin()->first;
   std::optional<Moment> compute;
   for (const Queue& queue : ranks_) {
     if (queue.ready_compute.empty()) continue;
@@ -120,7 +142,7 @@ bool Timeline::force(std::vector<TimelineEvent>& out) {
       !ready_meetings_.empty() && (!compute || ready_meetings_.begin()->order < *compute);
   if (meeting_first) compute = ready_meetings_.begin()->order;
   if (!compute && event == nullptr) return false;
-  if (event != nullptr && (!compute || event->at.time_ns <= compute->time_ns)) {
+  if (event != nullptr && (!compute || event->time_ns <= compute->time_ns)) {
     release(*event, out);
   } else if (meeting_first) {
     const ReadyMeeting ready = *ready_meetings_.begin();

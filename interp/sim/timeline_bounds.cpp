@@ -90,13 +90,10 @@ int64_t Timeline::meeting_bound(const MeetingKey& key) {
   meeting.bound_round = round_;
   meeting.bound_busy = true;
   int64_t bound = meeting.ready_ns;
-  std::vector<Rank> missing = meeting.members;
   for (const Arrival& arrival : meeting.arrivals) {
     bound = std::max(bound, ready_bound(*find(arrival.task)));
-    const auto here = std::find(missing.begin(), missing.end(), interp::task_rank(arrival.task));
-    if (here != missing.end()) missing.erase(here);
   }
-  for (const Rank rank : missing) bound = std::max(bound, host_bound(rank));
+  for (const Rank rank : meeting.missing) bound = std::max(bound, host_bound(rank));
   meeting.bound_busy = false;
   meeting.bound_ns = bound;
   return bound;

@@ -115,7 +115,7 @@ bool execute_alloc(Engine& engine, Step& step) {
   ref.size_bytes = bytes;
   ref.placement = name.placement;
   ref.access = Access::kWrite;
-  engine.issue(step, task, {&ref, 1}, {});
+  if (!engine.issue(step, task, {&ref, 1}, {})) return false;
   rank.registers[step.code.results[0]] = name;
   engine.set_event(step, 1);
   return true;

@@ -58,10 +58,11 @@ bool execute_communication(Engine& engine, Step& step) {
   step.peer = item.item.peer;
   step.bytes = engine.communication_bytes(item);
   if (!engine.check_overlap(step, item) || !engine.note_accesses(step, plan)) return false;
+  engine.note_unfilled(rank, item.item);
   const bool arrived =
       pair ? engine.arrive_pair(step, task, item) : engine.arrive(step, task, item);
   if (!arrived) return false;
-  engine.issue(step, task, {}, {&item.item, 1});
+  if (!engine.issue(step, task, {}, {&item.item, 1})) return false;
   engine.set_event(step, 0);
   return true;
 }

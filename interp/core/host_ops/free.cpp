@@ -31,7 +31,7 @@ bool execute_free(Engine& engine, Step& step) {
     if (!engine.note_access(step, a, step.code.operands[0], access)) return false;
   }
   step.bytes = a.bytes;
-  engine.issue(step, task, plan.refs, {});
+  if (!engine.issue(step, task, plan.refs, {})) return false;
   engine.set_event(step, 0);
   a.live = false;
   a.freed_by = step.index;

@@ -1,8 +1,49 @@
+#include <fmt/core.h>
+
 #include "interp/core/engine.h"
 
 namespace hostir::interp {
 
 bool execute_return_(Engine& engine, Step& step);
+
+namespace {
+
+// A result that is declared `alias(%w)` is the parameter %w itself, all of it.
+bool is_alias(const Engine& engine, const Step& step, uint32_t operand) {
+  const Function& function = *engine.code->functions[step.code.function];
+  if (operand >= function.results.size() || !function.results[operand].alias) return true;
+  const Register& name = step.rank_state.registers[step.code.operands[operand]];
+  for (size_t p = 0; p < function.params.size(); ++p) {
+    if (function.value(function.params[p].value).name != *function.results[operand].alias) continue;
+    const Register& parameter = step.rank_state.registers[engine.code->parameters[p]];
+    return name.slot == parameter.slot && name.value == parameter.value && name.offset_bytes == 0 &&
+           name.shape == 0;
+  }
+  return true;
+}
+
+bool check_returned(Engine& engine, Step& step, uint32_t operand) {
+  const Allocation* a = engine.open(step, operand);
+  if (a == nullptr) return false;
+  const uint32_t reg = step.code.operands[operand];
+  if (!is_alias(engine, step, operand)) {
+    const auto& results = engine.code->functions[step.code.function]->results;
+    return engine.fault(step, "alias",
+                        fmt::format("rank {}: {} gives {} for a result that is alias(%{}), which "
+                                    "is another buffer",
+                                    step.rank, engine.name_of(step),
+                                    engine.code->register_name(reg), *results[operand].alias));
+  }
+  const bool checks = engine.options.checks == InterpreterOptions::Checks::kAll;
+  if (a->initialised || !checks) return true;
+  const Register& name = step.rank_state.registers[reg];
+  const auto ref = engine.buffer_of(step.rank_state, name);
+  if (!ref || ref->size_bytes == 0) return true;
+  const ByteRange range{ref->offset_bytes, ref->offset_bytes + ref->size_bytes};
+  return engine.check_read(step, *a, reg, range, name.shape);
+}
+
+}  // namespace
 
 // Waits for nothing: streams drain behind it. Of an inlined call it passes the results on.
 bool execute_return_(Engine& engine, Step& step) {
@@ -16,7 +57,7 @@ bool execute_return_(Engine& engine, Step& step) {
     const uint32_t reg = step.code.operands[i];
     rank.results.push_back(reg == kNoRegister ? Register{} : rank.registers[reg]);
     const bool buffer = reg != kNoRegister && engine.code->registers[reg].buffer;
-    if (buffer && engine.open(step, i) == nullptr) return false;
+    if (buffer && !check_returned(engine, step, i)) return false;
   }
   rank.status = RankStatus::kDone;
   step.next = step.index;

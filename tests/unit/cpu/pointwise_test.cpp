@@ -1,6 +1,8 @@
 // Pointwise ops, folds and moves: the fast set against the plain loops.
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "kernel_case.h"
 
 namespace hostir::cpu {
@@ -24,6 +26,35 @@ TEST(Pointwise, UnaryOpsAgreeWithTheReference) {
             fmt::format("kernel @k(%x: {0}) -> (%y: {0}) {{\n %y = {1} %x\n return %y\n}}", t, op));
         expect_sets_agree(test, random, fmt::format("{} {}", op, t));
       }
+    }
+  }
+}
+
+// Zeros keep their sign. A subnormal result may be off by what its op rounds, which is counted in
+// units of the smallest number: x * sigmoid(x) magnifies that by x.
+TEST(Pointwise, ZerosKeepTheirSignAndResultsUnderflowGradually) {
+  const std::vector<float> values = {-0.0f,  0.0f,   1e-40f, -1e-40f, 3e-39f,  -1e-44f,
+                                     1e-20f, -87.5f, -88.9f, -95.0f,  -100.0f, -103.0f};
+  for (const char* op : {"neg", "abs", "sign", "relu", "floor", "exp", "sqrt", "sin", "tanh", "erf",
+                         "sigmoid", "silu", "gelu"}) {
+    KernelCase test(fmt::format(
+        "kernel @k(%x: tensor<12xf32>) -> (%y: tensor<12xf32>) {{\n %y = {} %x\n return %y\n}}",
+        op));
+    Bytes input(values.size() * sizeof(float));
+    std::memcpy(input.data(), values.data(), input.size());
+    const std::vector<Bytes> fast = test.run(KernelSet::kFast, {input});
+    const std::vector<Bytes> plain = test.run(KernelSet::kReference, {input});
+    ASSERT_EQ(fast.size(), 1u);
+    for (size_t i = 0; i < values.size(); ++i) {
+      float got = 0;
+      float want = 0;
+      std::memcpy(&got, fast[0].data() + i * sizeof(float), sizeof got);
+      std::memcpy(&want, plain[0].data() + i * sizeof(float), sizeof want);
+      if (std::isnan(want) && std::isnan(got)) continue;
+      EXPECT_EQ(std::signbit(got), std::signbit(want)) << op << " " << values[i];
+      const float smallest = std::numeric_limits<float>::denorm_min();
+      const float room = 2 * smallest * std::max(1.0f, std::fabs(values[i]));
+      EXPECT_LE(std::fabs(got - want), room + 1e-6f * std::fabs(want)) << op << " " << values[i];
     }
   }
 }

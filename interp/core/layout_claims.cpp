@@ -1,0 +1,106 @@
+// What hand-written collectives claim about layouts against what they do.
+//
+// A shard type says which box of the global value a rank holds. Where both sides of a collective
+// are shards of values of one shape, the block that a member gives or gets must be, as a box, the
+// part of the whole at which the op puts it: a gather along dimension 1, say, is no all_gather
+// without packing. Ops that move values elsewhere on purpose (broadcast, permute, all_to_all, send)
+// claim nothing. Extents are compared for all types.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "interp/core/communication_counts.h"
+
+namespace hostir::interp {
+
+namespace {
+
+using Part = CommunicationFacts::Part;
+
+// Placements of all ranks under a layout that says where in a global value they are.
+const LayoutTable* shards(const Code& code, LayoutIndex layout) {
+  if (layout == kNoLayout || !code.layouts[layout].is_static()) return nullptr;
+  const LayoutTable& table = code.layouts[layout];
+  return std::holds_alternative<ShardType>(table.type) ? &table : nullptr;
+}
+
+Extents unravel(int64_t offset, const Extents& extents) {
+  Extents index(extents.size(), 0);
+  for (size_t d = extents.size(); d-- > 0;) {
+    index[d] = offset % extents[d];
+    offset /= extents[d];
+  }
+  return index;
+}
+
+// The box that `count` elements from `offset` on are; nullopt if they are none.
+std::optional<Box> box_of(const Placement& p, int64_t offset, int64_t count) {
+  if (!p.blocks.empty()) {
+    int64_t at = 0;
+    for (const Box& block : p.blocks) {
+      if (at == offset && block.volume() == count) return block;
+      at += block.volume();
+    }
+    return std::nullopt;
+  }
+  if (count == 0 || offset + count > p.box.volume()) return std::nullopt;
+  const Extents local = p.local();
+  Box box{unravel(offset, local), unravel(offset + count - 1, local)};
+  for (size_t d = 0; d < local.size(); ++d) {
+    box.lo[d] += p.box.lo[d];
+    box.hi[d] += p.box.lo[d] + 1;
+    if (box.hi[d] <= box.lo[d]) return std::nullopt;
+  }
+  return box.volume() == count ? std::optional(box) : std::nullopt;
+}
+
+std::string text(const Box& box) {
+  std::string out;
+  for (size_t d = 0; d < box.lo.size(); ++d) {
+    out += fmt::format("{}{}:{}", d == 0 ? "" : ", ", box.lo[d], box.hi[d]);
+  }
+  return "[" + out + "]";
+}
+
+}  // namespace
+
+bool Engine::check_layouts(Step& step, const OpenItem& open, const CommunicationFacts& facts,
+                           const CommunicationSides& sides) {
+  const CommunicationItem& item = open.item;
+  if (sides.in == nullptr || sides.out == nullptr) return true;
+  if (facts.in == Part::kWhole && facts.out == Part::kWhole) {
+    const int64_t in = sides.in_place->box.volume();
+    const int64_t out = sides.out_place->box.volume();
+    if (in == out) return true;
+    return fault(
+        step, "collective_mismatch",
+        fmt::format("rank {}: {} from {} elements into {}", step.rank, name_of(step), in, out));
+  }
+  const bool gathers = facts.in == Part::kBlock && facts.out == Part::kWhole;
+  const bool scatters = facts.in == Part::kWhole && facts.out == Part::kBlock;
+  const LayoutTable* whole = shards(*code, gathers ? sides.out_layout : sides.in_layout);
+  const LayoutTable* block = shards(*code, gathers ? sides.in_layout : sides.out_layout);
+  const bool comparable = (gathers || scatters) && whole != nullptr && block != nullptr &&
+                          whole != block && item.root < 0;
+  if (!comparable) return true;
+  const std::vector<int64_t>& counts = gathers ? item.recv_counts : item.send_counts;
+  const Placement& all = whole->by_rank[static_cast<size_t>(step.rank)];
+  int64_t offset = 0;
+  for (size_t p = 0; p < counts.size() && p < item.members.size(); ++p) {
+    const Placement& part = block->by_rank[static_cast<size_t>(item.members[p])];
+    if (part.global != all.global) return true;
+    const std::optional<Box> have = box_of(part, 0, counts[p]);
+    const std::optional<Box> want = box_of(all, offset, counts[p]);
+    offset += counts[p];
+    if (counts[p] == 0 || !have || have == want) continue;
+    return fault(step, "collective_layout",
+                 fmt::format("rank {}: {} takes the block of position {} for {} of the whole, its "
+                             "layout says {}; other dimensions than the first need packing",
+                             step.rank, name_of(step), p,
+                             want ? text(*want) : "elements that are no box", text(*have)));
+  }
+  return true;
+}
+
+}  // namespace hostir::interp
