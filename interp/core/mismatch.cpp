@@ -7,6 +7,7 @@
 
 #include "hostir/ops/record.h"
 #include "interp/core/engine.h"
+#include "interp/core/wait_graph.h"
 
 namespace hostir::interp {
 
@@ -16,12 +17,6 @@ struct Side {
   std::string text;
   std::vector<Rank> ranks;  // ascending
 };
-
-std::string list_of(const std::vector<Rank>& ranks) {
-  std::string out = ranks.size() == 1 ? "rank " : "ranks ";
-  for (size_t i = 0; i < ranks.size(); ++i) out += (i ? ", " : "") + std::to_string(ranks[i]);
-  return out;
-}
 
 // What is not in the usual description, for sides that would read alike.
 std::string details(const Arrival& a) {

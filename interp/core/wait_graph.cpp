@@ -217,12 +217,6 @@ std::vector<uint32_t> shortest_cycle(const WaitGraph& graph) {
   return best;
 }
 
-std::string list_of(const std::vector<Rank>& ranks) {
-  std::string out = ranks.size() == 1 ? "rank " : "ranks ";
-  for (size_t i = 0; i < ranks.size(); ++i) out += (i ? ", " : "") + std::to_string(ranks[i]);
-  return out;
-}
-
 const char* reason_of(Why why) {
   switch (why) {
     case Why::kFinished:
@@ -295,6 +289,12 @@ std::string around(const WaitGraph& graph, const Code& code) {
 }
 
 }  // namespace
+
+std::string list_of(const std::vector<Rank>& ranks) {
+  std::string out = ranks.size() == 1 ? "rank " : "ranks ";
+  for (size_t i = 0; i < ranks.size(); ++i) out += (i ? ", " : "") + std::to_string(ranks[i]);
+  return out;
+}
 
 WaitGraph wait_graph(const Engine& engine) {
   WaitGraph graph;
