@@ -294,7 +294,7 @@ class SlowCheckpoints final : public Backend {
                        int64_t offset, std::span<const std::byte> data) override {
     return inner_.write(rank, allocation, placement, offset, data);
   }
-  void issue(const Task& task) override { inner_.issue(task); }
+  const Error* issue(const Task& task) override { return inner_.issue(task); }
   int64_t poll(std::span<const HostState> hosts, CompletionSink& sink) override {
     return inner_.poll(hosts, sink);
   }
