@@ -215,11 +215,22 @@ Expected<void> Database::execute(const std::string& sql) {
 
 Expected<Statement> Database::prepare(std::string_view sql) {
   sqlite3_stmt* statement = nullptr;
+  const char* tail = nullptr;
   const int code = sqlite3_prepare_v2(handle_.get(), sql.data(), static_cast<int>(sql.size()),
-                                      &statement, nullptr);
+                                      &statement, &tail);
   if (code != SQLITE_OK) return sqlite_failure(code, handle_.get(), "log");
   if (statement == nullptr) return fail(ErrorKind::kRuntime, "log_sql", "an empty statement");
-  return Statement(statement);
+  Statement first(statement);
+  const std::string_view rest = sql.substr(static_cast<size_t>(tail - sql.data()));
+  if (rest.find_first_not_of(" \t\r\n;") == std::string_view::npos) return first;
+  // Comments may follow; another statement, or what is none, may not be left out silently.
+  sqlite3_stmt* second = nullptr;
+  const int more = sqlite3_prepare_v2(handle_.get(), rest.data(), static_cast<int>(rest.size()),
+                                      &second, nullptr);
+  sqlite3_finalize(second);
+  if (more == SQLITE_OK && second == nullptr) return first;
+  return fail(ErrorKind::kRuntime, "log_sql",
+              "one statement at a time; behind the first stands: " + std::string(rest));
 }
 
 Expected<std::optional<int64_t>> Database::query_int(std::string_view sql) {

@@ -20,6 +20,7 @@ class Arguments {
   void option(const std::string& names, std::string& target, const std::string& help);
   void option(const std::string& names, std::optional<std::string>& target,
               const std::string& help);
+  /// Integers count something: a negative one is a usage error.
   void option(const std::string& names, int64_t& target, const std::string& help);
   void option(const std::string& names, std::optional<int64_t>& target, const std::string& help);
   void option(const std::string& names, double& target, const std::string& help);

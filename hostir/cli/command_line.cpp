@@ -27,11 +27,14 @@ void Arguments::option(const std::string& names, std::optional<std::string>& tar
   app_of(app_).add_option(names, target, help);
 }
 void Arguments::option(const std::string& names, int64_t& target, const std::string& help) {
-  app_of(app_).add_option(names, target, help)->capture_default_str();
+  app_of(app_)
+      .add_option(names, target, help)
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
 }
 void Arguments::option(const std::string& names, std::optional<int64_t>& target,
                        const std::string& help) {
-  app_of(app_).add_option(names, target, help);
+  app_of(app_).add_option(names, target, help)->check(CLI::NonNegativeNumber);
 }
 void Arguments::option(const std::string& names, double& target, const std::string& help) {
   app_of(app_).add_option(names, target, help)->capture_default_str();
@@ -75,6 +78,13 @@ class CommandLine {
   }
 
   int run(int argc, const char* const* argv) {
+    // `hostir help` and `hostir help run`, as of git.
+    const bool help = argc > 1 && std::string_view(argv[1]) == "help";
+    const char* const asked[] = {argv[0], argc > 2 ? argv[2] : "--help", "--help"};
+    if (help) {
+      argv = asked;
+      argc = argc > 2 ? 3 : 2;
+    }
     try {
       app_.parse(argc, argv);
     } catch (const CLI::Success& success) {  // --help, --version

@@ -28,6 +28,11 @@ for verb in run lower fmt verify test debug replay diff trace ops machines bench
   expect 0 "help of $verb" "$hostir" "$verb" --help
   says "Examples:" "help of $verb has an example"
 done
+expect 0 "help" "$hostir" help
+says "replay" "help lists the verbs"
+expect 0 "help as a verb" "$hostir" help run
+says "--check-unsharded" "help run is run --help"
+expect 3 "help of no verb" "$hostir" help nothing
 add=(tests/programs/simple_add.hir --input 'a=4xf32=[1 2 3 4]' --input 'b=4xf32=[5 6 7 8]')
 expect 0 "simple add" "$hostir" run "${add[@]}" --trace "$work/a.db" --output "y=@$work/y.npy"
 says "[6 8 10 12]" "simple add prints its output"
@@ -36,6 +41,10 @@ expect 1 "wrong expectation" "$hostir" run "${add[@]}" --expect "y=4xf32=[6 8 10
 says "first at [3]" "a wrong expectation names the element"
 expect 0 "replay" "$hostir" replay "$work/a.db"
 expect 0 "diff of equal runs" "$hostir" diff "$work/a.db" "$work/a.db"
+expect 3 "a negative count" "$hostir" run "${add[@]}" --schedules -1
+expect 0 "one statement" "$hostir" trace sql "$work/a.db" 'select 1; -- and a remark'
+expect 1 "two statements" "$hostir" trace sql "$work/a.db" 'select 1; select 2'
+says "one statement at a time" "the second statement is not left out silently"
 expect 2 "bad text" "$hostir" verify tests/scripts/negative/mesh_c2.hir
 expect 3 "missing file" "$hostir" run no_such_file.hir
 expect 64 "unknown verb" "$hostir" frobnicate
