@@ -32,7 +32,7 @@ expect 0 "help" "$hostir" help
 says "replay" "help lists the verbs"
 expect 0 "help as a verb" "$hostir" help run
 says "--check-unsharded" "help run is run --help"
-expect 3 "help of no verb" "$hostir" help nothing
+expect 64 "help of no verb" "$hostir" help nothing
 add=(tests/programs/simple_add.hir --input 'a=4xf32=[1 2 3 4]' --input 'b=4xf32=[5 6 7 8]')
 expect 0 "simple add" "$hostir" run "${add[@]}" --trace "$work/a.db" --output "y=@$work/y.npy"
 says "[6 8 10 12]" "simple add prints its output"
@@ -41,7 +41,7 @@ expect 1 "wrong expectation" "$hostir" run "${add[@]}" --expect "y=4xf32=[6 8 10
 says "first at [3]" "a wrong expectation names the element"
 expect 0 "replay" "$hostir" replay "$work/a.db"
 expect 0 "diff of equal runs" "$hostir" diff "$work/a.db" "$work/a.db"
-expect 3 "a negative count" "$hostir" run "${add[@]}" --schedules -1
+expect 64 "a negative count" "$hostir" run "${add[@]}" --schedules -1
 expect 0 "one statement" "$hostir" trace sql "$work/a.db" 'select 1; -- and a remark'
 expect 1 "two statements" "$hostir" trace sql "$work/a.db" 'select 1; select 2'
 says "one statement at a time" "the second statement is not left out silently"
