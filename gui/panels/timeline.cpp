@@ -46,7 +46,8 @@ class TimelinePanel : public Panel {
 
   Room room(const Frame& frame) const override {
     const interp::Snapshot& shot = *frame.model.snapshot();
-    if (shot.last_decision == 0 && shot.position.decision == 0) return Room::idle();
+    const bool ran = shot.last_decision != 0 || shot.position.decision != 0;
+    if (!ran && frame.model.worker().log_progress().total == 0) return Room::idle();
     if (opened_ != frame.model.last_opened() || rows_.empty()) return {};
     const float content = rows_.back().y + rows_.back().height;
     return Room::some(content + ImGui::GetFrameHeightWithSpacing() + geometry_.minimap_height +

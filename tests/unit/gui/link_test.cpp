@@ -9,8 +9,6 @@
 namespace hostir::gui {
 namespace {
 
-constexpr const char* kMlp = "tests/programs/tp_mlp.hir";
-
 std::set<std::string> names_with(Workbench& w, const std::string& prefix) {
   std::set<std::string> out;
   for (const auto& [name, rect] : w->app().ui().widgets()) {

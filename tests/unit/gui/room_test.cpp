@@ -1,13 +1,12 @@
 // Who gets how much of the window, and the columns beside the program.
 #include <cmath>
+#include <filesystem>
 
 #include "gui/panels/wait_graph.h"
 #include "tests/unit/gui/workbench.h"
 
 namespace hostir::gui {
 namespace {
-
-constexpr const char* kMlp = "tests/programs/tp_mlp.hir";
 
 float height(Workbench& w, const std::string& leaf) {
   const WidgetRect* rect = w->app().ui().find("leaf/" + leaf);
@@ -30,6 +29,30 @@ TEST(Room, IdlePanelsShrinkToASentenceAndFillAgain) {
   EXPECT_FALSE(w.has("idle/timeline"));
   EXPECT_FALSE(w.has("idle/ledger"));
   EXPECT_GT(height(w, "timeline"), before + 40);
+}
+
+TEST(Room, ARecordedLogShowsItsTimelineAtOnce) {
+  const std::string path = testing::TempDir() + "room_test.db";
+  std::filesystem::remove(path);
+  {
+    cli::SessionOptions options;
+    options.missing_inputs = cli::SessionOptions::MissingInputs::kMakeUp;
+    options.log_path = path;
+    cli::CliSessionFactory factory{options};
+    AppOptions app;
+    app.open.path = kMlp;
+    Headless window(factory, app, 800, 600);
+    window.settle(30);
+    ASSERT_TRUE(window.press("F5"));
+    window.settle(30);
+  }
+  Workbench w(path);
+  w.perform("layout.Step");
+  w->step();
+  EXPECT_EQ(w.decision(), 0u);
+  EXPECT_FALSE(w.has("idle/timeline"));
+  EXPECT_TRUE(w.has("timeline"));
+  std::filesystem::remove(path);
 }
 
 TEST(Room, ASentenceThatIsClickedOpensThePanelForGood) {
