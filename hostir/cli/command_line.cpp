@@ -1,6 +1,7 @@
 #include "hostir/cli/command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 
 #include "hostir/cli/verb.h"
@@ -82,8 +83,9 @@ class CommandLine {
     const bool help = argc > 1 && std::string_view(argv[1]) == "help";
     const char* const asked[] = {argv[0], argc > 2 ? argv[2] : "--help", "--help"};
     if (help) {
+      const bool about_verb = argc > 2 && is_verb(argv[2]);
+      argc = about_verb ? 3 : 2;  // of a verb that is none: the error that names the verbs
       argv = asked;
-      argc = argc > 2 ? 3 : 2;
     }
     try {
       app_.parse(argc, argv);
@@ -102,10 +104,13 @@ class CommandLine {
   }
 
  private:
+  bool is_verb(std::string_view name) const {
+    return std::any_of(verbs_.begin(), verbs_.end(),
+                       [&](const auto& v) { return v->name() == name; });
+  }
   int usage_error(const CLI::ParseError& error, int argc, const char* const* argv) {
     std::string verb = argc > 1 ? argv[1] : "";
-    bool known = false;
-    for (const auto& v : verbs_) known = known || v->name() == verb;
+    const bool known = is_verb(verb);
     if (!known && !verb.empty() && verb[0] != '-') {
       std::fprintf(stderr, "error[usage]: unknown verb \"%s\"; verbs are:", verb.c_str());
       for (const auto& v : verbs_) std::fprintf(stderr, " %s", std::string(v->name()).c_str());

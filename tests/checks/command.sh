@@ -43,7 +43,7 @@ expect 0 "replay" "$hostir" replay "$work/a.db"
 expect 0 "diff of equal runs" "$hostir" diff "$work/a.db" "$work/a.db"
 expect 64 "a negative count" "$hostir" run "${add[@]}" --schedules -1
 expect 0 "one statement" "$hostir" trace sql "$work/a.db" 'select 1; -- and a remark'
-expect 1 "two statements" "$hostir" trace sql "$work/a.db" 'select 1; select 2'
+expect 3 "two statements" "$hostir" trace sql "$work/a.db" 'select 1; select 2'
 says "one statement at a time" "the second statement is not left out silently"
 expect 2 "bad text" "$hostir" verify tests/scripts/negative/mesh_c2.hir
 expect 3 "missing file" "$hostir" run no_such_file.hir

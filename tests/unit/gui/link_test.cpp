@@ -85,7 +85,7 @@ TEST(Fault, ItsInstructionIsSelectedWithoutAClick) {
   EXPECT_FALSE(w.model().selection.code);
   ASSERT_TRUE(w.press("F5"));
   ASSERT_TRUE(w.model().selection.code);
-  EXPECT_EQ(w.shot().program->code->address(*w.model().selection.code), "@forgotten#7");
+  EXPECT_EQ(w.shot().program->code->address(*w.model().selection.code), "@forgotten#6");
   w.model().selection.code = 0;  // it stays where a person put it
   w->settle();
   EXPECT_EQ(*w.model().selection.code, 0u);
