@@ -42,8 +42,10 @@ says "first at [3]" "a wrong expectation names the element"
 expect 0 "replay" "$hostir" replay "$work/a.db"
 expect 0 "diff of equal runs" "$hostir" diff "$work/a.db" "$work/a.db"
 expect 64 "a negative count" "$hostir" run "${add[@]}" --schedules -1
-expect 3 "an input larger than the computer" "$hostir" run tests/programs/simple_add.hir \
-  --input 'a=normal(1, 100000000000000xf32)' --input 'b=normal(1, 100000000000000xf32)'
+huge=100000000000
+expect 3 "an input larger than the computer" "$hostir" run tests/programs/tp_mlp.hir --mesh tp=1 \
+  --input "x=normal(1, 2x6x${huge}xf32)" --input "w1=normal(2, 48x${huge}xf32)" \
+  --input 'b1=normal(3, 48xf32)' --input "w2=normal(4, ${huge}x48xf32)" --input "b2=normal(5, ${huge}xf32)"
 says "more than the memory" "the input that does not fit is named"
 expect 0 "one statement" "$hostir" trace sql "$work/a.db" 'select 1; -- and a remark'
 expect 3 "two statements" "$hostir" trace sql "$work/a.db" 'select 1; select 2'
