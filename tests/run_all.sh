@@ -26,19 +26,23 @@ step() {
   return 0
 }
 
-# unit PRESET: all unit tests of a build, one binary per folder, closing with their sum.
+# unit PRESET: all unit tests of a build, one binary per folder, two at a time, closing with their sum.
 unit() {
   local total=0 bad=0 binary
-  for binary in build-"$1"/bin/unit_*; do
-    [ -x "$binary" ] || continue
-    echo "== $binary"
-    local log; log=$("$binary" --gtest_brief=1 2>&1)
-    local status=$?
-    echo "$log"
-    local ran; ran=$(grep -Eo '^\[==========\] [0-9]+ test' <<<"$log" | grep -Eo '[0-9]+' | tail -n 1)
-    local broke; broke=$(grep -Eo '^ *[0-9]+ FAILED TEST' <<<"$log" | grep -Eo '[0-9]+' | tail -n 1)
+  local logs="$out/unit-$1"
+  rm -rf "$logs"
+  mkdir -p "$logs"
+  find "build-$1/bin" -name 'unit_*' -type f -perm -u+x -printf '%s %p\n' | sort -rn | cut -d' ' -f2 |
+    xargs -P 2 -I{} sh -c '"$1" --gtest_brief=1 >"$2/${1##*/}.log" 2>&1; echo $? >"$2/${1##*/}.status"' sh {} "$logs"
+  for log in "$logs"/*.log; do
+    [ -f "$log" ] || continue
+    echo "== $(basename "$log" .log)"
+    cat "$log"
+    local status; status=$(cat "${log%.log}.status")
+    local ran; ran=$(grep -Eo '^\[==========\] [0-9]+ test' "$log" | grep -Eo '[0-9]+' | tail -n 1)
+    local broke; broke=$(grep -Eo '^ *[0-9]+ FAILED TEST' "$log" | grep -Eo '[0-9]+' | tail -n 1)
     ran=${ran:-0}; broke=${broke:-0}
-    [ $status -ne 0 ] && [ "$broke" = 0 ] && broke=1
+    [ "$status" != 0 ] && [ "$broke" = 0 ] && broke=1
     total=$((total + ran - broke)); bad=$((bad + broke))
   done
   echo "$total passed, $bad failed"
