@@ -1,18 +1,17 @@
 #include "hostir/io/generate.h"
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include "hostir/io/npy.h"
 #include "hostir/io/npz.h"
 #include "hostir/ir/inline_value.h"
 #include "hostir/support/philox.h"
+#include "hostir/support/physical_memory.h"
 
 namespace hostir::io {
 
@@ -168,13 +167,6 @@ Expected<Tensor> read_tensor_file(const std::string& path) {
       path + " has " + std::to_string(members.size()) + " members: name one as FILE.npz#NAME");
 }
 
-// What no allocation can be larger than.
-int64_t physical_bytes() {
-  const int64_t pages = sysconf(_SC_PHYS_PAGES);
-  const int64_t page = sysconf(_SC_PAGESIZE);
-  return pages > 0 && page > 0 ? pages * page : std::numeric_limits<int64_t>::max();
-}
-
 }  // namespace
 
 double generated_element(const ValueSpec& spec, int64_t global_index) {
@@ -205,7 +197,7 @@ Expected<Tensor> generate(const ValueSpec& spec, DType dtype, const Extents& ext
   const auto count = element_count(extents);
   int64_t bytes = 0;
   const bool counted = count && !__builtin_mul_overflow(*count, size_bytes(dtype), &bytes);
-  if (!counted || bytes > physical_bytes()) {
+  if (!counted || bytes > physical_memory_bytes()) {
     return fail(ErrorKind::kRuntime, "max_memory",
                 format_value_spec(spec) + " of " + format_shape_text(dtype, extents) +
                     " is more than the memory of this computer");

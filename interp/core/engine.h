@@ -121,6 +121,7 @@ class Engine final : public CompletionSink {
   bool warn(const Step& step, std::string id, const std::string& what,  // not fatal
             Severity severity = Severity::kError);
   bool refuse_task(const Step& step, const Error& why);  // the backend's reason as a fault
+  Fault fault_at(const Step& step) const;
   void record_fault(Fault fault);
   std::string name_of(const Step& step) const;  // `@f#9 launch`
   std::string name_of(CodeIndex code) const;

@@ -19,6 +19,16 @@ std::string Engine::note_line(Rank rank, CodeIndex index, LoopPathId path) const
   return note;
 }
 
+// Who, where and in which iterations; what is wrong is the caller's.
+Fault Engine::fault_at(const Step& step) const {
+  Fault fault;
+  fault.record.ranks = {step.rank};
+  fault.record.instructions = {code->address(step.index)};
+  fault.record.notes = {note_line(step.rank, step.index, step.rank_state.loop_path)};
+  fault.spans = {code->source(step.index).span};
+  return fault;
+}
+
 void Engine::record_fault(Fault fault) {
   fault.position = state.position;
   if (fault.fatal) state.failed = true;
@@ -27,30 +37,22 @@ void Engine::record_fault(Fault fault) {
 }
 
 bool Engine::fault(const Step& step, std::string id, const std::string& what) {
-  Fault fault;
+  Fault fault = fault_at(step);
   if (id == "collective_mismatch") fault.kind = ErrorKind::kStuck;
   fault.record.kind = std::move(id);
   fault.record.sentence = what;
-  fault.record.ranks = {step.rank};
-  fault.record.instructions = {code->address(step.index)};
-  fault.record.notes = {note_line(step.rank, step.index, step.rank_state.loop_path)};
-  fault.spans = {code->source(step.index).span};
   record_fault(std::move(fault));
   return false;
 }
 
 // Ranks and instruction are ours to name, what is wrong is the backend's.
 bool Engine::refuse_task(const Step& step, const Error& why) {
-  Fault fault;
+  Fault fault = fault_at(step);
   const Diagnostic& reason = why.diagnostics.front();
   fault.kind = why.kind;
   fault.severity = reason.severity;
   fault.record.kind = reason.id;
   fault.record.sentence = fmt::format("rank {}: {}: {}", step.rank, name_of(step), reason.message);
-  fault.record.ranks = {step.rank};
-  fault.record.instructions = {code->address(step.index)};
-  fault.record.notes = {note_line(step.rank, step.index, step.rank_state.loop_path)};
-  fault.spans = {code->source(step.index).span};
   record_fault(std::move(fault));
   return false;
 }
@@ -63,15 +65,11 @@ bool Engine::warn(const Step& step, std::string id, const std::string& what, Sev
       return true;
     }
   }
-  Fault fault;
+  Fault fault = fault_at(step);
   fault.fatal = false;
   fault.severity = severity;
   fault.record.kind = std::move(id);
   fault.record.sentence = what;
-  fault.record.ranks = {step.rank};
-  fault.record.instructions = {code->address(step.index)};
-  fault.record.notes = {note_line(step.rank, step.index, step.rank_state.loop_path)};
-  fault.spans = {code->source(step.index).span};
   record_fault(std::move(fault));
   return true;
 }

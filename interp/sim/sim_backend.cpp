@@ -2,11 +2,11 @@
 #include "interp/sim/sim_backend.h"
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <thread>
 
+#include "hostir/support/physical_memory.h"
 #include "interp/sim/backend_state.h"
 #include "interp/sim/layout.h"
 
@@ -20,12 +20,6 @@ int thread_count(int wanted) {
   return hardware > 0 ? hardware : 1;
 }
 
-int64_t physical_bytes() {
-  const int64_t pages = sysconf(_SC_PHYS_PAGES);
-  const int64_t page = sysconf(_SC_PAGESIZE);
-  return pages > 0 && page > 0 ? pages * page : INT64_MAX;
-}
-
 }  // namespace
 
 std::unique_ptr<interp::Backend> make_sim_backend(const SimOptions& options) {
@@ -34,7 +28,7 @@ std::unique_ptr<interp::Backend> make_sim_backend(const SimOptions& options) {
 
 SimBackend::SimBackend(const SimOptions& options)
     : options_(options),
-      physical_bytes_(physical_bytes()),
+      physical_bytes_(physical_memory_bytes()),
       plans_(options.machine, options.kernels) {}
 
 interp::Capabilities SimBackend::capabilities() const {

@@ -1,5 +1,8 @@
-// Figures of the window, printed, not judged: `unit_gui --gtest_also_run_disabled_tests
-// --gtest_filter='*Figures*'`. What they were is in tests/bench/README.md.
+// What a step and a frame of the window cost with small programs, without a screen.
+//
+//   step_bench
+// From the key to a window that shows all of the new state, minus what the engine alone needs for
+// the same steps; then processor time and vertices of a frame at the end of a run.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -35,25 +38,27 @@ interp::OpenRequest large_mlp() {
 
 // From the key to a window that has everything of the new state drawn, minus what the engine alone
 // needs for the same steps.
-TEST(DISABLED_Figures, AStepToARedrawnState) {
+bool steps() {
   Workbench window("");
   window.model().open(large_mlp());
-  ASSERT_TRUE(window->settle(120));
-  ASSERT_TRUE(window.model().snapshot()) << window.model().open_error();
+  if (!window->settle(120) || !window.model().snapshot()) {
+    fmt::print(stderr, "{}\n", window.model().open_error());
+    return false;
+  }
   cli::SessionOptions options;
   options.values = "stats";
   cli::CliSessionFactory factory(options);
   auto engine = factory.open(large_mlp());
-  ASSERT_TRUE(engine);
   const auto next = interp::parse_command("next");
+  if (!engine || !next) return false;
   std::vector<double> extra;
   for (int i = 0; i < 12; ++i) {
     auto begin = Clock::now();
-    ASSERT_TRUE((*engine)->execute(*next, {}));
+    if (!(*engine)->execute(*next, {})) return false;
     const double alone = ms_since(begin);
     begin = Clock::now();
     window->press("F10");
-    ASSERT_TRUE(window->settle(60));
+    if (!window->settle(60)) return false;
     const double shown = ms_since(begin);
     extra.push_back(shown - alone);
     fmt::print("step {:>2}: engine alone {:8.2f} ms, to the redrawn window {:8.2f} ms\n", i, alone,
@@ -61,9 +66,10 @@ TEST(DISABLED_Figures, AStepToARedrawnState) {
   }
   fmt::print("beyond the instruction: median {:.2f} ms, worst {:.2f} ms\n", median(extra),
              *std::max_element(extra.begin(), extra.end()));
+  return true;
 }
 
-TEST(DISABLED_Figures, CpuTimeOfAFrame) {
+void frames() {
   for (const char* program : {"tests/programs/tp_mlp.hir", "tests/programs/sp_toy.hir"}) {
     Workbench w(program);
     w.press("F5");
@@ -79,3 +85,9 @@ TEST(DISABLED_Figures, CpuTimeOfAFrame) {
 
 }  // namespace
 }  // namespace hostir::gui
+
+int main() {
+  if (!hostir::gui::steps()) return 3;
+  hostir::gui::frames();
+  return 0;
+}
