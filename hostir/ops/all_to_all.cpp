@@ -23,7 +23,7 @@ ops::Violated check_count(const OpCall& call, std::string_view attribute) {
   return std::nullopt;
 }
 
-ops::Violated check_counts(const OpCall& call) {
+ops::Violated check_all_to_all_counts(const OpCall& call) {
   const ops::Violated sent = check_count(call, "counts");
   return sent ? sent : check_count(call, "receives");
 }
@@ -58,7 +58,7 @@ OpRecord op_all_to_all() {
                       {"all_to_all_c3", ops::kDTypes, ops::check_dtypes},
                       {"all_to_all_c4",
                        "counts and receives have one number of rows for each member, 0 or more.",
-                       check_counts}},
+                       check_all_to_all_counts}},
       .gradient = "none: communication is differentiated in the fusion, before lowering",
       .example = R"(mesh @m = <x=2>
 host @f on @m (%a: tensor<4xf32>) -> (%b: tensor<4xf32>) {

@@ -6,7 +6,7 @@ namespace hostir {
 
 namespace {
 
-ops::Violated check_type(const OpCall& call) {
+ops::Violated check_alloc_type(const OpCall& call) {
   if (!call.written.empty() && ops::is_buffer(call.written[0])) return std::nullopt;
   return Violation{"alloc needs the type of the buffer: `alloc on %s : tensor<4xf32>`"};
 }
@@ -22,7 +22,7 @@ ops::Violated check_storage(const OpCall& call) {
                    static_cast<int>(storage->index)};
 }
 
-Expected<std::vector<Type>> infer(const OpCall& call) {
+Expected<std::vector<Type>> infer_alloc(const OpCall& call) {
   return std::vector<Type>{call.written[0], EventType{}};
 }
 
@@ -49,10 +49,11 @@ OpRecord op_alloc() {
       .results = {{.name = "buffer", .doc = "the buffer, contents undefined"},
                   {.name = "event", .doc = "completes when the memory may be used"}},
       .constraints = {{"alloc_c1", "The first operand is a stream.", ops::check_handles},
-                      {"alloc_c2", "The type is written and is a tensor or a shard.", check_type},
+                      {"alloc_c2", "The type is written and is a tensor or a shard.",
+                       check_alloc_type},
                       {"alloc_c3", "The storage is a buffer, no smaller than the new one.",
                        check_storage}},
-      .infer = infer,
+      .infer = infer_alloc,
       .gradient = ops::kNoHostGradient,
       .example = R"(mesh @m = <x=2>
 host @f on @m (%a: tensor<4xf32>) -> (%b: tensor<4xf32>) {

@@ -35,12 +35,12 @@ ops::Violated check_sizes(const OpCall& call) {
   return std::nullopt;
 }
 
-Expected<std::vector<Type>> infer(const OpCall& call) {
+Expected<std::vector<Type>> infer_broadcast_in_dim(const OpCall& call) {
   return ops::inferred(ops::tensor(dtype_of(call.operands[0]), *ops::wanted_shape(call)));
 }
 
 // Result dimensions in order; one that widens size 1 gives the operand a factor of size 1 before.
-Expected<ShardingRule> rule(const OpCall& call, std::span<const Type> results) {
+Expected<ShardingRule> broadcast_in_dim_rule(const OpCall& call, std::span<const Type> results) {
   const Shape& from = shape_of(call.operands[0]);
   const Shape& to = shape_of(results[0]);
   const IntList dims = ops::dims_of(call, "dims");
@@ -93,8 +93,8 @@ OpRecord op_broadcast_in_dim() {
             "dims has one entry per operand dimension: dimensions of the result, each once.",
             check_dims},
            {"broadcast_in_dim_c3", "Sizes stay or are widened from 1.", check_sizes}},
-      .infer = infer,
-      .rule = rule,
+      .infer = infer_broadcast_in_dim,
+      .rule = broadcast_in_dim_rule,
       .cost = ops::pointwise_cost<0>,
       .gradient = "dx = reduce_sum dy over the new and the widened dimensions",
       .example = R"(fusion @f(%x: tensor<4xf32>) -> (%y: tensor<2x4xf32>) {

@@ -35,7 +35,7 @@ ops::Violated check_arguments(const OpCall& call) {
   return std::nullopt;
 }
 
-Expected<std::vector<Type>> infer(const OpCall& call) {
+Expected<std::vector<Type>> infer_call(const OpCall& call) {
   std::vector<Type> types;
   const Function* callee = ops::named_function(call, "callee");
   if (callee == nullptr) return types;
@@ -70,7 +70,7 @@ OpRecord op_call() {
                        check_callee},
                       {"call_c2", "There are as many arguments as parameters, of their types.",
                        check_arguments}},
-      .infer = infer,
+      .infer = infer_call,
       .gradient = ops::kNoHostGradient,
       .example = R"(mesh @m = <x=2>
 host @g on @m (%a: tensor<4xf32>) -> (%b: tensor<4xf32>) {

@@ -4,7 +4,7 @@ namespace hostir {
 
 namespace {
 
-Expected<std::vector<Type>> infer(const OpCall& call) {
+Expected<std::vector<Type>> infer_cast(const OpCall& call) {
   const auto to = call.attributes.get_or<DType>("to", DType::kF32);
   return ops::inferred(ops::tensor(to, shape_of(call.operands[0])));
 }
@@ -16,7 +16,7 @@ bool is_exact(DType from, DType to) {
 }
 
 // Rounding is monotone, so max and min pass between floats; wrapping integers are not.
-PartialUse partial(const OpCall& call, size_t, Reduction kind) {
+PartialUse cast_partial(const OpCall& call, size_t, Reduction kind) {
   const DType from = dtype_of(call.operands[0]);
   const auto to = call.attributes.get_or<DType>("to", DType::kF32);
   const bool monotone = is_float(from) && is_float(to);
@@ -47,9 +47,9 @@ OpRecord op_cast() {
                       .doc = "the dtype of the result",
                       .required = true}},
       .results = {{.name = "y", .doc = "x as `to`"}},
-      .infer = infer,
+      .infer = infer_cast,
       .rule = ops::pointwise_rule,
-      .partial = partial,
+      .partial = cast_partial,
       .cost = ops::pointwise_cost<1>,
       .gradient = "dx = cast dy to the dtype of x, between floats; otherwise none",
       .example = R"(fusion @f(%x: tensor<4xf32>) -> (%y: tensor<4xbf16>) {

@@ -9,7 +9,7 @@ namespace hostir {
 
 namespace {
 
-ops::Violated check_one(const OpCall& call) {
+ops::Violated check_comm_one(const OpCall& call) {
   if (call.attributes.has("axes") != call.attributes.has("groups")) return std::nullopt;
   return Violation{"comm needs exactly one of over {axes} and groups [[ranks]]"};
 }
@@ -49,7 +49,7 @@ ops::Violated check_groups(const OpCall& call) {
   return std::nullopt;
 }
 
-Expected<std::vector<Type>> infer(const OpCall&) { return ops::inferred(CommType{}); }
+Expected<std::vector<Type>> infer_comm(const OpCall&) { return ops::inferred(CommType{}); }
 
 }  // namespace
 
@@ -78,12 +78,12 @@ OpRecord op_comm() {
                       .type = AttributeSpec::Type::kSymbol,
                       .doc = "the mesh, the function's own if left out"}},
       .results = {{.name = "comm", .doc = "the communicator"}},
-      .constraints = {{"comm_c1", "Exactly one of axes and groups is given.", check_one},
+      .constraints = {{"comm_c1", "Exactly one of axes and groups is given.", check_comm_one},
                       {"comm_c2", "Each axis is one of the mesh and stands once.", check_axes},
                       {"comm_c3",
                        "Groups are not empty and hold ranks of the mesh, each at most once.",
                        check_groups}},
-      .infer = infer,
+      .infer = infer_comm,
       .gradient = ops::kNoHostGradient,
       .example = R"(mesh @m = <dp=2, tp=2>
 host @f on @m (%a: shard<4xf32, @m, [{}], unreduced={tp}>)

@@ -6,6 +6,11 @@
 
 namespace hostir::ops {
 
+bool is_below(const IndexExpr& a, const IndexExpr& b) {
+  const IndexExpr difference = IndexExpr::binary(IndexExpr::Kind::kSub, a, b).simplified();
+  return difference.is_const() && difference.value() < 0;
+}
+
 bool same_size(const IndexExpr& a, const IndexExpr& b) { return a.simplified() == b.simplified(); }
 
 bool same_shape(const Shape& a, const Shape& b) {

@@ -16,6 +16,9 @@ using Violated = std::optional<Violation>;
 
 /// Sizes.
 bool same_size(const IndexExpr& a, const IndexExpr& b);
+
+/// Whether a < b for certain, whatever the sizes are.
+bool is_below(const IndexExpr& a, const IndexExpr& b);
 bool same_shape(const Shape& a, const Shape& b);
 /// The product of all sizes, simplified.
 IndexExpr product(const Shape& shape);

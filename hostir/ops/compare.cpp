@@ -4,7 +4,7 @@ namespace hostir {
 
 namespace {
 
-Expected<std::vector<Type>> infer(const OpCall& call) {
+Expected<std::vector<Type>> infer_compare(const OpCall& call) {
   return ops::inferred(ops::tensor(DType::kI1, shape_of(call.operands[0])));
 }
 
@@ -32,7 +32,7 @@ OpRecord op_compare() {
       .results = {{.name = "y", .doc = "i1"}},
       .constraints = {{"compare_c1", ops::kSameShape, ops::check_same_shape},
                       {"compare_c2", ops::kSameDType, ops::check_same_dtype}},
-      .infer = infer,
+      .infer = infer_compare,
       .rule = ops::pointwise_rule,
       .cost = ops::pointwise_cost<1>,
       .gradient = "none: i1 has no derivative",

@@ -10,14 +10,14 @@ size_t dim_of(const OpCall& call) {
   return static_cast<size_t>(call.attributes.get_or<int64_t>("dim", 0));
 }
 
-ops::Violated check_dim(const OpCall& call) {
+ops::Violated check_concat_dim(const OpCall& call) {
   if (call.operands.empty()) return Violation{"concat needs one operand or more"};
   const auto dim = call.attributes.get_or<int64_t>("dim", 0);
   return ops::check_dims({dim}, shape_of(call.operands[0]).size(), "concat");
 }
 
 ops::Violated check_shapes(const OpCall& call) {
-  if (check_dim(call)) return std::nullopt;  // concat_c1
+  if (check_concat_dim(call)) return std::nullopt;  // concat_c1
   const Shape& first = shape_of(call.operands[0]);
   for (size_t i = 1; i < call.operands.size(); ++i) {
     Shape other = shape_of(call.operands[i]);
@@ -30,7 +30,7 @@ ops::Violated check_shapes(const OpCall& call) {
   return std::nullopt;
 }
 
-Expected<std::vector<Type>> infer(const OpCall& call) {
+Expected<std::vector<Type>> infer_concat(const OpCall& call) {
   Shape shape = shape_of(call.operands[0]);
   IndexExpr& total = shape[dim_of(call)];
   for (size_t i = 1; i < call.operands.size(); ++i) {
@@ -41,7 +41,7 @@ Expected<std::vector<Type>> infer(const OpCall& call) {
   return ops::inferred(ops::tensor(dtype_of(call.operands[0]), std::move(shape)));
 }
 
-Expected<ShardingRule> rule(const OpCall& call, std::span<const Type> results) {
+Expected<ShardingRule> concat_rule(const OpCall& call, std::span<const Type> results) {
   const Shape& to = shape_of(results[0]);
   ShardingRule r;
   r.factor_sizes = to;
@@ -77,11 +77,11 @@ OpRecord op_concat() {
                       .required = true}},
       .results = {{.name = "y", .doc = "the parts joined"}},
       .constraints = {{"concat_c1", "There is an operand, and dim is one of its dimensions.",
-                       check_dim},
+                       check_concat_dim},
                       {"concat_c2", "All other sizes are equal.", check_shapes},
                       {"concat_c3", ops::kSameDType, ops::check_same_dtype}},
-      .infer = infer,
-      .rule = rule,
+      .infer = infer_concat,
+      .rule = concat_rule,
       .cost = ops::pointwise_cost<0>,
       .gradient = "each part: the slice of dy at its place",
       .example = R"(fusion @f(%a: tensor<2x2xf32>, %b: tensor<2x3xf32>) -> (%y: tensor<2x5xf32>) {

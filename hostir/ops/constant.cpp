@@ -6,12 +6,12 @@ namespace hostir {
 
 namespace {
 
-ops::Violated check_one(const OpCall& call) {
+ops::Violated check_constant_one(const OpCall& call) {
   if (call.attributes.has("value") != call.attributes.has("data")) return std::nullopt;
   return Violation{"constant needs exactly one of the attributes value and data"};
 }
 
-ops::Violated check_type(const OpCall& call) {
+ops::Violated check_constant_type(const OpCall& call) {
   if (call.attributes.has("data")) return std::nullopt;
   return ops::check_written(call);
 }
@@ -27,7 +27,7 @@ ops::Violated check_data(const OpCall& call) {
                                shape_to_string(written->shape, written->dtype))};
 }
 
-Expected<std::vector<Type>> infer(const OpCall& call) {
+Expected<std::vector<Type>> infer_constant(const OpCall& call) {
   const auto* data = call.attributes.get<Tensor>("data");
   if (data == nullptr) return ops::infer_written(call);
   return ops::inferred(ops::tensor(data->dtype, Shape(data->extents.begin(), data->extents.end())));
@@ -55,10 +55,12 @@ OpRecord op_constant() {
                       .type = AttributeSpec::Type::kTensor,
                       .doc = "all elements, as an inline value"}},
       .results = {{.name = "y", .doc = "the constant"}},
-      .constraints = {{"constant_c1", "Exactly one of value and data is given.", check_one},
-                      {"constant_c2", "With value the result type is written.", check_type},
+      .constraints = {{"constant_c1", "Exactly one of value and data is given.",
+                       check_constant_one},
+                      {"constant_c2", "With value the result type is written.",
+                       check_constant_type},
                       {"constant_c3", "Data has the written type.", check_data}},
-      .infer = infer,
+      .infer = infer_constant,
       .rule = ops::source_rule,
       .cost = ops::pointwise_cost<0>,
       .gradient = "none: it has no operands",

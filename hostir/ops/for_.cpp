@@ -6,7 +6,7 @@ namespace {
 
 std::vector<Type> carried(const OpCall& call) { return ops::handed_over(call, *call.instruction); }
 
-Expected<std::vector<Type>> infer(const OpCall& call) { return carried(call); }
+Expected<std::vector<Type>> infer_for(const OpCall& call) { return carried(call); }
 
 }  // namespace
 
@@ -37,7 +37,7 @@ OpRecord op_for_() {
                       .required = true}},
       .results = {{.name = "carried",
                    .doc = "what the last iteration yields, or the initial values"}},
-      .infer = infer,
+      .infer = infer_for,
       .gradient = ops::kNoHostGradient,
       .example = R"(mesh @m = <x=2>
 kernel @double(%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {

@@ -6,14 +6,14 @@ namespace hostir {
 
 namespace {
 
-ops::Violated check_dim(const OpCall& call) {
+ops::Violated check_iota_dim(const OpCall& call) {
   const TensorType* written = ops::written_tensor(call);
   if (written == nullptr) return std::nullopt;
   const auto dim = call.attributes.get_or<int64_t>("dim", 0);
   return ops::check_dims({dim}, written->shape.size(), "iota");
 }
 
-ops::Violated check_dtype(const OpCall& call) {
+ops::Violated check_iota_dtype(const OpCall& call) {
   const TensorType* written = ops::written_tensor(call);
   if (written == nullptr || written->dtype != DType::kI1) return std::nullopt;
   return Violation{"iota counts in numbers, not i1"};
@@ -38,8 +38,8 @@ OpRecord op_iota() {
                       .fallback = Attribute(int64_t{0})}},
       .results = {{.name = "y", .doc = "0, 1, 2, ... along dim"}},
       .constraints = {{"iota_c1", ops::kWritten, ops::check_written},
-                      {"iota_c2", "dim is a dimension of the result.", check_dim},
-                      {"iota_c3", "The result is not i1.", check_dtype}},
+                      {"iota_c2", "dim is a dimension of the result.", check_iota_dim},
+                      {"iota_c3", "The result is not i1.", check_iota_dtype}},
       .infer = ops::infer_written,
       .rule = ops::source_rule,
       .cost = ops::pointwise_cost<1>,

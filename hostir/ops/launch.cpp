@@ -15,7 +15,7 @@ Slots joined(const OpCall& call, std::string_view first) {
   return slots;
 }
 
-ops::Violated check_operands(const OpCall& call) {
+ops::Violated check_launch_operands(const OpCall& call) {
   if (const ops::Violated bad = ops::check_handles(call)) return bad;
   for (const std::string_view slot : {"reads", "writes", "updates"}) {
     if (const ops::Violated bad = ops::check_buffer_slot(call, slot)) return bad;
@@ -30,7 +30,7 @@ ops::Violated check_kernel(const OpCall& call) {
   return Violation{fmt::format("there is no kernel @{}", symbol != nullptr ? symbol->name : "")};
 }
 
-ops::Violated check_counts(const OpCall& call) {
+ops::Violated check_launch_counts(const OpCall& call) {
   const Function* kernel = ops::named_function(call, "kernel");
   if (kernel == nullptr) return std::nullopt;  // launch_c2
   const size_t in = joined(call, "reads").size();
@@ -41,8 +41,8 @@ ops::Violated check_counts(const OpCall& call) {
                                kernel->results.size())};
 }
 
-ops::Violated check_type(const ops::SlotOperand& operand, const Type& wanted,
-                         const Function& kernel) {
+ops::Violated check_launch_type(const ops::SlotOperand& operand, const Type& wanted,
+                                const Function& kernel) {
   if (operand.type == nullptr || ops::may_bind(*operand.type, wanted)) return std::nullopt;
   return Violation{fmt::format("launch of @{} with {} where it takes {}", kernel.name,
                                ops::short_text(*operand.type), ops::short_text(wanted)),
@@ -51,15 +51,15 @@ ops::Violated check_type(const ops::SlotOperand& operand, const Type& wanted,
 
 ops::Violated check_types(const OpCall& call) {
   const Function* kernel = ops::named_function(call, "kernel");
-  if (kernel == nullptr || check_counts(call)) return std::nullopt;
+  if (kernel == nullptr || check_launch_counts(call)) return std::nullopt;
   const Slots in = joined(call, "reads");
   for (size_t i = 0; i < in.size(); ++i) {
     const Type& wanted = kernel->value(kernel->params[i].value).type;
-    if (const ops::Violated bad = check_type(in[i], wanted, *kernel)) return bad;
+    if (const ops::Violated bad = check_launch_type(in[i], wanted, *kernel)) return bad;
   }
   const Slots out = joined(call, "writes");
   for (size_t i = 0; i < out.size(); ++i) {
-    const ops::Violated bad = check_type(out[i], kernel->results[i].type, *kernel);
+    const ops::Violated bad = check_launch_type(out[i], kernel->results[i].type, *kernel);
     if (bad) return bad;
   }
   return std::nullopt;
@@ -87,7 +87,7 @@ ops::Violated check_overlap(const OpCall& call) {
 // A result that is declared `alias(%p)` is the same buffer as the parameter.
 ops::Violated check_aliases(const OpCall& call) {
   const Function* kernel = ops::named_function(call, "kernel");
-  if (kernel == nullptr || check_counts(call)) return std::nullopt;
+  if (kernel == nullptr || check_launch_counts(call)) return std::nullopt;
   const Slots in = joined(call, "reads");
   const Slots out = joined(call, "writes");
   for (size_t r = 0; r < out.size(); ++r) {
@@ -142,12 +142,13 @@ OpRecord op_launch() {
                       .required = true}},
       .results = ops::event_result(),
       .constraints =
-          {{"launch_c1", "The last operand is a stream, the others are buffers.", check_operands},
+          {{"launch_c1", "The last operand is a stream, the others are buffers.",
+            check_launch_operands},
            {"launch_c2", "The symbol names a kernel.", check_kernel},
            {"launch_c3",
             "Reads and updates are as many as parameters, writes and updates as "
             "results.",
-            check_counts},
+            check_launch_counts},
            {"launch_c4", "Operands have the dtypes and shapes of the kernel.", check_types},
            {"launch_c5",
             "What is written shares no element with another operand: rw updates in "

@@ -8,7 +8,7 @@ namespace {
 
 bool has_bias(const OpCall& call) { return call.operands.size() > 2; }
 
-ops::Violated check_ranks(const OpCall& call) {
+ops::Violated check_linear_ranks(const OpCall& call) {
   const size_t x = shape_of(call.operands[0]).size();
   const size_t w = shape_of(call.operands[1]).size();
   if (x < 1) return Violation{"the input of linear is a scalar, it needs a last dimension", 0};
@@ -16,7 +16,7 @@ ops::Violated check_ranks(const OpCall& call) {
   return std::nullopt;
 }
 
-ops::Violated check_contraction(const OpCall& call) {
+ops::Violated check_linear_contraction(const OpCall& call) {
   const Shape& x = shape_of(call.operands[0]);
   const Shape& w = shape_of(call.operands[1]);
   if (x.empty() || w.size() != 2) return std::nullopt;  // linear_c1
@@ -42,12 +42,12 @@ Type result_type(const Type& x, const Type& w) {
   return ops::tensor(dtype_of(x), std::move(shape));
 }
 
-Expected<std::vector<Type>> infer(const OpCall& call) {
+Expected<std::vector<Type>> infer_linear(const OpCall& call) {
   return ops::inferred(result_type(call.operands[0], call.operands[1]));
 }
 
 // Factors: the leading dimensions of x, then outputs, then the contraction.
-Expected<ShardingRule> rule(const OpCall& call, std::span<const Type>) {
+Expected<ShardingRule> linear_rule(const OpCall& call, std::span<const Type>) {
   const Shape& x = shape_of(call.operands[0]);
   const size_t leading = x.size() - 1;
   const int n = static_cast<int>(leading);
@@ -68,16 +68,16 @@ Expected<ShardingRule> rule(const OpCall& call, std::span<const Type>) {
 }
 
 // With a bias the op is affine, not linear: partial operands are reduced first, or it is expanded.
-PartialUse partial(const OpCall& call, size_t operand, Reduction kind) {
+PartialUse linear_partial(const OpCall& call, size_t operand, Reduction kind) {
   const bool linear = !has_bias(call) && operand < 2 && kind == Reduction::kSum;
   return linear ? PartialUse::kOthersWhole : PartialUse::kReduceFirst;
 }
 
-bool needs_expand(const OpCall& call) { return has_bias(call); }
+bool linear_needs_expand(const OpCall& call) { return has_bias(call); }
 
 // linear without bias, then the bias, which is so added once, after a reduce between the two.
-Expected<ValueId> expand(Function& function, RegionId region, const Instruction& call,
-                         std::string_view name) {
+Expected<ValueId> expand_linear(Function& function, RegionId region, const Instruction& call,
+                                std::string_view name) {
   const ValueId x = call.operands[0].value;
   const ValueId w = call.operands[1].value;
   const Type type = result_type(function.value(x).type, function.value(w).type);
@@ -99,7 +99,8 @@ Expected<ValueId> expand(Function& function, RegionId region, const Instruction&
   return ops::append(function, region, call, {OpKind::add, {product, bias}, {}, type, stem});
 }
 
-Cost cost(const OpCall& call, std::span<const Extents> operands, std::span<const Extents> results) {
+Cost linear_cost(const OpCall& call, std::span<const Extents> operands,
+                 std::span<const Extents> results) {
   const double contraction = static_cast<double>(operands[0].back());
   const double outputs = ops::element_count_of(results[0]);
   return ops::memory_cost(call, operands, results,
@@ -132,17 +133,18 @@ OpRecord op_linear() {
                     .doc = "added to each row, [N]",
                     .arity = OperandSpec::Arity::kOptional}},
       .results = {{.name = "y", .doc = "[.., N]"}},
-      .constraints = {{"linear_c1", "x has rank 1 or more, w has rank 2.", check_ranks},
-                      {"linear_c2", "The last sizes of x and w are equal.", check_contraction},
+      .constraints = {{"linear_c1", "x has rank 1 or more, w has rank 2.", check_linear_ranks},
+                      {"linear_c2", "The last sizes of x and w are equal.",
+                       check_linear_contraction},
                       {"linear_c3", "The bias is [N].", check_bias},
                       {"linear_c4", ops::kSameDType, ops::check_same_dtype},
                       {"linear_c5", ops::kNumeric, ops::check_numeric}},
-      .infer = infer,
-      .rule = rule,
-      .partial = partial,
-      .expand = expand,
-      .needs_expand = needs_expand,
-      .cost = cost,
+      .infer = infer_linear,
+      .rule = linear_rule,
+      .partial = linear_partial,
+      .expand = expand_linear,
+      .needs_expand = linear_needs_expand,
+      .cost = linear_cost,
       .gradient = "dx = dy w, dw = dy^T x, dbias = dy summed over the leading dimensions",
       .example =
           R"(fusion @f(%x: tensor<2x3xf32>, %w: tensor<4x3xf32>, %b: tensor<4xf32>)

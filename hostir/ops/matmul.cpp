@@ -9,7 +9,7 @@ namespace {
 // Leading (batch) dimensions of an operand: all but the last two.
 size_t batch_rank(const Shape& shape) { return shape.size() - 2; }
 
-ops::Violated check_ranks(const OpCall& call) {
+ops::Violated check_matmul_ranks(const OpCall& call) {
   const size_t a = shape_of(call.operands[0]).size();
   const size_t b = shape_of(call.operands[1]).size();
   if (a >= 2 && (b == a || b == 2)) return std::nullopt;
@@ -20,7 +20,7 @@ ops::Violated check_ranks(const OpCall& call) {
       a < 2 ? 0 : 1};
 }
 
-ops::Violated check_contraction(const OpCall& call) {
+ops::Violated check_matmul_contraction(const OpCall& call) {
   const Shape& a = shape_of(call.operands[0]);
   const Shape& b = shape_of(call.operands[1]);
   if (a.size() < 2 || b.size() < 2) return std::nullopt;  // matmul_c1
@@ -45,14 +45,14 @@ ops::Violated check_batch(const OpCall& call) {
   return std::nullopt;
 }
 
-Expected<std::vector<Type>> infer(const OpCall& call) {
+Expected<std::vector<Type>> infer_matmul(const OpCall& call) {
   Shape shape = shape_of(call.operands[0]);
   shape.back() = shape_of(call.operands[1]).back();
   return ops::inferred(ops::tensor(dtype_of(call.operands[0]), std::move(shape)));
 }
 
 // Factors: the batch dimensions, then rows, columns, contraction.
-Expected<ShardingRule> rule(const OpCall& call, std::span<const Type>) {
+Expected<ShardingRule> matmul_rule(const OpCall& call, std::span<const Type>) {
   const Shape& a = shape_of(call.operands[0]);
   const Shape& b = shape_of(call.operands[1]);
   const size_t batch = batch_rank(a);
@@ -75,7 +75,8 @@ Expected<ShardingRule> rule(const OpCall& call, std::span<const Type>) {
   return r;
 }
 
-Cost cost(const OpCall& call, std::span<const Extents> operands, std::span<const Extents> results) {
+Cost matmul_cost(const OpCall& call, std::span<const Extents> operands,
+                 std::span<const Extents> results) {
   const double contraction = static_cast<double>(operands[0].back());
   return ops::memory_cost(call, operands, results,
                           2 * ops::element_count_of(results[0]) * contraction);
@@ -107,15 +108,15 @@ OpRecord op_matmul() {
       .results = {{.name = "y", .doc = "[.., M, N]"}},
       .constraints = {{"matmul_c1",
                        "Both have rank 2 or more; the right one has rank 2 or the left's.",
-                       check_ranks},
+                       check_matmul_ranks},
                       {"matmul_c2", "The left's last size is the right's last but one.",
-                       check_contraction},
+                       check_matmul_contraction},
                       {"matmul_c3", "Batch dimensions are equal.", check_batch},
                       {"matmul_c4", ops::kSameDType, ops::check_same_dtype},
                       {"matmul_c5", ops::kNumeric, ops::check_numeric}},
-      .infer = infer,
-      .rule = rule,
-      .cost = cost,
+      .infer = infer_matmul,
+      .rule = matmul_rule,
+      .cost = matmul_cost,
       .gradient = "da = dy b^T, db = a^T dy (summed over the batch where b is one matrix)",
       .example = R"(fusion @f(%a: tensor<2x3xf32>, %b: tensor<3x4xf32>) -> (%y: tensor<2x4xf32>) {
   %y = matmul %a, %b

@@ -4,7 +4,8 @@ namespace hostir {
 
 namespace {
 
-constexpr PartialUses kLattice = {.min = PartialUse::kOthersWhole, .max = PartialUse::kAnyMix};
+constexpr PartialUses kMaximumLattice = {.min = PartialUse::kOthersWhole,
+                                         .max = PartialUse::kAnyMix};
 
 }  // namespace
 
@@ -20,8 +21,8 @@ OpRecord op_maximum() {
               .errors = "maximum_c1: shapes differ; maximum_c2: dtypes differ; maximum_c3: "
                         "operands that are i1.",
               .cost = "Reads a and b and writes y once (bytes); 1 flop per element."},
-      .operands = {{.name = "a", .doc = "the left operand", .partial = kLattice},
-                   {.name = "b", .doc = "the right operand", .partial = kLattice}},
+      .operands = {{.name = "a", .doc = "the left operand", .partial = kMaximumLattice},
+                   {.name = "b", .doc = "the right operand", .partial = kMaximumLattice}},
       .results = {{.name = "y", .doc = "max(a, b); NaN if either is"}},
       .constraints = {{"maximum_c1", ops::kSameShape, ops::check_same_shape},
                       {"maximum_c2", ops::kSameDType, ops::check_same_dtype},

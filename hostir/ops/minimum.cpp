@@ -4,7 +4,8 @@ namespace hostir {
 
 namespace {
 
-constexpr PartialUses kLattice = {.min = PartialUse::kAnyMix, .max = PartialUse::kOthersWhole};
+constexpr PartialUses kMinimumLattice = {.min = PartialUse::kAnyMix,
+                                         .max = PartialUse::kOthersWhole};
 
 }  // namespace
 
@@ -20,8 +21,8 @@ OpRecord op_minimum() {
               .errors = "minimum_c1: shapes differ; minimum_c2: dtypes differ; minimum_c3: "
                         "operands that are i1.",
               .cost = "Reads a and b and writes y once (bytes); 1 flop per element."},
-      .operands = {{.name = "a", .doc = "the left operand", .partial = kLattice},
-                   {.name = "b", .doc = "the right operand", .partial = kLattice}},
+      .operands = {{.name = "a", .doc = "the left operand", .partial = kMinimumLattice},
+                   {.name = "b", .doc = "the right operand", .partial = kMinimumLattice}},
       .results = {{.name = "y", .doc = "min(a, b); NaN if either is"}},
       .constraints = {{"minimum_c1", ops::kSameShape, ops::check_same_shape},
                       {"minimum_c2", ops::kSameDType, ops::check_same_dtype},

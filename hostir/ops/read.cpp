@@ -6,7 +6,7 @@ namespace hostir {
 
 namespace {
 
-ops::Violated check_dtype(const OpCall& call) {
+ops::Violated check_read_dtype(const OpCall& call) {
   const Type* buffer = ops::only_buffer(call);
   if (buffer == nullptr || !is_float(dtype_of(*buffer))) return std::nullopt;
   return Violation{fmt::format("read brings integers to the host, not {}", name(dtype_of(*buffer))),
@@ -22,7 +22,7 @@ ops::Violated check_index(const OpCall& call) {
   return Violation{fmt::format("read has {} indices for {} dimensions", index.size(), rank)};
 }
 
-Expected<std::vector<Type>> infer(const OpCall&) { return ops::inferred(IndexType{}); }
+Expected<std::vector<Type>> infer_read(const OpCall&) { return ops::inferred(IndexType{}); }
 
 }  // namespace
 
@@ -47,9 +47,9 @@ OpRecord op_read() {
                       .required = true}},
       .results = {{.name = "value", .doc = "the integer"}},
       .constraints = {{"read_c1", "The operand is a buffer.", ops::check_buffer},
-                      {"read_c2", "Its elements are integers.", check_dtype},
+                      {"read_c2", "Its elements are integers.", check_read_dtype},
                       {"read_c3", "There is one index per dimension.", check_index}},
-      .infer = infer,
+      .infer = infer_read,
       .gradient = ops::kNoHostGradient,
       .example = R"(mesh @m = <x=2>
 host @f on @m (%counts: tensor<2xi64>) -> (%b: tensor<4xf32>) {

@@ -15,8 +15,8 @@ Type with_dtype(Type type, DType dtype) { return ops::tensor(dtype, shape_of(typ
 
 // Sum, reduce, divide: the division happens once, on whole sums. 16-bit types go through f32, where
 // counts are exact and rounding happens once.
-Expected<ValueId> expand(Function& function, RegionId region, const Instruction& call,
-                         std::string_view name) {
+Expected<ValueId> expand_reduce_mean(Function& function, RegionId region, const Instruction& call,
+                                     std::string_view name) {
   ValueId x = call.operands[0].value;
   const Type from = function.value(x).type;
   const DType dtype = dtype_of(from);
@@ -54,7 +54,7 @@ Expected<ValueId> expand(Function& function, RegionId region, const Instruction&
                      {OpKind::cast, {mean}, std::move(back), types[0], std::string(name)});
 }
 
-bool needs_expand(const OpCall&) { return true; }
+bool reduce_mean_needs_expand(const OpCall&) { return true; }
 
 }  // namespace
 
@@ -77,8 +77,8 @@ OpRecord op_reduce_mean() {
                       {"reduce_mean_c2", ops::kFloat, ops::check_float}},
       .infer = ops::infer_reduction,
       .rule = ops::reduction_rule<Reduction::kSum>,
-      .expand = expand,
-      .needs_expand = needs_expand,
+      .expand = expand_reduce_mean,
+      .needs_expand = reduce_mean_needs_expand,
       .cost = ops::reduction_cost,
       .gradient = "dx = dy / n broadcast over dims, n = the elements that go into one",
       .example = R"(fusion @f(%x: tensor<2x4xf32>) -> (%y: tensor<2xf32>) {

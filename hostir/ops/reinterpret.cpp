@@ -6,7 +6,7 @@ namespace hostir {
 
 namespace {
 
-ops::Violated check_type(const OpCall& call) {
+ops::Violated check_reinterpret_type(const OpCall& call) {
   if (!call.written.empty() && ops::is_buffer(call.written[0])) return std::nullopt;
   return Violation{"reinterpret needs the new type: `reinterpret %b : tensor<4xf32>`"};
 }
@@ -19,7 +19,9 @@ ops::Violated check_bytes(const OpCall& call) {
   return Violation{fmt::format("reinterpret of {} bytes as {} bytes", *have, *want), 0};
 }
 
-Expected<std::vector<Type>> infer(const OpCall& call) { return ops::inferred(call.written[0]); }
+Expected<std::vector<Type>> infer_reinterpret(const OpCall& call) {
+  return ops::inferred(call.written[0]);
+}
 
 }  // namespace
 
@@ -40,10 +42,10 @@ OpRecord op_reinterpret() {
       .results = {{.name = "view", .doc = "the view"}},
       .constraints = {{"reinterpret_c1", "The operand is a buffer.", ops::check_buffer},
                       {"reinterpret_c2", "The type is written and is a tensor or a shard.",
-                       check_type},
+                       check_reinterpret_type},
                       {"reinterpret_c3",
                        "Both have the same number of bytes, where these are known.", check_bytes}},
-      .infer = infer,
+      .infer = infer_reinterpret,
       .gradient = ops::kNoHostGradient,
       .example = R"(mesh @m = <x=2>
 host @f on @m (%a: tensor<2x6xf32>) -> (%b: tensor<3x4xf32>) {

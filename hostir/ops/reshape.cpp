@@ -18,11 +18,11 @@ ops::Violated check_count(const OpCall& call) {
                                ops::text(*to), before.to_string(), after.to_string())};
 }
 
-Expected<std::vector<Type>> infer(const OpCall& call) {
+Expected<std::vector<Type>> infer_reshape(const OpCall& call) {
   return ops::inferred(ops::tensor(dtype_of(call.operands[0]), *ops::wanted_shape(call)));
 }
 
-Expected<ShardingRule> rule(const OpCall& call, std::span<const Type> results) {
+Expected<ShardingRule> reshape_rule(const OpCall& call, std::span<const Type> results) {
   return ops::reshape_rule(shape_of(call.operands[0]), shape_of(results[0]));
 }
 
@@ -48,8 +48,8 @@ OpRecord op_reshape() {
       .results = {{.name = "y", .doc = "x with the new shape"}},
       .constraints = {{"reshape_c1", ops::kWantedShape, ops::check_wanted_shape},
                       {"reshape_c2", "The number of elements stays.", check_count}},
-      .infer = infer,
-      .rule = rule,
+      .infer = infer_reshape,
+      .rule = reshape_rule,
       .cost = ops::pointwise_cost<0>,
       .gradient = "dx = reshape dy to the shape of x",
       .example = R"(fusion @f(%x: tensor<2x6xf32>) -> (%y: tensor<3x4xf32>) {

@@ -27,7 +27,7 @@ ops::Violated check_rank(const OpCall& call) {
                                to->dims.size(), rank)};
 }
 
-Expected<std::vector<Type>> infer(const OpCall& call) {
+Expected<std::vector<Type>> infer_reshard(const OpCall& call) {
   TensorType type;
   type.dtype = dtype_of(call.operands[0]);
   type.shape = shape_of(call.operands[0]);
@@ -56,7 +56,7 @@ OpRecord op_reshard() {
       .results = {{.name = "y", .doc = "x, held as the target says"}},
       .constraints = {{"reshard_c1", "The target is given.", check_target},
                       {"reshard_c2", "The target has the tensor's rank.", check_rank}},
-      .infer = infer,
+      .infer = infer_reshard,
       .cost = ops::pointwise_cost<0>,
       .gradient = "dx = reshard dy to the sharding of x",
       .example = R"(mesh @m = <x=2>

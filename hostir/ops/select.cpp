@@ -20,7 +20,7 @@ ops::Violated check_branches(const OpCall& call) {
       fmt::format("select chooses between different dtypes: {} and {}", name(a), name(b)), 2};
 }
 
-Expected<std::vector<Type>> infer(const OpCall& call) {
+Expected<std::vector<Type>> infer_select(const OpCall& call) {
   return ops::inferred(ops::tensor(dtype_of(call.operands[1]), shape_of(call.operands[1])));
 }
 
@@ -48,7 +48,7 @@ OpRecord op_select() {
       .constraints = {{"select_c1", ops::kSameShape, ops::check_same_shape},
                       {"select_c2", "The predicate is i1.", check_pred},
                       {"select_c3", "Both choices have the same dtype.", check_branches}},
-      .infer = infer,
+      .infer = infer_select,
       .rule = ops::pointwise_rule,
       .cost = ops::pointwise_cost<1>,
       .gradient = "on_true: dy where pred, else 0; on_false: 0 where pred, else dy",

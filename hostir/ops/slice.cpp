@@ -22,7 +22,7 @@ Bounds bounds_of(const OpCall& call) {
   return b;
 }
 
-ops::Violated check_counts(const OpCall& call) {
+ops::Violated check_slice_counts(const OpCall& call) {
   const Bounds b = bounds_of(call);
   const size_t rank = shape_of(call.operands[0]).size();
   if (b.start.size() == rank && b.limit.size() == rank && b.stride.size() == rank) {
@@ -32,19 +32,13 @@ ops::Violated check_counts(const OpCall& call) {
                                b.start.size(), b.limit.size(), b.stride.size(), rank)};
 }
 
-// Whether a - b is known to be negative.
-bool is_below(const IndexExpr& a, const IndexExpr& b) {
-  const IndexExpr difference = IndexExpr::binary(IndexExpr::Kind::kSub, a, b).simplified();
-  return difference.is_const() && difference.value() < 0;
-}
-
-ops::Violated check_bounds(const OpCall& call) {
-  if (check_counts(call)) return std::nullopt;  // slice_c1
+ops::Violated check_slice_bounds(const OpCall& call) {
+  if (check_slice_counts(call)) return std::nullopt;  // slice_c1
   const Bounds b = bounds_of(call);
   const Shape& shape = shape_of(call.operands[0]);
   for (size_t d = 0; d < shape.size(); ++d) {
-    if (!is_below(b.start[d], 0) && !is_below(b.limit[d], b.start[d]) &&
-        !is_below(shape[d], b.limit[d])) {
+    if (!ops::is_below(b.start[d], 0) && !ops::is_below(b.limit[d], b.start[d]) &&
+        !ops::is_below(shape[d], b.limit[d])) {
       continue;
     }
     return Violation{fmt::format("slice {}:{} of dimension {} is not within 0:{}",
@@ -72,7 +66,7 @@ IndexExpr extent(const IndexExpr& start, const IndexExpr& limit, int64_t stride)
   return length.simplified();
 }
 
-Expected<std::vector<Type>> infer(const OpCall& call) {
+Expected<std::vector<Type>> infer_slice(const OpCall& call) {
   const Bounds b = bounds_of(call);
   Shape shape;
   for (size_t d = 0; d < b.start.size(); ++d) {
@@ -81,7 +75,7 @@ Expected<std::vector<Type>> infer(const OpCall& call) {
   return ops::inferred(ops::tensor(dtype_of(call.operands[0]), std::move(shape)));
 }
 
-Expected<ShardingRule> rule(const OpCall& call, std::span<const Type>) {
+Expected<ShardingRule> slice_rule(const OpCall& call, std::span<const Type>) {
   const Bounds b = bounds_of(call);
   const Shape& from = shape_of(call.operands[0]);
   ShardingRule r;
@@ -126,11 +120,12 @@ OpRecord op_slice() {
                       .doc = "the step, per dimension; 1 everywhere if left out"}},
       .results = {{.name = "y", .doc = "x[start:limit:stride]"}},
       .constraints = {{"slice_c1", "start, limit and stride have one entry per dimension.",
-                       check_counts},
-                      {"slice_c2", "0 <= start <= limit <= size in every dimension.", check_bounds},
+                       check_slice_counts},
+                      {"slice_c2", "0 <= start <= limit <= size in every dimension.",
+                       check_slice_bounds},
                       {"slice_c3", "Strides are 1 or more.", check_strides}},
-      .infer = infer,
-      .rule = rule,
+      .infer = infer_slice,
+      .rule = slice_rule,
       .cost = ops::pointwise_cost<0>,
       .gradient = "dx = dy put back into zeros",
       .example = R"(fusion @f(%x: tensor<4x6xf32>) -> (%y: tensor<2x3xf32>) {

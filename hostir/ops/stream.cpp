@@ -19,7 +19,7 @@ ops::Violated check_unique(const OpCall& call) {
   return std::nullopt;
 }
 
-Expected<std::vector<Type>> infer(const OpCall&) { return ops::inferred(StreamType{}); }
+Expected<std::vector<Type>> infer_stream(const OpCall&) { return ops::inferred(StreamType{}); }
 
 }  // namespace
 
@@ -41,7 +41,7 @@ OpRecord op_stream() {
                       .required = true}},
       .results = {{.name = "stream", .doc = "the stream"}},
       .constraints = {{"stream_c1", "Names of streams are unique in a function.", check_unique}},
-      .infer = infer,
+      .infer = infer_stream,
       .gradient = ops::kNoHostGradient,
       .example = R"(mesh @m = <x=2>
 host @f on @m (%a: tensor<4xf32>) -> (%b: tensor<4xf32>) {

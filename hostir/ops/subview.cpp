@@ -28,12 +28,7 @@ std::optional<IndexExpr> local_size(const Type& type, size_t d) {
   return shape_of(type)[d];
 }
 
-bool is_below(const IndexExpr& a, const IndexExpr& b) {
-  const IndexExpr difference = IndexExpr::binary(IndexExpr::Kind::kSub, a, b).simplified();
-  return difference.is_const() && difference.value() < 0;
-}
-
-ops::Violated check_counts(const OpCall& call) {
+ops::Violated check_subview_counts(const OpCall& call) {
   const Ranges r = ranges_of(call);
   const Type* buffer = ops::only_buffer(call);
   if (buffer == nullptr) return std::nullopt;  // subview_c1
@@ -42,15 +37,17 @@ ops::Violated check_counts(const OpCall& call) {
   return Violation{fmt::format("subview has {} ranges for {} dimensions", r.starts.size(), rank)};
 }
 
-ops::Violated check_bounds(const OpCall& call) {
-  if (ops::only_buffer(call) == nullptr || check_counts(call)) return std::nullopt;  // _c1, _c2
+ops::Violated check_subview_bounds(const OpCall& call) {
+  if (ops::only_buffer(call) == nullptr || check_subview_counts(call))
+    return std::nullopt;  // _c1, _c2
   const Ranges r = ranges_of(call);
   for (size_t d = 0; d < r.starts.size(); ++d) {
     const auto size = local_size(call.operands[0], d);
     const bool open = to_the_end(r.limits[d]);
     const IndexExpr limit = open && size ? *size : r.limits[d];
-    const bool crossed = (!open || size) && is_below(limit, r.starts[d]);
-    if (!is_below(r.starts[d], 0) && !crossed && !(size && is_below(*size, limit))) continue;
+    const bool crossed = (!open || size) && ops::is_below(limit, r.starts[d]);
+    if (!ops::is_below(r.starts[d], 0) && !crossed && !(size && ops::is_below(*size, limit)))
+      continue;
     return Violation{fmt::format("subview {}:{} of dimension {} is not within 0:{}",
                                  r.starts[d].to_string(), limit.to_string(), d,
                                  size ? size->to_string() : "its size")};
@@ -72,7 +69,7 @@ bool differs_by_rank(const IndexExpr& size) {
 }
 
 ops::Violated check_known(const OpCall& call) {
-  if (is_written(call) || ops::only_buffer(call) == nullptr || check_counts(call))
+  if (is_written(call) || ops::only_buffer(call) == nullptr || check_subview_counts(call))
     return std::nullopt;
   const Ranges r = ranges_of(call);
   for (size_t d = 0; d < r.limits.size(); ++d) {
@@ -88,7 +85,7 @@ ops::Violated check_known(const OpCall& call) {
   return std::nullopt;
 }
 
-Expected<std::vector<Type>> infer(const OpCall& call) {
+Expected<std::vector<Type>> infer_subview(const OpCall& call) {
   if (is_written(call)) return ops::inferred(call.written[0]);
   const Ranges r = ranges_of(call);
   Shape shape;
@@ -130,12 +127,12 @@ OpRecord op_subview() {
       .results = {{.name = "view", .doc = "the view"}},
       .constraints = {{"subview_c1", "The operand is a buffer.", ops::check_buffer},
                       {"subview_c2", "starts and limits have one entry per dimension.",
-                       check_counts},
+                       check_subview_counts},
                       {"subview_c3", "0 <= start <= limit <= size, where these are known.",
-                       check_bounds},
+                       check_subview_bounds},
                       {"subview_c4", "The view's type is written where its size differs by rank.",
                        check_known}},
-      .infer = infer,
+      .infer = infer_subview,
       .gradient = ops::kNoHostGradient,
       .example = R"(mesh @m = <x=2>
 kernel @double(%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {

@@ -17,7 +17,7 @@ ops::Violated check_permutation(const OpCall& call) {
   return ops::check_dims(permutation, rank, "permutation of transpose");
 }
 
-Expected<std::vector<Type>> infer(const OpCall& call) {
+Expected<std::vector<Type>> infer_transpose(const OpCall& call) {
   const Shape& from = shape_of(call.operands[0]);
   Shape shape;
   for (const int64_t d : ops::dims_of(call, "permutation")) {
@@ -26,7 +26,7 @@ Expected<std::vector<Type>> infer(const OpCall& call) {
   return ops::inferred(ops::tensor(dtype_of(call.operands[0]), std::move(shape)));
 }
 
-Expected<ShardingRule> rule(const OpCall& call, std::span<const Type> results) {
+Expected<ShardingRule> transpose_rule(const OpCall& call, std::span<const Type> results) {
   const Shape& to = shape_of(results[0]);
   const IntList permutation = ops::dims_of(call, "permutation");
   ShardingRule r;
@@ -60,8 +60,8 @@ OpRecord op_transpose() {
       .results = {{.name = "y", .doc = "x with its dimensions reordered"}},
       .constraints = {{"transpose_c1", "permutation lists each dimension once.",
                        check_permutation}},
-      .infer = infer,
-      .rule = rule,
+      .infer = infer_transpose,
+      .rule = transpose_rule,
       .cost = ops::pointwise_cost<0>,
       .gradient = "dx = transpose dy by the inverse permutation",
       .example = R"(fusion @f(%x: tensor<2x3xf32>) -> (%y: tensor<3x2xf32>) {

@@ -6,7 +6,7 @@ namespace hostir {
 
 namespace {
 
-ops::Violated check_dtype(const OpCall& call) {
+ops::Violated check_uniform_dtype(const OpCall& call) {
   const TensorType* written = ops::written_tensor(call);
   if (written == nullptr || is_float(written->dtype)) return std::nullopt;
   return Violation{fmt::format("uniform draws floats, not {}", name(written->dtype))};
@@ -50,7 +50,7 @@ OpRecord op_uniform() {
                       .fallback = Attribute(int64_t{0})}},
       .results = {{.name = "y", .doc = "lo + (hi - lo) * random_unit(seed, index + offset)"}},
       .constraints = {{"uniform_c1", ops::kWritten, ops::check_written},
-                      {"uniform_c2", "The result is a float.", check_dtype},
+                      {"uniform_c2", "The result is a float.", check_uniform_dtype},
                       {"uniform_c3", "lo is not above hi.", check_range}},
       .infer = ops::infer_written,
       .rule = ops::source_rule,

@@ -6,7 +6,7 @@ namespace hostir {
 
 namespace {
 
-ops::Violated check_operands(const OpCall& call) {
+ops::Violated check_wait_operands(const OpCall& call) {
   for (const ops::SlotOperand& event : ops::in_slot(call, "event")) {
     if (event.type != nullptr && !std::holds_alternative<EventType>(*event.type)) {
       return Violation{fmt::format("wait needs an event, not {}", to_string(*event.type)),
@@ -36,7 +36,7 @@ OpRecord op_wait() {
                    {.name = "stream",
                     .doc = "who waits; the host if left out",
                     .arity = OperandSpec::Arity::kOptional}},
-      .constraints = {{"wait_c1", "An event, and a stream or the host.", check_operands}},
+      .constraints = {{"wait_c1", "An event, and a stream or the host.", check_wait_operands}},
       .gradient = ops::kNoHostGradient,
       .example = R"(mesh @m = <x=2>
 kernel @double(%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {

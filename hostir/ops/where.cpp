@@ -4,7 +4,7 @@ namespace hostir {
 
 namespace {
 
-ops::Violated check_one(const OpCall& call) {
+ops::Violated check_where_one(const OpCall& call) {
   if (call.attributes.has("condition") != call.attributes.has("mesh")) return std::nullopt;
   return Violation{"where needs exactly one of a condition and `in @mesh`"};
 }
@@ -14,7 +14,7 @@ std::vector<Type> yielded(const OpCall& call, size_t region) {
   return yield != nullptr ? ops::handed_over(call, *yield) : std::vector<Type>{};
 }
 
-Expected<std::vector<Type>> infer(const OpCall& call) {
+Expected<std::vector<Type>> infer_where(const OpCall& call) {
   return call.function != nullptr ? yielded(call, 0) : std::vector<Type>{};
 }
 
@@ -42,8 +42,9 @@ OpRecord op_where() {
                       .type = AttributeSpec::Type::kSymbol,
                       .doc = "holds on the ranks of this mesh"}},
       .results = {{.name = "values", .doc = "what the region that ran yields"}},
-      .constraints = {{"where_c1", "Exactly one of a condition and a mesh is given.", check_one}},
-      .infer = infer,
+      .constraints = {{"where_c1", "Exactly one of a condition and a mesh is given.",
+                       check_where_one}},
+      .infer = infer_where,
       .gradient = ops::kNoHostGradient,
       .example = R"(mesh @m = <x=2>
 kernel @double(%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {
