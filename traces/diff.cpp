@@ -1,6 +1,6 @@
 #include "traces/diff.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -66,6 +66,7 @@ struct Write {
   LogCell mean;
   LogCell data;
   std::string dtype;
+  int64_t tensor = -1;  // of its log
 };
 using Writes = std::map<std::string, std::map<int64_t, std::vector<Write>>>;  // name, rank
 
@@ -73,20 +74,31 @@ Expected<Writes> writes_of(const LogReader& log) {
   HOSTIR_ASSIGN_OR_RETURN(
       const LogTable rows,
       log.query("SELECT t.function || '/%' || t.name, v.rank, v.event, v.digest, v.mean, v.data, "
-                "t.dtype FROM value v JOIN tensor t ON t.id = v.tensor "
+                "t.dtype, v.tensor FROM value v JOIN tensor t ON t.id = v.tensor "
                 "ORDER BY v.event, v.rank, v.operand",
                 std::numeric_limits<int64_t>::max()));
   Writes writes;
   for (const auto& row : rows.rows) {
     writes[cell_text(row[0])][integer(row[1])].push_back(
-        {integer(row[2]), integer(row[3], 0), row[4], row[5], cell_text(row[6])});
+        {integer(row[2]), integer(row[3], 0), row[4], row[5], cell_text(row[6]), integer(row[7])});
   }
   return writes;
 }
 
+/// Where an element of a rank's part lies in the whole tensor: "[0, 5]".
+std::string element_text(const LogReader& log, const Write& write, int64_t rank, int64_t index) {
+  const auto& tensors = log.tensors();
+  const auto tensor = static_cast<size_t>(write.tensor);
+  const auto place = static_cast<size_t>(rank);
+  if (tensor >= tensors.size() || place >= tensors[tensor].boxes.size())
+    return fmt::format("local element {}", index);
+  return fmt::format("[{}]", fmt::join(tensors[tensor].boxes[place].index_at(index), ", "));
+}
+
 /// The first element outside of the tolerance as a sentence; empty: none is.
 Expected<std::string> compare_contents(const LogReader& a, const LogReader& b, const Write& in_a,
-                                       const Write& in_b, const DiffOptions& options) {
+                                       const Write& in_b, int64_t rank,
+                                       const DiffOptions& options) {
   const auto dtype = parse_dtype(in_a.dtype);
   HOSTIR_ASSIGN_OR_RETURN(const auto data_a, a.data(static_cast<uint64_t>(integer(in_a.data))));
   HOSTIR_ASSIGN_OR_RETURN(const auto data_b, b.data(static_cast<uint64_t>(integer(in_b.data))));
@@ -99,18 +111,20 @@ Expected<std::string> compare_contents(const LogReader& a, const LogReader& b, c
     const double y = load_double(*dtype, data_b.data() + i);
     const bool same = x == y || (std::isnan(x) && std::isnan(y));
     if (same || std::abs(x - y) <= options.atol + options.rtol * std::abs(y)) continue;
-    return fmt::format("local element {}: {:.9g} in a, {:.9g} in b", i / step, x, y);
+    return fmt::format("{}: {:.9g} in a, {:.9g} in b",
+                       element_text(a, in_a, rank, static_cast<int64_t>(i / step)), x, y);
   }
   return std::string();
 }
 
 Expected<std::string> compare_write(const LogReader& a, const LogReader& b, const Write& in_a,
-                                    const Write& in_b, const DiffOptions& options) {
+                                    const Write& in_b, int64_t rank, const DiffOptions& options) {
   if (in_a.digest == in_b.digest) return std::string();
   const auto known = [](const LogCell& cell) {
     return !std::holds_alternative<std::monostate>(cell);
   };
-  if (known(in_a.data) && known(in_b.data)) return compare_contents(a, b, in_a, in_b, options);
+  if (known(in_a.data) && known(in_b.data))
+    return compare_contents(a, b, in_a, in_b, rank, options);
   if (known(in_a.mean) && known(in_b.mean)) {
     return fmt::format("other contents: mean {} in a, {} in b", cell_text(in_a.mean),
                        cell_text(in_b.mean));
@@ -132,7 +146,7 @@ Expected<void> compare_tensor(const LogReader& a, const LogReader& b, const std:
       const Write& write_a = writes_a[i];
       const Write& write_b = other->second[i];
       HOSTIR_ASSIGN_OR_RETURN(const std::string difference,
-                              compare_write(a, b, write_a, write_b, options));
+                              compare_write(a, b, write_a, write_b, rank, options));
       if (difference.empty()) continue;
       if (first.event_a < 0 || write_a.event < first.event_a) {
         first = {"value",
@@ -148,6 +162,31 @@ Expected<void> compare_tensor(const LogReader& a, const LogReader& b, const std:
   }
   if (first.event_a >= 0) report.findings.push_back(std::move(first));
   return {};
+}
+
+/// Other inputs explain other values: they are said first.
+void compare_inputs(const LogReader& a, const LogReader& b, DiffReport& report) {
+  for (const interp::LogInput& in_a : a.inputs()) {
+    const auto in_b = std::find_if(b.inputs().begin(), b.inputs().end(),
+                                   [&](const auto& input) { return input.name == in_a.name; });
+    if (in_b == b.inputs().end() || in_b->digest == in_a.digest) continue;
+    const bool expressions = !in_a.expression.empty() && in_a.expression != in_b->expression;
+    report.findings.push_back(
+        {"input",
+         fmt::format("input %{}: other contents{}", in_a.name,
+                     expressions
+                         ? fmt::format(": {} in a, {} in b", in_a.expression, in_b->expression)
+                         : std::string()),
+         in_a.name, -1, -1, interp::kNoRank});
+  }
+}
+
+// What was written first is nearest to the cause.
+void sort_values(DiffReport& report, size_t begin) {
+  std::stable_sort(report.findings.begin() + static_cast<std::ptrdiff_t>(begin),
+                   report.findings.end(), [](const DiffFinding& x, const DiffFinding& y) {
+                     return static_cast<uint64_t>(x.event_a) < static_cast<uint64_t>(y.event_a);
+                   });
 }
 
 }  // namespace
@@ -178,6 +217,8 @@ Expected<DiffReport> diff(const LogReader& a, const LogReader& b, const DiffOpti
                           "SELECT rank, instruction, COUNT(*) AS times FROM event "
                           "GROUP BY rank, instruction ORDER BY rank, instruction",
                           "executed instructions", report));
+  compare_inputs(a, b, report);
+  const size_t structure = report.findings.size();
   HOSTIR_ASSIGN_OR_RETURN(const Writes in_a, writes_of(a));
   HOSTIR_ASSIGN_OR_RETURN(const Writes in_b, writes_of(b));
   for (const auto& [name, writes] : in_a) {
@@ -197,6 +238,7 @@ Expected<DiffReport> diff(const LogReader& a, const LogReader& b, const DiffOpti
           {"value", fmt::format("{} is written in b only", name), name, -1, -1, interp::kNoRank});
     }
   }
+  sort_values(report, structure);
   HOSTIR_TRY(compare_rows(a, b, "SELECT kind, sentence FROM fault ORDER BY id", "faults", report));
   return report;
 }

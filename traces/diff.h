@@ -1,8 +1,9 @@
 // Two logs compared: of two runs, two backends, or two versions of a program.
 //
-// Structure first (instructions, what each rank executed, collectives), then what was written, by
-// name of the tensor. Tensors are compared by digest; where contents of both sides are in the logs,
-// within a tolerance. One finding per tensor: its first divergence.
+// Structure first (instructions, what each rank executed, collectives), then inputs, then what was
+// written, by name of the tensor and in order of time. Tensors are compared by digest; where
+// contents of both sides are in the logs, within a tolerance. One finding per tensor: its first
+// divergence.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ struct DiffOptions {
 };
 
 struct DiffFinding {
-  std::string what;  // "program", "instructions", "collectives", "value", "fault"
+  std::string what;  // "program", "instructions", "collectives", "input", "value", "fault"
   std::string sentence;
   std::string tensor;  // of a value
   int64_t event_a = -1;

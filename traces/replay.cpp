@@ -7,6 +7,7 @@
 #include "interp/core/history.h"
 #include "interp/core/interpreter.h"
 #include "traces/log_file.h"
+#include "traces/recorded_line.h"
 #include "traces/replay_checker.h"
 #include "traces/schema.h"
 
@@ -42,42 +43,6 @@ Expected<std::string> first_difference(Database& logged, Database& now, std::str
   }
 }
 
-/// A decision by hand, with the event before which it was taken.
-struct ManualDecision {
-  int64_t before_event = 0;
-  uint64_t number = 0;
-  std::string kind;
-  interp::Rank rank = interp::kNoRank;
-  std::string detail;
-};
-
-Expected<std::vector<ManualDecision>> manual_decisions(Database& database) {
-  std::vector<ManualDecision> all;
-  HOSTIR_ASSIGN_OR_RETURN(
-      Statement s, database.prepare("SELECT event_count, number, kind, rank, detail FROM decision "
-                                    "WHERE kind <> 'branch' ORDER BY id"));
-  while (true) {
-    HOSTIR_ASSIGN_OR_RETURN(const bool more, s.step());
-    if (!more) return all;
-    all.push_back({s.integer(0), static_cast<uint64_t>(s.integer(1)), s.text(2),
-                   static_cast<interp::Rank>(s.integer_or(3, interp::kNoRank)), s.text(4)});
-  }
-}
-
-std::optional<std::vector<std::byte>> parse_hex(std::string_view text) {
-  const auto digit = [](char c) {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-  };
-  if (text.size() % 2 != 0) return std::nullopt;
-  std::vector<std::byte> bytes;
-  for (size_t i = 0; i < text.size(); i += 2) {
-    const int high = digit(text[i]), low = digit(text[i + 1]);
-    if (high < 0 || low < 0) return std::nullopt;
-    bytes.push_back(static_cast<std::byte>(high * 16 + low));
-  }
-  return bytes;
-}
-
 /// Executes the logged decisions. `History` is there only where the log goes back or branches.
 class Driver {
  public:
@@ -90,7 +55,8 @@ class Driver {
         history_(history) {}
 
   Expected<void> run(const std::stop_token& stop) {
-    HOSTIR_ASSIGN_OR_RETURN(decisions_, manual_decisions(database_));
+    HOSTIR_ASSIGN_OR_RETURN(decisions_,
+                            manual_decisions(database_, interpreter_.code().rank_count));
     HOSTIR_ASSIGN_OR_RETURN(EventScanner scanner,
                             EventScanner::create(database_, log_.tables().limits(), {}));
     int64_t next_id = 0;
@@ -132,40 +98,26 @@ class Driver {
 
   Expected<void> decide(const ManualDecision& d) {
     HOSTIR_TRY(go_to(d.number));
-    if (d.rank < 0 || d.rank >= interpreter_.code().rank_count) {
-      return fail(ErrorKind::kRuntime, "log_damaged", "a decision names no rank of the run");
-    }
-    if (d.kind == "freeze") {
+    using Kind = interp::DecisionRecord::Kind;
+    if (d.kind == Kind::kFreeze) {
       history_ != nullptr ? history_->freeze(d.rank) : interpreter_.freeze(d.rank);
-    } else if (d.kind == "thaw") {
+    } else if (d.kind == Kind::kThaw) {
       history_ != nullptr ? history_->thaw(d.rank) : interpreter_.thaw(d.rank);
-    } else if (d.kind == "edit") {
+    } else if (d.kind == Kind::kEdit) {
       return edit(d);
     }
     return {};
   }
 
-  /// `%name+offset:hex`, as the interpreter writes it.
   Expected<void> edit(const ManualDecision& d) {
-    const size_t plus = d.detail.rfind('+');
-    const size_t colon = d.detail.find(':', plus == std::string::npos ? 0 : plus);
-    if (plus == std::string::npos || colon == std::string::npos) {
-      return fail(ErrorKind::kRuntime, "log_damaged", "an edit in the log is damaged");
-    }
-    const std::string name = d.detail.substr(0, plus);
-    const int64_t offset = std::strtoll(d.detail.c_str() + plus + 1, nullptr, 10);
-    const auto bytes = parse_hex(std::string_view(d.detail).substr(colon + 1));
-    const std::vector<interp::AllocationView> allocations = interpreter_.allocations(d.rank);
-    const auto found = std::find_if(allocations.rbegin(), allocations.rend(),
-                                    [&](const interp::AllocationView& a) {
-                                      return interpreter_.code().register_name(a.reg) == name;
-                                    });
-    if (!bytes || found == allocations.rend()) {
+    const interp::RecordedEdit& e = d.edit;
+    const auto allocation = interp::newest_allocation(interpreter_, d.rank, e.buffer);
+    if (!allocation) {
       return fail(ErrorKind::kRuntime, "log_damaged",
-                  fmt::format("the edited buffer {} is not there on rank {}", name, d.rank));
+                  fmt::format("the edited buffer {} is not there on rank {}", e.buffer, d.rank));
     }
-    return history_ != nullptr ? history_->edit(d.rank, found->id, offset, *bytes)
-                               : interpreter_.edit(d.rank, found->id, offset, *bytes);
+    return history_ != nullptr ? history_->edit(d.rank, *allocation, e.offset_bytes, e.data)
+                               : interpreter_.edit(d.rank, *allocation, e.offset_bytes, e.data);
   }
 
   Expected<interp::StepResult> step(interp::Rank rank) {

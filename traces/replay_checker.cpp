@@ -1,6 +1,6 @@
 #include "traces/replay_checker.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include "traces/compression.h"
 
@@ -186,16 +186,8 @@ void ReplayChecker::find_element(Divergence& d, const interp::ValueSummary& summ
   for (size_t i = 0; i < logged->size(); ++i) {
     if ((*logged)[i] == now->data[i]) continue;
     const size_t first = i / element_size * element_size;
-    auto index = static_cast<int64_t>(i / element_size);
-    const Extents extents = placement.local();
-    d.element.resize(extents.size());
-    for (size_t k = extents.size(); k-- > 0; index /= extents[k]) {
-      d.element[k] = placement.box.lo[k] + index % extents[k];
-    }
-    std::string position;
-    for (const int64_t n : d.element)
-      position += fmt::format("{}{}", position.empty() ? "" : ", ", n);
-    d.sentence += fmt::format("; first at [{}]: was {:.9g}, is {:.9g}", position,
+    d.element = placement.box.index_at(static_cast<int64_t>(i / element_size));
+    d.sentence += fmt::format("; first at [{}]: was {:.9g}, is {:.9g}", fmt::join(d.element, ", "),
                               load_double(info.dtype, logged->data() + first),
                               load_double(info.dtype, now->data.data() + first));
     return;

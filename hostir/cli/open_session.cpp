@@ -12,6 +12,7 @@
 #include "hostir/io/files.h"
 #include "interp/session/live_session.h"
 #include "traces/log_reader.h"
+#include "traces/recorded_line.h"
 #include "traces/replay.h"
 
 namespace hostir::cli {
@@ -20,6 +21,10 @@ namespace {
 
 constexpr std::string_view kSqliteMagic = "SQLite format 3";
 constexpr size_t kHeadBytes = 4096;
+
+// Longer runs are taken to have been left to the scheduler, which decides the same again: reading
+// what it decided would hold up the opening of a log that nobody stepped by hand.
+constexpr int64_t kMaxRecordedDecisions = 1'000'000;
 
 /// A file that disappears with its owner, with what SQLite puts beside it.
 class TemporaryFile {
@@ -51,7 +56,8 @@ std::string temporary_log_path() {
 }
 
 /// A live session with the log that it writes. One that was opened from a log shows that log, whole
-/// from the start and read in the background, until an edit makes it another run. Members die in
+/// from the start and read in the background, until an edit, a freeze or another order of the ranks
+/// makes it another run. Members die in
 /// reverse order: the reading of the recorded log ends, then the session, then the reader, then the
 /// writer closes the file, then a temporary file goes.
 class LoggedSession final : public interp::Session {
@@ -73,14 +79,15 @@ class LoggedSession final : public interp::Session {
                        interp::LiveOptions options) {
     options.trace = writer_.get();
     options.log = reader_.get();
-    HOSTIR_ASSIGN_OR_RETURN(
-        live_, interp::LiveSession::create(std::move(prepared), make_backend_factory(), options));
+    HOSTIR_ASSIGN_OR_RETURN(live_,
+                            interp::LiveSession::create(std::move(prepared), make_backend_factory(),
+                                                        std::move(options)));
     return publish();
   }
 
   Expected<interp::Outcome> execute(const interp::Command& command, std::stop_token stop) override {
     auto outcome = live_->execute(command, stop);
-    if (outcome && command.kind == interp::CommandKind::kSet) shows_recorded_ = false;
+    if (live_->departed()) shows_recorded_ = false;
     if (outcome && outcome->ran) HOSTIR_TRY(publish());
     return outcome;
   }
@@ -175,6 +182,12 @@ Expected<std::unique_ptr<interp::Session>> CliSessionFactory::open(
     HOSTIR_ASSIGN_OR_RETURN(prepared, interp::prepare(*run.program, inputs, options));
     live.backend = run.backend;
     live.ranks = run.started_ranks;
+    auto line =
+        traces::recorded_line(*recorded_log, prepared->code->rank_count, kMaxRecordedDecisions);
+    if (line)
+      live.recorded = std::move(*line);
+    else
+      notice_ += line.error().message() + "; the ranks are scheduled anew. ";
   } else {
     if (request.text.empty()) HOSTIR_TRY(check_text(request.path, head));
     HOSTIR_ASSIGN_OR_RETURN(prepared, prepare_program(request));

@@ -79,6 +79,16 @@ bool Box::contains(const Box& other) const {
   return true;
 }
 
+std::vector<int64_t> Box::index_at(int64_t place) const {
+  std::vector<int64_t> index(lo.size());
+  for (size_t d = lo.size(); d-- > 0;) {
+    const int64_t extent = std::max<int64_t>(hi[d] - lo[d], 1);
+    index[d] = lo[d] + place % extent;
+    place /= extent;
+  }
+  return index;
+}
+
 Box Box::intersect(const Box& other) const {
   Box out = *this;
   for (size_t i = 0; i < lo.size(); ++i) {

@@ -54,6 +54,8 @@ struct Box {
   bool empty() const { return volume() == 0; }
   bool contains(const Box& other) const;  // an empty box is contained in every box
   Box intersect(const Box& other) const;
+  /// The global index of the element that is at `place` of the box, in row-major order.
+  std::vector<int64_t> index_at(int64_t place) const;
   friend bool operator==(const Box&, const Box&) = default;
 };
 

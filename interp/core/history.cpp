@@ -95,6 +95,19 @@ class KeptMemory {
   int64_t newest_ = 0;
 };
 
+}  // namespace
+
+std::optional<AllocationId> newest_allocation(const Interpreter& interpreter, Rank rank,
+                                              std::string_view buffer) {
+  const std::vector<AllocationView> all = interpreter.allocations(rank);
+  const auto found = std::find_if(all.rbegin(), all.rend(), [&](const AllocationView& a) {
+    return interpreter.code().register_name(a.reg) == buffer;
+  });
+  return found == all.rend() ? std::nullopt : std::optional(found->id);
+}
+
+namespace {
+
 bool same(const Decision& a, const Decision& b) {
   return a.kind == b.kind && a.rank == b.rank && a.edit == b.edit;
 }
@@ -103,10 +116,13 @@ bool same(const Decision& a, const Decision& b) {
 
 struct History::Impl {
   struct Edit {
-    AllocationId allocation;
+    std::optional<AllocationId> allocation;  // of a recorded one only since it was taken
     int64_t offset_bytes = 0;
     std::vector<std::byte> data;
-    friend bool operator==(const Edit&, const Edit&) = default;
+    std::string buffer;  // of a recorded one
+    friend bool operator==(const Edit& a, const Edit& b) {
+      return a.allocation == b.allocation && a.offset_bytes == b.offset_bytes && a.data == b.data;
+    }
   };
 
   Interpreter& in;
@@ -121,6 +137,8 @@ struct History::Impl {
   uint32_t branch = 0;
   uint32_t last_branch = 0;
   uint64_t travels = 0;
+  bool recorded = false;
+  uint64_t logged = 0;  // decisions of the line that were taken here, at least once
 
   explicit Impl(Interpreter& interpreter, const HistoryOptions& history_options)
       : in(interpreter), options(history_options) {}
@@ -194,6 +212,7 @@ struct History::Impl {
     const bool follows = k < line.size() && same(line[k], decision);
     if (!follows && k < line.size()) {
       line.resize(k);
+      logged = std::min(logged, k);
       while (!checkpoints.empty() && checkpoints.back().position > k) {
         kept.remove(checkpoints.back());
         checkpoints.pop_back();
@@ -210,14 +229,34 @@ struct History::Impl {
         sink->decision(record);
       }
     }
-    in.set_logging(follows ? Interpreter::Logging::kSilent : Interpreter::Logging::kOn);
     if (!follows) line.push_back(decision);
+    log_once();
     return follows;
+  }
+
+  // What was logged before is silent when it is taken again.
+  void log_once() {
+    const bool again = position() < logged;
+    in.set_logging(again ? Interpreter::Logging::kSilent : Interpreter::Logging::kOn);
+    logged = std::max(logged, position() + 1);
+  }
+
+  // The buffer of a recorded edit, now that the run is where it was taken.
+  Expected<AllocationId> allocation_of(Edit& edit, Rank rank) {
+    if (!edit.allocation) {
+      const std::optional<AllocationId> found = newest_allocation(in, rank, edit.buffer);
+      if (!found) {
+        return fail(ErrorKind::kRuntime, "history_edit",
+                    fmt::format("the edited buffer {} is not there on rank {}", edit.buffer, rank));
+      }
+      edit.allocation = *found;
+    }
+    return *edit.allocation;
   }
 
   Expected<void> replay_one() {
     const Decision decision = line[position()];
-    in.set_logging(Interpreter::Logging::kSilent);
+    log_once();
     const int64_t begin = now_ns();
     switch (decision.kind) {
       case DecisionRecord::Kind::kRun:
@@ -230,8 +269,9 @@ struct History::Impl {
         in.thaw(decision.rank);
         break;
       case DecisionRecord::Kind::kEdit: {
-        const Edit& e = edits[decision.edit];
-        HOSTIR_TRY(in.edit(decision.rank, e.allocation, e.offset_bytes, e.data));
+        Edit& e = edits[decision.edit];
+        HOSTIR_ASSIGN_OR_RETURN(const AllocationId allocation, allocation_of(e, decision.rank));
+        HOSTIR_TRY(in.edit(decision.rank, allocation, e.offset_bytes, e.data));
         break;
       }
       case DecisionRecord::Kind::kBranch:
@@ -276,8 +316,13 @@ History::History(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 History::~History() = default;
 
 Expected<std::unique_ptr<History>> History::create(Interpreter& interpreter,
-                                                   const HistoryOptions& options) {
+                                                   const HistoryOptions& options,
+                                                   RecordedLine recorded) {
   auto impl = std::make_unique<Impl>(interpreter, options);
+  impl->recorded = !recorded.decisions.empty();
+  impl->line = std::move(recorded.decisions);
+  for (RecordedEdit& e : recorded.edits)
+    impl->edits.push_back({std::nullopt, e.offset_bytes, std::move(e.data), std::move(e.buffer)});
   impl->can_go_back = interpreter.backend().capabilities().checkpoints;
   if (impl->can_go_back) HOSTIR_TRY(impl->take_checkpoint());
   return std::unique_ptr<History>(new History(std::move(impl)));
@@ -288,6 +333,12 @@ uint64_t History::position() const { return impl_->position(); }
 uint64_t History::size() const { return impl_->line.size(); }
 uint32_t History::branch() const { return impl_->branch; }
 const std::vector<Decision>& History::line() const { return impl_->line; }
+
+std::optional<Decision> History::recorded_next() const {
+  const uint64_t k = position();
+  if (!impl_->recorded || impl_->branch != 0 || k >= impl_->line.size()) return std::nullopt;
+  return impl_->line[k];
+}
 
 Expected<StepResult> History::step(Rank rank) {
   const bool exists = rank >= 0 && rank < impl_->in.code().rank_count;
@@ -311,13 +362,14 @@ void History::thaw(Rank rank) {
 
 Expected<void> History::edit(Rank rank, AllocationId allocation, int64_t offset_bytes,
                              std::span<const std::byte> data) {
-  Impl::Edit edit{allocation, offset_bytes, {data.begin(), data.end()}};
+  Impl::Edit edit{allocation, offset_bytes, {data.begin(), data.end()}, {}};
   auto at = std::find(impl_->edits.begin(), impl_->edits.end(), edit);
   const auto index = static_cast<uint32_t>(at - impl_->edits.begin());
   if (at == impl_->edits.end()) impl_->edits.push_back(std::move(edit));
   impl_->enter({DecisionRecord::Kind::kEdit, rank, index});
   Expected<void> done = impl_->in.edit(rank, allocation, offset_bytes, data);
   if (!done && impl_->line.size() > impl_->position()) impl_->line.resize(impl_->position());
+  impl_->logged = std::min<uint64_t>(impl_->logged, impl_->line.size());
   return done;
 }
 

@@ -162,19 +162,31 @@ Rank Stepper::needed(const Drive& drive) const {
   return best;
 }
 
+// Whose turn it was where the run was recorded, with freezes and edits before it done. A log that
+// was tampered with may name a rank that cannot move: from there on the scheduler chooses.
+Expected<Rank> Stepper::recorded_rank() {
+  while (const std::optional<Decision> next = history_.recorded_next()) {
+    if (next->kind == DecisionRecord::Kind::kRun)
+      return interpreter().can_step(next->rank) ? next->rank : kNoRank;
+    HOSTIR_TRY(history_.go_to(history_.position() + 1));
+  }
+  return kNoRank;
+}
+
 Expected<StopReport> Stepper::drive(Drive& drive) {
   Interpreter& in = interpreter();
   while (true) {
-    Rank rank = pick(drive);
+    bool waiting = false;
+    for (size_t i = 0; i < drive.ranks.size(); ++i) {
+      waiting = waiting || (!drive.reached[i] && !is_over(drive.ranks[i]));
+    }
+    if (!waiting) {
+      const bool done = in.finished();
+      return report(done ? StopReport::Reason::kFinished : StopReport::Reason::kStepped);
+    }
+    HOSTIR_ASSIGN_OR_RETURN(Rank rank, recorded_rank());
+    if (rank == kNoRank) rank = pick(drive);
     if (rank == kNoRank) {
-      bool waiting = false;
-      for (size_t i = 0; i < drive.ranks.size(); ++i) {
-        waiting = waiting || (!drive.reached[i] && !is_over(drive.ranks[i]));
-      }
-      if (!waiting) {
-        const bool done = in.finished();
-        return report(done ? StopReport::Reason::kFinished : StopReport::Reason::kStepped);
-      }
       if (command_->drag == StepCommand::Drag::kStrict) {
         return report(StopReport::Reason::kBlocked, drive.ranks.front());
       }
@@ -269,12 +281,13 @@ Expected<StopReport> Stepper::proceed() {
     Rank rank = kNoRank;
     if (history_.position() < history_.size()) {
       const Decision& next = history_.line()[history_.position()];
-      rank = next.rank;
       if (next.kind != DecisionRecord::Kind::kRun) {
         HOSTIR_TRY(history_.go_to(history_.position() + 1));
         continue;
       }
-    } else {
+      if (in.can_step(next.rank)) rank = next.rank;
+    }
+    if (rank == kNoRank) {
       rank = in.next_rank().value_or(kNoRank);
     }
     if (rank == kNoRank) {

@@ -2,7 +2,9 @@
 //
 // Works on a History and a BreakpointList. A focus set of ranks moves; ranks that are not in focus
 // move only when the focus is blocked and needs them (`Drag::kNeeded`), and are reported in
-// `moved`. A frozen rank never moves. Every command ends at the first stop: target reached,
+// `moved`. A frozen rank never moves. In a run that was recorded, all ranks move in the recorded
+// order, until somebody decides otherwise (freezes, edits): a step of one rank is what was recorded
+// up to there. Every command ends at the first stop: target reached,
 // breakpoint, fault, nothing can move, end of the run, start of the history (backwards).
 #pragma once
 
@@ -82,6 +84,7 @@ class Stepper {
   Expected<Stop> take(Rank rank);
   Rank pick(const Drive& drive) const;
   Rank needed(const Drive& drive) const;
+  Expected<Rank> recorded_rank();
   bool over_limit();
   bool is_over(Rank rank) const;
 

@@ -51,7 +51,7 @@ LiveSession::~LiveSession() = default;
 
 Expected<std::unique_ptr<LiveSession>> LiveSession::create(std::shared_ptr<const Prepared> prepared,
                                                            const BackendFactory& make_backend,
-                                                           const LiveOptions& options) {
+                                                           LiveOptions options) {
   std::unique_ptr<LiveSession> out(new LiveSession);
   out->prepared_ = std::move(prepared);
   out->log_ = options.log;
@@ -63,7 +63,8 @@ Expected<std::unique_ptr<LiveSession>> LiveSession::create(std::shared_ptr<const
                           interpreter_options(options, out->prepared_->code->rank_count)));
   for (size_t i = 0; i < out->prepared_->inputs.size(); ++i)
     HOSTIR_TRY(out->interpreter_->bind(i, out->prepared_->inputs[i].second));
-  HOSTIR_ASSIGN_OR_RETURN(out->history_, History::create(*out->interpreter_, options.history));
+  HOSTIR_ASSIGN_OR_RETURN(out->history_, History::create(*out->interpreter_, options.history,
+                                                         std::move(options.recorded)));
   out->breakpoints_ = std::make_unique<LiveBreakpoints>(*out->interpreter_, *out->prepared_->view);
   out->stepper_ = std::make_unique<Stepper>(*out->history_, out->breakpoints_->list());
   out->builder_ = std::make_unique<SnapshotBuilder>(*out->interpreter_, out->prepared_->view);
@@ -295,6 +296,7 @@ Expected<Outcome> LiveSession::freeze(const Command& command) {
   for (const Rank r : ranks) {
     if (interpreter_->rank(r).frozen == freezes) continue;
     changed.push_back(r);
+    decided_by_hand_ = true;
     if (freezes)
       history_->freeze(r);
     else
@@ -315,6 +317,7 @@ Expected<Outcome> LiveSession::edit(const Command& command) {
   for (const Rank r : ranks) HOSTIR_TRY(check_editable(*interpreter_, command.value, r));
   for (const Rank r : ranks) HOSTIR_TRY(edit_value(*history_, command, r));
   builder_->forget();
+  decided_by_hand_ = true;
   Outcome out = said(fmt::format("Changed %{} on {}.\n", command.value,
                                  ranks_to_string(ranks, prepared_->code->rank_count)));
   out.ran = true;

@@ -26,6 +26,7 @@ struct LiveOptions {
   std::vector<Rank> ranks;       // that start; empty: all
   Backend::ValueMode value_mode = Backend::ValueMode::kNone;
   HistoryOptions history;
+  RecordedLine recorded;                 // the decisions of the run that is opened again
   std::vector<std::string> breakpoints;  // commands; those that do not fit this program are dropped
 };
 
@@ -33,7 +34,7 @@ class LiveSession final : public Session {
  public:
   static Expected<std::unique_ptr<LiveSession>> create(std::shared_ptr<const Prepared> prepared,
                                                        const BackendFactory& make_backend,
-                                                       const LiveOptions& options);
+                                                       LiveOptions options);
   ~LiveSession() override;
 
   Expected<Outcome> execute(const Command& command, std::stop_token stop) override;
@@ -45,6 +46,8 @@ class LiveSession final : public Session {
   std::vector<std::string> breakpoint_commands() const { return breakpoints_->commands(); }
   /// Which of LiveOptions::breakpoints could not be set, with the reason.
   const std::vector<std::string>& dropped_breakpoints() const { return dropped_; }
+  /// Whether something was decided by hand here, so that a recorded run is not this one any more.
+  bool departed() const { return decided_by_hand_ || history_->branch() != 0; }
   const Interpreter& interpreter() const { return *interpreter_; }
   History& history() { return *history_; }
   const Prepared& prepared() const { return *prepared_; }
@@ -79,6 +82,7 @@ class LiveSession final : public Session {
   const LogView* log_ = nullptr;
   Rank focus_ = 0;
   std::vector<Rank> scope_;  // empty: all
+  bool decided_by_hand_ = false;
   SnapshotPtr snapshot_;
   std::vector<std::string> dropped_;
 };

@@ -67,13 +67,20 @@ declared 4 deadlock crossed
 declared 4 mismatch crossed
 declared 4 mismatch short
 
-# session NAME ARGUMENTS...: the commands on standard input, in the debugger, with a log that is kept.
+# session NAME ARGUMENTS...: the commands on standard input, in the debugger, with a log that is kept. The log is
+# replayed, and opened in the debugger, where going to its end takes the same decisions again, edits too.
 session() {
   local name=$1; shift
-  cat >"$logs/$name.txt"
+  printf 'info ranks\ninfo memory\n' >"$logs/end.txt"
+  cat - "$logs/end.txt" >"$logs/$name.txt"
   "$hostir" debug "$@" -x "$logs/$name.txt" --trace "$logs/$name.db" >"$logs/$name.out" 2>&1
   if grep -q '^error' "$logs/$name.out"; then bad "$name"; grep '^error' "$logs/$name.out"; return; fi
   replayed "$name"
+  { echo 'step 2'; echo 'goto end'; cat "$logs/end.txt"; } >"$logs/again.txt"
+  "$hostir" debug "$logs/$name.db" -x "$logs/again.txt" >"$logs/again.out" 2>&1
+  local at; at=$(grep -n 'info ranks' "$logs/$name.out" | tail -n 1 | cut -d: -f1)
+  if diff <(tail -n "+$at" "$logs/$name.out") <(sed -n '/info ranks/,$p' "$logs/again.out"); then good
+  else bad "$name: its log, opened again, does not end as it did"; fi
 }
 inputs_of $p/pipeline_by_hand.hir pipeline
 session frozen $p/pipeline_by_hand.hir pipeline "${inputs[@]}" <<'S'

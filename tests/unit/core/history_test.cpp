@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include <chrono>
+#include <map>
 #include <random>
 
 #include "core_test.h"
@@ -109,6 +110,94 @@ TEST(History, ReverseStepReportsWhoMoved) {
   ASSERT_TRUE((*history)->step(2));
   EXPECT_EQ((*history)->branch(), 1u);  // another one
   EXPECT_EQ((*history)->size(), 3u);
+}
+
+// Counts what is logged, by rank, and keeps the places of decisions by hand.
+class CountingSink final : public TraceSink {
+ public:
+  void issued(const IssuedRecord& record) override { ++issued_records[record.rank]; }
+  void finished(const FinishedRecord&) override {}
+  void value(const ValueSummary&) override {}
+  void decision(const DecisionRecord& record) override { decisions.push_back(record.number); }
+  void fault(const FaultRecord&) override {}
+  void loop_path(LoopPathId, LoopPathId, CodeIndex, int64_t) override {}
+
+  std::map<Rank, int> issued_records;
+  std::vector<uint64_t> decisions;
+};
+
+// Steps, freezes and edits at random; what a log would say of them, and every position's digest.
+void record_a_run(History& h, RecordedLine& recorded, std::vector<uint64_t>& digests) {
+  Interpreter& in = h.interpreter();
+  std::mt19937 random(3);
+  digests.push_back(in.digest());
+  while (h.size() < 150) {
+    const auto rank = static_cast<Rank>(random() % static_cast<uint32_t>(in.code().rank_count));
+    const auto buffers = in.allocations(rank);
+    if (random() % 16 == 0) {
+      in.rank(rank).frozen ? h.thaw(rank) : h.freeze(rank);
+    } else if (random() % 16 == 0 && !buffers.empty()) {
+      const AllocationView& last = buffers.back();
+      const std::vector<std::byte> bytes(4, std::byte{7});
+      ASSERT_TRUE(h.edit(rank, last.id, 0, bytes));
+      recorded.edits.push_back({in.code().register_name(last.reg), 0, bytes});
+    } else if (const auto next = in.next_rank(); random() % 4 == 0 && next) {
+      ASSERT_TRUE(h.step(*next));
+    } else {
+      ASSERT_TRUE(h.step(rank));
+    }
+    if (digests.size() <= h.position()) digests.push_back(in.digest());
+  }
+  recorded.decisions = h.line();
+  uint32_t edits = 0;
+  for (Decision& d : recorded.decisions)
+    if (d.kind == DecisionRecord::Kind::kEdit) d.edit = edits++;
+  ASSERT_EQ(edits, recorded.edits.size());
+  ASSERT_GT(edits, 0u);
+}
+
+TEST(History, ARecordedRunIsTakenAgainAndLoggedOnce) {
+  CountingSink first;
+  RecordedLine recorded;
+  std::vector<uint64_t> digests;
+  {
+    const auto r = start(kRing, {}, &first);
+    ASSERT_TRUE(r);
+    const auto history = History::create(*r->interpreter);
+    ASSERT_TRUE(history);
+    record_a_run(**history, recorded, digests);
+    if (::testing::Test::HasFatalFailure()) return;
+  }
+  CountingSink second;
+  const auto r = start(kRing, {}, &second);
+  ASSERT_TRUE(r);
+  const size_t whole = recorded.decisions.size();
+  const auto history = History::create(*r->interpreter, {}, std::move(recorded));
+  ASSERT_TRUE(history);
+  History& h = **history;
+  EXPECT_EQ(h.size(), whole);
+  BreakpointList breakpoints;
+  Stepper stepper(h, breakpoints);
+  StepCommand command;
+  command.focus = {1};
+  for (int i = 0; i < 8; ++i) {
+    const uint64_t before = r->interpreter->rank(1).steps;
+    ASSERT_TRUE(stepper.run(command));
+    EXPECT_EQ(r->interpreter->rank(1).steps, before + 1);
+    EXPECT_EQ(r->interpreter->digest(), digests[h.position()]);
+  }
+  ASSERT_TRUE(h.go_to(2));
+  ASSERT_TRUE(h.go_to(whole));
+  EXPECT_EQ(r->interpreter->digest(), digests[whole]);
+  EXPECT_EQ(h.branch(), 0u);
+  EXPECT_EQ(second.issued_records, first.issued_records);
+  EXPECT_EQ(second.decisions, first.decisions);
+  // Another decision than the recorded one is a branch: nothing is recorded beyond it.
+  ASSERT_TRUE(h.go_to(5));
+  h.freeze(2);
+  EXPECT_EQ(h.branch(), 1u);
+  EXPECT_FALSE(h.recorded_next());
+  EXPECT_EQ(h.size(), 6u);
 }
 
 class Debugger {
