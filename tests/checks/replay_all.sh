@@ -71,7 +71,7 @@ declared 4 mismatch short
 # replayed, and opened in the debugger, where going to its end takes the same decisions again, edits too.
 session() {
   local name=$1; shift
-  printf 'info ranks\ninfo memory\n' >"$logs/end.txt"
+  printf 'rank 0\nrank all\ninfo ranks\ninfo memory\n' >"$logs/end.txt"
   cat - "$logs/end.txt" >"$logs/$name.txt"
   "$hostir" debug "$@" -x "$logs/$name.txt" --trace "$logs/$name.db" >"$logs/$name.out" 2>&1
   if grep -q '^error' "$logs/$name.out"; then bad "$name"; grep '^error' "$logs/$name.out"; return; fi
