@@ -170,7 +170,8 @@ void App::take_opened() {
 void App::draw_center() {
   const bool failed = !model_.snapshot() && !model_.opening() && !model_.open_error().empty();
   if (failed && !error_page_left_) return draw_error_page();
-  if (!model_.snapshot() && !model_.opening() && !failed) return draw_start_page();
+  if (!model_.snapshot() && model_.opening()) return draw_opening_page();
+  if (!model_.snapshot() && !failed) return draw_start_page();
   Frame frame{ui_, model_, actions_};
   tree_.draw(frame, panels_);
 }

@@ -82,6 +82,8 @@ class App {
   void show_fault();
   bool select_fault();
   void draw_status_bar(float height);
+  std::optional<Banner> opening_banner();
+  void draw_opening_page();
   void draw_start_page();
   void draw_error_page();
   void draw_center();

@@ -48,7 +48,9 @@ void App::add_actions() {
 }
 
 void App::add_session_actions() {
-  const auto ready = [this] { return model_.snapshot() != nullptr && !model_.running(); };
+  const auto ready = [this] {
+    return model_.snapshot() && model_.snapshot()->no_stepping.empty() && !model_.running();
+  };
   for (const interp::CommandSpec& spec : interp::command_table()) {
     if (std::find(std::begin(kBare), std::end(kBare), spec.name) == std::end(kBare)) continue;
     const std::string name(spec.name);

@@ -40,6 +40,14 @@ std::optional<interp::CodeIndex> place_of(const interp::Snapshot& shot) {
 std::optional<Banner> App::stop_banner() const {
   const interp::SnapshotPtr& shot = model_.snapshot();
   if (!shot || model_.running()) return std::nullopt;
+  if (!shot->no_stepping.empty()) {
+    return Banner{StateKind::kWaiting,
+                  "This log can be looked at, but not stepped or run: " + shot->no_stepping +
+                      ". Everything that the log holds is here.",
+                  {{"Timeline", "panel.timeline", ""},
+                   {"Events", "panel.events", ""},
+                   {"SQL", "panel.sql", ""}}};
+  }
   const bool deadlock = shot->stop.kind == interp::StopKind::kDeadlock;
   if (!deadlock && shot->stop.kind != interp::StopKind::kFault) return std::nullopt;
   Banner banner{StateKind::kMismatch, shot->stop.sentence, {}};
@@ -91,7 +99,8 @@ void App::show_fault() {
 }
 
 void App::draw_banner() {
-  std::optional<Banner> banner = file_banner();
+  std::optional<Banner> banner = opening_banner();
+  if (!banner) banner = file_banner();
   const bool hidden = banner && banner->text == dismissed_banner_;
   if (!banner || hidden) banner = stop_banner();
   if (!banner && !hidden) dismissed_banner_.clear();  // what comes next is told again

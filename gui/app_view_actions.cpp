@@ -82,6 +82,9 @@ void App::add_view_actions() {
                                      : std::optional(tree_.focused()));
                 },
                 {}});
+  actions_.add({"file.cancel_opening", "Cancel opening", "File", "Esc",
+                "Call off what is being opened; what was open before stays.",
+                [this] { model_.worker().cancel_opening(); }, [this] { return model_.opening(); }});
   int number = 1;
   for (const NamedLayout& layout : builtin_layouts()) {
     actions_.add({"layout." + std::string(layout.name),

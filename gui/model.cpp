@@ -66,6 +66,12 @@ bool Model::update(double now_s) {
 
 void Model::take(Opened& result) {
   ++generation_;
+  if (result.cancelled) {
+    after_open_.clear();
+    last_request_ = opened_request_;
+    add_message(Message::Kind::kWarning, "opening " + result.request.path + " was cancelled");
+    return;
+  }
   if (!result.ok) {
     open_error_ = result.error;
     after_open_.clear();
@@ -84,6 +90,7 @@ void Model::take(Opened& result) {
     kept.element = selection.element;
   }
   path_ = result.request.path;
+  opened_request_ = result.request;
   selection = std::move(kept);
   keys_.clear();
   readings_.clear();

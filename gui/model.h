@@ -121,6 +121,7 @@ class Model {
   std::string open_error_;
   std::vector<Diagnostic> open_diagnostics_;
   interp::OpenRequest last_request_;
+  interp::OpenRequest opened_request_;  // of what is open
   std::vector<std::string> after_open_;
   std::string command_error_;
   std::map<std::string, uint64_t> keys_;

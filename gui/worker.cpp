@@ -15,28 +15,47 @@ std::string rendered(const Error& error, const SourceManager& sources) {
 SessionWorker::SessionWorker(interp::SessionFactory& factory, std::function<void()> wake)
     : factory_(factory),
       wake_(std::move(wake)),
-      session_thread_([this](const std::stop_token& stop) { session_loop(stop); }),
-      log_thread_([this](const std::stop_token& stop) { log_loop(stop); }) {}
+      log_questions_(
+          [this](std::function<void()> answer) { publish(LogAnswer{std::move(answer)}); }),
+      slow_questions_(
+          [this](std::function<void()> answer) { publish(LogAnswer{std::move(answer)}); }),
+      session_thread_([this](const std::stop_token& stop) { session_loop(stop); }) {}
 
 SessionWorker::~SessionWorker() {
   {
     const std::lock_guard lock(mutex_);
     command_stop_.request_stop();
-    question_stop_.request_stop();
+    open_stop_.request_stop();
   }
   session_thread_.request_stop();
-  log_thread_.request_stop();
 }
 
 void SessionWorker::open(interp::OpenRequest request) {
   const std::lock_guard lock(mutex_);
   command_stop_.request_stop();
-  question_stop_.request_stop();
+  open_stop_.request_stop();
   requests_.clear();
-  reads_.clear();
-  questions_.clear();
   requests_.emplace_back(std::move(request));
   session_wanted_.notify_one();
+}
+
+void SessionWorker::cancel_opening() {
+  const std::lock_guard lock(mutex_);
+  open_stop_.request_stop();
+  if (opening_) opening_->cancelled = true;
+  std::erase_if(requests_, [](const auto& request) {
+    return std::holds_alternative<interp::OpenRequest>(request);
+  });
+}
+
+std::optional<Opening> SessionWorker::opening() const {
+  const std::lock_guard lock(mutex_);
+  std::optional<Opening> now = opening_;
+  if (now) {
+    const auto waited = std::chrono::steady_clock::now() - opening_since_;
+    now->seconds = std::chrono::duration<double>(waited).count();
+  }
+  return now;
 }
 
 void SessionWorker::execute(std::string command) {
@@ -56,17 +75,26 @@ void SessionWorker::drop_reads() {
   reads_.clear();
 }
 
-void SessionWorker::ask_log(const std::string& name, Question question) {
+std::shared_ptr<interp::Session> SessionWorker::session() const {
   const std::lock_guard lock(mutex_);
-  if (running_question_ == name) question_stop_.request_stop();
-  const auto same = std::find_if(questions_.begin(), questions_.end(),
-                                 [&](const PendingQuestion& q) { return q.name == name; });
-  if (same != questions_.end()) {
-    same->question = std::move(question);
-  } else {
-    questions_.push_back({name, std::move(question)});
-  }
-  log_wanted_.notify_one();
+  return session_;
+}
+
+void SessionWorker::ask_log(const std::string& name, Question question) {
+  log_questions_.ask(
+      name, [this, question = std::move(question)](std::stop_token stop) -> std::function<void()> {
+        const std::shared_ptr<interp::Session> held = session();
+        if (!held || !held->log()) return {};
+        return question(*held->log(), std::move(stop));
+      });
+}
+
+void SessionWorker::ask_session(const std::string& name, SlowQuestion question) {
+  slow_questions_.ask(
+      name, [this, question = std::move(question)](std::stop_token stop) -> std::function<void()> {
+        const std::shared_ptr<interp::Session> held = session();
+        return held ? question(*held, std::move(stop)) : std::function<void()>();
+      });
 }
 
 void SessionWorker::interrupt() {
@@ -87,8 +115,8 @@ interp::LogProgress SessionWorker::log_progress() const {
 bool SessionWorker::busy() const {
   const std::lock_guard lock(mutex_);
   const bool reading = session_ && session_->log() && session_->log()->progress().reading;
-  return reading || session_busy_ || log_busy_ || !requests_.empty() || !reads_.empty() ||
-         !questions_.empty() || !outbox_.empty();
+  return reading || session_busy_ || log_questions_.busy() || slow_questions_.busy() ||
+         !requests_.empty() || !reads_.empty() || !outbox_.empty();
 }
 
 interp::SnapshotPtr SessionWorker::snapshot() const {
@@ -128,6 +156,7 @@ void SessionWorker::session_loop(const std::stop_token& stop) {
         std::visit([&](auto& request) { work = std::move(request); }, requests_.front());
         requests_.pop_front();
         command_stop_ = std::stop_source();
+        if (std::holds_alternative<interp::OpenRequest>(work)) open_stop_ = std::stop_source();
       } else {
         work = std::move(reads_.back());
         reads_.pop_back();
@@ -140,24 +169,40 @@ void SessionWorker::session_loop(const std::stop_token& stop) {
 }
 
 void SessionWorker::do_open(const interp::OpenRequest& request) {
+  interp::Preparing watch;
   {
     const std::lock_guard lock(mutex_);
     state_ = WorkerState::kOpening;
+    opening_ = Opening{request.path, "", 0, false};
+    opening_since_ = std::chrono::steady_clock::now();
+    watch.stop = open_stop_.get_token();
   }
-  auto opened = factory_.open(request);
+  watch.part = [this](std::string_view part) {
+    {
+      const std::lock_guard lock(mutex_);
+      opening_->part = part;
+    }
+    wake_();
+  };
+  auto opened = factory_.open(request, watch);
   Opened result;
   result.request = request;
-  result.ok = opened.has_value();
-  if (opened) result.notice = factory_.notice();
-  if (!opened) {
+  result.cancelled = watch.stop.stop_requested();
+  result.ok = opened.has_value() && !result.cancelled;
+  if (result.ok) result.notice = factory_.notice();
+  if (!opened && !result.cancelled) {
     result.error = rendered(opened.error(), factory_.sources());
     result.diagnostics = opened.error().diagnostics;
   }
-  std::shared_ptr<interp::Session>
-      old;  // dies outside of the lock, when the log thread lets go of it
+  std::shared_ptr<interp::Session> old;  // dies outside of the lock, when questions let go of it
   {
     const std::lock_guard lock(mutex_);
-    if (opened) {
+    opening_.reset();
+    if (result.ok) {
+      // What was asked of the old one is not wanted any more.
+      log_questions_.cancel_all();
+      slow_questions_.cancel_all();
+      reads_.clear();
       old = std::exchange(session_, std::shared_ptr<interp::Session>(std::move(*opened)));
       snapshot_ = session_->snapshot();
     }
@@ -212,30 +257,6 @@ void SessionWorker::do_read(uint64_t key, const interp::ValueQuery& query) {
     result.error = reading.error().message();
   }
   publish(std::move(result));
-}
-
-void SessionWorker::log_loop(const std::stop_token& stop) {
-  while (!stop.stop_requested()) {
-    PendingQuestion work;
-    std::shared_ptr<interp::Session> session;
-    std::stop_token question_stop;
-    {
-      std::unique_lock lock(mutex_);
-      log_busy_ = false;
-      running_question_.clear();
-      if (!log_wanted_.wait(lock, stop, [this] { return !questions_.empty(); })) return;
-      log_busy_ = true;
-      work = std::move(questions_.front());
-      questions_.pop_front();
-      running_question_ = work.name;
-      session = session_;
-      question_stop_ = std::stop_source();
-      question_stop = question_stop_.get_token();
-    }
-    if (!session || !session->log()) continue;
-    auto deliver = work.question(*session->log(), question_stop);
-    if (deliver && !question_stop.stop_requested()) publish(LogAnswer{std::move(deliver)});
-  }
 }
 
 }  // namespace hostir::gui

@@ -5,6 +5,7 @@
 // window draws again. Threads: public functions are called by the window's thread only.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -17,6 +18,7 @@
 #include <variant>
 #include <vector>
 
+#include "gui/question_thread.h"
 #include "interp/session/log_view.h"
 #include "interp/session/session.h"
 #include "interp/session/session_factory.h"
@@ -29,9 +31,17 @@ enum class WorkerState : uint8_t { kEmpty, kOpening, kIdle, kRunning };
 struct Opened {
   interp::OpenRequest request;
   bool ok = false;
+  bool cancelled = false;  // by `cancel_opening`; what was open stays
   std::string error;
   std::vector<Diagnostic> diagnostics;  // spans point into the factory's sources
   std::string notice;                   // what opening decided by itself
+};
+/// What is being opened now, for whoever waits.
+struct Opening {
+  std::string path;
+  std::string part;  // "lowering @mlp"
+  double seconds = 0;
+  bool cancelled = false;  // it ends as soon as the part does
 };
 /// A command was carried out.
 struct Executed {
@@ -61,6 +71,9 @@ class SessionWorker {
   SessionWorker& operator=(const SessionWorker&) = delete;
 
   void open(interp::OpenRequest request);
+  /// Ends the opening under way, and drops those that wait.
+  void cancel_opening();
+  std::optional<Opening> opening() const;
   void execute(std::string command);
   /// Reads are carried out newest first, between commands; those of an older position are dropped.
   void read(uint64_t key, interp::ValueQuery query);
@@ -71,6 +84,13 @@ class SessionWorker {
   /// window's thread.
   using Question = std::function<std::function<void()>(const interp::LogView&, std::stop_token)>;
   void ask_log(const std::string& name, Question question);
+  /// The same for what takes seconds (running a log again): on another thread, so that the log goes
+  /// on answering.
+  using SlowQuestion =
+      std::function<std::function<void()>(const interp::Session&, std::stop_token)>;
+  void ask_session(const std::string& name, SlowQuestion question);
+  void cancel_slow(const std::string& name) { slow_questions_.cancel(name); }
+  bool slow_busy() const { return slow_questions_.busy(); }
   /// Asks the running command to stop at the next decision.
   void interrupt();
 
@@ -87,7 +107,6 @@ class SessionWorker {
  private:
   struct Request;
   void session_loop(const std::stop_token& stop);
-  void log_loop(const std::stop_token& stop);
   void do_open(const interp::OpenRequest& request);
   void do_execute(const std::string& command);
   void do_read(uint64_t key, const interp::ValueQuery& query);
@@ -97,31 +116,27 @@ class SessionWorker {
     uint64_t key;
     interp::ValueQuery query;
   };
-  struct PendingQuestion {
-    std::string name;
-    Question question;
-  };
+  std::shared_ptr<interp::Session> session() const;
 
   interp::SessionFactory& factory_;
   std::function<void()> wake_;
   mutable std::mutex mutex_;
   std::condition_variable_any session_wanted_;
-  std::condition_variable_any log_wanted_;
   std::deque<std::variant<interp::OpenRequest, std::string>> requests_;
   std::vector<PendingRead> reads_;
-  std::deque<PendingQuestion> questions_;
   std::vector<WorkerResult> outbox_;
   interp::SnapshotPtr snapshot_;
   WorkerState state_ = WorkerState::kEmpty;
   std::stop_source command_stop_;
-  std::stop_source question_stop_;
-  std::string running_question_;
-  bool log_busy_ = false;
+  std::stop_source open_stop_;
+  std::optional<Opening> opening_;
+  std::chrono::steady_clock::time_point opening_since_;
   bool session_busy_ = false;
-  std::shared_ptr<interp::Session>
-      session_;  // replaced by the session thread, held by the log thread
+  // Replaced by the session thread, held by questions that run.
+  std::shared_ptr<interp::Session> session_;
+  QuestionThread log_questions_;
+  QuestionThread slow_questions_;
   std::jthread session_thread_;
-  std::jthread log_thread_;
 };
 
 }  // namespace hostir::gui

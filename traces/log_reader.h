@@ -61,9 +61,11 @@ class LogReader final : public interp::LogView {
   Expected<std::vector<interp::LogMemoryPoint>> memory(interp::Rank rank, int64_t from_ns,
                                                        int64_t to_ns, int32_t columns,
                                                        std::stop_token stop = {}) const override;
-  Expected<std::vector<interp::LogValue>> writes(int64_t tensor, interp::Rank rank,
-                                                 const std::optional<std::vector<int64_t>>& element,
-                                                 std::stop_token stop = {}) const override;
+  Expected<interp::LogWrites> find_writes(const interp::WriteFilter& filter,
+                                          std::stop_token stop = {}) const override;
+  Expected<std::vector<interp::LogValue>> read_writes(
+      std::span<const interp::LogWrite> places, const std::optional<std::vector<int64_t>>& element,
+      std::stop_token stop = {}) const override;
   Expected<std::vector<interp::LogFault>> faults() const override;
   Expected<std::vector<interp::LogDecision>> decisions() const override;
   Expected<interp::LogTable> query(std::string_view sql, int64_t max_rows = 100000,

@@ -130,11 +130,11 @@ Expected<std::vector<interp::LogCollective>> LogReader::collectives(const EventF
     c.finish_ns = s.integer_or(12, kUnknownNs);
     c.algbw_bytes_per_s = s.real(13);
     c.busbw_bytes_per_s = s.real(14);
-    const auto instruction = static_cast<interp::CodeIndex>(s.integer(15));
+    c.instruction = static_cast<interp::CodeIndex>(s.integer(15));
     c.group = static_cast<int32_t>(s.integer(16));
     c.peer = static_cast<int32_t>(s.integer_or(17, -1));
     if (wanted(filter.ranks, c.rank) && wanted(filter.mnemonics, c.kind) &&
-        wanted(filter.instructions, instruction) &&
+        wanted(filter.instructions, c.instruction) &&
         (!filter.branch || static_cast<int64_t>(*filter.branch) == s.integer(1))) {
       found.push_back(std::move(c));
     }

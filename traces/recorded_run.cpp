@@ -68,10 +68,11 @@ Expected<Tensor> input_again(const LogReader& log, size_t index) {
   return tensor;
 }
 
-Expected<std::vector<Tensor>> inputs_of(const LogReader& log) {
+Expected<std::vector<Tensor>> inputs_of(const LogReader& log, const interp::Preparing& watch) {
   std::vector<Tensor> inputs;
   for (size_t i = 0; i < log.inputs().size(); ++i) {
     const interp::LogInput& input = log.inputs()[i];
+    HOSTIR_TRY(watch.begin("reading the input %" + input.name));
     if (input.kind == "missing") {
       return fail(
           ErrorKind::kRuntime, "replay_input",
@@ -86,7 +87,7 @@ Expected<std::vector<Tensor>> inputs_of(const LogReader& log) {
 
 }  // namespace
 
-Expected<RecordedRun> recorded_run(const LogReader& log) {
+Expected<RecordedRun> recorded_run(const LogReader& log, const interp::Preparing& watch) {
   const interp::LogRun& run = log.run();
   if (log.tables().program.empty()) {
     return fail(ErrorKind::kRuntime, "replay_program", "the log does not hold the program");
@@ -106,7 +107,7 @@ Expected<RecordedRun> recorded_run(const LogReader& log) {
   recorded.backend.max_memory_bytes = number_property(log, "max_memory_bytes");
   recorded.max_steps = static_cast<uint64_t>(number_property(log, "max_steps"));
   recorded.started_ranks = log.tables().started_ranks;
-  HOSTIR_ASSIGN_OR_RETURN(recorded.inputs, inputs_of(log));
+  HOSTIR_ASSIGN_OR_RETURN(recorded.inputs, inputs_of(log, watch));
   return recorded;
 }
 

@@ -6,6 +6,7 @@
 
 #include "interp/core/history.h"
 #include "interp/core/interpreter.h"
+#include "traces/contents_sink.h"
 #include "traces/log_file.h"
 #include "traces/recorded_line.h"
 #include "traces/replay_checker.h"
@@ -195,12 +196,13 @@ interp::Backend::ValueMode value_mode_of(Database& database) {
                      : interp::Backend::ValueMode::kNone;
 }
 
-}  // namespace
-
-Expected<ReplayReport> replay(const std::string& path, const interp::BackendFactory& make_backend,
-                              std::stop_token stop) {
+/// Runs the log again; with `element` its values are put there.
+Expected<ReplayReport> run_again(const std::string& path,
+                                 const interp::BackendFactory& make_backend,
+                                 const interp::PastQuery* query,
+                                 std::vector<interp::PastValue>* element, std::stop_token stop) {
   HOSTIR_ASSIGN_OR_RETURN(const std::unique_ptr<LogReader> log, open_log(path));
-  HOSTIR_ASSIGN_OR_RETURN(RecordedRun recorded, recorded_run(*log));
+  HOSTIR_ASSIGN_OR_RETURN(RecordedRun recorded, recorded_run(*log, {stop, {}}));
   HOSTIR_ASSIGN_OR_RETURN(const auto connection, log->connect(stop));
   Database& database = *connection;
 
@@ -226,6 +228,10 @@ Expected<ReplayReport> replay(const std::string& path, const interp::BackendFact
   backend->set_value_mode(value_mode_of(database));
   ReplayChecker checker(*log, *recorded.code, std::move(tensors));
   HOSTIR_TRY(checker.prepare(database));
+  ContentsSink contents(query ? std::vector<std::string>{query->value} : std::vector<std::string>{},
+                        checker);
+  interp::TraceSink& sink = query ? static_cast<interp::TraceSink&>(contents) : checker;
+  if (query) checker.collect(*query);
   interp::InterpreterOptions options;
   options.issue_ns = interp::issue_ns(recorded.backend.machine);
   options.ranks = recorded.started_ranks;
@@ -233,8 +239,9 @@ Expected<ReplayReport> replay(const std::string& path, const interp::BackendFact
   options.max_memory_bytes =
       interp::memory_limit_bytes(recorded.backend, recorded.code->rank_count);
   HOSTIR_ASSIGN_OR_RETURN(const std::unique_ptr<interp::Interpreter> interpreter,
-                          interp::Interpreter::create(recorded.code, *backend, &checker, options));
+                          interp::Interpreter::create(recorded.code, *backend, &sink, options));
   checker.set_interpreter(interpreter.get());
+  contents.attach(*interpreter);
   if (recorded.inputs.size() != recorded.code->parameters.size()) {
     return fail(ErrorKind::kRuntime, "replay_input", "the log does not hold every input");
   }
@@ -250,6 +257,7 @@ Expected<ReplayReport> replay(const std::string& path, const interp::BackendFact
   checker.finish();
   HOSTIR_TRY(checker.error());
 
+  if (element) *element = checker.collected();
   report.divergence = checker.divergence();
   report.events = checker.events();
   report.values = checker.values();
@@ -257,6 +265,25 @@ Expected<ReplayReport> replay(const std::string& path, const interp::BackendFact
     report.notes.push_back(fmt::format("the log was made on {}", log->run().host));
   }
   return report;
+}
+
+}  // namespace
+
+Expected<ReplayReport> replay(const std::string& path, const interp::BackendFactory& make_backend,
+                              std::stop_token stop) {
+  return run_again(path, make_backend, nullptr, nullptr, std::move(stop));
+}
+
+Expected<std::vector<interp::PastValue>> replay_element(const std::string& path,
+                                                        const interp::BackendFactory& make_backend,
+                                                        const interp::PastQuery& query,
+                                                        std::stop_token stop) {
+  std::vector<interp::PastValue> values;
+  HOSTIR_ASSIGN_OR_RETURN(const ReplayReport report,
+                          run_again(path, make_backend, &query, &values, std::move(stop)));
+  if (!report.divergence) return values;
+  return fail(ErrorKind::kRuntime, "replay_differs",
+              "the program does not run as it was logged: " + report.divergence->sentence);
 }
 
 std::string to_string(const ReplayReport& report) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "interp/session/engine.h"
+#include "interp/session/value_query.h"
 #include "traces/log_reader.h"
 
 namespace hostir::traces {
@@ -55,6 +56,13 @@ struct RecordedRun {
   std::vector<interp::Rank> started_ranks;
   uint64_t max_steps = 0;  // 0: no limit
 };
-Expected<RecordedRun> recorded_run(const LogReader& log);
+Expected<RecordedRun> recorded_run(const LogReader& log, const interp::Preparing& watch = {});
+
+/// What every write left in one element, by running the log again as `replay` does. Errors: those
+/// of `replay`, and `replay_differs` where the run is not what was logged.
+Expected<std::vector<interp::PastValue>> replay_element(const std::string& path,
+                                                        const interp::BackendFactory& make_backend,
+                                                        const interp::PastQuery& query,
+                                                        std::stop_token stop = {});
 
 }  // namespace hostir::traces

@@ -27,6 +27,10 @@ class ReplayChecker final : public interp::TraceSink {
   /// For contents of values that differ.
   void set_interpreter(const interp::Interpreter* interpreter) { interpreter_ = interpreter; }
 
+  /// Keeps this element of every write whose contents come with it (traces/contents_sink.h).
+  void collect(interp::PastQuery query) { wanted_ = std::move(query); }
+  const std::vector<interp::PastValue>& collected() const { return collected_; }
+
   /// The next logged event, before it is executed again.
   void expect(const interp::LogEvent& event);
   /// Nothing more will come.
@@ -53,6 +57,7 @@ class ReplayChecker final : public interp::TraceSink {
   void compare(const interp::LogEvent& got);
   void compare_faults();
   Expected<void> compare_value(const interp::ValueSummary& summary);
+  void collect_element(const interp::ValueSummary& summary);
   void find_element(Divergence& divergence, const interp::ValueSummary& summary, int64_t tensor,
                     uint64_t logged_data) const;
 
@@ -70,6 +75,8 @@ class ReplayChecker final : public interp::TraceSink {
   int64_t events_ = 0;
   int64_t values_ = 0;
   std::optional<Divergence> divergence_;
+  std::optional<interp::PastQuery> wanted_;
+  std::vector<interp::PastValue> collected_;
   Expected<void> error_;
 };
 

@@ -5,6 +5,7 @@
 #include <imgui_stdlib.h>
 
 #include <map>
+#include <set>
 
 #include "gui/panels/log_fetch.h"
 #include "gui/panels/panels.h"
@@ -35,14 +36,15 @@ struct DiffRow {
 
 Expected<RunWrites> fetch(const interp::LogView& log, const std::stop_token& stop) {
   RunWrites out;
-  for (const interp::LogTensor& tensor : log.tensors()) {
-    HOSTIR_ASSIGN_OR_RETURN(const auto writes,
-                            log.writes(tensor.id, interp::kNoRank, std::nullopt, stop));
+  std::set<std::string> names;  // the same buffer in several layouts is several tensors of one name
+  for (const interp::LogTensor& tensor : log.tensors()) names.insert(tensor.name);
+  for (const std::string& name : names) {
+    HOSTIR_ASSIGN_OR_RETURN(const auto writes, log.writes({.value = name}, stop));
     for (const interp::LogValue& w : writes) {
       const auto& all = log.instructions();
       const std::string address = w.instruction < all.size() ? all[w.instruction].address : "?";
-      out.digests[{"%" + tensor.name + " at " + address, w.rank, log.loop_path(w.loop_path)}] = {
-          w.digest, w.event};
+      out.digests[{"%" + name + " at " + address, w.rank, log.loop_path(w.loop_path)}] = {w.digest,
+                                                                                          w.event};
     }
   }
   return out;

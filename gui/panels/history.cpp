@@ -2,17 +2,25 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 
-#include "gui/panels/history_data.h"
+#include "gui/panels/history_sources.h"
 #include "gui/panels/layout_geometry.h"
-#include "gui/panels/log_fetch.h"
 #include "gui/panels/panels.h"
+#include "gui/panels/past_values.h"
 #include "gui/panels/tensor_pick.h"
 #include "gui/panels/value_text.h"
+#include "gui/panels/write_list.h"
 
 namespace hostir::gui {
 
 namespace {
+
+// A row of the table: a write of the list, or a source below one.
+struct ShownRow {
+  size_t write = 0;  // index in the list
+  int source = -1;   // among its sources; -1: the write itself
+};
 
 class HistoryPanel : public Panel {
  public:
@@ -37,32 +45,55 @@ class HistoryPanel : public Panel {
       if (ImGui::SmallButton("all")) frame.model.selection.element.clear();
       frame.ui.tag("history/all");
     }
-    ImGui::SameLine();
+    Ui::flow(frame.ui.px(80));
     ImGui::Checkbox("sources", &show_sources_);
     frame.ui.tag("history/sources", show_sources_ ? "on" : "off");
-    const HistoryKey key{s.value, s.element, frame.model.generation()};
-    const auto program = frame.model.snapshot()->program;
-    const HistoryData* data = fetch_.get(
-        frame.model, key, [key, program](const interp::LogView& log, const std::stop_token& stop) {
-          return make_history(log, *program, key, stop);
-        });
-    if (!fetch_.error().empty()) return frame.ui.empty_hint(fetch_.error());
-    if (!data)
-      return frame.ui.empty_hint(fetch_.pending() ? "reading the log ..." : std::string(hint()));
-    if (data->rows.empty()) {
-      return frame.ui.empty_hint(data->known ? "Nothing has written it yet. " + std::string(hint())
-                                             : std::string(hint()));
+    if (ImGui::IsItemHovered())
+      ImGui::SetTooltip(
+          "Below each write: where its value came from.\nIn long lists, of those that "
+          "are opened (\u25b8).");
+    if (s.value != shown_value_ || s.element != shown_element_) opened_.clear();
+    shown_value_ = s.value;
+    shown_element_ = s.element;
+    list_.update(frame.model,
+                 {s.value, s.element, frame.model.last_opened(), frame.model.generation()});
+    past_.select(frame.model, s.value, s.element);
+    if (list_.begun() && list_.size() > 0) draw_count(frame);
+    if (!list_.error().empty()) return frame.ui.empty_hint(list_.error());
+    if (!list_.begun())
+      return frame.ui.empty_hint(s.value.empty() ? std::string(hint()) : "reading the log ...");
+    if (list_.size() == 0 && list_.listed()) {
+      return frame.ui.empty_hint(list_.known()
+                                     ? "Nothing has written it yet. " + std::string(hint())
+                                     : std::string(hint()));
     }
-    if (data->cut > 0) frame.ui.say_hidden(fmt::format("where {} writes came from", data->cut));
-    draw_table(frame, *data);
+    draw_table(frame);
   }
 
  private:
-  void draw_table(Frame& frame, const HistoryData& data) {
-    std::vector<size_t> rows;
-    for (size_t i = 0; i < data.rows.size(); ++i) {
-      if (show_sources_ || data.rows[i].depth == 0) rows.push_back(i);
-    }
+  static constexpr size_t kFew = 64;  // writes whose sources are all shown unasked
+
+  // How many there are, and how many are still to come.
+  void draw_count(Frame& frame) {
+    std::string text = fmt::format("{} write{}", list_.size(), list_.size() == 1 ? "" : "s");
+    if (!list_.listed())
+      text +=
+          fmt::format(" so far, {:.0f} % of the log looked through", list_.share_listed() * 100);
+    if (list_.read() < list_.size())
+      text += fmt::format(", values of {} still to come", list_.size() - list_.read());
+    frame.ui.text_dim(text);
+    frame.ui.tag("history/count", text);
+    if (frame.model.selection.element.empty()) return;
+    ImGui::SameLine();
+    past_.draw(frame, missing_value_);
+    missing_value_ = false;
+  }
+
+  void draw_table(Frame& frame) {
+    sources_.update(frame.model, frame.model.selection.value, frame.model.selection.element);
+    const std::vector<std::pair<size_t, size_t>> opened = opened_rows();
+    size_t shown = list_.size();
+    for (const auto& [write, count] : opened) shown += count;
     constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY |
                                        ImGuiTableFlags_ScrollX | ImGuiTableFlags_SizingFixedFit |
                                        ImGuiTableFlags_Resizable;
@@ -71,19 +102,78 @@ class HistoryPanel : public Panel {
     for (const char* column : {"time", "rank", "what", "value", "loop", "written by"})
       ImGui::TableSetupColumn(column);
     ImGui::TableHeadersRow();
+    size_t first = list_.size();
+    size_t last = 0;
     ImGuiListClipper clipper;
-    clipper.Begin(static_cast<int>(rows.size()));
+    clipper.Begin(static_cast<int>(std::min<size_t>(shown, INT32_MAX)));
     while (clipper.Step()) {
-      for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i)
-        draw_row(frame, data.rows[rows[static_cast<size_t>(i)]], i);
+      for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
+        const ShownRow row = row_at(opened, static_cast<size_t>(i));
+        first = std::min(first, row.write);
+        last = std::max(last, row.write);
+        draw_row(frame, row, i);
+      }
     }
     ImGui::EndTable();
+    if (first > last) return;
+    list_.want(frame.model, first, last);
+    want_sources(frame, first, last);
   }
 
-  static std::string value_of(const HistoryRow& row) {
-    const interp::LogValue& w = row.write;
-    if (!row.written) return "";
-    std::string text = !w.element.empty() ? w.element : "";
+  // The opened writes with how many sources they show, in order.
+  std::vector<std::pair<size_t, size_t>> opened_rows() const {
+    std::vector<std::pair<size_t, size_t>> out;
+    if (!show_sources_) return out;
+    for (const size_t write : opened_) {
+      if (write >= list_.size()) break;
+      if (const auto* rows = sources_.of(list_.place(write))) out.emplace_back(write, rows->size());
+    }
+    return out;
+  }
+
+  static ShownRow row_at(const std::vector<std::pair<size_t, size_t>>& opened, size_t shown) {
+    size_t before = 0;  // source rows above
+    for (const auto& [write, count] : opened) {
+      if (shown <= write + before) break;
+      if (shown <= write + before + count)
+        return {write, static_cast<int>(shown - write - before - 1)};
+      before += count;
+    }
+    return {shown - before, -1};
+  }
+
+  void want_sources(Frame& frame, size_t first, size_t last) {
+    if (!show_sources_) return;
+    if (list_.size() <= kFew && list_.listed()) {
+      for (size_t i = 0; i < list_.size(); ++i) opened_.insert(i);
+    }
+    for (auto write = opened_.lower_bound(first); write != opened_.end() && *write <= last;
+         ++write) {
+      const WriteRow* row = list_.row(*write);
+      if (row && sources_.ask(frame.model, row->write)) return;  // one at a time
+    }
+  }
+
+  bool is_open(size_t write) const { return show_sources_ && opened_.contains(write); }
+
+  // Behind the position that is shown: the log knows more than has been stepped to.
+  static bool is_later(const Frame& frame, const interp::LogValue& w) {
+    const interp::Snapshot& shot = *frame.model.snapshot();
+    return shot.no_stepping.empty() && w.event >= 0 && w.decision >= shot.position.decision;
+  }
+
+  // Whether the rank still holds what this write left.
+  bool is_current(const Frame& frame, size_t write) const {
+    const WriteRow* row = list_.row(write);
+    if (!row || is_later(frame, row->write)) return false;
+    const size_t next = list_.next_of_rank(write);
+    if (next == list_.size()) return list_.listed();
+    const WriteRow* after = list_.row(next);
+    return after && is_later(frame, after->write);
+  }
+
+  static std::string summary(const interp::LogValue& w) {
+    std::string text = w.element;
     if (text.empty() && w.has_stats)
       text = w.min == w.max ? fmt::format("{:.6g} everywhere", w.min)
                             : fmt::format("{:.4g} .. {:.4g}", w.min, w.max);
@@ -93,76 +183,152 @@ class HistoryPanel : public Panel {
     return text;
   }
 
-  // The element itself: from the log where it kept the data, from the session where it still holds.
-  static std::string value_now(Frame& frame, const HistoryRow& row) {
+  // The element itself: from the log where it kept the data, from the session where it still holds,
+  // from a run again where somebody asked for one.
+  std::string value_of(Frame& frame, const interp::LogValue& w, const std::string& value,
+                       bool current, bool own) {
     const std::vector<int64_t>& element = frame.model.selection.element;
-    if (!row.newest || !row.follows || !row.write.element.empty() || element.empty())
-      return value_of(row);
+    if (element.empty() || !w.element.empty()) return summary(w);
+    if (own) {
+      if (std::string past = past_.at(w.event, w.rank); !past.empty()) return past;
+    }
+    if (!current) {
+      missing_value_ = missing_value_ || (own && !(w.has_stats && w.min == w.max));
+      return summary(w);
+    }
     interp::ValueQuery query;
-    query.value = row.value;
-    query.rank = row.write.rank;
+    query.value = value;
+    query.rank = w.rank;
     Box box{element, element};
     for (int64_t& hi : box.hi) ++hi;
     query.box = box;
     const ReadingSlot& slot = frame.model.reading(query);
     if (!slot.reading || slot.reading->undefined || slot.reading->write_in_flight ||
         slot.reading->tensor.element_count() != 1)
-      return value_of(row);
+      return summary(w);
     return value_text(slot.reading->tensor, 0, ValueFormat::kDecimal);
   }
 
-  static void draw_row(Frame& frame, const HistoryRow& row, int i) {
-    const interp::LogValue& w = row.write;
-    const Palette& p = frame.ui.pal();
+  void draw_row(Frame& frame, const ShownRow& shown, int i) {
     ImGui::PushID(i);
     ImGui::TableNextRow();
     ImGui::TableNextColumn();
-    const std::string time = !row.written ? "-"
+    if (shown.source >= 0) {
+      const auto* rows = sources_.of(list_.place(shown.write));
+      draw_source(frame, (*rows)[static_cast<size_t>(shown.source)], i);
+    } else if (const WriteRow* row = list_.row(shown.write)) {
+      draw_write(frame, *row, shown.write, i);
+    } else {
+      const interp::LogWrite& place = list_.place(shown.write);
+      frame.ui.text_dim("...");
+      ImGui::TableNextColumn();
+      frame.ui.text_dim(fmt::format("r{}", place.rank));
+      frame.ui.tag(fmt::format("history/{}", i), "still to come");
+    }
+    ImGui::PopID();
+  }
+
+  void draw_write(Frame& frame, const WriteRow& row, size_t write, int i) {
+    const std::string& value = frame.model.selection.value;
+    const bool later = is_later(frame, row.write);
+    if (later) ImGui::PushStyleVar(ImGuiStyleVar_Alpha, ImGui::GetStyle().Alpha * 0.55f);
+    const std::string text = instruction(frame, row.write);
+    draw_time(frame, row.write, true, value);
+    frame.ui.tag(fmt::format("history/{}", i), " %" + value + "  " + text);
+    if (ImGui::IsItemHovered() && later)
+      ImGui::SetTooltip("later than the position that is shown: the log already knows it");
+    draw_rank(frame, row.write.rank);
+    ImGui::TableNextColumn();
+    if (show_sources_ && list_.size() > kFew) {
+      if (ImGui::SmallButton(is_open(write) ? "\u25be" : "\u25b8")) {
+        if (opened_.erase(write) == 0) opened_.insert(write);
+      }
+      frame.ui.tag(fmt::format("history/{}/open", i), is_open(write) ? "open" : "closed");
+      ImGui::SameLine();
+    }
+    draw_what(frame, "%" + value, true);
+    draw_rest(frame, i, value_of(frame, row.write, value, is_current(frame, write), true), row.loop,
+              text);
+    if (later) ImGui::PopStyleVar();
+  }
+
+  void draw_source(Frame& frame, const SourceRow& row, int i) {
+    const std::string text =
+        row.written ? instruction(frame, row.write) : "nobody: a parameter, or not in the log";
+    draw_time(frame, row.write, row.written, row.value, row.follows);
+    frame.ui.tag(fmt::format("history/{}", i), row.relation + " %" + row.value + "  " + text);
+    draw_rank(frame, row.write.rank);
+    ImGui::TableNextColumn();
+    const std::string indent(static_cast<size_t>(row.depth) * 2, ' ');
+    draw_what(frame, fmt::format("{}\u2514 {} %{}", indent, row.relation, row.value), false);
+    const bool current = row.newest && row.follows && !is_later(frame, row.write);
+    draw_rest(frame, i,
+              row.written ? value_of(frame, row.write, row.value, current, false) : std::string(),
+              row.loop, text);
+  }
+
+  static void draw_time(Frame& frame, const interp::LogValue& w, bool written,
+                        const std::string& value, bool follows = true) {
+    const std::string time = !written ? "-"
                              : w.time_ns == interp::kUnknownNs
                                  ? "in flight"
                                  : fmt::format("{:.3f} us", static_cast<double>(w.time_ns) / 1000);
-    const bool selected = row.written && frame.model.selection.event == w.event;
-    if (ImGui::Selectable(time.c_str(), selected, ImGuiSelectableFlags_SpanAllColumns)) {
-      if (row.written) {
+    const bool selected = written && frame.model.selection.event == w.event;
+    if (ImGui::Selectable(
+            time.c_str(), selected,
+            ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowItemOverlap)) {
+      if (written) {
         frame.model.selection.event = w.event;
         frame.model.selection.code = w.instruction;
       }
       // A source of another name is followed: its own history is shown.
-      if (frame.model.selection.value != row.value) {
-        frame.model.selection.value = row.value;
-        if (!row.follows) frame.model.selection.element.clear();
+      if (frame.model.selection.value != value) {
+        frame.model.selection.value = value;
+        if (!follows) frame.model.selection.element.clear();
       }
     }
-    frame.ui.tag(fmt::format("history/{}", i),
-                 row.relation + " %" + row.value + "  " + row.instruction);
     if (ImGui::IsItemHovered()) frame.model.hovered.rank = w.rank;
+  }
+
+  static void draw_rank(const Frame& frame, interp::Rank rank) {
     ImGui::TableNextColumn();
-    ImGui::PushStyleColor(ImGuiCol_Text, p.rank(w.rank));
-    ImGui::Text("r%d", w.rank);
+    ImGui::PushStyleColor(ImGuiCol_Text, frame.ui.pal().rank(rank));
+    ImGui::Text("r%d", rank);
     ImGui::PopStyleColor();
-    ImGui::TableNextColumn();
-    const std::string indent(static_cast<size_t>(row.depth) * 2, ' ');
-    const std::string what = row.depth == 0
-                                 ? "%" + row.value
-                                 : fmt::format("{}\u2514 {} %{}", indent, row.relation, row.value);
+  }
+
+  static void draw_what(const Frame& frame, const std::string& what, bool strong) {
+    const Palette& p = frame.ui.pal();
     ImGui::PushFont(frame.ui.fonts.mono);
-    ImGui::PushStyleColor(ImGuiCol_Text, row.depth == 0 ? p.text_strong : p.text_dim);
+    ImGui::PushStyleColor(ImGuiCol_Text, strong ? p.text_strong : p.text_dim);
     ImGui::TextUnformatted(what.c_str());
     ImGui::PopStyleColor();
     ImGui::PopFont();
+  }
+
+  static void draw_rest(Frame& frame, int i, const std::string& value, const std::string& loop,
+                        const std::string& written_by) {
     ImGui::TableNextColumn();
-    const std::string value = value_now(frame, row);
     frame.ui.text_mono(value);
     frame.ui.tag(fmt::format("history/{}/value", i), value);
     ImGui::TableNextColumn();
-    frame.ui.text_mono(row.loop);
+    frame.ui.text_mono(loop);
     ImGui::TableNextColumn();
-    frame.ui.text_mono(row.written ? row.instruction : "nobody: a parameter, or not in the log");
-    ImGui::PopID();
+    frame.ui.text_mono(written_by);
+  }
+
+  const std::string& instruction(Frame& frame, const interp::LogValue& w) {
+    return sources_.instruction(frame.model, w.instruction);
   }
 
   bool show_sources_ = true;
-  LogFetch<HistoryKey, HistoryData> fetch_{"history"};
+  bool missing_value_ = false;  // a row in view has no element value
+  WriteList list_;
+  HistorySources sources_;
+  PastValues past_;
+  std::set<size_t> opened_;  // writes whose sources are shown, by their place in the list
+  std::string shown_value_;
+  std::vector<int64_t> shown_element_;
 };
 
 }  // namespace

@@ -1,12 +1,12 @@
-// 1. All writes of the tensor, oldest first. 2. For each, what its instruction took: members'
-// blocks of a collective (gui/panels/reshard.h), operands that a launch reads. 3. The last write of
-// that before it, and so on, to a depth and a number of rows that a person can read.
+// 1. What the writing instruction took: members' blocks of a collective (gui/panels/reshard.h),
+// operands that a launch reads. 2. The last write of each before it, found by bisection in the list
+// of that value's writes. 3. So on for these.
 #include "gui/panels/history_data.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <tuple>
 
 #include "gui/panels/reshard.h"
 
@@ -15,9 +15,10 @@ namespace hostir::gui {
 namespace {
 
 constexpr int kMaxDepth = 6;
-constexpr size_t kMaxRows = 4000;
 
 using Element = std::optional<std::vector<int64_t>>;
+using interp::LogValue;
+using interp::LogWrite;
 
 class Builder {
  public:
@@ -25,77 +26,58 @@ class Builder {
           const std::stop_token& stop)
       : log_(log), program_(program), stop_(stop) {}
 
-  Expected<HistoryData> build(const HistoryKey& key) {
-    const Element element = key.element.empty() ? std::nullopt : Element(key.element);
-    HOSTIR_ASSIGN_OR_RETURN(const auto* writes, writes_of(key.value, element));
-    data_.known = writes != nullptr;
-    if (!writes) return data_;
-    data_.writes = writes->size();
-    for (const interp::LogValue& w : *writes) HOSTIR_TRY(add(w, key.value, element, 0, ""));
-    mark_newest();
-    return std::move(data_);
+  Expected<std::vector<SourceRow>> build(const LogValue& write, const Element& element) {
+    HOSTIR_TRY(add_sources(write, element, 0));
+    return std::move(rows_);
   }
 
  private:
-  // Of all tensors of that name; null where the log knows none.
-  Expected<const std::vector<interp::LogValue>*> writes_of(const std::string& name,
-                                                           const Element& element) {
-    const auto key = std::pair(name, element.value_or(std::vector<int64_t>{-1}));
+  // Of one value on one rank, oldest first.
+  Expected<const std::vector<LogWrite>*> writes_of(const std::string& name, interp::Rank rank,
+                                                   const Element& element) {
+    const auto key = std::tuple(name, rank, element.has_value());
     if (const auto known = cache_.find(key); known != cache_.end()) return &known->second;
-    bool found = false;
-    std::vector<interp::LogValue> all;
-    for (const interp::LogTensor& tensor : log_.tensors()) {
-      if (tensor.name != name) continue;
-      found = true;
-      const bool fits = element && element->size() == tensor.extents.size();
-      HOSTIR_ASSIGN_OR_RETURN(auto writes, log_.writes(tensor.id, interp::kNoRank,
-                                                       fits ? element : std::nullopt, stop_));
-      all.insert(all.end(), writes.begin(), writes.end());
+    std::vector<LogWrite> all;
+    interp::WriteFilter filter{.value = name, .rank = rank, .element = element};
+    while (filter.first_event != std::numeric_limits<int64_t>::max()) {
+      HOSTIR_ASSIGN_OR_RETURN(const interp::LogWrites found, log_.find_writes(filter, stop_));
+      all.insert(all.end(), found.places.begin(), found.places.end());
+      filter.first_event = found.next_event;
     }
-    // Versions of one buffer are tensors of one name, and each may answer with all its writes.
-    const auto key_of = [](const interp::LogValue& w) { return std::pair(w.event, w.rank); };
-    std::stable_sort(all.begin(), all.end(),
-                     [&](const auto& a, const auto& b) { return key_of(a) < key_of(b); });
-    all.erase(std::unique(all.begin(), all.end(),
-                          [&](const auto& a, const auto& b) { return key_of(a) == key_of(b); }),
-              all.end());
-    if (!found) return nullptr;
     return &(cache_[key] = std::move(all));
   }
 
-  Expected<void> add(const interp::LogValue& w, const std::string& value, const Element& element,
-                     int depth, std::string relation) {
-    HistoryRow row;
-    row.depth = depth;
-    row.relation = std::move(relation);
-    row.value = value;
-    row.write = w;
-    row.follows = element.has_value();
-    const auto& all = log_.instructions();
-    if (w.instruction < all.size())
-      row.instruction = all[w.instruction].address + "  " + all[w.instruction].text;
-    row.loop = log_.loop_path(w.loop_path);
-    data_.rows.push_back(std::move(row));
-    if (data_.rows.size() >= kMaxRows) {
-      ++data_.cut;
-      return {};
-    }
-    return depth < kMaxDepth ? add_sources(w, element, depth) : Expected<void>{};
+  Expected<std::optional<LogValue>> read(const LogWrite& place, const Element& element) {
+    HOSTIR_ASSIGN_OR_RETURN(std::vector<LogValue> values,
+                            log_.read_writes(std::span(&place, 1), element, stop_));
+    if (values.empty()) return std::optional<LogValue>();
+    return std::optional<LogValue>(std::move(values.front()));
   }
 
-  void mark_newest() {
-    std::map<std::pair<std::string, interp::Rank>, int64_t> last;
-    for (const HistoryRow& row : data_.rows) {
-      const auto at = last.try_emplace({row.value, row.write.rank}, row.write.event).first;
-      at->second = std::max(at->second, row.write.event);
-    }
-    for (HistoryRow& row : data_.rows)
-      row.newest = last.at({row.value, row.write.rank}) == row.write.event;
+  // The writes of a buffer on one rank finish in order, so those that `after` can have seen are the
+  // first ones: of its own rank by order of issue, of others by time. The members of a collective
+  // finish together: their results are not each other's sources.
+  Expected<bool> is_before(const LogWrite& place, const LogValue& after) {
+    if (place.rank == after.rank) return place.event < after.event;
+    HOSTIR_ASSIGN_OR_RETURN(const auto value, read(place, std::nullopt));
+    return value && value->time_ns != interp::kUnknownNs &&
+           (after.time_ns == interp::kUnknownNs || value->time_ns < after.time_ns);
   }
 
-  Expected<void> add_sources(const interp::LogValue& w, const Element& element, int depth) {
+  Expected<size_t> count_before(const std::vector<LogWrite>& writes, const LogValue& after) {
+    size_t low = 0;
+    size_t high = writes.size();
+    while (low < high) {
+      const size_t middle = low + (high - low) / 2;
+      HOSTIR_ASSIGN_OR_RETURN(const bool before, is_before(writes[middle], after));
+      (before ? low : high) = before ? middle + 1 : middle;
+    }
+    return low;
+  }
+
+  Expected<void> add_sources(const LogValue& w, const Element& element, int depth) {
     const interp::Code& code = *program_.code;
-    if (w.instruction >= code.instructions.size() ||
+    if (depth >= kMaxDepth || w.instruction >= code.instructions.size() ||
         code.instructions[w.instruction].role != interp::CodeRole::kInstruction)
       return {};
     if (const auto move = reshard_of(code, w.instruction, w.rank)) {
@@ -118,47 +100,53 @@ class Builder {
     return {};
   }
 
-  // The last write of `value` on a rank before `after` was issued.
-  Expected<void> add_source(const interp::LogValue& after, const std::string& value,
-                            interp::Rank rank, const Element& element, int depth,
-                            const std::string& relation) {
-    HOSTIR_ASSIGN_OR_RETURN(const auto* writes, writes_of(value, element));
-    const interp::LogValue* last = nullptr;
-    if (writes) {
-      for (const interp::LogValue& w : *writes) {
-        if (w.rank != rank || w.event == after.event) continue;
-        // The members of a collective finish together: their results are not each other's sources.
-        const bool before = w.rank == after.rank ? w.event < after.event
-                                                 : w.time_ns != interp::kUnknownNs &&
-                                                       (after.time_ns == interp::kUnknownNs ||
-                                                        w.time_ns < after.time_ns);
-        if (before && (!last || w.event > last->event)) last = &w;
-      }
-    }
-    if (last) return add(*last, value, element, depth + 1, relation);
-    HistoryRow row;
+  // The last write of `value` on a rank before `after`.
+  Expected<void> add_source(const LogValue& after, const std::string& value, interp::Rank rank,
+                            const Element& element, int depth, const std::string& relation) {
+    if (rows_.size() >= kMaxSources) return {};
+    HOSTIR_ASSIGN_OR_RETURN(const auto* writes, writes_of(value, rank, element));
+    HOSTIR_ASSIGN_OR_RETURN(const size_t before, count_before(*writes, after));
+    SourceRow row;
     row.depth = depth + 1;
     row.relation = relation;
     row.value = value;
-    row.write.rank = rank;
-    row.written = false;
     row.follows = element.has_value();
-    data_.rows.push_back(std::move(row));
-    return {};
+    row.write.rank = rank;
+    row.written = before > 0;
+    if (row.written) {
+      HOSTIR_ASSIGN_OR_RETURN(auto last, read((*writes)[before - 1], element));
+      if (last) row.write = std::move(*last);
+      row.newest = before == writes->size();
+      row.loop = log_.loop_path(row.write.loop_path);
+    }
+    const LogValue write = row.write;
+    const bool written = row.written;
+    rows_.push_back(std::move(row));
+    return written ? add_sources(write, element, depth + 1) : Expected<void>{};
   }
 
   const interp::LogView& log_;
   const interp::ProgramView& program_;
   const std::stop_token& stop_;
-  HistoryData data_;
-  std::map<std::pair<std::string, std::vector<int64_t>>, std::vector<interp::LogValue>> cache_;
+  std::vector<SourceRow> rows_;
+  std::map<std::tuple<std::string, interp::Rank, bool>, std::vector<LogWrite>> cache_;
 };
 
 }  // namespace
 
-Expected<HistoryData> make_history(const interp::LogView& log, const interp::ProgramView& program,
-                                   const HistoryKey& key, const std::stop_token& stop) {
-  return Builder(log, program, stop).build(key);
+Expected<std::vector<SourceRow>> make_sources(const interp::LogView& log,
+                                              const interp::ProgramView& program,
+                                              const interp::LogValue& write,
+                                              const std::vector<int64_t>& element,
+                                              const std::stop_token& stop) {
+  return Builder(log, program, stop)
+      .build(write, element.empty() ? std::nullopt : Element(element));
+}
+
+std::string instruction_text(const interp::LogView& log, interp::CodeIndex instruction) {
+  const auto& all = log.instructions();
+  if (instruction >= all.size()) return {};
+  return all[instruction].address + "  " + all[instruction].text;
 }
 
 }  // namespace hostir::gui

@@ -168,12 +168,15 @@ class LayoutPanel : public Panel {
     const float bottom = below ? std::clamp(size.y * 0.35f, frame.ui.px(150), frame.ui.px(260)) : 0;
     PictureStyle style;
     style.fanned = hovering_;
-    style.labels = values_fit_ ? LabelPlace::kCorner : LabelPlace::kCentre;
+    style.labels = heat_         ? LabelPlace::kLater
+                   : values_fit_ ? LabelPlace::kCorner
+                                 : LabelPlace::kCentre;
     const Picture picture =
         draw_layout(frame, "layout", source, shards, plane_,
                     Area{at, ImVec2(at.x + size.x - right, at.y + size.y - bottom)}, style);
     if (!beside && picture.rows * picture.columns == 0) return;
     values_fit_ = draw_values(frame, tensor, source, picture);
+    if (heat_) draw_shard_labels(frame, source, shards, plane_, picture);
     pick_element(frame, tensor, picture);
     if (!beside && !below) return;
     const Mesh* mesh = source.mesh ? source.mesh : frame.model.snapshot()->program->code->world;

@@ -10,7 +10,7 @@ namespace hostir::gui {
 
 namespace {
 
-constexpr size_t kMaxRanks = 16;
+constexpr size_t kMaxHeatRanks = 16;
 constexpr int64_t kMostCells = 4096;  // of all ranks together: what a frame can draw
 
 struct RankHeat {
@@ -50,7 +50,7 @@ std::vector<RankHeat> collect(Frame& frame, const TensorView& tensor, const Plan
     if (!held || !held->live) continue;
     const auto part = in_plane(held->placement.box, plane);
     if (!part) continue;
-    if (heats.size() == kMaxRanks || part->volume() > left) {
+    if (heats.size() == kMaxHeatRanks || part->volume() > left) {
       ++hidden;
       continue;
     }

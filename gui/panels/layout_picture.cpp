@@ -81,7 +81,15 @@ struct Painter {
       list->AddRect(ImVec2(where.min.x + in, where.min.y + in),
                     ImVec2(where.max.x - in, where.max.y - in), pal().text_strong, 0, 0, px(1.6f));
     }
-    label(s, where, style);
+    if (style.labels != LabelPlace::kLater) label(s, where, style);
+  }
+
+  void edge(const Shard& s, const Plane::Part& part) const {
+    const Area where = area_of(part);
+    const float in = px(1.2f);
+    list->AddRect(ImVec2(where.min.x + in, where.min.y + in),
+                  ImVec2(where.max.x - in, where.max.y - in), pal().rank(s.holders.front()), 0, 0,
+                  px(2.4f));
   }
 
   void label(const Shard& s, const Area& where, const PictureStyle& style) const {
@@ -211,6 +219,19 @@ std::string holders_text(const Shard& shard, size_t most) {
   const size_t copies = shard.holders.size() / (partial ? shard.addends.size() : 1);
   if (copies > 1) text += fmt::format("  \u00d7{}", copies);
   return text;
+}
+
+void draw_shard_labels(Frame& frame, const LayoutSource& source, const std::vector<Shard>& shards,
+                       const Plane& plane, const Picture& picture) {
+  const Painter painter{frame, ImGui::GetWindowDrawList(), source, plane, picture};
+  PictureStyle style;
+  style.labels = LabelPlace::kCorner;
+  for (const Shard& s : shards) {
+    const auto part = plane.part(s.box);
+    if (!part) continue;
+    painter.edge(s, *part);
+    painter.label(s, painter.area_of(*part), style);
+  }
 }
 
 Picture draw_layout(Frame& frame, const std::string& name, const LayoutSource& source,

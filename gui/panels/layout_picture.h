@@ -14,7 +14,8 @@ struct Area {
   float height() const { return max.y - min.y; }
 };
 
-enum class LabelPlace : uint8_t { kCentre, kCorner };  // of the ranks' names in a shard
+/// Of the ranks' names in a shard; kLater: draw_shard_labels is called when the cells are filled.
+enum class LabelPlace : uint8_t { kCentre, kCorner, kLater };
 
 struct PictureStyle {
   LabelPlace labels = LabelPlace::kCentre;
@@ -43,6 +44,10 @@ struct Picture {
 Picture draw_layout(Frame& frame, const std::string& name, const LayoutSource& source,
                     const std::vector<Shard>& shards, const Plane& plane, Area area,
                     const PictureStyle& style);
+
+/// Edges in the ranks' colours and their names, over what was drawn into the cells.
+void draw_shard_labels(Frame& frame, const LayoutSource& source, const std::vector<Shard>& shards,
+                       const Plane& plane, const Picture& picture);
 
 /// "r0 r1 +2  x4" of copies, "S r0 + r1  x2" of addends that are held twice each.
 std::string holders_text(const Shard& shard, size_t most);

@@ -23,7 +23,7 @@ struct MemoryData {
 };
 
 // Ranks that are drawn; more lines cannot be told apart.
-constexpr int kMaxRanks = 16;
+constexpr int kMaxLines = 16;
 
 class MemoryPanel : public Panel {
  public:
@@ -55,10 +55,10 @@ class MemoryPanel : public Panel {
   void draw_graph(Frame& frame, const interp::Snapshot& shot) {
     const float height = std::min(frame.ui.px(130), ImGui::GetContentRegionAvail().y * 0.45f);
     const float width = ImGui::GetContentRegionAvail().x;
-    const MemoryKey key{static_cast<int>(width), std::min(shot.rank_count(), kMaxRanks),
+    const MemoryKey key{static_cast<int>(width), std::min(shot.rank_count(), kMaxLines),
                         (frame.model.generation() << 32) + reading_tick(frame)};
-    if (shot.rank_count() > kMaxRanks)
-      frame.ui.say_hidden(fmt::format("memory lines of {} ranks", shot.rank_count() - kMaxRanks));
+    if (shot.rank_count() > kMaxLines)
+      frame.ui.say_hidden(fmt::format("memory lines of {} ranks", shot.rank_count() - kMaxLines));
     const MemoryData* data = fetch_.get(
         frame.model, key,
         [key](const interp::LogView& log, std::stop_token stop) -> Expected<MemoryData> {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "gui/panels/panels.h"
+#include "gui/panels/written.h"
 
 namespace hostir::gui {
 
@@ -32,48 +33,66 @@ class RanksPanel : public Panel {
   }
 
   Room room(const Frame& frame) const override {
-    const float row = ImGui::GetFrameHeight() + frame.ui.px(5);
-    return Room::some(row * static_cast<float>(frame.model.snapshot()->rank_count() + 1) +
-                      frame.ui.px(14));
+    const float row = ImGui::GetTextLineHeight() + frame.ui.px(5);
+    const auto rows = static_cast<float>(groups_of(*frame.model.snapshot()).size() + 1);
+    return Room::some(row * rows + frame.ui.px(20));
   }
 
   void draw(Frame& frame) override {
     const interp::Snapshot& shot = *frame.model.snapshot();
     constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingFixedFit |
                                        ImGuiTableFlags_ScrollY | ImGuiTableFlags_ScrollX |
-                                       ImGuiTableFlags_Resizable;
-    if (!ImGui::BeginTable("ranks", 8, kFlags)) return;
+                                       ImGuiTableFlags_BordersInnerV;
+    if (!ImGui::BeginTable("ranks", 9, kFlags)) return;
     ImGui::TableSetupScrollFreeze(1, 1);
-    for (const char* column :
-         {"rank", "\u2744", "state", "at", "steps", "in flight", "clock", "memory"}) {
+    for (const char* column : {"rank", "\u2744", "state", "at", "waits for", "steps", "in flight",
+                               "clock", "memory, peak"}) {
       ImGui::TableSetupColumn(column);
     }
     ImGui::TableHeadersRow();
+    // Low boxes: many ranks are to fit.
+    const ImVec2 padding = ImGui::GetStyle().FramePadding;
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(padding.x, 0));
+    const std::vector<Group> groups = groups_of(shot);
     ImGuiListClipper clipper;
-    clipper.Begin(shot.rank_count());
+    clipper.Begin(static_cast<int>(groups.size()));
     while (clipper.Step()) {
-      for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) draw_row(frame, shot, i);
+      for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i)
+        draw_row(frame, shot, groups[static_cast<size_t>(i)]);
     }
+    ImGui::PopStyleVar();
     ImGui::EndTable();
   }
 
  private:
-  static void draw_row(Frame& frame, const interp::Snapshot& shot, int i) {
-    const interp::RankSnapshot& r = shot.rank(i);
-    ImGui::PushID(i);
-    ImGui::TableNextRow();
-    ImGui::TableNextColumn();
-    if (frame.ui.rank_chip(i, i == shot.focus, fmt::format("ranks/{}", i)))
-      frame.actions.command(fmt::format("rank {}", i));
-    if (ImGui::IsItemHovered()) frame.model.hovered.rank = i;
-    ImGui::TableNextColumn();
-    bool frozen = r.frozen;
-    if (ImGui::Checkbox("##frozen", &frozen))
-      frame.actions.command(fmt::format("{} {}", frozen ? "freeze" : "thaw", i));
-    frame.ui.tag(fmt::format("ranks/{}/freeze", i), r.frozen ? "frozen" : "");
-    if (ImGui::IsItemHovered())
-      ImGui::SetTooltip("%s", r.frozen ? "thaw this rank" : "freeze: this rank does not move");
-    ImGui::TableNextColumn();
+  // Ranks that follow each other and are in the same state at the same place; one rank where there
+  // are few.
+  struct Group {
+    interp::Rank first = 0;
+    interp::Rank last = 0;
+  };
+  static constexpr int kMostSingle = 32;
+
+  static bool alike(const interp::RankSnapshot& a, const interp::RankSnapshot& b) {
+    return a.status == b.status && a.frozen == b.frozen && a.code == b.code &&
+           a.waits.has_value() == b.waits.has_value() && a.outstanding() == b.outstanding();
+  }
+
+  static std::vector<Group> groups_of(const interp::Snapshot& shot) {
+    std::vector<Group> groups;
+    const bool joins = shot.rank_count() > kMostSingle;
+    for (interp::Rank r = 0; r < shot.rank_count(); ++r) {
+      // The focus stands alone, so that it is seen.
+      const bool apart = r == shot.focus || r == shot.focus + 1;
+      if (joins && !apart && r > 0 && alike(shot.rank(r - 1), shot.rank(r)))
+        groups.back().last = r;
+      else
+        groups.push_back({r, r});
+    }
+    return groups;
+  }
+
+  static void draw_state(Frame& frame, const interp::RankSnapshot& r) {
     std::string state(r.frozen ? "frozen" : interp::name(r.status));
     if (r.status == interp::RankStatus::kDone && r.outstanding() > 0) {
       state += ", streams busy";
@@ -81,13 +100,66 @@ class RanksPanel : public Panel {
     } else {
       frame.ui.state_word(state_of(r), state);
     }
-    frame.ui.tag(fmt::format("ranks/{}/state", i), state);
+    frame.ui.tag(fmt::format("ranks/{}/state", r.rank), state);
     if (r.waits && ImGui::IsItemHovered()) ImGui::SetTooltip("%s", r.waits->sentence.c_str());
+  }
+
+  // For whom its host thread or one of its streams waits.
+  static void draw_waits(Frame& frame, const interp::Snapshot& shot, interp::Rank rank) {
+    std::vector<interp::Rank> others;
+    std::string on;
+    for (const interp::RankWait& edge : shot.waits->edges) {
+      if (edge.from != rank) continue;
+      if (others.empty() || others.back() != edge.to) others.push_back(edge.to);
+      on += edge.from_text + "\n";
+    }
+    const std::string text = rank_list(others);
+    frame.ui.text_mono(text);
+    frame.ui.tag(fmt::format("ranks/{}/waits", rank), text);
+    if (others.empty()) return;
+    if (ImGui::IsItemHovered()) ImGui::SetTooltip("%sclick: who waits for whom", on.c_str());
+    if (ImGui::IsItemClicked()) frame.actions.request("panel.waits");
+  }
+
+  static void draw_freeze(Frame& frame, const interp::RankSnapshot& r) {
+    bool frozen = r.frozen;
+    if (ImGui::Checkbox("##frozen", &frozen))
+      frame.actions.command(fmt::format("{} {}", frozen ? "freeze" : "thaw", r.rank));
+    frame.ui.tag(fmt::format("ranks/{}/freeze", r.rank), r.frozen ? "frozen" : "");
+    if (ImGui::IsItemHovered())
+      ImGui::SetTooltip("%s", r.frozen ? "thaw this rank" : "freeze: this rank does not move");
+  }
+
+  static void draw_row(Frame& frame, const interp::Snapshot& shot, const Group& group) {
+    const interp::RankSnapshot& r = shot.rank(group.first);
+    const bool one = group.first == group.last;
+    const bool stepped = shot.no_stepping.empty();
+    ImGui::PushID(group.first);
+    ImGui::TableNextRow();
+    ImGui::TableNextColumn();
+    if (frame.ui.rank_chip(r.rank, r.rank == shot.focus, fmt::format("ranks/{}", r.rank)))
+      frame.actions.command(fmt::format("rank {}", r.rank));
+    if (ImGui::IsItemHovered()) frame.model.hovered.rank = r.rank;
+    if (!one) {
+      ImGui::SameLine();
+      const std::string more =
+          fmt::format("..r{}  {} alike", group.last, group.last - group.first + 1);
+      frame.ui.text_dim(more);
+      frame.ui.tag(fmt::format("ranks/{}/group", r.rank), more);
+    }
+    ImGui::TableNextColumn();
+    if (one && stepped) draw_freeze(frame, r);
+    ImGui::TableNextColumn();
+    draw_state(frame, r);
     ImGui::TableNextColumn();
     const std::string at = r.address + " " + r.op;
     frame.ui.text_mono(at);
-    frame.ui.tag(fmt::format("ranks/{}/at", i), at);
+    frame.ui.tag(fmt::format("ranks/{}/at", r.rank), at);
     if (ImGui::IsItemClicked()) frame.model.selection.code = r.code;
+    ImGui::TableNextColumn();
+    draw_waits(frame, shot, r.rank);
+    if (!one || !stepped)
+      return ImGui::PopID();  // these differ from rank to rank, or are not known
     ImGui::TableNextColumn();
     frame.ui.text_mono(std::to_string(r.steps));
     ImGui::TableNextColumn();
@@ -95,7 +167,7 @@ class RanksPanel : public Panel {
     ImGui::TableNextColumn();
     frame.ui.text_mono(fmt::format("{:.3f} us", static_cast<double>(r.host_clock_ns) / 1000));
     ImGui::TableNextColumn();
-    const interp::MemorySnapshot& m = *shot.memory[static_cast<size_t>(i)];
+    const interp::MemorySnapshot& m = *shot.memory[static_cast<size_t>(r.rank)];
     frame.ui.text_mono(fmt::format("{:.1f} / {:.1f} KiB", static_cast<double>(m.live_bytes) / 1024,
                                    static_cast<double>(m.peak_bytes) / 1024));
     ImGui::PopID();

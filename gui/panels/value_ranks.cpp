@@ -6,12 +6,13 @@
 #include <cmath>
 
 #include "gui/panels/layout_geometry.h"
+#include "gui/panels/written.h"
 
 namespace hostir::gui {
 
 namespace {
 
-constexpr size_t kMaxRanks = 32;
+constexpr size_t kMaxColumns = 32;
 constexpr int64_t kMaxElements = 512;
 
 // A stretch of the tensor around the selected element with at most kMaxElements.
@@ -34,6 +35,7 @@ struct Column {
   interp::Rank rank;
   Box box;
   const ReadingSlot* slot;
+  Written written = Written::kYes;
 };
 
 int64_t place_in(const Box& box, const std::vector<int64_t>& index) {
@@ -66,6 +68,10 @@ void draw_element(Frame& frame, const std::vector<Column>& columns,
     ImGui::TableNextColumn();
     const Tensor* tensor = tensor_of(c, index);
     if (!tensor) continue;
+    if (c.written != Written::kYes) {
+      frame.ui.text_dim("\u00b7");
+      continue;
+    }
     const int64_t place = place_in(c.box, index);
     const double v = tensor->get_double(place);
     const std::string text = value_text(*tensor, place, format);
@@ -96,7 +102,7 @@ void draw_value_ranks(Frame& frame, const TensorView& tensor, ValueFormat format
   for (size_t r = 0; r < tensor.by_rank.size(); ++r) {
     const interp::AllocationSnapshot* held = tensor.by_rank[r];
     if (!held || !held->live) continue;
-    if (columns.size() == kMaxRanks) {
+    if (columns.size() == kMaxColumns) {
       ++hidden;
       continue;
     }
@@ -105,7 +111,8 @@ void draw_value_ranks(Frame& frame, const TensorView& tensor, ValueFormat format
     query.rank = static_cast<interp::Rank>(r);
     query.box = window.intersect(held->placement.box);
     const ReadingSlot* slot = query.box->empty() ? nullptr : &frame.model.reading(query);
-    columns.push_back({query.rank, *query.box, slot});
+    columns.push_back(
+        {query.rank, *query.box, slot, written_on(*frame.model.snapshot(), tensor, query.rank)});
   }
   if (hidden > 0) frame.ui.say_hidden(fmt::format("values of {} ranks", hidden));
   if (window.volume() < Box::whole(global).volume())
@@ -116,7 +123,12 @@ void draw_value_ranks(Frame& frame, const TensorView& tensor, ValueFormat format
   if (!ImGui::BeginTable("ranks", static_cast<int>(columns.size()) + 1, kFlags)) return;
   ImGui::TableSetupScrollFreeze(1, 1);
   ImGui::TableSetupColumn("element");
-  for (const Column& c : columns) ImGui::TableSetupColumn(fmt::format("r{}", c.rank).c_str());
+  for (const Column& c : columns) {
+    const char* state = c.written == Written::kNever      ? " (not written)"
+                        : c.written == Written::kInFlight ? " (in flight)"
+                                                          : "";
+    ImGui::TableSetupColumn(fmt::format("r{}{}", c.rank, state).c_str());
+  }
   ImGui::TableHeadersRow();
   ImGui::PushFont(frame.ui.fonts.mono);
   ImGuiListClipper clipper;

@@ -16,6 +16,7 @@
 #include "gui/panels/tensor_pick.h"
 #include "gui/panels/value_ranks.h"
 #include "gui/panels/value_text.h"
+#include "gui/panels/written.h"
 
 namespace hostir::gui {
 
@@ -50,6 +51,8 @@ class ValuesPanel : public Panel {
     choose(frame);
     element_line(frame, tensor);
     if (from_ == kSideBySide) return draw_value_ranks(frame, tensor, format_);
+    written_ = written_ranks(*frame.model.snapshot(), tensor);
+    if (nothing_written(frame, tensor)) return;
     const interp::ValueQuery query = make_query(frame, tensor);
     if (!query.box)
       return frame.ui.empty_hint(fmt::format("rank {} does not hold %{}", query.rank, tensor.name));
@@ -59,7 +62,8 @@ class ValuesPanel : public Panel {
     notes(frame, *slot.reading, slot.pending);
     statistics(frame, *slot.reading);
     const ReadingSlot* before = frame.model.previous_reading(query);
-    draw_table(frame, *slot.reading, before && before->reading ? &*before->reading : nullptr);
+    draw_table(frame, tensor, *slot.reading,
+               before && before->reading ? &*before->reading : nullptr);
   }
 
  private:
@@ -78,6 +82,37 @@ class ValuesPanel : public Panel {
     Ui::flow(frame.ui.px(60));
     ImGui::Checkbox("heat", &heat_);
     frame.ui.tag("values/heat", heat_ ? "on" : "off");
+  }
+
+  // Instead of a table of poison: who has written it and who has not.
+  bool nothing_written(Frame& frame, const TensorView& tensor) {
+    const interp::Snapshot& shot = *frame.model.snapshot();
+    if (!shot.no_stepping.empty()) return false;  // the reading says why there is none
+    const bool one = from_ == 1;
+    const bool there = one ? written_on(shot, tensor, shot.focus) == Written::kYes ||
+                                 !tensor.by_rank[static_cast<size_t>(shot.focus)]
+                           : !written_.yes.empty();
+    if (there) return false;
+    std::string text =
+        one ? fmt::format("Rank {} has not written %{} yet.", shot.focus, tensor.name)
+            : fmt::format(
+                  "Nothing was written to %{} yet: it is allocated, its "
+                  "contents mean nothing.",
+                  tensor.name);
+    if (!written_.in_flight.empty())
+      text += " The first write is in flight on " + rank_list(written_.in_flight) +
+              ": a wait or the end of the run shows it.";
+    if (one && !written_.yes.empty()) text += " Written on " + rank_list(written_.yes) + ":";
+    frame.ui.empty_hint(text);
+    frame.ui.tag("values/unwritten", text);
+    if (!one) return true;
+    for (size_t i = 0; i < std::min<size_t>(written_.yes.size(), 16); ++i) {
+      const interp::Rank r = written_.yes[i];
+      if (i > 0) Ui::flow(frame.ui.px(30));
+      if (frame.ui.rank_chip(r, false, fmt::format("values/written/{}", r)))
+        frame.actions.command(fmt::format("rank {}", r));
+    }
+    return true;
   }
 
   // `[0, 3]` goes to an element; a number beside it changes it at this stop.
@@ -174,9 +209,14 @@ class ValuesPanel : public Panel {
     return query;
   }
 
-  static void notes(Frame& frame, const interp::ValueReading& r, bool pending) {
+  void notes(Frame& frame, const interp::ValueReading& r, bool pending) const {
     std::string text = fmt::format("version {}", r.version);
-    if (r.undefined) text += "  never written: contents mean nothing";
+    if (r.undefined && from_ == 0) {
+      text += "  written on " + rank_list(written_.yes);
+      if (!written_.in_flight.empty()) text += ", in flight on " + rank_list(written_.in_flight);
+      if (!written_.never.empty()) text += ", not yet on " + rank_list(written_.never);
+      text += " (\u00b7: nothing there yet)";
+    }
     if (r.write_in_flight) text += "  a write is in flight";
     if (pending) text += "  reading ...";
     for (const std::string& note : r.notes) text += "  " + note;
@@ -253,7 +293,8 @@ class ValuesPanel : public Panel {
     return s;
   }
 
-  void draw_table(Frame& frame, const interp::ValueReading& r, const interp::ValueReading* before) {
+  void draw_table(Frame& frame, const TensorView& tensor, const interp::ValueReading& r,
+                  const interp::ValueReading* before) {
     const size_t rank = r.box.lo.size();
     const int64_t columns = rank > 0 ? r.box.hi[rank - 1] - r.box.lo[rank - 1] : 1;
     const int64_t elements = r.tensor.element_count();
@@ -276,7 +317,7 @@ class ValuesPanel : public Panel {
     clipper.Begin(static_cast<int>(rows));
     while (clipper.Step()) {
       for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i)
-        draw_row(frame, r, before, i, columns);
+        draw_row(frame, tensor, r, before, i, columns);
     }
     ImGui::PopFont();
     ImGui::EndTable();
@@ -292,8 +333,8 @@ class ValuesPanel : public Panel {
     return index;
   }
 
-  void draw_row(Frame& frame, const interp::ValueReading& r, const interp::ValueReading* before,
-                int row, int64_t columns) {
+  void draw_row(Frame& frame, const TensorView& tensor, const interp::ValueReading& r,
+                const interp::ValueReading* before, int row, int64_t columns) {
     const Palette& p = frame.ui.pal();
     ImGui::TableNextRow();
     ImGui::TableNextColumn();
@@ -308,21 +349,22 @@ class ValuesPanel : public Panel {
       if (!ImGui::TableNextColumn()) continue;
       const int64_t i = row * columns + c;
       const double v = r.tensor.get_double(i);
-      const std::string text = value_text(r.tensor, i, format_);
+      std::vector<int64_t> index = index_of(r.box, i);
+      const bool there = !r.undefined || is_written(tensor, written_, index);
+      const std::string text = there ? value_text(r.tensor, i, format_) : "\u00b7";
       const auto bytes = static_cast<size_t>(size_bytes(r.tensor.dtype));
       const bool changed =
-          comparable &&
+          comparable && there &&
           std::memcmp(before->tensor.data.data() + static_cast<size_t>(i) * bytes,
                       r.tensor.data.data() + static_cast<size_t>(i) * bytes, bytes) != 0;
       ImU32 colour = changed ? p.changed : p.text;
       if (std::isnan(v)) colour = p.nan;
       if (std::isinf(v)) colour = p.inf;
-      if (r.undefined) colour = p.text_dim;
+      if (!there) colour = p.text_dim;
       if (heat_ && !r.undefined && std::isfinite(v) && stats_.max > stats_.min) {
         const auto t = static_cast<float>((v - stats_.min) / (stats_.max - stats_.min));
         ImGui::TableSetBgColor(ImGuiTableBgTarget_CellBg, with_alpha(p.ramp(t), 0.6f));
       }
-      std::vector<int64_t> index = index_of(r.box, i);
       const bool selected = frame.model.selection.element == index;
       ImGui::PushID(static_cast<int>(i));
       ImGui::PushStyleColor(ImGuiCol_Text, colour);
@@ -347,6 +389,7 @@ class ValuesPanel : public Panel {
   static constexpr int64_t kMaxColumns = 60;
   static constexpr int64_t kMaxRows = 512;
   static constexpr int kSideBySide = 2;
+  WrittenRanks written_;  // of the tensor that is shown
   int from_ = 0;
   ValueFormat format_ = ValueFormat::kDecimal;
   std::string goto_;

@@ -12,6 +12,7 @@
 #include "hostir/io/files.h"
 #include "interp/session/live_session.h"
 #include "traces/log_reader.h"
+#include "traces/log_session.h"
 #include "traces/recorded_line.h"
 #include "traces/replay.h"
 
@@ -66,8 +67,9 @@ class LoggedSession final : public interp::Session {
                 std::unique_ptr<traces::LogReader> reader)
       : file_(std::move(file)), writer_(std::move(writer)), reader_(std::move(reader)) {}
 
-  void show_recorded(std::unique_ptr<traces::LogReader> recorded) {
+  void show_recorded(std::unique_ptr<traces::LogReader> recorded, std::string path) {
     recorded_ = std::move(recorded);
+    recorded_path_ = std::move(path);
     shows_recorded_ = true;
     // What cannot be read any further is shown up to there; `trace info --check` says what is
     // wrong.
@@ -95,6 +97,11 @@ class LoggedSession final : public interp::Session {
   Expected<interp::ValueReading> read(const interp::ValueQuery& query) override {
     return live_->read(query);
   }
+  Expected<std::vector<interp::PastValue>> past_values(const interp::PastQuery& query,
+                                                       std::stop_token stop) const override {
+    return traces::replay_element(shows_recorded_ ? recorded_path_ : file_->path(),
+                                  make_backend_factory(), query, std::move(stop));
+  }
   const interp::LogView* log() const override {
     return shows_recorded_ ? recorded_.get() : reader_.get();
   }
@@ -111,6 +118,7 @@ class LoggedSession final : public interp::Session {
   std::unique_ptr<traces::TraceWriter> writer_;
   std::unique_ptr<traces::LogReader> reader_;
   std::unique_ptr<interp::LiveSession> live_;
+  std::string recorded_path_;
   std::unique_ptr<traces::LogReader> recorded_;  // lives on when it is not shown any more
   std::atomic<bool> shows_recorded_ = false;
   std::jthread loading_;
@@ -143,7 +151,7 @@ Expected<interp::Backend::ValueMode> value_mode(const std::string& values) {
 }  // namespace
 
 Expected<std::shared_ptr<const interp::Prepared>> CliSessionFactory::prepare_program(
-    const interp::OpenRequest& request) {
+    const interp::OpenRequest& request, const interp::Preparing& watch) {
   if (request.text.empty()) {
     HOSTIR_ASSIGN_OR_RETURN(file_, load_file(request.path));
   } else {
@@ -156,44 +164,14 @@ Expected<std::shared_ptr<const interp::Prepared>> CliSessionFactory::prepare_pro
     arguments.mesh.push_back(axis + "=" + std::to_string(size));
   for (const auto& [name, value] : request.inputs) arguments.inputs.push_back(name + "=" + value);
   const bool make_up = options_.missing_inputs == SessionOptions::MissingInputs::kMakeUp;
-  return arguments.prepare(file_, make_up ? &notice_ : nullptr);
+  return arguments.prepare(file_, make_up ? &notice_ : nullptr, watch);
 }
 
-Expected<std::unique_ptr<interp::Session>> CliSessionFactory::open(
-    const interp::OpenRequest& request) {
-  notice_.clear();
-  HOSTIR_ASSIGN_OR_RETURN(const std::string head, io::read_file_head(request.path, kHeadBytes));
-  std::shared_ptr<const interp::Prepared> prepared;
-  interp::LiveOptions live;
-  std::string source_text;
-  std::unique_ptr<traces::LogReader> recorded_log;
-  if (request.text.empty() && head.starts_with(kSqliteMagic)) {
-    HOSTIR_ASSIGN_OR_RETURN(recorded_log, traces::open_log(request.path));
-    HOSTIR_ASSIGN_OR_RETURN(const traces::RecordedRun run, traces::recorded_run(*recorded_log));
-    notice_ = ending_notice(recorded_log->run());
-    std::vector<interp::NamedInput> inputs;
-    const Function& entry = *run.code->functions.front();
-    for (size_t i = 0; i < run.inputs.size() && i < entry.params.size(); ++i) {
-      inputs.push_back({entry.value(entry.params[i].value).name, run.inputs[i]});
-    }
-    interp::PrepareOptions options;
-    options.function = run.code->entry;
-    for (const auto& [name, size] : run.code->sizes.all()) options.sizes.emplace_back(name, size);
-    HOSTIR_ASSIGN_OR_RETURN(prepared, interp::prepare(*run.program, inputs, options));
-    live.backend = run.backend;
-    live.ranks = run.started_ranks;
-    auto line =
-        traces::recorded_line(*recorded_log, prepared->code->rank_count, kMaxRecordedDecisions);
-    if (line)
-      live.recorded = std::move(*line);
-    else
-      notice_ += line.error().message() + "; the ranks are scheduled anew. ";
-  } else {
-    if (request.text.empty()) HOSTIR_TRY(check_text(request.path, head));
-    HOSTIR_ASSIGN_OR_RETURN(prepared, prepare_program(request));
-    HOSTIR_ASSIGN_OR_RETURN(live.backend, options_.backend.request(*prepared->program));
-    source_text = std::string(file_.sources.text(0));
-  }
+Expected<std::unique_ptr<interp::Session>> CliSessionFactory::start(
+    std::shared_ptr<const interp::Prepared> prepared, interp::LiveOptions live,
+    const interp::OpenRequest& request, const interp::Preparing& watch,
+    std::unique_ptr<traces::LogReader>* recorded) {
+  HOSTIR_TRY(watch.begin("starting the run"));
   HOSTIR_ASSIGN_OR_RETURN(live.value_mode, value_mode(options_.values));
   live.breakpoints = request.breakpoints;
   const bool temporary = options_.log_path.empty();
@@ -202,7 +180,7 @@ Expected<std::unique_ptr<interp::Session>> CliSessionFactory::open(
   traces::RunDescription run = traces::describe(*prepared, live.backend);
   run.command_line = this_command_line();
   run.source_name = request.path;
-  run.source_text = std::move(source_text);
+  if (file_.sources.size() > 0) run.source_text = std::string(file_.sources.text(0));
   run.started_ranks = live.ranks;
   traces::TraceOptions trace;
   trace.value_mode = options_.values;
@@ -211,8 +189,58 @@ Expected<std::unique_ptr<interp::Session>> CliSessionFactory::open(
   auto session =
       std::make_unique<LoggedSession>(std::move(file), std::move(writer), std::move(reader));
   HOSTIR_TRY(session->start(std::move(prepared), std::move(live)));
-  if (recorded_log) session->show_recorded(std::move(recorded_log));
+  if (recorded) session->show_recorded(std::move(*recorded), request.path);
   return session;
+}
+
+Expected<std::unique_ptr<interp::Session>> CliSessionFactory::start_recorded(
+    std::unique_ptr<traces::LogReader>& log, const interp::OpenRequest& request,
+    const interp::Preparing& watch) {
+  HOSTIR_ASSIGN_OR_RETURN(const traces::RecordedRun run, traces::recorded_run(*log, watch));
+  std::vector<interp::NamedInput> inputs;
+  const Function& entry = *run.code->functions.front();
+  for (size_t i = 0; i < run.inputs.size() && i < entry.params.size(); ++i) {
+    inputs.push_back({entry.value(entry.params[i].value).name, run.inputs[i]});
+  }
+  interp::PrepareOptions options;
+  options.function = run.code->entry;
+  options.watch = watch;
+  for (const auto& [name, size] : run.code->sizes.all()) options.sizes.emplace_back(name, size);
+  HOSTIR_ASSIGN_OR_RETURN(auto prepared, interp::prepare(*run.program, inputs, options));
+  interp::LiveOptions live;
+  live.backend = run.backend;
+  live.ranks = run.started_ranks;
+  auto line = traces::recorded_line(*log, prepared->code->rank_count, kMaxRecordedDecisions);
+  if (line)
+    live.recorded = std::move(*line);
+  else
+    notice_ += line.error().message() + "; the ranks are scheduled anew. ";
+  return start(std::move(prepared), std::move(live), request, watch, &log);
+}
+
+Expected<std::unique_ptr<interp::Session>> CliSessionFactory::open_recorded(
+    const interp::OpenRequest& request, const interp::Preparing& watch) {
+  HOSTIR_TRY(watch.begin("reading the log"));
+  HOSTIR_ASSIGN_OR_RETURN(std::unique_ptr<traces::LogReader> log, traces::open_log(request.path));
+  notice_ = ending_notice(log->run());
+  file_ = {};
+  auto session = start_recorded(log, request, watch);
+  HOSTIR_TRY(watch.begin("showing the log"));
+  if (session) return session;
+  return traces::LogSession::create(std::move(log), session.error().message());
+}
+
+Expected<std::unique_ptr<interp::Session>> CliSessionFactory::open(
+    const interp::OpenRequest& request, const interp::Preparing& watch) {
+  notice_.clear();
+  HOSTIR_TRY(watch.begin("reading the file"));
+  HOSTIR_ASSIGN_OR_RETURN(const std::string head, io::read_file_head(request.path, kHeadBytes));
+  if (request.text.empty() && head.starts_with(kSqliteMagic)) return open_recorded(request, watch);
+  if (request.text.empty()) HOSTIR_TRY(check_text(request.path, head));
+  HOSTIR_ASSIGN_OR_RETURN(auto prepared, prepare_program(request, watch));
+  interp::LiveOptions live;
+  HOSTIR_ASSIGN_OR_RETURN(live.backend, options_.backend.request(*prepared->program));
+  return start(std::move(prepared), std::move(live), request, watch, nullptr);
 }
 
 }  // namespace hostir::cli

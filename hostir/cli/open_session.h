@@ -11,7 +11,12 @@
 #include <string>
 
 #include "hostir/cli/program_arguments.h"
+#include "interp/session/live_session.h"
 #include "interp/session/session_factory.h"
+
+namespace hostir::traces {
+class LogReader;
+}
 
 namespace hostir::cli {
 
@@ -27,14 +32,29 @@ class CliSessionFactory final : public interp::SessionFactory {
  public:
   explicit CliSessionFactory(SessionOptions options) : options_(std::move(options)) {}
 
-  /// Errors: of reading, parsing, preparing; of the log. Diagnostics point into sources().
-  Expected<std::unique_ptr<interp::Session>> open(const interp::OpenRequest& request) override;
+  /// A log whose program cannot be prepared again opens all the same, to be looked at
+  /// (traces/log_session.h). Errors: of reading, parsing, preparing; of the log; `cancelled`.
+  /// Diagnostics point into sources().
+  Expected<std::unique_ptr<interp::Session>> open(const interp::OpenRequest& request,
+                                                  const interp::Preparing& watch = {}) override;
   const SourceManager& sources() const override { return file_.sources; }
   std::string notice() const override { return notice_; }
 
  private:
   Expected<std::shared_ptr<const interp::Prepared>> prepare_program(
-      const interp::OpenRequest& request);
+      const interp::OpenRequest& request, const interp::Preparing& watch);
+
+  Expected<std::unique_ptr<interp::Session>> open_recorded(const interp::OpenRequest& request,
+                                                           const interp::Preparing& watch);
+  /// The recorded program once more, at its start; the log is taken only if that works.
+  Expected<std::unique_ptr<interp::Session>> start_recorded(std::unique_ptr<traces::LogReader>& log,
+                                                            const interp::OpenRequest& request,
+                                                            const interp::Preparing& watch);
+  Expected<std::unique_ptr<interp::Session>> start(std::shared_ptr<const interp::Prepared> prepared,
+                                                   interp::LiveOptions live,
+                                                   const interp::OpenRequest& request,
+                                                   const interp::Preparing& watch,
+                                                   std::unique_ptr<traces::LogReader>* recorded);
 
   SessionOptions options_;
   LoadedFile file_;

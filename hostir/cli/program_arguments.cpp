@@ -73,11 +73,12 @@ Expected<std::vector<interp::NamedInput>> ProgramArguments::named_inputs() const
 }
 
 Expected<std::shared_ptr<const interp::Prepared>> ProgramArguments::prepare(
-    const LoadedFile& file, std::string* notice) const {
+    const LoadedFile& file, std::string* notice, const interp::Preparing& watch) const {
   HOSTIR_ASSIGN_OR_RETURN(const ChosenFunction chosen, choose_function(file, function));
   HOSTIR_ASSIGN_OR_RETURN(interp::PrepareOptions options, prepare_options());
   options.function = chosen.name;
   options.sources = &file.sources;
+  options.watch = watch;
   HOSTIR_ASSIGN_OR_RETURN(auto values, named_inputs());
   if (notice) {
     const std::string directory = std::filesystem::path(path).parent_path().string();

@@ -31,8 +31,9 @@ struct ProgramArguments {
   Expected<std::vector<interp::NamedInput>> named_inputs() const;
   /// Chooses and prepares. `file` must outlive the result's diagnostics. With `notice` inputs that
   /// are missing are made up (example_inputs.h) and it is told which.
-  Expected<std::shared_ptr<const interp::Prepared>> prepare(const LoadedFile& file,
-                                                            std::string* notice = nullptr) const;
+  Expected<std::shared_ptr<const interp::Prepared>> prepare(
+      const LoadedFile& file, std::string* notice = nullptr,
+      const interp::Preparing& watch = {}) const;
 };
 
 /// How it runs: backend, machine, schedule, limits.

@@ -135,7 +135,7 @@ class Driver {
 
   bool done(LowerPhase phase) {
     if (options_.dump) options_.dump(phase, out_.program);
-    return options_.until == phase;
+    return options_.until == phase || options_.stop.stop_requested();
   }
 
   const Program& source_;

@@ -16,6 +16,7 @@
 
 #include <functional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,7 @@ struct LowerOptions {
   LowerPhase until = LowerPhase::kLifetimes;
   /// Called after every phase, in order.
   std::function<void(LowerPhase, const Program&)> dump;
+  std::stop_token stop;  // asked to stop, it returns after the phase that runs, as with `until`
 };
 
 struct Lowered {

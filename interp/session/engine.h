@@ -25,6 +25,7 @@
 #include "interp/core/code.h"
 #include "interp/core/fault.h"
 #include "interp/core/trace_sink.h"
+#include "interp/session/preparing.h"
 #include "interp/session/program_view.h"
 
 namespace hostir::interp {
@@ -60,6 +61,7 @@ struct PrepareOptions {
   /// What the program's positions point into, so that faults are shown in the user's text; may be
   /// null. Looked at during prepare() only.
   const SourceManager* sources = nullptr;
+  Preparing watch;  // told of each part; may call it off
 };
 
 /// A program ready to run, immutable; runs share it.

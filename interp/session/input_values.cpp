@@ -139,7 +139,7 @@ Expected<SizeBindings> sizes_from_inputs(
 
 Expected<std::vector<std::pair<std::string, Tensor>>> input_tensors(
     const Function& function, const std::vector<NamedInput>& inputs,
-    const std::string& base_directory) {
+    const std::string& base_directory, const Preparing& watch) {
   std::vector<std::pair<std::string, Tensor>> out;
   for (size_t p = 0; p < function.params.size(); ++p) {
     const std::string& name = param_name(function, p);
@@ -156,6 +156,7 @@ Expected<std::vector<std::pair<std::string, Tensor>>> input_tensors(
                               shape_to_string(shape_of(param_type(function, p)),
                                               dtype_of(param_type(function, p)))));
     }
+    HOSTIR_TRY(watch.begin("making the input %" + name));
     HOSTIR_ASSIGN_OR_RETURN(Tensor tensor, input_tensor(function, p, input->value, base_directory));
     out.emplace_back(name, std::move(tensor));
   }

@@ -94,6 +94,10 @@ Expected<ValueReading> LiveSession::read(const ValueQuery& query) {
   return read_value(*interpreter_, query);
 }
 
+Expected<std::vector<PastValue>> LiveSession::past_values(const PastQuery&, std::stop_token) const {
+  return fail(ErrorKind::kRuntime, "no_log", "this session keeps no log to run again from");
+}
+
 std::vector<Rank> LiveSession::scope() const { return scope_; }
 
 Expected<Outcome> LiveSession::execute(const Command& command, std::stop_token stop) {

@@ -40,6 +40,9 @@ class LiveSession final : public Session {
   Expected<Outcome> execute(const Command& command, std::stop_token stop) override;
   SnapshotPtr snapshot() const override { return snapshot_; }
   Expected<ValueReading> read(const ValueQuery& query) override;
+  /// Only whoever keeps the log can run it again.
+  Expected<std::vector<PastValue>> past_values(const PastQuery& query,
+                                               std::stop_token stop) const override;
   const LogView* log() const override { return log_; }
 
   /// Breakpoints as commands for the next session, after an edit of the program.

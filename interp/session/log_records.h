@@ -112,6 +112,7 @@ struct LogEvent {
 /// One member of a collective: the row of the ledger that one rank wrote.
 struct LogCollective {
   int64_t event = -1;
+  CodeIndex instruction = 0;
   Rank rank = kNoRank;
   CommIndex comm = 0;
   uint64_t sequence = 0;
@@ -142,6 +143,7 @@ struct LogValue {
   int64_t tensor = -1;
   CodeIndex instruction = 0;
   LoopPathId loop_path = 0;
+  uint64_t decision = 0;  // that issued the writing instruction
   int64_t time_ns = kUnknownNs;
   uint64_t digest = 0;
   bool has_stats = false;
@@ -149,6 +151,19 @@ struct LogValue {
   int64_t nan_count = 0, inf_count = 0;
   bool has_data = false;  // the whole local contents are in the log
   std::string element;    // of an element query: its value as text; empty: not recorded
+};
+
+/// Where a write stands in the log: what it takes to read it, for lists of millions.
+struct LogWrite {
+  int64_t event = -1;
+  int64_t row = 0;  // of the log's table of values
+  Rank rank = kNoRank;
+};
+/// A stretch of the writes, in order of event and rank.
+struct LogWrites {
+  std::vector<LogWrite> places;
+  int64_t next_event = std::numeric_limits<int64_t>::max();  // where the next stretch begins; the
+                                                             // largest number: there is none
 };
 
 struct LogFault {

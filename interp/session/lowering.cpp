@@ -6,14 +6,19 @@
 namespace hostir::interp {
 
 Expected<LoweredFusion> lower_fusion(const Program& program, const std::string& fusion,
-                                     const std::vector<std::string>& keep) {
+                                     const std::vector<std::string>& keep, const Preparing& watch) {
   LoweredFusion out;
   LowerOptions options;
   options.keep = keep;
-  options.dump = [&out](LowerPhase phase, const Program& after) {
+  options.stop = watch.stop;
+  HOSTIR_TRY(watch.begin("lowering @" + fusion));
+  options.dump = [&](LowerPhase phase, const Program& after) {
+    if (watch.stop.stop_requested()) return;
     out.phases.push_back({std::string(name(phase)), text::print(after)});
+    (void)watch.begin("lowering @" + fusion + ", after the phase " + out.phases.back().name);
   };
   HOSTIR_ASSIGN_OR_RETURN(Lowered lowered, lower(program, fusion, options));
+  HOSTIR_TRY(watch.begin("compiling the host function"));
   out.program = std::move(lowered.program);
   out.host = std::move(lowered.function);
   out.explanation = std::move(lowered.explanation);

@@ -6,6 +6,7 @@
 
 #include "hostir/ir/program.h"
 #include "hostir/passes/lower.h"
+#include "interp/session/preparing.h"
 #include "interp/session/program_view.h"
 
 namespace hostir::interp {
@@ -18,9 +19,10 @@ struct LoweredFusion {
   std::vector<Provenance> provenance;
 };
 
-/// Errors: those of the passes.
+/// Errors: those of the passes; `cancelled` soon after the watch asks for it.
 Expected<LoweredFusion> lower_fusion(const Program& program, const std::string& fusion,
-                                     const std::vector<std::string>& keep);
+                                     const std::vector<std::string>& keep,
+                                     const Preparing& watch = {});
 
 /// The fusion with the sharding of every value decided and communication as explicit reshards.
 Expected<Function> sharded_fusion(const Program& program, const std::string& fusion);

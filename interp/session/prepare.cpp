@@ -79,12 +79,14 @@ Expected<void> resize_ranks(Program& program, const std::string& function, int64
 
 // Inline values and files hold their extents, which bind sizes: they are read first.
 Expected<std::vector<NamedInput>> with_stored_values(const std::vector<NamedInput>& inputs,
-                                                     const std::string& directory) {
+                                                     const std::string& directory,
+                                                     const Preparing& watch) {
   std::vector<NamedInput> out = inputs;
   for (NamedInput& input : out) {
     const auto* spec = std::get_if<ValueSpec>(&input.value);
     if (!spec || (spec->kind != ValueSpec::Kind::kInline && spec->kind != ValueSpec::Kind::kFile))
       continue;
+    HOSTIR_TRY(watch.begin("reading the input %" + input.name));
     HOSTIR_ASSIGN_OR_RETURN(Tensor tensor, io::materialise(*spec, directory, nullptr, nullptr));
     input.value = std::move(tensor);
   }
@@ -121,13 +123,13 @@ Expected<std::shared_ptr<const Prepared>> prepare(const Program& original,
 
   HOSTIR_ASSIGN_OR_RETURN(Program program, resized_program(original, out->function, options));
   HOSTIR_ASSIGN_OR_RETURN(const std::vector<NamedInput> stored,
-                          with_stored_values(inputs, options.base_directory));
+                          with_stored_values(inputs, options.base_directory, options.watch));
   HOSTIR_ASSIGN_OR_RETURN(
       const SizeBindings sizes,
       sizes_from_inputs(*program.find_function(out->function), stored, options.sizes));
   HOSTIR_ASSIGN_OR_RETURN(program, bind_sizes(program, out->function, sizes));
   HOSTIR_ASSIGN_OR_RETURN(out->inputs, input_tensors(*program.find_function(out->function), stored,
-                                                     options.base_directory));
+                                                     options.base_directory, options.watch));
   out->input_texts = generator_texts(stored);
 
   out->source = std::make_shared<const Program>(program);
@@ -135,7 +137,8 @@ Expected<std::shared_ptr<const Prepared>> prepare(const Program& original,
   std::string entry = out->function;
   std::vector<PhaseText> phases;
   if (program.find_function(entry)->kind == FunctionKind::kFusion) {
-    HOSTIR_ASSIGN_OR_RETURN(LoweredFusion lowered, lower_fusion(program, entry, options.keep));
+    HOSTIR_ASSIGN_OR_RETURN(LoweredFusion lowered,
+                            lower_fusion(program, entry, options.keep, options.watch));
     program = std::move(lowered.program);
     entry = std::move(lowered.host);
     phases = std::move(lowered.phases);

@@ -50,6 +50,12 @@ class Session {
   /// Contents now. Errors: unknown value, not allocated on that rank, freed, box out of range.
   virtual Expected<ValueReading> read(const ValueQuery& query) = 0;
 
+  /// What every write of one element left in it, by running the program again from the log; slow.
+  /// May be called from any thread, beside the other functions. Errors: those of the run; `stop`
+  /// ends it with `log_cancelled`.
+  virtual Expected<std::vector<PastValue>> past_values(const PastQuery& query,
+                                                       std::stop_token stop) const = 0;
+
   /// The log of this run; null only where making one failed at the start.
   virtual const LogView* log() const = 0;
 };

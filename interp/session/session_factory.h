@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "hostir/support/expected.h"
+#include "interp/session/preparing.h"
 #include "interp/session/session.h"
 
 namespace hostir::interp {
@@ -27,8 +28,10 @@ struct OpenRequest {
 class SessionFactory {
  public:
   virtual ~SessionFactory() = default;
-  /// Errors carry diagnostics whose spans point into `sources()`.
-  virtual Expected<std::unique_ptr<Session>> open(const OpenRequest& request) = 0;
+  /// Errors carry diagnostics whose spans point into `sources()`; `cancelled` where `watch` called
+  /// it off.
+  virtual Expected<std::unique_ptr<Session>> open(const OpenRequest& request,
+                                                  const Preparing& watch = {}) = 0;
   virtual const SourceManager& sources() const = 0;
   /// What the last successful opening decided by itself (inputs that it made up); empty: nothing.
   virtual std::string notice() const { return {}; }

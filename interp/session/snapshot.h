@@ -71,6 +71,8 @@ struct Snapshot {
   int64_t now_ns = 0;            // device time reached (virtual or since the run's origin)
   Origin origin = Origin::kLive;
   bool can_reverse = true;
+  std::string no_stepping;  // why nothing can run here: a log whose program cannot be prepared
+                            // again; empty: it can
 
   std::shared_ptr<const ProgramView> program;
   std::vector<std::shared_ptr<const RankSnapshot>> ranks;     // by rank

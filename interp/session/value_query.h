@@ -44,6 +44,18 @@ struct ValueReading {
   std::vector<std::string> notes;  // "partial over {tp}: reduced by sum", "rank 2 was unavailable"
 };
 
+/// An element whose past is asked for.
+struct PastQuery {
+  std::string value;             // name without '%'
+  std::vector<int64_t> element;  // global index
+};
+/// What a write left in that element, as text; `event` and `rank` say which write (LogWrite).
+struct PastValue {
+  int64_t event = -1;
+  Rank rank = kNoRank;
+  std::string text;
+};
+
 /// Global coordinates of a written slice: `%y[0:2, :]`; missing dimensions are whole. Errors:
 /// `slice_rank`, `slice_range`.
 Expected<Box> slice_box(const std::vector<SliceRange>& slice, const Extents& global);

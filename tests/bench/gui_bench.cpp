@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -116,15 +117,24 @@ int views(const std::string& path) {
   const auto begin = Clock::now();
   const auto sums = (*log)->sums(extent->begin_ns, extent->end_ns + 1);
   fmt::print("sums of the whole run: {} rows in {:.1f} ms\n", sums.size(), since(begin) * 1e3);
-  if (!(*log)->tensors().empty()) {
-    for (const interp::LogTensor& tensor : (*log)->tensors()) {
-      const auto asked = Clock::now();
-      const std::vector<int64_t> element(tensor.extents.size(), 0);
-      const auto writes = (*log)->writes(tensor.id, interp::kNoRank, element);
-      if (writes)
-        fmt::print("writes of %{}: {} in {:.1f} ms\n", tensor.name, writes->size(),
-                   since(asked) * 1e3);
-    }
+  for (const interp::LogTensor& tensor : (*log)->tensors()) {
+    const std::vector<int64_t> element(tensor.extents.size(), 0);
+    const auto asked = Clock::now();
+    const auto list = (*log)->find_writes({.value = tensor.name, .element = element});
+    if (!list) continue;
+    const double listed = since(asked);
+    constexpr size_t kVisible = 64;
+    const std::span<const interp::LogWrite> places(list->places);
+    const auto visible =
+        (*log)->read_writes(places.first(std::min(kVisible, places.size())), element);
+    const double shown = since(asked);
+    const auto all = (*log)->read_writes(places, element);
+    if (visible && all)
+      fmt::print(
+          "writes of %{}: {} listed in {:.1f} ms, the first {} with values after {:.1f} ms, "
+          "all {} of this stretch after {:.1f} ms\n",
+          tensor.name, places.size(), listed * 1e3, visible->size(), shown * 1e3, all->size(),
+          since(asked) * 1e3);
   }
   return 0;
 }

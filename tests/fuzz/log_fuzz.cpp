@@ -35,7 +35,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   (void)log.loop_path(1);
   (void)log.collectives({});
   (void)log.memory(0, 0, 1000, 10);
-  (void)log.writes(0, hostir::interp::kNoRank, std::vector<int64_t>{0, 0});
+  for (const hostir::interp::LogTensor& tensor : log.tensors())
+    (void)log.writes({.value = tensor.name, .element = std::vector<int64_t>{0, 0}});
   (void)log.faults();
   (void)log.decisions();
   (void)log.input_data(0);

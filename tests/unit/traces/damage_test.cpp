@@ -42,8 +42,8 @@ void read_everything(const std::string& path) {
   (void)log.loop_path(2);
   (void)log.collectives({});
   (void)log.memory(0, 0, 100000, 100);
-  for (int64_t tensor = 0; tensor < 2; ++tensor)
-    (void)log.writes(tensor, -1, std::vector<int64_t>{});
+  for (const interp::LogTensor& tensor : log.tensors())
+    (void)log.writes({.value = tensor.name, .element = std::vector<int64_t>{}});
   (void)log.faults();
   (void)log.decisions();
   for (size_t i = 0; i < 2; ++i) (void)log.input_data(i);

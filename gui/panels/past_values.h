@@ -1,0 +1,41 @@
+// What an element held after each of its writes: found by running the program again, on demand.
+//
+// Slow, so it is asked for by a button, runs on a thread of its own and can be called off. What was
+// found stays until another element is chosen.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gui/panel.h"
+
+namespace hostir::gui {
+
+class PastValues {
+ public:
+  /// Forgets what is of another element.
+  void select(Model& model, const std::string& value, const std::vector<int64_t>& element);
+  /// What a write left in the element; empty: not known.
+  std::string at(int64_t event, interp::Rank rank) const;
+  /// The button, or what runs, or why it could not be found. `missing`: there are rows without.
+  void draw(Frame& frame, bool missing);
+
+ private:
+  struct State {
+    std::string value;
+    std::vector<int64_t> element;
+    uint64_t opened = 0;
+    bool running = false;
+    bool done = false;
+    std::string error;
+    std::map<std::pair<int64_t, interp::Rank>, std::string> values;
+  };
+  void ask(Model& model);
+
+  std::shared_ptr<State> state_ = std::make_shared<State>();
+};
+
+}  // namespace hostir::gui

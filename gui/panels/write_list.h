@@ -1,0 +1,87 @@
+// All writes of a tensor or element as a list that fills while it is looked at.
+//
+// The log first tells where the writes stand, a stretch at a time (so their number is known in
+// milliseconds), then what they hold: rows in view first, the others in the background as far as
+// memory allows. Questions run on the log's thread; answers of an older key are dropped. Invariant:
+// `row(i)` belongs to `place(i)`, or is null because it has not come yet.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gui/model.h"
+
+namespace hostir::gui {
+
+struct WriteListKey {
+  std::string value;             // without '%'
+  std::vector<int64_t> element;  // global index; empty: the whole tensor
+  uint64_t opened = 0;           // Model::last_opened()
+  uint64_t generation = 0;       // of the model: a live log may have grown
+  bool same_list(const WriteListKey& o) const {
+    return value == o.value && element == o.element && opened == o.opened;
+  }
+  friend bool operator==(const WriteListKey&, const WriteListKey&) = default;
+};
+
+struct WriteRow {
+  interp::LogValue write;
+  std::string loop;  // `3.0`
+};
+
+class WriteList {
+ public:
+  /// Each frame, before anything else is asked.
+  void update(Model& model, const WriteListKey& key);
+  /// These rows are in view; what is missing is asked for, these first.
+  void want(Model& model, size_t first, size_t last);
+
+  bool known() const { return state_->known; }  // the log has a tensor of this name
+  bool listed() const { return state_->places_done; }
+  bool begun() const { return state_->begun; }  // the first answer is there
+  const std::string& error() const { return state_->error; }
+  size_t size() const { return state_->places.size(); }
+  /// Rows whose values are here.
+  size_t read() const { return state_->rows_read; }
+  /// How much of the log has been looked through, 0..1.
+  double share_listed() const { return state_->share; }
+  const interp::LogWrite& place(size_t i) const { return state_->places[i]; }
+  const WriteRow* row(size_t i) const;
+  /// The next write of the same rank behind `i`, if it is near; size() where there is none.
+  size_t next_of_rank(size_t i) const;
+
+ private:
+  static constexpr size_t kPage = 256;
+  static constexpr size_t kMaxPages = 512;    // kept: about 20 MB
+  static constexpr size_t kPagesAtOnce = 32;  // of a question for rows that are not in view
+  using Page = std::vector<std::unique_ptr<WriteRow>>;  // null: the log does not have it
+  struct State {
+    WriteListKey key;
+    bool begun = false;
+    bool known = false;
+    bool places_done = false;
+    bool asked_places = false;
+    int64_t next_event = -1;
+    double share = 0;
+    uint64_t log_generation = ~uint64_t{0};
+    std::vector<interp::LogWrite> places;
+    std::vector<interp::LogWrite> relisted;  // while the list of a log that has grown is made anew
+    bool relisting = false;
+    bool grown = false;  // the log may have, since the list was begun
+    std::map<size_t, Page> pages;
+    size_t rows_read = 0;
+    size_t asked_page = ~size_t{0};  // first of the question under way
+    std::string error;
+  };
+  void ask_places(Model& model);
+  void ask_pages(Model& model, size_t page, size_t count);
+  void forget_far_pages(size_t page);
+  static void take_places(State& state, interp::LogWrites found);
+  static void replace_places(State& state);
+
+  std::shared_ptr<State> state_ = std::make_shared<State>();
+};
+
+}  // namespace hostir::gui

@@ -1,0 +1,151 @@
+// The list of writes: it fills while it is looked at, visible rows first; sources and past values
+// on demand.
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "gui/panels/write_list.h"
+#include "tests/unit/gui/workbench.h"
+
+namespace hostir::gui {
+namespace {
+
+// %y is written once and then doubled in each of `times` iterations, on two ranks.
+std::string looping_program(int times) {
+  const std::string path = testing::TempDir() + fmt::format("writes{}.hir", times);
+  std::ofstream(path) << "mesh @m = <x=2>\n"
+                         "kernel @ones() -> (%v: tensor<4xf32>) {\n"
+                         "  %v = constant {value = 1} : tensor<4xf32>\n  return %v\n}\n"
+                         "kernel @twice(%a: tensor<4xf32>) -> (%v: tensor<4xf32>) {\n"
+                         "  %v = add %a, %a\n  return %v\n}\n"
+                         "kernel @same(%a: tensor<4xf32>) -> (%v: tensor<4xf32>) {\n"
+                         "  %one = constant {value = 1} : tensor<4xf32>\n"
+                         "  %v = mul %a, %one\n  return %v\n}\n"
+                         "host @f on @m () -> (%y: shard<4xf32, @m, [{}]>) {\n"
+                         "  %s = stream \"main\"\n"
+                         "  %y = alloc on %s : shard<4xf32, @m, [{}]>\n"
+                         "  %z = alloc on %s : shard<4xf32, @m, [{}]>\n"
+                         "  launch @ones wo(%y) on %s\n"
+                      << fmt::format("  for %i in 0..{} {{\n", times)
+                      << "    launch @twice ro(%y) wo(%z) on %s\n"
+                         "    launch @same ro(%z) wo(%y) on %s\n  }\n"
+                         "  return %y\n}\n";
+  return path;
+}
+
+void select(Workbench& w, const std::string& value, std::vector<int64_t> element) {
+  w.model().selection.value = value;
+  w.model().selection.element = std::move(element);
+  w->settle(30);
+}
+
+TEST(HistoryPanel, ALongListIsCountedFirstAndReadAfterwards) {
+  Workbench w(looping_program(2000));
+  ASSERT_TRUE(w.model().snapshot()) << w.model().open_error();
+  ASSERT_TRUE(w.perform("continue"));
+  w.only("history");
+  select(w, "y", {});
+  EXPECT_EQ(w.text("history/count"), "4002 writes");
+  EXPECT_NE(w.text("history/0").find("launch"), std::string::npos) << w.text("history/0");
+  EXPECT_EQ(w.text("history/0/value"), "1 everywhere");
+  EXPECT_EQ(w.text("history/2/value"), "2 everywhere");
+  // Sources of long lists are opened one by one.
+  EXPECT_EQ(w.text("history/2/open"), "closed");
+  ASSERT_TRUE(w.click("history/2/open"));
+  EXPECT_EQ(w.text("history/2/open"), "open");
+  EXPECT_NE(w.text("history/3").find("reads %z"), std::string::npos) << w.text("history/3");
+  ASSERT_TRUE(w.click("history/2/open"));
+  EXPECT_EQ(w.text("history/3").find("reads"), std::string::npos);
+}
+
+TEST(HistoryPanel, AListGrowsWithTheRunAndShowsNoRowTwice) {
+  Workbench w(looping_program(40));
+  w.only("history");
+  select(w, "y", {});
+  EXPECT_FALSE(w.has("history/count"));
+  ASSERT_TRUE(w.perform("next 12"));
+  w->settle(30);
+  ASSERT_TRUE(w.perform("continue"));
+  w->settle(30);
+  EXPECT_EQ(w.text("history/count"), "82 writes");
+  ASSERT_TRUE(w.perform("goto 8"));
+  w->settle(30);
+  EXPECT_EQ(w.text("history/count"), "82 writes");
+}
+
+TEST(HistoryPanel, PastValuesComeFromRunningTheProgramAgain) {
+  Workbench w(looping_program(30));
+  ASSERT_TRUE(w.perform("continue"));
+  ASSERT_TRUE(w.perform("set %y[0] = 5"));  // now it is not equal everywhere
+  ASSERT_TRUE(w.perform("run"));
+  ASSERT_TRUE(w.perform("continue"));
+  w.only("history");
+  select(w, "y", {1});
+  // As much as the log knows: the range, which is one number here.
+  EXPECT_EQ(w.text("history/count").find("to come"), std::string::npos);
+  bool asked = false;
+  std::vector<interp::PastValue> values;
+  w.model().worker().ask_session(
+      "test", [&](const interp::Session& session, std::stop_token stop) -> std::function<void()> {
+        auto found = session.past_values({"y", {1}}, stop);
+        EXPECT_TRUE(found) << (found ? "" : found.error().message());
+        if (found) values = *found;
+        return [&] { asked = true; };
+      });
+  w->settle(30);
+  ASSERT_TRUE(asked);
+  ASSERT_GE(values.size(), 62u);
+  EXPECT_EQ(values[0].text, "1");
+  EXPECT_EQ(values[2].text, "2");
+  EXPECT_EQ(values[4].text, "4");
+}
+
+// The list itself, over a log that nobody holds open: by the index, and rows in view first.
+TEST(WriteList, RowsInViewComeFirst) {
+  const std::string path = testing::TempDir() + "writes.db";
+  std::filesystem::remove(path);
+  {
+    cli::SessionOptions options;
+    options.log_path = path;
+    options.values = "stats";
+    cli::CliSessionFactory factory{options};
+    auto session = factory.open({.path = looping_program(3000)});
+    ASSERT_TRUE(session) << session.error().message();
+    ASSERT_TRUE((*session)->execute(*interp::parse_command("continue"), {}));
+  }
+  Workbench w(path);
+  ASSERT_TRUE(w.model().snapshot()) << w.model().open_error();
+  WriteList list;
+  const WriteListKey key{"y", {}, w.model().last_opened(), 0};
+  const auto wait = [&](const auto& done) {
+    for (int i = 0; i < 5000 && !done(); ++i) {
+      w->step();
+      list.update(w.model(), key);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return done();
+  };
+  ASSERT_TRUE(wait([&] { return list.listed(); })) << list.error();
+  EXPECT_EQ(list.size(), 6002u);
+  EXPECT_EQ(list.read(), 0u);
+  list.want(w.model(), 5000, 5040);
+  ASSERT_TRUE(wait([&] { return list.row(5000) != nullptr; }));
+  EXPECT_EQ(list.row(10), nullptr) << "what is not in view comes later";
+  EXPECT_EQ(list.row(5000)->write.event, list.place(5000).event);
+  ASSERT_TRUE(wait([&] {
+    list.want(w.model(), 5000, 5040);
+    return list.read() == list.size();
+  })) << list.read();
+  for (size_t i = 0; i < list.size(); ++i) {
+    ASSERT_TRUE(list.row(i));
+    ASSERT_EQ(list.row(i)->write.event, list.place(i).event);
+    ASSERT_EQ(list.row(i)->write.rank, list.place(i).rank);
+    const size_t next = list.next_of_rank(i);
+    ASSERT_TRUE(next == list.size() || list.place(next).rank == list.place(i).rank);
+  }
+  EXPECT_EQ(list.row(4)->loop, "1");
+}
+
+}  // namespace
+}  // namespace hostir::gui

@@ -1,0 +1,63 @@
+#include "traces/log_session.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "interp/session/answer.h"
+#include "interp/session/rank_selection.h"
+#include "traces/log_snapshot.h"
+
+namespace hostir::traces {
+
+Expected<std::unique_ptr<LogSession>> LogSession::create(std::unique_ptr<LogReader> log,
+                                                         std::string why) {
+  HOSTIR_ASSIGN_OR_RETURN(interp::Snapshot shot, end_of(*log, std::move(why)));
+  std::unique_ptr<LogSession> session(new LogSession());
+  session->log_ = std::move(log);
+  session->snapshot_ = std::make_shared<const interp::Snapshot>(std::move(shot));
+  // What cannot be read any further is shown up to there.
+  session->loading_ = std::jthread([reader = session->log_.get()](std::stop_token stop) {
+    (void)reader->refresh(std::move(stop));
+  });
+  return session;
+}
+
+Expected<interp::Outcome> LogSession::execute(const interp::Command& command, std::stop_token) {
+  interp::Outcome out;
+  if (interp::only_looks(command.kind)) {
+    HOSTIR_ASSIGN_OR_RETURN(out.text, interp::answer(*this, command));
+    return out;
+  }
+  if (command.kind == interp::CommandKind::kQuit) {
+    out.quit = true;
+    return out;
+  }
+  if (command.kind != interp::CommandKind::kRank) {
+    return fail(ErrorKind::kRuntime, "no_stepping",
+                "this log can be looked at, not run: " + snapshot_->no_stepping);
+  }
+  HOSTIR_ASSIGN_OR_RETURN(
+      const std::vector<interp::Rank> ranks,
+      interp::select_ranks(command.ranks, *snapshot_->program->code, snapshot_->focus));
+  auto shot = std::make_shared<interp::Snapshot>(*snapshot_);
+  if (std::find(ranks.begin(), ranks.end(), shot->focus) == ranks.end())
+    shot->focus = ranks.front();
+  out.text = fmt::format("The focus is rank {}.\n", shot->focus);
+  snapshot_ = std::move(shot);
+  return out;
+}
+
+Expected<interp::ValueReading> LogSession::read(const interp::ValueQuery& query) {
+  return fail(
+      ErrorKind::kRuntime, "no_contents",
+      fmt::format("the contents of %{} are not known: the log cannot be run again", query.value));
+}
+
+Expected<std::vector<interp::PastValue>> LogSession::past_values(const interp::PastQuery&,
+                                                                 std::stop_token) const {
+  return fail(ErrorKind::kRuntime, "no_stepping",
+              "the log cannot be run again: " + snapshot_->no_stepping);
+}
+
+}  // namespace hostir::traces

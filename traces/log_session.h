@@ -1,0 +1,39 @@
+// A session over a log alone: everything can be looked at, nothing can be stepped.
+//
+// For logs whose program cannot be prepared again: the text is missing, no longer lowers, or its
+// inputs are gone. The snapshot stands at the end of the recorded run and says what the log says of
+// it: layouts, ledger, faults; contents of tensors are unknown. Commands that only look and `rank`
+// are carried out, all others fail with the reason. The timeline is read in the background.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "interp/session/session.h"
+#include "traces/log_reader.h"
+
+namespace hostir::traces {
+
+class LogSession final : public interp::Session {
+ public:
+  /// `why`: a sentence without a full stop, why the program does not run again.
+  static Expected<std::unique_ptr<LogSession>> create(std::unique_ptr<LogReader> log,
+                                                      std::string why);
+
+  Expected<interp::Outcome> execute(const interp::Command& command, std::stop_token stop) override;
+  interp::SnapshotPtr snapshot() const override { return snapshot_; }
+  Expected<interp::ValueReading> read(const interp::ValueQuery& query) override;
+  Expected<std::vector<interp::PastValue>> past_values(const interp::PastQuery& query,
+                                                       std::stop_token stop) const override;
+  const interp::LogView* log() const override { return log_.get(); }
+
+ private:
+  LogSession() = default;
+
+  std::unique_ptr<LogReader> log_;
+  interp::SnapshotPtr snapshot_;
+  std::jthread loading_;  // the timeline; ends before the log dies
+};
+
+}  // namespace hostir::traces
