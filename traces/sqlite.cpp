@@ -89,6 +89,14 @@ int progress(void* argument) { return (*static_cast<std::function<bool()>*>(argu
 
 tl::unexpected<Error> sqlite_failure(int code, sqlite3* connection, std::string_view what) {
   const char* text = connection != nullptr ? sqlite3_errmsg(connection) : sqlite3_errstr(code);
+  if ((code & 0xff) == SQLITE_CORRUPT) {
+    const char* path = connection != nullptr ? sqlite3_db_filename(connection, "main") : nullptr;
+    return fail(
+        ErrorKind::kRuntime, "log_damaged",
+        fmt::format("\"{}\" was cut or changed after it was written: some of its pages make "
+                    "no sense (SQLite: {})",
+                    path != nullptr ? path : what, text));
+  }
   return fail(ErrorKind::kRuntime, error_id(code), fmt::format("{}: {}", what, text));
 }
 
