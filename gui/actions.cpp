@@ -78,7 +78,7 @@ bool key_pressed(std::string_view combination) {
   if (combination == "?") shift = true;
   const int code = key_code(combination);
   if (code < 0 || io.KeyCtrl != ctrl || io.KeyShift != shift || io.KeyAlt != alt) return false;
-  return ImGui::IsKeyPressed(code, true);
+  return ImGui::IsKeyPressed(static_cast<ImGuiKey>(code), true);
 }
 
 }  // namespace hostir::gui

@@ -31,24 +31,24 @@ int apply_modifiers(std::string_view combination, ImGuiIO& io) {
 
 // What ImGui's own widgets (text fields, popups) look at, as the GLFW back end maps it.
 void map_keys(ImGuiIO& io) {
-  constexpr std::pair<ImGuiKey_, std::string_view> kKeys[] = {{ImGuiKey_Tab, "Tab"},
-                                                              {ImGuiKey_LeftArrow, "Left"},
-                                                              {ImGuiKey_RightArrow, "Right"},
-                                                              {ImGuiKey_UpArrow, "Up"},
-                                                              {ImGuiKey_DownArrow, "Down"},
-                                                              {ImGuiKey_Home, "Home"},
-                                                              {ImGuiKey_End, "End"},
-                                                              {ImGuiKey_Delete, "Delete"},
-                                                              {ImGuiKey_Backspace, "Backspace"},
-                                                              {ImGuiKey_Space, "Space"},
-                                                              {ImGuiKey_Enter, "Enter"},
-                                                              {ImGuiKey_Escape, "Esc"},
-                                                              {ImGuiKey_A, "A"},
-                                                              {ImGuiKey_C, "C"},
-                                                              {ImGuiKey_V, "V"},
-                                                              {ImGuiKey_X, "X"},
-                                                              {ImGuiKey_Y, "Y"},
-                                                              {ImGuiKey_Z, "Z"}};
+  constexpr std::pair<int, std::string_view> kKeys[] = {{ImGuiKey_Tab, "Tab"},
+                                                        {ImGuiKey_LeftArrow, "Left"},
+                                                        {ImGuiKey_RightArrow, "Right"},
+                                                        {ImGuiKey_UpArrow, "Up"},
+                                                        {ImGuiKey_DownArrow, "Down"},
+                                                        {ImGuiKey_Home, "Home"},
+                                                        {ImGuiKey_End, "End"},
+                                                        {ImGuiKey_Delete, "Delete"},
+                                                        {ImGuiKey_Backspace, "Backspace"},
+                                                        {ImGuiKey_Space, "Space"},
+                                                        {ImGuiKey_Enter, "Enter"},
+                                                        {ImGuiKey_Escape, "Esc"},
+                                                        {ImGuiKey_A, "A"},
+                                                        {ImGuiKey_C, "C"},
+                                                        {ImGuiKey_V, "V"},
+                                                        {ImGuiKey_X, "X"},
+                                                        {ImGuiKey_Y, "Y"},
+                                                        {ImGuiKey_Z, "Z"}};
   for (const auto& [key, name] : kKeys) io.KeyMap[key] = key_code(name);
 }
 

@@ -1,14 +1,10 @@
 #include "gui/panel_tree.h"
 
 #include <fmt/core.h>
+#include <imgui_internal.h>
 
 #include <algorithm>
 #include <cstring>
-
-#ifndef IMGUI_DEFINE_MATH_OPERATORS
-#define IMGUI_DEFINE_MATH_OPERATORS
-#endif
-#include <imgui_internal.h>
 
 namespace hostir::gui {
 

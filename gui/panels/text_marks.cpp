@@ -1,13 +1,9 @@
 #include "gui/panels/text_marks.h"
 
 #include <fmt/core.h>
+#include <imgui_internal.h>
 
 #include <algorithm>
-
-#ifndef IMGUI_DEFINE_MATH_OPERATORS
-#define IMGUI_DEFINE_MATH_OPERATORS
-#endif
-#include <imgui_internal.h>
 
 namespace hostir::gui {
 

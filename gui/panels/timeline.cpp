@@ -347,7 +347,7 @@ class TimelinePanel : public Panel {
     const ImGuiIO& io = ImGui::GetIO();
     if (io.WantTextInput || io.KeyCtrl || io.KeyAlt) return;
     const auto pressed = [](char c) {
-      return ImGui::IsKeyPressed(key_code(std::string_view(&c, 1)), true);
+      return ImGui::IsKeyPressed(static_cast<ImGuiKey>(key_code(std::string_view(&c, 1))), true);
     };
     if (pressed('W')) zoom(0.8, under);
     if (pressed('S')) zoom(1.25, under);
@@ -359,7 +359,7 @@ class TimelinePanel : public Panel {
     if (pressed('R') && selected_ && selected_->event.end_ns() != interp::kUnknownNs)
       range_ = std::pair(selected_->event.begin_ns(), selected_->event.end_ns());
     if (pressed('M')) notes_.open(static_cast<int64_t>(under));
-    if (ImGui::IsKeyPressed(key_code("Esc"), false)) range_.reset();
+    if (ImGui::IsKeyPressed(static_cast<ImGuiKey>(key_code("Esc")), false)) range_.reset();
     if (hovered_ && pressed('G'))
       frame.actions.command(fmt::format("goto {}", hovered_->event.decision));
   }

@@ -13,6 +13,12 @@ if ! "$hostir" gui --help >/dev/null 2>&1 || ! command -v xvfb-run >/dev/null; t
   echo "0 passed, 1 failed"
   exit 1
 fi
+# Another Dear ImGui draws other corners and other spacing: the pictures are Debian 12's.
+imgui=$(sed -n 's/^#define IMGUI_VERSION *"\(.*\)"/\1/p' /usr/include/imgui/imgui.h)
+if [ "$imgui" != 1.86 ]; then
+  echo "the pictures are drawn by Dear ImGui 1.86, here is ${imgui:-none}: not compared"
+  exit 0
+fi
 # draw FILE STEPS: the window on FILE, driven by STEPS.
 draw() {
   LIBGL_ALWAYS_SOFTWARE=1 xvfb-run -a -s "-screen 0 1280x1024x24" "$hostir" gui "$1" --script "$2" --size 1000x700
