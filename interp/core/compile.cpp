@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include "interp/core/flattener.h"
+#include "interp/core/partial_claims.h"
 
 namespace hostir::interp {
 
@@ -51,6 +52,7 @@ Expected<std::shared_ptr<const Code>> compile_code(std::shared_ptr<const Program
     code->rank_count = std::max(code->rank_count, static_cast<Rank>(rank + 1));
   }
   HOSTIR_TRY(Flattener(*code, *program).run(*entry));
+  HOSTIR_TRY(check_partial_claims(*code));
   return std::shared_ptr<const Code>(std::move(code));
 }
 
