@@ -11,6 +11,11 @@ namespace hostir::gui {
 
 namespace {
 
+// The program beside one panel: what fits where a person sees 640 x 400.
+constexpr std::string_view kSmallLayout =
+    "h(0.46 [host_ir* phases editor breaks watches messages notes schedule] [layout* values "
+    "history ranks ledger waits timeline events sql memory explain diff])";
+
 std::string absolute(const std::string& path) {
   std::error_code error;
   const auto full = std::filesystem::absolute(path, error);
@@ -38,6 +43,7 @@ App::App(interp::SessionFactory& factory, AppOptions options, std::function<void
         panel->restore(line.substr(colon + 2));
     }
   }
+  small_tree_ = std::move(*PanelTree::parse(kSmallLayout));
   add_actions();
   ui_.colours = &palette(settings_.theme);
   if (!options_.open.path.empty()) {
@@ -164,7 +170,7 @@ void App::take_opened() {
   looked_at_.clear();
   settings_.add_recent(absolute(model_.path()));
   restore_program();
-  if (std::exchange(error_page_left_, false)) tree_.maximise(std::nullopt);
+  if (std::exchange(error_page_left_, false)) tree().maximise(std::nullopt);
 }
 
 void App::draw_center() {
@@ -173,11 +179,13 @@ void App::draw_center() {
   if (!model_.snapshot() && model_.opening()) return draw_opening_page();
   if (!model_.snapshot() && !failed) return draw_start_page();
   Frame frame{ui_, model_, actions_};
-  tree_.draw(frame, panels_);
+  tree().draw(frame, panels_);
 }
 
 void App::frame(double now_s) {
   ui_.begin_frame();
+  const ImVec2 screen = ImGui::GetIO().DisplaySize;
+  small_ = !layout_chosen_ && (screen.x < ui_.px(860) || screen.y < ui_.px(520));
   model_.update(now_s);
   take_opened();
   if (seen_stop_ != model_.generation()) {

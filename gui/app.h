@@ -61,7 +61,8 @@ class App {
   Model& model() { return model_; }
   Ui& ui() { return ui_; }
   Actions& actions() { return actions_; }
-  PanelTree& tree() { return tree_; }
+  /// The one that is shown: a small window has an arrangement of its own.
+  PanelTree& tree() { return small_ ? small_tree_ : tree_; }
 
  private:
   void add_actions();
@@ -110,6 +111,9 @@ class App {
   Actions actions_;
   std::vector<std::unique_ptr<Panel>> panels_;
   PanelTree tree_;
+  PanelTree small_tree_;
+  bool small_ = false;          // the window is too small for `tree_`
+  bool layout_chosen_ = false;  // a person asked for a layout: it is shown at any size
   FileWatch file_watch_;
   SelectionHistory looked_at_;
   uint64_t seen_opened_ = 0;

@@ -42,8 +42,9 @@ std::optional<Banner> App::stop_banner() const {
   if (!shot || model_.running()) return std::nullopt;
   if (!shot->no_stepping.empty()) {
     return Banner{StateKind::kWaiting,
-                  "This log can be looked at, but not stepped or run: " + shot->no_stepping +
-                      ". Everything that the log holds is here.",
+                  "A recorded run, to be looked at: it cannot be stepped, for its program can no "
+                  "longer be prepared (" +
+                      shot->no_stepping + "). Everything that the log holds is here.",
                   {{"Timeline", "panel.timeline", ""},
                    {"Events", "panel.events", ""},
                    {"SQL", "panel.sql", ""}}};
@@ -95,7 +96,7 @@ bool App::select_fault() {
 }
 
 void App::show_fault() {
-  if (select_fault()) tree_.show("host_ir");
+  if (select_fault()) tree().show("host_ir");
 }
 
 void App::draw_banner() {
@@ -174,8 +175,8 @@ void App::draw_error_page() {
     ImGui::SameLine();
     if (ImGui::Button("Edit the text here")) {
       error_page_left_ = true;
-      tree_.show("editor");
-      tree_.maximise("editor");
+      tree().show("editor");
+      tree().maximise("editor");
     }
     ui_.tag("error/edit");
   }

@@ -77,9 +77,9 @@ void App::add_view_actions() {
                 "Shift+Esc",
                 "The panel under the mouse fills the window, or back.",
                 [this] {
-                  tree_.maximise(tree_.is_maximised() || tree_.focused().empty()
-                                     ? std::nullopt
-                                     : std::optional(tree_.focused()));
+                  tree().maximise(tree().is_maximised() || tree().focused().empty()
+                                      ? std::nullopt
+                                      : std::optional(tree().focused()));
                 },
                 {}});
   actions_.add({"file.cancel_opening", "Cancel opening", "File", "Esc",
@@ -92,7 +92,10 @@ void App::add_view_actions() {
                   "View",
                   fmt::format("Ctrl+Alt+{}", number++),
                   "Arrange the panels for this task.",
-                  [this, text = layout.text] { set_layout(text); },
+                  [this, text = layout.text] {
+                    layout_chosen_ = true;
+                    set_layout(text);
+                  },
                   {}});
   }
   for (const auto& panel : panels_) {
@@ -102,7 +105,7 @@ void App::add_view_actions() {
                   "Panels",
                   "",
                   std::string(panel->hint()),
-                  [this, id] { tree_.show(id); },
+                  [this, id] { tree().show(id); },
                   {}});
   }
 }

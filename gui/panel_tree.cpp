@@ -209,7 +209,9 @@ float PanelTree::first_height(Frame& frame, const Panels& panels, const PanelNod
   if (!a) return share;
   const Panel* first = find_panel(panels, node.first->active);
   const bool pressing = !b && first && is_shown(frame, *first) && first->room(frame).pressing;
-  return std::min(*a, b ? whole - *b : pressing ? std::max(share, whole * 0.6f) : share);
+  // What little the first one needs to be whole it gets, beside one that could use any height.
+  const float most = std::max(share, whole * (pressing ? 0.6f : 0.42f));
+  return std::min(*a, b ? whole - *b : most);
 }
 
 void PanelTree::draw_idle(Frame& frame, PanelNode& node, const Panel& panel) {

@@ -122,6 +122,17 @@ Expected<std::vector<LedgerRow>> ledger_of(const LogReader& log) {
   return rows;
 }
 
+/// When the last of the recorded work ended.
+Expected<int64_t> end_ns(const LogReader& log) {
+  HOSTIR_ASSIGN_OR_RETURN(
+      const interp::LogTable found,
+      log.query("SELECT MAX(n) FROM (SELECT MAX(end_ns) n FROM event_block UNION ALL "
+                "SELECT MAX(COALESCE(finish_ns, host_end_ns)) FROM (SELECT finish_ns, host_end_ns "
+                "FROM event_row ORDER BY id DESC LIMIT 10000))"));
+  const auto* end = found.rows.empty() ? nullptr : std::get_if<int64_t>(&found.rows[0][0]);
+  return end ? *end : 0;
+}
+
 interp::AllocationSnapshot allocation_of(const interp::LogTensor& tensor, size_t rank) {
   interp::AllocationSnapshot a;
   a.name = tensor.name;
@@ -185,6 +196,7 @@ Expected<Snapshot> end_of(const LogReader& log, std::string why) {
   shot.no_stepping = std::move(why);
   shot.program = program_of(log);
   add_ranks(log, shot);
+  HOSTIR_ASSIGN_OR_RETURN(shot.now_ns, end_ns(log));
   HOSTIR_ASSIGN_OR_RETURN(std::vector<LedgerRow> ledger, ledger_of(log));
   shot.ledger = std::make_shared<const std::vector<LedgerRow>>(std::move(ledger));
   HOSTIR_ASSIGN_OR_RETURN(std::vector<interp::FaultSnapshot> faults, faults_of(log));

@@ -114,26 +114,48 @@ class DiffPanel : public Panel {
   }
 
   static void draw_rows(Frame& frame, const std::vector<DiffRow>& rows) {
-    ImGui::BeginChild("rows");
+    constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY |
+                                       ImGuiTableFlags_ScrollX | ImGuiTableFlags_SizingFixedFit |
+                                       ImGuiTableFlags_BordersInnerV;
+    if (!ImGui::BeginTable("rows", 4, kFlags)) return;
+    ImGui::TableSetupScrollFreeze(0, 1);
+    for (const char* column : {"rank", "what was written", "loop", ""})
+      ImGui::TableSetupColumn(column);
+    ImGui::TableHeadersRow();
     ImGuiListClipper clipper;
     clipper.Begin(static_cast<int>(rows.size()));
     while (clipper.Step()) {
-      for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
-        const DiffRow& row = rows[static_cast<size_t>(i)];
-        const char* kind = row.kind == DiffRow::Kind::kDiffers   ? "differs"
-                           : row.kind == DiffRow::Kind::kMissing ? "only in the kept run"
-                                                                 : "only in this run";
-        const std::string text =
-            fmt::format("{}r{} {} {} {}", i == 0 ? "first: " : "", row.rank, row.what,
-                        row.path.empty() ? "" : "iteration " + row.path, kind);
-        if (ImGui::Selectable(fmt::format("{}##{}", text, i).c_str(),
-                              frame.model.selection.event == row.event)) {
-          frame.model.selection.event = row.event;
-        }
-        frame.ui.tag(fmt::format("diff/{}", i), text);
-      }
+      for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i)
+        draw_row(frame, rows[static_cast<size_t>(i)], i);
     }
-    ImGui::EndChild();
+    ImGui::EndTable();
+  }
+
+  static void draw_row(Frame& frame, const DiffRow& row, int i) {
+    const char* kind = row.kind == DiffRow::Kind::kDiffers   ? "differs"
+                       : row.kind == DiffRow::Kind::kMissing ? "only in the kept run"
+                                                             : "only in this run";
+    ImGui::PushID(i);
+    ImGui::TableNextRow();
+    ImGui::TableNextColumn();
+    ImGui::PushStyleColor(ImGuiCol_Text, frame.ui.pal().rank(row.rank));
+    if (ImGui::Selectable(fmt::format("r{}", row.rank).c_str(),
+                          row.event >= 0 && frame.model.selection.event == row.event,
+                          ImGuiSelectableFlags_SpanAllColumns))
+      frame.model.selection.event = row.event;
+    ImGui::PopStyleColor();
+    frame.ui.tag(fmt::format("diff/{}", i), fmt::format("r{} {} {}", row.rank, row.what, kind));
+    if (ImGui::IsItemHovered()) frame.model.hovered.rank = row.rank;
+    ImGui::TableNextColumn();
+    frame.ui.text_mono(row.what);
+    ImGui::TableNextColumn();
+    frame.ui.text_mono(row.path);
+    ImGui::TableNextColumn();
+    const std::string text =
+        i == 0 && row.kind == DiffRow::Kind::kDiffers ? "differs first" : std::string(kind);
+    frame.ui.state_word(
+        row.kind == DiffRow::Kind::kDiffers ? StateKind::kMismatch : StateKind::kWaiting, text);
+    ImGui::PopID();
   }
 
   std::unique_ptr<RunWrites> kept_;

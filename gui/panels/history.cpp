@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "gui/panels/history_sources.h"
 #include "gui/panels/layout_geometry.h"
@@ -80,7 +81,11 @@ class HistoryPanel : public Panel {
       text +=
           fmt::format(" so far, {:.0f} % of the log looked through", list_.share_listed() * 100);
     if (list_.read() < list_.size())
-      text += fmt::format(", values of {} still to come", list_.size() - list_.read());
+      text += list_.fills()
+                  ? fmt::format(", values of {} still to come", list_.size() - list_.read())
+                  : fmt::format(", values of {} are read when they are in view",
+                                list_.size() - list_.read());
+    if (std::exchange(later_in_view_, false)) text += "; dim: later than this position";
     frame.ui.text_dim(text);
     frame.ui.tag("history/count", text);
     if (frame.model.selection.element.empty()) return;
@@ -96,7 +101,7 @@ class HistoryPanel : public Panel {
     for (const auto& [write, count] : opened) shown += count;
     constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY |
                                        ImGuiTableFlags_ScrollX | ImGuiTableFlags_SizingFixedFit |
-                                       ImGuiTableFlags_Resizable;
+                                       ImGuiTableFlags_BordersInnerV;
     if (!ImGui::BeginTable("writes", 6, kFlags)) return;
     ImGui::TableSetupScrollFreeze(0, 1);
     for (const char* column : {"time", "rank", "what", "value", "loop", "written by"})
@@ -235,8 +240,7 @@ class HistoryPanel : public Panel {
     const std::string text = instruction(frame, row.write);
     draw_time(frame, row.write, true, value);
     frame.ui.tag(fmt::format("history/{}", i), " %" + value + "  " + text);
-    if (ImGui::IsItemHovered() && later)
-      ImGui::SetTooltip("later than the position that is shown: the log already knows it");
+    later_in_view_ = later_in_view_ || later;
     draw_rank(frame, row.write.rank);
     ImGui::TableNextColumn();
     if (show_sources_ && list_.size() > kFew) {
@@ -322,6 +326,7 @@ class HistoryPanel : public Panel {
   }
 
   bool show_sources_ = true;
+  bool later_in_view_ = false;
   bool missing_value_ = false;  // a row in view has no element value
   WriteList list_;
   HistorySources sources_;

@@ -97,7 +97,8 @@ class HostIrPanel : public Panel {
       where = rank.outstanding() > 0
                   ? fmt::format("r{} has returned; its streams have {} left to do", shot.focus,
                                 rank.outstanding())
-                  : fmt::format("r{} has returned", shot.focus);
+              : shot.no_stepping.empty() ? fmt::format("r{} has returned", shot.focus)
+                                         : std::string("a recorded run");
     for (const interp::FrameSnapshot& f : rank.frames) {
       where += f.kind == interp::FrameSnapshot::Kind::kLoop
                    ? fmt::format("   %{} = {}", f.variable, f.iteration)

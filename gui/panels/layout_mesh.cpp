@@ -27,6 +27,12 @@ Grid grid_of(const Frame& frame, const Mesh& mesh, float width) {
   g.across = n > 0 ? std::max<int64_t>(1, mesh.axes[n - 1].size) : 1;
   g.down = n > 1 ? std::max<int64_t>(1, mesh.axes[n - 2].size) : 1;
   g.cards = std::max<int64_t>(1, mesh.size() / (g.across * g.down));
+  // A line of many devices is folded.
+  if (n == 1 && frame.ui.px(16) * static_cast<float>(g.across) > width) {
+    const auto fits = static_cast<int64_t>(width / frame.ui.px(34));
+    g.down = (g.across + std::max<int64_t>(1, fits) - 1) / std::max<int64_t>(1, fits);
+    g.across = std::max<int64_t>(1, fits);
+  }
   const float label = frame.ui.px(n > 1 ? 40 : 4);
   const float least = label + frame.ui.px(16) * static_cast<float>(g.across);
   g.cards_per_row =
@@ -131,7 +137,10 @@ float draw_mesh(Frame& frame, const std::string& name, const Mesh& mesh, const L
   frame.ui.draw_text(list, area.min, p.text_dim, title, area.width());
   const Grid g = grid_of(frame, mesh, area.width());
   const size_t n = mesh.axes.size();
-  if (g.tile_w < 3) return area.min.y + frame.ui.px(20);
+  if (g.tile_w < 3) {
+    frame.ui.say_hidden(fmt::format("mesh tiles of {} ranks", mesh.size()));
+    return area.min.y + frame.ui.px(20);
+  }
   const float top = area.min.y + frame.ui.px(22);
   const float label = frame.ui.px(n > 1 ? 36 : 0);
   float bottom = top;

@@ -99,21 +99,48 @@ void follow(Model& model) {
 
 }  // namespace
 
+namespace {
+
+// Buffers of the program that nobody has allocated yet: a log may know their writes already.
+std::vector<std::string> later_names(const interp::Snapshot& shot,
+                                     const std::vector<std::string>& allocated) {
+  const interp::Code& code = *shot.program->code;
+  std::vector<std::string> names;
+  for (uint32_t reg = 0; reg < code.registers.size(); ++reg) {
+    if (!code.registers[reg].buffer) continue;
+    std::string name = code.register_name(reg);
+    if (name.starts_with('%')) name.erase(0, 1);
+    const auto is_there = [&](const std::vector<std::string>& list) {
+      return std::find(list.begin(), list.end(), name) != list.end();
+    };
+    if (!name.empty() && !is_there(allocated) && !is_there(names)) names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace
+
 TensorView pick_tensor(Frame& frame, const std::string& widget) {
   follow(frame.model);
   const interp::Snapshot& shot = *frame.model.snapshot();
   std::string& selected = frame.model.selection.value;
   ImGui::SetNextItemWidth(frame.ui.px(130));
   if (ImGui::BeginCombo(("##" + widget).c_str(), ("%" + selected).c_str())) {
-    for (const std::string& name : tensor_names(shot)) {
-      if (ImGui::Selectable(("%" + name).c_str(), name == selected)) {
+    const auto item = [&](const std::string& name, const std::string& label) {
+      if (ImGui::Selectable(label.c_str(), name == selected)) {
         selected = name;
         frame.model.selection.element.clear();
         frame.model.followed.on = false;
         frame.model.followed.value.clear();
       }
       frame.ui.tag(widget + "/item/" + name);
-    }
+    };
+    const std::vector<std::string> allocated = tensor_names(shot);
+    for (const std::string& name : allocated) item(name, "%" + name);
+    ImGui::PushStyleColor(ImGuiCol_Text, frame.ui.pal().text_dim);
+    for (const std::string& name : later_names(shot, allocated))
+      item(name, "%" + name + "  not allocated here");
+    ImGui::PopStyleColor();
     ImGui::EndCombo();
   }
   frame.ui.tag(widget, selected);

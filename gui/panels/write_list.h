@@ -45,6 +45,8 @@ class WriteList {
   size_t size() const { return state_->places.size(); }
   /// Rows whose values are here.
   size_t read() const { return state_->rows_read; }
+  /// Whether those that are missing come unasked; else they come when they are in view.
+  bool fills() const { return state_->pages.size() + kPagesAtOnce <= kMaxPages; }
   /// How much of the log has been looked through, 0..1.
   double share_listed() const { return state_->share; }
   const interp::LogWrite& place(size_t i) const { return state_->places[i]; }

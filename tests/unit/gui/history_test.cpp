@@ -7,6 +7,8 @@
 
 #include "gui/panels/write_list.h"
 #include "tests/unit/gui/workbench.h"
+#include "traces/log_reader.h"
+#include "traces/sqlite.h"
 
 namespace hostir::gui {
 namespace {
@@ -101,19 +103,53 @@ TEST(HistoryPanel, PastValuesComeFromRunningTheProgramAgain) {
   EXPECT_EQ(values[4].text, "4");
 }
 
-// The list itself, over a log that nobody holds open: by the index, and rows in view first.
-TEST(WriteList, RowsInViewComeFirst) {
-  const std::string path = testing::TempDir() + "writes.db";
+// A closed log of a run of looping_program.
+std::string looping_log(int times) {
+  const std::string path = testing::TempDir() + fmt::format("writes{}.db", times);
   std::filesystem::remove(path);
-  {
-    cli::SessionOptions options;
-    options.log_path = path;
-    options.values = "stats";
-    cli::CliSessionFactory factory{options};
-    auto session = factory.open({.path = looping_program(3000)});
-    ASSERT_TRUE(session) << session.error().message();
-    ASSERT_TRUE((*session)->execute(*interp::parse_command("continue"), {}));
+  cli::SessionOptions options;
+  options.log_path = path;
+  options.values = "stats";
+  cli::CliSessionFactory factory{options};
+  auto session = factory.open({.path = looping_program(times)});
+  EXPECT_TRUE(session) << session.error().message();
+  if (session) {
+    const auto ran = (*session)->execute(*interp::parse_command("continue"), {});
+    EXPECT_TRUE(ran);
   }
+  return path;
+}
+
+TEST(WriteList, TheLogTellsTheSameWithAndWithoutItsIndex) {
+  const std::string path = looping_log(50);
+  const auto found = [&](std::optional<std::vector<int64_t>> element, interp::Rank rank) {
+    std::vector<std::tuple<int64_t, int64_t, interp::Rank>> places;
+    const auto log = traces::open_log(path);
+    EXPECT_TRUE(log);
+    const auto writes = (*log)->find_writes({.value = "y", .rank = rank, .element = element});
+    EXPECT_TRUE(writes);
+    for (const interp::LogWrite& w : writes->places) places.emplace_back(w.event, w.row, w.rank);
+    return places;
+  };
+  const auto all = found(std::nullopt, interp::kNoRank);
+  const auto element = found(std::vector<int64_t>{2}, interp::kNoRank);
+  const auto of_one = found(std::nullopt, 1);
+  EXPECT_EQ(all.size(), 102u);
+  EXPECT_EQ(element, all);
+  EXPECT_EQ(of_one.size(), 51u);
+  EXPECT_TRUE(found(std::vector<int64_t>{4}, interp::kNoRank).empty()) << "outside of the tensor";
+  {
+    auto database = traces::Database::open(path, traces::Database::Mode::kReadWrite);
+    ASSERT_TRUE(database && database->execute("DROP INDEX value_by_tensor"));
+  }
+  EXPECT_EQ(found(std::nullopt, interp::kNoRank), all);
+  EXPECT_EQ(found(std::vector<int64_t>{2}, interp::kNoRank), all);
+  EXPECT_EQ(found(std::nullopt, 1), of_one);
+}
+
+// The list itself, over a log that nobody holds open: rows in view first.
+TEST(WriteList, RowsInViewComeFirst) {
+  const std::string path = looping_log(3000);
   Workbench w(path);
   ASSERT_TRUE(w.model().snapshot()) << w.model().open_error();
   WriteList list;

@@ -1,6 +1,8 @@
 // Geometry of layouts, what a collective moves, and the layout panel on real programs.
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "gui/panels/layout_geometry.h"
 #include "gui/panels/reshard.h"
 #include "tests/unit/gui/workbench.h"
@@ -156,6 +158,58 @@ TEST(ValuesPanel, GoesToAnElementChangesItAndComparesRanks) {
   ASSERT_TRUE(w.fill("values/goto", "0, 1, 2"));
   EXPECT_EQ(w.model().selection.element, (std::vector<int64_t>{0, 1, 2}));
   ASSERT_TRUE(w.has("values/set"));
+}
+
+TEST(ValuesPanel, WhatNobodyWroteIsSaidNotShownAsNumbers) {
+  Workbench w("tests/programs/tp_mlp.hir");
+  w.only("values");
+  ASSERT_TRUE(w.perform("until launch"));  // %g is allocated, nothing has written it
+  w.model().selection.value = "g";
+  w->settle(10);
+  EXPECT_NE(w.text("values/unwritten").find("Nothing was written"), std::string::npos)
+      << w.text("values/unwritten");
+  EXPECT_FALSE(w.has("values/0"));
+  // One rank goes on alone: its write is issued.
+  ASSERT_TRUE(w.perform("rank 0"));
+  ASSERT_TRUE(w.perform("next"));
+  w.model().selection.value = "g";
+  w->settle(10);
+  EXPECT_NE(w.text("values/unwritten").find("in flight on r0"), std::string::npos)
+      << w.text("values/unwritten");
+  ASSERT_TRUE(w.perform("rank all"));
+  ASSERT_TRUE(w.perform("continue"));
+  w.model().selection.value = "y";
+  w->settle(10);
+  EXPECT_FALSE(w.has("values/unwritten"));
+  EXPECT_TRUE(w.has("values/stats"));
+}
+
+TEST(ValuesPanel, APartThatIsWrittenIsShownAndTheRestNot) {
+  const std::string path = testing::TempDir() + "part.hir";
+  std::ofstream(path) << "mesh @m = <x=2>\n"
+                         "kernel @ones() -> (%v: tensor<2xf32>) {\n"
+                         "  %v = constant {value = 1} : tensor<2xf32>\n  return %v\n}\n"
+                         "host @f on @m () -> (%y: shard<4xf32, @m, [{x}]>) {\n"
+                         "  %s = stream \"main\"\n"
+                         "  %y = alloc on %s : shard<4xf32, @m, [{x}]>\n"
+                         "  %e = launch @ones wo(%y) on %s\n"
+                         "  wait %e on host\n  return %y\n}\n";
+  Workbench w(path);
+  ASSERT_TRUE(w.model().snapshot()) << w.model().open_error();
+  ASSERT_TRUE(w.perform("next 2"));  // both have allocated it
+  ASSERT_TRUE(w.perform("rank 0"));
+  ASSERT_TRUE(w.perform("next 2"));  // one has written it, and waited for that
+  w.only("values");
+  w.model().selection.value = "y";
+  w->settle(10);
+  EXPECT_EQ(w.text("values/0"), "1");
+  EXPECT_EQ(w.text("values/2"), "\u00b7");
+  EXPECT_NE(w.text("values/notes").find("not yet on r1"), std::string::npos)
+      << w.text("values/notes");
+  ASSERT_TRUE(w.perform("rank all"));
+  ASSERT_TRUE(w.perform("until end"));
+  w->settle(10);
+  EXPECT_EQ(w.text("values/3"), "1");
 }
 
 TEST(HistoryPanel, AnElementIsFollowedThroughTheAllReduce) {

@@ -121,7 +121,7 @@ TEST(LookOnly, ALogThatCannotBeRunAgainIsShownAndSaysWhy) {
   Workbench w(synthetic_log("look.db", 40));
   ASSERT_TRUE(w.model().snapshot()) << w.model().open_error();
   EXPECT_FALSE(w.shot().no_stepping.empty());
-  EXPECT_NE(w.text("banner").find("not stepped"), std::string::npos) << w.text("banner");
+  EXPECT_NE(w.text("banner").find("cannot be stepped"), std::string::npos) << w.text("banner");
   EXPECT_EQ(w.shot().rank_count(), 4);
   EXPECT_EQ(w.shot().ledger->size(), 40u);
   EXPECT_EQ(w.shot().ledger->front().cells.size(), 4u);

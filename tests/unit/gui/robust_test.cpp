@@ -130,7 +130,18 @@ TEST(Robust, ASmallWindow) {
   EXPECT_TRUE(w.has("toolbar/more")) << "buttons that do not fit are in a menu";
   ASSERT_TRUE(w.press("F10"));
   EXPECT_GT(w.decision(), 0u);
+  // Two panels side by side instead of ten that nobody can read; each can be brought there.
+  w.perform("panel.layout");
+  const WidgetRect* picture = w->app().ui().find("layout/tensor");
+  ASSERT_TRUE(picture);
+  EXPECT_LT(picture->max.x, 640);
+  w.perform("panel.ranks");
+  EXPECT_TRUE(w.has("ranks/1/state"));
   for (const auto& panel : make_panels()) w.only(std::string(panel->id()));
+  w->resize(1600, 1000);
+  ASSERT_TRUE(w->settle(30));
+  EXPECT_TRUE(w.has("timeline") && w.has("layout/tensor") && w.has("ranks/1/state"))
+      << "the large window's own arrangement is back";
   w->resize(200, 150);
   EXPECT_TRUE(w->settle(30));
 }
@@ -155,6 +166,10 @@ TEST(Robust, AThousandRanks) {
     w.only(std::string(panel->id()));
     EXPECT_LT(w->vertex_count(), 150000) << panel->id();
   }
+  w.only("ranks");
+  EXPECT_NE(w.text("ranks/1/group").find("r999"), std::string::npos) << w.text("ranks/1/group");
+  w.perform("rank 500");
+  EXPECT_TRUE(w.has("ranks/500/state")) << "the focus stands alone";
   std::filesystem::remove(path);
 }
 
