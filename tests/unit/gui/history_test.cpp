@@ -73,7 +73,7 @@ TEST(HistoryPanel, AListGrowsWithTheRunAndShowsNoRowTwice) {
   EXPECT_EQ(w.text("history/count"), "82 writes");
   ASSERT_TRUE(w.perform("goto 8"));
   w->settle(30);
-  EXPECT_EQ(w.text("history/count"), "82 writes");
+  EXPECT_EQ(w.text("history/count"), "82 writes; dim: later than this position");
 }
 
 TEST(HistoryPanel, PastValuesComeFromRunningTheProgramAgain) {

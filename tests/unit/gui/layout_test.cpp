@@ -187,8 +187,8 @@ TEST(ValuesPanel, WhatNobodyWroteIsSaidNotShownAsNumbers) {
 TEST(ValuesPanel, APartThatIsWrittenIsShownAndTheRestNot) {
   const std::string path = testing::TempDir() + "part.hir";
   std::ofstream(path) << "mesh @m = <x=2>\n"
-                         "kernel @ones() -> (%v: tensor<2xf32>) {\n"
-                         "  %v = constant {value = 1} : tensor<2xf32>\n  return %v\n}\n"
+                         "kernel @ones() -> (%v: tensor<4xf32> <@m, [{x}]>) {\n"
+                         "  %v = constant {value = 1} : tensor<4xf32> <@m, [{x}]>\n  return %v\n}\n"
                          "host @f on @m () -> (%y: shard<4xf32, @m, [{x}]>) {\n"
                          "  %s = stream \"main\"\n"
                          "  %y = alloc on %s : shard<4xf32, @m, [{x}]>\n"
