@@ -1,9 +1,10 @@
 // Two logs compared: of two runs, two backends, or two versions of a program.
 //
-// Structure first (instructions, what each rank executed, collectives), then inputs, then what was
+// First what explains differences: backend, kernels, machine, mesh and schedule as remarks, inputs
+// as findings. Then structure (instructions, collectives, what each rank executed), then what was
 // written, by name of the tensor and in order of time. Tensors are compared by digest; where
 // contents of both sides are in the logs, within a tolerance. One finding per tensor: its first
-// divergence.
+// divergence. Values that only one side holds are a finding: nothing is equal unseen.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +30,7 @@ struct DiffFinding {
 };
 
 struct DiffReport {
+  std::vector<std::string> remarks;   // other surroundings, and what could not be compared
   std::vector<DiffFinding> findings;  // empty: equal
   int64_t instructions = 0;           // compared
   int64_t collectives = 0;

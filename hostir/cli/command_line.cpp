@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cstdio>
 
 #include "hostir/cli/verb.h"
@@ -13,6 +15,27 @@ namespace {
 CLI::App& app_of(void* app) { return *static_cast<CLI::App*>(app); }
 
 constexpr int kUsageStatus = 64;
+
+// Checks for CLI11: empty where the text is good, else what is wrong with it.
+std::function<std::string(const std::string&)> integer_in(Range range) {
+  return [range](const std::string& text) -> std::string {
+    int64_t value = 0;
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool good = code == std::errc() && end == text.data() + text.size();
+    if (good && value >= range.least && value <= range.most) return {};
+    std::string wanted = "takes a whole number from " + std::to_string(range.least);
+    if (range.most != INT64_MAX) wanted += " to " + std::to_string(range.most);
+    return wanted + ", not " + text;
+  };
+}
+
+std::string tolerance_text(const std::string& text) {
+  double value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool good = code == std::errc() && end == text.data() + text.size();
+  if (good && std::isfinite(value) && value >= 0) return {};
+  return "takes a number that is not negative, as in 1e-5, not " + text;
+}
 constexpr const char* kVersion = "hostir " HOSTIR_VERSION;
 
 }  // namespace
@@ -27,18 +50,20 @@ void Arguments::option(const std::string& names, std::optional<std::string>& tar
                        const std::string& help) {
   app_of(app_).add_option(names, target, help);
 }
-void Arguments::option(const std::string& names, int64_t& target, const std::string& help) {
-  app_of(app_)
-      .add_option(names, target, help)
-      ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+void Arguments::option(const std::string& names, int64_t& target, const std::string& help,
+                       Range range) {
+  app_of(app_).add_option(names, target, help)->capture_default_str()->check(integer_in(range));
 }
 void Arguments::option(const std::string& names, std::optional<int64_t>& target,
-                       const std::string& help) {
-  app_of(app_).add_option(names, target, help)->check(CLI::NonNegativeNumber);
+                       const std::string& help, Range range) {
+  app_of(app_).add_option(names, target, help)->check(integer_in(range));
 }
 void Arguments::option(const std::string& names, double& target, const std::string& help) {
-  app_of(app_).add_option(names, target, help)->capture_default_str();
+  app_of(app_).add_option(names, target, help)->capture_default_str()->check(tolerance_text);
+}
+void Arguments::option(const std::string& names, std::optional<double>& target,
+                       const std::string& help) {
+  app_of(app_).add_option(names, target, help)->check(tolerance_text);
 }
 void Arguments::repeated(const std::string& names, std::vector<std::string>& target,
                          const std::string& help) {
@@ -54,6 +79,10 @@ void Arguments::choice(const std::string& names, std::string& target,
       ->check(CLI::IsMember(std::move(words)))
       ->capture_default_str();
 }
+void Arguments::choice(const std::string& names, std::optional<std::string>& target,
+                       std::vector<std::string> words, const std::string& help) {
+  app_of(app_).add_option(names, target, help)->check(CLI::IsMember(std::move(words)));
+}
 void Arguments::positional(const std::string& name, std::string& target, const std::string& help,
                            Presence presence) {
   app_of(app_).add_option(name, target, help)->required(presence == Presence::kRequired);
@@ -68,7 +97,15 @@ class CommandLine {
   CommandLine() : app_("hostir: write, lower, run, step and understand multi-GPU tensor programs") {
     app_.set_version_flag("--version", kVersion);
     app_.require_subcommand(1);
-    app_.footer("Every verb has --help with an example. Documentation: README.md");
+    app_.footer(
+        "Exit status:\n"
+        "  0   ok\n"
+        "  1   an expectation failed, or what was compared differs\n"
+        "  2   a text does not parse or verify\n"
+        "  3   failed while running: a file, a shape, memory, a race\n"
+        "  4   deadlock, or collectives that do not agree\n"
+        "  64  wrong usage\n"
+        "Every verb has --help with an example. Documentation: README.md");
     verbs_ = make_verbs();
     for (const auto& verb : verbs_) {
       CLI::App* sub = app_.add_subcommand(std::string(verb->name()), std::string(verb->summary()));

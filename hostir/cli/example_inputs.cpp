@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "hostir/io/generate.h"
 #include "hostir/script/test_run.h"
 
 namespace hostir::cli {
@@ -95,10 +96,11 @@ Expected<std::string> add_example_inputs(const Program& program, const std::stri
     const bool given = std::any_of(inputs.begin(), inputs.end(),
                                    [&](const interp::NamedInput& x) { return x.name == name; });
     if (given) continue;
-    inputs.push_back({name, generator(type_of(*f, f->params[i]), i + 1)});
-    made += (made.empty() ? "%" : ", %") + name;
+    ValueSpec spec = generator(type_of(*f, f->params[i]), i + 1);
+    made += fmt::format("{}%{} = {}", made.empty() ? "" : ", ", name, io::format_value_spec(spec));
+    inputs.push_back({name, std::move(spec)});
   }
-  return fmt::format("inputs that were not given are random numbers: {}", made);
+  return "inputs that were not given are made up: " + made;
 }
 
 }  // namespace hostir::cli

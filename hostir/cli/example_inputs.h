@@ -3,8 +3,7 @@
 //
 // What is given stays. Missing inputs come from the first `run` of the function in the file's own
 // tests; where there is none, or some inputs were given, from generators, and sizes that nothing
-// binds become small. What was made up is told, never hidden. Absent: `run`, which wants its
-// inputs.
+// binds become small. What was made up is told, never hidden. `run` does so only when asked.
 #pragma once
 
 #include <string>

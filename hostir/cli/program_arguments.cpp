@@ -1,10 +1,13 @@
 #include "hostir/cli/program_arguments.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "hostir/cli/example_inputs.h"
 #include "hostir/io/generate.h"
+#include "hostir/io/npy.h"
 #include "hostir/io/npz.h"
+#include "hostir/passes/bind_sizes.h"
 #include "kernels/cpu/kernel.h"
 
 namespace hostir::cli {
@@ -21,13 +24,60 @@ Expected<std::pair<std::string, std::string>> split_binding(const std::string& t
   return std::pair(std::move(name), text.substr(equals + 1));
 }
 
+Expected<ValueSpec> parse_bound_value(const std::pair<std::string, std::string>& binding,
+                                      const std::string& option) {
+  const auto& [name, text] = binding;
+  auto spec = io::parse_value_spec(text);
+  if (spec && spec->kind != ValueSpec::Kind::kName) return spec;
+  auto error = fail(ErrorKind::kUsage, "usage",
+                    option + " " + name + "=" + text + ": " +
+                        (spec ? "a value is wanted, not a name" : spec.error().message()));
+  error.value().diagnostics.front().notes.push_back({"a value is " + name + "=@file.npy, " + name +
+                                                         "='4xf32=[1 2 3 4]' or " + name +
+                                                         "='normal(1, 4x8xf32)'",
+                                                     {}});
+  return error;
+}
+
+Expected<void> check_sizes(const Function& function,
+                           const std::vector<std::pair<std::string, int64_t>>& sizes) {
+  const std::vector<std::string> known = unbound_sizes(function);
+  for (const auto& [name, size] : sizes) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    std::string names;
+    for (const std::string& k : known) names += (names.empty() ? "?" : ", ?") + k;
+    return fail(ErrorKind::kUsage, "usage",
+                "--size " + name + "=" + std::to_string(size) + ": @" + function.name +
+                    " has no size ?" + name + "; it has " + (names.empty() ? "none" : names));
+  }
+  return {};
+}
+
+namespace {
+
+// Files whose elements are not of the dtype that messages name: NumPy has more of them than we do.
+void note_readings(const std::vector<std::string>& inputs, Error& error) {
+  for (const std::string& text : inputs) {
+    const size_t at = text.find("=@");
+    if (at == std::string::npos || !text.ends_with(".npy")) continue;
+    const size_t begin = text.starts_with('%') ? 1 : 0;
+    const std::string name = "input %" + text.substr(begin, at - begin) + " ";
+    if (error.message().find(name) == std::string::npos) continue;
+    const std::string reading = io::npy_reading(text.substr(at + 2));
+    if (!reading.empty()) error.diagnostics.front().notes.push_back({reading, {}});
+  }
+}
+
+}  // namespace
+
 void ProgramArguments::declare(Arguments& arguments) {
   arguments.positional("file", path, "a `.hir` file, or - for standard input");
   arguments.positional("function", function,
                        "@f; without it the first fusion, else the first host function",
                        Presence::kOptional);
   arguments.repeated("--mesh", mesh, "resize a mesh axis, e.g. tp=4");
-  arguments.option("--ranks", ranks, "resize the axis of a mesh that has one");
+  arguments.option("--ranks", ranks, "resize the axis of a mesh that has one",
+                   {.least = 1, .most = 1 << 20});
   arguments.repeated("--size", sizes, "bind a symbolic size, e.g. B=8");
   arguments.repeated("--keep", keep, "a value of the fusion that must not be fused away");
 }
@@ -57,11 +107,7 @@ Expected<std::vector<interp::NamedInput>> ProgramArguments::named_inputs() const
       continue;
     }
     HOSTIR_ASSIGN_OR_RETURN(auto binding, split_binding(text, "--input"));
-    HOSTIR_ASSIGN_OR_RETURN(ValueSpec spec, io::parse_value_spec(binding.second));
-    if (spec.kind == ValueSpec::Kind::kName) {
-      return fail(ErrorKind::kUsage, "usage",
-                  "--input takes a value, not the name " + binding.second);
-    }
+    HOSTIR_ASSIGN_OR_RETURN(ValueSpec spec, parse_bound_value(binding, "--input"));
     if (spec.kind != ValueSpec::Kind::kInline && spec.kind != ValueSpec::Kind::kFile) {
       out.push_back({std::move(binding.first), std::move(spec)});
       continue;
@@ -79,6 +125,7 @@ Expected<std::shared_ptr<const interp::Prepared>> ProgramArguments::prepare(
   options.function = chosen.name;
   options.sources = &file.sources;
   options.watch = watch;
+  HOSTIR_TRY(check_sizes(*chosen.program->find_function(chosen.name), options.sizes));
   HOSTIR_ASSIGN_OR_RETURN(auto values, named_inputs());
   if (notice) {
     const std::string directory = std::filesystem::path(path).parent_path().string();
@@ -86,7 +133,9 @@ Expected<std::shared_ptr<const interp::Prepared>> ProgramArguments::prepare(
                                                         values, options.sizes));
     options.base_directory = directory;
   }
-  return interp::prepare(*chosen.program, values, options);
+  auto prepared = interp::prepare(*chosen.program, values, options);
+  if (!prepared) note_readings(inputs, prepared.error());
+  return prepared;
 }
 
 void BackendArguments::declare(Arguments& arguments) {
@@ -98,10 +147,12 @@ void BackendArguments::declare(Arguments& arguments) {
       "fast: oneDNN and fused loops; reference: plain loops, the same bits everywhere");
   arguments.option("--seed", seed, "of the schedules");
   arguments.option("--max-memory", max_memory_mib,
-                   "end a run that needs more, in MiB, 0: what the machine has");
+                   "end a run that needs more, in MiB, 0: what the machine has",
+                   {.least = 0, .most = INT64_MAX >> 20});
   arguments.option("--max-steps", max_steps,
                    "end a run after so many host instructions of all ranks, 0: no limit");
-  arguments.option("--threads", threads, "used inside kernels, 0: all cores");
+  arguments.option("--threads", threads, "used inside kernels, 0: all cores",
+                   {.least = 0, .most = 4096});
 }
 
 Expected<interp::BackendRequest> BackendArguments::request(const Program& program) const {

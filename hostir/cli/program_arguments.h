@@ -51,6 +51,15 @@ struct BackendArguments {
   Expected<interp::BackendRequest> request(const Program& program) const;
 };
 
+/// The value of a `NAME=VALUE`: a file, an inline value, a generator. Errors: kUsage, with the
+/// option, the name and the forms that there are.
+Expected<ValueSpec> parse_bound_value(const std::pair<std::string, std::string>& binding,
+                                      const std::string& option);
+
+/// Errors: kUsage where `--size` names a size that the function does not have.
+Expected<void> check_sizes(const Function& function,
+                           const std::vector<std::pair<std::string, int64_t>>& sizes);
+
 /// `NAME=REST` split at the first '='. Errors: kUsage, naming the option.
 Expected<std::pair<std::string, std::string>> split_binding(const std::string& text,
                                                             const std::string& option);

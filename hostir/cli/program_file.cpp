@@ -62,7 +62,8 @@ Expected<std::vector<std::pair<std::string, int64_t>>> parse_sizes(
       }
       if (n < 0) {
         return fail(ErrorKind::kUsage, "usage",
-                    option + " takes NAME=NUMBER, as in " + option + " tp=4, not \"" + pair + "\"");
+                    option + " takes NAME=NUMBER, as in " + option +
+                        (option == "--size" ? " B=8" : " tp=4") + ", not \"" + pair + "\"");
       }
       out.emplace_back(pair.substr(0, equals), n);
       begin = end + 1;

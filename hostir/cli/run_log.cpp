@@ -50,30 +50,39 @@ void LogArguments::declare(Arguments& arguments) {
   arguments.option("--trace", path,
                    "write a log, for `hostir replay`, `diff`, `trace`, `debug` and `gui`");
   arguments.option("--trace-values", values,
-                   "none, digest, stats, or data=GLOB: what is kept of written tensors");
+                   "none, digest (as without it), stats, or data=GLOB: what is kept of written "
+                   "tensors");
   arguments.option("--trace-inputs-max", inputs_max_mib,
-                   "keep inputs in the log up to so many MiB, compressed");
+                   "keep inputs in the log up to so many MiB (64), compressed",
+                   {.least = 0, .most = INT64_MAX >> 20});
 }
 
 Expected<std::unique_ptr<RunLog>> LogArguments::open(const interp::Prepared& prepared,
                                                      const interp::BackendRequest& backend,
                                                      const LoadedFile& file,
                                                      const std::string& source_name) const {
-  if (path.empty()) return nullptr;
+  constexpr int64_t kInputsMaxMib = 64;
+  const std::string kept = values.value_or("digest");
   traces::TraceOptions options;
-  options.inputs_max_bytes = inputs_max_mib << 20;
-  options.value_mode = values;
+  options.inputs_max_bytes = inputs_max_mib.value_or(kInputsMaxMib) << 20;
+  options.value_mode = kept;
   auto mode = interp::Backend::ValueMode::kDigest;
-  if (values == "none") {
+  if (kept == "none") {
     mode = interp::Backend::ValueMode::kNone;
-  } else if (values == "stats") {
+  } else if (kept == "stats") {
     mode = interp::Backend::ValueMode::kStats;
-  } else if (values.starts_with("data=")) {
-    options.data_globs.push_back(values.substr(5));
-  } else if (values != "digest") {
+  } else if (kept.starts_with("data=")) {
+    options.data_globs.push_back(kept.substr(5));
+  } else if (kept != "digest") {
     return fail(ErrorKind::kUsage, "usage",
-                "--trace-values takes none, digest, stats or data=GLOB, not " + values);
+                "--trace-values takes none, digest, stats or data=GLOB, not " + kept);
   }
+  if (path.empty() && (values || inputs_max_mib)) {
+    return fail(ErrorKind::kUsage, "usage",
+                std::string(values ? "--trace-values" : "--trace-inputs-max") +
+                    " says what a log keeps, but without --trace there is none");
+  }
+  if (path.empty()) return nullptr;
   traces::RunDescription run = traces::describe(prepared, backend);
   run.kernel_set = backend.name == "sim" ? cpu::isa_name() : "";
   run.command_line = this_command_line();

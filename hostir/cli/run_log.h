@@ -34,8 +34,8 @@ class RunLog {
 
 struct LogArguments {
   std::string path;
-  std::string values = "digest";
-  int64_t inputs_max_mib = 64;
+  std::optional<std::string> values;      // digest
+  std::optional<int64_t> inputs_max_mib;  // 64
 
   void declare(Arguments& arguments);
   /// Null where no log is wanted. Errors: kUsage, those of the writer.

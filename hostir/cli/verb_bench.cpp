@@ -51,7 +51,8 @@ class BenchVerb : public Verb {
     program_.declare(arguments);
     program_.declare_inputs(arguments);
     backend_.declare(arguments);
-    arguments.option("-n,--runs", runs_, "measured runs, after one that is not counted");
+    arguments.option("-n,--runs", runs_, "measured runs, after one that is not counted",
+                     {.least = 1, .most = 1'000'000});
   }
   int execute(Terminal& terminal) override {
     auto loaded = load_file(program_.path);
@@ -62,7 +63,9 @@ class BenchVerb : public Verb {
 
  private:
   Expected<int> bench(Terminal& terminal, const LoadedFile& file) {
-    HOSTIR_ASSIGN_OR_RETURN(const auto prepared, program_.prepare(file));
+    std::string notice;
+    HOSTIR_ASSIGN_OR_RETURN(const auto prepared, program_.prepare(file, &notice));
+    if (!notice.empty()) terminal.note(notice);
     interp::RunOptions options;
     HOSTIR_ASSIGN_OR_RETURN(options.backend, backend_.request(*prepared->program));
     options.max_steps = static_cast<uint64_t>(backend_.max_steps);

@@ -27,8 +27,8 @@ class DebugVerb : public Verb {
     options_.backend.declare(arguments);
     arguments.option("-x", script_, "take commands from a file and print them, then end");
     arguments.option("--trace", options_.log_path, "keep the session's log in this file");
-    arguments.option("--trace-values", options_.values,
-                     "none, digest or stats (which NaN breakpoints need)");
+    arguments.choice("--trace-values", options_.values, {"none", "digest", "stats"},
+                     "what is kept of written tensors; NaN breakpoints need stats");
   }
   int execute(Terminal& terminal) override {
     std::ifstream script;
@@ -43,13 +43,18 @@ class DebugVerb : public Verb {
     CliSessionFactory factory(options_);
     const auto session = factory.open(request);
     if (!session) return terminal.report(session.error(), factory.sources());
+    if (!factory.notice().empty()) terminal.note(factory.notice());
     ReplOptions repl;
     if (!script_.empty()) repl.echo = ReplOptions::Echo::kYes;
     return debug_repl(**session, script_.empty() ? std::cin : script, std::cout, repl);
   }
 
  private:
-  SessionOptions options_{.program = {}, .backend = {}, .log_path = {}, .values = "stats"};
+  SessionOptions options_{.program = {},
+                          .backend = {},
+                          .log_path = {},
+                          .values = "stats",
+                          .missing_inputs = SessionOptions::MissingInputs::kMakeUp};
   std::string script_;
 };
 

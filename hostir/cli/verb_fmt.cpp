@@ -14,7 +14,13 @@ class FmtVerb : public Verb {
   std::string_view example() const override {
     return "  hostir fmt tests/programs/tp_mlp.hir           the canonical text on stdout\n"
            "  hostir fmt -w my.hir                           rewrite the file\n"
-           "  hostir fmt --check tests/programs/*.hir        exit status 1 if one would change";
+           "  hostir fmt --check my.hir                      exit status 1 if it would change\n"
+           "Canonical is what logs, lowering and `fmt` print: every result type is written out, "
+           "numbers\n"
+           "are written as what they are stored as (1.0 in a float constant), parameters stand "
+           "below each\n"
+           "other, and a test's run is one line. Text by hand may leave types out: it is read the "
+           "same.";
   }
   void declare(Arguments& arguments) override {
     arguments.positionals("files", files_, "`.hir` files, or - for standard input");

@@ -53,8 +53,11 @@ class LowerVerb : public Verb {
   Expected<void> lower_file(Terminal& terminal, const LoadedFile& file) {
     HOSTIR_ASSIGN_OR_RETURN(const ChosenFunction chosen, choose_function(file, program_.function));
     HOSTIR_ASSIGN_OR_RETURN(const interp::PrepareOptions prepare, program_.prepare_options());
+    HOSTIR_TRY(check_sizes(*chosen.program->find_function(chosen.name), prepare.sizes));
     HOSTIR_ASSIGN_OR_RETURN(const Program program,
                             interp::resized_program(*chosen.program, chosen.name, prepare));
+    if (program.find_function(chosen.name)->kind != FunctionKind::kFusion)
+      return print_as_it_is(terminal, program, chosen.name);
     LowerOptions options;
     for (const auto& [name, size] : prepare.sizes) options.sizes.bind(name, size);
     options.keep = prepare.keep;
@@ -70,6 +73,23 @@ class LowerVerb : public Verb {
     HOSTIR_ASSIGN_OR_RETURN(const Lowered lowered, lower(program, chosen.name, options));
     if (!explain_.empty()) return print_explanation(terminal, lowered);
     if (!all_) terminal.print(text::print(lowered.program, print));
+    return {};
+  }
+
+  // A host function is what lowering ends with: there is nothing to do, which is said.
+  Expected<void> print_as_it_is(Terminal& terminal, const Program& program,
+                                const std::string& function) const {
+    if (!explain_.empty() || all_) {
+      return fail(ErrorKind::kUsage, "usage",
+                  fmt::format("@{} is a host function, not a fusion: no pass decides anything "
+                              "about it",
+                              function));
+    }
+    terminal.note(
+        fmt::format("note: @{} is a host function already; it is printed as it is", function));
+    text::PrintOptions print;
+    print.derived = text::DerivedComments::kAll;
+    terminal.print(text::print(program, print));
     return {};
   }
 

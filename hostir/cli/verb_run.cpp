@@ -2,12 +2,10 @@
 
 #include "hostir/cli/backends.h"
 #include "hostir/cli/program_arguments.h"
+#include "hostir/cli/run_files.h"
 #include "hostir/cli/run_log.h"
 #include "hostir/cli/run_report.h"
 #include "hostir/cli/verbs.h"
-#include "hostir/io/generate.h"
-#include "hostir/io/npy.h"
-#include "hostir/io/npz.h"
 #include "interp/session/check_unsharded.h"
 #include "interp/session/compare.h"
 
@@ -28,9 +26,9 @@ class RunVerb : public Verb {
            "\\\n"
            "      --input b1=@b1.npy --input w2=@w2.npy --input b2=@b2.npy --output y=@y.npy "
            "--expect y=@ref.npy\n"
-           "  hostir run tests/programs/tp_mlp.hir --mesh tp=3 --input 'x=normal(1, 2x6x24xf32)' "
-           "\\\n"
-           "      --input 'w1=normal(2, 48x24xf32)' --check-unsharded --shards --trace run.db";
+           "  hostir run tests/programs/tp_mlp.hir --mesh tp=3 --check-unsharded --shards --trace "
+           "run.db\n"
+           "  hostir run tests/programs/tp_mlp.hir --mesh tp=3 --example-inputs --reference sim";
   }
   void declare(Arguments& arguments) override {
     program_.declare(arguments);
@@ -41,12 +39,18 @@ class RunVerb : public Verb {
     arguments.repeated(
         "--expect", expects_,
         "compare an output: y=@y.npy, y=4xf32=[1 2 3 4]; exit status 1 if it differs");
-    arguments.option("--atol", atol_, "absolute tolerance of --expect and --check-unsharded");
+    arguments.option("--atol", atol_,
+                     "absolute tolerance of --expect, --reference and --check-unsharded");
     arguments.option("--rtol", rtol_, "relative tolerance");
     arguments.option("--schedules", schedules_,
-                     "run so many schedules; all must give the same bits");
+                     "run so many schedules; all must give the same bits", {.least = 1});
     arguments.flag("--check-unsharded", check_unsharded_,
-                   "compare every value with the unsharded program's");
+                   "compare every value with the unsharded program's; without --input the inputs "
+                   "are made up");
+    arguments.choice("--reference", reference_, {"sim"},
+                     "run on another backend too, with its reference kernels, and compare outputs");
+    arguments.flag("--example-inputs", example_inputs_,
+                   "make up the inputs that are not given: those of the file's tests, or N(0, 1)");
     arguments.flag("--shards", shards_, "print local shapes and placements");
     arguments.flag("-q,--quiet", quiet_, "print no values and no summary");
     log_.declare(arguments);
@@ -61,7 +65,15 @@ class RunVerb : public Verb {
 
  private:
   Expected<int> run(Terminal& terminal, const LoadedFile& file) {
-    HOSTIR_ASSIGN_OR_RETURN(const auto prepared, program_.prepare(file));
+    HOSTIR_TRY(check_backend());
+    const bool make_up = example_inputs_ || (check_unsharded_ && program_.inputs.empty());
+    std::string notice;
+    HOSTIR_ASSIGN_OR_RETURN(const auto prepared,
+                            program_.prepare(file, make_up ? &notice : nullptr));
+    if (!notice.empty()) terminal.note(notice);
+    HOSTIR_ASSIGN_OR_RETURN(const OutputFiles outputs, OutputFiles::parse(outputs_, *prepared));
+    HOSTIR_ASSIGN_OR_RETURN(const ExpectedOutputs expected,
+                            ExpectedOutputs::parse(expects_, *prepared));
     HOSTIR_ASSIGN_OR_RETURN(interp::BackendRequest request, backend_.request(*prepared->program));
     HOSTIR_ASSIGN_OR_RETURN(auto log, log_.open(*prepared, request, file, program_.path));
     const Expected<interp::RunResult> ran = run_once(terminal, *prepared, request, log.get());
@@ -76,14 +88,21 @@ class RunVerb : public Verb {
       if (fault.severity != Severity::kError) report_fault(terminal, *prepared, fault);
     }
     if (const Fault* fault = first.worst()) return report_fault(terminal, *prepared, *fault);
-    if (request.name == "null") return 0;  // it computes nothing that could be compared or written
-    HOSTIR_TRY(write_outputs(first));
+    HOSTIR_TRY(outputs.write(first));
     int status = 0;
-    HOSTIR_ASSIGN_OR_RETURN(const bool expected, check_expectations(terminal, first));
-    if (!expected) status = 1;
+    const auto report =
+        quiet_ ? ExpectedOutputs::Report::kDifferences : ExpectedOutputs::Report::kAll;
+    HOSTIR_ASSIGN_OR_RETURN(const bool as_expected,
+                            expected.check(terminal, first, tolerance(), report));
+    if (!as_expected) status = 1;
     HOSTIR_ASSIGN_OR_RETURN(const bool stable,
                             check_schedules(terminal, *prepared, request, first));
     if (!stable) status = 1;
+    if (reference_) {
+      HOSTIR_ASSIGN_OR_RETURN(const bool same,
+                              check_reference(terminal, *prepared, request, first));
+      if (!same) status = 1;
+    }
     if (check_unsharded_) {
       HOSTIR_ASSIGN_OR_RETURN(const bool same, check_unsharded(terminal, *prepared, request));
       if (!same) status = 1;
@@ -124,74 +143,62 @@ class RunVerb : public Verb {
                            interp::sources_of_error(*prepared.view));
   }
 
-  Expected<void> write_outputs(const interp::RunResult& result) {
-    for (const std::string& text : outputs_) {
-      if (text.starts_with('@')) {
-        io::NamedTensors all;
-        for (const interp::NamedOutput& o : result.outputs) all.emplace_back(o.name, o.global);
-        HOSTIR_TRY(io::write_npz(text.substr(1), all));
-        continue;
-      }
-      HOSTIR_ASSIGN_OR_RETURN(const auto binding, split_binding(text, "--output"));
-      HOSTIR_ASSIGN_OR_RETURN(const interp::NamedOutput* output,
-                              find_output(result, binding.first));
-      const std::string path =
-          binding.second.starts_with('@') ? binding.second.substr(1) : binding.second;
-      HOSTIR_TRY(io::write_npy(path, output->global));
+  Tolerance tolerance() const {
+    Tolerance t;
+    if (atol_ || rtol_) t.kind = Tolerance::Kind::kAbsRel;
+    t.atol = atol_.value_or(0);
+    t.rtol = rtol_.value_or(0);
+    return t;
+  }
+
+  // What asks for values, of a backend that has none, would be answered by zeros.
+  Expected<void> check_backend() const {
+    if (backend_.backend != "null") return {};
+    const std::pair<bool, const char*> asking[] = {{!expects_.empty(), "--expect"},
+                                                   {!outputs_.empty(), "--output"},
+                                                   {check_unsharded_, "--check-unsharded"},
+                                                   {reference_.has_value(), "--reference"},
+                                                   {schedules_ > 1, "--schedules"}};
+    for (const auto& [given, option] : asking) {
+      if (!given) continue;
+      return fail(
+          ErrorKind::kUsage, "usage",
+          fmt::format("{} has nothing to look at: the null backend computes no values", option));
     }
     return {};
   }
 
-  static Expected<const interp::NamedOutput*> find_output(const interp::RunResult& result,
-                                                          const std::string& name) {
-    std::string names;
-    for (const interp::NamedOutput& output : result.outputs) {
-      if (output.name == name) return &output;
-      names += (names.empty() ? "" : ", ") + output.name;
+  // The other run of --reference: `sim` means its plain loops, which give the same bits everywhere.
+  Expected<bool> check_reference(Terminal& terminal, const interp::Prepared& prepared,
+                                 const interp::BackendRequest& request,
+                                 const interp::RunResult& first) {
+    interp::BackendRequest other = request;
+    other.name = *reference_;
+    other.reference_kernels = true;
+    const std::string what = other.name + " with reference kernels";
+    if (request.name == other.name && request.reference_kernels) {
+      return fail(ErrorKind::kUsage, "usage",
+                  fmt::format("this run is {} itself: there is nothing to compare it with", what));
     }
-    return fail(ErrorKind::kUsage, "usage",
-                "the program has no output \"" + name + "\"; it has " + names);
-  }
-
-  Tolerance tolerance() const {
-    Tolerance t;
-    if (atol_ >= 0 || rtol_ >= 0) t.kind = Tolerance::Kind::kAbsRel;
-    t.atol = atol_ >= 0 ? atol_ : 0;
-    t.rtol = rtol_ >= 0 ? rtol_ : 0;
-    return t;
-  }
-
-  Expected<bool> check_expectations(Terminal& terminal, const interp::RunResult& result) {
+    HOSTIR_ASSIGN_OR_RETURN(const interp::RunResult result,
+                            run_once(terminal, prepared, other, nullptr));
+    if (const Fault* fault = result.worst()) {
+      report_fault(terminal, prepared, *fault);
+      terminal.print(terminal.styled(what + " failed\n", Terminal::Style::kBad));
+      return false;
+    }
     bool good = true;
-    for (const std::string& text : expects_) {
-      HOSTIR_ASSIGN_OR_RETURN(const auto binding, split_binding(text, "--expect"));
-      HOSTIR_ASSIGN_OR_RETURN(const interp::NamedOutput* output,
-                              find_output(result, binding.first));
-      HOSTIR_ASSIGN_OR_RETURN(const ValueSpec spec, io::parse_value_spec(binding.second));
-      const bool as_it_is =
-          spec.kind == ValueSpec::Kind::kInline || spec.kind == ValueSpec::Kind::kFile;
-      HOSTIR_ASSIGN_OR_RETURN(const Tensor expected,
-                              io::materialise(spec, "", as_it_is ? nullptr : &output->global.dtype,
-                                              &output->global.extents));
-      if (expected.extents != output->global.extents) {
-        terminal.print(terminal.styled(
-            fmt::format("%{}: the expected value has another shape\n", output->name),
-            Terminal::Style::kBad));
-        good = false;
-        continue;
-      }
-      const auto difference = interp::compare(output->global, expected, tolerance());
-      if (difference) {
-        terminal.print(terminal.styled(
-            fmt::format("%{}: {}\n", output->name, interp::describe(*difference, output->global)),
-            Terminal::Style::kBad));
-        good = false;
-      } else if (!quiet_) {
-        terminal.print(
-            terminal.styled(fmt::format("%{}: as expected ({})\n", output->name,
-                                        interp::describe(tolerance(), output->global.dtype)),
-                            Terminal::Style::kGood));
-      }
+    for (size_t i = 0; i < first.outputs.size(); ++i) {
+      const Tensor& actual = first.outputs[i].global;
+      const auto difference = interp::compare(actual, result.outputs[i].global, tolerance());
+      if (!difference && quiet_) continue;
+      good = good && !difference;
+      terminal.print(terminal.styled(
+          difference ? fmt::format("%{} against {}: {}\n", first.outputs[i].name, what,
+                                   interp::describe(*difference, actual))
+                     : fmt::format("%{}: as {} has it ({})\n", first.outputs[i].name, what,
+                                   interp::describe(tolerance(), actual.dtype)),
+          difference ? Terminal::Style::kBad : Terminal::Style::kGood));
     }
     return good;
   }
@@ -251,10 +258,12 @@ class RunVerb : public Verb {
   LogArguments log_;
   std::vector<std::string> outputs_;
   std::vector<std::string> expects_;
-  double atol_ = -1;
-  double rtol_ = -1;
+  std::optional<double> atol_;
+  std::optional<double> rtol_;
+  std::optional<std::string> reference_;
   int64_t schedules_ = 1;
   bool check_unsharded_ = false;
+  bool example_inputs_ = false;
   bool shards_ = false;
   bool quiet_ = false;
 };

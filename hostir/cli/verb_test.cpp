@@ -23,11 +23,12 @@ class TestVerb : public Verb {
   }
   void declare(Arguments& arguments) override {
     arguments.positionals("paths", paths_, "`.hir` files, or folders of them");
-    arguments.option("-j,--jobs", jobs_, "files at a time");
+    arguments.option("-j,--jobs", jobs_, "files at a time", {.least = 1, .most = 1024});
     arguments.option("--filter", filter_, "only tests whose `file: title` matches");
     arguments.flag("--update", update_, "rewrite what is expected instead of failing");
     arguments.option("--junit", junit_, "write a JUnit XML file");
-    arguments.option("--schedules", schedules_, "at least so many schedules for each run");
+    arguments.option("--schedules", schedules_, "at least so many schedules for each run",
+                     {.least = 1});
     arguments.flag("-v,--verbose", verbose_, "a line for every test, not only for those that fail");
     backend_.declare(arguments);
   }
@@ -49,8 +50,8 @@ class TestVerb : public Verb {
     if (verbose_) print_all(terminal, *report);
     terminal.print(script::to_text(*report));
     if (report->cases.empty()) {  // a name with a typo must not look like success
-      terminal.note("no test matches");
-      return 2;
+      return terminal.report(
+          fail(ErrorKind::kUsage, "usage", "no test matches --filter " + filter_).value());
     }
     return report->failed() == 0 ? 0 : 1;
   }

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 
 namespace hostir::io {
@@ -45,8 +46,24 @@ Expected<std::string> read_file_head(const std::string& path, size_t bytes) {
   return out;
 }
 
-Expected<void> write_file(const std::string& path, std::string_view bytes) {
+Expected<void> check_writable(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return file_error("file_open", path, EISDIR);
+  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored))
+    return {};
   const std::string temporary = path + ".tmp";
+  const bool writable = File(std::fopen(temporary.c_str(), "wb")) != nullptr;
+  if (!writable) return file_error("file_open", path, errno);
+  std::remove(temporary.c_str());
+  return {};
+}
+
+Expected<void> write_file(const std::string& path, std::string_view bytes) {
+  // A pipe or device (/dev/stdout) is written to; renaming would put a file in its place.
+  std::error_code unknown;
+  const bool special =
+      std::filesystem::exists(path, unknown) && !std::filesystem::is_regular_file(path, unknown);
+  const std::string temporary = special ? path : path + ".tmp";
   {
     const File file(std::fopen(temporary.c_str(), "wb"));
     if (!file) return file_error("file_open", path, errno);
@@ -55,7 +72,7 @@ Expected<void> write_file(const std::string& path, std::string_view bytes) {
       return file_error("file_write", path, errno);
     }
   }
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) {
+  if (!special && std::rename(temporary.c_str(), path.c_str()) != 0) {
     return file_error("file_write", path, errno);
   }
   return {};

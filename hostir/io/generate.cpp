@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "hostir/io/fits.h"
 #include "hostir/io/npy.h"
 #include "hostir/io/npz.h"
 #include "hostir/ir/inline_value.h"
@@ -204,11 +205,20 @@ Expected<Tensor> generate(const ValueSpec& spec, DType dtype, const Extents& ext
   }
   Tensor out = Tensor::zeros(dtype, extents);
   const int64_t n = out.element_count();
+  const bool counts = spec.kind == ValueSpec::Kind::kIota && !is_float(dtype);
   for (int64_t i = 0; i < n; ++i) {
-    if (spec.kind == ValueSpec::Kind::kIota && !is_float(dtype)) {
+    const double value = counts ? 0 : generated_element(spec, i);
+    if (counts ? !fits(i, dtype) : !fits(value, dtype)) {
+      return fail(ErrorKind::kRuntime, "value_range",
+                  counts ? fmt::format("{}: element {} is {}, which {} cannot hold",
+                                       format_value_spec(spec), i, i, name(dtype))
+                         : fmt::format("{}: element {} is {}, which {} cannot hold",
+                                       format_value_spec(spec), i, value, name(dtype)));
+    }
+    if (counts) {
       out.set_int(i, i);
     } else {
-      out.set_double(i, generated_element(spec, i));
+      out.set_double(i, value);
     }
   }
   return out;

@@ -18,7 +18,8 @@ namespace hostir::io {
 /// One element of a generator before rounding to a dtype. `spec.kind` must be a generator's.
 double generated_element(const ValueSpec& spec, int64_t global_index);
 
-/// The whole tensor. Errors: `value_kind` where `spec` is not a generator.
+/// The whole tensor. Errors: `value_kind` where `spec` is not a generator, `value_range` where the
+/// dtype cannot hold an element (fractions are cut off for integers).
 Expected<Tensor> generate(const ValueSpec& spec, DType dtype, const Extents& extents);
 
 /// Any ValueSpec but a name: inline text, files (`.npy`, `.npz#member`, relative to `directory`),

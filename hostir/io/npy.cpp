@@ -27,20 +27,25 @@ class HeaderParser {
  public:
   explicit HeaderParser(std::string_view text) : text_(text) {}
 
-  std::optional<Header> parse() {
+  Expected<Header> parse() {
     Header header;
-    if (!take('{')) return std::nullopt;
+    if (!take('{')) return bad(why_);
     int keys = 0;
     while (!take('}')) {
       const auto key = string();
-      if (!key || !take(':') || !value(*key, header)) return std::nullopt;
+      if (!key || !take(':') || !value(*key, header)) return bad(why_);
       ++keys;
       take(',');
     }
-    return keys == 3 ? std::optional(header) : std::nullopt;
+    if (keys != 3) return bad(why_);
+    return header;
   }
 
  private:
+  bool refuse(std::string why) {
+    why_ = std::move(why);
+    return false;
+  }
   void skip_space() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n')) ++at_;
   }
@@ -73,7 +78,9 @@ class HeaderParser {
       int64_t n = 0;
       const char* begin = text_.data() + at_;
       const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), n);
-      if (error != std::errc() || n < 0 || extents.size() >= 32) return false;
+      if (error != std::errc()) return false;
+      if (n < 0) return refuse("the shape has the negative size " + std::to_string(n));
+      if (extents.size() >= 32) return refuse("the shape has more than 32 dimensions");
       at_ += static_cast<size_t>(end - begin);
       word("L");
       extents.push_back(n);
@@ -88,6 +95,7 @@ class HeaderParser {
       return header.fortran_order || word("False");
     }
     if (key != "descr") return false;
+    if (take('[')) return refuse("its elements are records (a structured dtype), not numbers");
     const auto descr = string();
     if (descr) header.descr = *descr;
     return descr.has_value();
@@ -95,10 +103,12 @@ class HeaderParser {
 
   std::string_view text_;
   size_t at_ = 0;
+  std::string why_ = "the header is not a dict of descr, fortran_order, shape";
 };
 
 // How the bytes of one element become an element of ours.
 struct Source {
+  std::string_view name;  // what NumPy calls it
   DType dtype;            // of the result
   size_t size;            // bytes in the file
   bool is_signed = true;  // of integers that widen
@@ -111,19 +121,19 @@ std::optional<Source> source_of(std::string_view kind) {
     Source source;
   };
   static constexpr Row kRows[] = {
-      {"f8", {DType::kF64, 8}},
-      {"f4", {DType::kF32, 4}},
-      {"f2", {DType::kF16, 2}},
-      {"V2", {DType::kBF16, 2}},
-      {"u2", {DType::kBF16, 2}},
-      {"i8", {DType::kI64, 8}},
-      {"i4", {DType::kI32, 4}},
-      {"i2", {DType::kI32, 2, true, true}},
-      {"i1", {DType::kI8, 1}},
-      {"u1", {DType::kU8, 1}},
-      {"u4", {DType::kI64, 4, false, true}},
-      {"u8", {DType::kI64, 8, false, true}},
-      {"b1", {DType::kI1, 1}},
+      {"f8", {"float64", DType::kF64, 8}},
+      {"f4", {"float32", DType::kF32, 4}},
+      {"f2", {"float16", DType::kF16, 2}},
+      {"V2", {"two-byte void", DType::kBF16, 2}},
+      {"u2", {"uint16", DType::kBF16, 2}},
+      {"i8", {"int64", DType::kI64, 8}},
+      {"i4", {"int32", DType::kI32, 4}},
+      {"i2", {"int16", DType::kI32, 2, true, true}},
+      {"i1", {"int8", DType::kI8, 1}},
+      {"u1", {"uint8", DType::kU8, 1}},
+      {"u4", {"uint32", DType::kI64, 4, false, true}},
+      {"u8", {"uint64", DType::kI64, 8, false, true}},
+      {"b1", {"bool", DType::kI1, 1}},
   };
   for (const Row& row : kRows) {
     if (row.kind == kind) return row.source;
@@ -160,6 +170,10 @@ Expected<Tensor> convert(const Header& header, const Source& source, bool big_en
                          const std::byte* data) {
   Tensor out = Tensor::zeros(source.dtype, header.extents);
   const int64_t n = out.element_count();
+  for (int64_t i = 0; source.dtype == DType::kI1 && i < n; ++i) {
+    const auto byte = static_cast<int>(data[i]);
+    if (byte > 1) return bad("a bool is stored as " + std::to_string(byte));
+  }
   if (!big_endian && !source.widen && !header.fortran_order) {
     if (n > 0) std::memcpy(out.data.data(), data, out.data.size());
     return out;
@@ -190,7 +204,16 @@ std::string_view descr_of(DType dtype) {
 
 }  // namespace
 
-Expected<Tensor> parse_npy(std::span<const std::byte> bytes) {
+namespace {
+
+// A file before its elements are looked at.
+struct Layout {
+  Header header;
+  Source source;
+  size_t data_at = 0;
+};
+
+Expected<Layout> layout_of(std::span<const std::byte> bytes) {
   constexpr std::string_view kMagic = "\x93NUMPY";
   if (bytes.size() < 10 || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) {
     return bad("the magic number is missing");
@@ -204,17 +227,38 @@ Expected<Tensor> parse_npy(std::span<const std::byte> bytes) {
   if (length > bytes.size() - header_at) return bad("cut in the header");
   std::string text(static_cast<size_t>(length), '\0');
   if (length > 0) std::memcpy(text.data(), bytes.data() + header_at, text.size());
-  const auto header = HeaderParser(text).parse();
-  if (!header) return bad("the header is not a dict of descr, fortran_order, shape");
-  if (header->descr.size() < 3) return bad("dtype '" + header->descr + "'");
-  const auto source = source_of(std::string_view(header->descr).substr(1));
-  if (!source) return bad("dtype '" + header->descr + "' is not supported");
-  const auto count = element_count(header->extents);
-  const size_t available = bytes.size() - header_at - text.size();
-  if (!count || static_cast<uint64_t>(*count) > available / source->size) {
+  HOSTIR_ASSIGN_OR_RETURN(Header header, HeaderParser(text).parse());
+  if (header.descr.size() < 3) return bad("dtype '" + header.descr + "'");
+  const auto source = source_of(std::string_view(header.descr).substr(1));
+  if (!source) return bad("dtype '" + header.descr + "' is not supported");
+  return Layout{std::move(header), *source, header_at + text.size()};
+}
+
+}  // namespace
+
+Expected<Tensor> parse_npy(std::span<const std::byte> bytes) {
+  HOSTIR_ASSIGN_OR_RETURN(const Layout file, layout_of(bytes));
+  const auto count = element_count(file.header.extents);
+  const size_t available = bytes.size() - file.data_at;
+  if (!count || static_cast<uint64_t>(*count) > available / file.source.size) {
     return bad("cut in the data");
   }
-  return convert(*header, *source, header->descr[0] == '>', bytes.data() + header_at + text.size());
+  return convert(file.header, file.source, file.header.descr[0] == '>',
+                 bytes.data() + file.data_at);
+}
+
+std::string npy_reading(const std::string& path) {
+  constexpr size_t kHeadBytes = 4096;
+  const auto head = read_file_head(path, kHeadBytes);
+  if (!head) return {};
+  const auto file = layout_of(std::as_bytes(std::span(head->data(), head->size())));
+  if (!file) return {};
+  const Source& source = file->source;
+  if (source.dtype == DType::kBF16)
+    return path + " holds " + std::string(source.name) + ", which is read as the bits of bf16";
+  if (!source.widen) return {};
+  return path + " holds " + std::string(source.name) + ", which is read as " +
+         std::string(name(source.dtype));
 }
 
 std::string format_npy(const Tensor& tensor) {

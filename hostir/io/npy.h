@@ -20,6 +20,9 @@ std::string format_npy(const Tensor& tensor);
 
 /// Errors: `file_open`, `file_read`, `npy_format`; the message names the path.
 Expected<Tensor> read_npy(const std::string& path);
+/// "x.npy holds int16, which is read as i32" where the elements become another dtype than the
+/// file's; else, and where the file cannot be read, empty.
+std::string npy_reading(const std::string& path);
 Expected<void> write_npy(const std::string& path, const Tensor& tensor);
 
 }  // namespace hostir::io

@@ -43,6 +43,14 @@ void compare_with(const ExpectValue& expect, const Tensor& actual, const Executi
     if (is_inline) context.update(expect.expected.span, new_text);
     return;
   }
+  const auto widths = is_inline || expect.expected.type ? interp::IntegerWidths::kSame
+                                                        : interp::IntegerWidths::kAny;
+  const std::string conflict = interp::dtype_conflict(actual.dtype, expected->dtype, widths);
+  if (!conflict.empty()) {
+    context.fail(execution, what + ": " + conflict);
+    if (is_inline) context.update(expect.expected.span, new_text);
+    return;
+  }
   const auto difference = interp::compare(actual, *expected, expect.tolerance);
   if (!difference) return;
   std::string message =
@@ -203,6 +211,7 @@ void check_point(const ExpectValue& expect, const Execution& execution, CheckCon
 
 void check(const ExpectValue& expect, CheckContext& context) {
   if (context.run.error) return;  // reported once, as the error of the run
+  if (context.skips_values()) return;
   for (const Execution& execution : context.run.executions) {
     if (expect.output)
       check_output(expect, execution, context);

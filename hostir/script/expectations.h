@@ -21,11 +21,15 @@ struct CheckContext {
   RunRecord& run;
   std::vector<std::string>& failures;
   std::vector<Edit>& edits;
+  int64_t& skipped;  // expectations of values, where the backend computes none
 
   /// `file:line: message`.
   void fail(const std::string& message) const;
   /// The same, naming the schedule where there are several.
   void fail(const Execution& execution, const std::string& message) const;
+  /// True where there are no values to compare; the expectation is counted, it neither holds nor
+  /// fails.
+  bool skips_values() const;
   /// Replaces a span of the script when updating.
   void update(SourceSpan span, std::string text) const;
 };

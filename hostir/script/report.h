@@ -16,6 +16,7 @@ struct TestCase {
   uint32_t line = 0;                  // of the test piece; 0: the whole file
   std::vector<std::string> failures;  // each complete, with position; may have several lines
   double seconds = 0;
+  int64_t skipped = 0;  // expectations that could not be checked, see TestReport
   bool passed() const { return failures.empty(); }
 };
 
@@ -25,6 +26,8 @@ struct TestReport {
 
   int64_t passed() const;
   int64_t failed() const;
+  /// Expectations of values under a backend that computes none.
+  int64_t skipped() const;
 };
 
 /// Failures first, then `N passed, N failed`.

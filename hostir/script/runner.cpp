@@ -20,7 +20,7 @@ Expected<std::vector<std::string>> find_scripts(const std::vector<std::string>& 
       continue;
     }
     if (!fs::is_directory(path, status)) {
-      return fail(ErrorKind::kUsage, "no_script", "no file or folder \"" + path + "\"");
+      return fail(ErrorKind::kRuntime, "file_open", path + ": no such file or folder");
     }
     std::vector<std::string> found;
     for (fs::recursive_directory_iterator it(path, status), end; !status && it != end;

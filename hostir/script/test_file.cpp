@@ -90,6 +90,10 @@ class FileRunner {
  private:
   void add_case(const std::string& title, uint32_t line,
                 const std::function<void(Failures&)>& body) {
+    add_case(title, line, [&](TestCase& out) { body(out.failures); });
+  }
+  void add_case(const std::string& title, uint32_t line,
+                const std::function<void(TestCase&)>& body) {
     const std::string full = path_ + ": " + title;
     const std::string& filter = options_.filter;
     if (!filter.empty() && full.find(filter) == std::string::npos &&
@@ -100,7 +104,7 @@ class FileRunner {
     out.file = path_;
     out.title = title;
     out.line = line;
-    body(out.failures);
+    body(out);
     out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     result_.cases.push_back(std::move(out));
   }
@@ -126,9 +130,10 @@ class FileRunner {
     for (const TestPiece& test : program.tests) {
       const uint32_t line =
           test.span.valid() ? sources_.locate(test.span.file, test.span.begin).line : 0;
-      add_case(test.title, line, [&](Failures& failures) {
+      add_case(test.title, line, [&](TestCase& out) {
         PieceResult piece = run_piece(test, program, sources_, directory, options_, make_backend_);
-        failures = std::move(piece.failures);
+        out.failures = std::move(piece.failures);
+        out.skipped = piece.skipped;
         std::move(piece.edits.begin(), piece.edits.end(), std::back_inserter(edits_));
       });
     }

@@ -142,18 +142,18 @@ class PieceRunner {
     }
   }
 
-  CheckContext check_context(const Statement& s) {
-    return CheckContext{context_, environment_,     sources_,     s,
-                        *run_,    result_.failures, result_.edits};
+  CheckContext context_with(const Statement& s, RunRecord& run) {
+    return CheckContext{context_, environment_,     sources_,      s,
+                        run,      result_.failures, result_.edits, result_.skipped};
   }
+  CheckContext check_context(const Statement& s) { return context_with(s, *run_); }
 
   template <class Expectation>
   void expectation(const Statement& s, const Expectation& expect) {
     if constexpr (std::is_same_v<Expectation, ExpectSharding>) {
       if (!run_) {  // asks the compiler, not a run
         RunRecord none;
-        CheckContext alone{context_, environment_,     sources_,     s,
-                           none,     result_.failures, result_.edits};
+        CheckContext alone = context_with(s, none);
         return check(expect, alone);
       }
     }
@@ -185,6 +185,12 @@ void CheckContext::fail(const std::string& message) const {
 void CheckContext::fail(const Execution& execution, const std::string& message) const {
   if (run.executions.size() < 2) return fail(message);
   fail(fmt::format("schedule {}: {}", execution.schedule, message));
+}
+
+bool CheckContext::skips_values() const {
+  if (computes_values(run_context.options.backend)) return false;
+  ++skipped;
+  return true;
 }
 
 void CheckContext::update(SourceSpan span, std::string text) const {

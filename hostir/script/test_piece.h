@@ -12,6 +12,7 @@ namespace hostir::script {
 struct PieceResult {
   std::vector<std::string> failures;
   std::vector<Edit> edits;
+  int64_t skipped = 0;  // expectations of values, where the backend computes none
 };
 
 /// Runs everything; no failure stops it, except that a repeat ends early where its run fails.

@@ -54,6 +54,8 @@ Expected<Execution> execute_once(const RunRecord& run, const RunStatement& state
 
 }  // namespace
 
+bool computes_values(const interp::BackendRequest& backend) { return backend.name != "null"; }
+
 interp::BackendRequest backend_request(const TestOptions& options, const Program& program,
                                        uint64_t schedule, uint64_t seed) {
   interp::BackendRequest request = options.backend;

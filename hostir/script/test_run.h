@@ -51,6 +51,9 @@ Expected<RunRecord> execute_run(const RunStatement& statement, const Environment
 Expected<interp::InputValue> value_of(const ValueSpec& spec, const Environment& environment,
                                       const std::string& directory);
 
+/// False of `null`, whose outputs are zeros that nothing wrote.
+bool computes_values(const interp::BackendRequest& backend);
+
 /// The backend of a run: the file's machine, if it has one.
 interp::BackendRequest backend_request(const TestOptions& options, const Program& program,
                                        uint64_t schedule, uint64_t seed);

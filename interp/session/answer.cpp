@@ -41,6 +41,12 @@ Expected<std::string> list(const Snapshot& snapshot, const Command& command) {
   TextLine at = view.shown(focus.code);
   if (!command.place) return lines_around(snapshot, at);
   if (command.place->kind == Place::Kind::kLine && command.place->name.empty()) {
+    const int64_t lines = line_count(at);
+    if (command.place->number < 1 || command.place->number > lines) {
+      return fail(ErrorKind::kUsage, "no_place",
+                  fmt::format("there is no line {}; {} has {} lines", command.place->number,
+                              at.sources->name(at.file), lines));
+    }
     at.line = static_cast<uint32_t>(command.place->number);
     return lines_around(snapshot, at);
   }

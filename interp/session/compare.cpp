@@ -171,6 +171,14 @@ std::optional<TensorDifference> compare(const Tensor& actual, const Tensor& expe
   return difference;
 }
 
+std::string dtype_conflict(DType actual, DType expected, IntegerWidths widths) {
+  if (actual == expected || (is_float(actual) && is_float(expected))) return {};
+  const bool integers =
+      !is_float(actual) && !is_float(expected) && actual != DType::kI1 && expected != DType::kI1;
+  if (integers && widths == IntegerWidths::kAny) return {};
+  return fmt::format("it is {}, but the expected value is {}", name(actual), name(expected));
+}
+
 std::string describe(const Tolerance& tolerance, DType dtype) {
   switch (tolerance.kind) {
     case Tolerance::Kind::kDefault:

@@ -32,6 +32,12 @@ struct TensorDifference {
 std::optional<TensorDifference> compare(const Tensor& actual, const Tensor& expected,
                                         const Tolerance& tolerance);
 
+/// Why a tensor of this dtype cannot be what one of `actual` is expected to be; empty: it can.
+/// Kinds (float, integer, i1) must agree, and so must integers' widths unless the expected value
+/// is from a file: readers widen what we have no dtype for.
+enum class IntegerWidths : uint8_t { kSame, kAny };
+std::string dtype_conflict(DType actual, DType expected, IntegerWidths widths);
+
 /// Distance in representable values of the dtype; huge where one is NaN and the other is not.
 int64_t ulp_distance(DType dtype, double a, double b);
 

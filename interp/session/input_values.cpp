@@ -2,9 +2,11 @@
 
 #include <fmt/core.h>
 
+#include "hostir/io/fits.h"
 #include "hostir/io/generate.h"
 #include "hostir/ir/inline_value.h"
 #include "hostir/passes/bind_sizes.h"
+#include "interp/session/assemble.h"
 
 namespace hostir::interp {
 namespace {
@@ -83,6 +85,12 @@ Expected<Tensor> checked(Tensor tensor, const std::string& name, const Type& typ
                 fmt::format("input %{} is {}, but the parameter is {}", name,
                             hostir::name(tensor.dtype), hostir::name(wanted)));
   }
+  if (const auto at = io::first_unfit(tensor, wanted)) {
+    return fail(
+        ErrorKind::kRuntime, "input_range",
+        fmt::format("input %{} is {} at {}, which {} cannot hold", name, format_number(tensor, *at),
+                    index_to_string(index_in_box(Box::whole(extents), *at)), hostir::name(wanted)));
+  }
   return converted(tensor, wanted);
 }
 
@@ -108,6 +116,34 @@ Expected<Tensor> input_tensor(const Function& f, size_t p, const InputValue& val
       Tensor made,
       io::materialise(spec, base_directory, is_stored(spec) ? nullptr : &dtype, &extents));
   return checked(std::move(made), param_name(f, p), type, extents);
+}
+
+// All that are missing at once, and what could be typed for them.
+tl::unexpected<Error> missing_inputs(const Function& f, const std::vector<NamedInput>& inputs) {
+  static constexpr int64_t kSmallSize = 8;  // stands for a size that nothing binds
+  std::string types;
+  std::string example;
+  size_t seed = 0;
+  for (size_t p = 0; p < f.params.size(); ++p) {
+    const std::string& name = param_name(f, p);
+    if (find_input(inputs, name) || !is_tensor(param_type(f, p))) continue;
+    const auto& shape = shape_of(param_type(f, p));
+    const DType dtype = dtype_of(param_type(f, p));
+    types +=
+        fmt::format("{}%{} : {}", types.empty() ? "" : ", ", name, shape_to_string(shape, dtype));
+    Extents extents;
+    for (const IndexExpr& e : shape) {
+      const IndexExpr size =
+          e.simplified([](const IndexExpr&) { return std::optional<int64_t>(kSmallSize); });
+      extents.push_back(size.is_const() ? size.value() : kSmallSize);
+    }
+    const std::string text = format_shape_text(dtype, extents);
+    example += is_float(dtype) ? fmt::format(" --input '{}=normal({}, {})'", name, ++seed, text)
+                               : fmt::format(" --input '{}=full(0, {})'", name, text);
+  }
+  auto error = fail(ErrorKind::kUsage, "input_missing", "no input for " + types);
+  error.value().diagnostics.front().notes.push_back({"for example:" + example, {}});
+  return error;
 }
 
 }  // namespace
@@ -150,12 +186,7 @@ Expected<std::vector<std::pair<std::string, Tensor>>> input_tensors(
                       function.name));
     }
     const NamedInput* input = find_input(inputs, name);
-    if (!input) {
-      return fail(ErrorKind::kUsage, "input_missing",
-                  fmt::format("no input for %{} : {}", name,
-                              shape_to_string(shape_of(param_type(function, p)),
-                                              dtype_of(param_type(function, p)))));
-    }
+    if (!input) return missing_inputs(function, inputs);
     HOSTIR_TRY(watch.begin("making the input %" + name));
     HOSTIR_ASSIGN_OR_RETURN(Tensor tensor, input_tensor(function, p, input->value, base_directory));
     out.emplace_back(name, std::move(tensor));

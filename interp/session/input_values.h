@@ -20,8 +20,9 @@ Expected<SizeBindings> sizes_from_inputs(const Function& function,
                                          const std::vector<std::pair<std::string, int64_t>>& given);
 
 /// One tensor per tensor parameter, in order, in the parameter's dtype. `function` has its sizes
-/// bound. Errors: `input_missing`, `input_shape`, `input_dtype`, `input_size` (a size that nothing
-/// binds), and those of the readers; `cancelled` between two of them.
+/// bound. Errors: `input_missing` (all that are, with an example), `input_shape`, `input_dtype`,
+/// `input_range`, `input_size` (a size that nothing binds), those of the readers, `cancelled`
+/// between two of them.
 Expected<std::vector<std::pair<std::string, Tensor>>> input_tensors(
     const Function& function, const std::vector<NamedInput>& inputs,
     const std::string& base_directory, const Preparing& watch = {});

@@ -42,6 +42,25 @@ Accepts holds_slice(std::string name, std::vector<SliceRange> slice) {
   };
 }
 
+// A part that no tensor of this name has would never be written. Sizes of shards are global and
+// known; those of views are looked at when they are there.
+Expected<void> check_slice(const Code& code, const std::string& name,
+                           const std::vector<SliceRange>& slice) {
+  if (slice.empty()) return {};
+  Expected<void> wrong;
+  for (const uint32_t reg : find_registers(code, name)) {
+    const RegisterInfo& info = code.registers[reg];
+    const Type& type = code.functions[info.function]->value(info.value).type;
+    if (!std::holds_alternative<ShardType>(type)) return {};
+    const auto extents = constant_extents(shape_of(type));
+    if (!extents) return {};
+    const auto box = slice_box(slice, *extents);
+    if (box) return {};
+    wrong = tl::unexpected(box.error());
+  }
+  return wrong;
+}
+
 Accepts at_rendezvous() {
   // All other members of the communicator have arrived at the sequence number this rank is about to
   // issue: it is the last one.
@@ -118,6 +137,7 @@ Expected<Breakpoint> LiveBreakpoints::make(const Command& command, Rank focus) c
     return fail(ErrorKind::kUsage, "no_place",
                 fmt::format("@{} has no value %{}", code.entry, place.name));
   }
+  if (command.kind == CommandKind::kWatch) HOSTIR_TRY(check_slice(code, place.name, command.slice));
   if (command.condition) HOSTIR_TRY(check_names(*command.condition, code));
   if (command.ranks.kind != RankSelector::Kind::kFocus) {
     HOSTIR_ASSIGN_OR_RETURN(out.ranks, select_ranks(command.ranks, code, focus));

@@ -2,8 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <charconv>
 
+#include "hostir/io/fits.h"
 #include "hostir/ir/inline_value.h"
 #include "hostir/ops/record.h"
 #include "interp/session/assemble.h"
@@ -30,6 +32,8 @@ Expected<double> number(const std::string& text) {
 Expected<Tensor> new_contents(const std::string& text, DType dtype, const Box& slice) {
   if (text.find('=') == std::string::npos) {
     HOSTIR_ASSIGN_OR_RETURN(const double value, number(text));
+    if (!io::fits(value, dtype))
+      return wrong("edit_value", fmt::format("{} cannot hold {}", name(dtype), text));
     Tensor out = Tensor::zeros(dtype, slice.extents());
     for (int64_t i = 0; i < out.element_count(); ++i) out.set_double(i, value);
     return out;
@@ -41,6 +45,10 @@ Expected<Tensor> new_contents(const std::string& text, DType dtype, const Box& s
   if (value.element_count() != slice.volume()) {
     return wrong("edit_value", fmt::format("{} elements for a slice of {}", value.element_count(),
                                            slice.volume()));
+  }
+  if (const auto at = io::first_unfit(value, dtype)) {
+    return wrong("edit_value",
+                 fmt::format("{} cannot hold {}", name(dtype), format_number(value, *at)));
   }
   Tensor out = converted(value, dtype);
   out.extents = slice.extents();
@@ -105,6 +113,20 @@ Expected<void> edit_value(History& history, const Command& command, Rank rank) {
   HOSTIR_ASSIGN_OR_RETURN(Tensor local, interpreter.backend().read(rank, buffer, placement.box));
   copy_region(contents, slice, local, placement.box, mine);
   return history.edit(rank, buffer.allocation, buffer.offset_bytes, local.data);
+}
+
+std::string undone_edits(const History& history, uint64_t before) {
+  std::vector<Rank> ranks;
+  const auto& line = history.line();
+  for (uint64_t k = history.position(); k < before && k < line.size(); ++k) {
+    if (line[k].kind != DecisionRecord::Kind::kEdit) continue;
+    if (std::find(ranks.begin(), ranks.end(), line[k].rank) == ranks.end())
+      ranks.push_back(line[k].rank);
+  }
+  if (ranks.empty()) return {};
+  std::sort(ranks.begin(), ranks.end());
+  return fmt::format("Undid what `set` changed on {}; going forward does it again.\n",
+                     ranks_to_string(ranks, history.interpreter().code().rank_count));
 }
 
 }  // namespace hostir::interp

@@ -21,4 +21,8 @@ Expected<void> check_editable(const Interpreter& interpreter, const std::string&
 /// slice's shape. Errors: `edit_value` (text, shape), `edit_view` (a strided or packed buffer).
 Expected<void> edit_value(History& history, const Command& command, Rank rank);
 
+/// After going back from position `before`: the edits that lie ahead again, as a sentence with a
+/// newline. Empty where there are none.
+std::string undone_edits(const History& history, uint64_t before);
+
 }  // namespace hostir::interp

@@ -105,7 +105,9 @@ Expected<Outcome> LiveSession::execute(const Command& command, std::stop_token s
     HOSTIR_ASSIGN_OR_RETURN(std::string text, answer(*this, command));
     return said(std::move(text));
   }
+  const uint64_t before = history_->position();
   HOSTIR_ASSIGN_OR_RETURN(Outcome out, run_command(command, std::move(stop)));
+  if (command.kind != K::kRun) out.text += undone_edits(*history_, before);
   refresh(out.ran ? out.stop : snapshot_->stop);
   return out;
 }

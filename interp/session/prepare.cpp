@@ -69,10 +69,17 @@ Expected<void> resize_axis(Program& program, const std::string& function, const 
 Expected<void> resize_ranks(Program& program, const std::string& function, int64_t ranks) {
   const std::vector<std::string> names = meshes_of(program, *program.find_function(function));
   const Mesh* mesh = names.size() == 1 ? program.find_mesh(names.front()) : nullptr;
+  if (names.empty()) {
+    return fail(
+        ErrorKind::kUsage, "resize_c1",
+        fmt::format("@{} is on no mesh: it runs on one rank, and not on {}", function, ranks));
+  }
   if (!mesh || mesh->axes.size() != 1) {
+    const Mesh& first = *program.find_mesh(names.front());
     return fail(ErrorKind::kUsage, "resize_c1",
-                fmt::format("@{} is not on one mesh with one axis; say which axis, as in tp={}",
-                            function, ranks));
+                fmt::format("@{} is not on one mesh with one axis; say which axis, as in "
+                            "--mesh {}={}",
+                            function, first.axes.empty() ? "tp" : first.axes.front().name, ranks));
   }
   return resize_axis(program, function, std::string(mesh->axes.front().name), ranks);
 }

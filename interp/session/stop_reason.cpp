@@ -39,8 +39,9 @@ std::string why_nobody_moves(const Interpreter& interpreter) {
     if (interpreter.rank(r).frozen) frozen.push_back(r);
   }
   if (frozen.empty()) return "what is in flight waits for ranks that steps do not move";
-  return fmt::format("what is in flight waits for the frozen {}; thaw to go on",
-                     ranks_to_string(frozen, interpreter.code().rank_count));
+  const bool one = frozen.size() == 1;
+  return fmt::format("what is in flight waits for {}, which {} frozen; thaw to go on",
+                     ranks_to_string(frozen, interpreter.code().rank_count), one ? "is" : "are");
 }
 
 }  // namespace

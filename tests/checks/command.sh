@@ -59,5 +59,134 @@ expect 4 "deadlock" "$hostir" run tests/programs/deadlock.hir
 expect 4 "mismatch" "$hostir" run tests/programs/mismatch.hir
 expect 3 "not a log" "$hostir" replay README.md
 expect 0 "standard input" sh -c "'$hostir' fmt - < tests/programs/simple_add.hir"
+# What a person types wrong, or asks of a backend that has no answer, is said and not done.
+for asked in "--expect y=4xf32=0" "--output y=@$work/n.npy" --check-unsharded "--schedules 3" "--reference sim"; do
+  # shellcheck disable=SC2086
+  expect 64 "null with $asked" "$hostir" run "${add[@]}" --backend null $asked
+  says "the null backend computes no values" "null with $asked says why"
+done
+expect 0 "null alone" "$hostir" run "${add[@]}" --backend null
+expect 0 "tests on null" "$hostir" test tests/programs/simple_add.hir --backend null
+says "value expectations skipped" "tests on null say what they did not check"
+npy() {  # npy FILE DESCR SHAPE HEX
+  python3 - "$@" <<'END'
+import sys
+path, descr, shape, data = sys.argv[1:]
+head = ("{'descr': %s, 'fortran_order': False, 'shape': %s, }\n" % (descr, shape)).encode()
+open(path, "wb").write(b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head + bytes.fromhex(data))
+END
+}
+cat >"$work/same.hir" <<'END'
+fusion @ints(%a: tensor<2xi32>) -> (%y: tensor<2xi32>) {
+  %y = add %a, %a
+  return %y
+}
+
+fusion @bits(%a: tensor<2xi1>) -> (%y: tensor<2xi1>) {
+  %y = logical_not %a
+  return %y
+}
+
+fusion @bytes(%a: tensor<300xu8>) -> (%y: tensor<300xu8>) {
+  %y = add %a, %a
+  return %y
+}
+
+fusion @floats(%a: tensor<2xf32>) -> (%y: tensor<2xf32>) {
+  %y = relu %a
+  return %y
+}
+END
+npy "$work/i64.npy" "'<i8'" "(2,)" "01000000000000000000000000010000"
+expect 3 "an integer that does not fit" "$hostir" run "$work/same.hir" @ints --input "a=@$work/i64.npy"
+says "input %a is 1099511627776 at [1], which i32 cannot hold" "the value that does not fit is named"
+expect 3 "2 is no i1" "$hostir" run "$work/same.hir" @bits --input 'a=2xi32=[1 2]'
+says "input %a is 2 at [1], which i1 cannot hold" "the value that is no i1 is named"
+expect 3 "a float that overflows" "$hostir" run "$work/same.hir" @floats --input 'a=2xf64=[1 1e300]'
+expect 3 "a generator that does not fit" "$hostir" run "$work/same.hir" @bytes --input 'a=iota'
+says "element 256 is 256, which u8 cannot hold" "the generated element is named"
+npy "$work/i16.npy" "'<i2'" "(2,)" "01000200"
+expect 0 "int16 widens" "$hostir" run "$work/same.hir" @ints --input "a=@$work/i16.npy"
+expect 3 "integers for floats" "$hostir" run "$work/same.hir" @floats --input "a=@$work/i16.npy"
+says "holds int16, which is read as i32" "the file's own dtype is named"
+npy "$work/negative.npy" "'<f4'" "(-2,)" ""
+expect 3 "a negative shape" "$hostir" run "$work/same.hir" @floats --input "a=@$work/negative.npy"
+says "negative size -2" "a negative shape is named"
+npy "$work/record.npy" "[('x', '<f4')]" "(2,)" "0000000000000000"
+expect 3 "records" "$hostir" run "$work/same.hir" @floats --input "a=@$work/record.npy"
+says "structured dtype" "records are named"
+floats=("$hostir" run "$work/same.hir" @floats --input 'a=2xf32=[1 2]')
+expect 1 "an integer expectation of floats" "${floats[@]}" --expect 'y=2xi32=[1 2]'
+says "it is f32, but the expected value is i32" "the dtypes are named"
+expect 0 "a wider float expectation" "${floats[@]}" --expect 'y=2xf64=[1 2]'
+expect 1 "a wider integer expectation in text" "$hostir" run "$work/same.hir" @ints --input 'a=2xi32=[1 1]' \
+  --expect 'y=2xi64=[2 2]'
+npy "$work/two.npy" "'<i8'" "(2,)" "02000000000000000200000000000000"
+expect 0 "a wider integer expectation from a file" "$hostir" run "$work/same.hir" @ints --input 'a=2xi32=[1 1]' \
+  --expect "y=@$work/two.npy"
+expect 64 "no inputs" "$hostir" run tests/programs/simple_add.hir
+says "no input for %a : 4xf32, %b : 4xf32" "all missing inputs are named"
+says "--input 'b=normal(2, 4xf32)'" "an example can be pasted"
+expect 0 "made up inputs" "$hostir" run tests/programs/simple_add.hir --example-inputs
+expect 0 "bench makes up inputs" "$hostir" bench tests/programs/simple_add.hir -n 1
+says "no inputs were given" "bench says what it made up"
+expect 0 "debug makes up inputs" "$hostir" debug tests/programs/simple_add.hir -x /dev/null
+expect 0 "sim against its reference kernels" "$hostir" run tests/programs/tp_mlp.hir --example-inputs --reference sim
+says "as sim with reference kernels has it" "the reference is named"
+expect 64 "the reference against itself" "$hostir" run "${add[@]}" --kernels reference --reference sim
+expect 64 "unknown output" "$hostir" run "${add[@]}" --output "zz=@$work/z.npy"
+expect 3 "output into no folder" "$hostir" run "${add[@]}" --output "y=@$work/none/y.npy"
+if grep -q collectives "$work/out"; then failed=$((failed + 1)); echo "FAILED: it ran before the output was looked at"; fi
+for wrong in "--schedules 0" "--schedules -1" "--atol nan" "--rtol -1" "--trace-values foo" "--trace-values stats" \
+  "--max-memory 99999999999999" "--size B=2" "--size B" "--ranks 3" "--input zz=1" "--input a=%b"; do
+  # shellcheck disable=SC2086
+  expect 64 "wrong: $wrong" "$hostir" run "${add[@]}" $wrong
+done
+expect 64 "a negative count" "$hostir" run "${add[@]}" --schedules -1
+says "takes a whole number from 1, not -1" "a negative count is refused in a short sentence"
+expect 64 "a size without a number" "$hostir" run tests/programs/tp_mlp.hir --size B
+says "--size B=8" "the hint of --size is one of --size"
+expect 64 "ranks without a mesh" "$hostir" run "${add[@]}" --ranks 3
+says "is on no mesh" "a program without a mesh says so"
+expect 64 "a value of no form" "$hostir" run "${add[@]}" --input zz=1
+says "--input zz=1" "the wrong input is named"
+expect 64 "no test matches" "$hostir" test tests/programs/simple_add.hir --filter no_such_title
+expect 3 "missing script" "$hostir" test no_such_file.hir
+expect 0 "exit statuses in the help" "$hostir" help
+says "64  wrong usage" "the help lists exit statuses"
+expect 0 "lowering a host function" "$hostir" lower tests/programs/deadlock.hir
+says "a host function already" "lowering says what it did"
+"$hostir" fmt tests/programs/tp_mlp.hir >"$work/canonical.hir"
+expect 0 "what fmt prints is canonical" "$hostir" fmt --check "$work/canonical.hir"
+
+# Two logs: what was not compared is never equal, and differences are sentences.
+"$hostir" run "${add[@]}" --trace "$work/none.db" --trace-values none >/dev/null
+expect 1 "one side without values" "$hostir" diff "$work/a.db" "$work/none.db"
+says "values: b holds no values at all" "the side without values is named"
+expect 0 "both sides without values" "$hostir" diff "$work/none.db" "$work/none.db"
+says "neither log holds any" "values that were not compared are not called equal"
+"$hostir" run "${add[@]}" --trace "$work/reference.db" --kernels reference >/dev/null
+expect 0 "other kernels" "$hostir" diff "$work/a.db" "$work/reference.db"
+says "note: kernels: fast in a, reference in b" "other kernels are said first"
+for ranks in 2 3; do
+  "$hostir" run tests/programs/tp_mlp.hir --example-inputs --mesh tp=$ranks --trace "$work/$ranks.db" >/dev/null 2>&1
+done
+expect 1 "other meshes" "$hostir" diff "$work/2.db" "$work/3.db"
+says "note: mesh:" "other meshes are said first"
+says "sequence number 0: all_reduce sum of" "a meeting is a sentence"
+
+# Every command that a program of the gallery shows.
+while read -r line; do
+  case $line in *" debug "*) line="$line -x /dev/null" ;; esac
+  eval "'$hostir' ${line#*hostir }" >"$work/out" 2>&1
+  status=$?
+  if [ $status = 0 ] || [ $status = 4 ]; then passed=$((passed + 1)); else
+    failed=$((failed + 1)); echo "FAILED: $line: exit status $status"; head -5 "$work/out"
+  fi
+done < <(grep -hE '^//   hostir ' tests/programs/*.hir)
+for ranks in 1 2 3 4; do
+  expect 0 "check-unsharded on $ranks" "$hostir" run tests/programs/tp_mlp.hir --mesh tp=$ranks --check-unsharded
+  says "same as unsharded" "check-unsharded on $ranks compares"
+done
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

@@ -79,6 +79,47 @@ test "all wrong" {
   EXPECT_EQ(report.failed(), 1);
 }
 
+TEST_F(Script, ExpectedValuesAreOfTheSameKind) {
+  const std::string program =
+      R"(fusion @f(%x: tensor<2xf32>, %i: tensor<2xi32>) -> (%y: tensor<2xf32>, %j: tensor<2xi32>) {
+  %y = neg %x
+  %j = add %i, %i
+  return %y, %j
+}
+
+test "kinds" {
+  run @f("2xf32=[1 2]", "2xi32=[1 2]")
+)";
+  const TestReport good = run(program + R"(  expect_output %y == "2xf64=[-1 -2]"
+  expect_output %j == "2xi32=[2 4]"
+}
+)");
+  EXPECT_EQ(good.failed(), 0) << all_failures(good);
+  for (const char* wrong : {"%y == \"2xi32=[-1 -2]\"", "%j == \"2xf32=[2 4]\"",
+                            "%j == \"2xi64=[2 4]\"", "%j == \"2xi1=[1 1]\""}) {
+    const TestReport bad = run(program + "  expect_output " + wrong + "\n}\n");
+    EXPECT_NE(all_failures(bad).find("but the expected value is"), std::string::npos) << wrong;
+  }
+}
+
+TEST_F(Script, WithoutValuesTheirExpectationsAreSkippedAndCounted) {
+  TestOptions options;
+  options.backend.name = "null";
+  const TestReport report = run(kProgram + R"(
+test "values" {
+  run @f("3x2xf32=[1 2][3 4][5 6]", "2x2xf32=[1 0][0 1]")
+  expect_output %y == "3x2xf32=[7 7][7 7][7 7]"
+  expect_value %y before all_reduce#1 rank 1 == "3x2xf32=[7 7][7 7][7 7]" exact
+  expect_same_as_unsharded
+  expect_collectives { all_reduce sum over {tp} }
+}
+)",
+                                options);
+  EXPECT_EQ(report.failed(), 0) << all_failures(report);
+  EXPECT_EQ(report.skipped(), 3);
+  EXPECT_NE(to_text(report).find("3 value expectations skipped"), std::string::npos);
+}
+
 TEST_F(Script, UpdateMakesNumbersTrueAndASecondTimeChangesNothing) {
   const std::string before = kProgram + R"(
 // kept as it is

@@ -1,0 +1,119 @@
+#include "hostir/cli/run_files.h"
+
+#include <fmt/core.h>
+
+#include "hostir/cli/program_arguments.h"
+#include "hostir/io/files.h"
+#include "hostir/io/generate.h"
+#include "hostir/io/npy.h"
+#include "hostir/io/npz.h"
+#include "hostir/ir/inline_value.h"
+#include "interp/session/compare.h"
+
+namespace hostir::cli {
+
+namespace {
+
+Expected<size_t> output_index(const interp::Prepared& prepared, const std::string& name) {
+  const auto& results = prepared.code->functions.front()->results;
+  std::string names;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const std::string known = results[i].name.empty() ? fmt::format("{}", i) : results[i].name;
+    if (known == name) return i;
+    names += (names.empty() ? "" : ", ") + known;
+  }
+  return fail(ErrorKind::kUsage, "usage",
+              fmt::format("the program has no output \"{}\"; it has {}", name,
+                          names.empty() ? "none" : names));
+}
+
+}  // namespace
+
+Expected<OutputFiles> OutputFiles::parse(const std::vector<std::string>& texts,
+                                         const interp::Prepared& prepared) {
+  OutputFiles out;
+  for (const std::string& text : texts) {
+    File file;
+    if (text.starts_with('@')) {
+      file.path = text.substr(1);
+    } else {
+      HOSTIR_ASSIGN_OR_RETURN(const auto binding, split_binding(text, "--output"));
+      HOSTIR_ASSIGN_OR_RETURN(file.output, output_index(prepared, binding.first));
+      file.path = binding.second.starts_with('@') ? binding.second.substr(1) : binding.second;
+    }
+    if (file.path.empty())
+      return fail(ErrorKind::kUsage, "usage", "--output names no file: \"" + text + "\"");
+    HOSTIR_TRY(io::check_writable(file.path));
+    out.files_.push_back(std::move(file));
+  }
+  return out;
+}
+
+Expected<void> OutputFiles::write(const interp::RunResult& result) const {
+  for (const File& file : files_) {
+    if (file.output) {
+      HOSTIR_TRY(io::write_npy(file.path, result.outputs[*file.output].global));
+      continue;
+    }
+    io::NamedTensors all;
+    for (const interp::NamedOutput& o : result.outputs) all.emplace_back(o.name, o.global);
+    HOSTIR_TRY(io::write_npz(file.path, all));
+  }
+  return {};
+}
+
+Expected<ExpectedOutputs> ExpectedOutputs::parse(const std::vector<std::string>& texts,
+                                                 const interp::Prepared& prepared) {
+  ExpectedOutputs out;
+  for (const std::string& text : texts) {
+    HOSTIR_ASSIGN_OR_RETURN(const auto binding, split_binding(text, "--expect"));
+    Item item;
+    HOSTIR_ASSIGN_OR_RETURN(item.output, output_index(prepared, binding.first));
+    HOSTIR_ASSIGN_OR_RETURN(item.spec, parse_bound_value(binding, "--expect"));
+    if (item.spec.kind == ValueSpec::Kind::kInline || item.spec.kind == ValueSpec::Kind::kFile) {
+      HOSTIR_ASSIGN_OR_RETURN(item.value, io::materialise(item.spec, "", nullptr, nullptr));
+    }
+    out.items_.push_back(std::move(item));
+  }
+  return out;
+}
+
+Expected<bool> ExpectedOutputs::check(Terminal& terminal, const interp::RunResult& result,
+                                      const Tolerance& tolerance, Report report) const {
+  bool good = true;
+  for (const Item& item : items_) {
+    const interp::NamedOutput& output = result.outputs[item.output];
+    const Tensor& actual = output.global;
+    std::optional<Tensor> expected = item.value;
+    if (!expected) {
+      HOSTIR_ASSIGN_OR_RETURN(expected,
+                              io::materialise(item.spec, "", &actual.dtype, &actual.extents));
+    }
+    const auto widths = item.spec.kind == ValueSpec::Kind::kFile ? interp::IntegerWidths::kAny
+                                                                 : interp::IntegerWidths::kSame;
+    std::string wrong;
+    if (expected->extents != actual.extents) {
+      wrong = fmt::format("it is {}, but the expected value is {}",
+                          format_shape_text(actual.dtype, actual.extents),
+                          format_shape_text(expected->dtype, expected->extents));
+    } else {
+      wrong = interp::dtype_conflict(actual.dtype, expected->dtype, widths);
+    }
+    if (wrong.empty()) {
+      const auto difference = interp::compare(actual, *expected, tolerance);
+      if (difference) wrong = interp::describe(*difference, actual);
+    }
+    if (!wrong.empty()) {
+      good = false;
+      terminal.print(
+          terminal.styled(fmt::format("%{}: {}\n", output.name, wrong), Terminal::Style::kBad));
+    } else if (report == Report::kAll) {
+      terminal.print(terminal.styled(fmt::format("%{}: as expected ({})\n", output.name,
+                                                 interp::describe(tolerance, actual.dtype)),
+                                     Terminal::Style::kGood));
+    }
+  }
+  return good;
+}
+
+}  // namespace hostir::cli
