@@ -24,28 +24,20 @@ class Factors {
 
   // Takes over what a dimension of `extent` tells; false if that contradicts what is known. A
   // factor that must be whole may have another size in the result (slice, concat): whole is whole.
+  // Nothing of several factors says that one of them is empty, not which: `guess()` comes later.
   bool learn(const ShardingRule::DimFactors& dim, const MaybeRange& known, int64_t extent) {
     if (!known || (*known == Range{0, extent} && is_kept_whole(dim))) return true;
-    Range range = *known;
-    for (size_t i = 0; i < dim.size(); ++i) {
-      const auto f = static_cast<size_t>(dim[i]);
-      const int64_t rest = size_behind(dim, i);
-      const int64_t inner = rest == 0 ? 1 : rest;
-      if (range.lo % inner == 0 && range.hi % inner == 0) {
-        if (!set(f, {range.lo / inner, range.hi / inner})) return false;
-        for (size_t j = i + 1; j < dim.size(); ++j) {
-          const auto g = static_cast<size_t>(dim[j]);
-          if (!set(g, whole(g))) return false;
-        }
-        return true;
-      }
-      const int64_t at = range.lo / inner;
-      if (range.hi > (at + 1) * inner || !set(f, {at, at + 1})) return false;
-      range = {range.lo - at * inner, range.hi - at * inner};
-    }
-    return true;
+    if (dim.size() > 1 && known->lo == known->hi) return true;
+    return split(dim, *known);
   }
 
+  // What an empty dimension leaves open after all others have told what they know.
+  void guess(const ShardingRule::DimFactors& dim, const MaybeRange& known) {
+    if (!known || dim.size() < 2 || known->lo != known->hi) return;
+    const bool open = std::any_of(dim.begin(), dim.end(),
+                                  [&](int f) { return !ranges_[static_cast<size_t>(f)]; });
+    if (open) static_cast<void>(split(dim, *known));
+  }
   // The range of a dimension; nullopt while a factor is unknown. `ok` is false if the elements are
   // not one range.
   MaybeRange range(const ShardingRule::DimFactors& dim, int64_t extent, bool& ok) const {
@@ -65,6 +57,26 @@ class Factors {
   }
 
  private:
+  // A range of a dimension as ranges of its factors, major to minor.
+  bool split(const ShardingRule::DimFactors& dim, Range range) {
+    for (size_t i = 0; i < dim.size(); ++i) {
+      const auto f = static_cast<size_t>(dim[i]);
+      const int64_t rest = size_behind(dim, i);
+      const int64_t inner = rest == 0 ? 1 : rest;
+      if (range.lo % inner == 0 && range.hi % inner == 0) {
+        if (!set(f, {range.lo / inner, range.hi / inner})) return false;
+        for (size_t j = i + 1; j < dim.size(); ++j) {
+          const auto g = static_cast<size_t>(dim[j]);
+          if (!set(g, whole(g))) return false;
+        }
+        return true;
+      }
+      const int64_t at = range.lo / inner;
+      if (range.hi > (at + 1) * inner || !set(f, {at, at + 1})) return false;
+      range = {range.lo - at * inner, range.hi - at * inner};
+    }
+    return true;
+  }
   bool is_kept_whole(const ShardingRule::DimFactors& dim) const {
     return std::all_of(dim.begin(), dim.end(), [&](int f) { return rule_.must_replicate(f); });
   }
@@ -144,6 +156,11 @@ Expected<void> visit(const Function& kernel, const Instruction& instruction, con
       if (!factors.learn(dims(i)[d], known[d], shape[d].value()))
         return contradiction(kernel, instruction);
     }
+  }
+  for (size_t i = 0; i < t.values.size(); ++i) {
+    const auto& known = ranges[t.values[i].index];
+    for (size_t d = 0; d < dims(i).size() && d < known.size(); ++d)
+      factors.guess(dims(i)[d], known[d]);
   }
   for (size_t i = 0; i < t.values.size(); ++i) {
     auto& known = ranges[t.values[i].index];
