@@ -102,12 +102,26 @@ constexpr std::string_view kPeakMemory =
     R"(SELECT m.branch, m.rank, MAX(m.live_bytes) AS peak_bytes, m.time_ns, m.event
 FROM memory m GROUP BY m.branch, m.rank ORDER BY m.branch, m.rank)";
 
+// A stream that is free and has work waits where the work reaches its head later than it was
+// issued. Whom it waits for is what finishes on the rank at that moment.
 constexpr std::string_view kSlowestWaits =
-    R"(SELECT e.id AS event, e.branch, e.rank, i.address, i.text, e.waited_ns,
+    R"(WITH stalls AS (
+  SELECT id, branch, rank, instruction, queued_ns, queued_ns - MAX(host_end_ns, COALESCE(
+         LAG(finish_ns) OVER (PARTITION BY branch, rank, stream ORDER BY id), 0)) AS stalled_ns
+  FROM event WHERE stream IS NOT NULL AND queued_ns IS NOT NULL AND host_end_ns IS NOT NULL),
+finishes AS (
+  SELECT branch, rank, finish_ns, MIN(id) AS id FROM event
+  WHERE stream IS NOT NULL AND finish_ns IS NOT NULL GROUP BY branch, rank, finish_ns)
+SELECT e.id AS event, e.branch, e.rank, i.address, i.text, e.waited_ns,
        'host waits for an event' AS reason, w.id AS waited_for_event
 FROM event e JOIN instruction i ON i.id = e.instruction
 LEFT JOIN event w ON w.task = e.waited_for AND w.rank = e.rank AND w.branch = e.branch
 WHERE e.waited_ns > 0
+UNION ALL
+SELECT s.id, s.branch, s.rank, i.address, i.text, s.stalled_ns, 'stream waits for an event', f.id
+FROM stalls s JOIN instruction i ON i.id = s.instruction
+LEFT JOIN finishes f ON f.branch = s.branch AND f.rank = s.rank AND f.finish_ns = s.queued_ns
+WHERE s.stalled_ns > 0
 UNION ALL
 SELECT c.event, c.branch, c.rank, i.address, i.text, c.start_ns - c.arrival_ns,
        'members of the collective are missing', NULL
@@ -160,7 +174,9 @@ std::vector<View> schema_views() {
        kExposed},
       {"v_timeline", "What each stream and each host thread did, with names.", kTimeline},
       {"v_peak_memory", "Per rank: most live bytes, and the event that reached them.", kPeakMemory},
-      {"v_slowest_waits", "Waits of hosts and of collectives, longest first.", kSlowestWaits},
+      {"v_slowest_waits",
+       "Waits of hosts, of streams for events, and of collectives for members, longest first.",
+       kSlowestWaits},
       {"v_kernels", "Every launch with its work, what it achieved and what the machine allows.",
        kKernels},
       {"v_decisions", "The whole history: instructions, freezes, edits and branches in order.",

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "hostir/support/same_number.h"
+
 namespace hostir {
 
 Attributes::Attributes() = default;
@@ -10,7 +12,16 @@ Attributes::Attributes(Attributes&&) noexcept = default;
 Attributes& Attributes::operator=(const Attributes&) = default;
 Attributes& Attributes::operator=(Attributes&&) noexcept = default;
 Attributes::~Attributes() = default;
-bool operator==(const Attributes&, const Attributes&) = default;
+
+bool operator==(const Attributes& a, const Attributes& b) {
+  return std::equal(a.entries_.begin(), a.entries_.end(), b.entries_.begin(), b.entries_.end(),
+                    [](const auto& x, const auto& y) {
+                      if (x.first != y.first) return false;
+                      const auto* number = std::get_if<double>(&x.second);
+                      const auto* other = std::get_if<double>(&y.second);
+                      return number && other ? same_number(*number, *other) : x.second == y.second;
+                    });
+}
 
 const Attribute* Attributes::find(std::string_view name) const {
   for (const auto& [key, value] : entries_) {

@@ -38,7 +38,7 @@ struct ValueSpec {
   double a = 0;  // full: the value; uniform: lo; normal: mean
   double b = 1;  // uniform: hi; normal: standard deviation
   SourceSpan span;
-  friend bool operator==(const ValueSpec&, const ValueSpec&) = default;
+  friend bool operator==(const ValueSpec&, const ValueSpec&);  // full(nan) is full(nan)
 };
 
 /// `%x = value ...`

@@ -72,7 +72,7 @@ void for_each_row(const Box& box, F f) {
   const int64_t row = rank == 0 ? 1 : box.hi[rank - 1] - box.lo[rank - 1];
   const int64_t rows = box.volume() / row;
   for (int64_t r = 0; r < rows; ++r) {
-    if (!f(index_in_box(box, r * row), row)) return;
+    if (!f(box.index_at(r * row), row)) return;
   }
 }
 
@@ -169,16 +169,6 @@ void gather_partial(const Mesh& mesh, const Sharding& sharding, DType dtype,
 }
 
 }  // namespace
-
-std::vector<int64_t> index_in_box(const Box& box, int64_t n) {
-  std::vector<int64_t> index(box.lo.size());
-  for (size_t d = box.lo.size(); d-- > 0;) {
-    const int64_t size = std::max<int64_t>(1, box.hi[d] - box.lo[d]);
-    index[d] = box.lo[d] + n % size;
-    n /= size;
-  }
-  return index;
-}
 
 std::string index_to_string(const std::vector<int64_t>& index) {
   std::string out = "[";

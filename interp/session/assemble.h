@@ -46,8 +46,6 @@ void copy_region(const Tensor& from, const Box& from_box, Tensor& to, const Box&
 /// `into = fold(into, next)` element by element. 16-bit floats must have been widened to f32.
 void fold_into(Tensor& into, const Tensor& next, Reduction kind);
 
-/// Global index of the n-th element of a box in row-major order.
-std::vector<int64_t> index_in_box(const Box& box, int64_t n);
 /// `[1, 2]`.
 std::string index_to_string(const std::vector<int64_t>& index);
 

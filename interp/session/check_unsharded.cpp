@@ -139,8 +139,7 @@ std::optional<UnshardedDifference> compare_write(const Comparison& c, const std:
   }
   const auto found = compare(whole.tensor, expected, c.tolerance);
   if (!found) return std::nullopt;
-  return difference_at(c, value, op, write,
-                       index_in_box(Box::whole(expected.extents), found->first),
+  return difference_at(c, value, op, write, Box::whole(expected.extents).index_at(found->first),
                        describe(*found, whole.tensor));
 }
 
@@ -190,7 +189,7 @@ void compare_outputs(const Comparison& c, UnshardedReport& report) {
     if (!found || report.difference) continue;
     UnshardedDifference difference;
     difference.value = actual[i].name;
-    difference.index = index_in_box(Box::whole(expected[i].global.extents), found->first);
+    difference.index = Box::whole(expected[i].global.extents).index_at(found->first);
     difference.sentence =
         fmt::format("output %{}: {}", actual[i].name, describe(*found, actual[i].global));
     report.difference = std::move(difference);

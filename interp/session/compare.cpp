@@ -194,7 +194,7 @@ std::string describe(const Tolerance& tolerance, DType dtype) {
 }
 
 std::string describe(const TensorDifference& d, const Tensor& actual) {
-  const std::string where = index_to_string(index_in_box(Box::whole(actual.extents), d.first));
+  const std::string where = index_to_string(Box::whole(actual.extents).index_at(d.first));
   std::string out = fmt::format("{} of {} elements differ, first at {}: {} instead of {}", d.count,
                                 actual.element_count(), where, d.actual_text, d.expected_text);
   if (is_float(actual.dtype)) {

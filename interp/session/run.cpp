@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "interp/core/interpreter.h"
+#include "interp/session/assemble.h"
 #include "interp/session/engine.h"
 #include "interp/session/run_summary.h"
 
@@ -56,6 +57,51 @@ Expected<std::vector<NamedOutput>> outputs_of(const Interpreter& interpreter) {
     out.push_back(std::move(output));
   }
   return out;
+}
+
+// A layout that says that ranks hold the same part, where they do not. The output shows the first
+// holder's; nobody would see the others.
+std::optional<Fault> differing_replicas(const Interpreter& interpreter, size_t result) {
+  const Code& code = interpreter.code();
+  const ResultDecl& declared = code.functions.front()->results[result];
+  const auto* shard = std::get_if<ShardType>(&declared.type);
+  if (!shard || shard->sharding.is_partial()) return std::nullopt;
+  struct Holder {
+    Rank rank;
+    Box box;
+    Tensor part;
+  };
+  std::vector<Holder> holders;
+  for (Rank r = 0; r < code.rank_count; ++r) {
+    const auto buffer = interpreter.result(r, result);
+    if (!buffer || !buffer->placement || buffer->placement->box.empty()) continue;
+    auto part = interpreter.backend().read(r, *buffer, buffer->placement->box);
+    if (!part) return std::nullopt;
+    const auto same = std::find_if(holders.begin(), holders.end(), [&](const Holder& h) {
+      return h.box == buffer->placement->box;
+    });
+    if (same == holders.end()) {
+      holders.push_back({r, buffer->placement->box, std::move(*part)});
+      continue;
+    }
+    const auto at = std::mismatch(part->data.begin(), part->data.end(), same->part.data.begin());
+    if (at.first == part->data.end()) continue;
+    const auto n = (at.first - part->data.begin()) / size_bytes(part->dtype);
+    Fault fault;
+    fault.severity = Severity::kWarning;
+    fault.fatal = false;
+    fault.position = interpreter.position();
+    fault.record.kind = "replicas_differ";
+    fault.record.ranks = {same->rank, r};
+    fault.record.sentence = fmt::format(
+        "ranks {} and {} return the same part of %{} by its layout {}, but hold {:.9g} and {:.9g} "
+        "at {}",
+        same->rank, r, declared.name.empty() ? std::to_string(result) : declared.name,
+        shard->sharding.to_string(), same->part.get_double(n), part->get_double(n),
+        index_to_string(same->box.index_at(n)));
+    return fault;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -112,6 +158,10 @@ Expected<RunResult> run(const Prepared& prepared, const BackendFactory& make_bac
     return fail(ErrorKind::kStuck, "stuck", "the run can not go on: ranks are frozen");
   }
   HOSTIR_ASSIGN_OR_RETURN(result.outputs, outputs_of(*interpreter));
+  for (size_t i = 0; backend->capabilities().reads_values && i < result.outputs.size(); ++i) {
+    if (auto fault = differing_replicas(*interpreter, i))
+      result.faults.push_back(std::move(*fault));
+  }
   return result;
 }
 

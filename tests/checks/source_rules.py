@@ -2,7 +2,7 @@
 """Rules of the source that a compiler does not check.
 
 One list of ops (no `case OpKind::`), no machine paths, no dynamic_cast or virtual in hostir/, headers with an
-introduction, files of a sane size, every top-level entry known. Usage: source_rules.py [ROOT].
+introduction, files of a sane size, files that a README names, every top-level entry known. Usage: source_rules.py [ROOT].
 """
 import pathlib
 import re
@@ -23,6 +23,7 @@ RULES = [
                                                   "hostir/io", "interp/core"), "shared_ptr only for immutable things"),
 ]
 MACHINE_PATH = re.compile(r"(?<![\w.])/(work|farm|root)/")
+PATH_IN_TEXT = re.compile(r"`([\w./-]+/[\w.-]+\.(?:cpp|h|py|sh|hir|md|json|def))`")
 MAX_LINES = 500
 
 
@@ -43,6 +44,10 @@ def check(root, name):
             for pattern, folders, why in RULES:
                 if pattern.search(line) and name.startswith(folders) and not line.lstrip().startswith("//"):
                     found.append(f"{name}:{number}: {why}: {line.strip()}")
+    if name.endswith(".md"):
+        for path in PATH_IN_TEXT.findall(text):
+            if not (root / path).exists() and not ((root / name).parent / path).exists():
+                found.append(f"{name}: names {path}, which is not there")
     if is_code and len(lines) > MAX_LINES:
         found.append(f"{name}: {len(lines)} lines; one concept per file")
     if name.endswith(".h") and not name.startswith("tests/") and not text.startswith("//"):

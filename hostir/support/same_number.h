@@ -1,0 +1,12 @@
+// Whether two numbers of a program are the same: nan is nan, and 0 is not -0.
+#pragma once
+
+#include <cmath>
+
+namespace hostir {
+
+inline bool same_number(double a, double b) {
+  return std::isnan(a) ? std::isnan(b) : a == b && std::signbit(a) == std::signbit(b);
+}
+
+}  // namespace hostir
