@@ -151,6 +151,7 @@ class Resharder {
       out_.value(result).span = source_.value(value).span;
       made.results.push_back(result);
       versions_.add(value, {result, choice.results[r]});
+      if (choice.results[r].is_partial()) explain_partial(i, choice, r, demand);
     }
     out_.add_instruction(out_.body, std::move(made));
     for (size_t r = 0; r < i.results.size(); ++r) {
@@ -160,6 +161,30 @@ class Resharder {
       versions_.obtain(i.results[r], wish.sharding, annotation, source_.value(i.results[r]).name);
       versions_.prefer_last(i.results[r]);
     }
+  }
+
+  // Why every rank has only an addend: operands that are cut where the op sums, or partial already.
+  void explain_partial(const Instruction& i, const OpChoice& choice, size_t r,
+                       const Demand& demand) {
+    const AxisList& axes = choice.results[r].unreduced;
+    std::string cut, partial;
+    for (size_t o = 0; o < i.operands.size(); ++o) {
+      const Sharding& held = choice.operands[o];
+      const auto has = [&](const AxisList& list) {
+        return std::find(list.begin(), list.end(), axes.front()) != list.end();
+      };
+      const bool is_cut = std::any_of(held.dims.begin(), held.dims.end(),
+                                      [&](const DimSharding& d) { return has(d.axes); });
+      std::string& list = has(held.unreduced) ? partial : cut;
+      if (!is_cut && !has(held.unreduced)) continue;
+      list += (list.empty() ? "%" : " and %") + source_.value(i.operands[o].value).name;
+    }
+    versions_.explain_partial(
+        i.results[r], choice.results[r],
+        partial.empty() ? fmt::format("{} sums over what is cut in {}, so every rank has an addend",
+                                      demand.by, cut.empty() ? "its operands" : cut)
+                        : fmt::format("{} keeps the addends of {}", demand.by, partial),
+        demand);
   }
 
   void finish(const Instruction& i, uint32_t number) {

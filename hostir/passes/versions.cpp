@@ -152,6 +152,17 @@ ValueId Versions::obtain(ValueId of, const Sharding& target, const Demand& deman
   return made;
 }
 
+void Versions::explain_partial(ValueId of, const Sharding& held, std::string sentence,
+                               const Demand& demand) {
+  const auto owner = owner_.find(of.index);
+  explanation_.push_back({.value = source_.value(owner != owner_.end() ? owner->second : of).name,
+                          .what = fmt::format("unreduced {} over {}", name(held.unreduced_kind),
+                                              axes_to_string(held.unreduced)),
+                          .sentence = std::move(sentence),
+                          .from = fmt::format("@{}#{}", source_.name, demand.number),
+                          .pass = "reshard"});
+}
+
 void Versions::explain(ValueId of, const Version& from, const Sharding& to, const Demand& demand) {
   const auto steps = plan_redistribution(mesh_, tensor_type(source_, of).shape, from.sharding, to);
   const auto owner = owner_.find(of.index);

@@ -52,6 +52,9 @@ class Versions {
   /// given.
   ValueId obtain(ValueId of, const Sharding& target, const Demand& demand,
                  const std::string& name = {});
+  /// Says in the explanation why the value came out of its op as addends.
+  void explain_partial(ValueId of, const Sharding& held, std::string sentence,
+                       const Demand& demand);
 
  private:
   struct List {

@@ -63,6 +63,16 @@ std::string text(const Box& box) {
   return "[" + out + "]";
 }
 
+// Blocks follow each other along dimension 0; whoever cuts another one packs first. Who does not
+// has other members in mind than the communicator has.
+std::string_view hint(const Placement& part, const Placement& all) {
+  for (size_t d = 1; d < part.box.lo.size() && d < all.box.lo.size(); ++d) {
+    if (part.box.lo[d] != all.box.lo[d] || part.box.hi[d] != all.box.hi[d])
+      return "other dimensions than the first need packing";
+  }
+  return "does the communicator go over the axes that cut it, in their order?";
+}
+
 }  // namespace
 
 bool Engine::check_layouts(Step& step, const OpenItem& open, const CommunicationFacts& facts,
@@ -94,11 +104,12 @@ bool Engine::check_layouts(Step& step, const OpenItem& open, const Communication
     const std::optional<Box> want = box_of(all, offset, counts[p]);
     offset += counts[p];
     if (counts[p] == 0 || !have || have == want) continue;
-    return fault(step, "collective_layout",
-                 fmt::format("rank {}: {} takes the block of position {} for {} of the whole, its "
-                             "layout says {}; other dimensions than the first need packing",
-                             step.rank, name_of(step), p,
-                             want ? text(*want) : "elements that are no box", text(*have)));
+    return fault(
+        step, "collective_layout",
+        fmt::format("rank {}: {} takes the block of position {} for {} of the whole, its "
+                    "layout says {}; {}",
+                    step.rank, name_of(step), p, want ? text(*want) : "elements that are no box",
+                    text(*have), hint(part, all)));
   }
   return true;
 }
