@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <tuple>
 #include <utility>
 
 namespace hostir::interp {
@@ -185,6 +186,11 @@ void NullBackend::release_head(size_t index) {
 
 int64_t NullBackend::poll(std::span<const HostState>, CompletionSink& sink) {
   if (queues_.any_awake) release();
+  const auto before = [](const Completion& a, const Completion& b) {
+    return std::tuple(a.finished_ns, a.id) <
+           std::tuple(b.finished_ns, b.id);  // ids begin with ranks
+  };
+  std::sort(queues_.done.begin(), queues_.done.end(), before);
   const auto count = static_cast<int64_t>(queues_.done.size());
   for (const Completion& completion : queues_.done) sink.completed(completion);
   queues_.done.clear();

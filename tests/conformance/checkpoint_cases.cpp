@@ -1,0 +1,88 @@
+// Checkpoints: what was once is again, in the middle of anything and as often as one likes.
+#include "cases.h"
+#include "programs.h"
+#include "trial.h"
+
+namespace hostir::conformance {
+
+namespace {
+
+std::unique_ptr<Trial> start_busy(const BackendUnderTest& backend) {
+  return start(backend, kBusy, {tensor("7xf32=[1 2 3 4 5 6 7]"), tensor("2xf32=[1 3]")});
+}
+
+// Digests of every position on the way there, then the same ones in other orders.
+void check_history(const BackendUnderTest& backend) {
+  const auto trial = start_busy(backend);
+  ASSERT_NE(trial, nullptr);
+  if (!trial->backend->capabilities().checkpoints) return;
+  interp::HistoryOptions options;
+  options.spacing_ns = 0;  // as many checkpoints as the budget has room for
+  options.memory_budget_bytes = 1 << 20;
+  auto made = interp::History::create(*trial->interpreter, options);
+  ASSERT_TRUE(made) << made.error().message();
+  interp::History& history = **made;
+  std::vector<uint64_t> digests = {trial->interpreter->digest()};
+  while (const auto rank = trial->interpreter->next_rank()) {
+    ASSERT_TRUE(history.step(*rank));
+    digests.push_back(trial->interpreter->digest());
+  }
+  ASSERT_TRUE(trial->interpreter->finished()) << trial->fault();
+  const uint64_t last = history.position();
+  ASSERT_EQ(digests.size(), last + 1);
+  const auto expect_at = [&](uint64_t k) {
+    ASSERT_TRUE(history.go_to(k));
+    EXPECT_EQ(trial->interpreter->digest(), digests[k]) << "position " << k;
+  };
+  for (uint64_t k = last; k > 0; --k) expect_at(k - 1);
+  for (uint64_t k = 0; k <= last; ++k) expect_at((k * 37) % (last + 1));
+  expect_at(last);
+  EXPECT_TRUE(trial->interpreter->finished());
+}
+
+// A checkpoint is not changed by what comes after it, nor by being restored.
+void check_twice(const BackendUnderTest& backend) {
+  const auto trial = start_busy(backend);
+  ASSERT_NE(trial, nullptr);
+  if (!trial->backend->capabilities().checkpoints) return;
+  const auto parameter = trial->interpreter->buffer(0, trial->code->parameters[0]);
+  ASSERT_TRUE(parameter);
+  const auto read = [&] {
+    auto value = trial->backend->read(0, *parameter, parameter->placement->box);
+    return value ? *value : Tensor{};
+  };
+  const auto saved = trial->backend->checkpoint();
+  ASSERT_TRUE(saved);
+  const Tensor before = read();
+  const Tensor other = tensor("2xf32=[50 60]");
+  for (int turn = 0; turn < 2; ++turn) {
+    ASSERT_TRUE(
+        trial->backend->write(0, parameter->allocation, *parameter->placement, 0, other.data));
+    EXPECT_EQ(read(), other);
+    ASSERT_TRUE(trial->backend->restore(**saved));
+    EXPECT_EQ(read(), before);
+  }
+}
+
+void check_accounting(const BackendUnderTest& backend) {
+  const auto trial = start_busy(backend);
+  ASSERT_NE(trial, nullptr);
+  const auto saved = trial->backend->checkpoint();
+  EXPECT_EQ(saved.has_value(), trial->backend->capabilities().checkpoints);
+  if (!saved) return;
+  EXPECT_GE((*saved)->memory_bytes(), 0);
+  for (const interp::MemoryBlock& block : (*saved)->blocks()) {
+    EXPECT_NE(block.id, nullptr);
+    EXPECT_GE(block.bytes, 0);
+  }
+}
+
+}  // namespace
+
+void add_checkpoint_cases(CaseList& cases) {
+  cases.push_back({"checkpoint_back_and_forth", check_history});
+  cases.push_back({"values_restored_twice", check_twice});
+  cases.push_back({"checkpoint_accounts_for_its_memory", check_accounting});
+}
+
+}  // namespace hostir::conformance

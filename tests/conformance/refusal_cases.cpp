@@ -1,0 +1,86 @@
+// What a backend cannot do it refuses when it is prepared or at the issue, with a reason; the run
+// is over, nothing aborts.
+#include "cases.h"
+#include "hostir/text/parser.h"
+#include "trial.h"
+
+namespace hostir::conformance {
+
+namespace {
+
+void expect_refused(const BackendUnderTest& backend, const std::string& text,
+                    const std::vector<Tensor>& inputs, const std::string& id) {
+  const auto trial = start(backend, text, inputs);
+  ASSERT_NE(trial, nullptr);
+  EXPECT_EQ(trial->interpreter->run(), RunEnd::kFault);
+  EXPECT_EQ(trial->fault().substr(0, id.size()), id);
+}
+
+// More than any machine has, in one buffer.
+constexpr const char* kHuge = R"(mesh @m = <r=1>
+host @f on @m (%x: tensor<4xf32>) -> (%x: tensor<4xf32>) {
+  %s = stream "main"
+  %t = alloc on %s : tensor<40000000000000xf32>
+  free %t on %s
+  return %x
+}
+)";
+
+// Kernels are compiled before the run begins, and so is the refusal.
+void expect_not_prepared(const BackendUnderTest& backend, const std::string& text,
+                         const std::string& id) {
+  auto program = text::parse_program(text);
+  ASSERT_TRUE(program) << program.error().message();
+  const auto code = interp::compile_code(std::make_shared<Program>(std::move(*program)), {});
+  ASSERT_TRUE(code) << code.error().message();
+  const auto prepared = backend.make()->prepare(**code);
+  ASSERT_FALSE(prepared);
+  EXPECT_EQ(prepared.error().diagnostics.front().id, id);
+}
+
+// The parts that rank 1 holds do not belong to each other: nobody can add them.
+constexpr const char* kParts = R"(mesh @m = <r=2>
+kernel @sum(%x: tensor<?Nxf32>) -> (%y: tensor<?Nxf32>) {
+  %y = add %x, %x
+  return %y
+}
+host @f on @m (%x: shard<4xf32, @m, [{r}]>) -> (%y: tensor<4xf32>) {
+  %s = stream "main"
+  %y = alloc on %s : tensor<4xf32>
+  launch @sum ro(%x) wo(%y) on %s
+  return %y
+}
+)";
+
+// A size that only the host knows does not fit the kernel's.
+constexpr const char* kSizes = R"(mesh @m = <r=1>
+kernel @sum(%x: tensor<?Nxf32>, %z: tensor<?Nxf32>) -> (%y: tensor<?Nxf32>) {
+  %y = add %x, %z
+  return %y
+}
+host @f on @m (%n: tensor<1xi32>, %x: tensor<4xf32>, inout %y: tensor<4xf32>) -> (%y: tensor<4xf32>) {
+  %s = stream "main"
+  %k = read %n[0]
+  %a = subview %x[0:%k]
+  launch @sum ro(%a, %x) wo(%y) on %s
+  return %y
+}
+)";
+
+}  // namespace
+
+void add_refusal_cases(CaseList& cases) {
+  cases.push_back({"refusal_of_a_buffer_too_large", [](const BackendUnderTest& b) {
+                     expect_refused(b, kHuge, {tensor("4xf32=1")}, "max_memory");
+                   }});
+  cases.push_back({"refusal_of_parts_that_do_not_fit", [](const BackendUnderTest& b) {
+                     expect_not_prepared(b, kParts, "kernel_box");
+                   }});
+  cases.push_back({"refusal_of_sizes_that_do_not_fit", [](const BackendUnderTest& b) {
+                     expect_refused(b, kSizes,
+                                    {tensor("1xi32=3"), tensor("4xf32=1"), tensor("4xf32=1")},
+                                    "kernel_");
+                   }});
+}
+
+}  // namespace hostir::conformance

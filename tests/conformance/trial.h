@@ -1,0 +1,61 @@
+// One run of a text on a backend, and what a case may ask of it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends.h"
+#include "interp/core/history.h"
+#include "interp/core/interpreter.h"
+#include "watched_backend.h"
+
+namespace hostir::conformance {
+
+using interp::Rank;
+using interp::RunEnd;
+
+/// Keeps what a log would get.
+struct Recorder final : interp::TraceSink {
+  void issued(const interp::IssuedRecord&) override {}
+  void finished(const interp::FinishedRecord& record) override { tasks[record.task] = record; }
+  void value(const interp::ValueSummary& summary) override { values.push_back(summary); }
+  void decision(const interp::DecisionRecord&) override {}
+  void fault(const interp::FaultRecord&) override {}
+  void loop_path(interp::LoopPathId, interp::LoopPathId, interp::CodeIndex, int64_t) override {}
+
+  std::map<interp::TaskId, interp::FinishedRecord> tasks;
+  std::vector<interp::ValueSummary> values;  // without data
+};
+
+struct Trial {
+  std::shared_ptr<const interp::Code> code;
+  std::unique_ptr<WatchedBackend> backend;
+  Recorder recorder;
+  std::unique_ptr<interp::Interpreter> interpreter;
+
+  /// To the end, without faults and with nothing left in flight.
+  void finish();
+  /// `kind: sentence` of the first fault; empty without one.
+  std::string fault() const;
+  /// What a rank holds of a returned buffer, row-major; zeros where it cannot be read.
+  Tensor result(Rank rank, size_t index = 0) const;
+};
+
+/// The first host function of the text with its parameters bound; a failure and nullptr where that
+/// cannot be.
+std::unique_ptr<Trial> start(const BackendUnderTest& backend, const std::string& text,
+                             const std::vector<Tensor>& inputs,
+                             const interp::InterpreterOptions& options = {});
+
+/// start() and finish(); what it returns has run, or is null.
+std::unique_ptr<Trial> run(const BackendUnderTest& backend, const std::string& text,
+                           const std::vector<Tensor>& inputs);
+
+/// `4xf32=[1 2 3 4]`
+Tensor tensor(const std::string& text);
+
+}  // namespace hostir::conformance
