@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 
 namespace hostir {
@@ -105,67 +106,63 @@ std::optional<int64_t> apply(Kind kind, int64_t a, int64_t b) {
 }
 
 // A sum of products: text of the sorted factors -> (coefficient, factors).
+struct Factor {
+  std::string text;
+  IndexExpr expr;
+};
 struct Term {
   int64_t coefficient = 0;
-  std::vector<IndexExpr> factors;
+  std::vector<Factor> factors;
 };
 using Polynomial = std::map<std::string, Term>;
 
-std::string key_of(const std::vector<IndexExpr>& factors) {
+// The factors are sorted by their texts.
+bool add_term(Polynomial& poly, int64_t coefficient, std::vector<Factor> factors) {
   std::string key;
-  for (const IndexExpr& f : factors) key += f.to_string() + "*";
-  return key;
-}
-
-bool add_term(Polynomial& poly, int64_t coefficient, std::vector<IndexExpr> factors) {
-  std::sort(factors.begin(), factors.end(),
-            [](const IndexExpr& a, const IndexExpr& b) { return a.to_string() < b.to_string(); });
-  std::string key = key_of(factors);
-  Term& term = poly[key];
+  for (const Factor& f : factors) key += f.text + "*";
+  const auto at = poly.try_emplace(std::move(key)).first;
+  Term& term = at->second;
   if (__builtin_add_overflow(term.coefficient, coefficient, &term.coefficient)) return false;
   term.factors = std::move(factors);
-  if (term.coefficient == 0) poly.erase(key);
+  if (term.coefficient == 0) poly.erase(at);
   return true;
 }
 
-bool expand(const IndexExpr& e, Polynomial& out);
+bool expand(const IndexExpr& e, int64_t coefficient, Polynomial& out);
 
-bool expand_product(const IndexExpr& e, Polynomial& out) {
+bool expand_product(const IndexExpr& e, int64_t coefficient, Polynomial& out) {
   Polynomial a;
   Polynomial b;
-  if (!expand(e.args()[0], a) || !expand(e.args()[1], b)) return false;
+  if (!expand(e.args()[0], coefficient, a) || !expand(e.args()[1], 1, b)) return false;
   if (a.size() * b.size() > 64) return false;
   for (const auto& [ka, ta] : a) {
     for (const auto& [kb, tb] : b) {
       int64_t c = 0;
       if (__builtin_mul_overflow(ta.coefficient, tb.coefficient, &c)) return false;
-      std::vector<IndexExpr> factors = ta.factors;
-      factors.insert(factors.end(), tb.factors.begin(), tb.factors.end());
+      std::vector<Factor> factors;
+      std::merge(ta.factors.begin(), ta.factors.end(), tb.factors.begin(), tb.factors.end(),
+                 std::back_inserter(factors),
+                 [](const Factor& x, const Factor& y) { return x.text < y.text; });
       if (!add_term(out, c, std::move(factors))) return false;
     }
   }
   return true;
 }
 
-bool expand(const IndexExpr& e, Polynomial& out) {
+// Adds coefficient * e; the coefficient of a sum is 1 or -1. Each term is looked at once.
+bool expand(const IndexExpr& e, int64_t coefficient, Polynomial& out) {
   switch (e.kind()) {
-    case Kind::kConst:
-      return e.value() == 0 || add_term(out, e.value(), {});
-    case Kind::kAdd:
-    case Kind::kSub: {
-      if (!expand(e.args()[0], out)) return false;
-      Polynomial right;
-      if (!expand(e.args()[1], right)) return false;
-      for (auto& [key, term] : right) {
-        int64_t c = 0;
-        const int64_t sign = e.kind() == Kind::kAdd ? 1 : -1;
-        if (__builtin_mul_overflow(term.coefficient, sign, &c)) return false;
-        if (!add_term(out, c, term.factors)) return false;
-      }
-      return true;
+    case Kind::kConst: {
+      int64_t c = 0;
+      if (__builtin_mul_overflow(e.value(), coefficient, &c)) return false;
+      return c == 0 || add_term(out, c, {});
     }
+    case Kind::kAdd:
+      return expand(e.args()[0], coefficient, out) && expand(e.args()[1], coefficient, out);
+    case Kind::kSub:
+      return expand(e.args()[0], coefficient, out) && expand(e.args()[1], -coefficient, out);
     case Kind::kMul:
-      return expand_product(e, out);
+      return expand_product(e, coefficient, out);
     case Kind::kSize:
     case Kind::kName:
     case Kind::kRank:
@@ -183,15 +180,21 @@ bool expand(const IndexExpr& e, Polynomial& out) {
     case Kind::kGe:
     case Kind::kAnd:
     case Kind::kOr:
-      return add_term(out, 1, {e});
+      return add_term(out, coefficient, {{e.to_string(), e}});
   }
   return false;
 }
 
-IndexExpr product_of(int64_t coefficient, const std::vector<IndexExpr>& factors) {
+// That coefficient cannot be written as a positive number with a sign.
+bool has_least_integer(const Polynomial& poly) {
+  return std::any_of(poly.begin(), poly.end(),
+                     [](const auto& entry) { return entry.second.coefficient == INT64_MIN; });
+}
+
+IndexExpr product_of(int64_t coefficient, const std::vector<Factor>& factors) {
   std::optional<IndexExpr> result;
-  for (const IndexExpr& f : factors) {
-    result = result ? IndexExpr::binary(Kind::kMul, std::move(*result), f) : f;
+  for (const Factor& f : factors) {
+    result = result ? IndexExpr::binary(Kind::kMul, std::move(*result), f.expr) : f.expr;
   }
   if (!result) return coefficient;
   if (coefficient == 1) return *result;
@@ -206,7 +209,7 @@ IndexExpr rebuild(const Polynomial& poly) {
     for (const auto& [key, term] : poly) {
       if (term.factors.empty()) {
         constant = term.coefficient;
-      } else if ((term.coefficient > 0) == (sign > 0) && term.coefficient != INT64_MIN) {
+      } else if ((term.coefficient > 0) == (sign > 0)) {
         IndexExpr p = product_of(result ? term.coefficient * sign : term.coefficient, term.factors);
         result = result ? IndexExpr::binary(sign > 0 ? Kind::kAdd : Kind::kSub, std::move(*result),
                                             std::move(p))
@@ -215,7 +218,7 @@ IndexExpr rebuild(const Polynomial& poly) {
     }
   }
   if (!result) return constant;
-  if (constant == 0 || constant == INT64_MIN) return *result;
+  if (constant == 0) return *result;
   return IndexExpr::binary(constant > 0 ? Kind::kAdd : Kind::kSub, std::move(*result),
                            constant > 0 ? constant : -constant);
 }
@@ -277,21 +280,42 @@ Expected<int64_t> IndexExpr::evaluate(const Lookup& lookup) const {
   return fail(ErrorKind::kInvalid, "index_overflow", to_string() + " overflows 64 bits");
 }
 
+namespace {
+
+bool is_polynomial(Kind kind) {
+  return kind == Kind::kAdd || kind == Kind::kSub || kind == Kind::kMul;
+}
+
+// Known leaves replaced and constants folded. Sums and products stay as they are, so that the
+// outermost of them is brought into order once, and not again at every level.
+IndexExpr folded(const IndexExpr& e, const IndexExpr::Lookup& lookup) {
+  if (e.is_const()) return e;
+  if (is_leaf(e.kind())) {
+    const auto value = lookup ? lookup(e) : std::nullopt;
+    return value ? IndexExpr(*value) : e;
+  }
+  const auto argument = [&](size_t i) {
+    return is_polynomial(e.kind()) ? folded(e.args()[i], lookup) : e.args()[i].simplified(lookup);
+  };
+  IndexExpr a = argument(0);
+  IndexExpr b = argument(1);
+  if (a.is_const() && b.is_const()) {
+    if (const auto value = apply(e.kind(), a.value(), b.value())) return *value;
+  } else if (e.kind() == Kind::kDiv && b == IndexExpr(1)) {
+    return a;
+  } else if ((e.kind() == Kind::kMin || e.kind() == Kind::kMax) && a == b) {
+    return a;
+  }
+  return IndexExpr::binary(e.kind(), std::move(a), std::move(b));
+}
+
+}  // namespace
+
 IndexExpr IndexExpr::simplified(const Lookup& lookup) const {
-  if (is_const()) return *this;
-  if (is_leaf(kind_)) {
-    const auto value = lookup ? lookup(*this) : std::nullopt;
-    return value ? IndexExpr(*value) : *this;
-  }
-  IndexExpr e = binary(kind_, args_[0].simplified(lookup), args_[1].simplified(lookup));
-  if (e.args_[0].is_const() && e.args_[1].is_const()) {
-    if (const auto value = apply(kind_, e.args_[0].value_, e.args_[1].value_)) return *value;
-    return e;
-  }
-  if (kind_ == Kind::kDiv && e.args_[1] == IndexExpr(1)) return e.args_[0];
-  if ((kind_ == Kind::kMin || kind_ == Kind::kMax) && e.args_[0] == e.args_[1]) return e.args_[0];
+  IndexExpr e = folded(*this, lookup);
+  if (!is_polynomial(e.kind_)) return e;
   Polynomial poly;
-  return expand(e, poly) ? rebuild(poly) : e;
+  return expand(e, 1, poly) && !has_least_integer(poly) ? rebuild(poly) : e;
 }
 
 void IndexExpr::for_each_leaf(const std::function<void(const IndexExpr&)>& f) const {

@@ -28,8 +28,9 @@ constexpr std::array<BinaryOperator, 13> kOperators = {{{"||", Kind::kOr, 1},
                                                         {"*", Kind::kMul, 5},
                                                         {"/", Kind::kDiv, 5},
                                                         {"%", Kind::kMod, 5}}};
-// Chains like 1+1+1+... make a tree as deep as they are long.
-constexpr int kMaxChain = 64;
+// Of one expression: chains like 1+1+1+... make a tree as deep as they are long, and what looks at
+// an expression may take its square.
+constexpr int kMaxOperators = 128;
 
 const BinaryOperator* operator_at(const Token& token) {
   if (token.kind != TokenKind::kPunct) return nullptr;
@@ -39,79 +40,91 @@ const BinaryOperator* operator_at(const Token& token) {
   return nullptr;
 }
 
-std::optional<IndexExpr> parse_binary(Cursor& cursor, int min_strength);
+// One expression: its operators are counted, wherever they stand in it.
+class ExprReader {
+ public:
+  explicit ExprReader(Cursor& cursor) : cursor_(cursor) {}
 
-// `(axis)` after coord and size.
-std::optional<std::string> parse_axis_argument(Cursor& cursor) {
-  if (!cursor.expect("(")) return std::nullopt;
-  const Token* axis = cursor.expect(TokenKind::kWord, "a mesh axis");
-  if (!axis || !cursor.expect(")")) return std::nullopt;
-  return std::string(axis->text);
-}
-
-std::optional<IndexExpr> parse_min_max(Cursor& cursor, Kind kind) {
-  if (!cursor.expect("(")) return std::nullopt;
-  auto a = parse_expr(cursor);
-  if (!a || !cursor.expect(",")) return std::nullopt;
-  auto b = parse_expr(cursor);
-  if (!b || !cursor.expect(")")) return std::nullopt;
-  return IndexExpr::binary(kind, std::move(*a), std::move(*b));
-}
-
-std::optional<IndexExpr> parse_word(Cursor& cursor) {
-  if (cursor.accept("rank")) return IndexExpr::rank();
-  const bool coord = cursor.at("coord");
-  if (cursor.accept("coord") || cursor.accept("size")) {
-    auto axis = parse_axis_argument(cursor);
-    if (!axis) return std::nullopt;
-    return coord ? IndexExpr::coord(std::move(*axis)) : IndexExpr::axis_size(std::move(*axis));
-  }
-  const Kind kind = cursor.at("min") ? Kind::kMin : Kind::kMax;
-  if (cursor.accept("min") || cursor.accept("max")) return parse_min_max(cursor, kind);
-  cursor.unexpected("an index expression");
-  return std::nullopt;
-}
-
-std::optional<IndexExpr> parse_primary(Cursor& cursor) {
-  Cursor::Nesting nesting(cursor);
-  if (!nesting.ok()) return std::nullopt;
-  const Token& token = cursor.peek();
-  if (token.kind == TokenKind::kSize) return IndexExpr::size(std::string(cursor.next().text));
-  if (token.kind == TokenKind::kValue) return IndexExpr::name(std::string(cursor.next().text));
-  const bool minus = token.is("-");
-  if (token.kind == TokenKind::kInt || (minus && cursor.peek(1).kind == TokenKind::kInt)) {
-    const auto value = parse_int(cursor);
-    return value ? std::optional(IndexExpr(*value)) : std::nullopt;
-  }
-  if (minus) {
-    cursor.next();
-    auto operand = parse_primary(cursor);
-    if (!operand) return std::nullopt;
-    return IndexExpr::binary(Kind::kSub, 0, std::move(*operand));
-  }
-  if (cursor.accept("(")) {
-    auto inner = parse_expr(cursor);
-    return inner && cursor.expect(")") ? inner : std::nullopt;
-  }
-  return parse_word(cursor);
-}
-
-std::optional<IndexExpr> parse_binary(Cursor& cursor, int min_strength) {
-  auto left = parse_primary(cursor);
-  for (int links = 0; left; ++links) {
-    const BinaryOperator* op = operator_at(cursor.peek());
-    if (!op || op->strength < min_strength) return left;
-    if (links == kMaxChain) {
-      cursor.error("syntax_c5", "expression is too long", cursor.span_here());
-      return std::nullopt;
+  std::optional<IndexExpr> read_binary(int min_strength) {
+    auto left = read_primary();
+    while (left) {
+      const BinaryOperator* op = operator_at(cursor_.peek());
+      if (!op || op->strength < min_strength) return left;
+      if (!count_operator()) return std::nullopt;
+      cursor_.next();
+      auto right = read_binary(op->strength + 1);
+      if (!right) return std::nullopt;
+      left = IndexExpr::binary(op->kind, std::move(*left), std::move(*right));
     }
-    cursor.next();
-    auto right = parse_binary(cursor, op->strength + 1);
-    if (!right) return std::nullopt;
-    left = IndexExpr::binary(op->kind, std::move(*left), std::move(*right));
+    return std::nullopt;
   }
-  return std::nullopt;
-}
+
+ private:
+  bool count_operator() {
+    if (++operators_ <= kMaxOperators) return true;
+    cursor_.error("syntax_c5", "expression is too long", cursor_.span_here());
+    return false;
+  }
+
+  // `(axis)` after coord and size.
+  std::optional<std::string> read_axis_argument() {
+    if (!cursor_.expect("(")) return std::nullopt;
+    const Token* axis = cursor_.expect(TokenKind::kWord, "a mesh axis");
+    if (!axis || !cursor_.expect(")")) return std::nullopt;
+    return std::string(axis->text);
+  }
+
+  std::optional<IndexExpr> read_min_max(Kind kind) {
+    if (!count_operator() || !cursor_.expect("(")) return std::nullopt;
+    auto a = read_binary(1);
+    if (!a || !cursor_.expect(",")) return std::nullopt;
+    auto b = read_binary(1);
+    if (!b || !cursor_.expect(")")) return std::nullopt;
+    return IndexExpr::binary(kind, std::move(*a), std::move(*b));
+  }
+
+  std::optional<IndexExpr> read_word() {
+    if (cursor_.accept("rank")) return IndexExpr::rank();
+    const bool coord = cursor_.at("coord");
+    if (cursor_.accept("coord") || cursor_.accept("size")) {
+      auto axis = read_axis_argument();
+      if (!axis) return std::nullopt;
+      return coord ? IndexExpr::coord(std::move(*axis)) : IndexExpr::axis_size(std::move(*axis));
+    }
+    const Kind kind = cursor_.at("min") ? Kind::kMin : Kind::kMax;
+    if (cursor_.accept("min") || cursor_.accept("max")) return read_min_max(kind);
+    cursor_.unexpected("an index expression");
+    return std::nullopt;
+  }
+
+  std::optional<IndexExpr> read_primary() {
+    Cursor::Nesting nesting(cursor_);
+    if (!nesting.ok()) return std::nullopt;
+    const Token& token = cursor_.peek();
+    if (token.kind == TokenKind::kSize) return IndexExpr::size(std::string(cursor_.next().text));
+    if (token.kind == TokenKind::kValue) return IndexExpr::name(std::string(cursor_.next().text));
+    const bool minus = token.is("-");
+    if (token.kind == TokenKind::kInt || (minus && cursor_.peek(1).kind == TokenKind::kInt)) {
+      const auto value = parse_int(cursor_);
+      return value ? std::optional(IndexExpr(*value)) : std::nullopt;
+    }
+    if (minus) {
+      if (!count_operator()) return std::nullopt;
+      cursor_.next();
+      auto operand = read_primary();
+      if (!operand) return std::nullopt;
+      return IndexExpr::binary(Kind::kSub, 0, std::move(*operand));
+    }
+    if (cursor_.accept("(")) {
+      auto inner = read_binary(1);
+      return inner && cursor_.expect(")") ? inner : std::nullopt;
+    }
+    return read_word();
+  }
+
+  Cursor& cursor_;
+  int operators_ = 0;
+};
 
 // The text of a shape token, read piece by piece.
 class ShapeReader {
@@ -200,7 +213,7 @@ class ShapeReader {
 
 }  // namespace
 
-std::optional<IndexExpr> parse_expr(Cursor& cursor) { return parse_binary(cursor, 1); }
+std::optional<IndexExpr> parse_expr(Cursor& cursor) { return ExprReader(cursor).read_binary(1); }
 
 bool starts_expr(const Token& token) {
   constexpr std::array<std::string_view, 7> kWords = {"rank", "coord", "size", "min",
