@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "hostir/cli/backends.h"
 #include "hostir/cli/program_arguments.h"
 #include "hostir/cli/verbs.h"
@@ -38,6 +40,7 @@ class TestVerb : public Verb {
     options.jobs = static_cast<int>(jobs_);
     options.update = update_ ? script::TestOptions::Update::kYes : script::TestOptions::Update::kNo;
     options.schedules = schedules_;
+    options.max_steps = static_cast<uint64_t>(std::max<int64_t>(0, backend_.max_steps));
     auto request = backend_.request(Program());
     if (!request) return terminal.report(request.error());
     options.backend = *request;

@@ -17,7 +17,9 @@ struct TestOptions {
   std::string filter;  // glob or part of `file: title`; empty: all
   int jobs = 1;
   enum class Update : uint8_t { kNo, kYes } update = Update::kNo;
-  int64_t schedules = 1;           // at least so many schedules per run
+  int64_t schedules = 1;  // at least so many schedules per run
+  /// Host instructions of one test, all its runs and rounds of `repeat` together; 0: no limit.
+  uint64_t max_steps = 0;
   interp::BackendRequest backend;  // a machine of the file replaces this one's
 };
 

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "hostir/script/expectations.h"
 #include "hostir/text/parser.h"
 #include "hostir/text/printer.h"
@@ -55,7 +57,7 @@ class PieceRunner {
   void statement(const Statement& s) {
     std::visit(Overloaded{[&](const BindStatement& bind) { bind_value(s, bind); },
                           [&](const RunStatement& run) { run_statement(s, run); },
-                          [&](const RepeatStatement& repeat) { repeat_statement(repeat); },
+                          [&](const RepeatStatement& repeat) { repeat_statement(s, repeat); },
                           [&](const auto& expect) { expectation(s, expect); }},
                s.body);
   }
@@ -90,6 +92,7 @@ class PieceRunner {
     }
     run_ = std::move(*run);
     run_->span = s.span;
+    take_steps(steps_of(*run_));
     failed_ = run_->error.has_value();
     if (failed_) return;
     check_phases(s);
@@ -97,6 +100,11 @@ class PieceRunner {
     if (!statement.against || has_unsharded_check(test_.statements)) return;
     CheckContext check = check_context(s);
     check_against(Tolerance{}, check);
+  }
+
+  void take_steps(uint64_t steps) {
+    if (context_.options.max_steps == 0) return;
+    context_.steps_left -= std::min(context_.steps_left, steps);
   }
 
   // Every phase of the compiler reads back to itself.
@@ -135,10 +143,14 @@ class PieceRunner {
     return name;
   }
 
-  void repeat_statement(const RepeatStatement& repeat) {
+  void repeat_statement(const Statement& s, const RepeatStatement& repeat) {
     for (int64_t i = 0; i < repeat.count; ++i) {
       statements(repeat.body);
       if (failed_) return;
+      take_steps(1);
+      if (context_.steps_left > 0) continue;
+      failed_ = true;
+      return fail(s, steps_used(context_).message());
     }
   }
 
@@ -202,6 +214,7 @@ PieceResult run_piece(const TestPiece& test, const Program& program, const Sourc
                       const std::string& directory, const TestOptions& options,
                       const interp::BackendFactory& make_backend) {
   RunContext context{program, options, make_backend, directory, {}};
+  if (options.max_steps > 0) context.steps_left = options.max_steps;
   add_recorded(test.statements, context.recorded);
   return PieceRunner(test, sources, std::move(context)).run();
 }

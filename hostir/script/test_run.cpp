@@ -35,6 +35,8 @@ Expected<std::vector<NamedInput>> named_inputs(const RunStatement& statement,
 
 Expected<Execution> execute_once(const RunRecord& run, const RunStatement& statement,
                                  uint64_t schedule, const RunContext& context) {
+  const uint64_t used = steps_of(run);
+  if (used >= context.steps_left) return tl::unexpected(steps_used(context));
   Execution out;
   out.schedule = schedule;
   const auto wanted = [names = context.recorded](const std::string& name) {
@@ -45,6 +47,7 @@ Expected<Execution> execute_once(const RunRecord& run, const RunStatement& state
   interp::RunOptions options;
   options.backend = backend_request(context.options, context.program, schedule, statement.seed);
   options.trace = out.events.get();
+  if (context.options.max_steps > 0) options.max_steps = context.steps_left - used;
   for (const int64_t rank : statement.ranks)
     options.ranks.push_back(static_cast<interp::Rank>(rank));
   options.attach = [&out](interp::Interpreter& interpreter) { out.values->attach(interpreter); };
@@ -55,6 +58,18 @@ Expected<Execution> execute_once(const RunRecord& run, const RunStatement& state
 }  // namespace
 
 bool computes_values(const interp::BackendRequest& backend) { return backend.name != "null"; }
+
+Error steps_used(const RunContext& context) {
+  return fail(ErrorKind::kRuntime, "max_steps",
+              fmt::format("the test has used its {} host instructions", context.options.max_steps))
+      .value();
+}
+
+uint64_t steps_of(const RunRecord& run) {
+  uint64_t steps = 0;
+  for (const Execution& e : run.executions) steps += std::max<uint64_t>(1, e.result.steps);
+  return steps;
+}
 
 interp::BackendRequest backend_request(const TestOptions& options, const Program& program,
                                        uint64_t schedule, uint64_t seed) {

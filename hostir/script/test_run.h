@@ -41,7 +41,13 @@ struct RunContext {
   const interp::BackendFactory& make_backend;
   std::string directory;              // for files in values
   std::vector<std::string> recorded;  // values that expectations of the test name
+  uint64_t steps_left = UINT64_MAX;   // host instructions that the test may still run
 };
+
+/// `max_steps`: the test may run no more.
+Error steps_used(const RunContext& context);
+/// Counts what its runs took, at least one instruction each.
+uint64_t steps_of(const RunRecord& run);
 
 /// Errors of the program or its inputs are in the record; only a wrong script is an error here.
 Expected<RunRecord> execute_run(const RunStatement& statement, const Environment& environment,

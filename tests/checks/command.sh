@@ -36,6 +36,11 @@ expect 64 "help of no verb" "$hostir" help nothing
 add=(tests/programs/simple_add.hir --input 'a=4xf32=[1 2 3 4]' --input 'b=4xf32=[5 6 7 8]')
 expect 0 "simple add" "$hostir" run "${add[@]}" --trace "$work/a.db" --output "y=@$work/y.npy"
 says "[6 8 10 12]" "simple add prints its output"
+printf 'test "endless" {\n  repeat 1000000000000 {\n    %%x = value "f32=1"\n  }\n}\n' >"$work/endless.hir"
+expect 1 "a repeat without end, with a limit" timeout 20 "$hostir" test "$work/endless.hir" --max-steps 1000
+printf 'mesh @m = <x=1>\nhost @f on @m () -> () {\n  return\n}\ntest "long" {\n  run @f() schedules(1000000000)\n}\n' >"$work/long.hir"
+expect 1 "schedules without end, with a limit" timeout 20 "$hostir" test "$work/long.hir" --max-steps 1000
+says "the test has used its 1000 host instructions" "the limit names itself"
 expect 0 "expected file" "$hostir" run "${add[@]}" --expect "y=@$work/y.npy"
 expect 1 "wrong expectation" "$hostir" run "${add[@]}" --expect "y=4xf32=[6 8 10 13]"
 says "first at [3]" "a wrong expectation names the element"
