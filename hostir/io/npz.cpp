@@ -2,6 +2,7 @@
 
 #include <zip.h>
 
+#include <algorithm>
 #include <memory>
 #include <span>
 
@@ -22,6 +23,7 @@ using Member = std::unique_ptr<zip_file_t, CloseMember>;
 
 // A damaged archive may claim any size; more than this is refused before memory is taken.
 constexpr uint64_t kMaxMemberBytes = uint64_t{1} << 36;
+constexpr size_t kFirstPieceBytes = size_t{1} << 20;
 
 tl::unexpected<Error> bad(const std::string& path, const std::string& why) {
   return fail(ErrorKind::kRuntime, "npz_format", path + ": not a readable .npz: " + why);
@@ -38,6 +40,20 @@ Expected<Archive> open_archive(const std::string& path, int flags) {
   return bad(path, why);
 }
 
+// In pieces that double: a claim takes no memory before as much data has come.
+Expected<std::vector<std::byte>> read_bytes(zip_file_t* member, size_t size,
+                                            const std::string& path) {
+  std::vector<std::byte> bytes;
+  while (bytes.size() < size) {
+    const size_t begin = bytes.size();
+    const size_t piece = std::min(size - begin, std::max(kFirstPieceBytes, begin));
+    bytes.resize(begin + piece);
+    const int64_t got = zip_fread(member, bytes.data() + begin, piece);
+    if (got < 0 || static_cast<size_t>(got) != piece) return bad(path, "a member is cut");
+  }
+  return bytes;
+}
+
 Expected<Tensor> read_member(zip_t* archive, uint64_t index, const std::string& path) {
   zip_stat_t stat;
   if (zip_stat_index(archive, index, 0, &stat) != 0 || (stat.valid & ZIP_STAT_SIZE) == 0 ||
@@ -46,9 +62,8 @@ Expected<Tensor> read_member(zip_t* archive, uint64_t index, const std::string& 
   }
   const Member member(zip_fopen_index(archive, index, 0));
   if (!member) return bad(path, zip_strerror(archive));
-  std::vector<std::byte> bytes(static_cast<size_t>(stat.size));
-  const int64_t got = zip_fread(member.get(), bytes.data(), bytes.size());
-  if (got < 0 || static_cast<uint64_t>(got) != stat.size) return bad(path, "a member is cut");
+  HOSTIR_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes,
+                          read_bytes(member.get(), static_cast<size_t>(stat.size), path));
   return parse_npy(bytes);
 }
 

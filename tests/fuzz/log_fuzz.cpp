@@ -4,25 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
-#include <string>
 
+#include "scratch_file.h"
 #include "traces/log_reader.h"
 
-namespace {
-
-std::string scratch_file() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "log-fuzz-XXXXXX").string();
-  return mkdtemp(pattern.data()) != nullptr ? pattern + "/log.db" : "log.db";
-}
-
-}  // namespace
-
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const std::string path = scratch_file();
-  std::ofstream(path, std::ios::binary)
-      .write(reinterpret_cast<const char*>(data), static_cast<std::streamsize>(size));
+  static const std::string path = hostir::fuzz::scratch_file("log.db");
+  hostir::fuzz::write_scratch(path, data, size);
   auto opened = hostir::traces::open_log(path);
   if (!opened) return 0;
   hostir::traces::LogReader& log = **opened;

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Every fuzz target for some seconds over its kept corpus: tests/fuzz/run.sh SECONDS [TARGET...]
+#
+# Builds the preset `fuzz` where it is not built. Texts start from tests/programs and tests/scripts as they stand;
+# what is found on the way goes to build-fuzz/found/, what crashes, hangs, leaks or takes more than 2 GiB to
+# build-fuzz/crashes/. Closes with `N passed, N failed`.
+set -u
+cd "$(dirname "$0")/../.."
+seconds=${1:-30}
+shift || true
+targets=${*:-text_fuzz script_fuzz npy_fuzz npz_fuzz log_fuzz}
+# shellcheck disable=SC2086
+{ cmake --preset fuzz && cmake --build --preset fuzz --target $targets; } >/dev/null || { echo "0 passed, 1 failed"; exit 1; }
+export ASAN_OPTIONS="allocator_may_return_null=0:max_allocation_size_mb=2048:${ASAN_OPTIONS:-}"
+passed=0
+failed=0
+for target in $targets; do
+  found=build-fuzz/found/$target
+  mkdir -p "$found" build-fuzz/crashes
+  seeds=()
+  if [ -d tests/fuzz/corpus/"$target" ]; then seeds+=(tests/fuzz/corpus/"$target"); fi
+  options=(-timeout=20)
+  case $target in
+    text_fuzz | script_fuzz) seeds+=(tests/programs tests/scripts); options+=(-max_len=16384 -dict=tests/fuzz/hir.dict) ;;
+  esac
+  log=build-fuzz/$target.log
+  if build-fuzz/bin/"$target" -max_total_time="$seconds" -rss_limit_mb=2048 "${options[@]}" -print_final_stats=1 \
+    -artifact_prefix=build-fuzz/crashes/"$target"- "$found" "${seeds[@]}" >"$log" 2>&1; then
+    passed=$((passed + 1))
+    echo "$target: $(grep -o 'number_of_executed_units: .*' "$log")"
+  else
+    failed=$((failed + 1))
+    echo "FAILED $target"
+    grep -E 'ERROR|SUMMARY|artifact_prefix|#[0-9]+ .* in hostir|does not read|otherwise' "$log" | head -n 20
+  fi
+done
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,53 @@
+// Runs any bytes as a script: lowering, interpretation, expectations. Bounded by steps and memory.
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+#include "hostir/io/files.h"
+#include "hostir/script/runner.h"
+#include "interp/sim/sim_backend.h"
+#include "scratch_file.h"
+
+namespace {
+
+hostir::Expected<std::unique_ptr<hostir::interp::Backend>> make_backend(
+    const hostir::interp::BackendRequest& request) {
+  hostir::sim::SimOptions options;
+  options.machine = request.machine;
+  options.seed = request.seed;
+  options.schedule = request.schedule;
+  options.kernels = hostir::cpu::KernelSet::kReference;
+  options.threads = 1;
+  return hostir::sim::make_sim_backend(options);
+}
+
+// A script may fail as it likes, but what was accepted prints and reads back, and so does what the
+// compiler makes of it.
+void check_texts(const hostir::script::TestReport& report) {
+  for (const auto& test : report.cases) {
+    for (const std::string& failure : test.failures) {
+      for (const char* wrong : {"not read back", "prints otherwise", "is another program"}) {
+        if (failure.find(wrong) == std::string::npos) continue;
+        std::fprintf(stderr, "%s\n", failure.c_str());
+        std::abort();
+      }
+    }
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace hostir;
+  static const std::string path = fuzz::scratch_file("script.hir");
+  fuzz::write_scratch(path, data, size);
+  script::TestOptions options;
+  options.max_steps = 20000;
+  options.backend.machine = default_machine();
+  options.backend.max_memory_bytes = int64_t{64} << 20;
+  const auto report = script::run_tests({path}, options, make_backend);
+  if (report) check_texts(*report);
+  return 0;
+}
