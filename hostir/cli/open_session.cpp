@@ -81,9 +81,9 @@ class LoggedSession final : public interp::Session {
                        interp::LiveOptions options) {
     options.trace = writer_.get();
     options.log = reader_.get();
-    HOSTIR_ASSIGN_OR_RETURN(live_,
-                            interp::LiveSession::create(std::move(prepared), make_backend_factory(),
-                                                        std::move(options)));
+    auto live = interp::LiveSession::create(prepared, make_backend_factory(), std::move(options));
+    if (!live) return tl::unexpected(interp::in_given_text(live.error(), *prepared->view));
+    live_ = std::move(*live);
     return publish();
   }
 
