@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -78,6 +79,8 @@ class App {
   void draw_position(float width);
   std::optional<Banner> stop_banner() const;
   std::optional<Banner> file_banner();
+  /// The most pressing one that nobody has dismissed.
+  std::optional<Banner> next_banner();
   void draw_banner();
   /// Selects the instruction of the last fault.
   void show_fault();
@@ -120,7 +123,7 @@ class App {
   interp::Position fault_seen_{~uint64_t{0}, 0};  // whose instruction was selected
   uint64_t seen_stop_ = 0;     // generation of the model at the last stop that was looked at
   std::string shown_program_;  // whose watches and bookmarks the model holds; absolute
-  std::string dismissed_banner_;
+  std::set<std::string> dismissed_banners_;  // by their text
   bool error_page_left_ = false;
   std::optional<uint64_t> scrub_target_;  // a position that was dragged to and not yet asked for
   bool style_dirty_ = true;

@@ -2,7 +2,10 @@
 // is shown when nothing could be opened.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <optional>
+#include <vector>
 
 #include "gui/app.h"
 
@@ -99,13 +102,24 @@ void App::show_fault() {
   if (select_fault()) tree().show("host_ir");
 }
 
+std::optional<Banner> App::next_banner() {
+  std::vector<std::optional<Banner>> all = {opening_banner(), file_banner(), stop_banner()};
+  if (model_.snapshot() && !model_.open_warning().empty())
+    all.push_back(Banner{StateKind::kWaiting, model_.open_warning(), {}});
+  // What has passed is told again when it comes again.
+  std::erase_if(dismissed_banners_, [&](const std::string& text) {
+    return std::none_of(all.begin(), all.end(),
+                        [&](const auto& banner) { return banner && banner->text == text; });
+  });
+  for (const auto& banner : all) {
+    if (banner && !dismissed_banners_.contains(banner->text)) return banner;
+  }
+  return std::nullopt;
+}
+
 void App::draw_banner() {
-  std::optional<Banner> banner = opening_banner();
-  if (!banner) banner = file_banner();
-  const bool hidden = banner && banner->text == dismissed_banner_;
-  if (!banner || hidden) banner = stop_banner();
-  if (!banner && !hidden) dismissed_banner_.clear();  // what comes next is told again
-  if (!banner || banner->text == dismissed_banner_) return;
+  const std::optional<Banner> banner = next_banner();
+  if (!banner) return;
   const Palette& p = ui_.pal();
   const ImU32 colour = p.state(banner->state);
   const float width = ImGui::GetContentRegionAvail().x;
@@ -141,7 +155,7 @@ void App::draw_banner() {
     ui_.tag("banner/" + (b.action.empty() ? std::string("focus") : b.action), b.label);
     ImGui::SameLine();
   }
-  if (ImGui::Button("\u2715")) dismissed_banner_ = banner->text;
+  if (ImGui::Button("\u2715")) dismissed_banners_.insert(banner->text);
   ui_.tag("banner/dismiss");
   if (ImGui::IsItemHovered()) ImGui::SetTooltip("Hide this line");
   ImGui::SetCursorScreenPos(ImVec2(at.x, end.y));
@@ -171,7 +185,10 @@ void App::draw_error_page() {
   ImGui::SameLine();
   if (ImGui::Button("Try again")) actions_.request("file.reload");
   ui_.tag("error/retry");
-  if (!model_.open_diagnostics().empty()) {
+  const auto& found = model_.open_diagnostics();
+  const bool in_text =
+      std::any_of(found.begin(), found.end(), [](const Diagnostic& d) { return d.span.valid(); });
+  if (in_text) {
     ImGui::SameLine();
     if (ImGui::Button("Edit the text here")) {
       error_page_left_ = true;

@@ -96,6 +96,8 @@ void Model::take(Opened& result) {
   readings_.clear();
   previous_.clear();
   add_message(Message::Kind::kGood, "opened " + path_);
+  open_warning_ = result.warning;
+  if (!open_warning_.empty()) add_message(Message::Kind::kWarning, open_warning_);
   if (!result.notice.empty()) add_message(Message::Kind::kInfo, result.notice);
   for (const std::string& command : std::exchange(after_open_, {})) worker_.execute(command);
 }

@@ -72,6 +72,8 @@ class Model {
   const std::string& path() const { return path_; }
   /// The rendered diagnostics of the last failed opening; empty if it worked.
   const std::string& open_error() const { return open_error_; }
+  /// What is wrong with what is open: a log that was cut. Empty: nothing.
+  const std::string& open_warning() const { return open_warning_; }
   const std::vector<Diagnostic>& open_diagnostics() const { return open_diagnostics_; }
   const SourceManager& sources() const { return factory_.sources(); }
   /// Opens in the background; the commands run once it is open (back to the same place after an
@@ -119,6 +121,7 @@ class Model {
   interp::SnapshotPtr snapshot_;
   std::string path_;
   std::string open_error_;
+  std::string open_warning_;
   std::vector<Diagnostic> open_diagnostics_;
   interp::OpenRequest last_request_;
   interp::OpenRequest opened_request_;  // of what is open

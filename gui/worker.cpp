@@ -189,7 +189,10 @@ void SessionWorker::do_open(const interp::OpenRequest& request) {
   result.request = request;
   result.cancelled = watch.stop.stop_requested();
   result.ok = opened.has_value() && !result.cancelled;
-  if (result.ok) result.notice = factory_.notice();
+  if (result.ok) {
+    result.notice = factory_.notice();
+    result.warning = factory_.warning();
+  }
   if (!opened && !result.cancelled) {
     result.error = rendered(opened.error(), factory_.sources());
     result.diagnostics = opened.error().diagnostics;

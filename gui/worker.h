@@ -34,6 +34,7 @@ struct Opened {
   bool cancelled = false;  // by `cancel_opening`; what was open stays
   std::string error;
   std::vector<Diagnostic> diagnostics;  // spans point into the factory's sources
+  std::string warning;                  // what is wrong with it
   std::string notice;                   // what opening decided by itself
 };
 /// What is being opened now, for whoever waits.

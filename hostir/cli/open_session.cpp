@@ -131,14 +131,12 @@ Expected<void> check_text(const std::string& path, const std::string& head) {
               "\"" + path + "\" is neither a program (a text, `.hir`) nor a log (an SQLite file)");
 }
 
-// How a recorded run ended, where that is not plain.
-std::string ending_notice(const interp::LogRun& run) {
+// What a log lacks of the run that it records.
+std::string damage(const interp::LogRun& run) {
   std::string out;
   if (run.ending == interp::LogEnding::kCut)
-    out = "the program that wrote this log was killed: it ends where its last transaction did. ";
-  if (!run.complete) out += "some instruction rows of this log were dropped. ";
-  if (!run.outcome.empty() && run.outcome != "ok")
-    out += "the recorded run ended with " + run.outcome + ". ";
+    out = "The program that wrote this log was killed: it ends where its last transaction did. ";
+  if (!run.complete) out += "Some instruction rows of this log were dropped. ";
   return out;
 }
 
@@ -222,7 +220,10 @@ Expected<std::unique_ptr<interp::Session>> CliSessionFactory::open_recorded(
     const interp::OpenRequest& request, const interp::Preparing& watch) {
   HOSTIR_TRY(watch.begin("reading the log"));
   HOSTIR_ASSIGN_OR_RETURN(std::unique_ptr<traces::LogReader> log, traces::open_log(request.path));
-  notice_ = ending_notice(log->run());
+  warning_ = damage(log->run());
+  const std::string& outcome = log->run().outcome;
+  if (!outcome.empty() && outcome != "ok")
+    notice_ = "The recorded run ended with " + outcome + ". ";
   file_ = {};
   auto session = start_recorded(log, request, watch);
   HOSTIR_TRY(watch.begin("showing the log"));
@@ -233,6 +234,7 @@ Expected<std::unique_ptr<interp::Session>> CliSessionFactory::open_recorded(
 Expected<std::unique_ptr<interp::Session>> CliSessionFactory::open(
     const interp::OpenRequest& request, const interp::Preparing& watch) {
   notice_.clear();
+  warning_.clear();
   HOSTIR_TRY(watch.begin("reading the file"));
   HOSTIR_ASSIGN_OR_RETURN(const std::string head, io::read_file_head(request.path, kHeadBytes));
   if (request.text.empty() && head.starts_with(kSqliteMagic)) return open_recorded(request, watch);

@@ -39,6 +39,7 @@ class CliSessionFactory final : public interp::SessionFactory {
                                                   const interp::Preparing& watch = {}) override;
   const SourceManager& sources() const override { return file_.sources; }
   std::string notice() const override { return notice_; }
+  std::string warning() const override { return warning_; }
 
  private:
   Expected<std::shared_ptr<const interp::Prepared>> prepare_program(
@@ -59,6 +60,7 @@ class CliSessionFactory final : public interp::SessionFactory {
   SessionOptions options_;
   LoadedFile file_;
   std::string notice_;
+  std::string warning_;
 };
 
 }  // namespace hostir::cli

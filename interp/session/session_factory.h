@@ -35,6 +35,8 @@ class SessionFactory {
   virtual const SourceManager& sources() const = 0;
   /// What the last successful opening decided by itself (inputs that it made up); empty: nothing.
   virtual std::string notice() const { return {}; }
+  /// What is wrong with what it opened (a log that was cut): sentences; empty: nothing.
+  virtual std::string warning() const { return {}; }
 };
 
 }  // namespace hostir::interp

@@ -106,9 +106,14 @@ TEST(Opening, LoweringAndInputsAreCalledOffToo) {
   }
 }
 
-std::string synthetic_log(const std::string& name, int64_t iterations) {
+std::string synthetic_log_path(const std::string& name) {
   const std::string path = testing::TempDir() + name;
-  std::filesystem::remove(path);
+  for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path + suffix);
+  return path;
+}
+
+std::string synthetic_log(const std::string& name, int64_t iterations) {
+  const std::string path = synthetic_log_path(name);
   auto writer = traces::TraceWriter::create(path, traces::testing::synthetic_description(4));
   EXPECT_TRUE(writer) << writer.error().message();
   traces::testing::SyntheticRun run(**writer, 4);
@@ -198,9 +203,41 @@ TEST(Robust, ALogOfANewerVersion) {
   Workbench w(path);
   EXPECT_FALSE(w.model().snapshot());
   EXPECT_NE(w.text("error/text").find("newer"), std::string::npos) << w.text("error/text");
+  EXPECT_FALSE(w.has("error/edit")) << "there is no text to edit";
   w->app().drop_file(kMlp);
   ASSERT_TRUE(w->settle(30));
   EXPECT_TRUE(w.model().snapshot());
+}
+
+// Nobody closed the log, and its writer is not there any more.
+TEST(Robust, ALogCutByAKill) {
+  const std::string path = testing::TempDir() + "killed.db";
+  for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path + suffix);
+  {
+    const std::string written = synthetic_log_path("being_written.db");
+    auto writer = traces::TraceWriter::create(written, traces::testing::synthetic_description(2));
+    ASSERT_TRUE(writer);
+    traces::testing::SyntheticRun run(**writer, 2);
+    run.iterate(200);
+    ASSERT_TRUE((*writer)->flush());
+    for (const char* suffix : {"", "-wal"}) {
+      if (std::filesystem::exists(written + suffix))
+        std::filesystem::copy_file(written + suffix, path + suffix);
+    }
+  }
+  {
+    auto database = traces::Database::open(path, traces::Database::Mode::kReadWrite);
+    ASSERT_TRUE(database && database->execute("UPDATE run SET writer = '1 nobody 0'"));
+  }
+  Workbench w(path);
+  ASSERT_TRUE(w.model().snapshot()) << w.model().open_error();
+  EXPECT_NE(w.model().open_warning().find("killed"), std::string::npos);
+  ASSERT_TRUE(w.click("banner/dismiss"));  // that it cannot be stepped
+  EXPECT_NE(w.text("banner").find("killed"), std::string::npos) << w.text("banner");
+  w.only("events");
+  EXPECT_NE(w.text("events/count"), "");
+  ASSERT_TRUE(w.click("banner/dismiss"));
+  for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path + suffix);
 }
 
 }  // namespace
