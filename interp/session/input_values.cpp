@@ -89,7 +89,7 @@ Expected<Tensor> checked(Tensor tensor, const std::string& name, const Type& typ
     return fail(
         ErrorKind::kRuntime, "input_range",
         fmt::format("input %{} is {} at {}, which {} cannot hold", name, format_number(tensor, *at),
-                    index_to_string(index_in_box(Box::whole(extents), *at)), hostir::name(wanted)));
+                    index_to_string(Box::whole(extents).index_at(*at)), hostir::name(wanted)));
   }
   return converted(tensor, wanted);
 }
