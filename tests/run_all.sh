@@ -68,6 +68,7 @@ step killed-logs tests/checks/killed_logs.sh build-ci/bin/hostir 8
 step damaged-logs tests/checks/damaged_logs.py build-ci/bin/hostir 120
 step chrome-trace tests/checks/chrome_trace.py build-ci/bin/hostir
 step random-fusions tests/long/random_fusions.py build-ci/bin/hostir --seeds 0:400
+step random-host python3 tests/long/random_host_programs.py build-ci/bin/hostir --seeds 0:60
 step scripts-avx2 env DNNL_MAX_CPU_ISA=AVX2 HOSTIR_MAX_CPU_ISA=AVX2 build-ci/bin/hostir test tests/programs tests/scripts -j 2
 step build-asan configure_and_build asan
 step unit-asan unit asan

@@ -51,7 +51,7 @@ constexpr std::array kConstraints = std::to_array<TextConstraint>({
     {"op_c6", "An operation exists."},
     {"op_c7", "Fusions and kernels compute; host functions launch, communicate and wait."},
     {"op_c8", "An attribute is given once."},
-    {"function_c1", "A function with results ends with return."},
+    {"function_c1", "A fusion, and a function with results, ends with return."},
     {"function_c2", "Results have names of their own."},
     {"function_c3", "The name and type of an alias are those of a parameter."},
     {"function_c4", "The sharding rule of a kernel fits its parameters and results."},

@@ -100,7 +100,9 @@ void FunctionVerifier::check_end() {
     check_returned_values(*last);
     return check_returned_layouts(*last);
   }
-  if (is_broken() || function_.results.empty()) return;
+  // A host function may be all side effects; a fusion without results computes nothing.
+  const bool may_end = function_.results.empty() && function_.kind != FunctionKind::kFusion;
+  if (is_broken() || may_end) return;
   Diagnostic& d = context_.error("function_c1", "@" + function_.name + " does not end with return",
                                  function_.name_span);
   if (last) d.notes.push_back({"its last instruction is here", last->span});
