@@ -209,6 +209,11 @@ Expected<std::unique_ptr<interp::Session>> CliSessionFactory::start_recorded(
   live.backend = run.backend;
   live.ranks = run.started_ranks;
   auto line = traces::recorded_line(*log, prepared->code->rank_count, kMaxRecordedDecisions);
+  if (line && line->decisions.empty() &&
+      !log->decisions().value_or(std::vector<interp::LogDecision>{}).empty())
+    notice_ +=
+        "The run was steered by hand and is too long to be steered so again: the ranks are "
+        "scheduled anew. ";
   if (line)
     live.recorded = std::move(*line);
   else
