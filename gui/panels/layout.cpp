@@ -248,12 +248,7 @@ class LayoutPanel : public Panel {
     const Palette& p = frame.ui.pal();
     const Extents extents = box.extents();
     for (int64_t i = 0; i < tensor.element_count(); ++i) {
-      std::vector<int64_t> index(extents.size());
-      int64_t rest = i;
-      for (size_t d = extents.size(); d-- > 0;) {
-        index[d] = box.lo[d] + rest % extents[d];
-        rest /= extents[d];
-      }
+      const std::vector<int64_t> index = box.index_at(i);
       const int64_t row = plane_.is_matrix() ? index[static_cast<size_t>(plane_.row_dim)] : 0;
       const int64_t column = index[static_cast<size_t>(plane_.column_dim)];
       const double v = tensor.get_double(i);

@@ -135,14 +135,7 @@ void draw_value_ranks(Frame& frame, const TensorView& tensor, ValueFormat format
   clipper.Begin(static_cast<int>(window.volume()));
   while (clipper.Step()) {
     for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
-      std::vector<int64_t> index(global.size());
-      int64_t rest = i;
-      for (size_t d = global.size(); d-- > 0;) {
-        const int64_t n = window.hi[d] - window.lo[d];
-        index[d] = window.lo[d] + rest % n;
-        rest /= n;
-      }
-      draw_element(frame, columns, index, i, format);
+      draw_element(frame, columns, window.index_at(i), i, format);
     }
   }
   ImGui::PopFont();

@@ -25,15 +25,6 @@ const LayoutTable* shards(const Code& code, LayoutIndex layout) {
   return std::holds_alternative<ShardType>(table.type) ? &table : nullptr;
 }
 
-Extents unravel(int64_t offset, const Extents& extents) {
-  Extents index(extents.size(), 0);
-  for (size_t d = extents.size(); d-- > 0;) {
-    index[d] = offset % extents[d];
-    offset /= extents[d];
-  }
-  return index;
-}
-
 // The box that `count` elements from `offset` on are; nullopt if they are none.
 std::optional<Box> box_of(const Placement& p, int64_t offset, int64_t count) {
   if (!p.blocks.empty()) {
@@ -45,11 +36,9 @@ std::optional<Box> box_of(const Placement& p, int64_t offset, int64_t count) {
     return std::nullopt;
   }
   if (count == 0 || offset + count > p.box.volume()) return std::nullopt;
-  const Extents local = p.local();
-  Box box{unravel(offset, local), unravel(offset + count - 1, local)};
-  for (size_t d = 0; d < local.size(); ++d) {
-    box.lo[d] += p.box.lo[d];
-    box.hi[d] += p.box.lo[d] + 1;
+  Box box{p.box.index_at(offset), p.box.index_at(offset + count - 1)};
+  for (size_t d = 0; d < box.lo.size(); ++d) {
+    ++box.hi[d];
     if (box.hi[d] <= box.lo[d]) return std::nullopt;
   }
   return box.volume() == count ? std::optional(box) : std::nullopt;

@@ -1,0 +1,6 @@
+// What most tests include, for builds with HOSTIR_PCH=ON.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "hostir/ops/precompiled.h"
