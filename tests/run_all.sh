@@ -26,14 +26,15 @@ step() {
   return 0
 }
 
-# unit PRESET: all unit tests of a build, one binary per folder, two at a time, closing with their sum.
+# unit PRESET: all unit tests of a build, one binary per folder, in halves, two at a time; closes with their sum.
 unit() {
   local total=0 bad=0 binary
   local logs="$out/unit-$1"
   rm -rf "$logs"
   mkdir -p "$logs"
-  find "build-$1/bin" -name 'unit_*' -type f -perm -u+x -printf '%s %p\n' | sort -rn | cut -d' ' -f2 |
-    xargs -P 2 -I{} sh -c '"$1" --gtest_brief=1 >"$2/${1##*/}.log" 2>&1; echo $? >"$2/${1##*/}.status"' sh {} "$logs"
+  find "build-$1/bin" -name 'unit_*' -type f -perm -u+x -printf '%s 0 %p\n%s 1 %p\n' | sort -rn | cut -d' ' -f2- |
+    GTEST_TOTAL_SHARDS=2 xargs -P 2 -L 1 sh -c 'part="$1/${3##*/}.$2"
+      GTEST_SHARD_INDEX=$2 "$3" --gtest_brief=1 >"$part.log" 2>&1; echo $? >"$part.status"' sh "$logs"
   for log in "$logs"/*.log; do
     [ -f "$log" ] || continue
     echo "== $(basename "$log" .log)"

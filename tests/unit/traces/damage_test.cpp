@@ -23,7 +23,7 @@ using testing::ScratchDirectory;
 using testing::synthetic_description;
 using testing::SyntheticRun;
 
-/// Calls everything that reads; what it says does not matter, only that it comes back.
+/// Calls everything of ours that reads; what it says does not matter, only that it comes back.
 void read_everything(const std::string& path) {
   const auto opened = open_log(path);
   if (!opened) {
@@ -47,10 +47,16 @@ void read_everything(const std::string& path) {
   (void)log.faults();
   (void)log.decisions();
   for (size_t i = 0; i < 2; ++i) (void)log.input_data(i);
-  for (const View& view : schema_views()) {
-    (void)log.query("SELECT * FROM " + std::string(view.name), 1000);
-  }
   (void)log.check();
+}
+
+/// The views of the schema, which SQLite reads by way of our decoders.
+void read_views(const std::string& path) {
+  const auto log = open_log(path);
+  if (!log) return;
+  for (const View& view : schema_views()) {
+    (void)(*log)->query("SELECT * FROM " + std::string(view.name), 1000);
+  }
 }
 
 std::string read_file(const std::string& path) {
@@ -90,6 +96,7 @@ TEST(Damage, FlippedBitsAndTruncation) {
     if (round % 4 == 0) bad.resize(random() % bad.size());
     std::ofstream(path, std::ios::binary) << bad;
     read_everything(path);
+    if (round % 2 == 0) read_views(path);
   }
 }
 
@@ -109,27 +116,31 @@ TEST(Damage, ChangedRowsAreFound) {
   EXPECT_NE(problems->front().find("event_row"), std::string::npos);
 }
 
-TEST(Damage, NonsenseInEveryColumn) {
+class Nonsense : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Nonsense, InEveryColumn) {
   const ScratchDirectory scratch;
   const std::string good = small_log(scratch);
   const std::string path = scratch.file("nonsense.db");
   for (const Table& table : schema_tables()) {
     for (const Column& column : table.columns) {
-      for (const char* value : {"NULL", "-1", "9223372036854775807", "'1x'"}) {
-        std::filesystem::copy_file(good, path, std::filesystem::copy_options::overwrite_existing);
-        {
-          auto database = Database::open(path, Database::Mode::kReadWrite);
-          ASSERT_TRUE(database);
-          ASSERT_TRUE(database->execute("PRAGMA synchronous = OFF"));  // six hundred files
-          (void)database->execute("UPDATE OR IGNORE " + std::string(table.name) + " SET " +
-                                  std::string(column.name) + " = " + value +
-                                  " WHERE rowid % 3 = 1");
-        }
-        read_everything(path);
+      std::filesystem::copy_file(good, path, std::filesystem::copy_options::overwrite_existing);
+      {
+        auto database = Database::open(path, Database::Mode::kReadWrite);
+        ASSERT_TRUE(database);
+        ASSERT_TRUE(database->execute("PRAGMA synchronous = OFF"));  // a file for each column
+        (void)database->execute("UPDATE OR IGNORE " + std::string(table.name) + " SET " +
+                                std::string(column.name) + " = " + GetParam() +
+                                " WHERE rowid % 3 = 1");
       }
+      read_everything(path);
+      if (GetParam() == std::string_view("-1")) read_views(path);
     }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Damage, Nonsense,
+                         ::testing::Values("NULL", "-1", "9223372036854775807", "'1x'"));
 
 TEST(Damage, WrongFilesAreNamed) {
   const ScratchDirectory scratch;
