@@ -1,8 +1,12 @@
 #include "kernels/cpu/onednn.h"
 
-#include <omp.h>
-
 #include <dnnl.hpp>
+
+// Of the OpenMP runtime that oneDNN uses; its header is g++'s, and clang does not find it.
+extern "C" {
+int omp_get_max_threads();
+void omp_set_num_threads(int threads);
+}
 
 namespace hostir::cpu::onednn {
 namespace {
