@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 
 namespace hostir::gui {
@@ -65,6 +66,21 @@ std::string tile_text(const LayoutSource& source, interp::Rank rank, bool copy) 
                      source.is_partial() ? "\nan addend: the value is the reduction of all" : "");
 }
 
+// `r12`, without the letter where that does not fit, and nothing rather than a cut number.
+void draw_rank(Frame& frame, Area tile, ImU32 colour, interp::Rank rank, bool empty) {
+  const ImFont* font = frame.ui.fonts.small;
+  const float room = tile.width() - 2;
+  for (const std::string& text : {fmt::format("r{}{}", rank, empty ? " \u2205" : ""),
+                                  fmt::format("r{}", rank), fmt::format("{}", rank)}) {
+    const float width = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, text.c_str()).x;
+    if (width > room) continue;
+    const ImVec2 at(tile.min.x + std::min(4.0f, (tile.width() - width) / 2),
+                    tile.min.y + frame.ui.px(3));
+    return frame.ui.draw_text(ImGui::GetWindowDrawList(), at, colour, text, width + 1,
+                              frame.ui.fonts.small);
+  }
+}
+
 void draw_tile(Frame& frame, const std::string& name, const LayoutSource& source, interp::Rank rank,
                Area tile) {
   const Palette& p = frame.ui.pal();
@@ -81,10 +97,7 @@ void draw_tile(Frame& frame, const std::string& name, const LayoutSource& source
   if (!filled) list->AddRect(tile.min, tile.max, with_alpha(p.rank(rank), 0.7f), 3);
   if (rank == frame.model.snapshot()->focus)
     list->AddRect(tile.min, tile.max, p.text_strong, 3, 0, frame.ui.px(2));
-  frame.ui.draw_text(list, ImVec2(tile.min.x + 4, tile.min.y + frame.ui.px(3)),
-                     filled ? p.text_strong : p.text_dim,
-                     fmt::format("r{}{}", rank, empty ? " \u2205" : ""), tile.width() - 4,
-                     frame.ui.fonts.small);
+  draw_rank(frame, tile, filled ? p.text_strong : p.text_dim, rank, empty);
   ImGui::SetCursorScreenPos(tile.min);
   ImGui::PushID(rank);
   if (ImGui::InvisibleButton("tile",

@@ -250,7 +250,7 @@ Picture draw_layout(Frame& frame, const std::string& name, const LayoutSource& s
   const float line = frame.ui.fonts.small->FontSize + frame.ui.px(7);
   const float top = line * static_cast<float>(std::min(column_levels.size(), kMaxLevels)) + spread +
                     frame.ui.px(4);
-  const float below = frame.ui.px(style.captions ? 40 : 22);
+  const float below = frame.ui.px(style.captions ? 54 : 22);
   Picture picture;
   picture.rows = std::max<int64_t>(1, plane.rows(source.global));
   picture.columns = std::max<int64_t>(1, plane.columns(source.global));
@@ -268,13 +268,13 @@ Picture draw_layout(Frame& frame, const std::string& name, const LayoutSource& s
   if (matrix) painter.row_bands(row_levels);
   if (!source.global.empty()) painter.column_bands(column_levels, spread);
   float y = picture.origin.y + picture.height() + frame.ui.px(4);
-  std::string dims =
+  const std::string dims =
       matrix ? fmt::format("rows: dim {}   columns: dim {}", plane.row_dim, plane.column_dim)
              : std::string();
-  if (picture.fit.stretched)
-    dims += std::string(dims.empty() ? "" : "   ") + "one side is stretched";
-  if (!dims.empty() && style.captions) {
-    frame.ui.draw_text(painter.list, ImVec2(picture.origin.x, y), painter.pal().text_dim, dims,
+  const std::string stretched = picture.fit.stretched ? "one side is stretched" : "";
+  for (const std::string& caption : {dims, stretched}) {
+    if (caption.empty() || !style.captions) continue;
+    frame.ui.draw_text(painter.list, ImVec2(picture.origin.x, y), painter.pal().text_dim, caption,
                        area.max.x - picture.origin.x, frame.ui.fonts.small);
     y += frame.ui.px(16);
   }

@@ -64,10 +64,8 @@ class LedgerPanel : public Panel {
     const bool mismatch = std::any_of(rows.begin(), rows.end(), [](const Row& row) {
       return row.state == Row::State::kMismatch;
     });
-    const float row = ImGui::GetTextLineHeightWithSpacing() + frame.ui.px(3);
-    const float table = row * static_cast<float>(rows.size() + 1) +
-                        ImGui::GetFrameHeightWithSpacing() + frame.ui.px(20);
-    Room room = Room::some(table + (mismatch ? frame.ui.px(kCardHeight) : 0));
+    Room room =
+        Room::some(table_height(frame, rows.size()) + (mismatch ? frame.ui.px(kCardHeight) : 0));
     room.pressing = mismatch;
     return room;
   }
@@ -79,8 +77,7 @@ class LedgerPanel : public Panel {
     for (const Row& row : *shot.ledger) {
       if (row.state == Row::State::kMismatch && !mismatch) mismatch = &row;
     }
-    const float space = ImGui::GetContentRegionAvail().y;
-    const float card = mismatch ? std::min(frame.ui.px(kCardHeight), space * 0.75f) : 0;
+    const float card = mismatch ? card_height(frame, shot.ledger->size()) : 0;
     draw_filter(frame, shot);
     draw_table(frame, shot, card);
     if (!mismatch) return;
@@ -91,6 +88,20 @@ class LedgerPanel : public Panel {
   }
 
  private:
+  // With the filter above it.
+  static float table_height(const Frame& frame, size_t rows) {
+    const float row = ImGui::GetTextLineHeightWithSpacing() + frame.ui.px(3);
+    return row * static_cast<float>(rows + 1) + ImGui::GetFrameHeightWithSpacing() +
+           frame.ui.px(20);
+  }
+
+  // What two rows of the table leave, in a low panel half of it; the card scrolls.
+  static float card_height(const Frame& frame, size_t rows) {
+    const float space = ImGui::GetContentRegionAvail().y;
+    const float left = space - table_height(frame, std::min<size_t>(rows, 2));
+    return std::min(frame.ui.px(kCardHeight), std::max(left, space * 0.5f));
+  }
+
   // By communicator, kind, rank `r3`; and those that are not done.
   void draw_filter(Frame& frame, const interp::Snapshot& shot) {
     ImGui::SetNextItemWidth(std::max(frame.ui.px(80), ImGui::GetContentRegionAvail().x * 0.5f));

@@ -212,20 +212,20 @@ class ValuesPanel : public Panel {
   void notes(Frame& frame, const interp::ValueReading& r, bool pending) const {
     std::string text = fmt::format("version {}", r.version);
     if (r.undefined && from_ == 0) {
-      text += "  written on " + rank_list(written_.yes);
+      text += "; written on " + rank_list(written_.yes);
       if (!written_.in_flight.empty()) text += ", in flight on " + rank_list(written_.in_flight);
       if (!written_.never.empty()) text += ", not yet on " + rank_list(written_.never);
       text += " (\u00b7: nothing there yet)";
     }
-    if (r.write_in_flight) text += "  a write is in flight";
-    if (pending) text += "  reading ...";
-    for (const std::string& note : r.notes) text += "  " + note;
+    if (r.write_in_flight) text += "; a write is in flight";
+    if (pending) text += "; reading ...";
+    for (const std::string& note : r.notes) text += "; " + note;
     bool cut = false;
     for (size_t d = 0; d < r.box.lo.size(); ++d) {
       cut = cut || r.box.hi[d] - r.box.lo[d] < r.placement.box.hi[d] - r.placement.box.lo[d];
     }
     if (cut) {
-      text += "  shown: [";
+      text += "; shown: [";
       for (size_t d = 0; d < r.box.lo.size(); ++d)
         text += fmt::format("{}{}:{}", d ? ", " : "", r.box.lo[d], r.box.hi[d]);
       text += "], select an element to move";

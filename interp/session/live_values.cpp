@@ -85,7 +85,7 @@ Expected<ValueReading> read_rank(const Interpreter& interpreter, const ValueQuer
 
 void add_notes(const Assembled& whole, ValueReading& out) {
   for (const Rank r : whole.missing) out.notes.push_back(fmt::format("rank {} has no part", r));
-  if (whole.disagreement) {
+  if (whole.disagreement && !out.write_in_flight) {  // they differ while one is written
     const auto& d = *whole.disagreement;
     out.notes.push_back(fmt::format("ranks {} and {} hold different values at {}", d.first,
                                     d.second, index_to_string(d.index)));

@@ -73,6 +73,7 @@ done
 expect 0 "null alone" "$hostir" run "${add[@]}" --backend null
 expect 0 "tests on null" "$hostir" test tests/programs/simple_add.hir --backend null
 says "value expectations skipped" "tests on null say what they did not check"
+expect 0 "all scripts on null" "$hostir" test tests/scripts tests/programs --backend null
 npy() {  # npy FILE DESCR SHAPE HEX
   python3 - "$@" <<'END'
 import sys
