@@ -119,7 +119,7 @@ void App::rebuild_style() {
 
 bool App::wants_frame() const {
   auto& worker = const_cast<App*>(this)->model_.worker();
-  return worker.busy() || scrub_target_.has_value();
+  return settling_ > 0 || worker.busy() || scrub_target_.has_value();
 }
 
 std::string App::window_title() const {
@@ -186,7 +186,10 @@ void App::frame(double now_s) {
   ui_.begin_frame();
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
   small_ = !layout_chosen_ && (screen.x < ui_.px(860) || screen.y < ui_.px(520));
-  model_.update(now_s);
+  // What an answer changed, the panels may ask about in the next frame, and that is drawn in
+  // another.
+  constexpr int kSettlingFrames = 3;
+  settling_ = model_.update(now_s) ? kSettlingFrames : std::max(0, settling_ - 1);
   take_opened();
   if (seen_stop_ != model_.generation()) {
     // A fault or deadlock selects its instruction, so that the line is in view without a click.

@@ -50,7 +50,7 @@ class App {
   /// Call before NewFrame when the theme or scale changed: rebuilds fonts and style.
   bool needs_style() const { return style_dirty_; }
   void rebuild_style();
-  /// Something may have changed without input: the worker is busy or an animation runs.
+  /// Something may change without input: the worker is busy, or an answer has just come.
   bool wants_frame() const;
   bool wants_quit() const { return quit_; }
   std::string window_title() const;
@@ -121,6 +121,7 @@ class App {
   SelectionHistory looked_at_;
   uint64_t seen_opened_ = 0;
   interp::Position fault_seen_{~uint64_t{0}, 0};  // whose instruction was selected
+  int settling_ = 0;                              // frames to draw although nothing is under way
   uint64_t seen_stop_ = 0;     // generation of the model at the last stop that was looked at
   std::string shown_program_;  // whose watches and bookmarks the model holds; absolute
   std::set<std::string> dismissed_banners_;  // by their text

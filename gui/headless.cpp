@@ -96,10 +96,9 @@ void Headless::step() {
 
 bool Headless::settle(double seconds) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-  // Two frames after the last answer: panels ask for what they need only when they are drawn.
-  for (int quiet = 0; quiet < 3;) {
+  // As the real window does after an event: three frames, and as long as more are wanted.
+  for (int frames = 3; frames > 0 || app_->wants_frame(); --frames) {
     step();
-    quiet = app_->wants_frame() ? 0 : quiet + 1;
     if (std::chrono::steady_clock::now() > end) return false;
     if (app_->wants_frame()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }

@@ -21,9 +21,8 @@ class Player {
 
   bool settle() {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    for (int quiet = 0; quiet < 3;) {
+    for (int frames = 3; frames > 0 || app_.wants_frame(); --frames) {
       draw();
-      quiet = app_.wants_frame() ? 0 : quiet + 1;
       if (std::chrono::steady_clock::now() > end) return false;
       const bool reading = app_.model().worker().log_progress().reading;
       if (app_.wants_frame())

@@ -1,6 +1,9 @@
 // Stepping, breakpoints, focus and freezing through keys and clicks.
 #include <fmt/core.h>
 
+#include <chrono>
+#include <thread>
+
 #include "tests/unit/gui/workbench.h"
 
 namespace hostir::gui {
@@ -120,6 +123,22 @@ TEST(Ranks, TheRankThatNeverCameIsNamed) {
   EXPECT_EQ(w.shot().stop.kind, interp::StopKind::kDeadlock);
   EXPECT_NE(w.text("status").find("rank 1"), std::string::npos) << w.text("status");
   EXPECT_NE(w.text("waits/sentence").find("rank 1"), std::string::npos);
+}
+
+// The window sleeps when nothing is under way: what it shows then must be all. (Panels ask again
+// for what an answer changed; the timeline stayed empty after the first step until the mouse
+// moved.)
+TEST(Sleep, NothingIsMissingFromTheLastFrame) {
+  Workbench w(kMlp);
+  for (const char* key : {"F10", "F10", "F6", "F10", "F10", "F5", "Shift+F10"}) {
+    w.press(key);
+    const int asleep = w->vertex_count();
+    for (int i = 0; i < 20; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      w->step();
+    }
+    EXPECT_EQ(w->vertex_count(), asleep) << key;
+  }
 }
 
 }  // namespace
