@@ -1,5 +1,7 @@
 #include "gui/app.h"
 
+#include <imgui_internal.h>
+
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -160,6 +162,9 @@ bool App::perform(const std::string& text) {
 }
 
 void App::handle_keys() {
+  if (open_dialog_) return;  // its keys are its own
+  constexpr ImGuiPopupFlags kAny = ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel;
+  if (key_pressed("Esc") && ImGui::IsPopupOpen("", kAny)) return ImGui::ClosePopupToLevel(0, false);
   if (const Action* action = actions_.pressed()) actions_.request(action->name);
 }
 

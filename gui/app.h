@@ -138,6 +138,7 @@ class App {
   int palette_row_ = 0;
   std::string path_text_;
   std::string folder_;
+  bool entered_folder_ = false;  // by the click that may be the first of two
 };
 
 }  // namespace hostir::gui

@@ -75,6 +75,8 @@ void App::draw_open_dialog() {
     ui_.tag("open/go");
     ui_.text_dim(folder_);
     ImGui::BeginChild("files", ImVec2(0, 0), true);
+    // The second click of a double click on a folder falls on whatever lies there in that folder.
+    if (ImGui::IsMouseClicked(0) && !ImGui::IsMouseDoubleClicked(0)) entered_folder_ = false;
     if (ImGui::Selectable("..")) folder_ = fs::path(folder_).parent_path().string();
     std::vector<fs::directory_entry> entries;
     for (const auto& entry :
@@ -91,8 +93,10 @@ void App::draw_open_dialog() {
       const std::string name = entry.path().filename().string();
       if (ImGui::Selectable((folder ? name + "/" : name).c_str(), false,
                             ImGuiSelectableFlags_AllowDoubleClick)) {
+        if (entered_folder_) continue;
         if (folder) {
           folder_ = entry.path().string();
+          entered_folder_ = true;
         } else {
           path_text_ = entry.path().string();
           go = go || ImGui::IsMouseDoubleClicked(0);
@@ -100,6 +104,7 @@ void App::draw_open_dialog() {
       }
     }
     ImGui::EndChild();
+    go = go || key_pressed("Enter");
     if (go && !path_text_.empty()) {
       drop_file(path_text_);
       open_dialog_ = false;

@@ -12,12 +12,12 @@ namespace hostir::traces {
 namespace {
 
 constexpr const char* kWritingPragmas =
-    "PRAGMA page_size = 32768;\n"
+    "PRAGMA page_size = 16384;\n"
     "PRAGMA journal_mode = WAL;\n"
     "PRAGMA synchronous = NORMAL;\n"
     "PRAGMA cache_size = -131072;\n"
     "PRAGMA temp_store = MEMORY;\n"
-    "PRAGMA wal_autocheckpoint = 2000;\n";
+    "PRAGMA wal_autocheckpoint = 4000;\n";
 
 /// True for a file that we may replace: missing, empty, or a log.
 bool is_replaceable(const std::string& path) {

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -58,6 +59,13 @@ void copies(Frame& frame, const std::vector<Owned>& owners) {
     if (value_of(o)) known.push_back(&o);
   }
   if (known.size() < 2) return;
+  const bool in_flight = std::any_of(
+      known.begin(), known.end(), [](const Owned* o) { return o->slot->reading->write_in_flight; });
+  if (in_flight) {  // in an all_reduce in place, these are addends
+    frame.ui.text_dim("a write is in flight: copies are compared when it is done");
+    frame.ui.tag("layout/copies", "in flight");
+    return;
+  }
   std::string differ;
   for (const Owned* o : known) {
     if (value_of(*o)->data != value_of(*known.front())->data)

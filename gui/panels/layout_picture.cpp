@@ -250,15 +250,18 @@ Picture draw_layout(Frame& frame, const std::string& name, const LayoutSource& s
   const float line = frame.ui.fonts.small->FontSize + frame.ui.px(7);
   const float top = line * static_cast<float>(std::min(column_levels.size(), kMaxLevels)) + spread +
                     frame.ui.px(4);
-  const float below = frame.ui.px(style.captions ? 54 : 22);
   Picture picture;
   picture.rows = std::max<int64_t>(1, plane.rows(source.global));
   picture.columns = std::max<int64_t>(1, plane.columns(source.global));
   picture.origin = ImVec2(area.min.x + left, area.min.y + top);
-  picture.fit = fit(static_cast<float>(picture.rows), static_cast<float>(picture.columns),
-                    std::max(8.0f, area.width() - left - spread - frame.ui.px(10)),
-                    std::max(8.0f, area.height() - top - below), frame.ui.px(style.most_cell),
-                    frame.ui.px(60));
+  const auto fit_above = [&](float below) {
+    return fit(static_cast<float>(picture.rows), static_cast<float>(picture.columns),
+               std::max(8.0f, area.width() - left - spread - frame.ui.px(10)),
+               std::max(8.0f, area.height() - top - frame.ui.px(below)),
+               frame.ui.px(style.most_cell), frame.ui.px(60));
+  };
+  picture.fit = fit_above(style.captions ? 40 : 22);
+  if (picture.fit.stretched && style.captions) picture.fit = fit_above(54);  // a line more
   const Painter painter{frame, ImGui::GetWindowDrawList(), source, plane, picture};
   painter.cards(shards, addends, shift);
   for (const Shard& s : shards) {

@@ -21,6 +21,7 @@ StateKind state_of(Cell::State state) {
   switch (state) {
     case Cell::State::kMissing:
       return StateKind::kMissing;
+    case Cell::State::kQueued:
     case Cell::State::kArrived:
     case Cell::State::kRunning:
       return StateKind::kWaiting;
@@ -36,6 +37,8 @@ const char* word_of(Cell::State state) {
   switch (state) {
     case Cell::State::kMissing:
       return "not arrived";
+    case Cell::State::kQueued:
+      return "issued; other work of its stream comes first";
     case Cell::State::kArrived:
       return "arrived, waits for others";
     case Cell::State::kRunning:
@@ -208,9 +211,10 @@ class LedgerPanel : public Panel {
   // A cell says its state by glyph; a click goes to the rank and its instruction.
   static void draw_cell(Frame& frame, const Row& row, const Cell& cell, StateKind state,
                         const std::string& name) {
-    if (cell.state == Cell::State::kRunning) {
-      ImGui::PushStyleColor(ImGuiCol_Text, frame.ui.pal().accent);
-      ImGui::TextUnformatted("\u25b6");
+    const bool running = cell.state == Cell::State::kRunning;
+    if (running || cell.state == Cell::State::kQueued) {
+      ImGui::PushStyleColor(ImGuiCol_Text, running ? frame.ui.pal().accent : frame.ui.pal().text);
+      ImGui::TextUnformatted(running ? "\u25b6" : "\u25b7");
       ImGui::PopStyleColor();
     } else {
       frame.ui.state_word(state, "");

@@ -77,7 +77,7 @@ void ProgramArguments::declare(Arguments& arguments) {
                        Presence::kOptional);
   arguments.repeated("--mesh", mesh, "resize a mesh axis, e.g. tp=4");
   arguments.option("--ranks", ranks, "resize the axis of a mesh that has one",
-                   {.least = 1, .most = 1 << 20});
+                   {.least = 1, .most = Mesh::kMaxPositions});
   arguments.repeated("--size", sizes, "bind a symbolic size, e.g. B=8");
   arguments.repeated("--keep", keep, "a value of the fusion that must not be fused away");
 }

@@ -41,6 +41,8 @@ struct FixedCoord {
 };
 
 struct Mesh {
+  /// More simulated ranks than any cluster has; keeps a typing error from filling the memory.
+  static constexpr int64_t kMaxPositions = 65536;
   std::string name;
   std::vector<MeshAxis> axes;
   std::vector<int64_t> device_ids;         // empty: position == rank

@@ -76,6 +76,12 @@ Expected<Program> resize_mesh(const Program& program, std::string_view mesh, std
   if (size < 1) {
     return fail(ErrorKind::kUsage, "resize_c2", fmt::format("axis {} of size {}", axis, size));
   }
+  const int64_t others = found->size() / found->axes[*index].size;
+  if (size > Mesh::kMaxPositions / others) {
+    return fail(ErrorKind::kUsage, "resize_c2",
+                fmt::format("{}={} gives mesh @{} more than {} positions", axis, size, mesh,
+                            Mesh::kMaxPositions));
+  }
   if (found->axes[*index].size == size) return out;
   if (!found->parent.empty()) {
     return written_for_old_size(fmt::format("@{} is a sub-mesh; resize @{}", mesh, found->parent),

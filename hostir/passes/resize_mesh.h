@@ -11,8 +11,8 @@
 
 namespace hostir {
 
-/// Errors: `resize_c1` no such mesh or axis, `resize_c2` a size below 1, `resize_c3` text that was
-/// written for the old size.
+/// Errors: `resize_c1` no such mesh or axis, `resize_c2` a size below 1 or one that gives more
+/// positions than a mesh may have, `resize_c3` text that was written for the old size.
 Expected<Program> resize_mesh(const Program& program, std::string_view mesh, std::string_view axis,
                               int64_t size);
 

@@ -82,10 +82,8 @@ void check_output(const ExpectValue& expect, const Execution& execution, CheckCo
   if (rank < 0 || rank >= static_cast<int64_t>(found->boxes.size())) {
     return context.fail(execution, fmt::format("there is no rank {}", rank));
   }
-  const Box& box = found->boxes[static_cast<size_t>(rank)];
-  Tensor local = Tensor::zeros(found->global.dtype, box.extents());
-  interp::copy_region(found->global, Box::whole(found->global.extents), local, box, box);
-  compare_with(expect, local, execution, fmt::format("{} on rank {}", what, rank), context);
+  compare_with(expect, found->parts[static_cast<size_t>(rank)], execution,
+               fmt::format("{} on rank {}", what, rank), context);
 }
 
 // Where in a rank's order of issue the value is looked at.

@@ -47,6 +47,7 @@ Expected<Execution> execute_once(const RunRecord& run, const RunStatement& state
   interp::RunOptions options;
   options.backend = backend_request(context.options, context.program, schedule, statement.seed);
   options.trace = out.events.get();
+  options.keep_parts = computes_values(options.backend);
   if (context.options.max_steps > 0) options.max_steps = context.steps_left - used;
   for (const int64_t rank : statement.ranks)
     options.ranks.push_back(static_cast<interp::Rank>(rank));

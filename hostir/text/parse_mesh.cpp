@@ -8,9 +8,6 @@ namespace hostir::text {
 
 namespace {
 
-// More simulated ranks than any cluster has; keeps a typing error from filling the memory.
-constexpr int64_t kMaxPositions = 65536;
-
 bool parse_device_ids(Cursor& cursor, Mesh& mesh) {
   const SourceSpan word = cursor.span_here();
   cursor.next();
@@ -63,11 +60,11 @@ bool parse_axis(Cursor& cursor, Mesh& mesh) {
                  size_span);
     return false;
   }
-  if (*size > kMaxPositions || mesh.size() * *size > kMaxPositions) {
-    cursor.error(
-        "mesh_c7",
-        "mesh @" + mesh.name + " has more than " + std::to_string(kMaxPositions) + " positions",
-        size_span);
+  if (*size > Mesh::kMaxPositions || mesh.size() * *size > Mesh::kMaxPositions) {
+    cursor.error("mesh_c7",
+                 "mesh @" + mesh.name + " has more than " + std::to_string(Mesh::kMaxPositions) +
+                     " positions",
+                 size_span);
     return false;
   }
   mesh.axes.push_back({text, *size});

@@ -56,6 +56,10 @@ MaybeBody parse_expect_value(Cursor& cursor, bool output) {
   if (!name) return std::nullopt;
   out.point.value = std::string(name->text);
   while (!cursor.at("==")) {
+    if (output && !cursor.at("rank")) {
+      cursor.unexpected("\"==\" or \"rank\": an output is looked at when all is over");
+      return std::nullopt;
+    }
     if (!parse_point_suffix(cursor, out.point)) return std::nullopt;
   }
   cursor.next();

@@ -99,6 +99,12 @@ class PartParser {
     if (!mesh) return false;
     mesh->documentation = std::move(documentation);
     program().add_mesh(std::move(*mesh));
+    // A blank line is the text's own only between two meshes; elsewhere the printer sets it.
+    const bool apart = !comments.empty() && comments.front().empty();
+    strip_front(comments);
+    const auto& order = program().order;
+    if (apart && order.size() > 1 && order[order.size() - 2].kind == Program::PieceKind::kMesh)
+      comments.insert(comments.begin(), std::string());
     keep_comments(std::move(comments));
     return true;
   }

@@ -40,7 +40,7 @@ void print_piece(std::string& out, const Program& program, const Program::Piece&
   switch (piece.kind) {
     case Program::PieceKind::kMesh: {
       auto lines = piece.comments.leading;
-      while (!lines.empty() && lines.front().empty()) lines.erase(lines.begin());
+      if (!lines.empty() && lines.front().empty()) lines.erase(lines.begin());
       append_comments(out, lines, 0);
       out += print_mesh(program.meshes[piece.index]) + trailing_comment(piece.comments.trailing) +
              "\n";

@@ -47,6 +47,7 @@ void Engine::exceed_memory(Rank r, const TaskRecord& task) {
   fault.record.ranks = {r};
   fault.record.instructions = {code->address(task.code)};
   fault.record.notes = {note_line(r, task.code, task.loop_path)};
+  fault.spans = {code->source(task.code).span};
   record_fault(std::move(fault));
 }
 

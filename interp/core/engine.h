@@ -110,6 +110,13 @@ class Engine final : public CompletionSink {
   Expected<void> edit(Rank rank, AllocationId allocation, int64_t offset_bytes,
                       std::span<const std::byte> data);
 
+  // ---- who waits for whom (wait_graph.cpp) ----
+  /// The first unfinished task of a stream; nullptr: there is none.
+  const TaskRecord* head(Rank rank, StreamIndex stream) const;
+  bool waits_for_events(Rank rank, const TaskRecord& task) const;
+  /// Issued and not done, at the head of its stream, and all that it waits for has happened.
+  bool is_ready(Rank rank, const Arrival& arrival) const;
+
   // ---- completions (completions.cpp) ----
   void completed(const Completion& completion) override;
   void value(const ValueSummary& summary) override;

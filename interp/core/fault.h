@@ -23,6 +23,7 @@ struct Fault {
   Severity severity = Severity::kError;  // a leak is a warning
   bool fatal = true;
   std::vector<SourceSpan> spans;  // beside `record.notes`
+  size_t culprit = 0;             // the one of `spans` that the sentence is about
   uint64_t position = 0;          // decisions taken before the one that found it
 };
 

@@ -81,7 +81,7 @@ Error to_error(const Fault& fault) {
   d.severity = fault.severity;
   d.id = fault.record.kind;
   d.message = fault.record.sentence;
-  if (!fault.spans.empty()) d.span = fault.spans.front();
+  if (fault.culprit < fault.spans.size()) d.span = fault.spans[fault.culprit];
   for (size_t i = 0; i < fault.record.notes.size(); ++i) {
     d.notes.push_back(
         {fault.record.notes[i], i < fault.spans.size() ? fault.spans[i] : SourceSpan{}});

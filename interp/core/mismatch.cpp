@@ -119,6 +119,13 @@ bool Engine::report_mismatch(CommIndex comm, int32_t group_index, uint64_t seque
   }
   fault.record.sentence = std::move(text);
   for (const auto& [rank, arrival] : by_rank) add_member_notes(fault, rank, *arrival);
+  if (expected != nullptr) {
+    const auto at = std::find_if(by_rank.begin(), by_rank.end(), [&](const auto& member) {
+      return std::find(expected->ranks.begin(), expected->ranks.end(), member.first) ==
+             expected->ranks.end();
+    });
+    fault.culprit = static_cast<size_t>(at - by_rank.begin());
+  }
   name_instructions(fault);
   record_fault(std::move(fault));
   return false;

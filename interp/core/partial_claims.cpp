@@ -99,11 +99,15 @@ Expected<void> check_communication(const Code& code, CodeIndex index) {
   }
   const bool same = without(left, to.unreduced).empty() && without(to.unreduced, left).empty();
   if (same && (left.empty() || to.unreduced_kind == from.unreduced_kind)) return {};
+  const std::string was = claim(from.unreduced, from.unreduced_kind);
+  const std::string effect =
+      left.size() == from.unreduced.size()
+          ? fmt::format("leaves {} what it was, {}", buffer_name(code, c, *in), was)
+          : fmt::format("makes {}, which was {}, {}", buffer_name(code, c, *in), was,
+                        claim(left, from.unreduced_kind));
   return contradiction(
-      fmt::format("{} over {} makes {}, which was {}, {}; the layout of {} says that it is {}",
-                  op.mnemonic, text(over), buffer_name(code, c, *in),
-                  claim(from.unreduced, from.unreduced_kind), claim(left, from.unreduced_kind),
-                  buffer_name(code, c, *out), claim(to.unreduced, to.unreduced_kind)),
+      fmt::format("{} over {} {}; the layout of {} says that it is {}", op.mnemonic, text(over),
+                  effect, buffer_name(code, c, *out), claim(to.unreduced, to.unreduced_kind)),
       source.operands[*out]);
 }
 

@@ -28,6 +28,7 @@ ArrivalView view_of(const Engine& engine, const Arrival& a, Rank rank) {
   v.arrived = a.arrived;
   if (!a.arrived) return v;
   v.finished = a.finished;
+  v.queued = !a.finished && !engine.is_ready(rank, a);
   v.code = a.code;
   v.loop_path = a.loop_path;
   v.task = a.task;

@@ -63,7 +63,8 @@ struct AllocationView {
 /// One rank's side of a collective (or of a send/recv).
 struct ArrivalView {
   Rank rank = 0;
-  bool arrived = false;
+  bool arrived = false;  // issued
+  bool queued = false;   // issued, but other work of its stream comes first
   bool finished = false;
   CodeIndex code = 0;
   LoopPathId loop_path = 0;
@@ -87,7 +88,7 @@ struct MeetingView {
   uint32_t group = 0;
   uint64_t sequence = 0;
   bool point_to_point = false;  // send/recv: two arrivals, `sequence` is the ordinal of the pair
-  bool complete = false;        // all arrived
+  bool complete = false;        // all issued it
   bool finished = false;
   bool mismatch = false;
   std::vector<ArrivalView> arrivals;  // in group order; send before recv

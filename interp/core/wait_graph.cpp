@@ -14,6 +14,30 @@
 
 namespace hostir::interp {
 
+const TaskRecord* Engine::head(Rank rank, StreamIndex stream) const {
+  for (const TaskRecord& t : state.ranks[static_cast<size_t>(rank)].tasks.all()) {
+    if (t.stream == stream && !t.finished()) return &t;
+  }
+  return nullptr;
+}
+
+bool Engine::waits_for_events(Rank r, const TaskRecord& task) const {
+  const RankState& rank = state.ranks[static_cast<size_t>(r)];
+  return std::any_of(rank.dependencies.begin(), rank.dependencies.end(),
+                     [&](const TaskDependency& d) {
+                       if (d.task != task.number) return false;
+                       const TaskRecord* on = rank.tasks.find(task_number(d.on));
+                       return on != nullptr && !on->finished();
+                     });
+}
+
+bool Engine::is_ready(Rank rank, const Arrival& arrival) const {
+  if (!arrival.arrived || arrival.finished) return false;
+  const TaskRecord* first = head(rank, arrival.stream);
+  return first != nullptr && make_task_id(rank, first->number) == arrival.task &&
+         !waits_for_events(rank, *first);
+}
+
 namespace {
 
 using Why = WaitNode::Why;
@@ -35,13 +59,6 @@ class Builder {
  private:
   const RankState& rank(Rank r) const { return engine_.state.ranks[static_cast<size_t>(r)]; }
 
-  const TaskRecord* head(Rank r, StreamIndex s) const {
-    for (const TaskRecord& t : rank(r).tasks.all()) {
-      if (t.stream == s && !t.finished()) return &t;
-    }
-    return nullptr;
-  }
-
   void add_host(Rank r) {
     WaitNode node;
     node.rank = r;
@@ -58,7 +75,7 @@ class Builder {
 
   void add_streams(Rank r) {
     for (StreamIndex s = 0; s < engine_.code->streams.size(); ++s) {
-      const TaskRecord* task = head(r, s);
+      const TaskRecord* task = engine_.head(r, s);
       if (task == nullptr) continue;
       WaitNode node;
       node.rank = r;
@@ -90,7 +107,7 @@ class Builder {
     if (at == stream_node_.end()) return;
     const uint32_t from = at->second;
     const size_t before = graph_.edges.size();
-    const TaskRecord& task = *head(r, s);
+    const TaskRecord& task = *engine_.head(r, s);
     for (const TaskDependency& d : rank(r).dependencies) {
       if (d.task != task.number) continue;
       const TaskRecord* on = rank(r).tasks.find(task_number(d.on));
@@ -157,21 +174,10 @@ class Builder {
     } else {
       const auto to = stream_node_.find({other, arrival.stream});
       if (to == stream_node_.end()) return;
-      const TaskRecord* first = head(other, arrival.stream);
-      const bool at_head = first != nullptr && make_task_id(other, first->number) == arrival.task;
-      if (at_head && !waits_for_events(other, *first)) return;  // it is there and ready
+      if (engine_.is_ready(other, arrival)) return;
       edge.to = to->second;
     }
     graph_.edges.push_back(std::move(edge));
-  }
-
-  bool waits_for_events(Rank r, const TaskRecord& task) const {
-    return std::any_of(rank(r).dependencies.begin(), rank(r).dependencies.end(),
-                       [&](const TaskDependency& d) {
-                         if (d.task != task.number) return false;
-                         const TaskRecord* on = rank(r).tasks.find(task_number(d.on));
-                         return on != nullptr && !on->finished();
-                       });
   }
 
   const Engine& engine_;

@@ -97,6 +97,7 @@ struct RunOptions {
   std::function<void(uint64_t steps)> progress;  // called now and then; may be empty
   /// Called once with the interpreter before the first decision, for sinks that look at it.
   std::function<void(Interpreter&)> attach;
+  bool keep_parts = false;  // every rank's own part of every output
 };
 
 /// One collective of one group, as a run's summary lists them.
@@ -114,6 +115,7 @@ struct NamedOutput {
   Type type;
   std::vector<Extents> local;  // by rank
   std::vector<Box> boxes;      // by rank
+  std::vector<Tensor> parts;   // by rank, as they lie there: only with RunOptions::keep_parts
   std::vector<std::string> notes;
 };
 

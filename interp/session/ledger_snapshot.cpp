@@ -1,5 +1,6 @@
 #include "interp/session/ledger_snapshot.h"
 
+#include <algorithm>
 #include <map>
 
 #include "hostir/ops/record.h"
@@ -21,6 +22,12 @@ std::string majority(const MeetingView& meeting) {
   return best;
 }
 
+// Everybody is there, at the head of the stream.
+bool all_ready(const MeetingView& meeting) {
+  return meeting.complete && std::none_of(meeting.arrivals.begin(), meeting.arrivals.end(),
+                                          [](const ArrivalView& a) { return a.queued; });
+}
+
 LedgerCell cell_of(const Code& code, const MeetingView& meeting, const ArrivalView& a,
                    const std::string& expected) {
   LedgerCell out;
@@ -33,7 +40,9 @@ LedgerCell cell_of(const Code& code, const MeetingView& meeting, const ArrivalVi
   out.arrived_ns = a.arrived_ns;
   if (a.finished)
     out.state = LedgerCell::State::kDone;
-  else if (meeting.complete && !meeting.mismatch)
+  else if (a.queued)
+    out.state = LedgerCell::State::kQueued;
+  else if (all_ready(meeting) && !meeting.mismatch)
     out.state = LedgerCell::State::kRunning;
   else
     out.state = LedgerCell::State::kArrived;
@@ -52,7 +61,7 @@ LedgerRow row_of(const Code& code, const MeetingView& meeting) {
     out.state = LedgerRow::State::kMismatch;
   else if (meeting.finished)
     out.state = LedgerRow::State::kDone;
-  else if (meeting.complete)
+  else if (all_ready(meeting))
     out.state = LedgerRow::State::kRunning;
   const std::string expected = majority(meeting);
   for (const ArrivalView& a : meeting.arrivals) {

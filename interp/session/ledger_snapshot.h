@@ -14,7 +14,8 @@
 namespace hostir::interp {
 
 struct LedgerCell {
-  enum class State : uint8_t { kMissing, kArrived, kRunning, kDone, kDiffers };
+  /// kQueued: issued, but other work of the rank's stream comes first.
+  enum class State : uint8_t { kMissing, kQueued, kArrived, kRunning, kDone, kDiffers };
   State state = State::kMissing;
   Rank rank = kNoRank;
   CodeIndex code = 0;

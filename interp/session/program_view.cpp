@@ -80,6 +80,37 @@ std::vector<std::vector<SourceSpan>> origins_of(const Code& code, const Program&
   return out;
 }
 
+// An error found in the text that was printed and read back, shown where the user wrote it: at the
+// operand, where that is the user's own, else at the instruction.
+Error moved_to_given(Error error, const Program& read_back, const Program& as_made,
+                     const Program& source) {
+  SpanFinder finder(source);
+  const auto moved = [&](SourceSpan span) {
+    for (const Function& f : read_back.functions) {
+      const Function* made = as_made.find_function(f.name);
+      if (!span.valid() || !made) continue;
+      const std::vector<InstrId> here = in_text_order(f);
+      const std::vector<InstrId> there = in_text_order(*made);
+      // The innermost instruction is the last one in the text that has the place within it.
+      for (size_t i = std::min(here.size(), there.size()); i-- > 0;) {
+        const Instruction& a = f.instr(here[i]);
+        const Instruction& b = made->instr(there[i]);
+        if (span.begin < a.span.begin || span.end > a.span.end) continue;
+        for (size_t o = 0; b.from.empty() && o < a.operands.size() && o < b.operands.size(); ++o) {
+          if (a.operands[o].span == span) return b.operands[o].span;
+        }
+        return origins_of(b, finder).front();
+      }
+    }
+    return SourceSpan{};
+  };
+  for (Diagnostic& d : error.diagnostics) {
+    d.span = moved(d.span);
+    for (Note& note : d.notes) note.span = moved(note.span);
+  }
+  return error;
+}
+
 void add_given(ProgramView& view, const Program& program, const ProgramViewOptions& options) {
   view.given = std::make_shared<const SourceManager>(*options.given);
   view.shows_given = options.phases.empty();
@@ -150,7 +181,12 @@ Expected<std::shared_ptr<const ProgramView>> make_program_view(const Program& pr
   CodeOptions code;
   code.entry = options.entry;
   code.sizes = options.sizes;
-  HOSTIR_ASSIGN_OR_RETURN(view->code, compile_code(std::move(positioned), code));
+  auto compiled = compile_code(positioned, code);
+  if (!compiled && options.given) {
+    return tl::unexpected(moved_to_given(std::move(compiled.error()), *positioned, program,
+                                         options.source ? *options.source : program));
+  }
+  HOSTIR_ASSIGN_OR_RETURN(view->code, std::move(compiled));
   for (size_t i = 0; i < view->code->instructions.size(); ++i) {
     const SourceSpan span = view->code->source(static_cast<CodeIndex>(i)).span;
     view->lines.push_back(span.valid() ? sources->locate(span.file, span.begin).line : 0);

@@ -35,16 +35,22 @@ void run_with_progress(Interpreter& interpreter, const std::function<void(uint64
   interpreter.conclude();
 }
 
-void add_local_parts(const Interpreter& interpreter, size_t result, NamedOutput& output) {
+Expected<void> add_local_parts(const Interpreter& interpreter, size_t result, bool keep,
+                               NamedOutput& output) {
   for (Rank r = 0; r < interpreter.code().rank_count; ++r) {
     const auto buffer = interpreter.result(r, result);
     const bool known = buffer && buffer->placement;
     output.boxes.push_back(known ? buffer->placement->box : Box{});
     output.local.push_back(known ? buffer->placement->local() : Extents{});
+    if (!keep) continue;
+    Tensor& part = output.parts.emplace_back();
+    if (!known) continue;
+    HOSTIR_ASSIGN_OR_RETURN(part, interpreter.backend().read(r, *buffer, output.boxes.back()));
   }
+  return {};
 }
 
-Expected<std::vector<NamedOutput>> outputs_of(const Interpreter& interpreter) {
+Expected<std::vector<NamedOutput>> outputs_of(const Interpreter& interpreter, bool keep_parts) {
   std::vector<NamedOutput> out;
   const Function& entry = *interpreter.code().functions.front();
   for (size_t i = 0; i < entry.results.size(); ++i) {
@@ -53,7 +59,7 @@ Expected<std::vector<NamedOutput>> outputs_of(const Interpreter& interpreter) {
     if (output.name.empty()) output.name = fmt::format("{}", i);
     output.type = entry.results[i].type;
     HOSTIR_ASSIGN_OR_RETURN(output.global, interpreter.global_result(i));
-    add_local_parts(interpreter, i, output);
+    HOSTIR_TRY(add_local_parts(interpreter, i, keep_parts, output));
     out.push_back(std::move(output));
   }
   return out;
@@ -157,7 +163,7 @@ Expected<RunResult> run(const Prepared& prepared, const BackendFactory& make_bac
   if (end == RunEnd::kStuck) {
     return fail(ErrorKind::kStuck, "stuck", "the run can not go on: ranks are frozen");
   }
-  HOSTIR_ASSIGN_OR_RETURN(result.outputs, outputs_of(*interpreter));
+  HOSTIR_ASSIGN_OR_RETURN(result.outputs, outputs_of(*interpreter, options.keep_parts));
   for (size_t i = 0; backend->capabilities().reads_values && i < result.outputs.size(); ++i) {
     if (auto fault = differing_replicas(*interpreter, i))
       result.faults.push_back(std::move(*fault));

@@ -47,8 +47,9 @@ std::string cell_text(const LedgerCell& cell) {
   switch (cell.state) {
     case LedgerCell::State::kMissing:
       return "missing";
+    case LedgerCell::State::kQueued:
+      return "queued";
     case LedgerCell::State::kArrived:
-      return "arrived";
     case LedgerCell::State::kRunning:
       return "arrived";
     case LedgerCell::State::kDone:

@@ -70,6 +70,43 @@ for asked in "--expect y=4xf32=0" "--output y=@$work/n.npy" --check-unsharded "-
   expect 64 "null with $asked" "$hostir" run "${add[@]}" --backend null $asked
   says "the null backend computes no values" "null with $asked says why"
 done
+expect 64 "a mesh of 100 G ranks" "$hostir" run tests/programs/tp_mlp.hir --mesh tp=99999999999 --example-inputs
+says "more than 65536 positions" "the mesh that is too large is named"
+# Carets are in the text as it was given, at the rank that is wrong.
+cat >"$work/carets.hir" <<'END'
+mesh @m = <x=3, y=2>
+fusion @unused(%a: tensor<4xf32>) -> (%y: tensor<4xf32>) { %y = neg %a
+ return %y }
+kernel @init() -> (%v: tensor<?Nxf32>) {
+  %v = iota : tensor<?Nxf32>
+  return %v
+}
+host @claims on @m () -> (%z: shard<4xf32, @m, [{}]>) {
+  %c = comm over {y}
+  %s = stream "s"
+  %z = alloc on %s : shard<4xf32, @m, [{}], unreduced={x}>
+  launch @init wo(%z) on %s
+  all_reduce sum %c rw(%z -> [{}]) on %s
+  return %z
+}
+host @differs on @m () -> (%o: tensor<4xf32>) {
+  %c = comm over {x}
+  %s = stream "s"
+  %o = alloc on %s : tensor<4xf32>
+  launch @init wo(%o) on %s
+  where coord(x) == 1 {
+    all_reduce max %c rw(%o) on %s
+  } else {
+    all_reduce sum %c rw(%o) on %s
+  }
+  return %o
+}
+END
+expect 2 "a layout that claims too much" "$hostir" run "$work/carets.hir" @claims
+says "carets.hir:13:18: error[partial_claim]" "its caret"
+says "leaves %z what it was" "its sentence"
+expect 4 "one rank calls something else" "$hostir" run "$work/carets.hir" @differs
+says "carets.hir:22:5: error[collective_mismatch]" "the caret is at that rank's"
 expect 0 "null alone" "$hostir" run "${add[@]}" --backend null
 expect 0 "tests on null" "$hostir" test tests/programs/simple_add.hir --backend null
 says "value expectations skipped" "tests on null say what they did not check"
