@@ -167,7 +167,8 @@ std::vector<View> schema_views() {
        kArrival},
       {"memory", "Allocations and frees with the bytes live on the rank afterwards.", kMemory},
       {"v_collectives",
-       "Each meeting once: who is missing (arrived < member_count), skew, time, bandwidth.",
+       "Each meeting once: how many members issued it (arrived), of how many, skew, time, "
+       "bandwidth.",
        kCollectives},
       {"v_exposed_communication",
        "Per rank: time in kernels, in communication, and in communication without a kernel.",

@@ -37,6 +37,10 @@ class MemoryPanel : public Panel {
   void draw(Frame& frame) override {
     const interp::Snapshot& shot = *frame.model.snapshot();
     const interp::MemorySnapshot& m = *shot.memory[static_cast<size_t>(shot.focus)];
+    const bool nothing = std::all_of(shot.memory.begin(), shot.memory.end(), [](const auto& of) {
+      return of->peak_bytes == 0 && of->allocations.empty();
+    });
+    if (nothing) return frame.ui.empty_hint(hint());
     const std::string text = fmt::format("r{}: live {}, peak {}", shot.focus,
                                          bytes_text(m.live_bytes), bytes_text(m.peak_bytes));
     frame.ui.text_mono(text);
