@@ -28,7 +28,7 @@ step() {
 
 # unit PRESET: all unit tests of a build, one binary per folder, in halves, two at a time; closes with their sum.
 unit() {
-  local total=0 bad=0 binary
+  local total=0 bad=0
   local logs="$out/unit-$1"
   rm -rf "$logs"
   mkdir -p "$logs"

@@ -28,7 +28,7 @@ bool all_ready(const MeetingView& meeting) {
                                           [](const ArrivalView& a) { return a.queued; });
 }
 
-LedgerCell cell_of(const Code& code, const MeetingView& meeting, const ArrivalView& a,
+LedgerCell cell_of(const Code& code, const MeetingView& meeting, bool ready, const ArrivalView& a,
                    const std::string& expected) {
   LedgerCell out;
   out.rank = a.rank;
@@ -42,7 +42,7 @@ LedgerCell cell_of(const Code& code, const MeetingView& meeting, const ArrivalVi
     out.state = LedgerCell::State::kDone;
   else if (a.queued)
     out.state = LedgerCell::State::kQueued;
-  else if (all_ready(meeting) && !meeting.mismatch)
+  else if (ready && !meeting.mismatch)
     out.state = LedgerCell::State::kRunning;
   else
     out.state = LedgerCell::State::kArrived;
@@ -57,15 +57,16 @@ LedgerRow row_of(const Code& code, const MeetingView& meeting) {
   out.group = meeting.group;
   out.sequence = meeting.sequence;
   out.point_to_point = meeting.point_to_point;
+  const bool ready = all_ready(meeting);
   if (meeting.mismatch)
     out.state = LedgerRow::State::kMismatch;
   else if (meeting.finished)
     out.state = LedgerRow::State::kDone;
-  else if (all_ready(meeting))
+  else if (ready)
     out.state = LedgerRow::State::kRunning;
   const std::string expected = majority(meeting);
   for (const ArrivalView& a : meeting.arrivals) {
-    out.cells.push_back(cell_of(code, meeting, a, expected));
+    out.cells.push_back(cell_of(code, meeting, ready, a, expected));
     if (!a.arrived || a.fingerprint != expected || !out.kind.empty()) continue;
     out.kind = record(a.kind).mnemonic;
     out.bytes = a.count_elems * size_bytes(a.dtype);

@@ -80,33 +80,41 @@ std::vector<std::vector<SourceSpan>> origins_of(const Code& code, const Program&
   return out;
 }
 
-// An error found in the text that was printed and read back, shown where the user wrote it: at the
-// operand, where that is the user's own, else at the instruction.
-Error moved_to_given(Error error, const Program& read_back, const Program& as_made,
-                     const Program& source) {
+// Of every instruction of the text that was printed and read back: at the operands, where those are
+// the user's own, and as a whole.
+std::vector<SpanMove> moves_to_given(const Program& read_back, const Program& as_made,
+                                     const Program& source) {
   SpanFinder finder(source);
-  const auto moved = [&](SourceSpan span) {
-    for (const Function& f : read_back.functions) {
-      const Function* made = as_made.find_function(f.name);
-      if (!span.valid() || !made) continue;
-      const std::vector<InstrId> here = in_text_order(f);
-      const std::vector<InstrId> there = in_text_order(*made);
-      // The innermost instruction is the last one in the text that has the place within it.
-      for (size_t i = std::min(here.size(), there.size()); i-- > 0;) {
-        const Instruction& a = f.instr(here[i]);
-        const Instruction& b = made->instr(there[i]);
-        if (span.begin < a.span.begin || span.end > a.span.end) continue;
-        for (size_t o = 0; b.from.empty() && o < a.operands.size() && o < b.operands.size(); ++o) {
-          if (a.operands[o].span == span) return b.operands[o].span;
-        }
-        return origins_of(b, finder).front();
-      }
+  std::vector<SpanMove> out;
+  for (const Function& f : read_back.functions) {
+    const Function* made = as_made.find_function(f.name);
+    if (!made) continue;
+    const std::vector<InstrId> here = in_text_order(f);
+    const std::vector<InstrId> there = in_text_order(*made);
+    for (size_t i = 0; i < here.size() && i < there.size(); ++i) {
+      const Instruction& a = f.instr(here[i]);
+      const Instruction& b = made->instr(there[i]);
+      out.push_back({a.span, origins_of(b, finder).front()});
+      for (size_t o = 0; b.from.empty() && o < a.operands.size() && o < b.operands.size(); ++o)
+        out.push_back({a.operands[o].span, b.operands[o].span});
     }
-    return SourceSpan{};
+  }
+  return out;
+}
+
+// To where the smallest piece of the text comes from that has the place within it.
+Error moved(Error error, const std::vector<SpanMove>& moves) {
+  const auto move = [&](SourceSpan span) {
+    const SpanMove* best = nullptr;
+    for (const SpanMove& m : moves) {
+      if (!span.valid() || span.begin < m.here.begin || span.end > m.here.end) continue;
+      if (!best || m.here.end - m.here.begin < best->here.end - best->here.begin) best = &m;
+    }
+    return best ? best->there : SourceSpan{};
   };
   for (Diagnostic& d : error.diagnostics) {
-    d.span = moved(d.span);
-    for (Note& note : d.notes) note.span = moved(note.span);
+    d.span = move(d.span);
+    for (Note& note : d.notes) note.span = move(note.span);
   }
   return error;
 }
@@ -181,12 +189,15 @@ Expected<std::shared_ptr<const ProgramView>> make_program_view(const Program& pr
   CodeOptions code;
   code.entry = options.entry;
   code.sizes = options.sizes;
-  auto compiled = compile_code(positioned, code);
-  if (!compiled && options.given) {
-    return tl::unexpected(moved_to_given(std::move(compiled.error()), *positioned, program,
-                                         options.source ? *options.source : program));
+  if (options.given) {
+    view->moves = moves_to_given(*positioned, program, options.source ? *options.source : program);
   }
-  HOSTIR_ASSIGN_OR_RETURN(view->code, std::move(compiled));
+  auto compiled = compile_code(std::move(positioned), code);
+  if (!compiled) {
+    Error error = std::move(compiled.error());
+    return tl::unexpected(options.given ? moved(std::move(error), view->moves) : std::move(error));
+  }
+  view->code = std::move(*compiled);
   for (size_t i = 0; i < view->code->instructions.size(); ++i) {
     const SourceSpan span = view->code->source(static_cast<CodeIndex>(i)).span;
     view->lines.push_back(span.valid() ? sources->locate(span.file, span.begin).line : 0);
@@ -198,20 +209,7 @@ Expected<std::shared_ptr<const ProgramView>> make_program_view(const Program& pr
 }
 
 Error in_given_text(Error error, const ProgramView& view) {
-  if (!view.given) return error;
-  const auto moved = [&](SourceSpan span) {
-    if (!span.valid()) return span;
-    for (size_t i = 0; i < view.origins.size(); ++i) {
-      const SourceSpan here = view.code->source(static_cast<CodeIndex>(i)).span;
-      if (here.begin == span.begin && here.end == span.end) return view.origins[i];
-    }
-    return SourceSpan{};
-  };
-  for (Diagnostic& d : error.diagnostics) {
-    d.span = moved(d.span);
-    for (Note& note : d.notes) note.span = moved(note.span);
-  }
-  return error;
+  return view.given ? moved(std::move(error), view.moves) : error;
 }
 
 const SourceManager& sources_of_error(const ProgramView& view) {

@@ -37,6 +37,12 @@ struct GivenLine {
   friend auto operator<=>(const GivenLine&, const GivenLine&) = default;
 };
 
+/// A place in the text that was printed and read back, and where that comes from in the user's.
+struct SpanMove {
+  SourceSpan here;
+  SourceSpan there;
+};
+
 struct ProgramView {
   std::shared_ptr<const Code> code;
   std::shared_ptr<const SourceManager> sources;
@@ -45,6 +51,7 @@ struct ProgramView {
   std::vector<PhaseText> phases;               // in order; the last one is the text that runs
   std::shared_ptr<const SourceManager> given;  // the texts as the user gave them, or null
   std::vector<SourceSpan> origins;             // by CodeIndex: where in `given` it comes from
+  std::vector<SpanMove> moves;                 // of instructions and operands, for errors
 
   std::vector<GivenLine> given_lines;  // sorted; several for what was fused
   bool shows_given = false;  // the host function stands in `given`: it was not made by lowering

@@ -103,7 +103,7 @@ host @differs on @m () -> (%o: tensor<4xf32>) {
 }
 END
 expect 2 "a layout that claims too much" "$hostir" run "$work/carets.hir" @claims
-says "carets.hir:13:18: error[partial_claim]" "its caret"
+says "carets.hir:13:24: error[partial_claim]" "its caret is at the claim"
 says "leaves %z what it was" "its sentence"
 expect 4 "one rank calls something else" "$hostir" run "$work/carets.hir" @differs
 says "carets.hir:22:5: error[collective_mismatch]" "the caret is at that rank's"

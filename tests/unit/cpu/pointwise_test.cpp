@@ -225,7 +225,7 @@ std::string without(std::string_view shape, std::string_view dims) {
 TEST(Fold, EveryDimensionSetAndDtype) {
   std::mt19937_64 random(7);
   const char* dims[] = {"[]", "[0]", "[1]", "[2]", "[0, 1]", "[0, 2]", "[1, 2]", "[0, 1, 2]"};
-  for (const char* shape : {"3x4x5", "1x300x7", "70x1x90", "2x0x3", "20x30x70"}) {
+  for (const char* shape : {"3x4x5", "1x300x7", "70x1x90", "2x0x3", "40x50x60"}) {
     for (const char* op :
          {"reduce_sum", "reduce_max", "reduce_min", "reduce_prod", "reduce_mean"}) {
       for (const char* dtype : {"f32", "f64", "bf16", "i32", "u8"}) {

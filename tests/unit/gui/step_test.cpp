@@ -141,5 +141,19 @@ TEST(Sleep, NothingIsMissingFromTheLastFrame) {
   }
 }
 
+// F5 in the open dialog ran the program behind it.
+TEST(Step, NothingMovesBehindTheOpenDialog) {
+  Workbench w(kMlp);
+  ASSERT_TRUE(w.perform("file.open"));
+  ASSERT_TRUE(w.has("open/path"));
+  w.press("F10");
+  w.press("F5");
+  EXPECT_EQ(w.decision(), 0u);
+  w.press("Esc");
+  EXPECT_FALSE(w.has("open/path"));
+  w.press("F10");
+  EXPECT_GT(w.decision(), 0u);
+}
+
 }  // namespace
 }  // namespace hostir::gui

@@ -95,8 +95,8 @@ TEST(StoredTimeline, SaysWhatTheEventsSay) {
   const testing::ScratchDirectory scratch;
   const std::string stored = scratch.file("stored.db");
   const std::string plain = scratch.file("plain.db");
-  write_log(stored, 20000);
-  write_log(plain, 20000);
+  write_log(stored, 40000);
+  write_log(plain, 40000);
   execute(plain, "DROP TABLE timeline_chunk; DROP TABLE timeline_track; PRAGMA user_version = 1");
   const auto a = opened(stored);
   EXPECT_EQ((*a->query("SELECT COUNT(*) > 1 FROM timeline_chunk")).rows[0][0],
