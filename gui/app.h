@@ -75,6 +75,9 @@ class App {
   void draw_toolbar();
   void draw_tools(float limit);
   void draw_focus(float limit);
+  /// What of the file runs, and on how many ranks; a click chooses others.
+  void draw_program_choice();
+  void draw_program_popup(const interp::RunChoices& choices);
   void draw_scope();
   void draw_position(float width);
   std::optional<Banner> stop_banner() const;
@@ -91,7 +94,8 @@ class App {
   void draw_start_page();
   void draw_error_page();
   void draw_center();
-  void open_palette(const std::string& text);
+  /// `symbols`: to find tensors, instructions and ranks only.
+  void open_palette(const std::string& text, bool symbols = false);
   void draw_palette();
   void draw_help();
   void draw_open_dialog();
@@ -126,10 +130,12 @@ class App {
   std::string shown_program_;  // whose watches and bookmarks the model holds; absolute
   std::set<std::string> dismissed_banners_;  // by their text
   bool error_page_left_ = false;
+  interp::RunChoices wanted_;             // in the popup of the program, until it is run
   std::optional<uint64_t> scrub_target_;  // a position that was dragged to and not yet asked for
   bool style_dirty_ = true;
   bool quit_ = false;
   bool palette_open_ = false;
+  bool palette_symbols_ = false;
   bool help_open_ = false;
   bool open_dialog_ = false;
   bool focus_input_ = false;

@@ -60,7 +60,7 @@ std::optional<Banner> App::stop_banner() const {
   if (place_of(*shot)) banner.buttons.push_back({"Show the instruction", "view.fault", ""});
   banner.buttons.push_back({"Collectives", "panel.ledger", ""});
   if (who != interp::kNoRank)
-    banner.buttons.push_back({fmt::format("Go to rank {}", who), "", fmt::format("rank {}", who)});
+    banner.buttons.push_back({fmt::format("Go to rank {}", who), "", fmt::format("focus {}", who)});
   banner.buttons.push_back({"Step back", "reverse-step", ""});
   return banner;
 }

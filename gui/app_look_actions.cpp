@@ -34,13 +34,13 @@ void App::add_look_actions() {
   for (int rank = 0; rank < 9; ++rank) {
     actions_.add(
         {fmt::format("focus.{}", rank), fmt::format("Focus rank {}", rank), "",
-         fmt::format("Alt+{}", rank + 1), "Steps move this rank.",
-         [this, rank] { actions_.command(fmt::format("rank {}", rank)); },
+         fmt::format("Alt+{}", rank + 1), "Panels show this rank.",
+         [this, rank] { actions_.command(fmt::format("focus {}", rank)); },
          [this, ready, rank] { return ready() && rank < model_.snapshot()->rank_count(); }});
   }
   const auto move_focus = [this](int by) {
     const int n = model_.snapshot()->rank_count();
-    if (n > 0) actions_.command(fmt::format("rank {}", (model_.snapshot()->focus + by + n) % n));
+    if (n > 0) actions_.command(fmt::format("focus {}", (model_.snapshot()->focus + by + n) % n));
   };
   actions_.add({"focus.next", "Focus next rank", "View", "Alt+Down",
                 "The next rank becomes the focus.", [move_focus] { move_focus(1); }, ready});
@@ -60,7 +60,7 @@ void App::add_look_actions() {
                   "The neighbour along a mesh axis becomes the focus.",
                   [this, arrow] {
                     actions_.command(fmt::format(
-                        "rank {}", neighbour(*model_.snapshot(), arrow.axis, arrow.by)));
+                        "focus {}", neighbour(*model_.snapshot(), arrow.axis, arrow.by)));
                   },
                   ready});
   }
@@ -100,8 +100,8 @@ void App::add_look_actions() {
                 "Type a position of the history, `start` or `end`.",
                 [this] { open_palette("goto "); }, ready});
   actions_.add({"find.symbol", "Go to a tensor, instruction or rank...", "View", "Ctrl+P",
-                "Type %name for a tensor, @ for an instruction, r3 for a rank.",
-                [this] { open_palette("%"); }, ready});
+                "A list of all of them; a few letters of the name are enough.",
+                [this] { open_palette("", true); }, ready});
 }
 
 void App::add_mark_actions() {

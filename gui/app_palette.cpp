@@ -7,10 +7,12 @@
 
 #include <algorithm>
 #include <charconv>
-#include <set>
+#include <map>
 
 #include "gui/app.h"
 #include "gui/fuzzy.h"
+#include "gui/panels/tensor_pick.h"
+#include "hostir/ops/record.h"
 #include "interp/session/command_table.h"
 
 namespace hostir::gui {
@@ -35,16 +37,21 @@ std::optional<int> score_of(const Action& action, const std::string& wanted) {
   return label ? label : name;
 }
 
+// Of nothing typed yet, everything fits.
+std::optional<int> symbol_score(std::string_view text, std::string_view wanted) {
+  return wanted.empty() ? std::optional(0) : fuzzy_score(text, wanted);
+}
+
 void add_tensors(Model& model, Actions& actions, std::string_view wanted, std::vector<Entry>& out) {
-  std::set<std::string> names;
+  std::map<std::string, const interp::AllocationSnapshot*> tensors;
   for (const auto& memory : model.snapshot()->memory) {
-    for (const interp::AllocationSnapshot& a : memory->allocations) names.insert(a.name);
+    for (const interp::AllocationSnapshot& a : memory->allocations) tensors.emplace(a.name, &a);
   }
-  for (const std::string& name : names) {
-    const auto score = fuzzy_score(name, wanted);
+  for (const auto& [name, allocation] : tensors) {
+    const auto score = symbol_score(name, wanted);
     if (!score) continue;
-    out.push_back({*score, "%" + name, "%" + name, "", "select this tensor in all panels",
-                   [&model, &actions, name] {
+    out.push_back({*score, "%" + name, "%" + name, "", describe_type(*allocation),
+                   [&model, &actions, name = name] {
                      model.selection.value = name;
                      model.selection.element.clear();
                      actions.request("panel.layout");
@@ -58,10 +65,14 @@ void add_instructions(Model& model, Actions& actions, std::string_view wanted,
   for (size_t code = 0; code < program.lines.size(); ++code) {
     const auto index = static_cast<interp::CodeIndex>(code);
     const std::string address = program.code->address(index);
-    const auto score = fuzzy_score(address, wanted);
+    const auto score = symbol_score(address, wanted);
     if (!score) continue;
-    out.push_back({*score, address, address, "", fmt::format("line {}", program.lines[code]),
-                   [&model, &actions, index] {
+    const bool is_instruction =
+        program.code->instructions[index].role == interp::CodeRole::kInstruction;
+    const std::string what =
+        is_instruction ? std::string(record(program.code->source(index).kind).mnemonic) : "";
+    out.push_back({*score, address, address + "   " + what, "",
+                   fmt::format("line {}", program.lines[code]), [&model, &actions, index] {
                      model.selection.code = index;
                      actions.request("panel.host_ir");
                    }});
@@ -76,14 +87,21 @@ void add_ranks(const Model& model, Actions& actions, const std::string& digits,
   if (error != std::errc() || end != digits.data() + digits.size()) return;
   if (rank < 0 || rank >= model.snapshot()->rank_count()) return;
   out.push_back({1 << 20, fmt::format("rank {}", rank), fmt::format("Focus rank {}", rank), "",
-                 "steps move it, panels show it",
-                 [&actions, rank] { actions.command(fmt::format("rank {}", rank)); }});
+                 "panels show it; steps move the same ranks as before",
+                 [&actions, rank] { actions.command(fmt::format("focus {}", rank)); }});
 }
 
-std::vector<Entry> find_entries(Model& model, Actions& actions, const std::string& text) {
+// `symbols`: things of the program only, whatever they begin with.
+std::vector<Entry> find_entries(Model& model, Actions& actions, const std::string& text,
+                                bool symbols) {
   std::vector<Entry> out;
   const std::string rest = text.empty() ? text : text.substr(1);
-  if (model.snapshot() && text.starts_with('%')) {
+  const bool prefixed = text.starts_with('%') || text.starts_with('@');
+  if (model.snapshot() && symbols && !prefixed) {
+    add_tensors(model, actions, text, out);
+    add_ranks(model, actions, text.starts_with('r') ? rest : text, out);
+    add_instructions(model, actions, text, out);
+  } else if (model.snapshot() && text.starts_with('%')) {
     add_tensors(model, actions, rest, out);
   } else if (model.snapshot() && text.starts_with('@')) {
     add_instructions(model, actions, rest, out);
@@ -117,7 +135,8 @@ int caret_to_end(ImGuiInputTextCallbackData* data) {
 
 }  // namespace
 
-void App::open_palette(const std::string& text) {
+void App::open_palette(const std::string& text, bool symbols) {
+  palette_symbols_ = symbols;
   palette_open_ = focus_input_ = palette_caret_to_end_ = true;
   palette_text_ = text;
   palette_row_ = 0;
@@ -136,13 +155,16 @@ void App::draw_palette() {
   ImGui::SetNextItemWidth(-1);
   const std::string before = palette_text_;
   const bool enter = ImGui::InputTextWithHint(
-      "##palette", "an action, %tensor, @instruction, r3, or a command: break %y if rank == 3",
+      "##palette",
+      palette_symbols_
+          ? "%tensor, @instruction or rank: a few letters of its name"
+          : "an action, %tensor, @instruction, r3, or a command: break %y if rank == 3",
       &palette_text_, ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackAlways,
       caret_to_end, &palette_caret_to_end_);
   ui_.tag("palette/input", palette_text_);
   if (palette_text_ != before) palette_row_ = 0;
-  const std::vector<Entry> found = find_entries(model_, actions_, palette_text_);
-  const bool is_command = interp::parse_command(palette_text_).has_value();
+  const std::vector<Entry> found = find_entries(model_, actions_, palette_text_, palette_symbols_);
+  const bool is_command = !palette_symbols_ && interp::parse_command(palette_text_).has_value();
   // A whole command with arguments is meant as one; a bare word means the action of that name.
   const bool run_command =
       is_command && (found.empty() || palette_text_.find(' ') != std::string::npos);
@@ -172,7 +194,9 @@ void App::draw_palette() {
     ui_.text_dim("Enter runs this command");
   } else if (rows == 0) {
     const auto parsed = interp::parse_command(palette_text_);
-    ui_.text_dim(parsed ? "" : parsed.error().message());
+    ui_.text_dim(palette_symbols_ ? "nothing is called that"
+                 : parsed         ? ""
+                                  : parsed.error().message());
   }
   if (enter && rows > 0) chosen = &found[static_cast<size_t>(palette_row_)];
   if (enter && !chosen && !run_command) focus_input_ = true;  // nothing fits yet: go on typing

@@ -41,10 +41,13 @@ Scope scope_of(const interp::Snapshot& shot) {
 // The innermost axis along which all ranks of the scope lie in one group; empty: none.
 std::string group_axis(const interp::Snapshot& shot) {
   const Mesh* mesh = shot.program->code->world;
-  if (!mesh) return {};
+  if (!mesh || shot.step_scope.size() < 2) return {};
+  int64_t stride = 1;  // between neighbours along the axis: the last one varies fastest
   for (size_t a = mesh->axes.size(); a-- > 0;) {
-    if (static_cast<size_t>(mesh->axes[a].size) == shot.step_scope.size())
+    const bool apart = shot.step_scope[1] - shot.step_scope[0] == stride;
+    if (apart && static_cast<size_t>(mesh->axes[a].size) == shot.step_scope.size())
       return mesh->axes[a].name;
+    stride *= mesh->axes[a].size;
   }
   return {};
 }
@@ -112,6 +115,7 @@ void App::draw_tools(float limit) {
 
 void App::draw_focus(float limit) {
   const interp::Snapshot& shot = *model_.snapshot();
+  draw_program_choice();
   draw_scope();
   ImGui::AlignTextToFramePadding();
   ui_.text_dim("  Focus");
@@ -124,7 +128,7 @@ void App::draw_focus(float limit) {
         shot.step_scope.empty() ||
         std::find(shot.step_scope.begin(), shot.step_scope.end(), r) != shot.step_scope.end();
     if (ui_.rank_chip(r, r == shot.focus, fmt::format("focus/{}", r)))
-      actions_.command(fmt::format("rank {}", r));
+      actions_.command(fmt::format("focus {}", r));
     const WidgetRect* chip = ui_.find(fmt::format("focus/{}", r));
     ImDrawList* list = ImGui::GetWindowDrawList();
     if (shot.rank(r).frozen) {
@@ -135,7 +139,7 @@ void App::draw_focus(float limit) {
     }
     if (ImGui::IsItemHovered()) {
       model_.hovered.rank = r;
-      ImGui::SetTooltip("rank %d: %s%s%s\nclick: steps move this rank%s", r,
+      ImGui::SetTooltip("rank %d: %s%s%s\nclick: look at this rank%s", r,
                         std::string(interp::name(shot.rank(r).status)).c_str(),
                         in_scope ? ", moved by steps" : "", shot.rank(r).frozen ? ", frozen" : "",
                         r < 9 ? fmt::format(" (Alt+{})", r + 1).c_str() : "");

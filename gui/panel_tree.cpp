@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace hostir::gui {
 
@@ -154,8 +155,37 @@ bool is_shown(const Frame& frame, const Panel& panel) {
   return !panel.needs_session() || frame.model.snapshot();
 }
 
+bool was_busy(const PanelNode& node, const Panel& panel) {
+  return node.most_of == panel.id() && (node.most_is_all || node.most > 0);
+}
+
 bool is_idle(const Frame& frame, const PanelNode& node, const Panel& panel) {
-  return !node.kept && is_shown(frame, panel) && panel.room(frame).kind == Room::Kind::kIdle;
+  return !node.kept && !was_busy(node, panel) && is_shown(frame, panel) &&
+         panel.room(frame).kind == Room::Kind::kIdle;
+}
+
+void forget_rooms(PanelNode& node) {
+  node.most_of.clear();
+  if (node.first) forget_rooms(*node.first);
+  if (node.second) forget_rooms(*node.second);
+}
+
+// What the panel has a use for now, or has had before.
+Room most_room(const Frame& frame, PanelNode& node, const Panel& panel) {
+  if (node.most_of != panel.id()) {
+    node.most_of = panel.id();
+    node.most = 0;
+    node.most_is_all = false;
+  }
+  Room room = panel.room(frame);
+  if (room.kind == Room::Kind::kAll) node.most_is_all = true;
+  if (room.kind == Room::Kind::kSome) node.most = std::max(node.most, room.height);
+  if (node.most_is_all) return {};
+  if (node.most > 0) {
+    room.kind = Room::Kind::kSome;
+    room.height = node.most;
+  }
+  return room;
 }
 
 std::string first_sentence(std::string_view hint) {
@@ -168,7 +198,7 @@ constexpr float kPadY = 5;
 
 }  // namespace
 
-std::optional<float> PanelTree::wanted(Frame& frame, const Panels& panels, const PanelNode& node,
+std::optional<float> PanelTree::wanted(Frame& frame, const Panels& panels, PanelNode& node,
                                        float width) {
   if (node.kind == PanelNode::Kind::kRows) {
     const auto a = wanted(frame, panels, *node.first, width);
@@ -184,7 +214,7 @@ std::optional<float> PanelTree::wanted(Frame& frame, const Panels& panels, const
   }
   const Panel* panel = find_panel(panels, node.active);
   if (!panel || node.kept || !is_shown(frame, *panel)) return std::nullopt;
-  const Room room = panel->room(frame);
+  const Room room = most_room(frame, node, *panel);
   if (room.kind == Room::Kind::kAll) return std::nullopt;
   float content = room.height;
   if (room.kind == Room::Kind::kIdle) {
@@ -197,8 +227,8 @@ std::optional<float> PanelTree::wanted(Frame& frame, const Panels& panels, const
 }
 
 // The ratio's share, less what one child has no use for.
-float PanelTree::first_height(Frame& frame, const Panels& panels, const PanelNode& node,
-                              float width, float whole) {
+float PanelTree::first_height(Frame& frame, const Panels& panels, PanelNode& node, float width,
+                              float whole) {
   const float share = whole * node.ratio;
   if (node.kept) return share;
   const auto a = wanted(frame, panels, *node.first, width);
@@ -229,6 +259,8 @@ void PanelTree::draw(Frame& frame, const std::vector<std::unique_ptr<Panel>>& pa
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 size = ImGui::GetContentRegionAvail();
   if (size.x < 1 || size.y < 1 || !root_) return;
+  if (std::exchange(opened_, frame.model.last_opened()) != frame.model.last_opened())
+    forget_rooms(*root_);
   PanelNode* alone = maximised_ ? leaf_of(*root_, *maximised_) : nullptr;
   if (alone) {
     draw_leaf(frame, panels, *alone, at, size);

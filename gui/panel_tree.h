@@ -27,6 +27,11 @@ struct PanelNode {
   std::string active;
   bool bring_forward = false;
   bool kept = false;  // sized or opened by hand: not made smaller for having little to show
+  // The most room that the panel in front had a use for since something was opened: what has grown
+  // does not shrink again, so that nothing moves under the mouse while one steps.
+  std::string most_of;
+  float most = 0;
+  bool most_is_all = false;
 };
 /// nullptr if the text is not a layout.
 std::unique_ptr<PanelNode> parse_layout(std::string_view text);
@@ -57,9 +62,9 @@ class PanelTree {
  private:
   using Panels = std::vector<std::unique_ptr<Panel>>;
   /// Height that the node has a use for, with its tabs; nullopt: whatever there is.
-  static std::optional<float> wanted(Frame& frame, const Panels& panels, const PanelNode& node,
+  static std::optional<float> wanted(Frame& frame, const Panels& panels, PanelNode& node,
                                      float width);
-  static float first_height(Frame& frame, const Panels& panels, const PanelNode& node, float width,
+  static float first_height(Frame& frame, const Panels& panels, PanelNode& node, float width,
                             float whole);
   void draw_idle(Frame& frame, PanelNode& node, const Panel& panel);
   void draw_node(Frame& frame, const std::vector<std::unique_ptr<Panel>>& panels, PanelNode& node,
@@ -72,6 +77,7 @@ class PanelTree {
   std::unique_ptr<PanelNode> root_;
   std::optional<std::string> maximised_;
   std::string focused_;
+  uint64_t opened_ = 0;  // Model::last_opened() of the rooms that the nodes remember
   std::vector<std::function<void()>>
       after_;  // changes of the tree, made when it is not being drawn
 };

@@ -6,6 +6,27 @@
 
 namespace hostir::gui {
 
+namespace {
+
+// Which ranks steps move, and who is looked at, as they are now.
+void add_scope(const interp::Snapshot& shot, std::vector<std::string>& out) {
+  const bool all =
+      shot.step_scope.empty() || shot.step_scope.size() == static_cast<size_t>(shot.rank_count());
+  std::string scope;
+  for (const interp::Rank r : shot.step_scope)
+    scope += (scope.empty() ? "" : ",") + std::to_string(r);
+  out.push_back("rank " + (all ? "all" : scope));
+  out.push_back(fmt::format("focus {}", shot.focus));
+}
+
+}  // namespace
+
+std::vector<std::string> step_of(const interp::Snapshot& shot, interp::Rank rank) {
+  std::vector<std::string> out = {fmt::format("rank {}", rank), "step"};
+  add_scope(shot, out);
+  return out;
+}
+
 std::vector<std::string> commands_back_to(const interp::Snapshot& shot) {
   if (shot.position.decision == 0) return {};
   std::map<uint64_t, std::string> ranks_of;  // by number of steps
@@ -22,9 +43,7 @@ std::vector<std::string> commands_back_to(const interp::Snapshot& shot) {
     out.push_back(fmt::format("step {}", steps));
   }
   if (breaks) out.emplace_back("enable");
-  const bool all =
-      shot.step_scope.empty() || shot.step_scope.size() == static_cast<size_t>(shot.rank_count());
-  out.push_back(all && shot.focus == 0 ? "rank all" : fmt::format("rank {}", shot.focus));
+  add_scope(shot, out);
   return out;
 }
 

@@ -13,4 +13,7 @@ namespace hostir::gui {
 /// Where the program became shorter it ends where it ends.
 std::vector<std::string> commands_back_to(const interp::Snapshot& shot);
 
+/// Commands that step one rank now, whatever steps move, and leave focus and scope as they are.
+std::vector<std::string> step_of(const interp::Snapshot& shot, interp::Rank rank);
+
 }  // namespace hostir::gui

@@ -33,7 +33,7 @@ Expected<interp::Outcome> LogSession::execute(const interp::Command& command, st
     out.quit = true;
     return out;
   }
-  if (command.kind != interp::CommandKind::kRank) {
+  if (command.kind != interp::CommandKind::kRank && command.kind != interp::CommandKind::kFocus) {
     return fail(ErrorKind::kRuntime, "no_stepping",
                 "this log can be looked at, not run: " + snapshot_->no_stepping);
   }

@@ -120,6 +120,18 @@ class BreaksPanel : public Panel {
     ImGui::PopID();
   }
 
+  // Where that is, for who does not know addresses by heart: `line 61  all_reduce`.
+  static std::string where_of(const interp::ProgramView& program, const BreakpointSnapshot& b) {
+    if (b.places.empty() || b.places.front() >= program.lines.size()) return {};
+    const interp::CodeIndex code = b.places.front();
+    if (program.lines[code] == 0) return {};
+    std::string text = fmt::format("line {}", program.lines[code]);
+    if (program.code->instructions[code].role == interp::CodeRole::kInstruction)
+      text += "  " + std::string(record(program.code->source(code).kind).mnemonic);
+    if (b.places.size() > 1) text += fmt::format("  and {} more", b.places.size() - 1);
+    return text;
+  }
+
   static void draw_place(Frame& frame, const BreakpointSnapshot& b, const Command* command) {
     std::string place = b.text;
     if (command) {
@@ -135,11 +147,18 @@ class BreaksPanel : public Panel {
       frame.ui.state_word(StateKind::kWaiting, place + "  " + b.problem);
     }
     frame.ui.tag(fmt::format("breaks/{}", b.number), b.text);
-    if (!ImGui::IsItemHovered()) return;
+    const bool hovered = ImGui::IsItemHovered();
+    const bool clicked = ImGui::IsItemClicked();
+    if (const std::string where = where_of(*frame.model.snapshot()->program, b); !where.empty()) {
+      ImGui::SameLine();
+      frame.ui.text_dim(where);
+      frame.ui.tag(fmt::format("breaks/{}/where", b.number), where);
+    }
+    if (!hovered) return;
     ImGui::SetTooltip("%s%s%s", b.text.c_str(), b.problem.empty() ? "" : "\n", b.problem.c_str());
     if (b.places.empty()) return;
     frame.model.hovered.code = b.places.front();
-    if (ImGui::IsItemClicked()) frame.model.selection.code = b.places.front();
+    if (clicked) frame.model.selection.code = b.places.front();
   }
 
   void draw_fields(Frame& frame, const BreakpointSnapshot& b, const Command& command,

@@ -18,7 +18,7 @@ namespace {
 
 using interp::LogEvent;
 
-enum class Column : int { kId, kRank, kStream, kBegin, kDuration, kWaited, kBytes, kText };
+enum class Column : int { kId, kRank, kText, kStream, kBegin, kDuration, kWaited, kBytes };
 
 struct EventsKey {
   std::string filter;
@@ -202,7 +202,7 @@ class EventsPanel : public Panel {
     if (!ImGui::BeginTable("events", 8, kFlags)) return;
     ImGui::TableSetupScrollFreeze(0, 1);
     for (const char* column :
-         {"event", "rank", "stream", "begin us", "length us", "waited us", "bytes", "instruction"})
+         {"event", "rank", "instruction", "stream", "begin us", "length us", "waited us", "bytes"})
       ImGui::TableSetupColumn(column);
     ImGui::TableHeadersRow();
     if (ImGuiTableSortSpecs* specs = ImGui::TableGetSortSpecs(); specs && specs->SpecsCount > 0) {
@@ -239,6 +239,8 @@ class EventsPanel : public Panel {
     ImGui::Text("r%d", e.rank);
     ImGui::PopStyleColor();
     ImGui::TableNextColumn();
+    if (e.instruction < data.texts.size()) frame.ui.text_mono(data.texts[e.instruction]);
+    ImGui::TableNextColumn();
     const auto stream = static_cast<size_t>(e.stream + 1);
     frame.ui.text_dim(stream < data.stream_names.size() ? data.stream_names[stream] : "?");
     ImGui::TableNextColumn();
@@ -250,8 +252,6 @@ class EventsPanel : public Panel {
     frame.ui.text_mono(e.waited_ns > 0 ? time_text(e.waited_ns) : "");
     ImGui::TableNextColumn();
     frame.ui.text_mono(e.bytes > 0 ? std::to_string(e.bytes) : "");
-    ImGui::TableNextColumn();
-    if (e.instruction < data.texts.size()) frame.ui.text_mono(data.texts[e.instruction]);
     ImGui::PopID();
   }
 

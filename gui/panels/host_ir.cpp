@@ -137,7 +137,10 @@ class HostIrPanel : public Panel {
     const interp::RankSnapshot& rank = shot.rank(shot.focus);
     const bool moved =
         !(followed_ == shot.position) || followed_rank_ != shot.focus || ImGui::IsWindowAppearing();
-    if (!moved || rank.code >= shot.program->lines.size()) return;
+    if (moved) follow_frames_ = 4;  // the panel's height settles in the frames after an opening
+    if (follow_frames_ <= 0 || rank.code >= shot.program->lines.size()) return;
+    --follow_frames_;
+    if (ImGui::GetIO().MouseWheel != 0) follow_frames_ = 0;
     followed_ = shot.position;
     followed_rank_ = shot.focus;
     bring_into_view(static_cast<int>(shot.program->lines[rank.code]) - 1, row);
@@ -171,6 +174,9 @@ class HostIrPanel : public Panel {
       list->AddRectFilled(ImVec2(at.x + gutter, at.y), end, with_alpha(p.accent, 0.22f));
     if (hovered) list->AddRectFilled(ImVec2(at.x + gutter, at.y), end, with_alpha(p.accent, 0.10f));
 
+    const std::string value = has_code ? values_.text(frame, code->second) : std::string();
+    const float limit = end_of_code(has_code ? &code->second : nullptr, value);
+
     ImGui::PushID(i);
     ImGui::InvisibleButton("gutter", ImVec2(gutter, row));
     frame.ui.tag(fmt::format("host_ir/gutter/{}", i + 1));
@@ -185,6 +191,9 @@ class HostIrPanel : public Panel {
     } else if (has_code && ImGui::IsItemHovered()) {
       list->AddCircle(centre, row * 0.3f, with_alpha(p.breakpoint, 0.6f));
     }
+    if (has_code && ImGui::IsItemHovered() && GImGui->HoveredIdTimer > 0.4f)
+      ImGui::SetTooltip("%s", found != breaks_at_.end() ? "click: delete this breakpoint"
+                                                        : "click: break here (F9)");
     if (ImGui::IsItemClicked() && has_code)
       toggle(frame, shot, code->second, found == breaks_at_.end() ? nullptr : found->second);
     ImGui::SameLine(0, 0);
@@ -196,7 +205,7 @@ class HostIrPanel : public Panel {
       const float end_of_text =
           at.x + gutter + dots + number +
           ImGui::CalcTextSize("m").x * static_cast<float>(lines_[static_cast<size_t>(i)].size());
-      if (end_of_text > columns_.left) whole_line(frame, i);
+      if (end_of_text > limit) whole_line(frame, i);
     }
     if (ImGui::IsItemClicked() && has_code)
       select(frame, at, gutter + dots + number, i, code->second);
@@ -207,8 +216,8 @@ class HostIrPanel : public Panel {
     const std::string n = fmt::format("{:>3}", i + 1);
     frame.ui.draw_text(list, ImVec2(at.x + gutter + dots, at.y + 1), p.text_dim, n, number,
                        frame.ui.fonts.mono);
-    draw_code(frame, list, i, ImVec2(at.x + gutter + dots + number, at.y + 1));
-    if (has_code) draw_columns(frame, list, i, code->second, at.y, row);
+    draw_code(frame, list, i, ImVec2(at.x + gutter + dots + number, at.y + 1), limit);
+    if (has_code) draw_columns(frame, list, code->second, value, i, at.y, row);
   }
 
   // What does not fit is said in full while the mouse rests on the line.
@@ -221,19 +230,27 @@ class HostIrPanel : public Panel {
     ImGui::EndTooltip();
   }
 
-  // The text up to where the columns begin; what is cut off says so, and scrolls.
-  void draw_code(Frame& frame, ImDrawList* list, int i, ImVec2 at) {
+  // Where the line's text must end: columns in which it has nothing are the text's.
+  float end_of_code(const interp::CodeIndex* code, const std::string& value) const {
+    const bool costs =
+        code && columns_.hits > 0 && costs_ && *code < costs_->size() && (*costs_)[*code].hits > 0;
+    if (costs) return columns_.left;
+    return value.empty() ? columns_.right : columns_.time;
+  }
+
+  // What is cut off says so, and scrolls.
+  void draw_code(Frame& frame, ImDrawList* list, int i, ImVec2 at, float limit) {
     const Palette& p = frame.ui.pal();
     const float dots = ImGui::CalcTextSize("\u2026").x;
     float x = at.x;
     for (const CodePiece& piece : colour_line(lines_[static_cast<size_t>(i)], p)) {
       const char* begin = piece.text.data();
       const float width = ImGui::CalcTextSize(begin, begin + piece.text.size()).x;
-      const float space = columns_.left - dots - x;
+      const float space = limit - dots - x;
       if (width > space) {
         frame.ui.draw_text(list, ImVec2(x, at.y), piece.colour, piece.text, std::max(0.0f, space),
                            frame.ui.fonts.mono);
-        list->AddText(ImVec2(columns_.left - dots, at.y), p.text_dim, "\u2026");
+        list->AddText(ImVec2(limit - dots, at.y), p.text_dim, "\u2026");
         return;
       }
       list->AddText(ImVec2(x, at.y), piece.colour, begin, begin + piece.text.size());
@@ -243,8 +260,8 @@ class HostIrPanel : public Panel {
 
   // At the right edge of what is seen, whatever part of the text is scrolled to: passes, time, and
   // what the line wrote last.
-  void draw_columns(Frame& frame, ImDrawList* list, int i, interp::CodeIndex code, float y,
-                    float row) {
+  void draw_columns(Frame& frame, ImDrawList* list, interp::CodeIndex code,
+                    const std::string& value, int i, float y, float row) {
     const Palette& p = frame.ui.pal();
     ImFont* font = frame.ui.fonts.small;
     const ImVec2 text_at(0, y + (row - font->FontSize) / 2);
@@ -270,12 +287,11 @@ class HostIrPanel : public Panel {
       frame.ui.tag_rect(fmt::format("host_ir/time/{}", i + 1), ImVec2(columns_.hits, y),
                         ImVec2(columns_.time, y + row), time);
     }
-    const std::string text = values_.text(frame, code);
-    if (text.empty() || columns_.right - columns_.time < frame.ui.px(40)) return;
+    if (value.empty() || columns_.right - columns_.time < frame.ui.px(40)) return;
     const float x = columns_.time + frame.ui.px(8);
-    frame.ui.draw_elided(list, ImVec2(x, text_at.y), p.text, text, columns_.right - x, font);
+    frame.ui.draw_elided(list, ImVec2(x, text_at.y), p.text, value, columns_.right - x, font);
     frame.ui.tag_rect(fmt::format("host_ir/value/{}", i + 1), ImVec2(x, y),
-                      ImVec2(columns_.right, y + row), text);
+                      ImVec2(columns_.right, y + row), value);
   }
 
   // A narrow panel gives up the values first, then the costs.
@@ -387,6 +403,7 @@ class HostIrPanel : public Panel {
   std::map<int, const interp::BreakpointSnapshot*> breaks_at_;
   interp::Position followed_{~uint64_t{0}, 0};
   interp::Rank followed_rank_ = interp::kNoRank;
+  int follow_frames_ = 0;
   std::optional<interp::CodeIndex> followed_code_;
 };
 

@@ -31,8 +31,7 @@ class LayoutPanel : public Panel {
     if (!tensor.valid()) {
       return frame.ui.empty_hint(tensor.name.empty()
                                      ? std::string(hint())
-                                     : "%" + tensor.name + " is not allocated on any rank now. " +
-                                           std::string(hint()));
+                                     : absent_text(*frame.model.snapshot(), tensor.name));
     }
     const LayoutSource source = source_of(frame, tensor);
     const std::vector<Shard> shards = shards_of(source);

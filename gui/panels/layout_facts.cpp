@@ -104,7 +104,7 @@ void element_facts(Frame& frame, const TensorView& tensor, const LayoutSource& s
   for (const Owned& o : owners) {
     if (frame.ui.rank_chip(o.rank, o.rank == frame.model.snapshot()->focus,
                            fmt::format("layout/owner/{}", o.rank)))
-      frame.actions.command(fmt::format("rank {}", o.rank));
+      frame.actions.command(fmt::format("focus {}", o.rank));
     if (ImGui::IsItemHovered()) frame.model.hovered.rank = o.rank;
     ImGui::SameLine();
     const Tensor* value = value_of(o);
@@ -141,17 +141,28 @@ void uneven_facts(Frame& frame, const LayoutSource& source) {
   }
 }
 
+bool in_flight(const interp::Snapshot& shot, interp::TaskId task) {
+  for (const auto& rank : shot.ranks) {
+    for (const interp::StreamSnapshot& stream : rank->streams) {
+      for (const interp::TaskSnapshot& t : stream.tasks) {
+        if (t.id == task) return true;
+      }
+    }
+  }
+  return false;
+}
+
 void writer_facts(Frame& frame, const interp::AllocationSnapshot& a) {
   std::string text = fmt::format("version {}", a.version);
   if (a.written_by.empty())
     text += a.parameter ? ", a parameter" : ", never written: contents mean nothing";
   if (!a.live) text += ", freed";
+  if (!a.written_by.empty())
+    text +=
+        in_flight(*frame.model.snapshot(), a.last_writer) ? ", being written by" : ", written by";
   frame.ui.text_dim(text);
   frame.ui.tag("layout/version", text);
   if (a.written_by.empty()) return;
-  ImGui::SameLine(0, 0);
-  frame.ui.text_dim(", written by ");
-  ImGui::SameLine(0, 0);
   ImGui::PushStyleColor(ImGuiCol_Text, frame.ui.pal().link);
   ImGui::TextUnformatted(a.written_by.c_str());
   ImGui::PopStyleColor();

@@ -95,7 +95,7 @@ void draw_one(Frame& frame, const TensorView& tensor, const RankHeat& heat, cons
   list->AddRect(from, end, p.rank(heat.rank), 0, 0, frame.ui.px(1.4f));
   ImGui::PushID(heat.rank);
   if (ImGui::InvisibleButton("heat", size)) {
-    frame.actions.command(fmt::format("rank {}", heat.rank));
+    frame.actions.command(fmt::format("focus {}", heat.rank));
     frame.model.selection.rank = heat.rank;
     frame.model.selection.value = tensor.name;
   }

@@ -102,7 +102,7 @@ void draw_tile(Frame& frame, const std::string& name, const LayoutSource& source
   ImGui::PushID(rank);
   if (ImGui::InvisibleButton("tile",
                              ImVec2(std::max(1.0f, tile.width()), std::max(1.0f, tile.height())))) {
-    frame.actions.command(fmt::format("rank {}", rank));
+    frame.actions.command(fmt::format("focus {}", rank));
   }
   const std::string text = tile_text(source, rank, copy);
   frame.ui.tag(fmt::format("{}/mesh/{}", name, rank), text);

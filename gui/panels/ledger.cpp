@@ -82,7 +82,9 @@ class LedgerPanel : public Panel {
     }
     const float card = mismatch ? card_height(frame, shot.ledger->size()) : 0;
     draw_filter(frame, shot);
-    draw_table(frame, shot, card);
+    const bool legend = ImGui::GetContentRegionAvail().y - card > frame.ui.px(110);
+    draw_table(frame, shot, card + (legend ? frame.ui.fonts.small->FontSize + frame.ui.px(5) : 0));
+    if (legend) draw_legend(frame);
     if (!mismatch) return;
     ImGui::Separator();
     ImGui::BeginChild("card");
@@ -95,7 +97,16 @@ class LedgerPanel : public Panel {
   static float table_height(const Frame& frame, size_t rows) {
     const float row = ImGui::GetTextLineHeightWithSpacing() + frame.ui.px(3);
     return row * static_cast<float>(rows + 1) + ImGui::GetFrameHeightWithSpacing() +
-           frame.ui.px(20);
+           frame.ui.px(36);
+  }
+
+  static void draw_legend(Frame& frame) {
+    ImGui::PushFont(frame.ui.fonts.small);
+    frame.ui.text_dim(fmt::format(
+        "{} not arrived   \u25b7 queued   {} arrived   \u25b6 running   {} done   {} differs",
+        glyph(StateKind::kMissing), glyph(StateKind::kWaiting), glyph(StateKind::kOk),
+        glyph(StateKind::kMismatch)));
+    ImGui::PopFont();
   }
 
   // What two rows of the table leave, in a low panel half of it; the card scrolls.
@@ -230,7 +241,7 @@ class LedgerPanel : public Panel {
                       cell.fingerprint.c_str(), cell.address.c_str());
     if (!ImGui::IsItemClicked()) return;
     const interp::Snapshot& shot = *frame.model.snapshot();
-    frame.actions.command(fmt::format("rank {}", cell.rank));
+    frame.actions.command(fmt::format("focus {}", cell.rank));
     frame.model.selection.collective = std::pair(row.comm, row.sequence);
     frame.model.selection.code =
         cell.state == Cell::State::kMissing ? shot.rank(cell.rank).code : cell.code;

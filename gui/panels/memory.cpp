@@ -88,8 +88,8 @@ class MemoryPanel : public Panel {
     const double span =
         std::max<double>(1, static_cast<double>(data->extent.end_ns - data->extent.begin_ns));
     for (size_t r = 0; r < data->by_rank.size(); ++r) {
-      draw_line(list, data->by_rank[r], data->extent.begin_ns, span, top, at, ImVec2(width, height),
-                frame.ui.pal().rank(static_cast<int32_t>(r)),
+      draw_line(list, data->by_rank[r], parameter_bytes(*shot.memory[r]), data->extent.begin_ns,
+                span, top, at, ImVec2(width, height), frame.ui.pal().rank(static_cast<int32_t>(r)),
                 static_cast<int32_t>(r) == shot.focus ? 2.2f : 1.0f);
     }
     frame.ui.draw_text(list, ImVec2(at.x + 4, at.y + 2), frame.ui.pal().text_dim,
@@ -136,7 +136,7 @@ class MemoryPanel : public Panel {
       ImGui::PushStyleColor(ImGuiCol_Text, frame.ui.pal().rank(static_cast<int32_t>(r)));
       if (ImGui::SmallButton((text + "##" + std::to_string(r)).c_str())) {
         frame.model.selection.event = peak->event;
-        frame.actions.command(fmt::format("rank {}", r));
+        frame.actions.command(fmt::format("focus {}", r));
       }
       ImGui::PopStyleColor();
       frame.ui.tag(fmt::format("memory/peak/{}", r), text);
@@ -146,17 +146,26 @@ class MemoryPanel : public Panel {
     }
   }
 
+  // What is there before anything was allocated.
+  static int64_t parameter_bytes(const interp::MemorySnapshot& m) {
+    int64_t bytes = 0;
+    for (const interp::AllocationSnapshot& a : m.allocations) bytes += a.parameter ? a.bytes : 0;
+    return bytes;
+  }
+
   static void draw_line(ImDrawList* list, const std::vector<interp::LogMemoryPoint>& points,
-                        int64_t begin, double span, int64_t top, ImVec2 at, ImVec2 size,
-                        ImU32 colour, float thickness) {
-    ImVec2 previous(at.x, at.y + size.y);
+                        int64_t before, int64_t begin, double span, int64_t top, ImVec2 at,
+                        ImVec2 size, ImU32 colour, float thickness) {
+    const auto y_of = [&](int64_t bytes) {
+      return at.y + size.y -
+             static_cast<float>(static_cast<double>(bytes) / static_cast<double>(top)) *
+                 (size.y - 14);
+    };
+    ImVec2 previous(at.x, y_of(std::min(before, top)));
     for (const interp::LogMemoryPoint& p : points) {
       const float x =
           at.x + static_cast<float>(static_cast<double>(p.time_ns - begin) / span) * size.x;
-      const float y =
-          at.y + size.y -
-          static_cast<float>(static_cast<double>(p.live_bytes) / static_cast<double>(top)) *
-              (size.y - 14);
+      const float y = y_of(p.live_bytes);
       list->AddLine(previous, ImVec2(x, previous.y), colour, thickness);
       list->AddLine(ImVec2(x, previous.y), ImVec2(x, y), colour, thickness);
       previous = ImVec2(x, y);

@@ -60,7 +60,7 @@ void draw_ranks(Frame& frame, const Side& side) {
     if (shown > 1) ImGui::SameLine(0, frame.ui.px(3));
     if (frame.ui.rank_chip(c->rank, c->rank == frame.model.snapshot()->focus,
                            fmt::format("ledger/card/{}", c->rank)))
-      frame.actions.command(fmt::format("rank {}", c->rank));
+      frame.actions.command(fmt::format("focus {}", c->rank));
     if (ImGui::IsItemHovered()) frame.model.hovered.rank = c->rank;
   }
   if (side.cells.size() <= 4) return;

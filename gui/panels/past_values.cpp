@@ -2,11 +2,16 @@
 
 #include <fmt/core.h>
 
+#include <chrono>
+
 namespace hostir::gui {
 
 namespace {
 
 constexpr const char* kQuestion = "history/past";
+// Runs again unasked: up to so many decisions, or where the last time took no longer than this.
+constexpr uint64_t kFewDecisions = 4000;
+constexpr double kShortSeconds = 0.4;
 
 }  // namespace
 
@@ -29,17 +34,20 @@ std::string PastValues::at(int64_t event, interp::Rank rank) const {
 
 void PastValues::ask(Model& model) {
   state_->running = true;
+  state_->generation = model.generation();
   state_->error.clear();
   interp::PastQuery query{state_->value, state_->element};
   model.worker().ask_session(
       kQuestion,
       [state = state_, query = std::move(query)](const interp::Session& session,
                                                  std::stop_token stop) -> std::function<void()> {
+        const auto began = std::chrono::steady_clock::now();
         auto found = std::make_shared<Expected<std::vector<interp::PastValue>>>(
             session.past_values(query, std::move(stop)));
-        return [state, found] {
+        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+        return [state, found, took] {
           state->running = false;
-          state->done = true;
+          state->took_s = took.count();
           if (!*found) {
             state->error = found->error().message();
             return;
@@ -47,6 +55,12 @@ void PastValues::ask(Model& model) {
           for (interp::PastValue& v : **found) state->values[{v.event, v.rank}] = std::move(v.text);
         };
       });
+}
+
+bool PastValues::wants_unasked(const Model& model) const {
+  if (state_->cancelled || state_->generation == model.generation()) return false;
+  if (state_->generation != 0) return state_->took_s < kShortSeconds;
+  return model.snapshot()->last_decision <= kFewDecisions;
 }
 
 void PastValues::draw(Frame& frame, bool missing) {
@@ -58,7 +72,7 @@ void PastValues::draw(Frame& frame, bool missing) {
     if (ImGui::SmallButton("cancel")) {
       frame.model.worker().cancel_slow(kQuestion);
       state_ = std::make_shared<State>(
-          State{state_->value, state_->element, state_->opened, false, false, "", {}});
+          State{state_->value, state_->element, state_->opened, false, true});
     }
     frame.ui.tag("history/past/cancel");
     return;
@@ -78,6 +92,7 @@ void PastValues::draw(Frame& frame, bool missing) {
     frame.ui.tag("history/past/error", text);
     return;
   }
+  if (wants_unasked(frame.model)) return ask(frame.model);
   if (ImGui::SmallButton("values of past writes")) ask(frame.model);
   frame.ui.tag("history/past");
   if (ImGui::IsItemHovered())

@@ -1,7 +1,8 @@
 // What an element held after each of its writes: found by running the program again, on demand.
 //
-// Slow, so it is asked for by a button, runs on a thread of its own and can be called off. What was
-// found stays until another element is chosen.
+// It runs on a thread of its own and can be called off. Runs that are short are run again unasked
+// when a row in view lacks its value; long ones by a button. What was found stays until another
+// element is chosen.
 #pragma once
 
 #include <map>
@@ -29,11 +30,14 @@ class PastValues {
     std::vector<int64_t> element;
     uint64_t opened = 0;
     bool running = false;
-    bool done = false;
+    bool cancelled = false;   // by hand: only the button asks again
+    uint64_t generation = 0;  // of the model when it was asked
+    double took_s = 0;        // the last time
     std::string error;
     std::map<std::pair<int64_t, interp::Rank>, std::string> values;
   };
   void ask(Model& model);
+  bool wants_unasked(const Model& model) const;
 
   std::shared_ptr<State> state_ = std::make_shared<State>();
 };

@@ -108,15 +108,20 @@ class RanksPanel : public Panel {
   static void draw_waits(Frame& frame, const interp::Snapshot& shot, interp::Rank rank) {
     std::vector<interp::Rank> others;
     std::string on;
+    bool own = false;  // for one of its own streams
     for (const interp::RankWait& edge : shot.waits->edges) {
       if (edge.from != rank) continue;
-      if (others.empty() || others.back() != edge.to) others.push_back(edge.to);
       on += edge.from_text + "\n";
+      if (edge.to == rank) {
+        own = true;
+        continue;
+      }
+      if (others.empty() || others.back() != edge.to) others.push_back(edge.to);
     }
-    const std::string text = rank_list(others);
+    const std::string text = others.empty() && own ? "own stream" : rank_list(others);
     frame.ui.text_mono(text);
     frame.ui.tag(fmt::format("ranks/{}/waits", rank), text);
-    if (others.empty()) return;
+    if (text.empty()) return;
     if (ImGui::IsItemHovered()) ImGui::SetTooltip("%sclick: who waits for whom", on.c_str());
     if (ImGui::IsItemClicked()) frame.actions.request("panel.waits");
   }
@@ -138,7 +143,7 @@ class RanksPanel : public Panel {
     ImGui::TableNextRow();
     ImGui::TableNextColumn();
     if (frame.ui.rank_chip(r.rank, r.rank == shot.focus, fmt::format("ranks/{}", r.rank)))
-      frame.actions.command(fmt::format("rank {}", r.rank));
+      frame.actions.command(fmt::format("focus {}", r.rank));
     if (ImGui::IsItemHovered()) frame.model.hovered.rank = r.rank;
     if (!one) {
       ImGui::SameLine();

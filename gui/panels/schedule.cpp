@@ -8,6 +8,7 @@
 #include "gui/panels/panels.h"
 #include "gui/panels/timeline_data.h"
 #include "gui/panels/wait_graph.h"
+#include "gui/restart.h"
 
 namespace hostir::gui {
 
@@ -95,7 +96,10 @@ class SchedulePanel : public Panel {
       return shot.rank(a).host_clock_ns < shot.rank(b).host_clock_ns;
     });
     if (ready.empty()) {
-      frame.ui.text_dim("No rank can move.");
+      const bool ended = std::all_of(shot.ranks.begin(), shot.ranks.end(), [](const auto& r) {
+        return r->status == interp::RankStatus::kDone;
+      });
+      frame.ui.text_dim(ended ? "All ranks have returned." : "No rank can move.");
       frame.ui.tag("schedule/next", "none");
       return;
     }
@@ -105,8 +109,7 @@ class SchedulePanel : public Panel {
     for (size_t i = 0; i < shown; ++i) {
       ImGui::SameLine();
       if (frame.ui.rank_chip(ready[i], i == 0, fmt::format("schedule/ready/{}", ready[i]))) {
-        frame.actions.command(fmt::format("rank {}", ready[i]));
-        frame.actions.command("step");
+        for (const std::string& command : step_of(shot, ready[i])) frame.actions.command(command);
       }
       if (ImGui::IsItemHovered()) {
         frame.model.hovered.rank = ready[i];

@@ -155,6 +155,30 @@ TensorView pick_tensor(Frame& frame, const std::string& widget) {
   return find_tensor(shot, selected);
 }
 
+std::string absent_text(const interp::Snapshot& shot, const std::string& name) {
+  if (name.empty()) return {};
+  const interp::Code& code = *shot.program->code;
+  bool frees = false;  // it is behind an instruction that the focus rank has passed
+  const interp::RankSnapshot& rank = shot.rank(shot.focus);
+  for (interp::CodeIndex i = 0; i < rank.code && i < code.instructions.size(); ++i) {
+    if (code.instructions[i].role != interp::CodeRole::kInstruction) continue;
+    const Function& function = *code.functions[code.instructions[i].function];
+    const Instruction& source = code.source(i);
+    for (const Operand& operand : source.operands) {
+      frees = frees || (operand.value.index < function.values.size() &&
+                        function.value(operand.value).name == name && source.kind == OpKind::free);
+    }
+  }
+  return frees ? fmt::format(
+                     "%{} was freed before this position. Step back (Shift+F10) to see it; "
+                     "History shows all of its writes.",
+                     name)
+               : fmt::format(
+                     "%{} is not allocated at this position. Run on to its alloc (F10 "
+                     "steps), or choose another tensor.",
+                     name);
+}
+
 std::string describe_type(const interp::AllocationSnapshot& a) {
   std::string shape;
   for (const int64_t e : a.placement.global)

@@ -28,6 +28,9 @@ std::vector<std::string> tensor_names(const interp::Snapshot& shot);
 /// turns it off. Returns what is shown.
 TensorView pick_tensor(Frame& frame, const std::string& widget);
 
+/// Why nothing is shown of `name`: it was freed, or nobody has allocated it yet; empty: `name` is.
+std::string absent_text(const interp::Snapshot& shot, const std::string& name);
+
 /// `f32 [10, 7]  <@m, [{x}, {}]>  S(0)@x`
 std::string describe_type(const interp::AllocationSnapshot& allocation);
 

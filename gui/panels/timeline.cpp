@@ -48,8 +48,10 @@ class TimelinePanel : public Panel {
     const interp::Snapshot& shot = *frame.model.snapshot();
     const bool ran = shot.last_decision != 0 || shot.position.decision != 0;
     if (!ran && frame.model.worker().log_progress().total == 0) return Room::idle();
-    if (opened_ != frame.model.last_opened() || rows_.empty()) return {};
-    const float content = rows_.back().y + rows_.back().height;
+    const bool known = opened_ == frame.model.last_opened() && !rows_.empty();
+    const auto lanes = static_cast<float>(shot.ranks.size() * (1 + shot.rank(0).streams.size()));
+    const float content =
+        known ? rows_.back().y + rows_.back().height : lanes * frame.ui.px(lane_height_);
     return Room::some(content + ImGui::GetFrameHeightWithSpacing() + geometry_.minimap_height +
                       geometry_.ruler_height + frame.ui.px(10));
   }
@@ -269,7 +271,10 @@ class TimelinePanel : public Panel {
     if (overview_) paint.minimap(*overview_);
     paint.ruler();
     paint.lanes(rows_, first_, last_, *lanes_data_, find_.found());
+    paint.pending(rows_, first_, last_, *lanes_data_, *frame.model.snapshot());
     hovered_run_ = paint.hovered_run();
+    pending_text_ = paint.hovered_pending();
+    pending_code_ = paint.hovered_pending_code();
     if (selected_) paint.collective(rows_, *selected_);
     if (range_) paint.range(*range_);
     paint.notes(notes_.all());
@@ -302,7 +307,12 @@ class TimelinePanel : public Panel {
     if (ImGui::IsItemHovered()) {
       wheel(io, under);
       keys(frame, under);
-      if (hovered_run_) tooltip(frame);
+      if (hovered_run_) {
+        tooltip(frame);
+      } else if (!pending_text_.empty()) {
+        ImGui::SetTooltip("%s\nclick: select the instruction", pending_text_.c_str());
+        if (ImGui::IsMouseClicked(0)) frame.model.selection.code = pending_code_;
+      }
       const bool in_ruler = !in_minimap && io.MousePos.y < g.lanes_at().y;
       if (in_ruler && ImGui::IsMouseDoubleClicked(0)) fit();
     }
@@ -370,7 +380,7 @@ class TimelinePanel : public Panel {
         const float y = geometry_.lanes_at().y + rows_[i].y - scroll_;
         if (mouse.y < y || mouse.y >= y + rows_[i].height) continue;
         if (mouse.x < geometry_.at.x + frame.ui.px(20)) return fold(rows_[i].rank);
-        frame.actions.command(fmt::format("rank {}", rows_[i].rank));
+        frame.actions.command(fmt::format("focus {}", rows_[i].rank));
         return;
       }
       return;
@@ -428,6 +438,8 @@ class TimelinePanel : public Panel {
   bool follow_ = true;
   int64_t known_end_ns_ = 0;
   std::set<Rank> folded_;
+  std::string pending_text_;  // of what hangs under the pointer
+  interp::CodeIndex pending_code_ = 0;
   std::optional<std::pair<int64_t, int64_t>> range_;
   TimelineNotes notes_;
   TimelineFind find_;

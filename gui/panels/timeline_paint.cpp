@@ -190,6 +190,71 @@ void TimelinePaint::hatch(ImVec2 min, ImVec2 max, ImU32 colour) {
   if (hatches_ < kMaxHatches) Ui::hatch(list_, min, max, colour, step);
 }
 
+void TimelinePaint::pending(const std::vector<TimelineRow>& rows, size_t first, size_t last,
+                            const TimelineLanes& data, const interp::Snapshot& shot) {
+  if (shot.position.decision != shot.last_decision) return;
+  const Palette& p = frame_.ui.pal();
+  const ImVec2 at = g_.lanes_at();
+  const float right = at.x + g_.lanes_size().x;
+  const bool stuck = shot.stop.kind == interp::StopKind::kDeadlock;
+  list_->PushClipRect(at, ImVec2(right, at.y + g_.lanes_size().y), true);
+  for (size_t i = first; i < last; ++i) {
+    const TimelineRow& row = rows[i];
+    const interp::LogTrack& track = names_.tracks[row.track];
+    if (track.stream < 0 || row.rank >= shot.rank_count()) continue;
+    const interp::TaskSnapshot* task = nullptr;
+    for (const interp::StreamSnapshot& s : shot.rank(row.rank).streams) {
+      if (static_cast<int32_t>(s.index) == track.stream && !s.tasks.empty())
+        task = &s.tasks.front();
+    }
+    if (!task) continue;
+    // Its turn: when it was issued, or when the work before it ended.
+    int64_t since = task->issued_ns;
+    const auto known = std::find(data.key.tracks.begin(), data.key.tracks.end(), row.track);
+    const auto index = static_cast<size_t>(known - data.key.tracks.begin());
+    if (index < data.runs.size() && !data.runs[index].empty())
+      since = std::max(since, data.runs[index].back().end_ns);
+    const int64_t until = std::max(shot.now_ns, since);
+    const float y = at.y + row.y - g_.scroll;
+    const float x0 = std::max(g_.x(static_cast<double>(since)), at.x);
+    const float x1 = stuck ? right : std::min(g_.x(static_cast<double>(until)), right);
+    if (x1 <= x0 + 1) continue;
+    const ImU32 colour = p.state(stuck ? StateKind::kMismatch : StateKind::kWaiting);
+    const ImVec2 min(x0, y + 1);
+    const ImVec2 max(x1, y + row.height - 1);
+    list_->AddRectFilled(min, max, with_alpha(colour, 0.18f));
+    hatch(min, max, with_alpha(colour, 0.55f));
+    list_->AddRect(min, max, with_alpha(colour, 0.8f));
+    const std::string text = task->text + (stuck ? "  waits forever" : "  in flight");
+    ImFont* font = frame_.ui.fonts.small;
+    if (row.height >= font->FontSize * 0.9f && x1 - x0 > frame_.ui.px(26)) {
+      const float width = std::min(font->CalcTextSizeA(font->FontSize, 1e6f, 0, text.c_str()).x + 8,
+                                   x1 - x0 - frame_.ui.px(stuck ? 22 : 4));
+      list_->AddRectFilled(ImVec2(x0 + 2, y + 2), ImVec2(x0 + 2 + width, y + row.height - 2),
+                           p.panel);
+      frame_.ui.draw_text(list_, ImVec2(x0 + 5, y + (row.height - font->FontSize) / 2), p.text,
+                          text, width - 4, font);
+      if (stuck) {
+        list_->AddRectFilled(ImVec2(x1 - frame_.ui.px(18), y + 2),
+                             ImVec2(x1 - 1, y + row.height - 2), p.panel);
+        frame_.ui.draw_text(list_,
+                            ImVec2(x1 - frame_.ui.px(14), y + (row.height - font->FontSize) / 2),
+                            colour, "\u221e", frame_.ui.px(14), font);
+      }
+    }
+    frame_.ui.tag_rect(fmt::format("timeline/pending/r{}/{}", row.rank, track.name), min, max,
+                       text);
+    if (!ImGui::IsMouseHoveringRect(min, max)) continue;
+    hanging_ = fmt::format("rank {}, stream {}: {} {}\nsince {}{}", row.rank, track.name,
+                           task->address, task->text, short_time(static_cast<double>(since)),
+                           stuck ? "; it cannot begin: see Who waits for whom" : "");
+    hanging_code_ = task->code;
+    frame_.model.hovered.rank = row.rank;
+    frame_.model.hovered.code = task->code;
+  }
+  list_->PopClipRect();
+}
+
 void TimelinePaint::collective(const std::vector<TimelineRow>& rows, const TimelineEvent& event) {
   if (!event.is_collective) return;
   const Palette& p = frame_.ui.pal();

@@ -62,12 +62,20 @@ class TimelinePaint {
              const TimelineLanes& data, const std::vector<interp::CodeIndex>& found);
   /// The members of the selected collective: their waits hatched, their arrivals joined.
   void collective(const std::vector<TimelineRow>& rows, const TimelineEvent& event);
+  /// What each stream is stuck in or waits with, from when it was its turn to now; to the edge with
+  /// an infinity sign where nothing can move any more. Only at the end of the history: before it,
+  /// the log knows how things went on.
+  void pending(const std::vector<TimelineRow>& rows, size_t first, size_t last,
+               const TimelineLanes& data, const interp::Snapshot& shot);
   void range(std::pair<int64_t, int64_t> range) const;
   void sums(std::pair<int64_t, int64_t> range, const std::vector<interp::TimelineSum>& sums) const;
   void notes(const std::vector<TimelineNote>& notes) const;
   void playhead(int64_t now_ns) const;
 
   const std::optional<TimelineRun>& hovered_run() const { return hovered_; }
+  /// Of what is pending under the pointer: its text, empty for none, and its instruction.
+  const std::string& hovered_pending() const { return hanging_; }
+  interp::CodeIndex hovered_pending_code() const { return hanging_code_; }
 
  private:
   static constexpr int kMaxHatches = 1500;
@@ -82,6 +90,8 @@ class TimelinePaint {
   const TimelineNames& names_;
   ImDrawList* list_;
   std::optional<TimelineRun> hovered_;
+  std::string hanging_;
+  interp::CodeIndex hanging_code_ = 0;
   int hatches_ = 0;
 };
 

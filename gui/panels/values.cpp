@@ -41,13 +41,18 @@ class ValuesPanel : public Panel {
   }
 
   // A small tensor leaves the rest to what stands below.
-  Room room(const Frame&) const override {
-    return height_ > 0 && from_ != kSideBySide ? Room::some(height_) : Room();
+  Room room(const Frame& frame) const override {
+    if (from_ == kSideBySide) return {};
+    return Room::some(height_ > 0 ? height_ : frame.ui.px(120));
   }
 
   void draw(Frame& frame) override {
     const TensorView tensor = pick_tensor(frame, "values/tensor");
-    if (!tensor.valid()) return frame.ui.empty_hint(hint());
+    if (!tensor.valid()) {
+      const std::string absent = absent_text(*frame.model.snapshot(), tensor.name);
+      frame.ui.empty_hint(absent.empty() ? std::string(hint()) : absent);
+      return frame.ui.tag("values/absent", absent);
+    }
     choose(frame);
     element_line(frame, tensor);
     if (from_ == kSideBySide) return draw_value_ranks(frame, tensor, format_);
@@ -110,7 +115,7 @@ class ValuesPanel : public Panel {
       const interp::Rank r = written_.yes[i];
       if (i > 0) Ui::flow(frame.ui.px(30));
       if (frame.ui.rank_chip(r, false, fmt::format("values/written/{}", r)))
-        frame.actions.command(fmt::format("rank {}", r));
+        frame.actions.command(fmt::format("focus {}", r));
     }
     return true;
   }

@@ -94,7 +94,7 @@ class WaitsPanel : public Panel {
   }
 
   static void go_to(Frame& frame, const interp::Snapshot& shot, interp::Rank rank) {
-    frame.actions.command(fmt::format("rank {}", rank));
+    frame.actions.command(fmt::format("focus {}", rank));
     frame.model.selection.rank = rank;
     frame.model.selection.code = shot.rank(rank).code;
   }

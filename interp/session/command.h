@@ -40,6 +40,7 @@ enum class CommandKind : uint8_t {
   kGoto,
   kRun,
   kRank,
+  kFocus,
   kFreeze,
   kThaw,
   kSet,

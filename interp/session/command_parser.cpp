@@ -96,6 +96,7 @@ class Parser {
       case K::kGoto:
         return position();
       case K::kRank:
+      case K::kFocus:
         return ranks();
       case K::kFreeze:
       case K::kThaw:

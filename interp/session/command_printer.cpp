@@ -134,7 +134,7 @@ std::string to_string(const Command& c) {
   if (!c.text.empty()) out += (c.kind == K::kSet ? " = " : " ") + c.text;
   if (c.from == Command::From::kGlobal) out += " global";
   if (c.ranks.kind != RankSelector::Kind::kFocus || c.from == Command::From::kRanks ||
-      c.kind == K::kRank)
+      c.kind == K::kRank || c.kind == K::kFocus)
     out += std::string(rank_word(c.kind)) + to_string(c.ranks);
   if (c.condition) out += (c.kind == K::kCondition ? " " : " if ") + to_string(*c.condition);
   return out;

@@ -140,6 +140,8 @@ Expected<Outcome> LiveSession::run_command(const Command& command, std::stop_tok
       return restart(stop);
     case K::kRank:
       return choose_ranks(command);
+    case K::kFocus:
+      return choose_focus(command);
     case K::kFreeze:
     case K::kThaw:
       return freeze(command);
@@ -284,10 +286,28 @@ Expected<Outcome> LiveSession::choose_ranks(const Command& command) {
                           select_ranks(command.ranks, *prepared_->code, focus_));
   const bool all = command.ranks.kind == RankSelector::Kind::kAll;
   scope_ = all ? std::vector<Rank>{} : ranks;
+  scope_follows_ =
+      command.ranks.kind == RankSelector::Kind::kGroup ? command.ranks : RankSelector{};
   const bool keeps = std::find(ranks.begin(), ranks.end(), focus_) != ranks.end();
   if (!keeps) focus_ = ranks.front();
   return said(fmt::format("Steps move {}; the focus is rank {}.\n",
                           ranks_to_string(ranks, prepared_->code->rank_count), focus_));
+}
+
+Expected<Outcome> LiveSession::choose_focus(const Command& command) {
+  HOSTIR_ASSIGN_OR_RETURN(const std::vector<Rank> ranks,
+                          select_ranks(command.ranks, *prepared_->code, focus_));
+  if (ranks.size() != 1) return fail(ErrorKind::kUsage, "focus", "the focus is one rank: focus 3");
+  focus_ = ranks.front();
+  // One rank, or the group of the focus, goes along; all and a list stay what they are.
+  if (scope_follows_.kind == RankSelector::Kind::kGroup) {
+    HOSTIR_ASSIGN_OR_RETURN(scope_, select_ranks(scope_follows_, *prepared_->code, focus_));
+  } else if (scope_.size() == 1) {
+    scope_ = ranks;
+  }
+  return said(fmt::format(
+      "The focus is rank {}; steps move {}.\n", focus_,
+      scope_.empty() ? "all ranks" : ranks_to_string(scope_, prepared_->code->rank_count)));
 }
 
 Expected<Outcome> LiveSession::freeze(const Command& command) {

@@ -68,6 +68,7 @@ class LiveSession final : public Session {
   Expected<Outcome> go_to(const Command& command);
   Expected<Outcome> restart(std::stop_token stop);
   Expected<Outcome> choose_ranks(const Command& command);
+  Expected<Outcome> choose_focus(const Command& command);
   Expected<Outcome> freeze(const Command& command);
   Expected<Outcome> edit(const Command& command);
   Expected<Outcome> change_breakpoints(const Command& command);
@@ -84,7 +85,8 @@ class LiveSession final : public Session {
   std::unique_ptr<SnapshotBuilder> builder_;
   const LogView* log_ = nullptr;
   Rank focus_ = 0;
-  std::vector<Rank> scope_;  // empty: all
+  std::vector<Rank> scope_;     // empty: all
+  RankSelector scope_follows_;  // kGroup: the scope is this group of the focus
   bool decided_by_hand_ = false;
   SnapshotPtr snapshot_;
   std::vector<std::string> dropped_;

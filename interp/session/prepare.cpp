@@ -110,6 +110,21 @@ std::vector<std::pair<std::string, std::string>> generator_texts(
   return out;
 }
 
+RunChoices choices_of(const Program& program, const std::string& function) {
+  RunChoices out;
+  out.function = function;
+  for (const Function& f : program.functions) {
+    if (f.kind == FunctionKind::kFusion || f.kind == FunctionKind::kHost)
+      out.functions.push_back({f.name, f.kind == FunctionKind::kFusion});
+  }
+  for (const std::string& name : meshes_of(program, *program.find_function(function))) {
+    const Mesh& mesh = *program.find_mesh(name);
+    if (!mesh.parent.empty()) continue;
+    for (const MeshAxis& axis : mesh.axes) out.axes.push_back({mesh.name, axis.name, axis.size});
+  }
+  return out;
+}
+
 }  // namespace
 
 Expected<Program> resized_program(const Program& original, const std::string& function,
@@ -159,6 +174,8 @@ Expected<std::shared_ptr<const Prepared>> prepare(const Program& original,
   view.phases = std::move(phases);
   view.given = options.sources;
   view.source = out->source.get();
+  // A recorded program comes without its text, and only as it ran.
+  if (options.sources) view.choices = choices_of(*out->source, out->function);
   HOSTIR_ASSIGN_OR_RETURN(out->view, make_program_view(program, std::move(view)));
   out->code = out->view->code;
   out->program = out->code->program;

@@ -205,6 +205,7 @@ Expected<std::shared_ptr<const ProgramView>> make_program_view(const Program& pr
   if (options.given) add_given(*view, program, options);
   view->sources = std::move(sources);
   view->phases = std::move(options.phases);
+  view->choices = std::move(options.choices);
   return std::shared_ptr<const ProgramView>(std::move(view));
 }
 

@@ -43,6 +43,22 @@ struct SpanMove {
   SourceSpan there;
 };
 
+/// What else the file could run, and how: other functions, other sizes of its meshes.
+struct RunChoices {
+  struct FunctionChoice {
+    std::string name;  // without '@'
+    bool fusion = false;
+  };
+  struct AxisChoice {
+    std::string mesh;  // without '@'
+    std::string axis;
+    int64_t size = 1;
+  };
+  std::vector<FunctionChoice> functions;  // in order of the text
+  std::vector<AxisChoice> axes;           // of the function's meshes, but for parts of others
+  std::string function;                   // that was chosen; empty: nothing else can be run
+};
+
 struct ProgramView {
   std::shared_ptr<const Code> code;
   std::shared_ptr<const SourceManager> sources;
@@ -52,6 +68,8 @@ struct ProgramView {
   std::shared_ptr<const SourceManager> given;  // the texts as the user gave them, or null
   std::vector<SourceSpan> origins;             // by CodeIndex: where in `given` it comes from
   std::vector<SpanMove> moves;                 // of instructions and operands, for errors
+
+  RunChoices choices;  // empty for a recorded program
 
   std::vector<GivenLine> given_lines;  // sorted; several for what was fused
   bool shows_given = false;  // the host function stands in `given`: it was not made by lowering
@@ -73,6 +91,7 @@ struct ProgramViewOptions {
   std::vector<PhaseText> phases;
   const SourceManager* given = nullptr;  // the spans of the program point into it; copied
   const Program* source = nullptr;       // the program before lowering: what `from` refers to
+  RunChoices choices;
 };
 
 /// Prints the program (without its tests), reads it back for positions, and compiles `entry` of

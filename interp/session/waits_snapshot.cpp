@@ -29,8 +29,12 @@ WaitsSnapshot make_waits_snapshot(const Interpreter& interpreter) {
   if (graph.edges.empty()) out.sentence = "Nobody waits.";
   // Not stuck: whoever is waited for can still come.
   if (out.sentence.empty()) {
-    const RankWait& first = out.edges.front();
-    out.sentence = fmt::format("{} waits for rank {}: {}", first.from_text, first.to, first.on);
+    const auto other = std::find_if(out.edges.begin(), out.edges.end(),
+                                    [](const RankWait& e) { return e.from != e.to; });
+    const RankWait& first = other != out.edges.end() ? *other : out.edges.front();
+    const std::string whom =
+        first.from == first.to ? "its own stream" : fmt::format("rank {}", first.to);
+    out.sentence = fmt::format("{} waits for {}: {}", first.from_text, whom, first.on);
   }
   return out;
 }

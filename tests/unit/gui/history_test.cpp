@@ -103,6 +103,20 @@ TEST(HistoryPanel, PastValuesComeFromRunningTheProgramAgain) {
   EXPECT_EQ(values[4].text, "4");
 }
 
+TEST(HistoryPanel, PastValuesOfAShortRunComeUnasked) {
+  Workbench w(kMlp);
+  ASSERT_TRUE(w.press("F5"));
+  w.only("history");
+  select(w, "y_product", {0, 0, 0});
+  for (int i = 0; i < 200 && w.text("history/0/value").find("..") != std::string::npos; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    w->settle(30);
+  }
+  EXPECT_EQ(w.text("history/0/value").find(".."), std::string::npos) << w.text("history/0/value");
+  EXPECT_NE(w.text("history/0/value"), "");
+  EXPECT_FALSE(w.has("history/past")) << "no button to ask for what has come";
+}
+
 // A closed log of a run of looping_program.
 std::string looping_log(int times) {
   const std::string path = testing::TempDir() + fmt::format("writes{}.db", times);

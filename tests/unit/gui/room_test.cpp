@@ -55,6 +55,24 @@ TEST(Room, ARecordedLogShowsItsTimelineAtOnce) {
   std::filesystem::remove(path);
 }
 
+// Stepping makes panels grow to what they need, and never shrink: nothing moves under the mouse.
+TEST(Room, WhatHasGrownStaysWhileOneSteps) {
+  Workbench w(kMlp);
+  w.perform("layout.Step");
+  ASSERT_TRUE(w.press("F5"));
+  w->step();
+  const float ledger = height(w, "ledger");
+  const float timeline = height(w, "timeline");
+  const float values = height(w, "values");
+  ASSERT_TRUE(w.perform("goto start"));
+  for (int i = 0; i < 12; ++i) {
+    EXPECT_EQ(height(w, "ledger"), ledger) << i;
+    EXPECT_EQ(height(w, "timeline"), timeline) << i;
+    EXPECT_EQ(height(w, "values"), values) << i;
+    w.press("F10");
+  }
+}
+
 TEST(Room, ASentenceThatIsClickedOpensThePanelForGood) {
   Workbench w(kMlp);
   w.perform("layout.Step");

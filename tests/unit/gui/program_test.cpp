@@ -1,0 +1,119 @@
+// What of the file runs and on how many ranks, who is looked at, and what stays where it is.
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/unit/gui/workbench.h"
+
+namespace hostir::gui {
+namespace {
+
+constexpr const char* kDeadlock = "tests/programs/deadlock.hir";
+
+TEST(Program, AnotherFunctionOfTheFileRuns) {
+  Workbench w(kDeadlock);
+  EXPECT_EQ(w.text("program"), "@forgotten x=2");
+  ASSERT_TRUE(w.click("program"));
+  ASSERT_TRUE(w.click("program/function/crossed"));
+  ASSERT_TRUE(w.click("program/start"));
+  EXPECT_EQ(w.text("program"), "@crossed x=2");
+  EXPECT_EQ(w.shot().rank(0).function, "crossed");
+  ASSERT_TRUE(w.press("F5"));
+  EXPECT_EQ(w.shot().stop.kind, interp::StopKind::kDeadlock);
+}
+
+TEST(Program, TheMeshIsResizedAndBreakpointsStay) {
+  Workbench w(kMlp);
+  ASSERT_TRUE(w.perform("break all_reduce"));
+  ASSERT_TRUE(w.click("program"));
+  ASSERT_TRUE(w.fill("program/axis/tp", "5"));
+  EXPECT_EQ(w.text("program/axis/tp"), "5");
+  ASSERT_TRUE(w.click("program/start"));
+  EXPECT_EQ(w.shot().rank_count(), 5) << w.model().open_error();
+  EXPECT_EQ(w.text("program"), "@mlp tp=5");
+  EXPECT_EQ(w.shot().breakpoints->size(), 1u);
+  ASSERT_TRUE(w.press("F5"));
+  EXPECT_EQ(w.shot().stop.kind, interp::StopKind::kBreakpoint);
+}
+
+TEST(Program, ALogOffersNothingElseToRun) {
+  const std::string path = testing::TempDir() + "program_test.db";
+  std::filesystem::remove(path);
+  {
+    cli::SessionOptions options;
+    options.log_path = path;
+    cli::CliSessionFactory factory{options};
+    auto session = factory.open({.path = kDeadlock});
+    ASSERT_TRUE(session);
+    ASSERT_TRUE((*session)->execute(*interp::parse_command("continue"), {}));
+  }
+  Workbench w(path);
+  ASSERT_TRUE(w.model().snapshot()) << w.model().open_error();
+  EXPECT_FALSE(w.has("program"));
+  std::filesystem::remove(path);
+}
+
+TEST(Focus, AClickOnARankLooksAtItAndStepsGoOnAsBefore) {
+  Workbench w(kMlp);
+  ASSERT_TRUE(w.click("focus/1"));
+  EXPECT_EQ(w.shot().focus, 1);
+  EXPECT_TRUE(w.shot().step_scope.empty()) << "steps still move all";
+  ASSERT_TRUE(w.click("scope/focus"));
+  EXPECT_EQ(w.shot().step_scope, std::vector<interp::Rank>{1});
+  ASSERT_TRUE(w.click("focus/0"));
+  EXPECT_EQ(w.shot().step_scope, std::vector<interp::Rank>{0}) << "one rank goes along";
+}
+
+TEST(Focus, TheGroupOfTheFocusGoesAlong) {
+  const std::string path = testing::TempDir() + "square.hir";
+  std::ofstream(path) << "mesh @m = <dp=2, tp=2>\n"
+                         "host @f on @m () -> () {\n"
+                         "  %s = stream \"main\"\n"
+                         "  return\n}\n";
+  Workbench w(path);
+  ASSERT_TRUE(w.model().snapshot()) << w.model().open_error();
+  ASSERT_GE(w.shot().rank_count(), 4);
+  const std::string axis = w.shot().program->code->world->axes.front().name;
+  ASSERT_TRUE(w.click("scope/" + axis));
+  EXPECT_EQ(w.text("scope/" + axis), "on") << "also where both axes have the same size";
+  const std::vector<interp::Rank> before = w.shot().step_scope;
+  ASSERT_TRUE(w.click("focus/1"));
+  EXPECT_EQ(w.shot().focus, 1);
+  EXPECT_NE(w.shot().step_scope, before);
+  EXPECT_EQ(w.shot().step_scope.size(), before.size());
+  EXPECT_EQ(w.text("scope/" + axis), "on");
+}
+
+TEST(Palette, ThingsOfTheProgramAreListedAtOnce) {
+  Workbench w(kMlp);
+  ASSERT_TRUE(w.press("Ctrl+P"));
+  EXPECT_TRUE(w.has("palette/%w1"));
+  ASSERT_TRUE(w.fill("palette/input", "b2"));
+  EXPECT_EQ(w.model().selection.value, "b2");
+}
+
+TEST(Timeline, WhatHangsHasABarToTheEdge) {
+  Workbench w(kDeadlock);
+  ASSERT_TRUE(w.press("F5"));
+  w->settle(30);
+  EXPECT_NE(w.text("timeline/pending/r0/main").find("waits forever"), std::string::npos);
+  EXPECT_FALSE(w.has("timeline/pending/r1/main"));
+  ASSERT_TRUE(w.press("Shift+F10"));
+  EXPECT_FALSE(w.has("timeline/pending/r0/main")) << "before the end the log knows how it went on";
+}
+
+TEST(Values, OfWhatIsNotThereItSaysWhy) {
+  Workbench w(kMlp);
+  w.only("values");
+  w.model().selection.value = "g";
+  w->settle(30);
+  EXPECT_NE(w.text("values/absent").find("not allocated"), std::string::npos);
+  ASSERT_TRUE(w.press("F5"));
+  w.model().selection.value = "g";
+  w->settle(30);
+  EXPECT_NE(w.text("values/absent").find("freed"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hostir::gui
