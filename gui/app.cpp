@@ -203,6 +203,9 @@ void App::frame(double now_s) {
     const bool wrong = shot && (shot->stop.kind == interp::StopKind::kDeadlock ||
                                 shot->stop.kind == interp::StopKind::kFault);
     if (wrong && !(shot->position == fault_seen_)) select_fault();
+    const bool written = !wrong && shot && !shot->stop.value.empty();
+    if (written && !(shot->position == written_seen_)) select_written(*shot);
+    written_seen_ = written ? shot->position : interp::Position{~uint64_t{0}, 0};
     fault_seen_ = wrong ? shot->position : interp::Position{~uint64_t{0}, 0};
   }
   handle_keys();

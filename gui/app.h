@@ -88,6 +88,8 @@ class App {
   /// Selects the instruction of the last fault.
   void show_fault();
   bool select_fault();
+  /// Selects what a stop at a write is about: instruction, tensor, element.
+  void select_written(const interp::Snapshot& shot);
   void draw_status_bar(float height);
   std::optional<Banner> opening_banner();
   void draw_opening_page();
@@ -124,8 +126,9 @@ class App {
   FileWatch file_watch_;
   SelectionHistory looked_at_;
   uint64_t seen_opened_ = 0;
-  interp::Position fault_seen_{~uint64_t{0}, 0};  // whose instruction was selected
-  int settling_ = 0;                              // frames to draw although nothing is under way
+  interp::Position fault_seen_{~uint64_t{0}, 0};    // whose instruction was selected
+  interp::Position written_seen_{~uint64_t{0}, 0};  // the same of a stop at a write
+  int settling_ = 0;                                // frames to draw although nothing is under way
   uint64_t seen_stop_ = 0;     // generation of the model at the last stop that was looked at
   std::string shown_program_;  // whose watches and bookmarks the model holds; absolute
   std::set<std::string> dismissed_banners_;  // by their text

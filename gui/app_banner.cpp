@@ -27,8 +27,9 @@ interp::Rank culprit(const interp::Snapshot& shot) {
   return interp::kNoRank;
 }
 
-// The instruction of the last fault: where to look in the text.
+// The instruction of the last fault, or of the write that is stopped at: where to look in the text.
 std::optional<interp::CodeIndex> place_of(const interp::Snapshot& shot) {
+  if (shot.stop.code != interp::kNoCode) return shot.stop.code;
   if (shot.faults->empty() || shot.faults->back().instructions.empty()) return std::nullopt;
   const std::string& address = shot.faults->back().instructions.front();
   for (size_t i = 0; i < shot.program->lines.size(); ++i) {
@@ -51,6 +52,15 @@ std::optional<Banner> App::stop_banner() const {
                   {{"Timeline", "panel.timeline", ""},
                    {"Events", "panel.events", ""},
                    {"SQL", "panel.sql", ""}}};
+  }
+  const bool not_finite = !shot->stop.value.empty() && !shot->stop.element.empty();
+  if (not_finite) {
+    return Banner{StateKind::kMismatch,
+                  shot->stop.sentence,
+                  {{"Values", "panel.values", ""},
+                   {"Where it came from", "panel.history", ""},
+                   {"Show the instruction", "view.fault", ""},
+                   {"Step back", "reverse-step", ""}}};
   }
   const bool deadlock = shot->stop.kind == interp::StopKind::kDeadlock;
   if (!deadlock && shot->stop.kind != interp::StopKind::kFault) return std::nullopt;
@@ -96,6 +106,19 @@ bool App::select_fault() {
   const auto place = place_of(*model_.snapshot());
   if (place) model_.selection.code = place;
   return place.has_value();
+}
+
+void App::select_written(const interp::Snapshot& shot) {
+  Selection& s = model_.selection;
+  s.value = shot.stop.value;
+  if (!shot.stop.element.empty()) s.element = shot.stop.element;
+  s.rank = shot.stop.rank;
+  if (shot.stop.code != interp::kNoCode) s.code = shot.stop.code;
+  // What follows the run goes on from here with the next step.
+  if (model_.followed.on) {
+    model_.followed.value = s.value;
+    model_.followed.generation = model_.generation();
+  }
 }
 
 void App::show_fault() {

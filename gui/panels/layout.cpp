@@ -11,6 +11,7 @@
 #include "gui/panels/panels.h"
 #include "gui/panels/reshard_picture.h"
 #include "gui/panels/value_text.h"
+#include "hostir/ops/record.h"
 
 namespace hostir::gui {
 
@@ -33,17 +34,16 @@ class LayoutPanel : public Panel {
                                      ? std::string(hint())
                                      : absent_text(*frame.model.snapshot(), tensor.name));
     }
-    const LayoutSource source = source_of(frame, tensor);
-    const std::vector<Shard> shards = shards_of(source);
-    header(frame, tensor, source);
-    choose_plane(frame, tensor, shards);
+    const LayoutView& view = views_.of(frame, tensor);
+    header(frame, view);
+    choose_plane(frame, tensor, view.shards);
     const std::optional<interp::CodeIndex> collective = current_collective(frame.model);
     const float space = ImGui::GetContentRegionAvail().y;
     const bool split = collective && show_reshard_ && space > frame.ui.px(240);
     const float heats = each_rank_ ? std::min(space * 0.3f, frame.ui.px(150)) : 0;
     const float rest = space - heats;
     ImGui::BeginChild("shards", ImVec2(0, split ? rest * 0.56f : rest));
-    draw_shards(frame, tensor, source, shards);
+    draw_shards(frame, tensor, view);
     ImGui::EndChild();
     if (each_rank_) {
       ImGui::BeginChild("heats", ImVec2(0, heats));
@@ -60,19 +60,8 @@ class LayoutPanel : public Panel {
   }
 
  private:
-  static LayoutSource source_of(const Frame& frame, const TensorView& tensor) {
-    const interp::Code& code = *frame.model.snapshot()->program->code;
-    LayoutSource source;
-    source.global = tensor.first->placement.global;
-    source.sharding = sharding_of(tensor.first->type);
-    if (source.sharding && code.program)
-      source.mesh = code.program->find_mesh(source.sharding->mesh);
-    for (const interp::AllocationSnapshot* a : tensor.by_rank)
-      source.boxes.push_back(a ? &a->placement.box : nullptr);
-    return source;
-  }
-
-  void header(Frame& frame, const TensorView& tensor, const LayoutSource& source) {
+  void header(Frame& frame, const LayoutView& view) {
+    const LayoutSource& source = view.source;
     ImGui::SameLine();
     ImGui::Checkbox("values", &show_values_);
     frame.ui.tag("layout/values", show_values_ ? "on" : "off");
@@ -91,11 +80,11 @@ class LayoutPanel : public Panel {
       frame.ui.tag("layout/moves", show_reshard_ ? "on" : "off");
       if (ImGui::IsItemHovered()) ImGui::SetTooltip("who sends which block to whom");
     }
-    const std::string type = describe_type(*tensor.first);
     ImGui::PushTextWrapPos(0);
-    frame.ui.text_mono(type);
+    frame.ui.text_mono(view.type);
+    frame.ui.tag("layout/type", view.type);
+    in_flight_line(frame, view);
     ImGui::PopTextWrapPos();
-    frame.ui.tag("layout/type", type);
     if (!source.is_partial()) return;
     std::string axes;
     for (const AxisRef& x : source.sharding->unreduced)
@@ -109,6 +98,18 @@ class LayoutPanel : public Panel {
     ImGui::PopTextWrapPos();
     ImGui::PopStyleColor();
     frame.ui.tag("layout/partial", sentence);
+  }
+
+  static void in_flight_line(Frame& frame, const LayoutView& view) {
+    if (!view.in_flight) return;
+    const interp::ProgramView& program = *frame.model.snapshot()->program;
+    const std::string text = fmt::format(
+        "{} {} is writing it{}", program.code->address(*view.in_flight),
+        record(program.code->source(*view.in_flight).kind).mnemonic,
+        view.reshard ? ": until it is done, each rank holds its addend" : " and has not finished");
+    frame.ui.state_word(StateKind::kWaiting, text);
+    frame.ui.tag("layout/in_flight", text);
+    if (ImGui::IsItemClicked()) frame.model.selection.code = *view.in_flight;
   }
 
   // Two dimensions are drawn as rows and columns; the others are fixed by sliders.
@@ -126,19 +127,19 @@ class LayoutPanel : public Panel {
     }
     followed_element_ = element;
     dim_combo(frame, "rows", plane_.row_dim, plane_.column_dim, rank);
+    Ui::flow(frame.ui.px(120));
     dim_combo(frame, "columns", plane_.column_dim, plane_.row_dim, rank);
     for (int d = 0; d < rank; ++d) {
       int& at = plane_.at[static_cast<size_t>(d)];
       const auto last = static_cast<int>(std::max<int64_t>(0, global[static_cast<size_t>(d)] - 1));
       at = std::clamp(at, 0, last);
       if (d == plane_.row_dim || d == plane_.column_dim || last == 0) continue;
+      Ui::flow(frame.ui.px(130));
       ImGui::SetNextItemWidth(frame.ui.px(130));
       ImGui::SliderInt(fmt::format("##dim{}", d).c_str(), &at, 0, last,
                        fmt::format("dim {}: %d of 0..{}", d, last).c_str());
       frame.ui.tag(fmt::format("layout/dim/{}", d), std::to_string(at));
-      ImGui::SameLine();
     }
-    ImGui::NewLine();
   }
 
   static void dim_combo(Frame& frame, const char* label, int& dim, int other, int rank) {
@@ -152,11 +153,11 @@ class LayoutPanel : public Panel {
       ImGui::EndCombo();
     }
     frame.ui.tag(fmt::format("layout/{}", label), std::to_string(dim));
-    ImGui::SameLine();
   }
 
-  void draw_shards(Frame& frame, const TensorView& tensor, const LayoutSource& source,
-                   const std::vector<Shard>& shards) {
+  void draw_shards(Frame& frame, const TensorView& tensor, const LayoutView& view) {
+    const LayoutSource& source = view.source;
+    const std::vector<Shard>& shards = view.shards;
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const ImVec2 size = ImGui::GetContentRegionAvail();
     if (size.x < frame.ui.px(80) || size.y < frame.ui.px(50)) return;
@@ -188,7 +189,7 @@ class LayoutPanel : public Panel {
     if (mesh) {
       const Area area{corner, below ? ImVec2(at.x + size.x * 0.5f, end.y)
                                     : ImVec2(end.x, at.y + size.y * 0.6f)};
-      const float y = draw_mesh(frame, "layout", *mesh, source, area);
+      const float y = draw_mesh(frame, "layout", *mesh, view, area);
       facts =
           below ? ImVec2(at.x + size.x * 0.5f + frame.ui.px(12), corner.y) : ImVec2(corner.x, y);
     }
@@ -318,6 +319,7 @@ class LayoutPanel : public Panel {
                                         colour, 0, 0, frame.ui.px(2.2f));
   }
 
+  LayoutViews views_;
   Plane plane_;
   std::string shown_;
   std::vector<int64_t> followed_element_;

@@ -20,40 +20,57 @@ struct Grid {
   float tile_h = 0;
   float card_w = 0;
   float card_h = 0;
+  float label = 0;     // width left of the rows
+  int64_t folded = 0;  // devices of a single axis that is folded into rows; 0: none is
+  bool is_folded() const { return folded > across; }
 };
 
-Grid grid_of(const Frame& frame, const Mesh& mesh, float width) {
+constexpr float kRowLabel = 34;
+
+constexpr float kLeastTile = 4;  // pixels; smaller ones cannot be told apart
+
+// A line of many devices is folded at a power of two, so that neighbours along halved axes stand
+// below each other: the largest tiles that all fit.
+void fold(const Frame& frame, Grid& g, float width, float height) {
+  const int64_t n = g.across;
+  float best = 0;
+  for (int64_t across = 1; across < 2 * n; across *= 2) {
+    const int64_t columns = std::min(across, n);
+    const int64_t rows = (n + columns - 1) / columns;
+    const float room = columns < n ? width - frame.ui.px(kRowLabel) : width;
+    const float tile = std::min(
+        {room / static_cast<float>(columns), frame.ui.px(44), height / static_cast<float>(rows)});
+    if (tile <= best * 1.01f) continue;
+    best = tile;
+    g.across = columns;
+    g.down = rows;
+  }
+}
+
+Grid grid_of(const Frame& frame, const Mesh& mesh, float width, float height) {
   Grid g;
   const size_t n = mesh.axes.size();
   g.across = n > 0 ? std::max<int64_t>(1, mesh.axes[n - 1].size) : 1;
   g.down = n > 1 ? std::max<int64_t>(1, mesh.axes[n - 2].size) : 1;
   g.cards = std::max<int64_t>(1, mesh.size() / (g.across * g.down));
-  // A line of many devices is folded.
-  if (n == 1 && frame.ui.px(16) * static_cast<float>(g.across) > width) {
-    const auto fits = static_cast<int64_t>(width / frame.ui.px(34));
-    g.down = (g.across + std::max<int64_t>(1, fits) - 1) / std::max<int64_t>(1, fits);
-    g.across = std::max<int64_t>(1, fits);
+  if (n == 1 && frame.ui.px(24) * static_cast<float>(g.across) > width) {
+    g.folded = g.across;
+    fold(frame, g, width, height - frame.ui.px(20));
   }
-  const float label = frame.ui.px(n > 1 ? 40 : 4);
-  const float least = label + frame.ui.px(16) * static_cast<float>(g.across);
+  g.label = frame.ui.px(n > 1 ? 36 : g.is_folded() ? kRowLabel : 0);
+  const float least = g.label + frame.ui.px(16) * static_cast<float>(g.across);
   g.cards_per_row =
       std::clamp<int64_t>(static_cast<int64_t>(width / std::max(1.0f, least)), 1, g.cards);
   // As square as the width allows.
   const auto square = static_cast<int64_t>(std::ceil(std::sqrt(static_cast<double>(g.cards))));
   g.cards_per_row = std::min(g.cards_per_row, std::max<int64_t>(square, 2));
   g.card_w = width / static_cast<float>(g.cards_per_row);
-  g.tile_w = std::min((g.card_w - label) / static_cast<float>(g.across), frame.ui.px(44));
+  g.tile_w = std::min((g.card_w - g.label) / static_cast<float>(g.across), frame.ui.px(44));
   g.tile_h = std::min(std::max(g.tile_w, frame.ui.px(6)), frame.ui.px(28));
+  if (g.is_folded())
+    g.tile_h = std::min(g.tile_h, (height - frame.ui.px(20)) / static_cast<float>(g.down));
   g.card_h = g.tile_h * static_cast<float>(g.down) + frame.ui.px(n > 2 ? 34 : 20);
   return g;
-}
-
-bool is_copy(const LayoutSource& source, size_t rank) {
-  if (source.is_partial()) return false;
-  for (size_t r = 0; r < rank; ++r) {
-    if (source.boxes[r] && *source.boxes[r] == *source.boxes[rank]) return true;
-  }
-  return false;
 }
 
 std::string tile_text(const LayoutSource& source, interp::Rank rank, bool copy) {
@@ -81,23 +98,33 @@ void draw_rank(Frame& frame, Area tile, ImU32 colour, interp::Rank rank, bool em
   }
 }
 
-void draw_tile(Frame& frame, const std::string& name, const LayoutSource& source, interp::Rank rank,
+void draw_tile(Frame& frame, const std::string& name, const LayoutView& view, interp::Rank rank,
                Area tile) {
+  if (!ImGui::IsRectVisible(tile.min, tile.max)) return;
+  const LayoutSource& source = view.source;
   const Palette& p = frame.ui.pal();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const auto index = static_cast<size_t>(rank);
   const Box* box = index < source.boxes.size() ? source.boxes[index] : nullptr;
   const bool empty = box && box->empty();
   const bool filled = box && !empty;
-  const bool copy = filled && is_copy(source, index);
+  const bool copy = filled && view.copies[index];
+  const bool small = tile.width() < frame.ui.px(14);  // a dot: no corners, hatches and numbers
+  const float round = small ? 0.0f : 3.0f;
   const bool lit = frame.model.was_hovered.rank == rank;
   list->AddRectFilled(tile.min, tile.max,
-                      filled ? mixed(p.panel, p.rank(rank), lit ? 0.95f : 0.7f) : p.panel_title, 3);
-  if (copy) Ui::hatch(list, tile.min, tile.max, with_alpha(p.background, 0.35f), frame.ui.px(7));
-  if (!filled) list->AddRect(tile.min, tile.max, with_alpha(p.rank(rank), 0.7f), 3);
+                      filled ? mixed(p.panel, p.rank(rank),
+                                     lit             ? 0.95f
+                                     : copy && small ? 0.5f
+                                                     : 0.7f)
+                             : p.panel_title,
+                      round);
+  if (copy && !small)
+    Ui::hatch(list, tile.min, tile.max, with_alpha(p.background, 0.35f), frame.ui.px(7));
+  if (!filled) list->AddRect(tile.min, tile.max, with_alpha(p.rank(rank), 0.7f), round);
   if (rank == frame.model.snapshot()->focus)
-    list->AddRect(tile.min, tile.max, p.text_strong, 3, 0, frame.ui.px(2));
-  draw_rank(frame, tile, filled ? p.text_strong : p.text_dim, rank, empty);
+    list->AddRect(tile.min, tile.max, p.text_strong, round, 0, frame.ui.px(2));
+  if (!small) draw_rank(frame, tile, filled ? p.text_strong : p.text_dim, rank, empty);
   ImGui::SetCursorScreenPos(tile.min);
   ImGui::PushID(rank);
   if (ImGui::InvisibleButton("tile",
@@ -141,21 +168,22 @@ std::string card_title(const Mesh& mesh, int64_t position) {
 
 }  // namespace
 
-float draw_mesh(Frame& frame, const std::string& name, const Mesh& mesh, const LayoutSource& source,
+float draw_mesh(Frame& frame, const std::string& name, const Mesh& mesh, const LayoutView& view,
                 Area area) {
+  const LayoutSource& source = view.source;
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Palette& p = frame.ui.pal();
   std::string title = "mesh @" + mesh.name;
   for (const MeshAxis& axis : mesh.axes) title += fmt::format("  {}={}", axis.name, axis.size);
   frame.ui.draw_text(list, area.min, p.text_dim, title, area.width());
-  const Grid g = grid_of(frame, mesh, area.width());
+  const float top = area.min.y + frame.ui.px(22);
+  const Grid g = grid_of(frame, mesh, area.width(), std::max(frame.ui.px(60), area.max.y - top));
   const size_t n = mesh.axes.size();
-  if (g.tile_w < 3) {
+  if (g.tile_w < kLeastTile || g.tile_h < kLeastTile) {
     frame.ui.say_hidden(fmt::format("mesh tiles of {} ranks", mesh.size()));
     return area.min.y + frame.ui.px(20);
   }
-  const float top = area.min.y + frame.ui.px(22);
-  const float label = frame.ui.px(n > 1 ? 36 : 0);
+  const float label = g.label;
   float bottom = top;
   for (int64_t position = 0; position < mesh.size(); ++position) {
     const int64_t card = position / (g.across * g.down);
@@ -177,8 +205,12 @@ float draw_mesh(Frame& frame, const std::string& name, const Mesh& mesh, const L
     }
     const float x = corner.x + label + static_cast<float>(column) * g.tile_w;
     const float y = corner.y + head + static_cast<float>(row) * g.tile_h;
+    if (g.is_folded() && column == 0 && (g.tile_h >= frame.ui.px(11) || row % 4 == 0)) {
+      frame.ui.draw_text(list, ImVec2(corner.x, y), p.text_dim,
+                         fmt::format("r{}", mesh.rank_at(position)), label, frame.ui.fonts.small);
+    }
     const float gap = std::min(3.0f, g.tile_w * 0.15f);
-    draw_tile(frame, name, source, static_cast<interp::Rank>(mesh.rank_at(position)),
+    draw_tile(frame, name, view, static_cast<interp::Rank>(mesh.rank_at(position)),
               Area{ImVec2(x, y), ImVec2(x + g.tile_w - gap, y + g.tile_h - gap)});
     bottom = std::max(bottom, y + g.tile_h);
   }

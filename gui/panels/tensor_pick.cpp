@@ -180,11 +180,14 @@ std::string absent_text(const interp::Snapshot& shot, const std::string& name) {
 }
 
 std::string describe_type(const interp::AllocationSnapshot& a) {
+  return describe_type(a, sharding_of(a.type));
+}
+
+std::string describe_type(const interp::AllocationSnapshot& a, const Sharding* sharding) {
   std::string shape;
   for (const int64_t e : a.placement.global)
     shape += (shape.empty() ? "" : ", ") + std::to_string(e);
   std::string out = fmt::format("{} [{}]", name(a.placement.dtype), shape);
-  const Sharding* sharding = sharding_of(a.type);
   if (sharding) out += "  " + sharding->dims_to_string() + "   " + sharding->to_pytorch();
   return out;
 }

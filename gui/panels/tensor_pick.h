@@ -33,5 +33,7 @@ std::string absent_text(const interp::Snapshot& shot, const std::string& name);
 
 /// `f32 [10, 7]  <@m, [{x}, {}]>  S(0)@x`
 std::string describe_type(const interp::AllocationSnapshot& allocation);
+/// The same with another layout; null: none.
+std::string describe_type(const interp::AllocationSnapshot& allocation, const Sharding* sharding);
 
 }  // namespace hostir::gui

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "interp/session/answer.h"
+#include "interp/session/assemble.h"
 #include "interp/session/live_edit.h"
 #include "interp/session/live_values.h"
 #include "interp/session/places.h"
@@ -161,19 +162,40 @@ Outcome LiveSession::outcome_of(const StopReport& report) const {
   Outcome out;
   out.ran = true;
   out.stop = stop_reason(report, *interpreter_);
-  // Kinds that look at results say what was written, not where the rank is.
   const Command* made_by = breakpoints_->command(report.breakpoint);
-  const bool written =
-      made_by && made_by->place && report.rank != kNoRank &&
-      (made_by->place->kind == Place::Kind::kWrite || made_by->place->kind == Place::Kind::kNan);
-  if (written) {
-    out.stop.sentence =
-        fmt::format("{} {}, {}: written on rank {} by {}.",
-                    made_by->kind == K::kWatch ? "Watch" : "Breakpoint", report.breakpoint,
-                    to_string(*made_by->place), report.rank, prepared_->code->address(report.code));
+  if (made_by && made_by->place && report.rank != kNoRank) {
+    if (made_by->place->kind == Place::Kind::kWrite || made_by->place->kind == Place::Kind::kNan)
+      tell_write(*made_by, report, out.stop);
   }
   add_moves(out.moved, report.moved);
   return out;
+}
+
+// Kinds that look at results say what was written, not where the rank is.
+void LiveSession::tell_write(const Command& made_by, const StopReport& report,
+                             StopReason& stop) const {
+  const std::string address = prepared_->code->address(report.code);
+  const std::string number =
+      fmt::format("{} {}", made_by.kind == K::kWatch ? "Watch" : "Breakpoint", report.breakpoint);
+  stop.code = report.code;
+  stop.sentence = fmt::format("{}, {}: written on rank {} by {}.", number,
+                              to_string(*made_by.place), report.rank, address);
+  if (made_by.place->kind == Place::Kind::kWrite) {
+    stop.value = made_by.place->name;
+    return;
+  }
+  const auto found = find_not_finite(*interpreter_, report.rank, report.code);
+  if (!found) return;
+  stop.value = found->value;
+  stop.element = found->index;
+  std::string counts;
+  if (found->nan_count > 0) counts = fmt::format("{} NaN", found->nan_count);
+  if (found->inf_count > 0)
+    counts += fmt::format("{}{} Inf", counts.empty() ? "" : ", ", found->inf_count);
+  stop.sentence =
+      fmt::format("{}, {}: %{}{} is the first of {} among {} elements on rank {}, written by {}.",
+                  number, to_string(*made_by.place), found->value, index_to_string(found->index),
+                  counts, found->element_count, report.rank, address);
 }
 
 Expected<Outcome> LiveSession::run_stepper(const StepCommand& command, std::stop_token stop) {
@@ -253,7 +275,12 @@ Expected<Outcome> LiveSession::until_happening(Direction direction, const Comman
   if (out && out->stop.kind == StopKind::kBreakpoint && out->stop.breakpoint == number) {
     out->stop.kind = StopKind::kArrived;
     out->stop.breakpoint = 0;
-    out->stop.sentence = fmt::format("{} on rank {}.", to_string(*command.place), out->stop.rank);
+    // Without the number that nobody gave.
+    std::string& sentence = out->stop.sentence;
+    const size_t place = sentence.find(", ");
+    const bool told = place != std::string::npos && out->stop.code != kNoCode;
+    sentence = told ? sentence.substr(place + 2)
+                    : fmt::format("{} on rank {}.", to_string(*command.place), out->stop.rank);
   }
   return out;
 }

@@ -68,6 +68,7 @@ class LiveSession final : public Session {
   Expected<Outcome> go_to(const Command& command);
   Expected<Outcome> restart(std::stop_token stop);
   Expected<Outcome> choose_ranks(const Command& command);
+  void tell_write(const Command& made_by, const StopReport& report, StopReason& stop) const;
   Expected<Outcome> choose_focus(const Command& command);
   Expected<Outcome> freeze(const Command& command);
   Expected<Outcome> edit(const Command& command);

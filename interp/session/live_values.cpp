@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "interp/session/assemble.h"
@@ -176,6 +177,31 @@ Type current_type(const Interpreter& interpreter, Rank rank, const BufferRef& bu
     for (const int64_t n : buffer.placement->global) plain.shape.emplace_back(n);
   }
   return plain;
+}
+
+std::optional<NotFinite> find_not_finite(const Interpreter& interpreter, Rank rank,
+                                         CodeIndex code_index) {
+  const Code& code = interpreter.code();
+  if (code.instructions[code_index].role != CodeRole::kInstruction) return std::nullopt;
+  const Function& function = *code.functions[code.instructions[code_index].function];
+  for (const Operand& operand : code.source(code_index).operands) {
+    const bool written = operand.access == Access::kWrite || operand.access == Access::kReadWrite;
+    if (!written || operand.value.index >= function.values.size()) continue;
+    ValueQuery query;
+    query.value = function.value(operand.value).name;
+    query.rank = rank;
+    const auto reading = read_rank(interpreter, query);
+    if (!reading || reading->undefined) continue;
+    NotFinite out{query.value, {}, 0, 0, reading->tensor.element_count()};
+    for (int64_t i = 0; i < out.element_count; ++i) {
+      const double v = reading->tensor.get_double(i);
+      if (std::isfinite(v)) continue;
+      if (out.nan_count + out.inf_count == 0) out.index = reading->box.index_at(i);
+      ++(std::isnan(v) ? out.nan_count : out.inf_count);
+    }
+    if (out.nan_count + out.inf_count > 0) return out;
+  }
+  return std::nullopt;
 }
 
 Expected<ValueReading> read_value(const Interpreter& interpreter, const ValueQuery& query) {

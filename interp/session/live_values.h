@@ -21,6 +21,17 @@ std::optional<int64_t> find_integer(const Interpreter& interpreter, Rank rank,
 Type current_type(const Interpreter& interpreter, Rank rank, const BufferRef& buffer,
                   const std::string& name);
 
+/// Elements that are NaN or infinite.
+struct NotFinite {
+  std::string value;           // without '%'
+  std::vector<int64_t> index;  // global, of the first
+  int64_t nan_count = 0;
+  int64_t inf_count = 0;
+  int64_t element_count = 0;  // of the rank's part
+};
+/// Of what an instruction wrote on a rank and the rank still holds; nothing where all is finite.
+std::optional<NotFinite> find_not_finite(const Interpreter& interpreter, Rank rank, CodeIndex code);
+
 Expected<ValueReading> read_value(const Interpreter& interpreter, const ValueQuery& query);
 
 }  // namespace hostir::interp

@@ -46,6 +46,10 @@ struct StopReason {
   std::string sentence;     // one English sentence, with a full stop
   Rank rank = kNoRank;      // who caused it, if one rank did
   uint32_t breakpoint = 0;  // number of the breakpoint, 0 = none
+  // Stops at a write (a watch, NaN): what was written and by whom.
+  std::string value;             // without '%'; empty: another kind of stop
+  std::vector<int64_t> element;  // global index: the watched one, or the first NaN or Inf
+  CodeIndex code = kNoCode;      // the instruction that wrote it
 };
 
 /// A fault with the place where it was found.

@@ -115,5 +115,55 @@ TEST(Values, OfWhatIsNotThereItSaysWhy) {
   EXPECT_NE(w.text("values/absent").find("freed"), std::string::npos);
 }
 
+// log of numbers around 0: most of %l is NaN.
+std::string nan_program() {
+  const std::string path = testing::TempDir() + "nan.hir";
+  std::ofstream(path) << "mesh @m = <x=2>\n"
+                         "fusion @f(%a: tensor<8x4xf32> <@m, [{x}, {}]>, %w: tensor<4x4xf32>)\n"
+                         "    -> (%y: tensor<8x4xf32> <@m, [{x}, {}]>) {\n"
+                         "  %l = log %a\n  %y = matmul %l, %w\n  return %y\n}\n";
+  return path;
+}
+
+TEST(Nan, AStopNamesTensorElementAndWriterAndSelectsThem) {
+  Workbench w(nan_program());
+  ASSERT_TRUE(w.model().snapshot()) << w.model().open_error();
+  ASSERT_TRUE(w.press("F8"));
+  const interp::StopReason& stop = w.shot().stop;
+  EXPECT_EQ(stop.value, "l");
+  ASSERT_EQ(stop.element.size(), 2u);
+  EXPECT_NE(stop.sentence.find("%l[" + std::to_string(stop.element[0])), std::string::npos)
+      << stop.sentence;
+  EXPECT_NE(stop.sentence.find("NaN among 16 elements"), std::string::npos) << stop.sentence;
+  EXPECT_EQ(w.text("banner"), stop.sentence);
+  EXPECT_EQ(w.model().selection.value, "l");
+  EXPECT_EQ(w.model().selection.element, stop.element);
+  ASSERT_TRUE(w.model().selection.code);
+  EXPECT_EQ(w.shot().program->code->address(*w.model().selection.code),
+            w.shot().program->code->address(stop.code));
+  ASSERT_TRUE(w.press("F10"));
+  EXPECT_FALSE(w.has("banner")) << "it goes with the next step";
+}
+
+// What is being reduced in place is still addends.
+TEST(LayoutPanel, APartialSumIsNotShownAsFinishedWhileItsCollectiveWaits) {
+  Workbench w(kMlp);
+  ASSERT_TRUE(w.perform("until all_reduce"));
+  ASSERT_TRUE(w.perform("rank 0"));
+  ASSERT_TRUE(w.perform("next"));
+  w.only("layout");
+  w.model().selection.value = "y_product";
+  w->settle(30);
+  EXPECT_TRUE(w.has("layout/partial"));
+  EXPECT_NE(w.text("layout/in_flight").find("holds its addend"), std::string::npos)
+      << w.text("layout/in_flight");
+  ASSERT_TRUE(w.perform("rank all"));
+  ASSERT_TRUE(w.perform("continue"));
+  w.model().selection.value = "y";
+  w->settle(30);
+  EXPECT_FALSE(w.has("layout/partial"));
+  EXPECT_FALSE(w.has("layout/in_flight"));
+}
+
 }  // namespace
 }  // namespace hostir::gui

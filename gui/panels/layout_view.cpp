@@ -1,0 +1,82 @@
+#include "gui/panels/layout_view.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+
+namespace hostir::gui {
+
+namespace {
+
+// Instructions that are under way, by task.
+std::map<interp::TaskId, interp::CodeIndex> outstanding(const interp::Snapshot& shot) {
+  std::map<interp::TaskId, interp::CodeIndex> out;
+  for (const auto& rank : shot.ranks) {
+    for (const interp::StreamSnapshot& stream : rank->streams) {
+      for (const interp::TaskSnapshot& task : stream.tasks) out.emplace(task.id, task.code);
+    }
+  }
+  return out;
+}
+
+// The first write that has not finished, and the rank whose it is.
+std::optional<std::pair<interp::CodeIndex, interp::Rank>> write_under_way(
+    const interp::Snapshot& shot, const TensorView& tensor) {
+  const auto tasks = outstanding(shot);
+  if (tasks.empty()) return std::nullopt;
+  for (size_t r = 0; r < tensor.by_rank.size(); ++r) {
+    const interp::AllocationSnapshot* a = tensor.by_rank[r];
+    if (!a || a->last_writer == interp::kNoTask) continue;
+    const auto found = tasks.find(a->last_writer);
+    if (found != tasks.end()) return std::pair(found->second, static_cast<interp::Rank>(r));
+  }
+  return std::nullopt;
+}
+
+std::vector<bool> copies_of(const LayoutSource& source, const std::vector<Shard>& shards) {
+  std::vector<bool> copies(source.boxes.size(), false);
+  if (source.is_partial()) return copies;
+  for (const Shard& shard : shards) {
+    for (size_t i = 1; i < shard.holders.size(); ++i)
+      copies[static_cast<size_t>(shard.holders[i])] = !shard.box.empty();
+  }
+  return copies;
+}
+
+void build(const interp::Snapshot& shot, const TensorView& tensor, LayoutView& view) {
+  const interp::Code& code = *shot.program->code;
+  LayoutSource& source = view.source;
+  source.global = tensor.first->placement.global;
+  source.sharding = sharding_of(tensor.first->type);
+  for (const interp::AllocationSnapshot* a : tensor.by_rank)
+    source.boxes.push_back(a ? &a->placement.box : nullptr);
+  if (const auto write = write_under_way(shot, tensor)) {
+    view.in_flight = write->first;
+    view.reshard = reshard_of(code, write->first, write->second);
+    const bool addends = view.reshard && !view.reshard->reduces.empty() &&
+                         view.reshard->before.name == tensor.name && view.reshard->before.sharding;
+    if (addends) {
+      source.sharding = view.reshard->before.sharding;
+    } else {
+      view.reshard.reset();
+    }
+  }
+  if (source.sharding && code.program) source.mesh = code.program->find_mesh(source.sharding->mesh);
+  view.shards = shards_of(source);
+  view.copies = copies_of(source, view.shards);
+  view.type = describe_type(*tensor.first, source.sharding);
+}
+
+}  // namespace
+
+const LayoutView& LayoutViews::of(const Frame& frame, const TensorView& tensor) {
+  if (generation_ == frame.model.generation() && name_ == tensor.name) return view_;
+  generation_ = frame.model.generation();
+  name_ = tensor.name;
+  view_ = LayoutView();
+  build(*frame.model.snapshot(), tensor, view_);
+  return view_;
+}
+
+}  // namespace hostir::gui
