@@ -80,6 +80,7 @@ class App {
   void draw_program_popup(const interp::RunChoices& choices);
   void draw_scope();
   void draw_position(float width);
+  std::optional<uint64_t> draw_scrubber(float width, uint64_t at, uint64_t last);
   std::optional<Banner> stop_banner() const;
   std::optional<Banner> file_banner();
   /// The most pressing one that nobody has dismissed.
@@ -100,6 +101,7 @@ class App {
   void open_palette(const std::string& text, bool symbols = false);
   void draw_palette();
   void draw_help();
+  void draw_keys();
   void draw_open_dialog();
   void handle_keys();
   void set_layout(std::string_view text);
@@ -140,6 +142,7 @@ class App {
   bool palette_open_ = false;
   bool palette_symbols_ = false;
   bool help_open_ = false;
+  std::string help_filter_;
   bool open_dialog_ = false;
   bool focus_input_ = false;
   bool palette_caret_to_end_ = false;

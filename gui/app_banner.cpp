@@ -197,10 +197,21 @@ void App::draw_error_page() {
   ui_.tag("error/title", path);
   ImGui::Dummy(ImVec2(0, ui_.px(6)));
   const float buttons = ImGui::GetFrameHeightWithSpacing() * 2 + ui_.px(30);
-  const float height = std::max(ui_.px(60), space.y - ImGui::GetCursorPosY() - buttons);
-  ImGui::BeginChild("message", ImVec2(space.x - 2 * margin, height), true,
-                    ImGuiWindowFlags_HorizontalScrollbar);
-  ui_.text_mono(model_.open_error());
+  const float most = std::max(ui_.px(60), space.y - ImGui::GetCursorPosY() - buttons);
+  const float width = space.x - 2 * margin;
+  const float pad = 2 * ImGui::GetStyle().WindowPadding.x;
+  // Sentences wrap; lines with a caret below them stay as they are.
+  const std::string& message = model_.open_error();
+  const bool carets = message.find("\n  ") != std::string::npos;
+  ImGui::PushFont(ui_.fonts.mono);
+  const float text_height =
+      ImGui::CalcTextSize(message.c_str(), nullptr, false, carets ? -1.0f : width - pad).y;
+  ImGui::PopFont();
+  const float height = std::min(most, text_height + pad + ImGui::GetStyle().ScrollbarSize);
+  ImGui::BeginChild("message", ImVec2(width, height), true, ImGuiWindowFlags_HorizontalScrollbar);
+  if (!carets) ImGui::PushTextWrapPos(0);
+  ui_.text_mono(message);
+  if (!carets) ImGui::PopTextWrapPos();
   ui_.tag("error/text", model_.open_error());
   ImGui::EndChild();
   if (ImGui::Button("Open another file...")) actions_.request("file.open");

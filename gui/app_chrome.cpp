@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <filesystem>
+#include <utility>
 
 #include "gui/app.h"
 
@@ -21,6 +22,15 @@ std::string mesh_text(const interp::Snapshot& shot) {
   return out;
 }
 
+// Parts of a long menu, a line between each.
+int group_of(const Action& action) {
+  if (action.menu != "Run") return 0;
+  const std::string_view name = action.name;
+  if (name.starts_with("reverse")) return 1;
+  if (name.starts_with("scope") || name == "freeze" || name == "thaw") return 2;
+  return name.starts_with("position") || name == "run" || name == "halt" ? 3 : 0;
+}
+
 // What the status bar says when the last command gave no sentence.
 std::string where_text(const interp::Snapshot& shot) {
   const interp::RankSnapshot& rank = shot.rank(shot.focus);
@@ -37,12 +47,17 @@ void App::draw_menu_bar() {
     const bool open = ImGui::BeginMenu(std::string(menu).c_str());
     ui_.tag("menu/" + std::string(menu));
     if (!open) continue;
-    for (const Action& action : actions_.all()) {
-      if (action.menu != menu) continue;
-      const bool enabled = !action.enabled || action.enabled();
-      if (ImGui::MenuItem(action.label.c_str(), action.key.c_str(), false, enabled))
-        actions_.request(action.name);
-      ui_.tag("menu/" + action.name, action.label);
+    for (int group = 0, drawn = 0; group < 4; ++group) {
+      bool first = true;
+      for (const Action& action : actions_.all()) {
+        if (action.menu != menu || group_of(action) != group) continue;
+        if (std::exchange(first, false) && drawn > 0) ImGui::Separator();
+        ++drawn;
+        const bool enabled = !action.enabled || action.enabled();
+        if (ImGui::MenuItem(action.label.c_str(), action.key.c_str(), false, enabled))
+          actions_.request(action.name);
+        ui_.tag("menu/" + action.name, action.label);
+      }
     }
     if (menu == "File" && !settings_.recent.empty()) {
       ImGui::Separator();
@@ -93,7 +108,12 @@ void App::draw_status_bar(float height) {
     colour = p.state(StateKind::kWaiting);
   } else if (shot) {
     text = shot->stop.sentence.empty() ? where_text(*shot) : shot->stop.sentence;
-    if (shot->stop.kind == interp::StopKind::kStart) text += "   F10 steps, F5 runs.";
+    if (shot->stop.kind == interp::StopKind::kStart) {
+      if (shot->last_decision > 0)
+        text = fmt::format("A recorded run of {} steps of its ranks, at its start.",
+                           shot->last_decision);
+      text += "   F10 steps, F5 runs.";
+    }
     const bool bad = shot->stop.kind == interp::StopKind::kDeadlock ||
                      shot->stop.kind == interp::StopKind::kFault;
     colour = bad ? p.state(StateKind::kMismatch) : p.text;

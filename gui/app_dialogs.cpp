@@ -5,6 +5,7 @@
 #include <imgui_stdlib.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 
 #include "gui/app.h"
@@ -18,6 +19,61 @@ bool escape_pressed() { return ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_E
 
 }  // namespace
 
+// Grouped as in the menus; nine keys of one kind are one row.
+void App::draw_keys() {
+  constexpr std::string_view kGroups[] = {"Run", "Break", "View", "Panels", "File", "Help", ""};
+  const auto contains = [](std::string_view text, std::string_view wanted) {
+    return std::search(text.begin(), text.end(), wanted.begin(), wanted.end(), [](char a, char b) {
+             return std::tolower(static_cast<unsigned char>(a)) ==
+                    std::tolower(static_cast<unsigned char>(b));
+           }) != text.end();
+  };
+  if (!ImGui::BeginTable("keys", 3, ImGuiTableFlags_RowBg)) return;
+  ImGui::TableSetupColumn("key", ImGuiTableColumnFlags_WidthFixed, ui_.px(150));
+  ImGui::TableSetupColumn("does", ImGuiTableColumnFlags_WidthStretch, 0.8f);
+  ImGui::TableSetupColumn("help", ImGuiTableColumnFlags_WidthStretch, 1.2f);
+  const auto row = [&](const std::string& key, const std::string& label, const std::string& help) {
+    if (!contains(key + " " + label + " " + help, help_filter_)) return;
+    ImGui::TableNextRow();
+    ImGui::TableNextColumn();
+    ui_.text_mono(key);
+    ImGui::TableNextColumn();
+    ImGui::TextWrapped("%s", label.c_str());
+    ImGui::TableNextColumn();
+    ImGui::PushTextWrapPos(0);
+    ui_.text_dim(help);
+    ImGui::PopTextWrapPos();
+  };
+  const auto title = [&](const char* text) {
+    ImGui::TableNextRow();
+    ImGui::TableNextColumn();
+    ImGui::PushFont(ui_.fonts.bold);
+    ImGui::TextUnformatted(text);
+    ImGui::PopFont();
+  };
+  for (const std::string_view group : kGroups) {
+    title(group.empty() ? "Ranks and more" : std::string(group).c_str());
+    if (group.empty())
+      row("Alt+1 .. Alt+9", "Focus rank 0 .. 8", "Panels show this rank; steps go on as before.");
+    for (const Action& action : actions_.all()) {
+      if (action.menu != group || action.key.empty()) continue;
+      const bool numbered = action.name.starts_with("focus.") && action.name.size() == 7 &&
+                            std::isdigit(static_cast<unsigned char>(action.name.back()));
+      if (!numbered) row(action.key, action.label, action.help);
+    }
+  }
+  title("Mouse");
+  row("click", "Select everywhere",
+      "Ranks, tensors, lines, events, collectives: all panels show it.");
+  row("click left of a line", "Breakpoint", "A second click deletes it.");
+  row("right click on a line", "Run to here, run back to here, break here", "");
+  row("wheel, Shift+wheel", "Timeline: zoom around the pointer, scroll lanes", "");
+  row("drag, Ctrl+drag", "Timeline: pan, measure a range", "");
+  row("drag a tab", "Move a panel", "Onto other tabs, or to an edge of another panel.");
+  row("drop a file", "Open it", "A program (.hir) or a log.");
+  ImGui::EndTable();
+}
+
 void App::draw_help() {
   if (!help_open_) return;
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
@@ -28,19 +84,10 @@ void App::draw_help() {
       ImGuiCond_Appearing);
   if (ImGui::Begin("Keys and commands", &help_open_,
                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoCollapse)) {
-    if (ImGui::BeginTable("keys", 3, ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingFixedFit)) {
-      for (const Action& action : actions_.all()) {
-        if (action.key.empty()) continue;
-        ImGui::TableNextRow();
-        ImGui::TableNextColumn();
-        ui_.text_mono(action.key);
-        ImGui::TableNextColumn();
-        ImGui::TextUnformatted(action.label.c_str());
-        ImGui::TableNextColumn();
-        ui_.text_dim(action.help);
-      }
-      ImGui::EndTable();
-    }
+    ImGui::SetNextItemWidth(-1);
+    ImGui::InputTextWithHint("##help", "find a key or what it does", &help_filter_);
+    ui_.tag("help/filter", help_filter_);
+    draw_keys();
     ImGui::Dummy(ImVec2(0, ui_.px(8)));
     ImGui::TextUnformatted("Commands for the palette (F1), the same words as in `hostir debug`");
     const auto help = interp::help_text("");

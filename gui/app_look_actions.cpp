@@ -112,9 +112,9 @@ void App::add_mark_actions() {
     if (forward ? at < shot.last_decision : at > 0)
       actions_.command(fmt::format("goto {}", forward ? at + 1 : at - 1));
   };
-  actions_.add({"position.next", "One decision forward", "Run", "Ctrl+Right",
+  actions_.add({"position.next", "One position forward", "Run", "Ctrl+Right",
                 "The next position of what has run.", [by_one] { by_one(true); }, ready});
-  actions_.add({"position.previous", "One decision back", "Run", "Ctrl+Left",
+  actions_.add({"position.previous", "One position back", "Run", "Ctrl+Left",
                 "The position before this one.", [by_one] { by_one(false); }, ready});
   actions_.add(
       {"bookmark", "Bookmark this position", "View", "Ctrl+B",

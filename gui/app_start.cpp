@@ -17,7 +17,8 @@ constexpr Example kExamples[] = {
     {"matmul_rowcol.hir", "a matrix product of row and column shards"},
     {"deadlock.hir", "hangs: find the rank that never comes"},
     {"mismatch.hir", "ranks that call different collectives"},
-    {"pipeline_by_hand.hir", "host IR written by hand: stages with send and receive"},
+    {"pipeline_by_hand.hir",
+     "host IR written by hand: chunks whose reductions overlap the products"},
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "gui/app.h"
 
@@ -186,9 +187,37 @@ void App::draw_scope() {
          "Only the focus rank moves with a step; others only where it needs them");
 }
 
+// The part of the history that lies behind, and a knob; the position that the mouse drags it to.
+std::optional<uint64_t> App::draw_scrubber(float width, uint64_t at, uint64_t last) {
+  const ImVec2 corner = ImGui::GetCursorScreenPos();
+  const float height = ImGui::GetFrameHeight() - ui_.px(4);
+  const float knob = ui_.px(5);
+  ImGui::InvisibleButton("##position", ImVec2(width, height));
+  const float left = corner.x + knob;
+  const float track = width - 2 * knob;
+  const double share = last == 0 ? 0 : static_cast<double>(at) / static_cast<double>(last);
+  const float x = left + track * static_cast<float>(share);
+  const float middle = corner.y + height / 2;
+  const float thin = ui_.px(2.5f);
+  const Palette& p = ui_.pal();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddRectFilled(ImVec2(left, middle - thin), ImVec2(left + track, middle + thin),
+                      p.panel_title, thin);
+  if (last > 0) {
+    list->AddRectFilled(ImVec2(left, middle - thin), ImVec2(x, middle + thin),
+                        with_alpha(p.accent, 0.6f), thin);
+    list->AddRectFilled(
+        ImVec2(x - knob, corner.y + ui_.px(2)), ImVec2(x + knob, corner.y + height - ui_.px(2)),
+        ImGui::IsItemHovered() || ImGui::IsItemActive() ? p.text_strong : p.accent, ui_.px(2));
+  }
+  if (!ImGui::IsItemActive() || last == 0) return std::nullopt;
+  const double wanted =
+      std::clamp(static_cast<double>((ImGui::GetIO().MousePos.x - left) / track), 0.0, 1.0);
+  return static_cast<uint64_t>(std::llround(wanted * static_cast<double>(last)));
+}
+
 void App::draw_position(float width) {
   const interp::Snapshot& shot = *model_.snapshot();
-  const uint64_t first = 0;
   const uint64_t last = shot.last_decision;
   uint64_t at = scrub_target_.value_or(shot.position.decision);
   const auto jump = [&](const char* label, const char* name, uint64_t to, const char* help) {
@@ -201,25 +230,22 @@ void App::draw_position(float width) {
   };
   const std::string text = fmt::format("{} / {}", shot.position.decision, last);
   const float text_width = std::max(ui_.px(70), ImGui::CalcTextSize(text.c_str()).x + ui_.px(6));
-  jump("|\u25c0", "position/start", first, "To the start of the history");
-  jump("\u25c0", "position/back", at > 0 ? at - 1 : 0, "One decision back (Ctrl+Left)");
+  jump("|\u25c0", "position/start", 0, "To the start of the history");
+  jump("\u25c0", "position/back", at > 0 ? at - 1 : 0, "One step back (Ctrl+Left)");
   const float slider = width - text_width - ui_.px(132);
   if (slider > ui_.px(30)) {
-    ImGui::SetNextItemWidth(slider);
     ImGui::BeginDisabled(last == 0);
-    const uint64_t range = std::max<uint64_t>(1, last);  // of nothing, the handle would fill all
-    if (ImGui::SliderScalar("##position", ImGuiDataType_U64, &at, &first, &range, ""))
-      scrub_target_ = at;
+    if (const auto dragged = draw_scrubber(slider, at, last)) scrub_target_ = at = *dragged;
     ImGui::EndDisabled();
     ui_.tag("position/slider", text);
     if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) {
       ImGui::SetTooltip(
-          "The history of the run, one position per decision: drag to go back and forth,\n"
-          "Ctrl+click to type a position (or Ctrl+G)");
+          "The history of the run, one position per step of a rank: drag to go back and forth\n"
+          "(Ctrl+G: type a position)");
     }
     ImGui::SameLine();
   }
-  jump("\u25b6", "position/forward", std::min(at + 1, last), "One decision forward (Ctrl+Right)");
+  jump("\u25b6", "position/forward", std::min(at + 1, last), "One step forward (Ctrl+Right)");
   jump("\u25b6|", "position/end", last, "To the end of what has run");
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted(text.c_str());

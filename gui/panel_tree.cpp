@@ -339,6 +339,11 @@ void PanelTree::draw_leaf(Frame& frame, const std::vector<std::unique_ptr<Panel>
           forward && id == node.active ? ImGuiTabItemFlags_SetSelected : 0;
       const bool open = ImGui::BeginTabItem(label.c_str(), nullptr, flags);
       frame.ui.tag("tab/" + id, found->title());
+      if (open) {  // by more than its ground: a line above the one in front
+        const ImVec2 min = ImGui::GetItemRectMin();
+        ImGui::GetWindowDrawList()->AddRectFilled(
+            min, ImVec2(ImGui::GetItemRectMax().x, min.y + frame.ui.px(2)), frame.ui.pal().accent);
+      }
       if (ImGui::IsItemHovered() && GImGui->HoveredIdTimer > 0.5f)
         ImGui::SetTooltip("%s", std::string(found->hint()).c_str());
       draw_tab_menu(frame, node, id);

@@ -171,7 +171,7 @@ void apply_theme(const Palette& p, float scale) {
        ImGuiCol_ResizeGripActive},
       p.accent_dim);
   set({ImGuiCol_ResizeGrip, ImGuiCol_TableRowBg}, IM_COL32_BLACK_TRANS);
-  set({ImGuiCol_Tab, ImGuiCol_TabUnfocused}, p.panel_title);
+  set({ImGuiCol_Tab, ImGuiCol_TabUnfocused}, IM_COL32_BLACK_TRANS);
   set({ImGuiCol_TabActive, ImGuiCol_TabUnfocusedActive}, p.panel);
   set({ImGuiCol_TableRowBgAlt}, with_alpha(p.text, 0.03f));
   set({ImGuiCol_NavWindowingHighlight, ImGuiCol_NavWindowingDimBg, ImGuiCol_ModalWindowDimBg},

@@ -4,6 +4,10 @@
 // after imgui.h, which it needs
 #include <imgui_stdlib.h>
 
+#include <algorithm>
+#include <optional>
+#include <utility>
+
 #include "gui/panels/panels.h"
 #include "gui/panels/text_marks.h"
 #include "gui/restart.h"
@@ -48,12 +52,10 @@ class EditorPanel : public Panel {
     ImGui::SameLine();
     frame.ui.text_dim(changed ? "changed" : "as in the file");
     frame.ui.tag("editor/state", changed ? "changed" : "as in the file");
-    const float below = diagnostics_.empty()
-                            ? 0
-                            : std::min(frame.ui.px(150), ImGui::GetContentRegionAvail().y * 0.4f);
+    const float below = diagnostics_height(frame);
     ImGui::PushFont(frame.ui.fonts.mono);
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() + frame.ui.px(46));
-    if (ImGui::InputTextMultiline("##text", &text_, ImVec2(-1, -below - frame.ui.px(2)),
+    if (ImGui::InputTextMultiline("##text", &text_, ImVec2(-1, -below - frame.ui.px(4)),
                                   ImGuiInputTextFlags_AllowTabInput))
       check();
     const float left = ImGui::GetItemRectMin().x - frame.ui.px(6);
@@ -61,8 +63,11 @@ class EditorPanel : public Panel {
     apply = apply || (ImGui::IsItemActive() && ImGui::GetIO().KeyCtrl &&
                       ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Enter)));
     draw_line_numbers(frame.ui, "##text", text_, marks_, left);
+    draw_colours(frame.ui, "##text", text_);
     draw_marks(frame.ui, "##text", text_, marks_);
-    if (!diagnostics_.empty()) draw_diagnostics(frame, below);
+    if (const auto line = std::exchange(wanted_line_, std::nullopt))
+      scroll_to_line("##text", *line);
+    if (!diagnostics_.empty()) draw_diagnostics(frame, below - frame.ui.px(4));
     ImGui::PopFont();
     if (apply) run(frame);
   }
@@ -105,13 +110,34 @@ class EditorPanel : public Panel {
     }
   }
 
+  // As much as there is to say, up to a part of the panel.
+  float diagnostics_height(const Frame& frame) const {
+    if (diagnostics_.empty()) return 0;
+    const auto text_lines =
+        static_cast<size_t>(std::count(diagnostics_.begin(), diagnostics_.end(), '\n')) + 1;
+    const size_t lines = marks_.empty() ? text_lines : marks_.size();
+    const float wanted = frame.ui.fonts.mono->FontSize * 1.3f * static_cast<float>(lines) +
+                         ImGui::GetStyle().WindowPadding.y * 2 + ImGui::GetStyle().ScrollbarSize;
+    return std::min(wanted, ImGui::GetContentRegionAvail().y * 0.4f) + frame.ui.px(4);
+  }
+
+  // A line for each that has a place: a click goes there. The others as they are rendered.
   void draw_diagnostics(Frame& frame, float height) {
     ImGui::BeginChild("diagnostics", ImVec2(0, height), true, ImGuiWindowFlags_HorizontalScrollbar);
     ImGui::PushStyleColor(ImGuiCol_Text, frame.ui.pal().state(StateKind::kMismatch));
-    ImGui::TextUnformatted(diagnostics_.c_str());
+    for (size_t i = 0; i < marks_.size(); ++i) {
+      const TextMark& mark = marks_[i];
+      const std::string line = fmt::format("line {}: {}##{}", mark.line + 1, mark.message, i);
+      if (ImGui::Selectable(line.c_str())) wanted_line_ = mark.line;
+      frame.ui.tag(fmt::format("editor/diagnostic/{}", i), mark.message);
+      if (ImGui::IsItemHovered())
+        ImGui::SetTooltip("%s\nclick: go to the line", diagnostics_.c_str());
+    }
+    if (marks_.empty()) ImGui::TextUnformatted(diagnostics_.c_str());
     ImGui::PopStyleColor();
-    frame.ui.tag("editor/diagnostics", diagnostics_);
     ImGui::EndChild();
+    frame.ui.tag_rect("editor/diagnostics", ImGui::GetItemRectMin(), ImGui::GetItemRectMax(),
+                      diagnostics_);
   }
 
   void run(Frame& frame) {
@@ -148,6 +174,7 @@ class EditorPanel : public Panel {
   std::string saved_;
   std::string diagnostics_;
   std::vector<TextMark> marks_;
+  std::optional<size_t> wanted_line_;  // 0-based; to be scrolled to
   bool is_program_ = false;
   bool checked_ = false;
 };

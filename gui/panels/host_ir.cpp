@@ -372,7 +372,7 @@ class HostIrPanel : public Panel {
     const float step = frame.ui.px(9);
     const size_t fits = static_cast<size_t>(width / step);
     if (here->second.size() > fits) {
-      const std::string text = fmt::format("\u25cf{}", here->second.size());
+      const std::string text = fmt::format("\u25cf\u00d7{}", here->second.size());
       frame.ui.draw_text(list, ImVec2(at.x, at.y + 1), p.rank(here->second.front()), text, width,
                          frame.ui.fonts.mono);
       return;

@@ -37,9 +37,9 @@ std::string summary(const Tensor& tensor) {
     ++finite;
   }
   std::string text;
+  if (odd > 0) text = fmt::format("{} NaN/Inf  ", odd);  // first: what is cut off is the rest
   if (finite > 0)
-    text = min == max ? fmt::format("all {:.6g}", min) : fmt::format("{:.4g} .. {:.4g}", min, max);
-  if (odd > 0) text += fmt::format("  {} NaN or Inf", odd);
+    text += min == max ? fmt::format("all {:.6g}", min) : fmt::format("{:.4g} .. {:.4g}", min, max);
   return text;
 }
 

@@ -11,6 +11,7 @@
 #include "gui/panels/panels.h"
 #include "gui/panels/reshard_picture.h"
 #include "gui/panels/value_text.h"
+#include "gui/panels/written.h"
 #include "hostir/ops/record.h"
 
 namespace hostir::gui {
@@ -104,9 +105,9 @@ class LayoutPanel : public Panel {
     if (!view.in_flight) return;
     const interp::ProgramView& program = *frame.model.snapshot()->program;
     const std::string text = fmt::format(
-        "{} {} is writing it{}", program.code->address(*view.in_flight),
-        record(program.code->source(*view.in_flight).kind).mnemonic,
-        view.reshard ? ": until it is done, each rank holds its addend" : " and has not finished");
+        "{} {} has not finished on {}{}", program.code->address(*view.in_flight),
+        record(program.code->source(*view.in_flight).kind).mnemonic, rank_list(view.in_flight_on),
+        view.reshard ? ": until then each rank holds its addend" : "");
     frame.ui.state_word(StateKind::kWaiting, text);
     frame.ui.tag("layout/in_flight", text);
     if (ImGui::IsItemClicked()) frame.model.selection.code = *view.in_flight;
@@ -168,6 +169,7 @@ class LayoutPanel : public Panel {
     const float bottom = below ? std::clamp(size.y * 0.35f, frame.ui.px(150), frame.ui.px(260)) : 0;
     PictureStyle style;
     style.fanned = hovering_;
+    style.numbers = show_values_;
     style.labels = heat_         ? LabelPlace::kLater
                    : values_fit_ ? LabelPlace::kCorner
                                  : LabelPlace::kCentre;
@@ -201,13 +203,12 @@ class LayoutPanel : public Panel {
 
   // The numbers in the cells, where cells are large and few; false where they are not.
   bool draw_values(Frame& frame, const TensorView& tensor, const LayoutSource& source,
-                   const Picture& picture) const {
-    constexpr int64_t kMaxCells = 1024;
-    const bool numbers = show_values_ && picture.fit.cell_x >= frame.ui.px(38) &&
-                         picture.fit.cell_y >= frame.ui.px(24) &&
-                         picture.rows * picture.columns <= kMaxCells;
-    const bool heat = heat_ && picture.rows * picture.columns <= kMaxHeatCells;
-    if (heat_ && !heat) frame.ui.say_hidden("colours of a large tensor");
+                   const Picture& picture) {
+    const bool numbers = show_values_ && picture.fit.cell_x >= frame.ui.px(kNumberWidth) &&
+                         picture.fit.cell_y >= frame.ui.px(kNumberHeight) &&
+                         picture.rows * picture.columns <= kMaxNumbers;
+    const bool heat = heat_ && picture.rows * picture.columns <= kMaxHeatElements;
+    if (heat_ && !heat) frame.ui.say_hidden("colours of a tensor of more than a million elements");
     if ((!numbers && !heat) || source.global.empty()) return false;
     interp::ValueQuery query;
     query.value = tensor.name;
@@ -231,7 +232,10 @@ class LayoutPanel : public Panel {
     query.box = box;
     const ReadingSlot& slot = frame.model.reading(query);
     if (!slot.reading || slot.reading->undefined || box.empty()) return slot.pending;
-    if (heat && slot.reading->box == box) {
+    const bool coarse = picture.rows * picture.columns > kMaxHeatCells;
+    if (heat && slot.reading->box == box && coarse) {
+      draw_coarse(frame, *slot.reading, picture);
+    } else if (heat && slot.reading->box == box) {
       HeatRange range;
       range.add(slot.reading->tensor);
       draw_heat(frame, slot.reading->tensor, box, plane_, picture.origin,
@@ -241,12 +245,44 @@ class LayoutPanel : public Panel {
     return numbers;
   }
 
+  // A picture cell of some pixels for each few elements, made once per state.
+  void draw_coarse(Frame& frame, const interp::ValueReading& reading, const Picture& picture) {
+    const float cell = frame.ui.px(5);
+    const auto rows = static_cast<int>(std::clamp<float>(
+        picture.height() / cell, 1, std::min<float>(80, static_cast<float>(picture.rows))));
+    const auto columns = static_cast<int>(std::clamp<float>(
+        picture.width() / cell, 1, std::min<float>(80, static_cast<float>(picture.columns))));
+    const bool known = grid_generation_ == frame.model.generation() && grid_of_ == &reading &&
+                       grid_box_ == reading.box && grid_.rows == rows && grid_.columns == columns;
+    if (!known) {
+      grid_ = coarse_grid(reading.tensor, reading.box, plane_, rows, columns);
+      grid_of_ = &reading;
+      grid_box_ = reading.box;
+      grid_generation_ = frame.model.generation();
+    }
+    const int64_t row =
+        plane_.is_matrix() ? reading.box.lo[static_cast<size_t>(plane_.row_dim)] : 0;
+    const int64_t column = reading.box.lo[static_cast<size_t>(plane_.column_dim)];
+    const int64_t row_end =
+        plane_.is_matrix() ? reading.box.hi[static_cast<size_t>(plane_.row_dim)] : 1;
+    draw_grid(frame, grid_, picture.corner(row, column),
+              picture.corner(row_end, reading.box.hi[static_cast<size_t>(plane_.column_dim)]));
+    const std::string text =
+        fmt::format("each cell the mean of about {} elements; {:.4g} .. {:.4g}",
+                    reading.tensor.element_count() / std::max(1, rows * columns), grid_.range.min,
+                    grid_.range.max);
+    frame.ui.draw_text(
+        ImGui::GetWindowDrawList(), ImVec2(picture.origin.x, picture.bottom - frame.ui.px(14)),
+        frame.ui.pal().text_dim, text, picture.width() + frame.ui.px(120), frame.ui.fonts.small);
+    frame.ui.tag_rect("layout/coarse", picture.origin, picture.origin, text);
+  }
+
   void draw_cells(Frame& frame, const Tensor& tensor, const Box& box,
                   const Picture& picture) const {
     ImDrawList* list = ImGui::GetWindowDrawList();
     ImFont* font = frame.ui.fonts.small;
     const Palette& p = frame.ui.pal();
-    const Extents extents = box.extents();
+    const bool low = picture.fit.cell_y < frame.ui.px(24);
     for (int64_t i = 0; i < tensor.element_count(); ++i) {
       const std::vector<int64_t> index = box.index_at(i);
       const int64_t row = plane_.is_matrix() ? index[static_cast<size_t>(plane_.row_dim)] : 0;
@@ -258,8 +294,11 @@ class LayoutPanel : public Panel {
                                    : value_text(tensor, i, ValueFormat::kDecimal);
       const ImVec2 at = picture.corner(row, column);
       const float width = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, text.c_str()).x;
+      // In low cells the names of the ranks stand beside the number, not above it.
+      const float left =
+          low ? picture.fit.cell_x - width - frame.ui.px(4) : (picture.fit.cell_x - width) / 2;
       frame.ui.draw_text(list,
-                         ImVec2(at.x + std::max(2.0f, (picture.fit.cell_x - width) / 2),
+                         ImVec2(at.x + std::max(2.0f, left),
                                 at.y + picture.fit.cell_y - font->FontSize - frame.ui.px(2)),
                          colour, text, picture.fit.cell_x - 2, font);
     }
@@ -320,6 +359,10 @@ class LayoutPanel : public Panel {
   }
 
   LayoutViews views_;
+  HeatGrid grid_;
+  const void* grid_of_ = nullptr;
+  Box grid_box_;
+  uint64_t grid_generation_ = ~uint64_t{0};
   Plane plane_;
   std::string shown_;
   std::vector<int64_t> followed_element_;

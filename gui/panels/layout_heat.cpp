@@ -110,14 +110,15 @@ void draw_one(Frame& frame, const TensorView& tensor, const RankHeat& heat, cons
 
 }  // namespace
 
+void HeatRange::add(double v) {
+  if (!std::isfinite(v)) return;
+  min = any ? std::min(min, v) : v;
+  max = any ? std::max(max, v) : v;
+  any = true;
+}
+
 void HeatRange::add(const Tensor& tensor) {
-  for (int64_t i = 0; i < tensor.element_count(); ++i) {
-    const double v = tensor.get_double(i);
-    if (!std::isfinite(v)) continue;
-    min = any ? std::min(min, v) : v;
-    max = any ? std::max(max, v) : v;
-    any = true;
-  }
+  for (int64_t i = 0; i < tensor.element_count(); ++i) add(tensor.get_double(i));
 }
 
 void draw_heat(Frame& frame, const Tensor& tensor, const Box& box, const Plane& plane,
@@ -140,6 +141,57 @@ void draw_heat(Frame& frame, const Tensor& tensor, const Box& box, const Plane& 
     const ImVec2 at(origin.x + static_cast<float>(column_of(plane, index)) * cell.x,
                     origin.y + static_cast<float>(row_of(plane, index)) * cell.y);
     list->AddRectFilled(at, ImVec2(at.x + cell.x, at.y + cell.y), colour);
+  }
+}
+
+HeatGrid coarse_grid(const Tensor& tensor, const Box& box, const Plane& plane, int rows,
+                     int columns) {
+  HeatGrid grid;
+  grid.rows = rows;
+  grid.columns = columns;
+  grid.mean.assign(static_cast<size_t>(rows) * static_cast<size_t>(columns), 0);
+  std::vector<int64_t> counts(grid.mean.size(), 0);
+  const Extents extents = box.extents();
+  const auto stride_of = [&](int dim) {
+    int64_t stride = 1;
+    for (size_t d = static_cast<size_t>(dim) + 1; d < extents.size(); ++d) stride *= extents[d];
+    return stride;
+  };
+  const int64_t all_rows = plane.is_matrix() ? extents[static_cast<size_t>(plane.row_dim)] : 1;
+  const int64_t all_columns = extents[static_cast<size_t>(plane.column_dim)];
+  const int64_t row_stride = plane.is_matrix() ? stride_of(plane.row_dim) : 0;
+  const int64_t column_stride = stride_of(plane.column_dim);
+  for (int64_t r = 0; r < all_rows; ++r) {
+    for (int64_t c = 0; c < all_columns; ++c) {
+      const auto cell =
+          static_cast<size_t>(r * rows / all_rows * columns + c * columns / all_columns);
+      grid.mean[cell] += tensor.get_double(r * row_stride + c * column_stride);
+      ++counts[cell];
+    }
+  }
+  for (size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] > 0) grid.mean[i] /= static_cast<double>(counts[i]);
+    grid.range.add(grid.mean[i]);
+  }
+  return grid;
+}
+
+void draw_grid(Frame& frame, const HeatGrid& grid, ImVec2 from, ImVec2 to) {
+  const Palette& p = frame.ui.pal();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const double width = grid.range.max > grid.range.min ? grid.range.max - grid.range.min : 1;
+  const float x = (to.x - from.x) / static_cast<float>(grid.columns);
+  const float y = (to.y - from.y) / static_cast<float>(grid.rows);
+  for (int r = 0; r < grid.rows; ++r) {
+    for (int c = 0; c < grid.columns; ++c) {
+      const double v = grid.mean[static_cast<size_t>(r * grid.columns + c)];
+      const ImU32 colour = std::isnan(v) ? p.nan
+                           : std::isinf(v)
+                               ? p.inf
+                               : p.ramp(static_cast<float>((v - grid.range.min) / width));
+      const ImVec2 at(from.x + x * static_cast<float>(c), from.y + y * static_cast<float>(r));
+      list->AddRectFilled(at, ImVec2(at.x + x, at.y + y), colour);
+    }
   }
 }
 

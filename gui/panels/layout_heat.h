@@ -14,6 +14,7 @@ namespace hostir::gui {
 struct HeatRange {
   double min = 0;
   double max = 1;
+  void add(double v);
   void add(const Tensor& tensor);
   bool any = false;
 };
@@ -23,9 +24,22 @@ struct HeatRange {
 void draw_heat(Frame& frame, const Tensor& tensor, const Box& box, const Plane& plane,
                ImVec2 origin, ImVec2 cell, const Box& shown, const HeatRange& range);
 
+/// The same for a plane of more elements than pixels: each cell is the mean of its elements, NaN or
+/// Inf where one of them is.
+struct HeatGrid {
+  int rows = 0;
+  int columns = 0;
+  std::vector<double> mean;  // row-major; NaN and Inf as they are
+  HeatRange range;
+};
+HeatGrid coarse_grid(const Tensor& tensor, const Box& box, const Plane& plane, int rows,
+                     int columns);
+void draw_grid(Frame& frame, const HeatGrid& grid, ImVec2 from, ImVec2 to);
+
 /// One picture per rank that holds the tensor, with the same range, from the cursor on.
 void draw_rank_heats(Frame& frame, const TensorView& tensor, const Plane& plane);
 
 constexpr int64_t kMaxHeatCells = 4096;
+constexpr int64_t kMaxHeatElements = 1 << 20;  // of a coarse picture: looked through at each stop
 
 }  // namespace hostir::gui

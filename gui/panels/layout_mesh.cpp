@@ -27,7 +27,7 @@ struct Grid {
 
 constexpr float kRowLabel = 34;
 
-constexpr float kLeastTile = 4;  // pixels; smaller ones cannot be told apart
+constexpr float kLeastTile = 3;  // pixels; smaller ones cannot be told apart
 
 // A line of many devices is folded at a power of two, so that neighbours along halved axes stand
 // below each other: the largest tiles that all fit.

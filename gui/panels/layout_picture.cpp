@@ -234,6 +234,20 @@ void draw_shard_labels(Frame& frame, const LayoutSource& source, const std::vect
   }
 }
 
+// Not to scale any more, but readable.
+void stretch_for_numbers(const Frame& frame, Picture& picture, ImVec2 space) {
+  if (picture.rows * picture.columns > kMaxNumbers) return;
+  const float x = space.x / static_cast<float>(picture.columns);
+  const float y = space.y / static_cast<float>(picture.rows);
+  if (x < frame.ui.px(kNumberWidth) || y < frame.ui.px(kNumberHeight)) return;
+  Fit fit = picture.fit;
+  fit.cell_x = std::max(fit.cell_x, std::min(x, frame.ui.px(kNumberWidth + 8)));
+  fit.cell_y = std::max(fit.cell_y, std::min(y, frame.ui.px(kNumberHeight + 3)));
+  fit.stretched = fit.stretched || fit.cell_x > picture.fit.cell_x * 1.3f ||
+                  fit.cell_y > picture.fit.cell_y * 1.3f;
+  picture.fit = fit;
+}
+
 Picture draw_layout(Frame& frame, const std::string& name, const LayoutSource& source,
                     const std::vector<Shard>& shards, const Plane& plane, Area area,
                     const PictureStyle& style) {
@@ -262,6 +276,11 @@ Picture draw_layout(Frame& frame, const std::string& name, const LayoutSource& s
   };
   picture.fit = fit_above(style.captions ? 40 : 22);
   if (picture.fit.stretched && style.captions) picture.fit = fit_above(54);  // a line more
+  if (style.numbers) {
+    stretch_for_numbers(frame, picture,
+                        ImVec2(area.width() - left - spread - frame.ui.px(10),
+                               area.height() - top - frame.ui.px(54)));
+  }
   const Painter painter{frame, ImGui::GetWindowDrawList(), source, plane, picture};
   painter.cards(shards, addends, shift);
   for (const Shard& s : shards) {

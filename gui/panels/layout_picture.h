@@ -22,7 +22,13 @@ struct PictureStyle {
   float most_cell = 46;  // pixels at scale 1
   bool captions = true;  // which dimensions are shown
   bool fanned = false;   // the cards of a partial sum are spread
+  bool numbers = false;  // cells are stretched so that a number fits, if that is possible
 };
+
+/// What a number in a cell needs, in pixels at scale 1, and how many cells get numbers.
+constexpr float kNumberWidth = 38;
+constexpr float kNumberHeight = 14;
+constexpr int64_t kMaxNumbers = 1024;
 
 /// Where the picture was drawn, for elements and the mouse.
 struct Picture {

@@ -20,18 +20,18 @@ std::map<interp::TaskId, interp::CodeIndex> outstanding(const interp::Snapshot& 
   return out;
 }
 
-// The first write that has not finished, and the rank whose it is.
-std::optional<std::pair<interp::CodeIndex, interp::Rank>> write_under_way(
-    const interp::Snapshot& shot, const TensorView& tensor) {
+// The write of the first rank on which one has not finished, and where that one has not.
+void find_write(const interp::Snapshot& shot, const TensorView& tensor, LayoutView& view) {
   const auto tasks = outstanding(shot);
-  if (tasks.empty()) return std::nullopt;
+  if (tasks.empty()) return;
   for (size_t r = 0; r < tensor.by_rank.size(); ++r) {
     const interp::AllocationSnapshot* a = tensor.by_rank[r];
     if (!a || a->last_writer == interp::kNoTask) continue;
     const auto found = tasks.find(a->last_writer);
-    if (found != tasks.end()) return std::pair(found->second, static_cast<interp::Rank>(r));
+    if (found == tasks.end()) continue;
+    if (!view.in_flight) view.in_flight = found->second;
+    if (*view.in_flight == found->second) view.in_flight_on.push_back(static_cast<interp::Rank>(r));
   }
-  return std::nullopt;
 }
 
 std::vector<bool> copies_of(const LayoutSource& source, const std::vector<Shard>& shards) {
@@ -51,9 +51,9 @@ void build(const interp::Snapshot& shot, const TensorView& tensor, LayoutView& v
   source.sharding = sharding_of(tensor.first->type);
   for (const interp::AllocationSnapshot* a : tensor.by_rank)
     source.boxes.push_back(a ? &a->placement.box : nullptr);
-  if (const auto write = write_under_way(shot, tensor)) {
-    view.in_flight = write->first;
-    view.reshard = reshard_of(code, write->first, write->second);
+  find_write(shot, tensor, view);
+  if (view.in_flight) {
+    view.reshard = reshard_of(code, *view.in_flight, view.in_flight_on.front());
     const bool addends = view.reshard && !view.reshard->reduces.empty() &&
                          view.reshard->before.name == tensor.name && view.reshard->before.sharding;
     if (addends) {

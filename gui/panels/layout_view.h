@@ -20,6 +20,7 @@ struct LayoutView {
   std::vector<bool> copies;  // by rank: a lower rank holds the same box, and nothing is folded
   std::string type;          // `f32 [10, 7]  [{x}, {}]  S(0)@x`
   std::optional<interp::CodeIndex> in_flight;  // a write of it that has not finished
+  std::vector<interp::Rank> in_flight_on;      // the ranks on which it has not
   std::optional<Reshard> reshard;              // of that write, where its addends are shown
 };
 

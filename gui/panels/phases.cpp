@@ -31,18 +31,40 @@ class PhasesPanel : public Panel {
                                  std::string(hint()));
     if (program_ != &program) index(program);
     shown_ = std::min(shown_, program.phases.size() - 1);
-    for (size_t i = 0; i < program.phases.size(); ++i) {
-      if (i > 0) ImGui::SameLine();
-      const bool on = i == shown_;
-      if (on) ImGui::PushStyleColor(ImGuiCol_Button, frame.ui.pal().selection);
-      if (ImGui::SmallButton(program.phases[i].name.c_str())) shown_ = i;
-      if (on) ImGui::PopStyleColor();
-      frame.ui.tag("phases/" + program.phases[i].name);
-    }
-    draw_text(frame, program.phases[shown_].text);
+    choose(frame, program, "", shown_);
+    ImGui::Checkbox("beside it", &beside_);
+    frame.ui.tag("phases/beside", beside_ ? "on" : "off");
+    if (ImGui::IsItemHovered())
+      ImGui::SetTooltip("A second phase on the right; lines of the same origin are lit in both");
+    if (!beside_ || program.phases.size() < 2) return draw_text(frame, program.phases[shown_], "");
+    other_ = std::min(other_, program.phases.size() - 1);
+    ImGui::SameLine();
+    choose(frame, program, "other/", other_);
+    const float half = (ImGui::GetContentRegionAvail().x - frame.ui.px(6)) / 2;
+    ImGui::BeginChild("left", ImVec2(half, 0));
+    draw_text(frame, program.phases[shown_], "");
+    ImGui::EndChild();
+    ImGui::SameLine(0, frame.ui.px(6));
+    ImGui::BeginChild("right", ImVec2(0, 0));
+    draw_text(frame, program.phases[other_], "other/");
+    ImGui::EndChild();
   }
 
  private:
+  static void choose(Frame& frame, const interp::ProgramView& program, const std::string& side,
+                     size_t& chosen) {
+    ImGui::PushID(side.c_str());
+    for (size_t i = 0; i < program.phases.size(); ++i) {
+      if (i > 0) Ui::flow(ImGui::CalcTextSize(program.phases[i].name.c_str()).x + frame.ui.px(8));
+      const bool on = i == chosen;
+      if (on) ImGui::PushStyleColor(ImGuiCol_Button, frame.ui.pal().selection);
+      if (ImGui::SmallButton(program.phases[i].name.c_str())) chosen = i;
+      if (on) ImGui::PopStyleColor();
+      frame.ui.tag("phases/" + side + program.phases[i].name);
+    }
+    ImGui::PopID();
+  }
+
   // By name of a value of a phase: the host instructions that were made from what defines it.
   // `from` counts the instructions of the first phase, so that is where the names come from.
   void index(const interp::ProgramView& program) {
@@ -115,7 +137,8 @@ class PhasesPanel : public Panel {
     return false;
   }
 
-  void draw_text(Frame& frame, std::string_view text) {
+  void draw_text(Frame& frame, const interp::PhaseText& phase, const std::string& side) {
+    const std::string_view text = phase.text;
     ImGui::BeginChild("text", ImVec2(0, 0), false, ImGuiWindowFlags_HorizontalScrollbar);
     ImGui::PushFont(frame.ui.fonts.mono);
     std::vector<std::string_view> lines;
@@ -124,21 +147,22 @@ class PhasesPanel : public Panel {
       lines.push_back(text.substr(begin, end - begin));
       begin = end + 1;
     }
-    follow(frame, lines);
+    follow(frame, lines, side.empty() ? followed_ : followed_beside_);
     ImGuiListClipper clipper;
     clipper.Begin(static_cast<int>(lines.size()));
     while (clipper.Step()) {
       for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i)
-        draw_line(frame, lines[static_cast<size_t>(i)], i);
+        draw_line(frame, side, lines[static_cast<size_t>(i)], i);
     }
     ImGui::PopFont();
     ImGui::EndChild();
   }
 
-  void draw_line(Frame& frame, std::string_view line, int i) const {
-    const ImVec2 at = ImGui::GetCursorScreenPos();
+  void draw_line(Frame& frame, const std::string& side, std::string_view line, int i) const {
+    ImVec2 at = ImGui::GetCursorScreenPos();
     const float height = ImGui::GetTextLineHeightWithSpacing();
     ImDrawList* list = ImGui::GetWindowDrawList();
+    const float number = frame.ui.px(34);
     if (is_linked(frame, line)) {
       list->AddRectFilled(at, ImVec2(at.x + ImGui::GetContentRegionAvail().x, at.y + height),
                           with_alpha(frame.ui.pal().accent, 0.2f));
@@ -146,9 +170,9 @@ class PhasesPanel : public Panel {
     ImGui::PushID(i);
     const float width =
         std::max(ImGui::GetContentRegionAvail().x,
-                 ImGui::CalcTextSize(line.data(), line.data() + line.size()).x + 10);
+                 ImGui::CalcTextSize(line.data(), line.data() + line.size()).x + number + 10);
     if (ImGui::InvisibleButton("line", ImVec2(std::max(1.0f, width), ImGui::GetTextLineHeight()))) {
-      const float column = (ImGui::GetIO().MousePos.x - at.x) / ImGui::CalcTextSize("m").x;
+      const float column = (ImGui::GetIO().MousePos.x - at.x - number) / ImGui::CalcTextSize("m").x;
       const std::string_view name = name_at(line, static_cast<size_t>(std::max(0.0f, column)));
       if (!name.empty() && name.front() == '%')
         frame.model.selection.value = std::string(name.substr(1));
@@ -158,8 +182,8 @@ class PhasesPanel : public Panel {
         followed_ = codes->front();
       }
     }
-    frame.ui.tag(fmt::format("phases/line/{}", i + 1), line);
-    if (is_linked(frame, line)) frame.ui.tag(fmt::format("phases/lit/{}", i + 1), line);
+    frame.ui.tag(fmt::format("phases/{}line/{}", side, i + 1), line);
+    if (is_linked(frame, line)) frame.ui.tag(fmt::format("phases/{}lit/{}", side, i + 1), line);
     if (ImGui::IsItemHovered()) {
       if (const auto* codes = made_from(line)) {
         frame.model.hovered.related = *codes;
@@ -170,6 +194,9 @@ class PhasesPanel : public Panel {
       }
     }
     ImGui::PopID();
+    frame.ui.draw_text(list, at, frame.ui.pal().text_dim, fmt::format("{:>3}", i + 1), number,
+                       frame.ui.fonts.mono);
+    at.x += number;
     float x = at.x;
     for (const CodePiece& piece : colour_line(line, frame.ui.pal())) {
       list->AddText(ImVec2(x, at.y), piece.colour, piece.text.data(),
@@ -179,10 +206,11 @@ class PhasesPanel : public Panel {
   }
 
   // A host instruction that was selected elsewhere: its first line here is scrolled to.
-  void follow(const Frame& frame, const std::vector<std::string_view>& lines) {
+  void follow(const Frame& frame, const std::vector<std::string_view>& lines,
+              std::optional<interp::CodeIndex>& followed) const {
     const auto& code = frame.model.selection.code;
-    if (!code || followed_ == code) return;
-    followed_ = code;
+    if (!code || followed == code) return;
+    followed = code;
     for (size_t i = 0; i < lines.size(); ++i) {
       if (!is_linked(frame, lines[i])) continue;
       const float y = static_cast<float>(i) * ImGui::GetTextLineHeightWithSpacing();
@@ -194,8 +222,11 @@ class PhasesPanel : public Panel {
 
   const interp::ProgramView* program_ = nullptr;
   std::map<std::string, std::vector<interp::CodeIndex>> made_from_;
-  mutable std::optional<interp::CodeIndex> followed_;
+  mutable std::optional<interp::CodeIndex> followed_;  // that was scrolled to, on the left
+  std::optional<interp::CodeIndex> followed_beside_;
   size_t shown_ = 0;
+  bool beside_ = false;
+  size_t other_ = ~size_t{0};  // the phase on the right; the last one
 };
 
 }  // namespace

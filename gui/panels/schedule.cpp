@@ -1,4 +1,4 @@
-// Which rank moved at every decision, and who else could have: the schedule as data.
+// Which rank moved at every position of the history, and who else could have: the schedule as data.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -67,7 +67,8 @@ class SchedulePanel : public Panel {
   std::string_view id() const override { return "schedule"; }
   std::string_view title() const override { return "Schedule"; }
   std::string_view hint() const override {
-    return "Which rank moved at every decision, and which others could have. Click a row to go "
+    return "Which rank moved at every position of the history, and which others could have. Click "
+           "a row to go "
            "there; step another rank first to try a different order. The scheduler takes the rank "
            "whose host clock is smallest, then the lowest number.";
   }
@@ -134,7 +135,7 @@ class SchedulePanel : public Panel {
         ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY | ImGuiTableFlags_SizingFixedFit;
     if (!ImGui::BeginTable("schedule", 5, kFlags)) return;
     ImGui::TableSetupScrollFreeze(0, 1);
-    for (const char* title : {"decision", "rank", "executes", "host clock"})
+    for (const char* title : {"position", "rank", "executes", "host clock"})
       ImGui::TableSetupColumn(title);
     ImGui::TableSetupColumn("could have moved instead", ImGuiTableColumnFlags_WidthStretch);
     ImGui::TableHeadersRow();
@@ -180,7 +181,7 @@ class SchedulePanel : public Panel {
     if (ImGui::IsItemHovered()) {
       frame.model.hovered.rank = d.rank;
       frame.model.hovered.code = d.code;
-      ImGui::SetTooltip("click: go to before this decision%s", ahead ? " (it is ahead)" : "");
+      ImGui::SetTooltip("click: go to this position%s", ahead ? " (it is ahead)" : "");
     }
     ImGui::TableNextColumn();
     ImGui::PushStyleColor(ImGuiCol_Text, p.rank(d.rank));

@@ -4,8 +4,11 @@
 // after imgui.h, which it needs
 #include <imgui_stdlib.h>
 
+#include <algorithm>
+
 #include "gui/panels/log_fetch.h"
 #include "gui/panels/panels.h"
+#include "gui/panels/sql_schema.h"
 
 namespace hostir::gui {
 
@@ -49,27 +52,58 @@ class SqlPanel : public Panel {
   }
 
   void draw(Frame& frame) override {
+    const float width = ImGui::GetContentRegionAvail().x;
+    const bool beside = width > frame.ui.px(520);
+    const float schema = frame.ui.px(200);
+    ImGui::BeginChild("question", ImVec2(beside ? width - schema - frame.ui.px(8) : 0, 0));
+    draw_question(frame, beside);
+    ImGui::EndChild();
+    if (!beside) return;
+    ImGui::SameLine(0, frame.ui.px(8));
+    ImGui::BeginChild("schema", ImVec2(schema, 0));
+    choose(schema_.draw(frame, text_));
+    ImGui::EndChild();
+  }
+
+ private:
+  void choose(const std::string& question) {
+    if (question.empty()) return;
+    text_ = question;
+    run();
+  }
+
+  void draw_question(Frame& frame, bool schema_beside) {
     ImGui::SetNextItemWidth(frame.ui.px(190));
     if (ImGui::BeginCombo("##saved", "saved questions")) {
       for (const SavedQuery& q : kSaved) {
-        if (ImGui::Selectable(q.title)) {
-          text_ = q.text;
-          run();
-        }
+        if (ImGui::Selectable(q.title)) choose(q.text);
         frame.ui.tag(fmt::format("sql/saved/{}", q.title));
       }
       ImGui::EndCombo();
     }
     frame.ui.tag("sql/saved");
+    if (!schema_beside) {
+      ImGui::SameLine();
+      if (ImGui::Button("Tables")) ImGui::OpenPopup("tables");
+      frame.ui.tag("sql/tables");
+      if (ImGui::BeginPopup("tables")) {
+        choose(schema_.draw(frame, text_));
+        ImGui::EndPopup();
+      }
+    }
     ImGui::SameLine();
     if (ImGui::Button("Run")) run();
     frame.ui.tag("sql/run");
+    if (ImGui::IsItemHovered()) ImGui::SetTooltip("Ctrl+Enter in the field");
     const float height = ImGui::GetTextLineHeight() * 3 + frame.ui.px(8);
-    if (ImGui::InputTextMultiline("##sql", &text_, ImVec2(-1, height),
-                                  ImGuiInputTextFlags_CtrlEnterForNewLine)) {
-    }
+    ImGui::InputTextMultiline("##sql", &text_, ImVec2(-1, height),
+                              ImGuiInputTextFlags_CtrlEnterForNewLine);
     frame.ui.tag("sql/text", text_);
     if (ImGui::IsItemFocused() && key_pressed("Ctrl+Enter")) run();
+    draw_answer(frame);
+  }
+
+  void draw_answer(Frame& frame) {
     if (asked_.run == 0) return frame.ui.empty_hint(hint());
     const SqlKey key = asked_;
     const interp::LogTable* table =
@@ -78,9 +112,12 @@ class SqlPanel : public Panel {
         });
     if (!fetch_.error().empty()) {
       ImGui::PushTextWrapPos(0);
-      frame.ui.state_word(StateKind::kMismatch, fetch_.error());
+      std::string error = fetch_.error();
+      if (const std::string meant = schema_.suggestion(error); !meant.empty())
+        error += "\n" + meant;
+      frame.ui.state_word(StateKind::kMismatch, error);
       ImGui::PopTextWrapPos();
-      frame.ui.tag("sql/error", fetch_.error());
+      frame.ui.tag("sql/error", error);
       return;
     }
     if (fetch_.pending() && !cancelled_) {
@@ -95,7 +132,6 @@ class SqlPanel : public Panel {
     if (table) draw_result(frame, *table);
   }
 
- private:
   // A question of the same name takes the place of the running one, which ends.
   void cancel(Frame& frame) {
     cancelled_ = true;
@@ -119,11 +155,42 @@ class SqlPanel : public Panel {
     }
   };
 
-  static void draw_result(Frame& frame, const interp::LogTable& table) {
+  static double number_of(const interp::LogCell& cell) {
+    if (const auto* i = std::get_if<int64_t>(&cell)) return static_cast<double>(*i);
+    if (const auto* d = std::get_if<double>(&cell)) return *d;
+    return 0;
+  }
+
+  // The largest number of each column that holds nothing but numbers, for bars behind them.
+  void measure(const interp::LogTable& table) {
+    if (measured_ == &table && measured_run_ == asked_.run) return;
+    measured_ = &table;
+    measured_run_ = asked_.run;
+    largest_.assign(table.columns.size(), 0);
+    for (const auto& row : table.rows) {
+      for (size_t c = 0; c < row.size() && c < largest_.size(); ++c) {
+        const double v = number_of(row[c]);
+        const bool text = std::holds_alternative<std::string>(row[c]);
+        if (text || v < 0 || largest_[c] < 0) {
+          largest_[c] = -1;
+        } else {
+          largest_[c] = std::max(largest_[c], v);
+        }
+      }
+    }
+  }
+
+  void draw_result(Frame& frame, const interp::LogTable& table) {
+    if (bars_) measure(table);
     std::string count = fmt::format("{} rows", table.rows.size());
     if (static_cast<int64_t>(table.rows.size()) >= kMaxRows) count += ", the first ones";
     frame.ui.text_dim(count);
     frame.ui.tag("sql/count", count);
+    ImGui::SameLine();
+    ImGui::Checkbox("bars", &bars_);
+    frame.ui.tag("sql/bars", bars_ ? "on" : "off");
+    if (ImGui::IsItemHovered())
+      ImGui::SetTooltip("A bar behind each number, as long as its share of the column's largest");
     constexpr int kMaxColumns = 60;
     const int columns = std::min(static_cast<int>(table.columns.size()), kMaxColumns);
     if (columns == 0) return;
@@ -148,6 +215,7 @@ class SqlPanel : public Panel {
         for (int c = 0; c < columns; ++c) {
           ImGui::TableNextColumn();
           const std::string text = std::visit(CellText{}, row[static_cast<size_t>(c)]);
+          if (bars_) draw_bar(frame, static_cast<size_t>(c), row[static_cast<size_t>(c)]);
           if (c == 0 && event_column >= 0) {
             if (ImGui::Selectable(text.c_str(), false, ImGuiSelectableFlags_SpanAllColumns)) {
               if (const auto* event = std::get_if<int64_t>(&row[static_cast<size_t>(event_column)]))
@@ -164,6 +232,21 @@ class SqlPanel : public Panel {
     ImGui::EndTable();
   }
 
+  void draw_bar(const Frame& frame, size_t column, const interp::LogCell& cell) const {
+    if (column >= largest_.size() || largest_[column] <= 0) return;
+    const auto share = static_cast<float>(number_of(cell) / largest_[column]);
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float width = ImGui::GetContentRegionAvail().x * share;
+    ImGui::GetWindowDrawList()->AddRectFilled(
+        at, ImVec2(at.x + width, at.y + ImGui::GetTextLineHeight()),
+        with_alpha(frame.ui.pal().accent, 0.28f));
+  }
+
+  SqlSchema schema_;
+  bool bars_ = false;
+  std::vector<double> largest_;  // by column; -1: not all are numbers
+  const interp::LogTable* measured_ = nullptr;
+  uint64_t measured_run_ = 0;
   std::string text_;
   bool cancelled_ = false;
   SqlKey asked_;

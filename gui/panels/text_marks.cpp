@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "gui/panels/code_text.h"
+
 namespace hostir::gui {
 
 namespace {
@@ -107,6 +109,36 @@ void draw_marks(Ui& ui, const char* label, const std::string& text,
     ui.draw_elided(list, ImVec2(x, y), colour, said, width + 1, ImGui::GetFont());
   }
   list->PopClipRect();
+}
+
+void draw_colours(Ui& ui, const char* label, const std::string& text) {
+  const Field field = find_field(label);
+  if (!field.window) return;
+  const std::vector<std::string_view> lines = lines_of(text);
+  const float row = ImGui::GetFontSize();
+  const ImRect seen = field.window->InnerRect;
+  ImDrawList* list = field.window->DrawList;
+  list->PushClipRect(seen.Min, seen.Max);
+  const float above = std::max(0.0f, (seen.Min.y - field.origin.y) / row);
+  for (auto i = static_cast<size_t>(above); i < lines.size(); ++i) {
+    const float y = field.origin.y + row * static_cast<float>(i);
+    if (y > seen.Max.y) break;
+    float x = field.origin.x;
+    for (const CodePiece& piece : colour_line(lines[i], ui.pal())) {
+      const char* end = piece.text.data() + piece.text.size();
+      if (piece.colour != ui.pal().text)
+        list->AddText(ImVec2(x, y), piece.colour, piece.text.data(), end);
+      x += width_of(piece.text);
+    }
+  }
+  list->PopClipRect();
+}
+
+void scroll_to_line(const char* label, size_t line) {
+  const Field field = find_field(label);
+  if (!field.window) return;
+  const float y = ImGui::GetFontSize() * static_cast<float>(line);
+  ImGui::SetScrollY(field.window, std::max(0.0f, y - field.window->InnerRect.GetHeight() * 0.4f));
 }
 
 void draw_line_numbers(Ui& ui, const char* label, const std::string& text,

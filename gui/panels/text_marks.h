@@ -28,6 +28,12 @@ std::vector<TextMark> marks_of(const std::vector<Diagnostic>& diagnostics,
 void draw_marks(Ui& ui, const char* label, const std::string& text,
                 const std::vector<TextMark>& marks);
 
+/// The text once more on top of the field, in the colours of the language.
+void draw_colours(Ui& ui, const char* label, const std::string& text);
+
+/// Brings a line (0-based) of the field into view.
+void scroll_to_line(const char* label, size_t line);
+
 /// Numbers of the lines that the field shows, right-aligned before `right`; lines with a mark stand
 /// out.
 void draw_line_numbers(Ui& ui, const char* label, const std::string& text,

@@ -311,6 +311,10 @@ class ValuesPanel : public Panel {
                                        ImGuiTableFlags_BordersInnerV;
     const float line = frame.ui.fonts.mono->FontSize + frame.ui.px(6);
     height_ = ImGui::GetCursorPosY() + line * static_cast<float>(rows + 1) + frame.ui.px(30);
+    if (seen_element_ != frame.model.selection.element) {
+      seen_element_ = frame.model.selection.element;
+      scroll_ = true;
+    }
     if (!ImGui::BeginTable("values", static_cast<int>(columns) + 1, kFlags)) return;
     ImGui::TableSetupScrollFreeze(1, 1);
     ImGui::TableSetupColumn("");
@@ -320,12 +324,25 @@ class ValuesPanel : public Panel {
     ImGui::PushFont(frame.ui.fonts.mono);
     ImGuiListClipper clipper;
     clipper.Begin(static_cast<int>(rows));
+    if (scroll_) {  // a row out of view is drawn to be scrolled to
+      const int row = row_of(r.box, frame.model.selection.element);
+      if (row >= 0) clipper.ForceDisplayRangeByIndices(row, row + 1);
+    }
     while (clipper.Step()) {
       for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i)
         draw_row(frame, tensor, r, before, i, columns);
     }
     ImGui::PopFont();
     ImGui::EndTable();
+  }
+
+  // The row of the table in which an element stands; -1: it is not in the box.
+  static int row_of(const Box& box, const std::vector<int64_t>& element) {
+    if (element.size() != box.lo.size() || !holds(box, element)) return -1;
+    int64_t row = 0;
+    for (size_t d = 0; d + 1 < element.size(); ++d)
+      row = row * (box.hi[d] - box.lo[d]) + element[d] - box.lo[d];
+    return static_cast<int>(row);
   }
 
   static std::vector<int64_t> index_of(const Box& box, int64_t place) {
@@ -351,7 +368,8 @@ class ValuesPanel : public Panel {
     const bool comparable =
         before && before->tensor.data.size() == r.tensor.data.size() && before->box == r.box;
     for (int64_t c = 0; c < columns; ++c) {
-      if (!ImGui::TableNextColumn()) continue;
+      const bool in_view = ImGui::TableNextColumn();
+      if (!in_view && !scroll_) continue;
       const int64_t i = row * columns + c;
       const double v = r.tensor.get_double(i);
       std::vector<int64_t> index = index_of(r.box, i);
@@ -373,14 +391,28 @@ class ValuesPanel : public Panel {
       const bool selected = frame.model.selection.element == index;
       ImGui::PushID(static_cast<int>(i));
       ImGui::PushStyleColor(ImGuiCol_Text, colour);
-      if (ImGui::Selectable(text.c_str(), selected)) frame.model.selection.element = index;
+      if (ImGui::Selectable(text.c_str(), selected)) {
+        frame.model.selection.element = index;
+        seen_element_ = index;  // it is in view
+      }
       ImGui::PopStyleColor();
-      if (selected && std::exchange(scroll_, false)) ImGui::SetScrollHereY(0.5f);
+      if (selected) outline_selected(p);
+      if (selected && std::exchange(scroll_, false)) {
+        ImGui::SetScrollHereY(0.5f);
+        ImGui::SetScrollHereX(0.5f);
+      }
       if (changed) mark_changed(p, frame.ui.px(4));
       if (row < 4 && c < 8) frame.ui.tag(fmt::format("values/{}", i), text);
       if (ImGui::IsItemHovered()) frame.model.hovered.element = index;
       ImGui::PopID();
     }
+  }
+
+  // As in the Layout panel.
+  static void outline_selected(const Palette& p) {
+    const ImVec2 min = ImGui::GetItemRectMin();
+    const ImVec2 max = ImGui::GetItemRectMax();
+    ImGui::GetWindowDrawList()->AddRect(ImVec2(min.x - 1, min.y), max, p.playhead, 0, 0, 2);
   }
 
   // A corner beside the colour: changed since the last stop.
@@ -401,6 +433,7 @@ class ValuesPanel : public Panel {
   std::string new_value_;
   bool typing_ = false;
   bool scroll_ = false;
+  std::vector<int64_t> seen_element_;  // that was scrolled to
   bool heat_ = true;
   float height_ = 0;  // of the last table with all its rows; 0: there was none
   Statistics stats_;

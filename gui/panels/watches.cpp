@@ -101,7 +101,7 @@ class WatchesPanel : public Panel {
       frame.ui.say_hidden(fmt::format("watches of {} ranks", shot.rank_count() - ranks));
     constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY |
                                        ImGuiTableFlags_ScrollX | ImGuiTableFlags_SizingFixedFit |
-                                       ImGuiTableFlags_Resizable | ImGuiTableFlags_BordersInnerV;
+                                       ImGuiTableFlags_BordersInnerV;
     if (!ImGui::BeginTable("watches", ranks + 3, kFlags)) return;
     ImGui::TableSetupScrollFreeze(2, 1);
     ImGui::TableSetupColumn("");

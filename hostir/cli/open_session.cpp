@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
@@ -124,9 +126,25 @@ class LoggedSession final : public interp::Session {
   std::jthread loading_;
 };
 
-// Bytes that no text holds: neither a program nor a log.
+// Whether the first word behind comments is one that a program begins with. Only asked of files
+// that are not called `.hir`: in those every word is an error of the text.
+bool may_be_program(std::string_view head) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  for (;;) {
+    head.remove_prefix(std::min(head.find_first_not_of(kBlanks), head.size()));
+    if (!head.starts_with("//")) break;
+    head.remove_prefix(std::min(head.find('\n'), head.size()));
+  }
+  const std::string_view word = head.substr(0, head.find_first_of(" \t\r\n@"));
+  constexpr std::array<std::string_view, 6> kFirst = {"mesh",   "machine", "fusion",
+                                                      "kernel", "host",    "test"};
+  return head.empty() || std::find(kFirst.begin(), kFirst.end(), word) != kFirst.end();
+}
+
+// Bytes that no text holds, or words that no program begins with.
 Expected<void> check_text(const std::string& path, const std::string& head) {
-  if (head.find('\0') == std::string::npos) return {};
+  if (head.find('\0') == std::string::npos && (path.ends_with(".hir") || may_be_program(head)))
+    return {};
   return fail(ErrorKind::kInvalid, "not_a_program",
               "\"" + path + "\" is neither a program (a text, `.hir`) nor a log (an SQLite file)");
 }

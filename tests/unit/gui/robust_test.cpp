@@ -49,6 +49,7 @@ INSTANTIATE_TEST_SUITE_P(
     Files, NotALog,
     testing::Values(
         BadFile{"bytes.db", std::string("\x01\x00\x02\xff garbage", 12), "neither a program"},
+        BadFile{"words.txt", "hello, this is a letter\n", "neither a program"},
         BadFile{"empty.hir", "", "no fusion and no host function"},
         BadFile{"cut.db", std::string("SQLite format 3\0", 16) + std::string(600, 'x'), "log"},
         BadFile{"bad.hir",
