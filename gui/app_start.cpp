@@ -13,6 +13,7 @@ struct Example {
 };
 constexpr Example kExamples[] = {
     {"tp_mlp.hir", "a tensor-parallel MLP: one all-reduce; the place to begin"},
+    {"mesh_3d.hir", "batch, sequence and features cut at once: a mesh of three axes"},
     {"sp_toy.hir", "sequence parallel on 3 ranks: shards of 11, 11 and 10"},
     {"matmul_rowcol.hir", "a matrix product of row and column shards"},
     {"deadlock.hir", "hangs: find the rank that never comes"},

@@ -163,9 +163,14 @@ class BreaksPanel : public Panel {
 
   void draw_fields(Frame& frame, const BreakpointSnapshot& b, const Command& command,
                    const std::string& name) {
-    if (const auto text = field(frame, name + "/condition", condition_of(command), "always",
-                                "Stops only where this holds: rank == 3 && seq >= 10, %y[0, 1] > "
-                                "0.5, nan(%y). Enter sets it.")) {
+    if (const auto text =
+            field(frame, name + "/condition", condition_of(command), "always",
+                  "Stops only where this holds:\n"
+                  "  rank == 3 && seq >= 10          comm == \"c\" && bytes > 1000000\n"
+                  "  %y[0, 1] > 0.5                  nan(%y) > 0, max(%y) > 100\n"
+                  "  differs(%y) > 0: copies on other ranks have other bits\n"
+                  "  memory > 1000000000, kernel == \"f\", stream, iteration, %i == 3\n"
+                  "Enter sets it.")) {
       request(frame, fmt::format("condition {} {}", b.number, *text));
     }
     ImGui::TableNextColumn();

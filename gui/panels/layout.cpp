@@ -70,8 +70,8 @@ class LayoutPanel : public Panel {
     ImGui::Checkbox("heat", &heat_);
     frame.ui.tag("layout/heat", heat_ ? "on" : "off");
     if (ImGui::IsItemHovered()) ImGui::SetTooltip("colour the cells by their values");
-    Ui::flow(frame.ui.px(90));
-    ImGui::Checkbox("each rank", &each_rank_);
+    Ui::flow(frame.ui.px(84));
+    ImGui::Checkbox("by rank", &each_rank_);
     frame.ui.tag("layout/each", each_rank_ ? "on" : "off");
     if (ImGui::IsItemHovered())
       ImGui::SetTooltip("every rank's own values as a small picture, one colour range for all");
@@ -184,7 +184,7 @@ class LayoutPanel : public Panel {
     const Mesh* mesh = source.mesh ? source.mesh : frame.model.snapshot()->program->code->world;
     const ImVec2 end(at.x + size.x, at.y + size.y);
     const float picture_end =
-        std::min(picture.origin.y + picture.height() + frame.ui.px(26), end.y - bottom);
+        std::min(picture.bottom + frame.ui.px(heat_ ? 18 : 4), end.y - bottom);
     const ImVec2 corner =
         below ? ImVec2(at.x, picture_end) : ImVec2(end.x - right + frame.ui.px(10), at.y);
     ImVec2 facts = corner;
@@ -272,7 +272,7 @@ class LayoutPanel : public Panel {
                     reading.tensor.element_count() / std::max(1, rows * columns), grid_.range.min,
                     grid_.range.max);
     frame.ui.draw_text(
-        ImGui::GetWindowDrawList(), ImVec2(picture.origin.x, picture.bottom - frame.ui.px(14)),
+        ImGui::GetWindowDrawList(), ImVec2(picture.origin.x, picture.bottom - frame.ui.px(6)),
         frame.ui.pal().text_dim, text, picture.width() + frame.ui.px(120), frame.ui.fonts.small);
     frame.ui.tag_rect("layout/coarse", picture.origin, picture.origin, text);
   }

@@ -272,7 +272,7 @@ Picture draw_layout(Frame& frame, const std::string& name, const LayoutSource& s
     return fit(static_cast<float>(picture.rows), static_cast<float>(picture.columns),
                std::max(8.0f, area.width() - left - spread - frame.ui.px(10)),
                std::max(8.0f, area.height() - top - frame.ui.px(below)),
-               frame.ui.px(style.most_cell), frame.ui.px(60));
+               frame.ui.px(style.most_cell), frame.ui.px(style.captions ? 100 : 60));
   };
   picture.fit = fit_above(style.captions ? 40 : 22);
   if (picture.fit.stretched && style.captions) picture.fit = fit_above(54);  // a line more

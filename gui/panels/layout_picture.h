@@ -27,7 +27,7 @@ struct PictureStyle {
 
 /// What a number in a cell needs, in pixels at scale 1, and how many cells get numbers.
 constexpr float kNumberWidth = 38;
-constexpr float kNumberHeight = 14;
+constexpr float kNumberHeight = 12;
 constexpr int64_t kMaxNumbers = 1024;
 
 /// Where the picture was drawn, for elements and the mouse.

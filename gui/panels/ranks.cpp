@@ -158,8 +158,11 @@ class RanksPanel : public Panel {
     draw_state(frame, r);
     ImGui::TableNextColumn();
     const std::string at = r.address + " " + r.op;
-    frame.ui.text_mono(at);
+    // The function is the same on most lines: its number and what it does are enough.
+    const size_t number = r.address.rfind('#');
+    frame.ui.text_mono(number == std::string::npos ? at : r.address.substr(number) + " " + r.op);
     frame.ui.tag(fmt::format("ranks/{}/at", r.rank), at);
+    if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s\nclick: select it", at.c_str());
     if (ImGui::IsItemClicked()) frame.model.selection.code = r.code;
     ImGui::TableNextColumn();
     draw_waits(frame, shot, r.rank);
@@ -170,7 +173,7 @@ class RanksPanel : public Panel {
     ImGui::TableNextColumn();
     frame.ui.text_mono(std::to_string(r.outstanding()));
     ImGui::TableNextColumn();
-    frame.ui.text_mono(fmt::format("{:.3f} us", static_cast<double>(r.host_clock_ns) / 1000));
+    frame.ui.text_mono(fmt::format("{:.1f} us", static_cast<double>(r.host_clock_ns) / 1000));
     ImGui::TableNextColumn();
     const interp::MemorySnapshot& m = *shot.memory[static_cast<size_t>(r.rank)];
     frame.ui.text_mono(fmt::format("{:.1f} / {:.1f} KiB", static_cast<double>(m.live_bytes) / 1024,

@@ -124,7 +124,7 @@ TensorView pick_tensor(Frame& frame, const std::string& widget) {
   follow(frame.model);
   const interp::Snapshot& shot = *frame.model.snapshot();
   std::string& selected = frame.model.selection.value;
-  ImGui::SetNextItemWidth(frame.ui.px(130));
+  ImGui::SetNextItemWidth(frame.ui.px(106));
   if (ImGui::BeginCombo(("##" + widget).c_str(), ("%" + selected).c_str())) {
     const auto item = [&](const std::string& name, const std::string& label) {
       if (ImGui::Selectable(label.c_str(), name == selected)) {

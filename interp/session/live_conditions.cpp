@@ -96,6 +96,8 @@ constexpr auto kFields = std::to_array<Field>({
        return static_cast<int64_t>(a.interpreter.rank(a.rank).steps);
      }},
     {"time", [](const At& a) -> PredicateValue { return a.interpreter.rank(a.rank).clock_ns; }},
+    {"memory", [](const At& a) -> PredicateValue { return a.interpreter.live_bytes(a.rank); }},
+    {"peak", [](const At& a) -> PredicateValue { return a.interpreter.peak_bytes(a.rank); }},
 });
 constexpr std::array<std::string_view, 5> kStatistics = {"nan", "inf", "min", "max", "mean"};
 
@@ -138,8 +140,27 @@ Expected<PredicateValue> statistic(const std::string& kind, const Tensor& t) {
   return PredicateValue(n == 0 ? 0 : sum / static_cast<double>(n));
 }
 
+// How many other ranks hold the same part of a value with other bits. Addends are not copies.
+Expected<PredicateValue> differing_copies(const std::string& name, const At& at) {
+  ValueQuery query;
+  query.value = name;
+  query.rank = at.rank;
+  HOSTIR_ASSIGN_OR_RETURN(const ValueReading own, read_value(at.interpreter, query));
+  const Sharding* sharding = sharding_of(own.type);
+  int64_t differ = 0;
+  if (own.undefined || (sharding && sharding->is_partial())) return PredicateValue(differ);
+  for (query.rank = 0; query.rank < at.interpreter.code().rank_count; ++query.rank) {
+    if (query.rank == at.rank) continue;
+    const auto other = read_value(at.interpreter, query);
+    const bool copy = other && !other->undefined && other->box == own.box;
+    if (copy && other->tensor.data != own.tensor.data) ++differ;
+  }
+  return PredicateValue(differ);
+}
+
 Expected<PredicateValue> call_value(const Predicate& leaf, const At& at) {
   if (leaf.text == "coord") return coordinate(leaf.symbol, at);
+  if (leaf.text == "differs") return differing_copies(leaf.symbol, at);
   ValueQuery query;
   query.value = leaf.symbol;
   query.rank = at.rank;
@@ -183,9 +204,9 @@ Expected<void> check_leaf(const Predicate& p, const Code& code) {
         if (code.world->axis_index(p.symbol)) return {};
         return unknown(fmt::format("mesh @{} has no axis \"{}\"", code.world->name, p.symbol));
       }
-      if (!is_statistic(p.text))
-        return unknown(
-            fmt::format("unknown function \"{}\"; coord nan inf min max mean exist", p.text));
+      if (!is_statistic(p.text) && p.text != "differs")
+        return unknown(fmt::format(
+            "unknown function \"{}\"; coord nan inf min max mean differs exist", p.text));
       if (find_registers(code, p.symbol).empty())
         return unknown(fmt::format("@{} has no value %{}", code.entry, p.symbol));
       return {};

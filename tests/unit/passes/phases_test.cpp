@@ -61,7 +61,7 @@ class Gallery : public testing::TestWithParam<Case> {};
 TEST(Programs, AllParseAndPrint) {
   for (const char* file : {"simple_add.hir", "tp_mlp.hir", "tp_mlp_bf16.hir", "sp_mlp.hir",
                            "sp_toy.hir", "nvfuser_mlp.hir", "matmul_rowcol.hir", "dp_gradient.hir",
-                           "deadlock.hir", "mismatch.hir", "pipeline_by_hand.hir"}) {
+                           "deadlock.hir", "mismatch.hir", "pipeline_by_hand.hir", "mesh_3d.hir"}) {
     fixpoint(load(file), file);
   }
 }
