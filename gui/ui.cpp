@@ -1,5 +1,7 @@
 #include "gui/ui.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -31,6 +33,10 @@ void Ui::flow(float width) {
   const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x;
   const float next = ImGui::GetItemRectMax().x + ImGui::GetStyle().ItemSpacing.x + width;
   if (next <= right) ImGui::SameLine();
+}
+
+std::string Ui::counted(size_t n, std::string_view one) {
+  return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
 }
 
 void Ui::text_dim(std::string_view text) const {

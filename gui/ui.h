@@ -47,6 +47,8 @@ class Ui {
   // ---- small shared widgets
   /// The next item of `width` pixels goes beside the last one, or below it where it does not fit.
   static void flow(float width);
+  /// `1 row`, `2 rows`.
+  static std::string counted(size_t n, std::string_view one);
   void text_dim(std::string_view text) const;
   void text_mono(std::string_view text) const;
   /// A line that explains an empty panel: what it is for and how to fill it.

@@ -170,7 +170,7 @@ class EventsPanel : public Panel {
   }
 
   void draw_pages(Frame& frame, const EventsData& data) {
-    std::string text = fmt::format("{} events", data.events.size());
+    std::string text = Ui::counted(data.events.size(), "event");
     const bool paged = starts_.size() > 1 || data.next_id >= 0;
     if (paged) text += fmt::format(" from event {}", starts_.back());
     if (paged || data.filtered) text += fmt::format(", {} in the log", data.total);

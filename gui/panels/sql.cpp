@@ -182,7 +182,7 @@ class SqlPanel : public Panel {
 
   void draw_result(Frame& frame, const interp::LogTable& table) {
     if (bars_) measure(table);
-    std::string count = fmt::format("{} rows", table.rows.size());
+    std::string count = Ui::counted(table.rows.size(), "row");
     if (static_cast<int64_t>(table.rows.size()) >= kMaxRows) count += ", the first ones";
     frame.ui.text_dim(count);
     frame.ui.tag("sql/count", count);

@@ -10,23 +10,28 @@ namespace hostir::gui {
 
 namespace {
 
-constexpr const char* kColumns =
-    "select m.name, m.type, p.name from sqlite_master m join pragma_table_info(m.name) p "
-    "where m.type in ('table', 'view') and m.name not like 'sqlite%' "
-    "order by m.type = 'table', m.name, p.cid";
+constexpr const char* kTables =
+    "select name, type from sqlite_master where type in ('table', 'view') "
+    "and name not like 'sqlite%' order by type = 'table', name";
 
 Expected<std::vector<SqlTable>> read_schema(const interp::LogView& log,
                                             const std::stop_token& stop) {
-  constexpr int64_t kMostColumns = 5000;
-  HOSTIR_ASSIGN_OR_RETURN(const interp::LogTable rows, log.query(kColumns, kMostColumns, stop));
+  constexpr int64_t kMost = 5000;
+  HOSTIR_ASSIGN_OR_RETURN(const interp::LogTable rows, log.query(kTables, kMost, stop));
   std::vector<SqlTable> out;
   for (const auto& row : rows.rows) {
     const auto* name = std::get_if<std::string>(&row[0]);
     const auto* type = std::get_if<std::string>(&row[1]);
-    const auto* column = std::get_if<std::string>(&row[2]);
-    if (!name || !type || !column) continue;
-    if (out.empty() || out.back().name != *name) out.push_back({*name, *type == "view", {}});
-    out.back().columns.push_back(*column);
+    if (!name || !type) continue;
+    SqlTable table{*name, *type == "view", {}};
+    HOSTIR_ASSIGN_OR_RETURN(
+        const interp::LogTable columns,
+        log.query(fmt::format("pragma table_info(\"{}\")", *name), kMost, stop));
+    for (const auto& column : columns.rows) {
+      const auto* text = column.size() > 1 ? std::get_if<std::string>(&column[1]) : nullptr;
+      if (text) table.columns.push_back(*text);
+    }
+    out.push_back(std::move(table));
   }
   return out;
 }
@@ -37,7 +42,10 @@ std::string SqlSchema::draw(Frame& frame, std::string& text) {
   const std::vector<SqlTable>* tables = fetch_.get(
       frame.model, frame.model.last_opened(),
       [](const interp::LogView& log, std::stop_token stop) { return read_schema(log, stop); });
-  if (!tables) return {};
+  if (!tables) {
+    frame.ui.text_dim(fetch_.error());
+    return {};
+  }
   tables_ = *tables;
   std::string chosen;
   frame.ui.text_dim("views, then tables");

@@ -28,7 +28,7 @@ TEST(Look, SqlAnswersAndErrorsAreShown) {
   w.only("sql");
   ASSERT_TRUE(w.fill("sql/text", "select count(*) as n from collective", ""));
   ASSERT_TRUE(w.click("sql/run"));
-  EXPECT_EQ(w.text("sql/count"), "1 rows");
+  EXPECT_EQ(w.text("sql/count"), "1 row");
   ASSERT_TRUE(w.fill("sql/text", "select nonsense from nowhere", ""));
   ASSERT_TRUE(w.click("sql/run"));
   EXPECT_NE(w.text("sql/error").find("nowhere"), std::string::npos);

@@ -145,7 +145,7 @@ TEST(LookOnly, ALogThatCannotBeRunAgainIsShownAndSaysWhy) {
   w.only("sql");
   ASSERT_TRUE(w.fill("sql/text", "select count(*) as n from event", ""));
   ASSERT_TRUE(w.click("sql/run"));
-  EXPECT_EQ(w.text("sql/count"), "1 rows");
+  EXPECT_EQ(w.text("sql/count"), "1 row");
   // Nothing steps, and the focus can still be moved.
   w.press("F10");
   EXPECT_EQ(w.decision(), 0u);

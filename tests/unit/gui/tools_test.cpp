@@ -1,0 +1,120 @@
+// Tools beside the run: SQL's tables, phases side by side, the editor's errors, keys, heat of large
+// tensors, the history's knob.
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/unit/gui/workbench.h"
+
+namespace hostir::gui {
+namespace {
+
+TEST(Sql, ItsTablesAreThereToClick) {
+  Workbench w(kMlp);
+  ASSERT_TRUE(w.press("F5"));
+  w.only("sql");
+  ASSERT_TRUE(w.has("sql/table/v_collectives"));
+  ASSERT_TRUE(w.has("sql/table/event"));
+  ASSERT_TRUE(w.click("sql/table/v_collectives"));
+  EXPECT_NE(w.text("sql/text").find("from v_collectives"), std::string::npos);
+  EXPECT_EQ(w.text("sql/count"), "1 row");  // one all_reduce
+  ASSERT_TRUE(w.click("sql/bars"));
+  EXPECT_EQ(w.text("sql/bars"), "on");
+}
+
+TEST(Sql, AWrongNameIsAnsweredWithTheRightOne) {
+  Workbench w(kMlp);
+  ASSERT_TRUE(w.press("F5"));
+  w.only("sql");
+  ASSERT_TRUE(w.fill("sql/text", "select * from evnt", "Ctrl+Enter"));
+  ASSERT_TRUE(w.click("sql/run"));
+  EXPECT_NE(w.text("sql/error").find("did you mean \"event\"?"), std::string::npos)
+      << w.text("sql/error");
+}
+
+TEST(Phases, TwoStandSideBySideAndOneOriginIsLitInBoth) {
+  Workbench w(kMlp);
+  w.only("phases");
+  EXPECT_FALSE(w.has("phases/other/line/1"));
+  ASSERT_TRUE(w.click("phases/beside"));
+  ASSERT_TRUE(w.has("phases/other/line/1"));
+  w.model().selection.value = "h";
+  w->settle(30);
+  bool left = false;
+  bool right = false;
+  for (const auto& [name, rect] : w->app().ui().widgets()) {
+    left = left || name.starts_with("phases/lit/");
+    right = right || name.starts_with("phases/other/lit/");
+  }
+  EXPECT_TRUE(left);
+  ASSERT_TRUE(w.click("phases/other/bound"));
+  for (const auto& [name, rect] : w->app().ui().widgets())
+    right = right || name.starts_with("phases/other/lit/");
+  EXPECT_TRUE(right);
+}
+
+TEST(Editor, AnErrorIsALineThatOneGoesTo) {
+  const std::string path = testing::TempDir() + "long.hir";
+  {
+    std::ofstream out(path);
+    out << "mesh @m = <x=2>\n";
+    for (int i = 0; i < 200; ++i) out << "// line " << i << "\n";
+    out << "host @f on @m () -> () {\n  %s = stream \"main\"\n  return\n}\n";
+  }
+  Workbench w(path);
+  ASSERT_TRUE(w.model().snapshot()) << w.model().open_error();
+  w.only("editor");
+  ASSERT_TRUE(w.click("editor/text"));
+  w.press("Ctrl+End");
+  w->type("bogus");
+  w->settle(30);
+  ASSERT_TRUE(w.has("editor/diagnostic/0")) << w.text("editor/diagnostics");
+  EXPECT_NE(w.text("editor/diagnostic/0").find("bogus"), std::string::npos);
+  w.press("Ctrl+Home");
+  w->settle(30);
+  ASSERT_TRUE(w.click("editor/diagnostic/0"));
+  w->step();
+  const WidgetRect* mark = w->app().ui().find("editor/mark/206");
+  const WidgetRect* field = w->app().ui().find("editor/text");
+  ASSERT_TRUE(mark && field);
+  EXPECT_GE(mark->min.y, field->min.y);
+  EXPECT_LE(mark->max.y, field->max.y);
+  std::filesystem::remove(path);
+}
+
+TEST(Help, FindsAKeyByWhatItDoes) {
+  Workbench w(kMlp);
+  ASSERT_TRUE(w.press("?"));
+  ASSERT_TRUE(w.has("help/filter"));
+  ASSERT_TRUE(w.fill("help/filter", "rendezvous", ""));
+  EXPECT_EQ(w.text("help/filter"), "rendezvous");
+  ASSERT_TRUE(w.press("Esc"));
+  EXPECT_FALSE(w.has("help"));
+}
+
+TEST(LayoutPanel, ALargeTensorIsAPictureOfMeans) {
+  const std::string path = testing::TempDir() + "large.hir";
+  std::ofstream(path) << "mesh @m = <x=2>\n"
+                         "fusion @f(%a: tensor<64x512xf32> <@m, [{x}, {}]>)\n"
+                         "    -> (%y: tensor<64x512xf32> <@m, [{x}, {}]>) {\n"
+                         "  %y = relu %a\n  return %y\n}\n";
+  Workbench w(path);
+  w.only("layout");
+  w.model().selection.value = "a";
+  w->settle(30);
+  ASSERT_TRUE(w.click("layout/heat"));
+  EXPECT_NE(w.text("layout/coarse").find("the mean of about"), std::string::npos);
+  EXPECT_EQ(w.text("status/hidden").find("colours"), std::string::npos);
+  std::filesystem::remove(path);
+}
+
+TEST(Position, AtTheStartOfNothingTheKnobGoesNowhere) {
+  Workbench w(kMlp);
+  ASSERT_TRUE(w.has("position/slider"));
+  w.click("position/slider");
+  EXPECT_EQ(w.decision(), 0u);
+}
+
+}  // namespace
+}  // namespace hostir::gui
