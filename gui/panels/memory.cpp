@@ -1,9 +1,10 @@
-// Live bytes of every rank over time, with the peak; below, what is allocated on the focus rank.
+// Live bytes of every rank over time; below, the buffers of the focus rank as blocks, and lists.
 #include <fmt/core.h>
 
 #include <algorithm>
 
 #include "gui/panels/log_fetch.h"
+#include "gui/panels/memory_picture.h"
 #include "gui/panels/panels.h"
 #include "gui/panels/timeline_data.h"
 
@@ -11,27 +12,25 @@ namespace hostir::gui {
 
 namespace {
 
-struct MemoryKey {
+struct LinesKey {
   int columns = 0;
   int ranks = 0;
   uint64_t generation = ~uint64_t{0};
-  friend bool operator==(const MemoryKey&, const MemoryKey&) = default;
-};
-struct MemoryData {
-  interp::LogExtent extent;
-  std::vector<std::vector<interp::LogMemoryPoint>> by_rank;
+  friend bool operator==(const LinesKey&, const LinesKey&) = default;
 };
 
-// Ranks that are drawn; more lines cannot be told apart.
-constexpr int kMaxLines = 16;
+constexpr ImGuiTableFlags kTable =
+    ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY | ImGuiTableFlags_SizingFixedFit;
 
 class MemoryPanel : public Panel {
  public:
   std::string_view id() const override { return "memory"; }
   std::string_view title() const override { return "Memory"; }
   std::string_view hint() const override {
-    return "Live bytes of each rank over time; the triangle is its peak, a click on the line or on "
-           "a rank's peak selects the alloc. Below, who holds what on the focus rank now.";
+    return "Live bytes of each rank over time, and every buffer of the focus rank from its alloc "
+           "to "
+           "its free. A click on a block selects the tensor and its alloc. Lists say what lives "
+           "now, who held how much at the peak, and what was never freed.";
   }
 
   void draw(Frame& frame) override {
@@ -41,98 +40,84 @@ class MemoryPanel : public Panel {
       return of->peak_bytes == 0 && of->allocations.empty();
     });
     if (nothing) return frame.ui.empty_hint(hint());
+    ask(frame, shot);
     const std::string text = fmt::format("r{}: live {}, peak {}", shot.focus,
                                          bytes_text(m.live_bytes), bytes_text(m.peak_bytes));
     frame.ui.text_mono(text);
     frame.ui.tag("memory/summary", text);
-    draw_graph(frame, shot);
-    draw_table(frame, m);
+    draw_pictures(frame, shot);
+    if (lines_) draw_peaks(frame, *lines_);
+    draw_lists(frame, m);
   }
 
  private:
-  // While a large log is being read, the lines are asked for again now and then.
-  static uint64_t reading_tick(Frame& frame) {
+  void ask(Frame& frame, const interp::Snapshot& shot) {
+    // While a large log is being read, the answers are asked for again now and then.
     const bool reading = frame.model.worker().log_progress().reading;
-    return reading ? 1 + static_cast<uint64_t>(frame.model.now_s() * 2) : 0;
-  }
-
-  void draw_graph(Frame& frame, const interp::Snapshot& shot) {
-    const float height = std::min(frame.ui.px(130), ImGui::GetContentRegionAvail().y * 0.45f);
-    const float width = ImGui::GetContentRegionAvail().x;
-    const MemoryKey key{static_cast<int>(width), std::min(shot.rank_count(), kMaxLines),
-                        (frame.model.generation() << 32) + reading_tick(frame)};
+    const uint64_t tick = reading ? 1 + static_cast<uint64_t>(frame.model.now_s() * 2) : 0;
+    const LinesKey key{static_cast<int>(ImGui::GetContentRegionAvail().x),
+                       std::min(shot.rank_count(), kMaxLines),
+                       (frame.model.generation() << 32) + tick};
     if (shot.rank_count() > kMaxLines)
       frame.ui.say_hidden(fmt::format("memory lines of {} ranks", shot.rank_count() - kMaxLines));
-    const MemoryData* data = fetch_.get(
-        frame.model, key,
-        [key](const interp::LogView& log, std::stop_token stop) -> Expected<MemoryData> {
-          MemoryData out;
-          out.extent = log.extent();
-          for (int r = 0; r < key.ranks; ++r) {
-            HOSTIR_ASSIGN_OR_RETURN(auto points, log.memory(r, out.extent.begin_ns,
-                                                            out.extent.end_ns, key.columns, stop));
-            out.by_rank.push_back(std::move(points));
-          }
-          return out;
+    lines_ =
+        lines_fetch_.get(frame.model, key, [key](const interp::LogView& log, std::stop_token stop) {
+          return fetch_lines(log, key.ranks, key.columns, stop);
         });
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    ImGui::InvisibleButton("graph", ImVec2(std::max(1.0f, width), std::max(1.0f, height)));
-    frame.ui.tag("memory/graph");
-    ImDrawList* list = ImGui::GetWindowDrawList();
-    list->AddRectFilled(at, ImVec2(at.x + width, at.y + height), frame.ui.pal().background);
-    if (!data || data->by_rank.empty()) return;
-    int64_t top = 1;
-    for (const auto& points : data->by_rank) {
-      for (const auto& p : points) top = std::max(top, p.live_bytes);
+    // Of a long log only what was added matters, not where one looks.
+    constexpr int64_t kLong = 100000;
+    const bool is_long = lines_ && lines_->extent.event_count > kLong;
+    BlocksKey blocks;
+    blocks.rank = shot.focus;
+    blocks.generation = (frame.model.last_opened() << 48) + (tick << 40) +
+                        (is_long ? shot.last_decision : frame.model.generation());
+    for (const interp::AllocationSnapshot& a :
+         shot.memory[static_cast<size_t>(shot.focus)]->allocations) {
+      if (a.parameter) blocks.parameters.emplace_back(a.name, a.bytes);
     }
-    const double span =
-        std::max<double>(1, static_cast<double>(data->extent.end_ns - data->extent.begin_ns));
-    for (size_t r = 0; r < data->by_rank.size(); ++r) {
-      draw_line(list, data->by_rank[r], parameter_bytes(*shot.memory[r]), data->extent.begin_ns,
-                span, top, at, ImVec2(width, height), frame.ui.pal().rank(static_cast<int32_t>(r)),
-                static_cast<int32_t>(r) == shot.focus ? 2.2f : 1.0f);
-    }
-    frame.ui.draw_text(list, ImVec2(at.x + 4, at.y + 2), frame.ui.pal().text_dim,
-                       "peak " + bytes_text(top), width, frame.ui.fonts.small);
-    const float now =
-        static_cast<float>(static_cast<double>(shot.now_ns - data->extent.begin_ns) / span);
-    if (now >= 0 && now <= 1)
-      list->AddLine(ImVec2(at.x + now * width, at.y), ImVec2(at.x + now * width, at.y + height),
-                    frame.ui.pal().playhead);
-    hover(frame, *data, span, at, width);
-    draw_peaks(frame, *data);
+    const RankBlocks* answer = blocks_fetch_.get(
+        frame.model, blocks, [blocks](const interp::LogView& log, std::stop_token stop) {
+          return fetch_blocks(log, blocks, stop);
+        });
+    blocks_ = answer && answer->rank == shot.focus ? answer : nullptr;
+    if (blocks_ && !blocks_->complete)
+      frame.ui.say_hidden(
+          fmt::format("blocks of memory after event {} (the log is long)", kMaxMemoryEvents));
   }
 
-  // The point of the focus rank's line under the pointer: what it is, and a click selects it.
-  static void hover(Frame& frame, const MemoryData& data, double span, ImVec2 at, float width) {
-    const ImVec2 mouse = ImGui::GetIO().MousePos;
-    const auto focus = static_cast<size_t>(frame.model.snapshot()->focus);
-    if (!ImGui::IsItemHovered() || focus >= data.by_rank.size()) return;
-    const double t = static_cast<double>(data.extent.begin_ns) +
-                     static_cast<double>((mouse.x - at.x) / width) * span;
-    const interp::LogMemoryPoint* found = nullptr;
-    for (const interp::LogMemoryPoint& p : data.by_rank[focus]) {
-      if (static_cast<double>(p.time_ns) <= t) found = &p;
+  void draw_pictures(Frame& frame, const interp::Snapshot& shot) {
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    if (!lines_ || lines_->by_rank.empty()) {
+      ImGui::Dummy(ImVec2(room.x, frame.ui.px(60)));
+      return;
     }
-    if (!found) return;
-    ImGui::SetTooltip("r%d: %s live since %s\nclick: select the alloc or free",
-                      static_cast<int>(focus), bytes_text(found->live_bytes).c_str(),
-                      short_time(static_cast<double>(found->time_ns)).c_str());
-    frame.model.hovered.event = found->event;
-    if (ImGui::IsMouseClicked(0)) frame.model.selection.event = found->event;
+    MemoryPicture picture(frame, lines_->extent, room.x);
+    std::vector<int64_t> before;
+    for (size_t r = 0; r < lines_->by_rank.size(); ++r)
+      before.push_back(parameter_bytes(*shot.memory[r]));
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(4, 1));
+    picture.lines(*lines_, before, std::clamp(room.y * 0.22f, frame.ui.px(48), frame.ui.px(150)));
+    picture.axis();
+    if (blocks_) {
+      picture.blocks(*blocks_, std::clamp(room.y * 0.34f, frame.ui.px(70), frame.ui.px(320)));
+      picture.legend();
+    }
+    ImGui::PopStyleVar();
   }
 
-  static void draw_peaks(Frame& frame, const MemoryData& data) {
-    const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
+  // One chip a rank; ranks whose lines cover each other say so.
+  static void draw_peaks(Frame& frame, const MemoryLines& data) {
+    frame.ui.text_dim("peak of");
     for (size_t r = 0; r < data.by_rank.size(); ++r) {
       const auto& points = data.by_rank[r];
       const auto peak = std::max_element(points.begin(), points.end(), [](auto& a, auto& b) {
         return a.live_bytes < b.live_bytes;
       });
       if (peak == points.end()) continue;
-      const std::string text = fmt::format("r{} {}", r, bytes_text(peak->live_bytes));
-      if (r > 0 && ImGui::GetItemRectMax().x + ImGui::CalcTextSize(text.c_str()).x + 30 < right)
-        ImGui::SameLine();
+      std::string text = fmt::format("r{} {}", r, bytes_text(peak->live_bytes));
+      if (data.same_as[r] != static_cast<int32_t>(r))
+        text += fmt::format(" = r{}", data.same_as[r]);
+      Ui::flow(ImGui::CalcTextSize(text.c_str()).x + frame.ui.px(16));
       ImGui::PushStyleColor(ImGuiCol_Text, frame.ui.pal().rank(static_cast<int32_t>(r)));
       if (ImGui::SmallButton((text + "##" + std::to_string(r)).c_str())) {
         frame.model.selection.event = peak->event;
@@ -141,8 +126,11 @@ class MemoryPanel : public Panel {
       ImGui::PopStyleColor();
       frame.ui.tag(fmt::format("memory/peak/{}", r), text);
       if (ImGui::IsItemHovered())
-        ImGui::SetTooltip("peak of rank %d at %s: select the alloc", static_cast<int>(r),
-                          short_time(static_cast<double>(peak->time_ns)).c_str());
+        ImGui::SetTooltip("peak of rank %d at %s: select the alloc%s", static_cast<int>(r),
+                          short_time(static_cast<double>(peak->time_ns)).c_str(),
+                          data.same_as[r] == static_cast<int32_t>(r)
+                              ? ""
+                              : "\nits live bytes are those of the named rank at all times");
     }
   }
 
@@ -153,30 +141,36 @@ class MemoryPanel : public Panel {
     return bytes;
   }
 
-  static void draw_line(ImDrawList* list, const std::vector<interp::LogMemoryPoint>& points,
-                        int64_t before, int64_t begin, double span, int64_t top, ImVec2 at,
-                        ImVec2 size, ImU32 colour, float thickness) {
-    const auto y_of = [&](int64_t bytes) {
-      return at.y + size.y -
-             static_cast<float>(static_cast<double>(bytes) / static_cast<double>(top)) *
-                 (size.y - 14);
+  void draw_lists(Frame& frame, const interp::MemorySnapshot& m) {
+    size_t leaks = 0;
+    if (blocks_)
+      leaks = static_cast<size_t>(
+          std::count_if(blocks_->blocks.begin(), blocks_->blocks.end(),
+                        [](const HeldBlock& b) { return b.kind == HeldKind::kLeak; }));
+    const auto choice = [&](List list, const std::string& label, const char* name) {
+      const bool chosen = list_ == list;
+      if (chosen) ImGui::PushStyleColor(ImGuiCol_Button, ImGui::GetStyleColorVec4(ImGuiCol_Header));
+      if (ImGui::SmallButton(label.c_str())) list_ = list;
+      if (chosen) ImGui::PopStyleColor();
+      frame.ui.tag(std::string("memory/list/") + name, label);
     };
-    ImVec2 previous(at.x, y_of(std::min(before, top)));
-    for (const interp::LogMemoryPoint& p : points) {
-      const float x =
-          at.x + static_cast<float>(static_cast<double>(p.time_ns - begin) / span) * size.x;
-      const float y = y_of(p.live_bytes);
-      list->AddLine(previous, ImVec2(x, previous.y), colour, thickness);
-      list->AddLine(ImVec2(x, previous.y), ImVec2(x, y), colour, thickness);
-      previous = ImVec2(x, y);
-    }
-    list->AddLine(previous, ImVec2(at.x + size.x, previous.y), colour, thickness);
+    choice(List::kNow, "now", "now");
+    ImGui::SameLine();
+    choice(List::kPeak, "at the peak", "peak");
+    ImGui::SameLine();
+    choice(List::kLeaks, leaks == 0 ? "leaks" : fmt::format("! leaks {}", leaks), "leaks");
+    if (list_ == List::kNow) return draw_now(frame, m);
+    if (!blocks_) return frame.ui.text_dim("reading the log ...");
+    draw_held(frame, *blocks_);
   }
 
-  static void draw_table(Frame& frame, const interp::MemorySnapshot& m) {
-    constexpr ImGuiTableFlags kFlags =
-        ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY | ImGuiTableFlags_SizingFixedFit;
-    if (!ImGui::BeginTable("allocations", 5, kFlags)) return;
+  // A short panel scrolls as a whole, so that its list never is a slit.
+  static ImVec2 list_size(const Frame& frame) {
+    return ImVec2(0, std::max(ImGui::GetContentRegionAvail().y, frame.ui.px(110)));
+  }
+
+  static void draw_now(Frame& frame, const interp::MemorySnapshot& m) {
+    if (!ImGui::BeginTable("allocations", 5, kTable, list_size(frame))) return;
     ImGui::TableSetupScrollFreeze(0, 1);
     for (const char* column : {"value", "bytes", "version", "written by", ""})
       ImGui::TableSetupColumn(column);
@@ -205,7 +199,79 @@ class MemoryPanel : public Panel {
     ImGui::EndTable();
   }
 
-  LogFetch<MemoryKey, MemoryData> fetch_{"memory"};
+  // Blocks of the focus rank: who held the peak, or what leaks; the largest first.
+  void draw_held(Frame& frame, const RankBlocks& data) const {
+    const bool leaks = list_ == List::kLeaks;
+    std::vector<const HeldBlock*> rows;
+    for (const HeldBlock& block : data.blocks) {
+      if (leaks ? block.kind == HeldKind::kLeak : block.holds_at(data.peak_ns))
+        rows.push_back(&block);
+    }
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const HeldBlock* a, const HeldBlock* b) { return a->bytes > b->bytes; });
+    const std::string text =
+        !leaks          ? fmt::format("r{}: {} held by {} buffers at {}", data.rank,
+                                      bytes_text(data.peak_bytes), rows.size(),
+                                      short_time(static_cast<double>(data.peak_ns)))
+        : !rows.empty() ? fmt::format("r{} never frees {} of its buffers", data.rank, rows.size())
+        : data.returned
+            ? fmt::format("nothing leaks: r{} freed or returned all it allocated", data.rank)
+            : "Leaks are known when the run has ended: what was allocated and neither "
+              "freed nor returned.";
+    ImGui::PushTextWrapPos(0);
+    frame.ui.text_dim(text);
+    ImGui::PopTextWrapPos();
+    frame.ui.tag("memory/held", text);
+    if (rows.empty() || !ImGui::BeginTable("held", 5, kTable, list_size(frame))) return;
+    ImGui::TableSetupScrollFreeze(0, 1);
+    for (const char* column : {"value", "bytes", "share", "kind", "allocated by"})
+      ImGui::TableSetupColumn(column);
+    ImGui::TableHeadersRow();
+    ImGuiListClipper clipper;
+    clipper.Begin(static_cast<int>(rows.size()));
+    while (clipper.Step()) {
+      for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i)
+        draw_row(frame, data, *rows[static_cast<size_t>(i)], i);
+    }
+    ImGui::EndTable();
+  }
+
+  static void draw_row(Frame& frame, const RankBlocks& data, const HeldBlock& block, int index) {
+    ImGui::PushID(index);
+    ImGui::TableNextRow();
+    ImGui::TableNextColumn();
+    Selection& s = frame.model.selection;
+    if (ImGui::Selectable(("%" + block.name).c_str(), s.value == block.name,
+                          ImGuiSelectableFlags_SpanAllColumns)) {
+      s.value = block.name;
+      s.element.clear();
+      if (block.alloc_event >= 0) {
+        s.event = block.alloc_event;
+        s.code = block.instruction;
+      }
+    }
+    frame.ui.tag(fmt::format("memory/held/{}", index), block.name);
+    ImGui::TableNextColumn();
+    frame.ui.text_mono(bytes_text(block.bytes));
+    ImGui::TableNextColumn();
+    frame.ui.text_mono(
+        fmt::format("{:.1f} %", 100.0 * static_cast<double>(block.bytes) /
+                                    static_cast<double>(std::max<int64_t>(1, data.peak_bytes))));
+    ImGui::TableNextColumn();
+    frame.ui.text_dim(word_of(block.kind));
+    ImGui::TableNextColumn();
+    frame.ui.text_mono(block.allocated_by);
+    ImGui::PopID();
+  }
+
+  enum class List : uint8_t { kNow, kPeak, kLeaks };
+
+  LogFetch<LinesKey, MemoryLines> lines_fetch_{"memory"};
+  LogFetch<BlocksKey, RankBlocks> blocks_fetch_{"memory/blocks"};
+  // Answers of this frame; they live in the slots above.
+  const MemoryLines* lines_ = nullptr;
+  const RankBlocks* blocks_ = nullptr;
+  List list_ = List::kNow;
 };
 
 }  // namespace

@@ -1,0 +1,209 @@
+#include "gui/panels/memory_blocks.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string_view>
+
+namespace hostir::gui {
+
+using interp::kUnknownNs;
+
+namespace {
+
+// The value after '%' from `at` on.
+std::string value_name(std::string_view text, size_t at) {
+  const size_t begin = text.find('%', at);
+  if (begin == std::string_view::npos) return {};
+  const size_t end = std::min(text.find_first_of(" ,=:", begin), text.size());
+  return std::string(text.substr(begin + 1, end - begin - 1));
+}
+
+// Pairs allocs with frees, in order of issue.
+class Pairing {
+ public:
+  Pairing(const interp::LogView& log, RankBlocks& out) : log_(log), out_(out) {}
+
+  void take(const interp::LogEvent& e) {
+    const interp::LogInstruction& i = log_.instructions()[e.instruction];
+    if (i.mnemonic == "return") out_.returned = true;
+    if (e.end_ns() == kUnknownNs) return;  // its stream has not come to it
+    if (i.mnemonic == "alloc") {
+      HeldBlock block;
+      block.name = value_name(i.text, 0);
+      block.bytes = e.bytes;
+      block.from_ns = e.end_ns();
+      block.alloc_event = e.id;
+      block.instruction = e.instruction;
+      block.allocated_by = i.address;
+      const size_t over = i.text.find(" over %");
+      if (over != std::string::npos) take_over(value_name(i.text, over), block);
+      live_.push_back(out_.blocks.size());
+      out_.blocks.push_back(std::move(block));
+    } else if (i.mnemonic == "free") {
+      free(value_name(i.text, i.text.find("free")), e);
+    }
+  }
+
+  /// By block: the one whose memory it took.
+  const std::map<size_t, size_t>& taken() const { return taken_; }
+
+ private:
+  // The memory stays, the name changes: nothing is allocated.
+  void take_over(const std::string& name, HeldBlock& block) {
+    const auto at = find(name);
+    if (at == live_.rend()) return;
+    HeldBlock& old = out_.blocks[*at];
+    taken_[out_.blocks.size()] = *at;
+    old.to_ns = std::max(block.from_ns, old.from_ns);
+    old.free_event = block.alloc_event;
+    old.goes_on_as = block.name;
+    block.over = name;
+    block.bytes = old.bytes;
+    live_.erase(std::next(at).base());
+  }
+  std::vector<size_t>::reverse_iterator find(const std::string& name) {
+    return std::find_if(live_.rbegin(), live_.rend(),
+                        [&](size_t b) { return out_.blocks[b].name == name; });
+  }
+
+  // By name; a buffer that a loop carries has another name where it is freed, then by size.
+  void free(const std::string& name, const interp::LogEvent& e) {
+    auto at = find(name);
+    if (at == live_.rend())
+      at = std::find_if(live_.rbegin(), live_.rend(),
+                        [&](size_t b) { return out_.blocks[b].bytes == e.bytes; });
+    if (at == live_.rend()) return;
+    HeldBlock& block = out_.blocks[*at];
+    block.to_ns = std::max(e.end_ns(), block.from_ns);
+    block.free_event = e.id;
+    live_.erase(std::next(at).base());
+  }
+
+  const interp::LogView& log_;
+  RankBlocks& out_;
+  std::vector<size_t> live_;
+  std::map<size_t, size_t> taken_;
+};
+
+// Begins and ends of blocks in order of time; of one time: in order of issue.
+struct Change {
+  int64_t time_ns;
+  int64_t event;
+  size_t block;
+  bool begins;
+};
+
+std::vector<Change> changes_of(const std::vector<HeldBlock>& blocks) {
+  std::vector<Change> changes;
+  for (size_t b = 0; b < blocks.size(); ++b) {
+    changes.push_back({blocks[b].from_ns, blocks[b].alloc_event, b, true});
+    if (blocks[b].to_ns != kUnknownNs)
+      changes.push_back({blocks[b].to_ns, blocks[b].free_event, b, false});
+  }
+  std::sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
+    return std::tie(a.time_ns, a.event, a.block) < std::tie(b.time_ns, b.event, b.block);
+  });
+  return changes;
+}
+
+void place_blocks(RankBlocks& out, const std::map<size_t, size_t>& taken) {
+  std::map<int64_t, int64_t> used;  // address: end
+  int64_t live = 0;
+  for (const Change& change : changes_of(out.blocks)) {
+    HeldBlock& block = out.blocks[change.block];
+    if (block.bytes <= 0) continue;
+    if (!change.begins) {
+      used.erase(block.address);
+      live -= block.bytes;
+      continue;
+    }
+    live += block.bytes;
+    if (live > out.peak_bytes) {
+      out.peak_bytes = live;
+      out.peak_ns = change.time_ns;
+      out.peak_event = block.alloc_event;
+    }
+    int64_t at = 0;
+    const auto from = taken.find(change.block);
+    if (from != taken.end()) at = out.blocks[from->second].address;
+    for (const auto& [begin, end] : used) {
+      if (from != taken.end() || begin - at >= block.bytes) break;
+      at = end;
+    }
+    block.address = at;
+    used[at] = at + block.bytes;
+    out.top = std::max(out.top, at + block.bytes);
+  }
+}
+
+Expected<void> name_leaks(const interp::LogView& log, RankBlocks& out) {
+  HOSTIR_ASSIGN_OR_RETURN(const auto faults, log.faults());
+  std::vector<std::string> leaking;
+  for (const interp::LogFault& fault : faults) {
+    const bool here =
+        std::find(fault.ranks.begin(), fault.ranks.end(), out.rank) != fault.ranks.end();
+    if (fault.kind != "leak" || !here) continue;
+    out.leaks.push_back(fault.sentence);
+    leaking.insert(leaking.end(), fault.instructions.begin(), fault.instructions.end());
+  }
+  for (HeldBlock& block : out.blocks) {
+    if (block.to_ns != kUnknownNs || block.kind == HeldKind::kParameter) continue;
+    if (std::find(leaking.begin(), leaking.end(), block.allocated_by) != leaking.end())
+      block.kind = HeldKind::kLeak;
+    else if (out.returned)
+      block.kind = HeldKind::kResult;
+  }
+  return {};
+}
+
+}  // namespace
+
+const char* word_of(HeldKind kind) {
+  switch (kind) {
+    case HeldKind::kParameter:
+      return "parameter";
+    case HeldKind::kIntermediate:
+      return "intermediate";
+    case HeldKind::kResult:
+      return "result";
+    case HeldKind::kLeak:
+      break;
+  }
+  return "leak";
+}
+
+Expected<RankBlocks> fetch_blocks(const interp::LogView& log, const BlocksKey& key,
+                                  const std::stop_token& stop) {
+  RankBlocks out;
+  out.rank = key.rank;
+  out.extent = log.extent();
+  for (const auto& [name, bytes] : key.parameters) {
+    HeldBlock block;
+    block.name = name;
+    block.kind = HeldKind::kParameter;
+    block.bytes = bytes;
+    block.from_ns = out.extent.begin_ns;
+    out.blocks.push_back(std::move(block));
+  }
+  interp::EventFilter filter;
+  filter.ranks = {key.rank};
+  filter.mnemonics = {"alloc", "free", "return"};
+  filter.last_id = kMaxMemoryEvents - 1;
+  filter.limit = kMaxMemoryEvents;
+  out.complete = out.extent.event_count <= kMaxMemoryEvents;
+  HOSTIR_ASSIGN_OR_RETURN(const auto events, log.events(filter, stop));
+  Pairing pairing(log, out);
+  for (const interp::LogEvent& e : events) pairing.take(e);
+  place_blocks(out, pairing.taken());
+  HOSTIR_TRY(name_leaks(log, out));
+  const auto area = [&](const HeldBlock& b) {
+    const int64_t to = b.to_ns == kUnknownNs ? out.extent.end_ns : b.to_ns;
+    return static_cast<double>(b.bytes) * static_cast<double>(to - b.from_ns);
+  };
+  std::stable_sort(out.blocks.begin(), out.blocks.end(),
+                   [&](const HeldBlock& a, const HeldBlock& b) { return area(a) > area(b); });
+  return out;
+}
+
+}  // namespace hostir::gui

@@ -1,0 +1,54 @@
+// Drawing of memory over time: live bytes of all ranks as lines, the blocks of one rank below.
+//
+// Both share the axis of time. Nothing here asks the log or changes the model but for what is
+// hovered and clicked. A frame draws at most `kMaxLines` lines and `kMaxBlocks` rectangles.
+#pragma once
+
+#include <vector>
+
+#include "gui/panel.h"
+#include "gui/panels/memory_blocks.h"
+
+namespace hostir::gui {
+
+/// Live bytes of the first ranks over time.
+struct MemoryLines {
+  interp::LogExtent extent;
+  std::vector<std::vector<interp::LogMemoryPoint>> by_rank;
+  std::vector<int32_t>
+      same_as;  // by rank: the first rank with the same line, itself if there is none
+};
+/// Ranks that are drawn; more lines cannot be told apart.
+constexpr int kMaxLines = 16;
+
+Expected<MemoryLines> fetch_lines(const interp::LogView& log, int ranks, int columns,
+                                  const std::stop_token& stop);
+
+class MemoryPicture {
+ public:
+  MemoryPicture(Frame& frame, const interp::LogExtent& extent, float width);
+
+  /// Each takes its height at the cursor. `before`: bytes of each rank before its first alloc.
+  void lines(const MemoryLines& data, const std::vector<int64_t>& before, float height) const;
+  void axis() const;
+  void blocks(const RankBlocks& data, float height) const;
+  /// What the colours of blocks mean.
+  void legend() const;
+
+ private:
+  static constexpr size_t kMaxBlocks = 3000;
+  static constexpr int kMaxHatched = 60;
+  float x(int64_t t_ns) const;
+  ImU32 colour(HeldKind kind) const;
+  void playhead(ImVec2 at, float height) const;
+  void hover_line(const MemoryLines& data, ImVec2 at) const;
+  void hover_block(const RankBlocks& data, const HeldBlock& block) const;
+
+  Frame& frame_;
+  int64_t begin_ns_;
+  double span_;
+  float left_;
+  float width_;
+};
+
+}  // namespace hostir::gui
