@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "gui/app.h"
+#include "gui/panels/event_walk.h"
 
 namespace hostir::gui {
 
@@ -96,6 +97,30 @@ void App::add_look_actions() {
                   if (const auto s = looked_at_.forward()) model_.selection = *s;
                 },
                 [this] { return looked_at_.has_forward(); }});
+  struct Walk {
+    const char* name;
+    const char* label;
+    const char* key;
+    const char* help;
+    EventWalk walk;
+  };
+  for (const Walk& walk :
+       {Walk{"event.next", "Next event on the lane", ".",
+             "From the selected event to the next one of its stream or host.",
+             EventWalk::kNextOnLane},
+        Walk{"event.previous", "Previous event on the lane", ",",
+             "From the selected event to the one before it on its stream or host.",
+             EventWalk::kPreviousOnLane},
+        Walk{"event.forward", "Follow the event forward", "]",
+             "A collective: the same on the next member rank. Else: what waited for this event.",
+             EventWalk::kForward},
+        Walk{"event.back", "Follow the event back", "[",
+             "A collective: the same on the previous member rank. A wait: the task it waited for.",
+             EventWalk::kBack}}) {
+    actions_.add({walk.name, walk.label, "View", walk.key, walk.help,
+                  [this, walk] { walk_events(model_, walk.walk); },
+                  [this] { return model_.snapshot() != nullptr && model_.selection.event >= 0; }});
+  }
   actions_.add({"goto", "Go to a position...", "View", "Ctrl+G",
                 "Type a position of the history, `start` or `end`.",
                 [this] { open_palette("goto "); }, ready});

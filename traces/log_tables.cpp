@@ -98,7 +98,8 @@ Expected<void> load_tracks(Database& database, LogTables& log) {
 Expected<void> load_instructions(Database& database, LogTables& log) {
   return for_rows(
       database,
-      "SELECT id, address, op, op_class, text, line, kernel, from_ops FROM instruction ORDER BY id",
+      "SELECT id, address, op, op_class, text, line, kernel, from_ops, stream FROM instruction "
+      "ORDER BY id",
       [&](const Statement& row) -> Expected<void> {
         if (row.integer(0) != static_cast<int64_t>(log.instructions.size())) {
           return damaged("instruction");
@@ -111,6 +112,7 @@ Expected<void> load_instructions(Database& database, LogTables& log) {
         i.line = row.integer(5);
         i.kernel = row.text(6);
         i.from = row.text(7);
+        i.stream = static_cast<int32_t>(row.integer_or(8, -1));
         log.instructions.push_back(std::move(i));
         return {};
       });

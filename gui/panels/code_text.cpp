@@ -2,6 +2,7 @@
 
 #include <cctype>
 
+#include "gui/panels/collective_glyph.h"
 #include "hostir/ops/record.h"
 
 namespace hostir::gui {
@@ -25,7 +26,7 @@ ImU32 word_colour(std::string_view word, const Palette& p) {
   const auto kind = find_op(word);
   if (!kind) return p.text;
   const OpRecord& r = record(*kind);
-  if (r.op_class == OpClass::kCommunication) return p.event(EventKind::kReduce);
+  if (r.op_class == OpClass::kCommunication) return p.event(event_kind(word, true));
   return r.op_class == OpClass::kCompute ? p.event(EventKind::kCompute) : p.link;
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 
+#include "gui/panels/collective_glyph.h"
 #include "gui/panels/mismatch_card.h"
 #include "gui/panels/panels.h"
 
@@ -215,7 +216,7 @@ class LedgerPanel : public Panel {
       draw_cell(frame, row, *cell->second, state, fmt::format("ledger/{}/{}", i, r));
     }
     ImGui::TableNextColumn();
-    frame.ui.text_mono(fmt::format("{}  {} B", row.kind, row.bytes));
+    frame.ui.text_mono(fmt::format("{}  {} B", with_glyph(row.kind), row.bytes));
     ImGui::PopID();
   }
 

@@ -9,11 +9,13 @@
 #include <set>
 #include <utility>
 
-#include "gui/panels/log_fetch.h"
+#include "gui/panels/lane_scroll.h"
 #include "gui/panels/panels.h"
+#include "gui/panels/timeline_camera.h"
 #include "gui/panels/timeline_find.h"
 #include "gui/panels/timeline_notes.h"
 #include "gui/panels/timeline_paint.h"
+#include "gui/panels/timeline_questions.h"
 
 namespace hostir::gui {
 
@@ -29,14 +31,18 @@ class TimelinePanel : public Panel {
     return "What every stream of every rank did when: it fills as the program runs (F10 steps, F5 "
            "runs). Wheel zooms around the pointer, Shift+wheel "
            "scrolls, drag pans, Ctrl+drag measures a range, click selects everywhere, F frames the "
-           "selection and then everything, M writes a note.";
+           "selection and then everything, M writes a note. Comma and dot go along the lane, [ and "
+           "] to the other members of a collective.";
   }
 
   std::string save() const override {
-    return fmt::format("lane={}\n", static_cast<int>(lane_height_)) + notes_.save();
+    return fmt::format("lane={}\n", static_cast<int>(lane_height_)) +
+           (camera_.steps() ? "axis=steps\n" : "") + notes_.save();
   }
   void restore(std::string_view text) override {
     notes_.restore(text);
+    camera_.set_axis(text.find("axis=steps\n") == std::string_view::npos ? TimelineAxis::kTime
+                                                                         : TimelineAxis::kSteps);
     int height = 0;
     if (!text.starts_with("lane=")) return;
     text.remove_prefix(5);
@@ -60,20 +66,19 @@ class TimelinePanel : public Panel {
     const ImVec2 size = ImGui::GetContentRegionAvail();
     if (size.x < frame.ui.px(200) || size.y < frame.ui.px(70)) return;
     forget_other_log(frame);
-    names_ = names_fetch_.get(frame.model, frame.model.last_opened(),
-                              [](const interp::LogView& log, std::stop_token) {
-                                return Expected<TimelineNames>(fetch_names(log));
-                              });
+    names_ = questions_.ask_names(frame);
     if (!names_) return frame.ui.empty_hint(hint());
     draw_toolbar(frame);
     lay_out(frame);
-    fetch(frame);
-    if (!lanes_data_ || lanes_data_->extent.event_count == 0) {
-      return frame.ui.empty_hint(reading_.reading ? "reading the log ..."
-                                                  : "Nothing has run yet: F5 runs, F10 steps. " +
-                                                        std::string(hint()));
+    ask(frame);
+    if (!questions_.lanes || questions_.lanes->extent.event_count == 0) {
+      return frame.ui.empty_hint(questions_.reading.reading
+                                     ? "reading the log ..."
+                                     : "Nothing has run yet: F5 runs, F10 steps. " +
+                                           std::string(hint()));
     }
-    follow();
+    camera_.set_extent(questions_.lanes->extent);
+    camera_.follow();
     paint(frame);
     interact(frame);
   }
@@ -82,10 +87,10 @@ class TimelinePanel : public Panel {
   void forget_other_log(Frame& frame) {
     if (opened_ == frame.model.last_opened()) return;
     opened_ = frame.model.last_opened();
-    fitted_ = false;
+    camera_.forget();
     range_.reset();
     folded_.clear();
-    scroll_ = 0;
+    scroll_ = {};
   }
 
   // ---- what is where
@@ -94,74 +99,48 @@ class TimelinePanel : public Panel {
     geometry_.at = ImGui::GetCursorScreenPos();
     geometry_.size = ImGui::GetContentRegionAvail();
     geometry_.label_width = frame.ui.px(104);
-    geometry_.minimap_height = frame.ui.px(22);
+    geometry_.axis = camera_.axis();
+    geometry_.minimap_height = frame.ui.px(33);
     geometry_.ruler_height = frame.ui.px(20);
     const float lane = frame.ui.px(lane_height_);
     rows_ = lay_out_rows(*names_, folded_, lane, std::max(frame.ui.px(3), lane / 3));
     const float content = rows_.empty() ? 0 : rows_.back().y + rows_.back().height;
     const float visible = geometry_.lanes_size().y;
-    scroll_ = std::clamp(scroll_, 0.0f, std::max(0.0f, content - visible));
-    geometry_.scroll = scroll_;
+    scroll_.set(content, visible);
+    if (scroll_.needed()) geometry_.size.x -= frame.ui.px(LaneScroll::kWidth);
+    if (std::exchange(reveals_, false)) reveal();
+    geometry_.scroll = scroll_.offset();
     first_ = 0;
-    while (first_ < rows_.size() && rows_[first_].y + rows_[first_].height < scroll_) ++first_;
+    while (first_ < rows_.size() && rows_[first_].y + rows_[first_].height < scroll_.offset())
+      ++first_;
     last_ = first_;
-    while (last_ < rows_.size() && rows_[last_].y < scroll_ + visible) ++last_;
+    while (last_ < rows_.size() && rows_[last_].y < scroll_.offset() + visible) ++last_;
     const size_t above = first_;
     const size_t below = rows_.size() - last_;
     if (above + below > 0)
       frame.ui.say_hidden(
-          fmt::format("{} lanes of the timeline (Shift+wheel scrolls)", above + below));
+          fmt::format("{} lanes of the timeline (the bar or Shift+wheel scrolls)", above + below));
     if (!folded_.empty()) frame.ui.say_hidden("host lanes of folded ranks");
   }
 
-  void fetch(Frame& frame) {
-    reading_ = frame.model.worker().log_progress();
-    generation_ = frame.model.generation() << 32;
-    // While a large log is read, the picture is asked for again a few times a second.
-    if (reading_.reading) generation_ += 1 + static_cast<uint64_t>(frame.model.now_s() * 4);
-    const int width = std::clamp(static_cast<int>(geometry_.lanes_size().x), 16, 4000);
-    TimelineKey key;
-    const double margin = view_.span_ns() / 2;
-    key.view = {view_.from_ns - margin, view_.to_ns + margin};
-    key.columns = 2 * width;
-    key.generation = generation_;
-    for (size_t i = first_; i < last_; ++i) key.tracks.push_back(rows_[i].track);
-    if (!fitted_) {  // the extent is all that is wanted
-      key.view = {0, 1};
-      key.tracks.clear();
-    }
-    lanes_data_ =
-        lanes_fetch_.get(frame.model, key, [key](const interp::LogView& log, std::stop_token stop) {
-          return fetch_lanes(log, key, stop);
-        });
-    overview_ = overview_fetch_.get(
-        frame.model, {width / 2, generation_},
-        [columns = width / 2](const interp::LogView& log, std::stop_token stop) {
-          return fetch_overview(log, columns, stop);
-        });
-    selected_ = ask_event(frame, selected_fetch_, frame.model.selection.event);
-    hovered_ = ask_event(frame, hovered_fetch_, hovered_event_);
+  void ask(Frame& frame) {
+    TimelineAsked asked;
+    asked.view = camera_.view();
+    asked.axis = camera_.axis();
+    asked.columns = std::clamp(static_cast<int>(geometry_.lanes_size().x), 16, 4000);
+    for (size_t i = first_; i < last_; ++i) asked.tracks.push_back(rows_[i].track);
+    asked.fitted = camera_.fitted();
+    asked.hovered_event = hovered_event_;
+    asked.range = range_;
+    questions_.ask(frame, asked);
+    selected_ = questions_.selected;
+    hovered_ = questions_.hovered;
     if (selected_ && selected_->event.id == frame.model.selection.event &&
         selected_->event.id != shared_event_) {
       share(frame, *selected_);
+      // What was clicked here is in view, on the host's lane perhaps.
+      wants_center_ = reveals_ = selected_->event.id != clicked_event_;
     }
-    if (range_) {
-      const SumKey sum{range_->first, range_->second, generation_};
-      sums_ = sums_fetch_.get(frame.model, sum, [sum](const interp::LogView& log, std::stop_token) {
-        return Expected<std::vector<interp::TimelineSum>>(log.sums(sum.from_ns, sum.to_ns));
-      });
-    }
-  }
-
-  const TimelineEvent* ask_event(Frame& frame, LogFetch<EventKey, TimelineEvent>& slot,
-                                 int64_t event) const {
-    if (event < 0) return nullptr;
-    const EventKey key{event, frame.model.generation()};
-    const TimelineEvent* answer =
-        slot.get(frame.model, key, [event](const interp::LogView& log, std::stop_token stop) {
-          return fetch_event(log, event, stop);
-        });
-    return answer && answer->event.id == event ? answer : nullptr;
   }
 
   // A selected event selects its rank, instruction and collective, wherever it was chosen.
@@ -177,43 +156,33 @@ class TimelinePanel : public Panel {
 
   // ---- the view
 
-  void fit() {
-    const auto begin = static_cast<double>(lanes_data_->extent.begin_ns);
-    const auto end = static_cast<double>(
-        std::max(lanes_data_->extent.end_ns, lanes_data_->extent.begin_ns + 10));
-    const double margin = (end - begin) * 0.01;
-    view_ = {begin - margin, end + margin};
-    known_end_ns_ = lanes_data_->extent.end_ns;
-    fitted_ = true;
-    follow_ = true;
+  void switch_axis() {
+    camera_.set_axis(camera_.steps() ? TimelineAxis::kTime : TimelineAxis::kSteps);
+    range_.reset();
+    wants_center_ = true;
   }
-  void follow() {
-    if (!fitted_ || (follow_ && lanes_data_->extent.end_ns != known_end_ns_)) fit();
-  }
-  void zoom(double factor, double anchor) {
-    view_.zoom(factor, anchor, static_cast<double>(lanes_data_->extent.begin_ns),
-               static_cast<double>(lanes_data_->extent.end_ns));
-    follow_ = false;
-  }
-  void show(double from, double to) {
-    const double margin = std::max(5.0, (to - from) * 0.5);
-    view_ = {from - margin, to + margin};
-    follow_ = false;
+  // Scrolls so far that the lane of the selected event is in view.
+  void reveal() {
+    for (const TimelineRow& row : rows_) {
+      if (selected_ && names_->tracks[row.track].stream == selected_->event.stream &&
+          row.rank == selected_->event.rank)
+        scroll_.reveal(row.y, row.y + row.height);
+    }
   }
   void frame_selection() {
     if (range_)
-      return show(static_cast<double>(range_->first), static_cast<double>(range_->second));
-    if (!selected_ || selected_->event.end_ns() == interp::kUnknownNs) return fit();
-    const auto from = static_cast<double>(selected_->event.begin_ns());
-    const auto to = static_cast<double>(selected_->event.end_ns());
-    const TimelineView before = view_;
-    show(from, to);
-    if (before == view_) fit();  // the second time: everything
-    for (const TimelineRow& row : rows_) {
-      if (names_->tracks[row.track].stream == selected_->event.stream &&
-          row.rank == selected_->event.rank)
-        scroll_ = row.y - geometry_.lanes_size().y / 2;
-    }
+      return camera_.show(static_cast<double>(range_->first), static_cast<double>(range_->second));
+    const auto at = selected_ ? camera_.place(selected_->event) : std::nullopt;
+    if (!at) return camera_.fit();
+    const TimelineView before = camera_.view();
+    camera_.show(at->first, at->second);
+    if (before == camera_.view()) camera_.fit();  // the second time: everything
+    reveals_ = true;
+  }
+  void center_selection() {
+    const auto at = camera_.place(selected_->event);
+    if (at && (at->first < camera_.view().from_ns || at->first > camera_.view().to_ns))
+      camera_.center(at->first);
   }
 
   // ---- drawing
@@ -234,19 +203,19 @@ class TimelinePanel : public Panel {
     if (ImGui::SmallButton(folded_.empty() ? "Fold ranks" : "Unfold ranks")) fold_all();
     frame.ui.tag("timeline/fold");
     ImGui::SameLine();
+    if (ImGui::SmallButton(camera_.steps() ? "By step" : "By time")) switch_axis();
+    frame.ui.tag("timeline/axis", camera_.steps() ? "steps" : "time");
+    if (ImGui::IsItemHovered())
+      ImGui::SetTooltip(
+          "Time, or the order of steps: every event one step wide, in order of issue");
+    ImGui::SameLine();
     if (find_.draw(frame, *names_)) {
       find_.next(frame, selected_ ? &selected_->event : nullptr,
-                 static_cast<int64_t>(view_.from_ns));
+                 camera_.steps() ? 0 : static_cast<int64_t>(camera_.view().from_ns));
       wants_center_ = true;
     }
     ImGui::SameLine();
-    std::string text = names_->virtual_time ? "virtual time" : "measured time";
-    if (!find_.text().empty()) text = find_.status();
-    if (reading_.reading && reading_.total > 0) {
-      text = fmt::format("reading the log: {:.1f} of {:.1f} million events",
-                         static_cast<double>(reading_.read) / 1e6,
-                         static_cast<double>(reading_.total) / 1e6);
-    }
+    const std::string text = status();
     frame.ui.text_dim(text);
     frame.ui.tag("timeline/status", text);
     if (ImGui::IsItemHovered()) {
@@ -256,30 +225,41 @@ class TimelinePanel : public Panel {
     }
   }
 
+  std::string status() const {
+    if (questions_.reading.reading && questions_.reading.total > 0)
+      return fmt::format("reading the log: {:.1f} of {:.1f} million events",
+                         static_cast<double>(questions_.reading.read) / 1e6,
+                         static_cast<double>(questions_.reading.total) / 1e6);
+    if (!find_.text().empty()) return find_.status();
+    if (!camera_.steps()) return names_->virtual_time ? "virtual time" : "measured time";
+    const int64_t count = questions_.lanes ? questions_.lanes->extent.event_count : 0;
+    if (count <= kMaxSteps) return fmt::format("order of steps, {} in all", count);
+    return fmt::format("order of steps, at most {} of {} at once", kMaxSteps, count);
+  }
+
   void paint(Frame& frame) {
-    if (std::exchange(wants_fit_, false)) fit();
+    if (std::exchange(wants_fit_, false)) camera_.fit();
     if (std::exchange(wants_frame_, false)) frame_selection();
     if (wants_center_ && selected_ && selected_->event.id == frame.model.selection.event) {
       wants_center_ = false;
-      const double middle = static_cast<double>(selected_->event.begin_ns());
-      if (middle < view_.from_ns || middle > view_.to_ns)
-        view_ = {middle - view_.span_ns() / 2, middle + view_.span_ns() / 2};
-      follow_ = false;
+      center_selection();
     }
-    geometry_.view = view_;
+    geometry_.view = camera_.view();
     TimelinePaint paint{frame, geometry_, *names_, ImGui::GetWindowDrawList()};
-    if (overview_) paint.minimap(*overview_);
+    const TimelineLanes& lanes = *questions_.lanes;
+    const double here = camera_.now(*frame.model.snapshot(), lanes);
+    if (questions_.overview) paint.minimap(*questions_.overview, here);
     paint.ruler();
-    paint.lanes(rows_, first_, last_, *lanes_data_, find_.found());
-    paint.pending(rows_, first_, last_, *lanes_data_, *frame.model.snapshot());
+    paint.lanes(rows_, first_, last_, lanes, find_.found());
+    paint.pending(rows_, first_, last_, lanes, *frame.model.snapshot());
     hovered_run_ = paint.hovered_run();
     pending_text_ = paint.hovered_pending();
     pending_code_ = paint.hovered_pending_code();
-    if (selected_) paint.collective(rows_, *selected_);
     if (range_) paint.range(*range_);
     paint.notes(notes_.all());
-    paint.playhead(frame.model.snapshot()->now_ns);
-    if (range_ && sums_) paint.sums(*range_, *sums_);
+    paint.playhead(here);
+    if (selected_) paint.collective(rows_, *selected_);
+    if (range_ && questions_.sums) paint.sums(*range_, *questions_.sums);
   }
 
   // ---- input
@@ -314,21 +294,21 @@ class TimelinePanel : public Panel {
         if (ImGui::IsMouseClicked(0)) frame.model.selection.code = pending_code_;
       }
       const bool in_ruler = !in_minimap && io.MousePos.y < g.lanes_at().y;
-      if (in_ruler && ImGui::IsMouseDoubleClicked(0)) fit();
+      if (in_ruler && ImGui::IsMouseDoubleClicked(0)) camera_.fit();
     }
     hovered_event_ = hovered_run_ ? hovered_run_->event : -1;
+    scroll_.draw(frame, ImVec2(g.at.x + g.size.x + 2, g.lanes_at().y),
+                 ImVec2(frame.ui.px(LaneScroll::kWidth) - 2, g.lanes_size().y),
+                 std::max(6.0f, lane_height_),
+                 fmt::format("lanes {} to {} of {}", first_ + 1, last_, rows_.size()));
     notes_.draw_popup(frame);
   }
 
   void drag(const ImGuiIO& io, double under) {
-    if (drag_ == Drag::kMinimap && lanes_data_->extent.end_ns > lanes_data_->extent.begin_ns) {
+    if (drag_ == Drag::kMinimap && camera_.end() > camera_.begin()) {
       const double share = static_cast<double>((io.MousePos.x - geometry_.lanes_at().x) /
                                                std::max(1.0f, geometry_.lanes_size().x));
-      const auto begin = static_cast<double>(lanes_data_->extent.begin_ns);
-      const double middle =
-          begin + share * (static_cast<double>(lanes_data_->extent.end_ns) - begin);
-      view_ = {middle - view_.span_ns() / 2, middle + view_.span_ns() / 2};
-      follow_ = false;
+      camera_.center(camera_.begin() + share * (camera_.end() - camera_.begin()));
     }
     if (!ImGui::IsMouseDragging(0, 3)) return;
     dragged_ = true;
@@ -336,20 +316,19 @@ class TimelinePanel : public Panel {
       range_ = std::pair(static_cast<int64_t>(std::min(drag_from_, under)),
                          static_cast<int64_t>(std::max(drag_from_, under)));
     } else if (drag_ == Drag::kPan) {
-      view_.pan(-static_cast<double>(io.MouseDelta.x) /
-                static_cast<double>(geometry_.lanes_size().x) * view_.span_ns());
-      scroll_ -= io.MouseDelta.y;
-      follow_ = false;
+      camera_.pan(-static_cast<double>(io.MouseDelta.x) /
+                  static_cast<double>(geometry_.lanes_size().x));
+      scroll_.by(-io.MouseDelta.y);
     }
   }
 
   void wheel(const ImGuiIO& io, double under) {
     if (io.MouseWheel == 0) return;
     if (io.KeyShift) {
-      scroll_ -= io.MouseWheel * 3 * std::max(6.0f, lane_height_);
+      scroll_.by(-io.MouseWheel * 3 * std::max(6.0f, lane_height_));
     } else {
       const double fine = io.KeyCtrl ? 0.93 : 0.75;
-      zoom(std::pow(fine, static_cast<double>(io.MouseWheel)), under);
+      camera_.zoom(std::pow(fine, static_cast<double>(io.MouseWheel)), under);
     }
   }
 
@@ -359,16 +338,16 @@ class TimelinePanel : public Panel {
     const auto pressed = [](char c) {
       return ImGui::IsKeyPressed(static_cast<ImGuiKey>(key_code(std::string_view(&c, 1))), true);
     };
-    if (pressed('W')) zoom(0.8, under);
-    if (pressed('S')) zoom(1.25, under);
-    if (pressed('A')) view_.pan(-view_.span_ns() * 0.1);
-    if (pressed('D')) view_.pan(view_.span_ns() * 0.1);
-    if (pressed('A') || pressed('D')) follow_ = false;
+    if (pressed('W')) camera_.zoom(0.8, under);
+    if (pressed('S')) camera_.zoom(1.25, under);
+    if (pressed('A')) camera_.pan(-0.1);
+    if (pressed('D')) camera_.pan(0.1);
     if (pressed('F')) frame_selection();
     if (pressed('C')) lane_height_ = lane_height_ > 12 ? 9 : 17;
-    if (pressed('R') && selected_ && selected_->event.end_ns() != interp::kUnknownNs)
-      range_ = std::pair(selected_->event.begin_ns(), selected_->event.end_ns());
-    if (pressed('M')) notes_.open(static_cast<int64_t>(under));
+    const auto at = selected_ ? camera_.place(selected_->event) : std::nullopt;
+    if (pressed('R') && at)
+      range_ = std::pair(static_cast<int64_t>(at->first), static_cast<int64_t>(at->second));
+    if (pressed('M') && !camera_.steps()) notes_.open(static_cast<int64_t>(under));
     if (ImGui::IsKeyPressed(static_cast<ImGuiKey>(key_code("Esc")), false)) range_.reset();
     if (hovered_ && pressed('G'))
       frame.actions.command(fmt::format("goto {}", hovered_->event.decision));
@@ -377,7 +356,7 @@ class TimelinePanel : public Panel {
   void click(Frame& frame, ImVec2 mouse) {
     if (mouse.x < geometry_.lanes_at().x) {
       for (size_t i = first_; i < last_; ++i) {
-        const float y = geometry_.lanes_at().y + rows_[i].y - scroll_;
+        const float y = geometry_.lanes_at().y + rows_[i].y - scroll_.offset();
         if (mouse.y < y || mouse.y >= y + rows_[i].height) continue;
         if (mouse.x < geometry_.at.x + frame.ui.px(20)) return fold(rows_[i].rank);
         frame.actions.command(fmt::format("focus {}", rows_[i].rank));
@@ -385,7 +364,7 @@ class TimelinePanel : public Panel {
       }
       return;
     }
-    if (hovered_run_) frame.model.selection.event = hovered_run_->event;
+    if (hovered_run_) frame.model.selection.event = clicked_event_ = hovered_run_->event;
   }
   void fold(Rank rank) {
     if (folded_.erase(rank) == 0) folded_.insert(rank);
@@ -401,7 +380,7 @@ class TimelinePanel : public Panel {
   void tooltip(Frame& frame) const {
     const TimelineRun& run = *hovered_run_;
     const bool known = hovered_ && hovered_->event.id == run.event;
-    const std::string text = describe(*names_, run, known ? hovered_ : nullptr);
+    const std::string text = describe(*names_, run, known ? hovered_ : nullptr, camera_.axis());
     ImGui::SetTooltip("%s", text.c_str());
     frame.ui.tag("timeline/tooltip", text);
     frame.model.hovered.event = run.event;
@@ -410,33 +389,21 @@ class TimelinePanel : public Panel {
 
   enum class Drag : uint8_t { kNone, kPan, kRange, kMinimap };
 
-  LogFetch<uint64_t, TimelineNames> names_fetch_{"timeline/names"};
-  LogFetch<TimelineKey, TimelineLanes> lanes_fetch_{"timeline/lanes"};
-  LogFetch<OverviewKey, TimelineOverview> overview_fetch_{"timeline/overview"};
-  LogFetch<EventKey, TimelineEvent> selected_fetch_{"timeline/selected"};
-  LogFetch<EventKey, TimelineEvent> hovered_fetch_{"timeline/hovered"};
-  LogFetch<SumKey, std::vector<interp::TimelineSum>> sums_fetch_{"timeline/sums"};
-  // Answers of this frame; they live in the slots above.
+  TimelineQuestions questions_;
+  // Answers of this frame; they live in the questions.
   const TimelineNames* names_ = nullptr;
-  const TimelineLanes* lanes_data_ = nullptr;
-  const TimelineOverview* overview_ = nullptr;
   const TimelineEvent* selected_ = nullptr;
   const TimelineEvent* hovered_ = nullptr;
-  const std::vector<interp::TimelineSum>* sums_ = nullptr;
-  interp::LogProgress reading_;
 
-  TimelineView view_;
+  TimelineCamera camera_;
   TimelineGeometry geometry_;
   std::vector<TimelineRow> rows_;
   size_t first_ = 0;  // rows that are visible
   size_t last_ = 0;
-  float scroll_ = 0;
+  LaneScroll scroll_;
+  bool reveals_ = false;  // the selected event's lane is to be scrolled into view
   float lane_height_ = 17;
   uint64_t opened_ = 0;
-  uint64_t generation_ = 0;
-  bool fitted_ = false;
-  bool follow_ = true;
-  int64_t known_end_ns_ = 0;
   std::set<Rank> folded_;
   std::string pending_text_;  // of what hangs under the pointer
   interp::CodeIndex pending_code_ = 0;
@@ -450,6 +417,7 @@ class TimelinePanel : public Panel {
   double drag_from_ = 0;
   bool dragged_ = false;
   int64_t hovered_event_ = -1;
+  int64_t clicked_event_ = -1;
   int64_t shared_event_ = -1;
   std::optional<TimelineRun> hovered_run_;
 };

@@ -5,22 +5,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gui/panels/collective_glyph.h"
+
 namespace hostir::gui {
 
 using interp::TimelineSlice;
 
 namespace {
-
-EventKind kind_of(const interp::LogInstruction& i) {
-  if (i.op_class == OpClass::kCommunication) {
-    if (i.mnemonic == "send" || i.mnemonic == "recv" || i.mnemonic == "permute")
-      return EventKind::kPointToPoint;
-    return i.mnemonic.find("reduce") != std::string::npos ? EventKind::kReduce : EventKind::kGather;
-  }
-  if (i.mnemonic == "launch") return EventKind::kCompute;
-  if (i.mnemonic == "alloc" || i.mnemonic == "free") return EventKind::kMemory;
-  return i.mnemonic == "wait" ? EventKind::kWait : EventKind::kHost;
-}
 
 bool joins(const TimelineRun& last, const TimelineRun& next, int64_t column_ns) {
   constexpr int64_t kThinColumns = 4;  // wider ones keep their own edges
@@ -60,27 +51,29 @@ std::vector<TimelineRun> runs_of(const std::vector<TimelineSlice>& slices,
   return out;
 }
 
-std::vector<EventKind> kinds_of(const interp::LogView& log) {
-  std::vector<EventKind> kinds;
-  for (const interp::LogInstruction& i : log.instructions()) kinds.push_back(kind_of(i));
-  return kinds;
-}
-
 tl::unexpected<Error> cancelled() {
   return fail(ErrorKind::kRuntime, "log_cancelled", "cancelled");
 }
 
 }  // namespace
 
+std::vector<EventKind> event_kinds(const interp::LogView& log) {
+  std::vector<EventKind> kinds;
+  for (const interp::LogInstruction& i : log.instructions())
+    kinds.push_back(event_kind(i.mnemonic, i.stream >= 0));
+  return kinds;
+}
+
 TimelineNames fetch_names(const interp::LogView& log) {
   TimelineNames names;
   names.tracks = log.tracks();
   names.virtual_time = log.run().virtual_time;
   names.rank_count = static_cast<int32_t>(log.run().rank_count);
-  names.kinds = kinds_of(log);
+  names.kinds = event_kinds(log);
   for (const interp::LogInstruction& i : log.instructions()) {
     names.names.push_back(i.kernel.empty() ? i.mnemonic : i.kernel);
     names.texts.push_back(i.text.empty() ? i.mnemonic : i.text);
+    names.glyphs.emplace_back(collective_glyph(i.mnemonic));
   }
   return names;
 }
@@ -90,7 +83,7 @@ Expected<TimelineLanes> fetch_lanes(const interp::LogView& log, const TimelineKe
   TimelineLanes out;
   out.key = key;
   out.extent = log.extent();
-  const std::vector<EventKind> kinds = kinds_of(log);
+  const std::vector<EventKind> kinds = event_kinds(log);
   interp::TimelineRequest request;
   request.from_ns = static_cast<int64_t>(key.view.from_ns);
   request.to_ns = static_cast<int64_t>(key.view.to_ns) + 1;
@@ -107,7 +100,9 @@ Expected<TimelineLanes> fetch_lanes(const interp::LogView& log, const TimelineKe
       count += out.runs.back().size();
     }
     // The margins are not drawn.
-    if (count <= 2 * kMaxRuns) break;
+    if (count > 2 * kMaxRuns) continue;
+    HOSTIR_TRY(add_stream_waits(log, out, column_ns, stop));
+    break;
   }
   return out;
 }
@@ -116,25 +111,26 @@ Expected<TimelineOverview> fetch_overview(const interp::LogView& log, int column
                                           const std::stop_token& stop) {
   constexpr size_t kMaxTracks = 200;  // of many ranks some stand for all
   TimelineOverview out;
-  out.extent = log.extent();
+  const interp::LogExtent extent = log.extent();
+  out.begin = static_cast<double>(extent.begin_ns);
+  out.end = static_cast<double>(extent.end_ns);
   const auto width = static_cast<size_t>(std::max(columns, 1));
-  out.compute.assign(width, 0);
-  out.communication.assign(width, 0);
-  const std::vector<EventKind> kinds = kinds_of(log);
-  const double span = std::max(1.0, static_cast<double>(out.extent.end_ns - out.extent.begin_ns));
+  for (auto* row : {&out.compute, &out.communication, &out.host}) row->assign(width, 0);
+  const std::vector<EventKind> kinds = event_kinds(log);
+  const double span = std::max(1.0, out.end - out.begin);
   const size_t step = std::max<size_t>(1, log.tracks().size() / kMaxTracks);
-  interp::TimelineRequest request{0, out.extent.begin_ns, out.extent.end_ns + 1, columns};
+  interp::TimelineRequest request{0, extent.begin_ns, extent.end_ns + 1, columns};
   for (size_t t = 0; t < log.tracks().size(); t += step) {
     if (stop.stop_requested()) return cancelled();
-    if (log.tracks()[t].stream < 0) continue;
+    const bool host = log.tracks()[t].stream < 0;
     request.track = static_cast<interp::TrackId>(t);
     for (const TimelineSlice& s : log.timeline(request)) {
-      const bool computes =
-          s.instruction < kinds.size() && (kinds[s.instruction] == EventKind::kCompute ||
-                                           kinds[s.instruction] == EventKind::kMemory);
-      std::vector<float>& row = computes ? out.compute : out.communication;
-      const double at = static_cast<double>(s.begin_ns - out.extent.begin_ns) / span;
-      const double to = static_cast<double>(s.end_ns - out.extent.begin_ns) / span;
+      const EventKind kind = s.instruction < kinds.size() ? kinds[s.instruction] : EventKind::kHost;
+      if (host && kind == EventKind::kWait) continue;
+      const bool computes = kind == EventKind::kCompute || kind == EventKind::kMemory;
+      std::vector<float>& row = host ? out.host : computes ? out.compute : out.communication;
+      const double at = (static_cast<double>(s.begin_ns) - out.begin) / span;
+      const double to = (static_cast<double>(s.end_ns) - out.begin) / span;
       const auto first = std::min(width - 1, static_cast<size_t>(at * static_cast<double>(width)));
       const auto last = std::min(width - 1, static_cast<size_t>(to * static_cast<double>(width)));
       const double share = static_cast<double>(s.busy_ns) /
@@ -142,15 +138,21 @@ Expected<TimelineOverview> fetch_overview(const interp::LogView& log, int column
       for (size_t c = first; c <= last; ++c) row[c] += static_cast<float>(share);
     }
   }
+  out.normalise();
+  return out;
+}
+
+void TimelineOverview::normalise() {
   // The busiest column is as high as the strip: a run that is mostly idle has a shape too.
-  float most = 0;
-  for (const std::vector<float>* row : {&out.compute, &out.communication}) {
-    for (const float v : *row) most = std::max(most, v);
-  }
-  for (std::vector<float>* row : {&out.compute, &out.communication}) {
+  const auto most_of = [](const std::vector<float>& row) {
+    return row.empty() ? 0.0f : *std::max_element(row.begin(), row.end());
+  };
+  const float streams = std::max(most_of(compute), most_of(communication));
+  const float hosts = most_of(host);
+  for (auto* row : {&compute, &communication, &host}) {
+    const float most = row == &host ? hosts : streams;
     for (float& v : *row) v = most > 0 ? v / most : 0;
   }
-  return out;
 }
 
 Expected<TimelineEvent> fetch_event(const interp::LogView& log, int64_t id,
@@ -176,16 +178,20 @@ Expected<TimelineEvent> fetch_event(const interp::LogView& log, int64_t id,
   return out;
 }
 
-std::string describe(const TimelineNames& names, const TimelineRun& run,
-                     const TimelineEvent* event) {
+std::string describe(const TimelineNames& names, const TimelineRun& run, const TimelineEvent* event,
+                     TimelineAxis axis) {
   std::string out = run.instruction < names.names.size() ? names.names[run.instruction] : "?";
   const auto length = static_cast<double>(run.end_ns - run.begin_ns);
   if (run.count > 1) {
     out = fmt::format("{} events, busy {} of {}\nthe longest is {}; zoom in to see each", run.count,
                       short_time(static_cast<double>(run.busy_ns)), short_time(length), out);
-  } else {
+  } else if (axis == TimelineAxis::kTime) {
     out += "  " + short_time(length);
+  } else if (event != nullptr && event->event.end_ns() != interp::kUnknownNs) {
+    out += "  " + short_time(static_cast<double>(event->event.end_ns() - event->event.begin_ns()));
   }
+  if (run.instruction < names.glyphs.size() && !names.glyphs[run.instruction].empty())
+    out = names.glyphs[run.instruction] + " " + out;
   if (event == nullptr) return out;
   const interp::LogEvent& e = event->event;
   if (e.instruction < names.texts.size()) out += "\n" + names.texts[e.instruction];

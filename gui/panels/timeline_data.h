@@ -28,8 +28,23 @@ struct TimelineRun {
   uint8_t share = 4;  // of the stretch that is busy, in quarters
 };
 
+/// A stretch in which a stream had its next task but could not begin it: another stream's event was
+/// to come first, or other members of a collective had not arrived.
+struct TimelineWait {
+  int64_t from_ns = 0;   // it was the task's turn: issued, and what was before it done
+  int64_t ready_ns = 0;  // all events it waits for had come; unknown: `to_ns`
+  int64_t to_ns = 0;     // it began
+  int64_t event = -1;    // the task that waited
+  interp::CodeIndex instruction = 0;
+};
+
+/// What the horizontal axis counts. In steps every event is one unit wide, in order of issue; what
+/// is called ns below is then an event id.
+enum class TimelineAxis : uint8_t { kTime, kSteps };
+
 struct TimelineKey {
   TimelineView view;  // with a margin on both sides
+  TimelineAxis axis = TimelineAxis::kTime;
   int columns = 0;
   std::vector<interp::TrackId> tracks;
   std::vector<interp::CodeIndex> found;  // instructions that the search matched, sorted
@@ -51,6 +66,7 @@ struct EventKey {
 };
 struct OverviewKey {
   int columns = 0;
+  TimelineAxis axis = TimelineAxis::kTime;
   uint64_t generation = ~uint64_t{0};
   friend bool operator==(const OverviewKey&, const OverviewKey&) = default;
 };
@@ -58,7 +74,10 @@ struct OverviewKey {
 struct TimelineLanes {
   TimelineKey key;
   interp::LogExtent extent;
-  std::vector<std::vector<TimelineRun>> runs;  // by index of key.tracks
+  std::vector<std::vector<TimelineRun>> runs;    // by index of key.tracks
+  std::vector<std::vector<TimelineWait>> waits;  // the same; of single events only, in time
+  int64_t first_step = 0;                        // in steps: the event of decisions[0]
+  std::vector<uint64_t> decisions;               // in steps: of the events in view
 };
 
 /// What never changes while a log is open.
@@ -66,25 +85,43 @@ struct TimelineNames {
   std::vector<interp::LogTrack> tracks;
   std::vector<std::string> names;  // by instruction
   std::vector<std::string> texts;
+  std::vector<std::string> glyphs;  // of communication; empty for everything else
   std::vector<EventKind> kinds;
   bool virtual_time = false;
   int32_t rank_count = 0;
 };
 
-/// How busy the streams of all ranks are, per column of the whole run; 1: the busiest column.
+/// How busy the streams and hosts of all ranks are, per column of the whole run; 1: the busiest
+/// column (of the hosts: of all hosts).
 struct TimelineOverview {
-  interp::LogExtent extent;
+  double begin = 0;  // ns, or event ids
+  double end = 1;
   std::vector<float> compute;  // 0 to 1
   std::vector<float> communication;
+  std::vector<float> host;
+  void normalise();
 };
 
 constexpr size_t kMaxRuns = 10000;
+/// In steps: events that are shown at once. There are no levels of detail in that order.
+constexpr int64_t kMaxSteps = 4000;
 
+/// By instruction.
+std::vector<EventKind> event_kinds(const interp::LogView& log);
 TimelineNames fetch_names(const interp::LogView& log);
 Expected<TimelineLanes> fetch_lanes(const interp::LogView& log, const TimelineKey& key,
                                     const std::stop_token& stop);
 Expected<TimelineOverview> fetch_overview(const interp::LogView& log, int columns,
                                           const std::stop_token& stop);
+/// The same two in steps: from the rows of the events in view, and from samples of all events.
+Expected<TimelineLanes> fetch_steps(const interp::LogView& log, const TimelineKey& key,
+                                    const std::stop_token& stop);
+Expected<TimelineOverview> fetch_step_overview(const interp::LogView& log,
+                                               const std::stop_token& stop);
+/// Fills `lanes.waits` where single events are far enough apart to be seen (three columns), for at
+/// most some hundred events.
+Expected<void> add_stream_waits(const interp::LogView& log, TimelineLanes& lanes, int64_t column_ns,
+                                const std::stop_token& stop);
 
 /// What is known of one event, for the hover text and for a click.
 struct TimelineEvent {
@@ -97,8 +134,9 @@ Expected<TimelineEvent> fetch_event(const interp::LogView& log, int64_t id,
                                     const std::stop_token& stop);
 
 /// What the hover text says of a run; `event` is what is known of its longest event, or null.
-std::string describe(const TimelineNames& names, const TimelineRun& run,
-                     const TimelineEvent* event);
+/// In steps, the run has no length.
+std::string describe(const TimelineNames& names, const TimelineRun& run, const TimelineEvent* event,
+                     TimelineAxis axis = TimelineAxis::kTime);
 
 /// "12.5 us" with up to four digits.
 std::string short_time(double ns);

@@ -23,7 +23,8 @@ struct TimelineGeometry {
   float minimap_height = 0;
   float ruler_height = 0;
   float scroll = 0;
-  TimelineView view;
+  TimelineView view;  // of event ids where the axis counts steps
+  TimelineAxis axis = TimelineAxis::kTime;
 
   ImVec2 lanes_at() const {
     return ImVec2(at.x + label_width, at.y + minimap_height + ruler_height);
@@ -56,8 +57,10 @@ class TimelinePaint {
                 ImDrawList* list)
       : frame_(frame), g_(geometry), names_(names), list_(list) {}
 
-  void minimap(const TimelineOverview& overview) const;
+  /// The whole run: kernels above, communication below, hosts as a strip; `now` is the playhead.
+  void minimap(const TimelineOverview& overview, double now) const;
   void ruler() const;
+  /// `found`: instructions that stay lit while everything else is dimmed; empty: all are.
   void lanes(const std::vector<TimelineRow>& rows, size_t first, size_t last,
              const TimelineLanes& data, const std::vector<interp::CodeIndex>& found);
   /// The members of the selected collective: their waits hatched, their arrivals joined.
@@ -70,7 +73,7 @@ class TimelinePaint {
   void range(std::pair<int64_t, int64_t> range) const;
   void sums(std::pair<int64_t, int64_t> range, const std::vector<interp::TimelineSum>& sums) const;
   void notes(const std::vector<TimelineNote>& notes) const;
-  void playhead(int64_t now_ns) const;
+  void playhead(double now) const;
 
   const std::optional<TimelineRun>& hovered_run() const { return hovered_; }
   /// Of what is pending under the pointer: its text, empty for none, and its instruction.
@@ -80,8 +83,12 @@ class TimelinePaint {
  private:
   static constexpr int kMaxHatches = 1500;
   void label(const TimelineRow& row, float y) const;
-  void run(const TimelineRun& run, const TimelineRow& row, float y, ImU32 colour);
-  ImU32 colour_of(const TimelineRun& run, const std::vector<interp::CodeIndex>& found) const;
+  void run(const TimelineRun& run, const TimelineRow& row, float y);
+  void run_label(const TimelineRun& run, ImVec2 min, ImVec2 max) const;
+  void wait(const TimelineWait& wait, const TimelineRow& row, float y);
+  void skew_label(const TimelineRow& row, float y, float x, const std::string& text) const;
+  bool dimmed(interp::CodeIndex instruction) const;
+  ImU32 colour_of(const TimelineRun& run) const;
   void hatch(ImVec2 min, ImVec2 max, ImU32 colour);
   ImU32 rank_colour(interp::Rank rank) const { return frame_.ui.pal().rank(rank); }
 
@@ -89,6 +96,7 @@ class TimelinePaint {
   const TimelineGeometry& g_;
   const TimelineNames& names_;
   ImDrawList* list_;
+  const std::vector<interp::CodeIndex>* found_ = nullptr;  // of `lanes`
   std::optional<TimelineRun> hovered_;
   std::string hanging_;
   interp::CodeIndex hanging_code_ = 0;

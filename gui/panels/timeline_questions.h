@@ -1,0 +1,48 @@
+// What the timeline asks the log each frame, and the newest answers.
+//
+// Answers live in the slots and stay until newer ones come, so that pans and zooms draw at once.
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "gui/panels/log_fetch.h"
+#include "gui/panels/timeline_data.h"
+
+namespace hostir::gui {
+
+/// What is on the screen, and so what has to be known.
+struct TimelineAsked {
+  TimelineView view;
+  TimelineAxis axis = TimelineAxis::kTime;
+  int columns = 0;  // pixels of a lane
+  std::vector<interp::TrackId> tracks;
+  bool fitted = false;  // false: only the extent is wanted yet
+  int64_t hovered_event = -1;
+  std::optional<std::pair<int64_t, int64_t>> range;
+};
+
+class TimelineQuestions {
+ public:
+  /// Null until the first answer.
+  const TimelineNames* ask_names(Frame& frame);
+  void ask(Frame& frame, const TimelineAsked& asked);
+
+  const TimelineLanes* lanes = nullptr;
+  const TimelineOverview* overview = nullptr;
+  const TimelineEvent* selected = nullptr;
+  const TimelineEvent* hovered = nullptr;
+  const std::vector<interp::TimelineSum>* sums = nullptr;
+  interp::LogProgress reading;
+
+ private:
+  LogFetch<uint64_t, TimelineNames> names_fetch_{"timeline/names"};
+  LogFetch<TimelineKey, TimelineLanes> lanes_fetch_{"timeline/lanes"};
+  LogFetch<OverviewKey, TimelineOverview> overview_fetch_{"timeline/overview"};
+  LogFetch<EventKey, TimelineEvent> selected_fetch_{"timeline/selected"};
+  LogFetch<EventKey, TimelineEvent> hovered_fetch_{"timeline/hovered"};
+  LogFetch<SumKey, std::vector<interp::TimelineSum>> sums_fetch_{"timeline/sums"};
+};
+
+}  // namespace hostir::gui
