@@ -55,9 +55,10 @@ class MemoryPanel : public Panel {
     // While a large log is being read, the answers are asked for again now and then.
     const bool reading = frame.model.worker().log_progress().reading;
     const uint64_t tick = reading ? 1 + static_cast<uint64_t>(frame.model.now_s() * 2) : 0;
-    const LinesKey key{static_cast<int>(ImGui::GetContentRegionAvail().x),
-                       std::min(shot.rank_count(), kMaxLines),
-                       (frame.model.generation() << 32) + tick};
+    const int ranks = std::min(shot.rank_count(), kMaxLines);
+    const LinesKey key{std::min(static_cast<int>(ImGui::GetContentRegionAvail().x),
+                                kMaxPoints / std::max(ranks, 1)),
+                       ranks, (frame.model.generation() << 32) + tick};
     if (shot.rank_count() > kMaxLines)
       frame.ui.say_hidden(fmt::format("memory lines of {} ranks", shot.rank_count() - kMaxLines));
     lines_ =
@@ -142,11 +143,7 @@ class MemoryPanel : public Panel {
   }
 
   void draw_lists(Frame& frame, const interp::MemorySnapshot& m) {
-    size_t leaks = 0;
-    if (blocks_)
-      leaks = static_cast<size_t>(
-          std::count_if(blocks_->blocks.begin(), blocks_->blocks.end(),
-                        [](const HeldBlock& b) { return b.kind == HeldKind::kLeak; }));
+    const size_t leaks = blocks_ ? blocks_->leaking.size() : 0;
     const auto choice = [&](List list, const std::string& label, const char* name) {
       const bool chosen = list_ == list;
       if (chosen) ImGui::PushStyleColor(ImGuiCol_Button, ImGui::GetStyleColorVec4(ImGuiCol_Header));
@@ -202,13 +199,7 @@ class MemoryPanel : public Panel {
   // Blocks of the focus rank: who held the peak, or what leaks; the largest first.
   void draw_held(Frame& frame, const RankBlocks& data) const {
     const bool leaks = list_ == List::kLeaks;
-    std::vector<const HeldBlock*> rows;
-    for (const HeldBlock& block : data.blocks) {
-      if (leaks ? block.kind == HeldKind::kLeak : block.holds_at(data.peak_ns))
-        rows.push_back(&block);
-    }
-    std::stable_sort(rows.begin(), rows.end(),
-                     [](const HeldBlock* a, const HeldBlock* b) { return a->bytes > b->bytes; });
+    const std::vector<size_t>& rows = leaks ? data.leaking : data.at_peak;
     const std::string text =
         !leaks          ? fmt::format("r{}: {} held by {} buffers at {}", data.rank,
                                       bytes_text(data.peak_bytes), rows.size(),
@@ -231,7 +222,7 @@ class MemoryPanel : public Panel {
     clipper.Begin(static_cast<int>(rows.size()));
     while (clipper.Step()) {
       for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i)
-        draw_row(frame, data, *rows[static_cast<size_t>(i)], i);
+        draw_row(frame, data, data.blocks[rows[static_cast<size_t>(i)]], i);
     }
     ImGui::EndTable();
   }

@@ -144,7 +144,6 @@ Expected<void> name_leaks(const interp::LogView& log, RankBlocks& out) {
     const bool here =
         std::find(fault.ranks.begin(), fault.ranks.end(), out.rank) != fault.ranks.end();
     if (fault.kind != "leak" || !here) continue;
-    out.leaks.push_back(fault.sentence);
     leaking.insert(leaking.end(), fault.instructions.begin(), fault.instructions.end());
   }
   for (HeldBlock& block : out.blocks) {
@@ -203,6 +202,14 @@ Expected<RankBlocks> fetch_blocks(const interp::LogView& log, const BlocksKey& k
   };
   std::stable_sort(out.blocks.begin(), out.blocks.end(),
                    [&](const HeldBlock& a, const HeldBlock& b) { return area(a) > area(b); });
+  for (size_t b = 0; b < out.blocks.size(); ++b) {
+    if (out.blocks[b].bytes > 0 && out.blocks[b].holds_at(out.peak_ns)) out.at_peak.push_back(b);
+    if (out.blocks[b].kind == HeldKind::kLeak) out.leaking.push_back(b);
+  }
+  for (std::vector<size_t>* rows : {&out.at_peak, &out.leaking}) {
+    std::stable_sort(rows->begin(), rows->end(),
+                     [&](size_t a, size_t b) { return out.blocks[a].bytes > out.blocks[b].bytes; });
+  }
   return out;
 }
 

@@ -51,11 +51,12 @@ struct RankBlocks {
   std::vector<HeldBlock> blocks;  // the largest first: bytes times time
   int64_t top = 1;                // address that no block reaches beyond
   int64_t peak_bytes = 0;
-  int64_t peak_ns = 0;             // when it was reached first
-  int64_t peak_event = -1;         // the alloc that reached it; -1: the parameters did
-  bool returned = false;           // the rank came to its end: what lives then is a result or leaks
-  bool complete = true;            // false: the log has more events than were looked at
-  std::vector<std::string> leaks;  // what the run's own check said of this rank
+  int64_t peak_ns = 0;          // when it was reached first
+  int64_t peak_event = -1;      // the alloc that reached it; -1: the parameters did
+  bool returned = false;        // the rank came to its end: what lives then is a result or leaks
+  bool complete = true;         // false: the log has more events than were looked at
+  std::vector<size_t> at_peak;  // blocks that held the peak, the largest first
+  std::vector<size_t> leaking;  // blocks that were never freed nor returned, the same
 };
 
 /// Events of all ranks that are looked at; their allocs and frees are shown.

@@ -93,7 +93,7 @@ void MemoryPicture::lines(const MemoryLines& data, const std::vector<int64_t>& b
              static_cast<float>(static_cast<double>(bytes) / static_cast<double>(top)) * room;
     };
     const ImU32 hue = p.rank(static_cast<int32_t>(r));
-    const float thick = r == focus ? 2.2f : 1.2f;
+    const float thick = r == focus ? 2.0f : 1.0f;
     ImVec2 last(at.x, std::min(y_of(r < before.size() ? before[r] : 0), at.y + height));
     for (const interp::LogMemoryPoint& point : data.by_rank[r]) {
       const ImVec2 next(x(point.time_ns), std::min(y_of(point.live_bytes), at.y + height));
@@ -133,14 +133,16 @@ void MemoryPicture::axis() const {
   ImGui::Dummy(ImVec2(width_, height));
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Palette& p = frame_.ui.pal();
+  ImFont* font = frame_.ui.fonts.small;
   const double step = ruler_step_ns(span_, width_, frame_.ui.px(90));
   const auto begin = static_cast<double>(begin_ns_);
   int ticks = 0;
   for (double t = std::ceil(begin / step) * step + 0.0; t <= begin + span_; t += step, ++ticks) {
     const float at_x = x(static_cast<int64_t>(t));
     list->AddLine(ImVec2(at_x, at.y), ImVec2(at_x, at.y + 5), p.text_dim);
-    frame_.ui.draw_text(list, ImVec2(at_x + 3, at.y + 1), p.text_dim, format_time(t, step),
-                        left_ + width_ - at_x - 3, frame_.ui.fonts.small);
+    const std::string text = format_time(t, step);
+    if (at_x + 3 + font->CalcTextSizeA(font->FontSize, 1e6f, 0, text.c_str()).x < left_ + width_)
+      frame_.ui.draw_text(list, ImVec2(at_x + 3, at.y + 1), p.text_dim, text, width_, font);
   }
   frame_.ui.tag("memory/axis", fmt::format("{} ticks", ticks));
 }
@@ -187,8 +189,9 @@ void MemoryPicture::blocks(const RankBlocks& data, float height) const {
       frame_.ui.draw_elided(list, ImVec2(min.x + 3, (min.y + max.y - font->FontSize) / 2 - 1),
                             p.text_strong, text, max.x - min.x - 5, font);
     }
-    frame_.ui.tag_rect("memory/block/" + block.name, min, max,
-                       fmt::format("{} {} B", word_of(block.kind), block.bytes));
+    if (i < kMaxNamed)
+      frame_.ui.tag_rect("memory/block/" + block.name, min, max,
+                         fmt::format("{} {} B", word_of(block.kind), block.bytes));
     if (hovered && mouse.x >= min.x && mouse.x < max.x && mouse.y >= min.y && mouse.y < max.y)
       under = &block;
   }

@@ -1,7 +1,8 @@
 // Drawing of memory over time: live bytes of all ranks as lines, the blocks of one rank below.
 //
 // Both share the axis of time. Nothing here asks the log or changes the model but for what is
-// hovered and clicked. A frame draws at most `kMaxLines` lines and `kMaxBlocks` rectangles.
+// hovered and clicked. A frame draws at most `kMaxLines` lines of
+// `kMaxPoints` points together, and `kMaxBlocks` rectangles.
 #pragma once
 
 #include <vector>
@@ -20,6 +21,7 @@ struct MemoryLines {
 };
 /// Ranks that are drawn; more lines cannot be told apart.
 constexpr int kMaxLines = 16;
+constexpr int kMaxPoints = 3000;
 
 Expected<MemoryLines> fetch_lines(const interp::LogView& log, int ranks, int columns,
                                   const std::stop_token& stop);
@@ -38,6 +40,7 @@ class MemoryPicture {
  private:
   static constexpr size_t kMaxBlocks = 3000;
   static constexpr int kMaxHatched = 60;
+  static constexpr size_t kMaxNamed = 200;  // blocks that tests and scripts can click
   float x(int64_t t_ns) const;
   ImU32 colour(HeldKind kind) const;
   void playhead(ImVec2 at, float height) const;

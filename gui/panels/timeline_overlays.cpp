@@ -87,7 +87,8 @@ void TimelinePaint::collective(const std::vector<TimelineRow>& rows, const Timel
   const bool steps = g_.axis == TimelineAxis::kSteps;
   std::optional<ImVec2> previous;
   const TimelineRow* lowest = nullptr;
-  float beside = at.x;  // right of the zone in the lowest lane
+  float begin = at.x;  // of the zone in the lowest lane
+  float end = at.x;
   int64_t first_ns = INT64_MAX;
   int64_t last_ns = INT64_MIN;
   for (const interp::LogCollective& c : event.members) {
@@ -117,37 +118,37 @@ void TimelinePaint::collective(const std::vector<TimelineRow>& rows, const Timel
     list_->AddCircleFilled(here, frame_.ui.px(3), p.playhead, 8);
     previous = here;
     lowest = &*row;
-    const int64_t end = steps ? c.event + 1 : std::max(c.finish_ns, c.arrival_ns);
-    beside = g_.x(static_cast<double>(end));
+    begin = x;
+    end = g_.x(static_cast<double>(steps ? c.event + 1 : std::max(c.finish_ns, c.arrival_ns)));
   }
   list_->PopClipRect();
   if (!lowest || last_ns < first_ns) return;
   const interp::LogCollective& c = event.members[0];
-  skew_label(*lowest, at.y + lowest->y - g_.scroll, beside,
+  skew_label(*lowest, at.y + lowest->y - g_.scroll, begin, end,
              fmt::format("{} #{}: {} of {} arrived, skew {}", with_glyph(c.kind), c.sequence,
                          event.members.size(), c.member_count,
                          short_time(static_cast<double>(last_ns - first_ns))));
 }
 
-// Right of the collective's last lane; left of it where the window ends, never outside of it.
-void TimelinePaint::skew_label(const TimelineRow& row, float y, float x,
+// Right of the collective in its last lane, or below its begin where the window ends before.
+void TimelinePaint::skew_label(const TimelineRow& row, float y, float begin, float end,
                                const std::string& text) const {
   const Palette& p = frame_.ui.pal();
   const ImVec2 at = g_.lanes_at();
-  const ImVec2 end(at.x + g_.lanes_size().x, at.y + g_.lanes_size().y);
+  const ImVec2 corner(at.x + g_.lanes_size().x, at.y + g_.lanes_size().y);
   ImFont* font = frame_.ui.fonts.small;
   const ImVec2 size = font->CalcTextSizeA(font->FontSize, 1e6f, 0, text.c_str());
   const float width = size.x + 12;
-  float left = x + frame_.ui.px(4);
-  if (left + width > end.x) {  // below the lane there is room for it, beside it there is not
-    left = end.x - width;
+  float left = end + frame_.ui.px(4);
+  if (left + width > corner.x) {
+    left = std::min(begin, corner.x - width);
     y += row.height;
   }
   left = std::max(left, at.x);
   const float height = std::max(size.y + 2, std::min(row.height, size.y + 6));
-  y = std::clamp(y + (row.height - height) / 2, at.y, std::max(at.y, end.y - height));
+  y = std::clamp(y + (row.height - height) / 2, at.y, std::max(at.y, corner.y - height));
   const ImVec2 min(left, y);
-  const ImVec2 max(std::min(left + width, end.x), y + height);
+  const ImVec2 max(std::min(left + width, corner.x), y + height);
   list_->AddRectFilled(min, max, p.panel_title, 3);
   list_->AddRect(min, max, with_alpha(p.playhead, 0.6f), 3);
   frame_.ui.draw_text(list_, ImVec2(left + 6, y + (height - size.y) / 2), p.playhead, text,

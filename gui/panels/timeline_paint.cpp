@@ -38,15 +38,17 @@ void TimelinePaint::ruler() const {
   const float left = g_.lanes_at().x;
   const float width = g_.lanes_size().x;
   const float top = g_.at.y + g_.minimap_height;
+  ImFont* font = frame_.ui.fonts.small;
   const double step = ruler_step_ns(g_.view.span_ns(), width, frame_.ui.px(110));
   // Adding zero turns -0 into 0.
   for (double t = std::ceil(g_.view.from_ns / step) * step + 0.0; t < g_.view.to_ns; t += step) {
     const float x = g_.x(t);
     list_->AddLine(ImVec2(x, top + frame_.ui.px(15)), ImVec2(x, g_.at.y + g_.size.y),
                    with_alpha(p.border, 0.6f));
-    frame_.ui.draw_text(list_, ImVec2(x + 3, top), p.text_dim,
-                        steps ? fmt::format("event {:.0f}", t) : format_time(t, step),
-                        left + width - x - 4, frame_.ui.fonts.small);
+    const std::string text = steps ? fmt::format("event {:.0f}", t) : format_time(t, step);
+    const float end = font->CalcTextSizeA(font->FontSize, 1e6f, 0, text.c_str()).x + x + 3;
+    if (end > left + width) continue;
+    frame_.ui.draw_text(list_, ImVec2(x + 3, top), p.text_dim, text, width, font);
   }
   frame_.ui.draw_text(list_, ImVec2(g_.at.x + 4, top), p.text_dim,
                       steps ? fmt::format("shows {:.0f} steps", g_.view.span_ns())

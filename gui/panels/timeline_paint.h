@@ -86,7 +86,8 @@ class TimelinePaint {
   void run(const TimelineRun& run, const TimelineRow& row, float y);
   void run_label(const TimelineRun& run, ImVec2 min, ImVec2 max) const;
   void wait(const TimelineWait& wait, const TimelineRow& row, float y);
-  void skew_label(const TimelineRow& row, float y, float x, const std::string& text) const;
+  void skew_label(const TimelineRow& row, float y, float begin, float end,
+                  const std::string& text) const;
   bool dimmed(interp::CodeIndex instruction) const;
   ImU32 colour_of(const TimelineRun& run) const;
   void hatch(ImVec2 min, ImVec2 max, ImU32 colour);
