@@ -199,7 +199,7 @@ class MemoryPanel : public Panel {
   // Blocks of the focus rank: who held the peak, or what leaks; the largest first.
   void draw_held(Frame& frame, const RankBlocks& data) const {
     const bool leaks = list_ == List::kLeaks;
-    const std::vector<size_t>& rows = leaks ? data.leaking : data.at_peak;
+    const std::vector<HeldBlock>& rows = leaks ? data.leaking : data.at_peak;
     const std::string text =
         !leaks          ? fmt::format("r{}: {} held by {} buffers at {}", data.rank,
                                       bytes_text(data.peak_bytes), rows.size(),
@@ -222,7 +222,7 @@ class MemoryPanel : public Panel {
     clipper.Begin(static_cast<int>(rows.size()));
     while (clipper.Step()) {
       for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i)
-        draw_row(frame, data, data.blocks[rows[static_cast<size_t>(i)]], i);
+        draw_row(frame, data, rows[static_cast<size_t>(i)], i);
     }
     ImGui::EndTable();
   }

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string_view>
+#include <tuple>
 
 namespace hostir::gui {
 
@@ -137,6 +138,32 @@ void place_blocks(RankBlocks& out, const std::map<size_t, size_t>& taken) {
   }
 }
 
+// What comes and goes in every iteration of a long loop is one block with a count: each of them is
+// narrower than a pixel.
+void join_brief(RankBlocks& out) {
+  constexpr int64_t kColumns = 1000;
+  const int64_t column_ns = (out.extent.end_ns - out.extent.begin_ns) / kColumns;
+  std::vector<HeldBlock> joined;
+  std::map<std::tuple<std::string_view, int64_t, int64_t>, size_t> last;  // of a name and place
+  std::vector<HeldBlock> all = std::move(out.blocks);
+  for (const HeldBlock& block : all) {
+    const bool brief = block.to_ns != kUnknownNs && block.to_ns - block.from_ns <= column_ns;
+    const auto key = std::tuple(std::string_view(block.name), block.address, block.bytes);
+    const auto at = last.find(key);
+    if (brief && at != last.end() && block.from_ns >= joined[at->second].to_ns &&
+        block.from_ns - joined[at->second].to_ns <= column_ns) {
+      HeldBlock& into = joined[at->second];
+      into.to_ns = block.to_ns;
+      into.free_event = block.free_event;
+      ++into.count;
+      continue;
+    }
+    if (brief) last[key] = joined.size();
+    joined.push_back(block);
+  }
+  out.blocks = std::move(joined);
+}
+
 Expected<void> name_leaks(const interp::LogView& log, RankBlocks& out) {
   HOSTIR_ASSIGN_OR_RETURN(const auto faults, log.faults());
   std::vector<std::string> leaking;
@@ -196,20 +223,21 @@ Expected<RankBlocks> fetch_blocks(const interp::LogView& log, const BlocksKey& k
   for (const interp::LogEvent& e : events) pairing.take(e);
   place_blocks(out, pairing.taken());
   HOSTIR_TRY(name_leaks(log, out));
+  for (const HeldBlock& block : out.blocks) {
+    if (block.bytes > 0 && block.holds_at(out.peak_ns)) out.at_peak.push_back(block);
+    if (block.kind == HeldKind::kLeak) out.leaking.push_back(block);
+  }
+  for (std::vector<HeldBlock>* rows : {&out.at_peak, &out.leaking}) {
+    std::stable_sort(rows->begin(), rows->end(),
+                     [](const HeldBlock& a, const HeldBlock& b) { return a.bytes > b.bytes; });
+  }
+  join_brief(out);
   const auto area = [&](const HeldBlock& b) {
     const int64_t to = b.to_ns == kUnknownNs ? out.extent.end_ns : b.to_ns;
     return static_cast<double>(b.bytes) * static_cast<double>(to - b.from_ns);
   };
   std::stable_sort(out.blocks.begin(), out.blocks.end(),
                    [&](const HeldBlock& a, const HeldBlock& b) { return area(a) > area(b); });
-  for (size_t b = 0; b < out.blocks.size(); ++b) {
-    if (out.blocks[b].bytes > 0 && out.blocks[b].holds_at(out.peak_ns)) out.at_peak.push_back(b);
-    if (out.blocks[b].kind == HeldKind::kLeak) out.leaking.push_back(b);
-  }
-  for (std::vector<size_t>* rows : {&out.at_peak, &out.leaking}) {
-    std::stable_sort(rows->begin(), rows->end(),
-                     [&](size_t a, size_t b) { return out.blocks[a].bytes > out.blocks[b].bytes; });
-  }
   return out;
 }
 

@@ -28,6 +28,7 @@ struct HeldBlock {
   int64_t to_ns = interp::kUnknownNs;  // unknown: it was not freed
   int64_t alloc_event = -1;            // -1: a parameter
   int64_t free_event = -1;
+  int64_t count = 1;                  // buffers of one name that followed each other in one place
   interp::CodeIndex instruction = 0;  // the alloc
   std::string allocated_by;           // its address; empty: a parameter
   std::string over;                   // `alloc ... over`: the buffer whose memory it took
@@ -48,15 +49,15 @@ struct BlocksKey {
 struct RankBlocks {
   interp::Rank rank = 0;
   interp::LogExtent extent;
-  std::vector<HeldBlock> blocks;  // the largest first: bytes times time
+  std::vector<HeldBlock> blocks;  // the largest first: bytes times time; brief ones joined
   int64_t top = 1;                // address that no block reaches beyond
   int64_t peak_bytes = 0;
-  int64_t peak_ns = 0;          // when it was reached first
-  int64_t peak_event = -1;      // the alloc that reached it; -1: the parameters did
-  bool returned = false;        // the rank came to its end: what lives then is a result or leaks
-  bool complete = true;         // false: the log has more events than were looked at
-  std::vector<size_t> at_peak;  // blocks that held the peak, the largest first
-  std::vector<size_t> leaking;  // blocks that were never freed nor returned, the same
+  int64_t peak_ns = 0;             // when it was reached first
+  int64_t peak_event = -1;         // the alloc that reached it; -1: the parameters did
+  bool returned = false;           // the rank came to its end: what lives then is a result or leaks
+  bool complete = true;            // false: the log has more events than were looked at
+  std::vector<HeldBlock> at_peak;  // those that held the peak, the largest in bytes first
+  std::vector<HeldBlock> leaking;  // those that were never freed nor returned, the same
 };
 
 /// Events of all ranks that are looked at; their allocs and frees are shown.

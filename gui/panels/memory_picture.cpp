@@ -184,8 +184,10 @@ void MemoryPicture::blocks(const RankBlocks& data, float height) const {
       Ui::hatch(list, min, ImVec2(std::min(corner.x, end.x), corner.y), hue, frame_.ui.px(9));
     if (chosen) list->AddRect(min, corner, p.text_strong, 0, 0, 1.5f);
     if (max.y - min.y >= font->FontSize && max.x - min.x > frame_.ui.px(14)) {
-      const std::string text = fmt::format("%{}  {}{}", block.name, bytes_text(block.bytes),
-                                           block.kind == HeldKind::kLeak ? "  ! leak" : "");
+      const std::string text =
+          fmt::format("%{}  {}{}{}", block.name, bytes_text(block.bytes),
+                      block.count > 1 ? fmt::format("  \u00d7{}", block.count) : "",
+                      block.kind == HeldKind::kLeak ? "  ! leak" : "");
       frame_.ui.draw_elided(list, ImVec2(min.x + 3, (min.y + max.y - font->FontSize) / 2 - 1),
                             p.text_strong, text, max.x - min.x - 5, font);
     }
@@ -218,11 +220,12 @@ void MemoryPicture::hover_block(const RankBlocks& data, const HeldBlock& block) 
                             : block.kind == HeldKind::kIntermediate ? std::string("not freed yet")
                             : block.kind == HeldKind::kLeak         ? std::string("never freed")
                                                             : std::string("lives at the end");
+  const std::string times =
+      block.count > 1 ? fmt::format(", {} one after the other: the first\n", block.count) : "\n";
   const std::string text = fmt::format(
-      "%{}  {}, {} of r{}\n{}\n{}\nplaced at the lowest gap: the log has no addresses\nclick: "
-      "select "
-      "the tensor{}",
-      block.name, bytes_text(block.bytes), word_of(block.kind), data.rank,
+      "%{}  {}, {} of r{}{}{}\n{}\nplaced at the lowest gap: the log has no addresses\n"
+      "click: select the tensor{}",
+      block.name, bytes_text(block.bytes), word_of(block.kind), data.rank, times,
       block.allocated_by.empty()
           ? std::string("there from the start")
           : fmt::format("allocated at {} by {}{}", short_time(static_cast<double>(block.from_ns)),

@@ -77,7 +77,10 @@ class TimelinePanel : public Panel {
                                      : "Nothing has run yet: F5 runs, F10 steps. " +
                                            std::string(hint()));
     }
-    camera_.set_extent(questions_.lanes->extent);
+    const interp::Snapshot& shot = *frame.model.snapshot();
+    camera_.set_extent(questions_.lanes->extent,
+                       static_cast<double>(shot.position.decision) /
+                           std::max(1.0, static_cast<double>(shot.last_decision)));
     camera_.follow();
     paint(frame);
     interact(frame);

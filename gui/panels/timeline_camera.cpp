@@ -26,8 +26,7 @@ double TimelineCamera::now(const interp::Snapshot& shot, const TimelineLanes& la
                    [&](uint64_t decision) { return decision >= shot.position.decision; });
   if (next != lanes.decisions.end() && next != lanes.decisions.begin())
     return static_cast<double>(lanes.first_step + (next - lanes.decisions.begin()));
-  return static_cast<double>(shot.position.decision) /
-         std::max(1.0, static_cast<double>(shot.last_decision)) * end();
+  return reached_ * end();
 }
 
 void TimelineCamera::set_axis(TimelineAxis axis) {
@@ -36,9 +35,15 @@ void TimelineCamera::set_axis(TimelineAxis axis) {
 }
 
 void TimelineCamera::fit() {
-  const double margin = (end() - begin()) * 0.01;
-  view_ = {begin() - margin, end() + margin};
-  limit_steps(view_.to_ns);
+  double from = begin();
+  double to = end();
+  const auto most = static_cast<double>(kMaxSteps) * 0.98;
+  if (steps() && to > most) {
+    from = std::clamp(reached_ * to - most / 2, 0.0, to - most);
+    to = from + most;
+  }
+  const double margin = (to - from) * 0.01;
+  view_ = {from - margin, to + margin};
   known_end_ = end();
   fitted_ = true;
   follow_ = true;

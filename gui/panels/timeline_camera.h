@@ -17,8 +17,12 @@ class TimelineCamera {
   /// False until the extent was known once.
   bool fitted() const { return fitted_; }
 
-  /// Of the newest answer, before anything below is asked.
-  void set_extent(const interp::LogExtent& extent) { extent_ = extent; }
+  /// Of the newest answer, before anything below is asked; `reached`: the share of the history that
+  /// lies before the current position.
+  void set_extent(const interp::LogExtent& extent, double reached) {
+    extent_ = extent;
+    reached_ = reached;
+  }
   double begin() const;
   double end() const;
   /// Where an event is on the axis; nothing while it is not known.
@@ -29,6 +33,7 @@ class TimelineCamera {
 
   void forget() { fitted_ = false; }
   void set_axis(TimelineAxis axis);
+  /// Everything; of more steps than fit those around the current position.
   void fit();
   /// Stays fitted while the run grows, until somebody moves the view.
   void follow();
@@ -44,6 +49,7 @@ class TimelineCamera {
   TimelineView view_;
   TimelineAxis axis_ = TimelineAxis::kTime;
   interp::LogExtent extent_;
+  double reached_ = 1;
   bool fitted_ = false;
   bool follow_ = true;
   double known_end_ = 0;

@@ -94,6 +94,24 @@ TEST(Memory, AnAllocOverABufferGoesOnInItsPlace) {
       << w.text("memory/tooltip");
 }
 
+TEST(Memory, WhatALongLoopAllocatesIsOneBlockWithACount) {
+  const auto path = std::filesystem::path(testing::TempDir()) / "long_loop.hir";
+  std::ofstream(path) << "mesh @m = <x=1>\nkernel @k() -> (%v: tensor<64xf32>) {\n"
+                         "  %v = constant {value = 1.0} : tensor<64xf32>\n  return %v\n}\n"
+                         "host @f on @m () {\n  %s = stream \"main\"\n"
+                         "  for %i in 0..2000 {\n    %b = alloc on %s : tensor<64xf32>\n"
+                         "    launch @k wo(%b) on %s\n    free %b on %s\n  }\n  return\n}\n";
+  Workbench w(path.string(), 1600, 1000, "", "f");
+  w.press("F5");
+  w.only("memory");
+  EXPECT_EQ(w.text("memory/blocks"), "1 blocks");
+  w->hover("memory/block/b");
+  w->step();
+  EXPECT_NE(w.text("memory/tooltip").find("2000 one after the other"), std::string::npos)
+      << w.text("memory/tooltip");
+  EXPECT_LE(w->vertex_count(), 60000);
+}
+
 TEST(Memory, WhoHeldThePeakIsListed) {
   Workbench w(kMlp);
   w.press("F5");

@@ -9,6 +9,7 @@
 
 #include "gui/panels/code_text.h"
 #include "gui/panels/collective_glyph.h"
+#include "gui/panels/timeline_camera.h"
 #include "gui/panels/timeline_data.h"
 #include "tests/unit/gui/workbench.h"
 
@@ -149,6 +150,23 @@ TEST(Timeline, InOrderOfStepsEveryEventIsOneStepWide) {
   });
   ASSERT_TRUE(w.click("timeline/axis"));
   EXPECT_EQ(w.text("timeline/axis"), "time");
+}
+
+TEST(Timeline, OfMoreStepsThanFitThoseAroundThePositionAreShown) {
+  TimelineCamera camera;
+  camera.set_axis(TimelineAxis::kSteps);
+  interp::LogExtent extent;
+  extent.event_count = 100 * kMaxSteps;
+  for (const double reached : {0.0, 0.5, 1.0}) {
+    camera.set_extent(extent, reached);
+    camera.fit();
+    EXPECT_LE(camera.view().span_ns(), static_cast<double>(kMaxSteps));
+    const double here = reached * static_cast<double>(extent.event_count);
+    EXPECT_LE(camera.view().from_ns, here);
+    EXPECT_GE(camera.view().to_ns, here);
+    camera.zoom(1000, here);
+    EXPECT_LE(camera.view().span_ns(), static_cast<double>(kMaxSteps) + 1);
+  }
 }
 
 TEST(Timeline, CommaAndDotGoAlongTheLane) {
