@@ -93,6 +93,7 @@ class TimelinePanel : public Panel {
     camera_.forget();
     range_.reset();
     folded_.clear();
+    groups_.clear();
     scroll_ = {};
   }
 
@@ -106,7 +107,8 @@ class TimelinePanel : public Panel {
     geometry_.minimap_height = frame.ui.px(33);
     geometry_.ruler_height = frame.ui.px(20);
     const float lane = frame.ui.px(lane_height_);
-    rows_ = lay_out_rows(*names_, folded_, lane, std::max(frame.ui.px(3), lane / 3));
+    rows_ = lay_out_rows(*names_, folded_, camera_.steps() ? no_groups_ : groups_, lane,
+                         std::max(frame.ui.px(3), lane / 3));
     const float content = rows_.empty() ? 0 : rows_.back().y + rows_.back().height;
     const float visible = geometry_.lanes_size().y;
     scroll_.set(content, visible);
@@ -124,6 +126,7 @@ class TimelinePanel : public Panel {
       frame.ui.say_hidden(
           fmt::format("{} lanes of the timeline (the bar or Shift+wheel scrolls)", above + below));
     if (!folded_.empty()) frame.ui.say_hidden("host lanes of folded ranks");
+    if (groups_.on() && !camera_.steps()) frame.ui.say_hidden("single ranks of merged lanes");
   }
 
   void ask(Frame& frame) {
@@ -131,7 +134,14 @@ class TimelinePanel : public Panel {
     asked.view = camera_.view();
     asked.axis = camera_.axis();
     asked.columns = std::clamp(static_cast<int>(geometry_.lanes_size().x), 16, 4000);
-    for (size_t i = first_; i < last_; ++i) asked.tracks.push_back(rows_[i].track);
+    for (size_t i = first_; i < last_; ++i) {
+      if (rows_[i].group < 0) {
+        asked.tracks.push_back(rows_[i].track);
+        continue;
+      }
+      const auto& tracks = groups_.at(static_cast<size_t>(rows_[i].group)).tracks;
+      asked.groups.push_back(tracks[static_cast<size_t>(names_->tracks[rows_[i].track].stream)]);
+    }
     asked.fitted = camera_.fitted();
     asked.hovered_event = hovered_event_;
     asked.range = range_;
@@ -206,6 +216,17 @@ class TimelinePanel : public Panel {
     if (ImGui::SmallButton(folded_.empty() ? "Fold ranks" : "Unfold ranks")) fold_all();
     frame.ui.tag("timeline/fold");
     ImGui::SameLine();
+    if (names_->rank_count > 1) {
+      if (ImGui::SmallButton(groups_.on() ? groups_.name().c_str() : "Each rank"))
+        groups_.next(frame.model.snapshot()->program->code->world, names_->tracks);
+      frame.ui.tag("timeline/groups", groups_.name());
+      if (ImGui::IsItemHovered())
+        ImGui::SetTooltip(
+            "Each rank has its lanes, or ranks along a mesh axis share them; a click on the\nname "
+            "of "
+            "shared lanes shows its ranks, one on the triangle of a rank hides them again");
+      ImGui::SameLine();
+    }
     if (ImGui::SmallButton(camera_.steps() ? "By step" : "By time")) switch_axis();
     frame.ui.tag("timeline/axis", camera_.steps() ? "steps" : "time");
     if (ImGui::IsItemHovered())
@@ -248,7 +269,7 @@ class TimelinePanel : public Panel {
       center_selection();
     }
     geometry_.view = camera_.view();
-    TimelinePaint paint{frame, geometry_, *names_, ImGui::GetWindowDrawList()};
+    TimelinePaint paint{frame, geometry_, *names_, groups_, ImGui::GetWindowDrawList()};
     const TimelineLanes& lanes = *questions_.lanes;
     const double here = camera_.now(*frame.model.snapshot(), lanes);
     if (questions_.overview) paint.minimap(*questions_.overview, here);
@@ -361,13 +382,18 @@ class TimelinePanel : public Panel {
       for (size_t i = first_; i < last_; ++i) {
         const float y = geometry_.lanes_at().y + rows_[i].y - scroll_.offset();
         if (mouse.y < y || mouse.y >= y + rows_[i].height) continue;
-        if (mouse.x < geometry_.at.x + frame.ui.px(20)) return fold(rows_[i].rank);
+        const bool triangle = mouse.x < geometry_.at.x + frame.ui.px(20);
+        const auto group = groups_.group_of(rows_[i].rank);
+        if (rows_[i].group >= 0 || (triangle && group && !camera_.steps()))
+          return groups_.toggle(*group);
+        if (triangle) return fold(rows_[i].rank);
         frame.actions.command(fmt::format("focus {}", rows_[i].rank));
         return;
       }
       return;
     }
-    if (hovered_run_) frame.model.selection.event = clicked_event_ = hovered_run_->event;
+    if (hovered_run_ && hovered_run_->event >= 0)
+      frame.model.selection.event = clicked_event_ = hovered_run_->event;
   }
   void fold(Rank rank) {
     if (folded_.erase(rank) == 0) folded_.insert(rank);
@@ -386,6 +412,7 @@ class TimelinePanel : public Panel {
     const std::string text = describe(*names_, run, known ? hovered_ : nullptr, camera_.axis());
     ImGui::SetTooltip("%s", text.c_str());
     frame.ui.tag("timeline/tooltip", text);
+    if (run.ranks > 1) return;
     frame.model.hovered.event = run.event;
     frame.model.hovered.code = run.instruction;
   }
@@ -408,7 +435,9 @@ class TimelinePanel : public Panel {
   float lane_height_ = 17;
   uint64_t opened_ = 0;
   std::set<Rank> folded_;
-  std::string pending_text_;  // of what hangs under the pointer
+  LaneGroups groups_;
+  const LaneGroups no_groups_;  // in order of steps
+  std::string pending_text_;    // of what hangs under the pointer
   interp::CodeIndex pending_code_ = 0;
   std::optional<std::pair<int64_t, int64_t>> range_;
   TimelineNotes notes_;

@@ -91,6 +91,7 @@ Expected<TimelineLanes> fetch_lanes(const interp::LogView& log, const TimelineKe
   for (request.columns = key.columns; request.columns > 8; request.columns /= 2) {
     size_t count = 0;
     out.runs.clear();
+    out.merged.clear();
     const int64_t column_ns =
         std::max<int64_t>(1, (request.to_ns - request.from_ns) / request.columns);
     for (const interp::TrackId track : key.tracks) {
@@ -98,6 +99,11 @@ Expected<TimelineLanes> fetch_lanes(const interp::LogView& log, const TimelineKe
       request.track = track;
       out.runs.push_back(runs_of(log.timeline(request), kinds, column_ns));
       count += out.runs.back().size();
+    }
+    for (const std::vector<interp::TrackId>& group : key.groups) {
+      HOSTIR_ASSIGN_OR_RETURN(auto runs, fetch_envelope(log, request, group, kinds, stop));
+      count += runs.size();
+      out.merged.push_back(std::move(runs));
     }
     // The margins are not drawn.
     if (count > 2 * kMaxRuns) continue;
@@ -182,6 +188,11 @@ std::string describe(const TimelineNames& names, const TimelineRun& run, const T
                      TimelineAxis axis) {
   std::string out = run.instruction < names.names.size() ? names.names[run.instruction] : "?";
   const auto length = static_cast<double>(run.end_ns - run.begin_ns);
+  if (run.ranks > 1)
+    return fmt::format(
+        "{} ranks together, busy {} of {} on average\nmost of all with {}\nclick on "
+        "the name of the lanes: each rank",
+        run.ranks, short_time(static_cast<double>(run.busy_ns)), short_time(length), out);
   if (run.count > 1) {
     out = fmt::format("{} events, busy {} of {}\nthe longest is {}; zoom in to see each", run.count,
                       short_time(static_cast<double>(run.busy_ns)), short_time(length), out);

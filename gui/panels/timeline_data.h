@@ -25,7 +25,8 @@ struct TimelineRun {
   uint32_t count = 0;
   int64_t busy_ns = 0;
   EventKind kind = EventKind::kHost;
-  uint8_t share = 4;  // of the stretch that is busy, in quarters
+  uint8_t share = 4;   // of the stretch that is busy, in quarters
+  uint32_t ranks = 1;  // more: of merged lanes; busy on average, the event is not known
 };
 
 /// A stretch in which a stream had its next task but could not begin it: another stream's event was
@@ -47,7 +48,8 @@ struct TimelineKey {
   TimelineAxis axis = TimelineAxis::kTime;
   int columns = 0;
   std::vector<interp::TrackId> tracks;
-  std::vector<interp::CodeIndex> found;  // instructions that the search matched, sorted
+  std::vector<std::vector<interp::TrackId>> groups;  // merged lanes; in time only
+  std::vector<interp::CodeIndex> found;              // instructions that the search matched, sorted
   uint64_t generation = ~uint64_t{0};
   friend bool operator==(const TimelineKey&, const TimelineKey&) = default;
 };
@@ -76,6 +78,7 @@ struct TimelineLanes {
   interp::LogExtent extent;
   std::vector<std::vector<TimelineRun>> runs;    // by index of key.tracks
   std::vector<std::vector<TimelineWait>> waits;  // the same; of single events only, in time
+  std::vector<std::vector<TimelineRun>> merged;  // by index of key.groups
   int64_t first_step = 0;                        // in steps: the event of decisions[0]
   std::vector<uint64_t> decisions;               // in steps: of the events in view
 };
@@ -118,6 +121,12 @@ Expected<TimelineLanes> fetch_steps(const interp::LogView& log, const TimelineKe
                                     const std::stop_token& stop);
 Expected<TimelineOverview> fetch_step_overview(const interp::LogView& log,
                                                const std::stop_token& stop);
+/// Lanes of several ranks as one.
+Expected<std::vector<TimelineRun>> fetch_envelope(const interp::LogView& log,
+                                                  interp::TimelineRequest request,
+                                                  const std::vector<interp::TrackId>& tracks,
+                                                  const std::vector<EventKind>& kinds,
+                                                  const std::stop_token& stop);
 /// Fills `lanes.waits` where single events are far enough apart to be seen (three columns), for at
 /// most some hundred events.
 Expected<void> add_stream_waits(const interp::LogView& log, TimelineLanes& lanes, int64_t column_ns,

@@ -22,7 +22,7 @@ void TimelinePaint::pending(const std::vector<TimelineRow>& rows, size_t first, 
   for (size_t i = first; i < last; ++i) {
     const TimelineRow& row = rows[i];
     const interp::LogTrack& track = names_.tracks[row.track];
-    if (track.stream < 0 || row.rank >= shot.rank_count()) continue;
+    if (track.stream < 0 || row.group >= 0 || row.rank >= shot.rank_count()) continue;
     const interp::TaskSnapshot* task = nullptr;
     for (const interp::StreamSnapshot& s : shot.rank(row.rank).streams) {
       if (static_cast<int32_t>(s.index) == track.stream && !s.tasks.empty())
@@ -93,7 +93,7 @@ void TimelinePaint::collective(const std::vector<TimelineRow>& rows, const Timel
   int64_t last_ns = INT64_MIN;
   for (const interp::LogCollective& c : event.members) {
     const auto row = std::find_if(rows.begin(), rows.end(), [&](const TimelineRow& r) {
-      return r.rank == c.rank && names_.tracks[r.track].stream == event.event.stream;
+      return r.group < 0 && r.rank == c.rank && names_.tracks[r.track].stream == event.event.stream;
     });
     if (c.arrival_ns == interp::kUnknownNs) continue;
     first_ns = std::min(first_ns, c.arrival_ns);

@@ -16,17 +16,28 @@ constexpr std::array<const char*, 7> kKindNames = {
 }  // namespace
 
 std::vector<TimelineRow> lay_out_rows(const TimelineNames& names,
-                                      const std::set<interp::Rank>& folded, float lane_height,
+                                      const std::set<interp::Rank>& folded,
+                                      const LaneGroups& groups, float lane_height,
                                       float strip_height) {
   std::vector<TimelineRow> rows;
   float y = 0;
   for (size_t t = 0; t < names.tracks.size(); ++t) {
     const interp::LogTrack& track = names.tracks[t];
+    const auto group = groups.group_of(track.rank);
+    if (group && groups.merged(*group)) {
+      if (track.stream < 0 || track.rank != groups.at(*group).ranks.front()) continue;
+      const auto index = static_cast<int32_t>(*group);
+      const bool first = rows.empty() || rows.back().group != index;
+      rows.push_back(
+          {static_cast<interp::TrackId>(t), track.rank, y, lane_height, false, first, index});
+      y += lane_height;
+      continue;
+    }
     const bool strip = folded.contains(track.rank);
     if (strip && track.stream < 0) continue;
     const float height = strip ? strip_height : lane_height;
     const bool head = rows.empty() || rows.back().rank != track.rank;
-    rows.push_back({static_cast<interp::TrackId>(t), track.rank, y, height, strip, head});
+    rows.push_back({static_cast<interp::TrackId>(t), track.rank, y, height, strip, head, -1});
     y += height;
   }
   return rows;
@@ -66,14 +77,16 @@ void TimelinePaint::label(const TimelineRow& row, float y) const {
   ImFont* font = frame_.ui.fonts.small;
   const bool fits = row.height >= font->FontSize * 0.8f;
   if (!row.head && (!fits || row.strip)) return;
-  const std::string text =
-      row.strip ? fmt::format("r{} folded", row.rank) : fmt::format("r{} {}", row.rank, t.name);
+  const std::string text = row.group >= 0
+                               ? groups_.at(static_cast<size_t>(row.group)).name + " " + t.name
+                           : row.strip ? fmt::format("r{} folded", row.rank)
+                                       : fmt::format("r{} {}", row.rank, t.name);
   const bool focus = row.rank == frame_.model.snapshot()->focus;
   const float middle = row.strip ? y : y + (row.height - font->FontSize) / 2;
   if (row.head) {
     const float s = frame_.ui.px(3.5f);
     const ImVec2 c(at.x + frame_.ui.px(12), middle + font->FontSize / 2);
-    if (row.strip) {
+    if (row.strip || row.group >= 0) {
       list_->AddTriangleFilled(ImVec2(c.x - s, c.y - s), ImVec2(c.x + s, c.y),
                                ImVec2(c.x - s, c.y + s), p.text_dim);
     } else {
@@ -86,7 +99,8 @@ void TimelinePaint::label(const TimelineRow& row, float y) const {
   frame_.ui.draw_text(list_, ImVec2(at.x + frame_.ui.px(20), middle),
                       focus ? p.text_strong : p.text_dim, text, g_.label_width - frame_.ui.px(22),
                       font);
-  frame_.ui.tag_rect(fmt::format("timeline/lane/r{}/{}", row.rank, t.name),
+  frame_.ui.tag_rect(row.group >= 0 ? fmt::format("timeline/group/{}/{}", row.group, t.name)
+                                    : fmt::format("timeline/lane/r{}/{}", row.rank, t.name),
                      ImVec2(at.x + frame_.ui.px(20), y),
                      ImVec2(at.x + g_.label_width, y + row.height));
 }
@@ -119,17 +133,17 @@ void TimelinePaint::lanes(const std::vector<TimelineRow>& rows, size_t first, si
     const TimelineRow& row = rows[i];
     const float y = at.y + row.y - g_.scroll;
     label(row, y);
-    const auto known = std::find(data.key.tracks.begin(), data.key.tracks.end(), row.track);
-    const auto index = static_cast<size_t>(known - data.key.tracks.begin());
-    if (index >= data.runs.size() || data.key.axis != g_.axis) continue;
+    const std::vector<TimelineRun>* runs = runs_of(row, data);
+    if (!runs) continue;
     const bool under = mouse.y >= y && mouse.y < y + row.height && mouse.x >= at.x &&
                        mouse.x < at.x + size.x && mouse.y >= at.y;
-    if (index < data.waits.size() && !row.strip) {
+    if (row.group < 0 && !row.strip) {
+      const auto index = static_cast<size_t>(runs - data.runs.data());
       for (const TimelineWait& w : data.waits[index]) {
         if (w.to_ns >= from && w.from_ns <= to) wait(w, row, y);
       }
     }
-    for (const TimelineRun& r : data.runs[index]) {
+    for (const TimelineRun& r : *runs) {
       if (r.end_ns < from) continue;
       if (r.begin_ns > to) break;
       run(r, row, y);
@@ -140,6 +154,23 @@ void TimelinePaint::lanes(const std::vector<TimelineRow>& rows, size_t first, si
     }
   }
   list_->PopClipRect();
+}
+
+// What is known of a lane; null while the answer is one about other lanes.
+const std::vector<TimelineRun>* TimelinePaint::runs_of(const TimelineRow& row,
+                                                       const TimelineLanes& data) const {
+  if (data.key.axis != g_.axis) return nullptr;
+  if (row.group >= 0) {
+    const auto& all = groups_.at(static_cast<size_t>(row.group)).tracks;
+    const auto stream = static_cast<size_t>(names_.tracks[row.track].stream);
+    if (stream >= all.size()) return nullptr;
+    const auto known = std::find(data.key.groups.begin(), data.key.groups.end(), all[stream]);
+    const auto index = static_cast<size_t>(known - data.key.groups.begin());
+    return index < data.merged.size() ? &data.merged[index] : nullptr;
+  }
+  const auto known = std::find(data.key.tracks.begin(), data.key.tracks.end(), row.track);
+  const auto index = static_cast<size_t>(known - data.key.tracks.begin());
+  return index < data.runs.size() && index < data.waits.size() ? &data.runs[index] : nullptr;
 }
 
 void TimelinePaint::run(const TimelineRun& r, const TimelineRow& row, float y) {

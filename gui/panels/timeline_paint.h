@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "gui/panel.h"
+#include "gui/panels/lane_groups.h"
 #include "gui/panels/timeline_data.h"
 #include "gui/panels/timeline_notes.h"
 
@@ -42,20 +43,22 @@ struct TimelineRow {
   float y = 0;
   float height = 0;
   bool strip = false;  // of a folded rank
-  bool head = false;   // the first of its rank
+  bool head = false;   // the first of its rank or group
+  int32_t group = -1;  // of merged ranks; `track` is one of theirs
 };
 
 /// Lanes from top to bottom. A folded rank is one lane: its streams are strips of it, its host is
-/// not shown.
+/// not shown. Merged ranks have a lane for each stream.
 std::vector<TimelineRow> lay_out_rows(const TimelineNames& names,
-                                      const std::set<interp::Rank>& folded, float lane_height,
+                                      const std::set<interp::Rank>& folded,
+                                      const LaneGroups& groups, float lane_height,
                                       float strip_height);
 
 class TimelinePaint {
  public:
   TimelinePaint(Frame& frame, const TimelineGeometry& geometry, const TimelineNames& names,
-                ImDrawList* list)
-      : frame_(frame), g_(geometry), names_(names), list_(list) {}
+                const LaneGroups& groups, ImDrawList* list)
+      : frame_(frame), g_(geometry), names_(names), groups_(groups), list_(list) {}
 
   /// The whole run: kernels above, communication below, hosts as a strip; `now` is the playhead.
   void minimap(const TimelineOverview& overview, double now) const;
@@ -83,6 +86,7 @@ class TimelinePaint {
  private:
   static constexpr int kMaxHatches = 1500;
   void label(const TimelineRow& row, float y) const;
+  const std::vector<TimelineRun>* runs_of(const TimelineRow& row, const TimelineLanes& data) const;
   void run(const TimelineRun& run, const TimelineRow& row, float y);
   void run_label(const TimelineRun& run, ImVec2 min, ImVec2 max) const;
   void wait(const TimelineWait& wait, const TimelineRow& row, float y);
@@ -96,6 +100,7 @@ class TimelinePaint {
   Frame& frame_;
   const TimelineGeometry& g_;
   const TimelineNames& names_;
+  const LaneGroups& groups_;
   ImDrawList* list_;
   const std::vector<interp::CodeIndex>* found_ = nullptr;  // of `lanes`
   std::optional<TimelineRun> hovered_;

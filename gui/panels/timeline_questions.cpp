@@ -37,9 +37,11 @@ void TimelineQuestions::ask(Frame& frame, const TimelineAsked& asked) {
   key.columns = 2 * asked.columns;
   key.generation = generation;
   key.tracks = asked.tracks;
+  key.groups = asked.groups;
   if (!asked.fitted) {
     key.view = {0, 1};
     key.tracks.clear();
+    key.groups.clear();
   }
   lanes =
       lanes_fetch_.get(frame.model, key, [key](const interp::LogView& log, std::stop_token stop) {

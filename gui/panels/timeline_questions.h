@@ -18,6 +18,7 @@ struct TimelineAsked {
   TimelineAxis axis = TimelineAxis::kTime;
   int columns = 0;  // pixels of a lane
   std::vector<interp::TrackId> tracks;
+  std::vector<std::vector<interp::TrackId>> groups;
   bool fitted = false;  // false: only the extent is wanted yet
   int64_t hovered_event = -1;
   std::optional<std::pair<int64_t, int64_t>> range;

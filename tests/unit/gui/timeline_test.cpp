@@ -9,6 +9,7 @@
 
 #include "gui/panels/code_text.h"
 #include "gui/panels/collective_glyph.h"
+#include "gui/panels/lane_groups.h"
 #include "gui/panels/timeline_camera.h"
 #include "gui/panels/timeline_data.h"
 #include "tests/unit/gui/workbench.h"
@@ -235,6 +236,46 @@ TEST(Timeline, LanesThatDoNotFitHaveABar) {
   w.model().selection.event = event_of(w, "reduce_scatter", 0);
   w->settle(30);
   EXPECT_TRUE(w.has("timeline/lane/r0/comm"));
+}
+
+TEST(Timeline, RanksAlongAMeshAxisShareLanesUntilTheyAreOpened) {
+  Workbench w(kSpMlp);
+  interp::OpenRequest request = w.model().last_request();
+  request.mesh_sizes = {{"tp", 8}};
+  w.model().open(request);
+  w->settle(30);
+  w.press("F5");
+  w.only("timeline");
+  ASSERT_TRUE(w.has("timeline/lane/r5/comm"));
+  ASSERT_TRUE(w.click("timeline/groups"));
+  EXPECT_EQ(w.text("timeline/groups"), "merged over tp");
+  EXPECT_FALSE(w.has("timeline/lane/r5/comm"));
+  ASSERT_TRUE(w.has("timeline/group/0/comm"));
+  ask(w, [&](const interp::LogView& log, std::stop_token stop) {
+    LaneGroups groups;
+    Mesh mesh;
+    mesh.axes = {{"tp", 8}};
+    groups.next(&mesh, log.tracks());
+    ASSERT_TRUE(groups.on());
+    EXPECT_EQ(groups.at(0).name, "r0-r7");
+    ASSERT_EQ(groups.at(0).tracks[1].size(), 8u);
+    const interp::TimelineRequest all{0, log.extent().begin_ns, log.extent().end_ns, 500};
+    const auto runs = fetch_envelope(log, all, groups.at(0).tracks[1], event_kinds(log), stop);
+    ASSERT_TRUE(runs && !runs->empty());
+    for (const TimelineRun& run : *runs) {
+      EXPECT_EQ(run.ranks, 8u);
+      EXPECT_EQ(run.event, -1);
+    }
+    groups.next(&mesh, log.tracks());
+    EXPECT_FALSE(groups.on());
+  });
+  ASSERT_TRUE(w.click("timeline/group/0/comm"));
+  EXPECT_TRUE(w.has("timeline/lane/r5/comm"));
+  EXPECT_FALSE(w.has("timeline/group/0/comm"));
+  ASSERT_TRUE(w.click("timeline/fold/r0"));
+  EXPECT_TRUE(w.has("timeline/group/0/comm"));
+  ASSERT_TRUE(w.click("timeline/groups"));
+  EXPECT_EQ(w.text("timeline/groups"), "each rank");
 }
 
 TEST(Timeline, TheSkewStandsBesideItsCollective) {
