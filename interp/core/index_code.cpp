@@ -69,6 +69,12 @@ bool apply_index_op(Kind kind, int64_t a, int64_t b, int64_t& out) {
   return false;
 }
 
+bool IndexCode::reads_only(const std::vector<bool>& known) const {
+  return std::all_of(ops_.begin(), ops_.end(), [&](const Op& op) {
+    return op.kind != Kind::kName || (op.arg < known.size() && known[op.arg]);
+  });
+}
+
 bool IndexCode::is_static() const {
   return std::none_of(ops_.begin(), ops_.end(), [](const Op& o) { return o.kind == Kind::kName; });
 }

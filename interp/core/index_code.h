@@ -29,6 +29,8 @@ class IndexCode {
   bool is_constant() const { return ops_.size() == 1 && ops_[0].kind == IndexExpr::Kind::kConst; }
   /// True if the value depends on nothing but the rank.
   bool is_static() const;
+  /// True if every register that it reads is marked in `known`.
+  bool reads_only(const std::vector<bool>& known) const;
 
   bool evaluate(const Register* registers, const std::vector<std::vector<int64_t>>& tables,
                 Rank rank, int64_t& out) const {

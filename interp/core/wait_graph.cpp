@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
+#include <tuple>
 
 #include "hostir/ops/record.h"
 #include "interp/core/engine.h"
@@ -246,34 +248,47 @@ std::string missing_act(const std::string& on) {
   return "issued";
 }
 
-std::string blame(const WaitGraph& graph, const Code& code) {
-  // The first edge into a culprit names the meeting; everyone at that meeting is listed.
-  const WaitEdge* first = nullptr;
-  const auto is_culprit = [&](uint32_t n) {
-    return std::find(graph.culprits.begin(), graph.culprits.end(), n) != graph.culprits.end();
-  };
-  for (const WaitEdge& e : graph.edges) {
-    if (e.communication && is_culprit(e.to) && first == nullptr) first = &e;
-  }
-  if (first == nullptr) return "";
+// Who is blocked in one meeting, and who of the culprits has not come to it.
+struct Cause {
+  const WaitEdge* first = nullptr;  // names the meeting
   std::vector<Rank> blocked;
   std::vector<Rank> missing;
+};
+
+std::string clause(const Cause& cause, const WaitGraph& graph, const Code& code) {
+  const WaitEdge& edge = *cause.first;
+  return fmt::format("{} blocked in {}; never {} by {}, which {} ({} at {})",
+                     list_of(cause.blocked), edge.on, missing_act(edge.on), list_of(cause.missing),
+                     reason_of(graph.nodes[edge.to].why), code.communicators[edge.comm].to_string(),
+                     code.address(graph.nodes[edge.from].code));
+}
+
+// One clause for every meeting that a culprit has not come to, in order of the edges.
+std::string blame(const WaitGraph& graph, const Code& code) {
+  constexpr size_t kMostClauses = 4;
+  std::vector<bool> culprit(graph.nodes.size(), false);
+  for (const uint32_t n : graph.culprits) culprit[n] = true;
+  std::vector<Cause> causes;
+  std::map<std::tuple<CommIndex, uint64_t, std::string_view>, size_t> cause_of;
   for (const WaitEdge& e : graph.edges) {
-    if (!e.communication || e.comm != first->comm || e.sequence != first->sequence ||
-        e.on != first->on || !is_culprit(e.to)) {
-      continue;
+    if (!e.communication || !culprit[e.to]) continue;
+    const auto [at, added] =
+        cause_of.emplace(std::tuple(e.comm, e.sequence, std::string_view(e.on)), causes.size());
+    if (added) causes.push_back({&e, {}, {}});
+    causes[at->second].blocked.push_back(graph.nodes[e.from].rank);
+    causes[at->second].missing.push_back(graph.nodes[e.to].rank);
+  }
+  std::string text;
+  for (size_t i = 0; i < causes.size(); ++i) {
+    if (i == kMostClauses)
+      return text + fmt::format(", and {} more like these", causes.size() - kMostClauses);
+    for (auto* list : {&causes[i].blocked, &causes[i].missing}) {
+      std::sort(list->begin(), list->end());
+      list->erase(std::unique(list->begin(), list->end()), list->end());
     }
-    blocked.push_back(graph.nodes[e.from].rank);
-    missing.push_back(graph.nodes[e.to].rank);
+    text += (i > 0 ? ", and " : "") + clause(causes[i], graph, code);
   }
-  for (auto* list : {&blocked, &missing}) {
-    std::sort(list->begin(), list->end());
-    list->erase(std::unique(list->begin(), list->end()), list->end());
-  }
-  return fmt::format(
-      "{} blocked in {}; never {} by {}, which {} ({} at {})", list_of(blocked), first->on,
-      missing_act(first->on), list_of(missing), reason_of(graph.nodes[first->to].why),
-      code.communicators[first->comm].to_string(), code.address(graph.nodes[first->from].code));
+  return text;
 }
 
 std::string around(const WaitGraph& graph, const Code& code) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 
 #include "hostir/ops/record.h"
 #include "interp/session/snapshot_builder.h"
@@ -9,17 +10,24 @@
 namespace hostir::interp {
 namespace {
 
-// The fingerprint that most members have; the first of them on a tie.
-std::string majority(const MeetingView& meeting) {
-  std::map<std::string, int> votes;
+// What the members called, by vote.
+struct Votes {
+  std::string most;       // what most of them called; the first of them on a tie
+  bool expected = false;  // more than half of the members did, and not all who came
+};
+
+Votes votes_of(const MeetingView& meeting) {
+  std::map<std::string_view, size_t> count;
   for (const ArrivalView& a : meeting.arrivals) {
-    if (a.arrived) ++votes[a.fingerprint];
+    if (a.arrived) ++count[a.fingerprint];
   }
-  std::string best;
+  Votes out;
   for (const ArrivalView& a : meeting.arrivals) {
-    if (a.arrived && (best.empty() || votes[a.fingerprint] > votes[best])) best = a.fingerprint;
+    if (a.arrived && (out.most.empty() || count[a.fingerprint] > count[out.most]))
+      out.most = a.fingerprint;
   }
-  return best;
+  out.expected = count.size() > 1 && 2 * count[out.most] > meeting.arrivals.size();
+  return out;
 }
 
 // Everybody is there, at the head of the stream.
@@ -29,7 +37,7 @@ bool all_ready(const MeetingView& meeting) {
 }
 
 LedgerCell cell_of(const Code& code, const MeetingView& meeting, bool ready, const ArrivalView& a,
-                   const std::string& expected) {
+                   const Votes& votes) {
   LedgerCell out;
   out.rank = a.rank;
   if (!a.arrived) return out;
@@ -46,7 +54,9 @@ LedgerCell cell_of(const Code& code, const MeetingView& meeting, bool ready, con
     out.state = LedgerCell::State::kRunning;
   else
     out.state = LedgerCell::State::kArrived;
-  if (meeting.mismatch && a.fingerprint != expected) out.state = LedgerCell::State::kDiffers;
+  // Without a majority nobody is the one who is right.
+  if (meeting.mismatch && (!votes.expected || a.fingerprint != votes.most))
+    out.state = LedgerCell::State::kDiffers;
   return out;
 }
 
@@ -64,10 +74,10 @@ LedgerRow row_of(const Code& code, const MeetingView& meeting) {
     out.state = LedgerRow::State::kDone;
   else if (ready)
     out.state = LedgerRow::State::kRunning;
-  const std::string expected = majority(meeting);
+  const Votes votes = votes_of(meeting);
   for (const ArrivalView& a : meeting.arrivals) {
-    out.cells.push_back(cell_of(code, meeting, ready, a, expected));
-    if (!a.arrived || a.fingerprint != expected || !out.kind.empty()) continue;
+    out.cells.push_back(cell_of(code, meeting, ready, a, votes));
+    if (!a.arrived || a.fingerprint != votes.most || !out.kind.empty()) continue;
     out.kind = record(a.kind).mnemonic;
     out.bytes = a.count_elems * size_bytes(a.dtype);
   }

@@ -14,7 +14,8 @@
 namespace hostir::interp {
 
 struct LedgerCell {
-  /// kQueued: issued, but other work of the rank's stream comes first.
+  /// kQueued: issued, but other work of the rank's stream comes first. kDiffers: of a mismatch, and
+  /// not what more than half of the members called; without such a majority all that came differ.
   enum class State : uint8_t { kMissing, kQueued, kArrived, kRunning, kDone, kDiffers };
   State state = State::kMissing;
   Rank rank = kNoRank;

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include "interp/core/wait_graph.h"
+#include "interp/session/fault_words.h"
 #include "interp/session/live_session.h"
 #include "interp/session/rank_selection.h"
 
@@ -18,7 +19,7 @@ StopReason fault_reason(const StopReport& report, const Interpreter& interpreter
   const Fault& last = faults.back();
   const bool deadlock = last.record.kind == "deadlock";
   return make(deadlock ? StopKind::kDeadlock : StopKind::kFault,
-              fmt::format("{}: {}.", last.record.kind, last.record.sentence), report);
+              fmt::format("{}: {}.", fault_words(last.record.kind), last.record.sentence), report);
 }
 
 std::string breakpoint_sentence(const StopReport& report, const Interpreter& interpreter) {
@@ -62,7 +63,8 @@ StopReason stop_reason(const StopReport& report, const Interpreter& interpreter)
     case Reason::kFinished: {
       if (!interpreter.faults().empty()) {
         return make(StopKind::kFinished,
-                    fmt::format("The run ended; {}: {}.", interpreter.faults().front().record.kind,
+                    fmt::format("The run ended; {}: {}.",
+                                fault_words(interpreter.faults().front().record.kind),
                                 interpreter.faults().front().record.sentence),
                     report);
       }

@@ -15,7 +15,15 @@ WaitsSnapshot make_waits_snapshot(const Interpreter& interpreter) {
   for (const WaitEdge& e : graph.edges) {
     const WaitNode& from = graph.nodes[e.from];
     const WaitNode& to = graph.nodes[e.to];
-    out.edges.push_back({from.rank, to.rank, from.text, to.text, e.on});
+    RankWait wait{from.rank, to.rank, from.text, to.text, e.on};
+    wait.from_stream = from.stream.value_or(kNoStream);
+    wait.from_code = from.code;
+    if (e.communication) {
+      wait.comm = e.comm;
+      wait.comm_name = interpreter.code().communicators[e.comm].name;
+      wait.sequence = e.sequence;
+    }
+    out.edges.push_back(std::move(wait));
   }
   std::stable_sort(out.edges.begin(), out.edges.end(), [](const RankWait& a, const RankWait& b) {
     return std::pair(a.from, a.to) < std::pair(b.from, b.to);

@@ -17,7 +17,14 @@ struct RankWait {
   Rank to = kNoRank;
   std::string from_text;  // `rank 0 stream comm: all_reduce seq 0 at @f#4`
   std::string to_text;
-  std::string on;  // `all_reduce seq 0 of %c`
+  std::string on;  // `all_reduce seq 0`, `event of @f#7`
+  // Of what `from` waits with: its host (kNoStream) or a stream, and the instruction there.
+  StreamIndex from_stream = kNoStream;
+  CodeIndex from_code = 0;
+  // The meeting that `to` has not come to; kNoComm: `on` is no communication.
+  CommIndex comm = kNoComm;
+  std::string comm_name;  // without '%'
+  uint64_t sequence = 0;  // of send and recv: the ordinal of the pair
 };
 
 struct WaitsSnapshot {
