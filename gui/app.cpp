@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "gui/panels/mismatch_story.h"
 #include "gui/restart.h"
 
 namespace hostir::gui {
@@ -197,12 +198,18 @@ void App::frame(double now_s) {
   settling_ = model_.update(now_s) ? kSettlingFrames : std::max(0, settling_ - 1);
   take_opened();
   if (seen_stop_ != model_.generation()) {
-    // A fault or deadlock selects its instruction, so that the line is in view without a click.
+    // A fault or deadlock selects its instruction, so that the line is in view without a click, and
+    // what explains it comes in front of its neighbours.
     seen_stop_ = model_.generation();
     const interp::SnapshotPtr& shot = model_.snapshot();
     const bool wrong = shot && (shot->stop.kind == interp::StopKind::kDeadlock ||
                                 shot->stop.kind == interp::StopKind::kFault);
-    if (wrong && !(shot->position == fault_seen_)) select_fault();
+    if (wrong && !(shot->position == fault_seen_)) {
+      select_fault();
+      const bool mismatch = mismatch_of(*shot) != nullptr;
+      if (mismatch || shot->stop.kind == interp::StopKind::kDeadlock)
+        tree().bring_forward(mismatch ? "ledger" : "waits");
+    }
     const bool written = !wrong && shot && !shot->stop.value.empty();
     if (written && !(shot->position == written_seen_)) select_written(*shot);
     written_seen_ = written ? shot->position : interp::Position{~uint64_t{0}, 0};

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gui/app.h"
+#include "gui/panels/mismatch_story.h"
 
 namespace hostir::gui {
 
@@ -68,7 +69,8 @@ std::optional<Banner> App::stop_banner() const {
   const interp::Rank who = culprit(*shot);
   if (deadlock) banner.buttons.push_back({"Who waits for whom", "panel.waits", ""});
   if (place_of(*shot)) banner.buttons.push_back({"Show the instruction", "view.fault", ""});
-  banner.buttons.push_back({"Collectives", "panel.ledger", ""});
+  const bool mismatch = mismatch_of(*shot) != nullptr;
+  banner.buttons.push_back({mismatch ? "Who called what" : "Collectives", "panel.ledger", ""});
   if (who != interp::kNoRank)
     banner.buttons.push_back({fmt::format("Go to rank {}", who), "", fmt::format("focus {}", who)});
   banner.buttons.push_back({"Step back", "reverse-step", ""});

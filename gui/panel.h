@@ -27,8 +27,8 @@ struct Frame {
 /// of its hint; one that needs little leaves the rest to its neighbours.
 struct Room {
   enum class Kind : uint8_t { kIdle, kSome, kAll } kind = Kind::kAll;
-  float height = 0;       // kSome: of its content, in pixels
-  bool pressing = false;  // kSome: what went wrong is in it: it may push its neighbours
+  float height = 0;  // kSome: of its content, in pixels
+  float least = 0;   // > 0: what went wrong is in it: neighbours make room for this height
   static Room idle() { return {Kind::kIdle, 0}; }
   static Room some(float height) { return {Kind::kSome, height}; }
 };

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "gui/panel_room.h"
+
 namespace hostir::gui {
 
 namespace {
@@ -86,13 +88,6 @@ ImRect side_rect(PanelTree::Side side, ImVec2 at, ImVec2 size) {
   return r;
 }
 
-Panel* find_panel(const std::vector<std::unique_ptr<Panel>>& panels, std::string_view id) {
-  for (const auto& panel : panels) {
-    if (panel->id() == id) return panel.get();
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 std::optional<PanelTree> PanelTree::parse(std::string_view text) {
@@ -118,6 +113,13 @@ void PanelTree::show(std::string_view panel) {
   leaf->active = std::string(panel);
   leaf->bring_forward = true;
   if (maximised_ && *maximised_ != panel) maximised_.reset();
+}
+
+void PanelTree::bring_forward(std::string_view panel) {
+  PanelNode* leaf = leaf_of(*root_, panel);
+  if (!leaf) return;
+  leaf->active = std::string(panel);
+  leaf->bring_forward = true;
 }
 
 void PanelTree::close(std::string_view panel) {
@@ -147,101 +149,6 @@ void PanelTree::move(std::string_view panel, std::string_view beside, Side side)
     split(*to, id, side);
   }
   prune(root_);
-}
-
-namespace {
-
-bool is_shown(const Frame& frame, const Panel& panel) {
-  return !panel.needs_session() || frame.model.snapshot();
-}
-
-bool was_busy(const PanelNode& node, const Panel& panel) {
-  return node.most_of == panel.id() && (node.most_is_all || node.most > 0);
-}
-
-bool is_idle(const Frame& frame, const PanelNode& node, const Panel& panel) {
-  return !node.kept && !was_busy(node, panel) && is_shown(frame, panel) &&
-         panel.room(frame).kind == Room::Kind::kIdle;
-}
-
-void forget_rooms(PanelNode& node) {
-  node.most_of.clear();
-  if (node.first) forget_rooms(*node.first);
-  if (node.second) forget_rooms(*node.second);
-}
-
-// What the panel has a use for now, or has had before.
-Room most_room(const Frame& frame, PanelNode& node, const Panel& panel) {
-  if (node.most_of != panel.id()) {
-    node.most_of = panel.id();
-    node.most = 0;
-    node.most_is_all = false;
-  }
-  Room room = panel.room(frame);
-  if (room.kind == Room::Kind::kAll) node.most_is_all = true;
-  if (room.kind == Room::Kind::kSome) node.most = std::max(node.most, room.height);
-  if (node.most_is_all) return {};
-  if (node.most > 0) {
-    room.kind = Room::Kind::kSome;
-    room.height = node.most;
-  }
-  return room;
-}
-
-std::string first_sentence(std::string_view hint) {
-  return std::string(
-      hint.substr(0, hint.find(". ") == hint.npos ? hint.npos : hint.find(". ") + 1));
-}
-
-constexpr float kPadX = 7;  // around a panel's content
-constexpr float kPadY = 5;
-
-}  // namespace
-
-std::optional<float> PanelTree::wanted(Frame& frame, const Panels& panels, PanelNode& node,
-                                       float width) {
-  if (node.kind == PanelNode::Kind::kRows) {
-    const auto a = wanted(frame, panels, *node.first, width);
-    const auto b = wanted(frame, panels, *node.second, width);
-    if (!a || !b || node.kept) return std::nullopt;
-    return *a + *b + frame.ui.px(4);
-  }
-  if (node.kind == PanelNode::Kind::kColumns) {
-    const auto a = wanted(frame, panels, *node.first, width * node.ratio);
-    const auto b = wanted(frame, panels, *node.second, width * (1 - node.ratio));
-    if (!a || !b) return std::nullopt;
-    return std::max(*a, *b);
-  }
-  const Panel* panel = find_panel(panels, node.active);
-  if (!panel || node.kept || !is_shown(frame, *panel)) return std::nullopt;
-  const Room room = most_room(frame, node, *panel);
-  if (room.kind == Room::Kind::kAll) return std::nullopt;
-  float content = room.height;
-  if (room.kind == Room::Kind::kIdle) {
-    const std::string text = first_sentence(panel->hint());
-    content = ImGui::CalcTextSize(text.c_str(), nullptr, false,
-                                  std::max(1.0f, width - frame.ui.px(2 * kPadX)))
-                  .y;
-  }
-  return content + ImGui::GetFrameHeightWithSpacing() + frame.ui.px(2 * kPadY + 2);
-}
-
-// The ratio's share, less what one child has no use for.
-float PanelTree::first_height(Frame& frame, const Panels& panels, PanelNode& node, float width,
-                              float whole) {
-  const float share = whole * node.ratio;
-  if (node.kept) return share;
-  const auto a = wanted(frame, panels, *node.first, width);
-  const auto b = wanted(frame, panels, *node.second, width);
-  if (b && (!a || *a + *b > whole)) {
-    return a ? std::min(*a, std::max(share, whole - *b)) : std::max(share, whole - *b);
-  }
-  if (!a) return share;
-  const Panel* first = find_panel(panels, node.first->active);
-  const bool pressing = !b && first && is_shown(frame, *first) && first->room(frame).pressing;
-  // What little the first one needs to be whole it gets, beside one that could use any height.
-  const float most = std::max(share, whole * (pressing ? 0.6f : 0.42f));
-  return std::min(*a, b ? whole - *b : most);
 }
 
 void PanelTree::draw_idle(Frame& frame, PanelNode& node, const Panel& panel) {

@@ -50,6 +50,8 @@ class PanelTree {
   /// Opens it in the leaf that fits best (where it last was, else the largest), or brings it
   /// forward.
   void show(std::string_view panel);
+  /// The tab in front of its leaf, where the panel is open; nothing else changes.
+  void bring_forward(std::string_view panel);
   void close(std::string_view panel);
   enum class Side : uint8_t { kTabs, kLeft, kRight, kAbove, kBelow };
   /// Puts a panel among the tabs of another one's leaf, or into a new leaf at a side of it.
@@ -64,6 +66,12 @@ class PanelTree {
   /// Height that the node has a use for, with its tabs; nullopt: whatever there is.
   static std::optional<float> wanted(Frame& frame, const Panels& panels, PanelNode& node,
                                      float width);
+  /// A few lines of every panel below the node, with their tabs.
+  static float least(Frame& frame, const Panels& panels, PanelNode& node, float width);
+  /// Height that the node needs for what went wrong (Room::least); 0: nothing did.
+  static float pressing(Frame& frame, const Panels& panels, PanelNode& node, float width);
+  static float usual_height(Frame& frame, const Panels& panels, PanelNode& node, float width,
+                            float whole);
   static float first_height(Frame& frame, const Panels& panels, PanelNode& node, float width,
                             float whole);
   void draw_idle(Frame& frame, PanelNode& node, const Panel& panel);

@@ -9,6 +9,8 @@
 #include "gui/panels/inline_values.h"
 #include "gui/panels/line_costs.h"
 #include "gui/panels/panels.h"
+#include "gui/panels/rank_marks.h"
+#include "gui/panels/rank_words.h"
 #include "gui/panels/timeline_data.h"
 // last: needs imgui.h
 #include <imgui_internal.h>
@@ -27,14 +29,14 @@ class HostIrPanel : public Panel {
   std::string_view title() const override { return "Host IR"; }
   std::string_view hint() const override {
     return "The host program of every rank. Click left of a line for a breakpoint; coloured dots "
-           "are the ranks' "
-           "program counters.";
+           "are the ranks' program counters, \u25d4 the work that their streams are at.";
   }
 
   void draw(Frame& frame) override {
     const interp::Snapshot& shot = *frame.model.snapshot();
     if (program_ != shot.program.get()) index_program(*shot.program);
     index_positions(shot);
+    marks_.index(frame.model.snapshot());
     header(frame, shot);
     costs_ = line_costs_.get(frame);
     lay_out_columns(frame);
@@ -74,14 +76,7 @@ class HostIrPanel : public Panel {
   }
 
   void index_positions(const interp::Snapshot& shot) {
-    ranks_at_.clear();
-    ranks_shown_ = shot.rank_count();
     breaks_at_.clear();
-    for (const auto& rank : shot.ranks) {
-      if (rank->status == interp::RankStatus::kDone || rank->code >= shot.program->lines.size())
-        continue;
-      ranks_at_[static_cast<int>(shot.program->lines[rank->code]) - 1].push_back(rank->rank);
-    }
     for (const interp::BreakpointSnapshot& b : *shot.breakpoints) {
       for (const interp::CodeIndex code : b.places) {
         if (code < shot.program->lines.size())
@@ -93,8 +88,10 @@ class HostIrPanel : public Panel {
   void header(Frame& frame, const interp::Snapshot& shot) {
     const interp::RankSnapshot& rank = shot.rank(shot.focus);
     std::string where = fmt::format("r{} at {} {}", shot.focus, rank.address, rank.op);
+    const std::string stream = stream_words(shot, shot.focus);
     if (rank.status == interp::RankStatus::kDone)
-      where = rank.outstanding() > 0
+      where = !stream.empty() ? fmt::format("r{} has returned; {}", shot.focus, stream)
+              : rank.outstanding() > 0
                   ? fmt::format("r{} has returned; its streams have {} left to do", shot.focus,
                                 rank.outstanding())
               : shot.no_stepping.empty() ? fmt::format("r{} has returned", shot.focus)
@@ -153,7 +150,7 @@ class HostIrPanel : public Panel {
     const bool has_code = code != code_of_line_.end();
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float gutter = frame.ui.px(18);
-    const float dots = frame.ui.px(std::min(46.0f, 10 + 9 * static_cast<float>(ranks_shown_)));
+    const float dots = marks_.width(frame.ui);
     const float number = frame.ui.px(34);
     const float text_width = ImGui::CalcTextSize("m").x * static_cast<float>(longest_ + 2);
     const float beside = ImGui::GetWindowPos().x + ImGui::GetWindowWidth() - columns_.left;
@@ -212,7 +209,7 @@ class HostIrPanel : public Panel {
     context_menu(frame, shot, has_code ? &code->second : nullptr);
     ImGui::PopID();
 
-    draw_dots(frame, list, i, ImVec2(at.x + gutter, at.y), dots, row);
+    marks_.draw(frame, list, i, ImVec2(at.x + gutter, at.y), dots, row);
     const std::string n = fmt::format("{:>3}", i + 1);
     frame.ui.draw_text(list, ImVec2(at.x + gutter + dots, at.y + 1), p.text_dim, n, number,
                        frame.ui.fonts.mono);
@@ -365,25 +362,6 @@ class HostIrPanel : public Panel {
     ImGui::EndPopup();
   }
 
-  void draw_dots(Frame& frame, ImDrawList* list, int i, ImVec2 at, float width, float row) {
-    const auto here = ranks_at_.find(i);
-    if (here == ranks_at_.end()) return;
-    const Palette& p = frame.ui.pal();
-    const float step = frame.ui.px(9);
-    const size_t fits = static_cast<size_t>(width / step);
-    if (here->second.size() > fits) {
-      const std::string text = fmt::format("\u25cf\u00d7{}", here->second.size());
-      frame.ui.draw_text(list, ImVec2(at.x, at.y + 1), p.rank(here->second.front()), text, width,
-                         frame.ui.fonts.mono);
-      return;
-    }
-    float x = at.x + width - step * static_cast<float>(here->second.size());
-    for (const interp::Rank r : here->second) {
-      list->AddCircleFilled(ImVec2(x + step / 2, at.y + row / 2), frame.ui.px(3.4f), p.rank(r));
-      x += step;
-    }
-  }
-
   // Right edges of the columns and the left edge of the first, in screen pixels.
   struct Columns {
     float left = 0, hits = 0, time = 0, right = 0;  // hits 0: not shown
@@ -398,8 +376,7 @@ class HostIrPanel : public Panel {
   const interp::ProgramView* program_ = nullptr;
   std::vector<std::string_view> lines_;
   std::multimap<int, interp::CodeIndex> code_of_line_;
-  std::map<int, std::vector<interp::Rank>> ranks_at_;
-  int ranks_shown_ = 1;
+  RankMarks marks_;
   std::map<int, const interp::BreakpointSnapshot*> breaks_at_;
   interp::Position followed_{~uint64_t{0}, 0};
   interp::Rank followed_rank_ = interp::kNoRank;

@@ -8,8 +8,10 @@
 #include <map>
 
 #include "gui/panels/collective_glyph.h"
+#include "gui/panels/comm_groups.h"
 #include "gui/panels/mismatch_card.h"
 #include "gui/panels/panels.h"
+#include "gui/panels/timeline_data.h"
 
 namespace hostir::gui {
 
@@ -63,34 +65,34 @@ class LedgerPanel : public Panel {
   }
 
   Room room(const Frame& frame) const override {
-    const auto& rows = *frame.model.snapshot()->ledger;
-    if (rows.empty()) return Room::idle();
-    const bool mismatch = std::any_of(rows.begin(), rows.end(), [](const Row& row) {
-      return row.state == Row::State::kMismatch;
-    });
-    Room room =
-        Room::some(table_height(frame, rows.size()) + (mismatch ? frame.ui.px(kCardHeight) : 0));
-    room.pressing = mismatch;
+    const interp::Snapshot& shot = *frame.model.snapshot();
+    if (shot.ledger->empty()) return Room::idle();
+    const bool mismatch = mismatch_of(shot) != nullptr;
+    const bool deadlock = shot.stop.kind == interp::StopKind::kDeadlock;
+    Room room = Room::some(table_height(frame, shot.ledger->size()) +
+                           (mismatch ? frame.ui.px(kCardHeight) : 0));
+    if (mismatch) room.least = table_height(frame, 1) + frame.ui.px(kCardHeight);
+    if (deadlock) room.least = table_height(frame, std::min<size_t>(shot.ledger->size(), 2));
     return room;
   }
 
   void draw(Frame& frame) override {
     const interp::Snapshot& shot = *frame.model.snapshot();
     if (shot.ledger->empty()) return frame.ui.empty_hint(hint());
-    const Row* mismatch = nullptr;
-    for (const Row& row : *shot.ledger) {
-      if (row.state == Row::State::kMismatch && !mismatch) mismatch = &row;
+    if (program_ != shot.program.get()) name_groups(shot);
+    const Row* mismatch = mismatch_of(shot);
+    // What went wrong comes first; the table scrolls below it.
+    if (mismatch) {
+      ImGui::BeginChild("card", ImVec2(0, card_height(frame, shot.ledger->size())));
+      card_.draw(frame, *mismatch);
+      ImGui::EndChild();
+      ImGui::Separator();
     }
-    const float card = mismatch ? card_height(frame, shot.ledger->size()) : 0;
-    draw_filter(frame, shot);
-    const bool legend = ImGui::GetContentRegionAvail().y - card > frame.ui.px(110);
-    draw_table(frame, shot, card + (legend ? frame.ui.fonts.small->FontSize + frame.ui.px(5) : 0));
+    const bool low = ImGui::GetContentRegionAvail().y < frame.ui.px(120);
+    draw_filter(frame, shot, low && filter_.empty() && !only_open_);
+    const bool legend = ImGui::GetContentRegionAvail().y > frame.ui.px(110);
+    draw_table(frame, shot, legend ? frame.ui.fonts.small->FontSize + frame.ui.px(5) : 0);
     if (legend) draw_legend(frame);
-    if (!mismatch) return;
-    ImGui::Separator();
-    ImGui::BeginChild("card");
-    draw_mismatch_card(frame, *mismatch);
-    ImGui::EndChild();
   }
 
  private:
@@ -104,21 +106,48 @@ class LedgerPanel : public Panel {
   static void draw_legend(Frame& frame) {
     ImGui::PushFont(frame.ui.fonts.small);
     frame.ui.text_dim(fmt::format(
-        "{} not arrived   \u25b7 queued   {} arrived   \u25b6 running   {} done   {} differs",
+        "{} not arrived   \u25b7 queued   {} arrived   \u25b6 running   {} done   {} differs   "
+        "\u25b8 a group's first that is not done",
         glyph(StateKind::kMissing), glyph(StateKind::kWaiting), glyph(StateKind::kOk),
         glyph(StateKind::kMismatch)));
     ImGui::PopFont();
   }
 
-  // What two rows of the table leave, in a low panel half of it; the card scrolls.
+  // What two rows of the table leave, in a low panel most of it; the card scrolls.
   static float card_height(const Frame& frame, size_t rows) {
     const float space = ImGui::GetContentRegionAvail().y;
     const float left = space - table_height(frame, std::min<size_t>(rows, 2));
-    return std::min(frame.ui.px(kCardHeight), std::max(left, space * 0.5f));
+    return std::min(frame.ui.px(kMostCard), std::max(left, space * 0.7f));
+  }
+
+  // By communicator and group; empty where there is only one.
+  void name_groups(const interp::Snapshot& shot) {
+    program_ = shot.program.get();
+    groups_.clear();
+    const interp::Code& code = *shot.program->code;
+    for (interp::CommIndex c = 0; c < code.communicators.size(); ++c) {
+      groups_.emplace_back();
+      for (uint32_t g = 0; g < code.communicators[c].groups.size(); ++g)
+        groups_.back().push_back(group_text(code, c, g));
+    }
+  }
+
+  std::string name_of(const Row& row) const {
+    std::string group;
+    if (row.comm < groups_.size() && row.group < groups_[row.comm].size())
+      group = groups_[row.comm][row.group];
+    return fmt::format("%{} {}{}{}{}", row.comm_name, group, group.empty() ? "" : " ",
+                       row.point_to_point ? "p2p " : "", row.sequence);
   }
 
   // By communicator, kind, rank `r3`; and those that are not done.
-  void draw_filter(Frame& frame, const interp::Snapshot& shot) {
+  // A low panel has its rows instead.
+  void draw_filter(Frame& frame, const interp::Snapshot& shot, bool low) {
+    if (!low) draw_filter_line(frame);
+    choose_rows(frame, shot);
+  }
+
+  void draw_filter_line(Frame& frame) {
     ImGui::SetNextItemWidth(std::max(frame.ui.px(80), ImGui::GetContentRegionAvail().x * 0.5f));
     ImGui::InputTextWithHint("##filter", "filter: all_reduce, %c, r3", &filter_);
     frame.ui.tag("ledger/filter", filter_);
@@ -126,22 +155,35 @@ class LedgerPanel : public Panel {
     ImGui::Checkbox("not done", &only_open_);
     frame.ui.tag("ledger/open", only_open_ ? "on" : "off");
     if (ImGui::IsItemHovered()) ImGui::SetTooltip("Only collectives that are not complete");
+  }
+
+  void choose_rows(Frame& frame, const interp::Snapshot& shot) {
     shown_.clear();
     const auto& rows = *shot.ledger;
+    frontiers_.clear();
+    const Row* last = nullptr;  // of the group whose first open row was found
     for (size_t i = 0; i < rows.size(); ++i) {
+      const Row& row = rows[i];
+      const bool same = last && last->comm == row.comm && last->group == row.group &&
+                        last->point_to_point == row.point_to_point;
+      if (row.state != Row::State::kDone && !same) {
+        frontiers_.push_back(i);
+        last = &row;
+      }
       if (matches(rows[i])) shown_.push_back(i);
     }
     if (shown_.size() < rows.size()) {
       frame.ui.say_hidden(fmt::format("{} collectives (filter)", rows.size() - shown_.size()));
     }
-    frame.ui.tag_rect("ledger/count", ImGui::GetItemRectMin(), ImGui::GetItemRectMax(),
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    frame.ui.tag_rect("ledger/count", at, ImVec2(at.x + 1, at.y + 1),
                       std::to_string(shown_.size()));
   }
 
   bool matches(const Row& row) const {
     if (only_open_ && row.state == Row::State::kDone) return false;
     if (filter_.empty()) return true;
-    const std::string what = fmt::format("%{} {} {}", row.comm_name, row.kind, row.sequence);
+    const std::string what = name_of(row) + " " + row.kind;
     if (what.find(filter_) != std::string::npos) return true;
     return std::any_of(row.cells.begin(), row.cells.end(),
                        [&](const Cell& c) { return filter_ == fmt::format("r{}", c.rank); });
@@ -168,33 +210,34 @@ class LedgerPanel : public Panel {
         draw_row(frame, rows[shown_[static_cast<size_t>(i)]],
                  static_cast<int>(shown_[static_cast<size_t>(i)]), ranks);
     }
-    if (std::exchange(scroll_to_frontier_, false)) scroll_to(rows);
+    if (std::exchange(scroll_to_frontier_, false)) scroll_to();
     ImGui::EndTable();
     if (shot.rank_count() > ranks) {
       frame.ui.say_hidden(fmt::format("ledger of ranks {}..{}", ranks, shot.rank_count() - 1));
     }
   }
 
-  static void scroll_to(const std::vector<Row>& rows) {
-    for (size_t i = 0; i < rows.size(); ++i) {
-      if (rows[i].state != Row::State::kDone) {
-        ImGui::SetScrollY(
-            std::max(0.0f, (static_cast<float>(i) - 3) * ImGui::GetTextLineHeightWithSpacing()));
-        return;
-      }
-    }
-    ImGui::SetScrollY(ImGui::GetScrollMaxY());
+  void scroll_to() const {
+    const size_t first = frontiers_.empty() ? seen_rows_ : frontiers_.front();
+    const auto at = std::lower_bound(shown_.begin(), shown_.end(), first);
+    if (at == shown_.end()) return ImGui::SetScrollY(ImGui::GetScrollMaxY());
+    ImGui::SetScrollY(std::max(0.0f, (static_cast<float>(at - shown_.begin()) - 3) *
+                                         ImGui::GetTextLineHeightWithSpacing()));
   }
 
-  static void draw_row(Frame& frame, const Row& row, int i, int ranks) {
+  void draw_row(Frame& frame, const Row& row, int i, int ranks) const {
     ImGui::PushID(i);
     ImGui::TableNextRow();
     const bool selected = frame.model.selection.collective == std::pair(row.comm, row.sequence);
     if (selected)
       ImGui::TableSetBgColor(ImGuiTableBgTarget_RowBg0, with_alpha(frame.ui.pal().accent, 0.22f));
+    const bool frontier =
+        std::binary_search(frontiers_.begin(), frontiers_.end(), static_cast<size_t>(i));
+    if (frontier && !selected)
+      ImGui::TableSetBgColor(ImGuiTableBgTarget_RowBg0,
+                             with_alpha(frame.ui.pal().state(StateKind::kWaiting), 0.16f));
     ImGui::TableNextColumn();
-    const std::string name =
-        fmt::format("%{} {}{}", row.comm_name, row.point_to_point ? "p2p " : "", row.sequence);
+    const std::string name = (frontier ? "\u25b8 " : "  ") + name_of(row);
     if (ImGui::Selectable(
             name.c_str(), selected,
             ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowItemOverlap)) {
@@ -204,6 +247,12 @@ class LedgerPanel : public Panel {
       }
     }
     frame.ui.tag(fmt::format("ledger/{}", i), name);
+    if (frontier) {
+      if (static_cast<size_t>(i) == frontiers_.front()) frame.ui.tag("ledger/frontier", name);
+      if (ImGui::IsItemHovered())
+        ImGui::SetTooltip(
+            "The first collective of this group that not all have done: look here first");
+    }
     std::map<interp::Rank, const Cell*> by_rank;
     for (const Cell& c : row.cells) by_rank[c.rank] = &c;
     for (int r = 0; r < ranks; ++r) {
@@ -216,7 +265,7 @@ class LedgerPanel : public Panel {
       draw_cell(frame, row, *cell->second, state, fmt::format("ledger/{}/{}", i, r));
     }
     ImGui::TableNextColumn();
-    frame.ui.text_mono(fmt::format("{}  {} B", with_glyph(row.kind), row.bytes));
+    frame.ui.text_mono(with_glyph(row.kind) + "  " + bytes_text(row.bytes));
     ImGui::PopID();
   }
 
@@ -249,7 +298,12 @@ class LedgerPanel : public Panel {
   }
 
   static constexpr int kMaxColumns = 48;
-  static constexpr float kCardHeight = 190;
+  static constexpr float kCardHeight = 190;  // to be of use
+  static constexpr float kMostCard = 420;
+  MismatchCard card_;
+  const interp::ProgramView* program_ = nullptr;  // whose groups are named
+  std::vector<std::vector<std::string>> groups_;  // by communicator and group
+  std::vector<size_t> frontiers_;                 // of every group the first row that is not done
   std::string filter_;
   bool only_open_ = false;
   std::vector<size_t> shown_;  // rows that the filter lets through

@@ -3,25 +3,15 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <map>
 #include <vector>
 
-#include "gui/panels/code_text.h"
 #include "gui/panels/wait_graph.h"
 
 namespace hostir::gui {
 
 namespace {
 
-using interp::LedgerRow;
 using Cell = interp::LedgerCell;
-
-// All members that called the same thing.
-struct Side {
-  std::string fingerprint;  // empty: not arrived
-  std::vector<std::string_view> words;
-  std::vector<const Cell*> cells;
-};
 
 std::vector<std::string_view> words_of(std::string_view text) {
   std::vector<std::string_view> words;
@@ -33,27 +23,7 @@ std::vector<std::string_view> words_of(std::string_view text) {
   return words;
 }
 
-// Most ranks first; on a tie by rank; who has not arrived comes last.
-std::vector<Side> sides_of(const LedgerRow& row) {
-  std::vector<Side> sides;
-  for (const Cell& c : row.cells) {
-    auto same = std::find_if(sides.begin(), sides.end(),
-                             [&](const Side& s) { return s.fingerprint == c.fingerprint; });
-    if (same == sides.end()) {
-      sides.push_back({c.fingerprint, {}, {}});
-      same = sides.end() - 1;
-    }
-    same->cells.push_back(&c);
-  }
-  std::stable_sort(sides.begin(), sides.end(), [](const Side& a, const Side& b) {
-    if (a.fingerprint.empty() != b.fingerprint.empty()) return b.fingerprint.empty();
-    return a.cells.size() > b.cells.size();
-  });
-  for (Side& side : sides) side.words = words_of(side.fingerprint);
-  return sides;
-}
-
-void draw_ranks(Frame& frame, const Side& side) {
+void draw_ranks(Frame& frame, const CallSide& side) {
   size_t shown = 0;
   for (const Cell* c : side.cells) {
     if (++shown > 4) break;
@@ -100,14 +70,8 @@ void draw_word(Frame& frame, const std::string& word, bool differs) {
 void draw_place(Frame& frame, const Cell& cell) {
   const interp::ProgramView& program = *frame.model.snapshot()->program;
   std::string where = cell.address;
-  if (cell.code < program.lines.size() && program.lines[cell.code] > 0) {
-    std::string_view text = program.text();
-    for (uint32_t line = 1; line < program.lines[cell.code]; ++line)
-      text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
-    text = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
-    where += fmt::format("  line {}: {}", program.lines[cell.code], text);
-  }
+  const std::string text = line_text(program, cell.code);
+  if (!text.empty()) where += fmt::format("  line {}: {}", program.lines[cell.code], text);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = std::max(1.0f, ImGui::GetContentRegionAvail().x);
   ImGui::PushID(static_cast<int>(cell.rank));
@@ -123,7 +87,7 @@ void draw_place(Frame& frame, const Cell& cell) {
                        frame.ui.fonts.small);
 }
 
-void draw_side(Frame& frame, const Side& side, const Side& reference, bool expected) {
+void draw_side(Frame& frame, const CallSide& side, const CallSide& reference, bool expected) {
   const Palette& p = frame.ui.pal();
   ImGui::TableNextRow();
   ImGui::TableSetBgColor(
@@ -141,18 +105,110 @@ void draw_side(Frame& frame, const Side& side, const Side& reference, bool expec
     frame.ui.state_word(StateKind::kMissing, "not arrived");
     return;
   }
-  for (size_t i = 0; i < side.words.size(); ++i) {
+  const std::vector<std::string_view> words = words_of(side.fingerprint);
+  const std::vector<std::string_view> others = words_of(reference.fingerprint);
+  for (size_t i = 0; i < words.size(); ++i) {
     if (i > 0) ImGui::SameLine();
-    const bool same = i < reference.words.size() && side.words[i] == reference.words[i];
-    draw_word(frame, std::string(side.words[i]), &side != &reference && !same);
+    const bool same = i < others.size() && words[i] == others[i];
+    draw_word(frame, std::string(words[i]), &side != &reference && !same);
   }
   draw_place(frame, *side.cells.front());
 }
 
+void draw_sides(Frame& frame, const MismatchStory& story) {
+  constexpr ImGuiTableFlags kFlags =
+      ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_BordersInnerH | ImGuiTableFlags_PadOuterX;
+  if (!ImGui::BeginTable("sides", 3, kFlags)) return;
+  ImGui::TableSetupColumn("ranks");
+  ImGui::TableSetupColumn("expected");
+  ImGui::TableSetupColumn("called", ImGuiTableColumnFlags_WidthStretch);
+  for (const CallSide& side : story.sides) {
+    // Without a majority neither side is the expected one: both show what is unlike the other.
+    const bool first = &side == &story.sides.front();
+    const bool other = first && !story.majority && story.sides.size() > 1;
+    draw_side(frame, side, other ? story.sides[1] : story.sides[0], first && story.majority);
+  }
+  ImGui::EndTable();
+}
+
+void draw_branches(Frame& frame, const MismatchStory& story) {
+  const interp::ProgramView& program = *frame.model.snapshot()->program;
+  for (size_t i = 0; i < story.branches.size(); ++i) {
+    const BranchTaken& branch = story.branches[i];
+    std::string text;
+    for (size_t column = 0; column < branch.holds.size(); ++column) {
+      const auto& holds = branch.holds[column];
+      text += fmt::format("{}r{} {}", column > 0 ? ", " : "", story.columns[column],
+                          !holds   ? "decided as it ran"
+                          : *holds ? "true"
+                                   : "false");
+    }
+    const std::string line = fmt::format("line {}: {}", program.lines[branch.where], branch.text);
+    ImGui::PushStyleColor(ImGuiCol_Text, frame.ui.pal().link);
+    frame.ui.text_mono(line);
+    ImGui::PopStyleColor();
+    frame.ui.tag(fmt::format("ledger/branch/{}", i), text);
+    if (ImGui::IsItemHovered()) {
+      frame.model.hovered.code = branch.where;
+      ImGui::SetTooltip("click: select this condition");
+    }
+    if (ImGui::IsItemClicked()) frame.model.selection.code = branch.where;
+    Ui::flow(ImGui::CalcTextSize(text.c_str()).x);
+    ImGui::TextUnformatted(text.c_str());
+  }
+}
+
+// One column per side, one row per place in the order; what would come next is dim.
+void draw_order(Frame& frame, const MismatchStory& story) {
+  if (story.rows.empty()) return;
+  constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_SizingFixedFit |
+                                     ImGuiTableFlags_BordersInnerV | ImGuiTableFlags_PadOuterX |
+                                     ImGuiTableFlags_ScrollX | ImGuiTableFlags_RowBg;
+  const Palette& p = frame.ui.pal();
+  const float line = ImGui::GetTextLineHeight() + frame.ui.px(5);
+  const float height = line * static_cast<float>(story.rows.size() + 1) + frame.ui.px(16);
+  const auto columns = static_cast<int>(story.columns.size()) + 1;
+  ImGui::Dummy(ImVec2(0, frame.ui.px(2)));
+  frame.ui.text_dim("The calls on this communicator, side by side; \u25b7 would come next:");
+  if (!ImGui::BeginTable("order", columns, kFlags, ImVec2(0, height))) return;
+  ImGui::TableSetupColumn("seq");
+  for (const interp::Rank r : story.columns) ImGui::TableSetupColumn(fmt::format("r{}", r).c_str());
+  ImGui::TableHeadersRow();
+  for (const AlignedRow& row : story.rows) {
+    ImGui::TableNextRow();
+    if (row.here)
+      ImGui::TableSetBgColor(ImGuiTableBgTarget_RowBg0,
+                             with_alpha(p.state(StateKind::kMismatch), 0.22f));
+    ImGui::TableNextColumn();
+    frame.ui.text_mono(fmt::format("{}{}", row.here ? "! " : "  ", row.sequence));
+    for (size_t i = 0; i < row.calls.size(); ++i) {
+      const AlignedCall& call = row.calls[i];
+      ImGui::TableNextColumn();
+      if (call.text.empty()) {
+        frame.ui.text_dim("\u2013");
+        continue;
+      }
+      const std::string text =
+          (call.issued ? "" : "\u25b7 ") + std::string(call.differs ? "\u2260 " : "") + call.text;
+      ImGui::PushStyleColor(ImGuiCol_Text, call.issued ? p.text : p.text_dim);
+      frame.ui.text_mono(text);
+      ImGui::PopStyleColor();
+      frame.ui.tag(fmt::format("ledger/order/{}/{}", row.sequence, story.columns[i]), text);
+      if (ImGui::IsItemHovered()) frame.model.hovered.code = call.code;
+      if (ImGui::IsItemClicked()) frame.model.selection.code = call.code;
+    }
+  }
+  ImGui::EndTable();
+}
+
 }  // namespace
 
-void draw_mismatch_card(Frame& frame, const LedgerRow& row) {
-  const std::vector<Side> sides = sides_of(row);
+void MismatchCard::draw(Frame& frame, const interp::LedgerRow& row) {
+  if (shot_ != frame.model.snapshot() || row_ != &row) {
+    shot_ = frame.model.snapshot();
+    row_ = &row;
+    story_ = mismatch_story(*shot_, row);
+  }
   const std::string title = fmt::format("%{} sequence {}: the ranks called different things",
                                         row.comm_name, row.sequence);
   ImGui::PushTextWrapPos(0);
@@ -160,50 +216,12 @@ void draw_mismatch_card(Frame& frame, const LedgerRow& row) {
   frame.ui.state_word(StateKind::kMismatch, title);
   ImGui::PopFont();
   frame.ui.tag("ledger/mismatch", title);
+  if (!story_.cause.empty()) ImGui::TextUnformatted(("Likely cause: " + story_.cause).c_str());
+  frame.ui.tag("ledger/cause", story_.cause);
   ImGui::PopTextWrapPos();
-  const bool majority =
-      sides.size() > 1 && sides[0].cells.size() > sides[1].cells.size() && !sides[0].words.empty();
-  constexpr ImGuiTableFlags kFlags =
-      ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_BordersInnerH | ImGuiTableFlags_PadOuterX;
-  if (ImGui::BeginTable("sides", 3, kFlags)) {
-    ImGui::TableSetupColumn("ranks");
-    ImGui::TableSetupColumn("expected");
-    ImGui::TableSetupColumn("called", ImGuiTableColumnFlags_WidthStretch);
-    for (const Side& side : sides) {
-      // On a tie neither side is the expected one: both show what is unlike the other.
-      const bool first = &side == &sides.front();
-      const bool other = first && !majority && sides.size() > 1;
-      draw_side(frame, side, other ? sides[1] : sides[0], first && majority);
-    }
-    ImGui::EndTable();
-  }
-  const std::string cause = likely_cause(row);
-  ImGui::PushTextWrapPos(0);
-  if (!cause.empty()) ImGui::TextUnformatted(("Likely cause: " + cause).c_str());
-  frame.ui.tag("ledger/cause", cause);
-  ImGui::PopTextWrapPos();
-}
-
-std::string likely_cause(const interp::LedgerRow& row) {
-  const Cell* first = nullptr;
-  bool elsewhere = false;
-  bool other_kind = false;
-  for (const Cell& c : row.cells) {
-    if (c.state == Cell::State::kMissing) continue;
-    if (!first) first = &c;
-    elsewhere = elsewhere || c.code != first->code;
-    other_kind =
-        other_kind || words_of(c.fingerprint).front() != words_of(first->fingerprint).front();
-  }
-  if (!first) return {};
-  if (!elsewhere)
-    return "all are at the same instruction, so it is its sizes or arguments that differ: look "
-           "at "
-           "uneven shards and at what depends on the rank.";
-  return other_kind ? "the ranks are at different instructions: one took another branch, or left "
-                      "a collective out."
-                    : "the ranks are at different instructions of the same kind: the order is "
-                      "swapped, or they took different branches.";
+  draw_sides(frame, story_);
+  draw_branches(frame, story_);
+  draw_order(frame, story_);
 }
 
 }  // namespace hostir::gui

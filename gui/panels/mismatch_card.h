@@ -1,16 +1,22 @@
-// The card that explains a mismatch: who called what, field by field, where, and the likely cause.
+// The card that explains a mismatch: who called what, field by field, where, the likely cause, the
+// branches that led there, and the calls around it side by side.
 #pragma once
 
-#include <string>
-
 #include "gui/panel.h"
+#include "gui/panels/mismatch_story.h"
 
 namespace hostir::gui {
 
-/// `row` is a ledger row in state kMismatch. Draws into the current window's free space.
-void draw_mismatch_card(Frame& frame, const interp::LedgerRow& row);
+class MismatchCard {
+ public:
+  /// `row` is a row of the newest snapshot's ledger in state kMismatch. Draws into the current
+  /// window's free space. The story is made once per snapshot.
+  void draw(Frame& frame, const interp::LedgerRow& row);
 
-/// One sentence, from where the members are and what they called; empty where nobody arrived.
-std::string likely_cause(const interp::LedgerRow& row);
+ private:
+  interp::SnapshotPtr shot_;  // what the story points into
+  const interp::LedgerRow* row_ = nullptr;
+  MismatchStory story_;
+};
 
 }  // namespace hostir::gui

@@ -2,26 +2,14 @@
 // freezes.
 #include <fmt/core.h>
 
+#include "gui/panels/mismatch_story.h"
 #include "gui/panels/panels.h"
+#include "gui/panels/rank_words.h"
 #include "gui/panels/written.h"
 
 namespace hostir::gui {
 
 namespace {
-
-StateKind state_of(const interp::RankSnapshot& r) {
-  if (r.frozen) return StateKind::kFrozen;
-  switch (r.status) {
-    case interp::RankStatus::kRunnable:
-      return StateKind::kOk;
-    case interp::RankStatus::kBlocked:
-      return StateKind::kWaiting;
-    case interp::RankStatus::kDone:
-    case interp::RankStatus::kNotStarted:
-      return StateKind::kMissing;
-  }
-  return StateKind::kMissing;
-}
 
 class RanksPanel : public Panel {
  public:
@@ -54,6 +42,7 @@ class RanksPanel : public Panel {
     const ImVec2 padding = ImGui::GetStyle().FramePadding;
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(padding.x, 0));
     const std::vector<Group> groups = groups_of(shot);
+    mismatch_ = mismatch_of(shot);
     ImGuiListClipper clipper;
     clipper.Begin(static_cast<int>(groups.size()));
     while (clipper.Step()) {
@@ -92,16 +81,14 @@ class RanksPanel : public Panel {
     return groups;
   }
 
-  static void draw_state(Frame& frame, const interp::RankSnapshot& r) {
-    std::string state(r.frozen ? "frozen" : interp::name(r.status));
-    if (r.status == interp::RankStatus::kDone && r.outstanding() > 0) {
-      state += ", streams busy";
-      frame.ui.state_word(StateKind::kWaiting, state);
-    } else {
-      frame.ui.state_word(state_of(r), state);
-    }
-    frame.ui.tag(fmt::format("ranks/{}/state", r.rank), state);
+  void draw_state(Frame& frame, const interp::Snapshot& shot, const interp::RankSnapshot& r) const {
+    const RankWord word = rank_word(shot, r.rank, mismatch_);
+    frame.ui.state_word(word.state, word.text);
+    frame.ui.tag(fmt::format("ranks/{}/state", r.rank), word.text);
     if (r.waits && ImGui::IsItemHovered()) ImGui::SetTooltip("%s", r.waits->sentence.c_str());
+    if (word.state != StateKind::kFailed) return;
+    if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", shot.stop.sentence.c_str());
+    if (mismatch_ && ImGui::IsItemClicked()) frame.actions.request("panel.ledger");
   }
 
   // For whom its host thread or one of its streams waits.
@@ -135,7 +122,7 @@ class RanksPanel : public Panel {
       ImGui::SetTooltip("%s", r.frozen ? "thaw this rank" : "freeze: this rank does not move");
   }
 
-  static void draw_row(Frame& frame, const interp::Snapshot& shot, const Group& group) {
+  void draw_row(Frame& frame, const interp::Snapshot& shot, const Group& group) const {
     const interp::RankSnapshot& r = shot.rank(group.first);
     const bool one = group.first == group.last;
     const bool stepped = shot.no_stepping.empty();
@@ -155,7 +142,7 @@ class RanksPanel : public Panel {
     ImGui::TableNextColumn();
     if (one && stepped) draw_freeze(frame, r);
     ImGui::TableNextColumn();
-    draw_state(frame, r);
+    draw_state(frame, shot, r);
     ImGui::TableNextColumn();
     const std::string at = r.address + " " + r.op;
     // The function is the same on most lines: its number and what it does are enough.
@@ -180,6 +167,8 @@ class RanksPanel : public Panel {
                                    static_cast<double>(m.peak_bytes) / 1024));
     ImGui::PopID();
   }
+
+  const interp::LedgerRow* mismatch_ = nullptr;  // of this frame's snapshot
 };
 
 }  // namespace

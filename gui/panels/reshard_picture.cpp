@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <map>
 
+#include "gui/panels/mismatch_story.h"
+#include "gui/panels/timeline_data.h"
+#include "gui/panels/written.h"
+
 namespace hostir::gui {
 
 std::optional<interp::CodeIndex> current_collective(const Model& model) {
@@ -24,6 +28,57 @@ std::optional<interp::CodeIndex> current_collective(const Model& model) {
 }
 
 namespace {
+
+// The oldest meeting of the group at this instruction that is not done; null: there is none.
+const interp::LedgerRow* open_row(const interp::Snapshot& shot, const Reshard& r) {
+  const interp::CommIndex comm = shot.program->code->instructions[r.code].comm;
+  for (const interp::LedgerRow& row : *shot.ledger) {
+    if (row.state == interp::LedgerRow::State::kDone || row.comm != comm || row.group != r.group ||
+        row.point_to_point)
+      continue;
+    for (const interp::LedgerCell& c : row.cells) {
+      if (c.state != interp::LedgerCell::State::kMissing && c.code == r.code) return &row;
+    }
+  }
+  return nullptr;
+}
+
+// What another call has that this one has not.
+std::string other_call(const std::string& theirs, const std::string& ours) {
+  const CallFields a = fields_of(theirs);
+  const CallFields b = fields_of(ours);
+  if (a.kind != b.kind) return "called " + a.kind;
+  if (a.reduction != b.reduction) return "called " + a.reduction;
+  if (a.root != b.root) return "named root " + a.root;
+  return fmt::format("brought {}[{}]", a.dtype, a.dims);
+}
+
+}  // namespace
+
+std::map<interp::Rank, std::string> absent_members(const interp::Snapshot& shot,
+                                                   const Reshard& reshard) {
+  using State = interp::LedgerCell::State;
+  std::map<interp::Rank, std::string> out;
+  const interp::LedgerRow* row = open_row(shot, reshard);
+  if (!row) return out;
+  const interp::LedgerCell* ours = nullptr;
+  for (const interp::LedgerCell& c : row->cells) {
+    if (!ours && c.state != State::kMissing && c.code == reshard.code) ours = &c;
+  }
+  for (const interp::LedgerCell& c : row->cells) {
+    if (c.state == State::kMissing)
+      out[c.rank] = "has not arrived";
+    else if (c.fingerprint != ours->fingerprint)
+      out[c.rank] = other_call(c.fingerprint, ours->fingerprint);
+    else if (c.state == State::kQueued)
+      out[c.rank] = "is held up by other work of its stream";
+  }
+  return out;
+}
+
+namespace {
+
+using Absent = std::map<interp::Rank, std::string>;
 
 // Where the ribbons of one member leave or arrive: from top to bottom in order of the other side.
 struct Node {
@@ -64,29 +119,36 @@ Columns columns_of(const Frame& frame, const Reshard& r, float top, float height
 }
 
 void draw_nodes(Frame& frame, const std::map<interp::Rank, Node>& nodes, float x, float width,
-                std::string_view verb) {
+                std::string_view verb, const Absent& absent) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Palette& p = frame.ui.pal();
   for (const auto& [rank, node] : nodes) {
     const bool lit = frame.model.was_hovered.rank == rank;
-    const ImU32 colour = node.bytes > 0 ? p.rank(rank) : p.panel_title;
+    const auto missing = absent.find(rank);
+    const bool moves = node.bytes > 0 && missing == absent.end();
+    const ImU32 colour = moves ? p.rank(rank) : p.panel_title;
     list->AddRectFilled(ImVec2(x, node.y0), ImVec2(x + width, node.y1),
                         mixed(p.panel, colour, lit ? 1.0f : 0.85f), 2);
     frame.ui.draw_text(
         list, ImVec2(x + frame.ui.px(3), (node.y0 + node.y1 - frame.ui.fonts.small->FontSize) / 2),
-        node.bytes > 0 ? p.background : p.text_dim, fmt::format("r{}", rank), width,
-        frame.ui.fonts.small);
+        moves ? p.background : p.text_dim, fmt::format("r{}", rank), width, frame.ui.fonts.small);
+    if (missing != absent.end())
+      list->AddRect(ImVec2(x, node.y0), ImVec2(x + width, node.y1), p.state(StateKind::kMismatch));
     if (ImGui::IsMouseHoveringRect(ImVec2(x, node.y0), ImVec2(x + width, node.y1))) {
       frame.model.hovered.rank = rank;
-      ImGui::SetTooltip("rank %d %s %lld bytes in this picture", rank, std::string(verb).c_str(),
-                        static_cast<long long>(node.bytes));
+      if (missing != absent.end())
+        ImGui::SetTooltip("rank %d %s", rank, missing->second.c_str());
+      else
+        ImGui::SetTooltip("rank %d %s %s in this picture", rank, std::string(verb).c_str(),
+                          bytes_text(node.bytes).c_str());
     }
   }
 }
 
-// A ribbon between two vertical stretches; what stays on its rank is drawn faintly.
+// A ribbon between two vertical stretches; what stays on its rank is drawn faintly, what does not
+// move because somebody is missing grey and dashed.
 void draw_ribbon(Frame& frame, const Transfer& t, ImVec2 a, float a_height, ImVec2 b,
-                 float b_height, bool folded) {
+                 float b_height, bool folded, bool held_up) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Palette& p = frame.ui.pal();
   const interp::Rank lit = frame.model.was_hovered.rank.value_or(interp::kNoRank);
@@ -94,13 +156,14 @@ void draw_ribbon(Frame& frame, const Transfer& t, ImVec2 a, float a_height, ImVe
   float alpha = stays ? 0.20f : 0.50f;
   if (lit == t.from || lit == t.to) alpha += 0.3f;
   if (lit != interp::kNoRank && lit != t.from && lit != t.to) alpha *= 0.4f;
-  const ImU32 colour = with_alpha(p.rank(t.from), alpha);
+  const ImU32 colour =
+      held_up ? with_alpha(p.text_dim, 0.6f * alpha) : with_alpha(p.rank(t.from), alpha);
   constexpr int kSteps = 18;
   const auto at = [&](float u, float y0, float y1) {
     const float s = u * u * (3 - 2 * u);
     return y0 + (y1 - y0) * s;
   };
-  for (int i = 0; i < kSteps; ++i) {
+  for (int i = 0; i < kSteps; i += held_up ? 2 : 1) {
     const float u = static_cast<float>(i) / kSteps;
     const float v = static_cast<float>(i + 1) / kSteps;
     const float x0 = a.x + (b.x - a.x) * u;
@@ -114,14 +177,17 @@ void draw_ribbon(Frame& frame, const Transfer& t, ImVec2 a, float a_height, ImVe
   if (u < 0.05f || u > 0.95f || !ImGui::IsWindowHovered()) return;
   const float top = at(u, a.y, b.y);
   if (mouse.y < top || mouse.y > top + a_height + (b_height - a_height) * u) return;
-  ImGui::SetTooltip("%s %s: %s, %lld bytes%s",
+  ImGui::SetTooltip("%s %s: %s, %s%s",
                     stays ? fmt::format("stays on r{}", t.from).c_str()
                           : fmt::format("r{} to r{}", t.from, t.to).c_str(),
                     folded ? "(an addend)" : "", to_string(t.box).c_str(),
-                    static_cast<long long>(t.bytes), stays ? ", not moved" : "");
+                    bytes_text(t.bytes).c_str(),
+                    held_up ? ", does not move: somebody is missing"
+                    : stays ? ", not moved"
+                            : "");
 }
 
-void draw_ribbons(Frame& frame, const Reshard& r, Columns& c, float x0, float x1) {
+void draw_ribbons(Frame& frame, const Reshard& r, Columns& c, float x0, float x1, bool held_up) {
   for (const Transfer& t : r.transfers) {
     Node& from = c.left[t.from];
     Node& to = c.right[t.to];
@@ -130,7 +196,7 @@ void draw_ribbons(Frame& frame, const Reshard& r, Columns& c, float x0, float x1
     const float h1 = (to.y1 - to.y0) * static_cast<float>(t.bytes) /
                      static_cast<float>(std::max<int64_t>(1, to.bytes));
     draw_ribbon(frame, t, ImVec2(x0, from.y0 + from.used), h0, ImVec2(x1, to.y0 + to.used), h1,
-                !r.reduces.empty());
+                !r.reduces.empty(), held_up);
     from.used += h0;
     to.used += h1;
   }
@@ -166,10 +232,28 @@ std::string headline(const Reshard& r) {
   return text + ":  " + r.sentence;
 }
 
+bool is_ended(const interp::Snapshot& shot) {
+  return shot.stop.kind == interp::StopKind::kDeadlock ||
+         shot.stop.kind == interp::StopKind::kFault;
+}
+
+// "r1 has not arrived, r2 called max: nothing moves."
+std::string absent_text(const Absent& absent, bool ended) {
+  std::map<std::string, std::vector<interp::Rank>> by_reason;
+  for (const auto& [rank, why] : absent) by_reason[why].push_back(rank);
+  std::string text;
+  for (const auto& [why, ranks] : by_reason) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", rank_list(ranks),
+                        ranks.size() > 1 && why == "has not arrived" ? "have not arrived" : why);
+  }
+  return text + (ended ? ": nothing moves." : ": nothing moves yet.");
+}
+
 }  // namespace
 
 void draw_reshard(Frame& frame, const Reshard& r) {
   constexpr size_t kMaxMembers = 32;
+  constexpr float kLeastNode = 17;  // pixels of a member, with the gap to the next
   const std::string head = headline(r);
   ImGui::PushTextWrapPos(0);
   ImGui::TextUnformatted(head.c_str());
@@ -178,10 +262,20 @@ void draw_reshard(Frame& frame, const Reshard& r) {
     frame.ui.text_dim(r.problem);
     frame.ui.tag("reshard/problem", r.problem);
   }
+  const Absent absent = absent_members(*frame.model.snapshot(), r);
+  if (!absent.empty()) {
+    const std::string text = absent_text(absent, is_ended(*frame.model.snapshot()));
+    frame.ui.state_word(StateKind::kWaiting, text);
+    frame.ui.tag("reshard/absent", text);
+  }
   ImGui::PopTextWrapPos();
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const ImVec2 size = ImGui::GetContentRegionAvail();
-  if (size.x < frame.ui.px(220) || size.y < frame.ui.px(70)) return;
+  ImVec2 size = ImGui::GetContentRegionAvail();
+  if (size.x < frame.ui.px(220)) return;
+  // Many members, or little room: the picture is higher than the panel and scrolls.
+  const size_t drawn = r.members.size() > kMaxMembers ? 4 : r.members.size();
+  const float least = frame.ui.px(46 + kLeastNode * static_cast<float>(drawn));
+  size.y = std::max(size.y, std::max(least, frame.ui.px(90)));
   const float side = size.x * 0.33f;
   const float node = frame.ui.px(26);
   draw_side(frame, r, r.before, "reshard/before",
@@ -198,10 +292,10 @@ void draw_reshard(Frame& frame, const Reshard& r) {
   }
   const float top = at.y + frame.ui.px(18);
   Columns c = columns_of(frame, r, top, size.y - frame.ui.px(42));
-  draw_nodes(frame, c.left, x0, node, "gives");
-  draw_nodes(frame, c.right, x1, node, "gets");
-  draw_ribbons(frame, r, c, x0 + node, x1);
-  const std::string moved = fmt::format("{} bytes between ranks", r.moved_bytes);
+  draw_nodes(frame, c.left, x0, node, "gives", absent);
+  draw_nodes(frame, c.right, x1, node, "gets", absent);
+  draw_ribbons(frame, r, c, x0 + node, x1, !absent.empty());
+  const std::string moved = bytes_text(r.moved_bytes) + " between ranks";
   frame.ui.draw_text(ImGui::GetWindowDrawList(), ImVec2(x0, at.y), frame.ui.pal().text_dim, moved,
                      x1 + node - x0, frame.ui.fonts.small);
   frame.ui.tag_rect("reshard/bytes", ImVec2(x0, at.y), ImVec2(x1, at.y + 14), moved);

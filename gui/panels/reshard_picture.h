@@ -1,6 +1,9 @@
 // The move of a collective, from left to right: source layout, ribbons from rank to rank, result.
 #pragma once
 
+#include <map>
+#include <string>
+
 #include "gui/panels/layout_picture.h"
 #include "gui/panels/reshard.h"
 
@@ -10,7 +13,13 @@ namespace hostir::gui {
 /// else what it has in flight; nothing where that is no communication.
 std::optional<interp::CodeIndex> current_collective(const Model& model);
 
-/// Draws into the current window's free space.
+/// Members that have not come to the collective, have called something else, or have other work
+/// first: `has not arrived`, `called max`. Empty where all have, where it is done, or where nobody
+/// has come yet.
+std::map<interp::Rank, std::string> absent_members(const interp::Snapshot& shot,
+                                                   const Reshard& reshard);
+
+/// Draws into the current window's free space; higher than it where there are many members.
 void draw_reshard(Frame& frame, const Reshard& reshard);
 
 }  // namespace hostir::gui

@@ -233,6 +233,11 @@ std::string short_time(double ns) {
 
 std::string bytes_text(int64_t bytes) {
   const auto b = static_cast<double>(bytes);
+  constexpr int64_t kMiB = int64_t{1} << 20;
+  if (bytes >= kMiB && bytes % kMiB == 0 && bytes < (int64_t{10} << 30))
+    return fmt::format("{} MiB", bytes / kMiB);
+  if (bytes >= 1024 && bytes % 1024 == 0 && bytes < kMiB)
+    return fmt::format("{} KiB", bytes / 1024);
   if (bytes < 10240) return fmt::format("{} B", bytes);
   if (bytes < (int64_t{10} << 20)) return fmt::format("{:.1f} KiB", b / 1024);
   if (bytes < (int64_t{10} << 30)) return fmt::format("{:.1f} MiB", b / (1 << 20));

@@ -1,5 +1,4 @@
 // Who gets how much of the window, and the columns beside the program.
-#include <cmath>
 #include <filesystem>
 
 #include "gui/panels/wait_graph.h"
@@ -148,20 +147,6 @@ TEST(Breakpoints, ConditionRanksAndIgnoreAreEditedInTheTable) {
   const std::string text = w.shot().breakpoints->front().text;
   EXPECT_NE(text.find("on 0"), std::string::npos) << text;
   EXPECT_NE(text.find("if rank == 1"), std::string::npos) << text;
-}
-
-// Both labels of two arrows that go both ways lie apart, each on the outer side of its own.
-TEST(WaitGraph, LabelsOfBothDirectionsLieOnTheirOwnSides) {
-  for (const ImVec2 size : {ImVec2(500, 200), ImVec2(220, 420)}) {
-    const ImVec2 card(150, 44);
-    const auto places = place_cards(2, ImVec2(0, 0), size, card);
-    const LinkCurve there = link_curve(places[0], places[1], card, true);
-    const LinkCurve back = link_curve(places[1], places[0], card, true);
-    ASSERT_FALSE(there.points.empty());
-    ASSERT_FALSE(back.points.empty());
-    EXPECT_LT(there.outwards.x * back.outwards.x + there.outwards.y * back.outwards.y, -0.9f);
-    EXPECT_GT(std::hypot(there.middle.x - back.middle.x, there.middle.y - back.middle.y), 30);
-  }
 }
 
 TEST(WaitGraph, ManyRanksThatWaitAlikeAreOneNode) {

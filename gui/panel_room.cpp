@@ -1,0 +1,157 @@
+// Heights: what panels have a use for (Panel::room), and who makes room for whom.
+#include "gui/panel_room.h"
+
+#include <imgui_internal.h>
+
+#include <algorithm>
+
+namespace hostir::gui {
+
+namespace {
+
+bool was_busy(const PanelNode& node, const Panel& panel) {
+  return node.most_of == panel.id() && (node.most_is_all || node.most > 0);
+}
+
+// What the panel has a use for now, or has had before.
+Room most_room(const Frame& frame, PanelNode& node, const Panel& panel) {
+  if (node.most_of != panel.id()) {
+    node.most_of = panel.id();
+    node.most = 0;
+    node.most_is_all = false;
+  }
+  Room room = panel.room(frame);
+  if (room.kind == Room::Kind::kAll) node.most_is_all = true;
+  if (room.kind == Room::Kind::kSome) node.most = std::max(node.most, room.height);
+  if (node.most_is_all) return {};
+  if (node.most > 0) {
+    room.kind = Room::Kind::kSome;
+    room.height = node.most;
+  }
+  return room;
+}
+
+}  // namespace
+
+Panel* find_panel(const std::vector<std::unique_ptr<Panel>>& panels, std::string_view id) {
+  for (const auto& panel : panels) {
+    if (panel->id() == id) return panel.get();
+  }
+  return nullptr;
+}
+
+bool is_shown(const Frame& frame, const Panel& panel) {
+  return !panel.needs_session() || frame.model.snapshot();
+}
+
+bool is_idle(const Frame& frame, const PanelNode& node, const Panel& panel) {
+  return !node.kept && !was_busy(node, panel) && is_shown(frame, panel) &&
+         panel.room(frame).kind == Room::Kind::kIdle;
+}
+
+void forget_rooms(PanelNode& node) {
+  node.most_of.clear();
+  if (node.first) forget_rooms(*node.first);
+  if (node.second) forget_rooms(*node.second);
+}
+
+std::string first_sentence(std::string_view hint) {
+  return std::string(
+      hint.substr(0, hint.find(". ") == hint.npos ? hint.npos : hint.find(". ") + 1));
+}
+
+std::optional<float> PanelTree::wanted(Frame& frame, const Panels& panels, PanelNode& node,
+                                       float width) {
+  if (node.kind == PanelNode::Kind::kRows) {
+    const auto a = wanted(frame, panels, *node.first, width);
+    const auto b = wanted(frame, panels, *node.second, width);
+    if (!a || !b || node.kept) return std::nullopt;
+    return *a + *b + frame.ui.px(4);
+  }
+  if (node.kind == PanelNode::Kind::kColumns) {
+    const auto a = wanted(frame, panels, *node.first, width * node.ratio);
+    const auto b = wanted(frame, panels, *node.second, width * (1 - node.ratio));
+    if (!a || !b) return std::nullopt;
+    return std::max(*a, *b);
+  }
+  const Panel* panel = find_panel(panels, node.active);
+  if (!panel || node.kept || !is_shown(frame, *panel)) return std::nullopt;
+  const Room room = most_room(frame, node, *panel);
+  if (room.kind == Room::Kind::kAll) return std::nullopt;
+  float content = room.height;
+  if (room.kind == Room::Kind::kIdle) {
+    const std::string text = first_sentence(panel->hint());
+    content = ImGui::CalcTextSize(text.c_str(), nullptr, false,
+                                  std::max(1.0f, width - frame.ui.px(2 * kPadX)))
+                  .y;
+  }
+  return content + ImGui::GetFrameHeightWithSpacing() + frame.ui.px(2 * kPadY + 2);
+}
+
+float PanelTree::least(Frame& frame, const Panels& panels, PanelNode& node, float width) {
+  if (node.kind == PanelNode::Kind::kRows)
+    return least(frame, panels, *node.first, width) + least(frame, panels, *node.second, width) +
+           frame.ui.px(4);
+  if (node.kind == PanelNode::Kind::kColumns)
+    return std::max(least(frame, panels, *node.first, width * node.ratio),
+                    least(frame, panels, *node.second, width * (1 - node.ratio)));
+  const float few_lines = ImGui::GetFrameHeightWithSpacing() + frame.ui.px(2 * kPadY + 2) +
+                          2 * ImGui::GetTextLineHeightWithSpacing();
+  return std::min(few_lines, wanted(frame, panels, node, width).value_or(few_lines));
+}
+
+float PanelTree::pressing(Frame& frame, const Panels& panels, PanelNode& node, float width) {
+  if (node.kept) return 0;
+  if (node.kind == PanelNode::Kind::kLeaf) {
+    const Panel* panel = find_panel(panels, node.active);
+    const float height = panel && is_shown(frame, *panel) ? panel->room(frame).least : 0;
+    if (height <= 0) return 0;
+    return height + ImGui::GetFrameHeightWithSpacing() + frame.ui.px(2 * kPadY + 2);
+  }
+  const bool columns = node.kind == PanelNode::Kind::kColumns;
+  const float first_width = columns ? width * node.ratio : width;
+  const float second_width = columns ? width - first_width : width;
+  float a = pressing(frame, panels, *node.first, first_width);
+  float b = pressing(frame, panels, *node.second, second_width);
+  if (columns || (a <= 0 && b <= 0)) return std::max(a, b);
+  if (a <= 0) a = least(frame, panels, *node.first, width);
+  if (b <= 0) b = least(frame, panels, *node.second, width);
+  return a + b + frame.ui.px(4);
+}
+
+float PanelTree::first_height(Frame& frame, const Panels& panels, PanelNode& node, float width,
+                              float whole) {
+  const float share = usual_height(frame, panels, node, width, whole);
+  if (node.kept) return share;
+  const float a = pressing(frame, panels, *node.first, width);
+  const float b = pressing(frame, panels, *node.second, width);
+  if (a > 0 && b > 0) return a + b > whole ? whole * a / (a + b) : std::clamp(share, a, whole - b);
+  // What is pressing pushes the other side down to a few lines, but never out of sight.
+  if (a > 0) {
+    const float most = std::min(whole * 0.8f, whole - least(frame, panels, *node.second, width));
+    return std::max(share, std::min(a, most));
+  }
+  if (b > 0) {
+    const float fewest = std::max(whole * 0.2f, least(frame, panels, *node.first, width));
+    return std::min(share, std::max(whole - b, fewest));
+  }
+  return share;
+}
+
+// The ratio's share, less what one child has no use for.
+float PanelTree::usual_height(Frame& frame, const Panels& panels, PanelNode& node, float width,
+                              float whole) {
+  const float share = whole * node.ratio;
+  if (node.kept) return share;
+  const auto a = wanted(frame, panels, *node.first, width);
+  const auto b = wanted(frame, panels, *node.second, width);
+  if (b && (!a || *a + *b > whole)) {
+    return a ? std::min(*a, std::max(share, whole - *b)) : std::max(share, whole - *b);
+  }
+  if (!a) return share;
+  // What little the first one needs to be whole it gets, beside one that could use any height.
+  const float most = std::max(share, whole * 0.42f);
+  return std::min(*a, b ? whole - *b : most);
+}
+
+}  // namespace hostir::gui

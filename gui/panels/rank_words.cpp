@@ -1,0 +1,109 @@
+#include "gui/panels/rank_words.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "gui/panels/written.h"
+#include "interp/session/fault_words.h"
+
+namespace hostir::gui {
+
+namespace {
+
+using interp::Rank;
+using interp::RankWait;
+using interp::Snapshot;
+
+// Edges are ordered by who waits.
+std::pair<const RankWait*, const RankWait*> edges_of(const interp::WaitsSnapshot& waits,
+                                                     Rank rank) {
+  const RankWait* begin = waits.edges.data();
+  const RankWait* end = begin + waits.edges.size();
+  const RankWait* first =
+      std::lower_bound(begin, end, rank, [](const RankWait& e, Rank r) { return e.from < r; });
+  const RankWait* last = first;
+  while (last != end && last->from == rank) ++last;
+  return {first, last};
+}
+
+bool is_stuck(const Snapshot& shot) { return shot.stop.kind == interp::StopKind::kDeadlock; }
+
+std::string failed_word(const Snapshot& shot, Rank rank, const interp::LedgerRow* mismatch) {
+  if (mismatch) {
+    const bool in_it = std::any_of(mismatch->cells.begin(), mismatch->cells.end(), [&](auto& c) {
+      return c.rank == rank && c.state != interp::LedgerCell::State::kMissing;
+    });
+    return in_it ? "in a mismatch" : "";
+  }
+  if (shot.stop.kind != interp::StopKind::kFault || shot.faults->empty()) return "";
+  const interp::FaultSnapshot& fault = shot.faults->back();
+  const bool named = std::find(fault.ranks.begin(), fault.ranks.end(), rank) != fault.ranks.end();
+  return named ? "failed: " + interp::fault_words(fault.kind) : "";
+}
+
+}  // namespace
+
+const RankWait* stream_wait(const interp::WaitsSnapshot& waits, Rank rank) {
+  const auto [first, last] = edges_of(waits, rank);
+  const RankWait* found = std::find_if(first, last, [](const RankWait& e) {
+    return e.from_stream != interp::kNoStream && e.comm != interp::kNoComm;
+  });
+  return found == last ? nullptr : found;
+}
+
+RankWord rank_word(const Snapshot& shot, Rank rank, const interp::LedgerRow* mismatch) {
+  const interp::RankSnapshot& r = shot.rank(rank);
+  if (const std::string failed = failed_word(shot, rank, mismatch); !failed.empty())
+    return {StateKind::kFailed, failed};
+  if (r.frozen) return {StateKind::kFrozen, "frozen"};
+  if (r.status == interp::RankStatus::kDone && r.outstanding() > 0) {
+    const RankWait* wait = stream_wait(*shot.waits, rank);
+    if (!wait) return {StateKind::kWaiting, "done, streams busy"};
+    return {
+        StateKind::kWaiting,
+        fmt::format("its stream {} {}", is_stuck(shot) ? "is blocked in" : "waits in", wait->on)};
+  }
+  const std::string word(interp::name(r.status));
+  switch (r.status) {
+    case interp::RankStatus::kRunnable:
+      // After a fault nobody goes on, whatever could be done next.
+      if (mismatch) return {StateKind::kMissing, "stopped"};
+      return {StateKind::kOk, word};
+    case interp::RankStatus::kBlocked:
+      return {StateKind::kWaiting, word};
+    case interp::RankStatus::kDone:
+    case interp::RankStatus::kNotStarted:
+      return {StateKind::kMissing, word};
+  }
+  return {StateKind::kMissing, word};
+}
+
+std::string stream_words(const Snapshot& shot, Rank rank) {
+  const RankWait* wait = stream_wait(*shot.waits, rank);
+  if (!wait) return {};
+  const interp::Code& code = *shot.program->code;
+  const std::string stream =
+      wait->from_stream < code.streams.size() ? code.streams[wait->from_stream] : "";
+  return fmt::format("its stream {} {} {} of %{} ({})", stream,
+                     is_stuck(shot) ? "is blocked in" : "waits in", wait->on, wait->comm_name,
+                     code.address(wait->from_code));
+}
+
+std::string head_words(const Snapshot& shot, Rank rank, const interp::StreamSnapshot& stream) {
+  if (stream.tasks.empty()) return {};
+  std::string text = fmt::format("r{} stream {}: {}", rank, stream.name, stream.tasks.front().text);
+  std::vector<Rank> others;
+  std::string on;
+  const auto [first, last] = edges_of(*shot.waits, rank);
+  for (const RankWait* e = first; e != last; ++e) {
+    if (e->from_stream != stream.index) continue;
+    if (e->to != rank && (others.empty() || others.back() != e->to)) others.push_back(e->to);
+    if (on.empty()) on = e->comm_name.empty() ? e->on : e->on + " of %" + e->comm_name;
+  }
+  if (on.empty()) return text + ", in flight";
+  if (others.empty()) return fmt::format("{}, waits for {}", text, on);
+  return fmt::format("{}, waits for {} ({})", text, rank_list(others), on);
+}
+
+}  // namespace hostir::gui

@@ -1,0 +1,30 @@
+// What a rank is doing, in words: for the list of ranks, the program's marks and its header line.
+#pragma once
+
+#include <string>
+
+#include "gui/theme.h"
+#include "interp/session/snapshot.h"
+
+namespace hostir::gui {
+
+/// What the first blocked stream of a rank waits for in a communication; null: none is blocked.
+/// O(log edges).
+const interp::RankWait* stream_wait(const interp::WaitsSnapshot& waits, interp::Rank rank);
+
+struct RankWord {
+  StateKind state = StateKind::kOk;
+  std::string text;
+};
+/// `mismatch`: the ledger's row that ended the run, or null (gui/panels/mismatch_story.h).
+RankWord rank_word(const interp::Snapshot& shot, interp::Rank rank,
+                   const interp::LedgerRow* mismatch);
+
+/// `its stream main is blocked in all_reduce seq 0 of %d (@h#11)`; empty where none is.
+std::string stream_words(const interp::Snapshot& shot, interp::Rank rank);
+
+/// What heads a stream: `r0 stream main: all_reduce %y, waits for r4, r5 (all_reduce seq 0 of %d)`.
+std::string head_words(const interp::Snapshot& shot, interp::Rank rank,
+                       const interp::StreamSnapshot& stream);
+
+}  // namespace hostir::gui

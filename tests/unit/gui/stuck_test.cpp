@@ -1,0 +1,240 @@
+// Deadlocks and mismatches: what the window says about them, and where.
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "gui/panels/call_alignment.h"
+#include "gui/panels/mismatch_story.h"
+#include "gui/panels/wait_layout.h"
+#include "tests/unit/gui/workbench.h"
+
+namespace hostir::gui {
+namespace {
+
+constexpr const char* kMismatch = "tests/programs/mismatch.hir";
+constexpr const char* kEight = "tests/scripts/regress/every_cause_of_a_deadlock.hir";
+
+bool says(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::string program(const std::string& name, const std::string& body) {
+  const std::string path = testing::TempDir() + name + ".hir";
+  std::ofstream(path) << "mesh @m = <x=4>\n"
+                         "kernel @ones() -> (%v: tensor<4xf32>) {\n"
+                         "  %v = constant {value = 1} : tensor<4xf32>\n"
+                         "  return %v\n"
+                         "}\n"
+                         "host @h on @m () -> (%y: shard<4xf32, @m, [{}]>) {\n"
+                         "  %c = comm over {x}\n"
+                         "  %s = stream \"main\"\n"
+                         "  %y = alloc on %s : shard<4xf32, @m, [{}]>\n"
+                         "  launch @ones wo(%y) on %s\n"
+                      << body << "  return %y\n}\n";
+  return path;
+}
+
+TEST(CallAlignment, TheFrontOfTheCheapestAlignment) {
+  using List = std::vector<std::string>;
+  EXPECT_EQ(align_calls({"a", "b"}, {"a", "b"}).first, FirstEdit::kSame);
+  EXPECT_EQ(align_calls({"a", "b"}, {"b", "a"}).first, FirstEdit::kSwapped);
+  EXPECT_EQ(align_calls({"a", "b", "c"}, {"b", "c"}).first, FirstEdit::kOnlyFirst);
+  EXPECT_EQ(align_calls({"b", "c"}, {"a", "b", "c"}).first, FirstEdit::kOnlySecond);
+  EXPECT_EQ(align_calls({"a", "b"}, {"x", "b"}).first, FirstEdit::kOther);
+  // In a loop the difference comes again; what follows at once decides.
+  EXPECT_EQ(align_calls({"m", "s", "p", "m", "s", "p"}, {"s", "p", "s", "p", "s", "p"}).first,
+            FirstEdit::kOnlyFirst);
+  // Both lists are cut at the same length: what was left out shows at the end as well.
+  const CallAlignment cut = align_calls(List{"a", "b", "c", "d"}, List{"b", "c", "d", "e"});
+  EXPECT_EQ(cut.first, FirstEdit::kOnlyFirst);
+  EXPECT_EQ(cut.matches, 3u);
+}
+
+TEST(CallFields, OfAFingerprint) {
+  const CallFields a = fields_of("all_reduce sum f32[4,3]");
+  EXPECT_EQ(a.kind, "all_reduce");
+  EXPECT_EQ(a.reduction, "sum");
+  EXPECT_EQ(a.dtype, "f32");
+  EXPECT_EQ(a.elements(), 12);
+  const CallFields b = fields_of("broadcast i32[] root 2");
+  EXPECT_EQ(b.reduction, "");
+  EXPECT_EQ(b.root, "2");
+  EXPECT_EQ(b.elements(), 1);
+}
+
+TEST(MismatchCard, FewerElementsAreNotASwap) {
+  Workbench w(kMismatch, 1600, 1000, "", "@short");
+  w.press("F5");
+  w.only("ledger");
+  EXPECT_TRUE(
+      says(w.text("ledger/cause"),
+           "rank 1 brings 3 elements, rank 0 brings 4 elements: %part is a subview %a[0:3]"))
+      << w.text("ledger/cause");
+  EXPECT_FALSE(says(w.text("ledger/cause"), "swapped"));
+  EXPECT_EQ(w.text("ledger/branch/0"), "r0 true, r1 false");
+  EXPECT_FALSE(w.has("ledger/order/1/1")) << "its call ended the run and does not come again";
+}
+
+TEST(MismatchCard, WhatComesNextStandsBesideWhatWasCalled) {
+  Workbench w(kMismatch, 1600, 1000, "", "@crossed");
+  w.press("F5");
+  w.only("ledger");
+  EXPECT_TRUE(says(w.text("ledger/cause"), "the order is swapped")) << w.text("ledger/cause");
+  EXPECT_TRUE(says(w.text("ledger/order/0/1"), "all_reduce max f32[4]"));
+  EXPECT_TRUE(says(w.text("ledger/order/1/0"), "\u25b7")) << w.text("ledger/order/1/0");
+  EXPECT_TRUE(says(w.text("ledger/order/1/1"), "all_reduce sum f32[4]"));
+}
+
+TEST(MismatchCard, ACallThatOneRankLeavesOut) {
+  const std::string path = program("left_out",
+                                   "  for %i in 0..3 {\n"
+                                   "    where coord(x) != 2 {\n"
+                                   "      all_reduce max %c rw(%y) on %s\n"
+                                   "    }\n"
+                                   "    all_reduce sum %c rw(%y) on %s\n"
+                                   "    all_reduce prod %c rw(%y) on %s\n"
+                                   "  }\n");
+  Workbench w(path);
+  w.press("F5");
+  w.only("ledger");
+  EXPECT_TRUE(says(w.text("ledger/cause"), "rank 2 leaves out all_reduce max f32[4]"))
+      << w.text("ledger/cause");
+  EXPECT_EQ(w.text("ledger/0/2"), "called something else");
+  EXPECT_NE(w.text("ledger/0/0"), "called something else") << "three of four called it";
+  std::filesystem::remove(path);
+}
+
+TEST(Mismatch, AllPanelsSaySo) {
+  Workbench w(kMismatch, 1600, 1000, "", "@crossed");
+  w.perform("layout.Step");
+  ASSERT_TRUE(w.click("tab/events"));
+  w.press("F5");
+  EXPECT_TRUE(w.has("ledger/mismatch")) << "the card comes forward";
+  EXPECT_EQ(w.text("ranks/0/state"), "in a mismatch");
+  EXPECT_EQ(w.text("ranks/1/state"), "in a mismatch");
+  EXPECT_EQ(w.text("ledger/0/0"), "called something else");
+  EXPECT_EQ(w.text("ledger/0/1"), "called something else");
+  EXPECT_EQ(w.text("banner").rfind("mismatch: ", 0), 0u) << w.text("banner");
+  ASSERT_TRUE(w.click("tab/events"));
+  ASSERT_TRUE(w.click("waits/mismatch"));
+  EXPECT_TRUE(w.has("ledger/mismatch"));
+}
+
+TEST(Deadlock, EveryCauseIsNamed) {
+  Workbench w(kEight);
+  w.press("F5");
+  EXPECT_TRUE(says(w.text("waits/sentence"), "never issued by rank 6")) << w.text("waits/sentence");
+  EXPECT_TRUE(says(w.text("banner"), "and rank 2 blocked in all_reduce seq 1"));
+  w.only("waits");
+  EXPECT_EQ(w.text("waits/edge/2/6"), "all_reduce seq 1 of %d");
+}
+
+TEST(Deadlock, AReturnedRankIsMarkedWhereItsStreamIs) {
+  Workbench w(kEight);
+  w.press("F5");
+  EXPECT_EQ(w.text("ranks/2/state"), "its stream is blocked in all_reduce seq 1");
+  EXPECT_TRUE(says(w.text("host_ir/where"), "its stream main is blocked in all_reduce seq 0 of %d"))
+      << w.text("host_ir/where");
+  const interp::Snapshot& shot = w.shot();
+  const uint32_t line = shot.program->lines[shot.rank(0).streams[0].tasks.front().code];
+  EXPECT_EQ(w.text(fmt::format("host_ir/heads/{}", line)),
+            "r0 stream main: all_reduce %y, waits for r4 (all_reduce seq 0 of %d)");
+}
+
+TEST(Ledger, GroupsHaveNamesAndAFrontier) {
+  Workbench w(kEight);
+  w.press("F5");
+  w.only("ledger");
+  EXPECT_TRUE(says(w.text("ledger/0"), "%d {tp=0} 0")) << w.text("ledger/0");
+  EXPECT_TRUE(says(w.text("ledger/frontier"), "%d {tp=0} 0"));
+  ASSERT_TRUE(w.fill("ledger/filter", "{tp=2}", ""));
+  EXPECT_EQ(w.text("ledger/count"), "2");
+}
+
+TEST(Reshard, WhoHasNotArrivedIsSaid) {
+  Workbench w(kEight);
+  w.press("F5");
+  w.only("layout");
+  EXPECT_EQ(w.text("reshard/absent"), "r4 has not arrived: nothing moves.");
+  Workbench other(kMismatch, 1600, 1000, "", "@crossed");
+  other.press("F5");
+  other.only("layout");
+  EXPECT_EQ(other.text("reshard/absent"), "r1 called max: nothing moves.");
+}
+
+TEST(SmallWindow, WhatIsStuckComesForward) {
+  Workbench w(kEight, 640, 400);
+  w.press("F5");
+  EXPECT_TRUE(w.has("waits/node/0"));
+  Workbench other(kMismatch, 640, 400, "", "@crossed");
+  other.press("F5");
+  EXPECT_TRUE(other.has("ledger/mismatch"));
+  Workbench middle(kEight, 1000, 700);
+  middle.press("F5");
+  ASSERT_TRUE(middle.has("waits/node/0"));
+  const WidgetRect* leaf = middle->app().ui().find("leaf/waits");
+  EXPECT_GT(leaf->max.y - leaf->min.y, 140);
+}
+
+// Cards and labels apart, whatever waits for whom.
+void expect_apart(const WaitGraph& graph, bool below) {
+  WaitSizes sizes;
+  for (size_t i = 0; i < graph.nodes.size(); ++i)
+    sizes.cards.emplace_back(100 + 7 * static_cast<float>(i), 24);
+  sizes.labels.assign(graph.links.size(), ImVec2(130, 16));
+  sizes.labels_below = below;
+  const WaitLayout layout = place_waits(graph, sizes);
+  std::vector<WaitBox> boxes = layout.cards;
+  for (const WaitLabel& l : layout.labels) boxes.push_back(l.box);
+  for (size_t i = 0; i < boxes.size(); ++i) {
+    EXPECT_GE(boxes[i].min.x, 0);
+    EXPECT_LE(boxes[i].max.x, layout.size.x + 1);
+    EXPECT_LE(boxes[i].max.y, layout.size.y + 1);
+    for (size_t j = i + 1; j < boxes.size(); ++j)
+      EXPECT_FALSE(boxes[i].overlaps(boxes[j])) << graph.nodes.size() << ": " << i << ", " << j;
+  }
+  for (const auto& arrow : layout.arrows) EXPECT_GE(arrow.size(), 2u);
+}
+
+interp::RankWait wait(interp::Rank from, interp::Rank to, uint64_t sequence) {
+  interp::RankWait e;
+  e.from = from;
+  e.to = to;
+  e.on = fmt::format("all_reduce seq {}", sequence);
+  e.comm = 0;
+  e.comm_name = "c";
+  e.sequence = sequence;
+  return e;
+}
+
+TEST(WaitLayout, NothingOverlaps) {
+  for (const interp::Rank n : {2, 3, 4, 7, 8, 12}) {
+    interp::WaitsSnapshot star, ring, chain, pairs;
+    for (interp::Rank r = 0; r < n; ++r) {
+      if (r > 0) star.edges.push_back(wait(r, 0, static_cast<uint64_t>(r % 3)));
+      if (r + 1 < n) chain.edges.push_back(wait(r, r + 1, 0));
+      ring.edges.push_back(wait(r, (r + 1) % n, 1));
+      ring.cycle.push_back(r);
+      if (r < n / 2) pairs.edges.push_back(wait(r, r + n / 2, 2));
+    }
+    for (const auto* waits : {&star, &ring, &chain, &pairs}) {
+      for (const bool below : {false, true}) expect_apart(make_wait_graph(*waits, 12), below);
+    }
+  }
+}
+
+// Who waits stands left of whom it waits for.
+TEST(WaitLayout, CulpritsStandRight) {
+  interp::WaitsSnapshot waits;
+  for (interp::Rank r = 1; r < 5; ++r) waits.edges.push_back(wait(r, 0, 0));
+  const WaitGraph graph = make_wait_graph(waits, 12);
+  WaitSizes sizes;
+  sizes.cards.assign(5, ImVec2(100, 24));
+  sizes.labels.assign(4, ImVec2(100, 16));
+  const WaitLayout layout = place_waits(graph, sizes);
+  for (size_t i = 1; i < 5; ++i) EXPECT_LT(layout.cards[i].max.x, layout.cards[0].min.x);
+}
+
+}  // namespace
+}  // namespace hostir::gui
