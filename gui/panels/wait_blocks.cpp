@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace hostir::gui {
 
@@ -129,47 +130,64 @@ class Shaper {
     }
   }
 
-  // Two rows: from left to right above, back below.
+  // The places around a rectangle of `columns` columns, clockwise from the left upper corner.
+  static std::vector<std::pair<size_t, size_t>> around(size_t columns, size_t count) {
+    const size_t rows = 2 + (count > 2 * columns ? (count - 2 * columns + 1) / 2 : 0);
+    std::vector<std::pair<size_t, size_t>> out;  // column, row
+    for (size_t c = 0; c < columns; ++c) out.emplace_back(c, 0);
+    for (size_t r = 1; r + 1 < rows; ++r) out.emplace_back(columns - 1, r);
+    for (size_t c = columns; c-- > 0;) out.emplace_back(c, rows - 1);
+    for (size_t r = rows - 1; r-- > 1;) out.emplace_back(0, r);
+    out.resize(count);
+    return out;
+  }
+
+  // Around a rectangle, as wide as the panel allows.
   void shape_ring(WaitBlock& b) const {
     const std::vector<size_t> links = ring_links(b);
     ImVec2 label(0, 0);
     const ImVec2 card = biggest(b, links, label);
     const size_t n = b.nodes.size();
-    const size_t above = (n + 1) / 2;
-    const float step = card.x + label.x + sizes_.arrow;
-    const float low = card.y + label.y + sizes_.arrow;
+    const ImVec2 step(card.x + label.x + sizes_.arrow, card.y + label.y + sizes_.arrow);
     // A label under the first or last card may be wider than the card.
     const float side = std::max(0.0f, (label.x - card.x) / 2);
+    size_t columns = (n + 1) / 2;
+    while (columns > 2 &&
+           step.x * static_cast<float>(columns - 1) + card.x + 2 * side > sizes_.width)
+      --columns;
+    const auto places = around(columns, n);
+    b.size = ImVec2(step.x * static_cast<float>(columns - 1) + card.x + 2 * side, 0);
     for (size_t i = 0; i < n; ++i) {
-      const size_t column = i < above ? i : 2 * above - 1 - i;
-      const ImVec2 at(side + step * static_cast<float>(column), i < above ? 0 : low);
+      const ImVec2 at(side + step.x * static_cast<float>(places[i].first),
+                      step.y * static_cast<float>(places[i].second));
       b.cards[i] = {at, ImVec2(at.x + card.x, at.y + card.y)};
+      b.size.y = std::max(b.size.y, b.cards[i].max.y);
     }
-    b.size = ImVec2(step * static_cast<float>(above - 1) + card.x + 2 * side, low + card.y);
     for (size_t i = 0; i < n; ++i) {
       const size_t next = (i + 1) % n;
-      const auto l = link(b.nodes[i], b.nodes[next]);
-      if (!l) continue;
-      const WaitBox& from = b.cards[i];
-      const WaitBox& to = b.cards[next];
-      const ImVec2 a = from.centre();
-      const ImVec2 z = to.centre();
-      if (a.y == z.y) {
-        const bool right = z.x > a.x;
-        b.arrows[*l] = {ImVec2(right ? from.max.x : from.min.x, a.y),
-                        ImVec2(right ? to.min.x : to.max.x, a.y)};
-        add_label(b, *l, ImVec2((a.x + z.x) / 2, a.y));
-      } else {
-        const bool down = z.y > a.y;
-        const ImVec2 end(z.x, down ? to.min.y : to.max.y);
-        if (a.x == z.x) {
-          b.arrows[*l] = {ImVec2(a.x, down ? from.max.y : from.min.y), end};
-        } else {  // an odd ring: along the row, then up
-          b.arrows[*l] = {ImVec2(from.min.x, a.y), ImVec2(z.x, a.y), end};
-        }
-        add_label(b, *l, ImVec2(z.x, card.y + (low - card.y) / 2));
-      }
+      if (const auto l = link(b.nodes[i], b.nodes[next])) connect(b, *l, b.cards[i], b.cards[next]);
     }
+  }
+
+  void connect(WaitBlock& b, size_t link, const WaitBox& from, const WaitBox& to) const {
+    const ImVec2 a = from.centre();
+    const ImVec2 z = to.centre();
+    if (a.y == z.y) {
+      const bool right = z.x > a.x;
+      b.arrows[link] = {ImVec2(right ? from.max.x : from.min.x, a.y),
+                        ImVec2(right ? to.min.x : to.max.x, a.y)};
+      return add_label(b, link, ImVec2((a.x + z.x) / 2, a.y));
+    }
+    const bool down = z.y > a.y;
+    const ImVec2 end(z.x, down ? to.min.y : to.max.y);
+    const ImVec2 start(a.x, down ? from.max.y : from.min.y);
+    if (a.x == z.x) {
+      b.arrows[link] = {start, end};
+      return add_label(b, link, ImVec2(z.x, (start.y + end.y) / 2));
+    }
+    // An odd ring: along the row, then up.
+    b.arrows[link] = {ImVec2(from.min.x, a.y), ImVec2(z.x, a.y), end};
+    add_label(b, link, ImVec2(z.x, (end.y + from.min.y) / 2));
   }
 
   // No width: below each other, and back along the right side.

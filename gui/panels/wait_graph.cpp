@@ -60,13 +60,31 @@ std::map<std::string, std::vector<Rank>> grouped(const WaitsSnapshot& waits,
   return groups;
 }
 
+// More than these are a thicket.
+constexpr size_t kMostLinks = 14;
+
+size_t links_between(const WaitsSnapshot& waits,
+                     const std::map<std::string, std::vector<Rank>>& groups) {
+  std::map<Rank, const std::string*> group_of;
+  for (const auto& [key, members] : groups) {
+    for (const Rank r : members) group_of[r] = &key;
+  }
+  std::set<std::pair<const std::string*, const std::string*>> links;
+  for (const RankWait& e : waits.edges) {
+    if (group_of[e.from] != group_of[e.to]) links.emplace(group_of[e.from], group_of[e.to]);
+    if (links.size() > kMostLinks) break;
+  }
+  return links.size();
+}
+
 }  // namespace
 
 WaitGraph make_wait_graph(const WaitsSnapshot& waits, size_t max_nodes) {
   const std::set<Rank> ranks = ranks_of(waits);
   auto groups = grouped(waits, ranks, Alike::kSame);
   for (const Alike alike : {Alike::kSameTargets, Alike::kSameReason}) {
-    if (groups.size() > max_nodes) groups = grouped(waits, ranks, alike);
+    if (groups.size() > max_nodes || links_between(waits, groups) > kMostLinks)
+      groups = grouped(waits, ranks, alike);
   }
   WaitGraph graph;
   for (auto& [key, members] : groups) graph.nodes.push_back({std::move(members), false, false, ""});

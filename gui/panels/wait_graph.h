@@ -32,7 +32,7 @@ struct WaitGraph {
   std::vector<WaitLink> links;
 };
 
-/// At most about `max_nodes` nodes, unless that many ranks each wait for something else.
+/// At most about `max_nodes` nodes and links, unless that many ranks each wait for something else.
 WaitGraph make_wait_graph(const interp::WaitsSnapshot& waits, size_t max_nodes);
 
 /// "r3", "r0..r2, r5", "1000 ranks: r0..r999".

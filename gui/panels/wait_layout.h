@@ -46,6 +46,7 @@ struct WaitSizes {
   std::vector<ImVec2> labels;  // by link
   float gap = 8;               // between cards above each other
   float arrow = 40;            // the least length of an arrow that is seen
+  float width = 2000;          // of the panel: rings fold to it
   bool labels_below = false;   // their cards; else beside them
 };
 

@@ -205,6 +205,7 @@ WaitLayout layout_of(const Frame& frame, const WaitGraph& graph, ImVec2 space,
   WaitSizes sizes;
   sizes.gap = frame.ui.px(12);
   sizes.arrow = frame.ui.px(36);
+  sizes.width = space.x;
   ImFont* font = frame.ui.fonts.small;
   for (const WaitLink& l : graph.links) {
     sizes.labels.emplace_back(width_of(font, l.label) + frame.ui.px(13),

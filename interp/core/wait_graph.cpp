@@ -291,10 +291,14 @@ std::string blame(const WaitGraph& graph, const Code& code) {
   return text;
 }
 
+// Once around the cycle; of a long one the beginning.
 std::string around(const WaitGraph& graph, const Code& code) {
+  constexpr size_t kLongCycle = 4;
   const auto out = edges_by_node(graph);
   std::string text;
-  for (size_t i = 0; i < graph.cycle.size(); ++i) {
+  const bool long_way = graph.cycle.size() > kLongCycle;
+  const size_t told = long_way ? kLongCycle - 1 : graph.cycle.size();
+  for (size_t i = 0; i < told; ++i) {
     const uint32_t to = graph.cycle[(i + 1) % graph.cycle.size()];
     for (const uint32_t e : out[graph.cycle[i]]) {
       const WaitEdge& edge = graph.edges[e];
@@ -305,6 +309,10 @@ std::string around(const WaitGraph& graph, const Code& code) {
                           code.address(graph.nodes[edge.from].code), graph.nodes[to].rank);
       break;
     }
+  }
+  if (long_way) {
+    text += fmt::format("; and so on, in a circle of {} back to rank {}", graph.cycle.size(),
+                        graph.nodes[graph.cycle.front()].rank);
   }
   return text;
 }

@@ -184,6 +184,7 @@ void expect_apart(const WaitGraph& graph, bool below) {
     sizes.cards.emplace_back(100 + 7 * static_cast<float>(i), 24);
   sizes.labels.assign(graph.links.size(), ImVec2(130, 16));
   sizes.labels_below = below;
+  sizes.width = 700;
   const WaitLayout layout = place_waits(graph, sizes);
   std::vector<WaitBox> boxes = layout.cards;
   for (const WaitLabel& l : layout.labels) boxes.push_back(l.box);
@@ -222,6 +223,19 @@ TEST(WaitLayout, NothingOverlaps) {
       for (const bool below : {false, true}) expect_apart(make_wait_graph(*waits, 12), below);
     }
   }
+}
+
+// Five that wait for a circle of three: one node, so that the arrows can be told apart.
+TEST(WaitGraph, AThicketOfArrowsIsGrouped) {
+  interp::WaitsSnapshot waits;
+  for (interp::Rank r = 0; r < 3; ++r) waits.edges.push_back(wait(r, (r + 1) % 3, 0));
+  for (interp::Rank r = 3; r < 8; ++r) {
+    for (interp::Rank to = 0; to < 3; ++to) waits.edges.push_back(wait(r, to, 1));
+  }
+  waits.cycle = {0, 1, 2};
+  const WaitGraph graph = make_wait_graph(waits, 12);
+  EXPECT_EQ(graph.nodes.size(), 4u);
+  EXPECT_EQ(graph.links.size(), 6u);
 }
 
 // Who waits stands left of whom it waits for.
