@@ -121,8 +121,9 @@ void App::rebuild_style() {
 }
 
 bool App::wants_frame() const {
-  auto& worker = const_cast<App*>(this)->model_.worker();
-  return settling_ > 0 || worker.busy() || scrub_target_.has_value();
+  Model& model = const_cast<App*>(this)->model_;
+  return settling_ > 0 || model.worker().busy() || model.comparison().busy() ||
+         scrub_target_.has_value();
 }
 
 std::string App::window_title() const {

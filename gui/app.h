@@ -71,6 +71,7 @@ class App {
   void add_view_actions();
   void add_look_actions();
   void add_mark_actions();
+  void add_compare_actions();
   void draw_menu_bar();
   void draw_toolbar();
   void draw_tools(float limit);

@@ -20,8 +20,8 @@ std::string text_of(const interp::ValueQuery& q) {
 
 }  // namespace
 
-Model::Model(interp::SessionFactory& factory, std::function<void()> wake)
-    : factory_(factory), worker_(factory, std::move(wake)) {}
+Model::Model(interp::SessionFactory& factory, const std::function<void()>& wake)
+    : factory_(factory), worker_(factory, wake), comparison_(factory, wake) {}
 
 void Model::open(interp::OpenRequest request, std::vector<std::string> then) {
   last_request_ = request;
@@ -59,9 +59,11 @@ bool Model::update(double now_s) {
     if (!snapshot_ || !newest || !(newest->position == snapshot_->position)) previous_ = readings_;
     snapshot_ = std::move(newest);
     ++generation_;
+    comparison_.update(*this);
     return true;
   }
-  return !results.empty();
+  const bool compared = comparison_.update(*this);
+  return compared || !results.empty();
 }
 
 void Model::take(Opened& result) {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "gui/comparison.h"
 #include "gui/worker.h"
 #include "interp/session/session.h"
 
@@ -59,7 +60,7 @@ struct ReadingSlot {
 
 class Model {
  public:
-  Model(interp::SessionFactory& factory, std::function<void()> wake);
+  Model(interp::SessionFactory& factory, const std::function<void()>& wake);
 
   /// Takes in what the worker has done; true if anything changed.
   bool update(double now_s);
@@ -83,6 +84,9 @@ class Model {
   void run_command(const std::string& text);
   /// Why the last command did nothing; empty if it worked.
   const std::string& command_error() const { return command_error_; }
+
+  /// With another run.
+  Comparison& comparison() { return comparison_; }
 
   // ---- values
   /// What is known of a value at the current position; asks for it if nothing is. An older reading
@@ -136,6 +140,7 @@ class Model {
   uint64_t opened_ = 0;
   double now_s_ = 0;
   SessionWorker worker_;
+  Comparison comparison_;
 };
 
 }  // namespace hostir::gui

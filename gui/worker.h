@@ -99,6 +99,8 @@ class SessionWorker {
   /// Something is queued, running, or waiting to be drained.
   bool busy() const;
   interp::SnapshotPtr snapshot() const;
+  /// For whoever keeps the run beyond its closing: its log, and `past_contents`. May be null.
+  std::shared_ptr<interp::Session> session() const;
   bool has_log() const;
   /// Of a large log that is being read in the background.
   interp::LogProgress log_progress() const;
@@ -117,8 +119,6 @@ class SessionWorker {
     uint64_t key;
     interp::ValueQuery query;
   };
-  std::shared_ptr<interp::Session> session() const;
-
   interp::SessionFactory& factory_;
   std::function<void()> wake_;
   mutable std::mutex mutex_;

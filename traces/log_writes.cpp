@@ -31,7 +31,7 @@ bool holds(const Box& box, const std::vector<int64_t>& element) {
 
 /// Whether a rank's writes of a tensor can be meant.
 bool means(const interp::WriteFilter& filter, const LogTensor& tensor, interp::Rank rank) {
-  if (tensor.name != filter.value || rank < 0) return false;
+  if (rank < 0 || (!filter.value.empty() && tensor.name != filter.value)) return false;
   if (filter.rank != interp::kNoRank && filter.rank != rank) return false;
   if (!filter.element || filter.element->size() != tensor.extents.size()) return true;
   const auto index = static_cast<size_t>(rank);
@@ -61,7 +61,7 @@ Expected<void> places_by_index(Database& database, const LogTables& tables,
       Statement next_rank,
       database.prepare("SELECT MIN(rank) FROM value WHERE tensor = ? AND rank > ?"));
   for (const LogTensor& tensor : tables.tensors) {
-    if (tensor.name != filter.value) continue;
+    if (!filter.value.empty() && tensor.name != filter.value) continue;
     for (int64_t before = -1;;) {
       next_rank.reset();
       next_rank.bind_int(1, tensor.id);
@@ -139,6 +139,7 @@ LogValue value_of(const Statement& row) {
   value.nan_count = row.integer(7);
   value.inf_count = row.integer(8);
   value.has_data = !row.is_null(9);
+  value.branch = static_cast<uint32_t>(row.integer_or(10, 0));
   return value;
 }
 
@@ -177,7 +178,7 @@ Expected<std::vector<LogValue>> LogReader::read_writes(
   HOSTIR_ASSIGN_OR_RETURN(
       Statement row,
       connection->prepare("SELECT event, rank, tensor, digest, min, max, mean, nan_count, "
-                          "inf_count, data FROM value WHERE id = ?"));
+                          "inf_count, data, branch FROM value WHERE id = ?"));
   std::vector<LogValue> found;
   found.reserve(places.size());
   for (const LogWrite& place : places) {
@@ -200,6 +201,25 @@ Expected<std::vector<LogValue>> LogReader::read_writes(
   }
   HOSTIR_TRY(add_events(*connection, tables_.limits(), found));
   return found;
+}
+
+Expected<Tensor> LogReader::contents(const LogWrite& place) const {
+  HOSTIR_ASSIGN_OR_RETURN(const auto connection, pool_.acquire());
+  HOSTIR_ASSIGN_OR_RETURN(Statement row,
+                          connection->prepare("SELECT tensor, rank, data FROM value WHERE id = ?"));
+  row.bind_int(1, place.row);
+  HOSTIR_ASSIGN_OR_RETURN(const bool exists, row.step());
+  const auto tensor = static_cast<size_t>(exists ? row.integer_or(0, -1) : -1);
+  const auto rank = static_cast<size_t>(exists ? row.integer(1) : -1);
+  if (!exists || row.is_null(2) || tensor >= tables_.tensors.size() ||
+      rank >= tables_.tensors[tensor].boxes.size())
+    return fail(ErrorKind::kRuntime, "log_no_data", "the log has no such contents");
+  const LogTensor& info = tables_.tensors[tensor];
+  Tensor out{info.dtype, info.boxes[rank].extents(), {}};
+  HOSTIR_ASSIGN_OR_RETURN(out.data, data(static_cast<uint64_t>(row.integer(2))));
+  if (static_cast<int64_t>(out.data.size()) != out.element_count() * size_bytes(out.dtype))
+    return fail(ErrorKind::kRuntime, "log_damaged", "recorded contents have another size");
+  return out;
 }
 
 }  // namespace hostir::traces

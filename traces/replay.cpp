@@ -3,10 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 
 #include "interp/core/history.h"
 #include "interp/core/interpreter.h"
 #include "traces/contents_sink.h"
+#include "traces/element_text.h"
 #include "traces/log_file.h"
 #include "traces/recorded_line.h"
 #include "traces/replay_checker.h"
@@ -61,7 +63,7 @@ class Driver {
     HOSTIR_ASSIGN_OR_RETURN(EventScanner scanner,
                             EventScanner::create(database_, log_.tables().limits(), {}));
     int64_t next_id = 0;
-    while (!checker_.divergence()) {
+    while (!checker_.divergence() && !checker_.enough()) {
       if (stop.stop_requested()) {
         return fail(ErrorKind::kRuntime, "log_cancelled", "the replay was cancelled");
       }
@@ -72,7 +74,7 @@ class Driver {
       HOSTIR_TRY(execute(*event));
       if (!checker_.error()) return checker_.error();
     }
-    if (checker_.divergence()) return {};
+    if (checker_.divergence() || checker_.enough()) return {};
     HOSTIR_TRY(decide_until(std::numeric_limits<int64_t>::max()));
     return provoke_fault();
   }
@@ -196,12 +198,15 @@ interp::Backend::ValueMode value_mode_of(Database& database) {
                      : interp::Backend::ValueMode::kNone;
 }
 
-/// Runs the log again; with `element` its values are put there.
-Expected<ReplayReport> run_again(const std::string& path,
-                                 const interp::BackendFactory& make_backend,
-                                 const interp::PastQuery* query,
-                                 std::vector<interp::PastValue>* element, std::stop_token stop) {
-  HOSTIR_ASSIGN_OR_RETURN(const std::unique_ptr<LogReader> log, open_log(path));
+/// Whose contents are read while a log runs again, and who is given them.
+struct Collector {
+  std::vector<std::string> names;  // of tensors, without '%'
+  ReplayChecker::OnContents take;
+};
+
+/// Runs a log again.
+Expected<ReplayReport> run_again(const LogReader* log, const interp::BackendFactory& make_backend,
+                                 const Collector* collector, std::stop_token stop) {
   HOSTIR_ASSIGN_OR_RETURN(RecordedRun recorded, recorded_run(*log, {stop, {}}));
   HOSTIR_ASSIGN_OR_RETURN(const auto connection, log->connect(stop));
   Database& database = *connection;
@@ -228,10 +233,9 @@ Expected<ReplayReport> run_again(const std::string& path,
   backend->set_value_mode(value_mode_of(database));
   ReplayChecker checker(*log, *recorded.code, std::move(tensors));
   HOSTIR_TRY(checker.prepare(database));
-  ContentsSink contents(query ? std::vector<std::string>{query->value} : std::vector<std::string>{},
-                        checker);
-  interp::TraceSink& sink = query ? static_cast<interp::TraceSink&>(contents) : checker;
-  if (query) checker.collect(*query);
+  ContentsSink contents(collector ? collector->names : std::vector<std::string>{}, checker);
+  interp::TraceSink& sink = collector ? static_cast<interp::TraceSink&>(contents) : checker;
+  if (collector) checker.collect(collector->take);
   interp::InterpreterOptions options;
   options.issue_ns = interp::issue_ns(recorded.backend.machine);
   options.ranks = recorded.started_ranks;
@@ -254,10 +258,9 @@ Expected<ReplayReport> run_again(const std::string& path,
     HOSTIR_ASSIGN_OR_RETURN(history, interp::History::create(*interpreter));
   }
   HOSTIR_TRY(Driver(*log, database, checker, *interpreter, history.get()).run(stop));
-  checker.finish();
+  if (!checker.enough()) checker.finish();
   HOSTIR_TRY(checker.error());
 
-  if (element) *element = checker.collected();
   report.divergence = checker.divergence();
   report.events = checker.events();
   report.values = checker.values();
@@ -271,19 +274,67 @@ Expected<ReplayReport> run_again(const std::string& path,
 
 Expected<ReplayReport> replay(const std::string& path, const interp::BackendFactory& make_backend,
                               std::stop_token stop) {
-  return run_again(path, make_backend, nullptr, nullptr, std::move(stop));
+  HOSTIR_ASSIGN_OR_RETURN(const std::unique_ptr<LogReader> log, open_log(path));
+  return run_again(log.get(), make_backend, nullptr, std::move(stop));
 }
+
+namespace {
+
+Expected<void> must_be_equal(const ReplayReport& report) {
+  if (!report.divergence) return {};
+  return fail(ErrorKind::kRuntime, "replay_differs",
+              "the program does not run as it was logged: " + report.divergence->sentence);
+}
+
+}  // namespace
 
 Expected<std::vector<interp::PastValue>> replay_element(const std::string& path,
                                                         const interp::BackendFactory& make_backend,
                                                         const interp::PastQuery& query,
                                                         std::stop_token stop) {
+  HOSTIR_ASSIGN_OR_RETURN(const std::unique_ptr<LogReader> log, open_log(path));
   std::vector<interp::PastValue> values;
+  const auto take = [&](const interp::PastWrite& write, std::span<const std::byte> data) {
+    const interp::LogTensor& info = log->tensors()[static_cast<size_t>(write.tensor)];
+    const Box& box = info.boxes[static_cast<size_t>(write.rank)];
+    bool inside = info.name == query.value && box.lo.size() == query.element.size();
+    for (size_t i = 0; inside && i < box.lo.size(); ++i)
+      inside = query.element[i] >= box.lo[i] && query.element[i] < box.hi[i];
+    if (inside)
+      values.push_back(
+          {write.event, write.rank, element_text(info.dtype, box, query.element, data)});
+    return true;
+  };
+  const Collector collector{{query.value}, take};
   HOSTIR_ASSIGN_OR_RETURN(const ReplayReport report,
-                          run_again(path, make_backend, &query, &values, std::move(stop)));
-  if (!report.divergence) return values;
-  return fail(ErrorKind::kRuntime, "replay_differs",
-              "the program does not run as it was logged: " + report.divergence->sentence);
+                          run_again(log.get(), make_backend, &collector, std::move(stop)));
+  HOSTIR_TRY(must_be_equal(report));
+  return values;
+}
+
+Expected<void> replay_contents(const std::string& path, const interp::BackendFactory& make_backend,
+                               const std::vector<interp::PastWrite>& writes,
+                               const interp::TakeContents& take, std::stop_token stop) {
+  HOSTIR_ASSIGN_OR_RETURN(const std::unique_ptr<LogReader> log, open_log(path));
+  std::set<interp::PastWrite> missing(writes.begin(), writes.end());
+  std::set<std::string> names;
+  for (const interp::PastWrite& write : writes) {
+    const auto tensor = static_cast<size_t>(write.tensor);
+    if (tensor < log->tensors().size()) names.insert(log->tensors()[tensor].name);
+  }
+  const auto hand_on = [&](const interp::PastWrite& write, std::span<const std::byte> data) {
+    if (missing.erase(write) == 0) return true;
+    const interp::LogTensor& info = log->tensors()[static_cast<size_t>(write.tensor)];
+    Tensor tensor{info.dtype, info.boxes[static_cast<size_t>(write.rank)].extents(), {}};
+    if (static_cast<int64_t>(data.size()) != tensor.element_count() * size_bytes(info.dtype))
+      return !missing.empty();
+    tensor.data.assign(data.begin(), data.end());
+    return take(write, std::move(tensor)) && !missing.empty();
+  };
+  const Collector collector{{names.begin(), names.end()}, hand_on};
+  HOSTIR_ASSIGN_OR_RETURN(const ReplayReport report,
+                          run_again(log.get(), make_backend, &collector, std::move(stop)));
+  return must_be_equal(report);
 }
 
 std::string to_string(const ReplayReport& report) {

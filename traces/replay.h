@@ -65,4 +65,9 @@ Expected<std::vector<interp::PastValue>> replay_element(const std::string& path,
                                                         const interp::PastQuery& query,
                                                         std::stop_token stop = {});
 
+/// What writes left, as `interp::PastRun::past_contents` wants it; ends once the last one came.
+Expected<void> replay_contents(const std::string& path, const interp::BackendFactory& make_backend,
+                               const std::vector<interp::PastWrite>& writes,
+                               const interp::TakeContents& take, std::stop_token stop = {});
+
 }  // namespace hostir::traces

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "traces/compression.h"
-#include "traces/element_text.h"
 
 namespace hostir::traces {
 
@@ -120,7 +119,7 @@ void ReplayChecker::compare(const LogEvent& got) {
 }
 
 void ReplayChecker::value(const interp::ValueSummary& summary) {
-  if (wanted_ && !summary.data.empty()) collect_element(summary);
+  if (take_ && !enough_ && !summary.data.empty()) hand_on(summary);
   if (values_end_ || !error_) return;
   error_ = compare_value(summary);
 }
@@ -165,21 +164,14 @@ Expected<void> ReplayChecker::compare_value(const interp::ValueSummary& summary)
   return {};
 }
 
-void ReplayChecker::collect_element(const interp::ValueSummary& summary) {
+void ReplayChecker::hand_on(const interp::ValueSummary& summary) {
   const EventAssembler::TaskInfo* task = assembler_.find_task(summary.task);
   const int64_t tensor = task != nullptr ? tensors_.written(task->code, summary.operand) : -1;
   const auto& tensors = log_.tensors();
   if (tensor < 0 || tensor >= static_cast<int64_t>(tensors.size())) return;
-  const interp::LogTensor& info = tensors[static_cast<size_t>(tensor)];
   const auto rank = static_cast<size_t>(summary.rank);
-  if (info.name != wanted_->value || rank >= info.boxes.size()) return;
-  const Box& box = info.boxes[rank];
-  if (box.lo.size() != wanted_->element.size()) return;
-  for (size_t i = 0; i < box.lo.size(); ++i) {
-    if (wanted_->element[i] < box.lo[i] || wanted_->element[i] >= box.hi[i]) return;
-  }
-  collected_.push_back(
-      {task->event, summary.rank, element_text(info.dtype, box, wanted_->element, summary.data)});
+  if (rank >= tensors[static_cast<size_t>(tensor)].boxes.size()) return;
+  if (!take_({task->event, tensor, summary.rank}, summary.data)) enough_ = true;
 }
 
 void ReplayChecker::find_element(Divergence& d, const interp::ValueSummary& summary, int64_t tensor,

@@ -5,7 +5,9 @@
 // flight is in memory. The earliest divergence is kept.
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -27,9 +29,11 @@ class ReplayChecker final : public interp::TraceSink {
   /// For contents of values that differ.
   void set_interpreter(const interp::Interpreter* interpreter) { interpreter_ = interpreter; }
 
-  /// Keeps this element of every write whose contents come with it (traces/contents_sink.h).
-  void collect(interp::PastQuery query) { wanted_ = std::move(query); }
-  const std::vector<interp::PastValue>& collected() const { return collected_; }
+  /// Is told of every write whose contents come with it (traces/contents_sink.h). False: enough.
+  using OnContents = std::function<bool(const interp::PastWrite&, std::span<const std::byte>)>;
+  void collect(OnContents take) { take_ = std::move(take); }
+  /// Whoever collects wants no more: the run may end here.
+  bool enough() const { return enough_; }
 
   /// The next logged event, before it is executed again.
   void expect(const interp::LogEvent& event);
@@ -57,7 +61,7 @@ class ReplayChecker final : public interp::TraceSink {
   void compare(const interp::LogEvent& got);
   void compare_faults();
   Expected<void> compare_value(const interp::ValueSummary& summary);
-  void collect_element(const interp::ValueSummary& summary);
+  void hand_on(const interp::ValueSummary& summary);
   void find_element(Divergence& divergence, const interp::ValueSummary& summary, int64_t tensor,
                     uint64_t logged_data) const;
 
@@ -75,8 +79,8 @@ class ReplayChecker final : public interp::TraceSink {
   int64_t events_ = 0;
   int64_t values_ = 0;
   std::optional<Divergence> divergence_;
-  std::optional<interp::PastQuery> wanted_;
-  std::vector<interp::PastValue> collected_;
+  OnContents take_;
+  bool enough_ = false;
   Expected<void> error_;
 };
 

@@ -104,6 +104,12 @@ class LoggedSession final : public interp::Session {
     return traces::replay_element(shows_recorded_ ? recorded_path_ : file_->path(),
                                   make_backend_factory(), query, std::move(stop));
   }
+  Expected<void> past_contents(const std::vector<interp::PastWrite>& writes,
+                               const interp::TakeContents& take,
+                               std::stop_token stop) const override {
+    return traces::replay_contents(shows_recorded_ ? recorded_path_ : file_->path(),
+                                   make_backend_factory(), writes, take, std::move(stop));
+  }
   const interp::LogView* log() const override {
     return shows_recorded_ ? recorded_.get() : reader_.get();
   }

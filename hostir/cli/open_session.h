@@ -37,6 +37,8 @@ class CliSessionFactory final : public interp::SessionFactory {
   /// Diagnostics point into sources().
   Expected<std::unique_ptr<interp::Session>> open(const interp::OpenRequest& request,
                                                   const interp::Preparing& watch = {}) override;
+  Expected<std::unique_ptr<interp::PastRun>> open_beside(
+      const std::string& path, const interp::Preparing& watch = {}) const override;
   const SourceManager& sources() const override { return file_.sources; }
   std::string notice() const override { return notice_; }
   std::string warning() const override { return warning_; }

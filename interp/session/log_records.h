@@ -152,6 +152,7 @@ struct LogValue {
   int64_t nan_count = 0, inf_count = 0;
   bool has_data = false;  // the whole local contents are in the log
   std::string element;    // of an element query: its value as text; empty: not recorded
+  uint32_t branch = 0;    // of the history: what was undone by going back is on another one
 };
 
 /// Where a write stands in the log: what it takes to read it, for lists of millions.

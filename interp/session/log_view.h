@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "hostir/ir/tensor.h"
 #include "hostir/support/expected.h"
 #include "interp/session/log_records.h"
 
@@ -63,7 +64,7 @@ struct TimelineSum {
 
 /// Which writes are wanted.
 struct WriteFilter {
-  std::string value;  // name without '%': all tensors of that name, in any layout
+  std::string value;  // name without '%': all tensors of that name, in any layout; empty: all
   Rank rank = kNoRank;
   /// Global index: only ranks that hold it. One of another length than the tensor has is ignored.
   std::optional<std::vector<int64_t>> element = std::nullopt;
@@ -133,6 +134,9 @@ class LogView {
   virtual Expected<std::vector<LogValue>> read_writes(
       std::span<const LogWrite> places, const std::optional<std::vector<int64_t>>& element,
       std::stop_token stop = {}) const = 0;
+  /// The local contents that a write left, with the extents of its rank's box; `row` says which.
+  /// Errors: `log_no_data` where the log did not keep them (--trace-values data=GLOB).
+  virtual Expected<Tensor> contents(const LogWrite& place) const = 0;
   /// Both in one, for lists that are wanted whole.
   Expected<std::vector<LogValue>> writes(WriteFilter filter, std::stop_token stop = {}) const;
   virtual Expected<std::vector<LogFault>> faults() const = 0;

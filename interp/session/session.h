@@ -13,12 +13,11 @@
 
 #include "hostir/support/expected.h"
 #include "interp/session/command.h"
+#include "interp/session/past_run.h"
 #include "interp/session/snapshot.h"
 #include "interp/session/value_query.h"
 
 namespace hostir::interp {
-
-class LogView;
 
 /// How many host instructions a rank moved by a command; negative: backwards.
 struct RankMove {
@@ -35,10 +34,8 @@ struct Outcome {
   bool quit = false;
 };
 
-class Session {
+class Session : public PastRun {
  public:
-  virtual ~Session() = default;
-
   /// Carries out one command. Errors (kUsage with a caret into the command's text, or kRuntime)
   /// leave the state as it was. A fault or deadlock of the program is not an error of the command:
   /// it is the reason why it stopped.
@@ -55,9 +52,6 @@ class Session {
   /// ends it with `log_cancelled`.
   virtual Expected<std::vector<PastValue>> past_values(const PastQuery& query,
                                                        std::stop_token stop) const = 0;
-
-  /// The log of this run; null only where making one failed at the start.
-  virtual const LogView* log() const = 0;
 };
 
 }  // namespace hostir::interp

@@ -32,6 +32,11 @@ class SessionFactory {
   /// it off.
   virtual Expected<std::unique_ptr<Session>> open(const OpenRequest& request,
                                                   const Preparing& watch = {}) = 0;
+  /// A log to compare with: it is looked at and run again for contents, never stepped. What is open
+  /// stays. May be called from any thread beside the other functions. Errors: `not_a_log`, those of
+  /// reading, `cancelled`.
+  virtual Expected<std::unique_ptr<PastRun>> open_beside(const std::string& path,
+                                                         const Preparing& watch = {}) const;
   virtual const SourceManager& sources() const = 0;
   /// What the last successful opening decided by itself (inputs that it made up); empty: nothing.
   virtual std::string notice() const { return {}; }

@@ -5,7 +5,9 @@
 // that nobody wrote are reported, never invented.
 #pragma once
 
+#include <compare>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -55,6 +57,16 @@ struct PastValue {
   Rank rank = kNoRank;
   std::string text;
 };
+
+/// A write of a tensor, as the log names it (LogValue).
+struct PastWrite {
+  int64_t event = -1;
+  int64_t tensor = -1;
+  Rank rank = kNoRank;
+  friend auto operator<=>(const PastWrite&, const PastWrite&) = default;
+};
+/// Is given what a write left: the rank's local contents. False: that was all that is wanted.
+using TakeContents = std::function<bool(const PastWrite&, Tensor)>;
 
 /// Global coordinates of a written slice: `%y[0:2, :]`; missing dimensions are whole. Errors:
 /// `slice_rank`, `slice_range`.

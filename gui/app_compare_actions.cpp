@@ -1,0 +1,28 @@
+// Comparing the open run with another one, as actions.
+#include "gui/app.h"
+
+namespace hostir::gui {
+
+void App::add_compare_actions() {
+  const auto open = [this] { return model_.snapshot() != nullptr; };
+  actions_.add({"diff.keep", "Keep this run to compare with", "View", "",
+                "This run, as far as it has come, is compared with what runs afterwards.",
+                [this] {
+                  tree().show("diff");
+                  model_.comparison().keep(model_);
+                },
+                open});
+  actions_.add({"diff.next", "First or next divergence", "View", "Ctrl+F8",
+                "Selects the first write that differs from the other run, then the next ones.",
+                [this] {
+                  tree().show("diff");
+                  model_.comparison().next_divergence(model_);
+                },
+                [this, open] { return open() && model_.comparison().active(); }});
+  actions_.add({"diff.swap", "Swap the pictures of A and B", "", "X",
+                "The pictures of both runs change places, so that what differs blinks.",
+                [this] { model_.comparison().swapped = !model_.comparison().swapped; },
+                [this] { return model_.comparison().contents() != nullptr; }});
+}
+
+}  // namespace hostir::gui

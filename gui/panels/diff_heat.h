@@ -1,0 +1,71 @@
+// Two tensors and their difference as pictures: A, B and B - A with one zoom.
+//
+// The cells are made on a worker: of a large tensor each shows the element that differs most in its
+// part. Rows are all dimensions but the last; a long vector is folded into lines.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "gui/panel.h"
+
+namespace hostir::gui {
+
+/// A part of the picture, in elements: half-open ranges.
+struct HeatWindow {
+  int64_t row0 = 0, row1 = 0, column0 = 0, column1 = 0;
+  friend bool operator==(const HeatWindow&, const HeatWindow&) = default;
+};
+
+struct HeatCell {
+  int64_t index = -1;  // row-major in the rank's part; -1: behind the end
+  double a = 0;
+  double b = 0;
+};
+
+struct DiffHeat {
+  std::shared_ptr<const DiffContents> contents;
+  HeatWindow window;
+  int64_t rows = 0, columns = 0;  // of the whole picture, in elements
+  int cell_rows = 0, cell_columns = 0;
+  std::vector<HeatCell> cells;
+  double low = 0, high = 0;  // of the finite values of both
+  double largest = 0;        // |b - a|, finite ones
+};
+
+inline constexpr int kHeatSide = 56;  // cells along a side
+
+/// An empty window: all of it.
+DiffHeat make_diff_heat(std::shared_ptr<const DiffContents> contents, HeatWindow window);
+
+class DiffPictures {
+ public:
+  void draw(Frame& frame, const std::string& name_a, const std::string& name_b);
+
+ private:
+  enum class Picture : uint8_t { kA, kB, kDifference };
+  struct State {
+    std::shared_ptr<const DiffHeat> heat;
+    bool asked = false;
+    HeatWindow asked_window;
+    const void* asked_of = nullptr;
+  };
+  void update(Frame& frame);
+  void draw_picture(Frame& frame, Picture picture, const std::string& caption, ImVec2 at,
+                    ImVec2 size);
+  void move(Frame& frame, ImVec2 from, float cell);
+  void draw_element(Frame& frame) const;
+  static ImU32 colour(const Palette& palette, const DiffHeat& heat, const HeatCell& cell,
+                      Picture picture);
+
+  std::shared_ptr<State> state_ = std::make_shared<State>();
+  HeatWindow window_;  // wanted; empty: all
+  const void* window_of_ = nullptr;
+  int64_t pointed_ = -1;  // element under the pointer
+  double dragged_x_ = 0, dragged_y_ = 0;
+};
+
+/// `[0, 2, 5]: 1.25 in A, 1.5 in B, |a - b| = 0.25, relative 0.17, 2097152 ulp`
+std::string describe_element(const DiffContents& contents, int64_t index);
+
+}  // namespace hostir::gui

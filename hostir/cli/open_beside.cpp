@@ -1,0 +1,46 @@
+// A log that is compared with: read, and run again for contents that it did not keep.
+#include "hostir/cli/backends.h"
+#include "hostir/cli/open_session.h"
+#include "hostir/io/files.h"
+#include "traces/log_reader.h"
+#include "traces/replay.h"
+
+namespace hostir::cli {
+
+namespace {
+
+constexpr std::string_view kLogMagic = "SQLite format 3";
+constexpr size_t kMagicBytes = 4096;
+
+class BesideRun final : public interp::PastRun {
+ public:
+  BesideRun(std::string path, std::unique_ptr<traces::LogReader> log)
+      : path_(std::move(path)), log_(std::move(log)) {}
+  const interp::LogView* log() const override { return log_.get(); }
+  Expected<void> past_contents(const std::vector<interp::PastWrite>& writes,
+                               const interp::TakeContents& take,
+                               std::stop_token stop) const override {
+    return traces::replay_contents(path_, make_backend_factory(), writes, take, std::move(stop));
+  }
+
+ private:
+  std::string path_;
+  std::unique_ptr<traces::LogReader> log_;
+};
+
+}  // namespace
+
+Expected<std::unique_ptr<interp::PastRun>> CliSessionFactory::open_beside(
+    const std::string& path, const interp::Preparing& watch) const {
+  HOSTIR_TRY(watch.begin("reading the other log"));
+  HOSTIR_ASSIGN_OR_RETURN(const std::string head, io::read_file_head(path, kMagicBytes));
+  if (!head.starts_with(kLogMagic)) {
+    return fail(ErrorKind::kInvalid, "not_a_log",
+                "\"" + path + "\" is not a log: `hostir run FILE --trace RUN.db` writes one");
+  }
+  HOSTIR_ASSIGN_OR_RETURN(std::unique_ptr<traces::LogReader> log, traces::open_log(path));
+  HOSTIR_TRY(watch.begin("reading the other log"));
+  return std::make_unique<BesideRun>(path, std::move(log));
+}
+
+}  // namespace hostir::cli
