@@ -67,7 +67,7 @@ void RankMarks::draw(Frame& frame, ImDrawList* list, int line, ImVec2 at, float 
   const size_t marks = here.hosts.size() + here.heads.size();
   if (static_cast<float>(marks) * step > width) {
     std::string text;
-    if (!here.hosts.empty()) text += fmt::format("\u25cf{}", here.hosts.size());
+    if (!here.hosts.empty()) text += fmt::format("\u25cf\u00d7{}", here.hosts.size());
     if (!here.heads.empty()) text += fmt::format("{}{}", waiting, here.heads.size());
     const interp::Rank first = here.hosts.empty() ? here.heads.front().rank : here.hosts.front();
     frame.ui.draw_text(list, ImVec2(at.x, at.y + 1), p.rank(first), text, width,
