@@ -25,7 +25,7 @@ void LaneGroups::next(const Mesh* world, const std::vector<interp::LogTrack>& tr
   if (axis == 0) return;
   axis_ = axis;
   const std::string& axis_name = world->axes[axis - 1].name;
-  name_ = "merged over " + axis_name;
+  name_ = "Merged over " + axis_name;
   for (const std::vector<int64_t>& members : groups_over(*world, {AxisRef{axis_name}})) {
     Group group;
     for (const int64_t rank : members) group.ranks.push_back(static_cast<interp::Rank>(rank));

@@ -27,7 +27,7 @@ class LaneGroups {
   void next(const Mesh* world, const std::vector<interp::LogTrack>& tracks);
   void clear();
   bool on() const { return !groups_.empty(); }
-  /// "each rank", "merged over tp".
+  /// "Each rank", "Merged over tp".
   const std::string& name() const { return name_; }
 
   const Group& at(size_t group) const { return groups_[group]; }
@@ -38,7 +38,7 @@ class LaneGroups {
 
  private:
   size_t axis_ = 0;  // the one that is merged, from 1; 0: none
-  std::string name_ = "each rank";
+  std::string name_ = "Each rank";
   std::vector<Group> groups_;
   std::vector<int32_t> by_rank_;  // -1: in none
   std::set<size_t> open_;

@@ -217,7 +217,7 @@ class TimelinePanel : public Panel {
     frame.ui.tag("timeline/fold");
     ImGui::SameLine();
     if (names_->rank_count > 1) {
-      if (ImGui::SmallButton(groups_.on() ? groups_.name().c_str() : "Each rank"))
+      if (ImGui::SmallButton(groups_.name().c_str()))
         groups_.next(frame.model.snapshot()->program->code->world, names_->tracks);
       frame.ui.tag("timeline/groups", groups_.name());
       if (ImGui::IsItemHovered())

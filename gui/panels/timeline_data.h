@@ -26,6 +26,7 @@ struct TimelineRun {
   int64_t busy_ns = 0;
   EventKind kind = EventKind::kHost;
   uint8_t share = 4;   // of the stretch that is busy, in quarters
+  bool mixed = false;  // of merged lanes: of several instructions of this kind
   uint32_t ranks = 1;  // more: of merged lanes; busy on average, the event is not known
 };
 

@@ -77,6 +77,7 @@ Expected<std::vector<TimelineRun>> fetch_envelope(const interp::LogView& log,
       out.push_back(run);
       continue;
     }
+    out.back().mixed = out.back().mixed || out.back().instruction != run.instruction;
     out.back().end_ns = run.end_ns;
     out.back().busy_ns += run.busy_ns;
     out.back().count += column.begins;

@@ -188,7 +188,8 @@ void TimelinePaint::run(const TimelineRun& r, const TimelineRow& row, float y) {
   if (waits && x1 - x0 > 6 && !row.strip) hatch(min, max, with_alpha(colour, 0.9f));
   if (r.count == 1 && r.event == frame_.model.selection.event)
     list_->AddRect(min, max, frame_.ui.pal().text_strong, 0, 0, 2);
-  if (r.count == 1 && row.height >= frame_.ui.fonts.small->FontSize * 0.9f) run_label(r, min, max);
+  const bool named = r.count == 1 || r.ranks > 1;
+  if (named && row.height >= frame_.ui.fonts.small->FontSize * 0.9f) run_label(r, min, max);
 }
 
 // The name where there is room for some of it, else the glyph of a collective, else nothing.
@@ -207,10 +208,10 @@ void TimelinePaint::run_label(const TimelineRun& r, ImVec2 min, ImVec2 max) cons
       frame_.ui.draw_text(list_, ImVec2(min.x + 1, y), colour, glyph, width, font);
     return;
   }
-  frame_.ui.draw_elided(
-      list_, ImVec2(min.x + 4, y), colour,
-      glyph.empty() ? names_.names[r.instruction] : glyph + " " + names_.names[r.instruction],
-      width - 6, font);
+  const std::string text = r.mixed         ? kKindNames[static_cast<size_t>(r.kind)]
+                           : glyph.empty() ? names_.names[r.instruction]
+                                           : glyph + " " + names_.names[r.instruction];
+  frame_.ui.draw_elided(list_, ImVec2(min.x + 4, y), colour, text, width - 6, font);
 }
 
 // Hatched in the hue of what waits, at the place where its stream stood still for it.

@@ -248,7 +248,7 @@ TEST(Timeline, RanksAlongAMeshAxisShareLanesUntilTheyAreOpened) {
   w.only("timeline");
   ASSERT_TRUE(w.has("timeline/lane/r5/comm"));
   ASSERT_TRUE(w.click("timeline/groups"));
-  EXPECT_EQ(w.text("timeline/groups"), "merged over tp");
+  EXPECT_EQ(w.text("timeline/groups"), "Merged over tp");
   EXPECT_FALSE(w.has("timeline/lane/r5/comm"));
   ASSERT_TRUE(w.has("timeline/group/0/comm"));
   ask(w, [&](const interp::LogView& log, std::stop_token stop) {
@@ -275,7 +275,7 @@ TEST(Timeline, RanksAlongAMeshAxisShareLanesUntilTheyAreOpened) {
   ASSERT_TRUE(w.click("timeline/fold/r0"));
   EXPECT_TRUE(w.has("timeline/group/0/comm"));
   ASSERT_TRUE(w.click("timeline/groups"));
-  EXPECT_EQ(w.text("timeline/groups"), "each rank");
+  EXPECT_EQ(w.text("timeline/groups"), "Each rank");
 }
 
 TEST(Timeline, TheSkewStandsBesideItsCollective) {
