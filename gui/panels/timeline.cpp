@@ -238,8 +238,8 @@ class TimelinePanel : public Panel {
                  camera_.steps() ? 0 : static_cast<int64_t>(camera_.view().from_ns));
       wants_center_ = true;
     }
-    ImGui::SameLine();
     const std::string text = status();
+    Ui::flow(ImGui::CalcTextSize(text.c_str()).x);
     frame.ui.text_dim(text);
     frame.ui.tag("timeline/status", text);
     if (ImGui::IsItemHovered()) {

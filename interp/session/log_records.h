@@ -64,7 +64,7 @@ struct LogInstruction {
   std::string kernel;    // launch: symbol; else empty
   std::string from;      // `@mlp#1, @mlp#2`: the fusion instructions it came from
   OpClass op_class = OpClass::kHost;
-  int64_t line = 0;  // 1-based in the host function's source text; 0: unknown
+  int64_t line = 0;     // 1-based in the host function's source text; 0: unknown
   int32_t stream = -1;  // that it enqueues to, a `wait ... on` too; -1: it acts on the host
 };
 
