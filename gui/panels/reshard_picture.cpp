@@ -295,7 +295,10 @@ void draw_reshard(Frame& frame, const Reshard& r) {
   draw_nodes(frame, c.left, x0, node, "gives", absent);
   draw_nodes(frame, c.right, x1, node, "gets", absent);
   draw_ribbons(frame, r, c, x0 + node, x1, !absent.empty());
-  const std::string moved = bytes_text(r.moved_bytes) + " between ranks";
+  std::string moved = bytes_text(r.moved_bytes) + " between ranks";
+  ImFont* small = frame.ui.fonts.small;
+  if (small->CalcTextSizeA(small->FontSize, FLT_MAX, 0, moved.c_str()).x > x1 + node - x0)
+    moved = bytes_text(r.moved_bytes);
   frame.ui.draw_text(ImGui::GetWindowDrawList(), ImVec2(x0, at.y), frame.ui.pal().text_dim, moved,
                      x1 + node - x0, frame.ui.fonts.small);
   frame.ui.tag_rect("reshard/bytes", ImVec2(x0, at.y), ImVec2(x1, at.y + 14), moved);

@@ -220,7 +220,7 @@ class Shaper {
   }
 
   static constexpr float kLabelGap = 3;
-  static constexpr float kIndent = 10;
+  static constexpr float kIndent = 6;
   const WaitGraph& graph_;
   const WaitSizes& sizes_;
 };

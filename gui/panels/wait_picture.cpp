@@ -77,7 +77,7 @@ ImVec2 size_of(const Frame& frame, const CardText& text) {
       width_of(fonts.bold, text.who) + frame.ui.px(8) + width_of(fonts.ui, text.word);
   const float second = text.place.empty() ? 0 : width_of(fonts.small, text.place);
   const float most = frame.ui.px(280);
-  return {std::min(most, std::max(first, second)) + frame.ui.px(20),
+  return {std::min(most, std::max(first, second)) + frame.ui.px(16),
           text.place.empty() ? frame.ui.px(24) : frame.ui.px(44)};
 }
 
@@ -204,7 +204,6 @@ WaitLayout layout_of(const Frame& frame, const WaitGraph& graph, ImVec2 space,
                      std::vector<CardText>& texts) {
   WaitSizes sizes;
   sizes.gap = frame.ui.px(12);
-  sizes.arrow = frame.ui.px(36);
   sizes.width = space.x;
   ImFont* font = frame.ui.fonts.small;
   for (const WaitLink& l : graph.links) {
@@ -217,6 +216,7 @@ WaitLayout layout_of(const Frame& frame, const WaitGraph& graph, ImVec2 space,
   WaitLayout layout;
   for (const Way way : {Way{true, false}, Way{false, false}, Way{false, true}}) {
     sizes.labels_below = way.below;
+    sizes.arrow = frame.ui.px(way.below ? 20 : 36);
     texts.clear();
     sizes.cards.clear();
     for (const WaitNode& node : graph.nodes) {
@@ -253,7 +253,7 @@ void go_to_rank(Frame& frame, interp::Rank rank) {
 void draw_wait_picture(Frame& frame, const WaitGraph& graph, float below) {
   ImGui::BeginChild("picture", ImVec2(0, -below), false, ImGuiWindowFlags_HorizontalScrollbar);
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float margin = frame.ui.px(8);
+  const float margin = frame.ui.px(6);
   const ImVec2 all = ImGui::GetContentRegionAvail();
   const ImVec2 space(all.x - 2 * margin, all.y - 2 * margin);
   std::vector<CardText> texts;

@@ -124,8 +124,11 @@ class WaitsPanel : public Panel {
       ImGui::SameLine();
     }
     if (!waits.culprits.empty()) {
-      frame.ui.text_dim(waits.culprits.size() == 1 ? "is waited for, waits for nobody"
-                                                   : "are waited for, wait for nobody");
+      const bool one = waits.culprits.size() == 1;
+      frame.ui.text_dim(one ? "is waited for" : "are waited for");
+      if (ImGui::IsItemHovered())
+        ImGui::SetTooltip("Others wait for %s, and %s for nobody: click to go there",
+                          one ? "this rank" : "these ranks", one ? "it waits" : "they wait");
     }
   }
 
