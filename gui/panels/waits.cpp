@@ -1,6 +1,7 @@
 // Who waits for whom: one sentence, then the graph; after a mismatch, what to look at instead.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "gui/panels/mismatch_story.h"
@@ -45,7 +46,8 @@ class WaitsPanel : public Panel {
     }
     if (graph_.nodes.size() > 3 * kMaxNodes) return draw_list(frame, graph_);
     const float legend = frame.ui.fonts.small->FontSize + frame.ui.px(4);
-    const bool room_for_legend = ImGui::GetContentRegionAvail().y > frame.ui.px(150);
+    const bool room_for_legend = ImGui::GetContentRegionAvail().y > frame.ui.px(150) &&
+                                 ImGui::GetContentRegionAvail().x > frame.ui.px(380);
     draw_wait_picture(frame, graph_, room_for_legend ? legend : 0);
     if (!room_for_legend) return;
     ImGui::PushFont(frame.ui.fonts.small);
@@ -80,13 +82,18 @@ class WaitsPanel : public Panel {
                             const interp::LedgerRow& row) {
     const interp::FaultSnapshot& fault = shot.faults->back();
     const std::string kind = interp::fault_words(fault.kind) + ":";
-    if (ImGui::GetContentRegionAvail().y < frame.ui.px(110)) {
+    const std::string whole = fmt::format("{} {}.", kind, fault.sentence);
+    const ImVec2 space = ImGui::GetContentRegionAvail();
+    const float width = std::max(1.0f, space.x - frame.ui.px(20));
+    const ImFont* bold = frame.ui.fonts.bold;
+    const float height = bold->CalcTextSizeA(bold->FontSize, FLT_MAX, width, whole.c_str()).y;
+    if (space.y < height + ImGui::GetFrameHeightWithSpacing()) {
       frame.ui.state_word(StateKind::kMismatch, kind);
-      frame.ui.tag("waits/sentence", kind + " " + fault.sentence);
+      frame.ui.tag("waits/sentence", whole);
       if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", fault.sentence.c_str());
       ImGui::SameLine();
     } else {
-      bold_words(frame, StateKind::kMismatch, fmt::format("{} {}.", kind, fault.sentence));
+      bold_words(frame, StateKind::kMismatch, whole);
     }
     for (const interp::LedgerCell& c : row.cells) {
       if (c.rank >= 8 || c.state == interp::LedgerCell::State::kMissing) continue;
