@@ -54,6 +54,11 @@ App::App(interp::SessionFactory& factory, AppOptions options, std::function<void
     add_kept_breakpoints(settings_, request);
     model_.open(std::move(request));
   }
+  model_.comparison().set_recent(settings_.compared);
+  if (!options_.compare.empty()) {
+    actions_.request("layout.Compare");
+    model_.comparison().open(options_.compare);
+  }
 }
 
 App::~App() { save(); }
@@ -94,6 +99,7 @@ void App::save() {
   if (options_.settings_file.empty()) return;
   keep_program();
   settings_.layout = tree_.to_string();
+  settings_.compared = model_.comparison().recent();
   settings_.panel_state.clear();
   for (const auto& panel : panels_) {
     const std::string state = panel->save();

@@ -20,6 +20,7 @@ namespace hostir::gui {
 
 struct AppOptions {
   interp::OpenRequest open;   // path empty: start page
+  std::string compare;        // a log to compare it with; empty: none
   std::string settings_file;  // empty: nothing is loaded or saved
   float screen_scale = 1;     // of the monitor
   bool fixed_clock = false;   // for golden pictures: no times of day, no blinking
@@ -109,6 +110,7 @@ class App {
   /// After each successful opening: the file's settings, recent files, watching the file.
   void take_opened();
   void open_file(const std::string& path);
+  void compare_with(const std::string& path);
   /// The open file once more, from the disk, back at the same position with the same breakpoints.
   void reload();
   /// The file's breakpoints, watches and bookmarks, from the settings and back.
@@ -145,6 +147,7 @@ class App {
   bool help_open_ = false;
   std::string help_filter_;
   bool open_dialog_ = false;
+  bool open_to_compare_ = false;  // what the dialog chooses is compared with
   bool focus_input_ = false;
   bool palette_caret_to_end_ = false;
   std::string palette_text_;

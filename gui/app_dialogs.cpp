@@ -110,12 +110,13 @@ void App::draw_open_dialog() {
   ImGui::SetNextWindowSize(
       ImVec2(std::min(ui_.px(640), screen.x - 20), std::min(ui_.px(480), screen.y - 20)),
       ImGuiCond_Appearing);
-  if (ImGui::Begin("Open a program or a log", &open_dialog_,
-                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoCollapse)) {
+  if (ImGui::Begin(open_to_compare_ ? "Open a log to compare with" : "Open a program or a log",
+                   &open_dialog_, ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoCollapse)) {
     if (std::exchange(focus_input_, false)) ImGui::SetKeyboardFocusHere();
     ImGui::SetNextItemWidth(-ui_.px(70));
-    bool go = ImGui::InputTextWithHint("##path", "path of a .hir file or a log", &path_text_,
-                                       ImGuiInputTextFlags_EnterReturnsTrue);
+    bool go = ImGui::InputTextWithHint(
+        "##path", open_to_compare_ ? "path of a log" : "path of a .hir file or a log", &path_text_,
+        ImGuiInputTextFlags_EnterReturnsTrue);
     ui_.tag("open/path", path_text_);
     ImGui::SameLine();
     go = ImGui::Button("Open") || go;
@@ -153,7 +154,10 @@ void App::draw_open_dialog() {
     ImGui::EndChild();
     go = go || key_pressed("Enter");
     if (go && !path_text_.empty()) {
-      drop_file(path_text_);
+      if (open_to_compare_)
+        compare_with(path_text_);
+      else
+        drop_file(path_text_);
       open_dialog_ = false;
     }
     if (escape_pressed()) open_dialog_ = false;

@@ -13,7 +13,10 @@ void App::add_view_actions() {
                 "File",
                 "Ctrl+O",
                 "Open a program (.hir) or a log.",
-                [this] { open_dialog_ = focus_input_ = true; },
+                [this] {
+                  open_dialog_ = focus_input_ = true;
+                  open_to_compare_ = false;
+                },
                 {}});
   actions_.add({"file.reload",
                 "Reload",

@@ -53,6 +53,8 @@ class Comparison {
   void close();
   /// Calls off what is being read or run; what is shown stays.
   void cancel();
+  /// After that: once more.
+  void again();
   bool active() const { return state_->wanted; }
   const std::string& name_a() const { return state_->name; }
   const std::vector<std::string>& recent() const { return recent_; }
@@ -79,7 +81,6 @@ class Comparison {
 
   // ---- the selected row
   std::optional<uint32_t> selected() const { return state_->selected; }
-  void select(uint32_t row) { state_->selected = row; }
   const DiffContents* contents() const;
   std::shared_ptr<const DiffContents> shared_contents() const { return state_->contents; }
   /// Contents of the selected row are not asked for by themselves: the runs are long.
@@ -123,6 +124,7 @@ class Comparison {
     size_t unmeasured = 0;
     std::string measure_error;
     std::optional<uint32_t> selected;
+    uint32_t selected_a = interp::kNoWrite;  // its write in A, which stays when B is read again
     std::shared_ptr<const DiffContents> contents;
     uint32_t failed_contents = interp::kNoWrite;  // the row that could not be had
     std::shared_ptr<const DiffSources> sources;

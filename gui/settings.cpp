@@ -55,6 +55,8 @@ Settings Settings::parse(const std::string& text) {
       s.saved_layouts.push_back(value);
     } else if (key == "recent") {
       s.recent.push_back(value);
+    } else if (key == "compared") {
+      s.compared.push_back(value);
     } else if (key == "panel") {
       s.panel_state.push_back(value);
     } else if (key == "program") {
@@ -78,6 +80,7 @@ std::string Settings::to_string() const {
   if (!layout.empty()) out += "layout = " + layout + "\n";
   for (const std::string& l : saved_layouts) out += "saved_layout = " + l + "\n";
   for (const std::string& r : recent) out += "recent = " + r + "\n";
+  for (const std::string& c : compared) out += "compared = " + c + "\n";
   for (const std::string& p : panel_state) out += "panel = " + p + "\n";
   for (const std::string& o : other) out += o + "\n";
   for (const ProgramSettings& p : programs) {

@@ -28,6 +28,7 @@ struct Settings {
   std::string layout;                      // text of the panel tree; empty: the built-in one
   std::vector<std::string> saved_layouts;  // "name: text"
   std::vector<std::string> recent;         // newest first, at most 10
+  std::vector<std::string> compared;       // logs that were compared with, newest first
   std::vector<std::string> panel_state;    // "panel: key=value ..."
   std::vector<ProgramSettings> programs;   // newest first, at most 30
   std::vector<std::string> other;          // lines of keys that this version does not know

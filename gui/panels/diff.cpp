@@ -72,6 +72,7 @@ class DiffPanel : public Panel {
     frame.ui.tag("diff/close");
     const std::string names =
         fmt::format("A: {}    B: {} (this run)", comparison.name_a(), name_b(frame));
+    Ui::flow(ImGui::CalcTextSize(names.c_str()).x);
     frame.ui.text_dim(names);
     frame.ui.tag("diff/names", names);
   }
@@ -131,13 +132,16 @@ class DiffPanel : public Panel {
                       d ? interp::describe(*d) : interp::describe(outcome, view.limits));
       text += fmt::format(" {} of {} writes are not equal.", view.different(), total);
     }
+    if (at) {
+      if (ImGui::SmallButton("Ctrl+F8")) frame.actions.request("diff.next");
+      frame.ui.tag("diff/go");
+      if (ImGui::IsItemHovered()) ImGui::SetTooltip("Go there; pressed again, to the next one.");
+      ImGui::SameLine();
+    }
     ImGui::PushTextWrapPos(0);
     frame.ui.state_word(state, text);
     ImGui::PopTextWrapPos();
     frame.ui.tag("diff/result", text);
-    if (!at) return;
-    if (ImGui::SmallButton("Go there (Ctrl+F8)")) frame.actions.request("diff.next");
-    frame.ui.tag("diff/go");
   }
 
   void draw_facts(Frame& frame) {
@@ -185,8 +189,8 @@ class DiffPanel : public Panel {
     limits.ulp = std::max<int64_t>(0, limits.ulp);
     limits.relative = std::max(0.0, limits.relative);
     comparison.set_limits(limits);
-    draw_measuring(frame);
     draw_counts(frame, view);
+    draw_measuring(frame);
   }
 
   static void draw_measuring(Frame& frame) {
@@ -218,6 +222,7 @@ class DiffPanel : public Panel {
       text += fmt::format("{}{} {} {}", text.empty() ? "" : "    ", glyph(state_of(outcome)),
                           view.counts[i], interp::describe(outcome, view.limits));
     }
+    Ui::flow(ImGui::CalcTextSize(text.c_str()).x);
     frame.ui.text_dim(text);
     frame.ui.tag("diff/counts", text);
   }
@@ -231,7 +236,7 @@ class DiffPanel : public Panel {
     if (!comparison.selected()) return draw_diff_table(frame, space, false);
     const bool beside = space.x > frame.ui.px(1100);
     const ImVec2 table = beside ? ImVec2(space.x * 0.5f, space.y)
-                                : ImVec2(space.x, std::max(frame.ui.px(90), space.y * 0.38f));
+                                : ImVec2(space.x, std::max(frame.ui.px(84), space.y * 0.3f));
     draw_diff_table(frame, table, reveal);
     if (beside) ImGui::SameLine();
     ImGui::BeginChild("selected", ImVec2(0, 0), false);
@@ -246,6 +251,12 @@ class DiffPanel : public Panel {
     const interp::RunDiff& diff = *view.diff;
     const DiffContents* contents = comparison.contents();
     const interp::WriteDifference* d = contents ? &contents->difference : view.of(row);
+    if (contents) {
+      if (ImGui::SmallButton(comparison.swapped ? "Swap back (X)" : "Swap A and B (X)"))
+        comparison.swapped = !comparison.swapped;
+      frame.ui.tag("diff/swap", comparison.swapped ? "swapped" : "");
+      ImGui::SameLine();
+    }
     ImGui::PushTextWrapPos(0);
     ImGui::TextUnformatted(diff.place(diff.rows[row]).c_str());
     frame.ui.tag("diff/selected", diff.place(diff.rows[row]));
@@ -266,9 +277,6 @@ class DiffPanel : public Panel {
     draw_innocent(frame, view, row, d);
     ImGui::PopTextWrapPos();
     if (!contents) return draw_no_contents(frame, view, row);
-    if (ImGui::SmallButton(comparison.swapped ? "Swap back (X)" : "Swap A and B (X)"))
-      comparison.swapped = !comparison.swapped;
-    frame.ui.tag("diff/swap", comparison.swapped ? "swapped" : "");
     pictures_.draw(frame, comparison.name_a(), name_b(frame));
   }
 

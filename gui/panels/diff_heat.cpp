@@ -132,7 +132,7 @@ void DiffPictures::draw(Frame& frame, const std::string& name_a, const std::stri
   const float gap = frame.ui.px(10);
   const float line = ImGui::GetTextLineHeightWithSpacing();
   const ImVec2 size(std::max(frame.ui.px(40), (space.x - 2 * gap) / 3),
-                    std::max(frame.ui.px(40), space.y - 2 * line));
+                    std::max(frame.ui.px(40), space.y - 2 * line - frame.ui.px(4)));
   const int64_t pointed = std::exchange(pointed_, -1);
   const std::string a = "A: " + name_a;
   const std::string b = "B: " + name_b;

@@ -174,7 +174,7 @@ void draw_diff_table(Frame& frame, ImVec2 size, bool reveal) {
   const DiffView& view = *frame.model.comparison().view();
   constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY |
                                      ImGuiTableFlags_ScrollX | ImGuiTableFlags_SizingFixedFit |
-                                     ImGuiTableFlags_BordersInnerV | ImGuiTableFlags_Resizable;
+                                     ImGuiTableFlags_BordersInnerV;
   if (!ImGui::BeginTable("rows", 11, kFlags, size)) return;
   ImGui::TableSetupScrollFreeze(0, 1);
   for (const char* column : {"outcome", "tensor", "rank", "written by", "loop", "differing",

@@ -21,6 +21,7 @@ class GuiVerb : public Verb {
   std::string_view example() const override {
     return "  hostir gui tests/programs/tp_mlp.hir --input 'x=normal(1, 2x6x24xf32)' ...\n"
            "  hostir gui run.db\n"
+           "  hostir gui run.db --compare before.db\n"
            "  hostir gui tests/programs/deadlock.hir --script steps.txt --screenshot out.png "
            "--size 1600x1000";
   }
@@ -32,6 +33,7 @@ class GuiVerb : public Verb {
     arguments.option("--ranks", options_.program.ranks, "resize the axis of a mesh that has one");
     options_.program.declare_inputs(arguments);
     options_.backend.declare(arguments);
+    arguments.option("--compare", compare_, "a log to compare with, in the panel Diff");
     arguments.option("--script", script_, "drive the window from a file of steps, then close it");
     arguments.option("--screenshot", screenshot_, "write a PNG of the last state");
     arguments.option("--size", size_, "of the window, in pixels: 1600x1000");
@@ -56,6 +58,7 @@ class GuiVerb : public Verb {
     window.screenshot = screenshot_;
     gui::AppOptions app;
     app.open.path = path_;
+    app.compare = compare_;
     const bool scripted = !script_.empty() || !screenshot_.empty();
     app.settings_file = !settings_.empty() ? settings_ : scripted ? "" : gui::settings_path();
     CliSessionFactory factory(options_);
@@ -87,6 +90,7 @@ class GuiVerb : public Verb {
                           .values = "stats",
                           .missing_inputs = SessionOptions::MissingInputs::kMakeUp};
   std::string path_;
+  std::string compare_;
   std::string script_;
   std::string screenshot_;
   std::string size_ = "1600x1000";

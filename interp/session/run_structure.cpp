@@ -50,7 +50,9 @@ class Facts {
     const bool mesh = differ("Mesh", more_a.first, more_b.first);
     const bool backend = differ("Backend", a.backend, b.backend);
     bool kernels = differ("Kernels", property(a, "kernels"), property(b, "kernels"));
-    kernels = differ("Instruction set of the kernels", more_a.second, more_b.second) || kernels;
+    // A log that is still written does not say yet.
+    if (!more_a.second.empty() && !more_b.second.empty())
+      kernels = differ("Instruction set of the kernels", more_a.second, more_b.second) || kernels;
     const bool machine = differ("Machine", a.machine, b.machine);
     if (a.machine == b.machine && a.machine_text != b.machine_text)
       add(Kind::kSurroundings, fmt::format("The machine @{} is described differently.", a.machine));
