@@ -147,6 +147,11 @@ void Comparison::cancel() {
       false;
 }
 
+void Comparison::again() {
+  state_->compared = ~uint64_t{0};
+  state_->error.clear();
+}
+
 std::string Comparison::doing() const {
   const State& s = *state_;
   const int64_t total = s.progress->total;
@@ -238,7 +243,6 @@ void Comparison::compare(Model& model) {
                 to.measure_error.clear();
                 to.contents.reset();
                 to.sources.reset();
-                to.selected.reset();
                 to.failed_contents = interp::kNoWrite;
               };
             });
@@ -249,16 +253,24 @@ void Comparison::make_view() {
   quick_.ask(
       "view",
       [state = state_, diff = state_->diff, numbers = state_->numbers, limits = state_->limits,
-       only = state_->only_different](std::stop_token) -> std::function<void()> {
+       only = state_->only_different,
+       selected = state_->selected_a](std::stop_token) -> std::function<void()> {
         auto view = std::make_shared<const DiffView>(make_diff_view(diff, numbers, limits, only));
         size_t unmeasured = 0;
         for (const interp::WriteOutcome outcome : view->outcomes)
           unmeasured += outcome == interp::WriteOutcome::kDiffers ? 1 : 0;
-        return [state, view, unmeasured] {
+        std::optional<uint32_t> again;  // the selected row, in the new order
+        for (uint32_t i = 0; selected != interp::kNoWrite && i < diff->rows.size() && !again; ++i) {
+          if (diff->rows[i].a == selected) again = i;
+        }
+        return [state, view, unmeasured, again] {
           state->making_view = false;
+          if (state->view && state->view->diff != view->diff) {
+            state->selected = again;
+            if (!again) state->selected_a = interp::kNoWrite;
+          }
           state->view = view;
           state->unmeasured = unmeasured;
-          if (state->selected && *state->selected >= view->outcomes.size()) state->selected.reset();
         };
       });
 }
@@ -384,9 +396,10 @@ void Comparison::ask_sources(Model& model) {
 void Comparison::go_to(Model& model, uint32_t row) {
   const DiffView* shown = view();
   if (!shown || row >= shown->outcomes.size()) return;
-  state_->selected = row;
   const interp::RunDiff& diff = *shown->diff;
   const interp::DiffRow& r = diff.rows[row];
+  state_->selected = row;
+  state_->selected_a = r.a;
   const interp::RunWrite& w = diff.write(r);
   model.selection.rank = w.rank;
   model.selection.value = diff.tensor(r).name;

@@ -38,7 +38,12 @@ class DiffPanel : public Panel {
       return;
     }
     draw_doing(frame);
-    if (!comparison.view()) return;
+    if (!comparison.view()) {
+      if (!comparison.doing().empty()) return;
+      if (ImGui::SmallButton("Compare again")) comparison.again();
+      frame.ui.tag("diff/again");
+      return;
+    }
     draw_verdict(frame);
     draw_facts(frame);
     draw_diff_strip(frame);
@@ -239,7 +244,9 @@ class DiffPanel : public Panel {
                                 : ImVec2(space.x, std::max(frame.ui.px(84), space.y * 0.3f));
     draw_diff_table(frame, table, reveal);
     if (beside) ImGui::SameLine();
-    ImGui::BeginChild("selected", ImVec2(0, 0), false);
+    // Where there is too little room for pictures, the panel scrolls.
+    const float rest = beside ? space.y : space.y - table.y - ImGui::GetStyle().ItemSpacing.y;
+    ImGui::BeginChild("selected", ImVec2(0, std::max(rest, frame.ui.px(230))), false);
     draw_selected(frame);
     ImGui::EndChild();
   }

@@ -122,6 +122,13 @@ ImU32 DiffPictures::colour(const Palette& p, const DiffHeat& heat, const HeatCel
   return p.ramp(static_cast<float>((v - heat.low) / width));
 }
 
+float DiffPictures::cell_side(Frame& frame, const DiffHeat& heat, ImVec2 size) {
+  const float line = ImGui::GetTextLineHeight() + frame.ui.px(3);
+  return std::min({size.x / static_cast<float>(std::max(1, heat.cell_columns)),
+                   (size.y - line) / static_cast<float>(std::max(1, heat.cell_rows)),
+                   frame.ui.px(32)});
+}
+
 void DiffPictures::draw(Frame& frame, const std::string& name_a, const std::string& name_b) {
   update(frame);
   const DiffHeat* heat = state_->heat.get();
@@ -136,27 +143,29 @@ void DiffPictures::draw(Frame& frame, const std::string& name_a, const std::stri
   const int64_t pointed = std::exchange(pointed_, -1);
   const std::string a = "A: " + name_a;
   const std::string b = "B: " + name_b;
-  draw_picture(frame, swapped ? Picture::kB : Picture::kA, swapped ? b : a, at, size);
+  const float side = cell_side(frame, *heat, size);
+  // Side by side without a gap where the pictures are narrower than the room that they have.
+  const float width =
+      std::min(size.x, std::max(side * static_cast<float>(heat->cell_columns), frame.ui.px(150)));
+  const float step = width + gap;
+  draw_picture(frame, swapped ? Picture::kB : Picture::kA, swapped ? b : a, at, side, width);
   draw_picture(frame, swapped ? Picture::kA : Picture::kB, swapped ? a : b,
-               ImVec2(at.x + size.x + gap, at.y), size);
+               ImVec2(at.x + step, at.y), side, width);
   draw_picture(frame, Picture::kDifference, fmt::format("B - A, +/- {:.3g}", heat->largest),
-               ImVec2(at.x + 2 * (size.x + gap), at.y), size);
+               ImVec2(at.x + 2 * step, at.y), side, width);
   ImGui::SetCursorScreenPos(ImVec2(at.x, at.y + size.y + ImGui::GetStyle().ItemSpacing.y));
   if (pointed_ < 0 && pointed >= 0 && ImGui::IsMouseDragging(0)) pointed_ = pointed;
   draw_element(frame);
 }
 
 void DiffPictures::draw_picture(Frame& frame, Picture picture, const std::string& caption,
-                                ImVec2 at, ImVec2 size) {
+                                ImVec2 at, float side, float width) {
   const Palette& p = frame.ui.pal();
   const DiffHeat& heat = *state_->heat;
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float line = ImGui::GetTextLineHeight() + frame.ui.px(3);
-  frame.ui.draw_elided(list, at, p.text_dim, caption, size.x, frame.ui.fonts.small);
+  frame.ui.draw_elided(list, at, p.text_dim, caption, width, frame.ui.fonts.small);
   const ImVec2 from(at.x, at.y + line);
-  const float side =
-      std::min({size.x / static_cast<float>(heat.cell_columns),
-                (size.y - line) / static_cast<float>(heat.cell_rows), frame.ui.px(26)});
   const char* name = picture == Picture::kA   ? "diff/heat/a"
                      : picture == Picture::kB ? "diff/heat/b"
                                               : "diff/heat/difference";

@@ -52,7 +52,9 @@ class DiffPictures {
   };
   void update(Frame& frame);
   void draw_picture(Frame& frame, Picture picture, const std::string& caption, ImVec2 at,
-                    ImVec2 size);
+                    float side, float width);
+  /// Of a cell, in pixels.
+  static float cell_side(Frame& frame, const DiffHeat& heat, ImVec2 size);
   void move(Frame& frame, ImVec2 from, float cell);
   void draw_element(Frame& frame) const;
   static ImU32 colour(const Palette& palette, const DiffHeat& heat, const HeatCell& cell,

@@ -32,6 +32,7 @@ StateKind state_of(WriteOutcome outcome) {
 }
 
 void draw_diff_strip(Frame& frame) {
+  constexpr int kNamedCells = 64;
   const DiffView& view = *frame.model.comparison().view();
   if (view.strip.empty()) return;
   const Palette& p = frame.ui.pal();
@@ -68,11 +69,14 @@ void draw_diff_strip(Frame& frame) {
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   const auto line = static_cast<size_t>(std::max(0.0f, (mouse.y - at.y) / (height + 2)));
   const float x = (mouse.x - at.x - label) / std::max(0.1f, cell_width);
-  // One click area by cell for tests and scripts.
+  // The first cells by name, for tests and scripts.
+  int named = 0;
   for (size_t l = 0; l < view.strip.size(); ++l) {
     for (size_t c = 0; c < view.strip[l].size(); ++c) {
       const StripCell& cell = view.strip[l][c];
-      if (cell.row == interp::kNoWrite || cell.worst == WriteOutcome::kEqual) continue;
+      if (cell.row == interp::kNoWrite || cell.worst == WriteOutcome::kEqual ||
+          ++named > kNamedCells)
+        continue;
       const ImVec2 low(at.x + label + static_cast<float>(c) * cell_width,
                        at.y + static_cast<float>(l) * (height + 2));
       frame.ui.tag_rect(fmt::format("diff/strip/{}/{}", l, c), low,

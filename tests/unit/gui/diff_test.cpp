@@ -165,6 +165,39 @@ TEST(Diff, TheStripLeadsToTheWriteAndPicturesSwap) {
   EXPECT_EQ(w.text("diff/swap"), "swapped");
 }
 
+TEST(Diff, StepsKeepTheSelectedWriteAndOtherFilesAreComparedToo) {
+  Workbench w(kMlp);
+  w.press("F5");
+  compare_with(w, log_of("diff_keep.db", kMlp, "reference"));
+  ASSERT_TRUE(w.press("Ctrl+F8"));
+  const std::string selected = w.text("diff/selected");
+  ASSERT_NE(selected, "");
+  ASSERT_TRUE(w.perform("goto 5"));
+  ASSERT_TRUE(w.perform("set %x[0, 0, 0] = 7"));
+  ASSERT_TRUE(w.perform("continue"));
+  w->settle(30);
+  EXPECT_EQ(w.text("diff/selected"), selected);
+  w->app().drop_file(testing::TempDir() + "diff_keep.db");
+  w->settle(30);
+  EXPECT_EQ(w.text("diff/result"), "All 8 writes have equal bits.") << "B is the log itself now";
+}
+
+TEST(Diff, ItCanBeCalledOffAndBegunAgain) {
+  Workbench w(kMlp);
+  w.press("F5");
+  const std::string path = log_of("diff_cancel.db", kMlp, "reference");
+  w.only("diff");
+  w.model().comparison().open(path);
+  w.model().comparison().cancel();
+  w->settle(30);
+  EXPECT_NE(w.text("diff/error").find("called off"), std::string::npos);
+  compare_with(w, path);
+  EXPECT_NE(w.text("diff/result"), "");
+  ASSERT_TRUE(w.click("diff/recent"));
+  ASSERT_TRUE(w.click("diff/recent/diff_cancel.db"));
+  EXPECT_NE(w.text("diff/result"), "");
+}
+
 TEST(Diff, LimitsJudgeAgainWithoutMeasuringAgain) {
   Workbench w(kMlp);
   w.press("F5");
