@@ -126,6 +126,22 @@ Expected<void> add_events(Database& database, const EventLimits& limits,
   return {};
 }
 
+/// One transaction around many small reads: otherwise each row locks and unlocks the file.
+class ReadTransaction {
+ public:
+  explicit ReadTransaction(Database& database)
+      : database_(database), begun_(database.execute("BEGIN").has_value()) {}
+  ~ReadTransaction() {
+    if (begun_) (void)database_.execute("COMMIT");
+  }
+  ReadTransaction(const ReadTransaction&) = delete;
+  ReadTransaction& operator=(const ReadTransaction&) = delete;
+
+ private:
+  Database& database_;
+  bool begun_;
+};
+
 LogValue value_of(const Statement& row) {
   LogValue value;
   value.event = row.integer_or(0, -1);
@@ -175,6 +191,7 @@ Expected<std::vector<LogValue>> LogReader::read_writes(
     std::span<const LogWrite> places, const std::optional<std::vector<int64_t>>& element,
     std::stop_token stop) const {
   HOSTIR_ASSIGN_OR_RETURN(const auto connection, pool_.acquire(stop));
+  const ReadTransaction transaction(*connection);
   HOSTIR_ASSIGN_OR_RETURN(
       Statement row,
       connection->prepare("SELECT event, rank, tensor, digest, min, max, mean, nan_count, "
