@@ -47,6 +47,9 @@ class LogFetch {
     }
     return slot_->answer.get();
   }
+  /// The newest answer, to whatever question. Pointers of an earlier frame are not kept: an answer
+  /// that came in between has taken their place.
+  const Answer* last() const { return slot_->answer.get(); }
   bool pending() const { return slot_->pending; }
   const std::string& error() const { return slot_->error; }
 

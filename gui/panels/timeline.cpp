@@ -66,6 +66,9 @@ class TimelinePanel : public Panel {
     const ImVec2 size = ImGui::GetContentRegionAvail();
     if (size.x < frame.ui.px(200) || size.y < frame.ui.px(70)) return;
     forget_other_log(frame);
+    questions_.refresh();
+    selected_ = questions_.selected;
+    hovered_ = questions_.hovered;
     names_ = questions_.ask_names(frame);
     if (!names_) return frame.ui.empty_hint(hint());
     draw_toolbar(frame);

@@ -29,6 +29,14 @@ class TimelineQuestions {
   /// Null until the first answer.
   const TimelineNames* ask_names(Frame& frame);
   void ask(Frame& frame, const TimelineAsked& asked);
+  /// To call before anything else of a frame: the answers of the frame before may be gone.
+  void refresh() {
+    lanes = lanes_fetch_.last();
+    overview = overview_fetch_.last();
+    selected = selected_fetch_.last();
+    hovered = hovered_fetch_.last();
+    sums = sums_fetch_.last();
+  }
 
   const TimelineLanes* lanes = nullptr;
   const TimelineOverview* overview = nullptr;
