@@ -142,7 +142,9 @@ BreakpointMatcher::BreakpointMatcher(const Interpreter& interpreter, BreakpointL
     std::set<CodeIndex>& writers = writers_.emplace_back();
     if (!b.enabled) continue;
     idle_ = false;
-    if (b.kind == Breakpoint::Kind::kWritten) writers = writers_of(in_.code(), b.tensor);
+    const bool nan = b.kind == Breakpoint::Kind::kNan;
+    if (b.kind == Breakpoint::Kind::kWritten || (nan && !b.tensor.empty()))
+      writers = writers_of(in_.code(), b.tensor);
     wants_statistics_ = wants_statistics_ || b.kind == Breakpoint::Kind::kNan;
     listens_ = listens_ || b.kind == Breakpoint::Kind::kNan || !writers.empty();
   }
@@ -204,6 +206,7 @@ void BreakpointMatcher::completed(const Completion& completion) {
   const auto task = in_.task(completion.id);
   if (!task) return;
   for (size_t i = 0; i < writers_.size() && i < list_.all().size(); ++i) {
+    if (list_.all()[i].kind == Breakpoint::Kind::kNan) continue;  // see `value`
     if (writers_[i].count(task->code) > 0) {
       heard_.push_back({&list_.all()[i], task->rank, task->code});
     }
@@ -214,10 +217,11 @@ void BreakpointMatcher::value(const ValueSummary& summary) {
   if (!wants_statistics_ || !summary.has_stats) return;
   if (summary.nan_count == 0 && summary.inf_count == 0) return;
   const auto task = in_.task(summary.task);
-  for (Breakpoint& b : list_.all()) {
-    if (b.enabled && b.kind == Breakpoint::Kind::kNan) {
-      heard_.push_back({&b, summary.rank, task ? task->code : 0});
-    }
+  const CodeIndex code = task ? task->code : 0;
+  for (size_t i = 0; i < writers_.size() && i < list_.all().size(); ++i) {
+    Breakpoint& b = list_.all()[i];
+    if (!b.enabled || b.kind != Breakpoint::Kind::kNan) continue;
+    if (b.tensor.empty() || writers_[i].count(code) > 0) heard_.push_back({&b, summary.rank, code});
   }
 }
 

@@ -36,7 +36,7 @@ struct Breakpoint {
   std::vector<CodeIndex> codes;  // kInstruction: all flat copies of the address (`find_codes`)
   std::string op;                // kOp
   std::string comm;              // kCollective: name of the communicator, or empty
-  std::string tensor;            // kWritten: value name without '%'
+  std::string tensor;            // kWritten, kNan: value name without '%'; kNan: empty for any
   std::vector<Rank> ranks;       // empty: any
   std::optional<IndexExpr> condition;
   /// A further condition, asked last, with the state at the stop (before the instruction, or after
