@@ -55,8 +55,13 @@ void App::add_session_actions() {
   for (const interp::CommandSpec& spec : interp::command_table()) {
     if (std::find(std::begin(kBare), std::end(kBare), spec.name) == std::end(kBare)) continue;
     const std::string name(spec.name);
-    actions_.add({name, label_of(spec.name), std::string(spec.menu), std::string(spec.key),
-                  std::string(spec.help), [this, name] { actions_.command(name); }, ready});
+    // In the window one wants to see the start before it runs again.
+    const bool restart = spec.kind == interp::CommandKind::kRun;
+    const std::string command = restart ? "goto start" : name;
+    actions_.add(
+        {name, label_of(spec.name), std::string(spec.menu), std::string(spec.key),
+         restart ? "Back to the start of the run; F5 runs it again." : std::string(spec.help),
+         [this, command] { actions_.command(command); }, ready});
   }
   for (const interp::KeyBinding& binding : interp::key_bindings()) {
     const std::string command(binding.command);

@@ -54,7 +54,9 @@ void App::draw_menu_bar() {
         if (std::exchange(first, false) && drawn > 0) ImGui::Separator();
         ++drawn;
         const bool enabled = !action.enabled || action.enabled();
-        if (ImGui::MenuItem(action.label.c_str(), action.key.c_str(), false, enabled))
+        const bool shown = action.name.starts_with("panel.") &&
+                           tree().is_open(std::string_view(action.name).substr(6));
+        if (ImGui::MenuItem(action.label.c_str(), action.key.c_str(), shown, enabled))
           actions_.request(action.name);
         ui_.tag("menu/" + action.name, action.label);
       }

@@ -116,7 +116,7 @@ void App::draw_open_dialog() {
     ImGui::SetNextItemWidth(-ui_.px(70));
     bool go = ImGui::InputTextWithHint(
         "##path", open_to_compare_ ? "path of a log" : "path of a .hir file or a log", &path_text_,
-        ImGuiInputTextFlags_EnterReturnsTrue);
+        ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
     ui_.tag("open/path", path_text_);
     ImGui::SameLine();
     go = ImGui::Button("Open") || go;

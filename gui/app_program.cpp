@@ -60,7 +60,7 @@ void App::draw_program_popup(const interp::RunChoices& choices) {
   ImGui::BeginDisabled(other);
   for (auto& axis : wanted_.axes) {
     int size = static_cast<int>(axis.size);
-    ImGui::PushID(axis.axis.c_str());
+    ImGui::PushID(&axis);
     ImGui::AlignTextToFramePadding();
     ImGui::TextUnformatted(fmt::format("@{} {} =", axis.mesh, axis.axis).c_str());
     ImGui::SameLine(ui_.px(110));
@@ -87,7 +87,8 @@ void App::draw_program_popup(const interp::RunChoices& choices) {
       for (const interp::BreakpointSnapshot& b : *model_.snapshot()->breakpoints)
         request.breakpoints.push_back(b.text);
     }
-    for (size_t i = 0; i < wanted_.axes.size() && i < choices.axes.size(); ++i) {
+    if (other) request.mesh_sizes.clear();  // they were of the other function's meshes
+    for (size_t i = 0; !other && i < wanted_.axes.size() && i < choices.axes.size(); ++i) {
       const auto& axis = wanted_.axes[i];
       if (axis.size == choices.axes[i].size) continue;
       std::erase_if(request.mesh_sizes, [&](const auto& s) { return s.first == axis.axis; });

@@ -10,17 +10,13 @@ namespace hostir::gui {
 namespace {
 
 bool was_busy(const PanelNode& node, const Panel& panel) {
-  return node.most_of == panel.id() && (node.most_is_all || node.most > 0);
+  return std::find(node.busy.begin(), node.busy.end(), panel.id()) != node.busy.end();
 }
 
-// What the panel has a use for now, or has had before.
+// What the panel has a use for now, or what any panel of its leaf has had before.
 Room most_room(const Frame& frame, PanelNode& node, const Panel& panel) {
-  if (node.most_of != panel.id()) {
-    node.most_of = panel.id();
-    node.most = 0;
-    node.most_is_all = false;
-  }
   Room room = panel.room(frame);
+  if (room.kind != Room::Kind::kIdle && !was_busy(node, panel)) node.busy.emplace_back(panel.id());
   if (room.kind == Room::Kind::kAll) node.most_is_all = true;
   if (room.kind == Room::Kind::kSome) node.most = std::max(node.most, room.height);
   if (node.most_is_all) return {};
@@ -50,7 +46,9 @@ bool is_idle(const Frame& frame, const PanelNode& node, const Panel& panel) {
 }
 
 void forget_rooms(PanelNode& node) {
-  node.most_of.clear();
+  node.busy.clear();
+  node.most = 0;
+  node.most_is_all = false;
   if (node.first) forget_rooms(*node.first);
   if (node.second) forget_rooms(*node.second);
 }

@@ -166,8 +166,10 @@ void PanelTree::draw(Frame& frame, const std::vector<std::unique_ptr<Panel>>& pa
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 size = ImGui::GetContentRegionAvail();
   if (size.x < 1 || size.y < 1 || !root_) return;
-  if (std::exchange(opened_, frame.model.last_opened()) != frame.model.last_opened())
+  if (opened_ != frame.model.path()) {
+    opened_ = frame.model.path();
     forget_rooms(*root_);
+  }
   PanelNode* alone = maximised_ ? leaf_of(*root_, *maximised_) : nullptr;
   if (alone) {
     draw_leaf(frame, panels, *alone, at, size);

@@ -27,11 +27,12 @@ struct PanelNode {
   std::string active;
   bool bring_forward = false;
   bool kept = false;  // sized or opened by hand: not made smaller for having little to show
-  // The most room that the panel in front had a use for since something was opened: what has grown
-  // does not shrink again, so that nothing moves under the mouse while one steps.
-  std::string most_of;
+  // The most room that a panel of the leaf had a use for since another file was opened: what has
+  // grown does not shrink again, so that nothing moves under the mouse while one steps or changes
+  // tabs.
   float most = 0;
   bool most_is_all = false;
+  std::vector<std::string> busy;  // panels that have had something to show
 };
 /// nullptr if the text is not a layout.
 std::unique_ptr<PanelNode> parse_layout(std::string_view text);
@@ -85,7 +86,7 @@ class PanelTree {
   std::unique_ptr<PanelNode> root_;
   std::optional<std::string> maximised_;
   std::string focused_;
-  uint64_t opened_ = 0;  // Model::last_opened() of the rooms that the nodes remember
+  std::string opened_;  // path of what the rooms that the nodes remember are of
   std::vector<std::function<void()>>
       after_;  // changes of the tree, made when it is not being drawn
 };

@@ -152,7 +152,8 @@ void apply_theme(const Palette& p, float scale) {
   set({ImGuiCol_Border, ImGuiCol_Separator, ImGuiCol_TableBorderLight, ImGuiCol_TableBorderStrong},
       p.border);
   set({ImGuiCol_BorderShadow}, IM_COL32_BLACK_TRANS);
-  set({ImGuiCol_FrameBg, ImGuiCol_ScrollbarBg}, mixed(p.panel, p.background, 0.6f));
+  set({ImGuiCol_ScrollbarBg}, mixed(p.panel, p.background, 0.6f));
+  set({ImGuiCol_FrameBg}, mixed(p.panel, p.text, 0.10f));  // an empty box is seen as one
   set({ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive, ImGuiCol_HeaderHovered,
        ImGuiCol_ButtonHovered, ImGuiCol_TabHovered},
       p.hover);

@@ -10,6 +10,7 @@
 
 #include "gui/png.h"
 #include "gui/script.h"
+#include "gui/window_input.h"
 
 namespace hostir::gui {
 
@@ -90,20 +91,24 @@ class Painter {
 
 void run_interactive(GLFWwindow* window, App& app, Painter& painter) {
   // A few frames after each event let hover and popups settle; then the loop sleeps until something
-  // comes.
-  int frames_left = 3;
+  // comes. An event that comes while they are drawn has its own few.
+  constexpr int kSettlingFrames = 3;
+  WindowInput input(window);
+  int frames_left = kSettlingFrames;
   while (!glfwWindowShouldClose(window) && !app.wants_quit()) {
-    if (frames_left > 0 || app.wants_frame()) {
+    if (frames_left > 0 || input.waits() || app.wants_frame()) {
       // Pictures of a large log that is being read are few: reading it needs the processors.
       const bool reading = frames_left <= 0 && app.model().worker().log_progress().reading;
       glfwWaitEventsTimeout(reading ? 0.2 : 1.0 / 60);
       --frames_left;
     } else {
       glfwWaitEvents();
-      frames_left = 3;
+      frames_left = kSettlingFrames;
     }
+    input.next_frame();
     painter.paint(nullptr);
     glfwSwapBuffers(window);
+    if (input.changed()) frames_left = kSettlingFrames;
   }
 }
 

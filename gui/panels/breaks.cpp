@@ -4,6 +4,8 @@
 // after imgui.h, which it needs
 #include <imgui_stdlib.h>
 
+#include <utility>
+
 #include "gui/panels/panels.h"
 
 namespace hostir::gui {
@@ -37,7 +39,9 @@ class BreaksPanel : public Panel {
 
   void draw(Frame& frame) override {
     const interp::Snapshot& shot = *frame.model.snapshot();
+    take_answer(frame);
     ImGui::SetNextItemWidth(-1);
+    if (std::exchange(refocus_, false)) ImGui::SetKeyboardFocusHere();
     if (ImGui::InputTextWithHint("##new",
                                  "break all_reduce if rank == 3, watch %y[0, 1], break nan ...",
                                  &text_, ImGuiInputTextFlags_EnterReturnsTrue)) {
@@ -63,7 +67,22 @@ class BreaksPanel : public Panel {
   void add(Frame& frame) {
     if (text_.empty()) return;
     const auto plain = interp::parse_command(text_);
-    if (request(frame, plain ? text_ : "break " + text_)) text_.clear();
+    // It stays until it is there: a place that does not exist is corrected, not typed again.
+    waits_for_ = request(frame, plain ? text_ : "break " + text_);
+    known_ = frame.model.snapshot()->breakpoints->size();
+    refocus_ = !waits_for_;
+  }
+
+  void take_answer(const Frame& frame) {
+    if (!waits_for_ || frame.model.running()) return;
+    if (frame.model.snapshot()->breakpoints->size() != known_) {
+      text_.clear();
+      waits_for_ = false;
+    } else if (!frame.model.command_error().empty()) {
+      problem_ = frame.model.command_error();
+      waits_for_ = false;
+      refocus_ = true;
+    }
   }
 
   // A command that does not parse is explained here and not carried out.
@@ -218,6 +237,9 @@ class BreaksPanel : public Panel {
 
   std::string text_;
   std::string problem_;
+  bool waits_for_ = false;  // the answer to what was typed
+  size_t known_ = 0;        // breakpoints before it
+  bool refocus_ = false;
   std::string editing_;  // name of the field that has the focus
   std::string edited_;
 };

@@ -89,17 +89,22 @@ void walk_events(Model& model, EventWalk walk) {
   const int64_t id = model.selection.event;
   if (id < 0) return;
   Model* const to = &model;
+  const uint64_t opened = model.last_opened();
+  const auto tell = [=](std::string text) -> std::function<void()> {
+    return [=] { to->add_message(Message::Kind::kWarning, text); };
+  };
   model.worker().ask_log(
       "event/walk", [=](const interp::LogView& log, std::stop_token stop) -> std::function<void()> {
         const auto from = fetch_event(log, id, stop);
-        if (!from) return {};
+        if (!from) return tell(from.error().message());
         const bool forward = walk == EventWalk::kNextOnLane || walk == EventWalk::kForward;
         const bool lane = walk == EventWalk::kNextOnLane || walk == EventWalk::kPreviousOnLane;
         const auto found = lane ? along_lane(log, from->event, forward, stop)
                                 : along_arrow(log, *from, forward, stop);
-        if (!found) return {};
+        if (!found) return tell(found.error().message());
         if (!*found) return [=] { to->add_message(Message::Kind::kInfo, nothing_there(walk)); };
         return [=, event = **found] {
+          if (to->last_opened() != opened) return;  // an event of another log
           to->selection.event = event.id;
           to->selection.rank = event.rank;
           to->selection.code = event.instruction;

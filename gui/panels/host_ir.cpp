@@ -153,7 +153,7 @@ class HostIrPanel : public Panel {
     const float dots = marks_.width(frame.ui);
     const float number = frame.ui.px(34);
     const float text_width = ImGui::CalcTextSize("m").x * static_cast<float>(longest_ + 2);
-    const float beside = ImGui::GetWindowPos().x + ImGui::GetWindowWidth() - columns_.left;
+    const float beside = ImGui::GetWindowPos().x + ImGui::GetWindowWidth() - columns_.value;
     const float width = std::max(ImGui::GetContentRegionAvail().x + ImGui::GetScrollX(),
                                  gutter + dots + number + text_width + beside);
     const bool focus_here = has_code && shot.rank(shot.focus).code == code->second &&
@@ -231,8 +231,8 @@ class HostIrPanel : public Panel {
   float end_of_code(const interp::CodeIndex* code, const std::string& value) const {
     const bool costs =
         code && columns_.hits > 0 && costs_ && *code < costs_->size() && (*costs_)[*code].hits > 0;
-    if (costs) return columns_.left;
-    return value.empty() ? columns_.right : columns_.time;
+    if (!value.empty()) return columns_.value;
+    return costs ? columns_.costs : columns_.right;
   }
 
   // What is cut off says so, and scrolls.
@@ -270,7 +270,7 @@ class HostIrPanel : public Panel {
       const LineCost& cost = (*costs_)[code];
       const std::string hits = std::to_string(cost.hits);
       right_aligned(columns_.hits, hits, p.text);
-      frame.ui.tag_rect(fmt::format("host_ir/hits/{}", i + 1), ImVec2(columns_.left, y),
+      frame.ui.tag_rect(fmt::format("host_ir/hits/{}", i + 1), ImVec2(columns_.costs, y),
                         ImVec2(columns_.hits, y + row), hits);
       const std::string time = short_time(static_cast<double>(cost.busy_ns));
       if (slowest_ns_ > 0) {
@@ -284,11 +284,12 @@ class HostIrPanel : public Panel {
       frame.ui.tag_rect(fmt::format("host_ir/time/{}", i + 1), ImVec2(columns_.hits, y),
                         ImVec2(columns_.time, y + row), time);
     }
-    if (value.empty() || columns_.right - columns_.time < frame.ui.px(40)) return;
-    const float x = columns_.time + frame.ui.px(8);
-    frame.ui.draw_elided(list, ImVec2(x, text_at.y), p.text, value, columns_.right - x, font);
+    if (value.empty() || columns_.costs - columns_.value < frame.ui.px(40)) return;
+    const float x = columns_.value + frame.ui.px(6);
+    frame.ui.draw_elided(list, ImVec2(x, text_at.y), p.text, value,
+                         columns_.costs - x - frame.ui.px(4), font);
     frame.ui.tag_rect(fmt::format("host_ir/value/{}", i + 1), ImVec2(x, y),
-                      ImVec2(columns_.right, y + row), value);
+                      ImVec2(columns_.costs, y + row), value);
   }
 
   // A narrow panel gives up the values first, then the costs.
@@ -296,9 +297,10 @@ class HostIrPanel : public Panel {
     const float left = ImGui::GetCursorScreenPos().x;
     const float width = ImGui::GetContentRegionAvail().x;
     columns_.right = left + width - frame.ui.px(18);
-    columns_.time = columns_.right - (width > frame.ui.px(460) ? frame.ui.px(98) : 0);
+    columns_.time = columns_.right;
     columns_.hits = width > frame.ui.px(330) ? columns_.time - frame.ui.px(56) : 0;
-    columns_.left = columns_.hits > 0 ? columns_.hits - frame.ui.px(30) : columns_.time;
+    columns_.costs = columns_.hits > 0 ? columns_.hits - frame.ui.px(30) : columns_.right;
+    columns_.value = columns_.costs - (width > frame.ui.px(460) ? frame.ui.px(104) : 0);
     slowest_ns_ = 0;
     if (costs_) {
       for (const LineCost& cost : *costs_) slowest_ns_ = std::max(slowest_ns_, cost.busy_ns);
@@ -315,13 +317,13 @@ class HostIrPanel : public Panel {
       if (ImGui::IsMouseHoveringRect(ImVec2(from, y), ImVec2(to, y + font->FontSize)))
         ImGui::SetTooltip("%s", help);
     };
-    title(columns_.left, columns_.hits, "hits",
+    title(columns_.costs, columns_.hits, "hits",
           "How often the focus rank has passed this line, up to where it is");
     title(columns_.hits, columns_.time, "time",
           "Time of the line on the focus rank's stream, else on its host");
     const float value = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, "last value").x;
-    if (columns_.right > columns_.time)
-      title(columns_.time, columns_.time + frame.ui.px(8) + value, "last value",
+    if (columns_.costs > columns_.value)
+      title(columns_.value, columns_.value + frame.ui.px(6) + value, "last value",
             "What this line wrote last on the focus rank: its value, or smallest .. largest");
   }
 
@@ -362,9 +364,10 @@ class HostIrPanel : public Panel {
     ImGui::EndPopup();
   }
 
-  // Right edges of the columns and the left edge of the first, in screen pixels.
+  // Left edges of the value and of the costs, right edges of hits, time and all, in screen pixels.
+  // Most lines have no value: it stands before the costs, so that their text goes on there.
   struct Columns {
-    float left = 0, hits = 0, time = 0, right = 0;  // hits 0: not shown
+    float value = 0, costs = 0, hits = 0, time = 0, right = 0;  // hits 0: no costs
   };
 
   InlineValues values_;

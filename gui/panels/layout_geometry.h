@@ -42,6 +42,7 @@ struct Plane {
   int column_dim = 0;
   std::vector<int> at;  // by dimension
 
+  friend bool operator==(const Plane&, const Plane&) = default;
   size_t rank() const { return at.size(); }
   bool is_matrix() const { return at.size() >= 2; }
   int64_t rows(const Extents& global) const;

@@ -23,6 +23,9 @@ class LogFetch {
 
   /// Null until the first answer. Errors of the log are in `error()`.
   const Answer* get(Model& model, const Key& key, Question question) {
+    // Answers about another log are about nothing here: it may have other ranks and instructions.
+    if (std::exchange(opened_, model.last_opened()) != model.last_opened())
+      slot_ = std::make_shared<Slot>();
     if (!slot_->asked || !(slot_->asked_key == key)) {
       slot_->asked = true;
       slot_->asked_key = key;
@@ -47,9 +50,11 @@ class LogFetch {
     }
     return slot_->answer.get();
   }
-  /// The newest answer, to whatever question. Pointers of an earlier frame are not kept: an answer
-  /// that came in between has taken their place.
-  const Answer* last() const { return slot_->answer.get(); }
+  /// The newest answer about the open log, to whatever question. Pointers of an earlier frame are
+  /// not kept: an answer that came in between has taken their place.
+  const Answer* last(const Model& model) const {
+    return opened_ == model.last_opened() ? slot_->answer.get() : nullptr;
+  }
   bool pending() const { return slot_->pending; }
   const std::string& error() const { return slot_->error; }
 
@@ -62,6 +67,7 @@ class LogFetch {
     std::string error;
   };
   std::string name_;
+  uint64_t opened_ = 0;  // Model::last_opened() of the slot
   std::shared_ptr<Slot> slot_ = std::make_shared<Slot>();
 };
 

@@ -94,7 +94,7 @@ class MemoryPanel : public Panel {
     }
     MemoryPicture picture(frame, lines_->extent, room.x);
     std::vector<int64_t> before;
-    for (size_t r = 0; r < lines_->by_rank.size(); ++r)
+    for (size_t r = 0; r < std::min(lines_->by_rank.size(), shot.memory.size()); ++r)
       before.push_back(parameter_bytes(*shot.memory[r]));
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(4, 1));
     picture.lines(*lines_, before, std::clamp(room.y * 0.22f, frame.ui.px(48), frame.ui.px(150)));

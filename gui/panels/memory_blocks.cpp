@@ -26,8 +26,11 @@ class Pairing {
   Pairing(const interp::LogView& log, RankBlocks& out) : log_(log), out_(out) {}
 
   void take(const interp::LogEvent& e) {
+    if (e.instruction >= log_.instructions().size()) return;  // the log is damaged
     const interp::LogInstruction& i = log_.instructions()[e.instruction];
-    if (i.mnemonic == "return") out_.returned = true;
+    // A called function's return ends the call, not the rank.
+    if (i.mnemonic == "call") ++calls_;
+    if (i.mnemonic == "return" && --calls_ < 0) out_.returned = true;
     if (e.end_ns() == kUnknownNs) return;  // its stream has not come to it
     if (i.mnemonic == "alloc") {
       HeldBlock block;
@@ -83,6 +86,7 @@ class Pairing {
 
   const interp::LogView& log_;
   RankBlocks& out_;
+  int calls_ = 0;  // that have not returned
   std::vector<size_t> live_;
   std::map<size_t, size_t> taken_;
 };

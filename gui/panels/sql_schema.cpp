@@ -46,7 +46,7 @@ std::string SqlSchema::draw(Frame& frame, std::string& text) {
     frame.ui.text_dim(fetch_.error());
     return {};
   }
-  tables_ = *tables;
+  if (tables_.size() != tables->size()) tables_ = *tables;  // for suggestions; it does not change
   std::string chosen;
   frame.ui.text_dim("views, then tables");
   for (const SqlTable& table : tables_) {

@@ -170,8 +170,9 @@ std::string absent_text(const interp::Snapshot& shot, const std::string& name) {
     }
   }
   return frees ? fmt::format(
-                     "%{} was freed before this position. Step back (Shift+F10) to see it; "
-                     "History shows all of its writes.",
+                     "%{} is not held at this position: its free stands above where the focus rank "
+                     "is. "
+                     "Step back (Shift+F10) to see it; History shows its writes.",
                      name)
                : fmt::format(
                      "%{} is not allocated at this position. Run on to its alloc (F10 "

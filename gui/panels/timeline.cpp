@@ -66,7 +66,7 @@ class TimelinePanel : public Panel {
     const ImVec2 size = ImGui::GetContentRegionAvail();
     if (size.x < frame.ui.px(200) || size.y < frame.ui.px(70)) return;
     forget_other_log(frame);
-    questions_.refresh();
+    questions_.refresh(frame.model);
     selected_ = questions_.selected;
     hovered_ = questions_.hovered;
     names_ = questions_.ask_names(frame);

@@ -30,12 +30,12 @@ class TimelineQuestions {
   const TimelineNames* ask_names(Frame& frame);
   void ask(Frame& frame, const TimelineAsked& asked);
   /// To call before anything else of a frame: the answers of the frame before may be gone.
-  void refresh() {
-    lanes = lanes_fetch_.last();
-    overview = overview_fetch_.last();
-    selected = selected_fetch_.last();
-    hovered = hovered_fetch_.last();
-    sums = sums_fetch_.last();
+  void refresh(const Model& model) {
+    lanes = lanes_fetch_.last(model);
+    overview = overview_fetch_.last(model);
+    selected = selected_fetch_.last(model);
+    hovered = hovered_fetch_.last(model);
+    sums = sums_fetch_.last(model);
   }
 
   const TimelineLanes* lanes = nullptr;

@@ -65,7 +65,7 @@ class ValuesPanel : public Panel {
     if (!slot.error.empty()) return frame.ui.empty_hint(slot.error);
     if (!slot.reading) return frame.ui.empty_hint("reading ...");
     notes(frame, *slot.reading, slot.pending);
-    statistics(frame, *slot.reading);
+    statistics(frame, slot);
     const ReadingSlot* before = frame.model.previous_reading(query);
     draw_table(frame, tensor, *slot.reading,
                before && before->reading ? &*before->reading : nullptr);
@@ -241,14 +241,17 @@ class ValuesPanel : public Panel {
     frame.ui.tag("values/notes", text);
   }
 
-  void statistics(Frame& frame, const interp::ValueReading& r) {
+  // Of what is shown. A reading that is asked for again still holds what was there before, so its
+  // numbers are not taken for those of the new position.
+  void statistics(Frame& frame, const ReadingSlot& slot) {
+    const interp::ValueReading& r = *slot.reading;
     if (r.undefined) return;  // poison, not numbers
-    if (stats_of_ != &r || stats_version_ != r.version ||
-        stats_generation_ != frame.model.generation()) {
+    const bool other = stats_of_ != &slot;
+    const bool newer = !slot.pending && !(stats_position_ == slot.position);
+    if (other || newer) {
       stats_ = compute(r.tensor);
-      stats_of_ = &r;
-      stats_version_ = r.version;
-      stats_generation_ = frame.model.generation();
+      stats_of_ = &slot;
+      stats_position_ = slot.pending ? interp::Position{~uint64_t{0}, 0} : slot.position;
     }
     const std::string text =
         fmt::format("min {:.6g}   max {:.6g}   mean {:.6g}", stats_.min, stats_.max, stats_.mean);
@@ -438,8 +441,7 @@ class ValuesPanel : public Panel {
   float height_ = 0;  // of the last table with all its rows; 0: there was none
   Statistics stats_;
   const void* stats_of_ = nullptr;
-  uint64_t stats_version_ = 0;
-  uint64_t stats_generation_ = 0;
+  interp::Position stats_position_{~uint64_t{0}, 0};
 };
 
 }  // namespace

@@ -44,8 +44,8 @@ Expected<StopReport> Stepper::run(const StepCommand& command) {
   }
   BreakpointMatcher matcher(in, breakpoints_);
   if (matcher.wants_statistics()) in.backend().set_value_mode(Backend::ValueMode::kStats);
-  std::vector<uint64_t> before;
-  for (const RankState& r : in.state().ranks) before.push_back(r.steps);
+  before_.clear();
+  for (const RankState& r : in.state().ranks) before_.push_back(r.steps);
   command_ = &command;
   matcher_ = &matcher;
   moved();
@@ -63,7 +63,7 @@ Expected<StopReport> Stepper::run(const StepCommand& command) {
   if (!stop) return stop;
   for (Rank r = 0; r < count; ++r) {
     const auto steps = static_cast<int64_t>(in.state().ranks[static_cast<size_t>(r)].steps -
-                                            before[static_cast<size_t>(r)]);
+                                            before_[static_cast<size_t>(r)]);
     if (steps != 0) stop->moved.push_back({r, steps});
   }
   return stop;
@@ -86,10 +86,14 @@ Expected<Stepper::Stop> Stepper::take(Rank rank) {
   const CodeIndex code = state.pc;
   if (!matcher_->idle()) {
     uint32_t stopped_by = 0;
+    // A step takes every rank off the instruction on which it is seen to stand. It is a hit, as
+    // ever; a run stops at each that has not been told.
+    const bool stood_here = command_->kind != StepCommand::Kind::kContinue &&
+                            state.steps == before_[static_cast<size_t>(rank)];
     for (Breakpoint* b : matcher_->before(rank)) {
       if (stands_at(*b, rank, state.steps, history_.travels())) continue;
       const HitPlace at{rank, state.steps, history_.travels(), history_.position()};
-      if (count_hit(*b, at)) stopped_by = b->id;
+      if (count_hit(*b, at) && !stood_here) stopped_by = b->id;
     }
     if (stopped_by != 0) {
       StopReport r = report(StopReport::Reason::kBreakpoint, rank, code);

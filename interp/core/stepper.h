@@ -104,6 +104,7 @@ class Stepper {
   const StepCommand* command_ = nullptr;
   BreakpointMatcher* matcher_ = nullptr;
   std::vector<Rank> focus_;
+  std::vector<uint64_t> before_;  // steps of each rank when the command began
   uint64_t taken_ = 0;
 };
 

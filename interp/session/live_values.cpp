@@ -105,7 +105,10 @@ Expected<ValueReading> read_global(const Interpreter& interpreter, const ValueQu
       error = buffer.error();
       continue;
     }
-    if (shards.empty()) out.type = current_type(interpreter, r, *buffer, query.value);
+    Type type = current_type(interpreter, r, *buffer, query.value);
+    // Where some ranks have issued a reduction and others have not, all hold addends.
+    const Sharding* sharding = sharding_of(type);
+    if (shards.empty() || (sharding && sharding->is_partial())) out.type = std::move(type);
     add_state(interpreter, r, *buffer, out);
     auto tensor = interpreter.backend().read(r, *buffer, buffer->placement->box);
     if (!tensor) return tl::unexpected(tensor.error());
@@ -160,10 +163,37 @@ std::optional<int64_t> find_integer(const Interpreter& interpreter, Rank rank,
   return std::nullopt;
 }
 
+namespace {
+
+// While a write in place has not finished, what is there has the layout from before it: addends,
+// where a collective will reduce them.
+std::optional<Type> type_before_write(const Interpreter& interpreter, Rank rank,
+                                      const AllocationView& allocation) {
+  const auto writer = interpreter.task(allocation.written_task);
+  if (!writer || writer->finished || allocation.version == 0) return std::nullopt;
+  const Code& code = interpreter.code();
+  const CodeInstruction& c = code.instructions[writer->code];
+  if (c.role != CodeRole::kInstruction) return std::nullopt;
+  const std::vector<Operand>& operands = code.source(writer->code).operands;
+  for (size_t i = 0; i < operands.size() && i < c.operands.size() && i < c.layouts.size(); ++i) {
+    if (operands[i].access != Access::kReadWrite || c.operands[i] == kNoRegister ||
+        c.layouts[i] == kNoLayout)
+      continue;
+    const auto buffer = interpreter.buffer(rank, c.operands[i]);
+    if (buffer && buffer->allocation == allocation.id) return code.layouts[c.layouts[i]].type;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 Type current_type(const Interpreter& interpreter, Rank rank, const BufferRef& buffer,
                   const std::string& name) {
   const Code& code = interpreter.code();
   const auto allocation = allocation_of(interpreter, rank, buffer.allocation);
+  if (allocation) {
+    if (auto before = type_before_write(interpreter, rank, *allocation)) return *std::move(before);
+  }
   const bool whole = allocation && buffer.offset_bytes == 0 && buffer.placement &&
                      allocation->placement && *buffer.placement == *allocation->placement;
   if (whole && allocation->layout != kNoLayout) return code.layouts[allocation->layout].type;

@@ -120,7 +120,12 @@ RunChoices choices_of(const Program& program, const std::string& function) {
   for (const std::string& name : meshes_of(program, *program.find_function(function))) {
     const Mesh& mesh = *program.find_mesh(name);
     if (!mesh.parent.empty()) continue;
-    for (const MeshAxis& axis : mesh.axes) out.axes.push_back({mesh.name, axis.name, axis.size});
+    for (const MeshAxis& axis : mesh.axes) {
+      // An axis is resized by its name: of two meshes with one of that name, the first.
+      const bool known = std::any_of(out.axes.begin(), out.axes.end(),
+                                     [&](const auto& a) { return a.axis == axis.name; });
+      if (!known) out.axes.push_back({mesh.name, axis.name, axis.size});
+    }
   }
   return out;
 }

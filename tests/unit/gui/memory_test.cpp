@@ -104,7 +104,7 @@ TEST(Memory, WhatALongLoopAllocatesIsOneBlockWithACount) {
   Workbench w(path.string(), 1600, 1000, "", "f");
   w.press("F5");
   w.only("memory");
-  EXPECT_EQ(w.text("memory/blocks"), "1 blocks");
+  EXPECT_EQ(w.text("memory/blocks"), "1 block");
   w->hover("memory/block/b");
   w->step();
   EXPECT_NE(w.text("memory/tooltip").find("2000 one after the other"), std::string::npos)
@@ -135,7 +135,7 @@ TEST(Memory, WhatIsNeverFreedIsALeakAndIsListed) {
   Workbench w(leaking_program(), 1600, 1000, "", "pipeline");
   w.perform("step");
   w.only("memory");
-  w.perform("run");
+  w.perform("continue");
   ASSERT_TRUE(w.click("memory/list/leaks"));
   EXPECT_EQ(w.text("memory/list/leaks"), "! leaks 1");
   EXPECT_TRUE(w.text("memory/block/buffers").starts_with("leak"));
@@ -149,8 +149,25 @@ TEST(Memory, WithoutLeaksThatIsSaid) {
   w.only("memory");
   ASSERT_TRUE(w.click("memory/list/leaks"));
   EXPECT_NE(w.text("memory/held").find("when the run has ended"), std::string::npos);
-  w.perform("run");
+  w.perform("continue");
   EXPECT_NE(w.text("memory/held").find("nothing leaks"), std::string::npos);
+}
+
+// The return of a called function is not the end of the rank.
+TEST(MemoryPanel, ALeakBehindACallIsALeak) {
+  const std::string path = testing::TempDir() + "call_leaks.hir";
+  std::ofstream(path) << "mesh @m = <x=1>\n"
+                         "host @inner on @m () -> () {\n  %s = stream \"main\"\n  return\n}\n"
+                         "host @outer on @m () -> () {\n  %s = stream \"main\"\n"
+                         "  %z = alloc on %s : shard<4xf32, @m, [{}]>\n"
+                         "  call @inner()\n  %t = stream \"other\"\n  return\n}\n";
+  Workbench w(path, 1600, 1000, "", "outer");
+  ASSERT_TRUE(w.model().snapshot()) << w.model().open_error();
+  ASSERT_TRUE(w.perform("next 3"));
+  w.only("memory");
+  w->settle(30);
+  EXPECT_EQ(w.text("memory/leaks").find("nothing leaks"), std::string::npos)
+      << w.text("memory/leaks");
 }
 
 }  // namespace

@@ -112,7 +112,7 @@ TEST(Values, OfWhatIsNotThereItSaysWhy) {
   ASSERT_TRUE(w.press("F5"));
   w.model().selection.value = "g";
   w->settle(30);
-  EXPECT_NE(w.text("values/absent").find("freed"), std::string::npos);
+  EXPECT_NE(w.text("values/absent").find("its free stands above"), std::string::npos);
 }
 
 // log of numbers around 0: most of %l is NaN.
@@ -163,6 +163,106 @@ TEST(LayoutPanel, APartialSumIsNotShownAsFinishedWhileItsCollectiveWaits) {
   w->settle(30);
   EXPECT_FALSE(w.has("layout/partial"));
   EXPECT_FALSE(w.has("layout/in_flight"));
+}
+
+// Answers about a log are about that log only: every panel is opened on fewer ranks and another
+// program than it has just shown.
+TEST(Reopened, OnFewerRanksNoPanelShowsWhatWasThereBefore) {
+  Workbench w(kMlp);
+  for (const char* panel :
+       {"memory", "timeline", "events", "history", "values", "layout", "ledger", "waits", "sql",
+        "explain", "schedule", "phases", "watches", "ranks", "diff", "host_ir"}) {
+    interp::OpenRequest wide;
+    wide.path = kMlp;
+    wide.mesh_sizes = {{"tp", 8}};
+    w.model().open(wide);
+    w->settle(30);
+    ASSERT_EQ(w.shot().rank_count(), 8) << panel;
+    w.only(panel);
+    ASSERT_TRUE(w.perform("continue")) << panel;
+    w.model().selection.value = "y";
+    w.model().selection.rank = 7;
+    w->settle(30);
+    interp::OpenRequest narrow;
+    narrow.path = "tests/programs/simple_add.hir";
+    w.model().open(narrow);
+    w->settle(30);
+    ASSERT_LT(w.shot().rank_count(), 8) << panel;
+    ASSERT_TRUE(w.press("F10")) << panel;
+  }
+}
+
+TEST(Program, SizesOfOneFunctionAreNotAskedOfAnother) {
+  const std::string path = testing::TempDir() + "two_meshes.hir";
+  std::ofstream(path) << "mesh @a = <x=2>\nmesh @b = <y=2>\n"
+                         "host @f on @a () -> () {\n  %s = stream \"main\"\n  return\n}\n"
+                         "host @g on @b () -> () {\n  %s = stream \"main\"\n  return\n}\n";
+  Workbench w(path);
+  ASSERT_TRUE(w.click("program"));
+  ASSERT_TRUE(w.fill("program/axis/x", "3"));
+  ASSERT_TRUE(w.click("program/start"));
+  EXPECT_EQ(w.shot().rank_count(), 3);
+  ASSERT_TRUE(w.click("program"));
+  ASSERT_TRUE(w.click("program/function/g"));
+  ASSERT_TRUE(w.click("program/start"));
+  EXPECT_EQ(w.model().open_error(), "");
+  EXPECT_EQ(w.text("program"), "@g y=2");
+  std::filesystem::remove(path);
+}
+
+// The addends are read as a sum until the reduction in place is done, whatever was issued.
+TEST(Values, APartialTensorIsReducedAlsoWhileItsCollectiveIsInFlight) {
+  Workbench w(kMlp);
+  w.only("values");
+  ASSERT_TRUE(w.perform("until all_reduce"));
+  w.model().selection.value = "y_product";
+  w->settle(30);
+  const std::string before = w.text("values/0");
+  const std::string stats = w.text("values/stats");
+  ASSERT_TRUE(w.perform("next"));
+  w.model().selection.value = "y_product";
+  w->settle(30);
+  EXPECT_EQ(w.text("values/0"), before);
+  EXPECT_EQ(w.text("values/stats"), stats);
+  EXPECT_NE(w.text("values/notes").find("shown reduced"), std::string::npos);
+}
+
+TEST(Values, StatisticsAreOfTheNumbersThatAreShown) {
+  Workbench w(kMlp);
+  ASSERT_TRUE(w.press("F5"));
+  w.only("values");
+  w.model().selection.value = "y";
+  w->settle(30);
+  const std::string before = w.text("values/stats");
+  ASSERT_TRUE(w.perform("goto start"));
+  ASSERT_TRUE(w.perform("next"));
+  ASSERT_TRUE(w.perform("set %x[0, 2, 7] = 900"));
+  ASSERT_TRUE(w.press("F5"));
+  w.model().selection.value = "y";
+  w->settle(30);
+  EXPECT_NE(w.text("values/stats"), before);
+}
+
+// Both ranks stand before it: one step takes both over it.
+TEST(Breakpoints, AStepTakesEveryRankOffTheLineWhereItStands) {
+  Workbench w(kMlp);
+  ASSERT_TRUE(w.perform("break all_reduce"));
+  ASSERT_TRUE(w.press("F5"));
+  EXPECT_EQ(w.shot().stop.kind, interp::StopKind::kBreakpoint);
+  EXPECT_EQ(w.shot().rank(1).op, "all_reduce");
+  ASSERT_TRUE(w.press("F10"));
+  EXPECT_EQ(w.shot().stop.kind, interp::StopKind::kStep);
+  EXPECT_NE(w.shot().rank(0).op, "all_reduce");
+  EXPECT_NE(w.shot().rank(1).op, "all_reduce");
+  EXPECT_EQ(w.shot().breakpoints->front().hits, 2u) << "both passed it";
+}
+
+TEST(Breakpoints, APlaceThatDoesNotExistStaysToBeCorrected) {
+  Workbench w(kMlp);
+  ASSERT_TRUE(w.fill("breaks/new", "break nowhere"));
+  w->settle(30);
+  EXPECT_EQ(w.text("breaks/new"), "break nowhere");
+  EXPECT_NE(w.text("breaks/problem").find("nowhere"), std::string::npos);
 }
 
 }  // namespace

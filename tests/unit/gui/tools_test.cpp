@@ -109,6 +109,33 @@ TEST(LayoutPanel, ALargeTensorIsAPictureOfMeans) {
   std::filesystem::remove(path);
 }
 
+TEST(LayoutPanel, ThePictureOfMeansIsOfThisPosition) {
+  const std::string path = testing::TempDir() + "steps_of_large.hir";
+  std::ofstream(path) << "mesh @m = <x=1>\n"
+                         "kernel @one() -> (%v: tensor<64x512xf32>) {\n"
+                         "  %v = constant {value = 1} : tensor<64x512xf32>\n  return %v\n}\n"
+                         "kernel @seven() -> (%v: tensor<64x512xf32>) {\n"
+                         "  %v = constant {value = 7} : tensor<64x512xf32>\n  return %v\n}\n"
+                         "host @f on @m () -> (%y: shard<64x512xf32, @m, [{}, {}]>) {\n"
+                         "  %s = stream \"main\"\n"
+                         "  %y = alloc on %s : shard<64x512xf32, @m, [{}, {}]>\n"
+                         "  %e = launch @one wo(%y) on %s\n  wait %e on host\n"
+                         "  %g = launch @seven wo(%y) on %s\n  wait %g on host\n"
+                         "  return %y\n}\n";
+  Workbench w(path);
+  ASSERT_TRUE(w.model().snapshot()) << w.model().open_error();
+  w.only("layout");
+  ASSERT_TRUE(w.perform("next 4"));
+  w.model().selection.value = "y";
+  w->settle(30);
+  ASSERT_TRUE(w.click("layout/heat"));
+  EXPECT_NE(w.text("layout/coarse").find("1 .. 1"), std::string::npos) << w.text("layout/coarse");
+  ASSERT_TRUE(w.perform("next 2"));
+  w->settle(30);
+  EXPECT_NE(w.text("layout/coarse").find("7 .. 7"), std::string::npos) << w.text("layout/coarse");
+  std::filesystem::remove(path);
+}
+
 TEST(Position, AtTheStartOfNothingTheKnobGoesNowhere) {
   Workbench w(kMlp);
   ASSERT_TRUE(w.has("position/slider"));

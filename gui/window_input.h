@@ -1,0 +1,48 @@
+// Keys for a window that draws when something happens: none is lost, and each event is followed by
+// frames enough to see what it did.
+//
+// Dear ImGui 1.86 looks at keys once a frame: a press whose release comes before the next frame
+// would never have been. Events are kept and given to it one change of a key per frame. One thread.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <set>
+
+struct GLFWwindow;
+
+namespace hostir::gui {
+
+class WindowInput {
+ public:
+  /// After the back end of ImGui was installed, whose key callback it takes the place of.
+  explicit WindowInput(GLFWwindow* window);
+  WindowInput(const WindowInput&) = delete;
+  WindowInput& operator=(const WindowInput&) = delete;
+  ~WindowInput();
+
+  /// Before each frame: what ImGui is to know of the keys in it.
+  void next_frame();
+  /// Keys are left for frames to come.
+  bool waits() const { return !keys_.empty(); }
+  /// After a frame: whether mouse or keys were not what they were in the frame before.
+  bool changed();
+
+ private:
+  struct Key {
+    int key = 0, scancode = 0, action = 0, mods = 0;
+  };
+  struct State {
+    float mouse_x = 0, mouse_y = 0, wheel = 0;
+    std::array<bool, 5> buttons{};
+    std::array<bool, 512> keys{};
+    bool operator==(const State&) const = default;
+  };
+  static void on_key(GLFWwindow* window, int key, int scancode, int action, int mods);
+
+  GLFWwindow* window_;
+  std::deque<Key> keys_;
+  State seen_;
+};
+
+}  // namespace hostir::gui
