@@ -18,18 +18,20 @@ void Engine::report_deadlock() {
   fault.record.sentence = graph.sentence.empty()
                               ? "the backend completes nothing more, with tasks in flight"
                               : graph.sentence;
-  std::vector<bool> waits(graph.nodes.size(), false);
-  for (const WaitEdge& e : graph.edges) waits[e.from] = true;
+  // Half of a thousand ranks that wait for the other half are hundreds of thousands of edges.
+  constexpr size_t kMostTold = 32;
+  std::vector<std::vector<uint32_t>> out(graph.nodes.size());
+  for (uint32_t e = 0; e < graph.edges.size(); ++e) out[graph.edges[e].from].push_back(e);
   // Who waits comes first: the fault's position is the instruction that does not get on.
   std::vector<size_t> order(graph.nodes.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_partition(order.begin(), order.end(), [&](size_t n) { return waits[n]; });
+  std::stable_partition(order.begin(), order.end(), [&](size_t n) { return !out[n].empty(); });
   for (const size_t n : order) {
     const WaitNode& node = graph.nodes[n];
     std::string note = node.text;
     std::string separator = " waits for ";
-    for (const WaitEdge& e : graph.edges) {
-      if (e.from != n) continue;
+    for (size_t i = 0; i < std::min(out[n].size(), kMostTold); ++i) {
+      const WaitEdge& e = graph.edges[out[n][i]];
       note += fmt::format("{}{} ({})", separator,
                           graph.nodes[e.to].stream
                               ? fmt::format("rank {} stream {}", graph.nodes[e.to].rank,
@@ -38,7 +40,8 @@ void Engine::report_deadlock() {
                           e.on);
       separator = ", ";
     }
-    if (!waits[n] && !node.stream) {
+    if (out[n].size() > kMostTold) note += fmt::format(", and {} more", out[n].size() - kMostTold);
+    if (out[n].empty() && !node.stream) {
       note += node.why == WaitNode::Why::kFinished       ? ", finished"
               : node.why == WaitNode::Why::kNeverStarted ? ", never started"
                                                          : "";
