@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "gui/panels/mismatch_story.h"
 #include "gui/restart.h"
 
 namespace hostir::gui {
@@ -213,7 +212,7 @@ void App::frame(double now_s) {
                                 shot->stop.kind == interp::StopKind::kFault);
     if (wrong && !(shot->position == fault_seen_)) {
       select_fault();
-      const bool mismatch = mismatch_of(*shot) != nullptr;
+      const bool mismatch = model_.mismatch() != nullptr;
       if (mismatch || shot->stop.kind == interp::StopKind::kDeadlock)
         tree().bring_forward(mismatch ? "ledger" : "waits");
     }

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "gui/app.h"
-#include "gui/panels/mismatch_story.h"
 
 namespace hostir::gui {
 
@@ -18,8 +17,11 @@ std::string file_name(const std::string& path) {
   return std::filesystem::path(path).filename().string();
 }
 
-// The rank that a person should look at first: who never came, else one of the cycle.
-interp::Rank culprit(const interp::Snapshot& shot) {
+// The rank that a person should look at first: who called something else, who never came, else one
+// of the cycle.
+interp::Rank culprit(const Model& model) {
+  const interp::Snapshot& shot = *model.snapshot();
+  if (!model.mismatch_ranks().empty()) return model.mismatch_ranks().front();
   if (!shot.waits->culprits.empty()) return shot.waits->culprits.front();
   if (!shot.waits->cycle.empty()) return shot.waits->cycle.front();
   if (shot.stop.rank != interp::kNoRank) return shot.stop.rank;
@@ -66,10 +68,10 @@ std::optional<Banner> App::stop_banner() const {
   const bool deadlock = shot->stop.kind == interp::StopKind::kDeadlock;
   if (!deadlock && shot->stop.kind != interp::StopKind::kFault) return std::nullopt;
   Banner banner{StateKind::kMismatch, shot->stop.sentence, {}};
-  const interp::Rank who = culprit(*shot);
+  const interp::Rank who = culprit(model_);
   if (deadlock) banner.buttons.push_back({"Who waits for whom", "panel.waits", ""});
   if (place_of(*shot)) banner.buttons.push_back({"Show the instruction", "view.fault", ""});
-  const bool mismatch = mismatch_of(*shot) != nullptr;
+  const bool mismatch = model_.mismatch() != nullptr;
   banner.buttons.push_back({mismatch ? "Who called what" : "Collectives", "panel.ledger", ""});
   if (who != interp::kNoRank)
     banner.buttons.push_back({fmt::format("Go to rank {}", who), "", fmt::format("focus {}", who)});

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "gui/panels/mismatch_story.h"
+
 namespace hostir::gui {
 
 namespace {
@@ -58,6 +60,8 @@ bool Model::update(double now_s) {
   if (newest != snapshot_) {
     if (!snapshot_ || !newest || !(newest->position == snapshot_->position)) previous_ = readings_;
     snapshot_ = std::move(newest);
+    mismatch_ = snapshot_ ? mismatch_of(*snapshot_) : nullptr;
+    mismatch_ranks_ = mismatch_ ? callers_of(*snapshot_, *mismatch_) : std::vector<interp::Rank>();
     ++generation_;
     comparison_.update(*this);
     return true;

@@ -68,6 +68,10 @@ class Model {
   // ---- the session
   SessionWorker& worker() { return worker_; }
   const interp::SnapshotPtr& snapshot() const { return snapshot_; }  // null before the first opens
+  /// The ledger's row that ended the run; null: none did. Looked for once per snapshot.
+  const interp::LedgerRow* mismatch() const { return mismatch_; }
+  /// Its ranks that have called something; who did not call what most did comes first.
+  const std::vector<interp::Rank>& mismatch_ranks() const { return mismatch_ranks_; }
   bool running() const { return worker_.state() == WorkerState::kRunning; }
   bool opening() const { return worker_.state() == WorkerState::kOpening; }
   const std::string& path() const { return path_; }
@@ -123,6 +127,8 @@ class Model {
 
   interp::SessionFactory& factory_;
   interp::SnapshotPtr snapshot_;
+  const interp::LedgerRow* mismatch_ = nullptr;  // in `snapshot_`
+  std::vector<interp::Rank> mismatch_ranks_;
   std::string path_;
   std::string open_error_;
   std::string open_warning_;

@@ -54,9 +54,9 @@ class LayoutPanel : public Panel {
     if (!split) return;
     ImGui::Separator();
     ImGui::BeginChild("reshard", ImVec2(0, 0));
-    const interp::Snapshot& shot = *frame.model.snapshot();
-    if (const auto r = reshard_of(*shot.program->code, *collective, shot.focus))
-      draw_reshard(frame, *r);
+    const MoveView& move =
+        views_.move_of(frame, *collective, meeting_rank(frame.model, *collective));
+    if (move.reshard) draw_reshard(frame, *move.reshard, move.absent);
     ImGui::EndChild();
   }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "gui/panels/reshard_picture.h"
+
 namespace hostir::gui {
 
 namespace {
@@ -53,7 +55,7 @@ void build(const interp::Snapshot& shot, const TensorView& tensor, LayoutView& v
     source.boxes.push_back(a ? &a->placement.box : nullptr);
   find_write(shot, tensor, view);
   if (view.in_flight) {
-    view.reshard = reshard_of(code, *view.in_flight, view.in_flight_on.front());
+    view.reshard = reshard_of(code, *view.in_flight, view.in_flight_on.front(), kMaxRibbonMembers);
     const bool addends = view.reshard && !view.reshard->reduces.empty() &&
                          view.reshard->before.name == tensor.name && view.reshard->before.sharding;
     if (addends) {
@@ -77,6 +79,20 @@ const LayoutView& LayoutViews::of(const Frame& frame, const TensorView& tensor) 
   view_ = LayoutView();
   build(*frame.model.snapshot(), tensor, view_);
   return view_;
+}
+
+const MoveView& LayoutViews::move_of(const Frame& frame, interp::CodeIndex collective,
+                                     interp::Rank rank) {
+  const uint64_t generation = frame.model.generation();
+  if (move_generation_ == generation && collective_ == collective && rank_ == rank) return move_;
+  move_generation_ = generation;
+  collective_ = collective;
+  rank_ = rank;
+  const interp::Snapshot& shot = *frame.model.snapshot();
+  move_ = MoveView();
+  move_.reshard = reshard_of(*shot.program->code, collective, rank, kMaxRibbonMembers);
+  if (move_.reshard) move_.absent = absent_members(shot, *move_.reshard);
+  return move_;
 }
 
 }  // namespace hostir::gui

@@ -5,6 +5,7 @@
 // snapshot it was made from, and into `reshard`.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,8 +25,17 @@ struct LayoutView {
   std::optional<Reshard> reshard;              // of that write, where its addends are shown
 };
 
+/// A collective, and who keeps it from moving anything.
+struct MoveView {
+  std::optional<Reshard> reshard;
+  std::map<interp::Rank, std::string> absent;
+};
+
 class LayoutViews {
  public:
+  /// Of a collective in the group of a rank, in the newest snapshot. No transfers among more than
+  /// kMaxRibbonMembers members.
+  const MoveView& move_of(const Frame& frame, interp::CodeIndex collective, interp::Rank rank);
   /// Of the tensor in the newest snapshot.
   const LayoutView& of(const Frame& frame, const TensorView& tensor);
 
@@ -33,6 +43,10 @@ class LayoutViews {
   std::string name_;
   uint64_t generation_ = ~uint64_t{0};
   LayoutView view_;
+  uint64_t move_generation_ = ~uint64_t{0};
+  interp::CodeIndex collective_ = interp::kNoCode;
+  interp::Rank rank_ = interp::kNoRank;
+  MoveView move_;
 };
 
 }  // namespace hostir::gui

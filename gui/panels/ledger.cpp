@@ -67,7 +67,7 @@ class LedgerPanel : public Panel {
   Room room(const Frame& frame) const override {
     const interp::Snapshot& shot = *frame.model.snapshot();
     if (shot.ledger->empty()) return Room::idle();
-    const bool mismatch = mismatch_of(shot) != nullptr;
+    const bool mismatch = frame.model.mismatch() != nullptr;
     const bool deadlock = shot.stop.kind == interp::StopKind::kDeadlock;
     Room room = Room::some(table_height(frame, shot.ledger->size()) +
                            (mismatch ? frame.ui.px(kCardHeight) : 0));
@@ -80,7 +80,7 @@ class LedgerPanel : public Panel {
     const interp::Snapshot& shot = *frame.model.snapshot();
     if (shot.ledger->empty()) return frame.ui.empty_hint(hint());
     if (program_ != shot.program.get()) name_groups(shot);
-    const Row* mismatch = mismatch_of(shot);
+    const Row* mismatch = frame.model.mismatch();
     // What went wrong comes first; the table scrolls below it.
     if (mismatch) {
       ImGui::BeginChild("card", ImVec2(0, card_height(frame, shot.ledger->size())));

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "gui/panels/wait_graph.h"
@@ -122,13 +123,20 @@ void draw_sides(Frame& frame, const MismatchStory& story) {
   ImGui::TableSetupColumn("ranks");
   ImGui::TableSetupColumn("expected");
   ImGui::TableSetupColumn("called", ImGuiTableColumnFlags_WidthStretch);
-  for (const CallSide& side : story.sides) {
+  constexpr size_t kMostSides = 16;
+  for (const CallSide& side :
+       std::span(story.sides).first(std::min(story.sides.size(), kMostSides))) {
     // Without a majority neither side is the expected one: both show what is unlike the other.
     const bool first = &side == &story.sides.front();
     const bool other = first && !story.majority && story.sides.size() > 1;
     draw_side(frame, side, other ? story.sides[1] : story.sides[0], first && story.majority);
   }
   ImGui::EndTable();
+  if (story.sides.size() <= kMostSides) return;
+  const std::string more = fmt::format("{} more different calls", story.sides.size() - kMostSides);
+  frame.ui.text_dim(more);
+  frame.ui.tag("ledger/card/more", more);
+  frame.ui.say_hidden(more);
 }
 
 void draw_branches(Frame& frame, const MismatchStory& story) {

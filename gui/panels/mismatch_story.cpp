@@ -11,6 +11,7 @@
 
 #include "gui/panels/call_alignment.h"
 #include "gui/panels/next_calls.h"
+#include "gui/panels/written.h"
 #include "interp/core/wait_graph.h"
 
 namespace hostir::gui {
@@ -30,11 +31,11 @@ constexpr size_t kAfter = 6;   // and from it on
 
 std::vector<CallSide> sides_of(const LedgerRow& row) {
   std::vector<CallSide> sides;
+  std::map<std::string_view, size_t> side_of;
   for (const LedgerCell& c : row.cells) {
-    auto same = std::find_if(sides.begin(), sides.end(),
-                             [&](const CallSide& s) { return s.fingerprint == c.fingerprint; });
-    if (same == sides.end()) same = sides.insert(sides.end(), {c.fingerprint, {}});
-    same->cells.push_back(&c);
+    const auto [at, added] = side_of.emplace(c.fingerprint, sides.size());
+    if (added) sides.push_back({c.fingerprint, {}});
+    sides[at->second].cells.push_back(&c);
   }
   std::stable_sort(sides.begin(), sides.end(), [](const CallSide& a, const CallSide& b) {
     if (a.fingerprint.empty() != b.fingerprint.empty()) return b.fingerprint.empty();
@@ -48,7 +49,7 @@ std::string who(const CallSide& side) {
   for (const LedgerCell* c : side.cells) ranks.push_back(c->rank);
   std::sort(ranks.begin(), ranks.end());
   if (ranks.size() <= 4) return interp::list_of(ranks);
-  return fmt::format("{} ranks ({}, ...)", ranks.size(), ranks.front());
+  return fmt::format("{} ranks ({})", ranks.size(), rank_list(ranks));
 }
 
 const char* s_of(const CallSide& side) { return side.cells.size() == 1 ? "s" : ""; }
@@ -332,6 +333,19 @@ std::string line_text(const interp::ProgramView& program, CodeIndex code) {
   text = text.substr(0, text.find('\n'));
   text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
   return std::string(text);
+}
+
+std::vector<Rank> callers_of(const Snapshot& shot, const LedgerRow& row) {
+  std::vector<CallSide> sides = sides_of(row);
+  std::erase_if(sides, [](const CallSide& side) { return side.fingerprint.empty(); });
+  if (sides.size() > 1) std::rotate(sides.begin(), sides.begin() + 1, sides.end());
+  std::vector<Rank> ranks;
+  for (const CallSide& side : sides) {
+    for (const LedgerCell* c : side.cells) ranks.push_back(c->rank);
+  }
+  const auto last = std::find(ranks.begin(), ranks.end(), shot.stop.rank);
+  if (sides.size() == 1 && last != ranks.end()) std::rotate(ranks.begin(), last, last + 1);
+  return ranks;
 }
 
 const LedgerRow* mismatch_of(const Snapshot& shot) {

@@ -64,7 +64,12 @@ struct MismatchStory {
 /// `row` is a ledger row in state kMismatch and must outlive the story.
 MismatchStory mismatch_story(const interp::Snapshot& shot, const interp::LedgerRow& row);
 
-/// The row that ended the run; null: none did.
+/// The ranks of the row that have arrived, odd ones first: the side that the cause is about, other
+/// small ones, then what most called. Where all read alike, who ended the run is first.
+std::vector<interp::Rank> callers_of(const interp::Snapshot& shot, const interp::LedgerRow& row);
+
+/// The row that ended the run; null: none did. Looks through the whole ledger: windows ask
+/// `Model::mismatch`.
 const interp::LedgerRow* mismatch_of(const interp::Snapshot& shot);
 
 /// The program's line of an instruction, without what stands around it; empty: it has none.

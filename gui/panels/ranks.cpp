@@ -2,7 +2,6 @@
 // freezes.
 #include <fmt/core.h>
 
-#include "gui/panels/mismatch_story.h"
 #include "gui/panels/panels.h"
 #include "gui/panels/rank_words.h"
 #include "gui/panels/written.h"
@@ -42,7 +41,7 @@ class RanksPanel : public Panel {
     const ImVec2 padding = ImGui::GetStyle().FramePadding;
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(padding.x, 0));
     const std::vector<Group> groups = groups_of(shot);
-    mismatch_ = mismatch_of(shot);
+    mismatch_ = frame.model.mismatch();
     ImGuiListClipper clipper;
     clipper.Begin(static_cast<int>(groups.size()));
     while (clipper.Step()) {

@@ -211,7 +211,7 @@ bool is_communication(const interp::Code& code, interp::CodeIndex index) {
 }
 
 std::optional<Reshard> reshard_of(const interp::Code& code, interp::CodeIndex index,
-                                  interp::Rank rank) {
+                                  interp::Rank rank, size_t most_members) {
   if (!is_communication(code, index)) return std::nullopt;
   const interp::CodeInstruction& c = code.instructions[index];
   const Facts& facts = *interp::communication_facts(c.kind);
@@ -249,6 +249,7 @@ std::optional<Reshard> reshard_of(const interp::Code& code, interp::CodeIndex in
     return r;
   }
   r.sentence = describe(facts, r, root);
+  if (r.members.size() > most_members) return r;
   if (facts.in == Part::kFree) {
     const bool shifted = code.source(index).attributes.has("shift");
     pass_on(code, r, shifted ? position : std::nullopt, dtype);

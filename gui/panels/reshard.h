@@ -6,6 +6,7 @@
 // the algorithm (ring, tree) that carries it out.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,9 +49,13 @@ struct Reshard {
 
 /// True for collectives, send and recv.
 bool is_communication(const interp::Code& code, interp::CodeIndex index);
-/// What the instruction moves in the group of `rank`; nothing for other instructions.
+/// Pictures draw no ribbons among more members than these.
+inline constexpr size_t kMaxRibbonMembers = 32;
+
+/// What the instruction moves in the group of `rank`; nothing for other instructions. O(members^2)
+/// up to `most_members`; a larger group has no transfers.
 std::optional<Reshard> reshard_of(const interp::Code& code, interp::CodeIndex index,
-                                  interp::Rank rank);
+                                  interp::Rank rank, size_t most_members = SIZE_MAX);
 /// The side as a layout over all ranks, to be drawn like any other; pointers into the reshard.
 LayoutSource layout_of(const ReshardSide& side, const Reshard& reshard, const interp::Code& code);
 

@@ -27,7 +27,37 @@ std::optional<interp::CodeIndex> current_collective(const Model& model) {
   return std::nullopt;
 }
 
+interp::Rank meeting_rank(const Model& model, interp::CodeIndex collective) {
+  const interp::Snapshot& shot = *model.snapshot();
+  const interp::LedgerRow* row = model.mismatch();
+  if (!row) return shot.focus;
+  const auto& cells = row->cells;
+  const bool here = std::any_of(cells.begin(), cells.end(), [&](const interp::LedgerCell& c) {
+    return c.state != interp::LedgerCell::State::kMissing && c.code == collective;
+  });
+  if (!here) return shot.focus;
+  for (const interp::Rank rank :
+       {model.selection.rank.value_or(interp::kNoRank), shot.focus, shot.stop.rank}) {
+    if (std::any_of(cells.begin(), cells.end(), [&](auto& c) { return c.rank == rank; }))
+      return rank;
+  }
+  return cells.front().rank;
+}
+
 namespace {
+
+bool is_ended(const interp::Snapshot& shot) {
+  return shot.stop.kind == interp::StopKind::kDeadlock ||
+         shot.stop.kind == interp::StopKind::kFault;
+}
+
+// No member of the group has issued anything on the communicator.
+bool has_no_row(const interp::Snapshot& shot, const Reshard& r) {
+  const interp::CommIndex comm = shot.program->code->instructions[r.code].comm;
+  return std::none_of(shot.ledger->begin(), shot.ledger->end(), [&](const interp::LedgerRow& row) {
+    return row.comm == comm && row.group == r.group;
+  });
+}
 
 // The oldest meeting of the group at this instruction that is not done; null: there is none.
 const interp::LedgerRow* open_row(const interp::Snapshot& shot, const Reshard& r) {
@@ -60,6 +90,9 @@ std::map<interp::Rank, std::string> absent_members(const interp::Snapshot& shot,
   using State = interp::LedgerCell::State;
   std::map<interp::Rank, std::string> out;
   const interp::LedgerRow* row = open_row(shot, reshard);
+  if (!row && is_ended(shot) && has_no_row(shot, reshard)) {
+    for (const interp::Rank rank : reshard.members) out[rank] = "has not arrived";
+  }
   if (!row) return out;
   const interp::LedgerCell* ours = nullptr;
   for (const interp::LedgerCell& c : row->cells) {
@@ -232,11 +265,6 @@ std::string headline(const Reshard& r) {
   return text + ":  " + r.sentence;
 }
 
-bool is_ended(const interp::Snapshot& shot) {
-  return shot.stop.kind == interp::StopKind::kDeadlock ||
-         shot.stop.kind == interp::StopKind::kFault;
-}
-
 // "r1 has not arrived, r2 called max: nothing moves."
 std::string absent_text(const Absent& absent, bool ended) {
   std::map<std::string, std::vector<interp::Rank>> by_reason;
@@ -251,8 +279,7 @@ std::string absent_text(const Absent& absent, bool ended) {
 
 }  // namespace
 
-void draw_reshard(Frame& frame, const Reshard& r) {
-  constexpr size_t kMaxMembers = 32;
+void draw_reshard(Frame& frame, const Reshard& r, const Absent& absent) {
   constexpr float kLeastNode = 17;  // pixels of a member, with the gap to the next
   const std::string head = headline(r);
   ImGui::PushTextWrapPos(0);
@@ -262,7 +289,6 @@ void draw_reshard(Frame& frame, const Reshard& r) {
     frame.ui.text_dim(r.problem);
     frame.ui.tag("reshard/problem", r.problem);
   }
-  const Absent absent = absent_members(*frame.model.snapshot(), r);
   if (!absent.empty()) {
     const std::string text = absent_text(absent, is_ended(*frame.model.snapshot()));
     frame.ui.state_word(StateKind::kWaiting, text);
@@ -273,7 +299,7 @@ void draw_reshard(Frame& frame, const Reshard& r) {
   ImVec2 size = ImGui::GetContentRegionAvail();
   if (size.x < frame.ui.px(220)) return;
   // Many members, or little room: the picture is higher than the panel and scrolls.
-  const size_t drawn = r.members.size() > kMaxMembers ? 4 : r.members.size();
+  const size_t drawn = r.members.size() > kMaxRibbonMembers ? 4 : r.members.size();
   const float least = frame.ui.px(46 + kLeastNode * static_cast<float>(drawn));
   size.y = std::max(size.y, std::max(least, frame.ui.px(90)));
   const float side = size.x * 0.33f;
@@ -285,7 +311,7 @@ void draw_reshard(Frame& frame, const Reshard& r) {
                  ImVec2(at.x + size.x, at.y + size.y)});
   const float x0 = at.x + side + frame.ui.px(6);
   const float x1 = at.x + size.x - side - node - frame.ui.px(6);
-  if (r.members.size() > kMaxMembers) {
+  if (r.members.size() > kMaxRibbonMembers) {
     ImGui::SetCursorScreenPos(ImVec2(x0, at.y));
     frame.ui.text_dim(fmt::format("{} members:\nribbons are not drawn", r.members.size()));
     return;

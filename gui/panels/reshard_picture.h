@@ -13,13 +13,19 @@ namespace hostir::gui {
 /// else what it has in flight; nothing where that is no communication.
 std::optional<interp::CodeIndex> current_collective(const Model& model);
 
+/// The rank whose group is shown: after a mismatch at this instruction a member of the meeting that
+/// it is about (the selected one, the focus, who ended the run), else the focus.
+interp::Rank meeting_rank(const Model& model, interp::CodeIndex collective);
+
 /// Members that have not come to the collective, have called something else, or have other work
 /// first: `has not arrived`, `called max`. Empty where all have, where it is done, or where nobody
-/// has come yet.
+/// has come yet and can still come. Looks through the ledger: once per state of the run.
 std::map<interp::Rank, std::string> absent_members(const interp::Snapshot& shot,
                                                    const Reshard& reshard);
 
 /// Draws into the current window's free space; higher than it where there are many members.
-void draw_reshard(Frame& frame, const Reshard& reshard);
+/// `absent`: as `absent_members` says.
+void draw_reshard(Frame& frame, const Reshard& reshard,
+                  const std::map<interp::Rank, std::string>& absent);
 
 }  // namespace hostir::gui

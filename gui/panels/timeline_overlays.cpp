@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
 #include "gui/panels/collective_glyph.h"
 #include "gui/panels/timeline_paint.h"
@@ -91,14 +92,18 @@ void TimelinePaint::collective(const std::vector<TimelineRow>& rows, const Timel
   float end = at.x;
   int64_t first_ns = INT64_MAX;
   int64_t last_ns = INT64_MIN;
+  std::unordered_map<interp::Rank, const TimelineRow*> row_of;  // the lane of the stream
+  for (const TimelineRow& r : rows) {
+    if (r.group < 0 && names_.tracks[r.track].stream == event.event.stream)
+      row_of.emplace(r.rank, &r);
+  }
   for (const interp::LogCollective& c : event.members) {
-    const auto row = std::find_if(rows.begin(), rows.end(), [&](const TimelineRow& r) {
-      return r.group < 0 && r.rank == c.rank && names_.tracks[r.track].stream == event.event.stream;
-    });
     if (c.arrival_ns == interp::kUnknownNs) continue;
     first_ns = std::min(first_ns, c.arrival_ns);
     last_ns = std::max(last_ns, c.arrival_ns);
-    if (row == rows.end()) continue;
+    const auto at_rank = row_of.find(c.rank);
+    if (at_rank == row_of.end()) continue;
+    const TimelineRow* row = at_rank->second;
     const float y = at.y + row->y - g_.scroll;
     const float x = g_.x(static_cast<double>(steps ? c.event : c.arrival_ns));
     if (!steps && c.start_ns != interp::kUnknownNs && c.start_ns > c.arrival_ns) {
@@ -117,7 +122,7 @@ void TimelinePaint::collective(const std::vector<TimelineRow>& rows, const Timel
     }
     list_->AddCircleFilled(here, frame_.ui.px(3), p.playhead, 8);
     previous = here;
-    lowest = &*row;
+    lowest = row;
     begin = x;
     end = g_.x(static_cast<double>(steps ? c.event + 1 : std::max(c.finish_ns, c.arrival_ns)));
   }

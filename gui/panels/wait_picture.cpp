@@ -45,19 +45,11 @@ bool contains(const std::vector<interp::Rank>& ranks, std::optional<interp::Rank
   return rank && std::find(ranks.begin(), ranks.end(), *rank) != ranks.end();
 }
 
-// What a card says: the rank and its state; below, where it stands.
-struct CardText {
-  std::string who;
-  StateKind state = StateKind::kOk;
-  std::string word;
-  std::string place;  // empty: one line
-};
+using CardText = WaitCardText;
 
 CardText text_of(const interp::Snapshot& shot, const WaitNode& node, bool two_lines) {
-  const auto& edges = shot.waits->edges;
   const interp::RankSnapshot& rank = shot.rank(node.ranks.front());
-  const bool waits = std::any_of(edges.begin(), edges.end(),
-                                 [&](const interp::RankWait& e) { return e.from == rank.rank; });
+  const bool waits = node.edges > 0;
   CardText text;
   text.who = ranks_text(node.ranks);
   std::tie(text.state, text.word) = state_of(rank, waits);
@@ -141,14 +133,11 @@ void draw_card(Frame& frame, const WaitNode& node, const CardText& text, const W
                        frame.ui.fonts.small);
 }
 
-void tooltip(const interp::WaitsSnapshot& waits, const WaitNode& node) {
+void tooltip(const WaitNode& node) {
   ImGui::BeginTooltip();
-  int lines = 0;
-  for (const interp::RankWait& e : waits.edges) {
-    if (e.from != node.ranks.front() || ++lines > 12) continue;
-    const std::string line = fmt::format("{}\n  waits for {}", e.from_text, e.to_text);
-    ImGui::TextUnformatted(line.c_str());
-  }
+  for (const std::string& line : node.told) ImGui::TextUnformatted(line.c_str());
+  if (node.edges > node.told.size())
+    ImGui::Text("and %d more", static_cast<int>(node.edges - node.told.size()));
   if (node.culprit) ImGui::TextUnformatted("others wait for this rank, and it waits for nobody");
   ImGui::EndTooltip();
 }
@@ -162,7 +151,7 @@ void card_button(Frame& frame, const WaitNode& node, const WaitBox& box) {
   frame.ui.tag(fmt::format("waits/node/{}", first), ranks_text(node.ranks));
   if (ImGui::IsItemHovered()) {
     frame.model.hovered.rank = first;
-    tooltip(*frame.model.snapshot()->waits, node);
+    tooltip(node);
   }
   ImGui::PopID();
 }
@@ -190,12 +179,7 @@ void draw_label(Frame& frame, const WaitGraph& graph, const WaitLabel& label) {
                        p.text_strong, link.label, extent.x - 2 * pad, frame.ui.fonts.small);
   if (!hovered) return;
   frame.model.hovered.rank = link.rank;
-  for (const interp::RankWait& e : frame.model.snapshot()->waits->edges) {
-    if (e.from == link.rank && e.to == link.target) {
-      ImGui::SetTooltip("%s\nwaits for %s\nclick: go there", e.from_text.c_str(),
-                        e.to_text.c_str());
-    }
-  }
+  ImGui::SetTooltip("%s\nclick: go there", link.told.c_str());
 }
 
 // Two lines on each card and labels beside them where that fits, else smaller. What does not fit
@@ -231,11 +215,10 @@ WaitLayout layout_of(const Frame& frame, const WaitGraph& graph, ImVec2 space,
 }
 
 void shift(WaitLayout& layout, ImVec2 by) {
-  const auto move = [&](ImVec2& p) { p = ImVec2(p.x + by.x, p.y + by.y); };
-  for (WaitBox& b : layout.cards) move(b.min), move(b.max);
-  for (WaitLabel& l : layout.labels) move(l.box.min), move(l.box.max);
+  for (WaitBox& b : layout.cards) b.move(by);
+  for (WaitLabel& l : layout.labels) l.box.move(by);
   for (auto& points : layout.arrows) {
-    for (ImVec2& p : points) move(p);
+    for (ImVec2& p : points) p = ImVec2(p.x + by.x, p.y + by.y);
   }
 }
 
@@ -250,28 +233,40 @@ void go_to_rank(Frame& frame, interp::Rank rank) {
   frame.model.selection.code = by_stream ? task->code : r.code;
 }
 
-void draw_wait_picture(Frame& frame, const WaitGraph& graph, float below) {
+void WaitPicture::lay_out(const Frame& frame, const WaitGraph& graph, ImVec2 space) {
+  const Key key{frame.model.generation(), space.x, space.y, frame.ui.scale,
+                frame.ui.fonts.small->FontSize};
+  if (key == key_) return;
+  key_ = key;
+  layout_ = layout_of(frame, graph, space, texts_);
+  at_ = ImVec2(0, 0);
+  ++laid_out_;
+}
+
+void WaitPicture::draw(Frame& frame, const WaitGraph& graph, float below) {
   ImGui::BeginChild("picture", ImVec2(0, -below), false, ImGuiWindowFlags_HorizontalScrollbar);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float margin = frame.ui.px(6);
   const ImVec2 all = ImGui::GetContentRegionAvail();
   const ImVec2 space(all.x - 2 * margin, all.y - 2 * margin);
-  std::vector<CardText> texts;
-  WaitLayout layout = layout_of(frame, graph, space, texts);
-  const ImVec2 whole = layout.size;
+  lay_out(frame, graph, space);
+  const ImVec2 whole = layout_.size;
   // In the middle where there is room to spare, but not far from what is said above it.
-  shift(layout,
-        ImVec2(at.x + margin + std::max(0.0f, (space.x - whole.x) / 2),
-               at.y + margin + std::min(frame.ui.px(24), std::max(0.0f, (space.y - whole.y) / 2))));
+  const ImVec2 to(
+      at.x + margin + std::max(0.0f, (space.x - whole.x) / 2),
+      at.y + margin + std::min(frame.ui.px(24), std::max(0.0f, (space.y - whole.y) / 2)));
+  if (to.x != at_.x || to.y != at_.y) shift(layout_, ImVec2(to.x - at_.x, to.y - at_.y));
+  at_ = to;
   for (size_t i = 0; i < graph.links.size(); ++i)
-    draw_arrow(frame, graph.links[i], layout.arrows[i]);
+    draw_arrow(frame, graph.links[i], layout_.arrows[i]);
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    draw_card(frame, graph.nodes[i], texts[i], layout.cards[i]);
-    card_button(frame, graph.nodes[i], layout.cards[i]);
+    draw_card(frame, graph.nodes[i], texts_[i], layout_.cards[i]);
+    card_button(frame, graph.nodes[i], layout_.cards[i]);
   }
-  for (const WaitLabel& label : layout.labels) draw_label(frame, graph, label);
+  for (const WaitLabel& label : layout_.labels) draw_label(frame, graph, label);
   ImGui::SetCursorScreenPos(at);
   ImGui::Dummy(ImVec2(whole.x + 2 * margin, whole.y + 2 * margin));
+  frame.ui.tag("waits/picture", std::to_string(laid_out_));
   ImGui::EndChild();
 }
 

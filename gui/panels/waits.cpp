@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "gui/panels/mismatch_story.h"
 #include "gui/panels/panels.h"
 #include "gui/panels/wait_picture.h"
 #include "interp/session/fault_words.h"
@@ -26,7 +25,7 @@ class WaitsPanel : public Panel {
 
   Room room(const Frame& frame) const override {
     const interp::Snapshot& shot = *frame.model.snapshot();
-    if (mismatch_of(shot)) return Room::some(frame.ui.px(104));
+    if (frame.model.mismatch()) return Room::some(frame.ui.px(104));
     if (shot.waits->edges.empty()) return Room::idle();
     Room room;
     if (shot.stop.kind == interp::StopKind::kDeadlock)
@@ -37,7 +36,7 @@ class WaitsPanel : public Panel {
   void draw(Frame& frame) override {
     const interp::Snapshot& shot = *frame.model.snapshot();
     const interp::WaitsSnapshot& waits = *shot.waits;
-    if (const interp::LedgerRow* row = mismatch_of(shot)) return draw_mismatch(frame, shot, *row);
+    if (frame.model.mismatch()) return draw_mismatch(frame, shot);
     if (waits.edges.empty()) return frame.ui.empty_hint(hint());
     draw_sentence(frame, shot, waits);
     if (seen_ != frame.model.generation()) {
@@ -48,7 +47,7 @@ class WaitsPanel : public Panel {
     const float legend = frame.ui.fonts.small->FontSize + frame.ui.px(4);
     const bool room_for_legend = ImGui::GetContentRegionAvail().y > frame.ui.px(150) &&
                                  ImGui::GetContentRegionAvail().x > frame.ui.px(380);
-    draw_wait_picture(frame, graph_, room_for_legend ? legend : 0);
+    picture_.draw(frame, graph_, room_for_legend ? legend : 0);
     if (!room_for_legend) return;
     ImGui::PushFont(frame.ui.fonts.small);
     frame.ui.text_dim(
@@ -77,9 +76,26 @@ class WaitsPanel : public Panel {
     ImGui::PopTextWrapPos();
   }
 
+  // One line of them; the rest is told by number.
+  static void draw_chips(Frame& frame, const std::vector<interp::Rank>& ranks,
+                         std::string_view what) {
+    constexpr size_t kMostChips = 8;
+    const size_t shown = std::min(ranks.size(), kMostChips);
+    for (size_t i = 0; i < shown; ++i) {
+      if (frame.ui.rank_chip(ranks[i], true, fmt::format("waits/go/{}", ranks[i])))
+        go_to_rank(frame, ranks[i]);
+      ImGui::SameLine();
+    }
+    if (shown == ranks.size()) return;
+    const size_t rest = ranks.size() - shown;
+    frame.ui.text_dim(fmt::format("+{}", rest));
+    frame.ui.tag("waits/more", std::to_string(rest));
+    ImGui::SameLine();
+    frame.ui.say_hidden(fmt::format("{} {}", rest, what));
+  }
+
   // Nobody waits for anybody any more: the calls do not fit each other.
-  static void draw_mismatch(Frame& frame, const interp::Snapshot& shot,
-                            const interp::LedgerRow& row) {
+  static void draw_mismatch(Frame& frame, const interp::Snapshot& shot) {
     const interp::FaultSnapshot& fault = shot.faults->back();
     const std::string kind = interp::fault_words(fault.kind) + ":";
     const std::string whole = fmt::format("{} {}.", kind, fault.sentence);
@@ -95,12 +111,7 @@ class WaitsPanel : public Panel {
     } else {
       bold_words(frame, StateKind::kMismatch, whole);
     }
-    for (const interp::LedgerCell& c : row.cells) {
-      if (c.rank >= 8 || c.state == interp::LedgerCell::State::kMissing) continue;
-      if (frame.ui.rank_chip(c.rank, true, fmt::format("waits/go/{}", c.rank)))
-        go_to_rank(frame, c.rank);
-      ImGui::SameLine();
-    }
+    draw_chips(frame, frame.model.mismatch_ranks(), "other ranks of the mismatch");
     if (ImGui::Button("Who called what")) frame.actions.request("panel.ledger");
     frame.ui.tag("waits/mismatch", fault.sentence);
     if (ImGui::IsItemHovered())
@@ -123,13 +134,7 @@ class WaitsPanel : public Panel {
     } else {
       bold_words(frame, state, sentence);
     }
-    size_t shown = 0;
-    for (const interp::Rank culprit : waits.culprits) {
-      if (++shown > 8) break;
-      if (frame.ui.rank_chip(culprit, true, fmt::format("waits/go/{}", culprit)))
-        go_to_rank(frame, culprit);
-      ImGui::SameLine();
-    }
+    draw_chips(frame, waits.culprits, "other ranks that are waited for");
     if (!waits.culprits.empty()) {
       const bool one = waits.culprits.size() == 1;
       frame.ui.text_dim(one ? "is waited for" : "are waited for");
@@ -142,16 +147,22 @@ class WaitsPanel : public Panel {
   // Too many that each wait for something else: lines.
   static void draw_list(Frame& frame, const WaitGraph& graph) {
     ImGui::BeginChild("list");
-    for (const WaitLink& link : graph.links) {
-      frame.ui.text_mono(fmt::format("{} \u2192 {}  {}", ranks_text(graph.nodes[link.from].ranks),
-                                     ranks_text(graph.nodes[link.to].ranks), link.label));
-      frame.ui.tag(fmt::format("waits/edge/{}/{}", link.rank, link.target), link.label);
-      if (ImGui::IsItemHovered()) frame.model.hovered.rank = link.rank;
+    ImGuiListClipper clipper;
+    clipper.Begin(static_cast<int>(graph.links.size()));
+    while (clipper.Step()) {
+      for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
+        const WaitLink& link = graph.links[static_cast<size_t>(i)];
+        frame.ui.text_mono(fmt::format("{} \u2192 {}  {}", ranks_text(graph.nodes[link.from].ranks),
+                                       ranks_text(graph.nodes[link.to].ranks), link.label));
+        frame.ui.tag(fmt::format("waits/edge/{}/{}", link.rank, link.target), link.label);
+        if (ImGui::IsItemHovered()) frame.model.hovered.rank = link.rank;
+      }
     }
     ImGui::EndChild();
   }
 
   WaitGraph graph_;
+  WaitPicture picture_;
   uint64_t seen_ = ~uint64_t{0};
 };
 

@@ -1,12 +1,16 @@
 // Deadlocks and mismatches: what the window says about them, and where.
 #include <fmt/core.h>
 
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 
 #include "gui/panels/call_alignment.h"
+#include "gui/panels/collective_glyph.h"
 #include "gui/panels/mismatch_story.h"
 #include "gui/panels/wait_layout.h"
+#include "hostir/ir/machine.h"
+#include "hostir/ops/record.h"
 #include "tests/unit/gui/workbench.h"
 
 namespace hostir::gui {
@@ -236,6 +240,101 @@ TEST(WaitGraph, AThicketOfArrowsIsGrouped) {
   const WaitGraph graph = make_wait_graph(waits, 12);
   EXPECT_EQ(graph.nodes.size(), 4u);
   EXPECT_EQ(graph.links.size(), 6u);
+}
+
+// Half of a thousand ranks wait for the other half: 262,144 edges, two nodes.
+TEST(WaitGraph, ManyEdgesTakeOnePass) {
+  interp::WaitsSnapshot waits;
+  for (interp::Rank r = 0; r < 512; ++r) {
+    for (interp::Rank to = 512; to < 1024; ++to) waits.edges.push_back(wait(r, to, 0));
+  }
+  for (interp::Rank r = 512; r < 1024; ++r) waits.culprits.push_back(r);
+  for (interp::Rank r = 0; r < 512; ++r) waits.cycle.push_back(r);
+  const std::clock_t begin = std::clock();  // of this process: others may be busy
+  const WaitGraph graph = make_wait_graph(waits, 12);
+  const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  EXPECT_LT(seconds, 1.0);
+  ASSERT_EQ(graph.nodes.size(), 2u);
+  EXPECT_EQ(graph.nodes[0].edges, 512u);
+  EXPECT_EQ(graph.nodes[0].told.size(), kMaxTold);
+  EXPECT_TRUE(graph.nodes[1].culprit);
+  EXPECT_EQ(graph.nodes[1].edges, 0u);
+  EXPECT_EQ(graph.links.size(), 1u);
+}
+
+TEST(WaitPicture, IsLaidOutOncePerState) {
+  Workbench w(kEight);
+  w.press("F5");
+  w.only("waits");
+  const std::string laid_out = w.text("waits/picture");
+  ASSERT_FALSE(laid_out.empty());
+  for (int i = 0; i < 5; ++i) w->step();
+  EXPECT_EQ(w.text("waits/picture"), laid_out);
+}
+
+// Two groups of eight: nobody of the first calls anything, rank 11 of the second something else.
+class SecondGroup : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::ofstream(path_) << R"(mesh @m = <dp=2, tp=8>
+kernel @ones() -> (%v: tensor<4xf32>) {
+  %v = constant {value = 1} : tensor<4xf32>
+  return %v
+}
+host @h on @m () -> (%y: shard<4xf32, @m, [{}]>) {
+  %c = comm over {tp}
+  %s = stream "main"
+  %y = alloc on %s : shard<4xf32, @m, [{}]>
+  launch @ones wo(%y) on %s
+  where coord(dp) == 1 {
+    where coord(tp) == 3 {
+      all_reduce max %c rw(%y) on %s
+    } else {
+      all_reduce sum %c rw(%y) on %s
+    }
+  }
+  return %y
+}
+)";
+  }
+  void TearDown() override { std::filesystem::remove(path_); }
+  const std::string path_ = testing::TempDir() + "second_group.hir";
+};
+
+TEST_F(SecondGroup, TheOddRankComesFirst) {
+  Workbench w(path_);
+  w.press("F5");
+  ASSERT_EQ(w.model().mismatch_ranks().front(), 11);
+  EXPECT_EQ(w.text("banner/focus"), "Go to rank 11");
+  w.only("waits");
+  EXPECT_TRUE(w.has("waits/go/11")) << "chips are counted, not filtered by number";
+  EXPECT_TRUE(w.has("waits/go/8"));
+  ASSERT_TRUE(w.click("waits/go/11"));
+  EXPECT_EQ(w.shot().focus, 11);
+}
+
+TEST_F(SecondGroup, RanksAreNamedAsElsewhere) {
+  Workbench w(path_);
+  w.press("F5");
+  w.only("ledger");
+  EXPECT_FALSE(says(w.text("ledger/cause"), ", ...)")) << w.text("ledger/cause");
+}
+
+TEST_F(SecondGroup, TheMeetingOfTheMismatchIsShown) {
+  Workbench w(path_);
+  w.press("F5");
+  w.only("layout");
+  EXPECT_TRUE(says(w.text("reshard/sentence"), "group 2 of 2")) << w.text("reshard/sentence");
+  EXPECT_TRUE(says(w.text("reshard/absent"), "nothing moves")) << w.text("reshard/absent");
+}
+
+// A communication op without an entry has neither hue nor glyph on any panel.
+TEST(CollectiveGlyph, EveryCommunicationOpHasOne) {
+  for (const OpKind kind : kCommunicationOps) {
+    const std::string_view mnemonic = record(kind).mnemonic;
+    EXPECT_FALSE(collective_glyph(mnemonic).empty()) << mnemonic;
+    EXPECT_NE(event_kind(mnemonic, true), EventKind::kHost) << mnemonic;
+  }
 }
 
 // Who waits stands left of whom it waits for.
