@@ -41,8 +41,13 @@ class Comparison {
   Comparison(const interp::SessionFactory& factory, std::function<void()> wake);
   ~Comparison();
 
-  /// Each frame; true if anything came.
+  /// Each frame; true if anything came. Nothing is asked but where it was shown in the frame
+  /// before.
   bool update(Model& model);
+  /// Each frame in which somebody can see what came of it.
+  void set_shown() { shown_ = true; }
+  /// Why the run that is open cannot be kept; empty: it can.
+  static std::string why_not_keep(Model& model);
   bool busy() const;
 
   // ---- the other run
@@ -53,7 +58,7 @@ class Comparison {
   void close();
   /// Calls off what is being read or run; what is shown stays.
   void cancel();
-  /// After that: once more.
+  /// After that, or after an error: once more what ended so.
   void again();
   bool active() const { return state_->wanted; }
   const std::string& name_a() const { return state_->name; }
@@ -67,6 +72,8 @@ class Comparison {
   // ---- what came of it
   /// Null until both were compared.
   const DiffView* view() const { return state_->view.get(); }
+  /// What was compared last; `view` follows it. Null: nothing yet.
+  const interp::RunDiff* newest() const { return state_->diff.get(); }
   void set_limits(interp::DiffLimits limits) { state_->limits = limits; }
   const interp::DiffLimits& limits() const { return state_->limits; }
   void show_only_different(bool on) { state_->only_different = on; }
@@ -102,8 +109,10 @@ class Comparison {
  private:
   struct State {
     bool wanted = false;
+    bool go_next = false;  // to the next divergence, as soon as both are compared again
     std::string name;
     std::string error;
+    std::function<void()> read_a;  // once more
     interp::DiffSide a;
     std::shared_ptr<const interp::RunDiff> diff;
     std::shared_ptr<const DiffNumbers> numbers = std::make_shared<DiffNumbers>();
@@ -130,29 +139,34 @@ class Comparison {
     std::shared_ptr<const DiffSources> sources;
     std::shared_ptr<interp::DiffProgress> progress = std::make_shared<interp::DiffProgress>();
   };
+  /// The view is of the newest comparison: rows mean the same in both.
+  bool is_current() const { return state_->view && state_->view->diff == state_->diff; }
   void publish(std::function<void()> answer);
+  void keep_session(std::shared_ptr<interp::Session> session, interp::RunLimit limit, bool finished,
+                    const std::string& name);
   void restart(std::string name);
-  void set_a(interp::DiffSide a);
+  void call_off();
   void compare(Model& model);
   void make_view();
-  void ask_sources(Model& model);
+  void ask_sources();
   bool is_short() const;
   bool is_finished(Model& model);
 
   const interp::SessionFactory& factory_;
   std::function<void()> wake_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::vector<std::function<void()>> inbox_;
   std::vector<std::string> recent_;
   std::shared_ptr<State> state_ = std::make_shared<State>();
+  bool shown_ = false;
   uint64_t ended_opened_ = 0;  // where the open run was last seen to have ended
   interp::Position ended_at_;
   QuestionThread quick_;
   QuestionThread slow_;
 };
 
-/// What a row read, and which of it differed first.
-Expected<DiffSources> find_diff_sources(const DiffView& view, const interp::ProgramView& program,
-                                        uint32_t row, const std::stop_token& stop);
+/// What a row read, and which of it differed first. Nothing where B's program is not known.
+Expected<DiffSources> find_diff_sources(const DiffView& view, uint32_t row,
+                                        const std::stop_token& stop);
 
 }  // namespace hostir::gui

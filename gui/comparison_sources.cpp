@@ -16,13 +16,13 @@ bool is_same(WriteOutcome outcome) { return outcome == WriteOutcome::kEqual; }
 
 }  // namespace
 
-Expected<DiffSources> find_diff_sources(const DiffView& view, const interp::ProgramView& program,
-                                        uint32_t row, const std::stop_token& stop) {
+Expected<DiffSources> find_diff_sources(const DiffView& view, uint32_t row,
+                                        const std::stop_token& stop) {
   DiffSources out;
   out.row = row;
   const interp::RunDiff& diff = *view.diff;
   const interp::DiffRow& r = diff.rows[row];
-  if (is_same(view.outcomes[row]) || r.b == interp::kNoWrite) return out;
+  if (is_same(view.outcomes[row]) || r.b == interp::kNoWrite || !diff.b.program) return out;
   const interp::RunWrite& w = *diff.write_b(r);
   const interp::LogWrite place{w.event, w.row, w.rank};
   HOSTIR_ASSIGN_OR_RETURN(const auto values,
@@ -31,8 +31,9 @@ Expected<DiffSources> find_diff_sources(const DiffView& view, const interp::Prog
   std::vector<int64_t> element;
   if (const auto* difference = view.of(row); difference && difference->first >= 0)
     element = diff.tensor(r).boxes[static_cast<size_t>(w.rank)].index_at(difference->first);
-  HOSTIR_ASSIGN_OR_RETURN(const std::vector<SourceRow> sources,
-                          make_sources(*diff.b.log, program, values.front(), element, stop));
+  HOSTIR_ASSIGN_OR_RETURN(
+      const std::vector<SourceRow> sources,
+      make_sources(*diff.b.log, *diff.b.program, values.front(), element, stop));
   // Direct sources, as rows of the comparison; what nobody wrote is a parameter.
   std::map<std::pair<int64_t, std::string>, uint32_t> wanted;
   std::string changed;

@@ -40,6 +40,11 @@ const interp::WriteDifference* DiffView::of(uint32_t row) const {
   return found == numbers->end() ? nullptr : &found->second;
 }
 
+std::optional<uint32_t> DiffView::row_of(uint32_t write_a) const {
+  if (write_a >= row_of_a.size()) return std::nullopt;
+  return row_of_a[write_a];
+}
+
 std::optional<uint32_t> DiffView::next_divergent(uint32_t row) const {
   const auto size = static_cast<uint32_t>(outcomes.size());
   for (uint32_t step = 1; step <= size; ++step) {
@@ -57,6 +62,7 @@ DiffView make_diff_view(std::shared_ptr<const interp::RunDiff> diff,
   view.numbers = std::move(numbers);
   view.limits = limits;
   view.only_different = only_different;
+  view.row_of_a.resize(view.diff->a.writes->writes.size());
   view.outcomes.reserve(view.diff->rows.size());
   for (uint32_t i = 0; i < view.diff->rows.size(); ++i) {
     WriteOutcome outcome = view.diff->rows[i].outcome;
@@ -64,6 +70,7 @@ DiffView make_diff_view(std::shared_ptr<const interp::RunDiff> diff,
       if (const auto* difference = view.of(i)) outcome = interp::judge(*difference, limits);
     }
     view.outcomes.push_back(outcome);
+    if (view.diff->rows[i].a != interp::kNoWrite) view.row_of_a[view.diff->rows[i].a] = i;
     ++view.counts[static_cast<size_t>(outcome)];
     const bool same = outcome == WriteOutcome::kEqual;
     if (!same || !only_different) view.shown.push_back(i);

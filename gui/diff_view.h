@@ -31,6 +31,7 @@ struct DiffView {
   bool only_different = true;
   std::vector<interp::WriteOutcome> outcomes;  // by row
   std::vector<uint32_t> shown;                 // rows of the table
+  std::vector<uint32_t> row_of_a;              // by write of A
   std::array<int64_t, 9> counts{};             // by outcome
   std::optional<uint32_t> first;               // the first divergent row
   std::optional<uint32_t> first_other_bits;    // the first that is not equal
@@ -43,6 +44,8 @@ struct DiffView {
   int64_t different() const;
   /// Null: not measured.
   const interp::WriteDifference* of(uint32_t row) const;
+  /// The row of a write of A; nothing for kNoWrite.
+  std::optional<uint32_t> row_of(uint32_t write_a) const;
   /// The divergent row after `row`, from the start again after the last one.
   std::optional<uint32_t> next_divergent(uint32_t row) const;
 };

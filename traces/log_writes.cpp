@@ -204,6 +204,7 @@ Expected<std::vector<LogValue>> LogReader::read_writes(
     HOSTIR_ASSIGN_OR_RETURN(const bool exists, row.step());
     if (!exists) continue;
     LogValue value = value_of(row);
+    value.row = place.row;
     const bool known =
         value.tensor >= 0 && value.tensor < static_cast<int64_t>(tables_.tensors.size());
     if (!known) continue;

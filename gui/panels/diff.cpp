@@ -30,19 +30,18 @@ class DiffPanel : public Panel {
 
   void draw(Frame& frame) override {
     Comparison& comparison = frame.model.comparison();
+    comparison.set_shown();
     draw_choice(frame);
     if (!comparison.active()) return frame.ui.empty_hint(hint());
     if (!comparison.error().empty()) {
       frame.ui.state_word(StateKind::kFailed, comparison.error());
       frame.ui.tag("diff/error", comparison.error());
-      return;
+      return draw_again(comparison, frame);
     }
     draw_doing(frame);
     if (!comparison.view()) {
       if (!comparison.doing().empty()) return;
-      if (ImGui::SmallButton("Compare again")) comparison.again();
-      frame.ui.tag("diff/again");
-      return;
+      return draw_again(comparison, frame);
     }
     draw_verdict(frame);
     draw_facts(frame);
@@ -52,13 +51,24 @@ class DiffPanel : public Panel {
   }
 
  private:
+  static void draw_again(Comparison& comparison, Frame& frame) {
+    if (ImGui::SmallButton("Compare again")) comparison.again();
+    frame.ui.tag("diff/again");
+  }
+
   // ---- what to compare with
   void draw_choice(Frame& frame) {
     Comparison& comparison = frame.model.comparison();
+    const std::string why_not = Comparison::why_not_keep(frame.model);
+    ImGui::BeginDisabled(!why_not.empty());
     if (ImGui::SmallButton("Keep this run")) comparison.keep(frame.model);
-    frame.ui.tag("diff/keep");
-    if (ImGui::IsItemHovered())
-      ImGui::SetTooltip("This run, as far as it has come, becomes A; what runs afterwards is B.");
+    ImGui::EndDisabled();
+    frame.ui.tag("diff/keep", why_not);
+    if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled))
+      ImGui::SetTooltip("%s", why_not.empty()
+                                  ? "This run, as far as it has come, becomes A; what runs "
+                                    "afterwards is B."
+                                  : why_not.c_str());
     Ui::flow(frame.ui.px(260));
     ImGui::SetNextItemWidth(frame.ui.px(180));
     bool go = ImGui::InputTextWithHint("##other", "another log to compare with", &path_,
@@ -292,11 +302,12 @@ class DiffPanel : public Panel {
                             const interp::WriteDifference* d) {
     const interp::RunDiff& diff = *view.diff;
     if (!d || d->differing == 0 || diff.other_order.empty()) return;
-    if (d->max_ulp == std::numeric_limits<int64_t>::max()) return;
+    if (d->not_finite > 0) return;
     if (!is_float(diff.tensor(diff.rows[row]).dtype)) return;
     const std::string text = fmt::format(
-        "Possibly harmless: {}. Here that is at most {} ulp, {:.2g} of the largest element.",
-        diff.other_order, d->max_ulp, d->scale > 0 ? d->max_abs / d->scale : 0.0);
+        "Possibly harmless: {}. Here that is at most {}, {:.2g} of the largest element.",
+        diff.other_order, interp::describe_ulp(d->max_ulp),
+        d->scale > 0 ? d->max_abs / d->scale : 0.0);
     frame.ui.text_dim(text);
     frame.ui.tag("diff/innocent", text);
   }

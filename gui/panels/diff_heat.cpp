@@ -13,20 +13,33 @@ namespace hostir::gui {
 
 namespace {
 
-constexpr int64_t kFolded = 64;  // columns of a long vector
+constexpr int64_t kFolded = 64;     // columns of a long vector
+constexpr int64_t kUnasked = 4096;  // elements between looks at whether it was called off
 
-// How bad a pair is, for the one that a cell shows.
-double badness(double a, double b) {
-  if (std::isnan(a) && std::isnan(b)) return 0;
-  const double distance = std::fabs(b - a);
-  return a == b ? 0 : std::isfinite(distance) ? distance : INFINITY;
+// b - a. Integers beyond 2^53 may be one double and differ all the same.
+double difference_at(const Tensor& a, const Tensor& b, int64_t index) {
+  if (!is_float(a.dtype)) {
+    const int64_t x = a.get_int(index);
+    const int64_t y = b.get_int(index);
+    const auto distance = static_cast<double>(interp::integer_distance(x, y));
+    return x < y ? distance : -distance;
+  }
+  const double x = a.get_double(index);
+  const double y = b.get_double(index);
+  return x == y || (std::isnan(x) && std::isnan(y)) ? 0 : y - x;
+}
+
+// How bad a difference is, for the one that a cell shows.
+double badness(double difference) {
+  return std::isfinite(difference) ? std::fabs(difference) : INFINITY;
 }
 
 int64_t clamped(int64_t v, int64_t low, int64_t high) { return std::max(low, std::min(v, high)); }
 
 }  // namespace
 
-DiffHeat make_diff_heat(std::shared_ptr<const DiffContents> contents, HeatWindow window) {
+DiffHeat make_diff_heat(std::shared_ptr<const DiffContents> contents, HeatWindow window,
+                        const std::stop_token& stop) {
   DiffHeat heat;
   const Tensor& a = contents->a;
   const Tensor& b = contents->b;
@@ -47,6 +60,7 @@ DiffHeat make_diff_heat(std::shared_ptr<const DiffContents> contents, HeatWindow
   bool any = false;
   for (int64_t r = 0; r < rows; ++r) {
     for (int64_t c = 0; c < columns; ++c) {
+      if (c % kUnasked == 0 && stop.stop_requested()) return heat;
       const int64_t index = (window.row0 + r) * heat.columns + window.column0 + c;
       if (index >= count) continue;
       const double x = a.get_double(index);
@@ -57,12 +71,13 @@ DiffHeat make_diff_heat(std::shared_ptr<const DiffContents> contents, HeatWindow
         heat.high = any ? std::max(heat.high, v) : v;
         any = true;
       }
-      const double bad = badness(x, y);
+      const double difference = difference_at(a, b, index);
+      const double bad = badness(difference);
       if (std::isfinite(bad)) heat.largest = std::max(heat.largest, bad);
       HeatCell& cell = heat.cells[static_cast<size_t>(r * heat.cell_rows / rows) *
                                       static_cast<size_t>(heat.cell_columns) +
                                   static_cast<size_t>(c * heat.cell_columns / columns)];
-      if (cell.index < 0 || bad > badness(cell.a, cell.b)) cell = {index, x, y};
+      if (cell.index < 0 || bad > badness(cell.difference)) cell = {index, x, y, difference};
     }
   }
   heat.contents = std::move(contents);
@@ -75,14 +90,28 @@ std::string describe_element(const DiffContents& contents, int64_t index) {
   std::string out =
       fmt::format("{}: {} in A, {} in B", interp::index_to_string(contents.box.index_at(index)),
                   format_number(contents.a, index), format_number(contents.b, index));
+  if (!is_float(contents.a.dtype)) {
+    const uint64_t exact =
+        interp::integer_distance(contents.a.get_int(index), contents.b.get_int(index));
+    if (exact == 0) return out + ", equal";
+    out += fmt::format(", |a - b| = {}", exact);
+    return b == 0
+               ? out
+               : out + fmt::format(", relative {:.3g}", static_cast<double>(exact) / std::fabs(b));
+  }
   if (a == b || (std::isnan(a) && std::isnan(b))) return out + ", equal";
   const double distance = std::fabs(b - a);
   if (!std::isfinite(distance)) return out;
   out += fmt::format(", |a - b| = {:.3g}", distance);
   if (b != 0) out += fmt::format(", relative {:.3g}", distance / std::fabs(b));
-  if (is_float(contents.a.dtype))
-    out += fmt::format(", {} ulp", interp::ulp_distance(contents.a.dtype, a, b));
-  return out;
+  return out + ", " + interp::describe_ulp(interp::ulp_distance(contents.a.dtype, a, b));
+}
+
+std::string describe_pointed(const DiffContents& contents, int64_t index) {
+  if (contents.a.element_count() == 0) return "no elements";
+  if (index >= 0) return describe_element(contents, index);
+  if (contents.difference.worst < 0) return "no element differs";
+  return "largest difference at " + describe_element(contents, contents.difference.worst);
 }
 
 void DiffPictures::update(Frame& frame) {
@@ -99,8 +128,8 @@ void DiffPictures::update(Frame& frame) {
   s.asked_window = window_;
   frame.model.comparison().ask_quick(
       "heat",
-      [state = state_, contents, window = window_](std::stop_token) -> std::function<void()> {
-        auto heat = std::make_shared<const DiffHeat>(make_diff_heat(contents, window));
+      [state = state_, contents, window = window_](std::stop_token stop) -> std::function<void()> {
+        auto heat = std::make_shared<const DiffHeat>(make_diff_heat(contents, window, stop));
         return [state, heat] { state->heat = heat; };
       });
 }
@@ -111,7 +140,7 @@ ImU32 DiffPictures::colour(const Palette& p, const DiffHeat& heat, const HeatCel
   if (picture == Picture::kDifference) {
     const bool nan = std::isnan(cell.a) || std::isnan(cell.b);
     if (nan) return std::isnan(cell.a) && std::isnan(cell.b) ? p.diverging(0) : p.nan;
-    const double d = cell.a == cell.b ? 0 : cell.b - cell.a;
+    const double d = cell.difference;
     if (!std::isfinite(d)) return p.inf;
     return p.diverging(heat.largest > 0 ? static_cast<float>(d / heat.largest) : 0);
   }
@@ -241,12 +270,8 @@ void DiffPictures::move(Frame& frame, ImVec2 from, float side) {
 void DiffPictures::draw_element(Frame& frame) const {
   const DiffHeat& heat = *state_->heat;
   const DiffContents& contents = *heat.contents;
-  const int64_t index = pointed_ >= 0                    ? pointed_
-                        : contents.difference.worst >= 0 ? contents.difference.worst
-                                                         : 0;
-  if (index >= contents.a.element_count()) return frame.ui.text_dim("no elements");
-  std::string text =
-      (pointed_ >= 0 ? "" : "largest difference at ") + describe_element(contents, index);
+  const std::string text =
+      describe_pointed(contents, pointed_ < contents.a.element_count() ? pointed_ : -1);
   frame.ui.text_dim(text);
   frame.ui.tag("diff/element", text);
   const int64_t shown = static_cast<int64_t>(heat.cell_rows) * heat.cell_columns;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <stop_token>
 #include <vector>
 
 #include "gui/panel.h"
@@ -21,6 +22,7 @@ struct HeatCell {
   int64_t index = -1;  // row-major in the rank's part; -1: behind the end
   double a = 0;
   double b = 0;
+  double difference = 0;  // b - a, of integers exactly; NaN: in one of them only
 };
 
 struct DiffHeat {
@@ -35,8 +37,9 @@ struct DiffHeat {
 
 inline constexpr int kHeatSide = 56;  // cells along a side
 
-/// An empty window: all of it.
-DiffHeat make_diff_heat(std::shared_ptr<const DiffContents> contents, HeatWindow window);
+/// An empty window: all of it. After `stop` the cells are not complete.
+DiffHeat make_diff_heat(std::shared_ptr<const DiffContents> contents, HeatWindow window,
+                        const std::stop_token& stop = {});
 
 class DiffPictures {
  public:
@@ -67,6 +70,8 @@ class DiffPictures {
   double dragged_x_ = 0, dragged_y_ = 0;
 };
 
+/// What is said of the element under the pointer; `index` -1: of the largest difference.
+std::string describe_pointed(const DiffContents& contents, int64_t index);
 /// `[0, 2, 5]: 1.25 in A, 1.5 in B, |a - b| = 0.25, relative 0.17, 2097152 ulp`
 std::string describe_element(const DiffContents& contents, int64_t index);
 

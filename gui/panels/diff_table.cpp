@@ -96,6 +96,13 @@ void draw_diff_strip(Frame& frame) {
   if (ImGui::IsItemClicked()) frame.model.comparison().go_to(frame.model, cell.row);
 }
 
+std::string diff_ulp_text(const interp::WriteDifference& d) {
+  if (d.nan_in_one > 0) return "NaN in one";
+  if (d.not_finite > 0) return "Inf differs";
+  const std::string text = interp::describe_ulp(d.max_ulp);
+  return text.substr(0, text.rfind(' '));
+}
+
 namespace {
 
 // What is known of both ranges where nothing was measured.
@@ -130,8 +137,7 @@ void draw_numbers(Frame& frame, const DiffView& view, uint32_t row) {
   const interp::DiffRow& r = view.diff->rows[row];
   const auto rank = static_cast<size_t>(view.diff->write(r).rank);
   cell(frame, d->differing == 0 ? "0" : fmt::format("{} of {}", d->differing, d->elements));
-  const bool unlike = d->max_ulp == std::numeric_limits<int64_t>::max();
-  cell(frame, unlike ? "NaN in one" : fmt::format("{}", d->max_ulp));
+  cell(frame, diff_ulp_text(*d));
   cell(frame, fmt::format("{:.3g}", d->max_abs));
   cell(frame, fmt::format("{:.3g}", d->max_rel));
   cell(frame, d->first < 0

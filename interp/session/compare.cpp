@@ -78,7 +78,8 @@ struct Judge {
     if (actual == expected) return true;
     if (tolerance.kind == Tolerance::Kind::kExact) return false;
     if (tolerance.kind == Tolerance::Kind::kUlp)
-      return ulp_distance(dtype, actual, expected) <= tolerance.ulp;
+      return tolerance.ulp >= 0 &&
+             ulp_distance(dtype, actual, expected) <= static_cast<uint64_t>(tolerance.ulp);
     if (std::isinf(actual) || std::isinf(expected)) return false;
     return std::fabs(actual - expected) <= allowed(expected);
   }
@@ -146,15 +147,13 @@ std::optional<TensorDifference> compare_floats(const Tensor& actual, const Tenso
 
 }  // namespace
 
-int64_t ulp_distance(DType dtype, double a, double b) {
+uint64_t ulp_distance(DType dtype, double a, double b) {
   if (std::isnan(a) || std::isnan(b))
-    return std::isnan(a) == std::isnan(b) ? 0 : std::numeric_limits<int64_t>::max();
+    return std::isnan(a) == std::isnan(b) ? 0 : std::numeric_limits<uint64_t>::max();
   const int64_t x = ordered_bits(dtype, a);
   const int64_t y = ordered_bits(dtype, b);
-  int64_t distance = 0;
-  if (__builtin_sub_overflow(std::max(x, y), std::min(x, y), &distance))
-    return std::numeric_limits<int64_t>::max();
-  return distance;
+  // Unsigned: f64 numbers of both signs are more than 2^63 apart.
+  return static_cast<uint64_t>(std::max(x, y)) - static_cast<uint64_t>(std::min(x, y));
 }
 
 std::optional<TensorDifference> compare(const Tensor& actual, const Tensor& expected,

@@ -38,8 +38,9 @@ std::optional<TensorDifference> compare(const Tensor& actual, const Tensor& expe
 enum class IntegerWidths : uint8_t { kSame, kAny };
 std::string dtype_conflict(DType actual, DType expected, IntegerWidths widths);
 
-/// Distance in representable values of the dtype; huge where one is NaN and the other is not.
-int64_t ulp_distance(DType dtype, double a, double b);
+/// Distance in representable values of the dtype; the largest number where one is NaN and the other
+/// is not.
+uint64_t ulp_distance(DType dtype, double a, double b);
 
 /// `exact`, `ulp(4)`, `atol(1e-06) rtol(1e-05)`, `the default for f32`.
 std::string describe(const Tolerance& tolerance, DType dtype);

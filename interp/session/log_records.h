@@ -140,6 +140,7 @@ struct LogMemoryPoint {
 /// A written tensor: what was known about its contents right after the write.
 struct LogValue {
   int64_t event = -1;
+  int64_t row = 0;  // of the log's table of values (LogWrite)
   Rank rank = kNoRank;
   int64_t tensor = -1;
   CodeIndex instruction = 0;

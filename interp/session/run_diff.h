@@ -20,11 +20,14 @@
 
 namespace hostir::interp {
 
+struct ProgramView;
+
 /// One side: the run, and what was read of it. The log lives as long as `run`.
 struct DiffSide {
   std::shared_ptr<const PastRun> run;
   const LogView* log = nullptr;
   std::shared_ptr<const RunWrites> writes;
+  std::shared_ptr<const ProgramView> program;  // that ran when it was read; may be null
 };
 
 inline constexpr uint32_t kNoWrite = ~uint32_t{0};

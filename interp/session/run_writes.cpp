@@ -13,10 +13,10 @@ namespace {
 constexpr size_t kWritesAtOnce = 16384;
 constexpr int64_t kNoMore = std::numeric_limits<int64_t>::max();
 
-// The newest branch and, up to where each was left, those that it came from.
+// The newest branch, or that of the limit, and, up to where each was left, those that it came from.
 class Line {
  public:
-  explicit Line(const std::vector<LogDecision>& decisions) {
+  Line(const std::vector<LogDecision>& decisions, const std::optional<RunLimit>& limit) {
     struct Opening {
       uint32_t parent = 0;
       uint64_t at = 0;
@@ -31,7 +31,11 @@ class Line {
       branch = d.branch;
     }
     uint64_t end = std::numeric_limits<uint64_t>::max();
-    while (!openings.empty() && ends_.emplace(branch, end).second) {
+    if (limit) {
+      branch = limit->branch;
+      end = limit->decisions;
+    }
+    while ((limit || !openings.empty()) && ends_.emplace(branch, end).second) {
       const auto opening = openings.find(branch);
       if (opening == openings.end()) break;
       branch = opening->second.parent;
@@ -62,7 +66,7 @@ void add_edit(const LogDecision& d, std::vector<RunEdit>& edits) {
   if (!edits.empty()) {
     RunEdit& last = edits.back();
     const bool same = last.value == edit.value && last.offset_bytes == edit.offset_bytes &&
-                      d.number <= last.decision + last.ranks.size();
+                      last.data == edit.data && d.number <= last.decision + last.ranks.size();
     if (same && std::find(last.ranks.begin(), last.ranks.end(), d.rank) == last.ranks.end()) {
       last.ranks.push_back(d.rank);
       return;
@@ -115,12 +119,14 @@ RunWrite compact(const LogValue& v, const LogWrite& place, Loops& loops) {
 
 }  // namespace
 
-Expected<RunWrites> read_writes_of(const LogView& log, DiffProgress& progress,
-                                   const std::stop_token& stop) {
+Expected<RunWrites> read_writes_of(const LogView& log, const std::optional<RunLimit>& limit,
+                                   DiffProgress& progress, const std::stop_token& stop) {
   RunWrites run;
   run.finished = log.run().ending == LogEnding::kClosed;
   HOSTIR_ASSIGN_OR_RETURN(const std::vector<LogDecision> decisions, log.decisions());
-  const Line line(decisions);
+  const Line line(decisions, limit);
+  HOSTIR_ASSIGN_OR_RETURN(run.faults, log.faults());
+  run.inputs = log.inputs();
   for (const LogDecision& d : decisions) {
     if (d.kind == "edit" && line.contains(d.branch, d.number)) add_edit(d, run.edits);
   }
@@ -136,7 +142,7 @@ Expected<RunWrites> read_writes_of(const LogView& log, DiffProgress& progress,
       HOSTIR_ASSIGN_OR_RETURN(const auto values, log.read_writes(part, std::nullopt, stop));
       size_t i = 0;  // places that the log does not have are left out of `values`
       for (const LogValue& v : values) {
-        while (i < part.size() && (part[i].event != v.event || part[i].rank != v.rank)) ++i;
+        while (i < part.size() && part[i].row != v.row) ++i;
         if (i == part.size()) break;
         if (v.event >= 0 && line.contains(v.branch, v.decision))
           run.writes.push_back(compact(v, part[i], loops));

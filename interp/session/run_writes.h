@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -42,7 +43,15 @@ struct RunWrites {
   std::vector<RunWrite> writes;    // in order of event, tensor
   std::vector<std::string> loops;  // "3.0"; the first is empty
   std::vector<RunEdit> edits;
+  std::vector<LogFault> faults;  // so far: those of a log that goes on are not this run's
+  std::vector<LogInput> inputs;
   bool finished = true;  // false: the run has not ended, and more may come
+};
+
+/// How far a run has come that goes on while it is read.
+struct RunLimit {
+  uint32_t branch = 0;     // of the history
+  uint64_t decisions = 0;  // made on it, with those before it
 };
 
 /// What was read so far, for whoever waits.
@@ -51,8 +60,9 @@ struct DiffProgress {
   std::atomic<int64_t> total = 0;
 };
 
-/// Errors: those of the log, `log_cancelled`. `finished` is what the log's run says.
-Expected<RunWrites> read_writes_of(const LogView& log, DiffProgress& progress,
-                                   const std::stop_token& stop);
+/// With `limit` only what had been issued by then. Errors: those of the log, `log_cancelled`.
+/// `finished` is what the log's run says.
+Expected<RunWrites> read_writes_of(const LogView& log, const std::optional<RunLimit>& limit,
+                                   DiffProgress& progress, const std::stop_token& stop);
 
 }  // namespace hostir::interp

@@ -12,7 +12,7 @@ namespace hostir::interp {
 
 namespace {
 
-size_t ulp_class(int64_t ulp) {
+size_t ulp_class(uint64_t ulp) {
   if (ulp <= 1) return 0;
   if (ulp <= 4) return 1;
   if (ulp <= 16) return 2;
@@ -21,46 +21,55 @@ size_t ulp_class(int64_t ulp) {
 }
 
 // Integers are as far apart as their difference; above 2^53 doubles would not see it.
-int64_t distance_in_ulp(const Tensor& a, const Tensor& b, int64_t i, double x, double y) {
+uint64_t distance_in_ulp(const Tensor& a, const Tensor& b, int64_t i, double x, double y) {
   if (is_float(a.dtype)) return ulp_distance(a.dtype, x, y);
-  const int64_t m = a.get_int(i);
-  const int64_t n = b.get_int(i);
-  int64_t distance = 0;
-  if (__builtin_sub_overflow(std::max(m, n), std::min(m, n), &distance))
-    return std::numeric_limits<int64_t>::max();
-  return distance;
+  return integer_distance(a.get_int(i), b.get_int(i));
 }
 
 }  // namespace
 
 WriteDifference measure(const Tensor& a, const Tensor& b) {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
   WriteDifference d;
   d.elements = a.element_count();
+  const bool floats = is_float(a.dtype);
+  uint64_t worst = 0;
   for (int64_t i = 0; i < d.elements; ++i) {
     const double x = a.get_double(i);
     const double y = b.get_double(i);
     if (std::isfinite(y)) d.scale = std::max(d.scale, std::fabs(y));
     if (std::isnan(x) && std::isnan(y)) continue;
-    if (x == y && is_float(a.dtype)) continue;
-    const int64_t ulp = distance_in_ulp(a, b, i, x, y);
+    if (x == y && floats) continue;
+    const uint64_t ulp = distance_in_ulp(a, b, i, x, y);
     if (ulp == 0) continue;
     if (d.differing++ == 0) d.first = i;
-    ++d.by_ulp[ulp_class(ulp)];
+    const bool nan = std::isnan(x) || std::isnan(y);
     const bool finite = std::isfinite(x) && std::isfinite(y);
-    const double distance = finite ? std::fabs(x - y) : kInfinite;
+    d.not_finite += finite ? 0 : 1;
+    d.nan_in_one += nan ? 1 : 0;
+    // Integers beyond 2^53 may be one double.
+    const double distance = !finite  ? kInfinite
+                            : floats ? std::fabs(x - y)
+                                     : static_cast<double>(ulp);
     d.max_abs = std::max(d.max_abs, distance);
     d.max_rel = std::max(d.max_rel, finite && y != 0 ? distance / std::fabs(y) : kInfinite);
-    if (d.worst < 0 || ulp > d.max_ulp) d.worst = i;
+    const uint64_t bad = finite ? ulp : kMost - (nan ? 0 : 1);
+    if (d.worst < 0 || bad > worst) d.worst = i;
+    worst = std::max(worst, bad);
+    if (nan) continue;
+    ++d.by_ulp[ulp_class(ulp)];
     d.max_ulp = std::max(d.max_ulp, ulp);
   }
   return d;
 }
 
 WriteOutcome judge(const WriteDifference& d, const DiffLimits& limits) {
-  if (d.differing == 0 || d.max_ulp <= limits.ulp) return WriteOutcome::kWithinUlp;
-  if (std::isfinite(d.max_abs) && d.max_abs <= limits.relative * d.scale)
-    return WriteOutcome::kWithinTolerance;
+  // Before any limit: Inf is one step from the largest finite number.
+  if (d.not_finite > 0) return WriteOutcome::kOver;
+  const auto ulp = static_cast<uint64_t>(std::max<int64_t>(0, limits.ulp));
+  if (d.differing == 0 || d.max_ulp <= ulp) return WriteOutcome::kWithinUlp;
+  if (d.max_abs <= limits.relative * d.scale) return WriteOutcome::kWithinTolerance;
   return WriteOutcome::kOver;
 }
 
@@ -94,9 +103,22 @@ std::string describe(const WriteDifference& d) {
   if (d.differing == 0)
     return fmt::format("all {} values are equal; signs of zero or bits of NaN differ", d.elements);
   const std::string count = fmt::format("{} of {} elements", d.differing, d.elements);
-  if (!std::isfinite(d.max_abs)) return count + ", with NaN or Inf in one run only";
-  return count + fmt::format(", at most {} ulp, |a - b| <= {:.3g}, relative {:.3g}", d.max_ulp,
-                             d.max_abs, d.max_rel);
+  if (d.nan_in_one > 0 && d.nan_in_one == d.not_finite)
+    return count + fmt::format(", {} of them NaN in one run only", d.nan_in_one);
+  if (d.not_finite > 0)
+    return count + fmt::format(", {} of them NaN or Inf in one run and something else in the other",
+                               d.not_finite);
+  return count + fmt::format(", at most {}, |a - b| <= {:.3g}, relative {:.3g}",
+                             describe_ulp(d.max_ulp), d.max_abs, d.max_rel);
+}
+
+std::string describe_ulp(uint64_t ulp) {
+  constexpr uint64_t kFar = 9'000'000'000'000'000'000;
+  return ulp > kFar ? "> 9e18 ulp" : fmt::format("{} ulp", ulp);
+}
+
+uint64_t integer_distance(int64_t a, int64_t b) {
+  return static_cast<uint64_t>(std::max(a, b)) - static_cast<uint64_t>(std::min(a, b));
 }
 
 }  // namespace hostir::interp

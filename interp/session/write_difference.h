@@ -15,14 +15,16 @@ namespace hostir::interp {
 
 struct WriteDifference {
   int64_t elements = 0;
-  int64_t differing = 0;  // by value
-  int64_t first = -1;     // row-major index of the first that differs; -1: none does
-  int64_t worst = -1;     // of the largest difference in ulp
-  double max_abs = 0;     // infinite: NaN or Inf in one of them only
-  double max_rel = 0;     // |a - b| / |b|
-  int64_t max_ulp = 0;    // largest number: NaN in one of them only
-  double scale = 0;       // max |b|, of finite ones
-  /// Elements that are 1, 2-4, 5-16, 17-256, 257-65536 and more ulp apart.
+  int64_t differing = 0;   // by value
+  int64_t first = -1;      // row-major index of the first that differs; -1: none does
+  int64_t not_finite = 0;  // of those that differ: NaN or Inf in one of them or in both
+  int64_t nan_in_one = 0;  // of those: NaN in one of them only
+  int64_t worst = -1;      // one of `nan_in_one`, else of `not_finite`, else the most ulp apart
+  double max_abs = 0;      // infinite: some are not finite
+  double max_rel = 0;      // |a - b| / |b|
+  uint64_t max_ulp = 0;    // where neither is NaN; integers: |a - b|
+  double scale = 0;        // max |b|, of finite ones
+  /// Elements that are 1, 2-4, 5-16, 17-256, 257-65536 and more ulp apart; none of `nan_in_one`.
   std::array<int64_t, 6> by_ulp{};
   friend bool operator==(const WriteDifference&, const WriteDifference&) = default;
 };
@@ -55,6 +57,10 @@ WriteOutcome judge(const WriteDifference& difference, const DiffLimits& limits);
 bool is_divergent(WriteOutcome outcome);
 /// `equal bits`, `within 4 ulp`, `over`, ...
 std::string describe(WriteOutcome outcome, const DiffLimits& limits);
+/// `2 ulp`, `> 9e18 ulp`
+std::string describe_ulp(uint64_t ulp);
+/// |a - b| of two integers, exactly.
+uint64_t integer_distance(int64_t a, int64_t b);
 /// `3 of 48 elements, at most 2 ulp, |a - b| <= 1.2e-07, relative 8.3e-08`
 std::string describe(const WriteDifference& difference);
 

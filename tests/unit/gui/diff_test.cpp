@@ -5,30 +5,11 @@
 #include <fstream>
 
 #include "gui/panels/diff_heat.h"
-#include "tests/unit/gui/workbench.h"
+#include "gui/panels/diff_table.h"
+#include "tests/unit/gui/two_runs.h"
 
 namespace hostir::gui {
 namespace {
-
-// A closed log of a whole run.
-std::string log_of(const std::string& name, const std::string& program, const std::string& kernels,
-                   const std::string& values = "stats",
-                   std::vector<std::pair<std::string, std::string>> inputs = {}) {
-  const std::string path = testing::TempDir() + name;
-  std::filesystem::remove(path);
-  cli::SessionOptions options;
-  options.log_path = path;
-  options.values = values;
-  options.backend.kernels = kernels;
-  options.missing_inputs = cli::SessionOptions::MissingInputs::kMakeUp;
-  cli::CliSessionFactory factory{options};
-  auto session = factory.open({.path = program, .inputs = std::move(inputs)});
-  EXPECT_TRUE(session) << (session ? "" : session.error().message());
-  if (session) {
-    EXPECT_TRUE((*session)->execute(*interp::parse_command("continue"), {}));
-  }
-  return path;
-}
 
 // What the window makes up for tp_mlp.hir, but for the last one.
 std::vector<std::pair<std::string, std::string>> other_bias() {
@@ -37,13 +18,6 @@ std::vector<std::pair<std::string, std::string>> other_bias() {
           {"b1", "normal(3, 10xf32)"},
           {"w2", "normal(4, 8x10xf32)"},
           {"b2", "normal(99, 8xf32)"}};
-}
-
-void compare_with(Workbench& w, const std::string& path) {
-  w.only("diff");
-  ASSERT_TRUE(w.fill("diff/path", path, ""));
-  ASSERT_TRUE(w.click("diff/open"));
-  w->settle(30);
 }
 
 TEST(Diff, EqualRunsAreSaidToBeEqual) {
@@ -227,6 +201,44 @@ TEST(Diff, AMillionWritesAreShownAtOnce) {
   EXPECT_EQ(view.shown.size(), 1u);
   EXPECT_LE(view.strip.size(), static_cast<size_t>(kStripLines));
   EXPECT_EQ(view.next_divergent(777777), 777777u);
+}
+
+TEST(Diff, NaNAndInfStandInTheTableAsWhatTheyAre) {
+  interp::WriteDifference d;
+  d.max_ulp = uint64_t{1} << 63;
+  EXPECT_EQ(diff_ulp_text(d), "> 9e18");
+  d.max_ulp = 3;
+  EXPECT_EQ(diff_ulp_text(d), "3");
+  d.not_finite = 1;
+  EXPECT_EQ(diff_ulp_text(d), "Inf differs");
+  d.nan_in_one = 1;
+  EXPECT_EQ(diff_ulp_text(d), "NaN in one");
+}
+
+TEST(DiffHeat, LargeIntegersDifferWhereTheirDoublesDoNot) {
+  auto contents = std::make_shared<DiffContents>();
+  contents->a = Tensor::zeros(DType::kI64, {4});
+  contents->b = contents->a;
+  contents->box = Box::whole({4});
+  contents->a.set_int(2, (int64_t{1} << 60) + 1);
+  contents->b.set_int(2, int64_t{1} << 60);
+  EXPECT_EQ(describe_element(*contents, 2).find("equal"), std::string::npos);
+  EXPECT_NE(describe_element(*contents, 2).find("|a - b| = 1"), std::string::npos)
+      << describe_element(*contents, 2);
+  const DiffHeat heat = make_diff_heat(contents, {});
+  EXPECT_EQ(heat.largest, 1);
+  EXPECT_EQ(heat.cells[2].difference, -1);
+  EXPECT_EQ(describe_pointed(*contents, -1), "no element differs") << "nothing was measured";
+}
+
+TEST(DiffHeat, ItEndsWhenItIsCalledOff) {
+  auto contents = std::make_shared<DiffContents>();
+  contents->a = Tensor::zeros(DType::kF32, {8, 8});
+  contents->b = contents->a;
+  contents->box = Box::whole({8, 8});
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(make_diff_heat(contents, {}, stop.get_token()).cells.front().index, -1);
 }
 
 TEST(DiffHeat, ACellShowsTheElementThatDiffersMost) {

@@ -98,7 +98,7 @@ TEST(Compare, TolerancesMeanWhatTheySay) {
   const auto difference = compare(a, b, Tolerance{});
   ASSERT_TRUE(difference);
   EXPECT_EQ(difference->first, 0);
-  EXPECT_EQ(ulp_distance(DType::kBF16, -0x1p-133, 0x1p-133), 2);
+  EXPECT_EQ(ulp_distance(DType::kBF16, -0x1p-133, 0x1p-133), 2u);
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ TEST(Measure, CountsDistancesAndTheFirstIndex) {
   EXPECT_EQ(d.worst, 2);
   EXPECT_EQ(d.max_abs, 2);
   EXPECT_EQ(d.max_rel, 1);
-  EXPECT_EQ(d.max_ulp, 1 << 23);
+  EXPECT_EQ(d.max_ulp, 1u << 23);
   EXPECT_EQ(d.scale, 2);
   EXPECT_EQ(d.by_ulp[0], 1);
   EXPECT_EQ(d.by_ulp[5], 1);
@@ -88,6 +88,38 @@ TEST(Measure, NaNOrInfInOneRunIsOverAnyTolerance) {
   EXPECT_EQ(judge(inf, {.ulp = 100, .relative = 1e9}), WriteOutcome::kOver);
 }
 
+TEST(Measure, InfIsNotWithinLimitsOfTheLargestFiniteNumber) {
+  const std::pair<DType, double> largest[] = {
+      {DType::kF16, 65504.0}, {DType::kBF16, 0x1.FEp127}, {DType::kF32, 0x1.FFFFFEp127}};
+  for (const auto& [dtype, finite] : largest) {
+    const WriteDifference d = measure(values(dtype, {1, finite}), values(dtype, {1, INFINITY}));
+    EXPECT_EQ(d.max_ulp, 1u) << name(dtype);
+    EXPECT_EQ(d.not_finite, 1) << name(dtype);
+    EXPECT_EQ(judge(d, {}), WriteOutcome::kOver) << name(dtype);
+    EXPECT_EQ(judge(measure(values(dtype, {INFINITY}), values(dtype, {finite})), {}),
+              WriteOutcome::kOver);
+    EXPECT_EQ(judge(measure(values(dtype, {INFINITY}), values(dtype, {INFINITY})), {}),
+              WriteOutcome::kWithinUlp);
+  }
+}
+
+TEST(Measure, FarApartIsNotNaN) {
+  const WriteDifference far = measure(values(DType::kF64, {2}), values(DType::kF64, {-2}));
+  EXPECT_EQ(far.nan_in_one, 0);
+  EXPECT_EQ(far.max_ulp, uint64_t{1} << 63);
+  EXPECT_NE(describe(far).find("at most > 9e18 ulp, |a - b| <= 4"), std::string::npos)
+      << describe(far);
+  const WriteDifference nan =
+      measure(values(DType::kF64, {2, 2}), values(DType::kF64, {-2, std::nan("")}));
+  EXPECT_EQ(nan.nan_in_one, 1);
+  EXPECT_EQ(nan.worst, 1);
+  EXPECT_NE(describe(nan).find("1 of them NaN in one run only"), std::string::npos);
+  const WriteDifference signs =
+      measure(values(DType::kF32, {INFINITY}), values(DType::kF32, {-INFINITY}));
+  EXPECT_EQ(describe(signs).find("one run only"), std::string::npos) << describe(signs);
+  EXPECT_EQ(judge(signs, {}), WriteOutcome::kOver);
+}
+
 TEST(Measure, LargeIntegersAreComparedExactly) {
   Tensor a = Tensor::zeros(DType::kI64, {1});
   Tensor b = a;
@@ -95,7 +127,8 @@ TEST(Measure, LargeIntegersAreComparedExactly) {
   b.set_int(0, int64_t{1} << 60);
   const WriteDifference d = measure(a, b);
   EXPECT_EQ(d.differing, 1);
-  EXPECT_EQ(d.max_ulp, 1);
+  EXPECT_EQ(d.max_ulp, 1u);
+  EXPECT_EQ(d.max_abs, 1) << "as doubles they are equal";
 }
 
 TEST(Judge, LimitsGoFromUlpToToleranceToOver) {
