@@ -19,7 +19,7 @@ void App::add_compare_actions() {
                   tree().show("diff");
                   model_.comparison().keep(model_);
                 },
-                open});
+                [this] { return Comparison::why_not_keep(model_).empty(); }});
   actions_.add({"diff.next", "First or next divergence", "View", "Ctrl+F8",
                 "Selects the first write that differs from the other run, then the next ones.",
                 [this] {

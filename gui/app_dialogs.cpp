@@ -131,8 +131,8 @@ void App::draw_open_dialog() {
          fs::directory_iterator(folder_, fs::directory_options::skip_permission_denied, error)) {
       const std::string extension = entry.path().extension().string();
       std::error_code ignored;
-      if (entry.is_directory(ignored) || extension == ".hir" || extension == ".db")
-        entries.push_back(entry);
+      const bool program = extension == ".hir" && !open_to_compare_;
+      if (entry.is_directory(ignored) || program || extension == ".db") entries.push_back(entry);
     }
     std::sort(entries.begin(), entries.end());
     for (const auto& entry : entries) {
@@ -141,6 +141,7 @@ void App::draw_open_dialog() {
       const std::string name = entry.path().filename().string();
       if (ImGui::Selectable((folder ? name + "/" : name).c_str(), false,
                             ImGuiSelectableFlags_AllowDoubleClick)) {
+        ui_.tag("open/file/" + name);
         if (entered_folder_) continue;
         if (folder) {
           folder_ = entry.path().string();
