@@ -1,6 +1,7 @@
 // What a comparison asks and shows while the runs, the selection or the panel change under it.
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <thread>
 
 #include "tests/unit/gui/two_runs.h"
@@ -12,16 +13,17 @@ namespace {
 class QuickThreadHeld {
  public:
   explicit QuickThreadHeld(Comparison& comparison) {
-    comparison.ask_quick("held", [this](std::stop_token) -> std::function<void()> {
-      while (!free_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    comparison.ask_quick("held", [free = free_](std::stop_token) -> std::function<void()> {
+      while (!*free) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       return {};
     });
   }
   ~QuickThreadHeld() { let_go(); }
-  void let_go() { free_ = true; }
+  void let_go() { *free_ = true; }
 
  private:
-  std::atomic<bool> free_ = false;
+  // Shared: the thread may look once more after the test is over.
+  std::shared_ptr<std::atomic<bool>> free_ = std::make_shared<std::atomic<bool>>(false);
 };
 
 // Frames until `done`.

