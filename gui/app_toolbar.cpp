@@ -116,7 +116,7 @@ void App::draw_tools(float limit) {
 
 void App::draw_focus(float limit) {
   const interp::Snapshot& shot = *model_.snapshot();
-  draw_program_choice();
+  if (limit > ui_.px(420)) draw_program_choice();  // a narrow window has no room for it
   draw_scope();
   ImGui::AlignTextToFramePadding();
   ui_.text_dim("  Focus");

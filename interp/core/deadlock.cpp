@@ -26,12 +26,19 @@ void Engine::report_deadlock() {
   std::vector<size_t> order(graph.nodes.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_partition(order.begin(), order.end(), [&](size_t n) { return !out[n].empty(); });
-  for (const size_t n : order) {
+  constexpr size_t kMostNotes = 64;  // a person reads; the wait graph has all
+  for (size_t i = 0; i < order.size(); ++i) {
+    if (i == kMostNotes) {
+      fault.record.notes.push_back(fmt::format(
+          "and {} more hosts and streams; `info waits` tells of all", order.size() - i));
+      break;
+    }
+    const size_t n = order[i];
     const WaitNode& node = graph.nodes[n];
     std::string note = node.text;
     std::string separator = " waits for ";
-    for (size_t i = 0; i < std::min(out[n].size(), kMostTold); ++i) {
-      const WaitEdge& e = graph.edges[out[n][i]];
+    for (size_t k = 0; k < std::min(out[n].size(), kMostTold); ++k) {
+      const WaitEdge& e = graph.edges[out[n][k]];
       note += fmt::format("{}{} ({})", separator,
                           graph.nodes[e.to].stream
                               ? fmt::format("rank {} stream {}", graph.nodes[e.to].rank,

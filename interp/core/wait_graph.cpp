@@ -320,8 +320,16 @@ std::string around(const WaitGraph& graph, const Code& code) {
 }  // namespace
 
 std::string list_of(const std::vector<Rank>& ranks) {
+  constexpr size_t kRow = 4;  // so many that follow each other are told by the first and the last
   std::string out = ranks.size() == 1 ? "rank " : "ranks ";
-  for (size_t i = 0; i < ranks.size(); ++i) out += (i ? ", " : "") + std::to_string(ranks[i]);
+  for (size_t i = 0; i < ranks.size();) {
+    size_t end = i + 1;
+    while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1) ++end;
+    if (end - i < kRow) end = i + 1;
+    out += (i ? ", " : "") + std::to_string(ranks[i]);
+    if (end > i + 1) out += ".." + std::to_string(ranks[end - 1]);
+    i = end;
+  }
   return out;
 }
 

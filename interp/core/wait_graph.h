@@ -46,7 +46,7 @@ struct WaitGraph {
 WaitGraph wait_graph(const Interpreter& interpreter);
 WaitGraph wait_graph(const Engine& engine);
 
-/// `rank 1`, `ranks 1, 3`: ranks in a sentence.
+/// `rank 1`, `ranks 1, 3`, `ranks 0..511`: ranks in a sentence.
 std::string list_of(const std::vector<Rank>& ranks);
 
 }  // namespace hostir::interp
