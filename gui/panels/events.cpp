@@ -35,6 +35,7 @@ struct EventsData {
   int64_t total = 0;
   int64_t next_id = -1;  // where the next page begins; -1: there is none
   bool filtered = false;
+  bool branches = false;  // some are on another line of the history than the first
 };
 
 // A page: what a table can scroll through smoothly, and what is read and sorted in a blink.
@@ -86,7 +87,9 @@ Expected<EventsData> fetch_events(const interp::LogView& log, const EventsKey& k
   while (static_cast<int64_t>(out.events.size()) < kPageEvents) {
     HOSTIR_ASSIGN_OR_RETURN(const auto piece, log.events(filter, stop));
     for (const LogEvent& e : piece) {
-      if (query.holds(e)) out.events.push_back(e);
+      if (!query.holds(e)) continue;
+      out.branches = out.branches || e.branch > 0;
+      out.events.push_back(e);
     }
     const bool ended = static_cast<int64_t>(piece.size()) < filter.limit;
     out.next_id = ended ? -1 : piece.back().id + 1;
@@ -239,6 +242,11 @@ class EventsPanel : public Panel {
     ImGui::Text("r%d", e.rank);
     ImGui::PopStyleColor();
     ImGui::TableNextColumn();
+    if (data.branches) {  // what was undone and run otherwise is in the log too
+      frame.ui.text_dim(fmt::format("branch {} ", e.branch));
+      frame.ui.tag(fmt::format("events/{}/branch", i), std::to_string(e.branch));
+      ImGui::SameLine(0, 0);
+    }
     if (e.instruction < data.texts.size()) frame.ui.text_mono(data.texts[e.instruction]);
     ImGui::TableNextColumn();
     const auto stream = static_cast<size_t>(e.stream + 1);

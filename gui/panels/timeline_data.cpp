@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "gui/panels/collective_glyph.h"
 
@@ -161,6 +162,30 @@ void TimelineOverview::normalise() {
   }
 }
 
+namespace {
+
+// Of each rank the member on the event's line of the history: where it was undone and run again,
+// the log has one for each time.
+Expected<void> keep_one_line(const interp::LogView& log, const interp::LogEvent& event,
+                             std::vector<interp::LogCollective>& members) {
+  std::map<interp::Rank, std::pair<uint32_t, interp::LogCollective>> newest;
+  for (interp::LogCollective& member : members) {
+    HOSTIR_ASSIGN_OR_RETURN(const interp::LogEvent of, log.event(member.event));
+    if (of.branch > event.branch) continue;
+    const auto found = newest.find(member.rank);
+    if (found == newest.end()) {
+      newest.emplace(member.rank, std::pair(of.branch, std::move(member)));
+    } else if (of.branch >= found->second.first) {
+      found->second = std::pair(of.branch, std::move(member));
+    }
+  }
+  members.clear();
+  for (auto& [rank, kept] : newest) members.push_back(std::move(kept.second));
+  return {};
+}
+
+}  // namespace
+
 Expected<TimelineEvent> fetch_event(const interp::LogView& log, int64_t id,
                                     const std::stop_token& stop) {
   TimelineEvent out;
@@ -181,6 +206,11 @@ Expected<TimelineEvent> fetch_event(const interp::LogView& log, int64_t id,
   }
   std::stable_sort(out.members.begin(), out.members.end(),
                    [](const auto& a, const auto& b) { return a.rank < b.rank; });
+  const bool twice =
+      std::adjacent_find(out.members.begin(), out.members.end(), [](const auto& a, const auto& b) {
+        return a.rank == b.rank;
+      }) != out.members.end();
+  if (twice) HOSTIR_TRY(keep_one_line(log, out.event, out.members));
   return out;
 }
 
