@@ -44,8 +44,8 @@ void App::add_actions() {
   add_session_actions();
   add_look_actions();
   add_mark_actions();
-  add_compare_actions();
   add_view_actions();
+  add_compare_actions();
 }
 
 void App::add_session_actions() {

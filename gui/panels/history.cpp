@@ -89,7 +89,6 @@ class HistoryPanel : public Panel {
     frame.ui.text_dim(text);
     frame.ui.tag("history/count", text);
     if (frame.model.selection.element.empty()) return;
-    ImGui::SameLine();
     past_.draw(frame, missing_value_);
     missing_value_ = false;
   }
@@ -267,7 +266,9 @@ class HistoryPanel : public Panel {
     draw_what(frame, fmt::format("{}\u2514 {} %{}", indent, row.relation, row.value), false);
     const bool current = row.newest && row.follows && !is_later(frame, row.write);
     draw_rest(frame, i,
-              row.written ? value_of(frame, row.write, row.value, current, false) : std::string(),
+              row.written ? value_of(frame, row.write, row.value, current,
+                                     row.follows && row.value == frame.model.selection.value)
+                          : std::string(),
               row.loop, text);
   }
 

@@ -66,6 +66,7 @@ bool PastValues::wants_unasked(const Model& model) const {
 void PastValues::draw(Frame& frame, bool missing) {
   if (state_->element.empty()) return;
   if (state_->running) {
+    ImGui::SameLine();
     frame.ui.text_dim("running the program again ...");
     frame.ui.tag("history/past/running");
     ImGui::SameLine();
@@ -79,6 +80,7 @@ void PastValues::draw(Frame& frame, bool missing) {
   }
   if (!state_->error.empty()) {
     const std::string text = "past values are not known: " + state_->error;
+    ImGui::SameLine();
     frame.ui.text_dim(text);
     frame.ui.tag("history/past/error", text);
     return;
@@ -88,11 +90,13 @@ void PastValues::draw(Frame& frame, bool missing) {
   if (!no_stepping.empty()) {
     const std::string text =
         "the log holds no contents of it, and cannot be run again: past values are not known";
+    ImGui::SameLine();
     frame.ui.text_dim(text);
     frame.ui.tag("history/past/error", text);
     return;
   }
   if (wants_unasked(frame.model)) return ask(frame.model);
+  ImGui::SameLine();
   if (ImGui::SmallButton("values of past writes")) ask(frame.model);
   frame.ui.tag("history/past");
   if (ImGui::IsItemHovered())

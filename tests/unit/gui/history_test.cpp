@@ -115,6 +115,15 @@ TEST(HistoryPanel, PastValuesOfAShortRunComeUnasked) {
   EXPECT_EQ(w.text("history/0/value").find(".."), std::string::npos) << w.text("history/0/value");
   EXPECT_NE(w.text("history/0/value"), "");
   EXPECT_FALSE(w.has("history/past")) << "no button to ask for what has come";
+  // The addends of the reduction in place too, and the table begins below the line above it.
+  int addends = 0;
+  for (int i = 0; w.has(fmt::format("history/{}", i)); ++i) {
+    if (w.text(fmt::format("history/{}", i)).find("addend") != 0) continue;
+    ++addends;
+    EXPECT_EQ(w.text(fmt::format("history/{}/value", i)).find(".."), std::string::npos) << i;
+  }
+  EXPECT_GT(addends, 0);
+  EXPECT_GE(w->app().ui().find("history/0")->min.y, w->app().ui().find("history/count")->max.y);
 }
 
 // A closed log of a run of looping_program.
