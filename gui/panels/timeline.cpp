@@ -439,8 +439,8 @@ class TimelinePanel : public Panel {
   uint64_t opened_ = 0;
   std::set<Rank> folded_;
   LaneGroups groups_;
-  const LaneGroups no_groups_;  // in order of steps
-  std::string pending_text_;    // of what hangs under the pointer
+  const LaneGroups no_groups_{};  // in order of steps
+  std::string pending_text_;      // of what hangs under the pointer
   interp::CodeIndex pending_code_ = 0;
   std::optional<std::pair<int64_t, int64_t>> range_;
   TimelineNotes notes_;
