@@ -165,6 +165,12 @@ std::optional<int64_t> find_integer(const Interpreter& interpreter, Rank rank,
 
 namespace {
 
+// A view of a part, or of other extents, has a type of its own.
+bool is_whole(const BufferRef& buffer, const AllocationView& allocation) {
+  return buffer.allocation == allocation.id && buffer.offset_bytes == 0 && buffer.placement &&
+         allocation.placement && *buffer.placement == *allocation.placement;
+}
+
 // While a write in place has not finished, what is there has the layout from before it: addends,
 // where a collective will reduce them.
 std::optional<Type> type_before_write(const Interpreter& interpreter, Rank rank,
@@ -180,7 +186,7 @@ std::optional<Type> type_before_write(const Interpreter& interpreter, Rank rank,
         c.layouts[i] == kNoLayout)
       continue;
     const auto buffer = interpreter.buffer(rank, c.operands[i]);
-    if (buffer && buffer->allocation == allocation.id) return code.layouts[c.layouts[i]].type;
+    if (buffer && is_whole(*buffer, allocation)) return code.layouts[c.layouts[i]].type;
   }
   return std::nullopt;
 }
@@ -191,11 +197,10 @@ Type current_type(const Interpreter& interpreter, Rank rank, const BufferRef& bu
                   const std::string& name) {
   const Code& code = interpreter.code();
   const auto allocation = allocation_of(interpreter, rank, buffer.allocation);
-  if (allocation) {
+  const bool whole = allocation && is_whole(buffer, *allocation);
+  if (whole) {
     if (auto before = type_before_write(interpreter, rank, *allocation)) return *std::move(before);
   }
-  const bool whole = allocation && buffer.offset_bytes == 0 && buffer.placement &&
-                     allocation->placement && *buffer.placement == *allocation->placement;
   if (whole && allocation->layout != kNoLayout) return code.layouts[allocation->layout].type;
   for (const uint32_t reg : candidates(interpreter, rank, name)) {
     if (code.registers[reg].layout != kNoLayout)
