@@ -197,7 +197,7 @@ class LayoutPanel : public Panel {
     }
     ImGui::SetCursorScreenPos(facts);
     ImGui::BeginChild("facts", ImVec2(0, std::max(1.0f, end.y - facts.y)));
-    draw_layout_facts(frame, tensor, source);
+    draw_layout_facts(frame, tensor, view);
     ImGui::EndChild();
   }
 

@@ -141,25 +141,12 @@ void uneven_facts(Frame& frame, const LayoutSource& source) {
   }
 }
 
-bool in_flight(const interp::Snapshot& shot, interp::TaskId task) {
-  for (const auto& rank : shot.ranks) {
-    for (const interp::StreamSnapshot& stream : rank->streams) {
-      for (const interp::TaskSnapshot& t : stream.tasks) {
-        if (t.id == task) return true;
-      }
-    }
-  }
-  return false;
-}
-
-void writer_facts(Frame& frame, const interp::AllocationSnapshot& a) {
+void writer_facts(Frame& frame, const interp::AllocationSnapshot& a, bool in_flight) {
   std::string text = fmt::format("version {}", a.version);
   if (a.written_by.empty())
     text += a.parameter ? ", a parameter" : ", never written: contents mean nothing";
   if (!a.live) text += ", freed";
-  if (!a.written_by.empty())
-    text +=
-        in_flight(*frame.model.snapshot(), a.last_writer) ? ", being written by" : ", written by";
+  if (!a.written_by.empty()) text += in_flight ? ", being written by" : ", written by";
   frame.ui.text_dim(text);
   frame.ui.tag("layout/version", text);
   if (a.written_by.empty()) return;
@@ -180,9 +167,13 @@ void writer_facts(Frame& frame, const interp::AllocationSnapshot& a) {
 
 }  // namespace
 
-void draw_layout_facts(Frame& frame, const TensorView& tensor, const LayoutSource& source) {
+void draw_layout_facts(Frame& frame, const TensorView& tensor, const LayoutView& view) {
+  const LayoutSource& source = view.source;
   ImGui::PushTextWrapPos(0);
-  writer_facts(frame, *tensor.first);
+  const bool in_flight = std::any_of(
+      view.in_flight_on.begin(), view.in_flight_on.end(),
+      [&](interp::Rank r) { return tensor.by_rank[static_cast<size_t>(r)] == tensor.first; });
+  writer_facts(frame, *tensor.first, in_flight);
   uneven_facts(frame, source);
   const std::vector<int64_t>& element = frame.model.selection.element;
   ImGui::Dummy(ImVec2(0, frame.ui.px(4)));

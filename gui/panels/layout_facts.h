@@ -3,12 +3,12 @@
 #pragma once
 
 #include "gui/panel.h"
-#include "gui/panels/layout_geometry.h"
+#include "gui/panels/layout_view.h"
 #include "gui/panels/tensor_pick.h"
 
 namespace hostir::gui {
 
 /// Draws into the current window at the cursor, wrapped to its width.
-void draw_layout_facts(Frame& frame, const TensorView& tensor, const LayoutSource& source);
+void draw_layout_facts(Frame& frame, const TensorView& tensor, const LayoutView& view);
 
 }  // namespace hostir::gui

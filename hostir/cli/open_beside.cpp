@@ -9,9 +9,6 @@ namespace hostir::cli {
 
 namespace {
 
-constexpr std::string_view kLogMagic = "SQLite format 3";
-constexpr size_t kMagicBytes = 4096;
-
 class BesideRun final : public interp::PastRun {
  public:
   BesideRun(std::string path, std::unique_ptr<traces::LogReader> log)
@@ -33,8 +30,8 @@ class BesideRun final : public interp::PastRun {
 Expected<std::unique_ptr<interp::PastRun>> CliSessionFactory::open_beside(
     const std::string& path, const interp::Preparing& watch) const {
   HOSTIR_TRY(watch.begin("reading the other log"));
-  HOSTIR_ASSIGN_OR_RETURN(const std::string head, io::read_file_head(path, kMagicBytes));
-  if (!head.starts_with(kLogMagic)) {
+  HOSTIR_ASSIGN_OR_RETURN(const std::string head, io::read_file_head(path, kHeadBytes));
+  if (!is_log(head)) {
     return fail(ErrorKind::kInvalid, "not_a_log",
                 "\"" + path + "\" is not a log: `hostir run FILE --trace RUN.db` writes one");
   }

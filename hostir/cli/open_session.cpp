@@ -22,9 +22,6 @@ namespace hostir::cli {
 
 namespace {
 
-constexpr std::string_view kSqliteMagic = "SQLite format 3";
-constexpr size_t kHeadBytes = 4096;
-
 // Longer runs are taken to have been left to the scheduler, which decides the same again: reading
 // what it decided would hold up the opening of a log that nobody stepped by hand.
 constexpr int64_t kMaxRecordedDecisions = 1'000'000;
@@ -172,6 +169,8 @@ Expected<interp::Backend::ValueMode> value_mode(const std::string& values) {
 
 }  // namespace
 
+bool is_log(std::string_view head) { return head.starts_with("SQLite format 3"); }
+
 Expected<std::shared_ptr<const interp::Prepared>> CliSessionFactory::prepare_program(
     const interp::OpenRequest& request, const interp::Preparing& watch) {
   if (request.text.empty()) {
@@ -266,7 +265,7 @@ Expected<std::unique_ptr<interp::Session>> CliSessionFactory::open(
   warning_.clear();
   HOSTIR_TRY(watch.begin("reading the file"));
   HOSTIR_ASSIGN_OR_RETURN(const std::string head, io::read_file_head(request.path, kHeadBytes));
-  if (request.text.empty() && head.starts_with(kSqliteMagic)) return open_recorded(request, watch);
+  if (request.text.empty() && is_log(head)) return open_recorded(request, watch);
   if (request.text.empty()) HOSTIR_TRY(check_text(request.path, head));
   HOSTIR_ASSIGN_OR_RETURN(auto prepared, prepare_program(request, watch));
   interp::LiveOptions live;

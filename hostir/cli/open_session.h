@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "hostir/cli/program_arguments.h"
 #include "interp/session/live_session.h"
@@ -27,6 +28,10 @@ struct SessionOptions {
   std::string values = "digest";
   enum class MissingInputs : uint8_t { kError, kMakeUp } missing_inputs = MissingInputs::kError;
 };
+
+/// Whether the beginning of a file, `kHeadBytes` of it, is that of a log (an SQLite file).
+bool is_log(std::string_view head);
+inline constexpr size_t kHeadBytes = 4096;
 
 class CliSessionFactory final : public interp::SessionFactory {
  public:

@@ -175,11 +175,15 @@ Outcome LiveSession::outcome_of(const StopReport& report) const {
 void LiveSession::tell_write(const Command& made_by, const StopReport& report,
                              StopReason& stop) const {
   const std::string address = prepared_->code->address(report.code);
+  // One that lives for one command (`until nan`) has a number that nobody knows.
   const std::string number =
-      fmt::format("{} {}", made_by.kind == K::kWatch ? "Watch" : "Breakpoint", report.breakpoint);
+      report.breakpoint == unnamed_
+          ? ""
+          : fmt::format("{} {}, ", made_by.kind == K::kWatch ? "Watch" : "Breakpoint",
+                        report.breakpoint);
   stop.code = report.code;
-  stop.sentence = fmt::format("{}, {}: written on rank {} by {}.", number,
-                              to_string(*made_by.place), report.rank, address);
+  stop.sentence = fmt::format("{}{}: written on rank {} by {}.", number, to_string(*made_by.place),
+                              report.rank, address);
   if (made_by.place->kind == Place::Kind::kWrite) {
     stop.value = made_by.place->name;
     return;
@@ -270,17 +274,15 @@ Expected<Outcome> LiveSession::until_happening(Direction direction, const Comman
   StepCommand step;
   step.kind = Step::kContinue;
   step.direction = direction;
+  unnamed_ = number;
   auto out = run_stepper(step, stop);
+  unnamed_ = 0;
   breakpoints_->remove(number);
   if (out && out->stop.kind == StopKind::kBreakpoint && out->stop.breakpoint == number) {
     out->stop.kind = StopKind::kArrived;
     out->stop.breakpoint = 0;
-    // Without the number that nobody gave.
-    std::string& sentence = out->stop.sentence;
-    const size_t place = sentence.find(", ");
-    const bool told = place != std::string::npos && out->stop.code != kNoCode;
-    sentence = told ? sentence.substr(place + 2)
-                    : fmt::format("{} on rank {}.", to_string(*command.place), out->stop.rank);
+    if (out->stop.code == kNoCode)
+      out->stop.sentence = fmt::format("{} on rank {}.", to_string(*command.place), out->stop.rank);
   }
   return out;
 }

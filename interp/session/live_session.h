@@ -87,6 +87,7 @@ class LiveSession final : public Session {
   const LogView* log_ = nullptr;
   Rank focus_ = 0;
   std::vector<Rank> scope_;     // empty: all
+  uint32_t unnamed_ = 0;        // the breakpoint of the command that runs, if it makes one; 0: none
   RankSelector scope_follows_;  // kGroup: the scope is this group of the focus
   bool decided_by_hand_ = false;
   SnapshotPtr snapshot_;
