@@ -197,7 +197,7 @@ void LiveSession::tell_write(const Command& made_by, const StopReport& report,
   if (found->inf_count > 0)
     counts += fmt::format("{}{} Inf", counts.empty() ? "" : ", ", found->inf_count);
   stop.sentence =
-      fmt::format("{}, {}: %{}{} is the first of {} among {} elements on rank {}, written by {}.",
+      fmt::format("{}{}: %{}{} is the first of {} among {} elements on rank {}, written by {}.",
                   number, to_string(*made_by.place), found->value, index_to_string(found->index),
                   counts, found->element_count, report.rank, address);
 }
