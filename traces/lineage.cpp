@@ -1,8 +1,34 @@
 #include "traces/lineage.h"
 
+#include <functional>
 #include <limits>
 
 namespace hostir::traces {
+
+namespace {
+
+using EventTest = std::function<bool(const interp::LogEvent&)>;
+
+// The first id in [low, high) whose event, or the next one that the log has, passes `test`, which
+// fails up to some event and holds from there on; `high` where none does.
+Expected<int64_t> first_that(Database& database, const EventLimits& limits, int64_t low,
+                             int64_t high, const EventTest& test) {
+  while (low < high) {
+    const int64_t middle = low + (high - low) / 2;
+    HOSTIR_ASSIGN_OR_RETURN(
+        EventScanner scanner,
+        EventScanner::create(database, limits, {.first_id = middle, .last_id = high - 1}));
+    HOSTIR_ASSIGN_OR_RETURN(const interp::LogEvent* event, scanner.next());
+    if (event == nullptr || test(*event)) {
+      high = middle;
+    } else {
+      low = event->id + 1;
+    }
+  }
+  return low;
+}
+
+}  // namespace
 
 Expected<Lineage> Lineage::load(Database& database) {
   struct Opening {
@@ -33,6 +59,31 @@ Expected<Lineage> Lineage::load(Database& database) {
     end = std::min(end, opening->second.at);
   }
   return lineage;
+}
+
+Expected<std::vector<EventRange>> find_undone(Database& database, const EventLimits& limits,
+                                              const Lineage& lineage, int64_t last_id) {
+  std::vector<EventRange> out;
+  if (lineage.is_single()) return out;
+  const int64_t end = last_id + 1;
+  for (int64_t id = 0; id < end;) {
+    HOSTIR_ASSIGN_OR_RETURN(EventScanner scanner,
+                            EventScanner::create(database, limits, {.first_id = id}));
+    HOSTIR_ASSIGN_OR_RETURN(const interp::LogEvent* event, scanner.next());
+    if (event == nullptr) break;
+    const uint32_t branch = event->branch;
+    HOSTIR_ASSIGN_OR_RETURN(const int64_t next,
+                            first_that(database, limits, id, end, [&](const interp::LogEvent& e) {
+                              return e.branch != branch;
+                            }));
+    HOSTIR_ASSIGN_OR_RETURN(const int64_t left,
+                            first_that(database, limits, id, next, [&](const interp::LogEvent& e) {
+                              return !lineage.contains(branch, e.decision);
+                            }));
+    if (left < next) out.push_back({left, next});
+    id = next;
+  }
+  return out;
 }
 
 }  // namespace hostir::traces

@@ -111,13 +111,14 @@ Expected<LogExtent> LogReader::refresh(std::stop_token stop) {
   return extent();
 }
 
-void LogReader::begin(Lineage lineage, StoredLog stored) {
+void LogReader::begin(Lineage lineage, std::vector<EventRange> undone, StoredLog stored) {
   const uint64_t generation = loaded_.extent.generation;
   loaded_ = Loaded();
   loaded_.stored = std::move(stored);
   loaded_.timelines.resize(tables_.tracks.size());
   loaded_.memory.resize(static_cast<size_t>(tables_.limits().rank_count));
   loaded_.lineage = std::move(lineage);
+  loaded_.undone = std::move(undone);
   loaded_.next_id = loaded_.row_count = loaded_.stored.next_id;
   loaded_.open.insert(loaded_.stored.open.begin(), loaded_.stored.open.end());
   loaded_.extent.generation = generation + 1;
@@ -130,13 +131,15 @@ Expected<void> LogReader::load_all(Lineage lineage, const std::stop_token& stop)
   read_ = 0;
   total_ = last_id + 1;
   HOSTIR_ASSIGN_OR_RETURN(StoredLog stored, load_stored(*loader_, tables_, lineage, last_id));
+  HOSTIR_ASSIGN_OR_RETURN(std::vector<EventRange> undone,
+                          find_undone(*loader_, tables_.limits(), lineage, last_id));
   const int64_t next_id = stored.next_id;
   const Lineage shown = lineage;
   // What was shown before stays until there is something to replace it.
   bool first = true;
   const auto take = [&](const EventPart& part) {
     const std::unique_lock lock(mutex_);
-    if (first) begin(std::move(lineage), std::move(stored));
+    if (first) begin(std::move(lineage), std::move(undone), std::move(stored));
     first = false;
     take_in(loaded_, part);
     read_ = loaded_.next_id;
@@ -151,6 +154,14 @@ Expected<void> LogReader::load_all(Lineage lineage, const std::stop_token& stop)
 }
 
 interp::LogProgress LogReader::progress() const { return {read_, total_, reading_}; }
+
+bool LogReader::shows(int64_t event) const {
+  const std::shared_lock lock(mutex_);
+  const auto behind =
+      std::upper_bound(loaded_.undone.begin(), loaded_.undone.end(), event,
+                       [](int64_t id, const EventRange& range) { return id < range.end; });
+  return behind == loaded_.undone.end() || event < behind->first;
+}
 
 void LogReader::settle(Loaded& loaded, const News& news) const {
   for (const int64_t id : news.finished) loaded.open.erase(id);

@@ -49,6 +49,7 @@ class LogReader final : public interp::LogView {
   Expected<interp::LogExtent> refresh(std::stop_token stop = {}) override;
   interp::LogExtent extent() const override;
   interp::LogProgress progress() const override;
+  bool shows(int64_t event) const override;
   std::vector<interp::TimelineSlice> timeline(
       const interp::TimelineRequest& request) const override;
   std::vector<interp::TimelineSum> sums(int64_t from_ns, int64_t to_ns) const override;
@@ -93,6 +94,7 @@ class LogReader final : public interp::LogView {
     std::vector<Timeline> timelines;  // by track: what came after
     std::vector<std::vector<interp::LogMemoryPoint>> memory;  // by rank, in order of time
     Lineage lineage;
+    std::vector<EventRange> undone;  // by `lineage`, of what was there when it was read
     interp::LogExtent extent;
     int64_t next_id = 0;     // events below it were read, but for those in `open`
     int64_t row_count = 0;   // events read
@@ -104,7 +106,7 @@ class LogReader final : public interp::LogView {
     std::vector<int64_t> finished;  // of `open` ones; they are in `part` as well
   };
   Expected<void> load_all(Lineage lineage, const std::stop_token& stop);
-  void begin(Lineage lineage, StoredLog stored);
+  void begin(Lineage lineage, std::vector<EventRange> undone, StoredLog stored);
   /// Those of `loaded.open` that have finished.
   Expected<News> read_open(Database& database, const Loaded& loaded) const;
   /// Those, and what came after what is loaded.

@@ -59,7 +59,8 @@ Expected<std::vector<LogEvent>> LogReader::events(const EventFilter& filter,
     if (overlaps && wanted(filter.ranks, event->rank) && wanted(filter.streams, event->stream) &&
         wanted(filter.instructions, event->instruction) &&
         wanted(filter.mnemonics, tables_.instructions[event->instruction].mnemonic) &&
-        (!filter.branch || *filter.branch == event->branch)) {
+        (!filter.branch || *filter.branch == event->branch) &&
+        (!filter.shown_only || shows(event->id))) {
       found.push_back(*event);
     }
   }
@@ -135,7 +136,8 @@ Expected<std::vector<interp::LogCollective>> LogReader::collectives(const EventF
     c.peer = static_cast<int32_t>(s.integer_or(17, -1));
     if (wanted(filter.ranks, c.rank) && wanted(filter.mnemonics, c.kind) &&
         wanted(filter.instructions, c.instruction) &&
-        (!filter.branch || static_cast<int64_t>(*filter.branch) == s.integer(1))) {
+        (!filter.branch || static_cast<int64_t>(*filter.branch) == s.integer(1)) &&
+        (!filter.shown_only || shows(c.event))) {
       found.push_back(std::move(c));
     }
   }

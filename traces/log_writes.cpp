@@ -180,6 +180,9 @@ Expected<LogWrites> LogReader::find_writes(const interp::WriteFilter& filter,
   } else {
     HOSTIR_TRY(places_by_scan(*connection, tables_, filter, found));
   }
+  if (filter.shown_only)
+    found.left_out = static_cast<int64_t>(
+        std::erase_if(found.places, [&](const LogWrite& place) { return !shows(place.event); }));
   // Sorted here: the rows come by rank, and SQLite would sort them on disk.
   std::sort(found.places.begin(), found.places.end(), [](const LogWrite& a, const LogWrite& b) {
     return a.event != b.event ? a.event < b.event : a.rank < b.rank;

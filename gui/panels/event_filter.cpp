@@ -119,7 +119,14 @@ Expected<Condition> equals_condition(std::string_view word, std::string_view key
     if (streams.empty()) return bad(word, "no stream is called so");
     return Condition([streams](const LogEvent& e) { return contains(streams, e.stream); });
   }
-  return bad(word, "known are rank= op= at= class= stream= and time bytes wait dur id with < or >");
+  if (key == "undone") {
+    if (value != "yes" && value != "no") return bad(word, "write undone=no or undone=yes");
+    return Condition(
+        [&log, wanted = value == "yes"](const LogEvent& e) { return log.shows(e.id) != wanted; });
+  }
+  return bad(
+      word,
+      "known are rank= op= at= class= stream= undone= and time bytes wait dur id with < or >");
 }
 
 // `time>1us`: a field compared with a number.
@@ -207,6 +214,7 @@ const std::vector<EventFilterHelp>& event_filter_help() {
       {"stream=comm", "on this stream"},
       {"time>1ms time<2ms", "begins between; also id, dur, wait, bytes: dur>5us bytes>=1M"},
       {"%y", "any other word: a part of the instruction's text"},
+      {"undone=no", "without what was gone back over and done otherwise"},
       {"-op=wait", "not"},
   };
   return kHelp;

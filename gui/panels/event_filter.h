@@ -2,6 +2,7 @@
 //
 // A filter is words that must all hold; `-` before a word turns it around:
 //   rank=0,2..5  op=all_reduce,launch  stream=comm  at=@f#9  class=comm
+//   undone=no
 //   time>1us  time<2ms  bytes>=1M  wait>10us  dur>5us  id>=1000
 //   text without `=`, `<` or `>`: a part of the instruction as printed
 // What the log can search by itself goes into an `EventFilter`, the rest is checked row by row.
@@ -24,7 +25,7 @@ struct EventQuery {
   bool holds(const interp::LogEvent& event) const;
 };
 
-/// Errors (kUsage) name the word and what may stand there.
+/// Errors (kUsage) name the word and what may stand there. The query must not outlive `log`.
 Expected<EventQuery> parse_event_filter(std::string_view text, const interp::LogView& log);
 
 /// For the help of the panel: one example per kind of word, with what it means.

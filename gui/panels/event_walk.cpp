@@ -21,6 +21,7 @@ Expected<Found> search(const interp::LogView& log, interp::EventFilter filter,
                        const interp::LogEvent& from, bool forward, Holds holds,
                        const std::stop_token& stop) {
   const int64_t count = log.extent().event_count;
+  filter.shown_only = log.shows(from.id);  // from what was undone one walks among it
   int64_t edge = from.id;
   for (int64_t stretch = kFirstStretch; std::abs(edge - from.id) < kFarthest;
        stretch = std::min(2 * stretch, kMaxStretch)) {

@@ -35,7 +35,7 @@ struct EventsData {
   int64_t total = 0;
   int64_t next_id = -1;  // where the next page begins; -1: there is none
   bool filtered = false;
-  bool branches = false;  // some are on another line of the history than the first
+  std::vector<char> undone;  // beside `events`: gone back over and done otherwise
 };
 
 // A page: what a table can scroll through smoothly, and what is read and sorted in a blink.
@@ -88,7 +88,6 @@ Expected<EventsData> fetch_events(const interp::LogView& log, const EventsKey& k
     HOSTIR_ASSIGN_OR_RETURN(const auto piece, log.events(filter, stop));
     for (const LogEvent& e : piece) {
       if (!query.holds(e)) continue;
-      out.branches = out.branches || e.branch > 0;
       out.events.push_back(e);
     }
     const bool ended = static_cast<int64_t>(piece.size()) < filter.limit;
@@ -104,6 +103,7 @@ Expected<EventsData> fetch_events(const interp::LogView& log, const EventsKey& k
                        return key.descending ? x > y : x < y;
                      });
   }
+  for (const LogEvent& e : out.events) out.undone.push_back(log.shows(e.id) ? 0 : 1);
   return out;
 }
 
@@ -161,6 +161,14 @@ class EventsPanel : public Panel {
     if (!ImGui::BeginPopup("filter help")) return;
     draw_help(frame);
     ImGui::EndPopup();
+  }
+
+  static void go_to(Frame& frame, const LogEvent& e, bool undone) {
+    if (!undone) return frame.actions.command(fmt::format("goto {}", e.decision));
+    frame.model.add_message(Message::Kind::kInfo,
+                            fmt::format("Event {} was undone: the run went back before it and "
+                                        "on differently, so there is no position to go to.",
+                                        e.id));
   }
 
   static void draw_help(Frame& frame) {
@@ -222,6 +230,7 @@ class EventsPanel : public Panel {
 
   static void draw_row(Frame& frame, const EventsData& data, int i) {
     const LogEvent& e = data.events[static_cast<size_t>(i)];
+    const bool undone = data.undone[static_cast<size_t>(i)] != 0;
     ImGui::PushID(i);
     ImGui::TableNextRow();
     ImGui::TableNextColumn();
@@ -234,7 +243,7 @@ class EventsPanel : public Panel {
     if (ImGui::IsItemHovered()) {
       frame.model.hovered.event = e.id;
       frame.model.hovered.code = e.instruction;
-      if (ImGui::IsMouseDoubleClicked(0)) frame.actions.command(fmt::format("goto {}", e.decision));
+      if (ImGui::IsMouseDoubleClicked(0)) go_to(frame, e, undone);
     }
     frame.ui.tag(fmt::format("events/{}", i), std::to_string(e.id));
     ImGui::TableNextColumn();
@@ -242,9 +251,9 @@ class EventsPanel : public Panel {
     ImGui::Text("r%d", e.rank);
     ImGui::PopStyleColor();
     ImGui::TableNextColumn();
-    if (data.branches) {  // what was undone and run otherwise is in the log too
-      frame.ui.text_dim(fmt::format("branch {} ", e.branch));
-      frame.ui.tag(fmt::format("events/{}/branch", i), std::to_string(e.branch));
+    if (undone) {
+      frame.ui.text_dim(fmt::format("undone, branch {}: ", e.branch));
+      frame.ui.tag(fmt::format("events/{}/undone", i), std::to_string(e.branch));
       ImGui::SameLine(0, 0);
     }
     if (e.instruction < data.texts.size()) frame.ui.text_mono(data.texts[e.instruction]);

@@ -85,6 +85,11 @@ class HistoryPanel : public Panel {
                   ? fmt::format(", values of {} still to come", list_.size() - list_.read())
                   : fmt::format(", values of {} are read when they are in view",
                                 list_.size() - list_.read());
+    if (list_.undone() > 0) {
+      text += fmt::format(", {} undone (not listed; in Events)", list_.undone());
+      frame.ui.say_hidden(fmt::format("{} undone in History",
+                                      Ui::counted(static_cast<size_t>(list_.undone()), "write")));
+    }
     if (std::exchange(later_in_view_, false)) text += "; dim: later than this position";
     frame.ui.text_dim(text);
     frame.ui.tag("history/count", text);

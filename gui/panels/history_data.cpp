@@ -27,6 +27,7 @@ class Builder {
       : log_(log), program_(program), stop_(stop) {}
 
   Expected<std::vector<SourceRow>> build(const LogValue& write, const Element& element) {
+    shown_only_ = log_.shows(write.event);
     HOSTIR_TRY(add_sources(write, element, 0));
     return std::move(rows_);
   }
@@ -38,7 +39,8 @@ class Builder {
     const auto key = std::tuple(name, rank, element.has_value());
     if (const auto known = cache_.find(key); known != cache_.end()) return &known->second;
     std::vector<LogWrite> all;
-    interp::WriteFilter filter{.value = name, .rank = rank, .element = element};
+    interp::WriteFilter filter{
+        .value = name, .rank = rank, .element = element, .shown_only = shown_only_};
     while (filter.first_event != std::numeric_limits<int64_t>::max()) {
       HOSTIR_ASSIGN_OR_RETURN(const interp::LogWrites found, log_.find_writes(filter, stop_));
       all.insert(all.end(), found.places.begin(), found.places.end());
@@ -128,6 +130,7 @@ class Builder {
   const interp::LogView& log_;
   const interp::ProgramView& program_;
   const std::stop_token& stop_;
+  bool shown_only_ = true;  // nothing comes from what was undone
   std::vector<SourceRow> rows_;
   std::map<std::tuple<std::string, interp::Rank, bool>, std::vector<LogWrite>> cache_;
 };

@@ -32,24 +32,51 @@ struct Schedule {
   std::vector<std::string> names;
 };
 
-// Rows of this branch: the newest event of every number. Who else could move is told by the log
-// alone: ranks that moved later, unless what they did next was to wait.
+// The first event that is shown from `id` on; null behind the last one.
+Expected<std::optional<interp::LogEvent>> shown_from(const interp::LogView& log, int64_t id,
+                                                     const std::stop_token& stop) {
+  interp::EventFilter filter;
+  filter.first_id = id;
+  filter.limit = 1;
+  filter.shown_only = true;
+  HOSTIR_ASSIGN_OR_RETURN(std::vector<interp::LogEvent> found, log.events(filter, stop));
+  return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
+}
+
+// Where the decision stands in the log: events are in its order, but what was undone lies between.
+Expected<int64_t> event_of(const interp::LogView& log, uint64_t decision,
+                           const std::stop_token& stop) {
+  int64_t low = 0;
+  int64_t high = log.extent().event_count;
+  while (low < high) {
+    const int64_t middle = low + (high - low) / 2;
+    HOSTIR_ASSIGN_OR_RETURN(const auto event, shown_from(log, middle, stop));
+    if (event && event->decision < decision) {
+      low = event->id + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+// Rows around a position. Who else could move is told by the log alone: ranks that moved later,
+// unless what they did next was to wait.
 Expected<Schedule> fetch(const interp::LogView& log, uint64_t at, std::stop_token stop) {
   interp::EventFilter filter;
-  filter.first_id = static_cast<int64_t>(at > kBefore ? at - kBefore : 0);
+  HOSTIR_ASSIGN_OR_RETURN(filter.first_id, event_of(log, at > kBefore ? at - kBefore : 0, stop));
+  filter.shown_only = true;
   filter.limit = static_cast<int64_t>(kBefore + 2 * kAfter);
   HOSTIR_ASSIGN_OR_RETURN(const std::vector<interp::LogEvent> events, log.events(filter, stop));
-  std::map<uint64_t, const interp::LogEvent*> by_number;
-  for (const interp::LogEvent& e : events) {
-    const interp::LogEvent*& slot = by_number[e.decision];
-    if (!slot || slot->branch <= e.branch) slot = &e;
-  }
   Schedule schedule;
   for (const interp::LogInstruction& i : log.instructions())
     schedule.names.push_back(i.address + " " + i.mnemonic);
-  for (const auto& [number, e] : by_number) {
+  for (const interp::LogEvent& e : events) {
+    // Of a decision with several events the last.
+    if (!schedule.rows.empty() && schedule.rows.back().number == e.decision)
+      schedule.rows.pop_back();
     schedule.rows.push_back(
-        {number, e->rank, e->instruction, e->host_start_ns, e->waited_ns > 0, {}});
+        {e.decision, e.rank, e.instruction, e.host_start_ns, e.waited_ns > 0, {}});
   }
   std::map<Rank, const Decision*> next;  // seen from the end
   for (size_t i = schedule.rows.size(); i-- > 0;) {

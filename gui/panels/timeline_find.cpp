@@ -33,6 +33,7 @@ bool TimelineFind::draw(Frame& frame, const TimelineNames& names) {
 void TimelineFind::next(Frame& frame, const interp::LogEvent* from, int64_t after_ns) const {
   interp::EventFilter filter;
   filter.instructions = found_;
+  filter.shown_only = true;
   int64_t after_id = -1;
   if (from != nullptr && from->begin_ns() != interp::kUnknownNs) {
     after_ns = from->begin_ns();

@@ -31,6 +31,7 @@ Expected<TimelineLanes> fetch_steps(const interp::LogView& log, const TimelineKe
   filter.first_id = std::max<int64_t>(0, static_cast<int64_t>(key.view.from_ns));
   filter.last_id = static_cast<int64_t>(key.view.to_ns);
   filter.limit = 3 * kMaxSteps;  // a view and its margins
+  filter.shown_only = true;      // what was undone leaves a gap
   if (filter.last_id < filter.first_id || key.tracks.empty()) return out;
   HOSTIR_ASSIGN_OR_RETURN(const auto events, log.events(filter, stop));
   out.first_step = filter.first_id;
@@ -67,6 +68,7 @@ Expected<TimelineOverview> fetch_step_overview(const interp::LogView& log,
     filter.first_id = first;
     filter.last_id = std::min(next - 1, first + kSample - 1);
     filter.limit = kSample;
+    filter.shown_only = true;
     HOSTIR_ASSIGN_OR_RETURN(const auto events, log.events(filter, stop));
     for (const interp::LogEvent& e : events) {
       const EventKind kind = e.instruction < kinds.size() ? kinds[e.instruction] : EventKind::kHost;

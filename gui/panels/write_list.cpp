@@ -67,6 +67,7 @@ void WriteList::update(Model& model, const WriteListKey& key) {
     state_->grown = false;
     state_->relisting = true;
     state_->relisted.clear();
+    state_->relisted_undone = 0;
     state_->next_event = -1;
     state_->places_done = false;
   }
@@ -76,6 +77,7 @@ void WriteList::update(Model& model, const WriteListKey& key) {
 void WriteList::take_places(State& state, interp::LogWrites found) {
   std::vector<LogWrite>& into = state.relisting ? state.relisted : state.places;
   into.insert(into.end(), found.places.begin(), found.places.end());
+  (state.relisting ? state.relisted_undone : state.undone) += found.left_out;
   state.next_event = found.next_event;
   if (found.next_event != kNoMore) return;
   state.places_done = true;
@@ -89,6 +91,7 @@ void WriteList::replace_places(State& state) {
   while (equal < common && same(state.places[equal], state.relisted[equal])) ++equal;
   state.places = std::move(state.relisted);
   state.relisted = {};
+  state.undone = state.relisted_undone;
   state.rows_read = 0;
   for (auto page = state.pages.begin(); page != state.pages.end();) {
     const bool old = (page->first + 1) * kPage <= equal &&
@@ -118,8 +121,12 @@ void WriteList::ask_places(Model& model) {
         const bool known =
             std::any_of(log.tensors().begin(), log.tensors().end(),
                         [&](const interp::LogTensor& t) { return t.name == key.value; });
-        auto found = std::make_shared<Expected<interp::LogWrites>>(log.find_writes(
-            {.value = key.value, .element = element_of(key), .first_event = first}, stop));
+        auto found = std::make_shared<Expected<interp::LogWrites>>(
+            log.find_writes({.value = key.value,
+                             .element = element_of(key),
+                             .first_event = first,
+                             .shown_only = true},
+                            stop));
         return [state, found, known, extent] {
           state->asked_places = false;
           state->begun = true;

@@ -49,6 +49,8 @@ class WriteList {
   bool fills() const { return state_->pages.size() + kPagesAtOnce <= kMaxPages; }
   /// How much of the log has been looked through, 0..1.
   double share_listed() const { return state_->share; }
+  /// Writes that are not in the list: the run went back before them and on differently.
+  int64_t undone() const { return state_->undone; }
   const interp::LogWrite& place(size_t i) const { return state_->places[i]; }
   const WriteRow* row(size_t i) const;
   /// The next write of the same rank behind `i`, if it is near; size() where there is none.
@@ -71,6 +73,8 @@ class WriteList {
     std::vector<interp::LogWrite> places;
     std::vector<interp::LogWrite> relisted;  // while the list of a log that has grown is made anew
     bool relisting = false;
+    int64_t undone = 0;
+    int64_t relisted_undone = 0;
     bool grown = false;  // the log may have, since the list was begun
     std::map<size_t, Page> pages;
     size_t rows_read = 0;

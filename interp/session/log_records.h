@@ -167,6 +167,7 @@ struct LogWrites {
   std::vector<LogWrite> places;
   int64_t next_event = std::numeric_limits<int64_t>::max();  // where the next stretch begins; the
                                                              // largest number: there is none
+  int64_t left_out = 0;  // undone ones of this stretch, with WriteFilter::shown_only
 };
 
 struct LogFault {

@@ -35,6 +35,7 @@ struct EventFilter {
   int64_t first_id = 0;  // paging: events with id >= first_id, in order of id
   int64_t last_id = std::numeric_limits<int64_t>::max();
   int64_t limit = 1000;
+  bool shown_only = false;  // without what `shows` says was undone
 };
 
 /// What one horizontal stretch of a track shows at some zoom.
@@ -69,6 +70,7 @@ struct WriteFilter {
   /// Global index: only ranks that hold it. One of another length than the tensor has is ignored.
   std::optional<std::vector<int64_t>> element = std::nullopt;
   int64_t first_event = -1;
+  bool shown_only = false;  // without what `shows` says was undone
 };
 
 /// How far the reading of a large log has come, in events.
@@ -105,6 +107,10 @@ class LogView {
   virtual LogExtent extent() const = 0;
   /// Of a refresh that is under way; what was read so far is already shown. Never waits.
   virtual LogProgress progress() const = 0;
+
+  /// Whether an event belongs to the history that is shown: the newest branch and what it came
+  /// from. What somebody went back over and did otherwise stays in the log. True for -1, no event.
+  virtual bool shows(int64_t event) const = 0;
 
   // ---- rows
   /// A track in the range, reduced to at most 2 * columns slices, in order of begin. Answers from

@@ -33,25 +33,6 @@ TEST(Sql, AWrongNameIsAnsweredWithTheRightOne) {
       << w.text("sql/error");
 }
 
-// What was undone and run again with an edit is in the log twice.
-TEST(Branches, ACollectiveHasItsMembersOnceAndEventsTellTheirBranch) {
-  Workbench w(kMlp);
-  ASSERT_TRUE(w.press("F5"));
-  ASSERT_TRUE(w.perform("goto 2"));
-  ASSERT_TRUE(w.perform("set %x[0, 0, 0] = 7"));
-  ASSERT_TRUE(w.press("F5"));
-  w.only("events");
-  ASSERT_TRUE(w.fill("events/filter", "op=all_reduce"));
-  w->settle(30);
-  ASSERT_TRUE(w.has("events/3")) << "two ranks, twice";
-  EXPECT_NE(w.text("events/0/branch"), w.text("events/3/branch"));
-  ASSERT_TRUE(w.click("events/3"));
-  w.only("timeline");
-  w->settle(30);
-  EXPECT_NE(w.text("timeline/collective").find("2 of 2 arrived"), std::string::npos)
-      << w.text("timeline/collective");
-}
-
 TEST(Phases, TwoStandSideBySideAndOneOriginIsLitInBoth) {
   Workbench w(kMlp);
   w.only("phases");

@@ -24,6 +24,7 @@ class MemoryLog final : public LogView {
   Expected<LogExtent> refresh(std::stop_token) override { return LogExtent{}; }
   LogExtent extent() const override { return {}; }
   LogProgress progress() const override { return {}; }
+  bool shows(int64_t) const override { return true; }
   std::vector<TimelineSlice> timeline(const TimelineRequest&) const override { return {}; }
   std::vector<TimelineSum> sums(int64_t, int64_t) const override { return {}; }
   Expected<std::vector<LogEvent>> events(const EventFilter&, std::stop_token) const override {
