@@ -53,6 +53,9 @@ class App {
   void rebuild_style();
   /// Something may change without input: the worker is busy, or an answer has just come.
   bool wants_frame() const;
+  /// Looks at the open file: whether it was changed, deleted or came back since it was last looked
+  /// at. For a window that sleeps.
+  bool file_has_news() { return file_watch_.has_news(); }
   bool wants_quit() const { return quit_; }
   std::string window_title() const;
 
@@ -131,6 +134,7 @@ class App {
   FileWatch file_watch_;
   SelectionHistory looked_at_;
   uint64_t seen_opened_ = 0;
+  uint64_t seen_saves_ = 0;
   interp::Position fault_seen_{~uint64_t{0}, 0};    // whose instruction was selected
   interp::Position written_seen_{~uint64_t{0}, 0};  // the same of a stop at a write
   int settling_ = 0;                                // frames to draw although nothing is under way

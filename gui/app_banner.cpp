@@ -89,6 +89,8 @@ std::optional<Banner> App::file_banner() {
                   {{"Show the message", "panel.messages", ""}, {"Try again", "file.reload", ""}}};
   }
   if (!model_.snapshot()) return std::nullopt;
+  if (std::exchange(seen_saves_, model_.saves()) != model_.saves())
+    file_watch_.start(model_.path());
   switch (file_watch_.look(model_.now_s())) {
     case FileWatch::State::kSame:
       return std::nullopt;
@@ -223,10 +225,7 @@ void App::draw_error_page() {
   ImGui::SameLine();
   if (ImGui::Button("Try again")) actions_.request("file.reload");
   ui_.tag("error/retry");
-  const auto& found = model_.open_diagnostics();
-  const bool in_text =
-      std::any_of(found.begin(), found.end(), [](const Diagnostic& d) { return d.span.valid(); });
-  if (in_text) {
+  if (!model_.open_marks().empty()) {
     ImGui::SameLine();
     if (ImGui::Button("Edit the text here")) {
       error_page_left_ = true;

@@ -62,6 +62,14 @@ void App::draw_keys() {
       if (!numbered) row(action.key, action.label, action.help);
     }
   }
+  for (const auto& panel : panels_) {
+    if (panel->keys().empty()) continue;
+    title((std::string(panel->title()) + ", pointer over it").c_str());
+    for (const PanelKey& key : panel->keys()) {
+      row(std::string(key.key), std::string(key.label), std::string(key.help));
+      ui_.tag(fmt::format("help/key/{}/{}", panel->id(), key.key), std::string(key.label));
+    }
+  }
   title("Mouse");
   row("click", "Select everywhere",
       "Ranks, tensors, lines, events, collectives: all panels show it.");

@@ -14,10 +14,21 @@ FileWatch::State FileWatch::look(double now_s) {
   constexpr double kSeconds = 1;
   if (path_.empty() || now_s - looked_s_ < kSeconds) return state_;
   looked_s_ = now_s;
+  look_now();
+  return state_;
+}
+
+bool FileWatch::has_news() {
+  if (path_.empty()) return false;
+  const State before = state_;
+  look_now();
+  return state_ != before;
+}
+
+void FileWatch::look_now() {
   std::error_code error;
   const auto time = std::filesystem::last_write_time(path_, error);
   state_ = error ? State::kDeleted : time != time_ ? State::kChanged : State::kSame;
-  return state_;
 }
 
 }  // namespace hostir::gui

@@ -27,6 +27,7 @@ Model::Model(interp::SessionFactory& factory, const std::function<void()>& wake)
 
 void Model::open(interp::OpenRequest request, std::vector<std::string> then) {
   last_request_ = request;
+  open_marks_.clear();  // they were of another text
   after_open_ = std::move(then);
   worker_.open(std::move(request));
 }
@@ -81,14 +82,14 @@ void Model::take(Opened& result) {
   if (!result.ok) {
     open_error_ = result.error;
     after_open_.clear();
-    open_diagnostics_ = std::move(result.diagnostics);
+    open_marks_ = std::move(result.marks);
     add_message(Message::Kind::kError,
                 "could not open " + result.request.path + "\n" + result.error);
     return;
   }
   ++opened_;
   open_error_.clear();
-  open_diagnostics_.clear();
+  open_marks_.clear();
   // The same text opened again keeps what is selected by name.
   Selection kept;
   if (path_ == result.request.path) {
@@ -127,6 +128,7 @@ void Model::take(Read& result) {
   ReadingSlot& slot = readings_[result.key];
   slot.position = result.position;
   slot.reading = std::move(result.reading);
+  slot.serial = ++last_serial_;
   slot.error = std::move(result.error);
   slot.pending = false;
 }

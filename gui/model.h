@@ -19,13 +19,23 @@
 namespace hostir::gui {
 
 /// What is selected or hovered, shared by all panels. Empty parts are not selected.
+/// One meeting: two groups of a communicator count their collectives apart, two ranks their
+/// messages.
+struct CollectiveId {
+  interp::CommIndex comm = 0;
+  uint32_t group = 0;
+  uint64_t sequence = 0;
+  std::optional<std::pair<interp::Rank, interp::Rank>> pair;  // of a send and its recv
+  friend bool operator==(const CollectiveId&, const CollectiveId&) = default;
+};
+
 struct Selection {
   std::optional<interp::Rank> rank;
   std::optional<interp::CodeIndex> code;
-  std::string value;                                                 // without '%'
-  std::vector<int64_t> element;                                      // global index in `value`
-  std::optional<std::pair<interp::CommIndex, uint64_t>> collective;  // communicator, sequence
-  int64_t event = -1;                                                // id in the log
+  std::string value;             // without '%'
+  std::vector<int64_t> element;  // global index in `value`
+  std::optional<CollectiveId> collective;
+  int64_t event = -1;                      // id in the log
   std::vector<interp::CodeIndex> related;  // made from the same fusion instruction as `code`
   friend bool operator==(const Selection&, const Selection&) = default;
 };
@@ -54,6 +64,7 @@ struct Bookmark {
 struct ReadingSlot {
   interp::Position position;
   std::optional<interp::ValueReading> reading;
+  uint64_t serial = 0;  // of `reading`, never given twice: what is made from it is kept by this
   std::string error;
   bool pending = true;
 };
@@ -79,8 +90,8 @@ class Model {
   const std::string& open_error() const { return open_error_; }
   /// What is wrong with what is open: a log that was cut. Empty: nothing.
   const std::string& open_warning() const { return open_warning_; }
-  const std::vector<Diagnostic>& open_diagnostics() const { return open_diagnostics_; }
-  const SourceManager& sources() const { return factory_.sources(); }
+  /// Where in the text of `last_request` it says so; empty where it names no place.
+  const std::vector<TextMark>& open_marks() const { return open_marks_; }
   /// Opens in the background; the commands run once it is open (back to the same place after an
   /// edit).
   void open(interp::OpenRequest request, std::vector<std::string> then = {});
@@ -109,6 +120,12 @@ class Model {
   std::vector<std::string> watches;  // expressions of the watches panel
   std::vector<Bookmark> bookmarks;   // in order of position
 
+  /// A panel wrote this file: it was not another program.
+  void saved_file(const std::string& path) {
+    if (path == path_) ++saves_;
+  }
+  uint64_t saves() const { return saves_; }
+
   // ---- messages
   const std::vector<Message>& messages() const { return messages_; }
   void add_message(Message::Kind kind, std::string text);
@@ -132,7 +149,7 @@ class Model {
   std::string path_;
   std::string open_error_;
   std::string open_warning_;
-  std::vector<Diagnostic> open_diagnostics_;
+  std::vector<TextMark> open_marks_;
   interp::OpenRequest last_request_;
   interp::OpenRequest opened_request_;  // of what is open
   std::vector<std::string> after_open_;
@@ -141,6 +158,8 @@ class Model {
   std::map<uint64_t, ReadingSlot> readings_;
   std::map<uint64_t, ReadingSlot> previous_;
   uint64_t next_key_ = 1;
+  uint64_t last_serial_ = 0;
+  uint64_t saves_ = 0;
   std::vector<Message> messages_;
   uint64_t generation_ = 0;
   uint64_t opened_ = 0;

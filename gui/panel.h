@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,13 @@ struct Frame {
   Ui& ui;
   Model& model;
   Actions& actions;
+};
+
+/// A key that a panel acts on by itself, while the pointer is over it.
+struct PanelKey {
+  std::string_view key;
+  std::string_view label;
+  std::string_view help;
 };
 
 /// How much height a panel has a use for now. An idle one shrinks to its tab and the first sentence
@@ -44,6 +52,8 @@ class Panel {
   virtual Room room(const Frame&) const { return {}; }
   /// Works without an open session (messages, editor).
   virtual bool needs_session() const { return true; }
+  /// For the list of keys; none of them is a key of an action.
+  virtual std::span<const PanelKey> keys() const { return {}; }
   /// View state that is kept with the layout: `key=value` lines; empty if there is none.
   virtual std::string save() const { return {}; }
   virtual void restore(std::string_view) {}

@@ -89,6 +89,16 @@ class Painter {
   std::string title_;
 };
 
+// Until an event comes, or the open file is changed or deleted: it is looked at now and then.
+void sleep(App& app) {
+  constexpr double kLookS = 2;
+  while (true) {
+    const double before = glfwGetTime();
+    glfwWaitEventsTimeout(kLookS);
+    if (glfwGetTime() - before < kLookS * 0.99 || app.file_has_news()) return;
+  }
+}
+
 void run_interactive(GLFWwindow* window, App& app, Painter& painter) {
   // A few frames after each event let hover and popups settle; then the loop sleeps until something
   // comes. An event that comes while they are drawn has its own few.
@@ -102,7 +112,7 @@ void run_interactive(GLFWwindow* window, App& app, Painter& painter) {
       glfwWaitEventsTimeout(reading ? 0.2 : 1.0 / 60);
       --frames_left;
     } else {
-      glfwWaitEvents();
+      sleep(app);
       frames_left = kSettlingFrames;
     }
     input.next_frame();

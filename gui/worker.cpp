@@ -195,7 +195,7 @@ void SessionWorker::do_open(const interp::OpenRequest& request) {
   }
   if (!opened && !result.cancelled) {
     result.error = rendered(opened.error(), factory_.sources());
-    result.diagnostics = opened.error().diagnostics;
+    result.marks = marks_of(opened.error().diagnostics, factory_.sources());
   }
   std::shared_ptr<interp::Session> old;  // dies outside of the lock, when questions let go of it
   {

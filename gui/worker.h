@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "gui/question_thread.h"
+#include "gui/text_mark.h"
 #include "interp/session/log_view.h"
 #include "interp/session/session.h"
 #include "interp/session/session_factory.h"
@@ -33,9 +34,9 @@ struct Opened {
   bool ok = false;
   bool cancelled = false;  // by `cancel_opening`; what was open stays
   std::string error;
-  std::vector<Diagnostic> diagnostics;  // spans point into the factory's sources
-  std::string warning;                  // what is wrong with it
-  std::string notice;                   // what opening decided by itself
+  std::vector<TextMark> marks;  // of `error`, in the text that was opened
+  std::string warning;          // what is wrong with it
+  std::string notice;           // what opening decided by itself
 };
 /// What is being opened now, for whoever waits.
 struct Opening {
@@ -76,7 +77,8 @@ class SessionWorker {
   void cancel_opening();
   std::optional<Opening> opening() const;
   void execute(std::string command);
-  /// Reads are carried out newest first, between commands; those of an older position are dropped.
+  /// Reads are carried out newest first, between commands; one that waits under the same key is
+  /// replaced.
   void read(uint64_t key, interp::ValueQuery query);
   /// Forgets reads that have not begun.
   void drop_reads();

@@ -85,6 +85,7 @@ class EditorPanel : public Panel {
     diagnostics_.clear();
     marks_.clear();
     checked_ = true;
+    from_opening_ = false;
     if (!is_program_) return;
     SourceManager sources;
     const uint32_t file = sources.add(loaded_path_, text_);
@@ -98,16 +99,14 @@ class EditorPanel : public Panel {
 
   // What only lowering finds out about this very text.
   void take_open_errors(const Model& model) {
-    const std::vector<Diagnostic>& found = model.open_diagnostics();
-    const std::string& tried = model.last_request().text;
-    if (!diagnostics_.empty() || found.empty() || text_ != (tried.empty() ? saved_ : tried)) return;
+    if (from_opening_ && model.open_error().empty() && !model.opening()) check();
+    const interp::OpenRequest& tried = model.last_request();
+    const bool same =
+        tried.path == loaded_path_ && text_ == (tried.text.empty() ? saved_ : tried.text);
+    if (!diagnostics_.empty() || model.open_marks().empty() || !same) return;
     diagnostics_ = model.open_error();
-    for (const Diagnostic& d : found) {
-      if (d.span.valid()) {
-        marks_ = marks_of(found, model.sources(), d.span.file);
-        return;
-      }
-    }
+    marks_ = model.open_marks();
+    from_opening_ = true;
   }
 
   // As much as there is to say, up to a part of the panel.
@@ -163,6 +162,7 @@ class EditorPanel : public Panel {
     const auto written = io::write_file(loaded_path_, text_);
     if (written) {
       saved_ = text_;
+      frame.model.saved_file(loaded_path_);
       frame.model.add_message(Message::Kind::kGood, "saved " + loaded_path_);
     } else {
       frame.model.add_message(Message::Kind::kError, written.error().message());
@@ -177,6 +177,7 @@ class EditorPanel : public Panel {
   std::optional<size_t> wanted_line_;  // 0-based; to be scrolled to
   bool is_program_ = false;
   bool checked_ = false;
+  bool from_opening_ = false;  // what is shown was found by opening, not by reading the text
 };
 
 }  // namespace

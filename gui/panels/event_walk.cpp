@@ -50,7 +50,7 @@ Expected<Found> along_lane(const interp::LogView& log, const interp::LogEvent& f
 
 Expected<Found> along_arrow(const interp::LogView& log, const TimelineEvent& from, bool forward,
                             const std::stop_token& stop) {
-  if (from.is_collective && from.members.size() > 1) {
+  if (from.collective && from.members.size() > 1) {
     const auto self =
         std::find_if(from.members.begin(), from.members.end(),
                      [&](const interp::LogCollective& m) { return m.event == from.event.id; });

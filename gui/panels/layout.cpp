@@ -234,7 +234,7 @@ class LayoutPanel : public Panel {
     if (!slot.reading || slot.reading->undefined || box.empty()) return slot.pending;
     const bool coarse = picture.rows * picture.columns > kMaxHeatCells;
     if (heat && slot.reading->box == box && coarse) {
-      draw_coarse(frame, tensor.name, slot, picture);
+      draw_coarse(frame, slot, picture);
     } else if (heat && slot.reading->box == box) {
       HeatRange range;
       range.add(slot.reading->tensor);
@@ -246,25 +246,18 @@ class LayoutPanel : public Panel {
   }
 
   // A picture cell of some pixels for each few elements, made once per state.
-  void draw_coarse(Frame& frame, const std::string& tensor, const ReadingSlot& slot,
-                   const Picture& picture) {
+  void draw_coarse(Frame& frame, const ReadingSlot& slot, const Picture& picture) {
     const interp::ValueReading& reading = *slot.reading;
     const float cell = frame.ui.px(5);
     const auto rows = static_cast<int>(std::clamp<float>(
         picture.height() / cell, 1, std::min<float>(80, static_cast<float>(picture.rows))));
     const auto columns = static_cast<int>(std::clamp<float>(
         picture.width() / cell, 1, std::min<float>(80, static_cast<float>(picture.columns))));
-    const bool shown_already = grid_value_ == tensor && grid_box_ == reading.box && slot.pending;
-    const bool known = grid_position_ == slot.position && grid_version_ == reading.version &&
-                       grid_value_ == tensor && grid_box_ == reading.box && grid_plane_ == plane_ &&
-                       grid_.rows == rows && grid_.columns == columns;
-    // A reading that is asked for again still holds what was there before.
-    if (!known && !shown_already) {
+    const bool known = grid_of_ == slot.serial && grid_plane_ == plane_ && grid_.rows == rows &&
+                       grid_.columns == columns;
+    if (!known) {
       grid_ = coarse_grid(reading.tensor, reading.box, plane_, rows, columns);
-      grid_position_ = slot.position;
-      grid_version_ = reading.version;
-      grid_value_ = tensor;
-      grid_box_ = reading.box;
+      grid_of_ = slot.serial;
       grid_plane_ = plane_;
     }
     const int64_t row =
@@ -367,10 +360,7 @@ class LayoutPanel : public Panel {
 
   LayoutViews views_;
   HeatGrid grid_;
-  interp::Position grid_position_{~uint64_t{0}, 0};  // of what the grid was made from
-  uint64_t grid_version_ = 0;
-  std::string grid_value_;
-  Box grid_box_;
+  uint64_t grid_of_ = 0;  // serial of the reading that the grid was made from
   Plane grid_plane_;
   Plane plane_;
   std::string shown_;

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
+#include <utility>
 
 #include "gui/panels/collective_glyph.h"
 #include "gui/panels/comm_groups.h"
@@ -19,6 +21,7 @@ namespace {
 
 using Row = interp::LedgerRow;
 using Cell = interp::LedgerCell;
+using interp::Rank;
 
 StateKind state_of(Cell::State state) {
   switch (state) {
@@ -52,6 +55,29 @@ const char* word_of(Cell::State state) {
       return "called something else";
   }
   return "";
+}
+
+CollectiveId id_of(const Row& row) {
+  CollectiveId id{row.comm, row.group, row.sequence, std::nullopt};
+  if (row.point_to_point && row.cells.size() == 2)
+    id.pair = std::pair(row.cells[0].rank, row.cells[1].rank);
+  return id;
+}
+
+// Finished collectives of which the run keeps no row: those before the first one of each group.
+uint64_t count_older(const std::vector<Row>& rows) {
+  std::map<std::tuple<interp::CommIndex, uint32_t, Rank, Rank>, uint64_t> first;
+  for (const Row& row : rows) {
+    const CollectiveId id = id_of(row);
+    const auto [source, destination] =
+        id.pair.value_or(std::pair(interp::kNoRank, interp::kNoRank));
+    const auto [at, is_new] =
+        first.emplace(std::tuple(row.comm, row.group, source, destination), row.sequence);
+    if (!is_new) at->second = std::min(at->second, row.sequence);
+  }
+  uint64_t count = 0;
+  for (const auto& [group, sequence] : first) count += sequence;
+  return count;
 }
 
 class LedgerPanel : public Panel {
@@ -90,6 +116,17 @@ class LedgerPanel : public Panel {
     }
     const bool low = ImGui::GetContentRegionAvail().y < frame.ui.px(120);
     draw_filter(frame, shot, low && filter_.empty() && !only_open_);
+    if (std::exchange(counted_, frame.model.generation()) != frame.model.generation())
+      older_ = count_older(*shot.ledger);
+    if (older_ > 0) {
+      const std::string text = fmt::format(
+          "{} older collectives are not here, all are in Events "
+          "(class=comm) and in SQL (v_collectives)",
+          older_);
+      frame.ui.say_hidden(text);
+      frame.ui.text_dim(text);
+      frame.ui.tag("ledger/older", std::to_string(older_));
+    }
     const bool legend = ImGui::GetContentRegionAvail().y > frame.ui.px(110);
     draw_table(frame, shot, legend ? frame.ui.fonts.small->FontSize + frame.ui.px(5) : 0);
     if (legend) draw_legend(frame);
@@ -228,7 +265,7 @@ class LedgerPanel : public Panel {
   void draw_row(Frame& frame, const Row& row, int i, int ranks) const {
     ImGui::PushID(i);
     ImGui::TableNextRow();
-    const bool selected = frame.model.selection.collective == std::pair(row.comm, row.sequence);
+    const bool selected = frame.model.selection.collective == id_of(row);
     if (selected)
       ImGui::TableSetBgColor(ImGuiTableBgTarget_RowBg0, with_alpha(frame.ui.pal().accent, 0.22f));
     const bool frontier =
@@ -241,7 +278,7 @@ class LedgerPanel : public Panel {
     if (ImGui::Selectable(
             name.c_str(), selected,
             ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowItemOverlap)) {
-      frame.model.selection.collective = std::pair(row.comm, row.sequence);
+      frame.model.selection.collective = id_of(row);
       for (const Cell& c : row.cells) {
         if (c.state != Cell::State::kMissing) frame.model.selection.code = c.code;
       }
@@ -292,7 +329,7 @@ class LedgerPanel : public Panel {
     if (!ImGui::IsItemClicked()) return;
     const interp::Snapshot& shot = *frame.model.snapshot();
     frame.actions.command(fmt::format("focus {}", cell.rank));
-    frame.model.selection.collective = std::pair(row.comm, row.sequence);
+    frame.model.selection.collective = id_of(row);
     frame.model.selection.code =
         cell.state == Cell::State::kMissing ? shot.rank(cell.rank).code : cell.code;
   }
@@ -308,6 +345,8 @@ class LedgerPanel : public Panel {
   bool only_open_ = false;
   std::vector<size_t> shown_;  // rows that the filter lets through
   size_t seen_rows_ = 0;
+  uint64_t counted_ = ~uint64_t{0};  // generation of `older_`
+  uint64_t older_ = 0;
   bool scroll_to_frontier_ = false;
 };
 

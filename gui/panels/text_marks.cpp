@@ -60,25 +60,6 @@ StateKind state_of(Severity severity) {
 
 }  // namespace
 
-std::vector<TextMark> marks_of(const std::vector<Diagnostic>& diagnostics,
-                               const SourceManager& sources, uint32_t file) {
-  std::vector<TextMark> marks;
-  for (const Diagnostic& d : diagnostics) {
-    if (!d.span.valid() || d.span.file != file) continue;
-    const LineColumn at = sources.locate(file, d.span.begin);
-    if (at.line == 0) continue;
-    const size_t length = sources.line(file, at.line).size();
-    TextMark mark;
-    mark.line = at.line - 1;
-    mark.begin = std::min<size_t>(at.column - 1, length);
-    mark.end = std::min<size_t>(mark.begin + std::max(1u, d.span.end - d.span.begin), length);
-    mark.severity = d.severity;
-    mark.message = d.message;
-    marks.push_back(std::move(mark));
-  }
-  return marks;
-}
-
 void draw_marks(Ui& ui, const char* label, const std::string& text,
                 const std::vector<TextMark>& marks) {
   const Field field = find_field(label);

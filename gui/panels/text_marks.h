@@ -1,27 +1,14 @@
-// Diagnostics as marks in a text: where, what; and the squiggles drawn over a text field.
+// Squiggles, colours and line numbers drawn over a text field.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "gui/text_mark.h"
 #include "gui/ui.h"
-#include "hostir/support/diagnostic.h"
 
 namespace hostir::gui {
-
-/// A stretch of one line, 0-based, in bytes.
-struct TextMark {
-  size_t line = 0;
-  size_t begin = 0;
-  size_t end = 0;
-  Severity severity = Severity::kError;
-  std::string message;
-};
-
-/// Those with a place in `file`; a span over several lines marks its first.
-std::vector<TextMark> marks_of(const std::vector<Diagnostic>& diagnostics,
-                               const SourceManager& sources, uint32_t file);
 
 /// Over the multi-line field `label` that was drawn last in this window: line numbers are left to
 /// the caller. The message stands behind the line's end. Returns the scroll of the field in pixels.

@@ -35,6 +35,20 @@ class TimelinePanel : public Panel {
            "] to the other members of a collective.";
   }
 
+  std::span<const PanelKey> keys() const override {
+    static constexpr PanelKey kKeys[] = {
+        {"W, S", "Zoom in, out", "Around the pointer."},
+        {"A, D", "Move left, right", "A tenth of the view."},
+        {"F", "Frame", "What is selected; once more: everything."},
+        {"R", "Measure the selected event",
+         "Its stretch of time, with the sums of what ran in it."},
+        {"M", "Note here", "A text at the pointer's time, kept with the program."},
+        {"C", "Low lanes", "More ranks fit; again: back."},
+        {"G", "Go to the event under the pointer", "The run's position becomes that of its issue."},
+    };
+    return kKeys;
+  }
+
   std::string save() const override {
     return fmt::format("lane={}\n", static_cast<int>(lane_height_)) +
            (camera_.steps() ? "axis=steps\n" : "") + notes_.save();
@@ -165,9 +179,7 @@ class TimelinePanel : public Panel {
     Selection& s = frame.model.selection;
     s.rank = e.event.rank;
     s.code = e.event.instruction;
-    if (e.is_collective && !e.members.empty()) {
-      s.collective = std::pair(e.members[0].comm, e.members[0].sequence);
-    }
+    if (e.collective) s.collective = e.collective;
   }
 
   // ---- the view

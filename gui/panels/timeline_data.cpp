@@ -186,6 +186,19 @@ Expected<void> keep_one_line(const interp::LogView& log, const interp::LogEvent&
 
 }  // namespace
 
+CollectiveId id_of(const interp::LogView& log, const interp::LogCollective& member) {
+  CollectiveId id{member.comm, static_cast<uint32_t>(member.group), member.sequence, std::nullopt};
+  const auto& comms = log.communicators();
+  if (member.peer < 0 || id.comm >= comms.size() || id.group >= comms[id.comm].groups.size())
+    return id;
+  const std::vector<interp::Rank>& group = comms[id.comm].groups[id.group];
+  const auto peer = static_cast<size_t>(member.peer);
+  if (peer >= group.size()) return id;
+  id.pair = member.kind == "send" ? std::pair(member.rank, group[peer])
+                                  : std::pair(group[peer], member.rank);
+  return id;
+}
+
 Expected<TimelineEvent> fetch_event(const interp::LogView& log, int64_t id,
                                     const std::stop_token& stop) {
   TimelineEvent out;
@@ -196,13 +209,13 @@ Expected<TimelineEvent> fetch_event(const interp::LogView& log, int64_t id,
   filter.last_id = id;
   HOSTIR_ASSIGN_OR_RETURN(const auto own, log.collectives(filter, stop));
   if (own.empty()) return out;
-  out.is_collective = true;
+  out.collective = id_of(log, own[0]);
   filter = {};
   filter.meeting = std::pair(own[0].comm, own[0].sequence);
   filter.limit = 4096;
   HOSTIR_ASSIGN_OR_RETURN(auto members, log.collectives(filter, stop));
   for (interp::LogCollective& member : members) {
-    if (member.group == own[0].group) out.members.push_back(std::move(member));
+    if (id_of(log, member) == *out.collective) out.members.push_back(std::move(member));
   }
   std::stable_sort(out.members.begin(), out.members.end(),
                    [](const auto& a, const auto& b) { return a.rank < b.rank; });

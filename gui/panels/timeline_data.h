@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "gui/model.h"
 #include "gui/panels/timeline_view.h"
 #include "gui/theme.h"
 #include "interp/session/log_view.h"
@@ -133,12 +134,15 @@ Expected<std::vector<TimelineRun>> fetch_envelope(const interp::LogView& log,
 Expected<void> add_stream_waits(const interp::LogView& log, TimelineLanes& lanes, int64_t column_ns,
                                 const std::stop_token& stop);
 
+/// Which meeting a member took part in.
+CollectiveId id_of(const interp::LogView& log, const interp::LogCollective& member);
+
 /// What is known of one event, for the hover text and for a click.
 struct TimelineEvent {
   interp::LogEvent event;
   std::string loop;
   std::vector<interp::LogCollective> members;  // of its collective, in order of rank
-  bool is_collective = false;
+  std::optional<CollectiveId> collective;      // that it is a member of
 };
 Expected<TimelineEvent> fetch_event(const interp::LogView& log, int64_t id,
                                     const std::stop_token& stop);

@@ -80,7 +80,7 @@ void TimelinePaint::pending(const std::vector<TimelineRow>& rows, size_t first, 
 }
 
 void TimelinePaint::collective(const std::vector<TimelineRow>& rows, const TimelineEvent& event) {
-  if (!event.is_collective) return;
+  if (!event.collective) return;
   const Palette& p = frame_.ui.pal();
   const ImVec2 at = g_.lanes_at();
   const ImVec2 size = g_.lanes_size();

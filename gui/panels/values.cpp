@@ -64,6 +64,7 @@ class ValuesPanel : public Panel {
     const ReadingSlot& slot = frame.model.reading(query);
     if (!slot.error.empty()) return frame.ui.empty_hint(slot.error);
     if (!slot.reading) return frame.ui.empty_hint("reading ...");
+    slices(frame, *slot.reading);
     notes(frame, *slot.reading, slot.pending);
     statistics(frame, slot);
     const ReadingSlot* before = frame.model.previous_reading(query);
@@ -147,8 +148,11 @@ class ValuesPanel : public Panel {
       ImGui::SetTooltip("changes the element on every rank that holds it, from this stop on");
     Ui::flow(frame.ui.px(110));
     if (ImGui::SmallButton("break on write"))
-      frame.actions.command(fmt::format("watch %{}", tensor.name));
+      frame.actions.command(fmt::format("watch %{}{}", tensor.name, index_to_string(element)));
     frame.ui.tag("values/watch");
+    if (ImGui::IsItemHovered())
+      ImGui::SetTooltip(
+          "runs stop when this element changes, on any rank that holds it (Shift+F9)");
     if (!typing_ && ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows) &&
         !ImGui::IsAnyItemActive())
       nudge(global, element);
@@ -205,13 +209,37 @@ class ValuesPanel : public Panel {
       const bool shown = d + 2 >= rank;
       const int64_t width = shown ? (d + 1 == rank ? kMaxColumns : kMaxRows) : 1;
       if (box.hi[d] - box.lo[d] <= width) continue;
-      const int64_t centre = element.size() == rank ? element[d] : box.lo[d];
+      const int64_t centre = element.size() == rank            ? element[d]
+                             : !shown && slice_.size() == rank ? slice_[d]
+                                                               : box.lo[d];
       const int64_t lo = std::clamp(centre - width / 2, box.lo[d], box.hi[d] - width);
       box.lo[d] = lo;
       box.hi[d] = lo + width;
     }
     query.box = box;
     return query;
+  }
+
+  // Of a tensor of more than two dimensions one slice is shown: which one. With an element selected
+  // that element moves.
+  void slices(Frame& frame, const interp::ValueReading& r) {
+    std::vector<int64_t>& element = frame.model.selection.element;
+    const Box& whole = r.placement.box;
+    const size_t rank = whole.lo.size();
+    slice_.resize(rank, 0);
+    for (size_t d = 0; d + 2 < rank; ++d) {
+      if (whole.hi[d] - whole.lo[d] < 2) continue;
+      int64_t& at = element.size() == rank ? element[d] : slice_[d];
+      int shown = static_cast<int>(std::clamp(at, whole.lo[d], whole.hi[d] - 1));
+      Ui::flow(frame.ui.px(130));
+      ImGui::SetNextItemWidth(frame.ui.px(130));
+      const auto last = static_cast<int>(whole.hi[d] - 1);
+      if (ImGui::SliderInt(fmt::format("##slice{}", d).c_str(), &shown,
+                           static_cast<int>(whole.lo[d]), last,
+                           fmt::format("dim {}: %d of {}..{}", d, whole.lo[d], last).c_str()))
+        at = shown;
+      frame.ui.tag(fmt::format("values/slice/{}", d), std::to_string(shown));
+    }
   }
 
   void notes(Frame& frame, const interp::ValueReading& r, bool pending) const {
@@ -225,11 +253,7 @@ class ValuesPanel : public Panel {
     if (r.write_in_flight) text += "; a write is in flight";
     if (pending) text += "; reading ...";
     for (const std::string& note : r.notes) text += "; " + note;
-    bool cut = false;
-    for (size_t d = 0; d < r.box.lo.size(); ++d) {
-      cut = cut || r.box.hi[d] - r.box.lo[d] < r.placement.box.hi[d] - r.placement.box.lo[d];
-    }
-    if (cut) {
+    if (is_part(r)) {
       text += "; shown: [";
       for (size_t d = 0; d < r.box.lo.size(); ++d)
         text += fmt::format("{}{}:{}", d ? ", " : "", r.box.lo[d], r.box.hi[d]);
@@ -241,20 +265,24 @@ class ValuesPanel : public Panel {
     frame.ui.tag("values/notes", text);
   }
 
-  // Of what is shown. A reading that is asked for again still holds what was there before, so its
-  // numbers are not taken for those of the new position.
+  static bool is_part(const interp::ValueReading& r) {
+    for (size_t d = 0; d < r.box.lo.size(); ++d) {
+      if (r.box.hi[d] - r.box.lo[d] < r.placement.box.hi[d] - r.placement.box.lo[d]) return true;
+    }
+    return false;
+  }
+
+  // Of what is shown, which may be a part: no number is taken for one of the whole tensor.
   void statistics(Frame& frame, const ReadingSlot& slot) {
     const interp::ValueReading& r = *slot.reading;
     if (r.undefined) return;  // poison, not numbers
-    const bool other = stats_of_ != &slot;
-    const bool newer = !slot.pending && !(stats_position_ == slot.position);
-    if (other || newer) {
+    if (stats_of_ != slot.serial) {
       stats_ = compute(r.tensor);
-      stats_of_ = &slot;
-      stats_position_ = slot.pending ? interp::Position{~uint64_t{0}, 0} : slot.position;
+      stats_of_ = slot.serial;
     }
     const std::string text =
-        fmt::format("min {:.6g}   max {:.6g}   mean {:.6g}", stats_.min, stats_.max, stats_.mean);
+        fmt::format("{}min {:.6g}   max {:.6g}   mean {:.6g}", is_part(r) ? "of this part: " : "",
+                    stats_.min, stats_.max, stats_.mean);
     frame.ui.text_mono(text);
     frame.ui.tag("values/stats", text);
     if (stats_.nans + stats_.infs > 0) {
@@ -437,11 +465,11 @@ class ValuesPanel : public Panel {
   bool typing_ = false;
   bool scroll_ = false;
   std::vector<int64_t> seen_element_;  // that was scrolled to
+  std::vector<int64_t> slice_;         // of leading dimensions, while no element is selected
   bool heat_ = true;
   float height_ = 0;  // of the last table with all its rows; 0: there was none
   Statistics stats_;
-  const void* stats_of_ = nullptr;
-  interp::Position stats_position_{~uint64_t{0}, 0};
+  uint64_t stats_of_ = 0;  // serial of the reading
 };
 
 }  // namespace
