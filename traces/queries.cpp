@@ -2,6 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
+#include "interp/session/event_filter.h"
+
 namespace hostir::traces {
 
 using interp::LogCell;
@@ -82,13 +86,19 @@ Expected<LogTable> info_table(const LogReader& log) {
   return table;
 }
 
-Expected<LogTable> events_table(const LogReader& log, const EventQuery& query) {
-  interp::EventFilter filter;
-  filter.ranks = query.ranks;
-  filter.mnemonics = query.ops;
-  filter.first_id = query.first;
-  filter.limit = query.limit;
-  HOSTIR_ASSIGN_OR_RETURN(const auto events, log.events(filter));
+Expected<LogTable> events_table(const LogReader& log, std::string_view filter, int64_t limit) {
+  HOSTIR_ASSIGN_OR_RETURN(interp::EventQuery query, interp::parse_event_filter(filter, log));
+  constexpr int64_t kPiece = 4096;  // events at once
+  query.filter.limit = query.all() ? std::min(limit, kPiece) : kPiece;
+  std::vector<interp::LogEvent> events;
+  while (static_cast<int64_t>(events.size()) < limit) {
+    HOSTIR_ASSIGN_OR_RETURN(const auto piece, log.events(query.filter));
+    for (const interp::LogEvent& e : piece) {
+      if (query.holds(e) && static_cast<int64_t>(events.size()) < limit) events.push_back(e);
+    }
+    if (static_cast<int64_t>(piece.size()) < query.filter.limit) break;
+    query.filter.first_id = piece.back().id + 1;
+  }
   LogTable table;
   table.columns = {"event",     "rank",          "track",       "address",
                    "iteration", "host_start_ns", "host_end_ns", "start_ns",

@@ -17,14 +17,10 @@ namespace hostir::traces {
 /// Two columns, what and value: who, where, when, how it ended, how much there is of everything.
 Expected<interp::LogTable> info_table(const LogReader& log);
 
-struct EventQuery {
-  std::vector<interp::Rank> ranks;  // empty: all
-  std::vector<std::string> ops;     // mnemonics; empty: all
-  int64_t first = 0;                // event id
-  int64_t limit = 1000;
-};
-/// One row per executed instruction.
-Expected<interp::LogTable> events_table(const LogReader& log, const EventQuery& query);
+/// One row per executed instruction that the words of `filter` hold for
+/// (interp/session/event_filter.h; empty: all), at most `limit`. Errors: `event_filter`.
+Expected<interp::LogTable> events_table(const LogReader& log, std::string_view filter,
+                                        int64_t limit);
 /// One row per meeting: who came, when, bytes, bandwidth.
 Expected<interp::LogTable> collectives_table(const LogReader& log);
 /// Peak per rank, and what was live then.

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "gui/panels/event_filter.h"
 #include "gui/panels/log_fetch.h"
 #include "gui/panels/panels.h"
+#include "interp/session/event_filter.h"
 
 namespace hostir::gui {
 
@@ -70,7 +70,7 @@ int64_t sort_key(const LogEvent& e, Column column) {
 
 Expected<EventsData> fetch_events(const interp::LogView& log, const EventsKey& key,
                                   const std::stop_token& stop) {
-  HOSTIR_ASSIGN_OR_RETURN(EventQuery query, parse_event_filter(key.filter, log));
+  HOSTIR_ASSIGN_OR_RETURN(interp::EventQuery query, interp::parse_event_filter(key.filter, log));
   EventsData out;
   out.total = log.extent().event_count;
   out.filtered = !query.all();
@@ -173,7 +173,7 @@ class EventsPanel : public Panel {
 
   static void draw_help(Frame& frame) {
     frame.ui.text_dim("Words that must all hold:");
-    for (const EventFilterHelp& help : event_filter_help()) {
+    for (const interp::EventFilterHelp& help : interp::event_filter_help()) {
       frame.ui.text_mono(help.example);
       ImGui::SameLine(frame.ui.px(190));
       frame.ui.text_dim(help.meaning);

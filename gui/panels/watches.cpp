@@ -9,7 +9,7 @@
 
 #include "gui/panels/panels.h"
 #include "gui/panels/tensor_pick.h"
-#include "gui/panels/watch_expr.h"
+#include "interp/session/watch_expr.h"
 
 namespace hostir::gui {
 
@@ -23,16 +23,17 @@ struct Cell {
   std::string note;  // for the tooltip
 };
 
-Cell make_cell(Frame& frame, const WatchExpr& expr, const interp::ValueQuery& query) {
+Cell make_cell(Frame& frame, const interp::WatchExpr& expr, const interp::ValueQuery& query) {
   const ReadingSlot& slot = frame.model.reading(query);
   if (!slot.reading) return {slot.pending ? "..." : "-", Cell::Tone::kDim, slot.error};
-  Cell cell{watch_text(expr, slot.reading->tensor), Cell::Tone::kPlain, ""};
+  Cell cell{interp::watch_text(expr, slot.reading->tensor), Cell::Tone::kPlain, ""};
   for (const std::string& note : slot.reading->notes) cell.note += note + "\n";
   if (slot.reading->undefined) return {"not written", Cell::Tone::kDim, cell.note};
   const ReadingSlot* before = frame.model.previous_reading(query);
   if (before && before->reading && !(before->reading->tensor == slot.reading->tensor)) {
     cell.tone = Cell::Tone::kChanged;
-    cell.note += "changed since the last stop; it was " + watch_text(expr, before->reading->tensor);
+    cell.note +=
+        "changed since the last stop; it was " + interp::watch_text(expr, before->reading->tensor);
   }
   if (slot.pending) cell.tone = Cell::Tone::kPending;
   return cell;
@@ -68,7 +69,7 @@ class WatchesPanel : public Panel {
   void add(Frame& frame) {
     if (text_.empty()) return;
     const std::string text = text_.starts_with('%') ? text_ : "%" + text_;
-    const auto parsed = parse_watch(text);
+    const auto parsed = interp::parse_watch(text);
     problem_ = parsed ? "" : parsed.error().message();
     if (!parsed) return;
     keep(frame.model, text);
@@ -123,7 +124,7 @@ class WatchesPanel : public Panel {
     if (ImGui::SmallButton("\u2715")) std::erase(frame.model.watches, text);
     frame.ui.tag(fmt::format("watches/{}/delete", i), text);
     ImGui::TableNextColumn();
-    const auto expr = parse_watch(text);
+    const auto expr = interp::parse_watch(text);
     if (ImGui::Selectable(text.c_str(), expr && frame.model.selection.value == expr->value) && expr)
       frame.model.selection.value = expr->value;
     frame.ui.tag(fmt::format("watches/{}", i), text);
@@ -131,8 +132,8 @@ class WatchesPanel : public Panel {
     ImGui::PopID();
   }
 
-  static void draw_cells(Frame& frame, const interp::Snapshot& shot, const WatchExpr& expr, int i,
-                         int ranks) {
+  static void draw_cells(Frame& frame, const interp::Snapshot& shot, const interp::WatchExpr& expr,
+                         int i, int ranks) {
     const TensorView tensor = find_tensor(shot, expr.value);
     if (!tensor.valid()) {
       ImGui::TableNextColumn();

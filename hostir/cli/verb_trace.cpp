@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <fstream>
 #include <iostream>
 
@@ -20,7 +22,7 @@ class TraceVerb : public Verb {
   std::string_view example() const override {
     return "  hostir trace info run.db --check\n"
            "  hostir trace collectives run.db --format csv\n"
-           "  hostir trace events run.db --op all_reduce --op launch\n"
+           "  hostir trace events run.db 'op=all_reduce,launch rank=0..3 dur>5us'\n"
            "  hostir trace sql run.db 'select * from v_slowest_waits limit 5'\n"
            "  hostir trace export run.db -o run.json         opens in the Perfetto UI\n"
            "  hostir trace schema                            the tables and columns, in Markdown";
@@ -31,12 +33,14 @@ class TraceVerb : public Verb {
         {"info", "events", "collectives", "memory", "faults", "sql", "export", "schema"},
         "what to read");
     arguments.positional("log", log_, "a log", Presence::kOptional);
-    arguments.positional("query", query_, "of sql: the statement", Presence::kOptional);
+    arguments.positional("query", query_,
+                         "of sql: the statement; of events: words that must all hold",
+                         Presence::kOptional);
     arguments.choice("--format", format_, {"table", "csv", "json", "perfetto"},
                      "how it is written");
     arguments.option("-o,--output", output_, "a file instead of stdout");
-    arguments.repeated("--op", events_.ops, "of events: only these mnemonics");
-    arguments.option("--limit", events_.limit, "of events: at most so many");
+    arguments.repeated("--op", ops_, "of events: only these mnemonics");
+    arguments.option("--limit", limit_, "of events: at most so many");
     arguments.flag("--check", check_,
                    "of info: verify digests and checksums; exit status 3 if the file is damaged");
   }
@@ -69,12 +73,17 @@ class TraceVerb : public Verb {
 
   Expected<interp::LogTable> question(const traces::LogReader& log) const {
     if (what_ == "info") return traces::info_table(log);
-    if (what_ == "events") return traces::events_table(log, events_);
+    if (what_ == "events") return traces::events_table(log, event_words(), limit_);
     if (what_ == "collectives") return traces::collectives_table(log);
     if (what_ == "memory") return traces::memory_table(log);
     if (what_ == "faults") return traces::faults_table(log);
     if (query_.empty()) return fail(ErrorKind::kUsage, "usage", "trace sql needs a statement");
     return log.query(query_);
+  }
+
+  // `--op a --op b` is the word `op=a,b`.
+  std::string event_words() const {
+    return ops_.empty() ? query_ : fmt::format("op={} {}", fmt::join(ops_, ","), query_);
   }
 
   Expected<int> export_log(const traces::LogReader& log) const {
@@ -104,7 +113,8 @@ class TraceVerb : public Verb {
   std::string query_;
   std::string format_ = "table";
   std::string output_;
-  traces::EventQuery events_;
+  std::vector<std::string> ops_;
+  int64_t limit_ = 1000;
   bool check_ = false;
 };
 

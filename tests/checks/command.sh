@@ -52,6 +52,9 @@ expect 3 "an input larger than the computer" "$hostir" run tests/programs/tp_mlp
   --input "x=normal(1, 2x6x${huge}xf32)" --input "w1=normal(2, 48x${huge}xf32)" \
   --input 'b1=normal(3, 48xf32)' --input "w2=normal(4, ${huge}x48xf32)" --input "b2=normal(5, ${huge}xf32)"
 says "more than the memory" "the input that does not fit is named"
+expect 0 "events by words" "$hostir" trace events "$work/a.db" 'op=launch rank=0'
+expect 0 "events by option" "$hostir" trace events "$work/a.db" --op launch 'rank=0 dur>1ns'
+expect 64 "a word that is none" "$hostir" trace events "$work/a.db" 'colour=red'
 expect 0 "one statement" "$hostir" trace sql "$work/a.db" 'select 1; -- and a remark'
 expect 3 "two statements" "$hostir" trace sql "$work/a.db" 'select 1; select 2'
 says "one statement at a time" "the second statement is not left out silently"

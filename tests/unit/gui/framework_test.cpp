@@ -4,8 +4,8 @@
 
 #include "gui/fuzzy.h"
 #include "gui/panels/panels.h"
-#include "gui/panels/watch_expr.h"
 #include "gui/settings.h"
+#include "interp/session/watch_expr.h"
 #include "tests/unit/gui/workbench.h"
 
 namespace hostir::gui {
@@ -172,11 +172,11 @@ TEST(Cursor, RunsToTheSelectedLineBothWays) {
 }
 
 TEST(Watch, ExpressionsAreReadAndExplained) {
-  EXPECT_EQ(parse_watch("%y")->value, "y");
-  EXPECT_EQ(parse_watch("%y[0, 1:3].max")->reduce, WatchExpr::Reduce::kMax);
-  EXPECT_EQ(parse_watch("%y[0, 1:3].max")->slice.size(), 2u);
-  EXPECT_FALSE(parse_watch("%y["));
-  EXPECT_FALSE(parse_watch(""));
+  EXPECT_EQ(interp::parse_watch("%y")->value, "y");
+  EXPECT_EQ(interp::parse_watch("%y[0, 1:3].max")->reduce, interp::WatchExpr::Reduce::kMax);
+  EXPECT_EQ(interp::parse_watch("%y[0, 1:3].max")->slice.size(), 2u);
+  EXPECT_FALSE(interp::parse_watch("%y["));
+  EXPECT_FALSE(interp::parse_watch(""));
 }
 
 TEST(Watch, CellsFollowTheRun) {

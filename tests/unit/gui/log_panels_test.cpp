@@ -1,7 +1,7 @@
 // The panels that read the log: timeline, events, SQL, memory.
 #include <gtest/gtest.h>
 
-#include "gui/panels/event_filter.h"
+#include "interp/session/event_filter.h"
 #include "tests/unit/gui/workbench.h"
 
 namespace hostir::gui {
@@ -75,7 +75,7 @@ TEST(Events, WordsMeanWhatTheHelpSays) {
   w.model().worker().ask_log("test", [&](const interp::LogView& log, std::stop_token stop) {
     const auto all = log.events({}, stop);
     const auto count = [&](const std::string& text) {
-      const auto query = parse_event_filter(text, log);
+      const auto query = interp::parse_event_filter(text, log);
       EXPECT_TRUE(query) << text;
       int64_t n = 0;
       for (const interp::LogEvent& e : *all) n += query && query->holds(e) ? 1 : 0;
@@ -93,7 +93,7 @@ TEST(Events, WordsMeanWhatTheHelpSays) {
     EXPECT_EQ(count("bytes>1G"), 0);
     for (const char* wrong : {"rank=", "rank=a", "op=nothing", "at=@f#999", "stream=x", "bytes>",
                               "bytes>x", "colour=red", "name>3", "class=x"})
-      EXPECT_FALSE(parse_event_filter(wrong, log)) << wrong;
+      EXPECT_FALSE(interp::parse_event_filter(wrong, log)) << wrong;
     return std::function<void()>([&] { asked = true; });
   });
   w->settle(30);

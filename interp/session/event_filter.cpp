@@ -1,4 +1,4 @@
-#include "gui/panels/event_filter.h"
+#include "interp/session/event_filter.h"
 
 #include <fmt/core.h>
 
@@ -7,9 +7,7 @@
 #include <optional>
 #include <utility>
 
-namespace hostir::gui {
-
-using interp::LogEvent;
+namespace hostir::interp {
 
 namespace {
 
@@ -46,15 +44,15 @@ std::optional<int64_t> number_of(std::string_view text) {
   return std::nullopt;
 }
 
-std::optional<std::vector<interp::Rank>> ranks_of(std::string_view list) {
+std::optional<std::vector<Rank>> ranks_of(std::string_view list) {
   constexpr int64_t kMaxRanks = 1 << 20;
-  std::vector<interp::Rank> ranks;
+  std::vector<Rank> ranks;
   for (const std::string_view part : split(list, ',')) {
     const size_t dots = part.find("..");
     const auto first = number_of(part.substr(0, dots));
     const auto last = dots == std::string_view::npos ? first : number_of(part.substr(dots + 2));
     if (!first || !last || *first < 0 || *last < *first || *last > kMaxRanks) return std::nullopt;
-    for (int64_t r = *first; r <= *last; ++r) ranks.push_back(static_cast<interp::Rank>(r));
+    for (int64_t r = *first; r <= *last; ++r) ranks.push_back(static_cast<Rank>(r));
   }
   return ranks;
 }
@@ -66,15 +64,15 @@ bool contains(const std::vector<T>& list, const T& value) {
 
 /// Instructions that a predicate chooses, sorted.
 template <class Predicate>
-std::vector<interp::CodeIndex> instructions(const interp::LogView& log, Predicate predicate) {
-  std::vector<interp::CodeIndex> out;
+std::vector<CodeIndex> instructions(const LogView& log, Predicate predicate) {
+  std::vector<CodeIndex> out;
   for (size_t i = 0; i < log.instructions().size(); ++i) {
-    if (predicate(log.instructions()[i])) out.push_back(static_cast<interp::CodeIndex>(i));
+    if (predicate(log.instructions()[i])) out.push_back(static_cast<CodeIndex>(i));
   }
   return out;
 }
 
-Condition at_instruction(std::vector<interp::CodeIndex> chosen) {
+Condition at_instruction(std::vector<CodeIndex> chosen) {
   return [chosen = std::move(chosen)](const LogEvent& e) {
     return std::binary_search(chosen.begin(), chosen.end(), e.instruction);
   };
@@ -82,7 +80,7 @@ Condition at_instruction(std::vector<interp::CodeIndex> chosen) {
 
 // What a word with `=` asks for.
 Expected<Condition> equals_condition(std::string_view word, std::string_view key,
-                                     std::string_view value, const interp::LogView& log) {
+                                     std::string_view value, const LogView& log) {
   const std::vector<std::string_view> values = split(value, ',');
   if (key == "rank") {
     const auto ranks = ranks_of(value);
@@ -90,7 +88,7 @@ Expected<Condition> equals_condition(std::string_view word, std::string_view key
     return Condition([ranks = *ranks](const LogEvent& e) { return contains(ranks, e.rank); });
   }
   if (key == "op") {
-    auto chosen = instructions(log, [&](const interp::LogInstruction& i) {
+    auto chosen = instructions(log, [&](const LogInstruction& i) {
       return contains<std::string_view>(values, i.mnemonic) ||
              (!i.kernel.empty() && contains<std::string_view>(values, i.kernel));
     });
@@ -98,7 +96,7 @@ Expected<Condition> equals_condition(std::string_view word, std::string_view key
     return at_instruction(std::move(chosen));
   }
   if (key == "at") {
-    auto chosen = instructions(log, [&](const interp::LogInstruction& i) {
+    auto chosen = instructions(log, [&](const LogInstruction& i) {
       return contains<std::string_view>(values, i.address);
     });
     if (chosen.empty()) return bad(word, "no instruction has this address; write at=@f#9");
@@ -108,12 +106,12 @@ Expected<Condition> equals_condition(std::string_view word, std::string_view key
     OpClass wanted = OpClass::kHost;
     if (value == "comm") wanted = OpClass::kCommunication;
     if (value != "comm" && value != "host") return bad(word, "write class=comm or class=host");
-    return at_instruction(instructions(
-        log, [wanted](const interp::LogInstruction& i) { return i.op_class == wanted; }));
+    return at_instruction(
+        instructions(log, [wanted](const LogInstruction& i) { return i.op_class == wanted; }));
   }
   if (key == "stream") {
     std::vector<int32_t> streams;
-    for (const interp::LogTrack& track : log.tracks()) {
+    for (const LogTrack& track : log.tracks()) {
       if (contains<std::string_view>(values, track.name)) streams.push_back(track.stream);
     }
     if (streams.empty()) return bad(word, "no stream is called so");
@@ -142,8 +140,8 @@ Expected<Condition> compare_condition(std::string_view word, std::string_view ke
       {"id", [](const LogEvent& e) { return e.id; }},
       {"dur",
        [](const LogEvent& e) {
-         const bool known = e.begin_ns() != interp::kUnknownNs && e.end_ns() != interp::kUnknownNs;
-         return known ? e.end_ns() - e.begin_ns() : interp::kUnknownNs;
+         const bool known = e.begin_ns() != kUnknownNs && e.end_ns() != kUnknownNs;
+         return known ? e.end_ns() - e.begin_ns() : kUnknownNs;
        }},
   };
   for (const auto& [name, field] : kFields) {
@@ -152,17 +150,17 @@ Expected<Condition> compare_condition(std::string_view word, std::string_view ke
     const bool equal = relation.size() == 2;
     return Condition([field = field, greater, equal, limit = *number](const LogEvent& e) {
       const int64_t v = field(e);
-      if (v == interp::kUnknownNs) return false;
+      if (v == kUnknownNs) return false;
       return (equal && v == limit) || (greater ? v > limit : v < limit);
     });
   }
   return bad(word, "time, bytes, wait, dur and id can be compared");
 }
 
-Expected<Condition> condition_of(std::string_view word, const interp::LogView& log) {
+Expected<Condition> condition_of(std::string_view word, const LogView& log) {
   const size_t at = word.find_first_of("<>=");
   if (at == std::string_view::npos) {
-    auto chosen = instructions(log, [&](const interp::LogInstruction& i) {
+    auto chosen = instructions(log, [&](const LogInstruction& i) {
       return i.text.find(word) != std::string::npos || i.mnemonic.find(word) != std::string::npos;
     });
     return at_instruction(std::move(chosen));
@@ -182,7 +180,7 @@ bool EventQuery::holds(const LogEvent& event) const {
                      [&](const Condition& c) { return c(event); });
 }
 
-Expected<EventQuery> parse_event_filter(std::string_view text, const interp::LogView& log) {
+Expected<EventQuery> parse_event_filter(std::string_view text, const LogView& log) {
   EventQuery query;
   for (std::string_view word : split(text, ' ')) {
     if (word.empty()) continue;
@@ -220,4 +218,4 @@ const std::vector<EventFilterHelp>& event_filter_help() {
   return kHelp;
 }
 
-}  // namespace hostir::gui
+}  // namespace hostir::interp

@@ -1,4 +1,4 @@
-// The filter language of the events panel.
+// The filter language of events: of the window's panel and of `hostir trace events`.
 //
 // A filter is words that must all hold; `-` before a word turns it around:
 //   rank=0,2..5  op=all_reduce,launch  stream=comm  at=@f#9  class=comm
@@ -15,18 +15,18 @@
 
 #include "interp/session/log_view.h"
 
-namespace hostir::gui {
+namespace hostir::interp {
 
 struct EventQuery {
-  interp::EventFilter filter;
-  std::vector<std::function<bool(const interp::LogEvent&)>> conditions;
+  EventFilter filter;
+  std::vector<std::function<bool(const LogEvent&)>> conditions;
 
   bool all() const;  // nothing is asked for: every event
-  bool holds(const interp::LogEvent& event) const;
+  bool holds(const LogEvent& event) const;
 };
 
 /// Errors (kUsage) name the word and what may stand there. The query must not outlive `log`.
-Expected<EventQuery> parse_event_filter(std::string_view text, const interp::LogView& log);
+Expected<EventQuery> parse_event_filter(std::string_view text, const LogView& log);
 
 /// For the help of the panel: one example per kind of word, with what it means.
 struct EventFilterHelp {
@@ -35,4 +35,4 @@ struct EventFilterHelp {
 };
 const std::vector<EventFilterHelp>& event_filter_help();
 
-}  // namespace hostir::gui
+}  // namespace hostir::interp

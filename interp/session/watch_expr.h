@@ -1,4 +1,4 @@
-// Expressions of the watches panel: a tensor, a part of it, or a number made of that part.
+// Expressions that are watched: a tensor, a part of it, or a number made of that part.
 //
 // `%y`, `%y[2, 0:3]`, `%y.max`, `%y[0, :].sum`. Names and slices are those of the `print` command.
 #pragma once
@@ -12,12 +12,12 @@
 #include "hostir/support/expected.h"
 #include "interp/session/command.h"
 
-namespace hostir::gui {
+namespace hostir::interp {
 
 struct WatchExpr {
   enum class Reduce : uint8_t { kNone, kMin, kMax, kMean, kSum, kNan, kInf };
   std::string value;  // without '%'
-  std::vector<interp::SliceRange> slice;
+  std::vector<SliceRange> slice;
   Reduce reduce = Reduce::kNone;
 };
 
@@ -27,4 +27,4 @@ Expected<WatchExpr> parse_watch(std::string_view text);
 /// What a cell shows: the number, the elements if they are few, else their range.
 std::string watch_text(const WatchExpr& expr, const Tensor& tensor);
 
-}  // namespace hostir::gui
+}  // namespace hostir::interp

@@ -1,4 +1,4 @@
-#include "gui/panels/watch_expr.h"
+#include "interp/session/watch_expr.h"
 
 #include <fmt/core.h>
 
@@ -9,7 +9,7 @@
 
 #include "hostir/ir/inline_value.h"
 
-namespace hostir::gui {
+namespace hostir::interp {
 
 namespace {
 
@@ -73,8 +73,7 @@ Expected<WatchExpr> parse_watch(std::string_view text) {
     // A name may hold dots of its own; only the known words end it.
     if (out.reduce != Reduce::kNone) text = text.substr(0, dot);
   }
-  HOSTIR_ASSIGN_OR_RETURN(const interp::Command print,
-                          interp::parse_command("print " + std::string(text)));
+  HOSTIR_ASSIGN_OR_RETURN(const Command print, parse_command("print " + std::string(text)));
   if (print.value.empty()) {
     return fail(ErrorKind::kUsage, "watch",
                 "write a tensor, a part of it, or a number of it: %y, %y[2, 0:3], %y.max");
@@ -108,4 +107,4 @@ std::string watch_text(const WatchExpr& expr, const Tensor& tensor) {
   return {};
 }
 
-}  // namespace hostir::gui
+}  // namespace hostir::interp
