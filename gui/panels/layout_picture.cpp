@@ -81,7 +81,8 @@ struct Painter {
       list->AddRect(ImVec2(where.min.x + in, where.min.y + in),
                     ImVec2(where.max.x - in, where.max.y - in), pal().text_strong, 0, 0, px(1.6f));
     }
-    if (style.labels != LabelPlace::kLater) label(s, where, style);
+    if (style.labels == LabelPlace::kCentre || style.labels == LabelPlace::kCorner)
+      label(s, where, style);
   }
 
   void edge(const Shard& s, const Plane::Part& part) const {
@@ -193,6 +194,17 @@ struct Painter {
   }
 };
 
+// The only shard with elements in the plane; null where there are several.
+const Shard* sole_shard(const std::vector<Shard>& shards, const Plane& plane) {
+  const Shard* out = nullptr;
+  for (const Shard& s : shards) {
+    if (!plane.part(s.box)) continue;
+    if (out) return nullptr;
+    out = &s;
+  }
+  return out;
+}
+
 float label_width(const Frame& frame, const std::vector<std::vector<Band>>& levels) {
   ImFont* font = frame.ui.fonts.small;
   float sum = frame.ui.px(12);
@@ -250,7 +262,7 @@ void stretch_for_numbers(const Frame& frame, Picture& picture, ImVec2 space) {
 
 Picture draw_layout(Frame& frame, const std::string& name, const LayoutSource& source,
                     const std::vector<Shard>& shards, const Plane& plane, Area area,
-                    const PictureStyle& style) {
+                    PictureStyle style) {
   const bool matrix = plane.is_matrix();
   const auto row_levels = matrix ? bands_of(source, static_cast<size_t>(plane.row_dim))
                                  : std::vector<std::vector<Band>>{};
@@ -264,6 +276,17 @@ Picture draw_layout(Frame& frame, const std::string& name, const LayoutSource& s
   const float line = frame.ui.fonts.small->FontSize + frame.ui.px(7);
   const float top = line * static_cast<float>(std::min(column_levels.size(), kMaxLevels)) + spread +
                     frame.ui.px(4);
+  // One shard is the whole picture: its name does not have to cover the first number.
+  const Shard* sole = sole_shard(shards, plane);
+  if (sole && style.captions && style.labels == LabelPlace::kCorner)
+    style.labels = LabelPlace::kCaption;
+  std::string holders;
+  if (style.labels == LabelPlace::kCaption) {
+    holders = holders_text(*sole, 12);
+    if (style.numbers && source.is_partial())
+      holders += fmt::format("; the numbers: addend of r{}", frame.model.snapshot()->focus);
+  }
+  const float more = holders.empty() ? 0 : 16;
   Picture picture;
   picture.rows = std::max<int64_t>(1, plane.rows(source.global));
   picture.columns = std::max<int64_t>(1, plane.columns(source.global));
@@ -274,12 +297,12 @@ Picture draw_layout(Frame& frame, const std::string& name, const LayoutSource& s
                std::max(8.0f, area.height() - top - frame.ui.px(below)),
                frame.ui.px(style.most_cell), frame.ui.px(style.captions ? 100 : 60));
   };
-  picture.fit = fit_above(style.captions ? 40 : 22);
-  if (picture.fit.stretched && style.captions) picture.fit = fit_above(54);  // a line more
+  picture.fit = fit_above((style.captions ? 40 : 22) + more);
+  if (picture.fit.stretched && style.captions) picture.fit = fit_above(54 + more);  // a line more
   if (style.numbers) {
     stretch_for_numbers(frame, picture,
                         ImVec2(area.width() - left - spread - frame.ui.px(10),
-                               area.height() - top - frame.ui.px(54)));
+                               area.height() - top - frame.ui.px(54 + more)));
   }
   const Painter painter{frame, ImGui::GetWindowDrawList(), source, plane, picture};
   painter.cards(shards, addends, shift);
@@ -294,7 +317,7 @@ Picture draw_layout(Frame& frame, const std::string& name, const LayoutSource& s
       matrix ? fmt::format("rows: dim {}   columns: dim {}", plane.row_dim, plane.column_dim)
              : std::string();
   const std::string stretched = picture.fit.stretched ? "one side is stretched" : "";
-  for (const std::string& caption : {dims, stretched}) {
+  for (const std::string& caption : {holders, dims, stretched}) {
     if (caption.empty() || !style.captions) continue;
     frame.ui.draw_text(painter.list, ImVec2(picture.origin.x, y), painter.pal().text_dim, caption,
                        area.max.x - picture.origin.x, frame.ui.fonts.small);

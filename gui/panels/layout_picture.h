@@ -14,8 +14,9 @@ struct Area {
   float height() const { return max.y - min.y; }
 };
 
-/// Of the ranks' names in a shard; kLater: draw_shard_labels is called when the cells are filled.
-enum class LabelPlace : uint8_t { kCentre, kCorner, kLater };
+/// Of the ranks' names in a shard; kCaption: below the picture, of its only shard; kLater:
+/// draw_shard_labels is called when the cells are filled.
+enum class LabelPlace : uint8_t { kCentre, kCorner, kCaption, kLater };
 
 struct PictureStyle {
   LabelPlace labels = LabelPlace::kCentre;
@@ -49,7 +50,7 @@ struct Picture {
 /// Draws into the current window; the cursor does not move. `name` begins the names of its widgets.
 Picture draw_layout(Frame& frame, const std::string& name, const LayoutSource& source,
                     const std::vector<Shard>& shards, const Plane& plane, Area area,
-                    const PictureStyle& style);
+                    PictureStyle style);
 
 /// Edges in the ranks' colours and their names, over what was drawn into the cells.
 void draw_shard_labels(Frame& frame, const LayoutSource& source, const std::vector<Shard>& shards,
