@@ -55,9 +55,20 @@ struct HitPlace {
   uint64_t steps = 0;
   uint64_t travel = 0;
   uint64_t position = 0;
+  Visit visit;
+  bool own = false;  // the rank stops at its own visits, whoever was there before
 };
 /// Counts a hit, once however often the history comes to it; true if it stops.
 bool count_hit(Breakpoint& breakpoint, const HitPlace& at);
+/// Counts a hit of a log point and writes its line; nothing if the rank has written it already.
+void write_line(BreakpointList& list, Breakpoint& breakpoint, const Interpreter& interpreter,
+                CodeIndex code, const HitPlace& at);
+/// The rank has been stopped here.
+void stand(Breakpoint& breakpoint, const HitPlace& at);
+/// Stops::kFirstRank, where that means something.
+bool stops_first_rank(const Breakpoint& breakpoint);
+/// How many hits on the line up to the position stop, those that are ignored included.
+uint64_t stops_so_far(const Breakpoint& breakpoint);
 /// Whether the rank stands where this breakpoint was hit last.
 bool stands_at(const Breakpoint& breakpoint, Rank rank, uint64_t steps, uint64_t travel);
 

@@ -39,20 +39,76 @@ std::vector<CodeIndex> find_codes(const Code& code, const std::string& function,
   return out;
 }
 
-void BreakpointList::moved_to(uint64_t position) {
-  const auto behind = [](uint64_t at, const Breakpoint::Hit& hit) { return at < hit.position; };
+namespace {
+
+uint64_t position_of(const Breakpoint::Hit& hit) { return hit.position; }
+uint64_t position_of(uint64_t position) { return position; }
+
+// The first that lies behind `position`.
+template <class Hit>
+auto first_behind(std::vector<Hit>& hits, uint64_t position) {
+  return std::upper_bound(hits.begin(), hits.end(), position,
+                          [](uint64_t at, const Hit& hit) { return at < position_of(hit); });
+}
+
+// Moves what lies behind `position` to `ahead`, and from there what does not; how many that were.
+template <class Hit>
+std::pair<uint64_t, uint64_t> move_hits(std::vector<Hit>& hits, std::vector<Hit>& ahead,
+                                        uint64_t position) {
+  const auto undone = first_behind(hits, position);
+  const auto count = static_cast<uint64_t>(hits.end() - undone);
+  ahead.insert(ahead.begin(), undone, hits.end());
+  hits.erase(undone, hits.end());
+  const auto again = first_behind(ahead, position);
+  const auto count_again = static_cast<uint64_t>(again - ahead.begin());
+  hits.insert(hits.end(), ahead.begin(), again);
+  ahead.erase(ahead.begin(), again);
+  return {count, count_again};
+}
+
+bool sees_results(const Breakpoint& b) {
+  return b.kind == Breakpoint::Kind::kWritten || b.kind == Breakpoint::Kind::kNan;
+}
+
+}  // namespace
+
+void count_visits(Breakpoint& breakpoint) {
+  breakpoint.visits.clear();
+  if (!stops_first_rank(breakpoint)) return;
+  for (const Breakpoint::Hit& hit : breakpoint.hit_places)
+    breakpoint.visits.try_emplace(hit.visit, hit);
+}
+
+void BreakpointList::moved_to(uint64_t position, uint32_t branch) {
+  uint64_t logged_again = 0;
   for (Breakpoint& b : breakpoints_) {
-    auto& hit = b.hit_places;
-    auto& ahead = b.hits_ahead;
-    const auto undone = std::upper_bound(hit.begin(), hit.end(), position, behind);
-    b.hits -= std::min(b.hits, static_cast<uint64_t>(hit.end() - undone));
-    ahead.insert(ahead.begin(), undone, hit.end());
-    hit.erase(undone, hit.end());
-    const auto again = std::upper_bound(ahead.begin(), ahead.end(), position, behind);
-    b.hits += static_cast<uint64_t>(again - ahead.begin());
-    hit.insert(hit.end(), ahead.begin(), again);
-    ahead.erase(ahead.begin(), again);
+    if (branch != branch_) {
+      b.hits_ahead.clear();
+      b.logged_ahead.clear();
+    }
+    const auto [undone, again] = move_hits(b.hit_places, b.hits_ahead, position);
+    if (undone + again > 0) count_visits(b);
+    const auto lines = move_hits(b.logged, b.logged_ahead, position);
+    logged_again += lines.second;
+    b.hits = b.hit_places.size() + b.logged.size();
   }
+  if (branch != branch_) log_.forget_ahead(UINT64_MAX);
+  log_.moved_to(position, logged_again);
+  branch_ = branch;
+}
+
+void BreakpointList::executed_to(uint64_t position, uint32_t branch) {
+  const uint64_t passed = branch == branch_ ? position : UINT64_MAX;
+  for (Breakpoint& b : breakpoints_) {
+    b.hits_ahead.erase(b.hits_ahead.begin(), first_behind(b.hits_ahead, passed));
+    b.logged_ahead.erase(b.logged_ahead.begin(), first_behind(b.logged_ahead, passed));
+  }
+  log_.forget_ahead(passed);
+  branch_ = branch;
+}
+
+bool stops_first_rank(const Breakpoint& b) {
+  return b.stops == Breakpoint::Stops::kFirstRank && !sees_results(b) && !b.log;
 }
 
 namespace {
@@ -64,25 +120,53 @@ auto first_at(const Breakpoint& b, uint64_t position) {
 }
 }  // namespace
 
-bool count_hit(Breakpoint& b, const HitPlace& at) {
-  // Results are seen once, when a decision brings them; an instruction as often as a rank stands
-  // before it.
-  const bool results = b.kind == Breakpoint::Kind::kWritten || b.kind == Breakpoint::Kind::kNan;
-  const bool counted =
-      !results &&
-      std::any_of(first_at(b, at.position), b.hit_places.cend(), [&](const Breakpoint::Hit& hit) {
-        return hit.position == at.position && hit.rank == at.rank;
-      });
-  if (!counted) {
-    ++b.hits;
-    b.hit_places.push_back({at.position, at.rank});
-  }
+uint64_t stops_so_far(const Breakpoint& b) {
+  return stops_first_rank(b) ? b.visits.size() : b.hits;
+}
+
+void stand(Breakpoint& b, const HitPlace& at) {
   b.hit_rank = at.rank;
   b.hit_steps = at.steps;
   b.hit_travel = at.travel;
-  if (b.hits <= b.ignore) return false;
+}
+
+bool count_hit(Breakpoint& b, const HitPlace& at) {
+  // Results are seen once, when a decision brings them; an instruction as often as a rank stands
+  // before it.
+  bool counted =
+      !sees_results(b) &&
+      std::any_of(first_at(b, at.position), b.hit_places.cend(), [&](const Breakpoint::Hit& hit) {
+        return hit.position == at.position && hit.rank == at.rank;
+      });
+  const Breakpoint::Hit hit{at.position, at.rank, at.visit};
+  bool told = false;
+  bool stops = true;
+  if (stops_first_rank(b)) {
+    const Breakpoint::Hit& first = b.visits.try_emplace(at.visit, hit).first->second;
+    const bool is_first = first.rank == at.rank;
+    // It stood here while others moved.
+    told = is_first && first.position < at.position;
+    stops = is_first || at.own;
+  }
+  counted = counted || told;
+  if (!counted) {
+    ++b.hits;
+    b.hit_places.push_back(hit);
+  }
+  stand(b, at);
+  if (told || !stops || stops_so_far(b) <= b.ignore) return false;
   if (b.temporary) b.enabled = false;
   return true;
+}
+
+void write_line(BreakpointList& list, Breakpoint& b, const Interpreter& in, CodeIndex code,
+                const HitPlace& at) {
+  if (!sees_results(b) && list.log().has(b.id, at.rank, at.steps)) return;
+  stand(b, at);
+  b.logged.push_back(at.position);
+  b.hits = b.logged.size();
+  if (b.hits <= b.ignore) return;
+  list.log().add({at.position, at.steps, b.id, at.rank, code, b.log(in, at.rank, code)});
 }
 
 bool stands_at(const Breakpoint& b, Rank rank, uint64_t steps, uint64_t travel) {

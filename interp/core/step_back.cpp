@@ -5,6 +5,9 @@
 // match, and goes on from the checkpoint before if there was none.
 
 #include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
 
 #include "interp/core/breakpoint_matcher.h"
 #include "interp/core/engine.h"
@@ -135,79 +138,120 @@ Expected<StopReport> Stepper::back_to(const std::function<bool(const Decision&)>
   return beginning();
 }
 
-// The last breakpoint hit before the position. Hits that are passed are taken back.
-Expected<StopReport> Stepper::back_to_stop() {
-  struct Hit {
-    uint64_t position = 0;
-    Breakpoint* breakpoint = nullptr;
-    Rank rank = kNoRank;
-    CodeIndex code = 0;
-  };
+struct Stepper::Found {
+  uint64_t position = 0;
+  Breakpoint* breakpoint = nullptr;
+  Rank rank = kNoRank;
+  CodeIndex code = 0;
+  Visit visit;
+};
+
+// What breakpoints match in the decisions `begin`..`end` of the line, by position, by executing
+// them again; not where the search itself started.
+Expected<std::vector<Stepper::Found>> Stepper::hits_between(uint64_t begin, uint64_t end,
+                                                            uint64_t start) {
   Interpreter& in = interpreter();
-  const auto steps_of = [&](Rank r) { return in.state().ranks[static_cast<size_t>(r)].steps; };
-  for (Breakpoint& b : breakpoints_.all()) {
-    // The hit that we stand at lies ahead from here on.
-    if (b.hits > 0 && b.hit_rank != kNoRank &&
-        stands_at(b, b.hit_rank, steps_of(b.hit_rank), history_.travels())) {
-      --b.hits;
+  HOSTIR_TRY(history_.go_to(begin));
+  matcher_->clear();
+  std::vector<Found> hits;
+  for (uint64_t k = begin; k < end; ++k) {
+    const Decision& d = history_.line()[k];
+    if (runs(d)) {
+      for (Breakpoint* b : matcher_->before(d.rank)) {
+        if (!b->log) hits.push_back({k, b, d.rank, in.rank(d.rank).code, next_visit(in, d.rank)});
+      }
+    }
+    if (k + 1 == start) break;
+    HOSTIR_TRY(history_.go_to(k + 1));
+    for (const BreakpointMatcher::Written& w : matcher_->after()) {
+      if (!w.breakpoint->log)
+        hits.push_back({k + 1, w.breakpoint, w.rank, w.code, next_visit(in, w.rank)});
     }
   }
+  return hits;
+}
+
+namespace {
+
+// Whether the breakpoint's count of what it ignores takes in the stop at `position`.
+bool is_ignored(const Breakpoint& b, uint64_t position, Rank rank, const Visit& visit) {
+  if (b.ignore == 0) return false;
+  uint64_t before = 0;
+  bool known = false;
+  if (stops_first_rank(b)) {
+    for (const auto& [v, hit] : b.visits) before += hit.position <= position ? 1 : 0;
+    known = b.visits.contains(visit);
+  } else {
+    for (const Breakpoint::Hit& hit : b.hit_places) {
+      before += hit.position <= position ? 1 : 0;
+      known = known || (hit.position == position && hit.rank == rank);
+    }
+  }
+  return before + (known ? 0 : 1) <= b.ignore;
+}
+
+}  // namespace
+
+// The last stop before the position.
+//
+// 1. From the nearest checkpoint on, collect what breakpoints match. 2. A hit that stops by itself
+// is a stop. Where a visit stops once, the earliest hit found is its stop as soon as nobody was
+// past the visit at the checkpoint; else an earlier one may lie before it. 3. If no such earlier
+// one could come before the last stop found, that is it; else go on from the checkpoint before.
+Expected<StopReport> Stepper::back_to_stop() {
+  const Interpreter& in = interpreter();
   const uint64_t start = history_.position();
-  uint64_t end = start;
-  while (end > 0) {
+  std::optional<Found> last;
+  const auto is_stop = [&](const Found& f) {
+    const bool later = !last || f.position > last->position;
+    if (later && !is_ignored(*f.breakpoint, f.position, f.rank, f.visit)) last = f;
+  };
+  std::map<std::pair<uint32_t, Visit>, Found> open;
+  for (uint64_t end = start; end > 0;) {
     const uint64_t begin = history_.checkpoint_before(end - 1);
     HOSTIR_TRY(history_.go_to(begin));
-    matcher_->clear();
-    std::vector<Hit> hits;
-    for (uint64_t k = begin; k < end; ++k) {
-      const Decision& d = history_.line()[k];
-      if (runs(d)) {
-        for (Breakpoint* b : matcher_->before(d.rank)) {
-          hits.push_back({k, b, d.rank, in.rank(d.rank).code});
-        }
-      }
-      if (k + 1 == start) break;
-      HOSTIR_TRY(history_.go_to(k + 1));
-      for (const BreakpointMatcher::Written& w : matcher_->after()) {
-        hits.push_back({k + 1, w.breakpoint, w.rank, w.code});
-      }
-    }
+    const std::vector<ProgramPoint> points = points_of_ranks(in);
+    HOSTIR_ASSIGN_OR_RETURN(const std::vector<Found> hits, hits_between(begin, end, start));
     for (auto hit = hits.rbegin(); hit != hits.rend(); ++hit) {
-      Breakpoint& b = *hit->breakpoint;
-      if (b.hits <= b.ignore && b.ignore > 0) {
-        if (b.hits > 0) --b.hits;
-        continue;
-      }
-      HOSTIR_TRY(history_.go_to(hit->position));
-      b.hits = std::max<uint64_t>(b.hits, 1);
-      forget_hits_behind(hit->position);
-      if (b.hit_places.empty() || b.hit_places.back().position != hit->position) {
-        b.hit_places.push_back({hit->position, hit->rank});
-      }
-      b.hit_rank = hit->rank;
-      b.hit_steps = steps_of(hit->rank);
-      b.hit_travel = history_.travels();
-      if (b.temporary) b.enabled = false;
-      StopReport r;
-      r.reason = StopReport::Reason::kBreakpoint;
-      r.breakpoint = b.id;
-      r.rank = hit->rank;
-      r.code = hit->code;
-      return r;
+      const bool once = stops_first_rank(*hit->breakpoint);
+      if (once) open.insert_or_assign({hit->breakpoint->id, hit->visit}, *hit);
+      if (!once || stops_at_own_visits(hit->rank)) is_stop(*hit);
     }
+    bool earlier_may_count = false;
+    for (auto o = open.begin(); o != open.end();) {
+      const ProgramPoint visit = point_of(in, o->second.visit);
+      const bool is_first = std::none_of(points.begin(), points.end(),
+                                         [&](const ProgramPoint& p) { return is_past(p, visit); });
+      if (is_first) is_stop(o->second);
+      earlier_may_count =
+          earlier_may_count || (!is_first && (!last || o->second.position > last->position));
+      o = is_first ? open.erase(o) : std::next(o);
+    }
+    if (last && !earlier_may_count) return stop_at(*last);
     end = begin;
   }
   HOSTIR_TRY(history_.go_to(0));
-  forget_hits_behind(0);
   return beginning();
 }
 
-// The counts are right already: the search has taken back what it passed.
-void Stepper::forget_hits_behind(uint64_t position) {
-  for (Breakpoint& b : breakpoints_.all()) {
-    std::erase_if(b.hit_places,
-                  [&](const Breakpoint::Hit& hit) { return hit.position > position; });
+Expected<StopReport> Stepper::stop_at(const Found& found) {
+  HOSTIR_TRY(history_.go_to(found.position));
+  moved();
+  Breakpoint& b = *found.breakpoint;
+  const HitPlace at = hit_place(found.rank);
+  // One that was set later has not counted it.
+  const bool known =
+      std::any_of(b.hit_places.begin(), b.hit_places.end(), [&](const Breakpoint::Hit& hit) {
+        return hit.position == at.position && hit.rank == at.rank;
+      });
+  if (!known) {
+    b.hit_places.push_back({at.position, at.rank, found.visit});
+    ++b.hits;
+    count_visits(b);
   }
+  stand(b, at);
+  if (b.temporary) b.enabled = false;
+  return stopped_by(b, found.rank, found.code);
 }
 
 }  // namespace hostir::interp

@@ -49,17 +49,16 @@ Expected<StopReport> Stepper::run(const StepCommand& command) {
   command_ = &command;
   matcher_ = &matcher;
   moved();
-  const bool goes_on = command.direction == Direction::kForward;
-  // What is passed now is counted as it is passed.
-  for (Breakpoint& b : breakpoints_.all()) {
-    if (goes_on) b.hits_ahead.clear();
-  }
   taken_ = 0;
   in.engine().watcher = &matcher;
   Expected<StopReport> stop = command.direction == Direction::kForward ? forward() : backward();
   in.engine().watcher = nullptr;
   matcher_ = nullptr;
-  if (!goes_on) moved();
+  if (command.direction == Direction::kForward) {
+    breakpoints_.executed_to(history_.position(), history_.branch());
+  } else {
+    moved();
+  }
   if (!stop) return stop;
   for (Rank r = 0; r < count; ++r) {
     const auto steps = static_cast<int64_t>(in.state().ranks[static_cast<size_t>(r)].steps -
@@ -69,7 +68,7 @@ Expected<StopReport> Stepper::run(const StepCommand& command) {
   return stop;
 }
 
-void Stepper::moved() { breakpoints_.moved_to(history_.position()); }
+void Stepper::moved() { breakpoints_.moved_to(history_.position(), history_.branch()); }
 
 bool Stepper::is_over(Rank rank) const { return !interpreter().next_code(rank).has_value(); }
 
@@ -85,35 +84,63 @@ Expected<Stepper::Stop> Stepper::take(Rank rank) {
   const RankState& state = in.state().ranks[static_cast<size_t>(rank)];
   const CodeIndex code = state.pc;
   if (!matcher_->idle()) {
-    uint32_t stopped_by = 0;
+    const Breakpoint* stopping = nullptr;
     // A step takes every rank off the instruction on which it is seen to stand. It is a hit, as
     // ever; a run stops at each that has not been told.
     const bool stood_here = command_->kind != StepCommand::Kind::kContinue &&
                             state.steps == before_[static_cast<size_t>(rank)];
     for (Breakpoint* b : matcher_->before(rank)) {
       if (stands_at(*b, rank, state.steps, history_.travels())) continue;
-      const HitPlace at{rank, state.steps, history_.travels(), history_.position()};
-      if (count_hit(*b, at) && !stood_here) stopped_by = b->id;
+      if (b->log) {
+        write_line(breakpoints_, *b, in, code, hit_place(rank));
+      } else if (count_hit(*b, hit_place(rank)) && !stood_here) {
+        stopping = b;
+      }
     }
-    if (stopped_by != 0) {
-      StopReport r = report(StopReport::Reason::kBreakpoint, rank, code);
-      r.breakpoint = stopped_by;
-      return Stop(r);
-    }
+    if (stopping != nullptr) return Stop(stopped_by(*stopping, rank, code));
   }
   if (over_limit()) return Stop(report(StopReport::Reason::kLimit, rank, code));
   const size_t faults = in.faults().size();
   HOSTIR_TRY(history_.step(rank));
-  if (in.faults().size() != faults) return Stop(report(StopReport::Reason::kFault, rank, code));
+  Stop stop;
+  if (in.faults().size() != faults) stop = report(StopReport::Reason::kFault, rank, code);
   for (const BreakpointMatcher::Written& w : matcher_->after()) {
-    const uint64_t steps = in.state().ranks[static_cast<size_t>(w.rank)].steps;
-    const HitPlace at{w.rank, steps, history_.travels(), history_.position()};
-    if (!count_hit(*w.breakpoint, at)) continue;
-    StopReport r = report(StopReport::Reason::kBreakpoint, w.rank, w.code);
-    r.breakpoint = w.breakpoint->id;
-    return Stop(r);
+    if (w.breakpoint->log) {
+      write_line(breakpoints_, *w.breakpoint, in, w.code, hit_place(w.rank));
+    } else if (!stop && count_hit(*w.breakpoint, hit_place(w.rank))) {
+      stop = stopped_by(*w.breakpoint, w.rank, w.code);
+    }
   }
-  return Stop();
+  return stop;
+}
+
+HitPlace Stepper::hit_place(Rank rank) const {
+  HitPlace at;
+  at.rank = rank;
+  at.steps = interpreter().state().ranks[static_cast<size_t>(rank)].steps;
+  at.travel = history_.travels();
+  at.position = history_.position();
+  at.visit = next_visit(interpreter(), rank);
+  at.own = stops_at_own_visits(rank);
+  return at;
+}
+
+bool Stepper::stops_at_own_visits(Rank rank) const {
+  const std::vector<Rank>& own = command_->own_visits;
+  return std::find(own.begin(), own.end(), rank) != own.end();
+}
+
+StopReport Stepper::stopped_by(const Breakpoint& breakpoint, Rank rank, CodeIndex code) const {
+  StopReport r = report(StopReport::Reason::kBreakpoint, rank, code);
+  r.breakpoint = breakpoint.id;
+  if (!stops_first_rank(breakpoint)) return r;
+  const ProgramPoint here = point_of(interpreter(), next_visit(interpreter(), rank));
+  StopReport::Visitors& visitors = r.visitors.emplace();
+  for (const ProgramPoint& point : points_of_ranks(interpreter())) {
+    ++visitors.ranks;
+    visitors.past += is_past(point, here) ? 1 : 0;
+  }
+  return r;
 }
 
 // The rank under way with the smallest clock.

@@ -32,6 +32,9 @@ struct StepCommand {
   } kind = Kind::kInto;
   Direction direction = Direction::kForward;
   std::vector<Rank> focus;  // empty: all ranks
+  /// Ranks that breakpoints of the kind Stops::kFirstRank stop at each visit of their own; empty:
+  /// none, each visit stops once.
+  std::vector<Rank> own_visits;
   std::vector<CodeIndex> target;
   enum class Drag : uint8_t { kNeeded, kStrict } drag = Drag::kNeeded;
   uint64_t max_decisions = UINT64_MAX;
@@ -51,10 +54,18 @@ struct StopReport {
   uint32_t breakpoint = 0;  // id
   Rank rank = kNoRank;      // whose instruction, write or breakpoint it was
   CodeIndex code = 0;
+  /// Of a breakpoint that stops the first rank of a visit: how many of the ranks that were started
+  /// are past it.
+  struct Visitors {
+    Rank past = 0;
+    Rank ranks = 0;
+  };
+  std::optional<Visitors> visitors;
   std::vector<Moved> moved;
 };
 
 class BreakpointMatcher;
+struct HitPlace;
 
 class Stepper {
  public:
@@ -87,12 +98,17 @@ class Stepper {
   Expected<Rank> recorded_rank();
   bool over_limit();
   bool is_over(Rank rank) const;
+  HitPlace hit_place(Rank rank) const;
+  bool stops_at_own_visits(Rank rank) const;
+  StopReport stopped_by(const Breakpoint& breakpoint, Rank rank, CodeIndex code) const;
 
   // step_back.cpp
   Expected<StopReport> backward();
   Expected<StopReport> back_into();
+  struct Found;  // a hit that the search came by
   Expected<StopReport> back_to_stop();
-  void forget_hits_behind(uint64_t position);
+  Expected<std::vector<Found>> hits_between(uint64_t begin, uint64_t end, uint64_t start);
+  Expected<StopReport> stop_at(const Found& found);
   Expected<StopReport> back_to(const std::function<bool(const Decision&)>& wanted);
 
   Interpreter& interpreter() const { return history_.interpreter(); }

@@ -1,0 +1,56 @@
+#include "interp/core/log_lines.h"
+
+#include <algorithm>
+
+namespace hostir::interp {
+
+void LogLines::begin() {
+  fresh_hits_ = 0;
+  fresh_lines_ = 0;
+  lowest_ = UINT64_MAX;
+}
+
+void LogLines::push(LogLine line) {
+  behind_.push_back(std::move(line));
+  if (behind_.size() > kKept) behind_.pop_front();
+  fresh_lines_ = std::min<uint64_t>(fresh_lines_ + 1, behind_.size());
+}
+
+void LogLines::add(LogLine line) {
+  ++fresh_hits_;
+  push(std::move(line));
+}
+
+bool LogLines::has(uint32_t breakpoint, Rank rank, uint64_t steps) const {
+  const auto newest = std::find_if(behind_.rbegin(), behind_.rend(), [&](const LogLine& line) {
+    return line.breakpoint == breakpoint && line.rank == rank;
+  });
+  return newest != behind_.rend() && newest->steps == steps;
+}
+
+void LogLines::moved_to(uint64_t position, uint64_t hits_again) {
+  lowest_ = std::min(lowest_, position);
+  while (!behind_.empty() && behind_.back().position > position) {
+    ahead_.push_front(std::move(behind_.back()));
+    behind_.pop_back();
+    if (ahead_.size() > kKept) ahead_.pop_back();
+    fresh_hits_ -= std::min<uint64_t>(fresh_hits_, 1);
+    fresh_lines_ -= std::min<uint64_t>(fresh_lines_, 1);
+  }
+  fresh_hits_ += hits_again;
+  while (!ahead_.empty() && ahead_.front().position <= position) {
+    push(std::move(ahead_.front()));
+    ahead_.pop_front();
+  }
+  fresh_hits_ = std::max(fresh_hits_, fresh_lines_);
+}
+
+void LogLines::forget_ahead(uint64_t position) {
+  while (!ahead_.empty() && ahead_.front().position <= position) ahead_.pop_front();
+}
+
+std::vector<LogLine> LogLines::fresh() const {
+  return {behind_.end() - static_cast<std::ptrdiff_t>(fresh_lines_), behind_.end()};
+}
+
+}  // namespace hostir::interp
