@@ -124,6 +124,7 @@ class Repl {
     }
     if (outcome->quit) return false;
     output_ << outcome->text;
+    show_log(*outcome);
     if (outcome->ran) show_outcome(command, *outcome);
     return true;
   }
@@ -146,6 +147,16 @@ class Repl {
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     }
     for (const std::string& text : interp::complete(line, names)) output_ << text << "\n";
+  }
+
+  // What log points wrote on the way.
+  void show_log(const Outcome& outcome) {
+    if (outcome.log_dropped > 0)
+      output_ << fmt::format("lines of log points that are not kept, before these: {}\n",
+                             outcome.log_dropped);
+    const interp::Code& code = *session_.snapshot()->program->code;
+    for (const interp::LogLine& line : outcome.logged)
+      output_ << fmt::format("rank {} at {}: {}\n", line.rank, code.address(line.code), line.text);
   }
 
   void show_outcome(const Command& command, const Outcome& outcome) {

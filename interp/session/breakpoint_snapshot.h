@@ -14,8 +14,9 @@ struct BreakpointSnapshot {
   std::string text;     // the command that makes it again: `break all_reduce#1 if rank == 3`
   bool enabled = true;
   bool temporary = false;
+  bool logs = false;              // writes a line and never stops
   int64_t hits = 0;               // on this branch up to this position, all ranks together
-  int64_t ignore = 0;             // passes still to be ignored
+  int64_t ignore = 0;             // stops (of a log point: lines) still to be ignored
   std::vector<CodeIndex> places;  // empty: not bound to instructions (nan, collective, watch)
   std::string problem;            // why it can not be hit: the place is not in this program
 };

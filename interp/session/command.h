@@ -22,6 +22,7 @@ enum class CommandKind : uint8_t {
   kBreak,
   kTbreak,
   kWatch,
+  kDprintf,
   kDelete,
   kEnable,
   kDisable,
@@ -110,7 +111,7 @@ enum class InfoTopic : uint8_t {
 struct Command {
   enum class From : uint8_t { kFocus, kRanks, kGlobal };  // where a printed value is read
   CommandKind kind = CommandKind::kStep;
-  std::optional<Place> place;          // break, tbreak, watch, until, list
+  std::optional<Place> place;          // break, tbreak, watch, dprintf, until, list
   std::optional<Predicate> condition;  // break .. if C, condition N C
   RankSelector ranks;                  // break .. on R, rank R, freeze R, print .. rank R
   std::vector<int64_t> numbers;        // step N, goto N, list N, delete N.., ignore N COUNT
@@ -119,7 +120,8 @@ struct Command {
   From from = From::kFocus;            // print
   char format = 0;                     // print/x: bits; 0: as the dtype reads
   std::vector<SliceRange> slice;       // print %y[0:2, :], set %y[1, 2]
-  std::string text;                    // set: the new value; help: the topic
+  std::string text;                    // set: the new value; dprintf: what it writes (LogText);
+                                       // help: the topic
   friend bool operator==(const Command&, const Command&) = default;
 };
 

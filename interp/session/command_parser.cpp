@@ -6,6 +6,7 @@
 
 #include "interp/session/command.h"
 #include "interp/session/command_table.h"
+#include "interp/session/log_text.h"
 #include "interp/session/place_parser.h"
 #include "interp/session/predicate_parser.h"
 
@@ -77,6 +78,8 @@ class Parser {
         return breakpoint();
       case K::kWatch:
         return watch();
+      case K::kDprintf:
+        return log_point();
       case K::kDelete:
       case K::kEnable:
       case K::kDisable:
@@ -137,6 +140,19 @@ class Parser {
     c_.place = Place{Place::Kind::kWrite, c_.value, 0};
     c_.value.clear();
     HOSTIR_TRY(slice());
+    return clauses();
+  }
+
+  // The comma is gdb's, and for the eye.
+  Expected<void> log_point() {
+    HOSTIR_TRY(where());
+    in_.take(",");
+    in_.skip_blanks();
+    const size_t begin = in_.position();
+    auto text = in_.quoted();
+    if (!text) return in_.error("expected a text, as \"rank {rank}: {max(%y)}\"", begin);
+    HOSTIR_TRY(parse_log_text(*text));
+    c_.text = std::move(*text);
     return clauses();
   }
 

@@ -55,6 +55,7 @@ std::string_view rank_word(CommandKind kind) {
     case K::kBreak:
     case K::kTbreak:
     case K::kWatch:
+    case K::kDprintf:
       return " on ";
     case K::kPrint:
     case K::kExamine:
@@ -131,7 +132,10 @@ std::string to_string(const Command& c) {
   if (!c.value.empty()) out += " %" + c.value;
   out += slice_text(c.slice);
   for (const int64_t n : c.numbers) out += " " + number_text(c, n);
-  if (!c.text.empty()) out += (c.kind == K::kSet ? " = " : " ") + c.text;
+  if (c.kind == K::kDprintf)
+    out += ", " + quoted(c.text);
+  else if (!c.text.empty())
+    out += (c.kind == K::kSet ? " = " : " ") + c.text;
   if (c.from == Command::From::kGlobal) out += " global";
   if (c.ranks.kind != RankSelector::Kind::kFocus || c.from == Command::From::kRanks ||
       c.kind == K::kRank || c.kind == K::kFocus)

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "interp/core/breakpoint_matcher.h"
 #include "interp/session/live_conditions.h"
 #include "interp/session/live_values.h"
+#include "interp/session/log_text.h"
 #include "interp/session/places.h"
 #include "interp/session/rank_selection.h"
 
@@ -83,6 +85,14 @@ Accepts at_rendezvous() {
   };
 }
 
+Breakpoint::Stops stops_of(const Command& command, const Code& code) {
+  const bool at_instruction = command.place->kind != Place::Kind::kRendezvous;
+  const bool names_ranks = command.ranks.kind != RankSelector::Kind::kFocus;
+  const bool same_on_ranks = !command.condition || asks_only_where(*command.condition, code);
+  return at_instruction && !names_ranks && same_on_ranks ? Breakpoint::Stops::kFirstRank
+                                                         : Breakpoint::Stops::kEachRank;
+}
+
 tl::unexpected<Error> no_such(int64_t number) {
   return fail(ErrorKind::kUsage, "breakpoint", fmt::format("there is no breakpoint {}", number));
 }
@@ -99,6 +109,8 @@ void LiveBreakpoints::set_condition(Breakpoint& breakpoint, const Command& comma
     accepts = holds_slice(command.place->name, command.slice);
   if (command.condition) accepts = both(std::move(accepts), condition_holds(*command.condition));
   breakpoint.accepts = std::move(accepts);
+  breakpoint.stops = stops_of(command, interpreter_.code());
+  count_visits(breakpoint);
 }
 
 Expected<Breakpoint> LiveBreakpoints::make(const Command& command, Rank focus) const {
@@ -141,6 +153,13 @@ Expected<Breakpoint> LiveBreakpoints::make(const Command& command, Rank focus) c
   if (command.condition) HOSTIR_TRY(check_names(*command.condition, code));
   if (command.ranks.kind != RankSelector::Kind::kFocus) {
     HOSTIR_ASSIGN_OR_RETURN(out.ranks, select_ranks(command.ranks, code, focus));
+  }
+  if (command.kind == CommandKind::kDprintf) {
+    HOSTIR_ASSIGN_OR_RETURN(LogText text, parse_log_text(command.text));
+    HOSTIR_TRY(check_names(text, code));
+    out.log = [text = std::move(text)](const Interpreter& i, Rank rank, CodeIndex at) {
+      return fill(text, rank_lookup(i, rank, at));
+    };
   }
   set_condition(out, command);
   return out;
@@ -186,7 +205,7 @@ Expected<void> LiveBreakpoints::change_one(const Command& command, int64_t numbe
       breakpoint->enabled = false;
       return {};
     case CommandKind::kIgnore:
-      breakpoint->ignore = breakpoint->hits + static_cast<uint64_t>(command.numbers[1]);
+      breakpoint->ignore = stops_so_far(*breakpoint) + static_cast<uint64_t>(command.numbers[1]);
       return {};
     default:
       break;
@@ -223,7 +242,9 @@ std::vector<BreakpointSnapshot> LiveBreakpoints::snapshot() const {
     s.enabled = b.enabled;
     s.temporary = b.temporary;
     s.hits = static_cast<int64_t>(b.hits);
-    s.ignore = b.ignore > b.hits ? static_cast<int64_t>(b.ignore - b.hits) : 0;
+    const uint64_t passed = stops_so_far(b);
+    s.logs = static_cast<bool>(b.log);
+    s.ignore = b.ignore > passed ? static_cast<int64_t>(b.ignore - passed) : 0;
     s.places = b.codes;
     out.push_back(std::move(s));
   }

@@ -2,6 +2,12 @@
 //
 // Keeps the text that makes each breakpoint again, and its place in a form that survives an edit of
 // the program, so that a new run of a changed text can bind it anew.
+//
+// Which rank stops: an instruction is the same for all ranks, so the first that comes to it stops
+// the run, once per visit. Each rank stops where the breakpoint can tell ranks apart: it names
+// ranks (`on all`: all of them), looks at what was written (watch, write, nan) or at a rendezvous,
+// or its condition asks for more than where in the program that is (op function address comm
+// stream kernel iteration, loop variables).
 #pragma once
 
 #include <vector>
@@ -17,7 +23,8 @@ class LiveBreakpoints {
  public:
   LiveBreakpoints(const Interpreter& interpreter, const ProgramView& view);
 
-  /// break, tbreak, watch. Errors (kUsage): no such place, unknown names in the condition or ranks.
+  /// break, tbreak, watch, dprintf. Errors (kUsage): no such place, unknown names in the condition
+  /// or ranks.
   Expected<uint32_t> add(const Command& command, Rank focus);
   /// delete, enable, disable, condition, ignore. Errors: no breakpoint of that number.
   Expected<void> change(const Command& command);

@@ -158,6 +158,12 @@ Expected<PredicateValue> differing_copies(const std::string& name, const At& at)
   return PredicateValue(differ);
 }
 
+// What nobody wrote yet is no number.
+Expected<void> check_written(const ValueReading& reading, const std::string& name, const At& at) {
+  if (!reading.undefined) return {};
+  return unknown(fmt::format("nobody wrote %{} on rank {} yet", name, at.rank));
+}
+
 Expected<PredicateValue> call_value(const Predicate& leaf, const At& at) {
   if (leaf.text == "coord") return coordinate(leaf.symbol, at);
   if (leaf.text == "differs") return differing_copies(leaf.symbol, at);
@@ -165,6 +171,7 @@ Expected<PredicateValue> call_value(const Predicate& leaf, const At& at) {
   query.value = leaf.symbol;
   query.rank = at.rank;
   HOSTIR_ASSIGN_OR_RETURN(const ValueReading reading, read_value(at.interpreter, query));
+  HOSTIR_TRY(check_written(reading, leaf.symbol, at));
   return statistic(leaf.text, reading.tensor);
 }
 
@@ -184,6 +191,7 @@ Expected<PredicateValue> element_value(const Predicate& leaf, const std::vector<
   }
   query.box = box;
   HOSTIR_ASSIGN_OR_RETURN(const ValueReading reading, read_value(at.interpreter, query));
+  HOSTIR_TRY(check_written(reading, leaf.text, at));
   if (is_float(reading.tensor.dtype)) return PredicateValue(reading.tensor.get_double(0));
   return PredicateValue(reading.tensor.get_int(0));
 }
@@ -192,12 +200,25 @@ bool is_statistic(const std::string& name) {
   return std::find(kStatistics.begin(), kStatistics.end(), name) != kStatistics.end();
 }
 
+// An integer of the host, a loop variable.
+bool is_number(const std::string& name, const Code& code) {
+  const std::vector<uint32_t> all = find_registers(code, name);
+  return std::any_of(all.begin(), all.end(), [&](uint32_t reg) {
+    const RegisterInfo& info = code.registers[reg];
+    return std::holds_alternative<IndexType>(code.functions[info.function]->value(info.value).type);
+  });
+}
+
 Expected<void> check_leaf(const Predicate& p, const Code& code) {
   switch (p.kind) {
     case Predicate::Kind::kLoop:
     case Predicate::Kind::kElement:
       if (find_registers(code, p.text).empty())
         return unknown(fmt::format("@{} has no value %{}", code.entry, p.text));
+      if (p.kind == Predicate::Kind::kLoop && !is_number(p.text, code))
+        return unknown(fmt::format(
+            "%{0} is a tensor: ask for an element, %{0}[0, 1], or nan(%{0}), max(%{0}), ...",
+            p.text));
       return {};
     case Predicate::Kind::kCall:
       if (p.text == "coord") {
@@ -213,6 +234,14 @@ Expected<void> check_leaf(const Predicate& p, const Code& code) {
     default:
       return {};
   }
+}
+
+bool is_loop_variable(const std::string& name, const Code& code) {
+  return std::any_of(code.instructions.begin(), code.instructions.end(),
+                     [&](const CodeInstruction& c) {
+                       return c.index_register != kNoRegister &&
+                              code.register_name(c.index_register) == "%" + name;
+                     });
 }
 
 // A bare word stands for itself only beside a field that is a text.
@@ -242,6 +271,29 @@ PredicateLookup rank_lookup(const Interpreter& interpreter, Rank rank, CodeIndex
     if (integer) return PredicateValue(*integer);
     return unknown(fmt::format("%{} has no value on rank {} here", leaf.text, rank));
   };
+}
+
+bool asks_only_where(const Predicate& predicate, const Code& code) {
+  constexpr std::array<std::string_view, 7> kWhere = {"op",     "function", "address",  "comm",
+                                                      "stream", "kernel",   "iteration"};
+  switch (predicate.kind) {
+    case Predicate::Kind::kField:
+      // A bare word that is no field stands for itself.
+      if (is_field(predicate) &&
+          std::find(kWhere.begin(), kWhere.end(), predicate.text) == kWhere.end())
+        return false;
+      break;
+    case Predicate::Kind::kLoop:
+      if (!is_loop_variable(predicate.text, code)) return false;
+      break;
+    case Predicate::Kind::kElement:
+    case Predicate::Kind::kCall:
+      return false;
+    default:
+      break;
+  }
+  return std::all_of(predicate.args.begin(), predicate.args.end(),
+                     [&](const Predicate& p) { return asks_only_where(p, code); });
 }
 
 Expected<void> check_names(const Predicate& predicate, const Code& code) {

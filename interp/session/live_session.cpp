@@ -40,6 +40,11 @@ void add_moves(std::vector<RankMove>& total, const std::vector<Moved>& moves) {
             [](const RankMove& a, const RankMove& b) { return a.rank < b.rank; });
 }
 
+std::string_view noun_of(CommandKind kind) {
+  if (kind == K::kDprintf) return "Log point";
+  return kind == K::kWatch ? "Watch" : "Breakpoint";
+}
+
 Outcome said(std::string text) {
   Outcome out;
   out.text = std::move(text);
@@ -101,13 +106,24 @@ Expected<std::vector<PastValue>> LiveSession::past_values(const PastQuery&, std:
 
 std::vector<Rank> LiveSession::scope() const { return scope_; }
 
+// The ranks that steps move, where these are not all.
+std::vector<Rank> LiveSession::some_ranks() const {
+  const bool all = scope_.size() == static_cast<size_t>(prepared_->code->rank_count);
+  return all ? std::vector<Rank>{} : scope_;
+}
+
 Expected<Outcome> LiveSession::execute(const Command& command, std::stop_token stop) {
   if (only_looks(command.kind)) {
     HOSTIR_ASSIGN_OR_RETURN(std::string text, answer(*this, command));
     return said(std::move(text));
   }
   const uint64_t before = history_->position();
+  LogLines& log = breakpoints_->list().log();
+  log.begin();
   HOSTIR_ASSIGN_OR_RETURN(Outcome out, run_command(command, std::move(stop)));
+  out.logged = log.fresh();
+  out.log_dropped = static_cast<int64_t>(log.dropped());
+  out.log_from = log.lowest();
   if (command.kind != K::kRun) out.text += undone_edits(*history_, before);
   refresh(out.ran ? out.stop : snapshot_->stop);
   return out;
@@ -176,11 +192,9 @@ void LiveSession::tell_write(const Command& made_by, const StopReport& report,
                              StopReason& stop) const {
   const std::string address = prepared_->code->address(report.code);
   // One that lives for one command (`until nan`) has a number that nobody knows.
-  const std::string number =
-      report.breakpoint == unnamed_
-          ? ""
-          : fmt::format("{} {}, ", made_by.kind == K::kWatch ? "Watch" : "Breakpoint",
-                        report.breakpoint);
+  const std::string number = report.breakpoint == unnamed_
+                                 ? ""
+                                 : fmt::format("{} {}, ", noun_of(made_by.kind), report.breakpoint);
   stop.code = report.code;
   stop.sentence = fmt::format("{}{}: written on rank {} by {}.", number, to_string(*made_by.place),
                               report.rank, address);
@@ -217,6 +231,7 @@ Expected<Outcome> LiveSession::step(Step kind, Direction direction, const Comman
   step.kind = kind;
   step.direction = direction;
   if (kind != Step::kContinue) step.focus = scope();
+  step.own_visits = some_ranks();
   if (kind == Step::kOut && step.focus.empty()) step.focus = {focus_};
   const int64_t count = command.numbers.empty() ? 1 : command.numbers.front();
   Outcome total;
@@ -238,6 +253,7 @@ Expected<Outcome> LiveSession::until(Direction direction, const Command& command
   StepCommand step;
   step.direction = direction;
   step.focus = scope();
+  step.own_visits = some_ranks();
   switch (place.kind) {
     case Place::Kind::kCollective:
       step.kind = Step::kNextCollective;
@@ -381,8 +397,8 @@ Expected<Outcome> LiveSession::edit(const Command& command) {
 }
 
 Expected<Outcome> LiveSession::change_breakpoints(const Command& command) {
-  const bool makes =
-      command.kind == K::kBreak || command.kind == K::kTbreak || command.kind == K::kWatch;
+  const bool makes = command.kind == K::kBreak || command.kind == K::kTbreak ||
+                     command.kind == K::kWatch || command.kind == K::kDprintf;
   if (!makes) {
     HOSTIR_TRY(breakpoints_->change(command));
     return Outcome{};
@@ -395,8 +411,7 @@ Expected<Outcome> LiveSession::change_breakpoints(const Command& command) {
       where += fmt::format("{}{}, line {}", where.empty() ? " at " : "; ",
                            prepared_->code->address(code), prepared_->view->shown(code).line);
     }
-    return said(fmt::format("{} {}: {}{}\n", command.kind == K::kWatch ? "Watch" : "Breakpoint",
-                            number, b.text, where));
+    return said(fmt::format("{} {}: {}{}\n", noun_of(command.kind), number, b.text, where));
   }
   return Outcome{};
 }

@@ -75,6 +75,7 @@ class LiveSession final : public Session {
   Expected<Outcome> change_breakpoints(const Command& command);
   Outcome outcome_of(const StopReport& report) const;
   std::vector<Rank> scope() const;
+  std::vector<Rank> some_ranks() const;
   void refresh(StopReason stop);
 
   std::shared_ptr<const Prepared> prepared_;

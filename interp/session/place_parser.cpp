@@ -37,7 +37,9 @@ class PlaceParser {
   std::optional<Place> file_line() {
     in_.peek();  // past blanks
     const std::string_view rest = in_.line().substr(in_.position());
-    const std::string_view word = rest.substr(0, rest.find_first_of(" \t"));
+    // `dprintf mlp.hir:12, "text"` goes on with a comma.
+    std::string_view word = rest.substr(0, rest.find_first_of(" \t\""));
+    if (word.ends_with(',')) word.remove_suffix(1);
     const size_t colon = word.rfind(':');
     if (colon == std::string_view::npos || colon == 0 || colon + 1 == word.size()) return {};
     int64_t line = 0;

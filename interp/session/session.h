@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "hostir/support/expected.h"
+#include "interp/core/log_lines.h"
 #include "interp/session/command.h"
 #include "interp/session/past_run.h"
 #include "interp/session/snapshot.h"
@@ -30,7 +31,11 @@ struct Outcome {
   std::string text;             // the answer of info, print, help, ...; empty for others
   StopReason stop;              // of commands that run
   std::vector<RankMove> moved;  // ranks that moved, in order
-  bool ran = false;             // the position may have changed
+  std::vector<LogLine> logged;  // by log points that were passed, oldest first: the newest of them
+  int64_t log_dropped = 0;      // lines before those, which are not kept
+  uint64_t log_from = UINT64_MAX;  // lines of earlier commands that lie behind this position were
+                                   // taken back
+  bool ran = false;                // the position may have changed
   bool quit = false;
 };
 

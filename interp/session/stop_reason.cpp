@@ -26,8 +26,14 @@ std::string breakpoint_sentence(const StopReport& report, const Interpreter& int
   const std::string number =
       report.breakpoint > 0 ? fmt::format("Breakpoint {}", report.breakpoint) : "Stop";
   if (report.rank == kNoRank) return number + ".";
-  return fmt::format("{}, rank {} at {}.", number, report.rank,
-                     interpreter.code().address(report.code));
+  std::string visitors;
+  if (report.visitors && report.visitors->ranks > 1) {
+    const auto [past, ranks] = *report.visitors;
+    visitors = past == 0 ? fmt::format(", the first of {} ranks", ranks)
+                         : fmt::format(", after {} of {} ranks", past, ranks);
+  }
+  return fmt::format("{}, rank {} at {}{}.", number, report.rank,
+                     interpreter.code().address(report.code), visitors);
 }
 
 // Where no rank waits for another, time itself stands still: a frozen rank's host, or one that

@@ -16,6 +16,11 @@ TEST(Command, PrintedTextParsesToTheSameCommand) {
                          "break line 12",
                          "break collective if op =~ \"all_*\"",
                          "watch %y[0, 2:5, :] on 4..7",
+                         "dprintf all_reduce#1, \"rank {rank}: {%y[0, 1]}\" on 3 if seq > 2",
+                         "dprintf mlp.hir:12, \"a \\\"quoted\\\" {{word}}\"",
+                         "log mlp.hir:12,\"x\"",
+                         "log write %y \"{op == \\\"launch\\\"}\"",
+                         "dprintf \"my label\", \"\"",
                          "delete 1 2 3",
                          "condition 2 %y[0, 1] > 0.5",
                          "condition 2",
@@ -74,6 +79,9 @@ TEST(Command, MistakesArePointedAt) {
   } cases[] = {{"brake 3", "did you mean \"break\""},
                {"break", "expected a place"},
                {"break #0", "from 1"},
+               {"dprintf all_reduce", "expected a text"},
+               {"dprintf all_reduce, \"{rank\"", "expected '}'"},
+               {"dprintf all_reduce, \"rank}\"", "without its '{'"},
                {"break %y if rank = 3", "unexpected text"},
                {"re", "ambiguous command"},
                {"rank tp", "expected ranks"},
@@ -97,7 +105,8 @@ TEST(Command, MistakesArePointedAt) {
 }
 
 TEST(Command, AnyTextGivesACommandOrAnError) {
-  const std::string alphabet = "break if on %y@f#9[]():,<>=!&|\"\\ 0123456789.xetr\n\t\x01\xff";
+  const std::string alphabet =
+      "break dprintf if on %y@f#9[]{}():,<>=!&|\"\\ 0123456789.xetr\n\t\x01\xff";
   uint32_t state = 1;
   for (int i = 0; i < 20000; ++i) {
     std::string line;
