@@ -77,7 +77,8 @@ void App::add_session_actions() {
                   if (!model_.selection.code || !model_.snapshot()) return;
                   const interp::CodeIndex code = *model_.selection.code;
                   for (const interp::BreakpointSnapshot& b : *model_.snapshot()->breakpoints) {
-                    if (std::find(b.places.begin(), b.places.end(), code) != b.places.end()) {
+                    if (!b.logs &&
+                        std::find(b.places.begin(), b.places.end(), code) != b.places.end()) {
                       actions_.command(fmt::format("delete {}", b.number));
                       return;
                     }

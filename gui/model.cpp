@@ -38,7 +38,7 @@ void Model::add_message(Message::Kind kind, std::string text) {
   constexpr size_t kMaxMessages = 2000;
   if (messages_.size() >= kMaxMessages)
     messages_.erase(messages_.begin(), messages_.begin() + kMaxMessages / 2);
-  messages_.push_back({kind, std::move(text), now_s_});
+  messages_.push_back({kind, std::move(text), now_s_, std::nullopt});
 }
 
 bool Model::update(double now_s) {
@@ -102,6 +102,7 @@ void Model::take(Opened& result) {
   keys_.clear();
   readings_.clear();
   previous_.clear();
+  for (Message& m : messages_) m.line.reset();  // they were another run's
   add_message(Message::Kind::kGood, "opened " + path_);
   open_warning_ = result.warning;
   if (!open_warning_.empty()) add_message(Message::Kind::kWarning, open_warning_);
@@ -117,11 +118,28 @@ void Model::take(Executed& result) {
   }
   if (!result.outcome.text.empty())
     add_message(Message::Kind::kInfo, "> " + result.text + "\n" + result.outcome.text);
+  take_log(result.outcome);
   if (!result.outcome.ran) return;
   using interp::StopKind;
   const StopKind kind = result.outcome.stop.kind;
   const bool bad = kind == StopKind::kFault || kind == StopKind::kDeadlock;
   add_message(bad ? Message::Kind::kError : Message::Kind::kInfo, result.outcome.stop.sentence);
+}
+
+// Lines belong to the position: those behind it are taken back before the new ones come.
+void Model::take_log(const interp::Outcome& outcome) {
+  std::erase_if(messages_,
+                [&](const Message& m) { return m.line && m.line->position > outcome.log_from; });
+  if (outcome.log_dropped > 0)
+    add_message(Message::Kind::kLog, "lines of log points that are not kept, before these: " +
+                                         std::to_string(outcome.log_dropped));
+  for (const interp::LogLine& line : outcome.logged) {
+    std::string place = "r" + std::to_string(line.rank);
+    if (const interp::SnapshotPtr shot = worker_.snapshot())
+      place += " " + shot->program->code->address(line.code);
+    add_message(Message::Kind::kLog, place + ": " + line.text);
+    messages_.back().line = line;
+  }
 }
 
 void Model::take(Read& result) {

@@ -48,9 +48,10 @@ struct FollowedValue {
 };
 
 struct Message {
-  enum class Kind : uint8_t { kInfo, kGood, kWarning, kError } kind = Kind::kInfo;
+  enum class Kind : uint8_t { kInfo, kGood, kWarning, kError, kLog } kind = Kind::kInfo;
   std::string text;
   double time_s = 0;
+  std::optional<interp::LogLine> line;  // kLog, of what is open: where it was written
 };
 
 /// A position with a name, to come back to.
@@ -141,6 +142,7 @@ class Model {
   void take(Executed& result);
   void take(Read& result);
   void take(LogAnswer& result);
+  void take_log(const interp::Outcome& outcome);
 
   interp::SessionFactory& factory_;
   interp::SnapshotPtr snapshot_;

@@ -1,4 +1,5 @@
-// Breakpoints: enable, condition, ranks, ignore count, hits; a field that makes new ones.
+// Breakpoints and log points: enable, condition, ranks, ignore count, hits; a field that makes new
+// ones.
 #include <fmt/core.h>
 #include <imgui.h>
 // after imgui.h, which it needs
@@ -20,6 +21,15 @@ std::string ranks_of(const Command& c) {
   return c.ranks.kind == interp::RankSelector::Kind::kFocus ? "" : to_string(c.ranks);
 }
 
+constexpr const char* kRanksHelp =
+    "Ranks that it stops, each at every visit: 3, 0,2, 4..7, group tp, tp=0, all.\n"
+    "None (any): the first rank that comes stops the run and the others pass; each rank stops\n"
+    "where the condition tells ranks apart.\n"
+    "Enter sets them; the breakpoint is made anew and counts from 0.";
+constexpr const char* kLogRanksHelp =
+    "Ranks that write the line: 3, 0,2, 4..7, group tp, tp=0.\n"
+    "Enter sets them; the log point is made anew and counts from 0.";
+
 class BreaksPanel : public Panel {
  public:
   std::string_view id() const override { return "breaks"; }
@@ -27,7 +37,7 @@ class BreaksPanel : public Panel {
   std::string_view hint() const override {
     return "Where runs stop: click left of a line of the program, or type a place here. An "
            "instruction, a collective, a write of a tensor, NaN; with a condition, on some ranks, "
-           "after so many passes.";
+           "after so many passes. Log points write a line and let the run go on.";
   }
 
   Room room(const Frame& frame) const override {
@@ -43,7 +53,8 @@ class BreaksPanel : public Panel {
     ImGui::SetNextItemWidth(-1);
     if (std::exchange(refocus_, false)) ImGui::SetKeyboardFocusHere();
     if (ImGui::InputTextWithHint("##new",
-                                 "break all_reduce if rank == 3, watch %y[0, 1], break nan ...",
+                                 "break all_reduce if rank == 3, watch %y[0, 1], break nan, "
+                                 "log all_reduce, \"seq {seq}\" ...",
                                  &text_, ImGuiInputTextFlags_EnterReturnsTrue)) {
       add(frame);
     }
@@ -159,6 +170,14 @@ class BreaksPanel : public Panel {
       bare.ranks = {};
       place = to_string(bare);
       if (place.starts_with("break ")) place.erase(0, 6);
+      if (place.starts_with("dprintf ")) place.erase(0, 8);
+    }
+    if (b.logs) {
+      ImGui::PushStyleColor(ImGuiCol_Text, frame.ui.pal().accent);
+      ImGui::TextUnformatted("\u25c6 log");
+      ImGui::PopStyleColor();
+      frame.ui.tag(fmt::format("breaks/{}/log", b.number), "log");
+      ImGui::SameLine();
     }
     if (b.problem.empty()) {
       frame.ui.text_mono(place);
@@ -193,9 +212,8 @@ class BreaksPanel : public Panel {
       request(frame, fmt::format("condition {} {}", b.number, *text));
     }
     ImGui::TableNextColumn();
-    if (const auto text = field(frame, name + "/ranks", ranks_of(command), "all",
-                                "Ranks that it stops: 3, 0,2, 4..7, group tp, tp=0. Enter sets "
-                                "them; the breakpoint is made anew and counts from 0.")) {
+    if (const auto text = field(frame, name + "/ranks", ranks_of(command), b.logs ? "all" : "any",
+                                b.logs ? kLogRanksHelp : kRanksHelp)) {
       Command bare = command;
       bare.condition.reset();
       bare.ranks = {};

@@ -8,6 +8,7 @@
 #include "gui/panels/code_text.h"
 #include "gui/panels/inline_values.h"
 #include "gui/panels/line_costs.h"
+#include "gui/panels/line_menu.h"
 #include "gui/panels/panels.h"
 #include "gui/panels/rank_marks.h"
 #include "gui/panels/rank_words.h"
@@ -77,10 +78,11 @@ class HostIrPanel : public Panel {
 
   void index_positions(const interp::Snapshot& shot) {
     breaks_at_.clear();
+    logs_at_.clear();
     for (const interp::BreakpointSnapshot& b : *shot.breakpoints) {
       for (const interp::CodeIndex code : b.places) {
         if (code < shot.program->lines.size())
-          breaks_at_[static_cast<int>(shot.program->lines[code]) - 1] = &b;
+          (b.logs ? logs_at_ : breaks_at_)[static_cast<int>(shot.program->lines[code]) - 1] = &b;
       }
     }
   }
@@ -188,9 +190,19 @@ class HostIrPanel : public Panel {
     } else if (has_code && ImGui::IsItemHovered()) {
       list->AddCircle(centre, row * 0.3f, with_alpha(p.breakpoint, 0.6f));
     }
+    const auto logs = logs_at_.find(i);
+    if (logs != logs_at_.end()) {
+      // Beside a breakpoint it is small, at the disc's corner.
+      const bool both = found != breaks_at_.end();
+      const ImVec2 middle = both ? ImVec2(centre.x + row * 0.26f, centre.y + row * 0.2f) : centre;
+      draw_log_mark(frame, list, middle, row * (both ? 0.24f : 0.36f), *logs->second, i);
+    }
     if (has_code && ImGui::IsItemHovered() && GImGui->HoveredIdTimer > 0.4f)
-      ImGui::SetTooltip("%s", found != breaks_at_.end() ? "click: delete this breakpoint"
-                                                        : "click: break here (F9)");
+      ImGui::SetTooltip(
+          "%s%s%s",
+          found != breaks_at_.end() ? "click: delete this breakpoint" : "click: break here (F9)",
+          logs != logs_at_.end() ? "\n" : "",
+          logs != logs_at_.end() ? logs->second->text.c_str() : "");
     if (ImGui::IsItemClicked() && has_code)
       toggle(frame, shot, code->second, found == breaks_at_.end() ? nullptr : found->second);
     ImGui::SameLine(0, 0);
@@ -206,7 +218,7 @@ class HostIrPanel : public Panel {
     }
     if (ImGui::IsItemClicked() && has_code)
       select(frame, at, gutter + dots + number, i, code->second);
-    context_menu(frame, shot, has_code ? &code->second : nullptr);
+    menu_.draw(frame, shot, has_code ? &code->second : nullptr);
     ImGui::PopID();
 
     marks_.draw(frame, list, i, ImVec2(at.x + gutter, at.y), dots, row);
@@ -215,6 +227,18 @@ class HostIrPanel : public Panel {
                        frame.ui.fonts.mono);
     draw_code(frame, list, i, ImVec2(at.x + gutter + dots + number, at.y + 1), limit);
     if (has_code) draw_columns(frame, list, code->second, value, i, at.y, row);
+  }
+
+  // A diamond: a log point writes a line and lets the run go on.
+  static void draw_log_mark(Frame& frame, ImDrawList* list, ImVec2 centre, float r,
+                            const interp::BreakpointSnapshot& b, int i) {
+    const Palette& p = frame.ui.pal();
+    const ImVec2 top(centre.x, centre.y - r), right(centre.x + r, centre.y);
+    const ImVec2 bottom(centre.x, centre.y + r), left(centre.x - r, centre.y);
+    if (b.enabled) list->AddQuadFilled(top, right, bottom, left, p.accent);
+    list->AddQuad(top, right, bottom, left, b.enabled ? p.background : p.accent, 1.5f);
+    frame.ui.tag_rect(fmt::format("host_ir/log/{}", i + 1), ImVec2(left.x, top.y),
+                      ImVec2(right.x, bottom.y), b.text);
   }
 
   // What does not fit is said in full while the mouse rests on the line.
@@ -345,25 +369,6 @@ class HostIrPanel : public Panel {
                                    : "break " + shot.program->code->address(code));
   }
 
-  void context_menu(Frame& frame, const interp::Snapshot& shot, const interp::CodeIndex* code) {
-    if (!ImGui::BeginPopupContextItem("menu")) return;
-    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(frame.ui.px(7), frame.ui.px(4)));
-    if (code) {
-      const std::string address = shot.program->code->address(*code);
-      if (ImGui::MenuItem("Run to here", "Ctrl+F10")) frame.actions.command("until " + address);
-      if (ImGui::MenuItem("Run back to here", "Ctrl+Shift+F10"))
-        frame.actions.command("reverse-until " + address);
-      if (ImGui::MenuItem("Break here", "F9")) frame.actions.command("break " + address);
-      if (ImGui::MenuItem("Break here on the focus rank")) {
-        frame.actions.command(fmt::format("break {} on {}", address, shot.focus));
-      }
-    } else {
-      frame.ui.text_dim("nothing runs on this line");
-    }
-    ImGui::PopStyleVar();
-    ImGui::EndPopup();
-  }
-
   // Left edges of the value and of the costs, right edges of hits, time and all, in screen pixels.
   // Most lines have no value: it stands before the costs, so that their text goes on there.
   struct Columns {
@@ -381,6 +386,8 @@ class HostIrPanel : public Panel {
   std::multimap<int, interp::CodeIndex> code_of_line_;
   RankMarks marks_;
   std::map<int, const interp::BreakpointSnapshot*> breaks_at_;
+  std::map<int, const interp::BreakpointSnapshot*> logs_at_;
+  LineMenu menu_;
   interp::Position followed_{~uint64_t{0}, 0};
   interp::Rank followed_rank_ = interp::kNoRank;
   int follow_frames_ = 0;

@@ -1,4 +1,6 @@
-// What happened: answers of commands, stops, errors.
+// What happened: answers of commands, lines of log points, stops, errors.
+#include <fmt/core.h>
+
 #include <array>
 
 #include "gui/panels/panels.h"
@@ -12,7 +14,7 @@ class MessagesPanel : public Panel {
   std::string_view id() const override { return "messages"; }
   std::string_view title() const override { return "Messages"; }
   std::string_view hint() const override {
-    return "Answers of commands, reasons of stops, errors, newest last.";
+    return "Answers of commands, lines of log points, reasons of stops, errors, newest last.";
   }
   bool needs_session() const override { return false; }
 
@@ -22,8 +24,9 @@ class MessagesPanel : public Panel {
     return text;
   }
   void restore(std::string_view text) override {
-    if (!text.starts_with("show=") || text.size() < 5 + shown_.size()) return;
-    for (size_t i = 0; i < shown_.size(); ++i) shown_[i] = text[5 + i] != '0';
+    if (!text.starts_with("show=")) return;
+    for (size_t i = 0; i < shown_.size() && 5 + i < text.size(); ++i)
+      shown_[i] = text[5 + i] != '0';
   }
 
   void draw(Frame& frame) override {
@@ -32,8 +35,13 @@ class MessagesPanel : public Panel {
     draw_levels(frame);
     ImGui::BeginChild("list", ImVec2(0, 0), false, ImGuiWindowFlags_HorizontalScrollbar);
     ImGui::PushFont(frame.ui.fonts.mono);
-    for (const Message& m : messages) {
+    for (size_t i = 0; i < messages.size(); ++i) {
+      const Message& m = messages[i];
       if (!shown_[static_cast<size_t>(m.kind)]) continue;
+      if (m.line) {
+        draw_line(frame, m, i);
+        continue;
+      }
       ImGui::PushStyleColor(ImGuiCol_Text, colour(frame.ui.pal(), m.kind));
       ImGui::TextUnformatted(m.text.c_str(), m.text.c_str() + m.text.size());
       ImGui::PopStyleColor();
@@ -46,6 +54,24 @@ class MessagesPanel : public Panel {
   }
 
  private:
+  // A click looks at its rank and selects its instruction.
+  static void draw_line(Frame& frame, const Message& m, size_t i) {
+    ImGui::PushID(static_cast<int>(i));
+    const std::string text = "\u25c6 " + m.text;
+    const bool clicked = ImGui::Selectable(text.c_str());
+    frame.ui.tag(fmt::format("messages/log/{}", i), m.text);
+    ImGui::PopID();
+    if (ImGui::IsItemHovered()) {
+      frame.model.hovered.code = m.line->code;
+      ImGui::SetTooltip("Log point %u. Click: look at rank %d and this instruction",
+                        m.line->breakpoint, m.line->rank);
+    }
+    if (!clicked) return;
+    frame.model.selection.code = m.line->code;
+    frame.model.selection.rank = m.line->rank;
+    if (!frame.model.running()) frame.actions.command(fmt::format("focus {}", m.line->rank));
+  }
+
   static ImU32 colour(const Palette& p, Message::Kind kind) {
     switch (kind) {
       case Message::Kind::kInfo:
@@ -56,13 +82,15 @@ class MessagesPanel : public Panel {
         return p.state(StateKind::kWaiting);
       case Message::Kind::kError:
         return p.state(StateKind::kMismatch);
+      case Message::Kind::kLog:
+        return p.text_dim;
     }
     return p.text;
   }
 
   // Which kinds are shown; what is left out is counted.
   void draw_levels(Frame& frame) {
-    constexpr const char* kNames[] = {"answers", "good news", "warnings", "errors"};
+    constexpr const char* kNames[] = {"answers", "good news", "warnings", "errors", "log lines"};
     size_t hidden = 0;
     for (size_t i = 0; i < shown_.size(); ++i) {
       if (i > 0) ImGui::SameLine();
@@ -74,7 +102,7 @@ class MessagesPanel : public Panel {
     if (hidden > 0) frame.ui.say_hidden(std::to_string(hidden) + " messages");
   }
 
-  std::array<bool, 4> shown_{true, true, true, true};  // by Message::Kind
+  std::array<bool, 5> shown_{true, true, true, true, true};  // by Message::Kind
   size_t seen_ = 0;
 };
 
