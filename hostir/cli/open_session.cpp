@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "hostir/cli/backends.h"
+#include "hostir/cli/check_claims.h"
 #include "hostir/cli/run_log.h"
 #include "hostir/io/files.h"
 #include "interp/session/live_session.h"
@@ -107,6 +108,10 @@ class LoggedSession final : public interp::Session {
     return traces::replay_contents(shows_recorded_ ? recorded_path_ : file_->path(),
                                    make_backend_factory(), writes, take, std::move(stop));
   }
+  Expected<interp::WhatIf> what_if(const interp::Snapshot& shot,
+                                   const interp::WhatIfOptions& options) const override {
+    return live_->what_if(shot, options);
+  }
   const interp::LogView* log() const override {
     return shows_recorded_ ? recorded_.get() : reader_.get();
   }
@@ -195,6 +200,8 @@ Expected<std::unique_ptr<interp::Session>> CliSessionFactory::start(
   HOSTIR_TRY(watch.begin("starting the run"));
   HOSTIR_ASSIGN_OR_RETURN(live.value_mode, value_mode(options_.values));
   live.breakpoints = request.breakpoints;
+  live.check_claims = claims_of_tests(
+      request.path, std::filesystem::path(request.path).parent_path().string(), live.backend);
   const bool temporary = options_.log_path.empty();
   auto file = std::make_unique<TemporaryFile>(temporary ? temporary_log_path() : options_.log_path,
                                               temporary);

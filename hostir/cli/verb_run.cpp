@@ -87,7 +87,11 @@ class RunVerb : public Verb {
     for (const Fault& fault : first.faults) {
       if (fault.severity != Severity::kError) report_fault(terminal, *prepared, fault);
     }
-    if (const Fault* fault = first.worst()) return report_fault(terminal, *prepared, *fault);
+    if (const Fault* fault = first.worst()) {
+      const int stopped = report_fault(terminal, *prepared, *fault);
+      if (!quiet_) hint_at_edits(terminal, *prepared, *fault);
+      return stopped;
+    }
     HOSTIR_TRY(outputs.write(first));
     int status = 0;
     const auto report =
@@ -141,6 +145,15 @@ class RunVerb : public Verb {
                           const Fault& fault) {
     return terminal.report(interp::in_given_text(interp::to_error(fault), *prepared.view),
                            interp::sources_of_error(*prepared.view));
+  }
+
+  // What a person can ask next where ranks wait for each other or do not agree.
+  void hint_at_edits(Terminal& terminal, const interp::Prepared& prepared, const Fault& fault) {
+    if (fault.record.kind != "deadlock" && fault.record.kind != "collective_mismatch") return;
+    terminal.note(fmt::format(
+        "hint: in `hostir debug {} @{}`, `continue` and then `whatif` tries small edits "
+        "that let it complete",
+        program_.path, prepared.function));
   }
 
   Tolerance tolerance() const {

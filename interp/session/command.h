@@ -45,6 +45,7 @@ enum class CommandKind : uint8_t {
   kFreeze,
   kThaw,
   kSet,
+  kWhatIf,
   kInfo,
   kPrint,
   kExamine,

@@ -124,6 +124,7 @@ class Parser {
       case K::kFinish:
       case K::kReverseFinish:
       case K::kReverseContinue:
+      case K::kWhatIf:
       case K::kQuit:
         return {};
     }

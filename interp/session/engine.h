@@ -76,6 +76,8 @@ struct Prepared {
   Explanation explanation;                             // why each sharding and collective is there
   std::vector<std::pair<std::string, Tensor>> inputs;  // global, by parameter, in order
   std::vector<std::pair<std::string, std::string>> input_texts;  // generators as expressions
+  /// What it was prepared with, for preparing a changed text alike; without sources and watch.
+  PrepareOptions options;
 };
 
 /// The program with `mesh_sizes` and `ranks` of the options applied to the meshes of a function.
@@ -97,6 +99,10 @@ struct RunOptions {
   std::function<void(uint64_t steps)> progress;  // called now and then; may be empty
   /// Called once with the interpreter before the first decision, for sinks that look at it.
   std::function<void(Interpreter&)> attach;
+  /// Called once behind the last decision, before outputs are read, also where a fault ended it.
+  std::function<void(const Interpreter&)> ended;
+  /// Asked now and then; true ends the run with the error `given_up`. May be empty.
+  std::function<bool()> give_up;
   bool keep_parts = false;  // every rank's own part of every output
 };
 

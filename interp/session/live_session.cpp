@@ -61,6 +61,9 @@ Expected<std::unique_ptr<LiveSession>> LiveSession::create(std::shared_ptr<const
   std::unique_ptr<LiveSession> out(new LiveSession);
   out->prepared_ = std::move(prepared);
   out->log_ = options.log;
+  out->make_backend_ = make_backend;
+  out->backend_request_ = options.backend;
+  out->check_claims_ = options.check_claims;
   HOSTIR_ASSIGN_OR_RETURN(out->backend_, make_backend(options.backend));
   out->backend_->set_value_mode(options.value_mode);
   HOSTIR_ASSIGN_OR_RETURN(
@@ -164,6 +167,8 @@ Expected<Outcome> LiveSession::run_command(const Command& command, std::stop_tok
       return freeze(command);
     case K::kSet:
       return edit(command);
+    case K::kWhatIf:
+      return ask_what_if(stop);
     case K::kQuit: {
       Outcome out;
       out.quit = true;
@@ -394,6 +399,19 @@ Expected<Outcome> LiveSession::edit(const Command& command) {
   out.ran = true;
   out.stop = {StopKind::kStep, "", kNoRank, 0};
   return out;
+}
+
+Expected<WhatIf> LiveSession::what_if(const Snapshot& shot, const WhatIfOptions& options) const {
+  WhatIfOptions with_claims = options;
+  if (!with_claims.check_claims) with_claims.check_claims = check_claims_;
+  return interp::what_if({prepared_, make_backend_, backend_request_}, shot, with_claims);
+}
+
+Expected<Outcome> LiveSession::ask_what_if(std::stop_token stop) {
+  WhatIfOptions options;
+  options.stop = std::move(stop);
+  HOSTIR_ASSIGN_OR_RETURN(const WhatIf found, what_if(*snapshot_, options));
+  return said(to_text(found));
 }
 
 Expected<Outcome> LiveSession::change_breakpoints(const Command& command) {

@@ -16,6 +16,7 @@
 #include "interp/session/live_breakpoints.h"
 #include "interp/session/session.h"
 #include "interp/session/snapshot_builder.h"
+#include "interp/session/what_if.h"
 
 namespace hostir::interp {
 
@@ -28,6 +29,7 @@ struct LiveOptions {
   HistoryOptions history;
   RecordedLine recorded;                 // the decisions of the run that is opened again
   std::vector<std::string> breakpoints;  // commands; those that do not fit this program are dropped
+  CheckClaims check_claims;              // of `whatif`; may be empty
 };
 
 class LiveSession final : public Session {
@@ -43,6 +45,7 @@ class LiveSession final : public Session {
   /// Only whoever keeps the log can run it again.
   Expected<std::vector<PastValue>> past_values(const PastQuery& query,
                                                std::stop_token stop) const override;
+  Expected<WhatIf> what_if(const Snapshot& shot, const WhatIfOptions& options) const override;
   const LogView* log() const override { return log_; }
 
   /// Breakpoints as commands for the next session, after an edit of the program.
@@ -72,6 +75,7 @@ class LiveSession final : public Session {
   Expected<Outcome> choose_focus(const Command& command);
   Expected<Outcome> freeze(const Command& command);
   Expected<Outcome> edit(const Command& command);
+  Expected<Outcome> ask_what_if(std::stop_token stop);
   Expected<Outcome> change_breakpoints(const Command& command);
   Outcome outcome_of(const StopReport& report) const;
   std::vector<Rank> scope() const;
@@ -79,6 +83,9 @@ class LiveSession final : public Session {
   void refresh(StopReason stop);
 
   std::shared_ptr<const Prepared> prepared_;
+  BackendFactory make_backend_;
+  BackendRequest backend_request_;
+  CheckClaims check_claims_;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Interpreter> interpreter_;
   std::unique_ptr<History> history_;

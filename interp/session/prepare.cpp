@@ -145,6 +145,9 @@ Expected<std::shared_ptr<const Prepared>> prepare(const Program& original,
                                                   const std::vector<NamedInput>& inputs,
                                                   const PrepareOptions& options) {
   auto out = std::make_shared<Prepared>();
+  out->options = options;
+  out->options.sources = nullptr;
+  out->options.watch = {};
   HOSTIR_ASSIGN_OR_RETURN(const Function* chosen, chosen_function(original, options.function));
   out->function = chosen->name;
 

@@ -12,8 +12,9 @@
 namespace hostir::interp {
 namespace {
 
-// How often a run with a progress callback stops to call it.
+// How often a run with a progress callback stops to call it, and asks whether to give up.
 constexpr uint64_t kProgressSteps = 1 << 16;
+constexpr uint64_t kGiveUpSteps = 1 << 6;
 
 InterpreterOptions interpreter_options(const RunOptions& options, Rank ranks) {
   InterpreterOptions out;
@@ -24,15 +25,18 @@ InterpreterOptions interpreter_options(const RunOptions& options, Rank ranks) {
   return out;
 }
 
-void run_with_progress(Interpreter& interpreter, const std::function<void(uint64_t)>& progress) {
+Expected<void> run_watched(Interpreter& interpreter, const RunOptions& options) {
   for (uint64_t next = kProgressSteps;;) {
     const auto rank = interpreter.next_rank();
     if (!rank || !interpreter.step(*rank)) break;
+    if (options.give_up && interpreter.position() % kGiveUpSteps == 0 && options.give_up())
+      return fail(ErrorKind::kRuntime, "given_up", "the run was given up");
     if (interpreter.position() < next) continue;
-    progress(interpreter.position());
+    if (options.progress) options.progress(interpreter.position());
     next += kProgressSteps;
   }
   interpreter.conclude();
+  return {};
 }
 
 Expected<void> add_local_parts(const Interpreter& interpreter, size_t result, bool keep,
@@ -146,10 +150,11 @@ Expected<RunResult> run(const Prepared& prepared, const BackendFactory& make_bac
   if (options.attach) options.attach(*interpreter);
 
   RunEnd end = RunEnd::kFinished;
-  if (options.progress)
-    run_with_progress(*interpreter, options.progress);
+  if (options.progress || options.give_up)
+    HOSTIR_TRY(run_watched(*interpreter, options));
   else
     end = interpreter->run();
+  if (options.ended) options.ended(*interpreter);
 
   RunResult result;
   result.faults = interpreter->faults();

@@ -39,6 +39,9 @@ struct Outcome {
   bool quit = false;
 };
 
+struct WhatIf;         // what_if.h
+struct WhatIfOptions;  // what_if.h
+
 class Session : public PastRun {
  public:
   /// Carries out one command. Errors (kUsage with a caret into the command's text, or kRuntime)
@@ -57,6 +60,11 @@ class Session : public PastRun {
   /// ends it with `log_cancelled`.
   virtual Expected<std::vector<PastValue>> past_values(const PastQuery& query,
                                                        std::stop_token stop) const = 0;
+
+  /// Small edits of the program, which stands stuck at `shot`, each tried in a run of its own
+  /// (what_if.h); slow. May be called from any thread, beside the other functions; nothing here
+  /// moves. Errors: `what_if` where nothing hangs, or this session runs nothing.
+  virtual Expected<WhatIf> what_if(const Snapshot& shot, const WhatIfOptions& options) const;
 };
 
 }  // namespace hostir::interp

@@ -1,0 +1,240 @@
+// Calls that some ranks miss: all make them, those who miss them do, or nobody does.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "hostir/ops/record.h"
+#include "interp/core/wait_graph.h"
+#include "interp/session/what_if_edits.h"
+
+namespace hostir::interp::what_if_parts {
+namespace {
+
+constexpr size_t kDropPenalty = 2;  // what is left out was perhaps meant
+
+class Missing {
+ public:
+  explicit Missing(Proposals& out) : out_(out), program_(out.program) {}
+
+  void run() {
+    for (const StuckMeeting& meeting : out_.stop.meetings) {
+      for (const StuckCall& call : meeting.calls) {
+        const Spot unit = program_.unit(call.at);
+        if (meeting.point_to_point && !meeting.mismatch && !meeting.missing.empty())
+          add_other_half(meeting, call);
+        widen(unit);
+        if (!meeting.missing.empty() && !meeting.point_to_point) add_for(unit, meeting.missing);
+        drop(unit, call);
+      }
+    }
+  }
+
+ private:
+  HostRole role(const Spot& spot) const { return record(program_.at(spot).kind).role; }
+  bool plain(const Spot& where) const { return program_.at(where).results.empty(); }
+
+  // Out of conditions, into the other branch.
+  void widen(const Spot& unit) {
+    Spot inner = unit;
+    for (int level = 0; level < kMostLevels; ++level) {
+      const Spot around = program_.node(inner).parent;
+      if (!around.valid()) return;
+      if (role(around) == HostRole::kBranch && plain(around)) {
+        if (program_.at(around).regions.size() == 1) unwrap(around, unit);
+        if (inner == unit) {
+          hoist(unit, around);
+          into_other_branch(unit, around);
+        }
+      }
+      inner = around;
+    }
+  }
+
+  std::string condition_line(const Spot& where) const {
+    return fmt::format("the condition on line {}", program_.node(where).lines.first + 1);
+  }
+
+  void unwrap(const Spot& where, const Spot& unit) {
+    const LineRange lines = program_.node(where).lines;
+    if (lines.count() < 3) return;
+    LineEdit edit = out_.begin();
+    edit.indent({lines.first + 1, lines.last - 1}, -2);
+    edit.erase({lines.first, lines.first}).erase({lines.last, lines.last});
+    out_.add(fmt::format("Let every rank call {} ({}): take {} away.", program_.short_text(unit),
+                         program_.where(unit), condition_line(where)),
+             edit);
+  }
+
+  void hoist(const Spot& unit, const Spot& where) {
+    const bool alone = program_.siblings(unit).size() == 1;
+    if (alone && program_.at(where).regions.size() == 1) return;  // nothing would stay behind
+    const LineRange mine = program_.node(unit).lines;
+    const LineRange lines = program_.node(where).lines;
+    const int columns = program_.indent(where) - program_.indent(unit);
+    for (const bool behind : {false, true}) {
+      LineEdit edit = out_.begin();
+      out_.add(
+          fmt::format("Let every rank call {} ({}): move it {} {}.", program_.short_text(unit),
+                      program_.where(unit), behind ? "behind" : "before", condition_line(where)),
+          edit.move(mine, behind ? lines.last + 1 : lines.first, columns));
+    }
+  }
+
+  void into_other_branch(const Spot& unit, const Spot& where) {
+    const LineRange mine = program_.node(unit).lines;
+    const LineRange lines = program_.node(where).lines;
+    const std::string blanks(static_cast<size_t>(program_.indent(where)), ' ');
+    const std::string sentence =
+        fmt::format("Call {} ({}) in the other branch of {} as well", program_.short_text(unit),
+                    program_.where(unit), condition_line(where));
+    LineEdit edit = out_.begin();
+    const std::vector<std::string> copy = edit.lines_of(mine, 0);
+    if (program_.at(where).regions.size() == 1) {
+      edit.insert(lines.last, {blanks + "} else {"}).insert(lines.last, copy);
+      out_.add(sentence + ".", edit);
+      return;
+    }
+    const size_t middle = else_line(where);
+    if (middle == 0) return;
+    const bool in_then = program_.node(unit).branch == 0;
+    LineEdit first = out_.begin();
+    out_.add(sentence + ", first.", first.insert(in_then ? middle + 1 : lines.first + 1, copy));
+    out_.add(sentence + ", last.", edit.insert(in_then ? lines.last : middle, copy));
+  }
+
+  // `} else {`; 0: not found.
+  size_t else_line(const Spot& where) const {
+    const LineRange lines = program_.node(where).lines;
+    const std::string start =
+        std::string(static_cast<size_t>(program_.indent(where)), ' ') + "} else {";
+    for (size_t i = lines.first + 1; i < lines.last; ++i) {
+      if (program_.lines()[i].starts_with(start)) return i;
+    }
+    return 0;
+  }
+
+  // What surrounds it in the function's body.
+  Spot outermost(Spot spot) const {
+    while (program_.node(spot).parent.valid()) spot = program_.node(spot).parent;
+    return spot;
+  }
+
+  void add_for(const Spot& unit, const std::vector<Rank>& ranks) {
+    const Spot around = outermost(unit);
+    const std::string condition = condition_of(ranks, out_.stop.code->rank_count);
+    if (around == unit || condition.empty()) return;
+    const int columns = program_.indent(around) + 2 - program_.indent(unit);
+    for (const bool behind : {true, false}) {
+      LineEdit edit = out_.begin();
+      insert_where(edit, around, behind, condition,
+                   edit.lines_of(program_.node(unit).lines, columns));
+      out_.add(fmt::format("Call {} ({}) on {} as well, {} {}.", program_.short_text(unit),
+                           program_.where(unit), list_of(ranks), behind ? "behind" : "before",
+                           program_.where(around)),
+               edit);
+    }
+  }
+
+  void insert_where(LineEdit& edit, const Spot& around, bool behind, const std::string& condition,
+                    const std::vector<std::string>& body) const {
+    const LineRange lines = program_.node(around).lines;
+    const size_t place = behind ? lines.last + 1 : lines.first;
+    const std::string blanks(static_cast<size_t>(program_.indent(around)), ' ');
+    edit.insert(place, {blanks + "where " + condition + " {"});
+    edit.insert(place, body).insert(place, {blanks + "}"});
+  }
+
+  // recv for a send and the other way round, with its buffer.
+  void add_other_half(const StuckMeeting& meeting, const StuckCall& call) {
+    const Communicator& comm = out_.stop.code->communicators[meeting.comm];
+    std::string buffer;
+    std::string stream;
+    const std::vector<Word> words = program_.words(call.at);
+    for (size_t i = 0; i < words.size(); ++i) {
+      const std::string& w = words[i].text;
+      if (w.starts_with("ro(") || w.starts_with("wo(")) buffer = w.substr(3, w.size() - 4);
+      if (w == "on" && i + 1 < words.size()) stream = words[i + 1].text;
+    }
+    if (buffer.empty() || stream.empty()) return;
+    const bool sends = words.front().text == "send";
+    const auto half = [&](const std::string& peer) {
+      return fmt::format("{} %{} peer({}) {}({}) on {}", sends ? "recv" : "send", comm.name, peer,
+                         sends ? "wo" : "ro", buffer, stream);
+    };
+    if (meeting.pairs.size() == 1) {
+      const auto [source, target] = meeting.pairs.front();
+      const Rank there = sends ? target : source;
+      const int32_t peer = comm.position_of_rank[static_cast<size_t>(sends ? source : target)];
+      const Spot around = outermost(program_.unit(call.at));
+      const std::string body(static_cast<size_t>(program_.indent(around)) + 2, ' ');
+      for (const bool behind : {true, false}) {
+        LineEdit edit = out_.begin();
+        insert_where(edit, around, behind, fmt::format("rank == {}", there),
+                     {body + half(std::to_string(peer))});
+        out_.add(fmt::format("Add the {} on rank {} that {} ({}) waits for, {} {}.",
+                             sends ? "recv" : "send", there, program_.short_text(call.at),
+                             program_.where(call.at), behind ? "behind" : "before",
+                             program_.where(around)),
+                 edit);
+      }
+      return;
+    }
+    add_shifted_half(meeting, call, comm, sends, half);
+  }
+
+  // All of a group send by the same distance: the other half is one text for all.
+  template <class Half>
+  void add_shifted_half(const StuckMeeting& meeting, const StuckCall& call,
+                        const Communicator& comm, bool sends, const Half& half) {
+    if (comm.axes.size() != 1 || !comm.axes.front().whole() || comm.groups.empty()) return;
+    const auto n = static_cast<int32_t>(comm.groups.front().size());
+    const auto position = [&](Rank r) { return comm.position_of_rank[static_cast<size_t>(r)]; };
+    int32_t shift = -1;
+    for (const auto& [source, target] : meeting.pairs) {
+      const int32_t d = (position(target) - position(source) + n) % n;
+      if (shift >= 0 && d != shift) return;
+      shift = d;
+    }
+    const int32_t back = sends ? n - shift : shift;
+    const std::string peer = fmt::format("(coord({}) + {}) % {}", comm.axes.front().name, back, n);
+    const Spot unit = program_.unit(call.at);
+    const LineRange lines = program_.node(unit).lines;
+    const int indent = program_.indent(unit);
+    const std::string what =
+        fmt::format("Add the {} that {} ({}) waits for", sends ? "recv" : "send",
+                    program_.short_text(call.at), program_.where(call.at));
+    if (!(unit == call.at)) {
+      LineEdit edit = out_.begin();
+      const std::string blanks(static_cast<size_t>(indent) + 2, ' ');
+      out_.add(what + " to its group.", edit.insert(lines.last, {blanks + half(peer)}));
+      return;
+    }
+    LineEdit edit = out_.begin();
+    const std::string blanks(static_cast<size_t>(indent), ' ');
+    edit.insert(lines.first, {blanks + "group {"});
+    edit.insert(lines.first, edit.lines_of(lines, 2));
+    edit.insert(lines.first, {blanks + "  " + half(peer), blanks + "}"});
+    out_.add(what + ", in one group with it.", edit.erase(lines));
+  }
+
+  // With what surrounds it, where nothing else is in there.
+  void drop(const Spot& unit, const StuckCall& call) {
+    Spot last = unit;
+    while (program_.siblings(last).size() == 1 && program_.node(last).parent.valid() &&
+           program_.at(program_.node(last).parent).regions.size() == 1)
+      last = program_.node(last).parent;
+    LineEdit edit = out_.begin();
+    out_.add(fmt::format("Leave out {} ({}), which {} called.", program_.short_text(unit),
+                         program_.where(unit), list_of(call.ranks)),
+             edit.erase(program_.node(last).lines), kDropPenalty);
+  }
+
+  Proposals& out_;
+  const EditableProgram& program_;
+};
+
+}  // namespace
+
+void propose_missing(Proposals& out) { Missing(out).run(); }
+
+}  // namespace hostir::interp::what_if_parts

@@ -1,0 +1,87 @@
+// The program's text as something that can be edited: every host instruction with its lines.
+//
+// Inside of the search (what_if.h). Instructions are found again by function and place in preorder,
+// which printing and reading back keep.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hostir/ir/program.h"
+#include "hostir/support/expected.h"
+#include "interp/core/code.h"
+#include "interp/session/line_edit.h"
+
+namespace hostir::interp::what_if_parts {
+
+/// An instruction of the text.
+struct Spot {
+  const Function* function = nullptr;
+  InstrId instr;
+  bool valid() const { return function != nullptr; }
+  friend bool operator==(const Spot& a, const Spot& b) {
+    return a.function == b.function && a.instr == b.instr;
+  }
+};
+
+struct Node {
+  Spot parent;        // for, where or group around it; not valid: the function's body
+  size_t branch = 0;  // region of the parent
+  size_t index = 0;   // in the region
+  LineRange lines;    // all of it, regions included
+};
+
+/// A word of an instruction's line: `sum`, `%c`, `peer((coord(x) + 1) % 3)`.
+struct Word {
+  size_t begin = 0;  // in the line
+  std::string text;
+};
+
+class EditableProgram {
+ public:
+  /// Errors: those of the text; `no_function`.
+  static Expected<EditableProgram> create(std::string text, const std::string& function);
+  EditableProgram(EditableProgram&&) = default;
+  EditableProgram& operator=(EditableProgram&&) = default;
+
+  const std::string& text() const { return text_; }
+  /// As it was given, before it was printed anew to have one instruction per line.
+  bool reformatted() const { return reformatted_; }
+  const std::vector<std::string>& lines() const { return lines_; }
+  const Program& program() const { return file_->parts[part_]; }
+
+  std::optional<Spot> find(const Code& code, CodeIndex index) const;
+  const Instruction& at(const Spot& spot) const { return spot.function->instr(spot.instr); }
+  const Node& node(const Spot& spot) const;
+  /// The instructions of the region that it stands in, in order.
+  std::vector<Spot> siblings(const Spot& spot) const;
+  /// What is issued as one: the group around it, or itself.
+  Spot unit(const Spot& spot) const;
+  bool communicates(const Spot& spot) const;  // is communication, or holds some
+  bool is_call(const Spot& spot) const;       // is communication, or a group of it
+  int indent(const Spot& spot) const;         // columns
+  /// 1-based, for sentences: `line 14`, `lines 14-16`.
+  std::string where(const Spot& spot) const;
+  /// `all_reduce sum %c`, `wait %e`: its first words.
+  std::string short_text(const Spot& spot) const;
+  /// The words of its only line, without comment; empty where it has several lines.
+  std::vector<Word> words(const Spot& spot) const;
+
+ private:
+  EditableProgram() = default;
+  Expected<void> read(const std::string& function);
+  void add_nodes(const Function& function, RegionId region, Spot parent, size_t branch);
+  bool one_per_line() const;
+
+  std::string text_;
+  std::vector<std::string> lines_;
+  std::vector<size_t> starts_;  // of each line, in bytes
+  std::shared_ptr<const SourceFileProgram> file_;
+  size_t part_ = 0;
+  std::vector<std::pair<const Function*, std::vector<Node>>> nodes_;  // by InstrId
+  bool reformatted_ = false;
+};
+
+}  // namespace hostir::interp::what_if_parts

@@ -1,0 +1,285 @@
+// "What if": which of the programs that hang a small edit lets complete, and that it says so where
+// none does.
+#include "interp/session/what_if.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "hostir/io/files.h"
+#include "hostir/text/parser.h"
+#include "interp/session/live_session.h"
+#include "interp/session/what_if_edits.h"
+#include "interp/sim/sim_backend.h"
+
+namespace hostir::interp {
+namespace {
+
+Expected<std::unique_ptr<Backend>> simulated(const BackendRequest& request) {
+  sim::SimOptions options;
+  options.machine = request.machine;
+  options.schedule = request.schedule;
+  options.seed = request.seed;
+  options.kernels = cpu::KernelSet::kReference;
+  return sim::make_sim_backend(options);
+}
+
+struct Stuck {
+  SourceManager sources;
+  std::shared_ptr<const Prepared> prepared;
+  std::unique_ptr<LiveSession> session;
+};
+
+// Run to where it hangs.
+std::unique_ptr<Stuck> run_text(const std::string& name, const std::string& text,
+                                const std::string& function, std::vector<Rank> ranks = {}) {
+  auto out = std::make_unique<Stuck>();
+  const uint32_t file = out->sources.add(name, text);
+  const text::ParsedFile parsed = text::parse(out->sources, file);
+  EXPECT_TRUE(parsed.ok()) << render(parsed.diagnostics, out->sources);
+  for (const Program& part : parsed.file.parts) {
+    if (!part.find_function(function)) continue;
+    PrepareOptions options;
+    options.function = function;
+    options.sources = &out->sources;
+    auto prepared = prepare(part, {}, options);
+    EXPECT_TRUE(prepared) << prepared.error().message();
+    out->prepared = *prepared;
+    break;
+  }
+  LiveOptions live;
+  live.backend.machine = *find_builtin_machine("h200x8");
+  live.ranks = std::move(ranks);
+  auto session = LiveSession::create(out->prepared, simulated, live);
+  EXPECT_TRUE(session) << session.error().message();
+  out->session = std::move(*session);
+  EXPECT_TRUE(out->session->execute(*parse_command("continue"), {}));
+  return out;
+}
+
+WhatIf ask(const Stuck& stuck, const WhatIfOptions& options = {}) {
+  const auto found = stuck.session->what_if(*stuck.session->snapshot(), options);
+  EXPECT_TRUE(found) << found.error().message();
+  return found ? *found : WhatIf{};
+}
+
+std::string read(const std::string& path) {
+  const auto text = io::read_file(path);
+  EXPECT_TRUE(text) << path;
+  return text ? *text : std::string();
+}
+
+// The smallest edit that completes; empty: there is none.
+std::string best(const std::string& path, const std::string& function) {
+  const auto stuck = run_text(path, read(path), function);
+  const WhatIf found = ask(*stuck);
+  EXPECT_TRUE(found.of_given);
+  return found.completes > 0 ? found.trials.front().edit.sentence : std::string();
+}
+
+// What the answer says is true: the text, opened as a person would, runs to the end.
+void expect_completes(const std::string& text, const std::string& function) {
+  const auto again = run_text("edited.hir", text, function);
+  const Snapshot& shot = *again->session->snapshot();
+  EXPECT_TRUE(again->session->interpreter().finished()) << shot.stop.sentence << "\n" << text;
+  // The scripts do not free all that they allocate; that is no error and not new.
+  for (const FaultSnapshot& fault : *shot.faults) EXPECT_EQ(fault.kind, "leak") << fault.sentence;
+}
+
+using List = std::map<std::string, std::string>;
+
+void expect_list(const std::string& path, const List& expected) {
+  List found;
+  for (const auto& [function, sentence] : expected) found[function] = best(path, function);
+  for (const auto& [function, sentence] : expected)
+    EXPECT_EQ(found[function], sentence) << path << " @" << function;
+}
+
+TEST(WhatIf, EveryDeadlockOfTheScripts) {
+  expect_list(
+      "tests/scripts/stuck/deadlocks.hir",
+      {
+          {"last_rank_missing",
+           "Let every rank call all_reduce sum %c (line 15): take the condition on line 14 away."},
+          {"one_iteration_too_many",
+           "Write 3 instead of 3 + coord(x) / 2 in line 25, which it is on ranks 0, 1."},
+          {"recv_without_send",
+           "Add the send on rank 0 that recv %c (line 37) waits for, behind lines 36-38."},
+          {"send_without_recv",
+           "Add the recv on rank 1 that send %c (line 48) waits for, behind lines 47-49."},
+          {"ring_of_sends", "Put send %c (line 59) and recv %c (line 60) into one group."},
+          {"crossed_communicators",
+           "Move all_reduce sum %d (line 74) before all_reduce sum %c (line 73)."},
+          {"host_waits_before_it_comes", "Leave out the wait of line 95."},
+          {"stream_waits_for_a_later_meeting",
+           "Let every rank call all_reduce sum %c (line 113): take the condition on line 112 "
+           "away."},
+          {"broadcast_without_a_root",
+           "Let every rank call broadcast %c (line 126): take the condition on line 125 away."},
+      });
+}
+
+TEST(WhatIf, EveryMismatchOfTheScripts) {
+  expect_list(
+      "tests/scripts/stuck/mismatches.hir",
+      {
+          {"kind",
+           "Call all_reduce sum %c in line 19 instead of broadcast %c, as ranks 0, 2 have it (line "
+           "21)."},
+          {"reduction", "Write sum instead of max in line 32, as ranks 0, 1 have it (line 34)."},
+          {"dtype", "Write rw(%a) instead of rw(%i) in line 47, as ranks 1, 2 have it (line 49)."},
+          {"count",
+           "Write rw(%a) instead of rw(%part) in line 62, as ranks 0, 2 have it (line 64)."},
+          {"root", "Write 0 instead of coord(x) / 2 in line 74, which it is on ranks 0, 1."},
+          {"reduce_root", "Write 0 instead of coord(x) in line 83, which it is on rank 0."},
+          {"order", "Move all_reduce max %c (line 94) before all_reduce min %c (line 93)."},
+          {"later_iteration",
+           "Write sum instead of prod in line 109, as ranks 0, 2 have it (line 111)."},
+          {"send_size",
+           "Write wo(%a) instead of wo(%part) in line 127, as rank 0 has it (line 123)."},
+          {"second_communicator",
+           "Write sum instead of avg in line 140, as ranks 0, 1 have it (line 142)."},
+      });
+}
+
+TEST(WhatIf, TheOtherProgramsThatHang) {
+  expect_list(
+      "tests/programs/deadlock.hir",
+      {{"forgotten",
+        "Let every rank call all_reduce sum %c (line 22): take the condition on line 21 away."},
+       {"crossed", "Move all_reduce sum %d (line 37) before all_reduce sum %c (line 36)."}});
+  expect_list("tests/scripts/regress/long_circle.hir",
+              {{"h", "Move all_reduce sum %e (line 20) before all_reduce sum %a (line 19)."}});
+  expect_list(
+      "tests/scripts/regress/every_cause_of_a_deadlock.hir",
+      {{"h",
+        "Let every rank call all_reduce sum %d (line 19): take the condition on line 18 away."}});
+}
+
+TEST(WhatIf, EveryEditThatIsSaidToCompleteDoes) {
+  for (const char* function : {"ring_of_sends", "crossed_communicators", "recv_without_send"}) {
+    const auto stuck =
+        run_text("deadlocks.hir", read("tests/scripts/stuck/deadlocks.hir"), function);
+    const WhatIf found = ask(*stuck);
+    ASSERT_GT(found.completes, 1u) << function;
+    for (size_t i = 0; i < found.completes; ++i)
+      expect_completes(found.trials[i].edit.text, function);
+    for (size_t i = found.completes; i < found.trials.size(); ++i)
+      EXPECT_FALSE(found.trials[i].why.empty()) << found.trials[i].edit.sentence;
+  }
+}
+
+// A rank that was held is no mistake of the program, and what hangs without it is another one.
+TEST(WhatIf, ARankThatNeverStartsIsLetGoFirst) {
+  const std::string text = read("tests/scripts/stuck/deadlocks.hir");
+  const auto stuck = run_text("deadlocks.hir", text, "one_iteration_too_many", {0, 1});
+  const WhatIf found = ask(*stuck);
+  EXPECT_FALSE(found.unchanged_completes);
+  ASSERT_GT(found.completes, 0u);
+  expect_completes(found.trials.front().edit.text, "one_iteration_too_many");
+
+  const std::string good =
+      "mesh @m = <x=2>\nkernel @ones() -> (%v: tensor<4xf32>) {\n"
+      "  %v = constant {value = 1} : tensor<4xf32>\n  return %v\n}\n"
+      "host @h on @m () -> (%y: shard<4xf32, @m, [{}]>) {\n  %c = comm over {x}\n"
+      "  %s = stream \"main\"\n  %y = alloc on %s : shard<4xf32, @m, [{}]>\n"
+      "  launch @ones wo(%y) on %s\n  all_reduce sum %c rw(%y) on %s\n  return %y\n}\n";
+  const auto held = run_text("good.hir", good, "h", {0});
+  ASSERT_EQ(held->session->snapshot()->stop.kind, StopKind::kDeadlock);
+  const WhatIf answer = ask(*held);
+  EXPECT_TRUE(answer.unchanged_completes);
+  EXPECT_TRUE(answer.trials.empty());
+}
+
+// Five separate mistakes: two edits are not enough.
+TEST(WhatIf, SaysThatNoSmallEditHelps) {
+  std::string body;
+  for (int i = 0; i < 5; ++i) {
+    const std::string n = std::to_string(i);
+    body += "  %e" + n + " = alloc on %s : tensor<4xf32>\n  launch @ones wo(%e" + n + ") on %s\n";
+    body += "  where coord(x) == 0 {\n    all_reduce sum %c rw(%e" + n + ") on %s\n" +
+            "    launch @ones wo(%e" + n + ") on %s\n    all_reduce max %c rw(%e" + n +
+            ") on %s\n  } else {\n    all_reduce min %c rw(%e" + n +
+            ") on %s\n    launch @ones wo(%e" + n + ") on %s\n    all_reduce prod %c rw(%e" + n +
+            ") on %s\n  }\n  free %e" + n + " on %s\n";
+  }
+  const std::string text =
+      "mesh @m = <x=2>\nkernel @ones() -> (%v: tensor<4xf32>) {\n"
+      "  %v = constant {value = 1} : tensor<4xf32>\n  return %v\n}\n"
+      "host @h on @m () -> (%y: tensor<4xf32>) {\n  %c = comm over {x}\n"
+      "  %s = stream \"main\"\n  %y = alloc on %s : tensor<4xf32>\n  launch @ones wo(%y) on %s\n" +
+      body + "  return %y\n}\n";
+  const auto stuck = run_text("hopeless.hir", text, "h");
+  const WhatIf found = ask(*stuck);
+  EXPECT_EQ(found.completes, 0u);
+  EXPECT_GT(found.trials.size(), 10u);
+  EXPECT_NE(found.conclusion.find("No small edit was found that completes"), std::string::npos)
+      << found.conclusion;
+  EXPECT_NE(to_text(found).find("No small edit was found"), std::string::npos);
+}
+
+TEST(WhatIf, IsBoundedAndCanBeCalledOff) {
+  const std::string text = read("tests/scripts/stuck/deadlocks.hir");
+  const auto stuck = run_text("deadlocks.hir", text, "ring_of_sends");
+  WhatIfOptions few;
+  few.max_trials = 3;
+  EXPECT_EQ(ask(*stuck, few).trials.size(), 3u);
+  std::stop_source source;
+  WhatIfOptions called_off;
+  called_off.stop = source.get_token();
+  called_off.progress = [&](const WhatIfProgress& p) {
+    if (p.tried == 2) source.request_stop();
+  };
+  const WhatIf found = ask(*stuck, called_off);
+  EXPECT_TRUE(found.cancelled);
+  EXPECT_EQ(found.trials.size(), 2u);
+}
+
+TEST(WhatIf, NeedsSomethingThatHangs) {
+  const std::string text = read("tests/scripts/stuck/deadlocks.hir");
+  const auto stuck = run_text("deadlocks.hir", text, "ring_of_sends");
+  ASSERT_TRUE(stuck->session->execute(*parse_command("goto start"), {}));
+  const auto found = stuck->session->execute(*parse_command("whatif"), {});
+  ASSERT_FALSE(found);
+  EXPECT_NE(found.error().message().find("nothing hangs here"), std::string::npos);
+}
+
+// Several instructions on one line are printed apart first; the answer says so.
+TEST(WhatIf, ATextWithRegionsOnOneLine) {
+  const std::string text =
+      "mesh @m = <x=2>\nkernel @ones() -> (%v: tensor<4xf32>) {\n"
+      "  %v = constant {value = 1} : tensor<4xf32>\n  return %v\n}\n"
+      "host @h on @m () -> (%y: tensor<4xf32>) {\n  %c = comm over {x}\n"
+      "  %s = stream \"main\"\n  %y = alloc on %s : tensor<4xf32>\n  launch @ones wo(%y) on %s\n"
+      "  where coord(x) == 0 { all_reduce sum %c rw(%y) on %s }\n  return %y\n}\n";
+  const auto stuck = run_text("dense.hir", text, "h");
+  const WhatIf found = ask(*stuck);
+  EXPECT_TRUE(found.reformatted);
+  ASSERT_GT(found.completes, 0u);
+  expect_completes(found.trials.front().edit.text, "h");
+}
+
+TEST(LineEdit, PartsOfAnEditDoNotShiftEachOther) {
+  LineEdit edit(split_lines("a\n  b\nc\n"));
+  edit.erase({0, 0}).move({1, 1}, 3, -2).insert(2, {"x"});
+  EXPECT_EQ(edit.text(), "x\nc\nb\n");
+  EXPECT_EQ(edit_size("a\n  b\nc\n", "a\nb\nc\n"), 0u) << "only to the left";
+  EXPECT_EQ(edit_size("a\nb\nc\n", "a\nz\nc\n"), 1u);
+  const std::vector<DiffLine> diff = line_diff("a\nb\nc\nd\n", "a\nb\nz\nd\n", 1);
+  ASSERT_EQ(diff.size(), 4u);
+  EXPECT_EQ(diff[1], (DiffLine{DiffLine::Kind::kRemoved, 3, "c"}));
+  EXPECT_EQ(diff[2], (DiffLine{DiffLine::Kind::kAdded, 3, "z"}));
+}
+
+TEST(WhatIf, ConditionsForRanks) {
+  using what_if_parts::condition_of;
+  EXPECT_EQ(condition_of({2}, 4), "rank == 2");
+  EXPECT_EQ(condition_of({1, 2}, 4), "rank >= 1 && rank <= 2");
+  EXPECT_EQ(condition_of({0, 2, 3}, 8), "rank == 0 || rank >= 2 && rank <= 3");
+  EXPECT_EQ(condition_of({0, 1, 2, 3}, 4), "");
+  EXPECT_EQ(condition_of({0, 2, 4, 6, 8}, 16), "");
+}
+
+}  // namespace
+}  // namespace hostir::interp
