@@ -69,6 +69,14 @@ void App::add_session_actions() {
                   std::string(binding.label) + ".", [this, command] { actions_.command(command); },
                   ready});
   }
+  actions_.add({"whatif", "What if\u2026 (try small edits)", "Run", "",
+                "At a deadlock or mismatch: propose small edits of the program, try each in the "
+                "background, show which let it complete.",
+                [this] {
+                  tree().show("whatif");
+                  model_.what_if().start(model_);
+                },
+                [this] { return WhatIfSearch::possible(model_) && !model_.what_if().running(); }});
   actions_.add({"halt", "Halt", "Run", "Pause", "Stop the running command at the next decision.",
                 [this] { model_.worker().interrupt(); }, [this] { return model_.running(); }});
   actions_.add({"break.here", "Toggle breakpoint at the selected line", "Break", "F9",

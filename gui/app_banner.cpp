@@ -70,6 +70,7 @@ std::optional<Banner> App::stop_banner() const {
   Banner banner{StateKind::kMismatch, shot->stop.sentence, {}};
   const interp::Rank who = culprit(model_);
   if (deadlock) banner.buttons.push_back({"Who waits for whom", "panel.waits", ""});
+  if (WhatIfSearch::possible(model_)) banner.buttons.push_back({"What if\u2026", "whatif", ""});
   if (place_of(*shot)) banner.buttons.push_back({"Show the instruction", "view.fault", ""});
   const bool mismatch = model_.mismatch() != nullptr;
   banner.buttons.push_back({mismatch ? "Who called what" : "Collectives", "panel.ledger", ""});

@@ -88,6 +88,7 @@ void Model::take(Opened& result) {
     return;
   }
   ++opened_;
+  what_if_.cancel(*this);  // of the session that is gone
   open_error_.clear();
   open_marks_.clear();
   // The same text opened again keeps what is selected by name.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "gui/comparison.h"
+#include "gui/what_if_search.h"
 #include "gui/worker.h"
 #include "interp/session/session.h"
 
@@ -45,6 +46,12 @@ struct FollowedValue {
   bool on = true;
   std::string value;  // without '%'
   uint64_t generation = ~uint64_t{0};
+};
+
+/// A text for the editor: it takes it when it is drawn next, as a change that nobody has run.
+struct EditorText {
+  std::string text;
+  size_t line = 0;  // 1-based, to be scrolled to
 };
 
 struct Message {
@@ -103,6 +110,9 @@ class Model {
 
   /// With another run.
   Comparison& comparison() { return comparison_; }
+  /// Small edits that let what hangs complete.
+  WhatIfSearch& what_if() { return what_if_; }
+  const WhatIfSearch& what_if() const { return what_if_; }
 
   // ---- values
   /// What is known of a value at the current position; asks for it if nothing is. An older reading
@@ -116,6 +126,7 @@ class Model {
   Selection hovered;  // this frame's; panels read the last frame's in `was_hovered`
   Selection was_hovered;
   FollowedValue followed;
+  std::optional<EditorText> editor_text;  // until the editor has taken it
 
   // ---- what is kept per program, by the settings
   std::vector<std::string> watches;  // expressions of the watches panel
@@ -168,6 +179,7 @@ class Model {
   double now_s_ = 0;
   SessionWorker worker_;
   Comparison comparison_;
+  WhatIfSearch what_if_;
 };
 
 }  // namespace hostir::gui

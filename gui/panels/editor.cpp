@@ -35,6 +35,7 @@ class EditorPanel : public Panel {
     if (path != loaded_path_) load(path);
     if (!is_program_)
       return frame.ui.empty_hint("This is a log, not a program: there is nothing to edit.");
+    take_proposed(frame.model);
     take_open_errors(frame.model);
     const bool changed = text_ != saved_;
     ImGui::BeginDisabled(!changed && checked_);
@@ -49,6 +50,16 @@ class EditorPanel : public Panel {
     if (ImGui::Button("Revert")) text_ = saved_;
     frame.ui.tag("editor/revert");
     ImGui::EndDisabled();
+    if (!replaced_.empty()) {
+      ImGui::SameLine();
+      if (ImGui::Button("My text again")) {
+        text_ = std::exchange(replaced_, {});
+        check();
+      }
+      frame.ui.tag("editor/mine");
+      if (ImGui::IsItemHovered())
+        ImGui::SetTooltip("What you had typed here before a proposed text took its place");
+    }
     ImGui::SameLine();
     frame.ui.text_dim(changed ? "changed" : "as in the file");
     frame.ui.tag("editor/state", changed ? "changed" : "as in the file");
@@ -95,6 +106,16 @@ class EditorPanel : public Panel {
       diagnostics_ = render(parsed.diagnostics, sources);
       marks_ = marks_of(parsed.diagnostics, sources, file);
     }
+  }
+
+  // A text that another panel proposes. What was typed and is in no file is kept for a way back.
+  void take_proposed(Model& model) {
+    if (!model.editor_text) return;
+    if (text_ != saved_ && text_ != model.last_request().text) replaced_ = text_;
+    text_ = std::move(model.editor_text->text);
+    wanted_line_ = model.editor_text->line > 0 ? model.editor_text->line - 1 : 0;
+    model.editor_text.reset();
+    check();
   }
 
   // What only lowering finds out about this very text.
@@ -172,6 +193,7 @@ class EditorPanel : public Panel {
   std::string loaded_path_;
   std::string text_;
   std::string saved_;
+  std::string replaced_;  // typed by hand, before a proposed text took its place
   std::string diagnostics_;
   std::vector<TextMark> marks_;
   std::optional<size_t> wanted_line_;  // 0-based; to be scrolled to

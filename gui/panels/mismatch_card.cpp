@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gui/panels/wait_graph.h"
+#include "gui/panels/what_if_button.h"
 
 namespace hostir::gui {
 
@@ -227,6 +228,7 @@ void MismatchCard::draw(Frame& frame, const interp::LedgerRow& row) {
   if (!story_.cause.empty()) ImGui::TextUnformatted(("Likely cause: " + story_.cause).c_str());
   frame.ui.tag("ledger/cause", story_.cause);
   ImGui::PopTextWrapPos();
+  what_if_button(frame, "ledger/whatif");
   draw_sides(frame, story_);
   draw_branches(frame, story_);
   draw_order(frame, story_);

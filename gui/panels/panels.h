@@ -27,5 +27,6 @@ std::unique_ptr<Panel> make_messages_panel();
 std::unique_ptr<Panel> make_explain_panel();
 std::unique_ptr<Panel> make_watches_panel();
 std::unique_ptr<Panel> make_notes_panel();
+std::unique_ptr<Panel> make_what_if_panel();
 
 }  // namespace hostir::gui

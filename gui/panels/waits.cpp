@@ -6,6 +6,7 @@
 
 #include "gui/panels/panels.h"
 #include "gui/panels/wait_picture.h"
+#include "gui/panels/what_if_button.h"
 #include "interp/session/fault_words.h"
 
 namespace hostir::gui {
@@ -116,6 +117,8 @@ class WaitsPanel : public Panel {
     frame.ui.tag("waits/mismatch", fault.sentence);
     if (ImGui::IsItemHovered())
       ImGui::SetTooltip("The calls of each rank side by side, and the likely cause");
+    Ui::flow(what_if_button_width(frame));
+    what_if_button(frame, "waits/whatif");
   }
 
   static void draw_sentence(Frame& frame, const interp::Snapshot& shot,
@@ -141,6 +144,11 @@ class WaitsPanel : public Panel {
       if (ImGui::IsItemHovered())
         ImGui::SetTooltip("Others wait for %s, and %s for nobody: click to go there",
                           one ? "this rank" : "these ranks", one ? "it waits" : "they wait");
+    }
+    if (const float width = what_if_button_width(frame); width > 0) {
+      const bool beside = !waits.culprits.empty();
+      if (beside) Ui::flow(width);
+      what_if_button(frame, "waits/whatif");
     }
   }
 

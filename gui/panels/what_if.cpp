@@ -1,0 +1,290 @@
+// Small edits of a program that hangs, each tried: what they change, and how the program ends then.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+#include "gui/panels/panels.h"
+#include "gui/panels/what_if_button.h"
+
+namespace hostir::gui {
+
+namespace {
+
+using interp::DiffLine;
+using interp::WhatIf;
+using interp::WhatIfTrial;
+using Verdict = WhatIfTrial::Verdict;
+
+constexpr size_t kOpenAtFirst = 1;
+
+StateKind state_of(const WhatIfTrial& trial) {
+  switch (trial.verdict) {
+    case Verdict::kCompletes:
+      return trial.good() ? StateKind::kOk : StateKind::kWaiting;
+    case Verdict::kHangs:
+    case Verdict::kTooLong:
+      return StateKind::kWaiting;
+    case Verdict::kMismatch:
+      return StateKind::kMismatch;
+    case Verdict::kFault:
+    case Verdict::kRefused:
+      return StateKind::kFailed;
+  }
+  return StateKind::kFailed;
+}
+
+std::string verdict_words(const WhatIfTrial& trial) {
+  std::string out(name(trial.verdict));
+  if (trial.verdict != Verdict::kCompletes) return out;
+  if (trial.claims.failed > 0)
+    return fmt::format("{}, but {} of {} tests fail", out, trial.claims.failed, trial.claims.tests);
+  if (!trial.warnings.empty()) return out + ", with a warning";
+  if (trial.claims.tests > 0)
+    return fmt::format("{}, {} of the file pass{}", out, Ui::counted(trial.claims.tests, "test"),
+                       trial.claims.tests == 1 ? "es" : "");
+  return out;
+}
+
+std::string diff_text(const WhatIfTrial& trial) {
+  std::string out;
+  for (const DiffLine& line : trial.edit.diff) {
+    if (line.kind == DiffLine::Kind::kSame) continue;
+    out += (line.kind == DiffLine::Kind::kAdded ? "+" : "-") + line.text + "\n";
+  }
+  return out;
+}
+
+class WhatIfPanel : public Panel {
+ public:
+  std::string_view id() const override { return "whatif"; }
+  std::string_view title() const override { return "What if"; }
+  std::string_view hint() const override {
+    return "Small edits that let a program complete which hangs. Run to a deadlock or a mismatch "
+           "and press What if: edits are proposed from where the ranks stand, each is tried in a "
+           "run of its own, and what you have open stays as it is.";
+  }
+
+  Room room(const Frame& frame) const override {
+    const WhatIfSearch& search = frame.model.what_if();
+    if (search.result() && search.result()->completes > 0) {
+      Room room;
+      room.least = frame.ui.px(190);
+      return room;
+    }
+    const bool something = search.running() || search.result() || !search.error().empty() ||
+                           WhatIfSearch::possible(frame.model);
+    return something ? Room::some(frame.ui.px(84)) : Room::idle();
+  }
+
+  void draw(Frame& frame) override {
+    const WhatIfSearch& search = frame.model.what_if();
+    if (seen_ != search.number()) {
+      seen_ = search.number();
+      closed_.clear();
+      opened_.clear();
+      show_others_ = false;
+    }
+    if (search.running()) return draw_progress(frame);
+    const bool button = WhatIfSearch::possible(frame.model);
+    if (button && search.result() && search.about_this(frame.model)) {
+      if (ImGui::Button("Search again")) frame.actions.request("whatif");
+      frame.ui.tag("whatif/start", "Search again");
+    } else {
+      what_if_button(frame, "whatif/start");
+    }
+    if (!search.error().empty()) {
+      frame.ui.text_dim(search.error());
+      frame.ui.tag("whatif/error", search.error());
+    }
+    if (!search.result()) {
+      if (search.error().empty()) frame.ui.empty_hint(hint());
+      return;
+    }
+    if (button) ImGui::SameLine();
+    draw_result(frame, *search.result());
+  }
+
+ private:
+  static void draw_progress(Frame& frame) {
+    const interp::WhatIfProgress p = frame.model.what_if().progress();
+    const std::string text = p.proposed == 0
+                                 ? std::string("Running the program as it is")
+                                 : fmt::format("{} of {} edits tried, {} let it complete", p.tried,
+                                               p.proposed, p.completes);
+    const float share =
+        p.proposed == 0 ? 0 : static_cast<float>(p.tried) / static_cast<float>(p.proposed);
+    ImGui::ProgressBar(
+        share, ImVec2(std::max(1.0f, ImGui::GetContentRegionAvail().x - frame.ui.px(80)), 0),
+        text.c_str());
+    frame.ui.tag("whatif/progress", text);
+    ImGui::SameLine();
+    if (ImGui::Button("Cancel")) frame.model.what_if().cancel(frame.model);
+    frame.ui.tag("whatif/cancel");
+  }
+
+  void draw_result(Frame& frame, const WhatIf& result) {
+    ImGui::PushTextWrapPos(0);
+    ImGui::PushFont(frame.ui.fonts.bold);
+    frame.ui.state_word(
+        result.completes > 0 || result.unchanged_completes ? StateKind::kOk : StateKind::kMismatch,
+        result.conclusion);
+    ImGui::PopFont();
+    frame.ui.tag("whatif/conclusion", result.conclusion);
+    if (!frame.model.what_if().about_this(frame.model))
+      frame.ui.text_dim(
+          "This was found out at an earlier stop, or for the text before it was changed.");
+    if (!result.of_given && result.completes > 0)
+      frame.ui.text_dim("The edits are of the text that runs, which is not that of the file.");
+    if (result.reformatted)
+      frame.ui.text_dim("The text is printed anew in them, with one instruction per line.");
+    ImGui::PopTextWrapPos();
+    ImGui::BeginChild("edits");
+    for (size_t i = 0; i < result.completes; ++i) draw_trial(frame, result, i);
+    draw_others(frame, result);
+    ImGui::EndChild();
+  }
+
+  void draw_others(Frame& frame, const WhatIf& result) {
+    const size_t others = result.trials.size() - result.completes;
+    if (others == 0) return;
+    const std::string text = fmt::format("{} {} that did not help", show_others_ ? "Hide" : "Show",
+                                         Ui::counted(others, "edit"));
+    if (ImGui::SmallButton(text.c_str())) show_others_ = !show_others_;
+    frame.ui.tag("whatif/others", text);
+    if (!show_others_) return;
+    for (size_t i = result.completes; i < result.trials.size(); ++i) draw_trial(frame, result, i);
+  }
+
+  bool is_open(size_t i) const {
+    return i < kOpenAtFirst ? !closed_.contains(i) : opened_.contains(i);
+  }
+
+  void draw_trial(Frame& frame, const WhatIf& result, size_t i) {
+    const WhatIfTrial& trial = result.trials[i];
+    ImGui::PushID(static_cast<int>(i));
+    const bool open = is_open(i);
+    const float top = ImGui::GetCursorPosY();
+    const std::string words = verdict_words(trial);
+    if (ImGui::ArrowButton("open", open ? ImGuiDir_Down : ImGuiDir_Right)) {
+      std::set<size_t>& set = i < kOpenAtFirst ? closed_ : opened_;
+      if (!set.erase(i)) set.insert(i);
+    }
+    frame.ui.tag(fmt::format("whatif/edit/{}", i), trial.edit.sentence);
+    ImGui::SameLine();
+    ImGui::SetCursorPosY(top + ImGui::GetStyle().FramePadding.y);
+    ImGui::BeginGroup();
+    frame.ui.state_word(state_of(trial), words);
+    frame.ui.tag(fmt::format("whatif/verdict/{}", i), words);
+    Ui::flow(std::min(ImGui::CalcTextSize(trial.edit.sentence.c_str()).x,
+                      ImGui::GetContentRegionAvail().x));
+    ImGui::PushTextWrapPos(0);
+    ImGui::TextUnformatted(trial.edit.sentence.c_str());
+    ImGui::PopTextWrapPos();
+    frame.ui.tag(fmt::format("whatif/sentence/{}", i), trial.edit.sentence);
+    if (open) draw_open(frame, result, i);
+    ImGui::EndGroup();
+    ImGui::PopID();
+  }
+
+  static void draw_open(Frame& frame, const WhatIf& result, size_t i) {
+    const WhatIfTrial& trial = result.trials[i];
+    ImGui::PushTextWrapPos(0);
+    if (!trial.why.empty()) frame.ui.text_dim(trial.why);
+    for (const std::string& warning : trial.warnings)
+      frame.ui.state_word(StateKind::kWaiting, warning);
+    for (const std::string& failure : trial.claims.failures)
+      frame.ui.state_word(StateKind::kFailed, failure);
+    ImGui::PopTextWrapPos();
+    const bool can_open = result.of_given && frame.model.path() == frame.model.last_request().path;
+    ImGui::BeginDisabled(!can_open);
+    if (ImGui::SmallButton("Open in the editor")) {
+      frame.model.editor_text = EditorText{trial.edit.text, trial.edit.line};
+      frame.actions.request("panel.editor");
+    }
+    ImGui::EndDisabled();
+    frame.ui.tag(fmt::format("whatif/open/{}", i));
+    if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) {
+      ImGui::SetTooltip("%s", can_open ? "The text goes to the panel Edit, unsaved. Nothing runs "
+                                         "before you say so there (Ctrl+Enter)."
+                                       : "The text that runs was made by lowering or comes from a "
+                                         "log: the editor has another one. Copy it instead.");
+    }
+    ImGui::SameLine();
+    if (ImGui::SmallButton("Copy the text")) ImGui::SetClipboardText(trial.edit.text.c_str());
+    frame.ui.tag(fmt::format("whatif/copy/{}", i));
+    draw_diff(frame, trial, i);
+    ImGui::Dummy(ImVec2(0, frame.ui.px(4)));
+  }
+
+  // Number, sign, line: the sign says what the colour says.
+  static void draw_diff(Frame& frame, const WhatIfTrial& trial, size_t i) {
+    const Palette& p = frame.ui.pal();
+    ImGui::PushFont(frame.ui.fonts.mono);
+    const ImVec2 top = ImGui::GetCursorScreenPos();
+    const float width = std::max(1.0f, ImGui::GetContentRegionAvail().x);
+    const float height = ImGui::GetTextLineHeight() + frame.ui.px(2);
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    ImVec2 at = top;
+    for (const DiffLine& line : trial.edit.diff) {
+      const bool same = line.kind == DiffLine::Kind::kSame;
+      const bool added = line.kind == DiffLine::Kind::kAdded;
+      const ImU32 hue = p.state(added ? StateKind::kOk : StateKind::kMismatch);
+      if (!same)
+        list->AddRectFilled(at, ImVec2(at.x + width, at.y + height), with_alpha(hue, 0.14f));
+      const std::string text = fmt::format("{:>4} {} {}", line.number,
+                                           same    ? ' '
+                                           : added ? '+'
+                                                   : '-',
+                                           line.text);
+      frame.ui.draw_elided(list, ImVec2(at.x + frame.ui.px(4), at.y + 1),
+                           same ? p.text_dim : p.text, text, width - frame.ui.px(8),
+                           frame.ui.fonts.mono);
+      at.y += height;
+    }
+    ImGui::Dummy(ImVec2(width, at.y - top.y));
+    ImGui::PopFont();
+    frame.ui.tag(fmt::format("whatif/diff/{}", i), diff_text(trial));
+  }
+
+  uint64_t seen_ = 0;
+  std::set<size_t> closed_;  // of those that are open at first
+  std::set<size_t> opened_;  // of the others
+  bool show_others_ = false;
+};
+
+std::string button_text(const Model& model) {
+  const WhatIf* result = model.what_if().result();
+  if (model.what_if().running()) return "What if: searching";
+  if (!result || !model.what_if().about_this(model)) return "What if\u2026";
+  if (result->unchanged_completes) return "What if: completes as it is";
+  return fmt::format("What if: {} found", Ui::counted(result->completes, "edit"));
+}
+
+}  // namespace
+
+float what_if_button_width(const Frame& frame) {
+  if (!WhatIfSearch::possible(frame.model)) return 0;
+  return ImGui::CalcTextSize(button_text(frame.model).c_str()).x +
+         2 * ImGui::GetStyle().FramePadding.x;
+}
+
+void what_if_button(Frame& frame, const std::string& name) {
+  if (!WhatIfSearch::possible(frame.model)) return;
+  const std::string text = button_text(frame.model);
+  if (ImGui::Button(text.c_str())) {
+    // What is known already is shown, what is searched is waited for.
+    const WhatIfSearch& search = frame.model.what_if();
+    const bool known = search.running() || (search.result() && search.about_this(frame.model));
+    frame.actions.request(known ? "panel.whatif" : "whatif");
+  }
+  frame.ui.tag(name, text);
+  if (ImGui::IsItemHovered())
+    ImGui::SetTooltip(
+        "Proposes small edits of the program, tries each in the background, and\n"
+        "says which let it complete. Nothing is changed without a click.");
+}
+
+std::unique_ptr<Panel> make_what_if_panel() { return std::make_unique<WhatIfPanel>(); }
+
+}  // namespace hostir::gui

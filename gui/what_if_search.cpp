@@ -1,0 +1,72 @@
+#include "gui/what_if_search.h"
+
+#include <utility>
+
+#include "gui/model.h"
+
+namespace hostir::gui {
+
+namespace {
+
+constexpr const char* kWhatIfQuestion = "what_if";
+
+}  // namespace
+
+bool WhatIfSearch::possible(const Model& model) {
+  return model.snapshot() && interp::can_ask_what_if(*model.snapshot());
+}
+
+void WhatIfSearch::start(Model& model) {
+  if (!possible(model)) return;
+  state_ = std::make_shared<State>();
+  state_->shot = model.snapshot();
+  state_->opened = model.last_opened();
+  ++number_;
+  model.worker().ask_session(
+      kWhatIfQuestion,
+      [state = state_](const interp::Session& session,
+                       std::stop_token stop) -> std::function<void()> {
+        interp::WhatIfOptions options;
+        options.stop = std::move(stop);
+        options.progress = [&](const interp::WhatIfProgress& progress) {
+          state->tried = progress.tried;
+          state->proposed = progress.proposed;
+          state->completes = progress.completes;
+        };
+        auto found =
+            std::make_shared<Expected<interp::WhatIf>>(session.what_if(*state->shot, options));
+        return [state, found] {
+          state->running = false;
+          if (*found)
+            state->result = std::make_unique<interp::WhatIf>(std::move(**found));
+          else
+            state->error = found->error().message();
+        };
+      });
+}
+
+void WhatIfSearch::cancel(Model& model) {
+  if (!running()) return;
+  model.worker().cancel_slow(kWhatIfQuestion);
+  // A question that was called off hands nothing over.
+  state_ = std::make_shared<State>();
+  state_->running = false;
+  state_->error = "The search was cancelled.";
+}
+
+interp::WhatIfProgress WhatIfSearch::progress() const {
+  if (!state_) return {};
+  return {state_->tried, state_->proposed, state_->completes};
+}
+
+const std::string& WhatIfSearch::error() const {
+  static const std::string kNone;
+  return state_ ? state_->error : kNone;
+}
+
+bool WhatIfSearch::about_this(const Model& model) const {
+  return state_ && state_->opened == model.last_opened() && model.snapshot() && state_->shot &&
+         state_->shot->position == model.snapshot()->position;
+}
+
+}  // namespace hostir::gui

@@ -1,0 +1,117 @@
+// "What if" in the window: from a hang to an edit that completes, by clicks alone.
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "hostir/io/files.h"
+#include "tests/unit/gui/workbench.h"
+
+namespace hostir::gui {
+namespace {
+
+bool says(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+const interp::WhatIf* found(Workbench& w) { return w.model().what_if().result(); }
+
+// The smallest edit that completes, through the editor, to the end of the run.
+void fix(const std::string& function) {
+  const std::string path = "tests/programs/deadlock.hir";
+  const auto before = io::read_file(path);
+  Workbench w(path, 1600, 1000, "", function);
+  EXPECT_FALSE(w.has("waits/whatif")) << "nothing hangs yet";
+  w.press("F5");
+  ASSERT_EQ(w.shot().stop.kind, interp::StopKind::kDeadlock);
+  const uint64_t stopped_at = w.decision();
+  w.perform("panel.waits");
+  ASSERT_TRUE(w.click("waits/whatif"));
+  ASSERT_NE(found(w), nullptr) << w.text("whatif/error");
+  ASSERT_GT(found(w)->completes, 0u);
+  EXPECT_EQ(w.decision(), stopped_at) << "the search moves nothing";
+  w.only("whatif");
+  EXPECT_EQ(w.text("whatif/conclusion"), found(w)->conclusion);
+  EXPECT_TRUE(says(w.text("whatif/verdict/0"), "completes"));
+  EXPECT_FALSE(w.text("whatif/sentence/0").empty());
+  EXPECT_FALSE(w.text("whatif/diff/0").empty());
+
+  ASSERT_TRUE(w.click("whatif/open/0"));
+  w.only("editor");
+  EXPECT_EQ(w.text("editor/state"), "changed");
+  EXPECT_EQ(w.shot().stop.kind, interp::StopKind::kDeadlock) << "nothing runs before it is asked";
+  ASSERT_TRUE(w.click("editor/run"));
+  w.press("F5");
+  for (const auto& rank : w.shot().ranks) {
+    EXPECT_EQ(rank->status, interp::RankStatus::kDone) << w.shot().stop.sentence;
+    EXPECT_EQ(rank->outstanding(), 0u) << "rank " << rank->rank;
+  }
+  // @crossed leaves a buffer that it never freed before either.
+  for (const interp::FaultSnapshot& fault : *w.shot().faults)
+    EXPECT_EQ(fault.severity, Severity::kWarning) << fault.sentence;
+  EXPECT_EQ(*io::read_file(path), *before) << "no file was written";
+}
+
+TEST(WhatIfPanel, ACallThatARankForgets) { fix("@forgotten"); }
+TEST(WhatIfPanel, TwoCommunicatorsInOppositeOrders) { fix("@crossed"); }
+
+TEST(WhatIfPanel, AMismatchHasTheButtonInItsCard) {
+  Workbench w("tests/scripts/stuck/mismatches.hir", 1600, 1000, "", "@reduction");
+  w.press("F5");
+  w.only("ledger");
+  ASSERT_TRUE(w.click("ledger/whatif"));
+  ASSERT_NE(found(w), nullptr);
+  EXPECT_GT(found(w)->completes, 0u);
+  w.only("ledger");
+  EXPECT_EQ(w.text("ledger/whatif"),
+            fmt::format("What if: {} found", Ui::counted(found(w)->completes, "edit")));
+  // Edits that did not help are there as well, with the reason.
+  w.only("whatif");
+  const size_t first = found(w)->completes;
+  ASSERT_GT(found(w)->trials.size(), first);
+  EXPECT_FALSE(w.has(fmt::format("whatif/edit/{}", first)));
+  w.click("whatif/others");
+  EXPECT_TRUE(w.has(fmt::format("whatif/edit/{}", first)));
+}
+
+TEST(WhatIfPanel, IsOnlyOfferedWhereSomethingHangs) {
+  Workbench w(kMlp);
+  EXPECT_FALSE(w.perform("whatif") && w.model().what_if().running());
+  w.press("F5");
+  w.only("whatif");
+  EXPECT_FALSE(w.has("whatif/start"));
+  EXPECT_EQ(found(w), nullptr);
+}
+
+TEST(WhatIfPanel, WhatWasTypedIsKept) {
+  Workbench w("tests/programs/deadlock.hir", 1600, 1000, "", "@forgotten");
+  w.press("F5");
+  w.perform("whatif");
+  ASSERT_NE(found(w), nullptr);
+  w.model().editor_text = EditorText{"// mine\n" + found(w)->trials[0].edit.text, 1};
+  w.only("editor");
+  EXPECT_FALSE(w.has("editor/mine")) << "nothing was typed before";
+  w.only("whatif");
+  ASSERT_TRUE(w.click("whatif/open/0"));
+  w.only("editor");
+  ASSERT_TRUE(w.click("editor/mine"));
+  EXPECT_FALSE(w.has("editor/mine"));
+  EXPECT_EQ(w.text("editor/state"), "changed");
+}
+
+// What is searched belongs to a session; another one does not wait for it.
+TEST(WhatIfPanel, OpeningAnotherProgramEndsTheSearch) {
+  Workbench w("tests/programs/deadlock.hir", 1600, 1000, "", "@crossed");
+  w.press("F5");
+  w.model().what_if().start(w.model());
+  EXPECT_TRUE(w.model().what_if().running());
+  w.model().what_if().cancel(w.model());
+  EXPECT_FALSE(w.model().what_if().running());
+  w->settle(30);
+  EXPECT_EQ(found(w), nullptr);
+  w.only("whatif");
+  EXPECT_EQ(w.text("whatif/error"), "The search was cancelled.");
+}
+
+}  // namespace
+}  // namespace hostir::gui
