@@ -134,6 +134,8 @@ class WhatIfPanel : public Panel {
     if (!frame.model.what_if().about_this(frame.model))
       frame.ui.text_dim(
           "This was found out at an earlier stop, or for the text before it was changed.");
+    if (result.of_given && result.completes > 0)
+      frame.ui.text_dim("Lines are counted as in the file, which the panel Edit shows.");
     if (!result.of_given && result.completes > 0)
       frame.ui.text_dim("The edits are of the text that runs, which is not that of the file.");
     if (result.reformatted)

@@ -99,6 +99,50 @@ TEST(WhatIfPanel, WhatWasTypedIsKept) {
   EXPECT_EQ(w.text("editor/state"), "changed");
 }
 
+// What the file's tests claim of the function is held against the edit; a test that expects the
+// hang itself claims nothing.
+TEST(WhatIfPanel, TestsOfTheFileAreHeldAgainstAnEdit) {
+  const std::string path = testing::TempDir() + "claims.hir";
+  std::ofstream(path) << "mesh @m = <x=2>\n"
+                         "kernel @ones() -> (%v: tensor<2xf32>) {\n"
+                         "  %v = constant {value = 1} : tensor<2xf32>\n"
+                         "  return %v\n"
+                         "}\n"
+                         "host @h on @m () -> (%y: shard<2xf32, @m, [{}]>) {\n"
+                         "  %c = comm over {x}\n"
+                         "  %s = stream \"main\"\n"
+                         "  %y = alloc on %s : shard<2xf32, @m, [{}]>\n"
+                         "  launch @ones wo(%y) on %s\n"
+                         "  where coord(x) == 0 {\n"
+                         "    all_reduce sum %c rw(%y) on %s\n"
+                         "  }\n"
+                         "  return %y\n"
+                         "}\n"
+                         "test \"the sum\" {\n"
+                         "  run @h()\n"
+                         "  expect_output %y == \"2xf32=[2 2]\" exact\n"
+                         "}\n"
+                         "test \"the hang\" {\n"
+                         "  run @h()\n"
+                         "  expect_deadlock {{rank 1}}\n"
+                         "}\n";
+  Workbench w(path, 1600, 1000, "", "@h");
+  w.press("F5");
+  w.perform("whatif");
+  ASSERT_NE(found(w), nullptr) << w.text("whatif/error");
+  const interp::WhatIf& answer = *found(w);
+  ASSERT_GT(answer.completes, 1u);
+  EXPECT_EQ(answer.trials.front().claims.tests, 1u);
+  EXPECT_TRUE(answer.trials.front().good());
+  // Without the call every rank keeps its ones: it completes, and is told apart.
+  const interp::WhatIfTrial& last = answer.trials[answer.completes - 1];
+  EXPECT_TRUE(says(last.edit.sentence, "Leave out")) << last.edit.sentence;
+  EXPECT_EQ(last.claims.failed, 1u);
+  EXPECT_FALSE(last.good());
+  w.only("whatif");
+  EXPECT_EQ(w.text("whatif/verdict/0"), "completes, 1 test of the file passes");
+}
+
 // What is searched belongs to a session; another one does not wait for it.
 TEST(WhatIfPanel, OpeningAnotherProgramEndsTheSearch) {
   Workbench w("tests/programs/deadlock.hir", 1600, 1000, "", "@crossed");
