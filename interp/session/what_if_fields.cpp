@@ -200,6 +200,9 @@ class Fields {
     std::vector<Rank> ranks = meeting.missing;
     for (const StuckCall& c : meeting.calls)
       ranks.insert(ranks.end(), c.ranks.begin(), c.ranks.end());
+    // Of sends and receives a rank may be in one meeting and missing in another.
+    std::sort(ranks.begin(), ranks.end());
+    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
     Spot spot = call.at;
     for (int level = 0; spot.valid() && level < kMostLevels; ++level) {
       for (const auto& [place, expr] : numbers_of(spot)) constant(place, *expr, ranks);

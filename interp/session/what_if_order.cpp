@@ -87,14 +87,21 @@ class Orders {
     if (is_group(first) || is_group(second)) return;
     const LineRange a = program_.node(first).lines;
     const LineRange b = program_.node(second).lines;
-    LineEdit edit = out_.begin();
-    std::vector<std::string> lines = edit.lines_of(a, 2);
-    for (std::string& line : edit.lines_of(b, 2)) lines.push_back(std::move(line));
-    edit.insert(a.first, wrapped(std::move(lines), program_.indent(first), "group {"));
-    out_.add(
-        fmt::format("Put {} ({}) and {} ({}) into one group.", program_.short_text(first),
-                    program_.where(first), program_.short_text(second), program_.where(second)),
-        edit.erase(a).erase(b));
+    std::vector<size_t> places = {a.first};
+    if (b.first > a.last + 1) places.push_back(b.first);
+    for (const size_t place : places) {
+      LineEdit edit = out_.begin();
+      std::vector<std::string> lines = edit.lines_of(a, 2);
+      for (std::string& line : edit.lines_of(b, 2)) lines.push_back(std::move(line));
+      edit.insert(place, wrapped(std::move(lines), program_.indent(first), "group {"));
+      out_.add(
+          fmt::format("Put {} ({}) and {} ({}) into one group{}.", program_.short_text(first),
+                      program_.where(first), program_.short_text(second), program_.where(second),
+                      places.size() == 1 ? ""
+                      : place == a.first ? " where the first stands"
+                                         : " where the second stands"),
+          edit.erase(a).erase(b));
+    }
   }
 
   // More than two calls in a row.

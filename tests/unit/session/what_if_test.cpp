@@ -157,6 +157,38 @@ TEST(WhatIf, TheOtherProgramsThatHang) {
         "Let every rank call all_reduce sum %d (line 19): take the condition on line 18 away."}});
 }
 
+// Mistakes that no script of this repository has.
+std::string four_ranks(const std::string& body) {
+  return "mesh @m = <x=4>\nkernel @ones() -> (%v: tensor<4xf32>) {\n"
+         "  %v = constant {value = 1} : tensor<4xf32>\n  return %v\n}\n"
+         "host @h on @m () -> (%y: tensor<4xf32>) {\n  %c = comm over {x}\n"
+         "  %d = comm over {x}\n  %s = stream \"main\"\n  %y = alloc on %s : tensor<4xf32>\n"
+         "  launch @ones wo(%y) on %s\n" +
+         body + "  return %y\n}\n";
+}
+
+std::string best_of(const std::string& body) {
+  const std::string text = four_ranks(body);
+  const auto stuck = run_text("four.hir", text, "h");
+  const WhatIf found = ask(*stuck);
+  if (found.completes == 0) return found.conclusion;
+  expect_completes(found.trials.front().edit.text, "h");
+  return found.trials.front().edit.sentence;
+}
+
+TEST(WhatIf, OtherMistakes) {
+  EXPECT_EQ(best_of("  send %c peer((coord(x) + 1) % 4) ro(%y) on %s\n"),
+            "Add the recv that send %c (line 12) waits for, in one group with it.");
+  EXPECT_EQ(best_of("  %a = alloc on %s : tensor<4xf32>\n  group {\n"
+                    "    send %c peer((coord(x) + 1) % 4) ro(%y) on %s\n"
+                    "    recv %c peer((coord(x) + 1) % 4) wo(%a) on %s\n  }\n"
+                    "  free %a on %s\n"),
+            "Write peer((coord(x) + 3) % 4) instead of peer((coord(x) + 1) % 4) in line 14.");
+  EXPECT_EQ(best_of("  where rank == 3 {\n    all_reduce sum %d rw(%y) on %s\n  } else {\n"
+                    "    all_reduce sum %c rw(%y) on %s\n  }\n"),
+            "Write %c instead of %d in line 13, as in line 15.");
+}
+
 TEST(WhatIf, EveryEditThatIsSaidToCompleteDoes) {
   for (const char* function : {"ring_of_sends", "crossed_communicators", "recv_without_send"}) {
     const auto stuck =
