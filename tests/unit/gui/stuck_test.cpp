@@ -18,10 +18,6 @@ namespace {
 constexpr const char* kMismatch = "tests/programs/mismatch.hir";
 constexpr const char* kEight = "tests/scripts/regress/every_cause_of_a_deadlock.hir";
 
-bool says(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
-
 std::string program(const std::string& name, const std::string& body) {
   const std::string path = testing::TempDir() + name + ".hir";
   std::ofstream(path) << "mesh @m = <x=4>\n"

@@ -10,10 +10,6 @@
 namespace hostir::gui {
 namespace {
 
-bool says(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
-
 const interp::WhatIf* found(Workbench& w) { return w.model().what_if().result(); }
 
 // The smallest edit that completes, through the editor, to the end of the run.

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 
 #include "gui/headless.h"
 #include "hostir/cli/open_session.h"
@@ -69,5 +70,9 @@ class Workbench {
   cli::CliSessionFactory factory_;
   Headless window_;
 };
+
+inline bool says(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
 
 }  // namespace hostir::gui

@@ -109,12 +109,14 @@ TEST(Queries, PrintInEveryFormat) {
   const auto log = make_log(scratch.file("run.db"), 2);
   ASSERT_NE(log, nullptr);
   const auto info = info_table(*log);
-  const auto events = events_table(*log, {.ranks = {2}, .ops = {"wait"}});
+  const auto events = events_table(*log, "rank=2 op=wait", 1000);
   const auto collectives = collectives_table(*log);
   const auto memory = memory_table(*log);
   ASSERT_TRUE(info && events && collectives && memory);
   EXPECT_EQ(events->rows.size(), 2U);
   EXPECT_EQ(collectives->rows.size(), 2U);
+  EXPECT_EQ(events_table(*log, "rank=2 op=wait", 1)->rows.size(), 1U);
+  EXPECT_FALSE(events_table(*log, "colour=red", 1));
   EXPECT_EQ(memory->rows.size(), 3U);
   EXPECT_NE(print_table(*info, TableFormat::kTable).find("@f"), std::string::npos);
 
