@@ -108,7 +108,8 @@ const std::vector<NamedLayout>& builtin_layouts() {
       {"Compare",
        "h(0.34 [host_ir* phases] v(0.6 [diff* values layout history] [events* watches messages]))"},
       {"Deadlock",
-       "h(0.40 v(0.62 [host_ir* phases] [ranks* schedule messages breaks watches]) v(0.55 [waits* whatif] "
+       "h(0.40 v(0.62 [host_ir* phases] [ranks* schedule messages breaks watches]) v(0.55 [waits* "
+       "whatif] "
        "[ledger* events]))"},
   };
   return kLayouts;
