@@ -17,6 +17,7 @@ using interp::WhatIfTrial;
 using Verdict = WhatIfTrial::Verdict;
 
 constexpr size_t kOpenAtFirst = 1;
+constexpr size_t kMostOthers = 40;  // of those that did not help, the smallest
 
 StateKind state_of(const WhatIfTrial& trial) {
   switch (trial.verdict) {
@@ -155,7 +156,13 @@ class WhatIfPanel : public Panel {
     if (ImGui::SmallButton(text.c_str())) show_others_ = !show_others_;
     frame.ui.tag("whatif/others", text);
     if (!show_others_) return;
-    for (size_t i = result.completes; i < result.trials.size(); ++i) draw_trial(frame, result, i);
+    const size_t end = result.completes + std::min(others, kMostOthers);
+    for (size_t i = result.completes; i < end; ++i) draw_trial(frame, result, i);
+    if (others <= kMostOthers) return;
+    const std::string more = fmt::format("{} more edits that did not help", others - kMostOthers);
+    frame.ui.text_dim(more);
+    frame.ui.tag("whatif/more", more);
+    frame.ui.say_hidden(more);
   }
 
   bool is_open(size_t i) const {
