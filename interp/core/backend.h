@@ -18,6 +18,7 @@
 #include "hostir/ir/placement.h"
 #include "hostir/ir/tensor.h"
 #include "interp/core/code.h"
+#include "interp/core/element.h"
 #include "interp/core/ids.h"
 
 namespace hostir::interp {
@@ -176,6 +177,12 @@ class Backend {
 
   /// Of a launch, for the log.
   virtual KernelWork kernel_work(CodeIndex /*code*/, Rank /*rank*/) const { return {}; }
+
+  /// One element of what a launch writes, from its operands as they are now; nothing is changed.
+  /// Errors: `no_element` where the backend does not evaluate, those of binding the kernel.
+  virtual Expected<LaunchElement> launch_element(const LaunchQuestion& question);
+  /// The same for a communication. Errors: `no_element`.
+  virtual Expected<ExchangeElement> exchange_element(const ExchangeQuestion& question);
 };
 
 }  // namespace hostir::interp

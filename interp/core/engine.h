@@ -128,6 +128,10 @@ class Engine final : public CompletionSink {
   bool warn(const Step& step, std::string id, const std::string& what,  // not fatal
             Severity severity = Severity::kError);
   bool refuse_task(const Step& step, const Error& why);  // the backend's reason as a fault
+  /// What an instruction would be given if the rank executed it now; nothing is changed but caches.
+  Expected<OperandsNow> operands_now(Rank rank, CodeIndex index);
+  /// While somebody only looks: the first fault's sentence instead of the fault.
+  std::optional<std::string>* looking = nullptr;
   Fault fault_at(const Step& step) const;
   void record_fault(Fault fault);
   std::string name_of(const Step& step) const;  // `@f#9 launch`

@@ -30,6 +30,10 @@ Fault Engine::fault_at(const Step& step) const {
 }
 
 void Engine::record_fault(Fault fault) {
+  if (looking != nullptr) {
+    if (fault.fatal && !looking->has_value()) *looking = std::move(fault.record.sentence);
+    return;
+  }
   fault.position = state.position;
   if (fault.fatal) state.failed = true;
   if (sink != nullptr && logging == Interpreter::Logging::kOn) sink->fault(fault.record);

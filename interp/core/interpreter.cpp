@@ -70,6 +70,10 @@ void Interpreter::conclude() {
   if (engine_->next_rank() == kNoRank && !engine_->state.failed) engine_->settle();
 }
 
+Expected<OperandsNow> Interpreter::operands_now(Rank rank, CodeIndex code) {
+  return engine_->operands_now(rank, code);
+}
+
 const Code& Interpreter::code() const { return *engine_->code; }
 std::shared_ptr<const Code> Interpreter::shared_code() const { return engine_->code; }
 Backend& Interpreter::backend() const { return engine_->backend; }

@@ -52,6 +52,13 @@ struct StepResult {
 
 enum class RunEnd : uint8_t { kFinished, kFault, kStuck };
 
+/// The operands of an instruction on one rank, as the rank's names stand now.
+struct OperandsNow {
+  std::vector<uint32_t> operands;         // index among the instruction's operands, by buffer
+  std::vector<BufferRef> buffers;         // beside `operands`
+  std::optional<CommunicationItem> item;  // of a communication op
+};
+
 class Interpreter {
  public:
   /// Prepares the backend and puts every rank before its first instruction. Parameters are
@@ -116,6 +123,10 @@ class Interpreter {
   std::optional<int64_t> integer(Rank rank, uint32_t reg) const;
   std::vector<MeetingView> ledger() const;  // kept window: unfinished and the last 32 per group
   const LoopPathTable& loop_paths() const;
+  /// What an instruction would be given if the rank executed it now, without executing it: made
+  /// anew at each call; spans point into Code. Errors: `not_now` with the reason (a buffer that is
+  /// not live, a rank in no group of the communicator).
+  Expected<OperandsNow> operands_now(Rank rank, CodeIndex code);
   int64_t live_bytes(Rank rank) const;
   int64_t peak_bytes(Rank rank) const;
   /// Hash of the whole state, buffer contents included where the backend can read; for tests.

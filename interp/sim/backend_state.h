@@ -48,6 +48,9 @@ class SimBackend : public interp::Backend {
   void set_value_mode(ValueMode mode) override { value_mode_ = mode; }
   std::string describe(interp::CodeIndex code, Rank rank) const override;
   interp::KernelWork kernel_work(interp::CodeIndex code, Rank rank) const override;
+  Expected<interp::LaunchElement> launch_element(const interp::LaunchQuestion& question) override;
+  Expected<interp::ExchangeElement> exchange_element(
+      const interp::ExchangeQuestion& question) override;
 
  private:
   // issue.cpp
@@ -58,6 +61,14 @@ class SimBackend : public interp::Backend {
   TimedItem timed_item(const interp::CommunicationItem& item, OpKind kind, Rank rank,
                        bool grouped) const;
   bool find_plan(const interp::Task& task, StoredTask& stored, TimedTask& timed);
+  /// By the machine's cost model, before a schedule stretches it.
+  struct ItemCost {
+    double bytes = 0;  // as nccl-tests counts
+    double ns = 0;
+    double latency_ns = 0;  // of that, what no byte takes
+  };
+  ItemCost cost_of(const interp::CommunicationItem& item, OpKind kind,
+                   std::span<const Rank> members) const;
 
   // execute.cpp
   void start(const TimelineEvent& event);
@@ -65,6 +76,11 @@ class SimBackend : public interp::Backend {
   void finish(const TimelineEvent& event, interp::CompletionSink& sink);
   void summarise(const StoredTask& task, interp::CompletionSink& sink);
   interp::ValueSummary summary(const StoredTask& task, const BufferRef& ref, uint16_t operand);
+
+  // element_launch.cpp
+  Expected<Tensor> run_whole(LaunchPlan& plan, const interp::LaunchQuestion& question,
+                             size_t result) const;
+  ChunkRef contents(Rank rank, const BufferRef& ref) const;
 
   // launch.cpp
   void launch(const StoredTask& task);

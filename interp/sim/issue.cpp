@@ -113,26 +113,34 @@ TimedItem SimBackend::timed_item(const interp::CommunicationItem& item, OpKind k
       out.members.push_back(at < item.members.size() ? item.members[at] : rank);
     }
   }
-  const Machine& machine = options_.machine;
-  GroupPlace place = place_group(machine, out.members);
-  place.ranks = static_cast<int64_t>(item.members.size());
-  const double bytes = stated_bytes(item);
-  double ns = collective_ns(machine, kind, bytes, place);
-  double latency_ns = collective_ns(machine, kind, 0, place);
-  if (place.ranks <= 1) {  // a copy in local memory
-    latency_ns = machine.launch_ns;
-    const double bandwidth = machine.memory_bandwidth_bytes_per_s;
-    ns = latency_ns + (bandwidth > 0 ? 2 * bytes / bandwidth * 1e9 : 0);
-  }
+  const ItemCost cost = cost_of(item, kind, out.members);
   const Schedule schedule{options_.seed, options_.schedule};
   const ScheduleKey key{1, (uint64_t{out.key.comm} << 32) | static_cast<uint32_t>(out.key.first),
                         (item.sequence << 16) ^ (static_cast<uint64_t>(out.key.source + 1) << 8) ^
                             static_cast<uint64_t>(out.key.target + 1)};
-  out.duration_ns = scaled(schedule, key, static_cast<int64_t>(ns));
+  out.duration_ns = scaled(schedule, key, static_cast<int64_t>(cost.ns));
   // Members of a group{} overlap their latencies and share the links for the bytes.
-  out.occupied_ns =
-      grouped ? scaled(schedule, key, static_cast<int64_t>(ns - latency_ns)) : out.duration_ns;
+  out.occupied_ns = grouped ? scaled(schedule, key, static_cast<int64_t>(cost.ns - cost.latency_ns))
+                            : out.duration_ns;
   return out;
+}
+
+SimBackend::ItemCost SimBackend::cost_of(const interp::CommunicationItem& item, OpKind kind,
+                                         std::span<const Rank> members) const {
+  const Machine& machine = options_.machine;
+  GroupPlace place = place_group(machine, members);
+  place.ranks = static_cast<int64_t>(item.members.size());
+  ItemCost cost;
+  cost.bytes = stated_bytes(item);
+  if (place.ranks <= 1) {  // a copy in local memory
+    cost.latency_ns = machine.launch_ns;
+    const double bandwidth = machine.memory_bandwidth_bytes_per_s;
+    cost.ns = cost.latency_ns + (bandwidth > 0 ? 2 * cost.bytes / bandwidth * 1e9 : 0);
+    return cost;
+  }
+  cost.ns = collective_ns(machine, kind, cost.bytes, place);
+  cost.latency_ns = collective_ns(machine, kind, 0, place);
+  return cost;
 }
 
 // False if there can be no kernel for these operands; `refusal_` says why.

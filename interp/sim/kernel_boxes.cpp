@@ -31,6 +31,15 @@ class Factors {
     return split(dim, *known);
   }
 
+  // What a part of a result's dimension tells; factors that must be whole tell nothing of it.
+  bool learn_part(const ShardingRule::DimFactors& dim, Range part) {
+    return is_kept_whole(dim) || split(dim, part);
+  }
+
+  bool is_kept_whole(const ShardingRule::DimFactors& dim) const {
+    return std::all_of(dim.begin(), dim.end(), [&](int f) { return rule_.must_replicate(f); });
+  }
+
   // What an empty dimension leaves open after all others have told what they know.
   void guess(const ShardingRule::DimFactors& dim, const MaybeRange& known) {
     if (!known || dim.size() < 2 || known->lo != known->hi) return;
@@ -76,9 +85,6 @@ class Factors {
       range = {range.lo - at * inner, range.hi - at * inner};
     }
     return true;
-  }
-  bool is_kept_whole(const ShardingRule::DimFactors& dim) const {
-    return std::all_of(dim.begin(), dim.end(), [&](int f) { return rule_.must_replicate(f); });
   }
   Range whole(size_t f) const { return {0, sizes_[f]}; }
   int64_t size_behind(const ShardingRule::DimFactors& dim, size_t i) const {
@@ -194,6 +200,56 @@ Expected<void> propagate_ranges(const Program& program, const Function& kernel,
     }
   }
   return {};
+}
+
+namespace {
+
+// The kernel's types with the sizes of the placements.
+std::vector<Type> placed_types(const Function& kernel, const std::vector<Placement>& values) {
+  std::vector<Type> types;
+  for (size_t v = 0; v < values.size(); ++v) {
+    TensorType type = std::get<TensorType>(kernel.values[v].type);
+    type.shape.clear();
+    for (const int64_t size : values[v].global) type.shape.emplace_back(size);
+    types.emplace_back(std::move(type));
+  }
+  return types;
+}
+
+}  // namespace
+
+Expected<std::vector<Box>> operand_boxes(const Program& program, const Function& kernel,
+                                         const Instruction& instruction,
+                                         const std::vector<Placement>& values, size_t result,
+                                         const Box& box) {
+  std::vector<Box> out;
+  for (const Operand& operand : instruction.operands) {
+    out.push_back(operand.value.valid() ? values[operand.value.index].box : Box{});
+  }
+  HOSTIR_ASSIGN_OR_RETURN(const auto tensors,
+                          rule_of(program, kernel, instruction, placed_types(kernel, values)));
+  if (!tensors || result >= tensors->rule.results.size()) return out;
+  Factors factors(tensors->rule, tensors->sizes);
+  const ShardingRule::TensorFactors& made = tensors->rule.results[result];
+  for (size_t d = 0; d < made.size() && d < box.lo.size(); ++d) {
+    if (!factors.learn_part(made[d], Range{box.lo[d], box.hi[d]})) return out;
+  }
+  size_t i = 0;  // among the operands that are there
+  for (size_t o = 0; o < out.size(); ++o) {
+    if (!instruction.operands[o].value.valid()) continue;
+    const ShardingRule::TensorFactors& read = tensors->rule.operands[i++];
+    const Box held = out[o];
+    for (size_t d = 0; d < read.size() && d < held.lo.size(); ++d) {
+      if (read[d].empty() || factors.is_kept_whole(read[d])) continue;
+      bool ok = true;
+      const MaybeRange range =
+          factors.range(read[d], values[instruction.operands[o].value.index].global[d], ok);
+      if (!range || !ok) continue;
+      out[o].lo[d] = std::clamp(range->lo, held.lo[d], held.hi[d]);
+      out[o].hi[d] = std::clamp(range->hi, out[o].lo[d], held.hi[d]);
+    }
+  }
+  return out;
 }
 
 }  // namespace hostir::sim

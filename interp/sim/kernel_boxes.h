@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "hostir/ir/placement.h"
 #include "hostir/ir/program.h"
 
 namespace hostir::sim {
@@ -15,5 +16,13 @@ using ValueRanges = std::vector<std::vector<std::optional<Range>>>;
 /// constant sizes. Errors: `kernel_box`.
 Expected<void> propagate_ranges(const Program& program, const Function& kernel,
                                 const std::vector<Type>& types, ValueRanges& ranges);
+
+/// By operand: what an op reads, of what the rank holds, to make a box of one of its results.
+/// Dimensions of which the rule says nothing, and operands of ops without a rule, are whole.
+/// Errors: those of the op's rule.
+Expected<std::vector<Box>> operand_boxes(const Program& program, const Function& kernel,
+                                         const Instruction& instruction,
+                                         const std::vector<Placement>& values, size_t result,
+                                         const Box& box);
 
 }  // namespace hostir::sim

@@ -1,0 +1,29 @@
+// Looking at what an instruction would be given, through the code that executes it.
+#include "interp/core/engine.h"
+
+namespace hostir::interp {
+
+Expected<OperandsNow> Engine::operands_now(Rank rank, CodeIndex index) {
+  OperandsNow out;
+  std::optional<std::string> refused;
+  looking = &refused;
+  const Step base{state.ranks[static_cast<size_t>(rank)], code->instructions[index], rank, index,
+                  index + 1};
+  Step step = base;
+  IssuePlan& bound = plan(step);
+  bool ok = true;
+  if (communication_facts(step.code.kind) != nullptr) {
+    OpenItem item;
+    ok = resolve_communication(step, item);
+    if (ok) out.item = std::move(item.item);
+  } else {
+    ok = bind_buffers(step, bound);
+  }
+  looking = nullptr;
+  if (!ok) return fail(ErrorKind::kRuntime, "not_now", refused.value_or("it cannot run here"));
+  for (const PlannedBuffer& b : bound.buffers) out.operands.push_back(b.operand);
+  out.buffers = bound.refs;
+  return out;
+}
+
+}  // namespace hostir::interp

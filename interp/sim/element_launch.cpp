@@ -1,0 +1,120 @@
+// One element of what a launch writes: the kernel as a whole where it is small, and op by op.
+#include <algorithm>
+#include <cstring>
+
+#include "interp/sim/backend_state.h"
+#include "interp/sim/element_values.h"
+#include "interp/sim/layout.h"
+
+namespace hostir::sim {
+
+namespace {
+
+// What somebody who looks at one element may wait for: a few milliseconds.
+constexpr double kMostFlops = 5e7;
+constexpr double kMostBytes = 16e6;
+
+bool is_small(const LaunchPlan& plan) {
+  double bytes = 0;
+  for (const Placement& p : plan.bound.values) bytes += static_cast<double>(p.local_bytes());
+  return plan.work.flops <= kMostFlops && bytes <= kMostBytes;
+}
+
+}  // namespace
+
+// The bytes of a buffer's allocation as they are; undefined ones show the pattern.
+ChunkRef SimBackend::contents(Rank rank, const BufferRef& ref) const {
+  const ChunkRef chunk = state_.memory.look(rank, ref.allocation);
+  const int64_t needed = ref.offset_bytes + ref.size_bytes;
+  if (chunk && chunk->size_bytes() >= needed) return chunk;
+  ChunkRef undefined = ChunkRef::make(needed);
+  std::memset(undefined->data(), 0xFF, static_cast<size_t>(needed));
+  return undefined;
+}
+
+// The launch's own kernel, in memory of its own: packed weights are taken as the launch takes them.
+Expected<Tensor> SimBackend::run_whole(LaunchPlan& plan, const interp::LaunchQuestion& question,
+                                       size_t result) const {
+  const LaunchRoles roles = roles_of(question.buffers);
+  std::vector<ChunkRef> chunks;
+  std::vector<std::vector<std::byte>> copies;
+  std::vector<cpu::ConstMemory> in;
+  for (const size_t i : roles.parameters) {
+    const BufferRef& ref = question.buffers[i];
+    const ChunkRef& chunk = chunks.emplace_back(contents(question.rank, ref));
+    const std::byte* data = chunk->data() + ref.offset_bytes;
+    const int64_t bytes = ref.placement->local_bytes();
+    if (ref.strides_elems.empty() || is_dense(ref, *ref.placement)) {
+      const bool versioned = ref.access == Access::kRead && ref.offset_bytes == 0;
+      in.push_back({data, bytes, versioned ? chunk->version() : 0});
+      continue;
+    }
+    auto& copy = copies.emplace_back(static_cast<size_t>(bytes));
+    gather(ref, *ref.placement, ref.placement->box, data, copy.data());
+    in.push_back({copy.data(), bytes, 0});
+  }
+  std::vector<std::vector<std::byte>> written;
+  std::vector<cpu::Memory> out;
+  for (const size_t i : roles.results) {
+    const BufferRef& ref = question.buffers[i];
+    const Placement& placement = ref.after != nullptr ? *ref.after : *ref.placement;
+    auto& memory = written.emplace_back(
+        static_cast<size_t>(std::max(placement.local_bytes(), ref.placement->local_bytes())));
+    out.push_back({memory.data(), ref.placement->local_bytes()});
+  }
+  for (size_t p = 0; p < in.size(); ++p) {
+    if (in[p].version == 0 || !plan.packed.emplace(p, in[p].version).second) continue;
+    plan.kernel->prepack(p, in[p]);
+  }
+  plan.kernel->run(in, out);
+  const BufferRef& ref = question.buffers[roles.results[result]];
+  const Placement& placement = ref.after != nullptr ? *ref.after : *ref.placement;
+  Box at{question.element, question.element};
+  for (int64_t& hi : at.hi) ++hi;
+  return part_of(placement, written[result].data(), at);
+}
+
+Expected<interp::LaunchElement> SimBackend::launch_element(const interp::LaunchQuestion& question) {
+  const LaunchRoles roles = roles_of(question.buffers);
+  std::vector<const Placement*> parameters;
+  std::vector<const Placement*> results;
+  size_t result = roles.results.size();
+  for (const size_t i : roles.parameters) parameters.push_back(question.buffers[i].placement);
+  for (const size_t i : roles.results) {
+    const BufferRef& ref = question.buffers[i];
+    if (i == question.written) result = results.size();
+    results.push_back(ref.after != nullptr ? ref.after : ref.placement);
+  }
+  if (result == results.size()) {
+    return fail(ErrorKind::kRuntime, "no_element", "the launch does not write this buffer");
+  }
+  HOSTIR_ASSIGN_OR_RETURN(LaunchPlan * plan,
+                          plans_.find(question.code, question.rank, parameters, results));
+  interp::LaunchElement out;
+  out.kernel = plan->bound.function;
+  out.values = plan->bound.values;
+  for (const size_t i : roles.parameters) out.buffer_of_parameter.push_back(static_cast<int>(i));
+  const ReadParameter read = [&](size_t p, const Box& box) {
+    const BufferRef& ref = question.buffers[roles.parameters[p]];
+    const ChunkRef chunk = contents(question.rank, ref);
+    const std::byte* data = chunk->data() + ref.offset_bytes;
+    if (!ref.placement->blocks.empty())
+      return std::vector<std::byte>(data, data + ref.placement->local_bytes());
+    Tensor part = Tensor::zeros(ref.placement->dtype, box.extents());
+    if (!part.data.empty()) gather(ref, *ref.placement, box, data, part.data.data());
+    return std::move(part.data);
+  };
+  out.ran_whole = is_small(*plan);
+  const ElementExtent extent = out.ran_whole ? ElementExtent::kWhole : ElementExtent::kNeeded;
+  HOSTIR_ASSIGN_OR_RETURN(EvaluatedElement evaluated,
+                          evaluate_element(*code_->program, plan->bound, options_.kernels, extent,
+                                           result, question.element, read));
+  out.steps = std::move(evaluated.steps);
+  out.value = std::move(evaluated.value);
+  if (out.ran_whole) {
+    HOSTIR_ASSIGN_OR_RETURN(out.value, run_whole(*plan, question, result));
+  }
+  return out;
+}
+
+}  // namespace hostir::sim
