@@ -97,6 +97,9 @@ class LoggedSession final : public interp::Session {
   Expected<interp::ValueReading> read(const interp::ValueQuery& query) override {
     return live_->read(query);
   }
+  Expected<interp::Inside> inside(const interp::InsideQuery& query) override {
+    return live_->inside(query);
+  }
   Expected<std::vector<interp::PastValue>> past_values(const interp::PastQuery& query,
                                                        std::stop_token stop) const override {
     return traces::replay_element(shows_recorded_ ? recorded_path_ : file_->path(),

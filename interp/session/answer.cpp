@@ -169,6 +169,30 @@ Expected<std::string> print(Session& session, const Snapshot& snapshot, const Co
   return out;
 }
 
+Expected<std::string> inside(Session& session, const Snapshot& snapshot, const Command& command) {
+  HOSTIR_ASSIGN_OR_RETURN(const auto ranks,
+                          select_ranks(command.ranks, *snapshot.program->code, snapshot.focus));
+  InsideQuery query;
+  query.value = command.value;
+  for (const SliceRange& range : command.slice) query.element.push_back(range.lo);
+  std::string out;
+  for (const Rank r : ranks) {
+    query.rank = r;
+    query.code = kAtRank;
+    if (command.place) {
+      HOSTIR_ASSIGN_OR_RETURN(const auto codes, find_places(*command.place, *snapshot.program,
+                                                            snapshot.rank(r).function));
+      if (codes.empty())
+        return fail(ErrorKind::kUsage, "no_place",
+                    to_string(*command.place) + " is no instruction");
+      query.code = codes.front();
+    }
+    HOSTIR_ASSIGN_OR_RETURN(const Inside inside, session.inside(query));
+    out += (out.empty() ? "" : "\n") + inside_text(inside);
+  }
+  return out;
+}
+
 }  // namespace
 
 bool only_looks(CommandKind kind) {
@@ -176,6 +200,7 @@ bool only_looks(CommandKind kind) {
     case CommandKind::kInfo:
     case CommandKind::kPrint:
     case CommandKind::kExamine:
+    case CommandKind::kInside:
     case CommandKind::kBacktrace:
     case CommandKind::kList:
     case CommandKind::kHelp:
@@ -212,6 +237,8 @@ Expected<std::string> answer(Session& session, const Command& command) {
     case CommandKind::kPrint:
     case CommandKind::kExamine:
       return print(session, *snapshot, command);
+    case CommandKind::kInside:
+      return inside(session, *snapshot, command);
     case CommandKind::kBacktrace:
       return backtrace(*snapshot, command);
     case CommandKind::kList:

@@ -49,6 +49,7 @@ enum class CommandKind : uint8_t {
   kInfo,
   kPrint,
   kExamine,
+  kInside,
   kBacktrace,
   kList,
   kHelp,
@@ -112,12 +113,12 @@ enum class InfoTopic : uint8_t {
 struct Command {
   enum class From : uint8_t { kFocus, kRanks, kGlobal };  // where a printed value is read
   CommandKind kind = CommandKind::kStep;
-  std::optional<Place> place;          // break, tbreak, watch, dprintf, until, list
+  std::optional<Place> place;          // break, tbreak, watch, dprintf, until, list, inside .. at
   std::optional<Predicate> condition;  // break .. if C, condition N C
   RankSelector ranks;                  // break .. on R, rank R, freeze R, print .. rank R
   std::vector<int64_t> numbers;        // step N, goto N, list N, delete N.., ignore N COUNT
   std::optional<InfoTopic> topic;      // info
-  std::string value;                   // print, x, set, info layout: name without '%'
+  std::string value;                   // print, x, set, inside, info layout: name without '%'
   From from = From::kFocus;            // print
   char format = 0;                     // print/x: bits; 0: as the dtype reads
   std::vector<SliceRange> slice;       // print %y[0:2, :], set %y[1, 2]

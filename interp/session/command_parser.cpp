@@ -111,6 +111,8 @@ class Parser {
       case K::kPrint:
       case K::kExamine:
         return print();
+      case K::kInside:
+        return inside();
       case K::kBacktrace:
         return backtrace();
       case K::kList:
@@ -322,6 +324,19 @@ class Parser {
     }
     HOSTIR_TRY(slice());  // also behind: print %y rank 1 [0:2]
     return {};
+  }
+
+  Expected<void> inside() {
+    if (in_.peek() == '%') {
+      HOSTIR_TRY(value_name());
+      HOSTIR_TRY(slice());
+    }
+    for (const SliceRange& range : c_.slice) {
+      if (range.hi != range.lo + 1) return in_.error("expected one element: %y[2, 3]");
+    }
+    if (in_.take("rank") || in_.take("on")) HOSTIR_TRY(ranks());
+    if (!in_.take("at")) return {};
+    return where();
   }
 
   Expected<void> edit() {

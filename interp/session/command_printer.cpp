@@ -59,6 +59,7 @@ std::string_view rank_word(CommandKind kind) {
       return " on ";
     case K::kPrint:
     case K::kExamine:
+    case K::kInside:
     case K::kSet:
     case K::kBacktrace:
       return " rank ";
@@ -128,7 +129,7 @@ std::string to_string(const Command& c) {
   std::string out(spec(c.kind).name);
   if (c.format != 0) out += fmt::format("/{}", c.format);
   if (c.topic) out += fmt::format(" {}", name(*c.topic));
-  out += place_clause(c);
+  if (c.kind != K::kInside) out += place_clause(c);
   if (!c.value.empty()) out += " %" + c.value;
   out += slice_text(c.slice);
   for (const int64_t n : c.numbers) out += " " + number_text(c, n);
@@ -140,6 +141,7 @@ std::string to_string(const Command& c) {
   if (c.ranks.kind != RankSelector::Kind::kFocus || c.from == Command::From::kRanks ||
       c.kind == K::kRank || c.kind == K::kFocus)
     out += std::string(rank_word(c.kind)) + to_string(c.ranks);
+  if (c.kind == K::kInside && c.place) out += " at" + place_clause(c);
   if (c.condition) out += (c.kind == K::kCondition ? " " : " if ") + to_string(*c.condition);
   return out;
 }

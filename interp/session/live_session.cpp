@@ -8,6 +8,7 @@
 #include "interp/session/answer.h"
 #include "interp/session/assemble.h"
 #include "interp/session/live_edit.h"
+#include "interp/session/live_inside.h"
 #include "interp/session/live_values.h"
 #include "interp/session/places.h"
 #include "interp/session/rank_selection.h"
@@ -101,6 +102,10 @@ void LiveSession::refresh(StopReason stop) {
 
 Expected<ValueReading> LiveSession::read(const ValueQuery& query) {
   return read_value(*interpreter_, query);
+}
+
+Expected<Inside> LiveSession::inside(const InsideQuery& query) {
+  return look_inside(*interpreter_, *snapshot_, query);
 }
 
 Expected<std::vector<PastValue>> LiveSession::past_values(const PastQuery&, std::stop_token) const {

@@ -42,6 +42,7 @@ class LiveSession final : public Session {
   Expected<Outcome> execute(const Command& command, std::stop_token stop) override;
   SnapshotPtr snapshot() const override { return snapshot_; }
   Expected<ValueReading> read(const ValueQuery& query) override;
+  Expected<Inside> inside(const InsideQuery& query) override;
   /// Only whoever keeps the log can run it again.
   Expected<std::vector<PastValue>> past_values(const PastQuery& query,
                                                std::stop_token stop) const override;

@@ -14,6 +14,7 @@
 #include "hostir/support/expected.h"
 #include "interp/core/log_lines.h"
 #include "interp/session/command.h"
+#include "interp/session/inside.h"
 #include "interp/session/past_run.h"
 #include "interp/session/snapshot.h"
 #include "interp/session/value_query.h"
@@ -54,6 +55,10 @@ class Session : public PastRun {
 
   /// Contents now. Errors: unknown value, not allocated on that rank, freed, box out of range.
   virtual Expected<ValueReading> read(const ValueQuery& query) = 0;
+
+  /// What happens inside an instruction for one element that it writes. Errors: `not_written`,
+  /// `not_held`, `no_inside` where nothing runs (a log alone).
+  virtual Expected<Inside> inside(const InsideQuery& query);
 
   /// What every write of one element left in it, by running the program again from the log; slow.
   /// May be called from any thread, beside the other functions. Errors: those of the run; `stop`
