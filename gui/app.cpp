@@ -16,7 +16,7 @@ namespace {
 // The program beside one panel: what fits where a person sees 640 x 400.
 constexpr std::string_view kSmallLayout =
     "h(0.46 [host_ir* phases editor breaks watches messages notes schedule] [layout* values "
-    "history ranks ledger waits whatif timeline events sql memory explain diff])";
+    "history inside ranks ledger waits whatif timeline events sql memory explain diff])";
 
 std::string absolute(const std::string& path) {
   std::error_code error;

@@ -82,6 +82,11 @@ void App::add_look_actions() {
                   model_.selection.code = shot.rank(shot.focus).code;
                 },
                 ready});
+  actions_.add({"inside", "Look inside the instruction", "View", "F12",
+                "What happens inside the selected instruction, or the focus rank's, for one "
+                "element: each op of a launch with its numbers, or whose elements a collective "
+                "brings.",
+                [this] { tree().show("inside"); }, ready});
   actions_.add({"view.fault", "Show the instruction of the last fault", "View", "Shift+F4",
                 "Selects the instruction that a fault or deadlock names.", [this] { show_fault(); },
                 [this, ready] { return ready() && !model_.snapshot()->faults->empty(); }});

@@ -70,6 +70,13 @@ void SessionWorker::read(uint64_t key, interp::ValueQuery query) {
   session_wanted_.notify_one();
 }
 
+void SessionWorker::ask_now(const std::string& name, NowQuestion question) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(now_, [&](const auto& waiting) { return waiting.first == name; });
+  now_.emplace_back(name, std::move(question));
+  session_wanted_.notify_one();
+}
+
 void SessionWorker::drop_reads() {
   const std::lock_guard lock(mutex_);
   reads_.clear();
@@ -116,7 +123,7 @@ bool SessionWorker::busy() const {
   const std::lock_guard lock(mutex_);
   const bool reading = session_ && session_->log() && session_->log()->progress().reading;
   return reading || session_busy_ || log_questions_.busy() || slow_questions_.busy() ||
-         !requests_.empty() || !reads_.empty() || !outbox_.empty();
+         !requests_.empty() || !reads_.empty() || !now_.empty() || !outbox_.empty();
 }
 
 interp::SnapshotPtr SessionWorker::snapshot() const {
@@ -144,12 +151,13 @@ void SessionWorker::publish(WorkerResult result) {
 
 void SessionWorker::session_loop(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
-    std::variant<std::monostate, interp::OpenRequest, std::string, PendingRead> work;
+    std::variant<std::monostate, interp::OpenRequest, std::string, PendingRead, NowQuestion> work;
     {
       std::unique_lock lock(mutex_);
       session_busy_ = false;
-      if (!session_wanted_.wait(lock, stop,
-                                [this] { return !requests_.empty() || !reads_.empty(); }))
+      if (!session_wanted_.wait(lock, stop, [this] {
+            return !requests_.empty() || !reads_.empty() || !now_.empty();
+          }))
         return;
       session_busy_ = true;
       if (!requests_.empty()) {
@@ -157,14 +165,20 @@ void SessionWorker::session_loop(const std::stop_token& stop) {
         requests_.pop_front();
         command_stop_ = std::stop_source();
         if (std::holds_alternative<interp::OpenRequest>(work)) open_stop_ = std::stop_source();
-      } else {
+      } else if (!reads_.empty()) {
         work = std::move(reads_.back());
         reads_.pop_back();
+      } else {
+        work = std::move(now_.front().second);
+        now_.erase(now_.begin());
       }
     }
     if (const auto* request = std::get_if<interp::OpenRequest>(&work)) do_open(*request);
     if (const auto* command = std::get_if<std::string>(&work)) do_execute(*command);
     if (const auto* read = std::get_if<PendingRead>(&work)) do_read(read->key, read->query);
+    if (auto* question = std::get_if<NowQuestion>(&work)) {
+      if (session_) publish(LogAnswer{(*question)(*session_)});
+    }
   }
 }
 
@@ -206,6 +220,7 @@ void SessionWorker::do_open(const interp::OpenRequest& request) {
       log_questions_.cancel_all();
       slow_questions_.cancel_all();
       reads_.clear();
+      now_.clear();
       old = std::exchange(session_, std::shared_ptr<interp::Session>(std::move(*opened)));
       snapshot_ = session_->snapshot();
     }

@@ -80,6 +80,11 @@ class SessionWorker {
   /// Reads are carried out newest first, between commands; one that waits under the same key is
   /// replaced.
   void read(uint64_t key, interp::ValueQuery query);
+  /// Runs `question` on the session's thread, between commands and after reads; a newer question
+  /// with the same name replaces one that has not begun. What it returns is done on the window's
+  /// thread.
+  using NowQuestion = std::function<std::function<void()>(interp::Session&)>;
+  void ask_now(const std::string& name, NowQuestion question);
   /// Forgets reads that have not begun.
   void drop_reads();
   /// Runs `question` on the log's own thread; a newer question with the same name replaces one that
@@ -127,6 +132,7 @@ class SessionWorker {
   std::condition_variable_any session_wanted_;
   std::deque<std::variant<interp::OpenRequest, std::string>> requests_;
   std::vector<PendingRead> reads_;
+  std::vector<std::pair<std::string, NowQuestion>> now_;  // oldest first
   std::vector<WorkerResult> outbox_;
   interp::SnapshotPtr snapshot_;
   WorkerState state_ = WorkerState::kEmpty;

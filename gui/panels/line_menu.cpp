@@ -29,6 +29,11 @@ void LineMenu::draw(Frame& frame, const interp::Snapshot& shot, const interp::Co
     frame.ui.tag("host_ir/menu/break_on_all");
     if (ImGui::MenuItem("Break here on the focus rank"))
       frame.actions.command(fmt::format("break {} on {}", address, shot.focus));
+    if (ImGui::MenuItem("Look inside", "F12")) {
+      frame.model.selection.code = *code;
+      frame.actions.request("inside");
+    }
+    frame.ui.tag("host_ir/menu/inside");
     draw_log(frame, shot, *code);
   } else {
     frame.ui.text_dim("nothing runs on this line");

@@ -13,6 +13,7 @@ std::unique_ptr<Panel> make_editor_panel();
 std::unique_ptr<Panel> make_layout_panel();
 std::unique_ptr<Panel> make_values_panel();
 std::unique_ptr<Panel> make_history_panel();
+std::unique_ptr<Panel> make_inside_panel();
 std::unique_ptr<Panel> make_ledger_panel();
 std::unique_ptr<Panel> make_waits_panel();
 std::unique_ptr<Panel> make_timeline_panel();
