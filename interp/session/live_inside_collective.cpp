@@ -154,8 +154,24 @@ class CollectiveLook {
     return same ? at : out_.code;
   }
 
-  // The instruction of `rank` with which a send or recv meets: the next one that names its peer.
+  // Messages of the same pair of ranks before this one that the other end has still to meet.
+  size_t unmet_before(Rank rank, const CommunicationItem& item) const {
+    const size_t own = item.in.allocation.valid() ? 0 : 1;
+    size_t count = 0;
+    for (const MeetingView& m : ledger_) {
+      if (&m == meeting_) break;
+      if (!m.point_to_point || m.comm != item.comm || m.arrivals.size() != 2) continue;
+      const ArrivalView& mine = m.arrivals[own];
+      const ArrivalView& other = m.arrivals[1 - own];
+      if (mine.rank == out_.rank && other.rank == rank && mine.arrived && !other.arrived) ++count;
+    }
+    return count;
+  }
+
+  // The instruction of `rank` with which a send or recv meets: the next in the text that names its
+  // peer, behind those that earlier messages meet.
   CodeIndex other_end(Rank rank, const CommunicationItem& item) {
+    size_t skipped = unmet_before(rank, item);
     const CodeIndex from = interpreter_.next_code(rank).value_or(0);
     const auto count = static_cast<CodeIndex>(code_.instructions.size());
     for (CodeIndex i = 0; i < count; ++i) {
@@ -167,7 +183,8 @@ class CollectiveLook {
       const auto now = interpreter_.operands_now(rank, at);
       if (!now || !now->item || now->item->peer < 0) continue;
       if (now->item->members[static_cast<size_t>(now->item->peer)] != out_.rank) continue;
-      if (now->item->in.allocation.valid() != item.in.allocation.valid()) return at;
+      if (now->item->in.allocation.valid() == item.in.allocation.valid()) continue;
+      if (skipped-- == 0) return at;
     }
     return kNoCode;
   }
@@ -180,7 +197,8 @@ class CollectiveLook {
     const std::optional<CommunicationItem>& item = sides_[position_].now.item;
     if (item && item->peer >= 0 && item->in.allocation.valid() && sides_[1].now.item) {
       position_ = 1;
-      out_.notes.push_back(fmt::format("Shown on rank {}, which receives it.", sides_[1].rank));
+      out_.rank = sides_[1].rank;
+      out_.notes.push_back(fmt::format("Shown on rank {}, which receives it.", out_.rank));
     }
     const Side& reader = sides_[position_];
     if (reader.now.item) out_.value = name_of(reader, false);
