@@ -165,7 +165,14 @@ class LayoutPanel : public Panel {
     // Mesh and facts stand beside the picture, in a tall panel below it.
     const bool below = size.y > size.x * 0.75f && size.y > frame.ui.px(330);
     const bool beside = !below && size.x > frame.ui.px(420);
-    const float right = beside ? std::min(size.x * 0.40f, frame.ui.px(290)) : 0;
+    float right = beside ? std::min(size.x * 0.40f, frame.ui.px(290)) : 0;
+    if (beside && show_values_ && !source.global.empty()) {
+      // The facts give way to numbers that would fit.
+      const auto columns = static_cast<float>(plane_.columns(source.global));
+      const float least = frame.ui.px(108);
+      const float wanted = frame.ui.px(kNumberWidth + 1) * columns + frame.ui.px(52);
+      if (size.x - wanted >= least) right = std::min(right, size.x - wanted);
+    }
     const float bottom = below ? std::clamp(size.y * 0.35f, frame.ui.px(150), frame.ui.px(260)) : 0;
     PictureStyle style;
     style.fanned = hovering_;
