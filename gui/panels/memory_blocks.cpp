@@ -219,7 +219,7 @@ Expected<RankBlocks> fetch_blocks(const interp::LogView& log, const BlocksKey& k
   interp::EventFilter filter;
   filter.ranks = {key.rank};
   filter.shown_only = true;
-  filter.mnemonics = {"alloc", "free", "return"};
+  filter.mnemonics = {"alloc", "free", "call", "return"};
   filter.last_id = kMaxMemoryEvents - 1;
   filter.limit = kMaxMemoryEvents;
   out.complete = out.extent.event_count <= kMaxMemoryEvents;

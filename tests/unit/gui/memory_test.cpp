@@ -154,7 +154,7 @@ TEST(Memory, WithoutLeaksThatIsSaid) {
 }
 
 // The return of a called function is not the end of the rank.
-TEST(MemoryPanel, ALeakBehindACallIsALeak) {
+TEST(Memory, ALeakBehindACallIsALeak) {
   const std::string path = testing::TempDir() + "call_leaks.hir";
   std::ofstream(path) << "mesh @m = <x=1>\n"
                          "host @inner on @m () -> () {\n  %s = stream \"main\"\n  return\n}\n"
@@ -165,9 +165,13 @@ TEST(MemoryPanel, ALeakBehindACallIsALeak) {
   ASSERT_TRUE(w.model().snapshot()) << w.model().open_error();
   ASSERT_TRUE(w.perform("next 3"));
   w.only("memory");
-  w->settle(30);
-  EXPECT_EQ(w.text("memory/leaks").find("nothing leaks"), std::string::npos)
-      << w.text("memory/leaks");
+  ASSERT_TRUE(w.click("memory/list/leaks"));
+  EXPECT_NE(w.text("memory/held").find("when the run has ended"), std::string::npos)
+      << w.text("memory/held");
+  EXPECT_TRUE(w.text("memory/block/z").starts_with("intermediate")) << w.text("memory/block/z");
+  ASSERT_TRUE(w.press("F5"));
+  EXPECT_EQ(w.text("memory/list/leaks"), "! leaks 1");
+  EXPECT_TRUE(w.text("memory/block/z").starts_with("leak")) << w.text("memory/block/z");
 }
 
 }  // namespace

@@ -41,7 +41,12 @@ class Workbench {
   bool fill(const std::string& name, const std::string& text, const std::string& end = "Enter") {
     return window_.fill(name, text, end) && window_.settle(30);
   }
-  std::string text(const std::string& name) const { return window_.text(name); }
+  /// What a widget says. One that is not on the screen fails the test, at the caller's line.
+  std::string text(const std::string& name, const char* file = __builtin_FILE(),
+                   int line = __builtin_LINE()) const {
+    if (!has(name)) ADD_FAILURE_AT(file, line) << "no widget is called " << name;
+    return window_.text(name);
+  }
   bool has(const std::string& name) const { return window_.has(name); }
   uint64_t decision() { return shot().position.decision; }
   /// The window shows this panel alone.
