@@ -1,6 +1,6 @@
 #include "gui/headless.h"
 
-#include <imgui.h>
+#include <imgui_internal.h>
 
 #include <chrono>
 #include <string_view>
@@ -92,6 +92,17 @@ void Headless::step() {
   cpu_ms_ =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
   vertices_ = ImGui::GetDrawData()->TotalVtxCount;
+}
+
+int Headless::vertex_count(const std::string& panel) const {
+  // The tree names a panel's child window `.../PANEL_ID`, and ImGui its children after it.
+  const std::string name = "/" + panel + "_";
+  int count = 0;
+  for (const ImGuiWindow* window : context_->Windows) {
+    const bool inside = std::string_view(window->Name).find(name) != std::string_view::npos;
+    if (inside && window->Active && !window->Hidden) count += window->DrawList->VtxBuffer.Size;
+  }
+  return count;
 }
 
 bool Headless::settle(double seconds) {

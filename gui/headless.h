@@ -43,6 +43,8 @@ class Headless {
   bool scroll(const std::string& name, float lines);
   /// Vertices of the last frame.
   int vertex_count() const { return vertices_; }
+  /// Of them, those inside one panel; 0: it is not shown.
+  int vertex_count(const std::string& panel) const;
   double cpu_ms() const { return cpu_ms_; }
 
  private:

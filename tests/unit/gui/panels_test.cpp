@@ -31,7 +31,7 @@ TEST_P(EveryProgram, EveryPanelIsDrawn) {
       w->step();
       w->app().tree().maximise(id);
       for (int i = 0; i < frames; ++i) w->step();
-      EXPECT_GT(w->vertex_count(), 100) << id;
+      EXPECT_GT(w->vertex_count(id), 100) << id;
       w->app().tree().maximise(std::nullopt);
     }
   };
