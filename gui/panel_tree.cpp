@@ -268,6 +268,7 @@ void PanelTree::draw_leaf(Frame& frame, const std::vector<std::unique_ptr<Panel>
       ImGui::BeginChild(id.c_str(), ImVec2(0, 0), false, ImGuiWindowFlags_AlwaysUseWindowPadding);
       ImGui::PopStyleVar();
       if (ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows)) focused_ = id;
+      frame.ui.panel = id;
       if (found->needs_session() && !frame.model.snapshot()) {
         frame.ui.empty_hint(
             std::string(found->hint()) +

@@ -51,7 +51,7 @@ void Ui::text_mono(std::string_view text) const {
   ImGui::PopFont();
 }
 
-void Ui::empty_hint(std::string_view text) const {
+void Ui::empty_hint(std::string_view text) {
   const ImVec2 space = ImGui::GetContentRegionAvail();
   const float width = std::min(space.x * 0.85f, px(460));
   ImGui::Dummy(ImVec2(0, std::min(space.y * 0.15f, px(40))));
@@ -61,6 +61,7 @@ void Ui::empty_hint(std::string_view text) const {
   ImGui::TextUnformatted(text.data(), text.data() + text.size());
   ImGui::PopTextWrapPos();
   ImGui::PopStyleColor();
+  tag("hint/" + panel, text);
 }
 
 bool Ui::rank_chip(int32_t rank, bool strong, const std::string& name) {

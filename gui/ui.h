@@ -27,6 +27,7 @@ class Ui {
   const Palette* colours = nullptr;
   Fonts fonts;
   float scale = 1;
+  std::string panel;  // id of the one that is being drawn
 
   const Palette& pal() const { return *colours; }
   float px(float pixels) const { return pixels * scale; }
@@ -51,8 +52,9 @@ class Ui {
   static std::string counted(size_t n, std::string_view one);
   void text_dim(std::string_view text) const;
   void text_mono(std::string_view text) const;
-  /// A line that explains an empty panel: what it is for and how to fill it.
-  void empty_hint(std::string_view text) const;
+  /// A line that explains an empty panel: what it is for and how to fill it. Its name is
+  /// `hint/PANEL`.
+  void empty_hint(std::string_view text);
   /// The coloured chip `r3`; true when clicked.
   bool rank_chip(int32_t rank, bool strong, const std::string& name);
   /// A word in a state's colour with its glyph.

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <set>
 
 #include "tests/unit/gui/workbench.h"
 
@@ -49,15 +51,60 @@ INSTANTIATE_TEST_SUITE_P(Programs, EveryProgram, testing::ValuesIn(programs()),
                            return std::filesystem::path(test.param).stem().string();
                          });
 
-// Without a session, and with a file that could not be opened, panels say what they are for.
-TEST(Panels, SayWhatTheyAreForWhenEmpty) {
-  Workbench w("tests/programs/no_such_file.hir");
-  EXPECT_FALSE(w.model().snapshot());
+/// The hint that the panel shows, wholly inside it; empty: it shows something else.
+std::string shown_hint(Workbench& w, const std::string& id) {
+  const WidgetRect* hint = w->app().ui().find("hint/" + id);
+  const WidgetRect* leaf = w->app().ui().find("leaf/" + id);
+  if (!hint) return {};
+  EXPECT_TRUE(leaf) << id;
+  if (!leaf) return {};
+  EXPECT_TRUE(hint->min.x >= leaf->min.x && hint->max.x <= leaf->max.x &&
+              hint->min.y >= leaf->min.y && hint->max.y <= leaf->max.y)
+      << id << ": the hint is cut";
+  EXPECT_GT(w->vertex_count(id), 4 * 30) << id;  // four for each letter
+  return hint->text;
+}
+
+bool holds(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+// A program that was opened and not yet run: what it has nothing for says what it is for.
+TEST(Panels, SayWhatTheyAreForBeforeAnythingRan) {
+  Workbench w(kMlp);
+  ASSERT_TRUE(w.model().snapshot()) << w.model().open_error();
+  std::set<std::string> empty;
   for (const auto& panel : make_panels()) {
-    EXPECT_GT(panel->hint().size(), 30u) << panel->id();
-    w.only(std::string(panel->id()));
-    EXPECT_GT(w->vertex_count(), 200) << panel->id();
+    const std::string id(panel->id());
+    w.only(id);
+    const std::string hint = shown_hint(w, id);
+    if (hint.empty()) continue;
+    empty.insert(id);
+    EXPECT_TRUE(holds(hint, panel->hint())) << id << ": " << hint;
   }
+  for (const char* id :
+       {"diff", "events", "ledger", "notes", "schedule", "sql", "timeline", "waits", "watches"})
+    EXPECT_TRUE(empty.contains(id)) << id;
+}
+
+// Without a session, behind a file whose text is wrong, every panel that needs one says so.
+TEST(Panels, SayWhatTheyAreForWithoutASession) {
+  const std::string path = testing::TempDir() + "hostir_wrong.hir";
+  std::ofstream(path) << "kernel @k() -> (%v: tensor<4xf32>) {\n"
+                         "  %v = constnt {value = 1} : tensor<4xf32>\n  return %v\n}\n";
+  Workbench w(path);
+  ASSERT_FALSE(w.model().snapshot());
+  ASSERT_TRUE(w.click("error/edit"));
+  for (const auto& panel : make_panels()) {
+    const std::string id(panel->id());
+    w.only(id);
+    EXPECT_GT(w->vertex_count(id), 100) << id;
+    if (!panel->needs_session()) continue;
+    const std::string hint = shown_hint(w, id);
+    EXPECT_TRUE(holds(hint, panel->hint())) << id << ": " << hint;
+    EXPECT_TRUE(holds(hint, "Open a program or a log first")) << id << ": " << hint;
+  }
+  std::filesystem::remove(path);
 }
 
 }  // namespace
