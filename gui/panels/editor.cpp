@@ -71,8 +71,10 @@ class EditorPanel : public Panel {
       check();
     const float left = ImGui::GetItemRectMin().x - frame.ui.px(6);
     frame.ui.tag("editor/text");
-    apply = apply || (ImGui::IsItemActive() && ImGui::GetIO().KeyCtrl &&
-                      ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Enter)));
+    // The field lets go of the keyboard at this very key.
+    apply =
+        apply || ((ImGui::IsItemActive() || ImGui::IsItemDeactivated()) && ImGui::GetIO().KeyCtrl &&
+                  ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Enter)));
     draw_line_numbers(frame.ui, "##text", text_, marks_, left);
     draw_colours(frame.ui, "##text", text_);
     draw_marks(frame.ui, "##text", text_, marks_);

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "hostir/io/files.h"
 #include "tests/unit/gui/workbench.h"
 
 namespace hostir::gui {
@@ -42,15 +43,43 @@ TEST(Look, TheTextIsEditedToAnErrorAndBack) {
   ASSERT_TRUE(w.click("editor/text"));
   w->press("Ctrl+A");
   w->press("Home");
-  w->type("nonsense ");
+  const std::string nonsense = "nonsense ";
+  w->type(nonsense);
   w->settle();
   EXPECT_EQ(w.text("editor/state"), "changed");
   EXPECT_NE(w.text("editor/diagnostics").find("nonsense"), std::string::npos);
-  w->press("Ctrl+Z");
-  w->press("Esc");
+  for (size_t i = 0; i < nonsense.size(); ++i) w->press("Ctrl+Z");  // a letter each
   w->settle();
+  EXPECT_EQ(w.text("editor/state"), "as in the file");
+  EXPECT_FALSE(w.has("editor/diagnostics")) << w.text("editor/diagnostics");
   ASSERT_TRUE(w.model().snapshot());
+  EXPECT_EQ(w.decision(), before) << "the run stays where it was";
+  EXPECT_EQ(w.shot().rank_count(), 2);
+}
+
+TEST(Look, AnEditedTextRunsAndTheFileStays) {
+  Workbench w(kMlp);
+  w.press("F6");
+  const uint64_t before = w.decision();
+  const auto file = io::read_file(kMlp);
+  ASSERT_TRUE(file);
+  std::string edited = *file;
+  const std::string axis = "<tp=2>";
+  edited.replace(edited.find(axis), axis.size(), "<tp=3>");
+  w.only("editor");
+  ASSERT_TRUE(w.fill("editor/text", edited, ""));
+  EXPECT_EQ(w.text("editor/state"), "changed");
+  EXPECT_FALSE(w.has("editor/diagnostics"));
   EXPECT_EQ(w.decision(), before);
+  EXPECT_EQ(w.shot().rank_count(), 2) << "nothing is started by typing";
+  ASSERT_TRUE(w.press("Ctrl+Enter"));
+  EXPECT_EQ(w.shot().rank_count(), 3) << w.model().open_error();
+  ASSERT_TRUE(w.press("F5"));
+  EXPECT_EQ(w.shot().stop.kind, interp::StopKind::kFinished);
+  EXPECT_EQ(w.text("editor/state"), "changed") << "it runs, it is not saved";
+  EXPECT_EQ(io::read_file(kMlp).value_or(""), *file);
+  ASSERT_TRUE(w.click("editor/revert"));
+  EXPECT_EQ(w.text("editor/state"), "as in the file");
 }
 
 TEST(Look, ALayoutIsRestored) {
