@@ -29,6 +29,16 @@ void add_kept_breakpoints(const Settings& settings, interp::OpenRequest& request
   if (kept && request.breakpoints.empty()) request.breakpoints = kept->breaks;
 }
 
+// "NUMBER text"; false where there is no number.
+template <typename Number>
+bool take_number(const std::string& line, Number& number, std::string& text) {
+  const char* last = line.data() + line.size();
+  const auto [end, error] = std::from_chars(line.data(), last, number);
+  if (error != std::errc()) return false;
+  text = end < last ? std::string(end + 1, last) : std::string();
+  return true;
+}
+
 }  // namespace
 
 App::App(interp::SessionFactory& factory, AppOptions options, std::function<void()> wake)
@@ -38,12 +48,9 @@ App::App(interp::SessionFactory& factory, AppOptions options, std::function<void
       panels_(make_panels()) {
   set_layout(settings_.layout.empty() ? builtin_layouts().front().text
                                       : std::string_view(settings_.layout));
-  for (const std::string& line : settings_.panel_state) {
-    const size_t colon = line.find(": ");
-    for (const auto& panel : panels_) {
-      if (colon != std::string::npos && line.substr(0, colon) == panel->id())
-        panel->restore(line.substr(colon + 2));
-    }
+  for (const auto& panel : panels_) {
+    const std::string state = settings_.panel(panel->id());
+    if (!state.empty()) panel->restore(state);
   }
   small_tree_ = std::move(*PanelTree::parse(kSmallLayout));
   add_actions();
@@ -72,6 +79,8 @@ void App::keep_program() {
   kept.watches = model_.watches;
   for (const Bookmark& b : model_.bookmarks)
     kept.bookmarks.push_back(std::to_string(b.decision) + " " + b.text);
+  for (const TimelineNote& n : model_.timeline_notes)
+    kept.notes.push_back(std::to_string(n.time_ns) + " " + n.text);
   settings_.keep_program(std::move(kept));
 }
 
@@ -81,16 +90,19 @@ void App::restore_program() {
   shown_program_ = path;
   model_.watches.clear();
   model_.bookmarks.clear();
+  model_.timeline_notes.clear();
   const ProgramSettings* kept = settings_.find_program(path);
   if (!kept) return;
   model_.watches = kept->watches;
   for (const std::string& line : kept->bookmarks) {
     Bookmark bookmark;
-    const auto [end, error] =
-        std::from_chars(line.data(), line.data() + line.size(), bookmark.decision);
-    if (error != std::errc()) continue;
-    bookmark.text = end < line.data() + line.size() ? std::string(end + 1) : std::string();
-    model_.bookmarks.push_back(std::move(bookmark));
+    if (take_number(line, bookmark.decision, bookmark.text))
+      model_.bookmarks.push_back(std::move(bookmark));
+  }
+  for (const std::string& line : kept->notes) {
+    TimelineNote note;
+    if (take_number(line, note.time_ns, note.text))
+      model_.timeline_notes.push_back(std::move(note));
   }
 }
 
@@ -99,11 +111,7 @@ void App::save() {
   keep_program();
   settings_.layout = tree_.to_string();
   settings_.compared = model_.comparison().recent();
-  settings_.panel_state.clear();
-  for (const auto& panel : panels_) {
-    const std::string state = panel->save();
-    if (!state.empty()) settings_.panel_state.push_back(std::string(panel->id()) + ": " + state);
-  }
+  for (const auto& panel : panels_) settings_.keep_panel(panel->id(), panel->save());
   save_settings(options_.settings_file, settings_);
 }
 

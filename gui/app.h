@@ -116,7 +116,7 @@ class App {
   void compare_with(const std::string& path);
   /// The open file once more, from the disk, back at the same position with the same breakpoints.
   void reload();
-  /// The file's breakpoints, watches and bookmarks, from the settings and back.
+  /// The file's breakpoints, watches, bookmarks and notes, from the settings and back.
   void restore_program();
   void keep_program();
   void save();
@@ -139,7 +139,7 @@ class App {
   interp::Position written_seen_{~uint64_t{0}, 0};  // the same of a stop at a write
   int settling_ = 0;                                // frames to draw although nothing is under way
   uint64_t seen_stop_ = 0;     // generation of the model at the last stop that was looked at
-  std::string shown_program_;  // whose watches and bookmarks the model holds; absolute
+  std::string shown_program_;  // whose watches, bookmarks and notes the model holds; absolute
   std::set<std::string> dismissed_banners_;  // by their text
   bool error_page_left_ = false;
   interp::RunChoices wanted_;             // in the popup of the program, until it is run

@@ -68,6 +68,13 @@ struct Bookmark {
   friend bool operator==(const Bookmark&, const Bookmark&) = default;
 };
 
+/// What a person wrote on the timeline.
+struct TimelineNote {
+  int64_t time_ns = 0;
+  std::string text;
+  friend bool operator==(const TimelineNote&, const TimelineNote&) = default;
+};
+
 /// A value as it was read, or why it could not be.
 struct ReadingSlot {
   interp::Position position;
@@ -131,6 +138,7 @@ class Model {
   // ---- what is kept per program, by the settings
   std::vector<std::string> watches;  // expressions of the watches panel
   std::vector<Bookmark> bookmarks;   // in order of position
+  std::vector<TimelineNote> timeline_notes;
 
   /// A panel wrote this file: it was not another program.
   void saved_file(const std::string& path) {

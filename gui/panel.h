@@ -54,7 +54,8 @@ class Panel {
   virtual bool needs_session() const { return true; }
   /// For the list of keys; none of them is a key of an action.
   virtual std::span<const PanelKey> keys() const { return {}; }
-  /// View state that is kept with the layout: `key=value` lines; empty if there is none.
+  /// View state that is kept with the layout: `key=value` lines; empty if there is none. `restore`
+  /// is given the same lines, each with its end.
   virtual std::string save() const { return {}; }
   virtual void restore(std::string_view) {}
 };

@@ -32,6 +32,25 @@ const ProgramSettings* Settings::find_program(const std::string& path) const {
   return nullptr;
 }
 
+void Settings::keep_panel(std::string_view panel, std::string_view state) {
+  const std::string prefix = std::string(panel) + ": ";
+  std::erase_if(panel_state, [&](const std::string& line) { return line.starts_with(prefix); });
+  while (!state.empty()) {
+    const size_t end = std::min(state.find('\n'), state.size());
+    if (end > 0) panel_state.push_back(prefix + std::string(state.substr(0, end)));
+    state.remove_prefix(std::min(end + 1, state.size()));
+  }
+}
+
+std::string Settings::panel(std::string_view panel) const {
+  const std::string prefix = std::string(panel) + ": ";
+  std::string state;
+  for (const std::string& line : panel_state) {
+    if (line.starts_with(prefix)) state += line.substr(prefix.size()) + "\n";
+  }
+  return state;
+}
+
 Settings Settings::parse(const std::string& text) {
   Settings s;
   size_t begin = 0;
@@ -60,13 +79,15 @@ Settings Settings::parse(const std::string& text) {
     } else if (key == "panel") {
       s.panel_state.push_back(value);
     } else if (key == "program") {
-      s.programs.push_back({value, {}, {}, {}});
+      s.programs.push_back({value, {}, {}, {}, {}});
     } else if (key == "break" && !s.programs.empty()) {
       s.programs.back().breaks.push_back(value);
     } else if (key == "watch" && !s.programs.empty()) {
       s.programs.back().watches.push_back(value);
     } else if (key == "bookmark" && !s.programs.empty()) {
       s.programs.back().bookmarks.push_back(value);
+    } else if (key == "note" && !s.programs.empty()) {
+      s.programs.back().notes.push_back(value);
     } else {
       s.other.push_back(line);
     }
@@ -88,6 +109,7 @@ std::string Settings::to_string() const {
     for (const std::string& b : p.breaks) out += "break = " + b + "\n";
     for (const std::string& w : p.watches) out += "watch = " + w + "\n";
     for (const std::string& b : p.bookmarks) out += "bookmark = " + b + "\n";
+    for (const std::string& n : p.notes) out += "note = " + n + "\n";
   }
   return out;
 }

@@ -1,12 +1,13 @@
 // What is kept between sessions of the window: theme, scale, layouts, recent files, and per program
-// its breakpoints, watches and bookmarks. One small text file.
+// its breakpoints, watches, bookmarks and notes. One small text file.
 //
-// Lines of `key = value`; `break`, `watch` and `bookmark` belong to the `program` line above them;
-// unknown keys are kept. A file that cannot be read is treated as empty and
-// is said in the messages; writing goes through a temporary file.
+// Lines of `key = value`; `break`, `watch`, `bookmark` and `note` belong to the `program` line
+// above them; unknown keys are kept. A file that cannot be read is treated as empty and is said in
+// the messages; writing goes through a temporary file.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gui/theme.h"
@@ -19,7 +20,10 @@ struct ProgramSettings {
   std::vector<std::string> breaks;     // commands that make them again
   std::vector<std::string> watches;    // expressions
   std::vector<std::string> bookmarks;  // "DECISION text"
-  bool empty() const { return breaks.empty() && watches.empty() && bookmarks.empty(); }
+  std::vector<std::string> notes;      // "TIME text", of the timeline, in ns
+  bool empty() const {
+    return breaks.empty() && watches.empty() && bookmarks.empty() && notes.empty();
+  }
 };
 
 struct Settings {
@@ -29,7 +33,7 @@ struct Settings {
   std::vector<std::string> saved_layouts;  // "name: text"
   std::vector<std::string> recent;         // newest first, at most 10
   std::vector<std::string> compared;       // logs that were compared with, newest first
-  std::vector<std::string> panel_state;    // "panel: key=value ..."
+  std::vector<std::string> panel_state;    // "panel: key=value", several of one panel
   std::vector<ProgramSettings> programs;   // newest first, at most 30
   std::vector<std::string> other;          // lines of keys that this version does not know
 
@@ -37,6 +41,10 @@ struct Settings {
   /// The newest place in the list is this program's; one that has nothing to keep is dropped.
   void keep_program(ProgramSettings program);
   const ProgramSettings* find_program(const std::string& path) const;
+  /// What `Panel::save` gave, one entry for each of its lines, in place of what there was.
+  void keep_panel(std::string_view panel, std::string_view state);
+  /// The same lines, each with its end; empty: nothing is kept.
+  std::string panel(std::string_view panel) const;
   static Settings parse(const std::string& text);
   std::string to_string() const;
 };

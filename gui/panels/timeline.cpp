@@ -51,10 +51,9 @@ class TimelinePanel : public Panel {
 
   std::string save() const override {
     return fmt::format("lane={}\n", static_cast<int>(lane_height_)) +
-           (camera_.steps() ? "axis=steps\n" : "") + notes_.save();
+           (camera_.steps() ? "axis=steps\n" : "");
   }
   void restore(std::string_view text) override {
-    notes_.restore(text);
     camera_.set_axis(text.find("axis=steps\n") == std::string_view::npos ? TimelineAxis::kTime
                                                                          : TimelineAxis::kSteps);
     int height = 0;
@@ -295,7 +294,7 @@ class TimelinePanel : public Panel {
     pending_text_ = paint.hovered_pending();
     pending_code_ = paint.hovered_pending_code();
     if (range_) paint.range(*range_);
-    paint.notes(notes_.all());
+    paint.notes(frame.model.timeline_notes);
     paint.playhead(here);
     if (selected_) paint.collective(rows_, *selected_);
     if (range_ && questions_.sums) paint.sums(*range_, *questions_.sums);

@@ -167,13 +167,16 @@ void TimelinePaint::notes(const std::vector<TimelineNote>& notes) const {
     if (!notes.empty()) frame_.ui.say_hidden("notes of the timeline (they stand at times)");
     return;
   }
-  for (const TimelineNote& note : notes) {
+  for (size_t i = 0; i < notes.size(); ++i) {
+    const TimelineNote& note = notes[i];
     const float x = g_.x(static_cast<double>(note.time_ns));
     if (x < g_.lanes_at().x || x > g_.lanes_at().x + g_.lanes_size().x) continue;
     const float top = g_.at.y + g_.minimap_height;
     list_->AddLine(ImVec2(x, top), ImVec2(x, g_.at.y + g_.size.y), with_alpha(p.link, 0.7f));
     frame_.ui.draw_text(list_, ImVec2(x + 3, g_.lanes_at().y), p.link, note.text, frame_.ui.px(180),
                         frame_.ui.fonts.small);
+    frame_.ui.tag_rect("timeline/note/" + std::to_string(i), ImVec2(x, top),
+                       ImVec2(x + 3, g_.at.y + g_.size.y), note.text);
   }
 }
 

@@ -13,7 +13,6 @@
 #include "gui/panel.h"
 #include "gui/panels/lane_groups.h"
 #include "gui/panels/timeline_data.h"
-#include "gui/panels/timeline_notes.h"
 
 namespace hostir::gui {
 

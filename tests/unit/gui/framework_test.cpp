@@ -104,13 +104,24 @@ TEST(Settings, SurviveWritingAndReading) {
   s.layout = "[a b*]";
   s.add_recent("/x/a.hir");
   s.add_recent("/x/b.hir");
-  s.keep_program({"/x/a.hir", {"break all_reduce if rank == 1"}, {"%y.max"}, {"12 the bad one"}});
+  s.keep_program({"/x/a.hir",
+                  {"break all_reduce if rank == 1"},
+                  {"%y.max"},
+                  {"12 the bad one"},
+                  {"3500 slow here"}});
+  s.keep_panel("timeline", "lane=9\naxis=steps\n");
+  s.keep_panel("messages", "show=101");
+  s.keep_panel("timeline", "lane=17\naxis=steps\n");
   s.other = {"future = thing"};
   const Settings back = Settings::parse(s.to_string());
   EXPECT_EQ(back.to_string(), s.to_string());
   EXPECT_EQ(back.recent.front(), "/x/b.hir");
   ASSERT_TRUE(back.find_program("/x/a.hir"));
   EXPECT_EQ(back.find_program("/x/a.hir")->bookmarks.front(), "12 the bad one");
+  EXPECT_EQ(back.find_program("/x/a.hir")->notes.front(), "3500 slow here");
+  EXPECT_EQ(back.panel("timeline"), "lane=17\naxis=steps\n");
+  EXPECT_EQ(back.panel("messages"), "show=101\n");
+  EXPECT_EQ(back.panel("time"), "") << "of another panel whose name begins so";
 }
 
 TEST(Programs, BreakpointsWatchesAndBookmarksComeBack) {

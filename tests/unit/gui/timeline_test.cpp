@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <functional>
 #include <set>
 
@@ -151,6 +152,72 @@ TEST(Timeline, InOrderOfStepsEveryEventIsOneStepWide) {
   });
   ASSERT_TRUE(w.click("timeline/axis"));
   EXPECT_EQ(w.text("timeline/axis"), "time");
+}
+
+TEST(Timeline, TheAxisOfStepsAndLowLanesComeBack) {
+  const std::string settings = testing::TempDir() + "hostir_timeline.conf";
+  std::filesystem::remove(settings);
+  float high = 0;
+  {
+    Workbench w(kMlp, 1600, 1000, settings);
+    w.press("F5");
+    w.only("timeline");
+    const WidgetRect* lane = w->app().ui().find("timeline/lane/r1/host");
+    ASSERT_TRUE(lane);
+    high = lane->max.y - lane->min.y;
+    ASSERT_TRUE(w.click("timeline/axis"));
+    ASSERT_TRUE(w.click("timeline/lanes"));
+  }
+  Workbench w(kMlp, 1600, 1000, settings);
+  w.press("F5");
+  w.only("timeline");
+  EXPECT_EQ(w.text("timeline/axis"), "steps");
+  const WidgetRect* lane = w->app().ui().find("timeline/lane/r1/host");
+  ASSERT_TRUE(lane);
+  EXPECT_LT(lane->max.y - lane->min.y, high);
+  std::filesystem::remove(settings);
+}
+
+TEST(Timeline, NotesBelongToTheProgramAndComeBack) {
+  const std::string settings = testing::TempDir() + "hostir_notes.conf";
+  std::filesystem::remove(settings);
+  const auto run_and_look = [](Workbench& w) {
+    w.press("F5");
+    w.only("timeline");
+    ASSERT_TRUE(w.has("timeline"));
+  };
+  const auto open = [&](Workbench& w, const char* path) {
+    w->app().drop_file(path);
+    ASSERT_TRUE(w->settle(30));
+    run_and_look(w);
+  };
+  {
+    Workbench w(kMlp, 1600, 1000, settings);
+    run_and_look(w);
+    ASSERT_TRUE(w->hover("timeline"));
+    ASSERT_TRUE(w.press("M"));
+    w->type("why = so late");
+    ASSERT_TRUE(w.press("Enter"));
+    EXPECT_EQ(w.text("timeline/note/0"), "why = so late");
+    open(w, kSpMlp);
+    EXPECT_FALSE(w.has("timeline/note/0")) << "of another program";
+    ASSERT_TRUE(w->hover("timeline"));
+    ASSERT_TRUE(w.press("M"));
+    w->type("the other");
+    ASSERT_TRUE(w.press("Enter"));
+    open(w, kMlp);
+    EXPECT_EQ(w.text("timeline/note/0"), "why = so late");
+    EXPECT_FALSE(w.has("timeline/note/1"));
+  }
+  Workbench w(kMlp, 1600, 1000, settings);
+  run_and_look(w);
+  EXPECT_EQ(w.text("timeline/note/0"), "why = so late");
+  EXPECT_FALSE(w.has("timeline/note/1"));
+  const int64_t at = w.model().timeline_notes.front().time_ns;
+  EXPECT_GT(at, 0);
+  open(w, kSpMlp);
+  EXPECT_EQ(w.text("timeline/note/0"), "the other");
+  std::filesystem::remove(settings);
 }
 
 TEST(Timeline, OfMoreStepsThanFitThoseAroundThePositionAreShown) {
