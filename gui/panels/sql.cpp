@@ -5,6 +5,7 @@
 #include <imgui_stdlib.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "gui/panels/log_fetch.h"
 #include "gui/panels/panels.h"
@@ -96,10 +97,14 @@ class SqlPanel : public Panel {
     frame.ui.tag("sql/run");
     if (ImGui::IsItemHovered()) ImGui::SetTooltip("Ctrl+Enter in the field");
     const float height = ImGui::GetTextLineHeight() * 3 + frame.ui.px(8);
-    ImGui::InputTextMultiline("##sql", &text_, ImVec2(-1, height),
-                              ImGuiInputTextFlags_CtrlEnterForNewLine);
+    // Enter begins a line, Ctrl+Enter is what it returns true for; typing goes on in the field.
+    if (std::exchange(typing_goes_on_, false)) ImGui::SetKeyboardFocusHere();
+    if (ImGui::InputTextMultiline("##sql", &text_, ImVec2(-1, height),
+                                  ImGuiInputTextFlags_EnterReturnsTrue)) {
+      run();
+      typing_goes_on_ = true;
+    }
     frame.ui.tag("sql/text", text_);
-    if (ImGui::IsItemFocused() && key_pressed("Ctrl+Enter")) run();
     draw_answer(frame);
   }
 
@@ -248,6 +253,7 @@ class SqlPanel : public Panel {
   const interp::LogTable* measured_ = nullptr;
   uint64_t measured_run_ = 0;
   std::string text_;
+  bool typing_goes_on_ = false;
   bool cancelled_ = false;
   SqlKey asked_;
   LogFetch<SqlKey, interp::LogTable> fetch_{"sql"};

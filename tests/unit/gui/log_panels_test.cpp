@@ -141,6 +141,25 @@ TEST(Sql, AnErrorIsShownAndRowsSelectEvents) {
   EXPECT_EQ(w.model().selection.event, 2);
 }
 
+TEST(Sql, CtrlEnterRunsWhatIsTypedAndEnterBeginsALine) {
+  Workbench w(kMlp);
+  w.press("F5");
+  w.only("sql");
+  const std::string first = "select id from event limit 3";
+  ASSERT_TRUE(w.fill("sql/text", first, ""));
+  EXPECT_FALSE(w.has("sql/count"));
+  ASSERT_TRUE(w.press("Ctrl+Enter"));
+  EXPECT_EQ(w.text("sql/text"), first) << "the key is not typed";
+  EXPECT_EQ(w.text("sql/count"), "3 rows");
+  // Typing goes on behind what is there.
+  ASSERT_TRUE(w.press("Enter"));
+  w->type("offset 29");
+  EXPECT_EQ(w.text("sql/text"), first + "\noffset 29");
+  EXPECT_EQ(w.text("sql/count"), "3 rows") << "Enter runs nothing";
+  ASSERT_TRUE(w.press("Ctrl+Enter"));
+  EXPECT_EQ(w.text("sql/count"), "1 row");
+}
+
 TEST(Memory, ThePeakOfARankSelectsItsAlloc) {
   Workbench w(kMlp);
   w.press("F5");
