@@ -1,5 +1,6 @@
 #include "gui/png.h"
 
+#include <fmt/core.h>
 #include <stb/stb_image.h>
 #include <stb/stb_image_write.h>
 
@@ -53,12 +54,42 @@ bool same_size(const Image& a, const Image& b) {
 
 }  // namespace
 
-double differing_share(const Image& a, const Image& b, int threshold) {
-  if (!same_size(a, b) || a.rgb.empty()) return 1;
-  size_t differing = 0;
-  for (size_t i = 0; i + 2 < a.rgb.size(); i += 3)
-    differing += static_cast<size_t>(pixel_differs(a, b, i, threshold));
-  return static_cast<double>(differing) / (static_cast<double>(a.rgb.size()) / 3);
+PictureTile worst_tile(const Image& a, const Image& b, int threshold) {
+  constexpr int kStep = kPictureTile / 2;
+  // Pixels that differ, counted in squares of half a tile; four of them are one.
+  const int columns = (a.width + kStep - 1) / kStep;
+  const int rows = (a.height + kStep - 1) / kStep;
+  std::vector<int> counts(static_cast<size_t>(columns + 1) * static_cast<size_t>(rows + 1), 0);
+  const auto count = [&](int column, int row) -> int& {
+    return counts[static_cast<size_t>(row) * static_cast<size_t>(columns + 1) +
+                  static_cast<size_t>(column)];
+  };
+  for (int y = 0; y < a.height; ++y) {
+    for (int x = 0; x < a.width; ++x) {
+      const size_t pixel =
+          static_cast<size_t>(y) * static_cast<size_t>(a.width) + static_cast<size_t>(x);
+      count(x / kStep, y / kStep) += pixel_differs(a, b, pixel * 3, threshold) ? 1 : 0;
+    }
+  }
+  PictureTile worst;
+  for (int row = 0; row < rows; ++row) {
+    for (int column = 0; column < columns; ++column) {
+      const int pixels = count(column, row) + count(column + 1, row) + count(column, row + 1) +
+                         count(column + 1, row + 1);
+      if (pixels > worst.pixels) worst = {column * kStep, row * kStep, pixels};
+    }
+  }
+  return worst;
+}
+
+std::string why_not_same(const Image& shown, const Image& wanted) {
+  if (!same_size(shown, wanted))
+    return fmt::format("is {} x {}, not {} x {}", shown.width, shown.height, wanted.width,
+                       wanted.height);
+  const PictureTile worst = worst_tile(shown, wanted, kSameThreshold);
+  if (worst.pixels <= kSamePixels) return {};
+  return fmt::format("{} pixels differ in the {} x {} at ({}, {})", worst.pixels, kPictureTile,
+                     kPictureTile, worst.x, worst.y);
 }
 
 Image difference(const Image& a, const Image& b, int threshold) {

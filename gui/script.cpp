@@ -126,21 +126,18 @@ std::string perform(Player& player, const std::string& word, const std::string& 
 // `folder` may begin with blanks.
 Expected<void> match_picture(const Image& shown, const std::string& path,
                              const std::string& folder) {
-  constexpr int kThreshold = 8;
-  constexpr double kShare = 0.005;
   HOSTIR_ASSIGN_OR_RETURN(const Image wanted, read_png(path));
-  const double share = differing_share(shown, wanted, kThreshold);
-  if (share <= kShare) return {};
+  const std::string differs = why_not_same(shown, wanted);
+  if (differs.empty()) return {};
   const std::filesystem::path into =
       folder.substr(std::min(folder.size(), folder.find_first_not_of(' ')));
   const std::string stem = std::filesystem::path(path).stem().string();
   HOSTIR_TRY(write_png((into / (stem + ".png")).string(), shown));
   HOSTIR_TRY(
-      write_png((into / (stem + ".diff.png")).string(), difference(shown, wanted, kThreshold)));
+      write_png((into / (stem + ".diff.png")).string(), difference(shown, wanted, kSameThreshold)));
   return fail(
       ErrorKind::kExpectation, "gui_picture",
-      fmt::format("{}: {:.2f} % of the pixels differ; what is shown and what differs is in {}",
-                  path, share * 100, into.string()));
+      fmt::format("{}: {}; what is shown and what differs is in {}", path, differs, into.string()));
 }
 
 }  // namespace

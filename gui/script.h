@@ -6,9 +6,9 @@
 //   wait                       until nothing is running any more
 //   frames N
 //   screenshot FILE            a PNG
-//   match FILE FOLDER          the window looks like this PNG: at most 0.5 % of the pixels differ
-//   by
-//                              more than 8 of 255; else the picture and what differs go to FOLDER
+//   match FILE FOLDER          the window looks like this PNG (`why_not_same` of gui/png.h); else
+//   the
+//                              picture and what differs go to FOLDER
 //   expect NAME CONTAINS...    the widget exists and its text holds the rest
 //   resize is not a step: give --size
 //   anything else              an action by name, or a line of the command language

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # Draws the states of tests/golden under Xvfb and compares them with the pictures there.
-#   tests/checks/golden_pictures.sh build/bin/hostir [--update]
+#   tests/checks/golden_pictures.sh build/bin/hostir                      compare
+#   tests/checks/golden_pictures.sh build/bin/hostir --update [NAME...]   make them again, all or these
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 hostir=$1
 update=${2:-}
+wanted=("${@:3}")
 out=build-test/golden
 rm -rf "$out"
 mkdir -p "$out"
@@ -19,18 +21,19 @@ if [ "$imgui" != 1.86 ]; then
   echo "the pictures are drawn by Dear ImGui 1.86, here is ${imgui:-none}: not compared"
   exit 0
 fi
-# draw FILE STEPS: the window on FILE, driven by STEPS.
+# draw STEPS ARGUMENTS...: the window on what the arguments name, driven by STEPS.
 draw() {
-  LIBGL_ALWAYS_SOFTWARE=1 xvfb-run -a -s "-screen 0 1280x1024x24" "$hostir" gui "$1" --script "$2" --size 1000x700
+  LIBGL_ALWAYS_SOFTWARE=1 xvfb-run -a -s "-screen 0 1280x1024x24" "$hostir" gui "${@:2}" --script "$1" --size 1000x700
 }
 passed=0
 failed=0
 for steps in tests/golden/*.steps; do
   name=$(basename "$steps" .steps)
-  file=$(sed -n '1s/^# //p' "$steps")
+  [ ${#wanted[@]} -gt 0 ] && [[ " ${wanted[*]} " != *" $name "* ]] && continue
+  read -ra arguments <<<"$(sed -n '1s/^# //p' "$steps")"
   if [ "$update" = --update ]; then last="screenshot tests/golden/$name.png"; else last="match tests/golden/$name.png $out"; fi
   { cat "$steps"; echo "$last"; } >"$out/$name.steps"
-  if draw "$file" "$out/$name.steps"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+  if draw "$out/$name.steps" "${arguments[@]}"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 done
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
