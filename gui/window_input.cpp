@@ -5,6 +5,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <set>
 
 namespace hostir::gui {
 
@@ -13,7 +14,24 @@ namespace {
 // GLFW's callbacks know the window only; there is one.
 WindowInput* installed = nullptr;
 
+bool is_modifier(int key) { return key >= GLFW_KEY_LEFT_SHIFT && key <= GLFW_KEY_RIGHT_SUPER; }
+
 }  // namespace
+
+std::vector<KeyEvent> KeyQueue::next_frame() {
+  std::vector<KeyEvent> frame;
+  std::set<int> touched;
+  bool pressed = false;  // a key that is no modifier
+  while (!events_.empty()) {
+    const KeyEvent event = events_.front();
+    const bool modifier = is_modifier(event.key);
+    if (!touched.insert(event.key).second || (modifier && pressed)) break;
+    pressed = pressed || (!modifier && event.action == GLFW_PRESS);
+    frame.push_back(event);
+    events_.pop_front();
+  }
+  return frame;
+}
 
 WindowInput::WindowInput(GLFWwindow* window) : window_(window) {
   installed = this;
@@ -26,16 +44,12 @@ WindowInput::~WindowInput() {
 }
 
 void WindowInput::on_key(GLFWwindow*, int key, int scancode, int action, int mods) {
-  if (installed) installed->keys_.push_back({key, scancode, action, mods});
+  if (installed) installed->keys_.push({key, scancode, action, mods});
 }
 
 void WindowInput::next_frame() {
-  std::set<int> touched;
-  while (!keys_.empty() && touched.insert(keys_.front().key).second) {
-    const Key k = keys_.front();
-    keys_.pop_front();
+  for (const KeyEvent& k : keys_.next_frame())
     ImGui_ImplGlfw_KeyCallback(window_, k.key, k.scancode, k.action, k.mods);
-  }
 }
 
 bool WindowInput::changed() {

@@ -2,16 +2,35 @@
 // frames enough to see what it did.
 //
 // Dear ImGui 1.86 looks at keys once a frame: a press whose release comes before the next frame
-// would never have been. Events are kept and given to it one change of a key per frame. One thread.
+// would never have been. Events are kept and given to it one change of a key per frame; the
+// modifiers of a combination stay as they were when its key went down. One thread.
 #pragma once
 
 #include <array>
 #include <deque>
-#include <set>
+#include <vector>
 
 struct GLFWwindow;
 
 namespace hostir::gui {
+
+/// A change of a key, in GLFW's numbers.
+struct KeyEvent {
+  int key = 0, scancode = 0, action = 0, mods = 0;
+  friend bool operator==(const KeyEvent&, const KeyEvent&) = default;
+};
+
+/// Which changes one frame may see. No window.
+class KeyQueue {
+ public:
+  void push(const KeyEvent& event) { events_.push_back(event); }
+  bool empty() const { return events_.empty(); }
+  /// The oldest ones: of each key one, and none of a modifier behind the press of another key.
+  std::vector<KeyEvent> next_frame();
+
+ private:
+  std::deque<KeyEvent> events_;
+};
 
 class WindowInput {
  public:
@@ -29,9 +48,6 @@ class WindowInput {
   bool changed();
 
  private:
-  struct Key {
-    int key = 0, scancode = 0, action = 0, mods = 0;
-  };
   struct State {
     float mouse_x = 0, mouse_y = 0, wheel = 0;
     std::array<bool, 5> buttons{};
@@ -41,7 +57,7 @@ class WindowInput {
   static void on_key(GLFWwindow* window, int key, int scancode, int action, int mods);
 
   GLFWwindow* window_;
-  std::deque<Key> keys_;
+  KeyQueue keys_;
   State seen_;
 };
 

@@ -1,0 +1,50 @@
+// Keys that come faster than frames are drawn.
+#include "gui/actions.h"
+#include "gui/window_input.h"
+#include "tests/unit/gui/workbench.h"
+
+namespace hostir::gui {
+namespace {
+
+constexpr int kCtrl = 341;  // of GLFW, the left one
+
+using Frames = std::vector<std::vector<KeyEvent>>;
+
+KeyEvent down(int key) { return {key, 0, 1, 0}; }
+KeyEvent up(int key) { return {key, 0, 0, 0}; }
+
+Frames frames_of(const std::vector<KeyEvent>& events) {
+  KeyQueue queue;
+  for (const KeyEvent& event : events) queue.push(event);
+  Frames frames;
+  while (!queue.empty()) frames.push_back(queue.next_frame());
+  return frames;
+}
+
+TEST(Keys, APressAndItsReleaseAreTwoFrames) {
+  const int f10 = key_code("F10");
+  EXPECT_EQ(frames_of({down(f10), up(f10), down(f10), up(f10)}),
+            (Frames{{down(f10)}, {up(f10)}, {down(f10)}, {up(f10)}}));
+}
+
+// Whoever lets go of Ctrl before Q still meant Ctrl+Q.
+TEST(Keys, ModifiersStayDownForTheFrameOfTheirKey) {
+  const int q = key_code("Q");
+  EXPECT_EQ(frames_of({down(kCtrl), down(q), up(kCtrl), up(q)}),
+            (Frames{{down(kCtrl), down(q)}, {up(kCtrl), up(q)}}));
+  KeyQueue queue;
+  queue.push(down(kCtrl));
+  EXPECT_EQ(queue.next_frame(), std::vector<KeyEvent>{down(kCtrl)});
+  for (const KeyEvent& event : {down(q), up(kCtrl), up(q)}) queue.push(event);
+  EXPECT_EQ(queue.next_frame(), std::vector<KeyEvent>{down(q)});
+  EXPECT_EQ(queue.next_frame(), (std::vector<KeyEvent>{up(kCtrl), up(q)}));
+}
+
+TEST(Keys, AModifierThatComesAfterAKeyIsNotOfIt) {
+  const int b = key_code("B");
+  EXPECT_EQ(frames_of({down(b), down(kCtrl), up(b), up(kCtrl)}),
+            (Frames{{down(b)}, {down(kCtrl), up(b)}, {up(kCtrl)}}));
+}
+
+}  // namespace
+}  // namespace hostir::gui
