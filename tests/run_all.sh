@@ -82,6 +82,7 @@ step command tests/checks/command.sh build-ci/bin/hostir
 step truth tests/checks/truth.sh build-ci/bin/hostir
 step debug-transcripts tests/scripts/debug/check.sh build-ci/bin/hostir
 step golden-pictures tests/checks/golden_pictures.sh build-ci/bin/hostir
+step interactive-window tests/checks/interactive_window.sh build-ci/bin/hostir
 step replays tests/checks/replay_all.sh build-ci/bin/hostir
 step killed-logs tests/checks/killed_logs.sh build-ci/bin/hostir 8
 step damaged-logs tests/checks/damaged_logs.py build-ci/bin/hostir 120

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# The window as a person has it, under Xvfb: no key is lost, also not one that is let go before the next picture is
+# drawn, and a window that nobody touches sleeps.
+#   tests/checks/interactive_window.sh build/bin/hostir
+# Where the keys led is told by a bookmark (Ctrl+B), which the window keeps in its settings; where they should lead, by
+# the same keys from a script.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+program=tests/programs/tp_mlp.hir
+export LIBGL_ALWAYS_SOFTWARE=1
+
+# ---- below Xvfb: interactive_window.sh --inside HOSTIR SETTINGS
+
+ticks() { awk '{ sub(/.*\) /, ""); print $12 + $13 }' "/proc/$1/stat"; }  # utime and stime
+# quiet PID: none of its threads runs or is about to, and none has for a while.
+quiet() {
+  local still=0 before=-1 now
+  for _ in $(seq 300); do
+    now=$(ticks "$1") || return 1
+    if [ "$now" = "$before" ] && ! grep -q ') R ' "/proc/$1/task"/*/stat; then still=$((still + 1)); else still=0; fi
+    [ "$still" -ge 5 ] && return 0
+    before=$now
+    sleep 0.1
+  done
+  return 1
+}
+inside() {
+  "$1" gui "$program" --settings "$2" --size 1000x700 &
+  local pid=$!
+  trap "kill $pid 2>/dev/null" EXIT
+  local window
+  window=$(timeout 60 xdotool search --sync --onlyvisible --name "^$(basename "$program") - ") || return 1
+  xdotool windowfocus --sync "$window"
+  quiet "$pid" || { echo "the window never comes to rest after it was opened"; return 1; }
+  for _ in 1 2 3 4 5; do
+    xdotool key --delay 0 F10
+    quiet "$pid" || { echo "the window never comes to rest after a step"; return 1; }
+  done
+  xdotool key --delay 0 ctrl+b
+  quiet "$pid"
+  local before after
+  before=$(ticks "$pid")
+  sleep 2
+  after=$(ticks "$pid")
+  local percent=$(((after - before) * 100 / (2 * $(getconf CLK_TCK))))
+  echo "an idle window takes $percent % of a processor"
+  xdotool key --delay 0 ctrl+q
+  for _ in $(seq 200); do
+    if ! kill -0 "$pid" 2>/dev/null; then wait "$pid" && [ "$percent" -lt 10 ]; return; fi
+    sleep 0.1
+  done
+  echo "Ctrl+Q does not close the window"
+  return 1
+}
+if [ "$1" = --inside ]; then inside "$2" "$3"; exit; fi
+
+# ---- above it
+
+hostir=$1
+out=build-test/interactive
+rm -rf "$out"
+mkdir -p "$out"
+for tool in xvfb-run xdotool; do
+  command -v "$tool" >/dev/null || { echo "$tool is needed (tests/setup.sh --dev)"; echo "0 passed, 1 failed"; exit 1; }
+done
+failed=0
+printf 'key F10\n%.0s' 1 2 3 4 5 >"$out/steps"
+echo 'key Ctrl+B' >>"$out/steps"
+screen="-screen 0 1280x1024x24"
+xvfb-run -a -s "$screen" "$hostir" gui "$program" --settings "$out/script.conf" --script "$out/steps" || failed=1
+xvfb-run -a -s "$screen" "$0" --inside "$hostir" "$out/keys.conf" || failed=1
+wanted=$(grep '^bookmark = ' "$out/script.conf")
+got=$(grep '^bookmark = ' "$out/keys.conf")
+echo "five F10 lead to: $got"
+if [ -z "$wanted" ] || [ "$wanted" != "$got" ]; then echo "they should lead to: $wanted"; failed=1; fi
+echo "$((1 - failed)) passed, $failed failed"
+[ "$failed" = 0 ]
