@@ -289,7 +289,10 @@ class LayoutPanel : public Panel {
     ImDrawList* list = ImGui::GetWindowDrawList();
     ImFont* font = frame.ui.fonts.small;
     const Palette& p = frame.ui.pal();
-    const bool low = picture.fit.cell_y < frame.ui.px(24);
+    // In low cells the names of the ranks stand beside the number, else above it.
+    const bool low = picture.fit.cell_y < frame.ui.px(24) && !picture.named_below;
+    const float below = picture.fit.cell_y - font->FontSize;
+    const float top = picture.named_below ? below / 2 : below - frame.ui.px(2);
     for (int64_t i = 0; i < tensor.element_count(); ++i) {
       const std::vector<int64_t> index = box.index_at(i);
       const int64_t row = plane_.is_matrix() ? index[static_cast<size_t>(plane_.row_dim)] : 0;
@@ -301,13 +304,10 @@ class LayoutPanel : public Panel {
                                    : value_text(tensor, i, ValueFormat::kDecimal);
       const ImVec2 at = picture.corner(row, column);
       const float width = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, text.c_str()).x;
-      // In low cells the names of the ranks stand beside the number, not above it.
       const float left =
           low ? picture.fit.cell_x - width - frame.ui.px(4) : (picture.fit.cell_x - width) / 2;
-      frame.ui.draw_text(list,
-                         ImVec2(at.x + std::max(2.0f, left),
-                                at.y + picture.fit.cell_y - font->FontSize - frame.ui.px(2)),
-                         colour, text, picture.fit.cell_x - 2, font);
+      frame.ui.draw_text(list, ImVec2(at.x + std::max(2.0f, left), at.y + top), colour, text,
+                         picture.fit.cell_x - 2, font);
     }
   }
 

@@ -288,6 +288,7 @@ Picture draw_layout(Frame& frame, const std::string& name, const LayoutSource& s
   }
   const float more = holders.empty() ? 0 : 16;
   Picture picture;
+  picture.named_below = !holders.empty();
   picture.rows = std::max<int64_t>(1, plane.rows(source.global));
   picture.columns = std::max<int64_t>(1, plane.columns(source.global));
   picture.origin = ImVec2(area.min.x + left, area.min.y + top);

@@ -38,6 +38,7 @@ struct Picture {
   int64_t rows = 1;
   int64_t columns = 1;
   float bottom = 0;
+  bool named_below = false;  // no names of ranks in the cells
 
   float width() const { return fit.cell_x * static_cast<float>(columns); }
   float height() const { return fit.cell_y * static_cast<float>(rows); }

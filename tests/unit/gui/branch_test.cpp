@@ -68,7 +68,7 @@ TEST(Branches, InOrderOfStepsWhatWasUndoneIsAGap) {
   Workbench& w = branched.w;
   size_t shown = 0;
   size_t undone = 0;
-  w.model().worker().ask_log("test", [&](const interp::LogView& log, std::stop_token stop) {
+  ask(w, [&](const interp::LogView& log, std::stop_token stop) {
     TimelineKey key;
     key.axis = TimelineAxis::kSteps;
     key.view = {-5, static_cast<double>(log.extent().event_count + 5)};
@@ -81,9 +81,7 @@ TEST(Branches, InOrderOfStepsWhatWasUndoneIsAGap) {
       }
     }
     for (const int64_t id : events) ++(log.shows(id) ? shown : undone);
-    return std::function<void()>();
   });
-  w->settle(30);
   EXPECT_EQ(undone, 0u);
   EXPECT_EQ(shown, 30u);  // as without the edit
 }

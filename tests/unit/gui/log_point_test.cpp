@@ -8,14 +8,6 @@
 namespace hostir::gui {
 namespace {
 
-int line_of(Workbench& w, const std::string& text) {
-  const std::string_view program = w.shot().program->text();
-  const size_t at = program.find(text);
-  int line = 1;
-  for (const char c : program.substr(0, at)) line += c == '\n' ? 1 : 0;
-  return at == std::string_view::npos ? 0 : line;
-}
-
 std::vector<std::string> log_lines(Workbench& w) {
   std::vector<std::string> out;
   for (const Message& m : w.model().messages()) {

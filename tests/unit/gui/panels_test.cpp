@@ -33,6 +33,7 @@ TEST_P(EveryProgram, EveryPanelIsDrawn) {
       w->step();
       w->app().tree().maximise(id);
       for (int i = 0; i < frames; ++i) w->step();
+      w->settle(30);  // what is asked on another thread is there
       EXPECT_GT(w->vertex_count(id), 100) << id;
       w->app().tree().maximise(std::nullopt);
     }

@@ -12,12 +12,6 @@
 namespace hostir::gui {
 namespace {
 
-std::string write(const std::string& name, const std::string& bytes) {
-  const std::string path = (std::filesystem::path(testing::TempDir()) / name).string();
-  std::ofstream(path, std::ios::binary) << bytes;
-  return path;
-}
-
 // After a failed opening the window still opens something else.
 void expect_usable(Workbench& w) {
   w->app().drop_file(kMlp);
@@ -36,7 +30,7 @@ struct BadFile {
 class NotALog : public testing::TestWithParam<BadFile> {};
 
 TEST_P(NotALog, IsExplainedAndTheWindowGoesOn) {
-  const std::string path = write(GetParam().name, GetParam().bytes);
+  const std::string path = write_file(GetParam().name, GetParam().bytes);
   Workbench w(path);
   EXPECT_FALSE(w.model().snapshot());
   EXPECT_NE(w.text("error/text").find(GetParam().says), std::string::npos) << w.text("error/text");
@@ -82,7 +76,7 @@ TEST(Robust, AFailedOpeningKeepsWhatIsOpen) {
 TEST(Robust, AFileDeletedWhileOpen) {
   const auto text = io::read_file(kMlp);
   ASSERT_TRUE(text);
-  const std::string path = write("deleted.hir", *text);
+  const std::string path = write_file("deleted.hir", *text);
   Workbench w(path);
   ASSERT_TRUE(w.press("F10"));
   std::filesystem::remove(path);
@@ -95,7 +89,7 @@ TEST(Robust, AFileDeletedWhileOpen) {
 TEST(Robust, AChangedFileIsLoadedAgainAtTheSamePlace) {
   const auto text = io::read_file(kMlp);
   ASSERT_TRUE(text);
-  const std::string path = write("changed.hir", *text);
+  const std::string path = write_file("changed.hir", *text);
   Workbench w(path);
   w.press("F6");
   w.perform("break all_reduce");
@@ -114,9 +108,10 @@ TEST(Robust, AChangedFileIsLoadedAgainAtTheSamePlace) {
 }
 
 TEST(Robust, AProgramWithErrorsIsEditedAndRuns) {
-  const std::string path = write("typo.hir",
-                                 "kernel @k() -> (%v: tensor<4xf32>) {\n"
-                                 "  %v = constnt {value = 1} : tensor<4xf32>\n  return %v\n}\n");
+  const std::string path =
+      write_file("typo.hir",
+                 "kernel @k() -> (%v: tensor<4xf32>) {\n"
+                 "  %v = constnt {value = 1} : tensor<4xf32>\n  return %v\n}\n");
   Workbench w(path);
   EXPECT_NE(w.text("error/text").find("constnt"), std::string::npos);
   ASSERT_TRUE(w.click("error/edit"));
@@ -149,14 +144,14 @@ TEST(Robust, ASmallWindow) {
 
 TEST(Robust, AThousandRanks) {
   const std::string path =
-      write("thousand.hir",
-            "mesh @m = <x=1000>\n"
-            "kernel @ones() -> (%v: tensor<4xf32>) {\n"
-            "  %v = constant {value = 1} : tensor<4xf32>\n  return %v\n}\n"
-            "host @f on @m () -> (%a: shard<4xf32, @m, [{}], unreduced={x}>) {\n"
-            "  %s = stream \"main\"\n"
-            "  %a = alloc on %s : shard<4xf32, @m, [{}], unreduced={x}>\n"
-            "  launch @ones wo(%a) on %s\n  return %a\n}\n");
+      write_file("thousand.hir",
+                 "mesh @m = <x=1000>\n"
+                 "kernel @ones() -> (%v: tensor<4xf32>) {\n"
+                 "  %v = constant {value = 1} : tensor<4xf32>\n  return %v\n}\n"
+                 "host @f on @m () -> (%a: shard<4xf32, @m, [{}], unreduced={x}>) {\n"
+                 "  %s = stream \"main\"\n"
+                 "  %a = alloc on %s : shard<4xf32, @m, [{}], unreduced={x}>\n"
+                 "  launch @ones wo(%a) on %s\n  return %a\n}\n");
   Workbench w(path);
   ASSERT_TRUE(w.model().snapshot()) << w.model().open_error();
   EXPECT_EQ(w.shot().rank_count(), 1000);

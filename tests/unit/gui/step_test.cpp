@@ -10,15 +10,6 @@ namespace hostir::gui {
 namespace {
 
 // The line of the shown program on which `text` stands first; 0: none.
-int line_of(Workbench& w, const std::string& text) {
-  const std::string_view program = w.shot().program->text();
-  const size_t at = program.find(text);
-  if (at == std::string_view::npos) return 0;
-  int line = 1;
-  for (const char c : program.substr(0, at)) line += c == '\n' ? 1 : 0;
-  return line;
-}
-
 TEST(Step, KeysGoForwardsAndBack) {
   Workbench w(kMlp);
   ASSERT_TRUE(w.model().snapshot());

@@ -28,16 +28,6 @@ const std::pair<const std::string, WidgetRect>* first_named(Workbench& w,
   return at != all.end() && at->first.starts_with(prefix) ? &*at : nullptr;
 }
 
-void ask(Workbench& w, const std::function<void(const interp::LogView&, std::stop_token)>& what) {
-  bool asked = false;
-  w.model().worker().ask_log("test", [&](const interp::LogView& log, std::stop_token stop) {
-    what(log, std::move(stop));
-    return std::function<void()>([&] { asked = true; });
-  });
-  w->settle(30);
-  EXPECT_TRUE(asked);
-}
-
 /// The first event of an instruction on a rank.
 int64_t event_of(Workbench& w, const std::string& mnemonic, interp::Rank rank) {
   int64_t id = -1;

@@ -13,12 +13,6 @@
 namespace hostir::gui {
 namespace {
 
-std::string write(const std::string& name, const std::string& text) {
-  const std::string path = (std::filesystem::path(testing::TempDir()) / name).string();
-  std::ofstream(path, std::ios::binary) << text;
-  return path;
-}
-
 void open(Workbench& w, const std::string& path) {
   w->app().drop_file(path);
   ASSERT_TRUE(w->settle(30));
@@ -31,13 +25,13 @@ TEST(Values, StatisticsAreNotThoseOfTheFileBefore) {
   w->settle(30);
   const std::string before = w.text("values/stats");
   ASSERT_NE(before, "");
-  open(w, write("b.hir",
-                "kernel @k() -> (%v: tensor<4xf32>) {\n"
-                "  %v = constant {value = 3} : tensor<4xf32>\n  return %v\n}\n"
-                "mesh @m = <r=1>\n"
-                "host @h on @m (%x: tensor<4xf32>) -> (%v: tensor<4xf32>) {\n"
-                "  %s = stream \"s\"\n  %v = alloc on %s : tensor<4xf32>\n"
-                "  launch @k wo(%v) on %s\n  return %v\n}\n"));
+  open(w, write_file("b.hir",
+                     "kernel @k() -> (%v: tensor<4xf32>) {\n"
+                     "  %v = constant {value = 3} : tensor<4xf32>\n  return %v\n}\n"
+                     "mesh @m = <r=1>\n"
+                     "host @h on @m (%x: tensor<4xf32>) -> (%v: tensor<4xf32>) {\n"
+                     "  %s = stream \"s\"\n  %v = alloc on %s : tensor<4xf32>\n"
+                     "  launch @k wo(%v) on %s\n  return %v\n}\n"));
   ASSERT_TRUE(w.model().snapshot());
   w.only("values");
   w.model().selection.value = "x";
@@ -66,9 +60,9 @@ TEST(Values, OfAPartOfATensorThatIsSaidAndAnotherSliceCanBeChosen) {
 }
 
 TEST(Editor, SaysNothingOfTheFileBefore) {
-  const std::string bad = write("bad.hir",
-                                "fusion @f(%a: tensor<2x3xf32>, %b: tensor<5x2xf32>) -> (%y: "
-                                "tensor<2x2xf32>) {\n  %y = matmul %a, %b\n  return %y\n}\n");
+  const std::string bad = write_file("bad.hir",
+                                     "fusion @f(%a: tensor<2x3xf32>, %b: tensor<5x2xf32>) -> (%y: "
+                                     "tensor<2x2xf32>) {\n  %y = matmul %a, %b\n  return %y\n}\n");
   Workbench w(bad);
   ASSERT_TRUE(w.click("error/edit"));
   ASSERT_TRUE(w.has("editor/diagnostics"));
@@ -81,7 +75,7 @@ TEST(Editor, SaysNothingOfTheFileBefore) {
 TEST(Editor, WhatItSavesWasNotChangedByAnotherProgram) {
   const auto text = io::read_file(kMlp);
   ASSERT_TRUE(text);
-  const std::string path = write("saved.hir", *text);
+  const std::string path = write_file("saved.hir", *text);
   std::filesystem::last_write_time(
       path, std::filesystem::file_time_type::clock::now() - std::chrono::seconds(5));
   Workbench w(path);
@@ -115,12 +109,12 @@ TEST(Ledger, TwoGroupsWithTheSameNumberAreTwoCollectives) {
 }
 
 TEST(Ledger, WhatItDoesNotKeepIsCounted) {
-  Workbench w(write("many.hir",
-                    "mesh @m = <r=2>\n"
-                    "host @h on @m (inout %x: tensor<4xf32>) {\n"
-                    "  %c = comm over {r}\n  %s = stream \"s\"\n"
-                    "  for %i in 0..200 {\n    all_reduce sum %c rw(%x) on %s\n  }\n"
-                    "  return\n}\n"));
+  Workbench w(write_file("many.hir",
+                         "mesh @m = <r=2>\n"
+                         "host @h on @m (inout %x: tensor<4xf32>) {\n"
+                         "  %c = comm over {r}\n  %s = stream \"s\"\n"
+                         "  for %i in 0..200 {\n    all_reduce sum %c rw(%x) on %s\n  }\n"
+                         "  return\n}\n"));
   ASSERT_TRUE(w.model().snapshot()) << w.text("error/text");
   ASSERT_TRUE(w.press("F5"));
   w.only("ledger");
@@ -134,7 +128,7 @@ TEST(Timeline, AMessageHasItsOwnSenderAndReceiver) {
   Workbench w("tests/scripts/collectives/send_recv.hir", 1600, 1000, "", "ring");
   ASSERT_TRUE(w.press("F5"));
   std::set<std::pair<interp::Rank, interp::Rank>> pairs;
-  w.model().worker().ask_log("test", [&](const interp::LogView& log, std::stop_token stop) {
+  ask(w, [&](const interp::LogView& log, std::stop_token stop) {
     interp::EventFilter filter;
     filter.mnemonics = {"send"};
     const auto sends = log.events(filter, stop);
@@ -146,9 +140,7 @@ TEST(Timeline, AMessageHasItsOwnSenderAndReceiver) {
       EXPECT_NE(event->members[0].kind, event->members[1].kind);
       pairs.insert(*event->collective->pair);
     }
-    return std::function<void()>();
   });
-  w->settle(30);
   EXPECT_EQ(pairs.size(), 4u);
 }
 

@@ -6,8 +6,12 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "gui/headless.h"
 #include "hostir/cli/open_session.h"
@@ -75,6 +79,35 @@ class Workbench {
   cli::CliSessionFactory factory_;
   Headless window_;
 };
+
+/// A file of this test run with these bytes; its path.
+inline std::string write_file(const std::string& name, const std::string& bytes) {
+  const std::string path = (std::filesystem::path(testing::TempDir()) / name).string();
+  std::ofstream(path, std::ios::binary) << bytes;
+  return path;
+}
+
+/// The line of the program in which the text stands first, 1-based; 0: in none.
+inline int line_of(Workbench& w, const std::string& text) {
+  const std::string_view program = w.shot().program->text();
+  const size_t at = program.find(text);
+  if (at == std::string_view::npos) return 0;
+  int line = 1;
+  for (const char c : program.substr(0, at)) line += c == '\n' ? 1 : 0;
+  return line;
+}
+
+/// Asks the log on its own thread and waits for it.
+inline void ask(Workbench& w,
+                const std::function<void(const interp::LogView&, std::stop_token)>& what) {
+  bool asked = false;
+  w.model().worker().ask_log("test", [&](const interp::LogView& log, std::stop_token stop) {
+    what(log, std::move(stop));
+    return std::function<void()>([&] { asked = true; });
+  });
+  w->settle(30);
+  EXPECT_TRUE(asked);
+}
 
 inline bool says(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
