@@ -81,23 +81,28 @@ const std::byte* element_at(const Tensor& t, const Box& box, const std::vector<i
          static_cast<size_t>(offset_in(box, index)) * static_cast<size_t>(size_bytes(t.dtype));
 }
 
-// Puts parts into the global tensor, remembering who wrote each of them.
+// Puts parts into a region of the global tensor, remembering who wrote each of them.
 class Gathering {
  public:
-  Gathering(DType dtype, const Extents& extents) : whole_(Box::whole(extents)) {
-    out_.tensor = Tensor::zeros(dtype, extents);
+  Gathering(DType dtype, const Box& region) : region_(region) {
+    out_.tensor = Tensor::zeros(dtype, region.extents());
   }
 
+  // `box` is what the rank holds, `tensor` of it what is in the region: which ranks are replicas
+  // does not depend on the region, so the order in which parts cover each other does not either.
   void put(Rank rank, const Box& box, const Tensor& tensor) {
+    const Box held = box.intersect(region_);
+    if (held.empty()) return;
     for (const Part& p : parts_) {
-      const Box common = p.box.intersect(box);
-      if (!common.empty() && !out_.disagreement) compare(p, rank, box, tensor, common);
+      const Box common = p.box.intersect(held);
+      if (!common.empty() && !out_.disagreement) compare(p, rank, held, tensor, common);
       if (p.box == box) return;
     }
-    copy_region(tensor, box, out_.tensor, whole_, box);
+    copy_region(tensor, held, out_.tensor, region_, held);
     parts_.push_back({rank, box});
   }
 
+  bool wants(const Box& box) const { return !box.intersect(region_).empty(); }
   void miss(Rank rank) { out_.missing.push_back(rank); }
   Assembled take() { return std::move(out_); }
 
@@ -111,7 +116,7 @@ class Gathering {
                const Box& common) {
     const auto size = static_cast<size_t>(size_bytes(tensor.dtype));
     for_each_row(common, [&](std::vector<int64_t> index, int64_t row) {
-      const std::byte* a = element_at(out_.tensor, whole_, index);
+      const std::byte* a = element_at(out_.tensor, region_, index);
       const std::byte* b = element_at(tensor, box, index);
       if (std::memcmp(a, b, static_cast<size_t>(row) * size) == 0) return true;
       while (std::memcmp(a, b, size) == 0) {
@@ -124,7 +129,7 @@ class Gathering {
     });
   }
 
-  Box whole_;
+  Box region_;
   Assembled out_;
   std::vector<Part> parts_;
 };
@@ -161,8 +166,9 @@ std::optional<Tensor> folded(const std::vector<int64_t>& members,
 void gather_partial(const Mesh& mesh, const Sharding& sharding, DType dtype,
                     const std::vector<ShardData>& shards, Gathering& gathering) {
   for (const auto& members : groups_over(mesh, sharding.unreduced)) {
-    const ShardData* first = find_shard(shards, members.front());
-    if (first && first->box.empty()) continue;
+    const ShardData* first = nullptr;  // all members hold the same box
+    for (size_t i = 0; i < members.size() && !first; ++i) first = find_shard(shards, members[i]);
+    if (first && !gathering.wants(first->box)) continue;
     const auto sum = folded(members, shards, sharding.unreduced_kind, dtype, gathering);
     if (sum) gathering.put(first->rank, first->box, *sum);
   }
@@ -204,7 +210,12 @@ void fold_into(Tensor& into, const Tensor& next, Reduction kind) {
 
 Assembled assemble(const Program& program, const Type& type, const std::vector<ShardData>& shards) {
   const auto extents = constant_extents(shape_of(type));
-  Gathering gathering(dtype_of(type), extents ? *extents : Extents{});
+  return assemble(program, type, shards, Box::whole(extents ? *extents : Extents{}));
+}
+
+Assembled assemble(const Program& program, const Type& type, const std::vector<ShardData>& shards,
+                   const Box& region) {
+  Gathering gathering(dtype_of(type), region);
   const Sharding* sharding = sharding_of(type);
   const Mesh* mesh = sharding ? program.find_mesh(sharding->mesh) : nullptr;
   if (mesh && sharding->is_partial()) {
@@ -212,7 +223,7 @@ Assembled assemble(const Program& program, const Type& type, const std::vector<S
     return gathering.take();
   }
   for (const ShardData& shard : shards) {
-    if (shard.box.empty() || (mesh && !mesh->position_of(shard.rank))) continue;
+    if (!gathering.wants(shard.box) || (mesh && !mesh->position_of(shard.rank))) continue;
     if (shard.tensor)
       gathering.put(shard.rank, shard.box, *shard.tensor);
     else

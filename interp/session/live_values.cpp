@@ -93,14 +93,14 @@ void add_notes(const Assembled& whole, ValueReading& out) {
   }
 }
 
+// Reads of every rank no more than what it holds of the part that is asked for.
 Expected<ValueReading> read_global(const Interpreter& interpreter, const ValueQuery& query) {
   const Rank ranks = interpreter.code().rank_count;
-  std::vector<Tensor> parts(static_cast<size_t>(ranks));
-  std::vector<ShardData> shards;
+  std::vector<std::pair<Rank, BufferRef>> held;
   ValueReading out;
   std::optional<Error> error;
   for (Rank r = 0; r < ranks; ++r) {
-    const auto buffer = find_buffer(interpreter, r, query.value);
+    auto buffer = find_buffer(interpreter, r, query.value);
     if (!buffer) {
       error = buffer.error();
       continue;
@@ -108,14 +108,11 @@ Expected<ValueReading> read_global(const Interpreter& interpreter, const ValueQu
     Type type = current_type(interpreter, r, *buffer, query.value);
     // Where some ranks have issued a reduction and others have not, all hold addends.
     const Sharding* sharding = sharding_of(type);
-    if (shards.empty() || (sharding && sharding->is_partial())) out.type = std::move(type);
+    if (held.empty() || (sharding && sharding->is_partial())) out.type = std::move(type);
     add_state(interpreter, r, *buffer, out);
-    auto tensor = interpreter.backend().read(r, *buffer, buffer->placement->box);
-    if (!tensor) return tl::unexpected(tensor.error());
-    parts[static_cast<size_t>(r)] = std::move(*tensor);
-    shards.push_back({r, buffer->placement->box, &parts[static_cast<size_t>(r)]});
+    held.emplace_back(r, std::move(*buffer));
   }
-  if (shards.empty() && error) return tl::unexpected(std::move(*error));
+  if (held.empty() && error) return tl::unexpected(std::move(*error));
   const Sharding* sharding = sharding_of(out.type);
   if (sharding && sharding->is_partial()) {
     if (query.partial == ValueQuery::Partial::kAddends) {
@@ -124,13 +121,26 @@ Expected<ValueReading> read_global(const Interpreter& interpreter, const ValueQu
     }
     out.notes.push_back(fmt::format("partial: {}; shown reduced", sharding->to_pytorch()));
   }
-  Assembled whole = assemble(*interpreter.code().program, out.type, shards);
-  add_notes(whole, out);
-  const Box all = Box::whole(whole.tensor.extents);
-  out.placement = {whole.tensor.dtype, whole.tensor.extents, all, {}};
+  const Extents extents =
+      constant_extents(shape_of(out.type)).value_or(held.front().second.placement->global);
+  const Box all = Box::whole(extents);
+  out.placement = {dtype_of(out.type), extents, all, {}};
   out.box = query.box ? query.box->intersect(all) : all;
-  out.tensor = Tensor::zeros(whole.tensor.dtype, out.box.extents());
-  copy_region(whole.tensor, all, out.tensor, out.box, out.box);
+  std::vector<Tensor> parts(held.size());
+  std::vector<ShardData> shards;
+  for (size_t i = 0; i < held.size(); ++i) {
+    const auto& [rank, buffer] = held[i];
+    const Box part = buffer.placement->box.intersect(out.box);
+    if (part.empty()) {
+      parts[i] = Tensor::zeros(buffer.placement->dtype, part.extents());
+    } else {
+      HOSTIR_ASSIGN_OR_RETURN(parts[i], interpreter.backend().read(rank, buffer, part));
+    }
+    shards.push_back({rank, buffer.placement->box, &parts[i]});
+  }
+  Assembled whole = assemble(*interpreter.code().program, out.type, shards, out.box);
+  add_notes(whole, out);
+  out.tensor = std::move(whole.tensor);
   return out;
 }
 

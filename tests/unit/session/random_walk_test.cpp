@@ -5,47 +5,10 @@
 #include <random>
 #include <unordered_map>
 
-#include "hostir/io/files.h"
-#include "hostir/io/generate.h"
-#include "hostir/text/parser.h"
-#include "interp/session/live_session.h"
-#include "interp/sim/sim_backend.h"
+#include "tests/unit/session/live_run.h"
 
 namespace hostir::interp {
 namespace {
-
-Expected<std::unique_ptr<Backend>> make_sim(const BackendRequest& request) {
-  sim::SimOptions options;
-  options.machine = request.machine;
-  options.schedule = request.schedule;
-  options.seed = request.seed;
-  options.kernels = cpu::KernelSet::kReference;
-  return sim::make_sim_backend(options);
-}
-
-NamedInput generated(const std::string& name, const std::string& text) {
-  const auto spec = io::parse_value_spec(text);
-  EXPECT_TRUE(spec) << text;
-  return {name, *spec};
-}
-
-std::unique_ptr<LiveSession> open(const std::string& path, const std::string& function,
-                                  const std::vector<NamedInput>& inputs, int64_t ranks) {
-  const auto text = io::read_file(path);
-  EXPECT_TRUE(text) << path;
-  const auto program = text::parse_program(*text);
-  EXPECT_TRUE(program) << program.error().message();
-  PrepareOptions options;
-  options.function = function;
-  options.ranks = ranks;
-  const auto prepared = prepare(*program, inputs, options);
-  EXPECT_TRUE(prepared) << prepared.error().message();
-  LiveOptions live;
-  live.backend.machine = *find_builtin_machine("h200x8");
-  auto session = LiveSession::create(*prepared, make_sim, live);
-  EXPECT_TRUE(session) << session.error().message();
-  return std::move(*session);
-}
 
 // What a position is: the decisions that lead to it.
 uint64_t prefix_key(const History& history) {
