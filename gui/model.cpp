@@ -6,22 +6,6 @@
 
 namespace hostir::gui {
 
-namespace {
-
-std::string text_of(const interp::ValueQuery& q) {
-  std::string out =
-      q.value +
-      (q.from == interp::ValueQuery::From::kGlobal ? "/g" : "/r" + std::to_string(q.rank));
-  out += q.partial == interp::ValueQuery::Partial::kReduced ? "/s" : "/a";
-  if (!q.box) return out;
-  for (size_t d = 0; d < q.box->lo.size(); ++d) {
-    out += "," + std::to_string(q.box->lo[d]) + ":" + std::to_string(q.box->hi[d]);
-  }
-  return out;
-}
-
-}  // namespace
-
 Model::Model(interp::SessionFactory& factory, const std::function<void()>& wake)
     : factory_(factory), worker_(factory, wake), comparison_(factory, wake) {}
 
@@ -46,20 +30,14 @@ bool Model::update(double now_s) {
   was_hovered = hovered;
   hovered = {};
   // A person who scrolls through large tensors asks for many parts; old ones are forgotten.
-  constexpr size_t kMaxReadings = 8192;
-  if (readings_.size() > kMaxReadings) {
-    worker_.drop_reads();
-    keys_.clear();
-    readings_.clear();
-    previous_.clear();
-  }
+  worker_.drop_reads(readings_.begin_frame());
   auto results = worker_.drain();
   for (WorkerResult& result : results) {
     std::visit([this](auto& r) { take(r); }, result);
   }
   interp::SnapshotPtr newest = worker_.snapshot();
   if (newest != snapshot_) {
-    if (!snapshot_ || !newest || !(newest->position == snapshot_->position)) previous_ = readings_;
+    if (!snapshot_ || !newest || !(newest->position == snapshot_->position)) readings_.moved();
     snapshot_ = std::move(newest);
     mismatch_ = snapshot_ ? mismatch_of(*snapshot_) : nullptr;
     mismatch_ranks_ = mismatch_ ? callers_of(*snapshot_, *mismatch_) : std::vector<interp::Rank>();
@@ -100,9 +78,7 @@ void Model::take(Opened& result) {
   path_ = result.request.path;
   opened_request_ = result.request;
   selection = std::move(kept);
-  keys_.clear();
   readings_.clear();
-  previous_.clear();
   for (Message& m : messages_) m.line.reset();  // they were another run's
   add_message(Message::Kind::kGood, "opened " + path_);
   open_warning_ = result.warning;
@@ -144,36 +120,23 @@ void Model::take_log(const interp::Outcome& outcome) {
 }
 
 void Model::take(Read& result) {
-  ReadingSlot& slot = readings_[result.key];
-  slot.position = result.position;
-  slot.reading = std::move(result.reading);
-  slot.serial = ++last_serial_;
-  slot.error = std::move(result.error);
-  slot.pending = false;
+  readings_.put(result.key, result.position, std::move(result.reading), std::move(result.error));
 }
 
 void Model::take(LogAnswer& result) { result.deliver(); }
 
 const ReadingSlot& Model::reading(const interp::ValueQuery& query) {
-  uint64_t& key = keys_[text_of(query)];
-  if (key == 0) key = next_key_++;
-  const bool known = readings_.contains(key);
-  ReadingSlot& slot = readings_[key];
+  Readings::Entry& entry = readings_.use(query);
+  ReadingSlot& slot = entry.slot;
   if (!snapshot_) return slot;
-  const bool stale = !known || (!slot.pending && !(slot.position == snapshot_->position));
+  const bool stale = !entry.asked || (!slot.pending && !(slot.position == snapshot_->position));
   if (stale) {
+    entry.asked = true;
     slot.pending = true;
     slot.position = snapshot_->position;
-    worker_.read(key, query);
+    worker_.read(entry.key, query);
   }
   return slot;
-}
-
-const ReadingSlot* Model::previous_reading(const interp::ValueQuery& query) const {
-  const auto key = keys_.find(text_of(query));
-  if (key == keys_.end()) return nullptr;
-  const auto slot = previous_.find(key->second);
-  return slot == previous_.end() ? nullptr : &slot->second;
 }
 
 }  // namespace hostir::gui

@@ -6,13 +6,13 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "gui/comparison.h"
+#include "gui/readings.h"
 #include "gui/what_if_search.h"
 #include "gui/worker.h"
 #include "interp/session/session.h"
@@ -75,15 +75,6 @@ struct TimelineNote {
   friend bool operator==(const TimelineNote&, const TimelineNote&) = default;
 };
 
-/// A value as it was read, or why it could not be.
-struct ReadingSlot {
-  interp::Position position;
-  std::optional<interp::ValueReading> reading;
-  uint64_t serial = 0;  // of `reading`, never given twice: what is made from it is kept by this
-  std::string error;
-  bool pending = true;
-};
-
 class Model {
  public:
   Model(interp::SessionFactory& factory, const std::function<void()>& wake);
@@ -123,10 +114,13 @@ class Model {
 
   // ---- values
   /// What is known of a value at the current position; asks for it if nothing is. An older reading
-  /// is returned (with `pending`) until the new one arrives.
+  /// is returned (with `pending`) until the new one arrives. Valid until the next `update`.
   const ReadingSlot& reading(const interp::ValueQuery& query);
   /// The reading before the last move, for "changed since the last stop"; may be null.
-  const ReadingSlot* previous_reading(const interp::ValueQuery& query) const;
+  ReadingPtr previous_reading(const interp::ValueQuery& query) const {
+    return readings_.before(query);
+  }
+  const Readings& readings() const { return readings_; }
 
   // ---- selection
   Selection selection;
@@ -175,11 +169,7 @@ class Model {
   interp::OpenRequest opened_request_;  // of what is open
   std::vector<std::string> after_open_;
   std::string command_error_;
-  std::map<std::string, uint64_t> keys_;
-  std::map<uint64_t, ReadingSlot> readings_;
-  std::map<uint64_t, ReadingSlot> previous_;
-  uint64_t next_key_ = 1;
-  uint64_t last_serial_ = 0;
+  Readings readings_;
   uint64_t saves_ = 0;
   std::vector<Message> messages_;
   uint64_t generation_ = 0;

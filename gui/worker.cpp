@@ -1,6 +1,7 @@
 #include "gui/worker.h"
 
 #include <algorithm>
+#include <set>
 
 namespace hostir::gui {
 
@@ -77,9 +78,11 @@ void SessionWorker::ask_now(const std::string& name, NowQuestion question) {
   session_wanted_.notify_one();
 }
 
-void SessionWorker::drop_reads() {
+void SessionWorker::drop_reads(const std::vector<uint64_t>& keys) {
+  if (keys.empty()) return;
+  const std::set<uint64_t> dropped(keys.begin(), keys.end());
   const std::lock_guard lock(mutex_);
-  reads_.clear();
+  std::erase_if(reads_, [&](const PendingRead& read) { return dropped.contains(read.key); });
 }
 
 std::shared_ptr<interp::Session> SessionWorker::session() const {
@@ -270,7 +273,7 @@ void SessionWorker::do_read(uint64_t key, const interp::ValueQuery& query) {
   result.position = session_->snapshot()->position;
   auto reading = session_->read(query);
   if (reading) {
-    result.reading = std::move(*reading);
+    result.reading = std::make_shared<const interp::ValueReading>(std::move(*reading));
   } else {
     result.error = reading.error().message();
   }

@@ -56,7 +56,7 @@ struct Executed {
 struct Read {
   uint64_t key = 0;
   interp::Position position;
-  std::optional<interp::ValueReading> reading;
+  std::shared_ptr<const interp::ValueReading> reading;
   std::string error;
 };
 /// A question to the log was answered; `deliver` hands the answer over on the window's thread.
@@ -86,7 +86,7 @@ class SessionWorker {
   using NowQuestion = std::function<std::function<void()>(interp::Session&)>;
   void ask_now(const std::string& name, NowQuestion question);
   /// Forgets reads that have not begun.
-  void drop_reads();
+  void drop_reads(const std::vector<uint64_t>& keys);
   /// Runs `question` on the log's own thread; a newer question with the same name replaces one that
   /// has not begun and cancels one that has. It returns what is to be done with the answer on the
   /// window's thread.

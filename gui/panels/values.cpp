@@ -67,9 +67,8 @@ class ValuesPanel : public Panel {
     slices(frame, *slot.reading);
     notes(frame, *slot.reading, slot.pending);
     statistics(frame, slot);
-    const ReadingSlot* before = frame.model.previous_reading(query);
-    draw_table(frame, tensor, *slot.reading,
-               before && before->reading ? &*before->reading : nullptr);
+    const ReadingPtr before = frame.model.previous_reading(query);
+    draw_table(frame, tensor, *slot.reading, before.get());
   }
 
  private:
@@ -191,7 +190,8 @@ class ValuesPanel : public Panel {
     move(ImGuiKey_DownArrow, 2, 1);
   }
 
-  // A window of the tensor around the selected element: large tensors are never read whole.
+  // A window of the tensor around the selected element: large tensors are never read whole. It
+  // moves by a quarter of itself, so that the next element is mostly in what was read already.
   interp::ValueQuery make_query(Frame& frame, const TensorView& tensor) {
     interp::ValueQuery query;
     query.value = tensor.name;
@@ -212,7 +212,9 @@ class ValuesPanel : public Panel {
       const int64_t centre = element.size() == rank            ? element[d]
                              : !shown && slice_.size() == rank ? slice_[d]
                                                                : box.lo[d];
-      const int64_t lo = std::clamp(centre - width / 2, box.lo[d], box.hi[d] - width);
+      const int64_t step = std::max<int64_t>(1, width / 4);
+      const int64_t lo =
+          std::clamp((centre - width / 2) / step * step, box.lo[d], box.hi[d] - width);
       box.lo[d] = lo;
       box.hi[d] = lo + width;
     }

@@ -29,11 +29,10 @@ Cell make_cell(Frame& frame, const interp::WatchExpr& expr, const interp::ValueQ
   Cell cell{interp::watch_text(expr, slot.reading->tensor), Cell::Tone::kPlain, ""};
   for (const std::string& note : slot.reading->notes) cell.note += note + "\n";
   if (slot.reading->undefined) return {"not written", Cell::Tone::kDim, cell.note};
-  const ReadingSlot* before = frame.model.previous_reading(query);
-  if (before && before->reading && !(before->reading->tensor == slot.reading->tensor)) {
+  const ReadingPtr before = frame.model.previous_reading(query);
+  if (before && before != slot.reading && !(before->tensor == slot.reading->tensor)) {
     cell.tone = Cell::Tone::kChanged;
-    cell.note +=
-        "changed since the last stop; it was " + interp::watch_text(expr, before->reading->tensor);
+    cell.note += "changed since the last stop; it was " + interp::watch_text(expr, before->tensor);
   }
   if (slot.pending) cell.tone = Cell::Tone::kPending;
   return cell;
