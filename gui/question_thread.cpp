@@ -14,14 +14,20 @@ QuestionThread::~QuestionThread() {
 }
 
 void QuestionThread::ask(const std::string& name, Work work) {
+  ask_in_pieces(name, [work = std::move(work)](std::stop_token stop) {
+    return Piece{work(std::move(stop)), false};
+  });
+}
+
+void QuestionThread::ask_in_pieces(const std::string& name, Pieces pieces) {
   const std::lock_guard lock(mutex_);
   if (running_ == name) running_stop_.request_stop();
   const auto same = std::find_if(questions_.begin(), questions_.end(),
                                  [&](const Question& q) { return q.name == name; });
   if (same != questions_.end()) {
-    same->work = std::move(work);
+    same->pieces = std::move(pieces);
   } else {
-    questions_.push_back({name, std::move(work)});
+    questions_.push_back({name, std::move(pieces)});
   }
   wanted_.notify_one();
 }
@@ -59,8 +65,12 @@ void QuestionThread::loop(const std::stop_token& stop) {
       running_stop_ = std::stop_source();
       called_off = running_stop_.get_token();
     }
-    Answer answer = question.work(called_off);
-    if (answer && !called_off.stop_requested()) deliver_(std::move(answer));
+    Piece piece = question.pieces(called_off);
+    if (piece.answer && !called_off.stop_requested()) deliver_(std::move(piece.answer));
+    if (!piece.more) continue;
+    // A newer one of the same name has called it off: both happen under the lock.
+    const std::lock_guard lock(mutex_);
+    if (!called_off.stop_requested()) questions_.push_back(std::move(question));
   }
 }
 

@@ -1,8 +1,9 @@
 // Questions that take long, answered one after the other on a thread of their own.
 //
 // A question has a name; a newer one of the same name replaces one that waits and calls off one
-// that runs. Its answer is a function that is handed to `deliver`, unless it was called off. The
-// public functions may be called from any thread; the last question ends with its thread.
+// that runs. Its answer is a function that is handed to `deliver`, unless it was called off. What
+// takes long is asked in pieces: after each piece whatever waits has its turn. The public functions
+// may be called from any thread; the last question ends with its thread.
 #pragma once
 
 #include <condition_variable>
@@ -25,6 +26,14 @@ class QuestionThread {
   QuestionThread& operator=(const QuestionThread&) = delete;
 
   void ask(const std::string& name, Work work);
+  /// What a piece of a long question found, and whether there is more to do.
+  struct Piece {
+    Answer answer;  // empty: nothing to show yet
+    bool more = false;
+  };
+  /// Is called again, behind what waits by then, until there is no more or it is called off.
+  using Pieces = std::function<Piece(std::stop_token)>;
+  void ask_in_pieces(const std::string& name, Pieces pieces);
   void cancel(const std::string& name);
   /// Forgets what waits and calls off what runs.
   void cancel_all();
@@ -33,7 +42,7 @@ class QuestionThread {
  private:
   struct Question {
     std::string name;
-    Work work;
+    Pieces pieces;
   };
   void loop(const std::stop_token& stop);
 

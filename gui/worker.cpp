@@ -99,6 +99,14 @@ void SessionWorker::ask_log(const std::string& name, Question question) {
       });
 }
 
+void SessionWorker::ask_log_in_pieces(const std::string& name, LogPieces pieces) {
+  log_questions_.ask_in_pieces(name, [this, pieces = std::move(pieces)](std::stop_token stop) {
+    const std::shared_ptr<interp::Session> held = session();
+    if (!held || !held->log()) return QuestionThread::Piece{};
+    return pieces(*held->log(), std::move(stop));
+  });
+}
+
 void SessionWorker::ask_session(const std::string& name, SlowQuestion question) {
   slow_questions_.ask(
       name, [this, question = std::move(question)](std::stop_token stop) -> std::function<void()> {

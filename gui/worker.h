@@ -92,6 +92,9 @@ class SessionWorker {
   /// window's thread.
   using Question = std::function<std::function<void()>(const interp::LogView&, std::stop_token)>;
   void ask_log(const std::string& name, Question question);
+  /// The same for what goes through the whole log: piece by piece, other questions in between.
+  using LogPieces = std::function<QuestionThread::Piece(const interp::LogView&, std::stop_token)>;
+  void ask_log_in_pieces(const std::string& name, LogPieces pieces);
   /// The same for what takes seconds (running a log again): on another thread, so that the log goes
   /// on answering.
   using SlowQuestion =

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "gui/panels/event_scan.h"
 #include "gui/panels/log_fetch.h"
 #include "gui/panels/panels.h"
 #include "interp/session/event_filter.h"
@@ -17,95 +18,6 @@ namespace hostir::gui {
 namespace {
 
 using interp::LogEvent;
-
-enum class Column : int { kId, kRank, kText, kStream, kBegin, kDuration, kWaited, kBytes };
-
-struct EventsKey {
-  std::string filter;
-  int64_t first_id = 0;
-  Column sort = Column::kId;
-  bool descending = false;
-  uint64_t generation = ~uint64_t{0};
-  friend bool operator==(const EventsKey&, const EventsKey&) = default;
-};
-struct EventsData {
-  std::vector<LogEvent> events;
-  std::vector<std::string> texts;         // by instruction
-  std::vector<std::string> stream_names;  // by stream + 1
-  int64_t total = 0;
-  int64_t next_id = -1;  // where the next page begins; -1: there is none
-  bool filtered = false;
-  std::vector<char> undone;  // beside `events`: gone back over and done otherwise
-};
-
-// A page: what a table can scroll through smoothly, and what is read and sorted in a blink.
-constexpr int64_t kPageEvents = 100000;
-
-int64_t duration_of(const LogEvent& e) {
-  const bool known = e.begin_ns() != interp::kUnknownNs && e.end_ns() != interp::kUnknownNs;
-  return known ? e.end_ns() - e.begin_ns() : -1;
-}
-
-int64_t sort_key(const LogEvent& e, Column column) {
-  switch (column) {
-    case Column::kId:
-      return e.id;
-    case Column::kRank:
-      return e.rank;
-    case Column::kStream:
-      return e.stream;
-    case Column::kBegin:
-      return e.begin_ns();
-    case Column::kDuration:
-      return duration_of(e);
-    case Column::kWaited:
-      return e.waited_ns;
-    case Column::kBytes:
-      return e.bytes;
-    case Column::kText:
-      return e.instruction;
-  }
-  return e.id;
-}
-
-Expected<EventsData> fetch_events(const interp::LogView& log, const EventsKey& key,
-                                  const std::stop_token& stop) {
-  HOSTIR_ASSIGN_OR_RETURN(interp::EventQuery query, interp::parse_event_filter(key.filter, log));
-  EventsData out;
-  out.total = log.extent().event_count;
-  out.filtered = !query.all();
-  for (const interp::LogInstruction& i : log.instructions())
-    out.texts.push_back(i.address + "  " + i.text);
-  for (const interp::LogTrack& track : log.tracks()) {
-    if (track.rank != log.tracks().front().rank) break;
-    out.stream_names.push_back(track.name);
-  }
-  interp::EventFilter filter = query.filter;
-  filter.first_id = std::max(filter.first_id, key.first_id);
-  filter.limit = kPageEvents;
-  // Rows that do not hold are dropped piece by piece, until a page is full or the log ends.
-  while (static_cast<int64_t>(out.events.size()) < kPageEvents) {
-    HOSTIR_ASSIGN_OR_RETURN(const auto piece, log.events(filter, stop));
-    for (const LogEvent& e : piece) {
-      if (!query.holds(e)) continue;
-      out.events.push_back(e);
-    }
-    const bool ended = static_cast<int64_t>(piece.size()) < filter.limit;
-    out.next_id = ended ? -1 : piece.back().id + 1;
-    if (ended) break;
-    filter.first_id = out.next_id;
-  }
-  if (key.sort != Column::kId || key.descending) {
-    std::stable_sort(out.events.begin(), out.events.end(),
-                     [&](const LogEvent& a, const LogEvent& b) {
-                       const int64_t x = sort_key(a, key.sort);
-                       const int64_t y = sort_key(b, key.sort);
-                       return key.descending ? x > y : x < y;
-                     });
-  }
-  for (const LogEvent& e : out.events) out.undone.push_back(log.shows(e.id) ? 0 : 1);
-  return out;
-}
 
 class EventsPanel : public Panel {
  public:
@@ -124,13 +36,8 @@ class EventsPanel : public Panel {
     EventsKey key = wanted_;
     key.filter = filter_;
     key.first_id = starts_.back();
-    key.generation = frame.model.generation() << 32;
-    if (frame.model.worker().log_progress().reading)
-      key.generation += 1 + static_cast<uint64_t>(frame.model.now_s() * 2);
-    const EventsData* data =
-        fetch_.get(frame.model, key, [key](const interp::LogView& log, std::stop_token stop) {
-          return fetch_events(log, key, stop);
-        });
+    key.generation = generation(frame);
+    const EventsData* data = fetch_.get_in_pieces(frame.model, key, scan_for(frame, key));
     if (!fetch_.error().empty()) {
       ImGui::PushTextWrapPos(0);
       frame.ui.state_word(StateKind::kMismatch, fetch_.error());
@@ -141,7 +48,8 @@ class EventsPanel : public Panel {
     }
     if (!data) return frame.ui.empty_hint(hint());
     draw_pages(frame, *data);
-    if (data->events.empty()) {
+    if (data->rows->events.empty()) {
+      if (!data->done) return frame.ui.empty_hint("No event so far is like that.");
       return frame.ui.empty_hint(data->filtered ? "No event on this page is like that."
                                                 : std::string(hint()));
     }
@@ -149,6 +57,31 @@ class EventsPanel : public Panel {
   }
 
  private:
+  using Fetch = LogFetch<EventsKey, EventsData>;
+
+  // Changes with what there is to find. While a large log is read that is twice a second, but no
+  // search is begun anew before it has come to its end.
+  uint64_t generation(const Frame& frame) {
+    const uint64_t model = frame.model.generation() << 32;
+    const bool reading = frame.model.worker().log_progress().reading;
+    const uint64_t tick = reading ? 1 + static_cast<uint64_t>(frame.model.now_s() * 2) : 0;
+    const bool same_run = generation_ >> 32 == model >> 32;
+    if (!same_run || !reading || !fetch_.pending()) generation_ = model + tick;
+    return generation_;
+  }
+
+  // Where the same page is only asked for anew, what it held stays until all of it is there.
+  auto scan_for(const Frame& frame, const EventsKey& key) const -> Fetch::Pieces {
+    const EventsData* last = fetch_.last(frame.model);
+    EventsKey known = last ? last->of : EventsKey{};
+    known.generation = key.generation;
+    const bool again = last && last->done && known == key;
+    auto scan =
+        std::make_shared<EventScan>(key, again ? EventScan::Show::kWhole : EventScan::Show::kParts);
+    return
+        [scan](const interp::LogView& log, std::stop_token stop) { return scan->next(log, stop); };
+  }
+
   void draw_filter(Frame& frame) {
     ImGui::SetNextItemWidth(-frame.ui.px(30));
     if (ImGui::InputTextWithHint("##filter", "rank=0,2  op=all_reduce  dur>5us  -stream=comm",
@@ -181,11 +114,14 @@ class EventsPanel : public Panel {
   }
 
   void draw_pages(Frame& frame, const EventsData& data) {
-    std::string text = Ui::counted(data.events.size(), "event");
+    std::string text = Ui::counted(data.rows->events.size(), "event");
     const bool paged = starts_.size() > 1 || data.next_id >= 0;
     if (paged) text += fmt::format(" from event {}", starts_.back());
     if (paged || data.filtered) text += fmt::format(", {} in the log", data.total);
-    if (fetch_.pending()) text += ", searching ...";
+    if (!data.done)
+      text += fmt::format(", searching: {} looked at", data.looked_at);
+    else if (fetch_.pending())
+      text += ", searching ...";
     frame.ui.text_dim(text);
     frame.ui.tag("events/count", text);
     if (!paged) return;
@@ -217,11 +153,11 @@ class EventsPanel : public Panel {
       ImGui::TableSetupColumn(column);
     ImGui::TableHeadersRow();
     if (ImGuiTableSortSpecs* specs = ImGui::TableGetSortSpecs(); specs && specs->SpecsCount > 0) {
-      wanted_.sort = static_cast<Column>(specs->Specs[0].ColumnIndex);
+      wanted_.sort = static_cast<EventColumn>(specs->Specs[0].ColumnIndex);
       wanted_.descending = specs->Specs[0].SortDirection == ImGuiSortDirection_Descending;
     }
     ImGuiListClipper clipper;
-    clipper.Begin(static_cast<int>(data.events.size()));
+    clipper.Begin(static_cast<int>(data.rows->events.size()));
     while (clipper.Step()) {
       for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) draw_row(frame, data, i);
     }
@@ -229,8 +165,8 @@ class EventsPanel : public Panel {
   }
 
   static void draw_row(Frame& frame, const EventsData& data, int i) {
-    const LogEvent& e = data.events[static_cast<size_t>(i)];
-    const bool undone = data.undone[static_cast<size_t>(i)] != 0;
+    const LogEvent& e = data.rows->events[static_cast<size_t>(i)];
+    const bool undone = data.rows->undone[static_cast<size_t>(i)] != 0;
     ImGui::PushID(i);
     ImGui::TableNextRow();
     ImGui::TableNextColumn();
@@ -256,10 +192,12 @@ class EventsPanel : public Panel {
       frame.ui.tag(fmt::format("events/{}/undone", i), std::to_string(e.branch));
       ImGui::SameLine(0, 0);
     }
-    if (e.instruction < data.texts.size()) frame.ui.text_mono(data.texts[e.instruction]);
+    if (e.instruction < data.names->texts.size())
+      frame.ui.text_mono(data.names->texts[e.instruction]);
     ImGui::TableNextColumn();
     const auto stream = static_cast<size_t>(e.stream + 1);
-    frame.ui.text_dim(stream < data.stream_names.size() ? data.stream_names[stream] : "?");
+    const std::vector<std::string>& streams = data.names->streams;
+    frame.ui.text_dim(stream < streams.size() ? streams[stream] : "?");
     ImGui::TableNextColumn();
     frame.ui.text_mono(time_text(e.begin_ns()));
     ImGui::TableNextColumn();
@@ -276,7 +214,8 @@ class EventsPanel : public Panel {
   uint64_t opened_ = 0;
   EventsKey wanted_;                   // how it is sorted
   std::vector<int64_t> starts_ = {0};  // of the pages up to this one
-  LogFetch<EventsKey, EventsData> fetch_{"events"};
+  uint64_t generation_ = 0;
+  Fetch fetch_{"events"};
 };
 
 }  // namespace

@@ -4,12 +4,21 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "gui/panel.h"
 
 namespace hostir::gui {
+
+/// What a piece of a long question found so far, if that is to be shown, and whether there is more
+/// to do.
+template <class Answer>
+struct LogPiece {
+  std::optional<Answer> answer;
+  bool more = false;
+};
 
 /// The answer to a question that depends on `Key` (what is visible, filters, the generation of the
 /// model). `get` asks again when the key changed; until then the last answer stays. The slot is
@@ -23,6 +32,19 @@ class LogFetch {
 
   /// Null until the first answer. Errors of the log are in `error()`.
   const Answer* get(Model& model, const Key& key, Question question) {
+    return get_in_pieces(
+        model, key,
+        [question = std::move(question)](const interp::LogView& log,
+                                         std::stop_token stop) -> Expected<LogPiece<Answer>> {
+          HOSTIR_ASSIGN_OR_RETURN(Answer answer, question(log, std::move(stop)));
+          return LogPiece<Answer>{std::move(answer), false};
+        });
+  }
+
+  /// The same for what goes through the whole log. `pieces` is called until there is no more, other
+  /// questions in between; answers of earlier pieces are shown until there are newer ones.
+  using Pieces = std::function<Expected<LogPiece<Answer>>(const interp::LogView&, std::stop_token)>;
+  const Answer* get_in_pieces(Model& model, const Key& key, Pieces pieces) {
     // Answers about another log are about nothing here: it may have other ranks and instructions.
     if (std::exchange(opened_, model.last_opened()) != model.last_opened())
       slot_ = std::make_shared<Slot>();
@@ -31,21 +53,18 @@ class LogFetch {
       slot_->asked_key = key;
       slot_->pending = true;
       auto slot = slot_;
-      model.worker().ask_log(
-          name_,
-          [slot, key, question = std::move(question)](
-              const interp::LogView& log, std::stop_token stop) -> std::function<void()> {
-            auto answer = std::make_shared<Expected<Answer>>(question(log, stop));
-            return [slot, key, answer] {
-              if (!(slot->asked_key == key)) return;
-              slot->pending = false;
-              if (*answer) {
-                slot->answer = std::make_unique<Answer>(std::move(**answer));
-                slot->error.clear();
-              } else {
-                slot->error = answer->error().message();
-              }
-            };
+      model.worker().ask_log_in_pieces(
+          name_, [slot, key, pieces = std::move(pieces)](const interp::LogView& log,
+                                                         std::stop_token stop) {
+            auto piece = std::make_shared<Expected<LogPiece<Answer>>>(pieces(log, std::move(stop)));
+            const bool more = *piece && (*piece)->more;
+            if (more && !(*piece)->answer) return QuestionThread::Piece{{}, true};
+            return QuestionThread::Piece{[slot, key, piece, more] {
+                                           if (!(slot->asked_key == key)) return;
+                                           slot->pending = more;
+                                           slot->take(*piece);
+                                         },
+                                         more};
           });
     }
     return slot_->answer.get();
@@ -65,6 +84,15 @@ class LogFetch {
     bool pending = false;
     std::unique_ptr<Answer> answer;
     std::string error;
+
+    void take(Expected<LogPiece<Answer>>& piece) {
+      if (!piece) {
+        error = piece.error().message();
+        return;
+      }
+      if (piece->answer) answer = std::make_unique<Answer>(std::move(*piece->answer));
+      error.clear();
+    }
   };
   std::string name_;
   uint64_t opened_ = 0;  // Model::last_opened() of the slot
