@@ -5,6 +5,11 @@
 // after imgui.h, which it needs
 #include <imgui_stdlib.h>
 
+#include <memory>
+#include <optional>
+
+#include "gui/panels/event_scan.h"
+
 namespace hostir::gui {
 
 std::string TimelineFind::status() const {
@@ -21,14 +26,49 @@ bool TimelineFind::draw(Frame& frame, const TimelineNames& names) {
   ImGui::SameLine();
   const bool button = ImGui::SmallButton("Next");
   frame.ui.tag("timeline/next");
-  found_.clear();
-  for (size_t i = 0; i < names.texts.size() && !text_.empty(); ++i) {
-    if (names.texts[i].find(text_) != std::string::npos ||
-        names.names[i].find(text_) != std::string::npos)
-      found_.push_back(static_cast<interp::CodeIndex>(i));
-  }
+  search(text_, names, frame.model.last_opened());
   return (enter || button) && !found_.empty();
 }
+
+void TimelineFind::search(const std::string& text, const TimelineNames& names, uint64_t opened) {
+  if (searched_ == text && searched_in_ == opened) return;
+  searched_ = text;
+  searched_in_ = opened;
+  found_.clear();
+  if (text.empty()) return;
+  ++searches_;
+  for (size_t i = 0; i < names.texts.size(); ++i) {
+    if (names.texts[i].find(text) != std::string::npos ||
+        names.names[i].find(text) != std::string::npos)
+      found_.push_back(static_cast<interp::CodeIndex>(i));
+  }
+}
+
+namespace {
+
+// The first match after an instant, among those that are issued next: events are in order of issue,
+// which is nearly that of time.
+struct NextMatch {
+  static constexpr size_t kMostLookedAt = 512;
+  EventPieces pieces;
+  int64_t after_ns;
+  int64_t after_id;
+  size_t looked_at = 0;
+  std::optional<interp::LogEvent> best = std::nullopt;
+
+  // True: there is more to look at.
+  Expected<bool> next(const interp::LogView& log, const std::stop_token& stop) {
+    HOSTIR_ASSIGN_OR_RETURN(const auto events, pieces.next(log, stop));
+    for (const interp::LogEvent& e : events) {
+      if (++looked_at > kMostLookedAt) return false;
+      const bool later = e.begin_ns() > after_ns || (e.begin_ns() == after_ns && e.id > after_id);
+      if (later && (!best || e.begin_ns() < best->begin_ns())) best = e;
+    }
+    return !pieces.ended();
+  }
+};
+
+}  // namespace
 
 void TimelineFind::next(Frame& frame, const interp::LogEvent* from, int64_t after_ns) const {
   interp::EventFilter filter;
@@ -40,25 +80,20 @@ void TimelineFind::next(Frame& frame, const interp::LogEvent* from, int64_t afte
     after_id = from->id;
   }
   filter.from_ns = after_ns;
-  filter.limit = 512;  // events are in order of issue, which is nearly that of time
+  auto match = std::make_shared<NextMatch>(NextMatch{EventPieces(filter), after_ns, after_id});
   Model* model = &frame.model;
-  model->worker().ask_log(
-      "timeline/find",
-      [=](const interp::LogView& log, std::stop_token stop) -> std::function<void()> {
-        const auto events = log.events(filter, stop);
-        if (!events) return {};
-        const interp::LogEvent* best = nullptr;
-        for (const interp::LogEvent& e : *events) {
-          const bool later =
-              e.begin_ns() > after_ns || (e.begin_ns() == after_ns && e.id > after_id);
-          if (later && (best == nullptr || e.begin_ns() < best->begin_ns())) best = &e;
-        }
-        if (best == nullptr) {
-          return [model] {
+  model->worker().ask_log_in_pieces(
+      "timeline/find", [=](const interp::LogView& log, const std::stop_token& stop) {
+        const auto more = match->next(log, stop);
+        if (!more) return QuestionThread::Piece{};
+        if (*more) return QuestionThread::Piece{{}, true};
+        if (!match->best) {
+          return QuestionThread::Piece{[model] {
             model->add_message(Message::Kind::kInfo, "timeline: there is no later match");
-          };
+          }};
         }
-        return [model, event = best->id] { model->selection.event = event; };
+        return QuestionThread::Piece{
+            [model, event = match->best->id] { model->selection.event = event; }};
       });
 }
 

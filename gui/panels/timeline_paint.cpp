@@ -107,7 +107,7 @@ void TimelinePaint::label(const TimelineRow& row, float y) const {
 
 bool TimelinePaint::dimmed(interp::CodeIndex instruction) const {
   return found_ != nullptr && !found_->empty() &&
-         std::find(found_->begin(), found_->end(), instruction) == found_->end();
+         !std::binary_search(found_->begin(), found_->end(), instruction);
 }
 
 ImU32 TimelinePaint::colour_of(const TimelineRun& run) const {
