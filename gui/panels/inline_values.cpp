@@ -72,7 +72,13 @@ std::string InlineValues::text(Frame& frame, interp::CodeIndex code) {
   query.rank = shot.focus;
   const ReadingSlot& slot = frame.model.reading(query);
   if (!slot.reading || slot.reading->undefined) return head;
-  return summary(slot.reading->tensor) + (slot.reading->write_in_flight ? " \u25d4" : "");
+  Summary& known = known_[code];
+  if (known.of != slot.serial) {
+    ++summaries_;
+    known.of = slot.serial;
+    known.text = summary(slot.reading->tensor) + (slot.reading->write_in_flight ? " \u25d4" : "");
+  }
+  return known.text;
 }
 
 }  // namespace hostir::gui

@@ -1,6 +1,7 @@
 // The value that an instruction last wrote, in a few words beside its line: `%y = 0.12 .. 3.4`.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -13,12 +14,19 @@ class InlineValues {
   /// What the focus rank holds of the buffer that this instruction wrote last; empty where it wrote
   /// none, or somebody else has written since. Large tensors give their shape only.
   std::string text(Frame& frame, interp::CodeIndex code);
+  int64_t summaries() const { return summaries_; }  // made so far: one per reading
 
  private:
+  struct Summary {
+    uint64_t of = 0;  // serial of the reading
+    std::string text;
+  };
   void index(const Frame& frame);
 
   uint64_t generation_ = ~uint64_t{0};
   std::map<std::string, const interp::AllocationSnapshot*> by_writer_;  // address -> allocation
+  std::map<interp::CodeIndex, Summary> known_;
+  int64_t summaries_ = 0;
 };
 
 }  // namespace hostir::gui

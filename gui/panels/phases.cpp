@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "gui/panels/code_text.h"
 #include "gui/panels/panels.h"
@@ -29,24 +31,24 @@ class PhasesPanel : public Panel {
     if (program.phases.empty())
       return frame.ui.empty_hint("This host function was written by hand: there are no phases. " +
                                  std::string(hint()));
-    if (program_ != &program) index(program);
+    if (program_ != frame.model.snapshot()->program) index(frame.model.snapshot()->program);
     shown_ = std::min(shown_, program.phases.size() - 1);
     choose(frame, program, "", shown_);
     ImGui::Checkbox("beside it", &beside_);
     frame.ui.tag("phases/beside", beside_ ? "on" : "off");
     if (ImGui::IsItemHovered())
       ImGui::SetTooltip("A second phase on the right; lines of the same origin are lit in both");
-    if (!beside_ || program.phases.size() < 2) return draw_text(frame, program.phases[shown_], "");
+    if (!beside_ || program.phases.size() < 2) return draw_text(frame, shown_, "");
     other_ = std::min(other_, program.phases.size() - 1);
     ImGui::SameLine();
     choose(frame, program, "other/", other_);
     const float half = (ImGui::GetContentRegionAvail().x - frame.ui.px(6)) / 2;
     ImGui::BeginChild("left", ImVec2(half, 0));
-    draw_text(frame, program.phases[shown_], "");
+    draw_text(frame, shown_, "");
     ImGui::EndChild();
     ImGui::SameLine(0, frame.ui.px(6));
     ImGui::BeginChild("right", ImVec2(0, 0));
-    draw_text(frame, program.phases[other_], "other/");
+    draw_text(frame, other_, "other/");
     ImGui::EndChild();
   }
 
@@ -67,9 +69,12 @@ class PhasesPanel : public Panel {
 
   // By name of a value of a phase: the host instructions that were made from what defines it.
   // `from` counts the instructions of the first phase, so that is where the names come from.
-  void index(const interp::ProgramView& program) {
-    program_ = &program;
+  void index(std::shared_ptr<const interp::ProgramView> shown) {
+    program_ = std::move(shown);
+    const interp::ProgramView& program = *program_;
     made_from_.clear();
+    lines_.clear();
+    for (const interp::PhaseText& phase : program.phases) lines_.push_back(lines_of(phase.text));
     const std::map<OpRef, std::string> names = names_of(program.phases.front().text);
     for (size_t i = 0; i < program.code->instructions.size(); ++i) {
       const auto code = static_cast<interp::CodeIndex>(i);
@@ -78,6 +83,16 @@ class PhasesPanel : public Panel {
         if (name != names.end()) made_from_[name->second].push_back(code);
       }
     }
+  }
+
+  static std::vector<std::string_view> lines_of(std::string_view text) {
+    std::vector<std::string_view> lines;
+    for (size_t begin = 0; begin < text.size();) {
+      const size_t end = std::min(text.find('\n', begin), text.size());
+      lines.push_back(text.substr(begin, end - begin));
+      begin = end + 1;
+    }
+    return lines;
   }
 
   // What every instruction of a printed program defines: one instruction per line, numbered from 1
@@ -137,16 +152,10 @@ class PhasesPanel : public Panel {
     return false;
   }
 
-  void draw_text(Frame& frame, const interp::PhaseText& phase, const std::string& side) {
-    const std::string_view text = phase.text;
+  void draw_text(Frame& frame, size_t phase, const std::string& side) {
+    const std::vector<std::string_view>& lines = lines_[phase];
     ImGui::BeginChild("text", ImVec2(0, 0), false, ImGuiWindowFlags_HorizontalScrollbar);
     ImGui::PushFont(frame.ui.fonts.mono);
-    std::vector<std::string_view> lines;
-    for (size_t begin = 0; begin < text.size();) {
-      const size_t end = std::min(text.find('\n', begin), text.size());
-      lines.push_back(text.substr(begin, end - begin));
-      begin = end + 1;
-    }
     follow(frame, lines, side.empty() ? followed_ : followed_beside_);
     ImGuiListClipper clipper;
     clipper.Begin(static_cast<int>(lines.size()));
@@ -220,7 +229,8 @@ class PhasesPanel : public Panel {
     }
   }
 
-  const interp::ProgramView* program_ = nullptr;
+  std::shared_ptr<const interp::ProgramView> program_;  // whose texts are in what follows
+  std::vector<std::vector<std::string_view>> lines_;    // by phase
   std::map<std::string, std::vector<interp::CodeIndex>> made_from_;
   mutable std::optional<interp::CodeIndex> followed_;  // that was scrolled to, on the left
   std::optional<interp::CodeIndex> followed_beside_;

@@ -1,11 +1,32 @@
 // What a frame does not do again: counted, not timed.
 #include <gtest/gtest.h>
 
+#include "gui/panels/inline_values.h"
 #include "gui/panels/timeline_find.h"
 #include "tests/unit/gui/workbench.h"
 
 namespace hostir::gui {
 namespace {
+
+TEST(Work, AnInlineValueIsSummedUpOncePerReading) {
+  Workbench w(kMlp);
+  ASSERT_TRUE(w.perform("until end"));
+  Frame frame{w->app().ui(), w.model(), w->app().actions()};
+  InlineValues values;
+  const auto texts = [&] {
+    std::string out;
+    const auto count = w.shot().program->code->instructions.size();
+    for (interp::CodeIndex code = 0; code < count; ++code) out += values.text(frame, code) + "\n";
+    return out;
+  };
+  texts();
+  w->settle(10);
+  const std::string known = texts();
+  const int64_t summaries = values.summaries();
+  EXPECT_GT(summaries, 0);
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(texts(), known);
+  EXPECT_EQ(values.summaries(), summaries);
+}
 
 TEST(Work, TheTimelineSearchesWhenTheTextOrTheProgramChanges) {
   TimelineNames names;
