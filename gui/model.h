@@ -13,6 +13,7 @@
 
 #include "gui/comparison.h"
 #include "gui/readings.h"
+#include "gui/tensor_index.h"
 #include "gui/what_if_search.h"
 #include "gui/worker.h"
 #include "interp/session/session.h"
@@ -121,6 +122,9 @@ class Model {
     return readings_.before(query);
   }
   const Readings& readings() const { return readings_; }
+  /// Where a tensor is now; valid until the next `update`.
+  const TensorView& tensor(const std::string& name) { return tensors_.find(snapshot_, name); }
+  const TensorIndex& tensors() const { return tensors_; }
 
   // ---- selection
   Selection selection;
@@ -170,6 +174,7 @@ class Model {
   std::vector<std::string> after_open_;
   std::string command_error_;
   Readings readings_;
+  TensorIndex tensors_;
   uint64_t saves_ = 0;
   std::vector<Message> messages_;
   uint64_t generation_ = 0;

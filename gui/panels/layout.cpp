@@ -29,7 +29,7 @@ class LayoutPanel : public Panel {
   }
 
   void draw(Frame& frame) override {
-    const TensorView tensor = pick_tensor(frame, "layout/tensor");
+    const TensorView& tensor = pick_tensor(frame, "layout/tensor");
     if (!tensor.valid()) {
       return frame.ui.empty_hint(tensor.name.empty()
                                      ? std::string(hint())

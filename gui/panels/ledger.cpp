@@ -5,6 +5,7 @@
 #include <imgui_stdlib.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -195,9 +196,21 @@ class LedgerPanel : public Panel {
   }
 
   void choose_rows(Frame& frame, const interp::Snapshot& shot) {
-    shown_.clear();
     const auto& rows = *shot.ledger;
+    const auto chosen_by = std::tuple(frame.model.generation(), filter_, only_open_);
+    if (std::exchange(chosen_by_, chosen_by) != chosen_by) filter_rows(rows);
+    if (shown_.size() < rows.size()) {
+      frame.ui.say_hidden(fmt::format("{} collectives (filter)", rows.size() - shown_.size()));
+    }
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    frame.ui.tag_rect("ledger/count", at, ImVec2(at.x + 1, at.y + 1),
+                      std::to_string(shown_.size()));
+  }
+
+  void filter_rows(const std::vector<Row>& rows) {
+    shown_.clear();
     frontiers_.clear();
+    const Rank rank = filtered_rank();
     const Row* last = nullptr;  // of the group whose first open row was found
     for (size_t i = 0; i < rows.size(); ++i) {
       const Row& row = rows[i];
@@ -207,23 +220,26 @@ class LedgerPanel : public Panel {
         frontiers_.push_back(i);
         last = &row;
       }
-      if (matches(rows[i])) shown_.push_back(i);
+      if (matches(row, rank)) shown_.push_back(i);
     }
-    if (shown_.size() < rows.size()) {
-      frame.ui.say_hidden(fmt::format("{} collectives (filter)", rows.size() - shown_.size()));
-    }
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    frame.ui.tag_rect("ledger/count", at, ImVec2(at.x + 1, at.y + 1),
-                      std::to_string(shown_.size()));
   }
 
-  bool matches(const Row& row) const {
+  // That a filter like `r3` names; kNoRank: it names none.
+  Rank filtered_rank() const {
+    Rank rank = interp::kNoRank;
+    const char* end = filter_.data() + filter_.size();
+    if (!filter_.starts_with('r')) return interp::kNoRank;
+    const auto [rest, error] = std::from_chars(filter_.data() + 1, end, rank);
+    return error == std::errc() && rest == end ? rank : interp::kNoRank;
+  }
+
+  bool matches(const Row& row, Rank rank) const {
     if (only_open_ && row.state == Row::State::kDone) return false;
     if (filter_.empty()) return true;
     const std::string what = name_of(row) + " " + row.kind;
     if (what.find(filter_) != std::string::npos) return true;
-    return std::any_of(row.cells.begin(), row.cells.end(),
-                       [&](const Cell& c) { return filter_ == fmt::format("r{}", c.rank); });
+    return rank != interp::kNoRank && std::any_of(row.cells.begin(), row.cells.end(),
+                                                  [&](const Cell& c) { return c.rank == rank; });
   }
 
   void draw_table(Frame& frame, const interp::Snapshot& shot, float below) {
@@ -290,16 +306,18 @@ class LedgerPanel : public Panel {
         ImGui::SetTooltip(
             "The first collective of this group that not all have done: look here first");
     }
-    std::map<interp::Rank, const Cell*> by_rank;
-    for (const Cell& c : row.cells) by_rank[c.rank] = &c;
+    by_rank_.assign(static_cast<size_t>(ranks), nullptr);
+    for (const Cell& c : row.cells) {
+      if (c.rank < ranks) by_rank_[static_cast<size_t>(c.rank)] = &c;
+    }
     for (int r = 0; r < ranks; ++r) {
       ImGui::TableNextColumn();
-      const auto cell = by_rank.find(r);
-      if (cell == by_rank.end()) continue;
-      const StateKind state = state_of(cell->second->state);
+      const Cell* cell = by_rank_[static_cast<size_t>(r)];
+      if (!cell) continue;
+      const StateKind state = state_of(cell->state);
       ImGui::TableSetBgColor(ImGuiTableBgTarget_CellBg,
                              with_alpha(frame.ui.pal().state(state), 0.28f));
-      draw_cell(frame, row, *cell->second, state, fmt::format("ledger/{}/{}", i, r));
+      draw_cell(frame, row, *cell, state, fmt::format("ledger/{}/{}", i, r));
     }
     ImGui::TableNextColumn();
     frame.ui.text_mono(with_glyph(row.kind) + "  " + bytes_text(row.bytes));
@@ -344,6 +362,8 @@ class LedgerPanel : public Panel {
   std::string filter_;
   bool only_open_ = false;
   std::vector<size_t> shown_;  // rows that the filter lets through
+  std::tuple<uint64_t, std::string, bool> chosen_by_{~uint64_t{0}, "", false};
+  mutable std::vector<const Cell*> by_rank_;  // of the row that is drawn
   size_t seen_rows_ = 0;
   uint64_t counted_ = ~uint64_t{0};  // generation of `older_`
   uint64_t older_ = 0;

@@ -15,18 +15,6 @@ using interp::Rank;
 using interp::RankWait;
 using interp::Snapshot;
 
-// Edges are ordered by who waits.
-std::pair<const RankWait*, const RankWait*> edges_of(const interp::WaitsSnapshot& waits,
-                                                     Rank rank) {
-  const RankWait* begin = waits.edges.data();
-  const RankWait* end = begin + waits.edges.size();
-  const RankWait* first =
-      std::lower_bound(begin, end, rank, [](const RankWait& e, Rank r) { return e.from < r; });
-  const RankWait* last = first;
-  while (last != end && last->from == rank) ++last;
-  return {first, last};
-}
-
 bool is_stuck(const Snapshot& shot) { return shot.stop.kind == interp::StopKind::kDeadlock; }
 
 std::string failed_word(const Snapshot& shot, Rank rank, const interp::LedgerRow* mismatch) {
@@ -44,12 +32,20 @@ std::string failed_word(const Snapshot& shot, Rank rank, const interp::LedgerRow
 
 }  // namespace
 
+// Edges are ordered by who waits.
+std::span<const RankWait> waits_of(const interp::WaitsSnapshot& waits, Rank rank) {
+  const auto first = std::lower_bound(waits.edges.begin(), waits.edges.end(), rank,
+                                      [](const RankWait& e, Rank r) { return e.from < r; });
+  const auto last = std::upper_bound(first, waits.edges.end(), rank,
+                                     [](Rank r, const RankWait& e) { return r < e.from; });
+  return {first, last};
+}
+
 const RankWait* stream_wait(const interp::WaitsSnapshot& waits, Rank rank) {
-  const auto [first, last] = edges_of(waits, rank);
-  const RankWait* found = std::find_if(first, last, [](const RankWait& e) {
-    return e.from_stream != interp::kNoStream && e.comm != interp::kNoComm;
-  });
-  return found == last ? nullptr : found;
+  for (const RankWait& e : waits_of(waits, rank)) {
+    if (e.from_stream != interp::kNoStream && e.comm != interp::kNoComm) return &e;
+  }
+  return nullptr;
 }
 
 RankWord rank_word(const Snapshot& shot, Rank rank, const interp::LedgerRow* mismatch) {
@@ -95,11 +91,10 @@ std::string head_words(const Snapshot& shot, Rank rank, const interp::StreamSnap
   std::string text = fmt::format("r{} stream {}: {}", rank, stream.name, stream.tasks.front().text);
   std::vector<Rank> others;
   std::string on;
-  const auto [first, last] = edges_of(*shot.waits, rank);
-  for (const RankWait* e = first; e != last; ++e) {
-    if (e->from_stream != stream.index) continue;
-    if (e->to != rank && (others.empty() || others.back() != e->to)) others.push_back(e->to);
-    if (on.empty()) on = e->comm_name.empty() ? e->on : e->on + " of %" + e->comm_name;
+  for (const RankWait& e : waits_of(*shot.waits, rank)) {
+    if (e.from_stream != stream.index) continue;
+    if (e.to != rank && (others.empty() || others.back() != e.to)) others.push_back(e.to);
+    if (on.empty()) on = e.comm_name.empty() ? e.on : e.on + " of %" + e.comm_name;
   }
   if (on.empty()) return text + ", in flight";
   if (others.empty()) return fmt::format("{}, waits for {}", text, on);

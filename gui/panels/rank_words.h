@@ -1,12 +1,16 @@
 // What a rank is doing, in words: for the list of ranks, the program's marks and its header line.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "gui/theme.h"
 #include "interp/session/snapshot.h"
 
 namespace hostir::gui {
+
+/// The waits of a rank, in order of whom it waits for. O(log edges).
+std::span<const interp::RankWait> waits_of(const interp::WaitsSnapshot& waits, interp::Rank rank);
 
 /// What the first blocked stream of a rank waits for in a communication; null: none is blocked.
 /// O(log edges).

@@ -2,6 +2,9 @@
 // freezes.
 #include <fmt/core.h>
 
+#include <map>
+#include <utility>
+
 #include "gui/panels/panels.h"
 #include "gui/panels/rank_words.h"
 #include "gui/panels/written.h"
@@ -21,7 +24,7 @@ class RanksPanel : public Panel {
 
   Room room(const Frame& frame) const override {
     const float row = ImGui::GetTextLineHeight() + frame.ui.px(5);
-    const auto rows = static_cast<float>(groups_of(*frame.model.snapshot()).size() + 1);
+    const auto rows = static_cast<float>(groups(frame).size() + 1);
     return Room::some(row * rows + frame.ui.px(20));
   }
 
@@ -40,13 +43,13 @@ class RanksPanel : public Panel {
     // Low boxes: many ranks are to fit.
     const ImVec2 padding = ImGui::GetStyle().FramePadding;
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(padding.x, 0));
-    const std::vector<Group> groups = groups_of(shot);
+    const std::vector<Group>& rows = groups(frame);
     mismatch_ = frame.model.mismatch();
     ImGuiListClipper clipper;
-    clipper.Begin(static_cast<int>(groups.size()));
+    clipper.Begin(static_cast<int>(rows.size()));
     while (clipper.Step()) {
       for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i)
-        draw_row(frame, shot, groups[static_cast<size_t>(i)]);
+        draw_row(frame, shot, rows[static_cast<size_t>(i)]);
     }
     ImGui::PopStyleVar();
     ImGui::EndTable();
@@ -64,6 +67,15 @@ class RanksPanel : public Panel {
   static bool alike(const interp::RankSnapshot& a, const interp::RankSnapshot& b) {
     return a.status == b.status && a.frozen == b.frozen && a.code == b.code &&
            a.waits.has_value() == b.waits.has_value() && a.outstanding() == b.outstanding();
+  }
+
+  // What is made once per snapshot and not every frame.
+  const std::vector<Group>& groups(const Frame& frame) const {
+    if (std::exchange(generation_, frame.model.generation()) != frame.model.generation()) {
+      groups_ = groups_of(*frame.model.snapshot());
+      waits_.clear();
+    }
+    return groups_;
   }
 
   static std::vector<Group> groups_of(const interp::Snapshot& shot) {
@@ -90,21 +102,33 @@ class RanksPanel : public Panel {
     if (mismatch_ && ImGui::IsItemClicked()) frame.actions.request("panel.ledger");
   }
 
-  // For whom its host thread or one of its streams waits.
-  static void draw_waits(Frame& frame, const interp::Snapshot& shot, interp::Rank rank) {
-    std::vector<interp::Rank> others;
+  // For whom its host thread or one of its streams waits; and what waits there, for the tooltip.
+  struct Waits {
+    std::string text;
     std::string on;
-    bool own = false;  // for one of its own streams
-    for (const interp::RankWait& edge : shot.waits->edges) {
-      if (edge.from != rank) continue;
-      on += edge.from_text + "\n";
-      if (edge.to == rank) {
-        own = true;
-        continue;
-      }
+  };
+  static constexpr size_t kMostTold = 12;
+
+  static Waits waits_text(const interp::Snapshot& shot, interp::Rank rank) {
+    Waits out;
+    std::vector<interp::Rank> others;
+    const auto waits = waits_of(*shot.waits, rank);
+    for (size_t i = 0; i < waits.size(); ++i) {
+      const interp::RankWait& edge = waits[i];
+      if (i < kMostTold) out.on += edge.from_text + "\n";
+      if (edge.to == rank) continue;
       if (others.empty() || others.back() != edge.to) others.push_back(edge.to);
     }
-    const std::string text = others.empty() && own ? "own stream" : rank_list(others);
+    if (waits.size() > kMostTold)
+      out.on += fmt::format("and {} more waits\n", waits.size() - kMostTold);
+    out.text = others.empty() && !waits.empty() ? "own stream" : rank_list(others);
+    return out;
+  }
+
+  void draw_waits(Frame& frame, const interp::Snapshot& shot, interp::Rank rank) const {
+    auto known = waits_.find(rank);
+    if (known == waits_.end()) known = waits_.emplace(rank, waits_text(shot, rank)).first;
+    const auto& [text, on] = known->second;
     frame.ui.text_mono(text);
     frame.ui.tag(fmt::format("ranks/{}/waits", rank), text);
     if (text.empty()) return;
@@ -168,6 +192,9 @@ class RanksPanel : public Panel {
   }
 
   const interp::LedgerRow* mismatch_ = nullptr;  // of this frame's snapshot
+  mutable uint64_t generation_ = ~uint64_t{0};   // of what follows
+  mutable std::vector<Group> groups_;
+  mutable std::map<interp::Rank, Waits> waits_;  // of rows that were in view
 };
 
 }  // namespace

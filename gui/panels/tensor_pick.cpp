@@ -3,31 +3,20 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 #include "gui/panels/layout_geometry.h"
 #include "gui/panels/reshard.h"
 
 namespace hostir::gui {
 
-TensorView find_tensor(const interp::Snapshot& shot, const std::string& name) {
-  TensorView view;
-  view.name = name;
-  for (const auto& memory : shot.memory) {
-    const interp::AllocationSnapshot* found = nullptr;
-    for (const interp::AllocationSnapshot& a : memory->allocations) {
-      if (a.name == name && (!found || (a.live && !found->live))) found = &a;
-    }
-    view.by_rank.push_back(found);
-    if (found && !view.first) view.first = found;
-  }
-  return view;
-}
-
 std::vector<std::string> tensor_names(const interp::Snapshot& shot) {
   std::vector<std::string> names;
+  std::set<std::string_view> known;
   for (const auto& memory : shot.memory) {
     for (const interp::AllocationSnapshot& a : memory->allocations) {
-      if (std::find(names.begin(), names.end(), a.name) == names.end()) names.push_back(a.name);
+      if (known.insert(a.name).second) names.push_back(a.name);
     }
     if (!names.empty() && shot.memory.size() > 64) break;  // the same text runs on all of them
   }
@@ -90,7 +79,7 @@ void follow(Model& model) {
   if (selected == followed.value) return;
   selected = followed.value;
   // The element stays selected where the next tensor has one of that index.
-  const TensorView next = find_tensor(*model.snapshot(), selected);
+  const TensorView& next = model.tensor(selected);
   const std::vector<int64_t>& element = model.selection.element;
   const bool has = next.valid() && element.size() == next.first->placement.global.size() &&
                    holds(Box::whole(next.first->placement.global), element);
@@ -120,7 +109,7 @@ std::vector<std::string> later_names(const interp::Snapshot& shot,
 
 }  // namespace
 
-TensorView pick_tensor(Frame& frame, const std::string& widget) {
+const TensorView& pick_tensor(Frame& frame, const std::string& widget) {
   follow(frame.model);
   const interp::Snapshot& shot = *frame.model.snapshot();
   std::string& selected = frame.model.selection.value;
@@ -152,7 +141,7 @@ TensorView pick_tensor(Frame& frame, const std::string& widget) {
   frame.ui.tag(widget + "/follow", frame.model.followed.on ? "on" : "off");
   if (ImGui::IsItemHovered())
     ImGui::SetTooltip("shows the tensor of the collective at hand, else the newest write");
-  return find_tensor(shot, selected);
+  return frame.model.tensor(selected);
 }
 
 std::string absent_text(const interp::Snapshot& shot, const std::string& name) {

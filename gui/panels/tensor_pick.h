@@ -5,28 +5,17 @@
 #include <vector>
 
 #include "gui/panel.h"
+#include "gui/tensor_index.h"
 
 namespace hostir::gui {
-
-/// One value on all ranks, as the snapshot has it: the current allocation of that name on each
-/// rank.
-struct TensorView {
-  std::string name;
-  std::vector<const interp::AllocationSnapshot*> by_rank;  // null where a rank does not hold it
-  const interp::AllocationSnapshot* first = nullptr;       // of the lowest rank that has it
-
-  bool valid() const { return first != nullptr; }
-};
-
-TensorView find_tensor(const interp::Snapshot& shot, const std::string& name);
 
 /// Names of all tensors that are live on a rank, parameters first.
 std::vector<std::string> tensor_names(const interp::Snapshot& shot);
 
 /// A combo box of all tensors and a box "follow": while it is on, the selection is the tensor of
 /// the collective at hand, else the newest write of the focus rank. Choosing a tensor anywhere
-/// turns it off. Returns what is shown.
-TensorView pick_tensor(Frame& frame, const std::string& widget);
+/// turns it off. Returns what is shown, valid in this frame.
+const TensorView& pick_tensor(Frame& frame, const std::string& widget);
 
 /// Why nothing is shown of `name`: it was freed, or nobody has allocated it yet; empty: `name` is.
 std::string absent_text(const interp::Snapshot& shot, const std::string& name);

@@ -47,7 +47,7 @@ class ValuesPanel : public Panel {
   }
 
   void draw(Frame& frame) override {
-    const TensorView tensor = pick_tensor(frame, "values/tensor");
+    const TensorView& tensor = pick_tensor(frame, "values/tensor");
     if (!tensor.valid()) {
       const std::string absent = absent_text(*frame.model.snapshot(), tensor.name);
       frame.ui.empty_hint(absent.empty() ? std::string(hint()) : absent);
@@ -56,7 +56,11 @@ class ValuesPanel : public Panel {
     choose(frame);
     element_line(frame, tensor);
     if (from_ == kSideBySide) return draw_value_ranks(frame, tensor, format_);
-    written_ = written_ranks(*frame.model.snapshot(), tensor);
+    if (std::exchange(written_of_, {frame.model.generation(), tensor.name}) !=
+        std::pair(frame.model.generation(), tensor.name)) {
+      written_ = written_ranks(*frame.model.snapshot(), tensor);
+      there_.clear();
+    }
     if (nothing_written(frame, tensor)) return;
     const interp::ValueQuery query = make_query(frame, tensor);
     if (!query.box)
@@ -348,6 +352,10 @@ class ValuesPanel : public Panel {
       seen_element_ = frame.model.selection.element;
       scroll_ = true;
     }
+    if (r.undefined && (there_.empty() || there_box_ != r.box)) {
+      there_ = written_cells(tensor, written_, r.box);
+      there_box_ = r.box;
+    }
     if (!ImGui::BeginTable("values", static_cast<int>(columns) + 1, kFlags)) return;
     ImGui::TableSetupScrollFreeze(1, 1);
     ImGui::TableSetupColumn("");
@@ -363,7 +371,7 @@ class ValuesPanel : public Panel {
     }
     while (clipper.Step()) {
       for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i)
-        draw_row(frame, tensor, r, before, i, columns);
+        draw_row(frame, r, before, i, columns);
     }
     ImGui::PopFont();
     ImGui::EndTable();
@@ -388,8 +396,8 @@ class ValuesPanel : public Panel {
     return index;
   }
 
-  void draw_row(Frame& frame, const TensorView& tensor, const interp::ValueReading& r,
-                const interp::ValueReading* before, int row, int64_t columns) {
+  void draw_row(Frame& frame, const interp::ValueReading& r, const interp::ValueReading* before,
+                int row, int64_t columns) {
     const Palette& p = frame.ui.pal();
     ImGui::TableNextRow();
     ImGui::TableNextColumn();
@@ -406,7 +414,7 @@ class ValuesPanel : public Panel {
       const int64_t i = row * columns + c;
       const double v = r.tensor.get_double(i);
       std::vector<int64_t> index = index_of(r.box, i);
-      const bool there = !r.undefined || is_written(tensor, written_, index);
+      const bool there = !r.undefined || there_[static_cast<size_t>(i)];
       const std::string text = there ? value_text(r.tensor, i, format_) : "\u00b7";
       const auto bytes = static_cast<size_t>(size_bytes(r.tensor.dtype));
       const bool changed =
@@ -459,7 +467,10 @@ class ValuesPanel : public Panel {
   static constexpr int64_t kMaxColumns = 60;
   static constexpr int64_t kMaxRows = 512;
   static constexpr int kSideBySide = 2;
-  WrittenRanks written_;  // of the tensor that is shown
+  WrittenRanks written_;                                           // of the tensor that is shown
+  std::pair<uint64_t, std::string> written_of_{~uint64_t{0}, ""};  // generation and tensor
+  std::vector<bool> there_;  // by element of `there_box_`, where not all is written
+  Box there_box_;
   int from_ = 0;
   ValueFormat format_ = ValueFormat::kDecimal;
   std::string goto_;

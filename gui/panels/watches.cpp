@@ -110,13 +110,11 @@ class WatchesPanel : public Panel {
     for (int r = 0; r < ranks; ++r) ImGui::TableSetupColumn(fmt::format("r{}", r).c_str());
     ImGui::TableHeadersRow();
     const std::vector<std::string> all = frame.model.watches;
-    for (size_t i = 0; i < all.size(); ++i)
-      draw_row(frame, shot, all[i], static_cast<int>(i), ranks);
+    for (size_t i = 0; i < all.size(); ++i) draw_row(frame, all[i], static_cast<int>(i), ranks);
     ImGui::EndTable();
   }
 
-  static void draw_row(Frame& frame, const interp::Snapshot& shot, const std::string& text, int i,
-                       int ranks) {
+  static void draw_row(Frame& frame, const std::string& text, int i, int ranks) {
     ImGui::PushID(i);
     ImGui::TableNextRow();
     ImGui::TableNextColumn();
@@ -127,13 +125,12 @@ class WatchesPanel : public Panel {
     if (ImGui::Selectable(text.c_str(), expr && frame.model.selection.value == expr->value) && expr)
       frame.model.selection.value = expr->value;
     frame.ui.tag(fmt::format("watches/{}", i), text);
-    if (expr) draw_cells(frame, shot, *expr, i, ranks);
+    if (expr) draw_cells(frame, *expr, i, ranks);
     ImGui::PopID();
   }
 
-  static void draw_cells(Frame& frame, const interp::Snapshot& shot, const interp::WatchExpr& expr,
-                         int i, int ranks) {
-    const TensorView tensor = find_tensor(shot, expr.value);
+  static void draw_cells(Frame& frame, const interp::WatchExpr& expr, int i, int ranks) {
+    const TensorView& tensor = frame.model.tensor(expr.value);
     if (!tensor.valid()) {
       ImGui::TableNextColumn();
       frame.ui.text_dim("not there now");

@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-
-#include "gui/panels/layout_geometry.h"
+#include <set>
+#include <utility>
 
 namespace hostir::gui {
 
@@ -42,17 +42,43 @@ WrittenRanks written_ranks(const interp::Snapshot& shot, const TensorView& tenso
   return out;
 }
 
-bool is_written(const TensorView& tensor, const WrittenRanks& ranks,
-                const std::vector<int64_t>& element) {
-  const auto holds_it = [&](interp::Rank r) {
-    return holds(tensor.by_rank[static_cast<size_t>(r)]->placement.box, element);
-  };
-  const Sharding* sharding = sharding_of(tensor.first->type);
-  if (sharding && sharding->is_partial()) {
-    return std::none_of(ranks.never.begin(), ranks.never.end(), holds_it) &&
-           std::none_of(ranks.in_flight.begin(), ranks.in_flight.end(), holds_it);
+namespace {
+
+// Sets the elements of `part` among those of `box`, which contains it, row by row.
+void set_part(std::vector<bool>& cells, const Box& box, const Box& part, bool value) {
+  const size_t rank = box.lo.size();
+  const int64_t row = rank == 0 ? 1 : part.hi.back() - part.lo.back();
+  const int64_t elements = part.volume();
+  for (int64_t first = 0; first < elements; first += row) {
+    const std::vector<int64_t> index = part.index_at(first);
+    int64_t place = 0;
+    for (size_t d = 0; d < rank; ++d)
+      place = place * (box.hi[d] - box.lo[d]) + index[d] - box.lo[d];
+    std::fill_n(cells.begin() + place, row, value);
   }
-  return std::any_of(ranks.yes.begin(), ranks.yes.end(), holds_it);
+}
+
+}  // namespace
+
+std::vector<bool> written_cells(const TensorView& tensor, const WrittenRanks& ranks,
+                                const Box& box) {
+  const Sharding* sharding = sharding_of(tensor.first->type);
+  const bool partial = sharding && sharding->is_partial();
+  std::vector<bool> cells(static_cast<size_t>(box.volume()), partial);
+  std::set<std::pair<std::vector<int64_t>, std::vector<int64_t>>> known;  // replicas hold the same
+  const auto mark = [&](const std::vector<interp::Rank>& those) {
+    for (const interp::Rank r : those) {
+      const Box& held = tensor.by_rank[static_cast<size_t>(r)]->placement.box;
+      if (held.lo.size() != box.lo.size()) continue;  // the reading is of an earlier tensor
+      const Box part = held.intersect(box);
+      if (!part.empty() && known.emplace(part.lo, part.hi).second)
+        set_part(cells, box, part, !partial);
+    }
+  };
+  if (!partial) mark(ranks.yes);
+  if (partial) mark(ranks.never);
+  if (partial) mark(ranks.in_flight);
+  return cells;
 }
 
 std::string rank_list(const std::vector<interp::Rank>& ranks) {

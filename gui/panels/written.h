@@ -26,10 +26,11 @@ struct WrittenRanks {
 };
 WrittenRanks written_ranks(const interp::Snapshot& shot, const TensorView& tensor);
 
-/// Whether an element of the whole tensor means something: a rank that holds it has written it; of
-/// a partial one, every rank that holds an addend.
-bool is_written(const TensorView& tensor, const WrittenRanks& ranks,
-                const std::vector<int64_t>& element);
+/// Which elements of a part of the whole tensor mean something, in row-major order: a rank that
+/// holds it has written it; of a partial one, every rank that holds an addend. Cost: the elements,
+/// once for all replicas.
+std::vector<bool> written_cells(const TensorView& tensor, const WrittenRanks& ranks,
+                                const Box& box);
 
 /// `r0, r2..r5`; at most a few stretches, then "and 12 more".
 std::string rank_list(const std::vector<interp::Rank>& ranks);
