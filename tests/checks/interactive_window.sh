@@ -12,20 +12,20 @@ export LIBGL_ALWAYS_SOFTWARE=1
 # ---- below Xvfb: interactive_window.sh --inside HOSTIR SETTINGS
 
 ticks() { awk '{ sub(/.*\) /, ""); print $12 + $13 }' "/proc/$1/stat"; }  # utime and stime
-# quiet PID: none of its threads runs or is about to, and none has for a while.
+# quiet PID: none of its threads runs or is about to, and they have taken next to nothing for a while.
 quiet() {
-  local still=0 before=-1 now
-  for _ in $(seq 300); do
+  local still=0 before=0 now
+  for _ in $(seq 150); do
     now=$(ticks "$1") || return 1
-    if [ "$now" = "$before" ] && ! grep -q ') R ' "/proc/$1/task"/*/stat; then still=$((still + 1)); else still=0; fi
-    [ "$still" -ge 5 ] && return 0
+    if [ $((now - before)) -le 1 ] && ! grep -qs ') R ' "/proc/$1/task"/*/stat; then still=$((still + 1)); else still=0; fi
+    [ "$still" -ge 3 ] && return 0
     before=$now
     sleep 0.1
   done
   return 1
 }
 inside() {
-  "$1" gui "$program" --settings "$2" --size 1000x700 &
+  "$1" gui "$program" --settings "$2" --size 900x600 &
   local pid=$!
   trap "kill $pid 2>/dev/null" EXIT
   local window
@@ -68,7 +68,7 @@ printf 'key F10\n%.0s' 1 2 3 4 5 >"$out/steps"
 echo 'key Ctrl+B' >>"$out/steps"
 screen="-screen 0 1280x1024x24"
 xvfb-run -a -s "$screen" "$hostir" gui "$program" --settings "$out/script.conf" --script "$out/steps" || failed=1
-xvfb-run -a -s "$screen" "$0" --inside "$hostir" "$out/keys.conf" || failed=1
+xvfb-run -a -s "$screen" tests/checks/interactive_window.sh --inside "$hostir" "$out/keys.conf" || failed=1
 wanted=$(grep '^bookmark = ' "$out/script.conf")
 got=$(grep '^bookmark = ' "$out/keys.conf")
 echo "five F10 lead to: $got"
