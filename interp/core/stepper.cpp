@@ -135,11 +135,12 @@ StopReport Stepper::stopped_by(const Breakpoint& breakpoint, Rank rank, CodeInde
   r.breakpoint = breakpoint.id;
   if (!stops_first_rank(breakpoint)) return r;
   const ProgramPoint here = point_of(interpreter(), next_visit(interpreter(), rank));
-  StopReport::Visitors& visitors = r.visitors.emplace();
+  StopReport::Visitors visitors;
   for (const ProgramPoint& point : points_of_ranks(interpreter())) {
     ++visitors.ranks;
     visitors.past += is_past(point, here) ? 1 : 0;
   }
+  r.visitors = visitors;
   return r;
 }
 
