@@ -84,6 +84,7 @@ class App {
   void draw_program_choice();
   void draw_program_popup(const interp::RunChoices& choices);
   void draw_scope();
+  float scope_width() const;
   void draw_position(float width);
   std::optional<uint64_t> draw_scrubber(float width, uint64_t at, uint64_t last);
   std::optional<Banner> stop_banner() const;

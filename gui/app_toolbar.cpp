@@ -53,6 +53,15 @@ std::string group_axis(const interp::Snapshot& shot) {
   return {};
 }
 
+// Of the mesh axes that steps can be narrowed to; of one axis the groups are all ranks.
+std::vector<std::string> scope_axes(const interp::Snapshot& shot) {
+  std::vector<std::string> out;
+  const Mesh* mesh = shot.program->code->world;
+  if (!mesh || mesh->axes.size() < 2 || mesh->axes.size() > 4) return out;
+  for (const MeshAxis& a : mesh->axes) out.push_back(a.name);
+  return out;
+}
+
 }  // namespace
 
 void App::draw_toolbar() {
@@ -116,8 +125,11 @@ void App::draw_tools(float limit) {
 
 void App::draw_focus(float limit) {
   const interp::Snapshot& shot = *model_.snapshot();
-  if (limit > ui_.px(420)) draw_program_choice();  // a narrow window has no room for it
-  draw_scope();
+  // In a narrow window the choice of the program goes first, then that of who moves, which the
+  // menu Run has too. A chip or two have room always.
+  const float left = limit - scope_width() - ui_.px(150);
+  if (left > ui_.px(170)) draw_program_choice();
+  if (left > 0) draw_scope();
   ImGui::AlignTextToFramePadding();
   ui_.text_dim("  Focus");
   ImGui::SameLine();
@@ -157,6 +169,16 @@ void App::draw_focus(float limit) {
   ImGui::NewLine();
 }
 
+float App::scope_width() const {
+  std::vector<std::string> labels = scope_axes(*model_.snapshot());
+  labels.insert(labels.end(), {"all", "focus"});
+  const ImGuiStyle& style = ImGui::GetStyle();
+  float width = ImGui::CalcTextSize("Steps move").x + style.ItemSpacing.x;
+  for (const std::string& label : labels)
+    width += ImGui::CalcTextSize(label.c_str()).x + 2 * style.FramePadding.x + style.ItemSpacing.x;
+  return width;
+}
+
 void App::draw_scope() {
   const interp::Snapshot& shot = *model_.snapshot();
   const Scope now = scope_of(shot);
@@ -175,13 +197,10 @@ void App::draw_scope() {
   ui_.text_dim("Steps move");
   ImGui::SameLine();
   choice("all", now == Scope::kAll, "rank all", "Every rank moves with a step (Alt+A)");
-  const Mesh* mesh = shot.program->code->world;
-  if (mesh && mesh->axes.size() > 1 && mesh->axes.size() <= 4) {
-    const std::string axis = now == Scope::kGroup ? group_axis(shot) : "";
-    for (const MeshAxis& a : mesh->axes) {
-      choice(a.name, axis == a.name, "rank group " + a.name,
-             "The focus rank's group along this mesh axis moves with a step");
-    }
+  const std::string now_axis = now == Scope::kGroup ? group_axis(shot) : "";
+  for (const std::string& axis : scope_axes(shot)) {
+    choice(axis, axis == now_axis, "rank group " + axis,
+           "The focus rank's group along this mesh axis moves with a step");
   }
   choice("focus", now == Scope::kFocus, fmt::format("rank {}", shot.focus),
          "Only the focus rank moves with a step; others only where it needs them");

@@ -15,21 +15,13 @@
 #include "gui/panels/panels.h"
 #include "gui/panels/tensor_pick.h"
 #include "gui/panels/value_ranks.h"
+#include "gui/panels/value_statistics.h"
 #include "gui/panels/value_text.h"
 #include "gui/panels/written.h"
 
 namespace hostir::gui {
 
 namespace {
-
-struct Statistics {
-  double min = 0;
-  double max = 0;
-  double mean = 0;
-  int64_t nans = 0;
-  int64_t infs = 0;
-  std::vector<float> histogram;
-};
 
 class ValuesPanel : public Panel {
  public:
@@ -70,7 +62,7 @@ class ValuesPanel : public Panel {
     if (!slot.reading) return frame.ui.empty_hint("reading ...");
     slices(frame, *slot.reading);
     notes(frame, *slot.reading, slot.pending);
-    statistics(frame, slot);
+    statistics_.draw(frame, slot, is_part(*slot.reading));
     const ReadingPtr before = frame.model.previous_reading(query);
     draw_table(frame, tensor, *slot.reading, before.get());
   }
@@ -278,63 +270,6 @@ class ValuesPanel : public Panel {
     return false;
   }
 
-  // Of what is shown, which may be a part: no number is taken for one of the whole tensor.
-  void statistics(Frame& frame, const ReadingSlot& slot) {
-    const interp::ValueReading& r = *slot.reading;
-    if (r.undefined) return;  // poison, not numbers
-    if (stats_of_ != slot.serial) {
-      stats_ = compute(r.tensor);
-      stats_of_ = slot.serial;
-    }
-    const std::string text =
-        fmt::format("{}min {:.6g}   max {:.6g}   mean {:.6g}", is_part(r) ? "of this part: " : "",
-                    stats_.min, stats_.max, stats_.mean);
-    frame.ui.text_mono(text);
-    frame.ui.tag("values/stats", text);
-    if (stats_.nans + stats_.infs > 0) {
-      ImGui::SameLine();
-      frame.ui.state_word(StateKind::kMismatch,
-                          fmt::format("NaN {}  Inf {}", stats_.nans, stats_.infs));
-      frame.ui.tag("values/nan", std::to_string(stats_.nans));
-    }
-    if (!stats_.histogram.empty()) {
-      Ui::flow(frame.ui.px(140));
-      ImGui::PlotHistogram("##histogram", stats_.histogram.data(),
-                           static_cast<int>(stats_.histogram.size()), 0, nullptr, 0, FLT_MAX,
-                           ImVec2(frame.ui.px(140), ImGui::GetTextLineHeight()));
-    }
-  }
-
-  static Statistics compute(const Tensor& tensor) {
-    Statistics s;
-    double sum = 0;
-    int64_t finite = 0;
-    const int64_t n = tensor.element_count();
-    for (int64_t i = 0; i < n; ++i) {
-      const double v = tensor.get_double(i);
-      if (std::isnan(v)) {
-        ++s.nans;
-      } else if (std::isinf(v)) {
-        ++s.infs;
-      } else {
-        s.min = finite ? std::min(s.min, v) : v;
-        s.max = finite ? std::max(s.max, v) : v;
-        sum += v;
-        ++finite;
-      }
-    }
-    if (finite == 0) return s;
-    s.mean = sum / static_cast<double>(finite);
-    s.histogram.assign(32, 0);
-    const double width = s.max > s.min ? s.max - s.min : 1;
-    for (int64_t i = 0; i < n; ++i) {
-      const double v = tensor.get_double(i);
-      if (!std::isfinite(v)) continue;
-      s.histogram[static_cast<size_t>(std::min(31.0, (v - s.min) / width * 32))] += 1;
-    }
-    return s;
-  }
-
   void draw_table(Frame& frame, const TensorView& tensor, const interp::ValueReading& r,
                   const interp::ValueReading* before) {
     const size_t rank = r.box.lo.size();
@@ -408,6 +343,7 @@ class ValuesPanel : public Panel {
     frame.ui.text_dim(label);
     const bool comparable =
         before && before->tensor.data.size() == r.tensor.data.size() && before->box == r.box;
+    const Statistics& range = statistics_.shown();
     for (int64_t c = 0; c < columns; ++c) {
       const bool in_view = ImGui::TableNextColumn();
       if (!in_view && !scroll_) continue;
@@ -425,8 +361,8 @@ class ValuesPanel : public Panel {
       if (std::isnan(v)) colour = p.nan;
       if (std::isinf(v)) colour = p.inf;
       if (!there) colour = p.text_dim;
-      if (heat_ && !r.undefined && std::isfinite(v) && stats_.max > stats_.min) {
-        const auto t = static_cast<float>((v - stats_.min) / (stats_.max - stats_.min));
+      if (heat_ && !r.undefined && std::isfinite(v) && range.max > range.min) {
+        const auto t = static_cast<float>((v - range.min) / (range.max - range.min));
         ImGui::TableSetBgColor(ImGuiTableBgTarget_CellBg, with_alpha(p.ramp(t), 0.6f));
       }
       const bool selected = frame.model.selection.element == index;
@@ -481,8 +417,7 @@ class ValuesPanel : public Panel {
   std::vector<int64_t> slice_;         // of leading dimensions, while no element is selected
   bool heat_ = true;
   float height_ = 0;  // of the last table with all its rows; 0: there was none
-  Statistics stats_;
-  uint64_t stats_of_ = 0;  // serial of the reading
+  ValueStatistics statistics_;
 };
 
 }  // namespace
