@@ -10,6 +10,8 @@
 
 #include "hostir/ir/inline_value.h"
 #include "hostir/ops/record.h"
+#include "interp/core/loop_paths.h"
+#include "interp/core/program_point.h"
 #include "interp/session/assemble.h"
 #include "interp/session/live_inside.h"
 
@@ -132,13 +134,48 @@ class CollectiveLook {
                                    : interpreter_.operands_now(rank, side.code);
       if (!now) {
         complete_ = false;
-        out_.notes.push_back(now.error().message() + ".");
+        out_.notes.push_back(fmt::format("What rank {} {} cannot be told from where it stands: {}.",
+                                         rank, has_come(side) ? "brought" : "will bring",
+                                         now.error().message()));
         continue;
       }
       side.now = std::move(*now);
+      check_iteration(side);
     }
     choose_reader();
     return {};
+  }
+
+  static bool has_come(const Side& side) {
+    return side.arrival != nullptr && side.arrival->arrived;
+  }
+
+  // The names of a rank stand for the buffers of the iteration that it is in. One that came and is
+  // in another iteration by now, or has not got to that of the others yet, cannot be asked.
+  void check_iteration(const Side& side) {
+    const LoopPathId at = next_visit(interpreter_, side.rank).path;
+    if (has_come(side)) {
+      if (is_within(at, side.arrival->loop_path)) return;
+      complete_ = false;
+      out_.notes.push_back(fmt::format(
+          "Rank {} came to it in an iteration that it has left: its names stand for other buffers "
+          "now. Go back to see what it brought.",
+          side.rank));
+      return;
+    }
+    const auto own = arrival_of(out_.rank);
+    const LoopPathId meant =
+        own != nullptr && own->arrived ? own->loop_path : next_visit(interpreter_, out_.rank).path;
+    if (side.rank == out_.rank || side.code != out_.code || at == meant) return;
+    complete_ = false;
+    out_.notes.push_back(fmt::format(
+        "Rank {} is in another iteration: what it will bring is not known yet.", side.rank));
+  }
+
+  // Whether who is at `path` is in the iterations of `outer` still.
+  bool is_within(LoopPathId path, LoopPathId outer) const {
+    while (path != outer && path != 0) path = interpreter_.loop_paths().entry(path).parent;
+    return path == outer;
   }
 
   // Where a member takes part: where it did, where it stands if that is the same op on the same
@@ -381,7 +418,8 @@ class CollectiveLook {
         out_.notes.push_back(fmt::format(
             "{} was overwritten by the collective itself: go back to before it.", name));
       } else if (own != kNoTask && a->written_task != own && a->written_task > own) {
-        out_.notes.push_back(fmt::format("{} was overwritten since, by {}.", name, writer));
+        out_.notes.push_back(fmt::format(
+            "The buffer of {} was written since, by {}, perhaps in another part.", name, writer));
       } else if (is_pending(*a, own) && (!device || !device->finished(a->written_task))) {
         out_.notes.push_back(fmt::format(
             "{} is still to be written by {}, which cannot finish as things stand.", name, writer));
