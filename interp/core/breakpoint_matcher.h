@@ -63,8 +63,13 @@ bool count_hit(Breakpoint& breakpoint, const HitPlace& at);
 /// Counts a hit of a log point and writes its line; nothing if the rank has written it already.
 void write_line(BreakpointList& list, Breakpoint& breakpoint, const Interpreter& interpreter,
                 CodeIndex code, const HitPlace& at);
+/// Whether this hit is counted already. An instruction is hit once by a rank that stands before it,
+/// however often it is asked.
+bool was_counted(const Breakpoint& breakpoint, const HitPlace& at);
 /// The rank has been stopped here.
 void stand(Breakpoint& breakpoint, const HitPlace& at);
+/// It looks at results, not at instructions.
+bool sees_results(const Breakpoint& breakpoint);
 /// Stops::kFirstRank, where that means something.
 bool stops_first_rank(const Breakpoint& breakpoint);
 /// How many hits on the line up to the position stop, those that are ignored included.

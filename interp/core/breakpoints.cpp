@@ -5,6 +5,7 @@
 #include "hostir/ops/record.h"
 #include "interp/core/breakpoint_matcher.h"
 #include "interp/core/engine.h"
+#include "interp/core/history.h"
 
 namespace hostir::interp {
 
@@ -39,72 +40,140 @@ std::vector<CodeIndex> find_codes(const Code& code, const std::string& function,
   return out;
 }
 
-namespace {
-
-uint64_t position_of(const Breakpoint::Hit& hit) { return hit.position; }
-uint64_t position_of(uint64_t position) { return position; }
-
-// The first that lies behind `position`.
-template <class Hit>
-auto first_behind(std::vector<Hit>& hits, uint64_t position) {
-  return std::upper_bound(hits.begin(), hits.end(), position,
-                          [](uint64_t at, const Hit& hit) { return at < position_of(hit); });
-}
-
-// Moves what lies behind `position` to `ahead`, and from there what does not; how many that were.
-template <class Hit>
-std::pair<uint64_t, uint64_t> move_hits(std::vector<Hit>& hits, std::vector<Hit>& ahead,
-                                        uint64_t position) {
-  const auto undone = first_behind(hits, position);
-  const auto count = static_cast<uint64_t>(hits.end() - undone);
-  ahead.insert(ahead.begin(), undone, hits.end());
-  hits.erase(undone, hits.end());
-  const auto again = first_behind(ahead, position);
-  const auto count_again = static_cast<uint64_t>(again - ahead.begin());
-  hits.insert(hits.end(), ahead.begin(), again);
-  ahead.erase(ahead.begin(), again);
-  return {count, count_again};
-}
-
 bool sees_results(const Breakpoint& b) {
   return b.kind == Breakpoint::Kind::kWritten || b.kind == Breakpoint::Kind::kNan;
+}
+
+namespace {
+
+bool is_before(const Breakpoint::Hit& a, const Breakpoint::Hit& b) {
+  return a.position < b.position;
+}
+
+// The first that lies behind `position`.
+auto first_behind(std::vector<Breakpoint::Hit>& hits, uint64_t position) {
+  return std::upper_bound(
+      hits.begin(), hits.end(), position,
+      [](uint64_t at, const Breakpoint::Hit& hit) { return at < hit.position; });
+}
+
+// Where on the line the rank that stood before an instruction at `position` takes it: others may
+// have moved first.
+uint64_t taken_at(const std::vector<Decision>& line, uint64_t position, Rank rank) {
+  const auto takes = [&](const Decision& d) {
+    return d.kind == DecisionRecord::Kind::kRun && d.rank == rank;
+  };
+  while (position < line.size() && !takes(line[position])) ++position;
+  return position;
+}
+
+// Moves what lies behind the position to `hits_ahead`, and from there what does not; how many that
+// were.
+std::pair<uint64_t, uint64_t> move_hits(Breakpoint& b, const History& history) {
+  std::vector<Breakpoint::Hit>& ahead = b.hits_ahead;
+  const auto undone = first_behind(b.hit_places, history.position());
+  const auto count = b.hit_places.end() - undone;
+  ahead.insert(ahead.begin(), undone, b.hit_places.end());
+  b.hit_places.erase(undone, b.hit_places.end());
+  if (!sees_results(b)) {
+    for (auto hit = ahead.begin(); hit != ahead.begin() + count; ++hit)
+      hit->position = taken_at(history.line(), hit->position, hit->rank);
+    if (!std::is_sorted(ahead.begin(), ahead.end(), is_before))
+      std::stable_sort(ahead.begin(), ahead.end(), is_before);
+  }
+  const auto again = first_behind(ahead, history.position());
+  const auto count_again = again - ahead.begin();
+  b.hit_places.insert(b.hit_places.end(), ahead.begin(), again);
+  ahead.erase(ahead.begin(), again);
+  return {static_cast<uint64_t>(count), static_cast<uint64_t>(count_again)};
+}
+
+// The rank's newest hit; of an instruction.
+const Breakpoint::Hit* newest_hit(const Breakpoint& b, Rank rank) {
+  const auto r = static_cast<size_t>(rank);
+  return r < b.newest.size() && b.newest[r] > 0 ? &b.hit_places[b.newest[r] - 1] : nullptr;
+}
+
+void note_newest(Breakpoint& b, size_t place) {
+  const auto rank = static_cast<size_t>(b.hit_places[place].rank);
+  if (rank >= b.newest.size()) b.newest.resize(rank + 1, 0);
+  b.newest[rank] = place + 1;
+}
+
+void remember(Breakpoint& b, const Breakpoint::Hit& hit) {
+  b.hit_places.push_back(hit);
+  b.hits = b.hit_places.size();
+  if (!sees_results(b)) note_newest(b, b.hit_places.size() - 1);
+}
+
+Breakpoint::Hit hit_at(const HitPlace& at) { return {at.position, at.steps, at.rank, at.visit}; }
+
+// Whether a hit or line ahead has been passed anew. A result was seen at the position itself; what
+// stands before an instruction there was asked only if it was counted.
+template <class Hit>
+bool is_passed(const Breakpoint& b, const Hit& hit, uint64_t position) {
+  if (hit.position < position) return true;
+  if (sees_results(b)) return hit.position == position;
+  const Breakpoint::Hit* newest = newest_hit(b, hit.rank);
+  return newest != nullptr && newest->steps >= hit.steps;
 }
 
 }  // namespace
 
 void count_visits(Breakpoint& breakpoint) {
   breakpoint.visits.clear();
+  breakpoint.newest.clear();
+  if (sees_results(breakpoint)) return;
+  for (size_t i = 0; i < breakpoint.hit_places.size(); ++i) note_newest(breakpoint, i);
   if (!stops_first_rank(breakpoint)) return;
   for (const Breakpoint::Hit& hit : breakpoint.hit_places)
     breakpoint.visits.try_emplace(hit.visit, hit);
 }
 
-void BreakpointList::moved_to(uint64_t position, uint32_t branch) {
-  uint64_t logged_again = 0;
+void BreakpointList::moved_to(const History& history) {
+  const uint64_t position = history.position();
+  const uint32_t branch = history.branch();
+  // Whoever stands here and was not asked is asked when he moves.
+  if (position == position_ && branch == branch_) return;
+  uint64_t lines_again = 0;
   for (Breakpoint& b : breakpoints_) {
-    if (branch != branch_) {
-      b.hits_ahead.clear();
-      b.logged_ahead.clear();
-    }
-    const auto [undone, again] = move_hits(b.hit_places, b.hits_ahead, position);
+    if (branch != branch_) b.hits_ahead.clear();
+    const auto [undone, again] = move_hits(b, history);
     if (undone + again > 0) count_visits(b);
-    const auto lines = move_hits(b.logged, b.logged_ahead, position);
-    logged_again += lines.second;
-    b.hits = b.hit_places.size() + b.logged.size();
+    b.hits = b.hit_places.size();
+    // Those that `ignore` covers wrote nothing.
+    if (b.log && b.hits > b.ignore) lines_again += std::min(again, b.hits - b.ignore);
   }
-  if (branch != branch_) log_.forget_ahead(UINT64_MAX);
-  log_.moved_to(position, logged_again);
+  if (branch != branch_) log_.forget_ahead([](const LogLine&) { return true; });
+  log_.moved_to(position, lines_again, [&](const LogLine& line) {
+    const Breakpoint* b = find(line.breakpoint);
+    return b == nullptr || sees_results(*b) ? line.position
+                                            : taken_at(history.line(), line.position, line.rank);
+  });
+  position_ = position;
   branch_ = branch;
 }
 
-void BreakpointList::executed_to(uint64_t position, uint32_t branch) {
-  const uint64_t passed = branch == branch_ ? position : UINT64_MAX;
+void BreakpointList::executed_to(const History& history) {
+  const uint64_t position = history.position();
+  const bool branched = history.branch() != branch_;
   for (Breakpoint& b : breakpoints_) {
-    b.hits_ahead.erase(b.hits_ahead.begin(), first_behind(b.hits_ahead, passed));
-    b.logged_ahead.erase(b.logged_ahead.begin(), first_behind(b.logged_ahead, passed));
+    std::erase_if(b.hits_ahead, [&](const Breakpoint::Hit& hit) {
+      return branched || is_passed(b, hit, position);
+    });
   }
-  log_.forget_ahead(passed);
-  branch_ = branch;
+  log_.forget_ahead([&](const LogLine& line) {
+    const Breakpoint* b = find(line.breakpoint);
+    return branched || (b == nullptr ? line.position < position : is_passed(*b, line, position));
+  });
+  position_ = position;
+  branch_ = history.branch();
+}
+
+const Breakpoint* BreakpointList::find(uint32_t id) const {
+  const auto found = std::find_if(breakpoints_.begin(), breakpoints_.end(),
+                                  [&](const Breakpoint& b) { return b.id == id; });
+  return found == breakpoints_.end() ? nullptr : &*found;
 }
 
 bool stops_first_rank(const Breakpoint& b) {
@@ -130,29 +199,30 @@ void stand(Breakpoint& b, const HitPlace& at) {
   b.hit_travel = at.travel;
 }
 
+bool was_counted(const Breakpoint& b, const HitPlace& at) {
+  if (sees_results(b)) {
+    return std::any_of(first_at(b, at.position), b.hit_places.cend(),
+                       [&](const Breakpoint::Hit& hit) {
+                         return hit.position == at.position && hit.rank == at.rank;
+                       });
+  }
+  const Breakpoint::Hit* newest = newest_hit(b, at.rank);
+  return newest != nullptr && newest->steps == at.steps;
+}
+
 bool count_hit(Breakpoint& b, const HitPlace& at) {
   // Results are seen once, when a decision brings them; an instruction as often as a rank stands
   // before it.
-  bool counted =
-      !sees_results(b) &&
-      std::any_of(first_at(b, at.position), b.hit_places.cend(), [&](const Breakpoint::Hit& hit) {
-        return hit.position == at.position && hit.rank == at.rank;
-      });
-  const Breakpoint::Hit hit{at.position, at.rank, at.visit};
-  bool told = false;
+  const bool counted = !sees_results(b) && was_counted(b, at);
+  // It stood here while others moved.
+  const bool told = counted && newest_hit(b, at.rank)->position < at.position;
+  const Breakpoint::Hit hit = hit_at(at);
   bool stops = true;
   if (stops_first_rank(b)) {
     const Breakpoint::Hit& first = b.visits.try_emplace(at.visit, hit).first->second;
-    const bool is_first = first.rank == at.rank;
-    // It stood here while others moved.
-    told = is_first && first.position < at.position;
-    stops = is_first || at.own;
+    stops = first.rank == at.rank || at.own;
   }
-  counted = counted || told;
-  if (!counted) {
-    ++b.hits;
-    b.hit_places.push_back(hit);
-  }
+  if (!counted) remember(b, hit);
   stand(b, at);
   if (told || !stops || stops_so_far(b) <= b.ignore) return false;
   if (b.temporary) b.enabled = false;
@@ -161,10 +231,9 @@ bool count_hit(Breakpoint& b, const HitPlace& at) {
 
 void write_line(BreakpointList& list, Breakpoint& b, const Interpreter& in, CodeIndex code,
                 const HitPlace& at) {
-  if (!sees_results(b) && list.log().has(b.id, at.rank, at.steps)) return;
+  if (!sees_results(b) && was_counted(b, at)) return;
   stand(b, at);
-  b.logged.push_back(at.position);
-  b.hits = b.logged.size();
+  remember(b, hit_at(at));
   if (b.hits <= b.ignore) return;
   list.log().add({at.position, at.steps, b.id, at.rank, code, b.log(in, at.rank, code)});
 }

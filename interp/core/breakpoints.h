@@ -25,6 +25,7 @@
 
 namespace hostir::interp {
 
+class History;
 class Interpreter;
 
 struct Breakpoint {
@@ -57,25 +58,25 @@ struct Breakpoint {
   std::function<std::string(const Interpreter&, Rank, CodeIndex)> log;
   uint64_t ignore = 0;  // of what would stop (kEachRank: hits, kFirstRank: visits) or write
   uint64_t hits = 0;    // on the line up to the position
-  /// Where the history stood at a hit, and whose it was.
+  /// Where the history stood at a hit, whose it was, and after how many steps of that rank.
   struct Hit {
     uint64_t position = 0;
+    uint64_t steps = 0;
     Rank rank = kNoRank;
     Visit visit;
   };
-  std::vector<Hit> hit_places;  // of `hits`, by position; not of a log point
-  std::vector<Hit> hits_ahead;  // those that going back has taken back, by position
+  std::vector<Hit> hit_places;  // of `hits`, by position
+  std::vector<Hit> hits_ahead;  // not passed, after going back; by position
   std::map<Visit, Hit> visits;  // kFirstRank: of hit_places, who came first
-  // The same of a log point, which is hit more often than anybody would stop: positions alone.
-  std::vector<uint64_t> logged;
-  std::vector<uint64_t> logged_ahead;
+  // By rank: the place of its newest hit in hit_places, plus 1.
+  std::vector<size_t> newest;
   // The newest hit: whoever stands there has been stopped by it already.
   Rank hit_rank = kNoRank;
   uint64_t hit_steps = 0;   // of that rank
   uint64_t hit_travel = 0;  // History::travels() then
 };
 
-/// Makes `visits` anew.
+/// Makes `visits` and `newest` anew.
 void count_visits(Breakpoint& breakpoint);
 
 class BreakpointList {
@@ -83,19 +84,23 @@ class BreakpointList {
   uint32_t add(Breakpoint breakpoint);
   bool remove(uint32_t id);
   bool enable(uint32_t id, bool enabled);
-  /// The history went to `position` without asking: hits behind it are taken back, those that were
-  /// taken back and lie before it count again. On another `branch` than before those are gone.
-  void moved_to(uint64_t position, uint32_t branch);
-  /// It was executed up to `position`, and what was hit is counted.
-  void executed_to(uint64_t position, uint32_t branch);
+  /// The history went somewhere without asking: hits behind its position are taken back, those that
+  /// were taken back and do not lie behind it count again. On another branch those are gone.
+  void moved_to(const History& history);
+  /// It was executed up to its position, and what was hit is counted. Who stands there has not
+  /// taken what he stands before: if he was not asked, his hit stays ahead.
+  void executed_to(const History& history);
   LogLines& log() { return log_; }
   const std::vector<Breakpoint>& all() const { return breakpoints_; }
   std::vector<Breakpoint>& all() { return breakpoints_; }
 
  private:
+  const Breakpoint* find(uint32_t id) const;
+
   std::vector<Breakpoint> breakpoints_;
   LogLines log_;
   uint32_t next_id_ = 1;
+  uint64_t position_ = 0;
   uint32_t branch_ = 0;
 };
 

@@ -21,23 +21,20 @@ void LogLines::add(LogLine line) {
   push(std::move(line));
 }
 
-bool LogLines::has(uint32_t breakpoint, Rank rank, uint64_t steps) const {
-  const auto newest = std::find_if(behind_.rbegin(), behind_.rend(), [&](const LogLine& line) {
-    return line.breakpoint == breakpoint && line.rank == rank;
-  });
-  return newest != behind_.rend() && newest->steps == steps;
-}
-
-void LogLines::moved_to(uint64_t position, uint64_t hits_again) {
+void LogLines::moved_to(uint64_t position, uint64_t lines_again,
+                        const std::function<uint64_t(const LogLine&)>& place) {
   lowest_ = std::min(lowest_, position);
   while (!behind_.empty() && behind_.back().position > position) {
     ahead_.push_front(std::move(behind_.back()));
+    ahead_.front().position = place(ahead_.front());
     behind_.pop_back();
-    if (ahead_.size() > kKept) ahead_.pop_back();
     fresh_hits_ -= std::min<uint64_t>(fresh_hits_, 1);
     fresh_lines_ -= std::min<uint64_t>(fresh_lines_, 1);
   }
-  fresh_hits_ += hits_again;
+  std::stable_sort(ahead_.begin(), ahead_.end(),
+                   [](const LogLine& a, const LogLine& b) { return a.position < b.position; });
+  if (ahead_.size() > kKept) ahead_.resize(kKept);
+  fresh_hits_ += lines_again;
   while (!ahead_.empty() && ahead_.front().position <= position) {
     push(std::move(ahead_.front()));
     ahead_.pop_front();
@@ -45,8 +42,8 @@ void LogLines::moved_to(uint64_t position, uint64_t hits_again) {
   fresh_hits_ = std::max(fresh_hits_, fresh_lines_);
 }
 
-void LogLines::forget_ahead(uint64_t position) {
-  while (!ahead_.empty() && ahead_.front().position <= position) ahead_.pop_front();
+void LogLines::forget_ahead(const std::function<bool(const LogLine&)>& passed) {
+  std::erase_if(ahead_, passed);
 }
 
 std::vector<LogLine> LogLines::fresh() const {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -31,13 +32,12 @@ class LogLines {
   /// From here on lines are new: those of one command.
   void begin();
   void add(LogLine line);
-  /// Whether the rank's newest line of that log point was written after as many steps.
-  bool has(uint32_t breakpoint, Rank rank, uint64_t steps) const;
-  /// The position is another now. `hits_again`: how many hits of log points that were taken back
-  /// count again; those whose lines are not kept are dropped lines.
-  void moved_to(uint64_t position, uint64_t hits_again);
-  /// Lines that were taken back and lie at or before `position` were passed anew.
-  void forget_ahead(uint64_t position);
+  /// The position is another now. `lines_again`: how many lines that were taken back are written
+  /// again; those that are not kept are dropped lines. `place`: where one taken back lies ahead.
+  void moved_to(uint64_t position, uint64_t lines_again,
+                const std::function<uint64_t(const LogLine&)>& place);
+  /// Forgets of the lines that were taken back those that were passed anew.
+  void forget_ahead(const std::function<bool(const LogLine&)>& passed);
 
   /// The new lines that are kept, oldest first.
   std::vector<LogLine> fresh() const;

@@ -144,6 +144,7 @@ struct Stepper::Found {
   Rank rank = kNoRank;
   CodeIndex code = 0;
   Visit visit;
+  uint64_t steps = 0;
 };
 
 // What breakpoints match in the decisions `begin`..`end` of the line, by position, by executing
@@ -154,18 +155,21 @@ Expected<std::vector<Stepper::Found>> Stepper::hits_between(uint64_t begin, uint
   HOSTIR_TRY(history_.go_to(begin));
   matcher_->clear();
   std::vector<Found> hits;
+  const auto found = [&](uint64_t k, Breakpoint* b, Rank rank, CodeIndex code) {
+    const uint64_t steps = in.state().ranks[static_cast<size_t>(rank)].steps;
+    hits.push_back({k, b, rank, code, next_visit(in, rank), steps});
+  };
   for (uint64_t k = begin; k < end; ++k) {
     const Decision& d = history_.line()[k];
     if (runs(d)) {
       for (Breakpoint* b : matcher_->before(d.rank)) {
-        if (!b->log) hits.push_back({k, b, d.rank, in.rank(d.rank).code, next_visit(in, d.rank)});
+        if (!b->log) found(k, b, d.rank, in.rank(d.rank).code);
       }
     }
     if (k + 1 == start) break;
     HOSTIR_TRY(history_.go_to(k + 1));
     for (const BreakpointMatcher::Written& w : matcher_->after()) {
-      if (!w.breakpoint->log)
-        hits.push_back({k + 1, w.breakpoint, w.rank, w.code, next_visit(in, w.rank)});
+      if (!w.breakpoint->log) found(k + 1, w.breakpoint, w.rank, w.code);
     }
   }
   return hits;
@@ -173,18 +177,19 @@ Expected<std::vector<Stepper::Found>> Stepper::hits_between(uint64_t begin, uint
 
 namespace {
 
-// Whether the breakpoint's count of what it ignores takes in the stop at `position`.
-bool is_ignored(const Breakpoint& b, uint64_t position, Rank rank, const Visit& visit) {
+// Whether the breakpoint's count of what it ignores takes in the stop at that place.
+bool is_ignored(const Breakpoint& b, const HitPlace& at) {
   if (b.ignore == 0) return false;
   uint64_t before = 0;
   bool known = false;
   if (stops_first_rank(b)) {
-    for (const auto& [v, hit] : b.visits) before += hit.position <= position ? 1 : 0;
-    known = b.visits.contains(visit);
+    for (const auto& [v, hit] : b.visits) before += hit.position <= at.position ? 1 : 0;
+    known = b.visits.contains(at.visit);
   } else {
     for (const Breakpoint::Hit& hit : b.hit_places) {
-      before += hit.position <= position ? 1 : 0;
-      known = known || (hit.position == position && hit.rank == rank);
+      before += hit.position <= at.position ? 1 : 0;
+      known = known || (hit.rank == at.rank &&
+                        (sees_results(b) ? hit.position == at.position : hit.steps == at.steps));
     }
   }
   return before + (known ? 0 : 1) <= b.ignore;
@@ -204,7 +209,12 @@ Expected<StopReport> Stepper::back_to_stop() {
   std::optional<Found> last;
   const auto is_stop = [&](const Found& f) {
     const bool later = !last || f.position > last->position;
-    if (later && !is_ignored(*f.breakpoint, f.position, f.rank, f.visit)) last = f;
+    HitPlace at;
+    at.rank = f.rank;
+    at.steps = f.steps;
+    at.position = f.position;
+    at.visit = f.visit;
+    if (later && !is_ignored(*f.breakpoint, at)) last = f;
   };
   std::map<std::pair<uint32_t, Visit>, Found> open;
   for (uint64_t end = start; end > 0;) {
@@ -240,12 +250,8 @@ Expected<StopReport> Stepper::stop_at(const Found& found) {
   Breakpoint& b = *found.breakpoint;
   const HitPlace at = hit_place(found.rank);
   // One that was set later has not counted it.
-  const bool known =
-      std::any_of(b.hit_places.begin(), b.hit_places.end(), [&](const Breakpoint::Hit& hit) {
-        return hit.position == at.position && hit.rank == at.rank;
-      });
-  if (!known) {
-    b.hit_places.push_back({at.position, at.rank, found.visit});
+  if (!was_counted(b, at)) {
+    b.hit_places.push_back({at.position, at.steps, at.rank, found.visit});
     ++b.hits;
     count_visits(b);
   }

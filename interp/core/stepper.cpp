@@ -55,7 +55,7 @@ Expected<StopReport> Stepper::run(const StepCommand& command) {
   in.engine().watcher = nullptr;
   matcher_ = nullptr;
   if (command.direction == Direction::kForward) {
-    breakpoints_.executed_to(history_.position(), history_.branch());
+    breakpoints_.executed_to(history_);
   } else {
     moved();
   }
@@ -68,7 +68,7 @@ Expected<StopReport> Stepper::run(const StepCommand& command) {
   return stop;
 }
 
-void Stepper::moved() { breakpoints_.moved_to(history_.position(), history_.branch()); }
+void Stepper::moved() { breakpoints_.moved_to(history_); }
 
 bool Stepper::is_over(Rank rank) const { return !interpreter().next_code(rank).has_value(); }
 
@@ -134,8 +134,11 @@ StopReport Stepper::stopped_by(const Breakpoint& breakpoint, Rank rank, CodeInde
   StopReport r = report(StopReport::Reason::kBreakpoint, rank, code);
   r.breakpoint = breakpoint.id;
   if (!stops_first_rank(breakpoint)) return r;
-  const ProgramPoint here = point_of(interpreter(), next_visit(interpreter(), rank));
+  const Visit visit = next_visit(interpreter(), rank);
+  const ProgramPoint here = point_of(interpreter(), visit);
   StopReport::Visitors visitors;
+  const auto first = breakpoint.visits.find(visit);
+  visitors.came_first = first == breakpoint.visits.end() || first->second.rank == rank;
   for (const ProgramPoint& point : points_of_ranks(interpreter())) {
     ++visitors.ranks;
     visitors.past += is_past(point, here) ? 1 : 0;

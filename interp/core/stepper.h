@@ -55,10 +55,11 @@ struct StopReport {
   Rank rank = kNoRank;      // whose instruction, write or breakpoint it was
   CodeIndex code = 0;
   /// Of a breakpoint that stops the first rank of a visit: how many of the ranks that were started
-  /// are past it.
+  /// are past it; some of them may have gone around it.
   struct Visitors {
     Rank past = 0;
     Rank ranks = 0;
+    bool came_first = true;  // of those that the breakpoint has seen
   };
   std::optional<Visitors> visitors;
   std::vector<Moved> moved;

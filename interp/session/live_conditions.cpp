@@ -122,6 +122,7 @@ Expected<PredicateValue> coordinate(const std::string& axis, const At& at) {
 
 Expected<PredicateValue> statistic(const std::string& kind, const Tensor& t) {
   int64_t count = 0;
+  int64_t numbers = 0;
   double sum = 0;
   double low = INFINITY;
   double high = -INFINITY;
@@ -130,13 +131,15 @@ Expected<PredicateValue> statistic(const std::string& kind, const Tensor& t) {
     const double v = t.get_double(i);
     if (kind == "nan") count += std::isnan(v) ? 1 : 0;
     if (kind == "inf") count += std::isinf(v) ? 1 : 0;
+    numbers += std::isnan(v) ? 0 : 1;
     sum += v;
     low = std::min(low, v);
     high = std::max(high, v);
   }
   if (kind == "nan" || kind == "inf") return PredicateValue(count);
-  if (kind == "min") return PredicateValue(low);
-  if (kind == "max") return PredicateValue(high);
+  // Of elements of which none is a number there is no smallest.
+  if (kind == "min") return PredicateValue(numbers == 0 ? NAN : low);
+  if (kind == "max") return PredicateValue(numbers == 0 ? NAN : high);
   return PredicateValue(n == 0 ? 0 : sum / static_cast<double>(n));
 }
 

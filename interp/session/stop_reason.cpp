@@ -28,9 +28,10 @@ std::string breakpoint_sentence(const StopReport& report, const Interpreter& int
   if (report.rank == kNoRank) return number + ".";
   std::string visitors;
   if (report.visitors && report.visitors->ranks > 1) {
-    const auto [past, ranks] = *report.visitors;
-    visitors = past == 0 ? fmt::format(", the first of {} ranks", ranks)
-                         : fmt::format(", after {} of {} ranks", past, ranks);
+    const auto [past, ranks, came_first] = *report.visitors;
+    visitors = past == 0 && came_first ? fmt::format(", the first of {} ranks", ranks)
+                                       : fmt::format(", {} of {} ranks {} past it", past, ranks,
+                                                     past == 1 ? "is" : "are");
   }
   return fmt::format("{}, rank {} at {}{}.", number, report.rank,
                      interpreter.code().address(report.code), visitors);

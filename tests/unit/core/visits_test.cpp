@@ -32,6 +32,13 @@ class Debugged {
     EXPECT_TRUE(stop) << (stop ? "" : stop.error().message());
     return stop ? *stop : StopReport{};
   }
+  void step(Kind kind, Direction direction, std::vector<Rank> focus) {
+    StepCommand c;
+    c.kind = kind;
+    c.direction = direction;
+    c.focus = std::move(focus);
+    ASSERT_TRUE(stepper_->run(c));
+  }
   void go_to(uint64_t position) {
     ASSERT_TRUE(history_->go_to(position));
     stepper_->moved();
@@ -227,6 +234,138 @@ TEST(LogPoints, ALineIsNotWrittenTwiceWhereARankStoodStill) {
     }
   }
   EXPECT_EQ(d.list.log().fresh().size(), 18u);
+}
+
+// Runs to the end; at each stop whoever else can move, moves first.
+int stops_with_others_first(Debugged& d, uint32_t number) {
+  const auto codes = find_codes(d.in().code(), "ring", number);
+  int stops = 0;
+  while (d.go().reason == Reason::kBreakpoint && ++stops < 1000) {
+    for (Rank r = 2; r >= 0; --r) {
+      if (d.in().can_step(r) && next_visit(d.in(), r).code != codes[0]) {
+        EXPECT_TRUE(d.history().step(r));
+        break;
+      }
+    }
+  }
+  return stops;
+}
+
+TEST(Visits, ARankThatStoodStillIsToldOnce) {
+  Debugged d(kRing);
+  const Breakpoint& b = d.add(8, Breakpoint::Stops::kEachRank);
+  EXPECT_EQ(stops_with_others_first(d, 8), 18);
+  EXPECT_EQ(b.hits, 18u);
+  const uint64_t end = d.position();
+  std::set<uint64_t> backwards;
+  while (d.go(Direction::kBackward).reason == Reason::kBreakpoint) backwards.insert(d.position());
+  EXPECT_EQ(backwards.size(), 18u);
+  EXPECT_EQ(b.hits, 0u);
+  d.go_to(end);
+  EXPECT_EQ(b.hits, 18u);
+}
+
+TEST(LogPoints, IgnoreCountsAVisitOnceWhereARankStoodStill) {
+  Debugged d(kRing);
+  Breakpoint log = log_point(d, 8);
+  log.ignore = 3;
+  d.list.add(log);
+  d.add(8, Breakpoint::Stops::kEachRank);
+  d.list.log().begin();
+  stops_with_others_first(d, 8);
+  EXPECT_EQ(d.list.all()[0].hits, 18u);
+  EXPECT_EQ(d.list.log().fresh().size(), 15u);
+}
+
+TEST(LogPoints, WhatIsIgnoredIsNoLineThatIsNotKept) {
+  std::string text = kRing;
+  text.replace(text.find("0..6"), 4, "0..500");
+  Debugged d(text);
+  Breakpoint b = log_point(d, 8);
+  b.ignore = 5;
+  d.list.add(b);
+  EXPECT_EQ(d.go().reason, Reason::kFinished);
+  const uint64_t end = d.position();
+  d.go_to(0);
+  LogLines& log = d.list.log();
+  log.begin();
+  d.go_to(end);
+  EXPECT_EQ(log.fresh().size() + log.dropped(), 1495u);
+}
+
+TEST(LogPoints, AHitAtTheEndOfACommandIsNotLost) {
+  Debugged d(kRing);
+  d.list.add(log_point(d, 8));
+  d.list.log().begin();
+  d.go();
+  const std::vector<LogLine> all = d.list.log().fresh();
+  const uint64_t end = d.position();
+  for (const LogLine& line : all) {
+    d.go_to(line.position - 1);
+    const Rank before = d.history().line()[line.position - 1].rank;
+    d.step(Kind::kInto, Direction::kForward, {before});
+    ASSERT_EQ(d.position(), line.position);
+    d.list.log().begin();
+    d.go_to(end);
+    EXPECT_EQ(d.list.all()[0].hits, 18u) << line.position;
+    const auto before_it = static_cast<size_t>(&line - all.data());
+    EXPECT_EQ(d.list.log().fresh().size() + before_it, 18u) << line.position;
+  }
+}
+
+TEST(Visits, AnyWalkAndThenTheEndGivesTheCountsOfTheStraightRun) {
+  for (uint32_t seed = 1; seed <= 60; ++seed) {
+    Debugged d(kRing);
+    std::mt19937 random(seed);
+    const auto any = [&](uint64_t n) { return static_cast<uint64_t>(random()) % n; };
+    d.list.add(log_point(d, 8));
+    d.list.add(log_point(d, 16));
+    Breakpoint ignoring = log_point(d, 18);
+    ignoring.ignore = 4;
+    d.list.add(ignoring);
+    d.add(8, Breakpoint::Stops::kEachRank);
+    d.add(8);
+    d.add(16);
+    d.add(18, Breakpoint::Stops::kEachRank).ignore = 2;
+    const std::vector<uint64_t> straight = {18, 12, 18, 18, 18, 12, 18};
+    const auto to_the_end = [&] {
+      d.go_to(d.history().size());
+      for (int i = 0; i < 200 && !d.in().finished(); ++i) d.go();
+      ASSERT_TRUE(d.in().finished());
+    };
+    to_the_end();
+    for (int round = 0; round < 6; ++round) {
+      std::string walk;
+      for (int n = 0; n < 8; ++n) {
+        const auto rank = static_cast<Rank>(any(3));
+        const std::vector<Rank> focus = any(2) == 0 ? std::vector<Rank>{} : std::vector<Rank>{rank};
+        const Direction way = any(3) == 0 ? Direction::kBackward : Direction::kForward;
+        const uint64_t what = any(4);
+        if (what == 0) d.go_to(any(d.history().size() + 1));
+        if (what == 1) d.step(Kind::kInto, way, focus);
+        if (what == 2) d.step(Kind::kOver, way, focus);
+        if (what == 3) d.step(Kind::kContinue, way, focus);
+        walk += fmt::format(" {}{}{}@{}", what, way == Direction::kBackward ? "back" : "",
+                            focus.empty() ? "" : fmt::format("r{}", rank), d.position());
+      }
+      to_the_end();
+      for (size_t i = 0; i < straight.size(); ++i) {
+        ASSERT_EQ(d.list.all()[i].hits, straight[i]) << i << ", seed " << seed << ":" << walk;
+      }
+      d.go_to(0);
+      LogLines& log = d.list.log();
+      log.begin();
+      d.go_to(d.history().size());
+      std::map<uint32_t, std::set<std::pair<Rank, uint64_t>>> lines;
+      for (const LogLine& line : log.fresh()) {
+        if (line.breakpoint > 2) continue;
+        EXPECT_TRUE(lines[line.breakpoint].insert({line.rank, line.steps}).second) << walk;
+      }
+      ASSERT_EQ(lines[1].size(), 18u) << "seed " << seed << ":" << walk;
+      ASSERT_EQ(lines[2].size(), 12u) << "seed " << seed << ":" << walk;
+      for (size_t i = 0; i < straight.size(); ++i) ASSERT_EQ(d.list.all()[i].hits, straight[i]);
+    }
+  }
 }
 
 }  // namespace
