@@ -17,7 +17,7 @@ class Model;
 
 class WhatIfSearch {
  public:
-  /// True where the run stands at a deadlock or mismatch and nothing is searched.
+  /// True where the run stands at a stop that can be asked about (`can_ask_what_if`).
   static bool possible(const Model& model);
   void start(Model& model);
   void cancel(Model& model);

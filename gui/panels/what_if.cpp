@@ -135,12 +135,18 @@ class WhatIfPanel : public Panel {
     if (!frame.model.what_if().about_this(frame.model))
       frame.ui.text_dim(
           "This was found out at an earlier stop, or for the text before it was changed.");
-    if (result.of_given && result.completes > 0)
+    if (result.of_given && !result.reformatted && result.completes > 0)
       frame.ui.text_dim("Lines are counted as in the file, which the panel Edit shows.");
     if (!result.of_given && result.completes > 0)
       frame.ui.text_dim("The edits are of the text that runs, which is not that of the file.");
     if (result.reformatted)
-      frame.ui.text_dim("The text is printed anew in them, with one instruction per line.");
+      frame.ui.text_dim(
+          "The text is printed anew in them, with one instruction per line: its lines are "
+          "counted.");
+    if (!result.leaks.empty()) {
+      frame.ui.text_dim(result.leaks);
+      frame.ui.tag("whatif/leaks", result.leaks);
+    }
     ImGui::PopTextWrapPos();
     ImGui::BeginChild("edits");
     for (size_t i = 0; i < result.completes; ++i) draw_trial(frame, result, i);

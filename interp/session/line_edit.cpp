@@ -86,9 +86,12 @@ LineEdit& LineEdit::replace(size_t line, std::string with) {
   return *this;
 }
 
+std::vector<LineEdit::Added>& LineEdit::place(size_t before) {
+  return before < lines_.size() ? lines_[before].before : behind_;
+}
+
 LineEdit& LineEdit::insert(size_t before, const std::vector<std::string>& lines) {
-  auto& at = before < lines_.size() ? lines_[before].before : behind_;
-  at.insert(at.end(), lines.begin(), lines.end());
+  for (const std::string& line : lines) place(before).push_back({line});
   return *this;
 }
 
@@ -106,22 +109,34 @@ std::vector<std::string> LineEdit::lines_of(LineRange range, int columns) const 
 }
 
 LineEdit& LineEdit::move(LineRange range, size_t before, int columns) {
-  const std::vector<std::string> moved = lines_of(range, columns);
-  return erase(range).insert(before, moved);
+  size_t origin = range.first;
+  for (std::string& line : lines_of(range, columns))
+    place(before).push_back({std::move(line), origin++});
+  return erase(range);
 }
 
 std::string LineEdit::text() const {
   std::vector<const std::string*> all;
   for (const Line& line : lines_) {
-    for (const std::string& added : line.before) all.push_back(&added);
+    for (const Added& added : line.before) all.push_back(&added.text);
     if (!line.erased) all.push_back(&line.text);
   }
-  for (const std::string& added : behind_) all.push_back(&added);
+  for (const Added& added : behind_) all.push_back(&added.text);
   std::string out;
   for (size_t i = 0; i < all.size(); ++i) {
     if (i > 0) out += '\n';
     out += *all[i];
   }
+  return out;
+}
+
+std::vector<size_t> LineEdit::origins() const {
+  std::vector<size_t> out;
+  for (size_t i = 0; i < lines_.size(); ++i) {
+    for (const Added& added : lines_[i].before) out.push_back(added.origin);
+    if (!lines_[i].erased) out.push_back(i);
+  }
+  for (const Added& added : behind_) out.push_back(added.origin);
   return out;
 }
 

@@ -24,6 +24,7 @@ std::vector<std::string> split_lines(std::string_view text);
 
 class LineEdit {
  public:
+  static constexpr size_t kNewLine = static_cast<size_t>(-1);
   explicit LineEdit(std::vector<std::string> lines);
 
   LineEdit& erase(LineRange range);
@@ -35,15 +36,22 @@ class LineEdit {
   LineEdit& move(LineRange range, size_t before, int columns);
   std::vector<std::string> lines_of(LineRange range, int columns) const;
   std::string text() const;
+  /// Of each line of `text()`: the line that it was, also where it was changed or moved; kNewLine.
+  std::vector<size_t> origins() const;
 
  private:
+  struct Added {
+    std::string text;
+    size_t origin = kNewLine;
+  };
   struct Line {
     std::string text;
-    std::vector<std::string> before;
+    std::vector<Added> before;
     bool erased = false;
   };
+  std::vector<Added>& place(size_t before);
   std::vector<Line> lines_;
-  std::vector<std::string> behind_;  // after the last line
+  std::vector<Added> behind_;  // after the last line
 };
 
 struct DiffLine {

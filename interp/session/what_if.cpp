@@ -9,6 +9,8 @@
 #include <chrono>
 #include <set>
 
+#include "hostir/ops/record.h"
+#include "interp/core/wait_graph.h"
 #include "interp/session/session.h"
 #include "interp/session/what_if_edits.h"
 #include "interp/session/what_if_trial.h"
@@ -30,6 +32,60 @@ struct StuckTrial {
   uint64_t steps = 0;
 };
 
+bool hangs(const Snapshot& shot) {
+  if (!shot.faults || shot.faults->empty()) return false;
+  const std::string& kind = shot.faults->back().kind;
+  return kind == "deadlock" || kind == "collective_mismatch";
+}
+
+std::vector<Rank> frozen_ranks(const Snapshot& shot) {
+  std::vector<Rank> out;
+  for (const auto& rank : shot.ranks) {
+    const bool over = rank->status == RankStatus::kDone || rank->status == RankStatus::kNotStarted;
+    if (rank->frozen && !over) out.push_back(rank->rank);
+  }
+  return out;
+}
+
+// Nobody can move, which thawing may end.
+bool held_by_hand(const Snapshot& shot) {
+  return !hangs(shot) && shot.stop.kind == StopKind::kNobodyMoves && !frozen_ranks(shot).empty();
+}
+
+// Buffers that nothing of their function frees or hands on.
+what_if_parts::NeverFreed never_freed(const what_if_parts::EditableProgram& program) {
+  what_if_parts::NeverFreed out;
+  std::set<std::string> let_go;
+  for (const Function& f : program.program().functions) {
+    if (f.kind != FunctionKind::kHost) continue;
+    std::vector<InstrId> order = f.preorder();
+    std::reverse(order.begin(), order.end());
+    const auto named = [&](ValueId value) {
+      return fmt::format("@{} %{}", f.name, f.value(value).name);
+    };
+    for (const InstrId id : order) {
+      const Instruction& instruction = f.instr(id);
+      const HostRole role = record(instruction.kind).role;
+      if (role == HostRole::kAlloc && !instruction.results.empty()) {
+        const std::string buffer = named(instruction.results.front());
+        if (let_go.count(buffer) == 0) out.insert({buffer, program.node({&f, id}).lines.first});
+        continue;
+      }
+      const bool view_goes = role == HostRole::kView && !instruction.results.empty() &&
+                             let_go.count(named(instruction.results.front())) > 0;
+      if (!view_goes && role != HostRole::kFree && role != HostRole::kReturn &&
+          role != HostRole::kCall && role != HostRole::kYield && role != HostRole::kLoop)
+        continue;
+      for (const Operand& operand : instruction.operands) {
+        if (operand.value.valid()) let_go.insert(named(operand.value));
+      }
+    }
+  }
+  // Of two that have one name, one may be freed.
+  std::erase_if(out, [&](const auto& buffer) { return let_go.count(buffer.first) > 0; });
+  return out;
+}
+
 class Search {
  public:
   Search(const WhatIfRun& run, const Snapshot& shot, const WhatIfOptions& options)
@@ -44,7 +100,9 @@ class Search {
     choose_text();
     HOSTIR_ASSIGN_OR_RETURN(const what_if_parts::EditableProgram program,
                             what_if_parts::EditableProgram::create(given_, setup_.function));
-    out_.stop = shot_.faults->back().sentence;
+    const bool by_hand = held_by_hand(shot_);
+    const std::vector<Rank> frozen = by_hand ? frozen_ranks(shot_) : std::vector<Rank>();
+    out_.stop = by_hand ? shot_.stop.sentence : shot_.faults->back().sentence;
     out_.reformatted = program.reformatted();
     seen_.insert(program.text());
     const TrialResult unchanged = try_text(program.text(), setup_, options_.stop);
@@ -54,14 +112,30 @@ class Search {
           "The program completes as it is, from the start and with all ranks moving: what stopped "
           "it here was done by hand (ranks frozen or not started, values changed), no edit is "
           "needed.";
+      if (by_hand) out_.conclusion += fmt::format(" `thaw` lets {} move again.", list_of(frozen));
       return std::move(out_);
     }
+    if (by_hand && !unchanged.shot) {
+      out_.cancelled = options_.stop.stop_requested();
+      out_.conclusion = fmt::format(
+          "Nothing hangs without the frozen {}, which `thaw` lets move again: from the start the "
+          "program {} ({}).",
+          list_of(frozen), name(unchanged.verdict), unchanged.why);
+      return std::move(out_);
+    }
+    setup_.never_freed = never_freed(program);
+    setup_.whose_lines = " of the edited text";
     // A run that took so many instructions until it hung may take a few times more to complete.
     setup_.max_steps = 8 * unchanged.steps + kLeastSteps;
     const Snapshot& from = unchanged.shot ? *unchanged.shot : shot_;
     const std::vector<StuckTrial> stuck = round(program, from);
     if (out_.completes == 0) second_round(stuck);
     conclude();
+    if (by_hand)
+      out_.conclusion += fmt::format(
+          " That is about what stops it with all ranks moving; here {} {} frozen (`thaw`).",
+          list_of(frozen), frozen.size() == 1 ? "is" : "are");
+    say_leaks();
     return std::move(out_);
   }
 
@@ -133,9 +207,11 @@ class Search {
     if (result.shot) keep({edit, result.shot, result.steps}, stuck);
     WhatIfTrial trial;
     trial.edit = std::move(edit);
+    trial.edit.origins = {};
     trial.verdict = result.verdict;
     trial.why = std::move(result.why);
     trial.warnings = std::move(result.warnings);
+    leaks_.merge(result.leaks);
     if (trial.verdict == Verdict::kCompletes) {
       ++out_.completes;
       if (options_.check_claims)
@@ -159,8 +235,9 @@ class Search {
   void second_round(const std::vector<StuckTrial>& stuck) {
     for (const StuckTrial& first : stuck) {
       if (over()) return;
-      const auto program = what_if_parts::EditableProgram::create(first.edit.text, setup_.function);
-      if (!program) continue;
+      const auto program = what_if_parts::EditableProgram::create(first.edit.text, setup_.function,
+                                                                  first.edit.origins);
+      if (!program || program->reformatted()) continue;
       const size_t before = out_.trials.size();
       round(*program, *first.shot);
       for (size_t i = before; i < out_.trials.size(); ++i) {
@@ -170,6 +247,15 @@ class Search {
         edit.weight += first.edit.weight;
       }
     }
+  }
+
+  void say_leaks() {
+    std::string buffers;
+    for (const std::string& leak : leaks_)
+      buffers += fmt::format("{}{} (line {})", buffers.empty() ? "" : ", ",
+                             leak.substr(leak.find('%')), setup_.never_freed.at(leak) + 1);
+    if (!buffers.empty())
+      out_.leaks = fmt::format("With or without an edit nothing frees {}.", buffers);
   }
 
   void conclude() {
@@ -214,6 +300,7 @@ class Search {
   TrialSetup setup_;
   std::string given_;
   std::set<std::string> seen_;
+  std::set<std::string> leaks_;  // met, of the unchanged text
   size_t tried_ = 0;
   bool out_of_time_ = false;
   WhatIf out_;
@@ -240,9 +327,7 @@ std::string_view name(WhatIfTrial::Verdict verdict) {
 }
 
 bool can_ask_what_if(const Snapshot& shot) {
-  if (!shot.faults || shot.faults->empty() || !shot.no_stepping.empty()) return false;
-  const std::string& kind = shot.faults->back().kind;
-  return kind == "deadlock" || kind == "collective_mismatch";
+  return shot.no_stepping.empty() && (hangs(shot) || held_by_hand(shot));
 }
 
 Expected<WhatIf> what_if(const WhatIfRun& run, const Snapshot& shot, const WhatIfOptions& options) {

@@ -30,6 +30,8 @@ struct WhatIfEdit {
   size_t size = 0;    // lines touched (line_edit.h)
   size_t weight = 0;  // by which it is ranked: `size`, more where it takes communication away
   size_t line = 0;    // 1-based, of the new text: where it begins
+  /// While it is searched: of each line the one that it was (LineEdit::origins).
+  std::vector<size_t> origins;
 };
 
 /// What the file's own tests of the function say about a changed text.
@@ -93,6 +95,9 @@ struct WhatIf {
   bool of_given = false;
   /// The text was printed anew first, as several instructions stood on one line.
   bool reformatted = false;
+  /// One sentence on what the text allocates and never frees, with an edit or without, which is no
+  /// warning of an edit; empty: nothing.
+  std::string leaks;
   std::string file;  // its name
 };
 
@@ -103,7 +108,8 @@ struct WhatIfRun {
   BackendRequest backend;
 };
 
-/// True where the run stands at a deadlock or a mismatch, which is when there is something to try.
+/// True where the run stands at a deadlock or a mismatch, which is when there is something to try,
+/// and where nobody can move and ranks are frozen: it may hang without that as well.
 bool can_ask_what_if(const Snapshot& shot);
 
 /// `shot`: the stop, of a run of `run.prepared`. Errors: `what_if` (nothing hangs here), and those

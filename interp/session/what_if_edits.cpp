@@ -12,6 +12,7 @@ void Proposals::add(std::string sentence, const LineEdit& edit, size_t penalty) 
   out.sentence = std::move(sentence);
   out.size = edit_size(program.text(), out.text);
   out.weight = out.size + penalty;
+  out.origins = edit.origins();
   edits_.push_back(std::move(out));
 }
 

@@ -44,7 +44,7 @@ void propose_fields(Proposals& out);
 /// A wait less, or later; another stream for a call.
 void propose_waits(Proposals& out);
 
-/// `rank == 2`, `rank >= 4 && rank < 8`: a condition that holds for these ranks; empty where that
+/// `rank == 2`, `rank >= 4 && rank <= 7`: a condition that holds for these ranks; empty where that
 /// takes more than a few words.
 std::string condition_of(const std::vector<Rank>& ranks, Rank rank_count);
 

@@ -59,7 +59,8 @@ class Fields {
   void write(const StuckCall& odd, const Word& word, const std::string& text,
              const std::string& reason) {
     const size_t line = program_.node(odd.at).lines.first;
-    out_.add(fmt::format("Write {} instead of {} in line {}{}.", text, word.text, line + 1, reason),
+    out_.add(fmt::format("Write {} instead of {} in {}{}.", text, word.text,
+                         program_.where_line(line), reason),
              with(line, word.begin, word.text.size(), text));
   }
 
@@ -68,9 +69,9 @@ class Fields {
     const std::vector<Word> mine = program_.words(odd.at);
     const std::vector<Word> theirs = program_.words(like.at);
     if (mine.empty() || theirs.empty()) return;
-    const std::string reason = fmt::format(", as {} {} it (line {})", list_of(like.ranks),
+    const std::string reason = fmt::format(", as {} {} it ({})", list_of(like.ranks),
                                            like.ranks.size() == 1 ? "has" : "have",
-                                           program_.node(like.at).lines.first + 1);
+                                           program_.where_line(program_.node(like.at).lines.first));
     if (mine.front().text == theirs.front().text && mine.size() == theirs.size()) {
       for (size_t i = 1; i < mine.size(); ++i) {
         if (mine[i].text != theirs[i].text) write(odd, mine[i], theirs[i].text, reason);
@@ -83,8 +84,8 @@ class Fields {
     const size_t end = mine.back().begin + mine.back().text.size();
     const std::string& their_line = program_.lines()[program_.node(like.at).lines.first];
     const size_t their_end = theirs.back().begin + theirs.back().text.size();
-    out_.add(fmt::format("Call {} in line {} instead of {}{}.", program_.short_text(like.at),
-                         line + 1, program_.short_text(odd.at), reason),
+    out_.add(fmt::format("Call {} in {} instead of {}{}.", program_.short_text(like.at),
+                         program_.where_line(line), program_.short_text(odd.at), reason),
              with(line, begin, end - begin,
                   their_line.substr(theirs.front().begin, their_end - theirs.front().begin)));
   }
@@ -139,7 +140,7 @@ class Fields {
     const Word* other = comm(theirs);
     if (own && other && own->text != other->text)
       write(odd, *own, other->text,
-            fmt::format(", as in line {}", program_.node(like.at).lines.first + 1));
+            ", as in " + program_.where_line(program_.node(like.at).lines.first));
   }
 
   // ---- numbers that depend on the rank ----
@@ -226,8 +227,8 @@ class Fields {
     for (size_t i = 0; i < std::min(sorted.size(), kMostValues); ++i) {
       auto& [number, holders] = sorted[i];
       std::sort(holders.begin(), holders.end());
-      out_.add(fmt::format("Write {} instead of {} in line {}, which it is on {}.", number,
-                           place.text, place.line + 1, list_of(holders)),
+      out_.add(fmt::format("Write {} instead of {} in {}, which it is on {}.", number, place.text,
+                           program_.where_line(place.line), list_of(holders)),
                with(place.line, place.begin, place.text.size(), std::to_string(number)));
     }
   }
@@ -250,8 +251,8 @@ class Fields {
               shifted ? fmt::format("(coord({}) + {}) % {}", comm.axes.front().name, d, n)
                       : std::to_string(d);
           if (peer == place.text) continue;
-          out_.add(fmt::format("Write peer({}) instead of peer({}) in line {}.", peer, place.text,
-                               place.line + 1),
+          out_.add(fmt::format("Write peer({}) instead of peer({}) in {}.", peer, place.text,
+                               program_.where_line(place.line)),
                    with(place.line, place.begin, place.text.size(), peer));
         }
       }

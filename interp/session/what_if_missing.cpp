@@ -51,7 +51,7 @@ class Missing {
   }
 
   std::string condition_line(const Spot& where) const {
-    return fmt::format("the condition on line {}", program_.node(where).lines.first + 1);
+    return "the condition on " + program_.where_line(program_.node(where).lines.first);
   }
 
   void unwrap(const Spot& where, const Spot& unit) {
@@ -209,12 +209,33 @@ class Missing {
       out_.add(what + " to its group.", edit.insert(lines.last, {blanks + half(peer)}));
       return;
     }
+    // Where some call only, others have to make the other half.
+    std::vector<Rank> there;
+    for (const auto& [source, target] : meeting.pairs) there.push_back(sends ? target : source);
+    std::sort(there.begin(), there.end());
+    there.erase(std::unique(there.begin(), there.end()), there.end());
+    if (there != call.ranks) return add_half_on(there, unit, what, half(peer));
     LineEdit edit = out_.begin();
     const std::string blanks(static_cast<size_t>(indent), ' ');
     edit.insert(lines.first, {blanks + "group {"});
     edit.insert(lines.first, edit.lines_of(lines, 2));
     edit.insert(lines.first, {blanks + "  " + half(peer), blanks + "}"});
     out_.add(what + ", in one group with it.", edit.erase(lines));
+  }
+
+  void add_half_on(const std::vector<Rank>& ranks, const Spot& unit, const std::string& what,
+                   const std::string& half) {
+    const Spot around = outermost(unit);
+    const std::string condition = condition_of(ranks, out_.stop.code->rank_count);
+    if (condition.empty()) return;
+    const std::string body(static_cast<size_t>(program_.indent(around)) + 2, ' ');
+    for (const bool behind : {true, false}) {
+      LineEdit edit = out_.begin();
+      insert_where(edit, around, behind, condition, {body + half});
+      out_.add(fmt::format("{} on {}, {} {}.", what, list_of(ranks), behind ? "behind" : "before",
+                           program_.where(around)),
+               edit);
+    }
   }
 
   // With what surrounds it, where nothing else is in there.

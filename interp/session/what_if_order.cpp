@@ -120,8 +120,8 @@ class Orders {
     LineEdit edit = out_.begin();
     edit.insert(lines.first,
                 wrapped(edit.lines_of(lines, 2), program_.indent(all[first]), "group {"));
-    out_.add(fmt::format("Put the {} calls of lines {}-{} into one group.", last - first + 1,
-                         lines.first + 1, lines.last + 1),
+    out_.add(fmt::format("Put the {} calls of {} into one group.", last - first + 1,
+                         program_.where(lines)),
              edit.erase(lines));
   }
 

@@ -46,9 +46,11 @@ size_t line_at(const std::vector<size_t>& starts, size_t offset) {
 
 }  // namespace
 
-Expected<EditableProgram> EditableProgram::create(std::string text, const std::string& function) {
+Expected<EditableProgram> EditableProgram::create(std::string text, const std::string& function,
+                                                  std::vector<size_t> origins) {
   EditableProgram out;
   out.text_ = std::move(text);
+  out.origins_ = std::move(origins);
   HOSTIR_TRY(out.read(function));
   if (out.one_per_line()) return out;
   out.text_ = text::print(*out.file_);
@@ -170,10 +172,18 @@ int EditableProgram::indent(const Spot& spot) const {
   return static_cast<int>(std::min(line.find_first_not_of(' '), line.size()));
 }
 
-std::string EditableProgram::where(const Spot& spot) const {
-  const LineRange lines = node(spot).lines;
-  return lines.count() == 1 ? fmt::format("line {}", lines.first + 1)
-                            : fmt::format("lines {}-{}", lines.first + 1, lines.last + 1);
+std::string EditableProgram::where(LineRange lines) const {
+  bool here = false;  // in this text only
+  if (!origins_.empty()) {
+    const LineRange before = {origins_[lines.first], origins_[lines.last]};
+    here = before.first == LineEdit::kNewLine || before.last == LineEdit::kNewLine ||
+           before.first > before.last;
+    if (!here) lines = before;
+  }
+  const std::string out = lines.count() == 1
+                              ? fmt::format("line {}", lines.first + 1)
+                              : fmt::format("lines {}-{}", lines.first + 1, lines.last + 1);
+  return here ? out + " after the first edit" : out;
 }
 
 std::vector<Word> EditableProgram::words(const Spot& spot) const {

@@ -41,8 +41,10 @@ struct Word {
 
 class EditableProgram {
  public:
+  /// `origins`: of a text that an edit made, its lines in the text before it (LineEdit::origins).
   /// Errors: those of the text; `no_function`.
-  static Expected<EditableProgram> create(std::string text, const std::string& function);
+  static Expected<EditableProgram> create(std::string text, const std::string& function,
+                                          std::vector<size_t> origins = {});
   EditableProgram(EditableProgram&&) = default;
   EditableProgram& operator=(EditableProgram&&) = default;
 
@@ -62,8 +64,11 @@ class EditableProgram {
   bool communicates(const Spot& spot) const;  // is communication, or holds some
   bool is_call(const Spot& spot) const;       // is communication, or a group of it
   int indent(const Spot& spot) const;         // columns
-  /// 1-based, for sentences: `line 14`, `lines 14-16`.
-  std::string where(const Spot& spot) const;
+  /// 1-based, for sentences: `line 14`, `lines 14-16`; in a text that an edit made, as they were
+  /// before it, or `line 14 after the first edit` where there were none.
+  std::string where(LineRange lines) const;
+  std::string where(const Spot& spot) const { return where(node(spot).lines); }
+  std::string where_line(size_t line) const { return where(LineRange{line, line}); }
   /// `all_reduce sum %c`, `wait %e`: its first words.
   std::string short_text(const Spot& spot) const;
   /// The words of its only line, without comment; empty where it has several lines.
@@ -77,7 +82,8 @@ class EditableProgram {
 
   std::string text_;
   std::vector<std::string> lines_;
-  std::vector<size_t> starts_;  // of each line, in bytes
+  std::vector<size_t> starts_;   // of each line, in bytes
+  std::vector<size_t> origins_;  // of each line; empty: the text is the one before
   std::shared_ptr<const SourceFileProgram> file_;
   size_t part_ = 0;
   std::vector<std::pair<const Function*, std::vector<Node>>> nodes_;  // by InstrId

@@ -61,7 +61,8 @@ std::string_view others_words(Verdict verdict, bool one) {
 
 std::string to_text(const WhatIf& result) {
   std::string out = result.conclusion + "\n";
-  if (result.reformatted) out += "The text was printed anew first, one instruction per line.\n";
+  if (result.reformatted)
+    out += "The text was printed anew first, one instruction per line; edits count its lines.\n";
   if (!result.of_given && result.completes > 0)
     out += "The edits are of the text that runs (`list` shows it), which stands in no file.\n";
   for (size_t i = 0; i < result.completes; ++i) {
@@ -71,6 +72,7 @@ std::string to_text(const WhatIf& result) {
       out += fmt::format("   completes, but: {}\n", warning);
     out += claims_text(trial.claims);
   }
+  if (!result.leaks.empty()) out += result.leaks + "\n";
   std::map<Verdict, std::pair<size_t, const WhatIfTrial*>> others;
   for (const WhatIfTrial& trial : result.trials) {
     if (trial.verdict == Verdict::kCompletes) continue;

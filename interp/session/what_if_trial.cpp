@@ -14,14 +14,15 @@ namespace {
 
 using Verdict = WhatIfTrial::Verdict;
 
-TrialResult refused(const Error& error, const SourceManager& sources) {
+TrialResult refused(const Error& error, const SourceManager& sources, const TrialSetup& setup) {
   TrialResult out;
   out.why = error.message();
   for (const Diagnostic& d : error.diagnostics) {
     if (d.severity != Severity::kError) continue;
     out.why = d.message;
     if (d.span.valid() && d.span.file < sources.size())
-      out.why += fmt::format(" (line {})", sources.locate(d.span.file, d.span.begin).line);
+      out.why += fmt::format(" (line {}{})", sources.locate(d.span.file, d.span.begin).line,
+                             setup.whose_lines);
     break;
   }
   return out;
@@ -45,7 +46,8 @@ Expected<std::shared_ptr<const Prepared>> prepared_text(const SourceManager& sou
 }
 
 // The line of the user's text that a fault's sentence is about.
-std::string line_of(const Fault& fault, const ProgramView& view, const Interpreter& interpreter) {
+std::string line_of(const Fault& fault, const ProgramView& view, const Interpreter& interpreter,
+                    const TrialSetup& setup) {
   if (fault.record.instructions.empty()) return {};
   std::string address = fault.record.instructions.front();
   for (const std::string& named : fault.record.instructions) {
@@ -56,7 +58,21 @@ std::string line_of(const Fault& fault, const ProgramView& view, const Interpret
   for (CodeIndex i = 0; i < view.code->instructions.size(); ++i) {
     if (interpreter.code().address(i) != address) continue;
     const TextLine line = view.shown(i);
-    return line.line > 0 ? fmt::format(" (line {})", line.line) : std::string();
+    return line.line > 0 ? fmt::format(" (line {}{})", line.line, setup.whose_lines)
+                         : std::string();
+  }
+  return {};
+}
+
+// `@f %a` of the alloc that a leak names.
+std::string leaked(const Fault& fault, const Code& code) {
+  if (fault.record.kind != "leak" || fault.record.instructions.empty()) return {};
+  for (CodeIndex i = 0; i < code.instructions.size(); ++i) {
+    if (code.address(i) != fault.record.instructions.front()) continue;
+    const Function& function = *code.functions[code.instructions[i].function];
+    const Instruction& instruction = code.source(i);
+    if (instruction.results.empty()) return {};
+    return fmt::format("@{} %{}", function.name, function.value(instruction.results.front()).name);
   }
   return {};
 }
@@ -74,7 +90,7 @@ TrialResult try_text(const std::string& text, const TrialSetup& setup,
   SourceManager sources;
   sources.add(setup.file, text);
   const auto prepared = prepared_text(sources, setup);
-  if (!prepared) return refused(prepared.error(), sources);
+  if (!prepared) return refused(prepared.error(), sources, setup);
 
   TrialResult out;
   const auto until =
@@ -94,14 +110,14 @@ TrialResult try_text(const std::string& text, const TrialSetup& setup,
     if (fatal == faults.end()) return;
     out.verdict = verdict_of(*fatal);
     out.why = fmt::format("{}: {}{}", fault_words(fatal->record.kind), fatal->record.sentence,
-                          line_of(*fatal, *(*prepared)->view, interpreter));
+                          line_of(*fatal, *(*prepared)->view, interpreter, setup));
     if (out.verdict != Verdict::kHangs && out.verdict != Verdict::kMismatch) return;
     out.shot =
         std::make_shared<const Snapshot>(SnapshotBuilder(interpreter, (*prepared)->view).build(0));
   };
   const auto result = run(**prepared, setup.make_backend, options);
   if (!result) {
-    out = refused(result.error(), sources);
+    out = refused(result.error(), sources, setup);
     if (result.error().diagnostics.front().id == "given_up") {
       out.verdict = Verdict::kTooLong;
       out.why = "it was given up as it took too long";
@@ -117,9 +133,15 @@ TrialResult try_text(const std::string& text, const TrialSetup& setup,
     return out;
   }
   out.verdict = Verdict::kCompletes;
-  for (const Fault& fault : result->faults)
+  for (const Fault& fault : result->faults) {
+    const std::string leak = leaked(fault, *(*prepared)->code);
+    if (setup.never_freed.count(leak) > 0) {
+      out.leaks.insert(leak);
+      continue;
+    }
     out.warnings.push_back(
         fmt::format("{}: {}", fault_words(fault.record.kind), fault.record.sentence));
+  }
   return out;
 }
 

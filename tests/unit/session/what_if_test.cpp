@@ -33,7 +33,8 @@ struct Stuck {
 
 // Run to where it hangs.
 std::unique_ptr<Stuck> run_text(const std::string& name, const std::string& text,
-                                const std::string& function, std::vector<Rank> ranks = {}) {
+                                const std::string& function, std::vector<Rank> ranks = {},
+                                const std::string& before = {}) {
   auto out = std::make_unique<Stuck>();
   const uint32_t file = out->sources.add(name, text);
   const text::ParsedFile parsed = text::parse(out->sources, file);
@@ -54,6 +55,9 @@ std::unique_ptr<Stuck> run_text(const std::string& name, const std::string& text
   auto session = LiveSession::create(out->prepared, simulated, live);
   EXPECT_TRUE(session) << session.error().message();
   out->session = std::move(*session);
+  if (!before.empty()) {
+    EXPECT_TRUE(out->session->execute(*parse_command(before), {}));
+  }
   EXPECT_TRUE(out->session->execute(*parse_command("continue"), {}));
   return out;
 }
@@ -189,6 +193,115 @@ TEST(WhatIf, OtherMistakes) {
             "Write %c instead of %d in line 13, as in line 15.");
 }
 
+// Those who call are not those whom the other half is for.
+TEST(WhatIf, TheOtherHalfIsAddedWhereItIsMissing) {
+  const std::string text = four_ranks(
+      "  where coord(x) != 1 {\n    send %c peer((coord(x) + 1) % 4) ro(%y) on %s\n  }\n");
+  const WhatIf found = ask(*run_text("four.hir", text, "h"));
+  ASSERT_GT(found.completes, 0u);
+  const auto added =
+      std::find_if(found.trials.begin(), found.trials.end(), [](const WhatIfTrial& trial) {
+        return trial.edit.sentence ==
+               "Add the recv that send %c (line 13) waits for on ranks 0, 1, 3, behind lines "
+               "12-14.";
+      });
+  ASSERT_NE(added, found.trials.end());
+  EXPECT_EQ(added->verdict, WhatIfTrial::Verdict::kCompletes) << added->why;
+  expect_completes(added->edit.text, "h");
+}
+
+// Nobody sees the text between two edits: the second one counts lines as the file does.
+TEST(WhatIf, ASecondEditCountsTheLinesOfTheFile) {
+  const std::string text = four_ranks(
+      "  %p = alloc on %s : tensor<4xf32>\n  for %i in 0..3 {\n    where coord(x) == 0 {\n"
+      "      all_reduce sum %c ro(%y) wo(%p) on %s\n    }\n"
+      "    all_reduce max %c ro(%y) wo(%p) on %s\n  }\n"
+      "  where coord(x) == 1 {\n    send %c peer(0) ro(%y) on %s\n  }\n  free %p on %s\n");
+  const WhatIf found = ask(*run_text("four.hir", text, "h"));
+  ASSERT_GT(found.completes, 0u);
+  std::map<std::string, size_t> second;
+  for (size_t i = 0; i < found.completes; ++i) {
+    const WhatIfEdit& edit = found.trials[i].edit;
+    const size_t then = edit.sentence.find(" Then: ");
+    ASSERT_NE(then, std::string::npos) << edit.sentence;
+    ++second[edit.sentence.substr(then + 7)];
+    EXPECT_TRUE(edit.origins.empty());
+  }
+  EXPECT_GT(second["Leave out send %c (line 20), which rank 1 called."], 0u);
+  EXPECT_GT(second["Add the recv on rank 0 that send %c (line 20) waits for, behind lines 19-21."],
+            0u);
+  for (const auto& [sentence, times] : second) {
+    if (times > 0) {
+      EXPECT_NE(sentence.find("(line 20)"), std::string::npos) << sentence;
+    }
+  }
+  for (const WhatIfTrial& trial : found.trials) {
+    if (!trial.why.empty()) {
+      EXPECT_EQ(trial.why.find(" (line 20)"), std::string::npos) << trial.why;
+    }
+  }
+}
+
+TEST(WhatIf, LinesOfATextThatAnEditMade) {
+  const std::string text = four_ranks("  all_reduce sum %c rw(%y) on %s\n");
+  LineEdit edit(split_lines(text));
+  edit.insert(11, {"  all_reduce max %c rw(%y) on %s", "  where coord(x) == 0 {"});
+  edit.indent({11, 11}, 2).insert(12, {"  }"});
+  const auto program = what_if_parts::EditableProgram::create(edit.text(), "h", edit.origins());
+  ASSERT_TRUE(program);
+  EXPECT_EQ(program->where_line(11), "line 12 after the first edit");
+  EXPECT_EQ(program->where({12, 14}), "lines 13-15 after the first edit");
+  EXPECT_EQ(program->where_line(13), "line 12");
+  EXPECT_EQ(program->where_line(15), "line 13");
+}
+
+// What the text leaves without an edit as well is no warning of one.
+TEST(WhatIf, LeaksAreSaidWhereAnEditBringsThem) {
+  const std::string path = "tests/programs/deadlock.hir";
+  const WhatIf crossed = ask(*run_text(path, read(path), "crossed"));
+  ASSERT_GT(crossed.completes, 0u);
+  for (size_t i = 0; i < crossed.completes; ++i) EXPECT_TRUE(crossed.trials[i].good()) << i;
+  EXPECT_EQ(crossed.leaks, "With or without an edit nothing frees %a (line 31).");
+  EXPECT_NE(to_text(crossed).find(crossed.leaks), std::string::npos);
+
+  const std::string text = four_ranks(
+      "  %a = alloc on %s : tensor<4xf32>\n  for %i in 0..3 + coord(x) / 3 {\n"
+      "    all_reduce sum %c rw(%y) on %s\n"
+      "    where %i == 2 + coord(x) / 3 {\n      free %a on %s\n    }\n  }\n");
+  const WhatIf found = ask(*run_text("four.hir", text, "h"));
+  bool longer = false;
+  for (size_t i = 0; i < found.completes; ++i) {
+    const WhatIfTrial& trial = found.trials[i];
+    if (trial.edit.sentence.find("Write 3 instead of 3 + coord(x) / 3") != 0) continue;
+    longer = true;
+    ASSERT_EQ(trial.warnings.size(), 1u);
+    EXPECT_NE(trial.warnings.front().find("rank 3: %a of 16 bytes"), std::string::npos)
+        << trial.warnings.front();
+  }
+  EXPECT_TRUE(longer) << to_text(found);
+  EXPECT_EQ(found.leaks, "");
+}
+
+TEST(WhatIf, FrozenRanksAreNamed) {
+  const std::string good = four_ranks("  all_reduce sum %c rw(%y) on %s\n");
+  const auto held = run_text("four.hir", good, "h", {}, "freeze 1");
+  ASSERT_EQ(held->session->snapshot()->stop.kind, StopKind::kNobodyMoves);
+  EXPECT_TRUE(can_ask_what_if(*held->session->snapshot()));
+  const WhatIf answer = ask(*held);
+  EXPECT_TRUE(answer.unchanged_completes);
+  EXPECT_NE(answer.conclusion.find("`thaw` lets rank 1 move again."), std::string::npos)
+      << answer.conclusion;
+  EXPECT_NE(answer.stop.find("Nobody can move"), std::string::npos) << answer.stop;
+
+  // It hangs without that as well.
+  const std::string stuck =
+      four_ranks("  where coord(x) == 0 {\n    all_reduce sum %c rw(%y) on %s\n  }\n");
+  const WhatIf edits = ask(*run_text("four.hir", stuck, "h", {}, "freeze 1"));
+  EXPECT_GT(edits.completes, 0u);
+  EXPECT_NE(edits.conclusion.find("here rank 1 is frozen (`thaw`)"), std::string::npos)
+      << edits.conclusion;
+}
+
 TEST(WhatIf, EveryEditThatIsSaidToCompleteDoes) {
   for (const char* function : {"ring_of_sends", "crossed_communicators", "recv_without_send"}) {
     const auto stuck =
@@ -296,6 +409,7 @@ TEST(LineEdit, PartsOfAnEditDoNotShiftEachOther) {
   LineEdit edit(split_lines("a\n  b\nc\n"));
   edit.erase({0, 0}).move({1, 1}, 3, -2).insert(2, {"x"});
   EXPECT_EQ(edit.text(), "x\nc\nb\n");
+  EXPECT_EQ(edit.origins(), (std::vector<size_t>{LineEdit::kNewLine, 2, 1, 3}));
   EXPECT_EQ(edit_size("a\n  b\nc\n", "a\nb\nc\n"), 0u) << "only to the left";
   EXPECT_EQ(edit_size("a\nb\nc\n", "a\nz\nc\n"), 1u);
   const std::vector<DiffLine> diff = line_diff("a\nb\nc\nd\n", "a\nb\nz\nd\n", 1);
