@@ -30,10 +30,28 @@ void Actions::flush(const std::function<void(const std::string&)>& execute) {
   for (const std::string& text : std::exchange(commands_, {})) execute(text);
 }
 
+namespace {
+
+// Keys that mean nothing in a text field: they work also while one is typed into. Ctrl+Alt is how
+// some keyboards type `@`.
+bool works_while_typing(std::string_view combination) {
+  const bool ctrl = combination.find("Ctrl+") != std::string_view::npos;
+  const size_t plus = combination.rfind('+', combination.size() - 2);
+  const std::string_view key =
+      plus == std::string_view::npos ? combination : combination.substr(plus + 1);
+  if (key.size() > 1 && key[0] == 'F' && key_code(key) >= 0) return true;
+  constexpr std::string_view kOfTheField = "ACVXYZ";
+  return ctrl && combination.find("Alt+") == std::string_view::npos && key.size() == 1 &&
+         kOfTheField.find(key) == std::string_view::npos;
+}
+
+}  // namespace
+
 const Action* Actions::pressed() const {
-  if (ImGui::GetIO().WantTextInput) return nullptr;
+  const bool typing = ImGui::GetIO().WantTextInput;
   for (const Action& action : actions_) {
-    if (!action.key.empty() && key_pressed(action.key)) return &action;
+    if (action.key.empty() || !key_pressed(action.key)) continue;
+    if (!typing || works_while_typing(action.key)) return &action;
   }
   return nullptr;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "gui/restart.h"
+#include "hostir/io/files.h"
 
 namespace hostir::gui {
 
@@ -18,14 +19,8 @@ constexpr std::string_view kSmallLayout =
     "h(0.46 [host_ir* phases editor breaks watches messages notes schedule] [layout* values "
     "history inside ranks ledger waits whatif timeline events sql memory explain diff])";
 
-std::string absolute(const std::string& path) {
-  std::error_code error;
-  const auto full = std::filesystem::absolute(path, error);
-  return error ? path : full.lexically_normal().string();
-}
-
 void add_kept_breakpoints(const Settings& settings, interp::OpenRequest& request) {
-  const ProgramSettings* kept = settings.find_program(absolute(request.path));
+  const ProgramSettings* kept = settings.find_program(absolute_path(request.path));
   if (kept && request.breakpoints.empty()) request.breakpoints = kept->breaks;
 }
 
@@ -45,7 +40,11 @@ App::App(interp::SessionFactory& factory, AppOptions options, std::function<void
     : options_(std::move(options)),
       settings_(load_settings(options_.settings_file)),
       model_(factory, std::move(wake)),
-      panels_(make_panels()) {
+      panels_(make_panels()),
+      unsaved_(options_.settings_file.empty() ? "" : options_.settings_file + ".unsaved") {
+  written_settings_ = options_.settings_file.empty()
+                          ? std::string()
+                          : io::read_file(options_.settings_file).value_or(std::string());
   set_layout(settings_.layout.empty() ? builtin_layouts().front().text
                                       : std::string_view(settings_.layout));
   for (const auto& panel : panels_) {
@@ -67,7 +66,7 @@ App::App(interp::SessionFactory& factory, AppOptions options, std::function<void
   }
 }
 
-App::~App() { save(); }
+App::~App() { write_what_changed(); }
 
 void App::keep_program() {
   if (shown_program_.empty() || !model_.snapshot()) return;
@@ -85,7 +84,7 @@ void App::keep_program() {
 }
 
 void App::restore_program() {
-  const std::string path = absolute(model_.path());
+  const std::string path = absolute_path(model_.path());
   if (path == shown_program_) return;  // the same program once more, maybe edited
   shown_program_ = path;
   model_.watches.clear();
@@ -104,15 +103,6 @@ void App::restore_program() {
     if (take_number(line, note.time_ns, note.text))
       model_.timeline_notes.push_back(std::move(note));
   }
-}
-
-void App::save() {
-  if (options_.settings_file.empty()) return;
-  keep_program();
-  settings_.layout = tree_.to_string();
-  settings_.compared = model_.comparison().recent();
-  for (const auto& panel : panels_) settings_.keep_panel(panel->id(), panel->save());
-  save_settings(options_.settings_file, settings_);
 }
 
 void App::set_layout(std::string_view text) {
@@ -145,6 +135,12 @@ std::string App::window_title() const {
 }
 
 void App::open_file(const std::string& path) {
+  // The same file again keeps what was typed.
+  if (absolute_path(path) == absolute_path(model_.document().path())) return open_now(path);
+  leave_document("open the other", [this, path] { open_now(path); });
+}
+
+void App::open_now(const std::string& path) {
   keep_program();
   interp::OpenRequest request;
   request.path = path;
@@ -154,11 +150,21 @@ void App::open_file(const std::string& path) {
 }
 
 void App::reload() {
+  const Document& document = model_.document();
+  if (document.changed() && document.path() == model_.last_request().path)
+    model_.add_message(Message::Kind::kInfo,
+                       "the file is loaded again; what was typed stays in the panel Edit, unsaved");
+  reopen(model_.last_request().path);
+}
+
+void App::reopen(const std::string& path) {
   interp::OpenRequest request = model_.last_request();
+  const bool same_ranks = model_.path() == request.path;
+  request.path = path;
   request.text.clear();
   std::vector<std::string> then;
   const interp::SnapshotPtr& shot = model_.snapshot();
-  if (shot && model_.path() == request.path) {
+  if (shot && same_ranks) {
     request.breakpoints.clear();
     for (const interp::BreakpointSnapshot& b : *shot->breakpoints)
       request.breakpoints.push_back(b.text);
@@ -177,7 +183,7 @@ bool App::perform(const std::string& text) {
 }
 
 void App::handle_keys() {
-  if (open_dialog_) return;  // its keys are its own
+  if (file_dialog_ != FileDialog::kNone || questions_.waits()) return;  // their keys are their own
   constexpr ImGuiPopupFlags kAny = ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel;
   if (key_pressed("Esc") && ImGui::IsPopupOpen("", kAny)) return ImGui::ClosePopupToLevel(0, false);
   if (const Action* action = actions_.pressed()) actions_.request(action->name);
@@ -186,9 +192,15 @@ void App::handle_keys() {
 void App::take_opened() {
   if (seen_opened_ == model_.last_opened()) return;
   seen_opened_ = model_.last_opened();
-  file_watch_.start(model_.path());
+  const Document& document = model_.document();
+  if (document.is_program() && document.path() == model_.path()) {
+    const auto opened = model_.runs_edited_text() ? std::nullopt : model_.opened_text();
+    file_watch_.start(model_.path(), opened.value_or(document.base()));
+  } else {
+    file_watch_.start(model_.path());
+  }
   looked_at_.clear();
-  settings_.add_recent(absolute(model_.path()));
+  settings_.add_recent(absolute_path(model_.path()));
   restore_program();
   if (std::exchange(error_page_left_, false)) tree().maximise(std::nullopt);
 }
@@ -210,6 +222,7 @@ void App::frame(double now_s) {
   // another.
   constexpr int kSettlingFrames = 3;
   settling_ = model_.update(now_s) ? kSettlingFrames : std::max(0, settling_ - 1);
+  follow_document();
   take_opened();
   if (seen_stop_ != model_.generation()) {
     // A fault or deadlock selects its instruction, so that the line is in view without a click, and
@@ -256,9 +269,17 @@ void App::frame(double now_s) {
   ImGui::End();
   draw_palette();
   draw_help();
-  draw_open_dialog();
+  draw_file_dialog();
+  questions_.draw(ui_);
   looked_at_.record(model_.selection);
   actions_.flush([this](const std::string& command) { model_.run_command(command); });
+  constexpr double kWriteSeconds = 0.5;
+  if (now_s - written_s_ >= kWriteSeconds) write_what_changed();
+}
+
+bool App::file_has_news() {
+  const bool document = model_.document().look_now();
+  return file_watch_.has_news() || document;
 }
 
 }  // namespace hostir::gui

@@ -9,12 +9,15 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gui/file_watch.h"
 #include "gui/panel_tree.h"
+#include "gui/question.h"
 #include "gui/selection_history.h"
 #include "gui/settings.h"
+#include "gui/unsaved_texts.h"
 
 namespace hostir::gui {
 
@@ -55,8 +58,14 @@ class App {
   bool wants_frame() const;
   /// Looks at the open file: whether it was changed, deleted or came back since it was last looked
   /// at. For a window that sleeps.
-  bool file_has_news() { return file_watch_.has_news(); }
+  bool file_has_news();
+  /// Settings and unsaved text go to the disk where they changed. `frame` does it twice a second; a
+  /// window calls it before it sleeps, and before it ends without being asked.
+  void write_what_changed();
   bool wants_quit() const { return quit_; }
+  /// Somebody wants to close the window: at once where nothing would be lost, else after a
+  /// question.
+  void request_quit();
   std::string window_title() const;
 
   void drop_file(const std::string& path);
@@ -76,6 +85,7 @@ class App {
   void add_look_actions();
   void add_mark_actions();
   void add_compare_actions();
+  void add_document_actions();
   void draw_menu_bar();
   void draw_toolbar();
   void draw_tools(float limit);
@@ -89,6 +99,8 @@ class App {
   std::optional<uint64_t> draw_scrubber(float width, uint64_t at, uint64_t last);
   std::optional<Banner> stop_banner() const;
   std::optional<Banner> file_banner();
+  std::optional<Banner> newer_file_banner() const;
+  std::optional<Banner> unsaved_banner() const;
   /// The most pressing one that nobody has dismissed.
   std::optional<Banner> next_banner();
   void draw_banner();
@@ -108,19 +120,45 @@ class App {
   void draw_palette();
   void draw_help();
   void draw_keys();
-  void draw_open_dialog();
+  enum class FileDialog : uint8_t { kNone, kOpen, kCompare, kSaveAs };
+  void begin_file_dialog(FileDialog what);
+  void draw_file_dialog();
+  /// The list of the dialog; true if a file was chosen by a double click.
+  bool draw_files();
+  void choose_file(const std::string& path);
   void handle_keys();
   void set_layout(std::string_view text);
   /// After each successful opening: the file's settings, recent files, watching the file.
   void take_opened();
+  /// Asks first where text would be lost.
   void open_file(const std::string& path);
+  void open_now(const std::string& path);
   void compare_with(const std::string& path);
   /// The open file once more, from the disk, back at the same position with the same breakpoints.
   void reload();
+  /// The same with another file, which holds what is open or nearly so.
+  void reopen(const std::string& path);
   /// The file's breakpoints, watches, bookmarks and notes, from the settings and back.
   void restore_program();
   void keep_program();
-  void save();
+  void keep_settings();
+
+  // ---- the text that is edited (app_document.cpp)
+  void follow_document();
+  void show_editor();
+  /// Writes it, or asks where the file is newer.
+  void save_document();
+  void saved_document();
+  void save_as(const std::string& path);
+  /// The text counts although the file is newer.
+  void keep_document();
+  /// Does it at once where no text would be lost, else when a person has said so. `to_do`: "quit".
+  void leave_document(const std::string& to_do, std::function<void()> then);
+  void keep_unsaved();
+  void find_unsaved();
+  /// What was kept of the file whose text is edited; null: nothing.
+  const UnsavedText* unsaved_offered() const;
+  void take_unsaved();
 
   AppOptions options_;
   Settings settings_;
@@ -135,7 +173,6 @@ class App {
   FileWatch file_watch_;
   SelectionHistory looked_at_;
   uint64_t seen_opened_ = 0;
-  uint64_t seen_saves_ = 0;
   interp::Position fault_seen_{~uint64_t{0}, 0};    // whose instruction was selected
   interp::Position written_seen_{~uint64_t{0}, 0};  // the same of a stop at a write
   int settling_ = 0;                                // frames to draw although nothing is under way
@@ -151,8 +188,15 @@ class App {
   bool palette_symbols_ = false;
   bool help_open_ = false;
   std::string help_filter_;
-  bool open_dialog_ = false;
-  bool open_to_compare_ = false;  // what the dialog chooses is compared with
+  FileDialog file_dialog_ = FileDialog::kNone;
+  QuestionBox questions_;
+  UnsavedTexts unsaved_;
+  std::optional<std::pair<std::string, std::string>> kept_text_;  // base and text, on the disk
+  std::vector<UnsavedText> left_unsaved_;  // of earlier windows, newest first
+  std::string written_settings_;           // what the settings file holds, as far as is known
+  double written_s_ = 0;         // when it was last looked whether there is something to write
+  bool unsaved_failed_ = false;  // the last writing did, and that was said
+  bool settings_failed_ = false;
   bool focus_input_ = false;
   bool palette_caret_to_end_ = false;
   std::string palette_text_;

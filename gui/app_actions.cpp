@@ -46,6 +46,7 @@ void App::add_actions() {
   add_mark_actions();
   add_view_actions();
   add_compare_actions();
+  add_document_actions();
 }
 
 void App::add_session_actions() {

@@ -90,8 +90,6 @@ std::optional<Banner> App::file_banner() {
                   {{"Show the message", "panel.messages", ""}, {"Try again", "file.reload", ""}}};
   }
   if (!model_.snapshot()) return std::nullopt;
-  if (std::exchange(seen_saves_, model_.saves()) != model_.saves())
-    file_watch_.start(model_.path());
   switch (file_watch_.look(model_.now_s())) {
     case FileWatch::State::kSame:
       return std::nullopt;
@@ -133,7 +131,8 @@ void App::show_fault() {
 }
 
 std::optional<Banner> App::next_banner() {
-  std::vector<std::optional<Banner>> all = {opening_banner(), file_banner(), stop_banner()};
+  std::vector<std::optional<Banner>> all = {opening_banner(), newer_file_banner(), unsaved_banner(),
+                                            file_banner(), stop_banner()};
   if (model_.snapshot() && !model_.open_warning().empty())
     all.push_back(Banner{StateKind::kWaiting, model_.open_warning(), {}});
   // What has passed is told again when it comes again.

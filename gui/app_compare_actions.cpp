@@ -12,7 +12,7 @@ void App::add_compare_actions() {
   const auto open = [this] { return model_.snapshot() != nullptr; };
   actions_.add({"diff.open", "Compare with a log...", "File", "Ctrl+Shift+O",
                 "Open another log, and compare what is open with it.",
-                [this] { open_dialog_ = focus_input_ = open_to_compare_ = true; }, open});
+                [this] { begin_file_dialog(FileDialog::kCompare); }, open});
   actions_.add({"diff.keep", "Keep this run to compare with", "View", "",
                 "This run, as far as it has come, is compared with what runs afterwards.",
                 [this] {

@@ -107,71 +107,108 @@ void App::draw_help() {
   ImGui::End();
 }
 
-void App::draw_open_dialog() {
-  if (!open_dialog_) return;
+void App::begin_file_dialog(FileDialog what) {
+  file_dialog_ = what;
+  focus_input_ = true;
+  if (what == FileDialog::kSaveAs) path_text_ = model_.document().path();
+}
+
+void App::choose_file(const std::string& path) {
+  switch (std::exchange(file_dialog_, FileDialog::kNone)) {
+    case FileDialog::kNone:
+      return;
+    case FileDialog::kOpen:
+      return open_file(path);
+    case FileDialog::kCompare:
+      return compare_with(path);
+    case FileDialog::kSaveAs:
+      return save_as(path);
+  }
+}
+
+bool App::draw_files() {
   namespace fs = std::filesystem;
+  bool go = false;
   std::error_code error;
-  if (folder_.empty()) folder_ = fs::current_path(error).string();
+  // The second click of a double click on a folder falls on whatever lies there in that folder.
+  if (ImGui::IsMouseClicked(0) && !ImGui::IsMouseDoubleClicked(0)) entered_folder_ = false;
+  if (ImGui::Selectable("..")) folder_ = fs::path(folder_).parent_path().string();
+  std::vector<fs::directory_entry> entries;
+  for (const auto& entry :
+       fs::directory_iterator(folder_, fs::directory_options::skip_permission_denied, error)) {
+    const std::string extension = entry.path().extension().string();
+    std::error_code ignored;
+    const bool program = extension == ".hir" && file_dialog_ != FileDialog::kCompare;
+    const bool log = extension == ".db" && file_dialog_ != FileDialog::kSaveAs;
+    if (entry.is_directory(ignored) || program || log) entries.push_back(entry);
+  }
+  std::sort(entries.begin(), entries.end());
+  for (const auto& entry : entries) {
+    std::error_code ignored;
+    const bool folder = entry.is_directory(ignored);
+    const std::string name = entry.path().filename().string();
+    if (ImGui::Selectable((folder ? name + "/" : name).c_str(), false,
+                          ImGuiSelectableFlags_AllowDoubleClick)) {
+      if (entered_folder_) continue;
+      if (folder) {
+        folder_ = entry.path().string();
+        entered_folder_ = true;
+      } else {
+        path_text_ = entry.path().string();
+        go = go || ImGui::IsMouseDoubleClicked(0);
+      }
+    }
+    ui_.tag("open/file/" + name);
+  }
+  return go;
+}
+
+void App::draw_file_dialog() {
+  if (file_dialog_ == FileDialog::kNone) return;
+  struct Words {
+    const char* title;
+    const char* hint;
+    const char* button;
+  };
+  static constexpr Words kWords[] = {
+      {"", "", ""},
+      {"Open a program or a log", "path of a .hir file or a log", "Open"},
+      {"Open a log to compare with", "path of a log", "Open"},
+      {"Save the text of the panel Edit as", "path of a .hir file", "Save"}};
+  const Words& words = kWords[static_cast<size_t>(file_dialog_)];
+  if (folder_.empty()) {
+    std::error_code error;
+    folder_ = std::filesystem::current_path(error).string();
+  }
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
   ImGui::SetNextWindowPos(ImVec2(screen.x / 2, screen.y / 2), ImGuiCond_Appearing,
                           ImVec2(0.5f, 0.5f));
   ImGui::SetNextWindowSize(
       ImVec2(std::min(ui_.px(640), screen.x - 20), std::min(ui_.px(480), screen.y - 20)),
       ImGuiCond_Appearing);
-  if (ImGui::Begin(open_to_compare_ ? "Open a log to compare with" : "Open a program or a log",
-                   &open_dialog_, ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoCollapse)) {
+  bool open = true;
+  bool go = false;
+  if (ImGui::Begin(words.title, &open,
+                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoCollapse)) {
     if (std::exchange(focus_input_, false)) ImGui::SetKeyboardFocusHere();
     ImGui::SetNextItemWidth(-ui_.px(70));
-    bool go = ImGui::InputTextWithHint(
-        "##path", open_to_compare_ ? "path of a log" : "path of a .hir file or a log", &path_text_,
+    go = ImGui::InputTextWithHint(
+        "##path", words.hint, &path_text_,
         ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
     ui_.tag("open/path", path_text_);
     ImGui::SameLine();
-    go = ImGui::Button("Open") || go;
+    go = ImGui::Button(words.button) || go;
     ui_.tag("open/go");
     ui_.text_dim(folder_);
     ImGui::BeginChild("files", ImVec2(0, 0), true);
-    // The second click of a double click on a folder falls on whatever lies there in that folder.
-    if (ImGui::IsMouseClicked(0) && !ImGui::IsMouseDoubleClicked(0)) entered_folder_ = false;
-    if (ImGui::Selectable("..")) folder_ = fs::path(folder_).parent_path().string();
-    std::vector<fs::directory_entry> entries;
-    for (const auto& entry :
-         fs::directory_iterator(folder_, fs::directory_options::skip_permission_denied, error)) {
-      const std::string extension = entry.path().extension().string();
-      std::error_code ignored;
-      const bool program = extension == ".hir" && !open_to_compare_;
-      if (entry.is_directory(ignored) || program || extension == ".db") entries.push_back(entry);
-    }
-    std::sort(entries.begin(), entries.end());
-    for (const auto& entry : entries) {
-      std::error_code ignored;
-      const bool folder = entry.is_directory(ignored);
-      const std::string name = entry.path().filename().string();
-      if (ImGui::Selectable((folder ? name + "/" : name).c_str(), false,
-                            ImGuiSelectableFlags_AllowDoubleClick)) {
-        ui_.tag("open/file/" + name);
-        if (entered_folder_) continue;
-        if (folder) {
-          folder_ = entry.path().string();
-          entered_folder_ = true;
-        } else {
-          path_text_ = entry.path().string();
-          go = go || ImGui::IsMouseDoubleClicked(0);
-        }
-      }
-    }
+    go = draw_files() || go;
     ImGui::EndChild();
     go = go || key_pressed("Enter");
-    if (go && !path_text_.empty()) {
-      if (open_to_compare_)
-        compare_with(path_text_);
-      else
-        drop_file(path_text_);
-      open_dialog_ = false;
-    }
-    if (escape_pressed()) open_dialog_ = false;
+    if (escape_pressed()) open = false;
   }
   ImGui::End();
+  if (!open) file_dialog_ = FileDialog::kNone;
+  if (go && open && !path_text_.empty()) choose_file(path_text_);
 }
 
 }  // namespace hostir::gui

@@ -13,10 +13,7 @@ void App::add_view_actions() {
                 "File",
                 "Ctrl+O",
                 "Open a program (.hir) or a log.",
-                [this] {
-                  open_dialog_ = focus_input_ = true;
-                  open_to_compare_ = false;
-                },
+                [this] { begin_file_dialog(FileDialog::kOpen); },
                 {}});
   actions_.add({"file.reload",
                 "Reload",
@@ -28,7 +25,7 @@ void App::add_view_actions() {
                 },
                 {}});
   actions_.add(
-      {"file.quit", "Quit", "File", "Ctrl+Q", "Close the window.", [this] { quit_ = true; }, {}});
+      {"file.quit", "Quit", "File", "Ctrl+Q", "Close the window.", [this] { request_quit(); }, {}});
   actions_.add({"palette",
                 "Command palette",
                 "Help",

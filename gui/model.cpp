@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "gui/panels/mismatch_story.h"
+#include "gui/panels/mismatch_row.h"
 
 namespace hostir::gui {
 
@@ -14,6 +14,14 @@ void Model::open(interp::OpenRequest request, std::vector<std::string> then) {
   open_marks_.clear();  // they were of another text
   after_open_ = std::move(then);
   worker_.open(std::move(request));
+}
+
+std::optional<std::string_view> Model::opened_text() const {
+  const auto given = snapshot_ ? snapshot_->program->given : nullptr;
+  for (uint32_t file = 0; given && file < given->size(); ++file) {
+    if (given->name(file) == path_) return given->text(file);
+  }
+  return std::nullopt;
 }
 
 void Model::run_command(const std::string& text) { worker_.execute(text); }
@@ -67,6 +75,7 @@ void Model::take(Opened& result) {
   }
   ++opened_;
   what_if_.cancel(*this);  // of the session that is gone
+  if (path_ != result.request.path) what_if_.forget();
   open_error_.clear();
   open_marks_.clear();
   // The same text opened again keeps what is selected by name.

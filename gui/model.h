@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "gui/comparison.h"
+#include "gui/document.h"
 #include "gui/readings.h"
 #include "gui/tensor_index.h"
 #include "gui/what_if_search.h"
@@ -47,12 +48,6 @@ struct FollowedValue {
   bool on = true;
   std::string value;  // without '%'
   uint64_t generation = ~uint64_t{0};
-};
-
-/// A text for the editor: it takes it when it is drawn next, as a change that nobody has run.
-struct EditorText {
-  std::string text;
-  size_t line = 0;  // 1-based, to be scrolled to
 };
 
 struct Message {
@@ -131,18 +126,20 @@ class Model {
   Selection hovered;  // this frame's; panels read the last frame's in `was_hovered`
   Selection was_hovered;
   FollowedValue followed;
-  std::optional<EditorText> editor_text;  // until the editor has taken it
 
   // ---- what is kept per program, by the settings
   std::vector<std::string> watches;  // expressions of the watches panel
   std::vector<Bookmark> bookmarks;   // in order of position
   std::vector<TimelineNote> timeline_notes;
 
-  /// A panel wrote this file: it was not another program.
-  void saved_file(const std::string& path) {
-    if (path == path_) ++saves_;
-  }
-  uint64_t saves() const { return saves_; }
+  /// The text of the program that was opened last, or tried to be, as a person edits it.
+  Document& document() { return document_; }
+  const Document& document() const { return document_; }
+  /// What the file held when it was opened, or the text that was opened in its place; nullopt for
+  /// what has no such text.
+  std::optional<std::string_view> opened_text() const;
+  /// What is open runs another text than its file held.
+  bool runs_edited_text() const { return !opened_request_.text.empty(); }
 
   // ---- messages
   const std::vector<Message>& messages() const { return messages_; }
@@ -175,7 +172,6 @@ class Model {
   std::string command_error_;
   Readings readings_;
   TensorIndex tensors_;
-  uint64_t saves_ = 0;
   std::vector<Message> messages_;
   uint64_t generation_ = 0;
   uint64_t opened_ = 0;
@@ -183,6 +179,7 @@ class Model {
   SessionWorker worker_;
   Comparison comparison_;
   WhatIfSearch what_if_;
+  Document document_;
 };
 
 }  // namespace hostir::gui

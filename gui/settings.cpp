@@ -25,6 +25,17 @@ void Settings::keep_program(ProgramSettings program) {
   if (programs.size() > kMax) programs.resize(kMax);
 }
 
+void Settings::take_programs(const Settings& theirs, const std::string& own) {
+  std::vector<ProgramSettings> mine;
+  if (const ProgramSettings* program = find_program(own)) mine.push_back(*program);
+  programs = theirs.programs;
+  std::erase_if(programs, [&](const ProgramSettings& p) { return p.path == own; });
+  for (ProgramSettings& program : mine) keep_program(std::move(program));
+  const std::vector<std::string> first = recent;
+  recent = theirs.recent;
+  for (size_t i = first.size(); i > 0; --i) add_recent(first[i - 1]);
+}
+
 const ProgramSettings* Settings::find_program(const std::string& path) const {
   for (const ProgramSettings& p : programs) {
     if (p.path == path) return &p;

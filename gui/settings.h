@@ -2,8 +2,8 @@
 // its breakpoints, watches, bookmarks and notes. One small text file.
 //
 // Lines of `key = value`; `break`, `watch`, `bookmark` and `note` belong to the `program` line
-// above them; unknown keys are kept. A file that cannot be read is treated as empty and is said in
-// the messages; writing goes through a temporary file.
+// above them; unknown keys are kept. A file that cannot be read is treated as empty. It is written
+// as soon as something changed, whole or not at all: a kill or a crash loses nothing.
 #pragma once
 
 #include <string>
@@ -40,6 +40,8 @@ struct Settings {
   void add_recent(const std::string& path);
   /// The newest place in the list is this program's; one that has nothing to keep is dropped.
   void keep_program(ProgramSettings program);
+  /// What another window wrote: of all programs but `own`, and its recent files behind those here.
+  void take_programs(const Settings& theirs, const std::string& own);
   const ProgramSettings* find_program(const std::string& path) const;
   /// What `Panel::save` gave, one entry for each of its lines, in place of what there was.
   void keep_panel(std::string_view panel, std::string_view state);

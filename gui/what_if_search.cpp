@@ -21,6 +21,8 @@ void WhatIfSearch::start(Model& model) {
   state_ = std::make_shared<State>();
   state_->shot = model.snapshot();
   state_->opened = model.last_opened();
+  state_->path = model.path();
+  state_->base = model.opened_text().value_or(std::string_view());
   ++number_;
   model.worker().ask_session(
       kWhatIfQuestion,
@@ -54,6 +56,11 @@ void WhatIfSearch::cancel(Model& model) {
   state_->error = "The search was cancelled.";
 }
 
+TextForDocument WhatIfSearch::text_of(const interp::WhatIfTrial& trial) const {
+  if (!state_) return {};
+  return {state_->path, state_->base, trial.edit.text, trial.edit.line};
+}
+
 interp::WhatIfProgress WhatIfSearch::progress() const {
   if (!state_) return {};
   return {state_->tried, state_->proposed, state_->completes};
@@ -62,6 +69,11 @@ interp::WhatIfProgress WhatIfSearch::progress() const {
 const std::string& WhatIfSearch::error() const {
   static const std::string kNone;
   return state_ ? state_->error : kNone;
+}
+
+const std::string& WhatIfSearch::path() const {
+  static const std::string kNone;
+  return state_ ? state_->path : kNone;
 }
 
 bool WhatIfSearch::about_this(const Model& model) const {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "gui/document.h"
 #include "interp/session/what_if.h"
 
 namespace hostir::gui {
@@ -29,6 +30,12 @@ class WhatIfSearch {
   const std::string& error() const;
   /// The answer is about what is open now, at this stop.
   bool about_this(const Model& model) const;
+  /// The program that it was asked about; empty: none was.
+  const std::string& path() const;
+  /// An edit, for the document of that program and no other.
+  TextForDocument text_of(const interp::WhatIfTrial& trial) const;
+  /// Another program is open: nothing was found out about it.
+  void forget() { state_.reset(); }
   /// Counts searches.
   uint64_t number() const { return number_; }
 
@@ -37,6 +44,8 @@ class WhatIfSearch {
     bool running = true;
     interp::SnapshotPtr shot;
     uint64_t opened = 0;
+    std::string path;
+    std::string base;  // the text that was opened
     std::atomic<size_t> tried = 0;
     std::atomic<size_t> proposed = 0;
     std::atomic<size_t> completes = 0;

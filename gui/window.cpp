@@ -7,7 +7,9 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 
+#include "gui/end_signals.h"
 #include "gui/png.h"
 #include "gui/script.h"
 #include "gui/window_input.h"
@@ -92,6 +94,7 @@ class Painter {
 // Until an event comes, or the open file is changed or deleted: it is looked at now and then.
 void sleep(App& app) {
   constexpr double kLookS = 2;
+  app.write_what_changed();
   while (true) {
     const double before = glfwGetTime();
     glfwWaitEventsTimeout(kLookS);
@@ -99,13 +102,19 @@ void sleep(App& app) {
   }
 }
 
-void run_interactive(GLFWwindow* window, App& app, Painter& painter) {
+void run_interactive(GLFWwindow* window, App& app, Painter& painter, const EndSignals& signals) {
   // A few frames after each event let hover and popups settle; then the loop sleeps until something
   // comes. An event that comes while they are drawn has its own few.
   constexpr int kSettlingFrames = 3;
   WindowInput input(window);
   int frames_left = kSettlingFrames;
-  while (!glfwWindowShouldClose(window) && !app.wants_quit()) {
+  while (!app.wants_quit() && !signals.came()) {
+    if (glfwWindowShouldClose(window)) {
+      glfwSetWindowShouldClose(window, GLFW_FALSE);
+      app.request_quit();
+      frames_left = kSettlingFrames;
+      if (app.wants_quit()) break;
+    }
     if (frames_left > 0 || input.waits() || app.wants_frame()) {
       // Pictures of a large log that is being read are few: reading it needs the processors.
       const bool reading = frames_left <= 0 && app.model().worker().log_progress().reading;
@@ -139,9 +148,11 @@ Expected<void> run_script(GLFWwindow* window, App& app, Painter& painter,
 
 Expected<void> run_window(interp::SessionFactory& factory, AppOptions app_options,
                           const WindowOptions& options) {
+  const bool scripted = !options.script.empty() || !options.screenshot.empty();
+  std::optional<EndSignals> signals;  // before the threads of the OpenGL driver
+  if (!scripted) signals.emplace([] { glfwPostEmptyEvent(); });
   if (!glfwInit()) return window_error("no window system");
   const GlfwGuard glfw;
-  const bool scripted = !options.script.empty() || !options.screenshot.empty();
   glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
   glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
   glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
@@ -166,7 +177,8 @@ Expected<void> run_window(interp::SessionFactory& factory, AppOptions app_option
   glfwSetDropCallback(window.get(), on_drop);
   Painter painter(window.get(), app);
   if (scripted) return run_script(window.get(), app, painter, options);
-  run_interactive(window.get(), app, painter);
+  run_interactive(window.get(), app, painter, *signals);
+  app.write_what_changed();  // before what may take a while: ending what runs
   return {};
 }
 

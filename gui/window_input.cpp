@@ -18,17 +18,31 @@ bool is_modifier(int key) { return key >= GLFW_KEY_LEFT_SHIFT && key <= GLFW_KEY
 
 }  // namespace
 
-std::vector<KeyEvent> KeyQueue::next_frame() {
+std::vector<KeyEvent> KeyQueue::next_frame(Typing typing) {
   std::vector<KeyEvent> frame;
   std::set<int> touched;
-  bool pressed = false;  // a key that is no modifier
-  while (!events_.empty()) {
+  bool pressed = false;    // a key that is no modifier
+  bool silent = false;     // one that typed no letter: a field acts on it after all letters
+  bool just_down = false;  // the event before this one was a press
+  for (; !events_.empty(); events_.pop_front()) {
     const KeyEvent event = events_.front();
+    if (event.letter != 0) {
+      if (silent && !just_down) break;
+      silent = just_down = false;
+      frame.push_back(event);
+      continue;
+    }
     const bool modifier = is_modifier(event.key);
-    if (!touched.insert(event.key).second || (modifier && pressed)) break;
-    pressed = pressed || (!modifier && event.action == GLFW_PRESS);
+    const bool press = !modifier && event.action != GLFW_RELEASE;
+    const bool types = press && events_.size() > 1 && events_[1].letter != 0;
+    if (press && silent) break;
+    just_down = press;
+    if (types && typing == Typing::kYes) continue;  // its letter is all that a field wants of it
+    if (touched.contains(event.key) || (modifier && pressed) || (press && pressed)) break;
+    touched.insert(event.key);
+    pressed = pressed || press;
+    silent = silent || press;
     frame.push_back(event);
-    events_.pop_front();
   }
   return frame;
 }
@@ -36,10 +50,12 @@ std::vector<KeyEvent> KeyQueue::next_frame() {
 WindowInput::WindowInput(GLFWwindow* window) : window_(window) {
   installed = this;
   glfwSetKeyCallback(window, &WindowInput::on_key);
+  glfwSetCharCallback(window, &WindowInput::on_letter);
 }
 
 WindowInput::~WindowInput() {
   glfwSetKeyCallback(window_, nullptr);
+  glfwSetCharCallback(window_, nullptr);
   installed = nullptr;
 }
 
@@ -47,9 +63,18 @@ void WindowInput::on_key(GLFWwindow*, int key, int scancode, int action, int mod
   if (installed) installed->keys_.push({key, scancode, action, mods});
 }
 
+void WindowInput::on_letter(GLFWwindow*, unsigned letter) {
+  if (installed) installed->keys_.push({0, 0, 0, 0, letter});
+}
+
 void WindowInput::next_frame() {
-  for (const KeyEvent& k : keys_.next_frame())
-    ImGui_ImplGlfw_KeyCallback(window_, k.key, k.scancode, k.action, k.mods);
+  const bool typing = ImGui::GetIO().WantTextInput;
+  for (const KeyEvent& k : keys_.next_frame(typing ? Typing::kYes : Typing::kNo)) {
+    if (k.letter != 0)
+      ImGui_ImplGlfw_CharCallback(window_, k.letter);
+    else
+      ImGui_ImplGlfw_KeyCallback(window_, k.key, k.scancode, k.action, k.mods);
+  }
 }
 
 bool WindowInput::changed() {

@@ -80,6 +80,8 @@ step scripts build-ci/bin/hostir test tests/programs tests/scripts -j 2 --junit 
 step generated tests/checks/generated.sh build-ci/bin/hostir
 step command tests/checks/command.sh build-ci/bin/hostir
 step truth tests/checks/truth.sh build-ci/bin/hostir
+step jax tests/checks/jax.sh build-ci/bin/hostir
+step dumps tests/checks/dumps.py build-ci/bin/hostir
 step debug-transcripts tests/scripts/debug/check.sh build-ci/bin/hostir
 step golden-pictures tests/checks/golden_pictures.sh build-ci/bin/hostir
 step interactive-window tests/checks/interactive_window.sh build-ci/bin/hostir

@@ -29,6 +29,8 @@ class ContentsSink final : public interp::TraceSink {
   void value(const interp::ValueSummary& summary) override;
   void decision(const interp::DecisionRecord& record) override { next_.decision(record); }
   void fault(const interp::FaultRecord& record) override { next_.fault(record); }
+  void called(const interp::CallRecord& record) override { next_.called(record); }
+  void rank_state(const interp::RankStateRecord& record) override { next_.rank_state(record); }
   void loop_path(interp::LoopPathId id, interp::LoopPathId parent, interp::CodeIndex loop,
                  int64_t iteration) override {
     next_.loop_path(id, parent, loop, iteration);

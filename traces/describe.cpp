@@ -38,22 +38,26 @@ std::vector<InputDescription> inputs_of(const interp::Prepared& prepared) {
 
 RunDescription describe(const interp::Prepared& prepared, const interp::BackendRequest& backend) {
   RunDescription run;
-  run.code = prepared.code;
+  run.program = describe_program(*prepared.code);
   run.function = prepared.function;
   run.backend = backend.name;
   run.seed = backend.seed;
   run.schedule = backend.schedule;
   run.machine = backend.machine.name;
   run.machine_text = machine_text(backend.machine);
-  run.virtual_time = backend.name != "cuda";
-  for (const interp::CodeInstruction& c : prepared.code->instructions) {
-    run.instruction_texts.push_back(
-        text::print_line(*prepared.code->functions[c.function], c.instr));
+  run.virtual_time = backend.traits.clock == interp::ClockDomain::kVirtual;
+  run.kernel_set = backend.traits.kernel_set;
+  for (size_t i = 0; i < run.program.instructions.size(); ++i) {
+    const interp::CodeInstruction& c = prepared.code->instructions[i];
+    run.program.instructions[i].text =
+        text::print_line(*prepared.code->functions[c.function], c.instr);
   }
   if (prepared.source != nullptr) run.source_text = text::print(*prepared.source);
   if (prepared.view != nullptr) {
     run.program_text = std::string(prepared.view->text());
-    run.lines = prepared.view->lines;
+    const std::vector<uint32_t>& lines = prepared.view->lines;
+    for (size_t i = 0; i < run.program.instructions.size() && i < lines.size(); ++i)
+      run.program.instructions[i].line = lines[i];
     for (const interp::PhaseText& phase : prepared.view->phases) {
       run.phases.push_back({phase.name, phase.text});
     }
@@ -65,6 +69,7 @@ RunDescription describe(const interp::Prepared& prepared, const interp::BackendR
                      record.from.empty() ? "" : " (from " + record.from + ")")});
   }
   run.inputs = inputs_of(prepared);
+  run.properties.emplace_back("clock", interp::name(backend.traits.clock));
   run.properties.emplace_back("kernels", backend.reference_kernels ? "reference" : "fast");
   if (backend.max_memory_bytes > 0) {
     run.properties.emplace_back("max_memory_bytes", std::to_string(backend.max_memory_bytes));

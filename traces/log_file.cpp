@@ -31,6 +31,13 @@ bool is_replaceable(const std::string& path) {
   return id && id->value_or(0) == kApplicationId;
 }
 
+void remove_log(const std::string& path) {
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
+    std::error_code error;
+    std::filesystem::remove(path + suffix, error);
+  }
+}
+
 uint64_t row_digest(const Statement& row, int columns, std::string& buffer) {
   size_t used = 0;  // of the buffer, which only grows: this runs for every row at every close
   const auto append = [&](const void* data, size_t size) {
@@ -61,18 +68,30 @@ uint64_t row_digest(const Statement& row, int columns, std::string& buffer) {
 
 }  // namespace
 
-Expected<Database> create_log_file(const std::string& path) {
+Expected<Database> create_log_file(const std::string& path,
+                                   const std::function<Expected<void>(Database&)>& describe) {
   if (!is_replaceable(path)) {
     return fail(ErrorKind::kRuntime, "log_exists",
                 fmt::format("\"{}\" exists and is not a log; it is left alone", path));
   }
-  for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
-    std::error_code error;
-    std::filesystem::remove(path + suffix, error);
+  const std::string fresh = path + ".new";
+  remove_log(fresh);
+  {
+    HOSTIR_ASSIGN_OR_RETURN(Database database, Database::open(fresh, Database::Mode::kCreate));
+    HOSTIR_TRY(database.execute(kWritingPragmas));
+    HOSTIR_TRY(database.execute("BEGIN;\n" + schema_sql()));
+    HOSTIR_TRY(describe(database));
+    HOSTIR_TRY(database.execute("COMMIT"));
+  }  // the last connection leaves one file, without `-wal`
+  remove_log(path);
+  std::error_code error;
+  std::filesystem::rename(fresh, path, error);
+  if (error) {
+    return fail(ErrorKind::kRuntime, "log_io",
+                fmt::format("cannot rename \"{}\" to \"{}\": {}", fresh, path, error.message()));
   }
-  HOSTIR_ASSIGN_OR_RETURN(Database database, Database::open(path, Database::Mode::kCreate));
+  HOSTIR_ASSIGN_OR_RETURN(Database database, Database::open(path, Database::Mode::kReadWrite));
   HOSTIR_TRY(database.execute(kWritingPragmas));
-  HOSTIR_TRY(database.execute("BEGIN;\n" + schema_sql() + "COMMIT;\n"));
   return database;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,9 +11,12 @@
 
 namespace hostir::traces {
 
-/// A new, empty log with the current schema, ready for fast writing. An older log at `path` is
-/// removed. Errors: `log_exists` where the path holds something that is no log.
-Expected<Database> create_log_file(const std::string& path);
+/// A new log with the current schema and what `describe` writes, ready for fast writing. It is made
+/// beside `path` and renamed once it can be opened: a writer that is killed before leaves `path` as
+/// it was, and `path` + ".new" behind. Then an older log at `path` is replaced. Errors:
+/// `log_exists` where the path holds something that is not a log; those of `describe`.
+Expected<Database> create_log_file(const std::string& path,
+                                   const std::function<Expected<void>(Database&)>& describe);
 
 /// Turns the file into a single one without `-wal`. Where readers still have it open that is left
 /// to the last of them.

@@ -4,123 +4,19 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 #include <utility>
 
+#include "interp/model/verdict.h"
+#include "interp/session/snapshot_builder.h"
+#include "traces/log_model.h"
 #include "traces/log_program.h"
 
 namespace hostir::traces {
 
-using interp::LedgerCell;
-using interp::LedgerRow;
-using interp::LogCollective;
 using interp::Rank;
 using interp::Snapshot;
 
 namespace {
-
-constexpr int64_t kMaxLedgerCells = 50'000;
-
-/// Which collectives go into the ledger: all, or about as many from the end.
-Expected<interp::EventFilter> ledger_filter(const LogReader& log) {
-  interp::EventFilter filter;
-  filter.limit = kMaxLedgerCells;
-  HOSTIR_ASSIGN_OR_RETURN(const interp::LogTable counted,
-                          log.query("SELECT COUNT(*), MAX(event) FROM collective_row"));
-  if (counted.rows.empty()) return filter;
-  const auto* count = std::get_if<int64_t>(&counted.rows[0][0]);
-  const auto* last = std::get_if<int64_t>(&counted.rows[0][1]);
-  if (count && last && *count > kMaxLedgerCells) {
-    const double share = static_cast<double>(kMaxLedgerCells) / static_cast<double>(*count);
-    filter.first_id = *last - static_cast<int64_t>(static_cast<double>(*last) * share);
-  }
-  return filter;
-}
-
-LedgerCell cell_of(const LogReader& log, const LogCollective& c) {
-  LedgerCell cell;
-  cell.rank = c.rank;
-  cell.state = c.finish_ns != interp::kUnknownNs  ? LedgerCell::State::kDone
-               : c.start_ns != interp::kUnknownNs ? LedgerCell::State::kRunning
-                                                  : LedgerCell::State::kArrived;
-  if (c.instruction < log.instructions().size()) {
-    cell.code = c.instruction;
-    cell.address = log.instructions()[c.instruction].address;
-  }
-  cell.fingerprint = fmt::format("{}{}{} {}, {} bytes", c.kind, c.reduction.empty() ? "" : " ",
-                                 c.reduction, name(c.dtype), c.bytes);
-  cell.arrived_ns = c.arrival_ns == interp::kUnknownNs ? -1 : c.arrival_ns;
-  return cell;
-}
-
-/// What meets: communicator, group, sequence number and, of send and receive, source and target.
-using Meeting = std::tuple<interp::CommIndex, int32_t, uint64_t, int64_t, int64_t>;
-
-Meeting meeting_of(const LogReader& log, const LogCollective& c) {
-  int64_t source = -1;
-  int64_t target = -1;
-  if (c.peer >= 0 && c.comm < log.communicators().size()) {
-    const auto& groups = log.communicators()[c.comm].groups;
-    const auto group = static_cast<size_t>(c.group);
-    int64_t own = -1;
-    if (c.group >= 0 && group < groups.size()) {
-      const auto at = std::find(groups[group].begin(), groups[group].end(), c.rank);
-      own = at - groups[group].begin();
-    }
-    source = c.kind == "send" ? own : c.peer;
-    target = c.kind == "send" ? c.peer : own;
-  }
-  return {c.comm, c.group, c.sequence, source, target};
-}
-
-/// Members that never came; and the state of the row.
-void complete(const LogReader& log, LedgerRow& row) {
-  const auto& groups = log.communicators()[row.comm].groups;
-  if (!row.point_to_point && row.group < groups.size()) {
-    for (const Rank rank : groups[row.group]) {
-      const bool came = std::any_of(row.cells.begin(), row.cells.end(),
-                                    [&](const LedgerCell& c) { return c.rank == rank; });
-      if (came) continue;
-      LedgerCell missing;
-      missing.rank = rank;
-      row.cells.push_back(missing);
-    }
-  }
-  std::sort(row.cells.begin(), row.cells.end(),
-            [](const LedgerCell& a, const LedgerCell& b) { return a.rank < b.rank; });
-  const auto all = [&](LedgerCell::State state) {
-    return std::all_of(row.cells.begin(), row.cells.end(),
-                       [&](const LedgerCell& c) { return c.state == state; });
-  };
-  if (all(LedgerCell::State::kDone)) row.state = LedgerRow::State::kDone;
-  if (all(LedgerCell::State::kRunning)) row.state = LedgerRow::State::kRunning;
-}
-
-Expected<std::vector<LedgerRow>> ledger_of(const LogReader& log) {
-  HOSTIR_ASSIGN_OR_RETURN(const interp::EventFilter filter, ledger_filter(log));
-  HOSTIR_ASSIGN_OR_RETURN(const std::vector<LogCollective> all, log.collectives(filter));
-  std::vector<LedgerRow> rows;
-  std::map<Meeting, size_t> known;
-  for (const LogCollective& c : all) {
-    if (c.comm >= log.communicators().size() || c.rank < 0 || c.rank >= log.run().rank_count)
-      continue;
-    const auto [at, added] = known.try_emplace(meeting_of(log, c), rows.size());
-    if (added) {
-      LedgerRow row;
-      row.comm = c.comm;
-      row.comm_name = log.communicators()[c.comm].name;
-      row.group = static_cast<uint32_t>(std::max(0, c.group));
-      row.sequence = c.sequence;
-      row.point_to_point = c.peer >= 0;
-      row.kind = c.kind;
-      row.bytes = c.bytes;
-      rows.push_back(std::move(row));
-    }
-    rows[at->second].cells.push_back(cell_of(log, c));
-  }
-  for (LedgerRow& row : rows) complete(log, row);
-  return rows;
-}
 
 /// When the last of the recorded work ended.
 Expected<int64_t> end_ns(const LogReader& log) {
@@ -148,13 +44,93 @@ interp::AllocationSnapshot allocation_of(const interp::LogTensor& tensor, size_t
   return a;
 }
 
-void add_ranks(const LogReader& log, Snapshot& shot) {
+interp::RankStatus status_of(model::RankState state) {
+  switch (state) {
+    case model::RankState::kUnknown:
+      return interp::RankStatus::kUnknown;
+    case model::RankState::kNotStarted:
+      return interp::RankStatus::kNotStarted;
+    case model::RankState::kRunning:
+    case model::RankState::kFrozen:
+      return interp::RankStatus::kRunnable;
+    case model::RankState::kBlocked:
+      return interp::RankStatus::kBlocked;
+    case model::RankState::kDone:
+      return interp::RankStatus::kDone;
+    case model::RankState::kDead:
+      return interp::RankStatus::kDead;
+    case model::RankState::kRemote:
+      return interp::RankStatus::kRemote;
+  }
+  return interp::RankStatus::kUnknown;
+}
+
+std::string task_text(const LogReader& log, model::InstructionId id) {
+  if (!id.valid() || id.index >= log.instructions().size()) return {};
+  const interp::LogInstruction& i = log.instructions()[id.index];
+  return i.kernel.empty() ? i.mnemonic : i.mnemonic + " @" + i.kernel;
+}
+
+/// The rank's unfinished work, by stream.
+std::vector<interp::StreamSnapshot> streams_of(const LogReader& log, const model::Run& run,
+                                               Rank rank) {
+  std::vector<interp::StreamSnapshot> out;
+  for (size_t s = 0; s < run.streams.size(); ++s) {
+    out.emplace_back();
+    out.back().index = static_cast<interp::StreamIndex>(s);
+    out.back().name = run.streams[s].name;
+  }
+  for (const model::Task& t : run.tasks) {
+    if (t.rank() != rank || t.state == model::TaskState::kFinished || !t.stream.valid() ||
+        t.stream.index >= out.size())
+      continue;
+    interp::TaskSnapshot task;
+    task.id = t.id;
+    if (t.instruction.valid()) task.code = t.instruction.index;
+    const model::Instruction* instruction = run.find(t.instruction);
+    if (instruction != nullptr) task.address = model::place_text(*instruction);
+    task.text = task_text(log, t.instruction);
+    task.issued_ns = t.times.issued_ns.value_or(0);
+    auto& tasks = out[t.stream.index].tasks;
+    task.state = tasks.empty() ? interp::TaskSnapshot::State::kRunning
+                               : interp::TaskSnapshot::State::kQueued;
+    tasks.push_back(std::move(task));
+  }
+  return out;
+}
+
+interp::RankSnapshot rank_of(const LogReader& log, const model::Run& run, Rank r) {
+  const model::RankFacts& facts = run.ranks[static_cast<size_t>(r)];
+  interp::RankSnapshot rank;
+  rank.rank = r;
+  rank.status = status_of(facts.state);
+  rank.frozen = facts.state == model::RankState::kFrozen;
+  rank.function = log.run().entry;
+  if (const model::Instruction* at = run.find(facts.at)) {
+    rank.code = facts.at.index;
+    rank.address = model::place_text(*at);
+    rank.op = at->mnemonic;
+  }
+  rank.host_clock_ns = facts.last_sign_ns.value_or(0);
+  const model::Task* task = run.task(facts.waits_for);
+  if (rank.status == interp::RankStatus::kBlocked && task != nullptr) {
+    interp::WaitSnapshot wait;
+    wait.task = task->id;
+    const model::Instruction* on = run.find(task->instruction);
+    wait.sentence = fmt::format("waits at {}", rank.address);
+    if (on != nullptr) {
+      wait.sentence +=
+          fmt::format(" for {} of {}", task_text(log, task->instruction), model::place_text(*on));
+    }
+    rank.waits = std::move(wait);
+  }
+  rank.streams = streams_of(log, run, r);
+  return rank;
+}
+
+void add_ranks(const LogReader& log, const model::Run& run, Snapshot& shot) {
   for (Rank r = 0; r < log.run().rank_count; ++r) {
-    auto rank = std::make_shared<interp::RankSnapshot>();
-    rank->rank = r;
-    rank->status = interp::RankStatus::kDone;
-    rank->function = log.run().entry;
-    shot.ranks.push_back(std::move(rank));
+    shot.ranks.push_back(std::make_shared<interp::RankSnapshot>(rank_of(log, run, r)));
     auto memory = std::make_shared<interp::MemorySnapshot>();
     memory->rank = r;
     const auto index = static_cast<size_t>(r);
@@ -187,28 +163,67 @@ Expected<std::vector<interp::FaultSnapshot>> faults_of(const LogReader& log) {
   return out;
 }
 
+/// What the log tells went wrong; where it tells of nothing, what follows from the rest of it.
+void add_verdict(std::vector<interp::FaultSnapshot>& faults, const model::Verdict& verdict,
+                 const model::Run& run) {
+  if (!faults.empty() || !verdict.is_fault()) return;
+  interp::FaultSnapshot& fault = faults.emplace_back();
+  fault.kind = verdict.kind;
+  fault.sentence = verdict.sentence;
+  for (const model::VerdictNote& note : verdict.notes) {
+    fault.notes.push_back(note.text);
+    if (note.rank == model::kNoRank) continue;
+    fault.ranks.push_back(note.rank);
+    const model::Instruction* at = run.find(note.instruction);
+    fault.instructions.push_back(at != nullptr ? model::place_text(*at) : std::string());
+  }
+}
+
+interp::StopReason stop_of(const LogReader& log, const std::vector<interp::FaultSnapshot>& faults,
+                           const model::Run& run, const model::Verdict& verdict) {
+  interp::StopReason stop;
+  stop.kind = interp::StopKind::kFinished;
+  stop.sentence = "A recorded run, to be looked at.";
+  if (!faults.empty()) {
+    stop.kind = faults.back().kind == "deadlock" || faults.back().kind == "timeout"
+                    ? interp::StopKind::kDeadlock
+                    : interp::StopKind::kFault;
+    stop.sentence += " It ended: " + faults.back().sentence;
+  } else if (log.run().ending == interp::LogEnding::kCut && run.motion != model::Motion::kOver) {
+    stop.kind = interp::StopKind::kInterrupted;
+    stop.sentence += " Its log was cut: what came after is not known.";
+  }
+  constexpr size_t kMostGaps = 4;
+  for (size_t i = 0; i < std::min(verdict.not_known.size(), kMostGaps); ++i)
+    stop.sentence += fmt::format("{}{}", i == 0 ? " Not known: " : "; ", verdict.not_known[i]);
+  if (!verdict.not_known.empty()) stop.sentence += ".";
+  return stop;
+}
+
 }  // namespace
 
 Expected<Snapshot> end_of(const LogReader& log, std::string why) {
+  HOSTIR_ASSIGN_OR_RETURN(model::Run known, run_of(log));
+  const auto run = std::make_shared<const model::Run>(std::move(known));
+  const model::Verdict verdict = diagnose::diagnose(*run);
   Snapshot shot;
   shot.origin = interp::Origin::kRecorded;
   shot.can_reverse = false;
   shot.no_stepping = std::move(why);
   shot.program = program_of(log);
-  add_ranks(log, shot);
+  add_ranks(log, *run, shot);
   HOSTIR_ASSIGN_OR_RETURN(shot.now_ns, end_ns(log));
-  HOSTIR_ASSIGN_OR_RETURN(std::vector<LedgerRow> ledger, ledger_of(log));
-  shot.ledger = std::make_shared<const std::vector<LedgerRow>>(std::move(ledger));
+  shot.ledger =
+      std::make_shared<const std::vector<interp::LedgerRow>>(interp::make_ledger_snapshot(*run));
   HOSTIR_ASSIGN_OR_RETURN(std::vector<interp::FaultSnapshot> faults, faults_of(log));
-  interp::WaitsSnapshot waits;
-  waits.sentence = "Nobody waits.";
+  add_verdict(faults, verdict, *run);
+  interp::WaitsSnapshot waits = interp::make_waits_snapshot(*run);
   if (!faults.empty()) waits.sentence = faults.back().sentence;
   shot.waits = std::make_shared<const interp::WaitsSnapshot>(std::move(waits));
-  shot.stop.kind = interp::StopKind::kFinished;
-  shot.stop.sentence = "A recorded run, to be looked at.";
-  if (!faults.empty()) shot.stop.sentence += " It ended: " + faults.back().sentence;
+  shot.stop = stop_of(log, faults, *run, verdict);
   shot.faults = std::make_shared<const std::vector<interp::FaultSnapshot>>(std::move(faults));
   shot.breakpoints = std::make_shared<const std::vector<interp::BreakpointSnapshot>>();
+  shot.run = run;
   return shot;
 }
 

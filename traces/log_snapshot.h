@@ -1,8 +1,8 @@
 // The end of a recorded run as a snapshot, made from the log alone.
 //
-// Layouts come from the log's tensors, the ledger from its collectives (of a long run the last
-// ones), faults from its faults. What a log does not tell (program counters, queues, contents) is
-// not there.
+// Layouts come from the log's tensors, everything else from the log's model::Run (log_model.h): a
+// run that was cut in the middle of a hang shows the hang. Faults are those that were logged, else
+// what interp/diagnose says. What a log does not tell is unknown.
 #pragma once
 
 #include <string>

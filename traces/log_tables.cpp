@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "traces/process_id.h"
+#include "hostir/support/process_id.h"
 #include "traces/static_rows.h"
 
 namespace hostir::traces {

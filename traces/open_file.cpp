@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "traces/log_set.h"
 #include "traces/migrate.h"
 #include "traces/schema.h"
 
@@ -53,7 +54,7 @@ Expected<int64_t> check_version(Database& database, const std::string& path) {
 
 Expected<std::string> copy_into(const std::string& path, const TemporaryDirectory& directory) {
   const std::string target = directory.path() + "/log.db";
-  for (const char* suffix : {"", "-wal"}) {
+  for (const char* suffix : {"", "-wal", "-journal"}) {
     std::error_code error;
     if (!fs::exists(path + suffix, error)) continue;
     fs::copy_file(path + suffix, target + suffix, error);
@@ -66,6 +67,22 @@ Expected<std::string> copy_into(const std::string& path, const TemporaryDirector
   return target;
 }
 
+/// A writer that was killed while it closed its log leaves a rollback journal. The first
+/// connection that may write puts the file right; where nobody may, that is done on a copy.
+Expected<void> roll_back(ReadableFile& file) {
+  std::error_code error;
+  const auto journal_bytes = fs::file_size(file.path + "-journal", error);
+  if (error || journal_bytes == 0) return {};
+  const auto recover = [](const std::string& path) -> Expected<void> {
+    HOSTIR_ASSIGN_OR_RETURN(Database database, Database::open(path, Database::Mode::kReadWrite));
+    return database.execute("BEGIN IMMEDIATE; COMMIT");
+  };
+  if (recover(file.path)) return {};
+  HOSTIR_ASSIGN_OR_RETURN(file.copy, TemporaryDirectory::create());
+  HOSTIR_ASSIGN_OR_RETURN(file.path, copy_into(file.path, *file.copy));
+  return recover(file.path);
+}
+
 Expected<void> migrate_copy(ReadableFile& file) {
   if (file.copy == nullptr) {
     HOSTIR_ASSIGN_OR_RETURN(file.copy, TemporaryDirectory::create());
@@ -73,6 +90,18 @@ Expected<void> migrate_copy(ReadableFile& file) {
   }
   HOSTIR_ASSIGN_OR_RETURN(Database database, Database::open(file.path, Database::Mode::kReadWrite));
   return migrate(database, migration_steps(), kSchemaVersion);
+}
+
+/// A folder is a set: the files of one run, one per process.
+Expected<void> merge_folder(ReadableFile& file) {
+  HOSTIR_ASSIGN_OR_RETURN(const std::vector<std::string> paths, logs_in(file.path));
+  if (paths.size() == 1) {
+    file.path = paths.front();
+    return {};
+  }
+  HOSTIR_ASSIGN_OR_RETURN(file.copy, TemporaryDirectory::create());
+  file.path = file.copy->path() + "/log.db";
+  return merge_logs(paths, file.path);
 }
 
 }  // namespace
@@ -100,9 +129,12 @@ Expected<Database> ReadableFile::connect() const {
 }
 
 Expected<ReadableFile> open_file(const std::string& path) {
-  HOSTIR_TRY(check_header(path));
   ReadableFile file;
   file.path = path;
+  std::error_code no_folder;
+  if (fs::is_directory(path, no_folder)) HOSTIR_TRY(merge_folder(file));
+  HOSTIR_TRY(check_header(file.path));
+  HOSTIR_TRY(roll_back(file));
   auto database = file.connect();
   auto version = database ? check_version(*database, path)
                           : Expected<int64_t>(tl::unexpected(database.error()));
@@ -110,7 +142,7 @@ Expected<ReadableFile> open_file(const std::string& path) {
     // A file that a writer left behind needs a shared memory file beside it, and this is a place
     // where none can be made.
     std::error_code error;
-    if (fs::exists(path + "-wal", error)) {
+    if (file.copy == nullptr && fs::exists(path + "-wal", error)) {
       HOSTIR_ASSIGN_OR_RETURN(file.copy, TemporaryDirectory::create());
       HOSTIR_ASSIGN_OR_RETURN(file.path, copy_into(path, *file.copy));
     } else {

@@ -1,7 +1,7 @@
-// Finding out what a file is and making it readable, without changing it.
+// Finding out what a file is and making it readable, without changing what it says.
 //
 // Copies are made only where they must be: of an older log, to migrate it, and of a cut log in a
-// place where SQLite cannot make its shared memory file.
+// place where SQLite can neither make its shared memory file nor roll back what its writer began.
 #pragma once
 
 #include <memory>
@@ -33,7 +33,8 @@ struct ReadableFile {
   Expected<Database> connect() const;
 };
 
-/// Errors: `log_missing`, `log_not_a_log`, `log_newer`, `log_old`, `log_damaged`, `log_io`.
+/// A folder is read as the set of logs in it (log_set.h). Errors: `log_missing`, `log_not_a_log`,
+/// `log_newer`, `log_old`, `log_damaged`, `log_io`.
 Expected<ReadableFile> open_file(const std::string& path);
 
 }  // namespace hostir::traces

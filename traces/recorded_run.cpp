@@ -100,7 +100,8 @@ Expected<RecordedRun> recorded_run(const LogReader& log, const interp::Preparing
   for (const auto& [name, value] : run.sizes) options.sizes.bind(name, value);
   HOSTIR_ASSIGN_OR_RETURN(recorded.code, interp::compile_code(recorded.program, options));
   HOSTIR_ASSIGN_OR_RETURN(recorded.backend.machine, machine_of(log));
-  recorded.backend.name = run.backend;
+  // What was measured on a device is computed again by the simulator.
+  if (run.virtual_time) recorded.backend.name = run.backend;
   recorded.backend.schedule = run.schedule;
   recorded.backend.seed = run.seed;
   recorded.backend.reference_kernels = property(log, "kernels") == "reference";

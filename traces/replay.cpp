@@ -213,12 +213,11 @@ Expected<ReplayReport> run_again(const LogReader* log, const interp::BackendFact
 
   ReplayReport report;
   report.cut = log->run().ending != interp::LogEnding::kClosed;
-  RunDescription again;
-  again.code = recorded.code;
+  ProgramDescription again = describe_program(*recorded.code);
   HOSTIR_ASSIGN_OR_RETURN(Database tables, Database::in_memory());
   HOSTIR_TRY(tables.execute(schema_sql()));
   HOSTIR_TRY(write_instruction_rows(tables, again));
-  HOSTIR_ASSIGN_OR_RETURN(TensorIndex tensors, write_tensor_rows(tables, again));
+  HOSTIR_TRY(write_tensor_rows(tables, again));
   HOSTIR_ASSIGN_OR_RETURN(const std::string difference, compare_program(database, tables));
   if (!difference.empty()) {
     report.divergence.emplace();
@@ -227,11 +226,10 @@ Expected<ReplayReport> run_again(const LogReader* log, const interp::BackendFact
     return report;
   }
 
-  if (recorded.backend.name == "cuda") recorded.backend.name = "sim";
   HOSTIR_ASSIGN_OR_RETURN(const std::unique_ptr<interp::Backend> backend,
                           make_backend(recorded.backend));
   backend->set_value_mode(value_mode_of(database));
-  ReplayChecker checker(*log, *recorded.code, std::move(tensors));
+  ReplayChecker checker(*log, *recorded.code, std::move(again));
   HOSTIR_TRY(checker.prepare(database));
   ContentsSink contents(collector ? collector->names : std::vector<std::string>{}, checker);
   interp::TraceSink& sink = collector ? static_cast<interp::TraceSink&>(contents) : checker;

@@ -9,10 +9,11 @@ namespace hostir::traces {
 using interp::kUnknownNs;
 using interp::LogEvent;
 
-ReplayChecker::ReplayChecker(const LogReader& log, const interp::Code& code, TensorIndex tensors)
+ReplayChecker::ReplayChecker(const LogReader& log, const interp::Code& code,
+                             ProgramDescription program)
     : log_(log),
       code_(code),
-      tensors_(std::move(tensors)),
+      program_(std::move(program)),
       cut_(log.run().ending != interp::LogEnding::kClosed),
       compare_times_(log.run().virtual_time),
       assembler_([this](const AssembledEvent& assembled, EventAssembler::Delivery) {
@@ -153,8 +154,9 @@ Expected<void> ReplayChecker::compare_value(const interp::ValueSummary& summary)
   }
   if (static_cast<uint64_t>(row.integer(3)) == summary.digest) return {};
   Divergence d = at(place, "value");
-  const int64_t tensor = task != nullptr ? tensors_.written(task->code, summary.operand) : -1;
-  d.tensor = tensors_.name(tensor);
+  const int64_t tensor =
+      task != nullptr ? program_.tensor_written(task->code, summary.operand) : -1;
+  d.tensor = program_.tensor_name(tensor);
   d.sentence += fmt::format("%{} has other contents, digest was {:016x}, is {:016x}", d.tensor,
                             static_cast<uint64_t>(row.integer(3)), summary.digest);
   if (!row.is_null(4)) {
@@ -166,7 +168,8 @@ Expected<void> ReplayChecker::compare_value(const interp::ValueSummary& summary)
 
 void ReplayChecker::hand_on(const interp::ValueSummary& summary) {
   const EventAssembler::TaskInfo* task = assembler_.find_task(summary.task);
-  const int64_t tensor = task != nullptr ? tensors_.written(task->code, summary.operand) : -1;
+  const int64_t tensor =
+      task != nullptr ? program_.tensor_written(task->code, summary.operand) : -1;
   const auto& tensors = log_.tensors();
   if (tensor < 0 || tensor >= static_cast<int64_t>(tensors.size())) return;
   const auto rank = static_cast<size_t>(summary.rank);

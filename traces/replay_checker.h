@@ -23,7 +23,7 @@ namespace hostir::traces {
 class ReplayChecker final : public interp::TraceSink {
  public:
   /// `log` and `code` outlive the checker.
-  ReplayChecker(const LogReader& log, const interp::Code& code, TensorIndex tensors);
+  ReplayChecker(const LogReader& log, const interp::Code& code, ProgramDescription program);
 
   Expected<void> prepare(Database& database);
   /// For contents of values that differ.
@@ -67,7 +67,7 @@ class ReplayChecker final : public interp::TraceSink {
 
   const LogReader& log_;
   const interp::Code& code_;
-  const TensorIndex tensors_;
+  const ProgramDescription program_;
   const interp::Interpreter* interpreter_ = nullptr;
   const bool cut_;
   const bool compare_times_;

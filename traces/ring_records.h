@@ -16,7 +16,7 @@
 
 namespace hostir::traces {
 
-enum class RecordTag : uint64_t { kIssued, kFinished, kLoopPath, kValue, kErrand };
+enum class RecordTag : uint64_t { kCalled, kIssued, kFinished, kLoopPath, kValue, kErrand };
 
 struct LoopPathRecord {
   interp::LoopPathId id = 0;

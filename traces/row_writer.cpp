@@ -6,7 +6,6 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "hostir/ops/record.h"
 #include "traces/compression.h"
 #include "traces/log_file.h"
 #include "traces/schema.h"
@@ -42,31 +41,27 @@ RowWriter::RowWriter(Database database)
 Expected<std::unique_ptr<RowWriter>> RowWriter::create(const std::string& path,
                                                        const RunDescription& run,
                                                        const TraceOptions& options) {
-  HOSTIR_ASSIGN_OR_RETURN(Database database, create_log_file(path));
+  HOSTIR_ASSIGN_OR_RETURN(
+      Database database, create_log_file(path, [&](Database& fresh) -> Expected<void> {
+        HOSTIR_TRY(write_run_rows(fresh, run, {options.inputs_max_bytes, options.value_mode}));
+        HOSTIR_TRY(write_input_rows(fresh, run, options.inputs_max_bytes));
+        HOSTIR_TRY(write_instruction_rows(fresh, run.program));
+        HOSTIR_TRY(write_kernel_rows(fresh, run.program, run.kernels));
+        HOSTIR_TRY(write_tensor_rows(fresh, run.program));
+        return write_collective_site_rows(fresh, run.program);
+      }));
   std::unique_ptr<RowWriter> writer(new RowWriter(std::move(database)));
   HOSTIR_TRY(writer->prepare(run, options));
   return writer;
 }
 
 Expected<void> RowWriter::prepare(const RunDescription& run, const TraceOptions& options) {
-  HOSTIR_TRY(database_.execute("BEGIN"));
-  HOSTIR_TRY(write_run_rows(database_, run, {options.inputs_max_bytes, options.value_mode}));
-  HOSTIR_TRY(write_input_rows(database_, run, options.inputs_max_bytes));
-  HOSTIR_TRY(write_instruction_rows(database_, run));
-  HOSTIR_TRY(write_kernel_rows(database_, *run.code, run.kernels));
-  HOSTIR_ASSIGN_OR_RETURN(tensors_, write_tensor_rows(database_, run));
-  HOSTIR_TRY(write_collective_site_rows(database_, run, tensors_));
-  HOSTIR_TRY(database_.execute("COMMIT"));
-
-  code_ = run.code;
+  program_ = run.program;
   data_globs_ = options.data_globs;
-  for (const interp::CodeInstruction& c : run.code->instructions) {
-    communicates_.push_back(record(c.kind).op_class == OpClass::kCommunication);
-  }
   HOSTIR_ASSIGN_OR_RETURN(events_, EventStore::create(database_, options.plain_events));
   HOSTIR_ASSIGN_OR_RETURN(
-      timeline_, TimelineStore::create(database_, static_cast<size_t>(run.code->rank_count),
-                                       run.code->streams.size()));
+      timeline_, TimelineStore::create(database_, static_cast<size_t>(run.program.rank_count),
+                                       run.program.streams.size()));
   HOSTIR_ASSIGN_OR_RETURN(
       collectives_, RowInserter::create(database_, "INSERT", "collective_row", kCollectiveColumns));
   HOSTIR_ASSIGN_OR_RETURN(
@@ -89,6 +84,15 @@ Expected<void> RowWriter::prepare(const RunDescription& run, const TraceOptions&
   HOSTIR_ASSIGN_OR_RETURN(
       insert_fault_, database_.prepare("INSERT INTO fault (kind, sentence, ranks, instructions, "
                                        "notes, event_count) VALUES (?, ?, ?, ?, ?, ?)"));
+  HOSTIR_ASSIGN_OR_RETURN(
+      insert_call_,
+      database_.prepare("INSERT OR REPLACE INTO call (event, instruction, rank, root, total_elems, "
+                        "row_elems, fingerprint) VALUES (?, ?, ?, ?, ?, ?, ?)"));
+  HOSTIR_ASSIGN_OR_RETURN(
+      insert_state_,
+      database_.prepare("INSERT OR REPLACE INTO rank_state (rank, state, record, instruction, "
+                        "loop_path, waits_for, host_ns, decision, branch) "
+                        "VALUES (?, ?, 'whole', ?, ?, ?, ?, ?, ?)"));
   return database_.execute("BEGIN");
 }
 
@@ -98,7 +102,7 @@ Expected<void> RowWriter::take_error() {
 }
 
 Expected<void> RowWriter::kernels(const std::vector<KernelDescription>& kernels) {
-  return write_kernel_rows(database_, *code_, kernels);
+  return write_kernel_rows(database_, program_, kernels);
 }
 
 Expected<void> RowWriter::property(const std::string& key, const std::string& value) {
@@ -109,8 +113,36 @@ Expected<void> RowWriter::property(const std::string& key, const std::string& va
   return s.run();
 }
 
+Expected<void> RowWriter::called(const interp::CallRecord& record) {
+  const auto rank = static_cast<size_t>(std::max(record.rank, 0));
+  if (calls_.size() <= rank) calls_.resize(rank + 1, {interp::kNoRank});
+  calls_[rank] = record;
+  return {};
+}
+
+// A row only where the instruction states something else than the last time.
+Expected<void> RowWriter::write_call(const interp::IssuedRecord& record) {
+  const auto rank = static_cast<size_t>(std::max(record.rank, 0));
+  if (rank >= calls_.size() || calls_[rank].rank == interp::kNoRank) return {};
+  const interp::CallRecord call = std::exchange(calls_[rank], {interp::kNoRank});
+  const auto [known, added] = written_calls_.try_emplace({record.code, record.rank}, call);
+  if (!added && known->second == call) return {};
+  known->second = call;
+  Statement& s = insert_call_;
+  s.bind_int(1, event_count());
+  s.bind_int(2, record.code);
+  s.bind_int(3, record.rank);
+  call.root >= 0 ? s.bind_int(4, call.root) : s.bind_null(4);
+  call.total_elems >= 0 ? s.bind_int(5, call.total_elems) : s.bind_null(5);
+  call.row_elems >= 0 ? s.bind_int(6, call.row_elems) : s.bind_null(6);
+  s.bind_int(7, static_cast<int64_t>(call.fingerprint));
+  return s.run();
+}
+
 Expected<void> RowWriter::issued(const interp::IssuedRecord& record) {
-  if (record.code < communicates_.size() && communicates_[record.code]) {
+  const std::vector<InstructionDescription>& known = program_.instructions;
+  if (record.code < known.size() && known[record.code].op_class == OpClass::kCommunication) {
+    if (record.comm != interp::kNoComm) HOSTIR_TRY(write_call(record));
     assembler_.issued(record);
   } else {
     interp::IssuedRecord plain = record;
@@ -118,6 +150,21 @@ Expected<void> RowWriter::issued(const interp::IssuedRecord& record) {
     assembler_.issued(plain);
   }
   return take_error();
+}
+
+Expected<void> RowWriter::rank_state(const interp::RankStateRecord& record) {
+  Statement& s = insert_state_;
+  s.bind_int(1, record.rank);
+  s.bind_text(2, model::name(record.state));
+  s.bind_int(3, record.code);
+  s.bind_int(4, record.loop_path);
+  record.waits_for != interp::kNoTask
+      ? s.bind_int(5, static_cast<int64_t>(interp::task_number(record.waits_for)))
+      : s.bind_null(5);
+  s.bind_int(6, record.host_ns);
+  s.bind_int(7, static_cast<int64_t>(record.decision));
+  s.bind_int(8, record.branch);
+  return s.run();
 }
 
 Expected<void> RowWriter::finished(const interp::FinishedRecord& record) {
@@ -173,7 +220,7 @@ Expected<void> RowWriter::insert_data(uint64_t digest, std::span<const std::byte
 }
 
 bool RowWriter::keeps_data(int64_t tensor) const {
-  const std::string_view name = tensors_.name(tensor);
+  const std::string_view name = program_.tensor_name(tensor);
   for (const std::string& glob : data_globs_) {
     if (matches_glob(glob, name)) return true;
   }
@@ -182,7 +229,7 @@ bool RowWriter::keeps_data(int64_t tensor) const {
 
 Expected<void> RowWriter::value(const ValueRecord& record, std::span<const std::byte> data) {
   const EventAssembler::TaskInfo* task = assembler_.find_task(record.task);
-  const int64_t tensor = task != nullptr ? tensors_.written(task->code, record.operand) : -1;
+  const int64_t tensor = task != nullptr ? program_.tensor_written(task->code, record.operand) : -1;
   if (!keeps_data(tensor)) data = {};
   if (!data.empty()) HOSTIR_TRY(insert_data(record.digest, data));
   Statement& s = insert_value_;

@@ -5,8 +5,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "interp/core/trace_sink.h"
@@ -27,6 +29,7 @@ class RowWriter {
 
   Expected<void> kernels(const std::vector<KernelDescription>& kernels);
   Expected<void> property(const std::string& key, const std::string& value);
+  Expected<void> called(const interp::CallRecord& record);
   Expected<void> issued(const interp::IssuedRecord& record);
   Expected<void> finished(const interp::FinishedRecord& record);
   Expected<void> loop_path(const LoopPathRecord& record);
@@ -34,6 +37,7 @@ class RowWriter {
   Expected<void> value(const ValueRecord& record, std::span<const std::byte> data);
   Expected<void> decision(const interp::DecisionRecord& record);
   Expected<void> fault(const interp::FaultRecord& record);
+  Expected<void> rank_state(const interp::RankStateRecord& record);
 
   enum class Extent : uint8_t { kComplete, kAll };  // kAll: work in flight too
   Expected<void> commit(Extent extent);
@@ -47,13 +51,14 @@ class RowWriter {
   void deliver(const AssembledEvent& assembled, EventAssembler::Delivery delivery);
   Expected<void> insert_collective(RowInserter& rows, const AssembledEvent& assembled);
   Expected<void> insert_data(uint64_t digest, std::span<const std::byte> data);
+  Expected<void> write_call(const interp::IssuedRecord& record);
   Expected<void> take_error();
   bool keeps_data(int64_t tensor) const;
 
   Database database_;
-  std::shared_ptr<const interp::Code> code_;
-  TensorIndex tensors_;
-  std::vector<bool> communicates_;  // by CodeIndex
+  ProgramDescription program_;
+  std::vector<interp::CallRecord> calls_;  // by rank: of the event that comes next
+  std::map<std::pair<interp::CodeIndex, interp::Rank>, interp::CallRecord> written_calls_;
   std::vector<std::string> data_globs_;
   EventStore events_;
   TimelineStore timeline_;
@@ -64,6 +69,8 @@ class RowWriter {
   Statement insert_data_;
   Statement insert_decision_;
   Statement insert_fault_;
+  Statement insert_call_;
+  Statement insert_state_;
   std::string first_fault_;
   bool closed_ = false;
   Expected<void> error_;  // of a delivery

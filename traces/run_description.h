@@ -1,21 +1,25 @@
 // What is written about a run before its first event: enough to run it again from the log alone.
 //
-// Plain data. `describe()` fills it from a prepared program; imported logs and tests fill in what
-// they know: everything but `code` may be empty, and what is empty becomes NULL, never a guess.
+// Plain data. `describe()` fills it from a prepared program; importers and tests fill in what they
+// know: everything but the number of ranks may be empty, and what is empty becomes NULL, never a
+// guess.
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "hostir/ir/tensor.h"
-#include "interp/core/code.h"
+#include "interp/core/ids.h"
+#include "interp/model/instruction.h"
 #include "interp/session/log_records.h"
 
 namespace hostir::interp {
 class Interpreter;
+struct Code;
 struct BackendRequest;
 struct Prepared;
 }  // namespace hostir::interp
@@ -40,8 +44,90 @@ struct KernelDescription {
   double limit_ns = 0;  // 0: unknown
 };
 
+/// A row of `instruction`; its id is its index.
+struct InstructionDescription {
+  uint64_t content_key = 0;
+  std::string address;   // `@f#9`
+  std::string mnemonic;  // empty: unknown
+  OpClass op_class = OpClass::kHost;
+  std::string text;       // one line
+  uint32_t line = 0;      // in the program text; 0: unknown
+  std::string kernel;     // of a launch, without '@'
+  std::string fused_ops;  // of that kernel, in order
+  std::string from;       // `@mlp#1, @mlp#2`
+  int32_t stream = -1;
+  int32_t communicator = -1;
+  std::vector<model::StackFrame> frames;  // innermost first
+  // Indices into ProgramDescription::tensors: what it writes, with the layout afterwards, and the
+  // first that it reads; -1: unknown.
+  std::vector<int64_t> written;
+  int64_t read = -1;
+};
+
+struct MeshDescription {
+  std::string name;
+  std::string axes;  // `dp=2, tp=4`
+  std::vector<int64_t> device_ids;
+  bool world = false;
+};
+
+struct TensorDescription {
+  uint64_t content_key = 0;
+  std::string function;
+  std::string name;
+  std::string role;  // `parameter`, `buffer`, `view`
+  DType dtype = DType::kF32;
+  std::optional<std::vector<int64_t>> extents;  // global
+  std::optional<std::string> sharding;
+  std::vector<Box> boxes;            // by rank; empty: unknown
+  std::vector<int64_t> local_bytes;  // by rank
+};
+
+/// A communication instruction as one rank executes it: what does not change.
+struct CollectiveSite {
+  interp::CodeIndex instruction = 0;
+  interp::Rank rank = 0;
+  std::string kind;  // mnemonic
+  std::optional<Reduction> reduction;
+  std::optional<DType> dtype;
+  std::string root;  // root or peer as written
+  int64_t send_tensor = -1;
+  int64_t recv_tensor = -1;
+  int32_t group = 0;
+  int64_t members = 0;
+  int64_t count_parts = 1;
+  double bus_factor = 0;
+};
+
+/// What was to be executed, without the program that it comes from.
+struct ProgramDescription {
+  std::string entry;  // host function, without '@'
+  interp::Rank rank_count = 0;
+  std::vector<int64_t> positions;  // by rank, in the world mesh; empty: the identity
+  std::vector<MeshDescription> meshes;
+  std::vector<std::pair<std::string, int64_t>> sizes;  // ?B -> 8
+  std::vector<std::string> streams;
+  std::vector<interp::LogCommunicator> communicators;
+  std::vector<InstructionDescription> instructions;
+  std::vector<TensorDescription> tensors;
+  std::vector<CollectiveSite> sites;
+
+  /// Index of the n-th tensor that the instruction writes; -1: unknown.
+  int64_t tensor_written(interp::CodeIndex instruction, size_t n) const {
+    if (instruction >= instructions.size()) return -1;
+    const std::vector<int64_t>& written = instructions[instruction].written;
+    return n < written.size() ? written[n] : -1;
+  }
+  /// Empty for -1.
+  std::string_view tensor_name(int64_t tensor) const {
+    const auto index = static_cast<size_t>(tensor);
+    return tensor >= 0 && index < tensors.size() ? std::string_view(tensors[index].name)
+                                                 : std::string_view();
+  }
+};
+
 struct RunDescription {
-  std::shared_ptr<const interp::Code> code;
+  ProgramDescription program;
   std::string command_line;
   std::string backend;
   std::string function;  // that was asked for, without '@'
@@ -52,18 +138,20 @@ struct RunDescription {
   bool virtual_time = false;
   std::string kernel_set;
   std::string source_name;
-  std::string source_text;      // as it was given
-  std::string program_text;     // what ran, canonical; its host function is `code->entry`
-  std::vector<uint32_t> lines;  // by CodeIndex, in program_text; 0: none
-  std::vector<std::string> instruction_texts;  // by CodeIndex; one line each
-  std::vector<interp::Rank> local_ranks;       // empty: all
-  std::vector<interp::Rank> started_ranks;     // empty: all
+  std::string source_text;   // as it was given
+  std::string program_text;  // what ran, canonical; its host function is `program.entry`
+  std::vector<interp::Rank> local_ranks;    // empty: all
+  std::vector<interp::Rank> started_ranks;  // empty: all
   std::vector<interp::LogPhase> phases;
   std::vector<interp::LogExplain> explanations;
   std::vector<InputDescription> inputs;
   std::vector<KernelDescription> kernels;
   std::vector<std::pair<std::string, std::string>> properties;  // "max_steps" -> "1000"
 };
+
+/// Of a program that was compiled for interpretation; lines and texts of instructions are the
+/// caller's to add.
+ProgramDescription describe_program(const interp::Code& code);
 
 /// Everything that `prepared` and the backend request say; the rest (command line, source, explain
 /// records, started ranks) is the caller's to add.

@@ -7,8 +7,8 @@
 #include <chrono>
 #include <fstream>
 
+#include "hostir/support/process_id.h"
 #include "traces/compression.h"
-#include "traces/process_id.h"
 #include "traces/schema.h"
 #include "traces/static_rows.h"
 
@@ -50,14 +50,6 @@ void bind_text_or_null(Statement& statement, int index, const std::string& text)
   }
 }
 
-std::string axes_text(const Mesh& mesh) {
-  std::string out;
-  for (const MeshAxis& axis : mesh.axes) {
-    out += fmt::format("{}{}={}", out.empty() ? "" : ", ", axis.name, axis.size);
-  }
-  return out;
-}
-
 std::string list_text(const std::vector<int64_t>& numbers) {
   std::string out;
   for (const int64_t n : numbers) out += fmt::format("{}{}", out.empty() ? "" : ", ", n);
@@ -78,8 +70,11 @@ Expected<void> write_run_row(Database& database, const RunDescription& run,
   const std::string writer = current_process().to_string();
   const std::string computer = host_name();
   const std::string cpu = cpu_name();
-  const std::string mesh = run.code->world != nullptr ? run.code->world->name : "";
-  const uint64_t key = digest_of(run.program_text + run.command_line + run.code->entry);
+  std::string mesh;
+  for (const MeshDescription& m : run.program.meshes) {
+    if (m.world) mesh = m.name;
+  }
+  const uint64_t key = digest_of(run.program_text + run.command_line + run.program.entry);
   int i = 0;
   s.bind_text(++i, HOSTIR_VERSION);
   s.bind_int(++i, static_cast<int64_t>(key));
@@ -87,13 +82,13 @@ Expected<void> write_run_row(Database& database, const RunDescription& run,
   s.bind_text(++i, run.command_line);
   s.bind_text(++i, run.backend);
   s.bind_text(++i, run.function);
-  s.bind_text(++i, run.code->entry);
+  s.bind_text(++i, run.program.entry);
   s.bind_int(++i, static_cast<int64_t>(run.seed));
   s.bind_int(++i, static_cast<int64_t>(run.schedule));
   bind_text_or_null(s, ++i, run.machine);
   bind_text_or_null(s, ++i, run.machine_text);
   bind_text_or_null(s, ++i, mesh);
-  s.bind_int(++i, run.code->rank_count);
+  s.bind_int(++i, run.program.rank_count);
   s.bind_int(++i, run.virtual_time ? 1 : 0);
   s.bind_int(++i, now);
   s.bind_text(++i, computer);
@@ -113,7 +108,7 @@ Expected<void> write_pairs(Database& database, const RunDescription& run) {
     HOSTIR_TRY(property.run());
   }
   HOSTIR_ASSIGN_OR_RETURN(Statement size, database.prepare("INSERT INTO size VALUES (?, ?)"));
-  for (const auto& [name, value] : run.code->sizes.all()) {
+  for (const auto& [name, value] : run.program.sizes) {
     size.bind_text(1, name);
     size.bind_int(2, value);
     HOSTIR_TRY(size.run());
@@ -138,18 +133,16 @@ Expected<void> write_sources(Database& database, const RunDescription& run) {
   return add("program", {}, run.program_text);
 }
 
-Expected<void> write_meshes(Database& database, const RunDescription& run) {
-  if (run.code->program == nullptr) return {};
+Expected<void> write_meshes(Database& database, const ProgramDescription& program) {
   HOSTIR_ASSIGN_OR_RETURN(
       Statement s,
       database.prepare("INSERT INTO mesh (name, axes, device_ids, world) VALUES (?, ?, ?, ?)"));
-  for (const Mesh& mesh : run.code->program->meshes) {
-    const std::string axes = axes_text(mesh);
+  for (const MeshDescription& mesh : program.meshes) {
     const std::string devices = list_text(mesh.device_ids);
     s.bind_text(1, mesh.name);
-    s.bind_text(2, axes);
+    s.bind_text(2, mesh.axes);
     bind_text_or_null(s, 3, devices);
-    s.bind_int(4, run.code->world != nullptr && run.code->world->name == mesh.name ? 1 : 0);
+    s.bind_int(4, mesh.world ? 1 : 0);
     HOSTIR_TRY(s.run());
   }
   return {};
@@ -159,26 +152,26 @@ Expected<void> write_ranks_and_streams(Database& database, const RunDescription&
   HOSTIR_ASSIGN_OR_RETURN(
       Statement s,
       database.prepare("INSERT INTO rank (rank, position, local, started) VALUES (?, ?, ?, ?)"));
-  for (interp::Rank rank = 0; rank < run.code->rank_count; ++rank) {
-    const auto position =
-        run.code->world != nullptr ? run.code->world->position_of(rank) : std::nullopt;
+  const std::vector<int64_t>& positions = run.program.positions;
+  for (interp::Rank rank = 0; rank < run.program.rank_count; ++rank) {
+    const auto index = static_cast<size_t>(rank);
     s.bind_int(1, rank);
-    s.bind_int(2, position.value_or(rank));
+    s.bind_int(2, index < positions.size() ? positions[index] : rank);
     s.bind_int(3, contains(run.local_ranks, rank) ? 1 : 0);
     s.bind_int(4, contains(run.started_ranks, rank) ? 1 : 0);
     HOSTIR_TRY(s.run());
   }
   HOSTIR_ASSIGN_OR_RETURN(Statement stream,
                           database.prepare("INSERT INTO stream (id, name) VALUES (?, ?)"));
-  for (size_t i = 0; i < run.code->streams.size(); ++i) {
+  for (size_t i = 0; i < run.program.streams.size(); ++i) {
     stream.bind_int(1, static_cast<int64_t>(i));
-    stream.bind_text(2, run.code->streams[i]);
+    stream.bind_text(2, run.program.streams[i]);
     HOSTIR_TRY(stream.run());
   }
   return {};
 }
 
-Expected<void> write_communicators(Database& database, const RunDescription& run) {
+Expected<void> write_communicators(Database& database, const ProgramDescription& program) {
   HOSTIR_ASSIGN_OR_RETURN(
       Statement s,
       database.prepare(
@@ -186,15 +179,12 @@ Expected<void> write_communicators(Database& database, const RunDescription& run
   HOSTIR_ASSIGN_OR_RETURN(
       Statement member,
       database.prepare("INSERT OR IGNORE INTO communicator_member VALUES (?, ?, ?, ?)"));
-  for (size_t i = 0; i < run.code->communicators.size(); ++i) {
-    const interp::Communicator& comm = run.code->communicators[i];
-    std::string axes;
-    for (const AxisRef& axis : comm.axes) axes += (axes.empty() ? "" : ", ") + axis.to_string();
-    if (!axes.empty()) axes = "{" + axes + "}";
+  for (size_t i = 0; i < program.communicators.size(); ++i) {
+    const interp::LogCommunicator& comm = program.communicators[i];
     s.bind_int(1, static_cast<int64_t>(i));
     s.bind_int(2, static_cast<int64_t>(comm.content_key));
     s.bind_text(3, comm.name);
-    s.bind_text(4, axes);
+    s.bind_text(4, comm.axes);
     HOSTIR_TRY(s.run());
     for (size_t g = 0; g < comm.groups.size(); ++g) {
       for (size_t p = 0; p < comm.groups[g].size(); ++p) {
@@ -236,9 +226,9 @@ Expected<void> write_run_rows(Database& database, const RunDescription& run,
   HOSTIR_TRY(write_run_row(database, run, options));
   HOSTIR_TRY(write_pairs(database, run));
   HOSTIR_TRY(write_sources(database, run));
-  HOSTIR_TRY(write_meshes(database, run));
+  HOSTIR_TRY(write_meshes(database, run.program));
   HOSTIR_TRY(write_ranks_and_streams(database, run));
-  HOSTIR_TRY(write_communicators(database, run));
+  HOSTIR_TRY(write_communicators(database, run.program));
   return write_phases(database, run);
 }
 

@@ -95,6 +95,17 @@ std::vector<Table> run_tables() {
                    {"position", "INTEGER", "", "Position in the group."},
                    {"rank", "INTEGER", "", "The member."}},
        .constraint = "PRIMARY KEY (communicator, rank)"},
+      {.name = "group_fact",
+       .doc = "What is known about a group beside its members; rows only where there is something.",
+       .columns = {{"communicator", "INTEGER", "", "communicator.id."},
+                   {"group_index", "INTEGER", "", "Group."},
+                   {"description", "TEXT", "",
+                    "What the source calls it; NULL: it follows from the "
+                    "communicator's axes or groups."},
+                   {"size", "INTEGER", "",
+                    "Number of members, where they are not known; NULL: "
+                    "unknown."}},
+       .constraint = "PRIMARY KEY (communicator, group_index)"},
       {.name = "input",
        .doc = "Inputs of the run: enough of them to run it again.",
        .columns = {{"id", "INTEGER PRIMARY KEY", "", "In order of the parameters."},

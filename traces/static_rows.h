@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "traces/run_description.h"
@@ -24,27 +23,6 @@ class StringTable {
   std::map<std::string, int64_t> ids_;
 };
 
-/// Which row of `tensor` an operand is, by instruction.
-class TensorIndex {
- public:
-  /// tensor.id of the n-th buffer that the instruction writes, with the layout it has afterwards;
-  /// -1: unknown.
-  int64_t written(interp::CodeIndex code, size_t n) const;
-  /// tensor.id of the first buffer that it reads or writes; -1: none.
-  int64_t sent(interp::CodeIndex code) const;
-  /// Without '%'; empty for -1.
-  std::string_view name(int64_t tensor) const;
-
- private:
-  friend class TensorRows;
-  struct Site {
-    std::vector<int64_t> written;
-    int64_t read = -1;
-  };
-  std::vector<Site> sites_;
-  std::vector<std::string> names_;  // by tensor.id
-};
-
 struct StaticRowsOptions {
   int64_t inputs_max_bytes = 0;  // compressed bytes of all inputs together that go into the file
   std::string value_mode;
@@ -54,13 +32,12 @@ Expected<void> write_run_rows(Database& database, const RunDescription& run,
                               const StaticRowsOptions& options);
 Expected<void> write_input_rows(Database& database, const RunDescription& run,
                                 int64_t inputs_max_bytes);
-Expected<void> write_instruction_rows(Database& database, const RunDescription& run);
-Expected<void> write_kernel_rows(Database& database, const interp::Code& code,
+Expected<void> write_instruction_rows(Database& database, const ProgramDescription& program);
+Expected<void> write_kernel_rows(Database& database, const ProgramDescription& program,
                                  const std::vector<KernelDescription>& kernels);
-/// Tensors and shards; the index is for the rows of values and collectives.
-Expected<TensorIndex> write_tensor_rows(Database& database, const RunDescription& run);
-Expected<void> write_collective_site_rows(Database& database, const RunDescription& run,
-                                          const TensorIndex& tensors);
+/// Tensors and shards.
+Expected<void> write_tensor_rows(Database& database, const ProgramDescription& program);
+Expected<void> write_collective_site_rows(Database& database, const ProgramDescription& program);
 
 /// `16x32`; empty for rank 0.
 std::string extents_text(const std::vector<int64_t>& extents);

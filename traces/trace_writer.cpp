@@ -101,6 +101,8 @@ struct TraceWriter::Impl {
 
   void take(std::span<const uint64_t> record) {
     switch (static_cast<RecordTag>(record[0])) {
+      case RecordTag::kCalled:
+        return write([&] { return rows->called(get_record<interp::CallRecord>(record)); });
       case RecordTag::kIssued:
         return write([&] { return rows->issued(get_record<interp::IssuedRecord>(record)); });
       case RecordTag::kFinished:
@@ -161,6 +163,9 @@ void TraceWriter::property(const std::string& key, const std::string& value) {
   });
 }
 
+void TraceWriter::called(const interp::CallRecord& record) {
+  impl_->put(RecordTag::kCalled, record);
+}
 void TraceWriter::issued(const interp::IssuedRecord& record) {
   impl_->put(RecordTag::kIssued, record);
 }
@@ -192,6 +197,12 @@ void TraceWriter::decision(const interp::DecisionRecord& record) {
 void TraceWriter::fault(const interp::FaultRecord& record) {
   impl_->send(
       [impl = impl_.get(), record] { impl->write([&] { return impl->rows->fault(record); }); });
+}
+
+void TraceWriter::rank_state(const interp::RankStateRecord& record) {
+  impl_->send([impl = impl_.get(), record] {
+    impl->write([&] { return impl->rows->rank_state(record); });
+  });
 }
 
 Expected<void> TraceWriter::flush() {

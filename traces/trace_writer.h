@@ -48,11 +48,13 @@ class TraceWriter final : public interp::TraceSink {
   /// A row of the table `property`, as RunDescription::properties.
   void property(const std::string& key, const std::string& value);
 
+  void called(const interp::CallRecord& record) override;
   void issued(const interp::IssuedRecord& record) override;
   void finished(const interp::FinishedRecord& record) override;
   void value(const interp::ValueSummary& summary) override;
   void decision(const interp::DecisionRecord& record) override;
   void fault(const interp::FaultRecord& record) override;
+  void rank_state(const interp::RankStateRecord& record) override;
   void loop_path(interp::LoopPathId id, interp::LoopPathId parent, interp::CodeIndex loop,
                  int64_t iteration) override;
 

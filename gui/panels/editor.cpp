@@ -1,17 +1,19 @@
 // The program's text: edit it, see its diagnostics, run it again from the same place.
 #include <fmt/core.h>
 #include <imgui.h>
-// after imgui.h, which it needs
+// after imgui.h, which they need
+#include <imgui_internal.h>
 #include <imgui_stdlib.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 
+#include "gui/panels/code_diff.h"
 #include "gui/panels/panels.h"
 #include "gui/panels/text_marks.h"
 #include "gui/restart.h"
-#include "hostir/io/files.h"
 #include "hostir/text/parser.h"
 
 namespace hostir::gui {
@@ -30,102 +32,169 @@ class EditorPanel : public Panel {
   bool needs_session() const override { return false; }
 
   void draw(Frame& frame) override {
-    const std::string& path = frame.model.last_request().path;
-    if (path.empty()) return frame.ui.empty_hint(hint());
-    if (path != loaded_path_) load(path);
-    if (!is_program_)
+    Document& document = frame.model.document();
+    if (document.path().empty()) return frame.ui.empty_hint(hint());
+    if (!document.is_program())
       return frame.ui.empty_hint("This is a log, not a program: there is nothing to edit.");
-    take_proposed(frame.model);
+    notice_other_text(document);
     take_open_errors(frame.model);
-    const bool changed = text_ != saved_;
-    ImGui::BeginDisabled(!changed && checked_);
-    bool apply = ImGui::Button("Run this text  Ctrl+Enter");
-    ImGui::EndDisabled();
-    frame.ui.tag("editor/run");
-    ImGui::SameLine();
-    ImGui::BeginDisabled(!changed);
-    if (ImGui::Button("Save")) save_file(frame);
-    frame.ui.tag("editor/save");
-    ImGui::SameLine();
-    if (ImGui::Button("Revert")) text_ = saved_;
-    frame.ui.tag("editor/revert");
-    ImGui::EndDisabled();
-    if (!replaced_.empty()) {
-      ImGui::SameLine();
-      if (ImGui::Button("My text again")) {
-        text_ = std::exchange(replaced_, {});
-        check();
-      }
-      frame.ui.tag("editor/mine");
-      if (ImGui::IsItemHovered())
-        ImGui::SetTooltip("What you had typed here before a proposed text took its place");
-    }
-    ImGui::SameLine();
-    frame.ui.text_dim(changed ? "changed" : "as in the file");
-    frame.ui.tag("editor/state", changed ? "changed" : "as in the file");
+    bool apply = draw_buttons(frame);
+    draw_disk(frame);
+    if (document.compared_with()) return draw_comparison(frame);
     const float below = diagnostics_height(frame);
     ImGui::PushFont(frame.ui.fonts.mono);
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() + frame.ui.px(46));
-    if (ImGui::InputTextMultiline("##text", &text_, ImVec2(-1, -below - frame.ui.px(4)),
+    if (ImGui::InputTextMultiline("##text", &document.typed(), ImVec2(-1, -below - frame.ui.px(4)),
                                   ImGuiInputTextFlags_AllowTabInput))
-      check();
+      check(document);
     const float left = ImGui::GetItemRectMin().x - frame.ui.px(6);
     frame.ui.tag("editor/text");
     // The field lets go of the keyboard at this very key.
     apply =
         apply || ((ImGui::IsItemActive() || ImGui::IsItemDeactivated()) && ImGui::GetIO().KeyCtrl &&
                   ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Enter)));
-    draw_line_numbers(frame.ui, "##text", text_, marks_, left);
-    draw_colours(frame.ui, "##text", text_);
-    draw_marks(frame.ui, "##text", text_, marks_);
-    if (const auto line = std::exchange(wanted_line_, std::nullopt))
-      scroll_to_line("##text", *line);
+    const std::string& text = document.text();
+    draw_line_numbers(frame.ui, "##text", text, marks_, left);
+    draw_colours(frame.ui, "##text", text);
+    draw_marks(frame.ui, "##text", text, marks_);
+    if (const auto line = document.take_wanted_line()) scroll_to_line("##text", *line);
     if (!diagnostics_.empty()) draw_diagnostics(frame, below - frame.ui.px(4));
     ImGui::PopFont();
     if (apply) run(frame);
   }
 
  private:
-  void load(const std::string& path) {
-    loaded_path_ = path;
-    const auto text = io::read_file(path);
-    is_program_ = text.has_value() && text->find('\0') == std::string::npos;
-    text_ = saved_ = is_program_ ? *text : std::string();
-    check();
+  // Another file, or a text that nobody typed. A field that is being typed into has its own copy,
+  // which it would put back.
+  void notice_other_text(const Document& document) {
+    if (document.path() == path_ && document.revision() == revision_) return;
+    path_ = document.path();
+    revision_ = document.revision();
+    if (ImGui::GetActiveID() == ImGui::GetID("##text")) ImGui::ClearActiveID();
+    check(document);
   }
 
-  void check() {
+  bool draw_buttons(Frame& frame) {
+    Document& document = frame.model.document();
+    const bool comparing = document.compared_with().has_value();
+    const bool changed = document.changed();
+    ImGui::BeginDisabled(comparing || (!changed && runs(frame.model, document.text())));
+    const bool apply = ImGui::Button("Run this text  Ctrl+Enter");
+    ImGui::EndDisabled();
+    frame.ui.tag("editor/run");
+    ImGui::SameLine();
+    ImGui::BeginDisabled(!document.unsaved());
+    if (ImGui::Button("Save")) frame.actions.request("file.save");
+    frame.ui.tag("editor/save");
+    if (ImGui::IsItemHovered()) ImGui::SetTooltip("Ctrl+S; Ctrl+Shift+S saves under another name");
+    ImGui::EndDisabled();
+    ImGui::SameLine();
+    ImGui::BeginDisabled(!changed);
+    if (ImGui::Button("Revert")) document.revert();
+    frame.ui.tag("editor/revert");
+    if (ImGui::IsItemHovered()) ImGui::SetTooltip("Back to what the file holds");
+    ImGui::EndDisabled();
+    if (!document.mine().empty()) {
+      ImGui::SameLine();
+      if (ImGui::Button("My text again")) document.take_mine();
+      frame.ui.tag("editor/mine");
+      if (ImGui::IsItemHovered())
+        ImGui::SetTooltip("What you had typed here before another text took its place");
+    }
+    const std::string state = state_words(document);
+    Ui::flow(ImGui::CalcTextSize(state.c_str()).x);
+    ImGui::AlignTextToFramePadding();
+    frame.ui.text_dim(state);
+    frame.ui.tag("editor/state", state);
+    return apply;
+  }
+
+  static std::string state_words(const Document& document) {
+    switch (document.disk()) {
+      case Document::Disk::kDeleted:
+        return "the file was deleted";
+      case Document::Disk::kNewer:
+        return "changed, and so was the file";
+      case Document::Disk::kSame:
+        break;
+    }
+    return document.changed() ? "changed" : "as in the file";
+  }
+
+  // What runs is this text.
+  static bool runs(const Model& model, const std::string& text) {
+    if (model.path() != model.document().path()) return false;
+    const auto opened = model.opened_text();
+    return !opened || *opened == text;
+  }
+
+  // Both the text and the file were changed: a person has to say which one it is.
+  static void draw_disk(Frame& frame) {
+    Document& document = frame.model.document();
+    if (document.disk() != Document::Disk::kNewer) return;
+    ImGui::PushTextWrapPos(0);
+    frame.ui.state_word(StateKind::kWaiting,
+                        "The file was changed by another program, and the text here was edited.");
+    ImGui::PopTextWrapPos();
+    frame.ui.tag("editor/newer");
+    const auto button = [&](const char* label, const char* action, const char* name) {
+      if (ImGui::Button(label)) frame.actions.request(action);
+      frame.ui.tag(name);
+      ImGui::SameLine();
+    };
+    button("Keep mine", "file.keep_mine", "editor/keep_mine");
+    button("Take the file's", "file.take_file", "editor/take_file");
+    if (!document.compared_with()) button("Compare", "file.compare", "editor/compare");
+    ImGui::NewLine();
+  }
+
+  // What another text has instead of this one.
+  void draw_comparison(Frame& frame) {
+    Document& document = frame.model.document();
+    const Document::Other& other = *document.compared_with();
+    if (other.text != compared_[0] || document.text() != compared_[1]) {
+      constexpr size_t kContext = 3;
+      compared_[0] = other.text;
+      compared_[1] = document.text();
+      differences_ = interp::line_diff(compared_[0], compared_[1], kContext);
+    }
+    if (ImGui::Button("Back to the text")) document.end_comparing();
+    frame.ui.tag("editor/compare_end");
+    ImGui::SameLine();
+    ImGui::AlignTextToFramePadding();
+    const std::string title = differences_.empty()
+                                  ? "no line differs from " + other.title
+                                  : "\u2212 " + other.title + "     + the text here";
+    frame.ui.text_dim(title);
+    frame.ui.tag("editor/compared", title);
+    ImGui::BeginChild("comparison");
+    draw_diff_lines(frame, differences_);
+    ImGui::EndChild();
+    frame.ui.tag_rect("editor/comparison", ImGui::GetItemRectMin(), ImGui::GetItemRectMax(),
+                      diff_text(differences_));
+  }
+
+  void check(const Document& document) {
     diagnostics_.clear();
     marks_.clear();
-    checked_ = true;
     from_opening_ = false;
-    if (!is_program_) return;
     SourceManager sources;
-    const uint32_t file = sources.add(loaded_path_, text_);
+    const uint32_t file = sources.add(document.path(), document.text());
     const text::ParsedFile parsed = text::parse(sources, file);
-    bool negative = text_.find("expected-error") != std::string::npos;
+    const bool negative = document.text().find("expected-error") != std::string::npos;
     if (!negative && !parsed.diagnostics.empty()) {
       diagnostics_ = render(parsed.diagnostics, sources);
       marks_ = marks_of(parsed.diagnostics, sources, file);
     }
   }
 
-  // A text that another panel proposes. What was typed and is in no file is kept for a way back.
-  void take_proposed(Model& model) {
-    if (!model.editor_text) return;
-    if (text_ != saved_ && text_ != model.last_request().text) replaced_ = text_;
-    text_ = std::move(model.editor_text->text);
-    wanted_line_ = model.editor_text->line > 0 ? model.editor_text->line - 1 : 0;
-    model.editor_text.reset();
-    check();
-  }
-
   // What only lowering finds out about this very text.
   void take_open_errors(const Model& model) {
-    if (from_opening_ && model.open_error().empty() && !model.opening()) check();
+    const Document& document = model.document();
+    if (from_opening_ && model.open_error().empty() && !model.opening()) check(document);
     const interp::OpenRequest& tried = model.last_request();
-    const bool same =
-        tried.path == loaded_path_ && text_ == (tried.text.empty() ? saved_ : tried.text);
+    const bool same = tried.path == document.path() &&
+                      document.text() == (tried.text.empty() ? document.base() : tried.text);
     if (!diagnostics_.empty() || model.open_marks().empty() || !same) return;
     diagnostics_ = model.open_error();
     marks_ = model.open_marks();
@@ -150,7 +219,7 @@ class EditorPanel : public Panel {
     for (size_t i = 0; i < marks_.size(); ++i) {
       const TextMark& mark = marks_[i];
       const std::string line = fmt::format("line {}: {}##{}", mark.line + 1, mark.message, i);
-      if (ImGui::Selectable(line.c_str())) wanted_line_ = mark.line;
+      if (ImGui::Selectable(line.c_str())) frame.model.document().want_line(mark.line);
       frame.ui.tag(fmt::format("editor/diagnostic/{}", i), mark.message);
       if (ImGui::IsItemHovered())
         ImGui::SetTooltip("%s\nclick: go to the line", diagnostics_.c_str());
@@ -163,13 +232,15 @@ class EditorPanel : public Panel {
   }
 
   void run(Frame& frame) {
-    check();
+    Document& document = frame.model.document();
+    check(document);
     if (!diagnostics_.empty()) {
       frame.model.add_message(Message::Kind::kError, diagnostics_);
       return;
     }
+    document.note_run();
     interp::OpenRequest request = frame.model.last_request();
-    request.text = text_;
+    request.text = document.text();
     std::vector<std::string> then;
     const interp::SnapshotPtr& shot = frame.model.snapshot();
     if (shot) {
@@ -181,27 +252,13 @@ class EditorPanel : public Panel {
     frame.model.open(std::move(request), std::move(then));
   }
 
-  void save_file(Frame& frame) {
-    const auto written = io::write_file(loaded_path_, text_);
-    if (written) {
-      saved_ = text_;
-      frame.model.saved_file(loaded_path_);
-      frame.model.add_message(Message::Kind::kGood, "saved " + loaded_path_);
-    } else {
-      frame.model.add_message(Message::Kind::kError, written.error().message());
-    }
-  }
-
-  std::string loaded_path_;
-  std::string text_;
-  std::string saved_;
-  std::string replaced_;  // typed by hand, before a proposed text took its place
+  std::string path_;       // whose text was checked last,
+  uint64_t revision_ = 0;  // and which one
   std::string diagnostics_;
   std::vector<TextMark> marks_;
-  std::optional<size_t> wanted_line_;  // 0-based; to be scrolled to
-  bool is_program_ = false;
-  bool checked_ = false;
   bool from_opening_ = false;  // what is shown was found by opening, not by reading the text
+  std::array<std::string, 2> compared_;
+  std::vector<interp::DiffLine> differences_;
 };
 
 }  // namespace

@@ -27,6 +27,7 @@ using interp::Rank;
 StateKind state_of(Cell::State state) {
   switch (state) {
     case Cell::State::kMissing:
+    case Cell::State::kUnknown:
       return StateKind::kMissing;
     case Cell::State::kQueued:
     case Cell::State::kArrived:
@@ -54,6 +55,8 @@ const char* word_of(Cell::State state) {
       return "done";
     case Cell::State::kDiffers:
       return "called something else";
+    case Cell::State::kUnknown:
+      return "not known";
   }
   return "";
 }
@@ -296,7 +299,7 @@ class LedgerPanel : public Panel {
             ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowItemOverlap)) {
       frame.model.selection.collective = id_of(row);
       for (const Cell& c : row.cells) {
-        if (c.state != Cell::State::kMissing) frame.model.selection.code = c.code;
+        if (!c.fingerprint.empty()) frame.model.selection.code = c.code;
       }
     }
     frame.ui.tag(fmt::format("ledger/{}", i), name);
@@ -341,15 +344,14 @@ class LedgerPanel : public Panel {
                              with_alpha(frame.ui.pal().state(state), 0.5f));
     if (!ImGui::IsItemHovered()) return;
     frame.model.hovered.rank = cell.rank;
-    if (cell.state != Cell::State::kMissing) frame.model.hovered.code = cell.code;
+    if (!cell.fingerprint.empty()) frame.model.hovered.code = cell.code;
     ImGui::SetTooltip("rank %d: %s\n%s %s\nclick: go there", cell.rank, word_of(cell.state),
                       cell.fingerprint.c_str(), cell.address.c_str());
     if (!ImGui::IsItemClicked()) return;
     const interp::Snapshot& shot = *frame.model.snapshot();
     frame.actions.command(fmt::format("focus {}", cell.rank));
     frame.model.selection.collective = id_of(row);
-    frame.model.selection.code =
-        cell.state == Cell::State::kMissing ? shot.rank(cell.rank).code : cell.code;
+    frame.model.selection.code = cell.fingerprint.empty() ? shot.rank(cell.rank).code : cell.code;
   }
 
   static constexpr int kMaxColumns = 48;

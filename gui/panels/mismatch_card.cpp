@@ -13,7 +13,11 @@ namespace hostir::gui {
 
 namespace {
 
-using Cell = interp::LedgerCell;
+using diagnose::CardCall;
+using diagnose::CardCondition;
+using diagnose::CardRow;
+using diagnose::CardSide;
+using StoryCard = diagnose::MismatchCard;
 
 std::vector<std::string_view> words_of(std::string_view text) {
   std::vector<std::string_view> words;
@@ -25,24 +29,22 @@ std::vector<std::string_view> words_of(std::string_view text) {
   return words;
 }
 
-void draw_ranks(Frame& frame, const CallSide& side) {
+void draw_ranks(Frame& frame, const CardSide& side) {
   size_t shown = 0;
-  for (const Cell* c : side.cells) {
+  for (const interp::Rank rank : side.ranks) {
     if (++shown > 4) break;
     if (shown > 1) ImGui::SameLine(0, frame.ui.px(3));
-    if (frame.ui.rank_chip(c->rank, c->rank == frame.model.snapshot()->focus,
-                           fmt::format("ledger/card/{}", c->rank)))
-      frame.actions.command(fmt::format("focus {}", c->rank));
-    if (ImGui::IsItemHovered()) frame.model.hovered.rank = c->rank;
+    if (frame.ui.rank_chip(rank, rank == frame.model.snapshot()->focus,
+                           fmt::format("ledger/card/{}", rank)))
+      frame.actions.command(fmt::format("focus {}", rank));
+    if (ImGui::IsItemHovered()) frame.model.hovered.rank = rank;
   }
-  if (side.cells.size() <= 4) return;
+  if (side.ranks.size() <= 4) return;
   ImGui::SameLine();
-  const std::string more = fmt::format("+{}", side.cells.size() - 4);
+  const std::string more = fmt::format("+{}", side.ranks.size() - 4);
   frame.ui.text_dim(more);
   if (!ImGui::IsItemHovered()) return;
-  std::vector<interp::Rank> all;
-  for (const Cell* c : side.cells) all.push_back(c->rank);
-  ImGui::SetTooltip("%s", ranks_text(all).c_str());
+  ImGui::SetTooltip("%s", ranks_text(side.ranks).c_str());
 }
 
 // A field of the call; one that is unlike the reference's is a red pill with the sign of
@@ -69,27 +71,31 @@ void draw_word(Frame& frame, const std::string& word, bool differs) {
 }
 
 // The line of the program: number and text; a click goes there.
-void draw_place(Frame& frame, const Cell& cell) {
+void draw_place(Frame& frame, const CardSide& side) {
+  const model::Instruction* instruction = frame.model.snapshot()->run->find(side.instruction);
+  if (instruction == nullptr) return;
   const interp::ProgramView& program = *frame.model.snapshot()->program;
-  std::string where = cell.address;
-  const std::string text = line_text(program, cell.code);
-  if (!text.empty()) where += fmt::format("  line {}: {}", program.lines[cell.code], text);
+  const interp::CodeIndex code = side.instruction.index;
+  const std::string place = model::place_text(*instruction);
+  std::string where = place;
+  const std::string text = interp::line_text(program, code);
+  if (!text.empty()) where += fmt::format("  line {}: {}", program.lines[code], text);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = std::max(1.0f, ImGui::GetContentRegionAvail().x);
-  ImGui::PushID(static_cast<int>(cell.rank));
+  ImGui::PushID(static_cast<int>(side.ranks.front()));
   if (ImGui::InvisibleButton("place", ImVec2(width, ImGui::GetTextLineHeight())))
-    frame.model.selection.code = cell.code;
+    frame.model.selection.code = code;
   ImGui::PopID();
-  frame.ui.tag("ledger/card/at/" + cell.address, cell.fingerprint);
+  frame.ui.tag("ledger/card/at/" + place, side.text);
   if (ImGui::IsItemHovered()) {
-    frame.model.hovered.code = cell.code;
+    frame.model.hovered.code = code;
     ImGui::SetTooltip("%s\nclick: select this line", where.c_str());
   }
   frame.ui.draw_elided(ImGui::GetWindowDrawList(), at, frame.ui.pal().link, where, width,
                        frame.ui.fonts.small);
 }
 
-void draw_side(Frame& frame, const CallSide& side, const CallSide& reference, bool expected) {
+void draw_side(Frame& frame, const CardSide& side, const CardSide& reference, bool expected) {
   const Palette& p = frame.ui.pal();
   ImGui::TableNextRow();
   ImGui::TableSetBgColor(
@@ -103,21 +109,21 @@ void draw_side(Frame& frame, const CallSide& side, const CallSide& reference, bo
     if (ImGui::IsItemHovered()) ImGui::SetTooltip("what most ranks called");
   }
   ImGui::TableNextColumn();
-  if (side.fingerprint.empty()) {
+  if (side.text.empty()) {
     frame.ui.state_word(StateKind::kMissing, "not arrived");
     return;
   }
-  const std::vector<std::string_view> words = words_of(side.fingerprint);
-  const std::vector<std::string_view> others = words_of(reference.fingerprint);
+  const std::vector<std::string_view> words = words_of(side.text);
+  const std::vector<std::string_view> others = words_of(reference.text);
   for (size_t i = 0; i < words.size(); ++i) {
     if (i > 0) ImGui::SameLine();
     const bool same = i < others.size() && words[i] == others[i];
     draw_word(frame, std::string(words[i]), &side != &reference && !same);
   }
-  draw_place(frame, *side.cells.front());
+  draw_place(frame, side);
 }
 
-void draw_sides(Frame& frame, const MismatchStory& story) {
+void draw_sides(Frame& frame, const StoryCard& story) {
   constexpr ImGuiTableFlags kFlags =
       ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_BordersInnerH | ImGuiTableFlags_PadOuterX;
   if (!ImGui::BeginTable("sides", 3, kFlags)) return;
@@ -125,7 +131,7 @@ void draw_sides(Frame& frame, const MismatchStory& story) {
   ImGui::TableSetupColumn("expected");
   ImGui::TableSetupColumn("called", ImGuiTableColumnFlags_WidthStretch);
   constexpr size_t kMostSides = 16;
-  for (const CallSide& side :
+  for (const CardSide& side :
        std::span(story.sides).first(std::min(story.sides.size(), kMostSides))) {
     // Without a majority neither side is the expected one: both show what is unlike the other.
     const bool first = &side == &story.sides.front();
@@ -140,10 +146,10 @@ void draw_sides(Frame& frame, const MismatchStory& story) {
   frame.ui.say_hidden(more);
 }
 
-void draw_branches(Frame& frame, const MismatchStory& story) {
+void draw_branches(Frame& frame, const StoryCard& story) {
   const interp::ProgramView& program = *frame.model.snapshot()->program;
-  for (size_t i = 0; i < story.branches.size(); ++i) {
-    const BranchTaken& branch = story.branches[i];
+  for (size_t i = 0; i < story.conditions.size(); ++i) {
+    const CardCondition& branch = story.conditions[i];
     std::string text;
     for (size_t column = 0; column < branch.holds.size(); ++column) {
       const auto& holds = branch.holds[column];
@@ -152,23 +158,24 @@ void draw_branches(Frame& frame, const MismatchStory& story) {
                           : *holds ? "true"
                                    : "false");
     }
-    const std::string line = fmt::format("line {}: {}", program.lines[branch.where], branch.text);
+    const std::string line =
+        fmt::format("line {}: {}", program.lines[branch.instruction.index], branch.text);
     ImGui::PushStyleColor(ImGuiCol_Text, frame.ui.pal().link);
     frame.ui.text_mono(line);
     ImGui::PopStyleColor();
     frame.ui.tag(fmt::format("ledger/branch/{}", i), text);
     if (ImGui::IsItemHovered()) {
-      frame.model.hovered.code = branch.where;
+      frame.model.hovered.code = branch.instruction.index;
       ImGui::SetTooltip("click: select this condition");
     }
-    if (ImGui::IsItemClicked()) frame.model.selection.code = branch.where;
+    if (ImGui::IsItemClicked()) frame.model.selection.code = branch.instruction.index;
     Ui::flow(ImGui::CalcTextSize(text.c_str()).x);
     ImGui::TextUnformatted(text.c_str());
   }
 }
 
 // One column per side, one row per place in the order; what would come next is dim.
-void draw_order(Frame& frame, const MismatchStory& story) {
+void draw_order(Frame& frame, const StoryCard& story) {
   if (story.rows.empty()) return;
   constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_SizingFixedFit |
                                      ImGuiTableFlags_BordersInnerV | ImGuiTableFlags_PadOuterX |
@@ -183,7 +190,7 @@ void draw_order(Frame& frame, const MismatchStory& story) {
   ImGui::TableSetupColumn("seq");
   for (const interp::Rank r : story.columns) ImGui::TableSetupColumn(fmt::format("r{}", r).c_str());
   ImGui::TableHeadersRow();
-  for (const AlignedRow& row : story.rows) {
+  for (const CardRow& row : story.rows) {
     ImGui::TableNextRow();
     if (row.here)
       ImGui::TableSetBgColor(ImGuiTableBgTarget_RowBg0,
@@ -191,7 +198,7 @@ void draw_order(Frame& frame, const MismatchStory& story) {
     ImGui::TableNextColumn();
     frame.ui.text_mono(fmt::format("{}{}", row.here ? "! " : "  ", row.sequence));
     for (size_t i = 0; i < row.calls.size(); ++i) {
-      const AlignedCall& call = row.calls[i];
+      const CardCall& call = row.calls[i];
       ImGui::TableNextColumn();
       if (call.text.empty()) {
         frame.ui.text_dim("\u2013");
@@ -203,8 +210,8 @@ void draw_order(Frame& frame, const MismatchStory& story) {
       frame.ui.text_mono(text);
       ImGui::PopStyleColor();
       frame.ui.tag(fmt::format("ledger/order/{}/{}", row.sequence, story.columns[i]), text);
-      if (ImGui::IsItemHovered()) frame.model.hovered.code = call.code;
-      if (ImGui::IsItemClicked()) frame.model.selection.code = call.code;
+      if (ImGui::IsItemHovered()) frame.model.hovered.code = call.instruction.index;
+      if (ImGui::IsItemClicked()) frame.model.selection.code = call.instruction.index;
     }
   }
   ImGui::EndTable();
@@ -216,7 +223,8 @@ void MismatchCard::draw(Frame& frame, const interp::LedgerRow& row) {
   if (shot_ != frame.model.snapshot() || row_ != &row) {
     shot_ = frame.model.snapshot();
     row_ = &row;
-    story_ = mismatch_story(*shot_, row);
+    const model::Meeting* meeting = interp::meeting_of(*shot_, row);
+    card_ = meeting != nullptr ? interp::mismatch_card(*shot_, *meeting) : StoryCard();
   }
   const std::string title = fmt::format("%{} sequence {}: the ranks called different things",
                                         row.comm_name, row.sequence);
@@ -225,13 +233,13 @@ void MismatchCard::draw(Frame& frame, const interp::LedgerRow& row) {
   frame.ui.state_word(StateKind::kMismatch, title);
   ImGui::PopFont();
   frame.ui.tag("ledger/mismatch", title);
-  if (!story_.cause.empty()) ImGui::TextUnformatted(("Likely cause: " + story_.cause).c_str());
-  frame.ui.tag("ledger/cause", story_.cause);
+  if (!card_.cause.empty()) ImGui::TextUnformatted(("Likely cause: " + card_.cause).c_str());
+  frame.ui.tag("ledger/cause", card_.cause);
   ImGui::PopTextWrapPos();
   what_if_button(frame, "ledger/whatif");
-  draw_sides(frame, story_);
-  draw_branches(frame, story_);
-  draw_order(frame, story_);
+  draw_sides(frame, card_);
+  draw_branches(frame, card_);
+  draw_order(frame, card_);
 }
 
 }  // namespace hostir::gui

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "gui/panel.h"
-#include "gui/panels/mismatch_story.h"
+#include "interp/session/program_facts.h"
 
 namespace hostir::gui {
 
@@ -16,7 +16,7 @@ class MismatchCard {
  private:
   interp::SnapshotPtr shot_;  // what the story points into
   const interp::LedgerRow* row_ = nullptr;
-  MismatchStory story_;
+  diagnose::MismatchCard card_;
 };
 
 }  // namespace hostir::gui

@@ -20,7 +20,7 @@ bool is_stuck(const Snapshot& shot) { return shot.stop.kind == interp::StopKind:
 std::string failed_word(const Snapshot& shot, Rank rank, const interp::LedgerRow* mismatch) {
   if (mismatch) {
     const bool in_it = std::any_of(mismatch->cells.begin(), mismatch->cells.end(), [&](auto& c) {
-      return c.rank == rank && c.state != interp::LedgerCell::State::kMissing;
+      return c.rank == rank && !c.fingerprint.empty();
     });
     return in_it ? "in a mismatch" : "";
   }
@@ -70,7 +70,11 @@ RankWord rank_word(const Snapshot& shot, Rank rank, const interp::LedgerRow* mis
       return {StateKind::kWaiting, word};
     case interp::RankStatus::kDone:
     case interp::RankStatus::kNotStarted:
+    case interp::RankStatus::kRemote:
+    case interp::RankStatus::kUnknown:
       return {StateKind::kMissing, word};
+    case interp::RankStatus::kDead:
+      return {StateKind::kFailed, word};
   }
   return {StateKind::kMissing, word};
 }

@@ -20,7 +20,7 @@ struct RankWord {
   StateKind state = StateKind::kOk;
   std::string text;
 };
-/// `mismatch`: the ledger's row that ended the run, or null (gui/panels/mismatch_story.h).
+/// `mismatch`: the ledger's row that ended the run, or null (gui/panels/mismatch_row.h).
 RankWord rank_word(const interp::Snapshot& shot, interp::Rank rank,
                    const interp::LedgerRow* mismatch);
 

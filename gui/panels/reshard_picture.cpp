@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <map>
 
-#include "gui/panels/mismatch_story.h"
 #include "gui/panels/timeline_data.h"
 #include "gui/panels/written.h"
+#include "interp/session/program_facts.h"
 
 namespace hostir::gui {
 
@@ -73,14 +73,13 @@ const interp::LedgerRow* open_row(const interp::Snapshot& shot, const Reshard& r
   return nullptr;
 }
 
-// What another call has that this one has not.
-std::string other_call(const std::string& theirs, const std::string& ours) {
-  const CallFields a = fields_of(theirs);
-  const CallFields b = fields_of(ours);
-  if (a.kind != b.kind) return "called " + a.kind;
-  if (a.reduction != b.reduction) return "called " + a.reduction;
-  if (a.root != b.root) return "named root " + a.root;
-  return fmt::format("brought {}[{}]", a.dtype, a.dims);
+// What another member's call has that this one's has not.
+std::string call_difference(const interp::Snapshot& shot, const interp::LedgerRow& row,
+                            interp::Rank theirs, interp::Rank ours) {
+  const model::Meeting* meeting = interp::meeting_of(shot, row);
+  const model::Member* a = meeting ? meeting->member(theirs) : nullptr;
+  const model::Member* b = meeting ? meeting->member(ours) : nullptr;
+  return a && b ? diagnose::difference_text(a->call, b->call) : "called something else";
 }
 
 }  // namespace
@@ -96,13 +95,16 @@ std::map<interp::Rank, std::string> absent_members(const interp::Snapshot& shot,
   if (!row) return out;
   const interp::LedgerCell* ours = nullptr;
   for (const interp::LedgerCell& c : row->cells) {
-    if (!ours && c.state != State::kMissing && c.code == reshard.code) ours = &c;
+    if (!ours && c.state != State::kMissing && c.state != State::kUnknown && c.code == reshard.code)
+      ours = &c;
   }
   for (const interp::LedgerCell& c : row->cells) {
     if (c.state == State::kMissing)
       out[c.rank] = "has not arrived";
+    else if (c.state == State::kUnknown)
+      out[c.rank] = "is not known to have arrived";
     else if (c.fingerprint != ours->fingerprint)
-      out[c.rank] = other_call(c.fingerprint, ours->fingerprint);
+      out[c.rank] = call_difference(shot, *row, c.rank, ours->rank);
     else if (c.state == State::kQueued)
       out[c.rank] = "is held up by other work of its stream";
   }

@@ -29,6 +29,9 @@ std::pair<StateKind, std::string> state_of(const interp::RankSnapshot& r, bool w
   if (waits) return {StateKind::kWaiting, "stream waits"};
   if (r.status == interp::RankStatus::kDone) return {StateKind::kOk, "returned"};
   if (r.status == interp::RankStatus::kNotStarted) return {StateKind::kMissing, "not started"};
+  if (r.status == interp::RankStatus::kRemote) return {StateKind::kMissing, "in another process"};
+  if (r.status == interp::RankStatus::kDead) return {StateKind::kFailed, "dead"};
+  if (r.status == interp::RankStatus::kUnknown) return {StateKind::kMissing, "not known"};
   return {StateKind::kOk, "not waiting"};
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "gui/panels/code_diff.h"
 #include "gui/panels/panels.h"
 #include "gui/panels/what_if_button.h"
 
@@ -11,7 +12,6 @@ namespace hostir::gui {
 
 namespace {
 
-using interp::DiffLine;
 using interp::WhatIf;
 using interp::WhatIfTrial;
 using Verdict = WhatIfTrial::Verdict;
@@ -44,15 +44,6 @@ std::string verdict_words(const WhatIfTrial& trial) {
   if (trial.claims.tests > 0)
     return fmt::format("{}, {} of the file pass{}", out, Ui::counted(trial.claims.tests, "test"),
                        trial.claims.tests == 1 ? "es" : "");
-  return out;
-}
-
-std::string diff_text(const WhatIfTrial& trial) {
-  std::string out;
-  for (const DiffLine& line : trial.edit.diff) {
-    if (line.kind == DiffLine::Kind::kSame) continue;
-    out += (line.kind == DiffLine::Kind::kAdded ? "+" : "-") + line.text + "\n";
-  }
   return out;
 }
 
@@ -211,11 +202,13 @@ class WhatIfPanel : public Panel {
     for (const std::string& failure : trial.claims.failures)
       frame.ui.state_word(StateKind::kFailed, failure);
     ImGui::PopTextWrapPos();
-    const bool can_open = result.of_given && frame.model.path() == frame.model.last_request().path;
+    const WhatIfSearch& search = frame.model.what_if();
+    Document& document = frame.model.document();
+    const bool can_open =
+        result.of_given && document.is_program() && document.path() == search.path();
     ImGui::BeginDisabled(!can_open);
     if (ImGui::SmallButton("Open in the editor")) {
-      frame.model.editor_text = EditorText{trial.edit.text, trial.edit.line};
-      frame.actions.request("panel.editor");
+      if (document.put(search.text_of(trial))) frame.actions.request("panel.editor");
     }
     ImGui::EndDisabled();
     frame.ui.tag(fmt::format("whatif/open/{}", i));
@@ -228,38 +221,9 @@ class WhatIfPanel : public Panel {
     ImGui::SameLine();
     if (ImGui::SmallButton("Copy the text")) ImGui::SetClipboardText(trial.edit.text.c_str());
     frame.ui.tag(fmt::format("whatif/copy/{}", i));
-    draw_diff(frame, trial, i);
+    draw_diff_lines(frame, trial.edit.diff);
+    frame.ui.tag(fmt::format("whatif/diff/{}", i), diff_text(trial.edit.diff));
     ImGui::Dummy(ImVec2(0, frame.ui.px(4)));
-  }
-
-  // Number, sign, line: the sign says what the colour says.
-  static void draw_diff(Frame& frame, const WhatIfTrial& trial, size_t i) {
-    const Palette& p = frame.ui.pal();
-    ImGui::PushFont(frame.ui.fonts.mono);
-    const ImVec2 top = ImGui::GetCursorScreenPos();
-    const float width = std::max(1.0f, ImGui::GetContentRegionAvail().x);
-    const float height = ImGui::GetTextLineHeight() + frame.ui.px(2);
-    ImDrawList* list = ImGui::GetWindowDrawList();
-    ImVec2 at = top;
-    for (const DiffLine& line : trial.edit.diff) {
-      const bool same = line.kind == DiffLine::Kind::kSame;
-      const bool added = line.kind == DiffLine::Kind::kAdded;
-      const ImU32 hue = p.state(added ? StateKind::kOk : StateKind::kMismatch);
-      if (!same)
-        list->AddRectFilled(at, ImVec2(at.x + width, at.y + height), with_alpha(hue, 0.14f));
-      const std::string text = fmt::format("{:>4} {} {}", line.number,
-                                           same    ? ' '
-                                           : added ? '+'
-                                                   : '-',
-                                           line.text);
-      frame.ui.draw_elided(list, ImVec2(at.x + frame.ui.px(4), at.y + 1),
-                           same ? p.text_dim : p.text, text, width - frame.ui.px(8),
-                           frame.ui.fonts.mono);
-      at.y += height;
-    }
-    ImGui::Dummy(ImVec2(width, at.y - top.y));
-    ImGui::PopFont();
-    frame.ui.tag(fmt::format("whatif/diff/{}", i), diff_text(trial));
   }
 
   uint64_t seen_ = 0;

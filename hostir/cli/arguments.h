@@ -45,6 +45,8 @@ class Arguments {
                   Presence presence = Presence::kRequired);
   void positionals(const std::string& name, std::vector<std::string>& target,
                    const std::string& help, Presence presence = Presence::kRequired);
+  /// Everything from the first word that is no option of this verb on, options included.
+  void rest(std::vector<std::string>& target);
 
  private:
   friend class CommandLine;

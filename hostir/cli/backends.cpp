@@ -1,24 +1,86 @@
 #include "hostir/cli/backends.h"
 
+#include "interp/cuda/backend.h"
 #include "interp/null/null_backend.h"
 #include "interp/sim/sim_backend.h"
+#include "kernels/cpu/kernel.h"
 
 namespace hostir::cli {
 
+namespace {
+
+using interp::BackendRequest;
+using interp::BackendTraits;
+using interp::ClockDomain;
+using MadeBackend = Expected<std::unique_ptr<interp::Backend>>;
+
+MadeBackend make_sim(const BackendRequest& request) {
+  sim::SimOptions options;
+  options.machine = request.machine;
+  options.seed = request.seed;
+  options.schedule = request.schedule;
+  options.kernels = request.reference_kernels ? cpu::KernelSet::kReference : cpu::KernelSet::kFast;
+  return sim::make_sim_backend(options);
+}
+
+MadeBackend make_cuda(const BackendRequest& request) {
+  cuda::BackendOptions options;
+  options.devices = request.devices;
+  options.machine = request.machine;
+  options.place = request.place;
+  options.process = {request.process.index,           request.process.count,
+                     request.process.local_index,     request.process.local_count,
+                     request.process.meeting_host,    request.process.meeting_port,
+                     request.process.launcher_listens};
+  options.timeout_ns = request.timeout_ns;
+  options.stepwise = request.stepwise;
+  options.exact_kernels = request.reference_kernels;
+  options.seed = request.seed;
+  options.schedule = request.schedule;
+  return cuda::make_cuda_backend(options);
+}
+
+MadeBackend make_null(const BackendRequest&) { return std::make_unique<interp::NullBackend>(); }
+
+const std::vector<BackendEntry>& entries() {
+  static const std::vector<BackendEntry> kEntries = {
+      {"sim", {ClockDomain::kVirtual, true, true, ""}, cpu::isa_name, make_sim},
+      {"cuda", {ClockDomain::kHost, true, false, ""}, nullptr, make_cuda},
+      {"null", {ClockDomain::kVirtual, false, false, ""}, nullptr, make_null},
+  };
+  return kEntries;
+}
+
+}  // namespace
+
+std::vector<std::string> backend_names() {
+  std::vector<std::string> out;
+  for (const BackendEntry& entry : entries()) out.emplace_back(entry.name);
+  return out;
+}
+
+const BackendEntry* find_backend(std::string_view name) {
+  for (const BackendEntry& entry : entries()) {
+    if (entry.name == name) return &entry;
+  }
+  return nullptr;
+}
+
+void name_backend(interp::BackendRequest& request, std::string_view name) {
+  request.name = name;
+  const BackendEntry* entry = find_backend(name);
+  if (entry == nullptr) return;
+  request.traits = entry->traits;
+  if (entry->kernel_set != nullptr) request.traits.kernel_set = entry->kernel_set();
+}
+
 interp::BackendFactory make_backend_factory() {
-  return [](const interp::BackendRequest& request) -> Expected<std::unique_ptr<interp::Backend>> {
-    if (request.name == "null") return std::make_unique<interp::NullBackend>();
-    if (request.name == "sim") {
-      sim::SimOptions options;
-      options.machine = request.machine;
-      options.seed = request.seed;
-      options.schedule = request.schedule;
-      options.kernels =
-          request.reference_kernels ? cpu::KernelSet::kReference : cpu::KernelSet::kFast;
-      return sim::make_sim_backend(options);
-    }
+  return [](const interp::BackendRequest& request) -> MadeBackend {
+    if (const BackendEntry* entry = find_backend(request.name)) return entry->make(request);
+    std::string known;
+    for (const std::string& name : backend_names()) known += (known.empty() ? "" : ", ") + name;
     return fail(ErrorKind::kUsage, "no_backend",
-                "no backend is called \"" + request.name + "\" in this build; it has sim and null");
+                "no backend is called \"" + request.name + "\"; there are " + known);
   };
 }
 

@@ -92,6 +92,12 @@ void Arguments::positionals(const std::string& name, std::vector<std::string>& t
   app_of(app_).add_option(name, target, help)->required(presence == Presence::kRequired);
 }
 
+void Arguments::rest(std::vector<std::string>& target) {
+  CLI::App& app = app_of(app_);
+  app.prefix_command(true);
+  app.parse_complete_callback([&app, &target] { target = app.remaining(); });
+}
+
 class CommandLine {
  public:
   CommandLine() : app_("hostir: write, lower, run, step and understand multi-GPU tensor programs") {

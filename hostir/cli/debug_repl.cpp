@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <csignal>
 
 #include "hostir/cli/interrupt.h"
 #include "interp/session/answer.h"
@@ -134,7 +135,9 @@ class Repl {
     if (interp::only_looks(command.kind) || options_.echo == ReplOptions::Echo::kYes)
       return session_.execute(command, std::stop_token());
     const InterruptGuard guard;
-    return session_.execute(command, guard.token());
+    auto outcome = session_.execute(command, guard.token());
+    if (outcome && guard.signal() == SIGTERM) outcome->quit = true;
+    return outcome;
   }
 
   // gdb's word: what could stand at the end of the line.

@@ -9,21 +9,22 @@ namespace hostir::cli {
 namespace {
 
 // A signal handler may touch nothing else; a watching thread turns the flag into a stop request.
-volatile std::sig_atomic_t interrupted = 0;
+volatile std::sig_atomic_t received = 0;
 
-extern "C" void note_interrupt(int) { interrupted = 1; }
+extern "C" void note_signal(int number) { received = number; }
 
 }  // namespace
 
 InterruptGuard::InterruptGuard() {
-  interrupted = 0;
-  before_ = std::signal(SIGINT, note_interrupt);
+  received = 0;
+  before_interrupt_ = std::signal(SIGINT, note_signal);
+  before_terminate_ = std::signal(SIGTERM, note_signal);
   watcher_ = std::jthread([this](const std::stop_token& end) {
     std::mutex mutex;
     std::condition_variable_any wake;  // by `end`, so that a quick command is not held up
     std::unique_lock lock(mutex);
     while (!end.stop_requested()) {
-      if (interrupted != 0) source_.request_stop();
+      if (received != 0) source_.request_stop();
       wake.wait_for(lock, end, std::chrono::milliseconds(10), [] { return false; });
     }
   });
@@ -32,7 +33,10 @@ InterruptGuard::InterruptGuard() {
 InterruptGuard::~InterruptGuard() {
   watcher_.request_stop();
   watcher_.join();
-  if (before_ != SIG_ERR) std::signal(SIGINT, before_);
+  if (before_interrupt_ != SIG_ERR) std::signal(SIGINT, before_interrupt_);
+  if (before_terminate_ != SIG_ERR) std::signal(SIGTERM, before_terminate_);
 }
+
+int InterruptGuard::signal() const { return received; }
 
 }  // namespace hostir::cli

@@ -1,4 +1,6 @@
-// Ctrl-C during a command stops the command, not the debugger.
+// Ctrl-C and SIGTERM stop what a verb is doing at a point where its log can be closed.
+//
+// In the debugger they stop the command; SIGTERM then ends the debugger too.
 #pragma once
 
 #include <stop_token>
@@ -6,8 +8,8 @@
 
 namespace hostir::cli {
 
-/// While it lives, SIGINT requests a stop of `token()`; the handler that was there comes back
-/// after. One at a time in a process, as signals are the process's.
+/// While it lives, SIGINT and SIGTERM request a stop of `token()`; the handlers that were there
+/// come back after. One at a time in a process, as signals are the process's.
 class InterruptGuard {
  public:
   InterruptGuard();
@@ -16,11 +18,14 @@ class InterruptGuard {
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
   std::stop_token token() const { return source_.get_token(); }
+  /// The signal that came, SIGINT or SIGTERM; 0: none.
+  int signal() const;
 
  private:
   using Handler = void (*)(int);
   std::stop_source source_;
-  Handler before_ = nullptr;
+  Handler before_interrupt_ = nullptr;
+  Handler before_terminate_ = nullptr;
   std::jthread watcher_;
 };
 

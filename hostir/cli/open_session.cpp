@@ -1,5 +1,6 @@
 #include "hostir/cli/open_session.h"
 
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -175,6 +176,22 @@ Expected<interp::Backend::ValueMode> value_mode(const std::string& values) {
                            : interp::Backend::ValueMode::kDigest;
 }
 
+/// Empty: the log holds a whole run. What several processes did, or only some of them, is looked
+/// at.
+std::string why_not_run_again(const traces::LogReader& log) {
+  for (const auto& [key, value] : log.run().properties) {
+    if (key == "merged_files") return "it was read from the files of " + value + " processes";
+    if (key == "producer") return "it was made from files of " + value;
+  }
+  const auto remote = log.query("SELECT COUNT(*) FROM rank WHERE local = 0");
+  const auto* count = remote && !remote->rows.empty()
+                          ? std::get_if<int64_t>(&remote->rows.front().front())
+                          : nullptr;
+  if (count == nullptr || *count == 0) return {};
+  return fmt::format("it holds {} of {} ranks: the others ran in other processes",
+                     log.run().rank_count - *count, log.run().rank_count);
+}
+
 }  // namespace
 
 bool is_log(std::string_view head) { return head.starts_with("SQLite format 3"); }
@@ -240,6 +257,7 @@ Expected<std::unique_ptr<interp::Session>> CliSessionFactory::start_recorded(
   HOSTIR_ASSIGN_OR_RETURN(auto prepared, interp::prepare(*run.program, inputs, options));
   interp::LiveOptions live;
   live.backend = run.backend;
+  name_backend(live.backend, run.backend.name);
   live.ranks = run.started_ranks;
   auto line = traces::recorded_line(*log, prepared->code->rank_count, kMaxRecordedDecisions);
   if (line && line->decisions.empty() &&
@@ -263,6 +281,8 @@ Expected<std::unique_ptr<interp::Session>> CliSessionFactory::open_recorded(
   if (!outcome.empty() && outcome != "ok")
     notice_ = "The recorded run ended with " + outcome + ". ";
   file_ = {};
+  if (const std::string why = why_not_run_again(*log); !why.empty())
+    return traces::LogSession::create(std::move(log), why);
   auto session = start_recorded(log, request, watch);
   HOSTIR_TRY(watch.begin("showing the log"));
   if (session) return session;
@@ -274,6 +294,9 @@ Expected<std::unique_ptr<interp::Session>> CliSessionFactory::open(
   notice_.clear();
   warning_.clear();
   HOSTIR_TRY(watch.begin("reading the file"));
+  std::error_code no_folder;
+  if (request.text.empty() && std::filesystem::is_directory(request.path, no_folder))
+    return open_recorded(request, watch);
   HOSTIR_ASSIGN_OR_RETURN(const std::string head, io::read_file_head(request.path, kHeadBytes));
   if (request.text.empty() && is_log(head)) return open_recorded(request, watch);
   if (request.text.empty()) HOSTIR_TRY(check_text(request.path, head));

@@ -1,12 +1,16 @@
 #include "hostir/cli/program_arguments.h"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 
+#include "hostir/cli/backends.h"
 #include "hostir/cli/example_inputs.h"
+#include "hostir/cli/process_place.h"
 #include "hostir/io/generate.h"
 #include "hostir/io/npy.h"
 #include "hostir/io/npz.h"
+#include "hostir/ops/differentiate.h"
 #include "hostir/passes/bind_sizes.h"
 #include "kernels/cpu/kernel.h"
 
@@ -82,6 +86,12 @@ void ProgramArguments::declare(Arguments& arguments) {
   arguments.repeated("--keep", keep, "a value of the fusion that must not be fused away");
 }
 
+void ProgramArguments::declare_gradient(Arguments& arguments) {
+  arguments.flag("--grad", grad,
+                 "the gradient of the fusion: its results, then d_<parameter> for each of --wrt");
+  arguments.repeated("--wrt", wrt, "a parameter to differentiate for; all if not given");
+}
+
 void ProgramArguments::declare_inputs(Arguments& arguments) {
   arguments.repeated("--input", inputs,
                      "x=@x.npy, x=@all.npz#x, x=4xf32=[1 2 3 4], x=normal(1, 4x8xf32), or @all.npz "
@@ -96,6 +106,30 @@ Expected<interp::PrepareOptions> ProgramArguments::prepare_options() const {
   options.ranks = ranks;
   options.keep = keep;
   return options;
+}
+
+Expected<void> ProgramArguments::differentiate(LoadedFile& file) {
+  if (!grad) return {};
+  HOSTIR_ASSIGN_OR_RETURN(const ChosenFunction chosen, choose_function(file, function));
+  for (Program& part : file.file.parts) {
+    if (&part != chosen.program) continue;
+    const Function& fusion = *part.find_function(chosen.name);
+    if (fusion.kind != FunctionKind::kFusion) {
+      return fail(ErrorKind::kUsage, "usage",
+                  "--grad takes a fusion; @" + chosen.name + " is a host function");
+    }
+    const std::string name = chosen.name + ".grad";
+    std::vector<std::string> names;
+    for (const std::string& w : wrt) names.push_back(w.starts_with('%') ? w.substr(1) : w);
+    HOSTIR_ASSIGN_OR_RETURN(Function derived, hostir::differentiate(fusion, name, names));
+    if (part.find_function(name) != nullptr) {
+      return fail(ErrorKind::kUsage, "usage", "the file has a function @" + name + " already");
+    }
+    part.add_function(std::move(derived));
+    function = name;
+    return {};
+  }
+  return {};
 }
 
 Expected<std::vector<interp::NamedInput>> ProgramArguments::named_inputs() const {
@@ -118,6 +152,30 @@ Expected<std::vector<interp::NamedInput>> ProgramArguments::named_inputs() const
   return out;
 }
 
+namespace {
+
+// `--input 0=@x.npy` is the first parameter, unless one is called 0.
+void name_positions(const Function& function, std::vector<interp::NamedInput>& inputs) {
+  for (interp::NamedInput& input : inputs) {
+    const auto position = position_of(input.name);
+    const bool is_name =
+        std::any_of(function.params.begin(), function.params.end(),
+                    [&](const Parameter& p) { return function.value(p.value).name == input.name; });
+    if (!position || is_name || *position >= function.params.size()) continue;
+    input.name = function.value(function.params[*position].value).name;
+  }
+}
+
+}  // namespace
+
+std::optional<size_t> position_of(const std::string& name) {
+  size_t position = 0;
+  const char* end = name.data() + name.size();
+  const auto [rest, error] = std::from_chars(name.data(), end, position);
+  if (error != std::errc() || rest != end) return std::nullopt;
+  return position;
+}
+
 Expected<std::shared_ptr<const interp::Prepared>> ProgramArguments::prepare(
     const LoadedFile& file, std::string* notice, const interp::Preparing& watch) const {
   HOSTIR_ASSIGN_OR_RETURN(const ChosenFunction chosen, choose_function(file, function));
@@ -127,6 +185,7 @@ Expected<std::shared_ptr<const interp::Prepared>> ProgramArguments::prepare(
   options.watch = watch;
   HOSTIR_TRY(check_sizes(*chosen.program->find_function(chosen.name), options.sizes));
   HOSTIR_ASSIGN_OR_RETURN(auto values, named_inputs());
+  name_positions(*chosen.program->find_function(chosen.name), values);
   if (notice) {
     const std::string directory = std::filesystem::path(path).parent_path().string();
     HOSTIR_ASSIGN_OR_RETURN(*notice, add_example_inputs(*chosen.program, chosen.name, directory,
@@ -138,8 +197,28 @@ Expected<std::shared_ptr<const interp::Prepared>> ProgramArguments::prepare(
   return prepared;
 }
 
+namespace {
+
+Expected<std::vector<int>> parse_devices(const std::string& text) {
+  std::vector<int> out;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find(',', at), text.size());
+    const std::string word = text.substr(at, end - at);
+    const bool digits = !word.empty() && word.size() < 5 &&
+                        word.find_first_not_of("0123456789") == std::string::npos;
+    if (!digits) {
+      return fail(ErrorKind::kUsage, "usage", "--devices takes numbers, as in 0,1, not " + text);
+    }
+    out.push_back(std::stoi(word));
+    at = end + 1;
+  }
+  return out;
+}
+
+}  // namespace
+
 void BackendArguments::declare(Arguments& arguments) {
-  arguments.choice("--backend", backend, {"sim", "null"}, "what executes the tasks");
+  arguments.choice("--backend", backend, backend_names(), "what executes the tasks");
   arguments.option("--machine", machine,
                    "a machine of the file or built in; see `hostir machines`");
   arguments.choice(
@@ -151,13 +230,19 @@ void BackendArguments::declare(Arguments& arguments) {
                    {.least = 0, .most = INT64_MAX >> 20});
   arguments.option("--max-steps", max_steps,
                    "end a run after so many host instructions of all ranks, 0: no limit");
+  arguments.option("--devices", devices, "cuda: which devices of this computer, as in 0,1; all");
+  arguments.option("--place", place,
+                   "cuda: the device of every rank, as in 0,0,1,1; dealt out evenly and in order");
+  arguments.option("--timeout", timeout_s,
+                   "cuda: seconds (60) in which nothing completes before a run is given up");
+  arguments.flag("--stepwise", stepwise, "cuda: finish every instruction before the next");
   arguments.option("--threads", threads, "used inside kernels, 0: all cores",
                    {.least = 0, .most = 4096});
 }
 
 Expected<interp::BackendRequest> BackendArguments::request(const Program& program) const {
   interp::BackendRequest out;
-  out.name = backend;
+  name_backend(out, backend);
   const std::string wanted = machine.starts_with('@') ? machine.substr(1) : machine;
   const Machine* found = nullptr;
   if (wanted.empty()) {
@@ -174,6 +259,11 @@ Expected<interp::BackendRequest> BackendArguments::request(const Program& progra
   out.seed = static_cast<uint64_t>(seed);
   out.reference_kernels = kernels == "reference";
   out.max_memory_bytes = max_memory_mib << 20;
+  HOSTIR_ASSIGN_OR_RETURN(out.devices, parse_devices(devices));
+  out.place = place;
+  if (timeout_s) out.timeout_ns = static_cast<int64_t>(*timeout_s * 1e9);
+  out.stepwise = stepwise;
+  HOSTIR_ASSIGN_OR_RETURN(out.process, process_place(environment_variable));
   if (threads > 0) cpu::set_thread_count(static_cast<int>(threads));
   return out;
 }

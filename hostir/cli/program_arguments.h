@@ -21,9 +21,15 @@ struct ProgramArguments {
   std::vector<std::string> sizes;
   std::vector<std::string> inputs;
   std::vector<std::string> keep;
+  bool grad = false;             // take the gradient of the fusion instead
+  std::vector<std::string> wrt;  // its parameters to differentiate for; empty: all
 
+  /// With --grad: adds the gradient of the chosen fusion to the file, as `@f.grad`, and chooses
+  /// that. Once, right after loading.
+  Expected<void> differentiate(LoadedFile& file);
   void declare(Arguments& arguments);
   void declare_inputs(Arguments& arguments);
+  void declare_gradient(Arguments& arguments);
   /// Options for interp::prepare. Errors: kUsage.
   Expected<interp::PrepareOptions> prepare_options() const;
   /// `x=@x.npy`, `x=4xf32=[..]`, `x=normal(1)`, `@all.npz` (each member by name). Errors: kUsage,
@@ -45,11 +51,18 @@ struct BackendArguments {
   int64_t max_memory_mib = 0;
   int64_t max_steps = 0;
   int64_t threads = 0;
+  std::string devices;
+  std::string place;
+  std::optional<double> timeout_s;
+  bool stepwise = false;
 
   void declare(Arguments& arguments);
   /// Errors: kUsage (unknown machine). The machine may be declared in the program.
   Expected<interp::BackendRequest> request(const Program& program) const;
 };
+
+/// The number that a name of an input or output is, if it is one: its position.
+std::optional<size_t> position_of(const std::string& name);
 
 /// The value of a `NAME=VALUE`: a file, an inline value, a generator. Errors: kUsage, with the
 /// option, the name and the forms that there are.

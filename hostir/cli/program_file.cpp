@@ -3,12 +3,37 @@
 #include <algorithm>
 #include <charconv>
 
+#include "hostir/import/import.h"
 #include "hostir/io/files.h"
 #include "hostir/text/parser.h"
+#include "hostir/text/printer.h"
 
 namespace hostir::cli {
 
+namespace {
+
+LoadedFile load_foreign(const std::string& name, std::string text) {
+  LoadedFile out;
+  const uint32_t id = out.sources.add(name, std::move(text));
+  auto imported = importer::import_text(out.sources, id);
+  if (!imported) {
+    out.diagnostics = std::move(imported.error().diagnostics);
+    return out;
+  }
+  SourceFileProgram file;
+  file.parts.push_back(std::move(imported->program));
+  out = load_text(name, text::print(file));
+  out.imported = true;
+  out.import_notes = importer::describe(imported->report);
+  return out;
+}
+
+}  // namespace
+
 LoadedFile load_text(const std::string& name, std::string text) {
+  if (importer::language_of(text) != importer::SourceLanguage::kHir) {
+    return load_foreign(name, std::move(text));
+  }
   LoadedFile out;
   const uint32_t id = out.sources.add(name, std::move(text));
   text::ParsedFile parsed = text::parse(out.sources, id);
@@ -19,7 +44,7 @@ LoadedFile load_text(const std::string& name, std::string text) {
 }
 
 Expected<LoadedFile> load_file(const std::string& path) {
-  HOSTIR_ASSIGN_OR_RETURN(std::string text, io::read_file(path));
+  HOSTIR_ASSIGN_OR_RETURN(std::string text, io::read_text(path));
   return load_text(path == "-" ? "<stdin>" : path, std::move(text));
 }
 

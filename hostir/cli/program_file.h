@@ -1,4 +1,5 @@
-// Loading a `.hir` file for a verb: read, parse, verify, choose the function.
+// Loading a program for a verb: read, import what another compiler wrote, parse, verify, choose the
+// function.
 #pragma once
 
 #include <string>
@@ -14,12 +15,15 @@ struct LoadedFile {
   SourceFileProgram file;
   std::vector<Diagnostic> diagnostics;  // of parsing and verifying, in order of position
   bool parsed = false;                  // no error of the grammar
+  bool imported = false;                // the text is not the file's: it was StableHLO or HLO
+  std::string import_notes;             // what the import left out or guessed; lines
 };
 
 /// Errors: the file cannot be read. Bad text is in `diagnostics`.
 Expected<LoadedFile> load_file(const std::string& path);
 
-/// The same for a text that is not (yet) in a file.
+/// The same for a text that is not (yet) in a file. StableHLO and HLO become our text first, which
+/// from then on is the source; what could not be imported is an error in the given text.
 LoadedFile load_text(const std::string& name, std::string text);
 
 /// The part that has the function (`@f` or empty for the first part's main function). Errors:

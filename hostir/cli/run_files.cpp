@@ -22,6 +22,9 @@ Expected<size_t> output_index(const interp::Prepared& prepared, const std::strin
     if (known == name) return i;
     names += (names.empty() ? "" : ", ") + known;
   }
+  if (const auto position = position_of(name); position && *position < results.size()) {
+    return *position;
+  }
   return fail(ErrorKind::kUsage, "usage",
               fmt::format("the program has no output \"{}\"; it has {}", name,
                           names.empty() ? "none" : names));

@@ -1,9 +1,9 @@
 #include "hostir/cli/run_log.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "hostir/io/files.h"
-#include "kernels/cpu/kernel.h"
 #include "traces/run_description.h"
 
 namespace hostir::cli {
@@ -32,7 +32,13 @@ void RunLog::attach(interp::RunOptions& options) {
   if (options.max_steps > 0) writer_->property("max_steps", std::to_string(options.max_steps));
   options.attach = [this, before = options.attach](interp::Interpreter& interpreter) {
     if (before) before(interpreter);
-    if (contents_) contents_->attach(interpreter);
+    if (contents_) {
+      contents_->attach(interpreter);
+      interpreter.backend().set_stepwise(true);  // they are read when their writer has finished
+    }
+    for (const auto& [name, value] : interpreter.backend().properties()) {
+      writer_->property(name, value);
+    }
     writer_->kernels(traces::describe_kernels(interpreter));
   };
 }
@@ -41,7 +47,11 @@ Expected<void> RunLog::close(std::span<const interp::Fault> faults) {
   const auto error = std::find_if(faults.begin(), faults.end(), [](const interp::Fault& f) {
     return f.severity == Severity::kError;
   });
-  const auto closed = writer_->close(error == faults.end() ? "ok" : error->record.kind);
+  return close(error == faults.end() ? "ok" : error->record.kind);
+}
+
+Expected<void> RunLog::close(const std::string& outcome) {
+  const auto closed = writer_->close(outcome);
   if (!closed) return tl::unexpected(closed.error());
   return {};
 }
@@ -62,7 +72,9 @@ Expected<std::unique_ptr<RunLog>> LogArguments::open(const interp::Prepared& pre
                                                      const LoadedFile& file,
                                                      const std::string& source_name) const {
   constexpr int64_t kInputsMaxMib = 64;
-  const std::string kept = values.value_or("digest");
+  // Looking at values makes a device wait for the host at every instruction.
+  const bool computed = backend.traits.clock == interp::ClockDomain::kVirtual;
+  const std::string kept = values.value_or(computed ? "digest" : "none");
   traces::TraceOptions options;
   options.inputs_max_bytes = inputs_max_mib.value_or(kInputsMaxMib) << 20;
   options.value_mode = kept;
@@ -83,12 +95,18 @@ Expected<std::unique_ptr<RunLog>> LogArguments::open(const interp::Prepared& pre
                     " says what a log keeps, but without --trace there is none");
   }
   if (path.empty()) return nullptr;
+  // One log per process: run.db, run.1.db, ...
+  std::filesystem::path file_path = path;
+  if (backend.process.index > 0) {
+    const std::string extension = file_path.extension().string();
+    file_path.replace_extension(std::to_string(backend.process.index) + extension);
+  }
   traces::RunDescription run = traces::describe(prepared, backend);
-  run.kernel_set = backend.name == "sim" ? cpu::isa_name() : "";
   run.command_line = this_command_line();
   run.source_name = source_name;
   run.source_text = std::string(file.sources.text(0));
-  HOSTIR_ASSIGN_OR_RETURN(auto writer, traces::TraceWriter::create(path, run, options));
+  HOSTIR_ASSIGN_OR_RETURN(auto writer,
+                          traces::TraceWriter::create(file_path.string(), run, options));
   return std::make_unique<RunLog>(std::move(writer), mode, options.data_globs);
 }
 

@@ -24,6 +24,7 @@ class RunLog {
   void attach(interp::RunOptions& options);
   /// The outcome is the kind of the first of these faults that is an error; warnings are none.
   Expected<void> close(std::span<const interp::Fault> faults);
+  Expected<void> close(const std::string& outcome);
   traces::TraceWriter& writer() { return *writer_; }
 
  private:

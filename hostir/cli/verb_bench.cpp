@@ -102,11 +102,11 @@ class BenchVerb : public Verb {
         fmt::format("instructions   {} in all ranks, {:.4g} ns each\n", result.steps,
                     median * 1e9 / static_cast<double>(std::max<uint64_t>(1, result.steps))));
     const double flops = total_flops(run);
-    if (flops > 0 && options.backend.name == "sim") {
+    if (flops > 0 && options.backend.traits.models_time) {
       terminal.print(fmt::format("arithmetic     {:.4g} GFLOP, {:.4g} GFLOP/s on this computer\n",
                                  flops * 1e-9, flops * 1e-9 / median));
     }
-    if (options.backend.name != "sim") return;
+    if (!options.backend.traits.models_time) return;
     terminal.print(fmt::format(
         "simulated      {} on {}; its limit for the kernels of the busiest rank is {}\n",
         format_ns(result.finished_ns), options.backend.machine.name,

@@ -2,7 +2,7 @@
 
 #include "hostir/cli/program_arguments.h"
 #include "hostir/cli/verbs.h"
-#include "hostir/passes/lower.h"
+#include "hostir/passes/pass_list.h"
 #include "hostir/text/printer.h"
 
 namespace hostir::cli {
@@ -22,15 +22,27 @@ class LowerVerb : public Verb {
            "its reshards\n"
            "  hostir lower tests/programs/tp_mlp.hir ... --print-after-all       the text after "
            "every pass\n"
+           "  hostir lower tests/programs/tp_mlp.hir ... --print-after steps     the text after "
+           "that "
+           "one\n"
+           "  hostir lower tests/programs/tp_mlp.hir ... --time-passes           how long each "
+           "took\n"
            "  hostir lower tests/programs/tp_mlp.hir ... --explain %y            why this "
            "sharding, why this collective";
   }
   void declare(Arguments& arguments) override {
     program_.declare(arguments);
+    program_.declare_gradient(arguments);
     std::vector<std::string> phases;
-    for (const LowerPhase p : all_lower_phases()) phases.emplace_back(hostir::name(p));
-    phases.emplace_back("last");
+    for (const Pass& pass : all_passes()) phases.emplace_back(pass.name);
+    phases.emplace_back("none");
+    arguments.choice("--print-after", print_after_, phases, "print the text after this phase");
+    phases.back() = "last";
     arguments.choice("--to", to_, std::move(phases), "the phase to stop at");
+    arguments.option(
+        "--machine", machine_,
+        "whose costs decide: a machine of the file or built in; see `hostir machines`");
+    arguments.flag("--time-passes", time_, "print how long each pass took");
     arguments.flag("--print-after-all", all_, "print the text after every phase");
     arguments.option("--explain", explain_,
                      "why a value is sharded as it is and why its collectives are there");
@@ -38,14 +50,17 @@ class LowerVerb : public Verb {
   int execute(Terminal& terminal) override {
     auto loaded = load_file(program_.path);
     if (!loaded) return terminal.report(loaded.error());
+    if (auto made = program_.differentiate(*loaded); !made) {
+      return terminal.report(made.error(), loaded->sources);
+    }
     const auto done = lower_file(terminal, *loaded);
     return done ? 0 : terminal.report(done.error(), loaded->sources);
   }
 
  private:
   LowerPhase until() const {
-    for (const LowerPhase p : all_lower_phases()) {
-      if (hostir::name(p) == to_) return p;
+    for (const Pass& pass : all_passes()) {
+      if (pass.name == to_) return pass.phase;
     }
     return LowerPhase::kLifetimes;
   }
@@ -64,15 +79,40 @@ class LowerVerb : public Verb {
     options.until = until();
     text::PrintOptions print;
     print.derived = text::DerivedComments::kAll;
-    if (all_) {
+    HOSTIR_ASSIGN_OR_RETURN(options.machine, machine_of(program));
+    if (all_ || print_after_ != "none") {
       options.dump = [&](LowerPhase phase, const Program& after) {
+        if (!all_ && hostir::name(phase) != print_after_) return;
         terminal.print(fmt::format("// ===== after {} =====\n{}\n", hostir::name(phase),
                                    text::print(after, print)));
       };
     }
     HOSTIR_ASSIGN_OR_RETURN(const Lowered lowered, lower(program, chosen.name, options));
     if (!explain_.empty()) return print_explanation(terminal, lowered);
-    if (!all_) terminal.print(text::print(lowered.program, print));
+    if (time_) return print_times(terminal, lowered);
+    if (!options.dump) terminal.print(text::print(lowered.program, print));
+    return {};
+  }
+
+  // The first machine of the file where none is named, as `run` takes it.
+  Expected<const Machine*> machine_of(const Program& program) const {
+    if (machine_.empty()) {
+      return program.machines.empty() ? &default_machine() : &program.machines.front();
+    }
+    const std::string wanted = machine_.starts_with('@') ? machine_.substr(1) : machine_;
+    const Machine* found = program.find_machine(wanted);
+    if (found == nullptr) found = find_builtin_machine(wanted);
+    if (found != nullptr) return found;
+    return fail(ErrorKind::kUsage, "usage",
+                "no machine is called \"" + wanted + "\"; see `hostir machines`");
+  }
+
+  Expected<void> print_times(Terminal& terminal, const Lowered& lowered) const {
+    for (size_t i = 0; i < lowered.pass_ns.size(); ++i) {
+      const Pass& pass = all_passes()[i];
+      terminal.print(fmt::format("{:10} {:10.3f} ms  {}\n", pass.name,
+                                 static_cast<double>(lowered.pass_ns[i]) / 1e6, pass.summary));
+    }
     return {};
   }
 
@@ -106,8 +146,11 @@ class LowerVerb : public Verb {
 
   ProgramArguments program_;
   std::string to_ = "last";
+  std::string print_after_ = "none";
+  std::string machine_;
   std::string explain_;
   bool all_ = false;
+  bool time_ = false;
 };
 
 }  // namespace

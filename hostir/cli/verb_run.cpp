@@ -1,6 +1,9 @@
 #include <fmt/core.h>
 
+#include <csignal>
+
 #include "hostir/cli/backends.h"
+#include "hostir/cli/interrupt.h"
 #include "hostir/cli/program_arguments.h"
 #include "hostir/cli/run_files.h"
 #include "hostir/cli/run_log.h"
@@ -32,6 +35,7 @@ class RunVerb : public Verb {
   }
   void declare(Arguments& arguments) override {
     program_.declare(arguments);
+    program_.declare_gradient(arguments);
     program_.declare_inputs(arguments);
     backend_.declare(arguments);
     arguments.repeated("--output", outputs_,
@@ -59,6 +63,9 @@ class RunVerb : public Verb {
   int execute(Terminal& terminal) override {
     auto loaded = load_file(program_.path);
     if (!loaded) return terminal.report(loaded.error());
+    if (auto made = program_.differentiate(*loaded); !made) {
+      return terminal.report(made.error(), loaded->sources);
+    }
     const auto status = run(terminal, *loaded);
     return status ? *status : terminal.report(status.error(), loaded->sources);
   }
@@ -71,19 +78,24 @@ class RunVerb : public Verb {
     HOSTIR_ASSIGN_OR_RETURN(const auto prepared,
                             program_.prepare(file, make_up ? &notice : nullptr));
     if (!notice.empty()) terminal.note(notice);
+    if (!file.import_notes.empty()) terminal.note(file.import_notes);
     HOSTIR_ASSIGN_OR_RETURN(const OutputFiles outputs, OutputFiles::parse(outputs_, *prepared));
     HOSTIR_ASSIGN_OR_RETURN(const ExpectedOutputs expected,
                             ExpectedOutputs::parse(expects_, *prepared));
     HOSTIR_ASSIGN_OR_RETURN(interp::BackendRequest request, backend_.request(*prepared->program));
     HOSTIR_ASSIGN_OR_RETURN(auto log, log_.open(*prepared, request, file, program_.path));
-    const Expected<interp::RunResult> ran = run_once(terminal, *prepared, request, log.get());
+    const InterruptGuard guard;
+    const Expected<interp::RunResult> ran =
+        run_once(terminal, *prepared, request, log.get(), guard.token());
+    if (!ran && guard.signal() != 0) return stop_early(terminal, guard.signal(), log.get());
     if (!ran) {
       return terminal.report(interp::in_given_text(ran.error(), *prepared->view),
                              interp::sources_of_error(*prepared->view));
     }
     const interp::RunResult& first = *ran;
     if (log) HOSTIR_TRY(log->close(first.faults));
-    if (!quiet_) print_result(terminal, first, request.name);
+    const bool speaks = request.process.index == 0;  // the others have the same to say
+    if (!quiet_ && speaks) print_result(terminal, first, request.traits);
     for (const Fault& fault : first.faults) {
       if (fault.severity != Severity::kError) report_fault(terminal, *prepared, fault);
     }
@@ -92,6 +104,7 @@ class RunVerb : public Verb {
       if (!quiet_) hint_at_edits(terminal, *prepared, *fault);
       return stopped;
     }
+    if (!speaks) return 0;
     HOSTIR_TRY(outputs.write(first));
     int status = 0;
     const auto report =
@@ -116,9 +129,19 @@ class RunVerb : public Verb {
 
   using Fault = interp::Fault;
 
+  Expected<int> stop_early(Terminal& terminal, int signal, RunLog* log) const {
+    if (log) HOSTIR_TRY(log->close("interrupted"));
+    terminal.note(
+        fmt::format("run: stopped by {}{}", signal == SIGINT ? "SIGINT" : "SIGTERM",
+                    log ? "; the log \"" + log_.path + "\" holds the run up to here" : ""));
+    return 128 + signal;
+  }
+
   Expected<interp::RunResult> run_once(Terminal& terminal, const interp::Prepared& prepared,
-                                       const interp::BackendRequest& request, RunLog* log) {
+                                       const interp::BackendRequest& request, RunLog* log,
+                                       const std::stop_token& stop = {}) {
     interp::RunOptions options;
+    options.give_up = [stop] { return stop.stop_requested(); };
     options.backend = request;
     options.max_steps = static_cast<uint64_t>(backend_.max_steps);
     options.progress = [&terminal](uint64_t steps) {
@@ -129,16 +152,16 @@ class RunVerb : public Verb {
   }
 
   void print_result(Terminal& terminal, const interp::RunResult& result,
-                    const std::string& backend) {
-    // `null` has no values, and those of a run that failed say nothing.
-    const bool values = backend != "null" && result.worst() == nullptr;
+                    const interp::BackendTraits& backend) {
+    // Values of a run that failed say nothing.
+    const bool values = backend.reads_values && result.worst() == nullptr;
     for (const interp::NamedOutput& output : result.outputs) {
       if (!values) break;
       terminal.print(describe_value(output.name, output.global));
       for (const std::string& note : output.notes) terminal.print("  " + note + "\n");
       if (shards_) terminal.print(describe_shards(output));
     }
-    terminal.print(describe_summary(result, backend == "sim"));
+    terminal.print(describe_summary(result, backend.models_time));
   }
 
   static int report_fault(Terminal& terminal, const interp::Prepared& prepared,
@@ -166,7 +189,7 @@ class RunVerb : public Verb {
 
   // What asks for values, of a backend that has none, would be answered by zeros.
   Expected<void> check_backend() const {
-    if (backend_.backend != "null") return {};
+    if (find_backend(backend_.backend)->traits.reads_values) return {};
     const std::pair<bool, const char*> asking[] = {{!expects_.empty(), "--expect"},
                                                    {!outputs_.empty(), "--output"},
                                                    {check_unsharded_, "--check-unsharded"},
@@ -174,9 +197,9 @@ class RunVerb : public Verb {
                                                    {schedules_ > 1, "--schedules"}};
     for (const auto& [given, option] : asking) {
       if (!given) continue;
-      return fail(
-          ErrorKind::kUsage, "usage",
-          fmt::format("{} has nothing to look at: the null backend computes no values", option));
+      return fail(ErrorKind::kUsage, "usage",
+                  fmt::format("{} has nothing to look at: the {} backend computes no values",
+                              option, backend_.backend));
     }
     return {};
   }
@@ -186,7 +209,7 @@ class RunVerb : public Verb {
                                  const interp::BackendRequest& request,
                                  const interp::RunResult& first) {
     interp::BackendRequest other = request;
-    other.name = *reference_;
+    name_backend(other, *reference_);
     other.reference_kernels = true;
     const std::string what = other.name + " with reference kernels";
     if (request.name == other.name && request.reference_kernels) {

@@ -4,6 +4,8 @@
 
 #include "hostir/cli/program_file.h"
 #include "hostir/cli/verbs.h"
+#include "hostir/passes/bind_sizes.h"
+#include "interp/core/code.h"
 
 namespace hostir::cli {
 
@@ -28,17 +30,42 @@ class VerifyVerb : public Verb {
         status = std::max(status, terminal.report(loaded.error()));
         continue;
       }
-      if (loaded->diagnostics.empty()) continue;
-      terminal.report(Error{ErrorKind::kInvalid, loaded->diagnostics}, loaded->sources);
-      const bool bad =
-          std::any_of(loaded->diagnostics.begin(), loaded->diagnostics.end(),
-                      [](const Diagnostic& d) { return d.severity == Severity::kError; });
-      if (bad) status = std::max(status, exit_status(ErrorKind::kInvalid));
+      std::vector<Diagnostic> diagnostics = loaded->diagnostics;
+      if (!has_error(diagnostics)) {
+        for (const Program& part : loaded->file.parts) check_host_functions(part, diagnostics);
+      }
+      if (diagnostics.empty()) continue;
+      if (has_error(diagnostics)) status = std::max(status, exit_status(ErrorKind::kInvalid));
+      terminal.report(Error{ErrorKind::kInvalid, std::move(diagnostics)}, loaded->sources);
     }
     return status;
   }
 
  private:
+  static bool has_error(const std::vector<Diagnostic>& diagnostics) {
+    return std::any_of(diagnostics.begin(), diagnostics.end(),
+                       [](const Diagnostic& d) { return d.severity == Severity::kError; });
+  }
+
+  // What a run checks before its first instruction: recursion, groups, what layouts claim. A
+  // function with sizes that only inputs bind is left to the run.
+  static void check_host_functions(const Program& part, std::vector<Diagnostic>& diagnostics) {
+    const auto program = std::make_shared<const Program>(part);
+    for (const Function& f : part.functions) {
+      if (f.kind != FunctionKind::kHost || !unbound_sizes(f).empty()) continue;
+      const auto code = interp::compile_code(program, {.entry = f.name, .sizes = {}});
+      if (code) continue;
+      for (const Diagnostic& d : code.error().diagnostics) {
+        // A callee's fault is found again in whoever calls it.
+        const bool known =
+            std::any_of(diagnostics.begin(), diagnostics.end(), [&](const Diagnostic& other) {
+              return other.id == d.id && other.span.begin == d.span.begin;
+            });
+        if (!known) diagnostics.push_back(d);
+      }
+    }
+  }
+
   std::vector<std::string> files_;
 };
 

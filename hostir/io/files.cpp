@@ -1,5 +1,10 @@
 #include "hostir/io/files.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -19,12 +24,82 @@ tl::unexpected<Error> file_error(std::string id, const std::string& path, int co
   return fail(ErrorKind::kRuntime, std::move(id), path + ": " + std::strerror(code));
 }
 
-Expected<std::string> read_all(std::FILE* file, const std::string& path) {
+/// Reads to the end, or until `wanted` says no to what was read so far.
+template <class Wanted>
+Expected<std::string> read_while(std::FILE* file, const std::string& path, const Wanted& wanted) {
   std::string out;
   char buffer[1 << 16];
-  while (const size_t n = std::fread(buffer, 1, sizeof buffer, file)) out.append(buffer, n);
+  while (const size_t n = std::fread(buffer, 1, sizeof buffer, file)) {
+    out.append(buffer, n);
+    if (!wanted(out, n)) break;
+  }
   if (std::ferror(file)) return file_error("file_read", path, errno);
   return out;
+}
+
+Expected<std::string> read_all(std::FILE* file, const std::string& path) {
+  return read_while(file, path, [](const std::string&, size_t) { return true; });
+}
+
+constexpr size_t kMaxTextBytes = size_t{128} << 20;
+
+/// What a file is that begins like this and is not text.
+std::string_view described(std::string_view head) {
+  struct Known {
+    std::string_view magic;
+    std::string_view what;
+  };
+  static constexpr Known kKnown[] = {
+      {"SQLite format 3", "a log: `hostir debug`, `replay`, `trace` and `gui` read it"},
+      {"\x93NUMPY", "an array: --input NAME=@FILE reads it"},
+      {"PK\x03\x04", "a zip archive, as .npz and .pt files are: --input NAME=@FILE reads .npz"},
+      {"\x89PNG", "a picture"},
+      {"\x7f"
+       "ELF",
+       "a compiled program"},
+      {"\x1f\x8b", "compressed by gzip"}};
+  for (const Known& known : kKnown) {
+    if (head.starts_with(known.magic)) return known.what;
+  }
+  return {};
+}
+
+// The bytes are on the disk, not only on their way.
+bool write_through(std::FILE* file, std::string_view bytes) {
+  return std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size() &&
+         std::fflush(file) == 0 && fsync(fileno(file)) == 0;
+}
+
+Expected<void> write_special(const std::string& path, std::string_view bytes) {
+  const File file(std::fopen(path.c_str(), "wb"));
+  if (!file) return file_error("file_open", path, errno);
+  if (std::fwrite(bytes.data(), 1, bytes.size(), file.get()) != bytes.size() ||
+      std::fflush(file.get()) != 0)
+    return file_error("file_write", path, errno);
+  return {};
+}
+
+// Two programs, or two threads, may write the same file.
+std::string temporary_name(const std::string& path) {
+  static std::atomic<unsigned> count = 0;
+  return path + "." + std::to_string(getpid()) + "-" + std::to_string(count++) + ".tmp";
+}
+
+// What a link points to, which is what gets the new bytes; the path itself where there is none.
+std::string behind_links(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_symlink(path, error)) return path;
+  const auto real = std::filesystem::weakly_canonical(path, error);
+  return error ? path : real.string();
+}
+
+// The new name is on the disk too. Where a file system cannot do that there is nothing to do.
+void flush_folder(const std::string& file) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  const int descriptor = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY);
+  if (descriptor < 0) return;
+  fsync(descriptor);
+  close(descriptor);
 }
 
 }  // namespace
@@ -34,6 +109,34 @@ Expected<std::string> read_file(const std::string& path) {
   const File file(std::fopen(path.c_str(), "rb"));
   if (!file) return file_error("file_open", path, errno);
   return read_all(file.get(), path);
+}
+
+Expected<std::string> read_text(const std::string& path) {
+  const bool standard = path == "-";
+  const File file(standard ? nullptr : std::fopen(path.c_str(), "rb"));
+  if (!standard && !file) return file_error("file_open", path, errno);
+  const std::string name = standard ? "standard input" : "\"" + path + "\"";
+  bool is_text = true;
+  HOSTIR_ASSIGN_OR_RETURN(
+      std::string text,
+      read_while(standard ? stdin : file.get(), name, [&](const std::string& so_far, size_t added) {
+        is_text = described(so_far).empty() &&
+                  so_far.find('\0', so_far.size() - added) == std::string::npos;
+        return is_text && so_far.size() <= kMaxTextBytes;
+      }));
+  if (!is_text) {
+    const std::string_view what = described(text);
+    return fail(ErrorKind::kInvalid, "not_text",
+                name + " is not text: it " +
+                    (what.empty() ? "has a zero byte at offset " + std::to_string(text.find('\0'))
+                                  : "is " + std::string(what)));
+  }
+  if (text.size() > kMaxTextBytes) {
+    return fail(
+        ErrorKind::kInvalid, "not_text",
+        name + " is larger than a text may be (" + std::to_string(kMaxTextBytes >> 20) + " MiB)");
+  }
+  return text;
 }
 
 Expected<std::string> read_file_head(const std::string& path, size_t bytes) {
@@ -51,7 +154,10 @@ Expected<void> check_writable(const std::string& path) {
   if (std::filesystem::is_directory(path, ignored)) return file_error("file_open", path, EISDIR);
   if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored))
     return {};
-  const std::string temporary = path + ".tmp";
+  const std::string target = behind_links(path);
+  if (std::filesystem::exists(target, ignored) && access(target.c_str(), W_OK) != 0)
+    return file_error("file_open", path, errno);
+  const std::string temporary = temporary_name(target);
   const bool writable = File(std::fopen(temporary.c_str(), "wb")) != nullptr;
   if (!writable) return file_error("file_open", path, errno);
   std::remove(temporary.c_str());
@@ -61,20 +167,22 @@ Expected<void> check_writable(const std::string& path) {
 Expected<void> write_file(const std::string& path, std::string_view bytes) {
   // A pipe or device (/dev/stdout) is written to; renaming would put a file in its place.
   std::error_code unknown;
-  const bool special =
-      std::filesystem::exists(path, unknown) && !std::filesystem::is_regular_file(path, unknown);
-  const std::string temporary = special ? path : path + ".tmp";
-  {
-    const File file(std::fopen(temporary.c_str(), "wb"));
-    if (!file) return file_error("file_open", path, errno);
-    if (std::fwrite(bytes.data(), 1, bytes.size(), file.get()) != bytes.size() ||
-        std::fflush(file.get()) != 0) {
-      return file_error("file_write", path, errno);
-    }
+  const bool there = std::filesystem::exists(path, unknown);
+  if (there && !std::filesystem::is_regular_file(path, unknown)) return write_special(path, bytes);
+  const std::string target = behind_links(path);
+  // Renaming asks for the folder's permission only; a file that is protected stays as it is.
+  if (there && access(target.c_str(), W_OK) != 0) return file_error("file_open", path, errno);
+  const std::string temporary = temporary_name(target);
+  File file(std::fopen(temporary.c_str(), "wb"));
+  if (!file) return file_error("file_open", path, errno);
+  struct stat known {};
+  if (there && stat(target.c_str(), &known) == 0) fchmod(fileno(file.get()), known.st_mode & 07777);
+  if (!write_through(file.get(), bytes) || std::rename(temporary.c_str(), target.c_str()) != 0) {
+    const int code = errno;
+    unlink(temporary.c_str());
+    return file_error("file_write", path, code);
   }
-  if (!special && std::rename(temporary.c_str(), path.c_str()) != 0) {
-    return file_error("file_write", path, errno);
-  }
+  flush_folder(target);
   return {};
 }
 

@@ -19,6 +19,9 @@ struct Placement {
 
   Extents local() const { return box.extents(); }
   int64_t local_bytes() const { return box.volume() * size_bytes(dtype); }
+  /// True if no block repeats an element of the box and none is missing; also without blocks. A
+  /// buffer where this fails has memory for its box and blocks that reach beyond it.
+  bool blocks_fill_box() const;
   friend bool operator==(const Placement&, const Placement&) = default;
 };
 

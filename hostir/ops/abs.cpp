@@ -1,6 +1,14 @@
-#include "hostir/ops/common.h"
+#include "hostir/ops/builder.h"
 
 namespace hostir {
+
+namespace {
+
+ops::Values abs_vjp(ops::Builder& b, std::span<const ValueId> dy) {
+  return {b.mul(dy[0], b.op(OpKind::sign, {b.arg(0)}))};
+}
+
+}  // namespace
 
 OpRecord op_abs() {
   return {
@@ -21,6 +29,7 @@ OpRecord op_abs() {
       .rule = ops::pointwise_rule,
       .cost = ops::pointwise_cost<1>,
       .gradient = "dx = dy * sign(x)",
+      .vjp = abs_vjp,
       .example = R"(fusion @f(%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {
   %y = abs %x
   return %y

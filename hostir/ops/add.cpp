@@ -1,6 +1,12 @@
-#include "hostir/ops/common.h"
+#include "hostir/ops/builder.h"
 
 namespace hostir {
+
+namespace {
+
+ops::Values add_vjp(ops::Builder&, std::span<const ValueId> dy) { return {dy[0], dy[0]}; }
+
+}  // namespace
 
 OpRecord op_add() {
   return {
@@ -25,6 +31,7 @@ OpRecord op_add() {
       .rule = ops::pointwise_rule,
       .cost = ops::pointwise_cost<1>,
       .gradient = "da = dy, db = dy",
+      .vjp = add_vjp,
       .example = R"(fusion @f(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (%y: tensor<4xf32>) {
   %y = add %a, %b
   return %y

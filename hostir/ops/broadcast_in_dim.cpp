@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hostir/ops/builder.h"
 #include "hostir/ops/written.h"
 
 namespace hostir {
@@ -59,6 +60,26 @@ Expected<ShardingRule> broadcast_in_dim_rule(const OpCall& call, std::span<const
   return r;
 }
 
+// dy summed over the new and the widened dimensions.
+ops::Values broadcast_in_dim_vjp(ops::Builder& b, std::span<const ValueId> dy) {
+  const Shape& from = b.shape(b.arg(0));
+  const Shape& to = b.shape(b.result());
+  const IntList dims = b.attributes().get_or<IntList>("dims", {});
+  IntList kept;
+  IntList order;
+  for (size_t d = 0; d < from.size(); ++d) {
+    if (ops::same_size(from[d], to[static_cast<size_t>(dims[d])])) kept.push_back(dims[d]);
+  }
+  const ValueId sum = b.sum(dy[0], ops::other_dims(to.size(), kept));
+  // The sum has the kept dimensions in the result's order; the operand may have another one.
+  IntList sorted = kept;
+  std::sort(sorted.begin(), sorted.end());
+  for (const int64_t d : kept) {
+    order.push_back(std::find(sorted.begin(), sorted.end(), d) - sorted.begin());
+  }
+  return {b.reshape(b.transpose(sum, std::move(order)), from)};
+}
+
 }  // namespace
 
 OpRecord op_broadcast_in_dim() {
@@ -97,6 +118,7 @@ OpRecord op_broadcast_in_dim() {
       .rule = broadcast_in_dim_rule,
       .cost = ops::pointwise_cost<0>,
       .gradient = "dx = reduce_sum dy over the new and the widened dimensions",
+      .vjp = broadcast_in_dim_vjp,
       .example = R"(fusion @f(%x: tensor<4xf32>) -> (%y: tensor<2x4xf32>) {
   %y = broadcast_in_dim %x {dims = [1], shape = [2, 4]}
   return %y

@@ -1,4 +1,4 @@
-#include "hostir/ops/common.h"
+#include "hostir/ops/builder.h"
 
 namespace hostir {
 
@@ -23,6 +23,10 @@ PartialUse cast_partial(const OpCall& call, size_t, Reduction kind) {
   if ((kind == Reduction::kMax || kind == Reduction::kMin) && monotone) return PartialUse::kAnyMix;
   if (kind == Reduction::kSum && is_exact(from, to)) return PartialUse::kOthersWhole;
   return PartialUse::kReduceFirst;
+}
+
+ops::Values cast_vjp(ops::Builder& b, std::span<const ValueId> dy) {
+  return {is_float(b.dtype(b.result())) ? b.cast(dy[0], b.dtype(b.arg(0))) : ValueId()};
 }
 
 }  // namespace
@@ -52,6 +56,7 @@ OpRecord op_cast() {
       .partial = cast_partial,
       .cost = ops::pointwise_cost<1>,
       .gradient = "dx = cast dy to the dtype of x, between floats; otherwise none",
+      .vjp = cast_vjp,
       .example = R"(fusion @f(%x: tensor<4xf32>) -> (%y: tensor<4xbf16>) {
   %y = cast %x {to = bf16}
   return %y

@@ -1,7 +1,7 @@
 #include "hostir/ops/collective_cost.h"
 
 #include <algorithm>
-#include <map>
+#include <vector>
 
 namespace hostir {
 
@@ -74,15 +74,21 @@ double bandwidth(const Machine& machine, const CollectiveModel& model, double by
 
 GroupPlace place_group(const Machine& machine, std::span<const int32_t> members) {
   const auto per_host = std::max<int64_t>(1, static_cast<int64_t>(machine.ranks_per_host));
-  std::map<int64_t, int64_t> on_host;
-  for (const int32_t rank : members) ++on_host[rank / per_host];
   GroupPlace place;
   place.ranks = static_cast<int64_t>(members.size());
-  place.hosts = std::max<int64_t>(1, static_cast<int64_t>(on_host.size()));
   place.ranks_on_smallest_host = place.ranks;
-  for (const auto& [host, count] : on_host) {
-    place.ranks_on_smallest_host = std::min(place.ranks_on_smallest_host, count);
+  // Asked of every member of every collective: members mostly come in order, host by host.
+  std::vector<int64_t> hosts;
+  hosts.reserve(members.size());
+  for (const int32_t rank : members) hosts.push_back(rank / per_host);
+  if (!std::is_sorted(hosts.begin(), hosts.end())) std::sort(hosts.begin(), hosts.end());
+  int64_t found = 0;
+  for (auto at = hosts.begin(); at != hosts.end(); ++found) {
+    const auto next = std::upper_bound(at, hosts.end(), *at);
+    place.ranks_on_smallest_host = std::min<int64_t>(place.ranks_on_smallest_host, next - at);
+    at = next;
   }
+  place.hosts = std::max<int64_t>(1, found);
   return place;
 }
 

@@ -83,6 +83,13 @@ Violated check_signed(const OpCall& call) {
   return unfit(call, 0, "floats or signed integers");
 }
 
+bool is_integer(DType dtype) { return !is_float(dtype) && dtype != DType::kI1; }
+
+Violated check_integer(const OpCall& call) {
+  if (is_integer(dtype_of(call.operands[0]))) return std::nullopt;
+  return unfit(call, 0, "integers");
+}
+
 Violated check_i1(const OpCall& call) {
   for (size_t i = 0; i < call.operands.size(); ++i) {
     if (dtype_of(call.operands[i]) != DType::kI1) return unfit(call, i, "i1");

@@ -31,15 +31,19 @@ Violated check_same_dtype(const OpCall& call);
 Violated check_float(const OpCall& call);    // f64 f32 bf16 f16, of operand 0
 Violated check_numeric(const OpCall& call);  // all but i1
 Violated check_signed(const OpCall& call);   // numeric, without u8
+Violated check_integer(const OpCall& call);  // without i1, of operand 0
 Violated check_i1(const OpCall& call);       // every operand
+/// Integers, not i1.
+bool is_integer(DType dtype);
 
 inline constexpr std::string_view kSameShape =
-    "All operands have the same shape; widen with broadcast_in_dim.";
+    "All operands have one shape, or can be widened to one as numpy does.";
 inline constexpr std::string_view kSameDType =
     "All operands have the same dtype; convert with cast.";
 inline constexpr std::string_view kFloat = "The operands are f64, f32, bf16 or f16.";
 inline constexpr std::string_view kNumeric = "The operands are numbers, not i1.";
 inline constexpr std::string_view kSigned = "The operands are floats or signed integers.";
+inline constexpr std::string_view kInteger = "The operands are integers, not i1.";
 inline constexpr std::string_view kBool = "The operands are i1.";
 
 /// Inference.

@@ -1,6 +1,6 @@
 #include <fmt/core.h>
 
-#include "hostir/ops/common.h"
+#include "hostir/ops/builder.h"
 
 namespace hostir {
 
@@ -51,6 +51,20 @@ Expected<ShardingRule> concat_rule(const OpCall& call, std::span<const Type> res
   return r;
 }
 
+// Each part: the slice of dy at its place.
+ops::Values concat_vjp(ops::Builder& b, std::span<const ValueId> dy) {
+  const int64_t dim = b.attributes().get_or<int64_t>("dim", 0);
+  ops::Values out;
+  IndexExpr start = 0;
+  for (size_t i = 0; i < b.call().operands.size(); ++i) {
+    const IndexExpr size = b.shape(b.arg(i))[static_cast<size_t>(dim)];
+    const IndexExpr limit = IndexExpr::binary(IndexExpr::Kind::kAdd, start, size).simplified();
+    out.push_back(b.slice_dim(dy[0], dim, start, limit));
+    start = limit;
+  }
+  return out;
+}
+
 }  // namespace
 
 OpRecord op_concat() {
@@ -84,6 +98,7 @@ OpRecord op_concat() {
       .rule = concat_rule,
       .cost = ops::pointwise_cost<0>,
       .gradient = "each part: the slice of dy at its place",
+      .vjp = concat_vjp,
       .example = R"(fusion @f(%a: tensor<2x2xf32>, %b: tensor<2x3xf32>) -> (%y: tensor<2x5xf32>) {
   %y = concat %a, %b {dim = 1}
   return %y

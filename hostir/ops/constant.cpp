@@ -7,8 +7,10 @@ namespace hostir {
 namespace {
 
 ops::Violated check_constant_one(const OpCall& call) {
-  if (call.attributes.has("value") != call.attributes.has("data")) return std::nullopt;
-  return Violation{"constant needs exactly one of the attributes value and data"};
+  const int given = int{call.attributes.has("value")} + int{call.attributes.has("data")} +
+                    int{call.attributes.has("size")};
+  if (given == 1) return std::nullopt;
+  return Violation{"constant needs exactly one of the attributes value, size and data"};
 }
 
 ops::Violated check_constant_type(const OpCall& call) {
@@ -40,24 +42,27 @@ OpRecord op_constant() {
       .mnemonic = "constant",
       .shape = OpShape::kSource,
       .summary = "A tensor of fixed numbers: one value everywhere, or written element by element.",
-      .doc = {.shapes =
-                  "With `value` the written type's, symbolic sizes too; with `data` the data's.",
+      .doc = {.shapes = "With `value` and `size` the written type's, symbolic sizes too; with "
+                        "`data` the data's.",
               .sharding = "Any: each rank makes its own box.",
               .dtypes = "Any; `value` is rounded to the dtype, to nearest even.",
-              .errors =
-                  "constant_c1: not exactly one of value and data; constant_c2: value without a "
-                  "written type; constant_c3: data of another type than the written one.",
+              .errors = "constant_c1: not exactly one of value, size and data; constant_c2: value "
+                        "or size without "
+                        "a written type; constant_c3: data of another type than the written one.",
               .cost = "Writes y once (bytes)."},
       .attributes = {{.name = "value",
                       .type = AttributeSpec::Type::kFloat,
                       .doc = "the value of every element"},
+                     {.name = "size",
+                      .type = AttributeSpec::Type::kExpr,
+                      .doc = "the value of every element, as an expression of sizes: ?D * 2"},
                      {.name = "data",
                       .type = AttributeSpec::Type::kTensor,
                       .doc = "all elements, as an inline value"}},
       .results = {{.name = "y", .doc = "the constant"}},
-      .constraints = {{"constant_c1", "Exactly one of value and data is given.",
+      .constraints = {{"constant_c1", "Exactly one of value, size and data is given.",
                        check_constant_one},
-                      {"constant_c2", "With value the result type is written.",
+                      {"constant_c2", "With value or size the result type is written.",
                        check_constant_type},
                       {"constant_c3", "Data has the written type.", check_data}},
       .infer = infer_constant,

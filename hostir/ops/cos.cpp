@@ -1,6 +1,14 @@
-#include "hostir/ops/common.h"
+#include "hostir/ops/builder.h"
 
 namespace hostir {
+
+namespace {
+
+ops::Values cos_vjp(ops::Builder& b, std::span<const ValueId> dy) {
+  return {b.neg(b.mul(dy[0], b.op(OpKind::sin, {b.arg(0)})))};
+}
+
+}  // namespace
 
 OpRecord op_cos() {
   return {
@@ -20,6 +28,7 @@ OpRecord op_cos() {
       .rule = ops::pointwise_rule,
       .cost = ops::pointwise_cost<8>,
       .gradient = "dx = -dy * sin(x)",
+      .vjp = cos_vjp,
       .example = R"(fusion @f(%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {
   %y = cos %x
   return %y

@@ -1,6 +1,15 @@
-#include "hostir/ops/common.h"
+#include "hostir/ops/builder.h"
 
 namespace hostir {
+
+namespace {
+
+ops::Values div_vjp(ops::Builder& b, std::span<const ValueId> dy) {
+  const ValueId da = b.div(dy[0], b.arg(1));
+  return {da, b.neg(b.mul(da, b.result()))};
+}
+
+}  // namespace
 
 OpRecord op_div() {
   return {
@@ -26,6 +35,7 @@ OpRecord op_div() {
       .rule = ops::pointwise_rule,
       .cost = ops::pointwise_cost<4>,
       .gradient = "da = dy / b, db = -dy * a / b^2",
+      .vjp = div_vjp,
       .example = R"(fusion @f(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (%y: tensor<4xf32>) {
   %y = div %a, %b
   return %y

@@ -1,6 +1,6 @@
 #include <fmt/core.h>
 
-#include "hostir/ops/common.h"
+#include "hostir/ops/builder.h"
 
 namespace hostir {
 
@@ -10,6 +10,10 @@ ops::Violated check_rate(const OpCall& call) {
   const double rate = call.attributes.get_or<double>("rate", 0.5);
   if (rate >= 0 && rate < 1) return std::nullopt;
   return Violation{fmt::format("dropout rate {} is not in [0, 1)", rate)};
+}
+
+ops::Values dropout_vjp(ops::Builder& b, std::span<const ValueId> dy) {
+  return {b.op(OpKind::dropout, {dy[0]}, b.attributes())};
 }
 
 }  // namespace
@@ -52,6 +56,7 @@ OpRecord op_dropout() {
       .rule = ops::pointwise_rule,
       .cost = ops::pointwise_cost<20>,
       .gradient = "dx = dropout dy with the same rate, seed and offset",
+      .vjp = dropout_vjp,
       .example = R"(fusion @f(%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {
   %y = dropout %x {rate = 0.5, seed = 7}
   return %y

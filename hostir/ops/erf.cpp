@@ -1,6 +1,16 @@
-#include "hostir/ops/common.h"
+#include "hostir/ops/builder.h"
 
 namespace hostir {
+
+namespace {
+
+ops::Values erf_vjp(ops::Builder& b, std::span<const ValueId> dy) {
+  const ValueId x = b.widened(b.arg(0));
+  const ValueId slope = b.scaled(b.exp(b.neg(b.mul(x, x))), 1.1283791670955126);
+  return {b.cast(b.mul(b.widened(dy[0]), slope), b.dtype(dy[0]))};
+}
+
+}  // namespace
 
 OpRecord op_erf() {
   return {
@@ -20,6 +30,7 @@ OpRecord op_erf() {
       .rule = ops::pointwise_rule,
       .cost = ops::pointwise_cost<10>,
       .gradient = "dx = dy * 2/sqrt(pi) * exp(-x^2)",
+      .vjp = erf_vjp,
       .example = R"(fusion @f(%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {
   %y = erf %x
   return %y

@@ -1,6 +1,14 @@
-#include "hostir/ops/common.h"
+#include "hostir/ops/builder.h"
 
 namespace hostir {
+
+namespace {
+
+ops::Values exp_vjp(ops::Builder& b, std::span<const ValueId> dy) {
+  return {b.mul(dy[0], b.result())};
+}
+
+}  // namespace
 
 OpRecord op_exp() {
   return {
@@ -20,6 +28,7 @@ OpRecord op_exp() {
       .rule = ops::pointwise_rule,
       .cost = ops::pointwise_cost<8>,
       .gradient = "dx = dy * exp(x)",
+      .vjp = exp_vjp,
       .example = R"(fusion @f(%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {
   %y = exp %x
   return %y

@@ -1,6 +1,33 @@
-#include "hostir/ops/common.h"
+#include "hostir/ops/builder.h"
 
 namespace hostir {
+
+namespace {
+
+// dy * (Phi(x) + x * phi(x)), or the derivative of the tanh form. 16-bit types go through f32.
+ops::Values gelu_vjp(ops::Builder& b, std::span<const ValueId> dy) {
+  const ValueId x = b.widened(b.arg(0));
+  const ValueId square = b.mul(x, x);
+  const auto* form = b.attributes().get<Keyword>("approximate");
+  ValueId slope;
+  if (form != nullptr && form->word == "tanh") {
+    constexpr double kRoot = 0.7978845608028654;  // sqrt(2 / pi)
+    constexpr double kCubic = 0.044715;
+    const ValueId inner = b.mul(x, b.scaled(b.shifted(b.scaled(square, kCubic), 1), kRoot));
+    const ValueId t = b.op(OpKind::tanh, {inner});
+    const ValueId rest = b.sub(b.full_like(t, 1), b.mul(t, t));
+    const ValueId inner_slope = b.scaled(b.shifted(b.scaled(square, 3 * kCubic), 1), kRoot);
+    const ValueId second = b.mul(b.mul(x, rest), inner_slope);
+    slope = b.scaled(b.add(b.shifted(t, 1), second), 0.5);
+  } else {
+    const ValueId phi = b.scaled(b.exp(b.scaled(square, -0.5)), 0.3989422804014327);
+    const ValueId erf = b.op(OpKind::erf, {b.scaled(x, 0.7071067811865476)});
+    slope = b.add(b.scaled(b.shifted(erf, 1), 0.5), b.mul(x, phi));
+  }
+  return {b.cast(b.mul(b.widened(dy[0]), slope), b.dtype(dy[0]))};
+}
+
+}  // namespace
 
 OpRecord op_gelu() {
   return {
@@ -26,6 +53,7 @@ OpRecord op_gelu() {
       .rule = ops::pointwise_rule,
       .cost = ops::pointwise_cost<14>,
       .gradient = "dx = dy * (Phi(x) + x * phi(x)), or the derivative of the tanh form",
+      .vjp = gelu_vjp,
       .example = R"(fusion @f(%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {
   %y = gelu %x {approximate = tanh}
   return %y

@@ -1,6 +1,6 @@
 #include <fmt/core.h>
 
-#include "hostir/ops/expand.h"
+#include "hostir/ops/builder.h"
 
 namespace hostir {
 
@@ -76,27 +76,21 @@ PartialUse linear_partial(const OpCall& call, size_t operand, Reduction kind) {
 bool linear_needs_expand(const OpCall& call) { return has_bias(call); }
 
 // linear without bias, then the bias, which is so added once, after a reduce between the two.
-Expected<ValueId> expand_linear(Function& function, RegionId region, const Instruction& call,
-                                std::string_view name) {
-  const ValueId x = call.operands[0].value;
-  const ValueId w = call.operands[1].value;
-  const Type type = result_type(function.value(x).type, function.value(w).type);
-  const std::string stem(name);
-  if (call.operands.size() < 3) {
-    return ops::append(function, region, call, {OpKind::linear, {x, w}, {}, type, stem});
-  }
-  const ValueId product =
-      ops::append(function, region, call,
-                  {OpKind::linear, {x, w}, {}, type, function.unique_name(stem + "_product")});
-  Attributes dims;
-  dims.set("dims", IntList{static_cast<int64_t>(shape_of(type).size()) - 1});
-  const ValueId bias = ops::append(function, region, call,
-                                   {OpKind::broadcast_in_dim,
-                                    {call.operands[2].value},
-                                    std::move(dims),
-                                    type,
-                                    function.unique_name(stem + "_bias")});
-  return ops::append(function, region, call, {OpKind::add, {product, bias}, {}, type, stem});
+ops::Values expand_linear(ops::Builder& b) {
+  const ValueId product = b.op(OpKind::linear, {b.arg(0), b.arg(1)}, {}, "product");
+  if (!b.has_arg(2)) return {product};
+  return {b.add(product, b.broadcast_to(b.arg(2), b.shape(product)))};
+}
+
+// dx = dy w; dw = dy^T x and dbias = the sum of dy, both over all leading dimensions.
+ops::Values linear_vjp(ops::Builder& b, std::span<const ValueId> dy) {
+  const IntList leading = ops::all_dims(b.rank(b.arg(0)) - 1);
+  ops::Values out = {
+      b.op(OpKind::matmul, {dy[0], b.arg(1)}, {}, "dx"),
+      b.op(OpKind::dot_general, {dy[0], b.arg(0)},
+           ops::attrs({{"lhs_contracting", leading}, {"rhs_contracting", leading}}), "dw")};
+  if (b.has_arg(2)) out.push_back(b.sum(dy[0], leading));
+  return out;
 }
 
 Cost linear_cost(const OpCall& call, std::span<const Extents> operands,
@@ -146,6 +140,7 @@ OpRecord op_linear() {
       .needs_expand = linear_needs_expand,
       .cost = linear_cost,
       .gradient = "dx = dy w, dw = dy^T x, dbias = dy summed over the leading dimensions",
+      .vjp = linear_vjp,
       .example =
           R"(fusion @f(%x: tensor<2x3xf32>, %w: tensor<4x3xf32>, %b: tensor<4xf32>)
     -> (%y: tensor<2x4xf32>) {

@@ -1,6 +1,14 @@
-#include "hostir/ops/common.h"
+#include "hostir/ops/builder.h"
 
 namespace hostir {
+
+namespace {
+
+ops::Values log_vjp(ops::Builder& b, std::span<const ValueId> dy) {
+  return {b.div(dy[0], b.arg(0))};
+}
+
+}  // namespace
 
 OpRecord op_log() {
   return {
@@ -20,6 +28,7 @@ OpRecord op_log() {
       .rule = ops::pointwise_rule,
       .cost = ops::pointwise_cost<8>,
       .gradient = "dx = dy / x",
+      .vjp = log_vjp,
       .example = R"(fusion @f(%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {
   %y = log %x
   return %y

@@ -1,6 +1,6 @@
 #include <fmt/core.h>
 
-#include "hostir/ops/common.h"
+#include "hostir/ops/builder.h"
 
 namespace hostir {
 
@@ -82,6 +82,22 @@ Cost matmul_cost(const OpCall& call, std::span<const Extents> operands,
                           2 * ops::element_count_of(results[0]) * contraction);
 }
 
+// da = dy b^T, db = a^T dy; where b is one matrix, summed over the batch in the same contraction.
+ops::Values matmul_vjp(ops::Builder& b, std::span<const ValueId> dy) {
+  const auto rank = static_cast<int64_t>(b.rank(b.arg(0)));
+  const auto right = static_cast<int64_t>(b.rank(b.arg(1)));
+  const auto swapped = [](int64_t n) {
+    IntList order = ops::all_dims(static_cast<size_t>(n));
+    std::swap(order[order.size() - 1], order[order.size() - 2]);
+    return order;
+  };
+  const ValueId da = b.matmul(dy[0], b.transpose(b.arg(1), swapped(right)));
+  if (right == rank) return {da, b.matmul(b.transpose(b.arg(0), swapped(rank)), dy[0])};
+  const IntList leading = ops::all_dims(static_cast<size_t>(rank - 1));
+  return {da, b.op(OpKind::dot_general, {b.arg(0), dy[0]},
+                   ops::attrs({{"lhs_contracting", leading}, {"rhs_contracting", leading}}))};
+}
+
 }  // namespace
 
 OpRecord op_matmul() {
@@ -118,6 +134,7 @@ OpRecord op_matmul() {
       .rule = matmul_rule,
       .cost = matmul_cost,
       .gradient = "da = dy b^T, db = a^T dy (summed over the batch where b is one matrix)",
+      .vjp = matmul_vjp,
       .example = R"(fusion @f(%a: tensor<2x3xf32>, %b: tensor<3x4xf32>) -> (%y: tensor<2x4xf32>) {
   %y = matmul %a, %b
   return %y

@@ -1,4 +1,4 @@
-#include "hostir/ops/common.h"
+#include "hostir/ops/builder.h"
 
 namespace hostir {
 
@@ -6,6 +6,12 @@ namespace {
 
 constexpr PartialUses kMaximumLattice = {.min = PartialUse::kOthersWhole,
                                          .max = PartialUse::kAnyMix};
+
+ops::Values maximum_vjp(ops::Builder& b, std::span<const ValueId> dy) {
+  const ValueId zero = b.zeros_like(dy[0]);
+  const ValueId first = b.compare(b.arg(0), b.arg(1), "ge");
+  return {b.select(first, dy[0], zero), b.select(first, zero, dy[0])};
+}
 
 }  // namespace
 
@@ -31,6 +37,7 @@ OpRecord op_maximum() {
       .rule = ops::pointwise_rule,
       .cost = ops::pointwise_cost<1>,
       .gradient = "da = dy where a >= b, db = dy elsewhere",
+      .vjp = maximum_vjp,
       .example = R"(fusion @f(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (%y: tensor<4xf32>) {
   %y = maximum %a, %b
   return %y

@@ -1,6 +1,14 @@
-#include "hostir/ops/common.h"
+#include "hostir/ops/builder.h"
 
 namespace hostir {
+
+namespace {
+
+ops::Values mul_vjp(ops::Builder& b, std::span<const ValueId> dy) {
+  return {b.mul(dy[0], b.arg(1)), b.mul(dy[0], b.arg(0))};
+}
+
+}  // namespace
 
 OpRecord op_mul() {
   return {
@@ -25,6 +33,7 @@ OpRecord op_mul() {
       .rule = ops::pointwise_rule,
       .cost = ops::pointwise_cost<1>,
       .gradient = "da = dy * b, db = dy * a",
+      .vjp = mul_vjp,
       .example = R"(fusion @f(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (%y: tensor<4xf32>) {
   %y = mul %a, %b
   return %y

@@ -1,6 +1,12 @@
-#include "hostir/ops/common.h"
+#include "hostir/ops/builder.h"
 
 namespace hostir {
+
+namespace {
+
+ops::Values neg_vjp(ops::Builder& b, std::span<const ValueId> dy) { return {b.neg(dy[0])}; }
+
+}  // namespace
 
 OpRecord op_neg() {
   return {
@@ -20,6 +26,7 @@ OpRecord op_neg() {
       .rule = ops::pointwise_rule,
       .cost = ops::pointwise_cost<1>,
       .gradient = "dx = -dy",
+      .vjp = neg_vjp,
       .example = R"(fusion @f(%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {
   %y = neg %x
   return %y

@@ -1,6 +1,19 @@
-#include "hostir/ops/common.h"
+#include "hostir/ops/builder.h"
 
 namespace hostir {
+
+namespace {
+
+ops::Values pow_vjp(ops::Builder& b, std::span<const ValueId> dy) {
+  const ValueId a = b.arg(0);
+  const ValueId p = b.arg(1);
+  const ValueId da = b.mul(b.mul(dy[0], p), b.op(OpKind::pow, {a, b.shifted(p, -1)}));
+  const ValueId positive = b.compare(a, b.zeros_like(a), "gt");
+  const ValueId safe = b.select(positive, a, b.full_like(a, 1));
+  return {da, b.mul(b.mul(dy[0], b.result()), b.log(safe))};
+}
+
+}  // namespace
 
 OpRecord op_pow() {
   return {
@@ -23,6 +36,7 @@ OpRecord op_pow() {
       .rule = ops::pointwise_rule,
       .cost = ops::pointwise_cost<16>,
       .gradient = "da = dy * b * a^(b-1), db = dy * log(a) * a^b",
+      .vjp = pow_vjp,
       .example = R"(fusion @f(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (%y: tensor<4xf32>) {
   %y = pow %a, %b
   return %y

@@ -17,6 +17,10 @@
 
 namespace hostir {
 
+namespace ops {
+class Builder;
+}
+
 /// What an op is applied to. Operands in the order of the slots; variadic slots are flattened.
 struct OpCall {
   OpKind kind;
@@ -89,6 +93,7 @@ struct AttributeSpec {
 struct ResultSpec {
   std::string_view name;
   std::string_view doc;
+  bool optional = false;  // it and those after it may be left unnamed
 };
 
 struct Constraint {
@@ -113,7 +118,9 @@ enum class OpShape : uint8_t {
   kSource,     // no operands: constant, iota, uniform
   kReduction,
   kContraction,  // matmul, linear
+  kIndexed,      // elements found by position or by content: take, put, sort, pad, ...
   kLayout,       // reshard, pack, unpack
+  kComposite,    // computed by its `expand` alone, before shardings are propagated
   kHost,         // communication and host ops
 };
 
@@ -164,22 +171,25 @@ struct OpRecord {
   /// Where the answer depends on types or on which operands are there; else null, and the operands'
   /// marks hold.
   PartialUse (*partial)(const OpCall&, size_t operand, Reduction kind) = nullptr;
-  /// For ops that are no partial value while a reduction factor is cut, because a part of the work
-  /// must happen once, after the reduce: appends the same computation in simpler ops and returns
-  /// its value, named `name` (linear with bias -> linear, add; reduce_mean -> reduce_sum, div).
-  /// `call` is the instruction with operands already in `function`. Null: the op itself gives a
-  /// partial value.
-  /// Errors: `index_unbound` where a size must be a number.
-  Expected<ValueId> (*expand)(Function& function, RegionId region, const Instruction& call,
-                              std::string_view name) = nullptr;
+  /// The same computation in simpler ops: appends them and returns one fresh value per result (the
+  /// caller names those). Composites are always expanded, before propagation; other ops where
+  /// `needs_expand` says so, because a part of the work must happen once, after the reduce (linear
+  /// with bias -> linear, add; reduce_mean -> reduce_sum, div). Null: the op is computed as it is.
+  /// Errors stick to the builder: `index_unbound` where a size must be a number.
+  std::vector<ValueId> (*expand)(ops::Builder& builder) = nullptr;
   /// Whether `expand` is needed for this call when a reduction factor is cut (linear: only with
-  /// bias).
+  /// bias). Null for composites.
   bool (*needs_expand)(const OpCall&) = nullptr;
   Cost (*cost)(const OpCall&, std::span<const Extents> operands,
                std::span<const Extents> results) = nullptr;
-  std::string_view gradient;  // the VJP in one line of text, or why there is none
-  std::string_view example;   // a runnable piece of text
-  std::string_view source;    // the paper, spec section or system the rule comes from
+  std::string_view gradient;  // the VJP in one line of text, or why there is none ("none: ...")
+  /// The vector-Jacobian product: given the cotangent of each result (invalid: zero), appends what
+  /// computes the cotangent of each operand and returns those, invalid where there is none. The
+  /// builder's call is the instruction with operands and results in place, optional ones included.
+  /// Null: a composite is expanded and differentiated; any other op has no gradient.
+  std::vector<ValueId> (*vjp)(ops::Builder& builder, std::span<const ValueId> cotangents) = nullptr;
+  std::string_view example;  // a runnable piece of text
+  std::string_view source;   // the paper, spec section or system the rule comes from
   /// Written form, by the small grammar of hostir/text/README.md section "assembly". Empty: the
   /// generic form `%r = op %a, %b {attributes}`.
   std::string_view assembly;

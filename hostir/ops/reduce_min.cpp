@@ -1,6 +1,21 @@
+#include "hostir/ops/builder.h"
 #include "hostir/ops/reduction.h"
 
 namespace hostir {
+
+namespace {
+
+ops::Values reduce_min_vjp(ops::Builder& b, std::span<const ValueId> dy) {
+  const IntList dims = b.attributes().get_or<IntList>("dims", {});
+  const ValueId x = b.arg(0);
+  const Shape shape = b.shape(x);
+  const ValueId chosen = b.compare(x, b.unreduce(b.result(), dims, shape), "eq");
+  const ValueId ties = b.sum(b.cast(chosen, b.dtype(x)), dims);
+  const ValueId share = b.div(dy[0], b.reshape(ties, b.shape(dy[0])));
+  return {b.select(chosen, b.unreduce(share, dims, shape), b.zeros_like(x))};
+}
+
+}  // namespace
 
 OpRecord op_reduce_min() {
   return {
@@ -27,6 +42,7 @@ OpRecord op_reduce_min() {
       .rule = ops::reduction_rule<Reduction::kMin>,
       .cost = ops::reduction_cost,
       .gradient = "dx = dy where x equals the minimum (shared evenly on ties)",
+      .vjp = reduce_min_vjp,
       .example = R"(fusion @f(%x: tensor<2x4xf32>) -> (%y: tensor<2xf32>) {
   %y = reduce_min %x {dims = [1]}
   return %y

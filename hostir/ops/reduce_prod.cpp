@@ -1,6 +1,20 @@
+#include "hostir/ops/builder.h"
 #include "hostir/ops/reduction.h"
 
 namespace hostir {
+
+namespace {
+
+ops::Values reduce_prod_vjp(ops::Builder& b, std::span<const ValueId> dy) {
+  const IntList dims = b.attributes().get_or<IntList>("dims", {});
+  const ValueId x = b.arg(0);
+  const ValueId zero = b.zeros_like(x);
+  const ValueId is_zero = b.compare(x, zero, "eq");
+  const ValueId others = b.unreduce(b.mul(dy[0], b.result()), dims, b.shape(x));
+  return {b.select(is_zero, zero, b.div(others, b.select(is_zero, b.full_like(x, 1), x)))};
+}
+
+}  // namespace
 
 OpRecord op_reduce_prod() {
   return {
@@ -26,6 +40,7 @@ OpRecord op_reduce_prod() {
       .rule = ops::reduction_rule<Reduction::kProd>,
       .cost = ops::reduction_cost,
       .gradient = "dx = dy * y / x where x is not 0",
+      .vjp = reduce_prod_vjp,
       .example = R"(fusion @f(%x: tensor<2x4xf32>) -> (%y: tensor<2xf32>) {
   %y = reduce_prod %x {dims = [1]}
   return %y

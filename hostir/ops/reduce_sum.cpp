@@ -1,6 +1,16 @@
+#include "hostir/ops/builder.h"
 #include "hostir/ops/reduction.h"
 
 namespace hostir {
+
+namespace {
+
+ops::Values reduce_sum_vjp(ops::Builder& b, std::span<const ValueId> dy) {
+  const IntList dims = b.attributes().get_or<IntList>("dims", {});
+  return {b.unreduce(dy[0], dims, b.shape(b.arg(0)))};
+}
+
+}  // namespace
 
 OpRecord op_reduce_sum() {
   return {
@@ -26,6 +36,7 @@ OpRecord op_reduce_sum() {
       .rule = ops::reduction_rule<Reduction::kSum>,
       .cost = ops::reduction_cost,
       .gradient = "dx = dy broadcast over dims",
+      .vjp = reduce_sum_vjp,
       .example = R"(fusion @f(%x: tensor<2x4xf32>) -> (%y: tensor<2xf32>) {
   %y = reduce_sum %x {dims = [1]}
   return %y

@@ -1,6 +1,15 @@
-#include "hostir/ops/common.h"
+#include "hostir/ops/builder.h"
 
 namespace hostir {
+
+namespace {
+
+ops::Values relu_vjp(ops::Builder& b, std::span<const ValueId> dy) {
+  const ValueId zero = b.zeros_like(dy[0]);
+  return {b.select(b.compare(b.arg(0), zero, "gt"), dy[0], zero)};
+}
+
+}  // namespace
 
 OpRecord op_relu() {
   return {
@@ -21,6 +30,7 @@ OpRecord op_relu() {
       .rule = ops::pointwise_rule,
       .cost = ops::pointwise_cost<1>,
       .gradient = "dx = dy where x > 0, else 0",
+      .vjp = relu_vjp,
       .example = R"(fusion @f(%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {
   %y = relu %x
   return %y

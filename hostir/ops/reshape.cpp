@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include "hostir/ops/builder.h"
 #include "hostir/ops/reshape_rule.h"
 #include "hostir/ops/written.h"
 
@@ -7,13 +8,23 @@ namespace hostir {
 
 namespace {
 
+// `?E / 4` is known when sizes are bound; the check is made again then.
+bool is_open(const IndexExpr& size) {
+  if (size.is_const()) return false;
+  if (size.kind() == IndexExpr::Kind::kDiv) return true;
+  for (const IndexExpr& part : size.args()) {
+    if (is_open(part)) return true;
+  }
+  return false;
+}
+
 ops::Violated check_count(const OpCall& call) {
   const Shape& from = shape_of(call.operands[0]);
   const Shape* to = ops::wanted_shape(call);
   if (to == nullptr) return std::nullopt;  // reshape_c1
   const IndexExpr before = ops::product(from);
   const IndexExpr after = ops::product(*to);
-  if (before == after) return std::nullopt;
+  if (before == after || is_open(before) || is_open(after)) return std::nullopt;
   return Violation{fmt::format("reshape of {} to {}: {} elements and {}", ops::text(from),
                                ops::text(*to), before.to_string(), after.to_string())};
 }
@@ -24,6 +35,10 @@ Expected<std::vector<Type>> infer_reshape(const OpCall& call) {
 
 Expected<ShardingRule> reshape_rule(const OpCall& call, std::span<const Type> results) {
   return ops::reshape_rule(shape_of(call.operands[0]), shape_of(results[0]));
+}
+
+ops::Values reshape_vjp(ops::Builder& b, std::span<const ValueId> dy) {
+  return {b.reshape(dy[0], b.shape(b.arg(0)))};
 }
 
 }  // namespace
@@ -52,6 +67,7 @@ OpRecord op_reshape() {
       .rule = reshape_rule,
       .cost = ops::pointwise_cost<0>,
       .gradient = "dx = reshape dy to the shape of x",
+      .vjp = reshape_vjp,
       .example = R"(fusion @f(%x: tensor<2x6xf32>) -> (%y: tensor<3x4xf32>) {
   %y = reshape %x {shape = [3, 4]}
   return %y

@@ -1,6 +1,6 @@
 #include <fmt/core.h>
 
-#include "hostir/ops/common.h"
+#include "hostir/ops/builder.h"
 
 namespace hostir {
 
@@ -35,6 +35,16 @@ Expected<std::vector<Type>> infer_reshard(const OpCall& call) {
   return ops::inferred(std::move(type));
 }
 
+// dy where x was; where x says nothing, wherever dy is.
+ops::Values reshard_vjp(ops::Builder& b, std::span<const ValueId> dy) {
+  const Sharding* held = sharding_of(b.type(b.arg(0)));
+  if (held == nullptr) return {dy[0]};
+  Sharding to = *held;
+  to.unreduced.clear();
+  for (DimSharding& d : to.dims) d.open = false;
+  return {b.op(OpKind::reshard, {dy[0]}, ops::attrs({{"to", std::move(to)}}))};
+}
+
 }  // namespace
 
 OpRecord op_reshard() {
@@ -59,6 +69,7 @@ OpRecord op_reshard() {
       .infer = infer_reshard,
       .cost = ops::pointwise_cost<0>,
       .gradient = "dx = reshard dy to the sharding of x",
+      .vjp = reshard_vjp,
       .example = R"(mesh @m = <x=2>
 fusion @f(%x: tensor<4xf32> <@m, [{x}]>) -> (%y: tensor<4xf32> <@m, [{}]>) {
   %y = reshard %x {to = <@m, [{}]>}

@@ -1,6 +1,14 @@
-#include "hostir/ops/common.h"
+#include "hostir/ops/builder.h"
 
 namespace hostir {
+
+namespace {
+
+ops::Values rsqrt_vjp(ops::Builder& b, std::span<const ValueId> dy) {
+  return {b.div(b.mul(b.scaled(dy[0], -0.5), b.result()), b.arg(0))};
+}
+
+}  // namespace
 
 OpRecord op_rsqrt() {
   return {
@@ -20,6 +28,7 @@ OpRecord op_rsqrt() {
       .rule = ops::pointwise_rule,
       .cost = ops::pointwise_cost<4>,
       .gradient = "dx = -dy * rsqrt(x) / (2 * x)",
+      .vjp = rsqrt_vjp,
       .example = R"(fusion @f(%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {
   %y = rsqrt %x
   return %y

@@ -1,6 +1,6 @@
 #include <fmt/core.h>
 
-#include "hostir/ops/common.h"
+#include "hostir/ops/builder.h"
 
 namespace hostir {
 
@@ -22,6 +22,11 @@ ops::Violated check_branches(const OpCall& call) {
 
 Expected<std::vector<Type>> infer_select(const OpCall& call) {
   return ops::inferred(ops::tensor(dtype_of(call.operands[1]), shape_of(call.operands[1])));
+}
+
+ops::Values select_vjp(ops::Builder& b, std::span<const ValueId> dy) {
+  const ValueId zero = b.zeros_like(dy[0]);
+  return {ValueId(), b.select(b.arg(0), dy[0], zero), b.select(b.arg(0), zero, dy[0])};
 }
 
 }  // namespace
@@ -52,6 +57,7 @@ OpRecord op_select() {
       .rule = ops::pointwise_rule,
       .cost = ops::pointwise_cost<1>,
       .gradient = "on_true: dy where pred, else 0; on_false: 0 where pred, else dy",
+      .vjp = select_vjp,
       .example =
           R"(fusion @f(%p: tensor<4xi1>, %a: tensor<4xf32>, %b: tensor<4xf32>)
     -> (%y: tensor<4xf32>) {

@@ -1,6 +1,16 @@
-#include "hostir/ops/common.h"
+#include "hostir/ops/builder.h"
 
 namespace hostir {
+
+namespace {
+
+ops::Values sigmoid_vjp(ops::Builder& b, std::span<const ValueId> dy) {
+  const ValueId s = b.widened(b.result());
+  const ValueId slope = b.mul(s, b.sub(b.full_like(s, 1), s));
+  return {b.cast(b.mul(b.widened(dy[0]), slope), b.dtype(dy[0]))};
+}
+
+}  // namespace
 
 OpRecord op_sigmoid() {
   return {
@@ -20,6 +30,7 @@ OpRecord op_sigmoid() {
       .rule = ops::pointwise_rule,
       .cost = ops::pointwise_cost<8>,
       .gradient = "dx = dy * s * (1 - s) with s = sigmoid(x)",
+      .vjp = sigmoid_vjp,
       .example = R"(fusion @f(%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {
   %y = sigmoid %x
   return %y

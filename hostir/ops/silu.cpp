@@ -1,6 +1,18 @@
-#include "hostir/ops/common.h"
+#include "hostir/ops/builder.h"
 
 namespace hostir {
+
+namespace {
+
+ops::Values silu_vjp(ops::Builder& b, std::span<const ValueId> dy) {
+  const ValueId x = b.widened(b.arg(0));
+  const ValueId s = b.op(OpKind::sigmoid, {x});
+  const ValueId rest = b.sub(b.full_like(s, 1), s);
+  const ValueId slope = b.mul(s, b.shifted(b.mul(x, rest), 1));
+  return {b.cast(b.mul(b.widened(dy[0]), slope), b.dtype(dy[0]))};
+}
+
+}  // namespace
 
 OpRecord op_silu() {
   return {
@@ -20,6 +32,7 @@ OpRecord op_silu() {
       .rule = ops::pointwise_rule,
       .cost = ops::pointwise_cost<9>,
       .gradient = "dx = dy * (s + x * s * (1 - s)) with s = sigmoid(x)",
+      .vjp = silu_vjp,
       .example = R"(fusion @f(%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {
   %y = silu %x
   return %y

@@ -1,6 +1,14 @@
-#include "hostir/ops/common.h"
+#include "hostir/ops/builder.h"
 
 namespace hostir {
+
+namespace {
+
+ops::Values sin_vjp(ops::Builder& b, std::span<const ValueId> dy) {
+  return {b.mul(dy[0], b.op(OpKind::cos, {b.arg(0)}))};
+}
+
+}  // namespace
 
 OpRecord op_sin() {
   return {
@@ -20,6 +28,7 @@ OpRecord op_sin() {
       .rule = ops::pointwise_rule,
       .cost = ops::pointwise_cost<8>,
       .gradient = "dx = dy * cos(x)",
+      .vjp = sin_vjp,
       .example = R"(fusion @f(%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {
   %y = sin %x
   return %y

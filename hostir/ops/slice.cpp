@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "hostir/ops/common.h"
+#include "hostir/ops/builder.h"
 
 namespace hostir {
 
@@ -90,6 +90,27 @@ Expected<ShardingRule> slice_rule(const OpCall& call, std::span<const Type>) {
   return r;
 }
 
+// dy put back into zeros: what was cut off before, between and after.
+ops::Values slice_vjp(ops::Builder& b, std::span<const ValueId> dy) {
+  const Shape& from = b.shape(b.arg(0));
+  const Shape& to = b.shape(b.result());
+  const IntList stride = b.attributes().get_or<IntList>("stride", IntList(from.size(), 1));
+  const ExprList low = b.attributes().get_or<ExprList>("start", {});
+  IntList interior;
+  ExprList high;
+  for (size_t d = 0; d < from.size(); ++d) {
+    interior.push_back(stride[d] - 1);
+    // size of x - start - (1 + (n - 1) * stride)
+    const IndexExpr steps = IndexExpr::binary(
+        IndexExpr::Kind::kMul, IndexExpr::binary(IndexExpr::Kind::kSub, to[d], 1), stride[d]);
+    const IndexExpr used = IndexExpr::binary(
+        IndexExpr::Kind::kAdd, IndexExpr::binary(IndexExpr::Kind::kAdd, low[d], 1), steps);
+    high.push_back(IndexExpr::binary(IndexExpr::Kind::kSub, from[d], used).simplified());
+  }
+  return {b.op(OpKind::pad, {dy[0]},
+               ops::attrs({{"low", low}, {"high", high}, {"interior", interior}}))};
+}
+
 }  // namespace
 
 OpRecord op_slice() {
@@ -128,6 +149,7 @@ OpRecord op_slice() {
       .rule = slice_rule,
       .cost = ops::pointwise_cost<0>,
       .gradient = "dx = dy put back into zeros",
+      .vjp = slice_vjp,
       .example = R"(fusion @f(%x: tensor<4x6xf32>) -> (%y: tensor<2x3xf32>) {
   %y = slice %x {start = [1, 0], limit = [3, 6], stride = [1, 2]}
   return %y

@@ -1,6 +1,14 @@
-#include "hostir/ops/common.h"
+#include "hostir/ops/builder.h"
 
 namespace hostir {
+
+namespace {
+
+ops::Values sqrt_vjp(ops::Builder& b, std::span<const ValueId> dy) {
+  return {b.div(b.scaled(dy[0], 0.5), b.result())};
+}
+
+}  // namespace
 
 OpRecord op_sqrt() {
   return {
@@ -20,6 +28,7 @@ OpRecord op_sqrt() {
       .rule = ops::pointwise_rule,
       .cost = ops::pointwise_cost<2>,
       .gradient = "dx = dy / (2 * sqrt(x))",
+      .vjp = sqrt_vjp,
       .example = R"(fusion @f(%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {
   %y = sqrt %x
   return %y

@@ -1,6 +1,12 @@
-#include "hostir/ops/common.h"
+#include "hostir/ops/builder.h"
 
 namespace hostir {
+
+namespace {
+
+ops::Values sub_vjp(ops::Builder& b, std::span<const ValueId> dy) { return {dy[0], b.neg(dy[0])}; }
+
+}  // namespace
 
 OpRecord op_sub() {
   return {
@@ -25,6 +31,7 @@ OpRecord op_sub() {
       .rule = ops::pointwise_rule,
       .cost = ops::pointwise_cost<1>,
       .gradient = "da = dy, db = -dy",
+      .vjp = sub_vjp,
       .example = R"(fusion @f(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (%y: tensor<4xf32>) {
   %y = sub %a, %b
   return %y

@@ -1,6 +1,16 @@
-#include "hostir/ops/common.h"
+#include "hostir/ops/builder.h"
 
 namespace hostir {
+
+namespace {
+
+ops::Values tanh_vjp(ops::Builder& b, std::span<const ValueId> dy) {
+  const ValueId y = b.widened(b.result());
+  const ValueId slope = b.sub(b.full_like(y, 1), b.mul(y, y));
+  return {b.cast(b.mul(b.widened(dy[0]), slope), b.dtype(dy[0]))};
+}
+
+}  // namespace
 
 OpRecord op_tanh() {
   return {
@@ -20,6 +30,7 @@ OpRecord op_tanh() {
       .rule = ops::pointwise_rule,
       .cost = ops::pointwise_cost<8>,
       .gradient = "dx = dy * (1 - tanh(x)^2)",
+      .vjp = tanh_vjp,
       .example = R"(fusion @f(%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {
   %y = tanh %x
   return %y

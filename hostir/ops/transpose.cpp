@@ -1,6 +1,6 @@
 #include <fmt/core.h>
 
-#include "hostir/ops/common.h"
+#include "hostir/ops/builder.h"
 
 namespace hostir {
 
@@ -39,6 +39,15 @@ Expected<ShardingRule> transpose_rule(const OpCall& call, std::span<const Type> 
   return r;
 }
 
+ops::Values transpose_vjp(ops::Builder& b, std::span<const ValueId> dy) {
+  const IntList permutation = b.attributes().get_or<IntList>("permutation", {});
+  IntList inverse(permutation.size());
+  for (size_t d = 0; d < permutation.size(); ++d) {
+    inverse[static_cast<size_t>(permutation[d])] = static_cast<int64_t>(d);
+  }
+  return {b.transpose(dy[0], std::move(inverse))};
+}
+
 }  // namespace
 
 OpRecord op_transpose() {
@@ -64,6 +73,7 @@ OpRecord op_transpose() {
       .rule = transpose_rule,
       .cost = ops::pointwise_cost<0>,
       .gradient = "dx = transpose dy by the inverse permutation",
+      .vjp = transpose_vjp,
       .example = R"(fusion @f(%x: tensor<2x3xf32>) -> (%y: tensor<3x2xf32>) {
   %y = transpose %x {permutation = [1, 0]}
   return %y

@@ -4,7 +4,7 @@
 #include <map>
 #include <optional>
 
-#include "hostir/passes/compact.h"
+#include "hostir/ir/compact.h"
 #include "hostir/passes/host_builder.h"
 #include "hostir/passes/stream_order.h"
 

@@ -47,9 +47,21 @@ class Binder {
     }
   }
 
+  // A constant whose size is known is one whose value is.
+  void constant(Instruction& i) const {
+    const auto* size = i.attributes.get<IndexExpr>("size");
+    if (i.kind != OpKind::constant || size == nullptr || !size->is_const()) return;
+    Attributes value;
+    value.set("value", static_cast<double>(size->value()));
+    i.attributes = std::move(value);
+  }
+
   void function(Function& f) {
     for (Value& v : f.values) type(v.type);
-    for (Instruction& i : f.instructions) attributes(i.attributes);
+    for (Instruction& i : f.instructions) {
+      attributes(i.attributes);
+      constant(i);
+    }
     for (ResultDecl& r : f.results) type(r.type);
   }
 

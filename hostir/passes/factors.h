@@ -10,8 +10,8 @@
 
 #include <vector>
 
+#include "hostir/ir/axes.h"
 #include "hostir/ops/record.h"
-#include "hostir/passes/axes.h"
 
 namespace hostir {
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "hostir/ir/unique_names.h"
 #include "hostir/ops/record.h"
-#include "hostir/passes/unique_names.h"
 
 namespace hostir {
 

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "hostir/passes/unique_names.h"
+#include "hostir/ir/unique_names.h"
 
 namespace hostir {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <set>
 
-#include "hostir/passes/compact.h"
+#include "hostir/ir/compact.h"
 #include "hostir/passes/host_builder.h"
 #include "hostir/passes/stream_order.h"
 

@@ -1,8 +1,8 @@
 // The compiler: a fusion becomes a host function.
 //
-// Runs the passes in order and hands out the program after each one:
+// Runs the passes of pass_list.h in order and hands out the program after each one:
 //   bound       sizes and one mesh (bind_sizes.h)
-//   propagated  a sharding on every value (propagate.h)
+//   propagated  composites expanded (expand_composites.h), a sharding on every value (propagate.h)
 //   sharded     explicit reshards (reshard.h)
 //   steps       each reshard one kernel or one collective (split_reshards.h)
 //   kernels     compute groups (segment.h)
@@ -21,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hostir/ir/machine.h"
 #include "hostir/passes/explain.h"
 #include "hostir/passes/lower_host.h"
 
@@ -37,11 +38,11 @@ enum class LowerPhase : uint8_t {
   kLifetimes,
 };
 std::string_view name(LowerPhase phase);
-std::span<const LowerPhase> all_lower_phases();
 
 struct LowerOptions {
   SizeBindings sizes;
-  std::vector<std::string> keep;  // values of the fusion that must get a buffer
+  std::vector<std::string> keep;     // values of the fusion that must get a buffer
+  const Machine* machine = nullptr;  // whose costs decide; default_machine() where there is none
   LowerPhase until = LowerPhase::kLifetimes;
   /// Called after every phase, in order.
   std::function<void(LowerPhase, const Program&)> dump;
@@ -55,6 +56,7 @@ struct Lowered {
   Function sharded;      // the fusion with explicit reshards, for expect_sharding and the GUI
   Explanation explanation;
   std::vector<Provenance> provenance;  // empty before `host`
+  std::vector<int64_t> pass_ns;        // how long each pass took, in their order
 };
 
 /// Errors: `lower_c2` no fusion of that name, `lower_c3` a value to keep that does not exist, and

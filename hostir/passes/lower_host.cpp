@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <map>
 
-#include "hostir/passes/compact.h"
+#include "hostir/ir/compact.h"
 #include "hostir/passes/host_builder.h"
 #include "hostir/passes/kernel_table.h"
-#include "hostir/passes/redistribute.h"
+#include "hostir/passes/redistribute_step.h"
 
 namespace hostir {
 
@@ -89,12 +89,12 @@ class HostLowerer {
     for (const auto& item : segments_.items) {
       const auto* id = std::get_if<InstrId>(&item);
       if (id == nullptr) continue;
-      const auto steps = steps_of(fusion_.instr(*id));
-      if (steps.empty() || steps.front().axes.empty()) continue;
-      const std::string key = axes_to_string(steps.front().axes);
+      const auto step = step_of(fusion_.instr(*id));
+      if (!step || step->axes.empty()) continue;
+      const std::string key = axes_to_string(step->axes);
       if (comms_.count(key) != 0) continue;
       comms_[key] = ValueId();
-      comm_axes_.push_back(steps.front().axes);
+      comm_axes_.push_back(step->axes);
     }
     for (const AxisList& axes : comm_axes_) {
       std::string name = "c";
@@ -117,10 +117,10 @@ class HostLowerer {
     host().add_instruction(host().body, std::move(i));
   }
 
-  std::vector<RedistributeStep> steps_of(const Instruction& reshard) const {
+  std::optional<RedistributeStep> step_of(const Instruction& reshard) const {
     const TensorType& from = tensor_type(fusion_, reshard.operands.front().value);
     const TensorType& to = tensor_type(fusion_, reshard.results.front());
-    return plan_redistribution(mesh_, to.shape, *from.sharding, *to.sharding);
+    return single_step(mesh_, to.shape, *from.sharding, *to.sharding);
   }
 
   ValueId alloc(const std::string& name, ShardType type, const std::vector<OpRef>& from) {
@@ -168,14 +168,14 @@ class HostLowerer {
   Expected<void> communicate(const Instruction& reshard) {
     const ValueId in = reshard.operands.front().value;
     const ValueId out = reshard.results.front();
-    const auto steps = steps_of(reshard);
-    if (steps.size() != 1) {
-      return fail_at(ErrorKind::kInvalid, "lower_c1",
-                     fmt::format("the reshard to %{} is {} steps, not one", fusion_.value(out).name,
-                                 steps.size()),
-                     reshard.span);
+    const auto found = step_of(reshard);
+    if (!found) {
+      return fail_at(
+          ErrorKind::kInvalid, "lower_c1",
+          fmt::format("the reshard to %{} is not a single step", fusion_.value(out).name),
+          reshard.span);
     }
-    const RedistributeStep& step = steps.front();
+    const RedistributeStep& step = *found;
     if (step.kind == StepKind::kLocal) {
       relayout(in, out, reshard);
     } else if (step.kind == StepKind::kAllReduce && is_last_use(in, reshard)) {

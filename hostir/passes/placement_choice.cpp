@@ -1,25 +1,18 @@
 #include "hostir/passes/placement_choice.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <numeric>
 
 namespace hostir {
 
 namespace {
 
-constexpr double kFlopsPerNs = 1e5;
-constexpr double kMemoryBytesPerNs = 2000;
-constexpr int kLookahead = 8;  // ops that a reduce may be put off
+constexpr double kEqualNs = 1;         // costs that differ by less are alike
+constexpr double kWorthRepeating = 2;  // how much cheaper work must be that fewer ranks divide
+constexpr int kLookahead = 8;          // ops that a reduce may be put off
 constexpr size_t kMaxOrderedTensors = 4;
-
-double reduce_ns(const Mesh& mesh, const TensorType& type, const Sharding& held,
-                 const Sharding& wanted) {
-  Sharding whole = wanted;
-  whole.unreduced.clear();
-  whole.unreduced_kind = Reduction::kSum;
-  return estimated_ns(mesh, type.shape, type.dtype, held,
-                      plan_redistribution(mesh, type.shape, held, whole));
-}
 
 Extents largest_box(const Mesh& mesh, const Shape& shape, const Sharding& sharding) {
   Extents out;
@@ -41,11 +34,25 @@ void merge(const Mesh& mesh, const FactorAxes& from, FactorAxes& into) {
   }
 }
 
+// Whether the last of these operands is needed in the same way by an earlier one.
+bool is_repeated(const Instruction& i, const std::vector<Sharding>& operands) {
+  const size_t last = operands.size() - 1;
+  for (size_t o = 0; o < last; ++o) {
+    if (i.operands[o].value == i.operands[last].value && operands[o] == operands[last]) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
-OpChooser::OpChooser(const Program& program, const Function& source, const Mesh& mesh,
+OpChooser::OpChooser(const Program& program, const Function& source, Redistributor& moves,
                      const std::vector<Wish>& wishes, const Versions& versions)
-    : program_(program), source_(source), mesh_(mesh), wishes_(wishes), versions_(versions) {}
+    : program_(program),
+      source_(source),
+      moves_(moves),
+      mesh_(moves.mesh()),
+      wishes_(wishes),
+      versions_(versions) {}
 
 void OpChooser::note_users() {
   users_.resize(source_.values.size());
@@ -152,7 +159,9 @@ std::optional<OpChoice> OpChooser::evaluate(const Instruction& i, const Sharding
       s.unreduced_kind = partial->kind;
     }
     choice.operands.push_back(effective(mesh_, s));
-    choice.cost_ns += versions_.cost_ns(i.operands[o].value, choice.operands.back());
+    if (!is_repeated(i, choice.operands)) {
+      choice.cost_ns += versions_.cost_ns(i.operands[o].value, choice.operands.back());
+    }
   }
   const AxisList reduced = reduced_axes(mesh_, rule, choice.axes);
   if (!reduced.empty()) {
@@ -192,7 +201,8 @@ double OpChooser::work_ns(const Instruction& i, const OpChoice& choice) const {
   }
   const BoundCall bound(program_, source_, i);
   const Cost cost = op.cost(bound.call, operands, results);
-  return cost.flops / kFlopsPerNs + (cost.read_bytes + cost.write_bytes) / kMemoryBytesPerNs;
+  const DType dtype = tensor_type(source_, i.results.front()).dtype;
+  return moves_.cost().kernel_ns(dtype, cost.flops, cost.read_bytes + cost.write_bytes);
 }
 
 double OpChooser::result_cost(ValueId value, const Sharding& held) const {
@@ -201,18 +211,23 @@ double OpChooser::result_cost(ValueId value, const Sharding& held) const {
   // Open dimensions without axes are no wish.
   if (!wish.fixed && !held.is_partial() && wish.sharding.is_fully_replicated()) return 0;
   if (wish.fixed || !held.is_partial()) {
-    return estimated_ns(mesh_, type.shape, type.dtype, held,
-                        plan_redistribution(mesh_, type.shape, held, wish.sharding));
+    return moves_.cost_ns(type, held, wish.sharding);
   }
   return future_cost(value, held, kLookahead);
+}
+
+double OpChooser::reduce_ns(ValueId value, const Sharding& held) const {
+  Sharding whole = wishes_[value.index].sharding;
+  whole.unreduced.clear();
+  whole.unreduced_kind = Reduction::kSum;
+  return moves_.cost_ns(tensor_type(source_, value), held, whole);
 }
 
 // The reduce of `value`, or what is left to pay for it where its only user lets it stay partial.
 double OpChooser::future_cost(ValueId value, const Sharding& held, int depth) const {
   const Wish& wish = wishes_[value.index];
   if (wish.returned_partial && wish.sharding.unreduced == held.unreduced) return 0;
-  const double now =
-      reduce_ns(mesh_, tensor_type(source_, value), held, wishes_[value.index].sharding);
+  const double now = reduce_ns(value, held);
   if (depth == 0) return now;
   const Users& users = users_[value.index];
   if (users.several || !users.first.valid()) return now;
@@ -263,13 +278,18 @@ Expected<OpChoice> OpChooser::choose(const Instruction& instruction) const {
   HOSTIR_ASSIGN_OR_RETURN(const ShardingRule rule, rule_of(program_, source_, instruction));
   const std::optional<Partial> partial = partial_operands(instruction);
   const auto best_of = [&](const Partial* consumed) {
-    std::optional<OpChoice> best;
+    std::map<int64_t, OpChoice, std::greater<>> cheapest;  // by parts, most first
     for (const FactorAxes& axes : candidates(instruction, rule)) {
       auto choice = evaluate(instruction, rule, axes, consumed);
-      if (!choice || (best && choice->parts < best->parts)) continue;
-      const bool better =
-          !best || choice->parts > best->parts || choice->cost_ns < best->cost_ns - 1e-6;
-      if (better) best = std::move(choice);
+      if (!choice) continue;
+      const auto [at, is_first] = cheapest.try_emplace(choice->parts, *choice);
+      if (!is_first && choice->cost_ns < at->second.cost_ns - kEqualNs) {
+        at->second = std::move(*choice);
+      }
+    }
+    std::optional<OpChoice> best;
+    for (auto& [parts, choice] : cheapest) {
+      if (!best || choice.cost_ns * kWorthRepeating < best->cost_ns) best = std::move(choice);
     }
     return best;
   };

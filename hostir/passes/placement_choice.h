@@ -3,16 +3,14 @@
 //   1. Candidates: the factors' axes as each order of operands and result would have them, each
 //      legalized() under the op's rule; and no axes at all.
 //   2. Each candidate once with all operands reduced, and once with the partial operands that the
-//   op
-//      takes partial (PartialUse).
-//   3. What divides the work into most parts wins: a cut that is there is not given up to save
-//   bytes,
-//      and work is not repeated where a wish of the result divides it.
-//   4. Among those, the cost of a candidate: bringing the operands there, the op itself on the
-//   largest box, and
-//      bringing the result to what is wanted of it. A result that stays partial costs its reduce,
-//      or less where a later op lets several reduces become one or makes fewer bytes of it.
-//   5. The least; with partial operands only if that is less than with reduced ones.
+//      op takes partial (PartialUse).
+//   3. The cost of a candidate on the machine: bringing the operands there, the op itself on the
+//      largest box, and bringing the result to what is wanted of it. An operand that is there twice
+//      is brought once. A result that stays partial costs its reduce, or less where a later op lets
+//      several reduces become one or makes fewer bytes of it.
+//   4. Of the cuts into equally many parts the one that costs least. Fewer parts only where that
+//      costs less than half: a cut that is there also divides the memory, and the estimate is
+//      rough. With partial operands only if that is less than with reduced ones.
 // Absent here: changing anything (reshard.h).
 #pragma once
 
@@ -42,7 +40,7 @@ struct Wish {
 class OpChooser {
  public:
   /// All must outlive this. `wishes` by value of `source`.
-  OpChooser(const Program& program, const Function& source, const Mesh& mesh,
+  OpChooser(const Program& program, const Function& source, Redistributor& moves,
             const std::vector<Wish>& wishes, const Versions& versions);
 
   /// To be called whenever instructions were added to `source`, and once before the first choice.
@@ -64,11 +62,13 @@ class OpChooser {
   double result_cost(ValueId value, const Sharding& held) const;
   double future_cost(ValueId value, const Sharding& held, int depth) const;
   bool likely_partial(ValueId value, const AxisList& axes, int depth) const;
+  double reduce_ns(ValueId value, const Sharding& held) const;
   double work_ns(const Instruction& i, const OpChoice& choice) const;
   Sharding sharding_of_operand(const Operand& o) const;
 
   const Program& program_;
   const Function& source_;
+  Redistributor& moves_;
   const Mesh& mesh_;
   const std::vector<Wish>& wishes_;
   const Versions& versions_;

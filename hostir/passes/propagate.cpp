@@ -371,12 +371,15 @@ void mark_partial(const Program& program, const Mesh& mesh, Function& f,
     for (const ValueId r : i.results) {
       if (annotated[r.index]) continue;
       Sharding& s = *tensor_type(f, r).sharding;
-      s.unreduced = canonical(mesh, Sharding{s.mesh,
-                                             {},
-                                             without(mesh, axes, dimension_axes(mesh, s)),
-                                             rule->reduction_kind,
-                                             {}})
-                        .unreduced;
+      AxisList taken = dimension_axes(mesh, s);
+      AxisList unreduced;
+      for (const AxisRef& axis : without(mesh, axes, taken)) {
+        if (!can_stand_together(mesh, {axis}, taken)) continue;
+        taken.push_back(axis);
+        unreduced.push_back(axis);
+      }
+      s.unreduced =
+          canonical(mesh, Sharding{s.mesh, {}, unreduced, rule->reduction_kind, {}}).unreduced;
       if (s.unreduced.empty()) continue;
       s.unreduced_kind = rule->reduction_kind;
       explanation.push_back(

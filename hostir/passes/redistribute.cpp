@@ -1,7 +1,6 @@
 #include "hostir/passes/redistribute.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <utility>
 
@@ -9,411 +8,378 @@ namespace hostir {
 
 namespace {
 
-// Sizes to try a plan on: the known ones, or awkward ones that stand for all.
-std::vector<Extents> sample_extents(const Shape& shape) {
-  if (auto known = constant_extents(shape)) return {std::move(*known)};
-  std::vector<Extents> out;
-  for (const int64_t size : {1009, 7, 5, 3, 1}) {
-    Extents extents;
-    for (const IndexExpr& e : shape) {
-      const IndexExpr s = e.simplified();
-      extents.push_back(s.is_const() ? s.value() : size);
-    }
-    out.push_back(std::move(extents));
-  }
-  return out;
-}
+constexpr double kStepNs = 1;       // of two plans that cost the same the shorter one is taken
+constexpr size_t kMaxVisited = 96;  // shardings looked at; beyond, the plan that always exists
 
-// Whether the boxes before and after allow the step: cuts by parts of one axis are merged before
-// cutting, so that an uneven cut by a part of an axis need not nest in that by the whole.
-bool boxes_allow(const Mesh& mesh, const Extents& extents, const Sharding& from,
-                 const RedistributeStep& step) {
-  const std::vector<Box> before = shard_boxes(mesh, from, extents);
-  const std::vector<Box> after = shard_boxes(mesh, step.to, extents);
-  const bool reduces = step.kind == StepKind::kAllReduce || step.kind == StepKind::kReduceScatter;
-  if (step.kind == StepKind::kPermute) return true;  // made from the boxes
-  for (const auto& group : groups_over(mesh, step.axes)) {
-    for (const int64_t to_rank : group) {
-      const Box& wanted = after[static_cast<size_t>(*mesh.position_of(to_rank))];
-      int64_t held = 0;
-      for (const int64_t from_rank : group) {
-        const Box& box = before[static_cast<size_t>(*mesh.position_of(from_rank))];
-        if (reduces && !box.contains(wanted)) return false;
-        held += box.intersect(wanted).volume();
-      }
-      if (!reduces && held != wanted.volume()) return false;
-    }
-  }
-  return true;
-}
-
-// Plans one redistribution; `current_` walks from the source to the target.
-class Planner {
+// The shardings that are worth passing on the way from where a value is to its target.
+class Waypoints {
  public:
-  Planner(const Mesh& mesh, const Shape& shape, const Sharding& from, const Sharding& to)
-      : mesh_(mesh),
-        extents_(constant_extents(shape)),
-        samples_(sample_extents(shape)),
-        current_(effective(mesh, from)),
-        target_(effective(mesh, to)) {}
+  Waypoints(const Mesh& mesh, const Sharding& target) : mesh_(mesh), target_(target) {}
 
-  std::vector<RedistributeStep> plan() {
-    const Sharding from = current_;
-    std::vector<RedistributeStep> direct = plan_directly();
-    if (current_ == target_ && is_sound(from, direct)) return direct;
-    current_ = from;
-    steps_.clear();
-    return plan_by_replicating();
+  std::vector<Sharding> from(const Sharding& at) {
+    out_.clear();
+    const AxisList ending = ending_axes(at);
+    add(target_);
+    add(sliced(at));
+    add_slices_for_an_exchange(at);
+    if (!ending.empty()) {
+      add(with_partial(at, without(mesh_, at.unreduced, ending)));
+      add(scattered(at, ending, /*only_in_place=*/false));
+      add(scattered(at, ending, /*only_in_place=*/true));
+    } else if (at.unreduced != target_.unreduced) {
+      add_partials(at);
+    }
+    add_gathers(at);
+    add_exchanges(at);
+    return std::move(out_);
   }
 
  private:
-  bool is_sound(const Sharding& from, const std::vector<RedistributeStep>& steps) const {
-    const Sharding* before = &from;
-    for (const RedistributeStep& s : steps) {
-      for (const Extents& extents : samples_) {
-        if (!boxes_allow(mesh_, extents, *before, s)) return false;
-      }
-      before = &s.to;
-    }
-    return true;
+  void add(Sharding s) { out_.push_back(canonical(mesh_, std::move(s))); }
+
+  static Sharding with_partial(Sharding s, AxisList unreduced) {
+    s.unreduced = std::move(unreduced);
+    return s;
   }
 
-  // Always possible: reduce as it lies, gather whole cuts until the rest is a slice.
-  std::vector<RedistributeStep> plan_by_replicating() {
-    const Sharding reduced_target = without_partial_axes_to_come();
-    const AxisList rest = without(mesh_, current_.unreduced, reduced_target.unreduced);
-    if (!rest.empty()) {
-      Sharding reduced = current_;
-      reduced.unreduced = without(mesh_, reduced.unreduced, rest);
-      step(StepKind::kAllReduce, rest, reduced);
-    }
-    Sharding common = current_;
-    for (size_t d = 0; d < common.dims.size(); ++d) {
-      AxisList& mine = common.dims[d].axes;
-      const AxisList& wanted = target_.dims[d].axes;
-      size_t same = 0;
-      while (same < mine.size() && same < wanted.size() && mine[same] == wanted[same]) ++same;
-      mine.resize(same);
-    }
-    gather(canonical(mesh_, common));
-    if (current_ != reduced_target) step(StepKind::kLocal, {}, reduced_target);
-    if (current_ != target_) step(StepKind::kLocal, {}, target_);
-    return std::move(steps_);
+  // The axes over which the value is partial and has to be reduced: all where the reduction
+  // changes, or where cuts do not nest, so that nobody could say who keeps which addend.
+  AxisList ending_axes(const Sharding& at) const {
+    if (at.unreduced_kind != target_.unreduced_kind) return at.unreduced;
+    const AxisList ending = without(mesh_, at.unreduced, target_.unreduced);
+    const AxisList lasting = without(mesh_, at.unreduced, ending);
+    const AxisList fresh = without(mesh_, target_.unreduced, lasting);
+    const bool told_apart = same_set(mesh_, joined(mesh_, lasting, fresh), target_.unreduced);
+    return told_apart ? ending : at.unreduced;
   }
 
-  // The target without what is replicated before it becomes partial.
-  Sharding without_partial_axes_to_come() const {
-    const bool same_kind = current_.unreduced_kind == target_.unreduced_kind;
-    Sharding out = target_;
-    out.unreduced = same_kind ? without(mesh_, current_.unreduced,
-                                        without(mesh_, current_.unreduced, target_.unreduced))
-                              : AxisList{};
-    out.unreduced_kind = out.unreduced.empty() ? Reduction::kSum : current_.unreduced_kind;
-    return canonical(mesh_, out);
-  }
-
-  std::vector<RedistributeStep> plan_directly() {
-    // 1. What the target leaves partial stays so; the rest is reduced.
-    const Sharding reduced_target = without_partial_axes_to_come();
-    reduce(reduced_target, without(mesh_, current_.unreduced, reduced_target.unreduced));
-    // 2. Only the boxes differ now.
-    move(reduced_target);
-    // 3. Replicated to partial is local.
-    if (current_ == reduced_target && current_ != target_) step(StepKind::kLocal, {}, target_);
-    return std::exchange(steps_, {});
-  }
-
-  void step(StepKind kind, AxisList axes, const Sharding& to) {
-    RedistributeStep s;
-    s.kind = kind;
-    s.axes = std::move(axes);
-    s.to = canonical(mesh_, to);
-    set_packing(s);
-    current_ = s.to;
-    steps_.push_back(std::move(s));
-  }
-
-  // Blocks lie along dimension 0 in group order where the cut by the step's axes is on dimension 0
-  // alone and in that order; anything else is packed or unpacked.
-  void set_packing(RedistributeStep& s) const {
-    switch (s.kind) {
-      case StepKind::kReduceScatter:
-        s.pack = !cut_on_dimension_0(s.to, s.axes);
-        break;
-      case StepKind::kAllGather:
-        s.unpack = !cut_on_dimension_0(current_, s.axes);
-        break;
-      case StepKind::kAllToAll:
-        s.pack = !evenly_cut_on_dimension_0(s.to, s.axes);
-        s.unpack = !evenly_cut_on_dimension_0(current_, s.axes);
-        break;
-      case StepKind::kLocal:
-      case StepKind::kAllReduce:
-      case StepKind::kPermute:
-        break;
-    }
-  }
-
-  bool cut_on_dimension_0(const Sharding& sharding, const AxisList& axes) const {
-    if (sharding.dims.empty()) return axes.empty();
-    const AxisList& cut = sharding.dims[0].axes;
-    const AxisList head = without(mesh_, cut, axes);
-    return is_prefix(mesh_, head, cut) && suffix_after(mesh_, cut, head) == axes;
-  }
-
-  // Plain buffers of an all_to_all are taken as cut once, rows over members: only a single axis
-  // does that, and only if it is no continuation of the one before.
-  bool evenly_cut_on_dimension_0(const Sharding& sharding, const AxisList& axes) const {
-    if (axes.size() != 1 || !cut_on_dimension_0(sharding, axes)) return false;
-    const AxisList head = without(mesh_, sharding.dims[0].axes, axes);
-    return head.empty() || head.back().name != axes.front().name;
-  }
-
-  // Cuts further, locally, wherever the target only adds unused axes.
-  Sharding sliced_towards(const Sharding& target) const {
-    Sharding out = current_;
-    AxisList used = dimension_axes(mesh_, out);
-    used.insert(used.end(), out.unreduced.begin(), out.unreduced.end());
-    for (size_t d = 0; d < out.dims.size(); ++d) {
-      AxisList& mine = out.dims[d].axes;
-      if (!is_prefix(mesh_, mine, target.dims[d].axes)) continue;
-      const AxisList more =
-          prefix_avoiding(mesh_, suffix_after(mesh_, target.dims[d].axes, mine), used);
-      mine = joined(mesh_, mine, more);
-      used.insert(used.end(), more.begin(), more.end());
-    }
+  static AxisList used_axes(const Sharding& s) {
+    AxisList out = s.unreduced;
+    for (const DimSharding& d : s.dims) out.insert(out.end(), d.axes.begin(), d.axes.end());
     return out;
   }
 
-  void reduce(const Sharding& target, const AxisList& axes) {
-    if (axes.empty()) return;
-    const Sharding sliced = sliced_towards(target);
-    if (sliced != current_) step(StepKind::kLocal, {}, sliced);
-    // Axes that the target is cut over are scattered, at the minor end of their dimension.
-    Sharding scattered = current_;
-    AxisList scatter;
-    for (size_t d = 0; d < scattered.dims.size(); ++d) {
-      const AxisList& wanted = target.dims[d].axes;
-      const AxisList mine = without(mesh_, wanted, without(mesh_, wanted, axes));
-      scattered.dims[d].axes = joined(mesh_, scattered.dims[d].axes, mine);
-      scatter = joined(mesh_, scatter, mine);
-    }
-    if (!scatter.empty()) {
-      scattered.unreduced = without(mesh_, scattered.unreduced, scatter);
-      step(StepKind::kReduceScatter, scatter, scattered);
-    }
-    const AxisList rest = without(mesh_, axes, scatter);
-    if (rest.empty()) return;
-    Sharding reduced = current_;
-    reduced.unreduced = without(mesh_, reduced.unreduced, rest);
-    step(StepKind::kAllReduce, rest, reduced);
-  }
-
-  bool is_local(const Sharding& target) const {
-    for (const Extents& extents : samples_) {
-      const std::vector<Box> from = shard_boxes(mesh_, current_, extents);
-      const std::vector<Box> to = shard_boxes(mesh_, target, extents);
-      for (size_t p = 0; p < from.size(); ++p) {
-        if (!from[p].contains(to[p])) return false;
-      }
-    }
-    return true;
-  }
-
-  bool is_gather(const Sharding& target) const {
-    for (size_t d = 0; d < target.dims.size(); ++d) {
-      if (!is_prefix(mesh_, target.dims[d].axes, current_.dims[d].axes)) return false;
-    }
-    return true;
-  }
-
-  // Source position for each target position where boxes map one to one, else nothing. A position
-  // keeps its own box if it can; partial values move only between equal partial coordinates.
-  std::optional<std::vector<int64_t>> permutation(const Sharding& target) const {
-    if (!extents_) return std::nullopt;
-    const std::vector<Box> from = shard_boxes(mesh_, current_, *extents_);
-    const std::vector<Box> to = shard_boxes(mesh_, target, *extents_);
-    using Key = std::pair<std::vector<int64_t>, std::vector<int64_t>>;
-    const auto key = [&](const Box& box, size_t p) {
-      Key k{box.lo, box.hi};
-      for (const AxisRef& a : current_.unreduced) {
-        k.first.push_back(mesh_.coord(static_cast<int64_t>(p), a));
-      }
-      return k;
-    };
-    std::map<Key, std::vector<int64_t>> holders;
-    std::vector<int64_t> source(from.size(), -1);
-    for (size_t p = 0; p < from.size(); ++p) {
-      if (key(from[p], p) == key(to[p], p)) {
-        source[p] = static_cast<int64_t>(p);
-      } else {
-        holders[key(from[p], p)].push_back(static_cast<int64_t>(p));
-      }
-    }
-    for (size_t p = 0; p < to.size(); ++p) {
-      if (source[p] >= 0) continue;
-      std::vector<int64_t>& free = holders[key(to[p], p)];
-      if (free.empty()) return std::nullopt;
-      source[p] = free.front();
-      free.erase(free.begin());
-    }
-    return source;
-  }
-
-  void permute(const Sharding& target, const std::vector<int64_t>& source) {
-    AxisList all;
-    for (const MeshAxis& axis : mesh_.axes) {
-      if (axis.size > 1) all.push_back({axis.name, 1, 0});
-    }
-    step(StepKind::kPermute, all, target);
-    // Over all axes in mesh order, positions in the communicator are those of the mesh.
-    for (size_t p = 0; p < source.size(); ++p) {
-      steps_.back().pairs.push_back({source[p], static_cast<int64_t>(p)});
-    }
-    std::sort(steps_.back().pairs.begin(), steps_.back().pairs.end());
-  }
-
-  void move(const Sharding& target) {
-    if (current_ == target) return;
-    if (is_local(target)) return step(StepKind::kLocal, {}, target);
-    if (is_gather(target)) return gather(target);
-    if (const auto source = permutation(target)) return permute(target, *source);
-    exchange(target);
-    if (is_gather(target)) gather(target);
-  }
-
-  // Slice by every axis that only the target uses, then bring each axis to its place in one
-  // exchange; axes that only the source uses stay at the minor end of their dimension.
-  void exchange(const Sharding& target) {
-    Sharding sliced = sliced_towards(target);
-    AxisList used = dimension_axes(mesh_, sliced);
-    used.insert(used.end(), sliced.unreduced.begin(), sliced.unreduced.end());
-    for (size_t d = 0; d < target.dims.size(); ++d) {
-      const AxisList more = without(mesh_, target.dims[d].axes, used);
-      sliced.dims[d].axes = joined(mesh_, sliced.dims[d].axes, more);
+  // Cut further wherever the target only adds unused axes.
+  Sharding sliced(const Sharding& at) const {
+    Sharding s = at;
+    AxisList used = used_axes(at);
+    for (size_t d = 0; d < s.dims.size(); ++d) {
+      AxisList& mine = s.dims[d].axes;
+      const AxisList& wanted = target_.dims[d].axes;
+      if (!is_prefix(mesh_, mine, wanted)) continue;
+      const AxisList more = prefix_avoiding(mesh_, suffix_after(mesh_, wanted, mine), used);
+      mine = joined(mesh_, mine, more);
       used.insert(used.end(), more.begin(), more.end());
     }
-    Sharding placed = target;
-    const AxisList wanted = dimension_axes(mesh_, target);
+    return s;
+  }
+
+  // All wanted axes that are unused cut something, so that an exchange can bring them to their
+  // place: their own dimension, or one whose axes go to the same dimension.
+  void add_slices_for_an_exchange(const Sharding& at) {
+    Sharding own = sliced(at);
+    Sharding along = own;
+    AxisList used = used_axes(own);
+    for (size_t d = 0; d < target_.dims.size(); ++d) {
+      for (const AxisRef& axis : without(mesh_, target_.dims[d].axes, used)) {
+        if (!can_stand_together(mesh_, {axis}, used)) continue;
+        own.dims[d].axes = joined(mesh_, own.dims[d].axes, {axis});
+        AxisList& source = along.dims[source_of(along, d)].axes;
+        source = joined(mesh_, source, {axis});
+        used.push_back(axis);
+      }
+    }
+    add(own);
+    add(along);
+    add(sliced_to_parts(at));
+  }
+
+  // Cut further until each dimension has as many parts as the target's, by axes in any place: one
+  // permutation brings them to theirs.
+  Sharding sliced_to_parts(const Sharding& at) const {
+    Sharding s = at;
+    AxisList used = used_axes(at);
+    for (const DimSharding& dim : target_.dims) {
+      for (const AxisRef& axis : without(mesh_, dim.axes, used)) {
+        if (!can_stand_together(mesh_, {axis}, used)) continue;
+        if (place(axis, target_, s)) used.push_back(axis);
+      }
+    }
+    return s;
+  }
+
+  // Puts the axis at the minor end of the first dimension that has room for it: that has fewer
+  // parts than in `parts`.
+  bool place(const AxisRef& axis, const Sharding& parts, Sharding& into) const {
+    for (size_t d = 0; d < into.dims.size(); ++d) {
+      AxisList& mine = into.dims[d].axes;
+      const int64_t count = part_count(mesh_, mine) * mesh_.axis_size(axis);
+      if (part_count(mesh_, parts.dims[d].axes) % count != 0) continue;
+      mine = joined(mesh_, mine, {axis});
+      return true;
+    }
+    return false;
+  }
+
+  // As many parts in each dimension as now, by the axes that the target has there as far as they
+  // fit, the others where there is room.
+  void add_permutation(const Sharding& at) {
+    Sharding s = at;
+    AxisList used;
+    for (size_t d = 0; d < s.dims.size(); ++d) {
+      AxisList& mine = s.dims[d].axes;
+      const int64_t room = part_count(mesh_, mine);
+      mine.clear();
+      for (const AxisRef& axis : target_.dims[d].axes) {
+        if (!without(mesh_, {axis}, dimension_axes(mesh_, at)).empty()) break;
+        if (room % (part_count(mesh_, mine) * mesh_.axis_size(axis)) != 0) break;
+        mine = joined(mesh_, mine, {axis});
+      }
+      used.insert(used.end(), mine.begin(), mine.end());
+    }
+    // First what the target has, in its order, so that it stands before what nobody wants.
+    AxisList others = dimension_axes(mesh_, target_);
+    const AxisList held = dimension_axes(mesh_, at);
+    others = without(mesh_, others, without(mesh_, others, held));
+    const AxisList unwanted = without(mesh_, held, others);
+    others.insert(others.end(), unwanted.begin(), unwanted.end());
+    for (const AxisRef& axis : without(mesh_, others, used)) {
+      if (!place(axis, at, s)) return;
+    }
+    add(s);
+  }
+
+  // The dimension that is now cut by most of what dimension `d` of the target is cut by.
+  size_t source_of(const Sharding& at, size_t d) const {
+    size_t best = d;
+    int64_t most = 1;
+    for (size_t e = 0; e < at.dims.size(); ++e) {
+      const AxisList& mine = at.dims[e].axes;
+      const AxisList staying = without(mesh_, mine, target_.dims[d].axes);
+      const int64_t going = part_count(mesh_, mine) / part_count(mesh_, staying);
+      if (e == d || going <= most) continue;
+      most = going;
+      best = e;
+    }
+    return best;
+  }
+
+  // What the target is cut by is scattered, at the minor end of its dimension.
+  Sharding scattered(const Sharding& at, const AxisList& ending, bool only_in_place) const {
+    Sharding s = at;
+    AxisList scatter;
+    for (size_t d = 0; d < s.dims.size(); ++d) {
+      AxisList& mine = s.dims[d].axes;
+      const AxisList& wanted = target_.dims[d].axes;
+      AxisList more;
+      if (!only_in_place) {
+        more = without(mesh_, wanted, without(mesh_, wanted, ending));
+      } else if (is_prefix(mesh_, mine, wanted)) {
+        const AxisList rest = suffix_after(mesh_, wanted, mine);
+        const AxisList others = without(mesh_, rest, ending);
+        more = prefix_avoiding(mesh_, rest, others);
+      }
+      mine = joined(mesh_, mine, more);
+      scatter.insert(scatter.end(), more.begin(), more.end());
+    }
+    s.unreduced = without(mesh_, s.unreduced, scatter);
+    return s;
+  }
+
+  // Partial as the target is: axes that it is partial over no longer cut a dimension.
+  void add_partials(const Sharding& at) {
+    Sharding s = at;
+    s.unreduced = target_.unreduced;
+    s.unreduced_kind = target_.unreduced_kind;
+    for (DimSharding& d : s.dims) {
+      AxisList kept;
+      for (const AxisRef& axis : without(mesh_, d.axes, target_.unreduced)) {
+        kept = joined(mesh_, kept, {axis});
+      }
+      d.axes = kept;
+    }
+    add(s);
+    s.dims = target_.dims;
+    add(s);
+  }
+
+  void add_gathers(const Sharding& at) {
+    Sharding common = at;
+    Sharding entire = at;
+    Sharding unwanted = at;
+    const AxisList wanted = dimension_axes(mesh_, target_);
+    for (size_t d = 0; d < at.dims.size(); ++d) {
+      const AxisList& mine = at.dims[d].axes;
+      const AxisList& theirs = target_.dims[d].axes;
+      common.dims[d].axes = common_prefix(mesh_, mine, theirs);
+      size_t same = 0;
+      while (same < mine.size() && same < theirs.size() && mine[same] == theirs[same]) ++same;
+      entire.dims[d].axes.resize(same);
+      unwanted.dims[d].axes = without_unwanted_tail(mine, wanted);
+      Sharding one = at;
+      one.dims[d].axes = common.dims[d].axes;
+      if (at.dims.size() > 1) add(one);
+    }
+    add(common);
+    add(entire);
+    add(unwanted);
+  }
+
+  // `axes` up to the last one that the target is cut by anywhere.
+  AxisList without_unwanted_tail(AxisList axes, const AxisList& wanted) const {
+    while (!axes.empty() && !overlap(mesh_, {axes.back()}, wanted)) axes.pop_back();
+    if (axes.empty()) return axes;
+    const AxisList last = {axes.back()};
+    axes.pop_back();
+    const AxisList needed = without(mesh_, last, without(mesh_, last, wanted));
+    const AxisList major = common_prefix(mesh_, last, needed);
+    return joined(mesh_, axes, major.empty() ? last : major);
+  }
+
+  // Each dimension cut as the target wants it, as far as the axes that cut something allow; what
+  // nobody wants stays at the minor end of its dimension.
+  void add_exchanges(const Sharding& at) {
+    const AxisList held = dimension_axes(mesh_, at);
+    Sharding placed = at;
+    AxisList used;
     for (size_t d = 0; d < placed.dims.size(); ++d) {
-      const AxisList extra = without(mesh_, sliced.dims[d].axes, wanted);
+      AxisList mine;
+      for (const AxisRef& axis : target_.dims[d].axes) {
+        const AxisList missing = without(mesh_, {axis}, held);
+        const AxisList there = prefix_avoiding(mesh_, {axis}, missing);
+        mine = joined(mesh_, mine, there);
+        if (!missing.empty()) break;
+      }
+      placed.dims[d].axes = mine;
+      used.insert(used.end(), mine.begin(), mine.end());
+    }
+    for (size_t d = 0; d < placed.dims.size(); ++d) {
+      const AxisList extra = without(mesh_, at.dims[d].axes, used);
       placed.dims[d].axes = joined(mesh_, placed.dims[d].axes, extra);
     }
-    sliced = canonical(mesh_, sliced);
-    placed = canonical(mesh_, placed);
-    if (!same_set(mesh_, dimension_axes(mesh_, sliced), dimension_axes(mesh_, placed))) {
-      return;  // sub-axes that do not nest: found unsound
-    }
-    if (sliced != current_) step(StepKind::kLocal, {}, sliced);
-    if (placed == current_) return;
-    if (is_local(placed)) return step(StepKind::kLocal, {}, placed);
-    if (const auto source = permutation(placed)) return permute(placed, *source);
-    step(StepKind::kAllToAll, exchanged_axes(placed), placed);
-  }
-
-  // The axes after the common prefix of each dimension, in an order that spares packing if one
-  // does.
-  AxisList exchanged_axes(const Sharding& placed) const {
-    AxisList leaving;
-    AxisList arriving;
-    for (size_t d = 0; d < placed.dims.size(); ++d) {
-      const AxisList& a = current_.dims[d].axes;
-      const AxisList& b = placed.dims[d].axes;
-      const AxisList prefix = common_prefix(mesh_, a, b);
-      leaving = joined(mesh_, leaving, suffix_after(mesh_, a, prefix));
-      arriving = joined(mesh_, arriving, suffix_after(mesh_, b, prefix));
-    }
-    return cut_on_dimension_0(current_, leaving) ? leaving : arriving;
-  }
-
-  void gather(const Sharding& target) {
-    if (current_ == target) return;
-    AxisList axes;
-    for (size_t d = 0; d < target.dims.size(); ++d) {
-      const AxisList tail = suffix_after(mesh_, current_.dims[d].axes, target.dims[d].axes);
-      axes = joined(mesh_, axes, tail);
-    }
-    step(StepKind::kAllGather, axes, target);
+    add(placed);
+    add_permutation(at);
   }
 
   const Mesh& mesh_;
-  std::optional<Extents> extents_;
-  std::vector<Extents> samples_;
-  Sharding current_;
-  Sharding target_;
-  std::vector<RedistributeStep> steps_;
+  const Sharding& target_;
+  std::vector<Sharding> out_;
 };
 
-constexpr double kCollectiveNs = 8000;    // latency of one collective
-constexpr double kLinkBytesPerNs = 100;   // per rank and direction
-constexpr double kKernelNs = 2000;        // one small kernel
-constexpr double kCopyBytesPerNs = 2000;  // reading or writing device memory
-
-}  // namespace
-
-std::string_view name(StepKind kind) {
-  constexpr std::string_view kNames[] = {"local",      "all_reduce", "reduce_scatter",
-                                         "all_gather", "all_to_all", "permute"};
-  return kNames[static_cast<size_t>(kind)];
-}
-
-std::vector<RedistributeStep> plan_redistribution(const Mesh& mesh, const Shape& shape,
-                                                  const Sharding& from, const Sharding& to) {
-  return Planner(mesh, shape, from, to).plan();
-}
-
-double largest_local_elems(const Mesh& mesh, const Shape& shape, const Sharding& sharding) {
-  double out = 1;
-  for (size_t d = 0; d < shape.size(); ++d) {
-    const IndexExpr size = shape[d].simplified();
-    int64_t n = size.is_const() ? size.value() : 1024;
-    if (d < sharding.dims.size()) {
-      for (const AxisRef& a : sharding.dims[d].axes) {
-        const int64_t k = mesh.axis_size(a);
-        n = n / k + (n % k != 0);
-      }
-    }
-    out *= static_cast<double>(n);
+class Search {
+ public:
+  Search(const StepCost& cost, const Mesh& mesh, const TensorType& type, const Sharding& from,
+         const Sharding& to)
+      : cost_(cost), mesh_(mesh), type_(type), target_(to) {
+    visited_.push_back({from, 0, 0, 0, {}, false});
   }
+
+  std::optional<Redistribution> run() {
+    Waypoints waypoints(mesh_, target_);
+    for (;;) {
+      const std::optional<size_t> next = cheapest_open();
+      if (!next) return std::nullopt;
+      if (visited_[*next].sharding == target_) return traced(*next);
+      visited_[*next].done = true;
+      if (visited_.size() > kMaxVisited) continue;
+      const Sharding at = visited_[*next].sharding;  // a copy: the list grows
+      for (Sharding& to : waypoints.from(at)) reach(*next, std::move(to));
+    }
+  }
+
+ private:
+  struct Visited {
+    Sharding sharding;
+    double cost_ns;
+    size_t steps;
+    size_t before;  // in visited_
+    RedistributeStep step;
+    bool done;
+  };
+
+  static double rank_of(const Visited& v) {
+    return v.cost_ns + kStepNs * static_cast<double>(v.steps);
+  }
+
+  std::optional<size_t> cheapest_open() const {
+    std::optional<size_t> best;
+    for (size_t i = 0; i < visited_.size(); ++i) {
+      if (visited_[i].done) continue;
+      if (!best || rank_of(visited_[i]) < rank_of(visited_[*best])) best = i;
+    }
+    return best;
+  }
+
+  void reach(size_t by, Sharding to) {
+    const auto known = std::find_if(visited_.begin(), visited_.end(),
+                                    [&](const Visited& v) { return v.sharding == to; });
+    if (known != visited_.end() && known->done) return;
+    auto step = single_step(mesh_, type_.shape, visited_[by].sharding, to);
+    if (!step) return;
+    const double ns = visited_[by].cost_ns + cost_.step_ns(type_, visited_[by].sharding, *step);
+    Visited v{std::move(to), ns, visited_[by].steps + 1, by, std::move(*step), false};
+    if (known == visited_.end()) {
+      visited_.push_back(std::move(v));
+    } else if (rank_of(v) < rank_of(*known)) {
+      *known = std::move(v);
+    }
+  }
+
+  Redistribution traced(size_t end) {
+    Redistribution out;
+    out.cost_ns = visited_[end].cost_ns;
+    for (size_t i = end; i != 0; i = visited_[i].before) {
+      out.steps.push_back(std::move(visited_[i].step));
+    }
+    std::reverse(out.steps.begin(), out.steps.end());
+    return out;
+  }
+
+  const StepCost& cost_;
+  const Mesh& mesh_;
+  const TensorType& type_;
+  const Sharding& target_;
+  std::vector<Visited> visited_;
+};
+
+// Always possible: reduce as it lies, gather all, slice, become partial.
+Redistribution plan_by_replicating(const StepCost& cost, const Mesh& mesh, const TensorType& type,
+                                   const Sharding& from, const Sharding& to) {
+  Redistribution out;
+  Sharding at = from;
+  const auto pass = [&](Sharding next) {
+    next = canonical(mesh, std::move(next));
+    auto step = single_step(mesh, type.shape, at, next);
+    if (!step) return;
+    out.cost_ns += cost.step_ns(type, at, *step);
+    at = step->to;
+    out.steps.push_back(std::move(*step));
+  };
+  Sharding whole = from;
+  whole.unreduced.clear();
+  pass(whole);
+  for (DimSharding& d : whole.dims) d.axes.clear();
+  pass(whole);
+  Sharding cut = to;
+  cut.unreduced.clear();
+  pass(cut);
+  pass(to);
   return out;
 }
 
-double estimated_ns(const Mesh& mesh, const Shape& shape, DType dtype, const Sharding& from,
-                    const std::vector<RedistributeStep>& steps) {
-  double ns = 0;
-  const auto bytes_of = [&](const Sharding& s) {
-    return largest_local_elems(mesh, shape, s) * static_cast<double>(size_bytes(dtype));
-  };
-  double before = bytes_of(from);
-  for (const RedistributeStep& s : steps) {
-    const double after = bytes_of(s.to);
-    const double k = static_cast<double>(part_count(mesh, s.axes));
-    const double share = (k - 1) / k;
-    double wire = 0;
-    switch (s.kind) {
-      case StepKind::kLocal:
-        ns += kKernelNs + 2 * after / kCopyBytesPerNs;
-        break;
-      case StepKind::kAllReduce:
-        wire = 2 * share * before;
-        break;
-      case StepKind::kReduceScatter:
-      case StepKind::kAllToAll:
-        wire = share * before;
-        break;
-      case StepKind::kAllGather:
-        wire = share * after;
-        break;
-      case StepKind::kPermute:
-        wire = before;
-        break;
-    }
-    if (s.kind != StepKind::kLocal) ns += kCollectiveNs + wire / kLinkBytesPerNs;
-    if (s.pack) ns += kKernelNs + 2 * before / kCopyBytesPerNs;
-    if (s.unpack) ns += kKernelNs + 2 * after / kCopyBytesPerNs;
-    before = after;
-  }
-  return ns;
+}  // namespace
+
+const Redistribution& Redistributor::plan(const TensorType& type, const Sharding& from,
+                                          const Sharding& to) {
+  const Sharding source = effective(mesh_, from);
+  const Sharding target = effective(mesh_, to);
+  const std::string key =
+      shape_to_string(type.shape, type.dtype) + source.dims_to_string() + target.dims_to_string();
+  const auto [at, is_new] = plans_.try_emplace(key);
+  if (!is_new || source == target) return at->second;
+  auto found = Search(cost_, mesh_, type, source, target).run();
+  at->second = found ? std::move(*found) : plan_by_replicating(cost_, mesh_, type, source, target);
+  return at->second;
 }
 
 }  // namespace hostir

@@ -1,51 +1,50 @@
-// From one sharding of a value to another: the steps of communication.
+// From one sharding of a value to another: the steps of communication that cost least.
 //
-// Boxes, not divisibility, decide (LANGUAGE section 2). Each step is one kernel without
-// communication or one collective, and takes the value from the sharding before it to `to`;
-// planning a single step again gives that step back, so steps survive printing. Order, after
-// Shardy's reshard-to-collectives (reference/textual.md section 2.4): slice what is only local,
-// reduce (as reduce_scatter where the target is cut over the reduced axes), permute or all_to_all,
-// gather last. Invariant: the axes of a value and of the steps never include axes of size 1.
+//   1. Between the two shardings lie others that a value may pass: cut further towards the target,
+//      reduced or reduce-scattered, gathered where the target is not cut, exchanged between
+//      dimensions, partial over more axes. Each is one step from the one before
+//      (redistribute_step.h), with a cost on the machine.
+//   2. The cheapest way through them is taken, of equally cheap ones the one of fewest steps.
+//   3. Reducing and gathering everything and slicing the rest is always among them, so a plan
+//   exists
+//      for every pair, also where parts of axes do not nest.
+// Plans are kept: a fusion asks for the same few again and again. Absent here: which sharding a
+// value should have (placement_choice.h).
 #pragma once
 
-#include <string_view>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
-#include "hostir/ir/type.h"
-#include "hostir/passes/axes.h"
+#include "hostir/passes/redistribute_cost.h"
 
 namespace hostir {
 
-enum class StepKind : uint8_t {
-  kLocal,  // each rank's new box lies in its old one, or replicated becomes partial
-  kAllReduce,
-  kReduceScatter,
-  kAllGather,
-  kAllToAll,
-  kPermute,
-};
-std::string_view name(StepKind kind);
-
-struct RedistributeStep {
-  StepKind kind = StepKind::kLocal;
-  AxisList axes;        // the communicator's, in its group order; empty for kLocal
-  Sharding to;          // the value after the step
-  IntLists pairs;       // kPermute: [source, target] positions in the communicator
-  bool pack = false;    // blocks must be brought in group order before ...
-  bool unpack = false;  // ... and out of it after
+struct Redistribution {
+  std::vector<RedistributeStep> steps;  // empty if nothing is to do
+  double cost_ns = 0;
 };
 
-/// The steps from `from` to `to` (both on `mesh`); empty if nothing is to do. With symbolic sizes
-/// the steps hold for every size; a permute is then an all_to_all. A partial value whose reduction
-/// kind changes is reduced on the way.
-std::vector<RedistributeStep> plan_redistribution(const Mesh& mesh, const Shape& shape,
-                                                  const Sharding& from, const Sharding& to);
+class Redistributor {
+ public:
+  /// Both must outlive this. `largest_bytes` as StepCost has it.
+  Redistributor(const Mesh& mesh, const Machine& machine, double largest_bytes)
+      : mesh_(mesh), cost_(mesh, machine, largest_bytes) {}
 
-/// An estimate for choosing between plans, in nanoseconds; an unknown size counts as 1024.
-double estimated_ns(const Mesh& mesh, const Shape& shape, DType dtype, const Sharding& from,
-                    const std::vector<RedistributeStep>& steps);
+  /// The steps from `from` to `to`, both on the mesh. With symbolic sizes the steps hold for every
+  /// size, and costs are those of the size 1024. The reference is good until the next call.
+  const Redistribution& plan(const TensorType& type, const Sharding& from, const Sharding& to);
+  double cost_ns(const TensorType& type, const Sharding& from, const Sharding& to) {
+    return plan(type, from, to).cost_ns;
+  }
 
-/// Elements of the largest box, an unknown size counted as 1024.
-double largest_local_elems(const Mesh& mesh, const Shape& shape, const Sharding& sharding);
+  const Mesh& mesh() const { return mesh_; }
+  const StepCost& cost() const { return cost_; }
+
+ private:
+  const Mesh& mesh_;
+  StepCost cost_;
+  std::unordered_map<std::string, Redistribution> plans_;  // by shape, dtype and both shardings
+};
 
 }  // namespace hostir

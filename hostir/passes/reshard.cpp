@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "hostir/ops/builder.h"
 #include "hostir/passes/placement_choice.h"
 
 namespace hostir {
@@ -16,13 +17,14 @@ bool closed(const Sharding& s) {
 
 class Resharder {
  public:
-  Resharder(const Program& program, const Function& fusion, const Mesh& mesh,
-            Explanation& explanation)
+  Resharder(const Program& program, const Function& fusion, Redistributor& moves,
+            std::span<const std::string> keep, Explanation& explanation)
       : program_(program),
         source_(fusion),
-        mesh_(mesh),
-        versions_(mesh_, source_, out_, explanation),
-        chooser_(program_, source_, mesh_, wishes_, versions_) {
+        mesh_(moves.mesh()),
+        keep_(keep),
+        versions_(moves, source_, out_, explanation),
+        chooser_(program_, source_, moves, wishes_, versions_) {
     chooser_.note_users();
   }
 
@@ -30,9 +32,13 @@ class Resharder {
     begin();
     uint32_t number = 0;
     const std::vector<InstrId> body = body_of(source_);
+    const std::vector<bool> needed = needed_values();
     for (const InstrId id : body) {
       Instruction& i = source_.instr(id);
       ++number;
+      const auto is_needed = [&](ValueId v) { return needed[v.index]; };
+      if (!is_terminator(i) && std::none_of(i.results.begin(), i.results.end(), is_needed))
+        continue;
       if (i.from.empty()) i.from = {{source_.name, number}};
       if (is_terminator(i)) {
         finish(i, number);
@@ -67,6 +73,25 @@ class Resharder {
       out_.params.push_back({made, p.inout});
       versions_.add(p.value, {made, *type.sharding});
     }
+  }
+
+  // By value: whether a result, or a value to keep, is computed from it.
+  std::vector<bool> needed_values() const {
+    std::vector<bool> needed(source_.values.size(), false);
+    for (size_t v = 0; v < needed.size(); ++v) {
+      needed[v] = std::find(keep_.begin(), keep_.end(), source_.values[v].name) != keep_.end();
+    }
+    const std::vector<InstrId>& body = body_of(source_);
+    for (auto id = body.rbegin(); id != body.rend(); ++id) {
+      const Instruction& i = source_.instr(*id);
+      const auto is_needed = [&](ValueId v) { return needed[v.index]; };
+      if (!is_terminator(i) && std::none_of(i.results.begin(), i.results.end(), is_needed))
+        continue;
+      for (const Operand& o : i.operands) {
+        if (o.value.valid()) needed[o.value.index] = true;
+      }
+    }
+    return needed;
   }
 
   // A declared result that is partial lets its value be so.
@@ -106,12 +131,14 @@ class Resharder {
   Expected<void> expand(const Instruction& i, const OpRecord& op, uint32_t number) {
     const ValueId result = i.results.front();
     const RegionId scratch = source_.add_region();
-    // The last of the simpler ops gives the value, so it takes over the name.
     const std::string name = source_.value(result).name;
-    source_.value(result).name = source_.unique_name(name);
     const size_t before = source_.values.size();
-    HOSTIR_ASSIGN_OR_RETURN(const ValueId last, op.expand(source_, scratch, i, name));
-    source_.value(result).name = name;
+    ops::Builder builder(source_, scratch,
+                         [this](std::string_view stem) { return source_.unique_name(stem); });
+    builder.begin(i, name);
+    const ValueId last = op.expand(builder).front();
+    if (builder.error()) return tl::unexpected(*builder.error());
+    source_.value(last).name = name;  // it gives the value, so it takes over the name
     for (size_t v = before; v < source_.values.size(); ++v) versions_.speak_of(ValueId(v), result);
     // Intermediate values of the result's shape are wished like it, others as anything.
     const Wish wish = wishes_[result.index];
@@ -209,6 +236,7 @@ class Resharder {
   const Program& program_;
   Function source_;
   const Mesh& mesh_;
+  std::span<const std::string> keep_;
   Function out_;
   std::vector<Wish> wishes_;
   Versions versions_;
@@ -218,8 +246,9 @@ class Resharder {
 }  // namespace
 
 Expected<Resharded> insert_reshards(const Program& program, const Function& fusion,
-                                    const std::string& mesh, Explanation& explanation) {
-  return Resharder(program, fusion, *program.find_mesh(mesh), explanation).run();
+                                    Redistributor& moves, std::span<const std::string> keep,
+                                    Explanation& explanation) {
+  return Resharder(program, fusion, moves, keep, explanation).run();
 }
 
 }  // namespace hostir

@@ -13,7 +13,13 @@
 // they serve.
 #pragma once
 
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "hostir/passes/explain.h"
+#include "hostir/passes/redistribute.h"
 
 namespace hostir {
 
@@ -23,8 +29,10 @@ struct Resharded {
   std::vector<std::pair<std::string, std::string>> origins;
 };
 
-/// `fusion` as propagate() left it.
+/// `fusion` as propagate() left it; `moves` on its mesh. Instructions that lead to no result and to
+/// none of the values `keep` are left out.
 Expected<Resharded> insert_reshards(const Program& program, const Function& fusion,
-                                    const std::string& mesh, Explanation& explanation);
+                                    Redistributor& moves, std::span<const std::string> keep,
+                                    Explanation& explanation);
 
 }  // namespace hostir

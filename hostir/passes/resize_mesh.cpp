@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "hostir/passes/axes.h"
+#include "hostir/ir/axes.h"
 
 namespace hostir {
 

@@ -6,14 +6,14 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "hostir/passes/compact.h"
+#include "hostir/ir/compact.h"
 #include "hostir/passes/kernel_table.h"
 
 namespace hostir {
 
 namespace {
 
-enum class GroupKind : uint8_t { kLoop, kContraction, kReshard };
+enum class GroupKind : uint8_t { kLoop, kContraction, kReshard, kAlone };
 
 struct Group {
   GroupKind kind = GroupKind::kLoop;
@@ -89,9 +89,9 @@ class Segmenter {
       }
       return;
     }
-    if (shape == OpShape::kContraction) {
+    if (shape == OpShape::kContraction || shape == OpShape::kIndexed) {
       for (const Operand& o : i.operands) materialise(o.value);
-      open(GroupKind::kContraction, id);
+      open(shape == OpShape::kContraction ? GroupKind::kContraction : GroupKind::kAlone, id);
       return;
     }
     join(id, i, shape);
@@ -176,7 +176,7 @@ class Segmenter {
 
   bool accepts(size_t g, const Instruction& i, OpShape shape) const {
     const Group& group = groups_[g];
-    if (group.kind == GroupKind::kReshard) return false;
+    if (group.kind == GroupKind::kReshard || group.kind == GroupKind::kAlone) return false;
     if (group.kind == GroupKind::kLoop) return true;
     if (shape != OpShape::kPointwise) return false;
     const Type& product = f_.value(f_.instr(group.ops.front()).results.front()).type;

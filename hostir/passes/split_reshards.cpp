@@ -1,8 +1,7 @@
 #include "hostir/passes/split_reshards.h"
 
+#include "hostir/ir/unique_names.h"
 #include "hostir/passes/fusion_info.h"
-#include "hostir/passes/redistribute.h"
-#include "hostir/passes/unique_names.h"
 
 namespace hostir {
 
@@ -10,8 +9,8 @@ namespace {
 
 class Splitter {
  public:
-  Splitter(const Resharded& in, const Mesh& mesh)
-      : in_(in.function), mesh_(mesh), names_(in.function) {
+  Splitter(const Resharded& in, Redistributor& moves)
+      : in_(in.function), moves_(moves), names_(in.function) {
     out_.function = in_;
     out_.origins = in.origins;
     for (const auto& [built, original] : in.origins) origin_.emplace(built, original);
@@ -53,7 +52,7 @@ class Splitter {
     ValueId current = i.operands.front().value;
     const TensorType to = tensor_type(f, result);
     const Sharding& from = *tensor_type(f, current).sharding;
-    const auto steps = plan_redistribution(mesh_, to.shape, from, *to.sharding);
+    const auto& steps = moves_.plan(to, from, *to.sharding).steps;
     if (steps.empty()) {
       now_[result.index] = current;
       return;
@@ -77,7 +76,7 @@ class Splitter {
   }
 
   const Function& in_;
-  const Mesh& mesh_;
+  Redistributor& moves_;
   Resharded out_;
   UniqueNames names_;
   std::unordered_map<std::string, std::string> origin_;  // the first one given for a name
@@ -86,9 +85,8 @@ class Splitter {
 
 }  // namespace
 
-Expected<Resharded> split_reshards(const Program& program, const Resharded& sharded,
-                                   const std::string& mesh) {
-  return Splitter(sharded, *program.find_mesh(mesh)).run();
+Resharded split_reshards(const Resharded& sharded, Redistributor& moves) {
+  return Splitter(sharded, moves).run();
 }
 
 }  // namespace hostir

@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "hostir/passes/compact.h"
+#include "hostir/ir/compact.h"
 #include "hostir/passes/fusion_info.h"
 
 namespace hostir {
@@ -31,7 +31,7 @@ Expected<Program> unshard(const Program& program, std::string_view name) {
     for (Operand& o : i.operands) {
       if (o.value.valid()) o.value = now[o.value.index];
     }
-    if (i.kind == OpKind::reshard) {
+    if (record(i.kind).shape == OpShape::kLayout) {
       now[i.results.front().index] = i.operands.front().value;
     } else {
       body.push_back(id);
@@ -41,6 +41,15 @@ Expected<Program> unshard(const Program& program, std::string_view name) {
   Program result;
   result.add_function(compacted(out));
   return result;
+}
+
+ValueId unsharded_value(const Function& fusion, ValueId value) {
+  for (InstrId by = fusion.value(value).defined_by;
+       by.valid() && record(fusion.instr(by).kind).shape == OpShape::kLayout;
+       by = fusion.value(value).defined_by) {
+    value = fusion.instr(by).operands.front().value;
+  }
+  return value;
 }
 
 }  // namespace hostir

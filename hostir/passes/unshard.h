@@ -12,4 +12,8 @@ namespace hostir {
 /// Errors: `unshard_c1` no fusion of that name.
 Expected<Program> unshard(const Program& program, std::string_view fusion);
 
+/// The value that stands for `value` of the fusion in unshard()'s program: itself, or what the
+/// reshards that lead to it began with.
+ValueId unsharded_value(const Function& fusion, ValueId value);
+
 }  // namespace hostir

@@ -86,8 +86,7 @@ const Version& Versions::cheapest(ValueId of, const Sharding& target) const {
   const Version* best = &l.versions.front();
   double best_ns = -1;
   for (const Version& v : l.versions) {
-    const auto steps = plan_redistribution(mesh_, type.shape, v.sharding, target);
-    const double ns = estimated_ns(mesh_, type.shape, type.dtype, v.sharding, steps);
+    const double ns = moves_.cost_ns(type, v.sharding, target);
     if (best_ns < 0 || ns < best_ns) {
       best = &v;
       best_ns = ns;
@@ -101,9 +100,7 @@ double Versions::cost_ns(ValueId of, const Sharding& target) const {
   const Version& v = cheapest(of, target);
   if (v.sharding == target) return 0;
   if (is_source(of) && !target.is_partial()) return kRemakeNs;
-  const TensorType& type = tensor_type(source_, of);
-  return estimated_ns(mesh_, type.shape, type.dtype, v.sharding,
-                      plan_redistribution(mesh_, type.shape, v.sharding, target));
+  return moves_.cost_ns(tensor_type(source_, of), v.sharding, target);
 }
 
 ValueId Versions::remake_source(ValueId of, const Sharding& target, const std::string& name) {
@@ -136,7 +133,7 @@ ValueId Versions::obtain(ValueId of, const Sharding& target, const Demand& deman
   }
   const Version from = cheapest(of, target);
   TensorType type = tensor_type(source_, of);
-  const auto steps = plan_redistribution(mesh_, type.shape, from.sharding, target);
+  const std::vector<RedistributeStep>& steps = moves_.plan(type, from.sharding, target).steps;
   type.sharding = target;
   Instruction reshard;
   reshard.kind = OpKind::reshard;
@@ -164,13 +161,14 @@ void Versions::explain_partial(ValueId of, const Sharding& held, std::string sen
 }
 
 void Versions::explain(ValueId of, const Version& from, const Sharding& to, const Demand& demand) {
-  const auto steps = plan_redistribution(mesh_, tensor_type(source_, of).shape, from.sharding, to);
+  const Redistribution& plan = moves_.plan(tensor_type(source_, of), from.sharding, to);
   const auto owner = owner_.find(of.index);
   explanation_.push_back(
       {.value = source_.value(owner != owner_.end() ? owner->second : of).name,
-       .what = describe(steps),
-       .sentence = fmt::format("it is held as {}, and {} needs {}", from.sharding.dims_to_string(),
-                               demand.by, to.dims_to_string()),
+       .what = describe(plan.steps),
+       .sentence = fmt::format("it is held as {}, and {} needs {}; about {:.3g} us on @{}",
+                               from.sharding.dims_to_string(), demand.by, to.dims_to_string(),
+                               plan.cost_ns / 1000, moves_.cost().machine().name),
        .from = fmt::format("@{}#{}", source_.name, demand.number),
        .pass = "reshard"});
 }

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "hostir/ir/unique_names.h"
 #include "hostir/passes/explain.h"
 #include "hostir/passes/fusion_info.h"
 #include "hostir/passes/redistribute.h"
-#include "hostir/passes/unique_names.h"
 
 namespace hostir {
 
@@ -31,8 +31,8 @@ struct Demand {
 class Versions {
  public:
   /// All must outlive this.
-  Versions(const Mesh& mesh, const Function& source, Function& out, Explanation& explanation)
-      : mesh_(mesh), source_(source), out_(out), names_(out), explanation_(explanation) {}
+  Versions(Redistributor& moves, const Function& source, Function& out, Explanation& explanation)
+      : moves_(moves), source_(source), out_(out), names_(out), explanation_(explanation) {}
 
   /// Adds a value to the function being built, under this name or one made unique from it.
   ValueId add_value(const std::string& stem, Type type);
@@ -67,7 +67,7 @@ class Versions {
   ValueId remake_source(ValueId of, const Sharding& target, const std::string& name);
   void explain(ValueId of, const Version& from, const Sharding& to, const Demand& demand);
 
-  const Mesh& mesh_;
+  Redistributor& moves_;
   const Function& source_;
   Function& out_;
   UniqueNames names_;  // of out_

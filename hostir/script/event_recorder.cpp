@@ -34,6 +34,14 @@ void EventRecorder::value(const interp::ValueSummary& s) {
 void EventRecorder::decision(const interp::DecisionRecord& r) {
   if (next_) next_->decision(r);
 }
+void EventRecorder::called(const interp::CallRecord& record) {
+  if (next_) next_->called(record);
+}
+
+void EventRecorder::rank_state(const interp::RankStateRecord& record) {
+  if (next_) next_->rank_state(record);
+}
+
 void EventRecorder::fault(const interp::FaultRecord& r) {
   if (next_) next_->fault(r);
 }

@@ -30,6 +30,8 @@ class EventRecorder final : public interp::TraceSink {
   void value(const interp::ValueSummary& summary) override;
   void decision(const interp::DecisionRecord& record) override;
   void fault(const interp::FaultRecord& record) override;
+  void called(const interp::CallRecord& record) override;
+  void rank_state(const interp::RankStateRecord& record) override;
   void loop_path(interp::LoopPathId id, interp::LoopPathId parent, interp::CodeIndex loop,
                  int64_t iteration) override;
 

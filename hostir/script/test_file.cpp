@@ -70,7 +70,7 @@ class FileRunner {
       : path_(path), options_(options), make_backend_(make_backend) {}
 
   FileResult run() {
-    auto text = io::read_file(path_);
+    auto text = io::read_text(path_);
     if (!text) {
       add_case("reads", 0, [&](Failures& f) { f.push_back(text.error().message()); });
       return std::move(result_);

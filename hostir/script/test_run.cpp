@@ -58,7 +58,7 @@ Expected<Execution> execute_once(const RunRecord& run, const RunStatement& state
 
 }  // namespace
 
-bool computes_values(const interp::BackendRequest& backend) { return backend.name != "null"; }
+bool computes_values(const interp::BackendRequest& backend) { return backend.traits.reads_values; }
 
 Error steps_used(const RunContext& context) {
   return fail(ErrorKind::kRuntime, "max_steps",

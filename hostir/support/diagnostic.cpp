@@ -78,17 +78,27 @@ void append_position(std::string& out, const SourceSpan& span, const SourceManag
          std::to_string(at.column) + ": ";
 }
 
+constexpr size_t kShownColumns = 240;
+
 void append_caret(std::string& out, const SourceSpan& span, const SourceManager& sources,
                   const Paint& paint) {
   if (!span.valid()) return;
   const LineColumn at = sources.locate(span.file, span.begin);
   const std::string_view line = sources.line(span.file, at.line);
   if (line.empty()) return;
+  // Of a long line only what lies around the caret.
+  const size_t column = std::min<size_t>(at.column - 1, line.size());
+  const size_t begin =
+      line.size() > kShownColumns && column > kShownColumns / 2 ? column - kShownColumns / 2 : 0;
+  const std::string_view shown = line.substr(begin, kShownColumns);
+  const std::string_view before = begin > 0 ? "..." : "";
   out += "  ";
-  for (const char c : line) out += (c == '\t' || static_cast<unsigned char>(c) < 0x20) ? ' ' : c;
+  out += before;
+  for (const char c : shown) out += (c == '\t' || static_cast<unsigned char>(c) < 0x20) ? ' ' : c;
+  if (begin + shown.size() < line.size()) out += "...";
   out += "\n  ";
-  out.append(std::min<size_t>(at.column - 1, line.size()), ' ');
-  const size_t left = line.size() >= at.column ? line.size() - at.column + 1 : 1;
+  out.append(before.size() + column - begin, ' ');
+  const size_t left = shown.size() - std::min(column - begin, shown.size());
   const size_t width = std::clamp<size_t>(span.end > span.begin ? span.end - span.begin : 1, 1,
                                           std::max<size_t>(left, 1));
   out += paint.begin;

@@ -27,6 +27,7 @@ constexpr std::array kConstraints = std::to_array<TextConstraint>({
     {"mesh_c6", "A fixed coordinate of a sub-mesh lies on its axis."},
     {"mesh_c7", "A mesh has at most 65536 positions."},
     {"mesh_c8", "The mesh that a sub-mesh is taken from is declared before it."},
+    {"mesh_c9", "All shardings of a fusion are on one mesh."},
     {"machine_c1", "A field of a machine is one of the known ones."},
     {"machine_c2", "Numbers of a machine are not negative."},
     {"machine_c3", "A field of a machine is given once."},
@@ -40,6 +41,10 @@ constexpr std::array kConstraints = std::to_array<TextConstraint>({
     {"sharding_c7", "A layout of a host function has no open dimension."},
     {"sharding_c8",
      "A value is reduced with sum, prod, min or max; avg is a reduction of collectives."},
+    {"sharding_c9",
+     "Sub-axes of one axis can stand together: where the major one ends divides where the minor "
+     "one "
+     "begins."},
     {"type_c1", "A written type is the inferred one."},
     {"type_c2", "Parameters, results and values have the kind of type their function works on."},
     {"type_c3", "Sizes are not negative and use only names that are sizes or integers."},
@@ -51,6 +56,8 @@ constexpr std::array kConstraints = std::to_array<TextConstraint>({
     {"op_c6", "An operation exists."},
     {"op_c7", "Fusions and kernels compute; host functions launch, communicate and wait."},
     {"op_c8", "An attribute is given once."},
+    {"op_c9", "Ops that are made of others stand in fusions, not in kernels."},
+    {"gradient_c1", "The gradient of a fusion stands behind that fusion."},
     {"function_c1", "A fusion, and a function with results, ends with return."},
     {"function_c2", "Results have names of their own."},
     {"function_c3", "The name and type of an alias are those of a parameter."},

@@ -35,7 +35,7 @@ std::string describe(const Token& token) {
 }
 
 bool is_piece_word(std::string_view word) {
-  constexpr std::array<std::string_view, 6> kWords = {"mesh",   "machine", "fusion",
+  constexpr std::array<std::string_view, 7> kWords = {"mesh",   "machine", "fusion", "gradient",
                                                       "kernel", "host",    "test"};
   return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
 }

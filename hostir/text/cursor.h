@@ -17,7 +17,6 @@
 namespace hostir::text {
 
 inline constexpr int kMaxNesting = 128;
-inline constexpr size_t kMaxDiagnostics = 200;
 
 class Cursor {
  public:

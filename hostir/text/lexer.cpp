@@ -235,6 +235,7 @@ class Lexer {
   }
 
   void error(std::string id, std::string message, uint32_t begin, uint32_t end) {
+    if (diagnostics_.size() >= kMaxDiagnostics) text_ = text_.substr(0, at_);
     diagnostics_.push_back(
         {Severity::kError, std::move(id), std::move(message), {file_, begin, end}, {}});
   }

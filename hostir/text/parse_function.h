@@ -16,10 +16,19 @@
 
 namespace hostir::text {
 
+/// `gradient @g of @f wrt(%a, %b)`: the verifier makes the body.
+struct GradientNote {
+  std::string of;
+  std::vector<std::string> wrt;
+  SourceSpan span;  // of @f
+};
+
 /// What the text of a function says beyond the Function.
 struct FunctionNotes {
   bool broken = false;                 // something was left out after an error
   std::vector<ValueId> sharding_only;  // results with a written sharding but no written type
+  std::vector<ValueId> literals;       // constants written as numbers: their use gives the type
+  std::optional<GradientNote> gradient;
 };
 
 class FunctionParser {
@@ -54,6 +63,7 @@ class FunctionParser {
   bool parse_element(Draft& draft, const Element& element);
   bool starts_element(const Draft& draft, const Element& element) const;
   bool parse_operands(Draft& draft, const Element& element);
+  bool parse_literal(Draft& draft, Operand operand);
   bool parse_access_clause(Draft& draft, uint8_t slot, Access access);
   bool parse_operand(Draft& draft, uint8_t slot, Access access);
   bool parse_attribute_value(Draft& draft, const AttributeSpec& spec, ListBrackets brackets);

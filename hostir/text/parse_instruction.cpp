@@ -25,6 +25,10 @@ std::string_view access_word(Access access) {
   return "";
 }
 
+bool starts_number(const Token& token) {
+  return token.kind == TokenKind::kInt || token.kind == TokenKind::kFloat || token.is("-");
+}
+
 bool starts_operand(const Token& token) {
   return token.kind == TokenKind::kValue || token.is("none");
 }
@@ -51,6 +55,7 @@ struct FunctionParser::Draft {
   std::vector<Type> written;              // types of results 0..
   std::optional<Sharding> sharding;       // without a type
   std::vector<NewName> region_arguments;  // of the next region
+  std::vector<Instruction> literals;      // constants that stand before it
   const OpRecord* op = nullptr;
   uint32_t begin = 0;
 };
@@ -225,6 +230,29 @@ bool FunctionParser::parse_operands(Draft& draft, const Element& element) {
   return true;
 }
 
+// A number for an operand is a constant before the instruction, of the shape that this one needs.
+bool FunctionParser::parse_literal(Draft& draft, Operand operand) {
+  const bool pointwise = draft.op->shape == OpShape::kPointwise && draft.op->operands.size() > 1;
+  if (!pointwise) {
+    cursor_.unexpected("a value name");
+    return false;
+  }
+  const auto number = parse_number(cursor_);
+  if (!number) return false;
+  Instruction constant;
+  constant.kind = OpKind::constant;
+  constant.attributes.set("value", *number);
+  constant.span = constant.name_span = operand.span;
+  const std::string name = function_.unique_name("literal");
+  const ValueId id = declare({name, operand.span}, NoType{});
+  constant.results.push_back(id);
+  notes_.literals.push_back(id);
+  draft.literals.push_back(std::move(constant));
+  operand.value = id;
+  draft.instruction.operands.push_back(std::move(operand));
+  return true;
+}
+
 bool FunctionParser::parse_access_clause(Draft& draft, uint8_t slot, Access access) {
   cursor_.next();
   if (!cursor_.expect("(")) return false;
@@ -240,6 +268,7 @@ bool FunctionParser::parse_operand(Draft& draft, uint8_t slot, Access access) {
   operand.slot = slot;
   operand.access = access;
   operand.span = cursor_.span_here();
+  if (access == Access::kUse && starts_number(cursor_.peek())) return parse_literal(draft, operand);
   if (!cursor_.accept("none")) {
     const Token* name = cursor_.expect(TokenKind::kValue, "a value name");
     if (!name) return false;
@@ -375,6 +404,9 @@ void FunctionParser::finish(Draft& draft, RegionId region) {
   std::stable_sort(instruction.operands.begin(), instruction.operands.end(),
                    [](const Operand& a, const Operand& b) { return a.slot < b.slot; });
   normalise_attributes(instruction);
+  for (Instruction& literal : draft.literals) {
+    function_.add_instruction(region, std::move(literal));
+  }
   function_.add_instruction(region, std::move(instruction));
 }
 

@@ -60,7 +60,8 @@ class PartParser {
     static constexpr Piece kPieces[] = {
         {"mesh", &PartParser::mesh},     {"machine", &PartParser::machine},
         {"fusion", &PartParser::fusion}, {"kernel", &PartParser::kernel},
-        {"host", &PartParser::host},     {"test", &PartParser::test}};
+        {"host", &PartParser::host},     {"gradient", &PartParser::gradient},
+        {"test", &PartParser::test}};
     for (const Piece& piece : kPieces) {
       if (!cursor_.at(piece.word)) continue;
       cursor_.next();
@@ -74,7 +75,7 @@ class PartParser {
       }
       return;
     }
-    cursor_.unexpected("mesh, machine, fusion, kernel, host or test");
+    cursor_.unexpected("mesh, machine, fusion, kernel, host, gradient or test");
     cursor_.next();
     cursor_.skip_to_next_piece();
   }
@@ -137,6 +138,39 @@ class PartParser {
     function.comments.leading = std::move(comments);
     function.documentation = std::move(documentation);
     if (!FunctionParser(cursor_, sources_, function, notes).parse()) return false;
+    program().add_function(std::move(function));
+    out_.notes.functions.push_back(std::move(notes));
+    return true;
+  }
+
+  // `gradient @g of @f wrt(%a, %b)`: a fusion whose body follows from that of @f.
+  bool gradient(Lines comments, Lines documentation) {
+    Function function;
+    FunctionNotes notes;
+    GradientNote note;
+    function.name_span = cursor_.span_here();
+    const uint32_t begin = cursor_.begin_here();
+    auto name = cursor_.expect_symbol("the name of the gradient");
+    if (!name || !cursor_.expect("of")) return false;
+    note.span = cursor_.span_here();
+    auto of = cursor_.expect_symbol("a fusion");
+    if (!of) return false;
+    note.of = std::move(*of);
+    if (cursor_.accept("wrt")) {
+      if (!cursor_.expect("(")) return false;
+      do {
+        const Token* parameter = cursor_.expect(TokenKind::kValue, "a parameter of the fusion");
+        if (!parameter) return false;
+        note.wrt.emplace_back(parameter->text);
+      } while (cursor_.accept(","));
+      if (!cursor_.expect(")")) return false;
+    }
+    strip_front(comments);
+    function.name = std::move(*name);
+    function.span = cursor_.span_from(begin);
+    function.comments.leading = std::move(comments);
+    function.documentation = std::move(documentation);
+    notes.gradient = std::move(note);
     program().add_function(std::move(function));
     out_.notes.functions.push_back(std::move(notes));
     return true;

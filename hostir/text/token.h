@@ -15,6 +15,9 @@
 
 namespace hostir::text {
 
+/// Diagnostics of one text; after so many it is hardly a program and the rest is left alone.
+inline constexpr size_t kMaxDiagnostics = 200;
+
 enum class TokenKind : uint8_t {
   kWord,    // identifier or keyword: `matmul`, `f32`
   kValue,   // `%name`; text is without the sigil

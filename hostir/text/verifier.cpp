@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hostir/ops/differentiate.h"
 #include "hostir/ops/host.h"
 #include "hostir/text/suggest.h"
 #include "hostir/text/verify_context.h"
@@ -31,6 +32,34 @@ void check_symbols(const Program& program, std::vector<Diagnostic>& diagnostics)
   for (const Function& function : program.functions) check(function.name, function.name_span);
 }
 
+// Makes the body of a gradient out of a fusion that stands before it. False after a report.
+bool derive(VerifyContext& context, Function& function, const GradientNote& note) {
+  const Function* of = context.program.find_function(note.of);
+  if (of == nullptr || of->kind != FunctionKind::kFusion || of >= &function) {
+    if (!context.is_broken_symbol(note.of)) {
+      context.error("gradient_c1",
+                    "@" + note.of + " is not a fusion that stands before its gradient", note.span);
+    }
+    return false;
+  }
+  // What is wrong with the fusion was said where it stands.
+  if (context.faulty.contains(of->name)) return false;
+  auto derived = differentiate(*of, function.name, note.wrt);
+  if (!derived) {
+    for (Diagnostic& d : derived.error().diagnostics) {
+      d.notes.push_back({"its gradient is asked for here", note.span});
+      context.diagnostics.push_back(std::move(d));
+    }
+    return false;
+  }
+  derived->comments = std::move(function.comments);
+  derived->documentation = std::move(function.documentation);
+  derived->name_span = function.name_span;
+  derived->span = function.span;
+  function = std::move(*derived);
+  return true;
+}
+
 }  // namespace
 
 bool same_shape_and_dtype(const Type& a, const Type& b) {
@@ -52,7 +81,11 @@ void verify_part(Program& program, const PartNotes& notes, const SourceManager* 
   for (size_t i = 0; i < program.functions.size(); ++i) {
     if (diagnostics.size() >= kMaxDiagnostics) return;
     const FunctionNotes& of = i < notes.functions.size() ? notes.functions[i] : none;
-    verify_function(context, program.functions[i], of);
+    const size_t before = diagnostics.size();
+    const bool made = !of.gradient || derive(context, program.functions[i], *of.gradient);
+    if (made) verify_function(context, program.functions[i], of);
+    if (!made || of.broken || diagnostics.size() > before)
+      context.faulty.insert(program.functions[i].name);
   }
   for (const TestPiece& test : program.tests) verify_test(context, test);
 }

@@ -1,6 +1,7 @@
 // What the parts of the verifier share.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ struct VerifyContext {
   const PartNotes& notes;
   const SourceManager* sources;  // may be null
   std::vector<Diagnostic>& diagnostics;
+  std::set<std::string> faulty = {};  // functions with a fault: nothing is derived from them
 
   Diagnostic& error(std::string id, std::string message, SourceSpan span) {
     diagnostics.push_back({Severity::kError, std::move(id), std::move(message), span, {}});
@@ -36,9 +38,9 @@ enum class OpenDimensions : uint8_t { kAllowed, kForbidden };
 /// Mesh, axes, sub-axes and rank of a sharding. False after at least one report.
 bool check_sharding(VerifyContext& context, const Sharding& sharding, size_t rank, SourceSpan span,
                     OpenDimensions open);
-/// Axes of an attribute (`over {tp}`): known, none twice, sub-axes well-formed.
-bool check_axes(VerifyContext& context, const Mesh& mesh, const std::vector<const AxisRef*>& axes,
-                SourceSpan span);
+/// Axes that a text names together (`over {tp}`), by axis_faults() of hostir/ir/axes.h. False after
+/// at least one report.
+bool check_axes(VerifyContext& context, const Mesh& mesh, const AxisList& axes, SourceSpan span);
 
 void verify_function(VerifyContext& context, Function& function, const FunctionNotes& notes);
 void verify_test(VerifyContext& context, const TestPiece& test);

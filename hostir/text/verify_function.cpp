@@ -33,6 +33,31 @@ void FunctionVerifier::run() {
   for (const Parameter& parameter : function_.params) define(parameter.value, parameters);
   walk(function_.region(function_.body));
   check_end();
+  if (function_.kind == FunctionKind::kFusion) check_one_mesh();
+  apply_widening();
+}
+
+// A fusion becomes one host function, which runs on one mesh.
+void FunctionVerifier::check_one_mesh() {
+  const Sharding* first = nullptr;
+  std::string first_name;
+  const auto check = [&](const std::string& name, const Type& type, SourceSpan span) {
+    const Sharding* s = sharding_of(type);
+    if (s == nullptr || (first != nullptr && s->mesh == first->mesh)) return;
+    if (first == nullptr) {
+      first = s;
+      first_name = name;
+      return;
+    }
+    context_.error("mesh_c9",
+                   "%" + name + " is on mesh @" + s->mesh + ", %" + first_name + " on mesh @" +
+                       first->mesh +
+                       ": a fusion runs on one mesh; write one fusion for each, or a "
+                       "host function that sends from one mesh to the other",
+                   s->span.valid() ? s->span : span);
+  };
+  for (const Value& v : function_.values) check(v.name, v.type, v.span);
+  for (const ResultDecl& r : function_.results) check(r.name, r.type, r.span);
 }
 
 void FunctionVerifier::check_signature() {
@@ -182,8 +207,7 @@ bool FunctionVerifier::check_leaf(const IndexExpr& leaf, SourceSpan span) {
   }
   if (axis) {
     const Mesh* mesh = context_.program.find_mesh(function_.mesh);
-    const AxisRef ref{leaf.symbol()};
-    return !mesh || check_axes(context_, *mesh, {&ref}, span);
+    return !mesh || check_axes(context_, *mesh, {AxisRef{leaf.symbol()}}, span);
   }
   if (leaf.kind() != IndexExpr::Kind::kName) return true;
   // The parser has resolved the name; several regions may use it, any integer will do.
@@ -207,7 +231,8 @@ bool FunctionVerifier::check_expression(const IndexExpr& expr, SourceSpan span) 
 void FunctionVerifier::visit(InstrId id) {
   const Instruction& instruction = function_.instr(id);
   // What is missing in a broken function may be what return or yield would hand on.
-  const bool skip = is_broken() && is_terminator(instruction.kind);
+  const bool skip = (is_broken() && is_terminator(instruction.kind)) ||
+                    (!instruction.results.empty() && is_literal(instruction.results.front()));
   if (skip || !check_kind(instruction)) return;
   bool ok = check_attributes(instruction);
   check_accesses(instruction);
@@ -218,11 +243,12 @@ void FunctionVerifier::visit(InstrId id) {
   }
   // In a broken function a region may miss its yield; what it hands on is not known then.
   ok = ok && !(is_broken() && !instruction.regions.empty());
-  if (!ok || !operands_known(instruction) || !infer(instruction)) {
+  if (ok && !is_host()) set_literal_types(instruction);
+  if (!ok || !operands_known(instruction) || !infer(instruction) ||
+      !check_axis_lists(instruction)) {
     for (const ValueId result : instruction.results) function_.value(result).type = NoType{};
     return;
   }
-  check_axis_lists(instruction);
   for (const Operand& operand : instruction.operands) check_becomes(operand);
 }
 
@@ -242,6 +268,15 @@ bool FunctionVerifier::check_kind(const Instruction& instruction) {
   const OpRecord& op = record(instruction.kind);
   if (!check_return_at_end(instruction)) return false;
   const bool compute = op.op_class == OpClass::kCompute;
+  if (op.shape == OpShape::kComposite && function_.kind == FunctionKind::kKernel) {
+    context_.error("op_c9",
+                   std::string(op.mnemonic) +
+                       " is made of other ops, a kernel says which; write it "
+                       "in a fusion",
+                   instruction.name_span);
+    for (const ValueId result : instruction.results) function_.value(result).type = NoType{};
+    return false;
+  }
   if (instruction.kind == OpKind::return_ || compute != is_host()) return true;
   context_.error("op_c7",
                  std::string(op.mnemonic) + (compute ? " computes; host functions launch kernels"
@@ -294,9 +329,7 @@ bool FunctionVerifier::check_axis_lists(const Instruction& instruction) {
     if (!axes) continue;
     const auto* on = instruction.attributes.get<Symbol>("mesh");
     const Mesh* mesh = context_.program.find_mesh(on ? on->name : function_.mesh);
-    std::vector<const AxisRef*> list;
-    for (const AxisRef& axis : *axes) list.push_back(&axis);
-    if (!mesh || !check_axes(context_, *mesh, list, instruction.span)) return false;
+    if (!mesh || !check_axes(context_, *mesh, *axes, instruction.span)) return false;
   }
   return true;
 }
@@ -353,6 +386,7 @@ bool FunctionVerifier::has_unnamed_result(const Instruction& instruction) const 
   const OpRecord& op = record(instruction.kind);
   size_t needed = op.results.size();
   if (needed > 0 && op.results.back().name == "event") --needed;
+  while (needed > 0 && op.results[needed - 1].optional) --needed;
   // Results of regions and calls are as many as they yield, and may be left unnamed together.
   if (!instruction.regions.empty() || instruction.attributes.has("callee")) return false;
   return instruction.results.size() < needed;
@@ -373,7 +407,7 @@ bool FunctionVerifier::infer(const Instruction& instruction) {
     shardings.push_back(sharding ? std::optional(*sharding) : std::nullopt);
     if (sharding) type = NoType{};
   }
-  auto types = check_and_infer(context_.program, function_, instruction);
+  auto types = infer_widened(instruction);
   if (!types) {
     for (Diagnostic& d : types.error().diagnostics) {
       if (!d.span.valid()) d.span = instruction.name_span;

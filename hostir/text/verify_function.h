@@ -27,6 +27,7 @@ class FunctionVerifier {
   bool is_broken() const { return notes_.broken; }
 
   void check_signature();
+  void check_one_mesh();
   void check_result_names();
   void check_aliases();
   void check_rule();
@@ -53,6 +54,12 @@ class FunctionVerifier {
   void check_accesses(const Instruction& instruction);
   void check_becomes(const Operand& operand);
   bool infer(const Instruction& instruction);
+  /// The result types, operands widened as numpy does; what that takes is noted for
+  /// apply_widening().
+  Expected<std::vector<Type>> infer_widened(const Instruction& instruction);
+  void set_literal_types(const Instruction& instruction);
+  bool is_literal(ValueId value) const;
+  void apply_widening();
   bool has_unnamed_result(const Instruction& instruction) const;
   bool accept_type(const Instruction& instruction, ValueId result, Type inferred);
   bool check_axis_lists(const Instruction& instruction);
@@ -67,7 +74,15 @@ class FunctionVerifier {
   VerifyContext& context_;
   Function& function_;
   const FunctionNotes& notes_;
+  /// Operand `operand` of `user` must become `shape`.
+  struct Widening {
+    const Instruction* user;
+    size_t operand;
+    Shape shape;
+  };
+
   Layouts layouts_;
+  std::vector<Widening> widenings_;
   std::map<std::string_view, ValueId> visible_;
 };
 

@@ -28,6 +28,8 @@ class TestVerifier {
     for (const ValueSpec& v : s.arguments) check_value(v);
     if (s.against) find_function(*s.against);
     const Function* f = find_function(s.function);
+    run_mesh_ = f ? mesh_of_run(*f) : nullptr;
+    resized_ = !s.mesh_sizes.empty();
     if (!f) return;
     if (s.arguments.size() != f->params.size()) {
       context_.error("test_c4",
@@ -49,13 +51,30 @@ class TestVerifier {
       return;
     check_sharding(context_, s.sharding, shape_of(type).size(), span_, OpenDimensions::kAllowed);
   }
-  void check(const ExpectCollectives&) {}
+  void check(const ExpectCollectives& s) {
+    if (run_mesh_ == nullptr || resized_) return;  // of a resized mesh the runner checks them
+    for (const CollectiveLine& line : s.lines) check_axes(context_, *run_mesh_, line.over, span_);
+  }
   void check(const ExpectNo&) {}
   void check(const ExpectSameAsUnsharded&) {}
   void check(const ExpectNoLeaks&) {}
   void check(const ExpectError&) {}
   void check(const ExpectDeadlock&) {}
   void check(const ExpectHappensBefore&) {}
+
+  // The mesh whose axes expect_collectives names. A fusion runs on the one that it names, or on the
+  // first of the program.
+  const Mesh* mesh_of_run(const Function& f) const {
+    const Program& program = context_.program;
+    if (f.kind == FunctionKind::kHost) return program.find_mesh(f.mesh);
+    for (const Value& v : f.values) {
+      if (const Sharding* s = sharding_of(v.type)) return program.find_mesh(s->mesh);
+    }
+    for (const ResultDecl& r : f.results) {
+      if (const Sharding* s = sharding_of(r.type)) return program.find_mesh(s->mesh);
+    }
+    return program.meshes.empty() ? nullptr : &program.meshes.front();
+  }
 
   void check_value(const ValueSpec& v) {
     if (v.kind != ValueSpec::Kind::kName || bound_.contains(v.text)) return;
@@ -96,6 +115,8 @@ class TestVerifier {
   VerifyContext& context_;
   const TestPiece& test_;
   std::set<std::string> bound_;
+  const Mesh* run_mesh_ = nullptr;  // of the last run
+  bool resized_ = false;            // by the last run
   SourceSpan span_;
 };
 

@@ -1,11 +1,14 @@
 // What executes tasks: the interface between the interpreter and `sim`, `cuda`, `null`.
 //
 // The interpreter owns host control flow, names of events, sequence numbers, the ledger and all
-// checks; a backend owns queues, memory and execution. The interpreter prepares a backend once per
-// run, then issues tasks in the order in which the ranks' hosts run, and polls for completions. A
-// backend may hold a subset of the ranks (one process per GPU). Threads: all calls come from one
-// thread. A backend may use threads of its own inside a call. Lifetime: `Code` outlives the
-// backend's use of it.
+// checks; a backend owns queues, memory, execution and, where times are measured, the clock. The
+// interpreter prepares a backend once per run, then issues tasks in the order in which the ranks'
+// hosts run, and polls for completions. A backend may hold a subset of the ranks (one process per
+// GPU); a meeting with remote members completes when the backend says so. What only some backends
+// can do (checkpoints, questions about elements, other processes) are interfaces of their own.
+// Nobody compares a backend's name: capabilities answer. Threads: all calls come from one thread. A
+// backend may use threads of its own inside a call. Lifetime: `Code` outlives the backend's use of
+// it.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +16,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "hostir/ir/placement.h"
@@ -23,11 +28,22 @@
 
 namespace hostir::interp {
 
+/// What a time was read from.
+enum class ClockDomain : uint8_t {
+  kVirtual,  // computed by the backend, from 0
+  kHost,     // this process' steady clock, from the start of the run
+  kDevice,   // a device's clock, shifted to kHost by an offset measured during the run
+};
+/// `virtual`, `host`, `device`.
+std::string_view name(ClockDomain domain);
+
 struct Capabilities {
-  std::string name;               // "sim", "null", "cuda"
-  bool virtual_time = false;      // times are computed, not measured
-  bool checkpoints = false;       // checkpoint()/restore() work
-  bool reads_values = false;      // read() works
+  std::string name;  // for messages and the log
+  /// Of the hosts' clocks. kVirtual: the interpreter counts `issue_ns` per instruction; else it
+  /// asks now_ns().
+  ClockDomain clock = ClockDomain::kHost;
+  bool reads_values = false;      // read() gives what the program computed
+  bool plans_tasks = false;       // plan() gives plans
   std::vector<Rank> local_ranks;  // empty: all
 };
 
@@ -61,6 +77,14 @@ struct CommunicationItem {
   BufferRef out;  // same as `in` for rw operands
 };
 
+/// What a backend prepared for an instruction on a rank: shapes resolved, kernels found, arguments
+/// packed. Immutable for the interpreter, which keeps it beside its own plan and drops it when a
+/// layout changes.
+class TaskPlan {
+ public:
+  virtual ~TaskPlan() = default;
+};
+
 /// One issued task. Spans and references are valid during issue() only.
 struct Task {
   TaskId id = kNoTask;
@@ -72,6 +96,7 @@ struct Task {
   std::span<const TaskId> waits_for;         // extra dependencies: `wait %e on %s`
   std::span<const BufferRef> buffers;        // launch: ro, wo, rw operands; alloc, free: one
   std::span<const CommunicationItem> items;  // one; several for `group { }`
+  TaskPlan* plan = nullptr;  // of an earlier plan() for operands laid out like these
 };
 
 struct Completion {
@@ -79,12 +104,20 @@ struct Completion {
   int64_t started_ns = 0;
   int64_t finished_ns = 0;
   int64_t queued_ns = 0;  // when it reached the head of its stream with all waits done
+  ClockDomain clock = ClockDomain::kVirtual;
+};
+
+/// What a poll found.
+enum class Progress : uint8_t {
+  kProgressed,  // something completed or failed
+  kPending,     // nothing yet, but work is under way, here or in another process
+  kQuiescent,   // nothing, and nothing will come unless a host issues more
 };
 
 /// What a rank's host thread is doing, so that a backend in virtual time knows which tasks can
 /// still arrive: no task of this rank can be issued before `clock_ns`.
 struct HostState {
-  enum class Kind : uint8_t { kRunnable, kBlocked, kDone } kind = Kind::kRunnable;
+  enum class Kind : uint8_t { kRunnable, kBlocked, kDone, kRemote } kind = Kind::kRunnable;
   int64_t clock_ns = 0;
   TaskId waits_for = kNoTask;  // kBlocked: the task whose completion resumes it
 };
@@ -117,6 +150,9 @@ class CompletionSink {
   virtual ~CompletionSink() = default;
   virtual void completed(const Completion& completion) = 0;
   virtual void value(const ValueSummary& summary) = 0;
+  /// A task that was taken and cannot complete (a device error, a peer that died); kNoTask where
+  /// nobody can say which. The run is over.
+  virtual void failed(TaskId /*task*/, const Error& /*why*/) {}
 };
 
 /// A piece of memory that checkpoints share; `id` is equal where it is the same piece.
@@ -134,42 +170,93 @@ class BackendCheckpoint {
   virtual std::vector<MemoryBlock> blocks() const { return {{this, memory_bytes()}}; }
 };
 
+/// Optional: saving and restoring everything between two tasks.
+class Checkpoints {
+ public:
+  virtual ~Checkpoints() = default;
+  virtual Expected<std::unique_ptr<BackendCheckpoint>> checkpoint() const = 0;
+  virtual Expected<void> restore(const BackendCheckpoint& checkpoint) = 0;
+};
+
+/// Optional: what one element of a result is made of. Nothing is changed by asking.
+class ElementQuestions {
+ public:
+  virtual ~ElementQuestions() = default;
+  /// One element of what a launch writes, from its operands as they are now. Errors: those of
+  /// binding the kernel.
+  virtual Expected<LaunchElement> launch_element(const LaunchQuestion& question) = 0;
+  /// The same for a communication.
+  virtual Expected<ExchangeElement> exchange_element(const ExchangeQuestion& question) = 0;
+};
+
+/// Optional: the other processes of the run, for what is said beside the data (who stands where,
+/// parts of results). Equivalent to: a store beside a process group.
+class Peers {
+ public:
+  struct Answer {
+    std::optional<std::string> text;
+    std::string why_not;  // where there is no text: `did not answer within 3 s`
+  };
+  virtual ~Peers() = default;
+  virtual int process() const = 0;
+  virtual int process_count() const = 0;
+  virtual std::vector<Rank> ranks_of(int process) const = 0;
+  /// Gives `mine` and takes what every process gave under this topic, by process. Blocks until all
+  /// have answered, are known to be dead, or the time is over. Texts may hold any bytes.
+  virtual std::vector<Answer> exchange(const std::string& topic, std::string mine,
+                                       int64_t timeout_ns) = 0;
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
 
   virtual Capabilities capabilities() const = 0;
 
-  /// Compiles kernels, makes queues. Called once, before anything else. Errors: kernels that cannot
-  /// be compiled, memory limits, missing devices.
+  /// Compiles kernels, makes queues, meets the other processes. Called once, before anything else.
+  /// Errors: kernels that cannot be compiled, memory limits, missing devices, processes that do not
+  /// come.
   virtual Expected<void> prepare(const Code& code) = 0;
+
+  /// The clock of the hosts, where capabilities() says that it is not virtual.
+  virtual int64_t now_ns() const { return 0; }
 
   /// The contents of a parameter on one rank, dense over `placement.box`; before the first issue or
   /// as an edit between decisions.
   virtual Expected<void> write(Rank rank, AllocationId allocation, const Placement& placement,
                                int64_t offset_bytes, std::span<const std::byte> data) = 0;
 
-  /// Never blocks. Tasks of one rank arrive in order of `id`. A task that cannot be done is refused
-  /// with the reason, which is the backend's and valid until the next call; the run is then over.
-  /// nullptr: taken.
-  virtual const Error* issue(const Task& task) = 0;
+  /// What later tasks of this instruction and rank with the same layouts can share; asked once
+  /// before the first of them is issued. Only the addresses may differ from `task`. nullptr:
+  /// issue() needs nothing. Errors are refusals, as of issue().
+  virtual Expected<std::unique_ptr<TaskPlan>> plan(const Task& task);
+
+  /// Never blocks. Tasks of one rank arrive in order of `id`. Several tasks are taken together or
+  /// not at all, and start together where the device can do that (NCCL groups). What cannot be done
+  /// is refused with the reason, which is the backend's and valid until the next call; the run is
+  /// then over. nullptr: taken.
+  virtual const Error* issue(std::span<const Task> tasks) = 0;
 
   /// Delivers what has completed. `sim` advances virtual time as far as `hosts` allow (nothing may
-  /// complete that a later issue could still precede); `cuda` queries events. Returns the number of
-  /// completions; 0 with every host blocked means that nothing will ever complete.
-  virtual int64_t poll(std::span<const HostState> hosts, CompletionSink& sink) = 0;
+  /// complete that a later issue could still precede); `cuda` queries events. Only kQuiescent with
+  /// every host blocked means that nothing will ever complete.
+  virtual Progress poll(std::span<const HostState> hosts, CompletionSink& sink) = 0;
+
+  /// poll(), but where that is pending sleeps until something completes or `timeout_ns` of real
+  /// time are over: then kPending.
+  virtual Progress wait(std::span<const HostState> hosts, CompletionSink& sink, int64_t timeout_ns);
 
   /// Contents in row-major order of `box` (global coordinates inside the placement's box), as the
   /// buffer is now: writes of tasks in flight are not visible.
   virtual Expected<Tensor> read(Rank rank, const BufferRef& buffer, const Box& box) const = 0;
 
-  /// Errors: `backend_no_checkpoint` where capabilities say so.
-  virtual Expected<std::unique_ptr<BackendCheckpoint>> checkpoint() const = 0;
-  virtual Expected<void> restore(const BackendCheckpoint& checkpoint) = 0;
-
   /// Which digests and statistics to make for written values.
   enum class ValueMode : uint8_t { kNone, kDigest, kStats };
   virtual void set_value_mode(ValueMode mode) = 0;
+
+  /// Whether a completion is delivered before a later task of any rank may change what it wrote, as
+  /// whoever records values needs it. Costs overlap on a device that has some.
+  virtual void set_stepwise(bool /*stepwise*/) {}
 
   /// One line for the log about a code instruction: "onednn avx512_core matmul+gelu ..."; may be
   /// empty.
@@ -178,11 +265,13 @@ class Backend {
   /// Of a launch, for the log.
   virtual KernelWork kernel_work(CodeIndex /*code*/, Rank /*rank*/) const { return {}; }
 
-  /// One element of what a launch writes, from its operands as they are now; nothing is changed.
-  /// Errors: `no_element` where the backend does not evaluate, those of binding the kernel.
-  virtual Expected<LaunchElement> launch_element(const LaunchQuestion& question);
-  /// The same for a communication. Errors: `no_element`.
-  virtual Expected<ExchangeElement> exchange_element(const ExchangeQuestion& question);
+  /// Facts about devices, clocks and libraries for the log, by name.
+  virtual std::vector<std::pair<std::string, std::string>> properties() const { return {}; }
+
+  // What only some can do; nullptr: not this one. Owned by the backend.
+  virtual Checkpoints* checkpoints() { return nullptr; }
+  virtual ElementQuestions* elements() { return nullptr; }
+  virtual Peers* peers() { return nullptr; }
 };
 
 }  // namespace hostir::interp

@@ -154,6 +154,7 @@ Expected<void> Interpreter::bind(size_t parameter, const Tensor& global) {
   const Mesh* mesh = sharding != nullptr ? code.program->find_mesh(sharding->mesh) : nullptr;
   for (Rank r = 0; r < code.rank_count; ++r) {
     const Placement& placement = table.by_rank[static_cast<size_t>(r)];
+    if (engine_->state.ranks[static_cast<size_t>(r)].status == RankStatus::kRemote) continue;
     if (placement.global != global.extents) {
       Shape have;
       for (const int64_t n : global.extents) have.emplace_back(n);
@@ -179,6 +180,8 @@ Expected<void> Interpreter::bind(size_t parameter, const Tensor& global) {
 }
 
 std::optional<BufferRef> Interpreter::result(Rank rank, size_t index) const {
+  const auto remote = engine_->remote.parts.find({rank, index});
+  if (remote != engine_->remote.parts.end()) return remote->second.ref;
   const RankState& r = engine_->state.ranks[static_cast<size_t>(rank)];
   if (index >= r.results.size()) return std::nullopt;
   return engine_->buffer_of(r, r.results[index]);
@@ -232,7 +235,7 @@ Expected<Tensor> Interpreter::assemble(std::span<const std::optional<BufferRef>>
     }
     seen.push_back(placement.box);
     HOSTIR_ASSIGN_OR_RETURN(const Tensor local,
-                            engine_->backend.read(static_cast<Rank>(r), *parts[r], placement.box));
+                            engine_->read_part(static_cast<Rank>(r), *parts[r]));
     fold_box(out, Box::whole(placement.global), local, placement.box,
              partial ? sharding->unreduced_kind : Reduction::kSum, !partial || at == 0);
   }

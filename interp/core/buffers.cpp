@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "hostir/ops/record.h"
 #include "interp/core/engine.h"
@@ -54,6 +55,13 @@ const Placement* Engine::placement(const Step& step, LayoutIndex layout) {
   }
   dynamic_placements.push_back(
       make_placement(*code->program, table.type, extents, step.rank, nullptr));
+  if (!dynamic_placements.back().blocks_fill_box()) {
+    fault(
+        step, "code_blocks",
+        fmt::format("rank {}: the blocks of {} do not make up its part", step.rank, name_of(step)));
+    dynamic_placements.pop_back();
+    return nullptr;
+  }
   dynamic_index.emplace(std::move(key), &dynamic_placements.back());
   return &dynamic_placements.back();
 }
@@ -208,7 +216,26 @@ void Engine::note_write(const Step& step, Allocation& a, const Touch& t) {
   }
 }
 
-bool Engine::note_accesses(Step& step, const IssuePlan& plan) {
+ByteRange Engine::sent_bytes(const CommunicationItem& item, const CommunicationFacts& facts) {
+  using Part = CommunicationFacts::Part;
+  const BufferRef& in = item.in;
+  const ByteRange nothing{in.offset_bytes, in.offset_bytes};
+  if (facts.root == CommunicationFacts::RootHas::kInput && item.root != item.position)
+    return nothing;
+  if (facts.in == Part::kFree && !facts.point_to_point &&
+      std::none_of(item.pairs.begin(), item.pairs.end(),
+                   [&](const auto& pair) { return pair.first == item.position; }))
+    return nothing;
+  int64_t bytes = in.size_bytes;
+  if (facts.in == Part::kBlocks && !item.send_counts.empty()) {
+    const int64_t elems =
+        std::accumulate(item.send_counts.begin(), item.send_counts.end(), int64_t{0});
+    bytes = std::min(bytes, elems * size_bytes(item.dtype));
+  }
+  return {in.offset_bytes, in.offset_bytes + bytes};
+}
+
+bool Engine::note_accesses(Step& step, const IssuePlan& plan, const CommunicationItem* item) {
   const StreamIndex stream = step.code.stream;
   const uint32_t sequence = step.rank_state.streams[stream].issued;
   const bool checks = options.checks == InterpreterOptions::Checks::kAll;
@@ -223,7 +250,9 @@ bool Engine::note_accesses(Step& step, const IssuePlan& plan) {
     const bool quick = whole && (w.stream == stream || w.empty()) &&
                        (a.initialised || ref->access == Access::kWrite);
     if (!quick) {
-      if (!touch(step, stream, touch_of(step, planned, *ref))) return false;
+      Touch part = touch_of(step, planned, *ref);
+      if (item != nullptr) part.reads = sent_bytes(*item, *communication_facts(step.code.kind));
+      if (!touch(step, stream, part)) return false;
       continue;
     }
     w.stream = stream;

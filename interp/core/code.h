@@ -131,7 +131,8 @@ struct CodeOptions {
 
 /// Errors: `code_entry` no such host function, `code_size` unbound sizes, `code_call` recursion or
 /// a callee that is no host function, `code_comm` communicators with a rank twice or out of range,
-/// `code_mesh` unknown mesh, `code_op` an instruction that no host function may hold, `code_name`.
+/// `code_mesh` unknown mesh, `code_op` not for host functions, `code_name`, `call_layout`,
+/// `partial_claim`.
 Expected<std::shared_ptr<const Code>> compile_code(std::shared_ptr<const Program> program,
                                                    const CodeOptions& options);
 

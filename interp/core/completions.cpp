@@ -30,12 +30,33 @@ void Engine::completed(const Completion& completion) {
     record.queued_ns = completion.queued_ns;
     record.started_ns = completion.started_ns;
     record.finished_ns = completion.finished_ns;
+    record.clock = completion.clock;
     if (task->alloc_bytes != 0) record.live_bytes = rank.live_bytes;
     sink->finished(record);
   }
   if (observer != nullptr) observer->completed(completion);
   if (watcher != nullptr) watcher->completed(completion);
   if (rank.waits_for == completion.id) refresh(r);
+}
+
+// What the device says went wrong, with the rank and instruction where it can be known.
+void Engine::failed(TaskId id, const Error& why) {
+  const Diagnostic& reason = why.diagnostics.front();
+  Fault fault;
+  fault.kind = why.kind;
+  fault.record.kind = reason.id;
+  fault.record.sentence = reason.message;
+  const Rank r = id == kNoTask ? kNoRank : task_rank(id);
+  const TaskRecord* task =
+      r == kNoRank ? nullptr : state.ranks[static_cast<size_t>(r)].tasks.find(task_number(id));
+  if (task != nullptr) {
+    fault.record.sentence = fmt::format("rank {}: {}: {}", r, name_of(task->code), reason.message);
+    fault.record.ranks = {r};
+    fault.record.instructions = {code->address(task->code)};
+    fault.record.notes = {note_line(r, task->code, task->loop_path)};
+    fault.spans = {code->source(task->code).span};
+  }
+  record_fault(std::move(fault));
 }
 
 void Engine::exceed_memory(Rank r, const TaskRecord& task) {

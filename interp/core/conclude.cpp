@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "interp/core/engine.h"
+#include "interp/model/run.h"
 
 namespace hostir::interp {
 
@@ -12,12 +13,13 @@ void Engine::conclude() {
   bool finished = true;
   bool frozen = false;
   for (const RankState& rank : state.ranks) {
-    const bool over = rank.status == RankStatus::kDone || rank.status == RankStatus::kNotStarted;
+    const bool over = is_over(rank.status);
     finished = finished && over && rank.outstanding == 0;
     frozen = frozen || (rank.frozen && !over);
   }
   if (finished) {
     state.concluded = true;
+    if (sink != nullptr && logging == Interpreter::Logging::kOn) log_rank_states();
     revisit_suspicions(true);
     if (options.checks == InterpreterOptions::Checks::kAll) check_leaks();
     return;
@@ -25,8 +27,31 @@ void Engine::conclude() {
   if (frozen) return;  // thawing may let it go on
   state.concluded = true;
   revisit_suspicions(true);
-  if (!report_pending_mismatches()) return;
-  report_deadlock();
+  report_verdict();
+}
+
+// Where everybody stands who is not here: then the verdict is the one of all processes.
+void Engine::ask_peers() {
+  constexpr int64_t kPatienceNs = 3'000'000'000;
+  Peers* peers = backend.peers();
+  if (peers == nullptr) return;
+  const auto answers = peers->exchange("verdict", report_of(*this), kPatienceNs);
+  for (size_t p = 0; p < answers.size(); ++p) {
+    if (static_cast<int>(p) == peers->process()) continue;
+    if (answers[p].text && enter_report(*this, *answers[p].text)) continue;
+    std::vector<Rank> ranks = peers->ranks_of(static_cast<int>(p));
+    absent.push_back(fmt::format("process {} with {} {}", p, model::list_of(ranks),
+                                 answers[p].text ? "runs another version" : answers[p].why_not));
+  }
+}
+
+// Work is in flight, and nothing came of it for as long as the options allow.
+void Engine::give_up_waiting() {
+  state.concluded = true;
+  state.gave_up = true;
+  ask_peers();
+  revisit_suspicions(true);
+  report_verdict();
 }
 
 void Engine::check_leaks() {
@@ -40,7 +65,7 @@ void Engine::check_leaks() {
   std::vector<Leak> leaks;
   for (Rank r = 0; r < code->rank_count; ++r) {
     RankState& rank = state.ranks[static_cast<size_t>(r)];
-    if (rank.status == RankStatus::kNotStarted) continue;
+    if (rank.status == RankStatus::kNotStarted || rank.status == RankStatus::kRemote) continue;
     for (const Allocation& a : rank.allocations) {
       if (!a.live || a.parameter) continue;
       const auto returned =

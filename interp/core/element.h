@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "hostir/ir/placement.h"
 #include "hostir/ir/program.h"
 #include "hostir/ir/tensor.h"
 

@@ -11,6 +11,9 @@ namespace hostir::interp {
 Engine::Engine(std::shared_ptr<const Code> program, Backend& device, TraceSink* log,
                const InterpreterOptions& run_options)
     : code(std::move(program)), backend(device), sink(log), options(run_options) {
+  const Capabilities can = backend.capabilities();
+  clock_is_measured = can.clock != ClockDomain::kVirtual;
+  plans_tasks = can.plans_tasks;
   const auto n = static_cast<size_t>(code->rank_count);
   shapes.emplace_back();
   plans.resize(code->instructions.size() * n);
@@ -35,6 +38,10 @@ Engine::Engine(std::shared_ptr<const Code> program, Backend& device, TraceSink* 
     if (!started.empty() &&
         std::find(started.begin(), started.end(), static_cast<Rank>(r)) == started.end()) {
       rank.status = RankStatus::kNotStarted;
+    }
+    const auto& here = can.local_ranks;
+    if (!here.empty() && std::find(here.begin(), here.end(), static_cast<Rank>(r)) == here.end()) {
+      rank.status = RankStatus::kRemote;
     }
   }
 }
@@ -65,6 +72,7 @@ void Engine::start() {
       name.placement = a.placement;
       rank.live_bytes += a.bytes;
     }
+    if (rank.status == RankStatus::kRemote) rank.live_bytes = 0;
     rank.peak_bytes = rank.live_bytes;
     state.live_bytes += rank.live_bytes;
     execute_glue(rank);
@@ -95,6 +103,7 @@ void Engine::refresh(Rank r) {
   const bool runnable = rank.status == RankStatus::kRunnable;
   host.kind = runnable                              ? HostState::Kind::kRunnable
               : rank.status == RankStatus::kBlocked ? HostState::Kind::kBlocked
+              : rank.status == RankStatus::kRemote  ? HostState::Kind::kRemote
                                                     : HostState::Kind::kDone;
   host.clock_ns = rank.clock_ns;
   host.waits_for = rank.waits_for;
@@ -161,12 +170,14 @@ StepResult Engine::step(Rank r) {
 TaskId Engine::decide(Rank r) {
   RankState& rank = state.ranks[static_cast<size_t>(r)];
   Step step{rank, code->instructions[rank.pc], r, rank.pc, rank.pc + 1};
-  const int64_t start_ns = rank.clock_ns;
+  const int64_t key = rank.clock_ns;
   const LoopPathId path = rank.loop_path;
-  rank.clock_ns += options.issue_ns;
+  rank.clock_ns = clock_is_measured ? std::max(key, backend.now_ns()) : key + options.issue_ns;
+  const int64_t start_ns = clock_is_measured ? rank.clock_ns : key;
   ++rank.steps;
   const bool ok = state.position < options.max_steps ? dispatch[rank.pc].execute(*this, step)
                                                      : exceed_steps(step);
+  if (clock_is_measured) rank.clock_ns = std::max(rank.clock_ns, backend.now_ns());
   if (sink != nullptr && logging == Interpreter::Logging::kOn) log_step(step, start_ns, path);
   if (ok) {
     rank.pc = step.next;
@@ -174,8 +185,8 @@ TaskId Engine::decide(Rank r) {
   }
   ++state.position;
   advance(r, rank);
-  const int64_t found = state.failed ? 0 : poll();
-  upcoming = state.failed ? kNoRank : next_after(r, start_ns);
+  const Progress found = state.failed ? Progress::kQuiescent : poll();
+  upcoming = state.failed ? kNoRank : next_after(r, key);
   if (upcoming == kNoRank) upcoming = settle_idle(found);
   return step.task;
 }
@@ -203,20 +214,32 @@ void Engine::log_step(const Step& step, int64_t start_ns, LoopPathId path) {
   record.sequence = step.sequence;
   record.comm = step.comm;
   record.peer = step.peer;
+  if (step.arrival != nullptr) {
+    const Arrival& a = *step.arrival;
+    sink->called({step.rank, a.root, a.total_elems, a.row_elems, a.fingerprint});
+  }
   sink->issued(record);
 }
 
 Rank Engine::settle() {
-  const int64_t found = poll();
+  const Progress found = poll();
   const Rank next = next_rank();
   return next != kNoRank ? next : settle_idle(found);
 }
 
-// Nobody can run: polls while that brings anything.
-Rank Engine::settle_idle(int64_t found) {
+// Nobody can run: polls while that brings anything, waits while it may.
+Rank Engine::settle_idle(Progress found) {
   Rank next = kNoRank;
-  while (found > 0 && next == kNoRank && state.in_flight > 0 && !state.failed) {
-    found = backend.poll(hosts, *this);
+  while (found != Progress::kQuiescent && next == kNoRank && state.in_flight > 0 && !state.failed) {
+    if (found == Progress::kPending) {
+      found = backend.wait(hosts, *this, options.timeout_ns);
+      if (found == Progress::kPending) {
+        give_up_waiting();
+        break;
+      }
+    } else {
+      found = backend.poll(hosts, *this);
+    }
     next = next_rank();
   }
   if (next == kNoRank && !state.concluded && !state.failed) conclude();

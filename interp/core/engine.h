@@ -15,11 +15,15 @@
 
 #include "interp/core/interpreter.h"
 #include "interp/core/loop_paths.h"
+#include "interp/core/remote.h"
 #include "interp/core/state.h"
+#include "interp/model/run.h"
 
 namespace hostir::interp {
 
 class Engine;
+/// Whether two members of a collective state the same (meetings.cpp).
+bool arrivals_agree(const Arrival& a, const Arrival& b);
 struct CommunicationFacts;
 struct CommunicationSides;
 
@@ -37,6 +41,7 @@ struct Step {
   uint64_t sequence = 0;
   CommIndex comm = kNoComm;
   int32_t peer = -1;
+  const Arrival* arrival = nullptr;  // of communication
 };
 
 /// A buffer operand of an instruction on one rank, as far as it does not change between executions.
@@ -58,6 +63,10 @@ struct IssuePlan {
   bool communication_fixed = false;      // nothing in it depends on registers
   const Placement* allocated = nullptr;  // alloc of a static layout
   int64_t allocated_bytes = 0;
+  // The backend's, and for which placements (before and after, by buffer) it was made.
+  std::unique_ptr<TaskPlan> backend_plan;
+  std::vector<const Placement*> planned_placements;
+  bool backend_planned = false;
 };
 
 /// What a decision looks at first, side by side: CodeInstructions are large.
@@ -91,7 +100,9 @@ class Engine final : public CompletionSink {
   Rank upcoming = kNoRank;
   /// Polls, concludes if nothing can move, and says who is next.
   Rank settle();
-  int64_t poll() { return state.in_flight > 0 ? backend.poll(hosts, *this) : 0; }
+  Progress poll() {
+    return state.in_flight > 0 ? backend.poll(hosts, *this) : Progress::kQuiescent;
+  }
   void conclude();
   Rank next_rank() const {
     const int64_t* clock = keys.data();
@@ -107,10 +118,12 @@ class Engine final : public CompletionSink {
   void refresh(Rank rank);  // status and scheduler key after anything that may have changed them
   void freeze(Rank rank, bool frozen);
   void rebuild_hosts();
+  /// The whole box of a buffer; of a rank elsewhere what it told.
+  Expected<Tensor> read_part(Rank rank, const BufferRef& ref) const;
   Expected<void> edit(Rank rank, AllocationId allocation, int64_t offset_bytes,
                       std::span<const std::byte> data);
 
-  // ---- who waits for whom (wait_graph.cpp) ----
+  // ---- who is first in its stream (views.cpp) ----
   /// The first unfinished task of a stream; nullptr: there is none.
   const TaskRecord* head(Rank rank, StreamIndex stream) const;
   bool waits_for_events(Rank rank, const TaskRecord& task) const;
@@ -120,6 +133,7 @@ class Engine final : public CompletionSink {
   // ---- completions (completions.cpp) ----
   void completed(const Completion& completion) override;
   void value(const ValueSummary& summary) override;
+  void failed(TaskId task, const Error& why) override;
   void exceed_memory(Rank rank, const TaskRecord& task);
 
   // ---- faults (faults.cpp) ----
@@ -167,8 +181,11 @@ class Engine final : public CompletionSink {
   bool check_launch_overlap(const Step& step, const IssuePlan& plan);
   /// Fills the plan's BufferRefs for this execution and checks lifetime and bounds.
   bool bind_buffers(const Step& step, IssuePlan& plan);
-  /// Checks and records the accesses of the task just begun.
-  bool note_accesses(Step& step, const IssuePlan& plan);
+  /// Checks and records the accesses of the task just begun; `item`: of a communication.
+  bool note_accesses(Step& step, const IssuePlan& plan, const CommunicationItem* item = nullptr);
+  /// The bytes that a communication sends from this rank: of an in-place all_gather its own block,
+  /// of a broadcast nothing but at the root, of an all_to_all as many as the counts say.
+  static ByteRange sent_bytes(const CommunicationItem& item, const CommunicationFacts& facts);
   bool note_access(Step& step, Allocation& a, uint32_t reg, const AccessRecord& access) {
     WholeAccesses& w = a.whole;
     const bool whole = access.lo == 0 && access.hi == a.bytes && a.accesses.empty();
@@ -201,18 +218,17 @@ class Engine final : public CompletionSink {
   void note_unfilled(RankState& rank, const CommunicationItem& item);
   Touch touch_of(const Step& step, const PlannedBuffer& planned, const BufferRef& ref) const {
     const Register& name = step.rank_state.registers[planned.reg];
-    return {name.slot,  planned.reg,
-            name.shape, {ref.offset_bytes, ref.offset_bytes + ref.size_bytes},
-            ref.access, planned.after,
-            ref.after,  step.index};
+    const ByteRange range{ref.offset_bytes, ref.offset_bytes + ref.size_bytes};
+    return {name.slot,     planned.reg, name.shape, range, ref.access,
+            planned.after, ref.after,   step.index, range};
   }
   /// One buffer of the task just begun on `stream`: checks, then version and layout.
   bool touch(Step& step, StreamIndex stream, const Touch& touch) {
     Allocation& a = step.rank_state.allocations[touch.slot];
     const bool writes = touch.access != Access::kRead;
     if (options.checks == InterpreterOptions::Checks::kAll && touch.range.lo < touch.range.hi) {
-      if (!a.initialised && touch.access != Access::kWrite &&
-          !check_read(step, a, touch.reg, touch.range, touch.shape)) {
+      if (!a.initialised && touch.access != Access::kWrite && touch.reads.lo < touch.reads.hi &&
+          !check_read(step, a, touch.reg, touch.reads, touch.shape)) {
         return false;
       }
       const AccessRecord access{touch.range.lo,
@@ -238,6 +254,7 @@ class Engine final : public CompletionSink {
   /// Hands the task over; false after a fault where the backend refuses it.
   bool issue(Step& step, TaskRecord& task, std::span<const BufferRef> buffers,
              std::span<const CommunicationItem> items);
+  bool find_plan(const Step& step, Task& task);
   void set_event(Step& step, size_t result);
   uint32_t* clock_row(RankState& rank, size_t row) {
     return rank.clocks.data() + row * clock_stride;
@@ -249,7 +266,7 @@ class Engine final : public CompletionSink {
   }
   void compact_tasks(RankState& rank);
 
-  // ---- communication (communication.cpp, meetings.cpp, mismatch.cpp) ----
+  // ---- communication (communication.cpp, meetings.cpp), what is known of it (run_model.cpp) ----
   bool resolve_communication(Step& step, OpenItem& out);
   void move_buffers(IssuePlan& plan, const CommunicationFacts& facts);
   bool resolve_positions(Step& step, CommunicationItem& item, const CommunicationFacts& facts);
@@ -268,12 +285,12 @@ class Engine final : public CompletionSink {
   bool receives_of(Step& step, CommunicationItem& item, const Placement& to);
   bool arrive(Step& step, TaskRecord& task, OpenItem& item);
   bool arrive_pair(Step& step, TaskRecord& task, OpenItem& item);
-  bool report_mismatch(CommIndex comm, int32_t group, uint64_t sequence);
-  bool report_pending_mismatches();  // false if there was one
-  bool check_exchange(CommIndex comm, int32_t group, uint64_t sequence);
-  static void name_instructions(Fault& fault);
-  void add_member_notes(Fault& fault, Rank rank, const Arrival& arrival) const;
-  std::string describe(const Arrival& arrival) const;
+  /// The verdict on the run as it stands, as a fault; true if nothing is wrong.
+  bool report_verdict();
+  void log_rank_states();
+  /// Everything that is known now.
+  model::Run run_model() const;
+  model::Member member_of(Rank rank, const Arrival& arrival) const;
   /// As nccl-tests counts: the whole where the op has one, else this rank's part.
   int64_t communication_bytes(const OpenItem& item) const;
   /// Input and output of a collective may only overlap as NCCL's in-place form.
@@ -287,6 +304,8 @@ class Engine final : public CompletionSink {
                              const AccessRecord& first) const;
   void revisit_suspicions(bool last_chance);
   void report_race(const Suspicion& suspicion);
+  /// Members of a group run together: none may write what another one touches.
+  void check_group_overlap(const Step& step, std::span<const OpenItem> members);
   bool overlap(const AccessRecord& a, const AccessRecord& b) const;
 
   std::shared_ptr<const Code> code;
@@ -299,6 +318,9 @@ class Engine final : public CompletionSink {
   uint32_t branch = 0;
   State state;
 
+  bool clock_is_measured = false;  // the backend's, not counted here
+  bool plans_tasks = false;        // what is issued may have a plan of the backend
+
   // Caches and append-only tables: not state.
   LoopPathTable paths;
   bool keys_moved = true;  // of others than the rank that was stepped last
@@ -310,6 +332,8 @@ class Engine final : public CompletionSink {
   std::map<std::vector<int64_t>, uint32_t> shape_index;
   std::deque<Placement> dynamic_placements;
   std::map<std::vector<int64_t>, const Placement*> dynamic_index;
+  RemoteParts remote;
+  std::vector<std::string> absent;  // processes that did not say where they stand
   std::vector<HostState> hosts;
   std::vector<int64_t> keys;  // host clock, INT64_MAX where the rank can not run
   std::vector<TaskId> wait_scratch;
@@ -322,10 +346,11 @@ class Engine final : public CompletionSink {
   void run_glue(RankState& rank);
   void advance(Rank r, RankState& rank);
   bool exceed_steps(const Step& step);
-  Rank settle_idle(int64_t found);
+  Rank settle_idle(Progress found);
+  void give_up_waiting();  // conclude.cpp
+  void ask_peers();
   void log_step(const Step& step, int64_t start_ns, LoopPathId path);
   void check_leaks();
-  void report_deadlock();  // deadlock.cpp
 };
 
 /// `execute_<mnemonic>` in host_ops/<mnemonic>.cpp.
@@ -346,6 +371,9 @@ struct CommunicationFacts {
   enum class RootHas : uint8_t { kNothing, kInput, kOutput } root = RootHas::kNothing;
   bool point_to_point = false;
 };
+
+/// What a member states, in the words of the model.
+model::Call call_of(const Arrival& arrival);
 
 ExecuteOp execute_op(OpKind kind);
 const CommunicationFacts* communication_facts(OpKind kind);  // nullptr for other ops

@@ -16,7 +16,8 @@ namespace hostir::interp {
 /// use_after_free, double_free, free_in_flight, leak, write_to_readonly, collective_overlap,
 /// launch_overlap, collective_layout, collective_strided, alias, uninitialised_read, out_of_bounds,
 /// unmatched_send, not_a_member, assert, index_error, max_steps, max_memory; after a run
-/// replicas_differ; a backend that refuses a task gives its own (kernel_size, kernel_box).
+/// replicas_differ; timeout where a device or another
+/// process does not answer; a backend that refuses a task gives its own (kernel_size, kernel_box).
 struct Fault {
   FaultRecord record;
   ErrorKind kind = ErrorKind::kRuntime;  // decides the exit status

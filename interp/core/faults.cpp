@@ -36,7 +36,10 @@ void Engine::record_fault(Fault fault) {
   }
   fault.position = state.position;
   if (fault.fatal) state.failed = true;
-  if (sink != nullptr && logging == Interpreter::Logging::kOn) sink->fault(fault.record);
+  if (sink != nullptr && logging == Interpreter::Logging::kOn) {
+    if (fault.fatal) log_rank_states();
+    sink->fault(fault.record);
+  }
   state.faults.push_back(std::move(fault));
 }
 

@@ -175,6 +175,37 @@ Expected<void> Flattener::control(Scope& scope, InstrId id, CodeIndex index) {
   }
 }
 
+Expected<void> Flattener::same_layout(LayoutIndex given, LayoutIndex wanted, const Operand& operand,
+                                      std::string_view given_name,
+                                      std::string_view wanted_name) const {
+  if (given == kNoLayout || wanted == kNoLayout || given == wanted) return {};
+  const LayoutTable& have = code_.layouts[given];
+  const LayoutTable& want = code_.layouts[wanted];
+  const auto* a = std::get_if<ShardType>(&have.type);
+  const auto* b = std::get_if<ShardType>(&want.type);
+  if (a == nullptr || b == nullptr) return {};
+  const bool same_partial =
+      std::is_permutation(a->sharding.unreduced.begin(), a->sharding.unreduced.end(),
+                          b->sharding.unreduced.begin(), b->sharding.unreduced.end()) &&
+      (!a->sharding.is_partial() || a->sharding.unreduced_kind == b->sharding.unreduced_kind);
+  bool same_boxes = true;
+  for (size_t r = 0; r < have.by_rank.size() && r < want.by_rank.size(); ++r) {
+    // A flat view of the same elements is no other layout.
+    if (have.by_rank[r].global != want.by_rank[r].global) continue;
+    same_boxes = same_boxes && have.by_rank[r].box == want.by_rank[r].box &&
+                 have.by_rank[r].blocks == want.by_rank[r].blocks;
+  }
+  if (same_partial && same_boxes) return {};
+  return fail_at(ErrorKind::kInvalid, "call_layout",
+                 fmt::format("{} is {}, {} is declared {}: {}", given_name, a->sharding.to_string(),
+                             wanted_name, b->sharding.to_string(),
+                             same_boxes ? "a partial value is not a whole one; reduce it, or "
+                                          "declare both alike"
+                                        : "ranks would take one part for another; reshard it, or "
+                                          "declare both alike"),
+                 operand.span);
+}
+
 void Flattener::return_from_call(const Scope& scope, CodeIndex index) {
   if (scope.call == kNoCode) return;
   CodeInstruction& code = code_.instructions[index];
@@ -418,6 +449,10 @@ Expected<void> Flattener::call(Scope& scope, InstrId id, CodeIndex index) {
     const ValueId argument = source.operands[i].value;
     HOSTIR_TRY(declare(inner, param, true));
     if (argument.valid()) {
+      HOSTIR_TRY(same_layout(
+          scope.current[argument.index], inner.declared[param.index], source.operands[i],
+          fmt::format("argument %{} of @{}", scope.function->value(argument).name, callee->name),
+          fmt::format("parameter %{}", callee->value(param).name)));
       inner.streams[param.index] = scope.streams[argument.index];
       inner.comms[param.index] = scope.comms[argument.index];
     }

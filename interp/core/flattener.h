@@ -47,6 +47,10 @@ class Flattener {
   Expected<void> where(Scope& scope, InstrId id, CodeIndex index);
   Expected<void> group(Scope& scope, InstrId id, CodeIndex parent);
   Expected<void> call(Scope& scope, InstrId id, CodeIndex index);
+  /// An argument against the parameter: two layouts that claim different boxes or another partial
+  /// value. Errors: `call_layout`.
+  Expected<void> same_layout(LayoutIndex given, LayoutIndex wanted, const Operand& operand,
+                             std::string_view given_name, std::string_view wanted_name) const;
   Expected<void> yield(Scope& scope, InstrId id, CodeIndex index);
   Expected<void> operands(Scope& scope, InstrId id, CodeInstruction& out);
   Expected<void> results(Scope& scope, InstrId id, CodeInstruction& out);

@@ -158,6 +158,15 @@ Expected<LayoutIndex> Flattener::layout(const Scope& scope, const Type& type, Va
   const auto at = layout_index_.find(key);
   if (at != layout_index_.end()) return at->second;
   HOSTIR_ASSIGN_OR_RETURN(LayoutTable table, make_layout(scope, type, comm));
+  for (size_t r = 0; r < table.by_rank.size(); ++r) {
+    if (table.by_rank[r].blocks_fill_box()) continue;
+    const Value& v = scope.function->value(used_as);
+    return fail_at(ErrorKind::kInvalid, "code_blocks",
+                   fmt::format("the blocks of %{} do not make up the part of rank {}: each of its "
+                               "{} elements must be in one block of the group",
+                               v.name, r, table.by_rank[r].box.volume()),
+                   v.span);
+  }
   const auto index = static_cast<LayoutIndex>(code_.layouts.size());
   // Sizes read by the host belong to one place in the text: never shared.
   if (table.is_static()) layout_index_.emplace(key, index);

@@ -147,7 +147,7 @@ struct History::Impl {
 
   Expected<void> take_checkpoint() {
     const int64_t begin = processor_ns();
-    HOSTIR_ASSIGN_OR_RETURN(auto saved, in.backend().checkpoint());
+    HOSTIR_ASSIGN_OR_RETURN(auto saved, in.backend().checkpoints()->checkpoint());
     Checkpoint c;
     c.position = position();
     c.cost_ns = cost_ns;
@@ -281,7 +281,7 @@ struct History::Impl {
   }
 
   Expected<void> restore(const Checkpoint& c) {
-    HOSTIR_TRY(in.backend().restore(*c.backend));
+    HOSTIR_TRY(in.backend().checkpoints()->restore(*c.backend));
     in.restore(c.state);
     cost_ns = c.cost_ns;
     return {};
@@ -323,7 +323,7 @@ Expected<std::unique_ptr<History>> History::create(Interpreter& interpreter,
   impl->line = std::move(recorded.decisions);
   for (RecordedEdit& e : recorded.edits)
     impl->edits.push_back({std::nullopt, e.offset_bytes, std::move(e.data), std::move(e.buffer)});
-  impl->can_go_back = interpreter.backend().capabilities().checkpoints;
+  impl->can_go_back = interpreter.backend().checkpoints() != nullptr;
   if (impl->can_go_back) HOSTIR_TRY(impl->take_checkpoint());
   return std::unique_ptr<History>(new History(std::move(impl)));
 }

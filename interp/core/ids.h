@@ -4,23 +4,19 @@
 #include <cstdint>
 
 #include "hostir/support/ids.h"
+#include "interp/model/ids.h"
 
 namespace hostir::interp {
 
-/// A rank of the world mesh.
-using Rank = int32_t;
-inline constexpr Rank kNoRank = -1;
-
-/// An issued asynchronous instruction of one rank: its event. Numbered per rank in order of issue,
-/// with the rank in the upper bits, so that ids do not depend on how ranks interleave.
-using TaskId = uint64_t;
-inline constexpr TaskId kNoTask = ~TaskId{0};  // `none`: a completed event
-inline constexpr unsigned kTaskRankShift = 40;
-constexpr TaskId make_task_id(Rank rank, uint64_t number) {
-  return (static_cast<uint64_t>(rank) << kTaskRankShift) | number;
-}
-constexpr Rank task_rank(TaskId id) { return static_cast<Rank>(id >> kTaskRankShift); }
-constexpr uint64_t task_number(TaskId id) { return id & ((uint64_t{1} << kTaskRankShift) - 1); }
+// Ranks and tasks are those of the model; here a task is also its event, and kNoTask is `none`: an
+// event that has completed.
+using model::kNoRank;
+using model::kNoTask;
+using model::make_task_id;
+using model::Rank;
+using model::task_number;
+using model::task_rank;
+using model::TaskId;
 
 /// An allocation of one rank. Numbered per rank in order of issue; parameters come first.
 using AllocationId = Id<struct AllocationTag>;

@@ -60,10 +60,8 @@ RunEnd Interpreter::run() {
 
 bool Interpreter::finished() const {
   const auto& ranks = engine_->state.ranks;
-  return std::all_of(ranks.begin(), ranks.end(), [](const RankState& r) {
-    return (r.status == RankStatus::kDone || r.status == RankStatus::kNotStarted) &&
-           r.outstanding == 0;
-  });
+  return std::all_of(ranks.begin(), ranks.end(),
+                     [](const RankState& r) { return is_over(r.status) && r.outstanding == 0; });
 }
 
 void Interpreter::conclude() {
@@ -95,7 +93,7 @@ void Interpreter::restore(const State& state) {
 
 std::optional<CodeIndex> Interpreter::next_code(Rank rank) const {
   const RankState& r = engine_->state.ranks[static_cast<size_t>(rank)];
-  if (r.status == RankStatus::kDone || r.status == RankStatus::kNotStarted) return std::nullopt;
+  if (is_over(r.status)) return std::nullopt;
   return r.pc;
 }
 

@@ -22,6 +22,7 @@
 #include "interp/core/fault.h"
 #include "interp/core/trace_sink.h"
 #include "interp/core/views.h"
+#include "interp/model/run.h"
 
 namespace hostir::interp {
 
@@ -34,6 +35,9 @@ struct InterpreterOptions {
   std::vector<Rank> ranks;               // ranks that start; empty: all
   uint64_t max_steps = UINT64_MAX;       // decisions; beyond: fault `max_steps`
   int64_t max_memory_bytes = INT64_MAX;  // live bytes of all ranks; beyond: fault `max_memory`
+  /// Real time in which nothing completes while work is in flight; beyond: fault `timeout`. Only
+  /// backends whose work goes on by itself let anybody wait.
+  int64_t timeout_ns = 60'000'000'000;
   enum class Checks : uint8_t { kAll, kNone } checks = Checks::kAll;  // races, uninitialised, ...
 };
 
@@ -76,6 +80,13 @@ class Interpreter {
   Expected<void> bind(size_t parameter, const Tensor& global);
   /// The n-th returned buffer of a rank; nullopt before its `return`.
   std::optional<BufferRef> result(Rank rank, size_t index) const;
+  /// Leaves word for the other processes where the ranks of this one stand, for their verdicts.
+  void tell_peers() const;
+  /// Exchanges the results of all processes, so that result() and read_result() know those of ranks
+  /// elsewhere; does nothing where all ranks are here. Errors: `lost_process`.
+  Expected<void> share_results(int64_t timeout_ns);
+  /// What a rank returned, wherever it is: its box, row-major.
+  Expected<Tensor> read_result(Rank rank, size_t index, const Box& box) const;
   /// A returned value assembled from all ranks; partial values reduced in group order.
   Expected<Tensor> global_result(size_t index) const;
 
@@ -122,6 +133,8 @@ class Interpreter {
   std::optional<BufferRef> buffer(Rank rank, uint32_t reg) const;
   std::optional<int64_t> integer(Rank rank, uint32_t reg) const;
   std::vector<MeetingView> ledger() const;  // kept window: unfinished and the last 32 per group
+  /// Everything that is known of the run now; not cheap.
+  model::Run run_model() const;
   const LoopPathTable& loop_paths() const;
   /// What an instruction would be given if the rank executed it now, without executing it: made
   /// anew at each call; spans point into Code. Errors: `not_now` with the reason (a buffer that is

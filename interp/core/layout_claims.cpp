@@ -85,8 +85,16 @@ bool Engine::check_layouts(Step& step, const OpenItem& open, const Communication
   if (!comparable) return true;
   const std::vector<int64_t>& counts = gathers ? item.recv_counts : item.send_counts;
   const Placement& all = whole->by_rank[static_cast<size_t>(step.rank)];
+  // Where the whole is laid out alike, the first member looks at all blocks and the others each at
+  // their own: the time is that of the members, not of their pairs.
+  const auto first = static_cast<Rank>(item.members.front());
+  const bool own_only = step.rank != first && whole->by_rank[static_cast<size_t>(first)] == all;
   int64_t offset = 0;
   for (size_t p = 0; p < counts.size() && p < item.members.size(); ++p) {
+    if (own_only && item.members[p] != step.rank) {
+      offset += counts[p];
+      continue;
+    }
     const Placement& part = block->by_rank[static_cast<size_t>(item.members[p])];
     if (part.global != all.global) return true;
     const std::optional<Box> have = box_of(part, 0, counts[p]);

@@ -3,7 +3,7 @@
 // Collectives meet by (communicator, group, sequence number); each rank numbers its own collectives
 // per communicator. send and recv match by (communicator, source, destination, ordinal). A meeting
 // keeps an Arrival per member. Finished meetings stay in a window for display and are then dropped;
-// the log has all of them. Which arrivals fit together is decided in mismatch.cpp.
+// the log has all of them. Which arrivals fit together is decided in meetings.cpp.
 #pragma once
 
 #include <cstdint>

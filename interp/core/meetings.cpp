@@ -3,19 +3,14 @@
 // Collectives meet by (communicator, group, sequence number), send and recv by (communicator,
 // source, target, ordinal). A disagreement is reported as soon as a strict majority of the members
 // agrees, when all have arrived, or when nothing can move any more, whichever is first; until then
-// nobody can know who is wrong.
-
-#include <fmt/core.h>
-
-#include <algorithm>
+// nobody can know who is wrong. What is found here is what must be quick to find; the sentence
+// comes from interp/diagnose.
 
 #include "interp/core/engine.h"
 
 namespace hostir::interp {
 
-namespace {
-
-bool agree(const Arrival& a, const Arrival& b) {
+bool arrivals_agree(const Arrival& a, const Arrival& b) {
   if (a.fingerprint == b.fingerprint) return true;
   const auto both = [](int64_t x, int64_t y) { return x < 0 || y < 0 || x == y; };
   // Members that do not state a total (gather's senders) differ in nothing but that.
@@ -23,6 +18,8 @@ bool agree(const Arrival& a, const Arrival& b) {
          (a.total_elems < 0 || b.total_elems < 0 || a.row_elems < 0 || b.row_elems < 0) &&
          both(a.total_elems, b.total_elems) && both(a.row_elems, b.row_elems);
 }
+
+namespace {
 
 void take_place(Arrival& slot, Step& step, const TaskRecord& task, const OpenItem& item) {
   slot = item.arrival;
@@ -33,6 +30,17 @@ void take_place(Arrival& slot, Step& step, const TaskRecord& task, const OpenIte
   slot.stream = task.stream;
   slot.stream_sequence = task.sequence;
   slot.arrived_ns = task.issued_ns;
+}
+
+// Every block that one member sends is what the other expects.
+bool exchanges_fit(const GroupLedger& group, uint64_t sequence) {
+  for (uint32_t p = 0; p < group.members(); ++p) {
+    for (uint32_t q = 0; q < group.members(); ++q) {
+      if (group.arrival(sequence, p).sends[q] != group.arrival(sequence, q).receives[p])
+        return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace
@@ -52,7 +60,7 @@ bool Engine::arrive(Step& step, TaskRecord& task, OpenItem& item) {
   } else if (own.fingerprint != head.fingerprint && !head.mismatch) {
     for (uint32_t p = 0; p < group.members(); ++p) {
       const Arrival& other = group.arrival(sequence, p);
-      if (other.arrived && !agree(own, other)) head.mismatch = true;
+      if (other.arrived && !arrivals_agree(own, other)) head.mismatch = true;
     }
   }
   const bool all = head.arrived == group.members();
@@ -63,52 +71,18 @@ bool Engine::arrive(Step& step, TaskRecord& task, OpenItem& item) {
       uint32_t same = 0;
       for (uint32_t q = 0; q < group.members(); ++q) {
         same += group.arrival(sequence, p).arrived && group.arrival(sequence, q).arrived &&
-                agree(group.arrival(sequence, p), group.arrival(sequence, q));
+                arrivals_agree(group.arrival(sequence, p), group.arrival(sequence, q));
       }
       decided = 2 * same > group.members();
     }
-    if (decided) return report_mismatch(item.item.comm, group_index, sequence);
+    if (decided) return report_verdict();
   }
-  if (all && !own.sends.empty() && !check_exchange(item.item.comm, group_index, sequence)) {
-    return false;
+  if (all && !own.sends.empty() && !exchanges_fit(group, sequence)) {
+    head.mismatch = true;
+    return report_verdict();
   }
   if (all && !state.suspicions.empty()) revisit_suspicions(false);
   return !state.failed;
-}
-
-// Every block that one member sends is what the other expects.
-bool Engine::check_exchange(CommIndex comm, int32_t group_index, uint64_t sequence) {
-  GroupLedger& group = state.ledger.group(comm, group_index);
-  const Communicator& c = code->communicators[comm];
-  const auto& members = c.groups[static_cast<size_t>(group_index)];
-  for (uint32_t p = 0; p < group.members(); ++p) {
-    for (uint32_t q = 0; q < group.members(); ++q) {
-      const Arrival& from = group.arrival(sequence, p);
-      const Arrival& to = group.arrival(sequence, q);
-      if (from.sends[q] == to.receives[p]) continue;
-      Fault fault;
-      fault.kind = ErrorKind::kStuck;
-      fault.record.kind = "collective_mismatch";
-      fault.record.sentence = fmt::format(
-          "{} seq {}: rank {} {} sends {} elements to rank {}, which expects {}", c.to_string(),
-          sequence, members[p], describe(from), from.sends[q], members[q], to.receives[p]);
-      add_member_notes(fault, members[p], from);
-      add_member_notes(fault, members[q], to);
-      name_instructions(fault);
-      const Instruction& source = code->source(to.code);
-      if (source.attributes.has("counts") && !source.attributes.has("receives")) {
-        fault.record.notes.push_back(
-            fmt::format("rank {} does not say what it receives: without receives(..) that is taken "
-                        "from its own counts and its output",
-                        members[q]));
-        fault.spans.push_back(source.span);
-      }
-      group.head(sequence).mismatch = true;
-      record_fault(std::move(fault));
-      return false;
-    }
-  }
-  return true;
 }
 
 bool Engine::arrive_pair(Step& step, TaskRecord& task, OpenItem& item) {
@@ -126,18 +100,7 @@ bool Engine::arrive_pair(Step& step, TaskRecord& task, OpenItem& item) {
     if (!state.suspicions.empty()) revisit_suspicions(false);
     return !state.failed;
   }
-  Fault fault;
-  fault.kind = ErrorKind::kStuck;
-  fault.record.kind = "collective_mismatch";
-  fault.record.sentence =
-      fmt::format("{} send {} to {} number {}: rank {} {}, rank {} {}",
-                  code->communicators[item.item.comm].to_string(), source, target, pair.ordinal,
-                  source, describe(pair.send), target, describe(pair.recv));
-  add_member_notes(fault, source, pair.send);
-  add_member_notes(fault, target, pair.recv);
-  name_instructions(fault);
-  record_fault(std::move(fault));
-  return false;
+  return report_verdict();
 }
 
 }  // namespace hostir::interp

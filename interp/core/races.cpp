@@ -175,6 +175,48 @@ void Engine::revisit_suspicions(bool last_chance) {
   }
 }
 
+void Engine::check_group_overlap(const Step& step, std::span<const OpenItem> members) {
+  if (options.checks != InterpreterOptions::Checks::kAll) return;
+  const auto span_of = [](const Touch& touch) {
+    AccessRecord a;
+    a.lo = touch.range.lo;
+    a.hi = touch.range.hi;
+    a.shape = touch.shape;
+    return a;
+  };
+  const auto check = [&](const Touch& first, const Touch& second) {
+    const bool first_writes = first.access != Access::kRead;
+    const bool second_writes = second.access != Access::kRead;
+    if (first.slot != second.slot || !(first_writes || second_writes)) return;
+    if (!overlap(span_of(first), span_of(second))) return;
+    const char* id = !second_writes ? "race_raw" : !first_writes ? "race_war" : "race_waw";
+    const std::vector<std::string> where = {code->address(second.code), code->address(first.code)};
+    for (const Fault& known : state.faults) {
+      if (known.record.kind == id && known.record.instructions == where) return;
+    }
+    Fault fault;
+    fault.fatal = false;
+    fault.record.kind = id;
+    fault.record.sentence = fmt::format(
+        "rank {}: {} {} {}, which {} of the same group {}{}; members of a group run together",
+        step.rank, name_of(second.code), second_writes ? "writes" : "reads",
+        code->register_name(second.reg), name_of(first.code), first_writes ? "writes" : "reads",
+        first.reg == second.reg ? "" : " as " + code->register_name(first.reg));
+    fault.record.ranks = {step.rank};
+    fault.record.instructions = where;
+    fault.record.notes = {fmt::format("{} is the other access", name_of(first.code))};
+    fault.spans = {code->source(second.code).span, code->source(first.code).span};
+    record_fault(std::move(fault));
+  };
+  for (size_t j = 1; j < members.size(); ++j) {
+    for (size_t i = 0; i < j; ++i) {
+      for (const Touch& first : members[i].touches) {
+        for (const Touch& second : members[j].touches) check(first, second);
+      }
+    }
+  }
+}
+
 void Engine::report_race(const Suspicion& suspicion) {
   using Kind = AccessRecord::Kind;
   const AccessRecord& a = suspicion.first;

@@ -92,6 +92,7 @@ struct Touch {
   LayoutIndex after = kNoLayout;
   const Placement* placement_after = nullptr;
   CodeIndex code = 0;
+  ByteRange reads;  // the part of `range` whose bytes must have been written
 };
 
 /// A member of an open group, resolved when it was executed.
@@ -168,7 +169,8 @@ struct State {
   uint32_t in_flight = 0;
   int64_t live_bytes = 0;  // of all ranks
   bool concluded = false;
-  bool failed = false;  // a fatal fault: nobody may step
+  bool gave_up = false;  // concluded because nothing completed for as long as the options allow
+  bool failed = false;   // a fatal fault: nobody may step
   std::vector<RankState> ranks;
   Ledger ledger;
   std::vector<Suspicion> suspicions;

@@ -5,7 +5,7 @@
 #include "interp/core/breakpoint_matcher.h"
 #include "interp/core/engine.h"
 #include "interp/core/nesting.h"
-#include "interp/core/wait_graph.h"
+#include "interp/model/verdict.h"
 
 namespace hostir::interp {
 
@@ -173,16 +173,16 @@ Rank Stepper::needed(const Drive& drive) const {
     return at != drive.ranks.end() &&
            drive.reached[static_cast<size_t>(at - drive.ranks.begin())] != 0;
   };
-  const WaitGraph graph = wait_graph(in);
+  const model::WaitGraph graph = diagnose::wait_graph(in.run_model());
   std::vector<uint32_t> queue;
   for (size_t i = 0; i < drive.ranks.size(); ++i) {
     if (!drive.reached[i]) queue.push_back(static_cast<uint32_t>(drive.ranks[i]));
   }
   std::vector<bool> seen(graph.nodes.size(), false);
   for (size_t i = 0; i < queue.size(); ++i) {
-    const WaitNode& node = graph.nodes[queue[i]];
-    if (!node.stream && in.can_step(node.rank) && !held(node.rank)) return node.rank;
-    for (const WaitEdge& e : graph.edges) {
+    const model::WaitNode& node = graph.nodes[queue[i]];
+    if (!node.queue && in.can_step(node.rank) && !held(node.rank)) return node.rank;
+    for (const model::WaitEdge& e : graph.edges) {
       if (e.from != queue[i] || seen[e.to]) continue;
       seen[e.to] = true;
       queue.push_back(e.to);

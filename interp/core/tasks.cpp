@@ -59,8 +59,41 @@ bool Engine::issue(Step& step, TaskRecord& task, std::span<const BufferRef> buff
   ++queue.outstanding;
   ++rank.outstanding;
   ++state.in_flight;
-  const Error* refused = backend.issue(out);
+  if (plans_tasks && !find_plan(step, out)) return false;
+  const Error* refused = backend.issue({&out, 1});
   return refused == nullptr || refuse_task(step, *refused);
+}
+
+// The backend's own plan, made at the first execution and kept while the operands are laid out the
+// same.
+bool Engine::find_plan(const Step& step, Task& task) {
+  IssuePlan& known = plan(step);
+  const auto same = [&] {
+    if (!known.backend_planned || known.planned_placements.size() != 2 * task.buffers.size()) {
+      return false;
+    }
+    for (size_t i = 0; i < task.buffers.size(); ++i) {
+      const BufferRef& ref = task.buffers[i];
+      if (known.planned_placements[2 * i] != ref.placement ||
+          known.planned_placements[2 * i + 1] != ref.after) {
+        return false;
+      }
+    }
+    return task.items.empty() || known.communication_fixed;
+  };
+  if (!same()) {
+    auto made = backend.plan(task);
+    if (!made) return refuse_task(step, made.error());
+    known.backend_plan = std::move(*made);
+    known.backend_planned = true;
+    known.planned_placements.clear();
+    for (const BufferRef& ref : task.buffers) {
+      known.planned_placements.push_back(ref.placement);
+      known.planned_placements.push_back(ref.after);
+    }
+  }
+  task.plan = known.backend_plan.get();
+  return true;
 }
 
 void Engine::set_event(Step& step, size_t result) {

@@ -12,6 +12,7 @@
 
 #include "interp/core/backend.h"
 #include "interp/core/ids.h"
+#include "interp/model/run.h"
 
 namespace hostir::interp {
 
@@ -35,6 +36,28 @@ struct IssuedRecord {
   int32_t peer = -1;  // send, recv: position of the other side
 };
 
+/// What a member states about the communication that the next IssuedRecord of its rank is about.
+struct CallRecord {
+  Rank rank = 0;
+  int32_t root = -1;         // position; -1: it has none
+  int64_t total_elems = -1;  // of the whole operation; -1: not stated
+  int64_t row_elems = -1;    // per index of dimension 0 of the whole; -1: not stated
+  uint64_t fingerprint = 0;  // of all that every member must state alike
+  friend bool operator==(const CallRecord&, const CallRecord&) = default;
+};
+
+/// Where a rank's host stands, told when a run ends or can not go on.
+struct RankStateRecord {
+  Rank rank = 0;
+  model::RankState state = model::RankState::kUnknown;
+  CodeIndex code = 0;  // its next instruction
+  LoopPathId loop_path = 0;
+  TaskId waits_for = kNoTask;  // kBlocked
+  int64_t host_ns = 0;
+  uint64_t decision = 0;  // number of decisions taken
+  uint32_t branch = 0;
+};
+
 struct FinishedRecord {
   Rank rank = 0;
   TaskId task = kNoTask;
@@ -42,6 +65,7 @@ struct FinishedRecord {
   int64_t started_ns = 0;
   int64_t finished_ns = 0;
   int64_t live_bytes = -1;  // of the rank after an alloc or free took effect
+  ClockDomain clock = ClockDomain::kVirtual;
 };
 
 /// A decision that is not "rank r runs one instruction": freeze, thaw, edit, branch, schedule.
@@ -64,11 +88,15 @@ struct FaultRecord {
 class TraceSink {
  public:
   virtual ~TraceSink() = default;
+  /// Before `issued`, of communication only.
+  virtual void called(const CallRecord&) {}
   virtual void issued(const IssuedRecord& record) = 0;
   virtual void finished(const FinishedRecord& record) = 0;
   virtual void value(const ValueSummary& summary) = 0;
   virtual void decision(const DecisionRecord& record) = 0;
   virtual void fault(const FaultRecord& record) = 0;
+  /// Of every rank, before a fault that ends the run, and at its end.
+  virtual void rank_state(const RankStateRecord&) {}
   /// A loop path the first time it is used: (id, parent, the `for` instruction, iteration).
   virtual void loop_path(LoopPathId id, LoopPathId parent, CodeIndex loop, int64_t iteration) = 0;
 };

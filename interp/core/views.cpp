@@ -4,6 +4,30 @@
 
 namespace hostir::interp {
 
+const TaskRecord* Engine::head(Rank rank, StreamIndex stream) const {
+  for (const TaskRecord& t : state.ranks[static_cast<size_t>(rank)].tasks.all()) {
+    if (t.stream == stream && !t.finished()) return &t;
+  }
+  return nullptr;
+}
+
+bool Engine::waits_for_events(Rank r, const TaskRecord& task) const {
+  const RankState& rank = state.ranks[static_cast<size_t>(r)];
+  return std::any_of(rank.dependencies.begin(), rank.dependencies.end(),
+                     [&](const TaskDependency& d) {
+                       if (d.task != task.number) return false;
+                       const TaskRecord* on = rank.tasks.find(task_number(d.on));
+                       return on != nullptr && !on->finished();
+                     });
+}
+
+bool Engine::is_ready(Rank rank, const Arrival& arrival) const {
+  if (!arrival.arrived || arrival.finished) return false;
+  const TaskRecord* first = head(rank, arrival.stream);
+  return first != nullptr && make_task_id(rank, first->number) == arrival.task &&
+         !waits_for_events(rank, *first);
+}
+
 namespace {
 
 TaskView view_of(const TaskRecord& t, Rank rank) {
@@ -42,7 +66,7 @@ ArrivalView view_of(const Engine& engine, const Arrival& a, Rank rank) {
   v.arrived_ns = a.arrived_ns;
   v.started_ns = a.started_ns;
   v.finished_ns = a.finished_ns;
-  v.fingerprint = engine.describe(a);
+  v.fingerprint = model::call_text(call_of(a));
   return v;
 }
 

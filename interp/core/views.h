@@ -19,7 +19,15 @@ enum class RankStatus : uint8_t {
   kBlocked,     // `wait ... on host` for an unfinished task
   kDone,        // returned
   kNotStarted,  // not in InterpreterOptions::ranks
+  kRemote,      // in another process
+  // Of recordings only:
+  kDead,     // its process ended before it was done
+  kUnknown,  // nothing tells
 };
+/// Will take no decision any more, or never takes one here.
+constexpr bool is_over(RankStatus status) {
+  return status != RankStatus::kRunnable && status != RankStatus::kBlocked;
+}
 
 struct RankView {
   RankStatus status = RankStatus::kRunnable;

@@ -18,29 +18,52 @@ class NullCheckpoint final : public BackendCheckpoint {
   NullBackend::Queues queues;
 };
 
-NullBackend::Meeting meeting_of(const CommunicationItem& item, Rank rank) {
+bool holds(const std::vector<Rank>& ranks, Rank rank) {
+  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+}
+
+}  // namespace
+
+NullBackend::NullBackend(NullOptions options)
+    : options_(std::move(options)), plays_(options_.task_ns > 0 || !options_.local_ranks.empty()) {}
+
+NullBackend::Meeting NullBackend::meeting_of(const CommunicationItem& item, Rank rank) const {
   NullBackend::Meeting m;
   m.comm = item.comm;
   m.sequence = item.sequence;
   m.first = item.members.front();
   m.members = static_cast<uint32_t>(item.members.size());
+  const auto count_remote = [&](Rank member) {
+    if (is_local(member)) return;
+    ++m.remote;
+    m.hopeless = m.hopeless || holds(options_.absent_ranks, member);
+  };
   if (item.peer >= 0) {
     const Rank other = item.members[static_cast<size_t>(item.peer)];
     const bool sends = item.in.allocation.valid();
     m.first = sends ? rank : other;
     m.second = sends ? other : rank;
     m.members = 2;
+    count_remote(other);
+  } else if (!options_.local_ranks.empty()) {
+    for (const Rank member : item.members) count_remote(member);
   }
   return m;
 }
 
-}  // namespace
+bool NullBackend::is_local(Rank rank) const {
+  return options_.local_ranks.empty() || holds(options_.local_ranks, rank);
+}
+
+int64_t NullBackend::now_ns() const {
+  return std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin_).count();
+}
 
 Capabilities NullBackend::capabilities() const {
   Capabilities c;
   c.name = "null";
-  c.virtual_time = true;
-  c.checkpoints = true;
+  c.clock = plays_ ? ClockDomain::kHost : ClockDomain::kVirtual;
+  c.local_ranks = options_.local_ranks;
   return c;
 }
 
@@ -57,7 +80,12 @@ Expected<void> NullBackend::write(Rank, AllocationId, const Placement&, int64_t,
   return {};
 }
 
-const Error* NullBackend::issue(const Task& task) {
+const Error* NullBackend::issue(std::span<const Task> tasks) {
+  for (const Task& task : tasks) issue_one(task);
+  return nullptr;
+}
+
+void NullBackend::issue_one(const Task& task) {
   const size_t index = static_cast<size_t>(task.rank) * stream_count_ + task.stream;
   auto& stream = queues_.streams[index];
   const bool alone =
@@ -66,9 +94,9 @@ const Error* NullBackend::issue(const Task& task) {
     return std::any_of(task.waits_for.begin(), task.waits_for.end(),
                        [&](TaskId on) { return is_held(on); });
   };
-  if (stream.empty() && alone && (task.waits_for.empty() || !waits())) {
+  if (!plays_ && stream.empty() && alone && (task.waits_for.empty() || !waits())) {
     queues_.done.push_back({task.id, task.issued_ns, task.issued_ns, task.issued_ns});
-    return nullptr;
+    return;
   }
   if (stream.empty()) wake(index);
   Held& held = stream.emplace_back();
@@ -86,7 +114,6 @@ const Error* NullBackend::issue(const Task& task) {
     }
   }
   ++queues_.held;
-  return nullptr;
 }
 
 bool NullBackend::is_held(TaskId id) const {
@@ -107,11 +134,11 @@ NullBackend::Place& NullBackend::place(const Meeting& m) {
       return p;
     }
   }
-  return queues_.places.emplace_back(Place{m, 0, 0});
+  return queues_.places.emplace_back(Place{m, 0, 0, -1});
 }
 
 void NullBackend::leave(Place& p) {
-  if (++p.left < p.meeting.members) return;
+  if (++p.left < p.meeting.members - p.meeting.remote) return;
   p = queues_.places.back();
   queues_.places.pop_back();
 }
@@ -119,11 +146,27 @@ void NullBackend::leave(Place& p) {
 // The last to arrive lets every member go on, wherever it is.
 NullBackend::Place& NullBackend::arrive(const Meeting& meeting) {
   Place& p = place(meeting);
-  if (++p.arrived < meeting.members) return p;
+  if (++p.arrived < meeting.members - meeting.remote) return p;
+  if (meeting.remote > 0 && !meeting.hopeless) p.remote_due_ns = now_ns() + options_.remote_ns;
   for (size_t s = 0; s < queues_.streams.size(); ++s) {
     if (!queues_.streams[s].empty()) wake(s);
   }
   return p;
+}
+
+// All members have come, the remote ones by the clock.
+bool NullBackend::has_met(Place& p) const {
+  if (p.remote_due_ns >= 0 && now_ns() >= p.remote_due_ns) {
+    p.arrived = p.meeting.members;
+    p.remote_due_ns = -1;
+  }
+  return p.arrived == p.meeting.members;
+}
+
+// Whether its time is over, which begins when it is asked for the first time.
+bool NullBackend::is_due(Held& task) const {
+  if (task.due_ns < 0) task.due_ns = now_ns() + options_.task_ns;
+  return now_ns() >= task.due_ns;
 }
 
 // True if the task has finished; it has left its meetings then.
@@ -131,11 +174,11 @@ bool NullBackend::finish(Held& task) {
   for (const TaskId on : task.waits) {
     if (is_held(on)) return false;
   }
-  if (task.meeting.members == 0) return true;
+  if (task.meeting.members == 0) return !plays_ || is_due(task);
   const bool arrives = !std::exchange(task.arrived, true);
   if (task.more.empty()) {  // the usual case looks for its place once
     Place& p = arrives ? arrive(task.meeting) : place(task.meeting);
-    if (p.arrived < task.meeting.members) return false;
+    if (!has_met(p) || (plays_ && !is_due(task))) return false;
     leave(p);
     return true;
   }
@@ -143,10 +186,11 @@ bool NullBackend::finish(Held& task) {
     arrive(task.meeting);
     for (const Meeting& m : task.more) arrive(m);
   }
-  const auto complete = [&](const Meeting& m) { return place(m).arrived == m.members; };
+  const auto complete = [&](const Meeting& m) { return has_met(place(m)); };
   if (!complete(task.meeting) || !std::all_of(task.more.begin(), task.more.end(), complete)) {
     return false;
   }
+  if (plays_ && !is_due(task)) return false;
   leave(place(task.meeting));
   for (const Meeting& m : task.more) leave(place(m));
   return true;
@@ -173,7 +217,11 @@ void NullBackend::release_head(size_t index) {
   auto& stream = queues_.streams[index];
   while (!stream.empty() && finish(stream.front())) {
     const Held& head = stream.front();
-    queues_.done.push_back({head.id, head.issued_ns, head.issued_ns, head.issued_ns});
+    const int64_t started_ns =
+        plays_ ? std::max(head.issued_ns, head.due_ns - options_.task_ns) : head.issued_ns;
+    queues_.done.push_back({head.id, started_ns,
+                            plays_ ? std::max(started_ns, head.due_ns) : started_ns, started_ns,
+                            plays_ ? ClockDomain::kHost : ClockDomain::kVirtual});
     stream.erase(stream.begin());
     --queues_.held;
     // Other streams of the rank may wait for it.
@@ -184,17 +232,33 @@ void NullBackend::release_head(size_t index) {
   }
 }
 
-int64_t NullBackend::poll(std::span<const HostState>, CompletionSink& sink) {
+// Whether time alone brings something: a task that runs, or remote members that may still come. Of
+// an absent one nobody here can know that it does not.
+bool NullBackend::is_pending() const {
+  if (!plays_) return false;
+  for (const auto& stream : queues_.streams) {
+    if (!stream.empty() && stream.front().due_ns >= 0) return true;
+  }
+  return std::any_of(queues_.places.begin(), queues_.places.end(), [](const Place& p) {
+    return p.remote_due_ns >= 0 ||
+           (p.meeting.hopeless && p.arrived == p.meeting.members - p.meeting.remote);
+  });
+}
+
+Progress NullBackend::poll(std::span<const HostState>, CompletionSink& sink) {
+  for (size_t s = 0; plays_ && s < queues_.streams.size(); ++s) {
+    if (!queues_.streams[s].empty()) wake(s);
+  }
   if (queues_.any_awake) release();
   const auto before = [](const Completion& a, const Completion& b) {
     return std::tuple(a.finished_ns, a.id) <
            std::tuple(b.finished_ns, b.id);  // ids begin with ranks
   };
   std::sort(queues_.done.begin(), queues_.done.end(), before);
-  const auto count = static_cast<int64_t>(queues_.done.size());
+  if (queues_.done.empty()) return is_pending() ? Progress::kPending : Progress::kQuiescent;
   for (const Completion& completion : queues_.done) sink.completed(completion);
   queues_.done.clear();
-  return count;
+  return Progress::kProgressed;
 }
 
 Expected<Tensor> NullBackend::read(Rank, const BufferRef& buffer, const Box& box) const {

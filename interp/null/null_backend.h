@@ -3,9 +3,11 @@
 // It keeps only what every backend must: tasks of a stream run in order, a task starts after the
 // events it waits for, a communication completes when all its members have come. Everything takes
 // no time, and there is no data: reading gives zeros. Cost matters here: a task that can run at
-// once is one entry in a list.
+// once is one entry in a list. For tests it also plays a device whose work takes real time, and
+// ranks of other processes that come to meetings late or never (`NullOptions`).
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <vector>
 
@@ -13,17 +15,27 @@
 
 namespace hostir::interp {
 
-class NullBackend final : public Backend {
+struct NullOptions {
+  std::vector<Rank> local_ranks;   // empty: all
+  int64_t task_ns = 0;             // real time that every task takes
+  int64_t remote_ns = 0;           // how long after the local members the remote ones come
+  std::vector<Rank> absent_ranks;  // remote ones that never come
+};
+
+class NullBackend final : public Backend, private Checkpoints {
  public:
+  NullBackend() = default;
+  explicit NullBackend(NullOptions options);
   Capabilities capabilities() const override;
   Expected<void> prepare(const Code& code) override;
   Expected<void> write(Rank rank, AllocationId allocation, const Placement& placement,
                        int64_t offset_bytes, std::span<const std::byte> data) override;
-  const Error* issue(const Task& task) override;
-  int64_t poll(std::span<const HostState> hosts, CompletionSink& sink) override;
+  const Error* issue(std::span<const Task> tasks) override;
+  int64_t now_ns() const override;
+  Progress poll(std::span<const HostState> hosts, CompletionSink& sink) override;
   Expected<Tensor> read(Rank rank, const BufferRef& buffer, const Box& box) const override;
-  Expected<std::unique_ptr<BackendCheckpoint>> checkpoint() const override;
-  Expected<void> restore(const BackendCheckpoint& checkpoint) override;
+  /// What takes real time cannot be put back.
+  Checkpoints* checkpoints() override { return plays_ ? nullptr : this; }
   void set_value_mode(ValueMode) override {}
   std::string describe(CodeIndex, Rank) const override { return "null"; }
 
@@ -34,12 +46,15 @@ class NullBackend final : public Backend {
     Rank second = kNoRank;  // target of a send/recv
     uint64_t sequence = 0;
     uint32_t members = 0;
+    uint32_t remote = 0;    // of them
+    bool hopeless = false;  // one of them never comes
   };
   /// A task that could not complete when it was issued.
   struct Held {
     TaskId id = kNoTask;
     int64_t issued_ns = 0;
     bool arrived = false;
+    int64_t due_ns = -1;        // when it completes, where tasks take time
     Meeting meeting;            // members == 0: none
     std::vector<Meeting> more;  // of a group { }
     std::vector<TaskId> waits;
@@ -48,6 +63,7 @@ class NullBackend final : public Backend {
     Meeting meeting;
     uint32_t arrived = 0;
     uint32_t left = 0;
+    int64_t remote_due_ns = -1;  // when the remote members come
   };
   struct Queues {
     std::vector<Completion> done;            // delivered by the next poll
@@ -59,6 +75,15 @@ class NullBackend final : public Backend {
   };
 
  private:
+  Expected<std::unique_ptr<BackendCheckpoint>> checkpoint() const override;
+  Expected<void> restore(const BackendCheckpoint& checkpoint) override;
+
+  void issue_one(const Task& task);
+  Meeting meeting_of(const CommunicationItem& item, Rank rank) const;
+  bool is_local(Rank rank) const;
+  bool is_due(Held& task) const;
+  bool has_met(Place& place) const;
+  bool is_pending() const;
   bool is_held(TaskId id) const;
   bool finish(Held& task);
   Place& arrive(const Meeting& meeting);
@@ -71,6 +96,9 @@ class NullBackend final : public Backend {
   }
   void release_head(size_t stream);
 
+  NullOptions options_;
+  bool plays_ = false;  // anything of the options
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   size_t stream_count_ = 0;
   Queues queues_;
 };

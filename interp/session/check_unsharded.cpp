@@ -7,6 +7,7 @@
 #include <map>
 
 #include "hostir/ops/record.h"
+#include "hostir/passes/unshard.h"
 #include "interp/session/assemble.h"
 #include "interp/session/lowering.h"
 #include "interp/session/value_recorder.h"
@@ -143,8 +144,16 @@ std::optional<UnshardedDifference> compare_write(const Comparison& c, const std:
                        describe(*found, whole.tensor));
 }
 
-// The value of an instruction in the unsharded run, if it was in a buffer there.
+// The name in the unsharded run, which has no reshards.
+const std::string& unsharded_name(const Function& fusion, ValueId value) {
+  return fusion.value(unsharded_value(fusion, value)).name;
+}
+
+// What a value of the fusion is in the unsharded run, if it was in a buffer there.
 std::optional<Tensor> reference_value(const RecordedRun& run, const std::string& value) {
+  for (const auto& [name, tensor] : run.prepared.inputs) {
+    if (name == value) return tensor;
+  }
   const std::vector<Write> writes = writes_of(run, value);
   if (writes.empty() || !writes.back().front()->data) return std::nullopt;
   return writes.back().front()->data;
@@ -156,7 +165,7 @@ void compare_values(const Comparison& c, UnshardedReport& report) {
     const OpRef op{c.fusion.name, n};
     for (const ValueId result : c.fusion.instr(order[n - 1]).results) {
       const std::string& value = c.fusion.value(result).name;
-      const auto expected = reference_value(c.unsharded, value);
+      const auto expected = reference_value(c.unsharded, unsharded_name(c.fusion, result));
       if (!expected) continue;
       const std::vector<Write> writes = writes_of(c.sharded, value);
       if (!writes.empty()) report.compared.push_back(value);
@@ -202,7 +211,7 @@ std::vector<std::string> values_to_keep(const Function& fusion, const RecordedRu
   for (const InstrId instruction : fusion.preorder()) {
     for (const ValueId result : fusion.instr(instruction).results) {
       const std::string& value = fusion.value(result).name;
-      if (!writes_of(sharded, value).empty()) out.push_back(value);
+      if (!writes_of(sharded, value).empty()) out.push_back(unsharded_name(fusion, result));
     }
   }
   return out;

@@ -32,14 +32,41 @@ namespace hostir::interp {
 
 class Interpreter;
 
-/// What a backend is made from. `name` is `sim`, `null` or `cuda`.
+/// What is known of a kind of backend before one is made; whoever knows the backends fills it in
+/// with the name.
+struct BackendTraits {
+  ClockDomain clock = ClockDomain::kVirtual;
+  bool reads_values = true;  // it computes what the program says
+  bool models_time = true;   // its times are predictions for the request's machine
+  std::string kernel_set;    // that computes the values, for the log: "avx512_core"
+};
+
+/// Which of the run's processes this one is. The ranks are dealt out evenly, in order.
+struct ProcessPlace {
+  int index = 0;
+  int count = 1;
+  int local_index = 0;  // among the processes of this computer
+  int local_count = 1;
+  std::string meeting_host;  // where process 0, or the launcher, listens
+  int meeting_port = 0;
+  bool launcher_listens = false;  // not process 0
+};
+
+/// What a backend is made from. `name` is one of those that the command offers.
 struct BackendRequest {
   std::string name = "sim";
+  BackendTraits traits;
   Machine machine;
   uint64_t schedule = 0;  // 0: the plain one; k > 0: durations scaled by a seeded factor
   uint64_t seed = 0;
   bool reference_kernels = false;
-  int64_t max_memory_bytes = 0;  // all ranks together, 0: as much as the machine has
+  int64_t max_memory_bytes = 0;         // all ranks together, 0: as much as the machine has
+  int64_t timeout_ns = 60'000'000'000;  // of waiting while nothing completes
+  // Backends with devices.
+  std::vector<int> devices;  // that this process may use; empty: all it sees
+  std::string place;         // ranks on devices, `0,0,1,1`; empty: the rule
+  ProcessPlace process;
+  bool stepwise = false;  // finish every instruction before the next
 };
 using BackendFactory =
     std::function<Expected<std::unique_ptr<Backend>>(const BackendRequest& request)>;

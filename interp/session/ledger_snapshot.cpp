@@ -4,11 +4,15 @@
 #include <map>
 #include <string_view>
 
-#include "hostir/ops/record.h"
+#include "interp/diagnose/queues.h"
+#include "interp/diagnose/verdicts.h"
+#include "interp/session/declarations.h"
 #include "interp/session/snapshot_builder.h"
 
 namespace hostir::interp {
 namespace {
+
+using diagnose::MemberRef;
 
 // What the members called, by vote.
 struct Votes {
@@ -16,81 +20,117 @@ struct Votes {
   bool expected = false;  // more than half of the members did, and not all who came
 };
 
-Votes votes_of(const MeetingView& meeting) {
-  std::map<std::string_view, size_t> count;
-  for (const ArrivalView& a : meeting.arrivals) {
-    if (a.arrived) ++count[a.fingerprint];
-  }
-  Votes out;
-  for (const ArrivalView& a : meeting.arrivals) {
-    if (a.arrived && (out.most.empty() || count[a.fingerprint] > count[out.most]))
-      out.most = a.fingerprint;
-  }
-  out.expected = count.size() > 1 && 2 * count[out.most] > meeting.arrivals.size();
-  return out;
-}
+class LedgerMaker {
+ public:
+  explicit LedgerMaker(const model::Run& run) : run_(run), queues_(run), declarations_(run) {}
 
-// Everybody is there, at the head of the stream.
-bool all_ready(const MeetingView& meeting) {
-  return meeting.complete && std::none_of(meeting.arrivals.begin(), meeting.arrivals.end(),
-                                          [](const ArrivalView& a) { return a.queued; });
-}
-
-LedgerCell cell_of(const Code& code, const MeetingView& meeting, bool ready, const ArrivalView& a,
-                   const Votes& votes) {
-  LedgerCell out;
-  out.rank = a.rank;
-  if (!a.arrived) return out;
-  out.code = a.code;
-  out.address = code.address(a.code);
-  out.fingerprint = a.fingerprint;
-  out.task = a.task;
-  out.arrived_ns = a.arrived_ns;
-  if (a.finished)
-    out.state = LedgerCell::State::kDone;
-  else if (a.queued)
-    out.state = LedgerCell::State::kQueued;
-  else if (ready && !meeting.mismatch)
-    out.state = LedgerCell::State::kRunning;
-  else
-    out.state = LedgerCell::State::kArrived;
-  // Without a majority nobody is the one who is right.
-  if (meeting.mismatch && (!votes.expected || a.fingerprint != votes.most))
-    out.state = LedgerCell::State::kDiffers;
-  return out;
-}
-
-LedgerRow row_of(const Code& code, const MeetingView& meeting) {
-  LedgerRow out;
-  out.comm = meeting.comm;
-  out.comm_name = code.communicators[meeting.comm].name;
-  out.group = meeting.group;
-  out.sequence = meeting.sequence;
-  out.point_to_point = meeting.point_to_point;
-  const bool ready = all_ready(meeting);
-  if (meeting.mismatch)
-    out.state = LedgerRow::State::kMismatch;
-  else if (meeting.finished)
-    out.state = LedgerRow::State::kDone;
-  else if (ready)
-    out.state = LedgerRow::State::kRunning;
-  const Votes votes = votes_of(meeting);
-  for (const ArrivalView& a : meeting.arrivals) {
-    out.cells.push_back(cell_of(code, meeting, ready, a, votes));
-    if (!a.arrived || a.fingerprint != votes.most || !out.kind.empty()) continue;
-    out.kind = record(a.kind).mnemonic;
-    out.bytes = a.count_elems * size_bytes(a.dtype);
+  std::vector<LedgerRow> rows() {
+    for (const model::Meeting& meeting : run_.meetings) {
+      LedgerRow row = row_of(meeting.communicator, meeting.sequence);
+      std::vector<MemberRef> members;
+      for (const model::Member& m : meeting.members) members.push_back({&meeting, nullptr, &m});
+      fill(row, members, diagnose::disagree(meeting));
+      rows_.push_back(std::move(row));
+    }
+    for (const model::SendRecv& pair : run_.pairs) {
+      LedgerRow row = row_of(pair.communicator, pair.ordinal);
+      row.point_to_point = true;
+      fill(row, {{nullptr, &pair, &pair.send}, {nullptr, &pair, &pair.recv}}, false);
+      rows_.push_back(std::move(row));
+    }
+    return std::move(rows_);
   }
-  return out;
-}
+
+ private:
+  LedgerRow row_of(model::CommunicatorId id, uint64_t sequence) const {
+    LedgerRow row;
+    row.sequence = sequence;
+    const model::Communicator* communicator = run_.find(id);
+    if (communicator == nullptr) return row;
+    row.comm = declarations_.index_of(id);
+    row.comm_name = communicator->name;
+    row.group = communicator->group.value_or(0);
+    return row;
+  }
+
+  static Votes votes_of(const std::vector<std::string>& calls) {
+    std::map<std::string_view, size_t> count;
+    for (const std::string& call : calls) {
+      if (!call.empty()) ++count[call];
+    }
+    Votes out;
+    for (const std::string& call : calls) {
+      if (!call.empty() && (out.most.empty() || count[call] > count[out.most])) out.most = call;
+    }
+    out.expected = count.size() > 1 && 2 * count[out.most] > calls.size();
+    return out;
+  }
+
+  void fill(LedgerRow& row, const std::vector<MemberRef>& members, bool mismatch) {
+    std::vector<std::string> calls;
+    bool complete = true;
+    bool finished = true;
+    bool ready = true;  // everybody is there, at the head of the stream
+    for (const MemberRef& m : members) {
+      const bool came = m.member->arrived();
+      calls.push_back(came ? model::call_text(m.member->call) : std::string());
+      complete = complete && came;
+      finished = finished && m.member->state == model::MemberState::kCompleted;
+      ready = ready && came && (!m.member->unfinished() || queues_.is_ready(m));
+    }
+    if (mismatch)
+      row.state = LedgerRow::State::kMismatch;
+    else if (finished)
+      row.state = LedgerRow::State::kDone;
+    else if (ready)
+      row.state = LedgerRow::State::kRunning;
+    const Votes votes = votes_of(calls);
+    for (size_t i = 0; i < members.size(); ++i) {
+      row.cells.push_back(cell_of(members[i], calls[i], ready && !mismatch));
+      LedgerCell& cell = row.cells.back();
+      // Without a majority nobody is the one who is right.
+      if (mismatch && !calls[i].empty() && (!votes.expected || calls[i] != votes.most))
+        cell.state = LedgerCell::State::kDiffers;
+      if (calls[i].empty() || calls[i] != votes.most || !row.kind.empty()) continue;
+      const model::Call& call = members[i].member->call;
+      row.kind = model::kind_text(call);
+      if (call.total_elems && call.dtype) row.bytes = *call.total_elems * size_bytes(*call.dtype);
+    }
+  }
+
+  LedgerCell cell_of(const MemberRef& ref, const std::string& call, bool running) const {
+    const model::Member& m = *ref.member;
+    LedgerCell out;
+    out.rank = m.rank;
+    if (m.state == model::MemberState::kUnknown) out.state = LedgerCell::State::kUnknown;
+    if (!m.arrived()) return out;
+    const model::Instruction* instruction = run_.find(m.instruction);
+    if (instruction != nullptr) {
+      out.code = m.instruction.index;
+      out.address = model::place_text(*instruction);
+    }
+    out.fingerprint = call;
+    out.task = m.task;
+    out.arrived_ns = m.times.issued_ns.value_or(m.times.ready_ns.value_or(-1));
+    if (!m.unfinished())
+      out.state = LedgerCell::State::kDone;
+    else if (!queues_.is_ready(ref))
+      out.state = LedgerCell::State::kQueued;
+    else
+      out.state = running ? LedgerCell::State::kRunning : LedgerCell::State::kArrived;
+    return out;
+  }
+
+  const model::Run& run_;
+  diagnose::Queues queues_;
+  Declarations declarations_;
+  std::vector<LedgerRow> rows_;
+};
 
 }  // namespace
 
-std::vector<LedgerRow> make_ledger_snapshot(const Interpreter& interpreter) {
-  std::vector<LedgerRow> out;
-  for (const MeetingView& meeting : interpreter.ledger())
-    out.push_back(row_of(interpreter.code(), meeting));
-  return out;
+std::vector<LedgerRow> make_ledger_snapshot(const model::Run& run) {
+  return LedgerMaker(run).rows();
 }
 
 }  // namespace hostir::interp

@@ -16,7 +16,8 @@ namespace hostir::interp {
 struct LedgerCell {
   /// kQueued: issued, but other work of the rank's stream comes first. kDiffers: of a mismatch, and
   /// not what more than half of the members called; without such a majority all that came differ.
-  enum class State : uint8_t { kMissing, kQueued, kArrived, kRunning, kDone, kDiffers };
+  /// kUnknown: nothing tells whether it came.
+  enum class State : uint8_t { kMissing, kQueued, kArrived, kRunning, kDone, kDiffers, kUnknown };
   State state = State::kMissing;
   Rank rank = kNoRank;
   CodeIndex code = 0;

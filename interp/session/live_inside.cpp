@@ -179,7 +179,10 @@ class LaunchLook {
     question.buffers = now_.buffers;
     question.written = written_;
     question.element = out_.element;
-    auto answer = interpreter_.backend().launch_element(question);
+    ElementQuestions* elements = interpreter_.backend().elements();
+    Expected<LaunchElement> answer =
+        elements != nullptr ? elements->launch_element(question)
+                            : Expected<LaunchElement>(no_elements(interpreter_.backend()));
     if (!answer) {
       list_ops(*kernel_of());
       out_.notes.push_back(answer.error().message() + ".");
@@ -268,19 +271,26 @@ CodeIndex member_of_group(const Code& code, CodeIndex group, const std::string& 
 }  // namespace
 
 FinishedDevice::FinishedDevice(Interpreter& interpreter) : backend_(interpreter.backend()) {
-  if (!backend_.capabilities().checkpoints) return;
-  auto before = backend_.checkpoint();
+  Checkpoints* checkpoints = backend_.checkpoints();
+  if (checkpoints == nullptr) return;
+  auto before = checkpoints->checkpoint();
   if (!before) return;
   before_ = std::move(*before);
   std::vector<HostState> hosts(static_cast<size_t>(interpreter.code().rank_count));
   for (size_t r = 0; r < hosts.size(); ++r)
     hosts[r] = {HostState::Kind::kDone, interpreter.rank(static_cast<Rank>(r)).clock_ns, kNoTask};
-  while (backend_.poll(hosts, *this) > 0) {
+  while (backend_.poll(hosts, *this) == Progress::kProgressed) {
   }
 }
 
 FinishedDevice::~FinishedDevice() {
-  if (before_) static_cast<void>(backend_.restore(*before_));
+  if (before_) static_cast<void>(backend_.checkpoints()->restore(*before_));
+}
+
+tl::unexpected<Error> no_elements(const Backend& backend) {
+  return fail(ErrorKind::kRuntime, "no_element",
+              "the backend `" + backend.capabilities().name +
+                  "` does not tell what an element is made of; `sim` does");
 }
 
 std::optional<AllocationView> find_allocation(const Interpreter& interpreter, Rank rank,

@@ -37,6 +37,9 @@ class FinishedDevice final : public CompletionSink {
   std::set<TaskId> done_;
 };
 
+/// Why a backend without `ElementQuestions` has no answer.
+tl::unexpected<Error> no_elements(const Backend& backend);
+
 std::optional<AllocationView> find_allocation(const Interpreter& interpreter, Rank rank,
                                               AllocationId id);
 /// Number and range of a part of a tensor, as text.

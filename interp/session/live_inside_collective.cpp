@@ -334,7 +334,10 @@ class CollectiveLook {
       m.in_skipped_bytes = skipped(side, side.now.item->in, true);
       m.out_skipped_bytes = skipped(side, side.now.item->out, false);
     }
-    const auto answer = interpreter_.backend().exchange_element({members, position_, out_.element});
+    ElementQuestions* elements = interpreter_.backend().elements();
+    const Expected<ExchangeElement> answer =
+        elements != nullptr ? elements->exchange_element({members, position_, out_.element})
+                            : Expected<ExchangeElement>(no_elements(interpreter_.backend()));
     if (!answer) {
       out_.notes.push_back(answer.error().message() + ".");
       return {};

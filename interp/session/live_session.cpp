@@ -23,6 +23,7 @@ InterpreterOptions interpreter_options(const LiveOptions& options, Rank ranks) {
   InterpreterOptions out;
   out.issue_ns = issue_ns(options.backend.machine);
   out.ranks = options.ranks;
+  out.timeout_ns = options.backend.timeout_ns;
   out.max_memory_bytes = memory_limit_bytes(options.backend, ranks);
   return out;
 }
@@ -95,7 +96,7 @@ void LiveSession::refresh(StopReason stop) {
   s.stop = std::move(stop);
   s.focus = focus_;
   s.step_scope = scope_;
-  s.can_reverse = backend_->capabilities().checkpoints;
+  s.can_reverse = backend_->checkpoints() != nullptr;
   s.breakpoints = std::make_shared<const std::vector<BreakpointSnapshot>>(breakpoints_->snapshot());
   snapshot_ = std::make_shared<const Snapshot>(std::move(s));
 }

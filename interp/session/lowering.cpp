@@ -10,6 +10,7 @@ Expected<LoweredFusion> lower_fusion(const Program& program, const std::string& 
   LoweredFusion out;
   LowerOptions options;
   options.keep = keep;
+  if (!program.machines.empty()) options.machine = &program.machines.front();
   options.stop = watch.stop;
   HOSTIR_TRY(watch.begin("lowering @" + fusion));
   options.dump = [&](LowerPhase phase, const Program& after) {

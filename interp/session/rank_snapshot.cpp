@@ -132,6 +132,12 @@ std::string_view name(RankStatus status) {
       return "done";
     case RankStatus::kNotStarted:
       return "not started";
+    case RankStatus::kRemote:
+      return "remote";
+    case RankStatus::kDead:
+      return "dead";
+    case RankStatus::kUnknown:
+      return "unknown";
   }
   return "";
 }

@@ -21,6 +21,7 @@ InterpreterOptions interpreter_options(const RunOptions& options, Rank ranks) {
   out.issue_ns = issue_ns(options.backend.machine);
   out.ranks = options.ranks;
   if (options.max_steps > 0) out.max_steps = options.max_steps;
+  out.timeout_ns = options.backend.timeout_ns;
   out.max_memory_bytes = memory_limit_bytes(options.backend, ranks);
   return out;
 }
@@ -49,7 +50,7 @@ Expected<void> add_local_parts(const Interpreter& interpreter, size_t result, bo
     if (!keep) continue;
     Tensor& part = output.parts.emplace_back();
     if (!known) continue;
-    HOSTIR_ASSIGN_OR_RETURN(part, interpreter.backend().read(r, *buffer, output.boxes.back()));
+    HOSTIR_ASSIGN_OR_RETURN(part, interpreter.read_result(r, result, output.boxes.back()));
   }
   return {};
 }
@@ -85,7 +86,7 @@ std::optional<Fault> differing_replicas(const Interpreter& interpreter, size_t r
   for (Rank r = 0; r < code.rank_count; ++r) {
     const auto buffer = interpreter.result(r, result);
     if (!buffer || !buffer->placement || buffer->placement->box.empty()) continue;
-    auto part = interpreter.backend().read(r, *buffer, buffer->placement->box);
+    auto part = interpreter.read_result(r, result, buffer->placement->box);
     if (!part) return std::nullopt;
     const auto same = std::find_if(holders.begin(), holders.end(), [&](const Holder& h) {
       return h.box == buffer->placement->box;
@@ -98,7 +99,7 @@ std::optional<Fault> differing_replicas(const Interpreter& interpreter, size_t r
     if (at.first == part->data.end()) continue;
     const auto n = (at.first - part->data.begin()) / size_bytes(part->dtype);
     Fault fault;
-    fault.severity = Severity::kWarning;
+    fault.severity = Severity::kError;
     fault.fatal = false;
     fault.position = interpreter.position();
     fault.record.kind = "replicas_differ";
@@ -164,10 +165,12 @@ Expected<RunResult> run(const Prepared& prepared, const BackendFactory& make_bac
   for (Rank r = 0; r < prepared.code->rank_count; ++r)
     result.peak_bytes.push_back(interpreter->peak_bytes(r));
   const Fault* worst = result.worst();
+  interpreter->tell_peers();
   if (worst && worst->fatal) return result;
   if (end == RunEnd::kStuck) {
     return fail(ErrorKind::kStuck, "stuck", "the run can not go on: ranks are frozen");
   }
+  HOSTIR_TRY(interpreter->share_results(options.backend.timeout_ns));
   HOSTIR_ASSIGN_OR_RETURN(result.outputs, outputs_of(*interpreter, options.keep_parts));
   for (size_t i = 0; backend->capabilities().reads_values && i < result.outputs.size(); ++i) {
     if (auto fault = differing_replicas(*interpreter, i))

@@ -41,6 +41,14 @@ void RunSummary::value(const ValueSummary& summary) {
 void RunSummary::decision(const DecisionRecord& record) {
   if (next_) next_->decision(record);
 }
+void RunSummary::called(const CallRecord& record) {
+  if (next_) next_->called(record);
+}
+
+void RunSummary::rank_state(const RankStateRecord& record) {
+  if (next_) next_->rank_state(record);
+}
+
 void RunSummary::fault(const FaultRecord& record) {
   if (next_) next_->fault(record);
 }

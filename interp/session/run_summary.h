@@ -22,6 +22,8 @@ class RunSummary final : public TraceSink {
   void value(const ValueSummary& summary) override;
   void decision(const DecisionRecord& record) override;
   void fault(const FaultRecord& record) override;
+  void called(const CallRecord& record) override;
+  void rank_state(const RankStateRecord& record) override;
   void loop_path(LoopPathId id, LoopPathId parent, CodeIndex loop, int64_t iteration) override;
 
   /// Communication per rank: equal ones (kind, reduction, axes, bytes) in one line, in order of

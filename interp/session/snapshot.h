@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "interp/model/run.h"
 #include "interp/session/breakpoint_snapshot.h"
 #include "interp/session/ledger_snapshot.h"
 #include "interp/session/memory_snapshot.h"
@@ -85,6 +86,7 @@ struct Snapshot {
   std::shared_ptr<const WaitsSnapshot> waits;
   std::shared_ptr<const std::vector<FaultSnapshot>> faults;
   std::shared_ptr<const std::vector<BreakpointSnapshot>> breakpoints;  // by number
+  std::shared_ptr<const model::Run> run;  // what is known, for verdicts
 
   int32_t rank_count() const { return static_cast<int32_t>(ranks.size()); }
   const RankSnapshot& rank(Rank r) const { return *ranks[static_cast<size_t>(r)]; }

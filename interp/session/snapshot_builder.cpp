@@ -43,9 +43,10 @@ Snapshot SnapshotBuilder::build(uint32_t branch) {
   out.ranks = ranks_;
   out.memory = memory_;
   out.program = program_;
-  out.ledger = std::make_shared<const std::vector<LedgerRow>>(make_ledger_snapshot(interpreter_));
-  auto waits = std::make_shared<WaitsSnapshot>(make_waits_snapshot(interpreter_));
-  out.waits = std::move(waits);
+  auto run = std::make_shared<const model::Run>(interpreter_.run_model());
+  out.ledger = std::make_shared<const std::vector<LedgerRow>>(make_ledger_snapshot(*run));
+  out.waits = std::make_shared<const WaitsSnapshot>(make_waits_snapshot(*run));
+  out.run = std::move(run);
   out.faults = std::make_shared<const std::vector<FaultSnapshot>>(
       make_fault_snapshots(interpreter_, branch));
   return out;

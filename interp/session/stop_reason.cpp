@@ -1,7 +1,7 @@
 // Sentences about stops.
 #include <fmt/core.h>
 
-#include "interp/core/wait_graph.h"
+#include "interp/model/verdict.h"
 #include "interp/session/fault_words.h"
 #include "interp/session/live_session.h"
 #include "interp/session/rank_selection.h"
@@ -40,7 +40,7 @@ std::string breakpoint_sentence(const StopReport& report, const Interpreter& int
 // Where no rank waits for another, time itself stands still: a frozen rank's host, or one that
 // steps do not move, keeps it from passing.
 std::string why_nobody_moves(const Interpreter& interpreter) {
-  const WaitGraph graph = wait_graph(interpreter);
+  const model::WaitGraph graph = diagnose::wait_graph(interpreter.run_model());
   if (!graph.sentence.empty()) return graph.sentence;
   std::vector<Rank> frozen;
   for (Rank r = 0; r < interpreter.code().rank_count; ++r) {

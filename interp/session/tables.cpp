@@ -56,6 +56,8 @@ std::string cell_text(const LedgerCell& cell) {
       return "done";
     case LedgerCell::State::kDiffers:
       return "DIFFERS: " + cell.fingerprint;
+    case LedgerCell::State::kUnknown:
+      return "not known";
   }
   return "";
 }

@@ -12,6 +12,7 @@ void ValueRecorder::attach(const Interpreter& interpreter) {
   const Code& code = interpreter.code();
   issues_.assign(static_cast<size_t>(code.rank_count), {});
   open_group_.assign(static_cast<size_t>(code.rank_count), {});
+  interpreter.backend().set_stepwise(true);  // values are read when their writer has finished
   for (uint32_t reg = 0; reg < code.registers.size(); ++reg) {
     const RegisterInfo& info = code.registers[reg];
     if (info.buffer && info.value.valid() &&
@@ -126,6 +127,14 @@ void ValueRecorder::value(const ValueSummary& summary) {
 void ValueRecorder::decision(const DecisionRecord& record) {
   if (next_) next_->decision(record);
 }
+void ValueRecorder::called(const CallRecord& record) {
+  if (next_) next_->called(record);
+}
+
+void ValueRecorder::rank_state(const RankStateRecord& record) {
+  if (next_) next_->rank_state(record);
+}
+
 void ValueRecorder::fault(const FaultRecord& record) {
   if (next_) next_->fault(record);
 }

@@ -60,6 +60,8 @@ class ValueRecorder final : public TraceSink {
   void value(const ValueSummary& summary) override;
   void decision(const DecisionRecord& record) override;
   void fault(const FaultRecord& record) override;
+  void called(const CallRecord& record) override;
+  void rank_state(const RankStateRecord& record) override;
   void loop_path(LoopPathId id, LoopPathId parent, CodeIndex loop, int64_t iteration) override;
 
  private:

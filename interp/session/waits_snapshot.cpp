@@ -4,23 +4,25 @@
 
 #include <algorithm>
 
-#include "interp/core/wait_graph.h"
+#include "interp/model/verdict.h"
+#include "interp/session/declarations.h"
 #include "interp/session/snapshot_builder.h"
 
 namespace hostir::interp {
 
-WaitsSnapshot make_waits_snapshot(const Interpreter& interpreter) {
-  const WaitGraph graph = wait_graph(interpreter);
+WaitsSnapshot make_waits_snapshot(const model::Run& run) {
+  const model::WaitGraph graph = diagnose::wait_graph(run);
+  const Declarations declarations(run);
   WaitsSnapshot out;
-  for (const WaitEdge& e : graph.edges) {
-    const WaitNode& from = graph.nodes[e.from];
-    const WaitNode& to = graph.nodes[e.to];
+  for (const model::WaitEdge& e : graph.edges) {
+    const model::WaitNode& from = graph.nodes[e.from];
+    const model::WaitNode& to = graph.nodes[e.to];
     RankWait wait{from.rank, to.rank, from.text, to.text, e.on};
-    wait.from_stream = from.stream.value_or(kNoStream);
-    wait.from_code = from.code;
-    if (e.communication) {
-      wait.comm = e.comm;
-      wait.comm_name = interpreter.code().communicators[e.comm].name;
+    wait.from_stream = from.stream.valid() ? from.stream.index : kNoStream;
+    wait.from_code = from.instruction.valid() ? from.instruction.index : 0;
+    if (e.communicator.valid()) {
+      wait.comm = declarations.index_of(e.communicator);
+      wait.comm_name = run.communicators[e.communicator.index].name;
       wait.sequence = e.sequence;
     }
     out.edges.push_back(std::move(wait));

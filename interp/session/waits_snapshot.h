@@ -2,7 +2,7 @@
 //
 // An edge says that `from` can not go on before `to` acts. The sentence names the culprit: the rank
 // that is not waiting (finished, frozen, never started), or else the shortest cycle. Derived from
-// the interpreter's graph of hosts and streams (interp/core/wait_graph.h).
+// the graph of hosts and queues of interp/diagnose.
 #pragma once
 
 #include <string>

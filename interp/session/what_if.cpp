@@ -10,7 +10,7 @@
 #include <set>
 
 #include "hostir/ops/record.h"
-#include "interp/core/wait_graph.h"
+#include "interp/model/run.h"
 #include "interp/session/session.h"
 #include "interp/session/what_if_edits.h"
 #include "interp/session/what_if_trial.h"
@@ -41,7 +41,7 @@ bool hangs(const Snapshot& shot) {
 std::vector<Rank> frozen_ranks(const Snapshot& shot) {
   std::vector<Rank> out;
   for (const auto& rank : shot.ranks) {
-    const bool over = rank->status == RankStatus::kDone || rank->status == RankStatus::kNotStarted;
+    const bool over = is_over(rank->status);
     if (rank->frozen && !over) out.push_back(rank->rank);
   }
   return out;
@@ -112,7 +112,8 @@ class Search {
           "The program completes as it is, from the start and with all ranks moving: what stopped "
           "it here was done by hand (ranks frozen or not started, values changed), no edit is "
           "needed.";
-      if (by_hand) out_.conclusion += fmt::format(" `thaw` lets {} move again.", list_of(frozen));
+      if (by_hand)
+        out_.conclusion += fmt::format(" `thaw` lets {} move again.", model::list_of(frozen));
       return std::move(out_);
     }
     if (by_hand && !unchanged.shot) {
@@ -120,7 +121,7 @@ class Search {
       out_.conclusion = fmt::format(
           "Nothing hangs without the frozen {}, which `thaw` lets move again: from the start the "
           "program {} ({}).",
-          list_of(frozen), name(unchanged.verdict), unchanged.why);
+          model::list_of(frozen), name(unchanged.verdict), unchanged.why);
       return std::move(out_);
     }
     setup_.never_freed = never_freed(program);
@@ -134,7 +135,7 @@ class Search {
     if (by_hand)
       out_.conclusion += fmt::format(
           " That is about what stops it with all ranks moving; here {} {} frozen (`thaw`).",
-          list_of(frozen), frozen.size() == 1 ? "is" : "are");
+          model::list_of(frozen), frozen.size() == 1 ? "is" : "are");
     say_leaks();
     return std::move(out_);
   }

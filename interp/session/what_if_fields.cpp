@@ -5,7 +5,7 @@
 #include <map>
 
 #include "hostir/ops/record.h"
-#include "interp/core/wait_graph.h"
+#include "interp/model/run.h"
 #include "interp/session/what_if_edits.h"
 
 namespace hostir::interp::what_if_parts {
@@ -69,7 +69,7 @@ class Fields {
     const std::vector<Word> mine = program_.words(odd.at);
     const std::vector<Word> theirs = program_.words(like.at);
     if (mine.empty() || theirs.empty()) return;
-    const std::string reason = fmt::format(", as {} {} it ({})", list_of(like.ranks),
+    const std::string reason = fmt::format(", as {} {} it ({})", model::list_of(like.ranks),
                                            like.ranks.size() == 1 ? "has" : "have",
                                            program_.where_line(program_.node(like.at).lines.first));
     if (mine.front().text == theirs.front().text && mine.size() == theirs.size()) {
@@ -228,7 +228,7 @@ class Fields {
       auto& [number, holders] = sorted[i];
       std::sort(holders.begin(), holders.end());
       out_.add(fmt::format("Write {} instead of {} in {}, which it is on {}.", number, place.text,
-                           program_.where_line(place.line), list_of(holders)),
+                           program_.where_line(place.line), model::list_of(holders)),
                with(place.line, place.begin, place.text.size(), std::to_string(number)));
     }
   }

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "hostir/ops/record.h"
-#include "interp/core/wait_graph.h"
+#include "interp/model/run.h"
 #include "interp/session/what_if_edits.h"
 
 namespace hostir::interp::what_if_parts {
@@ -129,8 +129,8 @@ class Missing {
       insert_where(edit, around, behind, condition,
                    edit.lines_of(program_.node(unit).lines, columns));
       out_.add(fmt::format("Call {} ({}) on {} as well, {} {}.", program_.short_text(unit),
-                           program_.where(unit), list_of(ranks), behind ? "behind" : "before",
-                           program_.where(around)),
+                           program_.where(unit), model::list_of(ranks),
+                           behind ? "behind" : "before", program_.where(around)),
                edit);
     }
   }
@@ -232,8 +232,8 @@ class Missing {
     for (const bool behind : {true, false}) {
       LineEdit edit = out_.begin();
       insert_where(edit, around, behind, condition, {body + half});
-      out_.add(fmt::format("{} on {}, {} {}.", what, list_of(ranks), behind ? "behind" : "before",
-                           program_.where(around)),
+      out_.add(fmt::format("{} on {}, {} {}.", what, model::list_of(ranks),
+                           behind ? "behind" : "before", program_.where(around)),
                edit);
     }
   }
@@ -246,7 +246,7 @@ class Missing {
       last = program_.node(last).parent;
     LineEdit edit = out_.begin();
     out_.add(fmt::format("Leave out {} ({}), which {} called.", program_.short_text(unit),
-                         program_.where(unit), list_of(call.ranks)),
+                         program_.where(unit), model::list_of(call.ranks)),
              edit.erase(program_.node(last).lines), kDropPenalty);
   }
 

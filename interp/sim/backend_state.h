@@ -32,7 +32,9 @@ class SimCheckpoint : public interp::BackendCheckpoint {
   State state_;
 };
 
-class SimBackend : public interp::Backend {
+class SimBackend : public interp::Backend,
+                   private interp::Checkpoints,
+                   private interp::ElementQuestions {
  public:
   explicit SimBackend(const SimOptions& options);
 
@@ -40,20 +42,24 @@ class SimBackend : public interp::Backend {
   Expected<void> prepare(const interp::Code& code) override;
   Expected<void> write(Rank rank, AllocationId allocation, const Placement& placement,
                        int64_t offset_bytes, std::span<const std::byte> data) override;
-  const Error* issue(const interp::Task& task) override;
-  int64_t poll(std::span<const HostState> hosts, interp::CompletionSink& sink) override;
+  const Error* issue(std::span<const interp::Task> tasks) override;
+  interp::Progress poll(std::span<const HostState> hosts, interp::CompletionSink& sink) override;
   Expected<Tensor> read(Rank rank, const BufferRef& buffer, const Box& box) const override;
-  Expected<std::unique_ptr<interp::BackendCheckpoint>> checkpoint() const override;
-  Expected<void> restore(const interp::BackendCheckpoint& checkpoint) override;
   void set_value_mode(ValueMode mode) override { value_mode_ = mode; }
   std::string describe(interp::CodeIndex code, Rank rank) const override;
   interp::KernelWork kernel_work(interp::CodeIndex code, Rank rank) const override;
+  interp::Checkpoints* checkpoints() override { return this; }
+  interp::ElementQuestions* elements() override { return this; }
+
+ private:
+  Expected<std::unique_ptr<interp::BackendCheckpoint>> checkpoint() const override;
+  Expected<void> restore(const interp::BackendCheckpoint& checkpoint) override;
   Expected<interp::LaunchElement> launch_element(const interp::LaunchQuestion& question) override;
   Expected<interp::ExchangeElement> exchange_element(
       const interp::ExchangeQuestion& question) override;
 
- private:
   // issue.cpp
+  const Error* issue_one(const interp::Task& task);
   BufferRef kept(BufferRef ref);
   StoredTask::Work work_of(const interp::Task& task) const;
   bool fits(const interp::Task& task);

@@ -10,9 +10,9 @@
 #include <cstring>
 
 #include "hostir/ops/collective_cost.h"
+#include "interp/core/buffer_layout.h"
 #include "interp/sim/backend_state.h"
 #include "interp/sim/fold.h"
-#include "interp/sim/layout.h"
 
 namespace hostir::sim {
 
@@ -27,7 +27,7 @@ constexpr int64_t kMostElements = int64_t{1} << 27;  // numbered at once
 constexpr int32_t kZero = 0;
 constexpr int32_t kUntouched = -1;  // the pattern of undefined memory
 
-int64_t elements(const BufferRef& ref, DType dtype) {
+int64_t element_total(const BufferRef& ref, DType dtype) {
   return ref.allocation.valid() ? ref.size_bytes / size_bytes(dtype) : 0;
 }
 
@@ -76,17 +76,17 @@ int32_t number_at(const ExchangeQuestion& question, OpKind kind, Reduction reduc
     c.recv_counts = item.recv_counts;
     if (item.in.allocation.valid()) {
       c.in.allocation = AllocationId{uint32_t{0}};
-      c.in.size_bytes = elements(item.in, dtype) * kBytes;
+      c.in.size_bytes = element_total(item.in, dtype) * kBytes;
       memory.allocate(c.rank, c.in.allocation, c.in.size_bytes);
       std::byte* data = memory.writable(c.rank, c.in, SimMemory::Keep::kNothingInRange);
-      for (int64_t e = 0; e < elements(item.in, dtype); ++e) {
+      for (int64_t e = 0; e < element_total(item.in, dtype); ++e) {
         const auto number = static_cast<int32_t>(static_cast<int64_t>(p) * stride + e + 1);
         std::memcpy(data + e * kBytes, &number, sizeof number);
       }
     }
     if (item.out.allocation.valid()) {
       c.out.allocation = AllocationId{uint32_t{1}};
-      c.out.size_bytes = elements(item.out, dtype) * kBytes;
+      c.out.size_bytes = element_total(item.out, dtype) * kBytes;
       memory.allocate(c.rank, c.out.allocation, c.out.size_bytes);
     }
   }
@@ -146,10 +146,10 @@ Expected<ExchangeElement> SimBackend::exchange_element(const ExchangeQuestion& q
   int64_t at = stored_at(*placement, question.element);
   if (at < 0) return fail(ErrorKind::kRuntime, "no_element", "the rank does not hold this element");
   at -= first_element(item.out, *placement, asked.out_skipped_bytes);
-  if (at < 0 || at >= elements(item.out, item.dtype)) return out;
+  if (at < 0 || at >= element_total(item.out, item.dtype)) return out;
   int64_t stride = 1;
   for (const ExchangeMember& m : question.members)
-    stride = std::max(stride, elements(m.item->in, item.dtype));
+    stride = std::max(stride, element_total(m.item->in, item.dtype));
   if (stride * static_cast<int64_t>(question.members.size()) > kMostElements) {
     return fail(ErrorKind::kRuntime, "no_element",
                 fmt::format("{} elements on {} ranks are too many to follow one", stride,

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "interp/core/buffer_layout.h"
 #include "interp/sim/backend_state.h"
 #include "interp/sim/element_values.h"
-#include "interp/sim/layout.h"
 
 namespace hostir::sim {
 
@@ -76,20 +76,14 @@ Expected<Tensor> SimBackend::run_whole(LaunchPlan& plan, const interp::LaunchQue
 
 Expected<interp::LaunchElement> SimBackend::launch_element(const interp::LaunchQuestion& question) {
   const LaunchRoles roles = roles_of(question.buffers);
-  std::vector<const Placement*> parameters;
-  std::vector<const Placement*> results;
-  size_t result = roles.results.size();
-  for (const size_t i : roles.parameters) parameters.push_back(question.buffers[i].placement);
-  for (const size_t i : roles.results) {
-    const BufferRef& ref = question.buffers[i];
-    if (i == question.written) result = results.size();
-    results.push_back(ref.after != nullptr ? ref.after : ref.placement);
-  }
-  if (result == results.size()) {
+  const auto operands = interp::placements_of(question.buffers, roles);
+  size_t result = 0;
+  while (result < roles.results.size() && roles.results[result] != question.written) ++result;
+  if (result == roles.results.size()) {
     return fail(ErrorKind::kRuntime, "no_element", "the launch does not write this buffer");
   }
-  HOSTIR_ASSIGN_OR_RETURN(LaunchPlan * plan,
-                          plans_.find(question.code, question.rank, parameters, results));
+  HOSTIR_ASSIGN_OR_RETURN(LaunchPlan * plan, plans_.find(question.code, question.rank,
+                                                         operands.parameters, operands.results));
   interp::LaunchElement out;
   out.kernel = plan->bound.function;
   out.values = plan->bound.values;

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "hostir/ops/record.h"
-#include "interp/sim/kernel_boxes.h"
-#include "interp/sim/layout.h"
+#include "interp/core/buffer_layout.h"
+#include "kernels/common/kernel_boxes.h"
 #include "kernels/cpu/reference_executor.h"
 
 namespace hostir::sim {
@@ -78,7 +78,7 @@ class Evaluation {
       if (!box) continue;
       HOSTIR_ASSIGN_OR_RETURN(
           std::vector<Box> reads,
-          operand_boxes(program_, function_, instruction, kernel_.values, r, *box));
+          kernels::operand_boxes(program_, function_, instruction, kernel_.values, r, *box));
       if (record(instruction.kind).shape == OpShape::kBroadcast && box->volume() == 1)
         follow(instruction, *box, reads);
       if (!out.needed) {
@@ -233,7 +233,7 @@ class Evaluation {
 
 Tensor part_of(const Placement& placement, const std::byte* data, const Box& box) {
   Tensor out = Tensor::zeros(placement.dtype, box.extents());
-  if (!out.data.empty()) gather(BufferRef{}, placement, box, data, out.data.data());
+  if (!out.data.empty()) gather(interp::BufferRef{}, placement, box, data, out.data.data());
   return out;
 }
 

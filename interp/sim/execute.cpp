@@ -1,19 +1,19 @@
 // What happens in memory when the timeline says so. Reads and writes are both at the finish.
 
+#include "interp/core/buffer_layout.h"
 #include "interp/core/operand_overlap.h"
+#include "interp/core/value_stats.h"
 #include "interp/sim/backend_state.h"
-#include "interp/sim/layout.h"
-#include "interp/sim/value_stats.h"
 
 namespace hostir::sim {
 
 // Completions are delivered one by one as they happen: events of one poll are in order of finish
 // time, rank and id, and whoever is told of one may read memory as it was at that moment.
-int64_t SimBackend::poll(std::span<const HostState> hosts, interp::CompletionSink& sink) {
-  if (state_.timeline.idle()) return 0;
+interp::Progress SimBackend::poll(std::span<const HostState> hosts, interp::CompletionSink& sink) {
+  if (state_.timeline.idle()) return interp::Progress::kQuiescent;
   events_.clear();
   state_.timeline.advance(hosts, events_);
-  int64_t completed = 0;
+  bool completed = false;
   for (const TimelineEvent& event : events_) {
     switch (event.at.phase) {
       case Moment::Phase::kStart:
@@ -24,11 +24,11 @@ int64_t SimBackend::poll(std::span<const HostState> hosts, interp::CompletionSin
         break;
       case Moment::Phase::kFinish:
         finish(event, sink);
-        ++completed;
+        completed = true;
         break;
     }
   }
-  return completed;
+  return completed ? interp::Progress::kProgressed : interp::Progress::kQuiescent;
 }
 
 // What is overwritten is undefined from the start on, but for what the exchange still reads.

@@ -43,7 +43,14 @@ StoredTask::Work SimBackend::work_of(const interp::Task& task) const {
   return StoredTask::Work::kNone;
 }
 
-const Error* SimBackend::issue(const interp::Task& task) {
+const Error* SimBackend::issue(std::span<const interp::Task> tasks) {
+  for (const interp::Task& task : tasks) {
+    if (const Error* refused = issue_one(task)) return refused;
+  }
+  return nullptr;
+}
+
+const Error* SimBackend::issue_one(const interp::Task& task) {
   inputs_.clear();
   StoredTask stored;
   stored.work = work_of(task);
@@ -146,15 +153,8 @@ SimBackend::ItemCost SimBackend::cost_of(const interp::CommunicationItem& item, 
 // False if there can be no kernel for these operands; `refusal_` says why.
 bool SimBackend::find_plan(const interp::Task& task, StoredTask& stored, TimedTask& timed) {
   timed.work = TimedTask::Work::kCompute;
-  const LaunchRoles roles = roles_of(stored.buffers);
-  std::vector<const Placement*> parameters;
-  std::vector<const Placement*> results;
-  for (const size_t i : roles.parameters) parameters.push_back(stored.buffers[i].placement);
-  for (const size_t i : roles.results) {
-    const BufferRef& ref = stored.buffers[i];
-    results.push_back(ref.after != nullptr ? ref.after : ref.placement);
-  }
-  auto plan = plans_.find(task.code, task.rank, parameters, results);
+  const auto operands = interp::placements_of(stored.buffers, roles_of(stored.buffers));
+  auto plan = plans_.find(task.code, task.rank, operands.parameters, operands.results);
   if (!plan) {
     refusal_ = std::move(plan.error());
     return false;

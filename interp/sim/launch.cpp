@@ -1,6 +1,6 @@
 // Running a launch's kernel on the buffers of its rank.
+#include "interp/core/buffer_layout.h"
 #include "interp/sim/backend_state.h"
-#include "interp/sim/layout.h"
 
 namespace hostir::sim {
 

@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "hostir/support/physical_memory.h"
+#include "interp/core/buffer_layout.h"
 #include "interp/sim/backend_state.h"
-#include "interp/sim/layout.h"
 
 namespace hostir::sim {
 
@@ -34,8 +34,7 @@ SimBackend::SimBackend(const SimOptions& options)
 interp::Capabilities SimBackend::capabilities() const {
   interp::Capabilities out;
   out.name = "sim";
-  out.virtual_time = true;
-  out.checkpoints = true;
+  out.clock = interp::ClockDomain::kVirtual;
   out.reads_values = true;
   return out;
 }

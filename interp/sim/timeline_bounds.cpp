@@ -32,6 +32,7 @@ int64_t Timeline::host_bound(Rank rank) {
   switch (host.state.kind) {
     case HostState::Kind::kRunnable:
       break;
+    case HostState::Kind::kRemote:
     case HostState::Kind::kDone:
       bound = kNever;
       break;

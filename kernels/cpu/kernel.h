@@ -16,18 +16,11 @@
 #include <string>
 #include <vector>
 
-#include "hostir/ir/placement.h"
-#include "hostir/ir/program.h"
+#include "kernels/common/bound_kernel.h"
 
 namespace hostir::cpu {
 
-/// A kernel function with every value placed, for one rank.
-struct BoundKernel {
-  const Function* function = nullptr;  // kind kKernel; outlives the compiled kernel
-  std::vector<Placement> values;       // by ValueId
-  bool is_partial_root = true;         // coordinate 0 of the axes a `reshard` makes partial
-  SizeBindings sizes;                  // of symbolic sizes in attributes, where there are any
-};
+using kernels::BoundKernel;
 
 /// Memory of an operand, row-major over the placement's box (or in its block order).
 struct Memory {
@@ -49,7 +42,7 @@ struct ReferenceCall {
   std::span<const ConstMemory> in_data;
   std::span<const Placement* const> out;
   std::span<const Memory> out_data;
-  bool is_partial_root = true;
+  bool identity_only = false;  // the result of a reshard, see BoundKernel
   const SizeBindings* sizes = nullptr;
 };
 /// `reference_<mnemonic>` in kernels/cpu/<mnemonic>.cpp, one per compute op (a missing one is a

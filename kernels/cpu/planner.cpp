@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "hostir/ops/record.h"
+#include "kernels/common/views.h"
 #include "kernels/cpu/concat_step.h"
 #include "kernels/cpu/plan_contraction.h"
 #include "kernels/cpu/plan_fold.h"
@@ -11,10 +12,11 @@
 #include "kernels/cpu/strand_join.h"
 #include "kernels/cpu/tile_emit.h"
 #include "kernels/cpu/tile_step.h"
-#include "kernels/cpu/views.h"
 
 namespace hostir::cpu {
 namespace {
+
+using kernels::dense_view;
 
 /// Ops on one box that are computed together.
 struct Group {
@@ -324,7 +326,7 @@ class Planner {
 }  // namespace
 
 Expected<Plan> plan_fast(const BoundKernel& kernel) {
-  HOSTIR_ASSIGN_OR_RETURN(std::vector<const Instruction*> body, kernel_body(*kernel.function));
+  HOSTIR_ASSIGN_OR_RETURN(std::vector<const Instruction*> body, kernel_body(kernel));
   return Planner(kernel, std::move(body)).run();
 }
 

@@ -101,34 +101,7 @@ class ReferenceExecutor final : public CompiledKernel {
   std::vector<size_t> last_use_;  // by value: the step after which it is dead
 };
 
-tl::unexpected<Error> invalid(const Function& function, std::string_view why) {
-  return fail(ErrorKind::kInvalid, "kernel_invalid",
-              fmt::format("kernel @{} cannot be compiled: {}", function.name, why));
-}
-
 }  // namespace
-
-Expected<std::vector<const Instruction*>> kernel_body(const Function& function) {
-  if (!function.body.valid()) return invalid(function, "it has no body");
-  const std::vector<InstrId>& ids = function.region(function.body).instructions;
-  if (ids.empty() || function.instr(ids.back()).kind != OpKind::return_) {
-    return invalid(function, "it does not end with return");
-  }
-  std::vector<const Instruction*> body;
-  for (size_t i = 0; i + 1 < ids.size(); ++i) {
-    const Instruction& instruction = function.instr(ids[i]);
-    if (reference_kernel(instruction.kind) == nullptr) {
-      return invalid(function,
-                     fmt::format("{} is not an op on tensors", record(instruction.kind).mnemonic));
-    }
-    body.push_back(&instruction);
-  }
-  return body;
-}
-
-const std::vector<Operand>& returned_values(const Function& function) {
-  return function.instr(function.region(function.body).instructions.back()).operands;
-}
 
 void run_reference(const BoundKernel& kernel, const Instruction& instruction,
                    std::span<const ConstMemory> read, std::span<const Memory> write) {
@@ -144,14 +117,16 @@ void run_reference(const BoundKernel& kernel, const Instruction& instruction,
     out_placements.push_back(&kernel.values[result.index]);
     out_data.push_back(write[result.index]);
   }
-  reference_kernel(instruction.kind)({.instruction = instruction,
-                                      .function = kernel.function,
-                                      .in = in_placements,
-                                      .in_data = in_data,
-                                      .out = out_placements,
-                                      .out_data = out_data,
-                                      .is_partial_root = kernel.is_partial_root,
-                                      .sizes = &kernel.sizes});
+  reference_kernel(instruction.kind)(
+      {.instruction = instruction,
+       .function = kernel.function,
+       .in = in_placements,
+       .in_data = in_data,
+       .out = out_placements,
+       .out_data = out_data,
+       .identity_only =
+           !instruction.results.empty() && kernel.holds_identity(instruction.results.front()),
+       .sizes = &kernel.sizes});
 }
 
 bool overlaps(ConstMemory a, Memory b) {
@@ -159,10 +134,7 @@ bool overlaps(ConstMemory a, Memory b) {
 }
 
 Expected<std::unique_ptr<CompiledKernel>> compile_reference(const BoundKernel& kernel) {
-  HOSTIR_ASSIGN_OR_RETURN(std::vector<const Instruction*> body, kernel_body(*kernel.function));
-  if (kernel.values.size() != kernel.function->values.size()) {
-    return invalid(*kernel.function, "its values are not all placed");
-  }
+  HOSTIR_ASSIGN_OR_RETURN(std::vector<const Instruction*> body, kernel_body(kernel));
   return std::make_unique<ReferenceExecutor>(kernel, std::move(body));
 }
 

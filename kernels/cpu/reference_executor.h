@@ -8,10 +8,8 @@ namespace hostir::cpu {
 /// Errors: `kernel_invalid` for a body that is not a list of compute ops closed by `return`.
 Expected<std::unique_ptr<CompiledKernel>> compile_reference(const BoundKernel& kernel);
 
-/// The compute instructions of a kernel's body in order, without the closing `return`.
-Expected<std::vector<const Instruction*>> kernel_body(const Function& function);
-/// The values that the closing `return` names.
-const std::vector<Operand>& returned_values(const Function& function);
+using kernels::kernel_body;
+using kernels::returned_values;
 
 /// Runs one instruction on memory by value; `memory` is indexed by ValueId.
 void run_reference(const BoundKernel& kernel, const Instruction& instruction,

@@ -6,12 +6,6 @@
 
 namespace hostir::cpu {
 
-Extents strides_of(const Extents& extents) {
-  Extents strides(extents.size(), 1);
-  for (size_t d = extents.size(); d > 1; --d) strides[d - 2] = strides[d - 1] * extents[d - 1];
-  return strides;
-}
-
 BoxIndexer::BoxIndexer(const Box& box) : box_(box), strides_(strides_of(box.extents())) {}
 
 int64_t BoxIndexer::offset(std::span<const int64_t> global) const {
@@ -33,12 +27,6 @@ bool next_index(const Box& box, std::vector<int64_t>& index) {
     index[d - 1] = box.lo[d - 1];
   }
   return false;
-}
-
-int64_t global_linear_index(const Extents& global, std::span<const int64_t> index) {
-  int64_t linear = 0;
-  for (size_t d = 0; d < index.size(); ++d) linear = linear * global[d] + index[d];
-  return linear;
 }
 
 void copy_box(const Box& from, const std::byte* source, const Box& to, std::byte* target,
@@ -77,12 +65,6 @@ AlignedOperand::AlignedOperand(const Placement& value, ConstMemory memory, const
     }
   }
   data_ = copy_.data();
-}
-
-std::optional<int64_t> bound_value(const IndexExpr& expr, const SizeBindings& sizes) {
-  const Expected<int64_t> value = expr.evaluate(sizes.lookup());
-  if (!value) return std::nullopt;
-  return *value;
 }
 
 }  // namespace hostir::cpu

@@ -70,29 +70,6 @@ void fold(const ReferenceCall& call, T identity, Load load, Op op, Finish finish
 
 }  // namespace
 
-double real_identity(Reduction kind) {
-  constexpr double kInf = std::numeric_limits<double>::infinity();
-  constexpr std::array<double, 5> kIdentities = {0, 0, 1, kInf, -kInf};
-  return kIdentities[static_cast<size_t>(kind)];
-}
-
-int64_t int_identity(Reduction kind, DType dtype) {
-  if (kind != Reduction::kMin && kind != Reduction::kMax) return kind == Reduction::kProd;
-  const bool smallest = kind == Reduction::kMax;
-  switch (dtype) {
-    case DType::kI1:
-      return smallest ? 0 : 1;
-    case DType::kU8:
-      return smallest ? 0 : 255;
-    case DType::kI8:
-      return smallest ? INT8_MIN : INT8_MAX;
-    case DType::kI32:
-      return smallest ? INT32_MIN : INT32_MAX;
-    default:
-      return smallest ? INT64_MIN : INT64_MAX;
-  }
-}
-
 int64_t folded_elems(const ReferenceCall& call) {
   int64_t count = 1;
   const Folding folding = folding_of(call);

@@ -22,8 +22,4 @@ void reduce_and_divide(const ReferenceCall& call, int64_t divisor);
 /// Number of global elements folded into one.
 int64_t folded_elems(const ReferenceCall& call);
 
-/// The neutral element of a reduction, as the dtype holds it.
-double real_identity(Reduction kind);
-int64_t int_identity(Reduction kind, DType dtype);
-
 }  // namespace hostir::cpu

@@ -12,6 +12,8 @@
 #include <span>
 #include <vector>
 
+#include "kernels/common/elements.h"
+#include "kernels/common/views.h"
 #include "kernels/cpu/kernel.h"
 
 namespace hostir::cpu {
@@ -31,8 +33,12 @@ void store_ints(DType dtype, std::byte* base, int64_t first, int64_t count, cons
 std::vector<double> all_reals(DType dtype, ConstMemory memory, int64_t count);
 std::vector<int64_t> all_ints(DType dtype, ConstMemory memory, int64_t count);
 
-/// Row-major strides of extents, in elements.
-Extents strides_of(const Extents& extents);
+using kernels::becomes_partial;
+using kernels::bound_value;
+using kernels::global_linear_index;
+using kernels::int_identity;
+using kernels::real_identity;
+using kernels::strides_of;
 
 /// Positions of global indices in the memory of a box.
 class BoxIndexer {
@@ -58,9 +64,6 @@ void for_each_index(const Box& box, F f) {
     f(index);
   } while (next_index(box, index));
 }
-
-/// Row-major index of an element in the global tensor: what random numbers and iota count by.
-int64_t global_linear_index(const Extents& global, std::span<const int64_t> index);
 
 /// Copies the elements that two boxes share from one row-major memory to another.
 void copy_box(const Box& from, const std::byte* source, const Box& to, std::byte* target,
@@ -99,12 +102,6 @@ constexpr int64_t wrap_sub(int64_t a, int64_t b) {
 constexpr int64_t wrap_mul(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
 }
-
-/// The value of a size or bound; nullopt where a size in it is not bound.
-std::optional<int64_t> bound_value(const IndexExpr& expr, const SizeBindings& sizes);
-
-/// The reduction by which a reshard's result is partial where its operand is not.
-std::optional<Reduction> becomes_partial(const Function* function, const Instruction& reshard);
 
 /// Truncation toward zero, saturating at the dtype's range; NaN gives 0; i1 is `value != 0`.
 int64_t real_to_int(DType dtype, double value);

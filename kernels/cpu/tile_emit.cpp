@@ -110,6 +110,7 @@ int emit_cast(const Emission& e) {
 int emit_constant(const Emission& e) {
   const Tensor* data = e.instruction.attributes.get<Tensor>("data");
   if (data != nullptr && data->element_count() != 1) return -1;
+  if (e.instruction.attributes.has("size")) return -1;  // bound sizes are values (bind_sizes)
   Tensor value = data ? converted(*data, e.out.dtype) : Tensor::zeros(e.out.dtype, {1});
   if (!data) value.set_double(0, e.instruction.attributes.get_or<double>("value", 0));
   TileParams params;

@@ -10,6 +10,7 @@
 
 #include "hostir/ir/dtype.h"
 #include "hostir/ir/index_expr.h"
+#include "kernels/common/views.h"
 #include "kernels/cpu/tile_ops.h"
 
 namespace hostir::cpu {
@@ -23,12 +24,7 @@ constexpr bool is_wide(Lane lane) { return lane == Lane::kF64 || lane == Lane::k
 /// The dtype's memory is its lane's: tiles may be read and written in place.
 constexpr bool is_native(DType dtype) { return !is_16_bit_float(dtype) && size_bytes(dtype) >= 4; }
 
-/// Element (i0, i1, ..) of a space is at `offset + sum of i * stride`, in elements, of a value.
-struct StridedView {
-  uint32_t value = 0;
-  int64_t offset = 0;
-  Extents strides;
-};
+using kernels::StridedView;
 
 struct TileInstr {
   TileFn fn = nullptr;

@@ -85,7 +85,7 @@ Expected<void> measure(const std::shared_ptr<const interp::Code>& code, const st
   keep_least(figures.counted, counted);
 
   traces::RunDescription description;
-  description.code = code;
+  description.program = traces::describe_program(*code);
   description.backend = "null";
   HOSTIR_ASSIGN_OR_RETURN(const auto writer, traces::TraceWriter::create(log, description));
   const std::clock_t processor = std::clock();

@@ -24,7 +24,7 @@ says() {
   fi
 }
 
-for verb in run lower fmt verify test debug replay diff trace ops machines bench; do
+for verb in run lower import fmt verify test debug open replay diff trace ops machines bench; do
   expect 0 "help of $verb" "$hostir" "$verb" --help
   says "Examples:" "help of $verb has an example"
 done
@@ -41,6 +41,14 @@ expect 1 "a repeat without end, with a limit" timeout 20 "$hostir" test "$work/e
 printf 'mesh @m = <x=1>\nhost @f on @m () -> () {\n  return\n}\ntest "long" {\n  run @f() schedules(1000000000)\n}\n' >"$work/long.hir"
 expect 1 "schedules without end, with a limit" timeout 20 "$hostir" test "$work/long.hir" --max-steps 1000
 says "the test has used its 1000 host instructions" "the limit names itself"
+expect 2 "a log where a program should be" "$hostir" run "$work/a.db"
+says "is not text: it is a log" "a log is called one"
+head -c 30000000 /dev/urandom >"$work/noise.hir"
+expect 2 "a file that is not text" bash -c 'ulimit -v 2000000; timeout 10 "$1" run "$2"' sh "$hostir" "$work/noise.hir"
+says "is not text: it has a zero byte" "noise is called that"
+head -c 3000000 /dev/urandom | base64 -w 0 | tr 'A-M' '$%!^&|~;' >"$work/noise.hir"
+expect 2 "a long line that is not a program" bash -c 'ulimit -v 2000000; timeout 10 "$1" verify "$2"' sh "$hostir" "$work/noise.hir"
+[ "$(wc -c <"$work/out")" -lt 200000 ] && passed=$((passed + 1)) || { failed=$((failed + 1)); echo "FAILED: carets of a long line are not clipped"; }
 expect 0 "expected file" "$hostir" run "${add[@]}" --expect "y=@$work/y.npy"
 expect 1 "wrong expectation" "$hostir" run "${add[@]}" --expect "y=4xf32=[6 8 10 13]"
 says "first at [3]" "a wrong expectation names the element"
@@ -59,6 +67,10 @@ expect 0 "one statement" "$hostir" trace sql "$work/a.db" 'select 1; -- and a re
 expect 3 "two statements" "$hostir" trace sql "$work/a.db" 'select 1; select 2'
 says "one statement at a time" "the second statement is not left out silently"
 expect 2 "bad text" "$hostir" verify tests/scripts/negative/mesh_c2.hir
+expect 2 "a forgotten all_reduce" "$hostir" verify tests/scripts/regress/sums_over_cut_dimensions.hir
+says "sums_over_cut_dimensions.hir:29:" "verify points at a forgotten all_reduce"
+expect 2 "layouts through a call" "$hostir" verify tests/scripts/regress/layouts_through_calls.hir
+says "error[call_layout]" "verify compares layouts through calls"
 expect 3 "missing file" "$hostir" run no_such_file.hir
 expect 64 "unknown verb" "$hostir" frobnicate
 expect 64 "unknown option" "$hostir" run tests/programs/simple_add.hir --frobnicate
@@ -202,6 +214,11 @@ expect 0 "exit statuses in the help" "$hostir" help
 says "64  wrong usage" "the help lists exit statuses"
 expect 0 "lowering a host function" "$hostir" lower tests/programs/deadlock.hir
 says "a host function already" "lowering says what it did"
+expect 0 "lowering with the time of each pass" "$hostir" lower tests/programs/simple_add.hir --time-passes
+says "each reshard one kernel or one collective" "every pass has its time"
+expect 0 "lowering with the text after one pass" "$hostir" lower tests/programs/simple_add.hir --print-after steps
+says "===== after steps =====" "the text after a pass is printed"
+expect 64 "lowering for a machine that is unknown" "$hostir" lower tests/programs/simple_add.hir --machine nope
 "$hostir" fmt tests/programs/tp_mlp.hir >"$work/canonical.hir"
 expect 0 "what fmt prints is canonical" "$hostir" fmt --check "$work/canonical.hir"
 

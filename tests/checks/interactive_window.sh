@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The window as a person has it, under Xvfb: no key is lost, also not one that is let go before the next picture is
-# drawn, and a window that nobody touches sleeps.
+# drawn, a window that nobody touches sleeps, and what was typed outlives SIGKILL and SIGTERM.
 #   tests/checks/interactive_window.sh build/bin/hostir
 # Where the keys led is told by a bookmark (Ctrl+B), which the window keeps in its settings; where they should lead, by
 # the same keys from a script.
@@ -52,7 +52,32 @@ inside() {
   echo "Ctrl+Q does not close the window"
   return 1
 }
+# Types into the text of a copy of the program, and ends the window by a signal: inside_killed HOSTIR FOLDER SIGNAL
+inside_killed() {
+  cp "$program" "$2/edited.hir"
+  echo "layout = [editor*]" >"$2/edited.conf"
+  "$1" gui "$2/edited.hir" --settings "$2/edited.conf" --size 900x600 &
+  local pid=$!
+  trap "kill -9 $pid 2>/dev/null" EXIT
+  local window
+  window=$(timeout 60 xdotool search --sync --onlyvisible --name "^edited.hir - ") || return 1
+  xdotool windowfocus --sync "$window"
+  quiet "$pid"
+  xdotool mousemove --window "$window" 450 300 click 1
+  quiet "$pid"
+  xdotool key --delay 0 ctrl+Home
+  xdotool type --delay 5 "// every letter // "
+  quiet "$pid"
+  kill "-$3" "$pid"
+  local status=0
+  wait "$pid" || status=$?
+  grep -qs "^// every letter // " "$2/edited.conf.unsaved/"* || { echo "$3: the text was not kept"; return 1; }
+  cmp -s "$program" "$2/edited.hir" || { echo "$3: the file was written"; return 1; }
+  [ "$3" = KILL ] || [ "$status" = 0 ] || { echo "$3: exit status $status"; return 1; }
+  echo "$3: what was typed is kept"
+}
 if [ "$1" = --inside ]; then inside "$2" "$3"; exit; fi
+if [ "$1" = --inside-killed ]; then inside_killed "$2" "$3" "$4"; exit; fi
 
 # ---- above it
 
@@ -69,6 +94,10 @@ echo 'key Ctrl+B' >>"$out/steps"
 screen="-screen 0 1280x1024x24"
 xvfb-run -a -s "$screen" "$hostir" gui "$program" --settings "$out/script.conf" --script "$out/steps" || failed=1
 xvfb-run -a -s "$screen" tests/checks/interactive_window.sh --inside "$hostir" "$out/keys.conf" || failed=1
+for signal in KILL TERM; do
+  mkdir -p "$out/$signal"
+  xvfb-run -a -s "$screen" tests/checks/interactive_window.sh --inside-killed "$hostir" "$out/$signal" "$signal" || failed=1
+done
 wanted=$(grep '^bookmark = ' "$out/script.conf")
 got=$(grep '^bookmark = ' "$out/keys.conf")
 echo "five F10 lead to: $got"

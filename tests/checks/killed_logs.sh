@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A run is ended by SIGKILL at random moments; its log must open, say that it was cut, and replay up to where it was
-# cut. `killed_logs.sh HOSTIR [MOMENTS=50] [SEED=1]`. Prints how many events the logs kept.
+# A run is ended by SIGKILL at random moments, a third of them while its log is being made or closed; the log must
+# open, say that it was cut, and replay up to where it was cut. Every fourth run is ended by SIGTERM instead: its log
+# must be closed. `killed_logs.sh HOSTIR [MOMENTS=50] [SEED=1]`. Prints how many events the logs kept.
 set -u
 cd "$(dirname "$0")/../.."
 hostir=$1
@@ -27,7 +28,7 @@ host @f on @m (%x: shard<64xf32, @m, [{}]>) -> (%y: shard<64xf32, @m, [{}]>) {
   %a = alloc on %s : shard<64xf32, @m, [{}]>
   %y = alloc on %s : shard<64xf32, @m, [{}]>
   launch @quarter ro(%x) wo(%y) on %s
-  for %i in 0..20000 {
+  for %i in 0..4000 {
     launch @quarter ro(%y) wo(%a) on %s
     all_reduce sum %c ro(%a) wo(%y) on %s
   }
@@ -52,8 +53,13 @@ for ((i = 0; i < moments; ++i)); do
   (run "$log" "${values[i % 4]}") >/dev/null 2>&1 &
   process=$!
   ms=$((RANDOM * whole_ms / 32768))
+  case $((i % 6)) in
+    1) ms=$((RANDOM * 40 / 32768)) ;;
+    3) ms=$((whole_ms - whole_ms / 10 + RANDOM * whole_ms / 5 / 32768)) ;;
+  esac
+  signal=KILL; [ $((i % 4)) = 2 ] && signal=TERM
   sleep "$(printf '%d.%03d' $((ms / 1000)) $((ms % 1000)))"
-  kill -KILL $process 2>/dev/null
+  kill -$signal $process 2>/dev/null
   wait $process 2>/dev/null
   killed=$?
   if [ ! -s "$log" ]; then passed=$((passed + 1)); empty=$((empty + 1)); continue; fi  # before it was made
@@ -62,6 +68,10 @@ for ((i = 0; i < moments; ++i)); do
   replay=$("$hostir" replay "$log" 2>&1); status=$?
   events=$(replayed_events "$replay")
   if [ $status -ne 0 ]; then bad "moment $i ($ms ms): replay"; tail -n 3 <<<"$replay"; continue; fi
+  # Before the run began nothing handles the signal, and behind its end there is nothing to stop.
+  if [ $signal = TERM ] && [ "${events:-0}" != 0 ] && grep -qi 'cut' <<<"$info"; then
+    bad "moment $i ($ms ms): SIGTERM cut the log (exit status $killed)"; continue
+  fi
   # Killed between the last page of the log and the end of the process: nothing is missing then.
   if [ $killed -eq 137 ] && ! grep -qi 'cut' <<<"$info" && [ "${events:-0}" != "$whole_events" ]; then
     bad "moment $i ($ms ms): not said to be cut, ${events:-0} of $whole_events events"; continue

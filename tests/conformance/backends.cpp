@@ -2,6 +2,7 @@
 
 #include <fnmatch.h>
 
+#include "interp/cuda/backend.h"
 #include "interp/null/null_backend.h"
 #include "interp/sim/sim_backend.h"
 
@@ -18,19 +19,43 @@ std::unique_ptr<interp::Backend> make_sim() {
   return sim::make_sim_backend(options);
 }
 
+// The cuda backend on a device without a GPU: its queues, meetings and transfers are the same.
+std::vector<std::unique_ptr<cuda::Device>> host_devices(const cuda::RunClock& clock) {
+  std::vector<std::unique_ptr<cuda::Device>> out;
+  out.push_back(cuda::make_host_device(0, clock, int64_t{1} << 40));
+  return out;
+}
+std::unique_ptr<interp::Backend> make_cuda_on_host() {
+  return cuda::make_device_backend({}, host_devices);
+}
+
+// On the GPU, where there is one.
+std::unique_ptr<interp::Backend> make_cuda() {
+  cuda::BackendOptions options;
+  options.exact_kernels = true;
+  auto made = cuda::make_cuda_backend(options);
+  return made ? std::move(*made) : nullptr;
+}
+
 constexpr Exception kNullExceptions[] = {
     {"values_*", "has no data: every read gives zeros"},
     {"refusal_*", "has neither kernels nor memory, so there is nothing that it cannot do"},
 };
 
+// The GPU comes last, so that the others are a prefix.
 constexpr BackendUnderTest kBackends[] = {
     {"sim", make_sim, {}},
     {"null", make_null, kNullExceptions},
+    {"cuda_on_host", make_cuda_on_host, {}},
+    {"cuda", make_cuda, {}},
 };
 
 }  // namespace
 
-std::span<const BackendUnderTest> backends() { return kBackends; }
+std::span<const BackendUnderTest> backends() {
+  static const bool has_gpu = make_cuda() != nullptr;
+  return std::span(kBackends).first(std::size(kBackends) - (has_gpu ? 0 : 1));
+}
 
 const Exception* exception_for(const BackendUnderTest& backend, const char* case_name) {
   for (const Exception& exception : backend.exceptions) {

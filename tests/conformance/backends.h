@@ -18,7 +18,7 @@ struct Exception {
 };
 
 struct BackendUnderTest {
-  const char* name;  // as in its capabilities
+  const char* name;  // of the cases
   std::unique_ptr<interp::Backend> (*make)();
   std::span<const Exception> exceptions;
 };

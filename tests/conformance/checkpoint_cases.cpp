@@ -15,7 +15,7 @@ std::unique_ptr<Trial> start_busy(const BackendUnderTest& backend) {
 void check_history(const BackendUnderTest& backend) {
   const auto trial = start_busy(backend);
   ASSERT_NE(trial, nullptr);
-  if (!trial->backend->capabilities().checkpoints) return;
+  if (trial->backend->checkpoints() == nullptr) return;
   interp::HistoryOptions options;
   options.spacing_ns = 0;  // as many checkpoints as the budget has room for
   options.memory_budget_bytes = 1 << 20;
@@ -44,14 +44,14 @@ void check_history(const BackendUnderTest& backend) {
 void check_twice(const BackendUnderTest& backend) {
   const auto trial = start_busy(backend);
   ASSERT_NE(trial, nullptr);
-  if (!trial->backend->capabilities().checkpoints) return;
+  if (trial->backend->checkpoints() == nullptr) return;
   const auto parameter = trial->interpreter->buffer(0, trial->code->parameters[0]);
   ASSERT_TRUE(parameter);
   const auto read = [&] {
     auto value = trial->backend->read(0, *parameter, parameter->placement->box);
     return value ? *value : Tensor{};
   };
-  const auto saved = trial->backend->checkpoint();
+  const auto saved = trial->backend->checkpoints()->checkpoint();
   ASSERT_TRUE(saved);
   const Tensor before = read();
   const Tensor other = tensor("2xf32=[50 60]");
@@ -59,7 +59,7 @@ void check_twice(const BackendUnderTest& backend) {
     ASSERT_TRUE(
         trial->backend->write(0, parameter->allocation, *parameter->placement, 0, other.data));
     EXPECT_EQ(read(), other);
-    ASSERT_TRUE(trial->backend->restore(**saved));
+    ASSERT_TRUE(trial->backend->checkpoints()->restore(**saved));
     EXPECT_EQ(read(), before);
   }
 }
@@ -67,9 +67,9 @@ void check_twice(const BackendUnderTest& backend) {
 void check_accounting(const BackendUnderTest& backend) {
   const auto trial = start_busy(backend);
   ASSERT_NE(trial, nullptr);
-  const auto saved = trial->backend->checkpoint();
-  EXPECT_EQ(saved.has_value(), trial->backend->capabilities().checkpoints);
-  if (!saved) return;
+  if (trial->backend->checkpoints() == nullptr) return;
+  const auto saved = trial->backend->checkpoints()->checkpoint();
+  ASSERT_TRUE(saved);
   EXPECT_GE((*saved)->memory_bytes(), 0);
   for (const interp::MemoryBlock& block : (*saved)->blocks()) {
     EXPECT_NE(block.id, nullptr);

@@ -53,7 +53,7 @@ void check_any_order(const BackendUnderTest& backend) {
         EXPECT_EQ(trial->result(rank, index), straight->result(rank, index)) << "seed " << seed;
       }
     }
-    if (trial->backend->capabilities().virtual_time) {
+    if (trial->backend->capabilities().clock == interp::ClockDomain::kVirtual) {
       for (const auto& [id, record] : trial->recorder.tasks) {
         EXPECT_GE(record.started_ns, record.queued_ns);
       }
@@ -67,7 +67,7 @@ void check_times(const BackendUnderTest& backend) {
   ASSERT_NE(straight, nullptr);
   const auto again = run(backend, kBusy, busy_inputs());
   ASSERT_NE(again, nullptr);
-  if (!straight->backend->capabilities().virtual_time) return;
+  if (straight->backend->capabilities().clock != interp::ClockDomain::kVirtual) return;
   EXPECT_EQ(times(*again), times(*straight));
 }
 

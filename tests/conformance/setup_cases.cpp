@@ -28,12 +28,10 @@ void check_capabilities(const BackendUnderTest& backend) {
   const auto trial = run(backend, identity_on_four(DType::kF32), {counting(DType::kF32)});
   ASSERT_NE(trial, nullptr);
   const interp::Capabilities can = trial->backend->capabilities();
-  EXPECT_EQ(can.name, backend.name);
+  EXPECT_FALSE(can.name.empty());
   for (const Rank rank : can.local_ranks) EXPECT_TRUE(rank >= 0 && rank < 4);
-  const auto saved = trial->backend->checkpoint();
-  EXPECT_EQ(saved.has_value(), can.checkpoints);
-  if (saved) return;
-  EXPECT_EQ(saved.error().diagnostics.front().id, "backend_no_checkpoint");
+  if (trial->backend->checkpoints() == nullptr) return;
+  EXPECT_TRUE(trial->backend->checkpoints()->checkpoint());
 }
 
 void check_bound_values(const BackendUnderTest& backend, DType dtype) {

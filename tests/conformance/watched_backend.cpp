@@ -20,6 +20,10 @@ class WatchedBackend::Guard final : public interp::CompletionSink {
     sink_.completed(completion);
   }
   void value(const interp::ValueSummary& summary) override { sink_.value(summary); }
+  void failed(interp::TaskId task, const Error& why) override {
+    ++delivered;
+    sink_.failed(task, why);
+  }
 
   int64_t delivered = 0;
 
@@ -54,26 +58,38 @@ class WatchedBackend::Guard final : public interp::CompletionSink {
   std::tuple<int64_t, interp::Rank, interp::TaskId> last_{};
 };
 
-const Error* WatchedBackend::issue(const interp::Task& task) {
-  const Error* refused = inner_->issue(task);
+const Error* WatchedBackend::issue(std::span<const interp::Task> tasks) {
+  const Error* refused = inner_->issue(tasks);
   if (refused != nullptr) return refused;
-  in_flight_[task.id] = {
-      task.stream, task.issued_ns, {task.waits_for.begin(), task.waits_for.end()}};
+  for (const interp::Task& task : tasks) {
+    in_flight_[task.id] = {
+        task.stream, task.issued_ns, {task.waits_for.begin(), task.waits_for.end()}};
+  }
   return nullptr;
 }
 
-int64_t WatchedBackend::poll(std::span<const interp::HostState> hosts,
-                             interp::CompletionSink& sink) {
+interp::Progress WatchedBackend::poll(std::span<const interp::HostState> hosts,
+                                      interp::CompletionSink& sink) {
   Guard guard(*this, sink);
-  const int64_t counted = inner_->poll(hosts, guard);
-  EXPECT_EQ(counted, guard.delivered) << "poll() returns the number of completions";
-  return counted;
+  const interp::Progress found = inner_->poll(hosts, guard);
+  EXPECT_EQ(found == interp::Progress::kProgressed, guard.delivered > 0)
+      << "poll() says whether it delivered anything";
+  return found;
+}
+
+interp::Progress WatchedBackend::wait(std::span<const interp::HostState> hosts,
+                                      interp::CompletionSink& sink, int64_t timeout_ns) {
+  Guard guard(*this, sink);
+  const interp::Progress found = inner_->wait(hosts, guard, timeout_ns);
+  EXPECT_EQ(found == interp::Progress::kProgressed, guard.delivered > 0)
+      << "wait() says whether it delivered anything";
+  return found;
 }
 
 Expected<void> WatchedBackend::restore(const interp::BackendCheckpoint& checkpoint) {
   in_flight_.clear();
   restored_ = true;
-  return inner_->restore(checkpoint);
+  return inner_->checkpoints()->restore(checkpoint);
 }
 
 }  // namespace hostir::conformance

@@ -13,7 +13,7 @@
 
 namespace hostir::conformance {
 
-class WatchedBackend final : public interp::Backend {
+class WatchedBackend final : public interp::Backend, private interp::Checkpoints {
  public:
   explicit WatchedBackend(std::unique_ptr<interp::Backend> inner) : inner_(std::move(inner)) {}
 
@@ -24,16 +24,25 @@ class WatchedBackend final : public interp::Backend {
                        std::span<const std::byte> data) override {
     return inner_->write(rank, allocation, placement, offset_bytes, data);
   }
-  const Error* issue(const interp::Task& task) override;
-  int64_t poll(std::span<const interp::HostState> hosts, interp::CompletionSink& sink) override;
+  int64_t now_ns() const override { return inner_->now_ns(); }
+  Expected<std::unique_ptr<interp::TaskPlan>> plan(const interp::Task& task) override {
+    return inner_->plan(task);
+  }
+  const Error* issue(std::span<const interp::Task> tasks) override;
+  interp::Progress poll(std::span<const interp::HostState> hosts,
+                        interp::CompletionSink& sink) override;
   Expected<Tensor> read(interp::Rank rank, const interp::BufferRef& buffer,
                         const Box& box) const override {
     return inner_->read(rank, buffer, box);
   }
-  Expected<std::unique_ptr<interp::BackendCheckpoint>> checkpoint() const override {
-    return inner_->checkpoint();
+  interp::Progress wait(std::span<const interp::HostState> hosts, interp::CompletionSink& sink,
+                        int64_t timeout_ns) override;
+  interp::Checkpoints* checkpoints() override {
+    return inner_->checkpoints() != nullptr ? this : nullptr;
   }
-  Expected<void> restore(const interp::BackendCheckpoint& checkpoint) override;
+  interp::ElementQuestions* elements() override { return inner_->elements(); }
+  interp::Peers* peers() override { return inner_->peers(); }
+  void set_stepwise(bool stepwise) override { inner_->set_stepwise(stepwise); }
   void set_value_mode(ValueMode mode) override { inner_->set_value_mode(mode); }
   std::string describe(interp::CodeIndex code, interp::Rank rank) const override {
     return inner_->describe(code, rank);
@@ -52,6 +61,11 @@ class WatchedBackend final : public interp::Backend {
     std::vector<interp::TaskId> waits_for;
   };
   class Guard;
+
+  Expected<std::unique_ptr<interp::BackendCheckpoint>> checkpoint() const override {
+    return inner_->checkpoints()->checkpoint();
+  }
+  Expected<void> restore(const interp::BackendCheckpoint& checkpoint) override;
 
   std::unique_ptr<interp::Backend> inner_;
   std::map<interp::TaskId, Watched> in_flight_;

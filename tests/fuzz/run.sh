@@ -8,7 +8,7 @@ set -u
 cd "$(dirname "$0")/../.."
 seconds=${1:-30}
 shift || true
-targets=${*:-text_fuzz script_fuzz npy_fuzz npz_fuzz log_fuzz}
+targets=${*:-text_fuzz script_fuzz npy_fuzz npz_fuzz log_fuzz import_fuzz module_fuzz}
 # shellcheck disable=SC2086
 { cmake --preset fuzz && cmake --build --preset fuzz --target $targets; } >/dev/null || { echo "0 passed, 1 failed"; exit 1; }
 export ASAN_OPTIONS="allocator_may_return_null=0:max_allocation_size_mb=2048:${ASAN_OPTIONS:-}"
@@ -22,6 +22,7 @@ for target in $targets; do
   options=(-timeout=20)
   case $target in
     text_fuzz | script_fuzz) seeds+=(tests/programs tests/scripts); options+=(-max_len=16384 -dict=tests/fuzz/hir.dict) ;;
+    module_fuzz) seeds+=(tests/truth/jax/*/ tests/truth/jax_made/*/); options+=(-max_len=16384) ;;
   esac
   log=build-fuzz/$target.log
   if build-fuzz/bin/"$target" -max_total_time="$seconds" -rss_limit_mb=2048 "${options[@]}" -print_final_stats=1 \

@@ -2,7 +2,10 @@
 """Random fusions with random meshes and shardings: every one is lowered, run on all ranks under two schedules
 and compared with its unsharded run; nothing may leak.
 
-    tests/long/random_fusions.py build-dev/bin/hostir [--seeds 0:300] [--keep DIR]
+    tests/long/random_fusions.py build-dev/bin/hostir [--seeds 0:300] [--keep DIR] [--models]
+
+Shardings use parts of axes in any dimension and leave values unreduced over several axes, by every reduction;
+sums and extrema that are cut over different axes meet in one op; values go through chains of reshards.
 
 A failing fusion is kept in DIR (default: random_fusions/ beside the binary's folder) as a script of its own.
 Closes with `N passed, N failed`. Sizes are small and awkward on purpose: 1, primes, fewer rows than ranks.
@@ -16,7 +19,10 @@ import sys
 MESHES = [
     [("a", 2), ("b", 3)], [("a", 4)], [("a", 3)], [("a", 2), ("b", 2)], [("a", 5)],
     [("a", 2), ("b", 1), ("c", 3)], [("a", 2), ("b", 2), ("c", 2)], [("a", 1)],
+    [("a", 6)], [("a", 8)], [("a", 4), ("b", 2)], [("a", 2), ("b", 4)], [("a", 6), ("b", 2)],
+    [("a", 4), ("b", 3)], [("a", 2), ("b", 2), ("c", 3)],
 ]
+KINDS = ["", "", "", "max", "min", "prod"]  # of a value that is unreduced; sums are the usual case
 SIZES = [1, 2, 3, 4, 5, 6, 7, 8]
 UNARY = ["neg", "tanh", "relu", "abs", "sigmoid", "gelu", "silu"]
 BINARY = ["add", "sub", "mul", "maximum", "minimum"]
@@ -25,25 +31,62 @@ BINARY = ["add", "sub", "mul", "maximum", "minimum"]
 class Generator:
     """One fusion. `shapes` has every value made so far; all are f32."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, models=False):
+        self.models = models
         self.random = random.Random(seed)
         self.mesh = self.random.choice(MESHES)
         self.shapes = {}
         self.parameters = []
         self.lines = []
 
-    def sharding(self, rank, may_be_open=True):
-        axes = [name for name, _ in self.mesh]
-        self.random.shuffle(axes)
+    def pieces(self):
+        """The axes, some of them cut into parts: (name, pre, size), all of which can stand together."""
+        out = []
+        for name, size in self.mesh:
+            pre = 1
+            while pre < size:
+                rest = size // pre
+                part = rest
+                if self.random.random() < 0.3:
+                    part = self.random.choice([d for d in range(2, rest + 1) if rest % d == 0])
+                out.append((name, pre, part))
+                pre *= part
+            if size == 1:
+                out.append((name, 1, 1))
+        self.random.shuffle(out)
+        return out
+
+    def axes_text(self, pieces):
+        """A list of axes as the language wants it: neighbours that form a larger part are one."""
+        merged = []
+        for name, pre, size in pieces:
+            if merged and merged[-1][0] == name and merged[-1][1] * merged[-1][2] == pre:
+                pre, size = merged[-1][1], merged[-1][2] * size
+                merged.pop()
+            merged.append((name, pre, size))
+        whole = dict(self.mesh)
+        return [name if size == whole[name] else f"{name}:({pre}){size}" for name, pre, size in merged]
+
+    def sharding(self, rank, may_be_open=True, partial=0.0):
+        """`partial`: how likely the value is unreduced over what the dimensions leave."""
         dims = [[] for _ in range(rank)]
-        for axis in axes:
+        left = []
+        for piece in self.pieces():
             if rank and self.random.random() < 0.6:
-                dims[self.random.randrange(rank)].append(axis)
+                dims[self.random.randrange(rank)].append(piece)
+            else:
+                left.append(piece)
         texts = []
         for dim in dims:
             is_open = may_be_open and self.random.random() < 0.3
-            texts.append("{" + ", ".join(dim + (["?"] if is_open else [])) + "}")
-        return "<@m, [" + ", ".join(texts) + "]>"
+            texts.append("{" + ", ".join(self.axes_text(dim) + (["?"] if is_open else [])) + "}")
+        unreduced = ""
+        left = [piece for piece in left if self.random.random() < 0.8]
+        if left and self.random.random() < partial:
+            # Over several parts of one axis only as one list in their order.
+            names = self.axes_text(sorted(left))
+            unreduced = f", unreduced={self.random.choice(KINDS)}{{{', '.join(names)}}}"
+        return "<@m, [" + ", ".join(texts) + "]" + unreduced + ">"
 
     @staticmethod
     def type(shape):
@@ -51,7 +94,7 @@ class Generator:
 
     def parameter(self, shape):
         name = f"p{len(self.parameters)}"
-        sharding = " " + self.sharding(len(shape)) if self.random.random() < 0.8 else ""
+        sharding = " " + self.sharding(len(shape), partial=0.15) if self.random.random() < 0.8 else ""
         self.parameters.append((name, shape, sharding))
         self.shapes[name] = shape
         return name
@@ -64,7 +107,7 @@ class Generator:
         if annotated or needs_type:
             suffix = f" : tensor<{self.type(shape)}>"
             if annotated:
-                suffix += " " + self.sharding(len(shape))
+                suffix += " " + self.sharding(len(shape), partial=0.2)
         self.shapes[name] = shape
         self.lines.append(f"  %{name} = {text}{suffix}")
         return name
@@ -111,7 +154,7 @@ class Generator:
         x = self.pick(lambda shape: len(shape) >= 1)
         shape = self.shapes[x]
         dim = self.random.randrange(len(shape))
-        op = self.random.choice(["reduce_sum", "reduce_mean", "reduce_max"])
+        op = self.random.choice(["reduce_sum", "reduce_mean", "reduce_max", "reduce_min", "reduce_prod"])
         keep = self.random.random() < 0.3
         self.emit(shape[:dim] + ([1] if keep else []) + shape[dim + 1:],
                   f"{op} %{x} {{dims = [{dim}]" + (", keep_dims = true" if keep else "") + "}")
@@ -169,20 +212,106 @@ class Generator:
         c = self.emit(self.shapes[x], "constant {value = 0.5}", needs_type=True)
         self.emit(self.shapes[x], f"mul %{x}, %{c}")
 
+    def reshards(self):
+        """A value through one to three layouts."""
+        x = self.pick()
+        shape = self.shapes[x]
+        for _ in range(self.random.randrange(1, 4)):
+            to = self.sharding(len(shape), may_be_open=False, partial=0.4)
+            name = f"v{len(self.lines)}"
+            self.lines.append(f"  %{name} = reshard %{x} {{to = {to}}}")
+            self.shapes[name] = shape
+            x = name
+
+    def addends(self):
+        """Two to three reductions of one shape, each cut in its own way, that meet in one op."""
+        rows, columns = self.random.choice(SIZES), self.random.choice(SIZES)
+        kind, meet = self.random.choice([("sum", ["add", "sub"]), ("sum", ["add", "sub"]), ("max", ["maximum"]),
+                                         ("min", ["minimum"]), ("prod", ["mul"])])
+        last = None
+        for _ in range(self.random.randrange(2, 4)):
+            inner = self.random.choice(SIZES)
+            if kind == "sum" and self.random.random() < 0.7:
+                x, w = self.parameter([rows, inner]), self.parameter([inner, columns])
+                made = self.emit([rows, columns], f"matmul %{x}, %{w}")
+            else:
+                x = self.parameter([rows, inner, columns])
+                made = self.emit([rows, columns], f"reduce_{kind} %{x} {{dims = [1]}}")
+            last = made if last is None else self.emit(
+                [rows, columns], f"{self.random.choice(meet)} %{last}, %{made}")
+
+    # Ops of whole models, with --models. Indices are made from a bounded constant source: iota.
+    def model_ops(self):
+        def last(op, attributes=""):
+            def emit():
+                x = self.pick(lambda shape: len(shape) >= 1)
+                self.emit(self.shapes[x], f"{op} %{x}{attributes}")
+            return emit
+
+        def take():
+            x = self.pick(lambda shape: len(shape) == 2)
+            if x is None:
+                return
+            n, dim = self.random.choice(SIZES), self.random.randrange(2)
+            ids = f"v{len(self.lines)}"
+            self.lines.append(f"  %{ids} = iota {{dim = 0}} : tensor<{n}xi32>")
+            shape = list(self.shapes[x])
+            shape[dim] = n
+            self.emit(shape, f"take %{x}, %{ids} {{dim = {dim}}}")
+
+        def attention():
+            x = self.pick(lambda shape: len(shape) == 2)
+            if x is None:
+                return
+            rows, columns = self.shapes[x]
+            heads = self.parameter([self.random.choice([1, 2, 3, 4]), rows, columns])
+            causal = self.random.choice(["", " {causal = true}"])
+            self.emit(self.shapes[heads], f"scaled_dot_product_attention %{heads}, %{heads}, %{heads}{causal}")
+
+        def dot_general():
+            x = self.pick(lambda shape: len(shape) == 2)
+            if x is None:
+                return
+            w = self.parameter([self.shapes[x][0], self.random.choice(SIZES)])
+            self.emit([self.shapes[x][1], self.shapes[w][1]],
+                      f"dot_general %{x}, %{w} {{lhs_contracting = [0], rhs_contracting = [0]}}")
+
+        def pad():
+            x = self.pick(lambda shape: len(shape) >= 1)
+            shape = self.shapes[x]
+            low, high = ([self.random.randrange(3) for _ in shape] for _ in range(2))
+            self.emit([a + n + b for a, n, b in zip(low, shape, high)], f"pad %{x} {{low = {low}, high = {high}}}")
+
+        def widened():
+            x = self.pick(lambda shape: len(shape) >= 1)
+            row = self.parameter([self.random.choice([1, self.shapes[x][-1]])])
+            self.emit(self.shapes[x], f"mul %{x}, %{row}")
+
+        return [last("softmax"), last("softmax", " {dim = 0}"), last("log_softmax"), last("layer_norm"),
+                last("rms_norm"), last("cumsum"), last("reverse", " {dims = [0]}"), last("sort"), take, attention,
+                dot_general, pad, widened]
+
     def text(self):
         rows, inner, columns = (self.random.choice(SIZES) for _ in range(3))
         for shape in ([rows, inner], [inner, columns], [rows, columns]):
             self.parameter(shape)
         ops = [self.unary, self.binary, self.binary, self.select, self.matmul, self.matmul,
                self.linear, self.reduce, self.transpose, self.reshape, self.broadcast, self.concat,
-               self.slice, self.scaled]
+               self.slice, self.scaled, self.reshards, self.reshards, self.addends, self.addends]
+        if self.models:
+            ops += self.model_ops()
         for _ in range(self.random.randrange(2, 9)):
             self.random.choice(ops)()
         made = [n for n in self.shapes if n.startswith("v")] or list(self.shapes)
-        outputs = list(dict.fromkeys([made[-1], self.random.choice(list(self.shapes))]))
+        # What is not returned, and leads to nothing that is, never runs.
+        outputs = [made[-1], self.random.choice(list(self.shapes))]
+        outputs += [self.random.choice(made) for _ in range(self.random.randrange(3))]
+        outputs = list(dict.fromkeys(outputs))
         results = []
         for name in outputs:
-            sharding = " " + self.sharding(len(self.shapes[name])) if self.random.random() < 0.7 else ""
+            sharding = ""
+            if self.random.random() < 0.7:
+                sharding = " " + self.sharding(len(self.shapes[name]), partial=0.3)
             results.append(f"%{name}: tensor<{self.type(self.shapes[name])}>{sharding}")
         parameters = ", ".join(f"%{n}: tensor<{self.type(s)}>{sharding}"
                                for n, s, sharding in self.parameters)
@@ -194,7 +323,16 @@ class Generator:
         return (f"mesh @m = <{mesh}>\n"
                 f"fusion @f({parameters}) -> ({', '.join(results)}) {{\n{body}\n  return {returned}\n}}\n"
                 f'test "as the unsharded run" {{\n  run @f({inputs}) schedules(2)\n'
-                "  expect_same_as_unsharded tolerance(atol(1e-4) rtol(1e-4))\n  expect_no_leaks\n}\n")
+                "  expect_same_as_unsharded tolerance(atol(1e-4) rtol(1e-4))\n  expect_no_leaks\n}\n"
+                + (self.gradient_text(inputs, outputs) if self.models else ""))
+
+    def gradient_text(self, inputs, outputs):
+        seeds = [f"normal({i + 90}, {self.type(self.shapes[n])})" for i, n in enumerate(outputs)]
+        if len(outputs) == 1 and not self.shapes[outputs[0]]:
+            seeds = []  # a scalar is a loss
+        return ("gradient @g of @f\n"
+                f'test "gradients as the unsharded run" {{\n  run @g({", ".join([inputs] + seeds)})\n'
+                "  expect_same_as_unsharded tolerance(atol(1e-3) rtol(1e-3))\n  expect_no_leaks\n}\n")
 
 
 def main():
@@ -202,6 +340,7 @@ def main():
     parser.add_argument("hostir")
     parser.add_argument("--seeds", default="0:300", help="FIRST:BEHIND_LAST")
     parser.add_argument("--keep", default=None)
+    parser.add_argument("--models", action="store_true", help="with the ops of whole models, and gradients")
     arguments = parser.parse_args()
     binary = pathlib.Path(arguments.hostir)
     folder = pathlib.Path(arguments.keep) if arguments.keep else binary.parent.parent / "random_fusions"
@@ -210,7 +349,7 @@ def main():
     files = []
     for seed in range(first, behind):
         files.append(folder / f"seed_{seed}.hir")
-        files[-1].write_text(Generator(seed).text())
+        files[-1].write_text(Generator(seed, arguments.models).text())
     failed = []
     batch = 50
     for i in range(0, len(files), batch):

@@ -1,4 +1,4 @@
-#include <fmt/core.h>
+#include <algorithm>
 
 #include "interp/core/engine.h"
 
@@ -6,24 +6,66 @@ namespace hostir::interp {
 
 bool execute_group(Engine& engine, Step& step);
 
+namespace {
+
+// The streams of the members, that of the first one first.
+std::vector<StreamIndex> streams_of(const Engine& engine, std::span<const OpenItem> members) {
+  std::vector<StreamIndex> streams;
+  for (const OpenItem& member : members) {
+    const StreamIndex stream = engine.code->instructions[member.item.code].stream;
+    if (std::find(streams.begin(), streams.end(), stream) == streams.end())
+      streams.push_back(stream);
+  }
+  return streams;
+}
+
+// As NCCL: the group starts when all of its streams have come to it, and each of them goes on
+// behind it. So its task is of the first stream and waits for what is last on the others.
+void wait_for_streams(Engine& engine, Rank self, RankState& rank,
+                      std::span<const StreamIndex> streams) {
+  uint32_t* row = engine.clock_row(rank, streams.front());
+  std::vector<TaskId>& waits = rank.streams[streams.front()].waits;
+  for (const StreamIndex other : streams.subspan(1)) {
+    const uint32_t* known = engine.clock_row(rank, other);
+    for (size_t s = 0; s < engine.code->streams.size(); ++s) row[s] = std::max(row[s], known[s]);
+    StreamState& queue = rank.streams[other];
+    waits.insert(waits.end(), queue.waits.begin(), queue.waits.end());
+    queue.waits.clear();
+    const std::span<const TaskRecord> tasks = rank.tasks.all();
+    const auto last = std::find_if(tasks.rbegin(), tasks.rend(), [&](const TaskRecord& t) {
+      return t.stream == other && !t.finished();
+    });
+    if (last != tasks.rend()) waits.push_back(make_task_id(self, last->number));
+  }
+}
+
+void go_on_behind(Engine& engine, RankState& rank, std::span<const StreamIndex> streams,
+                  TaskId task) {
+  const uint32_t* row = engine.clock_row(rank, streams.front());
+  for (const StreamIndex other : streams.subspan(1)) {
+    uint32_t* known = engine.clock_row(rank, other);
+    for (size_t s = 0; s < engine.code->streams.size(); ++s) known[s] = std::max(row[s], known[s]);
+    rank.streams[other].waits.push_back(task);
+  }
+}
+
+}  // namespace
+
 // Issues its members, resolved as they were stepped, as one task with one event.
 bool execute_group(Engine& engine, Step& step) {
   RankState& rank = step.rank_state;
   if (rank.open_group.empty()) return true;
   std::vector<OpenItem> members = std::move(rank.open_group);
   rank.open_group.clear();
-  StreamIndex stream = engine.code->instructions[members.front().item.code].stream;
+  engine.check_group_overlap(step, members);
+  const std::vector<StreamIndex> streams = streams_of(engine, members);
+  const StreamIndex stream = streams.front();
+  if (streams.size() > 1) wait_for_streams(engine, step.rank, rank, streams);
   TaskRecord& task = engine.begin_task(step, stream);
   task.link = TaskRecord::Link::kGroup;
   std::vector<CommunicationItem> items;
   for (OpenItem& member : members) {
     const CodeInstruction& inner = engine.code->instructions[member.item.code];
-    if (inner.stream != stream) {
-      return engine.fault(step, "group_streams",
-                          fmt::format("rank {}: {} has members on streams \"{}\" and \"{}\"",
-                                      step.rank, engine.name_of(step), engine.code->streams[stream],
-                                      engine.code->streams[inner.stream]));
-    }
     for (const Touch& touch : member.touches) {
       if (!engine.touch(step, stream, touch)) return false;
     }
@@ -35,6 +77,7 @@ bool execute_group(Engine& engine, Step& step) {
     items.push_back(std::move(member.item));
   }
   if (!engine.issue(step, task, {}, items)) return false;
+  if (streams.size() > 1) go_on_behind(engine, rank, streams, step.task);
   engine.set_event(step, 0);
   return true;
 }

@@ -373,7 +373,7 @@ TEST(Breakpoints, OnWritesAndCollectives) {
 }
 
 // A backend whose checkpoints take long, as they do when much is in flight.
-class SlowCheckpoints final : public Backend {
+class SlowCheckpoints final : public Backend, private Checkpoints {
  public:
   static constexpr auto kTakes = std::chrono::milliseconds(3);
 
@@ -383,13 +383,18 @@ class SlowCheckpoints final : public Backend {
                        int64_t offset, std::span<const std::byte> data) override {
     return inner_.write(rank, allocation, placement, offset, data);
   }
-  const Error* issue(const Task& task) override { return inner_.issue(task); }
-  int64_t poll(std::span<const HostState> hosts, CompletionSink& sink) override {
+  const Error* issue(std::span<const Task> tasks) override { return inner_.issue(tasks); }
+  Progress poll(std::span<const HostState> hosts, CompletionSink& sink) override {
     return inner_.poll(hosts, sink);
   }
   Expected<Tensor> read(Rank rank, const BufferRef& buffer, const Box& box) const override {
     return inner_.read(rank, buffer, box);
   }
+  void set_value_mode(ValueMode) override {}
+  std::string describe(CodeIndex, Rank) const override { return ""; }
+  Checkpoints* checkpoints() override { return this; }
+
+ private:
   Expected<std::unique_ptr<BackendCheckpoint>> checkpoint() const override {
     const auto processor_ns = [] {
       timespec t{};
@@ -399,14 +404,13 @@ class SlowCheckpoints final : public Backend {
     const int64_t end = processor_ns() + std::chrono::nanoseconds(kTakes).count();
     while (processor_ns() < end) {
     }
-    return inner_.checkpoint();
+    return inner_.checkpoints()->checkpoint();
   }
-  Expected<void> restore(const BackendCheckpoint& c) override { return inner_.restore(c); }
-  void set_value_mode(ValueMode) override {}
-  std::string describe(CodeIndex, Rank) const override { return ""; }
+  Expected<void> restore(const BackendCheckpoint& c) override {
+    return inner_.checkpoints()->restore(c);
+  }
 
- private:
-  NullBackend inner_;
+  mutable NullBackend inner_;
 };
 
 TEST(History, CheckpointsCostAtMostAFractionOfTheRun) {

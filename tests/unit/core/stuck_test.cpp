@@ -1,6 +1,6 @@
 // Deadlocks and mismatches: found at once, with one sentence.
 #include "core_test.h"
-#include "interp/core/wait_graph.h"
+#include "interp/model/verdict.h"
 
 namespace hostir::interp::test {
 namespace {
@@ -136,7 +136,7 @@ TEST(Deadlock, CrossedCommunicatorsOnOneStream) {
   EXPECT_EQ(r->fault(),
             "deadlock: rank 0 blocked in all_reduce seq 0 (comm over {x} at @f#8) waits for rank "
             "1; rank 1 blocked in all_reduce seq 0 (comm over {x} at @f#10) waits for rank 0");
-  EXPECT_EQ(wait_graph(*r->interpreter).cycle.size(), 2u);
+  EXPECT_EQ(diagnose::wait_graph(r->interpreter->run_model()).cycle.size(), 2u);
 }
 
 TEST(Deadlock, MissingRecv) {
@@ -177,7 +177,7 @@ TEST(Deadlock, FrozenRanksOnlyStopTheOthers) {
   EXPECT_EQ(r->interpreter->run(), RunEnd::kStuck);
   EXPECT_TRUE(r->interpreter->faults().empty());
   EXPECT_EQ(
-      wait_graph(*r->interpreter)
+      diagnose::wait_graph(r->interpreter->run_model())
           .sentence.rfind(
               "rank 0 blocked in all_reduce seq 0; never issued by rank 1, which is frozen", 0),
       0u);

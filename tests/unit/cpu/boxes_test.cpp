@@ -212,9 +212,9 @@ kernel @k(%x: tensor<4x6xf32> <@m, [{}, {}]>) -> (%y: tensor<4x6xf32> <@m, [{}, 
   if (test.bound.function == nullptr) return;
   const auto inputs = test.random_inputs(random);
   for (const KernelSet set : {KernelSet::kReference, KernelSet::kFast}) {
-    test.bound.is_partial_root = true;
+    test.bound.identity_only = {};
     EXPECT_EQ(test.run(set, inputs), inputs);
-    test.bound.is_partial_root = false;
+    test.bound.identity_only = {false, true};
     const Bytes identity = test.run(set, inputs)[0];
     EXPECT_EQ(load_double(DType::kF32, identity.data() + 20),
               -std::numeric_limits<double>::infinity());

@@ -46,5 +46,33 @@ TEST(Keys, AModifierThatComesAfterAKeyIsNotOfIt) {
             (Frames{{down(b)}, {down(kCtrl), up(b)}, {up(kCtrl)}}));
 }
 
+// Two actions: each has its frame.
+TEST(Keys, TwoKeysAtOnceAreTwoFrames) {
+  const int f10 = key_code("F10");
+  const int f6 = key_code("F6");
+  EXPECT_EQ(frames_of({down(f10), down(f6), up(f10), up(f6)}),
+            (Frames{{down(f10)}, {down(f6), up(f10)}, {up(f6)}}));
+}
+
+// A letter that overtakes the release of Ctrl would be taken for a part of a combination.
+TEST(Keys, LettersKeepTheirPlaceAmongKeys) {
+  const int a = key_code("A");
+  const int home = key_code("Home");
+  const int erase = key_code("Backspace");
+  const KeyEvent letter{0, 0, 0, 0, 'a'};
+  EXPECT_EQ(frames_of({down(kCtrl), down(home), up(home), up(kCtrl), down(a), letter, up(a)}),
+            (Frames{{down(kCtrl), down(home)}, {up(home), up(kCtrl), down(a), letter}, {up(a)}}));
+  KeyQueue queue;
+  const auto typed = [&] { return queue.next_frame(Typing::kYes); };
+  using Frame = std::vector<KeyEvent>;
+  for (const KeyEvent& event : {down(a), letter, up(a), down(a), letter, up(a), down(erase),
+                                up(erase), down(a), letter, up(a)})
+    queue.push(event);
+  EXPECT_EQ(typed(), (Frame{letter, up(a), letter}));
+  EXPECT_EQ(typed(), (Frame{up(a), down(erase)}));
+  EXPECT_EQ(typed(), (Frame{up(erase), letter, up(a)}));
+  EXPECT_TRUE(queue.empty());
+}
+
 }  // namespace
 }  // namespace hostir::gui

@@ -4,9 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "gui/panels/call_alignment.h"
 #include "gui/panels/collective_glyph.h"
-#include "gui/panels/mismatch_story.h"
 #include "gui/panels/wait_layout.h"
 #include "hostir/ir/machine.h"
 #include "hostir/ops/record.h"
@@ -32,34 +30,6 @@ std::string program(const std::string& name, const std::string& body) {
                          "  launch @ones wo(%y) on %s\n"
                       << body << "  return %y\n}\n";
   return path;
-}
-
-TEST(CallAlignment, TheFrontOfTheCheapestAlignment) {
-  using List = std::vector<std::string>;
-  EXPECT_EQ(align_calls({"a", "b"}, {"a", "b"}).first, FirstEdit::kSame);
-  EXPECT_EQ(align_calls({"a", "b"}, {"b", "a"}).first, FirstEdit::kSwapped);
-  EXPECT_EQ(align_calls({"a", "b", "c"}, {"b", "c"}).first, FirstEdit::kOnlyFirst);
-  EXPECT_EQ(align_calls({"b", "c"}, {"a", "b", "c"}).first, FirstEdit::kOnlySecond);
-  EXPECT_EQ(align_calls({"a", "b"}, {"x", "b"}).first, FirstEdit::kOther);
-  // In a loop the difference comes again; what follows at once decides.
-  EXPECT_EQ(align_calls({"m", "s", "p", "m", "s", "p"}, {"s", "p", "s", "p", "s", "p"}).first,
-            FirstEdit::kOnlyFirst);
-  // Both lists are cut at the same length: what was left out shows at the end as well.
-  const CallAlignment cut = align_calls(List{"a", "b", "c", "d"}, List{"b", "c", "d", "e"});
-  EXPECT_EQ(cut.first, FirstEdit::kOnlyFirst);
-  EXPECT_EQ(cut.matches, 3u);
-}
-
-TEST(CallFields, OfAFingerprint) {
-  const CallFields a = fields_of("all_reduce sum f32[4,3]");
-  EXPECT_EQ(a.kind, "all_reduce");
-  EXPECT_EQ(a.reduction, "sum");
-  EXPECT_EQ(a.dtype, "f32");
-  EXPECT_EQ(a.elements(), 12);
-  const CallFields b = fields_of("broadcast i32[] root 2");
-  EXPECT_EQ(b.reduction, "");
-  EXPECT_EQ(b.root, "2");
-  EXPECT_EQ(b.elements(), 1);
 }
 
 TEST(MismatchCard, FewerElementsAreNotASwap) {

@@ -84,7 +84,9 @@ TEST(WhatIfPanel, WhatWasTypedIsKept) {
   w.press("F5");
   w.perform("whatif");
   ASSERT_NE(found(w), nullptr);
-  w.model().editor_text = EditorText{"// mine\n" + found(w)->trials[0].edit.text, 1};
+  TextForDocument text = w.model().what_if().text_of(found(w)->trials[0]);
+  text.text = "// mine\n" + text.text;
+  ASSERT_TRUE(w.model().document().put(text));
   w.only("editor");
   EXPECT_FALSE(w.has("editor/mine")) << "nothing was typed before";
   w.only("whatif");

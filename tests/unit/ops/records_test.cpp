@@ -60,9 +60,22 @@ TEST(Records, ComputeOpsInferAndHaveRulesAndCosts) {
     SCOPED_TRACE(op.mnemonic);
     EXPECT_NE(op.infer, nullptr);
     EXPECT_NE(op.cost, nullptr);
-    EXPECT_EQ(op.rule == nullptr, op.shape == OpShape::kLayout);
-    EXPECT_EQ(op.expand == nullptr, op.needs_expand == nullptr);
-    EXPECT_EQ(op.results.size(), 1U);
+    const bool composite = op.shape == OpShape::kComposite;
+    EXPECT_EQ(op.rule == nullptr, op.shape == OpShape::kLayout || composite);
+    EXPECT_EQ(op.expand == nullptr, op.needs_expand == nullptr && !composite);
+    EXPECT_FALSE(op.results.empty());
+    EXPECT_FALSE(op.results.front().optional);
+  }
+}
+
+TEST(Records, EachComputeOpHasAGradientOrTheReasonWhyNot) {
+  for (const OpKind kind : all_kinds()) {
+    const OpRecord& op = record(kind);
+    if (op.op_class != OpClass::kCompute || op.shape == OpShape::kLayout) continue;
+    SCOPED_TRACE(op.mnemonic);
+    const bool none = op.gradient.starts_with("none");
+    const bool from_parts = op.shape == OpShape::kComposite;
+    EXPECT_TRUE(none ? op.vjp == nullptr : op.vjp != nullptr || from_parts);
   }
 }
 

@@ -105,6 +105,7 @@ test "kinds" {
 TEST_F(Script, WithoutValuesTheirExpectationsAreSkippedAndCounted) {
   TestOptions options;
   options.backend.name = "null";
+  options.backend.traits.reads_values = false;
   const TestReport report = run(kProgram + R"(
 test "values" {
   run @f("3x2xf32=[1 2][3 4][5 6]", "2x2xf32=[1 0][0 1]")

@@ -165,7 +165,10 @@ Walked look_along(const Prepared& program, bool reference) {
       for (const InsideStep& s : inside->steps) out.ops.insert(s.op);
       if (inside->kind == Inside::Kind::kCollective)
         out.ops.insert(std::string(record(interpreter.code().source(code).kind).mnemonic));
-      if (!inside->steps.empty() && inside->steps.back().made.count == 1) {
+      // The last step of an op with several results does not tell which of them is asked for.
+      const bool one = !inside->steps.empty() && inside->steps.back().made.count == 1 &&
+                       record(*find_op(inside->steps.back().op)).results.size() == 1;
+      if (one) {
         EXPECT_EQ(inside->steps.back().made.number, inside->number) << inside_text(*inside);
       }
       told.push_back({std::move(*inside), *buffer});
@@ -236,7 +239,9 @@ TEST(Inside, NumbersAreTheBitsThatTheSimulatorWritesForEveryOp) {
   std::set<std::string> missing;
   for (const std::string& path : programs_in("tests/scripts/ops")) {
     const std::string op = std::filesystem::path(path).stem().string();
-    if (!covered.ops.contains(op)) missing.insert(op);
+    const auto kind = find_op(op);
+    const bool runs = !kind || record(*kind).shape != OpShape::kComposite;  // else it is expanded
+    if (runs && !covered.ops.contains(op)) missing.insert(op);
   }
   RecordProperty("missing", joined(missing));
   EXPECT_LT(missing.size(), 6u) << joined(missing);

@@ -184,7 +184,7 @@ TEST(SimBackend, TensorParallelMlpOnFourRanks) {
 TEST(SimBackend, ReplicasShareMemory) {
   Simulation run = start(kMlp, mlp_inputs());
   ASSERT_TRUE(run.interpreter);
-  const auto saved = run.backend->checkpoint();
+  const auto saved = run.backend->checkpoints()->checkpoint();
   run.interpreter->run();
   // %x and %b are on four ranks once each; the sharded weights add up to one copy.
   const int64_t one_copy = (6 * 8 + 8 * 10 + 10 * 8 + 8) * 4;

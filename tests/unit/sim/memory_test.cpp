@@ -9,8 +9,8 @@
 
 #include "hostir/ir/tensor.h"
 #include "hostir/support/float16.h"
+#include "interp/core/buffer_layout.h"
 #include "interp/sim/fold.h"
-#include "interp/sim/layout.h"
 
 namespace hostir::sim {
 namespace {
@@ -188,12 +188,12 @@ TEST(Layout, PackedBlocksAndStridedViews) {
   // Stored: columns 0..2 of both rows, then columns 3..4 of both rows.
   const std::vector<int32_t> stored = {0, 1, 2, 10, 11, 12, 3, 4, 13, 14};
   std::vector<int32_t> dense(10);
-  gather({}, packed, packed.box, reinterpret_cast<const std::byte*>(stored.data()),
-         reinterpret_cast<std::byte*>(dense.data()));
+  interp::gather({}, packed, packed.box, reinterpret_cast<const std::byte*>(stored.data()),
+                 reinterpret_cast<std::byte*>(dense.data()));
   EXPECT_EQ(dense, (std::vector<int32_t>{0, 1, 2, 3, 4, 10, 11, 12, 13, 14}));
   std::vector<int32_t> back(10);
-  scatter({}, packed, packed.box, reinterpret_cast<std::byte*>(back.data()),
-          reinterpret_cast<const std::byte*>(dense.data()));
+  interp::scatter({}, packed, packed.box, reinterpret_cast<std::byte*>(back.data()),
+                  reinterpret_cast<const std::byte*>(dense.data()));
   EXPECT_EQ(back, stored);
 
   Placement view;
@@ -203,11 +203,11 @@ TEST(Layout, PackedBlocksAndStridedViews) {
   BufferRef ref;
   ref.strides_elems = {5, 1};
   std::vector<int32_t> part(4);
-  gather(ref, view, view.box, reinterpret_cast<const std::byte*>(dense.data()),
-         reinterpret_cast<std::byte*>(part.data()));
+  interp::gather(ref, view, view.box, reinterpret_cast<const std::byte*>(dense.data()),
+                 reinterpret_cast<std::byte*>(part.data()));
   EXPECT_EQ(part, (std::vector<int32_t>{0, 1, 10, 11}));
-  EXPECT_FALSE(is_dense(ref, view));
-  EXPECT_FALSE(is_dense({}, packed));
+  EXPECT_FALSE(interp::is_dense(ref, view));
+  EXPECT_FALSE(interp::is_dense({}, packed));
 }
 
 }  // namespace

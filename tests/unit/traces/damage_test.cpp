@@ -5,12 +5,14 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <random>
 #include <thread>
 
 #include "synthetic_run.h"
+#include "traces/log_file.h"
 #include "traces/log_reader.h"
 #include "traces/schema.h"
 #include "traces/sqlite.h"
@@ -141,7 +143,7 @@ TEST(Damage, WrongFilesAreNamed) {
     return log ? std::string("opened") : log.error().diagnostics[0].id;
   };
   EXPECT_EQ(id(scratch.file("missing.db")), "log_missing");
-  EXPECT_EQ(id(scratch.file(".")), "log_not_a_log");
+  EXPECT_EQ(id(scratch.file(".")), "log_missing");  // a folder without logs
   std::ofstream(scratch.file("text.db")) << "mesh @m = <tp=2>";
   EXPECT_EQ(id(scratch.file("text.db")), "log_not_a_log");
   std::ofstream(scratch.file("empty.db")) << "";
@@ -196,6 +198,46 @@ TEST(Killed, LogOpensAndSaysThatItWasCut) {
     ASSERT_TRUE(problems);
     EXPECT_TRUE(problems->empty());
   }
+}
+
+TEST(Killed, JournalOfAWriterThatDiedIsRolledBack) {
+  const ScratchDirectory scratch;
+  const std::string path = small_log(scratch);
+  const std::string hot = scratch.file("hot.db");
+  {
+    auto writer = Database::open(path, Database::Mode::kReadWrite);
+    // A cache of one page writes changed pages to the file before the transaction ends.
+    ASSERT_TRUE(writer && writer->execute("PRAGMA cache_size = 1; BEGIN; DELETE FROM string;"
+                                          "DELETE FROM instruction; DELETE FROM tensor;"
+                                          "DELETE FROM event_row; DELETE FROM run"));
+    for (const char* suffix : {"", "-journal"})
+      std::filesystem::copy_file(path + suffix, hot + suffix);
+    ASSERT_TRUE(writer->execute("ROLLBACK"));
+  }
+  {
+    auto reader = Database::open(hot, Database::Mode::kReadOnly);
+    EXPECT_FALSE(reader && reader->query_int("SELECT COUNT(*) FROM run")) << "the journal is cold";
+  }
+  const auto log = open_log(hot);
+  ASSERT_TRUE(log) << log.error().message();
+  EXPECT_EQ((*log)->run().ending, interp::LogEnding::kClosed);
+  const auto problems = (*log)->check();
+  ASSERT_TRUE(problems);
+  EXPECT_TRUE(problems->empty());
+}
+
+TEST(Killed, NothingUnderTheNameBeforeTheLogOpens) {
+  const ScratchDirectory scratch;
+  const std::string path = scratch.file("young.db");
+  std::ofstream(path + ".new") << "left behind by a writer that was killed";
+  auto made = create_log_file(path, [&](Database& fresh) -> Expected<void> {
+    EXPECT_FALSE(std::filesystem::exists(path));
+    return fresh.execute("INSERT INTO string VALUES (1, 'x')");
+  });
+  ASSERT_TRUE(made) << made.error().message();
+  EXPECT_TRUE(std::filesystem::exists(path));
+  EXPECT_FALSE(std::filesystem::exists(path + ".new"));
+  EXPECT_EQ(*made->query_int("SELECT COUNT(*) FROM string"), 1);
 }
 
 }  // namespace

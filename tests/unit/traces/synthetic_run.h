@@ -78,12 +78,12 @@ inline Tensor small_input() {
 
 inline RunDescription synthetic_description(interp::Rank ranks) {
   RunDescription run;
-  run.code = synthetic_code(ranks);
+  run.program = describe_program(*synthetic_code(ranks));
   run.command_line = "hostir run f.hir";
   run.backend = "sim";
   run.virtual_time = true;
   run.program_text = "mesh @m = <tp=2>\nhost @f on @m () {\n  launch\n}\n";
-  run.lines = {3, 0, 0, 0, 0};
+  run.program.instructions[0].line = 3;
   run.phases = {{"lower", "text of the phase"}};
   run.explanations = {{"%y", "matmul", "because"}};
   run.inputs = {{"x", "", InputDescription::Kind::kData, small_input()},

@@ -1,0 +1,315 @@
+// The text that is edited and its file: saving, what is asked before a text would be lost or a
+// newer file replaced, and what is kept on the disk at once.
+#include <fmt/core.h>
+
+#include <ctime>
+#include <filesystem>
+
+#include "gui/app.h"
+#include "gui/restart.h"
+#include "hostir/io/files.h"
+
+namespace hostir::gui {
+
+namespace {
+
+std::string short_name(const std::string& path) {
+  return std::filesystem::path(path).filename().string();
+}
+
+std::string when(int64_t time_s) {
+  const std::time_t time = time_s;
+  std::tm parts{};
+  localtime_r(&time, &parts);
+  char text[64];
+  const size_t n = std::strftime(text, sizeof text, "%d %b %H:%M", &parts);
+  return {text, n};
+}
+
+}  // namespace
+
+void App::add_document_actions() {
+  const auto program = [this] { return model_.document().is_program(); };
+  const auto newer = [this] { return model_.document().disk() == Document::Disk::kNewer; };
+  const auto offered = [this] { return unsaved_offered() != nullptr; };
+  actions_.add({"file.save", "Save", "File", "Ctrl+S",
+                "Write the text of the panel Edit to its file; a file that was changed by another "
+                "program is not replaced unasked.",
+                [this] {
+                  if (model_.document().unsaved()) save_document();
+                },
+                program});
+  actions_.add({"file.save_as", "Save as...", "File", "Ctrl+Shift+S",
+                "Write the text of the panel Edit to another file, and open that.",
+                [this] { begin_file_dialog(FileDialog::kSaveAs); }, program});
+  actions_.add({"file.keep_mine", "Keep my text", "", "",
+                "The text that was edited counts, not the newer file.", [this] { keep_document(); },
+                newer});
+  actions_.add({"file.take_file", "Take the file's text", "", "",
+                "The newer file counts; what was typed can be brought back.",
+                [this] {
+                  model_.document().take_file();
+                  if (model_.path() == model_.document().path()) reload();
+                },
+                newer});
+  actions_.add({"file.compare", "Compare my text with the file", "", "",
+                "The lines in which the newer file and the text that was edited differ.",
+                [this] {
+                  model_.document().compare_with({"the file", model_.document().newer()});
+                  show_editor();
+                },
+                newer});
+  actions_.add({"unsaved.take", "Take the text that was kept unsaved", "", "",
+                "What was typed and not saved when the window ended goes into the panel Edit.",
+                [this] { take_unsaved(); }, offered});
+  actions_.add({"unsaved.compare", "Compare with the text that was kept unsaved", "", "",
+                "The lines in which it differs from the text of the panel Edit.",
+                [this] {
+                  model_.document().compare_with({"what was kept", unsaved_offered()->text});
+                  show_editor();
+                },
+                offered});
+  actions_.add({"unsaved.discard", "Discard the text that was kept unsaved", "", "",
+                "What was typed and not saved when the window ended is given up.",
+                [this] {
+                  UnsavedTexts::remove(*unsaved_offered());
+                  model_.document().end_comparing();
+                  find_unsaved();
+                },
+                offered});
+  actions_.add({"unsaved.open", "Open the file with unsaved text", "", "",
+                "Open the file whose text was not saved when the window ended.",
+                [this] { open_file(std::string(left_unsaved_.front().file)); },
+                [this] { return !left_unsaved_.empty(); }});
+}
+
+void App::show_editor() {
+  if (!model_.snapshot()) {  // it is shown in place of the page that says why nothing is open
+    error_page_left_ = true;
+    tree().show("editor");
+    tree().maximise("editor");
+    return;
+  }
+  tree().show("editor");
+}
+
+void App::follow_document() {
+  Document& document = model_.document();
+  const std::string& path = model_.last_request().path;
+  if (document.path() == path || document.rename(path)) {
+    document.look(model_.now_s());
+    return;
+  }
+  // Who opened another file was asked. What did not ask loses nothing either.
+  keep_unsaved();
+  unsaved_.leave();
+  document.follow(path);
+  find_unsaved();
+}
+
+void App::save_document() {
+  Document& document = model_.document();
+  const auto saved = document.save();
+  if (!saved) return model_.add_message(Message::Kind::kError, saved.error().message());
+  if (*saved == Document::Saved::kWritten) return saved_document();
+  const std::string name = short_name(document.path());
+  Question question{name + " is newer on the disk",
+                    name +
+                        " was changed by another program since its text came into the panel Edit. "
+                        "Saving now replaces what that program wrote.",
+                    {}};
+  question.answers.push_back(
+      {"compare", "Compare first", [this] { actions_.request("file.compare"); }});
+  question.answers.push_back({"overwrite", "Replace the file", [this] {
+                                const auto written = model_.document().overwrite();
+                                if (written) return saved_document();
+                                model_.add_message(Message::Kind::kError,
+                                                   written.error().message());
+                              }});
+  question.answers.push_back(
+      {"save_as", "Save as...", [this] { begin_file_dialog(FileDialog::kSaveAs); }});
+  question.answers.push_back(
+      {"take_file", "Take the file's text", [this] { actions_.request("file.take_file"); }});
+  question.answers.push_back({"cancel", "Cancel", {}});
+  questions_.ask(std::move(question));
+}
+
+void App::saved_document() {
+  const Document& document = model_.document();
+  model_.add_message(Message::Kind::kGood, "saved " + document.path());
+  if (document.path() == model_.path()) file_watch_.start(document.path(), document.base());
+  keep_unsaved();
+}
+
+void App::keep_document() {
+  Document& document = model_.document();
+  document.keep_mine();
+  if (document.path() == model_.path()) file_watch_.start(document.path(), document.base());
+}
+
+void App::save_as(const std::string& path) {
+  const std::string target = absolute_path(path);
+  if (target == absolute_path(model_.document().path())) return save_document();
+  const auto write = [this, path] {
+    Document& document = model_.document();
+    const auto written = io::write_file(path, document.text());
+    if (!written) return model_.add_message(Message::Kind::kError, written.error().message());
+    model_.add_message(Message::Kind::kGood, "saved " + path);
+    document.give_up();  // its own file keeps what it holds
+    keep_unsaved();
+    reopen(path);
+  };
+  if (!std::filesystem::exists(path)) return write();
+  questions_.ask({short_name(path) + " is there already",
+                  path + " is there already. Saving replaces what it holds.",
+                  {{"overwrite", "Replace the file", write}, {"cancel", "Cancel", {}}}});
+}
+
+void App::leave_document(const std::string& to_do, std::function<void()> then) {
+  Document& document = model_.document();
+  document.look_now();
+  if (!document.unsaved()) return then();
+  const std::string name = short_name(document.path());
+  const bool newer = document.disk() == Document::Disk::kNewer;
+  const bool deleted = document.disk() == Document::Disk::kDeleted;
+  Question question{name + " has unsaved text",
+                    fmt::format("The text of {} in the panel Edit is not saved.{}", name,
+                                newer     ? " The file was changed by another program meanwhile."
+                                : deleted ? " The file was deleted; the text is nowhere else."
+                                          : ""),
+                    {}};
+  const auto go_on = [this, then] {
+    keep_unsaved();
+    then();
+  };
+  const auto save = [this, go_on] {
+    const auto written = model_.document().overwrite();
+    if (!written) return model_.add_message(Message::Kind::kError, written.error().message());
+    saved_document();
+    go_on();
+  };
+  const auto keep = [this, go_on] {
+    keep_unsaved();
+    if (unsaved_failed_) return;  // it has said so
+    unsaved_.leave();
+    model_.document().give_up();
+    go_on();
+  };
+  // Enter takes the first answer: never one that replaces a newer file.
+  if (!newer) question.answers.push_back({"save", "Save and " + to_do, save});
+  if (unsaved_.keeps()) question.answers.push_back({"keep", "Keep for later and " + to_do, keep});
+  if (newer) {
+    question.answers.push_back(
+        {"compare", "Compare first", [this] { actions_.request("file.compare"); }});
+    question.answers.push_back({"save", "Replace the newer file and " + to_do, save});
+  }
+  question.answers.push_back({"discard", "Discard and " + to_do, [this, go_on] {
+                                model_.document().give_up();
+                                go_on();
+                              }});
+  question.answers.push_back({"cancel", "Cancel", {}});
+  questions_.ask(std::move(question));
+}
+
+void App::request_quit() {
+  leave_document("quit", [this] { quit_ = true; });
+}
+
+// ---- what is kept on the disk
+
+void App::keep_unsaved() {
+  const Document& document = model_.document();
+  if (!document.unsaved()) {
+    unsaved_.forget();
+    kept_text_.reset();
+    return;
+  }
+  if (kept_text_ && kept_text_->first == document.base() && kept_text_->second == document.text())
+    return;
+  const auto kept = unsaved_.keep(absolute_path(document.path()), document.base(), document.text());
+  if (!kept && !unsaved_failed_)
+    model_.add_message(
+        Message::Kind::kWarning,
+        "the unsaved text cannot be kept for the next start: " + kept.error().message());
+  unsaved_failed_ = !kept;
+  kept_text_ = {document.base(), document.text()};
+}
+
+void App::keep_settings() {
+  if (options_.settings_file.empty()) return;
+  keep_program();
+  settings_.layout = tree_.to_string();
+  settings_.compared = model_.comparison().recent();
+  for (const auto& panel : panels_) settings_.keep_panel(panel->id(), panel->save());
+  std::string text = settings_.to_string();
+  if (text == written_settings_) return;
+  // Another window may have written since: what it knows of other programs stays.
+  const auto there = io::read_file(options_.settings_file);
+  if (there && *there != written_settings_) {
+    settings_.take_programs(Settings::parse(*there), shown_program_);
+    text = settings_.to_string();
+  }
+  const bool written = save_settings(options_.settings_file, settings_);
+  if (!written && !settings_failed_)
+    model_.add_message(Message::Kind::kWarning,
+                       "the settings cannot be written: " + options_.settings_file);
+  settings_failed_ = !written;
+  written_settings_ = std::move(text);
+}
+
+void App::write_what_changed() {
+  written_s_ = model_.now_s();
+  keep_unsaved();
+  keep_settings();
+}
+
+// ---- what an earlier window left
+
+void App::find_unsaved() { left_unsaved_ = unsaved_.left(); }
+
+const UnsavedText* App::unsaved_offered() const {
+  const std::string path = absolute_path(model_.document().path());
+  for (const UnsavedText& text : left_unsaved_) {
+    if (text.file == path) return &text;
+  }
+  return nullptr;
+}
+
+void App::take_unsaved() {
+  const UnsavedText kept = *unsaved_offered();
+  if (!model_.document().put({model_.document().path(), kept.base, kept.text, 0})) return;
+  keep_unsaved();  // first, so that one of both is always there
+  if (unsaved_failed_) return;
+  UnsavedTexts::remove(kept);
+  find_unsaved();
+  show_editor();
+}
+
+std::optional<Banner> App::unsaved_banner() const {
+  if (const UnsavedText* kept = unsaved_offered()) {
+    return Banner{StateKind::kWaiting,
+                  fmt::format("Text of {} that was not saved was kept ({}).",
+                              short_name(kept->file), when(kept->time_s)),
+                  {{"Take it into the editor", "unsaved.take", ""},
+                   {"Compare", "unsaved.compare", ""},
+                   {"Discard", "unsaved.discard", ""}}};
+  }
+  if (left_unsaved_.empty() || !model_.snapshot()) return std::nullopt;
+  return Banner{StateKind::kWaiting,
+                fmt::format("Text of {} that was not saved was kept ({}).",
+                            left_unsaved_.front().file, when(left_unsaved_.front().time_s)),
+                {{"Open that file", "unsaved.open", ""}}};
+}
+
+std::optional<Banner> App::newer_file_banner() const {
+  const Document& document = model_.document();
+  if (document.disk() != Document::Disk::kNewer) return std::nullopt;
+  return Banner{StateKind::kWaiting,
+                short_name(document.path()) +
+                    " was changed by another program, and the panel Edit has unsaved text of it.",
+                {{"Keep mine", "file.keep_mine", ""},
+                 {"Take the file's", "file.take_file", ""},
+                 {"Compare", "file.compare", ""}}};
+}
+
+}  // namespace hostir::gui

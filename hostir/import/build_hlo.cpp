@@ -1,0 +1,343 @@
+#include "hostir/import/build_hlo.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "hostir/import/build_fusion.h"
+#include "hostir/import/device_ops.h"
+#include "hostir/import/layout_guess.h"
+#include "hostir/import/local_program.h"
+#include "hostir/import/tile_sharding.h"
+
+namespace hostir::importer {
+
+namespace {
+
+constexpr int64_t kMostHloPasses = 100'000;
+constexpr size_t kMostSteps = 1'000'000;
+
+// What a value of the entry computation is: a local buffer, a number, or a view that its users make
+// themselves.
+struct Held {
+  std::optional<LocalValue> local;
+  std::optional<Known> number;
+  const ModuleOp* view = nullptr;
+};
+
+bool is_view(const ModuleOp& op) {
+  if (op.operands.size() != 1 || op.results.size() != 1) return false;
+  return op.name == "hlo.bitcast" || op.name == "stablehlo.reshape";
+}
+
+class HloBuilder {
+ public:
+  HloBuilder(const Module& module, const Mesh& world, Program& program, ImportReport& report)
+      : module_(module),
+        entry_(module.functions.front()),
+        world_(world),
+        program_(program),
+        report_(report),
+        held_(entry_.values.size()),
+        frame_(entry_.values.size()),
+        name_(plain_name(module.name, "hlo")) {}
+
+  LocalProgram& local() { return local_; }
+  const std::string& name() const { return name_; }
+  const ModuleFunction& entry() const { return entry_; }
+
+  void hold(ValueNumber value, LocalValue local) { held_[value].local = local; }
+
+  Expected<std::vector<ValueNumber>> block(const ModuleBlock& b) {
+    for (const ModuleOp& op : b.ops) {
+      if (op.name == "func.return" || op.name == "stablehlo.return") return op.operands;
+      HOSTIR_TRY(operation(op));
+    }
+    return std::vector<ValueNumber>();
+  }
+
+  // The buffer of a value; views and numbers get one now.
+  Expected<LocalValue> stored(ValueNumber value, const std::string& name) {
+    if (held_[value].local) return *held_[value].local;
+    ModuleOp nothing;
+    nothing.name = name;
+    nothing.operands = {value};
+    HOSTIR_TRY(launch(nothing, {value}));
+    return *held_[value].local;
+  }
+
+ private:
+  Expected<void> operation(const ModuleOp& op) {
+    if (local_.steps.size() > kMostSteps) {
+      return fail_at(ErrorKind::kInvalid, "import_c4",
+                     fmt::format("more than {} steps; loops are unrolled", kMostSteps), op.span);
+    }
+    if (op.name == "hlo.done") return done(op);
+    if (op.name == "stablehlo.while") return loop(op);
+    if (is_view(op)) {
+      // A view of a number is a number; else whoever uses it makes it.
+      if (!held_[op.operands[0]].number) {
+        held_[op.results[0]] = {std::nullopt, std::nullopt, &op};
+        return {};
+      }
+    }
+    return launch(op, op.results);
+  }
+
+  // Binds an operand in the frame of one kernel: as a parameter, a number, or by making its view
+  // there.
+  Expected<void> bind(ValueNumber value, Emitter& emitter,
+                      std::vector<std::optional<LocalValue>>& numbers,
+                      std::vector<ValueNumber>& bound) {
+    if (frame_[value]) return {};
+    const Held& held = held_[value];
+    bound.push_back(value);
+    if (held.number) {
+      frame_[value] = held.number;
+      return {};
+    }
+    if (held.view != nullptr && !held.local) {
+      HOSTIR_TRY(bind(held.view->operands[0], emitter, numbers, bound));
+      return emitter.operation(entry_, *held.view, frame_);
+    }
+    if (!held.local)
+      return fail_at(ErrorKind::kInvalid, "import_c3", "a value is used that was never computed",
+                     entry_.values[value].span);
+    HOSTIR_ASSIGN_OR_RETURN(const TensorType type,
+                            our_type(entry_.type(value), entry_.values[value].span));
+    const Known known = emitter.parameter(entry_.values[value].name, entry_.type(value), type);
+    frame_[value] = known;
+    numbers.resize(emitter.target().values.size());
+    numbers[known.value.index] = held.local;
+    return {};
+  }
+
+  // Values that regions of an operation use from outside.
+  void captured(const ModuleOp& op, std::vector<ValueNumber>& out) const {
+    for (const ModuleBlock& region : op.regions) {
+      for (const ModuleOp& inner : region.ops) {
+        for (const ValueNumber value : inner.operands) {
+          const Held& held = held_[value];
+          if (held.local || held.number || held.view != nullptr) out.push_back(value);
+        }
+        captured(inner, out);
+      }
+    }
+  }
+
+  // One instruction as kernels and collectives; without a name of a handler the operands themselves
+  // are stored.
+  Expected<void> launch(const ModuleOp& op, const std::vector<ValueNumber>& results) {
+    Function flat;
+    flat.kind = FunctionKind::kKernel;
+    Emitter emitter(module_, program_, flat, report_);
+    DeviceOps devices(world_, fresh_name(op));
+    emitter.set_device_hook([&](const OpSite& site) { return devices.take(site); });
+    std::vector<std::optional<LocalValue>> numbers;
+    std::vector<ValueNumber> bound;
+    std::vector<ValueNumber> operands = op.operands;
+    captured(op, operands);
+    for (const ValueNumber operand : operands) HOSTIR_TRY(bind(operand, emitter, numbers, bound));
+    if (!op.results.empty()) HOSTIR_TRY(emitter.operation(entry_, op, frame_));
+    std::vector<ValueId> returned;
+    std::vector<ValueNumber> kept;
+    for (const ValueNumber result : results) {
+      if (!frame_[result])
+        return fail_at(ErrorKind::kInvalid, "import_c3", "an instruction gives no value", op.span);
+      const Known& known = *frame_[result];
+      if (known.is_number() && !known.value.valid() && !op.results.empty()) {
+        held_[result] = {std::nullopt, known, nullptr};
+        continue;
+      }
+      HOSTIR_ASSIGN_OR_RETURN(const ValueId value, emitter.materialise(known));
+      returned.push_back(value);
+      kept.push_back(result);
+    }
+    const size_t before = local_.steps.size();
+    HOSTIR_TRY(devices.cut(flat, returned, program_, local_, numbers));
+    for (size_t i = 0; i < kept.size(); ++i)
+      held_[kept[i]] = {numbers[returned[i].index], std::nullopt, nullptr};
+    for (const ValueNumber value : bound) frame_[value].reset();
+    for (const ValueNumber value : op.results) frame_[value].reset();
+    if (op.find("async") != nullptr) defer(before, op);
+    return {};
+  }
+
+  // Of a start only what leads to the collective is issued here; what follows belongs to the done.
+  void defer(size_t before, const ModuleOp& op) {
+    size_t behind = before;
+    while (behind < local_.steps.size() &&
+           local_.steps[behind].kind != LocalStep::Kind::kCollective)
+      ++behind;
+    if (behind >= local_.steps.size() || op.results.empty()) return;
+    auto& steps = deferred_[op.results.front()];
+    LocalStep wait;
+    wait.kind = LocalStep::Kind::kWait;
+    wait.inputs = local_.steps[behind].outputs;
+    steps.push_back(std::move(wait));
+    steps.insert(steps.end(), local_.steps.begin() + static_cast<int64_t>(behind) + 1,
+                 local_.steps.end());
+    local_.steps.erase(local_.steps.begin() + static_cast<int64_t>(behind) + 1, local_.steps.end());
+  }
+
+  Expected<void> done(const ModuleOp& op) {
+    if (op.operands.size() != op.results.size())
+      return fail_at(ErrorKind::kInvalid, "import_c2", "done of something else", op.span);
+    for (size_t i = 0; i < op.operands.size(); ++i) held_[op.results[i]] = held_[op.operands[i]];
+    if (op.operands.empty()) return {};
+    const auto found = deferred_.find(op.operands.front());
+    if (found == deferred_.end()) return {};
+    local_.steps.insert(local_.steps.end(), found->second.begin(), found->second.end());
+    deferred_.erase(found);
+    return {};
+  }
+
+  // Unrolled: the number of passes is written beside the loop, or its condition is a number in
+  // every pass.
+  Expected<void> loop(const ModuleOp& op) {
+    const ModuleBlock& condition = op.regions[0];
+    const ModuleBlock& body = op.regions[1];
+    const int64_t passes = op.integer_or("passes", -1);
+    std::vector<Held> carried;
+    for (const ValueNumber value : op.operands) carried.push_back(held_[value]);
+    if (condition.arguments.size() != carried.size() || body.arguments.size() != carried.size()) {
+      return fail_at(ErrorKind::kInvalid, "import_c5",
+                     "the loop carries another number of values than its computations take",
+                     op.span);
+    }
+    for (int64_t pass = 0; passes < 0 || pass < passes; ++pass) {
+      if (pass > kMostHloPasses)
+        return fail_at(ErrorKind::kInvalid, "import_c4", "a loop of too many passes", op.span);
+      for (size_t i = 0; i < carried.size(); ++i) {
+        HOSTIR_TRY(settle_view(carried[i], op));
+        held_[condition.arguments[i]] = carried[i];
+        held_[body.arguments[i]] = carried[i];
+      }
+      if (passes < 0) {
+        HOSTIR_ASSIGN_OR_RETURN(const auto goes_on, block(condition));
+        if (goes_on.size() != 1 || !held_[goes_on[0]].number) {
+          return fail_at(ErrorKind::kInvalid, "import_c8",
+                         "while: the number of passes depends on data", op.span);
+        }
+        if (held_[goes_on[0]].number->number->get_int(0) == 0) break;
+      }
+      HOSTIR_ASSIGN_OR_RETURN(const auto next, block(body));
+      if (next.size() != carried.size())
+        return fail_at(ErrorKind::kInvalid, "import_c5", "the body gives another number of values",
+                       op.span);
+      std::vector<Held> after;
+      for (const ValueNumber value : next) after.push_back(held_[value]);
+      carried = std::move(after);
+    }
+    for (size_t i = 0; i < carried.size(); ++i) {
+      HOSTIR_TRY(settle_view(carried[i], op));
+      held_[op.results[i]] = carried[i];
+    }
+    return {};
+  }
+
+  // The operands of a view may mean something else in the next pass: what leaves a pass is stored.
+  Expected<void> settle_view(Held& held, const ModuleOp&) {
+    if (held.view == nullptr || held.local) return {};
+    HOSTIR_ASSIGN_OR_RETURN(const LocalValue local, stored(held.view->results[0], "view"));
+    held = {local, std::nullopt, nullptr};
+    return {};
+  }
+
+  std::string fresh_name(const ModuleOp& op) {
+    const std::string stem = op.results.empty() ? op.name : entry_.values[op.results.front()].name;
+    const std::string base = name_ + "." + plain_name(stem, "op");
+    std::string out = base;
+    while (!kernel_names_.insert(out).second) out = fmt::format("{}_{}", base, ++copies_[base]);
+    return out;
+  }
+
+  const Module& module_;
+  const ModuleFunction& entry_;
+  const Mesh& world_;
+  Program& program_;
+  ImportReport& report_;
+  LocalProgram local_;
+  std::vector<Held> held_;
+  Frame frame_;
+  std::string name_;
+  std::map<ValueNumber, std::vector<LocalStep>> deferred_;
+  std::set<std::string> kernel_names_;
+  std::map<std::string, int> copies_;
+};
+
+// A local shape and its layout as the global shape.
+ShardType global_of(const TensorType& local, Sharding sharding, const Mesh& mesh) {
+  ShardType out;
+  out.dtype = local.dtype;
+  out.shape = local.shape;
+  for (size_t d = 0; d < out.shape.size(); ++d) {
+    int64_t parts = 1;
+    for (const AxisRef& axis : sharding.dims[d].axes) parts *= mesh.axis_size(axis);
+    out.shape[d] = IndexExpr(out.shape[d].simplified().value() * parts);
+  }
+  out.sharding = std::move(sharding);
+  return out;
+}
+
+}  // namespace
+
+Expected<void> build_hlo(const HloModule& hlo, Program& program, ImportReport& report) {
+  const ModuleFunction& entry = hlo.module.functions.front();
+  std::vector<TileSharding> tiles;
+  for (size_t p = 0; p < entry.params.size(); ++p) {
+    auto tile = parse_tile_sharding(hlo.entry.shardings[p].empty() ? "{replicated}"
+                                                                   : hlo.entry.shardings[p]);
+    if (!tile) {
+      return fail_at(ErrorKind::kInvalid, "import_c8",
+                     "sharding=" + hlo.entry.shardings[p] + " is in a form that is not known",
+                     entry.params[p].span);
+    }
+    tiles.push_back(std::move(*tile));
+  }
+  auto made = mesh_for(tiles, hlo.entry.partitions);
+  if (!made) return tl::unexpected(std::move(made.error()));
+  for (MeshAxis& axis : made->axes) axis.name = plain_name(axis.name, "a");
+  program.add_mesh(*made);
+  const Mesh world = *made;
+
+  HloBuilder builder(hlo.module, world, program, report);
+  std::vector<Sharding> shardings;
+  for (size_t p = 0; p < entry.params.size(); ++p) {
+    const Port& port = entry.params[p];
+    const ValueNumber value = entry.body.arguments[p];
+    HOSTIR_ASSIGN_OR_RETURN(const TensorType type, our_type(port.type, port.span));
+    const auto sharding = sharding_on(world, tiles[p], type.shape.size());
+    if (!sharding) {
+      return fail_at(ErrorKind::kInvalid, "import_c8",
+                     "sharding=" + hlo.entry.shardings[p] + " does not fit the mesh of the others",
+                     port.span);
+    }
+    shardings.push_back(*sharding);
+    const LocalValue local = builder.local().add(entry.values[value].name, type);
+    builder.hold(value, local);
+    builder.local().params.push_back({plain_name(entry.values[value].name, "p"), local,
+                                      global_of(type, *sharding, world), std::nullopt});
+  }
+  HOSTIR_ASSIGN_OR_RETURN(const auto results, builder.block(entry.body));
+  const auto layouts = guess_layouts(hlo.module, entry, shardings, world);
+  for (size_t r = 0; r < results.size(); ++r) {
+    HOSTIR_ASSIGN_OR_RETURN(const LocalValue local,
+                            builder.stored(results[r], fmt::format("result{}", r)));
+    Sharding sharding = layouts[r];
+    if (results.size() == 1) {
+      if (const auto tile = parse_tile_sharding(hlo.entry.root_sharding)) {
+        const auto given = sharding_on(world, *tile, sharding.dims.size());
+        if (given && !hlo.entry.root_sharding.empty()) sharding = *given;
+      }
+    }
+    builder.local().results.push_back(
+        {"", local, global_of(builder.local().values[local].type, std::move(sharding), world),
+         std::nullopt});
+  }
+  return write_host(builder.local(), builder.name(), world, program);
+}
+
+}  // namespace hostir::importer

@@ -1,0 +1,173 @@
+// Cutting a flat function into kernels between its collectives.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hostir/import/device_ops.h"
+
+namespace hostir::importer {
+
+namespace {
+
+// One kernel out of instructions of the flat function: its inputs become parameters, `results` its
+// results.
+Function kernel_of(const Function& flat, const std::vector<InstrId>& instructions,
+                   const std::vector<ValueId>& inputs, const std::vector<ValueId>& results,
+                   std::string name) {
+  Function kernel;
+  kernel.kind = FunctionKind::kKernel;
+  kernel.name = std::move(name);
+  kernel.body = kernel.add_region();
+  std::vector<ValueId> place(flat.values.size());
+  for (const ValueId input : inputs) {
+    place[input.index] = kernel.add_value(flat.value(input).name, flat.value(input).type);
+    kernel.params.push_back({place[input.index], false});
+  }
+  for (const InstrId id : instructions) {
+    Instruction copy = flat.instr(id);
+    for (Operand& operand : copy.operands) operand.value = place[operand.value.index];
+    for (ValueId& result : copy.results) {
+      const Value& value = flat.value(result);
+      result = place[result.index] = kernel.add_value(value.name, value.type);
+    }
+    kernel.add_instruction(kernel.body, std::move(copy));
+  }
+  Instruction end;
+  end.kind = OpKind::return_;
+  for (const ValueId result : results) {
+    Operand operand;
+    operand.value = place[result.index];
+    end.operands.push_back(operand);
+    kernel.results.push_back({flat.value(result).name, flat.value(result).type, std::nullopt, {}});
+  }
+  kernel.add_instruction(kernel.body, std::move(end));
+  return kernel;
+}
+
+Function device_kernel(const std::string& name, DType dtype, int64_t ranks) {
+  Function kernel;
+  kernel.kind = FunctionKind::kKernel;
+  kernel.name = name;
+  kernel.body = kernel.add_region();
+  const TensorType type{dtype, {IndexExpr(ranks)}, std::nullopt};
+  const ValueId value = kernel.add_value("rank", type);
+  kernel.results.push_back({"rank", type, std::nullopt, {}});
+  Instruction iota;
+  iota.kind = OpKind::iota;
+  iota.attributes.set("dim", int64_t{0});
+  iota.results = {value};
+  kernel.add_instruction(kernel.body, std::move(iota));
+  Instruction end;
+  end.kind = OpKind::return_;
+  Operand operand;
+  operand.value = value;
+  end.operands = {operand};
+  kernel.add_instruction(kernel.body, std::move(end));
+  return kernel;
+}
+
+}  // namespace
+
+Expected<void> DeviceOps::cut(Function& flat, const std::vector<ValueId>& returned,
+                              Program& program, LocalProgram& local,
+                              std::vector<std::optional<LocalValue>>& numbers) {
+  numbers.resize(flat.values.size());
+  const auto number = [&](ValueId value) {
+    if (!numbers[value.index]) {
+      numbers[value.index] =
+          local.add(flat.value(value).name, std::get<TensorType>(flat.value(value).type));
+    }
+    return *numbers[value.index];
+  };
+  // 1. What must be stored: inputs of collectives and what is returned; then what instructions
+  // need.
+  std::vector<bool> stored(flat.values.size(), false);
+  std::vector<bool> used(flat.values.size(), false);
+  for (const ValueId value : returned) stored[value.index] = used[value.index] = true;
+  for (const DeviceOp& op : ops_) {
+    for (const ValueId value : op.inputs) stored[value.index] = used[value.index] = true;
+  }
+  const auto& all = flat.region(flat.body).instructions;
+  std::vector<InstrId> live;
+  for (auto it = all.rbegin(); it != all.rend(); ++it) {
+    const Instruction& instruction = flat.instr(*it);
+    if (std::none_of(instruction.results.begin(), instruction.results.end(),
+                     [&](ValueId v) { return used[v.index]; }))
+      continue;
+    for (const Operand& operand : instruction.operands) used[operand.value.index] = true;
+    live.push_back(*it);
+  }
+  std::reverse(live.begin(), live.end());
+  // 2. The run of each instruction: how many collectives come before it. Instructions without
+  // operands are
+  //    repeated in every run that needs them, unless their value itself must be stored.
+  constexpr size_t kAnyRun = SIZE_MAX;
+  std::vector<size_t> run_of(flat.values.size(), kAnyRun);
+  std::vector<std::vector<InstrId>> runs(ops_.size() + 1);
+  for (const InstrId id : live) {
+    const Instruction& instruction = flat.instr(id);
+    const bool repeated = instruction.operands.empty() &&
+                          std::none_of(instruction.results.begin(), instruction.results.end(),
+                                       [&](ValueId v) { return stored[v.index]; });
+    if (repeated) continue;
+    size_t run = 0;
+    while (run < ops_.size() && ops_[run].position <= id.index) ++run;
+    runs[run].push_back(id);
+    for (const ValueId result : instruction.results) run_of[result.index] = run;
+  }
+  for (size_t run = 0; run < runs.size(); ++run) {
+    for (const InstrId id : runs[run]) {
+      for (const Operand& operand : flat.instr(id).operands) {
+        const size_t from = run_of[operand.value.index];
+        if (from != kAnyRun && from != run) stored[operand.value.index] = true;
+      }
+    }
+  }
+  // 3. One kernel per run, then the collective behind it.
+  for (size_t run = 0; run < runs.size(); ++run) {
+    std::vector<InstrId> body;
+    std::vector<ValueId> inputs;
+    std::vector<ValueId> results;
+    std::vector<bool> here(flat.values.size(), false);
+    for (const InstrId id : runs[run]) {
+      const Instruction& instruction = flat.instr(id);
+      for (const Operand& operand : instruction.operands) {
+        const ValueId value = operand.value;
+        if (here[value.index]) continue;
+        here[value.index] = true;
+        const InstrId defined = flat.value(value).defined_by;
+        if (defined.valid() && run_of[value.index] == kAnyRun)
+          body.push_back(defined);
+        else
+          inputs.push_back(value);
+      }
+      body.push_back(id);
+      for (const ValueId result : instruction.results) {
+        here[result.index] = true;
+        if (stored[result.index]) results.push_back(result);
+      }
+    }
+    if (!results.empty()) {
+      LocalStep step;
+      step.kernel = ops_.empty() ? name_ : fmt::format("{}.k{}", name_, run);
+      for (const ValueId value : inputs) step.inputs.push_back(number(value));
+      for (const ValueId value : results) step.outputs.push_back(number(value));
+      program.add_function(kernel_of(flat, body, inputs, results, step.kernel));
+      local.steps.push_back(std::move(step));
+    }
+    if (run == ops_.size()) continue;
+    DeviceOp& op = ops_[run];
+    for (const ValueId value : op.inputs) op.step.inputs.push_back(number(value));
+    for (const ValueId value : op.outputs) op.step.outputs.push_back(number(value));
+    if (op.step.kind == LocalStep::Kind::kDevice) {
+      const auto dtype = std::get<TensorType>(flat.value(op.outputs[0]).type).dtype;
+      program.add_function(device_kernel(op.step.kernel, dtype, world_.size()));
+    }
+    local.steps.push_back(op.step);
+  }
+  for (const ValueId value : returned) number(value);
+  return {};
+}
+
+}  // namespace hostir::importer

@@ -1,0 +1,358 @@
+#include "hostir/import/device_ops.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "hostir/import/reducer.h"
+#include "hostir/import/tile_sharding.h"
+
+namespace hostir::importer {
+
+namespace {
+
+using Groups = std::vector<std::vector<int64_t>>;
+using Sizes = std::vector<int64_t>;
+
+// `dense<[[0, 1], [2, 3]]>`, padded with -1 where groups are ragged.
+std::optional<Groups> dense_groups(const Attr& attr) {
+  if (!attr.literal || attr.literal->type.dims.size() != 2) return std::nullopt;
+  const auto ids = attr.integers();
+  const auto columns = static_cast<size_t>(attr.literal->type.dims[1]);
+  Groups out;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (columns == 0 || i % columns == 0) out.emplace_back();
+    if (ids[i] >= 0) out.back().push_back(ids[i]);
+  }
+  std::erase_if(out, [](const auto& group) { return group.empty(); });
+  return out;
+}
+
+Sizes to_front(size_t rank, size_t dim) {
+  Sizes out = {static_cast<int64_t>(dim)};
+  for (size_t d = 0; d < rank; ++d) {
+    if (d != dim) out.push_back(static_cast<int64_t>(d));
+  }
+  return out;
+}
+
+Sizes from_front(size_t rank, size_t dim) {
+  Sizes out;
+  for (size_t d = 0; d < rank; ++d)
+    out.push_back(static_cast<int64_t>(d < dim ? d + 1 : d == dim ? 0 : d));
+  return out;
+}
+
+Reduction reduction_of(ReducerKind kind) {
+  switch (kind) {
+    case ReducerKind::kSum:
+      return Reduction::kSum;
+    case ReducerKind::kProd:
+      return Reduction::kProd;
+    case ReducerKind::kMax:
+    case ReducerKind::kOr:
+      return Reduction::kMax;
+    case ReducerKind::kMin:
+    case ReducerKind::kAnd:
+      return Reduction::kMin;
+  }
+  return Reduction::kSum;
+}
+
+// Booleans meet as bytes, 0 and 1.
+Expected<Known> as_number(Emitter& e, const Known& x) {
+  return x.type.element == "i1" ? e.cast(x, "ui8") : Expected<Known>(x);
+}
+
+Expected<Known> back_to(Emitter& e, const Known& x, const std::string& element) {
+  if (element != "i1") return x;
+  return e.compared(x, e.integer(0, x.type), "ne");
+}
+
+bool valid_dim(int64_t dim, const Known& x) {
+  return dim >= 0 && static_cast<size_t>(dim) < x.type.dims.size();
+}
+
+}  // namespace
+
+// Axes of a mesh, dense ids, or nothing, which is everybody.
+Expected<Groups> DeviceOps::groups_of(const OpSite& s) const {
+  const Attr* attr = s.op.find("replica_groups");
+  Groups all(1);
+  for (int64_t p = 0; p < world_.size(); ++p) all[0].push_back(world_.rank_at(p));
+  if (attr == nullptr) return all;
+  if (const Attr* axes = attr->find("axes")) {
+    std::vector<AxisRef> refs;
+    for (const Attr& axis : axes->items) {
+      AxisRef ref;
+      if (const Attr* name = axis.find("name")) ref.name = name->text;
+      if (const Attr* part = axis.find("sub_axis_info")) {
+        const auto sizes = part->integers();
+        if (sizes.size() == 2) ref.pre = sizes[0], ref.size = sizes[1];
+      }
+      if (!has_axis(world_, ref))
+        return s.fail("import_c2", "the mesh has no axis \"" + ref.to_string() + "\"");
+      refs.push_back(std::move(ref));
+    }
+    return groups_over(world_, refs);
+  }
+  auto groups = dense_groups(*attr);
+  if (!groups) return s.fail("import_c8", "replica groups in a form that is not known");
+  if (groups->empty()) return all;
+  for (const auto& group : *groups) {
+    for (const int64_t id : group) {
+      if (id >= world_.size())
+        return s.fail("import_c2",
+                      fmt::format("device {} in a group, there are {}", id, world_.size()));
+    }
+  }
+  return *groups;
+}
+
+Expected<std::vector<Known>> DeviceOps::collective(const OpSite& s, OpKind op,
+                                                   std::vector<Known> inputs,
+                                                   std::vector<ModuleType> types,
+                                                   Attributes attributes, Groups groups) {
+  DeviceOp made;
+  made.step.kind = LocalStep::Kind::kCollective;
+  made.step.op = op;
+  made.step.attributes = std::move(attributes);
+  made.step.groups = std::move(groups);
+  std::vector<Known> out;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    HOSTIR_ASSIGN_OR_RETURN(const ValueId value, s.emitter.materialise(inputs[i]));
+    made.inputs.push_back(value);
+    HOSTIR_ASSIGN_OR_RETURN(const TensorType type, our_type(types[i], s.op.span));
+    out.push_back(s.emitter.parameter(s.op.name.substr(s.op.name.find('.') + 1), types[i], type));
+    made.outputs.push_back(out.back().value);
+  }
+  made.position = s.emitter.target().instructions.size();
+  ops_.push_back(std::move(made));
+  return out;
+}
+
+Expected<bool> DeviceOps::take(const OpSite& s) {
+  const std::string_view name = s.op.name;
+  const bool numbers = name == "stablehlo.partition_id" || name == "stablehlo.replica_id";
+  if (!numbers && s.count() == 0) return false;
+  if (name == "stablehlo.all_reduce") return take_all_reduce(s);
+  if (name == "stablehlo.all_gather") return take_all_gather(s);
+  if (name == "stablehlo.reduce_scatter") return take_reduce_scatter(s);
+  if (name == "stablehlo.all_to_all") return take_all_to_all(s);
+  if (name == "stablehlo.collective_permute") return take_permute(s);
+  if (name == "stablehlo.collective_broadcast") return take_broadcast(s);
+  if (numbers) return take_device_number(s);
+  return false;
+}
+
+Expected<bool> DeviceOps::take_all_reduce(const OpSite& s) {
+  const auto kind = reducer_of(s.function, s.op);
+  if (!kind)
+    return s.fail("import_c8", "a reducer that is none of sum, product, maximum, minimum, and, or");
+  HOSTIR_ASSIGN_OR_RETURN(Groups groups, groups_of(s));
+  std::vector<Known> inputs;
+  std::vector<ModuleType> types;
+  for (size_t i = 0; i < s.count(); ++i) {
+    HOSTIR_ASSIGN_OR_RETURN(Known x, as_number(s.emitter, s.in(i)));
+    types.push_back(x.type);
+    inputs.push_back(std::move(x));
+  }
+  Attributes attributes;
+  attributes.set("reduction", reduction_of(*kind));
+  HOSTIR_ASSIGN_OR_RETURN(const auto sums,
+                          collective(s, OpKind::all_reduce, std::move(inputs), std::move(types),
+                                     std::move(attributes), std::move(groups)));
+  for (size_t i = 0; i < sums.size(); ++i) {
+    HOSTIR_ASSIGN_OR_RETURN(Known y, back_to(s.emitter, sums[i], s.in(i).type.element));
+    HOSTIR_TRY(s.set(std::move(y), i));
+  }
+  return true;
+}
+
+// Blocks are joined along dimension 0, so the gathered dimension goes to the front and back.
+Expected<bool> DeviceOps::take_all_gather(const OpSite& s) {
+  HOSTIR_ASSIGN_OR_RETURN(const Groups groups, groups_of(s));
+  const int64_t dim = s.op.integer_or("all_gather_dim", 0);
+  const auto members = static_cast<int64_t>(groups.front().size());
+  std::vector<Known> inputs;
+  std::vector<ModuleType> types;
+  for (size_t i = 0; i < s.count(); ++i) {
+    if (!valid_dim(dim, s.in(i))) return s.fail("import_c2", "no such dimension");
+    const auto d = static_cast<size_t>(dim);
+    HOSTIR_ASSIGN_OR_RETURN(Known x,
+                            s.emitter.transposed(s.in(i), to_front(s.in(i).type.dims.size(), d)));
+    types.push_back(x.type);
+    types.back().dims[0] *= members;
+    inputs.push_back(std::move(x));
+  }
+  HOSTIR_ASSIGN_OR_RETURN(const auto all, collective(s, OpKind::all_gather, std::move(inputs),
+                                                     std::move(types), {}, groups));
+  for (size_t i = 0; i < all.size(); ++i) {
+    HOSTIR_ASSIGN_OR_RETURN(
+        Known y, s.emitter.transposed(
+                     all[i], from_front(all[i].type.dims.size(), static_cast<size_t>(dim))));
+    HOSTIR_TRY(s.set(std::move(y), i));
+  }
+  return true;
+}
+
+Expected<bool> DeviceOps::take_reduce_scatter(const OpSite& s) {
+  const auto kind = reducer_of(s.function, s.op);
+  if (!kind)
+    return s.fail("import_c8", "a reducer that is none of sum, product, maximum, minimum, and, or");
+  HOSTIR_ASSIGN_OR_RETURN(const Groups groups, groups_of(s));
+  const int64_t dim = s.op.integer_or("scatter_dimension", 0);
+  const auto members = static_cast<int64_t>(groups.front().size());
+  std::vector<Known> inputs;
+  std::vector<ModuleType> types;
+  for (size_t i = 0; i < s.count(); ++i) {
+    if (!valid_dim(dim, s.in(i)) || s.in(i).type.dims[static_cast<size_t>(dim)] % members != 0) {
+      return s.fail("import_c2", "the dimension cannot be cut into the group");
+    }
+    HOSTIR_ASSIGN_OR_RETURN(Known x, as_number(s.emitter, s.in(i)));
+    HOSTIR_ASSIGN_OR_RETURN(
+        x, s.emitter.transposed(x, to_front(x.type.dims.size(), static_cast<size_t>(dim))));
+    types.push_back(x.type);
+    types.back().dims[0] /= members;
+    inputs.push_back(std::move(x));
+  }
+  Attributes attributes;
+  attributes.set("reduction", reduction_of(*kind));
+  HOSTIR_ASSIGN_OR_RETURN(const auto parts,
+                          collective(s, OpKind::reduce_scatter, std::move(inputs), std::move(types),
+                                     std::move(attributes), groups));
+  for (size_t i = 0; i < parts.size(); ++i) {
+    HOSTIR_ASSIGN_OR_RETURN(
+        Known y, s.emitter.transposed(
+                     parts[i], from_front(parts[i].type.dims.size(), static_cast<size_t>(dim))));
+    HOSTIR_ASSIGN_OR_RETURN(y, back_to(s.emitter, y, s.in(i).type.element));
+    HOSTIR_TRY(s.set(std::move(y), i));
+  }
+  return true;
+}
+
+// Block j of the split dimension goes to member j; what comes from member j is block j of the
+// concat dimension.
+Expected<bool> DeviceOps::take_all_to_all(const OpSite& s) {
+  HOSTIR_ASSIGN_OR_RETURN(const Groups groups, groups_of(s));
+  const auto members = static_cast<int64_t>(groups.front().size());
+  if (s.count() > 1 || s.op.find("split_dimension") == nullptr) {
+    // One operand per member: stacked, exchanged, and apart again.
+    if (static_cast<int64_t>(s.count()) != members)
+      return s.fail("import_c2", "as many operands as members");
+    std::vector<Known> rows;
+    for (size_t i = 0; i < s.count(); ++i) {
+      Sizes dims = s.in(i).type.dims;
+      if (dims != s.in(0).type.dims) return s.fail("import_c2", "operands of different shapes");
+      dims.insert(dims.begin(), 1);
+      HOSTIR_ASSIGN_OR_RETURN(Known row, s.emitter.reshaped(s.in(i), dims));
+      rows.push_back(std::move(row));
+    }
+    HOSTIR_ASSIGN_OR_RETURN(Known stacked, s.emitter.concatenated(std::move(rows), 0));
+    HOSTIR_ASSIGN_OR_RETURN(
+        const auto moved, collective(s, OpKind::all_to_all, {stacked}, {stacked.type}, {}, groups));
+    for (size_t i = 0; i < s.count(); ++i) {
+      Sizes start(moved[0].type.dims.size(), 0);
+      Sizes limit = moved[0].type.dims;
+      start[0] = static_cast<int64_t>(i);
+      limit[0] = start[0] + 1;
+      HOSTIR_ASSIGN_OR_RETURN(const Known row,
+                              s.emitter.sliced(moved[0], start, limit, Sizes(start.size(), 1)));
+      HOSTIR_ASSIGN_OR_RETURN(Known y, s.emitter.reshaped(row, s.in(i).type.dims));
+      HOSTIR_TRY(s.set(std::move(y), i));
+    }
+    return true;
+  }
+  const Known& x = s.in(0);
+  const int64_t split = s.op.integer_or("split_dimension", 0);
+  const int64_t concat = s.op.integer_or("concat_dimension", 0);
+  if (!valid_dim(split, x) || !valid_dim(concat, x) ||
+      x.type.dims[static_cast<size_t>(split)] % members != 0) {
+    return s.fail("import_c2", "the dimension cannot be cut into the group");
+  }
+  const auto sd = static_cast<size_t>(split);
+  const auto cd = static_cast<size_t>(concat);
+  HOSTIR_ASSIGN_OR_RETURN(const Known front,
+                          s.emitter.transposed(x, to_front(x.type.dims.size(), sd)));
+  HOSTIR_ASSIGN_OR_RETURN(const auto moved,
+                          collective(s, OpKind::all_to_all, {front}, {front.type}, {}, groups));
+  // [members * part, others..] to [members, part, others..], the part back to its place, members
+  // before concat.
+  Sizes apart = moved[0].type.dims;
+  apart[0] /= members;
+  apart.insert(apart.begin(), members);
+  HOSTIR_ASSIGN_OR_RETURN(Known y, s.emitter.reshaped(moved[0], apart));
+  Sizes order;
+  const Sizes back = from_front(x.type.dims.size(), sd);
+  for (size_t d = 0; d < back.size(); ++d) {
+    if (d == cd) order.push_back(0);
+    order.push_back(back[d] + 1);
+  }
+  HOSTIR_ASSIGN_OR_RETURN(y, s.emitter.transposed(y, order));
+  Sizes joined = x.type.dims;
+  joined[sd] /= members;
+  joined[cd] *= members;
+  HOSTIR_ASSIGN_OR_RETURN(y, s.emitter.reshaped(y, joined));
+  HOSTIR_TRY(s.set(std::move(y)));
+  return true;
+}
+
+// Pairs are device numbers; the communicator is the whole mesh, positions in it are positions in
+// the mesh.
+Expected<bool> DeviceOps::take_permute(const OpSite& s) {
+  const auto ids = s.op.integers("source_target_pairs");
+  Groups world(1);
+  for (int64_t p = 0; p < world_.size(); ++p) world[0].push_back(world_.rank_at(p));
+  IntLists pairs;
+  for (size_t i = 0; i + 1 < ids.size(); i += 2) {
+    IntList pair;
+    for (const int64_t id : {ids[i], ids[i + 1]}) {
+      const auto position = world_.position_of(id);
+      if (!position)
+        return s.fail("import_c2",
+                      fmt::format("device {} in a pair, there are {}", id, world_.size()));
+      pair.push_back(*position);
+    }
+    pairs.push_back(std::move(pair));
+  }
+  Attributes attributes;
+  attributes.set("pairs", std::move(pairs));
+  HOSTIR_ASSIGN_OR_RETURN(auto moved, collective(s, OpKind::permute, {s.in(0)}, {s.in(0).type},
+                                                 std::move(attributes), std::move(world)));
+  HOSTIR_TRY(s.set(std::move(moved[0])));
+  return true;
+}
+
+Expected<bool> DeviceOps::take_broadcast(const OpSite& s) {
+  HOSTIR_ASSIGN_OR_RETURN(Groups groups, groups_of(s));
+  Attributes attributes;
+  attributes.set("root", IndexExpr(0));
+  HOSTIR_ASSIGN_OR_RETURN(auto out, collective(s, OpKind::broadcast, {s.in(0)}, {s.in(0).type},
+                                               std::move(attributes), std::move(groups)));
+  HOSTIR_TRY(s.set(std::move(out[0])));
+  return true;
+}
+
+// partition_id; there is one replica, number 0.
+Expected<bool> DeviceOps::take_device_number(const OpSite& s) {
+  if (s.op.name == "stablehlo.replica_id" || world_.size() == 1) {
+    HOSTIR_TRY(our_type(s.result_type(), s.op.span));
+    HOSTIR_TRY(s.set(s.emitter.integer(0, s.result_type())));
+    return true;
+  }
+  if (!device_number_) {
+    HOSTIR_ASSIGN_OR_RETURN(const TensorType type, our_type(s.result_type(), s.op.span));
+    device_number_ = s.emitter.parameter("device", s.result_type(), type);
+    DeviceOp made;
+    made.step.kind = LocalStep::Kind::kDevice;
+    made.step.kernel = name_ + ".device";
+    made.outputs = {device_number_->value};
+    made.position = s.emitter.target().instructions.size();
+    ops_.push_back(std::move(made));
+  }
+  HOSTIR_TRY(s.set(*device_number_));
+  return true;
+}
+
+}  // namespace hostir::importer

@@ -1,0 +1,51 @@
+// Collectives and device numbers of a manual computation or an HLO module, found while its local
+// operations are emitted, and then cut from them: what lies between two collectives becomes one
+// kernel.
+#pragma once
+
+#include "hostir/import/emitter.h"
+#include "hostir/import/local_program.h"
+
+namespace hostir::importer {
+
+/// A collective or device number at its place among the instructions of the flat function.
+struct DeviceOp {
+  LocalStep step;       // without inputs and outputs
+  size_t position = 0;  // number of instructions that were there before
+  std::vector<ValueId> inputs;
+  std::vector<ValueId> outputs;
+};
+
+class DeviceOps {
+ public:
+  /// `world` is the mesh whose ranks device numbers count.
+  DeviceOps(const Mesh& world, std::string name) : world_(world), name_(std::move(name)) {}
+
+  /// The hook for an emitter: true where the operation is one of these.
+  Expected<bool> take(const OpSite& site);
+
+  /// Cuts the flat function (parameters first) into kernels, which go to the program, and steps.
+  /// Values get their numbers from `numbers`, which has those of the parameters.
+  Expected<void> cut(Function& flat, const std::vector<ValueId>& returned, Program& program,
+                     LocalProgram& local, std::vector<std::optional<LocalValue>>& numbers);
+
+ private:
+  Expected<bool> take_all_reduce(const OpSite& site);
+  Expected<bool> take_all_gather(const OpSite& site);
+  Expected<bool> take_reduce_scatter(const OpSite& site);
+  Expected<bool> take_all_to_all(const OpSite& site);
+  Expected<bool> take_permute(const OpSite& site);
+  Expected<bool> take_broadcast(const OpSite& site);
+  Expected<bool> take_device_number(const OpSite& site);
+  Expected<std::vector<Known>> collective(const OpSite& site, OpKind op, std::vector<Known> inputs,
+                                          std::vector<ModuleType> types, Attributes attributes,
+                                          std::vector<std::vector<int64_t>> groups);
+  Expected<std::vector<std::vector<int64_t>>> groups_of(const OpSite& site) const;
+
+  const Mesh& world_;
+  std::string name_;
+  std::vector<DeviceOp> ops_;
+  std::optional<Known> device_number_;
+};
+
+}  // namespace hostir::importer

@@ -1,0 +1,176 @@
+// dot_general: as `matmul` where it is one, so that the program reads as it was meant.
+
+#include <algorithm>
+
+#include "hostir/import/handlers.h"
+#include "hostir/ops/record.h"
+
+namespace hostir::importer {
+
+namespace {
+
+using Dims = std::vector<int64_t>;
+
+struct Contraction {
+  Dims left_batch, right_batch;
+  Dims left_contracted, right_contracted;
+  Dims left_free, right_free;
+};
+
+// Pretty: `batching_dims = [0] x [0], contracting_dims = [2] x [1]`; generic: #stablehlo.dot<...>.
+std::optional<Contraction> contraction_of(const OpSite& s) {
+  Contraction c;
+  const auto two = [&](std::string_view name, Dims& left, Dims& right) {
+    const Attr* lists = s.op.find(name);
+    if (lists == nullptr || lists->items.size() != 2) return;
+    left = lists->items[0].integers();
+    right = lists->items[1].integers();
+  };
+  two("batching_dims", c.left_batch, c.right_batch);
+  two("contracting_dims", c.left_contracted, c.right_contracted);
+  if (const Attr* numbers = s.op.find("dot_dimension_numbers")) {
+    const auto list = [&](std::string_view name, Dims& out) {
+      if (const Attr* field = numbers->find(name)) out = field->integers();
+    };
+    list("lhs_batching_dimensions", c.left_batch);
+    list("rhs_batching_dimensions", c.right_batch);
+    list("lhs_contracting_dimensions", c.left_contracted);
+    list("rhs_contracting_dimensions", c.right_contracted);
+  }
+  const auto free = [](size_t rank, const Dims& batch, const Dims& contracted, Dims& out) {
+    std::vector<int> seen(rank, 0);
+    for (const Dims* list : {&batch, &contracted}) {
+      for (const int64_t d : *list) {
+        if (d < 0 || static_cast<size_t>(d) >= rank || seen[static_cast<size_t>(d)]++ != 0)
+          return false;
+      }
+    }
+    for (size_t d = 0; d < rank; ++d) {
+      if (seen[d] == 0) out.push_back(static_cast<int64_t>(d));
+    }
+    return true;
+  };
+  if (c.left_batch.size() != c.right_batch.size() ||
+      c.left_contracted.size() != c.right_contracted.size() ||
+      !free(s.in(0).type.dims.size(), c.left_batch, c.left_contracted, c.left_free) ||
+      !free(s.in(1).type.dims.size(), c.right_batch, c.right_contracted, c.right_free)) {
+    return std::nullopt;
+  }
+  return c;
+}
+
+Dims sizes_of(const Known& x, const Dims& dims) {
+  Dims out;
+  for (const int64_t d : dims) out.push_back(x.type.dims[static_cast<size_t>(d)]);
+  return out;
+}
+
+int64_t product_of(const Dims& sizes) {
+  int64_t product = 1;
+  for (const int64_t size : sizes) product *= size;
+  return product;
+}
+
+Dims joined(std::initializer_list<Dims> parts) {
+  Dims out;
+  for (const Dims& part : parts) out.insert(out.end(), part.begin(), part.end());
+  return out;
+}
+
+bool counts_from(const Dims& dims, int64_t first) {
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] != first + static_cast<int64_t>(i)) return false;
+  }
+  return true;
+}
+
+// Whether it is a `matmul` as it stands: [batch.., rows.., K] times [batch.., K, columns], one row
+// dimension where there is a batch.
+bool is_matmul(const Contraction& c) {
+  const auto batch = static_cast<int64_t>(c.left_batch.size());
+  const auto rows = static_cast<int64_t>(c.left_free.size());
+  const bool shapes = c.left_contracted.size() == 1 && c.right_free.size() == 1 && rows >= 1 &&
+                      (batch == 0 || rows == 1);
+  return shapes && counts_from(c.left_batch, 0) && counts_from(c.right_batch, 0) &&
+         c.left_contracted[0] == batch + rows && c.right_contracted[0] == batch &&
+         c.right_free[0] == batch + 1;
+}
+
+// The result is [batch, left free, right free].
+Expected<Known> contract(Emitter& e, Known a, Known b, const Contraction& c) {
+  const auto general = find_op("dot_general");
+  if (general && !is_matmul(c)) {
+    Attributes attributes;
+    attributes.set("lhs_batch", IntList(c.left_batch));
+    attributes.set("rhs_batch", IntList(c.right_batch));
+    attributes.set("lhs_contracting", IntList(c.left_contracted));
+    attributes.set("rhs_contracting", IntList(c.right_contracted));
+    return e.apply(*general, {a, b}, std::move(attributes));
+  }
+  const Dims batch = sizes_of(a, c.left_batch);
+  const Dims rows = sizes_of(a, c.left_free);
+  const Dims columns = sizes_of(b, c.right_free);
+  const Dims depth = sizes_of(a, c.left_contracted);
+  HOSTIR_ASSIGN_OR_RETURN(a,
+                          e.transposed(a, joined({c.left_batch, c.left_free, c.left_contracted})));
+  HOSTIR_ASSIGN_OR_RETURN(
+      b, e.transposed(b, joined({c.right_batch, c.right_contracted, c.right_free})));
+  // One matrix on the right: the rows of the left keep their dimensions, so that each can stay cut.
+  const bool one_matrix = batch.empty() && !rows.empty();
+  const Dims left_rows = one_matrix ? rows : Dims{product_of(rows)};
+  HOSTIR_ASSIGN_OR_RETURN(a, e.reshaped(a, joined({batch, left_rows, {product_of(depth)}})));
+  HOSTIR_ASSIGN_OR_RETURN(
+      b, e.reshaped(b, joined({batch, {product_of(depth)}, {product_of(columns)}})));
+  HOSTIR_ASSIGN_OR_RETURN(const Known y, e.apply(OpKind::matmul, {a, b}));
+  return e.reshaped(y, joined({batch, rows, columns}));
+}
+
+Expected<void> emit_dot_general(const OpSite& s) {
+  const auto c = contraction_of(s);
+  if (!c) return s.fail("import_c2", "dimension numbers do not fit the operands");
+  for (size_t i = 0; i < c->left_contracted.size(); ++i) {
+    if (sizes_of(s.in(0), c->left_contracted)[i] != sizes_of(s.in(1), c->right_contracted)[i]) {
+      return s.fail("import_c2", "contracted sizes differ");
+    }
+  }
+  for (size_t i = 0; i < c->left_batch.size(); ++i) {
+    if (sizes_of(s.in(0), c->left_batch)[i] != sizes_of(s.in(1), c->right_batch)[i]) {
+      return s.fail("import_c2", "batch sizes differ");
+    }
+  }
+  // The operands' dtypes may be narrower than the result's: 16-bit floats accumulated and given in
+  // f32.
+  const std::string& element = s.result_type().element;
+  HOSTIR_ASSIGN_OR_RETURN(Known a, s.emitter.cast(s.in(0), element));
+  HOSTIR_ASSIGN_OR_RETURN(Known b, s.emitter.cast(s.in(1), element));
+  HOSTIR_ASSIGN_OR_RETURN(Known y, contract(s.emitter, std::move(a), std::move(b), *c));
+  return s.set(std::move(y));
+}
+
+// stablehlo.dot: vectors and matrices, the last dimension of the left with the first of the right.
+Expected<void> emit_dot(const OpSite& s) {
+  Contraction c;
+  const auto left = static_cast<int64_t>(s.in(0).type.dims.size());
+  const auto right = static_cast<int64_t>(s.in(1).type.dims.size());
+  if (left < 1 || left > 2 || right < 1 || right > 2)
+    return s.fail("import_c2", "operands are vectors or matrices");
+  c.left_contracted = {left - 1};
+  c.right_contracted = {0};
+  if (left == 2) c.left_free = {0};
+  if (right == 2) c.right_free = {1};
+  if (s.in(0).type.dims.back() != s.in(1).type.dims.front())
+    return s.fail("import_c2", "contracted sizes differ");
+  HOSTIR_ASSIGN_OR_RETURN(Known y, contract(s.emitter, s.in(0), s.in(1), c));
+  return s.set(std::move(y));
+}
+
+constexpr HandlerRow kContractionRows[] = {
+    {"stablehlo.dot_general", emit_dot_general, 2},
+    {"stablehlo.dot", emit_dot, 2},
+};
+
+}  // namespace
+
+std::span<const HandlerRow> contraction_handlers() { return kContractionRows; }
+
+}  // namespace hostir::importer

@@ -1,0 +1,332 @@
+#include "hostir/import/emitter.h"
+
+#include <fmt/format.h>
+
+#include "hostir/import/handlers.h"
+#include "hostir/ops/record.h"
+
+namespace hostir::importer {
+
+namespace {
+
+std::string clean_name(std::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    out += plain ? c : '_';
+  }
+  return out.empty() ? "v" : out;
+}
+
+bool is_terminator(std::string_view name) {
+  return name == "func.return" || name == "stablehlo.return" || name == "sdy.return" ||
+         name == "mhlo.return";
+}
+
+Shape shape_from(const std::vector<int64_t>& dims) { return Shape(dims.begin(), dims.end()); }
+
+ModuleType module_type(const TensorType& type) {
+  std::string element(hostir::name(type.dtype));
+  if (element.starts_with("u")) element = "ui" + element.substr(1);
+  if (element == "f8e4m3") element = "f8E4M3FN";
+  if (element == "f8e5m2") element = "f8E5M2";
+  std::vector<int64_t> dims;
+  for (const IndexExpr& size : type.shape)
+    dims.push_back(size.simplified().is_const() ? size.simplified().value() : -1);
+  return tensor_type(std::move(element), std::move(dims));
+}
+
+}  // namespace
+
+tl::unexpected<Error> OpSite::fail(std::string id, std::string message) const {
+  return fail_at(ErrorKind::kInvalid, std::move(id), op.name + ": " + std::move(message), op.span);
+}
+
+Expected<void> OpSite::set(Known known, size_t i) const {
+  if (i >= op.results.size()) return {};
+  const ModuleType& wanted = result_type(i);
+  if (known.type.dims != wanted.dims || known.type.dtype() != wanted.dtype()) {
+    return fail("import_c2",
+                "gives " + known.type.to_string() + ", but the text says " + wanted.to_string());
+  }
+  known.type = wanted;
+  frame[op.results[i]] = std::move(known);
+  return {};
+}
+
+Known splat_of(Tensor scalar, ModuleType type) {
+  Known out;
+  scalar.extents.clear();
+  out.type = std::move(type);
+  out.number = std::move(scalar);
+  out.splat = true;
+  return out;
+}
+
+Expected<TensorType> our_type(const ModuleType& type, SourceSpan at) {
+  if (!type.is_tensor()) {
+    return fail_at(ErrorKind::kInvalid, "import_c1",
+                   "there is no counterpart to values of type " + type.to_string(), at);
+  }
+  const auto dtype = type.dtype();
+  if (!dtype) {
+    return fail_at(ErrorKind::kInvalid, "import_c1",
+                   "there is no dtype for elements of type " + type.element, at);
+  }
+  if (type.element_count() < 0) {
+    return fail_at(ErrorKind::kInvalid, "import_c1",
+                   "a size of " + type.to_string() + " is not known", at);
+  }
+  TensorType out;
+  out.dtype = *dtype;
+  out.shape = shape_from(type.dims);
+  return out;
+}
+
+Emitter::Emitter(const Module& module, const Program& program, Function& target,
+                 ImportReport& report)
+    : module_(module), program_(program), target_(target), report_(report) {
+  if (target_.regions.empty()) target_.body = target_.add_region();
+  region_ = target_.body;
+}
+
+std::string Emitter::fresh_name(std::string wanted) {
+  wanted = clean_name(wanted);
+  if (names_.insert(wanted).second) return wanted;
+  uint32_t& count = name_counts_[wanted];
+  std::string name;
+  do {
+    name = fmt::format("{}_{}", wanted, ++count);
+  } while (!names_.insert(name).second);
+  return name;
+}
+
+Known Emitter::parameter(const std::string& name, const ModuleType& type, Type ours) {
+  Known out;
+  out.type = type;
+  out.value = target_.add_value(fresh_name(name), std::move(ours));
+  return out;
+}
+
+Expected<ValueId> Emitter::constant(const Known& known) {
+  HOSTIR_ASSIGN_OR_RETURN(const TensorType type, our_type(known.type, place_));
+  const Tensor& number = *known.number;
+  std::string key = known.type.to_string() + (known.splat ? "=" : ":");
+  key.append(reinterpret_cast<const char*>(number.data.data()), number.data.size());
+  if (const auto found = constants_.find(key); found != constants_.end()) return found->second;
+  Instruction instruction;
+  instruction.kind = OpKind::constant;
+  if (known.splat) {
+    const double value = number.get_double(0);
+    if (is_float(number.dtype) || static_cast<int64_t>(value) == number.get_int(0)) {
+      instruction.attributes.set("value", value);
+    } else {  // an integer beyond 2^53
+      Tensor all = Tensor::zeros(number.dtype, known.type.dims);
+      for (int64_t i = 0; i < all.element_count(); ++i) all.set_int(i, number.get_int(0));
+      instruction.attributes.set("data", std::move(all));
+    }
+  } else {
+    instruction.attributes.set("data", number);
+  }
+  const ValueId value = target_.add_value(fresh_name("c"), type);
+  instruction.results = {value};
+  target_.add_instruction(region_, std::move(instruction));
+  constants_.emplace(std::move(key), value);
+  return value;
+}
+
+Expected<ValueId> Emitter::materialise(const Known& known) {
+  if (known.value.valid()) return known.value;
+  if (known.is_number()) return constant(known);
+  if (!known.pieces.empty()) {
+    Attributes attributes;
+    attributes.set("dim", static_cast<int64_t>(known.pieces_dim));
+    HOSTIR_ASSIGN_OR_RETURN(const Known joined,
+                            apply_list(OpKind::concat, known.pieces, std::move(attributes)));
+    return joined.value;
+  }
+  return fail_at(ErrorKind::kInvalid, "import_c3",
+                 "a value of type " + known.type.to_string() + " has no counterpart", place_);
+}
+
+Expected<Known> Emitter::apply(OpKind kind, std::initializer_list<Known> operands,
+                               Attributes attributes, const ModuleType* written) {
+  return apply_list(kind, std::vector<Known>(operands), std::move(attributes), written);
+}
+
+Expected<Instruction> Emitter::instruction(OpKind kind, const std::vector<Known>& operands,
+                                           Attributes attributes) {
+  if (target_.instructions.size() >= kMaxInstructions) {
+    return fail_at(
+        ErrorKind::kInvalid, "import_c4",
+        fmt::format("the module becomes more than {} instructions; its loops are unrolled",
+                    kMaxInstructions),
+        place_);
+  }
+  Instruction out;
+  out.kind = kind;
+  out.attributes = std::move(attributes);
+  out.span = place_;
+  out.name_span = place_;
+  const OpRecord& op = record(kind);
+  for (size_t i = 0; i < operands.size(); ++i) {
+    Operand operand;
+    HOSTIR_ASSIGN_OR_RETURN(operand.value, materialise(operands[i]));
+    operand.slot = static_cast<uint8_t>(slot_of(op, i));
+    operand.span = place_;
+    out.operands.push_back(operand);
+  }
+  return out;
+}
+
+Expected<Known> Emitter::apply_list(OpKind kind, std::vector<Known> operands, Attributes attributes,
+                                    const ModuleType* written) {
+  HOSTIR_ASSIGN_OR_RETURN(Instruction made, instruction(kind, operands, std::move(attributes)));
+  Type type = NoType{};
+  if (written != nullptr) {
+    HOSTIR_ASSIGN_OR_RETURN(type, our_type(*written, place_));
+  }
+  made.results = {target_.add_value(fresh_name(wanted_name_.empty() ? "v" : wanted_name_), type)};
+  HOSTIR_ASSIGN_OR_RETURN(auto out, finished(std::move(made)));
+  return std::move(out.front());
+}
+
+Expected<std::vector<Known>> Emitter::apply_many(OpKind kind, std::vector<Known> operands,
+                                                 Attributes attributes, size_t results) {
+  HOSTIR_ASSIGN_OR_RETURN(Instruction made, instruction(kind, operands, std::move(attributes)));
+  for (size_t i = 0; i < results; ++i) {
+    made.results.push_back(
+        target_.add_value(fresh_name(wanted_name_.empty() ? "v" : wanted_name_), NoType{}));
+  }
+  return finished(std::move(made));
+}
+
+Expected<std::vector<Known>> Emitter::finished(Instruction made) {
+  auto inferred = check_and_infer(program_, target_, made);
+  if (!inferred) {
+    for (Diagnostic& d : inferred.error().diagnostics) d.span = place_;
+    inferred.error().kind = ErrorKind::kInvalid;
+    return tl::unexpected(std::move(inferred.error()));
+  }
+  std::vector<Known> out;
+  for (size_t i = 0; i < made.results.size(); ++i) {
+    const ValueId value = made.results[i];
+    target_.value(value).type = (*inferred)[i];
+    Known known;
+    known.value = value;
+    known.type = module_type(std::get<TensorType>((*inferred)[i]));
+    out.push_back(std::move(known));
+  }
+  target_.add_instruction(region_, std::move(made));
+  return out;
+}
+
+// Modules repeat a mesh under several names; the program has each once.
+const Mesh* Emitter::mesh_of(const Sharding& sharding) const {
+  const Mesh* theirs = module_.find_mesh(sharding.mesh);
+  if (theirs == nullptr) return nullptr;
+  for (const Mesh& ours : program_.meshes) {
+    if (ours.axes == theirs->axes && ours.device_ids == theirs->device_ids) return &ours;
+  }
+  return nullptr;
+}
+
+Expected<Known> Emitter::settled(const Known& known) {
+  Known out = known;
+  HOSTIR_ASSIGN_OR_RETURN(out.value, materialise(known));
+  return out;
+}
+
+Expected<std::vector<Known>> Emitter::block(const ModuleFunction& function,
+                                            const ModuleBlock& block, Frame& frame) {
+  for (const ModuleOp& op : block.ops) {
+    if (is_terminator(op.name)) {
+      std::vector<Known> out;
+      for (const ValueNumber value : op.operands) {
+        if (!frame[value]) {
+          return fail_at(ErrorKind::kInvalid, "import_c3", "what is returned has no value",
+                         op.span);
+        }
+        out.push_back(*frame[value]);
+      }
+      return out;
+    }
+    HOSTIR_TRY(operation(function, op, frame));
+  }
+  return fail_at(ErrorKind::kInvalid, "import_c5", "a region without a return", function.span);
+}
+
+Expected<std::vector<Known>> Emitter::call(const ModuleFunction& callee,
+                                           std::vector<Known> arguments, SourceSpan at) {
+  if (arguments.size() != callee.body.arguments.size()) {
+    return fail_at(ErrorKind::kInvalid, "import_c6",
+                   fmt::format("@{} takes {} arguments, {} are given", callee.name,
+                               callee.body.arguments.size(), arguments.size()),
+                   at);
+  }
+  if (calls_ >= kMaxCalls) {
+    return fail_at(ErrorKind::kInvalid, "import_c6",
+                   fmt::format("calls nested deeper than {} levels: @{} may call itself", kMaxCalls,
+                               callee.name),
+                   at);
+  }
+  Frame frame(callee.values.size());
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i].type != callee.type(callee.body.arguments[i])) {
+      return fail_at(ErrorKind::kInvalid, "import_c6",
+                     fmt::format("argument {} of @{} is {}, it takes {}", i, callee.name,
+                                 arguments[i].type.to_string(),
+                                 callee.type(callee.body.arguments[i]).to_string()),
+                     at);
+    }
+    frame[callee.body.arguments[i]] = std::move(arguments[i]);
+  }
+  ++calls_;
+  auto results = block(callee, callee.body, frame);
+  --calls_;
+  return results;
+}
+
+Expected<void> Emitter::operation(const ModuleFunction& function, const ModuleOp& op,
+                                  Frame& frame) {
+  const OpSite site{*this, function, op, frame};
+  place_ = op.span;
+  if (op.results.empty()) return {};  // nothing here has effects
+  for (const ValueNumber operand : op.operands) {
+    if (!frame[operand]) return site.fail("import_c3", "an operand has no value");
+  }
+  wanted_name_ = op.results.empty() ? "" : function.values[op.results.front()].name;
+  if (auto number = folded(site)) return site.set(std::move(*number));
+  if (hook_) {
+    HOSTIR_ASSIGN_OR_RETURN(const bool done, hook_(site));
+    if (done) return {};
+  }
+  const HandlerRow* row = find_handler(op.name);
+  if (row == nullptr) return opaque(site, "");
+  if (op.operands.size() < row->least) {
+    return site.fail("import_c2", fmt::format("takes {} operands or more", row->least));
+  }
+  HOSTIR_TRY(row->handler(site));
+  return annotate(site);
+}
+
+// `sdy.sharding` on an operation: a sharding that the user wrote on its results.
+Expected<void> Emitter::annotate(const OpSite& site) {
+  const Attr* attr = site.op.find("sdy.sharding");
+  if (attr == nullptr) return {};
+  for (size_t i = 0; i < site.op.results.size() && i < attr->shardings.size(); ++i) {
+    const auto& known = site.frame[site.op.results[i]];
+    if (!known || !known->value.valid() || !target_.value(known->value).defined_by.valid())
+      continue;
+    auto* type = std::get_if<TensorType>(&target_.value(known->value).type);
+    const Mesh* mesh = mesh_of(attr->shardings[i]);
+    if (type == nullptr || mesh == nullptr || attr->shardings[i].dims.size() != type->shape.size())
+      continue;
+    type->sharding = attr->shardings[i];
+    type->sharding->mesh = mesh->name;
+  }
+  return {};
+}
+
+}  // namespace hostir::importer

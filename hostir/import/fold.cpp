@@ -1,0 +1,212 @@
+// Numbers that are known while importing: loop counters, indices, predicates of loops.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "hostir/import/emitter.h"
+
+namespace hostir::importer {
+
+namespace {
+
+// Larger tensors are left to the program.
+constexpr int64_t kMostElements = 1024;
+
+bool all_known(const OpSite& s) {
+  for (size_t i = 0; i < s.count(); ++i) {
+    const Known& x = s.in(i);
+    if (!x.is_number()) return false;
+    if (!x.splat && x.type.element_count() > kMostElements) return false;
+  }
+  return s.count() > 0;
+}
+
+std::optional<int64_t> combined(std::string_view name, int64_t a, int64_t b) {
+  const auto wrapped = [](uint64_t bits) { return static_cast<int64_t>(bits); };
+  const auto ua = static_cast<uint64_t>(a);
+  const auto ub = static_cast<uint64_t>(b);
+  if (name == "stablehlo.add") return wrapped(ua + ub);
+  if (name == "stablehlo.subtract") return wrapped(ua - ub);
+  if (name == "stablehlo.multiply") return wrapped(ua * ub);
+  if (name == "stablehlo.maximum") return std::max(a, b);
+  if (name == "stablehlo.minimum") return std::min(a, b);
+  if (name == "stablehlo.and") return a & b;
+  if (name == "stablehlo.or") return a | b;
+  if (name == "stablehlo.xor") return a ^ b;
+  // Division by 0 and of the smallest number by -1 are left to the program.
+  if (b == 0 || b == -1) return std::nullopt;
+  if (name == "stablehlo.divide") return a / b;
+  if (name == "stablehlo.remainder") return a % b;
+  return std::nullopt;
+}
+
+std::optional<double> combined_real(std::string_view name, double a, double b) {
+  if (name == "stablehlo.add") return a + b;
+  if (name == "stablehlo.subtract") return a - b;
+  if (name == "stablehlo.multiply") return a * b;
+  if (name == "stablehlo.divide") return a / b;
+  if (name == "stablehlo.maximum" && a == a && b == b) return std::max(a, b);
+  if (name == "stablehlo.minimum" && a == a && b == b) return std::min(a, b);
+  return std::nullopt;
+}
+
+std::optional<bool> holds(std::string_view direction, double a, double b) {
+  if (direction == "EQ") return a == b;
+  if (direction == "NE") return a != b;
+  if (direction == "LT") return a < b;
+  if (direction == "LE") return a <= b;
+  if (direction == "GT") return a > b;
+  if (direction == "GE") return a >= b;
+  return std::nullopt;
+}
+
+// Integers beyond 2^53 do not go through double.
+std::optional<bool> holds_for(std::string_view direction, const Tensor& a, int64_t i,
+                              const Tensor& b, int64_t j) {
+  if (is_float(a.dtype)) return holds(direction, a.get_double(i), b.get_double(j));
+  const int64_t x = a.get_int(i);
+  const int64_t y = b.get_int(j);
+  if (hostir::name(a.dtype).starts_with("u") && (x < 0 || y < 0)) return std::nullopt;
+  return holds(direction, x < y ? -1 : (x > y ? 1 : 0), 0);
+}
+
+struct Elements {
+  Tensor out;
+  bool splat = true;
+  int64_t count = 1;
+};
+
+Elements elements_for(const OpSite& s, DType dtype) {
+  Elements e;
+  for (size_t i = 0; i < s.count(); ++i)
+    e.splat = e.splat && (s.in(i).splat || s.in(i).type.dims.empty());
+  e.count = e.splat ? 1 : s.result_type().element_count();
+  e.out = Tensor::zeros(dtype, e.splat ? Extents{} : s.result_type().dims);
+  return e;
+}
+
+int64_t place_in(const Known& x, int64_t i) {
+  return x.splat || x.number->element_count() == 1 ? 0 : i;
+}
+
+std::optional<Known> fold_binary(const OpSite& s, DType dtype) {
+  Elements e = elements_for(s, dtype);
+  const Known& a = s.in(0);
+  const Known& b = s.in(1);
+  for (int64_t i = 0; i < e.count; ++i) {
+    const int64_t pa = place_in(a, i);
+    const int64_t pb = place_in(b, i);
+    if (is_float(dtype)) {
+      // Exact in double for f32 and f64 operands: one rounding, as the operation itself.
+      if (dtype != DType::kF32 && dtype != DType::kF64) return std::nullopt;
+      const auto value =
+          combined_real(s.op.name, a.number->get_double(pa), b.number->get_double(pb));
+      if (!value) return std::nullopt;
+      e.out.set_double(i, *value);
+    } else {
+      const auto value = combined(s.op.name, a.number->get_int(pa), b.number->get_int(pb));
+      if (!value) return std::nullopt;
+      const int bits = s.result_type().carried_bits();
+      const int64_t cut = bits != 0 ? *value & ((int64_t{1} << bits) - 1) : *value;
+      e.out.set_int(i, dtype == DType::kI1 ? (cut != 0 ? 1 : 0) : cut);
+    }
+  }
+  Known out = splat_of(e.out, s.result_type());
+  if (!e.splat) {
+    out.splat = false;
+    out.number->extents = s.result_type().dims;
+  }
+  return out;
+}
+
+std::optional<Known> fold_compare(const OpSite& s) {
+  std::string_view direction = s.op.word("comparison_direction");
+  if (direction.empty()) direction = s.op.word("word");
+  Elements e = elements_for(s, DType::kI1);
+  for (int64_t i = 0; i < e.count; ++i) {
+    const auto value = holds_for(direction, *s.in(0).number, place_in(s.in(0), i), *s.in(1).number,
+                                 place_in(s.in(1), i));
+    if (!value) return std::nullopt;
+    e.out.set_int(i, *value ? 1 : 0);
+  }
+  Known out = splat_of(e.out, s.result_type());
+  if (!e.splat) {
+    out.splat = false;
+    out.number->extents = s.result_type().dims;
+  }
+  return out;
+}
+
+// A predicate that is known picks one operand, whatever that is.
+std::optional<Known> fold_select(const OpSite& s) {
+  const Known& pred = s.in(0);
+  if (!pred.is_number() || !(pred.splat || pred.type.dims.empty())) return std::nullopt;
+  return s.in(pred.number->get_int(0) != 0 ? 1 : 2);
+}
+
+std::optional<Known> fold_clamp(const OpSite& s, DType dtype) {
+  if (is_float(dtype)) return std::nullopt;
+  const auto single = [](const Known& x) { return x.splat || x.type.dims.empty(); };
+  if (!single(s.in(0)) || !single(s.in(1)) || !single(s.in(2))) return std::nullopt;
+  Tensor out = Tensor::zeros(dtype, {});
+  const int64_t low = s.in(0).number->get_int(0);
+  const int64_t high = s.in(2).number->get_int(0);
+  out.set_int(0, std::min(std::max(s.in(1).number->get_int(0), low), high));
+  return splat_of(std::move(out), s.result_type());
+}
+
+std::optional<Known> fold_unary(const OpSite& s, DType dtype) {
+  const Known& x = s.in(0);
+  const bool is_convert = s.op.name == "stablehlo.convert";
+  const auto to = s.result_type().dtype();
+  if (!to) return std::nullopt;
+  Known out = x;
+  out.value = ValueId();
+  out.type = s.result_type();
+  if (is_convert) {
+    if (is_float(dtype) && !is_float(*to)) return std::nullopt;  // truncation is the program's
+    if (out.type.carried_bits() != 0 || x.type.carried_bits() != 0) return std::nullopt;
+    out.number = converted(*x.number, *to);
+    for (int64_t i = 0; *to == DType::kI1 && i < x.number->element_count(); ++i) {
+      out.number->set_int(i, x.number->get_int(i) != 0 ? 1 : 0);
+    }
+    return out;
+  }
+  if (out.type.carried_bits() != 0) return std::nullopt;
+  for (int64_t i = 0; i < x.number->element_count(); ++i) {
+    const int64_t value = x.number->get_int(i);
+    if (s.op.name == "stablehlo.not" && dtype == DType::kI1)
+      out.number->set_int(i, value == 0 ? 1 : 0);
+    else if (s.op.name == "stablehlo.not" && !is_float(dtype))
+      out.number->set_int(i, ~value);
+    else if (s.op.name == "stablehlo.negate" && !is_float(dtype))
+      out.number->set_int(i, static_cast<int64_t>(0 - static_cast<uint64_t>(value)));
+    else if (s.op.name == "stablehlo.negate")
+      out.number->set_double(i, -x.number->get_double(i));
+    else
+      return std::nullopt;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::optional<Known> folded(const OpSite& s) {
+  if (s.op.results.size() != 1 || !s.op.regions.empty()) return std::nullopt;
+  if (s.op.name == "stablehlo.select" && s.count() == 3) return fold_select(s);
+  if (!all_known(s)) return std::nullopt;
+  const auto dtype = s.in(0).type.dtype();
+  if (!dtype || !s.result_type().dtype()) return std::nullopt;
+  if (s.op.name == "stablehlo.compare" && s.count() == 2) return fold_compare(s);
+  if (s.op.name == "stablehlo.clamp" && s.count() == 3) return fold_clamp(s, *dtype);
+  if (s.count() == 2 && s.in(0).type.dims == s.in(1).type.dims && s.in(0).type == s.result_type())
+    return fold_binary(s, *dtype);
+  static constexpr std::array<std::string_view, 3> kUnary = {"stablehlo.convert",
+                                                             "stablehlo.negate", "stablehlo.not"};
+  if (s.count() == 1 && std::find(kUnary.begin(), kUnary.end(), s.op.name) != kUnary.end())
+    return fold_unary(s, *dtype);
+  return std::nullopt;
+}
+
+}  // namespace hostir::importer

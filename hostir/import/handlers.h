@@ -1,0 +1,30 @@
+// Which operation of a module is handled by which function.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "hostir/import/emitter.h"
+
+namespace hostir::importer {
+
+using Handler = Expected<void> (*)(const OpSite&);
+
+struct HandlerRow {
+  std::string_view name;  // "stablehlo.add"
+  Handler handler;
+  size_t least = 1;  // operands that the handler takes for granted
+};
+
+/// The row of an operation, nullptr where it stays opaque.
+const HandlerRow* find_handler(std::string_view name);
+
+// One table per file.
+std::span<const HandlerRow> pointwise_handlers();
+std::span<const HandlerRow> shape_handlers();
+std::span<const HandlerRow> contraction_handlers();
+std::span<const HandlerRow> reduction_handlers();
+std::span<const HandlerRow> index_handlers();
+std::span<const HandlerRow> control_handlers();
+
+}  // namespace hostir::importer

@@ -1,0 +1,373 @@
+#include "hostir/import/hlo_module.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "hostir/import/hlo_attributes.h"
+
+namespace hostir::importer {
+
+namespace {
+
+constexpr int kMaxNestedComputations = 64;
+constexpr int64_t kMaxConvertedOps = 4'000'000;
+
+// Opcodes whose operation is the same under StableHLO's name; dashes become underscores where not
+// listed.
+const std::unordered_map<std::string_view, std::string_view>& renamed_opcodes() {
+  static const std::unordered_map<std::string_view, std::string_view> kNames = {
+      {"round-nearest-afz", "stablehlo.round_nearest_afz"},
+      {"erf", "chlo.erf"},
+      {"is-finite", "stablehlo.is_finite"},
+      {"broadcast", "stablehlo.broadcast_in_dim"},
+      {"dot", "stablehlo.dot_general"},
+      {"fusion", "func.call"},
+      {"call", "func.call"},
+      {"async-start", "func.call"},
+      {"bitcast", "hlo.bitcast"},
+      {"conditional", "stablehlo.case"},
+      {"log-plus-one", "stablehlo.log_plus_one"},
+  };
+  return kNames;
+}
+
+bool passes_through(std::string_view opcode) {
+  return opcode == "copy" || opcode == "copy-start" || opcode == "copy-done" ||
+         opcode == "optimization-barrier" || opcode == "domain" || opcode == "add-dependency";
+}
+
+using Leaves = std::vector<ValueNumber>;
+
+class Converter {
+ public:
+  explicit Converter(const HloText& text) : text_(text) {}
+
+  Expected<HloModule> convert() {
+    HloModule out;
+    out.module.name = text_.name;
+    const auto partitions = integers_in(text_.attribute("num_partitions"));
+    if (!partitions.empty()) out.entry.partitions = partitions.front();
+    if (out.entry.partitions < 1 || out.entry.partitions > Mesh::kMaxPositions) {
+      return fail(ErrorKind::kInvalid, "import_c8",
+                  fmt::format("num_partitions={}", out.entry.partitions));
+    }
+    partitions_ = out.entry.partitions;
+    const HloComputation& entry = *text_.entry();
+    for (const HloInstruction& i : entry.instructions) {
+      if (i.is_root) out.entry.root_sharding = std::string(i.attribute("sharding"));
+    }
+    HOSTIR_ASSIGN_OR_RETURN(ModuleFunction main, function(entry, &out.entry));
+    main.is_public = true;
+    functions_.insert(functions_.begin(), std::move(main));
+    out.module.functions = std::move(functions_);
+    return out;
+  }
+
+ private:
+  using Scope = std::unordered_map<std::string_view, Leaves>;
+
+  tl::unexpected<Error> wrong(const HloInstruction& i, std::string message) const {
+    return fail_at(ErrorKind::kInvalid, "import_c2", i.opcode + ": " + std::move(message), i.span);
+  }
+
+  static void flatten(const HloShape& shape, std::vector<const HloShape*>& out) {
+    if (!shape.is_tuple()) {
+      out.push_back(&shape);
+      return;
+    }
+    for (const HloShape& part : shape.parts) flatten(part, out);
+  }
+
+  static size_t leaf_count(const HloShape& shape) {
+    std::vector<const HloShape*> leaves;
+    flatten(shape, leaves);
+    return leaves.size();
+  }
+
+  Leaves define(ModuleFunction& f, const HloInstruction& i, const HloShape& shape) {
+    std::vector<const HloShape*> leaves;
+    flatten(shape, leaves);
+    Leaves out;
+    for (size_t n = 0; n < leaves.size(); ++n) {
+      out.push_back(static_cast<ValueNumber>(f.values.size()));
+      f.values.push_back({leaves.size() > 1 ? fmt::format("{}_{}", i.name, n) : i.name,
+                          leaves[n]->type, i.span, 0});
+    }
+    return out;
+  }
+
+  // A computation as a function of its parameters' leaves.
+  Expected<ModuleFunction> function(const HloComputation& c, HloEntry* entry) {
+    ModuleFunction f;
+    f.name = c.name;
+    Scope scope;
+    std::map<int64_t, const HloInstruction*> params;
+    for (const HloInstruction& i : c.instructions) {
+      if (i.parameter >= 0 && !params.emplace(i.parameter, &i).second)
+        return wrong(i, "two parameters of one number");
+    }
+    for (const auto& [number, i] : params) {
+      const Leaves leaves = define(f, *i, i->shape);
+      for (const ValueNumber leaf : leaves) {
+        f.body.arguments.push_back(leaf);
+        Port port;
+        port.type = f.values[leaf].type;
+        port.span = i->span;
+        f.params.push_back(std::move(port));
+        if (entry != nullptr)
+          entry->shardings.emplace_back(leaves.size() == 1 ? i->attribute("sharding") : "");
+      }
+      scope.emplace(i->name, leaves);
+    }
+    HOSTIR_ASSIGN_OR_RETURN(const Leaves results, instructions(f, f.body, c, scope, 0));
+    for (const ValueNumber leaf : results) {
+      Port port;
+      port.type = f.values[leaf].type;
+      f.results.push_back(std::move(port));
+    }
+    finish(f.body, "func.return", results);
+    return f;
+  }
+
+  static void finish(ModuleBlock& block, std::string name, const Leaves& results) {
+    ModuleOp end;
+    end.name = std::move(name);
+    end.operands = results;
+    block.ops.push_back(std::move(end));
+  }
+
+  // A computation as a region: `arguments` leaves are made for its parameters, or given.
+  Expected<ModuleBlock> region(ModuleFunction& f, const HloInstruction& user, std::string_view name,
+                               const std::vector<Leaves>* given, int depth) {
+    const HloComputation* c = text_.find(name);
+    if (c == nullptr) return wrong(user, "there is no computation " + std::string(name));
+    if (depth > kMaxNestedComputations) return wrong(user, "computations nested too deeply");
+    ModuleBlock block;
+    Scope scope;
+    std::map<int64_t, const HloInstruction*> params;
+    for (const HloInstruction& i : c->instructions) {
+      if (i.parameter >= 0) params.emplace(i.parameter, &i);
+    }
+    for (const auto& [number, i] : params) {
+      Leaves leaves;
+      if (given != nullptr) {
+        if (static_cast<size_t>(number) >= given->size())
+          return wrong(user, "too few operands for its computation");
+        leaves = (*given)[static_cast<size_t>(number)];
+        if (leaves.size() != leaf_count(i->shape))
+          return wrong(user, "another tuple than its computation takes");
+      } else {
+        leaves = define(f, *i, i->shape);
+        block.arguments.insert(block.arguments.end(), leaves.begin(), leaves.end());
+      }
+      scope.emplace(i->name, std::move(leaves));
+    }
+    HOSTIR_ASSIGN_OR_RETURN(const Leaves results, instructions(f, block, *c, scope, depth));
+    finish(block, "stablehlo.return", results);
+    return block;
+  }
+
+  Expected<Leaves> instructions(ModuleFunction& f, ModuleBlock& block, const HloComputation& c,
+                                Scope& scope, int depth) {
+    Leaves root;
+    for (const HloInstruction& i : c.instructions) {
+      if (++converted_ > kMaxConvertedOps) return wrong(i, "too many instructions");
+      if (i.parameter < 0) HOSTIR_TRY(instruction(f, block, i, c, scope, depth));
+      if (&i == c.root()) root = scope[i.name];
+    }
+    return root;
+  }
+
+  Expected<std::vector<Leaves>> operands(const HloInstruction& i, const Scope& scope) const {
+    std::vector<Leaves> out;
+    for (const std::string& name : i.operands) {
+      const auto found = scope.find(name);
+      if (found == scope.end()) return wrong(i, "%" + name + " is not defined before its use");
+      out.push_back(found->second);
+    }
+    return out;
+  }
+
+  // The leaves of element `index` of a tuple shape.
+  static std::pair<size_t, size_t> element_leaves(const HloShape& tuple, size_t index) {
+    size_t first = 0;
+    for (size_t p = 0; p < index; ++p) first += leaf_count(tuple.parts[p]);
+    return {first, leaf_count(tuple.parts[index])};
+  }
+
+  Expected<void> instruction(ModuleFunction& f, ModuleBlock& block, const HloInstruction& i,
+                             const HloComputation& c, Scope& scope, int depth) {
+    HOSTIR_ASSIGN_OR_RETURN(const std::vector<Leaves> in, operands(i, scope));
+    Leaves all;
+    for (const Leaves& leaves : in) all.insert(all.end(), leaves.begin(), leaves.end());
+    for (const ValueNumber leaf : all) ++f.values[leaf].uses;
+    if (i.opcode == "tuple" || (passes_through(i.opcode) && !in.empty())) {
+      scope[i.name] = i.opcode == "tuple" ? all : in.front();
+      return {};
+    }
+    if (i.opcode == "get-tuple-element") return get_element(i, c, in, scope);
+    if (i.opcode == "after-all" || i.opcode == "token") {
+      scope[i.name] = {};
+      return {};
+    }
+    if (i.opcode.ends_with("-done") || i.opcode.ends_with("-update"))
+      return done(f, block, i, in, scope);
+    ModuleOp op;
+    op.span = i.span;
+    op.operands = all;
+    return operation(f, block, i, c, in, std::move(op), scope, depth);
+  }
+
+  Expected<void> get_element(const HloInstruction& i, const HloComputation& c,
+                             const std::vector<Leaves>& in, Scope& scope) {
+    const auto index = integers_in(i.attribute("index"));
+    const HloInstruction* tuple = i.operands.size() == 1 ? c.find(i.operands[0]) : nullptr;
+    if (tuple == nullptr || index.size() != 1 || index[0] < 0 ||
+        static_cast<size_t>(index[0]) >= tuple->shape.parts.size()) {
+      return wrong(i, "no such element");
+    }
+    const auto [first, count] = element_leaves(tuple->shape, static_cast<size_t>(index[0]));
+    if (first + count > in[0].size()) return wrong(i, "no such element");
+    scope[i.name] = Leaves(in[0].begin() + static_cast<int64_t>(first),
+                           in[0].begin() + static_cast<int64_t>(first + count));
+    return {};
+  }
+
+  // The results of the start that this ends; they may be computed with from here on.
+  Expected<void> done(ModuleFunction& f, ModuleBlock& block, const HloInstruction& i,
+                      const std::vector<Leaves>& in, Scope& scope) {
+    if (in.empty()) return wrong(i, "ends nothing");
+    if (i.opcode.ends_with("-update")) {
+      scope[i.name] = in[0];
+      started_[i.name] = started_[i.operands[0]];
+      return {};
+    }
+    const auto found = started_.find(i.operands[0]);
+    const Leaves& from = found != started_.end() ? found->second : in[0];
+    const size_t wanted = leaf_count(i.shape);
+    if (from.size() < wanted) return wrong(i, "gives more than what it ends");
+    ModuleOp op;
+    op.name = "hlo.done";
+    op.span = i.span;
+    op.operands.assign(from.begin(), from.begin() + static_cast<int64_t>(wanted));
+    op.results = define(f, i, i.shape);
+    scope[i.name] = op.results;
+    block.ops.push_back(std::move(op));
+    return {};
+  }
+
+  Expected<void> operation(ModuleFunction& f, ModuleBlock& block, const HloInstruction& i,
+                           const HloComputation& c, const std::vector<Leaves>& in, ModuleOp op,
+                           Scope& scope, int depth) {
+    std::string opcode = i.opcode;
+    const bool async = opcode.ends_with("-start") && opcode != "async-start";
+    if (async) opcode.resize(opcode.size() - 6);
+    const auto renamed = renamed_opcodes().find(opcode);
+    op.name =
+        renamed != renamed_opcodes().end() ? std::string(renamed->second) : "stablehlo." + opcode;
+    std::replace(op.name.begin(), op.name.end(), '-', '_');
+    if (async || opcode == "async-start") op.attributes.emplace_back("async", Attr());
+    HOSTIR_TRY(convert_attributes(op, i, c, partitions_));
+    HOSTIR_TRY(computations(f, op, i, in, depth));
+    // Of a start's tuple (operands, results, contexts) only the results are made here.
+    const HloShape* shape = &i.shape;
+    const bool wrapped = (async && opcode != "all-reduce") || opcode == "async-start";
+    if (wrapped && i.shape.is_tuple() && i.shape.parts.size() >= 2) shape = &i.shape.parts[1];
+    op.results = define(f, i, *shape);
+    if (async || opcode == "async-start") started_[i.name] = op.results;
+    Leaves leaves = op.results;
+    if (shape !=
+        &i.shape) {  // the tuple as the text has it: operands first; contexts have no values
+      leaves = op.operands;
+      leaves.insert(leaves.end(), op.results.begin(), op.results.end());
+    }
+    scope[i.name] = std::move(leaves);
+    block.ops.push_back(std::move(op));
+    return {};
+  }
+
+  // ---- computations that an instruction names
+
+  Expected<void> computations(ModuleFunction& f, ModuleOp& op, const HloInstruction& i,
+                              const std::vector<Leaves>& in, int depth) {
+    const std::string_view calls =
+        i.attribute("calls").empty() ? i.attribute("to_apply") : i.attribute("calls");
+    if (op.name == "func.call") {
+      const HloComputation* callee = text_.find(calls);
+      if (callee == nullptr) return wrong(i, "there is no computation " + std::string(calls));
+      if (depth > kMaxNestedComputations || calling_ > kMaxNestedComputations)
+        return wrong(i, "calls nested too deeply");
+      op.attributes.emplace_back("callee", Attr::of_word(callee->name));
+      const bool known =
+          std::any_of(functions_.begin(), functions_.end(),
+                      [&](const ModuleFunction& g) { return g.name == callee->name; });
+      if (known) return {};
+      ++calling_;
+      auto made = function(*callee, nullptr);
+      --calling_;
+      if (!made) return tl::unexpected(std::move(made.error()));
+      functions_.push_back(std::move(*made));
+      return {};
+    }
+    if (op.name == "stablehlo.while") {
+      for (const std::string_view key : {"condition", "body"}) {
+        HOSTIR_ASSIGN_OR_RETURN(ModuleBlock block,
+                                region(f, i, i.attribute(key), nullptr, depth + 1));
+        op.regions.push_back(std::move(block));
+      }
+      const std::string_view config = i.attribute("backend_config");
+      if (const size_t trips = config.find("known_trip_count"); trips != std::string_view::npos) {
+        const auto n = integers_in(config.substr(trips, config.find('}', trips) - trips));
+        if (!n.empty()) op.attributes.emplace_back("passes", Attr::of_int(n.front()));
+      }
+      return {};
+    }
+    if (op.name == "stablehlo.case") return branches(f, op, i, in, depth);
+    if (!calls.empty() && calls.front() != '{') {  // reducers and comparators
+      HOSTIR_ASSIGN_OR_RETURN(ModuleBlock block, region(f, i, calls, nullptr, depth + 1));
+      op.regions.push_back(std::move(block));
+    }
+    return {};
+  }
+
+  Expected<void> branches(ModuleFunction& f, ModuleOp& op, const HloInstruction& i,
+                          const std::vector<Leaves>& in, int depth) {
+    std::vector<std::string> names;
+    std::string_view list = i.attribute("branch_computations");
+    if (list.empty()) {
+      op.name = "stablehlo.if";
+      names = {std::string(i.attribute("true_computation")),
+               std::string(i.attribute("false_computation"))};
+    }
+    std::string name;
+    for (const char c : list) {
+      const bool part = c != '{' && c != '}' && c != ',' && c != ' ' && c != '%';
+      if (part) name += c;
+      if ((c == ',' || c == '}') && !name.empty()) names.push_back(std::exchange(name, ""));
+    }
+    if (in.size() != names.size() + 1) return wrong(i, "one operand per branch");
+    for (size_t b = 0; b < names.size(); ++b) {
+      const std::vector<Leaves> given = {in[b + 1]};
+      HOSTIR_ASSIGN_OR_RETURN(ModuleBlock block, region(f, i, names[b], &given, depth + 1));
+      op.regions.push_back(std::move(block));
+    }
+    op.operands = in[0];
+    return {};
+  }
+
+  const HloText& text_;
+  std::vector<ModuleFunction> functions_;
+  std::unordered_map<std::string, Leaves> started_;
+  int64_t partitions_ = 1;
+  int64_t converted_ = 0;
+  int calling_ = 0;
+};
+
+}  // namespace
+
+Expected<HloModule> convert_hlo(const HloText& text) { return Converter(text).convert(); }
+
+}  // namespace hostir::importer

@@ -1,0 +1,59 @@
+// HLO text, long or short form, as instructions with names: nothing is interpreted but shapes.
+//
+// Attributes keep their text; `hlo_module.h` knows what they mean. Errors: `hlo_syntax` at its
+// place. Nesting and sizes are limited; metadata, backend configurations and the tables of stack
+// frames are passed over.
+#pragma once
+
+#include "hostir/import/module.h"
+
+namespace hostir::importer {
+
+/// A shape: the type, and how each array lies in memory (empty: row-major).
+struct HloShape {
+  ModuleType type;
+  std::vector<int64_t> minor_to_major;
+  std::vector<HloShape> parts;
+  bool is_tuple() const { return type.kind == ModuleType::Kind::kTuple; }
+};
+
+struct HloInstruction {
+  std::string name;
+  HloShape shape;
+  std::string opcode;
+  std::vector<std::string> operands;
+  std::string literal;  // of a constant
+  int64_t parameter = -1;
+  std::vector<std::pair<std::string, std::string>> attributes;
+  bool is_root = false;
+  SourceSpan span;
+
+  /// The text of an attribute; empty where there is none.
+  std::string_view attribute(std::string_view key) const;
+};
+
+struct HloComputation {
+  std::string name;
+  bool is_entry = false;
+  std::vector<HloInstruction> instructions;
+
+  const HloInstruction* find(std::string_view instruction) const;
+  const HloInstruction* root() const;
+};
+
+struct HloText {
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> attributes;
+  std::vector<HloComputation> computations;
+
+  const HloComputation* find(std::string_view computation) const;
+  const HloComputation* entry() const;
+  std::string_view attribute(std::string_view key) const;
+};
+
+Expected<HloText> read_hlo_text(const SourceManager& sources, uint32_t file);
+
+/// All integers of a text such as `{0,1}` or `{{0,1},{2,3}}`, in order.
+std::vector<int64_t> integers_in(std::string_view text);
+
+}  // namespace hostir::importer

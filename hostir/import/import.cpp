@@ -1,0 +1,67 @@
+#include "hostir/import/import.h"
+
+#include <fmt/format.h>
+
+#include "hostir/import/build_fusion.h"
+#include "hostir/import/build_hlo.h"
+#include "hostir/import/build_manual.h"
+#include "hostir/import/gspmd.h"
+#include "hostir/import/hlo_module.h"
+#include "hostir/import/mlir.h"
+
+namespace hostir::importer {
+
+namespace {
+
+const ModuleFunction* entry_of(const Module& module) {
+  for (const ModuleFunction& f : module.functions) {
+    if (f.is_public) return &f;
+  }
+  if (const ModuleFunction* main = module.find("main")) return main;
+  return module.functions.empty() ? nullptr : &module.functions.front();
+}
+
+}  // namespace
+
+SourceLanguage language_of(std::string_view text) {
+  const size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos) return SourceLanguage::kHir;
+  if (text.substr(begin).starts_with("HloModule")) return SourceLanguage::kHlo;
+  return looks_like_mlir(text) ? SourceLanguage::kMlir : SourceLanguage::kHir;
+}
+
+Expected<Imported> import_module(const Module& module) {
+  const ModuleFunction* entry = entry_of(module);
+  if (entry == nullptr) return fail(ErrorKind::kInvalid, "import_c9", "the module has no function");
+  Imported out;
+  add_meshes(module, out.program);
+  const auto build = is_manual(module, *entry) ? build_manual : build_fusion;
+  HOSTIR_TRY(build(module, *entry, out.program, out.report));
+  return out;
+}
+
+Expected<Imported> import_text(const SourceManager& sources, uint32_t file) {
+  if (language_of(sources.text(file)) == SourceLanguage::kHlo) {
+    HOSTIR_ASSIGN_OR_RETURN(const HloText text, read_hlo_text(sources, file));
+    HOSTIR_ASSIGN_OR_RETURN(const HloModule hlo, convert_hlo(text));
+    Imported out;
+    HOSTIR_TRY(build_hlo(hlo, out.program, out.report));
+    return out;
+  }
+  HOSTIR_ASSIGN_OR_RETURN(Module module, read_mlir(sources, file));
+  HOSTIR_TRY(name_tile_shardings(module));
+  return import_module(module);
+}
+
+std::string describe(const ImportReport& report) {
+  std::string out;
+  for (const auto& [what, count] : report.opaque) {
+    out += fmt::format(
+        "{} x {}: no counterpart, kept as opaque; it can be looked at and timed, not run\n", count,
+        what);
+  }
+  for (const Diagnostic& note : report.notes) out += note.message + "\n";
+  return out;
+}
+
+}  // namespace hostir::importer

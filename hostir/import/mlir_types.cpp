@@ -1,0 +1,333 @@
+// Types, signatures and `dense<...>` literals.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+
+#include "hostir/import/mlir_reader.h"
+#include "hostir/support/float16.h"
+
+namespace hostir::importer {
+
+namespace {
+
+// More elements than a program that is imported writes out one by one.
+constexpr int64_t kMaxLiteralElements = int64_t{1} << 31;
+
+bool is_size_digit(char c) { return c >= '0' && c <= '9'; }
+
+// A float given by its bits, or nullopt where the dtype has no such form.
+std::optional<double> from_bits(DType dtype, uint64_t bits) {
+  if (dtype == DType::kF64) return std::bit_cast<double>(bits);
+  if (dtype == DType::kF32)
+    return static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(bits)));
+  if (dtype == DType::kBF16) return static_cast<double>(bf16_to_float(static_cast<uint16_t>(bits)));
+  if (dtype == DType::kF16) return static_cast<double>(f16_to_float(static_cast<uint16_t>(bits)));
+  return std::nullopt;
+}
+
+template <class Number>
+std::optional<Number> number_of(std::string_view text, int base = 10) {
+  Number value{};
+  const char* end = text.data() + text.size();
+  std::from_chars_result read{};
+  if constexpr (std::is_floating_point_v<Number>) {
+    read = std::from_chars(text.data(), end, value);
+  } else {
+    read = std::from_chars(text.data(), end, value, base);
+  }
+  // Too large or too small a float rounds to infinity or zero, which from_chars leaves unset.
+  if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+std::optional<ModuleType> MlirReader::read_type() {
+  const Nesting nesting(*this);
+  if (!nesting.ok()) return std::nullopt;
+  ModuleType type;
+  if (at("tensor")) return read_tensor_type();
+  if (at(MlirTokenKind::kBang)) {
+    const uint32_t begin = token_.begin;
+    const std::string name(next().text);
+    if (const auto alias = type_aliases_.find(name); alias != type_aliases_.end())
+      return alias->second;
+    if (at("<") && !skip_balanced()) return std::nullopt;
+    type.element = std::string(lexer_.text().substr(begin, last_end_ - begin));
+    return type;
+  }
+  if (at("tuple")) {
+    next();
+    type.kind = ModuleType::Kind::kTuple;
+    if (!expect("<")) return std::nullopt;
+    if (accept(">")) return type;
+    if (!read_type_list(type.parts) || !expect(">")) return std::nullopt;
+    return type;
+  }
+  if (at(MlirTokenKind::kWord)) {  // i64, index, complex<f32>, memref<...>
+    const uint32_t begin = token_.begin;
+    next();
+    if (at("<") && !skip_balanced()) return std::nullopt;
+    type.element = std::string(lexer_.text().substr(begin, last_end_ - begin));
+    return type;
+  }
+  unexpected("a type");
+  return std::nullopt;
+}
+
+// `tensor<8x4xf32>`: the sizes are read from the characters, because `4xf32` is no token.
+std::optional<ModuleType> MlirReader::read_tensor_type() {
+  const MlirToken word = next();
+  if (!at("<")) {
+    unexpected("\"<\"");
+    return std::nullopt;
+  }
+  const std::string_view text = lexer_.text();
+  size_t at_char = token_.end;
+  ModuleType type = tensor_type("", {});
+  while (at_char < text.size()) {
+    size_t end = at_char;
+    while (end < text.size() && is_size_digit(text[end])) ++end;
+    const bool unknown = end == at_char && end < text.size() && text[end] == '?';
+    if (unknown) ++end;
+    if (end == at_char || end >= text.size() || text[end] != 'x') break;
+    int64_t size = ModuleType::kUnknownSize;
+    if (!unknown) {
+      const auto number = number_of<int64_t>(text.substr(at_char, end - at_char));
+      if (!number || *number > (int64_t{1} << 48)) {
+        error("a dimension larger than 2^48",
+              {file_, static_cast<uint32_t>(at_char), static_cast<uint32_t>(end)});
+        return std::nullopt;
+      }
+      size = *number;
+    }
+    type.dims.push_back(size);
+    at_char = end + 1;
+  }
+  move_to(static_cast<uint32_t>(at_char));
+  const uint32_t begin = token_.begin;
+  if (at(MlirTokenKind::kBang) || at(MlirTokenKind::kWord)) {
+    next();
+    if (at("<") && !skip_balanced()) return std::nullopt;
+  } else {
+    unexpected("an element type");
+    return std::nullopt;
+  }
+  type.element = std::string(text.substr(begin, last_end_ - begin));
+  if (accept(",")) {  // an encoding: `#stablehlo.bounds<8, ?>`
+    if (!read_attr()) return std::nullopt;
+  }
+  if (type.element_count() < 0 &&
+      std::find(type.dims.begin(), type.dims.end(), -1) == type.dims.end()) {
+    error("a tensor with more than 2^63 elements", {file_, word.begin, last_end_});
+    return std::nullopt;
+  }
+  if (!expect(">")) return std::nullopt;
+  return type;
+}
+
+bool MlirReader::read_type_list(std::vector<ModuleType>& out) {
+  do {
+    auto type = read_type();
+    if (!type) return false;
+    out.push_back(std::move(*type));
+  } while (accept(","));
+  return true;
+}
+
+std::optional<MlirReader::Signature> MlirReader::read_signature() {
+  Signature out;
+  if (accept("(")) {
+    if (!at(")") && !read_type_list(out.operands)) return std::nullopt;
+    if (!expect(")") || !expect("->")) return std::nullopt;
+    out.arrow = true;
+  } else {
+    if (!read_type_list(out.operands)) return std::nullopt;
+    if (!accept("->")) return out;
+    out.arrow = true;
+  }
+  if (accept("(")) {
+    if (!at(")") && !read_type_list(out.results)) return std::nullopt;
+    if (!expect(")")) return std::nullopt;
+    return out;
+  }
+  auto type = read_type();
+  if (!type) return std::nullopt;
+  out.results.push_back(std::move(*type));
+  return out;
+}
+
+// Behind `dense`: `<1.0>`, `<[[1, 2], [3, 4]]>`, `<>`, `<"0x...">`; `dense_resource<name>`.
+std::optional<RawLiteral> MlirReader::read_raw_literal() {
+  RawLiteral out;
+  const uint32_t begin = token_.begin;
+  const bool resource = next().text == "dense_resource";
+  if (!expect("<")) return std::nullopt;
+  if (resource) {
+    out.resource = at(MlirTokenKind::kString) ? unescaped(token_.text) : std::string(token_.text);
+    next();
+  } else if (at(MlirTokenKind::kString) && token_.text.starts_with("\"0x")) {
+    const std::string_view digits =
+        token_.text.substr(3, token_.text.size() - std::min<size_t>(4, token_.text.size()));
+    std::string bytes;
+    for (size_t i = 0; i + 1 < digits.size(); i += 2) {
+      const auto byte = number_of<uint32_t>(digits.substr(i, 2), 16);
+      if (!byte) {
+        error("not a hex digit in the data of a constant", span_of(token_));
+        return std::nullopt;
+      }
+      bytes += static_cast<char>(*byte);
+    }
+    out.hex = std::move(bytes);
+    next();
+  } else if (!at(">") && !read_raw_elements(out)) {
+    return std::nullopt;
+  }
+  if (!expect(">")) return std::nullopt;
+  out.span = {file_, begin, last_end_};
+  return out;
+}
+
+bool MlirReader::read_raw_elements(RawLiteral& out) {
+  const Nesting nesting(*this);
+  if (!nesting.ok()) return false;
+  if (accept("[")) {
+    out.nested = true;
+    if (accept("]")) return true;
+    do {
+      if (!read_raw_elements(out)) return false;
+    } while (accept(","));
+    return expect("]");
+  }
+  if (at("(")) {  // complex: kept as one scalar that no dtype takes
+    const uint32_t begin = token_.begin;
+    if (!skip_balanced()) return false;
+    out.scalars.push_back(lexer_.text().substr(begin, last_end_ - begin));
+    return true;
+  }
+  // `-0x1p3` does not occur; a lone minus stands before `inf` or `nan` in hand-written text only.
+  if (!at(MlirTokenKind::kNumber) && !at(MlirTokenKind::kWord) && !at(MlirTokenKind::kString)) {
+    return unexpected("an element of a constant");
+  }
+  out.scalars.push_back(next().text);
+  return true;
+}
+
+bool MlirReader::store_scalar(Tensor& data, int64_t index, std::string_view text, SourceSpan span) {
+  const auto bad = [&] {
+    return error(fmt::format("\"{}\" is not a value of {}", text, hostir::name(data.dtype)), span);
+  };
+  if (data.dtype == DType::kI1) {
+    if (text != "true" && text != "false" && text != "1" && text != "0") return bad();
+    data.set_int(index, text == "true" || text == "1" ? 1 : 0);
+    return true;
+  }
+  const bool hex = text.starts_with("0x");
+  if (is_float(data.dtype)) {
+    std::optional<double> value;
+    if (hex) {
+      const auto bits = number_of<uint64_t>(text.substr(2), 16);
+      if (bits) value = from_bits(data.dtype, *bits);
+    } else {
+      value = number_of<double>(text);
+    }
+    if (!value) return bad();
+    data.set_double(index, *value);
+    return true;
+  }
+  std::optional<int64_t> value = hex ? std::nullopt : number_of<int64_t>(text);
+  if (!value) {  // u64 above 2^63, or bits
+    const auto bits = hex ? number_of<uint64_t>(text.substr(2), 16) : number_of<uint64_t>(text);
+    if (bits) value = static_cast<int64_t>(*bits);
+  }
+  if (!value) return bad();
+  data.set_int(index, *value);
+  return true;
+}
+
+// Little-endian elements in row-major order; i1 has one byte per element, or one bit where the
+// length says so.
+bool MlirReader::store_bytes(Literal& literal, const std::string& bytes, SourceSpan span) {
+  const int64_t count = literal.type.element_count();
+  const DType dtype = *literal.type.dtype();
+  if (literal.type.carried_bits() != 0) return store_carried(literal, bytes, span);
+  const int64_t width = size_bytes(dtype);
+  const auto size = static_cast<int64_t>(bytes.size());
+  if (size == width && count != 1) {  // a splat of one element
+    literal.splat = true;
+    literal.data = Tensor::zeros(dtype, {});
+    std::memcpy(literal.data->data.data(), bytes.data(), bytes.size());
+    return true;
+  }
+  const bool packed = dtype == DType::kI1 && size != count && size == (count + 7) / 8;
+  if (size != count * width && !packed) {
+    return error(fmt::format("a constant of {} needs {} bytes of data, not {}",
+                             literal.type.to_string(), count * width, size),
+                 span);
+  }
+  literal.data = Tensor::zeros(dtype, literal.type.dims);
+  if (!packed) {
+    std::memcpy(literal.data->data.data(), bytes.data(), bytes.size());
+  }
+  for (int64_t i = 0; dtype == DType::kI1 && i < count; ++i) {
+    const auto byte = static_cast<unsigned char>(bytes[static_cast<size_t>(packed ? i / 8 : i)]);
+    literal.data->set_int(i, packed ? (byte >> (i % 8)) & 1 : (byte != 0 ? 1 : 0));
+  }
+  return true;
+}
+
+// Elements narrower than the dtype that carries them.
+bool MlirReader::store_carried(Literal& literal, const std::string& bytes, SourceSpan span) {
+  const int64_t count = literal.type.element_count();
+  const int64_t width = literal.type.carried_bits() / 8;
+  if (static_cast<int64_t>(bytes.size()) != count * width) {
+    return error(fmt::format("a constant of {} needs {} bytes of data, not {}",
+                             literal.type.to_string(), count * width, bytes.size()),
+                 span);
+  }
+  literal.data = Tensor::zeros(*literal.type.dtype(), literal.type.dims);
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t value = 0;
+    for (int64_t b = 0; b < width; ++b) {
+      value |= static_cast<int64_t>(
+                   static_cast<unsigned char>(bytes[static_cast<size_t>(i * width + b)]))
+               << (8 * b);
+    }
+    literal.data->set_int(i, value);
+  }
+  return true;
+}
+
+std::optional<Literal> MlirReader::literal_of(const RawLiteral& raw, const ModuleType& type) {
+  Literal out;
+  out.type = type;
+  out.resource = raw.resource;
+  const auto dtype = type.dtype();
+  const int64_t count = type.element_count();
+  if (!dtype || count < 0 || !raw.resource.empty()) return out;
+  if (raw.hex) {
+    if (!store_bytes(out, *raw.hex, raw.span)) return std::nullopt;
+    return out;
+  }
+  const auto given = static_cast<int64_t>(raw.scalars.size());
+  out.splat = given == 1 && !raw.nested;
+  if (!out.splat && given != count) {
+    error(fmt::format("a constant of {} has {} elements, not {}", type.to_string(), count, given),
+          raw.span);
+    return std::nullopt;
+  }
+  if (count > kMaxLiteralElements && !out.splat) return out;
+  out.data = Tensor::zeros(*dtype, out.splat ? Extents{} : type.dims);
+  for (int64_t i = 0; i < given; ++i) {
+    if (!store_scalar(*out.data, i, raw.scalars[static_cast<size_t>(i)], raw.span))
+      return std::nullopt;
+  }
+  return out;
+}
+
+}  // namespace hostir::importer

@@ -1,0 +1,163 @@
+// A compiler's module as read: functions of operations on tensors, before anything is known of
+// ours.
+//
+// One generic `ModuleOp` for every operation of StableHLO, sdy and func, pretty or generic form,
+// and for HLO instructions after `hlo_to_ops`: name, operands, attributes by name, regions. Values
+// are numbers into their function's table. Nothing here is checked beyond what the text itself
+// says.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "hostir/ir/mesh.h"
+#include "hostir/ir/sharding.h"
+#include "hostir/ir/tensor.h"
+#include "hostir/support/expected.h"
+
+namespace hostir::importer {
+
+/// `tensor<8x4xbf16>`, a token, a tuple. Element types keep MLIR's names: `ui32`, `i1`, `f8E4M3FN`.
+struct ModuleType {
+  enum class Kind : uint8_t { kTensor, kTuple, kOther };
+  static constexpr int64_t kUnknownSize = -1;  // `?`
+  Kind kind = Kind::kOther;
+  std::string element;            // of a tensor; of kOther the text
+  std::vector<int64_t> dims;      // of a tensor
+  std::vector<ModuleType> parts;  // of a tuple
+
+  bool is_tensor() const { return kind == Kind::kTensor; }
+  /// Number of elements; -1 where a size is unknown or the number does not fit.
+  int64_t element_count() const;
+  /// The dtype of ours, if there is one; unsigned integers may be carried in a wider signed one.
+  std::optional<DType> dtype() const;
+  /// The width of elements that a wider dtype carries, else 0.
+  int carried_bits() const;
+  std::string to_string() const;
+  friend bool operator==(const ModuleType&, const ModuleType&) = default;
+};
+
+ModuleType tensor_type(std::string element, std::vector<int64_t> dims);
+
+/// A constant: one value for all elements, or all of them.
+struct Literal {
+  ModuleType type;
+  bool splat = false;
+  std::optional<Tensor> data;  // rank 0 where splat; nothing where the dtype is unknown or the data
+                               // is not in the text
+  std::string resource;        // of `dense_resource<name>` until the end of the file is read
+};
+
+struct NamedAttr;
+
+struct Attr {
+  enum class Kind : uint8_t {
+    kUnit,
+    kBool,
+    kInt,
+    kFloat,
+    kString,
+    kSymbol,
+    kWord,
+    kList,
+    kDict,
+    kLiteral,
+    kShardings,  // sdy.sharding (one) and sdy.sharding_per_value
+    kRaw,        // kept as text
+  };
+  Kind kind = Kind::kUnit;
+  int64_t integer = 0;  // kInt, kBool
+  double real = 0;
+  std::string
+      text;  // kString, kSymbol, kWord, kRaw; of a dict the dialect's name (`stablehlo.gather`)
+  std::vector<Attr> items;
+  std::vector<NamedAttr> fields;
+  std::optional<Literal> literal;
+  std::vector<Sharding> shardings;
+
+  const Attr* find(std::string_view name) const;
+  /// The integers of a list, or of a literal of integers in row-major order; empty where it is
+  /// neither.
+  std::vector<int64_t> integers() const;
+  static Attr of_int(int64_t value);
+  static Attr of_ints(const std::vector<int64_t>& values);
+  static Attr of_word(std::string word);
+};
+
+/// A field of a dict, an attribute of an op. Not a pair: that asks for a complete Attr too early.
+struct NamedAttr {
+  NamedAttr(std::string_view name, Attr value) : first(name), second(std::move(value)) {}
+  std::string first;
+  Attr second;
+};
+
+using ValueNumber = uint32_t;
+
+struct ModuleBlock;
+
+struct ModuleOp {
+  std::string name;  // "stablehlo.add"
+  SourceSpan span;   // the name
+  std::vector<ValueNumber> operands;
+  std::vector<ValueNumber> results;
+  std::vector<NamedAttr> attributes;
+  std::vector<ModuleBlock> regions;
+
+  const Attr* find(std::string_view name) const;
+  std::vector<int64_t> integers(std::string_view name) const;
+  int64_t integer_or(std::string_view name, int64_t fallback) const;
+  /// The word of an attribute: of `LT`, of `#stablehlo<comparison_direction LT>` alike.
+  std::string_view word(std::string_view name) const;
+};
+
+struct ModuleBlock {
+  std::vector<ValueNumber> arguments;
+  std::vector<ModuleOp> ops;
+};
+
+struct ModuleValue {
+  std::string name;  // without '%'
+  ModuleType type;
+  SourceSpan span;
+  uint32_t uses = 0;
+};
+
+/// A parameter or result of a function, with what its attributes say.
+struct Port {
+  ModuleType type;
+  std::optional<Sharding> sharding;
+  std::string tiles;             // mhlo.sharding, of before Shardy
+  std::optional<int64_t> alias;  // tf.aliasing_output
+  std::string info;              // jax.result_info
+  SourceSpan span;
+};
+
+struct ModuleFunction {
+  std::string name;
+  bool is_public = false;
+  std::vector<ModuleValue> values;
+  std::vector<Port> params;  // their values are the arguments of the body
+  std::vector<Port> results;
+  ModuleBlock body;
+  SourceSpan span;
+
+  const ModuleType& type(ValueNumber value) const { return values[value].type; }
+  /// How often a value is an operand, in regions too; counted by the reader.
+  uint32_t uses(ValueNumber value) const { return values[value].uses; }
+};
+
+struct Module {
+  std::string name;
+  int64_t partitions = 1;  // mhlo.num_partitions
+  std::vector<Mesh> meshes;
+  std::vector<ModuleFunction> functions;
+
+  const ModuleFunction* find(std::string_view function) const;
+  const Mesh* find_mesh(std::string_view mesh) const;
+};
+
+}  // namespace hostir::importer

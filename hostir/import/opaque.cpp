@@ -1,0 +1,32 @@
+// Operations that have no counterpart.
+
+#include <fmt/format.h>
+
+#include "hostir/import/emitter.h"
+#include "hostir/ops/record.h"
+
+namespace hostir::importer {
+
+// One `opaque` per result, with the operands that are tensors; the name says what it stands for.
+Expected<void> Emitter::opaque(const OpSite& site, const std::string& why) {
+  const std::string what = site.op.name + (why.empty() ? "" : " (" + why + ")");
+  const auto kind = find_op("opaque");
+  if (!kind || opaque_is_error_)
+    return site.fail("import_c8", "has no counterpart" + (why.empty() ? "" : ": " + why));
+  ++report_.opaque[what];
+  std::vector<Known> operands;
+  for (size_t i = 0; i < site.count(); ++i) {
+    if (site.in(i).type.is_tensor()) operands.push_back(site.in(i));
+  }
+  for (size_t r = 0; r < site.op.results.size(); ++r) {
+    Attributes attributes;
+    attributes.set("name", what);
+    if (site.op.results.size() > 1) attributes.set("result", static_cast<int64_t>(r));
+    HOSTIR_ASSIGN_OR_RETURN(
+        Known y, apply_list(*kind, operands, std::move(attributes), &site.result_type(r)));
+    HOSTIR_TRY(site.set(std::move(y), r));
+  }
+  return {};
+}
+
+}  // namespace hostir::importer

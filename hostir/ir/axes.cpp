@@ -1,0 +1,300 @@
+#include "hostir/ir/axes.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace hostir {
+
+namespace {
+
+// The reference with its size written out, so that whole axes and sub-axes are alike.
+AxisRef expanded(const Mesh& mesh, AxisRef a) {
+  if (a.whole()) {
+    a.pre = 1;
+    a.size = mesh.axis_size(a);
+  }
+  return a;
+}
+
+AxisList expanded(const Mesh& mesh, const AxisList& list) {
+  AxisList out;
+  for (const AxisRef& a : list) out.push_back(expanded(mesh, a));
+  return out;
+}
+
+// Pieces of `a` that lie outside `b`; nullopt if they do not nest.
+std::optional<AxisList> pieces_outside(const AxisRef& a, const AxisRef& b) {
+  const int64_t a_end = a.pre * a.size;
+  const int64_t b_end = b.pre * b.size;
+  const int64_t lo = std::max(a.pre, b.pre);
+  const int64_t hi = std::min(a_end, b_end);
+  if (lo % a.pre != 0 || hi % lo != 0 || a_end % hi != 0) return std::nullopt;
+  AxisList out;
+  if (lo > a.pre) out.push_back({a.name, a.pre, lo / a.pre});
+  if (a_end > hi) out.push_back({a.name, hi, a_end / hi});
+  return out;
+}
+
+bool overlap_expanded(const AxisRef& a, const AxisRef& b) {
+  if (a.name != b.name) return false;
+  return std::max(a.pre, b.pre) < std::min(a.pre * a.size, b.pre * b.size);
+}
+
+// The coordinates of both are digits of one number: the minor one begins at a multiple of where the
+// major one ends.
+bool nest_side_by_side(const AxisRef& a, const AxisRef& b) {
+  if (a.pre * a.size <= b.pre) return b.pre % (a.pre * a.size) == 0;
+  if (b.pre * b.size <= a.pre) return a.pre % (b.pre * b.size) == 0;
+  return false;
+}
+
+bool together_expanded(const AxisRef& a, const AxisRef& b) {
+  return a.name != b.name || (!(a == b) && nest_side_by_side(a, b));
+}
+
+// The largest part at the major end of `ref` that can stand together with `used`; of size 1 if
+// there is none.
+AxisRef part_beside(const AxisRef& ref, const AxisList& used) {
+  for (int64_t size = ref.size; size > 1; --size) {
+    if (ref.size % size != 0) continue;
+    const AxisRef part{ref.name, ref.pre, size};
+    const bool fits = std::all_of(used.begin(), used.end(),
+                                  [&](const AxisRef& u) { return together_expanded(part, u); });
+    if (fits) return part;
+  }
+  return {ref.name, ref.pre, 1};
+}
+
+std::string quoted(const std::string& name) { return "\"" + name + "\""; }
+
+// What is wrong with one reference by itself.
+std::optional<AxisFault> fault_of(const Mesh& mesh, const AxisRef& axis) {
+  const auto index = mesh.axis_index(axis.name);
+  if (!index) {
+    return AxisFault{0, "mesh_c2", "unknown axis " + quoted(axis.name) + " in mesh @" + mesh.name};
+  }
+  if (axis.whole()) return std::nullopt;
+  const int64_t size = mesh.axes[*index].size;
+  // Division instead of products: sub-axes come from text and may be huge.
+  const bool fits =
+      axis.pre >= 1 && axis.size >= 2 && size % axis.pre == 0 && (size / axis.pre) % axis.size == 0;
+  if (!fits) {
+    return AxisFault{0, "sharding_c4",
+                     "sub-axis " + axis.to_string() + " does not cut axis " + quoted(axis.name) +
+                         " of size " + std::to_string(size) + " evenly"};
+  }
+  if (axis.pre == 1 && axis.size == size) {
+    return AxisFault{0, "sharding_c6",
+                     "sub-axis " + axis.to_string() + " is the whole axis, write " + axis.name};
+  }
+  return std::nullopt;
+}
+
+// What is wrong with `axis` beside `earlier`; both are without faults of their own.
+std::optional<AxisFault> fault_beside(const AxisRef& earlier, const AxisRef& axis) {
+  if (earlier.name != axis.name) return std::nullopt;
+  if (earlier == axis) {
+    return AxisFault{0, "sharding_c2", "axis " + quoted(axis.to_string()) + " stands twice"};
+  }
+  if (earlier.whole() || axis.whole() || overlap_expanded(earlier, axis)) {
+    return AxisFault{0, "sharding_c3",
+                     earlier.to_string() + " and " + axis.to_string() + " overlap"};
+  }
+  if (nest_side_by_side(earlier, axis)) return std::nullopt;
+  const bool in_order = earlier.pre < axis.pre;
+  const AxisRef& major = in_order ? earlier : axis;
+  const AxisRef& minor = in_order ? axis : earlier;
+  return AxisFault{0, "sharding_c9",
+                   earlier.to_string() + " and " + axis.to_string() +
+                       " cannot stand together: " + std::to_string(major.pre * major.size) +
+                       ", where " + major.to_string() + " ends, does not divide " +
+                       std::to_string(minor.pre) + ", where " + minor.to_string() + " begins"};
+}
+
+}  // namespace
+
+std::vector<AxisFault> axis_faults(const Mesh& mesh, std::span<const AxisRef> axes) {
+  std::vector<AxisFault> out;
+  std::vector<bool> sound(axes.size(), true);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    std::optional<AxisFault> fault = fault_of(mesh, axes[i]);
+    sound[i] = !fault;
+    for (size_t j = 0; j < i && sound[i] && !fault; ++j) {
+      if (sound[j]) fault = fault_beside(axes[j], axes[i]);
+    }
+    if (!fault) continue;
+    fault->index = i;
+    out.push_back(std::move(*fault));
+  }
+  return out;
+}
+
+int64_t part_count(const Mesh& mesh, const AxisList& axes) {
+  int64_t n = 1;
+  for (const AxisRef& a : axes) n *= mesh.axis_size(a);
+  return n;
+}
+
+bool overlap(const Mesh& mesh, const AxisRef& a, const AxisRef& b) {
+  if (a.name == b.name && a.whole() && b.whole()) return true;  // of size 1, too
+  return overlap_expanded(expanded(mesh, a), expanded(mesh, b));
+}
+
+bool overlap(const Mesh& mesh, const AxisList& a, const AxisList& b) {
+  for (const AxisRef& x : a) {
+    for (const AxisRef& y : b) {
+      if (overlap(mesh, x, y)) return true;
+    }
+  }
+  return false;
+}
+
+bool can_stand_together(const Mesh& mesh, const AxisRef& a, const AxisRef& b) {
+  return together_expanded(expanded(mesh, a), expanded(mesh, b));
+}
+
+bool can_stand_together(const Mesh& mesh, const AxisList& a, const AxisList& b) {
+  for (const AxisRef& x : a) {
+    for (const AxisRef& y : b) {
+      if (!can_stand_together(mesh, x, y)) return false;
+    }
+  }
+  return true;
+}
+
+AxisList common_prefix(const Mesh& mesh, const AxisList& a, const AxisList& b) {
+  const AxisList left = expanded(mesh, a);
+  const AxisList right = expanded(mesh, b);
+  AxisList out;
+  for (size_t i = 0; i < std::min(left.size(), right.size()); ++i) {
+    const AxisRef& x = left[i];
+    const AxisRef& y = right[i];
+    if (x == y) {
+      out.push_back(x);
+      continue;
+    }
+    if (x.name == y.name && x.pre == y.pre) {
+      const int64_t small = std::min(x.size, y.size);
+      if (std::max(x.size, y.size) % small == 0) out.push_back({x.name, x.pre, small});
+    }
+    break;
+  }
+  return merged_axes(mesh, out);
+}
+
+bool is_prefix(const Mesh& mesh, const AxisList& prefix, const AxisList& list) {
+  return common_prefix(mesh, prefix, list) == merged_axes(mesh, prefix);
+}
+
+AxisList suffix_after(const Mesh& mesh, const AxisList& list, const AxisList& prefix) {
+  const AxisList all = expanded(mesh, list);
+  const AxisList head = expanded(mesh, prefix);
+  AxisList out;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (i < head.size()) {
+      const AxisRef& h = head[i];
+      if (all[i].size > h.size) out.push_back({h.name, h.pre * h.size, all[i].size / h.size});
+    } else {
+      out.push_back(all[i]);
+    }
+  }
+  return merged_axes(mesh, out);
+}
+
+AxisList prefix_avoiding(const Mesh& mesh, const AxisList& list, const AxisList& used) {
+  const AxisList taken = expanded(mesh, used);
+  AxisList out;
+  for (const AxisRef& ref : expanded(mesh, list)) {
+    const bool clash = std::any_of(taken.begin(), taken.end(),
+                                   [&](const AxisRef& u) { return !together_expanded(ref, u); });
+    if (!clash) {
+      out.push_back(ref);
+      continue;
+    }
+    const AxisRef part = part_beside(ref, taken);
+    if (part.size > 1) out.push_back(part);
+    break;
+  }
+  return merged_axes(mesh, out);
+}
+
+AxisList without(const Mesh& mesh, const AxisList& list, const AxisList& removed) {
+  AxisList current = expanded(mesh, list);
+  for (const AxisRef& r : expanded(mesh, removed)) {
+    AxisList next;
+    for (const AxisRef& a : current) {
+      if (a == r) continue;  // also axes of size 1, which overlap nothing
+      if (!overlap_expanded(a, r)) {
+        next.push_back(a);
+        continue;
+      }
+      const auto pieces = pieces_outside(a, r);
+      if (pieces) {
+        next.insert(next.end(), pieces->begin(), pieces->end());
+      } else {
+        next.push_back(a);
+      }
+    }
+    current = std::move(next);
+  }
+  return merged_axes(mesh, current);
+}
+
+AxisList joined(const Mesh& mesh, const AxisList& a, const AxisList& b) {
+  AxisList out = expanded(mesh, a);
+  for (const AxisRef& ref : expanded(mesh, b)) out.push_back(ref);
+  return merged_axes(mesh, out);
+}
+
+bool same_set(const Mesh& mesh, const AxisList& a, const AxisList& b) {
+  return part_count(mesh, a) == part_count(mesh, b) && part_count(mesh, without(mesh, a, b)) == 1 &&
+         part_count(mesh, without(mesh, b, a)) == 1;
+}
+
+AxisList dimension_axes(const Mesh& mesh, const Sharding& sharding) {
+  AxisList out;
+  for (const DimSharding& d : sharding.dims) {
+    for (const AxisRef& a : d.axes) out.push_back(expanded(mesh, a));
+  }
+  return merged_axes(mesh, out);
+}
+
+Sharding canonical(const Mesh& mesh, Sharding sharding) {
+  for (DimSharding& d : sharding.dims) {
+    d.axes = merged_axes(mesh, expanded(mesh, d.axes));
+    d.open = false;
+  }
+  AxisList unreduced = expanded(mesh, sharding.unreduced);
+  std::sort(unreduced.begin(), unreduced.end(), [&](const AxisRef& a, const AxisRef& b) {
+    const auto ia = mesh.axis_index(a.name);
+    const auto ib = mesh.axis_index(b.name);
+    return ia != ib ? ia < ib : a.pre < b.pre;
+  });
+  sharding.unreduced = merged_axes(mesh, unreduced);
+  if (sharding.unreduced.empty()) sharding.unreduced_kind = Reduction::kSum;
+  return sharding;
+}
+
+Sharding effective(const Mesh& mesh, Sharding sharding) {
+  const auto drop_units = [&](AxisList& axes) {
+    std::erase_if(axes, [&](const AxisRef& a) { return mesh.axis_size(a) == 1; });
+  };
+  for (DimSharding& d : sharding.dims) drop_units(d.axes);
+  drop_units(sharding.unreduced);
+  return canonical(mesh, std::move(sharding));
+}
+
+bool keeps_elements(const Mesh& mesh, const Sharding& from, const Sharding& to, int64_t position) {
+  AxisList fresh = without(mesh, to.unreduced, from.unreduced);
+  fresh = without(mesh, fresh, dimension_axes(mesh, from));
+  return std::all_of(fresh.begin(), fresh.end(),
+                     [&](const AxisRef& a) { return mesh.coord(position, a) == 0; });
+}
+
+std::string axes_to_string(const AxisList& axes) {
+  std::string out = "{";
+  for (size_t i = 0; i < axes.size(); ++i) out += (i ? ", " : "") + axes[i].to_string();
+  return out + "}";
+}
+
+}  // namespace hostir

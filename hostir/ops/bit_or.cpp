@@ -1,0 +1,34 @@
+#include "hostir/ops/common.h"
+
+namespace hostir {
+
+OpRecord op_bit_or() {
+  return {
+      .mnemonic = "bit_or",
+      .shape = OpShape::kPointwise,
+      .summary = "The bitwise or of two integers, element by element.",
+      .doc = {.shapes = "Any shape, the same for both operands and the result.",
+              .sharding = "Every dimension passes through. A partial operand is reduced first.",
+              .dtypes = "Integers, not i1.",
+              .errors =
+                  "bit_or_c1: shapes differ; bit_or_c2: dtypes differ; bit_or_c3: another dtype.",
+              .cost = "Reads a and b and writes y once (bytes); 1 flop per element."},
+      .operands = {{.name = "a", .doc = "the left operand"},
+                   {.name = "b", .doc = "the right operand"}},
+      .results = {{.name = "y", .doc = "a | b"}},
+      .constraints = {{"bit_or_c1", ops::kSameShape, ops::check_same_shape},
+                      {"bit_or_c2", ops::kSameDType, ops::check_same_dtype},
+                      {"bit_or_c3", ops::kInteger, ops::check_integer}},
+      .infer = ops::infer_like_first,
+      .rule = ops::pointwise_rule,
+      .cost = ops::pointwise_cost<1>,
+      .gradient = "none: integers have no derivative",
+      .example = R"(fusion @f(%a: tensor<4xi32>, %b: tensor<4xi32>) -> (%y: tensor<4xi32>) {
+  %y = bit_or %a, %b
+  return %y
+})",
+      .source = "StableHLO spec, or",
+  };
+}
+
+}  // namespace hostir

@@ -1,0 +1,59 @@
+#include "hostir/ops/composite.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace hostir::ops {
+
+IntList normalised_dims(const Attributes& attributes, size_t rank) {
+  return attributes.get_or<IntList>("dims", IntList{static_cast<int64_t>(rank) - 1});
+}
+
+Violated check_normalised_dims(const OpCall& call) {
+  const size_t rank = shape_of(call.operands[0]).size();
+  const IntList dims = normalised_dims(call.attributes, rank);
+  if (!std::is_sorted(dims.begin(), dims.end())) {
+    return Violation{fmt::format("dims of {} are not in order", record(call.kind).mnemonic)};
+  }
+  return check_dims(dims, rank, fmt::format("{}", record(call.kind).mnemonic));
+}
+
+Violated check_affine(const OpCall& call, size_t operand) {
+  if (operand >= call.operands.size() || check_normalised_dims(call)) return std::nullopt;
+  const Shape& x = shape_of(call.operands[0]);
+  Shape wanted;
+  for (const int64_t d : normalised_dims(call.attributes, x.size())) {
+    wanted.push_back(x[static_cast<size_t>(d)]);
+  }
+  const Shape& given = shape_of(call.operands[operand]);
+  if (same_shape(given, wanted) && is_float(dtype_of(call.operands[operand]))) return std::nullopt;
+  return Violation{
+      fmt::format("operand {} of {} is {}, the normalised dimensions are {}", operand,
+                  record(call.kind).mnemonic, to_string(call.operands[operand]), text(wanted)),
+      static_cast<int>(operand)};
+}
+
+AttributeSpec normalised_dims_attribute() {
+  return {.name = "dims",
+          .type = AttributeSpec::Type::kInts,
+          .doc = "the dimensions that are normalised; the last one if absent"};
+}
+
+AttributeSpec epsilon_attribute() {
+  return {.name = "eps",
+          .type = AttributeSpec::Type::kFloat,
+          .doc = "added to the mean of squares before the root",
+          .fallback = Attribute(1e-5)};
+}
+
+ValueId along_normalised(Builder& b, ValueId weight, const IntList& dims, const Shape& to) {
+  return b.broadcast(b.widened(weight), dims, to);
+}
+
+ValueId repeated_mean(Builder& b, ValueId x, const IntList& dims) {
+  if (b.error() || !x.valid()) return {};
+  return b.unreduce(b.reduce(OpKind::reduce_mean, x, dims), dims, b.shape(x));
+}
+
+}  // namespace hostir::ops

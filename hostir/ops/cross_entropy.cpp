@@ -1,0 +1,107 @@
+#include <fmt/core.h>
+
+#include "hostir/ops/composite.h"
+
+namespace hostir {
+
+namespace {
+
+ops::Violated check_targets(const OpCall& call) {
+  Shape wanted = shape_of(call.operands[0]);
+  if (wanted.empty()) return Violation{"the logits of cross_entropy are a scalar, not classes", 0};
+  wanted.pop_back();
+  if (!ops::same_shape(shape_of(call.operands[1]), wanted)) {
+    return Violation{fmt::format("the targets of cross_entropy are {}, the logits ask for {}",
+                                 ops::text(shape_of(call.operands[1])), ops::text(wanted)),
+                     1};
+  }
+  return ops::check_index_dtype(call, 1);
+}
+
+Expected<std::vector<Type>> infer_cross_entropy(const OpCall& call) {
+  const Type type = ops::tensor(dtype_of(call.operands[0]), shape_of(call.operands[1]));
+  const DType wide = is_16_bit_float(dtype_of(type)) ? DType::kF32 : dtype_of(type);
+  return std::vector<Type>{type, ops::tensor(wide, shape_of(type))};
+}
+
+// 1 where the class is the target; has the logits' shape.
+ValueId chosen(ops::Builder& b, const IntList& dims) {
+  const Shape& shape = b.shape(b.arg(0));
+  const ValueId places = b.iota(b.dtype(b.arg(1)), shape, dims[0]);
+  return b.compare(places, b.unreduce(b.arg(1), dims, shape), "eq");
+}
+
+// The chosen logit is a sum over classes of which all but one are 0: each rank sums its own.
+ops::Values expand_cross_entropy(ops::Builder& b) {
+  const ValueId x = b.widened(b.arg(0));
+  if (b.error()) return {x, x};
+  const IntList dims = {b.last_dim(x)};
+  const Shape shape = b.shape(x);
+  const ValueId largest = b.reduce(OpKind::reduce_max, x, dims);
+  const ValueId shifted = b.sub(x, b.unreduce(largest, dims, shape));
+  const ValueId log = b.log(b.sum(b.exp(shifted), dims));
+  const ValueId picked = b.sum(b.select(chosen(b, dims), shifted, b.zeros_like(shifted)), dims);
+  return {b.cast(b.sub(log, picked), b.dtype(b.arg(0))), b.add(log, largest)};
+}
+
+ops::Values cross_entropy_vjp(ops::Builder& b, std::span<const ValueId> dy) {
+  const ValueId x = b.widened(b.arg(0));
+  if (b.error()) return {ValueId(), ValueId()};
+  const IntList dims = {b.last_dim(x)};
+  const Shape shape = b.shape(x);
+  const ValueId share = b.exp(b.sub(x, b.unreduce(b.result(1), dims, shape)));
+  ValueId dx;
+  if (dy[0].valid()) {
+    const ValueId rest = b.sub(share, b.cast(chosen(b, dims), b.dtype(x)));
+    dx = b.mul(rest, b.unreduce(b.widened(dy[0]), dims, shape));
+  }
+  if (dy[1].valid()) {
+    const ValueId more = b.mul(share, b.unreduce(dy[1], dims, shape));
+    dx = dx.valid() ? b.add(dx, more) : more;
+  }
+  return {b.cast(dx, b.dtype(b.arg(0))), ValueId()};
+}
+
+}  // namespace
+
+OpRecord op_cross_entropy() {
+  return {
+      .mnemonic = "cross_entropy",
+      .shape = OpShape::kComposite,
+      .summary = "The loss of naming a class: minus the logarithm of the target's softmax.",
+      .doc = {.shapes = "logits [i.., C] and targets [i..] give one loss [i..] each, and the "
+                        "logarithm of the sum of exponentials.",
+              .sharding = "The dimensions of the targets pass through. Over cut classes the "
+                          "maximum, the sum and the target's logit are reduced, three tensors "
+                          "without classes; the logits are not gathered.",
+              .dtypes =
+                  "Logits f64 f32 bf16 f16, computed in f32 or wider; targets of any integer, "
+                  "within 0..C-1.",
+              .errors = "cross_entropy_c1: the targets; cross_entropy_c2: the logits are not "
+                        "floating-point.",
+              .cost = "Reads the logits once (bytes) when fused; about 14 flops per element."},
+      .operands = {{.name = "logits", .doc = "unnormalised, classes last"},
+                   {.name = "targets", .doc = "the right classes"}},
+      .results = {{.name = "loss", .doc = "log_sum - logits[target]"},
+                  {.name = "log_sum", .doc = "log sum exp(logits)", .optional = true}},
+      .constraints = {{"cross_entropy_c1",
+                       "The targets are integers with the logits' shape without classes.",
+                       check_targets},
+                      {"cross_entropy_c2", ops::kFloat, ops::check_float}},
+      .infer = infer_cross_entropy,
+      .expand = expand_cross_entropy,
+      .cost = ops::composite_cost<14>,
+      .gradient = "dlogits = (exp(logits - log_sum) - one_hot(targets)) * dloss",
+      .vjp = cross_entropy_vjp,
+      .example =
+          R"(fusion @f(%x: tensor<2x5xf32>, %t: tensor<2xi32>) -> (%loss: tensor<2xf32>) {
+  %loss = cross_entropy %x, %t
+  return %loss
+})",
+      .source =
+          "torch.nn.functional.cross_entropy; loss_parallel of torch.distributed, vocabulary "
+          "parallel loss of Megatron-LM",
+  };
+}
+
+}  // namespace hostir

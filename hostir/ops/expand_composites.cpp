@@ -1,0 +1,99 @@
+#include "hostir/ops/expand_composites.h"
+
+#include <algorithm>
+
+#include "hostir/ops/rebuild.h"
+
+namespace hostir {
+
+namespace {
+
+using Wanted = bool (*)(const OpRecord&);
+
+bool is_wanted(const Instruction& i, Wanted wanted) {
+  const OpRecord& op = record(i.kind);
+  return op.shape == OpShape::kComposite && (wanted == nullptr || wanted(op));
+}
+
+bool has_any(const Function& f, Wanted wanted) {
+  const std::vector<InstrId>& body = f.region(f.body).instructions;
+  return std::any_of(body.begin(), body.end(),
+                     [&](InstrId id) { return is_wanted(f.instr(id), wanted); });
+}
+
+class Expander {
+ public:
+  Expander(const Function& source, Wanted wanted)
+      : source_(source), wanted_(wanted), rebuild_(source) {}
+
+  Expected<Function> run() {
+    for (const InstrId id : source_.region(source_.body).instructions) {
+      const Instruction& i = source_.instr(id);
+      if (is_wanted(i, wanted_)) {
+        HOSTIR_TRY(expand(i));
+      } else {
+        rebuild_.copy(i);
+      }
+    }
+    rebuild_.drop_unused(made_);
+    return rebuild_.take();
+  }
+
+ private:
+  Expected<void> expand(const Instruction& i) {
+    ops::Builder& b = rebuild_.builder();
+    const size_t before = rebuild_.out().instructions.size();
+    const size_t first_value = rebuild_.out().values.size();
+    b.begin(rebuild_.with_operands(i), source_.value(i.results.front()).name);
+    std::vector<ValueId> values = record(i.kind).expand(b);
+    if (b.error()) return tl::unexpected(*b.error());
+    for (size_t r = 0; r < i.results.size(); ++r) {
+      const Value& result = source_.value(i.results[r]);
+      const bool taken = std::find(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(r),
+                                   values[r]) != values.begin() + static_cast<std::ptrdiff_t>(r);
+      // An expansion that does nothing still makes a value of its own.
+      if (values[r].index < first_value || taken) {
+        values[r] = b.op(OpKind::reshape, {values[r]},
+                         ops::attrs({{"shape", ExprList(b.shape(values[r]))}}));
+      }
+      Value& value = rebuild_.out().value(values[r]);
+      value.name = result.name;
+      value.span = result.span;
+      if (const Sharding* s = sharding_of(result.type)) {
+        std::get<TensorType>(value.type).sharding = *s;
+      }
+      rebuild_.set(i.results[r], values[r]);
+    }
+    Function& out = rebuild_.out();
+    made_.resize(out.instructions.size(), false);
+    std::fill(made_.begin() + static_cast<std::ptrdiff_t>(before), made_.end(), true);
+    if (before < out.instructions.size()) {
+      out.instructions[before].comments.leading = i.comments.leading;
+    }
+    return {};
+  }
+
+  const Function& source_;
+  Wanted wanted_;
+  ops::Rebuild rebuild_;
+  std::vector<bool> made_;  // by instruction: by an expansion
+};
+
+}  // namespace
+
+Expected<Function> expand_composites(const Function& fusion, Origins origins, Wanted wanted) {
+  if (!has_any(fusion, wanted)) return fusion;
+  Function out = fusion;
+  uint32_t number = 0;
+  for (const InstrId id : out.region(out.body).instructions) {
+    Instruction& i = out.instr(id);
+    ++number;
+    if (origins == Origins::kNoted && i.from.empty()) i.from = {{out.name, number}};
+  }
+  while (has_any(out, wanted)) {
+    HOSTIR_ASSIGN_OR_RETURN(out, Expander(out, wanted).run());
+  }
+  return out;
+}
+
+}  // namespace hostir

@@ -1,0 +1,65 @@
+#include "hostir/ops/indexed.h"
+
+#include <fmt/core.h>
+
+namespace hostir::ops {
+
+size_t indexed_dim(const OpCall& call, size_t operand) {
+  return static_cast<size_t>(
+      dim_of(call.attributes, "dim", shape_of(call.operands[operand]).size()));
+}
+
+Violated check_indexed_dim(const OpCall& call) {
+  const auto rank = static_cast<int64_t>(shape_of(call.operands[0]).size());
+  const int64_t dim = call.attributes.get_or<int64_t>("dim", -1);
+  if (dim >= -rank && dim < rank) return std::nullopt;
+  return Violation{fmt::format("{} along dimension {} of a tensor with {} dimensions",
+                               record(call.kind).mnemonic, dim, rank)};
+}
+
+Violated check_index_dtype(const OpCall& call, size_t operand) {
+  const DType dtype = dtype_of(call.operands[operand]);
+  if (is_integer(dtype)) return std::nullopt;
+  return Violation{fmt::format("the indices of {} are {}, not integers", record(call.kind).mnemonic,
+                               name(dtype)),
+                   static_cast<int>(operand)};
+}
+
+Violated check_along(const OpCall& call, const Shape& other, size_t operand) {
+  const Shape& indices = shape_of(call.operands[operand]);
+  const size_t dim = indexed_dim(call);
+  bool same = indices.size() == other.size();
+  for (size_t d = 0; same && d < indices.size(); ++d) {
+    same = d == dim || same_size(indices[d], other[d]);
+  }
+  if (same) return std::nullopt;
+  return Violation{fmt::format("{} along dimension {}: the indices are {}, the operand is {}",
+                               record(call.kind).mnemonic, dim, text(indices), text(other)),
+                   static_cast<int>(operand)};
+}
+
+AttributeSpec dim_attribute(std::string_view doc, bool required) {
+  AttributeSpec spec{.name = "dim", .type = AttributeSpec::Type::kInt, .doc = doc};
+  spec.required = required;
+  if (!required) spec.fallback = Attribute(int64_t{-1});
+  return spec;
+}
+
+std::vector<AttributeSpec> put_attributes() {
+  return {dim_attribute("the dimension of the result that is indexed", true),
+          {.name = "size",
+           .type = AttributeSpec::Type::kExpr,
+           .doc = "the size of that dimension; needed without base"},
+          {.name = "mode",
+           .type = AttributeSpec::Type::kKeyword,
+           .doc = "add: elements with one index add up; set: the last one in row-major order stays",
+           .fallback = Attribute(Keyword{"add"}),
+           .keywords = {"add", "set"}}};
+}
+
+bool adds(const OpCall& call) {
+  const auto* mode = call.attributes.get<Keyword>("mode");
+  return mode == nullptr || mode->word == "add";
+}
+
+}  // namespace hostir::ops

@@ -1,0 +1,160 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "hostir/ops/indexed.h"
+
+namespace hostir {
+
+namespace {
+
+struct Padding {
+  ExprList low;
+  ExprList high;
+  IntList interior;  // all 0 where not given
+};
+
+Padding padding_of(const OpCall& call) {
+  Padding p;
+  p.low = call.attributes.get_or<ExprList>("low", {});
+  p.high = call.attributes.get_or<ExprList>("high", {});
+  p.interior = call.attributes.get_or<IntList>("interior", IntList(p.low.size(), 0));
+  return p;
+}
+
+ops::Violated check_counts(const OpCall& call) {
+  const Padding p = padding_of(call);
+  const size_t rank = shape_of(call.operands[0]).size();
+  if (p.low.size() == rank && p.high.size() == rank && p.interior.size() == rank) {
+    return std::nullopt;
+  }
+  return Violation{fmt::format("pad has {} low, {} high and {} interior entries for {} dimensions",
+                               p.low.size(), p.high.size(), p.interior.size(), rank)};
+}
+
+ops::Violated check_amounts(const OpCall& call) {
+  if (check_counts(call)) return std::nullopt;  // pad_c1
+  const Padding p = padding_of(call);
+  for (size_t d = 0; d < p.low.size(); ++d) {
+    if (!ops::is_below(p.low[d], 0) && !ops::is_below(p.high[d], 0) && p.interior[d] >= 0) continue;
+    return Violation{
+        fmt::format("pad of dimension {} by {}, {} and {}: amounts are not negative, "
+                    "cut with slice",
+                    d, p.low[d].to_string(), p.high[d].to_string(), p.interior[d])};
+  }
+  return std::nullopt;
+}
+
+IndexExpr added(const IndexExpr& a, const IndexExpr& b) {
+  return IndexExpr::binary(IndexExpr::Kind::kAdd, a, b);
+}
+
+Expected<std::vector<Type>> infer_pad(const OpCall& call) {
+  const Padding p = padding_of(call);
+  Shape shape = shape_of(call.operands[0]);
+  for (size_t d = 0; d < shape.size(); ++d) {
+    IndexExpr inner = shape[d];
+    if (p.interior[d] > 0) {
+      const IndexExpr gaps = IndexExpr::binary(IndexExpr::Kind::kSub, shape[d], 1);
+      inner = added(inner, IndexExpr::binary(IndexExpr::Kind::kMul, gaps, p.interior[d]));
+    }
+    shape[d] = added(added(inner, p.low[d]), p.high[d]).simplified();
+  }
+  return ops::inferred(ops::tensor(dtype_of(call.operands[0]), std::move(shape)));
+}
+
+bool is_untouched(const Padding& p, size_t d) {
+  return ops::same_size(p.low[d], 0) && ops::same_size(p.high[d], 0) && p.interior[d] == 0;
+}
+
+// A padded dimension is one of the operand and another one of the result.
+Expected<ShardingRule> pad_rule(const OpCall& call, std::span<const Type> results) {
+  const Padding p = padding_of(call);
+  const Shape& from = shape_of(call.operands[0]);
+  ShardingRule r;
+  r.factor_sizes = from;
+  r.operands = {ops::one_to_one(0, from.size())};
+  r.results = r.operands;
+  for (size_t d = 0; d < from.size(); ++d) {
+    if (is_untouched(p, d)) continue;
+    r.results[0][d] = {r.factor_count()};
+    r.factor_sizes.push_back(shape_of(results[0])[d]);
+  }
+  return r;
+}
+
+// With zeros a sum of padded parts is the padded sum.
+PartialUse pad_partial(const OpCall& call, size_t, Reduction kind) {
+  const bool zeros = call.attributes.get_or<double>("value", 0) == 0;
+  return zeros && kind == Reduction::kSum ? PartialUse::kAnyMix : PartialUse::kReduceFirst;
+}
+
+ops::Values pad_vjp(ops::Builder& b, std::span<const ValueId> dy) {
+  const Shape& from = b.shape(b.arg(0));
+  const ExprList low = b.attributes().get_or<ExprList>("low", {});
+  const IntList interior = b.attributes().get_or<IntList>("interior", IntList(from.size(), 0));
+  ExprList limit;
+  IntList stride;
+  for (size_t d = 0; d < from.size(); ++d) {
+    const IndexExpr gaps = IndexExpr::binary(IndexExpr::Kind::kSub, from[d], 1);
+    const IndexExpr span =
+        added(from[d], IndexExpr::binary(IndexExpr::Kind::kMul, gaps, IndexExpr(interior[d])));
+    limit.push_back(added(low[d], span).simplified());
+    stride.push_back(interior[d] + 1);
+  }
+  Attributes attributes = ops::attrs({{"start", low}, {"limit", limit}});
+  if (std::any_of(stride.begin(), stride.end(), [](int64_t s) { return s != 1; })) {
+    attributes.set("stride", stride);
+  }
+  return {b.op(OpKind::slice, {dy[0]}, std::move(attributes))};
+}
+
+}  // namespace
+
+OpRecord op_pad() {
+  return {
+      .mnemonic = "pad",
+      .shape = OpShape::kIndexed,
+      .summary = "The tensor with a fixed value added before, after and between its elements.",
+      .doc = {.shapes = "Dimension d becomes low + n + (n - 1) * interior + high.",
+              .sharding =
+                  "Dimensions that are not padded pass through; a padded one is gathered first and "
+                  "may be cut in the result. With zeros a partial sum stays partial.",
+              .dtypes = "Any; the value is rounded to the dtype.",
+              .errors = "pad_c1: number of entries; pad_c2: negative amounts.",
+              .cost = "Reads x and writes y once (bytes); no flops."},
+      .operands = {{.name = "x", .doc = "the operand"}},
+      .attributes = {{.name = "low",
+                      .type = AttributeSpec::Type::kExprs,
+                      .doc = "elements before the first, by dimension",
+                      .required = true},
+                     {.name = "high",
+                      .type = AttributeSpec::Type::kExprs,
+                      .doc = "elements after the last, by dimension",
+                      .required = true},
+                     {.name = "interior",
+                      .type = AttributeSpec::Type::kInts,
+                      .doc = "elements between two; none if absent"},
+                     {.name = "value",
+                      .type = AttributeSpec::Type::kFloat,
+                      .doc = "what is added",
+                      .fallback = Attribute(0.0)}},
+      .results = {{.name = "y", .doc = "x with a border"}},
+      .constraints = {{"pad_c1", "low, high and interior have an entry per dimension.",
+                       check_counts},
+                      {"pad_c2", "No amount is negative.", check_amounts}},
+      .infer = infer_pad,
+      .rule = pad_rule,
+      .partial = pad_partial,
+      .cost = ops::pointwise_cost<0>,
+      .gradient = "dx = the slice of dy where x is",
+      .vjp = pad_vjp,
+      .example = R"(fusion @f(%x: tensor<2x3xf32>) -> (%y: tensor<2x6xf32>) {
+  %y = pad %x {low = [0, 1], high = [0, 2]}
+  return %y
+})",
+      .source = "StableHLO spec, pad (without negative amounts)",
+  };
+}
+
+}  // namespace hostir

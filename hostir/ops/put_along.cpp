@@ -1,0 +1,157 @@
+#include <fmt/core.h>
+
+#include "hostir/ops/indexed.h"
+
+namespace hostir {
+
+namespace {
+
+bool put_along_has_base(const OpCall& call) { return call.operands.size() > 2; }
+
+ops::Violated check_put_along_indices(const OpCall& call) {
+  return ops::check_index_dtype(call, 1);
+}
+
+ops::Violated check_put_along_shapes(const OpCall& call) {
+  if (ops::same_shape(shape_of(call.operands[0]), shape_of(call.operands[1]))) return std::nullopt;
+  return Violation{
+      fmt::format("put_along of updates {} at indices {}: they have one shape",
+                  ops::text(shape_of(call.operands[0])), ops::text(shape_of(call.operands[1]))),
+      1};
+}
+
+Shape put_along_shape(const OpCall& call) {
+  Shape shape = shape_of(call.operands[0]);
+  IndexExpr& size = shape[ops::indexed_dim(call)];
+  const Shape* base = put_along_has_base(call) ? &shape_of(call.operands[2]) : nullptr;
+  size = base != nullptr && base->size() == shape.size()
+             ? (*base)[ops::indexed_dim(call)]
+             : call.attributes.get_or<IndexExpr>("size", IndexExpr(0));
+  return shape;
+}
+
+ops::Violated check_put_along_base(const OpCall& call) {
+  if (!put_along_has_base(call)) {
+    if (call.attributes.has("size")) return std::nullopt;
+    return Violation{"put_along without a base needs the attribute size: how long dim becomes"};
+  }
+  if (ops::same_shape(shape_of(call.operands[2]), put_along_shape(call)) &&
+      dtype_of(call.operands[2]) == dtype_of(call.operands[0])) {
+    return std::nullopt;
+  }
+  return Violation{fmt::format("the base of put_along is {}, the updates ask for {}",
+                               to_string(call.operands[2]), ops::text(put_along_shape(call))),
+                   2};
+}
+
+Expected<std::vector<Type>> infer_put_along(const OpCall& call) {
+  return ops::inferred(ops::tensor(dtype_of(call.operands[0]), put_along_shape(call)));
+}
+
+// Factors: the dimensions of the result, then that of the indices along dim.
+Expected<ShardingRule> put_along_rule(const OpCall& call, std::span<const Type> results) {
+  const Shape& to = shape_of(results[0]);
+  const size_t dim = ops::indexed_dim(call);
+  const int along = static_cast<int>(to.size());
+  ShardingRule r;
+  r.factor_sizes = to;
+  r.factor_sizes.push_back(shape_of(call.operands[1])[dim]);
+  r.results = {ops::one_to_one(0, to.size())};
+  auto indices = r.results[0];
+  indices[dim] = {along};
+  r.operands = {indices, indices};
+  if (put_along_has_base(call)) r.operands.push_back(r.results[0]);
+  (ops::adds(call) ? r.reduction : r.replicated) = {along};
+  return r;
+}
+
+PartialUse put_along_partial(const OpCall& call, size_t operand, Reduction kind) {
+  const bool linear =
+      ops::adds(call) && !put_along_has_base(call) && operand == 0 && kind == Reduction::kSum;
+  return linear ? PartialUse::kOthersWhole : PartialUse::kReduceFirst;
+}
+
+bool put_along_needs_expand(const OpCall& call) { return put_along_has_base(call); }
+
+ops::Values expand_put_along(ops::Builder& b) {
+  if (!b.has_arg(2)) return {b.op(OpKind::put_along, {b.arg(0), b.arg(1)}, b.attributes())};
+  const int64_t dim = ops::dim_of(b.attributes(), "dim", b.rank(b.arg(0)));
+  Attributes attributes = b.attributes();
+  attributes.set("size", b.shape(b.arg(2))[static_cast<size_t>(dim)]);
+  return {b.add(b.op(OpKind::put_along, {b.arg(0), b.arg(1)}, std::move(attributes)), b.arg(2))};
+}
+
+ops::Values put_along_vjp(ops::Builder& b, std::span<const ValueId> dy) {
+  const int64_t dim = ops::dim_of(b.attributes(), "dim", b.rank(b.arg(0)));
+  const auto* mode = b.attributes().get<Keyword>("mode");
+  const Attributes along = ops::attrs({{"dim", dim}});
+  const ValueId taken = b.op(OpKind::take_along, {dy[0], b.arg(1)}, along, "updates");
+  if (mode == nullptr || mode->word == "add") {
+    return {taken, ValueId(), b.has_arg(2) ? dy[0] : ValueId()};
+  }
+  // Set: an element that a later one overwrote gets nothing, nor does the base where any was put.
+  const ValueId ids = b.arg(1);
+  const ValueId order = b.shifted(b.iota(DType::kI32, b.shape(ids), dim), 1);
+  const IndexExpr size = b.shape(b.result())[static_cast<size_t>(dim)];
+  const ValueId winner =
+      b.op(OpKind::put_along, {order, ids},
+           ops::attrs({{"dim", dim}, {"size", size}, {"mode", Keyword{"set"}}}), "winner");
+  const ValueId won = b.compare(b.op(OpKind::take_along, {winner, ids}, along), order, "eq");
+  ops::Values out = {b.select(won, taken, b.zeros_like(taken)), ValueId()};
+  if (!b.has_arg(2)) return out;
+  const ValueId untouched = b.compare(winner, b.zeros_like(winner), "eq");
+  out.push_back(b.select(untouched, dy[0], b.zeros_like(dy[0])));
+  return out;
+}
+
+}  // namespace
+
+OpRecord op_put_along() {
+  return {
+      .mnemonic = "put_along",
+      .shape = OpShape::kIndexed,
+      .summary = "Elements put along one dimension, each with an index of its own.",
+      .doc =
+          {.shapes = "updates and indices have one shape; y has it too but along dim, where its "
+                     "size is `size` or the base's.",
+           .sharding =
+               "Other dimensions pass through, and so does dim of y: each rank takes what belongs "
+               "into its part. With `add` cut indices leave a partial sum; a base is then added "
+               "once, after the reduce. Linear in the updates.",
+           .dtypes = "Updates and base of one dtype, indices of any integer. Floats add up in "
+                     "f64 and are rounded once; an index outside puts nothing.",
+           .errors = "put_along_c1: dim; put_along_c2: the indices are not integers; "
+                     "put_along_c3: updates and indices differ; put_along_c4: the base differs, "
+                     "or neither base nor size.",
+           .cost = "Reads all operands and writes y once (bytes); 1 flop per update."},
+      .operands = {{.name = "updates", .doc = "what is put"},
+                   {.name = "indices", .doc = "positions along dim"},
+                   {.name = "base",
+                    .doc = "what it is put into; zeros if absent",
+                    .arity = OperandSpec::Arity::kOptional}},
+      .attributes = ops::put_attributes(),
+      .results = {{.name = "y", .doc = "y[.., indices[.., i, ..], ..] += or = updates[.., i, ..]"}},
+      .constraints = {{"put_along_c1", ops::kDim, ops::check_indexed_dim},
+                      {"put_along_c2", ops::kIndexDType, check_put_along_indices},
+                      {"put_along_c3", "Updates and indices have one shape.",
+                       check_put_along_shapes},
+                      {"put_along_c4", "A base has the result's type; without one size is given.",
+                       check_put_along_base}},
+      .infer = infer_put_along,
+      .rule = put_along_rule,
+      .partial = put_along_partial,
+      .expand = expand_put_along,
+      .needs_expand = put_along_needs_expand,
+      .cost = ops::pointwise_cost<1>,
+      .gradient = "dupdates = take_along dy at the indices, dbase = dy",
+      .vjp = put_along_vjp,
+      .example =
+          R"(fusion @f(%dy: tensor<4x1xf32>, %ids: tensor<4x1xi32>) -> (%y: tensor<4x10xf32>) {
+  %y = put_along %dy, %ids {dim = 1, size = 10}
+  return %y
+})",
+      .source = "torch.scatter and scatter_add, numpy.put_along_axis",
+  };
+}
+
+}  // namespace hostir

@@ -1,0 +1,167 @@
+#include "hostir/passes/pass_list.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+
+#include "hostir/ir/compact.h"
+#include "hostir/ops/expand_composites.h"
+#include "hostir/ops/record.h"
+#include "hostir/passes/assign_streams.h"
+#include "hostir/passes/bind_sizes.h"
+#include "hostir/passes/lifetimes.h"
+#include "hostir/passes/propagate.h"
+#include "hostir/passes/split_reshards.h"
+
+namespace hostir {
+
+namespace {
+
+std::string free_symbol(const Program& program, const std::string& stem) {
+  std::string symbol = stem;
+  for (int n = 1; program.find_function(symbol) != nullptr ||
+                  program.find_mesh(symbol) != nullptr || program.find_machine(symbol) != nullptr;
+       ++n) {
+    symbol = stem + "_" + std::to_string(n);
+  }
+  return symbol;
+}
+
+// The mesh that the fusion names, else the first of the program, else a new one of one rank.
+Expected<std::string> choose_mesh(Program& program, const Function& fusion) {
+  HOSTIR_ASSIGN_OR_RETURN(std::string named, mesh_of_fusion(fusion));
+  if (!named.empty()) {
+    if (program.find_mesh(named) == nullptr) {
+      return fail_at(ErrorKind::kInvalid, "mesh_c1", fmt::format("unknown mesh @{}", named),
+                     fusion.name_span);
+    }
+    return named;
+  }
+  if (!program.meshes.empty()) return program.meshes.front().name;
+  Mesh one;
+  one.name = free_symbol(program, "one");
+  program.meshes.push_back(one);
+  program.order.insert(program.order.begin(), {Program::PieceKind::kMesh, 0});
+  return one.name;
+}
+
+// Of the fusion's largest value.
+double largest_bytes(const Function& fusion) {
+  double largest = 0;
+  const Mesh one;
+  for (const Value& v : fusion.values) {
+    const double bytes = largest_local_elems(one, shape_of(v.type),
+                                             Sharding::replicated({}, shape_of(v.type).size())) *
+                         static_cast<double>(size_bytes(dtype_of(v.type)));
+    largest = std::max(largest, bytes);
+  }
+  return largest;
+}
+
+// Every version of the values to keep.
+std::vector<std::string> kept_versions(const Resharded& steps, const LowerOptions& options) {
+  std::vector<std::string> out;
+  for (const auto& [built, origin] : steps.origins) {
+    for (const std::string& keep : options.keep) {
+      if (origin == keep) out.push_back(built);
+    }
+  }
+  return out;
+}
+
+// What could not be told of symbolic sizes can be told of numbers.
+Expected<void> recheck(const Program& program, const Function& bound) {
+  for (const InstrId id : body_of(bound)) {
+    const Instruction& i = bound.instr(id);
+    if (is_terminator(i)) continue;
+    auto types = check_and_infer(program, bound, i);
+    if (!types) return tl::unexpected(std::move(types.error()));
+  }
+  return {};
+}
+
+Expected<void> bind(LowerState& s) {
+  HOSTIR_ASSIGN_OR_RETURN(s.out.program, bind_sizes(s.source, s.fusion, s.options.sizes));
+  HOSTIR_ASSIGN_OR_RETURN(s.out.mesh, choose_mesh(s.out.program, s.function()));
+  s.out.function = s.fusion;
+  s.bound = s.function();
+  HOSTIR_TRY(recheck(s.out.program, s.bound));
+  s.mesh = *s.out.program.find_mesh(s.out.mesh);
+  s.moves = std::make_unique<Redistributor>(
+      *s.mesh, s.options.machine != nullptr ? *s.options.machine : default_machine(),
+      largest_bytes(s.bound));
+  return {};
+}
+
+Expected<void> propagate_shardings(LowerState& s) {
+  HOSTIR_ASSIGN_OR_RETURN(const Function simple, expand_composites(s.bound, Origins::kNoted));
+  HOSTIR_ASSIGN_OR_RETURN(s.function(),
+                          propagate(s.out.program, simple, s.out.mesh, s.out.explanation));
+  return {};
+}
+
+Expected<void> reshard(LowerState& s) {
+  const Function propagated = s.function();
+  HOSTIR_ASSIGN_OR_RETURN(s.resharded, insert_reshards(s.out.program, propagated, *s.moves,
+                                                       s.options.keep, s.out.explanation));
+  s.resharded.function = compacted(s.resharded.function);
+  s.function() = s.out.sharded = s.resharded.function;
+  return {};
+}
+
+Expected<void> split(LowerState& s) {
+  s.resharded = split_reshards(s.resharded, *s.moves);
+  s.resharded.function = compacted(s.resharded.function);
+  s.function() = s.resharded.function;
+  return {};
+}
+
+Expected<void> make_kernels(LowerState& s) {
+  s.function() = s.bound;
+  s.before_kernels = s.out.program;
+  s.segments =
+      segment(s.before_kernels, s.resharded.function, kept_versions(s.resharded, s.options));
+  for (const Function& k : s.segments.kernels) s.out.program.add_function(k);
+  return {};
+}
+
+Expected<void> make_host_function(LowerState& s) {
+  s.out.function = free_symbol(s.before_kernels, s.fusion + ".host");
+  HOSTIR_ASSIGN_OR_RETURN(HostLowering host,
+                          lower_to_host(s.before_kernels, s.bound, s.resharded.function, s.segments,
+                                        s.resharded.origins, s.out.mesh, s.out.function));
+  s.out.program = s.before_kernels;
+  for (Function& k : host.kernels) s.out.program.add_function(std::move(k));
+  s.out.provenance = std::move(host.provenance);
+  s.out.program.add_function(host.host);
+  return {};
+}
+
+Expected<void> streams(LowerState& s) {
+  s.host() = assign_streams(s.host());
+  return {};
+}
+
+Expected<void> lifetimes(LowerState& s) {
+  s.host() = assign_lifetimes(s.out.program, s.host());
+  return {};
+}
+
+constexpr std::array kPasses = {
+    Pass{LowerPhase::kBound, "bound", "sizes as numbers, one mesh", bind},
+    Pass{LowerPhase::kPropagated, "propagated", "a sharding for every value", propagate_shardings},
+    Pass{LowerPhase::kSharded, "sharded", "the cut of every op, explicit reshards", reshard},
+    Pass{LowerPhase::kSteps, "steps", "each reshard one kernel or one collective", split},
+    Pass{LowerPhase::kKernels, "kernels", "compute groups as kernels", make_kernels},
+    Pass{LowerPhase::kHost, "host", "buffers, launches, collectives on one stream",
+         make_host_function},
+    Pass{LowerPhase::kStreams, "streams", "collectives on their own stream, waits", streams},
+    Pass{LowerPhase::kLifetimes, "lifetimes", "frees, storage handed on", lifetimes},
+};
+
+}  // namespace
+
+std::span<const Pass> all_passes() { return kPasses; }
+
+}  // namespace hostir

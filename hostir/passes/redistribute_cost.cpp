@@ -1,0 +1,94 @@
+#include "hostir/passes/redistribute_cost.h"
+
+#include <algorithm>
+
+namespace hostir {
+
+namespace {
+
+constexpr double kSmallestProgramBytes = 1 << 20;
+
+OpKind op_of(StepKind kind) {
+  switch (kind) {
+    case StepKind::kReduceScatter:
+      return OpKind::reduce_scatter;
+    case StepKind::kAllGather:
+      return OpKind::all_gather;
+    case StepKind::kAllToAll:
+      return OpKind::all_to_all;
+    case StepKind::kPermute:
+      return OpKind::permute;
+    case StepKind::kLocal:
+    case StepKind::kAllReduce:
+      break;
+  }
+  return OpKind::all_reduce;
+}
+
+}  // namespace
+
+double largest_local_elems(const Mesh& mesh, const Shape& shape, const Sharding& sharding) {
+  double out = 1;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    const IndexExpr size = shape[d].simplified();
+    int64_t n = size.is_const() ? size.value() : 1024;
+    if (d < sharding.dims.size()) {
+      for (const AxisRef& a : sharding.dims[d].axes) {
+        const int64_t k = mesh.axis_size(a);
+        n = n / k + (n % k != 0);
+      }
+    }
+    out *= static_cast<double>(n);
+  }
+  return out;
+}
+
+StepCost::StepCost(const Mesh& mesh, const Machine& machine, double largest_bytes)
+    : mesh_(mesh),
+      machine_(machine),
+      scale_(std::max(1.0, kSmallestProgramBytes / std::max(1.0, largest_bytes))) {}
+
+double StepCost::bytes_of(const TensorType& type, const Sharding& sharding) const {
+  return largest_local_elems(mesh_, type.shape, sharding) *
+         static_cast<double>(size_bytes(type.dtype));
+}
+
+const GroupPlace& StepCost::place_of(const AxisList& axes) const {
+  const auto [at, is_new] = places_.try_emplace(axes_to_string(axes));
+  if (is_new) {
+    const std::vector<int64_t> group = groups_over(mesh_, axes).front();
+    at->second = place_group(machine_, std::vector<int32_t>(group.begin(), group.end()));
+  }
+  return at->second;
+}
+
+double StepCost::kernel_ns(DType dtype, double flops, double bytes) const {
+  double ns = machine_.launch_ns + machine_.issue_ns;
+  if (machine_.memory_bandwidth_bytes_per_s > 0) {
+    ns += scale_ * bytes / machine_.memory_bandwidth_bytes_per_s * 1e9;
+  }
+  if (machine_.flops(dtype) > 0) ns += scale_ * flops / machine_.flops(dtype) * 1e9;
+  return ns;
+}
+
+double StepCost::step_bytes(const TensorType& type, const Sharding& from,
+                            const RedistributeStep& step) const {
+  if (step.kind == StepKind::kLocal) return 0;
+  const Sharding& larger = step.kind == StepKind::kAllGather ? step.to : from;
+  return wire_bytes(op_of(step.kind), bytes_of(type, larger), place_of(step.axes).ranks);
+}
+
+double StepCost::step_ns(const TensorType& type, const Sharding& from,
+                         const RedistributeStep& step) const {
+  const double before = bytes_of(type, from);
+  const double after = bytes_of(type, step.to);
+  if (step.kind == StepKind::kLocal) return kernel_ns(type.dtype, 0, 2 * after);
+  const double bytes = step.kind == StepKind::kAllGather ? after : before;
+  double ns = machine_.issue_ns +
+              collective_ns(machine_, op_of(step.kind), scale_ * bytes, place_of(step.axes));
+  if (step.pack) ns += kernel_ns(type.dtype, 0, 2 * before);
+  if (step.unpack) ns += kernel_ns(type.dtype, 0, 2 * after);
+  return ns;
+}
+
+}  // namespace hostir

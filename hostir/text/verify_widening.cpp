@@ -1,0 +1,139 @@
+// How people write pointwise ops: `add %x, %bias`, `mul %x, 0.5`. Operands of other shapes are
+// widened as numpy does, by a broadcast_in_dim that the canonical text shows; a number is a
+// constant of the shape and dtype that its use needs.
+#include <algorithm>
+
+#include "hostir/ir/compact.h"
+#include "hostir/ops/builder.h"
+#include "hostir/text/verify_function.h"
+
+namespace hostir::text {
+
+namespace {
+
+const Shape* shape_if_tensor(const Type& type) {
+  const auto* tensor = std::get_if<TensorType>(&type);
+  return tensor ? &tensor->shape : nullptr;
+}
+
+// The shape that all widen to; nullopt where two sizes differ and neither is 1.
+std::optional<Shape> common_shape(const std::vector<const Shape*>& shapes) {
+  size_t rank = 0;
+  for (const Shape* s : shapes) rank = std::max(rank, s->size());
+  Shape out(rank, IndexExpr(1));
+  for (const Shape* s : shapes) {
+    for (size_t d = 0; d < s->size(); ++d) {
+      IndexExpr& wide = out[rank - s->size() + d];
+      if (ops::same_size((*s)[d], wide) || ops::same_size((*s)[d], 1)) continue;
+      if (!ops::same_size(wide, 1)) return std::nullopt;
+      wide = (*s)[d];
+    }
+  }
+  return out;
+}
+
+bool widens(const OpRecord& op) {
+  return op.shape == OpShape::kPointwise && op.operands.size() > 1;
+}
+
+}  // namespace
+
+bool FunctionVerifier::is_literal(ValueId value) const {
+  const auto& list = notes_.literals;
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+// The dtype of the last operand that is not a number (of select, that is a choice); the common
+// shape.
+void FunctionVerifier::set_literal_types(const Instruction& instruction) {
+  if (notes_.literals.empty() || !widens(record(instruction.kind))) return;
+  std::vector<const Shape*> shapes;
+  std::optional<DType> dtype;
+  bool any = false;
+  for (const Operand& o : instruction.operands) {
+    if (!o.value.valid()) return;
+    const Type& type = function_.value(o.value).type;
+    if (is_literal(o.value)) {
+      any = true;
+    } else if (const Shape* shape = shape_if_tensor(type)) {
+      shapes.push_back(shape);
+      dtype = dtype_of(type);
+    } else {
+      return;
+    }
+  }
+  const auto shape = common_shape(shapes);
+  if (!any || !shape || !dtype) return;
+  for (const Operand& o : instruction.operands) {
+    if (!is_literal(o.value)) continue;
+    function_.value(o.value).type = TensorType{*dtype, *shape, std::nullopt};
+  }
+}
+
+Expected<std::vector<Type>> FunctionVerifier::infer_widened(const Instruction& instruction) {
+  std::vector<const Shape*> shapes;
+  for (const Operand& o : instruction.operands) {
+    const Shape* shape = o.value.valid() ? shape_if_tensor(function_.value(o.value).type) : nullptr;
+    if (shape != nullptr) shapes.push_back(shape);
+  }
+  const bool all = shapes.size() == instruction.operands.size() && !shapes.empty();
+  const auto same = [&](const Shape* s) { return ops::same_shape(*s, *shapes.front()); };
+  const auto common = all && !is_host() && widens(record(instruction.kind)) &&
+                              !std::all_of(shapes.begin(), shapes.end(), same)
+                          ? common_shape(shapes)
+                          : std::nullopt;
+  if (!common) return check_and_infer(context_.program, function_, instruction);
+  // The same instruction on operands that have been widened.
+  Function wide;
+  Instruction call = instruction;
+  for (size_t o = 0; o < call.operands.size(); ++o) {
+    TensorType type = std::get<TensorType>(function_.value(call.operands[o].value).type);
+    if (!ops::same_shape(type.shape, *common)) {
+      widenings_.push_back({&instruction, o, *common});
+    }
+    type.shape = *common;
+    call.operands[o].value = wide.add_value({}, std::move(type));
+  }
+  for (ValueId& r : call.results) r = wide.add_value({}, function_.value(r).type);
+  return check_and_infer(context_.program, wide, call);
+}
+
+// After the walk, which holds on to names and instructions.
+void FunctionVerifier::apply_widening() {
+  if (widenings_.empty() || is_broken()) return;
+  std::vector<InstrId>& body = function_.region(function_.body).instructions;
+  std::vector<InstrId> old = std::move(body);
+  body.clear();
+  std::vector<std::pair<InstrId, Widening>> due;
+  for (const Widening& w : widenings_) {
+    due.emplace_back(InstrId(static_cast<size_t>(w.user - function_.instructions.data())), w);
+  }
+  for (const InstrId id : old) {
+    for (const auto& [user, w] : due) {
+      if (user != id) continue;
+      Operand& operand = function_.instr(id).operands[w.operand];
+      const std::string stem = function_.value(operand.value).name + "_wide";
+      const TensorType from = std::get<TensorType>(function_.value(operand.value).type);
+      IntList dims = ops::all_dims(from.shape.size());
+      for (int64_t& d : dims) d += static_cast<int64_t>(w.shape.size() - from.shape.size());
+      Instruction widen;
+      widen.kind = OpKind::broadcast_in_dim;
+      widen.operands = {Operand{.value = operand.value, .span = operand.span}};
+      widen.attributes = ops::attrs({{"dims", std::move(dims)}, {"shape", ExprList(w.shape)}});
+      widen.span = widen.name_span = operand.span;
+      // Comments stay in front of what stands in the text.
+      std::swap(widen.comments.leading, function_.instr(id).comments.leading);
+      const ValueId result =
+          function_.add_value(function_.unique_name(stem), TensorType{from.dtype, w.shape, {}});
+      function_.value(result).span = operand.span;
+      operand.value = result;
+      widen.results = {result};
+      function_.add_instruction(function_.body, std::move(widen));
+    }
+    function_.region(function_.body).instructions.push_back(id);
+  }
+  widenings_.clear();
+  function_ = compacted(function_);
+}
+
+}  // namespace hostir::text

@@ -1,0 +1,36 @@
+// What backends do that need nothing special: no plans, and a wait that polls.
+#include "interp/core/backend.h"
+
+#include <chrono>
+#include <thread>
+
+namespace hostir::interp {
+
+std::string_view name(ClockDomain domain) {
+  switch (domain) {
+    case ClockDomain::kVirtual:
+      return "virtual";
+    case ClockDomain::kHost:
+      return "host";
+    case ClockDomain::kDevice:
+      return "device";
+  }
+  return "";
+}
+
+Expected<std::unique_ptr<TaskPlan>> Backend::plan(const Task&) { return nullptr; }
+
+Progress Backend::wait(std::span<const HostState> hosts, CompletionSink& sink, int64_t timeout_ns) {
+  using Clock = std::chrono::steady_clock;
+  constexpr auto kSpin = std::chrono::microseconds(200);  // then it sleeps between two looks
+  const auto begin = Clock::now();
+  const auto end = begin + std::chrono::nanoseconds(timeout_ns);
+  while (true) {
+    const Progress found = poll(hosts, sink);
+    const auto now = Clock::now();
+    if (found != Progress::kPending || now >= end) return found;
+    if (now - begin > kSpin) std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+}
+
+}  // namespace hostir::interp

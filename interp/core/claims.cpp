@@ -1,0 +1,125 @@
+#include "interp/core/claims.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hostir/ops/record.h"
+#include "interp/core/engine.h"
+
+namespace hostir::interp::claims {
+
+tl::unexpected<Error> contradiction(std::string sentence, const Operand& operand) {
+  return fail_at(ErrorKind::kInvalid, "partial_claim", std::move(sentence), operand.span);
+}
+
+AxisList without(const AxisList& axes, const AxisList& removed) {
+  AxisList out;
+  for (const AxisRef& a : axes) {
+    if (std::find(removed.begin(), removed.end(), a) == removed.end()) out.push_back(a);
+  }
+  return out;
+}
+
+AxisList both(const AxisList& a, const AxisList& b) {
+  AxisList out = a;
+  for (const AxisRef& axis : without(b, a)) out.push_back(axis);
+  return out;
+}
+
+bool whole_axes(const AxisList& axes) {
+  return std::all_of(axes.begin(), axes.end(), [](const AxisRef& a) { return a.whole(); });
+}
+
+std::string text(const AxisList& axes) {
+  std::string out;
+  for (const AxisRef& a : axes) out += (out.empty() ? "" : ", ") + a.to_string();
+  return "{" + out + "}";
+}
+
+std::string claim(const AxisList& axes, Reduction kind) {
+  return axes.empty() ? "whole" : fmt::format("a partial {} over {}", name(kind), text(axes));
+}
+
+const ShardType* shard(const Code& code, LayoutIndex layout) {
+  return layout == kNoLayout ? nullptr : std::get_if<ShardType>(&code.layouts[layout].type);
+}
+
+LayoutIndex after(const CodeInstruction& c, size_t operand) {
+  return c.becomes[operand] == kNoLayout ? c.layouts[operand] : c.becomes[operand];
+}
+
+std::string buffer_name(const Code& code, const CodeInstruction& c, size_t operand) {
+  return code.register_name(c.operands[operand]);
+}
+
+namespace {
+
+/// Whether the rank executes what the `where` has at `inside`; nullopt: not known before it runs.
+std::optional<bool> enters(const Code& code, CodeIndex where, CodeIndex inside, Rank rank) {
+  const CodeInstruction& c = code.instructions[where];
+  int64_t holds = 0;
+  if (code.source(where).attributes.has("mesh")) {
+    holds = code.rank_tables[c.membership][static_cast<size_t>(rank)];
+  } else {
+    if (c.exprs.empty() || !code.exprs[c.exprs[0]].is_static()) return std::nullopt;
+    if (!code.exprs[c.exprs[0]].evaluate(nullptr, code.rank_tables, rank, holds))
+      return std::nullopt;
+  }
+  const bool in_first = inside < c.jump;
+  return (holds != 0) == in_first;
+}
+
+}  // namespace
+
+bool one_rank_of_each_group(const Code& code, CodeIndex index, const AxisList& axes) {
+  std::vector<bool> executes(static_cast<size_t>(code.rank_count), true);
+  for (CodeIndex at = code.instructions[index].parent; at != kNoCode;
+       at = code.instructions[at].parent) {
+    if (record(code.instructions[at].kind).role != HostRole::kBranch) continue;
+    for (Rank r = 0; r < code.rank_count; ++r) {
+      if (!enters(code, at, index, r).value_or(true)) executes[static_cast<size_t>(r)] = false;
+    }
+  }
+  for (const std::vector<int64_t>& group : groups_over(*code.world, axes)) {
+    const auto count = std::count_if(group.begin(), group.end(), [&](int64_t rank) {
+      return executes[static_cast<size_t>(rank)];
+    });
+    if (count > 1) return false;
+  }
+  return true;
+}
+
+std::vector<bool> moved_buffers(const Code& code) {
+  std::vector<bool> moved(code.registers.size(), false);
+  std::vector<std::pair<uint32_t, uint32_t>> same;  // names of one buffer
+  for (CodeIndex i = 0; i < code.instructions.size(); ++i) {
+    const CodeInstruction& c = code.instructions[i];
+    if (c.role != CodeRole::kInstruction) continue;
+    for (const auto* moves : {&c.moves, &c.exit_moves}) {
+      for (const RegisterMove& m : *moves) {
+        if (m.to != kNoRegister && m.from != kNoRegister) same.emplace_back(m.to, m.from);
+      }
+    }
+    if (record(c.kind).role == HostRole::kView && !c.operands.empty() && !c.results.empty())
+      same.emplace_back(c.results[0], c.operands[0]);
+    const CommunicationFacts* facts = communication_facts(c.kind);
+    if (facts == nullptr) continue;
+    const bool routes = facts->point_to_point || facts->in == CommunicationFacts::Part::kFree ||
+                        facts->in == CommunicationFacts::Part::kBlocks;
+    for (size_t o = 0; routes && o < c.operands.size(); ++o) {
+      const bool writes = code.source(i).operands[o].access >= Access::kWrite;
+      if (writes && c.operands[o] != kNoRegister) moved[c.operands[o]] = true;
+    }
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const auto& [a, b] : same) {
+      if (a >= moved.size() || b >= moved.size() || moved[a] == moved[b]) continue;
+      moved[a] = moved[b] = changed = true;
+    }
+  }
+  return moved;
+}
+
+}  // namespace hostir::interp::claims

@@ -1,0 +1,45 @@
+// What the checks of layouts' claims share: axes, words, who executes an instruction.
+//
+// Used by partial_claims.cpp and kernel_claims.cpp, and by nobody else.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hostir/support/expected.h"
+#include "interp/core/code.h"
+
+namespace hostir::interp::claims {
+
+using AxisList = std::vector<AxisRef>;
+
+tl::unexpected<Error> contradiction(std::string sentence, const Operand& operand);
+
+AxisList without(const AxisList& axes, const AxisList& removed);
+AxisList both(const AxisList& a, const AxisList& b);
+/// No sub-axes.
+bool whole_axes(const AxisList& axes);
+/// `{dp, tp}`
+std::string text(const AxisList& axes);
+/// "a partial sum over {tp}", "whole".
+std::string claim(const AxisList& axes, Reduction kind);
+
+/// nullptr: the layout says nothing of where its elements are.
+const ShardType* shard(const Code& code, LayoutIndex layout);
+/// The layout of an operand behind the instruction.
+LayoutIndex after(const CodeInstruction& c, size_t operand);
+std::string buffer_name(const Code& code, const CodeInstruction& c, size_t operand);
+
+/// True if at most one rank of each group over these axes executes the instruction, as far as the
+/// conditions of the `where`s around it depend on nothing but the rank.
+bool one_rank_of_each_group(const Code& code, CodeIndex index, const AxisList& axes);
+
+/// By register: whether what the buffer holds may be another part than its layout says, because a
+/// recv, a permute or an all_to_all wrote it, under this name or another one.
+std::vector<bool> moved_buffers(const Code& code);
+
+/// What a launch makes of operands that its layouts call partial or cut, against what the layouts
+/// of its results say. `moved`: of moved_buffers(). Errors: `partial_claim`.
+Expected<void> check_launch(const Code& code, CodeIndex index, const std::vector<bool>& moved);
+
+}  // namespace hostir::interp::claims

@@ -1,0 +1,316 @@
+// What a kernel makes of values of which each rank holds a part, in the kernel's own ops.
+//
+// 1. Each parameter is what its operand's layout says: cut along some dimensions, partial over some
+// axes, or unknown. 2. Op by op the sharding rule says which result dimensions stay cut, and a cut
+// dimension that an op sums over makes its result partial; a partial value may be used as the op's
+// record allows. 3. What is returned must be what the layouts of the results say. Where anything is
+// not known (plain tensors, views, buffers that a recv or a permute fills) nothing is claimed.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "hostir/ops/record.h"
+#include "interp/core/claims.h"
+
+namespace hostir::interp::claims {
+
+namespace {
+
+using Cuts = std::vector<std::optional<AxisList>>;  // by dimension; nullopt: not known
+
+/// What is known of a value in a kernel on the ranks that launch it.
+struct Held {
+  enum class Kind : uint8_t { kUnknown, kWhole, kPartial } kind = Kind::kUnknown;
+  Reduction reduction = Reduction::kSum;
+  AxisList axes;          // of kPartial: over these at least
+  std::string parameter;  // an operand of the launch that it is made of
+  const Operand* from = nullptr;
+  std::string made_by;    // of kPartial: the op that sums over a cut dimension; empty: it came so
+  bool as_given = false;  // a parameter, or its elements in other places: not scaled
+  Cuts cuts;              // empty: not known
+};
+
+struct Launch {
+  const Code& code;
+  CodeIndex index;
+  const CodeInstruction& c;
+  const Instruction& source;
+  const Function& kernel;
+  std::vector<size_t> in;   // operands by parameter
+  std::vector<size_t> out;  // operands by result
+};
+
+std::optional<Launch> launch_of(const Code& code, CodeIndex index) {
+  const CodeInstruction& c = code.instructions[index];
+  const Instruction& source = code.source(index);
+  const auto* symbol = source.attributes.get<Symbol>("kernel");
+  const Function* kernel = symbol == nullptr ? nullptr : code.program->find_function(symbol->name);
+  if (kernel == nullptr || kernel->kind != FunctionKind::kKernel) return std::nullopt;
+  Launch launch{code, index, c, source, *kernel, {}, {}};
+  // Updates come behind reads and behind writes, on both sides.
+  for (const Access access : {Access::kRead, Access::kWrite, Access::kReadWrite}) {
+    for (size_t o = 0; o < source.operands.size(); ++o) {
+      if (source.operands[o].access != access) continue;
+      if (access != Access::kWrite) launch.in.push_back(o);
+      if (access != Access::kRead) launch.out.push_back(o);
+    }
+  }
+  const bool fits =
+      launch.in.size() == kernel->params.size() && launch.out.size() == kernel->results.size();
+  return fits ? std::optional(std::move(launch)) : std::nullopt;
+}
+
+/// Axes of more than one position: others cut nothing.
+AxisList cutting(const Mesh& mesh, const AxisList& axes) {
+  AxisList out;
+  for (const AxisRef& a : axes) {
+    const auto at = mesh.axis_index(a.name);
+    if (!a.whole() || (at && mesh.axes[*at].size > 1)) out.push_back(a);
+  }
+  return out;
+}
+
+std::vector<Held> held_by_parameters(const Launch& launch, const std::vector<bool>& moved) {
+  std::vector<Held> held(launch.kernel.values.size());
+  for (size_t p = 0; p < launch.in.size(); ++p) {
+    const ShardType* type = shard(launch.code, launch.c.layouts[launch.in[p]]);
+    const Mesh* mesh =
+        type == nullptr ? nullptr : launch.code.program->find_mesh(type->sharding.mesh);
+    if (mesh == nullptr) continue;
+    Held& h = held[launch.kernel.params[p].value.index];
+    h.axes = cutting(*mesh, type->sharding.unreduced);
+    h.kind = h.axes.empty() ? Held::Kind::kWhole : Held::Kind::kPartial;
+    h.reduction = type->sharding.unreduced_kind;
+    h.parameter = buffer_name(launch.code, launch.c, launch.in[p]);
+    h.from = &launch.source.operands[launch.in[p]];
+    h.as_given = true;
+    const uint32_t reg = launch.c.operands[launch.in[p]];
+    if (type->blocks || (reg < moved.size() && moved[reg])) continue;
+    for (const DimSharding& d : type->sharding.dims) h.cuts.emplace_back(cutting(*mesh, d.axes));
+  }
+  return held;
+}
+
+std::string described(const Launch& launch, const Held& partial) {
+  const std::string what = claim(partial.axes, partial.reduction);
+  if (partial.made_by.empty()) return fmt::format("{} is {}", partial.parameter, what);
+  return fmt::format("{} in kernel @{} sums over a dimension that {} cuts, so what it makes is {}",
+                     partial.made_by, launch.kernel.name, text(partial.axes), what);
+}
+
+tl::unexpected<Error> misuse(const Launch& launch, const Held& partial, std::string_view what) {
+  return contradiction(
+      fmt::format("{}, and kernel @{} {}", described(launch, partial), launch.kernel.name, what),
+      *partial.from);
+}
+
+/// How the factors of the op's rule are cut by its operands; nullopt: the operands do not tell.
+class Factors {
+ public:
+  Factors(const ShardingRule& rule, const Instruction& i, const std::vector<Held>& held)
+      : rule_(rule), cut_(static_cast<size_t>(rule.factor_count())) {
+    for (size_t o = 0; o < i.operands.size() && o < rule.operands.size(); ++o) {
+      if (!i.operands[o].value.valid()) continue;
+      const Cuts& cuts = held[i.operands[o].value.index].cuts;
+      for (size_t d = 0; d < rule.operands[o].size(); ++d)
+        add(rule.operands[o][d], d < cuts.size() ? cuts[d] : std::nullopt);
+    }
+  }
+
+  Cuts of_result(size_t result) const {
+    Cuts out;
+    if (result >= rule_.results.size()) return out;
+    for (const std::vector<int>& factors : rule_.results[result]) {
+      std::optional<AxisList> axes = AxisList{};
+      for (const int f : factors) {
+        const std::optional<AxisList> part = of(f);
+        // Of several factors only the first may be cut for the dimension to be cut alike.
+        if (!part || (f != factors.front() && !part->empty())) axes.reset();
+        if (axes && part) *axes = both(*axes, *part);
+      }
+      out.push_back(std::move(axes));
+    }
+    return out;
+  }
+  /// The axes over which the op's results are sums; nullopt: not known.
+  std::optional<AxisList> reduced() const {
+    AxisList out;
+    for (const int f : rule_.reduction) {
+      const std::optional<AxisList> axes = of(f);
+      if (!axes) return std::nullopt;
+      out = both(out, *axes);
+    }
+    return out;
+  }
+
+ private:
+  struct Factor {
+    bool seen = false;
+    std::optional<AxisList> axes;
+  };
+  std::optional<AxisList> of(int factor) const {
+    const Factor& f = cut_[static_cast<size_t>(factor)];
+    return f.seen ? f.axes : std::optional(AxisList{});
+  }
+  void add(const std::vector<int>& factors, const std::optional<AxisList>& axes) {
+    for (const int f : factors) {
+      Factor& known = cut_[static_cast<size_t>(f)];
+      const bool tells = axes && (factors.size() == 1 || axes->empty());
+      if (!known.seen) {
+        known = {true, tells ? axes : std::nullopt};
+      } else if (!tells || known.axes != axes) {
+        known.axes.reset();
+      }
+    }
+  }
+
+  const ShardingRule& rule_;
+  std::vector<Factor> cut_;
+};
+
+// The result of an op whose operands are all whole, or partial as `result` says: what the cut
+// dimensions that it sums over make of it.
+Expected<Held> with_cuts(const Launch& launch, const Instruction& i, const OpCall& call,
+                         const std::vector<Held>& held, Held result) {
+  const OpRecord& op = record(i.kind);
+  const bool sums = op.shape == OpShape::kContraction || op.shape == OpShape::kReduction;
+  std::vector<Type> types;
+  for (const ValueId value : i.results) types.push_back(launch.kernel.value(value).type);
+  Expected<ShardingRule> rule = op.rule == nullptr
+                                    ? Expected<ShardingRule>(tl::make_unexpected(Error{}))
+                                    : op.rule(call, types);
+  result.cuts.clear();
+  result.as_given = op.shape == OpShape::kBroadcast;
+  bool whole_as_given = true;
+  for (const Operand& o : i.operands) {
+    if (!o.value.valid()) continue;
+    const Held& h = held[o.value.index];
+    result.as_given = result.as_given && h.as_given;
+    whole_as_given = whole_as_given && (h.as_given || h.kind != Held::Kind::kWhole);
+    if (result.from != nullptr || h.from == nullptr) continue;
+    result.from = h.from;
+    result.parameter = h.parameter;
+  }
+  if (!rule) {
+    if (sums && result.kind == Held::Kind::kWhole) result.kind = Held::Kind::kUnknown;
+    return result;
+  }
+  const Factors factors(*rule, i, held);
+  result.cuts = factors.of_result(0);
+  const std::optional<AxisList> reduced = factors.reduced();
+  if (!reduced && result.kind == Held::Kind::kWhole) result.kind = Held::Kind::kUnknown;
+  if (!reduced || reduced->empty() || result.kind == Held::Kind::kUnknown) return result;
+  if (result.kind == Held::Kind::kPartial && result.reduction != rule->reduction_kind) {
+    result.kind = Held::Kind::kUnknown;
+    return result;
+  }
+  if (result.from == nullptr) return result;
+  result.kind = Held::Kind::kPartial;
+  result.reduction = rule->reduction_kind;
+  result.axes = both(result.axes, *reduced);
+  result.made_by = op.mnemonic;
+  const bool once = op.needs_expand != nullptr && op.needs_expand(call);
+  // Whoever scaled an operand may have divided it by the number of ranks.
+  if (once && whole_as_given && !one_rank_of_each_group(launch.code, launch.index, *reduced)) {
+    return misuse(launch, result,
+                  fmt::format("does the whole of {} on every rank: what is to happen once (a bias, "
+                              "the division of a mean) belongs behind the reduction",
+                              op.mnemonic));
+  }
+  return result;
+}
+
+// Of one op of the kernel's body: what its results are, or why its operands may not be partial.
+Expected<Held> apply(const Launch& launch, const Instruction& i, const std::vector<Held>& held) {
+  const std::vector<Type> types = operand_types(launch.kernel, i);
+  const OpCall call = {.kind = i.kind,
+                       .operands = types,
+                       .attributes = i.attributes,
+                       .instruction = &i,
+                       .function = &launch.kernel,
+                       .program = launch.code.program.get(),
+                       .written = {}};
+  const OpRecord& op = record(i.kind);
+  const auto of = [&](size_t o) -> const Held& { return held[i.operands[o].value.index]; };
+  Held result;
+  result.kind = Held::Kind::kWhole;
+  for (size_t o = 0; o < i.operands.size(); ++o) {
+    if (!i.operands[o].value.valid() || of(o).kind == Held::Kind::kWhole) continue;
+    if (of(o).kind == Held::Kind::kUnknown) {
+      if (result.kind == Held::Kind::kWhole) result.kind = Held::Kind::kUnknown;
+      continue;
+    }
+    const Held& partial = of(o);
+    const PartialUse use = partial_use(call, o, partial.reduction);
+    const bool rounds = op.shape == OpShape::kPointwise && i.attributes.has("to");  // a cast
+    if (use == PartialUse::kReduceFirst && !rounds) {
+      return misuse(launch, partial,
+                    fmt::format("uses it in {}: {} of the parts is not {} of the whole; reduce it "
+                                "before",
+                                op.mnemonic, op.mnemonic, op.mnemonic));
+    }
+    for (size_t other = 0; other < i.operands.size(); ++other) {
+      if (other == o || !i.operands[other].value.valid()) continue;
+      const bool joined = partial_use(call, other, partial.reduction) == use;
+      if (use == PartialUse::kAllAlike && joined && of(other).kind == Held::Kind::kWhole &&
+          of(other).as_given && !one_rank_of_each_group(launch.code, launch.index, partial.axes)) {
+        return misuse(launch, partial,
+                      fmt::format("combines it in {} with a whole value, which every rank would "
+                                  "add again",
+                                  op.mnemonic));
+      }
+      if (use == PartialUse::kOthersWhole && of(other).kind == Held::Kind::kPartial) {
+        return misuse(launch, partial,
+                      fmt::format("multiplies it in {} by another partial value", op.mnemonic));
+      }
+    }
+    result = partial;
+  }
+  return with_cuts(launch, i, call, held, std::move(result));
+}
+
+Expected<void> check_results(const Launch& launch, const Instruction& ret,
+                             const std::vector<Held>& held) {
+  for (size_t r = 0; r < launch.out.size() && r < ret.operands.size(); ++r) {
+    const Held& h = held[ret.operands[r].value.index];
+    const ShardType* type = shard(launch.code, after(launch.c, launch.out[r]));
+    if (h.kind != Held::Kind::kPartial || type == nullptr) continue;
+    const Sharding& to = type->sharding;
+    if (!whole_axes(h.axes) || !whole_axes(to.unreduced)) continue;
+    const bool said = without(h.axes, to.unreduced).empty() && to.unreduced_kind == h.reduction;
+    if (said) continue;
+    const std::string made =
+        h.made_by.empty() ? fmt::format("kernel @{} makes this of {}, which is {}",
+                                        launch.kernel.name, h.parameter, claim(h.axes, h.reduction))
+                          : described(launch, h);
+    return contradiction(fmt::format("{}; the layout of {} says that it is {}", made,
+                                     buffer_name(launch.code, launch.c, launch.out[r]),
+                                     claim(to.unreduced, to.unreduced_kind)),
+                         launch.source.operands[launch.out[r]]);
+  }
+  return {};
+}
+
+}  // namespace
+
+Expected<void> check_launch(const Code& code, CodeIndex index, const std::vector<bool>& moved) {
+  const std::optional<Launch> launch = launch_of(code, index);
+  if (!launch) return {};
+  std::vector<Held> held = held_by_parameters(*launch, moved);
+  const bool any = std::any_of(held.begin(), held.end(), [](const Held& h) {
+    return h.kind == Held::Kind::kPartial ||
+           std::any_of(h.cuts.begin(), h.cuts.end(), [](const auto& c) { return !c->empty(); });
+  });
+  if (!any) return {};
+  for (const InstrId id : launch->kernel.region(launch->kernel.body).instructions) {
+    const Instruction& i = launch->kernel.instr(id);
+    if (i.results.empty()) return check_results(*launch, i, held);
+    HOSTIR_ASSIGN_OR_RETURN(const Held result, apply(*launch, i, held));
+    for (const ValueId value : i.results) held[value.index] = result;
+  }
+  return {};
+}
+
+}  // namespace hostir::interp::claims

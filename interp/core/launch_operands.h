@@ -1,0 +1,38 @@
+// The operands of launches: which buffers a kernel's parameters and results are, and where they lie
+// when that is known before the run.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "interp/core/backend.h"
+
+namespace hostir::interp {
+
+/// The operands of a launch by role, as indices into the task's buffers: parameters bind to `ro`
+/// then `rw`, results to `wo` then `rw`.
+struct LaunchRoles {
+  std::vector<size_t> parameters;
+  std::vector<size_t> results;
+};
+LaunchRoles roles_of(std::span<const BufferRef> buffers);
+
+/// Placements of a launch's operands in the kernel's order.
+struct LaunchPlacements {
+  std::vector<const Placement*> parameters;
+  std::vector<const Placement*> results;
+};
+LaunchPlacements placements_of(std::span<const BufferRef> buffers, const LaunchRoles& roles);
+
+/// The kernel that a launch names. Errors: `launch_kernel`.
+Expected<const Function*> launched_kernel(const Code& code, CodeIndex index);
+
+/// Calls `prepare` for every launch and rank whose operands' layouts are static, so that a backend
+/// can compile before the run. An error of a launch that always runs is returned with the rank and
+/// the launch named; a launch inside `where` may never run, so its errors are left for then.
+using PrepareLaunch =
+    std::function<Expected<void>(CodeIndex code, Rank rank, const LaunchPlacements& operands)>;
+Expected<void> prepare_static_launches(const Code& code, const PrepareLaunch& prepare);
+
+}  // namespace hostir::interp

@@ -1,0 +1,11 @@
+// Minimum, maximum, mean, NaNs and infinities of a written value.
+#pragma once
+
+#include "interp/core/backend.h"
+
+namespace hostir::interp {
+
+/// Over finite elements; all zero where there are none. Infinities count for min and max.
+void add_stats(DType dtype, const std::byte* data, int64_t elems, ValueSummary& summary);
+
+}  // namespace hostir::interp

@@ -1,0 +1,34 @@
+// The engine's verdicts on communication are those of interp/diagnose, made into faults.
+
+#include "interp/model/verdict.h"
+
+#include "interp/core/engine.h"
+
+namespace hostir::interp {
+
+bool Engine::report_verdict() {
+  const model::Verdict verdict = diagnose::diagnose(run_model());
+  if (!verdict.is_fault()) return true;
+  Fault fault;
+  fault.kind = ErrorKind::kStuck;
+  fault.record.kind = verdict.kind;
+  fault.record.sentence = verdict.sentence;
+  for (const std::string& who : absent) fault.record.sentence += "; " + who;
+  fault.culprit = verdict.culprit;
+  for (const model::VerdictNote& note : verdict.notes) {
+    const bool is_known = note.instruction.index < code->instructions.size();
+    fault.record.notes.push_back(note.text);
+    const auto status = note.rank != kNoRank ? state.ranks[static_cast<size_t>(note.rank)].status
+                                             : RankStatus::kRunnable;
+    const bool nowhere = status == RankStatus::kNotStarted || status == RankStatus::kRemote;
+    fault.spans.push_back(is_known && !nowhere ? code->source(note.instruction.index).span
+                                               : SourceSpan{});
+    if (note.rank == kNoRank) continue;
+    fault.record.ranks.push_back(note.rank);
+    fault.record.instructions.push_back(is_known ? code->address(note.instruction.index) : "");
+  }
+  record_fault(std::move(fault));
+  return false;
+}
+
+}  // namespace hostir::interp

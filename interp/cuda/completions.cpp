@@ -1,0 +1,195 @@
+// What the device has finished, delivered in an order in which it can have happened.
+#include <fmt/core.h>
+#define XXH_INLINE_ALL  // the library need not be linked
+#include <xxhash.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "interp/core/buffer_layout.h"
+#include "interp/core/value_stats.h"
+#include "interp/cuda/device_backend.h"
+
+namespace hostir::cuda {
+
+namespace {
+
+constexpr int64_t kLookEveryNs = 50'000'000;  // for failures of others
+
+}  // namespace
+
+// Later than what it waited for and than its predecessor, whatever two clocks say.
+interp::Completion DeviceBackend::complete(Queue& queue, InFlight& task) const {
+  interp::Completion out;
+  out.id = task.id;
+  out.clock = interp::ClockDomain::kDevice;
+  const int64_t floor_ns = std::max(task.issued_ns, queue.finished_ns);
+  out.queued_ns = std::max(task.issued_ns, task.queued->time_ns());
+  out.started_ns = std::max({floor_ns, out.queued_ns, task.started->time_ns()});
+  out.finished_ns = std::max(out.started_ns, task.ended->time_ns());
+  return out;
+}
+
+bool DeviceBackend::collect_queue(Queue& queue,
+                                  std::vector<std::pair<interp::Completion, InFlight>>& out) {
+  bool any = false;
+  while (!queue.in_flight.empty()) {
+    InFlight& head = queue.in_flight.front();
+    const bool waits = std::any_of(head.waits.begin(), head.waits.end(),
+                                   [&](TaskId id) { return enqueued_.contains(id); });
+    if (waits || !queue.device->has_happened(head.ended->handle())) break;
+    interp::Completion completion = complete(queue, head);
+    for (const auto& [earlier, flight] : out) {
+      const bool before =
+          std::find(head.waits.begin(), head.waits.end(), earlier.id) != head.waits.end();
+      if (before) completion.finished_ns = std::max(completion.finished_ns, earlier.finished_ns);
+    }
+    queue.finished_ns = completion.finished_ns;
+    enqueued_.erase(head.id);
+    if (head.wire_call >= 0) network_->finished(head.wire_call);
+    out.emplace_back(completion, std::move(head));
+    queue.in_flight.pop_front();
+    any = true;
+  }
+  return any;
+}
+
+void DeviceBackend::collect(std::vector<std::pair<interp::Completion, InFlight>>& out) {
+  for (bool again = true; again;) {
+    again = false;
+    for (Queue& q : queues_) {
+      if (!q.in_flight.empty() && collect_queue(q, out)) again = true;
+    }
+  }
+  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
+    return std::tuple(a.first.finished_ns, a.first.id) <
+           std::tuple(b.first.finished_ns, b.first.id);  // ids begin with ranks
+  });
+}
+
+// While somebody has instructions to issue nobody waits for what has finished: asking the device
+// after every one of them would take longer than issuing it.
+bool DeviceBackend::may_look_later(std::span<const interp::HostState> hosts) {
+  constexpr int64_t kEveryNs = 50'000;
+  if (options_.stepwise || value_mode_ != ValueMode::kNone || !failures_.empty()) return false;
+  const int64_t now = now_ns();
+  const bool busy = std::any_of(hosts.begin(), hosts.end(), [](const interp::HostState& h) {
+    return h.kind == interp::HostState::Kind::kRunnable;
+  });
+  if (busy && now - polled_ns_ < kEveryNs && !look_now_) return true;
+  look_now_ = false;
+  polled_ns_ = now;
+  return false;
+}
+
+interp::Progress DeviceBackend::poll(std::span<const interp::HostState> hosts,
+                                     interp::CompletionSink& sink) {
+  if (may_look_later(hosts)) {
+    return is_pending() ? interp::Progress::kPending : interp::Progress::kQuiescent;
+  }
+  if (!starting_.empty()) {
+    std::vector<Queue*> queues = std::move(starting_);
+    starting_.clear();
+    for (Queue* q : queues) {
+      if (q->held.empty()) continue;
+      if (network_->is_enqueued(q->held.front().wire_call)) {
+        wake(*q);
+      } else {
+        starting_.push_back(q);
+      }
+    }
+    pump();
+  }
+  std::vector<std::pair<interp::Completion, InFlight>> done;
+  collect(done);
+  for (const auto& [completion, task] : done) {
+    sink.completed(completion);
+    if (value_mode_ != ValueMode::kNone) summarise(task, sink);
+  }
+  if (!done.empty() && failures_.empty()) return interp::Progress::kProgressed;
+  look_for_failures();
+  for (const auto& [task, error] : failures_) sink.failed(task, error);
+  if (!failures_.empty() || !done.empty()) {
+    failures_.clear();
+    return interp::Progress::kProgressed;
+  }
+  return is_pending() ? interp::Progress::kPending : interp::Progress::kQuiescent;
+}
+
+bool DeviceBackend::is_pending() const {
+  return !starting_.empty() || !failures_.empty() ||
+         std::any_of(queues_.begin(), queues_.end(),
+                     [](const Queue& q) { return !q.in_flight.empty(); });
+}
+
+void DeviceBackend::look_for_failures() {
+  if (failed_) return;
+  // Said of the oldest task in flight: the device does not say which one it was.
+  const auto oldest = [&](const Device* device) {
+    const InFlight* found = nullptr;
+    for (const Queue& q : queues_) {
+      if (q.in_flight.empty() || (device != nullptr && q.device != device)) continue;
+      const InFlight& head = q.in_flight.front();
+      if (found == nullptr || head.issued_ns < found->issued_ns) found = &head;
+    }
+    return found == nullptr ? interp::kNoTask : found->id;
+  };
+  for (const auto& device : devices_) {
+    if (const Error* error = device->failure()) {
+      failed_ = true;
+      failures_.emplace_back(oldest(device.get()), *error);
+      return;
+    }
+  }
+  if (rendezvous_ == nullptr || now_ns() - looked_ns_ < kLookEveryNs) return;
+  looked_ns_ = now_ns();
+  if (const std::optional<int> lost = rendezvous_->lost_process()) {
+    std::string ranks;
+    for (const Rank r : rendezvous_->ranks_of(*lost)) ranks += fmt::format(" {}", r);
+    failed_ = true;
+    failures_.emplace_back(oldest(nullptr),
+                           fail(ErrorKind::kStuck, "lost_process",
+                                fmt::format("process {} with rank{} is gone", *lost, ranks))
+                               .value());
+  } else if (const Error* error = network_ == nullptr ? nullptr : network_->failure()) {
+    failed_ = true;
+    failures_.emplace_back(oldest(nullptr), *error);
+  }
+}
+
+// Everything that is on a device finishes before the next instruction. What waits for another
+// process does not.
+void DeviceBackend::drain() {
+  const auto calls_others = [](const InFlight& task) { return task.wire_call >= 0; };
+  for (Queue& q : queues_) {
+    if (std::any_of(q.in_flight.begin(), q.in_flight.end(), calls_others)) return;
+  }
+  for (const auto& device : devices_) device->synchronize();
+}
+
+void DeviceBackend::summarise(const InFlight& task, interp::CompletionSink& sink) {
+  uint16_t operand = 0;
+  const Rank rank = interp::task_rank(task.id);
+  for (const BufferRef& ref : task.written) {
+    interp::ValueSummary out;
+    out.task = task.id;
+    out.rank = rank;
+    out.allocation = ref.allocation;
+    out.operand = operand++;
+    const Placement* placement = ref.after != nullptr ? ref.after : ref.placement;
+    if (placement != nullptr) {
+      BufferRef as_placed = ref;
+      as_placed.placement = placement;
+      Expected<Tensor> value = read(rank, as_placed, placement->box);
+      if (value) {
+        out.digest = XXH3_64bits(value->data.data(), value->data.size());
+        if (value_mode_ == ValueMode::kStats) {
+          interp::add_stats(placement->dtype, value->data.data(), placement->box.volume(), out);
+        }
+      }
+    }
+    sink.value(out);
+  }
+}
+
+}  // namespace hostir::cuda

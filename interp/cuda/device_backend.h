@@ -1,0 +1,243 @@
+// The inside of the backend, for the files that implement it: setup.cpp, memory.cpp, launches.cpp,
+// queues.cpp (what may be handed over), meetings.cpp (communication), completions.cpp (what has
+// finished).
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "interp/core/launch_operands.h"
+#include "interp/cuda/backend.h"
+#include "interp/cuda/exchange.h"
+#include "interp/cuda/network.h"
+#include "kernels/common/launch_plans.h"
+
+namespace hostir::cuda {
+
+using interp::AllocationId;
+using interp::BufferRef;
+using interp::CodeIndex;
+using interp::CommIndex;
+using interp::Rank;
+using interp::StreamIndex;
+using interp::TaskId;
+
+/// An event that several tasks may share (the end of one is the beginning of the next); given back
+/// when nobody holds it. Its time is asked for once.
+class Event {
+ public:
+  explicit Event(Device& device) : device_(device), handle_(device.take_event()) {}
+  ~Event() { device_.give_back(handle_); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  EventHandle handle() const { return handle_; }
+  /// Once it has happened.
+  int64_t time_ns() {
+    if (time_ns_ == kUnknown) time_ns_ = device_.time_ns(handle_);
+    return time_ns_;
+  }
+
+ private:
+  static constexpr int64_t kUnknown = INT64_MIN;
+  Device& device_;
+  EventHandle handle_;
+  int64_t time_ns_ = kUnknown;
+};
+using EventRef = std::shared_ptr<Event>;
+
+/// A kernel for one placement of a launch's operands.
+struct KernelPlan {
+  kernels::BoundKernel bound;
+  std::map<const Device*, std::shared_ptr<const DeviceKernel>> kernels;  // by device
+};
+
+/// What is fixed about a launch on a rank.
+struct LaunchTaskPlan final : interp::TaskPlan {
+  std::shared_ptr<const DeviceKernel> kernel;
+  interp::LaunchRoles roles;
+  std::vector<bool> dense;  // by buffer: its bytes are its box in row-major order
+  bool all_dense = true;
+  // Used by one launch after the other, so that none allocates.
+  std::vector<const void*> in;
+  std::vector<void*> out;
+};
+
+class DeviceBackend final : public interp::Backend {
+ public:
+  DeviceBackend(BackendOptions options, std::unique_ptr<RunClock> clock,
+                std::vector<std::unique_ptr<Device>> devices);
+  ~DeviceBackend() override;
+
+  interp::Capabilities capabilities() const override;
+  Expected<void> prepare(const interp::Code& code) override;
+  int64_t now_ns() const override { return clock_->now_ns(); }
+  Expected<void> write(Rank rank, AllocationId allocation, const Placement& placement,
+                       int64_t offset_bytes, std::span<const std::byte> data) override;
+  Expected<std::unique_ptr<interp::TaskPlan>> plan(const interp::Task& task) override;
+  const Error* issue(std::span<const interp::Task> tasks) override;
+  interp::Progress poll(std::span<const interp::HostState> hosts,
+                        interp::CompletionSink& sink) override;
+  Expected<Tensor> read(Rank rank, const BufferRef& buffer, const Box& box) const override;
+  void set_value_mode(ValueMode mode) override { value_mode_ = mode; }
+  void set_stepwise(bool stepwise) override { options_.stepwise = stepwise; }
+  std::string describe(CodeIndex code, Rank rank) const override;
+  interp::KernelWork kernel_work(CodeIndex code, Rank rank) const override;
+  std::vector<std::pair<std::string, std::string>> properties() const override;
+  interp::Peers* peers() override { return rendezvous_.get(); }
+
+ private:
+  enum class Work : uint8_t { kNone, kLaunch, kAlloc, kFree, kCommunication };
+
+  /// A task to be handed over. The spans are the caller's until keep().
+  struct Held {
+    TaskId id = interp::kNoTask;
+    Rank rank = 0;
+    CodeIndex code = 0;
+    Work work = Work::kNone;
+    int64_t issued_ns = 0;
+    LaunchTaskPlan* plan = nullptr;
+    std::span<const TaskId> waits;
+    std::span<const BufferRef> buffers;
+    std::span<const interp::CommunicationItem> items;
+    // Of communication: how far it is.
+    bool arrived = false;
+    size_t open_meetings = 0;
+    int64_t wire_call = -1;
+    EventRef queued;
+    EventRef started;
+
+    void keep();
+    std::vector<TaskId> kept_waits;
+    std::vector<BufferRef> kept_buffers;
+    std::vector<interp::CommunicationItem> kept_items;
+  };
+  /// A task that the device has.
+  struct InFlight {
+    TaskId id = interp::kNoTask;
+    int64_t issued_ns = 0;
+    EventRef queued;
+    EventRef started;
+    EventRef ended;
+    std::vector<TaskId> waits;
+    std::vector<BufferRef> written;  // where summaries are made
+    int64_t wire_call = -1;
+    bool on_host_clock = false;  // nothing ran on the device
+  };
+  struct Queue {
+    Device* device = nullptr;
+    StreamHandle stream = nullptr;
+    std::deque<Held> held;
+    std::deque<InFlight> in_flight;
+    int64_t finished_ns = 0;  // of the last that was delivered
+    bool awake = false;
+  };
+  struct Memory {
+    std::byte* data = nullptr;
+    int64_t bytes = 0;
+  };
+  struct MeetingKey {
+    CommIndex comm = 0;
+    Rank first = 0;
+    int32_t source = -1;
+    int32_t target = -1;
+    uint64_t sequence = 0;
+    auto operator<=>(const MeetingKey&) const = default;
+  };
+  /// One that takes place on one device.
+  struct Meeting {
+    Exchange exchange;
+    std::vector<Queue*> queues;  // by position; nullptr: has not come
+    size_t arrived = 0;
+  };
+
+  // setup.cpp
+  Expected<void> place(const interp::Code& code);
+  Expected<void> meet_processes();
+  Expected<void> connect(const interp::Code& code);
+  bool is_local(Rank rank) const { return device_of_[static_cast<size_t>(rank)] != nullptr; }
+  Queue& queue(Rank rank, StreamIndex stream) {
+    return queues_[static_cast<size_t>(rank) * streams_ + stream];
+  }
+
+  // memory.cpp
+  Memory* memory(Rank rank, AllocationId id);
+  std::byte* address(Rank rank, const BufferRef& ref);
+  Side side(Rank rank, const BufferRef& ref);
+  bool allocate(Rank rank, AllocationId id, int64_t bytes, Device& device, StreamHandle stream);
+
+  // launches.cpp
+  Expected<KernelPlan*> find_kernel(CodeIndex code, Rank rank,
+                                    const interp::LaunchPlacements& operands);
+  Expected<std::shared_ptr<const DeviceKernel>> kernel_on(KernelPlan& plan, Device& device);
+  void launch(Queue& queue, const Held& task);
+  void copy_view(Queue& queue, const BufferRef& ref, std::byte* view, std::byte* dense,
+                 bool to_dense);
+
+  // queues.cpp
+  Held held_of(const interp::Task& task) const;
+  const Error* refusal_of(const interp::Task& task);
+  void wake(Queue& queue);
+  void pump();
+  bool hand_over(Queue& queue, Held& task);
+  bool waits_are_enqueued(const Held& task) const;
+  void enqueue_waits(Queue& queue, const Held& task);
+  void enqueue(Queue& queue, Held& task);
+  void finish_enqueued(Queue& queue, Held& task);
+  void delay(Queue& queue, const Held& task);
+  static EventRef mark(Queue& queue);
+  void fail_task(TaskId task, std::string id, std::string what);
+
+  // meetings.cpp
+  static MeetingKey key_of(Rank rank, const interp::CommunicationItem& item);
+  bool meets_here(Rank rank, const interp::CommunicationItem& item) const;
+  Exchange exchange_of(Rank rank, const interp::CommunicationItem& item) const;
+  Member member_of(Rank rank, const interp::CommunicationItem& item);
+  void arrive(Queue& queue, Held& task);
+  void join(Queue& queue, Held& task, const interp::CommunicationItem& item);
+  void run(Meeting& meeting);
+  void stage(std::vector<Move>& moves, Queue& queue);
+
+  // completions.cpp
+  void collect(std::vector<std::pair<interp::Completion, InFlight>>& out);
+  bool collect_queue(Queue& queue, std::vector<std::pair<interp::Completion, InFlight>>& out);
+  interp::Completion complete(Queue& queue, InFlight& task) const;
+  void summarise(const InFlight& task, interp::CompletionSink& sink);
+  void look_for_failures();
+  bool is_pending() const;
+  bool may_look_later(std::span<const interp::HostState> hosts);
+  void drain();
+
+  BackendOptions options_;
+  std::unique_ptr<RunClock> clock_;
+  std::vector<std::unique_ptr<Device>> devices_;
+  std::unique_ptr<Rendezvous> rendezvous_;
+  std::unique_ptr<Network> network_;
+  const interp::Code* code_ = nullptr;
+  size_t streams_ = 0;
+  std::vector<Device*> device_of_;  // by rank; nullptr: in another process
+  std::vector<int> place_of_;       // by rank
+  std::vector<Queue> queues_;       // by rank * streams + stream
+  std::vector<std::unordered_map<uint32_t, Memory>> memory_;  // by rank
+  kernels::LaunchPlans<KernelPlan> kernels_;
+  std::map<std::pair<CodeIndex, Rank>, KernelPlan*> last_kernel_;
+
+  std::unordered_map<TaskId, EventRef> enqueued_;  // ended event of tasks in flight
+  std::unordered_set<TaskId> held_;
+  std::vector<Queue*> awake_;
+  std::vector<Queue*> starting_;  // whose head is a wire call that is not on the stream yet
+  std::map<MeetingKey, Meeting> meetings_;
+  std::vector<std::pair<TaskId, Error>> failures_;
+  int64_t looked_ns_ = 0;  // for failures elsewhere
+  int64_t polled_ns_ = 0;  // the device's events
+  bool look_now_ = false;  // at the next poll, whatever the time
+  bool failed_ = false;
+  ValueMode value_mode_ = ValueMode::kNone;
+  Error refusal_;
+};
+
+}  // namespace hostir::cuda

@@ -1,0 +1,16 @@
+// Kernels that move and fold the buffers of ranks that share a device.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "interp/cuda/device.h"
+
+namespace hostir::cuda {
+
+cudaError_t enqueue_moves(std::span<const Move> moves, cudaStream_t stream);
+cudaError_t enqueue_fold(const Fold& fold, int multiprocessors, cudaStream_t stream);
+cudaError_t enqueue_copy(const StridedCopy& copy, cudaStream_t stream);
+/// Keeps one thread busy for so long.
+cudaError_t enqueue_delay(int64_t ns, cudaStream_t stream);
+
+}  // namespace hostir::cuda

@@ -1,0 +1,181 @@
+// A device without a GPU: everything happens at once, on the host, in the order of the calls.
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "interp/cuda/device.h"
+#include "interp/cuda/fold_table.h"
+#include "interp/cuda/host_kernel.h"
+
+namespace hostir::cuda {
+
+namespace {
+
+int64_t steady_ns() {
+  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+struct FoldOnHost {
+  const Fold& call;
+
+  template <class Element, class Combine>
+  void run() {
+    using Stored = typename Element::Stored;
+    const auto count = static_cast<int>(call.inputs.size());
+    int64_t begin = INT64_MAX;
+    int64_t end = 0;
+    for (const FoldTarget& target : call.targets) {
+      begin = std::min(begin, target.begin);
+      end = std::max(end, target.end);
+    }
+    // Element by element, since a target may be an input.
+    for (int64_t i = begin; i < end; ++i) {
+      const Stored value = fold_element<Element, Combine>(call.inputs.data(), count, i);
+      for (const FoldTarget& target : call.targets) {
+        if (i < target.begin || i >= target.end) continue;
+        static_cast<Stored*>(target.to)[i - target.begin] = value;
+      }
+    }
+  }
+};
+
+class HostDeviceKernel final : public DeviceKernel {
+ public:
+  explicit HostDeviceKernel(std::shared_ptr<HostKernel> kernel) : kernel_(std::move(kernel)) {}
+  void launch(StreamHandle, std::span<const void* const> in, std::span<void* const> out,
+              void*) const override {
+    kernel_->run(in, out);
+  }
+  int64_t scratch_bytes() const override { return 0; }
+  std::string description() const override { return kernel_->description(); }
+
+ private:
+  std::shared_ptr<HostKernel> kernel_;
+};
+
+class HostDevice final : public Device {
+ public:
+  HostDevice(int index, const RunClock& clock, int64_t memory_bytes)
+      : index_(index), clock_(clock), memory_bytes_(memory_bytes) {}
+
+  int index() const override { return index_; }
+  std::string name() const override { return "host"; }
+  std::string identity() const override { return "host " + std::to_string(index_); }
+  int64_t memory_bytes() const override { return memory_bytes_; }
+
+  StreamHandle make_stream() override { return &stream_; }
+  EventHandle take_event() override {
+    if (free_.empty()) free_.push_back(events_.emplace_back(std::make_unique<int64_t>(0)).get());
+    int64_t* event = free_.back();
+    free_.pop_back();
+    return event;
+  }
+  void give_back(EventHandle event) override { free_.push_back(static_cast<int64_t*>(event)); }
+  void record(EventHandle event, StreamHandle) override {
+    *static_cast<int64_t*>(event) = clock_.now_ns();
+  }
+  void wait(StreamHandle, EventHandle) override {}
+  bool has_happened(EventHandle) override { return true; }
+  int64_t time_ns(EventHandle event) override { return *static_cast<int64_t*>(event); }
+
+  void* allocate(int64_t bytes, StreamHandle) override {
+    if (bytes > memory_bytes_ - used_bytes_) return nullptr;
+    auto memory = std::make_unique<Piece>();
+    memory->bytes = static_cast<size_t>(std::max<int64_t>(bytes, 1));
+    memory->data = ::mmap(nullptr, memory->bytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory->data == MAP_FAILED) {
+      memory->data = nullptr;
+      return nullptr;
+    }
+    used_bytes_ += bytes;
+    return pieces_.emplace_back(std::move(memory))->data;
+  }
+  void release(void* memory, StreamHandle) override {
+    const auto at = std::find_if(pieces_.begin(), pieces_.end(),
+                                 [&](const auto& piece) { return piece->data == memory; });
+    if (at == pieces_.end()) return;
+    used_bytes_ -= static_cast<int64_t>((*at)->bytes);
+    pieces_.erase(at);
+  }
+  void upload(void* to, const std::byte* from, int64_t bytes) override {
+    if (bytes > 0) std::memcpy(to, from, static_cast<size_t>(bytes));
+  }
+  void download(std::byte* to, const void* from, int64_t bytes) override {
+    if (bytes > 0) std::memcpy(to, from, static_cast<size_t>(bytes));
+  }
+  void synchronize() override {}
+
+  void move(std::span<const Move> moves, StreamHandle) override {
+    for (const Move& m : moves) {
+      if (m.bytes <= 0) continue;
+      if (m.from == nullptr) {
+        std::memset(m.to, 0, static_cast<size_t>(m.bytes));
+      } else if (m.to != m.from) {
+        std::memcpy(m.to, m.from, static_cast<size_t>(m.bytes));
+      }
+    }
+  }
+  void fold(const Fold& call, StreamHandle) override {
+    FoldOnHost run{call};
+    with_fold_types(call.reduction, call.dtype, run);
+  }
+  void copy(const StridedCopy& call, StreamHandle) override { copy_dimension(call, 0, 0, 0); }
+  void delay(int64_t ns, StreamHandle) override {
+    std::this_thread::sleep_for(std::chrono::nanoseconds(ns));
+  }
+  Expected<std::shared_ptr<const DeviceKernel>> compile(
+      const kernels::BoundKernel& kernel) override {
+    HOSTIR_ASSIGN_OR_RETURN(auto made, HostKernel::create(kernel));
+    return std::make_shared<const HostDeviceKernel>(std::move(made));
+  }
+  const Error* failure() override { return nullptr; }
+  std::vector<std::pair<std::string, std::string>> properties() const override { return {}; }
+
+ private:
+  struct Piece {
+    void* data = nullptr;
+    size_t bytes = 0;
+    Piece() = default;
+    Piece(const Piece&) = delete;
+    Piece& operator=(const Piece&) = delete;
+    ~Piece() {
+      if (data != nullptr) ::munmap(data, bytes);
+    }
+  };
+
+  static void copy_dimension(const StridedCopy& c, size_t d, int64_t from, int64_t to) {
+    if (d == c.extents.size()) {
+      std::memcpy(static_cast<std::byte*>(c.to) + to * c.element_bytes,
+                  static_cast<const std::byte*>(c.from) + from * c.element_bytes,
+                  static_cast<size_t>(c.element_bytes));
+      return;
+    }
+    for (int64_t i = 0; i < c.extents[d]; ++i) {
+      copy_dimension(c, d + 1, from + i * c.from_strides[d], to + i * c.to_strides[d]);
+    }
+  }
+
+  int index_ = 0;
+  const RunClock& clock_;
+  int64_t memory_bytes_ = 0;
+  int64_t used_bytes_ = 0;
+  int stream_ = 0;
+  std::vector<std::unique_ptr<int64_t>> events_;
+  std::vector<int64_t*> free_;
+  std::vector<std::unique_ptr<Piece>> pieces_;
+};
+
+}  // namespace
+
+RunClock::RunClock() : begin_ns_(steady_ns()) {}
+int64_t RunClock::now_ns() const { return steady_ns() - begin_ns_; }
+
+std::unique_ptr<Device> make_host_device(int index, const RunClock& clock, int64_t memory_bytes) {
+  return std::make_unique<HostDevice>(index, clock, memory_bytes);
+}
+
+}  // namespace hostir::cuda

@@ -1,0 +1,133 @@
+// Kernels: found, compiled for the rank's device, launched on its buffers.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "hostir/ops/record.h"
+#include "interp/core/buffer_layout.h"
+#include "interp/cuda/device_backend.h"
+#include "kernels/common/kernel_work.h"
+
+namespace hostir::cuda {
+
+Expected<KernelPlan*> DeviceBackend::find_kernel(CodeIndex code, Rank rank,
+                                                 const interp::LaunchPlacements& operands) {
+  HOSTIR_ASSIGN_OR_RETURN(const Function* kernel, interp::launched_kernel(*code_, code));
+  return kernels_.find(*code_->program,
+                       {code, rank, kernel, operands.parameters, operands.results});
+}
+
+Expected<std::shared_ptr<const DeviceKernel>> DeviceBackend::kernel_on(KernelPlan& plan,
+                                                                       Device& device) {
+  auto& known = plan.kernels[&device];
+  if (known == nullptr) {
+    HOSTIR_ASSIGN_OR_RETURN(known, device.compile(plan.bound));
+  }
+  return known;
+}
+
+Expected<std::unique_ptr<interp::TaskPlan>> DeviceBackend::plan(const interp::Task& task) {
+  if (!task.items.empty() ||
+      record(code_->instructions[task.code].kind).role != HostRole::kLaunch) {
+    return nullptr;
+  }
+  auto out = std::make_unique<LaunchTaskPlan>();
+  out->roles = interp::roles_of(task.buffers);
+  HOSTIR_ASSIGN_OR_RETURN(
+      KernelPlan * kernel,
+      find_kernel(task.code, task.rank, interp::placements_of(task.buffers, out->roles)));
+  HOSTIR_ASSIGN_OR_RETURN(out->kernel,
+                          kernel_on(*kernel, *device_of_[static_cast<size_t>(task.rank)]));
+  last_kernel_[{task.code, task.rank}] = kernel;
+  for (const BufferRef& ref : task.buffers) {
+    const bool dense = ref.strides_elems.empty() || interp::is_dense(ref, *ref.placement);
+    out->dense.push_back(dense);
+    out->all_dense = out->all_dense && dense;
+    if (!dense && ref.strides_elems.size() > kMostDimensions) {
+      return fail(ErrorKind::kRuntime, "cuda_view",
+                  fmt::format("a view of {} dimensions; the device copies at most {}",
+                              ref.strides_elems.size(), kMostDimensions));
+    }
+  }
+  return out;
+}
+
+void DeviceBackend::copy_view(Queue& queue, const BufferRef& ref, std::byte* view, std::byte* dense,
+                              bool to_dense) {
+  const Extents extents = ref.placement->local();
+  Extents strides(extents.size(), 1);
+  for (size_t d = extents.size(); d-- > 1;) strides[d - 1] = strides[d] * extents[d];
+  StridedCopy copy;
+  copy.element_bytes = size_bytes(ref.placement->dtype);
+  copy.extents = extents;
+  copy.from = to_dense ? view : dense;
+  copy.to = to_dense ? dense : view;
+  copy.from_strides = to_dense ? ref.strides_elems : strides;
+  copy.to_strides = to_dense ? strides : ref.strides_elems;
+  queue.device->copy(copy, queue.stream);
+}
+
+// Views that are not dense go through scratch memory.
+void DeviceBackend::launch(Queue& queue, const Held& task) {
+  LaunchTaskPlan& plan = *task.plan;
+  plan.in.clear();
+  plan.out.clear();
+  std::vector<std::byte*> scratch(plan.all_dense ? 0 : task.buffers.size(), nullptr);
+  const auto pointer = [&](size_t i) -> std::byte* {
+    if (!plan.all_dense && scratch[i] != nullptr) return scratch[i];
+    return address(task.rank, task.buffers[i]);
+  };
+  for (size_t i = 0; i < scratch.size(); ++i) {
+    const BufferRef& ref = task.buffers[i];
+    if (plan.dense[i] || ref.placement->local_bytes() == 0) continue;
+    scratch[i] =
+        static_cast<std::byte*>(queue.device->allocate(ref.placement->local_bytes(), queue.stream));
+    if (scratch[i] == nullptr) {
+      fail_task(task.id, "max_memory", "the device has no memory left to copy a view");
+      return;
+    }
+    if (ref.access != Access::kWrite) {
+      copy_view(queue, ref, address(task.rank, ref), scratch[i], true);
+    }
+  }
+  for (const size_t i : plan.roles.parameters) plan.in.push_back(pointer(i));
+  for (const size_t i : plan.roles.results) plan.out.push_back(pointer(i));
+  const int64_t workspace_bytes = plan.kernel->scratch_bytes();
+  void* workspace =
+      workspace_bytes > 0 ? queue.device->allocate(workspace_bytes, queue.stream) : nullptr;
+  if (workspace_bytes > 0 && workspace == nullptr) {
+    fail_task(
+        task.id, "max_memory",
+        fmt::format("the device has no {} bytes left for the kernel's workspace", workspace_bytes));
+    return;
+  }
+  plan.kernel->launch(queue.stream, plan.in, plan.out, workspace);
+  if (workspace != nullptr) queue.device->release(workspace, queue.stream);
+  for (size_t i = 0; i < scratch.size(); ++i) {
+    if (scratch[i] == nullptr) continue;
+    const BufferRef& ref = task.buffers[i];
+    if (ref.access != Access::kRead) {
+      copy_view(queue, ref, address(task.rank, ref), scratch[i], false);
+    }
+    queue.device->release(scratch[i], queue.stream);
+  }
+}
+
+std::string DeviceBackend::describe(CodeIndex code, Rank rank) const {
+  if (!is_local(rank)) return {};
+  const KernelPlan* plan = kernels_.last(code, rank);
+  if (plan == nullptr) return {};
+  const auto found = plan->kernels.find(device_of_[static_cast<size_t>(rank)]);
+  return found == plan->kernels.end() || found->second == nullptr ? std::string()
+                                                                  : found->second->description();
+}
+
+interp::KernelWork DeviceBackend::kernel_work(CodeIndex code, Rank rank) const {
+  const KernelPlan* plan = kernels_.last(code, rank);
+  if (plan == nullptr) return {};
+  const kernels::KernelWork work =
+      kernels::kernel_work(*code_->program, plan->bound, options_.machine);
+  return {work.flops, work.read_bytes, work.write_bytes, work.limit_ns};
+}
+
+}  // namespace hostir::cuda

@@ -1,0 +1,174 @@
+// Communication: members that meet on one device, and calls to those elsewhere.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "interp/cuda/device_backend.h"
+
+namespace hostir::cuda {
+
+namespace {
+
+bool is_pair(const interp::CommunicationItem& item) { return item.peer >= 0; }
+bool sends(const interp::CommunicationItem& item) { return item.in.allocation.valid(); }
+
+// In the exchange: the sender of a pair is the first of two.
+size_t place_of(const interp::CommunicationItem& item) {
+  if (!is_pair(item)) return static_cast<size_t>(item.position);
+  return sends(item) ? 0 : 1;
+}
+
+}  // namespace
+
+DeviceBackend::MeetingKey DeviceBackend::key_of(Rank rank, const interp::CommunicationItem& item) {
+  MeetingKey key;
+  key.comm = item.comm;
+  key.first = item.members.empty() ? rank : item.members.front();
+  key.sequence = item.sequence;
+  if (is_pair(item)) {
+    key.source = sends(item) ? item.position : item.peer;
+    key.target = sends(item) ? item.peer : item.position;
+  }
+  return key;
+}
+
+// All members on the device of this one.
+bool DeviceBackend::meets_here(Rank rank, const interp::CommunicationItem& item) const {
+  const Device* device = device_of_[static_cast<size_t>(rank)];
+  const auto is_here = [&](Rank r) { return device_of_[static_cast<size_t>(r)] == device; };
+  if (is_pair(item)) return is_here(item.members[static_cast<size_t>(item.peer)]);
+  return std::all_of(item.members.begin(), item.members.end(), is_here);
+}
+
+Exchange DeviceBackend::exchange_of(Rank rank, const interp::CommunicationItem& item) const {
+  Exchange out;
+  out.kind = code_->instructions[item.code].kind;
+  out.dtype = item.dtype;
+  out.reduction = item.reduction;
+  out.root = item.root;
+  out.pairs = item.pairs;
+  out.members.resize(is_pair(item) ? 2 : item.members.size());
+  if (is_pair(item)) {
+    const MeetingKey key = key_of(rank, item);
+    out.pairs = {{key.source, key.target}};
+  }
+  return out;
+}
+
+Member DeviceBackend::member_of(Rank rank, const interp::CommunicationItem& item) {
+  Member out;
+  out.rank = rank;
+  out.in = side(rank, item.in);
+  out.out = side(rank, item.out);
+  out.has_out = item.out.allocation.valid() && out.out.data != nullptr;
+  out.send_counts = item.send_counts;
+  out.recv_counts = item.recv_counts;
+  return out;
+}
+
+void DeviceBackend::arrive(Queue& queue, Held& task) {
+  task.arrived = true;
+  // Counted first: the last member to come runs a meeting at once.
+  for (const auto& item : task.items) {
+    if (meets_here(task.rank, item)) ++task.open_meetings;
+  }
+  std::vector<WireCall> calls;
+  for (const interp::CommunicationItem& item : task.items) {
+    if (meets_here(task.rank, item)) continue;
+    WireCall call;
+    call.comm = item.comm;
+    call.rank = task.rank;
+    call.position = place_of(item);
+    call.exchange = exchange_of(task.rank, item);
+    call.exchange.members[call.position] = member_of(task.rank, item);
+    calls.push_back(std::move(call));
+  }
+  if (!calls.empty()) {
+    task.wire_call = network_->start(calls, *queue.device, queue.stream);
+    if (!network_->is_enqueued(task.wire_call)) starting_.push_back(&queue);
+  }
+  for (const interp::CommunicationItem& item : task.items) {
+    if (meets_here(task.rank, item)) join(queue, task, item);
+  }
+}
+
+void DeviceBackend::join(Queue& queue, Held& task, const interp::CommunicationItem& item) {
+  const MeetingKey key = key_of(task.rank, item);
+  const auto [at, added] = meetings_.try_emplace(key);
+  Meeting& meeting = at->second;
+  if (added) {
+    meeting.exchange = exchange_of(task.rank, item);
+    meeting.queues.resize(meeting.exchange.members.size(), nullptr);
+  }
+  const size_t position = place_of(item);
+  if (position >= meeting.queues.size() || meeting.queues[position] != nullptr) {
+    --task.open_meetings;  // the interpreter has reported it
+    return;
+  }
+  meeting.exchange.members[position] = member_of(task.rank, item);
+  meeting.queues[position] = &queue;
+  if (++meeting.arrived < meeting.queues.size()) return;
+  Meeting complete = std::move(meeting);
+  meetings_.erase(at);
+  run(complete);
+}
+
+// On the first member's stream, behind everybody's arrival; then everybody goes on.
+void DeviceBackend::run(Meeting& meeting) {
+  Queue& leader = *meeting.queues.front();
+  Device& device = *leader.device;
+  for (Queue* member : meeting.queues) {
+    if (member != &leader) device.wait(leader.stream, member->held.front().queued->handle());
+  }
+  const EventRef started = mark(leader);
+  Transfers transfers;
+  moves_function(meeting.exchange.kind)(meeting.exchange, transfers);
+  transfers.close();
+  if (transfers.stage) {
+    stage(transfers.moves, leader);
+  } else if (!transfers.moves.empty()) {
+    device.move(transfers.moves, leader.stream);
+  }
+  if (transfers.fold_inputs.size() > kMostFoldInputs) {
+    fail_task(leader.held.front().id, "cuda_members",
+              fmt::format("{} ranks meet on one device; at most {} can add up there",
+                          transfers.fold_inputs.size(), kMostFoldInputs));
+  } else if (!transfers.fold_targets.empty()) {
+    device.fold({meeting.exchange.reduction, meeting.exchange.dtype, transfers.fold_inputs,
+                 transfers.fold_targets},
+                leader.stream);
+  }
+  const EventRef done = mark(leader);
+  for (Queue* member : meeting.queues) {
+    if (member != &leader) device.wait(member->stream, done->handle());
+    Held& task = member->held.front();
+    task.started = started;
+    --task.open_meetings;
+    wake(*member);
+  }
+}
+
+// What is read is copied before anything is written.
+void DeviceBackend::stage(std::vector<Move>& moves, Queue& queue) {
+  int64_t bytes = 0;
+  for (const Move& m : moves) bytes += m.from == nullptr ? 0 : m.bytes;
+  auto* scratch = static_cast<std::byte*>(queue.device->allocate(bytes, queue.stream));
+  if (scratch == nullptr) {
+    fail_task(queue.held.front().id, "max_memory",
+              "the device has no memory left to exchange buffers in place");
+    return;
+  }
+  std::vector<Move> copies;
+  int64_t at = 0;
+  for (Move& m : moves) {
+    if (m.from == nullptr) continue;
+    copies.push_back({scratch + at, m.from, m.bytes});
+    m.from = scratch + at;
+    at += m.bytes;
+  }
+  queue.device->move(copies, queue.stream);
+  queue.device->move(moves, queue.stream);
+  queue.device->release(scratch, queue.stream);
+}
+
+}  // namespace hostir::cuda

@@ -1,0 +1,92 @@
+// Allocations of the ranks, what is written into them from outside, and what is read.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "interp/core/buffer_layout.h"
+#include "interp/cuda/device_backend.h"
+
+namespace hostir::cuda {
+
+DeviceBackend::Memory* DeviceBackend::memory(Rank rank, AllocationId id) {
+  auto& memory = memory_[static_cast<size_t>(rank)];
+  const auto found = memory.find(id.index);
+  return found == memory.end() ? nullptr : &found->second;
+}
+
+std::byte* DeviceBackend::address(Rank rank, const BufferRef& ref) {
+  const Memory* m = memory(rank, ref.allocation);
+  return m == nullptr || m->data == nullptr ? nullptr : m->data + ref.offset_bytes;
+}
+
+// Clamped to the allocation.
+Side DeviceBackend::side(Rank rank, const BufferRef& ref) {
+  if (!ref.allocation.valid()) return {};
+  const Memory* m = memory(rank, ref.allocation);
+  if (m == nullptr || m->data == nullptr) return {};
+  const int64_t bytes = std::clamp<int64_t>(m->bytes - ref.offset_bytes, 0, ref.size_bytes);
+  return {m->data + ref.offset_bytes, bytes};
+}
+
+// Memory that is allocated again under its id stays where it is.
+bool DeviceBackend::allocate(Rank rank, AllocationId id, int64_t bytes, Device& device,
+                             StreamHandle stream) {
+  Memory& m = memory_[static_cast<size_t>(rank)][id.index];
+  if (m.data != nullptr && m.bytes >= bytes) return true;
+  if (m.data != nullptr) device.release(m.data, stream);
+  m = {};
+  m.data = static_cast<std::byte*>(device.allocate(std::max<int64_t>(bytes, 1), stream));
+  m.bytes = m.data == nullptr ? 0 : bytes;
+  return m.data != nullptr;
+}
+
+Expected<void> DeviceBackend::write(Rank rank, AllocationId allocation, const Placement& placement,
+                                    int64_t offset_bytes, std::span<const std::byte> data) {
+  if (!is_local(rank)) return {};
+  Device& device = *device_of_[static_cast<size_t>(rank)];
+  if (memory(rank, allocation) == nullptr &&
+      !allocate(rank, allocation, placement.local_bytes(), device, nullptr)) {
+    return fail(ErrorKind::kRuntime, "max_memory",
+                fmt::format("device {} ({}) has no {} bytes left for rank {}", device.index(),
+                            device.name(), placement.local_bytes(), rank));
+  }
+  const Memory& m = *memory(rank, allocation);
+  const auto bytes = static_cast<int64_t>(data.size());
+  if (offset_bytes < 0 || offset_bytes + bytes > m.bytes) {
+    return fail(ErrorKind::kRuntime, "cuda_write",
+                fmt::format("{} bytes at {} do not fit into an allocation of {} bytes", bytes,
+                            offset_bytes, m.bytes));
+  }
+  if (bytes > 0) device.upload(m.data + offset_bytes, data.data(), bytes);
+  return {};
+}
+
+Expected<Tensor> DeviceBackend::read(Rank rank, const BufferRef& buffer, const Box& box) const {
+  if (buffer.placement == nullptr || !buffer.allocation.valid()) {
+    return fail(ErrorKind::kRuntime, "cuda_read", "no such buffer");
+  }
+  if (!is_local(rank)) {
+    return fail(ErrorKind::kRuntime, "cuda_read",
+                fmt::format("rank {} is in another process", rank));
+  }
+  const Placement& placement = *buffer.placement;
+  if (!placement.box.contains(box)) {
+    return fail(ErrorKind::kRuntime, "cuda_read", "the rank does not hold all of the box");
+  }
+  Tensor out = Tensor::zeros(placement.dtype, box.extents());
+  if (out.data.empty()) return out;
+  const auto& memory = memory_[static_cast<size_t>(rank)];
+  const auto found = memory.find(buffer.allocation.index);
+  const int64_t needed = buffer.offset_bytes + buffer.size_bytes;
+  if (found == memory.end() || found->second.bytes < needed) {
+    std::fill(out.data.begin(), out.data.end(), std::byte{0xFF});  // as the simulator's undefined
+    return out;
+  }
+  std::vector<std::byte> stored(static_cast<size_t>(buffer.size_bytes));
+  device_of_[static_cast<size_t>(rank)]->download(
+      stored.data(), found->second.data + buffer.offset_bytes, buffer.size_bytes);
+  interp::gather(buffer, placement, box, stored.data(), out.data.data());
+  return out;
+}
+
+}  // namespace hostir::cuda

@@ -1,0 +1,497 @@
+// NCCL behind Network, loaded when it is needed.
+//
+// Communicators are blocking and connect all their algorithms when they are made, so that a call
+// only enqueues. What NCCL connects later all the same (the first send or recv to a peer) is called
+// by a thread of the rank, which may block there until the peer calls; the backend's thread goes
+// on.
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+#include <fmt/core.h>
+#include <nccl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "interp/cuda/network.h"
+
+namespace hostir::cuda {
+
+namespace {
+
+/// The functions of libnccl.so.2 that are used.
+struct NcclApi {
+#define HOSTIR_NCCL_FUNCTIONS(X) \
+  X(ncclGetVersion)              \
+  X(ncclGetUniqueId)             \
+  X(ncclCommInitRankConfig)      \
+  X(ncclCommSplit)               \
+  X(ncclCommGetAsyncError)       \
+  X(ncclCommAbort)               \
+  X(ncclCommDestroy)             \
+  X(ncclGroupStart)              \
+  X(ncclGroupEnd)                \
+  X(ncclAllReduce)               \
+  X(ncclReduce)                  \
+  X(ncclBroadcast)               \
+  X(ncclAllGather)               \
+  X(ncclReduceScatter)           \
+  X(ncclSend)                    \
+  X(ncclRecv)                    \
+  X(ncclGetErrorString)          \
+  X(ncclGetLastError)
+#define HOSTIR_DECLARE(name) decltype(&::name) name = nullptr;
+  HOSTIR_NCCL_FUNCTIONS(HOSTIR_DECLARE)
+#undef HOSTIR_DECLARE
+
+  static Expected<NcclApi> load() {
+    void* library = nullptr;
+    for (const char* name : {"libnccl.so.2", "libnccl.so", "/usr/local/cuda/lib64/libnccl.so.2"}) {
+      library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
+      if (library != nullptr) break;
+    }
+    if (library == nullptr) {
+      return fail(ErrorKind::kRuntime, "nccl_missing",
+                  fmt::format("ranks on several devices or in several processes meet through NCCL, "
+                              "which is not to be found ({}); add its folder to LD_LIBRARY_PATH",
+                              ::dlerror()));
+    }
+    NcclApi out;
+    std::string missing;
+#define HOSTIR_LOAD(name)                                                   \
+  out.name = reinterpret_cast<decltype(out.name)>(::dlsym(library, #name)); \
+  if (out.name == nullptr) missing += " " #name;
+    HOSTIR_NCCL_FUNCTIONS(HOSTIR_LOAD)
+#undef HOSTIR_LOAD
+    if (missing.empty()) return out;
+    return fail(ErrorKind::kRuntime, "nccl_missing",
+                "this NCCL is too old; version 2.28 is needed; it lacks" + missing);
+  }
+};
+
+Error nccl_error(const NcclApi& api, const char* what, ncclResult_t status) {
+  const char* last = api.ncclGetLastError(nullptr);
+  return fail(
+             ErrorKind::kRuntime, "nccl",
+             fmt::format("{}: {}{}{}", what, api.ncclGetErrorString(status),
+                         last != nullptr && *last != '\0' ? ": " : "", last != nullptr ? last : ""))
+      .value();
+}
+
+ncclDataType_t nccl_type(DType dtype) {
+  switch (dtype) {
+    case DType::kF64:
+      return ncclFloat64;
+    case DType::kF32:
+      return ncclFloat32;
+    case DType::kBF16:
+      return ncclBfloat16;
+    case DType::kF16:
+      return ncclFloat16;
+    case DType::kI64:
+      return ncclInt64;
+    case DType::kI32:
+      return ncclInt32;
+    case DType::kI8:
+      return ncclInt8;
+    case DType::kU8:
+    case DType::kI1:
+      return ncclUint8;
+  }
+  return ncclUint8;
+}
+
+// Truth values: sum, avg and max are "or", prod and min are "and".
+ncclRedOp_t nccl_reduction(Reduction reduction, DType dtype) {
+  const bool truth = dtype == DType::kI1;
+  switch (reduction) {
+    case Reduction::kSum:
+      return truth ? ncclMax : ncclSum;
+    case Reduction::kAvg:
+      return truth ? ncclMax : ncclAvg;
+    case Reduction::kProd:
+      return truth ? ncclMin : ncclProd;
+    case Reduction::kMin:
+      return ncclMin;
+    case Reduction::kMax:
+      return ncclMax;
+  }
+  return ncclSum;
+}
+
+/// One call, with its arguments.
+struct NcclOp {
+  enum class Kind : uint8_t {
+    kAllReduce,
+    kReduce,
+    kBroadcast,
+    kAllGather,
+    kReduceScatter,
+    kSend,
+    kRecv
+  } kind = Kind::kAllReduce;
+  const void* in = nullptr;
+  void* out = nullptr;
+  size_t elems = 0;
+  int peer = 0;
+  ncclDataType_t type = ncclUint8;
+  ncclRedOp_t reduction = ncclSum;
+  ncclComm_t comm = nullptr;
+};
+
+ncclResult_t call(const NcclApi& api, const NcclOp& op, cudaStream_t stream) {
+  switch (op.kind) {
+    case NcclOp::Kind::kAllReduce:
+      return api.ncclAllReduce(op.in, op.out, op.elems, op.type, op.reduction, op.comm, stream);
+    case NcclOp::Kind::kReduce:
+      return api.ncclReduce(op.in, op.out, op.elems, op.type, op.reduction, op.peer, op.comm,
+                            stream);
+    case NcclOp::Kind::kBroadcast:
+      return api.ncclBroadcast(op.in, op.out, op.elems, op.type, op.peer, op.comm, stream);
+    case NcclOp::Kind::kAllGather:
+      return api.ncclAllGather(op.in, op.out, op.elems, op.type, op.comm, stream);
+    case NcclOp::Kind::kReduceScatter:
+      return api.ncclReduceScatter(op.in, op.out, op.elems, op.type, op.reduction, op.comm, stream);
+    case NcclOp::Kind::kSend:
+      return api.ncclSend(op.in, op.elems, op.type, op.peer, op.comm, stream);
+    case NcclOp::Kind::kRecv:
+      return api.ncclRecv(op.out, op.elems, op.type, op.peer, op.comm, stream);
+  }
+  return ncclInternalError;
+}
+
+/// What one task calls, and how far that is.
+struct Call {
+  std::vector<NcclOp> ops;
+  Device* device = nullptr;
+  StreamHandle stream = nullptr;
+  std::vector<void*> scratch;
+  std::atomic<bool> enqueued = false;
+  ncclResult_t status = ncclSuccess;
+};
+
+/// Takes down what an op calls; copies are enqueued at once, before it.
+class RecordingWire final : public Wire {
+ public:
+  RecordingWire(Call& call, const Exchange& exchange, ncclComm_t comm)
+      : call_(call),
+        comm_(comm),
+        type_(nccl_type(exchange.dtype)),
+        reduction_(nccl_reduction(exchange.reduction, exchange.dtype)) {}
+
+  void all_reduce(const void* in, void* out, int64_t elems) override {
+    add(NcclOp::Kind::kAllReduce, in, out, elems, 0);
+  }
+  void reduce(const void* in, void* out, int64_t elems, int root) override {
+    add(NcclOp::Kind::kReduce, in, out, elems, root);
+  }
+  void broadcast(const void* in, void* out, int64_t elems, int root) override {
+    add(NcclOp::Kind::kBroadcast, in, out, elems, root);
+  }
+  void all_gather(const void* in, void* out, int64_t elems) override {
+    add(NcclOp::Kind::kAllGather, in, out, elems, 0);
+  }
+  void reduce_scatter(const void* in, void* out, int64_t elems) override {
+    add(NcclOp::Kind::kReduceScatter, in, out, elems, 0);
+  }
+  void send(const void* data, int64_t elems, int peer) override {
+    add(NcclOp::Kind::kSend, data, nullptr, elems, peer);
+  }
+  void recv(void* data, int64_t elems, int peer) override {
+    add(NcclOp::Kind::kRecv, nullptr, data, elems, peer);
+  }
+  void copy(void* to, const void* from, int64_t bytes) override {
+    if (to == from || bytes <= 0) return;
+    const Move move{to, from, bytes};
+    call_.device->move({&move, 1}, call_.stream);
+  }
+  const std::byte* steady_input(const Member& self) override {
+    const bool apart = self.in.data == nullptr || self.out.data == nullptr ||
+                       self.in.data >= self.out.data + self.out.bytes ||
+                       self.out.data >= self.in.data + self.in.bytes;
+    if (apart) return self.in.data;
+    void* scratch = call_.device->allocate(self.in.bytes, call_.stream);
+    if (scratch == nullptr) return self.in.data;  // the device's failure tells
+    call_.scratch.push_back(scratch);
+    copy(scratch, self.in.data, self.in.bytes);
+    return static_cast<const std::byte*>(scratch);
+  }
+
+ private:
+  void add(NcclOp::Kind kind, const void* in, void* out, int64_t elems, int peer) {
+    if (elems <= 0) return;
+    call_.ops.push_back(
+        {kind, in, out, static_cast<size_t>(elems), peer, type_, reduction_, comm_});
+  }
+
+  Call& call_;
+  ncclComm_t comm_;
+  ncclDataType_t type_;
+  ncclRedOp_t reduction_;
+};
+
+/// A thread that makes the calls of one rank that may block.
+class Caller {
+ public:
+  explicit Caller(const NcclApi& api) : api_(api), thread_([this](std::stop_token t) { run(t); }) {}
+
+  void add(std::shared_ptr<Call> call) {
+    const std::lock_guard lock(mutex_);
+    calls_.push_back(std::move(call));
+    changed_.notify_one();
+  }
+  bool idle() const {
+    const std::lock_guard lock(mutex_);
+    return calls_.empty();
+  }
+  void leave_behind() { thread_.detach(); }
+
+ private:
+  void run(const std::stop_token& stop) {
+    while (true) {
+      std::shared_ptr<Call> call;
+      {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, stop, [&] { return !calls_.empty(); });
+        if (calls_.empty()) return;
+        call = calls_.front();
+      }
+      make(api_, *call);
+      const std::lock_guard lock(mutex_);
+      calls_.pop_front();
+    }
+  }
+
+ public:
+  static void make(const NcclApi& api, Call& call) {
+    static_cast<void>(cudaSetDevice(call.device->index()));
+    ncclResult_t status = api.ncclGroupStart();
+    for (const NcclOp& op : call.ops) {
+      const ncclResult_t one = hostir::cuda::call(api, op, static_cast<cudaStream_t>(call.stream));
+      if (status == ncclSuccess) status = one;
+    }
+    const ncclResult_t end = api.ncclGroupEnd();
+    call.status = status == ncclSuccess ? end : status;
+    call.enqueued.store(true, std::memory_order_release);
+  }
+
+ private:
+  const NcclApi& api_;
+  mutable std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::deque<std::shared_ptr<Call>> calls_;
+  std::jthread thread_;
+};
+
+class NcclNetwork final : public Network {
+ public:
+  NcclNetwork(NcclApi api, const NetworkSetup& setup) : api_(api), setup_(setup) {}
+
+  ~NcclNetwork() override {
+    if (aborted_) return;
+    callers_.clear();
+    for (auto& [key, comm] : comms_) api_.ncclCommDestroy(comm);
+    for (auto& [rank, comm] : worlds_) api_.ncclCommDestroy(comm);
+  }
+
+  // All at once on a thread per rank of this process, since each waits for all others.
+  Expected<void> connect() {
+    int version = 0;
+    api_.ncclGetVersion(&version);
+    version_ = fmt::format("{}.{}.{}", version / 10000, version % 10000 / 100, version % 100);
+    ncclUniqueId id{};
+    if (setup_.process == 0) {
+      if (const auto status = api_.ncclGetUniqueId(&id); status != ncclSuccess) {
+        return tl::unexpected(nccl_error(api_, "ncclGetUniqueId", status));
+      }
+    }
+    HOSTIR_ASSIGN_OR_RETURN(const std::string shared,
+                            setup_.share("nccl id", std::string(id.internal, sizeof(id.internal))));
+    std::memcpy(id.internal, shared.data(), std::min(shared.size(), sizeof(id.internal)));
+    struct Made {
+      std::mutex mutex;
+      std::condition_variable changed;
+      size_t waiting = 0;
+      std::optional<Error> error;
+      std::map<interp::Rank, ncclComm_t> worlds;
+      std::map<std::pair<interp::CommIndex, interp::Rank>, ncclComm_t> comms;
+    };
+    const auto made = std::make_shared<Made>();
+    for (size_t r = 0; r < setup_.device_of_rank.size(); ++r) {
+      if (setup_.device_of_rank[r] != nullptr) ++made->waiting;
+    }
+    for (size_t r = 0; r < setup_.device_of_rank.size(); ++r) {
+      const Device* device = setup_.device_of_rank[r];
+      if (device == nullptr) continue;
+      std::thread([made, api = api_, id, code = setup_.code, rank = static_cast<interp::Rank>(r),
+                   index = device->index()] {
+        ncclComm_t world = nullptr;
+        std::map<std::pair<interp::CommIndex, interp::Rank>, ncclComm_t> comms;
+        const auto error = make_communicators(api, id, *code, rank, index, world, comms);
+        const std::lock_guard lock(made->mutex);
+        if (error && !made->error) made->error = error;
+        made->worlds[rank] = world;
+        made->comms.merge(comms);
+        --made->waiting;
+        made->changed.notify_all();
+      }).detach();
+    }
+    std::unique_lock lock(made->mutex);
+    const bool all = made->changed.wait_for(lock, std::chrono::nanoseconds(setup_.timeout_ns),
+                                            [&] { return made->waiting == 0; });
+    if (made->error) return tl::unexpected(*made->error);
+    if (!all) {
+      return fail(
+          ErrorKind::kStuck, "nccl",
+          fmt::format("NCCL did not connect all {} ranks within {:g} s",
+                      setup_.device_of_rank.size(), static_cast<double>(setup_.timeout_ns) * 1e-9));
+    }
+    worlds_ = made->worlds;
+    comms_ = made->comms;
+    return {};
+  }
+
+  int64_t start(std::span<const WireCall> calls, Device& device, StreamHandle stream) override {
+    const auto call = std::make_shared<Call>();
+    call->device = &device;
+    call->stream = stream;
+    bool known = true;
+    interp::Rank rank = 0;
+    for (const WireCall& c : calls) {
+      rank = c.rank;
+      const auto comm = comms_.find({c.comm, c.rank});
+      if (comm == comms_.end()) continue;
+      RecordingWire wire(*call, c.exchange, comm->second);
+      wire_function(c.exchange.kind)(c.exchange, c.position, wire);
+    }
+    for (const NcclOp& op : call->ops) {
+      const bool pair = op.kind == NcclOp::Kind::kSend || op.kind == NcclOp::Kind::kRecv;
+      if (!pair) continue;
+      known =
+          !connected_.insert({op.comm, op.peer, op.kind == NcclOp::Kind::kSend}).second && known;
+    }
+    const int64_t number = next_++;
+    calls_[number] = call;
+    auto& caller = callers_[rank];
+    const bool busy = caller != nullptr && !caller->idle();
+    if (known && !busy) {
+      Caller::make(api_, *call);
+    } else {
+      if (caller == nullptr) caller = std::make_unique<Caller>(api_);
+      caller->add(call);
+    }
+    return number;
+  }
+
+  bool is_enqueued(int64_t number) override {
+    const auto found = calls_.find(number);
+    if (found == calls_.end()) return true;
+    Call& call = *found->second;
+    if (!call.enqueued.load(std::memory_order_acquire)) return false;
+    if (call.status != ncclSuccess && call.status != ncclInProgress && !failure_) {
+      failure_ = nccl_error(api_, "a communication", call.status);
+    }
+    return true;
+  }
+
+  void finished(int64_t number) override {
+    const auto found = calls_.find(number);
+    if (found == calls_.end()) return;
+    for (void* scratch : found->second->scratch) {
+      found->second->device->release(scratch, found->second->stream);
+    }
+    calls_.erase(found);
+  }
+
+  const Error* failure() override {
+    const auto look = [&](ncclComm_t comm) {
+      ncclResult_t state = ncclSuccess;
+      if (failure_ || api_.ncclCommGetAsyncError(comm, &state) != ncclSuccess) return;
+      if (state != ncclSuccess && state != ncclInProgress) {
+        failure_ = nccl_error(api_, "NCCL", state);
+      }
+    };
+    for (auto& [key, comm] : comms_) look(comm);
+    return failure_ ? &*failure_ : nullptr;
+  }
+
+  // Threads that are in a call come back from it, or are left behind.
+  void abort() override {
+    if (std::exchange(aborted_, true)) return;
+    for (auto& [key, comm] : comms_) api_.ncclCommAbort(comm);
+    for (auto& [rank, comm] : worlds_) api_.ncclCommAbort(comm);
+    for (auto& [rank, caller] : callers_) {
+      if (caller == nullptr) continue;
+      if (!caller->idle()) {
+        caller->leave_behind();
+        static_cast<void>(caller.release());
+      }
+    }
+  }
+
+  std::vector<std::pair<std::string, std::string>> properties() const override {
+    return {{"nccl", version_},
+            {"nccl ranks share devices", setup_.devices_are_shared ? "yes" : "no"}};
+  }
+
+ private:
+  static std::optional<Error> make_communicators(
+      const NcclApi& api, const ncclUniqueId& id, const interp::Code& code, interp::Rank rank,
+      int device, ncclComm_t& world,
+      std::map<std::pair<interp::CommIndex, interp::Rank>, ncclComm_t>& comms) {
+    static_cast<void>(cudaSetDevice(device));
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    config.blocking = 1;
+    ncclResult_t status = api.ncclCommInitRankConfig(&world, code.rank_count, id, rank, &config);
+    if (status != ncclSuccess) return nccl_error(api, "ncclCommInitRank", status);
+    for (interp::CommIndex c = 0; c < code.communicators.size(); ++c) {
+      const interp::Communicator& comm = code.communicators[c];
+      const int32_t group = comm.group_of_rank[static_cast<size_t>(rank)];
+      const int32_t position = comm.position_of_rank[static_cast<size_t>(rank)];
+      ncclComm_t made = nullptr;
+      status = api.ncclCommSplit(world, group < 0 ? NCCL_SPLIT_NOCOLOR : group, position, &made,
+                                 &config);
+      if (status != ncclSuccess) return nccl_error(api, "ncclCommSplit", status);
+      if (made != nullptr) comms[{c, rank}] = made;
+    }
+    return std::nullopt;
+  }
+
+  NcclApi api_;
+  NetworkSetup setup_;
+  std::string version_;
+  std::map<interp::Rank, ncclComm_t> worlds_;
+  std::map<std::pair<interp::CommIndex, interp::Rank>, ncclComm_t> comms_;
+  std::map<interp::Rank, std::unique_ptr<Caller>> callers_;
+  std::set<std::tuple<ncclComm_t, int, bool>> connected_;  // (communicator, peer, sends)
+  std::map<int64_t, std::shared_ptr<Call>> calls_;
+  int64_t next_ = 0;
+  bool aborted_ = false;
+  std::optional<Error> failure_;
+};
+
+}  // namespace
+
+Expected<std::unique_ptr<Network>> make_nccl_network(const NetworkSetup& setup) {
+  // Before NCCL reads its environment. Ranks that share a device are several hosts to it, which
+  // talk through sockets; what the user has set stays.
+  ::setenv("NCCL_RUNTIME_CONNECT", "0", 0);
+  if (setup.devices_are_shared) {
+    ::setenv("NCCL_HOSTID", fmt::format("hostir-{}-{}", setup.process, ::getpid()).c_str(), 0);
+  }
+  HOSTIR_ASSIGN_OR_RETURN(const NcclApi api, NcclApi::load());
+  auto out = std::make_unique<NcclNetwork>(api, setup);
+  HOSTIR_TRY(out->connect());
+  return out;
+}
+
+}  // namespace hostir::cuda

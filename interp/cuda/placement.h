@@ -1,0 +1,43 @@
+// Which process holds a rank, and on which of its devices.
+//
+// The rule: ranks are dealt out to the processes in order, as evenly as they go, the first ones
+// taking one more; a process deals its ranks to its devices in the same way. Where several
+// processes of one computer see the same devices, process i of the computer uses device i modulo
+// their number. `--place 0,0,1,1` names the device of every rank instead.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hostir/support/expected.h"
+#include "interp/core/ids.h"
+
+namespace hostir::cuda {
+
+using interp::Rank;
+
+/// The ranks [first, end) of one of `parts` parts.
+struct RankRange {
+  Rank first = 0;
+  Rank end = 0;
+};
+RankRange part_of_ranks(Rank ranks, int parts, int part);
+
+struct PlaceRequest {
+  Rank ranks = 1;
+  int processes = 1;
+  int process = 0;
+  int local_processes = 1;  // on this computer
+  int local_process = 0;
+  int devices = 1;    // that this process sees
+  std::string place;  // device by rank; empty: the rule
+};
+
+/// For each rank its device among those that its process sees; -1 for ranks of other processes.
+/// Errors: `place` with what is wrong about `--place`, more processes than ranks.
+Expected<std::vector<int>> place_ranks(const PlaceRequest& request);
+
+/// `ranks 0..3 on device 0, ranks 4..7 on device 1`; other processes are left out.
+std::string describe_places(const std::vector<int>& devices);
+
+}  // namespace hostir::cuda

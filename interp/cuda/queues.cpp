@@ -1,0 +1,220 @@
+// Taking tasks in and handing them to the device, in the order of each stream.
+//
+// A task is handed over when it is the first of its stream, everything that it waits for has been
+// handed over, and, for a meeting, all members have come. Nothing here waits: what cannot go yet is
+// held and looked at again when something happens to its stream.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "hostir/ops/record.h"
+#include "interp/cuda/device_backend.h"
+
+namespace hostir::cuda {
+
+void DeviceBackend::Held::keep() {
+  kept_waits.assign(waits.begin(), waits.end());
+  kept_buffers.assign(buffers.begin(), buffers.end());
+  kept_items.assign(items.begin(), items.end());
+  waits = kept_waits;
+  buffers = kept_buffers;
+  items = kept_items;
+}
+
+DeviceBackend::Held DeviceBackend::held_of(const interp::Task& task) const {
+  Held out;
+  out.id = task.id;
+  out.rank = task.rank;
+  out.code = task.code;
+  out.issued_ns = task.issued_ns;
+  out.plan = static_cast<LaunchTaskPlan*>(task.plan);
+  out.waits = task.waits_for;
+  out.buffers = task.buffers;
+  out.items = task.items;
+  if (!task.items.empty()) {
+    out.work = Work::kCommunication;
+    return out;
+  }
+  const HostRole role = record(code_->instructions[task.code].kind).role;
+  out.work = role == HostRole::kLaunch  ? Work::kLaunch
+             : role == HostRole::kAlloc ? Work::kAlloc
+             : role == HostRole::kFree  ? Work::kFree
+                                        : Work::kNone;
+  return out;
+}
+
+// What can be seen to be impossible before anything happens.
+const Error* DeviceBackend::refusal_of(const interp::Task& task) {
+  const auto refuse = [&](std::string id, std::string what) {
+    refusal_ = fail(ErrorKind::kRuntime, std::move(id), std::move(what)).value();
+    return &refusal_;
+  };
+  const Device& device = *device_of_[static_cast<size_t>(task.rank)];
+  const HostRole role = record(code_->instructions[task.code].kind).role;
+  for (const BufferRef& ref : task.buffers) {
+    const int64_t bytes = ref.offset_bytes + ref.size_bytes;
+    if (role != HostRole::kAlloc || bytes <= device.memory_bytes()) continue;
+    return refuse("max_memory",
+                  fmt::format("{} bytes are more than the {} of device {} ({})", bytes,
+                              device.memory_bytes(), device.index(), device.name()));
+  }
+  return nullptr;
+}
+
+const Error* DeviceBackend::issue(std::span<const interp::Task> tasks) {
+  for (const interp::Task& task : tasks) {
+    if (task.items.empty() && task.buffers.size() != 1) continue;  // launches were planned
+    if (const Error* refused = refusal_of(task)) return refused;
+  }
+  for (const interp::Task& task : tasks) {
+    Queue& q = queue(task.rank, task.stream);
+    Held held = held_of(task);
+    look_now_ = look_now_ || held.work == Work::kAlloc;  // who counts memory wants to know
+    if (held.work == Work::kCommunication || !q.held.empty() || !hand_over(q, held)) {
+      held.keep();
+      held_.insert(held.id);
+      q.held.push_back(std::move(held));
+      if (q.held.size() == 1) wake(q);
+    }
+  }
+  if (!awake_.empty()) pump();
+  if (options_.stepwise || value_mode_ != ValueMode::kNone) drain();
+  return nullptr;
+}
+
+void DeviceBackend::wake(Queue& queue) {
+  if (queue.awake) return;
+  queue.awake = true;
+  awake_.push_back(&queue);
+}
+
+void DeviceBackend::pump() {
+  while (!awake_.empty()) {
+    Queue& q = *awake_.back();
+    awake_.pop_back();
+    q.awake = false;
+    bool moved = false;
+    while (!q.held.empty() && hand_over(q, q.held.front())) {
+      held_.erase(q.held.front().id);
+      q.held.pop_front();
+      moved = true;
+    }
+    if (!moved) continue;
+    // Other streams of the rank may have waited for it.
+    const auto index = static_cast<size_t>(&q - queues_.data());
+    const size_t first = index - index % streams_;
+    for (size_t s = first; s < first + streams_; ++s) {
+      if (!queues_[s].held.empty()) wake(queues_[s]);
+    }
+  }
+}
+
+bool DeviceBackend::waits_are_enqueued(const Held& task) const {
+  return std::none_of(task.waits.begin(), task.waits.end(),
+                      [&](TaskId id) { return held_.contains(id); });
+}
+
+EventRef DeviceBackend::mark(Queue& queue) {
+  auto event = std::make_shared<Event>(*queue.device);
+  queue.device->record(event->handle(), queue.stream);
+  return event;
+}
+
+void DeviceBackend::enqueue_waits(Queue& queue, const Held& task) {
+  for (const TaskId id : task.waits) {
+    const auto found = enqueued_.find(id);
+    if (found != enqueued_.end()) queue.device->wait(queue.stream, found->second->handle());
+  }
+}
+
+// Seeded, for races to show: up to 200 us before a task in one of four.
+void DeviceBackend::delay(Queue& queue, const Held& task) {
+  if (options_.schedule == 0) return;
+  uint64_t x = task.id * 0x9e3779b97f4a7c15u ^ (options_.seed + 1) * 0xbf58476d1ce4e5b9u ^
+               options_.schedule * 0x94d049bb133111ebu;
+  x ^= x >> 31;
+  x *= 0xff51afd7ed558ccdu;
+  x ^= x >> 33;
+  if (x % 4 == 0) queue.device->delay(static_cast<int64_t>(x >> 8) % 200'000, queue.stream);
+}
+
+// True if the task is on the device's stream now.
+bool DeviceBackend::hand_over(Queue& queue, Held& task) {
+  if (task.arrived) {
+    if (task.open_meetings > 0) return false;
+    if (task.wire_call >= 0 && !network_->is_enqueued(task.wire_call)) return false;
+    finish_enqueued(queue, task);
+    return true;
+  }
+  if (!waits_are_enqueued(task)) return false;
+  enqueue_waits(queue, task);
+  delay(queue, task);
+  // Right behind a task that is still there, its end says when this one begins.
+  const bool follows = task.waits.empty() && options_.schedule == 0 && !queue.in_flight.empty();
+  task.queued = follows ? queue.in_flight.back().ended : mark(queue);
+  task.started = task.queued;
+  if (task.work == Work::kCommunication) {
+    arrive(queue, task);
+    return task.open_meetings == 0 && hand_over(queue, task);
+  }
+  enqueue(queue, task);
+  finish_enqueued(queue, task);
+  return true;
+}
+
+void DeviceBackend::enqueue(Queue& queue, Held& task) {
+  switch (task.work) {
+    case Work::kLaunch:
+      return launch(queue, task);
+    case Work::kAlloc: {
+      const BufferRef& ref = task.buffers.front();
+      const int64_t bytes = ref.offset_bytes + ref.size_bytes;
+      if (!allocate(task.rank, ref.allocation, bytes, *queue.device, queue.stream)) {
+        fail_task(task.id, "max_memory",
+                  fmt::format("device {} ({}) has no {} bytes left", queue.device->index(),
+                              queue.device->name(), bytes));
+      }
+      return;
+    }
+    case Work::kFree: {
+      auto& memory = memory_[static_cast<size_t>(task.rank)];
+      const auto found = memory.find(task.buffers.front().allocation.index);
+      if (found == memory.end()) return;
+      queue.device->release(found->second.data, queue.stream);
+      memory.erase(found);
+      return;
+    }
+    case Work::kCommunication:
+    case Work::kNone:
+      return;
+  }
+}
+
+void DeviceBackend::finish_enqueued(Queue& queue, Held& task) {
+  InFlight flight;
+  flight.id = task.id;
+  flight.issued_ns = task.issued_ns;
+  flight.queued = task.queued;
+  flight.started = task.started;
+  flight.ended = mark(queue);
+  flight.waits.assign(task.waits.begin(), task.waits.end());
+  flight.wire_call = task.wire_call;
+  if (value_mode_ != ValueMode::kNone) {
+    for (const BufferRef& ref : task.buffers) {
+      const bool writes = ref.access == Access::kWrite || ref.access == Access::kReadWrite;
+      if (task.work == Work::kLaunch && writes) flight.written.push_back(ref);
+    }
+    for (const interp::CommunicationItem& item : task.items) {
+      if (item.out.allocation.valid()) flight.written.push_back(item.out);
+    }
+  }
+  enqueued_[task.id] = flight.ended;
+  queue.in_flight.push_back(std::move(flight));
+}
+
+void DeviceBackend::fail_task(TaskId task, std::string id, std::string what) {
+  failed_ = true;
+  failures_.emplace_back(task, fail(ErrorKind::kRuntime, std::move(id), std::move(what)).value());
+}
+
+}  // namespace hostir::cuda

@@ -1,0 +1,82 @@
+// How the processes of one run find each other and exchange small texts, over TCP.
+//
+// One of them, or the launcher, keeps a store; the others connect to it. A process gives a text
+// under a topic and gets everybody's when all have given theirs, are known to be gone, or the time
+// is over. It carries NCCL's id, device identities, who stands where when nothing moves, and parts
+// of results: never the program's data while it runs. Equivalent to: torch's TCPStore.
+// Threads: the store has one of its own; a Rendezvous belongs to the backend's.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "hostir/support/expected.h"
+#include "interp/core/backend.h"
+
+namespace hostir::cuda {
+
+/// Which of the run's processes this one is.
+struct ProcessPlace {
+  int index = 0;
+  int count = 1;
+  int local_index = 0;  // among the processes of this computer
+  int local_count = 1;
+  std::string host;                 // where the store is
+  int port = 0;                     //
+  bool launcher_has_store = false;  // else process 0 keeps it
+};
+
+/// The store. Ends when it is destroyed, after it has waited a little for those who are still
+/// connected.
+class RendezvousStore {
+ public:
+  /// Port 0: any free one. Errors: `rendezvous` with the system's reason.
+  static Expected<std::unique_ptr<RendezvousStore>> open(int port, int processes);
+  ~RendezvousStore();
+  RendezvousStore(const RendezvousStore&) = delete;
+  RendezvousStore& operator=(const RendezvousStore&) = delete;
+  int port() const { return port_; }
+
+ private:
+  class Server;
+  RendezvousStore() = default;
+  int port_ = 0;
+  std::unique_ptr<Server> server_;
+  std::jthread thread_;
+};
+
+class Rendezvous final : public interp::Peers {
+ public:
+  /// Opens the store where this process is the one to keep it, connects, and waits until all
+  /// processes are there. Errors: `rendezvous`, naming the processes that did not come.
+  static Expected<std::unique_ptr<Rendezvous>> create(const ProcessPlace& place,
+                                                      int64_t timeout_ns);
+  ~Rendezvous() override;
+  Rendezvous(const Rendezvous&) = delete;
+  Rendezvous& operator=(const Rendezvous&) = delete;
+
+  int process() const override { return place_.index; }
+  int process_count() const override { return place_.count; }
+  std::vector<interp::Rank> ranks_of(int process) const override;
+  std::vector<Answer> exchange(const std::string& topic, std::string mine,
+                               int64_t timeout_ns) override;
+
+  void set_rank_count(interp::Rank ranks) { ranks_ = ranks; }
+  /// A process whose connection broke before it said goodbye; looked up without blocking.
+  std::optional<int> lost_process();
+
+ private:
+  explicit Rendezvous(ProcessPlace place) : place_(std::move(place)) {}
+  Expected<void> connect(int64_t timeout_ns);
+
+  ProcessPlace place_;
+  std::unique_ptr<RendezvousStore> store_;
+  int socket_ = -1;
+  interp::Rank ranks_ = 0;
+  std::vector<int> lost_;
+};
+
+}  // namespace hostir::cuda

@@ -1,0 +1,15 @@
+// What a build without the CUDA toolkit has instead of devices.
+#include "interp/cuda/device.h"
+
+namespace hostir::cuda {
+
+Expected<std::vector<std::unique_ptr<Device>>> open_cuda_devices(const std::vector<int>&,
+                                                                 const RunClock&,
+                                                                 const CudaDeviceOptions&) {
+  return fail(ErrorKind::kRuntime, "cuda_missing",
+              "this hostir was built without the CUDA toolkit, so it has no cuda backend: install "
+              "CUDA 13, configure and build again; `--backend sim` runs the same program on the "
+              "CPU");
+}
+
+}  // namespace hostir::cuda

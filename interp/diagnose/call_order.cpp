@@ -1,0 +1,179 @@
+#include "interp/diagnose/call_order.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace hostir::diagnose {
+
+using model::Member;
+using model::Rank;
+using model::Run;
+
+namespace {
+
+// What a difference costs. A call that moved (left out here, extra there) is cheaper than two calls
+// that are others; a stack alone never makes a call another one, but three in a row outweigh a gap.
+constexpr uint32_t kGapCost = 6;
+constexpr uint32_t kOtherCost = 8;
+constexpr uint32_t kElsewhereCost = 2;
+// Beyond this many cells of the table two lines are compared place by place.
+constexpr size_t kMostCells = size_t{1} << 24;
+
+bool same_stack(const Run& run, const Member& a, const Member& b) {
+  if (a.instruction == b.instruction) return true;
+  const model::Instruction* one = run.find(a.instruction);
+  const model::Instruction* two = run.find(b.instruction);
+  if (one == nullptr || two == nullptr) return true;
+  if (one->frames.empty() || two->frames.empty()) return true;
+  return one->frames == two->frames;
+}
+
+LaidCall::Kind kind_of(const Run& run, const Member& a, const Member& b) {
+  if (!same_call(a.call, b.call)) return LaidCall::Kind::kOther;
+  return same_stack(run, a, b) ? LaidCall::Kind::kSame : LaidCall::Kind::kElsewhere;
+}
+
+uint32_t cost_of(LaidCall::Kind kind) {
+  switch (kind) {
+    case LaidCall::Kind::kSame:
+      return 0;
+    case LaidCall::Kind::kElsewhere:
+      return kElsewhereCost;
+    case LaidCall::Kind::kOther:
+      return kOtherCost;
+    case LaidCall::Kind::kLeftOut:
+    case LaidCall::Kind::kExtra:
+      return kGapCost;
+  }
+  return kGapCost;
+}
+
+/// The table of edit distances of the parts that are not alike at both ends.
+class Table {
+ public:
+  Table(const Run& run, const CallLine& mine, const CallLine& theirs, size_t skip)
+      : run_(run), mine_(mine), theirs_(theirs), skip_(skip) {
+    rows_ = mine.calls.size() - skip + 1;
+    columns_ = theirs.calls.size() - skip + 1;
+  }
+  size_t cells() const { return rows_ * columns_; }
+
+  // Costs of the rests, so that walking from the front may choose: what is alike comes first, gaps
+  // come as late as they can.
+  void walk(std::vector<LaidCall>& out) {
+    cost_.assign(cells(), 0);
+    for (size_t i = rows_; i-- > 0;) {
+      for (size_t j = columns_; j-- > 0;) at(i, j) = best(i, j);
+    }
+    size_t i = 0;
+    size_t j = 0;
+    while (i + 1 < rows_ || j + 1 < columns_) {
+      const bool both = i + 1 < rows_ && j + 1 < columns_;
+      if (both && at(i, j) == at(i + 1, j + 1) + cost_of(pair(i, j))) {
+        out.push_back({pair(i, j), skip_ + i, skip_ + j});
+        ++i;
+        ++j;
+      } else if (j + 1 < columns_ && at(i, j) == at(i, j + 1) + kGapCost) {
+        out.push_back({LaidCall::Kind::kLeftOut, SIZE_MAX, skip_ + j});
+        ++j;
+      } else {
+        out.push_back({LaidCall::Kind::kExtra, skip_ + i, SIZE_MAX});
+        ++i;
+      }
+    }
+  }
+
+ private:
+  uint32_t& at(size_t i, size_t j) { return cost_[i * columns_ + j]; }
+  LaidCall::Kind pair(size_t i, size_t j) const {
+    return kind_of(run_, *mine_.calls[skip_ + i].member, *theirs_.calls[skip_ + j].member);
+  }
+  uint32_t best(size_t i, size_t j) {
+    if (i + 1 == rows_) return static_cast<uint32_t>(columns_ - 1 - j) * kGapCost;
+    if (j + 1 == columns_) return static_cast<uint32_t>(rows_ - 1 - i) * kGapCost;
+    return std::min(
+        {at(i + 1, j + 1) + cost_of(pair(i, j)), at(i, j + 1) + kGapCost, at(i + 1, j) + kGapCost});
+  }
+
+  const Run& run_;
+  const CallLine& mine_;
+  const CallLine& theirs_;
+  size_t skip_;
+  size_t rows_ = 0;
+  size_t columns_ = 0;
+  std::vector<uint32_t> cost_;
+};
+
+}  // namespace
+
+bool same_call(const model::Call& a, const model::Call& b) {
+  if (!model::agree(a, b)) return false;
+  // Totals say nothing of a gather's rows; an all_to_all's sizes differ from rank to rank.
+  const auto kind = a.kind;
+  if (kind == OpKind::gather || kind == OpKind::scatter)
+    return !a.local_elems || !b.local_elems || *a.local_elems == *b.local_elems;
+  return true;
+}
+
+std::vector<std::vector<MemberRef>> calls_by_rank(const Run& run) {
+  std::vector<std::vector<MemberRef>> calls(run.ranks.size());
+  const auto add = [&](const MemberRef& ref) {
+    if (!ref.member->arrived() || !ref.member->order || run.find(ref.member->rank) == nullptr)
+      return;
+    calls[static_cast<size_t>(ref.member->rank)].push_back(ref);
+  };
+  for (const model::Meeting& meeting : run.meetings) {
+    for (const Member& member : meeting.members) add({&meeting, nullptr, &member});
+  }
+  for (const model::SendRecv& pair : run.pairs) {
+    add({nullptr, &pair, &pair.send});
+    add({nullptr, &pair, &pair.recv});
+  }
+  for (auto& line : calls) {
+    std::stable_sort(line.begin(), line.end(), [](const MemberRef& a, const MemberRef& b) {
+      return *a.member->order < *b.member->order;
+    });
+  }
+  return calls;
+}
+
+CallLine line_of(const Run& run, Rank rank, model::CommunicatorId communicator, uint64_t first) {
+  CallLine line;
+  line.rank = rank;
+  const auto begin =
+      std::lower_bound(run.meetings.begin(), run.meetings.end(), std::tuple(communicator, first),
+                       [](const model::Meeting& m, const auto& key) {
+                         return std::tuple(m.communicator, m.sequence) < key;
+                       });
+  for (auto at = begin; at != run.meetings.end() && at->communicator == communicator; ++at) {
+    const Member* member = at->member(rank);
+    if (member != nullptr && member->arrived()) line.calls.push_back({&*at, nullptr, member});
+  }
+  return line;
+}
+
+std::vector<LaidCall> lay_beside(const Run& run, const CallLine& mine, const CallLine& theirs) {
+  std::vector<LaidCall> out;
+  const size_t common = std::min(mine.calls.size(), theirs.calls.size());
+  size_t skip = 0;
+  while (skip < common && kind_of(run, *mine.calls[skip].member, *theirs.calls[skip].member) ==
+                              LaidCall::Kind::kSame) {
+    out.push_back({LaidCall::Kind::kSame, skip, skip});
+    ++skip;
+  }
+  Table table(run, mine, theirs, skip);
+  if (table.cells() <= kMostCells) {
+    table.walk(out);
+    return out;
+  }
+  for (size_t i = skip; i < common; ++i) {
+    out.push_back({kind_of(run, *mine.calls[i].member, *theirs.calls[i].member), i, i});
+  }
+  for (size_t i = common; i < mine.calls.size(); ++i)
+    out.push_back({LaidCall::Kind::kExtra, i, SIZE_MAX});
+  for (size_t i = common; i < theirs.calls.size(); ++i)
+    out.push_back({LaidCall::Kind::kLeftOut, SIZE_MAX, i});
+  return out;
+}
+
+}  // namespace hostir::diagnose

@@ -1,0 +1,247 @@
+#include "interp/diagnose/circles.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "interp/diagnose/recorded_text.h"
+#include "interp/diagnose/sentences.h"
+#include "interp/diagnose/user_frame.h"
+
+namespace hostir::diagnose {
+
+using model::Member;
+using model::MemberState;
+using model::Rank;
+using model::Run;
+
+namespace {
+
+/// Rank `from` cannot go on in `call` before `to` does its part.
+struct Hold {
+  Rank to = model::kNoRank;
+  MemberRef call;
+};
+
+class CircleFinder {
+ public:
+  CircleFinder(const Run& run, const std::vector<std::vector<MemberRef>>& calls)
+      : run_(run), calls_(calls), heads_(calls.size()), holds_(calls.size()) {
+    for (size_t r = 0; r < calls.size(); ++r) {
+      for (const MemberRef& ref : calls[r]) {
+        if (!ref.member->unfinished()) continue;
+        const auto& heads = heads_[r];
+        if (!heads.empty() && *heads.front().member->order != *ref.member->order) break;
+        heads_[r].push_back(ref);
+      }
+    }
+    for (size_t r = 0; r < calls.size(); ++r) {
+      for (const MemberRef& ref : heads_[r]) add_holds(r, ref);
+    }
+  }
+
+  std::optional<Circle> find() {
+    std::vector<size_t> best;
+    for (size_t start = 0; start < holds_.size(); ++start) {
+      std::vector<size_t> path = path_back_to(start);
+      if (!path.empty() && (best.empty() || path.size() < best.size())) best = std::move(path);
+    }
+    if (best.empty()) return std::nullopt;
+    Circle circle;
+    for (const size_t r : best) circle.ranks.push_back(static_cast<Rank>(r));
+    describe(circle);
+    return circle;
+  }
+
+ private:
+  void add_holds(size_t rank, const MemberRef& ref) {
+    if (ref.pair != nullptr) {
+      hold(rank, ref, ref.sends() ? ref.pair->recv : ref.pair->send);
+      return;
+    }
+    for (const Member& other : ref.meeting->members) {
+      if (&other != ref.member) hold(rank, ref, other);
+    }
+  }
+  void hold(size_t rank, const MemberRef& ref, const Member& other) {
+    if (run_.find(other.rank) == nullptr || static_cast<size_t>(other.rank) == rank) return;
+    const auto& heads = heads_[static_cast<size_t>(other.rank)];
+    const bool is_head = std::any_of(heads.begin(), heads.end(),
+                                     [&](const MemberRef& head) { return head.member == &other; });
+    const bool held = other.state == MemberState::kNotArrived || (other.unfinished() && !is_head);
+    if (held) holds_[rank].push_back({other.rank, ref});
+  }
+
+  std::vector<size_t> path_back_to(size_t start) const {
+    std::vector<size_t> via(holds_.size(), SIZE_MAX);
+    std::vector<size_t> queue = {start};
+    for (size_t i = 0; i < queue.size(); ++i) {
+      for (const Hold& hold : holds_[queue[i]]) {
+        const auto to = static_cast<size_t>(hold.to);
+        if (to == start) {
+          std::vector<size_t> path;
+          for (size_t n = queue[i]; n != start; n = via[n]) path.push_back(n);
+          path.push_back(start);
+          std::reverse(path.begin(), path.end());
+          return path;
+        }
+        if (via[to] != SIZE_MAX || to == start) continue;
+        via[to] = queue[i];
+        queue.push_back(to);
+      }
+    }
+    return {};
+  }
+
+  const Hold& hold_between(Rank from, Rank to) const {
+    const auto& list = holds_[static_cast<size_t>(from)];
+    return *std::find_if(list.begin(), list.end(), [&](const Hold& h) { return h.to == to; });
+  }
+
+  void describe(Circle& circle) {
+    const size_t n = circle.ranks.size();
+    for (size_t i = 0; i < n; ++i) {
+      const Rank from = circle.ranks[i];
+      const Rank to = circle.ranks[(i + 1) % n];
+      const MemberRef& call = hold_between(from, to).call;
+      circle.sentence += fmt::format("{}rank {} waits for rank {} in {}{}", i == 0 ? "" : ", ",
+                                     from, to, call_name(run_, call), at_stack(run_, call));
+    }
+    circle.sentence = "ranks wait for each other in a circle: " + circle.sentence;
+    size_t fix = n - 1;
+    find_odd(circle, fix);
+    const Rank rank = circle.ranks[fix];
+    const Rank before = circle.ranks[(fix + n - 1) % n];
+    circle.at = hold_between(rank, circle.ranks[(fix + 1) % n]).call;
+    circle.before = hold_between(before, rank).call;
+    if (!circle.odd.empty()) {
+      circle.sentence =
+          fmt::format("{} {} {}{} before {}; {} the other way round; {}",
+                      model::list_of(circle.odd), circle.odd.size() == 1 ? "calls" : "call",
+                      call_name(run_, circle.at), at_stack(run_, circle.at),
+                      call_name(run_, circle.before), others(circle), circle.sentence);
+    }
+    repair(circle, rank);
+  }
+
+  std::string others(const Circle& circle) const {
+    std::vector<Rank> ranks;
+    if (circle.before.meeting == nullptr) return "the others";
+    for (const Member& member : circle.before.meeting->members) {
+      const bool odd = std::count(circle.odd.begin(), circle.odd.end(), member.rank) != 0;
+      if (!odd && member.arrived()) ranks.push_back(member.rank);
+    }
+    std::sort(ranks.begin(), ranks.end());
+    return model::list_of(ranks);
+  }
+
+  // Of two collectives: who made the first one first? The smaller party is the odd one.
+  void find_odd(Circle& circle, size_t& fix) {
+    if (circle.ranks.size() != 2) return;
+    const MemberRef& x = hold_between(circle.ranks[0], circle.ranks[1]).call;
+    const MemberRef& y = hold_between(circle.ranks[1], circle.ranks[0]).call;
+    if (x.meeting == nullptr || y.meeting == nullptr) return;
+    std::vector<Rank> x_first;
+    std::vector<Rank> y_first;
+    for (const Member& mine : x.meeting->members) {
+      const Member* other = y.meeting->member(mine.rank);
+      if (other == nullptr) continue;
+      const bool both = mine.arrived() && other->arrived() && mine.order && other->order;
+      if (both ? *mine.order < *other->order : mine.arrived()) {
+        x_first.push_back(mine.rank);
+      } else if (both || other->arrived()) {
+        y_first.push_back(mine.rank);
+      }
+    }
+    if (x_first.size() == y_first.size()) return;
+    circle.odd = x_first.size() < y_first.size() ? x_first : y_first;
+    std::sort(circle.odd.begin(), circle.odd.end());
+    fix = x_first.size() < y_first.size() ? 0 : 1;
+  }
+
+  size_t place_of(const Member& member) const {
+    const auto& list = calls_[static_cast<size_t>(member.rank)];
+    const auto at = std::find_if(list.begin(), list.end(),
+                                 [&](const MemberRef& ref) { return ref.member == &member; });
+    return static_cast<size_t>(at - list.begin());
+  }
+
+  static const Member* side_of(const MemberRef& ref, Rank rank) {
+    if (ref.meeting != nullptr) return ref.meeting->member(rank);
+    if (ref.pair->send.rank == rank) return &ref.pair->send;
+    return ref.pair->recv.rank == rank ? &ref.pair->recv : nullptr;
+  }
+
+  // What the rank before it waits for comes first on the repaired ranks; who was kept from a call
+  // of the circle makes it at the end.
+  void repair(Circle& circle, Rank rank) {
+    std::vector<Rank> fixed = circle.odd.empty() ? std::vector<Rank>{rank} : circle.odd;
+    for (const Rank each : fixed) {
+      const Member* early = side_of(circle.at, each);
+      if (early == nullptr || !early->arrived()) continue;
+      first_there(circle, each, *early, circle.before);
+    }
+    for (size_t i = 0; i < circle.ranks.size(); ++i) {
+      const Rank from = circle.ranks[i];
+      const MemberRef& call = hold_between(from, circle.ranks[(i + 1) % circle.ranks.size()]).call;
+      add_absent(circle, call, fixed);
+    }
+    circle.repair_text = fmt::format("with {} before {} on {}", short_call_name(circle.before),
+                                     short_call_name(circle.at), model::list_of(fixed));
+  }
+  void first_there(Circle& circle, Rank rank, const Member& early, const MemberRef& call) {
+    const Member* mine = side_of(call, rank);
+    CallEdit edit;
+    edit.rank = rank;
+    if (mine != nullptr && mine->arrived() && mine->order) {
+      edit.kind = CallEdit::Kind::kMove;
+      edit.at = place_of(*mine);
+      edit.to = place_of(early);
+    } else {
+      edit.kind = CallEdit::Kind::kAdd;
+      edit.at = place_of(early);
+      edit.pattern = call;
+    }
+    circle.repair.push_back(edit);
+  }
+  void add_absent(Circle& circle, const MemberRef& call, const std::vector<Rank>& fixed) {
+    const auto add = [&](const Member& member) {
+      if (member.state != MemberState::kNotArrived) return;
+      const bool same = call.meeting == circle.before.meeting && call.pair == circle.before.pair;
+      if (same && std::count(fixed.begin(), fixed.end(), member.rank) != 0) return;
+      const bool done =
+          std::any_of(circle.repair.begin(), circle.repair.end(), [&](const CallEdit& e) {
+            return e.kind == CallEdit::Kind::kAdd && e.rank == member.rank &&
+                   e.pattern.meeting == call.meeting && e.pattern.pair == call.pair;
+          });
+      if (done) return;
+      CallEdit edit;
+      edit.kind = CallEdit::Kind::kAdd;
+      edit.rank = member.rank;
+      edit.at = calls_[static_cast<size_t>(member.rank)].size();
+      edit.pattern = call;
+      circle.repair.push_back(edit);
+    };
+    if (call.meeting != nullptr) {
+      for (const Member& member : call.meeting->members) add(member);
+    } else {
+      add(call.pair->send);
+      add(call.pair->recv);
+    }
+  }
+
+  const Run& run_;
+  const std::vector<std::vector<MemberRef>>& calls_;
+  std::vector<std::vector<MemberRef>> heads_;
+  std::vector<std::vector<Hold>> holds_;
+};
+
+}  // namespace
+
+std::optional<Circle> find_circle(const Run& run,
+                                  const std::vector<std::vector<MemberRef>>& calls) {
+  return CircleFinder(run, calls).find();
+}
+
+}  // namespace hostir::diagnose

@@ -1,0 +1,25 @@
+// 1. Members that disagree, as far as their own calls prove it. 2. Of a run that is stuck, the
+// deadlock. 3. Else who waits, which is no accusation.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "interp/diagnose/sentences.h"
+#include "interp/diagnose/verdicts.h"
+
+namespace hostir::diagnose {
+
+model::Verdict diagnose(const model::Run& run) {
+  const bool stuck = run.motion == model::Motion::kStuck;
+  model::Verdict verdict;
+  if (auto found = mismatch_verdict(run, stuck ? Pending::kTell : Pending::kLeaveOut)) {
+    verdict = std::move(*found);
+  } else if (stuck) {
+    verdict = deadlock_verdict(run);
+  }
+  for (const model::Gap& gap : run.gaps) verdict.not_known.push_back(gap.text);
+  return verdict;
+}
+
+}  // namespace hostir::diagnose

@@ -1,0 +1,205 @@
+#include "interp/diagnose/disagreement.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "interp/diagnose/call_order.h"
+
+namespace hostir::diagnose {
+
+using model::Call;
+using model::Meeting;
+using model::Member;
+using model::Run;
+
+namespace {
+
+using Members = std::vector<const Member*>;
+
+Members came(const Meeting& meeting) {
+  Members out;
+  for (const Member& member : meeting.members) {
+    if (member.arrived()) out.push_back(&member);
+  }
+  std::sort(out.begin(), out.end(),
+            [](const Member* a, const Member* b) { return a->rank < b->rank; });
+  return out;
+}
+
+// Splits by the largest class of `alike`; no odd ones where it is no majority.
+template <class Alike>
+void split(Disagreement& found, const Alike& alike) {
+  std::vector<Members> classes;
+  for (const Member* member : found.members) {
+    const auto at = std::find_if(classes.begin(), classes.end(),
+                                 [&](const Members& c) { return alike(*c.front(), *member); });
+    if (at == classes.end()) {
+      classes.push_back({member});
+    } else {
+      at->push_back(member);
+    }
+  }
+  const auto largest =
+      std::max_element(classes.begin(), classes.end(),
+                       [](const Members& a, const Members& b) { return a.size() < b.size(); });
+  found.expected = *largest;
+  if (2 * largest->size() <= found.members.size()) return;
+  for (const Members& c : classes) {
+    if (&c != &*largest) found.odd.insert(found.odd.end(), c.begin(), c.end());
+  }
+}
+
+// Who is the root is told by the root alone in some sources: two that say so are the two sides.
+bool only_roots(const Members& members, Members& roots) {
+  for (const Member* a : members) {
+    if (a->call.root) roots.push_back(a);
+    for (const Member* b : members) {
+      Call one = a->call;
+      one.root = b->call.root;
+      if (!same_call(one, b->call)) return false;
+    }
+  }
+  return roots.size() < members.size();
+}
+
+std::optional<Disagreement> of_calls(const Meeting& meeting, const Members& members) {
+  const bool all_alike = std::all_of(members.begin(), members.end(), [&](const Member* member) {
+    return std::all_of(members.begin(), members.end(),
+                       [&](const Member* other) { return same_call(member->call, other->call); });
+  });
+  if (all_alike) return std::nullopt;
+  Disagreement found;
+  found.meeting = &meeting;
+  found.members = members;
+  Members roots;
+  if (only_roots(members, roots)) {
+    found.members = roots;
+    found.expected = {roots.back()};
+    return found;
+  }
+  split(found, [](const Member& a, const Member& b) { return same_call(a.call, b.call); });
+  return found;
+}
+
+// What one sends another must expect. Who is in all the pairs that do not fit is the odd one.
+std::optional<Disagreement> of_blocks(const Meeting& meeting, const Members& members) {
+  std::vector<std::pair<const Member*, const Member*>> wrong;
+  for (size_t p = 0; p < meeting.members.size(); ++p) {
+    for (size_t q = 0; q < meeting.members.size(); ++q) {
+      const Member& from = meeting.members[p];
+      const Member& to = meeting.members[q];
+      if (q >= from.call.sends.size() || p >= to.call.receives.size()) continue;
+      if (from.call.sends[q] != to.call.receives[p]) wrong.emplace_back(&from, &to);
+    }
+  }
+  if (wrong.empty()) return std::nullopt;
+  Disagreement found;
+  found.meeting = &meeting;
+  found.blocks = true;
+  for (const Member* member : members) {
+    const bool in_all = std::all_of(wrong.begin(), wrong.end(), [&](const auto& pair) {
+      return pair.first == member || pair.second == member;
+    });
+    if (in_all && wrong.size() > 1) found.odd.push_back(member);
+  }
+  if (found.odd.size() != 1) found.odd.clear();
+  for (const auto& [from, to] : wrong) {
+    for (const Member* side : {from, to}) {
+      if (std::count(found.members.begin(), found.members.end(), side) == 0)
+        found.members.push_back(side);
+    }
+  }
+  std::sort(found.members.begin(), found.members.end(),
+            [](const Member* a, const Member* b) { return a->rank < b->rank; });
+  for (const Member* member : found.members) {
+    if (found.odd.empty() || member != found.odd.front()) found.expected.push_back(member);
+  }
+  return found;
+}
+
+std::optional<int64_t> elements(const std::vector<Extents>& shapes) {
+  int64_t all = 0;
+  for (const Extents& shape : shapes) {
+    const auto n = hostir::element_count(shape);
+    if (!n || __builtin_add_overflow(all, *n, &all)) return std::nullopt;
+  }
+  return all;
+}
+
+// Without the blocks: all that is sent must be received.
+std::optional<Disagreement> of_totals(const Meeting& meeting, const Members& members) {
+  int64_t sent = 0;
+  int64_t received = 0;
+  for (const Member* member : members) {
+    const auto in = elements(member->call.inputs);
+    const auto out = elements(member->call.outputs);
+    if (member->call.kind != OpKind::all_to_all || !in || !out || member->call.inputs.empty() ||
+        member->call.outputs.empty())
+      return std::nullopt;
+    sent += *in;
+    received += *out;
+  }
+  if (sent == received) return std::nullopt;
+  Disagreement found;
+  found.meeting = &meeting;
+  found.blocks = true;
+  found.members = members;
+  split(found, [](const Member& a, const Member& b) {
+    return elements(a.call.inputs) == elements(b.call.inputs) &&
+           elements(a.call.outputs) == elements(b.call.outputs);
+  });
+  return found;
+}
+
+std::optional<Disagreement> of_pair(const model::SendRecv& pair) {
+  if (!pair.send.arrived() || !pair.recv.arrived()) return std::nullopt;
+  const Call& send = pair.send.call;
+  const Call& recv = pair.recv.call;
+  const bool dtypes = !send.dtype || !recv.dtype || *send.dtype == *recv.dtype;
+  const bool sizes =
+      !send.total_elems || !recv.total_elems || *send.total_elems == *recv.total_elems;
+  if (dtypes && sizes) return std::nullopt;
+  Disagreement found;
+  found.pair = &pair;
+  found.members = {&pair.send, &pair.recv};
+  found.expected = {&pair.recv};
+  return found;
+}
+
+uint64_t first_order(const Disagreement& found) {
+  uint64_t first = UINT64_MAX;
+  for (const Member* member : found.members) {
+    first = std::min(first, member->order.value_or(UINT64_MAX));
+  }
+  return first;
+}
+
+}  // namespace
+
+const Member* Disagreement::member(model::Rank rank) const {
+  const auto at = std::find_if(members.begin(), members.end(),
+                               [&](const Member* m) { return m->rank == rank; });
+  return at == members.end() ? nullptr : *at;
+}
+
+std::optional<Disagreement> first_disagreement(const Run& run) {
+  std::optional<Disagreement> first;
+  const auto keep = [&](std::optional<Disagreement> found) {
+    if (!found) return;
+    if (!first || first_order(*found) < first_order(*first)) first = std::move(found);
+  };
+  for (const Meeting& meeting : run.meetings) {
+    const Members members = came(meeting);
+    if (members.size() < 2) continue;
+    const bool all = members.size() == meeting.members.size();
+    auto found = of_calls(meeting, members);
+    if (!found && all) found = of_blocks(meeting, members);
+    if (!found && all) found = of_totals(meeting, members);
+    keep(std::move(found));
+  }
+  for (const model::SendRecv& pair : run.pairs) keep(of_pair(pair));
+  return first;
+}
+
+}  // namespace hostir::diagnose

@@ -1,0 +1,234 @@
+// Members that disagree: a strict majority is "expected"; without one both sides are named in rank
+// order and neither is blamed (LANGUAGE section 6).
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "interp/diagnose/sentences.h"
+#include "interp/diagnose/verdicts.h"
+
+namespace hostir::diagnose {
+
+namespace {
+
+using model::Call;
+using model::Meeting;
+using model::Member;
+using model::Rank;
+using model::Run;
+using model::SendRecv;
+using model::Side;
+using model::Verdict;
+
+std::vector<const Member*> arrived_by_rank(const Meeting& meeting) {
+  std::vector<const Member*> out;
+  for (const Member& m : meeting.members) {
+    if (m.arrived()) out.push_back(&m);
+  }
+  std::sort(out.begin(), out.end(),
+            [](const Member* a, const Member* b) { return a->rank < b->rank; });
+  return out;
+}
+
+void add_note(const Run& run, const Member& member, Verdict& verdict) {
+  std::string note = fmt::format("rank {}", member.rank);
+  const std::string at = instruction_name(run, member.instruction);
+  if (!at.empty()) note += " was at " + at;
+  if (!member.loops.empty()) note += fmt::format(" ({})", member.loops);
+  verdict.notes.push_back(
+      {member.rank, member.instruction, note + ": " + model::call_text(member.call)});
+}
+
+// ` (at @f#7, @f#10)`: every place once, in the order of the notes.
+void name_places(const Run& run, Verdict& verdict) {
+  std::vector<std::string> seen;
+  for (const model::VerdictNote& note : verdict.notes) {
+    const model::Instruction* instruction = run.find(note.instruction);
+    const std::string place = instruction ? model::place_text(*instruction) : std::string();
+    if (place.empty() || std::find(seen.begin(), seen.end(), place) != seen.end()) continue;
+    verdict.sentence += (seen.empty() ? " (at " : ", ") + place;
+    seen.push_back(place);
+  }
+  if (!seen.empty()) verdict.sentence += ")";
+}
+
+// Members that agree with each other: is one of the groups a majority of all members?
+bool has_majority(const Meeting& meeting) {
+  for (const Member& a : meeting.members) {
+    if (!a.arrived()) continue;
+    const auto same =
+        std::count_if(meeting.members.begin(), meeting.members.end(),
+                      [&](const Member& b) { return b.arrived() && agree(a.call, b.call); });
+    if (2 * static_cast<size_t>(same) > meeting.members.size()) return true;
+  }
+  return false;
+}
+
+bool members_differ(const std::vector<const Member*>& came) {
+  std::vector<const Call*> distinct;
+  for (const Member* m : came) {
+    const bool known = std::any_of(distinct.begin(), distinct.end(),
+                                   [&](const Call* c) { return states_same(*c, m->call); });
+    if (!known) distinct.push_back(&m->call);
+  }
+  for (size_t a = 0; a < distinct.size(); ++a) {
+    for (size_t b = a + 1; b < distinct.size(); ++b) {
+      if (!agree(*distinct[a], *distinct[b])) return true;
+    }
+  }
+  return false;
+}
+
+std::vector<Side> sides_of(const std::vector<const Member*>& came, size_t members) {
+  std::vector<Side> sides;
+  std::vector<const Call*> calls;
+  bool alike = false;
+  const auto collect = [&](bool with_details) {
+    sides.clear();
+    calls.clear();
+    for (const Member* m : came) {
+      const auto at = std::find_if(calls.begin(), calls.end(),
+                                   [&](const Call* c) { return states_same(*c, m->call); });
+      if (at != calls.end()) {
+        sides[static_cast<size_t>(at - calls.begin())].ranks.push_back(m->rank);
+        continue;
+      }
+      std::string text = model::call_text(m->call);
+      if (with_details) text += model::call_details(m->call);
+      for (const Side& s : sides) alike |= s.text == text;
+      calls.push_back(&m->call);
+      sides.push_back({std::move(text), {m->rank}});
+    }
+  };
+  collect(false);
+  if (alike) collect(true);
+  for (Side& s : sides) s.expected = 2 * s.ranks.size() > members;
+  return sides;
+}
+
+Verdict disagreement(const Run& run, const Meeting& meeting,
+                     const std::vector<const Member*>& came) {
+  Verdict verdict;
+  verdict.kind = "collective_mismatch";
+  verdict.communicator = meeting.communicator;
+  verdict.sequence = meeting.sequence;
+  verdict.sides = sides_of(came, meeting.members.size());
+  const Side* expected = nullptr;
+  std::string odd;
+  for (const Side& s : verdict.sides) {
+    if (s.expected) {
+      expected = &s;
+      continue;
+    }
+    odd += fmt::format("{}{} {}", odd.empty() ? "" : ", ", model::list_of(s.ranks), s.text);
+  }
+  verdict.sentence = fmt::format("{} seq {}: {}", communicator_name(run, meeting.communicator),
+                                 meeting.sequence, odd);
+  if (expected != nullptr) {
+    verdict.sentence +=
+        fmt::format(", expected {} as on {}", expected->text, model::list_of(expected->ranks));
+  }
+  for (const Member* m : came) {
+    if (expected != nullptr && verdict.culprit == verdict.notes.size() &&
+        std::find(expected->ranks.begin(), expected->ranks.end(), m->rank) != expected->ranks.end())
+      ++verdict.culprit;  // the first who is not of the majority
+    add_note(run, *m, verdict);
+  }
+  name_places(run, verdict);
+  return verdict;
+}
+
+// The first block that one member sends and the other does not expect so: (sender, receiver), by
+// position.
+std::optional<std::pair<size_t, size_t>> first_unequal_block(const Meeting& meeting) {
+  const auto& members = meeting.members;
+  for (size_t p = 0; p < members.size(); ++p) {
+    for (size_t q = 0; q < members[p].call.sends.size() && q < members.size(); ++q) {
+      if (p < members[q].call.receives.size() &&
+          members[p].call.sends[q] != members[q].call.receives[p])
+        return std::pair(p, q);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Verdict> exchange(const Run& run, const Meeting& meeting) {
+  const auto found = first_unequal_block(meeting);
+  if (!found) return std::nullopt;
+  const auto [p, q] = *found;
+  const Member& from = meeting.members[p];
+  const Member& to = meeting.members[q];
+  Verdict verdict;
+  verdict.kind = "collective_mismatch";
+  verdict.communicator = meeting.communicator;
+  verdict.sequence = meeting.sequence;
+  verdict.sentence =
+      fmt::format("{} seq {}: rank {} {} sends {} elements to rank {}, which expects {}",
+                  communicator_name(run, meeting.communicator), meeting.sequence, from.rank,
+                  model::call_text(from.call), from.call.sends[q], to.rank, to.call.receives[p]);
+  add_note(run, from, verdict);
+  add_note(run, to, verdict);
+  name_places(run, verdict);
+  if (to.call.receives_given == false) {
+    verdict.notes.push_back(
+        {model::kNoRank, to.instruction,
+         fmt::format("rank {} does not say what it receives: without receives(..) that is taken "
+                     "from its own counts and its output",
+                     to.rank)});
+  }
+  return verdict;
+}
+
+std::optional<Verdict> of_pair(const Run& run, const SendRecv& pair) {
+  if (!pair.send.arrived() || !pair.recv.arrived()) return std::nullopt;
+  const Call& send = pair.send.call;
+  const Call& recv = pair.recv.call;
+  const bool dtypes = !send.dtype || !recv.dtype || *send.dtype == *recv.dtype;
+  const bool sizes =
+      !send.total_elems || !recv.total_elems || *send.total_elems == *recv.total_elems;
+  if (dtypes && sizes) return std::nullopt;
+  Verdict verdict;
+  verdict.kind = "collective_mismatch";
+  verdict.communicator = pair.communicator;
+  verdict.sequence = pair.ordinal;
+  verdict.sentence =
+      fmt::format("{} send {} to {} number {}: rank {} {}, rank {} {}",
+                  communicator_name(run, pair.communicator), pair.source, pair.target, pair.ordinal,
+                  pair.source, model::call_text(send), pair.target, model::call_text(recv));
+  verdict.sides = {{model::call_text(send), {pair.source}},
+                   {model::call_text(recv), {pair.target}}};
+  add_note(run, pair.send, verdict);
+  add_note(run, pair.recv, verdict);
+  name_places(run, verdict);
+  return verdict;
+}
+
+}  // namespace
+
+bool disagree(const Meeting& meeting) {
+  const std::vector<const Member*> came = arrived_by_rank(meeting);
+  return members_differ(came) ||
+         (came.size() == meeting.members.size() && first_unequal_block(meeting));
+}
+
+std::optional<Verdict> mismatch_verdict(const Run& run, Pending pending) {
+  for (const Meeting& meeting : run.meetings) {
+    const std::vector<const Member*> came = arrived_by_rank(meeting);
+    const bool all = came.size() == meeting.members.size();
+    if (members_differ(came)) {
+      if (all || pending == Pending::kTell || has_majority(meeting))
+        return disagreement(run, meeting, came);
+    } else if (all) {
+      if (auto verdict = exchange(run, meeting)) return verdict;
+    }
+  }
+  for (const SendRecv& pair : run.pairs) {
+    if (auto verdict = of_pair(run, pair)) return verdict;
+  }
+  return std::nullopt;
+}
+
+}  // namespace hostir::diagnose

@@ -1,0 +1,63 @@
+// The queues of a run: what each rank has issued and not finished, in order, and what comes first.
+//
+// Where tasks are known a queue is a stream of a rank. A source that knows no streams tells the
+// calls of a rank on a communicator, which are carried out in their order too; sends and receives
+// of such a source are a queue per peer.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "interp/model/run.h"
+
+namespace hostir::diagnose {
+
+/// One member of a meeting, or one side of a send and recv.
+struct MemberRef {
+  const model::Meeting* meeting = nullptr;
+  const model::SendRecv* pair = nullptr;
+  const model::Member* member = nullptr;
+  model::CommunicatorId communicator() const {
+    return meeting ? meeting->communicator : pair->communicator;
+  }
+  uint64_t sequence() const { return meeting ? meeting->sequence : pair->ordinal; }
+  bool sends() const { return pair != nullptr && member == &pair->send; }
+};
+
+struct QueueKey {
+  model::Rank rank = model::kNoRank;
+  model::StreamId stream;
+  model::CommunicatorId communicator;  // without a stream
+  model::Rank peer = model::kNoRank;   // of sends and receives without a stream
+  friend auto operator<=>(const QueueKey&, const QueueKey&) = default;
+};
+
+/// What is unfinished and comes first.
+struct QueueHead {
+  const model::Task* task = nullptr;
+  std::vector<MemberRef> members;  // its meetings, in order
+};
+
+class Queues {
+ public:
+  explicit Queues(const model::Run& run);
+  const std::map<QueueKey, QueueHead>& heads() const { return heads_; }
+  /// Where the member's work waits; null: it is in no queue (finished, not issued).
+  const QueueHead* head_of(const MemberRef& ref) const;
+  static QueueKey key_of(const MemberRef& ref);
+  /// Whether nothing of its queue comes first any more and all its waits are done.
+  bool is_ready(const MemberRef& ref) const;
+  const model::Task* unfinished_task(model::TaskId id) const;
+
+ private:
+  void add_members();
+  void add(const MemberRef& ref);
+
+  const model::Run& run_;
+  std::map<QueueKey, QueueHead> heads_;
+  std::map<model::TaskId, std::vector<MemberRef>> members_of_;
+};
+
+}  // namespace hostir::diagnose

@@ -1,0 +1,498 @@
+// 1. The first meeting whose members disagree: the rank that is not of the majority, and what it
+// did. 2. Who waits for whom: the ranks that all wait for and that wait for nobody. 3. Circles. 4.
+// Calls that nobody waits for yet, where the stacks show that one was left out.
+#include "interp/diagnose/recorded.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "interp/diagnose/beside.h"
+#include "interp/diagnose/call_order.h"
+#include "interp/diagnose/circles.h"
+#include "interp/diagnose/disagreement.h"
+#include "interp/diagnose/recorded_text.h"
+
+namespace hostir::diagnose {
+
+namespace {
+
+using model::CommunicatorId;
+using model::Member;
+using model::MemberState;
+using model::Rank;
+using model::Run;
+using model::WaitEdge;
+using model::WaitGraph;
+
+/// Who waits in one call for whom.
+struct Waited {
+  MemberRef call;  // of one that waits
+  std::vector<Rank> waiting;
+  std::vector<Rank> absent;   // known not to have come, and not held up themselves
+  std::vector<Rank> unknown;  // nothing is recorded of them
+};
+
+void insert_once(std::vector<Rank>& ranks, Rank rank) {
+  const auto at = std::lower_bound(ranks.begin(), ranks.end(), rank);
+  if (at == ranks.end() || *at != rank) ranks.insert(at, rank);
+}
+
+class Judge {
+ public:
+  explicit Judge(const Run& run) : run_(run), calls_(calls_by_rank(run)) {}
+
+  RecordedVerdict judge() {
+    if (const auto found = first_disagreement(run_)) {
+      disagreement(*found);
+    } else {
+      waits();
+    }
+    if (out_.is_fault() && out_.sentence.empty()) out_.sentence = sentence_of(run_, calls_, out_);
+    if (!out_.is_fault()) out_.sentence = innocent_sentence(run_, moving_);
+    for (const model::Gap& gap : run_.gaps) out_.not_known.push_back(gap.text);
+    return std::move(out_);
+  }
+
+ private:
+  // ---- members that disagree
+
+  void disagreement(const Disagreement& found) {
+    out_.communicator = found.communicator();
+    out_.sequence = found.sequence();
+    for (const Member* member : found.members) {
+      if (member->unfinished()) insert_once(out_.waiting, member->rank);
+    }
+    if (found.odd.empty()) {
+      undecided(found);
+      return;
+    }
+    const Member& odd = *found.odd.front();
+    for (const Member* member : found.odd) insert_once(out_.culprits, member->rank);
+    const MemberRef right = found.ref(*found.expected.front());
+    out_.at = found.ref(odd);
+    out_.missing = right;
+    out_.charge = found.blocks ? Charge::kBlocks : Charge::kDifferentCall;
+    if (found.meeting != nullptr && !found.blocks) look_around(odd.rank, right);
+    const bool repairable =
+        out_.charge == Charge::kDifferentCall || (found.blocks && out_.culprits.size() == 1);
+    if (repairable) {
+      for (const Rank rank : out_.culprits) {
+        const Member* member = found.member(rank);
+        if (member != nullptr) edit_call(CallEdit::Kind::kChange, found.ref(*member), right);
+      }
+      if (found.blocks) {
+        out_.repair_text = fmt::format("with the blocks that the others send and expect on {}",
+                                       model::list_of(out_.culprits));
+      }
+    }
+  }
+
+  void undecided(const Disagreement& found) {
+    out_.charge = found.blocks ? Charge::kBlocks : Charge::kDifferentCall;
+    for (const Member* member : found.members) insert_once(out_.suspects, member->rank);
+    out_.at = found.ref(*found.members.front());
+    out_.missing = found.ref(*found.members.back());
+    if (found.expected.empty() || found.blocks) return;
+    // Of two sides either may be right; the trial makes the later one like the earlier one.
+    for (const Member* member : found.members) {
+      if (std::count(found.expected.begin(), found.expected.end(), member) == 0) {
+        out_.missing = found.ref(*member);
+      }
+    }
+    out_.at = found.ref(*found.expected.front());
+    edit_call(CallEdit::Kind::kChange, out_.missing, out_.at);
+    for (const Member* member : found.members) {
+      const bool same = member == out_.missing.member ||
+                        std::count(found.expected.begin(), found.expected.end(), member) != 0;
+      if (!same) edit_call(CallEdit::Kind::kChange, found.ref(*member), out_.at);
+    }
+    out_.repair_text =
+        fmt::format("with {} on all of them", model::call_text(out_.at.member->call));
+  }
+
+  // The odd rank's line beside one of the majority's: is it the same call made wrongly, or the
+  // right calls with one more or less?
+  void look_around(Rank odd, const MemberRef& right) {
+    const CommunicatorId communicator = right.communicator();
+    const Beside beside = lay(run_, odd, right.member->rank, communicator);
+    for (size_t i = 0; i < beside.laid.size(); ++i) {
+      const LaidCall& step = beside.laid[i];
+      if (step.kind == LaidCall::Kind::kSame || step.kind == LaidCall::Kind::kElsewhere) continue;
+      if (step.kind == LaidCall::Kind::kOther) return;
+      const bool proved = goes_on_alike(beside, i);
+      if (step.kind == LaidCall::Kind::kLeftOut && (proved || partner(beside, i) != SIZE_MAX)) {
+        left_out(beside, i);
+      } else if (step.kind == LaidCall::Kind::kExtra &&
+                 (proved || partner(beside, i) != SIZE_MAX)) {
+        extra_call(beside, i);
+      }
+      return;
+    }
+  }
+
+  void left_out(const Beside& beside, size_t at) {
+    const MemberRef& missing = beside.theirs.calls[beside.laid[at].theirs];
+    out_.missing = missing;
+    out_.sequence = missing.sequence();
+    const size_t other = partner(beside, at);
+    if (other != SIZE_MAX) {
+      swapped(beside, at, other);
+      return;
+    }
+    out_.charge = Charge::kLeftOut;
+    out_.at = at + 1 < beside.laid.size() && beside.laid[at + 1].mine != SIZE_MAX
+                  ? beside.mine.calls[beside.laid[at + 1].mine]
+                  : last_call(beside.mine.rank);
+    CallEdit edit;
+    edit.kind = CallEdit::Kind::kAdd;
+    edit.rank = beside.mine.rank;
+    edit.at = place_for(beside, at);
+    edit.pattern = missing;
+    out_.repair = {edit};
+    out_.repair_text = fmt::format("with this call on rank {}", beside.mine.rank);
+  }
+
+  // Before the next call that both have; at the end where there is none.
+  size_t place_for(const Beside& beside, size_t at) const {
+    for (size_t k = at + 1; k < beside.laid.size(); ++k) {
+      if (beside.laid[k].mine != SIZE_MAX) return place_of(beside.mine.calls[beside.laid[k].mine]);
+    }
+    return calls_[static_cast<size_t>(beside.mine.rank)].size();
+  }
+
+  void extra_call(const Beside& beside, size_t at) {
+    const MemberRef& extra = beside.mine.calls[beside.laid[at].mine];
+    out_.at = extra;
+    out_.sequence = extra.sequence();
+    const size_t other = partner(beside, at);
+    if (other != SIZE_MAX) {
+      swapped(beside, other, at);
+      return;
+    }
+    out_.charge = Charge::kExtraCall;
+    out_.missing = {};
+    CallEdit edit;
+    edit.kind = CallEdit::Kind::kRemove;
+    edit.rank = beside.mine.rank;
+    edit.at = place_of(extra);
+    out_.repair = {edit};
+    out_.repair_text = fmt::format("without this call on rank {}", beside.mine.rank);
+  }
+
+  void swapped(const Beside& beside, size_t left, size_t extra) {
+    out_.charge = Charge::kSwapped;
+    const MemberRef& late = beside.mine.calls[beside.laid[extra].mine];
+    const MemberRef& early = beside.theirs.calls[beside.laid[left].theirs];
+    // What comes too early on the odd rank is its own call where the gap begins.
+    out_.at = extra < left ? late : beside.mine.calls[next_mine(beside, left)];
+    out_.missing = extra < left ? beside.theirs.calls[next_theirs(beside, extra)] : early;
+    out_.sequence = std::min(out_.at.sequence(), out_.missing.sequence());
+    CallEdit edit;
+    edit.kind = CallEdit::Kind::kMove;
+    edit.rank = beside.mine.rank;
+    edit.at = place_of(late);
+    edit.to = place_for(beside, left);
+    out_.repair = {edit};
+    out_.repair_text = fmt::format("with these calls of rank {} in the other order", edit.rank);
+  }
+
+  // ---- who waits
+
+  void waits() {
+    Run stuck = run_;  // so that the chain of waits leads through hosts nobody recorded
+    stuck.motion = model::Motion::kStuck;
+    const WaitGraph graph = wait_graph(stuck);
+    std::vector<Waited> waited = waited_calls(graph);
+    moving_ = run_.motion == model::Motion::kMoving;
+    const auto proved = std::find_if(waited.begin(), waited.end(),
+                                     [](const Waited& w) { return !w.absent.empty(); });
+    if (proved != waited.end()) {
+      if (!moving_) absent(*proved);
+    } else if (!waited.empty()) {
+      if (!moving_) no_record(waited.front());
+    } else {
+      in_flight();
+    }
+    for (const Waited& w : waited) {
+      for (const Rank rank : w.waiting) insert_once(out_.waiting, rank);
+    }
+  }
+
+  // Calls in which somebody waits for a rank that does not wait itself; the oldest first.
+  std::vector<Waited> waited_calls(const WaitGraph& graph) const {
+    std::vector<bool> culprit(graph.nodes.size(), false);
+    for (const uint32_t n : graph.culprits) culprit[n] = true;
+    std::vector<Waited> out;
+    for (const WaitEdge& edge : graph.edges) {
+      if (!edge.communicator.valid() || !culprit[edge.to] || graph.nodes[edge.to].queue) continue;
+      const MemberRef call = call_of(graph.nodes[edge.from].rank, edge);
+      if (call.member == nullptr) continue;
+      auto at = std::find_if(out.begin(), out.end(), [&](const Waited& w) {
+        return w.call.meeting == call.meeting && w.call.pair == call.pair;
+      });
+      if (at == out.end()) at = out.insert(out.end(), {call, {}, {}, {}});
+      insert_once(at->waiting, graph.nodes[edge.from].rank);
+      const Rank absent = graph.nodes[edge.to].rank;
+      insert_once(edge.known ? at->absent : at->unknown, absent);
+    }
+    std::stable_sort(out.begin(), out.end(), [](const Waited& a, const Waited& b) {
+      return a.waiting.size() > b.waiting.size();
+    });
+    return out;
+  }
+
+  MemberRef call_of(Rank rank, const WaitEdge& edge) const {
+    if (edge.act == WaitEdge::Act::kIssue) {
+      const model::Meeting* meeting = run_.meeting(edge.communicator, edge.sequence);
+      return meeting ? MemberRef{meeting, nullptr, meeting->member(rank)} : MemberRef{};
+    }
+    for (const model::SendRecv& pair : run_.pairs) {
+      if (pair.communicator != edge.communicator || pair.ordinal != edge.sequence) continue;
+      const bool sends = edge.act == WaitEdge::Act::kReceive;
+      const Member& mine = sends ? pair.send : pair.recv;
+      const Rank other = sends ? pair.target : pair.source;
+      if (mine.rank == rank && mine.unfinished() && other != rank) return {nullptr, &pair, &mine};
+    }
+    return {};
+  }
+
+  MemberRef last_call(Rank rank) const {
+    const auto& calls = calls_[static_cast<size_t>(rank)];
+    return calls.empty() ? MemberRef{} : calls.back();
+  }
+  size_t place_of(const MemberRef& ref) const {
+    const auto& calls = calls_[static_cast<size_t>(ref.member->rank)];
+    for (size_t i = 0; i < calls.size(); ++i) {
+      if (calls[i].member == ref.member) return i;
+    }
+    return calls.size();
+  }
+
+  void absent(const Waited& waited) {
+    out_.communicator = waited.call.communicator();
+    out_.sequence = waited.call.sequence();
+    out_.missing = waited.call;
+    out_.culprits = waited.absent;
+    if (waited.call.pair != nullptr) {
+      peer(waited);
+      return;
+    }
+    const size_t members = waited.call.meeting->members.size();
+    // One that waits for all the others, who are through with all they called, made one too many.
+    const bool alone = waited.waiting.size() == 1 && waited.absent.size() + 1 == members &&
+                       waited.absent.size() > 1;
+    if (alone && ahead(waited)) return;
+    for (const Rank rank : waited.absent) {
+      const Beside beside = lay(run_, rank, waited.call.member->rank, out_.communicator);
+      for (size_t i = 0; i < beside.laid.size(); ++i) {
+        const bool gap = beside.laid[i].kind == LaidCall::Kind::kLeftOut;
+        if (!gap || !goes_on_alike(beside, i)) continue;
+        out_.culprits = {rank};
+        left_out(beside, i);
+        return;
+      }
+    }
+    never_came(waited);
+  }
+
+  bool ahead(const Waited& waited) {
+    const Rank rank = waited.waiting.front();
+    const Beside beside = lay(run_, rank, waited.absent.front(), out_.communicator);
+    for (size_t i = 0; i < beside.laid.size(); ++i) {
+      if (beside.laid[i].kind != LaidCall::Kind::kExtra) continue;
+      out_.culprits = {rank};
+      extra_call(beside, i);
+      return true;
+    }
+    return false;
+  }
+
+  void never_came(const Waited& waited) {
+    out_.charge = Charge::kNeverCame;
+    const Rank rank = out_.culprits.front();
+    const model::RankFacts* facts = run_.find(rank);
+    if (facts != nullptr && facts->state == model::RankState::kDead) out_.charge = Charge::kDied;
+    out_.at = last_call(rank);
+    for (const Rank each : out_.culprits) add_call(each, waited.call);
+    out_.repair_text = fmt::format("with this call on {}", model::list_of(out_.culprits));
+  }
+
+  void add_call(Rank rank, const MemberRef& pattern) {
+    CallEdit edit;
+    edit.kind = CallEdit::Kind::kAdd;
+    edit.rank = rank;
+    edit.at = calls_[static_cast<size_t>(rank)].size();
+    edit.pattern = pattern;
+    out_.repair.push_back(edit);
+  }
+  void edit_call(CallEdit::Kind kind, const MemberRef& wrong, const MemberRef& right) {
+    CallEdit edit;
+    edit.kind = kind;
+    edit.rank = wrong.member->rank;
+    edit.at = place_of(wrong);
+    edit.pattern = right;
+    out_.repair.push_back(edit);
+    out_.repair_text = fmt::format(
+        "with {} on {}", model::call_text(right.member->call),
+        model::list_of(out_.culprits.empty() ? std::vector<Rank>{edit.rank} : out_.culprits));
+  }
+
+  // A send that nobody receives beside a recv that nobody sends to: one of the two names the wrong
+  // rank. The one whose other end is right is the other one.
+  void peer(const Waited& waited) {
+    const MemberRef& mine = waited.call;
+    for (const model::SendRecv& pair : run_.pairs) {
+      const bool recv_waits = pair.recv.unfinished() && !pair.send.arrived();
+      const bool send_waits = pair.send.unfinished() && !pair.recv.arrived();
+      if (mine.sends() && recv_waits && same_size(mine.member->call, pair.recv.call)) {
+        if (pair.source == mine.pair->source) {  // rank a sends to b what c waits for
+          wrong_peer(mine, {nullptr, &pair, &pair.recv});
+          return;
+        }
+        if (pair.target == mine.pair->target) {  // rank b receives from c what a sends
+          wrong_peer({nullptr, &pair, &pair.recv}, mine);
+          return;
+        }
+      }
+      if (!mine.sends() && send_waits && same_size(mine.member->call, pair.send.call)) {
+        if (pair.source == mine.pair->source) {
+          wrong_peer({nullptr, &pair, &pair.send}, mine);
+          return;
+        }
+        if (pair.target == mine.pair->target) {
+          wrong_peer(mine, {nullptr, &pair, &pair.send});
+          return;
+        }
+      }
+    }
+    never_came(waited);
+  }
+  static bool same_size(const model::Call& a, const model::Call& b) {
+    return (!a.dtype || !b.dtype || a.dtype == b.dtype) &&
+           (!a.total_elems || !b.total_elems || a.total_elems == b.total_elems);
+  }
+  void wrong_peer(const MemberRef& wrong, const MemberRef& other) {
+    out_.charge = Charge::kWrongPeer;
+    out_.culprits = {wrong.member->rank};
+    out_.at = wrong;
+    out_.missing = other;
+    out_.communicator = wrong.communicator();
+    out_.sequence = wrong.sequence();
+    CallEdit edit;
+    edit.kind = CallEdit::Kind::kChange;
+    edit.rank = wrong.member->rank;
+    edit.at = place_of(wrong);
+    edit.pattern = other;
+    out_.repair = {edit};
+    out_.repair_text =
+        fmt::format("with {} on rank {}",
+                    wrong.sends() ? fmt::format("the send to rank {}", other.member->rank)
+                                  : fmt::format("the recv from rank {}", other.member->rank),
+                    edit.rank);
+  }
+
+  void no_record(const Waited& waited) {
+    out_.charge = Charge::kNoRecord;
+    out_.communicator = waited.call.communicator();
+    out_.sequence = waited.call.sequence();
+    out_.missing = waited.call;
+    if (waited.unknown.size() == 1) {
+      out_.culprits = waited.unknown;
+    } else {
+      out_.suspects = waited.unknown;
+    }
+    const model::RankFacts* facts = run_.find(waited.unknown.front());
+    if (facts != nullptr && facts->state == model::RankState::kDead) out_.charge = Charge::kDied;
+    for (const Rank rank : waited.unknown) add_call(rank, waited.call);
+    out_.repair_text = fmt::format("with this call on {}", model::list_of(waited.unknown));
+  }
+
+  // ---- nobody waits for one who has not come
+
+  void in_flight() {
+    if (const auto circle = find_circle(run_, calls_)) {
+      if (moving_) return;
+      out_.charge = Charge::kOrder;
+      out_.culprits = circle->odd;
+      out_.suspects = circle->ranks;
+      out_.waiting = circle->ranks;
+      out_.at = circle->at;
+      out_.missing = circle->before;
+      out_.communicator = circle->at.communicator();
+      out_.sequence = circle->at.sequence();
+      out_.sentence = circle->sentence;
+      out_.repair = circle->repair;
+      out_.repair_text = circle->repair_text;
+      return;
+    }
+    shifted();
+  }
+
+  // Every call so far met one of the same kind and size; yet a rank has fewer, and the stacks tell
+  // which one is missing.
+  void shifted() {
+    for (uint32_t c = 0; c < run_.communicators.size(); ++c) {
+      const CommunicatorId communicator(c);
+      const model::CallRange* longest = nullptr;
+      for (const model::CallRange& range : run_.ranges) {
+        if (range.communicator != communicator || !range.last) continue;
+        if (longest == nullptr || *range.last > *longest->last) longest = &range;
+      }
+      if (longest == nullptr) continue;
+      for (const model::CallRange& range : run_.ranges) {
+        if (range.communicator != communicator || !range.last || *range.last >= *longest->last)
+          continue;
+        const Beside beside = lay(run_, range.rank, longest->rank, communicator);
+        for (size_t i = 0; i < beside.laid.size(); ++i) {
+          if (beside.laid[i].kind != LaidCall::Kind::kLeftOut || !goes_on_alike(beside, i))
+            continue;
+          out_.communicator = communicator;
+          out_.culprits = {range.rank};
+          left_out(beside, i);
+          return;
+        }
+      }
+    }
+  }
+
+  const Run& run_;
+  std::vector<std::vector<MemberRef>> calls_;
+  RecordedVerdict out_;
+  bool moving_ = false;
+};
+
+}  // namespace
+
+std::string_view name(Charge charge) {
+  switch (charge) {
+    case Charge::kNone:
+      return "none";
+    case Charge::kLeftOut:
+      return "left_out_call";
+    case Charge::kExtraCall:
+      return "extra_call";
+    case Charge::kSwapped:
+      return "swapped_calls";
+    case Charge::kDifferentCall:
+      return "collective_mismatch";
+    case Charge::kBlocks:
+      return "block_mismatch";
+    case Charge::kWrongPeer:
+      return "wrong_peer";
+    case Charge::kNeverCame:
+      return "never_came";
+    case Charge::kDied:
+      return "died";
+    case Charge::kNoRecord:
+      return "no_record";
+    case Charge::kOrder:
+      return "order";
+  }
+  return "";
+}
+
+RecordedVerdict judge(const Run& run) { return Judge(run).judge(); }
+
+}  // namespace hostir::diagnose

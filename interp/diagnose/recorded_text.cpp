@@ -1,0 +1,287 @@
+#include "interp/diagnose/recorded_text.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "interp/diagnose/sentences.h"
+#include "interp/diagnose/user_frame.h"
+
+namespace hostir::diagnose {
+
+using model::Member;
+using model::Rank;
+using model::Run;
+
+namespace {
+
+std::string stack_of(const Run& run, const MemberRef& ref) {
+  const model::Instruction* instruction = ref.member ? run.find(ref.member->instruction) : nullptr;
+  return instruction ? stack_text(*instruction) : std::string();
+}
+
+/// Ranks that came to the call but the culprits.
+std::vector<Rank> others_at(const MemberRef& ref, const std::vector<Rank>& but) {
+  std::vector<Rank> ranks;
+  const auto add = [&](const Member& member) {
+    if (member.arrived() && std::count(but.begin(), but.end(), member.rank) == 0)
+      ranks.push_back(member.rank);
+  };
+  if (ref.meeting != nullptr) {
+    for (const Member& member : ref.meeting->members) add(member);
+  } else if (ref.pair != nullptr) {
+    add(ref.pair->send);
+    add(ref.pair->recv);
+  }
+  std::sort(ranks.begin(), ranks.end());
+  return ranks;
+}
+
+std::string verb(const std::vector<Rank>& ranks, std::string_view one, std::string_view many) {
+  return std::string(ranks.size() == 1 ? one : many);
+}
+
+class Teller {
+ public:
+  Teller(const Run& run, const std::vector<std::vector<MemberRef>>& calls,
+         const RecordedVerdict& verdict)
+      : run_(run), calls_(calls), v_(verdict) {}
+
+  std::string tell() const {
+    switch (v_.charge) {
+      case Charge::kNone:
+      case Charge::kOrder:
+        return {};
+      case Charge::kLeftOut:
+        return left_out() + who_waits();
+      case Charge::kExtraCall:
+        return fmt::format("{} makes one call more than the others: {}{}", who(),
+                           call_name(run_, v_.at), at_stack(run_, v_.at)) +
+               who_waits();
+      case Charge::kSwapped:
+        return fmt::format(
+                   "{} makes two calls in the other order: {}{} where the others call "
+                   "{}{}",
+                   who(), call_name(run_, v_.at), at_stack(run_, v_.at),
+                   call_name(run_, v_.missing), at_stack(run_, v_.missing)) +
+               who_waits();
+      case Charge::kDifferentCall:
+        return different() + who_waits();
+      case Charge::kBlocks:
+        return blocks() + who_waits();
+      case Charge::kWrongPeer:
+        return fmt::format(
+            "{} names the wrong rank: its {}{} has no counterpart, and rank {}'s {}{} "
+            "has none either",
+            who(), call_name(run_, v_.at), at_stack(run_, v_.at), v_.missing.member->rank,
+            call_name(run_, v_.missing), at_stack(run_, v_.missing));
+      case Charge::kNeverCame:
+      case Charge::kDied:
+        return never_came();
+      case Charge::kNoRecord:
+        return no_record();
+    }
+    return {};
+  }
+
+ private:
+  std::string who() const {
+    return v_.culprits.empty() ? model::list_of(v_.suspects) : model::list_of(v_.culprits);
+  }
+
+  std::string left_out() const {
+    const std::vector<Rank> others = others_at(v_.missing, v_.culprits);
+    std::string text = fmt::format("{} left out {}, which {} {}{}", who(),
+                                   call_name(run_, v_.missing), model::list_of(others),
+                                   verb(others, "makes", "make"), at_stack(run_, v_.missing));
+    if (v_.at.member != nullptr) {
+      const std::string next = stack_of(run_, v_.at);
+      if (!next.empty() && next != stack_of(run_, v_.missing)) {
+        text += fmt::format("; {} goes on at {}", who(), next);
+      }
+    }
+    return text;
+  }
+
+  // What the others wait for, where that is another call than the one told of.
+  std::string who_waits() const {
+    std::string text;
+    std::vector<const model::Meeting*> told;
+    for (const Rank rank : v_.waiting) {
+      if (static_cast<size_t>(rank) >= calls_.size()) continue;
+      for (const MemberRef& ref : calls_[static_cast<size_t>(rank)]) {
+        if (!ref.member->unfinished() || ref.meeting == nullptr) continue;
+        if (std::count(told.begin(), told.end(), ref.meeting) != 0) break;
+        told.push_back(ref.meeting);
+        if (told.size() > 2) return text;
+        std::vector<Rank> waiting;
+        std::vector<Rank> absent;
+        for (const Member& member : ref.meeting->members) {
+          if (member.unfinished()) waiting.push_back(member.rank);
+          if (member.state == model::MemberState::kNotArrived) absent.push_back(member.rank);
+        }
+        std::sort(waiting.begin(), waiting.end());
+        std::sort(absent.begin(), absent.end());
+        text +=
+            fmt::format("; {} {} in {} seq {} on {}", model::list_of(waiting),
+                        verb(waiting, "waits", "wait"), model::kind_text(ref.member->call),
+                        ref.meeting->sequence, communicator_name(run_, ref.meeting->communicator));
+        if (!absent.empty()) {
+          text += fmt::format(", which {} never {}", model::list_of(absent),
+                              verb(absent, "enters", "enter"));
+        }
+        break;
+      }
+    }
+    return text;
+  }
+
+  std::string different() const {
+    if (v_.culprits.empty()) {
+      std::string text = fmt::format(
+          "members of {} disagree: {} {}{}, {} {}{}", communicator_name(run_, v_.communicator),
+          model::list_of({v_.at.member->rank}), call_name(run_, v_.at), at_stack(run_, v_.at),
+          model::list_of({v_.missing.member->rank}), call_name(run_, v_.missing),
+          at_stack(run_, v_.missing));
+      return text + "; nothing tells which of them is right";
+    }
+    const std::vector<Rank> others = others_at(v_.missing, v_.culprits);
+    std::string mine = call_name(run_, v_.at);
+    std::string theirs = model::call_text(v_.missing.member->call);
+    if (model::call_text(v_.at.member->call) == theirs) {
+      mine += model::call_details(v_.at.member->call);
+      theirs += model::call_details(v_.missing.member->call);
+    }
+    std::string text = fmt::format("{} {} {}{} where {} {} {}", who(),
+                                   verb(v_.culprits, "calls", "call"), mine, at_stack(run_, v_.at),
+                                   model::list_of(others), verb(others, "calls", "call"), theirs);
+    if (stack_of(run_, v_.at) != stack_of(run_, v_.missing)) text += at_stack(run_, v_.missing);
+    return text;
+  }
+
+  std::string blocks() const {
+    const MemberRef& ref = v_.at;
+    std::string text = fmt::format("what is sent in {} is not what is expected: {}{}",
+                                   call_name(run_, ref), who(), at_stack(run_, ref));
+    const auto& members = ref.meeting->members;
+    for (size_t p = 0; p < members.size(); ++p) {
+      for (size_t q = 0; q < members.size(); ++q) {
+        if (q >= members[p].call.sends.size() || p >= members[q].call.receives.size()) continue;
+        if (members[p].call.sends[q] == members[q].call.receives[p]) continue;
+        return text + fmt::format("; rank {} sends {} elements to rank {}, which expects {}",
+                                  members[p].rank, members[p].call.sends[q], members[q].rank,
+                                  members[q].call.receives[p]);
+      }
+    }
+    int64_t sent = 0;
+    int64_t received = 0;
+    for (const Member& member : members) {
+      for (const Extents& shape : member.call.inputs) sent += element_count(shape).value_or(0);
+      for (const Extents& shape : member.call.outputs) {
+        received += element_count(shape).value_or(0);
+      }
+    }
+    return text + fmt::format("; {} elements are sent and {} expected", sent, received);
+  }
+
+  std::string never_came() const {
+    const std::vector<Rank> others = others_at(v_.missing, v_.culprits);
+    const bool died = v_.charge == Charge::kDied;
+    std::string text;
+    if (v_.missing.pair != nullptr) {
+      const bool sends = v_.missing.sends();
+      text = fmt::format("{} never {} what rank {} {}: {}{}", who(), sends ? "received" : "sent",
+                         v_.missing.member->rank, sends ? "sends" : "waits for",
+                         call_name(run_, v_.missing), at_stack(run_, v_.missing));
+    } else {
+      text = fmt::format("{} {} to {}, in which {} {}{}", who(),
+                         died ? "died and never came" : "never came", call_name(run_, v_.missing),
+                         model::list_of(others), verb(others, "waits", "wait"),
+                         at_stack(run_, v_.missing));
+    }
+    if (v_.at.member == nullptr) return text + "; nothing that it called is recorded";
+    text += fmt::format("; its last call was {}{}", call_name(run_, v_.at), at_stack(run_, v_.at));
+    if (v_.at.member->state == model::MemberState::kCompleted) text += ", which completed";
+    return text;
+  }
+
+  std::string no_record() const {
+    const std::vector<Rank> others = others_at(v_.missing, v_.culprits);
+    const auto& ranks = v_.culprits.empty() ? v_.suspects : v_.culprits;
+    const bool no_file = std::any_of(ranks.begin(), ranks.end(), [&](Rank rank) {
+      const model::RankFacts* facts = run_.find(rank);
+      return facts == nullptr || facts->record == model::RecordState::kMissing;
+    });
+    std::string text = fmt::format("{} {} in {}{} for {}, of which {}", model::list_of(others),
+                                   verb(others, "waits", "wait"), call_name(run_, v_.missing),
+                                   at_stack(run_, v_.missing), model::list_of(ranks),
+                                   no_file ? "there is no record: a rank that died leaves none"
+                                           : "that part of the record was overwritten");
+    if (ranks.size() > 1) text += "; one of them at least did not come";
+    return text;
+  }
+
+  const Run& run_;
+  const std::vector<std::vector<MemberRef>>& calls_;
+  const RecordedVerdict& v_;
+};
+
+}  // namespace
+
+std::string call_name(const Run& run, const MemberRef& ref) {
+  const std::string on = communicator_name(run, ref.communicator());
+  const std::string call = model::call_text(ref.member->call);
+  if (ref.meeting != nullptr) return fmt::format("{} seq {} on {}", call, ref.sequence(), on);
+  return ref.sends() ? fmt::format("{} to rank {} on {}", call, ref.pair->target, on)
+                     : fmt::format("{} from rank {} on {}", call, ref.pair->source, on);
+}
+
+std::string short_call_name(const MemberRef& ref) {
+  const std::string kind = model::kind_text(ref.member->call);
+  if (ref.meeting != nullptr) return fmt::format("{} seq {}", kind, ref.sequence());
+  return ref.sends() ? fmt::format("{} to rank {}", kind, ref.pair->target)
+                     : fmt::format("{} from rank {}", kind, ref.pair->source);
+}
+
+std::string at_stack(const Run& run, const MemberRef& ref) {
+  const std::string stack = stack_of(run, ref);
+  return stack.empty() ? stack : " at " + stack;
+}
+
+std::string sentence_of(const Run& run, const std::vector<std::vector<MemberRef>>& calls,
+                        const RecordedVerdict& verdict) {
+  return Teller(run, calls, verdict).tell();
+}
+
+std::string innocent_sentence(const Run& run, bool moving) {
+  size_t calls = 0;
+  size_t unfinished = 0;
+  const model::Meeting* oldest = nullptr;
+  for (const model::Meeting& meeting : run.meetings) {
+    ++calls;
+    const bool open = std::any_of(meeting.members.begin(), meeting.members.end(),
+                                  [](const Member& m) { return m.unfinished(); });
+    if (!open) continue;
+    ++unfinished;
+    if (oldest == nullptr) oldest = &meeting;
+  }
+  for (const model::SendRecv& pair : run.pairs) {
+    ++calls;
+    if (pair.send.unfinished() || pair.recv.unfinished()) ++unfinished;
+  }
+  if (unfinished == 0) {
+    return fmt::format("nobody is at fault: all {} calls on record completed", calls);
+  }
+  std::string text = fmt::format("nobody is accused: {} of {} calls on record {} in flight",
+                                 unfinished, calls, unfinished == 1 ? "is" : "are");
+  if (moving) return text + ", and the run still moves";
+  if (oldest == nullptr) return text;
+  const auto first = std::find_if(oldest->members.begin(), oldest->members.end(),
+                                  [](const Member& m) { return m.unfinished(); });
+  return text + fmt::format(
+                    "; whoever belongs to {} is in it and calls the same, as far as is "
+                    "recorded",
+                    call_name(run, {oldest, nullptr, &*first}));
+}
+
+}  // namespace hostir::diagnose

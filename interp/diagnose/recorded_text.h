@@ -1,0 +1,24 @@
+// The sentences of a verdict on a recorded run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "interp/diagnose/recorded.h"
+
+namespace hostir::diagnose {
+
+/// `all_reduce f32[64,64] seq 5 on default_pg`, `send f32[4] to rank 1 on default_pg`.
+std::string call_name(const model::Run& run, const MemberRef& ref);
+/// `all_reduce seq 5`, `recv from rank 0`.
+std::string short_call_name(const MemberRef& ref);
+/// ` at fr.py:7 in ar, from fr.py:33 in <module>`; empty: no frame is recorded.
+std::string at_stack(const model::Run& run, const MemberRef& ref);
+
+/// One sentence without a full stop: who is at fault, with what, where; what the others wait for.
+std::string sentence_of(const model::Run& run, const std::vector<std::vector<MemberRef>>& calls,
+                        const RecordedVerdict& verdict);
+/// What is said where nobody is accused.
+std::string innocent_sentence(const model::Run& run, bool moving);
+
+}  // namespace hostir::diagnose

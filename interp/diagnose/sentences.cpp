@@ -1,0 +1,188 @@
+#include "interp/diagnose/sentences.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <tuple>
+
+namespace hostir::diagnose {
+
+namespace {
+
+using model::Rank;
+using model::Run;
+using model::WaitEdge;
+using model::WaitGraph;
+using model::WaitNode;
+
+// Of a culprit: `, which finished`; empty: nothing is known.
+std::string reason_text(WaitNode::Why why) {
+  switch (why) {
+    case WaitNode::Why::kFinished:
+      return ", which finished";
+    case WaitNode::Why::kFrozen:
+      return ", which is frozen";
+    case WaitNode::Why::kNeverStarted:
+      return ", which never started";
+    case WaitNode::Why::kWaits:
+      return ", which waits";
+    case WaitNode::Why::kRunning:
+      return ", which is running";
+    case WaitNode::Why::kDead:
+      return ", which died";
+    case WaitNode::Why::kRemote:
+      return ", which did not report from another process";
+    case WaitNode::Why::kUnknown:
+      return "";
+  }
+  return "";
+}
+
+const char* past_of(WaitEdge::Act act) {
+  switch (act) {
+    case WaitEdge::Act::kIssue:
+      return "issued";
+    case WaitEdge::Act::kSend:
+      return "sent";
+    case WaitEdge::Act::kReceive:
+      return "received";
+  }
+  return "";
+}
+
+// Who is blocked in one meeting, who of the culprits has not come to it, and of whom that is not
+// known.
+struct Cause {
+  const WaitEdge* first = nullptr;  // names the meeting
+  const WaitEdge* first_missing = nullptr;
+  std::vector<Rank> blocked;
+  std::vector<Rank> missing;
+  std::vector<Rank> unknown;
+};
+
+void sort_once(std::vector<Rank>& ranks) {
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+}
+
+std::string meeting_place(const Run& run, const WaitGraph& graph, const WaitEdge& edge) {
+  return communicator_name(run, edge.communicator) +
+         at_place(run, graph.nodes[edge.from].instruction);
+}
+
+std::string clause(const Run& run, const Cause& cause, const WaitGraph& graph) {
+  const WaitEdge& edge = *cause.first;
+  std::string text = fmt::format("{} blocked in {}", model::list_of(cause.blocked), edge.on);
+  if (!cause.missing.empty()) {
+    text += fmt::format("; never {} by {}{}", past_of(edge.act), model::list_of(cause.missing),
+                        reason_text(graph.nodes[cause.first_missing->to].why));
+  }
+  if (!cause.unknown.empty()) {
+    text += fmt::format("; whether {} {} it is not known", model::list_of(cause.unknown),
+                        past_of(edge.act));
+  }
+  return text + fmt::format(" ({})", meeting_place(run, graph, edge));
+}
+
+}  // namespace
+
+std::string instruction_name(const Run& run, model::InstructionId id) {
+  const model::Instruction* instruction = run.find(id);
+  return instruction ? model::name_of(*instruction) : run.entry;
+}
+
+std::string at_place(const Run& run, model::InstructionId id) {
+  const model::Instruction* instruction = run.find(id);
+  const std::string place = instruction ? model::place_text(*instruction) : std::string();
+  return place.empty() ? place : " at " + place;
+}
+
+std::string communicator_name(const Run& run, model::CommunicatorId id) {
+  const model::Communicator* communicator = run.find(id);
+  if (communicator == nullptr) return "a communicator that is not known";
+  if (!communicator->description.empty()) return communicator->description;
+  if (!communicator->name.empty()) return communicator->name;
+  return fmt::format("communicator {}", id.index);
+}
+
+std::string queue_name(const Run& run, const WaitNode& node) {
+  const model::Stream* stream = run.find(node.stream);
+  if (stream != nullptr) return "stream " + stream->name;
+  return "on " + communicator_name(run, node.communicator);
+}
+
+std::string name_of(const MemberRef& ref) {
+  if (ref.meeting != nullptr) {
+    return fmt::format("{} seq {}", model::kind_text(ref.member->call), ref.meeting->sequence);
+  }
+  return ref.sends()
+             ? fmt::format("send to rank {} number {}", ref.pair->target, ref.pair->ordinal)
+             : fmt::format("recv from rank {} number {}", ref.pair->source, ref.pair->ordinal);
+}
+
+std::vector<std::vector<uint32_t>> edges_by_node(const WaitGraph& graph) {
+  std::vector<std::vector<uint32_t>> out(graph.nodes.size());
+  for (uint32_t e = 0; e < graph.edges.size(); ++e) out[graph.edges[e].from].push_back(e);
+  return out;
+}
+
+std::string blame_sentence(const Run& run, const WaitGraph& graph) {
+  constexpr size_t kMostClauses = 4;
+  std::vector<bool> culprit(graph.nodes.size(), false);
+  for (const uint32_t n : graph.culprits) culprit[n] = true;
+  std::vector<Cause> causes;
+  // Groups of one declaration are told in one clause.
+  std::map<std::tuple<std::string, std::string, uint64_t, std::string_view>, size_t> cause_of;
+  for (const WaitEdge& e : graph.edges) {
+    if (!e.communicator.valid() || (e.known && !culprit[e.to])) continue;
+    const model::Communicator& c = run.communicators[e.communicator.index];
+    const auto [at, added] = cause_of.emplace(
+        std::tuple(c.name, c.description, e.sequence, std::string_view(e.on)), causes.size());
+    if (added) causes.push_back({&e, nullptr, {}, {}, {}});
+    Cause& cause = causes[at->second];
+    cause.blocked.push_back(graph.nodes[e.from].rank);
+    (e.known ? cause.missing : cause.unknown).push_back(graph.nodes[e.to].rank);
+    if (e.known && cause.first_missing == nullptr) cause.first_missing = &e;
+  }
+  // Who is known not to have come says more than who may have.
+  std::stable_partition(causes.begin(), causes.end(),
+                        [](const Cause& c) { return !c.missing.empty(); });
+  std::string text;
+  for (size_t i = 0; i < causes.size(); ++i) {
+    if (i == kMostClauses)
+      return text + fmt::format(", and {} more like these", causes.size() - kMostClauses);
+    sort_once(causes[i].blocked);
+    sort_once(causes[i].missing);
+    sort_once(causes[i].unknown);
+    text += (i > 0 ? ", and " : "") + clause(run, causes[i], graph);
+  }
+  return text;
+}
+
+std::string cycle_sentence(const Run& run, const WaitGraph& graph) {
+  constexpr size_t kLongCycle = 4;
+  const auto out = edges_by_node(graph);
+  std::string text;
+  const bool long_way = graph.cycle.size() > kLongCycle;
+  const size_t told = long_way ? kLongCycle - 1 : graph.cycle.size();
+  for (size_t i = 0; i < told; ++i) {
+    const uint32_t to = graph.cycle[(i + 1) % graph.cycle.size()];
+    for (const uint32_t e : out[graph.cycle[i]]) {
+      const WaitEdge& edge = graph.edges[e];
+      if (edge.to != to || !edge.communicator.valid()) continue;
+      text += fmt::format("{}rank {} blocked in {} ({}) waits for rank {}",
+                          text.empty() ? "" : "; ", graph.nodes[edge.from].rank, edge.on,
+                          meeting_place(run, graph, edge), graph.nodes[to].rank);
+      break;
+    }
+  }
+  if (long_way) {
+    text += fmt::format("; and so on, in a circle of {} back to rank {}", graph.cycle.size(),
+                        graph.nodes[graph.cycle.front()].rank);
+  }
+  return text;
+}
+
+}  // namespace hostir::diagnose

@@ -1,0 +1,66 @@
+#include "interp/diagnose/user_frame.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace hostir::diagnose {
+
+namespace {
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+bool ends_with_any(std::string_view text) {
+  constexpr std::array<std::string_view, 8> kCompiled = {".cpp", ".cc", ".c",   ".h",
+                                                         ".hpp", ".cu", ".cuh", ".so"};
+  return std::any_of(kCompiled.begin(), kCompiled.end(),
+                     [&](std::string_view end) { return text.ends_with(end); });
+}
+
+/// `.../lib/python3.12/contextlib.py`, but nothing that was installed.
+bool is_python_library(std::string_view file) {
+  const size_t at = file.find("/lib/python");
+  if (at == std::string_view::npos) return false;
+  return !contains(file, "/site-packages/") && !contains(file, "/dist-packages/");
+}
+
+}  // namespace
+
+bool is_user_frame(const model::StackFrame& frame) {
+  const std::string_view file = frame.place.file;
+  if (file.empty() || file == "??" || file.front() == '<' || ends_with_any(file)) return false;
+  if (contains(file, ".so.") || file.starts_with("torch/")) return false;
+  if (contains(file, "/site-packages/torch/") || contains(file, "/dist-packages/torch/")) {
+    return false;
+  }
+  if (contains(file, "/torch/distributed/") || contains(file, "/torchcomms/")) return false;
+  return !is_python_library(file);
+}
+
+const model::StackFrame* user_frame(const std::vector<model::StackFrame>& frames) {
+  const auto at = std::find_if(frames.begin(), frames.end(), is_user_frame);
+  return at == frames.end() ? nullptr : &*at;
+}
+
+std::string stack_text(const model::Instruction& instruction) {
+  constexpr size_t kMostFrames = 6;
+  std::string text;
+  size_t told = 0;
+  for (const model::StackFrame& frame : instruction.frames) {
+    if (!is_user_frame(frame)) continue;
+    if (told++ == kMostFrames) return text + ", ...";
+    std::string_view name = frame.place.file;
+    // The folder is told once; of other files the name is enough.
+    if (!text.empty()) name.remove_prefix(name.rfind('/') == name.npos ? 0 : name.rfind('/') + 1);
+    text += text.empty() ? "" : ", from ";
+    text += frame.place.line ? fmt::format("{}:{}", name, *frame.place.line) : std::string(name);
+    if (!frame.function.empty()) text += " in " + frame.function;
+  }
+  return text.empty() ? model::place_text(instruction) : text;
+}
+
+}  // namespace hostir::diagnose

@@ -1,0 +1,256 @@
+// 1. A node per host, and per queue that has unfinished work. 2. Edges from each blocked host to
+// the queue of its event, and from the head of each queue to whoever must move first. 3. The
+// culprits (waited for, not waiting) or, without one, the shortest cycle. 4. The sentence.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+
+#include "interp/diagnose/queues.h"
+#include "interp/diagnose/sentences.h"
+#include "interp/model/verdict.h"
+
+namespace hostir::diagnose {
+
+namespace {
+
+using model::Member;
+using model::MemberState;
+using model::Rank;
+using model::RankFacts;
+using model::RankState;
+using model::Run;
+using model::Task;
+using model::WaitEdge;
+using model::WaitGraph;
+using model::WaitNode;
+using Why = WaitNode::Why;
+
+Why reason_of(const RankFacts& rank) {
+  switch (rank.state) {
+    case RankState::kUnknown:
+      return Why::kUnknown;
+    case RankState::kNotStarted:
+      return Why::kNeverStarted;
+    case RankState::kRunning:
+      return Why::kRunning;
+    case RankState::kBlocked:
+      return Why::kWaits;
+    case RankState::kFrozen:
+      return Why::kFrozen;
+    case RankState::kDone:
+      return Why::kFinished;
+    case RankState::kDead:
+      return Why::kDead;
+    case RankState::kRemote:
+      return Why::kRemote;
+  }
+  return Why::kUnknown;
+}
+
+class GraphBuilder {
+ public:
+  GraphBuilder(const Run& run, WaitGraph& graph) : run_(run), queues_(run), graph_(graph) {}
+
+  void build() {
+    const auto ranks = static_cast<Rank>(run_.ranks.size());
+    for (Rank r = 0; r < ranks; ++r) add_host(r);
+    for (const auto& [key, head] : queues_.heads()) add_queue(key, head);
+    for (Rank r = 0; r < ranks; ++r) connect_host(r);
+    for (const auto& [key, head] : queues_.heads()) connect_queue(key, head);
+    if (run_.motion == model::Motion::kStuck) infer_hosts();
+  }
+
+ private:
+  void add_host(Rank r) {
+    const RankFacts& facts = run_.ranks[static_cast<size_t>(r)];
+    WaitNode node;
+    node.rank = r;
+    node.instruction = facts.at;
+    node.why = reason_of(facts);
+    const std::string at = instruction_name(run_, facts.at);
+    node.text =
+        at.empty() ? fmt::format("rank {} host", r) : fmt::format("rank {} host at {}", r, at);
+    graph_.nodes.push_back(std::move(node));
+  }
+
+  void add_queue(const QueueKey& key, const QueueHead& head) {
+    WaitNode node;
+    node.rank = key.rank;
+    node.queue = true;
+    node.stream = key.stream;
+    node.communicator = key.communicator;
+    node.why = Why::kRunning;
+    if (head.task != nullptr) {
+      node.instruction = head.task->instruction;
+      node.text = fmt::format("rank {} {}: {}", key.rank, queue_name(run_, node),
+                              instruction_name(run_, node.instruction));
+    } else {
+      const MemberRef& first = head.members.front();
+      node.instruction = first.member->instruction;
+      node.text = fmt::format("rank {} {}: {}{}", key.rank, queue_name(run_, node), name_of(first),
+                              at_place(run_, node.instruction));
+    }
+    node_of_[key] = static_cast<uint32_t>(graph_.nodes.size());
+    graph_.nodes.push_back(std::move(node));
+  }
+
+  void add_event_edge(uint32_t from, const Task& on) {
+    const auto to = node_of_.find({on.rank(), on.stream, {}, model::kNoRank});
+    if (to == node_of_.end()) return;
+    WaitEdge edge;
+    edge.from = from;
+    edge.to = to->second;
+    edge.on = "event of " + instruction_name(run_, on.instruction);
+    graph_.edges.push_back(std::move(edge));
+  }
+
+  void connect_host(Rank r) {
+    const RankFacts& facts = run_.ranks[static_cast<size_t>(r)];
+    if (facts.state != RankState::kBlocked) return;
+    const Task* task = queues_.unfinished_task(facts.waits_for);
+    if (task != nullptr) add_event_edge(static_cast<uint32_t>(r), *task);
+  }
+
+  void connect_queue(const QueueKey& key, const QueueHead& head) {
+    const uint32_t from = node_of_[key];
+    const size_t before = graph_.edges.size();
+    if (head.task != nullptr) {
+      for (const model::TaskId id : head.task->waits_for) {
+        const Task* on = queues_.unfinished_task(id);
+        if (on != nullptr) add_event_edge(from, *on);
+      }
+    }
+    // To the hosts of those who have not come, and to the queues of those whose side is not at the
+    // head of its queue, or waits there.
+    for (const MemberRef& mine : head.members) {
+      if (mine.meeting != nullptr) {
+        for (const Member& other : mine.meeting->members) {
+          if (&other != mine.member) wait_for(from, mine, {mine.meeting, nullptr, &other});
+        }
+      } else {
+        const Member& other = mine.sends() ? mine.pair->recv : mine.pair->send;
+        wait_for(from, mine, {nullptr, mine.pair, &other});
+      }
+    }
+    if (graph_.edges.size() != before) graph_.nodes[from].why = Why::kWaits;
+  }
+
+  void wait_for(uint32_t from, const MemberRef& mine, const MemberRef& other) {
+    WaitEdge edge;
+    edge.from = from;
+    edge.on = name_of(mine);
+    edge.communicator = mine.communicator();
+    edge.sequence = mine.sequence();
+    if (mine.pair != nullptr) {
+      edge.act = mine.sends() ? WaitEdge::Act::kReceive : WaitEdge::Act::kSend;
+    }
+    if (!other.member->arrived()) {
+      if (run_.find(other.member->rank) == nullptr) return;
+      edge.to = static_cast<uint32_t>(other.member->rank);
+      edge.known = other.member->state == MemberState::kNotArrived;
+    } else {
+      const auto to = node_of_.find(Queues::key_of(other));
+      if (to == node_of_.end() || queues_.is_ready(other)) return;
+      if (!other.member->unfinished()) return;
+      edge.to = to->second;
+    }
+    graph_.edges.push_back(std::move(edge));
+  }
+
+  // In a run that is stuck, a host whose position nobody recorded and that has work which waits is
+  // taken to wait for that work: so the chain leads on to who holds it up.
+  void infer_hosts() {
+    std::vector<bool> linked(run_.ranks.size(), false);
+    for (const auto& [key, n] : node_of_) {
+      const auto r = static_cast<size_t>(key.rank);
+      if (graph_.nodes[n].why != Why::kWaits || linked[r]) continue;
+      if (graph_.nodes[r].why != Why::kUnknown && graph_.nodes[r].why != Why::kWaits) continue;
+      linked[r] = true;
+      if (first_edge(static_cast<uint32_t>(r)) < graph_.edges.size()) continue;
+      WaitEdge edge;
+      edge.from = static_cast<uint32_t>(r);
+      edge.to = n;
+      edge.on = "its own " + graph_.edges[first_edge(n)].on;
+      edge.inferred = true;
+      graph_.edges.push_back(std::move(edge));
+    }
+  }
+
+  size_t first_edge(uint32_t from) const {
+    const auto at = std::find_if(graph_.edges.begin(), graph_.edges.end(),
+                                 [&](const WaitEdge& e) { return e.from == from; });
+    return static_cast<size_t>(at - graph_.edges.begin());
+  }
+
+  const Run& run_;
+  Queues queues_;
+  WaitGraph& graph_;
+  std::map<QueueKey, uint32_t> node_of_;
+};
+
+// Breadth first from every node; the first of the shortest ones.
+std::vector<uint32_t> shortest_cycle(const WaitGraph& graph) {
+  const auto out = edges_by_node(graph);
+  std::vector<uint32_t> best;
+  for (uint32_t start = 0; start < graph.nodes.size(); ++start) {
+    std::vector<int64_t> via(graph.nodes.size(), -1);
+    std::vector<uint32_t> queue = {start};
+    bool closed = false;
+    for (size_t i = 0; i < queue.size() && !closed; ++i) {
+      for (const uint32_t e : out[queue[i]]) {
+        const uint32_t to = graph.edges[e].to;
+        if (!graph.edges[e].known) continue;
+        if (to == start) {
+          std::vector<uint32_t> cycle;
+          for (uint32_t n = queue[i]; n != start; n = static_cast<uint32_t>(via[n])) {
+            cycle.push_back(n);
+          }
+          cycle.push_back(start);
+          std::reverse(cycle.begin(), cycle.end());
+          if (best.empty() || cycle.size() < best.size()) best = std::move(cycle);
+          closed = true;
+          break;
+        }
+        if (via[to] >= 0) continue;
+        via[to] = queue[i];
+        queue.push_back(to);
+      }
+    }
+    if (best.size() == 2) break;
+  }
+  return best;
+}
+
+}  // namespace
+
+WaitGraph wait_graph(const Run& run) {
+  WaitGraph graph;
+  GraphBuilder(run, graph).build();
+  std::vector<bool> waits(graph.nodes.size(), false);
+  std::vector<bool> awaited(graph.nodes.size(), false);
+  for (const WaitEdge& e : graph.edges) {
+    waits[e.from] = true;
+    awaited[e.to] = true;
+  }
+  for (uint32_t n = 0; n < graph.nodes.size(); ++n) {
+    const WaitNode& node = graph.nodes[n];
+    // A host that runs can still come, unless somebody has waited for it long enough.
+    const bool can_come =
+        node.why == Why::kRunning && (node.queue || run.motion != model::Motion::kStuck);
+    if (awaited[n] && !waits[n] && !can_come) graph.culprits.push_back(n);
+  }
+  if (!graph.edges.empty()) graph.cycle = shortest_cycle(graph);
+  // A cycle says more than that something is not known.
+  std::vector<bool> is_culprit(graph.nodes.size(), false);
+  for (const uint32_t n : graph.culprits) is_culprit[n] = true;
+  const bool blames = std::any_of(graph.edges.begin(), graph.edges.end(), [&](const WaitEdge& e) {
+    return e.known && e.communicator.valid() && is_culprit[e.to];
+  });
+  if (blames || graph.cycle.empty()) graph.sentence = blame_sentence(run, graph);
+  if (graph.sentence.empty() && !graph.cycle.empty()) graph.sentence = cycle_sentence(run, graph);
+  return graph;
+}
+
+}  // namespace hostir::diagnose

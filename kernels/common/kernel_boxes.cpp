@@ -1,0 +1,257 @@
+#include "kernels/common/kernel_boxes.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "hostir/ops/record.h"
+
+namespace hostir::kernels {
+
+namespace {
+
+using MaybeRange = std::optional<Range>;
+
+// One op's rule with the ranges of its factors.
+class Factors {
+ public:
+  Factors(const ShardingRule& rule, const std::vector<int64_t>& sizes)
+      : rule_(rule), sizes_(sizes), ranges_(sizes.size()) {
+    for (size_t f = 0; f < sizes_.size(); ++f) {
+      if (rule_.must_replicate(static_cast<int>(f))) ranges_[f] = whole(f);
+    }
+  }
+
+  // Takes over what a dimension of `extent` tells; false if that contradicts what is known. A
+  // factor that must be whole may have another size in the result (slice, concat): whole is whole.
+  // Nothing of several factors says that one of them is empty, not which: `guess()` comes later.
+  bool learn(const ShardingRule::DimFactors& dim, const MaybeRange& known, int64_t extent) {
+    if (!known || (*known == Range{0, extent} && is_kept_whole(dim))) return true;
+    if (dim.size() > 1 && known->lo == known->hi) return true;
+    return split(dim, *known);
+  }
+
+  // What a part of a result's dimension tells; factors that must be whole tell nothing of it.
+  bool learn_part(const ShardingRule::DimFactors& dim, Range part) {
+    return is_kept_whole(dim) || split(dim, part);
+  }
+
+  bool is_kept_whole(const ShardingRule::DimFactors& dim) const {
+    return std::all_of(dim.begin(), dim.end(), [&](int f) { return rule_.must_replicate(f); });
+  }
+
+  // What an empty dimension leaves open after all others have told what they know.
+  void guess(const ShardingRule::DimFactors& dim, const MaybeRange& known) {
+    if (!known || dim.size() < 2 || known->lo != known->hi) return;
+    const bool open = std::any_of(dim.begin(), dim.end(),
+                                  [&](int f) { return !ranges_[static_cast<size_t>(f)]; });
+    if (open) static_cast<void>(split(dim, *known));
+  }
+  // The range of a dimension; nullopt while a factor is unknown. `ok` is false if the elements are
+  // not one range.
+  MaybeRange range(const ShardingRule::DimFactors& dim, int64_t extent, bool& ok) const {
+    // A factor that must be whole has another size in the result of slice and concat: whole is
+    // whole.
+    if (dim.empty() || is_kept_whole(dim)) return Range{0, extent};
+    Range out{0, 1};
+    bool single = true;  // all factors so far are at one index
+    for (const int index : dim) {
+      const auto f = static_cast<size_t>(index);
+      if (!ranges_[f]) return std::nullopt;
+      const Range r = *ranges_[f];
+      if (!single && r != whole(f)) ok = false;
+      out = {out.lo * sizes_[f] + (single ? r.lo : 0),
+             single ? out.lo * sizes_[f] + r.hi : out.hi * sizes_[f]};
+      single = single && r.hi - r.lo == 1;
+    }
+    return out;
+  }
+
+ private:
+  // A range of a dimension as ranges of its factors, major to minor.
+  bool split(const ShardingRule::DimFactors& dim, Range range) {
+    for (size_t i = 0; i < dim.size(); ++i) {
+      const auto f = static_cast<size_t>(dim[i]);
+      const int64_t rest = size_behind(dim, i);
+      const int64_t inner = rest == 0 ? 1 : rest;
+      if (range.lo % inner == 0 && range.hi % inner == 0) {
+        if (!set(f, {range.lo / inner, range.hi / inner})) return false;
+        for (size_t j = i + 1; j < dim.size(); ++j) {
+          const auto g = static_cast<size_t>(dim[j]);
+          if (!set(g, whole(g))) return false;
+        }
+        return true;
+      }
+      const int64_t at = range.lo / inner;
+      if (range.hi > (at + 1) * inner || !set(f, {at, at + 1})) return false;
+      range = {range.lo - at * inner, range.hi - at * inner};
+    }
+    return true;
+  }
+  Range whole(size_t f) const { return {0, sizes_[f]}; }
+  int64_t size_behind(const ShardingRule::DimFactors& dim, size_t i) const {
+    int64_t size = 1;
+    for (size_t j = i + 1; j < dim.size(); ++j) size *= sizes_[static_cast<size_t>(dim[j])];
+    return size;
+  }
+  bool set(size_t f, Range range) {
+    if (!ranges_[f]) {
+      ranges_[f] = range;
+      return true;
+    }
+    const bool both_empty = ranges_[f]->lo == ranges_[f]->hi && range.lo == range.hi;
+    return both_empty || *ranges_[f] == range;
+  }
+
+  const ShardingRule& rule_;
+  const std::vector<int64_t>& sizes_;
+  std::vector<MaybeRange> ranges_;
+};
+
+struct Tensors {
+  std::vector<ValueId> values;  // operands, then results
+  ShardingRule rule;
+  std::vector<int64_t> sizes;
+};
+
+Expected<std::optional<Tensors>> rule_of(const Program& program, const Function& kernel,
+                                         const Instruction& instruction,
+                                         const std::vector<Type>& types) {
+  const OpRecord& op = record(instruction.kind);
+  if (op.rule == nullptr) return std::optional<Tensors>{};
+  Tensors out;
+  std::vector<Type> operands;
+  std::vector<Type> results;
+  for (const Operand& operand : instruction.operands) {
+    if (!operand.value.valid()) continue;
+    out.values.push_back(operand.value);
+    operands.push_back(types[operand.value.index]);
+  }
+  for (const ValueId result : instruction.results) {
+    out.values.push_back(result);
+    results.push_back(types[result.index]);
+  }
+  const OpCall call{instruction.kind, operands, instruction.attributes, &instruction, &kernel,
+                    &program,         results};
+  HOSTIR_ASSIGN_OR_RETURN(out.rule, op.rule(call, results));
+  for (const IndexExpr& size : out.rule.factor_sizes) {
+    HOSTIR_ASSIGN_OR_RETURN(const int64_t value, size.evaluate({}));
+    out.sizes.push_back(value);
+  }
+  return std::optional<Tensors>{std::move(out)};
+}
+
+tl::unexpected<Error> contradiction(const Function& kernel, const Instruction& instruction) {
+  return fail_at(ErrorKind::kRuntime, "kernel_box",
+                 fmt::format("kernel @{}: the parts of the operands of {} that this rank holds do "
+                             "not fit together",
+                             kernel.name, record(instruction.kind).mnemonic),
+                 instruction.span);
+}
+
+// One op; true in `changed` if a range was found.
+Expected<void> visit(const Function& kernel, const Instruction& instruction, const Tensors& t,
+                     const std::vector<Type>& types, ValueRanges& ranges, bool& changed) {
+  Factors factors(t.rule, t.sizes);
+  const auto dims = [&](size_t i) -> const ShardingRule::TensorFactors& {
+    return i < t.rule.operands.size() ? t.rule.operands[i]
+                                      : t.rule.results[i - t.rule.operands.size()];
+  };
+  for (size_t i = 0; i < t.values.size(); ++i) {
+    const auto& known = ranges[t.values[i].index];
+    const Shape& shape = shape_of(types[t.values[i].index]);
+    for (size_t d = 0; d < dims(i).size() && d < known.size(); ++d) {
+      if (!factors.learn(dims(i)[d], known[d], shape[d].value()))
+        return contradiction(kernel, instruction);
+    }
+  }
+  for (size_t i = 0; i < t.values.size(); ++i) {
+    const auto& known = ranges[t.values[i].index];
+    for (size_t d = 0; d < dims(i).size() && d < known.size(); ++d)
+      factors.guess(dims(i)[d], known[d]);
+  }
+  for (size_t i = 0; i < t.values.size(); ++i) {
+    auto& known = ranges[t.values[i].index];
+    const Shape& shape = shape_of(types[t.values[i].index]);
+    for (size_t d = 0; d < dims(i).size() && d < known.size(); ++d) {
+      if (known[d]) continue;
+      bool ok = true;
+      known[d] = factors.range(dims(i)[d], shape[d].value(), ok);
+      if (!ok) return contradiction(kernel, instruction);
+      changed = changed || known[d].has_value();
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Expected<void> propagate_ranges(const Program& program, const Function& kernel,
+                                const std::vector<Type>& types, ValueRanges& ranges) {
+  std::vector<std::pair<const Instruction*, Tensors>> rules;
+  for (const InstrId id : kernel.preorder()) {
+    const Instruction& instruction = kernel.instr(id);
+    HOSTIR_ASSIGN_OR_RETURN(auto tensors, rule_of(program, kernel, instruction, types));
+    if (tensors) rules.emplace_back(&instruction, std::move(*tensors));
+  }
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    for (const auto& [instruction, tensors] : rules) {
+      HOSTIR_TRY(visit(kernel, *instruction, tensors, types, ranges, changed));
+    }
+  }
+  return {};
+}
+
+namespace {
+
+// The kernel's types with the sizes of the placements.
+std::vector<Type> placed_types(const Function& kernel, const std::vector<Placement>& values) {
+  std::vector<Type> types;
+  for (size_t v = 0; v < values.size(); ++v) {
+    TensorType type = std::get<TensorType>(kernel.values[v].type);
+    type.shape.clear();
+    for (const int64_t size : values[v].global) type.shape.emplace_back(size);
+    types.emplace_back(std::move(type));
+  }
+  return types;
+}
+
+}  // namespace
+
+Expected<std::vector<Box>> operand_boxes(const Program& program, const Function& kernel,
+                                         const Instruction& instruction,
+                                         const std::vector<Placement>& values, size_t result,
+                                         const Box& box) {
+  std::vector<Box> out;
+  for (const Operand& operand : instruction.operands) {
+    out.push_back(operand.value.valid() ? values[operand.value.index].box : Box{});
+  }
+  HOSTIR_ASSIGN_OR_RETURN(const auto tensors,
+                          rule_of(program, kernel, instruction, placed_types(kernel, values)));
+  if (!tensors || result >= tensors->rule.results.size()) return out;
+  Factors factors(tensors->rule, tensors->sizes);
+  const ShardingRule::TensorFactors& made = tensors->rule.results[result];
+  for (size_t d = 0; d < made.size() && d < box.lo.size(); ++d) {
+    if (!factors.learn_part(made[d], Range{box.lo[d], box.hi[d]})) return out;
+  }
+  size_t i = 0;  // among the operands that are there
+  for (size_t o = 0; o < out.size(); ++o) {
+    if (!instruction.operands[o].value.valid()) continue;
+    const ShardingRule::TensorFactors& read = tensors->rule.operands[i++];
+    const Box held = out[o];
+    for (size_t d = 0; d < read.size() && d < held.lo.size(); ++d) {
+      if (read[d].empty() || factors.is_kept_whole(read[d])) continue;
+      bool ok = true;
+      const MaybeRange range =
+          factors.range(read[d], values[instruction.operands[o].value.index].global[d], ok);
+      if (!range || !ok) continue;
+      out[o].lo[d] = std::clamp(range->lo, held.lo[d], held.hi[d]);
+      out[o].hi[d] = std::clamp(range->hi, out[o].lo[d], held.hi[d]);
+    }
+  }
+  return out;
+}
+
+}  // namespace hostir::kernels

@@ -1,0 +1,28 @@
+// Boxes of a kernel's values by factor rules.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "hostir/ir/placement.h"
+#include "hostir/ir/program.h"
+
+namespace hostir::kernels {
+
+/// Per value and dimension: the range held here, nullopt while unknown.
+using ValueRanges = std::vector<std::vector<std::optional<Range>>>;
+
+/// Fills in what follows from the rules of the kernel's ops. `types` are the values' types with
+/// constant sizes. Errors: `kernel_box`.
+Expected<void> propagate_ranges(const Program& program, const Function& kernel,
+                                const std::vector<Type>& types, ValueRanges& ranges);
+
+/// By operand: what an op reads, of what the rank holds, to make a box of one of its results.
+/// Dimensions of which the rule says nothing, and operands of ops without a rule, are whole.
+/// Errors: those of the op's rule.
+Expected<std::vector<Box>> operand_boxes(const Program& program, const Function& kernel,
+                                         const Instruction& instruction,
+                                         const std::vector<Placement>& values, size_t result,
+                                         const Box& box);
+
+}  // namespace hostir::kernels

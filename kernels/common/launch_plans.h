@@ -1,0 +1,103 @@
+// Compiled kernels of a program's launches, one per distinct placement of the operands.
+//
+// Ranks whose operands lie alike share a plan. Plans are found by the addresses of the placements,
+// which are stable for static layouts, and else by their contents. What a plan is, is the backend's
+// business: it has a member `bound`, and whoever asks says how to make one. Not thread-safe.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "kernels/common/bind_kernel.h"
+
+namespace hostir::kernels {
+
+/// One launch instruction on one rank with its operands, parameters and results in the kernel's
+/// order.
+struct LaunchSite {
+  uint32_t code = 0;  // index of the instruction
+  int32_t rank = 0;
+  const Function* kernel = nullptr;
+  std::span<const Placement* const> parameters;
+  std::span<const Placement* const> results;
+};
+
+template <class Plan>
+class LaunchPlans {
+ public:
+  /// Compiles a bound kernel; sets the plan's `bound`.
+  using Make = std::function<Expected<std::unique_ptr<Plan>>(BoundKernel)>;
+
+  explicit LaunchPlans(Make make) : make_(std::move(make)) {}
+
+  /// The plan of a launch with these placements, made if need be; lives as long as this.
+  /// Errors: those of bind_kernel() and of `make`.
+  Expected<Plan*> find(const Program& program, const LaunchSite& site) {
+    Recent& recent = recent_[{site.code, site.rank}];
+    if (recent.is(site)) return recent.plan;
+    HOSTIR_ASSIGN_OR_RETURN(recent.plan, find_or_make(program, site));
+    recent.placements.assign(site.parameters.begin(), site.parameters.end());
+    recent.placements.insert(recent.placements.end(), site.results.begin(), site.results.end());
+    return recent.plan;
+  }
+
+  /// The plan that a launch used last, or nullptr.
+  Plan* last(uint32_t code, int32_t rank) const {
+    const auto found = recent_.find({code, rank});
+    return found == recent_.end() ? nullptr : found->second.plan;
+  }
+
+ private:
+  struct Recent {
+    std::vector<const Placement*> placements;
+    Plan* plan = nullptr;
+
+    bool is(const LaunchSite& site) const {
+      return plan != nullptr && placements.size() == site.parameters.size() + site.results.size() &&
+             std::equal(site.parameters.begin(), site.parameters.end(), placements.begin()) &&
+             std::equal(site.results.begin(), site.results.end(),
+                        placements.begin() + static_cast<std::ptrdiff_t>(site.parameters.size()));
+    }
+  };
+
+  Expected<Plan*> find_or_make(const Program& program, const LaunchSite& site) {
+    HOSTIR_ASSIGN_OR_RETURN(BoundKernel bound, bind_kernel(program, *site.kernel, site.rank,
+                                                           site.parameters, site.results));
+    auto& known = plans_[site.kernel];
+    const uint64_t key = hash_of(bound);
+    const auto [begin, end] = known.equal_range(key);
+    for (auto plan = begin; plan != end; ++plan) {
+      const BoundKernel& other = plan->second->bound;
+      if (other.identity_only == bound.identity_only && other.values == bound.values) {
+        return plan->second.get();
+      }
+    }
+    HOSTIR_ASSIGN_OR_RETURN(std::unique_ptr<Plan> plan, make_(std::move(bound)));
+    return known.emplace(key, std::move(plan))->second.get();
+  }
+
+  // Of where the values lie: with many ranks there are as many plans of a kernel.
+  static uint64_t hash_of(const BoundKernel& bound) {
+    uint64_t hash = 0xcbf29ce484222325;
+    const auto mix = [&](int64_t n) { hash = (hash ^ static_cast<uint64_t>(n)) * 0x100000001b3; };
+    for (const Placement& value : bound.values) {
+      for (const int64_t lo : value.box.lo) mix(lo);
+      for (const int64_t hi : value.box.hi) mix(hi);
+    }
+    for (const bool only : bound.identity_only) mix(only ? 1 : 0);
+    return hash;
+  }
+
+  Make make_;
+  std::map<const Function*, std::unordered_multimap<uint64_t, std::unique_ptr<Plan>>> plans_;
+  std::map<std::pair<uint32_t, int32_t>, Recent> recent_;
+};
+
+}  // namespace hostir::kernels

@@ -1,0 +1,24 @@
+// Rows along one dimension: what cumsum and sort run over.
+#pragma once
+
+#include "kernels/cpu/reference_indices.h"
+
+namespace hostir::cpu {
+
+/// Calls `f(first, step, length)` for each row of the result's box along the attribute `dim`:
+/// positions in row-major memory of the box. The dimension is whole on this rank.
+template <class F>
+void for_each_row(const ReferenceCall& call, F f) {
+  const Placement& out = *call.out[0];
+  const size_t dim = dim_attribute(call, out.global.size());
+  if (out.box.empty()) return;
+  const BoxIndexer at(out.box);
+  const Extents strides = strides_of(out.local());
+  Box heads = out.box;
+  heads.hi[dim] = heads.lo[dim] + 1;
+  for_each_index(heads, [&](const std::vector<int64_t>& index) {
+    f(at.offset(index), strides[dim], out.local()[dim]);
+  });
+}
+
+}  // namespace hostir::cpu

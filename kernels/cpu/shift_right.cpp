@@ -1,0 +1,12 @@
+#include "kernels/cpu/reference_shift.h"
+
+namespace hostir::cpu {
+
+void reference_shift_right(const ReferenceCall& call) {
+  shift(call, [](int64_t a, int64_t by, int64_t width) {
+    if (by < 0 || by >= width) return a < 0 ? int64_t{-1} : int64_t{0};
+    return a >> by;
+  });
+}
+
+}  // namespace hostir::cpu

@@ -1,0 +1,44 @@
+// Machine code on a device, and memory that it needs: owned for as long as a kernel lives.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "hostir/support/expected.h"
+
+namespace hostir::cuda {
+
+class DeviceCode {
+ public:
+  static Expected<DeviceCode> load(const std::string& machine_code);
+  DeviceCode() = default;
+  ~DeviceCode();
+  DeviceCode(DeviceCode&& other) noexcept;
+  DeviceCode& operator=(DeviceCode&& other) noexcept;
+
+  Expected<cudaKernel_t> kernel(const std::string& name) const;
+
+ private:
+  cudaLibrary_t library_ = nullptr;
+};
+
+/// A plain allocation, filled once.
+class DeviceMemory {
+ public:
+  static Expected<DeviceMemory> allocate(size_t bytes);
+  static Expected<DeviceMemory> copy_of(const std::vector<std::byte>& bytes);
+  DeviceMemory() = default;
+  ~DeviceMemory();
+  DeviceMemory(DeviceMemory&& other) noexcept;
+  DeviceMemory& operator=(DeviceMemory&& other) noexcept;
+
+  void* data() const { return data_; }
+
+ private:
+  void* data_ = nullptr;
+};
+
+}  // namespace hostir::cuda

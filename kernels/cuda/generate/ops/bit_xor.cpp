@@ -1,0 +1,10 @@
+#include "kernels/cuda/generate/cuda_op.h"
+
+namespace hostir::cuda {
+
+CudaOp cuda_bit_xor() {
+  return {.lane = [](const LaneCall& c) { return c.lanes[0] + " ^ " + c.lanes[1]; },
+          .is_cheap = true};
+}
+
+}  // namespace hostir::cuda

@@ -1,0 +1,28 @@
+#include <fmt/core.h>
+
+#include "kernels/cuda/generate/cuda_op.h"
+
+namespace hostir::cuda {
+
+namespace {
+
+// Float to integer truncates and saturates, NaN is 0; integers wrap; to i1 is `!= 0`. Integers go
+// to narrow floats through double, one rounding after the other, as on the CPU.
+std::string lane_cast(const LaneCall& c) {
+  const std::string& x = c.lanes[0];
+  const DType to = c.out.dtype;
+  if (to == DType::kI1) return x + " != 0";
+  if (is_float(c.in) && !is_float(to)) return fmt::format("to_{}({})", name(to), x);
+  if (to == DType::kF64) return fmt::format("(double)({})", x);
+  if (is_float(to)) {
+    return c.in == DType::kI64 ? fmt::format("(float)(double)({})", x)
+                               : fmt::format("(float)({})", x);
+  }
+  return fmt::format("({})({})", to == DType::kI64 ? "i64t" : "int", x);
+}
+
+}  // namespace
+
+CudaOp cuda_cast() { return {.lane = lane_cast, .is_cheap = true}; }
+
+}  // namespace hostir::cuda

@@ -1,0 +1,7 @@
+#include "kernels/cuda/generate/cuda_op.h"
+
+namespace hostir::cuda {
+
+CudaOp cuda_reduce_min() { return {.form = CudaOp::Form::kReduction, .fold = Reduction::kMin}; }
+
+}  // namespace hostir::cuda

@@ -1,0 +1,7 @@
+#include "kernels/cuda/generate/cuda_op.h"
+
+namespace hostir::cuda {
+
+CudaOp cuda_reduce_prod() { return {.form = CudaOp::Form::kReduction, .fold = Reduction::kProd}; }
+
+}  // namespace hostir::cuda

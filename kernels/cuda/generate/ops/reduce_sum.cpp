@@ -1,0 +1,7 @@
+#include "kernels/cuda/generate/cuda_op.h"
+
+namespace hostir::cuda {
+
+CudaOp cuda_reduce_sum() { return {.form = CudaOp::Form::kReduction, .fold = Reduction::kSum}; }
+
+}  // namespace hostir::cuda

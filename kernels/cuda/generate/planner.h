@@ -1,0 +1,22 @@
+// From a kernel function to steps.
+//
+// 1. Ops that only move elements become views: a walk through somebody else's memory or registers.
+// 2. Pointwise ops on one box join an open group of that box; a fold of a value of the group joins
+//    it too, and what is computed from folds and broadcast back stays in the group: so softmax and
+//    the normalisations are one pass.
+// 3. A group is closed, and its step emitted, when one of its values is needed in memory. What
+//    nothing outside the group reads is never stored.
+// 4. Products are steps of their own; a relu, gelu or sum that follows alone goes into them.
+// 5. Concat, pack and unpack are stores to parts of a buffer, several per launch.
+#pragma once
+
+#include "kernels/common/bound_kernel.h"
+#include "kernels/cuda/generate/plan.h"
+#include "kernels/cuda/kernel.h"
+
+namespace hostir::cuda {
+
+/// Errors: `kernel_invalid`, `kernel_unsupported` naming the op and why.
+Expected<Plan> plan_kernel(const kernels::BoundKernel& kernel, const CompilerOptions& options);
+
+}  // namespace hostir::cuda

@@ -1,0 +1,62 @@
+// A plan with everything resolved: what CompiledKernel::launch() goes through.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "kernels/cuda/device_code.h"
+#include "kernels/cuda/kernel.h"
+#include "kernels/cuda/product_call.h"
+
+namespace hostir::cuda {
+
+/// A handle of cuBLASLt that kernels share with their compiler.
+class ProductHandle {
+ public:
+  static Expected<std::shared_ptr<ProductHandle>> create();
+  ~ProductHandle();
+  ProductHandle(const ProductHandle&) = delete;
+  ProductHandle& operator=(const ProductHandle&) = delete;
+  cublasLtHandle_t get() const { return handle_; }
+
+ private:
+  ProductHandle() = default;
+  cublasLtHandle_t handle_ = nullptr;
+};
+
+struct GeneratedLaunch {
+  cudaKernel_t aligned = nullptr;
+  cudaKernel_t unaligned = nullptr;
+  unsigned grid = 0;
+  unsigned block = 0;
+  std::vector<int> buffers;
+};
+
+struct ProductLaunch {
+  ProductCall aligned;
+  std::optional<ProductCall> unaligned;
+  int a = -1, b = -1, c = -1, bias = -1, d = -1;
+  GeneratedLaunch plain;  // where there is no algorithm for unaligned operands
+};
+
+struct LaunchPlan {
+  Plan plan;
+  DeviceCode code;
+  std::vector<DeviceMemory> constants;
+  std::shared_ptr<ProductHandle> handle;
+  std::vector<std::variant<GeneratedLaunch, ProductLaunch>> launches;
+  int64_t product_workspace_bytes = 0;
+  /// Parameters and results that may not be one range: such a result is computed apart.
+  std::vector<std::pair<size_t, size_t>> unsafe_pairs;
+  std::vector<int64_t> shadow_offsets;  // by result, behind everything else; -1: never needed
+  int64_t shadow_bytes = 0;
+};
+
+std::unique_ptr<CompiledKernel> make_compiled_kernel(LaunchPlan plan);
+
+}  // namespace hostir::cuda

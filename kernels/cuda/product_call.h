@@ -1,0 +1,62 @@
+// One call of cublasLtMatmul (or one per outer batch element), with its algorithm chosen.
+//
+// cuBLASLt counts columns first. The transposed product, d^T = b^T a^T, makes its bias along our
+// columns and needs no copy.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "kernels/cuda/cublas_lt.h"
+#include "kernels/cuda/disk_cache.h"
+#include "kernels/cuda/generate/plan.h"
+#include "kernels/cuda/kernel.h"
+
+namespace hostir::cuda {
+
+/// What choosing an algorithm needs besides the product.
+struct ProductSetting {
+  cublasLtHandle_t handle = nullptr;
+  const CompilerOptions& options;
+  const DiskCache& cache;
+  std::string device;  // part of the cache's key
+};
+
+class ProductCall {
+ public:
+  /// nullopt where cuBLASLt has no algorithm. `alignment`: of all pointers, in bytes.
+  static std::optional<ProductCall> choose(const ProductStep& step, const ProductSetting& setting,
+                                           uint32_t alignment);
+
+  int64_t workspace_bytes() const { return workspace_bytes_; }
+  /// Pointers of the operands' buffers; `c` and `bias` null where there are none.
+  struct Pointers {
+    const std::byte* a = nullptr;
+    const std::byte* b = nullptr;
+    const std::byte* c = nullptr;
+    const std::byte* bias = nullptr;
+    std::byte* d = nullptr;
+  };
+  cublasStatus_t run(cublasLtHandle_t handle, const Pointers& pointers, void* workspace,
+                     Stream stream) const;
+
+ private:
+  bool describe(const ProductStep& step, const CompilerOptions& options);
+  void choose_by_time(const ProductSetting& setting,
+                      std::span<const cublasLtMatmulHeuristicResult_t> proposals);
+
+  ProductStep step_;
+  Extents outer_batch_;  // loops of calls; the last batch dimension is one call's
+  cublasLtMatmulDescOpaque_t desc_ = {};
+  // The C interface takes layouts as not constant, but only reads them.
+  mutable cublasLtMatrixLayoutOpaque_t left_ = {};   // b^T
+  mutable cublasLtMatrixLayoutOpaque_t right_ = {};  // a^T
+  mutable cublasLtMatrixLayoutOpaque_t in_ = {};     // c^T
+  mutable cublasLtMatrixLayoutOpaque_t out_ = {};    // d^T
+  cublasLtMatmulAlgo_t algorithm_ = {};
+  int64_t workspace_bytes_ = 0;
+};
+
+}  // namespace hostir::cuda

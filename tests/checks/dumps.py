@@ -1,0 +1,550 @@
+#!/usr/bin/env python3
+"""`hostir open` on folders of dumps: who is at fault, in which line, and nobody where nobody is.
+
+    tests/checks/dumps.py build-dev/bin/hostir [--keep FOLDER]
+
+The folders are those of tests/truth/flight_recorder (real NCCL ranks) and jobs that are made up here, one or
+more per kind of mistake, each on several numbers of ranks, beside jobs that look alike and are right.
+Closes with `N passed, N failed`.
+"""
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from flight_recorder_writer import Call, Job, write_dump  # noqa: E402
+
+TRUTH = pathlib.Path(__file__).parent.parent / "truth" / "flight_recorder"
+CASES = []
+
+
+def case(*worlds):
+    """Registers a maker of (job, how it is written, what must be said) for each number of ranks."""
+    def add(make):
+        for world in worlds:
+            CASES.append((f"{make.__name__}_w{world}", make, world))
+        return make
+    return add
+
+
+def layers(job, lines, but=None, group="0", **more):
+    """An all_reduce per line on every member; `but` = (rank, line) leaves that one out."""
+    for line in lines:
+        job.all_reduce(line, group=group, ranks=[r for r in job.groups[group] if (r, line) != but], **more)
+    return job
+
+
+def fault(kind, *culprits, **more):
+    return {"fault": True, "kind": kind, "culprits": sorted(culprits), **more}
+
+
+INNOCENT = {"fault": False, "culprits": []}
+
+
+# ---- right, slow, running, badly recorded: nobody is accused
+
+@case(2, 4, 7)
+def healthy(world):
+    job = layers(Job(world, {"1": list(range(0, world, 2))}), [10, 11, 12])
+    job.all_reduce(13, group="1")
+    return job.run(), {}, INNOCENT
+
+
+@case(4)
+def running_all_in_flight(world):
+    job = layers(Job(world), [10, 11]).run()
+    for r in range(world):
+        for c in job.issued[r][1:]:
+            c.state, c.done = "scheduled", None
+    return job, {}, INNOCENT
+
+
+@case(4)
+def running_one_is_ahead_in_issuing(world):
+    job = layers(Job(world), [10, 11, 12]).run()
+    for r in range(world):
+        for c in job.issued[r][1:]:
+            c.state, c.done = "scheduled", None
+    for r in range(1, world):
+        job.issued[r].pop()  # the others are in call 2, and so is rank 0
+    return job, {}, INNOCENT
+
+
+@case(4)
+def slow_rank(world):
+    job = layers(Job(world), [10, 11, 12]).run()
+    for c in job.issued[2]:
+        c.created += 3 * 10**9
+    for r in range(world):
+        for c in job.issued[r]:
+            c.done += 3 * 10**9
+    return job, {}, INNOCENT
+
+
+@case(4)
+def late_rings_healthy(world):
+    job = layers(Job(world), range(10, 60)).run()
+    return job, {"ring": 20}, INNOCENT
+
+
+@case(4)
+def healthy_without_one_file(world):
+    return layers(Job(world), [10, 11]).run(), {"missing": (1,)}, {**INNOCENT, "not_known": "rank 1"}
+
+
+@case(4)
+def healthy_lines_differ(world):
+    job = Job(world)
+    for i in range(6):
+        job.each(range(world), lambda r: Call("0", "broadcast", [8], 10 if r == 0 else 12))
+        job.all_reduce(20 + i)
+    return job.run(), {}, INNOCENT
+
+
+@case(4)
+def batched_exchange(world):
+    job = Job(world)
+    for r in range(world):
+        job.calls[r] += [Call("0", "send", [16], 10, peer=(r + 1) % world, batch="a"),
+                         Call("0", "recv", [16], 11, peer=(r - 1) % world, batch="a")]
+    return job.run(), {}, INNOCENT
+
+
+@case(4)
+def batched_exchange_in_flight(world):
+    job, _, _ = batched_exchange(world)
+    for r in range(world):
+        for c in job.issued[r]:
+            c.state, c.done = "scheduled", None
+    return job, {}, INNOCENT
+
+
+@case(4)
+def uneven_all_to_all(world):
+    job = Job(world)
+    job.each(range(world), lambda r: Call("0", "all_to_all", [[r + q + 1] for q in range(world)], 10,
+                                          out=[[q + r + 1] for q in range(world)]))
+    return job.run(), {}, INNOCENT
+
+
+@case(3)
+def gather_right(world):
+    job = Job(world)
+    job.each(range(world), lambda r: Call("0", "gather", [5], 10, out=[[5]] * world if r == 1 else []))
+    return job.run(), {}, INNOCENT
+
+
+@case(4)
+def only_active_all_in_flight(world):
+    job, how, said = running_all_in_flight(world)
+    return job, {**how, "only_active": True}, said
+
+
+@case(4)
+def unsorted_group(world):
+    job = Job(world, {"1": [3, 1]})
+    job.calls[3].append(Call("1", "send", [4], 10, peer=1))
+    job.calls[1].append(Call("1", "recv", [4], 11, peer=3))
+    return job.run(), {}, INNOCENT
+
+
+# ---- calls left out, too many, in another order
+
+@case(3, 4, 8)
+def skip_in_the_middle(world):
+    job = layers(Job(world), [10, 11, 12, 13, 14], but=(world - 2, 12))
+    return job.run(), {}, fault("left_out_call", world - 2, line=12, trial=True)
+
+
+@case(4)
+def skip_the_first(world):
+    return layers(Job(world), [10, 11, 12], but=(0, 10)).run(), {}, fault("left_out_call", 0, line=10, trial=True)
+
+
+@case(4)
+def skip_blocking(world):
+    job = layers(Job(world), [10, 11, 12, 13], but=(2, 11), blocks=True)
+    return job.run(), {}, fault("left_out_call", 2, line=11, trial=True)
+
+
+@case(4)
+def skip_with_other_sizes(world):
+    job = Job(world)
+    for i, line in enumerate([10, 11, 12, 13, 14]):
+        job.all_reduce(line, size=(8 + i, 3), ranks=[r for r in range(world) if (r, line) != (1, 12)])
+    return job.run(), {}, fault("left_out_call", 1, line=12, trial=True)
+
+
+@case(4)
+def skip_in_a_loop_without_trace(world):
+    """All calls look alike: which one is missing cannot be told, who is can."""
+    job = Job(world)
+    for i in range(6):
+        job.all_reduce(10, ranks=[r for r in range(world) if (r, i) != (3, 2)])
+    return job.run(), {}, fault("never_came", 3, line=10, trial=True)
+
+
+@case(6)
+def skip_in_a_subgroup(world):
+    job = Job(world, {"1": [0, 2, 4], "2": [1, 3, 5]})
+    for line in (10, 11, 12):
+        layers(job, [line], group="1", but=(4, 11))
+        layers(job, [line + 10], group="2")
+    return job.run(), {}, fault("left_out_call", 4, line=11, trial=True)
+
+
+@case(4)
+def skip_all_in_flight(world):
+    """Nobody waits for rank 2 yet, its stacks tell all the same."""
+    job = layers(Job(world), [10, 11, 12, 13], but=(2, 11)).run()
+    for r in range(world):
+        for c in job.issued[r][1:]:
+            c.state, c.done = "scheduled", None
+    return job, {}, fault("left_out_call", 2, line=11, trial=True)
+
+
+@case(4)
+def skip_json_without_stacks(world):
+    job = layers(Job(world), [10, 11, 12], but=(1, 11)).run()
+    return job, {"form": "json"}, fault("never_came", 1, trial=True)
+
+
+@case(4)
+def skip_saved_by_python(world):
+    job = layers(Job(world), [10, 11, 12], but=(1, 11)).run()
+    return job, {"form": "python"}, fault("left_out_call", 1, line=11, trial=True)
+
+
+@case(4)
+def skip_compressed(world):
+    job = layers(Job(world), [10, 11, 12], but=(1, 11)).run()
+    return job, {"form": "gz"}, fault("never_came", 1, trial=True)
+
+
+@case(3, 5)
+def extra_call_in_the_middle(world):
+    job = layers(Job(world), [10])
+    job.calls[1].append(Call("0", "all_reduce", [64, 64], 33))
+    layers(job, [11, 12])
+    return job.run(), {}, fault("extra_call", 1, line=33, trial=True)
+
+
+@case(4)
+def extra_call_of_other_size(world):
+    job = layers(Job(world), [10])
+    job.calls[2].append(Call("0", "all_reduce", [7], 33))
+    layers(job, [11, 12])
+    return job.run(), {}, fault("extra_call", 2, line=33, trial=True)
+
+
+@case(4)
+def one_iteration_more(world):
+    job = Job(world)
+    for i in range(5):
+        job.all_reduce(10, ranks=range(world) if i < 4 else [0])
+    return job.run(), {}, fault("extra_call", 0, line=10, trial=True)
+
+
+@case(4)
+def swapped_kinds(world):
+    job = Job(world)
+    for r in range(world):
+        pair = [Call("0", "all_reduce", [8], 10), Call("0", "_all_gather_base", [8], 11, out=[8 * world])]
+        job.calls[r] += pair[::-1] if r == 3 else pair
+    layers(job, [12])
+    return job.run(), {}, fault("swapped_calls", 3, trial=True)
+
+
+@case(4, 6)
+def order_of_groups_blocking(world):
+    job = Job(world, {"1": list(range(world)), "2": list(range(world))})
+    for r in range(world):
+        pair = [Call("1", "all_reduce", [8], 10, blocks=True), Call("2", "all_reduce", [8], 11, blocks=True)]
+        job.calls[r] += pair[::-1] if r == 1 else pair
+    return job.run(), {}, fault("order", 1, line=11, trial=True)
+
+
+@case(4)
+def order_of_groups_in_flight(world):
+    job = Job(world, {"1": list(range(world)), "2": list(range(world))})
+    layers(job, [5])
+    for r in range(world):
+        pair = [Call("1", "all_reduce", [8], 10), Call("2", "all_reduce", [8], 11)]
+        job.calls[r] += pair[::-1] if r == 2 else pair
+    job.run()
+    for r in range(world):
+        for c in job.issued[r][1:]:
+            c.state, c.done = "scheduled", None
+    return job, {}, fault("order", 2, line=11, trial=True)
+
+
+# ---- the same call with something else
+
+@case(2, 4)
+def size_differs(world):
+    job = layers(Job(world), [10])
+    job.each(range(world), lambda r: Call("0", "all_reduce", [100 if r == 1 else 128], 11))
+    culprits = [1] if world > 2 else []
+    return job.run(), {}, fault("collective_mismatch", *culprits, line=11, trial=True)
+
+
+@case(4)
+def dtype_differs(world):
+    job = layers(Job(world), [10])
+    job.each(range(world), lambda r: Call("0", "all_reduce", [128], 11, dtype="BFloat16" if r == 3 else "Float"))
+    return job.run(), {}, fault("collective_mismatch", 3, line=11, says="bf16", trial=True)
+
+
+@case(4)
+def dtype_differs_old_version(world):
+    """Schema 2.3 wrote torch's numbers of element types."""
+    job = layers(Job(world), [10])
+    job.each(range(world), lambda r: Call("0", "all_reduce", [128], 11, dtype=15 if r == 3 else 6))
+    return job.run(), {"version": "2.3"}, fault("collective_mismatch", 3, line=11, says="bf16", trial=True)
+
+
+@case(4)
+def kind_differs(world):
+    job = layers(Job(world), [10])
+    job.each(range(world), lambda r: Call("0", "broadcast" if r == 0 else "all_reduce", [128], 11 + r))
+    return job.run(), {}, fault("collective_mismatch", 0, line=11, trial=True)
+
+
+@case(5)
+def gathered_size_differs(world):
+    job = Job(world)
+    job.each(range(world), lambda r: Call("0", "_all_gather_base", [9 if r == 4 else 8], 10,
+                                          out=[(9 if r == 4 else 8) * world]))
+    return job.run(), {}, fault("collective_mismatch", 4, line=10, trial=True)
+
+
+@case(3)
+def two_roots(world):
+    job = Job(world)
+    job.each(range(world), lambda r: Call("0", "gather", [5], 10 + r, out=[[5]] * world if r in (0, 2) else []))
+    job.run()
+    for r in range(world):
+        job.issued[r][0].state, job.issued[r][0].done = "scheduled", None
+    return job, {}, fault("collective_mismatch", suspects=[0, 2])
+
+
+@case(4)
+def blocks_differ(world):
+    job = Job(world)
+    def make(r):
+        sends = [[4 if r == 2 else 3] for _ in range(world)]
+        return Call("0", "all_to_all", sends, 10, out=[[3] for _ in range(world)], agree=(r == 2,))
+    job.each(range(world), make)
+    return job.run(), {}, fault("block_mismatch", 2, line=10, trial=True)
+
+
+@case(4)
+def totals_of_all_to_all_differ(world):
+    job = Job(world)
+    job.each(range(world), lambda r: Call("0", "all_to_all", [60 if r == 1 else 64], 10, out=[64], agree=(r == 1,)))
+    return job.run(), {}, fault("block_mismatch", 1, line=10)
+
+
+# ---- ranks that stop
+
+@case(2, 4, 8)
+def stopped_outside(world):
+    job = layers(Job(world), [10, 11])
+    job.all_reduce(12, ranks=[r for r in range(world) if r != world - 1])
+    return job.run(), {}, fault("never_came", world - 1, line=12, trial=True)
+
+
+@case(4)
+def dead_rank(world):
+    job = layers(Job(world), [10, 11])
+    job.all_reduce(12, ranks=[0, 1, 2])
+    job.dead = {3}
+    return job.run(), {}, fault("no_record", 3, line=12, trial=True)
+
+
+@case(4)
+def file_of_the_culprit_is_missing(world):
+    job = layers(Job(world), [10, 11, 12, 13], but=(2, 11))
+    return job.run(), {"missing": (2,)}, fault("no_record", 2, trial=True)
+
+
+@case(4)
+def file_of_another_is_missing(world):
+    job = layers(Job(world), [10, 11, 12, 13], but=(2, 11))
+    return job.run(), {"missing": (0,)}, fault("left_out_call", 2, line=11, not_known="rank 0")
+
+
+@case(4)
+def late_rings_skip(world):
+    job = layers(Job(world), range(10, 60), but=(1, 55))
+    return job.run(), {"ring": 12}, fault("left_out_call", 1, line=55, trial=True)
+
+
+@case(6)
+def chain_of_waits(world):
+    """0, 1 wait for 2, which waits for 3, which stopped; 4 and 5 are through."""
+    job = Job(world, {"1": [0, 1, 2], "2": [2, 3], "3": [4, 5]})
+    layers(job, [10])
+    for r in (0, 1):
+        job.calls[r].append(Call("1", "all_reduce", [8], 20, blocks=True))
+    job.calls[2] += [Call("2", "all_reduce", [8], 21, blocks=True), Call("1", "all_reduce", [8], 22)]
+    for r in (4, 5):
+        job.calls[r].append(Call("3", "all_reduce", [8], 23))
+    return job.run(), {}, fault("never_came", 3, line=21, trial=True)
+
+
+@case(4)
+def two_stop(world):
+    job = layers(Job(world), [10])
+    job.all_reduce(11, ranks=[0, 1])
+    return job.run(), {}, fault("never_came", 2, 3, line=11, trial=True)
+
+
+@case(4)
+def only_active_stopped(world):
+    job, how, said = stopped_outside(world)
+    return job, {"only_active": True}, said
+
+
+# ---- send and recv
+
+@case(2, 4)
+def never_received(world):
+    job = layers(Job(world), [10])
+    job.calls[0].append(Call("0", "send", [16], 20, peer=1))
+    return job.run(), {}, fault("never_came", 1, line=20, trial=True)
+
+
+@case(3)
+def never_sent(world):
+    job = layers(Job(world), [10])
+    job.calls[2].append(Call("0", "recv", [16], 20, peer=0))
+    return job.run(), {}, fault("never_came", 0, line=20, trial=True)
+
+
+@case(2)
+def sent_size_differs(world):
+    job = layers(Job(world), [10])
+    job.calls[0].append(Call("0", "send", [16], 20, peer=1))
+    job.calls[1].append(Call("0", "recv", [12], 21, peer=0))
+    return job.run(), {}, fault("collective_mismatch", suspects=[0, 1], line=20, trial=True)
+
+
+@case(3)
+def sent_to_the_wrong_rank(world):
+    job = layers(Job(world), [10])
+    job.calls[0].append(Call("0", "send", [16], 20, peer=2))
+    job.calls[1].append(Call("0", "recv", [16], 21, peer=0))
+    return job.run(), {}, fault("wrong_peer", 0, line=20, trial=True)
+
+
+@case(2)
+def both_send_first(world):
+    job = layers(Job(world), [10])
+    for r in range(2):
+        job.calls[r] += [Call("0", "send", [16], 20, peer=1 - r, blocks=True),
+                         Call("0", "recv", [16], 21, peer=1 - r, blocks=True)]
+    return job.run(), {}, fault("order", suspects=[0, 1], line=20, trial=True)
+
+
+@case(2)
+def both_send_first_in_flight(world):
+    job = layers(Job(world), [10])
+    for r in range(2):
+        job.calls[r] += [Call("0", "send", [16], 20, peer=1 - r), Call("0", "recv", [16], 21, peer=1 - r)]
+    return job.run(), {}, fault("order", suspects=[0, 1], line=20, trial=True)
+
+
+@case(3, 5)
+def ring_of_sends(world):
+    job = Job(world)
+    for r in range(world):
+        job.calls[r] += [Call("0", "send", [16], 20, peer=(r + 1) % world, blocks=True),
+                         Call("0", "recv", [16], 21, peer=(r - 1) % world, blocks=True)]
+    return job.run(), {}, fault("order", suspects=list(range(world)), line=20, trial=True)
+
+
+@case(4)
+def pipeline_stage_stopped(world):
+    """Each stage receives from the one before; stage 1 stops after its recv."""
+    job = Job(world)
+    for r in range(world):
+        if r > 0:
+            job.calls[r].append(Call("0", "recv", [16], 20, peer=r - 1, blocks=True))
+        if r + 1 < world and r != 1:
+            job.calls[r].append(Call("0", "send", [16], 21, peer=r + 1, blocks=True))
+    return job.run(), {}, fault("never_came", 1, line=20, trial=True)
+
+
+# ---- several sources
+
+def contradiction(folder):
+    """Two files of rank 1 that do not fit together: that is said, and nobody is accused."""
+    job = layers(Job(3), [10, 11]).run()
+    job.write(folder)
+    other = job.dump(1)
+    other["entries"][1]["input_sizes"] = [[5]]
+    write_dump(other, pathlib.Path(folder), 1, "json")
+    return {**INNOCENT, "not_known": "rank 1: seq 2"}
+
+
+def wrong(said, expected, text):
+    """What does not fit, in one line; empty: all does."""
+    for key in ("fault", "kind", "culprits", "suspects"):
+        if key in expected and said[key] != expected[key]:
+            return f"{key}: {said[key]}, expected {expected[key]}"
+    if "line" in expected and f"train.py:{expected['line']} " not in text:
+        return f"line {expected['line']} is not told"
+    if "says" in expected and expected["says"] not in text:
+        return f"\"{expected['says']}\" is not said"
+    if "not_known" in expected and not any(expected["not_known"] in t for t in said["not_known"]):
+        return f"not_known says nothing of {expected['not_known']}: {said['not_known']}"
+    if expected.get("trial") and "completes" not in said["trial"]:
+        return f"the repaired program: {said['trial'] or 'not tried'}"
+    return ""
+
+
+def ask(hostir, folder):
+    done = subprocess.run([hostir, "open", str(folder), "--json"], capture_output=True, text=True)
+    if done.returncode not in (0, 4):
+        return None, f"exit status {done.returncode}: {done.stderr.strip()[:300]}"
+    said = json.loads(done.stdout)
+    if done.returncode != (4 if said["fault"] else 0):
+        return None, f"exit status {done.returncode} beside fault {said['fault']}"
+    return said, ""
+
+
+TRUE_CASES = {
+    "healthy": INNOCENT,
+    "skip": fault("left_out_call", 2, says="fr.py:33 ", trial=True),
+    "size": fault("collective_mismatch", 1, says="f32[100]", trial=True),
+}
+
+
+def main():
+    hostir = sys.argv[1]
+    keep = sys.argv[3] if len(sys.argv) > 3 and sys.argv[2] == "--keep" else None
+    random.seed(1)
+    with tempfile.TemporaryDirectory() as scratch:
+        root = pathlib.Path(keep or scratch)
+        todo = [(f"truth {name}", TRUTH / name, expected) for name, expected in TRUE_CASES.items()]
+        for name, make, world in CASES:
+            job, how, expected = make(world)
+            todo.append((name, job.write(root / name, **how), expected))
+        todo.append(("contradiction", root / "contradiction", contradiction(root / "contradiction")))
+        failed = 0
+        for name, folder, expected in todo:
+            said, error = ask(hostir, folder)
+            error = error or wrong(said, expected, said["sentence"])
+            if error:
+                failed += 1
+                print(f"FAILED {name}: {error}" + (f"\n    {said['sentence']}" if said else ""))
+    print(f"{len(todo) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Imports and runs folders of JAX programs and compares them with what JAX computed.
+
+Usage: jax_cases.py HOSTIR FOLDER... Each case is a folder with stablehlo.mlir, maybe compiled.hlo, in<i>.npy,
+out<i>.npy and case.json (`compiled_collectives`: instructions of XLA's text, of which those in a loop run as often
+as its `known_trip_count` says). Exit status 1 if a case differs or needs more collectives.
+"""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+OURS = {"all_reduce": "all-reduce", "all_gather": "all-gather", "reduce_scatter": "reduce-scatter",
+        "all_to_all": "all-to-all", "permute": "collective-permute"}
+
+
+def run(*command):
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
+    return done.returncode, done.stdout + done.stderr
+
+
+def counts(text):
+    found = {name: 0 for name in OURS.values()}
+    for count, name in re.findall(r"^(\d+) x (\w+)", text, re.M):
+        if name in OURS:
+            found[OURS[name]] += int(count)
+    return found
+
+
+def loop_passes(case):
+    """How often the collectives of XLA's text run; all of them are in the loop where there is one."""
+    compiled = case / "compiled.hlo"
+    trips = re.findall(r'known_trip_count":{"n":"(\d+)"', compiled.read_text()) if compiled.exists() else []
+    return max((int(n) for n in trips), default=1)
+
+
+def imported_as_text(hostir, program, folder):
+    """The text that import writes is canonical: it prints, reads back and prints the same."""
+    out = pathlib.Path(folder) / "imported.hir"
+    status, said = run(hostir, "import", program, "-o", out)
+    if status != 0:
+        return said
+    status, said = run(hostir, "fmt", "--check", out)
+    return "" if status == 0 else "the imported text is not canonical: " + said
+
+
+def check(hostir, case, program, folder):
+    described = json.loads((case / "case.json").read_text())
+    arguments = [hostir, "run", program, "--rtol", "1e-5", "--atol", described.get("atol", 1e-5)]
+    for i in range(len(list(case.glob("in*.npy")))):
+        arguments += ["--input", f"{i}=@{case}/in{i}.npy"]
+    for i in range(len(list(case.glob("out*.npy")))):
+        arguments += ["--expect", f"{i}=@{case}/out{i}.npy"]
+    status, said = run(*arguments)
+    if status != 0:
+        return said[-2000:]
+    wanted = described.get("compiled_collectives", {})
+    have = counts(said)
+    passes = loop_passes(case)
+    compiled = sum(wanted.values()) * passes
+    if program.suffix == ".hlo":
+        wanted = {name: count * passes for name, count in wanted.items()}
+        if any(have[name] != wanted.get(name, 0) for name in have):
+            return f"collectives {have}, XLA's text has {wanted}"
+    elif wanted and sum(have.values()) > compiled:
+        return f"{sum(have.values())} collectives {have}, XLA compiled {compiled}"
+    return imported_as_text(hostir, program, folder)
+
+
+def main():
+    hostir, folders = sys.argv[1], sys.argv[2:]
+    passed = failed = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        for folder in folders:
+            for case in sorted(p for p in pathlib.Path(folder).iterdir() if (p / "case.json").exists()):
+                for name in ("stablehlo.mlir", "compiled.hlo"):
+                    if not (case / name).exists():
+                        continue
+                    wrong = check(hostir, case, case / name, scratch)
+                    passed += not wrong
+                    if wrong:
+                        failed += 1
+                        print(f"FAILED: {case / name}: {wrong}")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,23 @@
+// Any bytes through the importers: nothing aborts, and what is imported prints and reads back.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "hostir/import/import.h"
+#include "hostir/text/parser.h"
+#include "hostir/text/printer.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  hostir::SourceManager sources;
+  const uint32_t file = sources.add("fuzz", std::string(data, data + size));
+  const auto imported = hostir::importer::import_text(sources, file);
+  if (!imported) {
+    static_cast<void>(hostir::render(imported.error().diagnostics, sources));
+    return 0;
+  }
+  const std::string text = hostir::text::print(imported->program);
+  const auto again = hostir::text::parse_program(text);
+  if (again && hostir::text::print(*again) != text) std::abort();
+  return 0;
+}

@@ -1,0 +1,123 @@
+// Ranks in other processes and work that takes real time, played by the null backend.
+#include <chrono>
+
+#include "core_test.h"
+
+namespace hostir::interp::test {
+namespace {
+
+constexpr int64_t kMillisecond = 1'000'000;
+
+struct Played {
+  std::shared_ptr<const Code> code;
+  std::unique_ptr<NullBackend> backend;
+  std::unique_ptr<Interpreter> interpreter;
+  RunEnd end = RunEnd::kFinished;
+  int64_t took_ns = 0;
+
+  std::string fault() const {
+    const auto& faults = interpreter->faults();
+    return faults.empty() ? "" : faults[0].record.kind + ": " + faults[0].record.sentence;
+  }
+};
+
+std::unique_ptr<Played> play(const std::string& text, NullOptions options,
+                             int64_t timeout_ns = 20'000 * kMillisecond) {
+  auto out = std::make_unique<Played>();
+  out->code = compile(text);
+  if (out->code == nullptr) return nullptr;
+  out->backend = std::make_unique<NullBackend>(std::move(options));
+  InterpreterOptions run_options;
+  run_options.timeout_ns = timeout_ns;
+  auto made = Interpreter::create(out->code, *out->backend, nullptr, run_options);
+  EXPECT_TRUE(made);
+  if (!made) return nullptr;
+  out->interpreter = std::move(*made);
+  const auto begin = std::chrono::steady_clock::now();
+  out->end = out->interpreter->run();
+  out->took_ns = std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
+  return out;
+}
+
+// Three all_reduces on four ranks; the host waits for the last.
+std::string three_sums(const std::string& more = "") {
+  return R"(
+mesh @m = <x=4>
+host @f on @m (inout %a: tensor<4xf32>) -> (%a: tensor<4xf32>) {
+  %c = comm over {x}
+  %s = stream "s"
+  all_reduce sum %c rw(%a) on %s
+  all_reduce sum %c rw(%a) on %s
+  %e = all_reduce sum %c rw(%a) on %s
+)" + more +
+         R"(  wait %e on host
+  return %a
+}
+)";
+}
+
+TEST(Remote, SlowWorkIsNoDeadlock) {
+  NullOptions options;
+  options.task_ns = 15 * kMillisecond;
+  const auto run = play(three_sums(), options);
+  ASSERT_NE(run, nullptr);
+  EXPECT_EQ(run->end, RunEnd::kFinished) << run->fault();
+  EXPECT_GE(run->took_ns, 3 * options.task_ns);
+  // Times are measured: each sum takes as long as it was told to, one after the other.
+  EXPECT_GE(run->interpreter->rank(0).clock_ns, 3 * options.task_ns);
+}
+
+TEST(Remote, LateRanksOfAnotherProcessAreNoDeadlock) {
+  NullOptions options;
+  options.local_ranks = {0, 1};
+  options.remote_ns = 15 * kMillisecond;
+  const auto run = play(three_sums(), options);
+  ASSERT_NE(run, nullptr);
+  EXPECT_EQ(run->end, RunEnd::kFinished) << run->fault();
+  EXPECT_GE(run->took_ns, 3 * options.remote_ns);
+  EXPECT_EQ(run->interpreter->rank(1).status, RankStatus::kDone);
+  EXPECT_EQ(run->interpreter->rank(2).status, RankStatus::kRemote);
+  EXPECT_EQ(run->interpreter->rank(2).steps, 0u);
+}
+
+TEST(Remote, AnAbsentRankIsNamedWhenTheTimeIsOver) {
+  NullOptions options;
+  options.local_ranks = {0, 1};
+  options.absent_ranks = {3};
+  const int64_t timeout_ns = 100 * kMillisecond;
+  const auto run = play(three_sums(), options, timeout_ns);
+  ASSERT_NE(run, nullptr);
+  EXPECT_EQ(run->end, RunEnd::kFault);
+  EXPECT_GE(run->took_ns, timeout_ns);
+  EXPECT_LE(run->took_ns, timeout_ns + 5'000 * kMillisecond);
+  EXPECT_EQ(run->fault(),
+            "timeout: nothing completed for 0.1 s: ranks 0, 1 blocked in all_reduce seq 0; never "
+            "issued by ranks 2, 3, which did not report from "
+            "another process (comm over {x} at @f#3)");
+  EXPECT_EQ(run->interpreter->faults()[0].kind, ErrorKind::kStuck);
+}
+
+// Who is at fault is here: nothing is under way, so it is found at once.
+TEST(Remote, ADeadlockAmongLocalRanksDoesNotWaitForTheTime) {
+  NullOptions options;
+  options.local_ranks = {0, 1};
+  options.task_ns = kMillisecond;
+  const auto run = play(three_sums("  where coord(x) == 0 {\n    %f = all_reduce sum %c rw(%a) on "
+                                   "%s\n    wait %f on host\n  }\n"),
+                        options);
+  ASSERT_NE(run, nullptr);
+  EXPECT_EQ(run->end, RunEnd::kFault);
+  EXPECT_TRUE(run->fault().starts_with("deadlock: rank 0 blocked in all_reduce seq 3"))
+      << run->fault();
+  EXPECT_LT(run->took_ns, 10'000 * kMillisecond);
+}
+
+TEST(Remote, WhatTakesRealTimeCannotGoBack) {
+  NullOptions options;
+  options.task_ns = kMillisecond;
+  EXPECT_EQ(NullBackend(options).checkpoints(), nullptr);
+  EXPECT_NE(NullBackend().checkpoints(), nullptr);
+}
+
+}  // namespace
+}  // namespace hostir::interp::test

@@ -1,0 +1,173 @@
+// Every op's gradient against finite differences, on the example of its record in f64.
+#include <cmath>
+
+#include "hostir/ops/differentiate.h"
+#include "hostir/ops/expand_composites.h"
+#include "kernel_case.h"
+
+namespace hostir::cpu {
+namespace {
+
+using Doubles = std::vector<double>;
+
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+// A fusion without shardings, run on one rank by the plain loops.
+class Runner {
+ public:
+  explicit Runner(const Function& fusion) {
+    auto simple = expand_composites(fusion, Origins::kNone);
+    if (!simple) {
+      ADD_FAILURE() << simple.error().message();
+      return;
+    }
+    function_ = std::move(*simple);
+    function_.kind = FunctionKind::kKernel;
+    bound_.function = &function_;
+    for (const Value& value : function_.values) {
+      Placement p;
+      p.dtype = dtype_of(value.type);
+      p.global = constant_extents(shape_of(value.type)).value();
+      p.box = Box::whole(p.global);
+      bound_.values.push_back(std::move(p));
+    }
+    auto compiled = compile(bound_, KernelSet::kReference);
+    if (!compiled) {
+      ADD_FAILURE() << compiled.error().message();
+      return;
+    }
+    kernel_ = std::move(*compiled);
+  }
+
+  const Placement& param(size_t i) const { return bound_.values[function_.params[i].value.index]; }
+  size_t params() const { return function_.params.size(); }
+  size_t results() const { return function_.results.size(); }
+
+  std::vector<Doubles> run(const std::vector<Doubles>& inputs) const {
+    std::vector<Bytes> in;
+    std::vector<ConstMemory> from;
+    for (size_t i = 0; i < params(); ++i) {
+      Bytes& bytes = in.emplace_back(static_cast<size_t>(param(i).local_bytes()));
+      for (size_t e = 0; e < inputs[i].size(); ++e) {
+        store_double(param(i).dtype, bytes.data() + e * element(param(i)), inputs[i][e]);
+      }
+    }
+    for (const Bytes& bytes : in)
+      from.push_back({bytes.data(), static_cast<int64_t>(bytes.size())});
+    const Instruction& ret = function_.instr(function_.region(function_.body).instructions.back());
+    std::vector<Bytes> out;
+    for (const Operand& o : ret.operands) {
+      out.emplace_back(static_cast<size_t>(bound_.values[o.value.index].local_bytes()));
+    }
+    std::vector<Memory> to;
+    for (Bytes& bytes : out) to.push_back({bytes.data(), static_cast<int64_t>(bytes.size())});
+    kernel_->run(from, to);
+    std::vector<Doubles> values;
+    for (size_t r = 0; r < out.size(); ++r) {
+      const Placement& p = bound_.values[ret.operands[r].value.index];
+      Doubles& v = values.emplace_back();
+      for (int64_t e = 0; e < p.box.volume(); ++e) {
+        v.push_back(load_double(p.dtype, out[r].data() + static_cast<size_t>(e) * element(p)));
+      }
+    }
+    return values;
+  }
+
+ private:
+  static size_t element(const Placement& p) { return static_cast<size_t>(size_bytes(p.dtype)); }
+
+  Function function_;
+  BoundKernel bound_;
+  std::unique_ptr<CompiledKernel> kernel_;
+};
+
+double dot(const Doubles& a, const Doubles& b) {
+  double sum = 0;
+  for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+// Floats at random, integers as small indices.
+Doubles random_values(const Placement& p, std::mt19937_64& random, double lo, double hi) {
+  std::uniform_real_distribution<double> draw(lo, hi);
+  Doubles out;
+  for (int64_t e = 0; e < p.box.volume(); ++e) {
+    out.push_back(is_float(p.dtype) ? draw(random) : static_cast<double>(random() % 2));
+  }
+  return out;
+}
+
+void compare_with_differences(const Function& fusion, double lo, double hi) {
+  const auto derived = differentiate(fusion, "g");
+  ASSERT_TRUE(derived) << derived.error().message();
+  const Runner forward(fusion);
+  const Runner backward(*derived);
+  std::mt19937_64 random(7);
+  std::vector<Doubles> inputs;
+  for (size_t i = 0; i < backward.params(); ++i) {
+    inputs.push_back(random_values(backward.param(i), random, lo, hi));
+  }
+  const std::vector<Doubles> seeds(inputs.begin() + static_cast<std::ptrdiff_t>(forward.params()),
+                                   inputs.end());
+  const auto loss = [&](const std::vector<Doubles>& at) {
+    const std::vector<Doubles> y = forward.run(at);
+    if (seeds.empty()) return y.front().front();
+    double sum = 0;
+    size_t next = 0;
+    for (size_t r = 0; r < y.size(); ++r) {
+      if (is_float(dtype_of(fusion.results[r].type))) sum += dot(y[r], seeds[next++]);
+    }
+    return sum;
+  };
+  const std::vector<Doubles> got = backward.run(inputs);
+  size_t result = forward.results();
+  for (size_t i = 0; i < forward.params(); ++i) {
+    if (!is_float(forward.param(i).dtype)) continue;
+    const Doubles direction = random_values(forward.param(i), random, -1, 1);
+    constexpr double kStep = 1e-5;
+    std::vector<Doubles> moved(inputs.begin(),
+                               inputs.begin() + static_cast<std::ptrdiff_t>(forward.params()));
+    const auto at = [&](double step) {
+      std::vector<Doubles> there = moved;
+      for (size_t e = 0; e < direction.size(); ++e) there[i][e] += step * direction[e];
+      return loss(there);
+    };
+    const double difference = (at(kStep) - at(-kStep)) / (2 * kStep);
+    const double derivative = dot(got[result++], direction);
+    // Examples that round to f32 on the way have differences of that precision only.
+    const double tolerance = 2e-2 * std::max(1.0, std::abs(difference));
+    const double exact = 1e-6 * std::max(1.0, std::abs(difference));
+    const bool rounds = fusion.instructions.front().kind == OpKind::cast ||
+                        fusion.instructions.front().kind == OpKind::rotary;
+    EXPECT_NEAR(derivative, difference, rounds ? tolerance : exact)
+        << "parameter %" << fusion.value(fusion.params[i].value).name << " in " << lo << ".." << hi;
+  }
+}
+
+TEST(Gradient, OfEveryOpIsItsFiniteDifference) {
+  size_t checked = 0;
+  for (size_t kind = 0; kind < kOpCount; ++kind) {
+    const OpRecord& op = record(static_cast<OpKind>(kind));
+    const bool layout = op.shape == OpShape::kLayout || op.shape == OpShape::kSource;
+    if (op.op_class != OpClass::kCompute || layout || op.gradient.starts_with("none")) continue;
+    SCOPED_TRACE(op.mnemonic);
+    std::string text = replaced(std::string(op.example), "bf16", "BF");
+    text = replaced(replaced(text, "f32", "f64"), "BF", "f32");
+    const auto parsed = text::parse_program(text);
+    ASSERT_TRUE(parsed) << parsed.error().message() << "\n" << text;
+    compare_with_differences(parsed->functions.front(), 0.3, 1.7);
+    const bool positive = op.mnemonic == "log" || op.mnemonic == "sqrt" || op.mnemonic == "rsqrt" ||
+                          op.mnemonic == "pow";
+    if (!positive) compare_with_differences(parsed->functions.front(), -1.7, 1.3);
+    ++checked;
+  }
+  EXPECT_GT(checked, 50U);
+}
+
+}  // namespace
+}  // namespace hostir::cpu

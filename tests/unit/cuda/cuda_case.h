@@ -1,0 +1,136 @@
+// A kernel with random operands on a CUDA device, compared with kernels/cpu's reference set.
+//
+// Without a device the generated text is compiled for sm_90 and nothing runs; without NVRTC the
+// test is skipped.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "../cpu/kernel_case.h"
+#include "kernels/cuda/kernel.h"
+
+namespace hostir::cuda {
+
+using cpu::Bytes;
+using cpu::KernelCase;
+
+/// The first device's compiler, or null.
+inline KernelCompiler* compiler() {
+  static const auto made = KernelCompiler::create(0, {.cache_folder = "none"});
+  return made ? made->get() : nullptr;
+}
+inline KernelCompiler* exact_compiler() {
+  static const auto made = KernelCompiler::create(
+      0, {.cache_folder = "none", .epilogues = CompilerOptions::Epilogues::kExact});
+  return made ? made->get() : nullptr;
+}
+
+class OnDevice {
+ public:
+  /// Memory at `shift` bytes behind an aligned address, filled with rubbish.
+  explicit OnDevice(size_t bytes, size_t shift = 0) : shift_(shift) {
+    EXPECT_EQ(cudaMalloc(&base_, bytes + shift + 1), cudaSuccess);
+    EXPECT_EQ(cudaMemset(base_, 0xcd, bytes + shift + 1), cudaSuccess);
+  }
+  explicit OnDevice(const Bytes& bytes, size_t shift = 0) : OnDevice(bytes.size(), shift) {
+    EXPECT_EQ(cudaMemcpy(data(), bytes.data(), bytes.size(), cudaMemcpyHostToDevice), cudaSuccess);
+  }
+  ~OnDevice() { cudaFree(base_); }
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+  void* data() const { return static_cast<std::byte*>(base_) + shift_; }
+  Bytes read(size_t bytes) const {
+    Bytes out(bytes);
+    EXPECT_EQ(cudaMemcpy(out.data(), data(), bytes, cudaMemcpyDeviceToHost), cudaSuccess);
+    return out;
+  }
+
+ private:
+  void* base_ = nullptr;
+  size_t shift_ = 0;
+};
+
+struct RunOptions {
+  bool unaligned = false;
+  int in_place = -1;  // the parameter whose memory the first result shares
+  bool exact_epilogues = false;
+};
+
+inline std::vector<Bytes> run_on_device(const KernelCase& test, const std::vector<Bytes>& inputs,
+                                        const RunOptions& options = {}) {
+  KernelCompiler* with = options.exact_epilogues ? exact_compiler() : compiler();
+  auto kernel = with->compile(test.bound);
+  if (!kernel) {
+    ADD_FAILURE() << kernel.error().message();
+    return {};
+  }
+  std::vector<std::unique_ptr<OnDevice>> memory;
+  std::vector<const void*> in;
+  std::vector<void*> out;
+  const auto shift_of = [&](const Placement& p) {
+    return options.unaligned ? static_cast<size_t>(size_bytes(p.dtype)) : size_t{0};
+  };
+  for (size_t p = 0; p < inputs.size(); ++p) {
+    const Placement& placement = test.bound.values[test.bound.function->params[p].value.index];
+    memory.push_back(std::make_unique<OnDevice>(inputs[p], shift_of(placement)));
+    in.push_back(memory.back()->data());
+  }
+  const auto results = test.results();
+  for (size_t r = 0; r < results.size(); ++r) {
+    const Placement& placement = test.bound.values[results[r].index];
+    if (r == 0 && options.in_place >= 0) {
+      out.push_back(const_cast<void*>(in[static_cast<size_t>(options.in_place)]));
+      continue;
+    }
+    memory.push_back(std::make_unique<OnDevice>(static_cast<size_t>(placement.local_bytes()),
+                                                shift_of(placement)));
+    out.push_back(memory.back()->data());
+  }
+  using InPlace = CompiledKernel::InPlace;
+  const OnDevice workspace(static_cast<size_t>(
+      (*kernel)->workspace_bytes(options.in_place >= 0 ? InPlace::kYes : InPlace::kNo)));
+  const int status = (*kernel)->launch(nullptr, in, out, workspace.data());
+  EXPECT_EQ(status, 0) << launch_error(status);
+  const cudaError_t done = cudaDeviceSynchronize();
+  EXPECT_EQ(done, cudaSuccess) << cudaGetErrorString(done) << "\n" << (*kernel)->summary();
+  std::vector<Bytes> outputs;
+  for (size_t r = 0; r < results.size(); ++r) {
+    Bytes bytes(static_cast<size_t>(test.bound.values[results[r].index].local_bytes()));
+    EXPECT_EQ(cudaMemcpy(bytes.data(), out[r], bytes.size(), cudaMemcpyDeviceToHost), cudaSuccess);
+    outputs.push_back(std::move(bytes));
+  }
+  return outputs;
+}
+
+/// Compiles the generated text for an architecture; a missing NVRTC skips the test.
+inline void expect_text_compiles(const KernelCase& test, const std::string& what) {
+  auto sources = generate_sources(test.bound);
+  ASSERT_TRUE(sources) << what << ": " << sources.error().message();
+  const auto checked = check_sources(*sources, "sm_90");
+  if (checked) return;
+  if (checked.error().diagnostics.front().id == "cuda_missing") {
+    GTEST_SKIP() << checked.error().message();
+  }
+  std::string text;
+  for (const KernelSource& source : *sources) text += source.text;
+  FAIL() << what << ": " << checked.error().message() << "\n" << text;
+}
+
+/// Runs a kernel on random operands and compares every result with the reference set's.
+inline void expect_agrees(const KernelCase& test, std::mt19937_64& random, const std::string& what,
+                          double slack = 1, double lo = -2, double hi = 2,
+                          const RunOptions& options = {}) {
+  if (test.bound.function == nullptr) return;
+  if (compiler() == nullptr) return expect_text_compiles(test, what);
+  const std::vector<Bytes> inputs = test.random_inputs(random, lo, hi);
+  const auto wanted = test.run(cpu::KernelSet::kReference, inputs);
+  const auto got = run_on_device(test, inputs, options);
+  ASSERT_EQ(got.size(), wanted.size()) << what;
+  const auto results = test.results();
+  for (size_t r = 0; r < got.size(); ++r) {
+    cpu::expect_close(test.bound.values[results[r].index], got[r], wanted[r],
+                      what + " result " + std::to_string(r), slack);
+  }
+}
+
+}  // namespace hostir::cuda

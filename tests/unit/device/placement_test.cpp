@@ -1,0 +1,74 @@
+// Which process and device a rank is on.
+#include "interp/cuda/placement.h"
+
+#include <gtest/gtest.h>
+
+namespace hostir::cuda {
+namespace {
+
+std::vector<int> placed(const PlaceRequest& request) {
+  const auto out = place_ranks(request);
+  EXPECT_TRUE(out) << (out ? "" : out.error().message());
+  return out ? *out : std::vector<int>{};
+}
+
+TEST(Placement, RanksAreDealtOutEvenlyAndInOrder) {
+  EXPECT_EQ(placed({.ranks = 8, .devices = 1}), (std::vector<int>(8, 0)));
+  EXPECT_EQ(placed({.ranks = 8, .devices = 3}), (std::vector<int>{0, 0, 0, 1, 1, 1, 2, 2}));
+  EXPECT_EQ(placed({.ranks = 2, .devices = 4}), (std::vector<int>{0, 1}));
+}
+
+TEST(Placement, AProcessHoldsItsPart) {
+  EXPECT_EQ(placed({.ranks = 5, .processes = 2, .process = 0, .devices = 2}),
+            (std::vector<int>{0, 0, 1, -1, -1}));
+  EXPECT_EQ(placed({.ranks = 5, .processes = 2, .process = 1, .devices = 2}),
+            (std::vector<int>{-1, -1, -1, 0, 1}));
+}
+
+TEST(Placement, ProcessesOfOneComputerTakeItsDevicesInTurn) {
+  PlaceRequest request{.ranks = 4, .processes = 4, .process = 3, .local_processes = 4};
+  request.local_process = 3;
+  request.devices = 2;
+  EXPECT_EQ(placed(request), (std::vector<int>{-1, -1, -1, 1}));
+  request.devices = 1;
+  EXPECT_EQ(placed(request), (std::vector<int>{-1, -1, -1, 0}));
+}
+
+TEST(Placement, NamedDevices) {
+  EXPECT_EQ(placed({.ranks = 4, .devices = 2, .place = "1,0,1,0"}), (std::vector<int>{1, 0, 1, 0}));
+  const auto message = [](const PlaceRequest& request) {
+    const auto out = place_ranks(request);
+    return out ? std::string("placed") : out.error().message();
+  };
+  EXPECT_EQ(message({.ranks = 4, .devices = 2, .place = "0,1"}),
+            "--place names the devices of 2 ranks, the program has 4");
+  EXPECT_EQ(message({.ranks = 2, .devices = 2, .place = "0,x"}),
+            "--place takes the device of every rank, as in 0,0,1,1, not \"x\"");
+  EXPECT_EQ(message({.ranks = 2, .devices = 2, .place = "0,2"}),
+            "--place puts rank 1 on device 2, but this process sees 2");
+  EXPECT_EQ(message({.ranks = 2, .processes = 4, .devices = 1}),
+            "4 processes cannot share the 2 ranks of the program");
+}
+
+TEST(Placement, InWords) {
+  EXPECT_EQ(describe_places({0, 0, 0, 1, -1}), "ranks 0..2 on device 0, rank 3 on device 1");
+}
+
+TEST(Placement, EveryRankIsInOnePart) {
+  for (Rank ranks = 1; ranks < 40; ++ranks) {
+    for (int parts = 1; parts <= ranks; ++parts) {
+      Rank next = 0;
+      for (int p = 0; p < parts; ++p) {
+        const RankRange range = part_of_ranks(ranks, parts, p);
+        EXPECT_EQ(range.first, next);
+        EXPECT_GT(range.end, range.first);
+        EXPECT_LE(range.end - range.first, ranks / parts + 1);
+        next = range.end;
+      }
+      EXPECT_EQ(next, ranks);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hostir::cuda

@@ -1,0 +1,27 @@
+// Two ranks' calls, aligned.
+
+#include <gtest/gtest.h>
+
+#include "interp/diagnose/call_alignment.h"
+
+namespace hostir::diagnose {
+namespace {
+
+TEST(CallAlignment, TheFrontOfTheCheapestAlignment) {
+  using List = std::vector<std::string>;
+  EXPECT_EQ(align_calls({"a", "b"}, {"a", "b"}).first, FirstEdit::kSame);
+  EXPECT_EQ(align_calls({"a", "b"}, {"b", "a"}).first, FirstEdit::kSwapped);
+  EXPECT_EQ(align_calls({"a", "b", "c"}, {"b", "c"}).first, FirstEdit::kOnlyFirst);
+  EXPECT_EQ(align_calls({"b", "c"}, {"a", "b", "c"}).first, FirstEdit::kOnlySecond);
+  EXPECT_EQ(align_calls({"a", "b"}, {"x", "b"}).first, FirstEdit::kOther);
+  // In a loop the difference comes again; what follows at once decides.
+  EXPECT_EQ(align_calls({"m", "s", "p", "m", "s", "p"}, {"s", "p", "s", "p", "s", "p"}).first,
+            FirstEdit::kOnlyFirst);
+  // Both lists are cut at the same length: what was left out shows at the end as well.
+  const CallAlignment cut = align_calls(List{"a", "b", "c", "d"}, List{"b", "c", "d", "e"});
+  EXPECT_EQ(cut.first, FirstEdit::kOnlyFirst);
+  EXPECT_EQ(cut.matches, 3u);
+}
+
+}  // namespace
+}  // namespace hostir::diagnose

@@ -1,0 +1,184 @@
+// Verdicts on runs of which little is known, as dumps of other tools tell of them.
+
+#include "interp/model/verdict.h"
+
+#include <gtest/gtest.h>
+
+#include "interp/diagnose/card.h"
+#include "interp/model/builder.h"
+
+namespace hostir::diagnose {
+namespace {
+
+using model::CommunicatorId;
+using model::Member;
+using model::MemberState;
+using model::Motion;
+using model::Rank;
+using model::RunBuilder;
+
+class Dump {
+ public:
+  explicit Dump(Rank ranks) : ranks_(ranks) {
+    for (Rank r = 0; r < ranks; ++r) builder_.rank(r);
+    world_ = comm("default_pg");
+  }
+
+  CommunicatorId comm(const std::string& name) {
+    model::Communicator c;
+    c.name = name;
+    c.members.emplace();
+    for (Rank r = 0; r < ranks_; ++r) c.members->push_back(r);
+    return builder_.communicator(c);
+  }
+
+  Member& call(Rank rank, uint64_t sequence, OpKind kind, MemberState state, int64_t elems = 4) {
+    return call_on(world_, rank, sequence, kind, state, elems);
+  }
+  Member& call_on(CommunicatorId comm, Rank rank, uint64_t sequence, OpKind kind, MemberState state,
+                  int64_t elems = 4) {
+    Member& m = builder_.arrive(comm, sequence, rank);
+    m.state = state;
+    m.call.kind = kind;
+    m.call.dtype = DType::kF32;
+    m.call.total_elems = elems;
+    m.call.shape = Extents{elems};
+    m.order = order_++;
+    return m;
+  }
+
+  RunBuilder& builder() { return builder_; }
+  model::Verdict verdict(Motion motion) {
+    builder_.run().motion = motion;
+    return diagnose(std::move(builder_).finish());
+  }
+
+ private:
+  Rank ranks_;
+  RunBuilder builder_;
+  CommunicatorId world_;
+  uint64_t order_ = 0;
+};
+
+constexpr auto kReduce = OpKind::all_reduce;
+constexpr auto kGather = OpKind::all_gather;
+
+TEST(Verdict, NamesTheRankThatDidNotCome) {
+  Dump dump(4);
+  for (const Rank r : {0, 1, 3}) dump.call(r, 7, kReduce, MemberState::kStarted);
+  const model::Verdict v = dump.verdict(Motion::kStuck);
+  EXPECT_EQ(v.kind, "deadlock");
+  EXPECT_EQ(v.sentence,
+            "ranks 0, 1, 3 blocked in all_reduce seq 7; never issued by rank 2 (default_pg)");
+}
+
+TEST(Verdict, SlowIsNotStuck) {
+  Dump dump(4);
+  for (const Rank r : {0, 1, 3}) dump.call(r, 7, kReduce, MemberState::kStarted);
+  const model::Verdict v = dump.verdict(Motion::kUnknown);
+  EXPECT_FALSE(v.is_fault()) << v.sentence;
+}
+
+TEST(Verdict, AMissingFileIsNotAMissingRank) {
+  Dump dump(3);
+  for (const Rank r : {0, 1}) dump.call(r, 7, kReduce, MemberState::kStarted);
+  dump.builder().rank(2).record = model::RecordState::kMissing;
+  const model::Verdict v = dump.verdict(Motion::kStuck);
+  EXPECT_EQ(v.sentence,
+            "ranks 0, 1 blocked in all_reduce seq 7; whether rank 2 issued it is not known "
+            "(default_pg)");
+  ASSERT_EQ(v.not_known.size(), 1u);
+  EXPECT_EQ(v.not_known[0], "rank 2: no record of it is here");
+}
+
+TEST(Verdict, ADeadRankIsNamedSo) {
+  Dump dump(3);
+  for (const Rank r : {0, 1}) dump.call(r, 7, kReduce, MemberState::kStarted);
+  dump.builder().rank(2).state = model::RankState::kDead;
+  EXPECT_EQ(dump.verdict(Motion::kStuck).sentence,
+            "ranks 0, 1 blocked in all_reduce seq 7; never issued by rank 2, which died "
+            "(default_pg)");
+}
+
+// Rank 1 did not come because it waits itself: the chain leads to rank 2.
+TEST(Verdict, FollowsTheChainToWhoHoldsUpAll) {
+  Dump dump(3);
+  const CommunicatorId tp = dump.comm("tp");
+  dump.call(0, 7, kReduce, MemberState::kStarted);
+  dump.call(2, 7, kReduce, MemberState::kStarted);
+  dump.call_on(tp, 0, 3, kGather, MemberState::kStarted);
+  dump.call_on(tp, 1, 3, kGather, MemberState::kStarted);
+  dump.builder().rank(2).state = model::RankState::kDone;
+  const model::Verdict v = dump.verdict(Motion::kStuck);
+  EXPECT_EQ(v.sentence,
+            "ranks 0, 1 blocked in all_gather seq 3; never issued by rank 2, which finished (tp)");
+}
+
+TEST(Verdict, CommunicatorsInOppositeOrders) {
+  Dump dump(2);
+  const CommunicatorId tp = dump.comm("tp");
+  dump.call(0, 0, kReduce, MemberState::kScheduled);
+  dump.call_on(tp, 0, 0, kGather, MemberState::kScheduled);
+  dump.call_on(tp, 1, 0, kGather, MemberState::kScheduled);
+  dump.call(1, 0, kReduce, MemberState::kScheduled);
+  EXPECT_EQ(dump.verdict(Motion::kStuck).sentence,
+            "rank 0 issued all_reduce seq 0 (default_pg) before all_gather seq 0 (tp), rank 1 the "
+            "other way round");
+}
+
+TEST(Verdict, AllCameAndNothingCompletes) {
+  Dump dump(2);
+  dump.call(0, 4, kReduce, MemberState::kStarted);
+  dump.call(1, 4, kReduce, MemberState::kScheduled);
+  EXPECT_EQ(dump.verdict(Motion::kStuck).sentence,
+            "all members issued all_reduce seq 4 (default_pg), and it does not complete");
+}
+
+TEST(Verdict, AMismatchNeedsNoWatchdog) {
+  Dump dump(3);
+  dump.call(0, 2, kReduce, MemberState::kStarted);
+  dump.call(1, 2, kReduce, MemberState::kStarted, 8);
+  dump.call(2, 2, kReduce, MemberState::kStarted);
+  const model::Verdict v = dump.verdict(Motion::kUnknown);
+  EXPECT_EQ(v.kind, "collective_mismatch");
+  EXPECT_EQ(v.sentence,
+            "default_pg seq 2: rank 1 all_reduce f32[8], expected all_reduce f32[4] as on ranks 0, "
+            "2");
+  EXPECT_EQ(v.culprit, 1u);
+  ASSERT_EQ(v.sides.size(), 2u);
+  EXPECT_TRUE(v.sides[0].expected);
+}
+
+// Of a ring that begins late nothing is told about what was lost.
+TEST(Verdict, WhatARingLostIsNoAccusation) {
+  Dump dump(2);
+  dump.call(0, 3, kReduce, MemberState::kStarted);
+  dump.call(1, 9, kReduce, MemberState::kStarted);
+  dump.builder().lost_before(1, CommunicatorId(0U), 9);
+  const model::Verdict v = dump.verdict(Motion::kStuck);
+  EXPECT_EQ(v.sentence.find("seq 3; never issued by rank 1"), std::string::npos) << v.sentence;
+  EXPECT_NE(v.sentence.find("whether rank 1 issued it is not known"), std::string::npos)
+      << v.sentence;
+}
+
+TEST(MismatchCard, ACallThatOneRankLeavesOut) {
+  Dump dump(3);
+  for (const Rank r : {0, 1, 2}) {
+    dump.call(r, 0, kReduce, MemberState::kCompleted);
+    if (r != 2) dump.call(r, 1, kGather, MemberState::kStarted, 8);
+    const uint64_t next = r == 2 ? 1 : 2;
+    dump.call(r, next, kReduce, MemberState::kScheduled, 2);
+    dump.call(r, next + 1, OpKind::broadcast, MemberState::kScheduled, 3);
+  }
+  const model::Run run = std::move(dump.builder()).finish();
+  const MismatchCard card = mismatch_card(run, *run.meeting(CommunicatorId(0U), 1));
+  EXPECT_TRUE(card.majority);
+  EXPECT_EQ(card.cause,
+            "rank 2 leaves out all_gather f32[8] (place not known); the calls after it fit each "
+            "other.");
+  ASSERT_EQ(card.columns.size(), 2u);
+  EXPECT_EQ(card.columns[1], 2);
+}
+
+}  // namespace
+}  // namespace hostir::diagnose

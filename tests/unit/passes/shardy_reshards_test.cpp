@@ -1,0 +1,170 @@
+// Shardy's 98 reshards against ours: tests/conformance/sharding/reshards.txt holds the cases,
+// reshards.md the table of what both cost. No case may cost more than Shardy's way.
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "hostir/passes/redistribute.h"
+#include "hostir/text/parser.h"
+
+namespace hostir {
+namespace {
+
+constexpr const char* kCases = "tests/conformance/sharding/reshards.txt";
+constexpr const char* kTable = "tests/conformance/sharding/reshards.md";
+constexpr int64_t kLarge = 256;  // what each dimension is multiplied by, so that bytes count
+
+struct ShardyCase {
+  std::string name;
+  Mesh mesh;
+  Shape shape;
+  std::vector<Sharding> way;  // from, what Shardy passes, to
+};
+
+std::vector<std::string> split(const std::string& text, const std::string& by) {
+  std::vector<std::string> out;
+  size_t at = 0;
+  while (at <= text.size()) {
+    const size_t end = std::min(text.find(by, at), text.size());
+    if (end > at) out.push_back(text.substr(at, end - at));
+    at = end + by.size();
+  }
+  return out;
+}
+
+// `name | mesh | shape | from | to | through ; through`
+ShardyCase read_case(const std::string& line) {
+  const auto cells = split(line, " | ");
+  ShardyCase out{cells[0], {}, {}, {}};
+  std::vector<std::string> shardings = {cells[3]};
+  if (cells.size() > 5) {
+    for (const std::string& through : split(cells[5], " ; ")) shardings.push_back(through);
+  }
+  if (shardings.back() != cells[4]) shardings.push_back(cells[4]);
+  std::string parameters;
+  for (size_t i = 0; i < shardings.size(); ++i) {
+    parameters +=
+        fmt::format("{}%p{}: tensor<{}xf32> <@m, {}>", i ? ", " : "", i, cells[2], shardings[i]);
+  }
+  const auto program =
+      text::parse_program("mesh @m = <" + cells[1] + ">\nfusion @f(" + parameters +
+                          ") -> (tensor<" + cells[2] + "xf32>) {\n  return %p0\n}\n");
+  if (!program) {
+    ADD_FAILURE() << line << "\n" << program.error().message();
+    return out;
+  }
+  out.mesh = program->meshes.front();
+  for (const Value& v : program->functions.front().values) {
+    out.shape = shape_of(v.type);
+    out.way.push_back(effective(out.mesh, *sharding_of(v.type)));
+  }
+  return out;
+}
+
+struct Price {
+  std::string collectives;
+  double bytes = 0;
+  double ns = 0;
+};
+
+void add(Price& price, const StepCost& cost, const TensorType& type, const Sharding& from,
+         const RedistributeStep& step) {
+  price.ns += cost.step_ns(type, from, step);
+  price.bytes += cost.step_bytes(type, from, step);
+  if (step.kind == StepKind::kLocal) return;
+  price.collectives += (price.collectives.empty() ? "" : ", ") + std::string(name(step.kind)) +
+                       " " + axes_to_string(step.axes);
+}
+
+Price price_of_shardys_way(const ShardyCase& c, const StepCost& cost, const TensorType& type) {
+  Price out;
+  for (size_t i = 1; i < c.way.size(); ++i) {
+    if (c.way[i] == c.way[i - 1]) continue;
+    const auto step = single_step(c.mesh, type.shape, c.way[i - 1], c.way[i]);
+    if (!step) {
+      ADD_FAILURE() << c.name << ": " << c.way[i - 1].to_string() << " -> " << c.way[i].to_string()
+                    << " is not one step";
+      continue;
+    }
+    add(out, cost, type, c.way[i - 1], *step);
+  }
+  return out;
+}
+
+Price price_of_ours(const ShardyCase& c, Redistributor& moves, const TensorType& type) {
+  Price out;
+  Sharding at = c.way.front();
+  const std::vector<RedistributeStep> steps = moves.plan(type, at, c.way.back()).steps;
+  for (const RedistributeStep& step : steps) {
+    add(out, moves.cost(), type, at, step);
+    at = step.to;
+  }
+  return out;
+}
+
+TensorType type_of(const ShardyCase& c, int64_t scale) {
+  TensorType type{DType::kF32, {}, std::nullopt};
+  for (const IndexExpr& size : c.shape) type.shape.emplace_back(size.simplified().value() * scale);
+  return type;
+}
+
+std::string verdict(const Price& ours, const Price& theirs) {
+  if (ours.ns > theirs.ns + 1) return "more expensive";
+  return ours.ns < theirs.ns - 1 ? "cheaper" : "same";
+}
+
+TEST(ShardyReshards, NoneCostsMore) {
+  std::ifstream in(kCases);
+  ASSERT_TRUE(in) << kCases;
+  std::string table =
+      "# What Shardy's reshards cost\n\n"
+      "Made by `unit_passes --gtest_filter='ShardyReshards*'`, which fails where this table is not "
+      "what it makes.\nSizes of reshards.txt times 256, f32, one " +
+      default_machine().name +
+      "; KiB over one rank's link, and the estimated us of\nall steps. `-`: no communication.\n\n"
+      "| case | ours | KiB | us | Shardy's | KiB | us | |\n|---|---|--:|--:|---|--:|--:|---|\n";
+  std::map<std::string, int> count;
+  for (std::string line; std::getline(in, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    if (line[0] == '-') {
+      ++count["not compared"];
+      continue;
+    }
+    const ShardyCase c = read_case(line);
+    if (c.way.empty()) continue;
+    for (const int64_t scale : {int64_t{1}, kLarge}) {
+      const TensorType type = type_of(c, scale);
+      const double bytes = 4 * static_cast<double>(*element_count(*constant_extents(type.shape)));
+      Redistributor moves(c.mesh, default_machine(), bytes);
+      const Price ours = price_of_ours(c, moves, type);
+      const Price theirs = price_of_shardys_way(c, moves.cost(), type);
+      const std::string is = verdict(ours, theirs);
+      EXPECT_NE(is, "more expensive")
+          << line << "\nours: " << ours.collectives << ", " << ours.ns
+          << " ns\ntheirs: " << theirs.collectives << ", " << theirs.ns << " ns, scale " << scale;
+      if (scale == 1) continue;
+      ++count[is];
+      const auto cells = [](const Price& p) {
+        return fmt::format("{} | {:.6g} | {:.1f}", p.collectives.empty() ? "-" : p.collectives,
+                           p.bytes / 1024, p.ns / 1000);
+      };
+      table += fmt::format("| {} | {} | {} | {} |\n", c.name, cells(ours), cells(theirs), is);
+    }
+  }
+  table += "\n";
+  for (const auto& [what, n] : count) table += fmt::format("{} {}. ", n, what);
+  table.back() = '\n';
+  std::ifstream kept_file(kTable);
+  std::stringstream kept;
+  kept << kept_file.rdbuf();
+  if (kept.str() == table) return;
+  const std::string made = testing::TempDir() + "reshards.md";
+  std::ofstream(made) << table;
+  ADD_FAILURE() << kTable << " is not what the test makes; the new one is " << made;
+}
+
+}  // namespace
+}  // namespace hostir

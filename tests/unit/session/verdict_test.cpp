@@ -1,0 +1,250 @@
+// One hang, one verdict: of the live run, of its log (closed, or cut by SIGKILL), without program
+// text, with ranks whose record is missing, and of a log that was made from a Run alone.
+
+#include "interp/model/verdict.h"
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <csignal>
+#include <filesystem>
+#include <map>
+
+#include "interp/core/interpreter.h"
+#include "live_run.h"
+#include "traces/log_builder.h"
+#include "traces/log_model.h"
+#include "traces/log_session.h"
+#include "traces/replay.h"
+#include "traces/trace_writer.h"
+
+namespace hostir::interp {
+namespace {
+
+struct StuckProgram {
+  std::string file;
+  std::string function;
+  std::vector<Rank> ranks;  // that start; empty: all
+};
+
+std::ostream& operator<<(std::ostream& out, const StuckProgram& stuck) {
+  return out << stuck.function << (stuck.ranks.empty() ? "" : " on some ranks");
+}
+
+std::vector<StuckProgram> all_stuck() {
+  std::vector<StuckProgram> out;
+  for (const char* file :
+       {"tests/scripts/stuck/deadlocks.hir", "tests/scripts/stuck/mismatches.hir"}) {
+    const auto text = io::read_file(file);
+    const auto program = text ? text::parse_program(*text) : tl::unexpected(text.error());
+    if (!program) continue;
+    for (const Function& f : program->functions) {
+      if (f.kind == FunctionKind::kHost) out.push_back({file, f.name, {}});
+    }
+  }
+  out.push_back({"tests/scripts/stuck/deadlocks.hir", "one_iteration_too_many", {0, 1}});
+  return out;
+}
+
+class Scratch {
+ public:
+  Scratch() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "verdict-XXXXXX").string();
+    path_ = mkdtemp(pattern.data()) != nullptr ? pattern : ".";
+  }
+  ~Scratch() { std::filesystem::remove_all(path_); }
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+struct LiveResult {
+  Fault fault;
+  model::Run known;  // at the end
+};
+
+enum class Ending { kClosed, kKilled };
+
+/// Runs with a log; kKilled does not return.
+Expected<LiveResult> run_live(const StuckProgram& stuck, const std::string& log, Ending ending) {
+  HOSTIR_ASSIGN_OR_RETURN(const std::string text, io::read_file(stuck.file));
+  HOSTIR_ASSIGN_OR_RETURN(const Program program, text::parse_program(text));
+  PrepareOptions how;
+  how.function = stuck.function;
+  HOSTIR_ASSIGN_OR_RETURN(const auto prepared, prepare(program, {}, how));
+  RunOptions options;
+  options.backend.name = "sim";
+  options.backend.machine = *find_builtin_machine("h200x8");
+  options.ranks = stuck.ranks;
+  traces::RunDescription description = traces::describe(*prepared, options.backend);
+  description.started_ranks = stuck.ranks;
+  HOSTIR_ASSIGN_OR_RETURN(auto writer, traces::TraceWriter::create(log, description));
+  options.trace = writer.get();
+  LiveResult out;
+  options.ended = [&](const Interpreter& interpreter) { out.known = interpreter.run_model(); };
+  HOSTIR_ASSIGN_OR_RETURN(const RunResult result, run(*prepared, make_sim, options));
+  if (ending == Ending::kKilled) {
+    if (writer->flush()) raise(SIGKILL);
+    _exit(1);
+  }
+  HOSTIR_TRY(writer->close());
+  if (result.worst() == nullptr) return fail(ErrorKind::kRuntime, "test", "nothing went wrong");
+  out.fault = *result.worst();
+  return out;
+}
+
+/// What the log says by itself: without the faults that were logged.
+std::string verdict_of(const std::string& path) {
+  const auto log = traces::open_log(path);
+  if (!log) return "cannot be opened: " + log.error().message();
+  const auto run = traces::run_of(**log);
+  if (!run) return "cannot be read: " + run.error().message();
+  const model::Verdict verdict = diagnose::diagnose(*run);
+  return verdict.kind + ": " + verdict.sentence;
+}
+
+void change(const std::string& path, const std::string& sql) {
+  auto database = traces::Database::open(path, traces::Database::Mode::kReadWrite);
+  ASSERT_TRUE(database) << database.error().message();
+  const auto done = database->execute(sql);
+  ASSERT_TRUE(done) << done.error().message();
+}
+
+class OneVerdict : public testing::TestWithParam<StuckProgram> {
+ protected:
+  void SetUp() override {
+    auto live = run_live(GetParam(), scratch_.file("closed.db"), Ending::kClosed);
+    ASSERT_TRUE(live) << live.error().message();
+    live_ = std::move(*live);
+    wanted_ = live_.fault.record.kind + ": " + live_.fault.record.sentence;
+  }
+
+  Scratch scratch_;
+  LiveResult live_;
+  std::string wanted_;
+};
+
+TEST_P(OneVerdict, OfTheModelOfTheLiveRun) {
+  const model::Verdict verdict = diagnose::diagnose(live_.known);
+  EXPECT_EQ(verdict.kind + ": " + verdict.sentence, wanted_);
+}
+
+TEST_P(OneVerdict, OfTheClosedLog) { EXPECT_EQ(verdict_of(scratch_.file("closed.db")), wanted_); }
+
+TEST_P(OneVerdict, OfTheReplay) {
+  const auto report = traces::replay(scratch_.file("closed.db"), make_sim);
+  ASSERT_TRUE(report) << report.error().message();
+  EXPECT_FALSE(report->divergence) << report->divergence->sentence;
+}
+
+TEST_P(OneVerdict, OfALogCutBySigkill) {
+  const std::string path = scratch_.file("cut.db");
+  const pid_t child = fork();
+  if (child == 0) {
+    (void)run_live(GetParam(), path, Ending::kKilled);
+    _exit(2);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+  const auto log = traces::open_log(path);
+  ASSERT_TRUE(log) << log.error().message();
+  EXPECT_EQ((*log)->run().ending, LogEnding::kCut);
+  EXPECT_EQ(verdict_of(path), wanted_);
+}
+
+TEST_P(OneVerdict, ShownWithoutProgramTextAndFaults) {
+  const std::string path = scratch_.file("closed.db");
+  change(path,
+         "DELETE FROM source; DELETE FROM phase; DELETE FROM fault; "
+         "UPDATE run SET ended_unix_ns = NULL, outcome = NULL");
+  auto log = traces::open_log(path);
+  ASSERT_TRUE(log) << log.error().message();
+  const auto session = traces::LogSession::create(std::move(*log), "it has no text");
+  ASSERT_TRUE(session) << session.error().message();
+  const SnapshotPtr shot = (*session)->snapshot();
+  ASSERT_EQ(shot->faults->size(), 1u);
+  EXPECT_EQ(shot->faults->front().kind + ": " + shot->faults->front().sentence, wanted_);
+  EXPECT_EQ(shot->faults->front().ranks, live_.fault.record.ranks);
+  EXPECT_EQ(shot->faults->front().instructions, live_.fault.record.instructions);
+  EXPECT_EQ(shot->faults->front().notes, live_.fault.record.notes);
+  EXPECT_NE(shot->waits->sentence, "Nobody waits.");
+}
+
+TEST_P(OneVerdict, OfALogMadeFromTheRunAlone) {
+  const std::string path = scratch_.file("built.db");
+  const auto written = traces::write_log(path, live_.known,
+                                         {.verdict = traces::LogBuilderOptions::Verdict::kLeftOut});
+  ASSERT_TRUE(written) << written.error().message();
+  EXPECT_EQ(verdict_of(path), wanted_);
+}
+
+// Whatever is missing, nobody is accused of what is not known.
+TEST_P(OneVerdict, AccusesNoRankWhoseRecordIsMissing) {
+  const auto ranks = static_cast<Rank>(live_.known.ranks.size());
+  for (Rank gone = 0; gone < ranks; ++gone) {
+    const std::string path = scratch_.file(fmt::format("without_{}.db", gone));
+    std::filesystem::copy_file(scratch_.file("closed.db"), path);
+    change(path, fmt::format("UPDATE rank SET local = 0 WHERE rank = {0}; DELETE FROM event_row "
+                             "WHERE rank = {0}; DELETE FROM collective_row WHERE rank = {0}; "
+                             "DELETE FROM rank_state WHERE rank = {0}; DELETE FROM fault",
+                             gone));
+    const auto log = traces::open_log(path);
+    ASSERT_TRUE(log) << log.error().message();
+    const auto run = traces::run_of(**log);
+    ASSERT_TRUE(run) << run.error().message();
+    EXPECT_EQ(run->ranks[static_cast<size_t>(gone)].record, model::RecordState::kMissing);
+    const model::Verdict verdict = diagnose::diagnose(*run);
+    const std::string name = fmt::format("rank {}", gone);
+    EXPECT_EQ(verdict.sentence.find("never issued by " + name), std::string::npos)
+        << verdict.sentence;
+    EXPECT_EQ(verdict.sentence.find(name + " blocked"), std::string::npos) << verdict.sentence;
+    const bool said = std::any_of(verdict.not_known.begin(), verdict.not_known.end(),
+                                  [&](const std::string& gap) { return gap.starts_with(name); });
+    EXPECT_TRUE(said) << name;
+  }
+}
+
+// One file per process, with clocks of their own, read as one run.
+TEST_P(OneVerdict, OfASetOfFiles) {
+  const auto ranks = static_cast<Rank>(live_.known.ranks.size());
+  const std::string folder = scratch_.file("set");
+  std::filesystem::create_directory(folder);
+  for (Rank own = 0; own < ranks; ++own) {
+    const std::string path = fmt::format("{}/{}.db", folder, own);
+    std::filesystem::copy_file(scratch_.file("closed.db"), path);
+    change(path, fmt::format("UPDATE rank SET local = (rank = {0}); DELETE FROM event_row WHERE "
+                             "rank <> {0}; DELETE FROM collective_row WHERE rank <> {0}; DELETE "
+                             "FROM rank_state WHERE rank <> {0}; DELETE FROM fault; UPDATE "
+                             "event_row SET host_start_ns = host_start_ns + {1}, host_end_ns = "
+                             "host_end_ns + {1}, queued_ns = queued_ns + {1}, start_ns = start_ns "
+                             "+ {1}, finish_ns = finish_ns + {1}; UPDATE collective_row SET "
+                             "arrival_ns = arrival_ns + {1}, start_ns = start_ns + {1}, finish_ns "
+                             "= finish_ns + {1}",
+                             own, own * 1'000'000));
+  }
+  EXPECT_EQ(verdict_of(folder), wanted_);
+  const auto log = traces::open_log(folder);
+  ASSERT_TRUE(log) << log.error().message();
+  const auto whole = traces::open_log(scratch_.file("closed.db"));
+  ASSERT_TRUE(whole);
+  EXPECT_EQ((*log)->events({})->size(), (*whole)->events({})->size());
+  // Where they share a collective that ended, it ends at one time on all ranks again.
+  std::map<std::pair<CommIndex, uint64_t>, int64_t> ended;
+  const auto collectives = (*log)->collectives({});
+  ASSERT_TRUE(collectives);
+  for (const LogCollective& c : *collectives) {
+    if (c.finish_ns == kUnknownNs || c.peer >= 0) continue;
+    const auto [at, added] = ended.emplace(std::pair(c.comm, c.sequence), c.finish_ns);
+    EXPECT_EQ(at->second, c.finish_ns);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Scripts, OneVerdict, testing::ValuesIn(all_stuck()), [](const auto& test) {
+  return test.param.function + (test.param.ranks.empty() ? "" : "_some");
+});
+
+}  // namespace
+}  // namespace hostir::interp

@@ -1,0 +1,307 @@
+#include "traces/import/assemble.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "interp/diagnose/user_frame.h"
+#include "interp/model/builder.h"
+#include "traces/import/merge.h"
+#include "traces/import/pair_order.h"
+
+namespace hostir::traces::import {
+
+namespace {
+
+/// `default_pg`, `tp`; torch calls a group that nobody described "undefined".
+model::Communicator communicator_of(const DumpGroup& group) {
+  model::Communicator made;
+  made.name = group.name;
+  made.description = group.description == "undefined" ? "" : group.description;
+  if (made.description.empty()) made.description = "group " + group.name;
+  made.members = group.members;
+  made.size = group.members ? static_cast<uint32_t>(group.members->size()) : group.size;
+  made.content_key = group.content_key;
+  return made;
+}
+
+model::Instruction instruction_of(const DumpCall& call) {
+  model::Instruction made;
+  made.mnemonic = model::kind_text(call.call);
+  made.frames = call.frames;
+  if (const model::StackFrame* frame = diagnose::user_frame(call.frames)) made.place = frame->place;
+  return made;
+}
+
+class Assembler {
+ public:
+  explicit Assembler(std::vector<ProcessDump> dumps) : dumps_(std::move(dumps)) {}
+
+  Expected<model::Run> assemble() {
+    HOSTIR_TRY(check_size());
+    HOSTIR_TRY(find_ranks());
+    HOSTIR_TRY(merge_files());
+    share_members();
+    model::Run& run = builder_.run();
+    for (ProcessDump& dump : dumps_) {
+      if (run.producer.name.empty()) {
+        run.producer.name = dump.producer;
+        run.producer.version = dump.version;
+      } else if (run.producer.version != dump.version) {
+        note_versions(dump);
+      }
+      if (dump.world_size && *dump.world_size > 0 && *dump.world_size <= kMostRanks) {
+        builder_.expect_ranks(static_cast<model::Rank>(*dump.world_size));
+      }
+      add_process(dump);
+    }
+    add_pairs();
+    add_motion();
+    return std::move(builder_).finish();
+  }
+
+ private:
+  static constexpr uint64_t kMostMembers = uint64_t{1} << 24;
+
+  // A run holds every member of every call, so a short file could claim a very large one.
+  Expected<void> check_size() const {
+    for (const ProcessDump& dump : dumps_) {
+      uint64_t members = 0;
+      for (const DumpCall& call : dump.calls) {
+        const auto& list = dump.groups[call.group].members;
+        members += list ? list->size() : 1;
+      }
+      if (members > kMostMembers) {
+        return fail(ErrorKind::kInvalid, "import_size",
+                    fmt::format("{}: its calls have {} members together; at most {} can be held",
+                                dump.file, members, kMostMembers));
+      }
+    }
+    return {};
+  }
+
+  // Where a name says nothing, a send or recv does: it carries the position in the group.
+  Expected<void> find_ranks() {
+    for (ProcessDump& dump : dumps_) {
+      for (const DumpGroup& group : dump.groups) {
+        if (!group.position || !group.members) continue;
+        const auto at = static_cast<size_t>(*group.position);
+        if (at >= group.members->size()) continue;
+        const model::Rank told = (*group.members)[at];
+        if (!dump.rank) {
+          dump.rank = told;
+          dump.rank_found_by = "a send or recv in it";
+        } else if (*dump.rank != told) {
+          remarks_.push_back({*dump.rank, fmt::format("{} is named as rank {}, but a send or recv "
+                                                      "in it is rank {}'s",
+                                                      dump.file, *dump.rank, told)});
+        }
+      }
+      if (!dump.rank) {
+        return fail(ErrorKind::kInvalid, "import_rank",
+                    fmt::format("{}: the file does not say whose rank it is, and its name has no "
+                                "number; name it like trace_3",
+                                dump.file));
+      }
+    }
+    return {};
+  }
+
+  Expected<void> merge_files() {
+    std::stable_sort(dumps_.begin(), dumps_.end(),
+                     [](const ProcessDump& a, const ProcessDump& b) { return *a.rank < *b.rank; });
+    std::vector<ProcessDump> merged;
+    for (ProcessDump& dump : dumps_) {
+      builder_.run().producer.files.push_back(dump.file);
+      if (!merged.empty() && merged.back().rank == dump.rank) {
+        MergedDump both = merge(std::move(merged.back()), std::move(dump));
+        merged.back() = std::move(both.dump);
+        for (std::string& text : both.contradictions) {
+          remarks_.push_back({*merged.back().rank, std::move(text)});
+        }
+      } else {
+        merged.push_back(std::move(dump));
+      }
+    }
+    dumps_ = std::move(merged);
+    return {};
+  }
+
+  // A rank that left a group out of its settings learns its members from another rank.
+  void share_members() {
+    std::map<std::pair<std::string, std::string>, std::vector<const DumpGroup*>> named;
+    for (const ProcessDump& dump : dumps_) {
+      for (const DumpGroup& group : dump.groups) {
+        if (group.members) named[{group.name, group.description}].push_back(&group);
+      }
+    }
+    for (ProcessDump& dump : dumps_) {
+      for (DumpGroup& group : dump.groups) {
+        const auto others = named.find({group.name, group.description});
+        if (others == named.end()) continue;
+        for (const DumpGroup* other : others->second) {
+          const bool mine = std::count(other->members->begin(), other->members->end(), *dump.rank);
+          if (!mine || group.members == other->members) continue;
+          if (!group.members) {
+            group.members = other->members;
+            continue;
+          }
+          remarks_.push_back(
+              {*dump.rank, fmt::format("rank {} has other members in group {} than rank {} and the "
+                                       "others that list it",
+                                       *dump.rank, group.name, other->members->front())});
+          break;
+        }
+      }
+    }
+  }
+
+  void note_versions(const ProcessDump& dump) {
+    builder_.gap({model::Gap::Kind::kContradiction,
+                  dump.rank,
+                  {},
+                  {},
+                  fmt::format("rank {} wrote version {}, the first file has {}", *dump.rank,
+                              dump.version, builder_.run().producer.version)});
+  }
+
+  void add_process(const ProcessDump& dump) {
+    const model::Rank rank = *dump.rank;
+    model::RankFacts& facts = builder_.rank(rank);
+    facts.found_by = dump.rank_found_by;
+    facts.computer = dump.computer;
+    facts.process = dump.process;
+    if (dump.dead) facts.state = model::RankState::kDead;
+    if (dump.sequences_lost) facts.record = model::RecordState::kUnknown;
+    const std::string owner =
+        dump.computer.empty() ? fmt::format("the computer of rank {}", rank) : dump.computer;
+    const model::ClockId clock = builder_.clock({model::ClockKind::kWall, owner, {}});
+    std::vector<model::CommunicatorId> ids;
+    for (const DumpGroup& group : dump.groups) {
+      ids.push_back(builder_.communicator(communicator_of(group)));
+    }
+    std::map<size_t, uint64_t> first;
+    uint64_t order = 0;
+    const DumpCall* before = nullptr;
+    for (const DumpCall& call : dump.calls) {
+      // What was issued as one has one place in the order.
+      const bool together = before != nullptr && call.together && before->group == call.group &&
+                            before->together == call.together;
+      if (!together) ++order;
+      before = &call;
+      if (call.shape != DumpCall::Shape::kCollective) {
+        pairs_.add({rank, order, &dump, &call, ids[call.group], clock});
+        continue;
+      }
+      model::Member& member = builder_.arrive(ids[call.group], call.sequence, rank);
+      fill(member, dump, call, clock, order);
+      first.try_emplace(call.group, call.sequence);
+    }
+    for (size_t g = 0; g < dump.groups.size(); ++g) add_beginning(dump, g, ids[g], first);
+    for (const std::string& text : dump.remarks) {
+      builder_.gap(
+          {model::Gap::Kind::kNotTranslated, rank, {}, {}, fmt::format("rank {}: {}", rank, text)});
+    }
+  }
+
+  // What was overwritten, or left out because it was over, may have been called.
+  void add_beginning(const ProcessDump& dump, size_t group, model::CommunicatorId id,
+                     const std::map<size_t, uint64_t>& first) {
+    const auto known = first.find(group);
+    if (known != first.end()) {
+      if (known->second > 1) builder_.lost_before(*dump.rank, id, known->second);
+      return;
+    }
+    const auto& enqueued = dump.groups[group].last_enqueued;
+    if (enqueued && *enqueued > 0) {
+      builder_.lost_before(*dump.rank, id, static_cast<uint64_t>(*enqueued) + 1);
+    } else if ((dump.start_lost || dump.only_unfinished) && !enqueued) {
+      builder_.lost_before(*dump.rank, id, UINT64_MAX);
+    }
+  }
+
+  void fill(model::Member& member, const ProcessDump& dump, const DumpCall& call,
+            model::ClockId clock, uint64_t order) {
+    const model::InstructionId instruction = builder_.instruction(instruction_of(call));
+    member.state = call.state;
+    member.call = call.call;
+    member.instruction = instruction;
+    member.order = order;
+    member.times = call.times;
+    member.times.issued_clock = clock;
+    member.times.execution_clock = clock;
+    member.timed_out = call.timed_out;
+    add_root(member, dump.groups[call.group]);
+  }
+
+  // Of a gather or scatter only the root has a tensor for each member.
+  static void add_root(model::Member& member, const DumpGroup& group) {
+    if (member.call.root || !group.members || group.members->size() < 2) return;
+    const auto& lists =
+        member.call.kind == OpKind::gather ? member.call.outputs : member.call.inputs;
+    const bool rooted = member.call.kind == OpKind::gather || member.call.kind == OpKind::scatter;
+    if (!rooted || lists.size() != group.members->size()) return;
+    const auto at = std::find(group.members->begin(), group.members->end(), member.rank);
+    if (at == group.members->end()) return;
+    member.call.root = static_cast<int32_t>(at - group.members->begin());
+  }
+
+  void add_pairs() {
+    for (const OrderedCall& call : pairs_.ordered()) {
+      model::Member& member =
+          call.sends
+              ? builder_.send(call.side.communicator, call.side.rank, call.peer, call.ordinal)
+              : builder_.recv(call.side.communicator, call.peer, call.side.rank, call.ordinal);
+      member.rank = call.side.rank;
+      fill(member, *call.side.dump, *call.side.call, call.side.clock, call.side.order);
+    }
+    for (const std::string& text : pairs_.remarks()) {
+      builder_.gap({model::Gap::Kind::kNotTranslated, {}, {}, {}, text});
+    }
+    for (auto& [rank, text] : remarks_) builder_.contradiction(rank, {}, {}, std::move(text));
+  }
+
+  // A watchdog that gave up says that nothing moves. A file that was written right after a call was
+  // made says that the call had no time.
+  void add_motion() {
+    constexpr int64_t kYoungNs = 1'000'000'000;
+    model::Run& run = builder_.run();
+    bool unfinished = false;
+    bool young = true;
+    for (const ProcessDump& dump : dumps_) {
+      for (const DumpCall& call : dump.calls) {
+        if (call.state == model::MemberState::kCompleted) continue;
+        unfinished = true;
+        const auto& issued = call.times.issued_ns;
+        young = young && issued && dump.written_ns && *dump.written_ns >= *issued &&
+                *dump.written_ns - *issued < kYoungNs;
+        if (!call.timed_out.value_or(false)) continue;
+        run.motion = model::Motion::kStuck;
+        run.motion_source =
+            call.timeout_ms
+                ? fmt::format("a timeout of {} s", static_cast<double>(*call.timeout_ms) / 1000)
+                : std::string("a watchdog that gave up");
+        return;
+      }
+    }
+    if (unfinished && young) {
+      run.motion = model::Motion::kMoving;
+      run.motion_source = "files that were written within a second of the calls in flight";
+    }
+  }
+
+  std::vector<ProcessDump> dumps_;
+  model::RunBuilder builder_;
+  PairOrder pairs_;
+  std::vector<std::pair<model::Rank, std::string>> remarks_;
+};
+
+}  // namespace
+
+Expected<model::Run> assemble(std::vector<ProcessDump> dumps) {
+  return Assembler(std::move(dumps)).assemble();
+}
+
+}  // namespace hostir::traces::import

@@ -1,0 +1,16 @@
+// The rank that a file's name tells: dumps of the Flight Recorder do not say it themselves.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "interp/model/ids.h"
+
+namespace hostir::traces::import {
+
+/// `rank` and digits anywhere (`nccl_trace_rank_3`, `rank3-dump.json`), else trailing digits before
+/// the endings that tools add (`trace_3`, `trace_h0_3.json.gz`), else those of the folder that
+/// holds it (`rank_3/trace`).
+std::optional<model::Rank> rank_in_name(const std::string& path);
+
+}  // namespace hostir::traces::import

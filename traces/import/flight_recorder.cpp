@@ -1,0 +1,457 @@
+#include "traces/import/flight_recorder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "traces/import/names.h"
+
+namespace hostir::traces::import {
+
+namespace {
+
+struct Version {
+  int64_t major = 0;
+  int64_t minor = 0;
+};
+
+std::optional<Version> parse_version(std::string_view text) {
+  const size_t dot = text.find('.');
+  if (dot == std::string_view::npos) return std::nullopt;
+  const auto major = parse_integer(text.substr(0, dot));
+  const auto minor = parse_integer(text.substr(dot + 1));
+  if (!major || !minor) return std::nullopt;
+  return Version{*major, *minor};
+}
+
+/// `[[64, 64], [3]]`; what is no shape is left out.
+std::vector<Extents> shapes_of(PlainView list) {
+  std::vector<Extents> shapes;
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (auto shape = integer_list(list.at(i))) {
+      shapes.emplace_back(shape->begin(), shape->end());
+    }
+  }
+  return shapes;
+}
+
+/// Elements of all tensors together; nothing where the numbers are no sizes.
+std::optional<int64_t> elements_of(const std::vector<Extents>& shapes) {
+  int64_t all = 0;
+  for (const Extents& shape : shapes) {
+    int64_t elements = 1;
+    for (const int64_t extent : shape) {
+      if (extent < 0 || __builtin_mul_overflow(elements, extent, &elements)) return std::nullopt;
+    }
+    if (__builtin_add_overflow(all, elements, &all)) return std::nullopt;
+  }
+  return all;
+}
+
+std::string dtype_text(PlainView dtypes) {
+  const PlainView first = dtypes.at(0);
+  if (!first.present()) return {};
+  if (first.is(PlainKind::kInt)) return std::string(scalar_type_name(*first.integer()));
+  return std::string(first.text());
+}
+
+/// What the members of a collective must state alike, by its kind.
+void set_totals(model::Call& call, bool sizes_known) {
+  if (!sizes_known || !call.kind) return;
+  const auto in = elements_of(call.inputs);
+  const auto out = elements_of(call.outputs);
+  const auto is = [&](OpKind kind) { return call.kind == kind; };
+  if (is(OpKind::all_reduce) || is(OpKind::reduce) || is(OpKind::broadcast)) {
+    // Out of place, a broadcast's receivers have only an output that counts.
+    call.total_elems = call.inputs.empty() ? out : in;
+    call.local_elems = call.total_elems;
+  } else if (is(OpKind::all_gather)) {
+    call.total_elems = call.outputs.empty() ? std::nullopt : out;
+    call.local_elems = in;
+  } else if (is(OpKind::reduce_scatter)) {
+    call.total_elems = call.inputs.empty() ? std::nullopt : in;
+    call.local_elems = out;
+  } else if (is(OpKind::gather) || is(OpKind::all_to_all)) {
+    call.local_elems = in;
+  } else if (is(OpKind::scatter)) {
+    call.local_elems = out;
+  } else if (is(OpKind::send) || is(OpKind::recv)) {
+    call.total_elems = in;
+    call.local_elems = in;
+  }
+}
+
+/// A list of tensors per member says what goes to whom; so do the split lists of 2.11.
+void set_splits(model::Call& call, PlainView entry, size_t members) {
+  const auto each = [&](const std::vector<Extents>& shapes) {
+    std::vector<int64_t> elements;
+    if (members < 2 || shapes.size() != members) return elements;
+    for (const Extents& shape : shapes) {
+      const auto n = elements_of({shape});
+      if (!n) return std::vector<int64_t>();
+      elements.push_back(*n);
+    }
+    return elements;
+  };
+  const auto list = [&](std::initializer_list<std::string_view> names) {
+    for (const std::string_view name : names) {
+      const auto numbers = integer_list(entry[name]);
+      if (numbers && members > 0 && numbers->size() == members) return *numbers;
+    }
+    return std::vector<int64_t>();
+  };
+  call.sends = list({"input_split_sizes", "input_splits", "in_split_sizes", "in_splits"});
+  call.receives = list({"output_split_sizes", "output_splits", "out_split_sizes", "out_splits"});
+  if (call.sends.empty()) call.sends = each(call.inputs);
+  if (call.receives.empty()) call.receives = each(call.outputs);
+}
+
+model::MemberState state_of(std::string_view text) {
+  if (text == "completed") return model::MemberState::kCompleted;
+  if (text == "started") return model::MemberState::kStarted;
+  return model::MemberState::kScheduled;
+}
+
+std::vector<model::StackFrame> frames_of(PlainView list) {
+  std::vector<model::StackFrame> frames;
+  for (size_t i = 0; i < list.size(); ++i) {
+    const PlainView frame = list.at(i);
+    model::StackFrame& made = frames.emplace_back();
+    made.function = frame["name"].text();
+    made.place.file = frame["filename"].text();
+    const auto line = frame["line"].integer();
+    if (line && *line > 0 && *line <= INT32_MAX) made.place.line = static_cast<uint32_t>(*line);
+  }
+  return frames;
+}
+
+/// `0->1`, `1<-0`: (own position, peer).
+std::optional<std::pair<int64_t, int64_t>> ends_of(std::string_view text) {
+  size_t arrow = text.find("->");
+  if (arrow == std::string_view::npos) arrow = text.find("<-");
+  if (arrow == std::string_view::npos) return std::nullopt;
+  const auto own = parse_integer(text.substr(0, arrow));
+  const auto peer = parse_integer(text.substr(arrow + 2));
+  if (!own || !peer) return std::nullopt;
+  return std::pair(*own, *peer);
+}
+
+class FlightRecorderReader {
+ public:
+  explicit FlightRecorderReader(PlainView dump) : dump_(dump) {}
+
+  Expected<ProcessDump> read() {
+    const auto version = parse_version(dump_["version"].text());
+    if (!version || version->major != 2) {
+      return fail(ErrorKind::kInvalid, "flight_recorder",
+                  fmt::format("Flight Recorder version \"{}\"; versions 2.x can be read",
+                              dump_["version"].text()));
+    }
+    version_ = *version;
+    out_.producer = "PyTorch Flight Recorder";
+    out_.version = dump_["version"].text();
+    read_groups();
+    const PlainView entries = dump_["entries"];
+    for (size_t i = 0; i < entries.size(); ++i) read_entry(entries.at(i));
+    read_status();
+    finish_blocks();
+    if (every_communicator_) count_by_communicator();
+    return std::move(out_);
+  }
+
+ private:
+  /// An entry beside its call, for what needs several of them.
+  struct Row {
+    size_t call = SIZE_MAX;  // none: a terminator
+    size_t group = 0;
+    int64_t collective = 0;
+    int64_t p2p = 0;
+    bool is_p2p = false;
+    bool bracket = false;  // `coalesced`: ends the block of what was issued together
+    model::MemberState state = model::MemberState::kUnknown;
+    model::Times times;
+    std::optional<bool> timed_out;
+  };
+
+  void read_groups() {
+    const PlainView config = dump_["pg_config"];
+    for (size_t i = 0; i < config.size(); ++i) {
+      const PlainView entry = config.value(i);
+      const size_t at =
+          group_named(entry["name"].present() ? entry["name"].text() : config.key(i).text(),
+                      entry["desc"].text());
+      const auto ranks = integer_list(entry["ranks"]);
+      if (!ranks || ranks->size() > static_cast<size_t>(kMostRanks)) continue;
+      const bool ranks_fit = std::all_of(ranks->begin(), ranks->end(), [](int64_t rank) {
+        return rank >= 0 && rank < kMostRanks;
+      });
+      if (!ranks_fit || ranks->empty()) continue;
+      out_.groups[at].members.emplace(ranks->begin(), ranks->end());
+    }
+  }
+
+  size_t group_named(std::string_view name, std::string_view description) {
+    const auto [at, added] =
+        groups_.try_emplace({std::string(name), std::string(description)}, out_.groups.size());
+    if (added) {
+      DumpGroup& group = out_.groups.emplace_back();
+      group.name = name;
+      group.description = description;
+    }
+    return at->second;
+  }
+
+  void read_entry(PlainView entry) {
+    Row row;
+    row.group =
+        group_named(entry["process_group"].at(0).text(), entry["process_group"].at(1).text());
+    if (const auto id = entry["pg_id"].integer()) group_of_id_[*id] = row.group;
+    row.collective = std::max<int64_t>(0, entry["collective_seq_id"].integer().value_or(0));
+    row.p2p = entry["p2p_seq_id"].integer().value_or(0);
+    row.is_p2p = entry["is_p2p"].boolean().value_or(false);
+    read_record_id(entry);
+    read_progress(entry, row);
+    std::string_view name = entry["profiling_name"].text();
+    if (const size_t colon = name.find(':'); colon != std::string_view::npos) {
+      const std::string_view prefix = name.substr(0, colon);
+      name.remove_prefix(colon + 1);
+      if (prefix == out_.groups[row.group].description && prefix != "nccl") torchcomms_ = true;
+    }
+    if (name == "coalesced") {
+      row.bracket = true;
+    } else {
+      read_call(entry, name, row);
+    }
+    rows_.push_back(std::move(row));
+  }
+
+  void read_record_id(PlainView entry) {
+    const auto id = entry["record_id"].integer();
+    if (!id) return;
+    if (!seen_record_ && *id > 0) out_.start_lost = true;
+    seen_record_ = true;
+  }
+
+  static void read_progress(PlainView entry, Row& row) {
+    row.state = state_of(entry["state"].text());
+    row.times.issued_ns = entry["time_created_ns"].integer();
+    // JSON writes 0 for a time that is not known.
+    const auto noticed = [&](std::string_view key) {
+      const auto time = entry[key].integer();
+      return time && *time != 0 ? time : std::nullopt;
+    };
+    row.times.started_ns = noticed("time_discovered_started_ns");
+    row.times.finished_ns = noticed("time_discovered_completed_ns");
+    row.times.upper_bounds = true;
+    const auto retired = entry["retired"].boolean();
+    if (retired) row.timed_out = *retired && row.state != model::MemberState::kCompleted;
+  }
+
+  void read_call(PlainView entry, std::string_view name, Row& row) {
+    row.call = out_.calls.size();
+    DumpCall& made = out_.calls.emplace_back();
+    DumpGroup& group = out_.groups[row.group];
+    made.group = row.group;
+    made.sequence = static_cast<uint64_t>(row.collective);
+    made.timeout_ms = entry["timeout_ms"].integer();
+    made.frames = frames_of(entry["frames"]);
+    const size_t space = std::min(name.find(' '), name.size());
+    const std::string_view word = name.substr(0, space);
+    made.call.kind = op_of(word);
+    made.call.name = word;
+    if (word == "all_reduce_barrier") made.call.name = "barrier";
+    if (made.call.kind == OpKind::send || made.call.kind == OpKind::recv) {
+      made.shape = made.call.kind == OpKind::send ? DumpCall::Shape::kSend : DumpCall::Shape::kRecv;
+      if (const auto ends = ends_of(name.substr(std::min(space + 1, name.size())))) {
+        made.peer = ends->second;
+        if (ends->first >= 0 && ends->first < kMostRanks) {
+          group.position = static_cast<int32_t>(ends->first);
+        }
+      } else {
+        out_.remarks.push_back(fmt::format("\"{}\" names no peer", name));
+      }
+    }
+    made.call.inputs = shapes_of(entry["input_sizes"]);
+    made.call.outputs = shapes_of(entry["output_sizes"]);
+    const std::string dtype = dtype_text(entry["input_dtypes"].size() > 0 ? entry["input_dtypes"]
+                                                                          : entry["output_dtypes"]);
+    made.call.dtype = dtype_of(dtype);
+    const auto& shapes = made.call.inputs.empty() ? made.call.outputs : made.call.inputs;
+    if (!shapes.empty()) made.call.shape = shapes.front();
+    // Before 2.4 the sizes of an all_to_all were those of something else.
+    const bool sizes_known = version_.minor >= 4 || made.call.kind != OpKind::all_to_all;
+    const size_t members = group.members ? group.members->size() : 0;
+    if (!sizes_known) {
+      made.call.inputs.clear();
+      made.call.outputs.clear();
+      made.call.shape.reset();
+    } else if (made.call.kind == OpKind::all_to_all) {
+      set_splits(made.call, entry, members);
+    }
+    set_totals(made.call, sizes_known);
+  }
+
+  void read_status() {
+    const PlainView status = dump_["pg_status"];
+    for (size_t i = 0; i < status.size(); ++i) {
+      const auto id = status.key(i).integer();
+      if (!id) continue;
+      const auto at = group_of_id_.find(*id);
+      if (at == group_of_id_.end()) {
+        read_status_without_entries(*id, status.value(i));
+      } else {
+        set_status(out_.groups[at->second], status.value(i));
+      }
+    }
+    if (status.size() == 0 && torchcomms_) every_communicator_ = true;
+  }
+
+  // A group none of whose calls are in the dump: its number is known only where it is the name.
+  void read_status_without_entries(int64_t id, PlainView status) {
+    if (id != 0 || !group_of_id_.empty()) return;
+    for (DumpGroup& group : out_.groups) {
+      if (group.name == "0" && group.description == "default_pg") set_status(group, status);
+    }
+  }
+
+  static void set_status(DumpGroup& group, PlainView status) {
+    group.last_enqueued = status["last_enqueued_collective"].integer();
+    group.last_completed = status["last_completed_collective"].integer();
+  }
+
+  // What was issued together is one launch: only the entry that ends the block owns its events.
+  void finish_blocks() {
+    using Key = std::tuple<size_t, bool, int64_t>;
+    std::map<Key, std::vector<size_t>> open;  // rows by group, p2p or not, and number
+    std::set<size_t> gone;                    // calls that are parts of another one
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      Row& row = rows_[i];
+      if (!row.bracket) {
+        open[{row.group, row.is_p2p, row.is_p2p ? row.p2p : row.collective}].push_back(i);
+        continue;
+      }
+      for (const bool p2p : {false, true}) {
+        const auto block = open.find({row.group, p2p, p2p ? row.p2p : row.collective});
+        if (block == open.end()) continue;
+        for (const size_t member : block->second) {
+          rows_[member].state = row.state;
+          rows_[member].times.started_ns = row.times.started_ns;
+          rows_[member].times.finished_ns = row.times.finished_ns;
+          rows_[member].timed_out = row.timed_out;
+          if (p2p && rows_[member].call != SIZE_MAX) {
+            out_.calls[rows_[member].call].together = row.p2p;
+          }
+        }
+        open.erase(block);
+      }
+    }
+    for (const Row& row : rows_) {
+      if (row.call == SIZE_MAX) continue;
+      DumpCall& call = out_.calls[row.call];
+      call.state = row.state;
+      call.times = row.times;
+      call.timed_out = row.timed_out;
+    }
+    merge_blocks(gone);
+    drop(gone);
+  }
+
+  // Collectives that share a number are parts of one launch. A number smaller than the one before
+  // belongs to a later group of the same name.
+  void merge_blocks(std::set<size_t>& gone) {
+    if (torchcomms_) return;
+    struct Last {
+      size_t call = 0;
+      size_t group = 0;
+      size_t same_name = 1;
+    };
+    std::map<size_t, Last> last;  // by group
+    for (size_t i = 0; i < out_.calls.size(); ++i) {
+      DumpCall& call = out_.calls[i];
+      if (call.shape != DumpCall::Shape::kCollective) continue;
+      const auto [at, added] = last.try_emplace(call.group, Last{i, call.group, 1});
+      Last& before = at->second;
+      if (added) continue;
+      if (call.sequence == out_.calls[before.call].sequence) {
+        add_part(out_.calls[before.call].call, call.call);
+        gone.insert(i);
+        continue;
+      }
+      if (call.sequence < out_.calls[before.call].sequence) {
+        DumpGroup later = out_.groups[call.group];
+        later.description += fmt::format(" (use {} of the name)", ++before.same_name);
+        before.group = out_.groups.size();
+        out_.groups.push_back(std::move(later));
+      }
+      before.call = i;
+      call.group = before.group;
+    }
+  }
+
+  static void add_part(model::Call& block, const model::Call& part) {
+    block.inputs.insert(block.inputs.end(), part.inputs.begin(), part.inputs.end());
+    block.outputs.insert(block.outputs.end(), part.outputs.begin(), part.outputs.end());
+    const auto add = [](std::optional<int64_t>& sum, const std::optional<int64_t>& more) {
+      int64_t both = 0;
+      const bool known = sum && more && !__builtin_add_overflow(*sum, *more, &both);
+      sum = known ? std::optional(both) : std::nullopt;
+    };
+    add(block.total_elems, part.total_elems);
+    add(block.local_elems, part.local_elems);
+    block.sends.clear();
+    block.receives.clear();
+    if (block.kind != part.kind || !block.kind) {
+      block.kind.reset();
+      if (block.name.find(part.name) == std::string::npos) block.name += "+" + part.name;
+    }
+    if (block.dtype != part.dtype) block.dtype.reset();
+  }
+
+  void drop(const std::set<size_t>& gone) {
+    if (gone.empty()) return;
+    std::vector<DumpCall> kept;
+    for (size_t i = 0; i < out_.calls.size(); ++i) {
+      if (gone.count(i) == 0) kept.push_back(std::move(out_.calls[i]));
+    }
+    out_.calls = std::move(kept);
+  }
+
+  // torchcomms' hook counts over all communicators; members count in their own.
+  void count_by_communicator() {
+    out_.producer = "torchcomms Flight Recorder";
+    out_.sequences_lost = out_.start_lost;
+    std::map<size_t, uint64_t> next;
+    for (DumpCall& call : out_.calls) {
+      call.timeout_ms.reset();
+      if (call.shape == DumpCall::Shape::kCollective) call.sequence = ++next[call.group];
+    }
+  }
+
+  PlainView dump_;
+  Version version_;
+  ProcessDump out_;
+  std::map<std::pair<std::string, std::string>, size_t> groups_;
+  std::map<int64_t, size_t> group_of_id_;
+  std::vector<Row> rows_;
+  bool seen_record_ = false;
+  bool torchcomms_ = false;
+  bool every_communicator_ = false;
+};
+
+}  // namespace
+
+bool looks_like_flight_recorder(PlainView dump) {
+  return dump.is(PlainKind::kDict) && dump["version"].is(PlainKind::kText) &&
+         (dump["entries"].is(PlainKind::kList) || dump["pg_config"].is(PlainKind::kDict) ||
+          dump["pg_status"].is(PlainKind::kDict));
+}
+
+Expected<ProcessDump> read_flight_recorder(PlainView dump) {
+  return FlightRecorderReader(dump).read();
+}
+
+}  // namespace hostir::traces::import

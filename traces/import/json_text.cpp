@@ -1,0 +1,93 @@
+#include "traces/import/json_text.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace hostir::traces::import {
+
+namespace {
+
+/// Hears of the parts of a text and builds the tree; returning false ends the reading.
+class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  PlainTree tree;
+  std::string error;
+
+  bool null() override { return value({.kind = PlainKind::kNone}); }
+  bool boolean(bool is) override { return value({.kind = PlainKind::kBool, .number = is ? 1 : 0}); }
+  bool number_integer(int64_t number) override {
+    return value({.kind = PlainKind::kInt, .number = number});
+  }
+  bool number_unsigned(uint64_t number) override {
+    if (number <= static_cast<uint64_t>(INT64_MAX)) {
+      return value({.kind = PlainKind::kInt, .number = static_cast<int64_t>(number)});
+    }
+    return value({.kind = PlainKind::kText, .text = fmt::format("{}", number)});
+  }
+  bool number_float(double number, const std::string&) override {
+    return value({.kind = PlainKind::kReal, .real = number});
+  }
+  bool string(std::string& text) override {
+    if (text.size() > kMaxTextBytes) {
+      error = fmt::format("a text of {} bytes; at most {}", text.size(), kMaxTextBytes);
+      return false;
+    }
+    return value({.kind = PlainKind::kText, .text = std::move(text)});
+  }
+  bool binary(nlohmann::json::binary_t&) override { return false; }
+  bool start_object(size_t) override { return open(PlainKind::kDict); }
+  bool start_array(size_t) override { return open(PlainKind::kList); }
+  bool key(std::string& name) override { return string(name); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+  bool parse_error(size_t place, const std::string&, const nlohmann::json::exception&) override {
+    error = fmt::format("byte {}: the text is no JSON from here on", place);
+    return false;
+  }
+
+ private:
+  bool value(PlainNode node) {
+    if (tree.nodes.size() >= kMaxNodes) {
+      error = fmt::format("more than {} values", kMaxNodes);
+      return false;
+    }
+    const uint32_t id = tree.add(std::move(node));
+    if (open_.empty()) {
+      tree.root = id;
+    } else {
+      tree.nodes[open_.back()].items.push_back(id);
+    }
+    return true;
+  }
+  bool open(PlainKind kind) {
+    if (open_.size() >= kMaxDepth) {
+      error = fmt::format("values are nested deeper than {} levels", kMaxDepth);
+      return false;
+    }
+    if (!value({.kind = kind})) return false;
+    open_.push_back(static_cast<uint32_t>(tree.nodes.size() - 1));
+    return true;
+  }
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+
+  std::vector<uint32_t> open_;
+};
+
+}  // namespace
+
+Expected<PlainTree> read_json(std::string_view text) {
+  TreeBuilder builder;
+  if (!nlohmann::json::sax_parse(text.begin(), text.end(), &builder)) {
+    return fail(ErrorKind::kInvalid, "json_format",
+                builder.error.empty() ? "the text is no JSON" : builder.error);
+  }
+  HOSTIR_TRY(check_tree(builder.tree));
+  return std::move(builder.tree);
+}
+
+}  // namespace hostir::traces::import

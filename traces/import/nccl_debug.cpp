@@ -1,0 +1,193 @@
+#include "traces/import/nccl_debug.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "traces/import/names.h"
+#include "traces/import/plain_value.h"
+#include "traces/import/text_lines.h"
+
+namespace hostir::traces::import {
+
+namespace {
+
+constexpr std::string_view kMarker = " NCCL INFO ";
+
+std::optional<int64_t> number_after(std::string_view line, std::string_view word) {
+  const auto text = word_after(line, word);
+  return text ? parse_integer(*text) : std::nullopt;
+}
+std::optional<uint64_t> hex_after(std::string_view line, std::string_view word) {
+  const auto text = word_after(line, word);
+  return text ? parse_hex(*text) : std::nullopt;
+}
+
+class DebugReader {
+ public:
+  std::vector<ProcessDump> read(std::string_view text) {
+    while (!text.empty()) {
+      const std::string_view line = take_line(text);
+      const size_t marker = line.find(kMarker);
+      if (marker == std::string_view::npos) continue;
+      process_ = &process_of(line.substr(0, marker));
+      const std::string_view said = line.substr(marker + kMarker.size());
+      if (said.find(" Init COMPLETE") != std::string_view::npos) {
+        init(said);
+      } else if (said.find(": opCount ") != std::string_view::npos && !call(said)) {
+        ++strange_;
+      }
+    }
+    name_members();
+    std::vector<ProcessDump> out;
+    for (auto& [key, process] : processes_) {
+      if (process.dump.groups.empty()) continue;
+      presume_over(process.dump);
+      if (strange_ > 0) {
+        process.dump.remarks.push_back(
+            fmt::format("{} calls of its lines were cut or named no known communicator", strange_));
+      }
+      out.push_back(std::move(process.dump));
+    }
+    return out;
+  }
+
+ private:
+  struct Process {
+    ProcessDump dump;
+    std::map<uint64_t, size_t> group_of;  // by pointer
+    std::map<size_t, uint64_t> next;
+  };
+
+  /// `[2026-01-02 03:04:05] h0:11:12 [0]`: the computer and the process id.
+  Process& process_of(std::string_view prefix) {
+    if (prefix.starts_with("[") && prefix.find("] ") != std::string_view::npos) {
+      prefix.remove_prefix(prefix.find("] ") + 2);
+    }
+    prefix = prefix.substr(0, std::min(prefix.find(' '), prefix.size()));
+    const auto parts = split(prefix, ':');
+    const std::string key =
+        parts.size() < 2 ? std::string(prefix) : fmt::format("{}:{}", parts[0], parts[1]);
+    Process& process = processes_[key];
+    process.dump.producer = "NCCL_DEBUG lines";
+    process.dump.computer = parts[0];
+    if (parts.size() > 1) process.dump.process = parse_integer(parts[1]);
+    return process;
+  }
+
+  void init(std::string_view said) {
+    const auto pointer = hex_after(said, "comm ");
+    const auto rank = number_after(said, "rank ");
+    const auto size = number_after(said, "nranks ");
+    const auto id = word_after(said, "commId ");
+    if (!pointer || !rank || !size || *rank < 0 || *rank >= *size || *size > kMostRanks) return;
+    ProcessDump& dump = process_->dump;
+    DumpGroup group;
+    // A split communicator has no id before 2.22: parent and color tell it.
+    group.name =
+        id ? std::string(*id)
+           : fmt::format("split {} of size {}", word_after(said, "color ").value_or("?"), *size);
+    group.description = "commId " + group.name;
+    group.size = static_cast<uint32_t>(*size);
+    group.position = static_cast<int32_t>(*rank);
+    process_->group_of[*pointer] = dump.groups.size();
+    dump.groups.push_back(std::move(group));
+    // The first communicator is the world's in every launcher that is known.
+    if (!dump.rank) {
+      dump.rank = static_cast<model::Rank>(*rank);
+      dump.rank_found_by = "its rank in its first communicator";
+      dump.world_size = *size;
+    }
+  }
+
+  bool call(std::string_view said) {
+    const std::string_view kind = said.substr(0, said.find(':'));
+    const auto pointer = hex_after(said, "comm ");
+    const auto count = number_after(said, "count ");
+    const auto dtype = number_after(said, "datatype ");
+    const auto op = number_after(said, "op ");
+    const auto root = number_after(said, "root ");
+    if (!pointer || !count || *count < 0) return false;
+    const auto at = process_->group_of.find(*pointer);
+    if (at == process_->group_of.end()) return false;
+    DumpCall made;
+    made.group = at->second;
+    made.call.name = kind;
+    made.call.kind = op_of(kind);
+    if (dtype) made.call.dtype = nccl_dtype(*dtype);
+    made.call.shape = Extents{*count};
+    made.call.inputs = {{*count}};
+    const auto is = [&](OpKind k) { return made.call.kind == k; };
+    if (is(OpKind::all_reduce) || is(OpKind::reduce_scatter) || is(OpKind::reduce)) {
+      if (op) made.call.reduction = nccl_reduction(*op);
+    }
+    if (is(OpKind::send) || is(OpKind::recv)) {
+      made.shape = is(OpKind::send) ? DumpCall::Shape::kSend : DumpCall::Shape::kRecv;
+      made.peer = root;
+    } else {
+      made.sequence = ++process_->next[made.group];
+      if ((is(OpKind::broadcast) || is(OpKind::reduce) || is(OpKind::gather) ||
+           is(OpKind::scatter)) &&
+          root && *root >= 0 && *root < kMostRanks) {
+        made.call.root = static_cast<int32_t>(*root);
+      }
+    }
+    // The count is each member's part, and so the same on all of them.
+    made.call.total_elems = *count;
+    made.call.local_elems = *count;
+    made.state = model::MemberState::kScheduled;
+    process_->dump.calls.push_back(std::move(made));
+    return true;
+  }
+
+  // Who is at which position of a communicator is known from all processes together.
+  void name_members() {
+    std::map<std::string, std::map<int32_t, model::Rank>> members;
+    std::map<std::string, size_t> sizes;
+    for (const auto& [key, process] : processes_) {
+      for (const DumpGroup& group : process.dump.groups) {
+        if (process.dump.rank) members[group.name][*group.position] = *process.dump.rank;
+        sizes[group.name] = group.size.value_or(0);
+      }
+    }
+    for (auto& [key, process] : processes_) {
+      for (DumpGroup& group : process.dump.groups) {
+        std::vector<model::Rank> list;
+        if (static_cast<int64_t>(sizes[group.name]) == process.dump.world_size) {
+          for (model::Rank r = 0; r < *process.dump.world_size; ++r) list.push_back(r);
+        } else if (members[group.name].size() == sizes[group.name]) {
+          for (const auto& [position, rank] : members[group.name]) list.push_back(rank);
+        }
+        if (!list.empty()) group.members = std::move(list);
+      }
+    }
+  }
+
+  static void presume_over(ProcessDump& dump) {
+    std::map<size_t, size_t> last;
+    for (size_t i = 0; i < dump.calls.size(); ++i) {
+      const auto [at, added] = last.try_emplace(dump.calls[i].group, i);
+      if (added) continue;
+      dump.calls[at->second].state = model::MemberState::kCompleted;
+      at->second = i;
+    }
+  }
+
+  std::map<std::string, Process> processes_;
+  Process* process_ = nullptr;
+  size_t strange_ = 0;
+};
+
+}  // namespace
+
+bool looks_like_nccl_debug(std::string_view head) {
+  return head.find(kMarker) != std::string_view::npos ||
+         head.find(" NCCL WARN ") != std::string_view::npos;
+}
+
+std::vector<ProcessDump> read_nccl_debug(std::string_view text) { return DebugReader().read(text); }
+
+}  // namespace hostir::traces::import

@@ -1,0 +1,54 @@
+#include "traces/import/open_dumps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "traces/import/assemble.h"
+
+namespace hostir::traces::import {
+
+Expected<OpenedDumps> open_dumps(const std::vector<std::string>& paths) {
+  HOSTIR_ASSIGN_OR_RETURN(DumpFiles read, read_dumps(paths));
+  std::map<DumpFormat, std::vector<ProcessDump>> by_format;
+  for (DumpFile& file : read.files) {
+    std::vector<ProcessDump>& dumps = by_format[file.format];
+    std::move(file.dumps.begin(), file.dumps.end(), std::back_inserter(dumps));
+  }
+  std::vector<OpenedDumps> all;
+  for (auto& [format, dumps] : by_format) {
+    if (dumps.empty()) continue;
+    auto run = assemble(std::move(dumps));
+    if (!run) {
+      // A stray log beside good dumps must not hide their verdict.
+      if (by_format.size() == 1) return tl::unexpected(std::move(run.error()));
+      read.notes.push_back(run.error().message());
+      continue;
+    }
+    OpenedDumps& opened = all.emplace_back();
+    opened.run = std::make_shared<const model::Run>(std::move(*run));
+    opened.format = format;
+    opened.verdict = diagnose::judge(*opened.run);
+  }
+  if (all.empty()) {
+    return fail(ErrorKind::kInvalid, "import_files",
+                read.notes.empty() ? std::string("the files hold no process") : read.notes.front());
+  }
+  auto chosen = std::find_if(all.begin(), all.end(),
+                             [](const OpenedDumps& o) { return o.verdict.is_fault(); });
+  if (chosen == all.end()) chosen = all.begin();
+  OpenedDumps out = *chosen;
+  out.notes = std::move(read.notes);
+  for (const OpenedDumps& other : all) {
+    if (other.format == out.format) continue;
+    const bool accuses = other.verdict.is_fault() && other.verdict.culprits != out.verdict.culprits;
+    out.notes.push_back(fmt::format("{}{}: {}", name(other.format),
+                                    accuses ? " tells it differently" : "",
+                                    other.verdict.sentence));
+  }
+  return out;
+}
+
+}  // namespace hostir::traces::import

@@ -1,0 +1,50 @@
+// Which recv belongs to which send.
+//
+// Between two ranks of a group the k-th send meets the k-th recv. Where a ring buffer lost the
+// first ones, the two sides are laid side by side by what is completed on both: as many sends were
+// completed as recvs.
+#pragma once
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "traces/import/process_dump.h"
+
+namespace hostir::traces::import {
+
+struct PairSide {
+  model::Rank rank = model::kNoRank;
+  uint64_t order = 0;  // among the rank's calls
+  const ProcessDump* dump = nullptr;
+  const DumpCall* call = nullptr;
+  model::CommunicatorId communicator;
+  model::ClockId clock;
+};
+
+struct OrderedCall {
+  PairSide side;
+  bool sends = false;
+  model::Rank peer = model::kNoRank;
+  uint64_t ordinal = 0;
+};
+
+class PairOrder {
+ public:
+  /// The dump and its call must live until the last use.
+  void add(const PairSide& side);
+  /// All that have a known peer, with their ordinals; what may have met a lost one is left out.
+  std::vector<OrderedCall> ordered() const;
+  const std::vector<std::string>& remarks() const { return remarks_; }
+
+ private:
+  struct Line {
+    std::vector<PairSide> sends;
+    std::vector<PairSide> recvs;
+  };
+  std::map<std::tuple<model::CommunicatorId, model::Rank, model::Rank>, Line> lines_;
+  std::vector<std::string> remarks_;
+};
+
+}  // namespace hostir::traces::import

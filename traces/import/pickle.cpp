@@ -1,0 +1,350 @@
+#include "traces/import/pickle.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cstring>
+#include <map>
+#include <utility>
+
+namespace hostir::traces::import {
+
+namespace {
+
+/// Names of what is refused, for the message; also of opcodes that no file of plain data has.
+const std::map<uint8_t, std::string_view>& refused_opcodes() {
+  static const std::map<uint8_t, std::string_view> names = {
+      {'c', "GLOBAL"},
+      {0x93, "STACK_GLOBAL"},
+      {'R', "REDUCE"},
+      {'b', "BUILD"},
+      {'i', "INST"},
+      {'o', "OBJ"},
+      {0x81, "NEWOBJ"},
+      {0x92, "NEWOBJ_EX"},
+      {'P', "PERSID"},
+      {'Q', "BINPERSID"},
+      {0x82, "EXT1"},
+      {0x83, "EXT2"},
+      {0x84, "EXT4"},
+      {0x97, "NEXT_BUFFER"},
+      {0x98, "READONLY_BUFFER"},
+      {0x8b, "LONG4"},
+      {'I', "INT"},
+      {'L', "LONG"},
+      {'F', "FLOAT"},
+      {'S', "STRING"},
+      {'T', "BINSTRING"},
+      {'U', "SHORT_BINSTRING"},
+      {'V', "UNICODE"},
+      {'B', "BINBYTES"},
+      {'C', "SHORT_BINBYTES"},
+      {0x8e, "BINBYTES8"},
+      {0x96, "BYTEARRAY8"},
+      {0x8f, "EMPTY_SET"},
+      {0x90, "ADDITEMS"},
+      {0x91, "FROZENSET"},
+      {'d', "DICT"},
+      {'l', "LIST"},
+      {'p', "PUT"},
+      {'g', "GET"},
+      {'0', "POP"},
+      {'1', "POP_MARK"},
+      {'2', "DUP"},
+  };
+  return names;
+}
+
+constexpr uint32_t kMarkOnStack = 0xffffffffu;
+
+class PickleReader {
+ public:
+  explicit PickleReader(std::string_view bytes) : bytes_(bytes) {}
+
+  Expected<PlainTree> read() {
+    while (!stopped_) {
+      if (at_ >= bytes_.size()) return damaged("the file ends before its STOP");
+      if (tree_.nodes.size() > kMaxNodes) {
+        return damaged(fmt::format("more than {} values", kMaxNodes));
+      }
+      begin_ = at_;
+      HOSTIR_TRY(step(static_cast<uint8_t>(bytes_[at_++])));
+    }
+    if (at_ != bytes_.size()) return damaged("bytes follow its STOP");
+    HOSTIR_TRY(check_tree(tree_));
+    return std::move(tree_);
+  }
+
+ private:
+  tl::unexpected<Error> damaged(const std::string& what) const {
+    return fail(ErrorKind::kInvalid, "pickle_format", fmt::format("byte {}: {}", begin_, what));
+  }
+
+  Expected<void> step(uint8_t opcode) {
+    switch (opcode) {
+      case 0x80:
+        return protocol();
+      case 0x95:
+        return frame();
+      case '}':
+        return push_new(PlainKind::kDict, false);
+      case ']':
+        return push_new(PlainKind::kList, false);
+      case ')':
+        return push_new(PlainKind::kList, true);
+      case '(':
+        stack_.push_back(kMarkOnStack);
+        return {};
+      case 'u':
+        return set_items();
+      case 'e':
+        return append_items();
+      case 't':
+        return tuple_to_mark();
+      case 's':
+        return set_item();
+      case 'a':
+        return append_item();
+      case 0x85:
+        return tuple_of(1);
+      case 0x86:
+        return tuple_of(2);
+      case 0x87:
+        return tuple_of(3);
+      case 'X':
+        return text(4);
+      case 0x8c:
+        return text(1);
+      case 0x8d:
+        return text(8);
+      case 'K':
+        return integer(1, false);
+      case 'M':
+        return integer(2, false);
+      case 'J':
+        return integer(4, true);
+      case 0x8a:
+        return long_integer();
+      case 'G':
+        return real();
+      case 'N':
+        return push({.kind = PlainKind::kNone});
+      case 0x88:
+        return push({.kind = PlainKind::kBool, .number = 1});
+      case 0x89:
+        return push({.kind = PlainKind::kBool, .number = 0});
+      case 'q':
+        return put(1);
+      case 'r':
+        return put(4);
+      case 0x94:
+        return memoize(memo_.size());
+      case 'h':
+        return get(1);
+      case 'j':
+        return get(4);
+      case '.':
+        return stop();
+      default:
+        return refuse(opcode);
+    }
+  }
+
+  Expected<void> refuse(uint8_t opcode) const {
+    const auto known = refused_opcodes().find(opcode);
+    return fail(
+        ErrorKind::kInvalid, "pickle_opcode",
+        fmt::format("byte {}: opcode {} (0x{:02x}) is not plain data; a dump of the Flight "
+                    "Recorder has none, so nothing of the file is used",
+                    begin_, known == refused_opcodes().end() ? "unknown" : known->second, opcode));
+  }
+
+  Expected<std::string_view> take(uint64_t count, std::string_view what) {
+    if (count > bytes_.size() - at_) {
+      return damaged(
+          fmt::format("{} needs {} bytes, {} are left", what, count, bytes_.size() - at_));
+    }
+    const std::string_view part = bytes_.substr(at_, static_cast<size_t>(count));
+    at_ += static_cast<size_t>(count);
+    return part;
+  }
+  Expected<uint64_t> little_endian(size_t count, std::string_view what) {
+    HOSTIR_ASSIGN_OR_RETURN(const std::string_view part, take(count, what));
+    uint64_t number = 0;
+    for (size_t i = count; i-- > 0;) number = number << 8 | static_cast<uint8_t>(part[i]);
+    return number;
+  }
+
+  Expected<void> push(PlainNode node) {
+    stack_.push_back(tree_.add(std::move(node)));
+    return {};
+  }
+  Expected<void> push_new(PlainKind kind, bool tuple) {
+    return push({.kind = kind, .tuple = tuple});
+  }
+
+  Expected<void> protocol() {
+    HOSTIR_ASSIGN_OR_RETURN(const uint64_t version, little_endian(1, "PROTO"));
+    if (version < 2 || version > 5) {
+      return damaged(fmt::format("protocol {}; known are 2 to 5", version));
+    }
+    return {};
+  }
+  // The bytes of a frame are read as they come; its length must be there.
+  Expected<void> frame() {
+    HOSTIR_ASSIGN_OR_RETURN(const uint64_t length, little_endian(8, "FRAME"));
+    if (length > bytes_.size() - at_) {
+      return damaged(fmt::format("FRAME needs {} bytes, {} are left", length, bytes_.size() - at_));
+    }
+    return {};
+  }
+  Expected<void> text(size_t length_bytes) {
+    HOSTIR_ASSIGN_OR_RETURN(const uint64_t length,
+                            little_endian(length_bytes, "the text's length"));
+    if (length > kMaxTextBytes) {
+      return damaged(fmt::format("a text of {} bytes; at most {}", length, kMaxTextBytes));
+    }
+    HOSTIR_ASSIGN_OR_RETURN(const std::string_view bytes, take(length, "the text"));
+    return push({.kind = PlainKind::kText, .text = std::string(bytes)});
+  }
+  Expected<void> integer(size_t size, bool with_sign) {
+    HOSTIR_ASSIGN_OR_RETURN(const uint64_t raw, little_endian(size, "the number"));
+    const int64_t number =
+        with_sign ? static_cast<int32_t>(static_cast<uint32_t>(raw)) : static_cast<int64_t>(raw);
+    return push({.kind = PlainKind::kInt, .number = number});
+  }
+  Expected<void> long_integer() {
+    HOSTIR_ASSIGN_OR_RETURN(const uint64_t size, little_endian(1, "LONG1"));
+    HOSTIR_ASSIGN_OR_RETURN(const std::string_view part, take(size, "LONG1"));
+    const bool negative = size > 0 && (static_cast<uint8_t>(part[size - 1]) & 0x80) != 0;
+    uint64_t low = negative ? ~uint64_t{0} : 0;
+    for (size_t i = std::min<size_t>(part.size(), 8); i-- > 0;) {
+      low = low << 8 | static_cast<uint8_t>(part[i]);
+    }
+    bool fits = true;
+    for (size_t i = 8; i < part.size(); ++i) {
+      fits = fits && static_cast<uint8_t>(part[i]) == (negative ? 0xff : 0x00);
+    }
+    const auto number = static_cast<int64_t>(low);
+    if (fits && (number < 0) == negative) return push({.kind = PlainKind::kInt, .number = number});
+    // Hashes: 64 bits without a sign need nine bytes. They are compared, never computed with.
+    if (!negative && part.size() == 9 && part[8] == 0) {
+      return push({.kind = PlainKind::kText, .text = fmt::format("{}", low)});
+    }
+    return damaged(fmt::format("a whole number of {} bytes", size));
+  }
+  Expected<void> real() {
+    HOSTIR_ASSIGN_OR_RETURN(const std::string_view part, take(8, "BINFLOAT"));
+    uint64_t bits = 0;
+    for (const char byte : part) bits = bits << 8 | static_cast<uint8_t>(byte);
+    return push({.kind = PlainKind::kReal, .real = std::bit_cast<double>(bits)});
+  }
+
+  /// The values above the topmost mark, taken off the stack with it.
+  Expected<std::vector<uint32_t>> to_mark() {
+    size_t mark = stack_.size();
+    while (mark > 0 && stack_[mark - 1] != kMarkOnStack) --mark;
+    if (mark == 0) return damaged("no mark on the stack");
+    std::vector<uint32_t> values(stack_.begin() + static_cast<ptrdiff_t>(mark), stack_.end());
+    stack_.resize(mark - 1);
+    return values;
+  }
+  Expected<uint32_t> top_of(PlainKind kind, std::string_view what) const {
+    if (stack_.empty() || stack_.back() == kMarkOnStack ||
+        tree_.nodes[stack_.back()].kind != kind || tree_.nodes[stack_.back()].tuple) {
+      return damaged(fmt::format("no {} below on the stack", what));
+    }
+    return stack_.back();
+  }
+  Expected<uint32_t> pop() {
+    if (stack_.empty() || stack_.back() == kMarkOnStack) return damaged("the stack is empty");
+    const uint32_t value = stack_.back();
+    stack_.pop_back();
+    return value;
+  }
+
+  Expected<void> set_items() {
+    HOSTIR_ASSIGN_OR_RETURN(const std::vector<uint32_t> values, to_mark());
+    if (values.size() % 2 != 0) return damaged("a key without a value");
+    HOSTIR_ASSIGN_OR_RETURN(const uint32_t dict, top_of(PlainKind::kDict, "dictionary"));
+    auto& items = tree_.nodes[dict].items;
+    items.insert(items.end(), values.begin(), values.end());
+    return {};
+  }
+  Expected<void> append_items() {
+    HOSTIR_ASSIGN_OR_RETURN(const std::vector<uint32_t> values, to_mark());
+    HOSTIR_ASSIGN_OR_RETURN(const uint32_t list, top_of(PlainKind::kList, "list"));
+    auto& items = tree_.nodes[list].items;
+    items.insert(items.end(), values.begin(), values.end());
+    return {};
+  }
+  Expected<void> set_item() {
+    HOSTIR_ASSIGN_OR_RETURN(const uint32_t value, pop());
+    HOSTIR_ASSIGN_OR_RETURN(const uint32_t key, pop());
+    HOSTIR_ASSIGN_OR_RETURN(const uint32_t dict, top_of(PlainKind::kDict, "dictionary"));
+    tree_.nodes[dict].items.push_back(key);
+    tree_.nodes[dict].items.push_back(value);
+    return {};
+  }
+  Expected<void> append_item() {
+    HOSTIR_ASSIGN_OR_RETURN(const uint32_t value, pop());
+    HOSTIR_ASSIGN_OR_RETURN(const uint32_t list, top_of(PlainKind::kList, "list"));
+    tree_.nodes[list].items.push_back(value);
+    return {};
+  }
+  Expected<void> tuple_to_mark() {
+    HOSTIR_ASSIGN_OR_RETURN(std::vector<uint32_t> values, to_mark());
+    return push({.kind = PlainKind::kList, .tuple = true, .items = std::move(values)});
+  }
+  Expected<void> tuple_of(size_t count) {
+    std::vector<uint32_t> values(count);
+    for (size_t i = count; i-- > 0;) {
+      HOSTIR_ASSIGN_OR_RETURN(values[i], pop());
+    }
+    return push({.kind = PlainKind::kList, .tuple = true, .items = std::move(values)});
+  }
+
+  Expected<void> memoize(uint64_t index) {
+    if (stack_.empty() || stack_.back() == kMarkOnStack) return damaged("nothing to remember");
+    memo_[index] = stack_.back();
+    return {};
+  }
+  Expected<void> put(size_t size) {
+    HOSTIR_ASSIGN_OR_RETURN(const uint64_t index, little_endian(size, "the memo's index"));
+    return memoize(index);
+  }
+  Expected<void> get(size_t size) {
+    HOSTIR_ASSIGN_OR_RETURN(const uint64_t index, little_endian(size, "the memo's index"));
+    const auto found = memo_.find(index);
+    if (found == memo_.end()) return damaged(fmt::format("the memo has no entry {}", index));
+    stack_.push_back(found->second);
+    return {};
+  }
+  Expected<void> stop() {
+    if (stack_.size() != 1 || stack_.back() == kMarkOnStack) {
+      return damaged(fmt::format("{} values on the stack at STOP instead of one", stack_.size()));
+    }
+    tree_.root = stack_.back();
+    stopped_ = true;
+    return {};
+  }
+
+  std::string_view bytes_;
+  size_t at_ = 0;
+  size_t begin_ = 0;  // of the opcode that is read
+  bool stopped_ = false;
+  PlainTree tree_;
+  std::vector<uint32_t> stack_;
+  std::map<uint64_t, uint32_t> memo_;
+};
+
+}  // namespace
+
+bool looks_like_pickle(std::string_view bytes) {
+  return bytes.size() >= 2 && static_cast<uint8_t>(bytes[0]) == 0x80 && bytes[1] >= 2 &&
+         bytes[1] <= 5;
+}
+
+Expected<PlainTree> read_pickle(std::string_view bytes) { return PickleReader(bytes).read(); }
+
+}  // namespace hostir::traces::import

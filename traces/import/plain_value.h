@@ -1,0 +1,83 @@
+// Plain data as other tools' files hold it: numbers, texts, lists and dictionaries.
+//
+// One tree for pickles and JSON. Nodes lie in one arena and are named by index, so that a value
+// that a pickle shares is stored once. A tree that left check_tree() has no cycle, is at most
+// kMaxDepth deep, and stays below kMaxNodes even where shared parts are counted at every use: who
+// walks it recursively ends. There are no objects, functions or references to the outside.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hostir/support/expected.h"
+
+namespace hostir::traces::import {
+
+constexpr size_t kMaxDepth = 64;
+constexpr size_t kMaxTextBytes = size_t{16} << 20;
+constexpr size_t kMaxNodes = 50'000'000;
+
+enum class PlainKind : uint8_t { kNone, kBool, kInt, kReal, kText, kList, kDict };
+
+struct PlainNode {
+  PlainKind kind = PlainKind::kNone;
+  bool tuple = false;  // a list that cannot grow
+  int64_t number = 0;  // kBool, kInt
+  double real = 0;
+  std::string text;
+  std::vector<uint32_t> items;  // kList; kDict: key, value, key, value
+};
+
+struct PlainTree {
+  std::vector<PlainNode> nodes;
+  uint32_t root = 0;
+
+  uint32_t add(PlainNode node) {
+    nodes.push_back(std::move(node));
+    return static_cast<uint32_t>(nodes.size() - 1);
+  }
+};
+
+/// Refuses what cannot be walked: a container that contains itself, too deep, too many nodes once
+/// shared ones are counted at every use. Errors: `plain_data`.
+Expected<void> check_tree(const PlainTree& tree);
+
+/// A value of a tree; absent where a key or index was not there. Cheap to copy; the tree must live.
+class PlainView {
+ public:
+  PlainView() = default;
+  PlainView(const PlainTree& tree, uint32_t node) : tree_(&tree), node_(node) {}
+  explicit PlainView(const PlainTree& tree) : PlainView(tree, tree.root) {}
+
+  bool present() const { return tree_ != nullptr; }
+  bool is(PlainKind kind) const { return present() && here().kind == kind; }
+  /// Members of a list, pairs of a dictionary; 0 for anything else.
+  size_t size() const;
+  PlainView at(size_t index) const;
+  PlainView key(size_t index) const;
+  PlainView value(size_t index) const;
+  /// The last pair with this key, as Python's dictionaries have it.
+  PlainView operator[](std::string_view name) const;
+
+  /// A whole number; a text of digits counts, as some writers print numbers as texts.
+  std::optional<int64_t> integer() const;
+  std::optional<double> real() const;
+  std::optional<bool> boolean() const;
+  /// The text itself; empty for what is none.
+  std::string_view text() const;
+
+ private:
+  const PlainNode& here() const { return tree_->nodes[node_]; }
+
+  const PlainTree* tree_ = nullptr;
+  uint32_t node_ = 0;
+};
+
+/// `[0, 1, 2]`, as a text or as a list; nothing where something else stands there.
+std::optional<std::vector<int64_t>> integer_list(PlainView value);
+std::optional<int64_t> parse_integer(std::string_view text);
+
+}  // namespace hostir::traces::import

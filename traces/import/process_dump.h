@@ -1,0 +1,64 @@
+// What one file of another tool says about one process: its groups, and its calls in order.
+//
+// Readers of files fill this and nothing else: no file knows the other ranks, so members, meetings
+// and clocks of a run are put together from all of them (assemble.h). What a file does not say
+// stays unset.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "interp/model/run.h"
+
+namespace hostir::traces::import {
+
+/// More than that is damage, and would cost memory: facts are kept for every rank below the last.
+inline constexpr int64_t kMostRanks = 1 << 17;
+
+struct DumpGroup {
+  std::string name;
+  std::string description;
+  std::optional<std::vector<model::Rank>> members;  // global ranks, in the group's order
+  std::optional<uint32_t> size;
+  std::optional<uint64_t> content_key;
+  std::optional<int32_t> position;       // of the process in the group
+  std::optional<int64_t> last_enqueued;  // sequence number; -1: none
+  std::optional<int64_t> last_completed;
+};
+
+struct DumpCall {
+  size_t group = 0;  // in ProcessDump::groups
+  enum class Shape : uint8_t { kCollective, kSend, kRecv } shape = Shape::kCollective;
+  uint64_t sequence = 0;            // collectives: in the group
+  std::optional<int64_t> peer;      // send, recv: position in the group
+  std::optional<int64_t> together;  // calls of a group with this number were issued as one
+  model::Call call;
+  model::MemberState state = model::MemberState::kUnknown;
+  model::Times times;
+  std::optional<bool> timed_out;
+  std::optional<int64_t> timeout_ms;
+  std::vector<model::StackFrame> frames;  // innermost first
+};
+
+struct ProcessDump {
+  std::string producer;
+  std::string version;
+  std::string file;
+  std::optional<model::Rank> rank;
+  std::string rank_found_by;  // `file name`, a field
+  std::optional<int64_t> world_size;
+  std::string computer;
+  std::optional<int64_t> process;
+  bool dead = false;                  // the file says that the process is gone
+  bool only_unfinished = false;       // completed calls were left out on purpose
+  bool start_lost = false;            // a ring buffer overwrote the first calls
+  bool sequences_lost = false;        // calls are counted, and the first ones were lost
+  std::optional<int64_t> written_ns;  // not later than this: the file's time
+  std::vector<DumpGroup> groups;
+  std::vector<DumpCall> calls;       // as the process made them
+  std::vector<std::string> remarks;  // what was not understood, one sentence each
+};
+
+}  // namespace hostir::traces::import

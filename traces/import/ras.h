@@ -1,0 +1,18 @@
+// NCCL's RAS report as JSON: how many calls of each kind every rank of a communicator has made.
+//
+// Counters say no order and no sizes. Each kind of a communicator becomes a communicator of its own
+// here, whose calls are the counted ones: a rank whose counter is behind has not made the newest.
+#pragma once
+
+#include <vector>
+
+#include "traces/import/plain_value.h"
+#include "traces/import/process_dump.h"
+
+namespace hostir::traces::import {
+
+bool looks_like_ras(PlainView report);
+/// One dump per rank that the report lists; ranks are those of the largest communicator.
+std::vector<ProcessDump> read_ras(PlainView report);
+
+}  // namespace hostir::traces::import

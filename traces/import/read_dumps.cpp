@@ -1,0 +1,197 @@
+#include "traces/import/read_dumps.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "hostir/io/files.h"
+#include "traces/import/clog.h"
+#include "traces/import/file_name.h"
+#include "traces/import/flight_recorder.h"
+#include "traces/import/gzip.h"
+#include "traces/import/inspector.h"
+#include "traces/import/json_text.h"
+#include "traces/import/nccl_debug.h"
+#include "traces/import/pickle.h"
+#include "traces/import/ras.h"
+
+namespace hostir::traces::import {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t kMostBytes = uint64_t{4} << 30;
+constexpr size_t kHeadBytes = 4096;
+
+tl::unexpected<Error> other_format(const std::string& path, std::string_view what) {
+  return fail(ErrorKind::kInvalid, "import_format", fmt::format("{}: {}", path, what));
+}
+
+bool looks_like_profile(std::string_view head) {
+  const auto has = [&](std::string_view word) { return head.find(word) != std::string_view::npos; };
+  return has("\"traceEvents\"") || has("\"deviceProperties\"") || has("\"distributedInfo\"");
+}
+
+Expected<DumpFile> read_tree(const PlainTree& tree, const std::string& path) {
+  const PlainView root(tree);
+  if (looks_like_flight_recorder(root)) {
+    HOSTIR_ASSIGN_OR_RETURN(ProcessDump dump, read_flight_recorder(root));
+    DumpFile file{DumpFormat::kFlightRecorder, {}};
+    file.dumps.push_back(std::move(dump));
+    return file;
+  }
+  if (looks_like_ras(root)) return DumpFile{DumpFormat::kRas, read_ras(root)};
+  return other_format(path, "holds plain data, but no dump of a known recorder");
+}
+
+Expected<DumpFile> read_text(std::string_view bytes, const std::string& path) {
+  const std::string_view head = bytes.substr(0, kHeadBytes);
+  if (looks_like_clog(head)) {
+    HOSTIR_ASSIGN_OR_RETURN(ProcessDump dump, read_clog(bytes));
+    DumpFile file{DumpFormat::kClog, {}};
+    file.dumps.push_back(std::move(dump));
+    return file;
+  }
+  if (looks_like_inspector(head)) {
+    return DumpFile{DumpFormat::kInspector, read_inspector(bytes)};
+  }
+  if (looks_like_nccl_debug(head)) {
+    return DumpFile{DumpFormat::kNcclDebug, read_nccl_debug(bytes)};
+  }
+  const size_t begin = head.find_first_not_of(" \t\r\n");
+  const bool braced = begin != std::string_view::npos && (head[begin] == '{' || head[begin] == '[');
+  if (!braced) return other_format(path, "is no dump of a known recorder");
+  if (looks_like_profile(head)) return other_format(path, "is a profile, which this does not read");
+  HOSTIR_ASSIGN_OR_RETURN(const PlainTree tree, read_json(bytes));
+  return read_tree(tree, path);
+}
+
+std::optional<int64_t> written_ns(const std::string& path) {
+  struct stat facts = {};
+  if (stat(path.c_str(), &facts) != 0) return std::nullopt;
+  return int64_t{facts.st_mtim.tv_sec} * 1'000'000'000 + facts.st_mtim.tv_nsec;
+}
+
+/// Regular files, by name; a folder's links are not followed out of it.
+void list_folder(const fs::path& folder, int depth, std::vector<std::string>& out) {
+  std::error_code error;
+  std::vector<fs::path> inside;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    inside.push_back(entry.path());
+  }
+  std::sort(inside.begin(), inside.end());
+  for (const fs::path& path : inside) {
+    const fs::file_status status = fs::status(path, error);
+    if (error) continue;
+    if (fs::is_regular_file(status)) out.push_back(path.string());
+    if (fs::is_directory(status) && depth > 0 && !fs::is_symlink(path)) {
+      list_folder(path, depth - 1, out);
+    }
+  }
+}
+
+Expected<DumpFile> read_file_of(const std::string& path) {
+  std::error_code error;
+  if (path != "-" && fs::file_size(path, error) > kMostBytes && !error) {
+    return other_format(path, "is larger than 4 GiB");
+  }
+  HOSTIR_ASSIGN_OR_RETURN(const std::string bytes, io::read_file(path));
+  HOSTIR_ASSIGN_OR_RETURN(DumpFile file, read_dump(bytes, path));
+  if (path != "-") {
+    for (ProcessDump& dump : file.dumps) dump.written_ns = written_ns(path);
+  }
+  return file;
+}
+
+/// Whether the first bytes could be those of a dump: large arrays and logs are not read in full.
+bool may_be_dump(const std::string& path) {
+  const auto head = io::read_file_head(path, kHeadBytes);
+  if (!head || head->empty()) return false;
+  if (looks_like_pickle(*head) || looks_like_gzip(*head)) return true;
+  return head->find('\0') == std::string::npos;
+}
+
+}  // namespace
+
+std::string_view name(DumpFormat format) {
+  switch (format) {
+    case DumpFormat::kFlightRecorder:
+      return "Flight Recorder";
+    case DumpFormat::kClog:
+      return "torchcomms clog";
+    case DumpFormat::kNcclDebug:
+      return "NCCL_DEBUG";
+    case DumpFormat::kRas:
+      return "NCCL RAS";
+    case DumpFormat::kInspector:
+      return "NCCL Inspector";
+  }
+  return "";
+}
+
+Expected<DumpFile> read_dump(std::string_view bytes, const std::string& path) {
+  std::string unpacked;
+  if (looks_like_gzip(bytes)) {
+    HOSTIR_ASSIGN_OR_RETURN(unpacked, gunzip(bytes));
+    bytes = unpacked;
+  }
+  Expected<DumpFile> file = other_format(path, "is empty");
+  if (looks_like_pickle(bytes)) {
+    HOSTIR_ASSIGN_OR_RETURN(const PlainTree tree, read_pickle(bytes));
+    file = read_tree(tree, path);
+  } else if (!bytes.empty()) {
+    file = read_text(bytes, path);
+  }
+  if (!file) return file;
+  for (ProcessDump& dump : file->dumps) {
+    dump.file = path;
+    if (dump.rank) continue;
+    dump.rank = file->dumps.size() == 1 ? rank_in_name(path) : std::nullopt;
+    if (dump.rank) dump.rank_found_by = "its file's name";
+  }
+  return file;
+}
+
+Expected<DumpFiles> read_dumps(const std::vector<std::string>& paths) {
+  DumpFiles out;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (path == "-" || !fs::is_directory(path, error)) {
+      HOSTIR_ASSIGN_OR_RETURN(DumpFile file, read_file_of(path));
+      out.files.push_back(std::move(file));
+      continue;
+    }
+    std::vector<std::string> inside;
+    list_folder(path, 2, inside);
+    for (const std::string& file : inside) {
+      if (!may_be_dump(file)) continue;
+      auto read = read_file_of(file);
+      if (read) {
+        out.files.push_back(std::move(*read));
+      } else if (read.error().diagnostics.front().id != "import_format" || rank_in_name(file)) {
+        const std::string& message = read.error().message();
+        const bool named = message.find(file) != std::string::npos;
+        out.notes.push_back(named ? message : fmt::format("{}: {}", file, message));
+      }
+    }
+  }
+  if (out.files.empty()) {
+    std::string where;
+    for (const std::string& path : paths) where += (where.empty() ? "" : ", ") + path;
+    auto nothing = fail(ErrorKind::kInvalid, "import_files",
+                        fmt::format("{}: nothing here that can be read: Flight Recorder dumps, "
+                                    "torchcomms clog, NCCL Inspector, RAS or NCCL_DEBUG lines",
+                                    where));
+    for (const std::string& note : out.notes) {
+      nothing.value().diagnostics.front().notes.push_back({note, {}});
+    }
+    return nothing;
+  }
+  return out;
+}
+
+}  // namespace hostir::traces::import

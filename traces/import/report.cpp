@@ -1,0 +1,101 @@
+// Verdicts of opened dumps as text and as JSON.
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "interp/diagnose/recorded_text.h"
+#include "interp/diagnose/sentences.h"
+#include "interp/diagnose/user_frame.h"
+#include "traces/import/open_dumps.h"
+
+namespace hostir::traces::import {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json place_json(const model::SourcePlace& place, const std::string& function) {
+  ordered_json out = {{"file", place.file}};
+  out["line"] = place.line ? ordered_json(*place.line) : ordered_json(nullptr);
+  out["function"] = function;
+  return out;
+}
+
+ordered_json call_json(const model::Run& run, const diagnose::MemberRef& ref) {
+  if (ref.member == nullptr) return nullptr;
+  ordered_json out;
+  out["rank"] = ref.member->rank;
+  out["call"] = model::call_text(ref.member->call);
+  out["kind"] = model::kind_text(ref.member->call);
+  out["communicator"] = diagnose::communicator_name(run, ref.communicator());
+  out["sequence"] = ref.sequence();
+  out["state"] = model::name(ref.member->state);
+  if (ref.pair != nullptr) {
+    out["source"] = ref.pair->source;
+    out["target"] = ref.pair->target;
+  }
+  out["frame"] = nullptr;
+  out["stack"] = ordered_json::array();
+  const model::Instruction* instruction = run.find(ref.member->instruction);
+  if (instruction == nullptr) return out;
+  for (const model::StackFrame& frame : instruction->frames) {
+    if (!diagnose::is_user_frame(frame)) continue;
+    if (out["stack"].empty()) out["frame"] = place_json(frame.place, frame.function);
+    out["stack"].push_back(place_json(frame.place, frame.function));
+  }
+  return out;
+}
+
+ordered_json ranks_json(const model::Run& run) {
+  ordered_json out = ordered_json::array();
+  for (size_t r = 0; r < run.ranks.size(); ++r) {
+    const model::RankFacts& facts = run.ranks[r];
+    ordered_json rank = {{"rank", r}, {"record", model::name(facts.record)}};
+    if (!facts.found_by.empty()) rank["found_by"] = facts.found_by;
+    if (!facts.computer.empty()) rank["computer"] = facts.computer;
+    out.push_back(std::move(rank));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string to_text(const OpenedDumps& opened, const std::string& trial) {
+  const diagnose::RecordedVerdict& verdict = opened.verdict;
+  std::string out = verdict.sentence + "\n";
+  if (!trial.empty()) out += trial + "\n";
+  for (const std::string& note : verdict.notes) out += "note: " + note + "\n";
+  for (const std::string& text : verdict.not_known) out += "not known: " + text + "\n";
+  for (const std::string& note : opened.notes) out += "note: " + note + "\n";
+  return out;
+}
+
+std::string to_json(const OpenedDumps& opened, const std::string& trial) {
+  const diagnose::RecordedVerdict& verdict = opened.verdict;
+  const model::Run& run = *opened.run;
+  ordered_json out;
+  out["producer"] = run.producer.name;
+  out["version"] = run.producer.version;
+  out["files"] = run.producer.files;
+  out["fault"] = verdict.is_fault();
+  out["kind"] = diagnose::name(verdict.charge);
+  out["sentence"] = verdict.sentence;
+  out["culprits"] = verdict.culprits;
+  out["suspects"] = verdict.suspects;
+  out["waiting"] = verdict.waiting;
+  out["communicator"] = run.find(verdict.communicator)
+                            ? ordered_json(diagnose::communicator_name(run, verdict.communicator))
+                            : ordered_json(nullptr);
+  out["sequence"] = verdict.sequence ? ordered_json(*verdict.sequence) : ordered_json(nullptr);
+  out["at"] = call_json(run, verdict.at);
+  out["missing"] = call_json(run, verdict.missing);
+  out["repair"] = verdict.repair_text;
+  out["trial"] = trial;
+  out["ranks"] = ranks_json(run);
+  out["not_known"] = verdict.not_known;
+  out["notes"] = opened.notes;
+  return out.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace hostir::traces::import

@@ -1,0 +1,69 @@
+#include "traces/import/text_lines.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+
+#include "traces/import/plain_value.h"
+
+namespace hostir::traces::import {
+
+std::string_view take_line(std::string_view& rest) {
+  const size_t end = std::min(rest.find('\n'), rest.size());
+  std::string_view line = rest.substr(0, end);
+  rest.remove_prefix(std::min(end + 1, rest.size()));
+  if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+  return line;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const size_t end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::optional<std::string_view> word_after(std::string_view line, std::string_view word) {
+  for (size_t at = line.find(word); at != std::string_view::npos; at = line.find(word, at + 1)) {
+    const bool begins = at == 0 || line[at - 1] == ' ' || line[at - 1] == '[';
+    if (!begins) continue;
+    const std::string_view rest = line.substr(at + word.size());
+    return rest.substr(0, std::min(rest.find_first_of(" ]"), rest.size()));
+  }
+  return std::nullopt;
+}
+
+std::optional<uint64_t> parse_hex(std::string_view text) {
+  if (text.starts_with("0x")) text.remove_prefix(2);
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, 16);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::optional<int64_t> parse_seconds(std::string_view text) {
+  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
+  const size_t dot = std::min(text.find('.'), text.size());
+  const auto whole = parse_integer(text.substr(0, dot));
+  if (!whole || *whole < 0) return std::nullopt;
+  std::string_view digits = text.substr(std::min(dot + 1, text.size()));
+  if (digits.size() > 9) return std::nullopt;
+  int64_t ns = 0;
+  if (!digits.empty()) {
+    const auto part = parse_integer(digits);
+    if (!part || *part < 0) return std::nullopt;
+    ns = *part;
+  }
+  for (size_t i = digits.size(); i < 9; ++i) ns *= 10;
+  int64_t all = 0;
+  if (__builtin_mul_overflow(*whole, int64_t{1'000'000'000}, &all) ||
+      __builtin_add_overflow(all, ns, &all)) {
+    return std::nullopt;
+  }
+  return all;
+}
+
+}  // namespace hostir::traces::import

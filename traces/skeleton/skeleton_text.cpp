@@ -1,0 +1,367 @@
+// 1. Sizes: kept where they are small, else stood for by small ones. 2. Each call as text. 3. The
+// ranks' texts merged into one: what comes next on several ranks is written once, and what other
+// ranks still have to come waits for them. 4. Buffers and communicators that the text names.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "hostir/ops/record.h"
+#include "interp/diagnose/sentences.h"
+#include "traces/skeleton/skeleton.h"
+
+namespace hostir::traces {
+
+using model::Rank;
+using model::Run;
+
+namespace {
+
+using Shape = JobCall::Shape;
+
+constexpr int64_t kSmall = 64;          // elements that are kept in any case
+constexpr int64_t kMostWork = 1 << 24;  // elements of all calls together that are run as they are
+
+std::string joined(const std::vector<int64_t>& numbers, std::string_view separator) {
+  std::string out;
+  for (const int64_t n : numbers)
+    out += (out.empty() ? "" : std::string(separator)) + std::to_string(n);
+  return out;
+}
+
+std::optional<int64_t> elements(const std::vector<Extents>& shapes) {
+  int64_t all = 0;
+  for (const Extents& shape : shapes) {
+    const auto n = element_count(shape);
+    if (!n || *n < 0 || __builtin_add_overflow(all, *n, &all)) return std::nullopt;
+  }
+  return all;
+}
+
+class ProgramWriter {
+ public:
+  ProgramWriter(const Run& run, const JobCalls& job) : run_(run), job_(job) {}
+
+  std::string write(const std::string& title) {
+    choose_sizes();
+    for (size_t r = 0; r < job_.size(); ++r) {
+      lines_.push_back(texts_of(static_cast<Rank>(r)));
+    }
+    const std::string body = merged();
+    std::string out = "//! " + title + "\n";
+    if (!sizes_.empty()) {
+      out += "// Large sizes are stood for by small ones:";
+      for (const auto& [real, small] : sizes_) out += fmt::format(" {} for {},", small, real);
+      out.back() = '\n';
+    }
+    out += fmt::format("mesh @world = <rank={}>\n\n", std::max<size_t>(job_.size(), 1));
+    for (const auto& [name, type] : buffers_) {
+      out += fmt::format(
+          "kernel @fill_{0}() -> (%v: {1}) {{\n  %v = constant {{value = 1}} : {1}\n  return "
+          "%v\n}}\n\n",
+          name, type);
+    }
+    out += "host @job on @world () {\n";
+    for (const auto& [communicator, name] : communicators_) {
+      const model::Communicator& facts = *run_.find(communicator);
+      std::vector<int64_t> members(facts.members->begin(), facts.members->end());
+      out += fmt::format("  // {}\n  %{} = comm groups [[{}]]\n",
+                         one_line(diagnose::communicator_name(run_, communicator)), name,
+                         joined(members, ", "));
+    }
+    out += "  %s = stream \"device\"\n";
+    for (const auto& [name, type] : buffers_) {
+      out += fmt::format("  %{0} = alloc on %s : {1}\n  launch @fill_{0} wo(%{0}) on %s\n", name,
+                         type);
+    }
+    out += body;
+    for (const auto& [name, type] : buffers_) out += fmt::format("  free %{} on %s\n", name);
+    return out + "  return\n}\n";
+  }
+
+ private:
+  /// One launch of a rank: its instructions, and the place as a comment.
+  struct Launch {
+    std::string text;
+    std::string place;
+    friend auto operator<=>(const Launch&, const Launch&) = default;
+  };
+
+  static std::string one_line(std::string text) {
+    for (char& c : text) {
+      if (static_cast<unsigned char>(c) < ' ') c = ' ';
+    }
+    return text;
+  }
+
+  // ---- sizes
+
+  void choose_sizes() {
+    std::set<int64_t> large;
+    int64_t work = 0;
+    for (const auto& calls : job_) {
+      for (const JobCall& call : calls) {
+        for (const int64_t n : blocks_of(call)) {
+          if (n > kSmall) large.insert(n);
+          if (__builtin_add_overflow(work, n, &work)) work = INT64_MAX;
+        }
+      }
+    }
+    if (work <= kMostWork) return;
+    int64_t next = kSmall + 1;
+    for (const int64_t n : large) sizes_[n] = next++;
+  }
+  int64_t size(int64_t real) const {
+    const auto at = sizes_.find(real);
+    return at == sizes_.end() ? std::max<int64_t>(real, 0) : at->second;
+  }
+
+  size_t members_of(const JobCall& call) const {
+    const model::Communicator* facts = run_.find(call.communicator);
+    return facts && facts->members ? facts->members->size() : 0;
+  }
+
+  // The numbers that are independent of each other; the others follow from them.
+  std::vector<int64_t> blocks_of(const JobCall& call) const {
+    std::vector<int64_t> out = call.call.sends;
+    out.insert(out.end(), call.call.receives.begin(), call.call.receives.end());
+    if (out.empty()) out = {block_of(call)};
+    return out;
+  }
+  // A member's block of what is gathered, scattered or exchanged; all of what is reduced or sent.
+  int64_t block_of(const JobCall& call) const {
+    const auto members = static_cast<int64_t>(std::max<size_t>(members_of(call), 1));
+    const model::Call& c = call.call;
+    if (c.kind == OpKind::all_gather || c.kind == OpKind::reduce_scatter) {
+      if (c.total_elems && *c.total_elems % members == 0) return *c.total_elems / members;
+      if (c.local_elems) return *c.local_elems;
+    }
+    if (c.kind == OpKind::all_to_all) {
+      const auto in = elements(c.inputs);
+      return in ? *in / members : 1;
+    }
+    if (c.local_elems) return *c.local_elems;
+    return c.total_elems.value_or(1);
+  }
+
+  // ---- texts
+
+  std::string buffer(const JobCall& call, std::string_view role, int64_t count) {
+    DType dtype = call.call.dtype.value_or(DType::kF32);
+    if (dtype == DType::kI1) dtype = DType::kU8;
+    const std::string name = fmt::format("{}_{}_{}", role, hostir::name(dtype), count);
+    buffers_.emplace(name, fmt::format("tensor<{}x{}>", count, hostir::name(dtype)));
+    return "%" + name;
+  }
+
+  std::string communicator(model::CommunicatorId id) {
+    const auto [at, added] =
+        communicators_.try_emplace(id, fmt::format("c{}", communicators_.size()));
+    return "%" + at->second;
+  }
+
+  int64_t position(const JobCall& call, Rank rank) const {
+    const auto& members = *run_.find(call.communicator)->members;
+    return std::find(members.begin(), members.end(), rank) - members.begin();
+  }
+
+  std::string instruction(const JobCall& call, size_t of_batch) {
+    const std::string comm = communicator(call.communicator);
+    const auto members = static_cast<int64_t>(members_of(call));
+    const int64_t block = size(block_of(call));
+    const auto kind = call.call.kind;
+    const std::string reduction(name(call.call.reduction.value_or(Reduction::kSum)));
+    const int32_t root = call.call.root.value_or(0);
+    if (call.shape != Shape::kCollective) {
+      const bool sends = call.shape == Shape::kSend;
+      const std::string own =
+          sends ? buffer(call, "in", block) : buffer(call, fmt::format("got{}", of_batch), block);
+      return fmt::format("{} {} peer({}) {}({}) on %s", sends ? "send" : "recv", comm,
+                         position(call, call.peer), sends ? "ro" : "wo", own);
+    }
+    const auto between = [&](std::string_view words, int64_t in, int64_t out) {
+      return fmt::format("{} {} ro({}) wo({}) on %s", hostir::record(*kind).mnemonic, words,
+                         buffer(call, "in", in), buffer(call, "out", out));
+    };
+    if (kind == OpKind::all_gather) return between(comm, block, block * members);
+    if (kind == OpKind::reduce_scatter)
+      return between(reduction + " " + comm, block * members, block);
+    if (kind == OpKind::gather)
+      return between(fmt::format("{} root({})", comm, root), block, block * members);
+    if (kind == OpKind::scatter)
+      return between(fmt::format("{} root({})", comm, root), block * members, block);
+    if (kind == OpKind::all_to_all) return exchange(call, comm, members);
+    if (kind == OpKind::broadcast)
+      return fmt::format("broadcast {} root({}) rw({}) on %s", comm, root,
+                         buffer(call, "in", block));
+    if (kind == OpKind::reduce)
+      return fmt::format("reduce {} {} root({}) rw({}) on %s", reduction, comm, root,
+                         buffer(call, "in", block));
+    return fmt::format("all_reduce {} {} rw({}) on %s", reduction, comm, buffer(call, "in", block));
+  }
+
+  std::string exchange(const JobCall& call, const std::string& comm, int64_t members) {
+    const auto split = [&](const std::vector<int64_t>& known, const std::vector<Extents>& shapes) {
+      std::vector<int64_t> out;
+      if (static_cast<int64_t>(known.size()) == members) {
+        for (const int64_t n : known) out.push_back(size(n));
+        return out;
+      }
+      // Who gets what is not recorded: even parts of the total, the last one has the rest.
+      const int64_t all = elements(shapes).value_or(members);
+      for (int64_t q = 0; q < members; ++q) out.push_back(size(all / members));
+      if (!out.empty()) out.back() += all % members;
+      return out;
+    };
+    const std::vector<int64_t> sends = split(call.call.sends, call.call.inputs);
+    const std::vector<int64_t> receives = split(call.call.receives, call.call.outputs);
+    const auto sum = [](const std::vector<int64_t>& list) {
+      return std::accumulate(list.begin(), list.end(), int64_t{0});
+    };
+    return fmt::format("all_to_all {} counts({}) receives({}) ro({}) wo({}) on %s", comm,
+                       joined(sends, ", "), joined(receives, ", "), buffer(call, "in", sum(sends)),
+                       buffer(call, "out", sum(receives)));
+  }
+
+  std::vector<Launch> texts_of(Rank rank) {
+    const std::vector<JobCall>& calls = job_[static_cast<size_t>(rank)];
+    std::vector<Launch> out;
+    for (size_t i = 0; i < calls.size();) {
+      size_t end = i + 1;
+      while (end < calls.size() && calls[end].order == calls[i].order &&
+             calls[i].order != UINT64_MAX)
+        ++end;
+      Launch launch;
+      std::vector<std::string> texts;
+      for (size_t k = i; k < end; ++k) {
+        if (members_of(calls[k]) == 0) continue;
+        texts.push_back(instruction(calls[k], k - i));
+      }
+      launch.place = one_line(calls[i].place);
+      i = end;
+      if (texts.empty()) continue;
+      if (texts.size() == 1) {
+        launch.text = texts.front() + "\n";
+      } else {
+        launch.text = "group {\n";
+        for (const std::string& text : texts) launch.text += "  " + text + "\n";
+        launch.text += "}\n";
+      }
+      out.push_back(std::move(launch));
+    }
+    return out;
+  }
+
+  // ---- one text for all
+
+  std::string merged() {
+    std::vector<size_t> at(lines_.size(), 0);
+    std::vector<std::map<Launch, size_t>> left(lines_.size());
+    for (size_t r = 0; r < lines_.size(); ++r) {
+      for (const Launch& launch : lines_[r]) ++left[r][launch];
+    }
+    std::string out;
+    while (true) {
+      std::map<Launch, std::vector<Rank>> next;
+      for (size_t r = 0; r < lines_.size(); ++r) {
+        if (at[r] < lines_[r].size()) next[lines_[r][at[r]]].push_back(static_cast<Rank>(r));
+      }
+      if (next.empty()) return out;
+      const auto& [launch, ranks] = best(next, left);
+      out += written(launch, ranks);
+      for (const Rank rank : ranks) {
+        const auto r = static_cast<size_t>(rank);
+        ++at[r];
+        if (--left[r][launch] == 0) left[r].erase(launch);
+      }
+    }
+  }
+
+  // The one that the fewest ranks have still to come to; of those the one on most ranks.
+  static const std::pair<const Launch, std::vector<Rank>>& best(
+      const std::map<Launch, std::vector<Rank>>& next,
+      const std::vector<std::map<Launch, size_t>>& left) {
+    const std::pair<const Launch, std::vector<Rank>>* chosen = nullptr;
+    std::pair<size_t, int64_t> chosen_key;
+    for (const auto& candidate : next) {
+      size_t have = 0;
+      for (const auto& counts : left) have += counts.count(candidate.first);
+      const size_t later = have - candidate.second.size();
+      const std::pair<size_t, int64_t> key = {later,
+                                              -static_cast<int64_t>(candidate.second.size())};
+      if (chosen == nullptr || key < chosen_key) {
+        chosen = &candidate;
+        chosen_key = key;
+      }
+    }
+    return *chosen;
+  }
+
+  std::string written(const Launch& launch, const std::vector<Rank>& ranks) const {
+    std::string indent = "  ";
+    std::string out;
+    const std::string comment = launch.place.empty() ? "" : "// " + launch.place + "\n";
+    const bool all = ranks.size() == lines_.size();
+    if (!all) {
+      out += fmt::format("  where {} {{\n", condition(ranks));
+      indent = "    ";
+    }
+    std::string text = comment + launch.text;
+    while (!text.empty()) {
+      const size_t end = text.find('\n');
+      out += indent + text.substr(0, end + 1);
+      text.erase(0, end + 1);
+    }
+    return all ? out : out + "  }\n";
+  }
+
+  // `rank == 2`, `rank != 2`, `rank >= 1 && rank <= 5`, or a list.
+  std::string condition(const std::vector<Rank>& ranks) const {
+    const auto world = static_cast<Rank>(lines_.size());
+    if (ranks.size() + 1 == lines_.size()) {
+      Rank absent = 0;
+      while (static_cast<size_t>(absent) < ranks.size() &&
+             ranks[static_cast<size_t>(absent)] == absent)
+        ++absent;
+      return fmt::format("rank != {}", absent);
+    }
+    std::string out;
+    for (size_t i = 0; i < ranks.size();) {
+      size_t end = i + 1;
+      while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1) ++end;
+      if (!out.empty()) out += " || ";
+      const Rank first = ranks[i];
+      const Rank last = ranks[end - 1];
+      if (first == last) {
+        out += fmt::format("rank == {}", first);
+      } else if (first == 0) {
+        out += fmt::format("rank <= {}", last);
+      } else if (last == world - 1) {
+        out += fmt::format("rank >= {}", first);
+      } else {
+        out += fmt::format("(rank >= {} && rank <= {})", first, last);
+      }
+      i = end;
+    }
+    return out;
+  }
+
+  const Run& run_;
+  const JobCalls& job_;
+  std::map<int64_t, int64_t> sizes_;
+  std::map<std::string, std::string> buffers_;  // with their types
+  std::map<model::CommunicatorId, std::string> communicators_;
+  std::vector<std::vector<Launch>> lines_;
+};
+
+}  // namespace
+
+std::string program_text(const Run& run, const JobCalls& job, const std::string& title) {
+  return ProgramWriter(run, job).write(title);
+}
+
+}  // namespace hostir::traces
