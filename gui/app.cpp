@@ -53,6 +53,7 @@ App::App(interp::SessionFactory& factory, AppOptions options, std::function<void
   }
   small_tree_ = std::move(*PanelTree::parse(kSmallLayout));
   add_actions();
+  find_unsaved();
   ui_.colours = &palette(settings_.theme);
   if (!options_.open.path.empty()) {
     interp::OpenRequest request = options_.open;

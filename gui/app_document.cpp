@@ -294,7 +294,7 @@ std::optional<Banner> App::unsaved_banner() const {
                    {"Compare", "unsaved.compare", ""},
                    {"Discard", "unsaved.discard", ""}}};
   }
-  if (left_unsaved_.empty() || !model_.snapshot()) return std::nullopt;
+  if (left_unsaved_.empty()) return std::nullopt;
   return Banner{StateKind::kWaiting,
                 fmt::format("Text of {} that was not saved was kept ({}).",
                             left_unsaved_.front().file, when(left_unsaved_.front().time_s)),

@@ -26,13 +26,15 @@ step() {
   return 0
 }
 
-# unit PRESET: all unit tests of a build, one binary per folder, in halves, two at a time; closes with their sum.
+# unit PRESET [FOLDER...]: the unit tests of these folders, or all, in halves, two at a time; closes with their sum.
 unit() {
-  local total=0 bad=0
-  local logs="$out/unit-$1"
+  local preset=$1 total=0 bad=0 blame=
+  local logs="$out/unit-$preset"
+  shift
   rm -rf "$logs"
   mkdir -p "$logs"
-  find "build-$1/bin" -name 'unit_*' -type f -perm -u+x -printf '%s 0 %p\n%s 1 %p\n' | sort -rn | cut -d' ' -f2- |
+  find "build-$preset/bin" -name 'unit_*' -type f -perm -u+x -printf '%s 0 %p\n%s 1 %p\n' | sort -rn | cut -d' ' -f2- |
+    { [ $# = 0 ] && cat || grep -E "/unit_($(IFS='|'; echo "$*"))\$"; } |
     GTEST_TOTAL_SHARDS=2 xargs -P 2 -L 1 sh -c 'part="$1/${3##*/}.$2"
       GTEST_SHARD_INDEX=$2 "$3" --gtest_brief=1 >"$part.log" 2>&1; echo $? >"$part.status"' sh "$logs"
   for log in "$logs"/*.log; do
@@ -45,19 +47,29 @@ unit() {
     ran=${ran:-0}; broke=${broke:-0}
     [ "$status" != 0 ] && [ "$broke" = 0 ] && broke=1
     total=$((total + ran - broke)); bad=$((bad + broke))
+    [ "$status" = 0 ] || blame+="== $(basename "$log" .log): status $status"$'\n'$(grep -B 8 '^\[  FAILED  \].*ms)$' "$log" | tail -n 15)$'\n'
   done
+  printf '%s' "$blame"  # last, where `step` shows it
   echo "$total passed, $bad failed"
   [ "$bad" = 0 ] && [ "$total" -gt 0 ]
 }
 
-configure_and_build() { cmake --preset "$1" && cmake --build --preset "$1"; }
+# configure_and_build PRESET [TARGET...]
+configure_and_build() {
+  local preset=$1
+  shift
+  cmake --preset "$preset" && cmake --build --preset "$preset" ${1:+--target "$@"}
+}
+
+# Folders with threads. The rest has nothing for ThreadSanitizer to find; tests/long/sanitizers.sh runs it all the same.
+threaded=(cpu cuda device session sim traces)
 
 # The sanitizer builds are compiled behind the checks of the plain build, many of which wait for the disk.
 build_behind() {
-  for preset in "$@"; do
-    configure_and_build "$preset" >"$out/behind-$preset.log" 2>&1
-    echo $? >"$out/behind-$preset.status"
-  done
+  configure_and_build asan >"$out/behind-asan.log" 2>&1
+  echo $? >"$out/behind-asan.status"
+  configure_and_build tsan hostir "${threaded[@]/#/unit_}" >"$out/behind-tsan.log" 2>&1
+  echo $? >"$out/behind-tsan.status"
 }
 built_behind() {
   while [ ! -f "$out/behind-$1.status" ]; do sleep 1; done
@@ -72,7 +84,7 @@ step format tests/checks/format.sh
 step build configure_and_build ci
 rm -f "$out"/behind-*
 set -m  # a process group of its own, to be stopped as one
-build_behind asan tsan &
+build_behind &
 set +m
 trap "kill -- -$! 2>/dev/null" EXIT
 step unit unit ci
@@ -98,7 +110,7 @@ step scripts-asan build-asan/bin/hostir test tests/programs tests/scripts -j 2
 # libgomp is not built for ThreadSanitizer: its barriers look like races, so oneDNN gets one thread.
 export OMP_NUM_THREADS=1 TSAN_OPTIONS="suppressions=$PWD/tests/checks/tsan.supp history_size=4"
 step build-tsan built_behind tsan
-step unit-tsan unit tsan
+step unit-tsan unit tsan "${threaded[@]}"
 step scripts-tsan build-tsan/bin/hostir test tests/programs tests/scripts -j 2
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

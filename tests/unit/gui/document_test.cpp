@@ -355,6 +355,11 @@ TEST(Unsaved, KeptForLaterItIsOfferedAgainAndDiscardedItIsGone) {
   {
     Workbench w("tests/programs/simple_add.hir", 1600, 1000, settings);
     EXPECT_TRUE(says(w.text("banner"), "later.hir")) << w.text("banner");
+  }
+  {
+    Workbench w("", 1600, 1000, settings);  // started without a file
+    w->step();
+    EXPECT_TRUE(says(w.text("banner"), "later.hir")) << w.text("banner");
     ASSERT_TRUE(w.click("banner/unsaved.open"));
     EXPECT_EQ(w.model().path(), path);
     ASSERT_TRUE(w.click("banner/unsaved.discard"));

@@ -20,13 +20,16 @@ namespace hostir::gui {
 
 inline constexpr const char* kMlp = "tests/programs/tp_mlp.hir";
 
+// A deadline, not a measure: a sanitizer build on a busy computer is slow.
+inline constexpr double kSettleSeconds = 120;
+
 class Workbench {
  public:
   explicit Workbench(const std::string& path, int width = 1600, int height = 1000,
                      const std::string& settings_file = "", const std::string& function = "")
       : factory_(session_options()),
         window_(factory_, app_options(path, settings_file, function), width, height) {
-    window_.settle(30);
+    window_.settle(kSettleSeconds);
   }
 
   Headless* operator->() { return &window_; }
@@ -36,14 +39,16 @@ class Workbench {
   /// An action or a command line, carried out to the end. False: neither.
   bool perform(const std::string& text) {
     const bool known = window_.app().perform(text);
-    return window_.settle(30) && known;
+    return window_.settle(kSettleSeconds) && known;
   }
-  bool press(const std::string& keys) { return window_.press(keys) && window_.settle(30); }
+  bool press(const std::string& keys) {
+    return window_.press(keys) && window_.settle(kSettleSeconds);
+  }
   bool click(const std::string& name, int button = 0) {
-    return window_.click(name, button) && window_.settle(30);
+    return window_.click(name, button) && window_.settle(kSettleSeconds);
   }
   bool fill(const std::string& name, const std::string& text, const std::string& end = "Enter") {
-    return window_.fill(name, text, end) && window_.settle(30);
+    return window_.fill(name, text, end) && window_.settle(kSettleSeconds);
   }
   /// What a widget says. One that is not on the screen fails the test, at the caller's line.
   std::string text(const std::string& name, const char* file = __builtin_FILE(),
@@ -57,7 +62,7 @@ class Workbench {
   void only(const std::string& panel) {
     perform("panel." + panel);
     window_.app().tree().maximise(panel);
-    window_.settle(30);
+    window_.settle(kSettleSeconds);
   }
 
  private:
@@ -105,7 +110,7 @@ inline void ask(Workbench& w,
     what(log, std::move(stop));
     return std::function<void()>([&] { asked = true; });
   });
-  w->settle(30);
+  w->settle(kSettleSeconds);
   EXPECT_TRUE(asked);
 }
 
