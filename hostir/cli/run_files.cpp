@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "hostir/cli/program_arguments.h"
+#include "hostir/api/program_options.h"
 #include "hostir/io/files.h"
 #include "hostir/io/generate.h"
 #include "hostir/io/npy.h"
@@ -22,7 +22,7 @@ Expected<size_t> output_index(const interp::Prepared& prepared, const std::strin
     if (known == name) return i;
     names += (names.empty() ? "" : ", ") + known;
   }
-  if (const auto position = position_of(name); position && *position < results.size()) {
+  if (const auto position = api::position_of(name); position && *position < results.size()) {
     return *position;
   }
   return fail(ErrorKind::kUsage, "usage",
@@ -40,7 +40,7 @@ Expected<OutputFiles> OutputFiles::parse(const std::vector<std::string>& texts,
     if (text.starts_with('@')) {
       file.path = text.substr(1);
     } else {
-      HOSTIR_ASSIGN_OR_RETURN(const auto binding, split_binding(text, "--output"));
+      HOSTIR_ASSIGN_OR_RETURN(const auto binding, api::split_binding(text, "--output"));
       HOSTIR_ASSIGN_OR_RETURN(file.output, output_index(prepared, binding.first));
       file.path = binding.second.starts_with('@') ? binding.second.substr(1) : binding.second;
     }
@@ -69,10 +69,10 @@ Expected<ExpectedOutputs> ExpectedOutputs::parse(const std::vector<std::string>&
                                                  const interp::Prepared& prepared) {
   ExpectedOutputs out;
   for (const std::string& text : texts) {
-    HOSTIR_ASSIGN_OR_RETURN(const auto binding, split_binding(text, "--expect"));
+    HOSTIR_ASSIGN_OR_RETURN(const auto binding, api::split_binding(text, "--expect"));
     Item item;
     HOSTIR_ASSIGN_OR_RETURN(item.output, output_index(prepared, binding.first));
-    HOSTIR_ASSIGN_OR_RETURN(item.spec, parse_bound_value(binding, "--expect"));
+    HOSTIR_ASSIGN_OR_RETURN(item.spec, api::parse_bound_value(binding, "--expect"));
     if (item.spec.kind == ValueSpec::Kind::kInline || item.spec.kind == ValueSpec::Kind::kFile) {
       HOSTIR_ASSIGN_OR_RETURN(item.value, io::materialise(item.spec, "", nullptr, nullptr));
     }

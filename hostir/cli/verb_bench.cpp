@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
-#include "hostir/cli/backends.h"
-#include "hostir/cli/program_arguments.h"
+#include "hostir/api/backends.h"
+#include "hostir/cli/declare_options.h"
 #include "hostir/cli/run_report.h"
 #include "hostir/cli/verbs.h"
 #include "interp/session/engine.h"
@@ -48,21 +48,21 @@ class BenchVerb : public Verb {
            "interpreter alone";
   }
   void declare(Arguments& arguments) override {
-    program_.declare(arguments);
-    program_.declare_inputs(arguments);
-    backend_.declare(arguments);
+    declare_program(program_, arguments);
+    declare_inputs(program_, arguments);
+    declare_backend(backend_, arguments);
     arguments.option("-n,--runs", runs_, "measured runs, after one that is not counted",
                      {.least = 1, .most = 1'000'000});
   }
   int execute(Terminal& terminal) override {
-    auto loaded = load_file(program_.path);
+    auto loaded = api::load_file(program_.path);
     if (!loaded) return terminal.report(loaded.error());
     const auto status = bench(terminal, *loaded);
     return status ? *status : terminal.report(status.error(), loaded->sources);
   }
 
  private:
-  Expected<int> bench(Terminal& terminal, const LoadedFile& file) {
+  Expected<int> bench(Terminal& terminal, const api::LoadedFile& file) {
     std::string notice;
     HOSTIR_ASSIGN_OR_RETURN(const auto prepared, program_.prepare(file, &notice));
     if (!notice.empty()) terminal.note(notice);
@@ -78,7 +78,7 @@ class BenchVerb : public Verb {
       // per run.
       Clock::time_point begin;
       options.attach = [&begin](interp::Interpreter&) { begin = Clock::now(); };
-      HOSTIR_ASSIGN_OR_RETURN(last, interp::run(*prepared, make_backend_factory(), options));
+      HOSTIR_ASSIGN_OR_RETURN(last, interp::run(*prepared, api::make_backend_factory(), options));
       const double took = std::chrono::duration<double>(Clock::now() - begin).count();
       if (const interp::Fault* fault = last.worst())
         return terminal.report(interp::in_given_text(interp::to_error(*fault), *prepared->view),
@@ -113,8 +113,8 @@ class BenchVerb : public Verb {
         format_ns(kernel_limit_ns(run))));
   }
 
-  ProgramArguments program_;
-  BackendArguments backend_;
+  api::ProgramOptions program_;
+  api::BackendOptions backend_;
   int64_t runs_ = 5;
 };
 

@@ -1,8 +1,9 @@
 #include <fstream>
 #include <iostream>
 
+#include "hostir/api/open_session.h"
 #include "hostir/cli/debug_repl.h"
-#include "hostir/cli/open_session.h"
+#include "hostir/cli/declare_options.h"
 #include "hostir/cli/verbs.h"
 
 namespace hostir::cli {
@@ -22,9 +23,10 @@ class DebugVerb : public Verb {
            "  hostir debug tests/programs/pipeline_by_hand.hir -x commands.txt";
   }
   void declare(Arguments& arguments) override {
-    options_.program.declare(arguments);
-    options_.program.declare_inputs(arguments);
-    options_.backend.declare(arguments);
+    declare_program(options_.program, arguments);
+    declare_gradient(options_.program, arguments);
+    declare_inputs(options_.program, arguments);
+    declare_backend(options_.backend, arguments);
     arguments.option("-x", script_, "take commands from a file and print them, then end");
     arguments.option("--trace", options_.log_path, "keep the session's log in this file");
     arguments.choice("--trace-values", options_.values, {"none", "digest", "stats"},
@@ -40,7 +42,7 @@ class DebugVerb : public Verb {
     }
     interp::OpenRequest request;
     request.path = options_.program.path;
-    CliSessionFactory factory(options_);
+    api::SessionOpener factory(options_);
     const auto session = factory.open(request);
     if (!session) return terminal.report(session.error(), factory.sources());
     if (!factory.notice().empty()) terminal.note(factory.notice());
@@ -50,11 +52,11 @@ class DebugVerb : public Verb {
   }
 
  private:
-  SessionOptions options_{.program = {},
-                          .backend = {},
-                          .log_path = {},
-                          .values = "stats",
-                          .missing_inputs = SessionOptions::MissingInputs::kMakeUp};
+  api::SessionOptions options_{.program = {},
+                               .backend = {},
+                               .log_path = {},
+                               .values = "stats",
+                               .missing_inputs = api::SessionOptions::MissingInputs::kMakeUp};
   std::string script_;
 };
 

@@ -1,4 +1,4 @@
-#include "hostir/cli/program_file.h"
+#include "hostir/api/program_file.h"
 #include "hostir/cli/verbs.h"
 #include "hostir/io/files.h"
 #include "hostir/text/printer.h"
@@ -35,7 +35,7 @@ class FmtVerb : public Verb {
 
  private:
   int one(Terminal& terminal, const std::string& path) {
-    const auto loaded = load_file(path);
+    const auto loaded = api::load_file(path);
     if (!loaded) return terminal.report(loaded.error());
     if (!loaded->parsed) {
       return terminal.report(Error{ErrorKind::kInvalid, loaded->diagnostics}, loaded->sources);

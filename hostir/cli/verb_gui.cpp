@@ -1,6 +1,7 @@
 #include <charconv>
 
-#include "hostir/cli/open_session.h"
+#include "hostir/api/open_session.h"
+#include "hostir/cli/declare_options.h"
 #include "hostir/cli/verbs.h"
 #include "hostir/io/files.h"
 
@@ -31,8 +32,8 @@ class GuiVerb : public Verb {
     arguments.positional("function", options_.program.function, "@f", Presence::kOptional);
     arguments.repeated("--mesh", options_.program.mesh, "resize a mesh axis, e.g. tp=4");
     arguments.option("--ranks", options_.program.ranks, "resize the axis of a mesh that has one");
-    options_.program.declare_inputs(arguments);
-    options_.backend.declare(arguments);
+    declare_inputs(options_.program, arguments);
+    declare_backend(options_.backend, arguments);
     arguments.option("--compare", compare_, "a log to compare with, in the panel Diff");
     arguments.option("--script", script_, "drive the window from a file of steps, then close it");
     arguments.option("--screenshot", screenshot_, "write a PNG of the last state");
@@ -61,7 +62,7 @@ class GuiVerb : public Verb {
     app.compare = compare_;
     const bool scripted = !script_.empty() || !screenshot_.empty();
     app.settings_file = !settings_.empty() ? settings_ : scripted ? "" : gui::settings_path();
-    CliSessionFactory factory(options_);
+    api::SessionOpener factory(options_);
     return gui::run_window(factory, std::move(app), window);
   }
 
@@ -84,11 +85,11 @@ class GuiVerb : public Verb {
   }
 #endif
 
-  SessionOptions options_{.program = {},
-                          .backend = {},
-                          .log_path = {},
-                          .values = "stats",
-                          .missing_inputs = SessionOptions::MissingInputs::kMakeUp};
+  api::SessionOptions options_{.program = {},
+                               .backend = {},
+                               .log_path = {},
+                               .values = "stats",
+                               .missing_inputs = api::SessionOptions::MissingInputs::kMakeUp};
   std::string path_;
   std::string compare_;
   std::string script_;

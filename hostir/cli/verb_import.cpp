@@ -1,6 +1,6 @@
 #include <fmt/core.h>
 
-#include "hostir/cli/program_file.h"
+#include "hostir/api/program_file.h"
 #include "hostir/cli/verbs.h"
 #include "hostir/io/files.h"
 
@@ -29,7 +29,7 @@ class ImportVerb : public Verb {
                      "the `.hir` file to write; standard output without it");
   }
   int execute(Terminal& terminal) override {
-    const auto loaded = load_file(path_);
+    const auto loaded = api::load_file(path_);
     if (!loaded) return terminal.report(loaded.error());
     if (!loaded->parsed) {
       return terminal.report(Error{ErrorKind::kInvalid, loaded->diagnostics}, loaded->sources);

@@ -1,6 +1,6 @@
 #include <fmt/core.h>
 
-#include "hostir/cli/program_arguments.h"
+#include "hostir/cli/declare_options.h"
 #include "hostir/cli/verbs.h"
 #include "hostir/passes/pass_list.h"
 #include "hostir/text/printer.h"
@@ -31,8 +31,8 @@ class LowerVerb : public Verb {
            "sharding, why this collective";
   }
   void declare(Arguments& arguments) override {
-    program_.declare(arguments);
-    program_.declare_gradient(arguments);
+    declare_program(program_, arguments);
+    declare_gradient(program_, arguments);
     std::vector<std::string> phases;
     for (const Pass& pass : all_passes()) phases.emplace_back(pass.name);
     phases.emplace_back("none");
@@ -48,7 +48,7 @@ class LowerVerb : public Verb {
                      "why a value is sharded as it is and why its collectives are there");
   }
   int execute(Terminal& terminal) override {
-    auto loaded = load_file(program_.path);
+    auto loaded = api::load_file(program_.path);
     if (!loaded) return terminal.report(loaded.error());
     if (auto made = program_.differentiate(*loaded); !made) {
       return terminal.report(made.error(), loaded->sources);
@@ -65,10 +65,11 @@ class LowerVerb : public Verb {
     return LowerPhase::kLifetimes;
   }
 
-  Expected<void> lower_file(Terminal& terminal, const LoadedFile& file) {
-    HOSTIR_ASSIGN_OR_RETURN(const ChosenFunction chosen, choose_function(file, program_.function));
+  Expected<void> lower_file(Terminal& terminal, const api::LoadedFile& file) {
+    HOSTIR_ASSIGN_OR_RETURN(const api::ChosenFunction chosen,
+                            api::choose_function(file, program_.function));
     HOSTIR_ASSIGN_OR_RETURN(const interp::PrepareOptions prepare, program_.prepare_options());
-    HOSTIR_TRY(check_sizes(*chosen.program->find_function(chosen.name), prepare.sizes));
+    HOSTIR_TRY(api::check_sizes(*chosen.program->find_function(chosen.name), prepare.sizes));
     HOSTIR_ASSIGN_OR_RETURN(const Program program,
                             interp::resized_program(*chosen.program, chosen.name, prepare));
     if (program.find_function(chosen.name)->kind != FunctionKind::kFusion)
@@ -144,7 +145,7 @@ class LowerVerb : public Verb {
     return {};
   }
 
-  ProgramArguments program_;
+  api::ProgramOptions program_;
   std::string to_ = "last";
   std::string print_after_ = "none";
   std::string machine_;

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "hostir/cli/backends.h"
+#include "hostir/api/backends.h"
 #include "hostir/cli/verbs.h"
 #include "hostir/io/files.h"
 #include "traces/import/open_dumps.h"
@@ -46,7 +46,7 @@ class OpenVerb : public Verb {
     HOSTIR_ASSIGN_OR_RETURN(const OpenedDumps opened, open_dumps(paths_));
     HOSTIR_TRY(write_programs(opened));
     Trial trial;
-    if (!no_trial_) trial = try_verdict(*opened.run, opened.verdict, make_backend_factory());
+    if (!no_trial_) trial = try_verdict(*opened.run, opened.verdict, api::make_backend_factory());
     terminal.print(json_ ? to_json(opened, trial.sentence) : to_text(opened, trial.sentence));
     return opened.verdict.is_fault() ? exit_status(ErrorKind::kStuck) : 0;
   }

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <thread>
 
-#include "hostir/cli/backends.h"
+#include "hostir/api/backends.h"
 #include "hostir/cli/verbs.h"
 #include "hostir/io/files.h"
 #include "hostir/script/report.h"
@@ -34,7 +34,7 @@ class ReplayVerb : public Verb {
     std::atomic<size_t> next = 0;
     const auto work = [&] {
       for (size_t i = next++; i < logs_.size(); i = next++)
-        results[i].report = traces::replay(logs_[i], make_backend_factory());
+        results[i].report = traces::replay(logs_[i], api::make_backend_factory());
     };
     {
       std::vector<std::jthread> threads;

@@ -2,11 +2,10 @@
 
 #include <csignal>
 
-#include "hostir/cli/backends.h"
+#include "hostir/api/backends.h"
+#include "hostir/cli/declare_options.h"
 #include "hostir/cli/interrupt.h"
-#include "hostir/cli/program_arguments.h"
 #include "hostir/cli/run_files.h"
-#include "hostir/cli/run_log.h"
 #include "hostir/cli/run_report.h"
 #include "hostir/cli/verbs.h"
 #include "interp/session/check_unsharded.h"
@@ -34,10 +33,10 @@ class RunVerb : public Verb {
            "  hostir run tests/programs/tp_mlp.hir --mesh tp=3 --example-inputs --reference sim";
   }
   void declare(Arguments& arguments) override {
-    program_.declare(arguments);
-    program_.declare_gradient(arguments);
-    program_.declare_inputs(arguments);
-    backend_.declare(arguments);
+    declare_program(program_, arguments);
+    declare_gradient(program_, arguments);
+    declare_inputs(program_, arguments);
+    declare_backend(backend_, arguments);
     arguments.repeated("--output", outputs_,
                        "write an output: y=@y.npy, or @all.npz for all of them");
     arguments.repeated(
@@ -57,11 +56,11 @@ class RunVerb : public Verb {
                    "make up the inputs that are not given: those of the file's tests, or N(0, 1)");
     arguments.flag("--shards", shards_, "print local shapes and placements");
     arguments.flag("-q,--quiet", quiet_, "print no values and no summary");
-    log_.declare(arguments);
+    declare_log(log_, arguments);
   }
 
   int execute(Terminal& terminal) override {
-    auto loaded = load_file(program_.path);
+    auto loaded = api::load_file(program_.path);
     if (!loaded) return terminal.report(loaded.error());
     if (auto made = program_.differentiate(*loaded); !made) {
       return terminal.report(made.error(), loaded->sources);
@@ -71,7 +70,7 @@ class RunVerb : public Verb {
   }
 
  private:
-  Expected<int> run(Terminal& terminal, const LoadedFile& file) {
+  Expected<int> run(Terminal& terminal, const api::LoadedFile& file) {
     HOSTIR_TRY(check_backend());
     const bool make_up = example_inputs_ || (check_unsharded_ && program_.inputs.empty());
     std::string notice;
@@ -129,7 +128,7 @@ class RunVerb : public Verb {
 
   using Fault = interp::Fault;
 
-  Expected<int> stop_early(Terminal& terminal, int signal, RunLog* log) const {
+  Expected<int> stop_early(Terminal& terminal, int signal, api::RunLog* log) const {
     if (log) HOSTIR_TRY(log->close("interrupted"));
     terminal.note(
         fmt::format("run: stopped by {}{}", signal == SIGINT ? "SIGINT" : "SIGTERM",
@@ -138,7 +137,7 @@ class RunVerb : public Verb {
   }
 
   Expected<interp::RunResult> run_once(Terminal& terminal, const interp::Prepared& prepared,
-                                       const interp::BackendRequest& request, RunLog* log,
+                                       const interp::BackendRequest& request, api::RunLog* log,
                                        const std::stop_token& stop = {}) {
     interp::RunOptions options;
     options.give_up = [stop] { return stop.stop_requested(); };
@@ -148,7 +147,7 @@ class RunVerb : public Verb {
       terminal.progress(fmt::format("{} instructions", steps));
     };
     if (log) log->attach(options);
-    return interp::run(prepared, make_backend_factory(), options);
+    return interp::run(prepared, api::make_backend_factory(), options);
   }
 
   void print_result(Terminal& terminal, const interp::RunResult& result,
@@ -189,7 +188,7 @@ class RunVerb : public Verb {
 
   // What asks for values, of a backend that has none, would be answered by zeros.
   Expected<void> check_backend() const {
-    if (find_backend(backend_.backend)->traits.reads_values) return {};
+    if (api::find_backend(backend_.backend)->traits.reads_values) return {};
     const std::pair<bool, const char*> asking[] = {{!expects_.empty(), "--expect"},
                                                    {!outputs_.empty(), "--output"},
                                                    {check_unsharded_, "--check-unsharded"},
@@ -209,7 +208,7 @@ class RunVerb : public Verb {
                                  const interp::BackendRequest& request,
                                  const interp::RunResult& first) {
     interp::BackendRequest other = request;
-    name_backend(other, *reference_);
+    api::name_backend(other, *reference_);
     other.reference_kernels = true;
     const std::string what = other.name + " with reference kernels";
     if (request.name == other.name && request.reference_kernels) {
@@ -276,7 +275,7 @@ class RunVerb : public Verb {
     options.backend = request;
     HOSTIR_ASSIGN_OR_RETURN(
         const interp::UnshardedReport report,
-        interp::check_unsharded(prepared, make_backend_factory(), options, tolerance()));
+        interp::check_unsharded(prepared, api::make_backend_factory(), options, tolerance()));
     if (report.difference) {
       terminal.print(terminal.styled(report.difference->sentence + "\n", Terminal::Style::kBad));
     } else if (!quiet_) {
@@ -289,9 +288,9 @@ class RunVerb : public Verb {
     return !report.difference;
   }
 
-  ProgramArguments program_;
-  BackendArguments backend_;
-  LogArguments log_;
+  api::ProgramOptions program_;
+  api::BackendOptions backend_;
+  api::LogOptions log_;
   std::vector<std::string> outputs_;
   std::vector<std::string> expects_;
   std::optional<double> atol_;

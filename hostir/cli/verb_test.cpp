@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "hostir/cli/backends.h"
-#include "hostir/cli/program_arguments.h"
+#include "hostir/api/backends.h"
+#include "hostir/cli/declare_options.h"
 #include "hostir/cli/verbs.h"
 #include "hostir/io/files.h"
 #include "hostir/script/runner.h"
@@ -32,7 +32,7 @@ class TestVerb : public Verb {
     arguments.option("--schedules", schedules_, "at least so many schedules for each run",
                      {.least = 1});
     arguments.flag("-v,--verbose", verbose_, "a line for every test, not only for those that fail");
-    backend_.declare(arguments);
+    declare_backend(backend_, arguments);
   }
   int execute(Terminal& terminal) override {
     script::TestOptions options;
@@ -44,7 +44,7 @@ class TestVerb : public Verb {
     auto request = backend_.request(Program());
     if (!request) return terminal.report(request.error());
     options.backend = *request;
-    const auto report = script::run_tests(paths_, options, make_backend_factory());
+    const auto report = script::run_tests(paths_, options, api::make_backend_factory());
     if (!report) return terminal.report(report.error());
     if (!junit_.empty()) {
       const auto written = io::write_file(junit_, script::to_junit(*report));
@@ -76,7 +76,7 @@ class TestVerb : public Verb {
   std::string junit_;
   bool update_ = false;
   bool verbose_ = false;
-  BackendArguments backend_;
+  api::BackendOptions backend_;
 };
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "hostir/cli/program_file.h"
+#include "hostir/api/program_file.h"
 #include "hostir/cli/verbs.h"
 #include "hostir/passes/bind_sizes.h"
 #include "interp/core/code.h"
@@ -25,7 +25,7 @@ class VerifyVerb : public Verb {
   int execute(Terminal& terminal) override {
     int status = 0;
     for (const std::string& path : files_) {
-      const auto loaded = load_file(path);
+      const auto loaded = api::load_file(path);
       if (!loaded) {
         status = std::max(status, terminal.report(loaded.error()));
         continue;

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "gui/headless.h"
-#include "hostir/cli/open_session.h"
+#include "hostir/api/open_session.h"
 #include "traces/log_reader.h"
 
 namespace {
@@ -52,7 +52,7 @@ bool is_reading(hostir::gui::Headless& window) {
 
 int open_and_zoom(const std::string& path, const std::string& panel) {
   using namespace hostir;
-  cli::CliSessionFactory factory{cli::SessionOptions{}};
+  api::SessionOpener factory{api::SessionOptions{}};
   gui::AppOptions options;
   options.open.path = path;
   const auto start = Clock::now();

@@ -45,9 +45,9 @@ bool steps() {
     fmt::print(stderr, "{}\n", window.model().open_error());
     return false;
   }
-  cli::SessionOptions options;
+  api::SessionOptions options;
   options.values = "stats";
-  cli::CliSessionFactory factory(options);
+  api::SessionOpener factory(options);
   auto engine = factory.open(large_mlp());
   const auto next = interp::parse_command("next");
   if (!engine || !next) return false;

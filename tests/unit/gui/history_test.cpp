@@ -130,10 +130,10 @@ TEST(HistoryPanel, PastValuesOfAShortRunComeUnasked) {
 std::string looping_log(int times) {
   const std::string path = testing::TempDir() + fmt::format("writes{}.db", times);
   std::filesystem::remove(path);
-  cli::SessionOptions options;
+  api::SessionOptions options;
   options.log_path = path;
   options.values = "stats";
-  cli::CliSessionFactory factory{options};
+  api::SessionOpener factory{options};
   auto session = factory.open({.path = looping_program(times)});
   EXPECT_TRUE(session) << session.error().message();
   if (session) {

@@ -27,9 +27,9 @@ class SlowFactory final : public interp::SessionFactory {
   const SourceManager& sources() const override { return real_.sources(); }
 
  private:
-  cli::CliSessionFactory real_{[] {
-    cli::SessionOptions options;
-    options.missing_inputs = cli::SessionOptions::MissingInputs::kMakeUp;
+  api::SessionOpener real_{[] {
+    api::SessionOptions options;
+    options.missing_inputs = api::SessionOptions::MissingInputs::kMakeUp;
     return options;
   }()};
 };
@@ -82,9 +82,9 @@ TEST(Opening, CalledOffItLeavesWhatWasOpen) {
 }
 
 TEST(Opening, LoweringAndInputsAreCalledOffToo) {
-  cli::SessionOptions options;
-  options.missing_inputs = cli::SessionOptions::MissingInputs::kMakeUp;
-  cli::CliSessionFactory factory{options};
+  api::SessionOptions options;
+  options.missing_inputs = api::SessionOptions::MissingInputs::kMakeUp;
+  api::SessionOpener factory{options};
   std::vector<std::string> parts;
   interp::Preparing watch;
   watch.part = [&](std::string_view part) { parts.emplace_back(part); };
@@ -160,10 +160,10 @@ TEST(LookOnly, AProgramTextThatNoLongerReadsIsListedFromTheLog) {
   const std::string path = testing::TempDir() + "unreadable.db";
   std::filesystem::remove(path);
   {
-    cli::SessionOptions options;
+    api::SessionOptions options;
     options.log_path = path;
-    options.missing_inputs = cli::SessionOptions::MissingInputs::kMakeUp;
-    cli::CliSessionFactory factory{options};
+    options.missing_inputs = api::SessionOptions::MissingInputs::kMakeUp;
+    api::SessionOpener factory{options};
     auto session = factory.open({.path = kMlp});
     ASSERT_TRUE(session);
     ASSERT_TRUE((*session)->execute(*interp::parse_command("continue"), {}));

@@ -41,9 +41,9 @@ TEST(Program, ALogOffersNothingElseToRun) {
   const std::string path = testing::TempDir() + "program_test.db";
   std::filesystem::remove(path);
   {
-    cli::SessionOptions options;
+    api::SessionOptions options;
     options.log_path = path;
-    cli::CliSessionFactory factory{options};
+    api::SessionOpener factory{options};
     auto session = factory.open({.path = kDeadlock});
     ASSERT_TRUE(session);
     ASSERT_TRUE((*session)->execute(*interp::parse_command("continue"), {}));

@@ -35,10 +35,10 @@ TEST(Room, ARecordedLogShowsItsTimelineAtOnce) {
   const std::string path = testing::TempDir() + "room_test.db";
   std::filesystem::remove(path);
   {
-    cli::SessionOptions options;
-    options.missing_inputs = cli::SessionOptions::MissingInputs::kMakeUp;
+    api::SessionOptions options;
+    options.missing_inputs = api::SessionOptions::MissingInputs::kMakeUp;
     options.log_path = path;
-    cli::CliSessionFactory factory{options};
+    api::SessionOpener factory{options};
     AppOptions app;
     app.open.path = kMlp;
     Headless window(factory, app, 800, 600);

@@ -16,12 +16,12 @@ inline std::string log_of(const std::string& name, const std::string& program,
                           std::vector<std::pair<std::string, std::string>> inputs = {}) {
   const std::string path = testing::TempDir() + name;
   std::filesystem::remove(path);
-  cli::SessionOptions options;
+  api::SessionOptions options;
   options.log_path = path;
   options.values = values;
   options.backend.kernels = kernels;
-  options.missing_inputs = cli::SessionOptions::MissingInputs::kMakeUp;
-  cli::CliSessionFactory factory{options};
+  options.missing_inputs = api::SessionOptions::MissingInputs::kMakeUp;
+  api::SessionOpener factory{options};
   auto session = factory.open({.path = program, .inputs = std::move(inputs)});
   EXPECT_TRUE(session) << (session ? "" : session.error().message());
   if (session) {

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "gui/headless.h"
-#include "hostir/cli/open_session.h"
+#include "hostir/api/open_session.h"
 
 namespace hostir::gui {
 
@@ -66,10 +66,10 @@ class Workbench {
   }
 
  private:
-  static cli::SessionOptions session_options() {
-    cli::SessionOptions options;
+  static api::SessionOptions session_options() {
+    api::SessionOptions options;
     options.values = "stats";
-    options.missing_inputs = cli::SessionOptions::MissingInputs::kMakeUp;
+    options.missing_inputs = api::SessionOptions::MissingInputs::kMakeUp;
     return options;
   }
   static AppOptions app_options(const std::string& path, const std::string& settings_file,
@@ -81,7 +81,7 @@ class Workbench {
     return options;
   }
 
-  cli::CliSessionFactory factory_;
+  api::SessionOpener factory_;
   Headless window_;
 };
 

@@ -12,7 +12,7 @@
 #include <random>
 #include <set>
 
-#include "hostir/cli/example_inputs.h"
+#include "hostir/api/example_inputs.h"
 #include "hostir/io/files.h"
 #include "hostir/ir/inline_value.h"
 #include "hostir/ops/record.h"
@@ -38,7 +38,7 @@ Expected<std::shared_ptr<const Prepared>> prepared(const Program& program,
   PrepareOptions options;
   options.function = function;
   std::vector<NamedInput> inputs;
-  HOSTIR_TRY(cli::add_example_inputs(program, function, "tests/programs", inputs, options.sizes));
+  HOSTIR_TRY(api::add_example_inputs(program, function, "tests/programs", inputs, options.sizes));
   return prepare(program, inputs, options);
 }
 

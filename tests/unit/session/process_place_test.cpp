@@ -1,11 +1,11 @@
 // Which process of a run this is, from the environments of launchers.
-#include "hostir/cli/process_place.h"
+#include "hostir/api/process_place.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 
-namespace hostir::cli {
+namespace hostir::api {
 namespace {
 
 using Variables = std::map<std::string, std::string>;
@@ -76,4 +76,4 @@ TEST(ProcessPlace, WhatIsWrongIsNamed) {
 }
 
 }  // namespace
-}  // namespace hostir::cli
+}  // namespace hostir::api

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "hostir/cli/program_arguments.h"
+#include "hostir/api/program_options.h"
 #include "interp/session/live_session.h"
 #include "interp/session/session_factory.h"
 
@@ -19,11 +19,11 @@ namespace hostir::traces {
 class LogReader;
 }
 
-namespace hostir::cli {
+namespace hostir::api {
 
 struct SessionOptions {
-  ProgramArguments program;  // path and function are taken from the request
-  BackendArguments backend;
+  ProgramOptions program;  // path and function are taken from the request
+  BackendOptions backend;
   std::string log_path;  // empty: temporary
   std::string values = "digest";
   enum class MissingInputs : uint8_t { kError, kMakeUp } missing_inputs = MissingInputs::kError;
@@ -33,9 +33,9 @@ struct SessionOptions {
 bool is_log(std::string_view head);
 inline constexpr size_t kHeadBytes = 4096;
 
-class CliSessionFactory final : public interp::SessionFactory {
+class SessionOpener final : public interp::SessionFactory {
  public:
-  explicit CliSessionFactory(SessionOptions options) : options_(std::move(options)) {}
+  explicit SessionOpener(SessionOptions options) : options_(std::move(options)) {}
 
   /// A log whose program cannot be prepared again opens all the same, to be looked at
   /// (traces/log_session.h). Errors: of reading, parsing, preparing; of the log; `cancelled`.
@@ -70,4 +70,4 @@ class CliSessionFactory final : public interp::SessionFactory {
   std::string warning_;
 };
 
-}  // namespace hostir::cli
+}  // namespace hostir::api

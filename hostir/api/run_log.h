@@ -1,4 +1,4 @@
-// `--trace` and its options: the log that a run writes.
+// The log that a run writes, and what it keeps.
 #pragma once
 
 #include <memory>
@@ -6,13 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "hostir/cli/arguments.h"
-#include "hostir/cli/program_file.h"
+#include "hostir/api/program_file.h"
 #include "interp/session/engine.h"
 #include "traces/contents_sink.h"
 #include "traces/trace_writer.h"
 
-namespace hostir::cli {
+namespace hostir::api {
 
 /// A log that is being written.
 class RunLog {
@@ -33,12 +32,11 @@ class RunLog {
   std::unique_ptr<traces::ContentsSink> contents_;  // null: no contents are kept
 };
 
-struct LogArguments {
+struct LogOptions {
   std::string path;
   std::optional<std::string> values;      // digest
   std::optional<int64_t> inputs_max_mib;  // 64
 
-  void declare(Arguments& arguments);
   /// Null where no log is wanted. Errors: kUsage, those of the writer.
   Expected<std::unique_ptr<RunLog>> open(const interp::Prepared& prepared,
                                          const interp::BackendRequest& backend,
@@ -49,4 +47,4 @@ struct LogArguments {
 /// The arguments of this process, for the log.
 std::string this_command_line();
 
-}  // namespace hostir::cli
+}  // namespace hostir::api

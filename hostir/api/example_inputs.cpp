@@ -1,4 +1,4 @@
-#include "hostir/cli/example_inputs.h"
+#include "hostir/api/example_inputs.h"
 
 #include <fmt/core.h>
 
@@ -7,7 +7,7 @@
 #include "hostir/io/generate.h"
 #include "hostir/script/test_run.h"
 
-namespace hostir::cli {
+namespace hostir::api {
 
 namespace {
 
@@ -103,4 +103,4 @@ Expected<std::string> add_example_inputs(const Program& program, const std::stri
   return "inputs that were not given are made up: " + made;
 }
 
-}  // namespace hostir::cli
+}  // namespace hostir::api

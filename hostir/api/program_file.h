@@ -1,4 +1,4 @@
-// Loading a program for a verb: read, import what another compiler wrote, parse, verify, choose the
+// Loading a program: read, import what another compiler wrote, parse, verify, choose the
 // function.
 #pragma once
 
@@ -8,7 +8,7 @@
 #include "hostir/ir/program.h"
 #include "hostir/support/expected.h"
 
-namespace hostir::cli {
+namespace hostir::api {
 
 struct LoadedFile {
   SourceManager sources;
@@ -38,4 +38,4 @@ Expected<ChosenFunction> choose_function(const LoadedFile& file, const std::stri
 Expected<std::vector<std::pair<std::string, int64_t>>> parse_sizes(
     const std::vector<std::string>& items, const std::string& option);
 
-}  // namespace hostir::cli
+}  // namespace hostir::api

@@ -12,7 +12,7 @@
 #include "hostir/ir/program.h"
 #include "interp/session/engine.h"
 
-namespace hostir::cli {
+namespace hostir::api {
 
 /// Adds to `inputs` and `sizes` what the function needs beyond them. Returns a sentence about what
 /// was added, empty if nothing was. Errors: of the values that the tests name (files, inline text).
@@ -21,4 +21,4 @@ Expected<std::string> add_example_inputs(const Program& program, const std::stri
                                          std::vector<interp::NamedInput>& inputs,
                                          std::vector<std::pair<std::string, int64_t>>& sizes);
 
-}  // namespace hostir::cli
+}  // namespace hostir::api

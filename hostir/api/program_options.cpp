@@ -1,12 +1,12 @@
-#include "hostir/cli/program_arguments.h"
+#include "hostir/api/program_options.h"
 
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
 
-#include "hostir/cli/backends.h"
-#include "hostir/cli/example_inputs.h"
-#include "hostir/cli/process_place.h"
+#include "hostir/api/backends.h"
+#include "hostir/api/example_inputs.h"
+#include "hostir/api/process_place.h"
 #include "hostir/io/generate.h"
 #include "hostir/io/npy.h"
 #include "hostir/io/npz.h"
@@ -14,7 +14,7 @@
 #include "hostir/passes/bind_sizes.h"
 #include "kernels/cpu/kernel.h"
 
-namespace hostir::cli {
+namespace hostir::api {
 
 Expected<std::pair<std::string, std::string>> split_binding(const std::string& text,
                                                             const std::string& option) {
@@ -74,31 +74,7 @@ void note_readings(const std::vector<std::string>& inputs, Error& error) {
 
 }  // namespace
 
-void ProgramArguments::declare(Arguments& arguments) {
-  arguments.positional("file", path, "a `.hir` file, or - for standard input");
-  arguments.positional("function", function,
-                       "@f; without it the first fusion, else the first host function",
-                       Presence::kOptional);
-  arguments.repeated("--mesh", mesh, "resize a mesh axis, e.g. tp=4");
-  arguments.option("--ranks", ranks, "resize the axis of a mesh that has one",
-                   {.least = 1, .most = Mesh::kMaxPositions});
-  arguments.repeated("--size", sizes, "bind a symbolic size, e.g. B=8");
-  arguments.repeated("--keep", keep, "a value of the fusion that must not be fused away");
-}
-
-void ProgramArguments::declare_gradient(Arguments& arguments) {
-  arguments.flag("--grad", grad,
-                 "the gradient of the fusion: its results, then d_<parameter> for each of --wrt");
-  arguments.repeated("--wrt", wrt, "a parameter to differentiate for; all if not given");
-}
-
-void ProgramArguments::declare_inputs(Arguments& arguments) {
-  arguments.repeated("--input", inputs,
-                     "x=@x.npy, x=@all.npz#x, x=4xf32=[1 2 3 4], x=normal(1, 4x8xf32), or @all.npz "
-                     "for every input by name");
-}
-
-Expected<interp::PrepareOptions> ProgramArguments::prepare_options() const {
+Expected<interp::PrepareOptions> ProgramOptions::prepare_options() const {
   interp::PrepareOptions options;
   options.function = function.starts_with('@') ? function.substr(1) : function;
   HOSTIR_ASSIGN_OR_RETURN(options.mesh_sizes, parse_sizes(mesh, "--mesh"));
@@ -108,7 +84,7 @@ Expected<interp::PrepareOptions> ProgramArguments::prepare_options() const {
   return options;
 }
 
-Expected<void> ProgramArguments::differentiate(LoadedFile& file) {
+Expected<void> ProgramOptions::differentiate(LoadedFile& file) {
   if (!grad) return {};
   HOSTIR_ASSIGN_OR_RETURN(const ChosenFunction chosen, choose_function(file, function));
   for (Program& part : file.file.parts) {
@@ -132,7 +108,7 @@ Expected<void> ProgramArguments::differentiate(LoadedFile& file) {
   return {};
 }
 
-Expected<std::vector<interp::NamedInput>> ProgramArguments::named_inputs() const {
+Expected<std::vector<interp::NamedInput>> ProgramOptions::named_inputs() const {
   std::vector<interp::NamedInput> out;
   for (const std::string& text : inputs) {
     if (text.starts_with('@') && text.ends_with(".npz")) {
@@ -176,7 +152,7 @@ std::optional<size_t> position_of(const std::string& name) {
   return position;
 }
 
-Expected<std::shared_ptr<const interp::Prepared>> ProgramArguments::prepare(
+Expected<std::shared_ptr<const interp::Prepared>> ProgramOptions::prepare(
     const LoadedFile& file, std::string* notice, const interp::Preparing& watch) const {
   HOSTIR_ASSIGN_OR_RETURN(const ChosenFunction chosen, choose_function(file, function));
   HOSTIR_ASSIGN_OR_RETURN(interp::PrepareOptions options, prepare_options());
@@ -217,30 +193,7 @@ Expected<std::vector<int>> parse_devices(const std::string& text) {
 
 }  // namespace
 
-void BackendArguments::declare(Arguments& arguments) {
-  arguments.choice("--backend", backend, backend_names(), "what executes the tasks");
-  arguments.option("--machine", machine,
-                   "a machine of the file or built in; see `hostir machines`");
-  arguments.choice(
-      "--kernels", kernels, {"fast", "reference"},
-      "fast: oneDNN and fused loops; reference: plain loops, the same bits everywhere");
-  arguments.option("--seed", seed, "of the schedules");
-  arguments.option("--max-memory", max_memory_mib,
-                   "end a run that needs more, in MiB, 0: what the machine has",
-                   {.least = 0, .most = INT64_MAX >> 20});
-  arguments.option("--max-steps", max_steps,
-                   "end a run after so many host instructions of all ranks, 0: no limit");
-  arguments.option("--devices", devices, "cuda: which devices of this computer, as in 0,1; all");
-  arguments.option("--place", place,
-                   "cuda: the device of every rank, as in 0,0,1,1; dealt out evenly and in order");
-  arguments.option("--timeout", timeout_s,
-                   "cuda: seconds (60) in which nothing completes before a run is given up");
-  arguments.flag("--stepwise", stepwise, "cuda: finish every instruction before the next");
-  arguments.option("--threads", threads, "used inside kernels, 0: all cores",
-                   {.least = 0, .most = 4096});
-}
-
-Expected<interp::BackendRequest> BackendArguments::request(const Program& program) const {
+Expected<interp::BackendRequest> BackendOptions::request(const Program& program) const {
   interp::BackendRequest out;
   name_backend(out, backend);
   const std::string wanted = machine.starts_with('@') ? machine.substr(1) : machine;
@@ -268,4 +221,4 @@ Expected<interp::BackendRequest> BackendArguments::request(const Program& progra
   return out;
 }
 
-}  // namespace hostir::cli
+}  // namespace hostir::api

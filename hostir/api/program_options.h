@@ -1,5 +1,6 @@
-// The options that run, debug, bench and lower share: which program, on which mesh, with which
-// inputs.
+// What to run and how: which program, on which mesh, with which inputs, on which backend.
+//
+// Texts as a person types them; the command line declares its options on these structs.
 #pragma once
 
 #include <memory>
@@ -7,13 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "hostir/cli/arguments.h"
-#include "hostir/cli/program_file.h"
+#include "hostir/api/program_file.h"
 #include "interp/session/engine.h"
 
-namespace hostir::cli {
+namespace hostir::api {
 
-struct ProgramArguments {
+struct ProgramOptions {
   std::string path;
   std::string function;  // `@f` or empty
   std::vector<std::string> mesh;
@@ -27,9 +27,6 @@ struct ProgramArguments {
   /// With --grad: adds the gradient of the chosen fusion to the file, as `@f.grad`, and chooses
   /// that. Once, right after loading.
   Expected<void> differentiate(LoadedFile& file);
-  void declare(Arguments& arguments);
-  void declare_inputs(Arguments& arguments);
-  void declare_gradient(Arguments& arguments);
   /// Options for interp::prepare. Errors: kUsage.
   Expected<interp::PrepareOptions> prepare_options() const;
   /// `x=@x.npy`, `x=4xf32=[..]`, `x=normal(1)`, `@all.npz` (each member by name). Errors: kUsage,
@@ -43,7 +40,7 @@ struct ProgramArguments {
 };
 
 /// How it runs: backend, machine, schedule, limits.
-struct BackendArguments {
+struct BackendOptions {
   std::string backend = "sim";
   std::string machine;
   std::string kernels = "fast";
@@ -56,7 +53,6 @@ struct BackendArguments {
   std::optional<double> timeout_s;
   bool stepwise = false;
 
-  void declare(Arguments& arguments);
   /// Errors: kUsage (unknown machine). The machine may be declared in the program.
   Expected<interp::BackendRequest> request(const Program& program) const;
 };
@@ -77,4 +73,4 @@ Expected<void> check_sizes(const Function& function,
 Expected<std::pair<std::string, std::string>> split_binding(const std::string& text,
                                                             const std::string& option);
 
-}  // namespace hostir::cli
+}  // namespace hostir::api

@@ -1,11 +1,11 @@
-#include "hostir/cli/backends.h"
+#include "hostir/api/backends.h"
 
 #include "interp/cuda/backend.h"
 #include "interp/null/null_backend.h"
 #include "interp/sim/sim_backend.h"
 #include "kernels/cpu/kernel.h"
 
-namespace hostir::cli {
+namespace hostir::api {
 
 namespace {
 
@@ -84,4 +84,4 @@ interp::BackendFactory make_backend_factory() {
   };
 }
 
-}  // namespace hostir::cli
+}  // namespace hostir::api

@@ -9,7 +9,7 @@
 
 #include "interp/session/engine.h"
 
-namespace hostir::cli {
+namespace hostir::api {
 
 struct BackendEntry {
   std::string_view name;
@@ -28,4 +28,4 @@ void name_backend(interp::BackendRequest& request, std::string_view name);
 /// Errors: `no_backend` names what this command has; those of making it.
 interp::BackendFactory make_backend_factory();
 
-}  // namespace hostir::cli
+}  // namespace hostir::api

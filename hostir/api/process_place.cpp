@@ -1,11 +1,11 @@
-#include "hostir/cli/process_place.h"
+#include "hostir/api/process_place.h"
 
 #include <fmt/core.h>
 
 #include <charconv>
 #include <cstdlib>
 
-namespace hostir::cli {
+namespace hostir::api {
 
 namespace {
 
@@ -81,4 +81,4 @@ Expected<interp::ProcessPlace> process_place(const EnvironmentLookup& lookup) {
   return out;
 }
 
-}  // namespace hostir::cli
+}  // namespace hostir::api

@@ -11,7 +11,7 @@
 
 #include "interp/session/engine.h"
 
-namespace hostir::cli {
+namespace hostir::api {
 
 using EnvironmentLookup = std::function<std::optional<std::string>(const std::string& name)>;
 /// The process' own environment.
@@ -21,4 +21,4 @@ std::optional<std::string> environment_variable(const std::string& name);
 /// missing or no number.
 Expected<interp::ProcessPlace> process_place(const EnvironmentLookup& lookup);
 
-}  // namespace hostir::cli
+}  // namespace hostir::api

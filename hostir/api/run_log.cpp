@@ -1,4 +1,4 @@
-#include "hostir/cli/run_log.h"
+#include "hostir/api/run_log.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -6,7 +6,7 @@
 #include "hostir/io/files.h"
 #include "traces/run_description.h"
 
-namespace hostir::cli {
+namespace hostir::api {
 
 std::string this_command_line() {
   const auto raw = io::read_file("/proc/self/cmdline");
@@ -56,21 +56,10 @@ Expected<void> RunLog::close(const std::string& outcome) {
   return {};
 }
 
-void LogArguments::declare(Arguments& arguments) {
-  arguments.option("--trace", path,
-                   "write a log, for `hostir replay`, `diff`, `trace`, `debug` and `gui`");
-  arguments.option("--trace-values", values,
-                   "none, digest (as without it), stats, or data=GLOB: what is kept of written "
-                   "tensors");
-  arguments.option("--trace-inputs-max", inputs_max_mib,
-                   "keep inputs in the log up to so many MiB (64), compressed",
-                   {.least = 0, .most = INT64_MAX >> 20});
-}
-
-Expected<std::unique_ptr<RunLog>> LogArguments::open(const interp::Prepared& prepared,
-                                                     const interp::BackendRequest& backend,
-                                                     const LoadedFile& file,
-                                                     const std::string& source_name) const {
+Expected<std::unique_ptr<RunLog>> LogOptions::open(const interp::Prepared& prepared,
+                                                   const interp::BackendRequest& backend,
+                                                   const LoadedFile& file,
+                                                   const std::string& source_name) const {
   constexpr int64_t kInputsMaxMib = 64;
   // Looking at values makes a device wait for the host at every instruction.
   const bool computed = backend.traits.clock == interp::ClockDomain::kVirtual;
@@ -110,4 +99,4 @@ Expected<std::unique_ptr<RunLog>> LogArguments::open(const interp::Prepared& pre
   return std::make_unique<RunLog>(std::move(writer), mode, options.data_globs);
 }
 
-}  // namespace hostir::cli
+}  // namespace hostir::api

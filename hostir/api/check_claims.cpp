@@ -1,10 +1,10 @@
-#include "hostir/cli/check_claims.h"
+#include "hostir/api/check_claims.h"
 
-#include "hostir/cli/backends.h"
+#include "hostir/api/backends.h"
 #include "hostir/script/test_piece.h"
 #include "hostir/text/parser.h"
 
-namespace hostir::cli {
+namespace hostir::api {
 
 namespace {
 
@@ -61,4 +61,4 @@ interp::CheckClaims claims_of_tests(std::string file, std::string directory,
   };
 }
 
-}  // namespace hostir::cli
+}  // namespace hostir::api

@@ -1,11 +1,11 @@
 // A log that is compared with: read, and run again for contents that it did not keep.
-#include "hostir/cli/backends.h"
-#include "hostir/cli/open_session.h"
+#include "hostir/api/backends.h"
+#include "hostir/api/open_session.h"
 #include "hostir/io/files.h"
 #include "traces/log_reader.h"
 #include "traces/replay.h"
 
-namespace hostir::cli {
+namespace hostir::api {
 
 namespace {
 
@@ -27,7 +27,7 @@ class BesideRun final : public interp::PastRun {
 
 }  // namespace
 
-Expected<std::unique_ptr<interp::PastRun>> CliSessionFactory::open_beside(
+Expected<std::unique_ptr<interp::PastRun>> SessionOpener::open_beside(
     const std::string& path, const interp::Preparing& watch) const {
   HOSTIR_TRY(watch.begin("reading the other log"));
   HOSTIR_ASSIGN_OR_RETURN(const std::string head, io::read_file_head(path, kHeadBytes));
@@ -40,4 +40,4 @@ Expected<std::unique_ptr<interp::PastRun>> CliSessionFactory::open_beside(
   return std::make_unique<BesideRun>(path, std::move(log));
 }
 
-}  // namespace hostir::cli
+}  // namespace hostir::api

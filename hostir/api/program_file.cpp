@@ -1,4 +1,4 @@
-#include "hostir/cli/program_file.h"
+#include "hostir/api/program_file.h"
 
 #include <algorithm>
 #include <charconv>
@@ -8,7 +8,7 @@
 #include "hostir/text/parser.h"
 #include "hostir/text/printer.h"
 
-namespace hostir::cli {
+namespace hostir::api {
 
 namespace {
 
@@ -97,4 +97,4 @@ Expected<std::vector<std::pair<std::string, int64_t>>> parse_sizes(
   return out;
 }
 
-}  // namespace hostir::cli
+}  // namespace hostir::api

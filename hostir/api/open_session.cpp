@@ -1,4 +1,4 @@
-#include "hostir/cli/open_session.h"
+#include "hostir/api/open_session.h"
 
 #include <fmt/core.h>
 #include <unistd.h>
@@ -10,9 +10,9 @@
 #include <filesystem>
 #include <thread>
 
-#include "hostir/cli/backends.h"
-#include "hostir/cli/check_claims.h"
-#include "hostir/cli/run_log.h"
+#include "hostir/api/backends.h"
+#include "hostir/api/check_claims.h"
+#include "hostir/api/run_log.h"
 #include "hostir/io/files.h"
 #include "interp/session/live_session.h"
 #include "traces/log_reader.h"
@@ -20,7 +20,7 @@
 #include "traces/recorded_line.h"
 #include "traces/replay.h"
 
-namespace hostir::cli {
+namespace hostir::api {
 
 namespace {
 
@@ -196,14 +196,14 @@ std::string why_not_run_again(const traces::LogReader& log) {
 
 bool is_log(std::string_view head) { return head.starts_with("SQLite format 3"); }
 
-Expected<std::shared_ptr<const interp::Prepared>> CliSessionFactory::prepare_program(
+Expected<std::shared_ptr<const interp::Prepared>> SessionOpener::prepare_program(
     const interp::OpenRequest& request, const interp::Preparing& watch) {
   if (request.text.empty()) {
     HOSTIR_ASSIGN_OR_RETURN(file_, load_file(request.path));
   } else {
     file_ = load_text(request.path, request.text);
   }
-  ProgramArguments arguments = options_.program;
+  ProgramOptions arguments = options_.program;
   arguments.path = request.path;
   if (!request.function.empty()) arguments.function = request.function;
   for (const auto& [axis, size] : request.mesh_sizes)
@@ -213,7 +213,7 @@ Expected<std::shared_ptr<const interp::Prepared>> CliSessionFactory::prepare_pro
   return arguments.prepare(file_, make_up ? &notice_ : nullptr, watch);
 }
 
-Expected<std::unique_ptr<interp::Session>> CliSessionFactory::start(
+Expected<std::unique_ptr<interp::Session>> SessionOpener::start(
     std::shared_ptr<const interp::Prepared> prepared, interp::LiveOptions live,
     const interp::OpenRequest& request, const interp::Preparing& watch,
     std::unique_ptr<traces::LogReader>* recorded) {
@@ -241,7 +241,7 @@ Expected<std::unique_ptr<interp::Session>> CliSessionFactory::start(
   return session;
 }
 
-Expected<std::unique_ptr<interp::Session>> CliSessionFactory::start_recorded(
+Expected<std::unique_ptr<interp::Session>> SessionOpener::start_recorded(
     std::unique_ptr<traces::LogReader>& log, const interp::OpenRequest& request,
     const interp::Preparing& watch) {
   HOSTIR_ASSIGN_OR_RETURN(const traces::RecordedRun run, traces::recorded_run(*log, watch));
@@ -272,7 +272,7 @@ Expected<std::unique_ptr<interp::Session>> CliSessionFactory::start_recorded(
   return start(std::move(prepared), std::move(live), request, watch, &log);
 }
 
-Expected<std::unique_ptr<interp::Session>> CliSessionFactory::open_recorded(
+Expected<std::unique_ptr<interp::Session>> SessionOpener::open_recorded(
     const interp::OpenRequest& request, const interp::Preparing& watch) {
   HOSTIR_TRY(watch.begin("reading the log"));
   HOSTIR_ASSIGN_OR_RETURN(std::unique_ptr<traces::LogReader> log, traces::open_log(request.path));
@@ -289,8 +289,8 @@ Expected<std::unique_ptr<interp::Session>> CliSessionFactory::open_recorded(
   return traces::LogSession::create(std::move(log), session.error().message());
 }
 
-Expected<std::unique_ptr<interp::Session>> CliSessionFactory::open(
-    const interp::OpenRequest& request, const interp::Preparing& watch) {
+Expected<std::unique_ptr<interp::Session>> SessionOpener::open(const interp::OpenRequest& request,
+                                                               const interp::Preparing& watch) {
   notice_.clear();
   warning_.clear();
   HOSTIR_TRY(watch.begin("reading the file"));
@@ -306,4 +306,4 @@ Expected<std::unique_ptr<interp::Session>> CliSessionFactory::open(
   return start(std::move(prepared), std::move(live), request, watch, nullptr);
 }
 
-}  // namespace hostir::cli
+}  // namespace hostir::api

@@ -1,0 +1,66 @@
+#include "hostir/cli/declare_options.h"
+
+#include "hostir/api/backends.h"
+
+namespace hostir::cli {
+
+void declare_program(api::ProgramOptions& options, Arguments& arguments) {
+  arguments.positional("file", options.path, "a `.hir` file, or - for standard input");
+  arguments.positional("function", options.function,
+                       "@f; without it the first fusion, else the first host function",
+                       Presence::kOptional);
+  arguments.repeated("--mesh", options.mesh, "resize a mesh axis, e.g. tp=4");
+  arguments.option("--ranks", options.ranks, "resize the axis of a mesh that has one",
+                   {.least = 1, .most = Mesh::kMaxPositions});
+  arguments.repeated("--size", options.sizes, "bind a symbolic size, e.g. B=8");
+  arguments.repeated("--keep", options.keep, "a value of the fusion that must not be fused away");
+}
+
+void declare_gradient(api::ProgramOptions& options, Arguments& arguments) {
+  arguments.flag("--grad", options.grad,
+                 "the gradient of the fusion: its results, then d_<parameter> for each of --wrt");
+  arguments.repeated("--wrt", options.wrt, "a parameter to differentiate for; all if not given");
+}
+
+void declare_inputs(api::ProgramOptions& options, Arguments& arguments) {
+  arguments.repeated("--input", options.inputs,
+                     "x=@x.npy, x=@all.npz#x, x=4xf32=[1 2 3 4], x=normal(1, 4x8xf32), or @all.npz "
+                     "for every input by name");
+}
+
+void declare_backend(api::BackendOptions& options, Arguments& arguments) {
+  arguments.choice("--backend", options.backend, api::backend_names(), "what executes the tasks");
+  arguments.option("--machine", options.machine,
+                   "a machine of the file or built in; see `hostir machines`");
+  arguments.choice(
+      "--kernels", options.kernels, {"fast", "reference"},
+      "fast: oneDNN and fused loops; reference: plain loops, the same bits everywhere");
+  arguments.option("--seed", options.seed, "of the schedules");
+  arguments.option("--max-memory", options.max_memory_mib,
+                   "end a run that needs more, in MiB, 0: what the machine has",
+                   {.least = 0, .most = INT64_MAX >> 20});
+  arguments.option("--max-steps", options.max_steps,
+                   "end a run after so many host instructions of all ranks, 0: no limit");
+  arguments.option("--devices", options.devices,
+                   "cuda: which devices of this computer, as in 0,1; all");
+  arguments.option("--place", options.place,
+                   "cuda: the device of every rank, as in 0,0,1,1; dealt out evenly and in order");
+  arguments.option("--timeout", options.timeout_s,
+                   "cuda: seconds (60) in which nothing completes before a run is given up");
+  arguments.flag("--stepwise", options.stepwise, "cuda: finish every instruction before the next");
+  arguments.option("--threads", options.threads, "used inside kernels, 0: all cores",
+                   {.least = 0, .most = 4096});
+}
+
+void declare_log(api::LogOptions& options, Arguments& arguments) {
+  arguments.option("--trace", options.path,
+                   "write a log, for `hostir replay`, `diff`, `trace`, `debug` and `gui`");
+  arguments.option("--trace-values", options.values,
+                   "none, digest (as without it), stats, or data=GLOB: what is kept of written "
+                   "tensors");
+  arguments.option("--trace-inputs-max", options.inputs_max_mib,
+                   "keep inputs in the log up to so many MiB (64), compressed",
+                   {.least = 0, .most = INT64_MAX >> 20});
+}
+
+}  // namespace hostir::cli

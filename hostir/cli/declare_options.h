@@ -1,0 +1,17 @@
+// The options that several verbs share, declared once: they fill the structs of hostir/api.
+#pragma once
+
+#include "hostir/api/program_options.h"
+#include "hostir/api/run_log.h"
+#include "hostir/cli/arguments.h"
+
+namespace hostir::cli {
+
+/// File, function, mesh, sizes. The structs must outlive parsing.
+void declare_program(api::ProgramOptions& options, Arguments& arguments);
+void declare_gradient(api::ProgramOptions& options, Arguments& arguments);
+void declare_inputs(api::ProgramOptions& options, Arguments& arguments);
+void declare_backend(api::BackendOptions& options, Arguments& arguments);
+void declare_log(api::LogOptions& options, Arguments& arguments);
+
+}  // namespace hostir::cli
