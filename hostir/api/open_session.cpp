@@ -209,6 +209,7 @@ Expected<std::shared_ptr<const interp::Prepared>> SessionOpener::prepare_program
   for (const auto& [axis, size] : request.mesh_sizes)
     arguments.mesh.push_back(axis + "=" + std::to_string(size));
   for (const auto& [name, value] : request.inputs) arguments.inputs.push_back(name + "=" + value);
+  HOSTIR_TRY(arguments.differentiate(file_));
   const bool make_up = options_.missing_inputs == SessionOptions::MissingInputs::kMakeUp;
   return arguments.prepare(file_, make_up ? &notice_ : nullptr, watch);
 }

@@ -109,7 +109,7 @@ Expected<void> ProgramOptions::differentiate(LoadedFile& file) {
 }
 
 Expected<std::vector<interp::NamedInput>> ProgramOptions::named_inputs() const {
-  std::vector<interp::NamedInput> out;
+  std::vector<interp::NamedInput> out = tensors;
   for (const std::string& text : inputs) {
     if (text.starts_with('@') && text.ends_with(".npz")) {
       HOSTIR_ASSIGN_OR_RETURN(io::NamedTensors members, io::read_npz(text.substr(1)));

@@ -20,6 +20,7 @@ struct ProgramOptions {
   std::optional<int64_t> ranks;
   std::vector<std::string> sizes;
   std::vector<std::string> inputs;
+  std::vector<interp::NamedInput> tensors;  // inputs that are there already, beside the texts
   std::vector<std::string> keep;
   bool grad = false;             // take the gradient of the fusion instead
   std::vector<std::string> wrt;  // its parameters to differentiate for; empty: all

@@ -140,35 +140,6 @@ std::string reading_text(const std::string& head, const ValueReading& reading, c
   return out;
 }
 
-Expected<std::string> print(Session& session, const Snapshot& snapshot, const Command& command) {
-  const char format = command.kind == CommandKind::kExamine ? 'x' : command.format;
-  ValueQuery query;
-  query.value = command.value;
-  query.rank = snapshot.focus;
-  if (command.from == Command::From::kGlobal) {
-    query.from = ValueQuery::From::kGlobal;
-    HOSTIR_ASSIGN_OR_RETURN(query.box, box_of(session, snapshot, command, query));
-    HOSTIR_ASSIGN_OR_RETURN(const ValueReading reading, session.read(query));
-    return reading_text(fmt::format("%{} global", command.value), reading, format);
-  }
-  HOSTIR_ASSIGN_OR_RETURN(const auto ranks,
-                          select_ranks(command.ranks, *snapshot.program->code, snapshot.focus));
-  query.rank = ranks.front();
-  HOSTIR_ASSIGN_OR_RETURN(query.box, box_of(session, snapshot, command, query));
-  std::string out;
-  for (const Rank r : ranks) {
-    query.rank = r;
-    const auto reading = session.read(query);
-    if (!reading && ranks.size() == 1) return tl::unexpected(reading.error());
-    if (!reading) {
-      out += reading.error().message() + "\n";
-      continue;
-    }
-    out += reading_text(fmt::format("%{} on rank {}", command.value, r), *reading, format);
-  }
-  return out;
-}
-
 Expected<std::string> inside(Session& session, const Snapshot& snapshot, const Command& command) {
   HOSTIR_ASSIGN_OR_RETURN(const auto ranks,
                           select_ranks(command.ranks, *snapshot.program->code, snapshot.focus));
@@ -210,6 +181,44 @@ bool only_looks(CommandKind kind) {
   }
 }
 
+Expected<std::vector<PrintedValue>> read_printed(Session& session, const Command& command) {
+  const SnapshotPtr snapshot = session.snapshot();
+  std::vector<PrintedValue> out;
+  ValueQuery query;
+  query.value = command.value;
+  query.rank = snapshot->focus;
+  if (command.from == Command::From::kGlobal) {
+    query.from = ValueQuery::From::kGlobal;
+    HOSTIR_ASSIGN_OR_RETURN(query.box, box_of(session, *snapshot, command, query));
+    HOSTIR_ASSIGN_OR_RETURN(ValueReading reading, session.read(query));
+    out.push_back({command.value, std::nullopt, std::move(reading)});
+    return out;
+  }
+  HOSTIR_ASSIGN_OR_RETURN(const auto ranks,
+                          select_ranks(command.ranks, *snapshot->program->code, snapshot->focus));
+  query.rank = ranks.front();
+  HOSTIR_ASSIGN_OR_RETURN(query.box, box_of(session, *snapshot, command, query));
+  for (const Rank r : ranks) {
+    query.rank = r;
+    auto reading = session.read(query);
+    if (!reading && ranks.size() == 1) return tl::unexpected(std::move(reading.error()));
+    out.push_back({command.value, r, std::move(reading)});
+  }
+  return out;
+}
+
+std::string printed_text(const std::vector<PrintedValue>& values, const Command& command) {
+  const char format = command.kind == CommandKind::kExamine ? 'x' : command.format;
+  std::string out;
+  for (const PrintedValue& value : values) {
+    const std::string head = value.rank ? fmt::format("%{} on rank {}", value.name, *value.rank)
+                                        : fmt::format("%{} global", value.name);
+    out += value.reading ? reading_text(head, *value.reading, format)
+                         : value.reading.error().message() + "\n";
+  }
+  return out;
+}
+
 std::string position_text(const Snapshot& snapshot, Rank rank) {
   const RankSnapshot& at = snapshot.rank(rank);
   const ProgramView& view = *snapshot.program;
@@ -235,8 +244,10 @@ Expected<std::string> answer(Session& session, const Command& command) {
     case CommandKind::kInfo:
       return info(*snapshot, command);
     case CommandKind::kPrint:
-    case CommandKind::kExamine:
-      return print(session, *snapshot, command);
+    case CommandKind::kExamine: {
+      HOSTIR_ASSIGN_OR_RETURN(const auto values, read_printed(session, command));
+      return printed_text(values, command);
+    }
     case CommandKind::kInside:
       return inside(session, *snapshot, command);
     case CommandKind::kBacktrace:

@@ -4,7 +4,9 @@
 // with the same words. Texts end with a newline.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "interp/session/session.h"
 
@@ -15,6 +17,20 @@ bool only_looks(CommandKind kind);
 
 /// Errors: those of `read`, and of selectors and places that the program does not have.
 Expected<std::string> answer(Session& session, const Command& command);
+
+/// What `print` and `x` show of a value: one rank's part, or the whole.
+struct PrintedValue {
+  std::string name;          // without '%'
+  std::optional<Rank> rank;  // nothing: assembled from all ranks
+  Expected<ValueReading> reading;
+};
+
+/// One per rank that `print` or `x` names. Errors: where a single one is asked for and cannot be
+/// read; ranks and slices that there are not. Among several a failed one holds its own error.
+Expected<std::vector<PrintedValue>> read_printed(Session& session, const Command& command);
+
+/// What was read, as `print` or `x` writes it.
+std::string printed_text(const std::vector<PrintedValue>& values, const Command& command);
 
 /// Where a rank is: its address, line and source text with an arrow.
 std::string position_text(const Snapshot& snapshot, Rank rank);

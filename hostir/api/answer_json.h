@@ -1,0 +1,39 @@
+// Answers of a session as JSON, for programs in other languages. One line each.
+//
+// Every member is always there; what is not known is null. Names of values are without '%', times
+// are in ns, sizes in bytes, boxes are global and half-open: [[lo, hi], ...], one pair per
+// dimension. Numbers that JSON cannot write (NaN, Inf) are texts.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "interp/session/answer.h"
+#include "interp/session/log_records.h"
+#include "interp/session/session.h"
+
+namespace hostir::api {
+
+/// What a command did: `text` as the terminal prints it, `position`, and where it ran `stop`,
+/// `moved`, `logged`. `data` holds what `info TOPIC` shows, or the values of `print`; null for
+/// other commands.
+std::string outcome_json(const interp::Command& command, const interp::Outcome& outcome,
+                         const interp::Snapshot& snapshot,
+                         const std::vector<interp::PrintedValue>& printed);
+
+/// What was opened: the function, ranks, mesh, and what the opening decided by itself.
+std::string opened_json(const interp::Snapshot& snapshot, const std::string& notice,
+                        const std::string& warning);
+
+/// Layout and state of a value that was read, without its elements.
+std::string reading_json(const interp::PrintedValue& value, const interp::ValueReading& reading);
+
+/// The rows of a table, one object each, under `rows`.
+std::string table_json(const interp::LogTable& table);
+
+/// `{"error": {"status", "id", "message", "text", "diagnostics"}}`: `text` is what a
+/// terminal prints, with source lines and carets.
+std::string error_json(const Error& error, const SourceManager& sources);
+
+}  // namespace hostir::api

@@ -1,0 +1,110 @@
+#include "hostir/api/text_session.h"
+
+#include <fmt/core.h>
+
+#include "hostir/api/answer_json.h"
+#include "hostir/api/backends.h"
+#include "hostir/api/open_options.h"
+#include "interp/session/log_view.h"
+#include "traces/import/open_dumps.h"
+#include "traces/skeleton/trial.h"
+
+namespace hostir::api {
+
+namespace {
+
+tl::unexpected<TextError> failed(const Error& error, const SourceManager& sources) {
+  return tl::unexpected(TextError{error.kind, error_json(error, sources)});
+}
+
+}  // namespace
+
+Answered<std::unique_ptr<TextSession>> TextSession::open(const std::string& path,
+                                                         std::string_view options,
+                                                         std::vector<interp::NamedInput> tensors) {
+  auto parsed = parse_open_options(options);
+  if (!parsed) return failed(parsed.error(), SourceManager());
+  parsed->request.path = path;
+  parsed->session.program.tensors = std::move(tensors);
+  std::unique_ptr<TextSession> out(new TextSession());
+  out->opener_ = std::make_unique<SessionOpener>(std::move(parsed->session));
+  auto session = out->opener_->open(parsed->request);
+  if (!session) return failed(session.error(), out->opener_->sources());
+  out->session_ = std::move(*session);
+  return out;
+}
+
+std::string TextSession::opened() const {
+  return opened_json(*session_->snapshot(), opener_->notice(), opener_->warning());
+}
+
+Expected<std::string> TextSession::run_command(std::string_view text) {
+  HOSTIR_ASSIGN_OR_RETURN(const interp::Command command, interp::parse_command(text));
+  std::vector<interp::PrintedValue> printed;
+  interp::Outcome outcome;
+  if (command.kind == interp::CommandKind::kPrint ||
+      command.kind == interp::CommandKind::kExamine) {
+    HOSTIR_ASSIGN_OR_RETURN(printed, interp::read_printed(*session_, command));
+    outcome.text = interp::printed_text(printed, command);
+  } else {
+    std::stop_source source;
+    {
+      const std::lock_guard lock(mutex_);
+      running_ = source;
+    }
+    HOSTIR_ASSIGN_OR_RETURN(outcome, session_->execute(command, source.get_token()));
+  }
+  return outcome_json(command, outcome, *session_->snapshot(), printed);
+}
+
+Answered<std::string> TextSession::execute(std::string_view command) {
+  auto answer = run_command(command);
+  if (!answer) return failed(answer.error(), SourceManager());
+  return std::move(*answer);
+}
+
+Answered<std::string> TextSession::query(std::string_view sql) {
+  const auto table = session_->log()->query(sql);
+  if (!table) return failed(table.error(), SourceManager());
+  return table_json(*table);
+}
+
+Expected<TextSession::ReadTensor> TextSession::read_one(std::string_view arguments) {
+  HOSTIR_ASSIGN_OR_RETURN(const interp::Command command,
+                          interp::parse_command("print " + std::string(arguments)));
+  HOSTIR_ASSIGN_OR_RETURN(auto values, interp::read_printed(*session_, command));
+  if (values.size() != 1) {
+    return fail(ErrorKind::kUsage, "one_tensor",
+                fmt::format("\"{}\" names {} tensors, one on each rank; a tensor is read from one "
+                            "rank, or `global`",
+                            arguments, values.size()));
+  }
+  interp::PrintedValue& value = values.front();
+  if (value.reading->undefined) {
+    return fail(ErrorKind::kRuntime, "not_written",
+                fmt::format("%{} is not written yet: it has no contents to read", value.name));
+  }
+  std::string json = reading_json(value, *value.reading);
+  return ReadTensor{std::move(value.reading->tensor), std::move(json)};
+}
+
+Answered<TextSession::ReadTensor> TextSession::read(std::string_view arguments) {
+  auto out = read_one(arguments);
+  if (!out) return failed(out.error(), SourceManager());
+  return std::move(*out);
+}
+
+void TextSession::interrupt() {
+  const std::lock_guard lock(mutex_);
+  running_.request_stop();
+}
+
+Answered<std::string> diagnose_dumps(const std::vector<std::string>& paths) {
+  using namespace traces;
+  const auto opened = import::open_dumps(paths);
+  if (!opened) return failed(opened.error(), SourceManager());
+  const Trial trial = try_verdict(*opened->run, opened->verdict, make_backend_factory());
+  return import::to_json(*opened, trial.sentence);
+}
+
+}  // namespace hostir::api
