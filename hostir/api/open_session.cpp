@@ -295,12 +295,14 @@ Expected<std::unique_ptr<interp::Session>> SessionOpener::open(const interp::Ope
   notice_.clear();
   warning_.clear();
   HOSTIR_TRY(watch.begin("reading the file"));
-  std::error_code no_folder;
-  if (request.text.empty() && std::filesystem::is_directory(request.path, no_folder))
-    return open_recorded(request, watch);
-  HOSTIR_ASSIGN_OR_RETURN(const std::string head, io::read_file_head(request.path, kHeadBytes));
-  if (request.text.empty() && is_log(head)) return open_recorded(request, watch);
-  if (request.text.empty()) HOSTIR_TRY(check_text(request.path, head));
+  if (request.text.empty()) {
+    std::error_code no_folder;
+    if (std::filesystem::is_directory(request.path, no_folder))
+      return open_recorded(request, watch);
+    HOSTIR_ASSIGN_OR_RETURN(const std::string head, io::read_file_head(request.path, kHeadBytes));
+    if (is_log(head)) return open_recorded(request, watch);
+    HOSTIR_TRY(check_text(request.path, head));
+  }
   HOSTIR_ASSIGN_OR_RETURN(auto prepared, prepare_program(request, watch));
   interp::LiveOptions live;
   HOSTIR_ASSIGN_OR_RETURN(live.backend, options_.backend.request(*prepared->program));
