@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""`hostir serve` as another program uses it: serve.py HOSTIR. Prints `N passed, N failed`.
+
+One process; sessions are opened, run, stepped back, read and closed over JSON-RPC lines, and what cannot be
+done comes back as an error that names the thing.
+"""
+import base64
+import json
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TRUTH = "tests/truth/tp_mlp_w2"
+passed = failed = 0
+
+
+def check(what, holds, detail=""):
+    global passed, failed
+    if holds:
+        passed += 1
+    else:
+        failed += 1
+        print(f"FAILED: {what}: {str(detail)[:600]}")
+
+
+def npy(data):
+    """dtype text, shape and numbers of an .npy file of floats."""
+    length = struct.unpack("<H", data[8:10])[0]
+    head = eval(data[10:10 + length], {})  # a dictionary of literals, as NumPy itself reads it
+    count = 1
+    for n in head["shape"]:
+        count *= n
+    kind = {"<f4": "f", "<f8": "d"}[head["descr"]]
+    return head["descr"], head["shape"], struct.unpack(f"<{count}{kind}", data[10 + length:])
+
+
+class Client:
+    def __init__(self, hostir):
+        self.process = subprocess.Popen([hostir, "serve"], cwd=ROOT, text=True, stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE)
+        self.last = 0
+
+    def send(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+
+    def receive(self):
+        return json.loads(self.process.stdout.readline())
+
+    def call(self, method, **params):
+        self.last += 1
+        self.send(json.dumps({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params}))
+        answer = self.receive()
+        check(f"the answer to {method} has its id", answer.get("id") == self.last, answer)
+        return answer
+
+    def result(self, method, **params):
+        answer = self.call(method, **params)
+        check(f"{method} {params}", "result" in answer, answer)
+        return answer.get("result", {})
+
+    def refused(self, code, text, method, **params):
+        error = self.call(method, **params).get("error", {})
+        check(f"{method} {params} is refused", error.get("code") == code and text in error.get("message", ""), error)
+        return error
+
+
+def check_program(client, log):
+    inputs = {"x": "x", "w1": "c_fc.weight", "b1": "c_fc.bias", "w2": "c_proj.weight", "b2": "c_proj.bias"}
+    opened = client.result("open", path="tests/programs/tp_mlp.hir",
+                           options={"mesh": {"tp": 2}, "log": log,
+                                    "inputs": {name: f"@{TRUTH}/{file}.npy" for name, file in inputs.items()}})
+    check("what was opened", opened["function"] == "mlp.host" and opened["ranks"] == 2, opened)
+    session = opened["session"]
+    run = client.result("command", session=session, command="continue")
+    check("the run ended", run["stop"]["kind"] == "finished" and run["ran"], run)
+    y = client.result("tensor", session=session, value="%y global")
+    dtype, shape, numbers = npy(base64.b64decode(y["npy"], validate=True))
+    _, expected_shape, expected = npy((ROOT / TRUTH / "y.npy").read_bytes())
+    largest = max(map(abs, expected))
+    worst = max(abs(a - b) for a, b in zip(numbers, expected))
+    check("PyTorch's numbers", shape == expected_shape and dtype == "<f4" and worst < 1e-5 * max(1, largest), worst)
+    for element in ("[0, 0, 0]", "[1, 5, 0:2]"):  # base64 ends with "==" and "="
+        part = client.result("tensor", session=session, value=f"%y{element} rank 1")
+        check("a slice", len(npy(base64.b64decode(part["npy"], validate=True))[2]) == len(element.split(":")), part)
+    back = client.result("command", session=session, command="reverse-step")
+    check("one step back", back["position"]["decision"] < run["position"]["decision"], back)
+    ranks = client.result("command", session=session, command="info ranks")["data"]
+    check("ranks", [r["rank"] for r in ranks] == [0, 1] and all(r["op"] for r in ranks), ranks)
+    rows = client.result("query", session=session, sql="SELECT rank, COUNT(*) AS n FROM event GROUP BY rank")["rows"]
+    check("the log", len(rows) == 2 and all(row["n"] > 0 for row in rows), rows)
+    return session
+
+
+def check_refusals(client, session):
+    error = client.refused(64, "brake", "command", session=session, command="brake all_reduce")
+    check("an error's data", error.get("data", {}).get("status") == 64 and error["data"]["diagnostics"], error)
+    client.refused(3, "nowhere.hir", "open", path="nowhere.hir")
+    client.refused(64, "there is no option \"meshes\"", "open", path="x.hir", options={"meshes": {}})
+    client.refused(-32602, "open are: 1", "command", session=7, command="step")
+    client.refused(-32602, "\"command\" must be a string", "command", session=session)
+    client.refused(-32601, "there is no method \"run\"", "run")
+    text = "host @f() {\n  launch @nothing\n}\n"
+    error = client.call("open", path="typed.hir", options={"text": text})["error"]
+    check("a caret into the text", error["code"] == 2 and "typed.hir:2" in error["data"]["text"], error)
+    client.send("{not JSON")
+    answer = client.receive()
+    check("a line that is no JSON", answer["id"] is None and answer["error"]["code"] == -32700, answer)
+    client.send("[]")
+    check("a line that is no request", client.receive()["error"]["code"] == -32600)
+    client.send(json.dumps({"jsonrpc": "2.0", "method": "command",
+                            "params": {"session": session, "command": "goto 0"}}))
+    position = client.result("command", session=session, command="info history")["data"]
+    check("a notification is carried out and not answered", position["decision"] == 0, position)
+
+
+def main():
+    client = Client(sys.argv[1])
+    with tempfile.TemporaryDirectory() as folder:
+        log = f"{folder}/run.db"
+        session = check_program(client, log)
+        check_refusals(client, session)
+        client.result("close", session=session)
+        client.refused(-32602, "open are: none", "command", session=session, command="step")
+        reopened = client.result("open", path=log)
+        check("a log opens", reopened["ranks"] == 2 and reopened["can_run"], reopened)
+        check("sessions have numbers of their own", reopened["session"] != session, reopened)
+        stuck = client.result("open", path="tests/programs/deadlock.hir", options={"example_inputs": True})["session"]
+        stop = client.result("command", session=stuck, command="continue")["stop"]
+        check("a deadlock", stop["kind"] == "deadlock" and "rank 1" in stop["sentence"], stop)
+        verdict = client.result("diagnose", paths=["tests/truth/flight_recorder/size"])
+        check("other tools' dumps", verdict["fault"] and verdict["culprits"] == [1], verdict)
+        client.process.stdin.close()
+        check("the end of the input ends it", client.process.wait(60) == 0)
+    print(f"{passed} passed, {failed} failed")
+    return 0 if failed == 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
