@@ -103,9 +103,9 @@ def check_refusals(client, session):
     client.refused(-32602, "open are: 1", "command", session=7, command="step")
     client.refused(-32602, "\"command\" must be a string", "command", session=session)
     client.refused(-32601, "there is no method \"run\"", "run")
-    text = "host @f() {\n  launch @nothing\n}\n"
+    text = "mesh @m = <x=2>\nhost @f on @m () {\n  launch @nothing\n}\n"
     error = client.call("open", path="typed.hir", options={"text": text})["error"]
-    check("a caret into the text", error["code"] == 2 and "typed.hir:2" in error["data"]["text"], error)
+    check("a caret into the text", error["code"] == 2 and "typed.hir:3:" in error["data"]["text"], error)
     client.send("{not JSON")
     answer = client.receive()
     check("a line that is no JSON", answer["id"] is None and answer["error"]["code"] == -32700, answer)
