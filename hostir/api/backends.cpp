@@ -1,6 +1,9 @@
 #include "hostir/api/backends.h"
 
+#include <cstdlib>
+
 #include "interp/cuda/backend.h"
+#include "interp/cuda/kernel_listing.h"
 #include "interp/null/null_backend.h"
 #include "interp/sim/sim_backend.h"
 #include "kernels/cpu/kernel.h"
@@ -37,6 +40,7 @@ MadeBackend make_cuda(const BackendRequest& request) {
   options.exact_kernels = request.reference_kernels;
   options.seed = request.seed;
   options.schedule = request.schedule;
+  options.timed_products = std::getenv("HOSTIR_CUDA_TIMED_PRODUCTS") != nullptr;
   return cuda::make_cuda_backend(options);
 }
 
@@ -82,6 +86,10 @@ interp::BackendFactory make_backend_factory() {
     return fail(ErrorKind::kUsage, "no_backend",
                 "no backend is called \"" + request.name + "\"; there are " + known);
   };
+}
+
+Expected<std::string> list_cuda_kernels(const interp::Code& code) {
+  return cuda::list_kernels(code);
 }
 
 }  // namespace hostir::api

@@ -28,4 +28,8 @@ void name_backend(interp::BackendRequest& request, std::string_view name);
 /// Errors: `no_backend` names what this command has; those of making it.
 interp::BackendFactory make_backend_factory();
 
+/// The CUDA C++ of a program's kernels (interp/cuda/kernel_listing.h); needs neither GPU nor
+/// toolkit.
+Expected<std::string> list_cuda_kernels(const interp::Code& code);
+
 }  // namespace hostir::api

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include "hostir/api/backends.h"
 #include "hostir/cli/declare_options.h"
 #include "hostir/cli/verbs.h"
 #include "hostir/passes/pass_list.h"
@@ -27,6 +28,9 @@ class LowerVerb : public Verb {
            "one\n"
            "  hostir lower tests/programs/tp_mlp.hir ... --time-passes           how long each "
            "took\n"
+           "  hostir lower tests/programs/tp_mlp.hir ... --print-kernels         the CUDA C++ of "
+           "its "
+           "kernels\n"
            "  hostir lower tests/programs/tp_mlp.hir ... --explain %y            why this "
            "sharding, why this collective";
   }
@@ -44,6 +48,8 @@ class LowerVerb : public Verb {
         "whose costs decide: a machine of the file or built in; see `hostir machines`");
     arguments.flag("--time-passes", time_, "print how long each pass took");
     arguments.flag("--print-after-all", all_, "print the text after every phase");
+    arguments.flag("--print-kernels", kernels_,
+                   "print the CUDA C++ that is generated for the kernels; needs no GPU");
     arguments.option("--explain", explain_,
                      "why a value is sharded as it is and why its collectives are there");
   }
@@ -72,10 +78,12 @@ class LowerVerb : public Verb {
     HOSTIR_TRY(api::check_sizes(*chosen.program->find_function(chosen.name), prepare.sizes));
     HOSTIR_ASSIGN_OR_RETURN(const Program program,
                             interp::resized_program(*chosen.program, chosen.name, prepare));
-    if (program.find_function(chosen.name)->kind != FunctionKind::kFusion)
-      return print_as_it_is(terminal, program, chosen.name);
     LowerOptions options;
     for (const auto& [name, size] : prepare.sizes) options.sizes.bind(name, size);
+    if (program.find_function(chosen.name)->kind != FunctionKind::kFusion) {
+      if (kernels_) return print_kernels(terminal, program, chosen.name, options.sizes);
+      return print_as_it_is(terminal, program, chosen.name);
+    }
     options.keep = prepare.keep;
     options.until = until();
     text::PrintOptions print;
@@ -91,6 +99,9 @@ class LowerVerb : public Verb {
     HOSTIR_ASSIGN_OR_RETURN(const Lowered lowered, lower(program, chosen.name, options));
     if (!explain_.empty()) return print_explanation(terminal, lowered);
     if (time_) return print_times(terminal, lowered);
+    if (kernels_) {
+      return print_kernels(terminal, lowered.program, lowered.function, options.sizes);
+    }
     if (!options.dump) terminal.print(text::print(lowered.program, print));
     return {};
   }
@@ -114,6 +125,21 @@ class LowerVerb : public Verb {
       terminal.print(fmt::format("{:10} {:10.3f} ms  {}\n", pass.name,
                                  static_cast<double>(lowered.pass_ns[i]) / 1e6, pass.summary));
     }
+    return {};
+  }
+
+  Expected<void> print_kernels(Terminal& terminal, const Program& program,
+                               const std::string& function, const SizeBindings& sizes) const {
+    if (to_ != "last") {
+      return fail(ErrorKind::kUsage, "usage",
+                  "--print-kernels needs the last phase: leave --to " + to_ + " out");
+    }
+    HOSTIR_ASSIGN_OR_RETURN(
+        const auto code,
+        interp::compile_code(std::make_shared<Program>(program), {function, sizes}));
+    HOSTIR_ASSIGN_OR_RETURN(const std::string text, api::list_cuda_kernels(*code));
+    terminal.print(text.empty() ? "// No launch has operands that are placed before the run.\n"
+                                : text);
     return {};
   }
 
@@ -152,6 +178,7 @@ class LowerVerb : public Verb {
   std::string explain_;
   bool all_ = false;
   bool time_ = false;
+  bool kernels_ = false;
 };
 
 }  // namespace

@@ -258,6 +258,11 @@ class Backend {
   /// whoever records values needs it. Costs overlap on a device that has some.
   virtual void set_stepwise(bool /*stepwise*/) {}
 
+  /// Coarse: nobody keeps the times of tasks, so several may be found at once and share one. Called
+  /// before the first issue; exact if it is not.
+  enum class Times : uint8_t { kExact, kCoarse };
+  virtual void set_times(Times /*times*/) {}
+
   /// One line for the log about a code instruction: "onednn avx512_core matmul+gelu ..."; may be
   /// empty.
   virtual std::string describe(CodeIndex code, Rank rank) const = 0;

@@ -21,6 +21,7 @@ Expected<std::unique_ptr<Interpreter>> Interpreter::create(std::shared_ptr<const
     }
   }
   HOSTIR_TRY(backend.prepare(*code));
+  if (sink == nullptr) backend.set_times(Backend::Times::kCoarse);
   auto engine = std::make_unique<Engine>(std::move(code), backend, sink, options);
   engine->start();
   return std::unique_ptr<Interpreter>(new Interpreter(std::move(engine)));

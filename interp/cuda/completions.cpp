@@ -24,20 +24,31 @@ interp::Completion DeviceBackend::complete(Queue& queue, InFlight& task) const {
   out.id = task.id;
   out.clock = interp::ClockDomain::kDevice;
   const int64_t floor_ns = std::max(task.issued_ns, queue.finished_ns);
-  out.queued_ns = std::max(task.issued_ns, task.queued->time_ns());
-  out.started_ns = std::max({floor_ns, out.queued_ns, task.started->time_ns()});
-  out.finished_ns = std::max(out.started_ns, task.ended->time_ns());
+  const auto time_of = [&](const EventRef& event, int64_t unknown) {
+    return event == nullptr || task.on_host_clock ? unknown : event->time_ns();
+  };
+  out.queued_ns = std::max(task.issued_ns, time_of(task.queued, task.issued_ns));
+  out.started_ns = std::max({floor_ns, out.queued_ns, time_of(task.started, floor_ns)});
+  out.finished_ns = std::max(out.started_ns, time_of(task.ended, floor_ns));
   return out;
 }
 
 bool DeviceBackend::collect_queue(Queue& queue,
                                   std::vector<std::pair<interp::Completion, InFlight>>& out) {
   bool any = false;
+  const auto is_over = [&](const InFlight& task) {
+    if (task.on_host_clock) return true;
+    if (task.ended == nullptr) mark_tail(queue);
+    const bool waits = std::any_of(task.waits.begin(), task.waits.end(),
+                                   [&](TaskId id) { return enqueued_.contains(id); });
+    return !waits && queue.device->has_happened(task.ended->handle());
+  };
+  const Event* happened = nullptr;  // tasks may share one
   while (!queue.in_flight.empty()) {
     InFlight& head = queue.in_flight.front();
-    const bool waits = std::any_of(head.waits.begin(), head.waits.end(),
-                                   [&](TaskId id) { return enqueued_.contains(id); });
-    if (waits || !queue.device->has_happened(head.ended->handle())) break;
+    const bool shared = happened != nullptr && head.ended.get() == happened;
+    if (!shared && !is_over(head)) break;
+    happened = head.on_host_clock ? nullptr : head.ended.get();
     interp::Completion completion = complete(queue, head);
     for (const auto& [earlier, flight] : out) {
       const bool before =
@@ -45,7 +56,11 @@ bool DeviceBackend::collect_queue(Queue& queue,
       if (before) completion.finished_ns = std::max(completion.finished_ns, earlier.finished_ns);
     }
     queue.finished_ns = completion.finished_ns;
-    enqueued_.erase(head.id);
+    if (head.on_host_clock && enqueued_.contains(head.id)) {
+      delivered_early_.push_back(head.id);
+    } else {
+      enqueued_.erase(head.id);
+    }
     if (head.wire_call >= 0) network_->finished(head.wire_call);
     out.emplace_back(completion, std::move(head));
     queue.in_flight.pop_front();
@@ -55,6 +70,12 @@ bool DeviceBackend::collect_queue(Queue& queue,
 }
 
 void DeviceBackend::collect(std::vector<std::pair<interp::Completion, InFlight>>& out) {
+  while (!delivered_early_.empty()) {
+    const auto at = enqueued_.find(delivered_early_.front());
+    if (!devices_.front()->has_happened(at->second->handle())) break;
+    enqueued_.erase(at);
+    delivered_early_.pop_front();
+  }
   for (bool again = true; again;) {
     again = false;
     for (Queue& q : queues_) {

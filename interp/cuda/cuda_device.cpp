@@ -80,6 +80,7 @@ class CudaDevice final : public Device {
     }
     HOSTIR_TRY(out->start());
     CompilerOptions compiler_options;
+    if (options.timed_products) compiler_options.search = CompilerOptions::Search::kTimed;
     if (options.exact_epilogues) compiler_options.epilogues = CompilerOptions::Epilogues::kExact;
 #ifdef HOSTIR_HAS_CUDA_KERNELS
     auto compiler = KernelCompiler::create(index, compiler_options);

@@ -121,12 +121,14 @@ class RunClock {
   int64_t begin_ns_ = 0;
 };
 
-/// See above. `memory_bytes`: what it pretends to have.
+/// See above. `memory_bytes`: what it pretends to have. `event_lag`: how often has_happened() says
+/// no of an event before it says yes, as of a device that works while the host goes on.
 std::unique_ptr<Device> make_host_device(int index, const RunClock& clock,
-                                         int64_t memory_bytes = INT64_MAX);
+                                         int64_t memory_bytes = INT64_MAX, int event_lag = 0);
 
 struct CudaDeviceOptions {
   bool exact_epilogues = false;  // round where the CPU's kernels round
+  bool timed_products = false;   // the algorithm of each product by timing, once for a cache folder
 };
 /// Devices that this process may use, of those it sees. Errors: `cuda_missing` with what is not
 /// there (the toolkit when this was built, the driver, a device), `cuda_device` no such device.

@@ -85,6 +85,7 @@ class DeviceBackend final : public interp::Backend {
   Expected<Tensor> read(Rank rank, const BufferRef& buffer, const Box& box) const override;
   void set_value_mode(ValueMode mode) override { value_mode_ = mode; }
   void set_stepwise(bool stepwise) override { options_.stepwise = stepwise; }
+  void set_times(Times times) override { options_.coarse_times = times == Times::kCoarse; }
   std::string describe(CodeIndex code, Rank rank) const override;
   interp::KernelWork kernel_work(CodeIndex code, Rank rank) const override;
   std::vector<std::pair<std::string, std::string>> properties() const override;
@@ -120,19 +121,21 @@ class DeviceBackend final : public interp::Backend {
   struct InFlight {
     TaskId id = interp::kNoTask;
     int64_t issued_ns = 0;
-    EventRef queued;
-    EventRef started;
-    EventRef ended;
+    EventRef queued;   // null: not known
+    EventRef started;  // null: not known
+    EventRef ended;    // null: until an event is recorded that a later task shares
     std::vector<TaskId> waits;
     std::vector<BufferRef> written;  // where summaries are made
     int64_t wire_call = -1;
-    bool on_host_clock = false;  // nothing ran on the device
+    bool on_host_clock = false;  // nothing ran on the device: over when it was issued
   };
   struct Queue {
     Device* device = nullptr;
     StreamHandle stream = nullptr;
     std::deque<Held> held;
     std::deque<InFlight> in_flight;
+    std::byte* scratch = nullptr;  // of one launch after the other
+    int64_t scratch_bytes = 0;
     int64_t finished_ns = 0;  // of the last that was delivered
     bool awake = false;
   };
@@ -175,6 +178,7 @@ class DeviceBackend final : public interp::Backend {
                                     const interp::LaunchPlacements& operands);
   Expected<std::shared_ptr<const DeviceKernel>> kernel_on(KernelPlan& plan, Device& device);
   void launch(Queue& queue, const Held& task);
+  void* take_scratch(Queue& queue, int64_t bytes);
   void copy_view(Queue& queue, const BufferRef& ref, std::byte* view, std::byte* dense,
                  bool to_dense);
 
@@ -190,6 +194,9 @@ class DeviceBackend final : public interp::Backend {
   void finish_enqueued(Queue& queue, Held& task);
   void delay(Queue& queue, const Held& task);
   static EventRef mark(Queue& queue);
+  static void mark_tail(Queue& queue);
+  bool happens_at_once(const Queue& queue, const Held& task) const;
+  bool has_named_event(const Held& task) const;
   void fail_task(TaskId task, std::string id, std::string what);
 
   // meetings.cpp
@@ -226,7 +233,9 @@ class DeviceBackend final : public interp::Backend {
   kernels::LaunchPlans<KernelPlan> kernels_;
   std::map<std::pair<CodeIndex, Rank>, KernelPlan*> last_kernel_;
 
-  std::unordered_map<TaskId, EventRef> enqueued_;  // ended event of tasks in flight
+  /// The ended events of tasks in flight that others may wait for.
+  std::unordered_map<TaskId, EventRef> enqueued_;
+  std::deque<TaskId> delivered_early_;  // in enqueued_ until their events have happened
   std::unordered_set<TaskId> held_;
   std::vector<Queue*> awake_;
   std::vector<Queue*> starting_;  // whose head is a wire call that is not on the stream yet

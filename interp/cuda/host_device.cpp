@@ -58,8 +58,8 @@ class HostDeviceKernel final : public DeviceKernel {
 
 class HostDevice final : public Device {
  public:
-  HostDevice(int index, const RunClock& clock, int64_t memory_bytes)
-      : index_(index), clock_(clock), memory_bytes_(memory_bytes) {}
+  HostDevice(int index, const RunClock& clock, int64_t memory_bytes, int event_lag)
+      : index_(index), clock_(clock), memory_bytes_(memory_bytes), event_lag_(event_lag) {}
 
   int index() const override { return index_; }
   std::string name() const override { return "host"; }
@@ -68,18 +68,21 @@ class HostDevice final : public Device {
 
   StreamHandle make_stream() override { return &stream_; }
   EventHandle take_event() override {
-    if (free_.empty()) free_.push_back(events_.emplace_back(std::make_unique<int64_t>(0)).get());
-    int64_t* event = free_.back();
+    if (free_.empty()) free_.push_back(events_.emplace_back(std::make_unique<HostEvent>()).get());
+    HostEvent* event = free_.back();
     free_.pop_back();
     return event;
   }
-  void give_back(EventHandle event) override { free_.push_back(static_cast<int64_t*>(event)); }
+  void give_back(EventHandle event) override { free_.push_back(static_cast<HostEvent*>(event)); }
   void record(EventHandle event, StreamHandle) override {
-    *static_cast<int64_t*>(event) = clock_.now_ns();
+    *static_cast<HostEvent*>(event) = {clock_.now_ns(), event_lag_};
   }
   void wait(StreamHandle, EventHandle) override {}
-  bool has_happened(EventHandle) override { return true; }
-  int64_t time_ns(EventHandle event) override { return *static_cast<int64_t*>(event); }
+  bool has_happened(EventHandle event) override {
+    int& lag = static_cast<HostEvent*>(event)->lag;
+    return lag == 0 || --lag == 0;
+  }
+  int64_t time_ns(EventHandle event) override { return static_cast<HostEvent*>(event)->time_ns; }
 
   void* allocate(int64_t bytes, StreamHandle) override {
     if (bytes > memory_bytes_ - used_bytes_) return nullptr;
@@ -107,7 +110,9 @@ class HostDevice final : public Device {
   void download(std::byte* to, const void* from, int64_t bytes) override {
     if (bytes > 0) std::memcpy(to, from, static_cast<size_t>(bytes));
   }
-  void synchronize() override {}
+  void synchronize() override {
+    for (const auto& event : events_) event->lag = 0;
+  }
 
   void move(std::span<const Move> moves, StreamHandle) override {
     for (const Move& m : moves) {
@@ -136,6 +141,10 @@ class HostDevice final : public Device {
   std::vector<std::pair<std::string, std::string>> properties() const override { return {}; }
 
  private:
+  struct HostEvent {
+    int64_t time_ns = 0;
+    int lag = 0;
+  };
   struct Piece {
     void* data = nullptr;
     size_t bytes = 0;
@@ -163,9 +172,10 @@ class HostDevice final : public Device {
   const RunClock& clock_;
   int64_t memory_bytes_ = 0;
   int64_t used_bytes_ = 0;
+  int event_lag_ = 0;
   int stream_ = 0;
-  std::vector<std::unique_ptr<int64_t>> events_;
-  std::vector<int64_t*> free_;
+  std::vector<std::unique_ptr<HostEvent>> events_;
+  std::vector<HostEvent*> free_;
   std::vector<std::unique_ptr<Piece>> pieces_;
 };
 
@@ -174,8 +184,9 @@ class HostDevice final : public Device {
 RunClock::RunClock() : begin_ns_(steady_ns()) {}
 int64_t RunClock::now_ns() const { return steady_ns() - begin_ns_; }
 
-std::unique_ptr<Device> make_host_device(int index, const RunClock& clock, int64_t memory_bytes) {
-  return std::make_unique<HostDevice>(index, clock, memory_bytes);
+std::unique_ptr<Device> make_host_device(int index, const RunClock& clock, int64_t memory_bytes,
+                                         int event_lag) {
+  return std::make_unique<HostDevice>(index, clock, memory_bytes, event_lag);
 }
 
 }  // namespace hostir::cuda

@@ -67,6 +67,18 @@ void DeviceBackend::copy_view(Queue& queue, const BufferRef& ref, std::byte* vie
   queue.device->copy(copy, queue.stream);
 }
 
+// Launches of a stream follow each other, so they share memory; much of it is not kept.
+void* DeviceBackend::take_scratch(Queue& queue, int64_t bytes) {
+  constexpr int64_t kMostKept = int64_t{128} << 20;
+  if (bytes > kMostKept) return queue.device->allocate(bytes, queue.stream);
+  if (queue.scratch_bytes < bytes) {
+    if (queue.scratch != nullptr) queue.device->release(queue.scratch, queue.stream);
+    queue.scratch = static_cast<std::byte*>(queue.device->allocate(bytes, queue.stream));
+    queue.scratch_bytes = queue.scratch == nullptr ? 0 : bytes;
+  }
+  return queue.scratch;
+}
+
 // Views that are not dense go through scratch memory.
 void DeviceBackend::launch(Queue& queue, const Held& task) {
   LaunchTaskPlan& plan = *task.plan;
@@ -93,8 +105,7 @@ void DeviceBackend::launch(Queue& queue, const Held& task) {
   for (const size_t i : plan.roles.parameters) plan.in.push_back(pointer(i));
   for (const size_t i : plan.roles.results) plan.out.push_back(pointer(i));
   const int64_t workspace_bytes = plan.kernel->scratch_bytes();
-  void* workspace =
-      workspace_bytes > 0 ? queue.device->allocate(workspace_bytes, queue.stream) : nullptr;
+  void* workspace = workspace_bytes > 0 ? take_scratch(queue, workspace_bytes) : nullptr;
   if (workspace_bytes > 0 && workspace == nullptr) {
     fail_task(
         task.id, "max_memory",
@@ -102,7 +113,7 @@ void DeviceBackend::launch(Queue& queue, const Held& task) {
     return;
   }
   plan.kernel->launch(queue.stream, plan.in, plan.out, workspace);
-  if (workspace != nullptr) queue.device->release(workspace, queue.stream);
+  if (workspace != queue.scratch) queue.device->release(workspace, queue.stream);
   for (size_t i = 0; i < scratch.size(); ++i) {
     if (scratch[i] == nullptr) continue;
     const BufferRef& ref = task.buffers[i];

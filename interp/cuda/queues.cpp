@@ -120,6 +120,29 @@ EventRef DeviceBackend::mark(Queue& queue) {
   return event;
 }
 
+// Tasks that nobody timed one by one end, as far as anybody can tell, with this event.
+void DeviceBackend::mark_tail(Queue& queue) {
+  auto& flying = queue.in_flight;
+  if (flying.empty() || flying.back().ended != nullptr) return;
+  const EventRef event = mark(queue);
+  for (auto task = flying.rbegin(); task != flying.rend() && task->ended == nullptr; ++task) {
+    task->ended = event;
+  }
+}
+
+// Memory of a stream that has nothing to do is taken and given back by the call itself. Who counts
+// it hears of it before the next instruction, as a limit of memory demands.
+bool DeviceBackend::happens_at_once(const Queue& queue, const Held& task) const {
+  const bool is_memory = task.work == Work::kAlloc || task.work == Work::kFree;
+  return is_memory && task.waits.empty() && queue.in_flight.empty() && options_.schedule == 0;
+}
+
+// Whether `wait` may name the task.
+bool DeviceBackend::has_named_event(const Held& task) const {
+  const size_t event = task.work == Work::kAlloc ? 1 : 0;
+  return task.work == Work::kCommunication || code_->instructions[task.code].results.size() > event;
+}
+
 void DeviceBackend::enqueue_waits(Queue& queue, const Held& task) {
   for (const TaskId id : task.waits) {
     const auto found = enqueued_.find(id);
@@ -151,8 +174,13 @@ bool DeviceBackend::hand_over(Queue& queue, Held& task) {
   delay(queue, task);
   // Right behind a task that is still there, its end says when this one begins.
   const bool follows = task.waits.empty() && options_.schedule == 0 && !queue.in_flight.empty();
-  task.queued = follows ? queue.in_flight.back().ended : mark(queue);
-  task.started = task.queued;
+  const bool is_timed = !options_.coarse_times || task.work == Work::kCommunication ||
+                        !task.waits.empty() || options_.schedule > 0;
+  if (is_timed && !happens_at_once(queue, task)) {
+    if (follows) mark_tail(queue);
+    task.queued = follows ? queue.in_flight.back().ended : mark(queue);
+    task.started = task.queued;
+  }
   if (task.work == Work::kCommunication) {
     arrive(queue, task);
     return task.open_meetings == 0 && hand_over(queue, task);
@@ -196,7 +224,9 @@ void DeviceBackend::finish_enqueued(Queue& queue, Held& task) {
   flight.issued_ns = task.issued_ns;
   flight.queued = task.queued;
   flight.started = task.started;
-  flight.ended = mark(queue);
+  const bool has_event = has_named_event(task);
+  flight.on_host_clock = happens_at_once(queue, task);
+  if (has_event || !(flight.on_host_clock || options_.coarse_times)) flight.ended = mark(queue);
   flight.waits.assign(task.waits.begin(), task.waits.end());
   flight.wire_call = task.wire_call;
   if (value_mode_ != ValueMode::kNone) {
@@ -208,7 +238,7 @@ void DeviceBackend::finish_enqueued(Queue& queue, Held& task) {
       if (item.out.allocation.valid()) flight.written.push_back(item.out);
     }
   }
-  enqueued_[task.id] = flight.ended;
+  if (has_event) enqueued_[task.id] = flight.ended;
   queue.in_flight.push_back(std::move(flight));
 }
 

@@ -29,6 +29,9 @@ DeviceBackend::~DeviceBackend() {
   for (const auto& device : devices_) {
     if (device->failure() == nullptr) device->synchronize();
   }
+  for (const Queue& q : queues_) {
+    if (q.scratch != nullptr) q.device->release(q.scratch, q.stream);
+  }
 }
 
 interp::Capabilities DeviceBackend::capabilities() const {
@@ -182,6 +185,7 @@ Expected<std::unique_ptr<interp::Backend>> make_cuda_backend(const BackendOption
   auto clock = std::make_unique<RunClock>();
   CudaDeviceOptions device_options;
   device_options.exact_epilogues = options.exact_kernels;
+  device_options.timed_products = options.timed_products;
   HOSTIR_ASSIGN_OR_RETURN(auto devices, open_cuda_devices(options.devices, *clock, device_options));
   return std::make_unique<DeviceBackend>(options, std::move(clock), std::move(devices));
 }

@@ -22,6 +22,7 @@ Expected<CublasLt> open_cublas_lt() {
   library.bind(lt.set_preference, "cublasLtMatmulPreferenceSetAttribute");
   library.bind(lt.heuristic, "cublasLtMatmulAlgoGetHeuristic");
   library.bind(lt.check_algorithm, "cublasLtMatmulAlgoCheck");
+  library.bind(lt.set_algorithm, "cublasLtMatmulAlgoConfigSetAttribute");
   HOSTIR_TRY(library.check());
   return lt;
 }

@@ -21,6 +21,7 @@ struct CublasLt {
   decltype(cublasLtMatmulPreferenceSetAttribute)* set_preference = nullptr;
   decltype(cublasLtMatmulAlgoGetHeuristic)* heuristic = nullptr;
   decltype(cublasLtMatmulAlgoCheck)* check_algorithm = nullptr;
+  decltype(cublasLtMatmulAlgoConfigSetAttribute)* set_algorithm = nullptr;
 };
 
 /// Errors: `cuda_missing`.

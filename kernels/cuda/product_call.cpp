@@ -6,14 +6,11 @@
 #include <cstring>
 #include <vector>
 
-#include "kernels/cuda/cuda_error.h"
-#include "kernels/cuda/device_code.h"
-
 namespace hostir::cuda {
 namespace {
 
-constexpr uint64_t kWorkspace = uint64_t{32} << 20;  // what cuBLASLt asks for on Hopper
-constexpr int kProposals = 16;
+constexpr int kFirstProposals = 16;
+constexpr int kSearchedProposals = 64;
 
 cudaDataType_t data_type(DType dtype) {
   switch (dtype) {
@@ -149,7 +146,9 @@ std::optional<ProductCall> ProductCall::choose(const ProductStep& step,
   const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t attribute, const auto& value) {
     lt.set_preference(&preference, attribute, &value, sizeof value);
   };
-  prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kWorkspace);
+  const bool is_timed = setting.options.search == CompilerOptions::Search::kTimed;
+  const int proposed = is_timed ? kSearchedProposals : kFirstProposals;
+  prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, most_workspace_bytes(setting.options.search));
   // Parts of a split k are added in f32.
   const uint32_t schemes = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
   prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, schemes);
@@ -166,99 +165,20 @@ std::optional<ProductCall> ProductCall::choose(const ProductStep& step,
   prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, aligned(step.a));
   prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, aligned(step.c.buffer >= 0 ? step.c : step.d));
   prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, aligned(step.d));
-  std::vector<cublasLtMatmulHeuristicResult_t> proposals(kProposals);
+  std::vector<cublasLtMatmulHeuristicResult_t> proposals(static_cast<size_t>(proposed));
   int found = 0;
   const auto status =
       lt.heuristic(setting.handle, &call.desc_, &call.left_, &call.right_, &call.in_, &call.out_,
-                   &preference, kProposals, proposals.data(), &found);
+                   &preference, proposed, proposals.data(), &found);
   proposals.resize(static_cast<size_t>(std::max(0, found)));
   std::erase_if(proposals, [](const auto& p) { return p.state != CUBLAS_STATUS_SUCCESS; });
   if (status != CUBLAS_STATUS_SUCCESS || proposals.empty()) return std::nullopt;
   call.algorithm_ = proposals[0].algo;
   call.workspace_bytes_ = static_cast<int64_t>(proposals[0].workspaceSize);
-  if (setting.options.search == CompilerOptions::Search::kTimed) {
-    call.choose_by_time(setting, proposals);
-  }
+  if (is_timed) call.choose_by_time(setting, std::move(proposals));
   StoredChoice choice{call.algorithm_, call.workspace_bytes_};
   setting.cache.write(key, {reinterpret_cast<const char*>(&choice), sizeof choice});
   return call;
-}
-
-namespace {
-
-// Bytes that a matrix reaches, from its buffer's start.
-size_t reach(const Matrix& matrix, const Extents& batch, int64_t rows, int64_t columns,
-             DType dtype) {
-  int64_t last =
-      matrix.offset + (rows - 1) * matrix.row_stride + (columns - 1) * matrix.column_stride;
-  for (size_t d = 0; d < matrix.batch_strides.size() && d < batch.size(); ++d) {
-    last += (batch[d] - 1) * matrix.batch_strides[d];
-  }
-  return static_cast<size_t>((last + 1) * size_bytes(dtype));
-}
-
-// The least time of a few runs, in milliseconds; negative where it fails.
-float time_call(const ProductCall& call, cublasLtHandle_t handle, const ProductCall::Pointers& p,
-                void* workspace, cudaStream_t stream, cudaEvent_t before, cudaEvent_t after) {
-  float best = -1;
-  for (int round = 0; round < 4; ++round) {
-    cudaEventRecord(before, stream);
-    for (int i = 0; i < 3; ++i) {
-      if (call.run(handle, p, workspace, stream) != CUBLAS_STATUS_SUCCESS) return -1;
-    }
-    cudaEventRecord(after, stream);
-    if (cudaEventSynchronize(after) != cudaSuccess) return -1;
-    float ms = 0;
-    cudaEventElapsedTime(&ms, before, after);
-    if (round > 0 && (best < 0 || ms < best)) best = ms;
-  }
-  return best;
-}
-
-}  // namespace
-
-// On memory of its own, on a stream of its own; where there is no memory the first proposal stays.
-void ProductCall::choose_by_time(const ProductSetting& setting,
-                                 std::span<const cublasLtMatmulHeuristicResult_t> proposals) {
-  const size_t sizes[] = {
-      reach(step_.a, step_.batch, step_.m, step_.k, step_.dtype),
-      reach(step_.b, step_.batch, step_.k, step_.n, step_.dtype),
-      reach(step_.d, step_.batch, step_.m, step_.n, step_.dtype),
-      step_.c.buffer >= 0 ? reach(step_.c, step_.batch, step_.m, step_.n, step_.dtype) : 1,
-      static_cast<size_t>((step_.bias_offset + step_.n) * size_bytes(step_.dtype)),
-      kWorkspace};
-  std::vector<DeviceMemory> memory;
-  for (const size_t size : sizes) {
-    auto allocated = DeviceMemory::allocate(size);
-    if (!allocated) return;
-    // Not zeros, which would run faster than data: small numbers of every dtype.
-    cudaMemset(allocated->data(), 0x3a, size);
-    memory.push_back(std::move(*allocated));
-  }
-  cudaStream_t stream = nullptr;
-  cudaEvent_t before = nullptr;
-  cudaEvent_t after = nullptr;
-  cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
-  cudaEventCreate(&before);
-  cudaEventCreate(&after);
-  cudaDeviceSynchronize();
-  const auto at = [&](size_t i) { return static_cast<std::byte*>(memory[i].data()); };
-  const Pointers pointers{at(0), at(1), step_.c.buffer >= 0 ? at(3) : nullptr, at(4), at(2)};
-  float best = -1;
-  for (const auto& proposal : proposals) {
-    ProductCall candidate = *this;
-    candidate.algorithm_ = proposal.algo;
-    candidate.workspace_bytes_ = static_cast<int64_t>(proposal.workspaceSize);
-    const float ms = time_call(candidate, setting.handle, pointers, at(5), stream, before, after);
-    if (ms < 0 || (best >= 0 && ms >= best)) continue;
-    best = ms;
-    algorithm_ = candidate.algorithm_;
-    workspace_bytes_ = candidate.workspace_bytes_;
-  }
-  cudaEventDestroy(before);
-  cudaEventDestroy(after);
-  cudaStreamDestroy(stream);
-  static_cast<void>(cudaGetLastError());
 }
 
 cublasStatus_t ProductCall::run(cublasLtHandle_t handle, const Pointers& pointers, void* workspace,

@@ -6,8 +6,8 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
+#include <vector>
 
 #include "kernels/cuda/cublas_lt.h"
 #include "kernels/cuda/disk_cache.h"
@@ -23,6 +23,11 @@ struct ProductSetting {
   const DiskCache& cache;
   std::string device;  // part of the cache's key
 };
+
+/// What cuBLASLt may take: what it asks for on Hopper, and more where many are tried.
+constexpr uint64_t most_workspace_bytes(CompilerOptions::Search search) {
+  return uint64_t{search == CompilerOptions::Search::kTimed ? 64u : 32u} << 20;
+}
 
 class ProductCall {
  public:
@@ -44,8 +49,11 @@ class ProductCall {
 
  private:
   bool describe(const ProductStep& step, const CompilerOptions& options);
+  // product_search.cpp
   void choose_by_time(const ProductSetting& setting,
-                      std::span<const cublasLtMatmulHeuristicResult_t> proposals);
+                      std::vector<cublasLtMatmulHeuristicResult_t> candidates);
+  void add_split_sums(const ProductSetting& setting,
+                      std::vector<cublasLtMatmulHeuristicResult_t>& candidates);
 
   ProductStep step_;
   Extents outer_batch_;  // loops of calls; the last batch dimension is one call's

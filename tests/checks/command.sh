@@ -218,6 +218,9 @@ expect 0 "lowering with the time of each pass" "$hostir" lower tests/programs/si
 says "each reshard one kernel or one collective" "every pass has its time"
 expect 0 "lowering with the text after one pass" "$hostir" lower tests/programs/simple_add.hir --print-after steps
 says "===== after steps =====" "the text after a pass is printed"
+expect 0 "lowering with the text of the kernels" "$hostir" lower tests/programs/simple_add.hir --print-kernels
+says "===== kernel @" "whose kernel it is is named"
+says "__global__ void" "generated CUDA C++ is printed"
 expect 64 "lowering for a machine that is unknown" "$hostir" lower tests/programs/simple_add.hir --machine nope
 "$hostir" fmt tests/programs/tp_mlp.hir >"$work/canonical.hir"
 expect 0 "what fmt prints is canonical" "$hostir" fmt --check "$work/canonical.hir"

@@ -29,6 +29,22 @@ std::unique_ptr<interp::Backend> make_cuda_on_host() {
   return cuda::make_device_backend({}, host_devices);
 }
 
+// The same where events happen a while after they were recorded, as on a GPU, and nobody keeps
+// times.
+std::vector<std::unique_ptr<cuda::Device>> late_devices(const cuda::RunClock& clock) {
+  std::vector<std::unique_ptr<cuda::Device>> out;
+  out.push_back(cuda::make_host_device(0, clock, int64_t{1} << 40, 5));
+  return out;
+}
+std::unique_ptr<interp::Backend> make_cuda_late() {
+  return cuda::make_device_backend({}, late_devices);
+}
+std::unique_ptr<interp::Backend> make_cuda_late_coarse() {
+  cuda::BackendOptions options;
+  options.coarse_times = true;
+  return cuda::make_device_backend(options, late_devices);
+}
+
 // On the GPU, where there is one.
 std::unique_ptr<interp::Backend> make_cuda() {
   cuda::BackendOptions options;
@@ -47,6 +63,8 @@ constexpr BackendUnderTest kBackends[] = {
     {"sim", make_sim, {}},
     {"null", make_null, kNullExceptions},
     {"cuda_on_host", make_cuda_on_host, {}},
+    {"cuda_on_host_late", make_cuda_late, {}},
+    {"cuda_on_host_late_coarse", make_cuda_late_coarse, {}},
     {"cuda", make_cuda, {}},
 };
 

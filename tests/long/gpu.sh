@@ -1,24 +1,44 @@
 #!/bin/bash
 # Builds, tests and measures the cuda backend on the GPU of this computer, and prints one table.
 #
-# Usage: tests/long/gpu.sh [BUILD_DIR]. Parts can be left out: GPU_SKIP="sanitizer bench" tests/long/gpu.sh
-# Exit status 1 if a row says FAIL. Logs of every part lie in BUILD_DIR/gpu.
+# Usage: tests/long/gpu.sh [BUILD_DIR]. Parts can be left out: GPU_SKIP="sanitizer bench" tests/long/gpu.sh. What matters most
+# comes first, and no part begins when GPU_SECONDS (540, from the start) are over. Exit status 1 if a row says FAIL. Logs of every
+# part lie in BUILD_DIR/gpu; where $OUT is set they and the table are copied there as they come.
 set -u
 cd "$(dirname "$0")/../.."
 build=${1:-build-gpu}
 logs=$build/gpu
 skip=" ${GPU_SKIP:-} "
+seconds=${GPU_SECONDS:-540}
 mkdir -p "$logs"
 rows=()
 bad=0
 
-row() { rows+=("$(printf '%-52s %-6s %s' "$1" "$2" "$3")"); [ "$2" = FAIL ] && bad=1; return 0; }
-wanted() { [[ $skip != *" $1 "* ]]; }
+save() { # what there is so far, should the time be over
+  printf '%s\n' "${rows[@]}" > "$logs/table.txt"
+  [ -n "${OUT:-}" ] && mkdir -p "$OUT" && find "$logs" -maxdepth 1 -type f -size -1M ! -name '*.db*' -exec cp -u {} "$OUT" \;
+  return 0
+}
+row() {
+  rows+=("$(printf '%-52s %-6s %s' "$1" "$2" "$3")")
+  [ "$2" = FAIL ] && bad=1
+  printf '%s\n' "${rows[-1]}"
+  save
+}
+wanted() {
+  [[ $skip == *" $1 "* ]] && return 1
+  [ $SECONDS -lt "$seconds" ] && return 0
+  row "$1" left "no time: $SECONDS of $seconds s are over"
+  return 1
+}
 # check NAME COMMAND...: the last line that the command prints is the row's remark.
 check() {
   local name=$1 log="$logs/${1//[^a-zA-Z0-9]/_}.txt" begin=$SECONDS status
   shift
-  timeout "${LIMIT:-120}" "$@" > "$log" 2>&1
+  local left=$((seconds + 20 - SECONDS)) limit=${LIMIT:-60}
+  [ $left -lt "$limit" ] && limit=$left
+  if [ "$limit" -lt 3 ]; then row "$name" left "no time"; return; fi
+  timeout "$limit" "$@" > "$log" 2>&1
   status=$?
   local last
   last=$(grep -v '^ *$' "$log" | tail -1 | cut -c1-110)
@@ -30,57 +50,93 @@ if wanted build; then
   begin=$SECONDS
   if cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHOSTIR_GUI=OFF -DHOSTIR_WERROR=OFF \
       -DHOSTIR_PCH=ON -DHOSTIR_UNITY=ON > "$logs/configure.txt" 2>&1 &&
-     cmake --build "$build" --target hostir unit_conformance unit_device > "$logs/build.txt" 2>&1
+     timeout 330 cmake --build "$build" --target hostir unit_cuda unit_conformance > "$logs/build.txt" 2>&1
   then row "build" ok "$((SECONDS - begin)) s"
   else row "build" FAIL "see $logs"; tail -30 "$logs/configure.txt" "$logs/build.txt" 2> /dev/null; fi
+  timeout 60 cmake --build "$build" --target cuda_kernel_bench > "$logs/build_bench.txt" 2>&1
 fi
 hostir=$build/bin/hostir
 [ -x "$hostir" ] || { printf '%s\n' "${rows[@]}"; exit 1; }
 mlp="tests/programs/tp_mlp.hir"
+both() { # NAME SECONDS COMMAND: beside what comes next; collect() takes its row
+  local log="$logs/${1//[^a-zA-Z0-9]/_}.txt"
+  (begin=$SECONDS; timeout "$2" "${@:3}" > "$log" 2>&1; echo "$? $((SECONDS - begin))" > "$log.status") &
+  beside+=("$1|$log|$!")
+}
+collect() {
+  local entry name log pid status took
+  for entry in "${beside[@]}"; do
+    IFS='|' read -r name log pid <<< "$entry"
+    wait "$pid"
+    read -r status took < "$log.status"
+    [ "$status" = 0 ] && row "$name" ok "$took s; $(grep -v '^ *$' "$log" | tail -1 | cut -c1-110)"
+    [ "$status" = 0 ] || row "$name" FAIL "status $status after $took s; $(grep -v '^ *$' "$log" | tail -1 | cut -c1-110)"
+  done
+  beside=()
+}
+beside=()
 
-if wanted conformance; then
-  LIMIT=240 check "conformance, the device without a GPU" "$build/bin/unit_conformance" --gtest_brief=1 --gtest_filter='*/cuda_on_host*'
-  LIMIT=300 check "conformance, way a" "$build/bin/unit_conformance" --gtest_brief=1 --gtest_filter='*/cuda_*-*/cuda_on_host*'
+# Values do not depend on what else the GPU does: these run beside each other.
+if wanted kernels; then
+  both "generated kernels against the reference (unit_cuda)" 150 "$build/bin/unit_cuda" --gtest_brief=1
 fi
-
+if wanted conformance; then
+  both "conformance on the GPU" 150 "$build/bin/unit_conformance" --gtest_brief=1 --gtest_filter='*/cuda_*-*/cuda_on_host*'
+  both "conformance, the device without a GPU" 150 "$build/bin/unit_conformance" --gtest_brief=1 --gtest_filter='*/cuda_on_host*'
+fi
+if wanted programs; then
+  both "way a, tests/programs" 150 "$hostir" test tests/programs --backend cuda -j 4
+  both "way a, tests/scripts" 200 "$hostir" test tests/scripts --backend cuda -j 8
+fi
+collect
 if wanted programs; then
   for n in 2 3 4 8; do
-    check "way a, $n ranks, tp_mlp against sim" "$hostir" run $mlp --mesh tp=$n --backend cuda --example-inputs --reference sim --rtol 1e-4 --atol 1e-5
-    check "way a, $n ranks, tp_mlp against unsharded" "$hostir" run $mlp --mesh tp=$n --backend cuda --check-unsharded --rtol 1e-4 --atol 1e-5 -q
+    both "way a, $n ranks, tp_mlp against sim" 60 "$hostir" run $mlp --mesh tp=$n --backend cuda --example-inputs --reference sim --rtol 1e-4 --atol 1e-5
+    both "way a, $n ranks, tp_mlp against unsharded" 60 "$hostir" run $mlp --mesh tp=$n --backend cuda --check-unsharded --rtol 1e-4 --atol 1e-5 -q
   done
-  LIMIT=400 check "way a, tests/programs" "$hostir" test tests/programs --backend cuda
-  LIMIT=500 check "way a, tests/scripts" "$hostir" test tests/scripts --backend cuda
+  collect
+fi
+
+# Times: alone on the GPU.
+if wanted bench && [ -x "$build/bin/cuda_kernel_bench" ]; then
+  LIMIT=60 check "bench of kernels, products searched" "$build/bin/cuda_kernel_bench" search
+  cat "$logs/bench_of_kernels__products_searched.txt"
+fi
+if wanted bench && python3 -c 'import torch' 2> /dev/null; then
+  LIMIT=90 check "bench, beside PyTorch" python3 tests/long/gpu_bench.py "$hostir"
+  cat "$logs/bench__beside_PyTorch.txt"
+elif wanted bench; then
+  LIMIT=90 check "bench, no PyTorch here" python3 tests/long/gpu_bench.py "$hostir"
+  cat "$logs/bench__no_PyTorch_here.txt"
 fi
 
 if wanted nccl; then
   for n in 2 4; do
-    check "way c, $n ranks, tp_mlp against sim" "$hostir" launch -n $n run $mlp --mesh tp=$n --backend cuda --example-inputs --reference sim --rtol 1e-4 --atol 1e-5 --timeout 60
+    check "way c, $n ranks, tp_mlp against sim" "$hostir" launch -n $n run $mlp --mesh tp=$n --backend cuda --example-inputs --reference sim --rtol 1e-4 --atol 1e-5 --timeout 40
     for type in f32 bf16 i32; do
       tests/long/gpu_collectives.py $n $type > "$logs/collectives_${n}_$type.hir"
-      check "way a, $n ranks, every collective, $type" "$hostir" run "$logs/collectives_${n}_$type.hir" --backend cuda --example-inputs --reference sim
-      check "way c, $n ranks, every collective, $type" "$hostir" launch -n $n run "$logs/collectives_${n}_$type.hir" --backend cuda --example-inputs --reference sim --rtol 2e-2 --atol 1e-2 --timeout 60
+      both "way a, $n ranks, every collective, $type" 60 "$hostir" run "$logs/collectives_${n}_$type.hir" --backend cuda --example-inputs --reference sim
+    done
+    collect
+    for type in f32 bf16 i32; do
+      check "way c, $n ranks, every collective, $type" "$hostir" launch -n $n run "$logs/collectives_${n}_$type.hir" --backend cuda --example-inputs --reference sim --rtol 2e-2 --atol 1e-2 --timeout 40
     done
   done
-  check "way c, 8 ranks, tp_mlp against sim" "$hostir" launch -n 8 run $mlp --mesh tp=8 --backend cuda --example-inputs --reference sim --rtol 1e-4 --atol 1e-5 --timeout 60
-fi
-
-if wanted faults; then
-  bash tests/long/gpu_faults.sh "$hostir" "$logs" > "$logs/faults.txt" 2>&1
-  while IFS='|' read -r name result remark; do row "$name" "$result" "$remark"; done < <(grep '|' "$logs/faults.txt")
 fi
 
 if wanted sanitizer && command -v compute-sanitizer > /dev/null; then
-  for tool in memcheck racecheck; do
-    LIMIT=300 check "compute-sanitizer $tool, 4 ranks" compute-sanitizer --tool $tool --error-exitcode 9 "$hostir" run $mlp --mesh tp=4 --backend cuda --example-inputs -q
-    LIMIT=300 check "compute-sanitizer $tool, collectives" compute-sanitizer --tool $tool --error-exitcode 9 "$build/bin/unit_conformance" --gtest_brief=1 --gtest_filter='*/cuda_values_*three*rows:*/cuda_values_all_to_all*three*'
-  done
+  check "compute-sanitizer memcheck, 4 ranks" compute-sanitizer --tool memcheck --error-exitcode 9 "$hostir" run $mlp --mesh tp=4 --backend cuda --example-inputs -q
+  check "compute-sanitizer memcheck, indexed ops" compute-sanitizer --tool memcheck --error-exitcode 9 "$build/bin/unit_cuda" --gtest_brief=1 --gtest_filter='CudaIndexed.Parts*:CudaIndexed.Shifts*:CudaDots*'
+  check "compute-sanitizer racecheck, sorts" compute-sanitizer --tool racecheck --error-exitcode 9 "$build/bin/unit_cuda" --gtest_brief=1 --gtest_filter='CudaIndexed.EveryOp*'
+  check "compute-sanitizer memcheck, collectives" compute-sanitizer --tool memcheck --error-exitcode 9 "$hostir" run "$logs/collectives_4_bf16.hir" --backend cuda --example-inputs -q
 fi
 
-if wanted bench && python3 -c 'import torch' 2> /dev/null; then
-  LIMIT=300 check "bench, beside PyTorch" python3 tests/long/gpu_bench.py "$hostir"
-  cat "$logs/bench__beside_PyTorch.txt"
+if wanted faults; then
+  timeout 120 bash tests/long/gpu_faults.sh "$hostir" "$logs" > "$logs/faults.txt" 2>&1
+  while IFS='|' read -r name result remark; do row "$name" "$result" "$remark"; done < <(grep '|' "$logs/faults.txt")
 fi
 
 printf '\n%-52s %-6s %s\n' what result remark
 printf '%s\n' "${rows[@]}"
+save
 exit $bad

@@ -20,6 +20,9 @@ struct LaneCall {
   std::vector<std::string> lanes;  // the operands' text, then that of `CudaOp::extra`
 };
 
+class IndexedCall;
+struct IndexedKernel;
+
 struct CudaOp {
   enum class Form : uint8_t {
     kPointwise,  // `lane` gives the text of one element
@@ -29,6 +32,7 @@ struct CudaOp {
     kRelayout,  // to and from block order
     kReduction,
     kProduct,  // cuBLASLt
+    kIndexed,  // finds elements by position or content: `indexed` gives a launch of its own
     kNone,     // no kernel: `missing` says why
   };
   Form form = Form::kPointwise;
@@ -43,6 +47,8 @@ struct CudaOp {
   Reduction fold = Reduction::kSum;  // kReduction
   bool is_mean = false;
   bool right_rows_are_k = false;  // kProduct: the right operand is [.., k, n], else [n, k]
+  bool has_any_dims = false;      // kProduct: attributes say which dimensions are which
+  IndexedKernel (*indexed)(const IndexedCall&) = nullptr;
   /// What the op is to cuBLASLt where it follows a product.
   enum class Epilogue : uint8_t { kNone, kRelu, kGelu, kAdd };
   Epilogue (*epilogue)(const Instruction&) = nullptr;

@@ -3,6 +3,7 @@
 
 #include "kernels/cuda/generate/emit.h"
 #include "kernels/cuda/generate/planning.h"
+#include "kernels/cuda/generate/products.h"
 
 namespace hostir::cuda {
 namespace {
@@ -24,7 +25,8 @@ bool walks_on(const Matrix& matrix, int64_t m) {
   return matrix.buffer < 0 || matrix.batch_strides.back() == m * matrix.row_stride;
 }
 
-/// Joins batch dimensions with the rows where the right operand is one matrix: one tall product.
+}  // namespace
+
 void join_batch(ProductStep& step) {
   const auto for_each = [&](auto f) {
     for (Matrix* matrix : {&step.a, &step.b, &step.c, &step.d}) {
@@ -68,8 +70,6 @@ Matrix dense_matrix(int buffer, const Extents& batch, int64_t m, int64_t n) {
   }
   return matrix;
 }
-
-}  // namespace
 
 // The part `box` of an operand; materialised where cuBLASLt could not walk through it.
 Expected<Matrix> Planner::matrix_of(const Instruction& product, size_t operand, const Box& box,

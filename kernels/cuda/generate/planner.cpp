@@ -42,13 +42,16 @@ Expected<Plan> Planner::run() {
 }
 
 Expected<void> Planner::add(const Instruction& instruction) {
-  if (instruction.results.size() != 1) return unsupported(instruction, "it has several results");
+  const CudaOp& op = cuda_op(instruction.kind);
+  if (instruction.results.size() != 1 && op.form != CudaOp::Form::kIndexed) {
+    return unsupported(instruction, "it has several results");
+  }
   const uint32_t result = instruction.results[0].index;
   if (placement(result).box.empty()) {
-    set_literal(result, "0");  // nobody ever reads it
+    for (const ValueId r : instruction.results) set_literal(r.index, "0");  // nobody ever reads it
     return {};
   }
-  switch (cuda_op(instruction.kind).form) {
+  switch (op.form) {
     case CudaOp::Form::kPointwise:
       return add_pointwise(instruction);
     case CudaOp::Form::kConstant:
@@ -62,9 +65,11 @@ Expected<void> Planner::add(const Instruction& instruction) {
     case CudaOp::Form::kReduction:
       return add_fold(instruction);
     case CudaOp::Form::kProduct:
-      return add_product(instruction);
+      return op.has_any_dims ? add_dot(instruction) : add_product(instruction);
+    case CudaOp::Form::kIndexed:
+      return add_indexed(instruction);
     case CudaOp::Form::kNone:
-      return unsupported(instruction, std::string(cuda_op(instruction.kind).missing));
+      return unsupported(instruction, std::string(op.missing));
   }
   return {};
 }

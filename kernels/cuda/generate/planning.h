@@ -74,6 +74,13 @@ class Planner {
                   const Walk& write) const;
   Group fill_part(uint32_t value, const std::string& text, int to) const;
 
+  // plan_indexed.cpp
+  Expected<void> add_indexed(const Instruction& instruction);
+
+  // plan_dots.cpp
+  Expected<void> add_dot(const Instruction& instruction);
+  Matrix dot_operand(uint32_t value, const Box& box, const std::vector<IntList>& dims);
+
   // plan_products.cpp
   Expected<void> add_product(const Instruction& instruction);
   Expected<Matrix> matrix_of(const Instruction& product, size_t operand, const Box& box,

@@ -2,8 +2,6 @@
 
 namespace hostir::cuda {
 
-CudaOp cuda_dot_general() {
-  return {.form = CudaOp::Form::kNone, .missing = "the generator has no form for it yet"};
-}
+CudaOp cuda_dot_general() { return {.form = CudaOp::Form::kProduct, .has_any_dims = true}; }
 
 }  // namespace hostir::cuda

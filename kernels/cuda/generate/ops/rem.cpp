@@ -3,7 +3,7 @@
 namespace hostir::cuda {
 
 CudaOp cuda_rem() {
-  return {.form = CudaOp::Form::kNone, .missing = "the generator has no form for it yet"};
+  return {.lane = [](const LaneCall& c) { return lane_call("op_rem", c); }};
 }
 
 }  // namespace hostir::cuda

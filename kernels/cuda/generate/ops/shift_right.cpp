@@ -1,9 +1,13 @@
+#include <fmt/core.h>
+
 #include "kernels/cuda/generate/cuda_op.h"
 
 namespace hostir::cuda {
 
 CudaOp cuda_shift_right() {
-  return {.form = CudaOp::Form::kNone, .missing = "the generator has no form for it yet"};
+  return {.lane = [](const LaneCall& c) {
+    return fmt::format("op_shr({}, {}, {})", c.lanes[0], c.lanes[1], 8 * size_bytes(c.out.dtype));
+  }};
 }
 
 }  // namespace hostir::cuda

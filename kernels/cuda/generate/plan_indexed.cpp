@@ -1,0 +1,56 @@
+// Ops that find elements by position or content: a launch of its own for each.
+#include <fmt/core.h>
+
+#include "hostir/ops/record.h"
+#include "kernels/cuda/generate/emit_common.h"
+#include "kernels/cuda/generate/indexed.h"
+#include "kernels/cuda/generate/planning.h"
+
+namespace hostir::cuda {
+
+Expected<void> Planner::add_indexed(const Instruction& instruction) {
+  IndexedCall call{instruction, kernel_.sizes, {}, {}};
+  GeneratedStep step;
+  for (const Operand& o : instruction.operands) {
+    if (!o.value.valid()) continue;
+    const uint32_t value = o.value.index;
+    if (states_[value].at == ValueState::At::kLiteral) materialise(value);
+    const int buffer = root_buffer(value);
+    const Placement& p = placement(value);
+    const auto walk = walk_over(value, p.box);
+    if (!walk) return unsupported(instruction, "its operand cannot be reached");
+    call.in.push_back({&p, *walk});
+    step.buffers.push_back(buffer);
+    step.uses.push_back({buffer, false, ""});
+    step.read_bytes += static_cast<double>(p.local_bytes());
+  }
+  for (const ValueId result : instruction.results) {
+    const int buffer = buffer_for(result.index);
+    call.out.push_back(&placement(result));
+    step.buffers.push_back(buffer);
+    step.uses.push_back({buffer, true, ""});
+    step.write_bytes += static_cast<double>(placement(result).local_bytes());
+    set_memory(result.index, buffer);
+  }
+  IndexedKernel kernel = cuda_op(instruction.kind).indexed(call);
+  if (kernel.scratch_bytes > 0) {
+    const int scratch = temporary(kernel.scratch_bytes);
+    step.buffers.push_back(scratch);
+    step.uses.push_back({scratch, true, ""});
+  }
+  step.name = next_name(plan_);
+  step.block = static_cast<unsigned>(kernel.threads);
+  step.grid = static_cast<unsigned>(kernel.blocks);
+  step.flops = flops_of(instruction);
+  step.summary = fmt::format("{} {}, {} elements", record(instruction.kind).mnemonic,
+                             name(call.result().dtype), call.result().box.volume());
+  const size_t arguments = step.buffers.size();
+  step.text = body_function(step.name + "_0", arguments, "i64t", kernel.threads, kernel.body) +
+              entries(step.name, arguments, kernel.threads,
+                      fmt::format("  {}_0<true>(a, blockIdx.x);\n", step.name),
+                      fmt::format("  {}_0<false>(a, blockIdx.x);\n", step.name));
+  plan_.steps.emplace_back(std::move(step));
+  return {};
+}
+
+}  // namespace hostir::cuda

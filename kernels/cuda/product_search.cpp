@@ -1,0 +1,141 @@
+// The fastest algorithm of a product by timing: cuBLASLt's proposals, and the best of them with the
+// inner dimension cut into more parts.
+#include <algorithm>
+#include <span>
+
+#include "kernels/cuda/cuda_error.h"
+#include "kernels/cuda/device_code.h"
+#include "kernels/cuda/product_call.h"
+
+namespace hostir::cuda {
+namespace {
+
+// Bytes that a matrix reaches, from its buffer's start.
+size_t reach(const Matrix& matrix, const Extents& batch, int64_t rows, int64_t columns,
+             DType dtype) {
+  int64_t last =
+      matrix.offset + (rows - 1) * matrix.row_stride + (columns - 1) * matrix.column_stride;
+  for (size_t d = 0; d < matrix.batch_strides.size() && d < batch.size(); ++d) {
+    last += (batch[d] - 1) * matrix.batch_strides[d];
+  }
+  return static_cast<size_t>((last + 1) * size_bytes(dtype));
+}
+
+/// Times calls on a stream of its own.
+class Timer {
+ public:
+  Timer(cublasLtHandle_t handle, const ProductCall::Pointers& pointers, void* workspace)
+      : handle_(handle), pointers_(pointers), workspace_(workspace) {
+    cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking);
+    cudaEventCreate(&before_);
+    cudaEventCreate(&after_);
+    cudaDeviceSynchronize();
+  }
+  ~Timer() {
+    cudaEventDestroy(before_);
+    cudaEventDestroy(after_);
+    cudaStreamDestroy(stream_);
+    static_cast<void>(cudaGetLastError());
+  }
+  Timer(const Timer&) = delete;
+  Timer& operator=(const Timer&) = delete;
+
+  /// The least milliseconds of a call; negative where it fails. One that is far slower than `best`
+  /// is timed once.
+  float time(const ProductCall& call, float best) const {
+    float least = run(call, 1);  // the first is the slowest: code is loaded
+    if (least < 0 || (best >= 0 && least > 4 * best)) return least;
+    const int calls = std::clamp(static_cast<int>(0.5f / std::max(least, 1e-3f)), 1, 10);
+    for (int round = 0; round < 3; ++round) {
+      const float ms = run(call, calls);
+      if (ms < 0) return -1;
+      least = std::min(least, ms);
+      if (best >= 0 && least > 1.5f * best) break;
+    }
+    return least;
+  }
+
+ private:
+  float run(const ProductCall& call, int calls) const {
+    cudaEventRecord(before_, stream_);
+    for (int i = 0; i < calls; ++i) {
+      if (call.run(handle_, pointers_, workspace_, stream_) != CUBLAS_STATUS_SUCCESS) return -1;
+    }
+    cudaEventRecord(after_, stream_);
+    float ms = 0;
+    if (cudaEventSynchronize(after_) != cudaSuccess) return -1;
+    if (cudaEventElapsedTime(&ms, before_, after_) != cudaSuccess) return -1;
+    return ms / static_cast<float>(calls);
+  }
+
+  cublasLtHandle_t handle_;
+  ProductCall::Pointers pointers_;
+  void* workspace_;
+  cudaStream_t stream_ = nullptr;
+  cudaEvent_t before_ = nullptr;
+  cudaEvent_t after_ = nullptr;
+};
+
+}  // namespace
+
+// The first proposals again with the inner dimension cut into parts that are added in f32.
+void ProductCall::add_split_sums(const ProductSetting& setting,
+                                 std::vector<cublasLtMatmulHeuristicResult_t>& candidates) {
+  constexpr size_t kSplitProposals = 6;
+  const CublasLt& lt = *cublas_lt();
+  const size_t count = std::min(candidates.size(), kSplitProposals);
+  for (size_t i = 0; i < count; ++i) {
+    for (const uint32_t parts : {2u, 3u, 4u, 6u, 8u}) {
+      cublasLtMatmulAlgo_t algorithm = candidates[i].algo;
+      const uint32_t scheme = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+      cublasLtMatmulHeuristicResult_t checked = {};
+      const bool fits = lt.set_algorithm(&algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM, &parts,
+                                         sizeof parts) == CUBLAS_STATUS_SUCCESS &&
+                        lt.set_algorithm(&algorithm, CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME, &scheme,
+                                         sizeof scheme) == CUBLAS_STATUS_SUCCESS &&
+                        lt.check_algorithm(setting.handle, &desc_, &left_, &right_, &in_, &out_,
+                                           &algorithm, &checked) == CUBLAS_STATUS_SUCCESS &&
+                        checked.workspaceSize <= most_workspace_bytes(setting.options.search);
+      if (!fits) continue;
+      checked.algo = algorithm;
+      candidates.push_back(checked);
+    }
+  }
+}
+
+// On memory of its own; where there is none the first proposal stays.
+void ProductCall::choose_by_time(const ProductSetting& setting,
+                                 std::vector<cublasLtMatmulHeuristicResult_t> candidates) {
+  add_split_sums(setting, candidates);
+  const size_t sizes[] = {
+      reach(step_.a, step_.batch, step_.m, step_.k, step_.dtype),
+      reach(step_.b, step_.batch, step_.k, step_.n, step_.dtype),
+      reach(step_.d, step_.batch, step_.m, step_.n, step_.dtype),
+      step_.c.buffer >= 0 ? reach(step_.c, step_.batch, step_.m, step_.n, step_.dtype) : 1,
+      static_cast<size_t>((step_.bias_offset + step_.n) * size_bytes(step_.dtype)),
+      most_workspace_bytes(setting.options.search)};
+  std::vector<DeviceMemory> memory;
+  for (const size_t size : sizes) {
+    auto allocated = DeviceMemory::allocate(size);
+    if (!allocated) return;
+    // Not zeros, which would run faster than data: small numbers of every dtype.
+    cudaMemset(allocated->data(), 0x3a, size);
+    memory.push_back(std::move(*allocated));
+  }
+  const auto at = [&](size_t i) { return static_cast<std::byte*>(memory[i].data()); };
+  const Pointers pointers{at(0), at(1), step_.c.buffer >= 0 ? at(3) : nullptr, at(4), at(2)};
+  const Timer timer(setting.handle, pointers, at(5));
+  float best = -1;
+  for (const auto& candidate : candidates) {
+    ProductCall call = *this;
+    call.algorithm_ = candidate.algo;
+    call.workspace_bytes_ = static_cast<int64_t>(candidate.workspaceSize);
+    const float ms = timer.time(call, best);
+    if (ms < 0 || (best >= 0 && ms >= best)) continue;
+    best = ms;
+    algorithm_ = call.algorithm_;
+    workspace_bytes_ = call.workspace_bytes_;
+  }
+}
+
+}  // namespace hostir::cuda
