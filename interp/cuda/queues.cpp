@@ -12,6 +12,18 @@
 
 namespace hostir::cuda {
 
+namespace {
+
+// The last tasks that have no event of their own are over when this one has happened.
+template <class Flying>
+void share_event(Flying& flying, const EventRef& event) {
+  for (auto task = flying.rbegin(); task != flying.rend() && task->ended == nullptr; ++task) {
+    task->ended = event;
+  }
+}
+
+}  // namespace
+
 void DeviceBackend::Held::keep() {
   kept_waits.assign(waits.begin(), waits.end());
   kept_buffers.assign(buffers.begin(), buffers.end());
@@ -124,10 +136,7 @@ EventRef DeviceBackend::mark(Queue& queue) {
 void DeviceBackend::mark_tail(Queue& queue) {
   auto& flying = queue.in_flight;
   if (flying.empty() || flying.back().ended != nullptr) return;
-  const EventRef event = mark(queue);
-  for (auto task = flying.rbegin(); task != flying.rend() && task->ended == nullptr; ++task) {
-    task->ended = event;
-  }
+  share_event(flying, mark(queue));
 }
 
 // Memory of a stream that has nothing to do is taken and given back by the call itself. Who counts
@@ -226,7 +235,10 @@ void DeviceBackend::finish_enqueued(Queue& queue, Held& task) {
   flight.started = task.started;
   const bool has_event = has_named_event(task);
   flight.on_host_clock = happens_at_once(queue, task);
-  if (has_event || !(flight.on_host_clock || options_.coarse_times)) flight.ended = mark(queue);
+  if (has_event || !(flight.on_host_clock || options_.coarse_times)) {
+    flight.ended = mark(queue);
+    share_event(queue.in_flight, flight.ended);
+  }
   flight.waits.assign(task.waits.begin(), task.waits.end());
   flight.wire_call = task.wire_call;
   if (value_mode_ != ValueMode::kNone) {
