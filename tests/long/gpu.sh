@@ -97,6 +97,27 @@ if wanted programs; then
   collect
 fi
 
+# Ways b and c with a device for every rank.
+devices=$(nvidia-smi -L 2> /dev/null | grep -c '^GPU')
+if [ "$devices" -gt 1 ] && wanted devices; then
+  for n in $(seq 2 "$devices"); do
+    run=(run $mlp --mesh tp=$n --backend cuda --example-inputs --reference sim --rtol 1e-4 --atol 1e-5 --timeout 30)
+    check "way b, $n devices, tp_mlp against sim" "$hostir" "${run[@]}" --devices all
+    check "way c, $n devices, hostir launch, tp_mlp" "$hostir" launch -n "$n" "${run[@]}"
+    for type in f32 bf16 i32; do
+      tests/long/gpu_collectives.py "$n" $type > "$logs/devices_${n}_$type.hir"
+      run=(run "$logs/devices_${n}_$type.hir" --backend cuda --example-inputs --reference sim --rtol 2e-2 --atol 1e-2 --timeout 30)
+      check "way b, $n devices, every collective, $type" "$hostir" "${run[@]}" --devices all
+      check "way c, $n devices, every collective, $type" "$hostir" launch -n "$n" "${run[@]}"
+    done
+  done
+  run=(run $mlp --mesh tp=$devices --backend cuda --example-inputs --reference sim --rtol 1e-4 --atol 1e-5 --timeout 30)
+  command -v torchrun > /dev/null &&
+    check "way c, $devices devices, torchrun, tp_mlp" torchrun --nproc-per-node "$devices" --no-python "$hostir" "${run[@]}"
+  command -v mpirun > /dev/null &&
+    check "way c, $devices devices, mpirun, tp_mlp" mpirun --allow-run-as-root --oversubscribe -np "$devices" "$hostir" "${run[@]}"
+fi
+
 # Times: alone on the GPU.
 if wanted bench && [ -x "$build/bin/cuda_kernel_bench" ]; then
   LIMIT=60 check "bench of kernels, products searched" "$build/bin/cuda_kernel_bench" search

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""MLP forward (linear, tanh-gelu, linear) in bf16 on one GPU: this project beside PyTorch, in one run.
+"""MLP forward (linear, tanh-gelu, linear) in bf16 on one GPU: this project beside PyTorch, in one run; on several devices this project alone.
 
 Usage: gpu_bench.py HOSTIR. Without PyTorch only ours are measured. Microseconds per forward; of ours the wall time of many in a loop, everything included.
 """
@@ -115,3 +115,8 @@ for hidden, tokens in sizes:
     print(f"H={hidden:<5} T={tokens:<18} {hand:9.1f} {graph:9.1f} {mine:9.1f} {searched:9.1f} {best / min(hand, graph):8.2f}", flush=True)
 mine = ours(4096, 2048, 50, 4)
 print(f"way a, 4 ranks, H=4096 T=2048: {mine if isinstance(mine, str) else f'{mine:.1f} us per forward of all ranks'}")
+devices = torch.cuda.device_count() if torch else 1
+for ranks in [n for n in (2, 4, 8) if n <= devices]:
+    for hidden, tokens, iterations in [(4096, 1, 500), (4096, 128, 500), (4096, 2048, 100), (8192, 2048, 50), (16384, 16384, 5)]:
+        mine = ours(hidden, tokens, iterations, ranks, ("--devices", ",".join(map(str, range(ranks)))))
+        print(f"way b, {ranks} devices, H={hidden} T={tokens}: {mine if isinstance(mine, str) else f'{mine:.1f} us per forward'}", flush=True)
