@@ -91,6 +91,9 @@ step unit unit ci
 step scripts build-ci/bin/hostir test tests/programs tests/scripts -j 2 --junit "$out/scripts.xml"
 step generated tests/checks/generated.sh build-ci/bin/hostir
 step command tests/checks/command.sh build-ci/bin/hostir
+step serve tests/checks/serve.py build-ci/bin/hostir
+step c-abi build-ci/bin/c_abi_test
+step exported-symbols tests/checks/exported_symbols.sh build-ci
 step truth tests/checks/truth.sh build-ci/bin/hostir
 step jax tests/checks/jax.sh build-ci/bin/hostir
 step dumps tests/checks/dumps.py build-ci/bin/hostir

@@ -1,0 +1,164 @@
+// The C interface of the Host-IR Workbench: open a program or a log, run it, step it, ask it.
+//
+// A session takes commands as text, those of `hostir debug`, and answers with JSON; tensors come
+// and go as DLPack. Everything here is C11 and stays compatible while HOSTIR_ABI_VERSION is the
+// same: functions and JSON members may be added, none is changed or taken away.
+//
+// Status and answer. Functions that can fail return a status. With `answer` not NULL they set it to
+// a JSON text: the answer, or where the status is not HOSTIR_OK {"error": {"status", "id",
+// "message", "text", "diagnostics"}}, where `text` is what a terminal would print. The caller owns
+// the text and gives it back with hostir_free(). NULL: it is not wanted.
+//
+// Threads. Different sessions may be used from different threads at the same time; one session from
+// one thread at a time, except for hostir_interrupt(). No function calls back or installs a signal
+// handler.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define HOSTIR_ABI_VERSION 1
+
+#define HOSTIR_API __attribute__((visibility("default")))
+
+// DLPack 1.0 (https://dmlc.github.io/dlpack): include its own header before this one to use that.
+#ifndef DLPACK_MAJOR_VERSION
+#define DLPACK_MAJOR_VERSION 1
+#define DLPACK_MINOR_VERSION 0
+#define DLPACK_FLAG_BITMASK_READ_ONLY (1UL << 0UL)
+#define DLPACK_FLAG_BITMASK_IS_COPIED (1UL << 1UL)
+
+typedef struct {
+  uint32_t major;
+  uint32_t minor;
+} DLPackVersion;
+
+enum { kDLCPU = 1, kDLCUDAHost = 3 };
+typedef struct {
+  int32_t device_type;  // kDLCPU
+  int32_t device_id;
+} DLDevice;
+
+enum { kDLInt = 0, kDLUInt = 1, kDLFloat = 2, kDLBfloat = 4, kDLBool = 6 };
+typedef struct {
+  uint8_t code;  // kDLInt, ...
+  uint8_t bits;  // of one element
+  uint16_t lanes;
+} DLDataType;
+
+typedef struct {
+  void* data;
+  DLDevice device;
+  int32_t ndim;
+  DLDataType dtype;
+  int64_t* shape;    // ndim numbers
+  int64_t* strides;  // in elements; NULL: row-major without gaps
+  uint64_t byte_offset;
+} DLTensor;
+
+typedef struct DLManagedTensorVersioned {
+  DLPackVersion version;
+  void* manager_ctx;
+  void (*deleter)(struct DLManagedTensorVersioned* self);
+  uint64_t flags;
+  DLTensor dl_tensor;
+} DLManagedTensorVersioned;
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// The exit statuses of the command.
+typedef enum {
+  HOSTIR_OK = 0,
+  HOSTIR_DIFFERS = 1,  // an expectation failed, or what was compared differs
+  HOSTIR_INVALID = 2,  // a text that does not parse or verify
+  HOSTIR_RUNTIME = 3,  // a file, a shape, memory, a value that cannot be read
+  HOSTIR_STUCK = 4,    // deadlock, or collectives that do not agree
+  HOSTIR_USAGE = 64    // a wrong argument, option or command
+} hostir_status;
+
+// A program that runs, or a log.
+typedef struct hostir_session hostir_session;
+
+// An input tensor by the name of its parameter, without '%'. Contents in host memory, any strides.
+typedef struct {
+  const char* name;
+  const DLTensor* tensor;
+} hostir_input;
+
+// HOSTIR_ABI_VERSION of the library that is loaded; callers compare it with that of their header.
+HOSTIR_API int32_t hostir_abi_version(void);
+
+// The version of the program, as in "0.1.0". The library owns the text.
+HOSTIR_API const char* hostir_version(void);
+
+// Opens a program (.hir, StableHLO, HLO), a log, or a folder with the logs of one run's processes.
+// A program stands at its first instruction; so does a log whose program can run again, and any
+// other log at its end, where it can be asked but not run.
+//
+// options: NULL, or a JSON object with some of: "text" (the program's text instead of the file's),
+//   "function", "mesh" {"tp": 4}, "ranks", "sizes" {"B": 8}, "inputs" {"x": "normal(1)",
+//   "w": "@w.npy"}, "example_inputs" (true: make up missing inputs), "keep", "grad", "wrt",
+//   "breakpoints", "log" (a path: keep the log), "log_values", "backend", "machine", "kernels",
+//   "seed", "max_memory_mib", "threads", "devices", "place", "timeout_s", "stepwise".
+// inputs: input_count tensors, copied before the function returns; they stay the caller's.
+// session: set to the session, which the caller owns and ends with hostir_close(); NULL on failure.
+// answer: {"function", "ranks", "mesh", "phases", "position", "can_run", "why_not", "notice",
+//   "warning"}.
+HOSTIR_API hostir_status hostir_open(const char* path, const char* options,
+                                     const hostir_input* inputs, size_t input_count,
+                                     hostir_session** session, char** answer);
+
+// Carries out one command of `hostir debug`: "continue", "step 3", "reverse-step", "goto 0",
+// "break all_reduce if rank == 1", "info ranks", "print %y global", "whatif", "help", ...
+// A fault or a deadlock of the program is not an error: the answer says that it is why the run
+// stopped.
+//
+// answer: {"text" (as the terminal prints it), "ran", "position" {"decision", "branch", "last",
+//   "now_ns", "focus"}, "stop" {"kind", "sentence", "rank", "breakpoint", "value", "element",
+//   "written_by"} or null, "moved" [{"rank", "steps"}], "logged" [{"rank", "at", "text"}],
+//   "logged_dropped", "quit", "data"}. `data` holds what `info TOPIC` shows, and the values of
+//   `print`; null for other commands. hostir/api/README.md lists it.
+HOSTIR_API hostir_status hostir_command(hostir_session* session, const char* command,
+                                        char** answer);
+
+// Any read-only SQL on the session's log, whose tables `hostir trace schema` prints. What ran is in
+// the log when the command that ran it returns.
+//
+// answer: {"columns": [...], "rows": [{column: cell}, ...]}, at most 100000 rows; blobs are
+//   hexadecimal.
+HOSTIR_API hostir_status hostir_query(hostir_session* session, const char* sql, char** answer);
+
+// Reads one tensor: `value` is what stands behind `print`: "%y" (of the focus rank), "%y rank 1",
+// "%y global" (assembled from all ranks, partial values reduced), "%y[0:2, :] rank 1".
+//
+// tensor: set to a row-major copy in host memory, which the caller owns and ends with
+//   tensor->deleter(tensor), from any thread, also after hostir_close(); NULL on failure.
+// answer: {"value", "rank", "dtype", "shape", "type", "pytorch", "global_shape", "box", "version",
+//   "written", "write_in_flight", "notes"}.
+HOSTIR_API hostir_status hostir_tensor(hostir_session* session, const char* value,
+                                       DLManagedTensorVersioned** tensor, char** answer);
+
+// Stops the command that another thread runs on the session, soon and between two instructions;
+// its answer says "interrupted". Nothing happens where none runs.
+HOSTIR_API void hostir_interrupt(hostir_session* session);
+
+// Ends a session; a log that was to be kept is then complete. NULL is allowed.
+HOSTIR_API void hostir_close(hostir_session* session);
+
+// What other tools' dumps say of a job that hangs (PyTorch Flight Recorder, clog, NCCL Inspector,
+// RAS, NCCL_DEBUG): path_count files or folders. The status is HOSTIR_OK also where the verdict
+// accuses somebody.
+//
+// answer: as `hostir open --json` prints it: {"fault", "kind", "sentence", "culprits", ...}.
+HOSTIR_API hostir_status hostir_diagnose(const char* const* paths, size_t path_count,
+                                         char** answer);
+
+// Gives an answer back. NULL is allowed.
+HOSTIR_API void hostir_free(char* answer);
+
+#ifdef __cplusplus
+}
+#endif
