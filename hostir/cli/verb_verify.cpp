@@ -6,6 +6,7 @@
 #include "hostir/cli/verbs.h"
 #include "hostir/passes/bind_sizes.h"
 #include "interp/core/code.h"
+#include "interp/core/partial_claims.h"
 
 namespace hostir::cli {
 
@@ -54,14 +55,23 @@ class VerifyVerb : public Verb {
     for (const Function& f : part.functions) {
       if (f.kind != FunctionKind::kHost || !unbound_sizes(f).empty()) continue;
       const auto code = interp::compile_code(program, {.entry = f.name, .sizes = {}});
-      if (code) continue;
-      for (const Diagnostic& d : code.error().diagnostics) {
+      std::vector<Diagnostic> found;
+      if (!code) found = code.error().diagnostics;
+      if (code) {
+        for (const auto& [at, operand, sentence] : interp::misplaced_reductions(**code)) {
+          Diagnostic& d = found.emplace_back();
+          d.id = "partial_claim";
+          d.message = sentence;
+          d.span = (*code)->source(at).operands[operand].span;
+        }
+      }
+      for (Diagnostic& d : found) {
         // A callee's fault is found again in whoever calls it.
         const bool known =
             std::any_of(diagnostics.begin(), diagnostics.end(), [&](const Diagnostic& other) {
               return other.id == d.id && other.span.begin == d.span.begin;
             });
-        if (!known) diagnostics.push_back(d);
+        if (!known) diagnostics.push_back(std::move(d));
       }
     }
   }

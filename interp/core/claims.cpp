@@ -27,6 +27,15 @@ AxisList both(const AxisList& a, const AxisList& b) {
   return out;
 }
 
+AxisList cutting(const Mesh& mesh, const AxisList& axes) {
+  AxisList out;
+  for (const AxisRef& a : axes) {
+    const auto at = mesh.axis_index(a.name);
+    if (!a.whole() || (at && mesh.axes[*at].size > 1)) out.push_back(a);
+  }
+  return out;
+}
+
 bool whole_axes(const AxisList& axes) {
   return std::all_of(axes.begin(), axes.end(), [](const AxisRef& a) { return a.whole(); });
 }
@@ -90,35 +99,52 @@ bool one_rank_of_each_group(const Code& code, CodeIndex index, const AxisList& a
   return true;
 }
 
-std::vector<bool> moved_buffers(const Code& code) {
-  std::vector<bool> moved(code.registers.size(), false);
-  std::vector<std::pair<uint32_t, uint32_t>> same;  // names of one buffer
+Aliases::Aliases(const Code& code) : group_(code.registers.size()) {
+  for (uint32_t r = 0; r < group_.size(); ++r) group_[r] = r;
+  const auto find = [&](uint32_t reg) {
+    while (group_[reg] != reg) reg = group_[reg] = group_[group_[reg]];
+    return reg;
+  };
+  const auto join = [&](uint32_t a, uint32_t b) {
+    if (a < group_.size() && b < group_.size()) group_[find(a)] = find(b);
+  };
   for (CodeIndex i = 0; i < code.instructions.size(); ++i) {
     const CodeInstruction& c = code.instructions[i];
     if (c.role != CodeRole::kInstruction) continue;
     for (const auto* moves : {&c.moves, &c.exit_moves}) {
-      for (const RegisterMove& m : *moves) {
-        if (m.to != kNoRegister && m.from != kNoRegister) same.emplace_back(m.to, m.from);
-      }
+      for (const RegisterMove& m : *moves) join(m.to, m.from);
     }
     if (record(c.kind).role == HostRole::kView && !c.operands.empty() && !c.results.empty())
-      same.emplace_back(c.results[0], c.operands[0]);
-    const CommunicationFacts* facts = communication_facts(c.kind);
+      join(c.results[0], c.operands[0]);
+    for (size_t o = 0; o < c.operands.size(); ++o) {
+      if (code.source(i).operands[o].becomes && c.operands[o] != kNoRegister)
+        relabelled_.push_back(c.operands[o]);
+    }
+  }
+  for (uint32_t r = 0; r < group_.size(); ++r) group_[r] = find(r);
+}
+
+bool Aliases::relabelled_elsewhere(uint32_t reg) const {
+  return std::any_of(relabelled_.begin(), relabelled_.end(),
+                     [&](uint32_t other) { return other != reg && group_[other] == group_[reg]; });
+}
+
+std::vector<bool> moved_buffers(const Code& code, const Aliases& aliases) {
+  std::vector<bool> moved_group(code.registers.size(), false);
+  for (CodeIndex i = 0; i < code.instructions.size(); ++i) {
+    const CodeInstruction& c = code.instructions[i];
+    const CommunicationFacts* facts =
+        c.role == CodeRole::kInstruction ? communication_facts(c.kind) : nullptr;
     if (facts == nullptr) continue;
     const bool routes = facts->point_to_point || facts->in == CommunicationFacts::Part::kFree ||
                         facts->in == CommunicationFacts::Part::kBlocks;
     for (size_t o = 0; routes && o < c.operands.size(); ++o) {
       const bool writes = code.source(i).operands[o].access >= Access::kWrite;
-      if (writes && c.operands[o] != kNoRegister) moved[c.operands[o]] = true;
+      if (writes && c.operands[o] != kNoRegister) moved_group[aliases.group(c.operands[o])] = true;
     }
   }
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const auto& [a, b] : same) {
-      if (a >= moved.size() || b >= moved.size() || moved[a] == moved[b]) continue;
-      moved[a] = moved[b] = changed = true;
-    }
-  }
+  std::vector<bool> moved;
+  for (uint32_t r = 0; r < moved_group.size(); ++r) moved.push_back(moved_group[aliases.group(r)]);
   return moved;
 }
 

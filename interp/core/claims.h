@@ -1,6 +1,6 @@
 // What the checks of layouts' claims share: axes, words, who executes an instruction.
 //
-// Used by partial_claims.cpp and kernel_claims.cpp, and by nobody else.
+// Used by partial_claims.cpp, kernel_claims.cpp and route_claims.cpp, and by nobody else.
 #pragma once
 
 #include <string>
@@ -17,6 +17,8 @@ tl::unexpected<Error> contradiction(std::string sentence, const Operand& operand
 
 AxisList without(const AxisList& axes, const AxisList& removed);
 AxisList both(const AxisList& a, const AxisList& b);
+/// Axes of more than one position: others cut nothing and repeat nothing.
+AxisList cutting(const Mesh& mesh, const AxisList& axes);
 /// No sub-axes.
 bool whole_axes(const AxisList& axes);
 /// `{dp, tp}`
@@ -34,9 +36,30 @@ std::string buffer_name(const Code& code, const CodeInstruction& c, size_t opera
 /// conditions of the `where`s around it depend on nothing but the rank.
 bool one_rank_of_each_group(const Code& code, CodeIndex index, const AxisList& axes);
 
+/// The registers that may name one buffer: names passed on and views.
+class Aliases {
+ public:
+  explicit Aliases(const Code& code);
+  /// Equal for two registers that may name one buffer.
+  uint32_t group(uint32_t reg) const { return group_[reg]; }
+  /// Whether another name of the buffer says `->`: then the layout behind this name is out of date.
+  bool relabelled_elsewhere(uint32_t reg) const;
+
+ private:
+  std::vector<uint32_t> group_;       // by register
+  std::vector<uint32_t> relabelled_;  // registers with `->`
+};
+
 /// By register: whether what the buffer holds may be another part than its layout says, because a
 /// recv, a permute or an all_to_all wrote it, under this name or another one.
-std::vector<bool> moved_buffers(const Code& code);
+std::vector<bool> moved_buffers(const Code& code, const Aliases& aliases);
+
+/// What permute, all_to_all and views make of the boxes and partial values of their operands,
+/// against what the layouts of their results say. Errors: `partial_claim`, `collective_layout`,
+/// `view_layout`.
+Expected<void> check_routes(const Code& code, CodeIndex index, const std::vector<bool>& moved);
+Expected<void> check_view(const Code& code, CodeIndex index, const std::vector<bool>& moved,
+                          const Aliases& aliases);
 
 /// What a launch makes of operands that its layouts call partial or cut, against what the layouts
 /// of its results say. `moved`: of moved_buffers(). Errors: `partial_claim`.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "interp/core/engine.h"
+#include "interp/core/partial_claims.h"
 #include "interp/model/run.h"
 
 namespace hostir::interp {
@@ -21,12 +22,25 @@ void Engine::conclude() {
     state.concluded = true;
     if (sink != nullptr && logging == Interpreter::Logging::kOn) log_rank_states();
     revisit_suspicions(true);
-    if (options.checks == InterpreterOptions::Checks::kAll) check_leaks();
+    name_ranks_of_races();
+    if (options.checks != InterpreterOptions::Checks::kAll) return;
+    check_leaks();
+    for (const MisplacedReduction& found : misplaced_reductions(*code)) {
+      Fault fault;
+      fault.fatal = false;
+      fault.record.kind = "partial_claim";
+      fault.record.sentence = found.sentence;
+      fault.record.instructions = {code->address(found.code)};
+      fault.record.notes = {fmt::format("{} is the reduction", name_of(found.code))};
+      fault.spans = {code->source(found.code).operands[found.operand].span};
+      record_fault(std::move(fault));
+    }
     return;
   }
   if (frozen) return;  // thawing may let it go on
   state.concluded = true;
   revisit_suspicions(true);
+  name_ranks_of_races();
   report_verdict();
 }
 

@@ -304,6 +304,9 @@ class Engine final : public CompletionSink {
                              const AccessRecord& first) const;
   void revisit_suspicions(bool last_chance);
   void report_race(const Suspicion& suspicion);
+  bool known_race(const std::string& id, const std::vector<std::string>& where, Rank rank);
+  std::string touched_text(const Suspicion& suspicion) const;
+  void name_ranks_of_races();  // when the run is concluded
   /// Members of a group run together: none may write what another one touches.
   void check_group_overlap(const Step& step, std::span<const OpenItem> members);
   bool overlap(const AccessRecord& a, const AccessRecord& b) const;

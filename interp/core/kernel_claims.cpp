@@ -62,16 +62,6 @@ std::optional<Launch> launch_of(const Code& code, CodeIndex index) {
   return fits ? std::optional(std::move(launch)) : std::nullopt;
 }
 
-/// Axes of more than one position: others cut nothing.
-AxisList cutting(const Mesh& mesh, const AxisList& axes) {
-  AxisList out;
-  for (const AxisRef& a : axes) {
-    const auto at = mesh.axis_index(a.name);
-    if (!a.whole() || (at && mesh.axes[*at].size > 1)) out.push_back(a);
-  }
-  return out;
-}
-
 std::vector<Held> held_by_parameters(const Launch& launch, const std::vector<bool>& moved) {
   std::vector<Held> held(launch.kernel.values.size());
   for (size_t p = 0; p < launch.in.size(); ++p) {

@@ -80,14 +80,14 @@ bool Engine::check_layouts(Step& step, const OpenItem& open, const Communication
   const bool scatters = facts.in == Part::kWhole && facts.out == Part::kBlock;
   const LayoutTable* whole = shards(*code, gathers ? sides.out_layout : sides.in_layout);
   const LayoutTable* block = shards(*code, gathers ? sides.in_layout : sides.out_layout);
-  const bool comparable = (gathers || scatters) && whole != nullptr && block != nullptr &&
-                          whole != block && item.root < 0;
+  const bool comparable =
+      (gathers || scatters) && whole != nullptr && block != nullptr && whole != block;
   if (!comparable) return true;
   const std::vector<int64_t>& counts = gathers ? item.recv_counts : item.send_counts;
   const Placement& all = whole->by_rank[static_cast<size_t>(step.rank)];
-  // Where the whole is laid out alike, the first member looks at all blocks and the others each at
-  // their own: the time is that of the members, not of their pairs.
-  const auto first = static_cast<Rank>(item.members.front());
+  // Where the whole is laid out alike, the first member looks at all blocks (of rooted ones the
+  // root) and the others each at their own: the time is that of the members, not of their pairs.
+  const auto first = item.members[item.root < 0 ? 0 : static_cast<size_t>(item.root)];
   const bool own_only = step.rank != first && whole->by_rank[static_cast<size_t>(first)] == all;
   int64_t offset = 0;
   for (size_t p = 0; p < counts.size() && p < item.members.size(); ++p) {

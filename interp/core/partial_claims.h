@@ -8,12 +8,26 @@
 // claim nothing that could be contradicted.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "hostir/support/expected.h"
 #include "interp/core/code.h"
 
 namespace hostir::interp {
 
-/// Errors: `partial_claim`, at the operand.
+/// Errors: `partial_claim`, `collective_layout`, `view_layout`, at the operand; all of them.
 Expected<void> check_partial_claims(const Code& code);
+
+/// A reduction over axes over which the layout says that the value is whole, or that cut it.
+struct MisplacedReduction {
+  CodeIndex code = 0;
+  size_t operand = 0;
+  std::string sentence;
+};
+/// They are told of at the end of a run, behind what ended it: a program that hangs is first of all
+/// one that hangs. What nothing but constants went into is nobody's sum (a demonstration, a
+/// counter of ranks), and parts of one index are values of their own, stacked: neither is claimed.
+std::vector<MisplacedReduction> misplaced_reductions(const Code& code);
 
 }  // namespace hostir::interp

@@ -97,7 +97,7 @@ bool Engine::suspect(Step& step, uint32_t reg, const AccessRecord& first,
                      const AccessRecord& second) {
   const size_t n = code->streams.size();
   const uint32_t* row = clock_row(step.rank_state, second.stream);
-  Suspicion suspicion{step.rank, first, second, reg, {row, row + n}};
+  Suspicion suspicion{step.rank, first, second, reg, {row, row + n}, step.rank_state.loop_path};
   const Order order = order_through_others(step.rank, suspicion.clock, first);
   if (order == Order::kUnordered) report_race(suspicion);
   if (order == Order::kUnknown) state.suspicions.push_back(std::move(suspicion));
@@ -191,9 +191,7 @@ void Engine::check_group_overlap(const Step& step, std::span<const OpenItem> mem
     if (!overlap(span_of(first), span_of(second))) return;
     const char* id = !second_writes ? "race_raw" : !first_writes ? "race_war" : "race_waw";
     const std::vector<std::string> where = {code->address(second.code), code->address(first.code)};
-    for (const Fault& known : state.faults) {
-      if (known.record.kind == id && known.record.instructions == where) return;
-    }
+    if (known_race(id, where, step.rank)) return;
     Fault fault;
     fault.fatal = false;
     fault.record.kind = id;
@@ -217,6 +215,52 @@ void Engine::check_group_overlap(const Step& step, std::span<const OpenItem> mem
   }
 }
 
+// One race of an instruction pair is told once; the other ranks where it happens are kept with it.
+bool Engine::known_race(const std::string& id, const std::vector<std::string>& where, Rank rank) {
+  for (Fault& known : state.faults) {
+    if (known.record.kind != id || known.record.instructions != where) continue;
+    std::vector<Rank>& ranks = known.record.ranks;
+    if (std::find(ranks.begin(), ranks.end(), rank) == ranks.end()) ranks.push_back(rank);
+    return true;
+  }
+  return false;
+}
+
+void Engine::name_ranks_of_races() {
+  for (Fault& fault : state.faults) {
+    std::vector<Rank> others = fault.record.ranks;
+    const bool race =
+        fault.record.kind.starts_with("race_") || fault.record.kind == "free_in_flight";
+    if (!race || others.size() < 2) continue;
+    others.erase(others.begin());
+    std::sort(others.begin(), others.end());
+    fault.record.notes.push_back("the same on " + model::list_of(others));
+  }
+}
+
+// The bytes that both touch, the other name of the buffer, the iteration.
+std::string Engine::touched_text(const Suspicion& suspicion) const {
+  const AccessRecord& a = suspicion.first;
+  const AccessRecord& b = suspicion.second;
+  std::string text =
+      fmt::format("; both touch bytes {}:{}", std::max(a.lo, b.lo), std::min(a.hi, b.hi));
+  const std::string name = code->register_name(suspicion.reg);
+  const CodeInstruction& c = code->instructions[a.code];
+  const std::vector<Operand>& operands = code->source(a.code).operands;
+  std::vector<std::string> names;
+  for (size_t o = 0; o < c.operands.size() && o < operands.size(); ++o) {
+    const Access access = operands[o].access;
+    const bool fits = a.kind == AccessRecord::Kind::kRead
+                          ? access == Access::kRead || access == Access::kReadWrite
+                          : access == Access::kWrite || access == Access::kReadWrite;
+    if (fits && c.operands[o] != kNoRegister) names.push_back(code->register_name(c.operands[o]));
+  }
+  if (names.size() == 1 && names.front() != name)
+    text += fmt::format(" of one buffer, there as {}", names.front());
+  const std::string path = paths.to_string(*code, suspicion.path);
+  return path.empty() ? text : text + fmt::format(" ({})", path);
+}
+
 void Engine::report_race(const Suspicion& suspicion) {
   using Kind = AccessRecord::Kind;
   const AccessRecord& a = suspicion.first;
@@ -227,9 +271,7 @@ void Engine::report_race(const Suspicion& suspicion) {
                    : a.kind == Kind::kRead ? "race_war"
                                            : "race_waw";
   const std::vector<std::string> where = {code->address(b.code), code->address(a.code)};
-  for (const Fault& known : state.faults) {
-    if (known.record.kind == id && known.record.instructions == where) return;
-  }
+  if (known_race(id, where, suspicion.rank)) return;
   const char* did = a.kind == Kind::kRead    ? "reads"
                     : a.kind == Kind::kAlloc ? "allocates"
                                              : "writes";
@@ -238,9 +280,10 @@ void Engine::report_race(const Suspicion& suspicion) {
   fault.fatal = false;
   fault.record.kind = id;
   fault.record.sentence = fmt::format(
-      "rank {}: {} {} {} on stream \"{}\" without waiting for {}, which {} it on stream \"{}\"",
+      "rank {}: {} {} {} on stream \"{}\" without waiting for {}, which {} it on stream \"{}\"{}",
       suspicion.rank, name_of(b.code), does, code->register_name(suspicion.reg),
-      code->streams[b.stream], name_of(a.code), did, code->streams[a.stream]);
+      code->streams[b.stream], name_of(a.code), did, code->streams[a.stream],
+      touched_text(suspicion));
   fault.record.ranks = {suspicion.rank};
   fault.record.instructions = where;
   fault.record.notes = {fmt::format("rank {} was at {}", suspicion.rank, name_of(b.code)),

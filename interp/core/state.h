@@ -162,6 +162,7 @@ struct Suspicion {
   AccessRecord second;
   uint32_t reg = kNoRegister;
   std::vector<uint32_t> clock;  // of the second task
+  LoopPathId path = 0;          // of the second task
 };
 
 struct State {

@@ -32,7 +32,7 @@ TEST(Races, ReadAfterWriteOnAnotherStream) {
   launch @k ro(%g) wo(%h) on %t
 )"),
             "race_raw: rank 0: @f#6 launch reads %g on stream \"t\" without waiting for @f#5 "
-            "launch, which writes it on stream \"s\"");
+            "launch, which writes it on stream \"s\"; both touch bytes 0:16");
 }
 
 TEST(Races, NoneAfterWait) {

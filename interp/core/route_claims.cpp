@@ -1,0 +1,266 @@
+// What is moved as it is, against what layouts say of where it comes from and where it goes.
+//
+// permute and all_to_all move blocks between ranks, views give the same bytes another type. Where
+// both layouts are shards of one global shape, the box that is sent must be the box that the
+// receiver's layout says; where the layouts are the same, values are moved on purpose (a ring, a
+// dispatch of tokens) and only what all ranks are said to hold alike must stay so. A view of other
+// global sizes must hold the same elements in row-major order of the whole.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "hostir/ops/record.h"
+#include "interp/core/claims.h"
+#include "interp/core/engine.h"
+
+namespace hostir::interp::claims {
+
+namespace {
+
+using Part = CommunicationFacts::Part;
+
+std::string box_text(const Box& box) {
+  std::string out;
+  for (size_t d = 0; d < box.lo.size(); ++d)
+    out += fmt::format("{}{}:{}", d == 0 ? "" : ", ", box.lo[d], box.hi[d]);
+  return "[" + out + "]";
+}
+
+struct Moved {
+  const Code& code;
+  CodeIndex index;
+  const CodeInstruction& c;
+  const Instruction& source;
+  size_t in;
+  size_t out;
+  const LayoutTable& from;
+  const LayoutTable& to;
+};
+
+const LayoutTable* placed_shard(const Code& code, LayoutIndex layout) {
+  if (shard(code, layout) == nullptr || !code.layouts[layout].is_static()) return nullptr;
+  return &code.layouts[layout];
+}
+
+std::optional<Moved> moved_by(const Code& code, CodeIndex index) {
+  const CodeInstruction& c = code.instructions[index];
+  const Instruction& source = code.source(index);
+  std::optional<size_t> in, out;
+  for (size_t o = 0; o < source.operands.size(); ++o) {
+    if (c.operands[o] == kNoRegister) continue;
+    const Access access = source.operands[o].access;
+    if (access == Access::kRead || access == Access::kReadWrite) in = o;
+    if (access == Access::kWrite || access == Access::kReadWrite) out = o;
+  }
+  if (!in || !out) return std::nullopt;
+  const LayoutTable* from = placed_shard(code, c.layouts[*in]);
+  const LayoutTable* to = placed_shard(code, after(c, *out));
+  if (from == nullptr || to == nullptr) return std::nullopt;
+  return Moved{code, index, c, source, *in, *out, *from, *to};
+}
+
+// (source, target) positions; nullopt: they differ by rank or are not known before it runs.
+std::optional<std::vector<std::pair<int64_t, int64_t>>> pairs_of(const Moved& m, int64_t members) {
+  std::vector<std::pair<int64_t, int64_t>> out;
+  if (const auto* pairs = m.source.attributes.get<IntLists>("pairs")) {
+    for (const auto& pair : *pairs) {
+      if (pair.size() != 2) return std::nullopt;
+      for (const int64_t p : pair) {
+        if (p < 0 || p >= members) return std::nullopt;
+      }
+      out.emplace_back(pair[0], pair[1]);
+    }
+    return out;
+  }
+  if (m.c.position_expr == kNoExpr) return std::nullopt;
+  const IndexCode& shift = m.code.exprs[m.c.position_expr];
+  std::optional<int64_t> by;
+  for (Rank r = 0; r < m.code.rank_count; ++r) {
+    int64_t value = 0;
+    if (!shift.is_static() || !shift.evaluate(nullptr, m.code.rank_tables, r, value) ||
+        (by && *by != value))
+      return std::nullopt;
+    by = value;
+  }
+  if (!by) return std::nullopt;
+  for (int64_t p = 0; p < members; ++p)
+    out.emplace_back(p, ((p + *by % members) % members + members) % members);
+  return out;
+}
+
+tl::unexpected<Error> wrong_box(const Moved& m, Rank from, const Box& sent, Rank to,
+                                const Box& wanted) {
+  return fail_at(
+      ErrorKind::kInvalid, "collective_layout",
+      fmt::format("{} {}: rank {} sends {} of {} to rank {}, whose {} says that it holds {} there; "
+                  "do the positions and layouts belong together, or does it need packing?",
+                  m.code.address(m.index), record(m.c.kind).mnemonic, from, box_text(sent),
+                  buffer_name(m.code, m.c, m.in), to, buffer_name(m.code, m.c, m.out),
+                  box_text(wanted)),
+      m.source.operands[m.out].span);
+}
+
+bool same_boxes(const Moved& m) {
+  for (size_t r = 0; r < m.from.by_rank.size(); ++r) {
+    const Placement& a = m.from.by_rank[r];
+    const Placement& b = m.to.by_rank[r];
+    if (a.box != b.box || a.blocks != b.blocks) return false;
+  }
+  return true;
+}
+
+// A position that nobody sends to gets zeros: no copy of what others get.
+Expected<void> check_zeros(const Moved& m, const std::vector<Rank>& members,
+                           const std::vector<std::pair<int64_t, int64_t>>& pairs) {
+  std::vector<bool> gets(members.size(), false);
+  for (const auto& pair : pairs) gets[static_cast<size_t>(pair.second)] = true;
+  for (size_t p = 0; p < members.size(); ++p) {
+    const Box& box = m.to.by_rank[static_cast<size_t>(members[p])].box;
+    if (gets[p] || box.empty()) continue;
+    for (size_t q = 0; q < members.size(); ++q) {
+      if (!gets[q] || m.to.by_rank[static_cast<size_t>(members[q])].box != box) continue;
+      return contradiction(
+          fmt::format("{}: nobody sends to position {} (rank {}), which gets zeros; the layout of "
+                      "{} says that it holds the same as rank {}",
+                      record(m.c.kind).mnemonic, p, members[p], buffer_name(m.code, m.c, m.out),
+                      members[q]),
+          m.source.operands[m.out]);
+    }
+  }
+  return {};
+}
+
+Expected<void> check_permute(const Moved& m) {
+  const bool alike = same_boxes(m);
+  const bool partial = shard(m.code, after(m.c, m.out))->sharding.is_partial();
+  for (const std::vector<Rank>& members : m.code.communicators[m.c.comm].groups) {
+    const auto pairs = pairs_of(m, static_cast<int64_t>(members.size()));
+    if (!pairs) return {};
+    if (!partial) HOSTIR_TRY(check_zeros(m, members, *pairs));
+    for (const auto& [source, target] : *pairs) {
+      const Rank s = members[static_cast<size_t>(source)];
+      const Rank t = members[static_cast<size_t>(target)];
+      const Box& sent = m.from.by_rank[static_cast<size_t>(s)].box;
+      const Box& wanted = m.to.by_rank[static_cast<size_t>(t)].box;
+      if (alike || sent == wanted || sent.empty() || wanted.empty()) continue;
+      return wrong_box(m, s, sent, t, wanted);
+    }
+  }
+  return {};
+}
+
+// The box of the k-th of n equal blocks of a buffer; nullopt: they are not equal, or no boxes.
+std::optional<Box> block_box(const Placement& p, size_t k, size_t n) {
+  if (!p.blocks.empty()) {
+    if (p.blocks.size() != n) return std::nullopt;
+    return p.blocks[k];
+  }
+  if (p.box.lo.empty()) return std::nullopt;
+  const int64_t rows = p.box.hi[0] - p.box.lo[0];
+  const auto parts = static_cast<int64_t>(n);
+  if (rows % parts != 0) return std::nullopt;
+  Box box = p.box;
+  box.lo[0] += static_cast<int64_t>(k) * (rows / parts);
+  box.hi[0] = box.lo[0] + rows / parts;
+  return box;
+}
+
+Expected<void> check_all_to_all(const Moved& m) {
+  if (!m.c.exprs.empty() || !m.c.more_exprs.empty() || same_boxes(m)) return {};
+  for (const std::vector<Rank>& members : m.code.communicators[m.c.comm].groups) {
+    const size_t n = members.size();
+    for (size_t p = 0; p < n; ++p) {
+      for (size_t q = 0; q < n; ++q) {
+        const auto sent = block_box(m.from.by_rank[static_cast<size_t>(members[p])], q, n);
+        const auto wanted = block_box(m.to.by_rank[static_cast<size_t>(members[q])], p, n);
+        if (!sent || !wanted) return {};
+        if (*sent == *wanted || sent->volume() != wanted->volume() || sent->empty()) continue;
+        return wrong_box(m, members[p], *sent, members[q], *wanted);
+      }
+    }
+  }
+  return {};
+}
+
+// Where the `place`-th element of a box is in the row-major order of the whole.
+int64_t global_place(const Placement& p, int64_t place) {
+  int64_t at = 0;
+  const std::vector<int64_t> index = p.box.index_at(place);
+  for (size_t d = 0; d < index.size(); ++d) at = at * p.global[d] + index[d];
+  return at;
+}
+
+// The first element at which two placements of the same number of elements part.
+std::optional<int64_t> first_apart(const Placement& a, const Placement& b) {
+  constexpr int64_t kMostLooks = 4096;
+  const int64_t n = a.box.volume();
+  const int64_t stride = std::max<int64_t>(1, n / kMostLooks);
+  for (int64_t i = 0; i < n; i += i < kMostLooks / 2 ? 1 : stride) {
+    if (global_place(a, i) != global_place(b, i)) return i;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Expected<void> check_routes(const Code& code, CodeIndex index, const std::vector<bool>& moved) {
+  const CommunicationFacts& facts = *communication_facts(code.instructions[index].kind);
+  const bool routes = facts.in == Part::kFree || facts.in == Part::kBlocks;
+  if (!routes || facts.point_to_point || code.instructions[index].comm == kNoComm) return {};
+  const std::optional<Moved> m = moved_by(code, index);
+  if (!m || (moved[m->c.operands[m->in]] && m->in != m->out)) return {};
+  // Positions of two meshes may be other ranks.
+  if (sharding_of(m->from.type)->mesh != sharding_of(m->to.type)->mesh) return {};
+  for (size_t r = 0; r < m->from.by_rank.size(); ++r) {
+    if (m->from.by_rank[r].global != m->to.by_rank[r].global) return {};
+  }
+  return facts.in == Part::kFree ? check_permute(*m) : check_all_to_all(*m);
+}
+
+Expected<void> check_view(const Code& code, CodeIndex index, const std::vector<bool>& moved,
+                          const Aliases& aliases) {
+  const CodeInstruction& c = code.instructions[index];
+  if (c.operands.empty() || c.operands[0] == kNoRegister) return {};
+  const uint32_t reg = c.operands[0];
+  const LayoutTable* from = placed_shard(code, c.layouts[0]);
+  const LayoutTable* to = placed_shard(code, c.result_layout);
+  if (from == nullptr || to == nullptr || aliases.relabelled_elsewhere(reg)) return {};
+  const Sharding& a = shard(code, c.layouts[0])->sharding;
+  const Sharding& b = shard(code, c.result_layout)->sharding;
+  const Operand& operand = code.source(index).operands[0];
+  const std::string_view op = record(c.kind).mnemonic;
+  if (a.mesh != b.mesh) return {};
+  if (!without(a.unreduced, b.unreduced).empty() || !without(b.unreduced, a.unreduced).empty()) {
+    return contradiction(
+        fmt::format("{} of {}, which is {}; the type of {} says that it is {}: a view reduces "
+                    "nothing",
+                    op, code.register_name(reg), claim(a.unreduced, a.unreduced_kind),
+                    code.register_name(c.results[0]), claim(b.unreduced, b.unreduced_kind)),
+        operand);
+  }
+  if (!code.source(index).attributes.get<ExprList>("starts") && !moved[reg]) {
+    for (size_t r = 0; r < from->by_rank.size() && r < to->by_rank.size(); ++r) {
+      const Placement& x = from->by_rank[r];
+      const Placement& y = to->by_rank[r];
+      if (!x.blocks.empty() || !y.blocks.empty()) return {};
+      if (element_count(x.global) != element_count(y.global)) return {};
+      if (x.box.volume() != y.box.volume()) continue;
+      const auto at = first_apart(x, y);
+      if (!at) continue;
+      return fail_at(
+          ErrorKind::kInvalid, "view_layout",
+          fmt::format("{} of {} {} as {}: on rank {} element {} is {} of the whole and would be "
+                      "{}; a view moves nothing, reshard it",
+                      op, code.register_name(reg), a.to_string(), b.to_string(), r, *at,
+                      fmt::format("[{}]", fmt::join(x.box.index_at(*at), ", ")),
+                      fmt::format("[{}]", fmt::join(y.box.index_at(*at), ", "))),
+          operand.span);
+    }
+  }
+  return {};
+}
+
+}  // namespace hostir::interp::claims
