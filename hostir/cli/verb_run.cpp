@@ -54,6 +54,9 @@ class RunVerb : public Verb {
                      "run on another backend too, with its reference kernels, and compare outputs");
     arguments.flag("--example-inputs", example_inputs_,
                    "make up the inputs that are not given: those of the file's tests, or N(0, 1)");
+    arguments.choice("--nan", nan_, {"warn", "error"},
+                     "what the first NaN, or infinity that is returned, is: a warning (as without "
+                     "it) or a fault of the run");
     arguments.flag("--shards", shards_, "print local shapes and placements");
     arguments.flag("-q,--quiet", quiet_, "print no values and no summary");
     declare_log(log_, arguments);
@@ -84,13 +87,14 @@ class RunVerb : public Verb {
     HOSTIR_ASSIGN_OR_RETURN(interp::BackendRequest request, backend_.request(*prepared->program));
     HOSTIR_ASSIGN_OR_RETURN(auto log, log_.open(*prepared, request, file, program_.path));
     const InterruptGuard guard;
-    const Expected<interp::RunResult> ran =
+    Expected<interp::RunResult> ran =
         run_once(terminal, *prepared, request, log.get(), guard.token());
     if (!ran && guard.signal() != 0) return stop_early(terminal, guard.signal(), log.get());
     if (!ran) {
       return terminal.report(interp::in_given_text(ran.error(), *prepared->view),
                              interp::sources_of_error(*prepared->view));
     }
+    if (nan_ == "error") make_errors_of_nans(*ran);
     const interp::RunResult& first = *ran;
     if (log) HOSTIR_TRY(log->close(first.faults));
     const bool speaks = request.process.index == 0;  // the others have the same to say
@@ -100,6 +104,10 @@ class RunVerb : public Verb {
     }
     if (const Fault* fault = first.worst()) {
       const int stopped = report_fault(terminal, *prepared, *fault);
+      for (const Fault& other : first.faults) {
+        if (&other != fault && other.severity == Severity::kError)
+          report_fault(terminal, *prepared, other);
+      }
       if (!quiet_) hint_at_edits(terminal, *prepared, *fault);
       return stopped;
     }
@@ -161,6 +169,13 @@ class RunVerb : public Verb {
       if (shards_) terminal.print(describe_shards(output));
     }
     terminal.print(describe_summary(result, backend.models_time));
+  }
+
+  static void make_errors_of_nans(interp::RunResult& result) {
+    for (Fault& fault : result.faults) {
+      if (fault.record.kind == "nan_born" || fault.record.kind == "inf_born")
+        fault.severity = Severity::kError;
+    }
   }
 
   static int report_fault(Terminal& terminal, const interp::Prepared& prepared,
@@ -296,6 +311,7 @@ class RunVerb : public Verb {
   std::optional<double> atol_;
   std::optional<double> rtol_;
   std::optional<std::string> reference_;
+  std::optional<std::string> nan_;
   int64_t schedules_ = 1;
   bool check_unsharded_ = false;
   bool example_inputs_ = false;

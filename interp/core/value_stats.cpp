@@ -2,9 +2,47 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <limits>
 
 namespace hostir::interp {
+
+namespace {
+
+// An IEEE number whose exponent is all ones is an infinity where its mantissa is zero, else a NaN.
+template <class Bits>
+void count_bits(const std::byte* data, int64_t elems, Bits exponent, ValueSummary& summary) {
+  constexpr auto kSign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
+  int64_t nans = 0;
+  int64_t infinities = 0;
+  for (int64_t i = 0; i < elems; ++i) {
+    Bits bits;
+    std::memcpy(&bits, data + i * static_cast<int64_t>(sizeof(Bits)), sizeof(Bits));
+    bits = static_cast<Bits>(bits & static_cast<Bits>(~kSign));
+    nans += bits > exponent ? 1 : 0;
+    infinities += bits == exponent ? 1 : 0;
+  }
+  summary.nan_count = nans;
+  summary.inf_count = infinities;
+}
+
+}  // namespace
+
+void count_not_finite(DType dtype, const std::byte* data, int64_t elems, ValueSummary& summary) {
+  switch (dtype) {
+    case DType::kF64:
+      return count_bits<uint64_t>(data, elems, 0x7ff0000000000000u, summary);
+    case DType::kF32:
+      return count_bits<uint32_t>(data, elems, 0x7f800000u, summary);
+    case DType::kBF16:
+      return count_bits<uint16_t>(data, elems, 0x7f80u, summary);
+    case DType::kF16:
+      return count_bits<uint16_t>(data, elems, 0x7c00u, summary);
+    default:
+      return;
+  }
+}
 
 void add_stats(DType dtype, const std::byte* data, int64_t elems, ValueSummary& summary) {
   summary.has_stats = true;

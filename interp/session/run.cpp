@@ -8,6 +8,7 @@
 #include "interp/session/assemble.h"
 #include "interp/session/engine.h"
 #include "interp/session/run_summary.h"
+#include "interp/session/value_watch.h"
 
 namespace hostir::interp {
 namespace {
@@ -72,13 +73,15 @@ Expected<std::vector<NamedOutput>> outputs_of(const Interpreter& interpreter, bo
 
 // A layout that says that ranks hold the same part, where they do not. The output shows the first
 // holder's; nobody would see the others.
-std::optional<Fault> differing_replicas(const Interpreter& interpreter, size_t result) {
+std::optional<Fault> differing_replicas(const Interpreter& interpreter, const ValueWatch& watch,
+                                        size_t result) {
   const Code& code = interpreter.code();
   const ResultDecl& declared = code.functions.front()->results[result];
   const auto* shard = std::get_if<ShardType>(&declared.type);
   if (!shard || shard->sharding.is_partial()) return std::nullopt;
   struct Holder {
     Rank rank;
+    BufferRef ref;
     Box box;
     Tensor part;
   };
@@ -92,27 +95,68 @@ std::optional<Fault> differing_replicas(const Interpreter& interpreter, size_t r
       return h.box == buffer->placement->box;
     });
     if (same == holders.end()) {
-      holders.push_back({r, buffer->placement->box, std::move(*part)});
+      holders.push_back({r, *buffer, buffer->placement->box, std::move(*part)});
       continue;
     }
-    const auto at = std::mismatch(part->data.begin(), part->data.end(), same->part.data.begin());
-    if (at.first == part->data.end()) continue;
-    const auto n = (at.first - part->data.begin()) / size_bytes(part->dtype);
+    const auto apart = first_difference(same->part, *part);
+    if (!apart) continue;
     Fault fault;
-    fault.severity = Severity::kError;
+    fault.severity = apart->rounding ? Severity::kWarning : Severity::kError;
     fault.fatal = false;
     fault.position = interpreter.position();
     fault.record.kind = "replicas_differ";
     fault.record.ranks = {same->rank, r};
     fault.record.sentence = fmt::format(
         "ranks {} and {} return the same part of %{} by its layout {}, but hold {:.9g} and {:.9g} "
-        "at {}",
+        "at {}{}",
         same->rank, r, declared.name.empty() ? std::to_string(result) : declared.name,
-        shard->sharding.to_string(), same->part.get_double(n), part->get_double(n),
-        index_to_string(same->box.index_at(n)));
+        shard->sharding.to_string(), same->part.get_double(apart->element),
+        part->get_double(apart->element), index_to_string(same->box.index_at(apart->element)),
+        apart->rounding ? ", which is rounding" : "");
+    watch.explain(fault, same->ref, *buffer);
     return fault;
   }
   return std::nullopt;
+}
+
+bool holds(const Tensor& tensor, bool (*what)(double)) {
+  if (!is_float(tensor.dtype)) return false;
+  const int64_t count = static_cast<int64_t>(tensor.data.size()) / size_bytes(tensor.dtype);
+  for (int64_t i = 0; i < count; ++i) {
+    if (what(tensor.get_double(i))) return true;
+  }
+  return false;
+}
+
+bool is_nan(double v) { return std::isnan(v); }
+bool is_infinite(double v) { return std::isinf(v); }
+
+// What ranks hold in spite of their layouts, and where numbers stopped being numbers. A NaN of the
+// inputs is born nowhere, and an infinity may be a mask: it is told of where one is returned.
+void add_findings(const Interpreter& interpreter, const ValueWatch& watch, const Prepared& prepared,
+                  RunResult& result) {
+  bool returned_differ = false;
+  for (size_t i = 0; i < result.outputs.size(); ++i) {
+    auto fault = differing_replicas(interpreter, watch, i);
+    if (!fault) continue;
+    returned_differ = true;
+    result.faults.push_back(std::move(*fault));
+  }
+  if (auto fault = watch.parting(); fault && !returned_differ)
+    result.faults.push_back(std::move(*fault));
+  const auto given = [&](bool (*what)(double)) {
+    return std::any_of(prepared.inputs.begin(), prepared.inputs.end(),
+                       [&](const auto& input) { return holds(input.second, what); });
+  };
+  if (auto nan = watch.first_nan(); nan && !given(is_nan)) {
+    result.faults.push_back(std::move(*nan));
+    return;
+  }
+  const bool infinite =
+      std::any_of(result.outputs.begin(), result.outputs.end(),
+                  [&](const NamedOutput& output) { return holds(output.global, is_infinite); });
+  if (auto infinity = watch.first_infinity(); infinity && infinite && !given(is_infinite))
+    result.faults.push_back(std::move(*infinity));
 }
 
 }  // namespace
@@ -139,9 +183,18 @@ const Fault* RunResult::worst() const {
 Expected<RunResult> run(const Prepared& prepared, const BackendFactory& make_backend,
                         const RunOptions& options) {
   HOSTIR_ASSIGN_OR_RETURN(const std::unique_ptr<Backend> backend, make_backend(options.backend));
-  backend->set_value_mode(options.value_mode);
+  // Digests are cheap where the backend computes values itself; a device would have to wait.
+  const Capabilities can = backend->capabilities();
+  const bool watches = options.summary == RunOptions::Summary::kCollectives && can.reads_values &&
+                       can.clock == ClockDomain::kVirtual;
+  const bool logs_values = options.value_mode != Backend::ValueMode::kNone;
+  backend->set_value_mode(watches && !logs_values ? Backend::ValueMode::kDigest
+                                                  : options.value_mode);
   RunSummary summary(*prepared.code, options.trace);
   TraceSink* sink = options.summary == RunOptions::Summary::kCollectives ? &summary : options.trace;
+  ValueWatch watch(sink,
+                   logs_values ? ValueWatch::Forward::kValues : ValueWatch::Forward::kNoValues);
+  if (watches) sink = &watch;
   HOSTIR_ASSIGN_OR_RETURN(
       const std::unique_ptr<Interpreter> interpreter,
       Interpreter::create(prepared.code, *backend, sink,
@@ -149,6 +202,7 @@ Expected<RunResult> run(const Prepared& prepared, const BackendFactory& make_bac
   for (size_t i = 0; i < prepared.inputs.size(); ++i)
     HOSTIR_TRY(interpreter->bind(i, prepared.inputs[i].second));
   if (options.attach) options.attach(*interpreter);
+  if (watches) watch.attach(*interpreter);
 
   RunEnd end = RunEnd::kFinished;
   if (options.progress || options.give_up)
@@ -172,10 +226,7 @@ Expected<RunResult> run(const Prepared& prepared, const BackendFactory& make_bac
   }
   HOSTIR_TRY(interpreter->share_results(options.backend.timeout_ns));
   HOSTIR_ASSIGN_OR_RETURN(result.outputs, outputs_of(*interpreter, options.keep_parts));
-  for (size_t i = 0; backend->capabilities().reads_values && i < result.outputs.size(); ++i) {
-    if (auto fault = differing_replicas(*interpreter, i))
-      result.faults.push_back(std::move(*fault));
-  }
+  if (can.reads_values) add_findings(*interpreter, watch, prepared, result);
   return result;
 }
 

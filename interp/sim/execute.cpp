@@ -115,6 +115,8 @@ interp::ValueSummary SimBackend::summary(const StoredTask& task, const BufferRef
   out.digest = dense.empty() && whole ? chunk->digest() : digest_of(data, placement->local_bytes());
   if (value_mode_ == ValueMode::kStats) {
     add_stats(placement->dtype, data, placement->box.volume(), out);
+  } else {
+    interp::count_not_finite(placement->dtype, data, placement->box.volume(), out);
   }
   return out;
 }

@@ -1,0 +1,134 @@
+// Looks at what is written while a headless run goes on: the first time that ranks part which by
+// their layouts hold the same, and the first NaN and infinity.
+//
+// A sink in front of another one; it needs the digests and counts that a backend in virtual time
+// gives of what tasks write. 1. Of each buffer it keeps which task wrote which bytes, with their
+// digest. 2. What a task reads or writes under a layout that repeats it is compared with what the
+// other ranks read or wrote there, in the same iteration. Buffers that nobody reads may differ: a
+// rank that waits for a broadcast holds what it likes.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "interp/core/interpreter.h"
+
+namespace hostir::interp {
+
+class ValueWatch final : public TraceSink {
+ public:
+  enum class Forward : uint8_t { kValues, kNoValues };  // whether `next` wants values
+  ValueWatch(TraceSink* next, Forward forward) : next_(next), forward_(forward) {}
+
+  /// Before the first decision; not owned.
+  void attach(const Interpreter& interpreter);
+
+  /// `replicas_differ`: where ranks first parted; nullopt: they did not.
+  std::optional<Fault> parting() const;
+  /// A differing result of two ranks: names the origin in the sentence, the notes and the span.
+  void explain(Fault& fault, const BufferRef& first, const BufferRef& second) const;
+  /// `nan_born`, `inf_born`: warnings; nullopt: nothing wrote one.
+  std::optional<Fault> first_nan() const;
+  std::optional<Fault> first_infinity() const;
+
+  void issued(const IssuedRecord& record) override;
+  void finished(const FinishedRecord& record) override;
+  void value(const ValueSummary& summary) override;
+  void decision(const DecisionRecord& record) override;
+  void fault(const FaultRecord& record) override;
+  void called(const CallRecord& record) override;
+  void rank_state(const RankStateRecord& record) override;
+  void loop_path(LoopPathId id, LoopPathId parent, CodeIndex loop, int64_t iteration) override;
+
+ private:
+  /// One execution of an instruction on a rank.
+  struct Site {
+    CodeIndex code = kNoCode;  // kNoCode: nobody wrote it, it is an input
+    LoopPathId path = 0;
+    uint64_t decision = 0;
+  };
+  /// An operand of a task that is not finished.
+  struct Use {
+    Site site;
+    size_t operand = 0;
+    BufferRef ref;
+    LayoutIndex layout = kNoLayout;  // one that repeats; kNoLayout: nothing to compare
+  };
+  struct Pending {
+    std::vector<Use> reads;
+    std::vector<Use> writes;
+  };
+  /// Bytes that one task wrote.
+  struct Piece {
+    int64_t lo = 0;
+    int64_t hi = 0;
+    uint64_t digest = 0;
+    Site writer;
+  };
+  /// The first rank of those that hold the same that came to a use.
+  struct Holder {
+    Rank rank = 0;
+    uint64_t digest = 0;
+    Site writer;
+    BufferRef ref;
+    uint32_t missing = 0;  // ranks that are still to come
+  };
+  struct Parting {
+    Use use;
+    Rank ranks[2] = {0, 0};
+    Site writers[2];
+    std::string values;  // `2 and 0 at [0]`
+    uint64_t decision = 0;
+    bool rounding = false;
+  };
+  struct Birth {
+    Rank rank = 0;
+    Use use;
+    std::string place;
+  };
+
+  void note_uses(const IssuedRecord& record, Pending& out);
+  /// kNoLayout where no two ranks hold the same under it.
+  LayoutIndex repeating(LayoutIndex layout);
+  std::vector<Piece>& pieces(Rank rank, AllocationId allocation);
+  const Piece* piece(Rank rank, const BufferRef& ref) const;
+  void compare(Rank rank, const Use& use, uint64_t digest, const Site& writer, bool is_read);
+  void part(const Use& use, const Holder& first, Rank rank, const Site& writer);
+  void note_birth(const ValueSummary& summary, const Use& use);
+  std::string site_text(const Site& site) const;
+  void add_site(Fault& fault, Rank rank, const Site& site) const;
+  Fault birth_fault(const Birth& birth, const char* id, const char* what) const;
+
+  TraceSink* next_;
+  Forward forward_;
+  const Interpreter* interpreter_ = nullptr;
+  /// By rank: the least rank that holds the same, and how many do.
+  struct Replicas {
+    std::vector<std::pair<Rank, uint32_t>> by_rank;  // empty: nobody holds what another one does
+  };
+  std::map<LayoutIndex, Replicas> repeats_;
+  std::vector<std::vector<Use>> open_reads_;  // by rank: members of an open group
+  std::vector<std::vector<Use>> open_writes_;
+  std::unordered_map<TaskId, Pending> pending_;
+  std::map<std::pair<Rank, uint32_t>, std::vector<Piece>> contents_;  // by allocation
+  // By instruction, iteration, operand (twice: read, written) and the least rank that holds the
+  // box.
+  std::map<std::tuple<CodeIndex, LoopPathId, size_t, Rank>, Holder> holders_;
+  std::optional<Parting> parting_;
+  std::optional<Birth> nan_;
+  std::optional<Birth> infinity_;
+};
+
+/// Whether two tensors of one shape differ by no more than what another order of additions makes of
+/// floating-point numbers, and the first element at which they are not the same; nullopt: nowhere.
+struct Difference {
+  int64_t element = 0;
+  bool rounding = false;
+};
+std::optional<Difference> first_difference(const Tensor& a, const Tensor& b);
+
+}  // namespace hostir::interp
