@@ -1,7 +1,7 @@
 // Members that disagree: a strict majority is "expected"; without one both sides are named in rank
 // order and neither is blamed (LANGUAGE section 6).
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
@@ -141,36 +141,106 @@ Verdict disagreement(const Run& run, const Meeting& meeting,
   return verdict;
 }
 
-// The first block that one member sends and the other does not expect so: (sender, receiver), by
-// position.
-std::optional<std::pair<size_t, size_t>> first_unequal_block(const Meeting& meeting) {
+// Blocks that one member sends and the other does not expect so: (sender, receiver), by position.
+std::vector<std::pair<size_t, size_t>> unequal_blocks(const Meeting& meeting) {
+  std::vector<std::pair<size_t, size_t>> out;
   const auto& members = meeting.members;
   for (size_t p = 0; p < members.size(); ++p) {
     for (size_t q = 0; q < members[p].call.sends.size() && q < members.size(); ++q) {
       if (p < members[q].call.receives.size() &&
           members[p].call.sends[q] != members[q].call.receives[p])
-        return std::pair(p, q);
+        out.emplace_back(p, q);
     }
   }
-  return std::nullopt;
+  return out;
+}
+
+// The member that is in every pair that does not fit, where there are several and it alone is.
+std::optional<size_t> in_every_pair(const std::vector<std::pair<size_t, size_t>>& wrong) {
+  if (wrong.size() < 2) return std::nullopt;
+  std::optional<size_t> found;
+  for (const size_t one : {wrong.front().first, wrong.front().second}) {
+    const bool all = std::all_of(wrong.begin(), wrong.end(), [&](const auto& pair) {
+      return pair.first == one || pair.second == one;
+    });
+    if (!all || found == one) continue;
+    if (found) return std::nullopt;
+    found = one;
+  }
+  return found;
+}
+
+// `shift 2` of a permute all of whose elements go one way on.
+std::optional<size_t> shift_of(const Meeting& meeting, size_t position) {
+  const Call& call = meeting.members[position].call;
+  if (call.kind != OpKind::permute) return std::nullopt;
+  std::optional<size_t> target;
+  for (size_t q = 0; q < call.sends.size(); ++q) {
+    if (call.sends[q] == 0) continue;
+    if (target) return std::nullopt;
+    target = q;
+  }
+  if (!target) return std::nullopt;
+  return (*target + call.sends.size() - position) % call.sends.size();
+}
+
+// What the member in every pair states, and what the others' counts ask of it.
+std::string odd_text(const Meeting& meeting, size_t odd,
+                     const std::vector<std::pair<size_t, size_t>>& wrong) {
+  const Member& member = meeting.members[odd];
+  std::string text = fmt::format("; rank {} is in each of the {} pairs that do not fit",
+                                 member.rank, wrong.size());
+  const auto own = shift_of(meeting, odd);
+  std::optional<size_t> theirs;
+  bool alike = own.has_value();
+  for (size_t p = 0; p < meeting.members.size() && alike; ++p) {
+    if (p == odd) continue;
+    const auto other = shift_of(meeting, p);
+    alike = other && (!theirs || *theirs == *other);
+    theirs = other;
+  }
+  if (alike && theirs)
+    return text + fmt::format(": it has shift {}, the others shift {}", *own, *theirs);
+  std::vector<int64_t> wanted;
+  std::vector<int64_t> given;
+  for (size_t q = 0; q < meeting.members.size(); ++q) {
+    const Call& other = meeting.members[q].call;
+    if (odd >= other.receives.size() || odd >= other.sends.size()) return text;
+    // What it sends itself is its own affair.
+    wanted.push_back(q == odd ? other.sends[odd] : other.receives[odd]);
+    given.push_back(q == odd ? other.receives[odd] : other.sends[odd]);
+  }
+  if (member.call.sends != wanted) {
+    text += fmt::format(": it sends [{}], the others expect [{}]",
+                        fmt::join(member.call.sends, ", "), fmt::join(wanted, ", "));
+  }
+  if (member.call.receives != given) {
+    text += fmt::format("{} it expects [{}], the others send [{}]",
+                        member.call.sends != wanted ? ";" : ":",
+                        fmt::join(member.call.receives, ", "), fmt::join(given, ", "));
+  }
+  return text;
 }
 
 std::optional<Verdict> exchange(const Run& run, const Meeting& meeting) {
-  const auto found = first_unequal_block(meeting);
-  if (!found) return std::nullopt;
-  const auto [p, q] = *found;
+  const auto wrong = unequal_blocks(meeting);
+  if (wrong.empty()) return std::nullopt;
+  const auto [p, q] = wrong.front();
   const Member& from = meeting.members[p];
   const Member& to = meeting.members[q];
+  const std::optional<size_t> odd = in_every_pair(wrong);
   Verdict verdict;
   verdict.kind = "collective_mismatch";
   verdict.communicator = meeting.communicator;
   verdict.sequence = meeting.sequence;
   verdict.sentence =
-      fmt::format("{} seq {}: rank {} {} sends {} elements to rank {}, which expects {}",
+      fmt::format("{} seq {}: rank {} {} sends {} elements to rank {}, which expects {}{}",
                   communicator_name(run, meeting.communicator), meeting.sequence, from.rank,
-                  model::call_text(from.call), from.call.sends[q], to.rank, to.call.receives[p]);
+                  model::call_text(from.call), from.call.sends[q], to.rank, to.call.receives[p],
+                  odd ? odd_text(meeting, *odd, wrong) : "");
   add_note(run, from, verdict);
   add_note(run, to, verdict);
+  if (odd == q) verdict.culprit = 1;
   name_places(run, verdict);
   if (to.call.receives_given == false) {
     verdict.notes.push_back(
@@ -211,24 +281,39 @@ std::optional<Verdict> of_pair(const Run& run, const SendRecv& pair) {
 bool disagree(const Meeting& meeting) {
   const std::vector<const Member*> came = arrived_by_rank(meeting);
   return members_differ(came) ||
-         (came.size() == meeting.members.size() && first_unequal_block(meeting));
+         (came.size() == meeting.members.size() && !unequal_blocks(meeting).empty());
 }
 
 std::optional<Verdict> mismatch_verdict(const Run& run, Pending pending) {
+  constexpr size_t kMostOthers = 8;
+  std::optional<Verdict> first;
+  size_t others = 0;
+  const auto keep = [&](std::optional<Verdict> found) {
+    if (!found) return;
+    if (!first) {
+      first = std::move(found);
+    } else if (++others <= kMostOthers) {
+      const model::InstructionId at =
+          found->notes.empty() ? model::InstructionId{} : found->notes.front().instruction;
+      first->notes.push_back({model::kNoRank, at, "also " + found->sentence});
+    }
+  };
   for (const Meeting& meeting : run.meetings) {
     const std::vector<const Member*> came = arrived_by_rank(meeting);
     const bool all = came.size() == meeting.members.size();
     if (members_differ(came)) {
-      if (all || pending == Pending::kTell || has_majority(meeting))
-        return disagreement(run, meeting, came);
+      if (all || pending == Pending::kTell || first || has_majority(meeting))
+        keep(disagreement(run, meeting, came));
     } else if (all) {
-      if (auto verdict = exchange(run, meeting)) return verdict;
+      keep(exchange(run, meeting));
     }
   }
-  for (const SendRecv& pair : run.pairs) {
-    if (auto verdict = of_pair(run, pair)) return verdict;
+  for (const SendRecv& pair : run.pairs) keep(of_pair(run, pair));
+  if (others > kMostOthers) {
+    first->notes.push_back(
+        {model::kNoRank, {}, fmt::format("and {} more mismatches", others - kMostOthers)});
   }
-  return std::nullopt;
+  return first;
 }
 
 }  // namespace hostir::diagnose

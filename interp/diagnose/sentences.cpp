@@ -1,6 +1,6 @@
 #include "interp/diagnose/sentences.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -60,6 +60,7 @@ struct Cause {
   std::vector<Rank> blocked;
   std::vector<Rank> missing;
   std::vector<Rank> unknown;
+  std::vector<model::CommunicatorId> groups;  // of one declaration
 };
 
 void sort_once(std::vector<Rank>& ranks) {
@@ -70,6 +71,20 @@ void sort_once(std::vector<Rank>& ranks) {
 std::string meeting_place(const Run& run, const WaitGraph& graph, const WaitEdge& edge) {
   return communicator_name(run, edge.communicator) +
          at_place(run, graph.nodes[edge.from].instruction);
+}
+
+// Who of the blocked waits for whom: `; groups [0, 4], [1, 5]`. Empty where there is one group.
+std::string groups_text(const Run& run, const Cause& cause) {
+  constexpr size_t kMostGroups = 8;
+  if (cause.groups.size() < 2) return {};
+  std::string text = "; groups";
+  for (size_t i = 0; i < cause.groups.size(); ++i) {
+    const model::Communicator* group = run.find(cause.groups[i]);
+    if (group == nullptr || !group->members) return {};
+    if (i == kMostGroups) return text + fmt::format(" and {} more", cause.groups.size() - i);
+    text += fmt::format("{} [{}]", i == 0 ? "" : ",", fmt::join(*group->members, ", "));
+  }
+  return text;
 }
 
 std::string clause(const Run& run, const Cause& cause, const WaitGraph& graph) {
@@ -83,7 +98,7 @@ std::string clause(const Run& run, const Cause& cause, const WaitGraph& graph) {
     text += fmt::format("; whether {} {} it is not known", model::list_of(cause.unknown),
                         past_of(edge.act));
   }
-  return text + fmt::format(" ({})", meeting_place(run, graph, edge));
+  return text + fmt::format(" ({}{})", meeting_place(run, graph, edge), groups_text(run, cause));
 }
 
 }  // namespace
@@ -102,7 +117,16 @@ std::string at_place(const Run& run, model::InstructionId id) {
 std::string communicator_name(const Run& run, model::CommunicatorId id) {
   const model::Communicator* communicator = run.find(id);
   if (communicator == nullptr) return "a communicator that is not known";
-  if (!communicator->description.empty()) return communicator->description;
+  if (!communicator->description.empty()) {
+    // Two that are declared alike are told apart by their names.
+    const bool alike = std::any_of(
+        run.communicators.begin(), run.communicators.end(), [&](const model::Communicator& other) {
+          return other.description == communicator->description && other.name != communicator->name;
+        });
+    return alike && !communicator->name.empty()
+               ? fmt::format("%{} = {}", communicator->name, communicator->description)
+               : communicator->description;
+  }
   if (!communicator->name.empty()) return communicator->name;
   return fmt::format("communicator {}", id.index);
 }
@@ -140,8 +164,10 @@ std::string blame_sentence(const Run& run, const WaitGraph& graph) {
     const model::Communicator& c = run.communicators[e.communicator.index];
     const auto [at, added] = cause_of.emplace(
         std::tuple(c.name, c.description, e.sequence, std::string_view(e.on)), causes.size());
-    if (added) causes.push_back({&e, nullptr, {}, {}, {}});
+    if (added) causes.push_back({&e, nullptr, {}, {}, {}, {}});
     Cause& cause = causes[at->second];
+    if (std::find(cause.groups.begin(), cause.groups.end(), e.communicator) == cause.groups.end())
+      cause.groups.push_back(e.communicator);
     cause.blocked.push_back(graph.nodes[e.from].rank);
     (e.known ? cause.missing : cause.unknown).push_back(graph.nodes[e.to].rank);
     if (e.known && cause.first_missing == nullptr) cause.first_missing = &e;

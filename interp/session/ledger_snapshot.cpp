@@ -1,5 +1,7 @@
 #include "interp/session/ledger_snapshot.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <string_view>
@@ -84,6 +86,7 @@ class LedgerMaker {
       row.state = LedgerRow::State::kDone;
     else if (ready)
       row.state = LedgerRow::State::kRunning;
+    if (mismatch) tell_blocks(members, calls);
     const Votes votes = votes_of(calls);
     for (size_t i = 0; i < members.size(); ++i) {
       row.cells.push_back(cell_of(members[i], calls[i], ready && !mismatch));
@@ -95,6 +98,18 @@ class LedgerMaker {
       const model::Call& call = members[i].member->call;
       row.kind = model::kind_text(call);
       if (call.total_elems && call.dtype) row.bytes = *call.total_elems * size_bytes(*call.dtype);
+    }
+  }
+
+  // Calls that read alike and do not fit: what each sends and expects tells them apart.
+  static void tell_blocks(const std::vector<MemberRef>& members, std::vector<std::string>& calls) {
+    const bool alike = std::all_of(calls.begin(), calls.end(),
+                                   [&](const std::string& call) { return call == calls.front(); });
+    for (size_t i = 0; alike && i < members.size(); ++i) {
+      const model::Call& call = members[i].member->call;
+      if (call.sends.empty() && call.receives.empty()) continue;
+      calls[i] += fmt::format(" sends [{}], expects [{}]", fmt::join(call.sends, ", "),
+                              fmt::join(call.receives, ", "));
     }
   }
 

@@ -261,7 +261,10 @@ class CollectiveLook {
     is_over_ = meeting_ != nullptr && meeting_->finished;
     size_t arrived = 0;
     for (const Side& side : sides_) arrived += side.arrival && side.arrival->arrived ? 1 : 0;
-    if (is_over_) {
+    if (meeting_ != nullptr && meeting_->mismatch) {
+      out_.moment =
+          "Its members do not agree, so it does nothing: what it would do if all called as here.";
+    } else if (is_over_) {
       out_.moment = "It is over: what it did.";
     } else if (arrived == 0) {
       out_.moment = "Nobody has come to it yet: what it will do.";

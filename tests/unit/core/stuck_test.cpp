@@ -27,7 +27,7 @@ TEST(Mismatch, TieNamesBothInRankOrder) {
   ASSERT_TRUE(r);
   EXPECT_EQ(r->end, RunEnd::kFault);
   EXPECT_EQ(r->fault(),
-            "collective_mismatch: comm over {x} seq 0: rank 0 all_reduce sum f32[4], rank 1 "
+            "collective_mismatch: %c = comm over {x} seq 0: rank 0 all_reduce sum f32[4], rank 1 "
             "all_reduce max f32[4] (at @f#8, @f#10)");
 }
 
@@ -45,7 +45,8 @@ TEST(Mismatch, MajorityIsExpectedWhoeverComesFirst) {
     for (int i = 0; i < 4; ++i) {
       if (i != odd) others += (others.empty() ? "" : ", ") + std::to_string(i);
     }
-    EXPECT_EQ(r->fault(), "collective_mismatch: comm over {x} seq 0: rank " + std::to_string(odd) +
+    EXPECT_EQ(r->fault(), "collective_mismatch: %c = comm over {x} seq 0: rank " +
+                              std::to_string(odd) +
                               " reduce sum f32[4] root 1, expected reduce sum f32[4] root 2 as on "
                               "ranks " +
                               others + (odd == 0 ? " (at @f#8, @f#9)" : " (at @f#9, @f#8)"));
@@ -106,7 +107,7 @@ TEST(Deadlock, NeverIssuedByARankThatFinished) {
   EXPECT_EQ(r->end, RunEnd::kFault);
   EXPECT_EQ(r->fault(),
             "deadlock: ranks 0, 2 blocked in all_reduce seq 0; never issued by rank 1, which "
-            "finished (comm over {x} at @f#8)");
+            "finished (%c = comm over {x} at @f#8)");
   EXPECT_EQ(to_error(r->interpreter->faults()[0]).kind, ErrorKind::kStuck);
 }
 
@@ -133,9 +134,10 @@ TEST(Deadlock, CrossedCommunicatorsOnOneStream) {
   }
 )"));
   ASSERT_TRUE(r);
-  EXPECT_EQ(r->fault(),
-            "deadlock: rank 0 blocked in all_reduce seq 0 (comm over {x} at @f#8) waits for rank "
-            "1; rank 1 blocked in all_reduce seq 0 (comm over {x} at @f#10) waits for rank 0");
+  EXPECT_EQ(
+      r->fault(),
+      "deadlock: rank 0 blocked in all_reduce seq 0 (%c = comm over {x} at @f#8) waits for rank "
+      "1; rank 1 blocked in all_reduce seq 0 (%d = comm over {x} at @f#10) waits for rank 0");
   EXPECT_EQ(diagnose::wait_graph(r->interpreter->run_model()).cycle.size(), 2u);
 }
 
