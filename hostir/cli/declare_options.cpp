@@ -42,9 +42,10 @@ void declare_backend(api::BackendOptions& options, Arguments& arguments) {
   arguments.option("--max-steps", options.max_steps,
                    "end a run after so many host instructions of all ranks, 0: no limit");
   arguments.option("--devices", options.devices,
-                   "cuda: which devices of this computer, as in 0,1; all");
+                   "cuda: which devices of this computer, as in 0,1; without it all, or the first "
+                   "one where there are more ranks than devices");
   arguments.option("--place", options.place,
-                   "cuda: the device of every rank, as in 0,0,1,1; dealt out evenly and in order");
+                   "cuda: the device of every rank, as in 0,0,1,1; else evenly and in order");
   arguments.option("--timeout", options.timeout_s,
                    "cuda: seconds (60) in which nothing completes before a run is given up");
   arguments.flag("--stepwise", options.stepwise, "cuda: finish every instruction before the next");

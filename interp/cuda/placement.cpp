@@ -69,9 +69,11 @@ Expected<std::vector<int>> place_ranks(const PlaceRequest& request) {
       device = request.local_process % request.devices;
       continue;
     }
-    const int parts = std::min<int>(request.devices, own.end - own.first);
+    const Rank count = own.end - own.first;
+    const bool shared = count > request.devices && !request.devices_are_named;
+    const int parts = shared ? 1 : std::min<int>(request.devices, count);
     for (int d = 0; d < parts; ++d) {
-      const RankRange part = part_of_ranks(own.end - own.first, parts, d);
+      const RankRange part = part_of_ranks(count, parts, d);
       if (r - own.first >= part.first && r - own.first < part.end) device = d;
     }
   }

@@ -1,9 +1,12 @@
 // Which process holds a rank, and on which of its devices.
 //
 // The rule: ranks are dealt out to the processes in order, as evenly as they go, the first ones
-// taking one more; a process deals its ranks to its devices in the same way. Where several
-// processes of one computer see the same devices, process i of the computer uses device i modulo
-// their number. `--place 0,0,1,1` names the device of every rank instead.
+// taking one more. A process gives each of its ranks a device of its own if there are enough, and
+// puts all of them on the first one otherwise: ranks that share a device meet by copies, others
+// through NCCL, and a communicator cannot do both. If `--devices` names the devices, the ranks are
+// dealt out to all of them. Where several processes of one computer see the same devices, process i
+// of the computer uses device i modulo their number. `--place 0,0,1,1` names the device of every
+// rank instead.
 #pragma once
 
 #include <string>
@@ -29,8 +32,9 @@ struct PlaceRequest {
   int process = 0;
   int local_processes = 1;  // on this computer
   int local_process = 0;
-  int devices = 1;    // that this process sees
-  std::string place;  // device by rank; empty: the rule
+  int devices = 1;                 // that this process sees
+  bool devices_are_named = false;  // by `--devices`
+  std::string place;               // device by rank; empty: the rule
 };
 
 /// For each rank its device among those that its process sees; -1 for ranks of other processes.

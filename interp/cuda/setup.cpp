@@ -55,6 +55,7 @@ Expected<void> DeviceBackend::place(const interp::Code& code) {
   request.local_processes = options_.process.local_count;
   request.local_process = options_.process.local_index;
   request.devices = static_cast<int>(devices_.size());
+  request.devices_are_named = !options_.devices.empty();
   request.place = options_.place;
   HOSTIR_ASSIGN_OR_RETURN(place_of_, place_ranks(request));
   device_of_.clear();

@@ -76,6 +76,11 @@ collect() {
 }
 beside=()
 
+# Way a and the times need one device. Ways b and c get them all, below.
+all_devices=${CUDA_VISIBLE_DEVICES:-}
+export CUDA_VISIBLE_DEVICES=${all_devices:-0}
+CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES%%,*}
+
 # Values do not depend on what else the GPU does: these run beside each other.
 if wanted kernels; then
   both "generated kernels against the reference (unit_cuda)" 150 "$build/bin/unit_cuda" --gtest_brief=1
@@ -98,16 +103,19 @@ if wanted programs; then
 fi
 
 # Ways b and c with a device for every rank.
+one_device=$CUDA_VISIBLE_DEVICES
 devices=$(nvidia-smi -L 2> /dev/null | grep -c '^GPU')
+[ -n "$all_devices" ] && devices=$(tr ',' '\n' <<< "$all_devices" | wc -l)
+CUDA_VISIBLE_DEVICES=${all_devices:-$(seq -s, 0 $((devices - 1)))}
 if [ "$devices" -gt 1 ] && wanted devices; then
   for n in $(seq 2 "$devices"); do
     run=(run $mlp --mesh tp=$n --backend cuda --example-inputs --reference sim --rtol 1e-4 --atol 1e-5 --timeout 30)
-    check "way b, $n devices, tp_mlp against sim" "$hostir" "${run[@]}" --devices all
+    check "way b, $n devices, tp_mlp against sim" "$hostir" "${run[@]}"
     check "way c, $n devices, hostir launch, tp_mlp" "$hostir" launch -n "$n" "${run[@]}"
     for type in f32 bf16 i32; do
       tests/long/gpu_collectives.py "$n" $type > "$logs/devices_${n}_$type.hir"
       run=(run "$logs/devices_${n}_$type.hir" --backend cuda --example-inputs --reference sim --rtol 2e-2 --atol 1e-2 --timeout 30)
-      check "way b, $n devices, every collective, $type" "$hostir" "${run[@]}" --devices all
+      check "way b, $n devices, every collective, $type" "$hostir" "${run[@]}"
       check "way c, $n devices, every collective, $type" "$hostir" launch -n "$n" "${run[@]}"
     done
   done
@@ -118,7 +126,7 @@ if [ "$devices" -gt 1 ] && wanted devices; then
     check "way c, $devices devices, mpirun, tp_mlp" mpirun --allow-run-as-root --oversubscribe -np "$devices" "$hostir" "${run[@]}"
 fi
 
-# Times: alone on the GPU.
+# Times: alone on the GPU. The bench beside PyTorch sees all devices.
 if wanted bench && [ -x "$build/bin/cuda_kernel_bench" ]; then
   LIMIT=60 check "bench of kernels, products searched" "$build/bin/cuda_kernel_bench" search
   cat "$logs/bench_of_kernels__products_searched.txt"
@@ -131,6 +139,7 @@ elif wanted bench; then
   cat "$logs/bench__no_PyTorch_here.txt"
 fi
 
+CUDA_VISIBLE_DEVICES=$one_device
 if wanted nccl; then
   for n in 2 4; do
     check "way c, $n ranks, tp_mlp against sim" "$hostir" launch -n $n run $mlp --mesh tp=$n --backend cuda --example-inputs --reference sim --rtol 1e-4 --atol 1e-5 --timeout 40

@@ -14,13 +14,20 @@ std::vector<int> placed(const PlaceRequest& request) {
 
 TEST(Placement, RanksAreDealtOutEvenlyAndInOrder) {
   EXPECT_EQ(placed({.ranks = 8, .devices = 1}), (std::vector<int>(8, 0)));
-  EXPECT_EQ(placed({.ranks = 8, .devices = 3}), (std::vector<int>{0, 0, 0, 1, 1, 1, 2, 2}));
+  EXPECT_EQ(placed({.ranks = 8, .devices = 3, .devices_are_named = true}),
+            (std::vector<int>{0, 0, 0, 1, 1, 1, 2, 2}));
   EXPECT_EQ(placed({.ranks = 2, .devices = 4}), (std::vector<int>{0, 1}));
 }
 
+TEST(Placement, TooFewDevicesThatNobodyNamed) {
+  EXPECT_EQ(placed({.ranks = 4, .devices = 4}), (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_EQ(placed({.ranks = 5, .devices = 4}), (std::vector<int>(5, 0)));
+}
+
 TEST(Placement, AProcessHoldsItsPart) {
-  EXPECT_EQ(placed({.ranks = 5, .processes = 2, .process = 0, .devices = 2}),
-            (std::vector<int>{0, 0, 1, -1, -1}));
+  EXPECT_EQ(
+      placed({.ranks = 5, .processes = 2, .process = 0, .devices = 2, .devices_are_named = true}),
+      (std::vector<int>{0, 0, 1, -1, -1}));
   EXPECT_EQ(placed({.ranks = 5, .processes = 2, .process = 1, .devices = 2}),
             (std::vector<int>{-1, -1, -1, 0, 1}));
 }
