@@ -14,14 +14,22 @@ namespace {
 template <class Bits>
 void count_bits(const std::byte* data, int64_t elems, Bits exponent, ValueSummary& summary) {
   constexpr auto kSign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
-  int64_t nans = 0;
-  int64_t infinities = 0;
-  for (int64_t i = 0; i < elems; ++i) {
+  constexpr int64_t kBlock = 4096;
+  const auto magnitude = [&](int64_t i) {
     Bits bits;
     std::memcpy(&bits, data + i * static_cast<int64_t>(sizeof(Bits)), sizeof(Bits));
-    bits = static_cast<Bits>(bits & static_cast<Bits>(~kSign));
-    nans += bits > exponent ? 1 : 0;
-    infinities += bits == exponent ? 1 : 0;
+    return static_cast<Bits>(bits & static_cast<Bits>(~kSign));
+  };
+  int64_t nans = 0;
+  int64_t infinities = 0;
+  for (int64_t begin = 0; begin < elems; begin += kBlock) {
+    const int64_t end = std::min(elems, begin + kBlock);
+    Bits largest = 0;  // nearly always finite, and then there is nothing to count
+    for (int64_t i = begin; i < end; ++i) largest = std::max(largest, magnitude(i));
+    for (int64_t i = begin; largest >= exponent && i < end; ++i) {
+      nans += magnitude(i) > exponent ? 1 : 0;
+      infinities += magnitude(i) == exponent ? 1 : 0;
+    }
   }
   summary.nan_count = nans;
   summary.inf_count = infinities;
