@@ -24,7 +24,7 @@ tl::unexpected<Error> file_error(std::string id, const std::string& path, int co
   return fail(ErrorKind::kRuntime, std::move(id), path + ": " + std::strerror(code));
 }
 
-/// Reads to the end, or until `wanted` says no to what was read so far.
+/// Reads to the end of the file, or until `wanted` returns false for the bytes read so far.
 template <class Wanted>
 Expected<std::string> read_while(std::FILE* file, const std::string& path, const Wanted& wanted) {
   std::string out;
@@ -43,7 +43,7 @@ Expected<std::string> read_all(std::FILE* file, const std::string& path) {
 
 constexpr size_t kMaxTextBytes = size_t{128} << 20;
 
-/// What a file is that begins like this and is not text.
+/// Describes a binary file by its first bytes.
 std::string_view described(std::string_view head) {
   struct Known {
     std::string_view magic;
@@ -64,7 +64,7 @@ std::string_view described(std::string_view head) {
   return {};
 }
 
-// The bytes are on the disk, not only on their way.
+// fsync, so that the rename never exposes a file whose data is not on disk yet.
 bool write_through(std::FILE* file, std::string_view bytes) {
   return std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size() &&
          std::fflush(file) == 0 && fsync(fileno(file)) == 0;
@@ -79,13 +79,13 @@ Expected<void> write_special(const std::string& path, std::string_view bytes) {
   return {};
 }
 
-// Two programs, or two threads, may write the same file.
+// The process id and a counter keep concurrent writers of one file apart.
 std::string temporary_name(const std::string& path) {
   static std::atomic<unsigned> count = 0;
   return path + "." + std::to_string(getpid()) + "-" + std::to_string(count++) + ".tmp";
 }
 
-// What a link points to, which is what gets the new bytes; the path itself where there is none.
+// The target of a symbolic link, which is the file to replace; else the path itself.
 std::string behind_links(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_symlink(path, error)) return path;
@@ -93,7 +93,7 @@ std::string behind_links(const std::string& path) {
   return error ? path : real.string();
 }
 
-// The new name is on the disk too. Where a file system cannot do that there is nothing to do.
+// Flushes the rename to disk. Some file systems do not support this, so errors are ignored.
 void flush_folder(const std::string& file) {
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   const int descriptor = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY);
@@ -165,12 +165,12 @@ Expected<void> check_writable(const std::string& path) {
 }
 
 Expected<void> write_file(const std::string& path, std::string_view bytes) {
-  // A pipe or device (/dev/stdout) is written to; renaming would put a file in its place.
+  // Write directly to a pipe or device (/dev/stdout); a rename would replace it with a file.
   std::error_code unknown;
   const bool there = std::filesystem::exists(path, unknown);
   if (there && !std::filesystem::is_regular_file(path, unknown)) return write_special(path, bytes);
   const std::string target = behind_links(path);
-  // Renaming asks for the folder's permission only; a file that is protected stays as it is.
+  // A rename needs write permission for the folder only, so check the file's permission here.
   if (there && access(target.c_str(), W_OK) != 0) return file_error("file_open", path, errno);
   const std::string temporary = temporary_name(target);
   File file(std::fopen(temporary.c_str(), "wb"));

@@ -1,4 +1,4 @@
-// Whole files in and out of memory, errors named by path.
+// Reading and writing whole files. Errors name the path.
 #pragma once
 
 #include <string>
@@ -8,19 +8,19 @@
 
 namespace hostir::io {
 
-/// The bytes of a file; "-" reads standard input. Errors: `file_open`, `file_read`.
+/// The contents of a file; "-" reads standard input. Errors: `file_open`, `file_read`.
 Expected<std::string> read_file(const std::string& path);
-/// A text for a parser: at most 128 MiB, with no zero byte. Errors: those of read_file();
-/// `not_text` with what the file is instead, where its first bytes say so.
+/// Reads a text file for a parser: at most 128 MiB, without zero bytes. Errors: those of
+/// read_file(); `not_text`, which names the file's actual format if its first bytes reveal it.
 Expected<std::string> read_text(const std::string& path);
-/// At most the first `bytes` bytes; nothing of "-", which can be read only once.
+/// At most the first `bytes` bytes. Empty for "-", because standard input can be read only once.
 Expected<std::string> read_file_head(const std::string& path, size_t bytes);
-/// Whether write_file() could write it now; what is there stays as it is. Errors: `file_open`.
+/// Checks that write_file() could write the file now, without changing it. Errors: `file_open`.
 Expected<void> check_writable(const std::string& path);
-/// Replaces the file whole: the bytes are written beside it, put on the disk, then renamed. Whoever
-/// reads, and a kill or a loss of power at any moment, finds the old bytes or the new ones. The
-/// permissions stay, a link stays a link; a file that is write-protected stays as it is. Pipes and
-/// devices are written to. Errors: `file_open`, `file_write`.
+/// Replaces a file atomically: writes a temporary file next to it, flushes that to disk and renames
+/// it. A reader sees either the old or the new contents, even after a crash or power failure.
+/// Permissions and symbolic links are kept. A write-protected file is not replaced. Pipes and
+/// devices are written directly. Errors: `file_open`, `file_write`.
 Expected<void> write_file(const std::string& path, std::string_view bytes);
 
 }  // namespace hostir::io

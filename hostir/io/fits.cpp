@@ -6,7 +6,7 @@ namespace hostir::io {
 
 namespace {
 
-// One past the largest magnitude that still rounds to a finite number: maximum plus half a step.
+// The smallest magnitude that rounds to infinity: the largest finite number plus half an ulp.
 double overflow_of(DType dtype) {
   switch (dtype) {
     case DType::kF32:
@@ -40,7 +40,7 @@ bool fits(int64_t value, DType dtype) {
 }
 
 bool fits(double value, DType dtype) {
-  // The narrow ones are rounded by way of f32.
+  // Conversions to 16-bit floats go through f32.
   const double rounded =
       is_16_bit_float(dtype) ? static_cast<double>(static_cast<float>(value)) : value;
   if (is_float(dtype)) return !std::isfinite(value) || std::fabs(rounded) < overflow_of(dtype);

@@ -1,7 +1,7 @@
-// Whether a number can be held by a dtype.
+// Range checks for conversions between dtypes.
 //
-// Values that come from outside are converted to the dtype of what they are for. Rounding is part
-// of that; a number beyond the range is not, and must be told instead of becoming another one.
+// Values from outside the program are converted to the dtype of the tensor they initialise.
+// Rounding is fine, but a number out of range must be reported, not silently changed.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,13 @@
 
 namespace hostir::io {
 
-/// Integers: within the range, i1 is 0 or 1. Floats: finite stays finite.
+/// True if `dtype` can hold `value`. Integers: within the range, 0 or 1 for i1. Floats: rounding
+/// gives a finite number.
 bool fits(int64_t value, DType dtype);
-/// The same, after truncation where `dtype` is an integer; NaN and infinities fit floats only.
+/// As above; for an integer dtype, after truncation. NaN and infinities fit only floats.
 bool fits(double value, DType dtype);
 
-/// Row-major index of the first element that `dtype` cannot hold.
+/// Row-major index of the first element that does not fit in `dtype`.
 std::optional<int64_t> first_unfit(const Tensor& tensor, DType dtype);
 
 }  // namespace hostir::io

@@ -25,7 +25,7 @@ double polynomial(const std::array<double, N>& c, double x) {
   return y;
 }
 
-// Wichura AS 241 (PPND16): the normal deviate of a probability in (0, 1), about 1e-16 relative.
+// Wichura AS 241 (PPND16): the normal quantile of a probability in (0, 1), relative error 1e-16.
 double normal_quantile(double p) {
   static constexpr std::array<double, 8> kA = {3.3871328727963666080e0,  1.3314166789178437745e+2,
                                                1.9715909503065514427e+3, 1.3731693765509461125e+4,
@@ -100,8 +100,7 @@ tl::unexpected<Error> bad_spec(std::string_view text, const std::string& why) {
               "value '" + std::string(text.substr(0, 60)) + "': " + why);
 }
 
-// What stands between the parentheses of a generator, split at commas; nullopt if there is too
-// much.
+// The arguments of a generator, split at commas; nullopt if there are too many.
 std::optional<std::vector<std::string_view>> arguments_of(std::string_view text) {
   std::vector<std::string_view> out;
   while (!strip(text).empty()) {
@@ -120,7 +119,7 @@ bool parse_number(std::string_view word, T& out) {
   return error == std::errc() && p == word.data() + word.size();
 }
 
-// `4x8xf32` as the last argument: the shape and dtype of what is made.
+// Takes the optional last argument `4x8xf32`: the shape and dtype of the generated tensor.
 bool take_type(std::vector<std::string_view>& args, ValueSpec& spec) {
   if (args.empty()) return false;
   const auto shape = parse_shape_text(args.back());

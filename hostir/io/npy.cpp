@@ -22,7 +22,7 @@ struct Header {
   Extents extents;
 };
 
-// The header is a Python dict literal with three keys; only the forms that numpy writes are read.
+// The header is a Python dict literal with three keys. Only the forms that NumPy writes are parsed.
 class HeaderParser {
  public:
   explicit HeaderParser(std::string_view text) : text_(text) {}
@@ -106,12 +106,12 @@ class HeaderParser {
   std::string why_ = "the header is not a dict of descr, fortran_order, shape";
 };
 
-// How the bytes of one element become an element of ours.
+// How to convert the bytes of one element in the file.
 struct Source {
-  std::string_view name;  // what NumPy calls it
+  std::string_view name;  // in NumPy
   DType dtype;            // of the result
   size_t size;            // bytes in the file
-  bool is_signed = true;  // of integers that widen
+  bool is_signed = true;  // for integers that widen
   bool widen = false;
 };
 
@@ -206,7 +206,7 @@ std::string_view descr_of(DType dtype) {
 
 namespace {
 
-// A file before its elements are looked at.
+// A parsed file whose elements have not been read yet.
 struct Layout {
   Header header;
   Source source;

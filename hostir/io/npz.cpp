@@ -21,7 +21,7 @@ struct CloseMember {
 };
 using Member = std::unique_ptr<zip_file_t, CloseMember>;
 
-// A damaged archive may claim any size; more than this is refused before memory is taken.
+// A damaged archive may claim any size. Reject larger members before allocating memory.
 constexpr uint64_t kMaxMemberBytes = uint64_t{1} << 36;
 constexpr size_t kFirstPieceBytes = size_t{1} << 20;
 
@@ -40,7 +40,7 @@ Expected<Archive> open_archive(const std::string& path, int flags) {
   return bad(path, why);
 }
 
-// In pieces that double: a claim takes no memory before as much data has come.
+// Reads in pieces that double in size, so a false size in the header does not allocate memory.
 Expected<std::vector<std::byte>> read_bytes(zip_file_t* member, size_t size,
                                             const std::string& path) {
   std::vector<std::byte> bytes;
@@ -103,7 +103,7 @@ Expected<Tensor> read_npz_member(const std::string& path, const std::string& nam
 
 Expected<void> write_npz(const std::string& path, const NamedTensors& tensors) {
   HOSTIR_ASSIGN_OR_RETURN(Archive archive, open_archive(path, ZIP_CREATE | ZIP_TRUNCATE));
-  std::vector<std::string> contents;  // libzip reads them when the archive is closed
+  std::vector<std::string> contents;  // must outlive the archive: libzip reads them on close
   for (const auto& [name, tensor] : tensors) contents.push_back(format_npy(tensor));
   for (size_t i = 0; i < tensors.size(); ++i) {
     zip_source_t* source =

@@ -12,9 +12,9 @@ namespace hostir::io {
 
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
-/// Members in the order of the archive, names without `.npy`. Errors: `npz_format`, `npy_format`.
+/// All members in archive order, named without `.npy`. Errors: `npz_format`, `npy_format`.
 Expected<NamedTensors> read_npz(const std::string& path);
-/// One member. Errors: `npz_member` lists the names that the archive has.
+/// One member. Errors: those of read_npz(); `npz_member` lists the members of the archive.
 Expected<Tensor> read_npz_member(const std::string& path, const std::string& name);
 Expected<void> write_npz(const std::string& path, const NamedTensors& tensors);
 

@@ -1,4 +1,4 @@
-// Attributes of instructions: values with names, checked against the op's record.
+// Instruction attributes: named values, checked against the op's record.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@
 
 namespace hostir {
 
-/// A symbol of the file, `@name` without the '@'.
+/// A reference to a symbol, `@name`, stored without the '@'.
 struct Symbol {
   std::string name;
   friend bool operator==(const Symbol&, const Symbol&) = default;
 };
-/// A word out of a fixed set that the record lists: `tanh`, `lt`.
+/// One of a fixed set of words listed in the op's record: `tanh`, `lt`.
 struct Keyword {
   std::string word;
   friend bool operator==(const Keyword&, const Keyword&) = default;
@@ -35,10 +35,10 @@ using Attribute =
     std::variant<bool, int64_t, double, std::string, Keyword, Symbol, IndexExpr, IntList, IntLists,
                  ExprList, AxisList, DType, Reduction, Sharding, Type, Tensor>;
 
-/// Attributes by name, in the order of the op's record.
+/// Attributes by name, in the order in which the op's record declares them.
 class Attributes {
  public:
-  Attributes();  // out of line: copying the variant is costly to compile
+  Attributes();  // out of line: copying the variant is expensive to compile
   Attributes(const Attributes&);
   Attributes(Attributes&&) noexcept;
   Attributes& operator=(const Attributes&);
@@ -52,7 +52,7 @@ class Attributes {
   bool empty() const { return entries_.empty(); }
   const std::vector<std::pair<std::string, Attribute>>& entries() const { return entries_; }
 
-  /// The attribute as T, or nullptr if it is missing or of another type.
+  /// The attribute as a T, or nullptr if it is missing or has another type.
   template <class T>
   const T* get(std::string_view name) const {
     const Attribute* a = find(name);

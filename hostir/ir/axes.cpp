@@ -7,7 +7,7 @@ namespace hostir {
 
 namespace {
 
-// The reference with its size written out, so that whole axes and sub-axes are alike.
+// The reference with its size filled in, so that whole axes and sub-axes have the same form.
 AxisRef expanded(const Mesh& mesh, AxisRef a) {
   if (a.whole()) {
     a.pre = 1;
@@ -22,7 +22,7 @@ AxisList expanded(const Mesh& mesh, const AxisList& list) {
   return out;
 }
 
-// Pieces of `a` that lie outside `b`; nullopt if they do not nest.
+// The pieces of `a` outside `b`; nullopt if the two do not nest.
 std::optional<AxisList> pieces_outside(const AxisRef& a, const AxisRef& b) {
   const int64_t a_end = a.pre * a.size;
   const int64_t b_end = b.pre * b.size;
@@ -40,8 +40,8 @@ bool overlap_expanded(const AxisRef& a, const AxisRef& b) {
   return std::max(a.pre, b.pre) < std::min(a.pre * a.size, b.pre * b.size);
 }
 
-// The coordinates of both are digits of one number: the minor one begins at a multiple of where the
-// major one ends.
+// True if both coordinates are digits of one mixed-radix number: the minor axis starts at a
+// multiple of the end of the major one.
 bool nest_side_by_side(const AxisRef& a, const AxisRef& b) {
   if (a.pre * a.size <= b.pre) return b.pre % (a.pre * a.size) == 0;
   if (b.pre * b.size <= a.pre) return a.pre % (b.pre * b.size) == 0;
@@ -52,8 +52,7 @@ bool together_expanded(const AxisRef& a, const AxisRef& b) {
   return a.name != b.name || (!(a == b) && nest_side_by_side(a, b));
 }
 
-// The largest part at the major end of `ref` that can stand together with `used`; of size 1 if
-// there is none.
+// The largest major part of `ref` that is compatible with `used`; its size is 1 if there is none.
 AxisRef part_beside(const AxisRef& ref, const AxisList& used) {
   for (int64_t size = ref.size; size > 1; --size) {
     if (ref.size % size != 0) continue;
@@ -67,7 +66,7 @@ AxisRef part_beside(const AxisRef& ref, const AxisList& used) {
 
 std::string quoted(const std::string& name) { return "\"" + name + "\""; }
 
-// What is wrong with one reference by itself.
+// The fault of one reference on its own.
 std::optional<AxisFault> fault_of(const Mesh& mesh, const AxisRef& axis) {
   const auto index = mesh.axis_index(axis.name);
   if (!index) {
@@ -75,7 +74,7 @@ std::optional<AxisFault> fault_of(const Mesh& mesh, const AxisRef& axis) {
   }
   if (axis.whole()) return std::nullopt;
   const int64_t size = mesh.axes[*index].size;
-  // Division instead of products: sub-axes come from text and may be huge.
+  // Division, because a product could overflow: sub-axes written in a program may be huge.
   const bool fits =
       axis.pre >= 1 && axis.size >= 2 && size % axis.pre == 0 && (size / axis.pre) % axis.size == 0;
   if (!fits) {
@@ -90,7 +89,7 @@ std::optional<AxisFault> fault_of(const Mesh& mesh, const AxisRef& axis) {
   return std::nullopt;
 }
 
-// What is wrong with `axis` beside `earlier`; both are without faults of their own.
+// The fault of using `axis` together with `earlier`; neither has a fault of its own.
 std::optional<AxisFault> fault_beside(const AxisRef& earlier, const AxisRef& axis) {
   if (earlier.name != axis.name) return std::nullopt;
   if (earlier == axis) {
@@ -136,7 +135,7 @@ int64_t part_count(const Mesh& mesh, const AxisList& axes) {
 }
 
 bool overlap(const Mesh& mesh, const AxisRef& a, const AxisRef& b) {
-  if (a.name == b.name && a.whole() && b.whole()) return true;  // of size 1, too
+  if (a.name == b.name && a.whole() && b.whole()) return true;  // even at size 1
   return overlap_expanded(expanded(mesh, a), expanded(mesh, b));
 }
 
@@ -223,7 +222,7 @@ AxisList without(const Mesh& mesh, const AxisList& list, const AxisList& removed
   for (const AxisRef& r : expanded(mesh, removed)) {
     AxisList next;
     for (const AxisRef& a : current) {
-      if (a == r) continue;  // also axes of size 1, which overlap nothing
+      if (a == r) continue;  // needed for axes of size 1, which overlap nothing
       if (!overlap_expanded(a, r)) {
         next.push_back(a);
         continue;

@@ -1,12 +1,13 @@
-// Algebra on lists of mesh axes, and the one check of lists that come from a text.
+// Algebra on lists of mesh axes, and the single check of axis lists written in a program.
 //
-// A list cuts one dimension, major to minor. Every function takes and returns canonical lists:
-// adjacent sub-axes merged, a sub-axis that is the whole axis written as the axis. A sub-axis is an
-// interval [pre, pre * size) of the divisors of its axis. Two references overlap when their
-// intervals intersect; they can stand together when they do not overlap and the end of the major
-// one divides the beginning of the minor one (`a:(1)2` and `a:(3)2` of a=6 cannot: no six
-// coordinates are pairs of these two). Where cuts do not nest (`a:(1)2` against `a:(1)3`) nothing
-// is split and the references count as overlapping and unequal; callers then replicate.
+// A list partitions one dimension, major to minor. Every function takes and returns canonical
+// lists: adjacent sub-axes are merged, and a sub-axis that spans its whole axis is written as the
+// axis. A sub-axis is an interval [pre, pre * size) of the divisors of its axis. Two references
+// overlap if their intervals intersect. They are compatible (can_stand_together) if they do not
+// overlap and the end of the major one divides the start of the minor one. `a:(1)2` and `a:(3)2`
+// of a=6 are not: their coordinate pairs do not number the six positions. If two cuts do not nest
+// (`a:(1)2` and `a:(1)3`), neither is split: the references count as overlapping and unequal, and
+// callers replicate.
 #pragma once
 
 #include <cstdint>
@@ -20,53 +21,54 @@
 
 namespace hostir {
 
-/// What is wrong with a list of axes: which entry, the id of the constraint, and the sentence.
+/// An invalid entry in a list of axes: its index, the violated constraint and the message.
 struct AxisFault {
   size_t index = 0;
   std::string id;  // mesh_c2, sharding_c2, _c3, _c4, _c6 or _c9
   std::string message;
 };
 
-/// Everything that may be wrong with axes that a text names together, at most one fault for each:
-/// an axis that the mesh lacks, a sub-axis that does not cut its axis evenly or is all of it, two
-/// that overlap or that cannot stand together. All other functions need lists without faults.
+/// Checks axes that are used together and returns at most one fault per entry. Faults: the mesh has
+/// no such axis; a sub-axis does not divide its axis evenly or spans all of it; two entries overlap
+/// or are incompatible. All other functions here require lists without faults.
 std::vector<AxisFault> axis_faults(const Mesh& mesh, std::span<const AxisRef> axes);
 
-/// Number of parts that the axes cut a dimension into.
+/// Number of parts into which the axes cut a dimension.
 int64_t part_count(const Mesh& mesh, const AxisList& axes);
 
 bool overlap(const Mesh& mesh, const AxisRef& a, const AxisRef& b);
 bool overlap(const Mesh& mesh, const AxisList& a, const AxisList& b);
-/// True if a sharding may name both.
+/// True if one sharding may use both.
 bool can_stand_together(const Mesh& mesh, const AxisRef& a, const AxisRef& b);
 bool can_stand_together(const Mesh& mesh, const AxisList& a, const AxisList& b);
 
-/// The longest list that both begin with; a sub-axis may be the last agreement.
+/// The longest common prefix; its last entry may be a sub-axis of an entry of `a` or `b`.
 AxisList common_prefix(const Mesh& mesh, const AxisList& a, const AxisList& b);
 bool is_prefix(const Mesh& mesh, const AxisList& prefix, const AxisList& list);
-/// What follows `prefix` in `list`; `prefix` must be one (is_prefix).
+/// `list` after `prefix`. Requires is_prefix(mesh, prefix, list).
 AxisList suffix_after(const Mesh& mesh, const AxisList& list, const AxisList& prefix);
-/// The longest prefix of `list` that can stand together with everything in `used`.
+/// The longest prefix of `list` that is compatible with every axis in `used`.
 AxisList prefix_avoiding(const Mesh& mesh, const AxisList& list, const AxisList& used);
-/// `list` without everything in `removed`, order kept, sub-axes split where they nest and kept
-/// whole where they do not.
+/// `list` without the axes in `removed`, in the same order. Axes are split where the cuts nest and
+/// kept whole where they do not.
 AxisList without(const Mesh& mesh, const AxisList& list, const AxisList& removed);
 AxisList joined(const Mesh& mesh, const AxisList& a, const AxisList& b);
-/// True if both cover the same sub-axes, in any order.
+/// True if both lists cover the same sub-axes, in any order.
 bool same_set(const Mesh& mesh, const AxisList& a, const AxisList& b);
 
-/// All axes that cut a dimension (not the unreduced ones), in dimension order.
+/// The axes that cut dimensions, in dimension order; unreduced axes are not included.
 AxisList dimension_axes(const Mesh& mesh, const Sharding& sharding);
 
-/// The sharding with canonical lists, no open dimensions, unreduced axes in mesh order, axes of
-/// size 1 kept as written.
+/// The sharding with canonical lists, no open dimensions, and unreduced axes in mesh order. Axes of
+/// size 1 stay as written.
 Sharding canonical(const Mesh& mesh, Sharding sharding);
-/// canonical() without axes of size 1, which cut nothing and reduce nothing.
+/// canonical() without axes of size 1, which neither cut nor reduce anything.
 Sharding effective(const Mesh& mesh, Sharding sharding);
 
-/// Whether a position keeps its elements when a value under `from` becomes partial as `to` says,
-/// over more axes: those that cut a dimension already tell their elements apart, along the others
-/// coordinate 0 keeps. Every other position gets the identity of the reduction.
+/// True if `position` keeps its elements when a value under `from` becomes partial under `to`, over
+/// additional axes. Along an axis that already cuts a dimension every position keeps its own
+/// elements; along any other axis only coordinate 0 does. All other positions get the identity of
+/// the reduction.
 bool keeps_elements(const Mesh& mesh, const Sharding& from, const Sharding& to, int64_t position);
 
 /// `{dp, tp:(1)2}`

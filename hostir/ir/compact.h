@@ -1,14 +1,15 @@
-// Arenas in the order of the text.
+// Compaction of a function's arenas into text order.
 //
-// Passes append; afterwards values stand in the order in which the text names them and nothing is
-// left over, so that a function compares equal with itself printed and parsed again.
+// Passes only append to the arenas. Compaction puts values in the order in which the printed text
+// names them and drops unused entries, so a function equals its printed and reparsed form.
 #pragma once
 
 #include "hostir/ir/program.h"
 
 namespace hostir {
 
-/// The same function: parameters, then results in preorder; values that nothing defines are gone.
+/// The same function with values in order: parameters, then results in preorder. Values without a
+/// definition are dropped.
 Function compacted(const Function& function);
 
 }  // namespace hostir

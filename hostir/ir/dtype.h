@@ -38,7 +38,7 @@ constexpr std::optional<DType> parse_dtype(std::string_view text) {
   return std::nullopt;
 }
 
-/// How partial values combine; also NCCL's reduction of a collective.
+/// How partial values combine; also the reduction op of a collective (ncclRedOp_t).
 enum class Reduction : uint8_t { kSum, kAvg, kProd, kMin, kMax };
 
 constexpr std::string_view name(Reduction reduction) {

@@ -19,7 +19,7 @@ std::string_view operator_text(Kind kind) {
   return kTexts[static_cast<size_t>(kind) - static_cast<size_t>(Kind::kAdd)];
 }
 
-// Binding strength, larger binds tighter; as the parser reads it.
+// Operator precedence as in the parser; a larger number binds tighter.
 int precedence(Kind kind) {
   switch (kind) {
     case Kind::kOr:
@@ -105,7 +105,7 @@ std::optional<int64_t> apply(Kind kind, int64_t a, int64_t b) {
   return std::nullopt;
 }
 
-// A sum of products: text of the sorted factors -> (coefficient, factors).
+// A sum of products maps the text of the sorted factors to a coefficient and the factors.
 struct Factor {
   std::string text;
   IndexExpr expr;
@@ -116,7 +116,7 @@ struct Term {
 };
 using Polynomial = std::map<std::string, Term>;
 
-// The factors are sorted by their texts.
+// `factors` must be sorted by text.
 bool add_term(Polynomial& poly, int64_t coefficient, std::vector<Factor> factors) {
   std::string key;
   for (const Factor& f : factors) key += f.text + "*";
@@ -149,7 +149,7 @@ bool expand_product(const IndexExpr& e, int64_t coefficient, Polynomial& out) {
   return true;
 }
 
-// Adds coefficient * e; the coefficient of a sum is 1 or -1. Each term is looked at once.
+// Adds coefficient * e to `out`; for a sum the coefficient is 1 or -1. Visits each term once.
 bool expand(const IndexExpr& e, int64_t coefficient, Polynomial& out) {
   switch (e.kind()) {
     case Kind::kConst: {
@@ -185,7 +185,7 @@ bool expand(const IndexExpr& e, int64_t coefficient, Polynomial& out) {
   return false;
 }
 
-// That coefficient cannot be written as a positive number with a sign.
+// INT64_MIN has no positive counterpart, so it cannot be printed as a sign and a magnitude.
 bool has_least_integer(const Polynomial& poly) {
   return std::any_of(poly.begin(), poly.end(),
                      [](const auto& entry) { return entry.second.coefficient == INT64_MIN; });
@@ -286,8 +286,8 @@ bool is_polynomial(Kind kind) {
   return kind == Kind::kAdd || kind == Kind::kSub || kind == Kind::kMul;
 }
 
-// Known leaves replaced and constants folded. Sums and products stay as they are, so that the
-// outermost of them is brought into order once, and not again at every level.
+// Replaces known leaves and folds constants. Sums and products keep their order: the caller sorts
+// the outermost one once instead of sorting at every level.
 IndexExpr folded(const IndexExpr& e, const IndexExpr::Lookup& lookup) {
   if (e.is_const()) return e;
   if (is_leaf(e.kind())) {

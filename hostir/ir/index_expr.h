@@ -1,10 +1,9 @@
 // Integer expressions: tensor sizes, loop bounds, slice bounds, conditions of `where`.
 //
-// An expression is a small value tree. Leaves are constants, global sizes (`?B`), and what only a
-// rank knows while it runs: `rank`, `coord(a)`, `size(a)`, loop names and integers read from a
-// buffer. Simplification is canonical enough that equal sizes written differently compare equal
-// after `simplified()` where both are sums of products. Arithmetic that overflows int64 is an
-// error.
+// An expression is a small tree with value semantics. Its leaves are constants, global sizes
+// (`?B`), and run-time values of a rank: `rank`, `coord(a)`, `size(a)`, loop variables and integers
+// read from a buffer. Two equal sums of products compare equal after `simplified()`, however they
+// were written. Overflow of int64 is an error.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +22,7 @@ class IndexExpr {
   enum class Kind : uint8_t {
     kConst,     // value
     kSize,      // ?NAME, a global size
-    kName,      // %name: a loop variable or an integer value of the host function
+    kName,      // %name: a loop variable or an integer value in the host function
     kRank,      // rank
     kCoord,     // coord(axis)
     kAxisSize,  // size(axis)
@@ -45,7 +44,7 @@ class IndexExpr {
   };
 
   IndexExpr() = default;
-  IndexExpr(int64_t value) : value_(value) {}  // NOLINT: sizes are written as plain integers
+  IndexExpr(int64_t value) : value_(value) {}  // NOLINT: implicit, so sizes can be plain integers
   static IndexExpr size(std::string name);
   static IndexExpr name(std::string name);
   static IndexExpr rank();
@@ -59,14 +58,13 @@ class IndexExpr {
   const std::string& symbol() const { return symbol_; }  // of a size, name, coord or axis size
   const std::vector<IndexExpr>& args() const { return args_; }  // two for binary kinds
 
-  /// What a leaf stands for; nullopt = unknown.
+  /// Returns the value of a leaf; nullopt if it is unknown.
   using Lookup = std::function<std::optional<int64_t>(const IndexExpr& leaf)>;
 
-  /// The value. Errors: `index_unbound` names the leaf that is unknown, `index_div0`,
-  /// `index_overflow`.
+  /// The value. Errors: `index_unbound` (names the unknown leaf), `index_div0`, `index_overflow`.
   Expected<int64_t> evaluate(const Lookup& lookup) const;
 
-  /// Known leaves replaced, constants folded, sums and products in canonical order.
+  /// Replaces known leaves, folds constants, and puts sums and products in canonical order.
   IndexExpr simplified(const Lookup& lookup = {}) const;
 
   /// Calls `f` for every leaf that is not a constant.
@@ -84,21 +82,21 @@ class IndexExpr {
   std::vector<IndexExpr> args_;
 };
 
-/// Sizes of a tensor, possibly symbolic.
+/// The dimensions of a tensor; may be symbolic.
 using Shape = std::vector<IndexExpr>;
-/// Sizes of a tensor, all known.
+/// The dimensions of a tensor, all known.
 using Extents = std::vector<int64_t>;
 
-/// The extents if every size is a constant after simplification.
+/// The extents, or nullopt unless every size simplifies to a constant.
 std::optional<Extents> constant_extents(const Shape& shape);
 /// Product of the extents (1 for rank 0); nullopt if it overflows int64.
 std::optional<int64_t> element_count(const Extents& extents);
 
-/// Values of the symbolic sizes of one run (`?B` -> 8).
+/// Values of the symbolic sizes in one run (`?B` -> 8).
 class SizeBindings {
  public:
   std::optional<int64_t> find(std::string_view name) const;
-  /// False if the name was bound to another value before.
+  /// Returns false if the name is already bound to a different value.
   bool bind(std::string_view name, int64_t value);
   const std::vector<std::pair<std::string, int64_t>>& all() const { return sizes_; }
   IndexExpr::Lookup lookup() const;

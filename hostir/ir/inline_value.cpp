@@ -10,7 +10,7 @@ namespace hostir {
 
 namespace {
 
-// Inline values are for numbers that people read; larger ones belong into files.
+// Inline values are meant to be read by people; larger tensors belong in files.
 constexpr int64_t kMaxElements = int64_t{1} << 22;
 
 tl::unexpected<Error> bad(std::string message) {
@@ -74,7 +74,7 @@ std::string shortest(T value) {
   return std::string(buffer.data(), result.ptr);
 }
 
-// The elements of dimensions `dim`.. from `index` on, with brackets around the innermost rows.
+// Prints the elements of dimensions `dim` and up, starting at `index`, with brackets around rows.
 void print_dims(const Tensor& tensor, size_t dim, int64_t& index, std::string& out) {
   if (dim == tensor.extents.size()) {
     out += format_number(tensor, index++);

@@ -12,7 +12,7 @@ size_t communication_index(OpKind kind) {
                                           : static_cast<size_t>(found - kCommunicationOps.begin());
 }
 
-// Where the number of a field lies; `M` is Machine or const Machine.
+// The address of a field's number; `M` is Machine or const Machine.
 template <class M>
 struct Locate {
   M& machine;

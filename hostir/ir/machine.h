@@ -1,11 +1,11 @@
-// Machine descriptions: where `sim` takes its times from.
+// Machine descriptions: the numbers behind the simulator's times.
 //
-// Plain numbers with units in their names. Hosts hold `ranks_per_host` devices each; as many hosts
-// as the ranks need. One table, `machine_fields()`, names every number once; the text form
-// `machine @m { key = value ... }`, its printer, `hostir machines` and the documentation walk it.
-// A machine written in the text starts from the built-in `h200x8`: keys that are left out keep its
-// values. How the calibration of a collective becomes a time stands in
-// hostir/ops/collective_cost.h.
+// All fields are plain numbers with the unit in the name. Each host has `ranks_per_host` devices;
+// there are as many hosts as the ranks need. `machine_fields()` declares every number once; the
+// parser and printer of `machine @m { key = value ... }`, `hostir machines` and the documentation
+// all use that table. A machine in a program starts as a copy of the built-in `h200x8`: omitted
+// keys keep its values. hostir/ops/collective_cost.h turns the calibration of a collective into a
+// time.
 #pragma once
 
 #include <array>
@@ -22,27 +22,27 @@
 
 namespace hostir {
 
-/// A link end: one engine in and one out per rank.
+/// One rank's end of a link, with one send engine and one receive engine.
 struct Link {
   double bandwidth_bytes_per_s = 0;
   double latency_ns = 0;  // per hop
   friend bool operator==(const Link&, const Link&) = default;
 };
 
-/// Calibration of one kind of collective inside a host (collective_cost.h has the formula).
+/// Calibration of one kind of collective inside a host. collective_cost.h has the formula.
 struct CollectiveModel {
-  double base_ns = 0;                // of the smallest message, before any hop
-  double hop_ns = 0;                 // per step of a small message
-  double ramp_base_ns = 0;           // what large messages pay on top, once
-  double ramp_hop_ns = 0;            // and per step
-  double ramp_bytes = 0;             // bytes on the wire at which half of that is paid
-  double bandwidth_bytes_per_s = 0;  // of one rank's link, by nccl-tests' definition of busbw
-  double local_bytes_per_s = 0;      // at which a rank moves its own share; 0: costs nothing
-  double channel_bytes_per_s = 0;    // point to point: of one of the channels; 0: no such limit
+  double base_ns = 0;                // time of the smallest message without hops
+  double hop_ns = 0;                 // added per step
+  double ramp_base_ns = 0;           // extra time of large messages, once per collective
+  double ramp_hop_ns = 0;            // extra time of large messages, per step
+  double ramp_bytes = 0;             // bytes on the wire at which half the extra time applies
+  double bandwidth_bytes_per_s = 0;  // per rank; busbw as nccl-tests defines it
+  double local_bytes_per_s = 0;      // copy rate of a rank's own share; 0: free
+  double channel_bytes_per_s = 0;    // point to point: per channel; 0: unlimited
   friend bool operator==(const CollectiveModel&, const CollectiveModel&) = default;
 };
 
-/// The communication ops of ops.def, in its order.
+/// The communication ops, in the order of ops.def.
 inline constexpr std::array kCommunicationOps = {
 #define HOSTIR_COMMUNICATION_OP(name) OpKind::name,
 #include "hostir/ir/ops.def"
@@ -53,23 +53,23 @@ struct Machine {
   double ranks_per_host = 8;
   double memory_bytes = 0;  // per rank
   double memory_bandwidth_bytes_per_s = 0;
-  double launch_ns = 0;  // fixed cost of a kernel on the device
-  double issue_ns = 1;   // host cost of one instruction; at least 1
-  std::array<double, kAllDTypes.size()> flops_per_s = {};  // matrix products; 0: not given
-  Link local_link;                                         // between ranks of a host
+  double launch_ns = 0;                                    // fixed device time per kernel
+  double issue_ns = 1;                                     // host time per instruction; at least 1
+  std::array<double, kAllDTypes.size()> flops_per_s = {};  // matrix products; 0: not specified
+  Link local_link;                                         // between ranks on one host
   Link network;                                            // between hosts, per rank
   std::array<CollectiveModel, kCommunicationOps.size()> collectives = {};
   std::vector<std::string> documentation;
   SourceSpan span;
 
-  /// Of the dtype, or of the narrowest wider one that is given; 0 if none is.
+  /// FLOP/s of the dtype, else of the narrowest wider dtype that is specified; 0 if there is none.
   double flops(DType dtype) const;
-  /// The calibration of a communication op; of the first one for any other kind.
+  /// The calibration of a communication op. Any other kind gets that of the first one.
   const CollectiveModel& model(OpKind kind) const;
   friend bool operator==(const Machine&, const Machine&) = default;
 };
 
-/// One number of a machine.
+/// One number in a machine description.
 class MachineField {
  public:
   struct OfLink {
@@ -85,7 +85,7 @@ class MachineField {
   };
   using Where = std::variant<double Machine::*, OfLink, OfDType, OfCollective>;
 
-  std::string name;       // the key in the text: `launch_ns`, `flops_per_s_bf16`, `permute_hop_ns`
+  std::string name;       // the key: `launch_ns`, `flops_per_s_bf16`, `permute_hop_ns`
   std::string_view unit;  // "ns", "bytes", "bytes/s", "flop/s" or "" for a count
   std::string_view doc;   // one sentence
   Where where;
@@ -94,14 +94,14 @@ class MachineField {
   void set(Machine& machine, double value) const;
 };
 
-/// All fields in the order in which they are printed.
+/// All fields, in printing order.
 std::span<const MachineField> machine_fields();
 const MachineField* find_machine_field(std::string_view name);
 
 /// `h200x8` (default), `h200x8x4` (4 hosts of 8), `cpu`.
 std::span<const Machine> builtin_machines();
 const Machine* find_builtin_machine(std::string_view name);
-/// The machine that is used where none is named, and that written ones start from.
+/// The machine used if none is named, and the starting point of machines in programs.
 const Machine& default_machine();
 
 }  // namespace hostir

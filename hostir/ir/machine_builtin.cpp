@@ -1,9 +1,9 @@
 // The built-in machines.
 //
-// H200 numbers: 788 TFLOP/s dense bf16 and 4.8 TB/s HBM3e as measured and as specified; the tables
-// of collectives are least-absolute-error fits to NCCL 2.28 on 2 and 8 GPUs with NVLS off
-// (tests/unit/sim/nccl_2_8_gpus.csv; 4 GPUs were measured to judge them, never to fit; the test
-// beside the files states the errors that are reached).
+// H200: 788 TFLOP/s dense bf16 (measured) and 4.8 TB/s HBM3e (specified). The collective tables are
+// least-absolute-error fits to NCCL 2.28 on 2 and 8 GPUs with NVLS off
+// (tests/unit/sim/nccl_2_8_gpus.csv). The 4-GPU measurements only validate the fit; the test next
+// to the data states the errors.
 #include "hostir/ir/machine.h"
 
 namespace hostir {
@@ -32,8 +32,8 @@ void set_h200_collectives(Machine& m) {
   model_of(m, OpKind::reduce_scatter) = reduce_scatter;
   model_of(m, OpKind::all_to_all) = all_to_all;
   model_of(m, OpKind::broadcast) = broadcast;
-  // Not in the sweep: reduce pipelines along a ring as broadcast does; gather and scatter are the
-  // root's half of an all_to_all.
+  // The sweep does not measure these. Like broadcast, reduce pipelines along a ring; gather and
+  // scatter are the root's half of an all_to_all.
   model_of(m, OpKind::reduce) = broadcast;
   model_of(m, OpKind::gather) = all_to_all;
   model_of(m, OpKind::scatter) = all_to_all;

@@ -1,4 +1,4 @@
-// The one table of a machine's numbers.
+// The table of all numbers in a machine description.
 #include "hostir/ir/machine.h"
 
 namespace hostir {

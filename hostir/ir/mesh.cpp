@@ -78,9 +78,8 @@ void resolve_sub_mesh(const Mesh& parent, Mesh& sub) {
 }
 
 std::vector<std::vector<int64_t>> groups_over(const Mesh& mesh, const std::vector<AxisRef>& axes) {
-  // A group is the set of positions that agree on everything but the listed (sub-)axes. Its key is
-  // the position with all listed coordinates set to zero; the place inside is row-major over
-  // `axes`.
+  // A group is the set of positions that differ only in their coordinates along `axes`. Its key is
+  // the position with those coordinates set to zero; the order inside it is row-major over `axes`.
   const int64_t n = mesh.size();
   int64_t group_size = 1;
   for (const AxisRef& a : axes) group_size *= mesh.axis_size(a);

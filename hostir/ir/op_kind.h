@@ -1,4 +1,4 @@
-// The kinds of instructions, generated from ops.def.
+// Instruction kinds, generated from ops.def.
 #pragma once
 
 #include <cstddef>

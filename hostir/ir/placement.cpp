@@ -6,7 +6,7 @@ namespace hostir {
 
 bool Placement::blocks_fill_box() const {
   if (blocks.empty()) return true;
-  // Blocks come from cuts of one tensor: two that are not the same are apart.
+  // Blocks come from cuts of one tensor, so two different blocks are disjoint.
   std::vector<std::vector<int64_t>> begins;
   int64_t volume = 0;
   for (const Box& block : blocks) {

@@ -1,4 +1,4 @@
-// Where one rank's part of a value lies: bound to numbers, for one run.
+// The part of a value that one rank holds, with all sizes bound for one run.
 #pragma once
 
 #include <vector>
@@ -8,19 +8,19 @@
 
 namespace hostir {
 
-/// One value on one rank: its global shape and the part held here.
+/// One value on one rank: its global shape and the part this rank holds.
 struct Placement {
   DType dtype = DType::kF32;
   Extents global;
   Box box;
-  /// Blocks of a packed buffer in storage order (see ShardType::blocks); empty: row-major over
-  /// `box`.
+  /// Blocks of a packed buffer in storage order (see ShardType::blocks). If empty, the buffer is
+  /// row-major over `box`.
   std::vector<Box> blocks;
 
   Extents local() const { return box.extents(); }
   int64_t local_bytes() const { return box.volume() * size_bytes(dtype); }
-  /// True if no block repeats an element of the box and none is missing; also without blocks. A
-  /// buffer where this fails has memory for its box and blocks that reach beyond it.
+  /// True if the blocks cover each element of the box exactly once, or there are no blocks. Callers
+  /// reject any other buffer (`code_blocks`): its blocks would not fit in the memory of the box.
   bool blocks_fill_box() const;
   friend bool operator==(const Placement&, const Placement&) = default;
 };

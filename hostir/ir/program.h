@@ -1,9 +1,9 @@
-// Programs: what one part of a `.hir` file holds, as values in flat arenas.
+// Programs: the contents of one part of a `.hir` file, as values in flat arenas.
 //
-// One generic `Instruction` for every op of every kind of function; what an op means stands in its
-// record (hostir/ops). A Program can be copied, compared and printed; positions in the source and
-// spelling (comments apart) never take part in comparing. Ids are indices into the arenas of *one*
-// function and are stable while instructions are only appended; passes build new functions.
+// All ops in all kinds of functions share one `Instruction` type; the op's record (hostir/ops)
+// gives its meaning. A Program can be copied, compared and printed. Comparison ignores source
+// positions and formatting but not comments. Ids are indices into the arenas of *one* function and
+// stay valid as long as instructions are only appended; passes build new functions.
 #pragma once
 
 #include <cstdint>
@@ -27,24 +27,24 @@ using ValueId = Id<struct ValueTag>;
 using InstrId = Id<struct InstrTag>;
 using RegionId = Id<struct RegionTag>;
 
-/// Comments that a person wrote; derived `//=` comments are not stored.
+/// Comments from the source; derived `//=` comments are not stored.
 struct Comments {
-  std::vector<std::string> leading;  // whole lines before, without `//`; "" = blank line kept
+  std::vector<std::string> leading;  // full lines before the item, without `//`; "" is a blank line
   std::string trailing;              // on the same line
   friend bool operator==(const Comments&, const Comments&) = default;
 };
 
 struct Value {
-  std::string name;  // without '%'; unique among the names visible where it is defined
+  std::string name;  // without '%'; unique among the names visible at its definition
   Type type;
-  InstrId defined_by;         // invalid: a parameter or a region argument
-  uint32_t result_index = 0;  // among the results of `defined_by`
+  InstrId defined_by;         // invalid for a parameter or region argument
+  uint32_t result_index = 0;  // index into the results of `defined_by`
   SourceSpan span;
   friend bool operator==(const Value&, const Value&) = default;
 };
 
-/// How an instruction touches a buffer operand. `kUse`: not a buffer access (streams, events,
-/// communicators, values of fusions and kernels).
+/// How an instruction accesses a buffer operand. `kUse` is not a buffer access: streams, events,
+/// communicators, and values in fusions and kernels.
 enum class Access : uint8_t { kUse, kRead, kWrite, kReadWrite };
 
 struct Operand {
@@ -56,7 +56,8 @@ struct Operand {
   friend bool operator==(const Operand&, const Operand&) = default;
 };
 
-/// The fusion instruction that a host or kernel instruction came from: `@mlp#3`, 1-based preorder.
+/// The fusion instruction from which a host or kernel instruction was lowered: `@mlp#3`. Numbers
+/// are 1-based, in preorder.
 struct OpRef {
   std::string function;
   uint32_t number = 0;
@@ -73,7 +74,7 @@ struct Instruction {
   Comments comments;
   SourceSpan span;       // the whole instruction
   SourceSpan name_span;  // the mnemonic
-  Instruction();         // out of line, as Function's below
+  Instruction();         // out of line, see Function
   Instruction(const Instruction&);
   Instruction(Instruction&&) noexcept;
   Instruction& operator=(const Instruction&);
@@ -82,7 +83,7 @@ struct Instruction {
   friend bool operator==(const Instruction&, const Instruction&);
 };
 
-/// A list of instructions, `{ ... }`, with the names it introduces (loop variable, carried values).
+/// A list of instructions, `{ ... }`, and the values it introduces (loop variable, carried values).
 struct Region {
   std::vector<ValueId> arguments;
   std::vector<InstrId> instructions;
@@ -94,16 +95,16 @@ enum class FunctionKind : uint8_t { kFusion, kKernel, kHost };
 
 struct Parameter {
   ValueId value;
-  bool inout = false;  // host: may be written
+  bool inout = false;  // host functions: may be written
   friend bool operator==(const Parameter&, const Parameter&) = default;
 };
 
-/// A declared result: `(%y: tensor<...> <@m, ...>)`. In host functions `alias(%w1)` marks an
-/// update.
+/// A declared result: `(%y: tensor<...> <@m, ...>)`. In host functions `alias(%w1)` marks a result
+/// that is the updated parameter.
 struct ResultDecl {
-  std::string name;  // without '%'; empty if the text gives none
+  std::string name;  // without '%'; may be empty
   Type type;
-  std::optional<std::string> alias;  // parameter name
+  std::optional<std::string> alias;  // name of a parameter
   SourceSpan span;
   friend bool operator==(const ResultDecl&, const ResultDecl&) = default;
 };
@@ -111,15 +112,14 @@ struct ResultDecl {
 struct Function {
   FunctionKind kind = FunctionKind::kFusion;
   std::string name;  // without '@'
-  std::string mesh;  // of a host function: the world mesh; of others empty
+  std::string mesh;  // host functions: the world mesh; else empty
   std::vector<Parameter> params;
   std::vector<ResultDecl> results;
   RegionId body;
   std::vector<Value> values;
   std::vector<Instruction> instructions;
   std::vector<Region> regions;
-  std::string
-      rule;  // kernel: a sharding rule of the user's own, `([i,k],[k,j])->([i,j])`, or empty
+  std::string rule;  // kernels: the user's sharding rule `([i,k],[k,j])->([i,j])`, or empty
   std::vector<std::string> documentation;
   Comments comments;
   SourceSpan span;
@@ -134,17 +134,17 @@ struct Function {
 
   ValueId add_value(std::string name, Type type);
   RegionId add_region();
-  /// Appends to a region and gives the results their definition.
+  /// Appends to a region and sets the definition of the results.
   InstrId add_instruction(RegionId region, Instruction instruction);
 
   /// All instructions in preorder: element n-1 has the address `@f#n`.
   std::vector<InstrId> preorder() const;
-  /// The value with this name; the first if regions reuse it.
+  /// The value with this name; the first one if several regions use the name.
   std::optional<ValueId> find_value(std::string_view name) const;
-  /// A name not used in the function yet: `stem`, `stem_1`, ...
+  /// A name that is not used in the function yet: `stem`, `stem_1`, ...
   std::string unique_name(std::string_view stem) const;
 
-  // Out of line: what they instantiate would cost every file that includes this a second.
+  // Out of line: instantiating these would cost every includer about a second of compile time.
   Function();
   Function(const Function&);
   Function(Function&&) noexcept;
@@ -157,13 +157,13 @@ struct Function {
 /// The operands of one slot, in order.
 std::vector<ValueId> operands_in_slot(const Instruction& instruction, uint8_t slot);
 
-/// One part of a file. Pieces keep their order for printing through `order`.
+/// One part of a file. `order` records the order of the pieces for printing.
 struct Program {
   enum class PieceKind : uint8_t { kMesh, kMachine, kFunction, kTest };
   struct Piece {
     PieceKind kind;
     uint32_t index;
-    Comments comments = {};  // of meshes, machines and tests; functions keep their own
+    Comments comments = {};  // for meshes, machines and tests; functions have their own
     friend bool operator==(const Piece&, const Piece&) = default;
   };
 
@@ -183,11 +183,11 @@ struct Program {
   Machine& add_machine(Machine machine);
   Function& add_function(Function function);
   TestPiece& add_test(TestPiece test);
-  /// The function that a command without `@f` means: the first fusion, else the first host
+  /// The default function of a command without `@f`: the first fusion, else the first host
   /// function.
   const Function* main_function() const;
 
-  Program();  // out of line, as Function's
+  Program();  // out of line, see Function
   Program(const Program&);
   Program(Program&&) noexcept;
   Program& operator=(const Program&);

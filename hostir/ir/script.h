@@ -1,7 +1,7 @@
-// `test` pieces: inputs, runs and what must happen, as values.
+// `test` pieces: inputs, runs and expectations, as values.
 //
-// The parser makes them, the printer writes them, hostir/script runs them. A statement that is not
-// understood by the runner is a parse error, so that no expectation can be skipped silently.
+// The parser builds them, the printer prints them, and hostir/script runs them. A statement that
+// the runner cannot handle is a parse error, so no expectation is skipped silently.
 #pragma once
 
 #include <cstdint>
@@ -27,18 +27,17 @@ struct Tolerance {
 };
 
 /// A value in a script: inline `"2xf32=[1 2]"`, a file `@x.npy`, a generator, or a name bound
-/// before. A generator's shape and dtype come from where the value is used unless `type` gives
-/// them.
+/// earlier. A generator takes its shape and dtype from the place of use unless `type` is set.
 struct ValueSpec {
   enum class Kind : uint8_t { kInline, kFile, kFull, kIota, kUniform, kNormal, kName };
   Kind kind = Kind::kInline;
   std::string text;                 // inline text, file path, or name without '%'
-  std::optional<std::string> type;  // of a generator: "4x8xf32"
+  std::optional<std::string> type;  // generators: "4x8xf32"
   uint64_t seed = 0;
   double a = 0;  // full: the value; uniform: lo; normal: mean
   double b = 1;  // uniform: hi; normal: standard deviation
   SourceSpan span;
-  friend bool operator==(const ValueSpec&, const ValueSpec&);  // full(nan) is full(nan)
+  friend bool operator==(const ValueSpec&, const ValueSpec&);  // full(nan) == full(nan)
 };
 
 /// `%x = value ...`
@@ -54,15 +53,15 @@ struct RunStatement {
   std::vector<ValueSpec> arguments;
   int64_t schedules = 1;
   uint64_t seed = 0;
-  std::vector<int64_t> ranks;  // empty: all start
+  std::vector<int64_t> ranks;  // the ranks that start; empty: all
   std::vector<std::pair<std::string, int64_t>> mesh_sizes;
-  std::vector<std::string> keep;                         // values not to be fused away
+  std::vector<std::string> keep;                         // values that fusion must not eliminate
   std::vector<std::pair<std::string, int64_t>> feeding;  // argument %name = output k (1-based)
-  std::optional<std::string> against;                    // fusion to compare with
+  std::optional<std::string> against;                    // fusion to compare the outputs with
   friend bool operator==(const RunStatement&, const RunStatement&) = default;
 };
 
-/// Which version of a value: `before all_reduce#1`, `after #7`, `iteration 3`, `rank 1`.
+/// Selects a version of a value: `before all_reduce#1`, `after #7`, `iteration 3`, `rank 1`.
 struct ValuePoint {
   std::string value;                  // without '%'
   std::optional<int64_t> instance;    // `#n`
@@ -75,7 +74,7 @@ struct ValuePoint {
 
 /// `expect_output %y == VALUE tol`, `expect_value POINT == VALUE tol`.
 struct ExpectValue {
-  bool output = true;  // else any value
+  bool output = true;  // false: `expect_value`, which may name any value
   ValuePoint point;
   ValueSpec expected;
   Tolerance tolerance;
@@ -127,7 +126,8 @@ struct ExpectDeadlock {
   std::string text;
   friend bool operator==(const ExpectDeadlock&, const ExpectDeadlock&) = default;
 };
-/// `happens_before all_gather#1, all_reduce#1`: finished on every rank before it starts on any.
+/// `happens_before all_gather#1, all_reduce#1`: the first finishes on every rank before the second
+/// starts on any rank.
 struct ExpectHappensBefore {
   std::string first;
   std::string second;
@@ -174,7 +174,7 @@ struct TestPiece {
 struct ExpectedDiagnostic {
   Severity severity = Severity::kError;
   int64_t line = 0;  // absolute, 1-based
-  std::string text;  // a part of the message
+  std::string text;  // a substring of the message
   std::string id = {};
 };
 

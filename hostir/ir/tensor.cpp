@@ -21,7 +21,7 @@ void store(std::byte* p, T value) {
   std::memcpy(p, &value, sizeof value);
 }
 
-// A double as an integer: truncation, clamped where it does not fit, NaN is 0.
+// Truncates a double to int64: out-of-range values saturate, NaN becomes 0.
 int64_t to_int(double value) {
   if (std::isnan(value)) return 0;
   if (value >= 0x1p63) return INT64_MAX;

@@ -1,6 +1,6 @@
-// A dense host tensor: what goes in and comes out of runs, `.npy` files and inline values.
+// A dense host tensor: the form of run inputs and outputs, `.npy` files and inline values.
 //
-// Row-major, contiguous, owned. i1 is one byte per element.
+// The data is row-major, contiguous and owned. i1 takes one byte per element.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,11 @@ struct Tensor {
   Extents extents;
   std::vector<std::byte> data;
 
-  /// Zeros. The element count must fit in memory; callers check `--max-memory` before.
+  /// All zeros. Callers check first that the tensor fits in memory (`--max-memory`).
   static Tensor zeros(DType dtype, Extents extents);
   int64_t element_count() const;
-  /// Element by row-major index, through double or int64; narrowing rounds to nearest even.
+  /// Access by row-major index, converted to or from double or int64; narrowing rounds to nearest
+  /// even.
   double get_double(int64_t index) const;
   int64_t get_int(int64_t index) const;
   void set_double(int64_t index, double value);
@@ -30,13 +31,13 @@ struct Tensor {
   friend bool operator==(const Tensor&, const Tensor&) = default;  // bitwise
 };
 
-/// Element access on raw memory, the one place that switches over dtypes for generic code.
+/// Element access on raw memory. Generic code uses these instead of switching over dtypes.
 double load_double(DType dtype, const std::byte* element);
 int64_t load_int(DType dtype, const std::byte* element);
 void store_double(DType dtype, std::byte* element, double value);
 void store_int(DType dtype, std::byte* element, int64_t value);
 
-/// The value converted to another dtype, element by element, round to nearest even.
+/// The tensor converted elementwise to another dtype, rounded to nearest even.
 Tensor converted(const Tensor& tensor, DType dtype);
 
 }  // namespace hostir

@@ -1,10 +1,10 @@
 // Types of values.
 //
-// One `Type` for everything that has a name in the text. Tensors and shards share a struct: a
-// `tensor` in a fusion may carry a sharding; a `shard` of a host function always does; a `tensor`
-// in a host function has the same shape on every rank. `blocks` describes a packed communication
-// buffer: the elements of this rank's box of `sharding`, stored as one block per member of a group
-// in group order, each block the row-major intersection with that member's box of `blocks`.
+// Every named value has a `Type`. A `tensor` in a fusion may carry a sharding; a `shard` in a host
+// function always does; a `tensor` in a host function has the same shape on every rank. `blocks`
+// describes a packed communication buffer: it holds this rank's box of `sharding` as one block per
+// group member, in group order. Each block is the row-major intersection of this rank's box with
+// that member's box of `blocks`.
 #pragma once
 
 #include <optional>
@@ -39,11 +39,11 @@ struct StreamType {
 struct CommType {
   friend bool operator==(const CommType&, const CommType&) = default;
 };
-/// A 64-bit integer of the host: loop variables and `read` results.
+/// A 64-bit integer on the host: loop variables and results of `read`.
 struct IndexType {
   friend bool operator==(const IndexType&, const IndexType&) = default;
 };
-/// Not inferred yet; never left after verification.
+/// Not inferred yet; does not occur after verification.
 struct NoType {
   friend bool operator==(const NoType&, const NoType&) = default;
 };
@@ -53,10 +53,11 @@ using Type =
 
 /// `4x?Bxf32`, `(?B*?S)x32xf32`, `f32`.
 std::string shape_to_string(const Shape& shape, DType dtype);
-/// The type as the text writes it: `tensor<4xf32> <@m, [{x}]>`, `shard<4xf32, @m, [{x}]>`, `event`.
+/// The type in the language's syntax: `tensor<4xf32> <@m, [{x}]>`, `shard<4xf32, @m, [{x}]>`,
+/// `event`.
 std::string to_string(const Type& type);
 
-/// The global shape and dtype of a tensor or shard; must be one of the two.
+/// The global shape and dtype. The type must be a tensor or shard.
 const Shape& shape_of(const Type& type);
 DType dtype_of(const Type& type);
 /// The sharding of a tensor or shard, or nullptr.

@@ -1,8 +1,8 @@
-// Names not used yet in a function that is being built.
+// Fresh value names for a function under construction.
 //
-// Function::unique_name() looks at every value, which is right for one name; a pass that makes
-// thousands keeps this beside the function. It gives the same names: `stem`, `stem_1`, ... Every
-// value added to the function must be told to it, by fresh() or by add().
+// Function::unique_name() scans all values, which is fine for one name. A pass that creates
+// thousands of names uses this class, which gives the same names: `stem`, `stem_1`, ... Every name
+// added to the function must come from fresh() or be registered with add().
 #pragma once
 
 #include <string>
@@ -17,17 +17,17 @@ namespace hostir {
 class UniqueNames {
  public:
   UniqueNames() = default;
-  /// Knows the names of all values of `function`.
+  /// Starts with the names of all values in `function`.
   explicit UniqueNames(const Function& function);
 
   void add(const std::string& name) { taken_.insert(name); }
   bool has(const std::string& name) const { return taken_.count(name) != 0; }
-  /// A free name, taken from now on.
+  /// Reserves and returns an unused name.
   std::string fresh(std::string_view stem);
 
  private:
   std::unordered_set<std::string> taken_;
-  std::unordered_map<std::string, int> next_;  // by stem: all numbers below are taken
+  std::unordered_map<std::string, int> next_;  // by stem; all lower numbers are taken
 };
 
 }  // namespace hostir

@@ -1,4 +1,4 @@
-// Rewriting parts of a script for `test --update`: only what failed changes, nothing around it.
+// Text edits of a script for `test --update`: only the failed parts change.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct Edit {
   std::string text;
 };
 
-/// Applies edits in any order; of overlapping ones the first in the list wins.
+/// Applies edits, given in any order; of overlapping edits the first in the list wins.
 std::string apply_edits(const std::string& text, std::vector<Edit> edits);
 
 }  // namespace hostir::script

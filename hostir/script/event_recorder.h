@@ -1,4 +1,5 @@
-// What every rank issued, with device times: for expectations about collectives and order.
+// Records the instructions that each rank issues, with device times, for expectations about
+// collectives and order.
 #pragma once
 
 #include <unordered_map>
@@ -14,11 +15,11 @@ struct RecordedEvent {
   interp::CodeIndex code = 0;
   interp::CommIndex comm = 0;
   int64_t bytes = 0;
-  int64_t started_ns = -1;   // of asynchronous instructions, once finished
+  int64_t started_ns = -1;   // asynchronous instructions only, set when finished
   int64_t finished_ns = -1;  // -1: never finished
 };
 
-/// A sink in front of another one (may be null, not owned).
+/// Records events and forwards them to `next` (not owned, may be null).
 class EventRecorder final : public interp::TraceSink {
  public:
   explicit EventRecorder(interp::TraceSink* next) : next_(next) {}
@@ -39,7 +40,7 @@ class EventRecorder final : public interp::TraceSink {
   interp::TraceSink* next_;
   std::vector<RecordedEvent> events_;
   std::unordered_map<interp::TaskId, std::vector<size_t>> by_task_;
-  // Communication in an open `group { }`, by rank: it gets the task of the group.
+  // Communication inside an open `group { }`, by rank; it gets the group's task id.
   std::unordered_map<interp::Rank, std::vector<size_t>> open_group_;
 };
 

@@ -1,4 +1,4 @@
-// expect_collectives and expect_no: what each rank communicated, in its order.
+// expect_collectives and expect_no: the communication of each rank, in its order.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 using interp::Rank;
 
-// A collective as the text of an expectation writes it.
+// A collective in the form of an expectation line.
 struct Line {
   std::string kind;
   std::optional<Reduction> reduction;
@@ -70,7 +70,7 @@ bool is_communication(const RecordedEvent& event, const interp::Code& code) {
   return record(code.instructions[event.code].kind).op_class == OpClass::kCommunication;
 }
 
-// Equal neighbours in one line.
+// The collectives of one rank, with equal neighbours merged into one line.
 std::vector<Line> lines_of(const Execution& execution, const interp::Code& code, Rank rank) {
   std::vector<Line> out;
   for (const RecordedEvent& event : execution.events->events()) {
@@ -105,8 +105,8 @@ bool matches(const CollectiveLine& expected, const Line& actual, const Mesh& wor
          same_groups(expected, actual, world);
 }
 
-// Walks both lists; a line without `x n` stands for one, but several lines may be one run of equal
-// ones.
+// Walks both lists. A line without `x n` stands for one collective, and several expected lines may
+// match one run of equal collectives.
 bool matches(const std::vector<CollectiveLine>& expected, std::vector<Line> actual,
              const Mesh& world) {
   size_t at = 0;
@@ -137,7 +137,7 @@ void check_execution(const ExpectCollectives& expect, const Execution& execution
   bool any = false;
   for (Rank r = 0; r < code.rank_count; ++r) {
     const std::vector<Line> lines = lines_of(execution, code, r);
-    if (lines.empty()) continue;  // a rank that is in no group
+    if (lines.empty()) continue;  // this rank does not communicate
     any = true;
     if (matches(expect.lines, lines, *code.world)) continue;
     context.fail(execution, fmt::format("rank {} communicated{}\n  expected{}", r, to_text(lines),

@@ -1,4 +1,4 @@
-// expect_error, expect_deadlock, expect_no_leaks, and what nobody expected.
+// expect_error, expect_deadlock, expect_no_leaks, and unexpected faults.
 #include <fmt/core.h>
 
 #include "hostir/script/expectations.h"
@@ -34,7 +34,7 @@ bool error_says(const Error& error, const std::string& id, const std::string& te
   return false;
 }
 
-// Replaces what stands between `{{` and `}}` of the statement.
+// Replaces the text between `{{` and `}}` in the statement.
 void update_text(CheckContext& context, const std::string& text) {
   const SourceSpan span = context.statement.span;
   const std::string_view source =
@@ -48,7 +48,7 @@ void update_text(CheckContext& context, const std::string& text) {
   context.update(inner, text);
 }
 
-// The fault of this kind with this text; the others are failures here, as no other error may occur.
+// Requires a fault with this id and text. Any other error is a failure.
 void check_faults(const Execution& execution, const std::string& id, const std::string& text,
                   CheckContext& context) {
   const interp::Fault* same_kind = nullptr;
@@ -73,7 +73,7 @@ void check_faults(const Execution& execution, const std::string& id, const std::
   }
 }
 
-/// Found by kernels that run or in what they computed; nobody finds it without them.
+/// True for faults that only running kernels, or the values they compute, can reveal.
 bool needs_values(const std::string& id) {
   return id.starts_with("kernel_") || id == "replicas_differ";
 }
@@ -118,7 +118,7 @@ std::vector<std::string> unexpected_faults(const RunRecord& run, const SourceMan
   if (run.error) out.push_back(fmt::format("{}: {}", where, describe(*run.error)));
   for (const Execution& execution : run.executions) {
     for (const interp::Fault& fault : execution.result.faults) {
-      if (fault.severity != Severity::kError) continue;  // leaks: asked for by expect_no_leaks
+      if (fault.severity != Severity::kError) continue;  // leaks: see expect_no_leaks
       std::string message = fmt::format("{}: {}", where, describe(fault));
       if (run.executions.size() > 1) message += fmt::format(" (schedule {})", execution.schedule);
       for (const std::string& note : fault.record.notes) message += "\n  note: " + note;

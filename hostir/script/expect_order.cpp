@@ -1,4 +1,4 @@
-// happens_before: the first finished on every rank before the second started on any.
+// happens_before: the first finishes on every rank before the second starts on any rank.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -19,7 +19,8 @@ bool contains(const std::vector<interp::CodeIndex>& codes, interp::CodeIndex cod
   return std::find(codes.begin(), codes.end(), code) != codes.end();
 }
 
-// The instances of a place with the latest finish and the earliest start; null: never executed.
+// Of all instances of an instruction, the one that finished last and the one that started first.
+// Null if it never executed.
 struct Instances {
   const RecordedEvent* last = nullptr;
   const RecordedEvent* first = nullptr;

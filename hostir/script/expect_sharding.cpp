@@ -6,7 +6,7 @@
 namespace hostir::script {
 namespace {
 
-// Written forms that mean the same: sub-axes merged, open marks dropped.
+// Normal form for comparison: merges sub-axes and drops open marks.
 Sharding normal(Sharding s, const Program& program) {
   const Mesh* mesh = program.find_mesh(s.mesh);
   for (DimSharding& d : s.dims) {
@@ -27,7 +27,7 @@ Expected<Function> placed_function(const Program& program, const std::string& na
 }  // namespace
 
 void check(const ExpectSharding& expect, CheckContext& context) {
-  // After a run of the same fusion its sizes are known.
+  // If the last run was of this fusion, use its program, where all sizes are known.
   const auto& prepared = context.run.prepared;
   const bool ran = prepared && prepared->function == expect.function;
   const Program& program = ran ? *prepared->source : context.run_context.program;

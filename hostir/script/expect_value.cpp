@@ -86,9 +86,9 @@ void check_output(const ExpectValue& expect, const Execution& execution, CheckCo
                fmt::format("{} on rank {}", what, rank), context);
 }
 
-// Where in a rank's order of issue the value is looked at.
+// The point in a rank's issue order at which the value is read.
 struct Window {
-  uint64_t limit = UINT64_MAX;  // writes issued before this
+  uint64_t limit = UINT64_MAX;  // only writes issued before this count
   bool reached = true;          // the instruction of `before`/`after` was executed
 };
 
@@ -145,7 +145,7 @@ std::string why_missing(const ValuePoint& point, const RunRecord& run) {
   return fmt::format("@{} has no such buffer", code.entry);
 }
 
-// One version per rank (or of the one rank), or a failure.
+// One version per rank, or only that of the requested rank.
 Expected<std::vector<const RecordedVersion*>> versions_at(const ExpectValue& expect,
                                                           const Execution& execution,
                                                           const RunRecord& run) {
@@ -164,7 +164,7 @@ Expected<std::vector<const RecordedVersion*>> versions_at(const ExpectValue& exp
     if (expect.point.rank && *expect.point.rank != r) continue;
     const Window window = window_of(expect.point, execution, r, places);
     if (!window.reached) {
-      if (!expect.point.rank) continue;  // a rank outside of the sub-mesh
+      if (!expect.point.rank) continue;  // a rank outside the sub-mesh
       return fail(ErrorKind::kExpectation, "point",
                   fmt::format("rank {} never executed {}", r, *address));
     }
@@ -208,7 +208,7 @@ void check_point(const ExpectValue& expect, const Execution& execution, CheckCon
 }  // namespace
 
 void check(const ExpectValue& expect, CheckContext& context) {
-  if (context.run.error) return;  // reported once, as the error of the run
+  if (context.run.error) return;  // already reported as the error of the run
   if (context.skips_values()) return;
   for (const Execution& execution : context.run.executions) {
     if (expect.output)

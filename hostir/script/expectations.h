@@ -1,7 +1,7 @@
-// Checking expectations against the last run.
+// Checks expectations against the last run.
 //
-// Each `check` adds complete sentences to the failures; none stops the test. Where `--update` is on
-// and the expectation is a number or a text, the edit that makes it true is added as well.
+// Each `check` appends complete messages to the failures; a failure does not stop the test. With
+// `--update`, a check of a number or text also adds the edit that makes it pass.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace hostir::script {
 
-/// What expectations look at and add to.
+/// Inputs and outputs of the checks.
 struct CheckContext {
   const RunContext& run_context;
   const Environment& environment;
@@ -21,14 +21,13 @@ struct CheckContext {
   RunRecord& run;
   std::vector<std::string>& failures;
   std::vector<Edit>& edits;
-  int64_t& skipped;  // expectations of values, where the backend computes none
+  int64_t& skipped;  // value expectations under a backend that computes no values
 
   /// `file:line: message`.
   void fail(const std::string& message) const;
-  /// The same, naming the schedule where there are several.
+  /// The same, with the schedule if there are several.
   void fail(const Execution& execution, const std::string& message) const;
-  /// True where there are no values to compare; the expectation is counted, it neither holds nor
-  /// fails.
+  /// True if the backend computes no values; counts the expectation as skipped.
   bool skips_values() const;
   /// Replaces a span of the script when updating.
   void update(SourceSpan span, std::string text) const;
@@ -44,10 +43,10 @@ void check(const ExpectNoLeaks& expect, CheckContext& context);          // expe
 void check(const ExpectError& expect, CheckContext& context);            // expect_fault.cpp
 void check(const ExpectDeadlock& expect, CheckContext& context);         // expect_fault.cpp
 
-/// Compares outputs with those of the fusion that the run was written `against`.
+/// Compares the outputs with those of the run's `against` fusion.
 void check_against(const Tolerance& tolerance, CheckContext& context);  // expect_unsharded.cpp
 
-/// Errors and faults that nothing expected; called when the next run begins or the test ends.
+/// Unexpected errors and faults. Called when the next run begins or the test ends.
 std::vector<std::string> unexpected_faults(const RunRecord& run, const SourceManager& sources);
 
 /// `tests/x.hir:12`.

@@ -1,7 +1,7 @@
-// What running scripts gave: one case per test piece, per negative script, per text check.
+// Test results: one case per test piece, per negative script and per text check.
 //
-// A case fails with every expectation that failed, in the order of the text. Reports print as lines
-// for a terminal and as a JUnit file for CI.
+// A failed case lists all its failed expectations, in text order. Reports are printed as text for a
+// terminal and as JUnit XML for CI.
 #pragma once
 
 #include <cstdint>
@@ -13,26 +13,26 @@ namespace hostir::script {
 struct TestCase {
   std::string file;
   std::string title;
-  uint32_t line = 0;                  // of the test piece; 0: the whole file
-  std::vector<std::string> failures;  // each complete, with position; may have several lines
+  uint32_t line = 0;                  // line of the test piece; 0: the whole file
+  std::vector<std::string> failures;  // complete messages with position; may span lines
   double seconds = 0;
-  int64_t skipped = 0;  // expectations that could not be checked, see TestReport
+  int64_t skipped = 0;  // unchecked expectations, see TestReport::skipped()
   bool passed() const { return failures.empty(); }
 };
 
 struct TestReport {
-  std::vector<TestCase> cases;  // files in order, cases in the order of the text
+  std::vector<TestCase> cases;  // by file, then in text order
   int64_t updated_files = 0;    // rewritten by --update
 
   int64_t passed() const;
   int64_t failed() const;
-  /// Expectations of values under a backend that computes none.
+  /// Number of value expectations skipped because the backend computes no values.
   int64_t skipped() const;
 };
 
 /// Failures first, then `N passed, N failed`.
 std::string to_text(const TestReport& report);
-/// The JUnit format that CI systems read: one <testsuite> per file.
+/// JUnit XML for CI systems: one <testsuite> per file.
 std::string to_junit(const TestReport& report);
 
 }  // namespace hostir::script

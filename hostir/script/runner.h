@@ -1,8 +1,9 @@
-// Running scripts: every `.hir` file is a test.
+// The script runner: every `.hir` file is a test.
 //
-// For each file: it is printed, read again and compared; negative scripts are held against their
-// `expected-error` comments; each `test` piece is executed with every expectation checked, none of
-// which stops the others. Files run in parallel, each on its own; results come in order of path.
+// The runner prints each file, parses the output and compares. It checks the diagnostics of a
+// negative script against its `expected-error` comments. It executes each `test` piece and checks
+// all expectations; a failure does not stop the others. Files run in parallel and independently;
+// results are sorted by path.
 #pragma once
 
 #include <string>
@@ -14,16 +15,17 @@
 namespace hostir::script {
 
 struct TestOptions {
-  std::string filter;  // glob or part of `file: title`; empty: all
+  std::string filter;  // glob or substring of `file: title`; empty: all
   int jobs = 1;
   enum class Update : uint8_t { kNo, kYes } update = Update::kNo;
-  int64_t schedules = 1;  // at least so many schedules per run
-  /// Host instructions of one test, all its runs and rounds of `repeat` together; 0: no limit.
+  int64_t schedules = 1;  // minimum number of schedules per run
+  /// Limit on host instructions per test, summed over its runs and `repeat` rounds; 0: no limit.
   uint64_t max_steps = 0;
-  interp::BackendRequest backend;  // a machine of the file replaces this one's
+  interp::BackendRequest backend;  // a machine in the file overrides the one given here
 };
 
-/// Files, and folders searched for `*.hir`. Errors: a path that does not exist, nothing found.
+/// The given files and all `*.hir` files in the given folders. Errors: a path does not exist, or
+/// there are no scripts.
 Expected<std::vector<std::string>> find_scripts(const std::vector<std::string>& paths);
 
 Expected<TestReport> run_tests(const std::vector<std::string>& paths, const TestOptions& options,

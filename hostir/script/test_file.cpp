@@ -22,7 +22,7 @@ namespace {
 
 using Failures = std::vector<std::string>;
 
-// Where text that was printed differs from what it prints as when it is read back.
+// The first difference between a printed program and its print-parse-print result.
 std::string first_difference(const std::string& a, const std::string& b) {
   size_t line = 1;
   size_t begin = 0;
@@ -36,7 +36,7 @@ std::string first_difference(const std::string& a, const std::string& b) {
                      b.substr(begin, b.find('\n', begin) - begin));
 }
 
-// print(parse(print(p))) == print(p), and the programs are equal.
+// Checks that print(parse(print(p))) == print(p) and that the programs are equal.
 void check_fixpoint(const Program& program, const std::string& what, Failures& failures) {
   const std::string once = text::print(program);
   const auto again = text::parse_program(once);
@@ -52,14 +52,14 @@ void check_fixpoint(const Program& program, const std::string& what, Failures& f
     failures.push_back(what + " is another program when read back, though it prints the same");
 }
 
-// The phases of a fusion whose sizes are known; runs check those of the others.
+// Checks the compiler phases of a fusion with known sizes. Runs check those of other fusions.
 void check_phases(const Program& program, const Function& fusion, Failures& failures) {
   if (fusion.kind != FunctionKind::kFusion || !unbound_sizes(fusion).empty()) return;
   LowerOptions options;
   options.dump = [&](LowerPhase phase, const Program& after) {
     check_fixpoint(after, fmt::format("@{} after {}", fusion.name, name(phase)), failures);
   };
-  // A fusion that can not be lowered is a matter of its tests.
+  // The tests of the fusion report it if it cannot be lowered.
   if (!lower(program, fusion.name, options)) return;
 }
 

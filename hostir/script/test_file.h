@@ -1,4 +1,4 @@
-// One script file: its text checks and its tests.
+// Runs one script file: its text checks and its tests.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct FileResult {
   bool rewritten = false;
 };
 
-/// Never fails as a whole: a file that can not be read is a failed case.
+/// Always returns a result: an unreadable file is a failed case.
 FileResult run_file(const std::string& path, const TestOptions& options,
                     const interp::BackendFactory& make_backend);
 

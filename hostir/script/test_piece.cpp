@@ -18,7 +18,7 @@ struct Overloaded : F... {
 template <class... F>
 Overloaded(F...) -> Overloaded<F...>;
 
-// Values that any expectation of the test looks at, so that every run records them.
+// The values named in any expectation of the test; every run records them.
 void add_recorded(const std::vector<Statement>& statements, std::vector<std::string>& out) {
   for (const Statement& s : statements) {
     if (const auto* e = std::get_if<ExpectValue>(&s.body)) {
@@ -74,7 +74,7 @@ class PieceRunner {
       fail(s, fmt::format("%{}: {}", bind.name, value.error().message()));
   }
 
-  // What the run before left unexpected is a failure.
+  // Unexpected faults of the previous run are failures.
   void close_run() {
     if (!run_) return;
     for (std::string& f : unexpected_faults(*run_, sources_))
@@ -107,7 +107,7 @@ class PieceRunner {
     context_.steps_left -= std::min(context_.steps_left, steps);
   }
 
-  // Every phase of the compiler reads back to itself.
+  // The text after every compiler phase must parse back to itself.
   void check_phases(const Statement& s) {
     for (const interp::PhaseText& phase : run_->prepared->view->phases) {
       const auto program = text::parse_program(phase.text);
@@ -132,7 +132,7 @@ class PieceRunner {
     }
   }
 
-  // `feeding %w1 = ..` may name the parameter: then it is the test's name that was passed there.
+  // `feeding %w1 = ..` may name a parameter; that selects the test's value passed for it.
   std::string fed_name(const RunStatement& statement, const std::string& name) const {
     const Function* f = context_.program.find_function(statement.function);
     for (size_t i = 0; f && i < f->params.size() && i < statement.arguments.size(); ++i) {
@@ -163,7 +163,7 @@ class PieceRunner {
   template <class Expectation>
   void expectation(const Statement& s, const Expectation& expect) {
     if constexpr (std::is_same_v<Expectation, ExpectSharding>) {
-      if (!run_) {  // asks the compiler, not a run
+      if (!run_) {  // needs only the compiler, not a run
         RunRecord none;
         CheckContext alone = context_with(s, none);
         return check(expect, alone);

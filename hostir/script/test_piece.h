@@ -1,4 +1,4 @@
-// One `test` piece: its statements in order, against one program.
+// Runs one `test` piece: its statements in order, against one program.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@ namespace hostir::script {
 struct PieceResult {
   std::vector<std::string> failures;
   std::vector<Edit> edits;
-  int64_t skipped = 0;  // expectations of values, where the backend computes none
+  int64_t skipped = 0;  // value expectations under a backend that computes no values
 };
 
-/// Runs everything; no failure stops it, except that a repeat ends early where its run fails.
+/// Runs all statements. A failure does not stop the test, but a `repeat` ends when its run fails.
 PieceResult run_piece(const TestPiece& test, const Program& program, const SourceManager& sources,
                       const std::string& directory, const TestOptions& options,
                       const interp::BackendFactory& make_backend);

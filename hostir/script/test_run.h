@@ -1,5 +1,5 @@
-// One `run` statement: prepared once, executed under each schedule, with everything recorded that
-// the expectations after it may ask.
+// Executes one `run` statement: prepares it once, runs it under each schedule, and records the
+// events and values that later expectations need.
 #pragma once
 
 #include <map>
@@ -22,45 +22,45 @@ struct Execution {
   std::unique_ptr<interp::ValueRecorder> values;
 };
 
-/// What became of a run statement.
+/// The outcome of a run statement.
 struct RunRecord {
   const RunStatement* statement = nullptr;
   SourceSpan span;
-  std::shared_ptr<const interp::Prepared> prepared;  // null: `error`
-  std::optional<Error> error;                        // why there was no run
+  std::shared_ptr<const interp::Prepared> prepared;  // null if preparing failed, see `error`
+  std::optional<Error> error;                        // why the run failed
   std::vector<Execution> executions;
-  bool faults_expected = false;  // an expectation took account of errors and faults
+  bool faults_expected = false;  // an expectation has checked the errors and faults
 };
 
-/// Values by name, as bound so far; a generator without a shape stays a generator.
+/// Values bound so far, by name. A generator without a shape is kept as a generator.
 using Environment = std::map<std::string, interp::InputValue>;
 
 struct RunContext {
   const Program& program;
   const TestOptions& options;
   const interp::BackendFactory& make_backend;
-  std::string directory;              // for files in values
-  std::vector<std::string> recorded;  // values that expectations of the test name
-  uint64_t steps_left = UINT64_MAX;   // host instructions that the test may still run
+  std::string directory;              // base of relative paths in values
+  std::vector<std::string> recorded;  // values to record for the test's expectations
+  uint64_t steps_left = UINT64_MAX;   // remaining host instructions of the test
 };
 
-/// `max_steps`: the test may run no more.
+/// The `max_steps` error: the test has used all its host instructions.
 Error steps_used(const RunContext& context);
-/// Counts what its runs took, at least one instruction each.
+/// Host instructions that the executions took, counting at least one for each.
 uint64_t steps_of(const RunRecord& run);
 
-/// Errors of the program or its inputs are in the record; only a wrong script is an error here.
+/// Errors in the program or its inputs go into the record. Only an invalid script returns an error.
 Expected<RunRecord> execute_run(const RunStatement& statement, const Environment& environment,
                                 const RunContext& context);
 
-/// A value of a script for a place of known type (which may be null).
+/// The value of `spec`, with names looked up in `environment`.
 Expected<interp::InputValue> value_of(const ValueSpec& spec, const Environment& environment,
                                       const std::string& directory);
 
-/// False of `null`, whose outputs are zeros that nothing wrote.
+/// False for the `null` backend, whose outputs are unwritten zeros.
 bool computes_values(const interp::BackendRequest& backend);
 
-/// The backend of a run: the file's machine, if it has one.
+/// The backend of a run, with the file's machine if it has one.
 interp::BackendRequest backend_request(const TestOptions& options, const Program& program,
                                        uint64_t schedule, uint64_t seed);
 

@@ -26,7 +26,7 @@ std::vector<Edit> diagnostic_edits(const SourceManager& sources, uint32_t file,
   for (const ExpectedDiagnostic& e : expected) {
     const auto is_it = [&](const Diagnostic& d) { return matches(sources, e, d); };
     if (std::any_of(diagnostics.begin(), diagnostics.end(), is_it)) continue;
-    // What that line says and no other comment expects.
+    // A diagnostic on that line that no other comment expects.
     const auto meant = std::find_if(diagnostics.begin(), diagnostics.end(), [&](const auto& d) {
       return d.severity == e.severity && line_of(sources, d) == e.line &&
              std::none_of(expected.begin(), expected.end(), [&](const ExpectedDiagnostic& other) {

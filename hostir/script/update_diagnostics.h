@@ -1,5 +1,5 @@
-// `test --update` for negative scripts: the text between {{ and }} of an `expected-error` comment
-// becomes what the diagnostic on that line says. Carets are a person's to move.
+// `test --update` for negative scripts: replaces the text between {{ and }} of an `expected-error`
+// comment with the message of the diagnostic on that line. Carets must be moved by hand.
 #pragma once
 
 #include <string>

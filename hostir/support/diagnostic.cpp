@@ -86,7 +86,7 @@ void append_caret(std::string& out, const SourceSpan& span, const SourceManager&
   const LineColumn at = sources.locate(span.file, span.begin);
   const std::string_view line = sources.line(span.file, at.line);
   if (line.empty()) return;
-  // Of a long line only what lies around the caret.
+  // Show only the part of a long line around the caret.
   const size_t column = std::min<size_t>(at.column - 1, line.size());
   const size_t begin =
       line.size() > kShownColumns && column > kShownColumns / 2 ? column - kShownColumns / 2 : 0;

@@ -1,9 +1,9 @@
 // Source positions and diagnostics.
 //
-// A `SourceSpan` is a half-open byte range in one file of a `SourceManager`; line and column are
-// found when a diagnostic is printed, so spans cost 12 bytes. A diagnostic has a stable id
-// ("mesh_c2") that also stands in the op's record and in the name of a negative script. Printing
-// never fails, whatever bytes the source holds.
+// A `SourceSpan` is a half-open byte range in one file of a `SourceManager`. The line and column
+// are computed when a diagnostic is printed, so a span takes only 12 bytes. A diagnostic has a
+// stable id ("mesh_c2"), which is also used in the op's record and in the name of a negative
+// script. Printing never fails, whatever bytes the source contains.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct SourceSpan {
   uint32_t end = 0;
 
   bool valid() const { return file != kNoFile; }
-  // Positions never take part in comparing programs.
+  // Comparing programs ignores source positions.
   friend bool operator==(const SourceSpan&, const SourceSpan&) { return true; }
 };
 
@@ -34,7 +34,7 @@ struct Note {
 struct Diagnostic {
   Severity severity = Severity::kError;
   std::string id;       // constraint id, e.g. "mesh_c2"
-  std::string message;  // one sentence without a final dot
+  std::string message;  // one sentence without a final period
   SourceSpan span;
   std::vector<Note> notes;
 };
@@ -44,14 +44,14 @@ struct LineColumn {
   uint32_t column = 0;  // 1-based, in bytes
 };
 
-/// Owns the texts that spans point into. Not thread-safe while files are added.
+/// Owns the source texts that spans refer to. Adding a file is not thread-safe.
 class SourceManager {
  public:
   uint32_t add(std::string name, std::string text);
   std::string_view name(uint32_t file) const;
   std::string_view text(uint32_t file) const;
   LineColumn locate(uint32_t file, uint32_t offset) const;
-  /// The line (1-based) without its newline; empty when out of range.
+  /// Line number `line` (1-based) without its newline; empty if out of range.
   std::string_view line(uint32_t file, uint32_t line) const;
   uint32_t size() const { return static_cast<uint32_t>(files_.size()); }
 

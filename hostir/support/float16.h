@@ -1,4 +1,4 @@
-// Conversions of the 16-bit float types, round to nearest even; NaN stays NaN.
+// Conversions to and from 16-bit float types, rounding to nearest even; NaN stays NaN.
 #pragma once
 
 #include <bit>

@@ -1,4 +1,4 @@
-// Strong ids: indices into one arena each, that cannot be mixed up.
+// Strong ids: one index type per arena, so indices into different arenas cannot be confused.
 #pragma once
 
 #include <compare>

@@ -1,8 +1,9 @@
-// Philox4x32-10, the counter-based random generator of every random value in the project.
+// Philox4x32-10, the counter-based generator of all random values.
 //
-// A value is a pure function of (key, counter): key = the op's `seed`, counter = global linear
-// index of the element plus the op's `offset`, never the rank, so values do not depend on the
-// sharding. Source: J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC11.
+// A value is a pure function of (key, counter). The key is the op's `seed`; the counter is the
+// global linear index of the element plus the op's `offset`. The rank is not an input, so values do
+// not depend on the sharding. Source: J. Salmon et al., "Parallel random numbers: as easy as 1, 2,
+// 3", SC11.
 #pragma once
 
 #include <array>

@@ -1,13 +1,13 @@
-// How much memory this computer has: what is larger is refused by name instead of tried.
+// Physical memory of this computer, used to reject oversized allocations with a clear error.
 //
-// Absent: how much of it is free, which changes while we look, and limits of containers.
+// Free memory (it changes all the time) and container limits are not considered.
 #pragma once
 
 #include <cstdint>
 
 namespace hostir {
 
-/// Bytes; INT64_MAX where the system does not say. Source: sysconf(3).
+/// Size in bytes; INT64_MAX if the system does not report it. Source: sysconf(3).
 int64_t physical_memory_bytes();
 
 }  // namespace hostir

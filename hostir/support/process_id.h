@@ -1,7 +1,7 @@
-// Which process writes a file (a log, a text that is not saved yet), so that a reader can tell
-// whether its writer still runs.
+// Identifies the process that writes a file (a log, an unsaved text), so that a reader can tell if
+// the writer is still running.
 //
-// Process numbers are reused; together with the boot and the process' start time they are not.
+// The kernel reuses process ids, so the id includes the boot id and the process start time.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace hostir {
 
 struct ProcessId {
-  std::string boot;  // of the running kernel; empty where it is not known
+  std::string boot;  // boot id of the kernel; empty if unknown
   long long pid = 0;
   std::string start;  // in clock ticks since boot
 
@@ -20,8 +20,8 @@ struct ProcessId {
 
 ProcessId current_process();
 
-/// Whether the process that `text` names (to_string()) still runs on this computer. False for any
-/// other text.
+/// True if the process named by `text` (from to_string()) is still running on this computer. False
+/// for any other text.
 bool is_running(std::string_view text);
 
 }  // namespace hostir

@@ -1,4 +1,4 @@
-// Whether two numbers of a program are the same: nan is nan, and 0 is not -0.
+// Equality of numbers in a program: nan equals nan, and 0 differs from -0.
 #pragma once
 
 #include <cmath>
