@@ -21,7 +21,7 @@ struct Task {
   InstrId instruction;  // in the new function
 };
 
-// Who wrote a buffer last, and who has read it since.
+// The last writer of a buffer and its readers since then.
 struct History {
   std::optional<Task> writer;
   std::vector<Task> readers;
@@ -101,7 +101,7 @@ class StreamAssigner {
     const History& h = it->second;
     if (h.writer) wait_for(stream, *h.writer);
     if (use.access == Access::kRead) return;
-    // The latest reader of a stream stands for the earlier ones.
+    // Latest first: waiting for the latest reader on a stream covers the earlier ones.
     for (auto reader = h.readers.rbegin(); reader != h.readers.rend(); ++reader) {
       wait_for(stream, *reader);
     }
@@ -128,7 +128,7 @@ class StreamAssigner {
   const Function& in_;
   Function out_;
   UniqueNames names_;
-  std::vector<InstrId> first_user_;  // by value; invalid: nobody
+  std::vector<InstrId> first_user_;  // by value; invalid: unused
   ValueId comm_stream_;
   StreamOrder order_;
   std::map<uint32_t, History> history_;

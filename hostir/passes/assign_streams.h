@@ -1,12 +1,12 @@
-// Collectives on a stream of their own.
+// Moves collectives to their own stream.
 //
-//   1. Every communication instruction, and the allocs of buffers that one writes first, move from
-//      "compute" to the stream "comm"; without any, nothing changes.
-//   2. In program order: a reader needs the last writer, a writer also the readers since. Where
-//   that
-//      is on another stream and the stream does not know it to be complete already
-//      (stream_order.h), the event is named and a `wait` put before.
-// For straight-line host functions as lower_host makes them.
+//   1. Communication instructions move from the stream "compute" to the stream "comm", and so do
+//      allocs of buffers that a communication instruction writes first. A function without
+//      communication does not change.
+//   2. In program order, a reader depends on the last writer; a writer also depends on the readers
+//      since then. If the dependency is on another stream and not yet known to be complete
+//      (stream_order.h), the pass names its event and inserts a `wait`.
+// Handles straight-line host functions, as lower_host builds them.
 #pragma once
 
 #include "hostir/ir/program.h"

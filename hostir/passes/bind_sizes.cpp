@@ -15,7 +15,7 @@ const Shape* shape_if_any(const Type& type) {
   return nullptr;
 }
 
-// Replaces sizes in place and remembers the first one that became negative.
+// Replaces sizes in place and records the first one that becomes negative.
 class Binder {
  public:
   explicit Binder(const SizeBindings& sizes) : lookup_(sizes.lookup()) {}
@@ -47,7 +47,7 @@ class Binder {
     }
   }
 
-  // A constant whose size is known is one whose value is.
+  // A `constant` with attribute `size` gets that number as its value once the size is known.
   void constant(Instruction& i) const {
     const auto* size = i.attributes.get<IndexExpr>("size");
     if (i.kind != OpKind::constant || size == nullptr || !size->is_const()) return;
@@ -83,7 +83,7 @@ void bind_reachable(Program& program, std::string_view name, Binder& binder,
       if (const auto* symbol = std::get_if<Symbol>(&value)) callees.push_back(symbol->name);
     }
   }
-  // A kernel's own names are bound at launch, by its operands; only calls share the caller's.
+  // A launch binds the kernel's size names from its operands. Only calls share the caller's names.
   for (const std::string& callee : callees) {
     const Function* target = program.find_function(callee);
     if (target != nullptr && target->kind == FunctionKind::kHost) {

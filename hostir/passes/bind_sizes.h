@@ -1,11 +1,11 @@
-// Symbolic sizes become numbers.
+// Replaces symbolic sizes with numbers.
 //
-// 1. infer_sizes: parameter shapes against the extents of the inputs; a dimension that is one name
-//    binds it, any other expression is checked afterwards.
-// 2. bind_sizes: in one function and everything it launches or calls, every known `?NAME` in types
-//    and attributes is replaced and the expression folded. Unknown names stay: later passes that
-//    need one say so.
-// Sizes are global. Absent here: mesh sizes (resize_mesh.h).
+// 1. infer_sizes matches parameter shapes against the extents of the inputs. A dimension that is a
+//    single name binds that name; other expressions are checked afterwards.
+// 2. bind_sizes replaces every known `?NAME` in the types and attributes of a function, and of
+//    everything it launches or calls, and folds the expressions. Unknown names stay; a later pass
+//    that needs one reports an error.
+// Sizes are global. Mesh sizes are handled in resize_mesh.h.
 #pragma once
 
 #include <span>
@@ -15,15 +15,15 @@
 
 namespace hostir {
 
-/// Errors: `size_c1` another number of inputs than parameters, `size_c2` a rank or an extent that
-/// contradicts the parameter's shape.
+/// Errors: `size_c1` the number of inputs is not the number of parameters; `size_c2` a rank or
+/// extent does not match the parameter's shape.
 Expected<SizeBindings> infer_sizes(const Function& function, std::span<const Extents> inputs);
 
-/// Errors: `size_c3` no function of that name, `size_c4` a size that becomes negative.
+/// Errors: `size_c3` there is no such function; `size_c4` a size is negative.
 Expected<Program> bind_sizes(const Program& program, std::string_view function,
                              const SizeBindings& sizes);
 
-/// Names of sizes that are still unbound in a function's types, sorted.
+/// Sorted names of the unbound sizes in a function's types.
 std::vector<std::string> unbound_sizes(const Function& function);
 
 }  // namespace hostir

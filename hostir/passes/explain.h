@@ -1,6 +1,6 @@
-// Why a value is sharded as it is and why a collective is there: what `lower --explain %v` prints.
+// Explains shardings and collectives for `lower --explain %v`.
 //
-// Passes append records while they decide; nothing reads them back to decide anything.
+// Passes append a record for each decision. No pass bases a decision on these records.
 #pragma once
 
 #include <string>
@@ -11,17 +11,17 @@
 namespace hostir {
 
 struct ExplainRecord {
-  std::string value;     // of the fusion, without '%'
+  std::string value;     // a value in the fusion, without '%'
   std::string what;      // `{tp} on dimension 1`, `unreduced {tp}`, `all_reduce over {tp}`
-  std::string sentence;  // why, without a final dot
-  std::string from;      // the value, annotation or instruction it came from: `%w1`, `@mlp#3`
+  std::string sentence;  // the reason, without a final period
+  std::string from;      // the value, annotation or instruction that caused it: `%w1`, `@mlp#3`
   std::string pass;      // `propagate`, `reshard`
   friend bool operator==(const ExplainRecord&, const ExplainRecord&) = default;
 };
 
 using Explanation = std::vector<ExplainRecord>;
 
-/// The records about one value, in order of decision.
+/// The records about one value, in the order of the decisions.
 Explanation about(const Explanation& all, std::string_view value);
 /// One line per record: `propagate: %h {tp} on dimension 2: ... (from %w1)`.
 std::string to_string(const Explanation& records);

@@ -8,13 +8,14 @@ namespace {
 
 size_t at(int factor) { return static_cast<size_t>(factor); }
 
-// The size of a factor, or -1 where it is not known: then it is never split inside a dimension.
+// The size of a factor, or -1 if it is unknown. A factor of unknown size is never split inside a
+// dimension.
 int64_t known_size(const ShardingRule& rule, int factor) {
   const IndexExpr size = rule.factor_sizes[at(factor)].simplified();
   return size.is_const() ? size.value() : -1;
 }
 
-// The longest prefix of `axes` whose parts divide `n`, whole sub-axes split where they nest.
+// The longest prefix of `axes` whose part count divides `n`; axes are split where the cuts nest.
 AxisList dividing_prefix(const Mesh& mesh, const AxisList& axes, int64_t n) {
   AxisList out;
   int64_t left = n;
@@ -31,7 +32,7 @@ AxisList dividing_prefix(const Mesh& mesh, const AxisList& axes, int64_t n) {
   return out;
 }
 
-// Product of the sizes of the factors after `index`; -1 if one is not known.
+// The product of the sizes of the factors after `index`; -1 if one is unknown.
 int64_t minor_size(const ShardingRule& rule, const ShardingRule::DimFactors& dim, size_t index) {
   int64_t n = 1;
   for (size_t i = index + 1; i < dim.size(); ++i) {
@@ -42,8 +43,8 @@ int64_t minor_size(const ShardingRule& rule, const ShardingRule::DimFactors& dim
   return n;
 }
 
-// Parts of one axis are merged before cutting: where an axis is split between two factors, the
-// minor one must be cut evenly for both ways to give the same boxes.
+// Sub-axes of one axis are merged before cutting. If an axis is split between two factors, both
+// forms give the same boxes only if the minor factor is cut evenly.
 bool splits_unevenly(const Mesh& mesh, const AxisList& major, const AxisList& minor, int64_t size) {
   if (major.empty() || minor.empty() || minor.front().whole()) return false;
   const AxisRef& a = major.back();
@@ -86,7 +87,7 @@ AxisList assemble_compound(const Mesh& mesh, const ShardingRule& rule,
   return out;
 }
 
-// What of `axes` the tensor can express.
+// The part of `axes` that the tensor can express.
 FactorAxes expressible(const Mesh& mesh, const ShardingRule& rule,
                        const std::vector<ShardingRule::DimFactors>& tensor,
                        const FactorAxes& axes) {
@@ -143,7 +144,7 @@ FactorAxes legalized(const Mesh& mesh, const ShardingRule& rule, FactorAxes axes
     mine = prefix_avoiding(mesh, mine, used);
     used.insert(used.end(), mine.begin(), mine.end());
   }
-  // Each round only shortens, so this ends.
+  // Terminates because each round only shortens the lists.
   for (FactorAxes before; before != axes;) {
     before = axes;
     for (const auto& tensor : rule.operands) axes = expressible(mesh, rule, tensor, axes);

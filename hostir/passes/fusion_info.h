@@ -1,4 +1,4 @@
-// Small questions that several passes ask about a fusion.
+// Small queries on fusions, shared by several passes.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace hostir {
 
-/// The one mesh that the fusion's shardings name; empty if there is no sharding at all.
-/// Errors: `mesh_c9` shardings on two meshes.
+/// The mesh used by the fusion's shardings; empty if there are none.
+/// Errors: `mesh_c9` the shardings use more than one mesh.
 Expected<std::string> mesh_of_fusion(const Function& fusion);
 
-/// The sharding rule of a compute op with its operands and results as they stand in `function`.
+/// The sharding rule of a compute op for its operands and results in `function`.
 Expected<ShardingRule> rule_of(const Program& program, const Function& function,
                                const Instruction& instruction);
 
-/// What the record's functions are asked about: an instruction with its operand types.
+/// An instruction with its operand types: the argument of the functions in an op record.
 struct BoundCall {
   std::vector<Type> operands;
   std::vector<Type> written;
@@ -26,10 +26,10 @@ struct BoundCall {
   BoundCall& operator=(const BoundCall&) = delete;
 };
 
-/// Instructions of the body in order (fusions and kernels have no inner regions).
+/// The instructions of the body, in order. Fusions and kernels have no nested regions.
 const std::vector<InstrId>& body_of(const Function& function);
 
-/// By value: the instructions that use it, once per operand.
+/// For each value, the instructions that use it, listed once per operand.
 std::vector<std::vector<InstrId>> uses_of(const Function& function);
 
 /// True for the instruction that ends a body.

@@ -1,7 +1,7 @@
-// Appending host instructions by the names of their slots.
+// Builds host instructions with operands given by slot name.
 //
-// The record of each op says in which order operands stand and how they are accessed; the builder
-// asks it, so that passes name slots (`stream`, `input`) instead of counting them.
+// The op's record defines operand order and access, so passes name slots (`stream`, `input`)
+// instead of counting positions.
 #pragma once
 
 #include <string>
@@ -14,26 +14,26 @@
 
 namespace hostir {
 
-/// A slot's name, a value for it, and the layout that the value has afterwards.
+/// A slot name, its value, and the layout of the value after the instruction.
 struct SlotUse {
   std::string_view slot;
   ValueId value;
   std::optional<Sharding> becomes = {};
 };
 
-/// The index of a slot in the op's record; the record must have it.
+/// The index of a slot in the op's record, which must have that slot.
 uint8_t slot_index(OpKind kind, std::string_view slot);
 
 /// The first operand in a slot; invalid if there is none.
 ValueId slot_value(const Instruction& instruction, std::string_view slot);
 
-/// An instruction with operands sorted into the record's order.
+/// An instruction with its operands in the record's order.
 Instruction host_instruction(OpKind kind, std::vector<SlotUse> operands, Attributes attributes = {},
                              std::vector<OpRef> from = {});
 
-/// True if the record says that the instruction ends with an event.
+/// True if the last result of the instruction is an event, according to its record.
 bool yields_event(const Instruction& instruction);
-/// The event of an instruction, named now (`stem`, made unique in `names`) if it had none.
+/// The event of an instruction. If it has none, adds one named after `stem` (unique in `names`).
 ValueId event_of(Function& function, UniqueNames& names, InstrId instruction,
                  std::string_view stem);
 

@@ -7,7 +7,7 @@ namespace hostir {
 
 namespace {
 
-// The kernel without names and comments, to compare.
+// The kernel without names and comments, for comparison.
 Function anonymous(Function k) {
   k.name.clear();
   for (size_t v = 0; v < k.values.size(); ++v) k.values[v].name = "v" + std::to_string(v);
@@ -21,7 +21,7 @@ void combine(size_t& hash, size_t with) {
 
 size_t hash_of(const IndexExpr& e) { return e.is_const() ? std::hash<int64_t>()(e.value()) : 0; }
 
-// Numbers and words; other attributes are left to the comparison.
+// Hashes numbers and strings. Other attributes are compared but not hashed.
 size_t hash_of(const Attribute& a) {
   if (const auto* n = std::get_if<int64_t>(&a)) return std::hash<int64_t>()(*n);
   if (const auto* x = std::get_if<double>(&a)) return std::hash<double>()(*x);
@@ -37,7 +37,7 @@ size_t hash_of(const Attribute& a) {
   return hash;
 }
 
-// Ops, who uses what, and sizes where they are known; shardings are left to the comparison.
+// Hashes ops, uses and known sizes. Shardings are compared but not hashed.
 size_t hash_of(const Function& k) {
   size_t hash = k.values.size();
   for (const Instruction& i : k.instructions) {
@@ -79,7 +79,7 @@ void KernelTable::add(Function kernel, Function anonymous, size_t hash) {
 std::string KernelTable::share(Function kernel) {
   Function wanted = anonymous(kernel);
   const size_t hash = hash_of(wanted);
-  // The first of several equal ones, which a list given to the constructor may hold.
+  // Take the first match: the list given to the constructor may contain equal kernels.
   std::optional<size_t> found;
   const auto [begin, end] = by_hash_.equal_range(hash);
   for (auto at = begin; at != end; ++at) {

@@ -1,7 +1,7 @@
-// The kernels that a lowering makes: equal ones are shared, names are free in the program.
+// The kernels created by a lowering: equal kernels are shared and names are unique in the program.
 //
-// Two kernels are equal if they differ in names and comments only. Found by a hash of what cannot
-// differ, then compared, so that a program of thousands of kernels is lowered in linear time.
+// Two kernels are equal if they differ only in names and comments. The lookup hashes parts that
+// must be equal and then compares, so lowering thousands of kernels takes linear time.
 #pragma once
 
 #include <string>
@@ -14,11 +14,11 @@ namespace hostir {
 
 class KernelTable {
  public:
-  /// `program`: whose functions, meshes and machines have names that are taken. `kernels`: those
-  /// made so far.
+  /// The names of functions, meshes and machines in `program` are reserved. `kernels` are the
+  /// kernels created so far.
   explicit KernelTable(const Program& program, std::vector<Function> kernels = {});
 
-  /// The name of an equal kernel, or adds it under a free name.
+  /// Returns the name of an equal kernel, or adds `kernel` under an unused name.
   std::string share(Function kernel);
   const std::vector<Function>& kernels() const { return kernels_; }
   std::vector<Function> take() { return std::move(kernels_); }
@@ -27,8 +27,8 @@ class KernelTable {
   void add(Function kernel, Function anonymous, size_t hash);
 
   std::vector<Function> kernels_;
-  std::vector<Function> anonymous_;                  // as kernels_, without names
-  std::unordered_multimap<size_t, size_t> by_hash_;  // of the anonymous kernel -> its index
+  std::vector<Function> anonymous_;                  // same order as kernels_, without names
+  std::unordered_multimap<size_t, size_t> by_hash_;  // hash of the anonymous kernel -> its index
   UniqueNames names_;
 };
 

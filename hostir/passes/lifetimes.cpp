@@ -21,15 +21,15 @@ struct LastUse {
 
 struct Buffer {
   ValueId value;
-  size_t born = 0;  // index of its alloc in the body
+  size_t born = 0;  // index of the alloc in the body
   size_t last_use = 0;
   std::map<uint32_t, LastUse> uses = {};  // by stream
-  std::optional<size_t> free_after = {};  // index in the body; none: at the end
+  std::optional<size_t> free_after = {};  // index in the body; none: free at the end
   ValueId free_on = {};
   bool handed_on = false;
 };
 
-// Bytes of the buffer on each position; empty where a size is not known.
+// Bytes of the buffer at each mesh position; empty if a size is unknown.
 std::vector<int64_t> bytes_by_position(const Program& program, const Type& type) {
   const auto* shard = std::get_if<ShardType>(&type);
   const auto extents = shard != nullptr ? constant_extents(shard->shape) : std::nullopt;
@@ -42,13 +42,13 @@ std::vector<int64_t> bytes_by_position(const Program& program, const Type& type)
   return out;
 }
 
-// Buffers whose storage may pass from one to the other are of one class: the same bytes on each
-// position, or, where sizes are not known, the same type.
+// Buffers in one class can reuse each other's storage: they have the same number of bytes at each
+// position or, if sizes are unknown, the same type.
 class StorageClasses {
  public:
   explicit StorageClasses(const Program& program) : program_(program) {}
 
-  // A number for each class. `type` must outlive this.
+  // The class number of a type. `type` must outlive this object.
   size_t of(const Type& type) {
     std::vector<int64_t> bytes = bytes_by_position(program_, type);
     if (!bytes.empty()) return by_bytes_.try_emplace(std::move(bytes), count_++).first->second;
@@ -109,7 +109,7 @@ class Lifetimes {
                        [&](const auto& use) { return order_.knows(stream, use.second.point); });
   }
 
-  // Program order, with what the streams know at each place.
+  // Walks the body in program order and tracks which tasks each stream knows to be complete.
   void walk() {
     std::map<uint32_t, StreamPoint> point_of_event;
     for (size_t at = 0; at < body_.size(); ++at) {
@@ -126,7 +126,7 @@ class Lifetimes {
         }
       }
       if (last_stream_.back().valid()) issue(i, at, point_of_event);
-      // Only a wait changes what is known of a buffer that nobody uses any more.
+      // After this, only a wait can make a stream know that the uses of a dead buffer are complete.
       std::vector<size_t> dead;
       for (const BufferUse& use : buffer_uses(i)) {
         const Buffer* b = find(use.buffer);
@@ -150,7 +150,7 @@ class Lifetimes {
     }
   }
 
-  // Gives each of these buffers its place to be freed, if there is one now, and keeps the others.
+  // Frees each of these buffers at `at` if a stream knows its uses to be complete; keeps the rest.
   void place_frees(std::vector<size_t>& dead, size_t at) {
     if (at + 1 >= body_.size()) return;
     std::vector<size_t> still;
@@ -176,8 +176,8 @@ class Lifetimes {
     return true;
   }
 
-  // An alloc takes over the storage of the first free buffer of its class that its stream knows to
-  // be free. Returned buffers do so, too.
+  // Gives the alloc the storage of the first free buffer in its class whose uses its stream knows
+  // to be complete. This includes allocs of returned buffers.
   void take_over(const Instruction& alloc, size_t at) {
     const ValueId stream = task_stream(alloc);
     std::set<size_t>& free = free_[classes_.of(in_.value(alloc.results.front()).type)];
@@ -230,7 +230,7 @@ class Lifetimes {
     for (const Buffer& b : buffers_) {
       if (b.handed_on || b.free_after) continue;
       const ValueId own = last_stream_[b.last_use];
-      std::map<size_t, StreamPoint> others;  // by place in the body
+      std::map<size_t, StreamPoint> others;  // by index in the body
       for (const auto& [stream, use] : b.uses) {
         if (use.point.stream != own) others.emplace(use.at, use.point);
       }
@@ -250,12 +250,12 @@ class Lifetimes {
   StorageClasses classes_;
   std::vector<size_t> buffer_of_;  // by value: index in buffers_
   std::vector<Buffer> buffers_;
-  std::vector<size_t> dead_;                  // not used any more, no place to free them yet
-  std::map<size_t, std::set<size_t>> frees_;  // place in the body -> buffers freed after it
-  std::map<size_t, std::set<size_t>> free_;   // storage class -> buffers to take over
-  StreamOrder order_;                         // at the place where walk() is
+  std::vector<size_t> dead_;                  // past their last use, not freed yet
+  std::map<size_t, std::set<size_t>> frees_;  // index in the body -> buffers freed after it
+  std::map<size_t, std::set<size_t>> free_;   // storage class -> reusable buffers
+  StreamOrder order_;                         // state at the current place in walk()
   std::vector<ValueId> streams_;              // in order of declaration
-  std::vector<ValueId> last_stream_;          // by place: the task's stream, or invalid
+  std::vector<ValueId> last_stream_;          // by index in the body: the task's stream, or invalid
   std::map<size_t, ValueId> storage_;         // alloc -> the buffer it takes over
   std::vector<InstrId> new_id_;
 };

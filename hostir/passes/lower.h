@@ -1,17 +1,17 @@
-// The compiler: a fusion becomes a host function.
+// The compiler: lowers a fusion to a host function.
 //
-// Runs the passes of pass_list.h in order and hands out the program after each one:
-//   bound       sizes and one mesh (bind_sizes.h)
+// Runs the passes of pass_list.h in order and exposes the program after each phase:
+//   bound       sizes are numbers, one mesh (bind_sizes.h)
 //   propagated  composites expanded (expand_composites.h), a sharding on every value (propagate.h)
 //   sharded     explicit reshards (reshard.h)
-//   steps       each reshard one kernel or one collective (split_reshards.h)
+//   steps       each reshard is one kernel or one collective (split_reshards.h)
 //   kernels     compute groups (segment.h)
 //   host        buffers, launches, collectives on one stream (lower_host.h)
 //   streams     collectives on their own stream, waits (assign_streams.h)
-//   lifetimes   frees and reuse (lifetimes.h); the last
-// Until `steps` the fusion itself is rewritten; from `kernels` on the program holds the bound
-// fusion, the kernels and, from `host` on, the host function `@f.host`. Each program prints, parses
-// back and verifies.
+//   lifetimes   frees and reuse of storage (lifetimes.h)
+// Up to `steps`, the passes rewrite the fusion itself. From `kernels` on, the program has the bound
+// fusion and the kernels; from `host` on, also the host function `@f.host`. The program after each
+// phase prints, parses back and verifies.
 #pragma once
 
 #include <functional>
@@ -41,26 +41,26 @@ std::string_view name(LowerPhase phase);
 
 struct LowerOptions {
   SizeBindings sizes;
-  std::vector<std::string> keep;     // values of the fusion that must get a buffer
-  const Machine* machine = nullptr;  // whose costs decide; default_machine() where there is none
+  std::vector<std::string> keep;     // values in the fusion that must get a buffer
+  const Machine* machine = nullptr;  // cost model; null: default_machine()
   LowerPhase until = LowerPhase::kLifetimes;
   /// Called after every phase, in order.
   std::function<void(LowerPhase, const Program&)> dump;
-  std::stop_token stop;  // asked to stop, it returns after the phase that runs, as with `until`
+  std::stop_token stop;  // a stop request ends the lowering after the current phase
 };
 
 struct Lowered {
   Program program;       // after the last phase
-  std::string function;  // what to run or print: `mlp.host`, or `mlp` before `host`
-  std::string mesh;      // the world mesh; `one` is added where the fusion names none
+  std::string function;  // the function to run or print: `mlp.host`, or `mlp` before `host`
+  std::string mesh;      // the world mesh; `one` if there is none in the program
   Function sharded;      // the fusion with explicit reshards, for expect_sharding and the GUI
   Explanation explanation;
   std::vector<Provenance> provenance;  // empty before `host`
-  std::vector<int64_t> pass_ns;        // how long each pass took, in their order
+  std::vector<int64_t> pass_ns;        // the time each pass took
 };
 
-/// Errors: `lower_c2` no fusion of that name, `lower_c3` a value to keep that does not exist, and
-/// those of the passes.
+/// Errors: `lower_c2` there is no such fusion; `lower_c3` a value in `keep` does not exist; errors
+/// of the passes.
 Expected<Lowered> lower(const Program& program, std::string_view fusion,
                         const LowerOptions& options = {});
 

@@ -84,7 +84,7 @@ class HostLowerer {
     return name;
   }
 
-  // Communicators in order of first use, then the stream.
+  // Declares communicators in order of first use, then the stream.
   void add_declarations() {
     for (const auto& item : segments_.items) {
       const auto* id = std::get_if<InstrId>(&item);
@@ -155,7 +155,7 @@ class HostLowerer {
     for (const ValueId w : use.writes) wrote(buffers_[w.index], w);
   }
 
-  // Remembers what a buffer holds after the instruction just added.
+  // Records the content of a buffer after the instruction added last.
   void wrote(ValueId buffer, ValueId fusion_value) {
     const uint32_t write = ++writes_[buffer.index];
     if (!fusion_value.valid()) return;
@@ -236,7 +236,7 @@ class HostLowerer {
     return s;
   }
 
-  // A pack or unpack between a plain buffer and one in the blocks of `blocks`.
+  // Adds a pack or unpack between a plain buffer and a buffer packed in blocks of `blocks`.
   void repack(OpKind kind, ValueId value, const Sharding& blocks, ValueId from, ValueId to,
               const std::vector<OpRef>& refs) {
     Instruction op;
@@ -303,13 +303,13 @@ class HostLowerer {
   const Segments& segments_;
   const Mesh& mesh_;
   KernelTable kernels_;
-  UniqueNames names_;  // of the host function
+  UniqueNames names_;  // in the host function
   UniqueNames fusion_names_;
   UniqueNames original_names_;
-  std::vector<std::vector<InstrId>> uses_;  // by value of the fusion
+  std::vector<std::vector<InstrId>> uses_;  // by value in the fusion
   std::map<std::string, std::string> origins_;
   HostLowering out_;
-  std::vector<ValueId> buffers_;  // by value of the fusion
+  std::vector<ValueId> buffers_;  // by value in the fusion
   std::map<std::string, ValueId> comms_;
   std::vector<AxisList> comm_axes_;
   std::map<uint32_t, uint32_t> writes_;

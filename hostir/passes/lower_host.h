@@ -1,38 +1,39 @@
-// From kernels and reshards to a host function.
+// Builds a host function from kernels and reshards.
 //
-//   1. Communicators and the stream "compute" at the top, one communicator per list of axes.
-//   2. Every value that leaves a kernel gets a buffer with the value's name and layout, allocated
-//      just before it is written.
-//   3. A kernel becomes a launch. A local reshard becomes a launch of a kernel with that one op.
-//   4. A communicating reshard becomes its collective. all_reduce works in place where nobody else
-//      needs the partial value. Where blocks do not lie along dimension 0 in group order, a `pack`
-//      launch before or an `unpack` launch after brings them there, through a buffer whose type
-//      names the blocks.
-//   5. `from(...)` says which instructions of the fusion each one serves.
-// The result is correct as it stands: everything on one stream, nothing freed. Later passes assign
-// streams and lifetimes.
+//   1. The function starts with the communicators, one per list of axes, and the stream "compute".
+//   2. Every output of a kernel gets a buffer with the value's name and layout, allocated just
+//      before it is written.
+//   3. A kernel becomes a launch. A local reshard becomes a launch of a kernel with only that op.
+//   4. A communicating reshard becomes a collective. An all_reduce works in place if the partial
+//      value has no other use. If the blocks are not along dimension 0 in group order, a `pack`
+//      launch before it or an `unpack` launch after it reorders them, through a buffer whose type
+//      describes the blocks.
+//   5. `from(...)` records which fusion instructions an instruction implements.
+// The result is already correct: everything is on one stream and nothing is freed. Later passes
+// assign streams and lifetimes.
 #pragma once
 
 #include "hostir/passes/segment.h"
 
 namespace hostir {
 
-/// A buffer as one instruction leaves it, and the fusion's value that it then holds.
+/// The fusion value that a buffer holds after one of the instructions that write it.
 struct Provenance {
-  std::string buffer;  // of the host function
-  uint32_t write = 0;  // 1-based: the n-th instruction that writes it; 0: a parameter
-  std::string value;   // of the fusion
-  Sharding sharding;   // of the buffer then; partial if `unreduced` is not empty
+  std::string buffer;  // name in the host function
+  uint32_t write = 0;  // n: after the n-th instruction that writes it (1-based); 0: a parameter
+  std::string value;   // name in the fusion
+  Sharding sharding;   // of the buffer at that point; partial if `unreduced` is not empty
   friend bool operator==(const Provenance&, const Provenance&) = default;
 };
 
 struct HostLowering {
   Function host;
-  std::vector<Function> kernels;  // those of the segments and the new ones
+  std::vector<Function> kernels;  // the kernels of the segments and the new ones
   std::vector<Provenance> provenance;
 };
 
-/// `fusion` after split_reshards, `origins` as it left them; `host_name` free in `program`.
+/// `fusion` and `origins` are the results of split_reshards(). `host_name` must be unused in
+/// `program`.
 Expected<HostLowering> lower_to_host(
     const Program& program, const Function& original, const Function& fusion,
     const Segments& segments, const std::vector<std::pair<std::string, std::string>>& origins,

@@ -28,7 +28,7 @@ std::string free_symbol(const Program& program, const std::string& stem) {
   return symbol;
 }
 
-// The mesh that the fusion names, else the first of the program, else a new one of one rank.
+// The mesh that the fusion uses, else the first mesh in the program, else a new mesh of one rank.
 Expected<std::string> choose_mesh(Program& program, const Function& fusion) {
   HOSTIR_ASSIGN_OR_RETURN(std::string named, mesh_of_fusion(fusion));
   if (!named.empty()) {
@@ -46,7 +46,7 @@ Expected<std::string> choose_mesh(Program& program, const Function& fusion) {
   return one.name;
 }
 
-// Of the fusion's largest value.
+// The size of the fusion's largest value.
 double largest_bytes(const Function& fusion) {
   double largest = 0;
   const Mesh one;
@@ -59,7 +59,7 @@ double largest_bytes(const Function& fusion) {
   return largest;
 }
 
-// Every version of the values to keep.
+// All versions of the values to keep.
 std::vector<std::string> kept_versions(const Resharded& steps, const LowerOptions& options) {
   std::vector<std::string> out;
   for (const auto& [built, origin] : steps.origins) {
@@ -70,7 +70,7 @@ std::vector<std::string> kept_versions(const Resharded& steps, const LowerOption
   return out;
 }
 
-// What could not be told of symbolic sizes can be told of numbers.
+// Repeats the checks that symbolic sizes left undecided, now that sizes are known.
 Expected<void> recheck(const Program& program, const Function& bound) {
   for (const InstrId id : body_of(bound)) {
     const Instruction& i = bound.instr(id);

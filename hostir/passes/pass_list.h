@@ -1,5 +1,5 @@
-// The passes of the compiler in order, as data: whoever runs, names, prints or times them walks
-// this list. A new pass is one line of it, one phase in lower.h and a file of its own.
+// The compiler passes, in order, as a table. All code that runs, names, prints or times passes uses
+// this table. A new pass needs one line here, a phase in lower.h and its own file.
 #pragma once
 
 #include <memory>
@@ -11,9 +11,9 @@
 
 namespace hostir {
 
-/// What one lowering knows, from pass to pass. Until `steps` the fusion in `out.program` is
-/// rewritten; from `kernels` on it is the bound one again, with kernels and host function beside
-/// it.
+/// The state that passes of one lowering share. Up to `steps`, the passes rewrite the fusion in
+/// `out.program`. From `kernels` on, that program has the bound fusion again, plus the kernels and
+/// the host function.
 struct LowerState {
   const Program& source;
   std::string fusion;  // name
@@ -22,8 +22,8 @@ struct LowerState {
 
   Function bound;                        // the fusion with sizes and one mesh
   std::optional<Mesh> mesh;              // outlives `moves`
-  std::unique_ptr<Redistributor> moves;  // plans and costs on that mesh
-  Resharded resharded;                   // after `sharded`, and in single steps after `steps`
+  std::unique_ptr<Redistributor> moves;  // plans and costs on `mesh`
+  Resharded resharded;                   // the output of `sharded`, then of `steps`
   Program before_kernels;
   Segments segments;
 
@@ -32,13 +32,13 @@ struct LowerState {
 };
 
 struct Pass {
-  LowerPhase phase;  // what the program is in afterwards
+  LowerPhase phase;  // the phase of the program after the pass
   std::string_view name;
   std::string_view summary;
   Expected<void> (*run)(LowerState& state);
 };
 
-/// All passes in the order in which they run.
+/// All passes, in execution order.
 std::span<const Pass> all_passes();
 
 }  // namespace hostir

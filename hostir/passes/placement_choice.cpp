@@ -9,9 +9,9 @@ namespace hostir {
 
 namespace {
 
-constexpr double kEqualNs = 1;         // costs that differ by less are alike
-constexpr double kWorthRepeating = 2;  // how much cheaper work must be that fewer ranks divide
-constexpr int kLookahead = 8;          // ops that a reduce may be put off
+constexpr double kEqualNs = 1;         // costs that differ by less count as equal
+constexpr double kWorthRepeating = 2;  // how many times cheaper a cut into fewer parts must be
+constexpr int kLookahead = 8;          // maximum number of ops by which a reduce may be delayed
 constexpr size_t kMaxOrderedTensors = 4;
 
 Extents largest_box(const Mesh& mesh, const Shape& shape, const Sharding& sharding) {
@@ -23,7 +23,7 @@ Extents largest_box(const Mesh& mesh, const Shape& shape, const Sharding& shardi
   return out;
 }
 
-// Takes one tensor's axes into the choice as far as the factors have room.
+// Extends the choice `into` with one tensor's axes where they continue the chosen ones.
 void merge(const Mesh& mesh, const FactorAxes& from, FactorAxes& into) {
   for (size_t f = 0; f < into.size(); ++f) {
     if (!is_prefix(mesh, into[f], from[f])) continue;
@@ -34,7 +34,7 @@ void merge(const Mesh& mesh, const FactorAxes& from, FactorAxes& into) {
   }
 }
 
-// Whether the last of these operands is needed in the same way by an earlier one.
+// True if an earlier operand is the same value under the same sharding as the last one.
 bool is_repeated(const Instruction& i, const std::vector<Sharding>& operands) {
   const size_t last = operands.size() - 1;
   for (size_t o = 0; o < last; ++o) {
@@ -91,7 +91,7 @@ std::vector<FactorAxes> OpChooser::candidates(const Instruction& i,
     axes = legalized(mesh_, rule, std::move(axes));
     if (std::find(out.begin(), out.end(), axes) == out.end()) out.push_back(std::move(axes));
   };
-  // The result's wish first, so that ties keep it.
+  // Consider the result's wish first, so that it wins ties.
   std::rotate(order.begin(), order.end() - static_cast<std::ptrdiff_t>(i.results.size()),
               order.end());
   const std::vector<size_t> first = order;
@@ -133,7 +133,7 @@ std::optional<OpChooser::Partial> OpChooser::partial_operands(const Instruction&
   }
   if (!any) return std::nullopt;
   if (rule != PartialUse::kAllAlike) return p;
-  // A whole operand among them can be made partial without communication.
+  // The other such operands are whole; they become partial without communication.
   for (size_t o = 0; o < i.operands.size(); ++o) {
     if (partial_use(bound.call, o, p.kind) == PartialUse::kAllAlike) p.operands[o] = true;
   }
@@ -208,7 +208,7 @@ double OpChooser::work_ns(const Instruction& i, const OpChoice& choice) const {
 double OpChooser::result_cost(ValueId value, const Sharding& held) const {
   const Wish& wish = wishes_[value.index];
   const TensorType& type = tensor_type(source_, value);
-  // Open dimensions without axes are no wish.
+  // Open dimensions without axes express no preference.
   if (!wish.fixed && !held.is_partial() && wish.sharding.is_fully_replicated()) return 0;
   if (wish.fixed || !held.is_partial()) {
     return moves_.cost_ns(type, held, wish.sharding);
@@ -223,7 +223,8 @@ double OpChooser::reduce_ns(ValueId value, const Sharding& held) const {
   return moves_.cost_ns(tensor_type(source_, value), held, whole);
 }
 
-// The reduce of `value`, or what is left to pay for it where its only user lets it stay partial.
+// The cost of reducing `value`, or a lower cost if its only user can keep it partial: then the
+// reduce happens later and may be shared with other operands.
 double OpChooser::future_cost(ValueId value, const Sharding& held, int depth) const {
   const Wish& wish = wishes_[value.index];
   if (wish.returned_partial && wish.sharding.unreduced == held.unreduced) return 0;
@@ -255,7 +256,7 @@ double OpChooser::future_cost(ValueId value, const Sharding& held, int depth) co
   return std::min(now, future_cost(next, canonical(mesh_, next_held), depth - 1) / sharers);
 }
 
-// Whether `value` is, or by its definition will be, partial over these axes.
+// True if `value` is partial over these axes, or will probably be, judging by its definition.
 bool OpChooser::likely_partial(ValueId value, const AxisList& axes, int depth) const {
   if (const Version* v = versions_.primary(value)) return v->sharding.unreduced == axes;
   if (wishes_[value.index].sharding.unreduced == axes) return true;

@@ -1,17 +1,17 @@
-// How one op is cut: the choice that costs least.
+// Chooses the cheapest sharding of one op.
 //
-//   1. Candidates: the factors' axes as each order of operands and result would have them, each
-//      legalized() under the op's rule; and no axes at all.
-//   2. Each candidate once with all operands reduced, and once with the partial operands that the
-//      op takes partial (PartialUse).
-//   3. The cost of a candidate on the machine: bringing the operands there, the op itself on the
-//      largest box, and bringing the result to what is wanted of it. An operand that is there twice
-//      is brought once. A result that stays partial costs its reduce, or less where a later op lets
-//      several reduces become one or makes fewer bytes of it.
-//   4. Of the cuts into equally many parts the one that costs least. Fewer parts only where that
-//      costs less than half: a cut that is there also divides the memory, and the estimate is
-//      rough. With partial operands only if that is less than with reduced ones.
-// Absent here: changing anything (reshard.h).
+//   1. Candidates: merge the factor axes of the operands and results in different priority orders,
+//      and make each legalized() under the op's rule. One candidate has no axes.
+//   2. Evaluate each candidate with all operands reduced, and again with those operands partial
+//      that the op accepts as partial (PartialUse).
+//   3. The cost of a candidate on the machine is the cost of resharding the operands, of the op on
+//      its largest box, and of resharding the result to its wish. A repeated operand counts once. A
+//      partial result costs its reduce, or less if a later op can merge several reduces or shrink
+//      the value first.
+//   4. Among cuts into equally many parts, take the cheapest. Take fewer parts only if that costs
+//      less than half: more parts also save memory, and the estimate is rough. Take partial
+//      operands only if that is cheaper than reducing them.
+// This file only decides; reshard.h changes the fusion.
 #pragma once
 
 #include <optional>
@@ -23,34 +23,34 @@ namespace hostir {
 
 struct OpChoice {
   FactorAxes axes;
-  std::vector<Sharding> operands;  // what each operand must be held as
-  std::vector<Sharding> results;   // what the op then gives
-  bool expand = false;             // a reduction factor is cut and the record wants it expanded
-  int64_t parts = 1;               // that the work is divided into
+  std::vector<Sharding> operands;  // required sharding of each operand
+  std::vector<Sharding> results;   // resulting sharding of each result
+  bool expand = false;             // a reduction factor is cut and the record requires expansion
+  int64_t parts = 1;               // number of parts of the work
   double cost_ns = 0;
 };
 
-/// What is wanted of a value: dimensions as propagated, and whether that is an order.
+/// The desired sharding of a value: its propagated dimensions, and whether they are required.
 struct Wish {
   Sharding sharding;
   bool fixed = false;
-  bool returned_partial = false;  // a declared result is partial as the wish says
+  bool returned_partial = false;  // returned with a declared partial sharding like the wish's
 };
 
 class OpChooser {
  public:
-  /// All must outlive this. `wishes` by value of `source`.
+  /// All arguments must outlive this. `wishes` is indexed by the values of `source`.
   OpChooser(const Program& program, const Function& source, Redistributor& moves,
             const std::vector<Wish>& wishes, const Versions& versions);
 
-  /// To be called whenever instructions were added to `source`, and once before the first choice.
+  /// Call once before the first choice, and whenever instructions have been added to `source`.
   void note_users();
-  /// Errors: those of the rule.
+  /// Errors: those of the sharding rule.
   Expected<OpChoice> choose(const Instruction& instruction) const;
 
  private:
   struct Partial {
-    std::vector<bool> operands;  // consumed partial
+    std::vector<bool> operands;  // true: used as partial
     AxisList axes;
     Reduction kind = Reduction::kSum;
   };
@@ -72,13 +72,13 @@ class OpChooser {
   const Mesh& mesh_;
   const std::vector<Wish>& wishes_;
   const Versions& versions_;
-  // Who uses a value of `source`: one instruction, or several.
+  // The user of a value in `source`, and whether there are several.
   struct Users {
     InstrId first;
     bool several = false;
   };
   std::vector<Users> users_;  // by value
-  size_t noted_ = 0;          // instructions of `source` that users_ knows
+  size_t noted_ = 0;          // number of instructions of `source` included in users_
 };
 
 }  // namespace hostir

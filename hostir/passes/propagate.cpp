@@ -14,7 +14,7 @@ namespace hostir {
 
 namespace {
 
-// What takes part: a value, or a declared result of the function.
+// A participant in the propagation: a value, or a declared result of the function.
 struct Party {
   std::string name;
   std::vector<DimSharding> dims;
@@ -22,13 +22,13 @@ struct Party {
   double elems = 1;
 };
 
-// An op, or a returned value and its declaration.
+// An op, or a returned value paired with its declaration.
 struct Edge {
   ShardingRule rule;
   std::vector<size_t> tensors;  // operands, then results
   size_t operand_count = 0;
   OpShape shape = OpShape::kPointwise;
-  bool single_use = false;  // of all operands
+  bool single_use = false;  // every operand has a single use
   std::string mnemonic;
   std::string where;  // `@mlp#3`
 };
@@ -94,8 +94,8 @@ class Propagation {
   const std::vector<Edge>& edges() const { return edges_; }
 
  private:
-  // All edges in program order, but for those of whose tensors none has changed since this round
-  // and strategy looked at them last: they would change nothing.
+  // Visits edges in program order. Skips edges whose tensors have not changed since their last
+  // visit in this round and strategy, because they would change nothing.
   bool sweep(int round, Strategy strategy) {
     bool changed = false;
     std::set<size_t>& due = due_[static_cast<size_t>(round) * 2 + static_cast<size_t>(strategy)];
@@ -119,7 +119,7 @@ class Propagation {
     return project(mesh_, e.rule, factors_of(e, t), tensors_[e.tensors[t]].dims);
   }
 
-  // All tensors' axes of one factor, as long as they agree.
+  // The axes of one factor on which all tensors agree.
   AxisList agreed(const Edge& e, int f, bool backwards_only) const {
     AxisList out;
     bool capped = false;
@@ -138,7 +138,7 @@ class Propagation {
     return out;
   }
 
-  // Axes that other factors hold anywhere in the op.
+  // The axes of all other factors in any tensor of the op.
   AxisList held_elsewhere(const Edge& e, int f) const {
     AxisList out;
     for (size_t t = 0; t < e.tensors.size(); ++t) {
@@ -152,7 +152,7 @@ class Propagation {
     return out;
   }
 
-  // Parts and size of the tensor that a factor's axes would come from.
+  // The part count and size of the tensor from which a factor's axes would come.
   std::pair<double, double> source_weight(const Edge& e, int f) const {
     int64_t parts = 1;
     double elems = 0;
@@ -197,7 +197,7 @@ class Propagation {
     return changed;
   }
 
-  // Gives tensor `t` the axes of factor `f` as far as its dimensions are open and its axes unused.
+  // Extends tensor `t` by the axes of factor `f` where its dimensions are open and the axes unused.
   bool extend(const Edge& e, size_t t, int f, const AxisList& axes) {
     const auto& factors = factors_of(e, t);
     if (!has_factor(factors, f)) return false;
@@ -227,7 +227,7 @@ class Propagation {
   }
 
   void explain(const Edge& e, size_t t, size_t dim, const AxisList& axes, int f) {
-    // The tensor that has the longest list is where the axes came from.
+    // The axes came from the tensor with most parts along this factor.
     size_t source = t;
     int64_t parts = 1;
     for (size_t s = 0; s < e.tensors.size(); ++s) {
@@ -255,7 +255,7 @@ class Propagation {
   std::vector<Party> tensors_;
   std::vector<Edge> edges_;
   std::vector<std::vector<size_t>> edges_of_;          // by tensor
-  std::array<std::set<size_t>, kRounds* 2> due_ = {};  // by round and strategy: edges to look at
+  std::array<std::set<size_t>, kRounds* 2> due_ = {};  // by round and strategy: edges to visit
   Explanation& explanation_;
 };
 
@@ -305,7 +305,7 @@ class Builder {
         add_return_edges(i, number);
         continue;
       }
-      if (record(i.kind).rule == nullptr) continue;  // a reshard: a border
+      if (record(i.kind).rule == nullptr) continue;  // a reshard: propagation stops here
       Edge e;
       HOSTIR_ASSIGN_OR_RETURN(e.rule, rule_of(program_, fusion_, i));
       e.shape = record(i.kind).shape;
@@ -325,8 +325,7 @@ class Builder {
   }
 
  private:
-  // A returned value and a declared sharding are one: the value as operand, the declaration as
-  // result of an identity.
+  // Ties each returned value to its declared sharding, as operand and result of an identity op.
   void add_return_edges(const Instruction& i, uint32_t number) {
     for (size_t r = 0; r < i.operands.size() && r < fusion_.results.size(); ++r) {
       if (sharding_of(fusion_.results[r].type) == nullptr) continue;
@@ -346,7 +345,7 @@ class Builder {
   std::vector<Edge> edges_;
 };
 
-// Marks what a cut reduction leaves partial, in program order.
+// Marks values left partial by cut reductions, in program order.
 void mark_partial(const Program& program, const Mesh& mesh, Function& f,
                   const std::vector<bool>& annotated, Explanation& explanation) {
   uint32_t number = 0;

@@ -1,25 +1,29 @@
 // Sharding propagation by factor rules, forwards and backwards.
 //
-// After Shardy (reference/textual.md section 2.2): rules name the factors that dimensions share,
-// and along an op every tensor that has a factor may be cut over the same axes.
-//   1. Annotations hold; a written dimension is closed unless it says `?`. Everything else is open.
-//   2. Five rounds, each to a fixpoint and each including the ones before: (0) ops that pass
-//      dimensions through one to one, where the operands have one use; (1) all of those; (2) every
-//      op, only factors that operands and results share, broadcasts backwards only; (3) also
-//      reduction factors; (4) broadcasts forwards too.
-//   3. A round first joins only what no tensor of the op contradicts (basic), then what each tensor
-//      can take for itself (aggressive): larger tensors first, for pointwise ops most parts first.
-//   4. A result of a cut reduction factor is marked `unreduced`, unless it is annotated.
-// Annotated values stay closed in the output, all others keep `?`, so that the next pass, and a
-// reader, can tell a wish from an order. Uneven cuts propagate; boxes are checked by reshard.
+// Follows Shardy: an op's sharding rule names the factors that its dimensions share, and all
+// tensors of the op that have a factor may be cut over the same axes.
+//   1. Annotations are fixed: an annotated dimension is closed unless it is marked `?`. All other
+//      dimensions are open.
+//   2. There are five rounds, each run to a fixpoint and each including the ones before:
+//      (0) ops that map dimensions one to one and whose operands have a single use;
+//      (1) all ops that map dimensions one to one;
+//      (2) all ops, but only factors shared by operands and results; broadcasts only backwards;
+//      (3) also reduction factors;
+//      (4) also broadcasts forwards.
+//   3. Each round first adds axes that no tensor of the op contradicts (basic), then axes that each
+//      tensor can take individually (aggressive): larger tensors first, and for pointwise ops the
+//      tensor with most parts first.
+//   4. If a reduction factor is cut, the result is marked `unreduced` unless it is annotated.
+// In the output, annotated values are closed and all others keep `?`, so that a reader and the next
+// pass can tell preferences from requirements. Uneven cuts propagate; reshard checks the boxes.
 #pragma once
 
 #include "hostir/passes/explain.h"
 
 namespace hostir {
 
-/// `mesh` must exist in the program; every sharding of the fusion is on it.
-/// Errors: those of the ops' rules.
+/// `mesh` must exist in the program, and every sharding in the fusion must be on it.
+/// Errors: those of the ops' sharding rules.
 Expected<Function> propagate(const Program& program, const Function& fusion,
                              const std::string& mesh, Explanation& explanation);
 

@@ -8,10 +8,10 @@ namespace hostir {
 
 namespace {
 
-constexpr double kStepNs = 1;       // of two plans that cost the same the shorter one is taken
-constexpr size_t kMaxVisited = 96;  // shardings looked at; beyond, the plan that always exists
+constexpr double kStepNs = 1;       // added per step, so that the shorter of two equal plans wins
+constexpr size_t kMaxVisited = 96;  // bound on the search; after that, plan_by_replicating()
 
-// The shardings that are worth passing on the way from where a value is to its target.
+// Proposes intermediate shardings on the way from a sharding to the target.
 class Waypoints {
  public:
   Waypoints(const Mesh& mesh, const Sharding& target) : mesh_(mesh), target_(target) {}
@@ -42,8 +42,8 @@ class Waypoints {
     return s;
   }
 
-  // The axes over which the value is partial and has to be reduced: all where the reduction
-  // changes, or where cuts do not nest, so that nobody could say who keeps which addend.
+  // The partial axes that have to be reduced. These are all of them if the reduction kind changes,
+  // or if cuts do not nest, because then it is undefined which rank keeps which addend.
   AxisList ending_axes(const Sharding& at) const {
     if (at.unreduced_kind != target_.unreduced_kind) return at.unreduced;
     const AxisList ending = without(mesh_, at.unreduced, target_.unreduced);
@@ -59,7 +59,7 @@ class Waypoints {
     return out;
   }
 
-  // Cut further wherever the target only adds unused axes.
+  // `at`, cut further in each dimension where the target only adds unused axes.
   Sharding sliced(const Sharding& at) const {
     Sharding s = at;
     AxisList used = used_axes(at);
@@ -74,8 +74,8 @@ class Waypoints {
     return s;
   }
 
-  // All wanted axes that are unused cut something, so that an exchange can bring them to their
-  // place: their own dimension, or one whose axes go to the same dimension.
+  // Adds shardings that also use all unused axes of the target, so that one exchange can move them
+  // into place. The axes cut their own dimension, or one whose axes move to that dimension.
   void add_slices_for_an_exchange(const Sharding& at) {
     Sharding own = sliced(at);
     Sharding along = own;
@@ -94,8 +94,8 @@ class Waypoints {
     add(sliced_to_parts(at));
   }
 
-  // Cut further until each dimension has as many parts as the target's, by axes in any place: one
-  // permutation brings them to theirs.
+  // `at`, cut further until each dimension has as many parts as in the target, with axes in any
+  // place; one permutation then moves them into place.
   Sharding sliced_to_parts(const Sharding& at) const {
     Sharding s = at;
     AxisList used = used_axes(at);
@@ -108,8 +108,7 @@ class Waypoints {
     return s;
   }
 
-  // Puts the axis at the minor end of the first dimension that has room for it: that has fewer
-  // parts than in `parts`.
+  // Appends the axis to the first dimension that has room for it, given the part counts of `parts`.
   bool place(const AxisRef& axis, const Sharding& parts, Sharding& into) const {
     for (size_t d = 0; d < into.dims.size(); ++d) {
       AxisList& mine = into.dims[d].axes;
@@ -121,8 +120,8 @@ class Waypoints {
     return false;
   }
 
-  // As many parts in each dimension as now, by the axes that the target has there as far as they
-  // fit, the others where there is room.
+  // Adds a sharding with the part counts of `at`. Each dimension gets the target's axes as far as
+  // they fit; the remaining axes go where there is room.
   void add_permutation(const Sharding& at) {
     Sharding s = at;
     AxisList used;
@@ -137,7 +136,7 @@ class Waypoints {
       }
       used.insert(used.end(), mine.begin(), mine.end());
     }
-    // First what the target has, in its order, so that it stands before what nobody wants.
+    // The target's axes come first, in its order, so that they are major to unwanted axes.
     AxisList others = dimension_axes(mesh_, target_);
     const AxisList held = dimension_axes(mesh_, at);
     others = without(mesh_, others, without(mesh_, others, held));
@@ -149,7 +148,7 @@ class Waypoints {
     add(s);
   }
 
-  // The dimension that is now cut by most of what dimension `d` of the target is cut by.
+  // The dimension of `at` that now uses most of the axes of the target's dimension `d`.
   size_t source_of(const Sharding& at, size_t d) const {
     size_t best = d;
     int64_t most = 1;
@@ -164,7 +163,7 @@ class Waypoints {
     return best;
   }
 
-  // What the target is cut by is scattered, at the minor end of its dimension.
+  // Scatters the `ending` axes that the target uses, appending each to its dimension.
   Sharding scattered(const Sharding& at, const AxisList& ending, bool only_in_place) const {
     Sharding s = at;
     AxisList scatter;
@@ -186,7 +185,7 @@ class Waypoints {
     return s;
   }
 
-  // Partial as the target is: axes that it is partial over no longer cut a dimension.
+  // Makes the value partial like the target; the target's partial axes no longer cut a dimension.
   void add_partials(const Sharding& at) {
     Sharding s = at;
     s.unreduced = target_.unreduced;
@@ -225,7 +224,7 @@ class Waypoints {
     add(unwanted);
   }
 
-  // `axes` up to the last one that the target is cut by anywhere.
+  // `axes` up to the last one that cuts the target in any dimension.
   AxisList without_unwanted_tail(AxisList axes, const AxisList& wanted) const {
     while (!axes.empty() && !overlap(mesh_, {axes.back()}, wanted)) axes.pop_back();
     if (axes.empty()) return axes;
@@ -236,8 +235,8 @@ class Waypoints {
     return joined(mesh_, axes, major.empty() ? last : major);
   }
 
-  // Each dimension cut as the target wants it, as far as the axes that cut something allow; what
-  // nobody wants stays at the minor end of its dimension.
+  // Adds a sharding with the target's axes in each dimension, as far as axes that already cut some
+  // dimension allow. Unwanted axes stay at the minor end of their dimension.
   void add_exchanges(const Sharding& at) {
     const AxisList held = dimension_axes(mesh_, at);
     Sharding placed = at;
@@ -282,7 +281,7 @@ class Search {
       if (visited_[*next].sharding == target_) return traced(*next);
       visited_[*next].done = true;
       if (visited_.size() > kMaxVisited) continue;
-      const Sharding at = visited_[*next].sharding;  // a copy: the list grows
+      const Sharding at = visited_[*next].sharding;  // copied because the list grows
       for (Sharding& to : waypoints.from(at)) reach(*next, std::move(to));
     }
   }
@@ -292,7 +291,7 @@ class Search {
     Sharding sharding;
     double cost_ns;
     size_t steps;
-    size_t before;  // in visited_
+    size_t before;  // predecessor in visited_
     RedistributeStep step;
     bool done;
   };
@@ -342,7 +341,7 @@ class Search {
   std::vector<Visited> visited_;
 };
 
-// Always possible: reduce as it lies, gather all, slice, become partial.
+// The plan that always works: reduce in place, gather everything, slice, become partial.
 Redistribution plan_by_replicating(const StepCost& cost, const Mesh& mesh, const TensorType& type,
                                    const Sharding& from, const Sharding& to) {
   Redistribution out;

@@ -1,15 +1,14 @@
-// From one sharding of a value to another: the steps of communication that cost least.
+// Plans the cheapest steps from one sharding of a value to another.
 //
-//   1. Between the two shardings lie others that a value may pass: cut further towards the target,
-//      reduced or reduce-scattered, gathered where the target is not cut, exchanged between
-//      dimensions, partial over more axes. Each is one step from the one before
-//      (redistribute_step.h), with a cost on the machine.
-//   2. The cheapest way through them is taken, of equally cheap ones the one of fewest steps.
-//   3. Reducing and gathering everything and slicing the rest is always among them, so a plan
-//   exists
-//      for every pair, also where parts of axes do not nest.
-// Plans are kept: a fusion asks for the same few again and again. Absent here: which sharding a
-// value should have (placement_choice.h).
+//   1. A plan may pass through intermediate shardings: cut further towards the target, reduced or
+//      reduce-scattered, gathered where the target is not cut, exchanged between dimensions, or
+//      partial over more axes. Each is reached from the previous one in a single step
+//      (redistribute_step.h), which has a cost on the machine.
+//   2. The cheapest path wins; among equally cheap paths, the one with fewest steps.
+//   3. Reducing, gathering everything and slicing is always possible, so a plan exists for every
+//      pair of shardings, even if sub-axes do not nest.
+// Plans are cached because a fusion needs the same few many times. placement_choice.h decides
+// which sharding a value should have.
 #pragma once
 
 #include <string>
@@ -21,18 +20,18 @@
 namespace hostir {
 
 struct Redistribution {
-  std::vector<RedistributeStep> steps;  // empty if nothing is to do
+  std::vector<RedistributeStep> steps;  // empty if there is nothing to do
   double cost_ns = 0;
 };
 
 class Redistributor {
  public:
-  /// Both must outlive this. `largest_bytes` as StepCost has it.
+  /// `mesh` and `machine` must outlive this. `largest_bytes`: see StepCost.
   Redistributor(const Mesh& mesh, const Machine& machine, double largest_bytes)
       : mesh_(mesh), cost_(mesh, machine, largest_bytes) {}
 
-  /// The steps from `from` to `to`, both on the mesh. With symbolic sizes the steps hold for every
-  /// size, and costs are those of the size 1024. The reference is good until the next call.
+  /// The steps from `from` to `to`, both on the mesh. With symbolic sizes, the steps are valid for
+  /// every size and costs assume size 1024. The reference is valid until the next call.
   const Redistribution& plan(const TensorType& type, const Sharding& from, const Sharding& to);
   double cost_ns(const TensorType& type, const Sharding& from, const Sharding& to) {
     return plan(type, from, to).cost_ns;

@@ -1,10 +1,10 @@
-// What a step of a redistribution costs on a machine, in nanoseconds.
+// The cost of a redistribution step on a machine, in nanoseconds.
 //
-// Collectives as collective_cost.h has them, which `sim` also takes its times from; kernels by
-// their bytes over the memory bandwidth and the launch. The largest part of a value counts, and an
-// unknown size as 1024: these are costs to compare choices by, never what correctness depends on. A
-// program whose largest value is smaller than 1 MiB is taken as an example of one where it has that
-// size: with the latency of a few bytes alone, fewer but larger messages would always look best.
+// Collectives use collective_cost.h, like the simulator. Kernels cost their launch plus their bytes
+// over the memory bandwidth. The largest part of a value counts, and an unknown size counts as
+// 1024; these costs only compare choices and never affect correctness. If the largest value is
+// smaller than 1 MiB, costs are scaled as if it had that size: otherwise latency would dominate and
+// fewer but larger messages would always look best.
 #pragma once
 
 #include <map>
@@ -15,19 +15,19 @@
 
 namespace hostir {
 
-/// Elements of the largest box, an unknown size counted as 1024.
+/// Number of elements in the largest box; an unknown size counts as 1024.
 double largest_local_elems(const Mesh& mesh, const Shape& shape, const Sharding& sharding);
 
 class StepCost {
  public:
-  /// Both must outlive this. `largest_bytes`: of the program's largest value, all ranks together.
+  /// `mesh` and `machine` must outlive this. `largest_bytes`: global size of the largest value.
   StepCost(const Mesh& mesh, const Machine& machine, double largest_bytes);
 
   double step_ns(const TensorType& type, const Sharding& from, const RedistributeStep& step) const;
-  /// Bytes over one rank's link, as nccl-tests' bus bandwidth counts them; 0 for a local step.
+  /// Bytes over one rank's link, as in nccl-tests' bus bandwidth; 0 for a local step.
   double step_bytes(const TensorType& type, const Sharding& from,
                     const RedistributeStep& step) const;
-  /// One kernel that reads and writes so many bytes and computes so many flops.
+  /// Time of one kernel with this number of flops and of bytes read and written.
   double kernel_ns(DType dtype, double flops, double bytes) const;
   const Machine& machine() const { return machine_; }
 
@@ -37,7 +37,7 @@ class StepCost {
 
   const Mesh& mesh_;
   const Machine& machine_;
-  double scale_;                                      // what bytes and flops are multiplied by
+  double scale_;                                      // factor applied to bytes and flops
   mutable std::map<std::string, GroupPlace> places_;  // by axes
 };
 

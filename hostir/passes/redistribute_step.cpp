@@ -8,7 +8,7 @@ namespace hostir {
 
 namespace {
 
-// Sizes to try a step on: the known ones, or awkward ones that stand for all.
+// Sizes for checking a step: the known ones, or else a few difficult ones.
 std::vector<Extents> sample_extents(const Shape& shape) {
   if (auto known = constant_extents(shape)) return {std::move(*known)};
   std::vector<Extents> out;
@@ -29,7 +29,7 @@ AxisList all_axes(const Sharding& s) {
   return out;
 }
 
-// True if `list` begins with the entries of `head`, none of them cut in two.
+// True if `list` starts with all entries of `head`, none of them split.
 bool begins_with(const AxisList& list, const AxisList& head) {
   return head.size() <= list.size() && std::equal(head.begin(), head.end(), list.begin());
 }
@@ -77,7 +77,7 @@ class StepMaker {
     return s;
   }
 
-  // What the other ranks keep is filled up with the identity of the reduction.
+  // Ranks that do not keep their elements are filled with the identity of the reduction.
   std::optional<RedistributeStep> becoming_partial(const AxisList& fresh) {
     for (size_t d = 0; d < to_.dims.size(); ++d) {
       const AxisList& before = from_.dims[d].axes;
@@ -118,7 +118,7 @@ class StepMaker {
     }
     AxisList leaving;
     AxisList arriving;
-    bool entire = true;  // no axis is cut in two where the common prefix ends
+    bool entire = true;  // the common prefix ends at a whole entry in both lists
     for (size_t d = 0; d < to_.dims.size(); ++d) {
       const AxisList& a = from_.dims[d].axes;
       const AxisList& b = to_.dims[d].axes;
@@ -128,7 +128,7 @@ class StepMaker {
       arriving = joined(mesh_, arriving, suffix_after(mesh_, b, prefix));
     }
     if (!same_set(mesh_, leaving, arriving)) return std::nullopt;
-    // The order of the group spares packing if it can.
+    // Choose the group order that avoids packing, if there is one.
     AxisList axes = cut_on_dimension_0(to_, from_, leaving) ? leaving : arriving;
     if (!entire && !divides(from_, to_) && !members_hold_all(axes)) return std::nullopt;
     RedistributeStep s = step(StepKind::kAllToAll, std::move(axes));
@@ -144,7 +144,7 @@ class StepMaker {
     return samples_;
   }
 
-  // All parts of both have one size, so that cuts by parts of an axis nest as they are written.
+  // True if all parts of both shardings have equal size; then cuts by sub-axes nest as written.
   bool divides(const Sharding& a, const Sharding& b) const {
     const auto extents = constant_extents(shape_);
     if (!extents) return false;
@@ -157,9 +157,9 @@ class StepMaker {
     return true;
   }
 
-  // Whether every part of `inner` lies in the part of `outer` of the same rank as the lists say:
-  // each list of one continues that of the other. Parts of one axis are merged before cutting, so
-  // that an uneven cut by a part of an axis need not nest in that by the whole.
+  // True if the axis lists alone show that every part of `inner` is inside the same rank's part of
+  // `outer`: each list of `inner` continues that of `outer`. Sub-axes of one axis are merged before
+  // cutting, so an uneven cut by a sub-axis need not nest in the cut by the whole axis.
   bool nests(const Sharding& outer, const Sharding& inner) const {
     bool entire = true;
     for (size_t d = 0; d < outer.dims.size(); ++d) {
@@ -182,7 +182,7 @@ class StepMaker {
     return true;
   }
 
-  // Whether the members of each group hold together what each of them gets.
+  // True if the members of each group together hold the new part of every member.
   bool members_hold_all(const AxisList& axes) const {
     const auto groups = position_groups(axes);
     for (const Extents& extents : samples()) {
@@ -199,7 +199,7 @@ class StepMaker {
     return true;
   }
 
-  // Whether the parts that the members of each group get make up the part that each of them has.
+  // True if the new parts of a group's members together make up the part that each of them had.
   bool members_take_all(const AxisList& axes) const {
     const auto groups = position_groups(axes);
     for (const Extents& extents : samples()) {
@@ -247,8 +247,8 @@ class StepMaker {
 
   // ---- packing
 
-  // Blocks lie along dimension 0 in group order where one side is cut over the step's axes, in that
-  // order and on dimension 0, and the other is not; its other dimensions may be whole.
+  // True if blocks are along dimension 0 in group order: `cut` has the axes of the step, in that
+  // order, on dimension 0 and `whole` does not. Other dimensions of `cut` may be cut less.
   bool cut_on_dimension_0(const Sharding& whole, const Sharding& cut, const AxisList& axes) const {
     if (cut.dims.empty()) return axes.empty();
     if (cut.dims[0].axes != joined(mesh_, whole.dims[0].axes, axes)) return false;
@@ -258,8 +258,8 @@ class StepMaker {
     return true;
   }
 
-  // Plain buffers of an all_to_all are taken as cut once, rows over members: only a single axis
-  // does that, and only if it is no continuation of the one before.
+  // An all_to_all splits a plain buffer once, rows over members. That requires a single axis that
+  // does not continue the axis before it.
   bool evenly_cut_on_dimension_0(const Sharding& whole, const Sharding& cut,
                                  const AxisList& axes) const {
     if (axes.size() != 1 || !cut_on_dimension_0(whole, cut, axes)) return false;
@@ -269,7 +269,7 @@ class StepMaker {
 
   // ---- permutations
 
-  // Parts per dimension, sorted: a permutation needs as many boxes of each extent.
+  // A permutation needs equal part counts in each dimension.
   bool same_part_counts() const {
     for (size_t d = 0; d < to_.dims.size(); ++d) {
       if (part_count(mesh_, from_.dims[d].axes) != part_count(mesh_, to_.dims[d].axes))
@@ -278,8 +278,8 @@ class StepMaker {
     return true;
   }
 
-  // Source position for each target position where boxes map one to one, else nothing. A position
-  // keeps its own box if it can; partial values move only between equal partial coordinates.
+  // The source position of each target position if boxes map one to one, else nullopt. A position
+  // keeps its own box if it can. Partial values move only between equal partial coordinates.
   std::optional<std::vector<int64_t>> permutation() const {
     const auto extents = constant_extents(shape_);
     if (!extents || (!same_part_counts() && divides(from_, to_))) return std::nullopt;
@@ -320,7 +320,7 @@ class StepMaker {
       if (axis.size > 1) all.push_back({axis.name, 1, 0});
     }
     RedistributeStep s = step(StepKind::kPermute, std::move(all));
-    // Over all axes in mesh order, positions in the communicator are those of the mesh.
+    // The communicator spans all axes in mesh order, so its positions are those of the mesh.
     for (size_t p = 0; p < source.size(); ++p) {
       s.pairs.push_back({source[p], static_cast<int64_t>(p)});
     }
@@ -332,7 +332,7 @@ class StepMaker {
   const Shape& shape_;
   const Sharding& from_;
   const Sharding& to_;
-  mutable std::vector<Extents> samples_;  // made when boxes are asked for
+  mutable std::vector<Extents> samples_;  // filled on first use
 };
 
 }  // namespace

@@ -1,10 +1,9 @@
-// One step of a redistribution: what a single kernel or collective does to a sharding.
+// One step of a redistribution: the effect of a single kernel or collective on a sharding.
 //
-// `single_step` is the one place that knows which changes of a sharding one kernel or one
-// collective makes, over which communicator, and with which packing. Planners choose shardings; the
-// step between two of them follows. Boxes, not divisibility, decide (LANGUAGE section 2).
-// Invariant: a step between the same two shardings is the same step, so shardings are all that
-// `steps` keeps.
+// Only `single_step` defines which sharding changes one kernel or collective can make, over which
+// communicator, and with which packing. Planners choose shardings; two shardings determine the step
+// between them. Boxes, not divisibility, decide (LANGUAGE section 2).
+// Invariant: the step depends only on the two shardings, so the `steps` phase stores only those.
 #pragma once
 
 #include <optional>
@@ -16,7 +15,7 @@
 namespace hostir {
 
 enum class StepKind : uint8_t {
-  kLocal,  // each rank has its new elements already; what becomes partial is filled up
+  kLocal,  // each rank already has its elements; a value that becomes partial is padded
   kAllReduce,
   kReduceScatter,
   kAllGather,
@@ -27,15 +26,16 @@ std::string_view name(StepKind kind);
 
 struct RedistributeStep {
   StepKind kind = StepKind::kLocal;
-  AxisList axes;        // the communicator's, in its group order; empty for kLocal
+  AxisList axes;        // of the communicator, in group order; empty for kLocal
   Sharding to;          // the value after the step
   IntLists pairs;       // kPermute: [source, target] positions in the communicator
-  bool pack = false;    // blocks must be brought in group order before ...
-  bool unpack = false;  // ... and out of it after
+  bool pack = false;    // blocks must be put in group order before the step
+  bool unpack = false;  // blocks must be put back in row-major order after the step
 };
 
-/// The step from one sharding to another (both effective(), on `mesh`, not equal); nothing where
-/// one kernel or collective cannot do it. With symbolic sizes the step holds for every size.
+/// The step from one sharding to another; nullopt if no single kernel or collective can do it. Both
+/// shardings must be effective() and on `mesh`. With symbolic sizes, the step is valid for every
+/// size.
 std::optional<RedistributeStep> single_step(const Mesh& mesh, const Shape& shape,
                                             const Sharding& from, const Sharding& to);
 

@@ -75,7 +75,7 @@ class Resharder {
     }
   }
 
-  // By value: whether a result, or a value to keep, is computed from it.
+  // By value: true if a result or a value to keep depends on it.
   std::vector<bool> needed_values() const {
     std::vector<bool> needed(source_.values.size(), false);
     for (size_t v = 0; v < needed.size(); ++v) {
@@ -94,7 +94,7 @@ class Resharder {
     return needed;
   }
 
-  // A declared result that is partial lets its value be so.
+  // A result declared partial allows its value to stay partial.
   void wish_for_partial_results() {
     const Instruction& ret = source_.instr(body_of(source_).back());
     for (size_t r = 0; r < ret.operands.size() && r < source_.results.size(); ++r) {
@@ -107,7 +107,7 @@ class Resharder {
   }
 
   Expected<void> process(InstrId id, uint32_t number) {
-    const Instruction i = source_.instr(id);  // expanding grows the arena
+    const Instruction i = source_.instr(id);  // copied because expanding grows the arena
     const OpRecord& op = record(i.kind);
     const Demand demand{fmt::format("{} at {}", op.mnemonic, address(source_, number)), number};
     if (op.shape == OpShape::kLayout) return relay(i, demand);
@@ -118,7 +118,7 @@ class Resharder {
     return {};
   }
 
-  // A reshard that the user wrote.
+  // Handles a reshard in the source fusion.
   Expected<void> relay(const Instruction& i, const Demand& demand) {
     const ValueId result = i.results.front();
     const Sharding& target = wishes_[result.index].sharding;
@@ -138,9 +138,9 @@ class Resharder {
     builder.begin(i, name);
     const ValueId last = op.expand(builder).front();
     if (builder.error()) return tl::unexpected(*builder.error());
-    source_.value(last).name = name;  // it gives the value, so it takes over the name
+    source_.value(last).name = name;  // it replaces the result, so it takes the name
     for (size_t v = before; v < source_.values.size(); ++v) versions_.speak_of(ValueId(v), result);
-    // Intermediate values of the result's shape are wished like it, others as anything.
+    // Intermediate values of the result's shape get its wish; others have no preference.
     const Wish wish = wishes_[result.index];
     const Shape shape = tensor_type(source_, result).shape;
     for (size_t v = wishes_.size(); v < source_.values.size(); ++v) {
@@ -190,7 +190,8 @@ class Resharder {
     }
   }
 
-  // Why every rank has only an addend: operands that are cut where the op sums, or partial already.
+  // Explains why each rank has only an addend: operands are cut along the summed dimension or are
+  // already partial.
   void explain_partial(const Instruction& i, const OpChoice& choice, size_t r,
                        const Demand& demand) {
     const AxisList& axes = choice.results[r].unreduced;

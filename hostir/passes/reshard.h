@@ -1,16 +1,16 @@
-// Explicit reshards: after this pass every use of a value finds it as the op needs it.
+// Inserts explicit reshards, so that every op finds its operands in the sharding it needs.
 //
-//   1. Ops in order; for each, the cut that costs least (placement_choice.h).
-//   2. An op whose cut reduction must be finished once, outside (linear with bias, reduce_mean), is
-//      replaced by the simpler ops that its record gives, and those are cut in turn.
-//   3. Operands are taken in the version that the op needs, or a `reshard` is inserted; versions
-//   are
-//      shared. Partial values are reduced so, too, at the first use that needs them whole.
-//   4. An annotated value is resharded to its annotation; others stay as the op left them.
-//   5. Results of the function become what is declared, or replicated where nothing is.
-// Afterwards all shardings are closed, have no axes of size 1, and every op can be computed from
-// its operands' boxes alone. New instructions say by `from(...)` which instruction of the fusion
-// they serve.
+//   1. Visit ops in order and choose the cheapest sharding of each (placement_choice.h).
+//   2. If an op's reduction is cut and part of the op must run after the reduce (linear with bias,
+//      reduce_mean), replace it by the simpler ops that its record gives and shard those in turn.
+//   3. Use the version of each operand that the op needs, or insert a `reshard`; versions are
+//      shared. Partial values are reduced the same way, at the first use that needs them whole.
+//   4. Reshard an annotated value to its annotation. Other values keep the op's sharding.
+//   5. Reshard the function's results to their declared sharding, or replicate them if none is
+//      declared.
+// Afterwards all shardings are closed and have no axes of size 1, and every op can compute its
+// boxes from its operands' boxes. New instructions record in `from(...)` which fusion instruction
+// they implement.
 #pragma once
 
 #include <span>
@@ -25,12 +25,12 @@ namespace hostir {
 
 struct Resharded {
   Function function;
-  /// Built value -> value of the fusion whose (possibly partial) content it holds.
+  /// Built value -> value in the fusion with the same (possibly partial) content.
   std::vector<std::pair<std::string, std::string>> origins;
 };
 
-/// `fusion` as propagate() left it; `moves` on its mesh. Instructions that lead to no result and to
-/// none of the values `keep` are left out.
+/// `fusion` is the output of propagate(); `moves` must be on its mesh. Drops instructions that
+/// contribute neither to a result nor to a value in `keep`.
 Expected<Resharded> insert_reshards(const Program& program, const Function& fusion,
                                     Redistributor& moves, std::span<const std::string> keep,
                                     Explanation& explanation);

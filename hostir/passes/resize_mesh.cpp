@@ -27,7 +27,7 @@ bool has_sub_axis(const Sharding* sharding, std::string_view mesh, std::string_v
                      [&](const DimSharding& d) { return has_sub_axis(d.axes, axis); });
 }
 
-// Every member of the family of `root`: the mesh itself and sub-meshes of it that keep the axis.
+// True if `mesh` is `root` or one of its direct or indirect sub-meshes.
 bool in_family(const Program& program, const Mesh& mesh, std::string_view root) {
   const Mesh* m = &mesh;
   while (m != nullptr && m->name != root) {

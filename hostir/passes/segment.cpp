@@ -41,7 +41,7 @@ class Segmenter {
 
   const std::vector<Group>& groups() const { return groups_; }
 
-  // Values that a group computes and others need.
+  // The values that a group computes and other groups need.
   std::vector<ValueId> outputs_of(size_t g) const {
     std::vector<ValueId> out;
     for (const InstrId id : groups_[g].ops) {
@@ -64,7 +64,7 @@ class Segmenter {
     });
   }
 
-  // Ops that wait are in several groups: a user that is nowhere else but here counts as inside.
+  // A deferred op can be in several groups; it counts as inside `g` only if it is in no other.
   bool in_group(InstrId id, size_t g) const {
     const std::vector<size_t>& groups = groups_with_[id.index];
     return groups.size() == 1 && groups.front() == g;
@@ -105,7 +105,7 @@ class Segmenter {
     });
   }
 
-  // Computes a waiting value in a group of its own.
+  // Computes a deferred value in its own group.
   void materialise(ValueId v) {
     if (!v.valid() || !waiting_[v.index] || group_of_[v.index] != kNoGroup) return;
     const InstrId id = *waiting_[v.index];
@@ -119,7 +119,7 @@ class Segmenter {
     return groups_.size() - 1;
   }
 
-  // Adds an op, and before it the waiting ops that it reads and no group has written to memory.
+  // Adds an op, and before it the deferred ops it reads that no group has materialised.
   void add(size_t g, InstrId id) {
     if (is_in(g, id)) return;
     for (const Operand& o : f_.instr(id).operands) {
@@ -147,7 +147,7 @@ class Segmenter {
     groups_with_[id.index].push_back(g);
   }
 
-  // Groups whose values an op reads, itself or through ops that wait and will be computed with it.
+  // The groups whose values an op reads, directly or through deferred ops.
   void collect_sources(const Instruction& i, std::vector<size_t>& sources) const {
     for (const Operand& o : i.operands) {
       if (!o.value.valid()) continue;
@@ -221,10 +221,10 @@ class Segmenter {
   std::unordered_set<std::string> keep_;
   std::vector<std::vector<InstrId>> uses_;  // by value
   std::vector<Group> groups_;
-  std::vector<size_t> group_of_;                 // where a value is computed
-  std::vector<std::optional<InstrId>> waiting_;  // ops that wait for their users
+  std::vector<size_t> group_of_;                 // by value: the group that computes it
+  std::vector<std::optional<InstrId>> waiting_;  // by value: the deferred op that computes it
   std::vector<size_t> position_;
-  std::vector<std::vector<size_t>> groups_with_;  // by instruction: the groups that compute it
+  std::vector<std::vector<size_t>> groups_with_;  // by instruction: the groups that contain it
 };
 
 std::string kernel_name(const Function& f, const std::vector<InstrId>& ops) {
@@ -303,7 +303,7 @@ class KernelBuilder {
 
   const Function& f_;
   const std::vector<InstrId>& ops_;
-  std::unordered_map<uint32_t, ValueId> map_;  // value of the fusion -> of the kernel
+  std::unordered_map<uint32_t, ValueId> map_;  // value in the fusion -> value in the kernel
   std::set<OpRef> from_;
   KernelUse use_;
 };
@@ -347,7 +347,7 @@ Segments segment(const Program& program, const Function& fusion,
       continue;
     }
     std::vector<ValueId> outputs = segmenter.outputs_of(g);
-    if (outputs.empty()) continue;  // nobody needs it
+    if (outputs.empty()) continue;  // unused
     KernelBuilder builder(fusion, groups[g].ops, std::move(outputs));
     Function kernel = builder.build();
     KernelUse use = builder.use();

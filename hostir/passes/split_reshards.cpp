@@ -41,7 +41,7 @@ class Splitter {
   void speak_of(const std::string& built, const std::string& value) {
     const auto origin = origin_.find(value);
     if (origin == origin_.end()) return;
-    const std::string original = origin->second;  // a copy: the map grows
+    const std::string original = origin->second;  // copied because the map grows
     out_.origins.emplace_back(built, original);
     origin_.emplace(built, original);
   }
@@ -64,7 +64,7 @@ class Splitter {
       if (s + 1 < steps.size()) {
         TensorType type = to;
         type.sharding = steps[s].to;
-        const std::string name = f.value(result).name;  // a copy: values are added below
+        const std::string name = f.value(result).name;  // copied because values are added below
         current =
             f.add_value(names_.fresh(name + "_" + std::string(hostir::name(steps[s].kind))), type);
         speak_of(f.value(current).name, name);
@@ -79,8 +79,8 @@ class Splitter {
   Redistributor& moves_;
   Resharded out_;
   UniqueNames names_;
-  std::unordered_map<std::string, std::string> origin_;  // the first one given for a name
-  std::vector<ValueId> now_;                             // the value to use for each old one
+  std::unordered_map<std::string, std::string> origin_;  // by name: the first origin
+  std::vector<ValueId> now_;                             // the replacement of each old value
 };
 
 }  // namespace

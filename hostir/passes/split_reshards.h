@@ -1,10 +1,10 @@
-// Every reshard becomes a chain of reshards, each one local kernel or one collective.
+// Splits every reshard into a chain of reshards that are each one local kernel or one collective.
 //
 //   1. Plan each reshard (redistribute.h).
-//   2. One step: it stays. None: its uses take the operand. Several: one reshard per step, the last
-//      under the old name.
-// The chain is ordinary text: between two shardings there is one step (redistribute_step.h), so
-// nothing but shardings needs to be kept.
+//   2. A plan with no steps replaces the reshard by its operand. A plan with one step keeps it. A
+//      longer plan gives one reshard per step; the last one keeps the name.
+// The chain needs no extra data, because two shardings determine the step between them
+// (redistribute_step.h).
 #pragma once
 
 #include "hostir/passes/redistribute.h"
@@ -12,7 +12,7 @@
 
 namespace hostir {
 
-/// `moves` must be on the mesh of the fusion.
+/// `moves` must be on the fusion's mesh.
 Resharded split_reshards(const Resharded& sharded, Redistributor& moves);
 
 }  // namespace hostir

@@ -1,8 +1,8 @@
-// What a stream knows to be complete.
+// Tracks which tasks each stream knows to be complete.
 //
-// Vector clocks over streams: the n-th task of a stream knows everything before it on the stream
-// and everything that the tasks it waited for knew. Enough to leave out every wait that follows
-// from others. For straight-line host functions, in program order.
+// Uses vector clocks over streams: a task knows that all earlier tasks on its stream are complete,
+// and all tasks that were known to the tasks it waited for. This suffices to omit every redundant
+// wait. Handles straight-line host functions, in program order.
 #pragma once
 
 #include <cstdint>
@@ -22,27 +22,27 @@ struct StreamPoint {
 
 class StreamOrder {
  public:
-  /// The next task of a stream.
+  /// Issues the next task on a stream.
   StreamPoint issue(ValueId stream);
-  /// True if the next task of `stream` can only start after `point` is complete.
+  /// True if the next task on `stream` can start only after `point` is complete.
   bool knows(ValueId stream, const StreamPoint& point) const;
   /// `stream` waits for `point`.
   void wait(ValueId stream, const StreamPoint& point);
 
  private:
-  using Clock = std::map<uint32_t, uint32_t>;  // stream -> tasks known complete
+  using Clock = std::map<uint32_t, uint32_t>;  // stream -> number of tasks known to be complete
   std::map<uint32_t, Clock> known_;            // by stream, for its next task
-  std::map<uint32_t, std::vector<Clock>> at_;  // by stream and task: what its completion tells
+  std::map<uint32_t, std::vector<Clock>> at_;  // by stream and task: the clock at its completion
 };
 
-/// How an instruction of a host function touches a buffer.
+/// How a host instruction accesses a buffer.
 struct BufferUse {
   ValueId buffer;
   Access access = Access::kRead;
 };
-/// Buffers that a task uses; an alloc writes its own and what it takes storage from.
+/// The buffers that a task uses. An alloc writes its own buffer and the one whose storage it takes.
 std::vector<BufferUse> buffer_uses(const Instruction& instruction);
-/// The stream that orders the instruction; invalid for one that is no task (wait, comm, return).
+/// The stream of a task; invalid if the instruction is not a task (wait, comm, return).
 ValueId task_stream(const Instruction& instruction);
 
 }  // namespace hostir

@@ -1,4 +1,4 @@
-// The same fusion on one rank: the truth that a sharded run is compared with.
+// The same fusion on one rank: the reference for checking a sharded run.
 #pragma once
 
 #include <string_view>
@@ -7,13 +7,13 @@
 
 namespace hostir {
 
-/// A program with the fusion alone, all shardings dropped and reshards gone (their uses take the
-/// operand), under its own name. Values keep their names, but results of reshards do not exist.
-/// Errors: `unshard_c1` no fusion of that name.
+/// A program with only the fusion, under its own name, without shardings. Reshards are replaced by
+/// their operands, so their results do not exist; all other values keep their names.
+/// Errors: `unshard_c1` there is no such fusion.
 Expected<Program> unshard(const Program& program, std::string_view fusion);
 
-/// The value that stands for `value` of the fusion in unshard()'s program: itself, or what the
-/// reshards that lead to it began with.
+/// The counterpart of `value` in unshard()'s program: the value itself, or the first operand of the
+/// chain of reshards that produces it.
 ValueId unsharded_value(const Function& fusion, ValueId value);
 
 }  // namespace hostir

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kRemakeNs = 100;
 
-// What the last communicating step makes of the value: part of a new value's name.
+// The suffix of a new value's name, after its last communicating step.
 std::string_view suffix_of(const std::vector<RedistributeStep>& steps) {
   std::string_view suffix = "_local";
   for (const RedistributeStep& s : steps) {

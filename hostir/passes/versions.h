@@ -1,9 +1,9 @@
-// The versions of a value under different shardings, while a fusion is rewritten.
+// The versions of a value under different shardings, for use while rewriting a fusion.
 //
-// A value of the source fusion may be needed under several shardings; each one that was made is
-// kept, so that a second use shares it (x is gathered once for wq, wk and wv). A version is made
-// from the one that costs least; sources (constants, iota, random numbers) are made again in place
-// instead, because any rank can make any box of them.
+// A value in the source fusion may be needed under several shardings. Every version is kept, so
+// later uses share it (x is gathered once for wq, wk and wv). A new version is built from the
+// cheapest existing one. Sources (constants, iota, random numbers) are recomputed instead, because
+// any rank can compute any box of them.
 #pragma once
 
 #include <map>
@@ -22,37 +22,37 @@ struct Version {
   Sharding sharding;
 };
 
-/// Why a version is asked for.
+/// The instruction that needs a version.
 struct Demand {
   std::string by;       // `linear at @mlp#3`
-  uint32_t number = 0;  // of the instruction in the fusion
+  uint32_t number = 0;  // the instruction's number in the fusion
 };
 
 class Versions {
  public:
-  /// All must outlive this.
+  /// All arguments must outlive this.
   Versions(Redistributor& moves, const Function& source, Function& out, Explanation& explanation)
       : moves_(moves), source_(source), out_(out), names_(out), explanation_(explanation) {}
 
-  /// Adds a value to the function being built, under this name or one made unique from it.
+  /// Adds a value to the function being built, named `stem` or a unique name derived from it.
   ValueId add_value(const std::string& stem, Type type);
 
   void add(ValueId of, Version version);
-  /// The source value that a built value is a version of (for `--check-unsharded`).
+  /// Pairs of a built value and the source value it is a version of (for `--check-unsharded`).
   const std::vector<std::pair<std::string, std::string>>& origins() const { return origins_; }
-  /// The first version made, or nullptr (a source nobody has asked for yet).
+  /// The primary version; nullptr for a source that has no version yet.
   const Version* primary(ValueId of) const;
-  /// Explanations about `inner` (of an expanded op) are given under the name of `outer`.
+  /// Attributes explanations about `inner` (a value of an expanded op) to `outer`.
   void speak_of(ValueId inner, ValueId outer) { owner_[inner.index] = outer; }
-  /// Makes the version added last the primary one.
+  /// Makes the latest version the primary one.
   void prefer_last(ValueId of);
-  /// Estimated cost of having `of` under `target`.
+  /// Estimated cost of obtaining `of` under `target`.
   double cost_ns(ValueId of, const Sharding& target) const;
-  /// The value under `target`, made now if there is none; a new one is called `name` if that is
-  /// given.
+  /// The version of `of` under `target`, created if needed; a new version is called `name` unless
+  /// that is empty.
   ValueId obtain(ValueId of, const Sharding& target, const Demand& demand,
                  const std::string& name = {});
-  /// Says in the explanation why the value came out of its op as addends.
+  /// Adds an explanation of why the op produced the value as partial.
   void explain_partial(ValueId of, const Sharding& held, std::string sentence,
                        const Demand& demand);
 
@@ -70,7 +70,7 @@ class Versions {
   Redistributor& moves_;
   const Function& source_;
   Function& out_;
-  UniqueNames names_;  // of out_
+  UniqueNames names_;  // in out_
   Explanation& explanation_;
   std::vector<List> lists_;
   std::vector<std::pair<std::string, std::string>> origins_;

@@ -25,9 +25,7 @@ std::string escaped(const std::string& text) {
         break;
       default: {
         const auto byte = static_cast<unsigned char>(c);
-        out += byte < 0x20 && c != '\n' && c != '\t'
-                   ? ' '
-                   : c;  // XML 1.0 forbids other control characters
+        out += byte < 0x20 && c != '\n' && c != '\t' ? ' ' : c;  // forbidden in XML 1.0
       }
     }
   }
