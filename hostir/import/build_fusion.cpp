@@ -75,7 +75,7 @@ std::optional<Sharding> our_sharding(const Emitter& emitter, const Port& port) {
   return out;
 }
 
-// `result['w1']` is w1, `result[0]` is left to its position.
+// `result['w1']` gives "w1"; `result[0]` gives no name.
 std::string result_name(const Port& port) {
   std::string_view info = port.info;
   if (info.starts_with("result")) info.remove_prefix(6);
@@ -119,8 +119,8 @@ Expected<void> build_fusion(const Module& module, const ModuleFunction& entry, P
     ResultDecl declared;
     HOSTIR_ASSIGN_OR_RETURN(TensorType type, our_type(port.type, port.span));
     type.sharding = our_sharding(emitter, port);
-    // Nothing said is left to propagation, as in JAX; without a `?` it would mean whole on every
-    // rank.
+    // A result without a sharding is left to propagation, as in JAX. Without `?` it would be
+    // replicated.
     if (!type.sharding && !program.meshes.empty()) {
       type.sharding = Sharding::replicated(program.meshes.front().name, type.shape.size());
       for (DimSharding& dim : type.sharding->dims) dim.open = true;

@@ -19,8 +19,7 @@ namespace {
 constexpr int64_t kMostHloPasses = 100'000;
 constexpr size_t kMostSteps = 1'000'000;
 
-// What a value of the entry computation is: a local buffer, a number, or a view that its users make
-// themselves.
+// A value of the entry computation: a local buffer, a number, or a view that each user computes.
 struct Held {
   std::optional<LocalValue> local;
   std::optional<Known> number;
@@ -58,7 +57,7 @@ class HloBuilder {
     return std::vector<ValueNumber>();
   }
 
-  // The buffer of a value; views and numbers get one now.
+  // The buffer of a value; creates one for a view or number.
   Expected<LocalValue> stored(ValueNumber value, const std::string& name) {
     if (held_[value].local) return *held_[value].local;
     ModuleOp nothing;
@@ -77,7 +76,7 @@ class HloBuilder {
     if (op.name == "hlo.done") return done(op);
     if (op.name == "stablehlo.while") return loop(op);
     if (is_view(op)) {
-      // A view of a number is a number; else whoever uses it makes it.
+      // A view of a number is a number. Any other view is computed by its users.
       if (!held_[op.operands[0]].number) {
         held_[op.results[0]] = {std::nullopt, std::nullopt, &op};
         return {};
@@ -86,8 +85,8 @@ class HloBuilder {
     return launch(op, op.results);
   }
 
-  // Binds an operand in the frame of one kernel: as a parameter, a number, or by making its view
-  // there.
+  // Binds an operand in the frame of one kernel: as a parameter, as a number, or by computing its
+  // view in the kernel.
   Expected<void> bind(ValueNumber value, Emitter& emitter,
                       std::vector<std::optional<LocalValue>>& numbers,
                       std::vector<ValueNumber>& bound) {
@@ -114,7 +113,7 @@ class HloBuilder {
     return {};
   }
 
-  // Values that regions of an operation use from outside.
+  // Collects outside values that the regions of an operation use.
   void captured(const ModuleOp& op, std::vector<ValueNumber>& out) const {
     for (const ModuleBlock& region : op.regions) {
       for (const ModuleOp& inner : region.ops) {
@@ -127,8 +126,8 @@ class HloBuilder {
     }
   }
 
-  // One instruction as kernels and collectives; without a name of a handler the operands themselves
-  // are stored.
+  // Adds one instruction as kernels and collectives. If its name has no handler, stores the
+  // operands themselves.
   Expected<void> launch(const ModuleOp& op, const std::vector<ValueNumber>& results) {
     Function flat;
     flat.kind = FunctionKind::kKernel;
@@ -165,7 +164,7 @@ class HloBuilder {
     return {};
   }
 
-  // Of a start only what leads to the collective is issued here; what follows belongs to the done.
+  // A start issues only the steps up to the collective; later steps move to the done.
   void defer(size_t before, const ModuleOp& op) {
     size_t behind = before;
     while (behind < local_.steps.size() &&
@@ -194,8 +193,8 @@ class HloBuilder {
     return {};
   }
 
-  // Unrolled: the number of passes is written beside the loop, or its condition is a number in
-  // every pass.
+  // Unrolls a loop. Its trip count is in the text, or its condition is a known number in every
+  // iteration.
   Expected<void> loop(const ModuleOp& op) {
     const ModuleBlock& condition = op.regions[0];
     const ModuleBlock& body = op.regions[1];
@@ -238,7 +237,7 @@ class HloBuilder {
     return {};
   }
 
-  // The operands of a view may mean something else in the next pass: what leaves a pass is stored.
+  // Stores a view that leaves an iteration: its operands may have other values in the next one.
   Expected<void> settle_view(Held& held, const ModuleOp&) {
     if (held.view == nullptr || held.local) return {};
     HOSTIR_ASSIGN_OR_RETURN(const LocalValue local, stored(held.view->results[0], "view"));
@@ -268,7 +267,7 @@ class HloBuilder {
   std::map<std::string, int> copies_;
 };
 
-// A local shape and its layout as the global shape.
+// The shard type for a local shape under a sharding.
 ShardType global_of(const TensorType& local, Sharding sharding, const Mesh& mesh) {
   ShardType out;
   out.dtype = local.dtype;

@@ -1,5 +1,5 @@
-// The host program of a scheduled HLO module: one kernel per instruction, in the order of the
-// schedule; pairs of start and done are issue and wait.
+// Builds a host program from a scheduled HLO module: one kernel per instruction, in schedule order.
+// A start instruction becomes the issue of a collective, the matching done becomes the wait.
 #pragma once
 
 #include "hostir/import/emitter.h"
@@ -7,7 +7,7 @@
 
 namespace hostir::importer {
 
-/// Appends mesh, kernels and the host function.
+/// Appends the mesh, the kernels and the host function.
 Expected<void> build_hlo(const HloModule& hlo, Program& program, ImportReport& report);
 
 }  // namespace hostir::importer

@@ -34,7 +34,7 @@ bool has_nested_manual(const ModuleBlock& block) {
   });
 }
 
-// The mesh that all its shardings name, if every axis of more than one device is manual.
+// The mesh used by all its shardings, if every axis of more than one device is manual.
 const Mesh* manual_mesh(const Module& module, const ModuleOp& manual) {
   std::string name;
   for (const std::string_view list : {"in_shardings", "out_shardings"}) {
@@ -67,7 +67,7 @@ ShardType shard_type(const TensorType& global, Sharding sharding, const std::str
   return out;
 }
 
-// Every rank's box has the local type's shape.
+// True if every rank's box has the shape of the local type.
 bool fits(const Mesh& mesh, const ShardType& shard, const TensorType& local) {
   const auto extents = constant_extents(shard.shape);
   const auto wanted = constant_extents(local.shape);
@@ -104,7 +104,7 @@ bool is_manual(const Module& module, const ModuleFunction& entry) {
         return false;
     }
   }
-  // Each parameter is used once, so that it can be given in the layout of its use.
+  // Each parameter must be used once, so that it can have the layout of that use.
   for (size_t i = 0; i < manual->operands.size(); ++i) {
     const ValueNumber value = manual->operands[i];
     const auto& params = entry.body.arguments;
@@ -144,7 +144,7 @@ Expected<void> build_manual(const Module& module, const ModuleFunction& entry, P
   LocalProgram local;
   std::vector<std::optional<LocalValue>> numbers;
   Frame frame(entry.values.size());
-  // Parameters that the computation does not take are parameters all the same.
+  // Parameters that the computation does not use stay parameters.
   for (size_t p = 0; p < entry.params.size(); ++p) {
     const ValueNumber value = entry.body.arguments[p];
     const Port& port = entry.params[p];
@@ -166,7 +166,7 @@ Expected<void> build_manual(const Module& module, const ModuleFunction& entry, P
     local.params.push_back({entry.values[value].name, number, std::move(shard), std::nullopt});
     if (taken) frame[body.arguments[static_cast<size_t>(at)]] = known;
   }
-  // Constants outside become constants inside: one value everywhere, so the cut does not matter.
+  // Move constants into the computation. All elements are equal, so the sharding does not matter.
   Frame outside(entry.values.size());
   ModuleBlock constants;
   for (const ModuleOp& op : entry.body.ops) {

@@ -1,16 +1,16 @@
-// The host program of a module whose entry function is one `sdy.manual_computation`: its author
-// says what each device does and which collectives run, so that is what the host program does.
+// Builds a host program from a module whose entry function is one `sdy.manual_computation`. Such a
+// module specifies the program of each device and its collectives explicitly.
 #pragma once
 
 #include "hostir/import/emitter.h"
 
 namespace hostir::importer {
 
-/// Whether the entry function is one manual computation over a whole mesh, on its parameters and
-/// constants.
+/// True if the entry function is a single manual computation over a whole mesh, applied to
+/// parameters and constants.
 bool is_manual(const Module& module, const ModuleFunction& entry);
 
-/// Appends kernels and the host function. The program's meshes must be there.
+/// Appends the kernels and the host function. The program must already have the meshes.
 Expected<void> build_manual(const Module& module, const ModuleFunction& entry, Program& program,
                             ImportReport& report);
 

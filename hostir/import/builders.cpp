@@ -1,5 +1,5 @@
-// The emitter's small builders: each makes one instruction, or none where the operand is known or
-// the result is the operand.
+// The emitter's small builders. Each adds one instruction, or none if the operand is a known number
+// or the result equals the operand.
 
 #include <algorithm>
 #include <numeric>
@@ -31,7 +31,7 @@ bool is_identity(const std::vector<int64_t>& permutation) {
   return true;
 }
 
-// The same number under another shape.
+// The same number with another shape.
 Known as_shape(const Known& x, std::vector<int64_t> dims) {
   Known out = x;
   out.value = ValueId();
@@ -87,7 +87,7 @@ Expected<Known> Emitter::broadcast(const Known& x, const std::vector<int64_t>& d
     out.type.dims = std::move(to);
     return out;
   }
-  // A broadcast of a broadcast is one.
+  // Merge a broadcast of a broadcast into one.
   if (x.value.valid() && target_.value(x.value).defined_by.valid()) {
     const Instruction& from = target_.instr(target_.value(x.value).defined_by);
     const IntList* inner =
@@ -121,7 +121,7 @@ Expected<Known> Emitter::sliced(const Known& x, const std::vector<int64_t>& star
   }
   if (whole) return x;
   if (x.is_number() && x.splat) return as_shape(x, std::move(dims));
-  // Of a stack only the pieces in between are cut.
+  // Slice a stack by slicing only its pieces in the range.
   const bool steps =
       std::any_of(stride.begin(), stride.end(), [](int64_t step) { return step != 1; });
   if (!x.value.valid() && !x.pieces.empty() && !steps) {
@@ -184,7 +184,7 @@ Expected<Known> Emitter::cast(const Known& x, const std::string& element) {
   return to.carried_bits() != 0 ? wrapped(y, to) : Expected<Known>(y);
 }
 
-// x mod 2^bits, whatever the sign: with bit_and where there is one, else by a floor division.
+// x mod 2^bits, never negative: with bit_and if the language has it, else by a floor division.
 Expected<Known> Emitter::wrapped(const Known& x, const ModuleType& narrow) {
   const int bits = narrow.carried_bits();
   if (bits == 0) return x;

@@ -1,4 +1,4 @@
-// Cutting a flat function into kernels between its collectives.
+// Cuts a flat function into kernels between its collectives.
 
 #include <fmt/format.h>
 
@@ -10,8 +10,7 @@ namespace hostir::importer {
 
 namespace {
 
-// One kernel out of instructions of the flat function: its inputs become parameters, `results` its
-// results.
+// Builds one kernel from instructions of the flat function, with `inputs` as its parameters.
 Function kernel_of(const Function& flat, const std::vector<InstrId>& instructions,
                    const std::vector<ValueId>& inputs, const std::vector<ValueId>& results,
                    std::string name) {
@@ -80,8 +79,8 @@ Expected<void> DeviceOps::cut(Function& flat, const std::vector<ValueId>& return
     }
     return *numbers[value.index];
   };
-  // 1. What must be stored: inputs of collectives and what is returned; then what instructions
-  // need.
+  // 1. Values that must be stored: inputs of collectives and returned values. Then find the values
+  //    that live instructions use.
   std::vector<bool> stored(flat.values.size(), false);
   std::vector<bool> used(flat.values.size(), false);
   for (const ValueId value : returned) stored[value.index] = used[value.index] = true;
@@ -99,9 +98,8 @@ Expected<void> DeviceOps::cut(Function& flat, const std::vector<ValueId>& return
     live.push_back(*it);
   }
   std::reverse(live.begin(), live.end());
-  // 2. The run of each instruction: how many collectives come before it. Instructions without
-  // operands are
-  //    repeated in every run that needs them, unless their value itself must be stored.
+  // 2. The run of each instruction is the number of collectives before it. An instruction without
+  //    operands is repeated in every run that needs it, unless its value must be stored.
   constexpr size_t kAnyRun = SIZE_MAX;
   std::vector<size_t> run_of(flat.values.size(), kAnyRun);
   std::vector<std::vector<InstrId>> runs(ops_.size() + 1);
@@ -124,7 +122,7 @@ Expected<void> DeviceOps::cut(Function& flat, const std::vector<ValueId>& return
       }
     }
   }
-  // 3. One kernel per run, then the collective behind it.
+  // 3. One kernel per run, followed by the collective.
   for (size_t run = 0; run < runs.size(); ++run) {
     std::vector<InstrId> body;
     std::vector<ValueId> inputs;

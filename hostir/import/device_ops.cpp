@@ -15,7 +15,7 @@ namespace {
 using Groups = std::vector<std::vector<int64_t>>;
 using Sizes = std::vector<int64_t>;
 
-// `dense<[[0, 1], [2, 3]]>`, padded with -1 where groups are ragged.
+// The groups in `dense<[[0, 1], [2, 3]]>`; short rows are padded with -1.
 std::optional<Groups> dense_groups(const Attr& attr) {
   if (!attr.literal || attr.literal->type.dims.size() != 2) return std::nullopt;
   const auto ids = attr.integers();
@@ -60,7 +60,7 @@ Reduction reduction_of(ReducerKind kind) {
   return Reduction::kSum;
 }
 
-// Booleans meet as bytes, 0 and 1.
+// Collectives move booleans as bytes 0 and 1.
 Expected<Known> as_number(Emitter& e, const Known& x) {
   return x.type.element == "i1" ? e.cast(x, "ui8") : Expected<Known>(x);
 }
@@ -76,7 +76,7 @@ bool valid_dim(int64_t dim, const Known& x) {
 
 }  // namespace
 
-// Axes of a mesh, dense ids, or nothing, which is everybody.
+// The replica groups: from mesh axes or dense ids. Without the attribute, one group of all devices.
 Expected<Groups> DeviceOps::groups_of(const OpSite& s) const {
   const Attr* attr = s.op.find("replica_groups");
   Groups all(1);
@@ -170,7 +170,8 @@ Expected<bool> DeviceOps::take_all_reduce(const OpSite& s) {
   return true;
 }
 
-// Blocks are joined along dimension 0, so the gathered dimension goes to the front and back.
+// The collective joins blocks along dimension 0, so the gathered dimension is moved to the front
+// and back.
 Expected<bool> DeviceOps::take_all_gather(const OpSite& s) {
   HOSTIR_ASSIGN_OR_RETURN(const Groups groups, groups_of(s));
   const int64_t dim = s.op.integer_or("all_gather_dim", 0);
@@ -232,13 +233,13 @@ Expected<bool> DeviceOps::take_reduce_scatter(const OpSite& s) {
   return true;
 }
 
-// Block j of the split dimension goes to member j; what comes from member j is block j of the
+// Block j of the split dimension goes to member j; the block from member j becomes block j of the
 // concat dimension.
 Expected<bool> DeviceOps::take_all_to_all(const OpSite& s) {
   HOSTIR_ASSIGN_OR_RETURN(const Groups groups, groups_of(s));
   const auto members = static_cast<int64_t>(groups.front().size());
   if (s.count() > 1 || s.op.find("split_dimension") == nullptr) {
-    // One operand per member: stacked, exchanged, and apart again.
+    // One operand per member: stack them, exchange, and unstack.
     if (static_cast<int64_t>(s.count()) != members)
       return s.fail("import_c2", "as many operands as members");
     std::vector<Known> rows;
@@ -277,8 +278,8 @@ Expected<bool> DeviceOps::take_all_to_all(const OpSite& s) {
                           s.emitter.transposed(x, to_front(x.type.dims.size(), sd)));
   HOSTIR_ASSIGN_OR_RETURN(const auto moved,
                           collective(s, OpKind::all_to_all, {front}, {front.type}, {}, groups));
-  // [members * part, others..] to [members, part, others..], the part back to its place, members
-  // before concat.
+  // Reshape [members * part, others..] to [members, part, others..], then move the part back to its
+  // place and `members` to just before the concat dimension.
   Sizes apart = moved[0].type.dims;
   apart[0] /= members;
   apart.insert(apart.begin(), members);
@@ -298,8 +299,8 @@ Expected<bool> DeviceOps::take_all_to_all(const OpSite& s) {
   return true;
 }
 
-// Pairs are device numbers; the communicator is the whole mesh, positions in it are positions in
-// the mesh.
+// Pairs are device numbers. The communicator is the whole mesh, so its positions are mesh
+// positions.
 Expected<bool> DeviceOps::take_permute(const OpSite& s) {
   const auto ids = s.op.integers("source_target_pairs");
   Groups world(1);
@@ -334,7 +335,7 @@ Expected<bool> DeviceOps::take_broadcast(const OpSite& s) {
   return true;
 }
 
-// partition_id; there is one replica, number 0.
+// partition_id and replica_id. There is a single replica with number 0.
 Expected<bool> DeviceOps::take_device_number(const OpSite& s) {
   if (s.op.name == "stablehlo.replica_id" || world_.size() == 1) {
     HOSTIR_TRY(our_type(s.result_type(), s.op.span));

@@ -1,6 +1,5 @@
-// Collectives and device numbers of a manual computation or an HLO module, found while its local
-// operations are emitted, and then cut from them: what lies between two collectives becomes one
-// kernel.
+// Collects the collectives and device numbers of a manual computation or HLO module while its local
+// operations are emitted. The operations between two collectives then become one kernel.
 #pragma once
 
 #include "hostir/import/emitter.h"
@@ -8,24 +7,24 @@
 
 namespace hostir::importer {
 
-/// A collective or device number at its place among the instructions of the flat function.
+/// A collective or device number, with its position among the instructions of the flat function.
 struct DeviceOp {
   LocalStep step;       // without inputs and outputs
-  size_t position = 0;  // number of instructions that were there before
+  size_t position = 0;  // number of instructions before it
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;
 };
 
 class DeviceOps {
  public:
-  /// `world` is the mesh whose ranks device numbers count.
+  /// `world` is the mesh whose positions are the device numbers.
   DeviceOps(const Mesh& world, std::string name) : world_(world), name_(std::move(name)) {}
 
-  /// The hook for an emitter: true where the operation is one of these.
+  /// The emitter's device hook. Returns true if it handled the operation.
   Expected<bool> take(const OpSite& site);
 
-  /// Cuts the flat function (parameters first) into kernels, which go to the program, and steps.
-  /// Values get their numbers from `numbers`, which has those of the parameters.
+  /// Cuts the flat function into kernels, added to `program`, and steps, added to `local`.
+  /// `numbers` maps values of the function to local values; it must have the parameters.
   Expected<void> cut(Function& flat, const std::vector<ValueId>& returned, Program& program,
                      LocalProgram& local, std::vector<std::optional<LocalValue>>& numbers);
 

@@ -1,4 +1,4 @@
-// dot_general: as `matmul` where it is one, so that the program reads as it was meant.
+// dot_general, which becomes a `matmul` if possible, so that the program is easier to read.
 
 #include <algorithm>
 
@@ -17,7 +17,8 @@ struct Contraction {
   Dims left_free, right_free;
 };
 
-// Pretty: `batching_dims = [0] x [0], contracting_dims = [2] x [1]`; generic: #stablehlo.dot<...>.
+// Pretty form: `batching_dims = [0] x [0], contracting_dims = [2] x [1]`; generic form:
+// `#stablehlo.dot<...>`.
 std::optional<Contraction> contraction_of(const OpSite& s) {
   Contraction c;
   const auto two = [&](std::string_view name, Dims& left, Dims& right) {
@@ -84,8 +85,8 @@ bool counts_from(const Dims& dims, int64_t first) {
   return true;
 }
 
-// Whether it is a `matmul` as it stands: [batch.., rows.., K] times [batch.., K, columns], one row
-// dimension where there is a batch.
+// True if it is a `matmul` without transposes: [batch.., rows.., K] times [batch.., K, columns],
+// with one row dimension if there is a batch.
 bool is_matmul(const Contraction& c) {
   const auto batch = static_cast<int64_t>(c.left_batch.size());
   const auto rows = static_cast<int64_t>(c.left_free.size());
@@ -115,7 +116,8 @@ Expected<Known> contract(Emitter& e, Known a, Known b, const Contraction& c) {
                           e.transposed(a, joined({c.left_batch, c.left_free, c.left_contracted})));
   HOSTIR_ASSIGN_OR_RETURN(
       b, e.transposed(b, joined({c.right_batch, c.right_contracted, c.right_free})));
-  // One matrix on the right: the rows of the left keep their dimensions, so that each can stay cut.
+  // If the right side is a single matrix, keep the row dimensions of the left side separate, so
+  // that each can stay cut.
   const bool one_matrix = batch.empty() && !rows.empty();
   const Dims left_rows = one_matrix ? rows : Dims{product_of(rows)};
   HOSTIR_ASSIGN_OR_RETURN(a, e.reshaped(a, joined({batch, left_rows, {product_of(depth)}})));
@@ -138,8 +140,7 @@ Expected<void> emit_dot_general(const OpSite& s) {
       return s.fail("import_c2", "batch sizes differ");
     }
   }
-  // The operands' dtypes may be narrower than the result's: 16-bit floats accumulated and given in
-  // f32.
+  // The operands may be narrower than the result: 16-bit floats accumulated in f32.
   const std::string& element = s.result_type().element;
   HOSTIR_ASSIGN_OR_RETURN(Known a, s.emitter.cast(s.in(0), element));
   HOSTIR_ASSIGN_OR_RETURN(Known b, s.emitter.cast(s.in(1), element));
@@ -147,7 +148,7 @@ Expected<void> emit_dot_general(const OpSite& s) {
   return s.set(std::move(y));
 }
 
-// stablehlo.dot: vectors and matrices, the last dimension of the left with the first of the right.
+// stablehlo.dot: contracts the last dimension of the left side with the first of the right side.
 Expected<void> emit_dot(const OpSite& s) {
   Contraction c;
   const auto left = static_cast<int64_t>(s.in(0).type.dims.size());

@@ -8,8 +8,7 @@ namespace hostir::importer {
 
 namespace {
 
-// More passes than layers, steps or digits ever need; what unrolls further is not meant to be
-// unrolled.
+// Far above any number of layers or steps. A longer loop is not meant to be unrolled.
 constexpr int64_t kMostPasses = 100'000;
 
 Expected<void> set_all(const OpSite& s, std::vector<Known> results) {
@@ -41,15 +40,15 @@ Expected<void> emit_call(const OpSite& s) {
   return call_function(s, callee->text, operands_of(s));
 }
 
-// The decomposition is the meaning; the name would only matter to who has a better kernel.
+// The decomposition defines the operation. Its name would only help to select a better kernel.
 Expected<void> emit_composite(const OpSite& s) {
   const Attr* decomposition = s.op.find("decomposition");
   if (decomposition == nullptr) return s.emitter.opaque(s, "a composite without a decomposition");
   return call_function(s, decomposition->text, operands_of(s));
 }
 
-// What is carried has settled values, so that an instruction of one pass is not made again in the
-// next.
+// Unrolls a loop. Carried values are settled, so that one iteration's instructions are not emitted
+// again in the next.
 Expected<void> emit_while(const OpSite& s) {
   if (s.op.regions.size() != 2) return s.fail("import_c5", "has a condition and a body");
   const ModuleBlock& condition = s.op.regions[0];
@@ -77,8 +76,8 @@ Expected<void> emit_while(const OpSite& s) {
   return set_all(s, std::move(carried));
 }
 
-// Branches have no effects, so all are computed and one result is selected; a known index takes its
-// branch.
+// Branches have no side effects, so all are computed and one result is selected. A known index
+// selects its branch directly.
 Expected<void> emit_case(const OpSite& s) {
   Emitter& e = s.emitter;
   const Known index = s.in(0);
@@ -100,7 +99,7 @@ Expected<void> emit_case(const OpSite& s) {
       return s.fail("import_c5", "branches give another number of results");
     branches.push_back(std::move(results));
   }
-  std::vector<Known> chosen = branches.back();  // also where the index is out of range
+  std::vector<Known> chosen = branches.back();  // also if the index is out of range
   for (int64_t b = count - 2; b >= 0; --b) {
     Known is_this = index;
     if (!is_if) {
@@ -117,8 +116,8 @@ Expected<void> emit_case(const OpSite& s) {
   return set_all(s, std::move(chosen));
 }
 
-// Marks for partitioners and printers are the identity; everything else is code that is not in the
-// text.
+// Markers for partitioners and printers are the identity. Any other custom call is code outside the
+// module.
 Expected<void> emit_custom_call(const OpSite& s) {
   static constexpr std::string_view kIdentities[] = {"Sharding",
                                                      "annotate_device_placement",

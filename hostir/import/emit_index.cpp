@@ -1,8 +1,8 @@
-// Operations whose places are data: dynamic slices, gather and scatter, sort and top_k.
+// Operations with data-dependent positions: dynamic slices, gather and scatter, sort and top_k.
 //
 // gather and scatter become `take` and `put` along one dimension. The usual forms (rows of a table,
-// one index per row) keep their dimensions, so that shardings pass; every other form is rewritten
-// over one flattened dimension with a linear index.
+// one index per row) keep their dimensions, so that shardings propagate. Every other form is
+// rewritten over one flattened dimension with a linear index.
 
 #include <algorithm>
 #include <numeric>
@@ -16,7 +16,7 @@ namespace hostir::importer {
 
 namespace {
 
-// The starts as numbers, clamped so that the box lies within; nothing if one of them is data.
+// The starts as numbers, clamped so that the box is in bounds; nullopt if one is not known.
 std::optional<std::vector<int64_t>> known_starts(const OpSite& s, size_t first,
                                                  const std::vector<int64_t>& dims,
                                                  const std::vector<int64_t>& sizes) {
@@ -62,7 +62,8 @@ Expected<void> emit_dynamic_slice(const OpSite& s) {
   return s.set(std::move(y));
 }
 
-// The update at a place that is known: what is before it, it, what is behind it, per dimension.
+// An update at known starts: in each dimension, joins the part before it, the update and the part
+// after it.
 Expected<Known> updated(Emitter& e, const Known& x, const Known& update,
                         const std::vector<int64_t>& starts, size_t from) {
   for (size_t d = from; d < starts.size(); ++d) {
@@ -80,7 +81,7 @@ Expected<Known> updated(Emitter& e, const Known& x, const Known& update,
     HOSTIR_ASSIGN_OR_RETURN(Known middle, updated(e, inside, update, starts, d + 1));
     HOSTIR_ASSIGN_OR_RETURN(Known before, part(0, starts[d]));
     HOSTIR_ASSIGN_OR_RETURN(Known behind, part(starts[d] + length, size));
-    // Kept as pieces: a loop that fills a stack layer by layer makes one concat at the end.
+    // Keep the result as pieces, so that a loop that fills a stack emits one concat at the end.
     Known out;
     out.type = x.type;
     out.pieces_dim = d;
@@ -149,8 +150,8 @@ Expected<void> emit_scatter(const OpSite& s) {
 
 // ---- sort
 
-// Ascending or descending by the first operand alone: the region returns one comparison of its
-// arguments.
+// True if descending, false if ascending by the first operand; nullopt unless the region returns a
+// single comparison of its arguments.
 std::optional<bool> is_descending(const ModuleOp& op) {
   if (op.regions.size() != 1 || op.regions[0].ops.size() < 2 || op.regions[0].arguments.size() < 2)
     return std::nullopt;
@@ -161,8 +162,7 @@ std::optional<bool> is_descending(const ModuleOp& op) {
     return std::nullopt;
   std::string_view direction = last.word("comparison_direction");
   if (direction.empty()) direction = last.word("word");
-  // Floats are compared after selects that make zeros and NaNs alike: followed back to the
-  // argument.
+  // Floats are compared after selects that unify zeros and NaNs. Trace these back to the argument.
   const auto argument_behind = [&](ValueNumber v) {
     for (bool moved = true; moved;) {
       moved = false;
@@ -187,7 +187,7 @@ std::optional<bool> is_descending(const ModuleOp& op) {
   return std::nullopt;
 }
 
-// Elements of `x` in the order of a sort along `dim`.
+// The elements of `x` permuted by `order` along `dim`.
 Expected<Known> in_order(Emitter& e, const Known& x, const Known& order, int64_t dim) {
   Attributes attributes;
   attributes.set("dim", dim);
@@ -216,7 +216,7 @@ Expected<void> emit_sort(const OpSite& s) {
   return {};
 }
 
-// chlo.top_k: the k largest along the last dimension, and where they were.
+// chlo.top_k: the k largest elements along the last dimension, and their indices.
 Expected<void> emit_top_k(const OpSite& s) {
   const auto kind = find_op("sort");
   if (!kind || s.in(0).type.dims.empty()) return s.emitter.opaque(s, "no op sorts");

@@ -1,4 +1,4 @@
-// Operations on single elements.
+// Pointwise operations.
 
 #include <array>
 #include <limits>
@@ -45,7 +45,7 @@ bool is_real(const Known& x) {
   return dtype && is_float(*dtype);
 }
 
-// An op of ours that exists only in some versions of the language: used where it is there.
+// An op that exists only in some versions of the language; nullopt if it is missing.
 std::optional<OpKind> newer_op(std::string_view mnemonic) { return find_op(mnemonic); }
 
 Expected<void> emit_same(const OpSite& s) {
@@ -64,7 +64,7 @@ Expected<void> emit_same(const OpSite& s) {
   return s.fail("import_c2", "no counterpart");
 }
 
-// On i1 StableHLO's arithmetic is logic.
+// StableHLO arithmetic on i1 is boolean logic.
 Expected<void> emit_arithmetic(const OpSite& s) {
   if (!is_bool(s.in(0))) return emit_same(s);
   const bool either = s.op.name == "stablehlo.add" || s.op.name == "stablehlo.maximum";
@@ -106,7 +106,7 @@ Expected<void> emit_bits(const OpSite& s) {
     }
     return s.set(std::move(y));
   }
-  if (name == "stablehlo.not") {  // -1 - x, in two's complement
+  if (name == "stablehlo.not") {  // -1 - x in two's complement
     HOSTIR_ASSIGN_OR_RETURN(
         Known y, s.emitter.apply(OpKind::sub, {s.emitter.integer(-1, s.in(0).type), s.in(0)}));
     return s.set(std::move(y));
@@ -114,8 +114,7 @@ Expected<void> emit_bits(const OpSite& s) {
   return s.emitter.opaque(s, "bit operations on integers");
 }
 
-// The one shift to the right repeats the sign of signed types; a logical one goes through a wider
-// type.
+// `shift_right` is arithmetic for signed types; a logical shift goes through a wider type.
 Expected<void> emit_shift(const OpSite& s) {
   Emitter& e = s.emitter;
   const bool left = s.op.name == "stablehlo.shift_left";
@@ -154,7 +153,7 @@ Expected<void> emit_compare(const OpSite& s) {
   return s.set(std::move(y));
 }
 
-// The predicate may be one for all elements.
+// The predicate may be a scalar for all elements.
 Expected<void> emit_select(const OpSite& s) {
   Known pred = s.in(0);
   if (pred.type.dims != s.in(1).type.dims) {
@@ -180,7 +179,7 @@ Expected<void> emit_convert(const OpSite& s) {
   const Known& x = s.in(0);
   const std::string& to = s.result_type().element;
   Known y;
-  if (to == "i1" && !is_bool(x)) {  // any value but 0 is true
+  if (to == "i1" && !is_bool(x)) {  // any nonzero value is true
     HOSTIR_ASSIGN_OR_RETURN(y, s.emitter.compared(x, s.emitter.number(0, x.type), "ne"));
   } else {
     HOSTIR_ASSIGN_OR_RETURN(y, s.emitter.cast(x, to));
@@ -195,7 +194,7 @@ Expected<void> emit_ceil(const OpSite& s) {
   return s.set(std::move(y));
 }
 
-// floor where x >= 0, ceil below.
+// Rounds towards zero.
 Expected<Known> truncated(Emitter& e, const Known& x) {
   HOSTIR_ASSIGN_OR_RETURN(const Known size, e.apply(OpKind::abs, {x}));
   HOSTIR_ASSIGN_OR_RETURN(const Known whole, e.apply(OpKind::floor, {size}));
@@ -203,7 +202,7 @@ Expected<Known> truncated(Emitter& e, const Known& x) {
   return e.apply(OpKind::mul, {sign, whole});
 }
 
-// a - b * trunc(a / b): exact for integers, for floats as far as the quotient is.
+// a - b * trunc(a / b): exact for integers; for floats, as exact as the quotient.
 Expected<void> emit_remainder(const OpSite& s) {
   Emitter& e = s.emitter;
   Known y;
@@ -220,7 +219,7 @@ Expected<void> emit_remainder(const OpSite& s) {
   return s.set(std::move(y));
 }
 
-// To the nearest whole number; ties to even, or away from zero.
+// Rounds to the nearest integer; ties go to even or away from zero.
 Expected<void> emit_round(const OpSite& s) {
   Emitter& e = s.emitter;
   const Known& x = s.in(0);
@@ -232,7 +231,7 @@ Expected<void> emit_round(const OpSite& s) {
   HOSTIR_ASSIGN_OR_RETURN(const Known more, e.compared(rest, half, "gt"));
   HOSTIR_ASSIGN_OR_RETURN(const Known tie, e.compared(rest, half, "eq"));
   Known tie_up = tie;
-  if (s.op.name == "stablehlo.round_nearest_even") {  // up where `down` is odd
+  if (s.op.name == "stablehlo.round_nearest_even") {  // up if `down` is odd
     HOSTIR_ASSIGN_OR_RETURN(const Known halved, e.apply(OpKind::mul, {down, half}));
     HOSTIR_ASSIGN_OR_RETURN(const Known floored, e.apply(OpKind::floor, {halved}));
     HOSTIR_ASSIGN_OR_RETURN(const Known odd, e.compared(floored, halved, "ne"));
@@ -245,8 +244,8 @@ Expected<void> emit_round(const OpSite& s) {
   return s.set(std::move(y));
 }
 
-// exp(x) - 1 = 2 t / (1 - t) with t = tanh(x / 2): no digits are lost near 0; above 1 the plain
-// form.
+// exp(x) - 1 = 2 t / (1 - t) with t = tanh(x / 2), which is accurate near 0; the plain form
+// above 1.
 Expected<void> emit_expm1(const OpSite& s) {
   Emitter& e = s.emitter;
   const Known& x = s.in(0);
@@ -263,7 +262,7 @@ Expected<void> emit_expm1(const OpSite& s) {
   return s.set(std::move(y));
 }
 
-// log(1 + x) = x * log(u) / (u - 1) with u = 1 + x as rounded; x where u is 1; the plain form for
+// log(1 + x) = x * log(u) / (u - 1) where u is 1 + x rounded; x if u is 1; the plain form for
 // infinity.
 Expected<void> emit_log1p(const OpSite& s) {
   Emitter& e = s.emitter;
@@ -311,7 +310,7 @@ Expected<void> emit_square(const OpSite& s) {
   return s.set(std::move(y));
 }
 
-// Rounds to fewer bits; only the formats that are dtypes here can be had by casting there and back.
+// Rounds to fewer bits by casting to another dtype and back; supports only formats that are dtypes.
 Expected<void> emit_reduce_precision(const OpSite& s) {
   const std::string_view format = s.op.word("format");
   const std::string to = format == "e8m7"    ? "bf16"

@@ -1,5 +1,4 @@
-// reduce with the regions that frameworks write: sums, products, extremes, logic, and arg max / arg
-// min.
+// reduce with the regions that frameworks emit: sums, products, extremes, logic, argmax and argmin.
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +12,7 @@ namespace hostir::importer {
 
 namespace {
 
-// The identity of a kind, or whether `init` is it.
+// True if `init` is the identity of the reduction kind.
 bool is_identity_of(ReducerKind kind, const Known& init) {
   if (!init.is_number()) return false;
   const Tensor& number = *init.number;
@@ -52,8 +51,7 @@ OpKind reduction_op(ReducerKind kind) {
   return OpKind::reduce_sum;
 }
 
-// Sums of integers of 8 bits wrap in both languages; i1 goes through i32, which has the numbers 0
-// and 1.
+// Sums of 8-bit integers wrap in both languages. i1 is reduced as i32 numbers 0 and 1.
 Expected<Known> reduce_one(Emitter& e, ReducerKind kind, const Known& x,
                            const std::vector<int64_t>& dims) {
   if (x.type.element != "i1") return e.reduced(reduction_op(kind), x, dims);
@@ -66,8 +64,7 @@ Expected<Known> reduce_one(Emitter& e, ReducerKind kind, const Known& x,
   return e.compared(reduced, e.integer(0, reduced.type), "ne");
 }
 
-// arg max over one dimension: the extreme, then the smallest index where it stands (NaN counts as
-// extreme).
+// argmax or argmin over one dimension: the extreme, then its smallest index. NaN counts as extreme.
 Expected<void> emit_arg_extreme(const OpSite& s, ReducerKind kind,
                                 const std::vector<int64_t>& dims) {
   Emitter& e = s.emitter;
@@ -85,7 +82,7 @@ Expected<void> emit_arg_extreme(const OpSite& s, ReducerKind kind,
     HOSTIR_ASSIGN_OR_RETURN(const Known nan, e.compared(x, x, "ne"));
     HOSTIR_ASSIGN_OR_RETURN(here, e.apply(OpKind::logical_or, {here, nan}));
   }
-  // Unsigned and signed 32-bit and larger alike: an index that no dimension has.
+  // An index larger than any dimension, valid in all index types of 32 bits or more.
   const Known none = e.integer(std::numeric_limits<int32_t>::max(), index.type);
   HOSTIR_ASSIGN_OR_RETURN(const Known candidates, e.apply(OpKind::select, {here, index, none}));
   HOSTIR_ASSIGN_OR_RETURN(Known place, e.reduced(OpKind::reduce_min, candidates, dims));
@@ -118,8 +115,8 @@ Expected<void> emit_reduce(const OpSite& s) {
   return s.set(std::move(y));
 }
 
-// A window over a whole dimension that grows from one end is a running sum, as jnp.cumsum is
-// written.
+// A window that grows from one end over a whole dimension is a running sum; jnp.cumsum has this
+// form.
 Expected<void> emit_reduce_window(const OpSite& s) {
   const auto kind = find_op("cumsum");
   const auto window = s.op.integers("window_dimensions");

@@ -1,4 +1,4 @@
-// Operations that move elements or make them.
+// Operations that move or create elements.
 
 #include <algorithm>
 
@@ -98,8 +98,8 @@ Expected<void> emit_concatenate(const OpSite& s) {
   return s.set(std::move(y));
 }
 
-// Elements of padding between the elements of a dimension: [n] -> [n, 1 + interior] -> [n * (1 +
-// interior)].
+// Adds padding between the elements of a dimension:
+// [n] -> [n, 1 + interior] -> [n * (1 + interior)].
 Expected<Known> padded_inside(Emitter& e, const Known& x, const Known& value, size_t d,
                               int64_t interior) {
   std::vector<int64_t> apart = x.type.dims;
@@ -114,7 +114,7 @@ Expected<Known> padded_inside(Emitter& e, const Known& x, const Known& value, si
   HOSTIR_ASSIGN_OR_RETURN(const Known flat, e.reshaped(both, joined));
   std::vector<int64_t> start(joined.size(), 0);
   std::vector<int64_t> limit = joined;
-  limit[d] -= interior;  // none behind the last element
+  limit[d] -= interior;  // no padding after the last element
   return e.sliced(flat, start, limit, std::vector<int64_t>(joined.size(), 1));
 }
 
@@ -183,7 +183,7 @@ Expected<void> emit_reverse(const OpSite& s) {
   return s.set(std::move(y));
 }
 
-// Values pass through unchanged: barriers, and marks for other partitioners.
+// Passes values through unchanged: barriers, and markers for other partitioners.
 Expected<void> emit_identity(const OpSite& s) {
   for (size_t i = 0; i < s.op.results.size(); ++i) {
     if (i >= s.count()) return s.fail("import_c2", "has more results than operands");
@@ -192,8 +192,8 @@ Expected<void> emit_identity(const OpSite& s) {
   return {};
 }
 
-// A layout that the user asked for. Open dimensions leave the choice to propagation, so the wish is
-// written on the value; closed ones are a border, as `reshard` is.
+// A sharding requested by the user. If it has open dimensions, it becomes an annotation on the
+// value and propagation chooses the rest. A closed sharding becomes a `reshard`.
 Expected<void> emit_sharding_constraint(const OpSite& s) {
   const Attr* attr = s.op.find("sharding");
   if (attr == nullptr || attr->shardings.empty()) return s.fail("import_c2", "without a sharding");
@@ -215,7 +215,8 @@ Expected<void> emit_sharding_constraint(const OpSite& s) {
   }
   if (type.sharding == to) return s.set(std::move(y));
   if (open) {
-    // Already held in some way: the closed part of the wish cannot be told apart, so nothing moves.
+    // The value is a parameter or already annotated, and a `reshard` cannot have open dimensions,
+    // so drop the constraint.
     return s.set(std::move(y));
   }
   Attributes attributes;
@@ -225,7 +226,7 @@ Expected<void> emit_sharding_constraint(const OpSite& s) {
   return s.set(std::move(moved));
 }
 
-// The bytes under another shape: in the order of memory, which the layouts give.
+// Reinterprets the bytes under another shape, in the memory order given by the layouts.
 Expected<void> emit_bitcast(const OpSite& s) {
   const auto from = s.op.integers("from");
   const auto to = s.op.integers("to");

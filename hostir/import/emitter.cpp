@@ -222,7 +222,7 @@ Expected<std::vector<Known>> Emitter::finished(Instruction made) {
   return out;
 }
 
-// Modules repeat a mesh under several names; the program has each once.
+// Modules may have equal meshes under several names; the program has each mesh once.
 const Mesh* Emitter::mesh_of(const Sharding& sharding) const {
   const Mesh* theirs = module_.find_mesh(sharding.mesh);
   if (theirs == nullptr) return nullptr;
@@ -292,7 +292,7 @@ Expected<void> Emitter::operation(const ModuleFunction& function, const ModuleOp
                                   Frame& frame) {
   const OpSite site{*this, function, op, frame};
   place_ = op.span;
-  if (op.results.empty()) return {};  // nothing here has effects
+  if (op.results.empty()) return {};  // operations have no side effects
   for (const ValueNumber operand : op.operands) {
     if (!frame[operand]) return site.fail("import_c3", "an operand has no value");
   }
@@ -311,7 +311,7 @@ Expected<void> Emitter::operation(const ModuleFunction& function, const ModuleOp
   return annotate(site);
 }
 
-// `sdy.sharding` on an operation: a sharding that the user wrote on its results.
+// Applies `sdy.sharding` on an operation: the user's sharding of its results.
 Expected<void> Emitter::annotate(const OpSite& site) {
   const Attr* attr = site.op.find("sdy.sharding");
   if (attr == nullptr) return {};

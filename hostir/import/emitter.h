@@ -1,11 +1,10 @@
-// Turns operations of a module into instructions of a fusion or kernel.
+// Converts the operations of a module to instructions of a fusion or kernel.
 //
-// The emitter walks a function of the module: calls are inlined, loops with a known number of
-// passes are unrolled, integers that are known are computed here (loop counters, indices), so that
-// dynamic slices of layers become plain ones. Every other operation goes to its handler
-// (`handlers.h`), which appends instructions of ours; what has no handler stays as `opaque`.
-// Constants are instructions only once they are used. Errors: `import_c*` at the operation's place
-// in the module's text.
+// The emitter walks a function of the module. It inlines calls, unrolls loops with a known trip
+// count and evaluates known integers (loop counters, indices), so that dynamic slices of layers
+// become plain slices. Every other operation goes to its handler (`handlers.h`), which appends
+// instructions; an operation without a handler becomes `opaque`. Constants become instructions only
+// when used. Errors: `import_c*` at the operation's position in the module.
 #pragma once
 
 #include <functional>
@@ -20,13 +19,13 @@
 
 namespace hostir::importer {
 
-/// What a value of the module is in the program that is built.
+/// The counterpart of a module value in the program being built.
 struct Known {
   ModuleType type;
   ValueId value;                 // invalid: not an instruction (yet)
-  std::optional<Tensor> number;  // known now; rank 0 where `splat`
-  bool splat = false;            // all elements are `number`
-  std::vector<Known> pieces;  // put one after another along `pieces_dim`; a stack that a loop fills
+  std::optional<Tensor> number;  // the value if known; rank 0 if `splat`
+  bool splat = false;            // all elements equal `number`
+  std::vector<Known> pieces;     // joined along `pieces_dim`; used for a stack filled by a loop
   size_t pieces_dim = 0;
 
   bool is_number() const { return number.has_value(); }
@@ -34,15 +33,15 @@ struct Known {
 
 using Frame = std::vector<std::optional<Known>>;  // by ValueNumber
 
-/// What an import left out or guessed, for the user.
+/// What the import skipped or guessed, for the user.
 struct ImportReport {
-  std::map<std::string, int64_t> opaque;  // operations without a counterpart, with how many of each
+  std::map<std::string, int64_t> opaque;  // count of each operation without a counterpart
   std::vector<Diagnostic> notes;
 };
 
 class Emitter;
 
-/// One operation being emitted.
+/// The operation being emitted.
 struct OpSite {
   Emitter& emitter;
   const ModuleFunction& function;
@@ -56,13 +55,13 @@ struct OpSite {
   tl::unexpected<Error> fail(std::string id, std::string message) const;
 };
 
-/// Collectives and device numbers are not compute ops; who builds host functions says what they
-/// become.
+/// Handles collectives and device numbers, which are not compute ops. Set by builders of host
+/// functions.
 using DeviceHook = std::function<Expected<bool>(const OpSite&)>;
 
 class Emitter {
  public:
-  /// All must outlive the emitter. `program` is asked for meshes only.
+  /// All arguments must outlive the emitter. `program` is used only to look up meshes.
   Emitter(const Module& module, const Program& program, Function& target, ImportReport& report);
 
   void set_device_hook(DeviceHook hook) { hook_ = std::move(hook); }
@@ -71,32 +70,32 @@ class Emitter {
   RegionId region() const { return region_; }
   const Module& module() const { return module_; }
 
-  /// A parameter of the target with this name.
+  /// Adds a parameter with this name to the target function.
   Known parameter(const std::string& name, const ModuleType& type, Type ours);
-  /// All operations of a block; the operands of its terminator.
+  /// Emits all operations of a block. Returns the operands of its terminator.
   Expected<std::vector<Known>> block(const ModuleFunction& function, const ModuleBlock& block,
                                      Frame& frame);
-  /// One operation; the frame gets its results.
+  /// Emits one operation and stores its results in the frame.
   Expected<void> operation(const ModuleFunction& function, const ModuleOp& op, Frame& frame);
   Expected<std::vector<Known>> call(const ModuleFunction& callee, std::vector<Known> arguments,
                                     SourceSpan at);
 
-  /// Appends an instruction and infers its type, or takes the written one.
+  /// Appends an instruction. Its type is `written`, or inferred if that is null.
   Expected<Known> apply(OpKind kind, std::initializer_list<Known> operands,
                         Attributes attributes = {}, const ModuleType* written = nullptr);
   Expected<Known> apply_list(OpKind kind, std::vector<Known> operands, Attributes attributes = {},
                              const ModuleType* written = nullptr);
-  /// An instruction with several results.
+  /// Appends an instruction with several results.
   Expected<std::vector<Known>> apply_many(OpKind kind, std::vector<Known> operands,
                                           Attributes attributes, size_t results);
-  /// The mesh of the program that a module's sharding means; nullptr for a mesh of one device.
+  /// The program's mesh for a sharding of the module; nullptr for a mesh of one device.
   const Mesh* mesh_of(const Sharding& sharding) const;
-  /// The value as an instruction's result; makes constants and joins pieces.
+  /// The value as the result of an instruction. Emits constants and joins pieces.
   Expected<ValueId> materialise(const Known& known);
-  /// A value of its own for something that has one already (a parameter returned, say).
+  /// Materialises a value so that its instruction is not emitted again.
   Expected<Known> settled(const Known& known);
 
-  // Small builders, used by many handlers.
+  // Small builders for the handlers.
   Known number(double value, const ModuleType& type);
   Known integer(int64_t value, const ModuleType& type);
   Expected<Known> reshaped(const Known& x, std::vector<int64_t> dims);
@@ -107,12 +106,12 @@ class Emitter {
                          const std::vector<int64_t>& limit, const std::vector<int64_t>& stride);
   Expected<Known> concatenated(std::vector<Known> parts, size_t dim);
   Expected<Known> cast(const Known& x, const std::string& element);
-  /// The value without the bits that its narrower element type does not have.
+  /// The value wrapped to the width of the narrower element type.
   Expected<Known> wrapped(const Known& x, const ModuleType& narrow);
   Expected<Known> compared(const Known& a, const Known& b, std::string direction);
   /// reduce_sum, reduce_max, ... over `dims`.
   Expected<Known> reduced(OpKind kind, const Known& x, const std::vector<int64_t>& dims);
-  /// An operation that has no counterpart.
+  /// Handles an operation without a counterpart.
   Expected<void> opaque(const OpSite& site, const std::string& why);
 
   SourceSpan place() const { return place_; }
@@ -121,7 +120,7 @@ class Emitter {
  private:
   static constexpr int kMaxCalls = 64;
   static constexpr size_t kMaxInstructions =
-      200'000;  // ten times a model of 80 layers, forwards and backwards
+      200'000;  // ten times a model of 80 layers with its backward pass
 
   Expected<std::vector<Known>> finished(Instruction made);
   Expected<void> annotate(const OpSite& site);
@@ -145,12 +144,12 @@ class Emitter {
   int calls_ = 0;
 };
 
-/// A constant with every element the same; the number has rank 0.
+/// A constant with all elements equal; `scalar` has rank 0.
 Known splat_of(Tensor scalar, ModuleType type);
-/// Result types of ours from the module's. Errors: `import_c1` a dtype or size that we do not have.
+/// Converts a module type. Errors: `import_c1` the dtype or size is not supported.
 Expected<TensorType> our_type(const ModuleType& type, SourceSpan at);
-/// Integer and boolean operations on numbers that are known, floats where exact: the result, or
-/// nothing.
+/// Evaluates an operation on known numbers: integers, booleans, and floats if exact. nullopt if it
+/// cannot.
 std::optional<Known> folded(const OpSite& site);
 
 }  // namespace hostir::importer

@@ -1,4 +1,4 @@
-// Numbers that are known while importing: loop counters, indices, predicates of loops.
+// Constant folding during the import: loop counters, indices, loop predicates.
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@ namespace hostir::importer {
 
 namespace {
 
-// Larger tensors are left to the program.
+// Larger tensors are computed by the program.
 constexpr int64_t kMostElements = 1024;
 
 bool all_known(const OpSite& s) {
@@ -34,7 +34,7 @@ std::optional<int64_t> combined(std::string_view name, int64_t a, int64_t b) {
   if (name == "stablehlo.and") return a & b;
   if (name == "stablehlo.or") return a | b;
   if (name == "stablehlo.xor") return a ^ b;
-  // Division by 0 and of the smallest number by -1 are left to the program.
+  // The program computes divisions by 0 and by -1, which may overflow.
   if (b == 0 || b == -1) return std::nullopt;
   if (name == "stablehlo.divide") return a / b;
   if (name == "stablehlo.remainder") return a % b;
@@ -61,7 +61,7 @@ std::optional<bool> holds(std::string_view direction, double a, double b) {
   return std::nullopt;
 }
 
-// Integers beyond 2^53 do not go through double.
+// Compares integers as integers, because double is inexact beyond 2^53.
 std::optional<bool> holds_for(std::string_view direction, const Tensor& a, int64_t i,
                               const Tensor& b, int64_t j) {
   if (is_float(a.dtype)) return holds(direction, a.get_double(i), b.get_double(j));
@@ -98,7 +98,7 @@ std::optional<Known> fold_binary(const OpSite& s, DType dtype) {
     const int64_t pa = place_in(a, i);
     const int64_t pb = place_in(b, i);
     if (is_float(dtype)) {
-      // Exact in double for f32 and f64 operands: one rounding, as the operation itself.
+      // Computing f32 and f64 operands in double rounds like the operation itself.
       if (dtype != DType::kF32 && dtype != DType::kF64) return std::nullopt;
       const auto value =
           combined_real(s.op.name, a.number->get_double(pa), b.number->get_double(pb));
@@ -138,7 +138,7 @@ std::optional<Known> fold_compare(const OpSite& s) {
   return out;
 }
 
-// A predicate that is known picks one operand, whatever that is.
+// A known predicate selects one operand, even if that operand is not known.
 std::optional<Known> fold_select(const OpSite& s) {
   const Known& pred = s.in(0);
   if (!pred.is_number() || !(pred.splat || pred.type.dims.empty())) return std::nullopt;
@@ -165,7 +165,7 @@ std::optional<Known> fold_unary(const OpSite& s, DType dtype) {
   out.value = ValueId();
   out.type = s.result_type();
   if (is_convert) {
-    if (is_float(dtype) && !is_float(*to)) return std::nullopt;  // truncation is the program's
+    if (is_float(dtype) && !is_float(*to)) return std::nullopt;  // the program truncates
     if (out.type.carried_bits() != 0 || x.type.carried_bits() != 0) return std::nullopt;
     out.number = converted(*x.number, *to);
     for (int64_t i = 0; *to == DType::kI1 && i < x.number->element_count(); ++i) {

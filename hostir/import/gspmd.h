@@ -1,14 +1,14 @@
-// Modules from before Shardy: shardings as tile assignments, on parameters, results and `@Sharding`
-// calls.
+// Support for modules from before Shardy, which have tile assignments on parameters, results and
+// `@Sharding` calls.
 #pragma once
 
 #include "hostir/import/module.h"
 
 namespace hostir::importer {
 
-/// Gives a module without meshes the mesh that its tile assignments need, and says them on it:
-/// `@Sharding` calls become sdy.sharding_constraint. Errors: `import_c8` where no mesh has them
-/// all.
+/// Adds the mesh that the tile assignments of a module without meshes need, and converts the
+/// assignments to shardings on it. `@Sharding` calls become sdy.sharding_constraint. Errors:
+/// `import_c8` if no single mesh fits all assignments.
 Expected<void> name_tile_shardings(Module& module);
 
 }  // namespace hostir::importer

@@ -1,4 +1,4 @@
-// Which operation of a module is handled by which function.
+// The handler function of each module operation.
 #pragma once
 
 #include <span>
@@ -13,10 +13,10 @@ using Handler = Expected<void> (*)(const OpSite&);
 struct HandlerRow {
   std::string_view name;  // "stablehlo.add"
   Handler handler;
-  size_t least = 1;  // operands that the handler takes for granted
+  size_t least = 1;  // minimum number of operands; checked before the handler runs
 };
 
-/// The row of an operation, nullptr where it stays opaque.
+/// The row of an operation; nullptr if it has no handler.
 const HandlerRow* find_handler(std::string_view name);
 
 // One table per file.

@@ -45,7 +45,7 @@ void slice(ModuleOp& op, const HloInstruction& i) {
   set_ints(op, "strides", stride);
 }
 
-// `0_1x0_0_2`: low_high[_interior] per dimension.
+// `0_1x0_0_2` is low_high[_interior] per dimension.
 void pad(ModuleOp& op, const HloInstruction& i) {
   std::vector<int64_t> low, high, interior;
   std::string_view text = i.attribute("padding");
@@ -139,7 +139,7 @@ Expected<void> collective(ModuleOp& op, const HloInstruction& i, int64_t partiti
   return {};
 }
 
-// One scalar of a literal's text; false where it is no value of the dtype.
+// Parses one scalar of a literal; false if it is not a value of the dtype.
 bool store(Tensor& data, int64_t at, std::string_view text) {
   if (text == "true" || text == "false") {
     data.set_int(at, text == "true" ? 1 : 0);
@@ -173,7 +173,7 @@ bool store(Tensor& data, int64_t at, std::string_view text) {
   return true;
 }
 
-// `5`, `{1, 2}`, `{ { 1 }, { 2 } }`, `inf`, `true`; `{...}` is data that the text leaves out.
+// Literals: `5`, `{1, 2}`, `{ { 1 }, { 2 } }`, `inf`, `true`. `{...}` is data elided from the text.
 Expected<void> constant(ModuleOp& op, const HloInstruction& i) {
   Attr attr;
   attr.kind = Attr::Kind::kLiteral;

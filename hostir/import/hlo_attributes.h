@@ -1,11 +1,12 @@
-// The attributes of HLO instructions, as those of the StableHLO operations that they become.
+// Converts attributes of HLO instructions to those of the equivalent StableHLO operations.
 #pragma once
 
 #include "hostir/import/hlo_text.h"
 
 namespace hostir::importer {
 
-/// Fills in what handlers ask for: dimensions, bounds, literals, groups. `op` has its name already.
+/// Fills in the attributes that handlers need: dimensions, bounds, literals, groups. `op.name` must
+/// be set.
 Expected<void> convert_attributes(ModuleOp& op, const HloInstruction& instruction,
                                   const HloComputation& computation, int64_t partitions);
 

@@ -15,8 +15,7 @@ namespace {
 constexpr int kMaxNestedComputations = 64;
 constexpr int64_t kMaxConvertedOps = 4'000'000;
 
-// Opcodes whose operation is the same under StableHLO's name; dashes become underscores where not
-// listed.
+// Opcodes with a different name in StableHLO. For all others, dashes become underscores.
 const std::unordered_map<std::string_view, std::string_view>& renamed_opcodes() {
   static const std::unordered_map<std::string_view, std::string_view> kNames = {
       {"round-nearest-afz", "stablehlo.round_nearest_afz"},
@@ -99,7 +98,7 @@ class Converter {
     return out;
   }
 
-  // A computation as a function of its parameters' leaves.
+  // Converts a computation to a function of its parameters' leaves.
   Expected<ModuleFunction> function(const HloComputation& c, HloEntry* entry) {
     ModuleFunction f;
     f.name = c.name;
@@ -139,7 +138,8 @@ class Converter {
     block.ops.push_back(std::move(end));
   }
 
-  // A computation as a region: `arguments` leaves are made for its parameters, or given.
+  // Converts a computation to a region. Its arguments are the `given` leaves or, if that is null,
+  // new ones.
   Expected<ModuleBlock> region(ModuleFunction& f, const HloInstruction& user, std::string_view name,
                                const std::vector<Leaves>* given, int depth) {
     const HloComputation* c = text_.find(name);
@@ -191,7 +191,7 @@ class Converter {
     return out;
   }
 
-  // The leaves of element `index` of a tuple shape.
+  // The first leaf and the number of leaves of element `index` in a tuple shape.
   static std::pair<size_t, size_t> element_leaves(const HloShape& tuple, size_t index) {
     size_t first = 0;
     for (size_t p = 0; p < index; ++p) first += leaf_count(tuple.parts[p]);
@@ -236,7 +236,7 @@ class Converter {
     return {};
   }
 
-  // The results of the start that this ends; they may be computed with from here on.
+  // Handles the done of an asynchronous operation: the results of its start are available now.
   Expected<void> done(ModuleFunction& f, ModuleBlock& block, const HloInstruction& i,
                       const std::vector<Leaves>& in, Scope& scope) {
     if (in.empty()) return wrong(i, "ends nothing");
@@ -272,7 +272,7 @@ class Converter {
     if (async || opcode == "async-start") op.attributes.emplace_back("async", Attr());
     HOSTIR_TRY(convert_attributes(op, i, c, partitions_));
     HOSTIR_TRY(computations(f, op, i, in, depth));
-    // Of a start's tuple (operands, results, contexts) only the results are made here.
+    // The tuple of a start has operands, results and contexts; only the results are defined here.
     const HloShape* shape = &i.shape;
     const bool wrapped = (async && opcode != "all-reduce") || opcode == "async-start";
     if (wrapped && i.shape.is_tuple() && i.shape.parts.size() >= 2) shape = &i.shape.parts[1];

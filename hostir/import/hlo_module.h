@@ -1,10 +1,10 @@
-// HLO instructions as operations of a `Module`: the same names, attributes and regions as
-// StableHLO, so that the same handlers emit them.
+// Converts HLO instructions to operations of a `Module` with StableHLO's names, attributes and
+// regions, so that the same handlers emit them.
 //
-// Tuples disappear: a tuple is the list of its leaves. Computations that fusions and calls name
-// become functions; reducers, comparators, loop and branch bodies become regions. What only HLO has
-// keeps an `hlo.` name: `hlo.bitcast` (with both layouts) and `hlo.done` (the end of an
-// asynchronous operation, whose start has the attribute `async`).
+// Tuples disappear: a tuple is the list of its leaves. Computations used by fusions and calls
+// become functions; reducers, comparators, and loop and branch bodies become regions. Operations
+// that exist only in HLO have `hlo.` names: `hlo.bitcast` (with both layouts) and `hlo.done` (the
+// end of an asynchronous operation whose start has the attribute `async`).
 #pragma once
 
 #include "hostir/import/hlo_text.h"

@@ -65,8 +65,8 @@ class HloReader {
     return text_.substr(at_, end - at_);
   }
 
-  // `ENTRY %main (...) -> ... {` and `%f (...) {`; tables of files and frames begin with digits or
-  // have no brace.
+  // `ENTRY %main (...) -> ... {` and `%f (...) {`. Lines of file and stack frame tables begin with
+  // digits or have no brace.
   static bool begins_computation(std::string_view line) {
     while (!line.empty() && (line.back() == ' ' || line.back() == '\r')) line.remove_suffix(1);
     if (line.empty() || line.back() != '{') return false;
@@ -93,7 +93,7 @@ class HloReader {
     return error("unexpected " + found + ", expected " + std::string(wanted), at_, at_ + 1);
   }
 
-  // Blanks and /* comments */; newlines only where asked for.
+  // Skips blanks and /* comments */, and newlines if `lines` is set.
   void skip(bool lines) {
     while (at_ < text_.size()) {
       const char c = text_[at_];
@@ -131,7 +131,7 @@ class HloReader {
     read_attributes(out.attributes);
   }
 
-  // `, key=value` up to the end of the line; a value ends at a comma outside of brackets and
+  // Reads `, key=value` up to the end of the line. A value ends at a comma outside brackets and
   // strings.
   bool read_attributes(std::vector<std::pair<std::string, std::string>>& out) {
     while (accept(",")) {
@@ -148,7 +148,7 @@ class HloReader {
     return true;
   }
 
-  // Goes to one of `ends` outside of brackets and strings.
+  // Skips to one of `ends` outside brackets and strings.
   bool skip_value(std::string_view ends) {
     const size_t begin = at_;
     std::string open;
@@ -193,7 +193,7 @@ class HloReader {
     if (!accept("[")) return unexpected("\"[\"");
     std::vector<int64_t> dims;
     while (!accept("]")) {
-      accept("<=");  // bounded: the bound is the size
+      accept("<=");  // a bounded size: use the bound
       const auto size = read_integer();
       if (!size || *size < 0 || *size > (int64_t{1} << 48)) return error("not a size", begin, at_);
       dims.push_back(*size);
@@ -276,7 +276,7 @@ class HloReader {
     return expect(")") && read_attributes(out.attributes);
   }
 
-  // `%a, f32[2]{0} %b, /*index=5*/ %c`: of each the last name.
+  // `%a, f32[2]{0} %b, /*index=5*/ %c`: takes the last name of each operand.
   bool read_operands(HloInstruction& out) {
     while (true) {
       skip(false);

@@ -1,15 +1,15 @@
-// HLO text, long or short form, as instructions with names: nothing is interpreted but shapes.
+// Parses HLO text, long or short form, into named instructions. Only shapes are interpreted.
 //
-// Attributes keep their text; `hlo_module.h` knows what they mean. Errors: `hlo_syntax` at its
-// place. Nesting and sizes are limited; metadata, backend configurations and the tables of stack
-// frames are passed over.
+// Attributes stay text; `hlo_module.h` interprets them. Errors: `hlo_syntax`, with the position.
+// Nesting and sizes are limited. Metadata, backend configurations and stack frame tables are
+// skipped.
 #pragma once
 
 #include "hostir/import/module.h"
 
 namespace hostir::importer {
 
-/// A shape: the type, and how each array lies in memory (empty: row-major).
+/// A shape: the type and the memory layout of each array (empty: row-major).
 struct HloShape {
   ModuleType type;
   std::vector<int64_t> minor_to_major;
@@ -22,13 +22,13 @@ struct HloInstruction {
   HloShape shape;
   std::string opcode;
   std::vector<std::string> operands;
-  std::string literal;  // of a constant
+  std::string literal;  // constants only
   int64_t parameter = -1;
   std::vector<std::pair<std::string, std::string>> attributes;
   bool is_root = false;
   SourceSpan span;
 
-  /// The text of an attribute; empty where there is none.
+  /// The text of an attribute; empty if there is none.
   std::string_view attribute(std::string_view key) const;
 };
 
@@ -53,7 +53,7 @@ struct HloText {
 
 Expected<HloText> read_hlo_text(const SourceManager& sources, uint32_t file);
 
-/// All integers of a text such as `{0,1}` or `{{0,1},{2,3}}`, in order.
+/// All integers in a text such as `{0,1}` or `{{0,1},{2,3}}`, in order.
 std::vector<int64_t> integers_in(std::string_view text);
 
 }  // namespace hostir::importer

@@ -1,9 +1,9 @@
-// From the text of other compilers to programs of ours.
+// Imports programs of other compilers.
 //
-// `import_text` reads StableHLO (MLIR text) or scheduled HLO and gives a program that prints, reads
-// back and runs like one that was written by hand: a fusion, or a host function where the module
-// says itself what each device does. Errors: kInvalid with places in the given text. What was left
-// out or guessed is in `report`.
+// `import_text` reads StableHLO (MLIR text) or scheduled HLO. The resulting program prints, parses
+// back and runs like a handwritten one: it is a fusion, or a host function if the module itself
+// specifies the program of each device. Errors: kInvalid, with positions in the given text.
+// `report` lists what was skipped or guessed.
 #pragma once
 
 #include <string_view>
@@ -15,7 +15,7 @@ namespace hostir::importer {
 
 enum class SourceLanguage : uint8_t { kHir, kMlir, kHlo };
 
-/// By the first words of a text; kHir is everything that this folder does not read.
+/// Detects the language by the first words of a text; kHir if this folder cannot read it.
 SourceLanguage language_of(std::string_view text);
 
 struct Imported {
@@ -25,11 +25,10 @@ struct Imported {
 
 Expected<Imported> import_text(const SourceManager& sources, uint32_t file);
 
-/// A module that was read, as a program.
+/// Converts a parsed module to a program.
 Expected<Imported> import_module(const Module& module);
 
-/// One line per kind of operation that has no counterpart, and the notes; empty if there is nothing
-/// to say.
+/// One line per kind of operation without a counterpart, then the notes; empty if there are none.
 std::string describe(const ImportReport& report);
 
 }  // namespace hostir::importer

@@ -50,7 +50,7 @@ bool distinct_within(const Dims& dims, size_t rank) {
   return true;
 }
 
-// The dimensions of the indices without the vector's, in order: the batch of windows.
+// The dimensions of the indices, in order, without the vector dimension: the batch of windows.
 Dims index_batch_dims(const Known& indices, const IndexingNumbers& n) {
   return rest_of(indices.type.dims.size(), {n.vector_dim});
 }
@@ -97,7 +97,7 @@ int64_t vector_dim_of(const Attr* numbers) {
   return found.empty() ? 0 : found.front();
 }
 
-// One component of the index vectors, as [batch...]; a plain integer type of its own.
+// Component `c` of the index vectors, with shape [batch...].
 Expected<Known> component(Emitter& e, const Known& indices, const IndexingNumbers& n, size_t c) {
   const auto at = static_cast<size_t>(n.vector_dim);
   if (at >= indices.type.dims.size()) return indices;
@@ -122,12 +122,12 @@ Expected<Known> clamped(Emitter& e, const Known& x, int64_t low, int64_t high) {
   return e.apply(OpKind::minimum, {above, e.integer(high, x.type)});
 }
 
-// Index arithmetic in a type that holds the product of the sizes.
+// The element type for index arithmetic; it must hold the product of the sizes.
 std::string index_element(const Known& indices) {
   return indices.type.element == "i64" || indices.type.element == "ui64" ? "i64" : "i32";
 }
 
-// Operand dimensions that indices or batches address, in increasing order: these are flattened.
+// Operand dimensions addressed by indices or batches, in increasing order; these are flattened.
 Dims addressed_dims(const IndexingNumbers& n) {
   Dims out = n.map;
   out.insert(out.end(), n.operand_batch.begin(), n.operand_batch.end());
@@ -136,8 +136,8 @@ Dims addressed_dims(const IndexingNumbers& n) {
 }
 
 // For the general form: linear indices [batch..., window sizes of the addressed dims...] into the
-// addressed dimensions flattened. Where `bounds` is given, an element outside gets -1; else starts
-// are clamped.
+// flattened addressed dimensions. With `drop_outside`, an element out of bounds gets -1; otherwise
+// starts are clamped.
 Expected<Known> linear_indices(Emitter& e, const Known& x, const Known& indices,
                                const IndexingNumbers& n, bool drop_outside) {
   const Dims flat = addressed_dims(n);
@@ -190,14 +190,13 @@ Expected<Known> linear_indices(Emitter& e, const Known& x, const Known& indices,
     }
   }
   if (!linear) return e.integer(0, tensor_type(element, shape));
-  // One addressed dimension needs no mask: take and put leave out what is outside.
+  // One addressed dimension needs no mask: take and put ignore indices out of bounds.
   if (inside && flat.size() > 1)
     return e.apply(OpKind::select, {*inside, *linear, e.integer(-1, linear->type)});
   return *linear;
 }
 
-// Where each dimension of the windows' tensor comes from: first [batch..., kept window dims in
-// operand order].
+// The permutation from [batch..., kept window dims in operand order] to the windows' tensor.
 Dims windows_permutation(const IndexingNumbers& n, size_t rank) {
   const Dims batch_places = rest_of(rank, n.window);
   Dims sorted = n.window;
@@ -218,14 +217,14 @@ Dims inverse(const Dims& permutation) {
   return out;
 }
 
-// Operand dimensions that stay in the window, in order.
+// Operand dimensions kept in the window, in order.
 Dims kept_dims(const IndexingNumbers& n) {
   Dims left_out = n.dropped;
   left_out.insert(left_out.end(), n.operand_batch.begin(), n.operand_batch.end());
   return rest_of(n.sizes.size(), left_out);
 }
 
-// Rows of a table: one component, its dimension dropped, every other taken whole.
+// Rows of a table: one index component, its dimension is dropped, and all others are taken whole.
 bool is_rows(const Known& x, const IndexingNumbers& n) {
   if (n.map.size() != 1 || !n.operand_batch.empty() || n.dropped != n.map) return false;
   for (size_t d = 0; d < n.sizes.size(); ++d) {
@@ -234,15 +233,15 @@ bool is_rows(const Known& x, const IndexingNumbers& n) {
   return true;
 }
 
-// One index per place: every dimension but the indexed one is walked along with the indices.
+// One index per element: all dimensions except the indexed one are batch dimensions.
 bool is_along(const Known& x, const Known& indices, const IndexingNumbers& n) {
   return n.map.size() == 1 && n.dropped == n.map &&
          n.operand_batch.size() + 1 == x.type.dims.size() &&
          index_batch_dims(indices, n).size() == x.type.dims.size() && n.window.empty();
 }
 
-// Indices [batch...] with their dimensions in the operand's order, the free one at the indexed
-// dimension. Gives the order of index batch dimensions by operand dimension.
+// For each operand dimension, the matching batch dimension of the indices; the indexed dimension
+// gets the unpaired one.
 Dims along_order(const Known& indices, const IndexingNumbers& n) {
   const Dims batch = index_batch_dims(indices, n);
   Dims order(n.operand_batch.size() + 1, -1);
@@ -268,7 +267,7 @@ Attributes put_attributes(int64_t dim, const std::string& mode) {
   return attributes;
 }
 
-// A base of zeros needs no operand: the size says how long the dimension becomes.
+// Emits a put. A base of zeros needs no operand: the attribute `size` gives the dimension's size.
 Expected<Known> put_into(Emitter& e, OpKind kind, const Known& updates, const Known& indices,
                          const Known& base, int64_t dim, const std::string& mode) {
   Attributes attributes = put_attributes(dim, mode);
@@ -336,7 +335,7 @@ Expected<Known> gathered(Emitter& e, const Known& x, const Known& indices,
     HOSTIR_ASSIGN_OR_RETURN(Known at, component(e, indices, n, 0));
     HOSTIR_ASSIGN_OR_RETURN(at, clamped(e, at, 0, x.type.dims[dim] - 1));
     HOSTIR_ASSIGN_OR_RETURN(const Known y, e.apply(*find_op("take"), {x, at}, dim_only(n.map[0])));
-    // [before.., batch.., behind..] to [batch.., before.., behind..], then to the windows' order.
+    // [before.., batch.., after..] to [batch.., before.., after..], then to the windows' order.
     Dims front;
     for (size_t i = 0; i < batch; ++i) front.push_back(static_cast<int64_t>(dim + i));
     for (size_t i = 0; i < dim; ++i) front.push_back(static_cast<int64_t>(i));
@@ -365,7 +364,8 @@ Expected<Known> gathered(Emitter& e, const Known& x, const Known& indices,
     places.push_back(static_cast<int64_t>(batch) + place);
     sizes.push_back(n.sizes[static_cast<size_t>(d)]);
   }
-  Dims all = places;  // dropped dimensions have size 1 and go to the end, then away
+  Dims all =
+      places;  // dropped dimensions have size 1; they move to the end and a reshape removes them
   for (size_t i = 0; i < y.type.dims.size(); ++i) {
     if (!holds_dim(places, static_cast<int64_t>(i))) all.push_back(static_cast<int64_t>(i));
   }
@@ -387,7 +387,7 @@ Expected<Known> scattered(Emitter& e, const Known& base, const Known& indices, c
   }
   HOSTIR_ASSIGN_OR_RETURN(Known what, e.transposed(updates, inverse(windows_permutation(n, rank))));
   if (is_rows(base, n)) {
-    // [batch.., before.., behind..] to [before.., batch.., behind..].
+    // [batch.., before.., after..] to [before.., batch.., after..].
     const auto dim = static_cast<size_t>(n.map[0]);
     Dims order;
     for (size_t i = 0; i < dim; ++i) order.push_back(static_cast<int64_t>(batch + i));
@@ -418,7 +418,7 @@ Expected<Known> scattered(Emitter& e, const Known& base, const Known& indices, c
   Dims rows = {volume(picked(base.type.dims, flat))};
   for (const int64_t d : others) rows.push_back(base.type.dims[static_cast<size_t>(d)]);
   HOSTIR_ASSIGN_OR_RETURN(table, e.reshaped(table, rows));
-  // Windows narrower than a dimension that no index addresses are put at its beginning.
+  // A window narrower than an unindexed dimension starts at the beginning of that dimension.
   for (size_t i = 0; i < others.size(); ++i) {
     const auto at_dim = static_cast<size_t>(batch + flat.size() + i);
     const int64_t missing = base.type.dims[static_cast<size_t>(others[i])] - what.type.dims[at_dim];

@@ -1,8 +1,8 @@
-// gather and scatter of StableHLO as `take` and `put`.
+// Converts StableHLO's gather and scatter to `take` and `put`.
 //
-// Both share their numbers: which operand dimensions an index vector addresses, how large the
-// window is that is moved, which of its dimensions are dropped, and where the others stand in the
-// windows' tensor (the result of a gather, the updates of a scatter).
+// Both have the same dimension numbers: the operand dimensions that an index vector addresses, the
+// size of the moved window, the window dimensions that are dropped, and the places of the others in
+// the windows' tensor (the result of a gather, the updates of a scatter).
 #pragma once
 
 #include "hostir/import/emitter.h"
@@ -10,22 +10,22 @@
 namespace hostir::importer {
 
 struct IndexingNumbers {
-  std::vector<int64_t> window;   // dimensions of the windows' tensor that are window dimensions
-  std::vector<int64_t> dropped;  // operand dimensions whose window size is 1 and that are left out
-  std::vector<int64_t> operand_batch;  // operand dimensions walked with `index_batch`
-  std::vector<int64_t> index_batch;    // dimensions of the indices, pairwise
-  std::vector<int64_t> map;            // operand dimensions of the components of an index vector
-  int64_t vector_dim = 0;      // dimension of the indices that holds the vector; may be their rank
-  std::vector<int64_t> sizes;  // of the window, per operand dimension
+  std::vector<int64_t> window;         // window dimensions of the windows' tensor
+  std::vector<int64_t> dropped;        // operand dimensions of window size 1 that are dropped
+  std::vector<int64_t> operand_batch;  // operand dimensions paired with `index_batch`
+  std::vector<int64_t> index_batch;    // dimensions of the indices
+  std::vector<int64_t> map;            // operand dimension of each component of an index vector
+  int64_t vector_dim = 0;      // dimension of the indices with the vector; may equal their rank
+  std::vector<int64_t> sizes;  // window size per operand dimension
 };
 
 Expected<IndexingNumbers> gather_numbers(const OpSite& site);
 Expected<IndexingNumbers> scatter_numbers(const OpSite& site);
 
-/// Indices are moved so that windows lie within x.
+/// Gathers windows of x. Indices are clamped so that windows are in bounds.
 Expected<Known> gathered(Emitter& e, const Known& x, const Known& indices,
                          const IndexingNumbers& n);
-/// `mode` is "add" or "set"; elements outside x are dropped.
+/// Scatters updates into `base`. `mode` is "add" or "set"; elements out of bounds are dropped.
 Expected<Known> scattered(Emitter& e, const Known& base, const Known& indices, const Known& updates,
                           const IndexingNumbers& n, std::string mode);
 

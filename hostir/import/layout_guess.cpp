@@ -9,10 +9,10 @@ namespace {
 
 using Axes = std::vector<std::string>;
 
-// Axes per dimension, and whether the value depends on which device it is on in any other way.
+// The axes of each dimension, and whether the value was computed from the device number.
 struct Layout {
   std::vector<Axes> dims;
-  bool device = false;  // computed from the device's number
+  bool device = false;  // depends on the device number
 };
 
 constexpr int kMaxGuessCalls = 64;
@@ -53,7 +53,7 @@ class Guess {
       return;
     }
     if (op.name == "stablehlo.while" && op.regions.size() == 2) {
-      // What is carried has one layout: that after a pass, from the layouts before.
+      // A carried value has the same layout in all iterations: follow the body twice to find it.
       std::vector<Layout> carried = in;
       for (int pass = 0; pass < 2; ++pass) {
         for (size_t i = 0; i < carried.size() && i < op.regions[1].arguments.size(); ++i) {
@@ -127,7 +127,7 @@ class Guess {
       }
       out.device = false;
     } else {
-      // Pointwise and all else: the first operand of the same rank that says something.
+      // Pointwise and other operations: use the first operand of equal rank that has axes.
       for (size_t d = 0; d < to.size(); ++d) {
         for (size_t i = 0; i < in.size() && out.dims[d].empty(); ++i) {
           const auto& dims = f.type(op.operands[i]).dims;
@@ -138,8 +138,8 @@ class Guess {
     return out;
   }
 
-  // A reshape: runs of dimensions with equal products; axes go to the major one of the run that is
-  // not 1.
+  // For a reshape: matches runs of dimensions with equal products. The axes of a run go to its
+  // most major dimension that is not 1.
   static std::vector<Axes> regrouped(const std::vector<Axes>& axes,
                                      const std::vector<int64_t>& from,
                                      const std::vector<int64_t>& to) {
@@ -190,7 +190,7 @@ class Guess {
         }
       }
     }
-    // One axis cuts one dimension.
+    // An axis can cut only one dimension.
     std::vector<std::string> seen;
     for (Axes& axes : out) {
       std::erase_if(axes, [&](const std::string& a) {
@@ -202,7 +202,8 @@ class Guess {
     return out;
   }
 
-  // Offset dimensions that are taken whole keep the operand's axes, the others are the indices'.
+  // Offset dimensions that are taken whole keep the operand's axes; batch dimensions get those of
+  // the indices.
   static void gather(const ModuleFunction& f, const ModuleOp& op, const std::vector<Layout>& in,
                      Layout& out) {
     const Attr* numbers = op.find("dimension_numbers");
@@ -231,14 +232,14 @@ class Guess {
     }
   }
 
-  // all_gather and reduce_scatter: the axes whose groups these are leave or join the dimension.
+  // all_gather removes axes from the dimension, reduce_scatter adds them.
   void change(const ModuleOp& op, std::string_view key, Layout& out,
               const std::vector<int64_t>& from, const std::vector<int64_t>& to) {
     const auto d = static_cast<size_t>(op.integer_or(key, 0));
     if (d >= out.dims.size() || d >= from.size()) return;
     if (to[d] >= from[d]) {
       int64_t gathered = from[d] > 0 ? to[d] / from[d] : 1;
-      while (!out.dims[d].empty() && gathered > 1) {  // minor axes are gathered first
+      while (!out.dims[d].empty() && gathered > 1) {  // gather minor axes first
         gathered /= size_of(out.dims[d].back());
         out.dims[d].pop_back();
       }
@@ -253,7 +254,7 @@ class Guess {
     return at ? std::max<int64_t>(mesh_.axes[*at].size, 1) : 1;
   }
 
-  // Axes that no dimension has yet and that cut into so many parts; minor ones first.
+  // Unused axes that cut into `parts` parts, minor ones first.
   Axes free_axes(const Layout& layout, int64_t parts) const {
     const auto is_free = [&](const std::string& axis) {
       return std::none_of(layout.dims.begin(), layout.dims.end(), [&](const Axes& axes) {

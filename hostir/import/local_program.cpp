@@ -19,10 +19,10 @@ namespace {
 
 enum class StreamKind : uint8_t { kCompute, kComm };
 
-// What a buffer is waiting for: who wrote it last, and who read it since on each stream.
+// The state of a buffer: its last writer, and its readers since then on each stream.
 struct BufferState {
-  ValueId buffer;  // what is allocated, passed or returned
-  ValueId view;    // the same as a local tensor
+  ValueId buffer;  // the allocated, passed or returned buffer
+  ValueId view;    // the buffer viewed as a local tensor
   bool owned = false;
   ValueId written;  // event
   StreamKind writer = StreamKind::kCompute;
@@ -118,7 +118,7 @@ class HostWriter {
     if (!collectives.empty()) comm_ = declare("comm");
   }
 
-  // Over mesh axes where their groups are these, else with the groups written out.
+  // The communicator for these groups: over mesh axes if possible, else with literal groups.
   ValueId communicator(const std::vector<std::vector<int64_t>>& groups) {
     const auto found = communicators_.find(groups);
     if (found != communicators_.end()) return found->second;
@@ -134,7 +134,7 @@ class HostWriter {
     return value;
   }
 
-  // The axes, one or several in mesh order, whose groups these are.
+  // The axes, in mesh order, that produce exactly these groups; nullopt if there are none.
   std::optional<AxisList> axes_of(const std::vector<std::vector<int64_t>>& groups) const {
     const size_t count = world_.axes.size();
     if (count > 16) return std::nullopt;
@@ -162,7 +162,7 @@ class HostWriter {
     }
   }
 
-  // A parameter is seen as a local tensor from its first use on.
+  // The view of a parameter as a local tensor; created at its first use.
   ValueId view_of(LocalValue value) {
     BufferState& s = state_[value];
     if (!s.view.valid()) s.view = reinterpreted(s.buffer, local_.values[value]);
@@ -176,7 +176,7 @@ class HostWriter {
     return view;
   }
 
-  // Values that are returned get buffers of the result's type from the start.
+  // Returned values get buffers of the result's type at allocation.
   void find_results() {
     for (const LocalPort& port : local_.results) result_types_.try_emplace(port.value, &port.type);
   }
@@ -237,7 +237,7 @@ class HostWriter {
     for (const LocalValue result : step.body_results) ++uses_[result];
   }
 
-  // After the last use a buffer is free, on the stream of that use.
+  // Counts a use. After the last one, frees the buffer on the stream of that use.
   void used(LocalValue value, StreamKind on) {
     if (--uses_[value] > 0 || !state_[value].owned) return;
     release(value, on);
@@ -294,7 +294,7 @@ class HostWriter {
   void finish_step(const LocalStep& step, StreamKind on) {
     for (const LocalValue in : step.inputs) used(in, on);
     for (const LocalValue out : step.outputs) {
-      if (uses_[out] == 0 && state_[out].owned) release(out, on);  // nobody reads it
+      if (uses_[out] == 0 && state_[out].owned) release(out, on);  // never read
     }
   }
 
@@ -311,7 +311,7 @@ class HostWriter {
     const bool several = step.inputs.size() > 1;
     const RegionId outer = region_;
     InstrId last;
-    if (several) {  // one call on many tensors is one group: one issue, one event
+    if (several) {  // a call on several tensors becomes one group: one issue, one event
       Instruction group;
       group.kind = OpKind::group;
       group.regions.push_back(host_.add_region());
@@ -334,7 +334,7 @@ class HostWriter {
     return {};
   }
 
-  // A rank's number is its index in a tensor that is cut over the whole mesh, one element each.
+  // The device number is the rank's index in a tensor with one element per rank, cut over the mesh.
   Expected<void> write_device(const LocalStep& step) {
     if (!world_.device_ids.empty()) {
       return fail(ErrorKind::kInvalid, "import_c8", "device numbers on a mesh with device_ids");
@@ -371,7 +371,7 @@ class HostWriter {
     (void)write_launch(step);
   }
 
-  // One kernel per type that only copies.
+  // A copy kernel for this type, created once.
   std::string copy_kernel(const TensorType& type) {
     const std::string key = to_string(Type(type));
     const auto found = copies_.find(key);
@@ -402,8 +402,7 @@ class HostWriter {
     return copies_.at(key);
   }
 
-  // Each result is a buffer of its own: a parameter that is returned, or a value returned twice, is
-  // copied.
+  // Each result needs its own buffer, so returned parameters and values returned twice are copied.
   Expected<void> write_return() {
     std::vector<Use> uses;
     std::set<LocalValue> returned;
@@ -461,7 +460,7 @@ Expected<void> HostWriter::write_loop(const LocalStep&) {
 
 Expected<void> write_host(const LocalProgram& local, const std::string& name, const Mesh& world,
                           Program& program) {
-  const Mesh copy = world;  // the program's pieces may move while functions are added
+  const Mesh copy = world;  // copied because adding functions may move the program's pieces
   return HostWriter(local, copy, program).write(name);
 }
 

@@ -1,8 +1,8 @@
-// What one device does, as steps: kernels and collectives on local tensors, in the order of issue.
+// The program of one device as steps: kernels and collectives on local tensors, in issue order.
 //
-// A manual computation of a module and a scheduled HLO module both become one of these;
-// `write_host` makes the host function from it: buffers, streams, communicators, waits between
-// streams, frees after the last use. Every value has the same local shape on all ranks.
+// Manual computations and scheduled HLO modules are converted to this form. `write_host` builds the
+// host function from it, with buffers, streams, communicators, waits between streams, and frees
+// after the last use. Every value has the same local shape on all ranks.
 #pragma once
 
 #include <string>
@@ -16,11 +16,11 @@ using LocalValue = uint32_t;
 
 struct LocalStep {
   enum class Kind : uint8_t {
-    kLaunch,      // `kernel` on inputs, into outputs
-    kCollective,  // `op` over `groups`
-    kWait,        // computing goes on when the collective that wrote the input has completed
-    kDevice,      // the output is this rank's number
-    kLoop,        // `body` a known number of times
+    kLaunch,      // runs `kernel` on inputs, into outputs
+    kCollective,  // runs `op` over `groups`
+    kWait,        // the compute stream waits for the collective that wrote the input
+    kDevice,      // the output is the device number of this rank
+    kLoop,        // runs `body` a known number of times
   };
   Kind kind = Kind::kLaunch;
   std::string kernel;
@@ -29,21 +29,22 @@ struct LocalStep {
   std::vector<std::vector<int64_t>> groups;
   std::vector<LocalValue> inputs;
   std::vector<LocalValue> outputs;
-  // kLoop: outputs[i] begins as inputs[i] and is carried; body_arguments[i] is it in the body, and
-  // body_results[i] its next value. `index` counts passes from `first` on.
+  // kLoop: outputs[i] is a carried value that starts as inputs[i]. In the body it is
+  // body_arguments[i], and body_results[i] is its next value. `index` counts iterations from
+  // `first`.
   int64_t first = 0;
   int64_t passes = 0;
   std::vector<LocalStep> body;
   std::vector<LocalValue> body_arguments;
   std::vector<LocalValue> body_results;
-  std::string label;  // where it stands in the module's source
+  std::string label;  // source position in the module
 };
 
 struct LocalPort {
   std::string name;
   LocalValue value = 0;
   ShardType type;
-  std::optional<size_t> alias;  // of a result: the parameter that it updates
+  std::optional<size_t> alias;  // results: the parameter that it updates
 };
 
 struct LocalProgram {
@@ -59,8 +60,8 @@ struct LocalProgram {
   LocalValue add(std::string name, TensorType type);
 };
 
-/// Appends the host function `name` on `world` to the program; the kernels that steps name must be
-/// there. Errors: `import_c8` for what host functions cannot say.
+/// Appends the host function `name` on `world` to the program, which must have the kernels that the
+/// steps use. Errors: `import_c8` if a host function cannot express a step.
 Expected<void> write_host(const LocalProgram& local, const std::string& name, const Mesh& world,
                           Program& program);
 

@@ -1,5 +1,5 @@
-// Attributes: the builtin ones, StableHLO's by their general shape `#name<key = value, ...>`,
-// Shardy's by their own grammar. What has another shape is kept as text.
+// Attributes: builtin ones; StableHLO's, by their general form `#name<key = value, ...>`; and
+// Shardy's, by their own grammar. Any other form is kept as text.
 
 #include <charconv>
 
@@ -87,7 +87,7 @@ std::optional<Attr> MlirReader::read_attr() {
   return std::nullopt;
 }
 
-// The text from `begin` over the bracket that comes next.
+// The text from `begin` through the next balanced bracket.
 std::optional<Attr> MlirReader::read_raw_attr(uint32_t begin) {
   if (!skip_balanced()) return std::nullopt;
   return text_attr(Attr::Kind::kRaw, std::string(lexer_.text().substr(begin, last_end_ - begin)));
@@ -145,7 +145,7 @@ bool MlirReader::read_fields(std::vector<NamedAttr>& out, std::string_view close
       next();
       key = first.kind == MlirTokenKind::kString ? unescaped(first.text) : std::string(first.text);
       if (accept("=")) {
-        // `sub_axis_info = (2)4`: the product of the sizes before it, and its size.
+        // `sub_axis_info = (2)4` is the product of the sizes before it, and its size.
         if (at("(")) {
           next();
           const auto pre = read_integer();
@@ -161,7 +161,7 @@ bool MlirReader::read_fields(std::vector<NamedAttr>& out, std::string_view close
         continue;
       }
       out.emplace_back(std::move(key), Attr());
-      // `#stablehlo<comparison_direction LT>`: words one behind the other.
+      // `#stablehlo<comparison_direction LT>` is a sequence of words.
       while (at(MlirTokenKind::kWord)) out.emplace_back(std::string(next().text), Attr());
       continue;
     }
@@ -182,7 +182,7 @@ std::optional<Attr> MlirReader::read_hash_attr() {
   return read_dialect_body(name);
 }
 
-// Behind `#name`, at its `<`.
+// Reads the body after `#name`; the next token must be `<`.
 std::optional<Attr> MlirReader::read_dialect_body(std::string name) {
   Attr attr;
   if (name == "sdy.sharding") {
@@ -217,7 +217,7 @@ std::optional<Attr> MlirReader::read_dialect_body(std::string name) {
     return attr;
   }
   if (too_deep_) return std::nullopt;
-  diagnostics_.resize(errors);  // another shape: kept as text
+  diagnostics_.resize(errors);  // another form: keep it as text
   move_to(begin);
   return read_raw_attr(begin);
 }
@@ -270,10 +270,10 @@ bool MlirReader::read_sharding_dims(Sharding& out) {
     } else if (!at("}") && !read_axes(dim.axes)) {
       return false;
     }
-    // read_axes stops behind the comma before `?`.
+    // read_axes stops after the comma before `?`.
     if (accept("?")) dim.open = true;
     if (!expect("}")) return false;
-    // A priority, `p1`: one word behind the brace.
+    // An optional priority after the brace: `p1`.
     if (at(MlirTokenKind::kWord) && token_.text.starts_with("p")) next();
     out.dims.push_back(std::move(dim));
   } while (accept(","));

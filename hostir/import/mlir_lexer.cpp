@@ -77,7 +77,7 @@ Lexeme sigil_token(std::string_view text, size_t at) {
   switch (text[at]) {
     case '%': {
       size_t end = run_end(text, first, is_name_part);
-      // `%0->`: the dash belongs to the arrow.
+      // In `%0->` the dash belongs to the arrow.
       while (end > first && text[end - 1] == '-') --end;
       if (end < text.size() && text[end] == '#' && end + 1 < text.size() &&
           is_digit(text[end + 1])) {

@@ -1,7 +1,7 @@
 // Tokens of MLIR text.
 //
-// The lexer works on demand and can be set back, because shapes (`8x4xf32`) are only shapes behind
-// `tensor<`. It never fails: what it does not know is a token of its own, which no rule accepts.
+// The lexer works on demand and can be rewound, because `8x4xf32` is a shape only after `tensor<`.
+// It never fails: an unknown character becomes a token that no rule accepts.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@ namespace hostir::importer {
 enum class MlirTokenKind : uint8_t {
   kEnd,
   kWord,    // func.func, stablehlo.add, dense, x
-  kValue,   // %arg0, with `#1` if it stands directly behind
+  kValue,   // %arg0, including a `#1` directly after it
   kSymbol,  // @main, @"any text"
   kBlock,   // ^bb0
   kHash,    // #stablehlo.gather, #loc3
   kBang,    // !stablehlo.token
-  kString,  // with its quotes
+  kString,  // including its quotes
   kNumber,  // 1, -2.5E-2, 0x7FC00000
   kMark,    // one character, or ->
 };
@@ -37,7 +37,7 @@ struct MlirToken {
 class MlirLexer {
  public:
   explicit MlirLexer(std::string_view text) : text_(text) {}
-  /// The token at or behind `position`, blanks and `//` comments skipped.
+  /// The token at or after `position`, skipping blanks and `//` comments.
   MlirToken at(uint32_t position) const;
   std::string_view text() const { return text_; }
 
@@ -45,7 +45,8 @@ class MlirLexer {
   std::string_view text_;
 };
 
-/// The content of a string token: escapes `\"`, `\\`, `\n`, `\t` and two hex digits replaced.
+/// The content of a string token, with the escapes `\"`, `\\`, `\n`, `\t` and two hex digits
+/// replaced.
 std::string unescaped(std::string_view quoted);
 
 }  // namespace hostir::importer

@@ -7,7 +7,7 @@ namespace hostir::importer {
 
 namespace {
 
-// `%0 = ...` may not hide a name of an enclosing region, but an importer need not mind.
+// The name in a token, without its sigil and quotes.
 std::string without_sigil(std::string_view token) {
   token.remove_prefix(1);
   return token.starts_with('"') ? unescaped(token) : std::string(token);
@@ -97,7 +97,7 @@ bool MlirReader::read_mesh() {
   return skip_location();
 }
 
-// After an error: goes to the next function, which is at a nesting that nobody knows any more.
+// After an error, skips to the next function and resets the nesting, which is unknown by then.
 void MlirReader::skip_to_function() {
   scopes_.clear();
   depth_ = 0;
@@ -199,7 +199,7 @@ bool MlirReader::read_trailer() {
       bytes += static_cast<char>(nibble(digits[i]) * 16 + nibble(digits[i + 1]));
     }
     resources_[key] =
-        bytes.size() > 4 ? bytes.substr(4) : std::string();  // 4 bytes of alignment first
+        bytes.size() > 4 ? bytes.substr(4) : std::string();  // skip 4 bytes of alignment
   }
   return true;
 }

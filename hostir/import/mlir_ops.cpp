@@ -1,5 +1,5 @@
-// Operations. Pretty forms share one reader of items (operands, `key = value`, words, literals);
-// only what holds regions or parenthesised pairs has a function of its own.
+// Operations. All pretty forms share one reader of items (operands, `key = value`, words,
+// literals). Only forms with regions or parenthesised pairs have their own functions.
 
 #include <fmt/format.h>
 
@@ -101,7 +101,7 @@ bool MlirReader::read_block(ModuleBlock& out) {
   return expect("}");
 }
 
-// A region of the generic form; several blocks are control flow that StableHLO does not have.
+// A region in generic form. It must have one block, because StableHLO has no control flow graph.
 bool MlirReader::read_region(ModuleBlock& out) {
   const Nesting nesting(*this);
   if (!nesting.ok() || !expect("{")) return false;
@@ -138,7 +138,7 @@ bool MlirReader::read_op(ModuleBlock& out) {
     good = read_generic(op);
   } else if (at(MlirTokenKind::kWord)) {
     op.name = std::string(next().text);
-    // Inside its own dialect's scope an op loses its prefix.
+    // An op is printed without its prefix inside the scope of its dialect.
     if (op.name == "return" || op.name == "call") op.name = "func." + op.name;
     if (op.name == "stablehlo.reduce" && at("("))
       good = read_reduce(op);
@@ -158,7 +158,7 @@ bool MlirReader::read_op(ModuleBlock& out) {
   return true;
 }
 
-// The signature, if there is one, gives the results their types; then the names are defined.
+// Reads the optional signature, which has the result types, and defines the result names.
 bool MlirReader::finish(ModuleOp& op, const Defined& defined) {
   std::vector<ModuleType> types;
   const uint32_t resume_at = std::exchange(resume_at_, 0);
@@ -167,7 +167,7 @@ bool MlirReader::finish(ModuleOp& op, const Defined& defined) {
     if (!signature) return false;
     types = std::move(signature->results);
     if (!signature->arrow) {
-      // Without an arrow all types are listed alike, or the last one is the result's.
+      // Without an arrow, either there is one type per result, or the last type is the result's.
       if (signature->operands.size() == defined.count) {
         types = std::move(signature->operands);
       } else if (defined.count > 0) {
@@ -181,7 +181,7 @@ bool MlirReader::finish(ModuleOp& op, const Defined& defined) {
         fmt::format("{} gives {} results, {} are named", op.name, types.size(), defined.count),
         op.span);
   }
-  // A constant's literal was read before its type.
+  // The literal of a constant precedes its type, so read it again now.
   for (auto& [name, attr] : op.attributes) {
     if (attr.kind != Attr::Kind::kRaw || name != "value" || types.empty()) continue;
     const uint32_t behind = token_.begin;
@@ -238,7 +238,7 @@ bool MlirReader::read_generic(ModuleOp& op) {
 bool MlirReader::read_pretty(ModuleOp& op) {
   while (!at(":") && !at("}") && !at(MlirTokenKind::kEnd)) {
     if (at("loc")) return true;
-    // Ops without operands, types and results: `stablehlo.return` of nothing ends the line.
+    // An empty `stablehlo.return` has no operands, types or results and ends at the newline.
     const uint32_t begin = token_.begin;
     if (op.operands.empty() && op.attributes.empty() &&
         lexer_.text().substr(last_end_, begin - last_end_).find('\n') != std::string_view::npos) {
@@ -258,7 +258,7 @@ bool MlirReader::read_pretty_item(ModuleOp& op) {
   if (at("(")) return read_parenthesised(op);
   if (at("{")) return read_fields(op.attributes, "}");
   if (at("dense") || at("dense_resource")) {
-    // Read again when the type is known.
+    // Remember the position; the literal is read again when its type is known.
     Attr place;
     place.kind = Attr::Kind::kRaw;
     place.integer = token_.begin;
@@ -292,10 +292,10 @@ bool MlirReader::read_pretty_item(ModuleOp& op) {
     op.attributes.emplace_back("word", Attr::of_word(key));
     return true;
   }
-  // `dim = 0 : T`: what follows a number here is the operation's type.
+  // In `dim = 0 : T`, T is the type of the operation, not of the number.
   auto value = at(MlirTokenKind::kNumber) ? std::optional(read_number()) : read_attr();
   if (!value) return false;
-  // `contracting_dims = [2] x [0]`, `[b, 0]x[0, i]->[b, 0]`: lists side by side.
+  // Adjacent lists: `contracting_dims = [2] x [0]`, `[b, 0]x[0, i]->[b, 0]`.
   if (value->kind == Attr::Kind::kList && (at("x") || at("->"))) {
     Attr lists;
     lists.kind = Attr::Kind::kList;
@@ -331,7 +331,7 @@ bool MlirReader::read_parenthesised(ModuleOp& op) {
   return expect(")");
 }
 
-// `[0:4, 2:8:2]` behind the operand of slice, `[0]` behind a tuple.
+// `[0:4, 2:8:2]` after the operand of a slice, `[0]` after a tuple.
 bool MlirReader::read_ranges(ModuleOp& op) {
   next();
   std::vector<int64_t> start;

@@ -1,8 +1,8 @@
-// Reads MLIR text into a `Module`: types, attributes, operations, functions.
+// Parses MLIR text into a `Module`: types, attributes, operations, functions.
 //
-// Every `read_*` returns nullopt or false after it has recorded one diagnostic; after an error in a
-// function the reader goes on with the next one. Nesting, numbers of operations and sizes are
-// limited, so no text can exhaust stack or memory. Inside this folder only.
+// Every `read_*` that fails records one diagnostic and returns nullopt or false. After an error in
+// a function, the reader continues with the next function. Nesting, operation counts and sizes are
+// limited, so no input can exhaust stack or memory. Internal to this folder.
 #pragma once
 
 #include <optional>
@@ -15,26 +15,26 @@
 
 namespace hostir::importer {
 
-/// A literal's text before its type is known: scalars in order, or one hex string.
+/// A literal before its type is known: its scalars in order, or one hex string.
 struct RawLiteral {
   std::vector<std::string_view> scalars;
   std::optional<std::string> hex;  // bytes, already decoded
   std::string resource;
-  bool nested = false;  // had brackets: not a splat even with one element
+  bool nested = false;  // had brackets, so it is not a splat, even with one element
   SourceSpan span;
 };
 
 class MlirReader {
  public:
   MlirReader(uint32_t file, std::string_view text, std::vector<Diagnostic>& diagnostics);
-  /// The whole file.
+  /// Parses the whole file.
   Module read_module();
 
  private:
   static constexpr int kMaxNesting = 64;
   static constexpr size_t kMaxOps = 4'000'000;
 
-  /// Scoped count of nesting; `ok()` is false, and reported, where it is too deep.
+  /// Counts nesting in a scope. If it is too deep, reports that and `ok()` is false.
   class Nesting {
    public:
     explicit Nesting(MlirReader& reader);
@@ -60,13 +60,13 @@ class MlirReader {
   bool unexpected(std::string_view wanted);
   SourceSpan span_of(const MlirToken& token) const { return {file_, token.begin, token.end}; }
   std::optional<int64_t> read_integer();
-  bool skip_balanced();  // from an opening mark to behind its closing one
+  bool skip_balanced();  // from an opening bracket past the matching closing one
   bool skip_location();  // an optional `loc(...)`
 
   // Types and literals (mlir_types.cpp).
   std::optional<ModuleType> read_type();
   std::optional<ModuleType> read_tensor_type();
-  /// `(T, T) -> T`, `(T) -> (T, T)`, `T`, `T, T`, `T -> (T, T)`: what stands behind the colon.
+  /// The text after the colon: `(T, T) -> T`, `(T) -> (T, T)`, `T`, `T, T`, `T -> (T, T)`.
   struct Signature {
     std::vector<ModuleType> operands;
     std::vector<ModuleType> results;
@@ -84,11 +84,11 @@ class MlirReader {
   // Attributes (mlir_attributes.cpp).
   std::optional<Attr> read_attr();
   std::optional<Attr> read_hash_attr();
-  Attr read_number();  // without the type that may follow
+  Attr read_number();  // not including a type after it
   std::optional<Attr> read_literal_attr();
   std::optional<Attr> read_list_attr(std::string_view close);
   std::optional<Attr> read_raw_attr(uint32_t begin);
-  /// `{a = 1, b}` or `<a = 1, b>`, the opening mark being the next token.
+  /// `{a = 1, b}` or `<a = 1, b>`; the next token must be the opening bracket.
   bool read_fields(std::vector<NamedAttr>& out, std::string_view close);
   std::optional<Attr> read_dialect_body(std::string name);
   std::optional<Sharding> read_sharding();
@@ -98,12 +98,12 @@ class MlirReader {
 
   // Operations (mlir_ops.cpp).
   using Scope = std::unordered_map<std::string, std::pair<ValueNumber, uint32_t>>;
-  bool read_block(ModuleBlock& out);   // `{ ... }`, arguments known already
+  bool read_block(ModuleBlock& out);   // `{ ... }`, with arguments already set
   bool read_region(ModuleBlock& out);  // `{ ^bb0(...): ... }`
   bool read_ops(ModuleBlock& out);     // up to the closing brace
   bool read_op(ModuleBlock& out);
   struct Defined {
-    std::vector<std::pair<MlirToken, uint32_t>> names;  // with how many values each
+    std::vector<std::pair<MlirToken, uint32_t>> names;  // and the number of values of each
     uint32_t count = 0;
   };
   bool read_defined(Defined& out);
@@ -141,10 +141,10 @@ class MlirReader {
   MlirToken token_;
   uint32_t last_end_ = 0;
   uint32_t resume_at_ =
-      0;  // where text goes on behind regions that follow a signature; 0: nowhere else
+      0;  // where to continue after regions that follow a signature; 0: at the current token
   std::vector<Diagnostic>& diagnostics_;
   int depth_ = 0;
-  bool too_deep_ = false;  // text like that is not worth a second reading
+  bool too_deep_ = false;  // set once nesting is too deep; stops retries
   size_t op_count_ = 0;
   Module module_;
   ModuleFunction* function_ = nullptr;

@@ -1,5 +1,4 @@
-// Operations whose text has a shape of its own: reduce, while, manual_computation, and Shardy's
-// collectives.
+// Operations with their own syntax: reduce, while, manual_computation, and Shardy's collectives.
 
 #include <fmt/format.h>
 
@@ -8,8 +7,8 @@
 namespace hostir::importer {
 
 // `(%x init: %c), (%y init: %d) applies stablehlo.add across dimensions = [1] : F`, or with
-// ` reducer(%a: T, %b: T) (%c: T, %d: T) { ... }` behind the signature. Operands are all inputs,
-// then all inits; the block's arguments are all left ones, then all right ones.
+// ` reducer(%a: T, %b: T) (%c: T, %d: T) { ... }` after the signature. The operands are all inputs,
+// then all inits. The block arguments are all left-hand ones, then all right-hand ones.
 bool MlirReader::read_reduce(ModuleOp& op) {
   std::vector<ValueNumber> inits;
   do {
@@ -32,7 +31,7 @@ bool MlirReader::read_reduce(ModuleOp& op) {
   op.attributes.emplace_back("dimensions", std::move(*dims));
   if (at("{") && !read_fields(op.attributes, "}")) return false;
   if (!applied.empty()) return true;
-  // The long form: signature, then the reducer. The signature is read again by `finish`.
+  // The long form has the signature before the reducer. `finish` reads the signature again.
   const uint32_t colon = token_.begin;
   if (!expect(":") || !read_signature()) return false;
   if (!accept("reducer")) {
@@ -57,7 +56,7 @@ bool MlirReader::read_reduce(ModuleOp& op) {
   scopes_.pop_back();
   if (!good) return false;
   op.regions.push_back(std::move(block));
-  resume_at_ = token_.begin;  // `finish` reads the signature, which stands before the reducer
+  resume_at_ = token_.begin;  // `finish` reads the signature, then continues here
   move_to(colon);
   return true;
 }
@@ -142,7 +141,7 @@ bool MlirReader::read_manual(ModuleOp& op) {
   return good && (!at("{") || read_fields(op.attributes, "}"));
 }
 
-// `sdy.all_gather [{"y"}, {}] %x out_sharding=<...> : T`: only where it ends up matters here.
+// `sdy.all_gather [{"y"}, {}] %x out_sharding=<...> : T`; only the output sharding is used.
 bool MlirReader::read_reshard_like(ModuleOp& op) {
   while (!at(MlirTokenKind::kValue)) {
     if (at(MlirTokenKind::kEnd) || at(":")) return unexpected("an operand");

@@ -15,12 +15,12 @@ namespace hostir::importer {
 
 namespace {
 
-// More elements than a program that is imported writes out one by one.
+// Larger than any literal that a real program writes out.
 constexpr int64_t kMaxLiteralElements = int64_t{1} << 31;
 
 bool is_size_digit(char c) { return c >= '0' && c <= '9'; }
 
-// A float given by its bits, or nullopt where the dtype has no such form.
+// A float from its bit pattern; nullopt if the dtype is not a float.
 std::optional<double> from_bits(DType dtype, uint64_t bits) {
   if (dtype == DType::kF64) return std::bit_cast<double>(bits);
   if (dtype == DType::kF32)
@@ -40,7 +40,7 @@ std::optional<Number> number_of(std::string_view text, int base = 10) {
   } else {
     read = std::from_chars(text.data(), end, value, base);
   }
-  // Too large or too small a float rounds to infinity or zero, which from_chars leaves unset.
+  // A float out of range rounds to infinity or zero; from_chars leaves the value unset.
   if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
   return value;
 }
@@ -80,7 +80,7 @@ std::optional<ModuleType> MlirReader::read_type() {
   return std::nullopt;
 }
 
-// `tensor<8x4xf32>`: the sizes are read from the characters, because `4xf32` is no token.
+// `tensor<8x4xf32>`: reads sizes from the characters, because `4xf32` is not a token.
 std::optional<ModuleType> MlirReader::read_tensor_type() {
   const MlirToken word = next();
   if (!at("<")) {
@@ -162,7 +162,8 @@ std::optional<MlirReader::Signature> MlirReader::read_signature() {
   return out;
 }
 
-// Behind `dense`: `<1.0>`, `<[[1, 2], [3, 4]]>`, `<>`, `<"0x...">`; `dense_resource<name>`.
+// The text after `dense`: `<1.0>`, `<[[1, 2], [3, 4]]>`, `<>`, `<"0x...">`; or
+// `dense_resource<name>`.
 std::optional<RawLiteral> MlirReader::read_raw_literal() {
   RawLiteral out;
   const uint32_t begin = token_.begin;
@@ -204,13 +205,13 @@ bool MlirReader::read_raw_elements(RawLiteral& out) {
     } while (accept(","));
     return expect("]");
   }
-  if (at("(")) {  // complex: kept as one scalar that no dtype takes
+  if (at("(")) {  // complex: kept as one scalar, which no dtype accepts
     const uint32_t begin = token_.begin;
     if (!skip_balanced()) return false;
     out.scalars.push_back(lexer_.text().substr(begin, last_end_ - begin));
     return true;
   }
-  // `-0x1p3` does not occur; a lone minus stands before `inf` or `nan` in hand-written text only.
+  // `-0x1p3` does not occur. A separate minus occurs only before a handwritten `inf` or `nan`.
   if (!at(MlirTokenKind::kNumber) && !at(MlirTokenKind::kWord) && !at(MlirTokenKind::kString)) {
     return unexpected("an element of a constant");
   }
@@ -250,8 +251,8 @@ bool MlirReader::store_scalar(Tensor& data, int64_t index, std::string_view text
   return true;
 }
 
-// Little-endian elements in row-major order; i1 has one byte per element, or one bit where the
-// length says so.
+// Stores little-endian elements in row-major order. An i1 takes one byte or one bit, depending on
+// the length.
 bool MlirReader::store_bytes(Literal& literal, const std::string& bytes, SourceSpan span) {
   const int64_t count = literal.type.element_count();
   const DType dtype = *literal.type.dtype();
@@ -281,7 +282,7 @@ bool MlirReader::store_bytes(Literal& literal, const std::string& bytes, SourceS
   return true;
 }
 
-// Elements narrower than the dtype that carries them.
+// Stores elements that are narrower than their dtype.
 bool MlirReader::store_carried(Literal& literal, const std::string& bytes, SourceSpan span) {
   const int64_t count = literal.type.element_count();
   const int64_t width = literal.type.carried_bits() / 8;

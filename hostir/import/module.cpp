@@ -26,12 +26,11 @@ int64_t ModuleType::element_count() const {
 
 std::optional<DType> ModuleType::dtype() const {
   if (!is_tensor()) return std::nullopt;
-  // Unsigned integers are `ui8` in MLIR and `u8` here; everything else has one name, apart from
-  // fp8.
+  // Unsigned integers are `ui8` in MLIR and `u8` here. All other names are equal, except fp8.
   if (element.starts_with("ui")) {
     const auto exact = parse_dtype("u" + element.substr(2));
     if (exact) return exact;
-    // Carried in a wider integer: every value fits, and what wraps is cut (Emitter::wrapped).
+    // Carried in a wider integer, which holds every value; Emitter::wrapped handles wrap-around.
     if (element == "ui32") return DType::kI64;
     if (element == "ui16") return DType::kI32;
     return std::nullopt;
@@ -123,7 +122,7 @@ int64_t ModuleOp::integer_or(std::string_view attribute, int64_t fallback) const
 std::string_view ModuleOp::word(std::string_view attribute) const {
   const Attr* attr = find(attribute);
   if (attr == nullptr) return {};
-  // `#stablehlo<comparison_direction LT>`: a list of words, the last one counts.
+  // `#stablehlo<comparison_direction LT>` is a list of words; take the last one.
   if (attr->kind == Attr::Kind::kList && !attr->items.empty()) return attr->items.back().text;
   return attr->text;
 }

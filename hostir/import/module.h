@@ -1,10 +1,8 @@
-// A compiler's module as read: functions of operations on tensors, before anything is known of
-// ours.
+// A parsed module of another compiler: functions of operations on tensors, before conversion.
 //
-// One generic `ModuleOp` for every operation of StableHLO, sdy and func, pretty or generic form,
-// and for HLO instructions after `hlo_to_ops`: name, operands, attributes by name, regions. Values
-// are numbers into their function's table. Nothing here is checked beyond what the text itself
-// says.
+// One generic `ModuleOp` (name, operands, named attributes, regions) represents every operation of
+// StableHLO, sdy and func, in pretty or generic form, and HLO instructions after `hlo_to_ops`.
+// Values are indices into their function's table. Only the syntax has been checked.
 #pragma once
 
 #include <cstdint>
@@ -33,9 +31,9 @@ struct ModuleType {
   bool is_tensor() const { return kind == Kind::kTensor; }
   /// Number of elements; -1 where a size is unknown or the number does not fit.
   int64_t element_count() const;
-  /// The dtype of ours, if there is one; unsigned integers may be carried in a wider signed one.
+  /// The corresponding dtype, if any. An unsigned integer may be carried in a wider signed one.
   std::optional<DType> dtype() const;
-  /// The width of elements that a wider dtype carries, else 0.
+  /// The element width in bits if a wider dtype carries the elements, else 0.
   int carried_bits() const;
   std::string to_string() const;
   friend bool operator==(const ModuleType&, const ModuleType&) = default;
@@ -43,13 +41,13 @@ struct ModuleType {
 
 ModuleType tensor_type(std::string element, std::vector<int64_t> dims);
 
-/// A constant: one value for all elements, or all of them.
+/// A constant: a single value for all elements, or one value per element.
 struct Literal {
   ModuleType type;
   bool splat = false;
-  std::optional<Tensor> data;  // rank 0 where splat; nothing where the dtype is unknown or the data
-                               // is not in the text
-  std::string resource;        // of `dense_resource<name>` until the end of the file is read
+  std::optional<Tensor> data;  // rank 0 if splat; empty if the dtype is unknown or the data is not
+                               // in the text
+  std::string resource;        // `dense_resource<name>`, until the end of the file is read
 };
 
 struct NamedAttr;
@@ -80,15 +78,15 @@ struct Attr {
   std::vector<Sharding> shardings;
 
   const Attr* find(std::string_view name) const;
-  /// The integers of a list, or of a literal of integers in row-major order; empty where it is
-  /// neither.
+  /// The integers of a list or of an integer literal (in row-major order); empty for other kinds.
   std::vector<int64_t> integers() const;
   static Attr of_int(int64_t value);
   static Attr of_ints(const std::vector<int64_t>& values);
   static Attr of_word(std::string word);
 };
 
-/// A field of a dict, an attribute of an op. Not a pair: that asks for a complete Attr too early.
+/// A field of a dict or an attribute of an op. Not a std::pair, which would need a complete Attr
+/// here.
 struct NamedAttr {
   NamedAttr(std::string_view name, Attr value) : first(name), second(std::move(value)) {}
   std::string first;
@@ -101,7 +99,7 @@ struct ModuleBlock;
 
 struct ModuleOp {
   std::string name;  // "stablehlo.add"
-  SourceSpan span;   // the name
+  SourceSpan span;   // of the name
   std::vector<ValueNumber> operands;
   std::vector<ValueNumber> results;
   std::vector<NamedAttr> attributes;
@@ -110,7 +108,7 @@ struct ModuleOp {
   const Attr* find(std::string_view name) const;
   std::vector<int64_t> integers(std::string_view name) const;
   int64_t integer_or(std::string_view name, int64_t fallback) const;
-  /// The word of an attribute: of `LT`, of `#stablehlo<comparison_direction LT>` alike.
+  /// The word in an attribute; `LT` and `#stablehlo<comparison_direction LT>` both give `LT`.
   std::string_view word(std::string_view name) const;
 };
 
@@ -126,11 +124,11 @@ struct ModuleValue {
   uint32_t uses = 0;
 };
 
-/// A parameter or result of a function, with what its attributes say.
+/// A parameter or result of a function, with its attributes.
 struct Port {
   ModuleType type;
   std::optional<Sharding> sharding;
-  std::string tiles;             // mhlo.sharding, of before Shardy
+  std::string tiles;             // mhlo.sharding, from before Shardy
   std::optional<int64_t> alias;  // tf.aliasing_output
   std::string info;              // jax.result_info
   SourceSpan span;
@@ -140,13 +138,13 @@ struct ModuleFunction {
   std::string name;
   bool is_public = false;
   std::vector<ModuleValue> values;
-  std::vector<Port> params;  // their values are the arguments of the body
+  std::vector<Port> params;  // the values are the body's arguments
   std::vector<Port> results;
   ModuleBlock body;
   SourceSpan span;
 
   const ModuleType& type(ValueNumber value) const { return values[value].type; }
-  /// How often a value is an operand, in regions too; counted by the reader.
+  /// Number of uses of a value as an operand, including in regions. The reader counts them.
   uint32_t uses(ValueNumber value) const { return values[value].uses; }
 };
 

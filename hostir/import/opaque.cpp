@@ -1,4 +1,4 @@
-// Operations that have no counterpart.
+// Operations without a counterpart.
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 namespace hostir::importer {
 
-// One `opaque` per result, with the operands that are tensors; the name says what it stands for.
+// Emits one `opaque` per result, with the tensor operands; its name is the original operation.
 Expected<void> Emitter::opaque(const OpSite& site, const std::string& why) {
   const std::string what = site.op.name + (why.empty() ? "" : " (" + why + ")");
   const auto kind = find_op("opaque");

@@ -33,7 +33,8 @@ std::optional<ReducerKind> reducer_of(const ModuleFunction&, const ModuleOp& op)
   return kind_of(body.name);
 }
 
-// jnp.argmax and argmin: compare values (GT or LT), NaN wins, then the smaller index among equals.
+// jnp.argmax and jnp.argmin compare values (GT or LT), prefer NaN, and among equal values take the
+// smaller index.
 std::optional<ReducerKind> arg_reducer_of(const ModuleFunction& function, const ModuleOp& op) {
   if (op.regions.size() != 1 || op.regions.front().arguments.size() != 4) return std::nullopt;
   const ModuleBlock& block = op.regions.front();
@@ -43,7 +44,7 @@ std::optional<ReducerKind> arg_reducer_of(const ModuleFunction& function, const 
   const auto is_index = [&](ValueNumber v) {
     return v == block.arguments[1] || v == block.arguments[3];
   };
-  // Arguments are all left ones, then all right ones: value, index, value, index.
+  // The arguments are all left-hand ones, then all right-hand ones: value, index, value, index.
   if (function.type(block.arguments[0]) != function.type(block.arguments[2])) return std::nullopt;
   std::optional<ReducerKind> kind;
   bool smaller_index = false;

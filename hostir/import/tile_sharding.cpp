@@ -14,7 +14,7 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-// The text from behind `open` to its `close`, both at the nesting of `open`.
+// The text between the bracket at `open` and the matching closing bracket.
 std::string_view bracketed(std::string_view text, size_t open) {
   const char left = text[open];
   const char right = left == '[' ? ']' : left == '{' ? '}' : ')';
@@ -70,7 +70,7 @@ std::optional<Ints> iota_devices(std::string_view text) {
   return out;
 }
 
-// 'name' or name, up to one of the marks that may follow.
+// An axis name, quoted or not, up to a delimiter.
 std::string axis_name(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -148,7 +148,7 @@ std::optional<TileSharding> parse_named(std::string_view text, size_t at) {
   return out;
 }
 
-// One tile dimension walks the devices with a stride; false where it does not.
+// A tile dimension that steps through the devices with a constant stride.
 struct Walk {
   int64_t stride = 1;
   int64_t size = 1;
@@ -165,7 +165,8 @@ std::optional<std::vector<Walk>> walks_of(const TileSharding& s) {
     if (out.back().stride < 1) return std::nullopt;
   }
   Ints index(s.tiles.size(), 0);
-  for (const int64_t device : s.devices) {  // every device is the sum of its coordinates' strides
+  for (const int64_t device :
+       s.devices) {  // each device number is the sum of index * stride over the dimensions
     int64_t expected = 0;
     for (size_t d = 0; d < index.size(); ++d) expected += index[d] * out[d].stride;
     if (expected != device) return std::nullopt;
@@ -177,16 +178,14 @@ std::optional<std::vector<Walk>> walks_of(const TileSharding& s) {
   return out;
 }
 
-// The walks of a tile dimension that is itself made of several strides, major to minor: by trying
-// to split it.
+// Splits each tile dimension into walks with constant strides, major to minor.
 std::optional<std::vector<std::vector<Walk>>> split_walks(const TileSharding& s) {
   if (const auto simple = walks_of(s)) {
     std::vector<std::vector<Walk>> out;
     for (const Walk& walk : *simple) out.push_back({walk});
     return out;
   }
-  // Factor every tile dimension into primes and try again: a product of axes is walked axis by
-  // axis.
+  // A dimension cut by several axes has several strides: factor it into primes and try again.
   TileSharding fine = s;
   fine.tiles.clear();
   std::vector<size_t> of;
@@ -301,7 +300,7 @@ std::optional<Sharding> sharding_on(const Mesh& mesh, const TileSharding& s, siz
   if (!walks || walks->size() < rank) return std::nullopt;
   for (size_t d = 0; d < rank; ++d) {
     for (const Walk& walk : (*walks)[d]) {
-      // The axes whose strides lie between the walk's, major to minor.
+      // The axes with strides inside this walk, major to minor.
       int64_t stride = mesh.size();
       int64_t covered = 1;
       for (const MeshAxis& axis : mesh.axes) {

@@ -10,7 +10,7 @@ Expected<std::vector<Type>> infer_argmax(const OpCall& call) {
   return ops::inferred(ops::tensor(DType::kI32, std::move(shape)));
 }
 
-// The smallest position that holds the maximum; NaN is the maximum wherever there is one.
+// The smallest index of the maximum. NaN counts as the maximum.
 ops::Values expand_argmax(ops::Builder& b) {
   const ValueId x = b.arg(0);
   const int64_t dim = ops::dim_of(b.attributes(), "dim", b.rank(x));

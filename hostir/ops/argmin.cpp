@@ -10,7 +10,7 @@ Expected<std::vector<Type>> infer_argmin(const OpCall& call) {
   return ops::inferred(ops::tensor(DType::kI32, std::move(shape)));
 }
 
-// The smallest position that holds the minimum; NaN is the minimum wherever there is one.
+// The smallest index of the minimum. NaN counts as the minimum.
 ops::Values expand_argmin(ops::Builder& b) {
   const ValueId x = b.arg(0);
   const int64_t dim = ops::dim_of(b.attributes(), "dim", b.rank(x));

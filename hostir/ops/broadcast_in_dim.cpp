@@ -40,7 +40,8 @@ Expected<std::vector<Type>> infer_broadcast_in_dim(const OpCall& call) {
   return ops::inferred(ops::tensor(dtype_of(call.operands[0]), *ops::wanted_shape(call)));
 }
 
-// Result dimensions in order; one that widens size 1 gives the operand a factor of size 1 before.
+// One factor per result dimension, in order. If a dimension of size 1 is widened, a separate factor
+// of size 1 for the operand precedes it.
 Expected<ShardingRule> broadcast_in_dim_rule(const OpCall& call, std::span<const Type> results) {
   const Shape& from = shape_of(call.operands[0]);
   const Shape& to = shape_of(results[0]);
@@ -60,7 +61,7 @@ Expected<ShardingRule> broadcast_in_dim_rule(const OpCall& call, std::span<const
   return r;
 }
 
-// dy summed over the new and the widened dimensions.
+// Sums dy over the new and the widened dimensions.
 ops::Values broadcast_in_dim_vjp(ops::Builder& b, std::span<const ValueId> dy) {
   const Shape& from = b.shape(b.arg(0));
   const Shape& to = b.shape(b.result());
@@ -71,7 +72,7 @@ ops::Values broadcast_in_dim_vjp(ops::Builder& b, std::span<const ValueId> dy) {
     if (ops::same_size(from[d], to[static_cast<size_t>(dims[d])])) kept.push_back(dims[d]);
   }
   const ValueId sum = b.sum(dy[0], ops::other_dims(to.size(), kept));
-  // The sum has the kept dimensions in the result's order; the operand may have another one.
+  // The sum has the kept dimensions in result order; the operand may have a different order.
   IntList sorted = kept;
   std::sort(sorted.begin(), sorted.end());
   for (const int64_t d : kept) {

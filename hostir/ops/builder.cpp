@@ -16,7 +16,8 @@ bool all_valid(const Values& values) {
   return std::all_of(values.begin(), values.end(), [](ValueId v) { return v.valid(); });
 }
 
-// In the order of the record, without those that say what holds anyway: as text reads back.
+// The attributes in record order, without those that have their default value: the form that
+// parsing the printed text gives.
 Attributes normalised_attributes(OpKind kind, const Attributes& given) {
   Attributes out;
   for (const AttributeSpec& spec : record(kind).attributes) {
@@ -78,7 +79,7 @@ ValueId Builder::op(OpKind kind, const Values& operands, const Attributes& attri
     return ops(kind, operands, attributes, 1, suffix).front();
   }
   if (error_) return {};
-  Instruction instruction;  // a source: its type is its own
+  Instruction instruction;  // a source: its type is `written`, not inferred
   instruction.kind = kind;
   instruction.attributes = normalised_attributes(kind, attributes);
   instruction.from = call_.from;

@@ -1,10 +1,9 @@
-// Appends instructions to a function: what `expand` and `vjp` of the records are written with.
+// Appends instructions to a function; `expand` and `vjp` in the records use this class.
 //
-// Types are inferred by the records, so a builder call is checked like text. The first error
-// sticks: later calls return invalid values and add nothing, and the owner asks `error()` once at
-// the end. New instructions take over the place in the source and the `from` of the call that is
-// being expanded or differentiated. Absent here: choosing names and walking functions (the passes
-// do).
+// The records infer types, so a builder call is checked like program text. The first error is
+// kept: later calls return invalid values and add nothing, and the owner checks `error()` once at
+// the end. New instructions get the source position and the `from` of the call that is being
+// expanded or differentiated. The passes choose names and walk functions.
 #pragma once
 
 #include <functional>
@@ -24,10 +23,11 @@ using Values = std::vector<ValueId>;
 class Builder {
  public:
   using Fresh = std::function<std::string(std::string_view stem)>;
-  /// Both functions must outlive the builder. `fresh` gives a name that is not used in `function`.
+  /// `function` and `fresh` must outlive the builder. `fresh` returns a name not used in
+  /// `function`.
   Builder(Function& function, RegionId region, Fresh fresh);
 
-  /// The call that the next instructions stand for. `stem` begins the names of new values.
+  /// Starts the replacement of `call`. `stem` is the prefix of new value names.
   void begin(const Instruction& call, std::string stem);
   void set_region(RegionId region) { region_ = region; }
 
@@ -42,18 +42,18 @@ class Builder {
   Shape shape(ValueId value) const { return shape_of(type(value)); }
   DType dtype(ValueId value) const { return dtype_of(type(value)); }
   size_t rank(ValueId value) const { return shape(value).size(); }
-  /// The last dimension; the rank is 1 or more.
+  /// The last dimension; the rank must be at least 1.
   int64_t last_dim(ValueId value) const { return static_cast<int64_t>(rank(value)) - 1; }
 
-  /// One instruction. `suffix` ends the result's name; the mnemonic if empty. `written` is needed
-  /// by sources only.
+  /// Appends one instruction. The result's name ends with `suffix`, or the mnemonic if that is
+  /// empty. Only sources need `written`, the result type.
   ValueId op(OpKind kind, const Values& operands, const Attributes& attributes = {},
              std::string_view suffix = {}, Type written = NoType{});
-  /// One instruction with `count` results.
+  /// Appends one instruction with `count` results.
   Values ops(OpKind kind, const Values& operands, const Attributes& attributes, size_t count,
              std::string_view suffix = {});
 
-  // Pointwise. Operands have one shape.
+  // Pointwise. All operands have the same shape.
   ValueId add(ValueId a, ValueId b) { return op(OpKind::add, {a, b}); }
   ValueId sub(ValueId a, ValueId b) { return op(OpKind::sub, {a, b}); }
   ValueId mul(ValueId a, ValueId b) { return op(OpKind::mul, {a, b}); }
@@ -64,24 +64,24 @@ class Builder {
   ValueId select(ValueId pred, ValueId a, ValueId b) { return op(OpKind::select, {pred, a, b}); }
   /// `direction`: eq ne lt le gt ge
   ValueId compare(ValueId a, ValueId b, std::string_view direction);
-  /// x itself if it has the dtype.
+  /// Returns x itself if it already has the dtype.
   ValueId cast(ValueId x, DType to);
   ValueId scaled(ValueId x, double factor) { return mul(x, full_like(x, factor)); }
   ValueId shifted(ValueId x, double by) { return add(x, full_like(x, by)); }
-  /// 1 where pred, else 0, as `like` in dtype.
+  /// 1 where `pred` is true, else 0, in `dtype`.
   ValueId indicator(ValueId pred, DType dtype) { return cast(pred, dtype); }
 
   // Sources.
   ValueId full(DType dtype, const Shape& shape, double value);
   ValueId full_like(ValueId like, double value) { return full(dtype(like), shape(like), value); }
   ValueId zeros_like(ValueId like) { return full_like(like, 0); }
-  /// Every element is an expression of sizes.
+  /// A constant tensor whose elements are all `size`.
   ValueId full_size(DType dtype, const Shape& shape, const IndexExpr& size);
   ValueId iota(DType dtype, const Shape& shape, int64_t dim);
 
-  // Shape. Each is x itself where nothing changes.
+  // Shape. Each returns x itself if nothing changes.
   ValueId broadcast(ValueId x, IntList dims, const Shape& to);
-  /// As numpy: x's dimensions are the last ones of `to`; size 1 is widened.
+  /// Broadcasting as in NumPy: x's dimensions match the last ones of `to`, and size 1 is widened.
   ValueId broadcast_to(ValueId x, const Shape& to);
   ValueId transpose(ValueId x, IntList permutation);
   ValueId reshape(ValueId x, const Shape& to);
@@ -93,15 +93,15 @@ class Builder {
   // Reductions.
   ValueId reduce(OpKind kind, ValueId x, IntList dims);
   ValueId sum(ValueId x, IntList dims) { return reduce(OpKind::reduce_sum, x, std::move(dims)); }
-  /// A reduced value repeated along the dimensions that went, or that were kept with size 1.
+  /// Broadcasts a reduced value back along the reduced dimensions, whether removed or kept as 1.
   ValueId unreduce(ValueId reduced, const IntList& dims, const Shape& to);
-  /// The transpose of broadcast_to: sums what was repeated, gives `to`.
+  /// The adjoint of broadcast_to: sums over the repeated elements and gives shape `to`.
   ValueId sum_to(ValueId x, const Shape& to);
 
-  /// a[.., m, k] b[.., k, n], batches alike.
+  /// a[.., m, k] b[.., k, n] with equal batch dimensions.
   ValueId matmul(ValueId a, ValueId b) { return op(OpKind::matmul, {a, b}); }
 
-  /// A 16-bit float as f32, anything else itself; and back.
+  /// Casts a 16-bit float to f32; returns any other value itself.
   ValueId widened(ValueId x);
 
   void fail(Error error);
@@ -116,13 +116,13 @@ class Builder {
   std::optional<Error> error_;
 };
 
-/// 0 .. rank-1.
+/// The dimensions 0 .. rank-1.
 IntList all_dims(size_t rank);
-/// A set of attributes.
+/// Attributes from a list of names and values.
 Attributes attrs(std::initializer_list<std::pair<std::string_view, Attribute>> entries);
-/// Whether a value is `dims`-th of all dims: the dimensions of 0..rank-1 that are not in `dims`.
+/// The dimensions in 0..rank-1 that are not in `dims`.
 IntList other_dims(size_t rank, const IntList& dims);
-/// A dimension attribute, negative ones counted from the end.
+/// A dimension attribute; negative numbers count from the end.
 int64_t dim_of(const Attributes& attributes, std::string_view name, size_t rank,
                int64_t fallback = -1);
 

@@ -9,13 +9,14 @@ Expected<std::vector<Type>> infer_cast(const OpCall& call) {
   return ops::inferred(ops::tensor(to, shape_of(call.operands[0])));
 }
 
-// Every value of `from` is a value of `to`: sums may be formed after the cast as well as before.
+// True if `to` can represent every value of `from`; then sums may be formed before or after the
+// cast.
 bool is_exact(DType from, DType to) {
   if (from == to || (from == DType::kF32 && to == DType::kF64)) return true;
   return is_16_bit_float(from) && (to == DType::kF32 || to == DType::kF64);
 }
 
-// Rounding is monotone, so max and min pass between floats; wrapping integers are not.
+// Rounding between floats is monotone, so max and min stay partial. Wrapping of integers is not.
 PartialUse cast_partial(const OpCall& call, size_t, Reduction kind) {
   const DType from = dtype_of(call.operands[0]);
   const auto to = call.attributes.get_or<DType>("to", DType::kF32);

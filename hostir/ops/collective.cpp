@@ -104,7 +104,7 @@ Violated check_position(const OpCall& call, std::string_view attribute) {
                                          position.value())};
 }
 
-// Elements of a type that is the same on every rank, as far as they are known.
+// The element count of a type with the same shape on every rank; nullopt if unknown.
 std::optional<int64_t> local_elements(const Type& type) {
   const auto* tensor = std::get_if<TensorType>(&type);
   if (tensor == nullptr) return std::nullopt;

@@ -1,8 +1,8 @@
-// What the records of collectives and of send/recv share: slots, checks and prose.
+// Slots, checks and prose shared by the records of collectives and send/recv.
 //
-// Checked here is what the text alone tells. What differs from rank to rank (extents of uneven
-// shards, counts, the other members' instructions) is compared when the members meet (interp/core).
-// A size that is not a number yet is never an error here.
+// The checks cover what follows from the program text alone. What differs by rank (extents of
+// uneven shards, counts, the other members' instructions) is compared at the rendezvous
+// (interp/core). An unbound size is never an error here.
 #pragma once
 
 #include "hostir/ops/common.h"
@@ -17,27 +17,27 @@ AttributeSpec reduction_attribute();
 AttributeSpec root_attribute();
 AttributeSpec peer_attribute();
 
-/// The operands of the instruction with this slot name; `none` has no type and is left out.
+/// An operand of an instruction, looked up by slot name.
 struct SlotOperand {
-  size_t index = 0;  // among the instruction's operands
+  size_t index = 0;  // index into the instruction's operands
   const Operand* operand = nullptr;
   const Type* type = nullptr;  // nullptr: `none`
 };
 std::vector<SlotOperand> in_slot(const OpCall& call, std::string_view slot);
-/// The first operand of a slot that is not `none`.
+/// The first operand in a slot that is not `none`.
 std::optional<SlotOperand> first_in(const OpCall& call, std::string_view slot);
 
-/// The number of members of the communicator, where the text tells.
+/// The number of members of the communicator; nullopt if the text does not determine it.
 std::optional<int64_t> member_count(const OpCall& call);
 
 /// Constraints.
-Violated check_handles(const OpCall& call);    // comm is a communicator, stream a stream
-Violated check_form(const OpCall& call);       // ro and wo, or one rw; all of them buffers
-Violated check_dtypes(const OpCall& call);     // input and output alike
-Violated check_reducible(const OpCall& call);  // alike, and not i1
+Violated check_handles(const OpCall& call);    // comm is a communicator, stream is a stream
+Violated check_form(const OpCall& call);       // ro and wo, or one rw; all are buffers
+Violated check_dtypes(const OpCall& call);     // input and output have the same dtype
+Violated check_reducible(const OpCall& call);  // the same dtype, and not i1
 Violated check_root(const OpCall& call);       // a position in the communicator
 Violated check_peer(const OpCall& call);
-Violated check_transfer_buffer(const OpCall& call);  // send and recv: what is moved is a buffer
+Violated check_transfer_buffer(const OpCall& call);  // send and recv: the operand is a buffer
 
 /// How the element counts of input and output relate.
 enum class Extent : uint8_t { kSame, kOutputIsAll, kInputIsAll };
@@ -46,7 +46,7 @@ template <Extent extent>
 Violated check_elements(const OpCall& call) {
   return check_extent(call, extent);
 }
-/// After a reduction over a communicator's axes the value is no longer partial over them.
+/// The output of a reduction must not be partial over the communicator's axes.
 Violated check_reduced_layout(const OpCall& call);
 
 inline constexpr std::string_view kHandles =

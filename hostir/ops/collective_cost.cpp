@@ -7,7 +7,7 @@ namespace hostir {
 
 namespace {
 
-// What goes over one rank's link, as a share of the bytes that nccl-tests counts.
+// Bytes over one rank's link, as a multiple of the bytes that nccl-tests counts.
 enum class Wire : uint8_t { kTwiceOthers, kOthers, kAll };  // 2(n-1)/n, (n-1)/n, 1
 enum class Steps : uint8_t { kTwiceRing, kRing, kOne };     // 2(n-1), n-1, 1
 
@@ -47,8 +47,8 @@ double quotient(double amount, double rate_per_s) {
   return rate_per_s > 0 ? amount / rate_per_s * 1e9 : 0;
 }
 
-// NCCL divides 32 channels among the peers of a rank, rounded to powers of two, and doubles the
-// share while a channel would carry more than 16 MiB.
+// NCCL divides 32 channels among the peers of a rank, rounded to a power of two, and doubles the
+// number per peer while a channel would carry more than 16 MiB.
 double channel_bandwidth(const CollectiveModel& model, double bytes, int64_t ranks) {
   constexpr double kChannels = 32;
   constexpr double kMaxBytesPerChannel = 16.0 * 1024 * 1024;
@@ -77,7 +77,7 @@ GroupPlace place_group(const Machine& machine, std::span<const int32_t> members)
   GroupPlace place;
   place.ranks = static_cast<int64_t>(members.size());
   place.ranks_on_smallest_host = place.ranks;
-  // Asked of every member of every collective: members mostly come in order, host by host.
+  // This runs for every member of every collective. Members are mostly sorted, so avoid the sort.
   std::vector<int64_t> hosts;
   hosts.reserve(members.size());
   for (const int32_t rank : members) hosts.push_back(rank / per_host);

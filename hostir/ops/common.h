@@ -1,8 +1,8 @@
-// What the records of compute ops share: constraints, inference, rules and costs as plain functions
+// Constraints, inference, rules and costs shared by the records of compute ops, as plain functions
 // that fit the fields of OpRecord.
 //
-// Constraint checks see operands whose number the registry has checked. Sizes compare equal after
-// simplification; symbolic sizes that cannot be told apart are an error, not a guess.
+// The registry checks the number of operands before it runs constraint checks. Sizes are compared
+// after simplification; symbolic sizes that cannot be shown to be equal are an error.
 #pragma once
 
 #include <initializer_list>
@@ -17,7 +17,7 @@ using Violated = std::optional<Violation>;
 /// Sizes.
 bool same_size(const IndexExpr& a, const IndexExpr& b);
 
-/// Whether a < b for certain, whatever the sizes are.
+/// True if a < b for all values of the symbolic sizes.
 bool is_below(const IndexExpr& a, const IndexExpr& b);
 bool same_shape(const Shape& a, const Shape& b);
 /// The product of all sizes, simplified.
@@ -29,11 +29,11 @@ std::string text(const Shape& shape);
 Violated check_same_shape(const OpCall& call);
 Violated check_same_dtype(const OpCall& call);
 Violated check_float(const OpCall& call);    // f64 f32 bf16 f16, of operand 0
-Violated check_numeric(const OpCall& call);  // all but i1
-Violated check_signed(const OpCall& call);   // numeric, without u8
-Violated check_integer(const OpCall& call);  // without i1, of operand 0
+Violated check_numeric(const OpCall& call);  // not i1
+Violated check_signed(const OpCall& call);   // numeric, but not u8
+Violated check_integer(const OpCall& call);  // an integer but not i1, of operand 0
 Violated check_i1(const OpCall& call);       // every operand
-/// Integers, not i1.
+/// True for integer types except i1.
 bool is_integer(DType dtype);
 
 inline constexpr std::string_view kSameShape =
@@ -50,11 +50,11 @@ inline constexpr std::string_view kBool = "The operands are i1.";
 Type tensor(DType dtype, Shape shape);
 Expected<std::vector<Type>> infer_like_first(const OpCall& call);  // shape and dtype of operand 0
 Expected<std::vector<Type>> inferred(Type type);
-/// The tensor type that the text gives result 0, or nullptr.
+/// The tensor type written for result 0, or nullptr.
 const TensorType* written_tensor(const OpCall& call);
-/// A dimension list attribute, or empty.
+/// A dimension list attribute; empty if absent.
 IntList dims_of(const OpCall& call, std::string_view name);
-/// Each entry is in 0..rank-1 and stands once; `what` names the attribute in the message.
+/// Each entry must be in 0..rank-1 and unique. `what` is the attribute's name for the message.
 Violated check_dims(const IntList& dims, size_t rank, std::string_view what);
 
 /// Sharding rules.

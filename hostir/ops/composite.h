@@ -1,13 +1,13 @@
-// What the records of composites share. A composite is an op that people write and that is always
-// computed as simpler ops: its `expand` says how, the sharding follows from those (so that a
-// softmax over a cut dimension communicates two small tensors and never its operand).
+// Helpers for the records of composites. A composite is an op that is always computed as simpler
+// ops, given by its `expand`. Its sharding follows from those ops: a softmax over a cut dimension
+// communicates two small tensors and never its operand.
 #pragma once
 
 #include "hostir/ops/indexed.h"
 
 namespace hostir::ops {
 
-/// Flops and bytes as if in one pass; the expanded ops have their own.
+/// Flops and bytes as if computed in one pass. The expanded ops have their own costs.
 template <int flops_per_element>
 Cost composite_cost(const OpCall& call, std::span<const Extents> operands,
                     std::span<const Extents> results) {
@@ -16,14 +16,14 @@ Cost composite_cost(const OpCall& call, std::span<const Extents> operands,
 
 /// The attribute `dims`, or the last dimension.
 IntList normalised_dims(const Attributes& attributes, size_t rank);
-/// Operand `operand`, if given, has the sizes of operand 0 along the normalised dimensions.
+/// Operand `operand`, if present, must have the sizes of operand 0 along the normalised dimensions.
 Violated check_affine(const OpCall& call, size_t operand);
 Violated check_normalised_dims(const OpCall& call);
 AttributeSpec normalised_dims_attribute();
 AttributeSpec epsilon_attribute();
-/// A weight or bias over the normalised dimensions of x, repeated along the others.
+/// Broadcasts a weight or bias over the normalised dimensions to shape `to`.
 ValueId along_normalised(Builder& b, ValueId weight, const IntList& dims, const Shape& to);
-/// The mean over dims, repeated: has the shape of x.
+/// The mean over `dims`, broadcast to the shape of x.
 ValueId repeated_mean(Builder& b, ValueId x, const IntList& dims);
 
 inline constexpr std::string_view kNormalisedDims =

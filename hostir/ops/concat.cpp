@@ -51,7 +51,7 @@ Expected<ShardingRule> concat_rule(const OpCall& call, std::span<const Type> res
   return r;
 }
 
-// Each part: the slice of dy at its place.
+// The gradient of each part is the slice of dy at its place.
 ops::Values concat_vjp(ops::Builder& b, std::span<const ValueId> dy) {
   const int64_t dim = b.attributes().get_or<int64_t>("dim", 0);
   ops::Values out;

@@ -24,14 +24,15 @@ Expected<std::vector<Type>> infer_cross_entropy(const OpCall& call) {
   return std::vector<Type>{type, ops::tensor(wide, shape_of(type))};
 }
 
-// 1 where the class is the target; has the logits' shape.
+// True where the class is the target; has the logits' shape.
 ValueId chosen(ops::Builder& b, const IntList& dims) {
   const Shape& shape = b.shape(b.arg(0));
   const ValueId places = b.iota(b.dtype(b.arg(1)), shape, dims[0]);
   return b.compare(places, b.unreduce(b.arg(1), dims, shape), "eq");
 }
 
-// The chosen logit is a sum over classes of which all but one are 0: each rank sums its own.
+// The target's logit is a sum over classes in which all elements but one are 0, so each rank sums
+// over its own classes.
 ops::Values expand_cross_entropy(ops::Builder& b) {
   const ValueId x = b.widened(b.arg(0));
   if (b.error()) return {x, x};

@@ -4,7 +4,7 @@ namespace hostir {
 
 namespace {
 
-// The sum runs along the whole dimension, so that is not cut.
+// The sum runs along the whole dimension, so that dimension must not be cut.
 Expected<ShardingRule> cumsum_rule(const OpCall& call, std::span<const Type> results) {
   HOSTIR_ASSIGN_OR_RETURN(ShardingRule r, ops::pointwise_rule(call, results));
   r.replicated = {static_cast<int>(ops::indexed_dim(call))};

@@ -20,7 +20,7 @@ bool is_real(const Type& type) {
   return std::holds_alternative<TensorType>(type) && is_float(dtype_of(type));
 }
 
-// The annotation of a cotangent: where the value is, and whole.
+// The type of a cotangent: that of the value, with its sharding but fully reduced.
 Type like(const Type& type) {
   TensorType out = std::get<TensorType>(type);
   if (out.sharding) {
@@ -83,7 +83,7 @@ class Differentiator {
     return {};
   }
 
-  // All results are named: a vjp may ask for those that the text leaves out.
+  // Copies the instructions and names all results, because a vjp may need an omitted one.
   void copy_forward() {
     for (const InstrId id : source_.region(source_.body).instructions) {
       const Instruction& i = source_.instr(id);
@@ -115,7 +115,7 @@ class Differentiator {
     }
   }
 
-  // Values that depend on a parameter that is asked for.
+  // Finds the values that depend on a requested parameter.
   void find_active() {
     active_.assign(out().values.size(), false);
     for (const ValueId p : parameters_) active_[p.index] = true;
@@ -195,7 +195,7 @@ class Differentiator {
     return {};
   }
 
-  // A gradient has the name `d_<parameter>` where nothing else has it already.
+  // A gradient is named `d_<parameter>` unless that name is taken.
   Expected<void> finish() {
     ops::Builder& b = rebuild_.builder();
     for (const ValueId p : parameters_) {
@@ -226,7 +226,7 @@ class Differentiator {
     return {};
   }
 
-  // Optional results that no vjp asked for need no name.
+  // Removes optional results that no vjp uses.
   void unname_unused() {
     std::vector<bool> used(out().values.size(), false);
     for (const InstrId id : body()) {
@@ -248,7 +248,7 @@ class Differentiator {
   std::vector<std::string> wrt_;
   ops::Rebuild rebuild_;
   Instruction returned_;
-  std::vector<ValueId> parameters_;  // that are differentiated for
+  std::vector<ValueId> parameters_;  // the requested parameters
   std::vector<bool> active_;         // by value
   std::vector<ValueId> cotangents_;  // by value
 };

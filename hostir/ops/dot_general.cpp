@@ -82,7 +82,7 @@ Expected<std::vector<Type>> infer_dot_general(const OpCall& call) {
   return ops::inferred(ops::tensor(dtype_of(call.operands[0]), std::move(shape)));
 }
 
-// Factors: batch, free on the left, free on the right, contracted.
+// The factors, in order: batch, free in lhs, free in rhs, contracted.
 Expected<ShardingRule> dot_general_rule(const OpCall& call, std::span<const Type>) {
   const DotDims d = dims_of_call(call);
   ShardingRule r;
@@ -129,8 +129,8 @@ Cost dot_general_cost(const OpCall& call, std::span<const Extents> operands,
                           2 * ops::element_count_of(results[0]) * contraction);
 }
 
-// The gradient of one side: dy contracted with the other side over that one's free dimensions, then
-// its dimensions put in order.
+// For the gradient of one side: contract dy with the other side over the other side's free
+// dimensions, then transpose the result.
 struct DotSide {
   ValueId other;
   const IntList& batch;
@@ -149,15 +149,15 @@ ValueId side_gradient(ops::Builder& b, ValueId dy, const DotSide& s, size_t dy_o
   for (size_t i = 0; i < s.other_free.size(); ++i) {
     dy_contract.push_back(static_cast<int64_t>(dy_other_free + i));
   }
-  // Result: batch, free dimensions of this side (left in dy), contracted dimensions (left in
-  // other).
+  // The product has the batch dimensions, this side's free dimensions (from dy) and the contracted
+  // dimensions (from `other`).
   const ValueId product = b.op(OpKind::dot_general, {dy, s.other},
                                ops::attrs({{"lhs_batch", dy_batch},
                                            {"rhs_batch", s.other_batch},
                                            {"lhs_contracting", dy_contract},
                                            {"rhs_contracting", s.other_free}}),
                                is_left ? "dlhs" : "drhs");
-  // The contracted dimensions stand in the order of the other operand.
+  // The contracted dimensions are in the order of the other operand.
   IntList places = s.batch;
   places.insert(places.end(), s.free.begin(), s.free.end());
   std::vector<std::pair<int64_t, int64_t>> pairs;

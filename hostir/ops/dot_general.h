@@ -1,4 +1,4 @@
-// The dimensions of a dot_general by what becomes of them, for its record and its kernels.
+// The dimensions of a dot_general by role, for its record and its kernels.
 #pragma once
 
 #include "hostir/ir/attribute.h"
@@ -6,7 +6,7 @@
 namespace hostir::ops {
 
 struct DotDims {
-  IntList lhs_batch, rhs_batch;        // in both operands and in the result, pairwise
+  IntList lhs_batch, rhs_batch;        // in both operands and the result, pairwise
   IntList lhs_contract, rhs_contract;  // summed over, pairwise
   IntList lhs_free, rhs_free;          // the rest, in order
 };

@@ -1,11 +1,11 @@
-// What dynamic_slice and dynamic_update_slice share: starts as scalar operands.
+// Helpers for dynamic_slice and dynamic_update_slice, whose starts are scalar operands.
 #pragma once
 
 #include "hostir/ops/indexed.h"
 
 namespace hostir::ops {
 
-/// Operands `first`.. are integer scalars, one per dimension of operand 0.
+/// Operands `first` and later must be integer scalars, one per dimension of operand 0.
 Violated check_starts(const OpCall& call, size_t first);
 
 inline constexpr std::string_view kStarts =

@@ -19,7 +19,8 @@ ops::Violated check_update(const OpCall& call) {
                    1};
 }
 
-// Where the update is shorter, each rank writes what belongs into its part of x.
+// Along a dimension where the update is shorter, each rank writes the part that overlaps its part
+// of x.
 Expected<ShardingRule> dynamic_update_slice_rule(const OpCall& call, std::span<const Type>) {
   const Shape& x = shape_of(call.operands[0]);
   const Shape& update = shape_of(call.operands[1]);

@@ -15,7 +15,7 @@ struct Subscripts {
   std::string result;
 };
 
-// `bshd,bthd->bhst`: letters, commas and one arrow.
+// Parses `bshd,bthd->bhst`: letters, commas and one arrow.
 std::optional<Subscripts> parse_subscripts(std::string_view text) {
   const size_t arrow = text.find("->");
   if (arrow == std::string_view::npos) return std::nullopt;
@@ -110,13 +110,13 @@ Expected<std::vector<Type>> infer_einsum(const OpCall& call) {
   return ops::inferred(ops::tensor(dtype_of(call.operands[0]), std::move(shape)));
 }
 
-// A value with the letters of its dimensions.
+// A value and the letters of its dimensions.
 struct Named {
   ValueId value;
   std::string letters;
 };
 
-// Sums the dimensions that nobody else names.
+// Sums over the dimensions that are not in `wanted`.
 Named without(ops::Builder& b, const Named& x, const std::string& wanted) {
   IntList dims;
   std::string kept;
@@ -158,7 +158,7 @@ Named pair_product(ops::Builder& b, const Named& x, const Named& y, const std::s
   return {value, letters};
 }
 
-// Operands from left to right; what is left is put in order.
+// Contracts the operands from left to right, then transposes the result.
 ops::Values expand_einsum(ops::Builder& b) {
   const Subscripts s = *parse_subscripts(subscripts_text(b.attributes()));
   Named all = {b.arg(0), s.operands[0]};

@@ -51,7 +51,7 @@ class Expander {
       const Value& result = source_.value(i.results[r]);
       const bool taken = std::find(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(r),
                                    values[r]) != values.begin() + static_cast<std::ptrdiff_t>(r);
-      // An expansion that does nothing still makes a value of its own.
+      // The result needs its own value, even if the expansion returns an existing one.
       if (values[r].index < first_value || taken) {
         values[r] = b.op(OpKind::reshape, {values[r]},
                          ops::attrs({{"shape", ExprList(b.shape(values[r]))}}));
@@ -76,7 +76,7 @@ class Expander {
   const Function& source_;
   Wanted wanted_;
   ops::Rebuild rebuild_;
-  std::vector<bool> made_;  // by instruction: by an expansion
+  std::vector<bool> made_;  // by instruction: true if an expansion added it
 };
 
 }  // namespace

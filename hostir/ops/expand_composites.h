@@ -1,12 +1,12 @@
-// Composites (softmax, attention, ...) become the ops that their records expand them into.
+// Replaces composites (softmax, attention, ...) by the ops of their records' `expand`.
 //
-//   1. Instructions in order; each composite that is wanted is replaced by what its `expand`
-//   appends.
-//   2. The last of those takes over the result's name and annotation.
-//   3. Again, until none is left: composites may expand into composites.
-//   4. What only an expansion made and nobody uses is dropped.
-// With `Origins::kNoted` every instruction then says by `from(...)` which one of the given fusion
-// it came from.
+//   1. Visit the instructions in order. Replace each selected composite by the ops that its
+//      `expand` appends.
+//   2. The last of those ops takes the result's name and annotation.
+//   3. Repeat until no composite is left: composites may expand into composites.
+//   4. Drop unused instructions that an expansion added.
+// With `Origins::kNoted`, every instruction records in `from(...)` which instruction of the given
+// fusion it comes from.
 #pragma once
 
 #include "hostir/ops/record.h"
@@ -15,7 +15,7 @@ namespace hostir {
 
 enum class Origins : uint8_t { kNone, kNoted };
 
-/// `wanted` null: all composites. Errors: those of the records' expand.
+/// `wanted` selects the composites; null: all. Errors: those of the records' `expand`.
 Expected<Function> expand_composites(const Function& fusion, Origins origins,
                                      bool (*wanted)(const OpRecord&) = nullptr);
 

@@ -4,7 +4,7 @@ namespace hostir {
 
 namespace {
 
-// dy * (Phi(x) + x * phi(x)), or the derivative of the tanh form. 16-bit types go through f32.
+// dy * (Phi(x) + x * phi(x)), or the derivative of the tanh form. 16-bit types compute in f32.
 ops::Values gelu_vjp(ops::Builder& b, std::span<const ValueId> dy) {
   const ValueId x = b.widened(b.arg(0));
   const ValueId square = b.mul(x, x);

@@ -1,7 +1,7 @@
-// What the records of host instructions share: the buffers they use, the functions they name.
+// Helpers for the records of host instructions: the buffers they use and the functions they name.
 //
-// Where an instruction may stand (streams at the top, yield and return at the end) and what regions
-// hand over is the same for all ops and is checked by the verifier (hostir/text).
+// The verifier (hostir/text) checks rules that hold for all ops: where an instruction may be
+// (streams at the top, yield and return at the end), and which values regions pass on.
 #pragma once
 
 #include "hostir/ops/collective.h"
@@ -9,24 +9,23 @@
 namespace hostir::ops {
 
 bool is_buffer(const Type& type);
-/// The one buffer operand of a view or read; nullptr if it is `none` or no buffer (then _c1 says
-/// so).
+/// The buffer operand of a view or read; nullptr if it is `none` or not a buffer (reported as _c1).
 const Type* only_buffer(const OpCall& call);
-/// The operand of a slot that must be a buffer.
+/// The operand in this slot must be a buffer.
 Violated check_buffer_slot(const OpCall& call, std::string_view slot);
-/// Handles of the slots stream, and the buffer of the slot buffer.
+/// The operand in slot `stream` must be a stream, and the one in slot `buffer` a buffer.
 Violated check_buffer(const OpCall& call);
-/// Bytes of a tensor type with known sizes; nullopt for shards, whose sizes are each rank's own.
+/// Bytes of a tensor type with known sizes; nullopt for shards, whose size differs by rank.
 std::optional<int64_t> known_bytes(const Type& type);
-/// Same dtype and no sizes that are known to differ (symbolic ones are bound later).
+/// True if the dtypes are equal and no sizes are known to differ. Symbolic sizes are bound later.
 bool may_bind(const Type& from, const Type& to);
-/// `f32[4x8]`, `event`: a type without its layout, for messages.
+/// A type without its layout, for messages: `f32[4x8]`, `event`.
 std::string short_text(const Type& type);
-/// The types that a yield or return hands over; an event for `none`.
+/// The types of the values that a yield or return passes on; an event for `none`.
 std::vector<Type> handed_over(const OpCall& call, const Instruction& instruction);
-/// The last instruction of a region of this instruction if it is a yield.
+/// The last instruction of a region of this call's instruction if it is a yield, else nullptr.
 const Instruction* closing_yield(const OpCall& call, size_t region);
-/// The function that a symbol attribute names, or nullptr.
+/// The function named by a symbol attribute, or nullptr.
 const Function* named_function(const OpCall& call, std::string_view attribute);
 const Mesh* mesh_named_or_own(const OpCall& call);
 

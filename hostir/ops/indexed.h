@@ -1,27 +1,27 @@
-// What the ops share that find elements by position or by content: take, put, take_along,
-// put_along, pad, reverse, cumsum, sort, dynamic_slice, dynamic_update_slice.
+// Helpers for ops that access elements by position or content: take, put, take_along, put_along,
+// pad, reverse, cumsum, sort, dynamic_slice, dynamic_update_slice.
 //
-// Indices are integer tensors of global positions. One outside of the dimension finds nothing: take
-// gives 0 and put leaves the element out. So a rank looks only at the part of the dimension that it
-// holds, and the parts add up (a vocabulary cut by rows needs no gather).
+// Indices are integer tensors of global positions. For an index outside the dimension, take gives 0
+// and put drops the element. A rank therefore uses only its part of the dimension, and the partial
+// results add up (a vocabulary cut by rows needs no gather).
 #pragma once
 
 #include "hostir/ops/builder.h"
 
 namespace hostir::ops {
 
-/// The attribute `dim`, negative ones counted from the end, of operand `operand`.
+/// The attribute `dim` as a dimension of operand `operand`; negative numbers count from the end.
 size_t indexed_dim(const OpCall& call, size_t operand = 0);
 Violated check_indexed_dim(const OpCall& call);  // of operand 0
 Violated check_index_dtype(const OpCall& call, size_t operand);
-/// `take_along` and `put_along`: the indices have the sizes of `other` but along dim.
+/// `take_along` and `put_along`: the indices must have the sizes of `other` except along `dim`.
 Violated check_along(const OpCall& call, const Shape& other, size_t operand);
 
 inline constexpr std::string_view kDim = "dim is a dimension of the operand; -1 is the last one.";
 inline constexpr std::string_view kIndexDType = "The indices are integers, not i1.";
 
 AttributeSpec dim_attribute(std::string_view doc, bool required = false);
-/// `mode = add | set` and `size`.
+/// The attributes `mode = add | set` and `size`.
 std::vector<AttributeSpec> put_attributes();
 bool adds(const OpCall& call);
 

@@ -84,7 +84,7 @@ ops::Violated check_overlap(const OpCall& call) {
   return std::nullopt;
 }
 
-// A result that is declared `alias(%p)` is the same buffer as the parameter.
+// A result declared `alias(%p)` must be the same buffer as the parameter.
 ops::Violated check_aliases(const OpCall& call) {
   const Function* kernel = ops::named_function(call, "kernel");
   if (kernel == nullptr || check_launch_counts(call)) return std::nullopt;

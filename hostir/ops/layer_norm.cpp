@@ -9,7 +9,7 @@ ops::Violated check_norm_weights(const OpCall& call) {
   return weight ? weight : ops::check_affine(call, 2);
 }
 
-// x without its mean, over the root of the mean of squares.
+// x minus its mean, times the reciprocal of the standard deviation.
 struct Normalised {
   ValueId x;
   ValueId root;  // 1 / sqrt(variance + eps), repeated

@@ -46,7 +46,7 @@ Expected<std::vector<Type>> infer_linear(const OpCall& call) {
   return ops::inferred(result_type(call.operands[0], call.operands[1]));
 }
 
-// Factors: the leading dimensions of x, then outputs, then the contraction.
+// The factors, in order: the leading dimensions of x, the outputs, the contraction.
 Expected<ShardingRule> linear_rule(const OpCall& call, std::span<const Type>) {
   const Shape& x = shape_of(call.operands[0]);
   const size_t leading = x.size() - 1;
@@ -67,7 +67,7 @@ Expected<ShardingRule> linear_rule(const OpCall& call, std::span<const Type>) {
   return r;
 }
 
-// With a bias the op is affine, not linear: partial operands are reduced first, or it is expanded.
+// With a bias the op is not linear: it is expanded, or partial operands are reduced first.
 PartialUse linear_partial(const OpCall& call, size_t operand, Reduction kind) {
   const bool linear = !has_bias(call) && operand < 2 && kind == Reduction::kSum;
   return linear ? PartialUse::kOthersWhole : PartialUse::kReduceFirst;
@@ -75,14 +75,15 @@ PartialUse linear_partial(const OpCall& call, size_t operand, Reduction kind) {
 
 bool linear_needs_expand(const OpCall& call) { return has_bias(call); }
 
-// linear without bias, then the bias, which is so added once, after a reduce between the two.
+// A linear without bias, then an add of the bias. A reduce can go between, so the bias is added
+// once.
 ops::Values expand_linear(ops::Builder& b) {
   const ValueId product = b.op(OpKind::linear, {b.arg(0), b.arg(1)}, {}, "product");
   if (!b.has_arg(2)) return {product};
   return {b.add(product, b.broadcast_to(b.arg(2), b.shape(product)))};
 }
 
-// dx = dy w; dw = dy^T x and dbias = the sum of dy, both over all leading dimensions.
+// dx = dy w. dw = dy^T x and dbias = sum of dy, both over all leading dimensions.
 ops::Values linear_vjp(ops::Builder& b, std::span<const ValueId> dy) {
   const IntList leading = ops::all_dims(b.rank(b.arg(0)) - 1);
   ops::Values out = {

@@ -6,7 +6,7 @@ namespace hostir {
 
 namespace {
 
-// Leading (batch) dimensions of an operand: all but the last two.
+// The number of batch dimensions: all but the last two.
 size_t batch_rank(const Shape& shape) { return shape.size() - 2; }
 
 ops::Violated check_matmul_ranks(const OpCall& call) {
@@ -51,7 +51,7 @@ Expected<std::vector<Type>> infer_matmul(const OpCall& call) {
   return ops::inferred(ops::tensor(dtype_of(call.operands[0]), std::move(shape)));
 }
 
-// Factors: the batch dimensions, then rows, columns, contraction.
+// The factors, in order: batch dimensions, rows, columns, contraction.
 Expected<ShardingRule> matmul_rule(const OpCall& call, std::span<const Type>) {
   const Shape& a = shape_of(call.operands[0]);
   const Shape& b = shape_of(call.operands[1]);
@@ -82,7 +82,8 @@ Cost matmul_cost(const OpCall& call, std::span<const Extents> operands,
                           2 * ops::element_count_of(results[0]) * contraction);
 }
 
-// da = dy b^T, db = a^T dy; where b is one matrix, summed over the batch in the same contraction.
+// da = dy b^T, db = a^T dy. If b is a single matrix, the contraction for db also sums over the
+// batch.
 ops::Values matmul_vjp(ops::Builder& b, std::span<const ValueId> dy) {
   const auto rank = static_cast<int64_t>(b.rank(b.arg(0)));
   const auto right = static_cast<int64_t>(b.rank(b.arg(1)));

@@ -11,7 +11,7 @@ namespace {
 struct Padding {
   ExprList low;
   ExprList high;
-  IntList interior;  // all 0 where not given
+  IntList interior;  // all 0 if not given
 };
 
 Padding padding_of(const OpCall& call) {
@@ -67,7 +67,7 @@ bool is_untouched(const Padding& p, size_t d) {
   return ops::same_size(p.low[d], 0) && ops::same_size(p.high[d], 0) && p.interior[d] == 0;
 }
 
-// A padded dimension is one of the operand and another one of the result.
+// A padded dimension has separate factors for the operand and the result.
 Expected<ShardingRule> pad_rule(const OpCall& call, std::span<const Type> results) {
   const Padding p = padding_of(call);
   const Shape& from = shape_of(call.operands[0]);
@@ -83,7 +83,7 @@ Expected<ShardingRule> pad_rule(const OpCall& call, std::span<const Type> result
   return r;
 }
 
-// With zeros a sum of padded parts is the padded sum.
+// When padding with zeros, the sum of padded addends is the padded sum.
 PartialUse pad_partial(const OpCall& call, size_t, Reduction kind) {
   const bool zeros = call.attributes.get_or<double>("value", 0) == 0;
   return zeros && kind == Reduction::kSum ? PartialUse::kAnyMix : PartialUse::kReduceFirst;

@@ -1,5 +1,5 @@
-// What most files include, for builds with HOSTIR_PCH=ON. The dev build has it off, so that a file
-// that forgets an include is found there.
+// The precompiled header, for builds with HOSTIR_PCH=ON. It is off in the dev build, where a
+// missing include is therefore an error.
 #pragma once
 
 #include <fmt/core.h>

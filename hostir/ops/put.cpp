@@ -41,7 +41,7 @@ ops::Violated check_put_shapes(const OpCall& call) {
   return std::nullopt;
 }
 
-// Updates with the indices' dimensions replaced by one of unknown size.
+// The shape of the updates with the indices' dimensions replaced by one of unknown size.
 Shape put_shape(const OpCall& call) {
   Shape shape = shape_of(call.operands[0]);
   const auto dim = call.attributes.get_or<int64_t>("dim", 0);
@@ -74,7 +74,7 @@ Expected<std::vector<Type>> infer_put(const OpCall& call) {
   return ops::inferred(ops::tensor(dtype_of(call.operands[0]), put_shape(call)));
 }
 
-// Factors: the dimensions of the result, then those of the indices.
+// The factors, in order: the dimensions of the result, then those of the indices.
 Expected<ShardingRule> put_rule(const OpCall& call, std::span<const Type> results) {
   const Shape& to = shape_of(results[0]);
   const Shape& indices = shape_of(call.operands[1]);
@@ -118,7 +118,8 @@ ops::Values put_vjp(ops::Builder& b, std::span<const ValueId> dy) {
   if (mode == nullptr || mode->word == "add") {
     return {taken, ValueId(), b.has_arg(2) ? dy[0] : ValueId()};
   }
-  // Set: an element that a later one overwrote gets nothing, nor does the base where any was put.
+  // For `set`, the gradient is 0 for an update that a later one overwrote, and for overwritten
+  // elements of the base.
   const IndexExpr size = b.shape(b.result())[static_cast<size_t>(dim)];
   const ValueId ids = b.arg(1);
   const ValueId order =

@@ -48,7 +48,7 @@ Expected<std::vector<Type>> infer_put_along(const OpCall& call) {
   return ops::inferred(ops::tensor(dtype_of(call.operands[0]), put_along_shape(call)));
 }
 
-// Factors: the dimensions of the result, then that of the indices along dim.
+// The factors, in order: the dimensions of the result, then the indices' dimension `dim`.
 Expected<ShardingRule> put_along_rule(const OpCall& call, std::span<const Type> results) {
   const Shape& to = shape_of(results[0]);
   const size_t dim = ops::indexed_dim(call);
@@ -89,7 +89,8 @@ ops::Values put_along_vjp(ops::Builder& b, std::span<const ValueId> dy) {
   if (mode == nullptr || mode->word == "add") {
     return {taken, ValueId(), b.has_arg(2) ? dy[0] : ValueId()};
   }
-  // Set: an element that a later one overwrote gets nothing, nor does the base where any was put.
+  // For `set`, the gradient is 0 for an update that a later one overwrote, and for overwritten
+  // elements of the base.
   const ValueId ids = b.arg(1);
   const ValueId order = b.shifted(b.iota(DType::kI32, b.shape(ids), dim), 1);
   const IndexExpr size = b.shape(b.result())[static_cast<size_t>(dim)];

@@ -1,5 +1,5 @@
-// A fusion copied instruction by instruction, with some replaced: what expand_composites and
-// differentiate are made of.
+// Copies a fusion instruction by instruction, replacing some. expand_composites and differentiate
+// use it.
 #pragma once
 
 #include "hostir/ir/unique_names.h"
@@ -7,7 +7,7 @@
 
 namespace hostir::ops {
 
-/// Builds a function from another one. Values of the source are looked up by id in `map`.
+/// Builds a function from a source function and maps source values to new ones.
 class Rebuild {
  public:
   /// Copies the signature: name, documentation, parameters, declared results.
@@ -19,16 +19,16 @@ class Rebuild {
   Builder& builder() { return builder_; }
   UniqueNames& names() { return names_; }
 
-  /// The value that stands for one of the source; invalid before that is defined.
+  /// The new value for a source value; invalid if it is not defined yet.
   ValueId at(ValueId source) const;
   void set(ValueId source, ValueId value);
-  /// The instruction with operands of the new function and without results.
+  /// The instruction with its operands mapped to the new function, without results.
   Instruction with_operands(const Instruction& source) const;
-  /// A copy of the instruction and its results.
+  /// Appends a copy of the instruction with its results.
   InstrId copy(const Instruction& source);
-  /// Removes instructions from position `first` of the body on whose results nobody uses.
+  /// Removes instructions whose results are unused, where `removable` is true.
   void drop_unused(const std::vector<bool>& removable);
-  /// The function, its arenas in the order of the text.
+  /// The finished function, with its arenas in text order.
   Function take();
 
  private:

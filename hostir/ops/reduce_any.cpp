@@ -5,7 +5,7 @@ namespace hostir {
 
 namespace {
 
-// As numbers 0 and 1; a partial result is reduced as such.
+// Computed on the numbers 0 and 1, so that a partial result can be reduced.
 ops::Values expand_reduce_any(ops::Builder& b) {
   const ValueId number = b.cast(b.arg(0), DType::kI32);
   const ValueId y = b.op(OpKind::reduce_max, {number}, b.attributes());

@@ -11,8 +11,8 @@ IndexExpr reduced_count(const Shape& shape, const IntList& dims) {
   return ops::product(reduced);
 }
 
-// Sum, reduce, divide: the division happens once, on whole sums. 16-bit types go through f32, where
-// counts are exact and rounding happens once.
+// Sums, then divides, so that a reduce can go between and only whole sums are divided. 16-bit types
+// compute in f32: counts are exact and the result is rounded once.
 ops::Values expand_reduce_mean(ops::Builder& b) {
   const ValueId x = b.arg(0);
   const IntList dims = b.attributes().get_or<IntList>("dims", {});

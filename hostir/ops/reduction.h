@@ -1,6 +1,6 @@
-// What the compute reductions (reduce_sum, ...) share.
+// Helpers for the compute reductions (reduce_sum, ...).
 //
-// The attribute `dims` lists the dimensions that go; with `keep_dims` they stay with size 1. A
+// The attribute `dims` lists the dimensions to remove; with `keep_dims` they stay with size 1. A
 // reduction over no elements gives the identity of its kind.
 #pragma once
 
@@ -11,9 +11,9 @@ namespace hostir::ops {
 Violated check_reduced_dims(const OpCall& call);
 std::vector<AttributeSpec> reduction_attributes();
 Expected<std::vector<Type>> infer_reduction(const OpCall& call);
-/// The rule with `kind` as the reduction of the factors that go.
+/// The sharding rule; the reduced dimensions' factors have the reduction `kind`.
 Expected<ShardingRule> make_reduction_rule(const OpCall& call, Reduction kind);
-/// The same as a function that fits OpRecord::rule.
+/// make_reduction_rule as a function that fits OpRecord::rule.
 template <Reduction kind>
 Expected<ShardingRule> reduction_rule(const OpCall& call, std::span<const Type>) {
   return make_reduction_rule(call, kind);

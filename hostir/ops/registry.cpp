@@ -1,4 +1,4 @@
-// The table of records, expanded from ops.def, and what holds for every op alike.
+// The table of records, expanded from ops.def, and the checks that apply to every op.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ const Table& table() {
   return kTable;
 }
 
-// kIndexed by AttributeSpec::Type: the alternative of `Attribute` that holds such a value.
+// Indexed by AttributeSpec::Type: tests for the alternative of `Attribute` with such a value.
 template <class T>
 bool holds(const Attribute& attribute) {
   return std::holds_alternative<T>(attribute);
@@ -104,7 +104,7 @@ void check_attributes(std::vector<Diagnostic>& out, const OpRecord& op, const In
   }
 }
 
-// Operands of host instructions carry their slot; those of compute ops fill the slots in order.
+// Host operands store their slot; compute operands fill the slots in order.
 void check_operands(std::vector<Diagnostic>& out, const OpRecord& op, const Instruction& instr) {
   std::vector<size_t> counts(op.operands.size(), 0);
   for (size_t i = 0; i < instr.operands.size(); ++i) {
@@ -131,7 +131,7 @@ void check_operands(std::vector<Diagnostic>& out, const OpRecord& op, const Inst
   }
 }
 
-// Compute ops are defined on tensors alone, which `none` is not.
+// Compute ops take only tensors; `none` is not a tensor.
 void check_tensors(std::vector<Diagnostic>& out, const OpRecord& op, const Instruction& instr,
                    std::span<const Type> types) {
   if (op.op_class != OpClass::kCompute) return;
@@ -157,7 +157,7 @@ void check_constraints(std::vector<Diagnostic>& out, const OpRecord& op, const O
     if (violation->operand >= 0 && at < operands.size() && operands[at].span.valid()) {
       out.back().span = operands[at].span;
     }
-    return;  // later checks may take for granted what earlier ones say
+    return;  // later checks assume that earlier ones passed
   }
 }
 

@@ -5,7 +5,7 @@ namespace hostir {
 namespace {
 
 ops::Values rem_vjp(ops::Builder& b, std::span<const ValueId> dy) {
-  // a / b without the remainder is whole, so the difference is the truncated quotient times b.
+  // (a - rem) / b is the truncated quotient, which is the derivative of -rem with respect to b.
   const ValueId whole = b.div(b.sub(b.arg(0), b.result()), b.arg(1));
   return {dy[0], b.neg(b.mul(dy[0], whole))};
 }

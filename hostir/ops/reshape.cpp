@@ -8,7 +8,7 @@ namespace hostir {
 
 namespace {
 
-// `?E / 4` is known when sizes are bound; the check is made again then.
+// A size such as `?E / 4` is known only when sizes are bound; the check runs again then.
 bool is_open(const IndexExpr& size) {
   if (size.is_const()) return false;
   if (size.kind() == IndexExpr::Kind::kDiv) return true;

@@ -9,7 +9,7 @@ namespace {
 
 bool is_zero(const IndexExpr& size) { return size.simplified() == IndexExpr(0); }
 
-// One shape while it is walked.
+// The state of the walk over one shape.
 struct Side {
   explicit Side(const Shape& shape) : dims(shape.size()) {
     for (const IndexExpr& size : shape) sizes.push_back(Monomial::of(size));
@@ -33,8 +33,8 @@ struct Side {
   std::vector<Monomial> sizes;
   ShardingRule::TensorFactors dims;
   size_t at = 0;
-  Monomial left;   // of dimension `at`
-  Monomial ahead;  // by how much this side's product exceeds the other's, after common factors
+  Monomial left;   // the rest of dimension `at`
+  Monomial ahead;  // this side's product over the other's, without common factors
 };
 
 class Walk {
@@ -79,8 +79,8 @@ class Walk {
 
   void take_alone(Side& side, const Monomial& size) { side.take(new_factor(size), size); }
 
-  // A factor of one side: what the other side is ahead by, as far as it divides, else all that is
-  // left.
+  // Adds a factor to one side only: its common divisor with the other side's lead, or else the rest
+  // of the dimension.
   void take_own(Side& side, Side& other) {
     Monomial size = Monomial::gcd(side.left, other.ahead);
     if (size.is_one()) size = side.left;
@@ -96,7 +96,7 @@ class Walk {
   std::vector<IndexExpr> sizes_;
 };
 
-// Without elements only equal leading dimensions correspond.
+// In a tensor without elements, only equal leading dimensions correspond.
 ShardingRule empty_rule(const Shape& from, const Shape& to) {
   ShardingRule rule;
   size_t same = 0;

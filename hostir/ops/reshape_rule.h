@@ -1,9 +1,9 @@
 // The sharding rule of reshape: merged and split dimensions as compound factors.
 //
-// Both shapes are walked from the major end. Where the products so far agree, the greatest common
-// divisor of what is left of the two current dimensions is a factor of both; otherwise the side
-// that is behind gets factors of its own until they agree again. Source: Shardy's rule of
-// stablehlo.reshape, whose table it reproduces.
+// The algorithm walks both shapes from the major end. While the products so far agree, the greatest
+// common divisor of the rests of the two current dimensions becomes a shared factor. Otherwise the
+// side that is behind gets factors of its own until the products agree again. Source: Shardy's rule
+// for stablehlo.reshape, whose table this reproduces.
 #pragma once
 
 #include "hostir/ops/sharding_rule.h"

@@ -35,7 +35,7 @@ Expected<std::vector<Type>> infer_reshard(const OpCall& call) {
   return ops::inferred(std::move(type));
 }
 
-// dy where x was; where x says nothing, wherever dy is.
+// dy resharded to the sharding of x. If x has none, dy stays as it is.
 ops::Values reshard_vjp(ops::Builder& b, std::span<const ValueId> dy) {
   const Sharding* held = sharding_of(b.type(b.arg(0)));
   if (held == nullptr) return {dy[0]};

@@ -38,7 +38,7 @@ ops::Violated check_positions(const OpCall& call) {
                    1};
 }
 
-// Angles [S, D/2]: position times base^(-2 i / D).
+// The angles [S, D/2]: position times base^(-2 i / D).
 ValueId angles(ops::Builder& b, const IndexExpr& length, const IndexExpr& half) {
   const Shape shape = {length, half};
   const double base = b.attributes().get_or<double>("base", 10000.0);
@@ -66,7 +66,7 @@ ops::Values expand_rotary(ops::Builder& b) {
   };
   const ValueId cos = along(OpKind::cos);
   const ValueId sin = along(OpKind::sin);
-  Shape split = part;  // [.., D/2, 2] where neighbours are pairs
+  Shape split = part;  // [.., D/2, 2] if neighbours form pairs
   split.push_back(2);
   const ValueId grid = pairs ? b.reshape(x, split) : x;
   const auto half_of = [&](int64_t which) {

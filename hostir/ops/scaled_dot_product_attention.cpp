@@ -87,7 +87,7 @@ Expected<std::vector<Type>> infer_attention(const OpCall& call) {
   return ops::inferred(ops::tensor(dtype_of(call.operands[0]), std::move(shape)));
 }
 
-// 1 / sqrt(D), or the attribute; a scalar widened to `like`.
+// The scale, 1 / sqrt(D) unless the attribute is set, broadcast to the shape of `like`.
 ValueId scale_like(ops::Builder& b, ValueId like) {
   if (const auto* scale = b.attributes().get<double>("scale")) return b.full_like(like, *scale);
   const IndexExpr size = b.shape(b.arg(0)).back().simplified();
@@ -97,7 +97,7 @@ ValueId scale_like(ops::Builder& b, ValueId like) {
   return b.broadcast_to(b.op(OpKind::rsqrt, {b.full_size(b.dtype(like), {}, size)}), b.shape(like));
 }
 
-// Scores that do not take part become the lowest number, whose exponential is 0.
+// Masked scores become a very low number, whose exponential is 0.
 ValueId masked(ops::Builder& b, ValueId scores) {
   const Shape shape = b.shape(scores);
   const auto rank = static_cast<int64_t>(shape.size());
@@ -114,7 +114,7 @@ ValueId masked(ops::Builder& b, ValueId scores) {
   return b.add(scores, b.cast(mask, b.dtype(scores)));
 }
 
-// Groups of queries share keys: the heads of a group become rows of one product.
+// A group of query heads shares keys, so the heads of a group become rows of one product.
 ops::Values expand_attention(ops::Builder& b) {
   const ValueId q = b.arg(0);
   const ValueId k = b.arg(1);

@@ -1,4 +1,4 @@
-// Reads rule text: `([i, k], [k, j])->([i, j]) {k=4} reduction={k}`.
+// Parser for rule text: `([i, k], [k, j])->([i, j]) {k=4} reduction={k}`.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -14,8 +14,8 @@ namespace {
 
 using TensorFactors = ShardingRule::TensorFactors;
 
-/// Factors are numbered in the order of their names, whatever comes first in the text, so that a
-/// rule written with i, j, k prints with the same letters.
+/// Numbers factors by name, not by first occurrence, so that a rule written with i, j, k prints
+/// with the same letters.
 class RuleParser {
  public:
   explicit RuleParser(std::string_view text) : text_(text) { collect_names(); }
@@ -67,7 +67,7 @@ class RuleParser {
   }
   static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-  // All factors of the tensors, that is, of the text up to the first clause.
+  // Collects the factors of all tensors: those in the text before the first clause.
   void collect_names() {
     const size_t arrow = text_.find("->");
     const size_t end = std::min(text_.find(')', std::min(arrow, text_.size())), text_.size());
@@ -149,7 +149,7 @@ class RuleParser {
     }
   }
 
-  // Sizes are derived from the types; written ones only have to agree where they are numbers.
+  // Sizes are derived from the types. A written size that is a number must agree.
   Expected<void> sizes() {
     take("{");
     while (peek() != '}') {

@@ -19,7 +19,7 @@ bool is_bound(const ShardingRule& rule, int factor) {
   return rule.factor_sizes[static_cast<size_t>(factor)] != IndexExpr(kUnboundSize);
 }
 
-// Gives plain dimensions their factor's size; compound ones are left to `bind_compound`.
+// Takes factor sizes from plain dimensions; bind_compound() handles compound ones.
 Expected<void> bind_plain(ShardingRule& rule, const TensorFactors& dims, const Shape& shape) {
   for (size_t d = 0; d < dims.size(); ++d) {
     if (dims[d].size() != 1) continue;

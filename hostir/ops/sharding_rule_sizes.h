@@ -1,7 +1,7 @@
-// The sizes of a written rule's factors, from the types it is applied to.
+// Derives the factor sizes of a rule from the types it is applied to.
 //
-// Plain dimensions give their factor's size; a compound dimension with one unknown factor gives
-// that by division. Every size that is known twice must agree.
+// A plain dimension gives the size of its factor. A compound dimension with one unknown factor
+// gives that factor's size by division. All sizes found for a factor must agree.
 #pragma once
 
 #include <span>
@@ -10,10 +10,11 @@
 
 namespace hostir::ops {
 
-/// Stands for a size that is not known yet.
+/// Marks a size that is not known yet.
 inline constexpr int64_t kUnboundSize = -1;
 
-/// Fills `rule.factor_sizes`; the numbers of tensors must fit. Errors: `rule_c2`, `rule_c3`.
+/// Fills in `rule.factor_sizes`. The rule must have the right number of tensors. Errors: `rule_c2`,
+/// `rule_c3`.
 Expected<void> bind_factor_sizes(ShardingRule& rule, std::span<const Type> operands,
                                  std::span<const Type> results);
 

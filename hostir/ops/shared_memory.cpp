@@ -9,11 +9,11 @@ namespace {
 
 constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
 
-// A box of the buffer `whole`; a limit of kEnd is the end of a dimension.
+// A box in the buffer `whole`. The limit kEnd means the end of a dimension.
 struct Part {
   ValueId whole;
   Box box;
-  bool retyped = false;  // indices of the view do not count in the buffer
+  bool retyped = false;  // indices of the view are not indices of the buffer
 };
 
 Box everything(const Type& type) {
@@ -21,7 +21,7 @@ Box everything(const Type& type) {
   return {std::vector<int64_t>(rank, 0), std::vector<int64_t>(rank, kEnd)};
 }
 
-// The box that a view with these bounds is of `from`; nullopt if a bound is no number.
+// The box of a view of `from` with these bounds; nullopt if a bound is not a number.
 std::optional<Box> narrowed(const Box& from, const ExprList& starts, const ExprList& limits) {
   Box box = from;
   if (starts.size() != box.lo.size() || limits.size() != box.lo.size()) return std::nullopt;

@@ -8,7 +8,7 @@ namespace hostir::ops {
 
 namespace {
 
-// Products past 64 bits are no sizes of tensors; they only must not be undefined.
+// Saturates: no tensor has such a size, but overflow must not be undefined behaviour.
 int64_t multiplied(int64_t a, int64_t b) {
   int64_t result = 0;
   return __builtin_mul_overflow(a, b, &result) ? INT64_MAX : result;

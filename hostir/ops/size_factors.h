@@ -1,7 +1,7 @@
-// Sizes as products: what the sharding rule of reshape calculates with.
+// Sizes as monomials, for the sharding rule of reshape.
 //
-// A monomial is a positive number times symbols (`6*?B*?S`); sizes that are no product (`?B + 1`)
-// count as one symbol. Greatest common divisors and exact division are all that is needed. Zero is
+// A monomial is a positive number times symbols (`6*?B*?S`). A size that is not a product (`?B +
+// 1`) counts as one symbol. Only greatest common divisors and exact division are provided. Zero is
 // not a monomial.
 #pragma once
 
@@ -16,14 +16,14 @@ namespace hostir::ops {
 class Monomial {
  public:
   Monomial() = default;  // 1
-  /// Of a size that is not 0.
+  /// The monomial of a size, which must not be 0.
   static Monomial of(const IndexExpr& size);
 
   bool is_one() const { return number_ == 1 && symbols_.empty(); }
   Monomial times(const Monomial& other) const;
   /// `other` must divide this.
   Monomial divided_by(const Monomial& other) const;
-  /// An order that agrees with the size where both are numbers; a symbol counts as a large one.
+  /// A sort key: the number itself, with each symbol counting as a large number.
   double magnitude() const;
   IndexExpr expr() const;
 

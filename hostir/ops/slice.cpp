@@ -11,7 +11,7 @@ namespace {
 struct Bounds {
   ExprList start;
   ExprList limit;
-  IntList stride;  // all 1 where not given
+  IntList stride;  // all 1 if not given
 };
 
 Bounds bounds_of(const OpCall& call) {
@@ -90,7 +90,7 @@ Expected<ShardingRule> slice_rule(const OpCall& call, std::span<const Type>) {
   return r;
 }
 
-// dy put back into zeros: what was cut off before, between and after.
+// Pads dy with zeros where elements were cut off: before, between and after.
 ops::Values slice_vjp(ops::Builder& b, std::span<const ValueId> dy) {
   const Shape& from = b.shape(b.arg(0));
   const Shape& to = b.shape(b.result());

@@ -4,7 +4,7 @@ namespace hostir {
 
 namespace {
 
-// The maximum is taken off first, so that nothing overflows.
+// Subtracts the maximum first, so that the exponential does not overflow.
 ops::Values expand_softmax(ops::Builder& b) {
   const ValueId x = b.widened(b.arg(0));
   if (b.error()) return {x};

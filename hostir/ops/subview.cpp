@@ -18,7 +18,7 @@ Ranges ranges_of(const OpCall& call) {
 
 bool to_the_end(const IndexExpr& limit) { return limit.simplified() == IndexExpr(-1); }
 
-// The local size of a dimension where every rank has the same.
+// The local size of a dimension if it is the same on every rank.
 std::optional<IndexExpr> local_size(const Type& type, size_t d) {
   const auto* shard = std::get_if<ShardType>(&type);
   if (shard != nullptr && d < shard->sharding.dims.size() &&

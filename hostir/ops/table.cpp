@@ -78,7 +78,7 @@ std::string aligned(const std::vector<Row>& rows) {
   return out;
 }
 
-// `label  text`, wrapped, continuation lines indented to the text.
+// Appends `label  text`, wrapped; continuation lines are indented to the start of the text.
 void append_entry(std::string& out, std::string_view label, std::string_view text) {
   constexpr size_t kIndent = 14;
   constexpr size_t kWidth = 100;

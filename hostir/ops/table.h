@@ -1,7 +1,6 @@
-// The op table and the page of one op, generated from the records.
+// The op table and the documentation page of an op, generated from the records.
 //
-// `hostir ops` prints them, the README holds the markdown table, and a test compares that with
-// this.
+// `hostir ops` prints them. The README has the markdown table, and a test compares the two.
 #pragma once
 
 #include <string>
@@ -12,11 +11,11 @@ namespace hostir {
 
 enum class TableFormat : uint8_t { kText, kMarkdown };
 
-/// Every op in the order of ops.def: mnemonic, kind, operands, attributes, summary.
+/// All ops in the order of ops.def: mnemonic, kind, operands, attributes, summary.
 std::string ops_table(TableFormat format);
 
-/// Everything that the record says, in STYLE's order: sentence; Shapes; Sharding; Dtypes; Errors;
-/// Cost; Source; then operands, attributes, constraints and the example. Plain text, 100 columns.
+/// The whole record as plain text, 100 columns wide: sentence; Shapes; Sharding; Dtypes; Errors;
+/// Cost; Source; then operands, attributes, constraints and the example.
 std::string op_documentation(OpKind kind);
 
 }  // namespace hostir

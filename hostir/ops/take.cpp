@@ -14,7 +14,7 @@ Expected<std::vector<Type>> infer_take(const OpCall& call) {
   return ops::inferred(ops::tensor(dtype_of(call.operands[0]), std::move(shape)));
 }
 
-// Factors: the dimensions of x, then those of the indices.
+// The factors, in order: the dimensions of x, then those of the indices.
 Expected<ShardingRule> take_rule(const OpCall& call, std::span<const Type>) {
   const Shape& x = shape_of(call.operands[0]);
   const Shape& indices = shape_of(call.operands[1]);
@@ -32,7 +32,7 @@ Expected<ShardingRule> take_rule(const OpCall& call, std::span<const Type>) {
   return r;
 }
 
-// dx: the rows of dy put back, those of one index added up.
+// dx has the rows of dy at their indices; rows with the same index are added.
 ops::Values take_vjp(ops::Builder& b, std::span<const ValueId> dy) {
   const int64_t dim = ops::dim_of(b.attributes(), "dim", b.rank(b.arg(0)));
   const IndexExpr size = b.shape(b.arg(0))[static_cast<size_t>(dim)];

@@ -15,7 +15,7 @@ Expected<std::vector<Type>> infer_take_along(const OpCall& call) {
   return ops::inferred(ops::tensor(dtype_of(call.operands[0]), shape_of(call.operands[1])));
 }
 
-// Factors: the dimensions of x, then that of the indices along dim.
+// The factors, in order: the dimensions of x, then the indices' dimension `dim`.
 Expected<ShardingRule> take_along_rule(const OpCall& call, std::span<const Type>) {
   const Shape& x = shape_of(call.operands[0]);
   const size_t dim = ops::indexed_dim(call);

@@ -1,5 +1,5 @@
-// Ops whose result type cannot follow from operands: it is written in the text (`%i = iota :
-// type`), or for shape-changing ops given by the attribute `shape`.
+// Helpers for ops whose result type does not follow from the operands. It is written in the text
+// (`%i = iota : type`) or, for ops that change the shape, given by the attribute `shape`.
 #pragma once
 
 #include "hostir/ops/common.h"
@@ -8,12 +8,12 @@ namespace hostir::ops {
 
 /// The result is the written tensor type without its sharding.
 Expected<std::vector<Type>> infer_written(const OpCall& call);
-/// "The result's type is written."
+/// The result's type must be written.
 Violated check_written(const OpCall& call);
 /// The shape from the attribute `shape`, else from the written type, else nullptr.
 const Shape* wanted_shape(const OpCall& call);
 Violated check_wanted_shape(const OpCall& call);
-/// Sources: each result dimension has a factor of its own, no operand has.
+/// The rule of a source: each result dimension has its own factor.
 Expected<ShardingRule> source_rule(const OpCall& call, std::span<const Type> results);
 
 inline constexpr std::string_view kWritten =
