@@ -1,6 +1,6 @@
-// The backends that this command has, behind the factory that sessions and replays are given.
+// The available backends, and the factory for sessions and replays.
 //
-// The only place where a name means a backend: everybody else asks traits and capabilities.
+// Only this file maps names to backends. All other code tests traits and capabilities.
 #pragma once
 
 #include <string>
@@ -18,14 +18,15 @@ struct BackendEntry {
   Expected<std::unique_ptr<interp::Backend>> (*make)(const interp::BackendRequest& request);
 };
 
-/// In the order in which they are offered.
+/// The names of all backends, in display order.
 std::vector<std::string> backend_names();
-/// nullptr: none is called so.
+/// The backend with this name, or nullptr.
 const BackendEntry* find_backend(std::string_view name);
-/// Sets name and traits.
+/// Sets the name and traits of a request.
 void name_backend(interp::BackendRequest& request, std::string_view name);
 
-/// Errors: `no_backend` names what this command has; those of making it.
+/// Errors of the factory: `no_backend` (lists the available ones), and those of the backend's
+/// creation.
 interp::BackendFactory make_backend_factory();
 
 /// The CUDA C++ of a program's kernels (interp/cuda/kernel_listing.h); needs neither GPU nor

@@ -8,12 +8,12 @@ namespace hostir::api {
 
 namespace {
 
-constexpr uint64_t kMaxSteps = 5'000'000;  // host instructions of one test
-constexpr size_t kMaxFailures = 4;         // that are told
+constexpr uint64_t kMaxSteps = 5'000'000;  // host instructions per test
+constexpr size_t kMaxFailures = 4;         // reported failures
 
 struct Subject {
-  bool runs = false;           // the function
-  bool expects_fault = false;  // of any run: a test is held as a whole or not at all
+  bool runs = false;           // the test runs the function
+  bool expects_fault = false;  // in any run; then the whole test is skipped
 };
 
 void look(const std::vector<Statement>& statements, const std::string& function, Subject& out) {

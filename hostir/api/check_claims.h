@@ -1,4 +1,4 @@
-// What a file's own tests say about a changed text of it, for `whatif`.
+// Runs a file's own tests on an edited version of its text, for `whatif`.
 #pragma once
 
 #include <string>
@@ -7,8 +7,9 @@
 
 namespace hostir::api {
 
-/// Runs the tests of the part with the function that run it and expect neither an error nor a
-/// deadlock: those say what is wrong with it now. `directory`: of the file, for `@x.npy`.
+/// Runs the tests in the function's part that run the function. Skips tests that expect an error or
+/// a deadlock, because they describe the current bug. `directory` is the file's folder, for
+/// `@x.npy`.
 interp::CheckClaims claims_of_tests(std::string file, std::string directory,
                                     interp::BackendRequest backend);
 

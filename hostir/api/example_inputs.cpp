@@ -13,13 +13,13 @@ namespace {
 
 constexpr int64_t kSmallSize = 8;
 
-// A run of the function in a test, with the values bound before it.
+// A run of the function in a test, and the values bound before it.
 struct FoundRun {
   const RunStatement* run = nullptr;
   script::Environment environment;
 };
 
-// The first run of `function` in the statements; bindings on the way go to `environment`.
+// The first run of `function` in the statements. Adds the bindings before it to `environment`.
 Expected<const RunStatement*> find_run(const std::vector<Statement>& statements,
                                        const std::string& function, const std::string& directory,
                                        script::Environment& environment) {
@@ -73,7 +73,7 @@ Expected<std::string> add_example_inputs(const Program& program, const std::stri
   const Function* f = program.find_function(function);
   if (!f || inputs.size() >= f->params.size()) return std::string();
   for (const Parameter& param : f->params) {
-    if (!is_tensor(type_of(*f, param))) return std::string();  // preparing says what is wrong
+    if (!is_tensor(type_of(*f, param))) return std::string();  // prepare() reports the error
   }
   if (inputs.empty() && sizes.empty()) {
     for (const TestPiece& test : program.tests) {

@@ -1,9 +1,9 @@
-// Inputs for a program that is opened without any, so that a window always has something to step
-// through.
+// Example inputs for a program that is opened without inputs, so that the GUI always has something
+// to step through.
 //
-// What is given stays. Missing inputs come from the first `run` of the function in the file's own
-// tests; where there is none, or some inputs were given, from generators, and sizes that nothing
-// binds become small. What was made up is told, never hidden. `run` does so only when asked.
+// Given inputs are kept. Missing inputs come from the first `run` of the function in the file's own
+// tests. If there is none, or some inputs were given, they come from generators, and unbound sizes
+// get small values. Added inputs are always reported. The verb `run` adds them only on request.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@
 
 namespace hostir::api {
 
-/// Adds to `inputs` and `sizes` what the function needs beyond them. Returns a sentence about what
-/// was added, empty if nothing was. Errors: of the values that the tests name (files, inline text).
+/// Adds the missing inputs and sizes of the function. Returns a sentence about the additions; empty
+/// if there are none. Errors: those of values in the tests (files, inline text).
 Expected<std::string> add_example_inputs(const Program& program, const std::string& function,
                                          const std::string& directory,
                                          std::vector<interp::NamedInput>& inputs,

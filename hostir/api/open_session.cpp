@@ -24,11 +24,11 @@ namespace hostir::api {
 
 namespace {
 
-// Longer runs are taken to have been left to the scheduler, which decides the same again: reading
-// what it decided would hold up the opening of a log that nobody stepped by hand.
+// A longer run is assumed to have used only the scheduler, which makes the same decisions again.
+// Reading its decisions would delay opening a log that was not stepped by hand.
 constexpr int64_t kMaxRecordedDecisions = 1'000'000;
 
-/// A file that disappears with its owner, with what SQLite puts beside it.
+/// A file that is deleted with this object if temporary, together with SQLite's side files.
 class TemporaryFile {
  public:
   TemporaryFile(std::string path, bool temporary) : path_(std::move(path)), temporary_(temporary) {}
@@ -47,8 +47,7 @@ class TemporaryFile {
   bool temporary_;
 };
 
-// Of a file made now, so that nobody else is given the same one. If there can be none, opening the
-// log says so.
+// Creates the file, so that the name is unique. If that fails, opening the log reports it.
 std::string temporary_log_path() {
   constexpr int kSuffixLength = 3;
   std::error_code error;
@@ -57,11 +56,10 @@ std::string temporary_log_path() {
   return path;
 }
 
-/// A live session with the log that it writes. One that was opened from a log shows that log, whole
-/// from the start and read in the background, until an edit, a freeze or another order of the ranks
-/// makes it another run. Members die in
-/// reverse order: the reading of the recorded log ends, then the session, then the reader, then the
-/// writer closes the file, then a temporary file goes.
+/// A live session and the log that it writes. A session opened from a log shows the whole recorded
+/// log, which is read in the background, until an edit, a freeze or a different rank order makes it
+/// a different run. Destruction is in reverse member order: reading the recorded log ends, the
+/// session ends, the reader closes, the writer closes the file, and a temporary file is deleted.
 class LoggedSession final : public interp::Session {
  public:
   LoggedSession(std::unique_ptr<TemporaryFile> file, std::unique_ptr<traces::TraceWriter> writer,
@@ -72,8 +70,7 @@ class LoggedSession final : public interp::Session {
     recorded_ = std::move(recorded);
     recorded_path_ = std::move(path);
     shows_recorded_ = true;
-    // What cannot be read any further is shown up to there; `trace info --check` says what is
-    // wrong.
+    // A damaged log is shown up to the damage; `trace info --check` reports the error.
     loading_ = std::jthread(
         [log = recorded_.get()](std::stop_token stop) { (void)log->refresh(std::move(stop)); });
   }
@@ -121,7 +118,7 @@ class LoggedSession final : public interp::Session {
   }
 
  private:
-  // What ran is in the log before anybody asks it.
+  // Makes executed instructions visible in the log before it is queried.
   Expected<void> publish() {
     HOSTIR_TRY(writer_->flush());
     HOSTIR_TRY(reader_->refresh());
@@ -133,13 +130,13 @@ class LoggedSession final : public interp::Session {
   std::unique_ptr<traces::LogReader> reader_;
   std::unique_ptr<interp::LiveSession> live_;
   std::string recorded_path_;
-  std::unique_ptr<traces::LogReader> recorded_;  // lives on when it is not shown any more
+  std::unique_ptr<traces::LogReader> recorded_;  // kept when no longer shown
   std::atomic<bool> shows_recorded_ = false;
   std::jthread loading_;
 };
 
-// Whether the first word behind comments is one that a program begins with. Only asked of files
-// that are not called `.hir`: in those every word is an error of the text.
+// True if the first word after comments may start a program. Not used for `.hir` files, where a
+// wrong word is a syntax error.
 bool may_be_program(std::string_view head) {
   constexpr std::string_view kBlanks = " \t\r\n";
   for (;;) {
@@ -153,7 +150,7 @@ bool may_be_program(std::string_view head) {
   return head.empty() || std::find(kFirst.begin(), kFirst.end(), word) != kFirst.end();
 }
 
-// Bytes that no text holds, or words that no program begins with.
+// Rejects binary files, and text that cannot be a program.
 Expected<void> check_text(const std::string& path, const std::string& head) {
   if (head.find('\0') == std::string::npos && (path.ends_with(".hir") || may_be_program(head)))
     return {};
@@ -161,7 +158,7 @@ Expected<void> check_text(const std::string& path, const std::string& head) {
               "\"" + path + "\" is neither a program (a text, `.hir`) nor a log (an SQLite file)");
 }
 
-// What a log lacks of the run that it records.
+// Describes what is missing from a log; empty if it is complete.
 std::string damage(const interp::LogRun& run) {
   std::string out;
   if (run.ending == interp::LogEnding::kCut)
@@ -176,8 +173,8 @@ Expected<interp::Backend::ValueMode> value_mode(const std::string& values) {
                            : interp::Backend::ValueMode::kDigest;
 }
 
-/// Empty: the log holds a whole run. What several processes did, or only some of them, is looked
-/// at.
+/// The reason why the log's program cannot be run again: it has several processes or only some of
+/// the ranks. Empty if it can.
 std::string why_not_run_again(const traces::LogReader& log) {
   for (const auto& [key, value] : log.run().properties) {
     if (key == "merged_files") return "it was read from the files of " + value + " processes";

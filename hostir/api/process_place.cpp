@@ -9,7 +9,7 @@ namespace hostir::api {
 
 namespace {
 
-// The variables of one launcher. The first one says whether it was that.
+// The variables of one launcher. The launcher is detected by the first one.
 struct Launcher {
   const char* index;
   const char* count;
@@ -74,7 +74,7 @@ Expected<interp::ProcessPlace> process_place(const EnvironmentLookup& lookup) {
     out.meeting_host = host.value_or("localhost");
     HOSTIR_ASSIGN_OR_RETURN(out.meeting_port, number(lookup, "MASTER_PORT", kDefaultPort));
     out.launcher_listens = lookup("HOSTIR_STORE").value_or("") == "launcher";
-    // torchrun's own store is at that port already.
+    // torchrun's own store already uses that port.
     if (lookup("TORCHELASTIC_USE_AGENT_STORE").value_or("") == "True") ++out.meeting_port;
     return out;
   }

@@ -59,7 +59,8 @@ Expected<void> check_sizes(const Function& function,
 
 namespace {
 
-// Files whose elements are not of the dtype that messages name: NumPy has more of them than we do.
+// Adds notes on files whose NumPy dtype differs from the dtype named in messages: NumPy has more
+// dtypes.
 void note_readings(const std::vector<std::string>& inputs, Error& error) {
   for (const std::string& text : inputs) {
     const size_t at = text.find("=@");
@@ -130,7 +131,7 @@ Expected<std::vector<interp::NamedInput>> ProgramOptions::named_inputs() const {
 
 namespace {
 
-// `--input 0=@x.npy` is the first parameter, unless one is called 0.
+// `--input 0=@x.npy` means the first parameter, unless a parameter is named 0.
 void name_positions(const Function& function, std::vector<interp::NamedInput>& inputs) {
   for (interp::NamedInput& input : inputs) {
     const auto position = position_of(input.name);

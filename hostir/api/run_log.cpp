@@ -34,7 +34,7 @@ void RunLog::attach(interp::RunOptions& options) {
     if (before) before(interpreter);
     if (contents_) {
       contents_->attach(interpreter);
-      interpreter.backend().set_stepwise(true);  // they are read when their writer has finished
+      interpreter.backend().set_stepwise(true);  // contents are read as soon as the writer finishes
     }
     for (const auto& [name, value] : interpreter.backend().properties()) {
       writer_->property(name, value);
@@ -61,7 +61,8 @@ Expected<std::unique_ptr<RunLog>> LogOptions::open(const interp::Prepared& prepa
                                                    const LoadedFile& file,
                                                    const std::string& source_name) const {
   constexpr int64_t kInputsMaxMib = 64;
-  // Looking at values makes a device wait for the host at every instruction.
+  // Reading values makes a device wait for the host after every instruction, so do it by default
+  // only in simulation.
   const bool computed = backend.traits.clock == interp::ClockDomain::kVirtual;
   const std::string kept = values.value_or(computed ? "digest" : "none");
   traces::TraceOptions options;

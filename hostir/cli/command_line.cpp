@@ -16,7 +16,7 @@ CLI::App& app_of(void* app) { return *static_cast<CLI::App*>(app); }
 
 constexpr int kUsageStatus = 64;
 
-// Checks for CLI11: empty where the text is good, else what is wrong with it.
+// Validators for CLI11: return an empty string if the text is valid, else the error.
 std::function<std::string(const std::string&)> integer_in(Range range) {
   return [range](const std::string& text) -> std::string {
     int64_t value = 0;
@@ -122,12 +122,12 @@ class CommandLine {
   }
 
   int run(int argc, const char* const* argv) {
-    // `hostir help` and `hostir help run`, as of git.
+    // `hostir help` and `hostir help run`, as in git.
     const bool help = argc > 1 && std::string_view(argv[1]) == "help";
     const char* const asked[] = {argv[0], argc > 2 ? argv[2] : "--help", "--help"};
     if (help) {
       const bool about_verb = argc > 2 && is_verb(argv[2]);
-      argc = about_verb ? 3 : 2;  // of a verb that is none: the error that names the verbs
+      argc = about_verb ? 3 : 2;  // unknown verb: the error lists the verbs
       argv = asked;
     }
     try {
@@ -170,7 +170,7 @@ class CommandLine {
 };
 
 int run_command_line(int argc, const char* const* argv) {
-  // The one place where foreign exceptions can come up this far: CLI11's own and bad_alloc.
+  // Only CLI11's exceptions and bad_alloc can reach this point.
   try {
     return CommandLine().run(argc, argv);
   } catch (const std::exception& error) {

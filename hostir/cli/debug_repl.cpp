@@ -19,7 +19,7 @@ using interp::Outcome;
 using interp::Snapshot;
 using interp::StopKind;
 
-// Commands that an empty line repeats.
+// True for commands that an empty line repeats.
 bool repeats(CommandKind kind) {
   switch (kind) {
     case CommandKind::kStep:
@@ -39,7 +39,7 @@ bool repeats(CommandKind kind) {
   }
 }
 
-// Who moved how far: ranks that moved alike together.
+// How far each rank moved, grouping ranks that moved equally far.
 std::string moves_text(const std::vector<interp::RankMove>& moves, interp::Rank rank_count) {
   std::string out;
   std::vector<int64_t> amounts;
@@ -130,7 +130,7 @@ class Repl {
     return true;
   }
 
-  // Looking is over before anyone could want to stop it.
+  // Commands that only look are too short to need an interrupt.
   Expected<Outcome> run(const Command& command) {
     if (interp::only_looks(command.kind) || options_.echo == ReplOptions::Echo::kYes)
       return session_.execute(command, std::stop_token());
@@ -140,7 +140,7 @@ class Repl {
     return outcome;
   }
 
-  // gdb's word: what could stand at the end of the line.
+  // `complete`, as in gdb: lists completions of the line.
   void complete(const std::string& line) {
     const interp::SnapshotPtr snapshot = session_.snapshot();
     const interp::Code& code = *snapshot->program->code;
@@ -152,7 +152,7 @@ class Repl {
     for (const std::string& text : interp::complete(line, names)) output_ << text << "\n";
   }
 
-  // What log points wrote on the way.
+  // Prints the output of log points since the last command.
   void show_log(const Outcome& outcome) {
     if (outcome.log_dropped > 0)
       output_ << fmt::format("lines of log points that are not kept, before these: {}\n",

@@ -1,7 +1,8 @@
-// The terminal debugger's loop: lines in, commands to a session, text out.
+// The loop of the terminal debugger: reads lines, sends commands to a session, prints text.
 //
-// It knows nothing of programs, backends and logs: every line is a Command, every answer a Snapshot
-// or a text. An empty line repeats the last command of stepping, as in gdb. `#` begins a comment.
+// It is independent of programs, backends and logs: every line is a Command, and every answer is a
+// Snapshot or text. An empty line repeats the last stepping command, as in gdb. `#` begins a
+// comment.
 #pragma once
 
 #include <istream>
@@ -14,11 +15,11 @@ namespace hostir::cli {
 
 struct ReplOptions {
   std::string prompt = "(hostir) ";
-  enum class Echo : uint8_t { kNo, kYes } echo = Echo::kNo;  // print the commands: for transcripts
+  enum class Echo : uint8_t { kNo, kYes } echo = Echo::kNo;  // print the commands, for transcripts
 };
 
-/// Runs until `quit` or the end of the input. The exit status: 0, or what the last run ended with:
-/// 3 a fault, 4 a deadlock or mismatch; 64 where a command of a script (`echo`) was wrong.
+/// Runs until `quit` or the end of the input. Returns the exit status: 0; 3 if the last run ended
+/// with a fault, 4 with a deadlock or mismatch; 64 if a script (`echo`) has an invalid command.
 int debug_repl(interp::Session& session, std::istream& input, std::ostream& output,
                const ReplOptions& options);
 

@@ -8,7 +8,7 @@
 namespace hostir::cli {
 namespace {
 
-// A signal handler may touch nothing else; a watching thread turns the flag into a stop request.
+// A signal handler may only set a flag; a watcher thread turns it into a stop request.
 volatile std::sig_atomic_t received = 0;
 
 extern "C" void note_signal(int number) { received = number; }
@@ -21,7 +21,7 @@ InterruptGuard::InterruptGuard() {
   before_terminate_ = std::signal(SIGTERM, note_signal);
   watcher_ = std::jthread([this](const std::stop_token& end) {
     std::mutex mutex;
-    std::condition_variable_any wake;  // by `end`, so that a quick command is not held up
+    std::condition_variable_any wake;  // notified by `end`, so that short commands are not delayed
     std::unique_lock lock(mutex);
     while (!end.stop_requested()) {
       if (received != 0) source_.request_stop();

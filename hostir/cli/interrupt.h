@@ -1,6 +1,6 @@
-// Ctrl-C and SIGTERM stop what a verb is doing at a point where its log can be closed.
+// Ctrl-C and SIGTERM stop a verb at a point where it can close its log.
 //
-// In the debugger they stop the command; SIGTERM then ends the debugger too.
+// In the debugger they stop the current command; SIGTERM then also ends the debugger.
 #pragma once
 
 #include <stop_token>
@@ -8,8 +8,8 @@
 
 namespace hostir::cli {
 
-/// While it lives, SIGINT and SIGTERM request a stop of `token()`; the handlers that were there
-/// come back after. One at a time in a process, as signals are the process's.
+/// During its lifetime, SIGINT and SIGTERM request a stop of `token()`; the destructor restores the
+/// previous handlers. Signals are per process, so only one guard may exist at a time.
 class InterruptGuard {
  public:
   InterruptGuard();
@@ -18,7 +18,7 @@ class InterruptGuard {
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
   std::stop_token token() const { return source_.get_token(); }
-  /// The signal that came, SIGINT or SIGTERM; 0: none.
+  /// The received signal, SIGINT or SIGTERM; 0 if none.
   int signal() const;
 
  private:

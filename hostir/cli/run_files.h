@@ -1,5 +1,5 @@
-// What `run` writes (--output) and what it compares with (--expect): looked at before the run, so
-// that a wrong name or a folder that is not there does not cost one.
+// The files that `run` writes (--output) and compares with (--expect). They are checked before the
+// run, so that a wrong name or a missing folder does not waste a run.
 #pragma once
 
 #include <optional>
@@ -12,11 +12,11 @@
 
 namespace hostir::cli {
 
-/// `y=@y.npy`, or `@all.npz` for all outputs.
+/// Outputs to write: `y=@y.npy`, or `@all.npz` for all outputs.
 class OutputFiles {
  public:
-  /// Errors: kUsage where the text is none of these or the program has no such output; `file_open`
-  /// where the file cannot be written.
+  /// Errors: kUsage if the text has another form or the program has no such output; `file_open` if
+  /// the file cannot be written.
   static Expected<OutputFiles> parse(const std::vector<std::string>& texts,
                                      const interp::Prepared& prepared);
   Expected<void> write(const interp::RunResult& result) const;
@@ -29,14 +29,14 @@ class OutputFiles {
   std::vector<File> files_;
 };
 
-/// `y=@y.npy`, `y=4xf32=[1 2 3 4]`, `y=full(1)`.
+/// Outputs to compare with: `y=@y.npy`, `y=4xf32=[1 2 3 4]`, `y=full(1)`.
 class ExpectedOutputs {
  public:
-  /// Errors: as above; those of reading the values.
+  /// Errors: kUsage as for OutputFiles; those of reading the values.
   static Expected<ExpectedOutputs> parse(const std::vector<std::string>& texts,
                                          const interp::Prepared& prepared);
   enum class Report : uint8_t { kAll, kDifferences };
-  /// Prints what differs; true: nothing does.
+  /// Prints the differences. True if there are none.
   Expected<bool> check(Terminal& terminal, const interp::RunResult& result,
                        const Tolerance& tolerance, Report report) const;
 
@@ -44,7 +44,7 @@ class ExpectedOutputs {
   struct Item {
     size_t output = 0;
     ValueSpec spec;
-    std::optional<Tensor> value;  // none: a generator, made in the shape of the output
+    std::optional<Tensor> value;  // none: a generator, which takes the shape of the output
   };
   std::vector<Item> items_;
 };

@@ -1,4 +1,4 @@
-// What `run` prints about a finished run.
+// The report that `run` prints about a finished run.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace hostir::cli {
 
-/// `%y : 2x4xf32` with the values where they are few, else min, max, mean, NaN and Inf counts.
+/// `%y : 2x4xf32` with the values if they are few, else with min, max, mean, NaN and Inf counts.
 std::string describe_value(const std::string& name, const Tensor& tensor);
 
-/// Local shapes by rank, equal neighbours folded: `11|11|10 x 10`.
+/// Local shapes by rank, with equal neighbours merged: `11|11|10 x 10`.
 std::string describe_shards(const interp::NamedOutput& output);
 
 /// Collectives per rank, peak memory, virtual time.

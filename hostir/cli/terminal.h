@@ -1,7 +1,7 @@
-// Where results and diagnostics go.
+// Output of results and diagnostics.
 //
-// Results to stdout, diagnostics and progress to stderr. Colour and progress only where the stream
-// is a terminal and NO_COLOR is not set.
+// Results go to stdout, diagnostics and progress to stderr. Colour and progress are used only if
+// the stream is a terminal and NO_COLOR is not set.
 #pragma once
 
 #include <string>
@@ -15,21 +15,21 @@ namespace hostir::cli {
 class Terminal {
  public:
   Terminal();
-  /// Results; a newline is not added.
+  /// Prints results to stdout, without adding a newline.
   void print(std::string_view text);
-  /// A line on stderr.
+  /// Prints a line on stderr.
   void note(std::string_view line);
-  /// Prints the diagnostics of an error and returns the exit status that goes with it.
+  /// Prints the diagnostics of an error and returns its exit status.
   int report(const Error& error, const SourceManager& sources);
   int report(const Error& error);
-  /// A progress line that the next one replaces; nothing where stderr is no terminal.
+  /// Prints a progress line, which the next one replaces. Does nothing if stderr is not a terminal.
   void progress(std::string_view line);
   void end_progress();
 
   bool out_is_terminal() const { return out_is_terminal_; }
   Colour out_colour() const { return out_colour_; }
   Colour error_colour() const { return error_colour_; }
-  /// Text in bold, green, red or dim where stdout has colour.
+  /// The text in bold, green, red or dim if stdout has colour.
   enum class Style { kBold, kGood, kBad, kDim };
   std::string styled(std::string_view text, Style style) const;
 

@@ -1,4 +1,4 @@
-// One verb of the command: what it is called, what it takes, what it does.
+// A verb of the command: its name, options and action.
 #pragma once
 
 #include <memory>
@@ -15,14 +15,15 @@ class Verb {
   virtual ~Verb() = default;
   virtual std::string_view name() const = 0;
   virtual std::string_view summary() const = 0;
-  /// One or more command lines with what they show; printed below the options.
+  /// One or more command lines with explanations, printed below the options.
   virtual std::string_view example() const = 0;
   virtual void declare(Arguments& arguments) = 0;
-  /// The exit status (DESIGN: 0 ok, 1 differs, 2 text, 3 run time, 4 stuck, 64 usage).
+  /// Runs the verb and returns the exit status (DESIGN: 0 success, 1 differs, 2 invalid program,
+  /// 3 run-time error, 4 stuck, 64 usage).
   virtual int execute(Terminal& terminal) = 0;
 };
 
-/// All verbs in the order of the help.
+/// All verbs, in the order of the help text.
 std::vector<std::unique_ptr<Verb>> make_verbs();
 
 }  // namespace hostir::cli

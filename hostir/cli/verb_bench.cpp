@@ -16,7 +16,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The least time that the machine description allows for the kernels of one rank, streams apart.
+// The minimum time for one rank's kernels according to the machine description (largest over
+// ranks), ignoring streams.
 int64_t kernel_limit_ns(const traces::RunDescription& run) {
   double busiest = 0;
   std::vector<double> by_rank;
@@ -74,8 +75,7 @@ class BenchVerb : public Verb {
     interp::RunResult last;
     for (int64_t i = 0; i <= runs_; ++i) {
       terminal.progress(fmt::format("run {} of {}", i, runs_));
-      // Only the decisions are timed: preparing (compiling kernels, binding inputs) happens once
-      // per run.
+      // Time only the interpreter; preparing (compiling kernels, binding inputs) comes before.
       Clock::time_point begin;
       options.attach = [&begin](interp::Interpreter&) { begin = Clock::now(); };
       HOSTIR_ASSIGN_OR_RETURN(last, interp::run(*prepared, api::make_backend_factory(), options));

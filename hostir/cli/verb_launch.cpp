@@ -1,4 +1,4 @@
-// Starts the processes of a run on this computer, and tells how they ended.
+// Starts the processes of a run on this computer and reports how they ended.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <signal.h>
@@ -20,7 +20,7 @@ namespace {
 
 struct Child {
   pid_t pid = -1;
-  std::optional<int> status;  // as waitpid gives it
+  std::optional<int> status;  // from waitpid
 };
 
 class LaunchVerb : public Verb {
@@ -99,7 +99,7 @@ class LaunchVerb : public Verb {
       if (!replaced) variables.push_back(variable);
     }
     for (const auto& [name, value] : set) variables.push_back(name + "=" + value);
-    // All have the same to say: the first one says it.
+    // All processes print the same results, so show only the first one's output.
     posix_spawn_file_actions_t actions;
     ::posix_spawn_file_actions_init(&actions);
     if (index > 0) {
@@ -121,7 +121,7 @@ class LaunchVerb : public Verb {
     return out;
   }
 
-  // When one has failed the others get some time to say what they know.
+  // After one process fails, the others get a grace period to report before they are terminated.
   void wait_for_all(Terminal& terminal) {
     using Clock = std::chrono::steady_clock;
     std::optional<Clock::time_point> end;

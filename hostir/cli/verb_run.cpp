@@ -97,7 +97,7 @@ class RunVerb : public Verb {
     if (nan_ == "error") make_errors_of_nans(*ran);
     const interp::RunResult& first = *ran;
     if (log) HOSTIR_TRY(log->close(first.faults));
-    const bool speaks = request.process.index == 0;  // the others have the same to say
+    const bool speaks = request.process.index == 0;  // the others have the same results
     if (!quiet_ && speaks) print_result(terminal, first, request.traits);
     for (const Fault& fault : first.faults) {
       if (fault.severity != Severity::kError) report_fault(terminal, *prepared, fault);
@@ -160,7 +160,7 @@ class RunVerb : public Verb {
 
   void print_result(Terminal& terminal, const interp::RunResult& result,
                     const interp::BackendTraits& backend) {
-    // Values of a run that failed say nothing.
+    // The values of a failed run are meaningless.
     const bool values = backend.reads_values && result.worst() == nullptr;
     for (const interp::NamedOutput& output : result.outputs) {
       if (!values) break;
@@ -184,7 +184,7 @@ class RunVerb : public Verb {
                            interp::sources_of_error(*prepared.view));
   }
 
-  // What a person can ask next where ranks wait for each other or do not agree.
+  // Suggests `whatif` after a deadlock or mismatch.
   void hint_at_edits(Terminal& terminal, const interp::Prepared& prepared, const Fault& fault) {
     if (fault.record.kind != "deadlock" && fault.record.kind != "collective_mismatch") return;
     terminal.note(fmt::format(
@@ -201,7 +201,7 @@ class RunVerb : public Verb {
     return t;
   }
 
-  // What asks for values, of a backend that has none, would be answered by zeros.
+  // Rejects options that need values if the backend computes none; it would return zeros.
   Expected<void> check_backend() const {
     if (api::find_backend(backend_.backend)->traits.reads_values) return {};
     const std::pair<bool, const char*> asking[] = {{!expects_.empty(), "--expect"},
@@ -218,7 +218,8 @@ class RunVerb : public Verb {
     return {};
   }
 
-  // The other run of --reference: `sim` means its plain loops, which give the same bits everywhere.
+  // The second run for --reference. `sim` uses its plain loops, which give the same bits
+  // everywhere.
   Expected<bool> check_reference(Terminal& terminal, const interp::Prepared& prepared,
                                  const interp::BackendRequest& request,
                                  const interp::RunResult& first) {

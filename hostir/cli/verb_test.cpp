@@ -52,7 +52,7 @@ class TestVerb : public Verb {
     }
     if (verbose_) print_all(terminal, *report);
     terminal.print(script::to_text(*report));
-    if (report->cases.empty()) {  // a name with a typo must not look like success
+    if (report->cases.empty()) {  // a typo in a name must not look like success
       return terminal.report(
           fail(ErrorKind::kUsage, "usage", "no test matches --filter " + filter_).value());
     }

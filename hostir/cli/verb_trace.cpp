@@ -81,7 +81,7 @@ class TraceVerb : public Verb {
     return log.query(query_);
   }
 
-  // `--op a --op b` is the word `op=a,b`.
+  // `--op a --op b` becomes the word `op=a,b`.
   std::string event_words() const {
     return ops_.empty() ? query_ : fmt::format("op={} {}", fmt::join(ops_, ","), query_);
   }

@@ -1,4 +1,4 @@
-// The makers of all verbs, one file each.
+// Factory functions of all verbs; each verb has its own file.
 #pragma once
 
 #include <memory>

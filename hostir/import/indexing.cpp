@@ -364,8 +364,7 @@ Expected<Known> gathered(Emitter& e, const Known& x, const Known& indices,
     places.push_back(static_cast<int64_t>(batch) + place);
     sizes.push_back(n.sizes[static_cast<size_t>(d)]);
   }
-  Dims all =
-      places;  // dropped dimensions have size 1; they move to the end and a reshape removes them
+  Dims all = places;  // dropped dimensions, of size 1, go to the end and are then reshaped away
   for (size_t i = 0; i < y.type.dims.size(); ++i) {
     if (!holds_dim(places, static_cast<int64_t>(i))) all.push_back(static_cast<int64_t>(i));
   }

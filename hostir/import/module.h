@@ -24,12 +24,12 @@ struct ModuleType {
   enum class Kind : uint8_t { kTensor, kTuple, kOther };
   static constexpr int64_t kUnknownSize = -1;  // `?`
   Kind kind = Kind::kOther;
-  std::string element;            // of a tensor; of kOther the text
-  std::vector<int64_t> dims;      // of a tensor
-  std::vector<ModuleType> parts;  // of a tuple
+  std::string element;            // kTensor: the element type; kOther: the text
+  std::vector<int64_t> dims;      // kTensor
+  std::vector<ModuleType> parts;  // kTuple
 
   bool is_tensor() const { return kind == Kind::kTensor; }
-  /// Number of elements; -1 where a size is unknown or the number does not fit.
+  /// Number of elements; -1 if a size is unknown or the number overflows.
   int64_t element_count() const;
   /// The corresponding dtype, if any. An unsigned integer may be carried in a wider signed one.
   std::optional<DType> dtype() const;

@@ -165,8 +165,7 @@ std::optional<std::vector<Walk>> walks_of(const TileSharding& s) {
     if (out.back().stride < 1) return std::nullopt;
   }
   Ints index(s.tiles.size(), 0);
-  for (const int64_t device :
-       s.devices) {  // each device number is the sum of index * stride over the dimensions
+  for (const int64_t device : s.devices) {  // each one must be the sum of index * stride
     int64_t expected = 0;
     for (size_t d = 0; d < index.size(); ++d) expected += index[d] * out[d].stride;
     if (expected != device) return std::nullopt;

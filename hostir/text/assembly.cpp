@@ -36,7 +36,7 @@ class Compiler {
     return UINT8_MAX;
   }
 
-  // Up to `>` or the end.
+  // Reads elements up to `>` or the end.
   std::vector<Element> sequence() {
     std::vector<Element> out;
     while (!rest_.empty()) {

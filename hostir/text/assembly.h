@@ -1,7 +1,7 @@
-// The written form of an op, compiled from the `assembly` string of its record.
+// The syntax of an op, compiled from the `assembly` string of its record.
 //
-// Parser and printer walk the same list of elements, so what one reads the other writes. The small
-// grammar of these strings stands in README.md, section "assembly". No op has code of its own.
+// Parser and printer use the same list of elements, so they always agree. README.md, section
+// "assembly", defines the grammar of these strings. No op has its own parsing code.
 #pragma once
 
 #include <string_view>
@@ -13,29 +13,29 @@ namespace hostir::text {
 
 struct Element {
   enum class Kind : uint8_t {
-    kLiteral,         // a word or mark, as it stands
+    kLiteral,         // a word or punctuation mark
     kOperands,        // $slot: the operands of a slot
     kAttribute,       // #name: an attribute by its type
     kRanges,          // #lo:#hi: two expression lists as `a:b, c:d`
-    kType,            // type: written types of the results
+    kType,            // type: the written types of the results
     kRegionArgument,  // &name: a loop variable
     kRegionBinding,   // &=$slot: region arguments bound to the operands of a slot
     kRegion,          // region: `{ ... }`
-    kOptional,        // < ... >: children, present or not as a whole
+    kOptional,        // < ... >: the children are all present or all absent
   };
   Kind kind = Kind::kLiteral;
-  std::string_view text;    // of a literal; attribute name; word for an absent operand
-  std::string_view second;  // of ranges: the attribute with the upper ends
+  std::string_view text;    // the literal, the attribute name, or the word for an absent operand
+  std::string_view second;  // kRanges: the attribute with the upper ends
   uint8_t slot = 0;
   bool space_before = false;
   std::vector<Element> children;
 };
 
-/// The elements of the op's assembly; empty: the generic form.
+/// The elements of the op's assembly; empty for the generic form.
 const std::vector<Element>& assembly(OpKind kind);
-/// Compiles one string; unknown slots and attributes become literals, which the unit test rejects.
+/// Compiles one string. Unknown slots and attributes become literals, which a unit test rejects.
 std::vector<Element> compile_assembly(std::string_view text, const OpRecord& op);
-/// True if the assembly writes this attribute; all others go to `{name = value}`.
+/// True if the assembly includes this attribute. All others are written as `{name = value}`.
 bool assembly_mentions(const std::vector<Element>& elements, std::string_view attribute);
 
 const AttributeSpec* find_attribute_spec(const OpRecord& op, std::string_view name);

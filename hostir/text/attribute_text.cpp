@@ -23,7 +23,7 @@ struct Reader {
 };
 using Result = std::optional<Attribute>;
 
-// A word out of a fixed set, looked up by `find`; the set is listed where it is not in it.
+// Reports a word that is not in its fixed set, and lists the set.
 Result bad_word(Cursor& cursor, const AttributeSpec& spec, const std::vector<std::string>& words) {
   if (!cursor.at(TokenKind::kWord)) {
     cursor.unexpected("one of " + quoted_list(words));

@@ -1,4 +1,4 @@
-// Attributes in text, by the type that the op's record gives them.
+// Parsing and printing of attributes, by their type in the op's record.
 #pragma once
 
 #include <optional>
@@ -11,14 +11,15 @@ namespace hostir::text {
 
 enum class ListBrackets : uint8_t { kWritten, kLeftOut };
 
-/// The value of an attribute of this type; reports `op_c4` where a word is not in its fixed set.
+/// Parses an attribute of this type. Reports `op_c4` if a word is not in the fixed set.
 std::optional<Attribute> parse_attribute(Cursor& cursor, const SourceManager& sources,
                                          const AttributeSpec& spec, ListBrackets brackets);
-/// True where a value of this type may start.
+/// True if a value of this type may start with this token.
 bool starts_attribute(const Token& token, const AttributeSpec& spec);
 std::string print_attribute(const Attribute& attribute, ListBrackets brackets);
 
-/// `2:5, :, %i` into two lists; `:` is 0 and -1 (to the end), `%i` alone is `%i:%i + 1`.
+/// Parses `2:5, :, %i` into two lists. `:` gives 0 and -1 (to the end); `%i` alone means
+/// `%i:%i + 1`.
 bool parse_ranges(Cursor& cursor, ExprList& lower, ExprList& upper);
 std::string print_ranges(const ExprList& lower, const ExprList& upper);
 

@@ -1,4 +1,4 @@
-// The one table of rules of the text: documentation, checks and negative scripts walk it.
+// The table of all language rules, for documentation, checks and negative scripts.
 #include <array>
 
 #include "hostir/text/verifier.h"

@@ -40,7 +40,7 @@ bool is_piece_word(std::string_view word) {
   return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
 }
 
-// Words that continue an instruction on a line of their own.
+// True for words that continue an instruction on a new line.
 bool continues_instruction(const Token& token) {
   constexpr std::array<std::string_view, 8> kWords = {"ro",   "wo",   "rw",    "on",
                                                       "from", "over", "carry", "else"};
@@ -95,7 +95,7 @@ Diagnostic& Cursor::error(std::string id, std::string message, SourceSpan span) 
 }
 
 void Cursor::unexpected(std::string_view what) {
-  // Something is missing at the end of a line: point there, not at what follows it.
+  // If something is missing at the end of a line, point there and not at the next line.
   const bool missing = at_ > construct_ && !at_piece() && (peek().first_on_line || at_end());
   SourceSpan span = span_here();
   std::string found = describe(peek());
@@ -167,7 +167,7 @@ void Cursor::skip_to_next_instruction(size_t start, int braces) {
     if (token.first_on_line && starts) break;
     if (token.is("}") && open == 0) break;
     if (token.is("{") && peek(1).first_on_line) {
-      skip_region();  // the body goes with its instruction
+      skip_region();  // the body belongs to the failed instruction
       continue;
     }
     if (token.is("{")) ++open;

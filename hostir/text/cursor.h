@@ -1,8 +1,8 @@
 // The parser's position in a token stream: look-ahead, expectation, recovery, comments.
 //
-// Every parse function takes a Cursor and returns nullopt or false after it has reported exactly
-// one diagnostic. The cursor counts braces, so that recovery knows which of them belong to the
-// construct that failed. Nesting is limited, so that no text can exhaust the stack.
+// Every parse function takes a Cursor. On failure, it reports exactly one diagnostic and returns
+// nullopt or false. The cursor counts braces, so that recovery can tell which of them belong to the
+// failed construct. Nesting is limited, so no text can exhaust the stack.
 #pragma once
 
 #include <cstdint>
@@ -28,13 +28,13 @@ class Cursor {
   bool at(std::string_view text) const { return peek().is(text); }
   bool at(TokenKind kind) const { return peek().kind == kind; }
   bool at_end() const { return at(TokenKind::kEnd); }
-  /// Consumes the token if it is this word or mark.
+  /// Consumes the token if it is this word or punctuation mark.
   bool accept(std::string_view text);
-  /// Consumes it or reports `unexpected X, expected "text"`.
+  /// Consumes the token if it is `text`; otherwise reports `unexpected X, expected "text"`.
   bool expect(std::string_view text);
-  /// Consumes a token of the kind or reports; `what` names it: "a value name".
+  /// Consumes a token of this kind or reports an error. `what` describes it: "a value name".
   const Token* expect(TokenKind kind, std::string_view what);
-  /// `@name`; the name, or nullopt after a report.
+  /// Consumes `@name` and returns the name; nullopt after an error.
   std::optional<std::string> expect_symbol(std::string_view what);
 
   SourceSpan span_of(const Token& token) const { return {file_, token.begin, token.end}; }
@@ -45,37 +45,38 @@ class Cursor {
   uint32_t file() const { return file_; }
 
   Diagnostic& error(std::string id, std::string message, SourceSpan span);
-  /// `unexpected X, expected <what>` at the next token, or at the end of the line where the next
-  /// token is on another one.
+  /// Reports `unexpected X, expected <what>` at the next token, or at the end of the current line
+  /// if the next token is on another line.
   void unexpected(std::string_view what);
   size_t error_count() const { return diagnostics_.size(); }
   bool too_many_errors() const { return diagnostics_.size() >= kMaxDiagnostics; }
 
-  /// Comments and blank lines up to the next token, as lines without `//` ("" is a blank line, " "
-  /// an empty comment). Documentation lines (`//!`) go to `documentation` where it is given.
+  /// Takes the comments and blank lines before the next token, as lines without `//` ("" is a blank
+  /// line, " " an empty comment). Documentation lines (`//!`) go to `documentation` if not null.
   std::vector<std::string> take_comments(std::vector<std::string>* documentation = nullptr);
-  /// Comments that stood inside the construct that ends with the last consumed token.
+  /// Takes the comments inside the construct that ends with the last consumed token.
   std::vector<std::string> take_inner_comments();
-  /// The comment at the end of the line of the last consumed token, or empty.
+  /// Takes the comment at the end of the last consumed token's line; empty if there is none.
   std::string take_trailing_comment();
 
   int braces() const { return braces_; }
   size_t position() const { return at_; }
-  /// An instruction, statement or piece begins at the next token.
+  /// Marks the next token as the start of an instruction, statement or piece.
   void begin_construct() { construct_ = at_; }
-  /// After an error in an instruction that began at token `start` and brace depth `braces`: goes to
-  /// what may be the next instruction of the same region, its closing brace, a piece, or the end.
+  /// Recovers from an error in an instruction that began at token `start` and brace depth `braces`:
+  /// skips to a possible next instruction of the same region, its closing brace, a piece, or the
+  /// end.
   void skip_to_next_instruction(size_t start, int braces);
-  /// Goes to the next line that begins a piece.
+  /// Skips to the next line that begins a piece.
   void skip_to_next_piece();
-  /// Goes to one of `,` `)` `}` `]` `>` outside of what opens here; at most to the end of the
+  /// Skips to one of `,` `)` `}` `]` `>` outside nested brackets, but not past the end of the
   /// list's construct.
   void skip_list_item();
-  /// Goes to the `,` before the next parameter or result, or to the `)` behind the last.
+  /// Skips to the `,` before the next parameter or result, or to the `)` after the last one.
   void skip_parameter();
   bool at_piece() const;
 
-  /// Counts nesting; `ok()` is false (and reported) where it is too deep.
+  /// Counts nesting in a scope. If it is too deep, reports that and `ok()` is false.
   class Nesting {
    public:
     explicit Nesting(Cursor& cursor) : cursor_(cursor) { ++cursor_.nesting_; }
@@ -101,17 +102,17 @@ class Cursor {
   int nesting_ = 0;
 };
 
-/// An integer token (an optional minus before it); reports what does not fit in 64 bits.
+/// An integer with an optional minus. Reports a number that does not fit in 64 bits.
 std::optional<int64_t> parse_int(Cursor& cursor, std::string_view what = "an integer");
-/// Any number, `inf` and `nan` included.
+/// Any number, including `inf` and `nan`.
 std::optional<double> parse_number(Cursor& cursor);
 /// A string token with its escapes resolved.
 std::optional<std::string> parse_string(Cursor& cursor, std::string_view what);
-/// The text as a string token: quotes and escapes added.
+/// The text as a string token, with quotes and escapes.
 std::string quoted(std::string_view text);
-/// `@name`, quoted where the name is no word: `@"a/b.npy"`.
+/// `@name`, quoted if the name is not a word: `@"a/b.npy"`.
 std::string symbol_text(std::string_view name);
-/// The shortest text that reads back as the same number, always with a `.` or an exponent.
+/// The shortest text that parses to the same number, always with a `.` or an exponent.
 std::string number_to_string(double value);
 
 }  // namespace hostir::text

@@ -8,7 +8,7 @@ namespace hostir::text {
 
 namespace {
 
-// More parts than this are summed up as smallest and largest.
+// Larger part counts are summarised as smallest and largest.
 constexpr size_t kMaxParts = 16;
 
 void cut_parts(const Mesh& mesh, const std::vector<AxisRef>& axes, size_t axis, Range range,
@@ -37,7 +37,7 @@ bool axes_known(const Mesh& mesh, const Sharding& sharding) {
   });
 }
 
-// Largest local size of a shard in bytes.
+// The largest local size in bytes over all ranks.
 std::optional<int64_t> local_bytes(const Program& program, const Type& type) {
   if (!std::holds_alternative<ShardType>(type) && !std::holds_alternative<TensorType>(type)) {
     return std::nullopt;
@@ -112,7 +112,7 @@ std::string Derived::collective(const Instruction& instruction) {
   std::string out;
   if (communicator) {
     auto& sequence = sequence_.try_emplace(communicator->value, 0).first->second;
-    // In a loop or a branch the number depends on the run, and so do those after it.
+    // In a loop or branch, this number and all later ones depend on the run.
     if (depth_ > 0) sequence = std::nullopt;
     if (sequence) out = "seq " + std::to_string((*sequence)++);
   }

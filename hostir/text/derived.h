@@ -1,9 +1,9 @@
-// Derived comments: what follows from the text but is good to see beside it.
+// Derived comments: useful facts that follow from the program text.
 //
-// Communicators: the groups of their axes. Distributed buffers: the local extents along each
-// dimension, `11|11|10 x 10`. Collectives in straight-line code: sequence number on their
-// communicator and bytes per rank (the largest). Nothing is said where sizes are symbolic or
-// control flow decides.
+// A communicator shows the groups of its axes. A distributed buffer shows its local extents along
+// each dimension, `11|11|10 x 10`. A collective in straight-line code shows its sequence number on
+// the communicator and its bytes per rank (the largest). There is no comment if sizes are symbolic
+// or the result depends on control flow.
 #pragma once
 
 #include <map>
@@ -14,10 +14,10 @@
 
 namespace hostir::text {
 
-/// `11|11|10 x 10`, or nullopt where a size is not known.
+/// `11|11|10 x 10`; nullopt if a size is unknown.
 std::optional<std::string> local_extents_text(const Program& program, const Type& type);
 
-/// Called for the instructions of one function in preorder.
+/// Call comment() for the instructions of one function in preorder.
 class Derived {
  public:
   Derived(const Program& program, const Function& function)
@@ -34,7 +34,7 @@ class Derived {
 
   const Program& program_;
   const Function& function_;
-  std::map<ValueId, std::optional<int64_t>> sequence_;  // next number; nullopt: not known any more
+  std::map<ValueId, std::optional<int64_t>> sequence_;  // next number; nullopt: no longer known
   int depth_ = 0;
 };
 

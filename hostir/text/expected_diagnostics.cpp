@@ -27,7 +27,7 @@ std::string_view severity_name(Severity severity) {
   return kNames[static_cast<size_t>(severity)];
 }
 
-// `@+1` or `@-2`; nothing is 0.
+// Reads `@+1` or `@-2`; 0 if absent.
 std::optional<int64_t> read_offset(std::string_view& rest) {
   if (!accept(rest, "@")) return 0;
   const bool plus = accept(rest, "+");
@@ -38,7 +38,7 @@ std::optional<int64_t> read_offset(std::string_view& rest) {
   return offset;
 }
 
-// What follows `// expected-`.
+// Reads the text after `// expected-`.
 std::optional<ExpectedDiagnostic> read_expectation(std::string_view rest, int64_t line) {
   ExpectedDiagnostic out;
   const auto severity = read_severity(rest);
@@ -61,7 +61,7 @@ std::optional<ExpectedDiagnostic> read_expectation(std::string_view rest, int64_
   return out;
 }
 
-// `//     ^~~`: nothing but blanks and a caret behind the marker.
+// Reads a caret line `//     ^~~`: only blanks and a caret after the `//`.
 std::optional<CaretPin> read_caret(std::string_view line) {
   const size_t slashes = line.find("//");
   const size_t caret = line.find('^');

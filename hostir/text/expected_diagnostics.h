@@ -1,13 +1,14 @@
-// Negative scripts: the diagnostics that a text must give stand in the text.
+// Negative scripts: a file states the diagnostics that it must produce.
 //
 //   // expected-error@+1 {{unknown axis "tq"}}
 //   fusion @bad(%a: tensor<4xf32> <@t, [{tq}]>) -> (tensor<4xf32>) { return %a }
 //   //                                   ^~
 //
-// `error`, `warning` or `note`; `[id]` after it pins the id; `@+N` and `@-N` count lines from the
-// comment, without them its own line is meant. A comment line of nothing but a caret pins caret and
-// width of a diagnostic on the nearest line above that is no such line. Every expected diagnostic
-// must occur and no other error or warning may; notes may occur unexpected.
+// The severity is `error`, `warning` or `note`; an optional `[id]` pins the id. `@+N` and `@-N`
+// count lines from the comment; without them, its own line is meant. A comment line with only a
+// caret pins the column and width of a diagnostic on the nearest preceding line that is not a caret
+// line. Every expected diagnostic must occur, and no other error or warning may. Unexpected notes
+// are allowed.
 #pragma once
 
 #include <string>
@@ -19,7 +20,7 @@
 namespace hostir::text {
 
 struct CaretPin {
-  int64_t line = 0;     // of the text that it points at
+  int64_t line = 0;     // the line that it points at
   uint32_t column = 0;  // 1-based
   uint32_t width = 0;
 };
@@ -27,7 +28,7 @@ struct CaretPin {
 struct Expectations {
   std::vector<ExpectedDiagnostic> diagnostics;
   std::vector<CaretPin> carets;
-  std::vector<int64_t> malformed;  // lines with `expected-` that could not be read
+  std::vector<int64_t> malformed;  // lines with `expected-` that do not parse
   bool empty() const { return diagnostics.empty() && malformed.empty(); }
 };
 
@@ -38,7 +39,7 @@ struct DiagnosticMismatch {
   std::string message;  // "expected error {{...}} did not occur", "unexpected error: ..."
 };
 
-/// Compares what a file expects with what it gave; empty: all is as expected.
+/// Compares a file's expected diagnostics with the actual ones; empty if all match.
 std::vector<DiagnosticMismatch> check_expected_diagnostics(
     const SourceManager& sources, uint32_t file, const std::vector<Diagnostic>& diagnostics);
 

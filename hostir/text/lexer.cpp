@@ -20,7 +20,7 @@ std::string_view trim_right(std::string_view s) {
   return s;
 }
 
-// Longer marks first, so that the first match is the longest.
+// Longer marks come first, so that the first match is the longest.
 constexpr std::array<std::string_view, 30> kPuncts = {
     "->", "..", "==", "!=", "<=", ">=", "&&", "||", "+=", "(", ")", "{", "}", "[", "]",
     "<",  ">",  ",",  ":",  "=",  "+",  "-",  "*",  "/",  "%", "#", ".", "?", "@", ";"};
@@ -110,7 +110,8 @@ class Lexer {
     lex_punct();
   }
 
-  // `rank%2`: a percent sign directly behind an operand and before a digit is the operator.
+  // In `rank%2`, the percent sign is an operator: it directly follows an operand and precedes a
+  // digit.
   bool is_remainder() const {
     if (!is_digit(peek(1)) || out_.tokens.empty() || out_.tokens.back().end != at_) return false;
     const Token& before = out_.tokens.back();
@@ -132,7 +133,7 @@ class Lexer {
     while (end < text_.size()) {
       const char c = text_[end];
       if (kind == TokenKind::kSize ? !(is_upper(c) || is_digit(c) || c == '_') : !is_word_char(c)) {
-        // A dot belongs to the name where a name goes on behind it: `@mlp.host`, `%w.grad`.
+        // A dot belongs to the name if a word character follows: `@mlp.host`, `%w.grad`.
         const bool dot = c == '.' && kind != TokenKind::kSize && end + 1 < text_.size() &&
                          is_word_char(text_[end + 1]);
         if (!dot) break;
@@ -168,13 +169,13 @@ class Lexer {
     return end == digits ? at : end;
   }
 
-  // `4x8xf32` outside of `tensor<...>`, as generators of scripts write it.
+  // `4x8xf32` outside `tensor<...>`, as in generators in scripts.
   void lex_shape_word(uint32_t end) {
     while (end < text_.size() && (is_word_char(text_[end]) || text_[end] == '?')) ++end;
     push(TokenKind::kShape, text_.substr(at_, end - at_), at_, end);
   }
 
-  // Inside `tensor<` and `shard<`: up to `>`, or to `,` or a blank outside of parentheses.
+  // A shape in `tensor<` or `shard<`: up to `>`, or to `,` or a blank outside parentheses.
   void lex_shape() {
     in_shape_ = false;
     uint32_t end = at_;
@@ -200,7 +201,7 @@ class Lexer {
     push(kind, text_.substr(quote + 1, end - quote - 1), begin, closed ? end + 1 : end);
   }
 
-  // `{{text}}` on one line; of more than two closing braces the last two close it.
+  // `{{text}}` on one line. If there are more than two closing braces, the last two close it.
   bool lex_raw() {
     const size_t line_end = std::min(text_.find('\n', at_), text_.size());
     const size_t close = text_.substr(0, line_end).find("}}", at_ + 2);

@@ -28,8 +28,8 @@ constexpr std::array<BinaryOperator, 13> kOperators = {{{"||", Kind::kOr, 1},
                                                         {"*", Kind::kMul, 5},
                                                         {"/", Kind::kDiv, 5},
                                                         {"%", Kind::kMod, 5}}};
-// Of one expression: chains like 1+1+1+... make a tree as deep as they are long, and what looks at
-// an expression may take its square.
+// Limit per expression. A chain 1+1+1+... makes a tree as deep as it is long, and code that visits
+// an expression may take quadratic time.
 constexpr int kMaxOperators = 128;
 
 const BinaryOperator* operator_at(const Token& token) {
@@ -40,7 +40,7 @@ const BinaryOperator* operator_at(const Token& token) {
   return nullptr;
 }
 
-// One expression: its operators are counted, wherever they stand in it.
+// Reads one expression and counts all its operators.
 class ExprReader {
  public:
   explicit ExprReader(Cursor& cursor) : cursor_(cursor) {}
@@ -126,7 +126,7 @@ class ExprReader {
   int operators_ = 0;
 };
 
-// The text of a shape token, read piece by piece.
+// Reads a shape token piece by piece.
 class ShapeReader {
  public:
   ShapeReader(Cursor& cursor, const SourceManager& sources, const Token& token)

@@ -1,9 +1,9 @@
 // Index expressions and tensor shapes.
 //
-// expr    := or of and of comparison of sum of product of unary, as in C; comparisons do not chain
-// primary := integer | ?NAME | %name | rank | coord(axis) | size(axis) | min(e, e) | max(e, e) |
-// (e)
-// `-e` of anything but a literal is `0 - e`.
+// Precedence is as in C, from loosest to tightest: or, and, comparison, sum, product, unary.
+// Comparisons do not chain. The primaries are
+//   integer  ?NAME  %name  rank  coord(axis)  size(axis)  min(e, e)  max(e, e)  (e)
+// `-e` is `0 - e` unless e is a literal.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 namespace hostir::text {
 
 std::optional<IndexExpr> parse_expr(Cursor& cursor);
-/// True where an expression may start here.
+/// True if an expression may start with this token.
 bool starts_expr(const Token& token);
 /// `a, b, c`: at least one.
 std::optional<ExprList> parse_expr_list(Cursor& cursor);

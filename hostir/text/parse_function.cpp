@@ -1,4 +1,4 @@
-// Signatures, regions and names; instructions are read in parse_instruction.cpp.
+// Parses signatures, regions and names; parse_instruction.cpp parses instructions.
 #include "hostir/text/parse_function.h"
 
 #include "hostir/text/parse_type.h"

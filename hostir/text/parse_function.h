@@ -1,8 +1,8 @@
 // Fusions, kernels and host functions: signature, regions, instructions.
 //
-// Names are resolved here, by lexical scope, which is also the rule of dominance: a name is visible
-// from the instruction after its definition to the end of its region. A name that does not resolve
-// is reported once and becomes a value of unknown type, so that what follows is still checked.
+// The parser resolves names by lexical scope, which is also the dominance rule: a name is visible
+// from the instruction after its definition to the end of its region. An unresolved name is
+// reported once and becomes a value of unknown type, so that later instructions are still checked.
 #pragma once
 
 #include <map>
@@ -16,18 +16,18 @@
 
 namespace hostir::text {
 
-/// `gradient @g of @f wrt(%a, %b)`: the verifier makes the body.
+/// `gradient @g of @f wrt(%a, %b)`; the verifier builds the body.
 struct GradientNote {
   std::string of;
   std::vector<std::string> wrt;
   SourceSpan span;  // of @f
 };
 
-/// What the text of a function says beyond the Function.
+/// Information from the text of a function that is not in the Function.
 struct FunctionNotes {
-  bool broken = false;                 // something was left out after an error
+  bool broken = false;                 // something was skipped after an error
   std::vector<ValueId> sharding_only;  // results with a written sharding but no written type
-  std::vector<ValueId> literals;       // constants written as numbers: their use gives the type
+  std::vector<ValueId> literals;  // constants written as numbers; the use determines their type
   std::optional<GradientNote> gradient;
 };
 
@@ -37,8 +37,8 @@ class FunctionParser {
                  FunctionNotes& notes)
       : cursor_(cursor), sources_(sources), function_(function), notes_(notes) {}
 
-  /// Everything after the keyword. False if the signature could not be read; the body is skipped
-  /// then.
+  /// Parses everything after the keyword. If the signature does not parse, skips the body and
+  /// returns false.
   bool parse();
 
  private:
@@ -46,7 +46,7 @@ class FunctionParser {
     std::string name;
     SourceSpan span;
   };
-  struct Draft;  // an instruction while it is read
+  struct Draft;  // a partly parsed instruction
 
   bool parse_signature();
   void parse_parameter();

@@ -1,4 +1,4 @@
-// Instructions: the generic form of compute ops, and the assembly of all others.
+// Parses instructions: the generic form of compute ops, and the assembly of all others.
 #include <algorithm>
 
 #include "hostir/text/attribute_text.h"
@@ -52,10 +52,10 @@ const AttributeSpec& label_spec() {
 struct FunctionParser::Draft {
   Instruction instruction;
   std::vector<NewName> results;
-  std::vector<Type> written;              // types of results 0..
-  std::optional<Sharding> sharding;       // without a type
-  std::vector<NewName> region_arguments;  // of the next region
-  std::vector<Instruction> literals;      // constants that stand before it
+  std::vector<Type> written;              // written types of the first results
+  std::optional<Sharding> sharding;       // a sharding without a type
+  std::vector<NewName> region_arguments;  // arguments of the next region
+  std::vector<Instruction> literals;      // constants to insert before the instruction
   const OpRecord* op = nullptr;
   uint32_t begin = 0;
 };
@@ -82,7 +82,7 @@ bool FunctionParser::parse_instruction(RegionId region) {
     ok = false;
   }
   if (!ok) {
-    // Its names exist all the same, so that their uses are not reported too.
+    // Declare its result names anyway, so that their uses are not reported as well.
     for (const NewName& name : draft.results) {
       if (!lookup(name.name)) declare(name, NoType{});
     }
@@ -123,7 +123,7 @@ bool FunctionParser::parse_mnemonic(Draft& draft) {
 // `%r = op %a, %b {attribute = value} : type`
 bool FunctionParser::parse_generic_form(Draft& draft) {
   const Token& token = cursor_.peek();
-  // The operands begin on the line of the mnemonic; the next line is the next instruction.
+  // Operands begin on the line of the mnemonic; the next line is the next instruction.
   const bool operands = !token.first_on_line && !token.is("{") && !token.is(":") &&
                         !token.is("<") && !token.is("}") && !token.is("from");
   if (operands && !cursor_.at_end()) {
@@ -230,7 +230,7 @@ bool FunctionParser::parse_operands(Draft& draft, const Element& element) {
   return true;
 }
 
-// A number for an operand is a constant before the instruction, of the shape that this one needs.
+// A number as an operand becomes a constant before the instruction, of the shape that it needs.
 bool FunctionParser::parse_literal(Draft& draft, Operand operand) {
   const bool pointwise = draft.op->shape == OpShape::kPointwise && draft.op->operands.size() > 1;
   if (!pointwise) {
@@ -410,7 +410,7 @@ void FunctionParser::finish(Draft& draft, RegionId region) {
   function_.add_instruction(region, std::move(instruction));
 }
 
-// In the order of the record, without those that say what holds anyway.
+// Puts the attributes in record order and drops those with their default value.
 void FunctionParser::normalise_attributes(Instruction& instruction) const {
   Attributes sorted;
   for (const AttributeSpec& spec : record(instruction.kind).attributes) {

@@ -1,4 +1,4 @@
-// The `run` statement and its options.
+// Parses the `run` statement and its options.
 #include "hostir/text/parse_script.h"
 
 namespace hostir::text {

@@ -1,4 +1,4 @@
-// What the files that read `test` pieces share: values, tolerances, and small helpers.
+// Shared by the parsers of `test` pieces: values, tolerances and small helpers.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@ namespace hostir::text {
 
 /// `"2xf32=[1 2]"`, `@file.npy`, `%name` or a generator.
 std::optional<ValueSpec> parse_value(Cursor& cursor);
-/// `exact`, `ulp(4)`, `atol(a) rtol(r)`, also inside `tolerance(...)`; nothing: the default.
+/// `exact`, `ulp(4)`, `atol(a) rtol(r)`, optionally inside `tolerance(...)`; the default if absent.
 std::optional<Tolerance> parse_tolerance(Cursor& cursor);
 /// `run @f(...) options`, after the keyword.
 std::optional<RunStatement> parse_run(Cursor& cursor);
@@ -20,13 +20,13 @@ inline std::optional<uint64_t> parse_seed(Cursor& cursor) {
   return value ? std::optional(static_cast<uint64_t>(*value)) : std::nullopt;
 }
 
-/// `(` what the reader reads `)`.
+/// Parses `(`, calls `read`, parses `)`.
 template <class Read>
 bool in_parentheses(Cursor& cursor, const Read& read) {
   return cursor.expect("(") && read() && cursor.expect(")");
 }
 
-/// Stores what the reader returns; false where it returns nothing.
+/// Stores the result of `read`; false if that is empty.
 template <class T, class Read>
 bool read_into(T& target, const Read& read) {
   auto value = read();

@@ -1,4 +1,4 @@
-// `test` pieces: one small function per statement, chosen from one table of first words.
+// Parses `test` pieces: one small function per statement, selected by its first word in a table.
 #include <array>
 
 #include "hostir/ops/record.h"
@@ -81,7 +81,7 @@ MaybeBody parse_expect_sharding(Cursor& cursor) {
   return out;
 }
 
-// A collective's name, known to be one.
+// The name of a collective; reports any other word.
 std::optional<std::string> parse_collective(Cursor& cursor) {
   const SourceSpan span = cursor.span_here();
   const Token* word = cursor.expect(TokenKind::kWord, "a collective");
@@ -186,7 +186,7 @@ class TestParser {
  public:
   TestParser(Cursor& cursor, bool& complete) : cursor_(cursor), complete_(complete) {}
 
-  // Up to the closing brace, which is consumed. False: it is missing.
+  // Parses statements through the closing brace. False if the brace is missing.
   bool parse_statements(std::vector<Statement>& out, std::vector<std::string>& closing) {
     Cursor::Nesting nesting(cursor_);
     if (!nesting.ok() || !cursor_.expect("{")) return false;

@@ -6,7 +6,7 @@ namespace hostir::text {
 
 namespace {
 
-// `tp` or `tp:(1)2`. Axis names may be keywords of other places, so any word will do.
+// `tp` or `tp:(1)2`. An axis name may be a keyword elsewhere, so any word is accepted.
 std::optional<AxisRef> parse_axis(Cursor& cursor) {
   const Token* name = cursor.expect(TokenKind::kWord, "a mesh axis");
   if (!name) return std::nullopt;
@@ -26,7 +26,7 @@ std::optional<AxisRef> parse_axis(Cursor& cursor) {
                  "sub-axis of size " + std::to_string(*size) + " after " + std::to_string(*pre) +
                      ", sizes begin at 2 and 1",
                  cursor.span_from(begin));
-    return AxisRef{axis.name};  // reading goes on
+    return AxisRef{axis.name};  // continue parsing
   }
   return axis;
 }
@@ -144,7 +144,7 @@ std::optional<Sharding> parse_layout(Cursor& cursor, const std::string& mesh) {
 }
 
 std::optional<Type> parse_type(Cursor& cursor, const SourceManager& sources) {
-  // Types without parameters; where they may stand is the verifier's business.
+  // Types without parameters. The verifier checks where they may be used.
   if (cursor.accept("event")) return EventType{};
   if (cursor.accept("stream")) return StreamType{};
   if (cursor.accept("comm")) return CommType{};

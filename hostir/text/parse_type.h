@@ -1,7 +1,6 @@
-// Axes, shardings and types.
+// Parsers for axes, shardings and types.
 //
-// Only the syntax is checked here; whether meshes and axes exist and fit is the verifier's
-// business.
+// They check only the syntax. The verifier checks that meshes and axes exist and fit.
 #pragma once
 
 #include <optional>
@@ -10,15 +9,15 @@
 
 namespace hostir::text {
 
-/// `{dp, tp:(1)2}`, and `{dp, ?}` where an open dimension is allowed.
+/// `{dp, tp:(1)2}`, or `{dp, ?}` for an open dimension.
 std::optional<DimSharding> parse_axes(Cursor& cursor);
-/// `[{dp}, {}]` and what may follow: `, unreduced=max{tp}`; of the mesh `mesh`.
+/// `[{dp}, {}]` on the mesh `mesh`, optionally followed by `, unreduced=max{tp}`.
 std::optional<Sharding> parse_dims(Cursor& cursor, std::string mesh);
 /// `<@m, [{dp}, {}], unreduced={tp}>`
 std::optional<Sharding> parse_sharding(Cursor& cursor);
-/// `[...]` of `mesh`, or `<@other, [...]>`.
+/// `[...]` on `mesh`, or `<@other, [...]>`.
 std::optional<Sharding> parse_layout(Cursor& cursor, const std::string& mesh);
-/// `tensor<4x8xf32>` with a sharding after it or not, `shard<4x8xf32, @m, [{x}, {}]>`.
+/// `tensor<4x8xf32>` with an optional sharding after it, `shard<4x8xf32, @m, [{x}, {}]>`, ...
 std::optional<Type> parse_type(Cursor& cursor, const SourceManager& sources);
 
 }  // namespace hostir::text

@@ -1,4 +1,4 @@
-// Values and tolerances of scripts.
+// Parses values and tolerances in scripts.
 #include <array>
 
 #include "hostir/ir/inline_value.h"
@@ -8,7 +8,7 @@ namespace hostir::text {
 
 namespace {
 
-// `, 4x8xf32` or nothing.
+// Parses an optional `, 4x8xf32`.
 bool parse_generator_type(Cursor& cursor, ValueSpec& spec) {
   if (!cursor.accept(",")) return true;
   const bool dtype = cursor.at(TokenKind::kWord) && parse_dtype(cursor.peek().text);

@@ -40,7 +40,7 @@ class PartParser {
  private:
   Program& program() { return out_.program; }
 
-  // Comments before the first piece that a blank line sets apart belong to the file.
+  // Comments before the first piece belong to the file if a blank line separates them from it.
   void split_file_comment(Lines& comments) {
     strip_front(comments);
     const auto blank = std::find(comments.rbegin(), comments.rend(), std::string());
@@ -89,7 +89,7 @@ class PartParser {
     d.notes.push_back({"it is declared here first", at->second});
   }
 
-  // Comments of a piece that keeps none itself.
+  // Stores the comments of a piece that has no comment fields itself.
   void keep_comments(Lines comments) {
     program().order.back().comments.leading = std::move(comments);
     program().order.back().comments.trailing = cursor_.take_trailing_comment();
@@ -100,7 +100,7 @@ class PartParser {
     if (!mesh) return false;
     mesh->documentation = std::move(documentation);
     program().add_mesh(std::move(*mesh));
-    // A blank line is the text's own only between two meshes; elsewhere the printer sets it.
+    // Blank lines are kept only between meshes; the printer inserts all others.
     const bool apart = !comments.empty() && comments.front().empty();
     strip_front(comments);
     const auto& order = program().order;

@@ -1,9 +1,9 @@
-// From text to programs.
+// Parses text into programs.
 //
-// `parse` reads a whole file, resolves names, infers types and checks everything that can be
-// checked without running (verifier.h). It always returns: what could not be understood is left out
-// and reported, several diagnostics per file. A program of a part that is `ok` is complete and
-// verified. Input of any kind is safe: nesting, numbers and lengths are limited.
+// `parse` reads a whole file, resolves names, infers types and does all static checks (verifier.h).
+// It always returns; it skips and reports anything invalid, with several diagnostics per file. The
+// program of a part that is `ok` is complete and verified. Any input is safe: nesting, numbers and
+// lengths are limited.
 #pragma once
 
 #include <string>
@@ -16,21 +16,21 @@ namespace hostir::text {
 
 struct ParsedFile {
   SourceFileProgram file;
-  std::vector<Diagnostic> diagnostics;  // in the order of the text
-  std::vector<SourceSpan> parts;        // the bytes of each part, `// -----` lines apart
+  std::vector<Diagnostic> diagnostics;  // in text order
+  std::vector<SourceSpan> parts;        // the span of each part, without the `// -----` lines
 
-  /// No error in the file, or in one part of it.
+  /// True if there is no error in the file, or in one part.
   bool ok() const;
   bool ok(size_t part) const;
 };
 
 ParsedFile parse(const SourceManager& sources, uint32_t file);
 
-/// The file's programs, or all its diagnostics as an error of kind kInvalid.
+/// Parses a file; if it has errors, returns all its diagnostics as a kInvalid error.
 Expected<SourceFileProgram> load(const SourceManager& sources, uint32_t file);
 
-/// A text of one part, for passes and tests; the diagnostics of an error are positioned in a file
-/// that is gone, so their messages carry the line.
+/// Parses a text with one part, for passes and tests. The source is not kept, so the messages of an
+/// error include the line.
 Expected<Program> parse_program(std::string text);
 
 }  // namespace hostir::text

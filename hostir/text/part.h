@@ -1,4 +1,4 @@
-// One part of a file between parser and verifier.
+// One part of a file, passed from the parser to the verifier.
 #pragma once
 
 #include <set>
@@ -9,10 +9,11 @@
 
 namespace hostir::text {
 
-/// What the text of a part says beyond its Program; empty for programs that no text was read for.
+/// Information from the text of a part that is not in its Program. Empty for a program that was not
+/// parsed from text.
 struct PartNotes {
   std::vector<FunctionNotes> functions;  // by index in the program; may be shorter
-  std::set<std::string> broken_symbols;  // declared in pieces that could not be read
+  std::set<std::string> broken_symbols;  // declared in pieces that do not parse
 };
 
 struct ParsedPart {
@@ -23,7 +24,7 @@ struct ParsedPart {
 ParsedPart parse_part(const SourceManager& sources, SourceSpan part,
                       std::vector<Diagnostic>& diagnostics);
 
-/// verifier.h, with what the parser knows.
+/// verify() of verifier.h, with the parser's notes.
 void verify_part(Program& program, const PartNotes& notes, const SourceManager* sources,
                  std::vector<Diagnostic>& diagnostics);
 

@@ -107,7 +107,7 @@ void FunctionPrinter::instruction(std::string& out, InstrId id, size_t indent) {
   const Instruction& i = function_.instr(id);
   append_comments(out, i.comments.leading, indent);
   std::string derived;
-  // Before the regions, so that numbers follow preorder.
+  // Compute this before printing the regions, so that numbers follow preorder.
   if (derived_) derived = derived_->comment(i);
   const std::string text = instruction_text(i, indent);
   out += std::string(indent, ' ') + text + trailing_comment(i.comments.trailing);
@@ -193,7 +193,7 @@ std::string FunctionPrinter::element(const Instruction& i, const Element& e, siz
   return {};
 }
 
-// What decides whether an optional group is written.
+// True if an element is present; decides whether to print an optional group.
 bool FunctionPrinter::present(const Instruction& i, const Element& e) const {
   switch (e.kind) {
     case Element::Kind::kOperands:

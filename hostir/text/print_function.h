@@ -15,7 +15,7 @@ inline constexpr size_t kLineWidth = 100;
 /// Appends comment lines; "" is a blank line.
 void append_comments(std::string& out, const std::vector<std::string>& lines, size_t indent);
 void append_documentation(std::string& out, const std::vector<std::string>& lines);
-/// ` // text`, or nothing.
+/// ` // text`; empty if there is no text.
 std::string trailing_comment(const std::string& text);
 
 class FunctionPrinter {
@@ -27,7 +27,7 @@ class FunctionPrinter {
                      : std::nullopt) {}
 
   std::string print();
-  /// The instruction without comments; regions as `{ ... }`.
+  /// The instruction on one line, without comments, with regions as `{ ... }`.
   std::string line(const Instruction& instruction);
 
  private:
@@ -55,7 +55,7 @@ class FunctionPrinter {
   const Function& function_;
   std::optional<Derived> derived_;
   Regions regions_ = Regions::kFull;
-  size_t next_region_ = 0;  // of the instruction that is being printed
+  size_t next_region_ = 0;  // in the instruction being printed
   size_t next_region_argument_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// `test` pieces as text.
+// Prints `test` pieces.
 #include "hostir/text/attribute_text.h"
 #include "hostir/text/cursor.h"
 #include "hostir/text/print_function.h"

@@ -23,8 +23,8 @@ const std::vector<std::string>& leading_lines(const Program& program, const Prog
   return piece.comments.leading;
 }
 
-// Meshes stand together unless the text sets them apart; all other pieces have a blank line
-// between.
+// Consecutive meshes are separated by a blank line only if the source has one. All other pieces are
+// always separated.
 bool blank_line_before(const Program& program, size_t index) {
   if (index == 0) return false;
   const Program::Piece& piece = program.order[index];
@@ -68,7 +68,7 @@ void append_comments(std::string& out, const std::vector<std::string>& lines, si
     if (!line.empty()) {
       out += std::string(indent, ' ') + "//";
       if (line != " ") out += " " + line;
-      if (line == "-----") out += "-";  // on a line of its own it would separate parts
+      if (line == "-----") out += "-";  // a line `// -----` would separate parts
     }
     out += "\n";
   }

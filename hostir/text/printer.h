@@ -1,9 +1,8 @@
-// From programs to canonical text.
+// Prints programs as canonical text.
 //
-// Canonical: print(parse(print(p))) == print(p), byte for byte. Comments and single blank lines are
-// kept; result types are always written where they are known. Derived comments (`//= ...`: groups
-// of communicators, local shapes, bytes of collectives) are printed on request and dropped when
-// read.
+// Canonical means that print(parse(print(p))) == print(p), byte for byte. Comments and single blank
+// lines are kept, and known result types are always printed. Derived comments (`//= ...`: groups of
+// communicators, local shapes, bytes of collectives) are printed on request; the lexer drops them.
 #pragma once
 
 #include <string>
@@ -14,7 +13,7 @@ namespace hostir::text {
 
 enum class DerivedComments : uint8_t { kNone, kAll };
 
-/// A machine that is written starts from the default one, so its text holds what differs from that.
+/// A machine in a program starts as a copy of the default one, so only differing fields are needed.
 enum class MachineFields : uint8_t { kChanged, kAll };
 
 struct PrintOptions {
@@ -28,9 +27,10 @@ std::string print(const Program& program, const PrintOptions& options = {});
 std::string print(const Program& program, const Function& function,
                   const PrintOptions& options = {});
 
-/// One instruction on one line, regions as `{ ... }`, without comments: for logs and debuggers.
+/// One instruction on one line, without comments, with regions as `{ ... }`, for logs and
+/// debuggers.
 std::string print_line(const Function& function, InstrId instruction);
-/// `@f#n`, the place in preorder counted from 1; `@f#?` for an instruction that is in no region.
+/// `@f#n`, where n is the 1-based preorder number; `@f#?` if the instruction is not in any region.
 std::string address(const Function& function, InstrId instruction);
 
 }  // namespace hostir::text

@@ -8,7 +8,7 @@ namespace {
 
 constexpr size_t kLongestWord = 64;
 
-// Insertions, deletions, replacements and swaps of neighbours.
+// Counts insertions, deletions, replacements and swaps of neighbours.
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<size_t>> d(a.size() + 1, std::vector<size_t>(b.size() + 1));
   for (size_t i = 0; i <= a.size(); ++i) d[i][0] = i;

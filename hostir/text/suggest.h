@@ -1,4 +1,4 @@
-// "did you mean": the nearest of the names that would have been right.
+// "did you mean" suggestions: the nearest valid name.
 #pragma once
 
 #include <optional>
@@ -10,13 +10,13 @@
 
 namespace hostir::text {
 
-/// The candidate with the smallest edit distance, if it is near enough to be a slip.
+/// The candidate with the smallest edit distance, if that is small enough for a typo.
 std::optional<std::string> nearest(std::string_view word,
                                    const std::vector<std::string>& candidates);
-/// Adds `did you mean "x"?` (with the sigil before it) where there is a near candidate.
+/// Adds `did you mean "x"?`, with the sigil before the name, if there is a near candidate.
 void suggest(Diagnostic& diagnostic, std::string_view word,
              const std::vector<std::string>& candidates, std::string_view sigil = "");
-/// `"a", "b", "c"`; "none" if empty.
+/// `"a", "b", "c"`; `none` if empty.
 std::string quoted_list(const std::vector<std::string>& words, std::string_view sigil = "");
 
 }  // namespace hostir::text

@@ -19,7 +19,7 @@ bool same_shape(const Shape& a, const Shape& b) {
                     });
 }
 
-// The parser reports these at the place of the second one.
+// Checks that symbols are unique. For parsed programs, the parser has already reported duplicates.
 void check_symbols(const Program& program, std::vector<Diagnostic>& diagnostics) {
   std::set<std::string_view> symbols;
   const auto check = [&](const std::string& name, SourceSpan span) {
@@ -32,7 +32,7 @@ void check_symbols(const Program& program, std::vector<Diagnostic>& diagnostics)
   for (const Function& function : program.functions) check(function.name, function.name_span);
 }
 
-// Makes the body of a gradient out of a fusion that stands before it. False after a report.
+// Builds the body of a gradient from a fusion declared before it. False after an error.
 bool derive(VerifyContext& context, Function& function, const GradientNote& note) {
   const Function* of = context.program.find_function(note.of);
   if (of == nullptr || of->kind != FunctionKind::kFusion || of >= &function) {
@@ -42,7 +42,7 @@ bool derive(VerifyContext& context, Function& function, const GradientNote& note
     }
     return false;
   }
-  // What is wrong with the fusion was said where it stands.
+  // The errors of the fusion have already been reported.
   if (context.faulty.contains(of->name)) return false;
   auto derived = differentiate(*of, function.name, note.wrt);
   if (!derived) {

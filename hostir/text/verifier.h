@@ -1,10 +1,10 @@
-// Static checks of a program, and the types that follow from them.
+// Static checks of a program, and type inference.
 //
-// Everything that can be said without running: symbols, attributes, constraints and types by the
-// ops' records, shardings against meshes, the structure of host functions. Each rule has an id and
-// a sentence in `text_constraints()` (or in the op's record); negative scripts bear the id as their
-// name. Types of results are filled in, so a verified program has no NoType left. Verifying twice
-// changes nothing.
+// The verifier checks symbols, attributes, constraints and types (using op records), shardings
+// against meshes, and the structure of host functions. Each rule has an id and a sentence in
+// `text_constraints()` or in the op's record; the negative script of a rule is named after its id.
+// The verifier fills in result types, so a verified program has no NoType. Verifying again changes
+// nothing.
 #pragma once
 
 #include <span>
@@ -17,14 +17,14 @@ namespace hostir::text {
 
 struct TextConstraint {
   std::string_view id;
-  std::string_view text;  // what must hold, one sentence
+  std::string_view text;  // the requirement, in one sentence
 };
-/// All rules of parser and verifier, in the order of the documentation. The ops' own stand in their
+/// All rules of parser and verifier, in documentation order. Op-specific rules are in the op
 /// records.
 std::span<const TextConstraint> text_constraints();
 
-/// Diagnostics in the order in which they were found; empty: the program is valid. With `sources`
-/// carets point at the axis inside a sharding, without it at the whole.
+/// The diagnostics, in the order found; empty if the program is valid. With `sources`, carets point
+/// at the axis inside a sharding; without, at the whole sharding.
 std::vector<Diagnostic> verify(Program& program, const SourceManager* sources = nullptr);
 
 }  // namespace hostir::text

@@ -1,4 +1,4 @@
-// Signatures, types and instructions; what is particular to regions stands in verify_regions.cpp.
+// Verifies signatures, types and instructions; verify_regions.cpp handles regions.
 #include "hostir/text/verify_function.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace hostir::text {
 
 namespace {
 
-// Instructions whose result is another name of the memory of their first operand.
+// True for instructions whose result aliases the memory of the first operand.
 bool is_view(OpKind kind) { return kind == OpKind::subview || kind == OpKind::reinterpret; }
 
 bool is_terminator(OpKind kind) { return kind == OpKind::return_ || kind == OpKind::yield; }
@@ -37,7 +37,7 @@ void FunctionVerifier::run() {
   apply_widening();
 }
 
-// A fusion becomes one host function, which runs on one mesh.
+// A fusion is lowered to one host function, which runs on one mesh.
 void FunctionVerifier::check_one_mesh() {
   const Sharding* first = nullptr;
   std::string first_name;
@@ -210,7 +210,7 @@ bool FunctionVerifier::check_leaf(const IndexExpr& leaf, SourceSpan span) {
     return !mesh || check_axes(context_, *mesh, {AxisRef{leaf.symbol()}}, span);
   }
   if (leaf.kind() != IndexExpr::Kind::kName) return true;
-  // The parser has resolved the name; several regions may use it, any integer will do.
+  // The parser has resolved the name. Several regions may reuse it, so accept any integer value.
   bool unknown = false;
   for (const Value& value : function_.values) {
     if (value.name != leaf.symbol()) continue;
@@ -230,7 +230,7 @@ bool FunctionVerifier::check_expression(const IndexExpr& expr, SourceSpan span) 
 
 void FunctionVerifier::visit(InstrId id) {
   const Instruction& instruction = function_.instr(id);
-  // What is missing in a broken function may be what return or yield would hand on.
+  // In a broken function, the values that a return or yield should pass on may be missing.
   const bool skip = (is_broken() && is_terminator(instruction.kind)) ||
                     (!instruction.results.empty() && is_literal(instruction.results.front()));
   if (skip || !check_kind(instruction)) return;
@@ -241,7 +241,7 @@ void FunctionVerifier::visit(InstrId id) {
     if (has_only_sharding(result)) continue;
     ok = check_type(function_.value(result).type, instruction.name_span) && ok;
   }
-  // In a broken function a region may miss its yield; what it hands on is not known then.
+  // In a broken function, a region may lack its yield, so its results are unknown.
   ok = ok && !(is_broken() && !instruction.regions.empty());
   if (ok && !is_host()) set_literal_types(instruction);
   if (!ok || !operands_known(instruction) || !infer(instruction) ||
@@ -322,7 +322,7 @@ bool FunctionVerifier::check_attribute(const Instruction& instruction, const Att
   return true;
 }
 
-// After the record's own constraints, which know the axes' names.
+// Runs after the record's constraints, which check that the axes exist.
 bool FunctionVerifier::check_axis_lists(const Instruction& instruction) {
   for (const auto& [name, value] : instruction.attributes.entries()) {
     const auto* axes = std::get_if<AxisList>(&value);
@@ -387,7 +387,7 @@ bool FunctionVerifier::has_unnamed_result(const Instruction& instruction) const 
   size_t needed = op.results.size();
   if (needed > 0 && op.results.back().name == "event") --needed;
   while (needed > 0 && op.results[needed - 1].optional) --needed;
-  // Results of regions and calls are as many as they yield, and may be left unnamed together.
+  // Regions and calls have as many results as they yield; these may all be omitted.
   if (!instruction.regions.empty() || instruction.attributes.has("callee")) return false;
   return instruction.results.size() < needed;
 }
@@ -399,7 +399,7 @@ bool FunctionVerifier::infer(const Instruction& instruction) {
                    instruction.name_span);
     return false;
   }
-  // Results with a sharding alone have no written type.
+  // A result with only a sharding has no written type.
   std::vector<std::optional<Sharding>> shardings;
   for (const ValueId result : instruction.results) {
     Type& type = function_.value(result).type;

@@ -1,7 +1,7 @@
-// The walk over one function: types, names, records, structure.
+// Verifies one function: types, names, op records, structure.
 //
-// A value of unknown type (NoType) comes only from something that was reported before; instructions
-// that use one are passed over in silence, so that one mistake gives one diagnostic.
+// A value of unknown type (NoType) always comes from an error that has been reported. Instructions
+// that use one are skipped silently, so that one mistake gives one diagnostic.
 #pragma once
 
 #include <map>
@@ -20,7 +20,7 @@ class FunctionVerifier {
   void run();
 
  private:
-  // Layouts that instructions have changed, by buffer; nullopt: control flow decides.
+  // Layouts changed by instructions, by buffer; nullopt: depends on control flow.
   using Layouts = std::map<ValueId, std::optional<Sharding>>;
 
   bool is_host() const { return function_.kind == FunctionKind::kHost; }
@@ -31,7 +31,7 @@ class FunctionVerifier {
   void check_result_names();
   void check_aliases();
   void check_rule();
-  /// Kind, sizes and sharding of a written type; false after a report.
+  /// Checks kind, sizes and sharding of a written type; false after an error.
   bool check_type(const Type& type, SourceSpan span);
   bool check_is_buffer(const Type& type, SourceSpan span);
   bool check_buffer_mesh(const std::string& mesh, SourceSpan span);
@@ -40,7 +40,7 @@ class FunctionVerifier {
   bool check_expression(const IndexExpr& expr, SourceSpan span);
 
   void walk(const Region& region);
-  /// Makes a value visible until the region ends; reports a name that is taken.
+  /// Makes a value visible until the end of the region. Reports a name that is already in use.
   void define(ValueId value, std::vector<ValueId>& region);
   void check_visible(const Instruction& instruction);
   void visit(InstrId id);
@@ -54,7 +54,7 @@ class FunctionVerifier {
   void check_accesses(const Instruction& instruction);
   void check_becomes(const Operand& operand);
   bool infer(const Instruction& instruction);
-  /// The result types, operands widened as numpy does; what that takes is noted for
+  /// Infers the result types with operands widened as in NumPy. Records the widenings for
   /// apply_widening().
   Expected<std::vector<Type>> infer_widened(const Instruction& instruction);
   void set_literal_types(const Instruction& instruction);
@@ -74,7 +74,7 @@ class FunctionVerifier {
   VerifyContext& context_;
   Function& function_;
   const FunctionNotes& notes_;
-  /// Operand `operand` of `user` must become `shape`.
+  /// Operand `operand` of `user` must be widened to `shape`.
   struct Widening {
     const Instruction* user;
     size_t operand;

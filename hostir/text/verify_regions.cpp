@@ -1,4 +1,4 @@
-// Regions: what their arguments are, which layouts hold behind them, and how a function ends.
+// Verifies regions: their arguments, the layouts after them, and the end of a function.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -32,8 +32,8 @@ void FunctionVerifier::walk(const Region& region) {
   for (const ValueId value : defined) visible_.erase(function_.value(value).name);
 }
 
-// The parser resolves names and reports these itself; here programs that passes made are held to
-// the same rules, so that what is printed can be read.
+// The parser reports these errors itself. Programs built by passes must follow the same rules, so
+// that their printed text parses.
 void FunctionVerifier::define(ValueId value, std::vector<ValueId>& region) {
   const Value& defined = function_.value(value);
   if (visible_.emplace(defined.name, value).second) {
@@ -56,7 +56,7 @@ void FunctionVerifier::check_visible(const Instruction& instruction) {
   }
 }
 
-// The first region's arguments: loop variables, then what the operands of the bound slot carry.
+// The first region's arguments: loop variables, then values carried by the bound slot's operands.
 void FunctionVerifier::set_argument_types(const Instruction& instruction) {
   const auto& arguments = function_.region(instruction.regions.front()).arguments;
   const Element* binding = find_binding(assembly(instruction.kind));
@@ -83,7 +83,7 @@ void FunctionVerifier::visit_regions(const Instruction& instruction) {
     walk(function_.region(region));
     after.push_back(std::move(layouts_));
   }
-  // A region may be passed by or run many times: what it changed is known only if all paths agree.
+  // A region may run zero or many times, so a layout is known only if all paths agree.
   layouts_ = before;
   for (const Layouts& layouts : after) {
     for (const auto& [value, layout] : layouts) {
@@ -100,7 +100,7 @@ void FunctionVerifier::check_end() {
     check_returned_values(*last);
     return check_returned_layouts(*last);
   }
-  // A host function may be all side effects; a fusion without results computes nothing.
+  // A host function may have only side effects; a fusion must return something.
   const bool may_end = function_.results.empty() && function_.kind != FunctionKind::kFusion;
   if (is_broken() || may_end) return;
   Diagnostic& d = context_.error("function_c1", "@" + function_.name + " does not end with return",
@@ -108,7 +108,8 @@ void FunctionVerifier::check_end() {
   if (last) d.notes.push_back({"its last instruction is here", last->span});
 }
 
-// Types that the text left open are those of the values; sharding is a matter of its own.
+// Compares the shapes and dtypes of returned values with the declared results. Values of unknown
+// type are skipped; check_returned_layouts() compares the shardings.
 void FunctionVerifier::check_returned_values(const Instruction& instruction) {
   if (is_broken()) return;
   const size_t returned = instruction.operands.size();
@@ -155,7 +156,7 @@ void FunctionVerifier::check_returned_layout(const Operand& operand, const Resul
   std::optional<Sharding> layout;
   if (shard) layout = shard->sharding;
   if (const auto at = layouts_.find(operand.value); at != layouts_.end()) {
-    if (!at->second) return;  // control flow decides
+    if (!at->second) return;  // depends on control flow
     layout = at->second;
   }
   const bool same = wanted ? layout && *layout == wanted->sharding : !layout;

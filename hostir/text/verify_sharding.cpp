@@ -1,4 +1,4 @@
-// Shardings against meshes. The rules are Shardy's (reference: docs/sharding_representation.md).
+// Checks shardings against meshes. The rules are Shardy's (docs/sharding_representation.md there).
 #include <algorithm>
 
 #include "hostir/ir/axes.h"
@@ -19,7 +19,7 @@ std::vector<std::string> axis_names(const Mesh& mesh) {
   return names;
 }
 
-// Where the list's entry stands in the text: the n-th mention of its axis.
+// The span of the list's entry in the text: the n-th mention of its axis.
 SourceSpan place_of(const VerifyContext& context, const AxisList& axes, size_t index,
                     SourceSpan span) {
   const auto before = std::count_if(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(index),
@@ -27,7 +27,7 @@ SourceSpan place_of(const VerifyContext& context, const AxisList& axes, size_t i
   return find_word(context.sources, span, axes[index].name, static_cast<int>(before));
 }
 
-// Consecutive sub-axes of one list that form a larger one.
+// Reports consecutive sub-axes in a list that could be merged into one.
 bool check_merged(VerifyContext& context, const Mesh& mesh, const AxisList& list, SourceSpan span) {
   bool ok = true;
   for (size_t i = 1; i < list.size(); ++i) {

@@ -1,4 +1,4 @@
-// Tests against the program they run. What happens while running is the runner's business.
+// Checks tests against the program that they run. The runner checks everything at run time.
 #include "hostir/text/suggest.h"
 #include "hostir/text/verify_context.h"
 
@@ -52,7 +52,7 @@ class TestVerifier {
     check_sharding(context_, s.sharding, shape_of(type).size(), span_, OpenDimensions::kAllowed);
   }
   void check(const ExpectCollectives& s) {
-    if (run_mesh_ == nullptr || resized_) return;  // of a resized mesh the runner checks them
+    if (run_mesh_ == nullptr || resized_) return;  // the runner checks a resized mesh
     for (const CollectiveLine& line : s.lines) check_axes(context_, *run_mesh_, line.over, span_);
   }
   void check(const ExpectNo&) {}
@@ -62,8 +62,8 @@ class TestVerifier {
   void check(const ExpectDeadlock&) {}
   void check(const ExpectHappensBefore&) {}
 
-  // The mesh whose axes expect_collectives names. A fusion runs on the one that it names, or on the
-  // first of the program.
+  // The mesh for the axes in expect_collectives. A fusion runs on the mesh that it uses, else on
+  // the program's first mesh.
   const Mesh* mesh_of_run(const Function& f) const {
     const Program& program = context_.program;
     if (f.kind == FunctionKind::kHost) return program.find_mesh(f.mesh);
@@ -84,7 +84,7 @@ class TestVerifier {
   }
 
   void check_feeding(const Function& f, const std::string& name, int64_t output) {
-    bool parameter = bound_.contains(name);  // a name of the test, or a parameter
+    bool parameter = bound_.contains(name);  // bound in the test, or a parameter
     for (const Parameter& p : f.params) parameter = parameter || f.value(p.value).name == name;
     if (!parameter) unknown_value(f, name);
     if (output >= 1 && output <= static_cast<int64_t>(f.results.size())) return;
@@ -115,8 +115,8 @@ class TestVerifier {
   VerifyContext& context_;
   const TestPiece& test_;
   std::set<std::string> bound_;
-  const Mesh* run_mesh_ = nullptr;  // of the last run
-  bool resized_ = false;            // by the last run
+  const Mesh* run_mesh_ = nullptr;  // mesh of the last run
+  bool resized_ = false;            // the last run resized it
   SourceSpan span_;
 };
 

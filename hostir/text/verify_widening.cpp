@@ -1,5 +1,5 @@
-// How people write pointwise ops: `add %x, %bias`, `mul %x, 0.5`. Operands of other shapes are
-// widened as numpy does, by a broadcast_in_dim that the canonical text shows; a number is a
+// Widening in pointwise ops: `add %x, %bias`, `mul %x, 0.5`. Operands of different shapes are
+// widened as in NumPy, by a broadcast_in_dim that the canonical text shows. A number becomes a
 // constant of the shape and dtype that its use needs.
 #include <algorithm>
 
@@ -16,7 +16,7 @@ const Shape* shape_if_tensor(const Type& type) {
   return tensor ? &tensor->shape : nullptr;
 }
 
-// The shape that all widen to; nullopt where two sizes differ and neither is 1.
+// The shape to which all operands widen; nullopt if two sizes differ and neither is 1.
 std::optional<Shape> common_shape(const std::vector<const Shape*>& shapes) {
   size_t rank = 0;
   for (const Shape* s : shapes) rank = std::max(rank, s->size());
@@ -43,8 +43,8 @@ bool FunctionVerifier::is_literal(ValueId value) const {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-// The dtype of the last operand that is not a number (of select, that is a choice); the common
-// shape.
+// Sets the types of literal operands: the common shape, and the dtype of the last operand that is
+// not a number (for select, one of the two choices).
 void FunctionVerifier::set_literal_types(const Instruction& instruction) {
   if (notes_.literals.empty() || !widens(record(instruction.kind))) return;
   std::vector<const Shape*> shapes;
@@ -83,7 +83,7 @@ Expected<std::vector<Type>> FunctionVerifier::infer_widened(const Instruction& i
                           ? common_shape(shapes)
                           : std::nullopt;
   if (!common) return check_and_infer(context_.program, function_, instruction);
-  // The same instruction on operands that have been widened.
+  // The same instruction with widened operands.
   Function wide;
   Instruction call = instruction;
   for (size_t o = 0; o < call.operands.size(); ++o) {
@@ -98,7 +98,7 @@ Expected<std::vector<Type>> FunctionVerifier::infer_widened(const Instruction& i
   return check_and_infer(context_.program, wide, call);
 }
 
-// After the walk, which holds on to names and instructions.
+// Runs after the walk, which keeps references to names and instructions.
 void FunctionVerifier::apply_widening() {
   if (widenings_.empty() || is_broken()) return;
   std::vector<InstrId>& body = function_.region(function_.body).instructions;
@@ -121,7 +121,7 @@ void FunctionVerifier::apply_widening() {
       widen.operands = {Operand{.value = operand.value, .span = operand.span}};
       widen.attributes = ops::attrs({{"dims", std::move(dims)}, {"shape", ExprList(w.shape)}});
       widen.span = widen.name_span = operand.span;
-      // Comments stay in front of what stands in the text.
+      // Comments stay in front of the instruction as written.
       std::swap(widen.comments.leading, function_.instr(id).comments.leading);
       const ValueId result =
           function_.add_value(function_.unique_name(stem), TensorType{from.dtype, w.shape, {}});
