@@ -18,8 +18,8 @@ class Verb {
   /// One or more command lines with explanations, printed below the options.
   virtual std::string_view example() const = 0;
   virtual void declare(Arguments& arguments) = 0;
-  /// Runs the verb and returns the exit status (DESIGN: 0 success, 1 differs, 2 invalid program,
-  /// 3 run-time error, 4 stuck, 64 usage).
+  /// Runs the verb and returns the exit status: 0 success, 1 failed expectation or differing runs,
+  /// 2 invalid program, 3 run-time error, 4 deadlock or mismatch, 64 usage error.
   virtual int execute(Terminal& terminal) = 0;
 };
 

@@ -171,7 +171,7 @@ Expected<bool> DeviceOps::take_all_reduce(const OpSite& s) {
 }
 
 // The collective joins blocks along dimension 0, so the gathered dimension is moved to the front
-// and back.
+// and back again afterwards.
 Expected<bool> DeviceOps::take_all_gather(const OpSite& s) {
   HOSTIR_ASSIGN_OR_RETURN(const Groups groups, groups_of(s));
   const int64_t dim = s.op.integer_or("all_gather_dim", 0);

@@ -47,8 +47,8 @@ Expected<void> emit_composite(const OpSite& s) {
   return call_function(s, decomposition->text, operands_of(s));
 }
 
-// Unrolls a loop. Carried values are settled, so that one iteration's instructions are not emitted
-// again in the next.
+// Unrolls a loop. Carried values are materialised in each iteration, so that the next one does not
+// emit their instructions again.
 Expected<void> emit_while(const OpSite& s) {
   if (s.op.regions.size() != 2) return s.fail("import_c5", "has a condition and a body");
   const ModuleBlock& condition = s.op.regions[0];

@@ -169,8 +169,7 @@ std::optional<bool> is_descending(const ModuleOp& op) {
       for (const ModuleOp& inner : block.ops) {
         if (inner.results != std::vector<ValueNumber>{v} || inner.operands.empty()) continue;
         if (inner.name == "stablehlo.constant") break;
-        v = inner.operands
-                .back();  // of `select p, t, x`: what is taken where nothing special holds
+        v = inner.operands.back();  // in `select p, t, x`, x is the ordinary value
         moved = true;
         break;
       }

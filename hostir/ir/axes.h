@@ -5,7 +5,7 @@
 // axis. A sub-axis is an interval [pre, pre * size) of the divisors of its axis. Two references
 // overlap if their intervals intersect. They are compatible (can_stand_together) if they do not
 // overlap and the end of the major one divides the start of the minor one. `a:(1)2` and `a:(3)2`
-// of a=6 are not: their coordinate pairs do not number the six positions. If two cuts do not nest
+// of a=6 are not compatible: the first ends at 2, which does not divide 3. If two cuts do not nest
 // (`a:(1)2` and `a:(1)3`), neither is split: the references count as overlapping and unequal, and
 // callers replicate.
 #pragma once

@@ -201,7 +201,7 @@ IndexExpr product_of(int64_t coefficient, const std::vector<Factor>& factors) {
   return IndexExpr::binary(Kind::kMul, std::move(*result), coefficient);
 }
 
-// Symbolic terms in key order, positive ones first, the constant last.
+// Rebuilds the expression: positive terms in key order, then negative ones, then the constant.
 IndexExpr rebuild(const Polynomial& poly) {
   std::optional<IndexExpr> result;
   int64_t constant = 0;

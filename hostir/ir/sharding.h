@@ -2,9 +2,9 @@
 //
 // The notation is Shardy's: a list of mesh axes per dimension, major to minor, and the axes over
 // which the value is still to be reduced. A value is replicated along all other axes. Sizes need
-// not divide evenly (LANGUAGE section 2): cutting n into k parts gives part r the range
-// [min(n, r*c), min(n, (r+1)*c)) with c = ceil(n/k). Axes cut one after another, major to minor.
-// Empty boxes are normal.
+// not divide evenly: cutting n into k parts gives part r the range [min(n, r*c), min(n, (r+1)*c))
+// with c = ceil(n/k). Axes cut one after another, major to minor. Empty boxes are normal. Decisions
+// about shardings therefore compare boxes and never test divisibility alone.
 #pragma once
 
 #include <cstdint>
@@ -65,7 +65,8 @@ struct Range {
   int64_t hi = 0;
   friend bool operator==(const Range&, const Range&) = default;
 };
-/// Part `part` of `range` cut into `parts` parts of ceil(n/parts) indices; the last may be shorter.
+/// Part `part` of `range` cut into `parts` parts of ceil(n/parts) indices; the last parts may be
+/// shorter or empty.
 Range cut(Range range, int64_t parts, int64_t part);
 
 /// The box of a mesh position. Every axis of the sharding must exist in the mesh, and

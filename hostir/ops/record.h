@@ -87,7 +87,7 @@ struct AttributeSpec {
   Type type;
   std::string_view doc;
   bool required = false;
-  std::optional<Attribute> fallback = {};       // default; not printed
+  std::optional<Attribute> fallback = {};       // default value, which is not printed
   std::vector<std::string_view> keywords = {};  // for kKeyword
 };
 
@@ -100,8 +100,8 @@ struct ResultSpec {
 struct Constraint {
   std::string_view id;    // "matmul_c1"; also the name of tests/scripts/negative/<id>.hir
   std::string_view text;  // the requirement, in one sentence
-  std::optional<Violation> (*check)(const OpCall&) =
-      nullptr;  // nullptr: checked by `infer` or the verifier
+  /// Null if `infer` or the verifier makes the check.
+  std::optional<Violation> (*check)(const OpCall&) = nullptr;
 };
 
 /// The work of one application on local extents, for the cost model and the log.

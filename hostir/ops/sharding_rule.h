@@ -3,8 +3,8 @@
 // A rule names the dimensions of an op's operands and results by *factors*, as einsum does:
 // `([i, k], [k, j])->([i, j])`. Tensors whose dimensions share a factor may be cut along it
 // together. Ops build rules from their types (OpRecord::rule); users write rules on their own
-// kernels. A rule states what *may* stay cut; the passes check boxes to see whether a given cut
-// fits (LANGUAGE section 2). Source: Shardy's OpShardingRule (dialect `sdy`,
+// kernels. A rule states what *may* stay cut; the passes compare boxes (hostir/ir/sharding.h) to
+// see whether a given cut fits. Source: Shardy's OpShardingRule (dialect `sdy`,
 // op_sharding_rule_registry).
 #pragma once
 

@@ -34,7 +34,7 @@ Expected<void> bind_plain(ShardingRule& rule, const TensorFactors& dims, const S
   return {};
 }
 
-// A compound dimension with one unknown factor determines it; otherwise the product must agree.
+// If a compound dimension has one unknown factor, computes it; otherwise the product must agree.
 Expected<bool> bind_compound(ShardingRule& rule, const TensorFactors& dims, const Shape& shape) {
   bool changed = false;
   for (size_t d = 0; d < dims.size(); ++d) {

@@ -3,8 +3,8 @@
 // A dimension with one factor gives all its axes to that factor. A compound dimension (`[ij]`, in
 // reshape) distributes them major to minor: a factor takes axes while they divide its size, and
 // only the minor-most factor may be cut unevenly. The inverse keeps only axes that cut the merged
-// dimension at the same places (LANGUAGE section 2). A choice of axes is therefore valid for a
-// tensor if project(assemble(x)) == x; legalized() shortens a choice until it is valid for every
+// dimension at the same places (see hostir/ir/sharding.h). A choice of axes is therefore valid for
+// a tensor if project(assemble(x)) == x; legalized() shortens a choice until it is valid for every
 // tensor of the op. The choice itself is made elsewhere (propagate, reshard).
 #pragma once
 

@@ -2,7 +2,7 @@
 //
 // Only `single_step` defines which sharding changes one kernel or collective can make, over which
 // communicator, and with which packing. Planners choose shardings; two shardings determine the step
-// between them. Boxes, not divisibility, decide (LANGUAGE section 2).
+// between them. Steps are checked on boxes, not by divisibility (hostir/ir/sharding.h).
 // Invariant: the step depends only on the two shardings, so the `steps` phase stores only those.
 #pragma once
 
@@ -15,7 +15,7 @@
 namespace hostir {
 
 enum class StepKind : uint8_t {
-  kLocal,  // each rank already has its elements; a value that becomes partial is padded
+  kLocal,  // each rank already has its elements, or fills in the identity to become partial
   kAllReduce,
   kReduceScatter,
   kAllGather,

@@ -59,7 +59,7 @@ void check_phases(const Program& program, const Function& fusion, Failures& fail
   options.dump = [&](LowerPhase phase, const Program& after) {
     check_fixpoint(after, fmt::format("@{} after {}", fusion.name, name(phase)), failures);
   };
-  // The tests of the fusion report it if it cannot be lowered.
+  // If the fusion cannot be lowered, its tests report that.
   if (!lower(program, fusion.name, options)) return;
 }
 

@@ -15,7 +15,7 @@
 
 namespace hostir {
 
-/// The kind of failure; it decides the exit status of the command (DESIGN section 8).
+/// The kind of failure; it decides the exit status of the command.
 enum class ErrorKind {
   kExpectation,  // exit 1: an expectation failed or two runs differ
   kInvalid,      // exit 2: the program does not parse or verify
