@@ -130,7 +130,8 @@ Expected<void> build_fusion(const Module& module, const ModuleFunction& entry, P
     returned.push_back(value);
     fusion.results.push_back(std::move(declared));
   }
-  for (size_t r = 0; r < fusion.results.size(); ++r) {  // drop names that are not unique
+  for (size_t r = 0; r < fusion.results.size();
+       ++r) {  // a name that is not unique is dropped: the position identifies the result
     for (size_t q = 0; q < r; ++q) {
       if (fusion.results[q].name == fusion.results[r].name) fusion.results[r].name.clear();
     }

@@ -169,7 +169,8 @@ std::optional<bool> is_descending(const ModuleOp& op) {
       for (const ModuleOp& inner : block.ops) {
         if (inner.results != std::vector<ValueNumber>{v} || inner.operands.empty()) continue;
         if (inner.name == "stablehlo.constant") break;
-        v = inner.operands.back();  // in `select p, t, x`, x is the ordinary value
+        v = inner.operands
+                .back();  // in `select p, t, x`, x is the value used unless p marks a special case
         moved = true;
         break;
       }

@@ -119,8 +119,8 @@ class Emitter {
 
  private:
   static constexpr int kMaxCalls = 64;
-  // Ten times the size of a model with 80 layers and its backward pass.
-  static constexpr size_t kMaxInstructions = 200'000;
+  static constexpr size_t kMaxInstructions =
+      200'000;  // ten times the size of a model with 80 layers and its backward pass
 
   Expected<std::vector<Known>> finished(Instruction made);
   Expected<void> annotate(const OpSite& site);

@@ -279,7 +279,8 @@ class Converter {
     op.results = define(f, i, *shape);
     if (async || opcode == "async-start") started_[i.name] = op.results;
     Leaves leaves = op.results;
-    if (shape != &i.shape) {  // rebuild the tuple: operands first; contexts have no values
+    if (shape !=
+        &i.shape) {  // rebuild the tuple: operands, then results; the contexts have no values
       leaves = op.operands;
       leaves.insert(leaves.end(), op.results.begin(), op.results.end());
     }

@@ -140,8 +140,8 @@ class MlirReader {
   MlirLexer lexer_;
   MlirToken token_;
   uint32_t last_end_ = 0;
-  // Where to continue after regions that follow a signature; 0: at the current token.
-  uint32_t resume_at_ = 0;
+  uint32_t resume_at_ =
+      0;  // where to continue after regions that follow a signature; 0: at the current token
   std::vector<Diagnostic>& diagnostics_;
   int depth_ = 0;
   bool too_deep_ = false;  // set once nesting is too deep; stops retries

@@ -70,7 +70,8 @@ struct Attr {
   Kind kind = Kind::kUnit;
   int64_t integer = 0;  // kInt, kBool
   double real = 0;
-  std::string text;  // kString, kSymbol, kWord, kRaw; for a dict, its name (`stablehlo.gather`)
+  std::string
+      text;  // kString, kSymbol, kWord, kRaw; for a dict, the dialect's name (`stablehlo.gather`)
   std::vector<Attr> items;
   std::vector<NamedAttr> fields;
   std::optional<Literal> literal;

@@ -119,7 +119,8 @@ struct Function {
   std::vector<Value> values;
   std::vector<Instruction> instructions;
   std::vector<Region> regions;
-  std::string rule;  // kernels: the user's sharding rule `([i,k],[k,j])->([i,j])`, or empty
+  std::string
+      rule;  // kernels: a sharding rule written by the user, `([i,k],[k,j])->([i,j])`, or empty
   std::vector<std::string> documentation;
   Comments comments;
   SourceSpan span;

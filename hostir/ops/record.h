@@ -100,8 +100,8 @@ struct ResultSpec {
 struct Constraint {
   std::string_view id;    // "matmul_c1"; also the name of tests/scripts/negative/<id>.hir
   std::string_view text;  // the requirement, in one sentence
-  /// Null if `infer` or the verifier makes the check.
-  std::optional<Violation> (*check)(const OpCall&) = nullptr;
+  std::optional<Violation> (*check)(const OpCall&) =
+      nullptr;  // nullptr: checked by `infer` or the verifier
 };
 
 /// The work of one application on local extents, for the cost model and the log.
