@@ -126,8 +126,8 @@ class HloBuilder {
     }
   }
 
-  // Adds one instruction as kernels and collectives. If its name has no handler, stores the
-  // operands themselves.
+  // Adds one instruction as kernels and collectives. If `op` has no results, stores the values in
+  // `results` without computing anything.
   Expected<void> launch(const ModuleOp& op, const std::vector<ValueNumber>& results) {
     Function flat;
     flat.kind = FunctionKind::kKernel;

@@ -17,7 +17,7 @@ struct DeviceOp {
 
 class DeviceOps {
  public:
-  /// `world` is the mesh whose positions are the device numbers.
+  /// `world` is the mesh of all devices; device numbers are its ranks.
   DeviceOps(const Mesh& world, std::string name) : world_(world), name_(std::move(name)) {}
 
   /// The emitter's device hook. Returns true if it handled the operation.

@@ -9,7 +9,7 @@ namespace hostir {
 namespace {
 
 constexpr double kStepNs = 1;       // added per step, so that the shorter of two equal plans wins
-constexpr size_t kMaxVisited = 96;  // bound on the search; after that, plan_by_replicating()
+constexpr size_t kMaxVisited = 96;  // the search stops proposing shardings beyond this number
 
 // Proposes intermediate shardings on the way from a sharding to the target.
 class Waypoints {
