@@ -166,7 +166,8 @@ Expected<void> build_manual(const Module& module, const ModuleFunction& entry, P
     local.params.push_back({entry.values[value].name, number, std::move(shard), std::nullopt});
     if (taken) frame[body.arguments[static_cast<size_t>(at)]] = known;
   }
-  // Move constants into the computation. All elements are equal, so the sharding does not matter.
+  // Move constants into the computation. The sharding of a splat does not matter; any other
+  // constant must not be cut.
   Frame outside(entry.values.size());
   ModuleBlock constants;
   for (const ModuleOp& op : entry.body.ops) {

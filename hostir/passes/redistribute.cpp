@@ -235,8 +235,8 @@ class Waypoints {
     return joined(mesh_, axes, major.empty() ? last : major);
   }
 
-  // Adds a sharding with the target's axes in each dimension, as far as axes that already cut some
-  // dimension allow. Unwanted axes stay at the minor end of their dimension.
+  // Adds a sharding that only moves axes which already cut some dimension: each dimension gets the
+  // target's axes as far as possible, and unwanted axes stay at the minor end of their dimension.
   void add_exchanges(const Sharding& at) {
     const AxisList held = dimension_axes(mesh_, at);
     Sharding placed = at;

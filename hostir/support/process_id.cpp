@@ -17,8 +17,8 @@ std::string boot_id() {
   return id;
 }
 
-/// Field 22 of /proc/PID/stat. The name in field 2 may contain any character and ends at the last
-/// ')'.
+/// Field 22 of /proc/PID/stat. The name in field 2 may contain any character, so search for its
+/// end, the last ')' in the line.
 std::string start_time(long long pid) {
   std::ifstream file(fmt::format("/proc/{}/stat", pid));
   const std::string stat((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
