@@ -1,4 +1,4 @@
-// A log that is compared with: read, and run again for contents that it did not keep.
+// Opens a second log for comparison. Contents that it lacks come from running it again.
 #include "hostir/api/backends.h"
 #include "hostir/api/open_session.h"
 #include "hostir/io/files.h"

@@ -1,9 +1,8 @@
-// Opening what a person names: a program becomes a live session with a log, a log one that runs
-// again.
+// Opens a program or a log as a live session; a log's program is run again.
 //
-// The implementation of SessionFactory: the only place where sessions, backends and logs meet. A
-// live session always has a log; where none was asked for it is a temporary file that goes with the
-// session.
+// This is the implementation of SessionFactory, and the only code that combines sessions, backends
+// and logs. A live session always has a log. Without a log path, it is a temporary file that is
+// deleted with the session.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +21,14 @@ class LogReader;
 namespace hostir::api {
 
 struct SessionOptions {
-  ProgramOptions program;  // path and function are taken from the request
+  ProgramOptions program;  // path and function come from the request
   BackendOptions backend;
   std::string log_path;  // empty: temporary
   std::string values = "digest";
   enum class MissingInputs : uint8_t { kError, kMakeUp } missing_inputs = MissingInputs::kError;
 };
 
-/// Whether the beginning of a file, `kHeadBytes` of it, is that of a log (an SQLite file).
+/// True if `head`, the first kHeadBytes of a file, is the start of a log (an SQLite file).
 bool is_log(std::string_view head);
 inline constexpr size_t kHeadBytes = 4096;
 
@@ -37,9 +36,9 @@ class SessionOpener final : public interp::SessionFactory {
  public:
   explicit SessionOpener(SessionOptions options) : options_(std::move(options)) {}
 
-  /// A log whose program cannot be prepared again opens all the same, to be looked at
-  /// (traces/log_session.h). Errors: of reading, parsing, preparing; of the log; `cancelled`.
-  /// Diagnostics point into sources().
+  /// A log whose program cannot be prepared again opens read-only (traces/log_session.h). Errors:
+  /// those of reading, parsing and preparing; those of the log; `cancelled`. Diagnostics refer to
+  /// sources().
   Expected<std::unique_ptr<interp::Session>> open(const interp::OpenRequest& request,
                                                   const interp::Preparing& watch = {}) override;
   Expected<std::unique_ptr<interp::PastRun>> open_beside(
@@ -54,7 +53,7 @@ class SessionOpener final : public interp::SessionFactory {
 
   Expected<std::unique_ptr<interp::Session>> open_recorded(const interp::OpenRequest& request,
                                                            const interp::Preparing& watch);
-  /// The recorded program once more, at its start; the log is taken only if that works.
+  /// Starts the recorded program again. Moves from `log` only on success.
   Expected<std::unique_ptr<interp::Session>> start_recorded(std::unique_ptr<traces::LogReader>& log,
                                                             const interp::OpenRequest& request,
                                                             const interp::Preparing& watch);

@@ -1,5 +1,4 @@
-// Loading a program: read, import what another compiler wrote, parse, verify, choose the
-// function.
+// Loads a program: reads it, imports StableHLO or HLO, parses, verifies, and chooses the function.
 #pragma once
 
 #include <string>
@@ -13,28 +12,28 @@ namespace hostir::api {
 struct LoadedFile {
   SourceManager sources;
   SourceFileProgram file;
-  std::vector<Diagnostic> diagnostics;  // of parsing and verifying, in order of position
-  bool parsed = false;                  // no error of the grammar
-  bool imported = false;                // the text is not the file's: it was StableHLO or HLO
-  std::string import_notes;             // what the import left out or guessed; lines
+  std::vector<Diagnostic> diagnostics;  // of parsing and verifying, sorted by position
+  bool parsed = false;                  // there are no syntax errors
+  bool imported = false;                // the file has StableHLO or HLO, and the text was converted
+  std::string import_notes;             // lines on what the import skipped or guessed
 };
 
-/// Errors: the file cannot be read. Bad text is in `diagnostics`.
+/// Errors: the file cannot be read. Errors in the program are in `diagnostics`.
 Expected<LoadedFile> load_file(const std::string& path);
 
-/// The same for a text that is not (yet) in a file. StableHLO and HLO become our text first, which
-/// from then on is the source; what could not be imported is an error in the given text.
+/// As load_file(), for a text that is not in a file. StableHLO and HLO are converted first; the
+/// converted text becomes the source. Import errors refer to the given text.
 LoadedFile load_text(const std::string& name, std::string text);
 
-/// The part that has the function (`@f` or empty for the first part's main function). Errors:
-/// `no_function`, and the file's own errors as kInvalid.
+/// The part with the chosen function (`@f`, or empty for the first part's main function). Errors:
+/// `no_function`; the file's errors as kInvalid.
 struct ChosenFunction {
   const Program* program = nullptr;
   std::string name;  // without '@'
 };
 Expected<ChosenFunction> choose_function(const LoadedFile& file, const std::string& function);
 
-/// `a=1` pairs of `--mesh` and `--size`, also comma-separated. Errors: kUsage.
+/// Parses `a=1` pairs of `--mesh` and `--size`, optionally comma-separated. Errors: kUsage.
 Expected<std::vector<std::pair<std::string, int64_t>>> parse_sizes(
     const std::vector<std::string>& items, const std::string& option);
 

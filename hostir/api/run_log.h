@@ -1,4 +1,4 @@
-// The log that a run writes, and what it keeps.
+// The log of a run, and the options on what it keeps.
 #pragma once
 
 #include <memory>
@@ -13,15 +13,15 @@
 
 namespace hostir::api {
 
-/// A log that is being written.
+/// An open log.
 class RunLog {
  public:
-  /// `data_globs`: tensors whose contents are kept.
+  /// `data_globs`: names of tensors whose contents are kept.
   RunLog(std::unique_ptr<traces::TraceWriter> writer, interp::Backend::ValueMode mode,
          const std::vector<std::string>& data_globs);
-  /// The run that these options are for is logged; at most one.
+  /// Logs the run with these options. At most one run per log.
   void attach(interp::RunOptions& options);
-  /// The outcome is the kind of the first of these faults that is an error; warnings are none.
+  /// The outcome is the kind of the first fault that is an error, not a warning.
   Expected<void> close(std::span<const interp::Fault> faults);
   Expected<void> close(const std::string& outcome);
   traces::TraceWriter& writer() { return *writer_; }
@@ -29,7 +29,7 @@ class RunLog {
  private:
   std::unique_ptr<traces::TraceWriter> writer_;
   interp::Backend::ValueMode mode_;
-  std::unique_ptr<traces::ContentsSink> contents_;  // null: no contents are kept
+  std::unique_ptr<traces::ContentsSink> contents_;  // null: contents are not kept
 };
 
 struct LogOptions {
@@ -37,14 +37,14 @@ struct LogOptions {
   std::optional<std::string> values;      // digest
   std::optional<int64_t> inputs_max_mib;  // 64
 
-  /// Null where no log is wanted. Errors: kUsage, those of the writer.
+  /// Opens the log; null if none is requested. Errors: kUsage; those of the writer.
   Expected<std::unique_ptr<RunLog>> open(const interp::Prepared& prepared,
                                          const interp::BackendRequest& backend,
                                          const LoadedFile& file,
                                          const std::string& source_name) const;
 };
 
-/// The arguments of this process, for the log.
+/// The command line of this process, for the log.
 std::string this_command_line();
 
 }  // namespace hostir::api

@@ -106,7 +106,7 @@ class LowerVerb : public Verb {
     return {};
   }
 
-  // The first machine of the file where none is named, as `run` takes it.
+  // The named machine, else the first one in the file, as for `run`.
   Expected<const Machine*> machine_of(const Program& program) const {
     if (machine_.empty()) {
       return program.machines.empty() ? &default_machine() : &program.machines.front();
@@ -143,7 +143,7 @@ class LowerVerb : public Verb {
     return {};
   }
 
-  // A host function is what lowering ends with: there is nothing to do, which is said.
+  // A host function needs no lowering: prints it unchanged, with a note.
   Expected<void> print_as_it_is(Terminal& terminal, const Program& program,
                                 const std::string& function) const {
     if (!explain_.empty() || all_) {
