@@ -66,7 +66,7 @@ class VerifyVerb : public Verb {
         }
       }
       for (Diagnostic& d : found) {
-        // A callee's fault is found again in whoever calls it.
+        // An error in a callee is found again in each caller.
         const bool known =
             std::any_of(diagnostics.begin(), diagnostics.end(), [&](const Diagnostic& other) {
               return other.id == d.id && other.span.begin == d.span.begin;
