@@ -1,4 +1,4 @@
-// What backends do that need nothing special: no plans, and a wait that polls.
+// Defaults for backends without special needs: no plans, and a wait that polls.
 #include "interp/core/backend.h"
 
 #include <chrono>
@@ -22,7 +22,7 @@ Expected<std::unique_ptr<TaskPlan>> Backend::plan(const Task&) { return nullptr;
 
 Progress Backend::wait(std::span<const HostState> hosts, CompletionSink& sink, int64_t timeout_ns) {
   using Clock = std::chrono::steady_clock;
-  constexpr auto kSpin = std::chrono::microseconds(200);  // then it sleeps between two looks
+  constexpr auto kSpin = std::chrono::microseconds(200);  // then sleep between polls
   const auto begin = Clock::now();
   const auto end = begin + std::chrono::nanoseconds(timeout_ns);
   while (true) {

@@ -1,14 +1,14 @@
-// What executes tasks: the interface between the interpreter and `sim`, `cuda`, `null`.
+// The execution interface between the interpreter and the `sim`, `cuda` and `null` backends.
 //
-// The interpreter owns host control flow, names of events, sequence numbers, the ledger and all
-// checks; a backend owns queues, memory, execution and, where times are measured, the clock. The
-// interpreter prepares a backend once per run, then issues tasks in the order in which the ranks'
-// hosts run, and polls for completions. A backend may hold a subset of the ranks (one process per
-// GPU); a meeting with remote members completes when the backend says so. What only some backends
-// can do (checkpoints, questions about elements, other processes) are interfaces of their own.
-// Nobody compares a backend's name: capabilities answer. Threads: all calls come from one thread. A
-// backend may use threads of its own inside a call. Lifetime: `Code` outlives the backend's use of
-// it.
+// The interpreter owns host control flow, event names, sequence numbers, the ledger and all checks.
+// A backend owns queues, memory, execution and, where times are measured, the clock. The
+// interpreter prepares a backend once per run, issues tasks in the order in which the ranks' hosts
+// run, and polls for completions. A backend may hold a subset of the ranks (one process per GPU);
+// it then decides when a meeting with remote members completes. Features that only some backends
+// have (checkpoints, element queries, other processes) are separate interfaces. Callers check
+// capabilities(), never a backend's name.
+// Threads: all calls come from one thread. A backend may use its own threads inside a call.
+// Lifetime: `Code` outlives the backend's use of it.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@
 
 namespace hostir::interp {
 
-/// What a time was read from.
+/// The clock that a timestamp was read from.
 enum class ClockDomain : uint8_t {
   kVirtual,  // computed by the backend, from 0
   kHost,     // this process' steady clock, from the start of the run
@@ -39,16 +39,16 @@ std::string_view name(ClockDomain domain);
 
 struct Capabilities {
   std::string name;  // for messages and the log
-  /// Of the hosts' clocks. kVirtual: the interpreter counts `issue_ns` per instruction; else it
-  /// asks now_ns().
+  /// The host clock. kVirtual: the interpreter adds `issue_ns` per instruction; otherwise it calls
+  /// now_ns().
   ClockDomain clock = ClockDomain::kHost;
-  bool reads_values = false;      // read() gives what the program computed
-  bool plans_tasks = false;       // plan() gives plans
+  bool reads_values = false;      // read() returns what the program computed
+  bool plans_tasks = false;       // plan() returns plans
   std::vector<Rank> local_ranks;  // empty: all
 };
 
-/// A buffer as an operand of one task: an allocation and the part of it that is seen.
-/// Byte ranges are relative to the allocation; checks and races work on them.
+/// A buffer operand of one task: an allocation and the part of it that the operand views. Byte
+/// ranges are relative to the allocation; the access checks and the race checks use them.
 struct BufferRef {
   AllocationId allocation;  // invalid: `none`
   int64_t offset_bytes = 0;
@@ -77,9 +77,9 @@ struct CommunicationItem {
   BufferRef out;  // same as `in` for rw operands
 };
 
-/// What a backend prepared for an instruction on a rank: shapes resolved, kernels found, arguments
-/// packed. Immutable for the interpreter, which keeps it beside its own plan and drops it when a
-/// layout changes.
+/// What a backend has prepared for an instruction on a rank: resolved shapes, selected kernels,
+/// packed arguments. The interpreter does not modify it, keeps it with its own plan, and drops it
+/// when a layout changes.
 class TaskPlan {
  public:
   virtual ~TaskPlan() = default;
@@ -96,7 +96,7 @@ struct Task {
   std::span<const TaskId> waits_for;         // extra dependencies: `wait %e on %s`
   std::span<const BufferRef> buffers;        // launch: ro, wo, rw operands; alloc, free: one
   std::span<const CommunicationItem> items;  // one; several for `group { }`
-  TaskPlan* plan = nullptr;  // of an earlier plan() for operands laid out like these
+  TaskPlan* plan = nullptr;  // from an earlier plan() for operands with the same layouts
 };
 
 struct Completion {
@@ -107,15 +107,15 @@ struct Completion {
   ClockDomain clock = ClockDomain::kVirtual;
 };
 
-/// What a poll found.
+/// The result of a poll.
 enum class Progress : uint8_t {
   kProgressed,  // something completed or failed
-  kPending,     // nothing yet, but work is under way, here or in another process
-  kQuiescent,   // nothing, and nothing will come unless a host issues more
+  kPending,     // nothing yet, but work is in progress, here or in another process
+  kQuiescent,   // nothing, and nothing will complete unless a host issues more work
 };
 
-/// What a rank's host thread is doing, so that a backend in virtual time knows which tasks can
-/// still arrive: no task of this rank can be issued before `clock_ns`.
+/// The state of a rank's host thread. A virtual-time backend uses it to bound which tasks can still
+/// arrive: this rank issues no task before `clock_ns`.
 struct HostState {
   enum class Kind : uint8_t { kRunnable, kBlocked, kDone, kRemote } kind = Kind::kRunnable;
   int64_t clock_ns = 0;
@@ -135,8 +135,8 @@ struct ValueSummary {
   std::span<const std::byte> data;  // empty unless asked for; valid during the call
 };
 
-/// The work of one launch on one rank, and the least time that the machine allows for it; zeros
-/// where it is not known.
+/// The work of one launch on one rank, and the minimum time the machine model allows for it. Zero
+/// means unknown.
 struct KernelWork {
   double flops = 0;
   double read_bytes = 0;
@@ -144,18 +144,18 @@ struct KernelWork {
   double limit_ns = 0;
 };
 
-/// Receives what poll() found, in order of finish time, then rank, then id.
+/// Receives what poll() found, ordered by finish time, then rank, then task id.
 class CompletionSink {
  public:
   virtual ~CompletionSink() = default;
   virtual void completed(const Completion& completion) = 0;
   virtual void value(const ValueSummary& summary) = 0;
-  /// A task that was taken and cannot complete (a device error, a peer that died); kNoTask where
-  /// nobody can say which. The run is over.
+  /// An accepted task that cannot complete (a device error, a dead peer). kNoTask if the task is
+  /// unknown. The run is over.
   virtual void failed(TaskId /*task*/, const Error& /*why*/) {}
 };
 
-/// A piece of memory that checkpoints share; `id` is equal where it is the same piece.
+/// A block of memory that checkpoints may share; equal `id` means the same block.
 struct MemoryBlock {
   const void* id = nullptr;
   int64_t bytes = 0;
@@ -165,12 +165,13 @@ struct MemoryBlock {
 class BackendCheckpoint {
  public:
   virtual ~BackendCheckpoint() = default;
-  virtual int64_t memory_bytes() const = 0;  // what only this checkpoint keeps alive, about
-  /// Everything it keeps alive, so that what several checkpoints share is counted once.
+  virtual int64_t memory_bytes() const = 0;  // approximate bytes that only this checkpoint keeps
+                                             // alive
+  /// All blocks it keeps alive, so that callers count blocks shared between checkpoints once.
   virtual std::vector<MemoryBlock> blocks() const { return {{this, memory_bytes()}}; }
 };
 
-/// Optional: saving and restoring everything between two tasks.
+/// Optional: saves and restores the whole backend between two tasks.
 class Checkpoints {
  public:
   virtual ~Checkpoints() = default;
@@ -178,31 +179,33 @@ class Checkpoints {
   virtual Expected<void> restore(const BackendCheckpoint& checkpoint) = 0;
 };
 
-/// Optional: what one element of a result is made of. Nothing is changed by asking.
+/// Optional: explains how one element of a result was computed. Queries change nothing.
 class ElementQuestions {
  public:
   virtual ~ElementQuestions() = default;
-  /// One element of what a launch writes, from its operands as they are now. Errors: those of
-  /// binding the kernel.
+  /// One element written by a launch, computed from the current contents of its operands.
+  /// Errors: those of binding the kernel.
   virtual Expected<LaunchElement> launch_element(const LaunchQuestion& question) = 0;
-  /// The same for a communication.
+  /// The same for a communication op.
   virtual Expected<ExchangeElement> exchange_element(const ExchangeQuestion& question) = 0;
 };
 
-/// Optional: the other processes of the run, for what is said beside the data (who stands where,
-/// parts of results). Equivalent to: a store beside a process group.
+/// Optional: exchanges control data with the other processes of the run (rank positions, parts of
+/// results).
+/// Equivalent to: the store of a process group.
 class Peers {
  public:
   struct Answer {
     std::optional<std::string> text;
-    std::string why_not;  // where there is no text: `did not answer within 3 s`
+    std::string why_not;  // if there is no text: `did not answer within 3 s`
   };
   virtual ~Peers() = default;
   virtual int process() const = 0;
   virtual int process_count() const = 0;
   virtual std::vector<Rank> ranks_of(int process) const = 0;
-  /// Gives `mine` and takes what every process gave under this topic, by process. Blocks until all
-  /// have answered, are known to be dead, or the time is over. Texts may hold any bytes.
+  /// Publishes `mine` and collects the text of every process on this topic, indexed by process.
+  /// Blocks until all have answered or are known to be dead, or until the timeout. Texts may
+  /// contain any bytes.
   virtual std::vector<Answer> exchange(const std::string& topic, std::string mine,
                                        int64_t timeout_ns) = 0;
 };
@@ -213,49 +216,51 @@ class Backend {
 
   virtual Capabilities capabilities() const = 0;
 
-  /// Compiles kernels, makes queues, meets the other processes. Called once, before anything else.
-  /// Errors: kernels that cannot be compiled, memory limits, missing devices, processes that do not
-  /// come.
+  /// Compiles kernels, creates queues, connects to the other processes. Called once, before any
+  /// other call.
+  /// Errors: kernels that do not compile, memory limits, missing devices, processes that do not
+  /// connect.
   virtual Expected<void> prepare(const Code& code) = 0;
 
-  /// The clock of the hosts, where capabilities() says that it is not virtual.
+  /// The host clock; used only if capabilities() reports a clock that is not virtual.
   virtual int64_t now_ns() const { return 0; }
 
-  /// The contents of a parameter on one rank, dense over `placement.box`; before the first issue or
-  /// as an edit between decisions.
+  /// Writes the contents of a parameter on one rank, dense over `placement.box`. Called before the
+  /// first issue, or between decisions as an edit.
   virtual Expected<void> write(Rank rank, AllocationId allocation, const Placement& placement,
                                int64_t offset_bytes, std::span<const std::byte> data) = 0;
 
-  /// What later tasks of this instruction and rank with the same layouts can share; asked once
-  /// before the first of them is issued. Only the addresses may differ from `task`. nullptr:
-  /// issue() needs nothing. Errors are refusals, as of issue().
+  /// Prepares what later tasks of this instruction and rank can share if their layouts match; only
+  /// their addresses may differ from `task`. Called once, before the first of these tasks is
+  /// issued. nullptr: issue() needs no plan.
+  /// Errors: the same refusals as issue().
   virtual Expected<std::unique_ptr<TaskPlan>> plan(const Task& task);
 
-  /// Never blocks. Tasks of one rank arrive in order of `id`. Several tasks are taken together or
-  /// not at all, and start together where the device can do that (NCCL groups). What cannot be done
-  /// is refused with the reason, which is the backend's and valid until the next call; the run is
-  /// then over. nullptr: taken.
+  /// Never blocks. Tasks of one rank arrive in order of `id`. The tasks of one call are accepted
+  /// together or not at all, and start together where the device supports it (NCCL groups). Returns
+  /// nullptr if accepted. Otherwise returns the reason, owned by the backend and valid until the
+  /// next call; the run is then over.
   virtual const Error* issue(std::span<const Task> tasks) = 0;
 
-  /// Delivers what has completed. `sim` advances virtual time as far as `hosts` allow (nothing may
-  /// complete that a later issue could still precede); `cuda` queries events. Only kQuiescent with
+  /// Delivers completed tasks. `sim` advances virtual time as far as `hosts` allow (it completes
+  /// nothing that a later issue could still precede); `cuda` queries events. Only kQuiescent with
   /// every host blocked means that nothing will ever complete.
   virtual Progress poll(std::span<const HostState> hosts, CompletionSink& sink) = 0;
 
-  /// poll(), but where that is pending sleeps until something completes or `timeout_ns` of real
-  /// time are over: then kPending.
+  /// Like poll(), but sleeps instead of returning kPending at once. Returns kPending after
+  /// `timeout_ns` of real time.
   virtual Progress wait(std::span<const HostState> hosts, CompletionSink& sink, int64_t timeout_ns);
 
-  /// Contents in row-major order of `box` (global coordinates inside the placement's box), as the
-  /// buffer is now: writes of tasks in flight are not visible.
+  /// The current contents of `box` in row-major order (global coordinates inside the placement's
+  /// box). Writes of tasks in flight are not visible.
   virtual Expected<Tensor> read(Rank rank, const BufferRef& buffer, const Box& box) const = 0;
 
-  /// Which digests and statistics to make for written values.
+  /// Which digests and statistics to compute for written values.
   enum class ValueMode : uint8_t { kNone, kDigest, kStats };
   virtual void set_value_mode(ValueMode mode) = 0;
 
-  /// Whether a completion is delivered before a later task of any rank may change what it wrote, as
-  /// whoever records values needs it. Costs overlap on a device that has some.
+  /// If set, each completion is delivered before a later task of any rank can overwrite its output.
+  /// Recording values needs this. Costs overlap on devices that overlap work.
   virtual void set_stepwise(bool /*stepwise*/) {}
 
   /// Coarse: nobody keeps the times of tasks, so several may be found at once and share one. Called
@@ -267,13 +272,13 @@ class Backend {
   /// empty.
   virtual std::string describe(CodeIndex code, Rank rank) const = 0;
 
-  /// Of a launch, for the log.
+  /// The work of a launch, for the log.
   virtual KernelWork kernel_work(CodeIndex /*code*/, Rank /*rank*/) const { return {}; }
 
-  /// Facts about devices, clocks and libraries for the log, by name.
+  /// Named facts about devices, clocks and libraries, for the log.
   virtual std::vector<std::pair<std::string, std::string>> properties() const { return {}; }
 
-  // What only some can do; nullptr: not this one. Owned by the backend.
+  // Optional interfaces; nullptr if unsupported. Owned by the backend.
   virtual Checkpoints* checkpoints() { return nullptr; }
   virtual ElementQuestions* elements() { return nullptr; }
   virtual Peers* peers() { return nullptr; }

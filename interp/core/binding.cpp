@@ -1,9 +1,10 @@
-// Values in and out: a global tensor cut into the ranks' parts, and put together again.
+// Inputs and outputs: cuts a global tensor into the ranks' parts, and assembles parts into a global
+// tensor.
 //
-// Parts are dense over the placement's box, or in block order where the placement has blocks. A
-// partial parameter is kept by coordinate 0 of its unreduced axes, the others hold the identity.
-// Partial results are reduced in group order (position order along the unreduced axes); 16-bit
-// floats are folded in f32 and rounded once.
+// Parts are dense over the placement's box, or in block order if the placement has blocks. A
+// partial parameter is stored at coordinate 0 of its unreduced axes; the other ranks hold the
+// identity. Partial results are reduced in group order (position order along the unreduced axes).
+// 16-bit floats are accumulated in f32 and rounded once.
 
 #include <fmt/core.h>
 
@@ -18,8 +19,8 @@ namespace hostir::interp {
 
 namespace {
 
-// Calls f(offset in the outer box, offset in the part, elements) for every row of `part`, which
-// lies in `outer`; offsets in elements.
+// Calls f(offset in the outer box, offset in the part, elements) for every row of `part`, a sub-box
+// of `outer`. Offsets are in elements.
 template <class F>
 void for_each_row(const Box& outer, const Box& part, F f) {
   if (part.empty()) return;
@@ -66,7 +67,7 @@ void fill_identity(Tensor& tensor, Reduction kind) {
   }
 }
 
-// This rank's part of a global value, in the order in which the buffer stores it.
+// This rank's part of a global value, in the buffer's storage order.
 Tensor part_of(const Tensor& global, const Placement& placement) {
   Tensor part = Tensor::zeros(global.dtype, {placement.box.volume()});
   const auto element = static_cast<size_t>(size_bytes(global.dtype));
@@ -98,7 +99,7 @@ double fold(Reduction kind, double a, double b) {
   return a;
 }
 
-// `into` and `from` in f64, f32 or i64.
+// `into` and `from` are f64, f32 or i64.
 void fold_box(Tensor& into, const Box& outer, const Tensor& from, const Box& box, Reduction kind,
               bool first) {
   for_each_row(outer, box, [&](int64_t to, int64_t at, int64_t count) {
@@ -122,7 +123,8 @@ void fold_box(Tensor& into, const Box& outer, const Tensor& from, const Box& box
   });
 }
 
-// Positions along the unreduced axes, in their order: where a rank's addend stands in the fold.
+// The place of a rank's addend in the reduction: its position along the unreduced axes, in their
+// order.
 int64_t addend_of(const Mesh& mesh, const Sharding& sharding, int64_t position) {
   int64_t at = 0;
   for (const AxisRef& axis : sharding.unreduced) {

@@ -1,9 +1,8 @@
-// Asking breakpoints: which one, if any, stops here. Used by the Stepper.
+// Finds the breakpoints that stop at a point of the run. Used by the Stepper.
 //
-// Made for one command. `before` is asked with the state before an instruction; completions heard
-// during a decision are collected and asked about after it (`after`). Counting a hit is separate
-// from matching, so that going back can take hits back. `heard` completions are forgotten by
-// `clear`.
+// One matcher serves one command. `before` uses the state before an instruction. Completions heard
+// during a decision are collected; `after` matches them once the decision is done, and `clear`
+// forgets them. Counting a hit is separate from matching, so that going back can undo hits.
 #pragma once
 
 #include <set>
@@ -18,9 +17,9 @@ class BreakpointMatcher final : public CompletionSink {
  public:
   BreakpointMatcher(const Interpreter& interpreter, BreakpointList& list);
 
-  /// Enabled breakpoints that match the instruction which `rank` is about to execute.
+  /// Enabled breakpoints that match the next instruction of `rank`.
   std::vector<Breakpoint*> before(Rank rank) const;
-  /// Those that match what completed since the last call.
+  /// Breakpoints that match what completed since the last call.
   struct Written {
     Breakpoint* breakpoint = nullptr;
     Rank rank = kNoRank;
@@ -44,37 +43,39 @@ class BreakpointMatcher final : public CompletionSink {
   bool idle_ = true;
   bool wants_statistics_ = false;
   bool listens_ = false;
-  std::vector<std::set<CodeIndex>> writers_;  // beside list_: instructions that write the tensor
+  std::vector<std::set<CodeIndex>> writers_;  // parallel to list_: instructions that write the
+                                              // tensor
   std::vector<Written> heard_;
 };
 
-/// Where a breakpoint is hit: the rank, its number of steps, and the history's position and
-/// travels.
+/// Where a breakpoint was hit: the rank, its step count, and the history's position and travel
+/// count.
 struct HitPlace {
   Rank rank = kNoRank;
   uint64_t steps = 0;
   uint64_t travel = 0;
   uint64_t position = 0;
   Visit visit;
-  bool own = false;  // the rank stops at its own visits, whoever was there before
+  bool own = false;  // the rank stops at its own visits, even if another rank came first
 };
-/// Counts a hit, once however often the history comes to it; true if it stops.
+/// Counts a hit, once per place however often the history passes it. True if the hit stops the run.
 bool count_hit(Breakpoint& breakpoint, const HitPlace& at);
-/// Counts a hit of a log point and writes its line; nothing if the rank has written it already.
+/// Counts a hit of a log point and writes its line; does nothing if the rank has already written
+/// it.
 void write_line(BreakpointList& list, Breakpoint& breakpoint, const Interpreter& interpreter,
                 CodeIndex code, const HitPlace& at);
-/// Whether this hit is counted already. An instruction is hit once by a rank that stands before it,
-/// however often it is asked.
+/// True if this hit has been counted. A rank hits an instruction once while it is positioned before
+/// it, however often the breakpoint is tested.
 bool was_counted(const Breakpoint& breakpoint, const HitPlace& at);
-/// The rank has been stopped here.
+/// Records that the rank has been stopped here.
 void stand(Breakpoint& breakpoint, const HitPlace& at);
-/// It looks at results, not at instructions.
+/// True if the breakpoint looks at results, not at instructions.
 bool sees_results(const Breakpoint& breakpoint);
-/// Stops::kFirstRank, where that means something.
+/// True for Stops::kFirstRank on a kind that supports it.
 bool stops_first_rank(const Breakpoint& breakpoint);
-/// How many hits on the line up to the position stop, those that are ignored included.
+/// The number of hits up to the current position that stop, including ignored ones.
 uint64_t stops_so_far(const Breakpoint& breakpoint);
-/// Whether the rank stands where this breakpoint was hit last.
+/// True if the rank is where this breakpoint was last hit.
 bool stands_at(const Breakpoint& breakpoint, Rank rank, uint64_t steps, uint64_t travel);
 
 }  // namespace hostir::interp

@@ -50,15 +50,15 @@ bool is_before(const Breakpoint::Hit& a, const Breakpoint::Hit& b) {
   return a.position < b.position;
 }
 
-// The first that lies behind `position`.
+// The first hit after `position`.
 auto first_behind(std::vector<Breakpoint::Hit>& hits, uint64_t position) {
   return std::upper_bound(
       hits.begin(), hits.end(), position,
       [](uint64_t at, const Breakpoint::Hit& hit) { return at < hit.position; });
 }
 
-// Where on the line the rank that stood before an instruction at `position` takes it: others may
-// have moved first.
+// The position at which a rank that was before an instruction at `position` executes it: other
+// ranks may have moved first.
 uint64_t taken_at(const std::vector<Decision>& line, uint64_t position, Rank rank) {
   const auto takes = [&](const Decision& d) {
     return d.kind == DecisionRecord::Kind::kRun && d.rank == rank;
@@ -67,8 +67,8 @@ uint64_t taken_at(const std::vector<Decision>& line, uint64_t position, Rank ran
   return position;
 }
 
-// Moves what lies behind the position to `hits_ahead`, and from there what does not; how many that
-// were.
+// Moves hits after the position to `hits_ahead`, and hits up to the position back from there.
+// Returns both numbers.
 std::pair<uint64_t, uint64_t> move_hits(Breakpoint& b, const History& history) {
   std::vector<Breakpoint::Hit>& ahead = b.hits_ahead;
   const auto undone = first_behind(b.hit_places, history.position());
@@ -88,7 +88,7 @@ std::pair<uint64_t, uint64_t> move_hits(Breakpoint& b, const History& history) {
   return {static_cast<uint64_t>(count), static_cast<uint64_t>(count_again)};
 }
 
-// The rank's newest hit; of an instruction.
+// The rank's newest hit; for breakpoints on instructions.
 const Breakpoint::Hit* newest_hit(const Breakpoint& b, Rank rank) {
   const auto r = static_cast<size_t>(rank);
   return r < b.newest.size() && b.newest[r] > 0 ? &b.hit_places[b.newest[r] - 1] : nullptr;
@@ -108,8 +108,8 @@ void remember(Breakpoint& b, const Breakpoint::Hit& hit) {
 
 Breakpoint::Hit hit_at(const HitPlace& at) { return {at.position, at.steps, at.rank, at.visit}; }
 
-// Whether a hit or line ahead has been passed anew. A result was seen at the position itself; what
-// stands before an instruction there was asked only if it was counted.
+// True if a hit or line ahead has been passed again. A result becomes visible at the position
+// itself. A hit on the instruction a rank is now before is passed only if it was counted.
 template <class Hit>
 bool is_passed(const Breakpoint& b, const Hit& hit, uint64_t position) {
   if (hit.position < position) return true;
@@ -133,7 +133,7 @@ void count_visits(Breakpoint& breakpoint) {
 void BreakpointList::moved_to(const History& history) {
   const uint64_t position = history.position();
   const uint32_t branch = history.branch();
-  // Whoever stands here and was not asked is asked when he moves.
+  // Nothing to undo. A rank that has not been tested here is tested at its next step.
   if (position == position_ && branch == branch_) return;
   uint64_t lines_again = 0;
   for (Breakpoint& b : breakpoints_) {
@@ -141,7 +141,7 @@ void BreakpointList::moved_to(const History& history) {
     const auto [undone, again] = move_hits(b, history);
     if (undone + again > 0) count_visits(b);
     b.hits = b.hit_places.size();
-    // Those that `ignore` covers wrote nothing.
+    // Hits skipped by `ignore` wrote no line.
     if (b.log && b.hits > b.ignore) lines_again += std::min(again, b.hits - b.ignore);
   }
   if (branch != branch_) log_.forget_ahead([](const LogLine&) { return true; });
@@ -181,7 +181,7 @@ bool stops_first_rank(const Breakpoint& b) {
 }
 
 namespace {
-// The first hit that is not before `position`.
+// The first hit at or after `position`.
 auto first_at(const Breakpoint& b, uint64_t position) {
   return std::lower_bound(
       b.hit_places.begin(), b.hit_places.end(), position,
@@ -211,10 +211,10 @@ bool was_counted(const Breakpoint& b, const HitPlace& at) {
 }
 
 bool count_hit(Breakpoint& b, const HitPlace& at) {
-  // Results are seen once, when a decision brings them; an instruction as often as a rank stands
-  // before it.
+  // A result hits once, when a decision makes it visible. An instruction can be tested repeatedly
+  // while a rank is before it.
   const bool counted = !sees_results(b) && was_counted(b, at);
-  // It stood here while others moved.
+  // The rank was here before and has been reported, while other ranks moved.
   const bool told = counted && newest_hit(b, at.rank)->position < at.position;
   const Breakpoint::Hit hit = hit_at(at);
   bool stops = true;
@@ -255,7 +255,7 @@ std::set<CodeIndex> writers_of(const Code& code, const std::string& tensor) {
     for (size_t k = 0; k < c.operands.size() && k < operands.size(); ++k) {
       if (c.role == CodeRole::kInstruction && c.operands[k] != kNoRegister &&
           writes(operands[k].access) && code.register_name(c.operands[k]) == name) {
-        // A member of a group completes with the group's task.
+        // A group member completes with the group's task.
         out.insert(c.group == kNoCode ? i : c.group);
       }
     }
@@ -310,7 +310,7 @@ bool BreakpointMatcher::accepts(const Breakpoint& b, Rank rank, CodeIndex code) 
   if (b.condition) {
     const auto value =
         b.condition->evaluate([&](const IndexExpr& leaf) { return leaf_value(in_, rank, leaf); });
-    // A name that means nothing here, or a division by zero: the condition does not hold.
+    // If a name is undefined here, or on division by zero, the condition is false.
     if (!value || *value == 0) return false;
   }
   return !b.accepts || b.accepts(in_, rank, code);

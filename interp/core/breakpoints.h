@@ -1,13 +1,14 @@
-// Breakpoints: where a run stops by itself, forwards and backwards.
+// Breakpoints: conditions that stop a run, forwards and backwards.
 //
-// A breakpoint is data. Kinds that look at an instruction stop *before* it runs on a matching rank;
-// kinds that look at results (`kWritten`, `kNan`) stop after the decision that made the result
+// A breakpoint is plain data. Kinds that match an instruction stop *before* it runs on a matching
+// rank. Kinds that match results (`kWritten`, `kNan`) stop after the decision that made the result
 // visible. Conditions are integer expressions over rank, coord, size and loop names (`%i`, the
-// innermost loop with that name). Hit counts are per breakpoint; `ignore` hits pass before it
-// stops. The list lives outside the run's state: going back keeps breakpoints and corrects `hits`.
+// innermost loop of that name). Each breakpoint counts its hits and skips the first `ignore` of
+// them. The list is not part of the run's state: going back keeps the breakpoints and corrects
+// `hits`.
 //
-// A breakpoint stops every rank that comes to it, or of each visit only the rank that comes first
-// (`Stops`). One with `log` is a log point: it never stops, each hit writes a line (LogLines).
+// A breakpoint stops every rank that reaches it, or only the first rank of each visit (`Stops`).
+// With `log` set it is a log point: it never stops, and each hit writes a line (LogLines).
 #pragma once
 
 #include <cstdint>
@@ -38,11 +39,11 @@ struct Breakpoint {
   };
   enum class Stops : uint8_t {
     kEachRank,
-    kFirstRank,  // the others that come to the same visit are counted; not for kWritten, kNan
+    kFirstRank,  // later ranks of the same visit are only counted; not for kWritten, kNan
   };
   uint32_t id = 0;  // given by BreakpointList::add
   Kind kind = Kind::kInstruction;
-  Stops stops = Stops::kEachRank;  // changed: call `count_visits`
+  Stops stops = Stops::kEachRank;  // call `count_visits` after changing this
   bool enabled = true;
   bool temporary = false;        // disabled after it stopped once
   std::vector<CodeIndex> codes;  // kInstruction: all flat copies of the address (`find_codes`)
@@ -51,32 +52,32 @@ struct Breakpoint {
   std::string tensor;            // kWritten, kNan: value name without '%'; kNan: empty for any
   std::vector<Rank> ranks;       // empty: any
   std::optional<IndexExpr> condition;
-  /// A further condition, asked last, with the state at the stop (before the instruction, or after
-  /// the decision that made the write visible); empty: none.
+  /// An additional condition, tested last, with the state at the stop (before the instruction, or
+  /// after the decision that made the write visible). Empty: none.
   std::function<bool(const Interpreter&, Rank, CodeIndex)> accepts;
-  /// The line that a hit writes, asked with the same state; set: a log point.
+  /// Makes the line that a hit writes, from the same state. If set, this is a log point.
   std::function<std::string(const Interpreter&, Rank, CodeIndex)> log;
-  uint64_t ignore = 0;  // of what would stop (kEachRank: hits, kFirstRank: visits) or write
-  uint64_t hits = 0;    // on the line up to the position
-  /// Where the history stood at a hit, whose it was, and after how many steps of that rank.
+  uint64_t ignore = 0;  // stops (kEachRank: hits, kFirstRank: visits) or log lines to skip
+  uint64_t hits = 0;    // up to the current position
+  /// The history position of a hit, the rank, and that rank's step count.
   struct Hit {
     uint64_t position = 0;
     uint64_t steps = 0;
     Rank rank = kNoRank;
     Visit visit;
   };
-  std::vector<Hit> hit_places;  // of `hits`, by position
-  std::vector<Hit> hits_ahead;  // not passed, after going back; by position
-  std::map<Visit, Hit> visits;  // kFirstRank: of hit_places, who came first
-  // By rank: the place of its newest hit in hit_places, plus 1.
+  std::vector<Hit> hit_places;  // one per counted hit, by position
+  std::vector<Hit> hits_ahead;  // hits ahead of the position, after going back; by position
+  std::map<Visit, Hit> visits;  // kFirstRank: of hit_places, the first of each visit
+  // By rank: index of its newest hit in hit_places, plus 1.
   std::vector<size_t> newest;
-  // The newest hit: whoever stands there has been stopped by it already.
+  // The newest hit: a rank still at this place has already been stopped by it.
   Rank hit_rank = kNoRank;
   uint64_t hit_steps = 0;   // of that rank
-  uint64_t hit_travel = 0;  // History::travels() then
+  uint64_t hit_travel = 0;  // History::travels() at that time
 };
 
-/// Makes `visits` and `newest` anew.
+/// Recomputes `visits` and `newest`.
 void count_visits(Breakpoint& breakpoint);
 
 class BreakpointList {
@@ -84,11 +85,12 @@ class BreakpointList {
   uint32_t add(Breakpoint breakpoint);
   bool remove(uint32_t id);
   bool enable(uint32_t id, bool enabled);
-  /// The history went somewhere without asking: hits behind its position are taken back, those that
-  /// were taken back and do not lie behind it count again. On another branch those are gone.
+  /// Call after the history moved without consulting the breakpoints. Takes back hits past the new
+  /// position and counts hits again that lie at or before it. Hits on an abandoned branch are
+  /// dropped.
   void moved_to(const History& history);
-  /// It was executed up to its position, and what was hit is counted. Who stands there has not
-  /// taken what he stands before: if he was not asked, his hit stays ahead.
+  /// Call after execution up to the current position, with the hits on the way counted. A rank has
+  /// not yet executed its next instruction: if it was not tested there, its hit stays ahead.
   void executed_to(const History& history);
   LogLines& log() { return log_; }
   const std::vector<Breakpoint>& all() const { return breakpoints_; }
@@ -104,8 +106,8 @@ class BreakpointList {
   uint32_t branch_ = 0;
 };
 
-/// All flat instructions with the address `@function#number` (several where a call is inlined more
-/// than once).
+/// All flat instructions with the address `@function#number`; more than one if a call is inlined
+/// several times.
 std::vector<CodeIndex> find_codes(const Code& code, const std::string& function, uint32_t number);
 
 }  // namespace hostir::interp

@@ -14,9 +14,9 @@ Strides row_major(const Extents& extents) {
   return strides;
 }
 
-// The part `inner` of `outer`, element by element of the leading dimensions, in runs of the last.
-// `stored` strides are of `outer`'s storage, `dense` strides of the wanted box, whose corner is
-// `dense_lo`.
+// Walks the sub-box `inner` of `outer`: iterates the leading dimensions and emits runs of the last.
+// `stored` strides are those of the storage of `outer`; `dense` strides those of the requested box,
+// whose corner is `dense_lo`.
 struct Walk {
   const Box& inner;
   const std::vector<int64_t>& stored_lo;

@@ -1,8 +1,8 @@
-// Where the elements of a buffer lie, for whoever moves them one run at a time.
+// Where the elements of a buffer are stored, for code that moves them one run at a time.
 //
 // A buffer holds the elements of its placement's box: row-major, with strides (a view), or as one
-// row-major block per member of a group (a packed buffer). The walks below go through a box in
-// row-major order, in runs that are contiguous on both sides.
+// row-major block per group member (a packed buffer). The functions below walk a box in row-major
+// order, in runs that are contiguous on both sides.
 #pragma once
 
 #include <functional>
@@ -11,8 +11,8 @@
 
 namespace hostir::interp {
 
-/// `count` elements from `stored` elements behind the ref's offset correspond to `count` elements
-/// from `dense` in the row-major order of the box.
+/// `count` elements starting `stored` elements after the ref's offset correspond to `count`
+/// elements starting at `dense` in the row-major order of the box.
 using RunFunction = std::function<void(int64_t stored, int64_t dense, int64_t count)>;
 void for_each_run(const BufferRef& ref, const Placement& placement, const Box& box,
                   const RunFunction& run);

@@ -1,4 +1,5 @@
-// Opening buffer operands: lifetime, bounds, layouts, and the plan that keeps what does not change.
+// Opening buffer operands: lifetime, bounds, layouts, and the plan that caches what does not
+// change.
 
 #include <fmt/core.h>
 
@@ -22,7 +23,7 @@ bool Engine::evaluate(const Step& step, IndexCodeId expr, int64_t& out) {
 }
 
 void Engine::move_many(RankState& rank, const std::vector<RegisterMove>& moves) {
-  // All sources are read before any target is written: names may be swapped.
+  // Reads all sources before writing any target, because names may be swapped.
   move_scratch.clear();
   for (const RegisterMove& m : moves) {
     move_scratch.push_back(m.from == kNoRegister ? Register{} : rank.registers[m.from]);
@@ -99,7 +100,7 @@ std::optional<BufferRef> Engine::buffer_of(const RankState& rank, const Register
   BufferRef ref;
   ref.allocation = a.id;
   ref.offset_bytes = name.offset_bytes;
-  // The name for the whole allocation follows its layout; a view keeps its own.
+  // A name for the whole allocation follows its layout; a view keeps its own.
   const bool whole = name.offset_bytes == 0 && name.shape == 0 && a.placement != nullptr &&
                      name.placement == a.declared;
   ref.placement = whole ? a.placement : name.placement;
@@ -136,7 +137,7 @@ IssuePlan& Engine::make_plan(const Step& step) {
   return plan;
 }
 
-// Layouts, strides and sizes: what stays the same is kept and marked `ready`.
+// Computes layouts, strides and sizes; if they never change, marks the operand `ready`.
 bool Engine::bind_slowly(const Step& step, PlannedBuffer& planned, BufferRef& ref,
                          const Register& name) {
   const LayoutIndex before = step.code.layouts[planned.operand];
@@ -170,7 +171,7 @@ bool Engine::bind_buffers(const Step& step, IssuePlan& plan) {
     const bool known = a != nullptr && a->id.index == static_cast<uint32_t>(name.value) &&
                        a->live && a->generation == name.generation;
     if (!known) {
-      open(step, planned.operand);  // says what is wrong
+      open(step, planned.operand);  // reports the fault
       return false;
     }
     planned.bound = a;
@@ -190,7 +191,7 @@ bool Engine::bind_buffers(const Step& step, IssuePlan& plan) {
   return true;
 }
 
-// Says why a bound buffer may not be touched like that.
+// Reports why a bound buffer may not be accessed this way.
 bool Engine::refuse(const Step& step, const PlannedBuffer& planned, const BufferRef& ref) {
   const Allocation& a = *planned.bound;
   const int64_t end = ref.offset_bytes + ref.size_bytes;
@@ -244,7 +245,7 @@ bool Engine::note_accesses(Step& step, const IssuePlan& plan, const Communicatio
     ++ref;
     Allocation& a = *planned.bound;
     WholeAccesses& w = a.whole;
-    // All of a buffer that only this stream uses: nothing to compare with, only to be remembered.
+    // The whole of a buffer used by this stream only: nothing to compare with, just record it.
     const bool whole = checks && planned.shape == 0 && ref->offset_bytes == 0 &&
                        ref->size_bytes == a.bytes && a.bytes > 0 && a.accesses.empty();
     const bool quick = whole && (w.stream == stream || w.empty()) &&
@@ -287,7 +288,7 @@ bool Engine::check_read(Step& step, const Allocation& a, uint32_t reg, ByteRange
                           [&](const ByteRange& row) { return a.written.covers(row); });
   }
   if (covered) return true;
-  // What is returned may be looked at by nobody, so that is a warning.
+  // A returned value may never be read, so this is only a warning.
   const bool returned = record(step.code.kind).role == HostRole::kReturn;
   return warn(step, "uninitialised_read",
               fmt::format("rank {}: {} {} {}, {}", step.rank, name_of(step),
@@ -358,7 +359,7 @@ bool Engine::check_host_read(Step& step, const BufferRef& ref) {
 
 uint32_t Engine::shape_of_view(const std::vector<int64_t>& extents,
                                const std::vector<int64_t>& strides_elems, int64_t element_bytes) {
-  // Dimensions from the last one on that lie without gaps are one row.
+  // Trailing dimensions without gaps form one row.
   size_t outer = extents.size();
   int64_t row = 1;
   for (const int64_t n : extents) {

@@ -1,8 +1,8 @@
-// Which bytes of an allocation a view touches, and sets of such bytes.
+// The bytes of an allocation that a view touches, and sets of bytes.
 //
-// A view is a contiguous range or a strided shape: extents and byte strides, the last dimension
-// with elements next to each other. Two views conflict only if they have a byte in common: columns
-// of one matrix interleave without conflict.
+// A view is a contiguous range or a strided shape: extents and byte strides, with the last
+// dimension contiguous. Two views conflict only if they share a byte: interleaved columns of one
+// matrix do not conflict.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@ struct ByteRange {
   int64_t hi = 0;
 };
 
-/// A strided view relative to its first byte. Rows of `row_bytes` bytes at every combination of the
+/// A strided view relative to its first byte: a row of `row_bytes` bytes at every index of the
 /// outer dimensions.
 struct StridedShape {
-  std::vector<int64_t> extents;        // outer dimensions, none of them 0
-  std::vector<int64_t> strides_bytes;  // of them
+  std::vector<int64_t> extents;        // outer dimensions, all nonzero
+  std::vector<int64_t> strides_bytes;  // of the outer dimensions
   int64_t row_bytes = 0;
-  std::vector<int64_t> strides_elems;  // of all dimensions, as BufferRef wants them
+  std::vector<int64_t> strides_elems;  // of all dimensions, as in BufferRef
   int64_t span_bytes() const;
   friend bool operator==(const StridedShape&, const StridedShape&) = default;
 };

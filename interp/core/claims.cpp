@@ -64,7 +64,8 @@ std::string buffer_name(const Code& code, const CodeInstruction& c, size_t opera
 
 namespace {
 
-/// Whether the rank executes what the `where` has at `inside`; nullopt: not known before it runs.
+/// True if the rank enters the branch of the `where` that contains `inside`; nullopt if only the
+/// run can tell.
 std::optional<bool> enters(const Code& code, CodeIndex where, CodeIndex inside, Rank rank) {
   const CodeInstruction& c = code.instructions[where];
   int64_t holds = 0;

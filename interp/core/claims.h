@@ -1,4 +1,4 @@
-// What the checks of layouts' claims share: axes, words, who executes an instruction.
+// Helpers shared by the layout claim checks: axes, wording, and which ranks execute an instruction.
 //
 // Used by partial_claims.cpp, kernel_claims.cpp and route_claims.cpp, and by nobody else.
 #pragma once
@@ -26,14 +26,14 @@ std::string text(const AxisList& axes);
 /// "a partial sum over {tp}", "whole".
 std::string claim(const AxisList& axes, Reduction kind);
 
-/// nullptr: the layout says nothing of where its elements are.
+/// nullptr if the layout does not say where its elements are.
 const ShardType* shard(const Code& code, LayoutIndex layout);
-/// The layout of an operand behind the instruction.
+/// The layout of an operand after the instruction.
 LayoutIndex after(const CodeInstruction& c, size_t operand);
 std::string buffer_name(const Code& code, const CodeInstruction& c, size_t operand);
 
-/// True if at most one rank of each group over these axes executes the instruction, as far as the
-/// conditions of the `where`s around it depend on nothing but the rank.
+/// True if at most one rank of each group over these axes executes the instruction. Considers only
+/// the enclosing `where` conditions that depend on nothing but the rank.
 bool one_rank_of_each_group(const Code& code, CodeIndex index, const AxisList& axes);
 
 /// The registers that may name one buffer: names passed on and views.
@@ -61,8 +61,9 @@ Expected<void> check_routes(const Code& code, CodeIndex index, const std::vector
 Expected<void> check_view(const Code& code, CodeIndex index, const std::vector<bool>& moved,
                           const Aliases& aliases);
 
-/// What a launch makes of operands that its layouts call partial or cut, against what the layouts
-/// of its results say. `moved`: of moved_buffers(). Errors: `partial_claim`.
+/// Checks the result layouts of a launch against what the kernel computes from partial or sharded
+/// operands. `moved`: the result of moved_buffers().
+/// Errors: `partial_claim`.
 Expected<void> check_launch(const Code& code, CodeIndex index, const std::vector<bool>& moved);
 
 }  // namespace hostir::interp::claims

@@ -1,9 +1,9 @@
 // Host functions compiled for interpretation: flat instructions, names resolved to registers.
 //
-// `compile_code()` flattens regions into jumps, calls inline, and resolves every name once, so that
-// the interpreter's inner loop touches no strings and allocates nothing. One Code serves all ranks;
-// what differs per rank (placements, groups) is in tables indexed by rank. Immutable once made;
-// shared by interpreter, backend, log and snapshots.
+// `compile_code()` flattens regions into jumps, inlines calls, and resolves every name once, so
+// that the interpreter's inner loop uses no strings and allocates nothing. One Code serves all
+// ranks; per-rank data (placements, groups) is in tables indexed by rank. Immutable after
+// compilation; shared by interpreter, backend, log and snapshots.
 #pragma once
 
 #include <memory>
@@ -23,15 +23,15 @@ struct Communicator {
   std::string name;                       // without '%'
   std::vector<AxisRef> axes;              // `over {tp}`; empty for literal groups
   std::vector<std::vector<Rank>> groups;  // members in group order
-  std::vector<int32_t> group_of_rank;     // -1: in no group
+  std::vector<int32_t> group_of_rank;     // -1: not a member of any group
   std::vector<int32_t> position_of_rank;
-  uint64_t content_key = 0;  // (members, ordinal), equal in all files of a run
+  uint64_t content_key = 0;  // hash of (members, ordinal), equal in all logs of a run
   /// `comm over {tp}`, `comm groups [[0,1],[2,3]]`
   std::string to_string() const;
 };
 
-/// Placements of one buffer-typed value (or of one layout change) for every rank. Where a size is
-/// an integer that the host reads while it runs, `by_rank` is empty and the interpreter makes the
+/// The placements of one buffer value (or of one layout change) on every rank. If a size is an
+/// integer that the host reads at run time, `by_rank` is empty and the interpreter computes the
 /// placement when the instruction runs.
 struct LayoutTable {
   Type type;  // global shape and layout, sizes bound
@@ -45,8 +45,8 @@ inline constexpr uint32_t kNoRegister = 0xffffffffu;
 inline constexpr CodeIndex kNoCode = 0xffffffffu;
 inline constexpr IndexCodeId kNoExpr = 0xffffffffu;
 
-/// What a flat instruction is: one of the text, or glue that the flattening put in. Glue is no
-/// decision; it runs together with the instruction before it.
+/// Whether a flat instruction comes from the source or is glue inserted by flattening. Glue is not
+/// a decision; it runs together with the instruction before it.
 enum class CodeRole : uint8_t { kInstruction, kLoopEnd, kJump };
 
 struct RegisterMove {
@@ -61,11 +61,11 @@ struct CodeInstruction {
   uint32_t address = 0;        // n of `@f#n`
   uint32_t function = 0;       // index into Code::functions (inlined calls keep their own)
   InstrId instr;               // in that function
-  CodeIndex jump = kNoCode;    // for_, loop end, where, jump: where to go; group: its first member
-  CodeIndex end = kNoCode;     // for_, where, group, call: first instruction behind it
+  CodeIndex jump = kNoCode;    // target of for_, loop end, where, jump; group: its first member
+  CodeIndex end = kNoCode;     // for_, where, group, call: the next instruction after it
   CodeIndex parent = kNoCode;  // the enclosing for_, where, group or call
-  CodeIndex call = kNoCode;    // the innermost inlined call it is in
-  CodeIndex group = kNoCode;   // the group whose member it is; a group stands behind them
+  CodeIndex call = kNoCode;    // the innermost inlined call that contains it
+  CodeIndex group = kNoCode;   // the group it is a member of; a group follows its members
   uint32_t index_register = kNoRegister;  // for_, loop end: the loop variable
   std::vector<uint32_t> operands;    // registers, in operand order; kNoRegister for `none`, streams
                                      // and communicators
@@ -84,7 +84,7 @@ struct CodeInstruction {
   CommIndex comm = kNoComm;
 };
 
-/// What a register stands for.
+/// The source value of a register.
 struct RegisterInfo {
   uint32_t function = 0;     // index into Code::functions
   ValueId value;             // in that function
@@ -93,7 +93,7 @@ struct RegisterInfo {
   LayoutIndex layout = kNoLayout;  // declared layout of a buffer
 };
 
-/// A flattened host program, with sizes bound. `program` is the text it came from.
+/// A flattened host program with all sizes bound, compiled from `program`.
 struct Code {
   std::shared_ptr<const Program> program;
   std::string entry;                       // name of the host function
@@ -126,13 +126,13 @@ struct Code {
 
 struct CodeOptions {
   std::string entry;   // host function; empty: the first one
-  SizeBindings sizes;  // every symbolic size that the text needs
+  SizeBindings sizes;  // every symbolic size of the program
 };
 
-/// Errors: `code_entry` no such host function, `code_size` unbound sizes, `code_call` recursion or
-/// a callee that is no host function, `code_comm` communicators with a rank twice or out of range,
-/// `code_mesh` unknown mesh, `code_op` not for host functions, `code_name`, `call_layout`,
-/// `partial_claim`.
+/// Errors: `code_entry` no such host function; `code_size` unbound sizes; `code_call` recursion or
+/// a callee that is not a host function; `code_comm` a communicator with a duplicate or
+/// out-of-range rank; `code_mesh` unknown mesh; `code_op` an op that is not allowed in host
+/// functions; `code_name`; `call_layout`; `partial_claim`.
 Expected<std::shared_ptr<const Code>> compile_code(std::shared_ptr<const Program> program,
                                                    const CodeOptions& options);
 

@@ -1,9 +1,11 @@
-// What one rank states about a communication instruction: members, counts, root, blocks.
+// Resolves one rank's communication instruction: members, counts, root, blocks.
 //
-// 1. Operands are bound. 2. The facts of the op say which operand is the whole and which this
-// member's block. 3. Counts follow from the members' boxes where the block has a layout, else from
-// cutting the whole's rows by ceil(n/k). 4. A fingerprint over all that must be equal is made. What
-// does not depend on registers is kept in the plan.
+// 1. Bind the operands.
+// 2. The op's facts say which operand is the whole and which is this member's block.
+// 3. Counts follow from the members' boxes if the block has a layout, otherwise from cutting the
+//    rows of the whole by ceil(n/k).
+// 4. Compute a fingerprint over everything that must be equal on all members. The plan keeps
+//    whatever does not depend on registers.
 
 #include <fmt/core.h>
 
@@ -49,7 +51,7 @@ Sides sides_of(const CodeInstruction& code, const IssuePlan& plan) {
   return s;
 }
 
-// Elements of each member's block, by the layout of the block or by cutting the whole.
+// The number of elements in each member's block, from the block's layout or by cutting the whole.
 std::vector<int64_t> block_counts(const Code& code, std::span<const Rank> members,
                                   LayoutIndex block, int64_t total, int64_t row) {
   if (block != kNoLayout && code.layouts[block].is_static() &&
@@ -75,7 +77,7 @@ BufferRef block_of(const BufferRef& whole, const std::vector<int64_t>& counts, i
 
 }  // namespace
 
-// The same communication on other buffers, or at other offsets.
+// Updates the plan for the same communication with other buffers or offsets.
 void Engine::move_buffers(IssuePlan& plan, const CommunicationFacts& facts) {
   CommunicationItem& item = plan.communication.item;
   for (const BufferRef& ref : plan.refs) {
@@ -154,7 +156,7 @@ bool Engine::resolve_communication(Step& step, OpenItem& out) {
   return true;
 }
 
-// Root, peer, or pairs: the positions that the instruction names.
+// Root, peer, or pairs: the positions named by the instruction.
 bool Engine::resolve_positions(Step& step, CommunicationItem& item,
                                const CommunicationFacts& facts) {
   const Instruction& source = code->source(step.index);
@@ -214,7 +216,7 @@ bool Engine::check_sides(Step& step, const CommunicationItem& item, const Commun
                            no_input ? "input" : "output", no_input ? "sends" : "receives"));
 }
 
-// This member's block of the whole, and everybody's counts.
+// This member's block of the whole, and the counts of all members.
 bool Engine::resolve_block(Step& step, OpenItem& out, const CommunicationFacts& facts,
                            const CommunicationSides& sides) {
   CommunicationItem& item = out.item;
@@ -223,7 +225,7 @@ bool Engine::resolve_block(Step& step, OpenItem& out, const CommunicationFacts& 
   if (!is_input && facts.out != Part::kBlock) return true;
   const Placement* block = is_input ? sides.in_place : sides.out_place;
   if (block == nullptr) return true;
-  // In place without a change of layout the buffer is the whole and the block a part of it.
+  // In place and with the layout unchanged, the buffer is the whole and the block a part of it.
   const bool part = sides.in_place_form && block->box.volume() == arrival.total_elems;
   const LayoutIndex layout = part ? kNoLayout : is_input ? sides.in_layout : sides.out_layout;
   const int64_t row = arrival.row_elems > 0 ? arrival.row_elems : row_elems(*block);
@@ -253,7 +255,7 @@ bool Engine::resolve_block(Step& step, OpenItem& out, const CommunicationFacts& 
   return true;
 }
 
-// What must be equal on every member, as one hash.
+// Hashes everything that must be equal on all members.
 void Engine::sign(const Step& step, OpenItem& out) const {
   const CommunicationItem& item = out.item;
   Arrival& arrival = out.arrival;
@@ -272,7 +274,7 @@ void Engine::sign(const Step& step, OpenItem& out) const {
   arrival.fingerprint = hash;
 }
 
-// True if the next execution differs in nothing but the buffers' places.
+// True if the next execution can differ only in the buffers' addresses.
 bool Engine::depends_on_nothing(const CodeInstruction& c, const IssuePlan& bound) const {
   const auto is_fixed = [&](IndexCodeId e) { return e == kNoExpr || code->exprs[e].is_static(); };
   return is_fixed(c.position_expr) && std::all_of(c.exprs.begin(), c.exprs.end(), is_fixed) &&

@@ -1,5 +1,5 @@
-// Small things that resolving a communication instruction is made of; used by communication.cpp and
-// exchange_counts.cpp only.
+// Helpers for resolving a communication instruction; used only by communication.cpp and
+// exchange_counts.cpp.
 #pragma once
 
 #include <numeric>
@@ -10,7 +10,7 @@
 
 namespace hostir::interp {
 
-/// The buffers of a communication instruction by what they are for.
+/// The buffers of a communication instruction by role.
 struct CommunicationSides {
   const BufferRef* in = nullptr;
   const BufferRef* out = nullptr;
@@ -29,7 +29,8 @@ inline int64_t row_elems(const Placement& p) {
   return row;
 }
 
-/// Blocks of a whole of `total` elements in rows of `row`, cut by ceil(n/k).
+/// Block sizes of `total` elements split over the members by ceil(n/k), in whole rows of `row`
+/// elements.
 inline std::vector<int64_t> cut_counts(int64_t total, int64_t row, size_t members) {
   std::vector<int64_t> counts;
   const int64_t rows = row > 0 ? total / row : 0;

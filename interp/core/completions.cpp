@@ -39,7 +39,7 @@ void Engine::completed(const Completion& completion) {
   if (rank.waits_for == completion.id) refresh(r);
 }
 
-// What the device says went wrong, with the rank and instruction where it can be known.
+// Reports a device error, with rank and instruction if they are known.
 void Engine::failed(TaskId id, const Error& why) {
   const Diagnostic& reason = why.diagnostics.front();
   Fault fault;

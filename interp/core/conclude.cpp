@@ -1,4 +1,4 @@
-// The end of a run: finished with its last checks, or nothing can move.
+// The end of a run: either finished, with the end-of-run checks, or nothing can move.
 
 #include <fmt/core.h>
 
@@ -37,14 +37,14 @@ void Engine::conclude() {
     }
     return;
   }
-  if (frozen) return;  // thawing may let it go on
+  if (frozen) return;  // thawing them may let the run continue
   state.concluded = true;
   revisit_suspicions(true);
   name_ranks_of_races();
   report_verdict();
 }
 
-// Where everybody stands who is not here: then the verdict is the one of all processes.
+// Fetches the positions of remote ranks, so that the verdict covers all processes.
 void Engine::ask_peers() {
   constexpr int64_t kPatienceNs = 3'000'000'000;
   Peers* peers = backend.peers();
@@ -59,7 +59,7 @@ void Engine::ask_peers() {
   }
 }
 
-// Work is in flight, and nothing came of it for as long as the options allow.
+// Work is in flight, but nothing has completed within the allowed time.
 void Engine::give_up_waiting() {
   state.concluded = true;
   state.gave_up = true;
@@ -69,7 +69,7 @@ void Engine::give_up_waiting() {
 }
 
 void Engine::check_leaks() {
-  // One finding per allocating instruction, with the ranks that leak there.
+  // One finding per allocating instruction, listing the ranks that leak there.
   struct Leak {
     CodeIndex code = 0;
     uint32_t reg = 0;

@@ -1,4 +1,4 @@
-// A hash of the whole state, for comparing states that must be the same bit for bit.
+// A hash of the whole state, for comparing states that must be bitwise equal.
 
 #include "interp/core/engine.h"
 

@@ -111,7 +111,7 @@ void Engine::refresh(Rank r) {
   keys_moved = true;
 }
 
-// refresh() after the rank's own decision, in the usual case: it was runnable and still is.
+// refresh() after the rank's own decision, for the common case: it was runnable and still is.
 void Engine::advance(Rank r, RankState& rank) {
   if (rank.status != RankStatus::kRunnable || dispatch[rank.pc].waits_on_host) return refresh(r);
   hosts[static_cast<size_t>(r)].clock_ns = rank.clock_ns;
@@ -127,7 +127,7 @@ void Engine::run_glue(RankState& rank) {
       continue;
     }
     LoopFrame& frame = rank.loops.back();
-    // An empty body has nothing to do in any iteration.
+    // An empty body does nothing in any iteration: skip the loop.
     const bool empty = c.jump == rank.pc;
     if (!empty && frame.index + 1 < frame.upper) {
       ++frame.index;
@@ -227,7 +227,7 @@ Rank Engine::settle() {
   return next != kNoRank ? next : settle_idle(found);
 }
 
-// Nobody can run: polls while that brings anything, waits while it may.
+// No rank can run: polls while that yields completions, and waits while the timeout allows.
 Rank Engine::settle_idle(Progress found) {
   Rank next = kNoRank;
   while (found != Progress::kQuiescent && next == kNoRank && state.in_flight > 0 && !state.failed) {

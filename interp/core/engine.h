@@ -1,7 +1,6 @@
-// The inside of the Interpreter: shared by interpreter.cpp, the checks and host_ops/, and by nobody
-// else.
+// Internals of the Interpreter, shared only by interpreter.cpp, the checks and host_ops/.
 //
-// Engine holds the state, the caches that are not state, and the steps that host ops are made of:
+// Engine holds the state, the caches that are not state, and the building blocks of host ops:
 // evaluating expressions, opening buffers, beginning and issuing tasks, arriving at meetings. Each
 // returns false after a fatal fault; the caller then returns false at once.
 #pragma once
@@ -22,7 +21,7 @@
 namespace hostir::interp {
 
 class Engine;
-/// Whether two members of a collective state the same (meetings.cpp).
+/// True if two members of a collective issued matching calls (meetings.cpp).
 bool arrivals_agree(const Arrival& a, const Arrival& b);
 struct CommunicationFacts;
 struct CommunicationSides;
@@ -44,32 +43,33 @@ struct Step {
   const Arrival* arrival = nullptr;  // of communication
 };
 
-/// A buffer operand of an instruction on one rank, as far as it does not change between executions.
+/// The part of a buffer operand on one rank that does not change between executions.
 struct PlannedBuffer {
   uint32_t operand = 0;  // index in CodeInstruction::operands
   uint32_t reg = 0;
-  uint32_t shape = 0;  // strided shape for which the BufferRef has strides
+  uint32_t shape = 0;  // strided shape that the BufferRef's strides belong to
   LayoutIndex after = kNoLayout;
   int64_t bytes = 0;            // of a contiguous view
-  bool ready = false;           // layouts are static and in the BufferRef; it has no strides
-  Allocation* bound = nullptr;  // by the last bind_buffers(), for the checks right after it
+  bool ready = false;           // layouts are static and set in the BufferRef; no strides
+  Allocation* bound = nullptr;  // set by the last bind_buffers(), for the checks right after it
 };
 
-/// Made at the first execution of an instruction on a rank, so that later ones allocate nothing.
+/// Created at the first execution of an instruction on a rank, so that later executions allocate
+/// nothing.
 struct IssuePlan {
   std::vector<PlannedBuffer> buffers;
-  std::vector<BufferRef> refs;  // beside `buffers`
+  std::vector<BufferRef> refs;  // parallel to `buffers`
   OpenItem communication;
   bool communication_fixed = false;      // nothing in it depends on registers
-  const Placement* allocated = nullptr;  // alloc of a static layout
+  const Placement* allocated = nullptr;  // alloc with a static layout
   int64_t allocated_bytes = 0;
-  // The backend's, and for which placements (before and after, by buffer) it was made.
+  // The backend's plan, and the placements (before and after, by buffer) it was made for.
   std::unique_ptr<TaskPlan> backend_plan;
   std::vector<const Placement*> planned_placements;
   bool backend_planned = false;
 };
 
-/// What a decision looks at first, side by side: CodeInstructions are large.
+/// What a decision reads first, stored contiguously because CodeInstructions are large.
 struct Dispatch {
   bool (*execute)(Engine&, Step&) = nullptr;  // nullptr for glue
   bool waits_on_host = false;
@@ -83,12 +83,12 @@ class Engine final : public CompletionSink {
   // ---- decisions (engine.cpp) ----
   void start();
   StepResult step(Rank rank);
-  /// The decision of a rank that can take one; returns the task it issued.
+  /// Runs one decision of a rank that can take one; returns the task it issued.
   TaskId decide(Rank rank);
-  /// next_rank() after a decision of the rank whose host clock was `key` before it, if that was
-  /// the rank which was next.
+  /// next_rank() after a decision of `rank`, which was the next rank and whose host clock was `key`
+  /// before the decision.
   Rank next_after(Rank rank, int64_t key) {
-    // Everybody was at `key` or behind it, those before `rank` behind it.
+    // Every other rank's clock is at least `key`, and greater than `key` for ranks below `rank`.
     const size_t ranks = keys.size();
     for (size_t r = static_cast<size_t>(rank); r < ranks && !keys_moved; ++r) {
       if (keys[r] == key) return static_cast<Rank>(r);
@@ -96,9 +96,9 @@ class Engine final : public CompletionSink {
     keys_moved = false;
     return next_rank();
   }
-  /// What next_after() found; for whoever goes on with the rank that is next each time.
+  /// The result of next_after(), for callers that always run the next rank.
   Rank upcoming = kNoRank;
-  /// Polls, concludes if nothing can move, and says who is next.
+  /// Polls, concludes if nothing can move, and returns the next rank.
   Rank settle();
   Progress poll() {
     return state.in_flight > 0 ? backend.poll(hosts, *this) : Progress::kQuiescent;
@@ -118,7 +118,7 @@ class Engine final : public CompletionSink {
   void refresh(Rank rank);  // status and scheduler key after anything that may have changed them
   void freeze(Rank rank, bool frozen);
   void rebuild_hosts();
-  /// The whole box of a buffer; of a rank elsewhere what it told.
+  /// The whole box of a buffer. For a rank of another process, the part that it reported.
   Expected<Tensor> read_part(Rank rank, const BufferRef& ref) const;
   Expected<void> edit(Rank rank, AllocationId allocation, int64_t offset_bytes,
                       std::span<const std::byte> data);
@@ -127,7 +127,7 @@ class Engine final : public CompletionSink {
   /// The first unfinished task of a stream; nullptr: there is none.
   const TaskRecord* head(Rank rank, StreamIndex stream) const;
   bool waits_for_events(Rank rank, const TaskRecord& task) const;
-  /// Issued and not done, at the head of its stream, and all that it waits for has happened.
+  /// Issued and not done, at the head of its stream, with all its dependencies complete.
   bool is_ready(Rank rank, const Arrival& arrival) const;
 
   // ---- completions (completions.cpp) ----
@@ -142,9 +142,9 @@ class Engine final : public CompletionSink {
   bool warn(const Step& step, std::string id, const std::string& what,  // not fatal
             Severity severity = Severity::kError);
   bool refuse_task(const Step& step, const Error& why);  // the backend's reason as a fault
-  /// What an instruction would be given if the rank executed it now; nothing is changed but caches.
+  /// The operands the instruction would get if the rank executed it now. Changes only caches.
   Expected<OperandsNow> operands_now(Rank rank, CodeIndex index);
-  /// While somebody only looks: the first fault's sentence instead of the fault.
+  /// If set, the first fault's sentence is stored here instead of recording the fault.
   std::optional<std::string>* looking = nullptr;
   Fault fault_at(const Step& step) const;
   void record_fault(Fault fault);
@@ -164,7 +164,7 @@ class Engine final : public CompletionSink {
   const Placement* placement(const Step& step, LayoutIndex layout);
   /// The allocation behind an operand, checked to be alive; nullptr after a fault.
   Allocation* open(const Step& step, uint32_t operand);
-  /// What a name stands for; nullopt if its allocation is gone.
+  /// The buffer a name refers to; nullopt if its allocation is gone.
   std::optional<BufferRef> buffer_of(const RankState& rank, const Register& name) const;
   uint32_t intern_shape(StridedShape shape);
   IssuePlan& plan(const Step& step) {
@@ -177,14 +177,14 @@ class Engine final : public CompletionSink {
   IssuePlan& make_plan(const Step& step);
   bool bind_slowly(const Step& step, PlannedBuffer& planned, BufferRef& ref, const Register& name);
   bool refuse(const Step& step, const PlannedBuffer& planned, const BufferRef& ref);
-  /// What a launch writes may share no byte with its other operands.
+  /// The outputs of a launch must not share a byte with its other operands.
   bool check_launch_overlap(const Step& step, const IssuePlan& plan);
   /// Fills the plan's BufferRefs for this execution and checks lifetime and bounds.
   bool bind_buffers(const Step& step, IssuePlan& plan);
-  /// Checks and records the accesses of the task just begun; `item`: of a communication.
+  /// Checks and records the accesses of the task just begun. `item` is set for communication.
   bool note_accesses(Step& step, const IssuePlan& plan, const CommunicationItem* item = nullptr);
-  /// The bytes that a communication sends from this rank: of an in-place all_gather its own block,
-  /// of a broadcast nothing but at the root, of an all_to_all as many as the counts say.
+  /// The bytes that a communication sends from this rank. In-place all_gather: its own block;
+  /// broadcast: nothing except at the root; all_to_all: as many as the counts say.
   static ByteRange sent_bytes(const CommunicationItem& item, const CommunicationFacts& facts);
   bool note_access(Step& step, Allocation& a, uint32_t reg, const AccessRecord& access) {
     WholeAccesses& w = a.whole;
@@ -204,7 +204,8 @@ class Engine final : public CompletionSink {
     }
     return note_in_list(step, a, reg, access);
   }
-  /// A write on another stream after everything there: only it counts from now on.
+  /// If this is a write on another stream, ordered after all recorded accesses, only this write
+  /// counts from now on.
   bool passes_on(const Step& step, WholeAccesses& w, const AccessRecord& access) {
     if (access.kind == AccessRecord::Kind::kRead) return false;
     const uint32_t known = clock_row(step.rank_state, access.stream)[w.stream];
@@ -214,7 +215,7 @@ class Engine final : public CompletionSink {
   bool check_read(Step& step, const Allocation& allocation, uint32_t reg, ByteRange range,
                   uint32_t shape);
   void note_written(Allocation& allocation, ByteRange range, uint32_t shape);
-  /// After an all_to_all that fills less than its output: the rest is undefined.
+  /// Marks as undefined what an all_to_all does not fill of its output.
   void note_unfilled(RankState& rank, const CommunicationItem& item);
   Touch touch_of(const Step& step, const PlannedBuffer& planned, const BufferRef& ref) const {
     const Register& name = step.rank_state.registers[planned.reg];
@@ -222,7 +223,7 @@ class Engine final : public CompletionSink {
     return {name.slot,     planned.reg, name.shape, range, ref.access,
             planned.after, ref.after,   step.index, range};
   }
-  /// One buffer of the task just begun on `stream`: checks, then version and layout.
+  /// Processes one buffer of the task just begun on `stream`: checks, then version and layout.
   bool touch(Step& step, StreamIndex stream, const Touch& touch) {
     Allocation& a = step.rank_state.allocations[touch.slot];
     const bool writes = touch.access != Access::kRead;
@@ -245,13 +246,13 @@ class Engine final : public CompletionSink {
   }
   void note_write(const Step& step, Allocation& allocation, const Touch& touch);
   bool check_host_read(Step& step, const BufferRef& ref);
-  /// The strided shape of a view with these extents; 0 where it is contiguous.
+  /// The strided shape of a view with these extents; 0 if it is contiguous.
   uint32_t shape_of_view(const std::vector<int64_t>& extents,
                          const std::vector<int64_t>& strides_elems, int64_t element_bytes);
 
-  /// Gives the task its number and its place on the stream; `step.task` is set.
+  /// Assigns the task its number and its place on the stream; sets `step.task`.
   TaskRecord& begin_task(Step& step, StreamIndex stream);
-  /// Hands the task over; false after a fault where the backend refuses it.
+  /// Passes the task to the backend; false after a fault if the backend refuses it.
   bool issue(Step& step, TaskRecord& task, std::span<const BufferRef> buffers,
              std::span<const CommunicationItem> items);
   bool find_plan(const Step& step, Task& task);
@@ -274,7 +275,7 @@ class Engine final : public CompletionSink {
                    const CommunicationSides& sides);
   bool resolve_block(Step& step, OpenItem& out, const CommunicationFacts& facts,
                      const CommunicationSides& sides);
-  /// The boxes that the layouts of both sides claim against what the op moves where.
+  /// Checks the boxes that the layouts of both sides claim against what the op moves.
   bool check_layouts(Step& step, const OpenItem& item, const CommunicationFacts& facts,
                      const CommunicationSides& sides);
   static void resolve_routes(OpenItem& out, const Placement* in, const Placement* to);
@@ -285,15 +286,15 @@ class Engine final : public CompletionSink {
   bool receives_of(Step& step, CommunicationItem& item, const Placement& to);
   bool arrive(Step& step, TaskRecord& task, OpenItem& item);
   bool arrive_pair(Step& step, TaskRecord& task, OpenItem& item);
-  /// The verdict on the run as it stands, as a fault; true if nothing is wrong.
+  /// Reports the verdict on the current run as a fault; true if nothing is wrong.
   bool report_verdict();
   void log_rank_states();
-  /// Everything that is known now.
+  /// Everything known about the run now.
   model::Run run_model() const;
   model::Member member_of(Rank rank, const Arrival& arrival) const;
-  /// As nccl-tests counts: the whole where the op has one, else this rank's part.
+  /// Bytes as nccl-tests counts them: the whole if the op has one, else this rank's part.
   int64_t communication_bytes(const OpenItem& item) const;
-  /// Input and output of a collective may only overlap as NCCL's in-place form.
+  /// Input and output of a collective may overlap only in NCCL's in-place form.
   bool check_overlap(Step& step, const OpenItem& item);
   void mark_finished(const TaskRecord& task, TaskId id, Rank rank);
 
@@ -321,24 +322,24 @@ class Engine final : public CompletionSink {
   uint32_t branch = 0;
   State state;
 
-  bool clock_is_measured = false;  // the backend's, not counted here
-  bool plans_tasks = false;        // what is issued may have a plan of the backend
+  bool clock_is_measured = false;  // by the backend; not counted here
+  bool plans_tasks = false;        // the backend may have plans for tasks
 
   // Caches and append-only tables: not state.
   LoopPathTable paths;
-  bool keys_moved = true;  // of others than the rank that was stepped last
+  bool keys_moved = true;  // keys of ranks other than the last one stepped
   static constexpr int64_t kCannotRun = INT64_MAX;
   size_t clock_stride = 0;                        // of RankState::clocks
   std::vector<Dispatch> dispatch;                 // by code
   std::vector<std::unique_ptr<IssuePlan>> plans;  // by code * rank count + rank
-  std::deque<StridedShape> shapes;                // 0 unused
+  std::deque<StridedShape> shapes;                // index 0 is unused
   std::map<std::vector<int64_t>, uint32_t> shape_index;
   std::deque<Placement> dynamic_placements;
   std::map<std::vector<int64_t>, const Placement*> dynamic_index;
   RemoteParts remote;
-  std::vector<std::string> absent;  // processes that did not say where they stand
+  std::vector<std::string> absent;  // processes that did not report their rank positions
   std::vector<HostState> hosts;
-  std::vector<int64_t> keys;  // host clock, INT64_MAX where the rank can not run
+  std::vector<int64_t> keys;  // host clock; INT64_MAX if the rank cannot run
   std::vector<TaskId> wait_scratch;
   std::vector<Register> move_scratch;
 
@@ -359,8 +360,8 @@ class Engine final : public CompletionSink {
 /// `execute_<mnemonic>` in host_ops/<mnemonic>.cpp.
 using ExecuteOp = bool (*)(Engine& engine, Step& step);
 
-/// What each rank puts in and gets out of a communication op, `communication_<mnemonic>` in
-/// host_ops/<mnemonic>.cpp.
+/// What each rank contributes to and receives from a communication op; `communication_<mnemonic>`
+/// in host_ops/<mnemonic>.cpp.
 struct CommunicationFacts {
   enum class Part : uint8_t {
     kNone,    // no such operand
@@ -375,7 +376,7 @@ struct CommunicationFacts {
   bool point_to_point = false;
 };
 
-/// What a member states, in the words of the model.
+/// The call that a member made, as a model::Call.
 model::Call call_of(const Arrival& arrival);
 
 ExecuteOp execute_op(OpKind kind);

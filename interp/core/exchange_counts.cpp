@@ -1,4 +1,4 @@
-// Where every member has its own counts: all_to_all and permute.
+// Communication with per-member counts: all_to_all and permute.
 
 #include <fmt/core.h>
 
@@ -6,8 +6,8 @@
 
 namespace hostir::interp {
 
-// permute: what this member sends to its target and gets from its source; extents need not agree
-// beyond that.
+// permute: what this member sends to its target and receives from its source. Nothing else needs to
+// agree.
 void Engine::resolve_routes(OpenItem& out, const Placement* in, const Placement* to) {
   Arrival& arrival = out.arrival;
   arrival.sends.assign(out.item.members.size(), 0);
@@ -24,8 +24,8 @@ void Engine::resolve_routes(OpenItem& out, const Placement* in, const Placement*
   arrival.local_elems = in != nullptr ? in->box.volume() : 0;
 }
 
-// all_to_all: what goes to and comes from each member, by `counts`/`receives` (rows), by the blocks
-// of the layouts, or in equal parts.
+// all_to_all: what goes to and comes from each member, from `counts`/`receives` (rows), from the
+// blocks of the layouts, or in equal parts.
 bool Engine::resolve_blocks(Step& step, OpenItem& out, const Placement* in, const Placement* to) {
   CommunicationItem& item = out.item;
   const size_t n = item.members.size();
@@ -75,7 +75,8 @@ bool Engine::resolve_blocks(Step& step, OpenItem& out, const Placement* in, cons
   return true;
 }
 
-// A negative count is the fault of the rank that stated it, which need not be the one that sees it.
+// A negative count is the fault of the rank that stated it, which need not be the rank that detects
+// it.
 bool Engine::check_signs(const Step& step, const CommunicationItem& item) {
   const bool derived = step.code.more_exprs.empty();
   for (size_t m = 0; m < item.members.size(); ++m) {
@@ -96,8 +97,8 @@ bool Engine::check_signs(const Step& step, const CommunicationItem& item) {
   return true;
 }
 
-// `counts` without `receives`: what member m sends to this position, where the counts depend on
-// nothing but the rank; else what the output's layout says.
+// `counts` without `receives`: evaluates what member m sends to this position if the counts depend
+// only on the rank; otherwise uses the output's layout.
 bool Engine::receives_of(Step& step, CommunicationItem& item, const Placement& to) {
   const IndexCodeId own = step.code.exprs[static_cast<size_t>(item.position)];
   if (!code->exprs[own].is_static()) {

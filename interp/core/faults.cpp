@@ -19,7 +19,7 @@ std::string Engine::note_line(Rank rank, CodeIndex index, LoopPathId path) const
   return note;
 }
 
-// Who, where and in which iterations; what is wrong is the caller's.
+// Fills in rank, instruction and loop iterations; the caller adds what is wrong.
 Fault Engine::fault_at(const Step& step) const {
   Fault fault;
   fault.record.ranks = {step.rank};
@@ -52,7 +52,7 @@ bool Engine::fault(const Step& step, std::string id, const std::string& what) {
   return false;
 }
 
-// Ranks and instruction are ours to name, what is wrong is the backend's.
+// Adds ranks and instruction to the backend's error.
 bool Engine::refuse_task(const Step& step, const Error& why) {
   Fault fault = fault_at(step);
   const Diagnostic& reason = why.diagnostics.front();
@@ -66,7 +66,7 @@ bool Engine::refuse_task(const Step& step, const Error& why) {
 
 bool Engine::warn(const Step& step, std::string id, const std::string& what, Severity severity) {
   for (const Fault& known : state.faults) {
-    // Said once per instruction, not once per iteration and rank.
+    // Report once per instruction, not once per iteration and rank.
     if (known.record.kind == id && !known.record.instructions.empty() &&
         known.record.instructions.front() == code->address(step.index)) {
       return true;

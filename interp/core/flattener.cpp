@@ -12,7 +12,7 @@ namespace hostir::interp {
 
 namespace {
 constexpr size_t kMaxInstructions = size_t{1} << 22;
-constexpr CodeIndex kOpenGroup = kNoCode - 1;  // parent of a member until its group has an index
+constexpr CodeIndex kOpenGroup = kNoCode - 1;  // parent of a member whose group has no index yet
 
 bool is_register_type(const Type& type) {
   return !std::holds_alternative<StreamType>(type) && !std::holds_alternative<CommType>(type);
@@ -147,7 +147,7 @@ Expected<void> Flattener::instruction(Scope& scope, InstrId id, CodeIndex parent
   if (op.role == HostRole::kCommunicator) HOSTIR_TRY(communicator(scope, source, id));
   if (op.role == HostRole::kStream) HOSTIR_TRY(stream(scope, source));
   HOSTIR_TRY(operands(scope, id, out));
-  // Bounds of a loop are read where it stands: the loop variable is not visible to them.
+  // Loop bounds are evaluated outside the loop: the loop variable is not visible to them.
   HOSTIR_TRY(expressions(scope, id, out));
   HOSTIR_TRY(results(scope, id, out));
   const auto index = static_cast<CodeIndex>(code_.instructions.size());
@@ -155,8 +155,7 @@ Expected<void> Flattener::instruction(Scope& scope, InstrId id, CodeIndex parent
   return control(scope, id, index);
 }
 
-// What follows from an instruction that others depend on: its regions, its callee, where its
-// operands go.
+// Flattens what depends on an instruction: its regions, its callee, the targets of its operands.
 Expected<void> Flattener::control(Scope& scope, InstrId id, CodeIndex index) {
   switch (record(code_.instructions[index].kind).role) {
     case HostRole::kLoop:
@@ -190,7 +189,7 @@ Expected<void> Flattener::same_layout(LayoutIndex given, LayoutIndex wanted, con
       (!a->sharding.is_partial() || a->sharding.unreduced_kind == b->sharding.unreduced_kind);
   bool same_boxes = true;
   for (size_t r = 0; r < have.by_rank.size() && r < want.by_rank.size(); ++r) {
-    // A flat view of the same elements is no other layout.
+    // A flat view of the same elements has the same layout.
     if (have.by_rank[r].global != want.by_rank[r].global) continue;
     same_boxes = same_boxes && have.by_rank[r].box == want.by_rank[r].box &&
                  have.by_rank[r].blocks == want.by_rank[r].blocks;
@@ -341,7 +340,7 @@ Expected<void> Flattener::where(Scope& scope, InstrId id, CodeIndex index) {
     targets.push_back({reg, kNoRegister});
   }
   CodeIndex jump = kNoCode;
-  // Both branches start from the same layouts; the one that ends the `where` is the first's.
+  // Both branches start from the same layouts; after the `where`, those of the first branch hold.
   const std::vector<LayoutIndex> before = scope.current;
   std::vector<LayoutIndex> after = before;
   for (size_t r = 0; r < source.regions.size(); ++r) {
@@ -382,7 +381,7 @@ Expected<void> Flattener::yield(Scope& scope, InstrId id, CodeIndex index) {
 
 namespace {
 
-// Tasks of their own, and what contains them: a group has one task.
+// Roles with their own task, or that contain such instructions: a group has a single task.
 bool issues_alone(HostRole role) {
   constexpr std::array kAlone = {HostRole::kAlloc, HostRole::kFree, HostRole::kLaunch,
                                  HostRole::kGroup, HostRole::kWait, HostRole::kCall};
@@ -391,7 +390,7 @@ bool issues_alone(HostRole role) {
 
 }  // namespace
 
-// The members of a group come first; the group itself is the instruction that issues them.
+// Members come first; the group instruction after them issues them all.
 Expected<void> Flattener::group(Scope& scope, InstrId id, CodeIndex parent) {
   const Instruction& source = scope.function->instr(id);
   const auto first = static_cast<CodeIndex>(code_.instructions.size());

@@ -1,10 +1,11 @@
-// Making Code from host functions; used by compile_code() only.
+// Compiles host functions to Code; used by compile_code() only.
 //
-// 1. Parameters get registers. 2. Each instruction becomes one flat instruction, regions become
-// jumps with glue at their ends, a call becomes its callee's body with registers of its own.
-// 3. Streams and communicators are resolved here and have no registers. 4. Layouts are followed in
-// the order of the text: a buffer operand's layout is the one its name had last. Errors stop the
-// work at the first one.
+// 1. Parameters get registers.
+// 2. Each instruction becomes one flat instruction, regions become jumps with glue at their ends,
+//    and a call becomes its callee's body with its own registers.
+// 3. Streams and communicators are resolved here and have no registers.
+// 4. Layouts are tracked in text order: a buffer operand has the layout its name last had. Stops at
+//    the first error.
 #pragma once
 
 #include <map>
@@ -35,7 +36,7 @@ class Flattener {
     std::vector<LayoutIndex> current;   // by ValueId
     std::vector<std::pair<std::string, ValueId>> visible;
     std::vector<uint32_t> numbers;           // by InstrId: n of @f#n
-    std::vector<uint32_t> return_registers;  // of an inlined call: where results go
+    std::vector<uint32_t> return_registers;  // of an inlined call: registers of the results
   };
 
   Expected<Scope> open_scope(const Function& function, CodeIndex call);
@@ -47,8 +48,9 @@ class Flattener {
   Expected<void> where(Scope& scope, InstrId id, CodeIndex index);
   Expected<void> group(Scope& scope, InstrId id, CodeIndex parent);
   Expected<void> call(Scope& scope, InstrId id, CodeIndex index);
-  /// An argument against the parameter: two layouts that claim different boxes or another partial
-  /// value. Errors: `call_layout`.
+  /// Checks an argument's layout against the parameter's: it is an error if they claim different
+  /// boxes or a different partial value.
+  /// Errors: `call_layout`.
   Expected<void> same_layout(LayoutIndex given, LayoutIndex wanted, const Operand& operand,
                              std::string_view given_name, std::string_view wanted_name) const;
   Expected<void> yield(Scope& scope, InstrId id, CodeIndex index);
@@ -87,8 +89,8 @@ class Flattener {
   std::map<std::pair<const Function*, uint32_t>, CommIndex> comm_index_;
 };
 
-/// Where a buffer type lies on one rank, all sizes known; shared with the interpreter, which makes
-/// placements of sizes that the host read.
+/// The placement of a buffer type on one rank, with all sizes known. The interpreter also uses it,
+/// for sizes that the host reads at run time.
 Placement make_placement(const Program& program, const Type& type, const Extents& extents,
                          Rank rank, const Communicator* comm);
 

@@ -9,8 +9,8 @@ namespace hostir::interp {
 
 namespace {
 
-// Axes in which two shardings differ, dimension by dimension after the common prefix: the group
-// over which a packed buffer is exchanged, where no communication instruction names it.
+// The axes in which two shardings differ, dimension by dimension after the common prefix. This is
+// the exchange group of a packed buffer if no communication instruction names it.
 std::vector<AxisRef> differing_axes(const Sharding& a, const Sharding& b) {
   std::vector<AxisRef> out;
   const auto add = [&](const AxisRef& axis) {
@@ -168,7 +168,7 @@ Expected<LayoutIndex> Flattener::layout(const Scope& scope, const Type& type, Va
                    v.span);
   }
   const auto index = static_cast<LayoutIndex>(code_.layouts.size());
-  // Sizes read by the host belong to one place in the text: never shared.
+  // Host-read sizes belong to one place in the source: never share their tables.
   if (table.is_static()) layout_index_.emplace(key, index);
   code_.layouts.push_back(std::move(table));
   return index;

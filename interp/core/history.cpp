@@ -20,7 +20,7 @@ int64_t now_ns() {
       .count();
 }
 
-// Of this thread alone, so that a checkpoint does not seem dear because others had the processor.
+// CPU time of this thread only, so that a checkpoint does not look expensive on a busy machine.
 int64_t processor_ns() {
   timespec t{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -46,7 +46,7 @@ int64_t bytes_of(const State& state) {
 
 struct Checkpoint {
   uint64_t position = 0;
-  int64_t cost_ns = 0;  // measured execution from the start to here
+  int64_t cost_ns = 0;  // measured execution time from the start to here
   State state;
   std::unique_ptr<BackendCheckpoint> backend;
   int64_t state_bytes = 0;
@@ -54,12 +54,12 @@ struct Checkpoint {
 
 constexpr size_t kMaxCheckpoints = 512;
 
-// How much longer than a checkpoint takes is executed before the next one. A host that is far ahead
-// of its streams has much in flight, and all of it is copied: without this the copies would cost
-// more than the run.
+// Execution time between checkpoints, as a multiple of a checkpoint's cost. A host far ahead of its
+// streams has much in flight, and a checkpoint copies all of it: without this limit the copies
+// would cost more than the run.
 constexpr int64_t kExecutionPerCheckpoint = 4;
 
-// What checkpoints keep alive, shared blocks counted once.
+// Memory kept alive by checkpoints; shared blocks count once.
 class KeptMemory {
  public:
   void add(const Checkpoint& c) {
@@ -82,7 +82,7 @@ class KeptMemory {
     }
   }
   int64_t total() const { return total_; }
-  /// Beyond what the run itself needs, which is about what its newest checkpoint holds.
+  /// Beyond what the run itself needs, estimated by the contents of its newest checkpoint.
   int64_t extra() const { return std::max<int64_t>(0, total_ - newest_); }
 
  private:
@@ -116,10 +116,10 @@ bool same(const Decision& a, const Decision& b) {
 
 struct History::Impl {
   struct Edit {
-    std::optional<AllocationId> allocation;  // of a recorded one only since it was taken
+    std::optional<AllocationId> allocation;  // of a recorded edit: set once it is taken
     int64_t offset_bytes = 0;
     std::vector<std::byte> data;
-    std::string buffer;  // of a recorded one
+    std::string buffer;  // of a recorded edit
     friend bool operator==(const Edit& a, const Edit& b) {
       return a.allocation == b.allocation && a.offset_bytes == b.offset_bytes && a.data == b.data;
     }
@@ -133,12 +133,12 @@ struct History::Impl {
   std::vector<Checkpoint> checkpoints;  // by position, ascending; the first is the start
   KeptMemory kept;
   int64_t cost_ns = 0;        // at the current position
-  int64_t checkpoint_ns = 0;  // that the last checkpoint took
+  int64_t checkpoint_ns = 0;  // cost of the last checkpoint
   uint32_t branch = 0;
   uint32_t last_branch = 0;
   uint64_t travels = 0;
   bool recorded = false;
-  uint64_t logged = 0;  // decisions of the line that were taken here, at least once
+  uint64_t logged = 0;  // decisions of the line that were taken here at least once
 
   explicit Impl(Interpreter& interpreter, const HistoryOptions& history_options)
       : in(interpreter), options(history_options) {}
@@ -164,8 +164,8 @@ struct History::Impl {
     return {};
   }
 
-  // Within the budget, dense near the position and sparser with distance: the one goes whose gap is
-  // smallest for how far away it is. The first stays.
+  // Drops checkpoints until they fit the budget: dense near the position, sparser with distance.
+  // Always drops the one with the smallest gap relative to its distance, but never the first.
   void thin_out() {
     while (checkpoints.size() > 2 &&
            (kept.extra() > options.memory_budget_bytes || checkpoints.size() > kMaxCheckpoints)) {
@@ -195,7 +195,7 @@ struct History::Impl {
     return *(at - 1);
   }
 
-  // After a decision that took `spent_ns`.
+  // Call after a decision that took `spent_ns`.
   Expected<void> account(int64_t spent_ns) {
     cost_ns += spent_ns;
     if (!can_go_back) return {};
@@ -205,8 +205,7 @@ struct History::Impl {
     return take_checkpoint();
   }
 
-  // Prepares for a decision: follows the line where it says the same, cuts it off where it does
-  // not.
+  // Prepares for a decision: follows the line if it has the same decision, otherwise truncates it.
   bool enter(const Decision& decision) {
     const uint64_t k = position();
     const bool follows = k < line.size() && same(line[k], decision);
@@ -234,14 +233,14 @@ struct History::Impl {
     return follows;
   }
 
-  // What was logged before is silent when it is taken again.
+  // Decisions already logged are not logged again when repeated.
   void log_once() {
     const bool again = position() < logged;
     in.set_logging(again ? Interpreter::Logging::kSilent : Interpreter::Logging::kOn);
     logged = std::max(logged, position() + 1);
   }
 
-  // The buffer of a recorded edit, now that the run is where it was taken.
+  // Resolves the buffer of a recorded edit, now that the run has reached it.
   Expected<AllocationId> allocation_of(Edit& edit, Rank rank) {
     if (!edit.allocation) {
       const std::optional<AllocationId> found = newest_allocation(in, rank, edit.buffer);
@@ -342,7 +341,7 @@ std::optional<Decision> History::recorded_next() const {
 
 Expected<StepResult> History::step(Rank rank) {
   const bool exists = rank >= 0 && rank < impl_->in.code().rank_count;
-  if (!exists || !impl_->in.can_step(rank)) return impl_->in.step(rank);  // says why
+  if (!exists || !impl_->in.can_step(rank)) return impl_->in.step(rank);  // reports the error
   impl_->enter({DecisionRecord::Kind::kRun, rank, 0});
   const int64_t begin = now_ns();
   Expected<StepResult> result = impl_->in.step(rank);

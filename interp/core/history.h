@@ -1,12 +1,12 @@
-// History: one line of decisions, and a position on it.
+// History: one sequence of decisions (the line), and a position on it.
 //
-// State k is a function of program, inputs and decisions 0..k-1. The line may be longer than the
-// position: after going back, the same decisions taken again follow the line, a different one cuts
-// it off and opens a branch. A run that was recorded begins with its whole line ahead. Going back
-// restores the nearest checkpoint and executes again, silently. Checkpoints are spaced by measured
-// time, so that taking them costs at most a fraction of the run, within a memory budget, thinned
-// out with distance; executing again makes new ones, so that going back further stays quick. With a
-// backend without checkpoints, going back is an error.
+// State k is a function of program, inputs and decisions 0..k-1. The line may extend past the
+// position: after going back, repeating the same decisions follows the line; a different decision
+// truncates it and opens a branch. A recorded run starts with its whole line ahead. Going back
+// restores the nearest checkpoint and silently re-executes from there. Checkpoints are spaced by
+// measured time, so that taking them costs at most a fraction of the run, and thinned out with
+// distance to stay within a memory budget. Re-execution takes new ones, so that going further back
+// stays fast. Going back is an error if the backend has no checkpoints.
 #pragma once
 
 #include <cstdint>
@@ -26,16 +26,16 @@ struct Decision {
   uint32_t edit = 0;  // kEdit: index of the stored bytes
 };
 
-/// What was decided in a run that was recorded, to be taken again. An edit names its buffer,
-/// because ids are given only when the decision is taken.
+/// The decisions of a recorded run, to be replayed. An edit names its buffer, because allocation
+/// ids exist only once the decision is taken.
 struct RecordedEdit {
-  std::string buffer;  // as the text says: "%y"
+  std::string buffer;  // as in the source: "%y"
   int64_t offset_bytes = 0;
   std::vector<std::byte> data;
 };
 struct RecordedLine {
   std::vector<Decision> decisions;
-  std::vector<RecordedEdit> edits;  // Decision::edit counts in these
+  std::vector<RecordedEdit> edits;  // indexed by Decision::edit
 };
 
 struct HistoryOptions {
@@ -43,31 +43,33 @@ struct HistoryOptions {
   int64_t spacing_ns = 5'000'000;  // wall time of execution between checkpoints
 };
 
-/// Who moved, and by how many decisions (negative: back).
+/// A rank that moved, and by how many decisions (negative: back).
 struct Moved {
   Rank rank = kNoRank;
   int64_t steps = 0;
 };
 
-/// The live buffer of that name that was allocated last; nothing if there is none.
+/// The most recently allocated live buffer of that name; nullopt if there is none.
 std::optional<AllocationId> newest_allocation(const Interpreter& interpreter, Rank rank,
                                               std::string_view buffer);
 
 class History {
  public:
-  /// Starts at the interpreter's position 0 (parameters bound). Both outlive the history. With
-  /// `recorded`, the line lies ahead from the start; what is taken of it the first time is logged.
+  /// Starts at the interpreter's position 0 (parameters bound). Interpreter and backend outlive the
+  /// history. With `recorded`, the recorded line is ahead from the start; its decisions are logged
+  /// the first time they are taken.
   static Expected<std::unique_ptr<History>> create(Interpreter& interpreter,
                                                    const HistoryOptions& options = {},
                                                    RecordedLine recorded = {});
   ~History();
 
   Interpreter& interpreter() const;
-  uint64_t position() const;  // decisions behind us
-  uint64_t size() const;      // decisions on the line, those ahead included
-  uint32_t branch() const;    // 0, or the number of the branch we are on
+  uint64_t position() const;  // decisions taken
+  uint64_t size() const;      // decisions on the line, including those ahead
+  uint32_t branch() const;    // number of the current branch, from 0
   const std::vector<Decision>& line() const;
-  /// What the recorded run decided here, as long as nothing else was decided before.
+  /// The recorded run's decision at this position; nullopt once a different decision has been
+  /// taken.
   std::optional<Decision> recorded_next() const;
 
   Expected<StepResult> step(Rank rank);
@@ -76,17 +78,17 @@ class History {
   Expected<void> edit(Rank rank, AllocationId allocation, int64_t offset_bytes,
                       std::span<const std::byte> data);
 
-  /// To position k <= size(). Errors: `history_position`, backend errors.
+  /// Moves to position k <= size(). Errors: `history_position`, backend errors.
   Expected<std::vector<Moved>> go_to(uint64_t k);
-  /// To before the rank's last decision; everybody else goes there too.
+  /// Moves to before the rank's last decision; all other ranks go back with it.
   Expected<std::vector<Moved>> reverse_step(Rank rank);
 
-  /// How often it went back; hits of breakpoints are remembered with it.
+  /// The number of times it has gone back; breakpoint hits store it.
   uint64_t travels() const;
 
   int64_t checkpoint_count() const;
-  int64_t checkpoint_bytes() const;  // kept alive by them, shared parts once
-  /// The position of the last checkpoint at or before k, where executing again starts.
+  int64_t checkpoint_bytes() const;  // kept alive by checkpoints, shared blocks counted once
+  /// The position of the last checkpoint at or before k, where re-execution starts.
   uint64_t checkpoint_before(uint64_t k) const;
 
  private:

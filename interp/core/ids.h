@@ -1,4 +1,4 @@
-// Names of what exists while a program runs.
+// Identifiers of the entities of a running program.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace hostir::interp {
 
-// Ranks and tasks are those of the model; here a task is also its event, and kNoTask is `none`: an
+// Ranks and tasks are those of the model. Here a task is also its event; kNoTask is `none`, an
 // event that has completed.
 using model::kNoRank;
 using model::kNoTask;

@@ -1,7 +1,7 @@
 // Integer expressions compiled for a rank: postfix code over registers, no names, no allocation.
 //
-// Sizes and axis sizes are constants by then; `coord(a)` and sub-mesh membership are per-rank
-// tables of the Code. Overflow and division by zero make `evaluate` return false.
+// Sizes and axis sizes are already constants; `coord(a)` and sub-mesh membership are per-rank
+// tables of the Code. `evaluate` returns false on overflow and division by zero.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +27,9 @@ class IndexCode {
   explicit IndexCode(std::vector<Op> ops) : ops_(std::move(ops)) {}
 
   bool is_constant() const { return ops_.size() == 1 && ops_[0].kind == IndexExpr::Kind::kConst; }
-  /// True if the value depends on nothing but the rank.
+  /// True if the value depends only on the rank.
   bool is_static() const;
-  /// True if every register that it reads is marked in `known`.
+  /// True if every register it reads is marked in `known`.
   bool reads_only(const std::vector<bool>& known) const;
 
   bool evaluate(const Register* registers, const std::vector<std::vector<int64_t>>& tables,
@@ -48,7 +48,7 @@ class IndexCode {
 };
 using IndexCodeId = uint32_t;
 
-/// One binary operation on int64 with floor division; false on overflow or division by zero.
+/// One binary int64 operation, with floor division; false on overflow or division by zero.
 bool apply_index_op(IndexExpr::Kind kind, int64_t a, int64_t b, int64_t& out);
 
 }  // namespace hostir::interp

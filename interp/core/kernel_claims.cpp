@@ -1,10 +1,13 @@
-// What a kernel makes of values of which each rank holds a part, in the kernel's own ops.
+// What a kernel computes from values that are distributed over the ranks, following the kernel's
+// own ops.
 //
 // 1. Each parameter is what its operand's layout says: cut along some dimensions, partial over some
-// axes, or unknown. 2. Op by op the sharding rule says which result dimensions stay cut, and a cut
-// dimension that an op sums over makes its result partial; a partial value may be used as the op's
-// record allows. 3. What is returned must be what the layouts of the results say. Where anything is
-// not known (plain tensors, views, buffers that a recv or a permute fills) nothing is claimed.
+//    axes, or unknown.
+// 2. For each op, the sharding rule says which result dimensions stay cut. Summing over a cut
+//    dimension makes the result partial. A partial value may be used only as the op's record
+//    allows.
+// 3. The returned values must match the layouts of the results. Nothing is claimed about unknown
+//    values (plain tensors, views, buffers filled by a recv or a permute).
 
 #include <fmt/format.h>
 
@@ -20,15 +23,15 @@ namespace {
 
 using Cuts = std::vector<std::optional<AxisList>>;  // by dimension; nullopt: not known
 
-/// What is known of a value in a kernel on the ranks that launch it.
+/// What is known about a kernel value on the ranks that launch it.
 struct Held {
   enum class Kind : uint8_t { kUnknown, kWhole, kPartial } kind = Kind::kUnknown;
   Reduction reduction = Reduction::kSum;
-  AxisList axes;          // of kPartial: over these at least
-  std::string parameter;  // an operand of the launch that it is made of
+  AxisList axes;          // kPartial: at least over these
+  std::string parameter;  // a launch operand it is computed from
   const Operand* from = nullptr;
-  std::string made_by;    // of kPartial: the op that sums over a cut dimension; empty: it came so
-  bool as_given = false;  // a parameter, or its elements in other places: not scaled
+  std::string made_by;    // kPartial: the op that sums over a cut dimension; empty: was partial
+  bool as_given = false;  // a parameter, possibly with elements moved: not scaled
   Cuts cuts;              // empty: not known
 };
 
@@ -49,7 +52,7 @@ std::optional<Launch> launch_of(const Code& code, CodeIndex index) {
   const Function* kernel = symbol == nullptr ? nullptr : code.program->find_function(symbol->name);
   if (kernel == nullptr || kernel->kind != FunctionKind::kKernel) return std::nullopt;
   Launch launch{code, index, c, source, *kernel, {}, {}};
-  // Updates come behind reads and behind writes, on both sides.
+  // Read-write operands come after the reads in `in`, and after the writes in `out`.
   for (const Access access : {Access::kRead, Access::kWrite, Access::kReadWrite}) {
     for (size_t o = 0; o < source.operands.size(); ++o) {
       if (source.operands[o].access != access) continue;
@@ -96,7 +99,7 @@ tl::unexpected<Error> misuse(const Launch& launch, const Held& partial, std::str
       *partial.from);
 }
 
-/// How the factors of the op's rule are cut by its operands; nullopt: the operands do not tell.
+/// How an op's operands cut the factors of its sharding rule; nullopt: the operands do not tell.
 class Factors {
  public:
   Factors(const ShardingRule& rule, const Instruction& i, const std::vector<Held>& held)
@@ -116,7 +119,8 @@ class Factors {
       std::optional<AxisList> axes = AxisList{};
       for (const int f : factors) {
         const std::optional<AxisList> part = of(f);
-        // Of several factors only the first may be cut for the dimension to be cut alike.
+        // With several factors, the dimension is cut the same way only if just the first one is
+        // cut.
         if (!part || (f != factors.front() && !part->empty())) axes.reset();
         if (axes && part) *axes = both(*axes, *part);
       }
@@ -124,7 +128,7 @@ class Factors {
     }
     return out;
   }
-  /// The axes over which the op's results are sums; nullopt: not known.
+  /// The axes over which the op's results are sums; nullopt: unknown.
   std::optional<AxisList> reduced() const {
     AxisList out;
     for (const int f : rule_.reduction) {
@@ -160,8 +164,8 @@ class Factors {
   std::vector<Factor> cut_;
 };
 
-// The result of an op whose operands are all whole, or partial as `result` says: what the cut
-// dimensions that it sums over make of it.
+// The result of an op whose operands are all whole, or partial as `result` says, after accounting
+// for the cut dimensions it sums over.
 Expected<Held> with_cuts(const Launch& launch, const Instruction& i, const OpCall& call,
                          const std::vector<Held>& held, Held result) {
   const OpRecord& op = record(i.kind);
@@ -202,7 +206,7 @@ Expected<Held> with_cuts(const Launch& launch, const Instruction& i, const OpCal
   result.axes = both(result.axes, *reduced);
   result.made_by = op.mnemonic;
   const bool once = op.needs_expand != nullptr && op.needs_expand(call);
-  // Whoever scaled an operand may have divided it by the number of ranks.
+  // If an operand was scaled, the scaling may be a division by the number of ranks.
   if (once && whole_as_given && !one_rank_of_each_group(launch.code, launch.index, *reduced)) {
     return misuse(launch, result,
                   fmt::format("does the whole of {} on every rank: what is to happen once (a bias, "
@@ -212,7 +216,7 @@ Expected<Held> with_cuts(const Launch& launch, const Instruction& i, const OpCal
   return result;
 }
 
-// Of one op of the kernel's body: what its results are, or why its operands may not be partial.
+// What the results of one op of the kernel body are, or why its operands may not be partial.
 Expected<Held> apply(const Launch& launch, const Instruction& i, const std::vector<Held>& held) {
   const std::vector<Type> types = operand_types(launch.kernel, i);
   const OpCall call = {.kind = i.kind,

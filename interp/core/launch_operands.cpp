@@ -11,7 +11,7 @@ namespace hostir::interp {
 
 namespace {
 
-// A launch inside `where` may never run on a rank for which it cannot be bound.
+// A launch inside `where` may never run on a rank on which it cannot be bound.
 bool is_conditional(const Code& code, CodeIndex index) {
   for (auto at = code.instructions[index].parent; at != kNoCode;
        at = code.instructions[at].parent) {
@@ -21,7 +21,7 @@ bool is_conditional(const Code& code, CodeIndex index) {
 }
 
 // Static placements of the operands, parameters first; empty if one is not static or if this rank
-// has no part in any of them.
+// has no part of any.
 std::optional<LaunchPlacements> static_operands(const Code& code, CodeIndex index, Rank rank) {
   const CodeInstruction& c = code.instructions[index];
   const Instruction& source = code.source(index);
@@ -45,7 +45,7 @@ std::optional<LaunchPlacements> static_operands(const Code& code, CodeIndex inde
   return placements_of(buffers, roles_of(buffers));
 }
 
-// The launch is what has to be put right; the kernel fits other operands.
+// Point at the launch: it has to be fixed; the kernel may fit other operands.
 Error at_launch(Error error, const Code& code, CodeIndex index, Rank rank) {
   for (Diagnostic& d : error.diagnostics) {
     const SourceSpan kernel = std::exchange(d.span, code.source(index).span);

@@ -1,5 +1,5 @@
-// The operands of launches: which buffers a kernel's parameters and results are, and where they lie
-// when that is known before the run.
+// The operands of launches: which buffers a kernel's parameters and results bind to, and their
+// placements if known before the run.
 #pragma once
 
 #include <functional>
@@ -28,9 +28,10 @@ LaunchPlacements placements_of(std::span<const BufferRef> buffers, const LaunchR
 /// The kernel that a launch names. Errors: `launch_kernel`.
 Expected<const Function*> launched_kernel(const Code& code, CodeIndex index);
 
-/// Calls `prepare` for every launch and rank whose operands' layouts are static, so that a backend
-/// can compile before the run. An error of a launch that always runs is returned with the rank and
-/// the launch named; a launch inside `where` may never run, so its errors are left for then.
+/// Calls `prepare` for every launch and rank whose operand layouts are static, so that a backend
+/// can compile before the run. If a launch that always runs fails, returns the error with the rank
+/// and the launch named. A launch inside `where` may never run, so its errors are deferred to
+/// execution.
 using PrepareLaunch =
     std::function<Expected<void>(CodeIndex code, Rank rank, const LaunchPlacements& operands)>;
 Expected<void> prepare_static_launches(const Code& code, const PrepareLaunch& prepare);

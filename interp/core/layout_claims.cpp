@@ -1,10 +1,10 @@
-// What hand-written collectives claim about layouts against what they do.
+// Checks the layouts that hand-written collectives claim against what the collectives move.
 //
-// A shard type says which box of the global value a rank holds. Where both sides of a collective
-// are shards of values of one shape, the block that a member gives or gets must be, as a box, the
-// part of the whole at which the op puts it: a gather along dimension 1, say, is no all_gather
-// without packing. Ops that move values elsewhere on purpose (broadcast, permute, all_to_all, send)
-// claim nothing. Extents are compared for all types.
+// A shard type says which box of the global value a rank holds. If both sides of a collective are
+// shards of values of one shape, the block that a member sends or receives must be, as a box, the
+// part of the whole where the op puts it. For example, a gather along dimension 1 is not an
+// all_gather without packing. Ops that deliberately move values elsewhere (broadcast, permute,
+// all_to_all, send) claim nothing. Extents are compared for all types.
 
 #include <fmt/core.h>
 
@@ -18,14 +18,14 @@ namespace {
 
 using Part = CommunicationFacts::Part;
 
-// Placements of all ranks under a layout that says where in a global value they are.
+// Placements of all ranks under a layout, if it says where in a global value they are.
 const LayoutTable* shards(const Code& code, LayoutIndex layout) {
   if (layout == kNoLayout || !code.layouts[layout].is_static()) return nullptr;
   const LayoutTable& table = code.layouts[layout];
   return std::holds_alternative<ShardType>(table.type) ? &table : nullptr;
 }
 
-// The box that `count` elements from `offset` on are; nullopt if they are none.
+// The box made up of `count` elements starting at `offset`; nullopt if they are not a box.
 std::optional<Box> box_of(const Placement& p, int64_t offset, int64_t count) {
   if (!p.blocks.empty()) {
     int64_t at = 0;
@@ -52,8 +52,8 @@ std::string text(const Box& box) {
   return "[" + out + "]";
 }
 
-// Blocks follow each other along dimension 0; whoever cuts another one packs first. Who does not
-// has other members in mind than the communicator has.
+// Collectives concatenate blocks along dimension 0; cutting another dimension needs packing. If no
+// other dimension is cut, the communicator has other members than the layout expects.
 std::string_view hint(const Placement& part, const Placement& all) {
   for (size_t d = 1; d < part.box.lo.size() && d < all.box.lo.size(); ++d) {
     if (part.box.lo[d] != all.box.lo[d] || part.box.hi[d] != all.box.hi[d])

@@ -1,9 +1,9 @@
-// The ledger: who issued what on which communicator under which sequence number.
+// The ledger: which rank issued what, on which communicator, under which sequence number.
 //
 // Collectives meet by (communicator, group, sequence number); each rank numbers its own collectives
 // per communicator. send and recv match by (communicator, source, destination, ordinal). A meeting
-// keeps an Arrival per member. Finished meetings stay in a window for display and are then dropped;
-// the log has all of them. Which arrivals fit together is decided in meetings.cpp.
+// keeps one Arrival per member. Finished meetings stay in a window for display and are then
+// dropped; the log has all of them. meetings.cpp decides which arrivals match.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@
 
 namespace hostir::interp {
 
-/// What one member states about a collective, and how far it is.
+/// One member's call of a collective, and its progress.
 struct Arrival {
-  uint64_t fingerprint = 0;  // hash of all that must be equal on every member
-  int64_t total_elems = -1;  // of the whole operation; -1: this member does not state it
+  uint64_t fingerprint = 0;  // hash of everything that must be equal on all members
+  int64_t total_elems = -1;  // of the whole operation; -1: not stated by this member
   int64_t row_elems = -1;    // elements per index of dimension 0 of the whole; -1: not stated
   int64_t local_elems = 0;   // this rank's block
   const Placement* placement = nullptr;
@@ -46,13 +46,13 @@ struct MeetingHead {
   bool mismatch = false;
 };
 
-/// The meetings of one group of one communicator, in a ring of rows that are used again.
+/// The meetings of one group of one communicator, in a ring buffer of rows.
 class GroupLedger {
  public:
   static constexpr size_t kWindow = 32;
 
   explicit GroupLedger(uint32_t members = 0) : members_(members) {}
-  /// Makes the row if it is not there yet. `sequence` must not have been dropped.
+  /// Creates the row if it does not exist. `sequence` must not have been dropped.
   void reach(uint64_t sequence) {
     while (end_ <= sequence) add_row();
   }
@@ -77,11 +77,11 @@ class GroupLedger {
   uint32_t members_ = 0;
   uint64_t first_ = 0;
   uint64_t end_ = 0;
-  std::vector<MeetingHead> heads_;  // by sequence modulo their number, a power of two
+  std::vector<MeetingHead> heads_;  // by sequence modulo size, a power of two
   std::vector<Arrival> arrivals_;   // by row * members + position
 };
 
-/// One send and the recv that it meets.
+/// One send and its matching recv.
 struct Pair {
   CommIndex comm = 0;
   Rank source = 0;
@@ -104,7 +104,7 @@ struct Ledger {
   std::vector<GroupLedger> groups;
   std::vector<uint64_t> next_sequence;  // by communicator * rank count + rank
   std::vector<PairCounter> counters;    // sorted by (comm, source, target)
-  std::vector<Pair> pairs;              // unfinished, and a window of finished ones
+  std::vector<Pair> pairs;              // unfinished pairs, and a window of finished ones
 
   static constexpr size_t kPairWindow = 64;
   void prepare(const Code& code);
@@ -112,7 +112,7 @@ struct Ledger {
     return groups[first_group[comm] + static_cast<uint32_t>(group)];
   }
   PairCounter& counter(CommIndex comm, Rank source, Rank target);
-  /// The pair with this ordinal, made if neither side has arrived.
+  /// The pair with this ordinal; created if neither side has arrived.
   Pair& pair(CommIndex comm, Rank source, Rank target, uint64_t ordinal);
 };
 

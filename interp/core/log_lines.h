@@ -1,8 +1,8 @@
-// What log points wrote, on the line up to the position.
+// The lines written by log points, up to the current position.
 //
-// Belongs to the position, as hits of breakpoints do: going back takes back what lies behind the
-// new position, going forward by plain travel brings it again. Bounded: the newest `kKept` lines
-// are kept, the others only counted.
+// Lines follow the position, as breakpoint hits do: going back removes the lines after the new
+// position, and going forward along the line restores them. Bounded: the newest `kKept` lines are
+// kept; older ones are only counted.
 #pragma once
 
 #include <cstdint>
@@ -29,30 +29,30 @@ class LogLines {
  public:
   static constexpr size_t kKept = 1000;
 
-  /// From here on lines are new: those of one command.
+  /// Starts a command: lines from here on are new.
   void begin();
   void add(LogLine line);
-  /// The position is another now. `lines_again`: how many lines that were taken back are written
-  /// again; those that are not kept are dropped lines. `place`: where one taken back lies ahead.
+  /// Call when the position has changed. `lines_again`: how many removed lines are written again;
+  /// those not kept count as dropped. `place`: where a removed line lies ahead.
   void moved_to(uint64_t position, uint64_t lines_again,
                 const std::function<uint64_t(const LogLine&)>& place);
-  /// Forgets of the lines that were taken back those that were passed anew.
+  /// Forgets the removed lines that were passed again.
   void forget_ahead(const std::function<bool(const LogLine&)>& passed);
 
-  /// The new lines that are kept, oldest first.
+  /// The new lines that are still kept, oldest first.
   std::vector<LogLine> fresh() const;
-  /// How many new lines are not kept; they lie before `fresh()`.
+  /// The number of new lines that are no longer kept; they precede `fresh()`.
   uint64_t dropped() const { return fresh_hits_ - fresh_lines_; }
-  /// The lowest position since `begin`: lines from before that lie behind it were taken back.
+  /// The lowest position since `begin`: older lines after it were removed.
   uint64_t lowest() const { return lowest_; }
 
  private:
   void push(LogLine line);
 
   std::deque<LogLine> behind_;  // by position
-  std::deque<LogLine> ahead_;   // taken back, by position
+  std::deque<LogLine> ahead_;   // removed by going back, by position
   uint64_t fresh_hits_ = 0;
-  uint64_t fresh_lines_ = 0;  // of them, at the end of behind_
+  uint64_t fresh_lines_ = 0;  // new lines at the end of behind_
   uint64_t lowest_ = UINT64_MAX;
 };
 

@@ -1,7 +1,7 @@
-// Where in its loops an instruction was executed: interned paths of (loop, iteration).
+// The loop iterations in which an instruction was executed: interned paths of (loop, iteration).
 //
-// Ids are given once and never change, so that they can stand in logs and in saved states; path 0
-// is "in no loop". Going to the next iteration follows a link and allocates only the first time.
+// Ids never change, so that logs and saved states can store them; path 0 is "in no loop". Advancing
+// to the next iteration follows a link and allocates only the first time.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,14 @@ class LoopPathTable {
     LoopPathId parent = 0;
     CodeIndex loop = 0;
     int64_t iteration = 0;
-    LoopPathId next = 0;         // the same loop's next iteration; 0: not made yet
+    LoopPathId next = 0;         // the same loop's next iteration; 0: not created yet
     LoopPathId first_child = 0;  // first paths of inner loops, linked by next_sibling
     LoopPathId next_sibling = 0;
   };
 
   LoopPathTable() : entries_(1) {}
 
-  /// The path of a loop's first iteration under `parent`.
+  /// The path of a loop's first iteration, under `parent`.
   LoopPathId enter(LoopPathId parent, CodeIndex loop, int64_t iteration);
   /// The path of the following iteration.
   LoopPathId next(LoopPathId path) {

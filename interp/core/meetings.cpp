@@ -1,10 +1,9 @@
-// Arriving at a meeting: the ledger row is filled, and compared with those who came before.
+// Arriving at a meeting: fills the ledger row and compares it with the earlier arrivals.
 //
 // Collectives meet by (communicator, group, sequence number), send and recv by (communicator,
-// source, target, ordinal). A disagreement is reported as soon as a strict majority of the members
-// agrees, when all have arrived, or when nothing can move any more, whichever is first; until then
-// nobody can know who is wrong. What is found here is what must be quick to find; the sentence
-// comes from interp/diagnose.
+// source, target, ordinal). A disagreement is reported once a strict majority of the members
+// agrees, all have arrived, or nothing can move, whichever comes first. Until then it is unknown
+// which member is wrong. Only the fast checks are here; interp/diagnose writes the sentence.
 
 #include "interp/core/engine.h"
 
@@ -13,7 +12,7 @@ namespace hostir::interp {
 bool arrivals_agree(const Arrival& a, const Arrival& b) {
   if (a.fingerprint == b.fingerprint) return true;
   const auto both = [](int64_t x, int64_t y) { return x < 0 || y < 0 || x == y; };
-  // Members that do not state a total (gather's senders) differ in nothing but that.
+  // Members that do not state a total (gather's senders) may differ only in that.
   return a.kind == b.kind && a.dtype == b.dtype && a.reduction == b.reduction && a.root == b.root &&
          (a.total_elems < 0 || b.total_elems < 0 || a.row_elems < 0 || b.row_elems < 0) &&
          both(a.total_elems, b.total_elems) && both(a.row_elems, b.row_elems);
@@ -32,7 +31,7 @@ void take_place(Arrival& slot, Step& step, const TaskRecord& task, const OpenIte
   slot.arrived_ns = task.issued_ns;
 }
 
-// Every block that one member sends is what the other expects.
+// True if every block that one member sends is what the receiver expects.
 bool exchanges_fit(const GroupLedger& group, uint64_t sequence) {
   for (uint32_t p = 0; p < group.members(); ++p) {
     for (uint32_t q = 0; q < group.members(); ++q) {
@@ -65,7 +64,7 @@ bool Engine::arrive(Step& step, TaskRecord& task, OpenItem& item) {
   }
   const bool all = head.arrived == group.members();
   if (head.mismatch) {
-    // Members agreeing with each other, counted for each: is one of the groups a majority?
+    // Count the members that agree with each member: is there a majority?
     bool decided = all;
     for (uint32_t p = 0; p < group.members() && !decided; ++p) {
       uint32_t same = 0;

@@ -1,8 +1,8 @@
-// Numbers and texts as bytes, for what processes of one run tell each other.
+// Serializes numbers and strings for messages between the processes of a run.
 //
-// All run the same program on the same kind of computer, so bytes are as they lie in memory.
-// Reading beyond the end gives zeros and `ok()` turns false: a message may come from a process that
-// died.
+// All processes run the same program on the same architecture, so bytes are in native
+// representation. Reading past the end returns zeros and clears `ok()`: a message may come from a
+// process that died.
 #pragma once
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// How deep an instruction stands in regions and calls: what "over" and "out" are about.
+// The nesting depth of an instruction in regions and calls, used by "over" and "out".
 #pragma once
 
 #include "hostir/ops/record.h"

@@ -1,14 +1,14 @@
-// Whether two operands of one task share memory, as far as extents tell.
+// Whether two operands of one task share memory, judged by their extents.
 //
-// Said once for the check that a collective's overlap is NCCL's in-place form (interpreter), and
-// for what of an output is still read when it starts (a backend).
+// Shared by the interpreter's check that a collective overlaps only in NCCL's in-place form, and by
+// a backend that must know which outputs are still read when a collective starts.
 #pragma once
 
 #include "interp/core/backend.h"
 
 namespace hostir::interp {
 
-/// True if the byte ranges of two buffers of one rank have a byte in common.
+/// True if two buffers of one rank share a byte.
 inline bool share_bytes(const BufferRef& a, const BufferRef& b) {
   return a.allocation.valid() && a.allocation == b.allocation &&
          a.offset_bytes < b.offset_bytes + b.size_bytes &&

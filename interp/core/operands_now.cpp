@@ -1,4 +1,4 @@
-// Looking at what an instruction would be given, through the code that executes it.
+// Computes an instruction's current operands, using the code that executes it.
 #include "interp/core/engine.h"
 
 namespace hostir::interp {

@@ -1,11 +1,11 @@
-// What layouts claim about partial values, checked before anything runs.
+// Checks what layouts claim about partial values, before anything runs.
 //
-// A buffer that is `unreduced={tp}` holds one addend per rank. Its layout says so in text order, so
-// what an instruction makes of it is known: a collective that combines must combine what the layout
-// says is to be combined, over these axes and of this kind; a kernel may use it only linearly, by
-// its ops' records; what comes out must be declared as partial as it is. Only contradictions are
-// errors: plain `tensor<...>` buffers, groups given as lists, and products over sharded dimensions
-// claim nothing that could be contradicted.
+// A buffer with `unreduced={tp}` holds one addend per rank. Layouts are known in text order, so the
+// effect of each instruction on partial values is known too. A combining collective must reduce
+// exactly the axes and kind that the layout declares. A kernel may use a partial operand only
+// linearly, as its ops' records say. A result must be declared exactly as partial as it is. Only
+// contradictions are errors: plain `tensor<...>` buffers, groups given as lists, and products over
+// sharded dimensions make no claim.
 #pragma once
 
 #include <string>

@@ -43,7 +43,8 @@ bool is_past(const ProgramPoint& point, const ProgramPoint& visit) {
     const CodeIndex at = inside ? point.loops[depth].first : point.code;
     const CodeIndex to = wanted ? visit.loops[depth].first : visit.code;
     if (at != to) return at > to;
-    // In the loop that the visit is the beginning of, or before the loop that the visit is in.
+    // A point inside a loop is past a visit of the loop instruction; a point at the loop
+    // instruction is before a visit inside it.
     if (!inside || !wanted) return inside;
     if (point.loops[depth].second != visit.loops[depth].second)
       return point.loops[depth].second > visit.loops[depth].second;

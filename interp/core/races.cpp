@@ -1,9 +1,10 @@
-// Races: two tasks of one rank touch the same bytes, one of them writes, and nothing orders them.
+// Races: two tasks of one rank access the same bytes, at least one writes, and nothing orders them.
 //
-// 1. An access is compared with the allocation's earlier accesses that nothing later covers. 2. The
-// clock of its task says which of them happen before: same stream, `wait`, host waits. 3. What is
-// left is a suspicion: a collective may still order the two through another rank; that is looked up
-// in the ledger (`order_through_others`), now or when the meetings in question are complete.
+// 1. Compare an access with the allocation's earlier accesses that no later one covers.
+// 2. The clock of its task says which of them happen before: same stream, `wait`, host waits.
+// 3. The rest are suspicions: a collective may still order the two through another rank.
+//    `order_through_others` looks this up in the ledger, now or when the meetings in question are
+//    complete.
 
 #include <fmt/core.h>
 
@@ -76,7 +77,7 @@ bool Engine::note_in_list(Step& step, Allocation& a, uint32_t reg, const AccessR
     if (old.lo < access.hi && access.lo < old.hi) {
       const bool ordered = old.stream == access.stream || old.sequence <= row[old.stream];
       const bool conflict = writes || old.kind != Kind::kRead;
-      // Two operands of one task see each other here: same stream and sequence, never a race.
+      // Two operands of one task also meet here: same stream and sequence number, never a race.
       if (conflict && !ordered && overlap(old, access) && !suspect(step, reg, old, access)) {
         return false;
       }
@@ -104,7 +105,7 @@ bool Engine::suspect(Step& step, uint32_t reg, const AccessRecord& first,
   return !state.failed;
 }
 
-// What the second task knows, followed through every meeting that it knows to be over: a finished
+// Follows what the second task knows through every meeting that it knows to be finished: a finished
 // collective orders all members' starts before it.
 Engine::Order Engine::order_through_others(Rank rank, const std::vector<uint32_t>& clock,
                                            const AccessRecord& first) const {
@@ -123,7 +124,7 @@ Engine::Order Engine::order_through_others(Rank rank, const std::vector<uint32_t
     const TaskRecord* task = state.ranks[static_cast<size_t>(r)].tasks.find(task_number(a.task));
     bool changed = false;
     for (size_t s = 0; s < n; ++s) {
-      // Of a task that was dropped only the place on its stream is left.
+      // A dropped task leaves only its place on the stream.
       uint32_t value = 0;
       if (s == a.stream) {
         value = a.stream_sequence - 1;  // a member's start is known, not its end

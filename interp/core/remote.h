@@ -1,8 +1,9 @@
-// What an interpreter tells those of other processes, and learns from them.
+// Control messages between the interpreters of different processes.
 //
-// While a program runs they only meet through the backend. When nothing moves any more each tells
-// where its ranks stand and what they have issued, so that everybody finds the same verdict from
-// the same ledger; when all have returned each tells its parts of the results.
+// While a program runs, processes interact only through the backend. When nothing can move, each
+// process reports the positions of its ranks and what they have issued, so that all derive the same
+// verdict from the same ledger. When all ranks have returned, each process reports its parts of the
+// results.
 #pragma once
 
 #include <deque>
@@ -14,7 +15,7 @@
 
 namespace hostir::interp {
 
-/// Parts of results that ranks of other processes hold.
+/// Parts of results held by ranks of other processes.
 struct RemoteParts {
   struct Part {
     BufferRef ref;  // its placement is in `placements`
@@ -24,13 +25,13 @@ struct RemoteParts {
   std::map<std::pair<Rank, size_t>, Part> parts;  // by (rank, result)
 };
 
-/// Where the ranks of this process stand: their tasks in flight and what they brought to meetings
-/// that are not over.
+/// The positions of this process' ranks: their tasks in flight and their arrivals at unfinished
+/// meetings.
 std::string report_of(const Engine& engine);
-/// Enters what another process reported, as if its ranks were here. False: not understood.
+/// Applies another process' report as if its ranks were local. False if the report is malformed.
 bool enter_report(Engine& engine, const std::string& report);
 
-/// Errors: those of reading from the backend.
+/// This process' parts of the results. Errors: those of reading from the backend.
 Expected<std::string> results_of(const Interpreter& interpreter);
 bool enter_results(RemoteParts& parts, const std::string& results);
 

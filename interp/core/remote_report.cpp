@@ -1,4 +1,4 @@
-// A report and its entering: ranks, tasks in flight, arrivals. Task numbers are given anew.
+// Writes and applies a report: ranks, tasks in flight, arrivals. Tasks are renumbered on arrival.
 #include <algorithm>
 
 #include "interp/core/engine.h"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint32_t kVersion = 1;
 
-// An arrival without its pointers; extents stand for the placement.
+// An arrival without its pointers; the extents replace the placement.
 void put_arrival(MessageWriter& out, const Arrival& a) {
   out.put(a.fingerprint);
   out.put(a.total_elems);
@@ -92,7 +92,7 @@ void put_rank(MessageWriter& out, const Engine& engine, Rank r) {
   out.list(waits);
 }
 
-// Old task ids to those that the table gives.
+// From the sender's task ids to those of the local table.
 using Renamed = std::map<TaskId, TaskId>;
 
 bool get_rank(Engine& engine, MessageReader& in, Renamed& renamed) {
@@ -138,7 +138,7 @@ bool get_rank(Engine& engine, MessageReader& in, Renamed& renamed) {
 void enter_arrival(Engine& engine, CommIndex comm, int32_t group_index, uint64_t sequence,
                    uint32_t position, Arrival arrival) {
   GroupLedger& group = engine.state.ledger.group(comm, group_index);
-  // What is long over here says nothing new.
+  // Meetings finished and dropped here need no update.
   if (position >= group.members() || sequence < group.first() ||
       sequence > group.end() + GroupLedger::kWindow) {
     return;

@@ -1,4 +1,4 @@
-// Parts of results between processes.
+// Exchanging parts of results between processes.
 #include "interp/core/engine.h"
 #include "interp/core/message.h"
 #include "interp/core/remote.h"

@@ -1,4 +1,4 @@
-// What the engine knows, as a model::Run: the form that verdicts, snapshots and logs are made from.
+// Converts what the engine knows to a model::Run, the form used by verdicts, snapshots and logs.
 
 #include "hostir/ops/record.h"
 #include "interp/core/engine.h"

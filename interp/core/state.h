@@ -1,8 +1,8 @@
 // Everything that a decision can change, as one copyable value.
 //
-// Saving a state is copying it; History keeps copies as checkpoints. What is only cached or only
-// ever appended to (plans, loop paths, strided shapes) is in the Engine and is not state. Pointers
-// in here point into Code or into the Engine's append-only tables.
+// Saving a state means copying it; History keeps copies as checkpoints. Caches and append-only
+// tables (plans, loop paths, strided shapes) are in the Engine and are not state. Pointers point
+// into Code or into the Engine's append-only tables.
 #pragma once
 
 #include <algorithm>
@@ -28,19 +28,19 @@ struct LoopFrame {
   LoopPathId outer = 0;
 };
 
-/// One access of a task to an allocation, for finding races.
+/// One access of a task to an allocation, for race detection.
 struct AccessRecord {
   int64_t lo = 0;
   int64_t hi = 0;
   uint32_t shape = 0;  // strided shape at `lo`; 0: contiguous
   StreamIndex stream = 0;
-  uint32_t sequence = 0;  // on the stream
+  uint32_t sequence = 0;  // number on the stream
   CodeIndex code = 0;
   enum class Kind : uint8_t { kRead, kWrite, kAlloc } kind = Kind::kRead;
 };
 
-/// Accesses to a whole allocation that all came from one stream, and so are in order: the usual
-/// case, kept apart from the list because it is cheap.
+/// Accesses to a whole allocation from a single stream, which are therefore ordered. This is the
+/// common case, kept apart from the list because it is cheap.
 struct WholeAccesses {
   StreamIndex stream = kNoStream;
   uint32_t write = 0;  // sequence numbers on the stream; 0: none
@@ -51,7 +51,8 @@ struct WholeAccesses {
   bool empty() const { return (write | read) == 0; }
 };
 
-/// A slot of a rank for one allocation; freed ones stay for a while so that late uses are named.
+/// A rank's slot for one allocation. Freed slots are kept for a while, so that late uses can be
+/// named.
 struct Allocation {
   AllocationId id;
   int64_t bytes = 0;
@@ -59,7 +60,7 @@ struct Allocation {
   uint32_t reg = kNoRegister;
   LayoutIndex layout = kNoLayout;
   const Placement* placement = nullptr;  // current
-  const Placement* declared = nullptr;   // when it was made
+  const Placement* declared = nullptr;   // at allocation
   uint64_t version = 0;
   CodeIndex allocated_by = kNoCode;
   CodeIndex freed_by = kNoCode;
@@ -68,17 +69,17 @@ struct Allocation {
   bool parameter = false;
   bool writable = true;
   bool live = false;
-  bool initialised = false;  // every byte
+  bool initialised = false;  // every byte is written
   bool returned = false;
-  ByteSet written;                     // where not every byte is
-  WholeAccesses whole;                 // older than nothing in `accesses` while that is empty
-  std::vector<AccessRecord> accesses;  // everything else; `whole` is unused while it is not empty
+  ByteSet written;                     // the written bytes, if not every byte is
+  WholeAccesses whole;                 // used only while `accesses` is empty
+  std::vector<AccessRecord> accesses;  // all accesses, once `whole` does not suffice
 };
 
 struct StreamState {
   uint32_t issued = 0;        // number of tasks
   uint32_t outstanding = 0;   // not finished
-  uint32_t host_epoch = 0;    // the host's waits that its clock row knows
+  uint32_t host_epoch = 0;    // number of host waits included in its clock row
   std::vector<TaskId> waits;  // for the next task
 };
 
@@ -95,7 +96,7 @@ struct Touch {
   ByteRange reads;  // the part of `range` whose bytes must have been written
 };
 
-/// A member of an open group, resolved when it was executed.
+/// A member of an open group, resolved when the rank executed it.
 struct OpenItem {
   CommunicationItem item;
   Arrival arrival;
@@ -122,7 +123,7 @@ class SlotQueue {
   }
 
  private:
-  static constexpr int kSlack = 64;  // popped ones that are still in front
+  static constexpr int kSlack = 64;  // popped entries that may remain in front
   std::vector<uint32_t> slots_;
   size_t head_ = 0;
 };
@@ -154,8 +155,8 @@ struct RankState {
   int64_t peak_bytes = 0;
 };
 
-/// Tasks a and b of one rank touch the same bytes and nothing seen so far orders them; another
-/// rank's part of a collective still may.
+/// Tasks a and b of one rank access the same bytes and nothing seen so far orders them. Another
+/// rank's part of a collective may still order them.
 struct Suspicion {
   Rank rank = 0;
   AccessRecord first;
@@ -168,10 +169,10 @@ struct Suspicion {
 struct State {
   uint64_t position = 0;
   uint32_t in_flight = 0;
-  int64_t live_bytes = 0;  // of all ranks
+  int64_t live_bytes = 0;  // sum over all ranks
   bool concluded = false;
-  bool gave_up = false;  // concluded because nothing completed for as long as the options allow
-  bool failed = false;   // a fatal fault: nobody may step
+  bool gave_up = false;  // concluded because nothing completed within timeout_ns
+  bool failed = false;   // a fatal fault: no rank may step
   std::vector<RankState> ranks;
   Ledger ledger;
   std::vector<Suspicion> suspicions;

@@ -1,8 +1,8 @@
-// Stepping backwards: positions are searched for, not computed.
+// Stepping backwards: searches for the position.
 //
-// What is looked for is a decision before the position with some property of the state in which it
-// was taken. The search executes again, silently, from the nearest checkpoint, remembers the last
-// match, and goes on from the checkpoint before if there was none.
+// The target is the last earlier decision taken in a state with some property. The search silently
+// re-executes from the nearest checkpoint and remembers the last match. If there is none, it
+// continues from the checkpoint before.
 
 #include <algorithm>
 #include <iterator>
@@ -62,7 +62,7 @@ Expected<StopReport> Stepper::backward() {
                communication_facts(code.instructions[pc_of(d.rank)].kind) != nullptr;
       });
     case Kind::kRendezvous:
-      // Before the first member of a meeting of the focus came to it.
+      // Back to before the first focus rank arrived at its last meeting.
       return back_to([&](const Decision& d) {
         if (!runs(d)) return false;
         const CodeInstruction& c = code.instructions[pc_of(d.rank)];
@@ -93,8 +93,8 @@ Expected<StopReport> Stepper::backward() {
   return beginning();
 }
 
-// Back over the last decision of each focus rank, as far as these stand together: the reverse of
-// one step of them all.
+// Goes back over the last decision of each focus rank, as long as these are adjacent: the reverse
+// of one step of all of them.
 Expected<StopReport> Stepper::back_into() {
   std::vector<Rank> seen;
   uint64_t target = history_.position();
@@ -147,8 +147,8 @@ struct Stepper::Found {
   uint64_t steps = 0;
 };
 
-// What breakpoints match in the decisions `begin`..`end` of the line, by position, by executing
-// them again; not where the search itself started.
+// Breakpoint matches in the decisions `begin`..`end` of the line, by position, found by
+// re-executing them. Excludes the position where the search started.
 Expected<std::vector<Stepper::Found>> Stepper::hits_between(uint64_t begin, uint64_t end,
                                                             uint64_t start) {
   Interpreter& in = interpreter();
@@ -177,7 +177,7 @@ Expected<std::vector<Stepper::Found>> Stepper::hits_between(uint64_t begin, uint
 
 namespace {
 
-// Whether the breakpoint's count of what it ignores takes in the stop at that place.
+// True if the stop at this place is among those that the breakpoint ignores.
 bool is_ignored(const Breakpoint& b, const HitPlace& at) {
   if (b.ignore == 0) return false;
   uint64_t before = 0;
@@ -197,12 +197,14 @@ bool is_ignored(const Breakpoint& b, const HitPlace& at) {
 
 }  // namespace
 
-// The last stop before the position.
+// Goes to the last stop before the position.
 //
-// 1. From the nearest checkpoint on, collect what breakpoints match. 2. A hit that stops by itself
-// is a stop. Where a visit stops once, the earliest hit found is its stop as soon as nobody was
-// past the visit at the checkpoint; else an earlier one may lie before it. 3. If no such earlier
-// one could come before the last stop found, that is it; else go on from the checkpoint before.
+// 1. From the nearest checkpoint on, collect the breakpoint matches.
+// 2. A hit that stops by itself is a stop. If a visit stops once, the earliest hit found is its
+//    stop, provided no rank was past the visit at the checkpoint; otherwise there may be an earlier
+//    hit.
+// 3. If no such earlier hit could become the last stop, the last stop found is the result.
+//    Otherwise continue from the checkpoint before.
 Expected<StopReport> Stepper::back_to_stop() {
   const Interpreter& in = interpreter();
   const uint64_t start = history_.position();
@@ -249,7 +251,7 @@ Expected<StopReport> Stepper::stop_at(const Found& found) {
   moved();
   Breakpoint& b = *found.breakpoint;
   const HitPlace at = hit_place(found.rank);
-  // One that was set later has not counted it.
+  // A breakpoint that was set later has not counted this hit.
   if (!was_counted(b, at)) {
     b.hit_places.push_back({at.position, at.steps, at.rank, found.visit});
     ++b.hits;

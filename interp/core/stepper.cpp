@@ -78,15 +78,15 @@ bool Stepper::over_limit() {
   return taken_ % kInterruptEvery == 0 && interrupt_ && interrupt_();
 }
 
-// One decision of one rank, with the stops before and after it.
+// One decision of one rank, including the stops before and after it.
 Expected<Stepper::Stop> Stepper::take(Rank rank) {
   Interpreter& in = interpreter();
   const RankState& state = in.state().ranks[static_cast<size_t>(rank)];
   const CodeIndex code = state.pc;
   if (!matcher_->idle()) {
     const Breakpoint* stopping = nullptr;
-    // A step takes every rank off the instruction on which it is seen to stand. It is a hit, as
-    // ever; a run stops at each that has not been told.
+    // A step moves a rank off the instruction it visibly stopped at. That still counts as a hit. A
+    // continue stops at each hit that has not been reported.
     const bool stood_here = command_->kind != StepCommand::Kind::kContinue &&
                             state.steps == before_[static_cast<size_t>(rank)];
     for (Breakpoint* b : matcher_->before(rank)) {
@@ -147,7 +147,7 @@ StopReport Stepper::stopped_by(const Breakpoint& breakpoint, Rank rank, CodeInde
   return r;
 }
 
-// The rank under way with the smallest clock.
+// The moving rank with the smallest clock.
 Rank Stepper::pick(const Drive& drive) const {
   const Interpreter& in = interpreter();
   Rank best = kNoRank;
@@ -164,8 +164,8 @@ Rank Stepper::pick(const Drive& drive) const {
   return best;
 }
 
-// A rank outside the command that those under way wait for, directly or through others; else the
-// scheduler's choice, as virtual time may have to pass. Ranks at their goals stay there.
+// A rank outside the command that the moving ranks wait for, directly or through others; otherwise
+// the scheduler's choice, because virtual time may have to pass. Ranks at their goals stay there.
 Rank Stepper::needed(const Drive& drive) const {
   const Interpreter& in = interpreter();
   const auto held = [&](Rank r) {
@@ -197,8 +197,8 @@ Rank Stepper::needed(const Drive& drive) const {
   return best;
 }
 
-// Whose turn it was where the run was recorded, with freezes and edits before it done. A log that
-// was tampered with may name a rank that cannot move: from there on the scheduler chooses.
+// The next rank of the recorded run, after applying the recorded freezes and edits before it. A
+// corrupted log may name a rank that cannot move: from there on the scheduler chooses.
 Expected<Rank> Stepper::recorded_rank() {
   while (const std::optional<Decision> next = history_.recorded_next()) {
     if (next->kind == DecisionRecord::Kind::kRun)
@@ -262,7 +262,7 @@ Expected<StopReport> Stepper::forward() {
   for (size_t i = 0; i < focus_.size(); ++i) {
     const auto r = static_cast<size_t>(focus_[i]);
     const auto at = in.next_code(focus_[i]);
-    // A step of several ranks moves those that can; it does not wait for the others.
+    // A step of several ranks moves those that can move; it does not wait for the others.
     d.reached[i] = !at || (some && focus_.size() > 1 && !in.can_step(focus_[i]));
     if (!at) continue;
     depth[r] = nesting(code, *at);
@@ -302,7 +302,7 @@ Expected<StopReport> Stepper::forward() {
   return drive(d);
 }
 
-// To the next stop. Decisions that the history has ahead of us are taken again as they were.
+// Runs to the next stop. Decisions ahead on the line are repeated as they were.
 Expected<StopReport> Stepper::proceed() {
   Interpreter& in = interpreter();
   if (!command_->focus.empty()) {
@@ -334,8 +334,9 @@ Expected<StopReport> Stepper::proceed() {
   }
 }
 
-// 1. The focus goes to its next collective. 2. The other members go to theirs with that number, and
-// all stand before it. 3. From there, once more: all take it, and the run goes on until it is over.
+// 1. The focus runs to its next collective.
+// 2. The other members run to the collective with the same sequence number; all stop before it.
+// 3. Called again from there: all members take it, and the run continues until it has finished.
 Expected<StopReport> Stepper::rendezvous() {
   Interpreter& in = interpreter();
   const Code& code = in.code();
@@ -376,7 +377,7 @@ Expected<StopReport> Stepper::rendezvous() {
     d.goal = there;
     return drive(d);
   }
-  // Everybody stands before it: through it.
+  // All members are before it: run through it.
   const auto finished = [&](Rank) {
     const GroupLedger& ledger =
         in.state()

@@ -1,11 +1,11 @@
-// Stepping: what a debugger's commands do, forwards and backwards, for one rank, a group, or all.
+// Stepping: the debugger's step commands, forwards and backwards, for one rank, a group, or all.
 //
-// Works on a History and a BreakpointList. A focus set of ranks moves; ranks that are not in focus
-// move only when the focus is blocked and needs them (`Drag::kNeeded`), and are reported in
-// `moved`. A frozen rank never moves. In a run that was recorded, all ranks move in the recorded
-// order, until somebody decides otherwise (freezes, edits): a step of one rank is what was recorded
-// up to there. Every command ends at the first stop: target reached,
-// breakpoint, fault, nothing can move, end of the run, start of the history (backwards).
+// Works on a History and a BreakpointList. The ranks in focus move. Other ranks move only when the
+// focus is blocked and needs them (`Drag::kNeeded`), and are reported in `moved`. A frozen rank
+// never moves. In a recorded run all ranks move in the recorded order until the user takes a
+// different decision (freeze, edit): stepping one rank replays the recording up to that step. Every
+// command ends at the first stop: target reached, breakpoint, fault, nothing can move, end of the
+// run, start of the history (backwards).
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ enum class Direction : uint8_t { kForward, kBackward };
 struct StepCommand {
   enum class Kind : uint8_t {
     kInto,            // one instruction per focus rank
-    kOver,            // one instruction, calls, loop regions and groups as one
-    kOut,             // to behind the enclosing call or loop
+    kOver,            // one instruction; calls, loop regions and groups count as one
+    kOut,             // to after the enclosing call or loop
     kNextCollective,  // to before the next communication instruction of a focus rank
     kRendezvous,      // until all members of the next collective of the focus have arrived
     kToInstruction,   // to before `target` on a focus rank
@@ -32,8 +32,8 @@ struct StepCommand {
   } kind = Kind::kInto;
   Direction direction = Direction::kForward;
   std::vector<Rank> focus;  // empty: all ranks
-  /// Ranks that breakpoints of the kind Stops::kFirstRank stop at each visit of their own; empty:
-  /// none, each visit stops once.
+  /// Ranks that a Stops::kFirstRank breakpoint stops at each of their own visits. Empty: each visit
+  /// stops once.
   std::vector<Rank> own_visits;
   std::vector<CodeIndex> target;
   enum class Drag : uint8_t { kNeeded, kStrict } drag = Drag::kNeeded;
@@ -42,24 +42,24 @@ struct StepCommand {
 
 struct StopReport {
   enum class Reason : uint8_t {
-    kStepped,  // the command did what it says
+    kStepped,  // the command did what it was asked to do
     kBreakpoint,
     kFault,      // see Interpreter::faults()
     kBlocked,    // focus blocked, kStrict
-    kStuck,      // nothing can move, because of frozen ranks
+    kStuck,      // nothing can move because of frozen ranks
     kFinished,   // all ranks returned and drained
     kBeginning,  // backwards at position 0
-    kLimit,      // max_decisions, or the interrupt said so
+    kLimit,      // max_decisions reached, or interrupted
   } reason = Reason::kStepped;
   uint32_t breakpoint = 0;  // id
-  Rank rank = kNoRank;      // whose instruction, write or breakpoint it was
+  Rank rank = kNoRank;      // the rank of the instruction, write or breakpoint
   CodeIndex code = 0;
-  /// Of a breakpoint that stops the first rank of a visit: how many of the ranks that were started
-  /// are past it; some of them may have gone around it.
+  /// For a breakpoint that stops the first rank of a visit: how many started ranks are past the
+  /// visit. Some of them may have branched around it.
   struct Visitors {
     Rank past = 0;
     Rank ranks = 0;
-    bool came_first = true;  // of those that the breakpoint has seen
+    bool came_first = true;  // the first that the breakpoint has seen
   };
   std::optional<Visitors> visitors;
   std::vector<Moved> moved;
@@ -72,20 +72,20 @@ class Stepper {
  public:
   Stepper(History& history, BreakpointList& breakpoints);
   Expected<StopReport> run(const StepCommand& command);
-  /// To call after the history was sent somewhere without the stepper: corrects hit counts.
+  /// Call after moving the history without the stepper: corrects the hit counts.
   void moved();
-  /// Asked every few thousand decisions; true ends the command with kLimit.
+  /// Polled every few thousand decisions; returning true ends the command with kLimit.
   void set_interrupt(std::function<bool()> interrupt);
 
  private:
   using Stop = std::optional<StopReport>;
-  /// Whether a rank has got to where the command wants it; asked after each of its decisions.
+  /// True if a rank has reached its target; tested after each of its decisions.
   using Goal = std::function<bool(Rank)>;
   struct Drive {
     std::vector<Rank> ranks;
-    std::vector<char> reached;  // beside `ranks`
+    std::vector<char> reached;  // parallel to `ranks`
     Goal goal;
-    bool first_ends = false;  // the first rank at its goal ends the command
+    bool first_ends = false;  // the first rank that reaches its goal ends the command
   };
 
   // stepper.cpp: forward
@@ -106,7 +106,7 @@ class Stepper {
   // step_back.cpp
   Expected<StopReport> backward();
   Expected<StopReport> back_into();
-  struct Found;  // a hit that the search came by
+  struct Found;  // a hit found by the search
   Expected<StopReport> back_to_stop();
   Expected<std::vector<Found>> hits_between(uint64_t begin, uint64_t end, uint64_t start);
   Expected<StopReport> stop_at(const Found& found);
@@ -117,7 +117,7 @@ class Stepper {
   History& history_;
   BreakpointList& breakpoints_;
   std::function<bool()> interrupt_;
-  // Of the command that is running.
+  // State of the running command.
   const StepCommand* command_ = nullptr;
   BreakpointMatcher* matcher_ = nullptr;
   std::vector<Rank> focus_;

@@ -1,11 +1,11 @@
-// The tasks of one rank that anything may still ask about.
+// The tasks of one rank that can still be referenced.
 //
-// Numbers ascend in order of issue. The table is a vector: survivors of earlier compactions first
-// (sorted, with gaps), then a dense tail. A task is dropped when it has finished and no register
-// holds its event; `compact` does that when the table has doubled, so that adding is O(1) amortised
-// and a saved state stays small. Each task has a clock row: for every stream of the rank the number
-// of its tasks that happen before (itself included). Clock rows are given padded to at least
-// kInlineStreams entries, so that the usual row is copied as one piece.
+// Task numbers ascend in order of issue. The table is a vector: survivors of earlier compactions
+// first (sorted, with gaps), then a dense tail. `compact` drops tasks that have finished and whose
+// event no register holds. It runs when the table has doubled, so that adding is O(1) amortised and
+// a saved state stays small. Each task has a clock row: for every stream of the rank, the number of
+// its tasks that happen before this one (itself included). Clock rows are padded to at least
+// kInlineStreams entries, so that the common row is one fixed-size copy.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ struct TaskRecord {
   enum class Link : uint8_t { kNone, kMeeting, kPair, kGroup } link = Link::kNone;
   uint64_t comm_sequence = 0;
   static constexpr size_t kInlineStreams = 4;
-  std::array<uint32_t, kInlineStreams> clock{};  // of ranks with few streams
+  std::array<uint32_t, kInlineStreams> clock{};  // for ranks with few streams
   bool finished() const { return finished_ns != kPending; }
 };
 
@@ -46,7 +46,7 @@ struct TaskDependency {
 
 class TaskTable {
  public:
-  static constexpr size_t kFewest = 256;  // below that nothing is dropped
+  static constexpr size_t kFewest = 256;  // below this size nothing is dropped
   explicit TaskTable(size_t streams = 0) : streams_(streams) {}
 
   uint64_t next_number() const { return next_; }
@@ -81,7 +81,7 @@ class TaskTable {
   }
   std::span<const TaskRecord> all() const { return tasks_; }
   bool wants_compaction() const { return next_ >= compact_at_; }
-  /// Keeps unfinished tasks and those in `held` (sorted numbers).
+  /// Keeps only unfinished tasks and those in `held` (sorted numbers).
   void compact(std::span<const uint64_t> held);
 
  private:
@@ -100,7 +100,7 @@ class TaskTable {
   size_t sparse_ = 0;
   uint64_t dense_first_ = 0;
   uint64_t next_ = 0;
-  uint64_t compact_at_ = kFewest;  // when so many have been made
+  uint64_t compact_at_ = kFewest;  // compact when the table reaches this size
 };
 
 }  // namespace hostir::interp

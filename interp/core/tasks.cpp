@@ -1,4 +1,4 @@
-// Tasks: their place on a stream, their clocks, and handing them to the backend.
+// Tasks: their place on a stream, their clocks, and passing them to the backend.
 
 #include <algorithm>
 
@@ -27,7 +27,7 @@ TaskRecord& Engine::begin_task(Step& step, StreamIndex stream) {
   return task;
 }
 
-// The stream's awaited events that may still be to come, kept as dependencies of the task.
+// The events the stream waits for that may still be pending, kept as dependencies of the task.
 std::span<const TaskId> Engine::take_waits(RankState& rank, StreamState& queue,
                                            const TaskRecord& task) {
   wait_scratch.clear();
@@ -64,8 +64,7 @@ bool Engine::issue(Step& step, TaskRecord& task, std::span<const BufferRef> buff
   return refused == nullptr || refuse_task(step, *refused);
 }
 
-// The backend's own plan, made at the first execution and kept while the operands are laid out the
-// same.
+// The backend's plan, made at the first execution and kept while the operand layouts stay the same.
 bool Engine::find_plan(const Step& step, Task& task) {
   IssuePlan& known = plan(step);
   const auto same = [&] {

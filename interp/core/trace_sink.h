@@ -1,8 +1,8 @@
-// What is told to a log while a program runs.
+// The events that the interpreter sends to a log while a program runs.
 //
-// The interpreter calls these from its own thread; an implementation must be quick (a ring buffer)
-// and may only block when its ring is full. Records are plain numbers; names are resolved through
-// Code. `issued` and `finished` are separate because device times come late.
+// The interpreter calls these from its own thread. An implementation must be fast (a ring buffer)
+// and may block only when its ring is full. Records are plain numbers; names are resolved through
+// Code. `issued` and `finished` are separate because device times arrive late.
 #pragma once
 
 #include <cstdint>
@@ -19,34 +19,34 @@ namespace hostir::interp {
 /// One executed host instruction on one rank. The members of a `group { }` come before the record
 /// of the group, with communicator and sequence number but without a task.
 struct IssuedRecord {
-  uint64_t decision = 0;  // number of the decision that ran it
+  uint64_t decision = 0;  // number of the decision that executed it
   uint32_t branch = 0;
   Rank rank = 0;
   CodeIndex code = 0;
   LoopPathId loop_path = 0;
-  StreamIndex stream = kNoStream;  // of asynchronous instructions
-  TaskId task = kNoTask;           // of asynchronous instructions
+  StreamIndex stream = kNoStream;  // for asynchronous instructions
+  TaskId task = kNoTask;           // for asynchronous instructions
   int64_t host_start_ns = 0;       // virtual or host clock
   int64_t host_end_ns = 0;
-  int64_t waited_ns = 0;       // of `wait ... on host`
-  TaskId waits_for = kNoTask;  // of `wait`: the event's task; kNoTask: `none`
+  int64_t waited_ns = 0;       // for `wait ... on host`
+  TaskId waits_for = kNoTask;  // for `wait`: the event's task; kNoTask: `none`
   int64_t bytes = 0;      // alloc, free: size; collectives: bytes per rank as nccl-tests counts
   uint64_t sequence = 0;  // collectives
   CommIndex comm = kNoComm;
-  int32_t peer = -1;  // send, recv: position of the other side
+  int32_t peer = -1;  // send, recv: position of the peer
 };
 
-/// What a member states about the communication that the next IssuedRecord of its rank is about.
+/// A member's communication call, sent before the IssuedRecord of the same rank.
 struct CallRecord {
   Rank rank = 0;
-  int32_t root = -1;         // position; -1: it has none
+  int32_t root = -1;         // position; -1: no root
   int64_t total_elems = -1;  // of the whole operation; -1: not stated
   int64_t row_elems = -1;    // per index of dimension 0 of the whole; -1: not stated
-  uint64_t fingerprint = 0;  // of all that every member must state alike
+  uint64_t fingerprint = 0;  // hash of everything that all members must agree on
   friend bool operator==(const CallRecord&, const CallRecord&) = default;
 };
 
-/// Where a rank's host stands, told when a run ends or can not go on.
+/// A rank's host position, sent when a run ends or cannot continue.
 struct RankStateRecord {
   Rank rank = 0;
   model::RankState state = model::RankState::kUnknown;
@@ -64,11 +64,11 @@ struct FinishedRecord {
   int64_t queued_ns = 0;
   int64_t started_ns = 0;
   int64_t finished_ns = 0;
-  int64_t live_bytes = -1;  // of the rank after an alloc or free took effect
+  int64_t live_bytes = -1;  // of the rank, after an alloc or free took effect
   ClockDomain clock = ClockDomain::kVirtual;
 };
 
-/// A decision that is not "rank r runs one instruction": freeze, thaw, edit, branch, schedule.
+/// A decision other than "rank r runs one instruction": freeze, thaw, edit, branch, schedule.
 struct DecisionRecord {
   enum class Kind : uint8_t { kRun, kFreeze, kThaw, kEdit, kBranch } kind = Kind::kRun;
   uint64_t number = 0;
@@ -79,7 +79,7 @@ struct DecisionRecord {
 
 struct FaultRecord {
   std::string kind;      // "deadlock", "collective_mismatch", "race_raw", "leak", ...
-  std::string sentence;  // what is shown
+  std::string sentence;  // the message shown to the user
   std::vector<Rank> ranks;
   std::vector<std::string> instructions;  // addresses, `@f#9`
   std::vector<std::string> notes;
@@ -88,14 +88,14 @@ struct FaultRecord {
 class TraceSink {
  public:
   virtual ~TraceSink() = default;
-  /// Before `issued`, of communication only.
+  /// Sent before `issued`, for communication only.
   virtual void called(const CallRecord&) {}
   virtual void issued(const IssuedRecord& record) = 0;
   virtual void finished(const FinishedRecord& record) = 0;
   virtual void value(const ValueSummary& summary) = 0;
   virtual void decision(const DecisionRecord& record) = 0;
   virtual void fault(const FaultRecord& record) = 0;
-  /// Of every rank, before a fault that ends the run, and at its end.
+  /// Sent for every rank, before a fault that ends the run and at the end of the run.
   virtual void rank_state(const RankStateRecord&) {}
   /// A loop path the first time it is used: (id, parent, the `for` instruction, iteration).
   virtual void loop_path(LoopPathId id, LoopPathId parent, CodeIndex loop, int64_t iteration) = 0;

@@ -1,4 +1,4 @@
-// The engine's verdicts on communication are those of interp/diagnose, made into faults.
+// Turns the communication verdicts of interp/diagnose into faults.
 
 #include "interp/model/verdict.h"
 

@@ -1,7 +1,7 @@
-// What can be seen of a run between two decisions: plain values for snapshots, scripts and tests.
+// Views of a run between two decisions: plain values for snapshots, scripts and tests.
 //
-// All are copies or point into Code and tables that live as long as the interpreter; none changes
-// afterwards. Absent here: contents of buffers (Backend::read).
+// All are copies, or point into Code and tables that live as long as the interpreter; none changes
+// later. Absent here: contents of buffers (Backend::read).
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,11 @@ enum class RankStatus : uint8_t {
   kDone,        // returned
   kNotStarted,  // not in InterpreterOptions::ranks
   kRemote,      // in another process
-  // Of recordings only:
+  // In recordings only:
   kDead,     // its process ended before it was done
-  kUnknown,  // nothing tells
+  kUnknown,  // the recording does not tell
 };
-/// Will take no decision any more, or never takes one here.
+/// The rank will take no more decisions, or never takes one here.
 constexpr bool is_over(RankStatus status) {
   return status != RankStatus::kRunnable && status != RankStatus::kBlocked;
 }

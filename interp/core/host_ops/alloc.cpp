@@ -10,7 +10,7 @@ bool execute_alloc(Engine& engine, Step& step);
 
 namespace {
 
-// Freed slots rest for a while, so that a late use of one can still say who freed it.
+// Freed slots are reused late, so that a late use can still report who freed the allocation.
 constexpr size_t kRestingSlots = 16;
 
 uint32_t take_slot(RankState& rank) {
@@ -53,7 +53,7 @@ bool reuse(Engine& engine, Step& step, uint32_t storage, int64_t bytes, Register
   return true;
 }
 
-// Where the new buffer lies on this rank; kept in the plan if that is always the same.
+// The placement of the new buffer on this rank; kept in the plan if it is static.
 bool place(Engine& engine, const Step& step, IssuePlan& plan, Register& name, int64_t& bytes) {
   if (plan.allocated == nullptr) {
     if (plan.refs.empty()) plan.refs.emplace_back();

@@ -4,7 +4,7 @@ namespace hostir::interp {
 
 bool execute_call(Engine& engine, Step& step);
 
-// The body follows in line; arguments are new names for the same buffers.
+// The body is inlined after the call; arguments are new names for the same buffers.
 bool execute_call(Engine& engine, Step& step) {
   engine.move_registers(step.rank_state, step.code.moves);
   return true;

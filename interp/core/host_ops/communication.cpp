@@ -1,5 +1,5 @@
-// Every communication op: resolved, entered in the ledger, handed to the backend as one task; or,
-// inside a group, kept for the group's task.
+// Every communication op: resolved, entered in the ledger, and passed to the backend as one task.
+// Inside a group it is kept for the group's task.
 
 #include "hostir/ops/record.h"
 #include "interp/core/engine.h"
@@ -10,7 +10,7 @@ bool execute_communication(Engine& engine, Step& step);
 
 namespace {
 
-// The number under which it meets the others.
+// The sequence number under which it meets the other members.
 uint64_t take_sequence(Engine& engine, const Step& step, const CommunicationItem& item,
                        bool point_to_point) {
   Ledger& ledger = engine.state.ledger;

@@ -4,7 +4,7 @@ namespace hostir::interp {
 
 bool execute_for_(Engine& engine, Step& step);
 
-// Evaluates the bounds once; later iterations are entered by the glue at the end of the body.
+// Evaluates the bounds once; the glue at the end of the body starts later iterations.
 bool execute_for_(Engine& engine, Step& step) {
   RankState& rank = step.rank_state;
   int64_t lower = 0;

@@ -6,7 +6,8 @@ namespace hostir::interp {
 
 bool execute_free(Engine& engine, Step& step);
 
-// The storage is gone for everything later in the text; the memory, when the stream gets there.
+// Later instructions may no longer use the storage; the memory is released when the stream gets
+// there.
 bool execute_free(Engine& engine, Step& step) {
   RankState& rank = step.rank_state;
   IssuePlan& plan = engine.plan(step);

@@ -8,7 +8,7 @@ bool execute_group(Engine& engine, Step& step);
 
 namespace {
 
-// The streams of the members, that of the first one first.
+// The members' streams, the first member's stream first.
 std::vector<StreamIndex> streams_of(const Engine& engine, std::span<const OpenItem> members) {
   std::vector<StreamIndex> streams;
   for (const OpenItem& member : members) {
@@ -19,8 +19,8 @@ std::vector<StreamIndex> streams_of(const Engine& engine, std::span<const OpenIt
   return streams;
 }
 
-// As NCCL: the group starts when all of its streams have come to it, and each of them goes on
-// behind it. So its task is of the first stream and waits for what is last on the others.
+// As in NCCL, the group starts when all of its streams have reached it, and each stream continues
+// after it. So its task is on the first stream and waits for the last task of the other streams.
 void wait_for_streams(Engine& engine, Rank self, RankState& rank,
                       std::span<const StreamIndex> streams) {
   uint32_t* row = engine.clock_row(rank, streams.front());
@@ -51,7 +51,7 @@ void go_on_behind(Engine& engine, RankState& rank, std::span<const StreamIndex> 
 
 }  // namespace
 
-// Issues its members, resolved as they were stepped, as one task with one event.
+// Issues the members, resolved when each was stepped, as one task with one event.
 bool execute_group(Engine& engine, Step& step) {
   RankState& rank = step.rank_state;
   if (rank.open_group.empty()) return true;

@@ -8,7 +8,7 @@ bool execute_return_(Engine& engine, Step& step);
 
 namespace {
 
-// A result that is declared `alias(%w)` is the parameter %w itself, all of it.
+// A result declared `alias(%w)` must be the whole parameter %w.
 bool is_alias(const Engine& engine, const Step& step, uint32_t operand) {
   const Function& function = *engine.code->functions[step.code.function];
   if (operand >= function.results.size() || !function.results[operand].alias) return true;
@@ -45,7 +45,8 @@ bool check_returned(Engine& engine, Step& step, uint32_t operand) {
 
 }  // namespace
 
-// Waits for nothing: streams drain behind it. Of an inlined call it passes the results on.
+// Waits for nothing: streams drain afterwards. In an inlined call, passes the results to the
+// caller.
 bool execute_return_(Engine& engine, Step& step) {
   RankState& rank = step.rank_state;
   if (step.code.call != kNoCode) {

@@ -4,7 +4,7 @@ namespace hostir::interp {
 
 bool execute_stream(Engine& engine, Step& step);
 
-// Streams are made by compile_code(); the instruction only takes its place in the order.
+// compile_code() creates streams; the instruction only keeps its place in the order.
 bool execute_stream(Engine&, Step&) { return true; }
 
 }  // namespace hostir::interp

@@ -1,4 +1,4 @@
-// The table of host ops, expanded from the one list: a missing op is a link error that names it.
+// The table of host ops, expanded from ops.def: a missing op is a link error that names it.
 
 #include <array>
 
@@ -14,7 +14,7 @@ bool execute_communication(Engine& engine, Step& step);
 
 namespace {
 
-// Compute ops can not stand in a host function: compile_code() has rejected them.
+// compile_code() rejects compute ops in host functions.
 constexpr std::array<ExecuteOp, kOpCount> kExecute = {
 #define HOSTIR_COMPUTE_OP(name) nullptr,
 #define HOSTIR_COMMUNICATION_OP(name) &execute_communication,

@@ -6,8 +6,8 @@ namespace hostir::interp {
 
 bool execute_wait(Engine& engine, Step& step);
 
-// On a stream: the next task of it starts after the event. On the host: the rank was not runnable
-// before the event completed, and its clock goes on from there.
+// On a stream: its next task starts after the event. On the host: the rank was blocked until the
+// event completed; its clock continues from there.
 bool execute_wait(Engine& engine, Step& step) {
   RankState& rank = step.rank_state;
   const size_t n = engine.code->streams.size();
