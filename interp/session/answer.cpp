@@ -13,7 +13,7 @@
 namespace hostir::interp {
 namespace {
 
-constexpr uint32_t kListContext = 5;  // lines on both sides
+constexpr uint32_t kListContext = 5;  // lines before and after
 
 std::string source_line(const TextLine& at, std::string_view mark) {
   return fmt::format("{} {:>4}  {}\n", mark, at.line, at.sources->line(at.file, at.line));
@@ -101,7 +101,7 @@ Expected<std::string> backtrace(const Snapshot& snapshot, const Command& command
   return out;
 }
 
-// What a slice selects; nothing if none was written. An allocation's extents are in the snapshot,
+// The box of a slice; nullopt if no slice was given. The snapshot has an allocation's extents;
 // those of a view are found by reading it.
 Expected<std::optional<Box>> box_of(Session& session, const Snapshot& snapshot,
                                     const Command& command, ValueQuery query) {

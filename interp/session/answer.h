@@ -1,7 +1,7 @@
-// The commands that only look: info, print, x, backtrace, list, help.
+// The inspection commands: info, print, x, backtrace, list, help.
 //
-// They need nothing but a snapshot and `Session::read`, so live and recorded sessions answer them
-// with the same words. Texts end with a newline.
+// They need only a snapshot and `Session::read`, so live and recorded sessions answer them
+// identically. Texts end with a newline.
 #pragma once
 
 #include <optional>
@@ -12,10 +12,10 @@
 
 namespace hostir::interp {
 
-/// True for commands that `answer` knows.
+/// True for commands that `answer` handles.
 bool only_looks(CommandKind kind);
 
-/// Errors: those of `read`, and of selectors and places that the program does not have.
+/// Errors: those of `read`, and of selectors and places that do not exist in the program.
 Expected<std::string> answer(Session& session, const Command& command);
 
 /// What `print` and `x` show of a value: one rank's part, or the whole.

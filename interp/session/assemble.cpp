@@ -52,7 +52,7 @@ int64_t fold_int(int64_t a, int64_t b, Reduction kind) {
 
 Tensor widened(const Tensor& t) { return is_16_bit_float(t.dtype) ? converted(t, DType::kF32) : t; }
 
-// avg: the sum over the number of members, at the end.
+// For avg, divides the sum by the number of members at the end.
 void finish_average(Tensor& sum, size_t members) {
   const int64_t n = sum.element_count();
   const auto count = static_cast<int64_t>(members);
@@ -64,7 +64,8 @@ void finish_average(Tensor& sum, size_t members) {
   }
 }
 
-// Calls f(global index of the first element, elements) for every row of a box, until it says stop.
+// Calls f(global index of the first element, elements) for every row of a box until it returns
+// false.
 template <class F>
 void for_each_row(const Box& box, F f) {
   if (box.empty()) return;
@@ -81,15 +82,15 @@ const std::byte* element_at(const Tensor& t, const Box& box, const std::vector<i
          static_cast<size_t>(offset_in(box, index)) * static_cast<size_t>(size_bytes(t.dtype));
 }
 
-// Puts parts into a region of the global tensor, remembering who wrote each of them.
+// Assembles parts into a region of the global tensor, remembering the source of each part.
 class Gathering {
  public:
   Gathering(DType dtype, const Box& region) : region_(region) {
     out_.tensor = Tensor::zeros(dtype, region.extents());
   }
 
-  // `box` is what the rank holds, `tensor` of it what is in the region: which ranks are replicas
-  // does not depend on the region, so the order in which parts cover each other does not either.
+  // `box` is all that the rank holds, `tensor` its part inside the region. Replicas are identified
+  // by `box`, so that the order in which parts override each other does not depend on the region.
   void put(Rank rank, const Box& box, const Tensor& tensor) {
     const Box held = box.intersect(region_);
     if (held.empty()) return;
@@ -141,7 +142,7 @@ const ShardData* find_shard(const std::vector<ShardData>& shards, int64_t rank) 
   return nullptr;
 }
 
-// The folded value of one group; nothing if a member with elements is missing.
+// The reduced value of one group; nullopt if a member with elements is missing.
 std::optional<Tensor> folded(const std::vector<int64_t>& members,
                              const std::vector<ShardData>& shards, Reduction kind, DType dtype,
                              Gathering& gathering) {
@@ -166,7 +167,7 @@ std::optional<Tensor> folded(const std::vector<int64_t>& members,
 void gather_partial(const Mesh& mesh, const Sharding& sharding, DType dtype,
                     const std::vector<ShardData>& shards, Gathering& gathering) {
   for (const auto& members : groups_over(mesh, sharding.unreduced)) {
-    const ShardData* first = nullptr;  // all members hold the same box
+    const ShardData* first = nullptr;  // every member holds this box
     for (size_t i = 0; i < members.size() && !first; ++i) first = find_shard(shards, members[i]);
     if (first && !gathering.wants(first->box)) continue;
     const auto sum = folded(members, shards, sharding.unreduced_kind, dtype, gathering);

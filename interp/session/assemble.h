@@ -1,9 +1,10 @@
-// One global tensor from the shards of all ranks.
+// Assembles one global tensor from the shards of all ranks.
 //
-// Every rank's part goes to its box. Partial values are folded first: in group order, 16-bit types
-// in f32 and rounded once, integers wrapping, as collectives do. Where several ranks hold the same
-// elements (replicas) the lowest position's are taken, and a disagreement is reported. A part of
-// the tensor is made from those parts of the shards that lie in it, and has the bits of the whole.
+// Every rank's part goes to its box. Partial values are reduced first, as collectives do: in group
+// order, 16-bit types in f32 and rounded once, integers wrapping. If several ranks hold the same
+// elements (replicas), those of the lowest position are used, and a disagreement is reported. A
+// region of the tensor is assembled from the shards' parts inside it and is bitwise equal to that
+// region of the whole.
 #pragma once
 
 #include <optional>
@@ -17,7 +18,7 @@
 
 namespace hostir::interp {
 
-/// What one rank holds of a value: its box and the contents, or of them what is asked for.
+/// A rank's part of a value: its box and the contents (of the requested region only).
 struct ShardData {
   Rank rank = 0;
   Box box;                         // all that the rank holds
@@ -26,21 +27,22 @@ struct ShardData {
 
 struct Assembled {
   Tensor tensor;  // extents of the region
-  /// The first element that replicas hold differently, or nothing.
+  /// The first element on which replicas disagree; nullopt if there is none.
   struct Disagreement {
     Rank first = kNoRank;
     Rank second = kNoRank;
     std::vector<int64_t> index;  // global
   };
   std::optional<Disagreement> disagreement;
-  std::vector<Rank> missing;  // ranks whose part was needed and is not available
+  std::vector<Rank> missing;  // ranks whose part is needed but not available
 };
 
-/// `type` is a tensor or shard with its sizes bound; `shards` by rank. Elements that nobody has are
-/// zero and their ranks are in `missing`.
+/// `type` is a tensor or shard type with its sizes bound; `shards` is indexed by rank. Elements
+/// that no rank provides are zero; their ranks are in `missing`.
 Assembled assemble(const Program& program, const Type& type, const std::vector<ShardData>& shards);
-/// The same for a part of the tensor: `region` in global coordinates, inside the tensor.
-/// Disagreements outside of it are not seen. Cost: that of the elements in it.
+/// The same for a part of the tensor: `region` in global coordinates, inside the tensor. Does not
+/// detect disagreements outside the region.
+/// Cost: proportional to the elements in the region.
 Assembled assemble(const Program& program, const Type& type, const std::vector<ShardData>& shards,
                    const Box& region);
 

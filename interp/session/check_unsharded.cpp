@@ -43,7 +43,7 @@ std::vector<NamedInput> as_inputs(const std::vector<std::pair<std::string, Tenso
   return out;
 }
 
-// The versions that one write of the text left on all ranks: same writer, same register.
+// The versions that one write instruction left on all ranks: same writer, same register.
 using Write = std::vector<const RecordedVersion*>;
 
 bool writes_buffer(const Code& code, CodeIndex i, const std::string& buffer) {
@@ -57,7 +57,7 @@ bool writes_buffer(const Code& code, CodeIndex i, const std::string& buffer) {
   return false;
 }
 
-// The n-th instruction of the text that writes the buffer, n from 1; kNoCode: a parameter.
+// The n-th instruction in the text that writes the buffer, n from 1; kNoCode: a parameter.
 CodeIndex writer_of(const Code& code, const Provenance& provenance) {
   uint32_t n = 0;
   for (size_t i = 0; i < code.instructions.size() && provenance.write > 0; ++i) {
@@ -67,7 +67,7 @@ CodeIndex writer_of(const Code& code, const Provenance& provenance) {
   return kNoCode;
 }
 
-// Writes that left a fusion value in a buffer; in loops the last instance counts.
+// Writes that stored a fusion value in a buffer; in loops the last one counts.
 std::vector<Write> writes_of(const RecordedRun& run, const std::string& value) {
   std::vector<Write> out;
   for (const Provenance& p : run.prepared.provenance) {
@@ -101,7 +101,7 @@ Rank holder(const Write& write, const std::vector<int64_t>& index) {
   return kNoRank;
 }
 
-// Everything that is needed to say where a value differs.
+// Everything needed to report where a value differs.
 struct Comparison {
   const Function& fusion;
   const RecordedRun& sharded;
@@ -144,12 +144,12 @@ std::optional<UnshardedDifference> compare_write(const Comparison& c, const std:
                        describe(*found, whole.tensor));
 }
 
-// The name in the unsharded run, which has no reshards.
+// The name of the value in the unsharded run, which has no reshards.
 const std::string& unsharded_name(const Function& fusion, ValueId value) {
   return fusion.value(unsharded_value(fusion, value)).name;
 }
 
-// What a value of the fusion is in the unsharded run, if it was in a buffer there.
+// The value of the fusion in the unsharded run, if it was in a buffer there.
 std::optional<Tensor> reference_value(const RecordedRun& run, const std::string& value) {
   for (const auto& [name, tensor] : run.prepared.inputs) {
     if (name == value) return tensor;
@@ -205,7 +205,7 @@ void compare_outputs(const Comparison& c, UnshardedReport& report) {
   }
 }
 
-// Values of the fusion that the sharded run had in buffers: the unsharded one keeps them too.
+// The fusion values that the sharded run had in buffers, so that the unsharded run keeps them too.
 std::vector<std::string> values_to_keep(const Function& fusion, const RecordedRun& sharded) {
   std::vector<std::string> out;
   for (const InstrId instruction : fusion.preorder()) {
@@ -263,7 +263,7 @@ Expected<std::vector<NamedOutput>> unsharded_outputs(
   PrepareOptions options;
   options.function = fusion;
   const Function& f = *plain.find_function(fusion);
-  std::vector<NamedInput> named;  // by position: parameters may be called otherwise
+  std::vector<NamedInput> named;  // by position: parameter names may differ
   for (size_t i = 0; i < f.params.size() && i < inputs.size(); ++i)
     named.push_back({f.value(f.params[i].value).name, inputs[i].second});
   HOSTIR_ASSIGN_OR_RETURN(const auto prepared, prepare(plain, named, options));

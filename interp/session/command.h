@@ -1,8 +1,8 @@
-// Commands: everything that a person can do to a session, as values with a text form.
+// Commands: everything that a user can do to a session, as values with a text form.
 //
-// gdb's words. One table (command_table.h) makes help, completion, menus and keys; one parser makes
-// commands from what is typed, from scripts and from the window; `to_string` writes a command so
-// that it parses back to the same. Commands say what is wanted, never how a session does it.
+// The vocabulary is gdb's. One table (command_table.h) generates help, completion, menus and keys.
+// One parser handles typed commands, scripts and the GUI. `to_string` writes a command so that it
+// parses back to the same value. Commands say what is wanted, not how a session does it.
 #pragma once
 
 #include <cstdint>
@@ -57,8 +57,7 @@ enum class CommandKind : uint8_t {
 };
 
 /// Which ranks: `3`, `0,2`, `4..7`, `all`, `group tp` (the focus rank's group over these axes;
-/// `group` alone: the innermost axis), `tp=0` (all ranks at this coordinate). `kFocus` where
-/// nothing was written.
+/// `group` alone: the innermost axis), `tp=0` (all ranks at this coordinate). `kFocus` if omitted.
 struct RankSelector {
   enum class Kind : uint8_t { kFocus, kAll, kList, kGroup, kCoordinate } kind = Kind::kFocus;
   std::vector<Rank> ranks;        // kList, sorted
@@ -67,21 +66,21 @@ struct RankSelector {
   friend bool operator==(const RankSelector&, const RankSelector&) = default;
 };
 
-/// A place in the program or a kind of happening, as a person names it.
+/// A place in the program or a kind of event, as the user names it.
 struct Place {
   enum class Kind : uint8_t {
     kAddress,     // `@f#9`, `#9` (in the focus rank's function)
     kFunction,    // `@f`: its first instruction
-    kValue,       // `%h`: the instructions that define it or write it
-    kOp,          // `all_reduce`, `all_reduce#1` (the n-th in the text, 1-based)
+    kValue,       // `%h`: the instructions that define or write it
+    kOp,          // `all_reduce`, `all_reduce#1` (the n-th in text order, 1-based)
     kLabel,       // `"name"`
     kLine,        // `12`, `line 12`, `mlp.hir:12`
     kCollective,  // `collective`: any collective
     kRendezvous,  // `rendezvous`, `rendezvous %c`: all members of a communicator have arrived
     kNan,         // `nan`, `nan %y`: a written value holds NaN or Inf
-    kWrite,       // `write %y`: a write of it completed
+    kWrite,       // `write %y`: a write of it has completed
     kFault,       // `fault`
-    kEnd,         // `end`: the run's end
+    kEnd,         // `end`: the end of the run
   };
   Kind kind = Kind::kAddress;
   std::string name;    // function, value, mnemonic, label, file
@@ -122,12 +121,12 @@ struct Command {
   From from = From::kFocus;            // print
   char format = 0;                     // print/x: bits; 0: as the dtype reads
   std::vector<SliceRange> slice;       // print %y[0:2, :], set %y[1, 2]
-  std::string text;                    // set: the new value; dprintf: what it writes (LogText);
-                                       // help: the topic
+  std::string text;                    // set: the new value; dprintf: its text (LogText); help: the
+                                       // topic
   friend bool operator==(const Command&, const Command&) = default;
 };
 
-/// Errors are kUsage; the message holds the line, a caret and what would be right there.
+/// Errors are kUsage; the message contains the line, a caret and what was expected.
 Expected<Command> parse_command(std::string_view text);
 std::string to_string(const Command& command);
 std::string to_string(const Place& place);

@@ -1,4 +1,4 @@
-// One line to one Command. Each command's arguments are read by one small function.
+// Parses one line into one Command. Each command's arguments have one small function.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 using K = CommandKind;
 
-constexpr Rank kMaxListedRanks = 1 << 20;  // a range beyond this is a typing error
+constexpr Rank kMaxListedRanks = 1 << 20;  // longer ranges are typing errors
 
 struct TopicName {
   std::string_view name;
@@ -51,7 +51,7 @@ class Parser {
   }
 
  private:
-  // `reverse-step` holds a '-', `print/x` has a format behind it.
+  // `reverse-step` contains a '-'; `print/x` is followed by a format.
   std::string_view command_word() {
     const size_t begin = in_.position();
     if (in_.peek() == '?') {
@@ -146,7 +146,7 @@ class Parser {
     return clauses();
   }
 
-  // The comma is gdb's, and for the eye.
+  // The comma is optional; gdb has it.
   Expected<void> log_point() {
     HOSTIR_TRY(where());
     in_.take(",");
@@ -322,7 +322,7 @@ class Parser {
       c_.from = Command::From::kRanks;
       HOSTIR_TRY(ranks());
     }
-    HOSTIR_TRY(slice());  // also behind: print %y rank 1 [0:2]
+    HOSTIR_TRY(slice());  // also after the ranks: print %y rank 1 [0:2]
     return {};
   }
 

@@ -1,4 +1,4 @@
-// Commands as text that parses back to the same command.
+// Prints commands as text that parses back to the same command.
 #include <fmt/core.h>
 
 #include <limits>
@@ -49,7 +49,7 @@ std::string number_text(const Command& c, int64_t n) {
   return fmt::format("{}", n);
 }
 
-// The word before a rank selector; empty where the selector is the whole argument.
+// The word before a rank selector; empty if the selector is the only argument.
 std::string_view rank_word(CommandKind kind) {
   switch (kind) {
     case K::kBreak:

@@ -9,7 +9,7 @@ namespace {
 
 using K = CommandKind;
 
-// In the order in which help lists them.
+// In the order of the help text.
 const CommandSpec kTable[] = {
     {K::kRun,
      "run",
@@ -252,7 +252,7 @@ bool is_exactly(const CommandSpec& command, std::string_view word) {
          std::find(command.aliases.begin(), command.aliases.end(), word) != command.aliases.end();
 }
 
-// `; did you mean "step"?` where a name is near enough to be meant.
+// `; did you mean "step"?` if a name is close enough.
 std::string suggestion(std::string_view word) {
   const CommandSpec* best = &kTable[0];
   for (const CommandSpec& c : kTable) {

@@ -1,4 +1,4 @@
-// The one table of commands: names, help, completion, menus and keys come from it.
+// The table of commands; names, help, completion, menus and keys are generated from it.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ struct CommandSpec {
   std::vector<std::string_view> aliases;
   std::string_view arguments;  // `[PLACE] [if CONDITION] [on RANKS]`
   std::string_view help;       // one sentence
-  std::string_view menu;       // `Run`, `Break`, `View`, `Session`; where a window puts it
+  std::string_view menu;       // `Run`, `Break`, `View`, `Session`: the GUI menu
   std::string_view key;        // `F10`; empty: none
 };
 
@@ -32,11 +32,11 @@ std::span<const CommandSpec> command_table();
 std::span<const KeyBinding> key_bindings();
 const CommandSpec& spec(CommandKind kind);
 
-/// The command of a word: a name, an alias, or an unambiguous beginning of a name, as in gdb.
+/// The command for a word: a name, an alias, or an unambiguous prefix of a name, as in gdb.
 /// Errors: unknown (with the nearest name) or ambiguous (with the candidates).
 Expected<CommandKind> find_command(std::string_view word);
 
-/// What could stand at the end of `line`: command words, topics and, from `names`, values.
+/// Completions for the end of `line`: command words, topics and values from `names`.
 std::vector<std::string> complete(std::string_view line, std::span<const std::string> names);
 
 /// `help`: the table; `help step`: one entry.

@@ -29,7 +29,7 @@ double default_relative(DType dtype) {
   }
 }
 
-// Bits as an integer that grows with the value.
+// Maps a value to an integer of the same order.
 int64_t ordered_bits(DType dtype, double value) {
   switch (dtype) {
     case DType::kF64: {
@@ -52,11 +52,11 @@ int64_t ordered_bits(DType dtype, double value) {
   }
 }
 
-// What decides about one element.
+// Decides whether one element is within tolerance.
 struct Judge {
   Tolerance tolerance;
   DType dtype;
-  double scale = 0;  // allowed by the default
+  double scale = 0;  // tolerance of the default rule
 
   double allowed(double expected) const {
     switch (tolerance.kind) {
@@ -104,7 +104,7 @@ double rounded(DType dtype, double value) {
   return one.get_double(0);
 }
 
-// Integers above 2^53 do not survive a double; they are compared as they are.
+// Compared as integers: a double cannot represent all of them above 2^53.
 std::optional<TensorDifference> compare_integers(const Tensor& actual, const Tensor& expected) {
   TensorDifference d;
   const int64_t n = actual.element_count();
@@ -152,7 +152,7 @@ uint64_t ulp_distance(DType dtype, double a, double b) {
     return std::isnan(a) == std::isnan(b) ? 0 : std::numeric_limits<uint64_t>::max();
   const int64_t x = ordered_bits(dtype, a);
   const int64_t y = ordered_bits(dtype, b);
-  // Unsigned: f64 numbers of both signs are more than 2^63 apart.
+  // Unsigned, because f64 values of opposite sign can be more than 2^63 apart.
   return static_cast<uint64_t>(std::max(x, y)) - static_cast<uint64_t>(std::min(x, y));
 }
 

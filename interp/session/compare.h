@@ -1,9 +1,9 @@
-// Comparing tensors within a tolerance: expectations, `--expect`, the unsharded check.
+// Compares tensors within a tolerance: expectations, `--expect`, the unsharded check.
 //
 // NaN equals NaN; Inf equals the same Inf. Dtypes may differ (a float64 file against an f32
-// output): the expected value is rounded to the actual dtype for `exact` and `ulp`, and taken as it
-// is for the others. The default is |a - b| <= r * max|b| with r of the actual dtype: f64 1e-12,
-// f32 2e-6, f16 2e-3, bf16 1.6e-2, integers exact.
+// output): for `exact` and `ulp` the expected value is rounded to the actual dtype, otherwise it is
+// used as is. The default is |a - b| <= r * max|b| with r of the actual dtype: f64 1e-12, f32 2e-6,
+// f16 2e-3, bf16 1.6e-2, integers exact.
 #pragma once
 
 #include <cstdint>
@@ -17,29 +17,28 @@
 namespace hostir::interp {
 
 struct TensorDifference {
-  int64_t first = 0;  // row-major index of the first element that differs too much
-  int64_t count = 0;  // elements that do
-  double actual = 0;  // there
+  int64_t first = 0;  // row-major index of the first element out of tolerance
+  int64_t count = 0;  // number of elements out of tolerance
+  double actual = 0;  // at `first`
   double expected = 0;
   double max_abs = 0;  // over all elements
   int64_t worst = 0;   // row-major index of the largest difference
-  double allowed = 0;  // what the tolerance allowed at `first`; ulps for kUlp
+  double allowed = 0;  // the tolerance at `first`; ulps for kUlp
   std::string actual_text;
   std::string expected_text;
 };
 
-/// Nothing where all elements agree. The extents must be equal.
+/// nullopt if all elements agree. The extents must be equal.
 std::optional<TensorDifference> compare(const Tensor& actual, const Tensor& expected,
                                         const Tolerance& tolerance);
 
-/// Why a tensor of this dtype cannot be what one of `actual` is expected to be; empty: it can.
-/// Kinds (float, integer, i1) must agree, and so must integers' widths unless the expected value
-/// is from a file: readers widen what we have no dtype for.
+/// Why a tensor of this dtype cannot be the expected value for one of dtype `actual`; empty if it
+/// can. The kinds (float, integer, i1) must match. Integer widths must match too, unless the
+/// expected value is from a file: readers widen dtypes that have no counterpart here.
 enum class IntegerWidths : uint8_t { kSame, kAny };
 std::string dtype_conflict(DType actual, DType expected, IntegerWidths widths);
 
-/// Distance in representable values of the dtype; the largest number where one is NaN and the other
-/// is not.
+/// Distance in representable values of the dtype; the maximum if exactly one of the two is NaN.
 uint64_t ulp_distance(DType dtype, double a, double b);
 
 /// `exact`, `ulp(4)`, `atol(1e-06) rtol(1e-05)`, `the default for f32`.

@@ -1,7 +1,7 @@
-// Which declaration of the program a communicator of the model belongs to.
+// Maps communicators of the model to declarations of the program.
 //
-// `comm over {tp}` declares as many groups as the other axes have positions; each is a communicator
-// of the model, and all of them are one `CommIndex` of the program and of the log.
+// `comm over {tp}` declares one group per position of the other axes. Each group is a communicator
+// of the model; together they are one `CommIndex` of the program and of the log.
 #pragma once
 
 #include <vector>
@@ -16,13 +16,13 @@ class Declarations {
   explicit Declarations(const model::Run& run) {
     CommIndex next = 0;
     for (const model::Communicator& c : run.communicators) {
-      // Groups of one declaration stand in order; a new one begins at 0.
+      // The groups of one declaration are in order; a new declaration starts at group 0.
       if (c.group.value_or(0) == 0) ++next;
       index_.push_back(next == 0 ? 0 : next - 1);
     }
   }
   CommIndex index_of(model::CommunicatorId id) const { return index_[id.index]; }
-  /// Not valid() where there is none.
+  /// Not valid() if there is no such communicator.
   model::CommunicatorId id_of(CommIndex comm, uint32_t group) const {
     for (size_t i = 0; i < index_.size(); ++i) {
       if (index_[i] == comm && i + group < index_.size() && index_[i + group] == comm)

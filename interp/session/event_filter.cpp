@@ -62,7 +62,7 @@ bool contains(const std::vector<T>& list, const T& value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-/// Instructions that a predicate chooses, sorted.
+/// The instructions that a predicate selects, sorted.
 template <class Predicate>
 std::vector<CodeIndex> instructions(const LogView& log, Predicate predicate) {
   std::vector<CodeIndex> out;
@@ -78,7 +78,7 @@ Condition at_instruction(std::vector<CodeIndex> chosen) {
   };
 }
 
-// What a word with `=` asks for.
+// The condition of a word with `=`.
 Expected<Condition> equals_condition(std::string_view word, std::string_view key,
                                      std::string_view value, const LogView& log) {
   const std::vector<std::string_view> values = split(value, ',');
@@ -127,7 +127,7 @@ Expected<Condition> equals_condition(std::string_view word, std::string_view key
       "known are rank= op= at= class= stream= undone= and time bytes wait dur id with < or >");
 }
 
-// `time>1us`: a field compared with a number.
+// `time>1us`: compares a field with a number.
 Expected<Condition> compare_condition(std::string_view word, std::string_view key,
                                       std::string_view relation, std::string_view value) {
   const auto number = number_of(value);
@@ -192,7 +192,7 @@ Expected<EventQuery> parse_event_filter(std::string_view text, const LogView& lo
       query.conditions.push_back([c = std::move(condition)](const LogEvent& e) { return !c(e); });
       continue;
     }
-    // Blocks of events outside of the time or before the id are not even unpacked.
+    // Skips whole blocks of events outside the time range or before the id without unpacking them.
     if (word.starts_with("time>")) {
       query.filter.from_ns = number_of(word.substr(word.find_first_not_of("time>="))).value_or(0);
     } else if (word.starts_with("id>")) {

@@ -21,14 +21,14 @@ struct EventQuery {
   EventFilter filter;
   std::vector<std::function<bool(const LogEvent&)>> conditions;
 
-  bool all() const;  // nothing is asked for: every event
+  bool all() const;  // no condition: every event
   bool holds(const LogEvent& event) const;
 };
 
-/// Errors (kUsage) name the word and what may stand there. The query must not outlive `log`.
+/// Errors (kUsage) name the word and what is allowed there. The query must not outlive `log`.
 Expected<EventQuery> parse_event_filter(std::string_view text, const LogView& log);
 
-/// For the help of the panel: one example per kind of word, with what it means.
+/// For the panel's help: one example per kind of word, with its meaning.
 struct EventFilterHelp {
   const char* example;
   const char* meaning;

@@ -1,4 +1,4 @@
-// Faults in words: what a person reads where scripts and logs have an id.
+// User-facing names of faults, where scripts and logs use ids.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace hostir::interp {
 
-/// `collective_mismatch` is "mismatch", `race_raw` "race (read after write)", `use_after_free`
-/// "use after free"; an id without words of its own has spaces for its underscores.
+/// `collective_mismatch` is "mismatch", `race_raw` "race (read after write)", `use_after_free` "use
+/// after free". Other ids are shown with spaces for underscores.
 std::string fault_words(std::string_view kind);
 
 }  // namespace hostir::interp

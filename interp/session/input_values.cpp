@@ -55,7 +55,7 @@ Expected<void> check_names(const Function& f, const std::vector<NamedInput>& inp
   return {};
 }
 
-// The extents of an input where they are known before the sizes are.
+// The extents of an input, if known before the sizes are.
 Expected<std::optional<Extents>> known_extents(const InputValue& value) {
   if (const auto* tensor = std::get_if<Tensor>(&value)) return std::optional(tensor->extents);
   const auto& generator = std::get<ValueSpec>(value);
@@ -64,7 +64,7 @@ Expected<std::optional<Extents>> known_extents(const InputValue& value) {
   return std::optional(shape.extents);
 }
 
-// Files and inline values hold their extents; they are read before sizes are bound.
+// Files and inline values have extents; they are read before sizes are bound.
 bool is_stored(const ValueSpec& spec) {
   return spec.kind == ValueSpec::Kind::kInline || spec.kind == ValueSpec::Kind::kFile;
 }
@@ -79,7 +79,7 @@ Expected<Tensor> checked(Tensor tensor, const std::string& name, const Type& typ
   }
   const DType wanted = dtype_of(type);
   if (tensor.dtype == wanted) return tensor;
-  // bfloat16 bits come as two-byte integers from some writers; widths may differ, kinds may not.
+  // Some writers store bfloat16 as two-byte integers; widths may differ, kinds may not.
   if (is_float(tensor.dtype) != is_float(wanted)) {
     return fail(ErrorKind::kRuntime, "input_dtype",
                 fmt::format("input %{} is {}, but the parameter is {}", name,
@@ -118,9 +118,9 @@ Expected<Tensor> input_tensor(const Function& f, size_t p, const InputValue& val
   return checked(std::move(made), param_name(f, p), type, extents);
 }
 
-// All that are missing at once, and what could be typed for them.
+// Reports all missing inputs at once, with an example of what to type.
 tl::unexpected<Error> missing_inputs(const Function& f, const std::vector<NamedInput>& inputs) {
-  static constexpr int64_t kSmallSize = 8;  // stands for a size that nothing binds
+  static constexpr int64_t kSmallSize = 8;  // used in place of an unbound size
   std::string types;
   std::string example;
   size_t seed = 0;
@@ -152,7 +152,7 @@ Expected<SizeBindings> sizes_from_inputs(
     const Function& function, const std::vector<NamedInput>& inputs,
     const std::vector<std::pair<std::string, int64_t>>& given) {
   HOSTIR_TRY(check_names(function, inputs));
-  Function known = function;  // the same parameters, without those of unknown extents
+  Function known = function;  // only the parameters with known extents
   known.params.clear();
   std::vector<Extents> extents;
   for (size_t p = 0; p < function.params.size(); ++p) {

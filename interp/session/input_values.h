@@ -1,7 +1,7 @@
-// Inputs of a run: from names and values to one tensor per parameter.
+// Inputs of a run: makes one tensor per parameter from names and values.
 //
-// Tensors bind symbolic sizes; generators get their shape from the sizes afterwards. Files of
-// another float width are converted to the parameter's dtype.
+// Tensors bind symbolic sizes; generators then get their shapes from the sizes. Files of another
+// float width are converted to the parameter's dtype.
 #pragma once
 
 #include <string>
@@ -13,16 +13,17 @@
 
 namespace hostir::interp {
 
-/// Sizes known from the inputs that have extents, and from `given`. Errors: `input_unknown` (a name
-/// that is no parameter), `input_twice`, and those of infer_sizes.
+/// Sizes from `given` and from the inputs that have extents.
+/// Errors: `input_unknown` (not a parameter name), `input_twice`, and those of infer_sizes.
 Expected<SizeBindings> sizes_from_inputs(const Function& function,
                                          const std::vector<NamedInput>& inputs,
                                          const std::vector<std::pair<std::string, int64_t>>& given);
 
-/// One tensor per tensor parameter, in order, in the parameter's dtype. `function` has its sizes
-/// bound. Errors: `input_missing` (all that are, with an example), `input_shape`, `input_dtype`,
-/// `input_range`, `input_size` (a size that nothing binds), those of the readers, `cancelled`
-/// between two of them.
+/// One tensor per tensor parameter, in order, in the parameter's dtype. The sizes of `function`
+/// must be bound.
+/// Errors: `input_missing` (lists all missing inputs, with an example), `input_shape`,
+/// `input_dtype`, `input_range`, `input_size` (an unbound size), those of the readers, `cancelled`
+/// (checked between two inputs).
 Expected<std::vector<std::pair<std::string, Tensor>>> input_tensors(
     const Function& function, const std::vector<NamedInput>& inputs,
     const std::string& base_directory, const Preparing& watch = {});

@@ -1,10 +1,10 @@
-// What happens inside an instruction for one element of what it writes.
+// How an instruction computes one element that it writes.
 //
-// A launch: the ops of its kernel in order, the part of each operand that the element needs, and
-// the numbers. A collective: whose elements come in, in which order they are combined, and the
-// phases of the meeting. Plain values that terminals and windows show alike; numbers are texts, as
-// a person reads them, beside what they are of. Where numbers cannot be told (an operand was
-// overwritten since), they are empty and `notes` say why: nothing is invented.
+// For a launch: the ops of its kernel in order, the part of each operand that the element needs,
+// and the numbers. For a collective: the members' contributions, the order in which they are
+// combined, and the phases of the meeting. Plain values for both the terminal and the GUI; numbers
+// are formatted text. Numbers that cannot be determined (an operand was overwritten since) are
+// empty, and `notes` gives the reason: nothing is invented.
 #pragma once
 
 #include <cstdint>
@@ -23,31 +23,31 @@ inline constexpr CodeIndex kAtRank = 0xffffffffu;
 
 struct InsideQuery {
   Rank rank = 0;
-  CodeIndex code = kAtRank;      // an instruction; kAtRank: the one where the rank stands
-  std::string value;             // that it writes, without '%'; empty: the first
+  CodeIndex code = kAtRank;      // an instruction; kAtRank: the rank's next one
+  std::string value;             // a value it writes, without '%'; empty: the first
   std::vector<int64_t> element;  // global index; empty: the first that the rank holds
   friend bool operator==(const InsideQuery&, const InsideQuery&) = default;
 };
 
-/// What is read: an element, or a part of a tensor.
+/// An input: an element, or a part of a tensor.
 struct InsideOperand {
-  std::string value;  // without '%'; of the host function where `of_host`, else of the kernel
+  std::string value;  // without '%'; of the host function if `of_host`, else of the kernel
   bool of_host = false;
   Rank rank = kNoRank;
-  std::vector<int64_t> element;  // the element, or the first of the part
+  std::vector<int64_t> element;  // the element, or the first one of the part
   std::string place;             // `[2, 17]`, `[2, 0:64]`
   int64_t count = 1;             // elements of the part
-  std::string number;            // `0.25`, or `-3 .. 4.5` of a part; empty: cannot be told
-  bool not_finite = false;       // NaN or Inf in it
+  std::string number;            // `0.25`, or `-3 .. 4.5` for a part; empty: unknown
+  bool not_finite = false;       // contains NaN or Inf
 };
 
 /// One term of a sum, product, minimum or maximum.
 struct InsideTerm {
   int64_t number = 0;  // k
   std::vector<InsideOperand> operands;
-  std::string text;  // the term: of products of elements the product
+  std::string text;  // the term; for products of elements, the product
 };
-/// Terms number first to last - 1 added up in f64, in order.
+/// The sum of terms `first` to `last` - 1 in f64, in order.
 struct InsideBlock {
   int64_t first = 0;
   int64_t last = 0;
@@ -58,28 +58,28 @@ struct InsideTerms {
   bool products = false;                 // of elements of two operands
   std::vector<InsideTerm> largest;       // by magnitude, at most 5
   std::vector<InsideBlock> blocks;       // of sums, at most 8
-  std::optional<InsideTerm> not_finite;  // the first that is NaN or Inf
+  std::optional<InsideTerm> not_finite;  // the first term that is NaN or Inf
 };
 
 struct InsideStep {
   std::string op;      // mnemonic
   std::string text;    // the kernel's instruction
-  InsideOperand made;  // what the element needs of the result
+  InsideOperand made;  // the part of the result that the element needs
   std::vector<InsideOperand> reads;
   std::optional<InsideTerms> terms;
 };
 
-/// An element that comes in, in the order in which it is combined.
+/// A contribution, in the order in which contributions are combined.
 struct InsideAddend {
   InsideOperand source;
-  std::string running;   // after it; empty where nothing is combined
-  std::string rounding;  // what rounding added to the exact sum so far; empty: exact, or no sum
+  std::string running;   // accumulator after it; empty if nothing is combined
+  std::string rounding;  // rounding error of the sum so far; empty: exact, or not a sum
 };
 
 struct InsideMember {
   Rank rank = kNoRank;
   std::string state;  // "not arrived", "queued", "arrived", "running", "done"
-  std::string text;   // a sentence: where it is, behind what it is queued
+  std::string text;   // a sentence: its position, and the task ahead of it in the queue
   int64_t in_bytes = 0;
   int64_t out_bytes = 0;
 };
@@ -95,24 +95,25 @@ struct Inside {
   CodeIndex code = 0;
   std::string address;              // `@f#9`
   std::string text;                 // the host instruction
-  std::string value;                // that is asked for, without '%'
+  std::string value;                // the requested value, without '%'
   std::vector<std::string> values;  // all that the instruction writes
   std::vector<int64_t> element;
-  std::string moment;              // one sentence: whether these numbers are of the past or to come
-  std::string number;              // of the element, by the steps below; empty: cannot be told
-  std::string held;                // what the buffer holds after it ran; empty: it has not
-  Tensor result;                   // `number` as it is: one element, or none
-  bool ran_whole = true;           // its bits are those that the instruction leaves
-  bool provisional = false;        // what it reads may still change before it runs
-  std::vector<std::string> notes;  // sentences
-  std::vector<InsideStep> steps;   // kLaunch
+  std::string moment;                 // one sentence: whether these numbers are from the past or
+                                      // predicted
+  std::string number;                 // of the element, by the steps below; empty: unknown
+  std::string held;                   // buffer contents after it ran; empty: it has not run
+  Tensor result;                      // `number` as a tensor: one element, or empty
+  bool ran_whole = true;              // `number` is bitwise equal to what the instruction writes
+  bool provisional = false;           // its inputs may still change before it runs
+  std::vector<std::string> notes;     // sentences
+  std::vector<InsideStep> steps;      // kLaunch
   std::vector<InsideAddend> addends;  // kCollective
   std::string how;                    // kCollective: "sum in group order", "moved"
   std::vector<InsideMember> members;
   std::vector<InsideFact> facts;  // time and bytes
 };
 
-/// As the terminal prints it; ends with a newline.
+/// Formatted for the terminal; ends with a newline.
 std::string inside_text(const Inside& inside);
 
 }  // namespace hostir::interp

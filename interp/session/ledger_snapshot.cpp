@@ -16,10 +16,10 @@ namespace {
 
 using diagnose::MemberRef;
 
-// What the members called, by vote.
+// The members' calls, counted by vote.
 struct Votes {
-  std::string most;       // what most of them called; the first of them on a tie
-  bool expected = false;  // more than half of the members did, and not all who came
+  std::string most;       // the most frequent call; the first of them on a tie
+  bool expected = false;  // a strict majority made it, but not all arrived members
 };
 
 class LedgerMaker {
@@ -72,7 +72,7 @@ class LedgerMaker {
     std::vector<std::string> calls;
     bool complete = true;
     bool finished = true;
-    bool ready = true;  // everybody is there, at the head of the stream
+    bool ready = true;  // all members are at the head of their streams
     for (const MemberRef& m : members) {
       const bool came = m.member->arrived();
       calls.push_back(came ? model::call_text(m.member->call) : std::string());
@@ -91,7 +91,7 @@ class LedgerMaker {
     for (size_t i = 0; i < members.size(); ++i) {
       row.cells.push_back(cell_of(members[i], calls[i], ready && !mismatch));
       LedgerCell& cell = row.cells.back();
-      // Without a majority nobody is the one who is right.
+      // Without a majority no call counts as right.
       if (mismatch && !calls[i].empty() && (!votes.expected || calls[i] != votes.most))
         cell.state = LedgerCell::State::kDiffers;
       if (calls[i].empty() || calls[i] != votes.most || !row.kind.empty()) continue;

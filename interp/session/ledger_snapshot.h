@@ -1,8 +1,8 @@
 // The ledger of collectives: one row per (communicator, group, sequence number), one cell per
 // member.
 //
-// The first row that is not complete is the frontier of the run; a cell holds the fingerprint that
-// the meeting compares, so that a mismatch shows which field differs.
+// The first incomplete row is the frontier of the run. A cell holds the fingerprint that the
+// meeting compares, so that a mismatch shows which field differs.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@
 namespace hostir::interp {
 
 struct LedgerCell {
-  /// kQueued: issued, but other work of the rank's stream comes first. kDiffers: of a mismatch, and
-  /// not what more than half of the members called; without such a majority all that came differ.
-  /// kUnknown: nothing tells whether it came.
+  /// kQueued: issued, but other work of the rank's stream comes first. kDiffers: in a mismatch, a
+  /// call that differs from that of the majority; without a strict majority, all arrived calls.
+  /// kUnknown: it is not known whether the member arrived.
   enum class State : uint8_t { kMissing, kQueued, kArrived, kRunning, kDone, kDiffers, kUnknown };
   State state = State::kMissing;
   Rank rank = kNoRank;
@@ -35,7 +35,7 @@ struct LedgerRow {
   uint32_t group = 0;     // index into the communicator's groups
   uint64_t sequence = 0;
   bool point_to_point = false;    // send/recv: `sequence` is the ordinal of (source, destination)
-  std::string kind;               // mnemonic; of the majority where they differ
+  std::string kind;               // mnemonic; that of the majority if they differ
   int64_t bytes = 0;              // per rank, as nccl-tests counts
   std::vector<LedgerCell> cells;  // in group order
 };

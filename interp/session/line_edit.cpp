@@ -14,7 +14,8 @@ std::string shifted(const std::string& line, int columns) {
   return line.substr(std::min(blanks, static_cast<size_t>(-columns)));
 }
 
-// What changed between the texts that begin and end alike, by the longest common subsequence.
+// Diffs the middle of two texts, between their common beginning and end, by longest common
+// subsequence.
 struct Change {
   DiffLine::Kind kind;
   size_t old_line;

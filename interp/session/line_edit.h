@@ -1,7 +1,7 @@
-// Editing a text by whole lines, and what an edit changed.
+// Edits a text by whole lines, and computes what an edit changed.
 //
-// Lines are counted from 0 here, as indices; a diff counts from 1, as editors do. An edit names the
-// lines of the text that it was made for, so several parts of one edit never shift each other.
+// Line indices are 0-based; diff line numbers are 1-based, as in editors. Edits refer to line
+// numbers of the original text, so that the parts of one edit do not shift each other.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,14 @@
 
 namespace hostir::interp {
 
-/// Lines of a text, the last one included.
+/// An inclusive range of lines.
 struct LineRange {
   size_t first = 0;
   size_t last = 0;
   size_t count() const { return last - first + 1; }
 };
 
-/// A text that ends with a newline has an empty last line, so that joining gives it back.
+/// If the text ends with a newline, the last line is empty, so that joining restores the text.
 std::vector<std::string> split_lines(std::string_view text);
 
 class LineEdit {
@@ -29,14 +29,15 @@ class LineEdit {
 
   LineEdit& erase(LineRange range);
   LineEdit& replace(size_t line, std::string with);
-  /// `before` may be the number of lines. Of several at one place the first stands first.
+  /// `before` may equal the number of lines. Several insertions at one place keep their order.
   LineEdit& insert(size_t before, const std::vector<std::string>& lines);
-  /// `columns` to the right, or to the left where negative; empty lines stay empty.
+  /// Shifts by `columns` to the right, or to the left if negative; empty lines stay empty.
   LineEdit& indent(LineRange range, int columns);
   LineEdit& move(LineRange range, size_t before, int columns);
   std::vector<std::string> lines_of(LineRange range, int columns) const;
   std::string text() const;
-  /// Of each line of `text()`: the line that it was, also where it was changed or moved; kNewLine.
+  /// For each line of `text()`, the original line, even if changed or moved; kNewLine for new
+  /// lines.
   std::vector<size_t> origins() const;
 
  private:
@@ -56,17 +57,17 @@ class LineEdit {
 
 struct DiffLine {
   enum class Kind : uint8_t { kSame, kRemoved, kAdded } kind = Kind::kSame;
-  size_t number = 0;  // 1-based; of a removed line in the old text, else in the new one
+  size_t number = 0;  // 1-based; for a removed line in the old text, else in the new one
   std::string text;
   friend bool operator==(const DiffLine&, const DiffLine&) = default;
 };
 
-/// The lines that differ, with `context` lines around them. Where the middle of both texts is long
-/// (above 3,000 lines) all of it counts as changed.
+/// The lines that differ, with `context` lines around them. If the middle of both texts is longer
+/// than 3,000 lines, all of it counts as changed.
 std::vector<DiffLine> line_diff(std::string_view before, std::string_view after, size_t context);
 
-/// How many lines a person would have to touch: one that is replaced counts once, one that only
-/// moves to the right or left not at all.
+/// The number of lines to touch by hand: a replaced line counts once, a line that is only
+/// re-indented does not count.
 size_t edit_size(std::string_view before, std::string_view after);
 
 }  // namespace hostir::interp

@@ -24,8 +24,7 @@ Accepts both(Accepts a, Accepts b) {
   };
 }
 
-// A condition that can not be evaluated at a stop (an element that the rank does not hold) is
-// false.
+// A condition that cannot be evaluated at a stop (an element that the rank does not hold) is false.
 Accepts condition_holds(Predicate predicate) {
   return [p = std::move(predicate)](const Interpreter& i, Rank rank, CodeIndex code) {
     const auto result = holds(p, rank_lookup(i, rank, code));
@@ -33,7 +32,7 @@ Accepts condition_holds(Predicate predicate) {
   };
 }
 
-// The rank holds a part of the watched slice.
+// True if the rank holds a part of the watched slice.
 Accepts holds_slice(std::string name, std::vector<SliceRange> slice) {
   return [name = std::move(name), slice = std::move(slice)](const Interpreter& i, Rank rank,
                                                             CodeIndex) {
@@ -44,8 +43,8 @@ Accepts holds_slice(std::string name, std::vector<SliceRange> slice) {
   };
 }
 
-// A part that no tensor of this name has would never be written. Sizes of shards are global and
-// known; those of views are looked at when they are there.
+// Rejects a slice that is out of range for every tensor of this name: it would never be written.
+// Shard sizes are global and known now; those of views are checked when the view exists.
 Expected<void> check_slice(const Code& code, const std::string& name,
                            const std::vector<SliceRange>& slice) {
   if (slice.empty()) return {};
@@ -64,8 +63,8 @@ Expected<void> check_slice(const Code& code, const std::string& name,
 }
 
 Accepts at_rendezvous() {
-  // All other members of the communicator have arrived at the sequence number this rank is about to
-  // issue: it is the last one.
+  // True if all other members have arrived at the sequence number this rank is about to issue, so
+  // that this rank is the last.
   return [](const Interpreter& i, Rank rank, CodeIndex code) {
     const CodeInstruction& c = i.code().instructions[code];
     if (c.comm == kNoComm) return false;
@@ -235,7 +234,7 @@ std::vector<BreakpointSnapshot> LiveBreakpoints::snapshot() const {
   for (const Breakpoint& b : list_.all()) {
     const auto entry = std::find_if(entries_.begin(), entries_.end(),
                                     [&](const Entry& e) { return e.number == b.id; });
-    if (entry == entries_.end()) continue;  // one of a single command
+    if (entry == entries_.end()) continue;  // belongs to a single command
     BreakpointSnapshot s;
     s.number = b.id;
     s.text = to_string(entry->command);

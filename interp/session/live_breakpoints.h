@@ -1,13 +1,13 @@
-// Breakpoints of a live session: from commands to the interpreter's list and back.
+// Breakpoints of a live session: converts between commands and the interpreter's list.
 //
-// Keeps the text that makes each breakpoint again, and its place in a form that survives an edit of
-// the program, so that a new run of a changed text can bind it anew.
+// Keeps the text that recreates each breakpoint, with its place in a form that survives edits of
+// the program, so that a run of the edited text can bind it again.
 //
-// Which rank stops: an instruction is the same for all ranks, so the first that comes to it stops
-// the run, once per visit. Each rank stops where the breakpoint can tell ranks apart: it names
-// ranks (`on all`: all of them), looks at what was written (watch, write, nan) or at a rendezvous,
-// or its condition asks for more than where in the program that is (op function address comm
-// stream kernel iteration, loop variables).
+// Which ranks stop: an instruction is the same for all ranks, so by default the first rank that
+// reaches it stops the run, once per visit. Each rank stops if the breakpoint distinguishes ranks:
+// it names ranks (`on all`: all of them), it is a watch, write, nan or rendezvous breakpoint, or
+// its condition uses more than the place in the program (op function address comm stream kernel
+// iteration, loop variables).
 #pragma once
 
 #include <vector>
@@ -23,18 +23,18 @@ class LiveBreakpoints {
  public:
   LiveBreakpoints(const Interpreter& interpreter, const ProgramView& view);
 
-  /// break, tbreak, watch, dprintf. Errors (kUsage): no such place, unknown names in the condition
+  /// break, tbreak, watch, dprintf. Errors (kUsage): unknown place; unknown names in the condition
   /// or ranks.
   Expected<uint32_t> add(const Command& command, Rank focus);
-  /// delete, enable, disable, condition, ignore. Errors: no breakpoint of that number.
+  /// delete, enable, disable, condition, ignore. Errors: no breakpoint with that number.
   Expected<void> change(const Command& command);
   bool remove(uint32_t number);
 
   BreakpointList& list() { return list_; }
-  /// The command that made it; null: there is none of that number.
+  /// The command that created it; null if there is no such number.
   const Command* command(uint32_t number) const;
   std::vector<BreakpointSnapshot> snapshot() const;
-  /// The commands that make all breakpoints again, in places that survive edits.
+  /// The commands that recreate all breakpoints, with places that survive edits.
   std::vector<std::string> commands() const;
 
  private:

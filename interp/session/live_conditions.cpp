@@ -15,7 +15,7 @@
 namespace hostir::interp {
 namespace {
 
-// Where a predicate is asked.
+// Where a predicate is evaluated.
 struct At {
   const Interpreter& interpreter;
   Rank rank;
@@ -28,7 +28,7 @@ using FieldValue = PredicateValue (*)(const At&);
 
 PredicateValue text_of(std::string_view text) { return std::string(text); }
 
-// The sequence number that the instruction has or will get: one after those issued so far.
+// The sequence number that the instruction has or will get: one after those already issued.
 int64_t next_sequence(const At& at) {
   int64_t next = 0;
   for (const MeetingView& m : at.interpreter.ledger()) {
@@ -109,7 +109,7 @@ Expected<PredicateValue> field_value(const std::string& name, const At& at) {
   for (const Field& f : kFields) {
     if (f.name == name) return f.value(at);
   }
-  return PredicateValue(name);  // a bare word is a text: op == all_reduce
+  return PredicateValue(name);  // a bare word is a string: op == all_reduce
 }
 
 Expected<PredicateValue> coordinate(const std::string& axis, const At& at) {
@@ -137,13 +137,14 @@ Expected<PredicateValue> statistic(const std::string& kind, const Tensor& t) {
     high = std::max(high, v);
   }
   if (kind == "nan" || kind == "inf") return PredicateValue(count);
-  // Of elements of which none is a number there is no smallest.
+  // A tensor of NaNs has no minimum.
   if (kind == "min") return PredicateValue(numbers == 0 ? NAN : low);
   if (kind == "max") return PredicateValue(numbers == 0 ? NAN : high);
   return PredicateValue(n == 0 ? 0 : sum / static_cast<double>(n));
 }
 
-// How many other ranks hold the same part of a value with other bits. Addends are not copies.
+// The number of other ranks that hold the same part of a value with different bits. Addends are not
+// copies.
 Expected<PredicateValue> differing_copies(const std::string& name, const At& at) {
   ValueQuery query;
   query.value = name;
@@ -161,7 +162,7 @@ Expected<PredicateValue> differing_copies(const std::string& name, const At& at)
   return PredicateValue(differ);
 }
 
-// What nobody wrote yet is no number.
+// A value that was never written has no number.
 Expected<void> check_written(const ValueReading& reading, const std::string& name, const At& at) {
   if (!reading.undefined) return {};
   return unknown(fmt::format("nobody wrote %{} on rank {} yet", name, at.rank));
@@ -203,7 +204,7 @@ bool is_statistic(const std::string& name) {
   return std::find(kStatistics.begin(), kStatistics.end(), name) != kStatistics.end();
 }
 
-// An integer of the host, a loop variable.
+// True for host integers and loop variables.
 bool is_number(const std::string& name, const Code& code) {
   const std::vector<uint32_t> all = find_registers(code, name);
   return std::any_of(all.begin(), all.end(), [&](uint32_t reg) {
@@ -247,7 +248,7 @@ bool is_loop_variable(const std::string& name, const Code& code) {
                      });
 }
 
-// A bare word stands for itself only beside a field that is a text.
+// A bare word is a string only when compared with a string field.
 bool is_field(const Predicate& p) {
   return p.kind == Predicate::Kind::kField &&
          std::any_of(kFields.begin(), kFields.end(),
@@ -281,7 +282,7 @@ bool asks_only_where(const Predicate& predicate, const Code& code) {
                                                       "stream", "kernel",   "iteration"};
   switch (predicate.kind) {
     case Predicate::Kind::kField:
-      // A bare word that is no field stands for itself.
+      // A bare word that is not a field is a string.
       if (is_field(predicate) &&
           std::find(kWhere.begin(), kWhere.end(), predicate.text) == kWhere.end())
         return false;

@@ -1,4 +1,4 @@
-// Predicates about a rank of a live interpreter at an instruction.
+// Evaluates predicates for a rank of a live interpreter at an instruction.
 #pragma once
 
 #include <string>
@@ -9,14 +9,15 @@
 namespace hostir::interp {
 
 /// Fields: rank op function address comm seq bytes stream kernel iteration position steps time
-/// memory peak; calls: coord(axis) nan(%y) inf(%y) min(%y) max(%y) mean(%y) differs(%y); `%i`;
-/// `%y[i, j]`. Values that nobody wrote yet are errors.
+/// memory peak. Calls: coord(axis) nan(%y) inf(%y) min(%y) max(%y) mean(%y) differs(%y). Also `%i`
+/// and `%y[i, j]`. Reading a value that has not been written is an error.
 PredicateLookup rank_lookup(const Interpreter& interpreter, Rank rank, CodeIndex code);
 
-/// The first field, axis or name that rank_lookup would not know, as an error with what there is.
+/// Checks that rank_lookup knows every field, axis and name. The error names the first unknown one
+/// and lists what exists.
 Expected<void> check_names(const Predicate& predicate, const Code& code);
 
-/// Whether it asks only where in the program an instruction is, which is the same on all ranks.
+/// True if the predicate uses only the place in the program, which is the same on all ranks.
 bool asks_only_where(const Predicate& predicate, const Code& code);
 
 }  // namespace hostir::interp

@@ -28,7 +28,7 @@ Expected<double> number(const std::string& text) {
                fmt::format("\"{}\" is no number and no value like 2xf32=[1 2]", text));
 }
 
-// The new contents of the slice, in the buffer's dtype.
+// The new contents of the slice in the buffer's dtype.
 Expected<Tensor> new_contents(const std::string& text, DType dtype, const Box& slice) {
   if (text.find('=') == std::string::npos) {
     HOSTIR_ASSIGN_OR_RETURN(const double value, number(text));

@@ -1,4 +1,4 @@
-// Instructions in general, and launches.
+// Explaining instructions in general, and launches.
 #include "interp/session/live_inside.h"
 
 #include <fmt/core.h>
@@ -18,7 +18,7 @@ namespace {
 bool writes(Access access) { return access == Access::kWrite || access == Access::kReadWrite; }
 bool reads(Access access) { return access == Access::kRead || access == Access::kReadWrite; }
 
-// Launches: which buffer, when, and whether the operands are those that it reads.
+// Explains a launch: which buffer, when, and whether the operands are the ones it reads.
 class LaunchLook {
  public:
   LaunchLook(Interpreter& interpreter, const InsideQuery& query, Inside& out)
@@ -66,7 +66,7 @@ class LaunchLook {
     return name == nullptr ? nullptr : code_.program->find_function(name->name);
   }
 
-  // Without numbers: what the kernel does.
+  // Lists what the kernel does, without numbers.
   void list_ops(const Function& kernel) {
     for (const InstrId id : kernel.region(kernel.body).instructions) {
       const OpRecord& op = record(kernel.instr(id).kind);
@@ -137,7 +137,7 @@ class LaunchLook {
     return false;
   }
 
-  // Whether the operands are what the launch reads, or read.
+  // True if the operands are those that the launch reads, or did read.
   bool operands_hold(const FinishedDevice* device) {
     bool hold = true;
     const auto refuse = [&](std::string why) {
@@ -228,7 +228,7 @@ class LaunchLook {
     step.terms = terms_of(*code_.program, kernel, from, step.reads);
   }
 
-  // What the buffer holds, where this launch wrote it last.
+  // Reads the buffer if this launch was its last writer.
   void read_held(const Placement& placement) {
     if (moment_ != Moment::kRan) return;
     Box box{out_.element, out_.element};
@@ -253,7 +253,7 @@ class LaunchLook {
   TaskId task_ = kNoTask;
 };
 
-// A group is looked into through its members: the one that writes what is asked for.
+// A group is explained through the member that writes the requested value.
 CodeIndex member_of_group(const Code& code, CodeIndex group, const std::string& value) {
   std::optional<CodeIndex> first;
   for (CodeIndex i = 0; i < code.instructions.size(); ++i) {
@@ -303,7 +303,7 @@ std::optional<AllocationView> find_allocation(const Interpreter& interpreter, Ra
 
 namespace {
 
-// `[0, 2, 0:8]`: one index where the part has one.
+// `[0, 2, 0:8]`: a single index for dimensions of extent 1.
 std::string place_text(const Box& box) {
   std::string out;
   for (size_t d = 0; d < box.lo.size(); ++d) {

@@ -1,7 +1,8 @@
-// Looking inside an instruction of a live run: numbers from the buffers as they are.
+// Explains an instruction of a live run, with numbers read from the current buffers.
 //
-// Work that was issued and has not finished is finished first, on a copy of the device's state that
-// is thrown away, so that an operand is what the instruction will read. Nothing of the run changes.
+// Issued but unfinished work is completed first, on a copy of the device state that is then
+// discarded, so that operands have the values the instruction will read. The run itself does not
+// change.
 #pragma once
 
 #include <set>
@@ -12,14 +13,15 @@
 
 namespace hostir::interp {
 
-/// Errors: `not_written` a value that the instruction does not write, `not_held` an element that
-/// the rank does not hold, `no_rank`.
+/// Errors: `not_written` (the instruction does not write this value), `not_held` (the rank does not
+/// hold this element), `no_rank`.
 Expected<Inside> look_inside(Interpreter& interpreter, const Snapshot& snapshot,
                              const InsideQuery& query);
 
 // ---- for live_inside*.cpp only
 
-/// The device with everything finished that can finish; put back when this dies.
+/// Completes everything that can complete on the device; the destructor restores the previous
+/// state.
 class FinishedDevice final : public CompletionSink {
  public:
   explicit FinishedDevice(Interpreter& interpreter);
@@ -33,25 +35,25 @@ class FinishedDevice final : public CompletionSink {
   void value(const ValueSummary&) override {}
 
   Backend& backend_;
-  std::unique_ptr<BackendCheckpoint> before_;  // null: the backend cannot
+  std::unique_ptr<BackendCheckpoint> before_;  // null: the backend has no checkpoints
   std::set<TaskId> done_;
 };
 
-/// Why a backend without `ElementQuestions` has no answer.
+/// The error for a backend without `ElementQuestions`.
 tl::unexpected<Error> no_elements(const Backend& backend);
 
 std::optional<AllocationView> find_allocation(const Interpreter& interpreter, Rank rank,
                                               AllocationId id);
-/// Number and range of a part of a tensor, as text.
+/// Writes number and range of a part of a tensor as text.
 void describe_part(const Tensor& tensor, const Box& box, InsideOperand& out);
-/// Terms of a contraction or reduction that makes one element; nothing for other ops.
+/// The terms of a contraction or reduction that computes one element; nullopt for other ops.
 std::optional<InsideTerms> terms_of(const Program& program, const Function& kernel,
                                     const ElementStep& step,
                                     const std::vector<InsideOperand>& reads);
-/// Fills in what a collective does; `out` has its instruction, value and rank.
+/// Fills in the collective part; `out` already has its instruction, value and rank.
 Expected<void> look_inside_collective(Interpreter& interpreter, const Snapshot& snapshot,
                                       const InsideQuery& query, Inside& out);
-/// The element that is meant, checked against what the rank holds.
+/// The requested element, checked against what the rank holds.
 Expected<std::vector<int64_t>> chosen_element(const InsideQuery& query, const std::string& value,
                                               const Placement& placement);
 

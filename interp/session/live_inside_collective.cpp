@@ -1,8 +1,9 @@
-// Collectives, sends and receives: whose elements come in, and the phases of the meeting.
+// Explains collectives, sends and receives: the contributions, and the phases of the meeting.
 //
-// 1. What every side states, if it executed its part now (Interpreter::operands_now). 2. The row of
-// the ledger, if somebody has come. 3. Whether the inputs are those that the meeting reads. 4. The
-// backend says which elements come in, from what it would really move.
+// 1. The call of every side, as if it executed its part now (Interpreter::operands_now).
+// 2. The row of the ledger, if any member has arrived.
+// 3. Whether the inputs are those that the meeting reads.
+// 4. The backend reports the contributing elements, from what it would really move.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -18,12 +19,12 @@
 namespace hostir::interp {
 namespace {
 
-// One member: its instruction, what it states, and its cell of the ledger.
+// One member: its instruction, its call, and its cell of the ledger.
 struct Side {
   Rank rank = kNoRank;
   CodeIndex code = kNoCode;
   OperandsNow now;
-  const ArrivalView* arrival = nullptr;  // null: nobody has come yet
+  const ArrivalView* arrival = nullptr;  // null: no member has arrived
 };
 
 std::string bytes_text(double bytes) {
@@ -72,7 +73,7 @@ class CollectiveLook {
     query.rank = reader.rank;
     HOSTIR_ASSIGN_OR_RETURN(out_.element, chosen_element(query, out_.value, placement));
     std::optional<FinishedDevice> device;
-    // Once all have come, finishing would run the meeting itself over its inputs.
+    // Once all have arrived, finishing would run the meeting itself and overwrite its inputs.
     const bool all_came = meeting_ != nullptr && meeting_->complete;
     if (!all_came) device.emplace(interpreter_);
     HOSTIR_TRY(ask());
@@ -83,8 +84,8 @@ class CollectiveLook {
   }
 
  private:
-  // The row of the ledger that this instruction of this rank is in; the newest, and none if the
-  // rank is to execute it again.
+  // The newest ledger row of this instruction on this rank; none if the rank is about to execute it
+  // again.
   void find_meeting(const CommunicationItem& item) {
     const bool next = interpreter_.next_code(out_.rank) == out_.code;
     for (const MeetingView& m : ledger_) {
@@ -150,8 +151,8 @@ class CollectiveLook {
     return side.arrival != nullptr && side.arrival->arrived;
   }
 
-  // The names of a rank stand for the buffers of the iteration that it is in. One that came and is
-  // in another iteration by now, or has not got to that of the others yet, cannot be asked.
+  // A rank's names refer to the buffers of its current iteration. A member that arrived in another
+  // iteration, or has not yet reached that of the others, cannot be queried.
   void check_iteration(const Side& side) {
     const LoopPathId at = next_visit(interpreter_, side.rank).path;
     if (has_come(side)) {
@@ -172,14 +173,15 @@ class CollectiveLook {
         "Rank {} is in another iteration: what it will bring is not known yet.", side.rank));
   }
 
-  // Whether who is at `path` is in the iterations of `outer` still.
+  // True if `path` is inside the iterations of `outer`.
   bool is_within(LoopPathId path, LoopPathId outer) const {
     while (path != outer && path != 0) path = interpreter_.loop_paths().entry(path).parent;
     return path == outer;
   }
 
-  // Where a member takes part: where it did, where it stands if that is the same op on the same
-  // communicator (branches of a `where`), else here. Members of a group stand in one list.
+  // A member's instruction: the one it issued; otherwise its current one, if that is the same op on
+  // the same communicator (branches of a `where`); otherwise this one. Members of a group are
+  // matched by their place in the list.
   CodeIndex code_of(const Side& side, const CommunicationItem& item) {
     if (side.rank == out_.rank) return out_.code;
     if (side.arrival != nullptr && side.arrival->arrived) return side.arrival->code;
@@ -191,7 +193,8 @@ class CollectiveLook {
     return same ? at : out_.code;
   }
 
-  // Messages of the same pair of ranks before this one that the other end has still to meet.
+  // The number of earlier messages of the same pair of ranks that the other end has not matched
+  // yet.
   size_t unmet_before(Rank rank, const CommunicationItem& item) const {
     const size_t own = item.in.allocation.valid() ? 0 : 1;
     size_t count = 0;
@@ -205,8 +208,8 @@ class CollectiveLook {
     return count;
   }
 
-  // The instruction of `rank` with which a send or recv meets: the next in the text that names its
-  // peer, behind those that earlier messages meet.
+  // The instruction of `rank` that matches a send or recv: the next in text order that names its
+  // peer, after those that match earlier messages.
   CodeIndex other_end(Rank rank, const CommunicationItem& item) {
     size_t skipped = unmet_before(rank, item);
     const CodeIndex from = interpreter_.next_code(rank).value_or(0);
@@ -226,7 +229,8 @@ class CollectiveLook {
     return kNoCode;
   }
 
-  // The side whose output is shown: the rank itself; of a send, which has none, the receiver.
+  // The side whose output is shown: the rank itself, or the receiver of a send, which has no
+  // output.
   void choose_reader() {
     for (size_t i = 0; i < sides_.size(); ++i) {
       if (sides_[i].rank == out_.rank) position_ = i;
@@ -241,7 +245,7 @@ class CollectiveLook {
     if (reader.now.item) out_.value = name_of(reader, false);
   }
 
-  // The operand that a side reads (`in`) or writes.
+  // The operand that a side reads (`in`) or writes (otherwise).
   std::optional<size_t> buffer_of(const Side& side, bool in) const {
     for (size_t i = 0; i < side.now.buffers.size(); ++i) {
       const Access access = side.now.buffers[i].access;
@@ -274,7 +278,8 @@ class CollectiveLook {
     }
   }
 
-  // Who has not come and does other things before: what it brings may still change.
+  // Notes a member that has not arrived and has other instructions first: its contribution may
+  // still change.
   void note_absent(const Side& side) {
     if (is_over_ || (side.arrival != nullptr && side.arrival->arrived)) return;
     if (interpreter_.next_code(side.rank) == side.code) return;
@@ -313,7 +318,7 @@ class CollectiveLook {
     }
   }
 
-  // What stands before a task on its stream.
+  // The task ahead of a task on its stream.
   static std::string head_of(const RankSnapshot& rank, TaskId task) {
     for (const StreamSnapshot& stream : rank.streams) {
       std::string before;
@@ -398,7 +403,7 @@ class CollectiveLook {
       addend.running = format_number(from.running, 0);
       const double running = from.running.get_double(0);
       const bool sums = reduction == Reduction::kSum || reduction == Reduction::kAvg;
-      // Exact in f64 for addends of 32 bits or less that lie within 29 binary digits.
+      // Exact in f64 for addends of 32 bits or less whose exponents differ by at most 29.
       const double error = running - (before + value);
       if (i > 0 && sums && std::isfinite(error) && error != 0 && from.running.dtype != DType::kF64)
         addend.rounding = fmt::format("{:+.3g}", error);
@@ -409,7 +414,7 @@ class CollectiveLook {
     out_.number = format_number(answer.value, 0);
   }
 
-  // Whether the inputs are those that the meeting reads, or read.
+  // True if the inputs are those that the meeting reads, or did read.
   bool inputs_hold(const FinishedDevice* device) {
     bool hold = true;
     for (const InsideAddend& addend : out_.addends) {

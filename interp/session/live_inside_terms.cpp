@@ -1,6 +1,6 @@
-// The terms of a product or reduction that makes one element: how many, the largest, the first that
-// is not finite. Which terms there are follows from the parts that the element needs; what a new op
-// must say is its shape (kContraction, kReduction) and its rule.
+// The terms of a product or reduction that computes one element: how many, the largest, the first
+// that is not finite. The terms follow from the parts that the element needs; a new op only
+// declares its shape (kContraction, kReduction) and its rule.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ class Terms {
     return out;
   }
 
-  // Products and sums of them are made here in f64, to look at: digits of f32 are enough.
+  // Products and their sums are computed here in f64 for display: the digits of f32 are enough.
   static std::string number(double value) { return fmt::format("{:.8g}", value); }
 
  private:
@@ -63,11 +63,11 @@ class Terms {
 
   const ElementStep& step_;
   int64_t count_ = 0;
-  std::vector<const ElementPart*> parts_;  // that have an element for every term
+  std::vector<const ElementPart*> parts_;  // with one element per term
   std::vector<const InsideOperand*> names_;
 };
 
-// What the op does with its terms, by its rule; sum where it has none.
+// The reduction of the op's rule; sum if it has none.
 Reduction reduction_of(const Program& program, const Function& kernel,
                        const Instruction& instruction) {
   const OpRecord& op = record(instruction.kind);
@@ -97,7 +97,7 @@ std::optional<InsideTerms> terms_of(const Program& program, const Function& kern
   std::vector<int64_t> order(static_cast<size_t>(out.count));
   std::iota(order.begin(), order.end(), int64_t{0});
   const size_t shown = std::min(kLargest, order.size());
-  // NaN compares with nothing: it comes first.
+  // NaN is unordered: put it first.
   const auto weight = [&](int64_t k) {
     const double v = std::fabs(terms.value(k));
     return std::isnan(v) ? HUGE_VAL : v;

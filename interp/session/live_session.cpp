@@ -28,7 +28,7 @@ InterpreterOptions interpreter_options(const LiveOptions& options, Rank ranks) {
   return out;
 }
 
-// Moves of several steps of one command, added up.
+// Accumulates the moves of several steps of one command.
 void add_moves(std::vector<RankMove>& total, const std::vector<Moved>& moves) {
   for (const Moved& m : moves) {
     const auto found = std::find_if(total.begin(), total.end(),
@@ -115,7 +115,7 @@ Expected<std::vector<PastValue>> LiveSession::past_values(const PastQuery&, std:
 
 std::vector<Rank> LiveSession::scope() const { return scope_; }
 
-// The ranks that steps move, where these are not all.
+// The ranks that steps move; empty if all.
 std::vector<Rank> LiveSession::some_ranks() const {
   const bool all = scope_.size() == static_cast<size_t>(prepared_->code->rank_count);
   return all ? std::vector<Rank>{} : scope_;
@@ -198,11 +198,11 @@ Outcome LiveSession::outcome_of(const StopReport& report) const {
   return out;
 }
 
-// Kinds that look at results say what was written, not where the rank is.
+// For kinds that look at results, reports what was written, not where the rank is.
 void LiveSession::tell_write(const Command& made_by, const StopReport& report,
                              StopReason& stop) const {
   const std::string address = prepared_->code->address(report.code);
-  // One that lives for one command (`until nan`) has a number that nobody knows.
+  // A breakpoint created for one command (`until nan`) has a number the user has not seen.
   const std::string number = report.breakpoint == unnamed_
                                  ? ""
                                  : fmt::format("{} {}, ", noun_of(made_by.kind), report.breakpoint);
@@ -230,7 +230,7 @@ void LiveSession::tell_write(const Command& made_by, const StopReport& report,
 Expected<Outcome> LiveSession::run_stepper(const StepCommand& command, std::stop_token stop) {
   stepper_->set_interrupt([stop] { return stop.stop_requested(); });
   HOSTIR_ASSIGN_OR_RETURN(const StopReport report, stepper_->run(command));
-  // Stops of one rank make it the focus, as a debugger selects the thread that hit.
+  // A stop of one rank makes it the focus, as a debugger selects the thread that hit.
   const bool hit = report.reason == StopReport::Reason::kBreakpoint && report.rank != kNoRank;
   if (hit) focus_ = report.rank;
   return outcome_of(report);
@@ -291,7 +291,7 @@ Expected<Outcome> LiveSession::until(Direction direction, const Command& command
   return out;
 }
 
-// A breakpoint that lives for one command.
+// Runs with a breakpoint that exists for one command.
 Expected<Outcome> LiveSession::until_happening(Direction direction, const Command& command,
                                                std::stop_token stop) {
   Command breakpoint;
@@ -355,7 +355,7 @@ Expected<Outcome> LiveSession::choose_focus(const Command& command) {
                           select_ranks(command.ranks, *prepared_->code, focus_));
   if (ranks.size() != 1) return fail(ErrorKind::kUsage, "focus", "the focus is one rank: focus 3");
   focus_ = ranks.front();
-  // One rank, or the group of the focus, goes along; all and a list stay what they are.
+  // A single-rank or group scope follows the focus; `all` and lists stay unchanged.
   if (scope_follows_.kind == RankSelector::Kind::kGroup) {
     HOSTIR_ASSIGN_OR_RETURN(scope_, select_ranks(scope_follows_, *prepared_->code, focus_));
   } else if (scope_.size() == 1) {
@@ -367,7 +367,7 @@ Expected<Outcome> LiveSession::choose_focus(const Command& command) {
 }
 
 Expected<Outcome> LiveSession::freeze(const Command& command) {
-  // A bare `thaw` frees whoever is frozen.
+  // A bare `thaw` thaws every frozen rank.
   RankSelector selector = command.ranks;
   if (command.kind == K::kThaw && selector.kind == RankSelector::Kind::kFocus)
     selector.kind = RankSelector::Kind::kAll;

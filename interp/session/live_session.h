@@ -1,8 +1,9 @@
 // A session over a running interpreter: the debugger's engine.
 //
-// Owns backend, interpreter and history of one prepared program. Every command is one function
-// here; what a step means is interp/core's Stepper. The log is made by whoever opens the session:
-// the trace sink is written to while the session runs, `log` reads it. Threads: as Session says.
+// Owns the backend, interpreter and history of one prepared program. Each command is one function
+// here; interp/core's Stepper defines what a step is. The opener of the session creates the log:
+// the trace sink receives events while the session runs, `log` reads them.
+// Threads: as for Session.
 #pragma once
 
 #include <functional>
@@ -27,9 +28,9 @@ struct LiveOptions {
   std::vector<Rank> ranks;       // that start; empty: all
   Backend::ValueMode value_mode = Backend::ValueMode::kNone;
   HistoryOptions history;
-  RecordedLine recorded;                 // the decisions of the run that is opened again
+  RecordedLine recorded;                 // decisions of the recorded run being reopened
   std::vector<std::string> breakpoints;  // commands; those that do not fit this program are dropped
-  CheckClaims check_claims;              // of `whatif`; may be empty
+  CheckClaims check_claims;              // for `whatif`; may be empty
 };
 
 class LiveSession final : public Session {
@@ -43,17 +44,17 @@ class LiveSession final : public Session {
   SnapshotPtr snapshot() const override { return snapshot_; }
   Expected<ValueReading> read(const ValueQuery& query) override;
   Expected<Inside> inside(const InsideQuery& query) override;
-  /// Only whoever keeps the log can run it again.
+  /// Error `no_log`: only the owner of the log can run it again.
   Expected<std::vector<PastValue>> past_values(const PastQuery& query,
                                                std::stop_token stop) const override;
   Expected<WhatIf> what_if(const Snapshot& shot, const WhatIfOptions& options) const override;
   const LogView* log() const override { return log_; }
 
-  /// Breakpoints as commands for the next session, after an edit of the program.
+  /// Breakpoints as commands, for the next session after an edit of the program.
   std::vector<std::string> breakpoint_commands() const { return breakpoints_->commands(); }
-  /// Which of LiveOptions::breakpoints could not be set, with the reason.
+  /// The LiveOptions::breakpoints that could not be set, with the reason.
   const std::vector<std::string>& dropped_breakpoints() const { return dropped_; }
-  /// Whether something was decided by hand here, so that a recorded run is not this one any more.
+  /// True if the user has taken a decision here, so that this is no longer the recorded run.
   bool departed() const { return decided_by_hand_ || history_->branch() != 0; }
   const Interpreter& interpreter() const { return *interpreter_; }
   History& history() { return *history_; }
@@ -96,14 +97,14 @@ class LiveSession final : public Session {
   const LogView* log_ = nullptr;
   Rank focus_ = 0;
   std::vector<Rank> scope_;     // empty: all
-  uint32_t unnamed_ = 0;        // the breakpoint of the command that runs, if it makes one; 0: none
+  uint32_t unnamed_ = 0;        // breakpoint created by the running command; 0: none
   RankSelector scope_follows_;  // kGroup: the scope is this group of the focus
   bool decided_by_hand_ = false;
   SnapshotPtr snapshot_;
   std::vector<std::string> dropped_;
 };
 
-/// What a stop means, in one sentence.
+/// Describes a stop in one sentence.
 StopReason stop_reason(const StopReport& report, const Interpreter& interpreter);
 
 }  // namespace hostir::interp

@@ -27,7 +27,7 @@ std::string buffer_names(const Code& code) {
   return out;
 }
 
-// Registers of a name, those in the scope of the rank's program counter first.
+// Registers with this name; those in the scope of the rank's program counter come first.
 std::vector<uint32_t> candidates(const Interpreter& interpreter, Rank rank,
                                  const std::string& name) {
   const Code& code = interpreter.code();
@@ -86,14 +86,14 @@ Expected<ValueReading> read_rank(const Interpreter& interpreter, const ValueQuer
 
 void add_notes(const Assembled& whole, ValueReading& out) {
   for (const Rank r : whole.missing) out.notes.push_back(fmt::format("rank {} has no part", r));
-  if (whole.disagreement && !out.write_in_flight) {  // they differ while one is written
+  if (whole.disagreement && !out.write_in_flight) {  // replicas differ during a write
     const auto& d = *whole.disagreement;
     out.notes.push_back(fmt::format("ranks {} and {} hold different values at {}", d.first,
                                     d.second, index_to_string(d.index)));
   }
 }
 
-// Reads of every rank no more than what it holds of the part that is asked for.
+// Reads from each rank only what it holds of the requested part.
 Expected<ValueReading> read_global(const Interpreter& interpreter, const ValueQuery& query) {
   const Rank ranks = interpreter.code().rank_count;
   std::vector<std::pair<Rank, BufferRef>> held;
@@ -106,7 +106,7 @@ Expected<ValueReading> read_global(const Interpreter& interpreter, const ValueQu
       continue;
     }
     Type type = current_type(interpreter, r, *buffer, query.value);
-    // Where some ranks have issued a reduction and others have not, all hold addends.
+    // If only some ranks have issued a reduction, all ranks still hold addends.
     const Sharding* sharding = sharding_of(type);
     if (held.empty() || (sharding && sharding->is_partial())) out.type = std::move(type);
     add_state(interpreter, r, *buffer, out);
@@ -175,14 +175,14 @@ std::optional<int64_t> find_integer(const Interpreter& interpreter, Rank rank,
 
 namespace {
 
-// A view of a part, or of other extents, has a type of its own.
+// False for a view of a part, or with other extents: it has its own type.
 bool is_whole(const BufferRef& buffer, const AllocationView& allocation) {
   return buffer.allocation == allocation.id && buffer.offset_bytes == 0 && buffer.placement &&
          allocation.placement && *buffer.placement == *allocation.placement;
 }
 
-// While a write in place has not finished, what is there has the layout from before it: addends,
-// where a collective will reduce them.
+// Until an in-place write finishes, the contents have the layout from before it: addends, if a
+// collective will reduce them.
 std::optional<Type> type_before_write(const Interpreter& interpreter, Rank rank,
                                       const AllocationView& allocation) {
   const auto writer = interpreter.task(allocation.written_task);

@@ -1,6 +1,6 @@
-// What a log holds, as plain records: the vocabulary of `LogView`.
+// The contents of a log as plain records, used by `LogView`.
 //
-// A record is one row of the log's tables with its names resolved where that is cheap. Times are
+// A record is one row of the log's tables, with names resolved where that is cheap. Times are
 // nanoseconds since the run's origin, sizes are bytes. What a log does not know (imported runs, cut
 // runs, work in flight) is `kUnknownNs`, -1 or empty, never invented. No behaviour here.
 #pragma once
@@ -25,7 +25,7 @@ inline constexpr int64_t kUnknownNs = std::numeric_limits<int64_t>::min();
 enum class LogEnding : uint8_t {
   kRunning,  // still being written, by a live process
   kClosed,   // closed by its writer
-  kCut,      // the writer died: what was committed is here
+  kCut,      // the writer died; contains what it had committed
 };
 
 struct LogRun {
@@ -36,7 +36,7 @@ struct LogRun {
   std::string entry;    // host function, without '@'
   std::string machine;  // name; its text is in `machine_text`
   std::string machine_text;
-  std::string host;  // computer, CPU and kernel set
+  std::string host;  // machine, CPU and kernel set
   uint64_t seed = 0;
   uint64_t schedule = 0;
   int64_t rank_count = 0;
@@ -45,7 +45,7 @@ struct LogRun {
   LogEnding ending = LogEnding::kClosed;
   std::string outcome;  // "ok", "deadlock", "collective_mismatch", ...; empty while running
   std::vector<std::pair<std::string, int64_t>> sizes;           // ?B -> 8
-  std::vector<std::pair<std::string, std::string>> properties;  // everything else, by key
+  std::vector<std::pair<std::string, std::string>> properties;  // everything else
 };
 
 /// A line of the timeline: one stream of a rank, or its host thread.
@@ -65,7 +65,7 @@ struct LogInstruction {
   std::string from;      // `@mlp#1, @mlp#2`: the fusion instructions it came from
   OpClass op_class = OpClass::kHost;
   int64_t line = 0;     // 1-based in the host function's source text; 0: unknown
-  int32_t stream = -1;  // that it enqueues to, a `wait ... on` too; -1: it acts on the host
+  int32_t stream = -1;  // that it enqueues to (also `wait ... on`); -1: it acts on the host
 };
 
 struct LogCommunicator {
@@ -81,7 +81,7 @@ struct LogTensor {
   std::string name;  // without '%'
   DType dtype = DType::kF32;
   std::vector<int64_t> extents;  // global
-  std::string sharding;          // `<@m, [{dp}, {}]>`; empty: the same on every rank
+  std::string sharding;          // `<@m, [{dp}, {}]>`; empty: replicated
   std::vector<Box> boxes;        // by rank
 };
 
@@ -94,23 +94,23 @@ struct LogEvent {
   int32_t stream = -1;  // -1: on the host
   CodeIndex instruction = 0;
   LoopPathId loop_path = 0;
-  TaskId task = kNoTask;        // of asynchronous instructions
-  TaskId waited_for = kNoTask;  // what a wait waited for
+  TaskId task = kNoTask;        // for asynchronous instructions
+  TaskId waited_for = kNoTask;  // the task a wait waited for
   int64_t host_start_ns = kUnknownNs;
   int64_t host_end_ns = kUnknownNs;
-  int64_t queued_ns = kUnknownNs;  // reached the head of its stream, all waits done
+  int64_t queued_ns = kUnknownNs;  // reached the head of its stream with all waits done
   int64_t start_ns = kUnknownNs;   // on the device
   int64_t finish_ns = kUnknownNs;  // unknown: in flight when the log ended
-  int64_t waited_ns = 0;           // of waits on the host
+  int64_t waited_ns = 0;           // for waits on the host
   int64_t bytes = 0;
-  int64_t live_bytes = -1;  // of the rank after an alloc or free; -1: something else
+  int64_t live_bytes = -1;  // of the rank after an alloc or free; -1: other instructions
 
-  /// Where it is drawn: on its stream, or on the host thread.
+  /// Start for display: on its stream, or on the host thread.
   int64_t begin_ns() const { return stream < 0 ? host_start_ns : start_ns; }
   int64_t end_ns() const { return stream < 0 ? host_end_ns : finish_ns; }
 };
 
-/// One member of a collective: the row of the ledger that one rank wrote.
+/// One member's ledger row of a collective.
 struct LogCollective {
   int64_t event = -1;
   CodeIndex instruction = 0;
@@ -118,13 +118,13 @@ struct LogCollective {
   CommIndex comm = 0;
   uint64_t sequence = 0;
   int32_t group = 0;      // of the communicator
-  int32_t peer = -1;      // send, recv: position of the other side
+  int32_t peer = -1;      // send, recv: position of the peer
   std::string kind;       // mnemonic
-  std::string reduction;  // empty where there is none
+  std::string reduction;  // empty if there is none
   DType dtype = DType::kF32;
   int64_t bytes = 0;  // as nccl-tests counts
   int64_t member_count = 0;
-  int64_t arrival_ns = kUnknownNs;  // at the head of its stream
+  int64_t arrival_ns = kUnknownNs;  // reached the head of its stream
   int64_t start_ns = kUnknownNs;    // when the last member had arrived
   int64_t finish_ns = kUnknownNs;
   double algbw_bytes_per_s = 0;  // 0: unknown
@@ -137,10 +137,10 @@ struct LogMemoryPoint {
   int64_t event = -1;  // the alloc or free
 };
 
-/// A written tensor: what was known about its contents right after the write.
+/// A written tensor: what is known about its contents right after the write.
 struct LogValue {
   int64_t event = -1;
-  int64_t row = 0;  // of the log's table of values (LogWrite)
+  int64_t row = 0;  // in the log's table of values (LogWrite)
   Rank rank = kNoRank;
   int64_t tensor = -1;
   CodeIndex instruction = 0;
@@ -152,22 +152,22 @@ struct LogValue {
   double min = 0, max = 0, mean = 0;
   int64_t nan_count = 0, inf_count = 0;
   bool has_data = false;  // the whole local contents are in the log
-  std::string element;    // of an element query: its value as text; empty: not recorded
-  uint32_t branch = 0;    // of the history: what was undone by going back is on another one
+  std::string element;    // element queries: the value as text; empty: not recorded
+  uint32_t branch = 0;    // of the history; undone writes are on other branches
 };
 
-/// Where a write stands in the log: what it takes to read it, for lists of millions.
+/// The location of a write in the log: enough to read it, small enough for lists of millions.
 struct LogWrite {
   int64_t event = -1;
-  int64_t row = 0;  // of the log's table of values
+  int64_t row = 0;  // in the log's table of values
   Rank rank = kNoRank;
 };
-/// A stretch of the writes, in order of event and rank.
+/// A page of the writes, ordered by event and rank.
 struct LogWrites {
   std::vector<LogWrite> places;
-  int64_t next_event = std::numeric_limits<int64_t>::max();  // where the next stretch begins; the
-                                                             // largest number: there is none
-  int64_t left_out = 0;  // undone ones of this stretch, with WriteFilter::shown_only
+  // start of the next page; the maximum: there is none
+  int64_t next_event = std::numeric_limits<int64_t>::max();
+  int64_t left_out = 0;  // undone writes left out of this page, with WriteFilter::shown_only
 };
 
 struct LogFault {
@@ -179,7 +179,7 @@ struct LogFault {
   int64_t time_ns = kUnknownNs;
 };
 
-/// A decision other than "rank r runs its next instruction" (those are the events).
+/// A decision other than "rank r runs its next instruction" (those are events).
 struct LogDecision {
   uint64_t number = 0;
   uint32_t branch = 0;
@@ -205,7 +205,7 @@ struct LogInput {
   uint64_t digest = 0;
 };
 
-/// The result of a query: any table. Cells: NULL, integer, real, text, blob (as its bytes).
+/// The result of a query, as a table. Cells: NULL, integer, real, text, blob (raw bytes).
 struct LogBlob {
   std::string bytes;
   friend bool operator==(const LogBlob&, const LogBlob&) = default;

@@ -10,7 +10,7 @@
 namespace hostir::interp {
 namespace {
 
-// A number of f32 as short as it reads back; others to nine digits.
+// f32 numbers in their shortest form that reads back; others to nine digits.
 std::string words_of(double value) {
   if (std::isnan(value)) return "nan";
   const auto narrow = static_cast<float>(value);

@@ -1,9 +1,9 @@
-// The text of a log point: words and what is asked at each hit, `rank {rank}: {max(%y)}`.
+// The text of a log point: words and expressions evaluated at each hit, `rank {rank}: {max(%y)}`.
 //
-// Between braces stands whatever a condition may hold; `{{` and `}}` are braces. What can not be
-// answered at a hit (an element that the rank does not hold) is written as the reason, in angle
-// brackets. Tensors are as the host sees them then: before an instruction, what its stream has not
-// written yet is not there; at `write %y` it is.
+// Braces contain any expression allowed in a condition; `{{` and `}}` are literal braces. If an
+// expression cannot be evaluated at a hit (an element that the rank does not hold), the reason is
+// written in angle brackets. Tensors are as the host sees them at that point: before an
+// instruction, pending writes of its stream are not visible; at `write %y` the write is.
 #pragma once
 
 #include <optional>
@@ -19,14 +19,14 @@ namespace hostir::interp {
 struct LogText {
   struct Piece {
     std::string words;
-    std::optional<Predicate> asked;  // behind the words
+    std::optional<Predicate> asked;  // comes after the words
   };
   std::vector<Piece> pieces;
 };
 
-/// Errors are kUsage: the text, a caret and what would be right there.
+/// Errors are kUsage: the text, a caret and what was expected.
 Expected<LogText> parse_log_text(std::string_view text);
-/// The first name that no instruction of this program could answer; as check_names.
+/// Reports the first name that no instruction of this program can provide, like check_names.
 Expected<void> check_names(const LogText& text, const Code& code);
 std::string fill(const LogText& text, const PredicateLookup& lookup);
 

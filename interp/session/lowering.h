@@ -1,4 +1,5 @@
-// A fusion to its host function, with the text of every phase: the compiler as sessions see it.
+// Lowers a fusion to its host function, with the text of every phase: the session's interface to
+// the compiler.
 #pragma once
 
 #include <string>
@@ -19,16 +20,17 @@ struct LoweredFusion {
   std::vector<Provenance> provenance;
 };
 
-/// Errors: those of the passes; `cancelled` soon after the watch asks for it.
+/// Errors: those of the passes; `cancelled` soon after the watch requests it.
 Expected<LoweredFusion> lower_fusion(const Program& program, const std::string& fusion,
                                      const std::vector<std::string>& keep,
                                      const Preparing& watch = {});
 
-/// The fusion with the sharding of every value decided and communication as explicit reshards.
+/// The fusion with the sharding of every value decided and communication made explicit as reshards.
 Expected<Function> sharded_fusion(const Program& program, const std::string& fusion);
 
-/// The same computation on a mesh of one rank, without shardings: the fusion keeps its name, its
-/// values theirs. Errors: no such fusion.
+/// The same computation on a mesh of one rank, without shardings. Names of the fusion and its
+/// values are kept.
+/// Errors: no such fusion.
 Expected<Program> unsharded_program(const Program& program, const std::string& fusion);
 
 }  // namespace hostir::interp

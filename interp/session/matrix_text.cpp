@@ -12,8 +12,8 @@ namespace hostir::interp {
 namespace {
 
 constexpr int64_t kEdge = 4;       // rows and columns shown at both ends of a long dimension
-constexpr int64_t kWhole = 12;     // a dimension up to this length is shown whole
-constexpr int64_t kMaxSlices = 4;  // of ranks above two
+constexpr int64_t kWhole = 12;     // dimensions up to this length are shown whole
+constexpr int64_t kMaxSlices = 4;  // for ranks above two
 
 std::string element_bits(const Tensor& t, int64_t index) {
   const auto size = static_cast<size_t>(size_bytes(t.dtype));
@@ -29,7 +29,7 @@ std::string element_text(const Tensor& t, int64_t index, char format) {
   return format_number(t, index);
 }
 
-// Indices shown of a dimension; -1 stands for what is left out.
+// The indices of a dimension to show; -1 marks the elided part.
 std::vector<int64_t> shown(int64_t size) {
   std::vector<int64_t> out;
   for (int64_t i = 0; i < size; ++i) {
@@ -42,7 +42,7 @@ std::vector<int64_t> shown(int64_t size) {
   return out;
 }
 
-// One matrix whose first element has the given row-major index.
+// One matrix, starting at the given row-major index.
 std::string matrix(const Tensor& t, int64_t first, int64_t rows, int64_t columns, char format) {
   std::vector<std::vector<std::string>> cells;
   std::vector<size_t> widths(shown(columns).size(), 0);

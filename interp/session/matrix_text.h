@@ -1,5 +1,4 @@
-// Tensors as a person reads them in a terminal: rows aligned, large ones with their middle left
-// out.
+// Formats tensors for a terminal: aligned rows, with the middle of large tensors elided.
 #pragma once
 
 #include <string>
@@ -9,9 +8,9 @@
 
 namespace hostir::interp {
 
-/// Indented by two, with a newline at the end. Two-dimensional slices of higher ranks come one
-/// after another under their index. Formats: 0 as the dtype reads, 'd' decimal, 'e' exponent, 'x'
-/// the bits of each element.
+/// Indented by two, ending with a newline. Tensors of rank above 2 are printed as consecutive
+/// two-dimensional slices, each under its index. Formats: 0 by dtype, 'd' decimal, 'e' exponent,
+/// 'x' the bits of each element.
 std::string matrix_text(const Tensor& tensor, char format);
 
 /// `[0:2, 0:4]`.

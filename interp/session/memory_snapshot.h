@@ -1,7 +1,7 @@
 // Allocations of one rank.
 //
-// Layout belongs to a version of a buffer: `type` is the type of the current version. Bytes are
-// logical bytes of this rank, whatever a backend shares between replicas.
+// A layout belongs to a version of a buffer: `type` is the type of the current version. Bytes are
+// logical bytes of this rank, even if a backend shares memory between replicas.
 #pragma once
 
 #include <cstdint>
@@ -25,14 +25,14 @@ struct AllocationSnapshot {
   bool live = true;
   bool written = false;  // false: contents are undefined
   TaskId last_writer = kNoTask;
-  std::string written_by;  // address of the last writer; empty: a parameter or nobody
+  std::string written_by;  // address of the last writer; empty: a parameter, or never written
 };
 
 struct MemorySnapshot {
   Rank rank = 0;
   int64_t live_bytes = 0;
   int64_t peak_bytes = 0;
-  std::vector<AllocationSnapshot> allocations;  // live ones first, each in order of allocation
+  std::vector<AllocationSnapshot> allocations;  // live ones first, each part in order of allocation
 };
 
 }  // namespace hostir::interp

@@ -1,7 +1,7 @@
-// A run as something to look back at: its log, and contents that the log did not keep.
+// A past run: its log, and contents that the log did not keep.
 //
-// Sessions are one; so is a log that is only compared with. Threads: both functions may be called
-// from any thread, beside everything else.
+// Implemented by sessions, and by logs opened only for comparison.
+// Threads: both functions may be called from any thread, concurrently with everything else.
 #pragma once
 
 #include <stop_token>
@@ -18,13 +18,13 @@ class PastRun {
  public:
   virtual ~PastRun() = default;
 
-  /// The log of this run; null only where making one failed at the start.
+  /// The log of this run; null only if it could not be created at the start.
   virtual const LogView* log() const = 0;
 
-  /// What these writes left, by running the program again from the log, which is slow; `take` is
-  /// called on this thread, in order of completion. A write that does not happen again is left out.
-  /// Errors: those of the run, `replay_differs` where it is not what was logged; `stop` ends it
-  /// with `log_cancelled`.
+  /// What these writes left, recomputed by running the program again from the log (slow). `take` is
+  /// called on this thread, in order of completion. Writes that do not occur again are left out.
+  /// Errors: those of the run; `replay_differs` if it deviates from the log; `log_cancelled` when
+  /// `stop` is requested.
   virtual Expected<void> past_contents(const std::vector<PastWrite>& writes,
                                        const TakeContents& take, std::stop_token stop) const;
 };

@@ -33,11 +33,11 @@ class PlaceParser {
   }
 
  private:
-  // `dir/mlp.hir:12`; nullopt if no word of that form stands here.
+  // `dir/mlp.hir:12`; nullopt if the next word does not have that form.
   std::optional<Place> file_line() {
-    in_.peek();  // past blanks
+    in_.peek();  // skips blanks
     const std::string_view rest = in_.line().substr(in_.position());
-    // `dprintf mlp.hir:12, "text"` goes on with a comma.
+    // `dprintf mlp.hir:12, "text"` continues with a comma.
     std::string_view word = rest.substr(0, rest.find_first_of(" \t\""));
     if (word.ends_with(',')) word.remove_suffix(1);
     const size_t colon = word.rfind(':');

@@ -1,6 +1,5 @@
-// The words for a place in a program: `@f#9`, `#9`, `%y`, `all_reduce#1`, `mlp.hir:12`, `line 12`,
-// `"label"`, `write %y`, `rendezvous`, `nan`, `fault`, `end`. What they stand for in a program is
-// places.h.
+// Parses places in a program: `@f#9`, `#9`, `%y`, `all_reduce#1`, `mlp.hir:12`, `line 12`,
+// `"label"`, `write %y`, `rendezvous`, `nan`, `fault`, `end`. places.h resolves them.
 #pragma once
 
 #include <string>
@@ -10,7 +9,7 @@
 
 namespace hostir::interp {
 
-/// The place that stands next. Errors: kUsage, with a caret.
+/// Reads the next place. Errors: kUsage, with a caret.
 Expected<Place> read_place(Scanner& in);
 /// `%y` without its '%'. Errors: kUsage, with a caret.
 Expected<std::string> read_value_name(Scanner& in);

@@ -86,7 +86,7 @@ std::string what_there_is(const Place& place, const ProgramView& view) {
 }  // namespace
 
 int64_t op_ordinal(const Code& code, CodeIndex index) {
-  // Counted over the text: copies of inlined calls count once.
+  // Counts in the text: copies of an inlined call count once.
   std::set<std::pair<uint32_t, uint32_t>> seen;
   const CodeInstruction& wanted = code.instructions[index];
   for (size_t i = 0; i < code.instructions.size(); ++i) {

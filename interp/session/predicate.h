@@ -1,10 +1,10 @@
 // Conditions: one small expression language for breakpoints, watches and event filters.
 //
 // `rank == 3 && seq >= 10`, `op =~ "all_*"`, `%y[0, 1] > 0.5`, `wait > 2us`, `rank in {0, 1}`,
-// `nan(%y)`. A predicate is a value tree; what fields exist is decided by who evaluates it (a rank
-// at an instruction, an event row of the log), so an unknown field is an error of evaluation that
-// names it. Integers, floats and texts; comparing a number with a text is an error. Units: ns us ms
-// s, KiB MiB GiB. Absent: assignments, calls with side effects.
+// `nan(%y)`. A predicate is a value tree. The evaluation context (a rank at an instruction, an
+// event row of the log) defines the fields; an unknown field is an evaluation error that names it.
+// Values are integers, floats and texts; comparing a number with a text is an error. Units: ns us
+// ms s, KiB MiB GiB. Absent: assignments, calls with side effects.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +50,7 @@ struct Predicate {
   std::string text;
   std::string symbol;
   std::vector<Predicate> args;
-  uint32_t column = 0;  // 0-based byte in the text it was parsed from, for messages
+  uint32_t column = 0;  // 0-based byte offset in the parsed text, for messages
 
   friend bool operator==(const Predicate& a, const Predicate& b) {
     return a.kind == b.kind && a.constant == b.constant && a.text == b.text &&
@@ -59,7 +59,7 @@ struct Predicate {
 };
 
 /// The value of a leaf (kField, kLoop, kElement with evaluated indices, kCall).
-/// Errors: unknown here; the message names it.
+/// Errors: unknown in this context; the message names it.
 using PredicateLookup = std::function<Expected<PredicateValue>(const Predicate& leaf,
                                                                const std::vector<int64_t>& index)>;
 
@@ -68,9 +68,9 @@ Expected<Predicate> parse_predicate(std::string_view text);
 /// Canonical text; parses back to an equal predicate.
 std::string to_string(const Predicate& predicate);
 
-/// && and || evaluate their right side only where it matters.
+/// && and || short-circuit.
 Expected<PredicateValue> evaluate(const Predicate& predicate, const PredicateLookup& lookup);
-/// True where the value is not zero and not an empty text.
+/// True if the value is neither zero nor an empty text.
 Expected<bool> holds(const Predicate& predicate, const PredicateLookup& lookup);
 
 /// `*` and `?` globs.

@@ -12,13 +12,13 @@ namespace {
 
 using Kind = Predicate::Kind;
 
-constexpr int kMaxDepth = 64;  // nesting that a person writes; keeps the stack bounded
+constexpr int kMaxDepth = 64;  // beyond hand-written nesting; bounds the stack
 
 struct BinaryToken {
   std::string_view token;
   Kind kind;
 };
-// Longer tokens before their beginnings.
+// A token must precede its prefixes.
 constexpr std::array<BinaryToken, 6> kComparisons = {{{"==", Kind::kEq},
                                                       {"!=", Kind::kNe},
                                                       {"<=", Kind::kLe},

@@ -1,4 +1,4 @@
-// Parsing a predicate inside a longer line: `break %y if COND on rank 3`.
+// Parses a predicate inside a longer line: `break %y if COND on rank 3`.
 #pragma once
 
 #include "interp/session/predicate.h"
@@ -6,7 +6,7 @@
 
 namespace hostir::interp {
 
-/// Reads as much as belongs to the predicate and leaves the scanner behind it.
+/// Reads the longest predicate and leaves the scanner after it.
 Expected<Predicate> parse_predicate(Scanner& scanner);
 
 }  // namespace hostir::interp

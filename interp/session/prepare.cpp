@@ -1,4 +1,4 @@
-// Steps of prepare(): meshes, stored inputs, sizes, lowering, code, tensors.
+// The steps of prepare(): meshes, stored inputs, sizes, lowering, code, tensors.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ void add_mesh_name(std::vector<std::string>& names, const Program& program, std:
   names.push_back(std::move(name));
 }
 
-// Root meshes that the function stands on; all of the file where it names none.
+// The root meshes that the function uses; all meshes of the file if it names none.
 std::vector<std::string> meshes_of(const Program& program, const Function& function) {
   std::vector<std::string> names;
   add_mesh_name(names, program, function.mesh);
@@ -84,7 +84,7 @@ Expected<void> resize_ranks(Program& program, const std::string& function, int64
   return resize_axis(program, function, std::string(mesh->axes.front().name), ranks);
 }
 
-// Inline values and files hold their extents, which bind sizes: they are read first.
+// Inline values and files have extents that bind sizes, so they are read first.
 Expected<std::vector<NamedInput>> with_stored_values(const std::vector<NamedInput>& inputs,
                                                      const std::string& directory,
                                                      const Preparing& watch) {
@@ -121,7 +121,7 @@ RunChoices choices_of(const Program& program, const std::string& function) {
     const Mesh& mesh = *program.find_mesh(name);
     if (!mesh.parent.empty()) continue;
     for (const MeshAxis& axis : mesh.axes) {
-      // An axis is resized by its name: of two meshes with one of that name, the first.
+      // An axis is resized by name: if two meshes have an axis of that name, the first counts.
       const bool known = std::any_of(out.axes.begin(), out.axes.end(),
                                      [&](const auto& a) { return a.axis == axis.name; });
       if (!known) out.axes.push_back({mesh.name, axis.name, axis.size});
@@ -182,7 +182,7 @@ Expected<std::shared_ptr<const Prepared>> prepare(const Program& original,
   view.phases = std::move(phases);
   view.given = options.sources;
   view.source = out->source.get();
-  // A recorded program comes without its text, and only as it ran.
+  // A recorded program has no source text, and only the version that ran.
   if (options.sources) view.choices = choices_of(*out->source, out->function);
   HOSTIR_ASSIGN_OR_RETURN(out->view, make_program_view(program, std::move(view)));
   out->code = out->view->code;

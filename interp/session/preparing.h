@@ -1,7 +1,8 @@
-// How whoever waits for something long watches it and calls it off.
+// Progress and cancellation of long preparations.
 //
-// What prepares (reading, lowering, making inputs) names each part before it begins; asked to stop,
-// it ends there, having changed nothing. Copied freely; a default one watches nothing.
+// The preparing code (reading, lowering, creating inputs) announces each part before it begins.
+// When asked to stop it returns at the next part, without having changed anything. Cheap to copy; a
+// default-constructed one does nothing.
 #pragma once
 
 #include <functional>
@@ -16,7 +17,7 @@ struct Preparing {
   std::stop_token stop;
   std::function<void(std::string_view part)> part;  // "lowering @mlp"; may be empty
 
-  /// Tells that a part begins. Errors: `cancelled`.
+  /// Announces that a part begins. Errors: `cancelled`.
   Expected<void> begin(std::string_view what) const {
     if (stop.stop_requested()) return fail(ErrorKind::kRuntime, "cancelled", "cancelled");
     if (part) part(what);

@@ -1,6 +1,8 @@
-// 1. Loops around the program counter, with the iteration that the rank is in. 2. From there as the
-// engine goes: loops turn, branches are taken, calls are inlined already. 3. Communication on the
-// communicator is noted, with what it would state. 4. The `where`s around the calls of the meeting.
+// 1. Loops around the program counter, with the rank's current iterations.
+// 2. Walk from there as the engine does: loops iterate, branches are taken, calls are already
+//    inlined.
+// 3. Record communication on the communicator, with the call it would make.
+// 4. Collect the `where`s around the calls of the meeting.
 
 #include "interp/session/program_facts.h"
 
@@ -26,7 +28,7 @@ class Walk {
     registers_.resize(code.register_count);
   }
 
-  // False: a loop around it has bounds that are not known.
+  // False if an enclosing loop has unknown bounds.
   bool enter(const RankSnapshot& at) {
     pc_ = at.code;
     std::vector<CodeIndex> around;
@@ -88,7 +90,7 @@ class Walk {
     return code_.exprs[id].evaluate(registers_.data(), code_.rank_tables, rank_, out);
   }
 
-  // To the next instruction; false: where it goes is not known.
+  // Moves to the next instruction; false if it cannot be determined.
   bool advance(const CodeInstruction& c) {
     if (c.role == CodeRole::kJump) return go(c.jump);
     if (c.role == CodeRole::kLoopEnd) return turn(c);
@@ -146,7 +148,7 @@ class Walk {
   std::vector<Loop> loops_;
 };
 
-/// What the instruction would state on the rank, as far as the program fixes it.
+/// The call that the instruction would make on the rank, as far as the program determines it.
 model::Call call_of(const Code& code, CodeIndex index, Rank rank) {
   const CodeInstruction& c = code.instructions[index];
   const Instruction& source = code.source(index);
@@ -180,7 +182,7 @@ std::optional<bool> where_holds(const Code& code, CodeIndex where, Rank rank) {
   return holds != 0;
 }
 
-// Which way a call's own place says that the condition went.
+// The value of a condition, inferred from the branch that contains the call.
 std::optional<bool> by_place(const Code& code, CodeIndex where, CodeIndex call) {
   const CodeInstruction& c = code.instructions[where];
   if (call <= where || call >= c.end) return std::nullopt;
@@ -206,7 +208,7 @@ std::string part_of(const Snapshot& shot, CodeIndex call) {
   return {};
 }
 
-// A rank whose call ended the run still stands at it.
+// True if a rank whose call ended the run is still at that call.
 bool still_at_call(const Snapshot& shot, const model::Meeting& meeting, Rank rank) {
   const Code& code = *shot.program->code;
   const model::Member* mine = meeting.member(rank);
@@ -217,7 +219,7 @@ bool still_at_call(const Snapshot& shot, const model::Meeting& meeting, Rank ran
   const CodeIndex at = shot.rank(rank).code;
   if (shot.rank(rank).status == RankStatus::kDone || at != mine->instruction.index) return false;
   for (CodeIndex i = at; i != kNoCode; i = code.instructions[i].parent) {
-    // In a loop it may have come back to the instruction; whoever came last has not.
+    // In a loop the rank may have returned to the instruction; the last arrival has not.
     if (code.instructions[i].index_register != kNoRegister)
       return mine->times.issued_ns.value_or(0) == last_ns;
   }
@@ -280,7 +282,7 @@ void add_conditions(const Snapshot& shot, const model::Meeting& meeting,
   }
 }
 
-/// One rank of each different call.
+/// One rank for each distinct call.
 std::vector<Rank> callers_of(const model::Meeting& meeting) {
   std::set<std::string> seen;
   std::vector<Rank> out;
@@ -301,7 +303,7 @@ const model::Meeting* meeting_of(const Snapshot& shot, const LedgerRow& row) {
 diagnose::MismatchCard mismatch_card(const Snapshot& shot, const model::Meeting& meeting) {
   model::Run run = *shot.run;
   diagnose::ProgramWords words;
-  // A list of logged instructions is no program: nothing in it has operands or conditions.
+  // A list of logged instructions is not a program: it has no operands or conditions.
   if (!shot.program || !shot.program->code || !shot.no_stepping.empty())
     return diagnose::mismatch_card(run, meeting, words);
   const std::vector<Rank> ranks = callers_of(meeting);

@@ -1,9 +1,9 @@
-// What a program tells about a meeting whose members disagree: what they would call next, were they
-// let go, and the conditions that guard their calls. Read from the program, not run.
+// What the program says about a meeting whose members disagree: the calls they would make next if
+// released, and the conditions that guard their calls. Read from the program without running it.
 //
-// A walk starts at a rank's program counter with the loops that it is in. Conditions and bounds
-// that depend on the rank and on loop variables are known; where one depends on what the host reads
-// while it runs, the walk ends. No backend and no log are asked.
+// A walk starts at a rank's program counter with its current loops. It evaluates conditions and
+// bounds that depend on the rank and on loop variables, and ends at one that depends on a host
+// read. Uses neither backend nor log.
 #pragma once
 
 #include <string>
@@ -13,13 +13,13 @@
 
 namespace hostir::interp {
 
-/// The collective of a row of the ledger, in `shot.run`; null where there is none.
+/// The collective for a ledger row, in `shot.run`; null if there is none.
 const model::Meeting* meeting_of(const Snapshot& shot, const LedgerRow& row);
 
-/// The card of a meeting of `shot.run`, with everything that the program tells.
+/// The card of a meeting of `shot.run`, with everything known from the program.
 diagnose::MismatchCard mismatch_card(const Snapshot& shot, const model::Meeting& meeting);
 
-/// The program's line of an instruction, without what stands around it; empty: it has none.
+/// The source line of an instruction, trimmed; empty if it has none.
 std::string line_text(const ProgramView& program, CodeIndex code);
 
 }  // namespace hostir::interp

@@ -17,8 +17,8 @@ Program without_tests(const Program& program) {
   return out;
 }
 
-// Instructions in the order of the text, regions after the instruction that holds them: the same
-// for a function and for what its printed form reads back as.
+// Instructions in text order, regions after the instruction that contains them. The order is the
+// same for a function and for its printed and parsed form.
 void in_text_order(const Function& function, RegionId region, std::vector<InstrId>& out) {
   for (const InstrId id : function.region(region).instructions) {
     out.push_back(id);
@@ -32,7 +32,7 @@ std::vector<InstrId> in_text_order(const Function& function) {
   return out;
 }
 
-// The places of a program's instructions by their numbers: `@f#1` is the first.
+// Finds the span of an instruction by its number: `@f#1` is the first.
 class SpanFinder {
  public:
   explicit SpanFinder(const Program& program) : program_(program) {}
@@ -51,8 +51,8 @@ class SpanFinder {
   std::map<const Function*, std::vector<InstrId>> ops_;
 };
 
-// An instruction made by lowering stands where the ops that it was made from stand; one of the
-// lowering's own (streams, communicators) stands nowhere.
+// The origin of a lowered instruction is that of the ops it was made from. Instructions that
+// lowering adds (streams, communicators) have none.
 std::vector<SourceSpan> origins_of(const Instruction& instruction, SpanFinder& finder) {
   if (instruction.from.empty()) return {instruction.span};
   std::vector<SourceSpan> out;
@@ -80,8 +80,8 @@ std::vector<std::vector<SourceSpan>> origins_of(const Code& code, const Program&
   return out;
 }
 
-// Of every instruction of the text that was printed and read back: at the operands, where those are
-// the user's own, and as a whole.
+// For each instruction of the printed and parsed text: its span as a whole, and the spans of
+// operands that come from the user's text.
 std::vector<SpanMove> moves_to_given(const Program& read_back, const Program& as_made,
                                      const Program& source) {
   SpanFinder finder(source);
@@ -102,7 +102,7 @@ std::vector<SpanMove> moves_to_given(const Program& read_back, const Program& as
   return out;
 }
 
-// To where the smallest piece of the text comes from that has the place within it.
+// Moves a position to the origin of the smallest span that contains it.
 Error moved(Error error, const std::vector<SpanMove>& moves) {
   const auto move = [&](SourceSpan span) {
     const SpanMove* best = nullptr;
@@ -141,7 +141,7 @@ bool is_named(std::string_view path, std::string_view name) {
                           path[path.size() - name.size() - 1] == '/');
 }
 
-// Those on the first line that is at least `line`.
+// The instructions on the first line at or after `line`.
 std::vector<CodeIndex> first_from(const std::vector<GivenLine>& lines, uint32_t file,
                                   uint32_t line) {
   std::vector<CodeIndex> out;

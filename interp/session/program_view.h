@@ -1,8 +1,8 @@
-// The program that a session runs, as text with positions: what windows and `list` show.
+// The program that a session runs, as text with positions, for windows and `list`.
 //
-// Every instruction of the code has a line in `sources`; where the host function was made by
-// lowering, the text is the printed program, so that lines and breakpoints are the same for
-// everyone who lowers the same file. Immutable, shared by all snapshots of a run.
+// Every instruction of the code has a line in `sources`. If the host function was created by
+// lowering, the text is the printed program, so that everyone who lowers the same file has the same
+// lines and breakpoints. Immutable, shared by all snapshots of a run.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,14 @@ struct PhaseText {
   std::string text;
 };
 
-/// A line of a text that a person reads.
+/// A line of a displayed text.
 struct TextLine {
   const SourceManager* sources = nullptr;
   uint32_t file = 0;
   uint32_t line = 0;  // 1-based; 0: none
 };
 
-/// A line of the user's text and an instruction that comes from it.
+/// A line of the user's text and an instruction that was lowered from it.
 struct GivenLine {
   uint32_t file = 0;
   uint32_t line = 0;
@@ -37,13 +37,13 @@ struct GivenLine {
   friend auto operator<=>(const GivenLine&, const GivenLine&) = default;
 };
 
-/// A place in the text that was printed and read back, and where that comes from in the user's.
+/// A span in the text that was printed and parsed again, and its origin in the user's text.
 struct SpanMove {
   SourceSpan here;
   SourceSpan there;
 };
 
-/// What else the file could run, and how: other functions, other sizes of its meshes.
+/// What else the file can run: other functions, other sizes of its meshes.
 struct RunChoices {
   struct FunctionChoice {
     std::string name;  // without '@'
@@ -55,8 +55,8 @@ struct RunChoices {
     int64_t size = 1;
   };
   std::vector<FunctionChoice> functions;  // in order of the text
-  std::vector<AxisChoice> axes;           // of the function's meshes, but for parts of others
-  std::string function;                   // that was chosen; empty: nothing else can be run
+  std::vector<AxisChoice> axes;           // of the function's meshes, except sub-meshes
+  std::string function;                   // the chosen one; empty: no alternatives
 };
 
 struct ProgramView {
@@ -64,44 +64,43 @@ struct ProgramView {
   std::shared_ptr<const SourceManager> sources;
   uint32_t file = 0;                           // in `sources`: the text that runs
   std::vector<uint32_t> lines;                 // by CodeIndex: 1-based line in `file`, 0 = none
-  std::vector<PhaseText> phases;               // in order; the last one is the text that runs
-  std::shared_ptr<const SourceManager> given;  // the texts as the user gave them, or null
-  std::vector<SourceSpan> origins;             // by CodeIndex: where in `given` it comes from
-  std::vector<SpanMove> moves;                 // of instructions and operands, for errors
+  std::vector<PhaseText> phases;               // in order; the last is the text that runs
+  std::shared_ptr<const SourceManager> given;  // the texts as given by the user, or null
+  std::vector<SourceSpan> origins;             // by CodeIndex: origin in `given`
+  std::vector<SpanMove> moves;                 // of instructions and operands, for error messages
 
   RunChoices choices;  // empty for a recorded program
 
-  std::vector<GivenLine> given_lines;  // sorted; several for what was fused
-  bool shows_given = false;  // the host function stands in `given`: it was not made by lowering
+  std::vector<GivenLine> given_lines;  // sorted; several per fused instruction
+  bool shows_given = false;            // the host function is in `given`: not created by lowering
 
   std::string_view text() const { return sources->text(file); }
-  /// Where a debugger says that an instruction stands: in the user's file if the host function was
-  /// written there, else in the lowered text.
+  /// The displayed position of an instruction: in the user's file if the host function was written
+  /// there, else in the lowered text.
   TextLine shown(CodeIndex index) const;
-  /// Code instructions on a line of the text that is shown or, with `name`, of the file of that
-  /// name (or whose path ends so). Where nothing stands on the line, those of the next line with
-  /// some, as in gdb; of a fusion's line, the first that comes from it. Empty: there are none.
+  /// Instructions on a line of the displayed text or, with `name`, of the file with that name (or
+  /// whose path ends in it). If the line has none, those of the next line that has some, as in gdb;
+  /// for a line of a fusion, the first instruction lowered from it. Empty if there are none.
   std::vector<CodeIndex> at_line(std::string_view name, uint32_t line) const;
 };
 
-/// What make_program_view knows beside the program.
+/// Inputs of make_program_view besides the program.
 struct ProgramViewOptions {
   std::string entry;  // host function that runs
   SizeBindings sizes;
   std::vector<PhaseText> phases;
-  const SourceManager* given = nullptr;  // the spans of the program point into it; copied
-  const Program* source = nullptr;       // the program before lowering: what `from` refers to
+  const SourceManager* given = nullptr;  // the program's spans point into it; copied
+  const Program* source = nullptr;       // the program before lowering, which `from` refers to
   RunChoices choices;
 };
 
-/// Prints the program (without its tests), reads it back for positions, and compiles `entry` of
-/// what was read. Errors: those of compile_code; a text that does not read back (a bug) as
-/// kInvalid.
+/// Prints the program (without its tests), parses it again for positions, and compiles `entry`.
+/// Errors: those of compile_code; kInvalid if the printed text does not parse (a bug).
 Expected<std::shared_ptr<const ProgramView>> make_program_view(const Program& program,
                                                                ProgramViewOptions options);
 
-/// The error with its positions moved from the text that runs to the text that the user gave,
-/// where it has them; `sources_of_error` then says what it is rendered with.
+/// Moves the error's positions from the text that runs to the user's text, where they have an
+/// origin. Render the result with `sources_of_error`.
 Error in_given_text(Error error, const ProgramView& view);
 const SourceManager& sources_of_error(const ProgramView& view);
 

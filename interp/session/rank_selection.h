@@ -1,4 +1,4 @@
-// Ranks that a selector means in a given program.
+// Resolves rank selectors in a given program.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace hostir::interp {
 
-/// Sorted, never empty. `focus` is what an unwritten selector means. Errors (kUsage): ranks that do
-/// not exist, axes that the mesh does not have, coordinates outside of it.
+/// Sorted, never empty. An omitted selector means `focus`. Errors (kUsage): ranks that do not
+/// exist, axes that the mesh does not have, coordinates out of range.
 Expected<std::vector<Rank>> select_ranks(const RankSelector& selector, const Code& code,
                                          Rank focus);
 

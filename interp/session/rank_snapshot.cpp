@@ -32,7 +32,7 @@ std::vector<FrameSnapshot> frames_of(const Interpreter& interpreter, CodeIndex a
       frame.kind = FrameSnapshot::Kind::kCall;
       frame.variable = callee->name;
     } else {
-      continue;  // `where` and `group` are no frames
+      continue;  // `where` and `group` are not frames
     }
     if (frame.variable.starts_with('%')) frame.variable.erase(0, 1);
     out.push_back(std::move(frame));

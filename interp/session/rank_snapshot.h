@@ -1,7 +1,7 @@
-// One rank at one position: where its host thread is and what its streams still have to do.
+// One rank at one position: its host thread, and the pending work of its streams.
 //
-// Plain values. Times are virtual (`sim`) or since the run's origin, in ns. A rank's program
-// counter names the instruction that it will execute next, or the one that it is blocked in.
+// Plain values. Times are in ns, virtual (`sim`) or since the run's origin. The program counter is
+// the instruction that the rank executes next, or the one it is blocked in.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace hostir::interp {
 /// `runnable`, `blocked`, `done`, `not started`.
 std::string_view name(RankStatus status);
 
-/// A loop or call that the program counter is in, outermost first.
+/// A loop or call that contains the program counter, outermost first.
 struct FrameSnapshot {
   enum class Kind : uint8_t { kLoop, kCall } kind = Kind::kLoop;
   std::string address;    // of the `for` or `call`
@@ -41,10 +41,10 @@ struct TaskSnapshot {
 struct StreamSnapshot {
   StreamIndex index = 0;
   std::string name;
-  std::vector<TaskSnapshot> tasks;  // outstanding, in order of issue
+  std::vector<TaskSnapshot> tasks;  // unfinished tasks, in order of issue
 };
 
-/// A named event of the host function that holds a task now.
+/// A named event of the host function that currently holds a task.
 struct EventSnapshot {
   std::string name;  // without '%'
   TaskId task = kNoTask;
@@ -55,7 +55,7 @@ struct EventSnapshot {
 struct WaitSnapshot {
   std::string sentence;  // "rank 0 waits on host for %e: all_reduce seq 2 of %c, rank 1 missing"
   TaskId task = kNoTask;
-  std::vector<Rank> ranks;  // who must act before it can go on
+  std::vector<Rank> ranks;  // ranks that must act before it can continue
 };
 
 struct RankSnapshot {
@@ -68,8 +68,8 @@ struct RankSnapshot {
   std::string op;        // mnemonic there
   SourceSpan span;       // in ProgramView::sources
   std::vector<FrameSnapshot> frames;
-  uint64_t steps = 0;          // host instructions that this rank executed
-  uint64_t last_decision = 0;  // number of the last decision that moved it
+  uint64_t steps = 0;          // host instructions executed by this rank
+  uint64_t last_decision = 0;  // number of the last decision that moved this rank
   int64_t host_clock_ns = 0;
   std::optional<WaitSnapshot> waits;
   std::vector<StreamSnapshot> streams;

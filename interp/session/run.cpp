@@ -1,4 +1,4 @@
-// A headless run: backend, interpreter, inputs, to the end, outputs.
+// A headless run: creates backend and interpreter, binds inputs, runs to the end, reads outputs.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace hostir::interp {
 namespace {
 
-// How often a run with a progress callback stops to call it, and asks whether to give up.
+// Steps between calls of the progress callback and checks whether to give up.
 constexpr uint64_t kProgressSteps = 1 << 16;
 constexpr uint64_t kGiveUpSteps = 1 << 6;
 

@@ -1,4 +1,4 @@
-// Instructions of two programs, aligned: by text, and what is left between equal ones by mnemonic.
+// Aligns instructions of two programs: by text, and the rest between equal ones by mnemonic.
 #include <algorithm>
 #include <string>
 #include <unordered_map>
@@ -9,7 +9,7 @@ namespace hostir::interp {
 
 namespace {
 
-// A part of both lists, as half-open ranges.
+// A section of both lists, as half-open ranges.
 struct Part {
   size_t a0, a1, b0, b1;
 };
@@ -27,8 +27,9 @@ class Aligner {
  private:
   void pair(size_t a, size_t b) { to_a_[b] = static_cast<CodeIndex>(a); }
 
-  // Equal ends, then lines that are unique on both sides and in the same order (patience diff),
-  // then each part between them; where there are none, by mnemonic.
+  // Matches equal ends, then lines that are unique and in the same order on both sides (patience
+  // diff), then recursively the sections between them; sections without such lines are matched by
+  // mnemonic.
   void align(Part part) {
     std::vector<Part> open{part};
     while (!open.empty()) {
@@ -81,7 +82,7 @@ class Aligner {
 
   static std::vector<std::pair<size_t, size_t>> longest_ascending(
       const std::vector<std::pair<size_t, size_t>>& pairs) {
-    std::vector<size_t> ends;  // of the best run of each length: index in `pairs`
+    std::vector<size_t> ends;  // index into `pairs`: end of the best run per length
     std::vector<size_t> before(pairs.size(), ~size_t{0});
     for (size_t i = 0; i < pairs.size(); ++i) {
       const auto at =
@@ -101,7 +102,7 @@ class Aligner {
     return out;
   }
 
-  // The same instruction with other operands or shapes: the next of the same mnemonic.
+  // Matches the same instruction with other operands or shapes: the next of the same mnemonic.
   void by_mnemonic(const Part& p) {
     size_t a = p.a0;
     for (size_t b = p.b0; b < p.b1; ++b) {

@@ -10,18 +10,18 @@ namespace hostir::interp {
 
 namespace {
 
-// What a write is, in numbers that mean the same on both sides.
+// Identifies a write by numbers that mean the same on both sides.
 struct Key {
   Rank rank = 0;
-  CodeIndex instruction = 0;  // of A; B's own ones are counted from the end
+  CodeIndex instruction = 0;  // of A; those only in B are counted from the end
   uint32_t loop = 0;
   uint32_t tensor = 0;
-  uint32_t nth = 0;  // among those that are otherwise equal, in order of event
+  uint32_t nth = 0;  // among otherwise equal writes, in order of event
   uint32_t write = 0;
   auto parts() const { return std::tie(rank, instruction, loop, tensor, nth); }
 };
 
-// Texts as numbers, shared by both sides.
+// Numbers strings, shared by both sides.
 class Names {
  public:
   uint32_t number(const std::string& text) {
@@ -51,7 +51,7 @@ std::vector<Key> keys_of(const DiffSide& side, const std::vector<CodeIndex>* to_
     keys.push_back({w.rank, instruction, loop_numbers[w.loop], tensor_numbers[w.tensor], 0,
                     static_cast<uint32_t>(i)});
   }
-  // Stable: among equal ones the order of events stays.
+  // Stable: equal keys stay in order of event.
   std::stable_sort(keys.begin(), keys.end(),
                    [](const Key& x, const Key& y) { return x.parts() < y.parts(); });
   for (size_t i = 1; i < keys.size(); ++i) {
@@ -73,12 +73,12 @@ WriteOutcome outcome_of(const RunDiff& diff, const DiffRow& row) {
                                                                 : WriteOutcome::kDiffers;
 }
 
-// Rows in order of B's completion; what only A has follows what it followed there on its rank.
+// Sorts rows by completion in B. A row only in A follows its predecessor in A on the same rank.
 void sort_rows(RunDiff& diff) {
   struct Order {
     int64_t time = std::numeric_limits<int64_t>::min();
     int64_t event = -1;
-    int64_t event_a = -1;  // of what only A has
+    int64_t event_a = -1;  // for rows only in A
     auto parts() const { return std::tie(time, event, event_a); }
   };
   std::vector<Order> order(diff.rows.size());
@@ -88,7 +88,7 @@ void sort_rows(RunDiff& diff) {
     if (row.a != kNoWrite) row_of_a[row.a] = static_cast<uint32_t>(i);
     if (row.b == kNoWrite) continue;
     const RunWrite& w = *diff.write_b(row);
-    // What was in flight when the log ended finished after everything else.
+    // Writes in flight when the log ended sort after all others.
     order[i] = {w.time_ns == kUnknownNs ? std::numeric_limits<int64_t>::max() : w.time_ns, w.event};
   }
   std::map<Rank, Order> last;

@@ -1,4 +1,4 @@
-// Numbers for rows: contents from the logs, or from running again.
+// Measures rows, with contents from the logs or from running again.
 #include <algorithm>
 #include <map>
 #include <optional>

@@ -1,4 +1,4 @@
-// What is different between two runs besides values, in sentences.
+// Describes differences between two runs other than values, in sentences.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ std::string property(const LogRun& run, std::string_view key) {
 
 std::string or_none(const std::string& text) { return text.empty() ? "none" : text; }
 
-// The mesh of all ranks and the instruction set of the kernels, which only the tables tell.
+// The mesh of all ranks and the kernels' instruction set, which are only in the tables.
 Expected<std::pair<std::string, std::string>> mesh_and_kernel_set(const LogView& log) {
   HOSTIR_ASSIGN_OR_RETURN(
       const LogTable table,
@@ -50,7 +50,7 @@ class Facts {
     const bool mesh = differ("Mesh", more_a.first, more_b.first);
     const bool backend = differ("Backend", a.backend, b.backend);
     bool kernels = differ("Kernels", property(a, "kernels"), property(b, "kernels"));
-    // A log that is still written does not say yet.
+    // A log that is still being written does not have it yet.
     if (!more_a.second.empty() && !more_b.second.empty())
       kernels = differ("Instruction set of the kernels", more_a.second, more_b.second) || kernels;
     const bool machine = differ("Machine", a.machine, b.machine);
@@ -176,7 +176,7 @@ class Facts {
   }
 
   void ends() {
-    // As each side was read: the log may be one and the same, and go on.
+    // Use what was read from each side: both may be the same log, which may still grow.
     const std::vector<LogFault>& in_a = diff_.a.writes->faults;
     const std::vector<LogFault>& in_b = diff_.b.writes->faults;
     const auto text = [](const std::vector<LogFault>& faults, size_t i) {

@@ -95,7 +95,7 @@ std::vector<CollectiveCount> RunSummary::collectives() const {
       out.push_back(std::move(line));
       counts.emplace_back(by_rank_.size(), 0);
     }
-    // What one rank does: instructions in branches of a `where` are not all of them its own.
+    // Count per rank: a rank does not execute every branch of a `where`.
     for (size_t r = 0; r < by_rank_.size(); ++r) {
       if (!by_rank_[r].empty()) counts[at][r] += by_rank_[r][code].count;
       out[at].count = std::max(out[at].count, counts[at][r]);

@@ -1,6 +1,6 @@
-// Counts collectives and finds the last finish time while a run goes on, passing everything on.
+// Counts collectives and tracks the last finish time during a run, forwarding all events.
 //
-// A sink in front of the log's. Counting costs one table look-up per instruction.
+// A sink in front of the log's sink. Counting costs one table lookup per instruction.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ class RunSummary final : public TraceSink {
   void rank_state(const RankStateRecord& record) override;
   void loop_path(LoopPathId id, LoopPathId parent, CodeIndex loop, int64_t iteration) override;
 
-  /// Communication per rank: equal ones (kind, reduction, axes, bytes) in one line, in order of
-  /// their first use.
+  /// Communication per rank. Equal collectives (kind, reduction, axes, bytes) are one entry,
+  /// ordered by first use.
   std::vector<CollectiveCount> collectives() const;
   int64_t finished_ns() const { return finished_ns_; }
 

@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kWritesAtOnce = 16384;
 constexpr int64_t kNoMore = std::numeric_limits<int64_t>::max();
 
-// The newest branch, or that of the limit, and, up to where each was left, those that it came from.
+// The newest branch (or that of the limit) and its ancestors, each up to where it was left.
 class Line {
  public:
   Line(const std::vector<LogDecision>& decisions, const std::optional<RunLimit>& limit) {
@@ -49,10 +49,10 @@ class Line {
   }
 
  private:
-  std::map<uint32_t, uint64_t> ends_;  // first decision that is not part of it
+  std::map<uint32_t, uint64_t> ends_;  // first decision that is not on the line
 };
 
-// `%x+0:0000e040...`, as the log writes an edit; the same on several ranks is one edit.
+// `%x+0:0000e040...`, as the log writes an edit; the same edit on several ranks counts once.
 void add_edit(const LogDecision& d, std::vector<RunEdit>& edits) {
   const size_t plus = d.detail.find('+');
   const size_t colon = d.detail.find(':');
@@ -140,7 +140,7 @@ Expected<RunWrites> read_writes_of(const LogView& log, const std::optional<RunLi
       if (stop.stop_requested()) return fail(ErrorKind::kRuntime, "log_cancelled", "cancelled");
       const auto part = places.subspan(at, std::min(kWritesAtOnce, places.size() - at));
       HOSTIR_ASSIGN_OR_RETURN(const auto values, log.read_writes(part, std::nullopt, stop));
-      size_t i = 0;  // places that the log does not have are left out of `values`
+      size_t i = 0;  // `values` leaves out writes that the log does not have
       for (const LogValue& v : values) {
         while (i < part.size() && part[i].row != v.row) ++i;
         if (i == part.size()) break;

@@ -1,7 +1,8 @@
-// All writes of a run, compact enough for a million: what comparing two runs needs of a log.
+// All writes of a run, compact enough for a million: what a comparison of two runs reads from a
+// log.
 //
-// Only the history that ended last is kept: what was undone by going back did not happen. Made
-// once, on whatever thread; plain values, so a run can be kept while its session goes on.
+// Contains only the final history: undone steps are left out. Created once, on any thread; plain
+// values, so that a run can be kept while its session continues.
 #pragma once
 
 #include <atomic>
@@ -17,7 +18,7 @@ namespace hostir::interp {
 
 struct RunWrite {
   int64_t event = -1;
-  int64_t row = 0;  // of the log's table of values (LogWrite)
+  int64_t row = 0;  // in the log's table of values (LogWrite)
   int64_t time_ns = kUnknownNs;
   uint64_t digest = 0;
   Rank rank = kNoRank;
@@ -30,38 +31,39 @@ struct RunWrite {
   bool not_finite = false;
 };
 
-/// A value that was set by hand.
+/// A value set by the user.
 struct RunEdit {
   std::string value;  // without '%'
   std::vector<Rank> ranks;
-  uint64_t decision = 0;     // of the first of them
-  int64_t offset_bytes = 0;  // in the rank's buffer
-  std::string data;          // what was written, hexadecimal
+  uint64_t decision = 0;     // of the first such edit
+  int64_t offset_bytes = 0;  // into the rank's buffer
+  std::string data;          // the written bytes, hexadecimal
 };
 
 struct RunWrites {
-  std::vector<RunWrite> writes;    // in order of event, tensor
+  std::vector<RunWrite> writes;    // ordered by event, tensor
   std::vector<std::string> loops;  // "3.0"; the first is empty
   std::vector<RunEdit> edits;
-  std::vector<LogFault> faults;  // so far: those of a log that goes on are not this run's
+  std::vector<LogFault> faults;  // those found so far; later faults of a continuing log are not
+                                 // this run's
   std::vector<LogInput> inputs;
-  bool finished = true;  // false: the run has not ended, and more may come
+  bool finished = true;  // false: the run has not ended and may write more
 };
 
-/// How far a run has come that goes on while it is read.
+/// Limits reading to part of a run that continues meanwhile.
 struct RunLimit {
   uint32_t branch = 0;     // of the history
-  uint64_t decisions = 0;  // made on it, with those before it
+  uint64_t decisions = 0;  // on this branch, including its ancestors
 };
 
-/// What was read so far, for whoever waits.
+/// Progress of reading.
 struct DiffProgress {
   std::atomic<int64_t> done = 0;
   std::atomic<int64_t> total = 0;
 };
 
-/// With `limit` only what had been issued by then. Errors: those of the log, `log_cancelled`.
-/// `finished` is what the log's run says.
+/// With `limit`, only what had been issued by then. `finished` is taken from the log's run.
+/// Errors: those of the log, `log_cancelled`.
 Expected<RunWrites> read_writes_of(const LogView& log, const std::optional<RunLimit>& limit,
                                    DiffProgress& progress, const std::stop_token& stop);
 

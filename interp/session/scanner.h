@@ -1,6 +1,6 @@
-// Reading one typed line: words, numbers, symbols, and errors with a caret under the line.
+// Scans one typed line: words, numbers, symbols, and errors with a caret under the line.
 //
-// Shared by predicates and commands. It never copies the line; a scanner is a position in it.
+// Shared by predicates and commands. It does not copy the line; a scanner is a position in it.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,18 @@ class Scanner {
   explicit Scanner(std::string_view line) : line_(line) {}
 
   void skip_blanks();
-  bool at_end();  // after blanks
+  bool at_end();  // after skipping blanks
   size_t position() const { return position_; }
   void rewind(size_t position) { position_ = position; }
   std::string_view line() const { return line_; }
-  /// What is left, without blanks at both ends.
+  /// The rest of the line, trimmed.
   std::string_view rest();
 
   /// The next character after blanks, or 0.
   char peek();
-  /// Takes `token` if it stands next. A word must end there: `on` is not taken from `only`.
+  /// Consumes `token` if it comes next. A word must end there: `on` does not match `only`.
   bool take(std::string_view token);
-  /// `[A-Za-z_][A-Za-z0-9_.]*`; empty if none stands here. Dots only where `dots` are wanted.
+  /// `[A-Za-z_][A-Za-z0-9_.]*`; empty if there is none here. Dots only if `dots` allows them.
   std::string_view word();
   std::string_view dotted_word();
   std::optional<int64_t> integer();     // with sign; nullopt also if it does not fit

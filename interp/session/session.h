@@ -1,9 +1,10 @@
-// A session: a run that can be commanded and looked at, live or recorded alike.
+// A session: a run, live or recorded, that accepts commands and can be inspected.
 //
-// Everything that a button or a typed line does is a `Command`; everything that is shown is a
-// `Snapshot`, a `ValueReading` or comes from the `LogView`. A session always has a log. Threads:
-// `execute` and `read` are called from one thread at a time (a window's worker); snapshots and the
-// log may be used from any. `execute` ends early, at a whole decision, when the token asks for it.
+// Everything that a button or a typed line does is a `Command`. Everything displayed is a
+// `Snapshot`, a `ValueReading` or comes from the `LogView`. A session always has a log.
+// Threads: `execute` and `read` are called from one thread at a time (a window's worker); snapshots
+// and the log may be used from any. When the token requests it, `execute` ends early, after a
+// complete decision.
 #pragma once
 
 #include <memory>
@@ -21,21 +22,21 @@
 
 namespace hostir::interp {
 
-/// How many host instructions a rank moved by a command; negative: backwards.
+/// The number of host instructions by which a command moved a rank; negative: backwards.
 struct RankMove {
   Rank rank = 0;
   int64_t steps = 0;
 };
 
-/// What a command did.
+/// The result of a command.
 struct Outcome {
-  std::string text;             // the answer of info, print, help, ...; empty for others
-  StopReason stop;              // of commands that run
-  std::vector<RankMove> moved;  // ranks that moved, in order
-  std::vector<LogLine> logged;  // by log points that were passed, oldest first: the newest of them
-  int64_t log_dropped = 0;      // lines before those, which are not kept
-  uint64_t log_from = UINT64_MAX;  // lines of earlier commands that lie behind this position were
-                                   // taken back
+  std::string text;                // output of info, print, help, ...; empty for others
+  StopReason stop;                 // for commands that run
+  std::vector<RankMove> moved;     // ranks that moved, in order
+  std::vector<LogLine> logged;     // lines of log points that were passed, oldest first; only the
+                                   // newest
+  int64_t log_dropped = 0;         // number of earlier lines that are not kept
+  uint64_t log_from = UINT64_MAX;  // lines of earlier commands after this position were taken back
   bool ran = false;                // the position may have changed
   bool quit = false;
 };
@@ -45,30 +46,30 @@ struct WhatIfOptions;  // what_if.h
 
 class Session : public PastRun {
  public:
-  /// Carries out one command. Errors (kUsage with a caret into the command's text, or kRuntime)
-  /// leave the state as it was. A fault or deadlock of the program is not an error of the command:
-  /// it is the reason why it stopped.
+  /// Executes one command. Errors (kUsage with a caret into the command's text, or kRuntime) leave
+  /// the state unchanged. A fault or deadlock of the program is not an error but the stop reason.
   virtual Expected<Outcome> execute(const Command& command, std::stop_token stop) = 0;
 
-  /// The current picture; never null.
+  /// The current snapshot; never null.
   virtual SnapshotPtr snapshot() const = 0;
 
-  /// Contents now. Errors: unknown value, not allocated on that rank, freed, box out of range.
+  /// Current contents. Errors: unknown value, not allocated on that rank, freed, box out of range.
   virtual Expected<ValueReading> read(const ValueQuery& query) = 0;
 
-  /// What happens inside an instruction for one element that it writes. Errors: `not_written`,
-  /// `not_held`, `no_inside` where nothing runs (a log alone).
+  /// How an instruction computes one element that it writes.
+  /// Errors: `not_written`, `not_held`, `no_inside` if nothing runs (a log without a program).
   virtual Expected<Inside> inside(const InsideQuery& query);
 
-  /// What every write of one element left in it, by running the program again from the log; slow.
-  /// May be called from any thread, beside the other functions. Errors: those of the run; `stop`
-  /// ends it with `log_cancelled`.
+  /// The values of one element after each of its writes, recomputed by running the program again
+  /// from the log (slow). May be called from any thread, concurrently with the other functions.
+  /// Errors: those of the run; `log_cancelled` when `stop` is requested.
   virtual Expected<std::vector<PastValue>> past_values(const PastQuery& query,
                                                        std::stop_token stop) const = 0;
 
-  /// Small edits of the program, which stands stuck at `shot`, each tried in a run of its own
-  /// (what_if.h); slow. May be called from any thread, beside the other functions; nothing here
-  /// moves. Errors: `what_if` where nothing hangs, or this session runs nothing.
+  /// Small edits of the program that is stuck at `shot`, each tried in a run of its own
+  /// (what_if.h); slow. May be called from any thread, concurrently with the other functions; the
+  /// session does not move.
+  /// Errors: `what_if` if nothing hangs, or if this session runs nothing.
   virtual Expected<WhatIf> what_if(const Snapshot& shot, const WhatIfOptions& options) const;
 };
 

@@ -1,7 +1,7 @@
-// How windows and the debugger open things, without knowing backends or logs.
+// How windows and the debugger open sessions, independent of backends and logs.
 //
-// The command line implements it: it injects the backend, the log and the readers of recorded
-// runs. `interp/session` itself includes neither.
+// The command line implements it: it injects the backend, the log and the readers of recorded runs,
+// which `interp/session` does not depend on.
 #pragma once
 
 #include <memory>
@@ -16,31 +16,31 @@
 namespace hostir::interp {
 
 struct OpenRequest {
-  std::string path;      // a `.hir` file or a log; what it is is found out from its bytes
-  std::string text;      // program text to use instead of the file's (an edited buffer)
+  std::string path;      // a `.hir` file or a log, detected by content
+  std::string text;      // program text in place of the file's (an edited buffer)
   std::string function;  // without '@'; empty: the main function
   std::vector<std::pair<std::string, int64_t>> mesh_sizes;
-  std::vector<std::pair<std::string, std::string>> inputs;  // name, `@x.npy` or `4xf32=[..]` or a
-                                                            // generator
-  std::vector<std::string> breakpoints;                     // commands to run once it is open
+  // name, and `@x.npy`, `4xf32=[..]` or a generator
+  std::vector<std::pair<std::string, std::string>> inputs;
+  std::vector<std::string> breakpoints;  // commands to execute once it is open
 };
 
 class SessionFactory {
  public:
   virtual ~SessionFactory() = default;
-  /// Errors carry diagnostics whose spans point into `sources()`; `cancelled` where `watch` called
-  /// it off.
+  /// Errors carry diagnostics whose spans point into `sources()`; `cancelled` if `watch` cancelled
+  /// it.
   virtual Expected<std::unique_ptr<Session>> open(const OpenRequest& request,
                                                   const Preparing& watch = {}) = 0;
-  /// A log to compare with: it is looked at and run again for contents, never stepped. What is open
-  /// stays. May be called from any thread beside the other functions. Errors: `not_a_log`, those of
-  /// reading, `cancelled`.
+  /// Opens a log to compare with: it is read and run again for contents, never stepped. The open
+  /// session stays open. May be called from any thread, concurrently with the other functions.
+  /// Errors: `not_a_log`, those of reading, `cancelled`.
   virtual Expected<std::unique_ptr<PastRun>> open_beside(const std::string& path,
                                                          const Preparing& watch = {}) const;
   virtual const SourceManager& sources() const = 0;
-  /// What the last successful opening decided by itself (inputs that it made up); empty: nothing.
+  /// What the last successful open chose by default (generated inputs); empty if nothing.
   virtual std::string notice() const { return {}; }
-  /// What is wrong with what it opened (a log that was cut): sentences; empty: nothing.
+  /// Problems of what it opened (a truncated log), as sentences; empty if there are none.
   virtual std::string warning() const { return {}; }
 };
 

@@ -1,10 +1,10 @@
-// What a session shows: one immutable picture of a run at one position.
+// What a session shows: one immutable snapshot of a run at one position.
 //
-// Windows, the terminal debugger and scripts read snapshots and nothing else; a snapshot can be
-// kept, handed to another thread and compared with a later one. It says everything in terms that a
-// person reads (addresses, names, sentences) beside the ids. Making one is cheap: parts that did
-// not change since the last snapshot are the same shared objects. Absent: tensor contents, which
-// are read through `Session::read` on demand, and the past, which is in the log.
+// Windows, the terminal debugger and scripts read only snapshots. A snapshot can be kept, handed to
+// another thread and compared with a later one. It contains readable text (addresses, names,
+// sentences) as well as ids. Creating one is cheap: parts that have not changed since the last
+// snapshot are shared. Absent: tensor contents, which are read on demand through `Session::read`,
+// and the past, which is in the log.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@
 
 namespace hostir::interp {
 
-/// A state of the run: the number of decisions made, on one branch of the history.
+/// A state of the run: the number of decisions taken, on one branch of the history.
 struct Position {
   uint64_t decision = 0;
   uint32_t branch = 0;
@@ -30,54 +30,54 @@ struct Position {
 };
 
 enum class StopKind : uint8_t {
-  kStart,        // nothing ran yet
-  kStep,         // the step asked for is done
+  kStart,        // nothing has run yet
+  kStep,         // the requested step is done
   kBreakpoint,   // `StopReason::breakpoint` was hit
   kArrived,      // `until`, `goto`: the place was reached
   kFinished,     // all ranks finished and all streams drained
-  kFault,        // mismatch, use after free, NaN where one was not wanted, ...
+  kFault,        // mismatch, use after free, unexpected NaN, ...
   kDeadlock,     // nothing can move
-  kBegin,        // a reverse command came to the start of the history
-  kNobodyMoves,  // the ranks that were to move are blocked or frozen; others could move
+  kBegin,        // a reverse command reached the start of the history
+  kNobodyMoves,  // the ranks to move are blocked or frozen; others could move
   kInterrupted,  // stop was requested, or a limit on steps or memory was reached
 };
 
 struct StopReason {
   StopKind kind = StopKind::kStart;
   std::string sentence;     // one English sentence, with a full stop
-  Rank rank = kNoRank;      // who caused it, if one rank did
+  Rank rank = kNoRank;      // the rank that caused it, if any
   uint32_t breakpoint = 0;  // number of the breakpoint, 0 = none
-  // Stops at a write (a watch, NaN): what was written and by whom.
+  // For stops at a write (a watch, NaN): the value written and its writer.
   std::string value;             // without '%'; empty: another kind of stop
-  std::vector<int64_t> element;  // global index: the watched one, or the first NaN or Inf
+  std::vector<int64_t> element;  // global index: the watched element, or the first NaN or Inf
   CodeIndex code = kNoCode;      // the instruction that wrote it
 };
 
-/// A fault with the place where it was found.
+/// A fault and where it was found.
 struct FaultSnapshot {
   std::string kind;  // "deadlock", "collective_mismatch", "use_after_free", ...
   std::string sentence;
   std::vector<Rank> ranks;
-  std::vector<std::string> instructions;  // `@f#9`, aligned with `ranks` where they are as many
+  std::vector<std::string> instructions;  // `@f#9`; parallel to `ranks` if equally long
   std::vector<std::string> notes;
   Position position;
   Severity severity = Severity::kError;  // a leak is a warning
 };
 
-/// How far a shown value is to be trusted (DESIGN invariant 10).
+/// Where a displayed value comes from, and so how far to trust it.
 enum class Origin : uint8_t { kLive, kRecorded, kRecomputed, kUnavailable };
 
 struct Snapshot {
   Position position;
-  uint64_t last_decision = 0;  // of this branch: how far forward the history is known
+  uint64_t last_decision = 0;  // of this branch: the end of the known history
   StopReason stop;
-  Rank focus = 0;                // the rank that commands without a rank mean
+  Rank focus = 0;                // the rank used by commands that name none
   std::vector<Rank> step_scope;  // the ranks that a step moves; empty: all
-  int64_t now_ns = 0;            // device time reached (virtual or since the run's origin)
+  int64_t now_ns = 0;            // device time so far (virtual, or since the run's origin)
   Origin origin = Origin::kLive;
   bool can_reverse = true;
-  std::string no_stepping;  // why nothing can run here: a log whose program cannot be prepared
-                            // again; empty: it can
+  std::string no_stepping;  // why nothing can run here (a log whose program cannot be prepared
+                            // again); empty: it can
 
   std::shared_ptr<const ProgramView> program;
   std::vector<std::shared_ptr<const RankSnapshot>> ranks;     // by rank
@@ -86,7 +86,7 @@ struct Snapshot {
   std::shared_ptr<const WaitsSnapshot> waits;
   std::shared_ptr<const std::vector<FaultSnapshot>> faults;
   std::shared_ptr<const std::vector<BreakpointSnapshot>> breakpoints;  // by number
-  std::shared_ptr<const model::Run> run;  // what is known, for verdicts
+  std::shared_ptr<const model::Run> run;  // what is known about the run, for verdicts
 
   int32_t rank_count() const { return static_cast<int32_t>(ranks.size()); }
   const RankSnapshot& rank(Rank r) const { return *ranks[static_cast<size_t>(r)]; }

@@ -19,7 +19,7 @@ void SnapshotBuilder::forget() {
 
 SnapshotBuilder::Key SnapshotBuilder::key_of(Rank rank) const {
   const RankView view = interpreter_.rank(rank);
-  // Which tasks are unfinished follows from the steps and from how many each stream still has.
+  // The steps and the number of pending tasks per stream determine which tasks are unfinished.
   uint64_t outstanding = 0;
   for (const StreamState& s : interpreter_.state().ranks[static_cast<size_t>(rank)].streams)
     outstanding = outstanding * 1099511628211u + s.outstanding;
@@ -32,7 +32,7 @@ Snapshot SnapshotBuilder::build(uint32_t branch) {
   for (Rank rank = 0; rank < interpreter_.code().rank_count; ++rank) {
     const auto i = static_cast<size_t>(rank);
     const Key key = key_of(rank);
-    // A blocked rank shows what others do, so it is made again.
+    // A blocked rank shows the state of others, so it is always rebuilt.
     if (!ranks_[i] || key != keys_[i] || key.status == RankStatus::kBlocked) {
       ranks_[i] = std::make_shared<const RankSnapshot>(make_rank_snapshot(interpreter_, rank));
       memory_[i] = std::make_shared<const MemorySnapshot>(make_memory_snapshot(interpreter_, rank));

@@ -1,8 +1,7 @@
-// Makes snapshots of a live interpreter, sharing what did not change.
+// Builds snapshots of a live interpreter, sharing the parts that did not change.
 //
-// A rank's part is made again only when something that it shows moved: its own steps, clock,
-// pending work or memory. The parts are made by one function each, which know nothing of each
-// other.
+// A rank's part is rebuilt only when something it shows has changed: its steps, clock, pending work
+// or memory. Each part has its own function, independent of the others.
 #pragma once
 
 #include <memory>
@@ -23,17 +22,17 @@ class SnapshotBuilder {
  public:
   SnapshotBuilder(const Interpreter& interpreter, std::shared_ptr<const ProgramView> program);
 
-  /// Everything that comes from the interpreter; position, stop, focus and breakpoints are the
-  /// caller's.
+  /// Everything that comes from the interpreter; the caller fills in position, stop, focus and
+  /// breakpoints.
   Snapshot build(uint32_t branch);
-  /// After an edit or a jump: nothing is reused for the next one.
+  /// Call after an edit or a jump: the next snapshot reuses nothing.
   void forget();
 
  private:
   struct Key {
     uint64_t steps = 0;
     int64_t clock_ns = 0;
-    uint64_t outstanding = 0;  // of all streams, mixed
+    uint64_t outstanding = 0;  // hash over all streams
     int64_t live_bytes = 0;
     RankStatus status = RankStatus::kRunnable;
     bool frozen = false;

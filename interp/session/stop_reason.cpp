@@ -1,4 +1,4 @@
-// Sentences about stops.
+// Describes stops in sentences.
 #include <fmt/core.h>
 
 #include "interp/model/verdict.h"
@@ -37,8 +37,8 @@ std::string breakpoint_sentence(const StopReport& report, const Interpreter& int
                      interpreter.code().address(report.code), visitors);
 }
 
-// Where no rank waits for another, time itself stands still: a frozen rank's host, or one that
-// steps do not move, keeps it from passing.
+// If no rank waits for another, virtual time cannot advance: a host that is frozen, or that steps
+// do not move, holds it back.
 std::string why_nobody_moves(const Interpreter& interpreter) {
   const model::WaitGraph graph = diagnose::wait_graph(interpreter.run_model());
   if (!graph.sentence.empty()) return graph.sentence;

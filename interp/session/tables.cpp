@@ -30,7 +30,7 @@ std::string loop_text(const RankSnapshot& rank) {
   return out;
 }
 
-// What the host waits for, or else the first thing that one of its streams waits for.
+// What the host waits for, or otherwise the first thing one of its streams waits for.
 std::string wait_text(const Snapshot& snapshot, const RankSnapshot& rank) {
   if (rank.waits) return rank.waits->sentence;
   for (const RankWait& e : snapshot.waits->edges) {

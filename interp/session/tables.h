@@ -18,11 +18,11 @@ std::string breakpoints_table(const Snapshot& snapshot);
 std::string program_text(const Snapshot& snapshot);
 std::string faults_text(const Snapshot& snapshot);
 std::string history_text(const Snapshot& snapshot);
-/// Layouts of one value, or of all allocations of the focus rank: Shardy's and PyTorch's spelling,
-/// and the box of every rank.
+/// Layouts of one value, or of all allocations of the focus rank: in Shardy's and PyTorch's
+/// notation, with the box of every rank.
 Expected<std::string> layout_text(const Snapshot& snapshot, const std::string& value);
 
-/// Columns as wide as their widest cell, two blanks between; the last one is not padded.
+/// Columns are as wide as their widest cell, separated by two blanks; the last one is not padded.
 std::string aligned(const std::vector<std::vector<std::string>>& rows);
 
 }  // namespace hostir::interp

@@ -1,8 +1,8 @@
-// Reading tensor contents: which value, seen from where, how much of it.
+// Reading tensor contents: which value, from which rank, which part.
 //
 // A distributed value is read from one rank (its local shard) or globally: assembled from the boxes
-// of all ranks, partial values folded in group order on request. Elements that no rank holds or
-// that nobody wrote are reported, never invented.
+// of all ranks, with partial values reduced in group order on request. Elements that no rank holds
+// or that were never written are reported, never invented.
 #pragma once
 
 #include <compare>
@@ -29,47 +29,48 @@ struct ValueQuery {
   };
   std::string value;  // name without '%'
   From from = From::kRank;
-  Rank rank = 0;  // of kRank
+  Rank rank = 0;  // for kRank
   Partial partial = Partial::kReduced;
-  std::optional<Box> box;  // global coordinates; nothing: all that is there
+  std::optional<Box> box;  // global coordinates; nullopt: everything available
 };
 
 struct ValueReading {
   Tensor tensor;        // extents of `box`
   Box box;              // the part read, in global coordinates
   Type type;            // of the version that was read
-  Placement placement;  // of the rank (kRank) or of the whole value (kGlobal)
+  Placement placement;  // on the rank (kRank) or of the whole value (kGlobal)
   uint64_t version = 0;
   Origin origin = Origin::kLive;
-  bool write_in_flight = false;    // a write was issued and is not visible yet
-  bool undefined = false;          // nobody wrote it: contents mean nothing
+  bool write_in_flight = false;    // an issued write is not visible yet
+  bool undefined = false;          // never written: the contents are meaningless
   std::vector<std::string> notes;  // "partial over {tp}: reduced by sum", "rank 2 was unavailable"
 };
 
-/// An element whose past is asked for.
+/// Selects the element whose past values are requested.
 struct PastQuery {
   std::string value;             // name without '%'
   std::vector<int64_t> element;  // global index
 };
-/// What a write left in that element, as text; `event` and `rank` say which write (LogWrite).
+/// The value of that element after a write, as text; `event` and `rank` identify the write
+/// (LogWrite).
 struct PastValue {
   int64_t event = -1;
   Rank rank = kNoRank;
   std::string text;
 };
 
-/// A write of a tensor, as the log names it (LogValue).
+/// A write of a tensor, identified as in the log (LogValue).
 struct PastWrite {
   int64_t event = -1;
   int64_t tensor = -1;
   Rank rank = kNoRank;
   friend auto operator<=>(const PastWrite&, const PastWrite&) = default;
 };
-/// Is given what a write left: the rank's local contents. False: that was all that is wanted.
+/// Receives what a write left: the rank's local contents. Return false to stop.
 using TakeContents = std::function<bool(const PastWrite&, Tensor)>;
 
-/// Global coordinates of a written slice: `%y[0:2, :]`; missing dimensions are whole. Errors:
-/// `slice_rank`, `slice_range`.
+/// Global coordinates of a slice as typed: `%y[0:2, :]`; missing dimensions are whole.
+/// Errors: `slice_rank`, `slice_range`.
 Expected<Box> slice_box(const std::vector<SliceRange>& slice, const Extents& global);
 
 }  // namespace hostir::interp

@@ -12,7 +12,7 @@ void ValueRecorder::attach(const Interpreter& interpreter) {
   const Code& code = interpreter.code();
   issues_.assign(static_cast<size_t>(code.rank_count), {});
   open_group_.assign(static_cast<size_t>(code.rank_count), {});
-  interpreter.backend().set_stepwise(true);  // values are read when their writer has finished
+  interpreter.backend().set_stepwise(true);  // values are read when their writer finishes
   for (uint32_t reg = 0; reg < code.registers.size(); ++reg) {
     const RegisterInfo& info = code.registers[reg];
     if (info.buffer && info.value.valid() &&
@@ -75,7 +75,7 @@ void ValueRecorder::note_write(const IssuedRecord& record, const CodeInstruction
       add_version(record, reg, *ref, type, placement, order);
       continue;
     }
-    // A write through another name of the same storage (a view, a carried buffer).
+    // A write through another name for the same storage (a view, a carried buffer).
     const auto other = interpreter_->buffer(record.rank, wanted);
     if (!other || !other->placement || other->allocation != ref->allocation) continue;
     const LayoutIndex declared = code.registers[wanted].layout;

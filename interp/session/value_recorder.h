@@ -1,10 +1,10 @@
-// Every version of buffers, kept while a headless run goes on.
+// Records every version of selected buffers during a headless run.
 //
-// The device runs behind the host, so what a buffer holds "before all_reduce#1" can not be read
-// when the host issues it: the recorder notes at issue which task writes what, and reads the buffer
-// when that task completes. A version is therefore what the program's own order means, whatever the
-// schedule. It is a trace sink in front of another one. Memory: every wanted version of every rank;
-// meant for scripts and checks, not for long runs.
+// The device runs behind the host, so the contents of a buffer "before all_reduce#1" cannot be read
+// when the host issues it. The recorder notes at issue which task writes what, and reads the buffer
+// when that task completes. So a version follows program order, whatever the schedule. It is a
+// trace sink in front of another one. Memory: every selected version on every rank; meant for
+// scripts and checks, not for long runs.
 #pragma once
 
 #include <functional>
@@ -26,10 +26,10 @@ struct RecordedVersion {
   std::string name;          // of the register, without '%'
   CodeIndex code = kNoCode;  // the writer; kNoCode: the bound contents of a parameter
   LoopPathId loop_path = 0;
-  uint64_t order = 0;  // issue number on its rank of the writer; 0: a parameter
+  uint64_t order = 0;  // issue number of the writer on its rank; 0: a parameter
   Type type;           // layout after the write
   Placement placement;
-  std::optional<Tensor> data;  // nothing: never completed, or not readable
+  std::optional<Tensor> data;  // nullopt: never completed, or not readable
 };
 
 /// One executed instruction of a rank, in order of issue.
@@ -41,10 +41,11 @@ struct RecordedIssue {
 
 class ValueRecorder final : public TraceSink {
  public:
-  /// `wanted`: registers by name whose versions are kept; `next` may be null. Neither is owned.
+  /// `wanted`: selects by name the registers whose versions are kept; `next` may be null. Neither
+  /// is owned.
   ValueRecorder(std::function<bool(const std::string& name)> wanted, TraceSink* next);
 
-  /// Before the first decision; records the parameters.
+  /// Call before the first decision; records the parameters.
   void attach(const Interpreter& interpreter);
 
   const std::vector<RecordedVersion>& versions() const { return versions_; }
@@ -82,7 +83,7 @@ class ValueRecorder final : public TraceSink {
   std::vector<RecordedVersion> versions_;
   std::vector<std::vector<RecordedIssue>> issues_;  // by rank
   std::unordered_map<TaskId, std::vector<Pending>> pending_;
-  std::vector<std::vector<Pending>> open_group_;  // by rank: members wait for the group's task
+  std::vector<std::vector<Pending>> open_group_;  // by rank: members waiting for the group's task
   std::unordered_map<LoopPathId, int64_t> iterations_;
 };
 

@@ -37,7 +37,7 @@ WaitsSnapshot make_waits_snapshot(const model::Run& run) {
   for (const uint32_t n : graph.cycle) add_once(out.cycle, graph.nodes[n].rank);
   out.sentence = graph.sentence;
   if (graph.edges.empty()) out.sentence = "Nobody waits.";
-  // Not stuck: whoever is waited for can still come.
+  // Not stuck: the ranks waited for can still arrive.
   if (out.sentence.empty()) {
     const auto other = std::find_if(out.edges.begin(), out.edges.end(),
                                     [](const RankWait& e) { return e.from != e.to; });

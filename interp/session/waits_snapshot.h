@@ -1,8 +1,8 @@
-// Who waits for whom, rank by rank, as windows and `info waits` show it.
+// Which rank waits for which, as shown by windows and `info waits`.
 //
-// An edge says that `from` can not go on before `to` acts. The sentence names the culprit: the rank
-// that is not waiting (finished, frozen, never started), or else the shortest cycle. Derived from
-// the graph of hosts and queues of interp/diagnose.
+// An edge means that `from` cannot continue before `to` acts. The sentence names the culprit: the
+// rank that is not waiting (finished, frozen, never started), or else the shortest cycle. Derived
+// from the wait graph of hosts and queues in interp/diagnose.
 #pragma once
 
 #include <string>
@@ -18,20 +18,20 @@ struct RankWait {
   std::string from_text;  // `rank 0 stream comm: all_reduce seq 0 at @f#4`
   std::string to_text;
   std::string on;  // `all_reduce seq 0`, `event of @f#7`
-  // Of what `from` waits with: its host (kNoStream) or a stream, and the instruction there.
+  // The waiting side of `from`: its host (kNoStream) or a stream, and the instruction there.
   StreamIndex from_stream = kNoStream;
   CodeIndex from_code = 0;
-  // The meeting that `to` has not come to; kNoComm: `on` is no communication.
+  // The meeting at which `to` has not arrived; kNoComm: `on` is not a communication.
   CommIndex comm = kNoComm;
   std::string comm_name;  // without '%'
-  uint64_t sequence = 0;  // of send and recv: the ordinal of the pair
+  uint64_t sequence = 0;  // send, recv: the ordinal of the pair
 };
 
 struct WaitsSnapshot {
   std::vector<RankWait> edges;  // ordered by (from, to)
-  std::vector<Rank> culprits;   // ranks that others wait for and that wait for nobody
+  std::vector<Rank> culprits;   // ranks that others wait for and that do not wait
   std::vector<Rank> cycle;      // shortest cycle, first rank not repeated; empty: none
-  std::string sentence;         // "Nobody waits." where there is no edge
+  std::string sentence;         // "Nobody waits." if there is no edge
 };
 
 }  // namespace hostir::interp

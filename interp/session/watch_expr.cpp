@@ -70,7 +70,7 @@ Expected<WatchExpr> parse_watch(std::string_view text) {
     for (const auto& [name, reduce] : kReduces) {
       if (text.substr(dot + 1) == name) out.reduce = reduce;
     }
-    // A name may hold dots of its own; only the known words end it.
+    // A name may contain dots; only the known suffixes end it.
     if (out.reduce != Reduce::kNone) text = text.substr(0, dot);
   }
   HOSTIR_ASSIGN_OR_RETURN(const Command print, parse_command("print " + std::string(text)));

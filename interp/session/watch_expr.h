@@ -1,4 +1,4 @@
-// Expressions that are watched: a tensor, a part of it, or a number made of that part.
+// Watch expressions: a tensor, a part of it, or a number computed from that part.
 //
 // `%y`, `%y[2, 0:3]`, `%y.max`, `%y[0, :].sum`. Names and slices are those of the `print` command.
 #pragma once
@@ -21,10 +21,10 @@ struct WatchExpr {
   Reduce reduce = Reduce::kNone;
 };
 
-/// Errors are kUsage and say what would be right.
+/// Errors are kUsage and say what was expected.
 Expected<WatchExpr> parse_watch(std::string_view text);
 
-/// What a cell shows: the number, the elements if they are few, else their range.
+/// The text of a cell: the number, the elements if they are few, else their range.
 std::string watch_text(const WatchExpr& expr, const Tensor& tensor);
 
 }  // namespace hostir::interp

@@ -1,6 +1,6 @@
-// 1. The program as it is, with all ranks: if it completes, ranks were held. 2. Proposals from
-// where the ranks stand, smallest first, each tried. 3. If none completes: proposals from where the
-// best of them got stuck, on top of those.
+// 1. Run the unchanged program with all ranks: if it completes, frozen ranks held it.
+// 2. Propose edits from where the ranks are stuck, and try each, smallest first.
+// 3. If none completes, propose edits from where the best of them got stuck, on top of those.
 #include "interp/session/what_if.h"
 
 #include <fmt/core.h>
@@ -25,7 +25,7 @@ using Verdict = WhatIfTrial::Verdict;
 constexpr size_t kDiffContext = 1;
 constexpr size_t kSecondRound = 12;  // stuck trials that are edited further
 
-// A trial that is stuck, for the second round.
+// A stuck trial, kept for the second round.
 struct StuckTrial {
   WhatIfEdit edit;
   std::shared_ptr<const Snapshot> shot;
@@ -47,12 +47,12 @@ std::vector<Rank> frozen_ranks(const Snapshot& shot) {
   return out;
 }
 
-// Nobody can move, which thawing may end.
+// No rank can move, but thawing may change that.
 bool held_by_hand(const Snapshot& shot) {
   return !hangs(shot) && shot.stop.kind == StopKind::kNobodyMoves && !frozen_ranks(shot).empty();
 }
 
-// Buffers that nothing of their function frees or hands on.
+// Buffers that nothing in their function frees or passes on.
 what_if_parts::NeverFreed never_freed(const what_if_parts::EditableProgram& program) {
   what_if_parts::NeverFreed out;
   std::set<std::string> let_go;
@@ -81,7 +81,7 @@ what_if_parts::NeverFreed never_freed(const what_if_parts::EditableProgram& prog
       }
     }
   }
-  // Of two that have one name, one may be freed.
+  // If several buffers share a name, one of them may be freed: drop the name.
   std::erase_if(out, [&](const auto& buffer) { return let_go.count(buffer.first) > 0; });
   return out;
 }
@@ -126,7 +126,8 @@ class Search {
     }
     setup_.never_freed = never_freed(program);
     setup_.whose_lines = " of the edited text";
-    // A run that took so many instructions until it hung may take a few times more to complete.
+    // An edited run may need a few times the instructions that the unchanged one took until it
+    // hung.
     setup_.max_steps = 8 * unchanged.steps + kLeastSteps;
     const Snapshot& from = unchanged.shot ? *unchanged.shot : shot_;
     const std::vector<StuckTrial> stuck = round(program, from);
@@ -143,7 +144,7 @@ class Search {
  private:
   static constexpr uint64_t kLeastSteps = 100'000;
 
-  // The user's text where the host function stands in it, else the lowered one.
+  // Chooses the user's text if it contains the host function, otherwise the lowered text.
   void choose_text() {
     const Prepared& prepared = *run_.prepared;
     const ProgramView& view = *prepared.view;
@@ -222,7 +223,8 @@ class Search {
     tell();
   }
 
-  // Those that got furthest, and of those the smallest: a snapshot of many ranks is large.
+  // Keeps those that got furthest, and of those the smallest edits, because a snapshot of many
+  // ranks is large.
   static void keep(StuckTrial trial, std::vector<StuckTrial>& stuck) {
     const auto better = [](const StuckTrial& a, const StuckTrial& b) {
       if (a.steps != b.steps) return a.steps > b.steps;
@@ -232,7 +234,7 @@ class Search {
     if (stuck.size() > kSecondRound) stuck.pop_back();
   }
 
-  // Once more from where they are stuck.
+  // Edits the stuck trials again.
   void second_round(const std::vector<StuckTrial>& stuck) {
     for (const StuckTrial& first : stuck) {
       if (over()) return;
@@ -301,7 +303,7 @@ class Search {
   TrialSetup setup_;
   std::string given_;
   std::set<std::string> seen_;
-  std::set<std::string> leaks_;  // met, of the unchanged text
+  std::set<std::string> leaks_;  // leaks of the unchanged text that occurred
   size_t tried_ = 0;
   bool out_of_time_ = false;
   WhatIf out_;

@@ -1,5 +1,5 @@
-// Proposals of edits for a stop. Each kind of mistake has a file of its own; none knows whether its
-// proposals help: they are all tried.
+// Edit proposals for a stop. Each kind of mistake has its own file. Proposals are not judged here:
+// all of them are tried.
 #pragma once
 
 #include <set>
@@ -11,10 +11,10 @@
 
 namespace hostir::interp::what_if_parts {
 
-/// Regions around a call that are gone out of.
+/// How many enclosing regions of a call are considered.
 inline constexpr int kMostLevels = 3;
 
-/// Collects proposals; the same text is proposed once, the text itself never.
+/// Collects proposals, without duplicates and without the unchanged text.
 class Proposals {
  public:
   Proposals(const EditableProgram& edited, const StopPicture& picture)
@@ -24,7 +24,7 @@ class Proposals {
   const StopPicture& stop;
 
   LineEdit begin() const { return LineEdit(program.lines()); }
-  /// `penalty`: lines that it counts more than it is, for what takes communication away.
+  /// `penalty`: extra lines of weight for edits that remove communication.
   void add(std::string sentence, const LineEdit& edit, size_t penalty = 0);
   std::vector<WhatIfEdit> take() { return std::move(edits_); }
 
@@ -35,17 +35,18 @@ class Proposals {
   std::set<std::string> seen_;
 };
 
-/// Another order of two calls, one group around them, an order that depends on the rank.
+/// Reorders two calls, groups them, or makes their order depend on the rank.
 void propose_orders(Proposals& out);
-/// A call for those who miss it, or none for those who make it; the other half of a send or recv.
+/// Adds a call on ranks that miss it, or removes it on ranks that make it; adds the other half of a
+/// send or recv.
 void propose_missing(Proposals& out);
-/// A word of a call as others have it; a number that depends on the rank as most have it.
+/// Changes a word of a call to match the others, or a rank-dependent number to match the majority.
 void propose_fields(Proposals& out);
-/// A wait less, or later; another stream for a call.
+/// Removes or moves a wait; moves a call to another stream.
 void propose_waits(Proposals& out);
 
-/// `rank == 2`, `rank >= 4 && rank <= 7`: a condition that holds for these ranks; empty where that
-/// takes more than a few words.
+/// `rank == 2`, `rank >= 4 && rank <= 7`: a condition that is true for exactly these ranks; empty
+/// if it would need more than a few words.
 std::string condition_of(const std::vector<Rank>& ranks, Rank rank_count);
 
 }  // namespace hostir::interp::what_if_parts

@@ -1,4 +1,4 @@
-// Fields: a word of a call as another one has it, and numbers that depend on the rank made one.
+// Fields: copies a word from another call, and makes rank-dependent numbers equal.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -11,9 +11,9 @@
 namespace hostir::interp::what_if_parts {
 namespace {
 
-constexpr int32_t kMostPositions = 16;  // of a communicator whose peers are tried
+constexpr int32_t kMostPositions = 16;  // largest communicator whose peers are all tried
 
-// A part of a line that a number stands in.
+// The part of a line that contains a number.
 struct Place {
   size_t line = 0;
   size_t begin = 0;
@@ -64,7 +64,7 @@ class Fields {
              with(line, word.begin, word.text.size(), text));
   }
 
-  // Call by call: one word, then the whole call.
+  // Changes single words of a call, then the whole call.
   void align(const StuckCall& odd, const StuckCall& like) {
     const std::vector<Word> mine = program_.words(odd.at);
     const std::vector<Word> theirs = program_.words(like.at);
@@ -90,7 +90,7 @@ class Fields {
                   their_line.substr(theirs.front().begin, their_end - theirs.front().begin)));
   }
 
-  // Send and recv differ in their words but bring one buffer each.
+  // Send and recv use different words but one buffer each.
   void buffers(const StuckCall& odd, const std::vector<Word>& mine, const std::vector<Word>& theirs,
                const std::string& reason) {
     const auto buffer = [](const std::vector<Word>& words) -> const Word* {
@@ -109,7 +109,7 @@ class Fields {
     write(odd, *own, own->text.substr(0, 2) + other->text.substr(2), reason);
   }
 
-  // The buffer itself for a view of it.
+  // Replaces a view by the whole buffer.
   void whole_buffers(const StuckCall& call) {
     const Instruction& instruction = program_.at(call.at);
     for (const Operand& operand : instruction.operands) {
@@ -143,7 +143,7 @@ class Fields {
             ", as in " + program_.where_line(program_.node(like.at).lines.first));
   }
 
-  // ---- numbers that depend on the rank ----
+  // ---- rank-dependent numbers ----
 
   std::optional<int64_t> value(const IndexExpr& expr, Rank rank) const {
     const Mesh& world = *out_.stop.code->world;
@@ -166,7 +166,7 @@ class Fields {
     return result ? std::optional<int64_t>(*result) : std::nullopt;
   }
 
-  // Where `name(` or `in ..` stands in the first line of an instruction.
+  // The places of `name(` and `in ..` in the first line of an instruction.
   std::vector<std::pair<Place, const IndexExpr*>> numbers_of(const Spot& spot) const {
     std::vector<std::pair<Place, const IndexExpr*>> out;
     const size_t line = program_.node(spot).lines.first;
@@ -201,7 +201,7 @@ class Fields {
     std::vector<Rank> ranks = meeting.missing;
     for (const StuckCall& c : meeting.calls)
       ranks.insert(ranks.end(), c.ranks.begin(), c.ranks.end());
-    // Of sends and receives a rank may be in one meeting and missing in another.
+    // With sends and receives, a rank may be in one meeting and missing in another.
     std::sort(ranks.begin(), ranks.end());
     ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
     Spot spot = call.at;
@@ -233,7 +233,7 @@ class Fields {
     }
   }
 
-  // ---- who sends to whom ----
+  // ---- peers of sends and receives ----
 
   void peers(const StuckMeeting& meeting) {
     const Communicator& comm = out_.stop.code->communicators[meeting.comm];
@@ -244,7 +244,7 @@ class Fields {
         const auto n = static_cast<int32_t>(members);
         const bool one_axis = comm.axes.size() == 1 && comm.axes.front().whole();
         for (int32_t d = 0; d < n; ++d) {
-          // For all ranks the distance, for one rank the position.
+          // An expression becomes another distance for all ranks, a constant another position.
           const bool shifted = !expr->is_const();
           if (shifted && (!one_axis || d == 0)) continue;
           const std::string peer =

@@ -1,4 +1,4 @@
-// Calls that some ranks miss: all make them, those who miss them do, or nobody does.
+// Calls that some ranks miss: all ranks make them, the missing ranks do, or no rank does.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace hostir::interp::what_if_parts {
 namespace {
 
-constexpr size_t kDropPenalty = 2;  // what is left out was perhaps meant
+constexpr size_t kDropPenalty = 2;  // the dropped call may have been intended
 
 class Missing {
  public:
@@ -33,7 +33,7 @@ class Missing {
   HostRole role(const Spot& spot) const { return record(program_.at(spot).kind).role; }
   bool plain(const Spot& where) const { return program_.at(where).results.empty(); }
 
-  // Out of conditions, into the other branch.
+  // Moves it out of conditions, or into the other branch.
   void widen(const Spot& unit) {
     Spot inner = unit;
     for (int level = 0; level < kMostLevels; ++level) {
@@ -67,7 +67,7 @@ class Missing {
 
   void hoist(const Spot& unit, const Spot& where) {
     const bool alone = program_.siblings(unit).size() == 1;
-    if (alone && program_.at(where).regions.size() == 1) return;  // nothing would stay behind
+    if (alone && program_.at(where).regions.size() == 1) return;  // nothing would remain in it
     const LineRange mine = program_.node(unit).lines;
     const LineRange lines = program_.node(where).lines;
     const int columns = program_.indent(where) - program_.indent(unit);
@@ -113,7 +113,7 @@ class Missing {
     return 0;
   }
 
-  // What surrounds it in the function's body.
+  // The enclosing instruction in the function's body.
   Spot outermost(Spot spot) const {
     while (program_.node(spot).parent.valid()) spot = program_.node(spot).parent;
     return spot;
@@ -144,7 +144,7 @@ class Missing {
     edit.insert(place, body).insert(place, {blanks + "}"});
   }
 
-  // recv for a send and the other way round, with its buffer.
+  // Adds a recv for a send, or a send for a recv, with its buffer.
   void add_other_half(const StuckMeeting& meeting, const StuckCall& call) {
     const Communicator& comm = out_.stop.code->communicators[meeting.comm];
     std::string buffer;
@@ -182,7 +182,7 @@ class Missing {
     add_shifted_half(meeting, call, comm, sends, half);
   }
 
-  // All of a group send by the same distance: the other half is one text for all.
+  // If all members send by the same distance, one text is the other half for all.
   template <class Half>
   void add_shifted_half(const StuckMeeting& meeting, const StuckCall& call,
                         const Communicator& comm, bool sends, const Half& half) {
@@ -209,7 +209,7 @@ class Missing {
       out_.add(what + " to its group.", edit.insert(lines.last, {blanks + half(peer)}));
       return;
     }
-    // Where some call only, others have to make the other half.
+    // If only some make the call, others have to make the other half.
     std::vector<Rank> there;
     for (const auto& [source, target] : meeting.pairs) there.push_back(sends ? target : source);
     std::sort(there.begin(), there.end());
@@ -238,7 +238,7 @@ class Missing {
     }
   }
 
-  // With what surrounds it, where nothing else is in there.
+  // Drops enclosing regions too, if they contain nothing else.
   void drop(const Spot& unit, const StuckCall& call) {
     Spot last = unit;
     while (program_.siblings(last).size() == 1 && program_.node(last).parent.valid() &&

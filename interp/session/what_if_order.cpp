@@ -1,4 +1,4 @@
-// Orders: two neighbours that communicate change places, become one group, or are ordered by rank.
+// Orders: swaps two neighbouring communications, groups them, or orders them by rank.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class Orders {
   explicit Orders(Proposals& out) : out_(out), program_(out.program) {}
 
   void run() {
-    // Where most agree, the others are brought to their order.
+    // If most ranks agree, brings the others to their order.
     std::vector<StuckCall> calls = out_.stop.calls();
     std::stable_sort(calls.begin(), calls.end(), [](const StuckCall& a, const StuckCall& b) {
       return a.ranks.size() < b.ranks.size();
@@ -58,7 +58,7 @@ class Orders {
     const LineRange a = program_.node(first).lines;
     const LineRange b = program_.node(second).lines;
     const bool calls = level == 0 && program_.is_call(first) && program_.is_call(second);
-    // A group is how sends and receives are written; calls of all members have an order.
+    // Sends and receives are grouped; calls of all members are reordered.
     const bool transfers = calls && is_transfer(first) && is_transfer(second);
     if (transfers) group(first, second);
     const auto told = [&](const Spot& spot) {
@@ -104,7 +104,7 @@ class Orders {
     }
   }
 
-  // More than two calls in a row.
+  // Groups more than two consecutive calls.
   void group_run(const std::vector<Spot>& all, size_t mine) {
     const auto plain = [&](size_t i) {
       return record(program_.at(all[i]).kind).op_class == OpClass::kCommunication;
@@ -125,14 +125,14 @@ class Orders {
              edit.erase(lines));
   }
 
-  // The same text on all ranks, and yet another order on some.
+  // The text is the same on all ranks, so some ranks need another order.
   void by_rank(const Spot& first, const Spot& second) {
     if (!program_.at(first).results.empty() || !program_.at(second).results.empty()) return;
     std::vector<std::string> numbers = {"rank"};
     for (const MeshAxis& axis : out_.stop.code->world->axes) {
       if (axis.size > 1) numbers.push_back(fmt::format("coord({})", axis.name));
     }
-    // With one axis its coordinate says more than the rank.
+    // With a single axis, prefer its coordinate to the rank.
     if (numbers.size() == 2) numbers.erase(numbers.begin());
     for (const std::string& number : numbers) {
       by_condition(first, second, number + " % 2 == 1",

@@ -101,7 +101,8 @@ void EditableProgram::add_nodes(const Function& function, RegionId region, Spot 
   }
 }
 
-// Each begins a line of its own, and regions open and close on lines that hold nothing else.
+// True if each instruction starts its own line, and regions open and close on lines with nothing
+// else.
 bool EditableProgram::one_per_line() const {
   for (const auto& [function, nodes] : nodes_) {
     for (const InstrId id : function->preorder()) {
@@ -173,7 +174,7 @@ int EditableProgram::indent(const Spot& spot) const {
 }
 
 std::string EditableProgram::where(LineRange lines) const {
-  bool here = false;  // in this text only
+  bool here = false;  // only in this text
   if (!origins_.empty()) {
     const LineRange before = {origins_[lines.first], origins_[lines.last]};
     here = before.first == LineEdit::kNewLine || before.last == LineEdit::kNewLine ||
@@ -190,7 +191,7 @@ std::vector<Word> EditableProgram::words(const Spot& spot) const {
   const LineRange lines = node(spot).lines;
   if (lines.count() != 1) return {};
   std::vector<Word> out = words_of_line(lines_[lines.first]);
-  // `%e = ` is a name for what it yields, not a part of the call.
+  // `%e = ` names the result and is not part of the call.
   const auto equals =
       std::find_if(out.begin(), out.end(), [](const Word& w) { return w.text == "="; });
   if (equals != out.end()) out.erase(out.begin(), equals + 1);

@@ -1,7 +1,7 @@
-// The program's text as something that can be edited: every host instruction with its lines.
+// The program's text in editable form: every host instruction with its lines.
 //
-// Inside of the search (what_if.h). Instructions are found again by function and place in preorder,
-// which printing and reading back keep.
+// Internal to the search (what_if.h). Instructions are identified by function and preorder index,
+// which are stable under printing and parsing.
 #pragma once
 
 #include <memory>
@@ -27,9 +27,9 @@ struct Spot {
 };
 
 struct Node {
-  Spot parent;        // for, where or group around it; not valid: the function's body
-  size_t branch = 0;  // region of the parent
-  size_t index = 0;   // in the region
+  Spot parent;        // enclosing for, where or group; not valid: the function's body
+  size_t branch = 0;  // region index in the parent
+  size_t index = 0;   // including its regions
   LineRange lines;    // all of it, regions included
 };
 
@@ -41,7 +41,7 @@ struct Word {
 
 class EditableProgram {
  public:
-  /// `origins`: of a text that an edit made, its lines in the text before it (LineEdit::origins).
+  /// `origins`: for an edited text, the original line of each line (LineEdit::origins).
   /// Errors: those of the text; `no_function`.
   static Expected<EditableProgram> create(std::string text, const std::string& function,
                                           std::vector<size_t> origins = {});
@@ -49,7 +49,7 @@ class EditableProgram {
   EditableProgram& operator=(EditableProgram&&) = default;
 
   const std::string& text() const { return text_; }
-  /// As it was given, before it was printed anew to have one instruction per line.
+  /// True if the text was reprinted to have one instruction per line.
   bool reformatted() const { return reformatted_; }
   const std::vector<std::string>& lines() const { return lines_; }
   const Program& program() const { return file_->parts[part_]; }
@@ -57,21 +57,21 @@ class EditableProgram {
   std::optional<Spot> find(const Code& code, CodeIndex index) const;
   const Instruction& at(const Spot& spot) const { return spot.function->instr(spot.instr); }
   const Node& node(const Spot& spot) const;
-  /// The instructions of the region that it stands in, in order.
+  /// The instructions of the region that contains it, in order.
   std::vector<Spot> siblings(const Spot& spot) const;
-  /// What is issued as one: the group around it, or itself.
+  /// What is issued as one: the enclosing group, or the instruction itself.
   Spot unit(const Spot& spot) const;
-  bool communicates(const Spot& spot) const;  // is communication, or holds some
-  bool is_call(const Spot& spot) const;       // is communication, or a group of it
+  bool communicates(const Spot& spot) const;  // is or contains communication
+  bool is_call(const Spot& spot) const;       // is a communication, or a group of them
   int indent(const Spot& spot) const;         // columns
-  /// 1-based, for sentences: `line 14`, `lines 14-16`; in a text that an edit made, as they were
-  /// before it, or `line 14 after the first edit` where there were none.
+  /// 1-based lines for sentences: `line 14`, `lines 14-16`. In an edited text these are the
+  /// original lines, or `line 14 after the first edit` for new lines.
   std::string where(LineRange lines) const;
   std::string where(const Spot& spot) const { return where(node(spot).lines); }
   std::string where_line(size_t line) const { return where(LineRange{line, line}); }
-  /// `all_reduce sum %c`, `wait %e`: its first words.
+  /// Its first words: `all_reduce sum %c`, `wait %e`.
   std::string short_text(const Spot& spot) const;
-  /// The words of its only line, without comment; empty where it has several lines.
+  /// The words of its line, without comment; empty if it has several lines.
   std::vector<Word> words(const Spot& spot) const;
 
  private:
@@ -82,8 +82,8 @@ class EditableProgram {
 
   std::string text_;
   std::vector<std::string> lines_;
-  std::vector<size_t> starts_;   // of each line, in bytes
-  std::vector<size_t> origins_;  // of each line; empty: the text is the one before
+  std::vector<size_t> starts_;   // byte offset of each line
+  std::vector<size_t> origins_;  // of each line; empty: the text is the original
   std::shared_ptr<const SourceFileProgram> file_;
   size_t part_ = 0;
   std::vector<std::pair<const Function*, std::vector<Node>>> nodes_;  // by InstrId

@@ -58,7 +58,8 @@ void merge(std::vector<StuckMeeting>& meetings, StuckMeeting meeting) {
   if (meetings.size() < kMostMeetings) meetings.push_back(std::move(meeting));
 }
 
-// Who sent and received what did not fit: the ledger marks mismatches of collectives only.
+// True if the fault names every call of a send/recv row. The ledger itself marks mismatches of
+// collectives only.
 bool names_all(const FaultSnapshot& fault, const LedgerRow& row) {
   if (fault.kind != "collective_mismatch" || !row.point_to_point || fault.instructions.empty())
     return false;

@@ -1,4 +1,4 @@
-// Where a run is stuck, in terms of its text: meetings that did not come about, and waits.
+// Where a run is stuck, in terms of its text: incomplete meetings, and waits.
 #pragma once
 
 #include <utility>
@@ -9,32 +9,32 @@
 
 namespace hostir::interp::what_if_parts {
 
-/// An instruction that ranks are stuck in.
+/// An instruction at which ranks are stuck.
 struct StuckCall {
   Spot at;
   std::vector<Rank> ranks;  // ascending
 };
 
-/// Meetings at the same instructions are one, whichever groups and sequence numbers they are of.
+/// Meetings at the same instructions count as one, even of different groups and sequence numbers.
 struct StuckMeeting {
   CommIndex comm = 0;
   bool point_to_point = false;
   bool mismatch = false;
   std::vector<StuckCall> calls;  // most ranks first
-  std::vector<Rank> missing;     // who did not come, ascending
-  /// Of send and recv: source and target of each pair.
+  std::vector<Rank> missing;     // absent ranks, ascending
+  /// For send and recv: source and target of each pair.
   std::vector<std::pair<Rank, Rank>> pairs;
 };
 
 struct StopPicture {
   const Code* code = nullptr;
   std::vector<StuckMeeting> meetings;  // mismatches first
-  std::vector<StuckCall> waits;        // `wait` instructions that hosts stand at
-  /// All calls of the meetings, each instruction once.
+  std::vector<StuckCall> waits;        // `wait` instructions at which hosts are blocked
+  /// The calls of all meetings, each instruction once.
   std::vector<StuckCall> calls() const;
 };
 
-/// At most so many meetings and calls of each: what a search can look at.
+/// Upper bound on meetings and on calls of each, to bound the search.
 inline constexpr size_t kMostMeetings = 8;
 
 StopPicture stop_picture(const Snapshot& shot, const EditableProgram& program);

@@ -1,4 +1,4 @@
-// The answer of `whatif` as text.
+// Formats the answer of `whatif` as text.
 #include <fmt/core.h>
 
 #include <map>
@@ -38,7 +38,7 @@ std::string claims_text(const WhatIfClaims& claims) {
   return out;
 }
 
-// `hangs` of one, `hang, such as` of several.
+// `hangs` for one, `hang, such as` for several.
 std::string_view others_words(Verdict verdict, bool one) {
   switch (verdict) {
     case Verdict::kHangs:

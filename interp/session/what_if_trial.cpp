@@ -45,7 +45,7 @@ Expected<std::shared_ptr<const Prepared>> prepared_text(const SourceManager& sou
   return fail(ErrorKind::kUsage, "no_function", "the text has no function @" + setup.function);
 }
 
-// The line of the user's text that a fault's sentence is about.
+// The line of the user's text to which a fault refers.
 std::string line_of(const Fault& fault, const ProgramView& view, const Interpreter& interpreter,
                     const TrialSetup& setup) {
   if (fault.record.instructions.empty()) return {};
@@ -64,7 +64,7 @@ std::string line_of(const Fault& fault, const ProgramView& view, const Interpret
   return {};
 }
 
-// `@f %a` of the alloc that a leak names.
+// `@f %a`: the alloc that a leak names.
 std::string leaked(const Fault& fault, const Code& code) {
   if (fault.record.kind != "leak" || fault.record.instructions.empty()) return {};
   for (CodeIndex i = 0; i < code.instructions.size(); ++i) {
@@ -125,7 +125,7 @@ TrialResult try_text(const std::string& text, const TrialSetup& setup,
     return out;
   }
   out.steps = result->steps;
-  // That replicas differ is not why it hung: the edit completes, and the difference is a warning.
+  // Differing replicas are not why it hung: the edit completes, with a warning.
   const Fault* worst = result->worst();
   if (worst != nullptr && worst->record.kind != "replicas_differ") {
     if (!worst->fatal) {

@@ -1,4 +1,4 @@
-// One trial: a text, read, checked, prepared and run from the start in an interpreter of its own.
+// One trial: parses, checks, prepares and runs a text from the start in its own interpreter.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@ namespace hostir::interp::what_if_parts {
 /// (0-based).
 using NeverFreed = std::map<std::string, size_t>;
 
-/// What all trials of a search share.
+/// Data shared by all trials of a search.
 struct TrialSetup {
   std::string file;
   std::string function;
@@ -22,8 +22,8 @@ struct TrialSetup {
   PrepareOptions prepare;
   BackendFactory make_backend;
   BackendRequest backend;
-  NeverFreed never_freed;   // no warning of an edit
-  std::string whose_lines;  // said behind a line: ` of the edited text`
+  NeverFreed never_freed;   // not a warning of an edit
+  std::string whose_lines;  // appended to line numbers: ` of the edited text`
   uint64_t max_steps = 0;
   double max_seconds = 10;
 };
@@ -32,8 +32,8 @@ struct TrialResult {
   WhatIfTrial::Verdict verdict = WhatIfTrial::Verdict::kRefused;
   std::string why;
   std::vector<std::string> warnings;
-  std::set<std::string> leaks;           // those of `TrialSetup::never_freed` that were met
-  uint64_t steps = 0;                    // host instructions of all ranks
+  std::set<std::string> leaks;           // those of `TrialSetup::never_freed` that occurred
+  uint64_t steps = 0;                    // host instructions over all ranks
   std::shared_ptr<const Snapshot> shot;  // where it is stuck, if it is
 };
 

@@ -1,4 +1,4 @@
-// Waits and streams: a wait less or later, a call on another stream.
+// Waits and streams: removes or moves a wait, or moves a call to another stream.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 namespace hostir::interp::what_if_parts {
 namespace {
 
-constexpr size_t kNear = 4;           // instructions before and behind a call
-constexpr size_t kStreamPenalty = 1;  // an order is easier to understand
+constexpr size_t kNear = 4;           // instructions before and after a call
+constexpr size_t kStreamPenalty = 1;  // reordering is easier to understand
 
 class Waits {
  public:

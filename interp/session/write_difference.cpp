@@ -20,7 +20,7 @@ size_t ulp_class(uint64_t ulp) {
   return ulp <= 65536 ? 4 : 5;
 }
 
-// Integers are as far apart as their difference; above 2^53 doubles would not see it.
+// For integers the exact difference, which doubles cannot represent above 2^53.
 uint64_t distance_in_ulp(const Tensor& a, const Tensor& b, int64_t i, double x, double y) {
   if (is_float(a.dtype)) return ulp_distance(a.dtype, x, y);
   return integer_distance(a.get_int(i), b.get_int(i));
@@ -48,7 +48,7 @@ WriteDifference measure(const Tensor& a, const Tensor& b) {
     const bool finite = std::isfinite(x) && std::isfinite(y);
     d.not_finite += finite ? 0 : 1;
     d.nan_in_one += nan ? 1 : 0;
-    // Integers beyond 2^53 may be one double.
+    // Different integers beyond 2^53 may convert to the same double.
     const double distance = !finite  ? kInfinite
                             : floats ? std::fabs(x - y)
                                      : static_cast<double>(ulp);
@@ -65,7 +65,7 @@ WriteDifference measure(const Tensor& a, const Tensor& b) {
 }
 
 WriteOutcome judge(const WriteDifference& d, const DiffLimits& limits) {
-  // Before any limit: Inf is one step from the largest finite number.
+  // Regardless of limits: Inf is one ulp from the largest finite number.
   if (d.not_finite > 0) return WriteOutcome::kOver;
   const auto ulp = static_cast<uint64_t>(std::max<int64_t>(0, limits.ulp));
   if (d.differing == 0 || d.max_ulp <= ulp) return WriteOutcome::kWithinUlp;

@@ -1,8 +1,8 @@
-// How far two tensors are apart: the numbers of one write in two runs.
+// How far two tensors differ: the numbers of one write in two runs.
 //
-// Counts and distances over all elements, measured once; what they amount to is judged afterwards,
-// because limits are changed while one looks. NaN equals NaN, and +0 equals -0: such elements do
-// not differ although their bits may.
+// Counts and distances over all elements are measured once and judged afterwards, because limits
+// can be changed interactively. NaN equals NaN, and +0 equals -0: such elements do not differ even
+// if their bits do.
 #pragma once
 
 #include <array>
@@ -17,14 +17,14 @@ struct WriteDifference {
   int64_t elements = 0;
   int64_t differing = 0;   // by value
   int64_t first = -1;      // row-major index of the first that differs; -1: none does
-  int64_t not_finite = 0;  // of those that differ: NaN or Inf in one of them or in both
-  int64_t nan_in_one = 0;  // of those: NaN in one of them only
-  int64_t worst = -1;      // one of `nan_in_one`, else of `not_finite`, else the most ulp apart
-  double max_abs = 0;      // infinite: some are not finite
+  int64_t not_finite = 0;  // differing elements with NaN or Inf in one or both
+  int64_t nan_in_one = 0;  // of those: NaN in only one
+  int64_t worst = -1;      // an element of `nan_in_one`, else of `not_finite`, else the largest ulp
+  double max_abs = 0;      // infinite if some elements are not finite
   double max_rel = 0;      // |a - b| / |b|
-  uint64_t max_ulp = 0;    // where neither is NaN; integers: |a - b|
-  double scale = 0;        // max |b|, of finite ones
-  /// Elements that are 1, 2-4, 5-16, 17-256, 257-65536 and more ulp apart; none of `nan_in_one`.
+  uint64_t max_ulp = 0;    // where neither is NaN; for integers |a - b|
+  double scale = 0;        // max |b| over finite elements
+  /// Histogram: elements 1, 2-4, 5-16, 17-256, 257-65536 and more ulp apart, without `nan_in_one`.
   std::array<int64_t, 6> by_ulp{};
   friend bool operator==(const WriteDifference&, const WriteDifference&) = default;
 };
@@ -39,21 +39,21 @@ struct DiffLimits {
   friend bool operator==(const DiffLimits&, const DiffLimits&) = default;
 };
 
-/// What became of a write, best first.
+/// The result of comparing a write, best first.
 enum class WriteOutcome : uint8_t {
   kEqual,            // the same bits
-  kWithinUlp,        // other bits, within the limits
-  kWithinTolerance,  // so many ulp are too much, but small beside the largest element
-  kNotReached,       // one run has not got there yet
-  kNotCompared,      // other shapes or parts of the tensor, or a log without values
-  kDiffers,          // other contents; how far apart is not known (yet)
+  kWithinUlp,        // different bits, within the ulp limit
+  kWithinTolerance,  // above the ulp limit, but small relative to the largest element
+  kNotReached,       // one run has not reached it yet
+  kNotCompared,      // different shapes or parts of the tensor, or a log without values
+  kDiffers,          // different contents; the distance is not known (yet)
   kOver,
   kOnlyA,
   kOnlyB,
 };
 
 WriteOutcome judge(const WriteDifference& difference, const DiffLimits& limits);
-/// Neither equal nor within limits: somebody has to look.
+/// Neither equal nor within the limits: needs attention.
 bool is_divergent(WriteOutcome outcome);
 /// `equal bits`, `within 4 ulp`, `over`, ...
 std::string describe(WriteOutcome outcome, const DiffLimits& limits);
