@@ -1,10 +1,11 @@
-// The backend that runs programs on CUDA devices; see README.md for the three ways of placing
+// The backend that runs programs on CUDA devices; README.md describes the three ways to place
 // ranks.
 //
-// Ranks of one device meet by copy and fold kernels, others through NCCL; the path of kernels and
-// streams is the same. A task is handed to its stream as soon as everything it depends on has been;
-// until then it is held on the host, in the order of its stream. Times are those of CUDA events on
-// the host's clock. Threads: as interp::Backend says.
+// Ranks on one device meet by copy and reduction kernels, others through NCCL; kernels and streams
+// work the same way in both cases. A task is submitted to its stream once everything it depends on
+// has been submitted; until then it is held on the host, in stream order. Times are those of CUDA
+// events, on the host's clock.
+// Threads: as for interp::Backend.
 #pragma once
 
 #include <memory>
@@ -19,11 +20,11 @@
 namespace hostir::cuda {
 
 struct BackendOptions {
-  std::vector<int> devices;  // that this process may use; empty: all that it sees
-  Machine machine;           // for the least time that a kernel can take
+  std::vector<int> devices;  // that this process may use; empty: all visible ones
+  Machine machine;           // for the minimum time of a kernel
   std::string place;         // --place
   ProcessPlace process;
-  int64_t timeout_ns = 60'000'000'000;  // for meeting the other processes
+  int64_t timeout_ns = 60'000'000'000;  // for connecting to the other processes
   bool stepwise = false;
   bool exact_kernels = false;  // round where the CPU's kernels round
   bool coarse_times = false;   // as Backend::set_times
@@ -34,11 +35,11 @@ struct BackendOptions {
   uint64_t schedule = 0;  // > 0: seeded delays on the streams
 };
 
-/// On CUDA devices. Errors: `cuda_missing`, `cuda_device`.
+/// Uses CUDA devices. Errors: `cuda_missing`, `cuda_device`.
 Expected<std::unique_ptr<interp::Backend>> make_cuda_backend(const BackendOptions& options);
 
-/// The same on devices that are given, for tests without a GPU: `make` is called with the clock
-/// that they tell the time by.
+/// The same on given devices, for tests without a GPU: `make` is called with the clock that the
+/// devices use.
 using MakeDevices = std::vector<std::unique_ptr<Device>> (*)(const RunClock& clock);
 std::unique_ptr<interp::Backend> make_device_backend(const BackendOptions& options,
                                                      MakeDevices make);

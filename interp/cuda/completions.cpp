@@ -1,6 +1,6 @@
-// What the device has finished, delivered in an order in which it can have happened.
+// Delivers what the device has finished, in a causally consistent order.
 #include <fmt/core.h>
-#define XXH_INLINE_ALL  // the library need not be linked
+#define XXH_INLINE_ALL  // no need to link the library
 #include <xxhash.h>
 
 #include <algorithm>
@@ -14,11 +14,12 @@ namespace hostir::cuda {
 
 namespace {
 
-constexpr int64_t kLookEveryNs = 50'000'000;  // for failures of others
+constexpr int64_t kLookEveryNs = 50'000'000;  // interval of checks for remote failures
 
 }  // namespace
 
-// Later than what it waited for and than its predecessor, whatever two clocks say.
+// Makes the finish time later than that of its dependencies and its predecessor, even if clocks
+// disagree.
 interp::Completion DeviceBackend::complete(Queue& queue, InFlight& task) const {
   interp::Completion out;
   out.id = task.id;
@@ -84,12 +85,12 @@ void DeviceBackend::collect(std::vector<std::pair<interp::Completion, InFlight>>
   }
   std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
     return std::tuple(a.first.finished_ns, a.first.id) <
-           std::tuple(b.first.finished_ns, b.first.id);  // ids begin with ranks
+           std::tuple(b.first.finished_ns, b.first.id);  // the upper bits of ids are ranks
   });
 }
 
-// While somebody has instructions to issue nobody waits for what has finished: asking the device
-// after every one of them would take longer than issuing it.
+// While some host can issue instructions, no rank waits for completions: polling the device after
+// every instruction would take longer than issuing it.
 bool DeviceBackend::may_look_later(std::span<const interp::HostState> hosts) {
   constexpr int64_t kEveryNs = 50'000;
   if (options_.stepwise || value_mode_ != ValueMode::kNone || !failures_.empty()) return false;
@@ -145,7 +146,7 @@ bool DeviceBackend::is_pending() const {
 
 void DeviceBackend::look_for_failures() {
   if (failed_) return;
-  // Said of the oldest task in flight: the device does not say which one it was.
+  // Attributed to the oldest task in flight: the device does not report which task failed.
   const auto oldest = [&](const Device* device) {
     const InFlight* found = nullptr;
     for (const Queue& q : queues_) {
@@ -178,8 +179,8 @@ void DeviceBackend::look_for_failures() {
   }
 }
 
-// Everything that is on a device finishes before the next instruction. What waits for another
-// process does not.
+// Finishes everything on the devices before the next instruction, except what waits for another
+// process.
 void DeviceBackend::drain() {
   const auto calls_others = [](const InFlight& task) { return task.wire_call >= 0; };
   for (Queue& q : queues_) {

@@ -1,4 +1,4 @@
-// Errors of the CUDA runtime, as ours.
+// Converts errors of the CUDA runtime.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -1,4 +1,4 @@
-// The real device: CUDA's runtime, our exchange kernels, and the kernels of kernels/cuda.
+// The real device: the CUDA runtime, our exchange kernels, and the kernels of kernels/cuda.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ cudaEvent_t event_of(EventHandle handle) { return static_cast<cudaEvent_t>(handl
 
 class CudaDevice;
 
-/// A kernel of the generator or of cuBLASLt.
+/// A generated kernel or a cuBLASLt call.
 class GeneratedKernel final : public DeviceKernel {
  public:
   GeneratedKernel(CudaDevice& device, std::shared_ptr<const CompiledKernel> kernel)
@@ -45,8 +45,8 @@ class GeneratedKernel final : public DeviceKernel {
   std::shared_ptr<const CompiledKernel> kernel_;
 };
 
-/// What the generator cannot do: operands are brought to the host and results back, in the order of
-/// the stream.
+/// A kernel that the generator does not support: operands are copied to the host and results back,
+/// in stream order.
 class BorrowedHostKernel final : public DeviceKernel {
  public:
   BorrowedHostKernel(CudaDevice& device, std::shared_ptr<HostKernel> kernel, std::string why)
@@ -161,7 +161,7 @@ class CudaDevice final : public Device {
     const cudaError_t status =
         cudaMallocAsync(&memory, static_cast<size_t>(std::max<int64_t>(bytes, 1)), on);
     if (status == cudaErrorMemoryAllocation) {
-      static_cast<void>(cudaGetLastError());  // not sticky
+      static_cast<void>(cudaGetLastError());  // clear the non-sticky error
       return nullptr;
     }
     check("cudaMallocAsync", status);
@@ -202,7 +202,7 @@ class CudaDevice final : public Device {
     check("delay", enqueue_delay(ns, stream_of(stream)));
   }
 
-  // What the generator cannot do runs on the host, and says so.
+  // What the generator does not support runs on the host, and the log says so.
   Expected<std::shared_ptr<const DeviceKernel>> compile(
       const kernels::BoundKernel& kernel) override {
     use();
@@ -238,14 +238,14 @@ class CudaDevice final : public Device {
                                   base_uncertainty_ns_)}};
   }
 
-  /// Keeps the first error; all later ones follow from it.
+  /// Keeps the first error; later ones are consequences.
   void check(const char* what, cudaError_t status) {
     if (status == cudaSuccess || status == cudaErrorNotReady || failure_) return;
     failure_ = cuda_error(what, status).value();
   }
   void use() const { static_cast<void>(cudaSetDevice(index_)); }
 
-  /// Host memory for a kernel that runs there; used again when its stream has passed.
+  /// Host memory for a kernel that runs on the host; reused once its stream has passed it.
   struct HostCall {
     std::shared_ptr<HostKernel> kernel;
     std::vector<std::byte*> pieces;
@@ -267,8 +267,8 @@ class CudaDevice final : public Device {
  private:
   CudaDevice(int index, const RunClock& clock) : index_(index), clock_(clock) {}
 
-  // The host's time of one event of the device is between two readings of the host's clock; the
-  // narrowest pair of several tries is kept.
+  // Relates the clocks: an event on the device lies between two readings of the host's clock. Keeps
+  // the narrowest of several such pairs.
   Expected<void> start() {
     use();
     if (const auto status = cudaFree(nullptr); status != cudaSuccess) {
@@ -313,7 +313,7 @@ class CudaDevice final : public Device {
   std::string capability_;
   int64_t memory_bytes_ = 0;
   int multiprocessors_ = 1;
-  cudaStream_t own_stream_ = nullptr;  // of reads and writes from outside
+  cudaStream_t own_stream_ = nullptr;  // for reads and writes from the host
   cudaEvent_t base_ = nullptr;
   int64_t base_ns_ = 0;
   int64_t base_uncertainty_ns_ = 0;

@@ -1,6 +1,6 @@
-// The inside of the backend, for the files that implement it: setup.cpp, memory.cpp, launches.cpp,
-// queues.cpp (what may be handed over), meetings.cpp (communication), completions.cpp (what has
-// finished).
+// Internals of the backend, for the files that implement it: setup.cpp, memory.cpp, launches.cpp,
+// queues.cpp (which tasks can be submitted), meetings.cpp (communication), completions.cpp (what
+// has finished).
 #pragma once
 
 #include <deque>
@@ -27,8 +27,8 @@ using interp::Rank;
 using interp::StreamIndex;
 using interp::TaskId;
 
-/// An event that several tasks may share (the end of one is the beginning of the next); given back
-/// when nobody holds it. Its time is asked for once.
+/// An event that several tasks may share (the end of one is the start of the next); returned when
+/// the last owner drops it. Its time is read once.
 class Event {
  public:
   explicit Event(Device& device) : device_(device), handle_(device.take_event()) {}
@@ -36,7 +36,7 @@ class Event {
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
   EventHandle handle() const { return handle_; }
-  /// Once it has happened.
+  /// Valid once the event has happened.
   int64_t time_ns() {
     if (time_ns_ == kUnknown) time_ns_ = device_.time_ns(handle_);
     return time_ns_;
@@ -56,13 +56,13 @@ struct KernelPlan {
   std::map<const Device*, std::shared_ptr<const DeviceKernel>> kernels;  // by device
 };
 
-/// What is fixed about a launch on a rank.
+/// The fixed part of a launch on a rank.
 struct LaunchTaskPlan final : interp::TaskPlan {
   std::shared_ptr<const DeviceKernel> kernel;
   interp::LaunchRoles roles;
   std::vector<bool> dense;  // by buffer: its bytes are its box in row-major order
   bool all_dense = true;
-  // Used by one launch after the other, so that none allocates.
+  // Scratch of every launch, so that launches do not allocate.
   std::vector<const void*> in;
   std::vector<void*> out;
 };
@@ -94,7 +94,7 @@ class DeviceBackend final : public interp::Backend {
  private:
   enum class Work : uint8_t { kNone, kLaunch, kAlloc, kFree, kCommunication };
 
-  /// A task to be handed over. The spans are the caller's until keep().
+  /// A task to submit. The caller owns the spans until keep().
   struct Held {
     TaskId id = interp::kNoTask;
     Rank rank = 0;
@@ -105,7 +105,7 @@ class DeviceBackend final : public interp::Backend {
     std::span<const TaskId> waits;
     std::span<const BufferRef> buffers;
     std::span<const interp::CommunicationItem> items;
-    // Of communication: how far it is.
+    // Progress of a communication.
     bool arrived = false;
     size_t open_meetings = 0;
     int64_t wire_call = -1;
@@ -117,7 +117,7 @@ class DeviceBackend final : public interp::Backend {
     std::vector<BufferRef> kept_buffers;
     std::vector<interp::CommunicationItem> kept_items;
   };
-  /// A task that the device has.
+  /// A task submitted to the device.
   struct InFlight {
     TaskId id = interp::kNoTask;
     int64_t issued_ns = 0;
@@ -125,7 +125,7 @@ class DeviceBackend final : public interp::Backend {
     EventRef started;  // null: not known
     EventRef ended;    // null: until an event is recorded that a later task shares
     std::vector<TaskId> waits;
-    std::vector<BufferRef> written;  // where summaries are made
+    std::vector<BufferRef> written;  // for summaries
     int64_t wire_call = -1;
     bool on_host_clock = false;  // nothing ran on the device: over when it was issued
   };
@@ -151,10 +151,10 @@ class DeviceBackend final : public interp::Backend {
     uint64_t sequence = 0;
     auto operator<=>(const MeetingKey&) const = default;
   };
-  /// One that takes place on one device.
+  /// A meeting on one device.
   struct Meeting {
     Exchange exchange;
-    std::vector<Queue*> queues;  // by position; nullptr: has not come
+    std::vector<Queue*> queues;  // by position; nullptr: not arrived
     size_t arrived = 0;
   };
 
@@ -238,12 +238,12 @@ class DeviceBackend final : public interp::Backend {
   std::deque<TaskId> delivered_early_;  // in enqueued_ until their events have happened
   std::unordered_set<TaskId> held_;
   std::vector<Queue*> awake_;
-  std::vector<Queue*> starting_;  // whose head is a wire call that is not on the stream yet
+  std::vector<Queue*> starting_;  // head is a wire call that is not on the stream yet
   std::map<MeetingKey, Meeting> meetings_;
   std::vector<std::pair<TaskId, Error>> failures_;
-  int64_t looked_ns_ = 0;  // for failures elsewhere
-  int64_t polled_ns_ = 0;  // the device's events
-  bool look_now_ = false;  // at the next poll, whatever the time
+  int64_t looked_ns_ = 0;  // time of the last check for remote failures
+  int64_t polled_ns_ = 0;  // time of the last poll of the device's events
+  bool look_now_ = false;  // at the next poll, regardless of the time
   bool failed_ = false;
   ValueMode value_mode_ = ValueMode::kNone;
   Error refusal_;

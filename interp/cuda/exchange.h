@@ -1,10 +1,10 @@
-// One collective, or one send and its recv, as addresses: what moves where.
+// One collective, or one send/recv pair, in terms of addresses: what moves where.
 //
-// Each op has two functions in comm/<mnemonic>.cpp. `moves_<mnemonic>` says, for members that all
-// lie on one device, which bytes go where and what is folded; a few kernels then do it.
-// `wire_<mnemonic>` says what one member calls on a communicator between devices (NCCL). Elements
-// are counted in storage order. Ranges are clamped to the buffers, so a mismatch that the
-// interpreter let pass touches no other memory.
+// Each op has two functions in comm/<mnemonic>.cpp. `moves_<mnemonic>` handles members on the same
+// device: it lists the bytes to move and the reductions, which a few kernels execute.
+// `wire_<mnemonic>` lists the calls of one member on a communicator between devices (NCCL).
+// Elements are counted in storage order. Ranges are clamped to the buffers, so that a mismatch the
+// interpreter let pass accesses no other memory.
 #pragma once
 
 #include <optional>
@@ -18,10 +18,10 @@ namespace hostir::cuda {
 
 struct Side {
   std::byte* data = nullptr;
-  int64_t bytes = 0;  // 0 where the member has none
+  int64_t bytes = 0;  // 0 if the member has none
 };
 
-/// What one member brings and gets; a send/recv pair has two, the sender first.
+/// One member's input and output; a send/recv pair has two members, the sender first.
 struct Member {
   interp::Rank rank = 0;
   Side in;
@@ -44,25 +44,26 @@ struct Exchange {
   Side in_part(size_t position, int64_t offset_bytes, int64_t bytes) const;
 };
 
-/// What is done on one device, in any order: no range that is written is read by another entry,
-/// but where `Transfers::stage` says so.
+/// Operations on one device, in any order: no entry writes a range that another entry reads, unless
+/// `Transfers::stage` is set.
 struct Transfers {
   std::vector<Move> moves;
   std::vector<const void*> fold_inputs;
   std::vector<FoldTarget> fold_targets;
-  bool stage = false;  // moves read what others write: through scratch
+  bool stage = false;  // moves read what others write: use scratch
 
-  /// The beginning of `from` to a member's output, as far as both reach.
+  /// Copies the start of `from` to a member's output, as much as fits.
   void give(const Member& to, int64_t offset_bytes, const Side& from);
   void give_zeros(const Member& to);
-  /// Elements [begin, begin + what fits) of the fold of all inputs.
+  /// Writes elements from `begin` on of the reduction of all inputs, as many as fit.
   void give_fold(const Exchange& exchange, const Member& to, int64_t begin, int64_t elems);
-  /// Finds out whether it has to be staged.
+  /// Determines whether staging is needed.
   void close();
 };
 
-/// What a member calls between devices, inside one group call. Dtype and reduction are the
-/// exchange's. Equivalent to: ncclAllReduce, ncclBroadcast, ncclSend, ...
+/// The calls of a member between devices, inside one group call. Dtype and reduction are the
+/// exchange's.
+/// Equivalent to: ncclAllReduce, ncclBroadcast, ncclSend, ...
 class Wire {
  public:
   virtual ~Wire() = default;
@@ -73,9 +74,10 @@ class Wire {
   virtual void reduce_scatter(const void* in, void* out, int64_t elems) = 0;
   virtual void send(const void* data, int64_t elems, int peer) = 0;
   virtual void recv(void* data, int64_t elems, int peer) = 0;
-  /// On the member's own device; `from` nullptr: zeros.
+  /// Copies on the member's own device; `from` nullptr: zeros.
   virtual void copy(void* to, const void* from, int64_t bytes) = 0;
-  /// The input where it may be read while the output is written: itself, or a copy if they overlap.
+  /// An input that can be read while the output is written: the input itself, or a copy if they
+  /// overlap.
   virtual const std::byte* steady_input(const Member& self) = 0;
 };
 
@@ -84,10 +86,10 @@ using WireFunction = void (*)(const Exchange& exchange, size_t position, Wire& w
 MovesFunction moves_function(OpKind kind);
 WireFunction wire_function(OpKind kind);
 
-/// Elements at the beginning of each block; blocks lie behind each other.
+/// The start of each block, in elements; blocks are consecutive.
 std::vector<int64_t> starts_of(const std::vector<int64_t>& counts);
 bool all_equal(const std::vector<int64_t>& counts);
-/// Elements that `from` sends to `to` in an all_to_all; equal blocks where no counts are given.
+/// Elements that `from` sends to `to` in an all_to_all; equal blocks if there are no counts.
 int64_t block_elems(const Exchange& exchange, size_t from, size_t to);
 
 }  // namespace hostir::cuda

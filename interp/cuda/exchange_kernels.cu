@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kThreads = 256;
 
-// ---- moves: a block takes chunks of one move after the other
+// ---- moves: a thread block takes chunks of one move after the other
 
 constexpr int kMostMoves = 32;       // per launch
 constexpr int64_t kChunk = 1 << 15;  // bytes
@@ -56,9 +56,9 @@ __global__ void __launch_bounds__(kThreads) move_kernel(const __grid_constant__ 
   }
 }
 
-// ---- folds
+// ---- reductions
 
-// Few members: a small argument block, which is quicker to launch.
+// For few members: a small argument block launches faster.
 template <int kMembers>
 struct FoldList {
   const void* inputs[kMembers];
@@ -78,8 +78,8 @@ __device__ void store_all(const FoldTarget* targets, int count, int64_t i, Store
   }
 }
 
-// Every input is read whole before the result of an element is written, so a target may be the part
-// of an input that it is made from.
+// Reads every input of an element before writing its result, so that a target may be the part of an
+// input that it is computed from.
 template <class Element, class Combine, int kMembers>
 __global__ void __launch_bounds__(kThreads)
     fold_kernel(const __grid_constant__ FoldList<kMembers> list) {
@@ -91,8 +91,8 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// 16 bytes of each input at a time; all addresses are aligned for it, and every target takes all
-// elements, so that the result of one vector goes to the same place in each.
+// Processes 16 bytes of each input at a time. All addresses are aligned for it, and every target
+// takes all elements, so that the result of one vector goes to the same place in each.
 template <class Element, class Combine, int kMembers>
 __global__ void __launch_bounds__(kThreads)
     fold_vectors_kernel(const __grid_constant__ FoldList<kMembers> list) {
@@ -138,7 +138,8 @@ int blocks_for(int64_t work, int multiprocessors) {
   return static_cast<int>(std::clamp<int64_t>((work + kThreads - 1) / kThreads, 1, most));
 }
 
-// The vector kernel takes whole folds with every target; what is left at the end is done singly.
+// The vector kernel handles complete reductions with every target; the scalar kernel handles the
+// tail.
 template <class Element, class Combine, int kMembers>
 cudaError_t launch_fold(const Fold& fold, int multiprocessors, cudaStream_t stream) {
   FoldList<kMembers> list{};
@@ -243,7 +244,7 @@ __global__ void delay_kernel(int64_t ns) {
 }  // namespace
 
 cudaError_t enqueue_moves(std::span<const Move> moves, cudaStream_t stream) {
-  constexpr int64_t kLarge = 1 << 22;  // the copy engine's path is as quick, and takes no SMs
+  constexpr int64_t kLarge = 1 << 22;  // from here on the copy engine is as fast, and uses no SMs
   MoveList list;
   list.count = 0;
   list.first_chunk[0] = 0;

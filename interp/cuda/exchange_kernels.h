@@ -1,4 +1,4 @@
-// Kernels that move and fold the buffers of ranks that share a device.
+// Kernels that move and reduce the buffers of ranks on the same device.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,7 +10,7 @@ namespace hostir::cuda {
 cudaError_t enqueue_moves(std::span<const Move> moves, cudaStream_t stream);
 cudaError_t enqueue_fold(const Fold& fold, int multiprocessors, cudaStream_t stream);
 cudaError_t enqueue_copy(const StridedCopy& copy, cudaStream_t stream);
-/// Keeps one thread busy for so long.
+/// Keeps one thread busy for `ns`.
 cudaError_t enqueue_delay(int64_t ns, cudaStream_t stream);
 
 }  // namespace hostir::cuda

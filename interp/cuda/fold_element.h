@@ -1,9 +1,9 @@
-// The arithmetic of a fold, element by element, for host and device.
+// The arithmetic of a reduction, element by element, for host and device.
 //
 // The bits are those of interp/sim/fold.h: f64 in f64; f32 in f32; bf16 and f16 in f32, rounded
-// once at the end; integers wrap; i1 is a truth value. NaN wins in min and max. `avg` divides the
-// sum by the number of inputs, integers towards zero. Plain C++ without the standard library's
-// functions, because it is compiled for the device too.
+// once at the end; integers wrap; i1 is a truth value. min and max propagate NaN. `avg` divides the
+// sum by the number of inputs, integers towards zero. Plain C++ without standard library functions,
+// because it is also compiled for the device.
 #pragma once
 
 #include <cstdint>
@@ -158,7 +158,7 @@ struct CombineGreatest {
   }
 };
 
-/// One element of the result from all inputs.
+/// Reduces one element over all inputs.
 template <class Element, class Combine>
 HOSTIR_ON_DEVICE inline typename Element::Stored fold_element(const void* const* inputs, int count,
                                                               int64_t i) {

@@ -1,4 +1,4 @@
-// From a reduction and a dtype to the types of fold_element.h: one list for host and device.
+// Maps a reduction and a dtype to the types of fold_element.h: one list for host and device.
 #pragma once
 
 #include "hostir/ir/dtype.h"

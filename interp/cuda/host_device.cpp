@@ -1,4 +1,4 @@
-// A device without a GPU: everything happens at once, on the host, in the order of the calls.
+// A device without a GPU: executes everything immediately on the host, in call order.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ struct FoldOnHost {
       begin = std::min(begin, target.begin);
       end = std::max(end, target.end);
     }
-    // Element by element, since a target may be an input.
+    // Element by element, because a target may be an input.
     for (int64_t i = begin; i < end; ++i) {
       const Stored value = fold_element<Element, Combine>(call.inputs.data(), count, i);
       for (const FoldTarget& target : call.targets) {

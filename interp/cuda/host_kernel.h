@@ -1,5 +1,5 @@
-// A kernel that runs on the host, on host memory: for the device without a GPU, and on a GPU for
-// what its generator cannot do (the backend then brings operands over and back).
+// A kernel that runs on the host, in host memory: for the device without a GPU, and on a GPU for
+// kernels the generator does not support (the backend then copies operands and results).
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Kernels: found, compiled for the rank's device, launched on its buffers.
+// Launches: finds kernels, compiles them for the rank's device, runs them on its buffers.
 #include <fmt/core.h>
 
 #include <algorithm>

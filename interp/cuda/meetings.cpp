@@ -1,4 +1,4 @@
-// Communication: members that meet on one device, and calls to those elsewhere.
+// Communication: meetings on one device, and calls to other devices.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 bool is_pair(const interp::CommunicationItem& item) { return item.peer >= 0; }
 bool sends(const interp::CommunicationItem& item) { return item.in.allocation.valid(); }
 
-// In the exchange: the sender of a pair is the first of two.
+// The index in the exchange: a send/recv pair has the sender first.
 size_t place_of(const interp::CommunicationItem& item) {
   if (!is_pair(item)) return static_cast<size_t>(item.position);
   return sends(item) ? 0 : 1;
@@ -32,7 +32,7 @@ DeviceBackend::MeetingKey DeviceBackend::key_of(Rank rank, const interp::Communi
   return key;
 }
 
-// All members on the device of this one.
+// True if all members are on the same device as this rank.
 bool DeviceBackend::meets_here(Rank rank, const interp::CommunicationItem& item) const {
   const Device* device = device_of_[static_cast<size_t>(rank)];
   const auto is_here = [&](Rank r) { return device_of_[static_cast<size_t>(r)] == device; };
@@ -68,7 +68,7 @@ Member DeviceBackend::member_of(Rank rank, const interp::CommunicationItem& item
 
 void DeviceBackend::arrive(Queue& queue, Held& task) {
   task.arrived = true;
-  // Counted first: the last member to come runs a meeting at once.
+  // Count first: the last member to arrive runs its meeting immediately.
   for (const auto& item : task.items) {
     if (meets_here(task.rank, item)) ++task.open_meetings;
   }
@@ -113,7 +113,7 @@ void DeviceBackend::join(Queue& queue, Held& task, const interp::CommunicationIt
   run(complete);
 }
 
-// On the first member's stream, behind everybody's arrival; then everybody goes on.
+// Runs on the first member's stream, after all arrivals; then every stream continues.
 void DeviceBackend::run(Meeting& meeting) {
   Queue& leader = *meeting.queues.front();
   Device& device = *leader.device;
@@ -148,7 +148,7 @@ void DeviceBackend::run(Meeting& meeting) {
   }
 }
 
-// What is read is copied before anything is written.
+// Copies what is read before anything is written.
 void DeviceBackend::stage(std::vector<Move>& moves, Queue& queue) {
   int64_t bytes = 0;
   for (const Move& m : moves) bytes += m.from == nullptr ? 0 : m.bytes;

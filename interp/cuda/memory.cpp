@@ -1,4 +1,4 @@
-// Allocations of the ranks, what is written into them from outside, and what is read.
+// Allocations of the ranks, and host reads and writes of them.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ std::byte* DeviceBackend::address(Rank rank, const BufferRef& ref) {
   return m == nullptr || m->data == nullptr ? nullptr : m->data + ref.offset_bytes;
 }
 
-// Clamped to the allocation.
+// The address range of a view, clamped to the allocation.
 Side DeviceBackend::side(Rank rank, const BufferRef& ref) {
   if (!ref.allocation.valid()) return {};
   const Memory* m = memory(rank, ref.allocation);
@@ -28,7 +28,7 @@ Side DeviceBackend::side(Rank rank, const BufferRef& ref) {
   return {m->data + ref.offset_bytes, bytes};
 }
 
-// Memory that is allocated again under its id stays where it is.
+// Reallocation under the same id keeps the memory where it is.
 bool DeviceBackend::allocate(Rank rank, AllocationId id, int64_t bytes, Device& device,
                              StreamHandle stream) {
   Memory& m = memory_[static_cast<size_t>(rank)][id.index];
@@ -79,7 +79,8 @@ Expected<Tensor> DeviceBackend::read(Rank rank, const BufferRef& buffer, const B
   const auto found = memory.find(buffer.allocation.index);
   const int64_t needed = buffer.offset_bytes + buffer.size_bytes;
   if (found == memory.end() || found->second.bytes < needed) {
-    std::fill(out.data.begin(), out.data.end(), std::byte{0xFF});  // as the simulator's undefined
+    // as undefined memory in the simulator
+    std::fill(out.data.begin(), out.data.end(), std::byte{0xFF});
     return out;
   }
   std::vector<std::byte> stored(static_cast<size_t>(buffer.size_bytes));

@@ -1,9 +1,9 @@
-// NCCL behind Network, loaded when it is needed.
+// Implements Network with NCCL, loaded on first use.
 //
-// Communicators are blocking and connect all their algorithms when they are made, so that a call
-// only enqueues. What NCCL connects later all the same (the first send or recv to a peer) is called
-// by a thread of the rank, which may block there until the peer calls; the backend's thread goes
-// on.
+// Communicators are blocking and connect all their algorithms when they are created, so that a call
+// only enqueues. NCCL still connects some peers later (the first send or recv to a peer). Such
+// calls are made on a thread of the rank, which may block until the peer calls, while the backend's
+// thread continues.
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <fmt/core.h>
@@ -28,7 +28,7 @@ namespace hostir::cuda {
 
 namespace {
 
-/// The functions of libnccl.so.2 that are used.
+/// The functions used from libnccl.so.2.
 struct NcclApi {
 #define HOSTIR_NCCL_FUNCTIONS(X) \
   X(ncclGetVersion)              \
@@ -169,7 +169,7 @@ ncclResult_t call(const NcclApi& api, const NcclOp& op, cudaStream_t stream) {
   return ncclInternalError;
 }
 
-/// What one task calls, and how far that is.
+/// The calls of one task, and their progress.
 struct Call {
   std::vector<NcclOp> ops;
   Device* device = nullptr;
@@ -179,7 +179,7 @@ struct Call {
   ncclResult_t status = ncclSuccess;
 };
 
-/// Takes down what an op calls; copies are enqueued at once, before it.
+/// Records an op's calls; copies are enqueued immediately, before them.
 class RecordingWire final : public Wire {
  public:
   RecordingWire(Call& call, const Exchange& exchange, ncclComm_t comm)
@@ -220,7 +220,7 @@ class RecordingWire final : public Wire {
                        self.out.data >= self.in.data + self.in.bytes;
     if (apart) return self.in.data;
     void* scratch = call_.device->allocate(self.in.bytes, call_.stream);
-    if (scratch == nullptr) return self.in.data;  // the device's failure tells
+    if (scratch == nullptr) return self.in.data;  // the device's failure() reports it
     call_.scratch.push_back(scratch);
     copy(scratch, self.in.data, self.in.bytes);
     return static_cast<const std::byte*>(scratch);
@@ -239,7 +239,7 @@ class RecordingWire final : public Wire {
   ncclRedOp_t reduction_;
 };
 
-/// A thread that makes the calls of one rank that may block.
+/// A thread for the calls of one rank that may block.
 class Caller {
  public:
   explicit Caller(const NcclApi& api) : api_(api), thread_([this](std::stop_token t) { run(t); }) {}
@@ -303,7 +303,7 @@ class NcclNetwork final : public Network {
     for (auto& [rank, comm] : worlds_) api_.ncclCommDestroy(comm);
   }
 
-  // All at once on a thread per rank of this process, since each waits for all others.
+  // Connects all at once, on one thread per local rank, since each waits for all others.
   Expected<void> connect() {
     int version = 0;
     api_.ncclGetVersion(&version);
@@ -424,7 +424,7 @@ class NcclNetwork final : public Network {
     return failure_ ? &*failure_ : nullptr;
   }
 
-  // Threads that are in a call come back from it, or are left behind.
+  // Threads inside a call return from it, or are abandoned.
   void abort() override {
     if (std::exchange(aborted_, true)) return;
     for (auto& [key, comm] : comms_) api_.ncclCommAbort(comm);
@@ -482,8 +482,8 @@ class NcclNetwork final : public Network {
 }  // namespace
 
 Expected<std::unique_ptr<Network>> make_nccl_network(const NetworkSetup& setup) {
-  // Before NCCL reads its environment. Ranks that share a device are several hosts to it, which
-  // talk through sockets; what the user has set stays.
+  // Set before NCCL reads its environment. For NCCL, ranks that share a device are separate hosts,
+  // which communicate through sockets. Does not override the user's settings.
   ::setenv("NCCL_RUNTIME_CONNECT", "0", 0);
   if (setup.devices_are_shared) {
     ::setenv("NCCL_HOSTID", fmt::format("hostir-{}-{}", setup.process, ::getpid()).c_str(), 0);

@@ -1,8 +1,9 @@
-// Communication between devices and processes, behind what a backend needs of it.
+// Communication between devices and processes, as an interface for the backend.
 //
-// One communicator per `comm` of the program and group, made before the run. NCCL implements it
-// (nccl_network.cpp); nothing here names NCCL. Calls never block once connected: a call that has to
-// connect first goes on by itself, and `is_enqueued` says when its work is on the streams.
+// One communicator per `comm` of the program and group, created before the run. NCCL implements it
+// (nccl_network.cpp); this interface does not depend on NCCL. Calls never block once connected. A
+// call that has to connect first continues in the background, and `is_enqueued` tells when its work
+// is on the streams.
 #pragma once
 
 #include <functional>
@@ -16,8 +17,8 @@
 
 namespace hostir::cuda {
 
-/// One member's side of a meeting with others elsewhere. Only that member of the exchange is
-/// filled in; of a send/recv pair `exchange.pairs` holds the positions in the communicator.
+/// One member's side of a meeting with remote members. Only that member of the exchange is filled
+/// in; for a send/recv pair `exchange.pairs` contains the positions in the communicator.
 struct WireCall {
   interp::CommIndex comm = 0;
   interp::Rank rank = 0;
@@ -29,31 +30,31 @@ class Network {
  public:
   virtual ~Network() = default;
 
-  /// Enqueues what one task of a rank calls, as one group, on its stream. Several ranks of this
-  /// process need not call together. Memory that a call needs is given back by finished(). Returns
-  /// its number.
+  /// Enqueues the calls of one task of a rank as one group on its stream. Ranks of the same process
+  /// need not call together. finished() frees the memory that a call needs. Returns the number of
+  /// the call.
   virtual int64_t start(std::span<const WireCall> calls, Device& device, StreamHandle stream) = 0;
   virtual bool is_enqueued(int64_t call) = 0;
   virtual void finished(int64_t call) = 0;
-  /// A communicator that has failed (a peer that died, a transport error), or nullptr.
+  /// The error of a failed communicator (a dead peer, a transport error), or nullptr.
   virtual const Error* failure() = 0;
-  /// Ends whatever waits for others.
+  /// Ends all waiting for others.
   virtual void abort() = 0;
   virtual std::vector<std::pair<std::string, std::string>> properties() const = 0;
 };
 
-/// Where ranks are and how to meet the other processes.
+/// Where the ranks are, and how to reach the other processes.
 struct NetworkSetup {
   const interp::Code* code = nullptr;
   std::vector<Device*> device_of_rank;  // nullptr: in another process
   bool devices_are_shared = false;      // by several ranks or processes
   int process = 0;
   int64_t timeout_ns = 0;
-  /// Gives `text` to everybody if this is process 0, and returns what process 0 gave.
+  /// On process 0, distributes `text` to all processes; on all, returns the text of process 0.
   std::function<Expected<std::string>(const std::string& topic, const std::string& text)> share;
 };
 
-/// Errors: `nccl_missing` where the library is not there, `nccl` with its message.
+/// Errors: `nccl_missing` if the library is not found, `nccl` with NCCL's message.
 Expected<std::unique_ptr<Network>> make_nccl_network(const NetworkSetup& setup);
 
 }  // namespace hostir::cuda

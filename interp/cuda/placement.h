@@ -30,18 +30,19 @@ struct PlaceRequest {
   Rank ranks = 1;
   int processes = 1;
   int process = 0;
-  int local_processes = 1;  // on this computer
+  int local_processes = 1;  // on this machine
   int local_process = 0;
   int devices = 1;                 // that this process sees
   bool devices_are_named = false;  // by `--devices`
   std::string place;               // device by rank; empty: the rule
 };
 
-/// For each rank its device among those that its process sees; -1 for ranks of other processes.
-/// Errors: `place` with what is wrong about `--place`, more processes than ranks.
+/// For each rank its device, as an index into those its process sees; -1 for ranks of other
+/// processes.
+/// Errors: `place` for an invalid `--place` or more processes than ranks.
 Expected<std::vector<int>> place_ranks(const PlaceRequest& request);
 
-/// `ranks 0..3 on device 0, ranks 4..7 on device 1`; other processes are left out.
+/// `ranks 0..3 on device 0, ranks 4..7 on device 1`; omits ranks of other processes.
 std::string describe_places(const std::vector<int>& devices);
 
 }  // namespace hostir::cuda

@@ -1,8 +1,8 @@
-// Taking tasks in and handing them to the device, in the order of each stream.
+// Accepts tasks and submits them to the device in stream order.
 //
-// A task is handed over when it is the first of its stream, everything that it waits for has been
-// handed over, and, for a meeting, all members have come. Nothing here waits: what cannot go yet is
-// held and looked at again when something happens to its stream.
+// A task is submitted when it is the first of its stream, everything it waits for has been
+// submitted and, for a meeting, all members have arrived. Nothing here blocks: a task that cannot
+// be submitted is held and tried again when the state of its stream changes.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -55,7 +55,7 @@ DeviceBackend::Held DeviceBackend::held_of(const interp::Task& task) const {
   return out;
 }
 
-// What can be seen to be impossible before anything happens.
+// Detects tasks that cannot be executed, before anything runs.
 const Error* DeviceBackend::refusal_of(const interp::Task& task) {
   const auto refuse = [&](std::string id, std::string what) {
     refusal_ = fail(ErrorKind::kRuntime, std::move(id), std::move(what)).value();
@@ -75,13 +75,13 @@ const Error* DeviceBackend::refusal_of(const interp::Task& task) {
 
 const Error* DeviceBackend::issue(std::span<const interp::Task> tasks) {
   for (const interp::Task& task : tasks) {
-    if (task.items.empty() && task.buffers.size() != 1) continue;  // launches were planned
+    if (task.items.empty() && task.buffers.size() != 1) continue;  // launches have been planned
     if (const Error* refused = refusal_of(task)) return refused;
   }
   for (const interp::Task& task : tasks) {
     Queue& q = queue(task.rank, task.stream);
     Held held = held_of(task);
-    look_now_ = look_now_ || held.work == Work::kAlloc;  // who counts memory wants to know
+    look_now_ = look_now_ || held.work == Work::kAlloc;  // memory accounting needs it
     if (held.work == Work::kCommunication || !q.held.empty() || !hand_over(q, held)) {
       held.keep();
       held_.insert(held.id);
@@ -112,7 +112,7 @@ void DeviceBackend::pump() {
       moved = true;
     }
     if (!moved) continue;
-    // Other streams of the rank may have waited for it.
+    // Other streams of the rank may be waiting for it.
     const auto index = static_cast<size_t>(&q - queues_.data());
     const size_t first = index - index % streams_;
     for (size_t s = first; s < first + streams_; ++s) {
@@ -159,7 +159,7 @@ void DeviceBackend::enqueue_waits(Queue& queue, const Held& task) {
   }
 }
 
-// Seeded, for races to show: up to 200 us before a task in one of four.
+// A seeded delay that exposes races: up to 200 us before one task in four.
 void DeviceBackend::delay(Queue& queue, const Held& task) {
   if (options_.schedule == 0) return;
   uint64_t x = task.id * 0x9e3779b97f4a7c15u ^ (options_.seed + 1) * 0xbf58476d1ce4e5b9u ^
@@ -170,7 +170,7 @@ void DeviceBackend::delay(Queue& queue, const Held& task) {
   if (x % 4 == 0) queue.device->delay(static_cast<int64_t>(x >> 8) % 200'000, queue.stream);
 }
 
-// True if the task is on the device's stream now.
+// True if the task is now on the device's stream.
 bool DeviceBackend::hand_over(Queue& queue, Held& task) {
   if (task.arrived) {
     if (task.open_meetings > 0) return false;
@@ -181,7 +181,7 @@ bool DeviceBackend::hand_over(Queue& queue, Held& task) {
   if (!waits_are_enqueued(task)) return false;
   enqueue_waits(queue, task);
   delay(queue, task);
-  // Right behind a task that is still there, its end says when this one begins.
+  // Directly after a task in flight: that task's end event is also the start of this one.
   const bool follows = task.waits.empty() && options_.schedule == 0 && !queue.in_flight.empty();
   const bool is_timed = !options_.coarse_times || task.work == Work::kCommunication ||
                         !task.waits.empty() || options_.schedule > 0;

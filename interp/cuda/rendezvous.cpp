@@ -1,6 +1,7 @@
-// The protocol: frames of a u32 length and a body; integers in the byte order of the computer,
-// since all run the same program. Client: hello(process); give(topic, timeout_ms, text); bye.
-// Server: the answers to a give, in the order of the gives; a notice when a process is lost.
+// The protocol: frames of a u32 length and a body; integers in native byte order, since all
+// processes run the same program.
+// Client: hello(process); give(topic, timeout_ms, text); bye.
+// Server: answers to gives, in the order of the gives; a notice when a process is lost.
 #include "interp/cuda/rendezvous.h"
 
 #include <arpa/inet.h>
@@ -92,7 +93,7 @@ bool send_all(int socket, const std::string& bytes) {
   return true;
 }
 
-// A whole frame; nullopt if the connection ends or the time is over.
+// Receives a complete frame; nullopt if the connection ends or on timeout.
 std::optional<std::string> receive_frame(int socket, Clock::time_point end) {
   const auto receive = [&](char* to, size_t bytes) {
     for (size_t at = 0; at < bytes;) {
@@ -137,7 +138,8 @@ class RendezvousStore::Server {
     static_cast<void>(::write(wake_, &one, sizeof(one)));
   }
 
-  // Until it is stopped and nobody is connected, or for a while after it is stopped.
+  // Runs until it is stopped and all clients have disconnected, or for a grace period after it is
+  // stopped.
   void run() {
     constexpr auto kGrace = std::chrono::seconds(5);
     std::optional<Clock::time_point> stop_at;
@@ -164,12 +166,12 @@ class RendezvousStore::Server {
   };
   struct Topic {
     std::map<int, std::string> given;
-    std::map<int, Clock::time_point> waiting;  // until when
+    std::map<int, Clock::time_point> waiting;  // with deadline
   };
   enum class Life : uint8_t { kExpected, kHere, kLost, kEnded };
   struct Process {
     Life life = Life::kExpected;
-    uint32_t run = 0;  // how many it has begun: a process may make one after the other
+    uint32_t run = 0;  // number of runs it has begun, one after the other
   };
 
   int next_timeout_ms() const {
@@ -231,7 +233,7 @@ class RendezvousStore::Server {
     }
   }
 
-  // Everybody whose wait is over gets what is there.
+  // Answers every client whose wait is over with the texts that have arrived.
   void answer() {
     for (auto& [name, topic] : topics_) {
       for (auto at = topic.waiting.begin(); at != topic.waiting.end();) {
@@ -249,7 +251,7 @@ class RendezvousStore::Server {
     }
   }
 
-  // Where a process stands in a run: one that has not begun it may still come.
+  // The state of a process in a run: one that has not begun the run may still join it.
   Life life_in(size_t process, uint32_t run) const {
     const Process& p = processes_[process];
     if (p.life == Life::kLost) return Life::kLost;
@@ -404,7 +406,7 @@ std::vector<Peers::Answer> Rendezvous::exchange(const std::string& topic, std::s
   give.put(timeout_ns / 1'000'000);
   give.text(mine);
   if (socket_ < 0 || !send_all(socket_, give.frame())) return out;
-  // The store answers in time; a second more is for the way.
+  // The store answers in time; one more second for the transfer.
   const auto end = Clock::now() + std::chrono::nanoseconds(timeout_ns) + std::chrono::seconds(1);
   while (true) {
     auto body = receive_frame(socket_, end);
@@ -434,7 +436,7 @@ std::optional<int> Rendezvous::lost_process() {
     pollfd wait{socket_, POLLIN, 0};
     if (::poll(&wait, 1, 0) <= 0) break;
     auto body = receive_frame(socket_, Clock::now() + std::chrono::seconds(1));
-    if (!body) {  // the store itself
+    if (!body) {  // message from the store itself
       ::close(socket_);
       socket_ = -1;
       if (!place_.launcher_has_store) lost_.push_back(0);

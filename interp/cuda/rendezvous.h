@@ -1,10 +1,11 @@
-// How the processes of one run find each other and exchange small texts, over TCP.
+// How the processes of one run find each other and exchange small texts over TCP.
 //
-// One of them, or the launcher, keeps a store; the others connect to it. A process gives a text
-// under a topic and gets everybody's when all have given theirs, are known to be gone, or the time
-// is over. It carries NCCL's id, device identities, who stands where when nothing moves, and parts
-// of results: never the program's data while it runs. Equivalent to: torch's TCPStore.
-// Threads: the store has one of its own; a Rendezvous belongs to the backend's.
+// One process, or the launcher, runs a store; the others connect to it. A process publishes a text
+// under a topic and receives the texts of all processes when all have published theirs, are known
+// to be gone, or on timeout. It carries NCCL's id, device identities, rank positions when nothing
+// moves, and parts of results, but never the program's data during the run.
+// Equivalent to: torch's TCPStore.
+// Threads: the store has its own; a Rendezvous is used by the backend's only.
 #pragma once
 
 #include <memory>
@@ -18,19 +19,18 @@
 
 namespace hostir::cuda {
 
-/// Which of the run's processes this one is.
+/// This process among the processes of the run.
 struct ProcessPlace {
   int index = 0;
   int count = 1;
-  int local_index = 0;  // among the processes of this computer
+  int local_index = 0;  // among the processes of this machine
   int local_count = 1;
-  std::string host;                 // where the store is
+  std::string host;                 // address of the store
   int port = 0;                     //
-  bool launcher_has_store = false;  // else process 0 keeps it
+  bool launcher_has_store = false;  // else process 0 runs it
 };
 
-/// The store. Ends when it is destroyed, after it has waited a little for those who are still
-/// connected.
+/// The store. Its destructor first waits briefly for clients that are still connected.
 class RendezvousStore {
  public:
   /// Port 0: any free one. Errors: `rendezvous` with the system's reason.
@@ -50,8 +50,8 @@ class RendezvousStore {
 
 class Rendezvous final : public interp::Peers {
  public:
-  /// Opens the store where this process is the one to keep it, connects, and waits until all
-  /// processes are there. Errors: `rendezvous`, naming the processes that did not come.
+  /// Opens the store if this process runs it, connects, and waits until all processes are there.
+  /// Errors: `rendezvous`, naming the processes that did not connect.
   static Expected<std::unique_ptr<Rendezvous>> create(const ProcessPlace& place,
                                                       int64_t timeout_ns);
   ~Rendezvous() override;
@@ -65,7 +65,7 @@ class Rendezvous final : public interp::Peers {
                                int64_t timeout_ns) override;
 
   void set_rank_count(interp::Rank ranks) { ranks_ = ranks; }
-  /// A process whose connection broke before it said goodbye; looked up without blocking.
+  /// A process whose connection broke before it disconnected properly. Does not block.
   std::optional<int> lost_process();
 
  private:

@@ -1,4 +1,5 @@
-// Ranks on devices, processes that meet, communicators, kernels compiled before the run.
+// Places ranks on devices, connects processes, creates communicators, compiles kernels before the
+// run.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -21,7 +22,7 @@ DeviceBackend::DeviceBackend(BackendOptions options, std::unique_ptr<RunClock> c
       }) {}
 
 DeviceBackend::~DeviceBackend() {
-  // What waits for others may wait for ever: it is ended, and nobody waits for that.
+  // Work that waits for other processes may never finish: abort it without waiting.
   if (network_ != nullptr && (failed_ || is_pending())) {
     network_->abort();
     return;
@@ -72,7 +73,7 @@ Expected<void> DeviceBackend::meet_processes() {
   return {};
 }
 
-// A network where any two members of a communicator are on different devices.
+// Connects a network if any two members of a communicator are on different devices.
 Expected<void> DeviceBackend::connect(const interp::Code& code) {
   bool crosses = false;
   for (const interp::Communicator& comm : code.communicators) {
@@ -95,7 +96,7 @@ Expected<void> DeviceBackend::connect(const interp::Code& code) {
                               comm.to_string(), describe_places(place_of_)));
     }
   }
-  // Every process takes part in making communicators, or none.
+  // Creating communicators involves every process, or none.
   if (options_.process.count == 1 && !crosses) return {};
   NetworkSetup setup;
   setup.code = &code;

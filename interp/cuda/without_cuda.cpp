@@ -1,4 +1,4 @@
-// What a build without the CUDA toolkit has instead of devices.
+// Replaces the devices in a build without the CUDA toolkit.
 #include "interp/cuda/device.h"
 
 namespace hostir::cuda {

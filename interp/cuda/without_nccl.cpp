@@ -1,4 +1,4 @@
-// What a build without NCCL's header has instead of a network.
+// Replaces the network in a build without NCCL's header.
 #include "interp/cuda/network.h"
 
 namespace hostir::cuda {

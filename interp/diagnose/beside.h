@@ -1,7 +1,7 @@
-// Two ranks' collectives on one communicator, laid beside each other.
+// Aligns the collectives of two ranks on one communicator.
 //
-// Gaps are calls that only one of the two makes. A gap of one that is a gap of the other elsewhere
-// is a call in another place.
+// Gaps are calls that only one of the two makes. If both ranks have the same call as a gap, in
+// different places, the call was moved.
 #pragma once
 
 #include <vector>
@@ -16,15 +16,15 @@ struct Beside {
   std::vector<LaidCall> laid;
 };
 
-/// From the first call on that both records have.
+/// Starts at the first call that both records contain.
 Beside lay(const model::Run& run, model::Rank mine, model::Rank theirs,
            model::CommunicatorId communicator);
 
-/// Behind the gap `at` both go on with the same call.
+/// True if both continue with the same call after the gap `at`.
 bool goes_on_alike(const Beside& beside, size_t at);
-/// The other gap with the call of the gap `at`; SIZE_MAX: there is none.
+/// The opposite gap with the same call as gap `at`; SIZE_MAX: there is none.
 size_t partner(const Beside& beside, size_t at);
-/// The rank's next call from step `at` on; there must be one.
+/// The rank's next call at or after step `at`; there must be one.
 size_t next_mine(const Beside& beside, size_t at);
 size_t next_theirs(const Beside& beside, size_t at);
 

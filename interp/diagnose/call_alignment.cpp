@@ -8,11 +8,11 @@ namespace {
 
 constexpr size_t kLongestRun = 3;
 
-// Of the rest of both lists; cheaper first, then with more matches.
+// Best alignment of the remaining lists: lower cost first, then more matches.
 struct Cell {
   size_t cost = 0;
   size_t matches = 0;
-  FirstEdit edit = FirstEdit::kSame;  // at its front
+  FirstEdit edit = FirstEdit::kSame;  // edit at its front
   bool better_than(const Cell& other) const {
     return cost != other.cost ? cost < other.cost : matches > other.matches;
   }

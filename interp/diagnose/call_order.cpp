@@ -11,12 +11,13 @@ using model::Run;
 
 namespace {
 
-// What a difference costs. A call that moved (left out here, extra there) is cheaper than two calls
-// that are others; a stack alone never makes a call another one, but three in a row outweigh a gap.
+// Cost of a difference. A moved call (missing here, extra there) costs less than two replaced
+// calls. A different stack alone does not make it another call, but three in a row cost more than a
+// gap.
 constexpr uint32_t kGapCost = 6;
 constexpr uint32_t kOtherCost = 8;
 constexpr uint32_t kElsewhereCost = 2;
-// Beyond this many cells of the table two lines are compared place by place.
+// Above this table size, two lines are compared position by position.
 constexpr size_t kMostCells = size_t{1} << 24;
 
 bool same_stack(const Run& run, const Member& a, const Member& b) {
@@ -48,7 +49,7 @@ uint32_t cost_of(LaidCall::Kind kind) {
   return kGapCost;
 }
 
-/// The table of edit distances of the parts that are not alike at both ends.
+/// The table of edit distances, without the common prefix and suffix.
 class Table {
  public:
   Table(const Run& run, const CallLine& mine, const CallLine& theirs, size_t skip)
@@ -58,8 +59,8 @@ class Table {
   }
   size_t cells() const { return rows_ * columns_; }
 
-  // Costs of the rests, so that walking from the front may choose: what is alike comes first, gaps
-  // come as late as they can.
+  // The table has the costs of suffixes, so that the walk can choose from the front: matches come
+  // first, gaps as late as possible.
   void walk(std::vector<LaidCall>& out) {
     cost_.assign(cells(), 0);
     for (size_t i = rows_; i-- > 0;) {
@@ -108,7 +109,7 @@ class Table {
 
 bool same_call(const model::Call& a, const model::Call& b) {
   if (!model::agree(a, b)) return false;
-  // Totals say nothing of a gather's rows; an all_to_all's sizes differ from rank to rank.
+  // Totals do not determine a gather's rows; an all_to_all's sizes differ from rank to rank.
   const auto kind = a.kind;
   if (kind == OpKind::gather || kind == OpKind::scatter)
     return !a.local_elems || !b.local_elems || *a.local_elems == *b.local_elems;

@@ -1,9 +1,9 @@
-// The calls of each rank in the order it made them, and how two ranks' calls lie beside each other.
+// The calls of each rank in program order, and how the calls of two ranks align.
 //
-// A rank that left a call out, made one too many or two in the other order disagrees with the rest
-// from there on, under wrong sequence numbers. Laid beside the calls of a rank that is right, with
-// as few changes as possible, what it did differently stands out. Stacks count little: ranks may
-// call from different lines. They decide where kinds and sizes are all alike.
+// A rank that omitted a call, made an extra one or swapped two disagrees with the others from there
+// on, under shifted sequence numbers. Aligning its calls with those of a correct rank, with as few
+// changes as possible, shows what it did differently. Stacks have little weight, because ranks may
+// call from different lines; they decide if kinds and sizes are all the same.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace hostir::diagnose {
 
-/// By rank. Calls whose place in the order is not known are left out.
+/// By rank. Omits calls whose position in the order is unknown.
 std::vector<std::vector<MemberRef>> calls_by_rank(const model::Run& run);
 
 /// A rank's collectives on one communicator, by sequence number.
@@ -21,7 +21,7 @@ struct CallLine {
   model::Rank rank = model::kNoRank;
   std::vector<MemberRef> calls;
 };
-/// From sequence number `first` on.
+/// Starts at sequence number `first`.
 CallLine line_of(const model::Run& run, model::Rank rank, model::CommunicatorId communicator,
                  uint64_t first);
 
@@ -37,11 +37,11 @@ struct LaidCall {
   size_t mine = SIZE_MAX;
   size_t theirs = SIZE_MAX;
 };
-/// With the fewest differences; of equals the one that differs as late as possible.
+/// The alignment with the fewest differences; among equals, the one that differs latest.
 std::vector<LaidCall> lay_beside(const model::Run& run, const CallLine& mine,
                                  const CallLine& theirs);
 
-/// What two calls of one position must have in common: kind, element type, sizes, root.
+/// True if two calls at one position agree in kind, element type, sizes and root.
 bool same_call(const model::Call& a, const model::Call& b);
 
 }  // namespace hostir::diagnose

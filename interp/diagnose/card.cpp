@@ -1,6 +1,8 @@
-// 1. Sides by what they called. 2. What a rank of each side called before and would call next. 3.
-// The conditions that led there. 4. The cause: the order of the calls first, if they are at
-// different instructions, else the field that differs.
+// 1. Group members by their call.
+// 2. For a rank of each side: the calls before, and the calls it would make next.
+// 3. The conditions that led there.
+// 4. The cause: the order of the calls if they are at different instructions, else the field that
+//    differs.
 
 #include "interp/diagnose/card.h"
 
@@ -21,8 +23,8 @@ using model::Rank;
 using model::Run;
 
 constexpr size_t kMaxColumns = 8;
-constexpr size_t kBefore = 4;  // calls that are shown before the mismatch
-constexpr size_t kAfter = 6;   // and from it on
+constexpr size_t kBefore = 4;  // calls shown before the mismatch
+constexpr size_t kAfter = 6;   // calls shown from the mismatch on
 constexpr const char* kReadAlike =
     "the calls read alike; what differs is in how the blocks are cut (see the sentence above).";
 
@@ -98,7 +100,7 @@ class CardMaker {
   }
 
  private:
-  // By sequence number: what the rank has issued on the communicator and would issue next.
+  // By sequence number: the rank's issued and upcoming calls on the communicator.
   std::map<uint64_t, CardCall> calls_of(Rank rank) const {
     std::map<uint64_t, CardCall> out;
     const uint64_t sequence = meeting_.sequence;
@@ -154,7 +156,7 @@ class CardMaker {
 
   enum class CallsBy : uint8_t { kText, kInstruction };
 
-  // The calls from the mismatch on, as they are known.
+  // The known calls from the mismatch on.
   std::vector<std::string> calls_from(size_t column, CallsBy by) const {
     std::vector<std::string> out;
     for (const CardRow& row : card_.rows) {
@@ -174,7 +176,7 @@ class CardMaker {
     return place.empty() ? "place not known" : place;
   }
 
-  // The field that differs first: kind, reduction, root, dtype, count.
+  // The first field that differs: kind, reduction, root, dtype, count.
   std::string by_field(const CardSide& one, const CardSide& most) const {
     const Call& a = one.call;
     const Call& b = most.call;
@@ -207,13 +209,13 @@ class CardMaker {
     return text + ".";
   }
 
-  // From the order of the calls; empty: that does not explain it.
+  // The cause in terms of call order; empty if that does not explain it.
   std::string by_order(const CardSide& one, size_t column) const {
     const CardSide& most = card_.sides.front();
     const std::vector<std::string> ours = calls_from(column, CallsBy::kText);
     const std::vector<std::string> theirs = calls_from(0, CallsBy::kText);
     if (ours.empty() || theirs.empty()) return {};
-    // The same instructions say more than calls that read alike.
+    // Compare instructions first: different calls may read the same.
     CallAlignment found = align_calls(calls_from(0, CallsBy::kInstruction),
                                       calls_from(column, CallsBy::kInstruction));
     if (found.run == 0) found = align_calls(theirs, ours);

@@ -1,8 +1,8 @@
-// What a mismatch is about, side by side: who called what, what each side called before and would
-// call next, which conditions led there, and the likely cause.
+// Explains a mismatch: which ranks called what, what each side called before and would call next,
+// which conditions led there, and the likely cause.
 //
-// What the ranks call after it is aligned by edit distance, so that "swapped", "left out" and "once
-// too often" are told only where the calls that follow say so.
+// The calls after the mismatch are aligned by edit distance. "Swapped", "left out" and "once too
+// often" are reported only if the following calls support it.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +15,20 @@
 
 namespace hostir::diagnose {
 
-/// All members that called the same; those that have not arrived are one side as well.
+/// All members that made the same call; those that have not arrived form a side too.
 struct CardSide {
   std::string text;  // `all_reduce sum f32[4]`; empty: not arrived
-  model::Call call;  // of the first of them
+  model::Call call;  // of the first rank
   model::InstructionId instruction;
   std::vector<model::Rank> ranks;  // in the communicator's order
 };
 
-/// One call of one rank in the order of the communicator.
+/// One call of one rank, in the communicator's order.
 struct CardCall {
-  std::string text;  // empty: none, or not known
+  std::string text;  // empty: none, or unknown
   model::InstructionId instruction;
-  bool issued = false;   // false: it would come next
-  bool differs = false;  // from the first column of the same row
+  bool issued = false;   // false: upcoming
+  bool differs = false;  // from the first column of its row
 };
 struct CardRow {
   uint64_t sequence = 0;
@@ -36,34 +36,34 @@ struct CardRow {
   std::vector<CardCall> calls;  // by column
 };
 
-/// A condition that not all ranks took alike on the way to their calls.
+/// A condition that evaluated differently on different ranks on the way to their calls.
 struct CardCondition {
   model::InstructionId instruction;
   std::string text;                        // `where coord(x) == 0`
-  std::vector<std::optional<bool>> holds;  // by column; unset: decided while it runs
+  std::vector<std::optional<bool>> holds;  // by column; unset: known only at run time
 };
 
 struct MismatchCard {
-  std::vector<CardSide> sides;       // most ranks first, who has not arrived last
-  bool majority = false;             // the first side is what more than the others called
+  std::vector<CardSide> sides;       // most ranks first; ranks not arrived last
+  bool majority = false;             // the first side has more ranks than the others together
   std::vector<model::Rank> columns;  // one rank of each side that has arrived, at most 8
-  std::vector<CardRow> rows;         // what was called before, the mismatch, what comes next
+  std::vector<CardRow> rows;         // earlier calls, the mismatch, upcoming calls
   std::vector<CardCondition> conditions;
-  std::string cause;  // one sentence or two
+  std::string cause;  // one or two sentences
 };
 
-/// What a program tells about instructions, where there is one.
+/// Texts from the program, if there is one.
 struct ProgramWords {
   std::map<model::InstructionId, uint32_t> lines;        // from 1
   std::map<model::InstructionId, std::string> operands;  // `%part is a subview %a[0:3] (line 41)`
 };
 
-/// `meeting` is one of `run`'s.
+/// `meeting` must belong to `run`.
 MismatchCard mismatch_card(const model::Run& run, const model::Meeting& meeting,
                            const ProgramWords& words = {});
 
-/// `called broadcast`, `named root 1`, `brought f32[3]`: the first field of a call that is unlike
-/// the other's.
+/// `called broadcast`, `named root 1`, `brought f32[3]`: the first field in which a call differs
+/// from the other.
 std::string difference_text(const model::Call& theirs, const model::Call& ours);
 
 }  // namespace hostir::diagnose

@@ -18,7 +18,7 @@ using model::Run;
 
 namespace {
 
-/// Rank `from` cannot go on in `call` before `to` does its part.
+/// Rank `from` cannot complete `call` before `to` does its part.
 struct Hold {
   Rank to = model::kNoRank;
   MemberRef call;
@@ -136,7 +136,7 @@ class CircleFinder {
     return model::list_of(ranks);
   }
 
-  // Of two collectives: who made the first one first? The smaller party is the odd one.
+  // For two collectives: which ranks made the first one first? The minority is odd.
   void find_odd(Circle& circle, size_t& fix) {
     if (circle.ranks.size() != 2) return;
     const MemberRef& x = hold_between(circle.ranks[0], circle.ranks[1]).call;
@@ -173,8 +173,8 @@ class CircleFinder {
     return ref.pair->recv.rank == rank ? &ref.pair->recv : nullptr;
   }
 
-  // What the rank before it waits for comes first on the repaired ranks; who was kept from a call
-  // of the circle makes it at the end.
+  // Repaired ranks first make the call that the rank before them waits for. A rank that was kept
+  // from a call of the circle makes it at the end.
   void repair(Circle& circle, Rank rank) {
     std::vector<Rank> fixed = circle.odd.empty() ? std::vector<Rank>{rank} : circle.odd;
     for (const Rank each : fixed) {

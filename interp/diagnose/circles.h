@@ -1,7 +1,8 @@
-// Ranks that wait for each other because each carries its calls out in order.
+// Ranks that wait for each other because each executes its calls in order.
 //
-// Where every call was made by everybody, or each rank is still in an earlier one, nobody is absent
-// for good: one made two calls in another order than the rest, or all send before they receive.
+// Every call has been made by all members, or is still ahead of a rank, so no rank is absent for
+// good. Either a rank made two calls in another order than the rest, or all send before they
+// receive.
 #pragma once
 
 #include <optional>
@@ -13,10 +14,10 @@
 namespace hostir::diagnose {
 
 struct Circle {
-  std::vector<model::Rank> ranks;  // in the order of waiting
-  std::vector<model::Rank> odd;    // whose order is not that of the majority; may be empty
-  MemberRef at;                    // the call that comes too early on the rank to be repaired
-  MemberRef before;                // what must come before it there, as another rank calls it
+  std::vector<model::Rank> ranks;  // each waits for the next
+  std::vector<model::Rank> odd;    // differ from the majority's order; may be empty
+  MemberRef at;                    // the call that comes too early on the rank to repair
+  MemberRef before;                // what must precede it there, as called by another rank
   std::string sentence;
   std::vector<CallEdit> repair;
   std::string repair_text;

@@ -1,4 +1,4 @@
-// Nothing can move: the wait graph as a verdict.
+// Nothing can move: derives the verdict from the wait graph.
 
 #include <fmt/core.h>
 
@@ -21,9 +21,9 @@ using model::WaitEdge;
 using model::WaitGraph;
 using model::WaitNode;
 
-// Half of a thousand ranks that wait for the other half are hundreds of thousands of edges.
-constexpr size_t kMostWaits = 32;  // that one note tells of
-constexpr size_t kMostNotes = 64;  // a person reads; the wait graph has all
+// If half of a thousand ranks wait for the other half, there are hundreds of thousands of edges.
+constexpr size_t kMostWaits = 32;  // listed in one note
+constexpr size_t kMostNotes = 64;  // for readability; the wait graph has all
 
 std::string target_text(const Run& run, const WaitNode& node) {
   if (!node.queue) return fmt::format("rank {}", node.rank);
@@ -57,7 +57,7 @@ std::string note_text(const Run& run, const WaitGraph& graph, uint32_t n,
   }
 }
 
-/// Two unfinished meetings that two ranks issued in opposite orders, on queues of their own.
+/// Two unfinished meetings that two ranks issued in opposite orders, on separate queues.
 std::string inversion_sentence(const Run& run) {
   struct Pending {
     const Meeting* meeting;
@@ -95,7 +95,7 @@ std::string inversion_sentence(const Run& run) {
   return {};
 }
 
-/// The oldest meeting to which all members came and which is not finished.
+/// The oldest unfinished meeting at which all members have arrived.
 std::string complete_meeting_sentence(const Run& run) {
   const Meeting* oldest = nullptr;
   for (const Meeting& m : run.meetings) {
@@ -137,7 +137,7 @@ Verdict deadlock_verdict(const Run& run) {
                     static_cast<double>(*run.gave_up_after_ns) * 1e-9, verdict.sentence);
   }
   const auto out = edges_by_node(graph);
-  // Who waits comes first: the verdict's position is the instruction that does not get on.
+  // Waiting nodes come first: the verdict's position is the instruction that is stuck.
   std::vector<uint32_t> order(graph.nodes.size());
   std::iota(order.begin(), order.end(), 0U);
   std::stable_partition(order.begin(), order.end(), [&](uint32_t n) { return !out[n].empty(); });

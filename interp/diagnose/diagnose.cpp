@@ -1,5 +1,6 @@
-// 1. Members that disagree, as far as their own calls prove it. 2. Of a run that is stuck, the
-// deadlock. 3. Else who waits, which is no accusation.
+// 1. Members that disagree, if their own calls prove it.
+// 2. If the run is stuck, the deadlock.
+// 3. Otherwise which ranks wait, without blame.
 
 #include <fmt/core.h>
 

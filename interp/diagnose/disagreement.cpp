@@ -27,7 +27,7 @@ Members came(const Meeting& meeting) {
   return out;
 }
 
-// Splits by the largest class of `alike`; no odd ones where it is no majority.
+// Splits by the largest class of `alike`; `odd` stays empty if that is not a majority.
 template <class Alike>
 void split(Disagreement& found, const Alike& alike) {
   std::vector<Members> classes;
@@ -50,7 +50,8 @@ void split(Disagreement& found, const Alike& alike) {
   }
 }
 
-// Who is the root is told by the root alone in some sources: two that say so are the two sides.
+// In some sources only the root records that it is the root: two members that claim it are the two
+// sides.
 bool only_roots(const Members& members, Members& roots) {
   for (const Member* a : members) {
     if (a->call.root) roots.push_back(a);
@@ -82,7 +83,8 @@ std::optional<Disagreement> of_calls(const Meeting& meeting, const Members& memb
   return found;
 }
 
-// What one sends another must expect. Who is in all the pairs that do not fit is the odd one.
+// What one member sends, the other must expect. A member that is in all mismatched pairs is the odd
+// one.
 std::optional<Disagreement> of_blocks(const Meeting& meeting, const Members& members) {
   std::vector<std::pair<const Member*, const Member*>> wrong;
   for (size_t p = 0; p < meeting.members.size(); ++p) {
@@ -127,7 +129,7 @@ std::optional<int64_t> elements(const std::vector<Extents>& shapes) {
   return all;
 }
 
-// Without the blocks: all that is sent must be received.
+// Without block sizes: the totals sent and received must be equal.
 std::optional<Disagreement> of_totals(const Meeting& meeting, const Members& members) {
   int64_t sent = 0;
   int64_t received = 0;

@@ -1,4 +1,4 @@
-// Members of a recorded meeting that do not fit together, and which of them are in the minority.
+// Finds members of a recorded meeting whose calls do not match, and the minority among them.
 #pragma once
 
 #include <optional>
@@ -11,9 +11,9 @@ namespace hostir::diagnose {
 struct Disagreement {
   const model::Meeting* meeting = nullptr;
   const model::SendRecv* pair = nullptr;
-  bool blocks = false;                        // the calls agree, what one sends another expects not
-  std::vector<const model::Member*> members;  // all that came, by rank
-  std::vector<const model::Member*> odd;      // not of the majority; empty: there is no majority
+  bool blocks = false;                        // the calls agree, but not the block sizes
+  std::vector<const model::Member*> members;  // all that arrived, by rank
+  std::vector<const model::Member*> odd;      // the minority; empty: there is no majority
   std::vector<const model::Member*> expected;
 
   model::CommunicatorId communicator() const {
@@ -24,8 +24,7 @@ struct Disagreement {
   const model::Member* member(model::Rank rank) const;
 };
 
-/// The one that was called first. Members that did not come, or of which nothing is recorded, are
-/// not counted.
+/// The earliest disagreement. Members that did not arrive, or that have no record, are not counted.
 std::optional<Disagreement> first_disagreement(const model::Run& run);
 
 }  // namespace hostir::diagnose

@@ -1,5 +1,5 @@
-// Members that disagree: a strict majority is "expected"; without one both sides are named in rank
-// order and neither is blamed (LANGUAGE section 6).
+// Members that disagree. A call made by a strict majority is "expected"; otherwise both sides are
+// named in rank order and neither is blamed.
 
 #include <fmt/format.h>
 
@@ -42,7 +42,7 @@ void add_note(const Run& run, const Member& member, Verdict& verdict) {
       {member.rank, member.instruction, note + ": " + model::call_text(member.call)});
 }
 
-// ` (at @f#7, @f#10)`: every place once, in the order of the notes.
+// ` (at @f#7, @f#10)`: each place once, in the order of the notes.
 void name_places(const Run& run, Verdict& verdict) {
   std::vector<std::string> seen;
   for (const model::VerdictNote& note : verdict.notes) {
@@ -55,7 +55,7 @@ void name_places(const Run& run, Verdict& verdict) {
   if (!seen.empty()) verdict.sentence += ")";
 }
 
-// Members that agree with each other: is one of the groups a majority of all members?
+// True if some call was made by a majority of all members.
 bool has_majority(const Meeting& meeting) {
   for (const Member& a : meeting.members) {
     if (!a.arrived()) continue;
@@ -134,7 +134,7 @@ Verdict disagreement(const Run& run, const Meeting& meeting,
   for (const Member* m : came) {
     if (expected != nullptr && verdict.culprit == verdict.notes.size() &&
         std::find(expected->ranks.begin(), expected->ranks.end(), m->rank) != expected->ranks.end())
-      ++verdict.culprit;  // the first who is not of the majority
+      ++verdict.culprit;  // the first that is not of the majority
     add_note(run, *m, verdict);
   }
   name_places(run, verdict);

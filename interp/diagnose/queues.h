@@ -1,8 +1,9 @@
-// The queues of a run: what each rank has issued and not finished, in order, and what comes first.
+// The queues of a run: what each rank has issued and not finished, in order, and the head of each
+// queue.
 //
-// Where tasks are known a queue is a stream of a rank. A source that knows no streams tells the
-// calls of a rank on a communicator, which are carried out in their order too; sends and receives
-// of such a source are a queue per peer.
+// If tasks are known, a queue is a stream of a rank. For sources without streams, it is a rank's
+// calls on one communicator, which also execute in order; sends and receives of such a source form
+// one queue per peer.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@
 
 namespace hostir::diagnose {
 
-/// One member of a meeting, or one side of a send and recv.
+/// One member of a meeting, or one side of a send/recv.
 struct MemberRef {
   const model::Meeting* meeting = nullptr;
   const model::SendRecv* pair = nullptr;
@@ -29,12 +30,12 @@ struct MemberRef {
 struct QueueKey {
   model::Rank rank = model::kNoRank;
   model::StreamId stream;
-  model::CommunicatorId communicator;  // without a stream
-  model::Rank peer = model::kNoRank;   // of sends and receives without a stream
+  model::CommunicatorId communicator;  // if there is no stream
+  model::Rank peer = model::kNoRank;   // sends and receives without a stream
   friend auto operator<=>(const QueueKey&, const QueueKey&) = default;
 };
 
-/// What is unfinished and comes first.
+/// The first unfinished task or call of a queue.
 struct QueueHead {
   const model::Task* task = nullptr;
   std::vector<MemberRef> members;  // its meetings, in order
@@ -44,10 +45,11 @@ class Queues {
  public:
   explicit Queues(const model::Run& run);
   const std::map<QueueKey, QueueHead>& heads() const { return heads_; }
-  /// Where the member's work waits; null: it is in no queue (finished, not issued).
+  /// The head of the queue that contains the member's work; null if it is in no queue (finished,
+  /// not issued).
   const QueueHead* head_of(const MemberRef& ref) const;
   static QueueKey key_of(const MemberRef& ref);
-  /// Whether nothing of its queue comes first any more and all its waits are done.
+  /// True if the member is at the head of its queue and all its waits are done.
   bool is_ready(const MemberRef& ref) const;
   const model::Task* unfinished_task(model::TaskId id) const;
 

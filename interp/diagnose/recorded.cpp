@@ -1,6 +1,7 @@
-// 1. The first meeting whose members disagree: the rank that is not of the majority, and what it
-// did. 2. Who waits for whom: the ranks that all wait for and that wait for nobody. 3. Circles. 4.
-// Calls that nobody waits for yet, where the stacks show that one was left out.
+// 1. The first meeting whose members disagree: the rank in the minority, and what it did.
+// 2. The wait graph: ranks that others wait for and that do not wait themselves.
+// 3. Circles.
+// 4. Calls that no rank waits for yet, if the stacks show that one was left out.
 #include "interp/diagnose/recorded.h"
 
 #include <fmt/core.h>
@@ -26,12 +27,12 @@ using model::Run;
 using model::WaitEdge;
 using model::WaitGraph;
 
-/// Who waits in one call for whom.
+/// One call, the ranks that wait in it, and the ranks they wait for.
 struct Waited {
-  MemberRef call;  // of one that waits
+  MemberRef call;  // of one of the waiting ranks
   std::vector<Rank> waiting;
-  std::vector<Rank> absent;   // known not to have come, and not held up themselves
-  std::vector<Rank> unknown;  // nothing is recorded of them
+  std::vector<Rank> absent;   // known not to have arrived, and not blocked themselves
+  std::vector<Rank> unknown;  // ranks without a record
 };
 
 void insert_once(std::vector<Rank>& ranks, Rank rank) {
@@ -95,7 +96,8 @@ class Judge {
     out_.at = found.ref(*found.members.front());
     out_.missing = found.ref(*found.members.back());
     if (found.expected.empty() || found.blocks) return;
-    // Of two sides either may be right; the trial makes the later one like the earlier one.
+    // With two sides either may be right; the repair changes the later one to match the earlier
+    // one.
     for (const Member* member : found.members) {
       if (std::count(found.expected.begin(), found.expected.end(), member) == 0) {
         out_.missing = found.ref(*member);
@@ -112,8 +114,8 @@ class Judge {
         fmt::format("with {} on all of them", model::call_text(out_.at.member->call));
   }
 
-  // The odd rank's line beside one of the majority's: is it the same call made wrongly, or the
-  // right calls with one more or less?
+  // Aligns the odd rank with one of the majority: is it the same call with a wrong field, or are
+  // the calls right except for a missing or extra one?
   void look_around(Rank odd, const MemberRef& right) {
     const CommunicatorId communicator = right.communicator();
     const Beside beside = lay(run_, odd, right.member->rank, communicator);
@@ -154,7 +156,7 @@ class Judge {
     out_.repair_text = fmt::format("with this call on rank {}", beside.mine.rank);
   }
 
-  // Before the next call that both have; at the end where there is none.
+  // Before the next call that both ranks have, or at the end if there is none.
   size_t place_for(const Beside& beside, size_t at) const {
     for (size_t k = at + 1; k < beside.laid.size(); ++k) {
       if (beside.laid[k].mine != SIZE_MAX) return place_of(beside.mine.calls[beside.laid[k].mine]);
@@ -185,7 +187,7 @@ class Judge {
     out_.charge = Charge::kSwapped;
     const MemberRef& late = beside.mine.calls[beside.laid[extra].mine];
     const MemberRef& early = beside.theirs.calls[beside.laid[left].theirs];
-    // What comes too early on the odd rank is its own call where the gap begins.
+    // The call that comes too early on the odd rank is its call where the gap begins.
     out_.at = extra < left ? late : beside.mine.calls[next_mine(beside, left)];
     out_.missing = extra < left ? beside.theirs.calls[next_theirs(beside, extra)] : early;
     out_.sequence = std::min(out_.at.sequence(), out_.missing.sequence());
@@ -198,10 +200,10 @@ class Judge {
     out_.repair_text = fmt::format("with these calls of rank {} in the other order", edit.rank);
   }
 
-  // ---- who waits
+  // ---- waiting ranks
 
   void waits() {
-    Run stuck = run_;  // so that the chain of waits leads through hosts nobody recorded
+    Run stuck = run_;  // so that waits lead through hosts without a record
     stuck.motion = model::Motion::kStuck;
     const WaitGraph graph = wait_graph(stuck);
     std::vector<Waited> waited = waited_calls(graph);
@@ -220,7 +222,7 @@ class Judge {
     }
   }
 
-  // Calls in which somebody waits for a rank that does not wait itself; the oldest first.
+  // Calls in which some rank waits for a rank that does not wait itself, oldest first.
   std::vector<Waited> waited_calls(const WaitGraph& graph) const {
     std::vector<bool> culprit(graph.nodes.size(), false);
     for (const uint32_t n : graph.culprits) culprit[n] = true;
@@ -280,7 +282,8 @@ class Judge {
       return;
     }
     const size_t members = waited.call.meeting->members.size();
-    // One that waits for all the others, who are through with all they called, made one too many.
+    // A rank that waits for all the others, which have completed all their calls, made an extra
+    // call.
     const bool alone = waited.waiting.size() == 1 && waited.absent.size() + 1 == members &&
                        waited.absent.size() > 1;
     if (alone && ahead(waited)) return;
@@ -339,8 +342,8 @@ class Judge {
         model::list_of(out_.culprits.empty() ? std::vector<Rank>{edit.rank} : out_.culprits));
   }
 
-  // A send that nobody receives beside a recv that nobody sends to: one of the two names the wrong
-  // rank. The one whose other end is right is the other one.
+  // A send without a receiver next to a recv without a sender: one of the two names the wrong rank.
+  // The one whose peer matches is the correct one.
   void peer(const Waited& waited) {
     const MemberRef& mine = waited.call;
     for (const model::SendRecv& pair : run_.pairs) {
@@ -409,7 +412,7 @@ class Judge {
     out_.repair_text = fmt::format("with this call on {}", model::list_of(waited.unknown));
   }
 
-  // ---- nobody waits for one who has not come
+  // ---- missing calls that no rank waits for
 
   void in_flight() {
     if (const auto circle = find_circle(run_, calls_)) {
@@ -430,8 +433,8 @@ class Judge {
     shifted();
   }
 
-  // Every call so far met one of the same kind and size; yet a rank has fewer, and the stacks tell
-  // which one is missing.
+  // Every call so far met one of the same kind and size, but one rank has fewer calls, and the
+  // stacks show which one is missing.
   void shifted() {
     for (uint32_t c = 0; c < run_.communicators.size(); ++c) {
       const CommunicatorId communicator(c);

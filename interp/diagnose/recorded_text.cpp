@@ -20,7 +20,7 @@ std::string stack_of(const Run& run, const MemberRef& ref) {
   return instruction ? stack_text(*instruction) : std::string();
 }
 
-/// Ranks that came to the call but the culprits.
+/// Ranks that arrived at the call, except the culprits.
 std::vector<Rank> others_at(const MemberRef& ref, const std::vector<Rank>& but) {
   std::vector<Rank> ranks;
   const auto add = [&](const Member& member) {
@@ -103,7 +103,7 @@ class Teller {
     return text;
   }
 
-  // What the others wait for, where that is another call than the one told of.
+  // What the others wait for, if that is another call than the one reported.
   std::string who_waits() const {
     std::string text;
     std::vector<const model::Meeting*> told;

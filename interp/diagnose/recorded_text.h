@@ -12,13 +12,14 @@ namespace hostir::diagnose {
 std::string call_name(const model::Run& run, const MemberRef& ref);
 /// `all_reduce seq 5`, `recv from rank 0`.
 std::string short_call_name(const MemberRef& ref);
-/// ` at fr.py:7 in ar, from fr.py:33 in <module>`; empty: no frame is recorded.
+/// ` at fr.py:7 in ar, from fr.py:33 in <module>`; empty if no frame is recorded.
 std::string at_stack(const model::Run& run, const MemberRef& ref);
 
-/// One sentence without a full stop: who is at fault, with what, where; what the others wait for.
+/// One sentence without a full stop: the rank at fault, what it did, where, and what the others
+/// wait for.
 std::string sentence_of(const model::Run& run, const std::vector<std::vector<MemberRef>>& calls,
                         const RecordedVerdict& verdict);
-/// What is said where nobody is accused.
+/// The sentence if no rank is at fault.
 std::string innocent_sentence(const model::Run& run, bool moving);
 
 }  // namespace hostir::diagnose

@@ -17,7 +17,7 @@ using model::WaitEdge;
 using model::WaitGraph;
 using model::WaitNode;
 
-// Of a culprit: `, which finished`; empty: nothing is known.
+// Why a culprit does not act: `, which finished`; empty if unknown.
 std::string reason_text(WaitNode::Why why) {
   switch (why) {
     case WaitNode::Why::kFinished:
@@ -52,10 +52,10 @@ const char* past_of(WaitEdge::Act act) {
   return "";
 }
 
-// Who is blocked in one meeting, who of the culprits has not come to it, and of whom that is not
-// known.
+// The ranks blocked in one meeting, the culprits that have not arrived, and the ranks that may not
+// have arrived.
 struct Cause {
-  const WaitEdge* first = nullptr;  // names the meeting
+  const WaitEdge* first = nullptr;  // identifies the meeting
   const WaitEdge* first_missing = nullptr;
   std::vector<Rank> blocked;
   std::vector<Rank> missing;
@@ -157,7 +157,7 @@ std::string blame_sentence(const Run& run, const WaitGraph& graph) {
   std::vector<bool> culprit(graph.nodes.size(), false);
   for (const uint32_t n : graph.culprits) culprit[n] = true;
   std::vector<Cause> causes;
-  // Groups of one declaration are told in one clause.
+  // Groups of one declaration share a clause.
   std::map<std::tuple<std::string, std::string, uint64_t, std::string_view>, size_t> cause_of;
   for (const WaitEdge& e : graph.edges) {
     if (!e.communicator.valid() || (e.known && !culprit[e.to])) continue;
@@ -172,7 +172,7 @@ std::string blame_sentence(const Run& run, const WaitGraph& graph) {
     (e.known ? cause.missing : cause.unknown).push_back(graph.nodes[e.to].rank);
     if (e.known && cause.first_missing == nullptr) cause.first_missing = &e;
   }
-  // Who is known not to have come says more than who may have.
+  // Known absences come before possible ones.
   std::stable_partition(causes.begin(), causes.end(),
                         [](const Cause& c) { return !c.missing.empty(); });
   std::string text;

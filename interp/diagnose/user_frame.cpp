@@ -21,7 +21,7 @@ bool ends_with_any(std::string_view text) {
                      [&](std::string_view end) { return text.ends_with(end); });
 }
 
-/// `.../lib/python3.12/contextlib.py`, but nothing that was installed.
+/// `.../lib/python3.12/contextlib.py`, but not installed packages.
 bool is_python_library(std::string_view file) {
   const size_t at = file.find("/lib/python");
   if (at == std::string_view::npos) return false;
@@ -54,7 +54,7 @@ std::string stack_text(const model::Instruction& instruction) {
     if (!is_user_frame(frame)) continue;
     if (told++ == kMostFrames) return text + ", ...";
     std::string_view name = frame.place.file;
-    // The folder is told once; of other files the name is enough.
+    // Print the folder once; for other files the name is enough.
     if (!text.empty()) name.remove_prefix(name.rfind('/') == name.npos ? 0 : name.rfind('/') + 1);
     text += text.empty() ? "" : ", from ";
     text += frame.place.line ? fmt::format("{}:{}", name, *frame.place.line) : std::string(name);

@@ -1,4 +1,4 @@
-// The verdicts that diagnose() chooses from.
+// The verdicts that diagnose() combines.
 #pragma once
 
 #include <optional>
@@ -7,14 +7,15 @@
 
 namespace hostir::diagnose {
 
-/// Of a run that is stuck: who is at fault, else the shortest cycle, else what does not complete.
+/// For a run that is stuck: the rank at fault, else the shortest cycle, else what does not
+/// complete.
 model::Verdict deadlock_verdict(const model::Run& run);
 
-/// Whether members that came state what does not fit together.
+/// True if the arrived members made calls that do not match.
 bool disagree(const model::Meeting& meeting);
 
-/// Which disagreements are told: those that a strict majority or the presence of all members
-/// proves, or all of them, where nobody will come any more.
+/// Which disagreements to report: only those proven by a strict majority or by the presence of all
+/// members, or all, if no more members can arrive.
 enum class Pending : uint8_t { kLeaveOut, kTell };
 /// The first meeting, by (communicator, sequence), then the first pair, whose members disagree.
 std::optional<model::Verdict> mismatch_verdict(const model::Run& run, Pending pending);

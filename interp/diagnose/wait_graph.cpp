@@ -1,6 +1,8 @@
-// 1. A node per host, and per queue that has unfinished work. 2. Edges from each blocked host to
-// the queue of its event, and from the head of each queue to whoever must move first. 3. The
-// culprits (waited for, not waiting) or, without one, the shortest cycle. 4. The sentence.
+// 1. Add a node per host, and per queue with unfinished work.
+// 2. Add edges from each blocked host to the queue of its event, and from the head of each queue to
+//    the nodes that must act first.
+// 3. Find the culprits (waited for, not waiting) or, without one, the shortest cycle.
+// 4. Write the sentence.
 
 #include <fmt/core.h>
 
@@ -122,8 +124,8 @@ class GraphBuilder {
         if (on != nullptr) add_event_edge(from, *on);
       }
     }
-    // To the hosts of those who have not come, and to the queues of those whose side is not at the
-    // head of its queue, or waits there.
+    // Adds edges to the hosts of absent members, and to the queues of members that are not at the
+    // head of their queue or wait there.
     for (const MemberRef& mine : head.members) {
       if (mine.meeting != nullptr) {
         for (const Member& other : mine.meeting->members) {
@@ -159,8 +161,8 @@ class GraphBuilder {
     graph_.edges.push_back(std::move(edge));
   }
 
-  // In a run that is stuck, a host whose position nobody recorded and that has work which waits is
-  // taken to wait for that work: so the chain leads on to who holds it up.
+  // In a run that is stuck, a host with unknown position and waiting work is assumed to wait for
+  // that work, so that the chain leads to its cause.
   void infer_hosts() {
     std::vector<bool> linked(run_.ranks.size(), false);
     for (const auto& [key, n] : node_of_) {
@@ -190,7 +192,7 @@ class GraphBuilder {
   std::map<QueueKey, uint32_t> node_of_;
 };
 
-// Breadth first from every node; the first of the shortest ones.
+// Breadth-first search from every node; returns the first of the shortest cycles.
 std::vector<uint32_t> shortest_cycle(const WaitGraph& graph) {
   const auto out = edges_by_node(graph);
   std::vector<uint32_t> best;
@@ -236,13 +238,13 @@ WaitGraph wait_graph(const Run& run) {
   }
   for (uint32_t n = 0; n < graph.nodes.size(); ++n) {
     const WaitNode& node = graph.nodes[n];
-    // A host that runs can still come, unless somebody has waited for it long enough.
+    // A running host can still arrive, unless a timeout has expired.
     const bool can_come =
         node.why == Why::kRunning && (node.queue || run.motion != model::Motion::kStuck);
     if (awaited[n] && !waits[n] && !can_come) graph.culprits.push_back(n);
   }
   if (!graph.edges.empty()) graph.cycle = shortest_cycle(graph);
-  // A cycle says more than that something is not known.
+  // A cycle is more informative than unknown state.
   std::vector<bool> is_culprit(graph.nodes.size(), false);
   for (const uint32_t n : graph.culprits) is_culprit[n] = true;
   const bool blames = std::any_of(graph.edges.begin(), graph.edges.end(), [&](const WaitEdge& e) {

@@ -39,7 +39,7 @@ uint32_t find_or_add(List& list, const T& value, bool (*same)(const T&, const T&
   return static_cast<uint32_t>(list.size() - 1);
 }
 
-/// A state for the member of a meeting that no row tells of.
+/// The state of a meeting's member without a row.
 MemberState state_of_absent(const Run& run, Rank rank, CommunicatorId communicator,
                             std::optional<uint64_t> sequence) {
   const RankFacts* facts = run.find(rank);
@@ -125,7 +125,7 @@ Member& RunBuilder::arrive(CommunicatorId communicator, uint64_t sequence, Rank 
   CallRange& range = range_of_[{rank, communicator}];
   if (!range.last || *range.last < sequence) range.last = sequence;
   std::vector<Member>& members = run_.meetings[at->second].members;
-  // Sorted by rank until finish() puts them into the communicator's order.
+  // Sorted by rank; finish() reorders them to the communicator's order.
   const auto place = std::lower_bound(members.begin(), members.end(), rank,
                                       [](const Member& m, Rank r) { return m.rank < r; });
   if (place != members.end() && place->rank == rank) return *place;
@@ -171,8 +171,8 @@ void RunBuilder::contradiction(Rank rank, CommunicatorId communicator,
   run_.gaps.push_back({Gap::Kind::kContradiction, rank, communicator, sequence, std::move(text)});
 }
 
-// Where the members are known, in their order, with those that no row tells of. Ranks that are not
-// in the list come behind, with a gap.
+// Puts the members in the communicator's order, if it is known, and adds those without a row. Ranks
+// that are not in the list come last, with a gap.
 void RunBuilder::order_members(Meeting& meeting) {
   std::vector<Member>& came = meeting.members;
   const Communicator* communicator = run_.find(meeting.communicator);

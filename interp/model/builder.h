@@ -1,9 +1,9 @@
-// Fills a Run, piece by piece and in any order: for importers, for readers of logs, for tests.
+// Fills a Run piece by piece, in any order: for importers, log readers and tests.
 //
-// Say what the source says and nothing else. `finish` puts everything in order and works out what
-// follows from it: members of a meeting that no row tells of are kNotArrived where their rank's
-// record is whole and reaches that far, else kUnknown; ranks that a communicator lists and that no
-// record tells of are kMissing, with a gap. References stay valid until the next call.
+// Add only what the source says. `finish` sorts everything and derives the rest. Members of a
+// meeting without a row become kNotArrived if their rank's record is whole and reaches that far,
+// else kUnknown. Ranks that a communicator lists but no record mentions become kMissing, with a
+// gap. References stay valid until the next call.
 #pragma once
 
 #include <map>
@@ -18,34 +18,34 @@ namespace hostir::model {
 
 class RunBuilder {
  public:
-  /// Producer, motion: everything that is not a list.
+  /// For producer, motion and everything else that is not a list.
   Run& run() { return run_; }
 
-  /// The facts of a rank, made if they are not there. A rank that was asked for has a record
-  /// unless it is said otherwise.
+  /// The facts of a rank, created on first use. Accessing a rank marks it as having a record unless
+  /// set otherwise.
   RankFacts& rank(Rank rank);
-  /// Ranks below `count` exist, whether anything tells of them or not.
+  /// Declares that ranks below `count` exist, whether or not anything is recorded about them.
   void expect_ranks(Rank count);
 
   ClockId clock(const Clock& clock);
   StreamId stream(const Stream& stream);
   InstructionId instruction(Instruction instruction);
-  /// The communicator with this name, description, group and members, made if it is not there.
+  /// The communicator with this name, description, group and members; created if new.
   CommunicatorId communicator(const Communicator& communicator);
   Communicator& communicator(CommunicatorId id) { return run_.communicators[id.index]; }
 
   Task& task(TaskId id);
   Memory& memory(Rank rank);
 
-  /// The rank's side of a collective; kScheduled when it is new.
+  /// The rank's side of a collective; kScheduled if new.
   Member& arrive(CommunicatorId communicator, uint64_t sequence, Rank rank);
   Member& send(CommunicatorId communicator, Rank source, Rank target, uint64_t ordinal);
   Member& recv(CommunicatorId communicator, Rank source, Rank target, uint64_t ordinal);
-  /// The rank's calls below `first` were lost.
+  /// Declares that the rank's calls before `first` were lost.
   void lost_before(Rank rank, CommunicatorId communicator, uint64_t first);
 
   void gap(Gap gap) { run_.gaps.push_back(std::move(gap)); }
-  /// What two sources tell differently.
+  /// Records that two sources disagree.
   void contradiction(Rank rank, CommunicatorId communicator, std::optional<uint64_t> sequence,
                      std::string text);
 
@@ -60,7 +60,7 @@ class RunBuilder {
   void add_late_beginnings();
 
   Run run_;
-  std::vector<bool> told_;  // by rank: somebody asked for its facts
+  std::vector<bool> told_;  // by rank: its facts were accessed
   std::map<std::pair<CommunicatorId, uint64_t>, size_t> meeting_of_;
   std::map<PairKey, size_t> pair_of_;
   std::map<TaskId, size_t> task_of_;

@@ -1,4 +1,4 @@
-// Names of the things in a run: ranks, tasks, and indices into the vectors of a `Run`.
+// Identifiers in a run: ranks, tasks, and indices into the vectors of a `Run`.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace hostir::model {
 
-/// A global rank: a position in the world mesh, or the rank that a launcher gave to a process.
+/// A global rank: a position in the world mesh, or the rank that a launcher assigned to a process.
 using Rank = int32_t;
 inline constexpr Rank kNoRank = -1;
 
@@ -22,7 +22,7 @@ constexpr TaskId make_task_id(Rank rank, uint64_t number) {
 constexpr Rank task_rank(TaskId id) { return static_cast<Rank>(id >> kTaskRankShift); }
 constexpr uint64_t task_number(TaskId id) { return id & ((uint64_t{1} << kTaskRankShift) - 1); }
 
-// Indices into the vectors of a Run. An id that is not valid() means "not known".
+// Indices into the vectors of a Run. An id that is not valid() means "unknown".
 using CommunicatorId = Id<struct CommunicatorTag>;
 using StreamId = Id<struct StreamTag>;
 using InstructionId = Id<struct InstructionTag>;

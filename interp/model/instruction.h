@@ -1,7 +1,7 @@
-// An instruction of a run: what a rank was at, as far as its source tells.
+// An instruction of a run: where a rank was, as far as the source tells.
 //
-// Our own programs have an address, a text and a line; a dump of another tool may have nothing but
-// stack frames. An empty text and an empty optional mean "not known".
+// Our own programs have an address, a text and a line; a dump of another tool may have only stack
+// frames. An empty text or optional means "unknown".
 #pragma once
 
 #include <cstdint>
@@ -32,9 +32,9 @@ struct Instruction {
   friend bool operator==(const Instruction&, const Instruction&) = default;
 };
 
-/// `@f#9`, else `train.py:42`, else the innermost frame that has a place; empty: nothing is known.
+/// `@f#9`, else `train.py:42`, else the innermost frame with a place; empty if unknown.
 std::string place_text(const Instruction& instruction);
-/// The place and the mnemonic, `@f#9 all_reduce`; empty: nothing is known.
+/// The place and the mnemonic, `@f#9 all_reduce`; empty if unknown.
 std::string name_of(const Instruction& instruction);
 
 }  // namespace hostir::model

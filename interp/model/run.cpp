@@ -6,7 +6,7 @@ namespace hostir::model {
 
 namespace {
 
-// Fields that only one of the two states say nothing.
+// A field that only one of the two has decides nothing.
 template <class T>
 bool fits(const std::optional<T>& a, const std::optional<T>& b) {
   return !a || !b || *a == *b;

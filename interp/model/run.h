@@ -1,9 +1,9 @@
-// What is known about a run, from wherever it comes: a live engine, our log, another tool's dump.
+// What is known about a run, from any source: a live engine, our log, another tool's dump.
 //
 // Plain values, filled once (builder.h) and then only read; every verdict (interp/diagnose) is a
-// function of it. "Not known" is a value: an empty optional, an id that is not valid(), an empty
-// text, or a state called kUnknown; never a zero. What the source lost or contradicts is said in
-// `gaps`. Absent: contents of tensors, the program itself, and any behaviour.
+// function of it. "Unknown" is an explicit value: an empty optional, an id that is not valid(), an
+// empty text, or a state called kUnknown; never a zero. What the source lost or contradicts is
+// listed in `gaps`. Absent: contents of tensors, the program itself, and any behaviour.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace hostir::model {
 
-/// Who recorded the run.
+/// The tool that recorded the run.
 struct Producer {
   std::string name;  // `hostir sim`, `PyTorch Flight Recorder`
   std::string version;
@@ -30,51 +30,52 @@ struct Producer {
 enum class RankState : uint8_t {
   kUnknown,
   kNotStarted,
-  kRunning,  // its host can go on
-  kBlocked,  // its host waits for `waits_for`, or for something that is not known
+  kRunning,  // its host can continue
+  kBlocked,  // its host waits for `waits_for`, or for something unknown
   kFrozen,   // held by the user of a debugger
   kDone,     // returned
-  kDead,     // its process ended before it was done
-  kRemote,   // in another process that has told nothing of it
+  kDead,     // its process ended before it returned
+  kRemote,   // in another process that has not reported
 };
 
-/// How much of a rank the source holds.
+/// How much of a rank's record the source has.
 enum class RecordState : uint8_t {
   kUnknown,
-  kMissing,  // the rank exists, but nothing of it is here: a file that was not given or not written
-  kCut,      // up to some moment; later calls may have been made
-  kWhole,    // everything up to the moment that the run is looked at
+  kMissing,  // the rank exists but has no record: a file not given or not written
+  kCut,      // up to some point; later calls may have been made
+  kWhole,    // everything up to the moment shown
 };
 
 struct RankFacts {
   RankState state = RankState::kUnknown;
   RecordState record = RecordState::kUnknown;
-  InstructionId at;                     // the host's next instruction; where kDone, its return
-  std::string loops;                    // `%i=3`: iterations of the loops around it
-  TaskId waits_for = kNoTask;           // kBlocked; kNoTask: not known
-  std::optional<uint64_t> steps;        // host instructions that it executed
-  std::optional<int64_t> last_sign_ns;  // of life
+  InstructionId at;                     // the host's next instruction; if kDone, its return
+  std::string loops;                    // `%i=3`: iterations of the enclosing loops
+  TaskId waits_for = kNoTask;           // kBlocked; kNoTask: unknown
+  std::optional<uint64_t> steps;        // host instructions executed
+  std::optional<int64_t> last_sign_ns;  // time of the last recorded activity
   ClockId last_sign_clock;
   std::string computer;
   std::optional<int64_t> process;
-  std::string found_by;  // how the rank was found: a field, a file name, the user; empty: certain
+  std::string found_by;  // how the rank was determined: a field, a file name, the user; empty:
+                         // certain
 };
 
 /// One group of ranks that communicate. A declaration with several groups (`comm over {tp}` on a
-/// mesh with two axes) is several communicators of the same name.
+/// mesh with two axes) yields several communicators of the same name.
 struct Communicator {
   std::string name;                          // without '%'
   std::string description;                   // `comm over {tp}`, `default_pg`
-  std::optional<uint32_t> group;             // which group of its declaration
+  std::optional<uint32_t> group;             // index of the group in its declaration
   std::optional<std::vector<Rank>> members;  // in order
-  std::optional<uint32_t> size;              // where the members are not known
-  std::optional<uint64_t> content_key;       // equal in all files of a run
+  std::optional<uint32_t> size;              // if the members are unknown
+  std::optional<uint64_t> content_key;       // equal in all logs of a run
 };
 
-/// A queue of asynchronous work. Streams of our programs exist on every rank under one name.
+/// A queue of asynchronous work. Streams of our programs exist on every rank under the same name.
 struct Stream {
   std::string name;
-  std::optional<Rank> rank;  // set: it exists on that rank only
+  std::optional<Rank> rank;  // set: it exists only on that rank
 };
 
 enum class TaskState : uint8_t { kUnknown, kQueued, kRunning, kFinished };
@@ -98,7 +99,7 @@ struct Memory {
   std::optional<int64_t> peak_bytes;
 };
 
-/// Which calls of one rank on one communicator are recorded.
+/// The recorded range of one rank's calls on one communicator.
 struct CallRange {
   Rank rank = kNoRank;
   CommunicatorId communicator;
@@ -106,7 +107,7 @@ struct CallRange {
   std::optional<uint64_t> last;   // the last call; unset: none is recorded
 };
 
-/// A call that a rank has not made and will make next, where a program tells.
+/// A call that a rank has not made yet and will make next, as derived from the program.
 struct UpcomingCall {
   Rank rank = kNoRank;
   CommunicatorId communicator;
@@ -115,24 +116,24 @@ struct UpcomingCall {
   InstructionId instruction;
 };
 
-/// A condition of the program on the way to some calls.
+/// A condition of the program that guards some calls.
 struct Condition {
   InstructionId instruction;
   std::string text;                 // `coord(x) == 0`
-  std::vector<InstructionId> when;  // the calls that it guards
-  /// By rank; unset: decided while it runs.
+  std::vector<InstructionId> when;  // the calls it guards
+  /// By rank; unset: known only at run time.
   std::vector<std::pair<Rank, std::optional<bool>>> holds;
 };
 
-/// Something that is not known, or that two sources tell differently.
+/// Something that is unknown, or that two sources contradict.
 struct Gap {
   enum class Kind : uint8_t {
     kRankMissing,    // "rank 3: no file"
     kBeginsLate,     // the record of a rank starts after the first call
-    kEndsEarly,      // the record of a rank was cut
+    kEndsEarly,      // the record of a rank is truncated
     kRowsDropped,    // the writer dropped rows
-    kContradiction,  // two sources, or two rows of one, do not fit together
-    kNotTranslated,  // an entry whose kind or format is not known
+    kContradiction,  // two sources, or two rows of one, contradict each other
+    kNotTranslated,  // an entry of unknown kind or format
   };
   Kind kind = Kind::kContradiction;
   std::optional<Rank> rank;
@@ -141,20 +142,21 @@ struct Gap {
   std::string text;  // one sentence without a full stop
 };
 
-/// Whether anything can still happen.
+/// Whether the run can still progress.
 enum class Motion : uint8_t {
-  kUnknown,  // a picture of some moment: slow and stuck look alike
+  kUnknown,  // a snapshot of some moment: slow and stuck look the same
   kMoving,
-  kStuck,  // nothing can move any more: the engine or a watchdog says so
+  kStuck,  // nothing can move, according to the engine or a watchdog
   kOver,   // all ranks returned
 };
 
 struct Run {
   Producer producer;
-  std::string entry;  // the function that all ranks run, with '@'; empty: not known
+  std::string entry;  // the function that all ranks run, with '@'; empty: unknown
   Motion motion = Motion::kUnknown;
-  std::string motion_source;  // who says so: `the engine`, `a timeout of 600 s`; empty: not known
-  /// Of kStuck: nothing completed for so long, and the source gave up; unset: nothing can.
+  std::string motion_source;  // source of this: `the engine`, `a timeout of 600 s`; empty: unknown
+  /// For kStuck: the source gave up after this time without a completion; unset: a completion is
+  /// impossible.
   std::optional<int64_t> gave_up_after_ns;
   std::vector<Clock> clocks;
   std::vector<RankFacts> ranks;  // by rank
@@ -164,10 +166,10 @@ struct Run {
   std::vector<Task> tasks;        // by id
   std::vector<Meeting> meetings;  // by (communicator, sequence)
   std::vector<SendRecv> pairs;    // by (communicator, source, target, ordinal)
-  std::vector<Memory> memory;     // by rank; ranks of which nothing is known are left out
+  std::vector<Memory> memory;     // by rank; ranks without data are omitted
   std::vector<CallRange> ranges;  // by (rank, communicator)
   std::vector<Gap> gaps;
-  // Only where somebody read them out of a program.
+  // Only if read from a program.
   std::vector<UpcomingCall> upcoming;  // of each rank in order
   std::vector<Condition> conditions;
 

@@ -1,4 +1,4 @@
-// The words for what a run holds: places, calls, states, lists of ranks.
+// The wording for the contents of a run: places, calls, states, lists of ranks.
 
 #include <fmt/core.h>
 
@@ -128,7 +128,7 @@ std::string_view name(Motion motion) {
 }
 
 std::string list_of(const std::vector<Rank>& ranks) {
-  constexpr size_t kRow = 4;  // at least so many in a row are told by the first and the last
+  constexpr size_t kRow = 4;  // at least this many consecutive ranks are printed as a range
   std::string out = ranks.size() == 1 ? "rank " : "ranks ";
   for (size_t i = 0; i < ranks.size();) {
     size_t end = i + 1;

@@ -103,7 +103,7 @@ void NullBackend::issue_one(const Task& task) {
   held.id = task.id;
   held.issued_ns = task.issued_ns;
   for (const TaskId on : task.waits_for) {
-    if (is_held(on)) held.waits.push_back(on);  // nearly never: what can run is done at once
+    if (is_held(on)) held.waits.push_back(on);  // rare: runnable tasks complete at once
   }
   for (const CommunicationItem& item : task.items) {
     const Meeting meeting = meeting_of(item, task.rank);
@@ -143,7 +143,7 @@ void NullBackend::leave(Place& p) {
   queues_.places.pop_back();
 }
 
-// The last to arrive lets every member go on, wherever it is.
+// The last arrival releases all members, wherever they are.
 NullBackend::Place& NullBackend::arrive(const Meeting& meeting) {
   Place& p = place(meeting);
   if (++p.arrived < meeting.members - meeting.remote) return p;
@@ -154,7 +154,7 @@ NullBackend::Place& NullBackend::arrive(const Meeting& meeting) {
   return p;
 }
 
-// All members have come, the remote ones by the clock.
+// True if all members have arrived, remote ones according to the clock.
 bool NullBackend::has_met(Place& p) const {
   if (p.remote_due_ns >= 0 && now_ns() >= p.remote_due_ns) {
     p.arrived = p.meeting.members;
@@ -163,20 +163,20 @@ bool NullBackend::has_met(Place& p) const {
   return p.arrived == p.meeting.members;
 }
 
-// Whether its time is over, which begins when it is asked for the first time.
+// True if its time is over; the time starts at the first call.
 bool NullBackend::is_due(Held& task) const {
   if (task.due_ns < 0) task.due_ns = now_ns() + options_.task_ns;
   return now_ns() >= task.due_ns;
 }
 
-// True if the task has finished; it has left its meetings then.
+// True if the task has finished and has left its meetings.
 bool NullBackend::finish(Held& task) {
   for (const TaskId on : task.waits) {
     if (is_held(on)) return false;
   }
   if (task.meeting.members == 0) return !plays_ || is_due(task);
   const bool arrives = !std::exchange(task.arrived, true);
-  if (task.more.empty()) {  // the usual case looks for its place once
+  if (task.more.empty()) {  // the common case looks up its place once
     Place& p = arrives ? arrive(task.meeting) : place(task.meeting);
     if (!has_met(p) || (plays_ && !is_due(task))) return false;
     leave(p);
@@ -196,7 +196,7 @@ bool NullBackend::finish(Held& task) {
   return true;
 }
 
-// Heads of streams go on until none can, in passes over the streams that something happened to.
+// Advances heads of streams until none can move, in passes over the streams whose state changed.
 void NullBackend::release() {
   while (queues_.any_awake) {
     queues_.any_awake = false;
@@ -224,7 +224,7 @@ void NullBackend::release_head(size_t index) {
                             plays_ ? ClockDomain::kHost : ClockDomain::kVirtual});
     stream.erase(stream.begin());
     --queues_.held;
-    // Other streams of the rank may wait for it.
+    // Other streams of the rank may be waiting for it.
     const size_t first = index - index % stream_count_;
     for (size_t s = first; s < first + stream_count_; ++s) {
       if (!queues_.streams[s].empty()) wake(s);
@@ -232,8 +232,8 @@ void NullBackend::release_head(size_t index) {
   }
 }
 
-// Whether time alone brings something: a task that runs, or remote members that may still come. Of
-// an absent one nobody here can know that it does not.
+// True if time alone changes something: a task is running, or remote members may still arrive. This
+// process cannot know that an absent member never arrives.
 bool NullBackend::is_pending() const {
   if (!plays_) return false;
   for (const auto& stream : queues_.streams) {
@@ -252,7 +252,7 @@ Progress NullBackend::poll(std::span<const HostState>, CompletionSink& sink) {
   if (queues_.any_awake) release();
   const auto before = [](const Completion& a, const Completion& b) {
     return std::tuple(a.finished_ns, a.id) <
-           std::tuple(b.finished_ns, b.id);  // ids begin with ranks
+           std::tuple(b.finished_ns, b.id);  // the upper bits of ids are ranks
   };
   std::sort(queues_.done.begin(), queues_.done.end(), before);
   if (queues_.done.empty()) return is_pending() ? Progress::kPending : Progress::kQuiescent;

@@ -1,10 +1,11 @@
-// The backend that does nothing: the template for a new one, and the measure of the interpreter.
+// The backend that does nothing: the template for new backends, and the baseline for measuring the
+// interpreter.
 //
-// It keeps only what every backend must: tasks of a stream run in order, a task starts after the
-// events it waits for, a communication completes when all its members have come. Everything takes
-// no time, and there is no data: reading gives zeros. Cost matters here: a task that can run at
-// once is one entry in a list. For tests it also plays a device whose work takes real time, and
-// ranks of other processes that come to meetings late or never (`NullOptions`).
+// It does only what every backend must: tasks of a stream run in order, a task starts after the
+// events it waits for, a communication completes when all its members have arrived. Everything
+// takes no time, and there is no data: reads return zeros. Cost matters here: a task that can run
+// at once is one entry in a list. For tests it also simulates a device whose work takes real time,
+// and remote ranks that arrive at meetings late or never (`NullOptions`).
 #pragma once
 
 #include <chrono>
@@ -17,9 +18,9 @@ namespace hostir::interp {
 
 struct NullOptions {
   std::vector<Rank> local_ranks;   // empty: all
-  int64_t task_ns = 0;             // real time that every task takes
-  int64_t remote_ns = 0;           // how long after the local members the remote ones come
-  std::vector<Rank> absent_ranks;  // remote ones that never come
+  int64_t task_ns = 0;             // real time per task
+  int64_t remote_ns = 0;           // delay of the remote members after the local ones
+  std::vector<Rank> absent_ranks;  // remote ranks that never arrive
 };
 
 class NullBackend final : public Backend, private Checkpoints {
@@ -34,42 +35,42 @@ class NullBackend final : public Backend, private Checkpoints {
   int64_t now_ns() const override;
   Progress poll(std::span<const HostState> hosts, CompletionSink& sink) override;
   Expected<Tensor> read(Rank rank, const BufferRef& buffer, const Box& box) const override;
-  /// What takes real time cannot be put back.
+  /// Work that takes real time cannot be undone.
   Checkpoints* checkpoints() override { return plays_ ? nullptr : this; }
   void set_value_mode(ValueMode) override {}
   std::string describe(CodeIndex, Rank) const override { return "null"; }
 
-  /// A communication as its members see it: a collective of a group, or one send/recv.
+  /// The identity of a communication: a collective of a group, or one send/recv.
   struct Meeting {
     CommIndex comm = 0;
     Rank first = 0;         // first member of the group; source of a send/recv
     Rank second = kNoRank;  // target of a send/recv
     uint64_t sequence = 0;
     uint32_t members = 0;
-    uint32_t remote = 0;    // of them
-    bool hopeless = false;  // one of them never comes
+    uint32_t remote = 0;    // number of remote members
+    bool hopeless = false;  // one member never arrives
   };
   /// A task that could not complete when it was issued.
   struct Held {
     TaskId id = kNoTask;
     int64_t issued_ns = 0;
     bool arrived = false;
-    int64_t due_ns = -1;        // when it completes, where tasks take time
+    int64_t due_ns = -1;        // completion time, if tasks take time
     Meeting meeting;            // members == 0: none
-    std::vector<Meeting> more;  // of a group { }
+    std::vector<Meeting> more;  // for a group { }
     std::vector<TaskId> waits;
   };
   struct Place {
     Meeting meeting;
     uint32_t arrived = 0;
     uint32_t left = 0;
-    int64_t remote_due_ns = -1;  // when the remote members come
+    int64_t remote_due_ns = -1;  // arrival time of the remote members
   };
   struct Queues {
     std::vector<Completion> done;            // delivered by the next poll
     std::vector<std::vector<Held>> streams;  // by rank * streams + stream
     std::vector<Place> places;
-    std::vector<uint64_t> awake;  // bit per stream: something happened that may let its head go on
+    std::vector<uint64_t> awake;  // bit per stream: its head may be able to advance
     uint32_t held = 0;
     bool any_awake = false;
   };
@@ -97,7 +98,7 @@ class NullBackend final : public Backend, private Checkpoints {
   void release_head(size_t stream);
 
   NullOptions options_;
-  bool plays_ = false;  // anything of the options
+  bool plays_ = false;  // some option is set
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   size_t stream_count_ = 0;
   Queues queues_;

@@ -1,7 +1,7 @@
-// The simulator's backend in the open, for the files that implement it.
+// Internals of the simulator's backend, for the files that implement it.
 //
-// `State` is everything that a decision can change; copying it is a checkpoint. Around it stands
-// what is made once: kernels and placements.
+// `State` is everything that a decision can change; copying it is a checkpoint. Everything else is
+// created once: kernels and placements.
 #pragma once
 
 #include <map>
@@ -24,7 +24,7 @@ class SimCheckpoint : public interp::BackendCheckpoint {
  public:
   explicit SimCheckpoint(State state) : state_(std::move(state)) {}
   int64_t memory_bytes() const override { return state_.memory.exclusive_bytes(); }
-  /// Chunks, and under its own address what else the checkpoint takes.
+  /// The chunks and, under this object's own address, everything else in the checkpoint.
   std::vector<interp::MemoryBlock> blocks() const override;
   const State& state() const { return state_; }
 
@@ -67,11 +67,11 @@ class SimBackend : public interp::Backend,
   TimedItem timed_item(const interp::CommunicationItem& item, OpKind kind, Rank rank,
                        bool grouped) const;
   bool find_plan(const interp::Task& task, StoredTask& stored, TimedTask& timed);
-  /// By the machine's cost model, before a schedule stretches it.
+  /// From the machine's cost model, before a schedule scales it.
   struct ItemCost {
     double bytes = 0;  // as nccl-tests counts
     double ns = 0;
-    double latency_ns = 0;  // of that, what no byte takes
+    double latency_ns = 0;  // part of the time that does not depend on bytes
   };
   ItemCost cost_of(const interp::CommunicationItem& item, OpKind kind,
                    std::span<const Rank> members) const;
@@ -99,11 +99,12 @@ class SimBackend : public interp::Backend,
   State state_;
   ValueMode value_mode_ = ValueMode::kDigest;
   uint64_t next_version_ = 1;
-  /// Inputs bound so far by digest and size, so that equal ones share; emptied at the first issue.
+  /// Bound inputs by digest and size, so that equal inputs share memory; cleared at the first
+  /// issue.
   std::multimap<std::pair<uint64_t, int64_t>, ChunkRef> inputs_;
 
-  std::vector<TimelineEvent> events_;  // scratch of one poll()
-  Error refusal_;                      // of the last task that was refused
+  std::vector<TimelineEvent> events_;  // scratch for one poll()
+  Error refusal_;                      // reason for the last refused task
 };
 
 }  // namespace hostir::sim

@@ -1,10 +1,10 @@
-// Reference-counted memory: what buffers are made of.
+// Reference-counted memory for buffers.
 //
-// A chunk is a run of bytes with an intrusive count. Handles are copied freely, so that replicas on
-// many ranks, checkpoints and results of collectives share one copy; whoever wants to write must be
-// the only owner (SimMemory sees to it). The bytes of a shared chunk never change, which is why its
-// digest may be kept. Threads: handles belong to the thread of the backend; worker threads see raw
-// pointers only.
+// A chunk is a run of bytes with an intrusive reference count. Handles are copied freely, so that
+// replicas on many ranks, checkpoints and results of collectives share one copy. A writer must be
+// the only owner (SimMemory ensures that). The bytes of a shared chunk never change, so its digest
+// can be cached.
+// Threads: handles belong to the backend's thread; worker threads see only raw pointers.
 #pragma once
 
 #include <cstddef>
@@ -27,12 +27,12 @@ class Chunk {
   const std::byte* data() const { return data_; }
   int64_t size_bytes() const { return size_bytes_; }
 
-  /// xxh3 of all bytes, kept until the bytes change.
+  /// xxh3 of all bytes, cached until the bytes change.
   uint64_t digest() const;
-  /// Identity of the content for kernels that keep packed copies; 0: not worth one.
+  /// Identity of the contents, for kernels that cache packed copies; 0: not worth caching.
   uint64_t version() const { return version_; }
   void set_version(uint64_t version) { version_ = version; }
-  /// To call before the bytes change: digest and version are of the old ones.
+  /// Call before the bytes change: invalidates digest and version.
   void begin_change() {
     digest_.reset();
     version_ = 0;
@@ -75,7 +75,7 @@ class ChunkRef {
   Chunk* chunk_ = nullptr;
 };
 
-/// xxh3 of any bytes: what value summaries and the sharing of inputs use.
+/// xxh3 of any bytes, used for value summaries and for sharing inputs.
 uint64_t digest_of(const std::byte* data, int64_t size_bytes);
 
 }  // namespace hostir::sim

@@ -1,9 +1,10 @@
-// Which elements of which members come into one element of a communication's output.
+// Finds the elements of the members' inputs that contribute to one element of a communication's
+// output.
 //
-// The op's own exchange says it: it is run twice on numbers of elements instead of values, folding
-// by max and by min. Where both leave the same number, one element was moved; where they differ,
-// the members' elements were combined, and members' numbers say which. So what an exchange moves is
-// written once, in comm/<op>.cpp, and a new op needs nothing here.
+// Runs the op's own exchange twice on element numbers instead of values, reducing by max and by
+// min. If both give the same number, that element was moved. If they differ, elements of several
+// members were combined; the numbers identify the members. So data movement is implemented only
+// once, in comm/<op>.cpp, and a new op needs nothing here.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -23,7 +24,7 @@ using interp::ExchangeElement;
 using interp::ExchangeMember;
 using interp::ExchangeQuestion;
 
-constexpr int64_t kMostElements = int64_t{1} << 27;  // numbered at once
+constexpr int64_t kMostElements = int64_t{1} << 27;  // limit on numbered elements
 constexpr int32_t kZero = 0;
 constexpr int32_t kUntouched = -1;  // the pattern of undefined memory
 
@@ -31,7 +32,7 @@ int64_t element_total(const BufferRef& ref, DType dtype) {
   return ref.allocation.valid() ? ref.size_bytes / size_bytes(dtype) : 0;
 }
 
-// The part of an operand's storage that takes part: from which element of its placement on.
+// The first element of the placement that takes part.
 int64_t first_element(const BufferRef& ref, const Placement& placement, int64_t skipped_bytes) {
   return ref.size_bytes == placement.local_bytes() ? 0
                                                    : skipped_bytes / size_bytes(placement.dtype);
@@ -41,7 +42,7 @@ const Placement* out_placement(const CommunicationItem& item) {
   return item.out.after != nullptr ? item.out.after : item.out.placement;
 }
 
-// Where in its storage the element of a placement lies; -1: not there.
+// The storage index of an element of a placement; -1: not stored there.
 int64_t stored_at(const Placement& placement, const std::vector<int64_t>& element) {
   Box box{element, element};
   for (int64_t& hi : box.hi) ++hi;
@@ -59,8 +60,8 @@ std::vector<int64_t> element_at(const Placement& placement, int64_t stored) {
   return out;
 }
 
-// The exchange on numbers: element e of member p is p * stride + e + 1. What lies at `at` of the
-// output of `position` afterwards.
+// Runs the exchange on numbers: element e of member p is p * stride + e + 1. Returns the number at
+// `at` in the output of `position`.
 int32_t number_at(const ExchangeQuestion& question, OpKind kind, Reduction reduction,
                   int64_t stride, int64_t at) {
   const size_t count = question.members.size();
@@ -100,7 +101,7 @@ int32_t number_at(const ExchangeQuestion& question, OpKind kind, Reduction reduc
   return number;
 }
 
-// Every partial result, in the dtype in which the simulator combines, and the result itself.
+// Computes every partial result, in the simulator's accumulation dtype, and the final result.
 void combine(Reduction reduction, DType dtype, ExchangeElement& out) {
   const bool narrow = dtype == DType::kBF16 || dtype == DType::kF16;
   const DType sum = narrow ? DType::kF32 : dtype;

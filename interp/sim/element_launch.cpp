@@ -1,4 +1,4 @@
-// One element of what a launch writes: the kernel as a whole where it is small, and op by op.
+// One element of a launch's output: runs the whole kernel if it is small, and its ops one by one.
 #include <algorithm>
 #include <cstring>
 
@@ -10,7 +10,7 @@ namespace hostir::sim {
 
 namespace {
 
-// What somebody who looks at one element may wait for: a few milliseconds.
+// Takes a few milliseconds, short enough for interactive use.
 constexpr double kMostFlops = 5e7;
 constexpr double kMostBytes = 16e6;
 
@@ -22,7 +22,7 @@ bool is_small(const LaunchPlan& plan) {
 
 }  // namespace
 
-// The bytes of a buffer's allocation as they are; undefined ones show the pattern.
+// The current bytes of a buffer's allocation; undefined ones show the poison pattern.
 ChunkRef SimBackend::contents(Rank rank, const BufferRef& ref) const {
   const ChunkRef chunk = state_.memory.look(rank, ref.allocation);
   const int64_t needed = ref.offset_bytes + ref.size_bytes;
@@ -32,7 +32,7 @@ ChunkRef SimBackend::contents(Rank rank, const BufferRef& ref) const {
   return undefined;
 }
 
-// The launch's own kernel, in memory of its own: packed weights are taken as the launch takes them.
+// Runs the launch's own kernel on separate memory, with packed weights as in the launch.
 Expected<Tensor> SimBackend::run_whole(LaunchPlan& plan, const interp::LaunchQuestion& question,
                                        size_t result) const {
   const LaunchRoles roles = roles_of(question.buffers);

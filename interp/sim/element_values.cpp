@@ -31,7 +31,7 @@ Box at_index(const std::vector<int64_t>& index) {
   return out;
 }
 
-// What an op needs for one box of one of its results.
+// The inputs that an op needs for one box of one of its results.
 struct Need {
   std::vector<Box> reads;  // by operand
   bool needed = false;
@@ -94,8 +94,8 @@ class Evaluation {
     return {};
   }
 
-  // An op that only moves elements says itself which one it takes: it is run on numbers of
-  // elements. Operands that it does not take one from are not read.
+  // Runs an op that only moves elements on element numbers, to find the element it takes. Operands
+  // it takes no element from are not read.
   void follow(const Instruction& instruction, const Box& box, std::vector<Box>& reads) {
     int64_t elements = 0;
     for (const Box& b : reads) elements += b.volume();
@@ -106,7 +106,7 @@ class Evaluation {
     int32_t next = 1;
     for (size_t o = 0; o < reads.size(); ++o) {
       const uint32_t value = instruction.operands[o].value.index;
-      if (in[value].data != nullptr) return;  // the same operand twice: cannot be told apart
+      if (in[value].data != nullptr) return;  // the same operand twice: indistinguishable
       numbers[o].resize(static_cast<size_t>(reads[o].volume()));
       for (int32_t& n : numbers[o]) n = next++;
       numbered.values[value] = {DType::kI32, kernel_.values[value].global, reads[o], {}};
@@ -141,7 +141,7 @@ class Evaluation {
     held.data = read_(p, held.placement.box);
   }
 
-  // One op alone: the kernel with a body of this op and its return.
+  // Runs one op alone: a kernel whose body is this op and a return.
   Expected<void> compute(InstrId id, const Need& need) {
     const Instruction& instruction = function_.instr(id);
     Function alone = function_;
@@ -182,7 +182,7 @@ class Evaluation {
     return {};
   }
 
-  // The part of a value that an op reads, and its placement.
+  // The part of a value that an op reads, with its placement.
   std::vector<std::byte> operand(const Instruction& instruction, const Need& need, ValueId value,
                                  Placement& placement) {
     const Held& held = held_[value.index];
@@ -215,7 +215,7 @@ class Evaluation {
     return out;
   }
 
-  static constexpr int64_t kMostFollowed = int64_t{1} << 22;  // elements of moved operands
+  static constexpr int64_t kMostFollowed = int64_t{1} << 22;  // limit on elements of moved operands
 
   const Program& program_;
   const cpu::BoundKernel& kernel_;
@@ -223,7 +223,7 @@ class Evaluation {
   cpu::KernelSet set_;
   ElementExtent extent_;
   const ReadParameter& read_;
-  std::vector<MaybeBox> boxes_;  // by value: what is needed
+  std::vector<MaybeBox> boxes_;  // by value: the needed part
   std::vector<Need> needs_;      // by instruction of the body
   std::vector<Held> held_;       // by value
   std::vector<interp::ElementStep> steps_;

@@ -1,9 +1,9 @@
-// One collective, seen by the code that moves its data.
+// One collective, as seen by the code that moves its data.
 //
 // Every member's input is a retained chunk, so that outputs may be written in any order and in
-// place. Outputs are set by sharing (`give`) or by writing (`make`, then `give`). Positions are the
-// group's; elements are counted in storage order, which is what NCCL moves. All byte ranges are
-// clamped to the buffers, so a mismatch that the interpreter let pass cannot touch other memory.
+// place. Outputs are set by sharing (`give`) or by writing (`make`, then `give`). Positions are
+// those of the group; elements are counted in storage order, as in NCCL. All byte ranges are
+// clamped to the buffers, so that a mismatch the interpreter let pass cannot access other memory.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace hostir::sim {
 
-/// What one member brought.
+/// One member's input and output.
 struct Contribution {
   Rank rank = 0;
   BufferRef in;                      // invalid allocation: none
@@ -32,7 +32,7 @@ struct Piece {
   const std::byte* data() const { return chunk ? chunk->data() + offset_bytes : nullptr; }
   Piece part(int64_t offset, int64_t size) const;
 };
-/// The pieces one behind the other, in a chunk of their own unless there is only one with bytes.
+/// Concatenates pieces into a new chunk; shares the chunk if only one piece has bytes.
 Piece joined(std::span<const Piece> pieces);
 
 class Exchange {
@@ -54,9 +54,9 @@ class Exchange {
   /// Sets a member's output; shorter pieces leave the rest of the buffer as it is.
   void give(size_t position, const Piece& piece);
   void give_zeros(size_t position);
-  /// All inputs combined in group order; as long as the shortest.
+  /// All inputs reduced in group order; as long as the shortest.
   Piece folded();
-  /// All inputs one behind the other.
+  /// All inputs concatenated.
   Piece concatenated() const { return joined(inputs_); }
 
  private:
@@ -70,7 +70,7 @@ class Exchange {
 };
 
 /// `sim_<mnemonic>` in interp/sim/comm/<mnemonic>.cpp, one per communication op; a missing one is a
-/// link error. recv and send run as one exchange of two members, sender first, by `sim_send`.
+/// link error. recv and send run as one exchange of two members, the sender first, in `sim_send`.
 using ExchangeFunction = void (*)(Exchange&);
 ExchangeFunction exchange_function(OpKind kind);
 

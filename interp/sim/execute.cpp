@@ -1,4 +1,4 @@
-// What happens in memory when the timeline says so. Reads and writes are both at the finish.
+// Executes timeline events on memory. Reads and writes both happen at the finish time.
 
 #include "interp/core/buffer_layout.h"
 #include "interp/core/operand_overlap.h"
@@ -7,8 +7,8 @@
 
 namespace hostir::sim {
 
-// Completions are delivered one by one as they happen: events of one poll are in order of finish
-// time, rank and id, and whoever is told of one may read memory as it was at that moment.
+// Completions are delivered one by one as they happen: events of one poll are ordered by finish
+// time, rank and id, and the receiver may read memory as it was at that time.
 interp::Progress SimBackend::poll(std::span<const HostState> hosts, interp::CompletionSink& sink) {
   if (state_.timeline.idle()) return interp::Progress::kQuiescent;
   events_.clear();
@@ -31,7 +31,7 @@ interp::Progress SimBackend::poll(std::span<const HostState> hosts, interp::Comp
   return completed ? interp::Progress::kProgressed : interp::Progress::kQuiescent;
 }
 
-// What is overwritten is undefined from the start on, but for what the exchange still reads.
+// Overwritten operands are undefined from the start on, except for what the exchange still reads.
 void SimBackend::start(const TimelineEvent& event) {
   if (event.arrivals.empty()) {
     for (const BufferRef& ref : state_.tasks.at(event.at.task)->buffers) {

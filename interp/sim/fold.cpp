@@ -13,10 +13,10 @@ namespace hostir::sim {
 
 namespace {
 
-constexpr int64_t kTile = 2048;        // elements: partial sums stay in the first-level cache
-constexpr int64_t kTilesPerPiece = 8;  // what one thread takes at a time
+constexpr int64_t kTile = 2048;        // elements: partial sums stay in the L1 cache
+constexpr int64_t kTilesPerPiece = 8;  // unit of work of one thread
 
-// How a dtype is stored and what it is combined in.
+// Storage type and accumulation type of a dtype.
 struct F64 {
   using Stored = double;
   using Sum = double;

@@ -1,4 +1,4 @@
-// Taking tasks in: what is stored, and how long it will take.
+// Accepts tasks: stores them, and computes how long they take.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ int64_t sum(const std::vector<int64_t>& counts) {
   return total;
 }
 
-// The bytes that nccl-tests would count: the larger side of what this rank states.
+// The bytes as nccl-tests counts them: the larger side of this rank's call.
 double stated_bytes(const interp::CommunicationItem& item) {
   const int64_t element = size_bytes(item.dtype);
   const int64_t in = item.in.allocation.valid() ? item.in.size_bytes : 0;
@@ -72,7 +72,7 @@ const Error* SimBackend::issue_one(const interp::Task& task) {
   return nullptr;
 }
 
-// One buffer alone that this computer cannot hold; `refusal_` says so.
+// False if a single buffer exceeds this machine's memory; sets `refusal_`.
 bool SimBackend::fits(const interp::Task& task) {
   for (const BufferRef& ref : task.buffers) {
     const int64_t bytes = ref.offset_bytes + ref.size_bytes;
@@ -126,7 +126,7 @@ TimedItem SimBackend::timed_item(const interp::CommunicationItem& item, OpKind k
                         (item.sequence << 16) ^ (static_cast<uint64_t>(out.key.source + 1) << 8) ^
                             static_cast<uint64_t>(out.key.target + 1)};
   out.duration_ns = scaled(schedule, key, static_cast<int64_t>(cost.ns));
-  // Members of a group{} overlap their latencies and share the links for the bytes.
+  // Members of a group{} overlap their latencies and share the links for their bytes.
   out.occupied_ns = grouped ? scaled(schedule, key, static_cast<int64_t>(cost.ns - cost.latency_ns))
                             : out.duration_ns;
   return out;
@@ -150,7 +150,7 @@ SimBackend::ItemCost SimBackend::cost_of(const interp::CommunicationItem& item, 
   return cost;
 }
 
-// False if there can be no kernel for these operands; `refusal_` says why.
+// False if no kernel exists for these operands; sets `refusal_`.
 bool SimBackend::find_plan(const interp::Task& task, StoredTask& stored, TimedTask& timed) {
   timed.work = TimedTask::Work::kCompute;
   const auto operands = interp::placements_of(stored.buffers, roles_of(stored.buffers));

@@ -1,4 +1,4 @@
-// Running a launch's kernel on the buffers of its rank.
+// Runs a launch's kernel on the buffers of its rank.
 #include "interp/core/buffer_layout.h"
 #include "interp/sim/backend_state.h"
 
@@ -7,7 +7,7 @@ namespace hostir::sim {
 namespace {
 
 // Memory of a launch's operands while the kernel runs. Inputs are retained, so that outputs in the
-// same allocation cannot change them; views that are not dense go through scratch.
+// same allocation cannot change them. Views that are not dense are copied through scratch.
 class LaunchMemory {
  public:
   LaunchMemory(SimMemory& memory, Rank rank, std::span<const BufferRef> buffers)
@@ -19,7 +19,7 @@ class LaunchMemory {
     }
   }
 
-  // Brings results that were written to scratch to their views.
+  // Copies results from scratch to their views.
   void close() {
     for (const auto& [i, scratch] : scratch_) {
       if (buffers_[i].access == Access::kRead) continue;

@@ -1,4 +1,4 @@
-// Compiled kernels of a program's launches and what they cost on the simulated device.
+// Compiled kernels of a program's launches, and their cost on the simulated device.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace hostir::sim {
 using interp::LaunchRoles;
 using interp::roles_of;
 
-/// A launch ready to run, and what it costs on the simulated device.
+/// A launch ready to run, and its cost on the simulated device.
 struct LaunchPlan {
   kernels::BoundKernel bound;
   std::unique_ptr<cpu::CompiledKernel> kernel;
@@ -30,13 +30,13 @@ class LaunchPlans {
   LaunchPlans(const LaunchPlans&) = delete;
   LaunchPlans& operator=(const LaunchPlans&) = delete;
 
-  /// Compiles every launch of the code whose layouts are static, for every rank.
+  /// Compiles every launch with static layouts, for every rank.
   Expected<void> prepare(const interp::Code& code);
-  /// The plan of a launch with these placements, made if need be.
+  /// The plan of a launch with these placements; created if missing.
   Expected<LaunchPlan*> find(interp::CodeIndex code, interp::Rank rank,
                              std::span<const Placement* const> parameters,
                              std::span<const Placement* const> results);
-  /// The plan that was used last, or nullptr.
+  /// The most recently used plan, or nullptr.
   const LaunchPlan* last(interp::CodeIndex code, interp::Rank rank) const {
     return plans_.last(code, rank);
   }

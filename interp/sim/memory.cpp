@@ -45,7 +45,7 @@ SimMemory::Allocation& SimMemory::at(Rank rank, const BufferRef& ref) {
   Allocation& a = ranks_[static_cast<size_t>(rank)][ref.allocation.index];
   const int64_t needed = ref.offset_bytes + ref.size_bytes;
   if (a.size_bytes >= needed) return a;
-  // Grows only where a task names more than was allocated, which the interpreter has reported.
+  // Grows only if a task accesses more than was allocated, which the interpreter has reported.
   ChunkRef larger = ChunkRef::make(needed);
   fill(*larger.get(), 0, needed);
   if (a.chunk && !a.undefined) copy_bytes(larger->data(), a.chunk->data(), a.size_bytes);
@@ -120,7 +120,7 @@ void SimMemory::assign(Rank rank, const BufferRef& ref, const ChunkRef& source,
     a.undefined = false;
     return;
   }
-  // `source` may be this allocation's own chunk: writable() copies it before, as it is shared then.
+  // `source` may be this allocation's own chunk: keeping it shared makes writable() copy it first.
   const ChunkRef keep = source;
   std::byte* to = writable(rank, ref, Keep::kNothingInRange);
   copy_bytes(to, keep->data() + source_offset_bytes, ref.size_bytes);

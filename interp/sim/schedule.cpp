@@ -20,7 +20,7 @@ int64_t scaled(const Schedule& schedule, const ScheduleKey& key, int64_t duratio
   // 2^(octave - 3) * (1 + part/256), octaves 0..5: from 1/8 to just under 8.
   const auto octave = static_cast<int64_t>(words[0] % 6);
   const auto part = static_cast<int64_t>(words[1] % 256);
-  // Divided before multiplying where the duration is so long that the product could overflow.
+  // Divide first if the duration is so long that the product could overflow.
   const int64_t numerator = (256 + part) << octave;
   if (duration > (int64_t{1} << 46)) return duration / (256 * 8) * numerator;
   return std::max<int64_t>(1, duration * numerator / (256 * 8));

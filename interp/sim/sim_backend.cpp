@@ -1,4 +1,4 @@
-// Setting up, reading and writing, checkpoints.
+// Setup, reading and writing, checkpoints.
 #include "interp/sim/sim_backend.h"
 
 #include <fmt/core.h>
@@ -102,7 +102,7 @@ Expected<Tensor> SimBackend::read(Rank rank, const BufferRef& buffer, const Box&
 }
 
 std::vector<interp::MemoryBlock> SimCheckpoint::blocks() const {
-  constexpr int64_t kBytesOfTask = 800;  // its nodes in map and timeline; roughly
+  constexpr int64_t kBytesOfTask = 800;  // estimate of its nodes in map and timeline
   std::vector<interp::MemoryBlock> out = state_.memory.blocks();
   out.push_back({this, static_cast<int64_t>(state_.tasks.size()) * kBytesOfTask});
   return out;

@@ -1,10 +1,10 @@
 // The backend that runs all ranks in one process, in virtual time.
 //
-// Exact and deterministic: times come from the machine description (timeline.h), values from the
-// kernels and exchanges that are applied when their tasks finish. The same program, inputs, machine
-// and schedule give the same times, and with the same kernel set and instruction set the same bits,
-// whatever order the hosts are stepped in. Needs no GPU. Replicas and results of collectives share
-// memory. Absent: limits on memory, which the interpreter keeps.
+// Exact and deterministic: times come from the machine description (timeline.h), values from
+// kernels and exchanges, applied when their tasks finish. The same program, inputs, machine and
+// schedule give the same times and, with the same kernel set and instruction set, the same bits,
+// whatever the stepping order of the hosts. Needs no GPU. Replicas and results of collectives share
+// memory. Absent: memory limits, which the interpreter enforces.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct SimOptions {
   cpu::KernelSet kernels = cpu::KernelSet::kFast;
   uint64_t seed = 0;
   uint64_t schedule = 0;  // 0: plain durations; k > 0: each scaled by a factor in [1/8, 8]
-  int threads = 0;        // 0: as many as the hardware has
+  int threads = 0;        // 0: one per hardware thread
 };
 
 /// The interpreter must charge `options.machine.issue_ns` (at least 1) per host instruction.

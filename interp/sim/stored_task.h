@@ -1,4 +1,4 @@
-// What the backend keeps of an issued task until it has finished.
+// What the backend stores for an issued task until it has finished.
 #pragma once
 
 #include <deque>
@@ -10,7 +10,7 @@
 
 namespace hostir::sim {
 
-/// One collective or half of a send/recv, as the issuing rank states it.
+/// One collective or half of a send/recv, as called by the issuing rank.
 struct StoredItem {
   OpKind kind = OpKind::all_reduce;
   DType dtype = DType::kF32;
@@ -30,15 +30,16 @@ struct StoredTask {
   LaunchPlan* plan = nullptr;  // kLaunch
 };
 
-/// Placements that outlive the task that named them. Those of the code are kept by address; others
-/// are copied once per distinct content.
+/// Keeps placements alive after the task that used them. Those of the Code are kept by address,
+/// others are copied once per distinct content.
 class PlacementPool {
  public:
   void adopt(const interp::Code& code);
   const Placement* keep(const Placement* placement);
 
  private:
-  std::vector<std::pair<const Placement*, const Placement*>> ranges_;  // of the code, sorted
+  // memory ranges of the Code, sorted
+  std::vector<std::pair<const Placement*, const Placement*>> ranges_;
   std::deque<Placement> copies_;
 };
 

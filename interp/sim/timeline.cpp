@@ -1,5 +1,5 @@
 // Issuing, readiness and commitment of tasks. A task is ready when its stream's predecessor and all
-// awaited events are committed, that is, when their finish times are known.
+// awaited events are committed, that is, have known finish times.
 #include "interp/sim/timeline.h"
 
 #include <algorithm>
@@ -84,7 +84,7 @@ void Timeline::arrive(Node& node, const TimedItem& item, uint32_t item_index) {
   ++node.open_items;
 }
 
-// Works off `newly_ready_`; a loop, because chains of tasks without work can be long.
+// Processes `newly_ready_`, in a loop because chains of tasks without work can be long.
 void Timeline::settle() {
   while (!newly_ready_.empty()) {
     Node* node = find(newly_ready_.front());

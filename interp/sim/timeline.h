@@ -1,13 +1,15 @@
-// When everything happens: the discrete-event simulation of streams, engines and rendezvous.
+// Computes when everything happens: the discrete-event simulation of streams, engines and
+// rendezvous.
 //
 // Pure timing in whole virtual nanoseconds, no values. A task starts at max(issued, its stream's
-// predecessor, awaited events, last member's arrival, engine free). One compute engine per rank,
-// one engine out and one in per link end, each first come first served by (ready, rank, stream,
-// issue order). The invariant: times depend on what is issued, never on when `advance` is called or
-// which host ran first. Hosts may be far apart in virtual time, so a task gets its engine, and an
-// event happens, only when nothing that could still be issued or become ready comes before it; the
-// lower bounds in timeline_bounds.cpp decide that. Hosts must take at least 1 ns per instruction.
-// Copying a Timeline is a checkpoint. Absent: what a task does, and how long it takes.
+// predecessor, awaited events, last member's arrival, engine free). There is one compute engine per
+// rank, and one outgoing and one incoming engine per link end, each first come first served by
+// (ready, rank, stream, issue order). The invariant: times depend on what is issued, never on when
+// `advance` is called or which host ran first. Hosts may be far apart in virtual time. So a task
+// gets its engine, and an event happens, only when nothing that could still be issued or become
+// ready comes before it; the lower bounds in timeline_bounds.cpp decide that. Hosts must take at
+// least 1 ns per instruction. Copying a Timeline is a checkpoint. Absent: what a task does, and how
+// its duration is determined.
 #pragma once
 
 #include <compare>
@@ -28,10 +30,10 @@ using interp::Rank;
 using interp::StreamIndex;
 using interp::TaskId;
 
-/// Where a rank's things stand in a vector over ranks.
+/// The index of a rank in a vector over ranks.
 inline size_t index(Rank rank) { return static_cast<size_t>(rank); }
 
-/// Which members meet: a collective of a group, or a (source, target) pair of it.
+/// Identifies the members of a meeting: a collective of a group, or a (source, target) pair.
 struct MeetingKey {
   CommIndex comm = 0;
   Rank first = 0;  // first member of the group
@@ -44,11 +46,11 @@ struct MeetingKey {
 /// A task's part in one meeting.
 struct TimedItem {
   MeetingKey key;
-  uint32_t position = 0;      // sorts the arrivals: position in the group, or 0 sender 1 receiver
+  uint32_t position = 0;      // sorts the arrivals: position in the group; 0 sender, 1 receiver
   std::vector<Rank> members;  // all ranks that arrive, once per arrival
-  bool uses_out = true;       // engines of this rank
+  bool uses_out = true;       // uses the engines of this rank
   bool uses_in = true;
-  int64_t duration_ns = 1;  // the meeting takes the longest that a member states
+  int64_t duration_ns = 1;  // the meeting takes the maximum over its members
   int64_t occupied_ns = 1;  // how long its engines are busy
 };
 
@@ -63,9 +65,9 @@ struct TimedTask {
   std::vector<TimedItem> items;
 };
 
-/// Something that happens at a moment. With its stream it orders first come first served; events
-/// leave the stream at 0, so that at equal times they keep the order of issue, which is causal (a
-/// task without work finishes together with what it waited for).
+/// A point in the order of events. With its stream it gives first-come-first-served order. Events
+/// use stream 0, so that events at equal times keep the order of issue, which is causal (a task
+/// without work finishes together with what it waited for).
 struct Moment {
   /// At equal times data arrives, then tasks finish, then tasks start.
   enum class Phase : uint8_t { kMeeting, kFinish, kStart };
@@ -90,15 +92,15 @@ struct TimelineEvent {
   Moment at;
   int64_t queued_ns = 0;          // kFinish: when the task was ready
   int64_t started_ns = 0;         // kFinish
-  std::vector<Arrival> arrivals;  // by position; empty for what is not a meeting's
-  std::vector<Rank> ranks;        // whose memory the event touches, each once
+  std::vector<Arrival> arrivals;  // by position; empty unless it is a meeting
+  std::vector<Rank> ranks;        // ranks whose memory the event accesses, each once
 };
 
 class Timeline {
  public:
   explicit Timeline(Rank rank_count);
 
-  /// Tasks of one rank come in order of their numbers.
+  /// Tasks of one rank must be added in order of their numbers.
   void add(TimedTask task);
   /// Appends everything that happens now, sorted by moment.
   void advance(std::span<const HostState> hosts, std::vector<TimelineEvent>& out);
@@ -110,12 +112,12 @@ class Timeline {
     StreamIndex stream = 0;
     TimedTask::Work work = TimedTask::Work::kNone;
     enum class Phase : uint8_t { kWaiting, kReady, kCommitted, kGone } phase = Phase::kWaiting;
-    int64_t ready_ns = 0;  // so far; final from kReady on
+    int64_t ready_ns = 0;  // lower bound until kReady, then final
     int64_t duration_ns = 0;
     int64_t started_ns = 0;
     int64_t finished_ns = 0;
-    uint32_t pending = 0;     // dependencies that are not committed
-    uint32_t open_items = 0;  // items that are not committed
+    uint32_t pending = 0;     // number of uncommitted dependencies
+    uint32_t open_items = 0;  // number of uncommitted items
     std::vector<TaskId> dependencies;
     std::vector<TaskId> dependents;
     std::vector<MeetingKey> meetings;  // by item
@@ -127,8 +129,8 @@ class Timeline {
   struct Meeting {
     std::vector<Arrival> arrivals;
     std::vector<Rank> members;
-    std::vector<Rank> missing;  // members that have not arrived
-    size_t doubtful = 0;        // the member at which it could not go on last time
+    std::vector<Rank> missing;  // members not arrived
+    size_t doubtful = 0;        // the member that prevented it last time
     uint32_t ready_count = 0;
     int64_t ready_ns = 0;
     int64_t duration_ns = 1;
@@ -139,16 +141,16 @@ class Timeline {
     bool bound_busy = false;
   };
   struct Queue {
-    uint64_t base = 0;  // number of nodes.front()
+    uint64_t base = 0;  // task number of nodes.front()
     std::deque<Node> nodes;
     std::map<StreamIndex, TaskId> tails;
     std::map<StreamIndex, std::deque<TaskId>> uncommitted;
     std::set<Moment> ready_compute;
-    std::set<Moment> events;  // of `events_`, those that touch this rank's memory
+    std::set<Moment> events;  // those of `events_` that access this rank's memory
   };
   struct PendingEvent {
     TimelineEvent event;
-    size_t doubtful = 0;  // index into `event.ranks`: where it could not happen last time
+    size_t doubtful = 0;  // index into `event.ranks`: the rank that prevented it last time
   };
   struct ReadyMeeting {
     Moment order;
@@ -194,10 +196,10 @@ class Timeline {
   std::vector<Queue> ranks_;
   std::map<Moment, PendingEvent> events_;
   std::vector<int64_t> engine_free_ns_;  // compute, out, in of every rank
-  std::vector<uint64_t> engine_taken_;   // the pass in which a meeting kept it for itself
+  std::vector<uint64_t> engine_taken_;   // the pass in which a meeting reserved the engine
   uint64_t pass_ = 0;
-  // What is first on every rank, kNothing if there is none: beside `ranks_`, since advance() looks
-  // at all of them.
+  // The first entry of each rank, or kNothing. Stored apart from `ranks_`, because advance() scans
+  // all of them.
   static constexpr int64_t kNothing = INT64_MAX;
   std::vector<int64_t> first_compute_ns_;
   std::vector<int64_t> first_event_ns_;
@@ -207,17 +209,17 @@ class Timeline {
   uint64_t in_flight_ = 0;
   uint64_t round_ = 0;
 
-  // Of the current advance().
+  // Host states of the current advance().
   struct Host {
     HostState state;
-    bool resumed = false;  // what it waits for has finished at `resumed_ns`
+    bool resumed = false;  // what it waited for finished at `resumed_ns`
     int64_t resumed_ns = 0;
     uint64_t bound_round = 0;
     int64_t bound_ns = 0;
     bool bound_busy = false;
   };
   std::vector<Host> hosts_;
-  std::vector<int64_t> open_until_ns_;  // a host that can run may issue before; else kNothing
+  std::vector<int64_t> open_until_ns_;  // earliest time a runnable host may issue; else kNothing
   int depth_ = 0;
 };
 

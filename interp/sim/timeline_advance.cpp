@@ -1,8 +1,8 @@
-// What may happen now: tasks get engines, events are released, in rounds until nothing moves.
+// What may happen now: tasks get engines and events are released, in rounds until nothing changes.
 //
-// advance() is called after every decision of any rank, and nearly always nothing may happen yet,
-// because some host could still issue something earlier. So what was refused remembers at which
-// rank, and that rank is asked first; per rank there is one comparison of two numbers.
+// advance() is called after every decision of any rank, and usually nothing may happen yet, because
+// some host could still issue something earlier. So a refused entry remembers the rank that
+// prevented it, and checks that rank first; this costs one comparison of two numbers per rank.
 #include <algorithm>
 
 #include "interp/sim/timeline.h"
@@ -59,8 +59,8 @@ bool Timeline::is_safe(const ReadyMeeting& candidate, Meeting& meeting) {
   return true;
 }
 
-// Gives engines to candidates in their order. A meeting that may not go yet keeps later ones off
-// the engines that it will use.
+// Assigns engines to candidates in their order. A meeting that may not start yet reserves its
+// engines against later candidates.
 bool Timeline::commit_pass() {
   bool moved = compute_pass();
   ++pass_;
@@ -75,7 +75,7 @@ bool Timeline::commit_pass() {
       moved = true;
       continue;
     }
-    if (at == ready_meetings_.end()) break;  // nobody is behind it
+    if (at == ready_meetings_.end()) break;  // nothing comes after it
     for (const size_t engine : meeting.engines) engine_taken_[engine] = pass_;
   }
   return moved;
@@ -125,8 +125,8 @@ void Timeline::release(Moment at, std::vector<TimelineEvent>& out) {
   }
 }
 
-// With every host waiting or done, the globally earliest of all events and candidates is safe
-// whatever the bounds could tell: nothing is issued before something finishes.
+// If every host is waiting or done, the globally earliest event or candidate is safe regardless of
+// the bounds: nothing is issued before something finishes.
 bool Timeline::force(std::vector<TimelineEvent>& out) {
   for (const Host& host : hosts_) {
     if (host.state.kind == HostState::Kind::kRunnable || host.resumed) return false;

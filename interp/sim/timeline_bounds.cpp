@@ -1,9 +1,9 @@
-// Lower bounds: the earliest time at which something that has not happened yet could.
+// Lower bounds: the earliest time at which a future event can happen.
 //
-// A host that can run may issue from its clock on; a host that waits may issue after what it waits
-// for; a task is ready after its dependencies; a meeting after its last member. All of these are
-// maxima over other bounds, so one depth-first walk gives the exact bound, and a cycle means
-// "never": that is a deadlock. Bounds stay true as time goes on; they are recomputed every round.
+// A runnable host may issue from its clock on; a waiting host after what it waits for. A task is
+// ready after its dependencies, a meeting after its last member. All of these are maxima over other
+// bounds, so one depth-first walk gives the exact bound, and a cycle means "never", which is a
+// deadlock. Bounds stay valid as time advances; they are recomputed every round.
 #include <algorithm>
 #include <limits>
 
@@ -14,7 +14,7 @@ namespace hostir::sim {
 namespace {
 
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max() / 4;
-constexpr int kMaxDepth = 1000;  // of the walk; beyond it a weaker bound that is true as well
+constexpr int kMaxDepth = 1000;  // of the walk; beyond it uses a weaker valid bound
 
 int64_t plus(int64_t time, int64_t duration) {
   return time >= kNever ? kNever : std::min(kNever, time + duration);
@@ -22,7 +22,7 @@ int64_t plus(int64_t time, int64_t duration) {
 
 }  // namespace
 
-// No task of this host can be issued before.
+// No task of this host can be issued before this time.
 int64_t Timeline::host_bound(Rank rank) {
   Host& host = hosts_[index(rank)];
   if (host.bound_round == round_) return host.bound_busy ? kNever : host.bound_ns;
@@ -59,7 +59,7 @@ int64_t Timeline::finish_bound(TaskId id) {
     case TimedTask::Work::kCommunication:
       for (const MeetingKey& key : node->meetings) {
         const auto found = meetings_.find(key);
-        if (found == meetings_.end()) continue;  // committed: counted in finished_ns
+        if (found == meetings_.end()) continue;  // committed: included in finished_ns
         bound = std::max(bound, plus(meeting_bound(key), found->second.duration_ns));
       }
       bound = std::max(bound, node->finished_ns);
@@ -100,7 +100,7 @@ int64_t Timeline::meeting_bound(const MeetingKey& key) {
   return bound;
 }
 
-// When the first meeting of the node that is not committed yet, `but` left out, could begin.
+// The earliest start of the node's first uncommitted meeting other than `but`.
 int64_t Timeline::next_meeting_bound(Node& node, const MeetingKey* but) {
   int64_t bound = kNever;
   for (const MeetingKey& key : node.meetings) {
@@ -110,7 +110,7 @@ int64_t Timeline::next_meeting_bound(Node& node, const MeetingKey* but) {
   return bound;
 }
 
-// When the node could ask for the engine; kNever if it does not use it.
+// The earliest time at which the node could request the engine; kNever if it does not use it.
 int64_t Timeline::engine_bound(Node& node, Engine engine, const MeetingKey* meeting) {
   if (engine == Engine::kCompute) {
     return node.work == TimedTask::Work::kCompute ? ready_bound(node) : kNever;
@@ -118,8 +118,8 @@ int64_t Timeline::engine_bound(Node& node, Engine engine, const MeetingKey* meet
   return node.work == TimedTask::Work::kCommunication ? next_meeting_bound(node, meeting) : kNever;
 }
 
-// True if nothing else on this rank can ask for the engine before the candidate. Along a stream
-// bounds do not fall, so each stream is walked only as far as the candidate's time.
+// True if nothing else on this rank can request the engine before the candidate. Bounds are
+// monotonic along a stream, so each stream is walked only up to the candidate's time.
 bool Timeline::engine_safe(Rank rank, Engine engine, const Moment& candidate,
                            const MeetingKey* meeting) {
   if (host_bound(rank) <= candidate.time_ns) return false;
@@ -136,7 +136,7 @@ bool Timeline::engine_safe(Rank rank, Engine engine, const Moment& candidate,
   return true;
 }
 
-// True if nothing else can touch the rank's memory before the moment.
+// True if nothing else can access the rank's memory before this moment.
 bool Timeline::memory_safe(Rank rank, const Moment& moment) {
   if (host_bound(rank) <= moment.time_ns) return false;
   for (const auto& [stream, tasks] : ranks_[index(rank)].uncommitted) {

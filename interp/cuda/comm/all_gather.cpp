@@ -14,7 +14,7 @@ void moves_all_gather(const Exchange& exchange, Transfers& out) {
   }
 }
 
-// NCCL's blocks are equal; others go one by one.
+// NCCL requires equal blocks; unequal ones are sent one by one.
 void wire_all_gather(const Exchange& exchange, size_t position, Wire& wire) {
   const Member& self = exchange.members[position];
   const int64_t element = exchange.element_bytes();

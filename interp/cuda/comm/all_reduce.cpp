@@ -5,7 +5,7 @@ namespace hostir::cuda {
 void moves_all_reduce(const Exchange& exchange, Transfers& out);
 void wire_all_reduce(const Exchange& exchange, size_t position, Wire& wire);
 
-// One fold, written to every member.
+// One reduction, written to every member.
 void moves_all_reduce(const Exchange& exchange, Transfers& out) {
   for (const Member& m : exchange.members) out.give_fold(exchange, m, 0, INT64_MAX / 2);
 }

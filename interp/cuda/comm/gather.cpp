@@ -5,7 +5,7 @@ namespace hostir::cuda {
 void moves_gather(const Exchange& exchange, Transfers& out);
 void wire_gather(const Exchange& exchange, size_t position, Wire& wire);
 
-// Blocks in group order, at the root alone.
+// Blocks in group order, only at the root.
 void moves_gather(const Exchange& exchange, Transfers& out) {
   const auto root = static_cast<size_t>(exchange.root);
   if (root >= exchange.members.size()) return;

@@ -5,7 +5,7 @@ namespace hostir::cuda {
 void moves_permute(const Exchange& exchange, Transfers& out);
 void wire_permute(const Exchange& exchange, size_t position, Wire& wire);
 
-// (source, target) pairs; a position that nobody sends to gets zeros.
+// (source, target) pairs; a position without a source gets zeros.
 void moves_permute(const Exchange& exchange, Transfers& out) {
   std::vector<bool> reached(exchange.members.size(), false);
   for (const auto& [source, target] : exchange.pairs) {

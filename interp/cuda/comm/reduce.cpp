@@ -5,7 +5,7 @@ namespace hostir::cuda {
 void moves_reduce(const Exchange& exchange, Transfers& out);
 void wire_reduce(const Exchange& exchange, size_t position, Wire& wire);
 
-// The fold, at the root alone.
+// The reduction, only at the root.
 void moves_reduce(const Exchange& exchange, Transfers& out) {
   const auto root = static_cast<size_t>(exchange.root);
   if (root >= exchange.members.size()) return;

@@ -5,7 +5,7 @@ namespace hostir::cuda {
 void moves_reduce_scatter(const Exchange& exchange, Transfers& out);
 void wire_reduce_scatter(const Exchange& exchange, size_t position, Wire& wire);
 
-// The fold, cut into blocks of the members' output sizes in group order.
+// The reduction, cut into blocks of the members' output sizes in group order.
 void moves_reduce_scatter(const Exchange& exchange, Transfers& out) {
   int64_t at = 0;
   for (const Member& to : exchange.members) {
@@ -15,7 +15,7 @@ void moves_reduce_scatter(const Exchange& exchange, Transfers& out) {
   }
 }
 
-// NCCL's blocks are equal; others are one reduce each, to their owner.
+// NCCL requires equal blocks; unequal ones are each a reduce to their owner.
 void wire_reduce_scatter(const Exchange& exchange, size_t position, Wire& wire) {
   const Member& self = exchange.members[position];
   const int64_t element = exchange.element_bytes();

@@ -2,7 +2,7 @@
 
 namespace hostir::sim {
 
-// One fold, one chunk, shared by every member.
+// One reduction, one chunk, shared by every member.
 void sim_all_reduce(Exchange& exchange);
 void sim_all_reduce(Exchange& exchange) {
   const Piece result = exchange.folded();

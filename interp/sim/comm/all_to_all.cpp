@@ -4,7 +4,7 @@ namespace hostir::sim {
 
 namespace {
 
-// Elements that `from` sends to `to`; equal blocks where no counts were given.
+// Elements that `from` sends to `to`; equal blocks if there are no counts.
 int64_t count(const Exchange& exchange, size_t from, size_t to) {
   const std::vector<int64_t>& counts = exchange.member(from).send_counts;
   if (to < counts.size()) return counts[to];

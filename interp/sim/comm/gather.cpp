@@ -2,7 +2,7 @@
 
 namespace hostir::sim {
 
-// Blocks in group order, at the root alone.
+// Blocks in group order, only at the root.
 void sim_gather(Exchange& exchange);
 void sim_gather(Exchange& exchange) {
   exchange.give(static_cast<size_t>(exchange.root()), exchange.concatenated());

@@ -2,7 +2,7 @@
 
 namespace hostir::sim {
 
-// (source, target) pairs; a position that nobody sends to gets zeros.
+// (source, target) pairs; a position without a source gets zeros.
 void sim_permute(Exchange& exchange);
 void sim_permute(Exchange& exchange) {
   std::vector<bool> reached(exchange.size(), false);

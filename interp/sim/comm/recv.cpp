@@ -2,7 +2,7 @@
 
 namespace hostir::sim {
 
-// The same exchange, seen from the other end.
+// The same exchange, from the other end.
 void sim_send(Exchange& exchange);
 void sim_recv(Exchange& exchange);
 void sim_recv(Exchange& exchange) { sim_send(exchange); }

@@ -2,7 +2,7 @@
 
 namespace hostir::sim {
 
-// The fold, at the root alone.
+// The reduction, only at the root.
 void sim_reduce(Exchange& exchange);
 void sim_reduce(Exchange& exchange) {
   exchange.give(static_cast<size_t>(exchange.root()), exchange.folded());

@@ -2,7 +2,7 @@
 
 namespace hostir::sim {
 
-// The fold, cut into blocks of the members' output sizes in group order.
+// The reduction, cut into blocks of the members' output sizes in group order.
 void sim_reduce_scatter(Exchange& exchange);
 void sim_reduce_scatter(Exchange& exchange) {
   const Piece result = exchange.folded();
