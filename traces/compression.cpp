@@ -11,7 +11,7 @@ uint64_t digest_of(std::span<const std::byte> bytes) {
 uint64_t digest_of(std::string_view text) { return XXH3_64bits(text.data(), text.size()); }
 
 std::vector<std::byte> compressed(std::span<const std::byte> bytes) {
-  constexpr int kLevel = 1;  // floats hardly compress; be quick
+  constexpr int kLevel = 1;  // float data compresses poorly; prefer speed
   std::vector<std::byte> out(ZSTD_compressBound(bytes.size()));
   const size_t size = ZSTD_compress(out.data(), out.size(), bytes.data(), bytes.size(), kLevel);
   out.resize(ZSTD_isError(size) != 0 ? 0 : size);
@@ -22,7 +22,7 @@ Expected<std::vector<std::byte>> decompressed(std::span<const std::byte> data, i
   const auto damaged = [] {
     return fail(ErrorKind::kRuntime, "log_damaged", "compressed contents are damaged");
   };
-  constexpr unsigned long long kWorstRatio = 1 << 15;  // zstd's blocks: 128 KiB in 4 bytes
+  constexpr unsigned long long kWorstRatio = 1 << 15;  // zstd blocks: 128 KiB in 4 bytes
   if (size_bytes < 0) return damaged();
   const auto size = static_cast<size_t>(size_bytes);
   if (ZSTD_getFrameContentSize(data.data(), data.size()) != size) return damaged();

@@ -1,4 +1,4 @@
-// zstd and xxh3, for contents of tensors and inputs.
+// zstd and xxh3, for the contents of tensors and inputs.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,9 @@ uint64_t digest_of(std::string_view text);
 
 std::vector<std::byte> compressed(std::span<const std::byte> bytes);
 
-/// Exactly `size_bytes` bytes. Errors: `log_damaged` where the data is something else; nothing is
-/// allocated on the word of a damaged file beyond `size_bytes`.
+/// Decompresses exactly `size_bytes` bytes. Never allocates more than that, whatever a damaged file
+/// claims.
+/// Errors: `log_damaged` if the data is anything else.
 Expected<std::vector<std::byte>> decompressed(std::span<const std::byte> data, int64_t size_bytes);
 
 }  // namespace hostir::traces

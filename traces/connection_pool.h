@@ -1,7 +1,7 @@
 // Read-only connections to one log, for readers on any number of threads.
 //
-// A connection is used by one thread at a time; a lease gives it back when it dies. Connections
-// reach only SELECT: no other file can be attached or written by a query.
+// A connection is used by one thread at a time; the destructor of a lease returns it. Connections
+// allow only SELECT: a query cannot attach or write any file.
 #pragma once
 
 #include <memory>
@@ -33,7 +33,7 @@ class ConnectionPool {
     std::unique_ptr<Database> database_;
   };
 
-  /// What runs on the connection ends with `log_cancelled` soon after `stop` is asked for.
+  /// A query on the connection ends with `log_cancelled` soon after `stop` is requested.
   Expected<Lease> acquire(std::stop_token stop = {});
   const ReadableFile& file() const { return file_; }
   void close_all();

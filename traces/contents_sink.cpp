@@ -70,7 +70,7 @@ void ContentsSink::value(const interp::ValueSummary& summary) {
     interp::BufferRef buffer = write.buffer;
     buffer.placement = write.after;
     const auto contents = interpreter_->backend().read(summary.rank, buffer, write.after->box);
-    // What the digest is not of (somebody wrote in between) is not what was written.
+    // If the digest does not match, the buffer was overwritten in between.
     if (!contents || digest_of(contents->data) != summary.digest) break;
     interp::ValueSummary with_data = summary;
     with_data.data = contents->data;

@@ -1,8 +1,9 @@
-// Puts the contents of chosen tensors into what a log is told (`--trace-values data=GLOB`).
+// Adds the contents of selected tensors to the events of a log (`--trace-values data=GLOB`).
 //
-// A sink in front of another one. At issue it notes which buffers the task writes, because their
-// names are known then; when the task's digest comes, memory is as the task left it, and the
-// contents are read and handed on with the digest. Ownership: interpreter and next sink outlive it.
+// A sink in front of another one. At issue, when names are known, it notes which buffers the task
+// writes. When the task's digest arrives, memory is as the task left it, and the contents are read
+// and forwarded with the digest.
+// Ownership: interpreter and next sink outlive it.
 #pragma once
 
 #include <span>
@@ -21,7 +22,7 @@ class ContentsSink final : public interp::TraceSink {
   ContentsSink(std::vector<std::string> globs, interp::TraceSink& next)
       : globs_(std::move(globs)), next_(next) {}
 
-  /// Before the first decision.
+  /// Call before the first decision.
   void attach(const interp::Interpreter& interpreter);
 
   void issued(const interp::IssuedRecord& record) override;
@@ -37,9 +38,9 @@ class ContentsSink final : public interp::TraceSink {
   }
 
  private:
-  /// A wanted buffer that a task writes.
+  /// A selected buffer that a task writes.
   struct Write {
-    uint16_t operand = 0;  // among the written ones
+    uint16_t operand = 0;  // among the written operands
     interp::BufferRef buffer;
     const Placement* after = nullptr;
   };
@@ -50,7 +51,8 @@ class ContentsSink final : public interp::TraceSink {
   interp::TraceSink& next_;
   const interp::Interpreter* interpreter_ = nullptr;
   std::unordered_map<interp::TaskId, std::vector<Write>> pending_;
-  std::pair<interp::TaskId, std::vector<Write>> last_{interp::kNoTask, {}};  // just finished
+  // the task that has just finished
+  std::pair<interp::TaskId, std::vector<Write>> last_{interp::kNoTask, {}};
 };
 
 }  // namespace hostir::traces

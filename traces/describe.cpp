@@ -10,7 +10,8 @@
 namespace hostir::traces {
 namespace {
 
-/// The machine as a text of its own, so that a log does not need this program's built-in ones.
+/// The complete machine description, so that a log does not depend on this program's built-in
+/// machines.
 std::string machine_text(const Machine& machine) {
   if (machine.name.empty()) return {};
   Program program;

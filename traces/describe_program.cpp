@@ -33,7 +33,8 @@ std::string from_text(const Instruction& instruction) {
   return out;
 }
 
-/// What survives edits of a program: function, result name or label, op, ordinal among equals.
+/// A key that survives edits of the program: function, result name or label, op, ordinal among
+/// equals.
 uint64_t content_key(const Code& code, CodeIndex index) {
   const CodeInstruction& c = code.instructions[index];
   const Function& function = *code.functions[c.function];
@@ -105,7 +106,7 @@ std::string_view role_of(const Function& function, ValueId value) {
   return !op.results.empty() && op.results[0].name == "view" ? "view" : "buffer";
 }
 
-/// Every buffer name with every layout that it has. Calls that are inlined twice share their names.
+/// Lists every buffer name with each of its layouts. A call that is inlined twice shares its names.
 class TensorLister {
  public:
   TensorLister(const Code& code, ProgramDescription& out) : code_(code), out_(out) {
@@ -116,7 +117,7 @@ class TensorLister {
 
   void list(const CodeInstruction& c, InstructionDescription& site) {
     const Instruction& source = code_.functions[c.function]->instr(c.instr);
-    // An alloc writes what it makes.
+    // An alloc counts as a write of its result.
     const bool makes = c.result_layout != interp::kNoLayout && !source.results.empty() &&
                        source.operands.size() == c.operands.size();
     for (size_t k = 0; k < source.operands.size() && k < c.layouts.size(); ++k) {
@@ -133,7 +134,7 @@ class TensorLister {
   }
 
  private:
-  /// -1 where the layout is not known.
+  /// -1 if the layout is unknown.
   int64_t index_of(uint32_t function_index, ValueId value, LayoutIndex layout) {
     if (layout >= code_.layouts.size()) return -1;
     const Function& function = *code_.functions[function_index];
@@ -205,7 +206,7 @@ void list_sites(const Code& code, ProgramDescription& out) {
       site.group = group;
       site.members = static_cast<int64_t>(comm.groups[static_cast<size_t>(group)].size());
       site.bus_factor = wire_bytes(c.kind, 1.0, site.members);
-      // nccl-tests counts the bytes of all ranks exactly where the factor is (n-1)/n.
+      // nccl-tests counts the bytes of all ranks exactly if the factor is (n-1)/n.
       if (site.bus_factor < 1 && site.members > 1) site.count_parts = site.members;
       out.sites.push_back(std::move(site));
     }

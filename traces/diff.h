@@ -1,10 +1,10 @@
-// Two logs compared: of two runs, two backends, or two versions of a program.
+// Compares two logs: of two runs, two backends, or two versions of a program.
 //
-// First what explains differences: backend, kernels, machine, mesh and schedule as remarks, inputs
-// as findings. Then structure (instructions, collectives, what each rank executed), then what was
-// written, by name of the tensor and in order of time. Tensors are compared by digest; where
-// contents of both sides are in the logs, within a tolerance. One finding per tensor: its first
-// divergence. Values that only one side holds are a finding: nothing is equal unseen.
+// First it compares what may explain differences: backend, kernels, machine, mesh and schedule as
+// remarks, inputs as findings. Then structure (instructions, collectives, what each rank executed).
+// Then what was written, by tensor name and in order of time. Tensors are compared by digest or, if
+// both logs have the contents, within a tolerance. One finding per tensor: its first divergence.
+// Values that only one side has are a finding: nothing counts as equal without a comparison.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 namespace hostir::traces {
 
 struct DiffOptions {
-  double atol = 0;  // |a - b| <= atol + rtol * |b|, where the contents are known
+  double atol = 0;  // |a - b| <= atol + rtol * |b|, if the contents are known
   double rtol = 0;
 };
 
@@ -30,9 +30,9 @@ struct DiffFinding {
 };
 
 struct DiffReport {
-  std::vector<std::string> remarks;   // other surroundings, and what could not be compared
+  std::vector<std::string> remarks;   // other differences, and what could not be compared
   std::vector<DiffFinding> findings;  // empty: equal
-  int64_t instructions = 0;           // compared
+  int64_t instructions = 0;           // number compared
   int64_t collectives = 0;
   int64_t values = 0;
 };
@@ -40,7 +40,7 @@ struct DiffReport {
 /// Errors: those of reading.
 Expected<DiffReport> diff(const LogReader& a, const LogReader& b, const DiffOptions& options = {});
 
-/// One line per finding, or what was equal.
+/// One line per finding, or a summary of what was equal.
 std::string to_string(const DiffReport& report);
 
 }  // namespace hostir::traces

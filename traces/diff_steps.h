@@ -1,23 +1,23 @@
-// Steps of diff(): each adds what it finds to the report. Structure and surroundings here, values
-// in diff_values.cpp.
+// Steps of diff(): each adds its findings to the report. Structure and environment here, values in
+// diff_values.cpp.
 #pragma once
 
 #include "traces/diff.h"
 
 namespace hostir::traces {
 
-/// Backend, kernels, machine, mesh, schedule: what explains differences without being one.
+/// Backend, kernels, machine, mesh, schedule: may explain differences.
 Expected<void> compare_surroundings(const LogReader& a, const LogReader& b, DiffReport& report);
 void compare_inputs(const LogReader& a, const LogReader& b, DiffReport& report);
 void compare_instructions(const LogReader& a, const LogReader& b, DiffReport& report);
-/// How often each rank executed each instruction. The programs must be the same.
+/// Compares how often each rank executed each instruction. The programs must be the same.
 Expected<void> compare_executed(const LogReader& a, const LogReader& b, DiffReport& report);
 Expected<void> compare_collectives(const LogReader& a, const LogReader& b, DiffReport& report);
 Expected<void> compare_faults(const LogReader& a, const LogReader& b, DiffReport& report);
 Expected<void> compare_values(const LogReader& a, const LogReader& b, const DiffOptions& options,
                               DiffReport& report);
 
-/// A finding that is not about one event of each side.
+/// A finding that does not refer to one event on each side.
 DiffFinding structure_finding(std::string what, std::string sentence);
 
 // Cells of a query.

@@ -1,4 +1,4 @@
-// Structure of two logs: what ran, in which surroundings, who met whom.
+// Compares the structure of two logs: program, environment, collectives.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ std::string times_text(int64_t n) {
   return n == 0 ? "never" : n == 1 ? "once" : fmt::format("{} times", n);
 }
 
-// Rows of both sides by key, in order of key; a side that lacks one has a null there.
+// Rows of both sides by key, ordered by key; null if a side does not have the row.
 using RowKey = std::tuple<std::string, int64_t, int64_t, int64_t>;
 struct RowPair {
   const std::vector<LogCell>* a = nullptr;
@@ -40,7 +40,7 @@ struct RowPair {
 };
 using RowPairs = std::map<RowKey, RowPair>;
 
-// The key of a row is its first three columns; rows that share one are counted through.
+// The key of a row is its first three columns; rows with equal keys are numbered.
 void add_side(const LogTable& table, const std::vector<LogCell>* RowPair::*side, RowPairs& pairs) {
   std::map<RowKey, int64_t> seen;
   for (const auto& row : table.rows) {
@@ -108,7 +108,7 @@ Expected<void> compare_surroundings(const LogReader& a, const LogReader& b, Diff
   return {};
 }
 
-/// Other inputs explain other values: they are said first.
+/// Compared first, because different inputs explain different values.
 void compare_inputs(const LogReader& a, const LogReader& b, DiffReport& report) {
   for (const interp::LogInput& in_a : a.inputs()) {
     const auto in_b = std::find_if(b.inputs().begin(), b.inputs().end(),
@@ -155,7 +155,7 @@ Expected<void> compare_executed(const LogReader& a, const LogReader& b, DiffRepo
   std::string sentence;
   const int64_t ranks = std::min(a.run().rank_count, b.run().rank_count);
   for (const auto& [key, pair] : pairs) {
-    if (std::get<1>(key) >= ranks) continue;  // said already
+    if (std::get<1>(key) >= ranks) continue;  // already reported
     const int64_t in_a = pair.a ? cell_integer((*pair.a)[3]) : 0;
     const int64_t in_b = pair.b ? cell_integer((*pair.b)[3]) : 0;
     if (in_a == in_b) continue;

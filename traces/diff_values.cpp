@@ -1,4 +1,4 @@
-// Written tensors of two logs, by name and in order of time.
+// Compares the written tensors of two logs, by name and in order of time.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,14 +14,14 @@ namespace {
 using interp::LogCell;
 using interp::LogTable;
 
-/// One write of a tensor: what row n of (tensor, rank) is in each log.
+/// One write of a tensor: the n-th write of (tensor, rank) in each log.
 struct Write {
   int64_t event = -1;
   int64_t digest = 0;
   LogCell mean;
   LogCell data;
   std::string dtype;
-  int64_t tensor = -1;  // of its log
+  int64_t tensor = -1;  // index in its log
 };
 using Writes = std::map<std::string, std::map<int64_t, std::vector<Write>>>;  // name, rank
 
@@ -41,7 +41,7 @@ Expected<Writes> writes_of(const LogReader& log) {
   return writes;
 }
 
-/// Where an element of a rank's part lies in the whole tensor: "[0, 5]".
+/// The global index of an element of a rank's part: "[0, 5]".
 std::string element_text(const LogReader& log, const Write& write, int64_t rank, int64_t index) {
   const auto& tensors = log.tensors();
   const auto tensor = static_cast<size_t>(write.tensor);
@@ -51,7 +51,7 @@ std::string element_text(const LogReader& log, const Write& write, int64_t rank,
   return fmt::format("[{}]", fmt::join(tensors[tensor].boxes[place].index_at(index), ", "));
 }
 
-/// The first element outside of the tolerance as a sentence; empty: none is.
+/// A sentence about the first element outside the tolerance; empty if there is none.
 Expected<std::string> compare_contents(const LogReader& a, const LogReader& b, const Write& in_a,
                                        const Write& in_b, int64_t rank,
                                        const DiffOptions& options) {
@@ -97,7 +97,7 @@ Expected<void> compare_tensor(const LogReader& a, const LogReader& b, const std:
   DiffFinding first;
   for (const auto& [rank, writes_a] : in_a) {
     const auto other = in_b.find(rank);
-    if (other == in_b.end()) continue;  // other ranks: the instructions say it
+    if (other == in_b.end()) continue;  // different ranks: reported with the instructions
     const size_t count = std::min(writes_a.size(), other->second.size());
     for (size_t i = 0; i < count; ++i) {
       ++report.values;
@@ -122,7 +122,7 @@ Expected<void> compare_tensor(const LogReader& a, const LogReader& b, const std:
   return {};
 }
 
-// Names for a sentence: the first few, and how many more.
+// The first few names for a sentence, and the number of the others.
 std::string name_list(const std::set<std::string>& names) {
   constexpr size_t kMaxNames = 6;
   std::string out;
@@ -134,7 +134,7 @@ std::string name_list(const std::set<std::string>& names) {
   return out;
 }
 
-// Tensors whose values only one log holds: nothing was compared there, which is said.
+// Reports tensors whose values are in only one log and which could not be compared.
 void report_unknown(const Writes& in_a, const Writes& in_b, DiffReport& report) {
   const auto one_sided = [&](const Writes& some, const Writes& others, std::string_view have,
                              std::string_view lack) {
@@ -159,7 +159,7 @@ void report_unknown(const Writes& in_a, const Writes& in_b, DiffReport& report) 
     report.remarks.push_back("values: neither log holds any, so none were compared");
 }
 
-// What was written first is nearest to the cause.
+// The earliest write is closest to the cause.
 void sort_values(DiffReport& report, size_t begin) {
   std::stable_sort(report.findings.begin() + static_cast<std::ptrdiff_t>(begin),
                    report.findings.end(), [](const DiffFinding& x, const DiffFinding& y) {

@@ -12,8 +12,8 @@
 
 namespace hostir::traces {
 
-/// The element at a global index of a box whose contents are `data`, row-major; as many digits as
-/// f32 needs to be read back. Empty where the data do not hold it.
+/// The element at a global index of a box whose contents are `data`, row-major; with enough digits
+/// to restore f32 exactly. Empty if the data do not contain it.
 std::string element_text(DType dtype, const Box& box, const std::vector<int64_t>& element,
                          std::span<const std::byte> data);
 

@@ -5,8 +5,8 @@
 namespace hostir::traces {
 namespace {
 
-constexpr size_t kFirstWindow = 256;   // per rank; grows with the work in flight
-constexpr int64_t kMaxHeld = 1 << 18;  // events that wait for an older one in flight
+constexpr size_t kFirstWindow = 256;   // per rank; grows with the number of tasks in flight
+constexpr int64_t kMaxHeld = 1 << 18;  // events held back by an older one in flight
 
 interp::LogEvent event_of(const interp::IssuedRecord& record, int64_t id) {
   interp::LogEvent event;
@@ -81,11 +81,11 @@ void EventAssembler::issued(const interp::IssuedRecord& record) {
     }
     members.clear();
     held(id).next_of_task = next;
-    // The same number again, still unfinished: the history was rewound, and what was in flight then
-    // stays unfinished.
+    // The same number again, still unfinished: the history was rewound, and the earlier task never
+    // finishes.
     slot_for(record.task) = {record.task, {id, record.branch, record.code}, true};
   } else if (record.comm != interp::kNoComm) {
-    open_members(record.rank).push_back(id);  // a member: its group is issued after it
+    open_members(record.rank).push_back(id);  // a member: its group is issued later
   } else {
     entry.complete = true;
   }

@@ -1,10 +1,9 @@
-// Joins "issued" and "finished" into events.
+// Joins "issued" and "finished" records into events.
 //
-// Events get their ids in order of issue. They leave in that order too, as far as they are
-// complete: a task that is in flight for very long does not hold the others back for ever, it is
-// handed out late, on its own. Ids of tasks are dense per rank, so tasks are found by index. What a
-// task was is remembered for a while after it finished, because digests of what it wrote come after
-// it. Used by the writer's thread only.
+// Events get their ids in order of issue and leave in that order once complete. A task that is in
+// flight for very long does not block the others: it is delivered late, on its own. Task ids are
+// dense per rank, so tasks are found by index. Information about a task is kept for a while after
+// it finishes, because the digests of its outputs arrive later. Used only by the writer's thread.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +16,9 @@
 
 namespace hostir::traces {
 
-/// The ledger's part of an event. The members of a group have the times of the group's task.
+/// The ledger's part of an event. Members of a group have the times of the group's task.
 struct CollectivePart {
-  interp::CommIndex comm = interp::kNoComm;  // kNoComm: no communication
+  interp::CommIndex comm = interp::kNoComm;  // kNoComm: not a communication
   uint64_t sequence = 0;
   int32_t peer = -1;
   int64_t arrival_ns = interp::kUnknownNs;
@@ -30,7 +29,7 @@ struct CollectivePart {
 struct AssembledEvent {
   interp::LogEvent event;
   CollectivePart collective;
-  int64_t next_of_task = -1;  // a group's task: the event of its next member
+  int64_t next_of_task = -1;  // for a group's task: the event of its next member
   bool complete = false;
 };
 
@@ -38,7 +37,7 @@ class EventAssembler {
  public:
   enum class Delivery : uint8_t {
     kInOrder,  // complete, in order of id
-    kLate,     // alone: incomplete, or an event that was handed out incomplete before
+    kLate,     // on its own: incomplete, or delivered incomplete before
   };
   using Deliver = std::function<void(const AssembledEvent&, Delivery)>;
 
@@ -47,11 +46,11 @@ class EventAssembler {
   void issued(const interp::IssuedRecord& record);
   void finished(const interp::FinishedRecord& record);
 
-  /// Hands out everything, work in flight too.
+  /// Delivers everything, including work in flight.
   void drain();
   int64_t event_count() const { return next_id_; }
 
-  /// What a task is, while it is known.
+  /// Information about a task, while it is kept.
   struct TaskInfo {
     int64_t event = -1;
     uint32_t branch = 0;
@@ -60,7 +59,8 @@ class EventAssembler {
   const TaskInfo* find_task(interp::TaskId task) const;
 
  private:
-  /// Tasks of one rank by number; a power of two, grown while unfinished tasks would be lost.
+  /// The tasks of one rank by number; size is a power of two and grows as needed to keep unfinished
+  /// tasks.
   struct TaskSlot {
     interp::TaskId task = interp::kNoTask;
     TaskInfo info;
@@ -73,17 +73,17 @@ class EventAssembler {
   AssembledEvent* find(int64_t id);
   void complete(AssembledEvent& entry, const interp::FinishedRecord& record);
   void deliver_ready();
-  /// As it is: it may never be done. When it is, it is handed out again.
+  /// Delivers the event as it is, because it may never complete. If it does, it is delivered again.
   void hand_out_incomplete(const AssembledEvent& entry);
   AssembledEvent& held(int64_t id) { return ring_[static_cast<size_t>(id) & (ring_.size() - 1)]; }
 
   Deliver deliver_;
   int64_t next_id_ = 0;  // of the next issued event
-  int64_t head_id_ = 0;  // oldest event that was not handed out; held are [head_id_, next_id_)
+  int64_t head_id_ = 0;  // oldest undelivered event; [head_id_, next_id_) are held
   std::vector<AssembledEvent> ring_ = std::vector<AssembledEvent>(1024);
   std::unordered_map<int64_t, AssembledEvent> late_;
   std::vector<TaskWindow> windows_;                 // by rank
-  std::vector<std::vector<int64_t>> open_members_;  // by rank: of a group that is not issued yet
+  std::vector<std::vector<int64_t>> open_members_;  // by rank: members of a group not issued yet
 };
 
 }  // namespace hostir::traces

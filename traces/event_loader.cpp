@@ -23,7 +23,7 @@ struct Stretch {
 constexpr int64_t kStretchEvents = 65536;
 constexpr int64_t kMaxStretches = 65536;  // a damaged log may claim any ids
 
-/// Stretches begin where a block begins, or between blocks, so that no block is read twice.
+/// Stretches begin at the start of a block or between blocks, so that no block is read twice.
 Expected<std::vector<Stretch>> stretches_of(Database& database, int64_t first_id, int64_t last_id) {
   const int64_t step = std::max(kStretchEvents, (last_id - first_id) / kMaxStretches);
   std::vector<Stretch> out;
@@ -32,7 +32,7 @@ Expected<std::vector<Stretch>> stretches_of(Database& database, int64_t first_id
     if (next > begin) out.push_back({begin, next - 1});
     begin = std::max(begin, next);
   };
-  const auto fill_to = [&](int64_t next) {  // no block lies between `begin` and `next`
+  const auto fill_to = [&](int64_t next) {  // no block is between `begin` and `next`
     while (next - begin >= 2 * step) close(begin + step);
   };
   HOSTIR_ASSIGN_OR_RETURN(
@@ -46,7 +46,7 @@ Expected<std::vector<Stretch>> stretches_of(Database& database, int64_t first_id
     HOSTIR_ASSIGN_OR_RETURN(const bool more, blocks.step());
     if (!more) break;
     const int64_t first = std::max(blocks.integer(0), first_id);
-    if (first < after || first > last_id) continue;  // damaged, or written since
+    if (first < after || first > last_id) continue;  // damaged, or written meanwhile
     if (first - after >= 2 * step) {
       close(after);
       fill_to(first);
@@ -62,7 +62,7 @@ Expected<std::vector<Stretch>> stretches_of(Database& database, int64_t first_id
   return out;
 }
 
-/// Parts on their way from the threads that read to the one that takes them in.
+/// Passes parts from the reading threads to the consumer.
 class Handover {
  public:
   explicit Handover(std::vector<Stretch> stretches, int64_t ahead)
@@ -157,7 +157,7 @@ void EventPart::add(const LogTables& tables, const Lineage& lineage, const LogEv
   ++row_count;
   if (is_open(event)) open.push_back(event.id);
   show(tables, lineage, event);
-  // An asynchronous instruction is on its host's line as well, while it was being issued.
+  // While it was being issued, an asynchronous instruction also appears on its host's track.
   if (event.stream < 0 || !lineage.contains(event.branch, event.decision)) return;
   LogEvent issue = event;
   issue.stream = -1;
@@ -171,7 +171,7 @@ Expected<int64_t> last_event_id(Database& database) {
   HOSTIR_ASSIGN_OR_RETURN(
       const auto block,
       database.query_int("SELECT last_id FROM event_block ORDER BY first_id DESC LIMIT 1"));
-  // A damaged file may say anything; one more than the result must still be a number.
+  // A damaged file may contain anything; the result plus one must not overflow.
   return std::min(std::max(row.value_or(-1), block.value_or(-1)),
                   std::numeric_limits<int64_t>::max() - 1);
 }

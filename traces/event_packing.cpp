@@ -26,7 +26,7 @@ int64_t task_cell(interp::TaskId task) {
   return task == interp::kNoTask ? kNull : static_cast<int64_t>(interp::task_number(task));
 }
 
-// Differences in two's complement: a damaged log may hold any numbers.
+// Subtracts in two's complement: a damaged log may contain any numbers.
 int64_t minus(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
 }
@@ -52,7 +52,7 @@ void BlockPacker::put_cell(int64_t value, int64_t base) {
     for (const char c : {'n', 'u', 'l', 'l', ','}) put(c);
   }
   const int64_t number = minus(value, base);
-  if (number >= 0 && number < 10) {  // most cells: cheaper than to_chars
+  if (number >= 0 && number < 10) {  // most cells; faster than to_chars
     put(static_cast<char>('0' + number));
   } else if (number >= 0 && number < 100) {
     put(static_cast<char>('0' + number / 10));
@@ -99,7 +99,7 @@ void BlockPacker::add(const LogEvent& event) {
   put_cell(event.live_bytes < 0 ? kNull : event.live_bytes, 0);
   put_cell(task_cell(event.waited_for), header_.base_task);
   pending_nulls_ = 0;
-  text_[size_ - 1] = ']';  // over the last comma
+  text_[size_ - 1] = ']';  // replaces the last comma
 
   header_.last_id = event.id;
   ++header_.row_count;
@@ -122,8 +122,8 @@ void BlockPacker::clear() {
 
 namespace {
 
-/// Reads a number or `null`; nullptr where it is something else. Most numbers are short: those are
-/// read here, a third of the time of from_chars.
+/// Reads a number or `null`; nullptr for anything else. Most numbers are short: parsing them here
+/// takes a third of the time of from_chars.
 const char* parse_cell(const char* at, const char* end, int64_t& cell) {
   constexpr std::ptrdiff_t kSafeDigits = 18;
   if (end - at >= 4 && *at == 'n') {
@@ -146,7 +146,7 @@ const char* parse_cell(const char* at, const char* end, int64_t& cell) {
   return digit;
 }
 
-/// Reads `[n,n,null,...]` from `at`; false where it is something else.
+/// Reads `[n,n,null,...]` from `at`; false for anything else.
 bool parse_row(const char*& at, const char* end, std::array<int64_t, kCells>& cells) {
   if (at == end || *at++ != '[') return false;
   for (size_t i = 0; i < kCells; ++i) {
@@ -166,7 +166,7 @@ int64_t based(int64_t cell, int64_t base) { return cell == kNull ? kNull : plus(
 
 bool fits_32(int64_t value) { return value >= 0 && value <= 0x7fffffff; }
 
-/// False where a number is outside of what its field holds.
+/// False if a number is out of range for its field.
 bool to_event(const BlockHeader& header, const std::array<int64_t, kCells>& c, LogEvent& event) {
   if (c[0] == kNull || c[1] == kNull || !fits_32(c[2]) || !fits_32(c[3]) || !fits_32(c[4])) {
     return false;
@@ -217,7 +217,7 @@ Expected<void> unpack_some(const BlockHeader& header, std::string_view text,
   std::array<int64_t, kCells> cells;
   auto wanted = ids.begin();
   while (end - at > 2 && wanted != ids.end()) {
-    ++at;  // the list's bracket, or the comma after a row
+    ++at;  // the opening bracket, or the comma after a row
     const char* row = at;
     int64_t offset = 0;
     if (*at != '[' || parse_cell(at + 1, end, offset) == nullptr) return damaged_block(header);
@@ -249,8 +249,7 @@ Expected<void> unpack_block(const BlockHeader& header, std::string_view text,
   if (at == end || *at++ != '[') return damaged();
   int64_t count = 0;
   std::array<int64_t, kCells> cells;
-  // A row takes four characters at least: a damaged count reserves no more than the text could
-  // hold.
+  // A row takes at least four characters: this bounds the reservation if the count is damaged.
   const int64_t most = static_cast<int64_t>(text.size()) / 4;
   out.reserve(out.size() + static_cast<size_t>(std::clamp<int64_t>(header.row_count, 0, most)));
   while (true) {

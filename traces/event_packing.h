@@ -1,10 +1,10 @@
-// Events packed as JSON: many of them in one row of `event_block`.
+// Events packed as JSON, many in one row of `event_block`.
 //
-// JSON, because then the view `event` unpacks a block with what every SQLite >= 3.38 has, and a log
-// of millions of events is still read by `sqlite3` and pandas. Numbers count from bases that the
-// block's row holds, so that they are short; NULLs at the end of a row are left out. Invariant:
-// unpack(pack(events)) == events, and the view gives the same cells. The text of a block may be
-// damaged: unpacking checks everything.
+// With JSON, the view `event` can unpack a block with functions that every SQLite >= 3.38 has, so
+// that `sqlite3` and pandas can still read a log of millions of events. Numbers are differences
+// from bases in the block's row, which keeps them short; NULLs at the end of a row are omitted.
+// Invariant: unpack(pack(events)) == events, and the view gives the same cells. The text of a block
+// may be damaged: unpacking checks everything.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace hostir::traces {
 
-/// What the numbers in a block count from, and its summary.
+/// The bases of the numbers in a block, and its summary.
 struct BlockHeader {
   int64_t first_id = 0;
   int64_t last_id = 0;
@@ -37,10 +37,10 @@ class BlockPacker {
  public:
   bool empty() const { return header_.row_count == 0; }
   int64_t row_count() const { return header_.row_count; }
-  /// Whether the event can go into the block that is being made.
+  /// True if the event can be added to the current block.
   bool accepts(const interp::LogEvent& event) const;
   void add(const interp::LogEvent& event);
-  /// Closes the text and fills in the checksum; the block can then be written, then `clear()`ed.
+  /// Completes the text and the checksum; the block can then be written and `clear()`ed.
   const BlockHeader& finish();
   std::string_view text() const { return {text_.data(), size_}; }
   void clear();
@@ -50,20 +50,20 @@ class BlockPacker {
   void put_cell(int64_t value, int64_t base);
 
   BlockHeader header_;
-  std::string text_;  // capacity; `size_` of it are used
+  std::string text_;  // capacity; `size_` of it is used
   size_t size_ = 0;
   size_t pending_nulls_ = 0;  // written only if a number follows
 };
 
 uint64_t block_checksum(std::string_view text);
 
-/// Appends the block's events to `out`. Errors: `log_damaged` where the text is not what a packer
-/// writes or the checksum differs.
+/// Appends the block's events to `out`.
+/// Errors: `log_damaged` if the text is not what a packer writes, or if the checksum differs.
 Expected<void> unpack_block(const BlockHeader& header, std::string_view text,
                             std::vector<interp::LogEvent>& out);
 
-/// As `unpack_block`, but only the events with these ids (rising); ids that the block does not hold
-/// are passed over. Costs little for what is not wanted.
+/// Like `unpack_block`, but only the events with these ids (ascending); ids that are not in the
+/// block are skipped. Skipped events cost little.
 Expected<void> unpack_some(const BlockHeader& header, std::string_view text,
                            std::span<const int64_t> ids, std::vector<interp::LogEvent>& out);
 

@@ -24,7 +24,7 @@ LogEvent event_of(const Statement& row) {
   event.id = row.integer(0);
   event.branch = static_cast<uint32_t>(row.integer(1));
   event.decision = static_cast<uint64_t>(row.integer(2));
-  // Out of range becomes -1 or the largest index, which check() finds.
+  // Out-of-range values become -1 or the largest index, which check() rejects.
   event.rank = fits(row.integer(3), INT32_MAX) ? static_cast<interp::Rank>(row.integer(3)) : -1;
   event.instruction = fits(row.integer(4), UINT32_MAX)
                           ? static_cast<interp::CodeIndex>(row.integer(4))
@@ -159,7 +159,7 @@ Expected<const LogEvent*> EventFinder::find(int64_t id) {
   const auto missing = [id] {
     return fail(ErrorKind::kRuntime, "log_no_event", fmt::format("the log has no event {}", id));
   };
-  // A row that was written late replaces what a block may hold of the event.
+  // A late row replaces the event's entry in a block.
   row_.reset();
   row_.bind_int(1, id);
   HOSTIR_ASSIGN_OR_RETURN(const bool is_row, row_.step());
@@ -191,7 +191,7 @@ Expected<LogEvent> find_event(Database& database, const EventLimits& limits, int
 
 namespace {
 
-/// Those that are plain rows; the others' ids go to `packed`.
+/// Finds the events stored as plain rows; the ids of the others go to `packed`.
 Expected<std::vector<LogEvent>> find_rows(Database& database, std::span<const int64_t> ids,
                                           std::vector<int64_t>& packed) {
   std::vector<LogEvent> found;

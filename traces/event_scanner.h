@@ -1,8 +1,8 @@
-// Events out of a file, in order of id, from both places where they are.
+// Reads events from a file in order of id, from both plain rows and packed blocks.
 //
-// Plain rows and packed blocks are merged as they are read; nothing but one block is in memory.
-// Numbers are checked: a damaged log gives an error, and a rank, stream or instruction that the run
-// does not have is one. A scanner uses its connection until it dies.
+// Rows and blocks are merged while reading; only one block is in memory. Numbers are checked: a
+// damaged log, or a rank, stream or instruction that the run does not have, is an error. A scanner
+// uses its connection for its whole lifetime.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace hostir::traces {
 
-/// What ids in events may be.
+/// Valid ranges of ids in events.
 struct EventLimits {
   int64_t rank_count = 0;
   int64_t stream_count = 0;
@@ -54,7 +54,7 @@ class EventScanner {
   size_t block_at_ = 0;
 };
 
-/// Events one by one, cheap where ids that follow each other are near each other.
+/// Reads events one by one; cheap if consecutive ids are close together.
 class EventFinder {
  public:
   static Expected<EventFinder> create(Database& database, const EventLimits& limits);
@@ -74,8 +74,9 @@ class EventFinder {
 /// One event. Errors: `log_no_event`.
 Expected<interp::LogEvent> find_event(Database& database, const EventLimits& limits, int64_t id);
 
-/// Many events; `ids` rise strictly. The answer is in the same order; ids that the log does not
-/// have are left out. Errors: `log_damaged`.
+/// Many events; `ids` must be strictly ascending. The result is in the same order; ids that are not
+/// in the log are left out.
+/// Errors: `log_damaged`.
 Expected<std::vector<interp::LogEvent>> find_events(Database& database, const EventLimits& limits,
                                                     std::span<const int64_t> ids);
 

@@ -1,8 +1,8 @@
-// Puts assembled events into the file: the first ones as plain rows, further ones packed.
+// Writes assembled events to the file: the first ones as plain rows, the rest packed.
 //
-// Ordinary runs stay plain rows that any tool reads at once; a run of millions of events costs a
-// fifth of the time and half of the bytes per event beyond the first `plain_events`. The view
-// `event` shows both as one. Used by the writer's thread only.
+// The events of ordinary runs stay plain rows, which any tool can read. In a run of millions of
+// events, those beyond the first `plain_events` cost a fifth of the time and half of the bytes. The
+// view `event` presents both as one table. Used only by the writer's thread.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ class EventStore {
  public:
   static Expected<EventStore> create(Database& database, int64_t plain_events);
 
-  /// A complete event. Ids rise, apart from events that were passed to `add_late` before.
+  /// Adds a complete event. Ids ascend, except for events passed to `add_late` before.
   Expected<void> add(const interp::LogEvent& event);
-  /// An event that is not complete (or was not, when it was passed here before): a plain row that
+  /// Adds an event that is incomplete, or completes one passed here before: a plain row that
   /// replaces an older one of the same id.
   Expected<void> add_late(const interp::LogEvent& event);
-  /// Writes what is buffered; before every commit.
+  /// Writes what is buffered; call before every commit.
   Expected<void> finish();
 
  private:

@@ -91,7 +91,7 @@ bool known(int64_t begin, int64_t end) {
   return begin != kUnknownNs && end != kUnknownNs && end >= begin;
 }
 
-/// Communication that has a slice, by event: what flows are attached to.
+/// Communication events that have a slice: the anchors of flow arrows.
 struct Anchor {
   uint32_t branch = 0;
   int64_t thread = 0;
@@ -127,8 +127,8 @@ Expected<void> put_events(const LogReader& log, ChromeWriter& writer, Anchors& a
   }
 }
 
-/// What the members of one meeting have in common: communicator, group, sequence number, and of
-/// send and recv the positions of both sides.
+/// Identifies a meeting: communicator, group, sequence number and, for send and recv, the positions
+/// of both sides.
 using MeetingKey = std::tuple<uint32_t, uint32_t, int32_t, uint64_t, int32_t, int32_t>;
 
 MeetingKey key_of(const LogReader& log, const LogCollective& c, uint32_t branch) {
@@ -151,7 +151,7 @@ struct FlowEnd {
   int64_t thread = 0;
 };
 
-/// Arrows from the member that came last to every other one, at the start of the transfer.
+/// Arrows from the last member to arrive to every other one, at the start of the transfer.
 void put_arrows(ChromeWriter& writer, const std::vector<FlowEnd>& ends, int64_t& flow) {
   const auto last = std::max_element(ends.begin(), ends.end(), [](const auto& a, const auto& b) {
     return a.member.arrival_ns < b.member.arrival_ns;
@@ -177,7 +177,7 @@ Expected<void> put_flows(const LogReader& log, ChromeWriter& writer, const Ancho
   HOSTIR_ASSIGN_OR_RETURN(const auto members, log.collectives(filter, std::move(stop)));
   std::map<MeetingKey, std::vector<FlowEnd>> meetings;
   for (const LogCollective& member : members) {
-    const auto anchor = anchors.find(member.event);  // the members of a group have none
+    const auto anchor = anchors.find(member.event);  // members of a group have none
     if (anchor == anchors.end() || !known(member.start_ns, member.finish_ns) ||
         member.comm >= log.communicators().size()) {
       continue;

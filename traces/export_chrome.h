@@ -1,8 +1,8 @@
-// A log as Chrome trace JSON, which Perfetto's UI and chrome://tracing open.
+// Exports a log as Chrome trace JSON, for Perfetto's UI and chrome://tracing.
 //
 // One process per rank, one thread for its host and one per stream, "X" slices for events, flow
-// arrows between the members of each collective, a counter of live bytes. Times are microseconds
-// with three decimals, as the format wants. Only the history that ended last is written.
+// arrows between the members of each collective, a counter of live bytes. Times are in microseconds
+// with three decimals, as the format requires. Only the final history is exported.
 #pragma once
 
 #include <iosfwd>
@@ -12,8 +12,8 @@
 
 namespace hostir::traces {
 
-/// Writes while it reads: memory grows with the collectives only. Errors: those of reading,
-/// `export_write`.
+/// Writes while reading: memory grows only with the number of collectives.
+/// Errors: those of reading, `export_write`.
 Expected<void> export_chrome(const LogReader& log, std::ostream& out, std::stop_token stop = {});
 
 }  // namespace hostir::traces

@@ -1,4 +1,4 @@
-// Inputs: their bytes where they are small enough, else what makes them again.
+// Inputs: their bytes if they are small enough, else how to recreate them.
 
 #include <fmt/core.h>
 
@@ -42,7 +42,7 @@ Expected<void> write_input_rows(Database& database, const RunDescription& run,
     const bool generated = input.kind == InputDescription::Kind::kGenerator;
     std::vector<std::byte> data;
     bool stored = false;
-    // What cannot fit even when compressed a hundredfold is not tried.
+    // Skips inputs that would not fit even if compressed a hundredfold.
     if (!generated && static_cast<int64_t>(input.tensor.data.size() / 100) <= left) {
       data = compressed(input.tensor.data);
       stored = static_cast<int64_t>(data.size()) <= left;

@@ -9,8 +9,8 @@ namespace {
 
 using EventTest = std::function<bool(const interp::LogEvent&)>;
 
-// The first id in [low, high) whose event, or the next one that the log has, passes `test`, which
-// fails up to some event and holds from there on; `high` where none does.
+// The first id in [low, high) whose event, or the next one in the log, passes `test`; `high` if
+// none does. `test` must be monotonic: false up to some event and true from there on.
 Expected<int64_t> first_that(Database& database, const EventLimits& limits, int64_t low,
                              int64_t high, const EventTest& test) {
   while (low < high) {

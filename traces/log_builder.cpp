@@ -1,5 +1,6 @@
-// 1. The program as far as it is known (log_builder_program.cpp). 2. Events in order of issue, with
-// collectives and calls (log_builder_events.cpp). 3. Ranks, gaps, the verdict.
+// 1. The program, as far as it is known (log_builder_program.cpp).
+// 2. Events in order of issue, with collectives and calls (log_builder_events.cpp).
+// 3. Ranks, gaps, the verdict.
 
 #include "traces/log_builder.h"
 

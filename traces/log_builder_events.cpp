@@ -1,5 +1,4 @@
-// What happened, in order of issue: calls of members, work in flight, the waits that it stands
-// behind.
+// Writes events in order of issue: calls of members, work in flight, and the waits that precede it.
 
 #include <algorithm>
 
@@ -146,7 +145,7 @@ Expected<void> LogBuilder::write_collective(Statement& s, int64_t id, const Buil
     const auto at = std::find(members->begin(), members->end(), *e.peer);
     if (at != members->end()) peer = at - members->begin();
   }
-  if (e.peer && !peer) return {};  // the other side has no position: add_gaps() says so
+  if (e.peer && !peer) return {};  // the other side has no position: add_gaps() reports it
   const model::Times& times = e.member->times;
   s.bind_int(1, id);
   s.bind_int(2, e.rank);
@@ -158,7 +157,7 @@ Expected<void> LogBuilder::write_collective(Statement& s, int64_t id, const Buil
   bind(s, 8, common(times.ready_ns, times.execution_clock));
   bind(s, 9, common(times.started_ns, times.execution_clock));
   bind(s, 10, common(times.finished_ns, times.execution_clock));
-  // A source may know the state and no time.
+  // A source may record the state but no time.
   if (e.member->state == model::MemberState::kCompleted && !times.finished_ns)
     HOSTIR_TRY(write_untimed(id, "completed"));
   if (e.member->state == model::MemberState::kStarted && !times.started_ns)

@@ -1,4 +1,4 @@
-// Makes the rows of a log from a model::Run: the parts of log_builder.cpp. Used once, by
+// Writes the rows of a log from a model::Run: the parts of log_builder.cpp. Used once, by
 // write_log().
 #pragma once
 
@@ -17,14 +17,14 @@
 
 namespace hostir::traces {
 
-/// One event of the log: a member's call, an unfinished task, or a wait that a task stands behind.
+/// One event of the log: a member's call, an unfinished task, or a wait that a task depends on.
 struct BuiltEvent {
   const model::Member* member = nullptr;
   const model::Task* task = nullptr;
   model::CommunicatorId communicator;
   uint64_t sequence = 0;
   std::optional<model::Rank> peer;
-  model::TaskId awaited = model::kNoTask;  // of a wait
+  model::TaskId awaited = model::kNoTask;  // for a wait
   model::StreamId stream;
   model::Rank rank = model::kNoRank;
   int64_t instruction = -1;
@@ -53,7 +53,7 @@ class LogBuilder {
 
   std::optional<int64_t> common(std::optional<int64_t> ns, model::ClockId clock) const;
 
-  // ---- what was to be executed
+  // ---- the program
 
   void describe();
 
@@ -61,19 +61,19 @@ class LogBuilder {
 
   void describe_communicators();
 
-  /// The log's instruction for a call: that of the Run, or a twin of it where the rank called
-  /// something else there before.
+  /// The log's instruction for a call: that of the Run or, if the rank made a different call there
+  /// before, a copy of it.
   int64_t instruction_for(const Member& member, model::CommunicatorId communicator);
 
   void add_site(int64_t index, const Member& member, const std::string& kind,
                 model::CommunicatorId communicator);
 
-  // ---- what happened
+  // ---- events
 
   void collect_events();
 
-  /// Order of issue over all ranks: by time where it is known, on one rank always by what is known
-  /// of its order.
+  /// Sort key for the order of issue over all ranks: by time if known, and within a rank always
+  /// consistent with its known order.
   std::tuple<int64_t, uint64_t, int> order_of(const Member& m, uint64_t sequence) const;
 
   void add_task(const model::Task& task);
@@ -119,8 +119,8 @@ class LogBuilder {
       site_;  // by the log's instruction
   std::map<model::StreamId, int64_t> wait_;
   std::vector<BuiltEvent> events_;
-  std::set<model::TaskId> written_;  // tasks that are the event of their only member
-  std::set<const Member*> grouped_;  // members whose task is another event's
+  std::set<model::TaskId> written_;  // tasks written as the event of their only member
+  std::set<const Member*> grouped_;  // members whose task has another event
 };
 
 }  // namespace hostir::traces

@@ -1,5 +1,5 @@
-// What was to be executed, as far as a Run tells: an instruction of the log for each instruction of
-// the Run and each different call made there.
+// The program, as far as a Run contains it: one instruction of the log for each instruction of the
+// Run and each distinct call made there.
 
 #include <algorithm>
 
@@ -52,7 +52,7 @@ InstructionDescription LogBuilder::described(const model::Instruction& i) {
   out.mnemonic = i.mnemonic;
   out.text = i.text;
   out.frames = i.frames;
-  // A place without a frame is one, without a function.
+  // A place without a frame becomes a frame without a function.
   if (i.place && i.frames.empty()) out.frames.push_back({{}, *i.place});
   out.content_key = digest_of(model::name_of(i) + i.text);
   return out;

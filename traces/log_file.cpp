@@ -19,7 +19,7 @@ constexpr const char* kWritingPragmas =
     "PRAGMA temp_store = MEMORY;\n"
     "PRAGMA wal_autocheckpoint = 4000;\n";
 
-/// True for a file that we may replace: missing, empty, or a log.
+/// True if the file may be replaced: missing, empty, or a log.
 bool is_replaceable(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return true;
@@ -39,7 +39,7 @@ void remove_log(const std::string& path) {
 }
 
 uint64_t row_digest(const Statement& row, int columns, std::string& buffer) {
-  size_t used = 0;  // of the buffer, which only grows: this runs for every row at every close
+  size_t used = 0;  // of the buffer, which only grows: runs for every row at every close
   const auto append = [&](const void* data, size_t size) {
     if (buffer.size() < used + size) buffer.resize(2 * (used + size) + 256);
     std::copy_n(static_cast<const char*>(data), size, buffer.data() + used);
@@ -96,7 +96,7 @@ Expected<Database> create_log_file(const std::string& path,
 }
 
 Expected<void> settle_log_file(Database& database) {
-  // Both say "busy" while a reader is there; the data are safe in either form.
+  // Both fail with "busy" while a reader has the file open; the data are safe in either form.
   (void)database.execute("PRAGMA busy_timeout = 100");
   (void)database.execute("PRAGMA wal_checkpoint(TRUNCATE)");
   (void)database.execute("PRAGMA journal_mode = DELETE");

@@ -1,4 +1,4 @@
-// The file around the tables: making it, closing it, digests of its tables.
+// The file that holds the tables: creating it, closing it, digests of its tables.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 
 namespace hostir::traces {
 
-/// A new log with the current schema and what `describe` writes, ready for fast writing. It is made
-/// beside `path` and renamed once it can be opened: a writer that is killed before leaves `path` as
-/// it was, and `path` + ".new" behind. Then an older log at `path` is replaced. Errors:
-/// `log_exists` where the path holds something that is not a log; those of `describe`.
+/// Creates a log with the current schema and what `describe` writes, ready for fast writing. The
+/// file is created beside `path` and renamed once it can be opened, which replaces an older log. If
+/// the writer is killed before, `path` is unchanged and `path` + ".new" remains.
+/// Errors: `log_exists` if the path holds something that is not a log; those of `describe`.
 Expected<Database> create_log_file(const std::string& path,
                                    const std::function<Expected<void>(Database&)>& describe);
 
-/// Turns the file into a single one without `-wal`. Where readers still have it open that is left
-/// to the last of them.
+/// Turns the log into a single file without `-wal`. If readers still have it open, the last of them
+/// does that.
 Expected<void> settle_log_file(Database& database);
 
-/// Logs of older versions lack some. `name` is one of the schema's.
+/// Logs of older versions do not have all tables. `name` is one of the schema's.
 Expected<bool> has_table(Database& database, std::string_view name);
 
 struct TableDigest {
@@ -31,7 +31,7 @@ struct TableDigest {
   uint64_t digest = 0;
   friend bool operator==(const TableDigest&, const TableDigest&) = default;
 };
-/// Of all tables but `table_digest` itself, as they are now.
+/// Digests of the current contents of all tables except `table_digest`.
 Expected<std::vector<TableDigest>> table_digests(Database& database);
 Expected<void> write_table_digests(Database& database);
 

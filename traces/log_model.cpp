@@ -1,7 +1,8 @@
-// 1. What was to be executed: instructions, streams, communicators. 2. Ranks, by the rows of
-// `rank_state` where they are of the end of the history, else by the last event
-// (model_reader_ranks.cpp). 3. Collectives, and work in flight with the events it awaits
-// (model_reader_calls.cpp). 4. Whether anything can still move.
+// 1. The program: instructions, streams, communicators.
+// 2. Ranks: from the rows of `rank_state` if these belong to the end of the history, else from the
+//    last event (model_reader_ranks.cpp).
+// 3. Collectives, and work in flight with the events it awaits (model_reader_calls.cpp).
+// 4. Whether anything can still move.
 
 #include "traces/log_model.h"
 
@@ -198,14 +199,14 @@ Expected<void> ModelReader::add_motion() {
   bool stands = has_states_;
   bool over = true;
   for (const model::RankFacts& facts : run.ranks) {
-    if (facts.record == model::RecordState::kUnknown) continue;  // in another process's file
+    if (facts.record == model::RecordState::kUnknown) continue;  // in another process's log
     const bool done =
         facts.state == model::RankState::kDone || facts.state == model::RankState::kNotStarted;
     over = over && done;
     stands = stands && (done || facts.state == model::RankState::kBlocked);
   }
   HOSTIR_ASSIGN_OR_RETURN(const std::vector<interp::LogFault> faults, log_.faults());
-  // Of a log that is older than the table of states.
+  // For a log older than the table of states.
   const bool deadlock =
       !has_states_ && std::any_of(faults.begin(), faults.end(), [](const interp::LogFault& f) {
         return f.kind == "deadlock" || f.kind == "timeout";

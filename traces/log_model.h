@@ -1,7 +1,7 @@
-// A log as a model::Run: what it tells of ranks, collectives and work in flight.
+// Reads a log as a model::Run: ranks, collectives and work in flight.
 //
-// Works without program text, of a cut log, and of the file of one process of several. What the log
-// does not hold stays unknown: no state, place or time is made up.
+// Works without program text, for a cut log, and for the log of one process of several. What the
+// log does not contain stays unknown: no state, place or time is made up.
 #pragma once
 
 #include "hostir/support/expected.h"
@@ -11,11 +11,11 @@
 namespace hostir::traces {
 
 struct LogModelOptions {
-  /// Of a long run the last ones; earlier ones count as lost.
+  /// In a long run the last ones; earlier ones count as lost.
   int64_t max_collectives = 50'000;
 };
 
-/// Ids of instructions and streams are those of the log. Errors: of reading.
+/// Ids of instructions and streams are those of the log. Errors: those of reading.
 Expected<model::Run> run_of(const LogReader& log, const LogModelOptions& options = {});
 
 }  // namespace hostir::traces

@@ -21,7 +21,7 @@ std::vector<interp::PhaseText> phases_of(const LogReader& log) {
   return out;
 }
 
-/// The text that ran, read again; null where it gives other instructions than those of the log.
+/// The program text, parsed again; null if its instructions differ from those of the log.
 std::shared_ptr<const interp::ProgramView> as_written(const LogReader& log) {
   if (log.tables().program.empty()) return nullptr;
   const auto program = text::parse_program(log.tables().program);
@@ -46,7 +46,7 @@ struct Address {
   uint32_t number = 0;
 };
 
-/// `@f#9`; what does not read so is number 0 of the entry.
+/// Parses `@f#9`; anything else becomes number 0 of the entry.
 Address parse_address(const std::string& text, const std::string& entry) {
   const size_t mark = text.rfind('#');
   if (!text.starts_with('@') || mark == std::string::npos) return {entry, 0};
@@ -55,7 +55,7 @@ Address parse_address(const std::string& text, const std::string& entry) {
   return out;
 }
 
-/// The world mesh as the text says it, else one axis of all ranks.
+/// The world mesh from the text, else one axis of all ranks.
 Mesh mesh_of(const LogReader& log) {
   const auto program = text::parse_program(log.tables().program);
   const Mesh* mesh = program ? program->find_mesh(log.tables().mesh) : nullptr;
@@ -87,7 +87,7 @@ void add_communicators(const LogReader& log, interp::Code& code) {
   }
 }
 
-/// What is listed: the logged instructions; never nothing, so that there is always a first one.
+/// The logged instructions; never empty, so that there is always a first one.
 std::vector<LogInstruction> listed(const LogReader& log) {
   if (!log.instructions().empty()) return log.instructions();
   LogInstruction none;
@@ -97,7 +97,7 @@ std::vector<LogInstruction> listed(const LogReader& log) {
   return {none};
 }
 
-/// A program that holds nothing but the kinds and addresses of the logged instructions.
+/// A program with only the kinds and addresses of the logged instructions.
 std::shared_ptr<const interp::Code> listed_code(const LogReader& log) {
   auto program = std::make_shared<Program>();
   const Mesh& mesh = program->add_mesh(mesh_of(log));
@@ -127,7 +127,7 @@ std::shared_ptr<const interp::Code> listed_code(const LogReader& log) {
     const Address address = parse_address(logged.address, code->entry);
     CodeInstruction c;
     c.kind = find_op(logged.mnemonic).value_or(OpKind::return_);
-    c.role = interp::CodeRole::kJump;  // nothing here can be executed or has operands
+    c.role = interp::CodeRole::kJump;  // not executable, without operands
     c.address = address.number;
     c.function = function_of(address.function);
     Instruction instruction;

@@ -1,8 +1,8 @@
-// The program of a log that cannot be run again, as far as the log tells it.
+// The program of a log that cannot be run again, as far as the log contains it.
 //
-// Where the text that ran still reads and gives the logged instructions, it is that text; else a
-// list of the instructions as they were logged, one a line, so that every event has a line. Such
-// instructions name their operands in text only: they cannot be executed.
+// If the program text still parses and gives the logged instructions, that text is used. Otherwise
+// it is a list of the logged instructions, one per line, so that every event has a line. Such
+// instructions have operands only as text and cannot be executed.
 #pragma once
 
 #include <memory>

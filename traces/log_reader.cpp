@@ -22,7 +22,7 @@ bool earlier(const interp::LogMemoryPoint& a, const interp::LogMemoryPoint& b) {
   return a.time_ns < b.time_ns;
 }
 
-// Appends points that are nearly in order.
+// Appends points that are almost in order.
 void append(std::vector<interp::LogMemoryPoint>& to, std::vector<interp::LogMemoryPoint> more) {
   if (more.empty()) return;
   std::stable_sort(more.begin(), more.end(), earlier);
@@ -39,7 +39,7 @@ Expected<std::unique_ptr<LogReader>> open_log(const std::string& path) {
   HOSTIR_ASSIGN_OR_RETURN(Database database, file.connect());
   auto tables = load_tables(database);
   if (!tables && tables.error().diagnostics[0].id == "log_sql") {
-    // A table or column that every log has is not there.
+    // A table or column that every log has is missing.
     return fail(ErrorKind::kRuntime, "log_damaged",
                 fmt::format("\"{}\" is damaged: {}", path, tables.error().message()));
   }
@@ -61,7 +61,7 @@ LogReader::~LogReader() {
   loader_.reset();
   pool_.close_all();
   if (!live) return;
-  // A writer that closed while we were reading left turning the file into a single one to us.
+  // A writer that closed while we were reading left it to us to turn the log into a single file.
   auto database = Database::open(path, Database::Mode::kReadWrite);
   if (!database) return;
   const auto ended = database->query_int("SELECT ended_unix_ns IS NOT NULL FROM run");
@@ -93,8 +93,8 @@ Expected<LogExtent> LogReader::refresh(std::stop_token stop) {
   if (version.value_or(0) == data_version_) return extent();
   HOSTIR_ASSIGN_OR_RETURN(Lineage lineage, Lineage::load(*loader_));
 
-  // New events only come after what was read. Another branch changes what is shown of the old ones:
-  // then everything is read again.
+  // New events only come after those already read. If the branch changes, older events may be shown
+  // differently, so everything is read again.
   bool again = data_version_ < 0 || !(lineage == loaded_.lineage);
   if (!again) {
     HOSTIR_ASSIGN_OR_RETURN(const News news, read_news(*loader_, loaded_));
@@ -127,7 +127,7 @@ void LogReader::begin(Lineage lineage, std::vector<EventRange> undone, StoredLog
 Expected<void> LogReader::load_all(Lineage lineage, const std::stop_token& stop) {
   HOSTIR_ASSIGN_OR_RETURN(const int64_t last_id, last_event_id(*loader_));
   reading_ = true;
-  data_version_ = -1;  // until all is here
+  data_version_ = -1;  // until everything is loaded
   read_ = 0;
   total_ = last_id + 1;
   HOSTIR_ASSIGN_OR_RETURN(StoredLog stored, load_stored(*loader_, tables_, lineage, last_id));
@@ -135,7 +135,7 @@ Expected<void> LogReader::load_all(Lineage lineage, const std::stop_token& stop)
                           find_undone(*loader_, tables_.limits(), lineage, last_id));
   const int64_t next_id = stored.next_id;
   const Lineage shown = lineage;
-  // What was shown before stays until there is something to replace it.
+  // Keeps showing the old contents until there is something to replace them.
   bool first = true;
   const auto take = [&](const EventPart& part) {
     const std::unique_lock lock(mutex_);
@@ -146,7 +146,7 @@ Expected<void> LogReader::load_all(Lineage lineage, const std::stop_token& stop)
   };
   if (next_id > 0 || last_id < 0) take(EventPart(tables_));
   HOSTIR_TRY(load_events(pool_, tables_, shown, next_id, last_id, stop, take));
-  // What was in flight when the last chunk was written has finished since, or never will.
+  // Events in flight when the last chunk was written have finished since, or never will.
   HOSTIR_ASSIGN_OR_RETURN(const News late, read_open(*loader_, loaded_));
   const std::unique_lock lock(mutex_);
   settle(loaded_, late);

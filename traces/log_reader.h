@@ -1,10 +1,10 @@
-// Reads a log: the implementation of `LogView`, and what headless queries need beside it.
+// Reads a log: the implementation of `LogView`, and what headless queries need in addition.
 //
-// `open_log` reads the small tables; `refresh()` takes the timeline that the log holds ready, and
-// reads the events that it does not cover into timelines in memory, the first time with several
-// threads, showing what it has so far. Reading never changes the file. Threads: as LogView says;
-// rows are read through connections of their own, timelines are guarded by a lock that is held for
-// milliseconds at most. Any damage is an error, never a crash.
+// `open_log` reads the small tables. `refresh()` loads the timeline stored in the log and reads the
+// events it does not cover into timelines in memory; the first time with several threads, showing
+// what has been read so far. Reading never changes the file.
+// Threads: as for LogView. Rows are read through separate connections; timelines are guarded by a
+// lock that is held for milliseconds at most. Any damage is an error, never a crash.
 #pragma once
 
 #include <atomic>
@@ -73,43 +73,43 @@ class LogReader final : public interp::LogView {
   Expected<interp::LogTable> query(std::string_view sql, int64_t max_rows = 100000,
                                    std::stop_token stop = {}) const override;
 
-  // ---- beyond LogView
+  // ---- in addition to LogView
 
   const LogTables& tables() const { return tables_; }
-  /// A connection for scans of one's own.
+  /// A connection for custom scans.
   Expected<ConnectionPool::Lease> connect(std::stop_token stop = {}) const {
     return pool_.acquire(std::move(stop));
   }
-  /// The contents of an input. Errors: `log_no_input` where the log does not hold them.
+  /// The contents of an input. Errors: `log_no_input` if they are not in the log.
   Expected<Tensor> input_data(size_t index) const;
-  /// The recorded contents with this digest, row-major over the local box; `log_no_data`.
+  /// The recorded contents with this digest, row-major over the local box. Errors: `log_no_data`.
   Expected<std::vector<std::byte>> data(uint64_t digest) const;
-  /// Everything that is wrong with the file: SQLite's own check, digests of the tables, checksums
-  /// of the blocks. Empty: nothing is.
+  /// All problems of the file: SQLite's own check, digests of the tables, checksums of the blocks.
+  /// Empty if there are none.
   Expected<std::vector<std::string>> check(std::stop_token stop = {}) const;
 
  private:
   struct Loaded {
-    StoredLog stored;                 // what the log holds ready, up to its `next_id`
-    std::vector<Timeline> timelines;  // by track: what came after
+    StoredLog stored;                 // the stored timeline, up to its `next_id`
+    std::vector<Timeline> timelines;  // by track: later events
     std::vector<std::vector<interp::LogMemoryPoint>> memory;  // by rank, in order of time
     Lineage lineage;
-    std::vector<EventRange> undone;  // by `lineage`, of what was there when it was read
+    std::vector<EventRange> undone;  // by `lineage`, for the events present when it was read
     interp::LogExtent extent;
-    int64_t next_id = 0;     // events below it were read, but for those in `open`
-    int64_t row_count = 0;   // events read
-    std::set<int64_t> open;  // events that had not finished when they were read
+    int64_t next_id = 0;     // events below it were read, except those in `open`
+    int64_t row_count = 0;   // number of events read
+    std::set<int64_t> open;  // unfinished when they were read
   };
-  /// Rows that a refresh found; they go into the timelines under the lock.
+  /// Rows found by a refresh; they are added to the timelines under the lock.
   struct News {
     EventPart part;
-    std::vector<int64_t> finished;  // of `open` ones; they are in `part` as well
+    std::vector<int64_t> finished;  // formerly `open`; also in `part`
   };
   Expected<void> load_all(Lineage lineage, const std::stop_token& stop);
   void begin(Lineage lineage, std::vector<EventRange> undone, StoredLog stored);
-  /// Those of `loaded.open` that have finished.
+  /// The events of `loaded.open` that have finished.
   Expected<News> read_open(Database& database, const Loaded& loaded) const;
-  /// Those, and what came after what is loaded.
+  /// The same, and all events after the loaded ones.
   Expected<News> read_news(Database& database, const Loaded& loaded) const;
   void settle(Loaded& loaded, const News& news) const;
   void take_in(Loaded& loaded, const EventPart& part) const;
@@ -118,20 +118,20 @@ class LogReader final : public interp::LogView {
 
   LogTables tables_;
   mutable ConnectionPool pool_;
-  std::unique_ptr<Database> loader_;  // refresh() only: its data_version tells of changes
-  int64_t data_version_ = -1;         // of loader_, when it last read
+  std::unique_ptr<Database> loader_;  // refresh() only: its data_version shows changes
+  int64_t data_version_ = -1;         // of loader_, at the last read
   std::mutex refresh_mutex_;
-  std::atomic<int64_t> read_ = 0;  // what progress() tells
+  std::atomic<int64_t> read_ = 0;  // for progress()
   std::atomic<int64_t> total_ = 0;
-  std::atomic<bool> reading_ = true;  // at first: until the first refresh has ended
+  std::atomic<bool> reading_ = true;  // until the first refresh has ended
   mutable BlockCache blocks_;
   mutable std::shared_mutex mutex_;  // guards loaded_
   Loaded loaded_;
 };
 
-/// Opens a log, also one that is being written or was cut. Errors: `log_missing`, `log_not_a_log`,
-/// `log_newer`, `log_old`, `log_empty` (cut before anything was described), `log_damaged`,
-/// `log_io`.
+/// Opens a log, including one that is being written or was cut.
+/// Errors: `log_missing`, `log_not_a_log`, `log_newer`, `log_old`, `log_empty` (cut before the run
+/// was described), `log_damaged`, `log_io`.
 Expected<std::unique_ptr<LogReader>> open_log(const std::string& path);
 
 }  // namespace hostir::traces

@@ -22,7 +22,7 @@ bool wanted(const std::vector<T>& list, const T& value) {
   return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
 }
 
-/// Strings of a JSON list; empty where the text is something else.
+/// Parses a JSON list of strings; empty for anything else.
 template <class T>
 std::vector<T> json_list(std::string_view text) {
   std::vector<T> out;
@@ -73,7 +73,7 @@ Expected<LogEvent> LogReader::event(int64_t id) const {
 }
 
 std::string LogReader::loop_path(interp::LoopPathId path) const {
-  constexpr int kMaxDepth = 256;  // a damaged table may go in circles
+  constexpr int kMaxDepth = 256;  // a damaged table may contain cycles
   auto connection = pool_.acquire();
   if (!connection || path == 0) return {};
   auto row = (*connection)->prepare("SELECT parent, iteration FROM loop_path WHERE id = ?");
@@ -93,7 +93,7 @@ std::string LogReader::loop_path(interp::LoopPathId path) const {
 Expected<std::vector<interp::LogCollective>> LogReader::collectives(const EventFilter& filter,
                                                                     std::stop_token stop) const {
   HOSTIR_ASSIGN_OR_RETURN(const auto connection, pool_.acquire(std::move(stop)));
-  // Conditions that nobody asked for would keep SQLite from its indexes.
+  // Unneeded conditions would keep SQLite from using its indexes.
   std::string sql =
       "SELECT event, branch, rank, communicator, sequence, kind, reduction, dtype, bytes, "
       "member_count, arrival_ns, start_ns, finish_ns, algbw_bytes_per_s, busbw_bytes_per_s, "

@@ -16,7 +16,7 @@ Expected<std::unique_ptr<LogSession>> LogSession::create(std::unique_ptr<LogRead
   std::unique_ptr<LogSession> session(new LogSession());
   session->log_ = std::move(log);
   session->snapshot_ = std::make_shared<const interp::Snapshot>(std::move(shot));
-  // What cannot be read any further is shown up to there.
+  // If reading fails, shows everything up to there.
   session->loading_ = std::jthread([reader = session->log_.get()](std::stop_token stop) {
     (void)reader->refresh(std::move(stop));
   });

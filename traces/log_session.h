@@ -1,9 +1,9 @@
-// A session over a log alone: everything can be looked at, nothing can be stepped.
+// A session over a log alone: everything can be inspected, nothing can be stepped.
 //
 // For logs whose program cannot be prepared again: the text is missing, no longer lowers, or its
-// inputs are gone. The snapshot stands at the end of the recorded run and says what the log says of
-// it: layouts, ledger, faults; contents of tensors are unknown. Commands that only look and `rank`
-// are carried out, all others fail with the reason. The timeline is read in the background.
+// inputs are gone. The snapshot is at the end of the recorded run and shows what the log contains:
+// layouts, ledger, faults. Contents of tensors are unknown. Inspection commands and `rank` work;
+// all others fail with the reason. The timeline is read in the background.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ namespace hostir::traces {
 
 class LogSession final : public interp::Session {
  public:
-  /// `why`: a sentence without a full stop, why the program does not run again.
+  /// `why`: the reason why the program cannot run again, a sentence without a full stop.
   static Expected<std::unique_ptr<LogSession>> create(std::unique_ptr<LogReader> log,
                                                       std::string why);
 
@@ -33,7 +33,7 @@ class LogSession final : public interp::Session {
 
   std::unique_ptr<LogReader> log_;
   interp::SnapshotPtr snapshot_;
-  std::jthread loading_;  // the timeline; ends before the log dies
+  std::jthread loading_;  // reads the timeline; joined before the log is destroyed
 };
 
 }  // namespace hostir::traces

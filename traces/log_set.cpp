@@ -1,5 +1,6 @@
-// 1. The first file is copied. 2. Of each further one: its program must be the same; its clock is
-// aligned; its rows are added. 3. Events get their place in the order of issue over all files.
+// 1. Copy the first file.
+// 2. For each further file: check that its program is the same, align its clock, add its rows.
+// 3. Renumber events in the order of issue over all files.
 
 #include "traces/log_set.h"
 
@@ -24,7 +25,7 @@ std::string quoted(const std::string& text) {
   return out + "'";
 }
 
-/// Columns of `event` that are times.
+/// The columns of `event` that are times.
 constexpr std::string_view kShiftedEvent =
     "id, rank, instruction, CASE WHEN loop_path > 0 THEN (loop_path - 1) * {files} + {file} + 1 "
     "ELSE 0 END, host_start_ns + {offset}, host_end_ns + {offset}, bytes, waited_ns, stream, task, "
@@ -128,7 +129,7 @@ class Merger {
   Expected<void> take_rows(std::string_view schema, size_t file, int64_t offset) {
     const std::string columns = fmt::format(fmt::runtime(kShiftedEvent), fmt::arg("files", files_),
                                             fmt::arg("file", file), fmt::arg("offset", offset));
-    // The view `event` reads the tables of the schema that it stands in.
+    // The view `event` reads the tables of its own schema.
     return database_.execute(fmt::format(
         "INSERT INTO all_event SELECT {1}, {2} FROM {0}.event WHERE rank IN (SELECT rank FROM "
         "{0}.rank WHERE local = 1);"
@@ -169,8 +170,8 @@ class Merger {
     return {};
   }
 
-  /// What to add to the file's times: collectives end at the same moment on all members. The median
-  /// over all that both files know.
+  /// The offset to add to the file's times. Collectives end at the same moment on all members:
+  /// takes the median over the collectives in both files.
   Expected<int64_t> clock_offset(const std::string& path, size_t file) {
     const std::string pairs =
         "FROM (SELECT communicator, sequence, group_index, MAX(c.finish_ns) AS a FROM "
@@ -221,7 +222,7 @@ Expected<std::vector<std::string>> logs_in(const std::string& folder) {
 }
 
 Expected<void> merge_logs(const std::vector<std::string>& paths, const std::string& target) {
-  std::vector<ReadableFile> files;  // copies live until the end
+  std::vector<ReadableFile> files;  // keeps copies until the end
   for (const std::string& path : paths) {
     HOSTIR_ASSIGN_OR_RETURN(ReadableFile file, open_file(path));
     files.push_back(std::move(file));

@@ -18,7 +18,7 @@ using interp::Snapshot;
 
 namespace {
 
-/// When the last of the recorded work ended.
+/// The end of the last recorded work.
 Expected<int64_t> end_ns(const LogReader& log) {
   HOSTIR_ASSIGN_OR_RETURN(
       const interp::LogTable found,
@@ -134,7 +134,7 @@ void add_ranks(const LogReader& log, const model::Run& run, Snapshot& shot) {
     auto memory = std::make_shared<interp::MemorySnapshot>();
     memory->rank = r;
     const auto index = static_cast<size_t>(r);
-    // The same buffer in several layouts: the last one, as at the end of the run.
+    // If a buffer has several layouts, use the last one, as at the end of the run.
     std::map<std::string, const interp::LogTensor*> last;
     for (const interp::LogTensor& tensor : log.tensors()) {
       if (index < tensor.boxes.size() && tensor.boxes[index].lo.size() == tensor.extents.size())
@@ -163,7 +163,7 @@ Expected<std::vector<interp::FaultSnapshot>> faults_of(const LogReader& log) {
   return out;
 }
 
-/// What the log tells went wrong; where it tells of nothing, what follows from the rest of it.
+/// Adds the logged faults or, if there are none, the verdict derived from the log.
 void add_verdict(std::vector<interp::FaultSnapshot>& faults, const model::Verdict& verdict,
                  const model::Run& run) {
   if (!faults.empty() || !verdict.is_fault()) return;

@@ -1,8 +1,8 @@
 // The end of a recorded run as a snapshot, made from the log alone.
 //
 // Layouts come from the log's tensors, everything else from the log's model::Run (log_model.h): a
-// run that was cut in the middle of a hang shows the hang. Faults are those that were logged, else
-// what interp/diagnose says. What a log does not tell is unknown.
+// run that was cut during a hang shows the hang. Faults are the logged ones, else the verdict of
+// interp/diagnose. What a log does not contain is unknown.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace hostir::traces {
 
-/// `why`: why it cannot be stepped. Errors: of reading the log.
+/// `why`: the reason why it cannot be stepped. Errors: those of reading the log.
 Expected<interp::Snapshot> end_of(const LogReader& log, std::string why);
 
 }  // namespace hostir::traces

@@ -139,7 +139,7 @@ Expected<void> load_communicators(Database& database, LogTables& log) {
           return damaged("communicator_member");
         }
         auto& groups = log.communicators[comm].groups;
-        // Dense: each group follows the one before it.
+        // Dense: group numbers are consecutive.
         if (row.integer(1) == static_cast<int64_t>(groups.size())) groups.emplace_back();
         if (groups.empty() || row.integer(1) != static_cast<int64_t>(groups.size()) - 1 ||
             row.integer(2) != static_cast<int64_t>(groups.back().size())) {

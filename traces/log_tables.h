@@ -1,4 +1,4 @@
-// The small tables of a log in memory: what is known since opening.
+// The small tables of a log, loaded when it is opened.
 #pragma once
 
 #include <map>
@@ -14,9 +14,9 @@ namespace hostir::traces {
 struct LogTables {
   interp::LogRun run;
   std::string mesh;             // of the world, without '@'
-  std::string function;         // that was asked for
-  std::string original_source;  // the text as it was given, or empty
-  std::string program;          // the text that ran
+  std::string function;         // the requested one
+  std::string original_source;  // the text as given by the user, or empty
+  std::string program;          // the program that ran
   std::vector<std::string> streams;
   std::vector<interp::LogTrack> tracks;  // per rank: host, then streams
   std::vector<interp::LogInstruction> instructions;
@@ -28,15 +28,15 @@ struct LogTables {
   std::vector<interp::Rank> started_ranks;
 
   EventLimits limits() const;
-  /// The track of an event that passed the limits.
+  /// The track of an event that has passed the limits check.
   interp::TrackId track_of(const interp::LogEvent& event) const {
     return static_cast<interp::TrackId>(static_cast<size_t>(event.rank) * (streams.size() + 1) +
                                         static_cast<size_t>(event.stream + 1));
   }
 };
 
-/// Errors: `log_damaged` and those of SQLite. A field that makes no sense is an error, never a
-/// large allocation.
+/// Errors: `log_damaged` and those of SQLite. An invalid field is an error and never causes a large
+/// allocation.
 Expected<LogTables> load_tables(Database& database);
 
 }  // namespace hostir::traces

@@ -1,4 +1,4 @@
-// LogReader: what is drawn, from memory and from the blocks that the log holds ready.
+// LogReader: timeline views, from memory and from the blocks stored in the log.
 
 #include <algorithm>
 #include <cmath>
@@ -69,7 +69,7 @@ std::vector<interp::TimelineSum> LogReader::sums(int64_t from_ns, int64_t to_ns)
 
 namespace {
 
-/// What was live when the range began, then the peak of each column.
+/// The live bytes at the start of the range, then the peak of each column.
 class Peaks {
  public:
   Peaks(int64_t from_ns, int64_t to_ns, int32_t columns)

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kMaxTensorBytes = int64_t{1} << 40;
 
-/// Bytes of a dense tensor; nullopt where that is not a sensible number.
+/// Bytes of a dense tensor; nullopt if the number is not plausible.
 std::optional<int64_t> dense_bytes(DType dtype, const Extents& extents) {
   for (const int64_t n : extents) {
     if (n < 0) return std::nullopt;

@@ -1,4 +1,4 @@
-// LogReader: where the writes of a tensor stand, and what they hold.
+// LogReader: finds the writes of a tensor and reads their contents.
 
 #include <fmt/core.h>
 
@@ -18,7 +18,7 @@ using interp::LogWrites;
 
 namespace {
 
-constexpr int64_t kEventsPerAnswer = int64_t{1} << 20;  // of an answer of find_writes
+constexpr int64_t kEventsPerAnswer = int64_t{1} << 20;  // per find_writes() call
 constexpr int64_t kNoMore = std::numeric_limits<int64_t>::max();
 
 bool holds(const Box& box, const std::vector<int64_t>& element) {
@@ -29,7 +29,7 @@ bool holds(const Box& box, const std::vector<int64_t>& element) {
   return true;
 }
 
-/// Whether a rank's writes of a tensor can be meant.
+/// True if a rank's writes of a tensor can match the filter.
 bool means(const interp::WriteFilter& filter, const LogTensor& tensor, interp::Rank rank) {
   if (rank < 0 || (!filter.value.empty() && tensor.name != filter.value)) return false;
   if (filter.rank != interp::kNoRank && filter.rank != rank) return false;
@@ -46,7 +46,7 @@ Expected<void> add_places(Statement& rows, std::vector<LogWrite>& places, interp
   }
 }
 
-/// By the index (tensor, rank, event), which holds all that is wanted.
+/// Uses the index (tensor, rank, event), which has everything needed.
 Expected<void> places_by_index(Database& database, const LogTables& tables,
                                const interp::WriteFilter& filter, LogWrites& found) {
   HOSTIR_ASSIGN_OR_RETURN(
@@ -56,7 +56,7 @@ Expected<void> places_by_index(Database& database, const LogTables& tables,
       Statement nameless,
       database.prepare(
           "SELECT event, id FROM value WHERE tensor = ? AND rank = ? AND event IS NULL"));
-  // The ranks that wrote it, one seek each.
+  // The ranks that wrote it, with one index seek each.
   HOSTIR_ASSIGN_OR_RETURN(
       Statement next_rank,
       database.prepare("SELECT MIN(rank) FROM value WHERE tensor = ? AND rank > ?"));
@@ -85,7 +85,7 @@ Expected<void> places_by_index(Database& database, const LogTables& tables,
   return {};
 }
 
-/// Logs that nobody closed have no index yet: all values are looked at once.
+/// A log that was never closed has no index: scan all values at once.
 Expected<void> places_by_scan(Database& database, const LogTables& tables,
                               const interp::WriteFilter& filter, LogWrites& found) {
   found.next_event = kNoMore;
@@ -103,7 +103,7 @@ Expected<void> places_by_scan(Database& database, const LogTables& tables,
   }
 }
 
-/// What the log says about the writing events; `values` are in any order.
+/// Fills in the writing events from the log; `values` may be in any order.
 Expected<void> add_events(Database& database, const EventLimits& limits,
                           std::vector<LogValue>& values) {
   std::vector<int64_t> ids;
@@ -126,7 +126,7 @@ Expected<void> add_events(Database& database, const EventLimits& limits,
   return {};
 }
 
-/// One transaction around many small reads: otherwise each row locks and unlocks the file.
+/// One transaction around many small reads; otherwise each row locks and unlocks the file.
 class ReadTransaction {
  public:
   explicit ReadTransaction(Database& database)
@@ -183,7 +183,7 @@ Expected<LogWrites> LogReader::find_writes(const interp::WriteFilter& filter,
   if (filter.shown_only)
     found.left_out = static_cast<int64_t>(
         std::erase_if(found.places, [&](const LogWrite& place) { return !shows(place.event); }));
-  // Sorted here: the rows come by rank, and SQLite would sort them on disk.
+  // Sort here: the rows come ordered by rank, and SQLite would sort on disk.
   std::sort(found.places.begin(), found.places.end(), [](const LogWrite& a, const LogWrite& b) {
     return a.event != b.event ? a.event < b.event : a.rank < b.rank;
   });

@@ -1,4 +1,4 @@
-// Bringing older logs to the current schema, on a copy.
+// Migrates older logs to the current schema, on a copy.
 //
 // A step is the SQL that turns version n into n+1; steps run in order inside one transaction. The
 // user's file is never changed.
@@ -18,11 +18,11 @@ struct MigrationStep {
   std::string_view sql;
 };
 
-/// The steps of this program, oldest first; version 1 is the first that was released.
+/// All steps, oldest first; version 1 is the first that was released.
 const std::vector<MigrationStep>& migration_steps();
 
-/// Brings an open, writable log from its version to `target`. Errors: `log_old` where a step is
-/// missing, `log_damaged`.
+/// Migrates an open, writable log from its version to `target`.
+/// Errors: `log_old` if a step is missing, `log_damaged`.
 Expected<void> migrate(Database& database, const std::vector<MigrationStep>& steps, int64_t target);
 
 }  // namespace hostir::traces

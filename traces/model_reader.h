@@ -1,6 +1,6 @@
 // Reads a log into a model::Run: the parts of log_model.cpp.
 //
-// Used once, by run_of(). Every id that comes out of the file is checked before it is an index.
+// Used once, by run_of(). Every id from the file is checked before it is used as an index.
 #pragma once
 
 #include <functional>
@@ -38,7 +38,7 @@ class ModelReader {
   Expected<void> for_rows(std::string_view sql,
                           const std::function<Expected<void>(const Statement&)>& take);
 
-  /// Logs of older versions lack some tables.
+  /// For tables that logs of older versions may not have.
   Expected<void> for_rows_of(std::string_view table, std::string_view sql,
                              const std::function<Expected<void>(const Statement&)>& take);
 
@@ -60,12 +60,13 @@ class ModelReader {
 
   Expected<void> add_states();
 
-  /// Somebody may have gone back in the history and on in another way.
+  /// False if the user went back in the history and continued differently.
   bool is_of_the_end(const Statement& row) const;
 
   Expected<void> read_last_events();
 
-  // Of a log without states: who returned is done; where a closed log tells of no fault, all are.
+  // For a log without states: ranks that returned are done; in a closed log without faults, all
+  // are.
   void derive_states();
 
   std::string loops_of(int64_t path);
@@ -153,7 +154,7 @@ class ModelReader {
   std::map<std::pair<Rank, CommunicatorId>, uint64_t> first_sequence_;
 };
 
-/// The state with this name; `last` is the last of them.
+/// The state with this name; `last` is the last enumerator.
 template <class State>
 std::optional<State> by_name(std::string_view text, State last) {
   for (int i = 0; i <= static_cast<int>(last); ++i) {

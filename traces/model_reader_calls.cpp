@@ -1,4 +1,4 @@
-// Collectives, sends and receives of a log, and the work that was in flight at its end.
+// Collectives, sends and receives of a log, and the work in flight at its end.
 
 #include <fmt/core.h>
 
@@ -128,7 +128,7 @@ Expected<void> ModelReader::add_collective(const Statement& row) {
   const LogEvent* task = nullptr;
   if (row.is_null(kFinish)) {
     task = pending != pending_.end() ? &pending->second : group_task(rank, row.integer(kEvent));
-    // A member of a group that was not issued has not come.
+    // A member of a group that was not issued has not arrived.
     if (task == nullptr && is_in_group(row.integer(kInstruction))) return {};
   }
   Member* member = nullptr;
@@ -172,7 +172,7 @@ Rank ModelReader::member_at(CommunicatorId comm, int64_t position) {
 }
 
 Expected<void> ModelReader::add_tasks() {
-  // What was in flight at the end was written late, so it is in the plain rows.
+  // Events in flight at the end were written late, so they are plain rows.
   HOSTIR_ASSIGN_OR_RETURN(
       const auto first,
       database_->query_int(
@@ -219,7 +219,7 @@ Expected<void> ModelReader::add_tasks() {
 }
 
 bool ModelReader::is_in_group(int64_t instruction) const {
-  // Members of a `group { }` have no task of their own: they are told by having no pending one.
+  // Members of a `group { }` have no task of their own, and therefore no pending one.
   return instruction >= 0 && instruction < static_cast<int64_t>(log_.instructions().size()) &&
          log_.instructions()[static_cast<size_t>(instruction)].mnemonic != "group" &&
          groups_logged();

@@ -1,4 +1,4 @@
-// Where the ranks stood at the end of a log.
+// The positions of the ranks at the end of a log.
 
 #include <algorithm>
 
@@ -14,7 +14,7 @@ using model::InstructionId;
 
 namespace {
 
-/// The newest of a log's events; what was in flight or stood before the end is behind it.
+/// The newest events of a log; they include everything in flight at the end.
 constexpr int64_t kLastEvents = 65536;
 
 }  // namespace
@@ -23,7 +23,7 @@ Expected<void> ModelReader::add_ranks() {
   HOSTIR_TRY(for_rows("SELECT rank, local, started, host FROM rank",
                       [&](const Statement& row) -> Expected<void> {
                         if (!is_rank(row.integer(0))) return {};
-                        if (row.integer(1) == 0) return {};  // another process's file has it
+                        if (row.integer(1) == 0) return {};  // it is in another process's log
                         model::RankFacts& facts = builder_.rank(static_cast<Rank>(row.integer(0)));
                         facts.computer = row.text(3);
                         if (row.integer(2) == 0) facts.state = model::RankState::kNotStarted;
@@ -47,7 +47,7 @@ Expected<void> ModelReader::add_states() {
         const auto rank = static_cast<Rank>(row.integer(0));
         const auto record = by_name(row.text_view(2), model::RecordState::kWhole)
                                 .value_or(model::RecordState::kUnknown);
-        // A rank of another process stands in its file.
+        // The position of a remote rank is in that process's log.
         if (builder_.run().ranks[static_cast<size_t>(rank)].record ==
                 model::RecordState::kUnknown &&
             record == model::RecordState::kWhole && !row.is_null(10))
@@ -116,11 +116,11 @@ std::string ModelReader::loops_of(int64_t path) {
   if (path <= 0) return {};
   const auto [at, added] = loops_.try_emplace(path);
   if (!added) return at->second;
-  // The variable's name stands in the text of the `for`: `for %i in 0..3 {`.
+  // The variable's name is in the text of the `for`: `for %i in 0..3 {`.
   std::vector<std::string> parts;
   auto row =
       database_->prepare("SELECT parent, instruction, iteration FROM loop_path WHERE id = ?");
-  constexpr size_t kMaxDepth = 64;  // a damaged table may go in circles
+  constexpr size_t kMaxDepth = 64;  // a damaged table may contain cycles
   for (int64_t id = path; row && id > 0 && parts.size() < kMaxDepth;) {
     row->bind_int(1, id);
     const auto found = row->step();

@@ -33,7 +33,7 @@ Expected<void> check_header(const std::string& path) {
   return {};
 }
 
-/// The schema version, after it was made sure that this is a log that this program can read.
+/// The schema version, after checking that this is a log that this program can read.
 Expected<int64_t> check_version(Database& database, const std::string& path) {
   HOSTIR_ASSIGN_OR_RETURN(const std::optional<int64_t> id,
                           database.query_int("PRAGMA application_id"));
@@ -67,8 +67,8 @@ Expected<std::string> copy_into(const std::string& path, const TemporaryDirector
   return target;
 }
 
-/// A writer that was killed while it closed its log leaves a rollback journal. The first
-/// connection that may write puts the file right; where nobody may, that is done on a copy.
+/// A writer killed while closing its log leaves a rollback journal. The first connection with write
+/// access repairs the file; without write access, the repair is done on a copy.
 Expected<void> roll_back(ReadableFile& file) {
   std::error_code error;
   const auto journal_bytes = fs::file_size(file.path + "-journal", error);
@@ -92,7 +92,7 @@ Expected<void> migrate_copy(ReadableFile& file) {
   return migrate(database, migration_steps(), kSchemaVersion);
 }
 
-/// A folder is a set: the files of one run, one per process.
+/// A folder is a set: the logs of one run, one per process.
 Expected<void> merge_folder(ReadableFile& file) {
   HOSTIR_ASSIGN_OR_RETURN(const std::vector<std::string> paths, logs_in(file.path));
   if (paths.size() == 1) {
@@ -139,8 +139,8 @@ Expected<ReadableFile> open_file(const std::string& path) {
   auto version = database ? check_version(*database, path)
                           : Expected<int64_t>(tl::unexpected(database.error()));
   if (!version && version.error().diagnostics[0].id == "log_io") {
-    // A file that a writer left behind needs a shared memory file beside it, and this is a place
-    // where none can be made.
+    // A file left behind by a writer needs a shared memory file beside it, which cannot be created
+    // here.
     std::error_code error;
     if (file.copy == nullptr && fs::exists(path + "-wal", error)) {
       HOSTIR_ASSIGN_OR_RETURN(file.copy, TemporaryDirectory::create());

@@ -1,7 +1,7 @@
-// Finding out what a file is and making it readable, without changing what it says.
+// Identifies a file and makes it readable without changing its contents.
 //
-// Copies are made only where they must be: of an older log, to migrate it, and of a cut log in a
-// place where SQLite can neither make its shared memory file nor roll back what its writer began.
+// Copies are made only if necessary: of an older log, to migrate it, and of a cut log where SQLite
+// can neither create its shared memory file nor roll back the writer's last transaction.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace hostir::traces {
 
-/// A temporary directory that is removed with its owner.
+/// A temporary directory that is deleted by its destructor.
 class TemporaryDirectory {
  public:
   static Expected<std::unique_ptr<TemporaryDirectory>> create();
@@ -29,12 +29,12 @@ class TemporaryDirectory {
 struct ReadableFile {
   std::string path;  // the file itself, or a copy of it
   Database::Mode mode = Database::Mode::kReadOnly;
-  std::unique_ptr<TemporaryDirectory> copy;  // where `path` is one
+  std::unique_ptr<TemporaryDirectory> copy;  // set if `path` is a copy
   Expected<Database> connect() const;
 };
 
-/// A folder is read as the set of logs in it (log_set.h). Errors: `log_missing`, `log_not_a_log`,
-/// `log_newer`, `log_old`, `log_damaged`, `log_io`.
+/// A folder is read as the set of logs in it (log_set.h).
+/// Errors: `log_missing`, `log_not_a_log`, `log_newer`, `log_old`, `log_damaged`, `log_io`.
 Expected<ReadableFile> open_file(const std::string& path);
 
 }  // namespace hostir::traces

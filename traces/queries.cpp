@@ -88,7 +88,7 @@ Expected<LogTable> info_table(const LogReader& log) {
 
 Expected<LogTable> events_table(const LogReader& log, std::string_view filter, int64_t limit) {
   HOSTIR_ASSIGN_OR_RETURN(interp::EventQuery query, interp::parse_event_filter(filter, log));
-  constexpr int64_t kPiece = 4096;  // events at once
+  constexpr int64_t kPiece = 4096;  // events per batch
   query.filter.limit = query.all() ? std::min(limit, kPiece) : kPiece;
   std::vector<interp::LogEvent> events;
   while (static_cast<int64_t>(events.size()) < limit) {

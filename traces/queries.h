@@ -1,7 +1,7 @@
-// What `hostir trace info|events|collectives|memory|sql` print: tables of names and numbers.
+// The tables printed by `hostir trace info|events|collectives|memory|sql`.
 //
-// Each function answers one question of a person at a terminal; `print_table` writes any table for
-// people, spreadsheets or programs.
+// Each function answers one question; `print_table` writes any table for people, spreadsheets or
+// programs.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,17 @@
 
 namespace hostir::traces {
 
-/// Two columns, what and value: who, where, when, how it ended, how much there is of everything.
+/// Two columns, key and value: environment, times, outcome, and the number of rows of everything.
 Expected<interp::LogTable> info_table(const LogReader& log);
 
-/// One row per executed instruction that the words of `filter` hold for
-/// (interp/session/event_filter.h; empty: all), at most `limit`. Errors: `event_filter`.
+/// One row per executed instruction that matches `filter` (interp/session/event_filter.h; empty:
+/// all), at most `limit`.
+/// Errors: `event_filter`.
 Expected<interp::LogTable> events_table(const LogReader& log, std::string_view filter,
                                         int64_t limit);
-/// One row per meeting: who came, when, bytes, bandwidth.
+/// One row per meeting: members, times, bytes, bandwidth.
 Expected<interp::LogTable> collectives_table(const LogReader& log);
-/// Peak per rank, and what was live then.
+/// Peak per rank, and the live allocations at that time.
 Expected<interp::LogTable> memory_table(const LogReader& log);
 /// One row per fault, with its sentence.
 Expected<interp::LogTable> faults_table(const LogReader& log);
@@ -31,7 +32,8 @@ Expected<interp::LogTable> faults_table(const LogReader& log);
 enum class TableFormat : uint8_t { kTable, kCsv, kJson };
 /// `table`, `csv` or `json`.
 Expected<TableFormat> parse_table_format(std::string_view text);
-/// JSON: a list of objects; blobs as hexadecimal. CSV: RFC 4180. NULL is empty, in JSON null.
+/// JSON: a list of objects; blobs in hexadecimal. CSV: RFC 4180. NULL is an empty cell, in JSON
+/// null.
 std::string print_table(const interp::LogTable& table, TableFormat format);
 
 }  // namespace hostir::traces

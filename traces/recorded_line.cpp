@@ -34,7 +34,7 @@ std::optional<std::vector<std::byte>> parse_hex(std::string_view text) {
   return bytes;
 }
 
-/// `%name+offset:hex`, as the interpreter writes it.
+/// Parses `%name+offset:hex`, as the interpreter writes it.
 Expected<interp::RecordedEdit> parse_edit(const std::string& detail) {
   const size_t plus = detail.rfind('+');
   const size_t colon = detail.find(':', plus == std::string::npos ? 0 : plus);
@@ -54,7 +54,7 @@ Expected<DecisionRecord::Kind> parse_kind(const std::string& name) {
   return damaged("the log has a decision of an unknown kind, \"" + name + "\"");
 }
 
-/// Decisions in the order in which they were taken the first time; the last branch's remain.
+/// Collects decisions in the order in which they were first taken; keeps those of the last branch.
 class LineBuilder {
  public:
   Expected<void> add(uint64_t number, const interp::Decision& decision) {

@@ -1,4 +1,4 @@
-// From a log to something that runs.
+// Prepares a log to be run again.
 
 #include <fmt/core.h>
 
@@ -39,7 +39,7 @@ Expected<Machine> machine_of(const LogReader& log) {
               fmt::format("the log does not describe the machine \"{}\"", run.machine));
 }
 
-/// An input that is not in the log: made by its generator, or read from its file.
+/// Recreates an input that is not in the log, with its generator or from its file.
 Expected<Tensor> input_again(const LogReader& log, size_t index) {
   const interp::LogInput& input = log.inputs()[index];
   HOSTIR_ASSIGN_OR_RETURN(
@@ -100,7 +100,7 @@ Expected<RecordedRun> recorded_run(const LogReader& log, const interp::Preparing
   for (const auto& [name, value] : run.sizes) options.sizes.bind(name, value);
   HOSTIR_ASSIGN_OR_RETURN(recorded.code, interp::compile_code(recorded.program, options));
   HOSTIR_ASSIGN_OR_RETURN(recorded.backend.machine, machine_of(log));
-  // What was measured on a device is computed again by the simulator.
+  // Values measured on a device are recomputed on the simulator.
   if (run.virtual_time) recorded.backend.name = run.backend;
   recorded.backend.schedule = run.schedule;
   recorded.backend.seed = run.seed;

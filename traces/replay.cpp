@@ -25,7 +25,7 @@ constexpr std::string_view kLayoutQuery =
     "s.local_shape, s.bytes FROM tensor t LEFT JOIN shard s ON s.tensor = t.id ORDER BY t.id, "
     "s.rank";
 
-/// The first row in which two databases answer differently, as a sentence; empty: none.
+/// A sentence about the first row in which the results from two databases differ; empty if none.
 Expected<std::string> first_difference(Database& logged, Database& now, std::string_view sql) {
   HOSTIR_ASSIGN_OR_RETURN(Statement a, logged.prepare(sql));
   HOSTIR_ASSIGN_OR_RETURN(Statement b, now.prepare(sql));
@@ -46,7 +46,7 @@ Expected<std::string> first_difference(Database& logged, Database& now, std::str
   }
 }
 
-/// Executes the logged decisions. `History` is there only where the log goes back or branches.
+/// Executes the logged decisions. `History` is created only if the log goes back or branches.
 class Driver {
  public:
   Driver(const LogReader& log, Database& database, ReplayChecker& checker,
@@ -68,7 +68,7 @@ class Driver {
         return fail(ErrorKind::kRuntime, "log_cancelled", "the replay was cancelled");
       }
       HOSTIR_ASSIGN_OR_RETURN(const LogEvent* event, scanner.next());
-      if (event == nullptr || event->id != next_id) break;  // a cut may leave holes at the end
+      if (event == nullptr || event->id != next_id) break;  // a cut log may have gaps at the end
       ++next_id;
       HOSTIR_TRY(decide_until(event->id));
       HOSTIR_TRY(execute(*event));
@@ -171,7 +171,7 @@ class Driver {
   size_t next_decision_ = 0;
 };
 
-/// Layouts of all tensors and the list of instructions; a sentence where they differ.
+/// Compares layouts of all tensors and the list of instructions; a sentence if they differ.
 Expected<std::string> compare_program(Database& logged, Database& now) {
   HOSTIR_ASSIGN_OR_RETURN(std::string difference,
                           first_difference(logged, now, "SELECT id, address, op FROM instruction"));
@@ -198,7 +198,7 @@ interp::Backend::ValueMode value_mode_of(Database& database) {
                      : interp::Backend::ValueMode::kNone;
 }
 
-/// Whose contents are read while a log runs again, and who is given them.
+/// Which contents to read during a re-run, and their receiver.
 struct Collector {
   std::vector<std::string> names;  // of tensors, without '%'
   ReplayChecker::OnContents take;

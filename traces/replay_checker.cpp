@@ -25,7 +25,7 @@ Expected<void> ReplayChecker::prepare(Database& database) {
       logged_values_,
       database.prepare("SELECT event, rank, operand, digest, data FROM value ORDER BY id"));
   HOSTIR_ASSIGN_OR_RETURN(const auto count, database.query_int("SELECT COUNT(*) FROM value"));
-  values_end_ = count.value_or(0) == 0;  // the run kept no values
+  values_end_ = count.value_or(0) == 0;  // the run recorded no values
   return {};
 }
 
@@ -67,7 +67,7 @@ int64_t task_number(interp::TaskId task) {
   return task == interp::kNoTask ? -1 : static_cast<int64_t>(interp::task_number(task));
 }
 
-/// The first field that differs; nullptr name: none.
+/// The first field that differs; its name is nullptr if there is none.
 template <size_t N>
 Field first_difference(const Field (&fields)[N]) {
   for (const Field& field : fields) {
@@ -84,7 +84,7 @@ std::string number_text(int64_t value) {
 
 void ReplayChecker::compare(const LogEvent& got) {
   const auto entry = expected_.find(got.id);
-  if (entry == expected_.end()) return;  // reported by whoever executed it
+  if (entry == expected_.end()) return;  // reported by the code that executed it
   const LogEvent want = entry->second;
   expected_.erase(entry);
   ++events_;
@@ -104,8 +104,8 @@ void ReplayChecker::compare(const LogEvent& got) {
                         {"bytes", want.bytes, got.bytes}});
   if (order.name != nullptr) return differs("order", order);
   if (!compare_times_) return;
-  // What was in flight when the log was cut has no times there; or it has none here, as the log's
-  // last events may be older than the times that it still got.
+  // An event in flight when the log was cut has no times in the log. Conversely, it may have none
+  // here, because the log's last events may precede times that were still logged.
   const bool open = cut_ && want.task != interp::kNoTask &&
                     (want.finish_ns == kUnknownNs || got.finish_ns == kUnknownNs);
   const Field time =

@@ -1,8 +1,8 @@
-// Compares what a replay tells with what the log holds, as it comes.
+// Compares the events of a replay with the log as they arrive.
 //
-// The replay's records are joined into events by the same assembler that the writer uses, so event
-// n here is event n there; values are compared in order of completion. Nothing but what is in
-// flight is in memory. The earliest divergence is kept.
+// The replay's records are joined into events by the assembler that the writer uses, so event n
+// here is event n in the log. Values are compared in order of completion. Only work in flight is
+// kept in memory. The earliest divergence is kept.
 #pragma once
 
 #include <functional>
@@ -26,22 +26,22 @@ class ReplayChecker final : public interp::TraceSink {
   ReplayChecker(const LogReader& log, const interp::Code& code, ProgramDescription program);
 
   Expected<void> prepare(Database& database);
-  /// For contents of values that differ.
+  /// Needed for the contents of values that differ.
   void set_interpreter(const interp::Interpreter* interpreter) { interpreter_ = interpreter; }
 
-  /// Is told of every write whose contents come with it (traces/contents_sink.h). False: enough.
+  /// Receives every write that comes with contents (traces/contents_sink.h). Return false to stop.
   using OnContents = std::function<bool(const interp::PastWrite&, std::span<const std::byte>)>;
   void collect(OnContents take) { take_ = std::move(take); }
-  /// Whoever collects wants no more: the run may end here.
+  /// True if the receiver needs no more: the run may end here.
   bool enough() const { return enough_; }
 
-  /// The next logged event, before it is executed again.
+  /// Sets the next logged event, before it is executed again.
   void expect(const interp::LogEvent& event);
-  /// Nothing more will come.
+  /// Call after the last event.
   void finish();
   void report(Divergence divergence);
 
-  // ---- what the replay tells
+  // ---- events of the replay
   void issued(const interp::IssuedRecord& record) override;
   void finished(const interp::FinishedRecord& record) override;
   void value(const interp::ValueSummary& summary) override;
@@ -50,7 +50,7 @@ class ReplayChecker final : public interp::TraceSink {
   void loop_path(interp::LoopPathId, interp::LoopPathId, interp::CodeIndex, int64_t) override {}
 
   const std::optional<Divergence>& divergence() const { return divergence_; }
-  const Expected<void>& error() const { return error_; }  // of reading the log
+  const Expected<void>& error() const { return error_; }  // errors of reading the log
   int64_t events() const { return events_; }
   int64_t values() const { return values_; }
   const std::vector<interp::FaultRecord>& faults() const { return faults_; }

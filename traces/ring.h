@@ -1,11 +1,11 @@
-// The queue between the interpreter's thread and the writer's: bounded, lock-free, one producer and
-// one consumer.
+// The queue between the interpreter's thread and the writer's: bounded, lock-free, single-producer,
+// single-consumer.
 //
-// Records are runs of 8-byte words, so that small ones stay small. A record never wraps: where it
-// does not fit before the end, the rest of the buffer is skipped with a filler. Each side keeps a
-// copy of the other's position and looks at the shared one only when the copy says "full" or
-// "empty", so that in steady state the threads do not touch each other's cache lines. Waiting is by
-// short sleeps: a system call per record would cost more than the record.
+// Records are runs of 8-byte words, so that small ones stay small. A record never wraps: if it does
+// not fit before the end, a filler skips the rest of the buffer. Each side caches the other's
+// position and reads the shared one only when the cached one says "full" or "empty", so that in
+// steady state the threads do not touch each other's cache lines. Waiting uses short sleeps: a
+// system call per record would cost more than the record.
 #pragma once
 
 #include <atomic>
@@ -28,7 +28,7 @@ class WordRing {
 
   // ---- producer
 
-  /// Room for a record of `count` words (1..1024); waits while there is none. Fill it, then
+  /// Reserves a record of `count` words (1..1024); waits while there is no room. Fill it, then call
   /// `commit()`.
   uint64_t* reserve(size_t count) {
     size_t need = count + 1;
@@ -47,7 +47,7 @@ class WordRing {
   }
   void commit() { head_.store(head_local_, std::memory_order_release); }
 
-  /// How often the producer found the ring full.
+  /// The number of times the producer found the ring full.
   uint64_t stalls() const { return stalls_; }
 
   // ---- consumer
@@ -64,12 +64,12 @@ class WordRing {
       tail_local_ += record[0] & ~kFiller;
     }
   }
-  /// Done with the record of the last `peek()`. The room is given back in batches: see `publish()`.
+  /// Releases the record of the last `peek()`. The space is returned in batches: see `publish()`.
   void release(std::span<const uint64_t> record) {
     tail_local_ += record.size() + 1;
     if (tail_local_ - tail_published_ > capacity_ / 16) publish();
   }
-  /// Gives all released room back to the producer.
+  /// Returns all released space to the producer.
   void publish() {
     tail_published_ = tail_local_;
     tail_.store(tail_local_, std::memory_order_release);

@@ -1,7 +1,7 @@
-// How sink calls travel through the ring.
+// How sink calls are encoded in the ring.
 //
-// Plain records are copied as words (they are trivially copyable); what owns memory travels as a
-// pointer to an `Errand` that the writer's thread takes over. The first word is the tag.
+// Trivially copyable records are copied as words. Data that owns memory is passed as a pointer to
+// an `Errand`, which the writer's thread takes over. The first word is the tag.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct ValueRecord {
   int64_t nan_count = 0, inf_count = 0;
 };
 
-/// Work for the writer's thread that is rare or owns memory: faults, decisions, contents, flush.
+/// Rare work for the writer's thread, or work that owns memory: faults, decisions, contents, flush.
 using Errand = std::function<void()>;
 
 template <class Record>

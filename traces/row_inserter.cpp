@@ -10,11 +10,11 @@ namespace hostir::traces {
 /// The virtual table `rows`: read once, front to back.
 struct RowInserter::Module {
   struct Table {
-    sqlite3_vtab base;  // first: SQLite casts
+    sqlite3_vtab base;  // must be first: SQLite casts
     const Buffer* buffer;
   };
   struct Cursor {
-    sqlite3_vtab_cursor base;  // first: SQLite casts
+    sqlite3_vtab_cursor base;  // must be first: SQLite casts
     const Buffer* buffer;
     size_t row;
   };
@@ -26,7 +26,7 @@ struct RowInserter::Module {
     std::string declaration = "CREATE TABLE rows (c0";
     for (size_t i = 1; i < rows->column_count; ++i) declaration += fmt::format(", c{}", i);
     const int code = sqlite3_declare_vtab(connection, (declaration + ")").c_str());
-    if (code == SQLITE_OK) *out = &(new Table{{}, rows})->base;  // disconnect() takes it over
+    if (code == SQLITE_OK) *out = &(new Table{{}, rows})->base;  // disconnect() deletes
     return code;
   }
   static int disconnect(sqlite3_vtab* table) {
@@ -68,7 +68,7 @@ struct RowInserter::Module {
   static const sqlite3_module* functions() {
     static const sqlite3_module kFunctions = [] {
       sqlite3_module m{};
-      m.xConnect = &connect;  // without xCreate: there without CREATE VIRTUAL TABLE
+      m.xConnect = &connect;  // without xCreate: usable without CREATE VIRTUAL TABLE
       m.xBestIndex = &best_index;
       m.xDisconnect = &disconnect;
       m.xOpen = &open;
@@ -92,7 +92,7 @@ Expected<RowInserter> RowInserter::create(Database& database, std::string_view v
   buffer.column_count = static_cast<size_t>(std::count(columns.begin(), columns.end(), ',')) + 1;
   buffer.cells.resize(buffer.column_count * kRowsPerStatement);
 
-  // A name of its own per inserter: two may fill one table.
+  // A unique name per inserter: two may fill one table.
   const std::string rows =
       fmt::format("rows_{}_{}", table, verb == "INSERT" ? "insert" : "replace");
   const int code =

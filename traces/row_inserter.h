@@ -1,7 +1,7 @@
-// Rows of integers into a table, many per statement.
+// Inserts rows of integers into a table, many per statement.
 //
-// `INSERT INTO table SELECT * FROM rows`, where `rows` is a virtual table over a buffer of ours:
-// SQLite takes the cells from there by itself, a third cheaper than binding the parameters of a
+// Executes `INSERT INTO table SELECT * FROM rows`, where `rows` is a virtual table over our buffer.
+// SQLite reads the cells directly, which is a third cheaper than binding the parameters of a
 // statement with many VALUES (tests/bench/README.md, section Log). Rows are buffered until the
 // buffer is full; `finish()` writes the rest and must be called before a commit. The database must
 // outlive it.
@@ -18,7 +18,7 @@
 
 namespace hostir::traces {
 
-/// Stands for NULL among the integers of a row.
+/// Represents NULL among the integers of a row.
 inline constexpr int64_t kNull = std::numeric_limits<int64_t>::min();
 
 class RowInserter {
@@ -27,13 +27,14 @@ class RowInserter {
   static Expected<RowInserter> create(Database& database, std::string_view verb,
                                       std::string_view table, std::string_view columns);
 
-  /// Room for one row, `column_count` integers to be filled at once; valid until the next call.
+  /// Returns the next row, `column_count` integers to fill in immediately; valid until the next
+  /// call.
   Expected<int64_t*> add();
   Expected<void> finish();
 
  private:
   static constexpr size_t kRowsPerStatement = 256;
-  /// What the virtual table shows. On the heap, because SQLite keeps its address.
+  /// The data of the virtual table. On the heap, because SQLite keeps its address.
   struct Buffer {
     size_t column_count = 0;
     size_t filled = 0;  // rows

@@ -120,7 +120,7 @@ Expected<void> RowWriter::called(const interp::CallRecord& record) {
   return {};
 }
 
-// A row only where the instruction states something else than the last time.
+// Writes a row only if the call differs from the instruction's last one.
 Expected<void> RowWriter::write_call(const interp::IssuedRecord& record) {
   const auto rank = static_cast<size_t>(std::max(record.rank, 0));
   if (rank >= calls_.size() || calls_[rank].rank == interp::kNoRank) return {};

@@ -1,7 +1,7 @@
-// The writer thread's side: takes records, keeps the tables.
+// The writer thread's side: receives records and writes the tables.
 //
-// Owns the database connection while events come. Every function returns the first error it meets;
-// after one the caller stops writing. Used by one thread.
+// Owns the database connection while events arrive. Every function returns the first error; the
+// caller must then stop writing. Used by one thread.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ class RowWriter {
   Expected<void> fault(const interp::FaultRecord& record);
   Expected<void> rank_state(const interp::RankStateRecord& record);
 
-  enum class Extent : uint8_t { kComplete, kAll };  // kAll: work in flight too
+  enum class Extent : uint8_t { kComplete, kAll };  // kAll: including work in flight
   Expected<void> commit(Extent extent);
   Expected<void> close(std::string outcome, uint64_t dropped);
 
@@ -57,7 +57,7 @@ class RowWriter {
 
   Database database_;
   ProgramDescription program_;
-  std::vector<interp::CallRecord> calls_;  // by rank: of the event that comes next
+  std::vector<interp::CallRecord> calls_;  // by rank: for the next event
   std::map<std::pair<interp::CodeIndex, interp::Rank>, interp::CallRecord> written_calls_;
   std::vector<std::string> data_globs_;
   EventStore events_;

@@ -1,7 +1,7 @@
-// What is written about a run before its first event: enough to run it again from the log alone.
+// The data written about a run before its first event: enough to run it again from the log alone.
 //
 // Plain data. `describe()` fills it from a prepared program; importers and tests fill in what they
-// know: everything but the number of ranks may be empty, and what is empty becomes NULL, never a
+// know. Everything except the number of ranks may be empty; empty fields become NULL, never a
 // guess.
 #pragma once
 
@@ -28,12 +28,12 @@ namespace hostir::traces {
 
 struct InputDescription {
   std::string name;        // parameter, without '%'
-  std::string expression;  // of a generator (`normal(7)`) or the path of a file; else empty
+  std::string expression;  // a generator (`normal(7)`) or the path of a file; else empty
   enum class Kind : uint8_t { kData, kGenerator, kFile } kind = Kind::kData;
-  Tensor tensor;  // global; its bytes go into the log unless a generator makes them
+  Tensor tensor;  // global; its bytes are logged unless a generator recreates them
 };
 
-/// The launch of a kernel as one rank executes it.
+/// The launch of a kernel, as executed by one rank.
 struct KernelDescription {
   interp::CodeIndex code = 0;
   interp::Rank rank = 0;
@@ -58,8 +58,8 @@ struct InstructionDescription {
   int32_t stream = -1;
   int32_t communicator = -1;
   std::vector<model::StackFrame> frames;  // innermost first
-  // Indices into ProgramDescription::tensors: what it writes, with the layout afterwards, and the
-  // first that it reads; -1: unknown.
+  // Indices into ProgramDescription::tensors: the tensors it writes, with their layouts afterwards,
+  // and the first that it reads; -1: unknown.
   std::vector<int64_t> written;
   int64_t read = -1;
 };
@@ -83,14 +83,14 @@ struct TensorDescription {
   std::vector<int64_t> local_bytes;  // by rank
 };
 
-/// A communication instruction as one rank executes it: what does not change.
+/// The constant part of a communication instruction on one rank.
 struct CollectiveSite {
   interp::CodeIndex instruction = 0;
   interp::Rank rank = 0;
   std::string kind;  // mnemonic
   std::optional<Reduction> reduction;
   std::optional<DType> dtype;
-  std::string root;  // root or peer as written
+  std::string root;  // root or peer as in the text
   int64_t send_tensor = -1;
   int64_t recv_tensor = -1;
   int32_t group = 0;
@@ -99,7 +99,7 @@ struct CollectiveSite {
   double bus_factor = 0;
 };
 
-/// What was to be executed, without the program that it comes from.
+/// The program as data, independent of the Code it was made from.
 struct ProgramDescription {
   std::string entry;  // host function, without '@'
   interp::Rank rank_count = 0;
@@ -130,7 +130,7 @@ struct RunDescription {
   ProgramDescription program;
   std::string command_line;
   std::string backend;
-  std::string function;  // that was asked for, without '@'
+  std::string function;  // the requested one, without '@'
   uint64_t seed = 0;
   uint64_t schedule = 0;
   std::string machine;
@@ -138,8 +138,9 @@ struct RunDescription {
   bool virtual_time = false;
   std::string kernel_set;
   std::string source_name;
-  std::string source_text;   // as it was given
-  std::string program_text;  // what ran, canonical; its host function is `program.entry`
+  std::string source_text;                  // as given by the user
+  std::string program_text;                 // the program that ran, canonical; its host function is
+                                            // `program.entry`
   std::vector<interp::Rank> local_ranks;    // empty: all
   std::vector<interp::Rank> started_ranks;  // empty: all
   std::vector<interp::LogPhase> phases;
@@ -149,15 +150,15 @@ struct RunDescription {
   std::vector<std::pair<std::string, std::string>> properties;  // "max_steps" -> "1000"
 };
 
-/// Of a program that was compiled for interpretation; lines and texts of instructions are the
-/// caller's to add.
+/// Describes a program compiled for interpretation; the caller adds lines and texts of
+/// instructions.
 ProgramDescription describe_program(const interp::Code& code);
 
-/// Everything that `prepared` and the backend request say; the rest (command line, source, explain
-/// records, started ranks) is the caller's to add.
+/// Describes everything in `prepared` and the backend request; the caller adds the rest (command
+/// line, source, explain records, started ranks).
 RunDescription describe(const interp::Prepared& prepared, const interp::BackendRequest& backend);
 
-/// The launches of a run as its backend compiled them. `interpreter` is a run's before its first
+/// The launches of a run as its backend compiled them. `interpreter`: before the run's first
 /// decision (RunOptions::attach).
 std::vector<KernelDescription> describe_kernels(const interp::Interpreter& interpreter);
 

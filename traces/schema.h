@@ -1,8 +1,9 @@
-// The log's schema, declared once: SQL, documentation (SCHEMA.md) and digests are made from it.
+// The log's schema, declared once: SQL, documentation (SCHEMA.md) and digests are generated from
+// it.
 //
-// Every table and column has a sentence and, where it is a quantity, a unit. Changing a table means
-// changing its declaration, raising `kSchemaVersion`, adding a step in migrate.cpp and running
-// `unit_traces` with HOSTIR_UPDATE=1, which rewrites SCHEMA.md.
+// Every table and column has a sentence and, if it is a quantity, a unit. To change a table, change
+// its declaration, raise `kSchemaVersion`, add a step in migrate.cpp, and run `unit_traces` with
+// HOSTIR_UPDATE=1, which rewrites SCHEMA.md.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,8 @@
 namespace hostir::traces {
 
 inline constexpr int64_t kSchemaVersion = 3;
-/// Logs from this version on lack only tables that a reader can do without: they are read as they
-/// are, older ones from a migrated copy.
+/// Logs from this version on lack at most tables that are optional for readers, and are read
+/// directly; older ones are read from a migrated copy.
 inline constexpr int64_t kReadableVersion = 1;
 inline constexpr int64_t kApplicationId = 0x48495257;  // "HIRW"
 
@@ -38,18 +39,18 @@ struct View {
   std::string_view select;
 };
 
-/// In the order in which they are made and documented.
+/// In the order of creation and documentation.
 std::vector<Table> schema_tables();
 std::vector<View> schema_views();
 
 // The parts of `schema_tables`, by subject.
-std::vector<Table> run_tables();      // the run, the mesh, who took part
-std::vector<Table> program_tables();  // what was to be executed
-std::vector<Table> event_tables();    // what happened
+std::vector<Table> run_tables();      // the run, the mesh, the processes
+std::vector<Table> program_tables();  // the program
+std::vector<Table> event_tables();    // events
 
 /// CREATE statements of everything, application_id and user_version.
 std::string schema_sql();
-/// Indexes; made when the log is closed, because rows go in faster without.
+/// Indexes; created when the log is closed, because inserting is faster without them.
 std::string index_sql();
 /// The text of SCHEMA.md.
 std::string schema_markdown();

@@ -1,4 +1,4 @@
-// Tables about what happened.
+// Tables of events.
 
 #include "traces/schema.h"
 

@@ -1,4 +1,4 @@
-// Tables about the program: what was to be executed, and how it came about.
+// Tables of the program and how it was lowered.
 
 #include "traces/schema.h"
 

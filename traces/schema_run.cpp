@@ -1,4 +1,4 @@
-// Tables about the run as a whole: where, when, with what, by whom.
+// Tables of the run as a whole: environment, times, processes.
 
 #include "traces/schema.h"
 

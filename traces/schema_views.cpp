@@ -1,11 +1,11 @@
-// Views: packed and split tables joined again, and the common questions as one-liners.
+// Views: rejoin packed and split tables, and answer common questions in one line.
 
 #include "traces/schema.h"
 
 namespace hostir::traces {
 namespace {
 
-// Every event, plain or packed. The order of the packed cells is that of event_packing.cpp.
+// Every event, plain or packed. The order of the packed cells is that in event_packing.cpp.
 constexpr std::string_view kEvent =
     R"(SELECT id, branch, decision, rank, instruction, loop_path, host_start_ns, host_end_ns, bytes,
        waited_ns, stream, task, queued_ns, start_ns, finish_ns, live_bytes, waited_for
@@ -44,7 +44,7 @@ constexpr std::string_view kMemory =
 FROM event e LEFT JOIN instruction i ON i.id = e.instruction
 WHERE e.live_bytes IS NOT NULL)";
 
-// A send and its recv are one meeting: (source, destination) keeps several pairs apart.
+// A send and its recv are one meeting: (source, destination) distinguishes pairs.
 constexpr std::string_view kCollectives =
     R"(SELECT c.branch, m.name AS communicator, c.group_index, c.sequence,
        CASE WHEN c.peer IS NULL THEN c.kind ELSE 'send/recv' END AS kind, c.reduction, c.dtype,
@@ -74,7 +74,7 @@ FROM event e
 LEFT JOIN stream s ON s.id = e.stream
 LEFT JOIN instruction i ON i.id = e.instruction)";
 
-// A sweep over the edges of compute and communication intervals of each rank.
+// Sweeps over the edges of the compute and communication intervals of each rank.
 constexpr std::string_view kExposed =
     R"(WITH span AS (
   SELECT e.branch, e.rank, e.start_ns AS a, e.finish_ns AS b,
@@ -102,8 +102,8 @@ constexpr std::string_view kPeakMemory =
     R"(SELECT m.branch, m.rank, MAX(m.live_bytes) AS peak_bytes, m.time_ns, m.event
 FROM memory m GROUP BY m.branch, m.rank ORDER BY m.branch, m.rank)";
 
-// A stream that is free and has work waits where the work reaches its head later than it was
-// issued. Whom it waits for is what finishes on the rank at that moment.
+// A free stream with work waits if the work reaches its head later than it was issued. It waits for
+// what finishes on the rank at that moment.
 constexpr std::string_view kSlowestWaits =
     R"(WITH stalls AS (
   SELECT id, branch, rank, instruction, queued_ns, queued_ns - MAX(host_end_ns, COALESCE(

@@ -45,7 +45,7 @@ int open_flags(Database::Mode mode) {
   return SQLITE_OPEN_READONLY;
 }
 
-/// A `file:` URI for any path: everything that is not plain is percent-encoded.
+/// A `file:` URI for any path: percent-encodes all special characters.
 std::string uri_of(const std::string& path, std::string_view parameters) {
   std::string uri = "file:";
   for (const char c : path) {
@@ -168,7 +168,7 @@ int64_t Statement::integer_or(int column, int64_t fallback) const {
 double Statement::real(int column) const { return sqlite3_column_double(handle_.get(), column); }
 
 std::string_view Statement::text_view(int column) const {
-  // column_text converts; its length is asked for after that.
+  // column_text may convert the value; ask for its length afterwards.
   const unsigned char* text = sqlite3_column_text(handle_.get(), column);
   if (text == nullptr) return {};
   const int size = sqlite3_column_bytes(handle_.get(), column);
@@ -200,7 +200,7 @@ Expected<Database> Database::open(const std::string& path, Mode mode) {
   sqlite3_extended_result_codes(connection, 1);
   sqlite3_busy_timeout(connection, 5000);
   // Schemas stay trusted: the view `event` needs JSON functions, which SQLite 3.40 does not allow
-  // in others. What a file's views can reach beside them has no side effects.
+  // in untrusted ones. The other functions available to a file's views have no side effects.
   sqlite3_db_config(connection, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   return database;
 }
@@ -231,7 +231,7 @@ Expected<Statement> Database::prepare(std::string_view sql) {
   Statement first(statement);
   const std::string_view rest = sql.substr(static_cast<size_t>(tail - sql.data()));
   if (rest.find_first_not_of(" \t\r\n;") == std::string_view::npos) return first;
-  // Comments may follow; another statement, or what is none, may not be left out silently.
+  // Only comments may follow; a second statement or an error must not be silently ignored.
   sqlite3_stmt* second = nullptr;
   const int more = sqlite3_prepare_v2(handle_.get(), rest.data(), static_cast<int>(rest.size()),
                                       &second, nullptr);

@@ -1,10 +1,10 @@
-// SQLite behind RAII, and its error codes as errors of ours, converted in one place.
+// RAII wrappers for SQLite, and the single place that converts its error codes.
 //
-// `Database` owns a connection, `Statement` a prepared statement of it (which must die first).
-// Connections are used by one thread at a time (NOMUTEX); `interrupt` alone may come from another.
-// Errors have the ids `log_not_a_log`, `log_damaged`, `log_sql`, `log_cancelled`, `log_busy`,
-// `log_full` and `log_io`, all of kind kRuntime but `log_sql`, which is the user's text. Text that
-// comes out of a file may be any bytes.
+// `Database` owns a connection, `Statement` one of its prepared statements (which must be destroyed
+// first). Connections are used by one thread at a time (NOMUTEX); only `interrupt` may be called
+// from another. Errors have the ids `log_not_a_log`, `log_damaged`, `log_sql`, `log_cancelled`,
+// `log_busy`, `log_full` and `log_io`. All are of kind kRuntime except `log_sql`, which concerns
+// the user's text. Text read from a file may contain any bytes.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct sqlite3_stmt;
 
 namespace hostir::traces {
 
-/// What a result code means; `what` says what was being done.
+/// Converts a result code; `what` says what was being done.
 tl::unexpected<Error> sqlite_failure(int code, sqlite3* connection, std::string_view what);
 
 enum class CellType : uint8_t { kNull, kInteger, kReal, kText, kBlob };
@@ -32,14 +32,14 @@ class Statement {
  public:
   Statement() = default;
 
-  // Parameters are 1-based, as SQLite's. Text and blobs must live until the next reset.
+  // Parameters are 1-based, as in SQLite. Text and blobs must live until the next reset.
   void bind_int(int index, int64_t value);
   void bind_real(int index, double value);
   void bind_text(int index, std::string_view value);
   void bind_blob(int index, std::span<const std::byte> value);
   void bind_null(int index);
 
-  /// True: a row is there; false: done.
+  /// True if there is a row; false when done.
   Expected<bool> step();
   /// Steps once, expects no row, resets.
   Expected<void> run();
@@ -69,24 +69,25 @@ class Statement {
 class Database {
  public:
   enum class Mode : uint8_t {
-    kCreate,     // a new file; an existing one is replaced by the caller before
+    kCreate,     // a new file; the caller removes an existing one first
     kReadWrite,  // an existing file
     kReadOnly,
-    kImmutable,  // read-only and nobody writes: no locks, no -wal
+    kImmutable,  // read-only and without writers: no locks, no -wal
   };
   static Expected<Database> open(const std::string& path, Mode mode);
   static Expected<Database> in_memory();
 
   Expected<void> execute(const std::string& sql);
   Expected<Statement> prepare(std::string_view sql);
-  /// The first column of the first row; nullopt where there is no row or it is NULL.
+  /// The first column of the first row; nullopt if there is no row or it is NULL.
   Expected<std::optional<int64_t>> query_int(std::string_view sql);
 
-  /// From now on only reading: no other file, no writing, no settings.
+  /// Restricts the connection to reading: no other files, no writes, no settings.
   void restrict_to_select();
-  /// Ends what the connection is doing; from any thread.
+  /// Interrupts the running operation; callable from any thread.
   void interrupt();
-  /// Asked every few thousand steps of a query: true ends it with `log_cancelled`. Empty: never.
+  /// Polled every few thousand steps of a query: returning true ends it with `log_cancelled`.
+  /// Empty: never.
   void set_cancel(std::function<bool()> cancelled);
   sqlite3* handle() const { return handle_.get(); }
 

@@ -1,5 +1,5 @@
-// Writes everything that is known before the first event: the tables of run_tables() and
-// program_tables(). All of it is committed before the writer takes events.
+// Writes everything known before the first event: the tables of run_tables() and program_tables().
+// All of it is committed before the writer receives events.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace hostir::traces {
 
-/// Interned texts of one file.
+/// Interned strings of one file.
 class StringTable {
  public:
   explicit StringTable(Database& database) : database_(database) {}
@@ -24,7 +24,7 @@ class StringTable {
 };
 
 struct StaticRowsOptions {
-  int64_t inputs_max_bytes = 0;  // compressed bytes of all inputs together that go into the file
+  int64_t inputs_max_bytes = 0;  // limit on the compressed bytes of all stored inputs together
   std::string value_mode;
 };
 
@@ -41,7 +41,7 @@ Expected<void> write_collective_site_rows(Database& database, const ProgramDescr
 
 /// `16x32`; empty for rank 0.
 std::string extents_text(const std::vector<int64_t>& extents);
-/// The reverse. Errors: `log_damaged`.
+/// Parses extents_text(). Errors: `log_damaged`.
 Expected<std::vector<int64_t>> parse_extents(std::string_view text);
 
 }  // namespace hostir::traces

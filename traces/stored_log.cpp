@@ -8,7 +8,7 @@
 namespace hostir::traces {
 namespace {
 
-/// Where the row can be shown as it is; false where the events have to be read.
+/// True if the chunk can be shown as it is; false if its events have to be read.
 bool is_shown(const Statement& row, const Lineage& lineage) {
   const auto branch = static_cast<uint32_t>(row.integer(2));
   return !row.is_null(2) && lineage.contains(branch, static_cast<uint64_t>(row.integer(3))) &&

@@ -1,8 +1,8 @@
-// Opening: the timeline of all tracks from the chunks that a log holds ready.
+// Opening a log: loads the timeline of all tracks from the chunks stored in it.
 //
-// Takes milliseconds for millions of events. What no chunk covers, and logs without chunks, or with
-// such that are damaged or hold events of a history that was undone, are read from the events
-// (event_loader.h): the chunks say nothing that the events do not.
+// Takes milliseconds for millions of events. Everything else is read from the events
+// (event_loader.h): what no chunk covers, logs without chunks, and chunks that are damaged or
+// contain events of an undone history. Chunks contain nothing that the events do not.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@
 namespace hostir::traces {
 
 struct StoredLog {
-  std::vector<StoredTrack> tracks;   // by track; empty where there are no chunks
+  std::vector<StoredTrack> tracks;   // by track; empty if there are no chunks
   std::vector<StoredMemory> memory;  // by rank
-  int64_t next_id = 0;               // events below it are in `tracks`, but for those in `open`
-  std::vector<int64_t> open;         // had not finished when the last chunk was written
+  int64_t next_id = 0;               // events below it are in `tracks`, except those in `open`
+  std::vector<int64_t> open;         // unfinished when the last chunk was written
 };
 
 ChunkLimits chunk_limits(const LogTables& tables);
 
-/// `last_id`: of the events that are there. Errors: `log_cancelled` and those of the disk.
+/// `last_id`: of the existing events. Errors: `log_cancelled` and those of the disk.
 Expected<StoredLog> load_stored(Database& database, const LogTables& tables, const Lineage& lineage,
                                 int64_t last_id);
 

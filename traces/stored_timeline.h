@@ -1,9 +1,10 @@
-// The timeline that a log holds ready: summaries in memory, events read when a view needs them.
+// The timeline stored in a log: summaries in memory, events read when a view needs them.
 //
-// One object for all tracks of a log. `add_chunk` takes what opening reads; views descend in it and
-// fetch the events of a stretch, through a cache of bounded size, only where a pixel shows fewer
-// than a node has. Memory: about a byte per event. Damaged blocks of events are shown by their
-// sums. Threads: after the last `add_chunk` of a reading, views may come from any thread.
+// One object for all tracks of a log. `add_chunk` adds what is read on opening. Views descend the
+// levels and fetch the events of a stretch, through a cache of bounded size, only where a node has
+// more events than can be summarised in a pixel. Memory: about a byte per event. Damaged blocks of
+// events are shown by their sums.
+// Threads: after the last `add_chunk`, views may be called from any thread.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@
 
 namespace hostir::traces {
 
-/// Fetches and keeps blocks of events by their row in `timeline_track`.
+/// Fetches and caches blocks of events by their row in `timeline_track`.
 class BlockCache {
  public:
   struct Block {
@@ -40,7 +41,7 @@ class BlockCache {
   };
   Fetch fetch_;
   std::mutex mutex_;
-  std::list<Entry> entries_;  // the last used first
+  std::list<Entry> entries_;  // most recently used first
   std::map<int64_t, std::list<Entry>::iterator> by_row_;
   size_t bytes_ = 0;
 };
@@ -49,20 +50,20 @@ class BlockCache {
 class StoredTrack {
  public:
   void add(int64_t row, TrackSummary summary);
-  /// Makes the upper levels; after the last `add` and before views.
+  /// Builds the upper levels; call after the last `add` and before views.
   void build();
   bool empty() const { return nodes_.empty(); }
   int64_t begin_ns() const { return begin_ns_; }
   int64_t end_ns() const { return end_ns_; }
 
-  /// What a view of the window is made of, appended to `out`; in order but for late events.
+  /// Appends the nodes for a view of the window to `out`; in order except for late events.
   void collect(const TimelineWindow& window, BlockCache& blocks,
                std::vector<TimelineNode>& out) const;
   void sum(int64_t from_ns, int64_t to_ns, BlockCache& blocks,
            std::vector<InstructionSum>& sums) const;
 
  private:
-  struct Stretch {  // of one chunk
+  struct Stretch {  // events of one chunk
     int64_t row;
     size_t first_node;
     size_t last_node;
@@ -87,7 +88,7 @@ class StoredTrack {
 class StoredMemory {
  public:
   void add(int64_t row, MemorySummary summary);
-  /// Points from which the peaks of columns of this width can be told: at most a few a column, and
+  /// The points that determine the peaks of columns of this width: at most a few per column, and
   /// the last one before the window.
   void collect(const TimelineWindow& window, BlockCache& blocks,
                std::vector<interp::LogMemoryPoint>& out) const;
@@ -96,7 +97,7 @@ class StoredMemory {
   struct Node {
     MemoryNode sum;
     int64_t row;
-    uint32_t index;  // in its row
+    uint32_t index;  // index within its row
   };
   std::vector<Node> nodes_;
 };

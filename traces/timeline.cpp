@@ -40,7 +40,7 @@ void Timeline::add(const std::vector<Event>& events) {
 
 void Timeline::clear() { *this = Timeline(); }
 
-// What came out of order is sorted on its own, then merged into the part that it reaches back to.
+// Sorts the out-of-order events separately, then merges them into the affected tail.
 void Timeline::sort() {
   if (sorted_ == events_.size()) return;
   const auto middle = events_.begin() + static_cast<std::ptrdiff_t>(sorted_);
@@ -66,7 +66,7 @@ size_t Timeline::level_size(size_t level) const {
 
 void Timeline::build() {
   sort();
-  size_t unchanged = built_;  // nodes of the level below that are as they were
+  size_t unchanged = built_;  // unchanged nodes of the level below
   for (size_t level = 1; level_size(level - 1) > 1; ++level) {
     if (levels_.size() < level) levels_.emplace_back();
     std::vector<Node>& nodes = levels_[level - 1];
@@ -116,7 +116,7 @@ void Timeline::collect(const TimelineWindow& window, std::vector<TimelineNode>& 
 
 void Timeline::sum(int64_t from_ns, int64_t to_ns, std::vector<InstructionSum>& sums) const {
   if (to_ns <= from_ns) return;
-  // Nodes that end before the range are passed over; those that begin after it end the walk.
+  // Skips nodes that end before the range; stops at those that begin after it.
   constexpr size_t kStep = kFactor;
   for (size_t first = 0; first < events_.size(); first += kStep) {
     if (events_[first].begin_ns >= to_ns) return;

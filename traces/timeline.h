@@ -1,9 +1,10 @@
 // The timeline of one track in memory, with levels of detail.
 //
-// Level 0 is the events in order of begin; a node of level k+1 sums up 64 nodes of level k: extent,
-// time covered, count and the longest event. A view of any range descends from the top and stops
-// where a node is narrower than a pixel, so it costs about the pixels, not the events (measured:
-// tests/bench/README.md). Memory: 24 bytes per event, half a byte more for the levels.
+// Level 0 is the events in order of begin; a node of level k+1 summarises 64 nodes of level k:
+// extent, time covered, count and the longest event. A view of any range descends from the top and
+// stops where a node is narrower than a pixel, so its cost depends on the number of pixels, not of
+// events (measured: tests/bench/README.md). Memory: 24 bytes per event, plus half a byte for the
+// levels.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +18,15 @@ namespace hostir::traces {
 
 class Timeline {
  public:
-  using Event = TimelineEvent;  // `add` takes only sane ones
-  /// Nothing where begin or end are not known or make no sense.
+  using Event = TimelineEvent;  // `add` accepts only sane ones
+  /// nullopt if begin or end are unknown or invalid.
   static std::optional<Event> event_of(const interp::LogEvent& event);
 
   /// Events may come in any order; `build()` sorts.
   void add(const interp::LogEvent& event);
   void add(const std::vector<Event>& events);
-  /// Makes the levels again after events were added: costs what is new, and what new events that
-  /// began early push aside.
+  /// Rebuilds the levels after events were added. Costs as much as the new events and the existing
+  /// ones that begin after them.
   void build();
   void clear();
 
@@ -33,10 +34,10 @@ class Timeline {
   int64_t begin_ns() const { return events_.empty() ? 0 : events_.front().begin_ns; }
   int64_t end_ns() const { return end_ns_; }
 
-  /// Slices of [from, to) in order of begin, no two of which begin in the same column. Inputs of
-  /// any kind are safe.
+  /// Slices of [from, to) in order of begin, at most one beginning in each column. Any arguments
+  /// are safe.
   std::vector<interp::TimelineSlice> view(int64_t from_ns, int64_t to_ns, int32_t columns) const;
-  /// The nodes that such a view is made of, in order of begin, appended to `out`.
+  /// Appends the nodes for such a view to `out`, in order of begin.
   void collect(const TimelineWindow& window, std::vector<TimelineNode>& out) const;
 
   /// Adds up events that overlap [from, to), clipped to it; `sums` is indexed by instruction.
@@ -61,9 +62,9 @@ class Timeline {
                std::vector<TimelineNode>& out) const;
 
   std::vector<Event> events_;
-  std::vector<std::vector<Node>> levels_;  // levels_[0] sums up events
-  size_t built_ = 0;                       // events that the levels know
-  size_t sorted_ = 0;                      // events that are in order, from the front
+  std::vector<std::vector<Node>> levels_;  // levels_[0] summarises events
+  size_t built_ = 0;                       // events included in the levels
+  size_t sorted_ = 0;                      // sorted events at the front
   int64_t end_ns_ = 0;
 };
 

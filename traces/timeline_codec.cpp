@@ -15,7 +15,7 @@ class Writer {
     for (; value >= 0x80; value >>= 7) bytes_.push_back(static_cast<std::byte>(value | 0x80));
     bytes_.push_back(static_cast<std::byte>(value));
   }
-  void put(int64_t value) { put(static_cast<uint64_t>(value)); }  // small and not negative, mostly
+  void put(int64_t value) { put(static_cast<uint64_t>(value)); }  // mostly small and nonnegative
   void put_signed(int64_t value) {
     put((static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63));
   }
@@ -25,7 +25,7 @@ class Writer {
   Bytes bytes_;
 };
 
-/// After the first thing that makes no sense, everything is 0 and `good()` false.
+/// After the first invalid value, returns only 0 and `good()` is false.
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -47,20 +47,20 @@ class Reader {
     const uint64_t value = get();
     return static_cast<int64_t>((value >> 1) ^ (~(value & 1) + 1));
   }
-  /// Below `end`.
+  /// A number below `end`.
   size_t get_index(size_t end) {
     const uint64_t value = get();
     if (value < end) return static_cast<size_t>(value);
     good_ = false;
     return 0;
   }
-  /// Of things that take `least_bytes` each.
+  /// The number of items that take at least `least_bytes` each.
   size_t get_count(size_t least_bytes) {
     return get_index((bytes_.size() - at_) / least_bytes + 1);
   }
-  /// Not negative and of sane size.
+  /// A nonnegative time within limits.
   int64_t get_time() { return static_cast<int64_t>(get_index(size_t{kMaxTimelineNs})); }
-  /// `base` and a difference, of sane size.
+  /// `base` plus a difference, within limits.
   int64_t get_from(int64_t base) {
     const auto sum =
         static_cast<int64_t>(static_cast<uint64_t>(base) + static_cast<uint64_t>(get_signed()));

@@ -1,9 +1,9 @@
-// The blocks of the stored timeline as bytes.
+// Encodes the blocks of the stored timeline as bytes.
 //
-// A chunk of events is stored twice, beside the rows: as a summary of all tracks (a node per 64
-// events, which is what opening reads) and, per track, as the events that are drawn. Numbers are
-// variable-length differences, about 8 bytes an event. Invariant: decode(encode(x)) == x; bytes may
-// be damaged: decoding checks everything, and allocates no more than the bytes could hold.
+// A chunk of events is stored in two more forms, beside the rows: as a summary of all tracks (a
+// node per 64 events, read on opening) and, per track, as the drawn events. Numbers are
+// variable-length differences, about 8 bytes per event. Invariant: decode(encode(x)) == x. Bytes
+// may be damaged: decoding checks everything, and allocates no more than the bytes could contain.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace hostir::traces {
 
 inline constexpr size_t kEventsPerNode = 64;
 
-/// Live bytes of one rank over 64 allocations and frees that follow each other.
+/// Live bytes of one rank over 64 consecutive allocations and frees.
 struct MemoryNode {
   int64_t begin_ns = 0;
   interp::LogMemoryPoint peak;
@@ -40,7 +40,7 @@ struct ChunkSummary {
   std::vector<MemorySummary> memory;  // those with points
 };
 
-/// What tracks, ranks and instructions may be in a chunk.
+/// Valid tracks, ranks and instructions of a chunk.
 struct ChunkLimits {
   size_t track_count = 0;
   size_t rank_count = 0;
@@ -49,7 +49,7 @@ struct ChunkLimits {
 
 using Bytes = std::vector<std::byte>;
 
-/// Sums up events in order of begin, points in order of time.
+/// Summarises events in order of begin, and points in order of time.
 TrackSummary summary_of(interp::TrackId track, std::span<const TimelineEvent> events);
 MemorySummary summary_of(interp::Rank rank, std::span<const interp::LogMemoryPoint> points);
 
@@ -57,7 +57,7 @@ Bytes encode(const ChunkSummary& summary);
 Bytes encode(std::span<const TimelineEvent> events);
 Bytes encode(std::span<const interp::LogMemoryPoint> points);
 
-/// Nothing where the bytes are not what `encode` makes.
+/// nullopt if the bytes are not the output of `encode`.
 std::optional<ChunkSummary> decode_summary(std::span<const std::byte> bytes,
                                            const ChunkLimits& limits);
 std::optional<std::vector<TimelineEvent>> decode_events(std::span<const std::byte> bytes,

@@ -1,8 +1,8 @@
-// What a view of the timeline is made of: single events, and sums of many.
+// The elements of a timeline view: single events, and summaries of many.
 //
 // `Timeline` (in memory) and `StoredTimeline` (blocks of the file) both collect nodes that cover a
-// range at some resolution; `slices_of` reduces them to what a row of pixels shows. Times are
-// bounded, so that no difference of two overflows: `is_sane_time` is checked where they come in.
+// range at some resolution; `slices_of` reduces them to a row of pixels. Times are bounded, so that
+// differences cannot overflow: `is_sane_time` is checked on input.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace hostir::traces {
 
-/// What is drawn of an event.
+/// The drawn part of an event.
 struct TimelineEvent {
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
@@ -32,7 +32,7 @@ inline bool begins_before(const TimelineEvent& a, const TimelineEvent& b) {
   return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.id() < b.id();
 }
 
-/// Events of one track that begin one after the other.
+/// A summary of consecutive events of one track.
 struct TimelineNode {
   int64_t begin_ns = 0;
   int64_t end_ns = 0;      // latest end in it
@@ -42,7 +42,7 @@ struct TimelineNode {
   int64_t count = 0;
 
   static TimelineNode of(const TimelineEvent& event);
-  /// Takes in a node that begins later.
+  /// Adds a node that begins later.
   void add(const TimelineNode& other);
 };
 
@@ -52,7 +52,7 @@ struct TimelineWindow {
   int64_t to_ns = 0;
   int64_t column_ns = 1;  // width of a pixel
 
-  /// Clamped to sane times; empty (`to_ns <= from_ns`) where nothing can be shown.
+  /// Clamped to sane times; empty (`to_ns <= from_ns`) if there is nothing to show.
   static TimelineWindow of(const interp::TimelineRequest& request);
   bool empty() const { return to_ns <= from_ns; }
   bool shows(int64_t begin_ns, int64_t end_ns) const {
@@ -60,11 +60,11 @@ struct TimelineWindow {
   }
 };
 
-/// Slices in order of begin, no two of which begin in the same column. Sorts `nodes` if need be.
+/// Slices in order of begin, at most one beginning in each column. Sorts `nodes` if necessary.
 std::vector<interp::TimelineSlice> slices_of(std::vector<TimelineNode>& nodes,
                                              const TimelineWindow& window);
 
-/// What one instruction did in a stretch of time.
+/// The time spent in one instruction within an interval.
 struct InstructionSum {
   interp::CodeIndex instruction = 0;
   int64_t count = 0;

@@ -40,7 +40,7 @@ void TimelineStore::show(const LogEvent& event, Shown before) {
   };
   if (before == Shown::kNothing || event.stream >= 0) draw(event);
   if (before == Shown::kNothing && event.stream >= 0) {
-    LogEvent issue = event;  // it is on its host's line as well, while it was being issued
+    LogEvent issue = event;  // while being issued, it is also on its host's track
     issue.stream = -1;
     draw(issue);
   }

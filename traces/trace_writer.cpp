@@ -12,11 +12,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kCommitInterval = std::chrono::milliseconds(100);
-// Work that is in flight for longer is committed as it is and written again when it is done.
+// Work in flight for longer is committed as it is, and written again when it finishes.
 constexpr auto kDrainInterval = std::chrono::milliseconds(300);
 constexpr auto kShortestNap = std::chrono::microseconds(100);
 constexpr auto kLongestNap = std::chrono::milliseconds(10);
-constexpr int kRecordsPerLook = 4096;  // between two looks at the clock
+constexpr int kRecordsPerLook = 4096;  // between two checks of the clock
 
 }  // namespace
 
@@ -39,11 +39,11 @@ struct TraceWriter::Impl {
     ring.commit();
   }
   void send(Errand errand) {
-    put(RecordTag::kErrand, new Errand(std::move(errand)));  // run_errand() takes it over
+    put(RecordTag::kErrand, new Errand(std::move(errand)));  // owned by run_errand()
   }
-  /// Waits until the writer's thread has done everything up to here.
+  /// Waits until the writer's thread has done everything so far.
   void wait_for_errand(Errand errand) {
-    // Shared, because this thread may wake and leave between the store and the notification.
+    // Shared, because this thread may wake up and return between the store and the notification.
     const auto done = std::make_shared<std::atomic<bool>>(false);
     send([errand = std::move(errand), done] {
       errand();
@@ -64,7 +64,7 @@ struct TraceWriter::Impl {
     auto last_commit = Clock::now();
     auto last_drain = last_commit;
     std::chrono::microseconds nap = kShortestNap;
-    bool settled = true;  // nothing happened since the last commit of everything
+    bool settled = true;  // nothing happened since the last full commit
     while (true) {
       if (take_records()) {
         nap = kShortestNap;
@@ -125,7 +125,7 @@ struct TraceWriter::Impl {
   void commit(RowWriter::Extent extent) {
     write([&] { return rows->commit(extent); });
   }
-  /// Keeps the first error; nothing is written after it.
+  /// Keeps the first error; nothing is written afterwards.
   void note(Expected<void> result) {
     if (result || failed) return;
     failed = true;
@@ -135,7 +135,8 @@ struct TraceWriter::Impl {
   const TraceOptions options;
   std::unique_ptr<RowWriter> rows;
   WordRing ring;
-  bool failed = false;  // with `error`: the writer's thread's until it did an errand that waits
+  bool failed = false;  // guards `error`: belongs to the writer's thread until it finishes an
+                        // errand that is waited for
   Error error;
   std::jthread thread;
 };
@@ -182,7 +183,7 @@ void TraceWriter::value(const interp::ValueSummary& s) {
       s.task, s.rank, s.allocation.index, s.operand,  s.has_stats ? 1U : 0U, s.digest, s.min,
       s.max,  s.mean, s.nan_count,        s.inf_count};
   if (s.data.empty()) return impl_->put(RecordTag::kValue, record);
-  // The contents are valid during this call only.
+  // The contents are valid only during this call.
   impl_->send(
       [impl = impl_.get(), record, data = std::vector<std::byte>(s.data.begin(), s.data.end())] {
         impl->write([&] { return impl->rows->value(record, data); });

@@ -69,7 +69,8 @@ struct Side {
 };
 
 struct Verdict {
-  std::string kind;      // `deadlock`, `timeout`, `collective_mismatch`; empty: no known error
+  std::string
+      kind;  // `deadlock`, `timeout`, `collective_mismatch`; empty: nothing is known to be wrong
   std::string sentence;  // empty only if `kind` is and no rank waits
   std::vector<VerdictNote> notes;
   size_t culprit = 0;  // index of the note that the sentence refers to

@@ -19,7 +19,7 @@ tl::unexpected<Error> bad_size(const Function& kernel, const std::string& what) 
                  fmt::format("kernel @{}: {}", kernel.name, what), kernel.name_span);
 }
 
-// `?M` of the types against the numbers of the operand.
+// Binds the `?M` of the types to the operand's extents.
 Expected<void> bind_sizes(const Function& kernel, ValueId value, const Placement& placement,
                           SizeBindings& sizes) {
   const Value& v = kernel.value(value);
@@ -67,7 +67,7 @@ std::vector<ValueId> result_values(const Function& kernel) {
   return out;
 }
 
-// All types with the sizes as numbers.
+// All types, with numbers for sizes.
 Expected<std::vector<Type>> bound_types(const Function& kernel, const SizeBindings& sizes) {
   std::vector<Type> out;
   for (const Value& v : kernel.values) {
@@ -88,7 +88,7 @@ void know(const Box& box, std::vector<std::optional<Range>>& ranges) {
   for (size_t d = 0; d < ranges.size(); ++d) ranges[d] = Range{box.lo[d], box.hi[d]};
 }
 
-// The rank's position in the mesh of a sharding; nullopt where it has none.
+// The rank's position in the mesh of a sharding; nullopt if it has none.
 std::optional<int64_t> position_in(const Program& program, const Sharding& sharding, int32_t rank) {
   const Mesh* mesh = program.find_mesh(sharding.mesh);
   return mesh == nullptr ? std::nullopt : mesh->position_of(rank);
@@ -109,7 +109,7 @@ ValueRanges known_ranges(const Program& program, int32_t rank, const std::vector
   return ranges;
 }
 
-// The results that a reshard makes partial and whose elements another rank keeps.
+// The results that a reshard makes partial and whose elements another rank holds.
 std::vector<bool> identity_only(const Program& program, const Function& kernel, int32_t rank) {
   std::vector<bool> out(kernel.values.size(), false);
   for (const Instruction& instruction : kernel.instructions) {

@@ -1,10 +1,10 @@
-// From a kernel function and the placements of a launch's operands to a bound kernel.
+// Binds a kernel function to the placements of a launch's operands.
 //
-// Sizes are bound from the operands' global shapes. Every value then needs its box on this rank:
-// parameters and results have those of the operands; values with a sharding (all of the compiler's
-// kernels) have those of their sharding; for what is left, as in kernels written by hand, boxes
-// flow through the ops' factor rules, forwards and backwards, until nothing changes. What no rule
-// reaches is whole.
+// Sizes are bound from the operands' global shapes. Then every value needs its box on this rank.
+// Parameters and results have the operands' boxes; values with a sharding (all values in
+// compiler-generated kernels) those of their sharding. For the rest, as in hand-written kernels,
+// boxes propagate through the ops' factor rules, forwards and backwards, until nothing changes.
+// Values that no rule reaches are whole.
 #pragma once
 
 #include <span>
@@ -13,9 +13,9 @@
 
 namespace hostir::kernels {
 
-/// Errors: `kernel_operands` another number of operands than the kernel has parameters and results,
-/// `kernel_size` sizes that do not match, `kernel_box` boxes that cannot be computed from each
-/// other.
+/// Errors: `kernel_operands` if the number of operands differs from the kernel's parameters and
+/// results, `kernel_size` for sizes that do not match, `kernel_box` for boxes that cannot be
+/// derived from each other.
 Expected<BoundKernel> bind_kernel(const Program& program, const Function& kernel, int32_t rank,
                                   std::span<const Placement* const> parameters,
                                   std::span<const Placement* const> results);

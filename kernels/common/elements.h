@@ -1,4 +1,4 @@
-// Where elements of boxes lie in memory, and what a reduction of nothing is.
+// Memory positions of the elements of boxes, and neutral elements of reductions.
 #pragma once
 
 #include <optional>
@@ -11,13 +11,13 @@ namespace hostir::kernels {
 /// Row-major strides of extents, in elements.
 Extents strides_of(const Extents& extents);
 
-/// Row-major index of an element in the global tensor: what random numbers and iota count by.
+/// Row-major index of an element in the global tensor; the counter of random numbers and iota.
 int64_t global_linear_index(const Extents& global, std::span<const int64_t> index);
 
-/// The value of a size or bound; nullopt where a size in it is not bound.
+/// The value of a size or bound; nullopt if it contains an unbound size.
 std::optional<int64_t> bound_value(const IndexExpr& expr, const SizeBindings& sizes);
 
-/// The neutral element of a reduction, as the dtype holds it.
+/// The neutral element of a reduction, as representable in the dtype.
 double real_identity(Reduction kind);
 int64_t int_identity(Reduction kind, DType dtype);
 

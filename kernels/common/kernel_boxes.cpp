@@ -22,16 +22,17 @@ class Factors {
     }
   }
 
-  // Takes over what a dimension of `extent` tells; false if that contradicts what is known. A
-  // factor that must be whole may have another size in the result (slice, concat): whole is whole.
-  // Nothing of several factors says that one of them is empty, not which: `guess()` comes later.
+  // Learns from the known range of a dimension of `extent`; false on a contradiction. A factor that
+  // must be whole may have another size in the result (slice, concat): whole stays whole. An empty
+  // range of several factors means that one of them is empty, but not which; `guess()` decides
+  // later.
   bool learn(const ShardingRule::DimFactors& dim, const MaybeRange& known, int64_t extent) {
     if (!known || (*known == Range{0, extent} && is_kept_whole(dim))) return true;
     if (dim.size() > 1 && known->lo == known->hi) return true;
     return split(dim, *known);
   }
 
-  // What a part of a result's dimension tells; factors that must be whole tell nothing of it.
+  // Learns from a part of a result's dimension; ignores factors that must be whole.
   bool learn_part(const ShardingRule::DimFactors& dim, Range part) {
     return is_kept_whole(dim) || split(dim, part);
   }
@@ -40,7 +41,7 @@ class Factors {
     return std::all_of(dim.begin(), dim.end(), [&](int f) { return rule_.must_replicate(f); });
   }
 
-  // What an empty dimension leaves open after all others have told what they know.
+  // Decides what an empty dimension leaves open, after all others have been used.
   void guess(const ShardingRule::DimFactors& dim, const MaybeRange& known) {
     if (!known || dim.size() < 2 || known->lo != known->hi) return;
     const bool open = std::any_of(dim.begin(), dim.end(),
@@ -50,11 +51,11 @@ class Factors {
   // The range of a dimension; nullopt while a factor is unknown. `ok` is false if the elements are
   // not one range.
   MaybeRange range(const ShardingRule::DimFactors& dim, int64_t extent, bool& ok) const {
-    // A factor that must be whole has another size in the result of slice and concat: whole is
+    // A factor that must be whole has another size in the result of slice and concat: whole stays
     // whole.
     if (dim.empty() || is_kept_whole(dim)) return Range{0, extent};
     Range out{0, 1};
-    bool single = true;  // all factors so far are at one index
+    bool single = true;  // all factors so far are single indices
     for (const int index : dim) {
       const auto f = static_cast<size_t>(index);
       if (!ranges_[f]) return std::nullopt;
@@ -68,7 +69,7 @@ class Factors {
   }
 
  private:
-  // A range of a dimension as ranges of its factors, major to minor.
+  // Splits a range of a dimension into ranges of its factors, major to minor.
   bool split(const ShardingRule::DimFactors& dim, Range range) {
     for (size_t i = 0; i < dim.size(); ++i) {
       const auto f = static_cast<size_t>(dim[i]);
@@ -149,7 +150,7 @@ tl::unexpected<Error> contradiction(const Function& kernel, const Instruction& i
                  instruction.span);
 }
 
-// One op; true in `changed` if a range was found.
+// Visits one op; sets `changed` if a range was found.
 Expected<void> visit(const Function& kernel, const Instruction& instruction, const Tensors& t,
                      const std::vector<Type>& types, ValueRanges& ranges, bool& changed) {
   Factors factors(t.rule, t.sizes);
@@ -236,7 +237,7 @@ Expected<std::vector<Box>> operand_boxes(const Program& program, const Function&
   for (size_t d = 0; d < made.size() && d < box.lo.size(); ++d) {
     if (!factors.learn_part(made[d], Range{box.lo[d], box.hi[d]})) return out;
   }
-  size_t i = 0;  // among the operands that are there
+  size_t i = 0;  // among the operands that are present
   for (size_t o = 0; o < out.size(); ++o) {
     if (!instruction.operands[o].value.valid()) continue;
     const ShardingRule::TensorFactors& read = tensors->rule.operands[i++];

@@ -1,4 +1,4 @@
-// Boxes of a kernel's values by factor rules.
+// Computes the boxes of a kernel's values with factor rules.
 #pragma once
 
 #include <optional>
@@ -12,13 +12,15 @@ namespace hostir::kernels {
 /// Per value and dimension: the range held here, nullopt while unknown.
 using ValueRanges = std::vector<std::vector<std::optional<Range>>>;
 
-/// Fills in what follows from the rules of the kernel's ops. `types` are the values' types with
-/// constant sizes. Errors: `kernel_box`.
+/// Fills in what follows from the rules of the kernel's ops. `types`: the values' types with
+/// constant sizes.
+/// Errors: `kernel_box`.
 Expected<void> propagate_ranges(const Program& program, const Function& kernel,
                                 const std::vector<Type>& types, ValueRanges& ranges);
 
-/// By operand: what an op reads, of what the rank holds, to make a box of one of its results.
-/// Dimensions of which the rule says nothing, and operands of ops without a rule, are whole.
+/// By operand: the part that an op reads, of what the rank holds, to compute a box of one of its
+/// results. Dimensions that the rule does not mention, and operands of ops without a rule, are
+/// whole.
 /// Errors: those of the op's rule.
 Expected<std::vector<Box>> operand_boxes(const Program& program, const Function& kernel,
                                          const Instruction& instruction,

@@ -1,4 +1,4 @@
-// The work of one launch on one rank, and the least time that a machine allows for it.
+// The work of one launch on one rank, and its minimum time on a machine.
 #pragma once
 
 #include "hostir/ir/machine.h"

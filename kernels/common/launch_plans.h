@@ -1,8 +1,9 @@
 // Compiled kernels of a program's launches, one per distinct placement of the operands.
 //
-// Ranks whose operands lie alike share a plan. Plans are found by the addresses of the placements,
-// which are stable for static layouts, and else by their contents. What a plan is, is the backend's
-// business: it has a member `bound`, and whoever asks says how to make one. Not thread-safe.
+// Ranks with the same operand layout share a plan. Plans are looked up by the addresses of the
+// placements, which are stable for static layouts, and otherwise by their contents. The plan type
+// is the backend's: it must have a member `bound`, and the caller passes a function that makes one.
+// Not thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +38,7 @@ class LaunchPlans {
 
   explicit LaunchPlans(Make make) : make_(std::move(make)) {}
 
-  /// The plan of a launch with these placements, made if need be; lives as long as this.
+  /// The plan of a launch with these placements, created if missing; owned by this object.
   /// Errors: those of bind_kernel() and of `make`.
   Expected<Plan*> find(const Program& program, const LaunchSite& site) {
     Recent& recent = recent_[{site.code, site.rank}];
@@ -48,7 +49,7 @@ class LaunchPlans {
     return recent.plan;
   }
 
-  /// The plan that a launch used last, or nullptr.
+  /// The most recent plan of a launch, or nullptr.
   Plan* last(uint32_t code, int32_t rank) const {
     const auto found = recent_.find({code, rank});
     return found == recent_.end() ? nullptr : found->second.plan;
@@ -83,7 +84,7 @@ class LaunchPlans {
     return known.emplace(key, std::move(plan))->second.get();
   }
 
-  // Of where the values lie: with many ranks there are as many plans of a kernel.
+  // Hashes the placements of the values: with many ranks, a kernel has many plans.
   static uint64_t hash_of(const BoundKernel& bound) {
     uint64_t hash = 0xcbf29ce484222325;
     const auto mix = [&](int64_t n) { hash = (hash ^ static_cast<uint64_t>(n)) * 0x100000001b3; };

@@ -7,7 +7,7 @@
 namespace hostir::kernels {
 namespace {
 
-/// One application of a moving op.
+/// One application of an op that moves elements.
 struct Move {
   const BoundKernel& kernel;
   const Instruction& instruction;
@@ -58,7 +58,8 @@ std::optional<StridedView> slice_view(const Move& move) {
   return result;
 }
 
-/// If the box's elements are consecutive in the global tensor: the first one's index.
+/// The global index of the first element, if the box's elements are consecutive in the global
+/// tensor.
 std::optional<int64_t> first_of_interval(const Placement& placement) {
   const Extents local = placement.local();
   size_t d = 0;
@@ -69,7 +70,8 @@ std::optional<int64_t> first_of_interval(const Placement& placement) {
   return global_linear_index(placement.global, placement.box.lo);
 }
 
-/// Dimensions [from_lo, from_hi) and [to_lo, to_hi) hold the same elements in the same order here.
+/// True if dimensions [from_lo, from_hi) and [to_lo, to_hi) hold the same elements in the same
+/// order on this rank.
 bool same_part(const Placement& from, size_t from_lo, size_t from_hi, const Placement& to,
                size_t to_lo, size_t to_hi) {
   const auto part = [](const Placement& p, size_t lo, size_t hi) {

@@ -1,5 +1,5 @@
 // Ops that only move elements, as strides: broadcast_in_dim, transpose, slice, reshape and local
-// reshards cost nothing where whoever reads them can walk the operand's memory instead.
+// reshards cost nothing if their readers can access the operand's memory through strides instead.
 #pragma once
 
 #include <optional>
@@ -8,25 +8,27 @@
 
 namespace hostir::kernels {
 
-/// Element (i0, i1, ..) of a space is at `offset + sum of i * stride`, in elements, of a value.
+/// Element (i0, i1, ..) is at `offset + sum of i * stride`, in elements, of a value.
 struct StridedView {
   uint32_t value = 0;
   int64_t offset = 0;
   Extents strides;
 };
 
-/// The view of a value that lies in memory itself, row-major over its box.
+/// The view of a value stored in memory, row-major over its box.
 StridedView dense_view(uint32_t value, const Placement& placement);
 
-/// The view of an op's result given the view of its operand; nullopt where the op only moves no
-/// elements, or not by strides, or would leave the operand's memory of `memory_elems` elements.
+/// The view of an op's result, given the view of its operand. nullopt if the op does more than move
+/// elements, if strides cannot express it, or if the view would exceed the operand's `memory_elems`
+/// elements.
 std::optional<StridedView> moved_view(const BoundKernel& kernel, const Instruction& instruction,
                                       const StridedView& operand, int64_t memory_elems);
 
-/// The elements of box `to` seen through a view of box `from`; nullopt if they are not all in it.
+/// The elements of box `to`, through a view of box `from`; nullopt if `from` does not contain all
+/// of them.
 std::optional<StridedView> sub_view(const StridedView& view, const Box& from, const Box& to);
 
-/// The reduction by which a reshard's result is partial where its operand is not.
+/// The reduction of a reshard whose result is partial and whose operand is not.
 std::optional<Reduction> becomes_partial(const Function* function, const Instruction& reshard);
 
 /// True if the view is row-major and dense over extents.

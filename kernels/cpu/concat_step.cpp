@@ -12,8 +12,8 @@ namespace {
 
 constexpr int64_t kPieceBytes = int64_t{256} << 10;
 
-/// A box of one value that becomes a box of another, in bytes: runs of `run` bytes, seen through
-/// the strides of the dimensions outside of them.
+/// Copies a box of one value to a box of another: runs of `run` bytes, with strides for the
+/// dimensions outside the runs.
 struct BoxCopy {
   uint32_t from = 0;
   int64_t from_offset = 0;
@@ -30,7 +30,7 @@ struct BoxCopy {
   }
 };
 
-/// The shape of a copy: dimensions that both sides hold one behind the other become one run.
+/// The shape of a copy: dimensions that are consecutive on both sides are merged into one run.
 BoxCopy box_copy(const Extents& part, const Extents& from, const Extents& to, int64_t elem_bytes) {
   BoxCopy copy;
   copy.run = elem_bytes;
@@ -55,7 +55,7 @@ BoxCopy box_copy(const Extents& part, const Extents& from, const Extents& to, in
   return copy;
 }
 
-/// `count` runs; those as long as an element are worth a loop of their own.
+/// Copies `count` runs; element-sized runs get their own loop.
 template <class Run>
 void copy_elements(std::byte* to, int64_t to_stride, const std::byte* from, int64_t from_stride,
                    int64_t count) {
@@ -153,7 +153,7 @@ std::unique_ptr<Step> make_concat_step(const BoundKernel& kernel, const Instruct
     part.lo[dim] = start;
     part.hi[dim] = start + in.global[dim];
     part = part.intersect(out.box);
-    Box held = in.box;  // in the result's indices
+    Box held = in.box;  // in indices of the result
     held.lo[dim] += start;
     held.hi[dim] += start;
     start += in.global[dim];

@@ -7,8 +7,8 @@
 
 namespace hostir::cpu {
 
-/// The step for a concat whose operands and result lie row-major in memory; null if the kernel's
-/// boxes do not give this rank all elements of the result that it holds.
+/// The step for a concat whose operands and result are row-major in memory; null if the operands'
+/// boxes do not cover this rank's part of the result.
 std::unique_ptr<Step> make_concat_step(const BoundKernel& kernel, const Instruction& instruction);
 
 }  // namespace hostir::cpu

@@ -4,7 +4,7 @@
 
 namespace hostir::cpu {
 
-// One element stands for all; otherwise the literal is the global tensor.
+// A single element is a splat; otherwise the literal is the global tensor.
 void reference_constant(const ReferenceCall& call) {
   const Placement& out = *call.out[0];
   const BoxIndexer write(out.box);

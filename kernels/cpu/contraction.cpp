@@ -21,7 +21,7 @@ void store_row(DType dtype, std::byte* base, int64_t first, int64_t count, const
   store_ints(dtype, base, first, count, row);
 }
 
-/// The operand index of a batch dimension: broadcast where the operand's extent is 1.
+/// The operand's batch index: 0 where its extent is 1 (broadcast).
 void set_batch(const Extents& operand, const std::vector<int64_t>& result, size_t result_batch,
                std::vector<int64_t>& index, size_t operand_batch) {
   for (size_t d = 0; d < operand_batch; ++d) {
@@ -51,7 +51,7 @@ class Contraction {
 
   void run() const {
     if (out_.box.empty()) return;
-    // Rows of the result: every dimension but the last.
+    // Iterates over rows of the result: every dimension but the last.
     Box rows = out_.box;
     rows.hi.back() = rows.lo.back() + 1;
     const BoxIndexer write(out_.box);

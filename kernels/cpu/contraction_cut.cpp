@@ -10,12 +10,12 @@ constexpr int64_t kLeastColumns = 256;
 constexpr int64_t kColumnMultiple = 64;
 constexpr int64_t kLeastRows = 32;
 constexpr int64_t kWantedPieces = 4;
-/// Products of fewer multiplications are not worth a second thread.
+/// Products with fewer multiplications are not worth a second thread.
 constexpr int64_t kSmallProduct = int64_t{1} << 19;
 
-/// Dimensions [0, count) and the one after them walk evenly.
+/// True if dimensions [0, count] can be walked with a single stride.
 bool is_even(const Extents& strides, const Extents& extents, size_t count) {
-  int64_t wanted = -1;  // of the next outer dimension of more than one element
+  int64_t wanted = -1;  // for the next outer dimension of more than one element
   for (size_t d = count + 1; d > 0; --d) {
     if (extents[d - 1] == 1) continue;
     if (wanted >= 0 && strides[d - 1] != wanted) return false;
@@ -53,7 +53,7 @@ void join_batch_with_rows(ContractionPlan& plan) {
   bool even = true;
   for_each_view(plan, [&](StridedView& view) { even &= is_even(view.strides, extents, count); });
   if (!even) return;
-  // Where the rows are one element, the stride of the joined dimension is an outer one's.
+  // If the rows have extent 1, the joined dimension takes its stride from an outer dimension.
   for_each_view(plan, [&](StridedView& view) {
     for (size_t d = count; d > 0 && extents[d] == 1; --d) {
       if (extents[d - 1] != 1) view.strides[count] = view.strides[d - 1];

@@ -1,12 +1,12 @@
-// How a product is prepared and cut into pieces.
+// Prepares a product and cuts it into pieces.
 #pragma once
 
 #include "kernels/cpu/contraction_step.h"
 
 namespace hostir::cpu {
 
-/// Joins the batch dimensions with the rows where the right operand is one matrix and every view
-/// walks through them evenly: one tall product instead of many.
+/// Merges the batch dimensions into the rows if the right operand is one matrix and every view has
+/// even strides there: one tall product instead of many small ones.
 void join_batch_with_rows(ContractionPlan& plan);
 
 /// A cut of the rows or columns: all parts of `size` but the last.
@@ -24,8 +24,8 @@ struct ContractionCut {
 };
 ContractionCut cut_contraction(const ContractionPlan& plan);
 
-/// True if a view's last two strides are those of a matrix that a library takes: one of them 1, the
-/// other no less than the row or column is long. Strides of extents of one are set to fit.
+/// True if a view's last two strides are those of a matrix that a library accepts: one is 1, the
+/// other at least the length of the row or column. Adjusts strides of extents of one to fit.
 bool normalise_matrix(StridedView& view, int64_t rows, int64_t columns);
 
 }  // namespace hostir::cpu

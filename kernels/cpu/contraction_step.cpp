@@ -112,7 +112,7 @@ class ContractionStep final : public Step {
     }
   }
 
-  /// Takes the operand as it is, or plans its copy and lets the view describe that.
+  /// Uses the operand in place, or plans a copy and makes the view describe the copy.
   void prepare(MatrixOperand& operand, int64_t rows, int64_t columns, Preparation& preparation) {
     uint32_t& value = &operand == &plan_.a ? a_value_ : b_value_;
     value = operand.view.value;
@@ -140,14 +140,14 @@ class ContractionStep final : public Step {
     normalise_matrix(operand.view, rows, columns);
   }
 
-  /// Whether pieces may be written straight to the result.
+  /// Decides whether pieces can be written directly to the result.
   void choose_target() {
     const TileProgram& program = plan_.epilogue;
     is_direct_ = program.code.empty() && program.stores.size() == 1 && program.loads.size() == 1 &&
                  size_bytes(program.stores[0].dtype) == size_bytes(head_dtype()) &&
                  program.stores[0].dtype == head_dtype();
   }
-  /// How the epilogue reads the product.
+  /// The dtype in which the epilogue reads the product.
   DType head_dtype() const {
     for (const TileLoad& load : plan_.epilogue.loads) {
       if (load.kind == TileLoad::Kind::kMemory && load.view.value == plan_.result)
@@ -195,7 +195,7 @@ class ContractionStep final : public Step {
     return column_piece == 0 ? 0 : column_piece * packed_bytes_of(0);
   }
 
-  /// Where the operand's first matrix begins; batches follow by the plan's view.
+  /// The start of the operand's first matrix; batches follow by the plan's view.
   const std::byte* source(const MatrixOperand& operand, uint32_t value,
                           const Preparation& preparation, const RunContext& context,
                           std::byte* dense) const {
@@ -211,7 +211,7 @@ class ContractionStep final : public Step {
 
   void run_piece(int64_t piece, const std::byte* a, const std::byte* b, bool is_packed,
                  const RunContext& context) const {
-    // Columns outermost: the pieces in flight share rows of the right operand.
+    // Columns outermost: concurrent pieces share rows of the right operand.
     const int64_t r = piece % cut_.rows.pieces();
     const int64_t c = piece / cut_.rows.pieces() % cut_.columns.pieces();
     int64_t batch = piece / (cut_.rows.pieces() * cut_.columns.pieces());
@@ -288,7 +288,7 @@ class ContractionStep final : public Step {
     }
   }
 
-  /// Where oneDNN has no product.
+  /// For products that oneDNN does not support.
   void multiply_plainly(const float* a, const float* b, float* c, int64_t rows, int64_t columns,
                         int64_t c_row) const {
     for (int64_t i = 0; i < rows; ++i) {

@@ -1,9 +1,9 @@
 // A matrix product with the pointwise ops that follow it, piece by piece.
 //
-// The result is cut into pieces of columns (and of rows where columns are few); each piece is
-// computed by oneDNN on one thread, in f32, into a tile that the epilogue then reads while it is in
-// the cache. Cuts depend on the shape only. f64 has a loop of our own; 16-bit floats that the CPU
-// cannot multiply, and operands whose strides oneDNN does not take, are copied to dense f32 first.
+// The result is cut into pieces of columns (and of rows if there are few columns). oneDNN computes
+// each piece on one thread, in f32, into a tile that the epilogue reads while it is in cache. Cuts
+// depend only on the shape. f64 has its own loop. 16-bit floats that the CPU cannot multiply, and
+// operands with strides that oneDNN does not accept, are first copied to dense f32.
 #pragma once
 
 #include "kernels/cpu/step.h"
@@ -11,7 +11,7 @@
 
 namespace hostir::cpu {
 
-/// An operand as `[batch.., rows, columns]` seen through strides; batch strides may be 0.
+/// A strided operand `[batch.., rows, columns]`; batch strides may be 0.
 struct MatrixOperand {
   StridedView view;
   DType dtype = DType::kF32;

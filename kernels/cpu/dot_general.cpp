@@ -23,8 +23,8 @@ void store_value(DType dtype, std::byte* base, int64_t at, const int64_t* value)
   store_ints(dtype, base, at, 1, value);
 }
 
-/// Sums the products over the part of the contracted dimensions that both operands have here, in
-/// row-major order of the pairs.
+/// Sums the products over the part of the contracted dimensions that both operands hold on this
+/// rank, in row-major order.
 template <class T>
 void dot(const ReferenceCall& call) {
   const Placement& lhs = *call.in[0];

@@ -3,9 +3,8 @@
 
 namespace hostir::cpu {
 
-// Keeps an element where its random number in [0, 1) is at least the rate, and scales it by
-// 1 / (1 - rate),
-// rounded to f32 but for f64. Philox: key = seed, counter = global linear index + offset.
+// Keeps an element if its random number in [0, 1) is at least the rate, and scales it by 1 / (1 -
+// rate), rounded to f32 except for f64. Philox: key = seed, counter = global linear index + offset.
 void reference_dropout(const ReferenceCall& call) {
   const Placement& out = *call.out[0];
   const Attributes& attributes = call.instruction.attributes;

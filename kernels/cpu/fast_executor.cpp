@@ -17,7 +17,7 @@ void copy_bytes(std::byte* to, const std::byte* from, int64_t bytes) {
 
 int64_t aligned(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
-/// Offsets of temporaries in one arena; values whose steps do not meet may share bytes.
+/// Offsets of temporaries in one arena; values with disjoint lifetimes may share bytes.
 class Arena {
  public:
   Arena(const BoundKernel& kernel, const Plan& plan, const std::vector<bool>& is_external)
@@ -30,7 +30,7 @@ class Arena {
     for (size_t v = 0; v < offsets_.size(); ++v) {
       if (is_external[v] || plan.first_step[v] < 0) continue;
       const int64_t bytes = aligned(kernel.values[v].local_bytes());
-      // First fit among those alive at the same time.
+      // First fit among the values that are alive at the same time.
       std::vector<std::pair<int64_t, int64_t>> taken;
       for (const Used& u : used) {
         if (u.first < plan.last_step[v] && plan.first_step[v] < u.last) {
@@ -68,7 +68,7 @@ class FastExecutor final : public CompiledKernel {
     }
     for (const Operand& result : returned_values(*kernel_.function)) {
       const uint32_t value = result.value.index;
-      // A parameter that is returned, or a value returned twice, is copied at the end.
+      // A returned parameter, or a value returned twice, is copied at the end.
       results_.push_back({value, is_external[value]});
       is_external[value] = true;
     }
@@ -104,7 +104,7 @@ class FastExecutor final : public CompiledKernel {
     }
     const RunContext context{values, versions, scratch_};
     for (const auto& step : plan_.steps) step->run(context);
-    // Parameters that are returned leave their memory before anything is written to it.
+    // Copy returned parameters before anything is written to their memory.
     for (size_t r = 0; r < out.size() && !is_apart; ++r) {
       copy_bytes(staged[r], values[results_[r].value].data, out[r].bytes);
     }
@@ -140,8 +140,8 @@ class FastExecutor final : public CompiledKernel {
     bool is_copy;
   };
 
-  /// An output in an input's memory is written in place only where each element is read before it
-  /// is written and by nobody after; otherwise results are computed apart and copied.
+  /// An output that shares memory with an input is written in place only if each element is read
+  /// before it is written and not read afterwards; otherwise it is computed separately and copied.
   bool must_not_share(std::span<const ConstMemory> in, std::span<const Memory> out) const {
     for (const Memory& memory : out) {
       for (const ConstMemory& operand : in) {

@@ -12,7 +12,7 @@
 namespace hostir::cpu {
 namespace {
 
-/// What the environment allows; oneDNN's names, unknown ones allow everything.
+/// The level that the environment allows, by oneDNN's names; unknown names allow everything.
 Isa allowed_isa() {
   const char* text = std::getenv("ONEDNN_MAX_CPU_ISA");
   if (text == nullptr) text = std::getenv("DNNL_MAX_CPU_ISA");
@@ -23,7 +23,7 @@ Isa allowed_isa() {
   return limit.starts_with("AVX2") ? Isa::kAvx2 : Isa::kAvx512;
 }
 
-// clang 14 does not know the name in __builtin_cpu_supports.
+// clang 14 does not support the name in __builtin_cpu_supports.
 bool has_f16c() {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;

@@ -1,4 +1,4 @@
-// Which instructions this CPU has and the user allows.
+// The instruction set that this CPU supports and the user allows.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,10 @@
 
 namespace hostir::cpu {
 
-/// The vector level of our own loops. oneDNN dispatches by itself, by the same variable.
+/// The vector level of our own loops. oneDNN dispatches itself, by the same environment variable.
 enum class Isa : uint8_t { kBaseline, kAvx2, kAvx512 };
 
-/// The best level that the CPU has and DNNL_MAX_CPU_ISA (or ONEDNN_MAX_CPU_ISA) does not rule out.
+/// The highest level that the CPU supports and DNNL_MAX_CPU_ISA (or ONEDNN_MAX_CPU_ISA) allows.
 Isa detected_isa();
 
 std::string_view name(Isa isa);

@@ -1,12 +1,12 @@
-// Running compute groups on the CPU.
+// Runs compute groups on the CPU.
 //
 // A *kernel function* (the body of a `launch`) is bound once per rank layout into a `BoundKernel`:
-// every value has its global extents and this rank's box. `compile()` turns that into something
-// that runs on memory. Two kernel sets: `kReference` runs op by op through the plain loops that are
-// the truth of every op, bit-identical on every machine; `kFast` fuses pointwise chains and
-// reductions into cache-sized tiles and uses oneDNN for matrix products. Both see only local
-// memory, and both know from the boxes where they are (iota, dropout, masks). Absent here: streams,
-// time, ranks other than the caller's.
+// every value has its global extents and this rank's box. `compile()` turns that into code that
+// runs on memory. There are two kernel sets. `kReference` runs op by op through plain loops, which
+// define the semantics of every op and are bitwise identical on every machine. `kFast` fuses
+// pointwise chains and reductions into cache-sized tiles and uses oneDNN for matrix products. Both
+// see only local memory, and both take their global position from the boxes (iota, dropout, masks).
+// Absent here: streams, time, ranks other than the caller's.
 #pragma once
 
 #include <cstddef>
@@ -30,19 +30,19 @@ struct Memory {
 struct ConstMemory {
   const std::byte* data = nullptr;
   int64_t bytes = 0;
-  /// Identity of the content: never reused for other bytes at `data`. 0: unknown, never packed.
+  /// Identity of the contents: never reused for other bytes at `data`. 0: unknown, never packed.
   uint64_t version = 0;
 };
 
-/// What the plain loop of one op sees.
+/// The arguments of the reference loop of one op.
 struct ReferenceCall {
   const Instruction& instruction;
-  const Function* function;  // for the types of operands and results
+  const Function* function;  // has the types of operands and results
   std::span<const Placement* const> in;
   std::span<const ConstMemory> in_data;
   std::span<const Placement* const> out;
   std::span<const Memory> out_data;
-  bool identity_only = false;  // the result of a reshard, see BoundKernel
+  bool identity_only = false;  // for the result of a reshard; see BoundKernel
   const SizeBindings* sizes = nullptr;
 };
 /// `reference_<mnemonic>` in kernels/cpu/<mnemonic>.cpp, one per compute op (a missing one is a
@@ -52,18 +52,18 @@ ReferenceKernel reference_kernel(OpKind kind);
 
 enum class KernelSet : uint8_t { kReference, kFast };
 
-/// A kernel ready to run. Thread-safe: `run` may be called from several threads at once, each with
-/// scratch of its own. Owns packed copies of what was prepacked; operands are the caller's.
+/// A kernel ready to run. Thread-safe: `run` may be called from several threads at once; each call
+/// has its own scratch. Owns packed copies of prepacked operands; the caller owns the operands.
 class CompiledKernel {
  public:
   virtual ~CompiledKernel() = default;
   /// `in`: parameters in order; `out`: results in order. An output may alias the input it updates
-  /// (`rw`). Never fails: everything that can fail was checked by compile().
+  /// (`rw`). Never fails: compile() has checked everything that can fail.
   virtual void run(std::span<const ConstMemory> in, std::span<const Memory> out) = 0;
   /// Packs an operand that stays the same over many runs (weights), e.g. into oneDNN's blocked
-  /// layout; run() uses the packed copy when it is given the same `data` and `version` (not 0).
-  /// Several contents of one parameter may be packed (ranks that share a kernel); packing newer
-  /// content at the same address replaces the older. Not while run() is in progress. Optional.
+  /// layout; run() uses the packed copy when given the same `data` and nonzero `version`. Several
+  /// contents of one parameter may be packed (ranks that share a kernel); packing newer contents at
+  /// the same address replaces the older. Must not be called during run(). Optional.
   virtual void prepack(size_t parameter, ConstMemory data);
   /// Bytes held by packed copies.
   virtual int64_t packed_bytes() const { return 0; }
@@ -71,10 +71,11 @@ class CompiledKernel {
   virtual std::string description() const = 0;
 };
 
-/// Errors: `kernel_unsupported` names the op where a kernel set lacks it (never for kReference).
+/// Errors: `kernel_unsupported`, naming an op that the kernel set does not have (never for
+/// kReference).
 Expected<std::unique_ptr<CompiledKernel>> compile(const BoundKernel& kernel, KernelSet set);
 
-/// Threads used inside one kernel (1..n). Default: the hardware's.
+/// Threads used inside one kernel (1..n). Default: the hardware concurrency.
 void set_thread_count(int threads);
 int thread_count();
 

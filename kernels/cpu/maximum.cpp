@@ -2,7 +2,7 @@
 
 namespace hostir::cpu {
 
-// NaN wins, as in PyTorch and XLA.
+// Propagates NaN, as PyTorch and XLA do.
 void reference_maximum(const ReferenceCall& call) {
   map_binary(
       call, [](double a, double b) { return a > b || a != a ? a : b; },

@@ -2,7 +2,7 @@
 
 #include <dnnl.hpp>
 
-// Of the OpenMP runtime that oneDNN uses; its header is g++'s, and clang does not find it.
+// From the OpenMP runtime that oneDNN uses; its header is g++'s, and clang does not find it.
 extern "C" {
 int omp_get_max_threads();
 void omp_set_num_threads(int threads);
@@ -11,7 +11,7 @@ void omp_set_num_threads(int threads);
 namespace hostir::cpu::onednn {
 namespace {
 
-/// While it lives, the library uses the calling thread alone.
+/// While alive, the library uses only the calling thread.
 class OneThread {
  public:
   OneThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
@@ -89,7 +89,7 @@ void Matmul::run(const void* a, const void* b, void* c, std::byte* scratch) cons
   const dnnl::engine& engine = parts_->engine;
   const auto& d = parts_->description;
   dnnl::stream stream(engine);
-  // The library takes pointers to non-const for what it only reads.
+  // The library takes non-const pointers even for operands that it only reads.
   dnnl::memory a_memory(d.src_desc(), engine, const_cast<void*>(a));
   dnnl::memory b_memory(d.weights_desc(), engine, const_cast<void*>(b));
   dnnl::memory c_memory(d.dst_desc(), engine, c);

@@ -1,4 +1,4 @@
-// Packed copies of one operand, by address and content.
+// Packed copies of one operand, by address and contents.
 #pragma once
 
 #include <list>
@@ -8,12 +8,14 @@
 
 namespace hostir::cpu {
 
-/// Keeps the last kMost contents; the oldest goes first. Not to be changed while it is read.
+/// Keeps the last kMost contents and evicts the oldest first. Must not be modified while it is
+/// read.
 class PackedWeights {
  public:
-  /// The packed bytes of this content, aligned to 64, or null.
+  /// The packed bytes of these contents, aligned to 64, or null.
   const std::byte* find(const std::byte* data, uint64_t version) const;
-  /// Memory for the packed bytes of a content; replaces older content at the same address.
+  /// Allocates memory for the packed bytes of new contents; replaces older contents at the same
+  /// address.
   std::byte* add(ConstMemory data, int64_t bytes);
   int64_t bytes() const;
 

@@ -27,7 +27,7 @@ bool same_range(const Placement& p, size_t d, const Placement& q, size_t e) {
   return p.box.lo[d] == q.box.lo[e] && p.box.hi[d] == q.box.hi[e];
 }
 
-/// Every dimension of the result, and k, is the same range in the operands.
+/// True if every dimension of the result, and k, has the same range in the operands.
 bool boxes_correspond(const Placement& a, const Placement& b, const Placement& out,
                       RightLayout layout) {
   const size_t rank = out.global.size();
@@ -47,7 +47,7 @@ struct SharedDim {
   int64_t b;
 };
 
-// The contracted dimensions as one; nullopt where strides do not join them.
+// Merges the contracted dimensions into one; nullopt if strides do not allow it.
 std::optional<SharedDim> joined_dims(const std::vector<SharedDim>& dims) {
   SharedDim out{1, 1, 1};
   bool first = true;
@@ -68,8 +68,8 @@ std::optional<SharedDim> joined_dims(const std::vector<SharedDim>& dims) {
   return out;
 }
 
-// dot_general as [batch.., m, k] times [batch.., k, n]: one free dimension on the right; those on
-// the left but the last one count as batch.
+// Plans dot_general as [batch.., m, k] times [batch.., k, n]: one free dimension on the right; all
+// but the last on the left count as batch.
 std::unique_ptr<ContractionPlan> plan_dot_general(const BoundKernel& kernel,
                                                   const Instruction& instruction,
                                                   const ViewOf& view_of) {

@@ -33,7 +33,7 @@ std::vector<bool> folded_dims(const Instruction& instruction, size_t rank) {
   return folded;
 }
 
-/// Accumulator strides by operand dimension; nullopt where the boxes do not correspond.
+/// Accumulator strides by operand dimension; nullopt if the boxes do not correspond.
 std::optional<Extents> accumulator_strides(const Placement& in, const Placement& out,
                                            const std::vector<bool>& folded) {
   const bool keeps_dims = out.global.size() == in.global.size();

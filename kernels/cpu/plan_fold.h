@@ -1,4 +1,4 @@
-// Reductions as folds of a tile program.
+// Plans reductions as folds of a tile program.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace hostir::cpu {
 
-/// The fold that a reduction is, but for the register that it reads; nullopt where the op is none,
-/// or its boxes or dtypes do not allow it.
+/// The fold for a reduction, without the register it reads; nullopt if the op is not a reduction,
+/// or if its boxes or dtypes do not allow it.
 std::optional<TileFold> plan_fold(const BoundKernel& kernel, const Instruction& instruction);
 
 }  // namespace hostir::cpu

@@ -25,7 +25,7 @@ struct Group {
   TileBuilder builder;
   std::vector<const Instruction*> members;
   std::vector<uint32_t> values;                  // defined in the group
-  std::unique_ptr<ContractionPlan> contraction;  // whose epilogue the group is
+  std::unique_ptr<ContractionPlan> contraction;  // the group is its epilogue
   bool open = true;
 };
 
@@ -93,7 +93,7 @@ class Planner {
     if (group_of_[operand] >= 0) close(group_of_[operand]);
     StridedView source = view_of(operand);
     auto view = moved_view(kernel_, instruction, source, placement(source.value).box.volume());
-    if (!view && !in_memory_[operand]) {  // a view of a view may fail where one of memory does not
+    if (!view && !in_memory_[operand]) {  // a view may fail on another view but work on memory
       materialise(operand);
       source = view_of(operand);
       view = moved_view(kernel_, instruction, source, placement(source.value).box.volume());
@@ -103,7 +103,7 @@ class Planner {
     return true;
   }
 
-  /// How to reach a value that is in memory or a view of what is.
+  /// The view of a value that is in memory, or is a view of one that is.
   StridedView view_of(uint32_t value) const {
     if (in_memory_[value] || !views_[value]) return dense_view(value, placement(value));
     return *views_[value];
@@ -119,7 +119,7 @@ class Planner {
     return groups_.size() - 1;
   }
 
-  /// Closes the value's group unless it is a register of the open group of this box.
+  /// Closes the value's group, unless the value is a register of the open group of this box.
   void settle(uint32_t value, const Box& box) {
     const int from = group_of_[value];
     if (from < 0) return;
@@ -127,7 +127,7 @@ class Planner {
     if (builder.box() != box || builder.find(value) < 0) close(from);
   }
 
-  /// Makes the operand readable by the group; false if its elements are not here.
+  /// Makes the operand readable by the group; false if its elements are not on this rank.
   bool bring(uint32_t value, size_t group) {
     TileBuilder& builder = groups_[group]->builder;
     if (builder.find(value) >= 0) return true;
@@ -148,7 +148,7 @@ class Planner {
     for (const Operand& operand : instruction.operands) {
       if (!can_bring(operand.value.index, box)) return false;
     }
-    // Before the group is chosen: what closes here may be the group that would have been.
+    // Before choosing the group: this may close the group that would have been chosen.
     for (const Operand& operand : instruction.operands) settle(operand.value.index, box);
     const size_t g = group_for(box);
     for (const Operand& operand : instruction.operands) {
@@ -174,7 +174,7 @@ class Planner {
     if (from >= 0 && groups_[static_cast<size_t>(from)]->contraction) close(from);
     settle(operand, box);
     size_t g = group_for(box);
-    if (groups_[g]->contraction) {  // pieces of a product cut the columns that a fold would join
+    if (groups_[g]->contraction) {  // product pieces cut the columns that a fold would join
       close(static_cast<int>(g));
       g = group_for(box);
     }
@@ -283,7 +283,7 @@ class Planner {
     plan_.last_step[value] = std::max(plan_.last_step[value], step + 1);
   }
 
-  /// Puts a value into memory of its own.
+  /// Stores a value in its own memory.
   void materialise(uint32_t value) {
     if (group_of_[value] >= 0) close(group_of_[value]);
     if (in_memory_[value] || !views_[value]) return;
@@ -295,7 +295,7 @@ class Planner {
     emit(group, "copy");
   }
 
-  // 4. The rest.
+  // 4. Everything else.
 
   void add_reference(const Instruction& instruction) {
     for (const Operand& operand : instruction.operands) materialise(operand.value.index);

@@ -15,7 +15,7 @@ namespace hostir::cpu {
 
 struct Plan {
   std::vector<std::unique_ptr<Step>> steps;
-  /// By ValueId: the steps [first, last) that touch its memory; -1 where it needs none.
+  /// By ValueId: the steps [first, last) that access its memory; -1 if it needs none.
   std::vector<int> first_step;
   std::vector<int> last_step;
   bool is_single_group = false;  // one tile program: an output may share memory with an input

@@ -129,7 +129,7 @@ double scale(double x, int64_t k) {
   }
   while (k < -900) {
     if (k < -1100) return x * 0.0;
-    // One rounding only: the last factor brings the result into the subnormal range.
+    // Rounds only once: the last factor brings the result into the subnormal range.
     x *= 0x1p-100;
     k += 100;
   }

@@ -1,9 +1,9 @@
 // Elementary functions in f64 with the same bits on every machine.
 //
-// The reference kernels may not call libm: glibc picks variants with and without fused multiply-add
-// by CPU, and they differ in the last bit. These use only IEEE + - * / and sqrt, and are compiled
-// without contraction. Accuracy: about 2 ulp of f64 (pow too, up to the whole range), so that a
-// result rounded once to f32 is correctly rounded except in about one case of 2^28.
+// The reference kernels cannot use libm: glibc selects variants with and without fused multiply-add
+// by CPU, and they differ in the last bit. These functions use only IEEE + - * / and sqrt, and are
+// compiled without contraction. Accuracy: about 2 ulp of f64 (for pow too, over the whole range),
+// so that a result rounded once to f32 is correctly rounded in all but about one case in 2^28.
 // Absent: speed. The fast kernel set has its own vector approximations in f32.
 #pragma once
 

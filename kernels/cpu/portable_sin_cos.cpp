@@ -33,7 +33,7 @@ struct Reduced {
   double r = 0;      // |r| <= pi/4, x = quadrant * pi/2 + r
 };
 
-/// Payne-Hanek reduction of x > pi/4 in integers: x * 2/pi mod 4 to 190 bits behind the point.
+/// Payne-Hanek reduction of x > pi/4 in integers: x * 2/pi mod 4 to 190 fractional bits.
 Reduced reduce(double x) {
   const auto bits = std::bit_cast<uint64_t>(x);
   const uint64_t m = (bits & 0x000fffffffffffffu) | 0x0010000000000000u;
@@ -42,7 +42,7 @@ Reduced reduce(double x) {
   const UInt128 low = UInt128{m} * window(first + 128);
   const UInt128 middle = UInt128{m} * window(first + 64) + static_cast<uint64_t>(low >> 64);
   const uint64_t high = m * window(first) + static_cast<uint64_t>(middle >> 64);
-  // high:middle:low is x * 2/pi mod 4 with the point after the second bit.
+  // high:middle:low is x * 2/pi mod 4 with the binary point after the second bit.
   auto quadrant = static_cast<int>(high >> 62);
   const UInt128 top = (UInt128{high} << 64) | static_cast<uint64_t>(middle);
   UInt128 fraction = top << 2 | (static_cast<uint64_t>(low) >> 62);

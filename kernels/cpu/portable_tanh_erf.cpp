@@ -5,7 +5,7 @@
 namespace hostir::cpu::portable {
 namespace {
 
-/// e^(-x^2) without the rounding error of x^2, which the exponential would magnify.
+/// e^(-x^2) without the rounding error of x^2, which the exponential would amplify.
 double gaussian(double x) {
   const double head = static_cast<double>(static_cast<float>(x));
   return exp(-head * head) * (1.0 + expm1_small(-(x - head) * (x + head)));

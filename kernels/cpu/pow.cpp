@@ -5,7 +5,7 @@ namespace hostir::cpu {
 
 namespace {
 
-/// Wrapping; a negative exponent gives 0 but for bases 1 and -1.
+/// Wraps; a negative exponent gives 0 except for bases 1 and -1.
 int64_t integer_power(int64_t base, int64_t exponent) {
   if (exponent < 0) {
     if (base == 1) return 1;

@@ -2,7 +2,7 @@
 
 namespace hostir::cpu {
 
-// Divides by the global count, so that over a sharded dimension partial results add up to the mean.
+// Divides by the global count, so that partial results over a sharded dimension add up to the mean.
 void reference_reduce_mean(const ReferenceCall& call) {
   reduce_and_divide(call, folded_elems(call));
 }

@@ -50,7 +50,7 @@ class ReferenceExecutor final : public CompiledKernel {
   }
 
  private:
-  /// Results are computed where they belong, unless an output shares memory with an input that a
+  /// Computes results directly in the outputs, unless an output shares memory with an input that a
   /// later op may still read.
   void bind_results_in_place(std::span<const ConstMemory> in, std::span<const Memory> out,
                              std::vector<ConstMemory>& read, std::vector<Memory>& write) const {
@@ -67,7 +67,7 @@ class ReferenceExecutor final : public CompiledKernel {
     }
   }
 
-  /// Through copies, because a parameter that is returned may lie in another result's memory.
+  /// Through copies, because a returned parameter may share memory with another result.
   void copy_results(std::span<const ConstMemory> read, std::span<const Memory> out) const {
     const std::vector<Operand>& results = returned_values(*kernel_.function);
     std::vector<std::vector<std::byte>> copies(out.size());

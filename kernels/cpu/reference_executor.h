@@ -1,4 +1,5 @@
-// The reference kernel set: op by op through the plain loops, each result in memory of its own.
+// The reference kernel set: runs op by op through the reference loops, each result in its own
+// memory.
 #pragma once
 
 #include "kernels/cpu/kernel.h"
@@ -11,7 +12,7 @@ Expected<std::unique_ptr<CompiledKernel>> compile_reference(const BoundKernel& k
 using kernels::kernel_body;
 using kernels::returned_values;
 
-/// Runs one instruction on memory by value; `memory` is indexed by ValueId.
+/// Runs one instruction; `memory` is indexed by ValueId.
 void run_reference(const BoundKernel& kernel, const Instruction& instruction,
                    std::span<const ConstMemory> read, std::span<const Memory> write);
 

@@ -7,9 +7,9 @@
 
 namespace hostir::cpu {
 
-/// Fills the result's box: `locate(result index, operand index)` says which operand element it
-/// takes. Both are global indices; an element that is not in the operand's box is left zero (the
-/// passes see to it that none is).
+/// Fills the result's box. `locate(result index, operand index)` determines the operand element to
+/// take; both are global indices. Elements outside the operand's box are left zero (the passes make
+/// sure there are none).
 template <class Locate>
 void gather(const ReferenceCall& call, size_t operand, const Box& part, Locate locate) {
   const Placement& in = *call.in[operand];

@@ -35,7 +35,7 @@ void copy_box(const Box& from, const std::byte* source, const Box& to, std::byte
   if (shared.empty()) return;
   const BoxIndexer read(from);
   const BoxIndexer write(to);
-  // Whole rows of the last dimension at a time.
+  // Copies whole rows of the last dimension at a time.
   Box rows = shared;
   int64_t row_elems = 1;
   if (!rows.lo.empty()) {

@@ -1,4 +1,4 @@
-// What the kernels share that follow indices (take, put, ...): index tensors and adding up.
+// Shared by the kernels with index operands (take, put, ...): index tensors and accumulation.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +22,8 @@ class IndexOperand {
 };
 
 /// Puts elements of `updates` into the result: into zeros, or into the base (operand 2). `locate`
-/// turns an update's global index into the result's; elements outside the result's box or size are
-/// left out. Adds in f64 or 64 bits and rounds once, or keeps the last one in row-major order.
+/// maps an update's global index to the result's; elements outside the result's box or size are
+/// dropped. Adds in f64 or 64 bits and rounds once, or keeps the last one in row-major order.
 template <class Locate>
 void put_elements(const ReferenceCall& call, bool adds, Locate locate) {
   const Placement& updates = *call.in[0];
@@ -62,7 +62,7 @@ void put_elements(const ReferenceCall& call, bool adds, Locate locate) {
   }
 }
 
-/// The attribute `dim` of an op, negative ones counted from the end.
+/// The attribute `dim` of an op; negative values count from the end.
 inline size_t dim_attribute(const ReferenceCall& call, size_t rank) {
   const int64_t dim = call.instruction.attributes.get_or<int64_t>("dim", -1);
   return static_cast<size_t>(dim < 0 ? dim + static_cast<int64_t>(rank) : dim);

@@ -1,12 +1,12 @@
-// Rows along one dimension: what cumsum and sort run over.
+// Rows along one dimension, for cumsum and sort.
 #pragma once
 
 #include "kernels/cpu/reference_indices.h"
 
 namespace hostir::cpu {
 
-/// Calls `f(first, step, length)` for each row of the result's box along the attribute `dim`:
-/// positions in row-major memory of the box. The dimension is whole on this rank.
+/// Calls `f(first, step, length)` for each row of the result's box along the attribute `dim`, with
+/// positions in the row-major memory of the box. The dimension is whole on this rank.
 template <class F>
 void for_each_row(const ReferenceCall& call, F f) {
   const Placement& out = *call.out[0];

@@ -1,11 +1,11 @@
-// The loop of the shifts, which need to know the width of the dtype.
+// The loop of the shifts, which depend on the width of the dtype.
 #pragma once
 
 #include "kernels/cpu/reference_support.h"
 
 namespace hostir::cpu {
 
-/// `f(a, b, bits)` for each pair of elements.
+/// Calls `f(a, b, bits)` for each pair of elements.
 template <class F>
 void shift(const ReferenceCall& call, F f) {
   const Placement& out = *call.out[0];

@@ -1,4 +1,4 @@
-// Where the box of dynamic_slice and dynamic_update_slice begins.
+// The start of the box of dynamic_slice and dynamic_update_slice.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace hostir::cpu {
 
-/// The scalar operands `first`.., moved so that a box of `sizes` lies within `extents`.
+/// The scalar operands from `first` on, clamped so that a box of `sizes` fits in `extents`.
 inline std::vector<int64_t> box_start(const ReferenceCall& call, size_t first,
                                       const Extents& extents, const Extents& sizes) {
   std::vector<int64_t> start;

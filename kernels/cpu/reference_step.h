@@ -1,4 +1,4 @@
-// A step that runs one op through its reference kernel: what has no fast form.
+// A step that runs one op through its reference kernel, for ops without a fast form.
 #pragma once
 
 #include "kernels/cpu/step.h"

@@ -1,10 +1,10 @@
-// What the reference kernels share: element conversion in chunks, indexing by boxes, and the loops
-// of element-wise ops.
+// Shared by the reference kernels: chunked element conversion, indexing by boxes, and the loops of
+// element-wise ops.
 //
-// Every float dtype is computed in f64 and rounded to f32 on the way to anything narrower than f64;
-// for + - * / and sqrt that gives the same bits as f32 arithmetic, and it is one rounding for the
-// rest. Integers are computed in 64 bits and stored modulo their width. An operand whose box is
-// larger than the result's is read at the result's elements; rank 0 stands for every element.
+// Every float dtype is computed in f64 and, if narrower than f64, rounded to f32 first. For + - * /
+// and sqrt that gives the same bits as f32 arithmetic; for the others it is a single rounding.
+// Integers are computed in 64 bits and stored modulo their width. An operand whose box is larger
+// than the result's is read at the result's elements; an operand of rank 0 is broadcast.
 #pragma once
 
 #include <array>
@@ -69,7 +69,7 @@ void for_each_index(const Box& box, F f) {
 void copy_box(const Box& from, const std::byte* source, const Box& to, std::byte* target,
               int64_t element_bytes);
 
-/// An operand at the elements of a result's box. Owns a copy only where the boxes differ.
+/// An operand restricted to the elements of a result's box. Owns a copy only if the boxes differ.
 class AlignedOperand {
  public:
   AlignedOperand(const Placement& value, ConstMemory memory, const Box& wanted);
@@ -80,15 +80,15 @@ class AlignedOperand {
   const std::byte* data_ = nullptr;
 };
 
-/// Element-wise loops. Floats go through `real`, integers and i1 through `integer`; where `integer`
-/// is null, integers are computed as reals.
+/// Element-wise loops. Floats go through `real`, integers and i1 through `integer`; if `integer` is
+/// null, integers are computed as reals.
 using RealUnary = double (*)(double);
 using IntUnary = int64_t (*)(int64_t);
 using RealBinary = double (*)(double, double);
 using IntBinary = int64_t (*)(int64_t, int64_t);
 void map_unary(const ReferenceCall& call, RealUnary real, IntUnary integer = nullptr);
 void map_binary(const ReferenceCall& call, RealBinary real, IntBinary integer);
-/// As map_binary, with a boolean result.
+/// Like map_binary, with a boolean result.
 void map_compare(const ReferenceCall& call, bool (*real)(double, double),
                  bool (*integer)(int64_t, int64_t));
 
@@ -103,7 +103,7 @@ constexpr int64_t wrap_mul(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
 }
 
-/// Truncation toward zero, saturating at the dtype's range; NaN gives 0; i1 is `value != 0`.
+/// Truncates toward zero and saturates at the dtype's range; NaN gives 0; i1 is `value != 0`.
 int64_t real_to_int(DType dtype, double value);
 
 }  // namespace hostir::cpu

@@ -6,7 +6,7 @@ namespace hostir::cpu {
 
 namespace {
 
-/// The runs of memory of a placement: each row-major over its box.
+/// The contiguous runs of a placement's memory, each row-major over its box.
 std::vector<Box> runs_of(const Placement& placement) {
   if (placement.blocks.empty()) return {placement.box};
   std::vector<Box> runs;

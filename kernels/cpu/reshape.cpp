@@ -2,7 +2,7 @@
 
 namespace hostir::cpu {
 
-// Row-major order of the *global* elements is kept; the boxes decide which of them are here.
+// Keeps the row-major order of the *global* elements; the boxes determine which of them are local.
 void reference_reshape(const ReferenceCall& call) {
   const Placement& in = *call.in[0];
   const Placement& out = *call.out[0];

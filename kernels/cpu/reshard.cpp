@@ -21,8 +21,8 @@ void fill_identity(const Placement& out, Memory memory, Reduction kind) {
 
 }  // namespace
 
-// Copies the part of the operand's box that this rank holds afterwards. Where the result becomes
-// partial, elements that another rank keeps are the identity of the reduction: all of them, or
+// Copies the part of the operand's box that this rank holds in the result. If the result becomes
+// partial, elements that another rank holds become the identity of the reduction: all of them, or
 // those beyond the operand's box.
 void reference_reshard(const ReferenceCall& call) {
   const std::optional<Reduction> partial = becomes_partial(call.function, call.instruction);

@@ -2,7 +2,7 @@
 
 namespace hostir::cpu {
 
-// NaN and both zeros stay what they are.
+// NaN and both zeros are unchanged.
 void reference_sign(const ReferenceCall& call) {
   map_unary(
       call, [](double x) { return x > 0 ? 1.0 : (x < 0 ? -1.0 : x); },

@@ -3,7 +3,7 @@
 
 namespace hostir::cpu {
 
-// At minus infinity the product would be NaN; IEEE has no better answer, nor has PyTorch.
+// At minus infinity the product is NaN, as in PyTorch; IEEE offers nothing better.
 void reference_silu(const ReferenceCall& call) {
   map_unary(call, [](double x) { return x * portable::sigmoid(x); });
 }

@@ -18,7 +18,7 @@ std::vector<std::byte> ScratchPool::take(int64_t bytes) {
   const auto size = static_cast<size_t>(bytes);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    // The smallest that is large enough.
+    // Best fit: the smallest block that is large enough.
     auto best = free_.end();
     for (auto it = free_.begin(); it != free_.end(); ++it) {
       if (it->size() >= size && (best == free_.end() || it->size() < best->size())) best = it;

@@ -1,4 +1,4 @@
-// What a compiled fast kernel is made of: steps that run one after another on values in memory.
+// Compiled fast kernels are lists of steps, which run one after another on values in memory.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace hostir::cpu {
 
-/// Memory that pieces of work borrow and give back, so that runs do not allocate. Thread-safe.
+/// Memory that pieces of work borrow and return, so that runs do not allocate. Thread-safe.
 class ScratchPool {
  public:
   class Lease {
@@ -48,7 +48,7 @@ class Step {
  public:
   virtual ~Step() = default;
   virtual void run(const RunContext& context) = 0;
-  /// A parameter whose content will stay: see CompiledKernel::prepack.
+  /// Packs a parameter whose contents will not change: see CompiledKernel::prepack.
   virtual void prepack(uint32_t value, ConstMemory data);
   virtual int64_t packed_bytes() const { return 0; }
   virtual std::string description() const = 0;

@@ -11,10 +11,10 @@ namespace hostir::cpu {
 namespace {
 
 constexpr int64_t kPieceElems = 16 * kTileElems;
-/// Inputs of one strand; the division, the store and the end come after them.
+/// Inputs of one strand; division, store and end need steps too.
 constexpr size_t kMostInputs = kMostStrandSteps - 4;
 
-/// The same strands for every tile; only addresses change.
+/// All tiles use the same strands; only addresses change.
 class TileFolder {
  public:
   TileFolder(const StrandTable& table, Reduction reduction, DType dtype,
@@ -59,7 +59,7 @@ class TileFolder {
       add(table_.get[is_raw_], memory, elem_bytes());
       return;
     }
-    // Of equal values the earlier one stays.
+    // Of equal values the earlier one is kept.
     const bool is_reversed = reduction_ == Reduction::kMin || reduction_ == Reduction::kMax;
     const auto op = static_cast<size_t>(kOps[static_cast<size_t>(reduction_)]);
     const StrandSource source = is_raw_ ? StrandSource::kBF16 : StrandSource::kF32;
@@ -87,7 +87,7 @@ class TileFolder {
   std::byte* out_;
   std::array<StrandStep, kMostStrandSteps> steps_;
   size_t count_ = 0;
-  std::array<float, kTileElems> sums_;  // of the inputs before, where there are too many
+  std::array<float, kTileElems> sums_;  // partial sum, if there are too many inputs for one strand
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Combining several buffers element by element, in order, at memory speed: what reductions over
-// ranks do. One strand per tile: each input is read once, the sum stays in registers.
+// Reduces several buffers element by element, in order, at memory speed; used for reductions over
+// ranks. One strand per tile: each input is read once, the sum stays in registers.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@
 
 namespace hostir::cpu {
 
-/// out[i] = fold of inputs[0][i], inputs[1][i], .. for f32 and bf16, combined in f32 in that order
-/// and rounded once; `avg` divides the sum by the number of inputs; NaN wins in min and max. At
-/// least one input; `out` is none of them. False, and nothing is done, for other dtypes. Uses the
-/// kernels' threads; the bits depend neither on them nor on the instruction set.
+/// out[i] = reduction of inputs[0][i], inputs[1][i], .. for f32 and bf16, in f32 in that order and
+/// rounded once. `avg` divides the sum by the number of inputs; min and max propagate NaN. At least
+/// one input; `out` must not be one of them. For other dtypes it does nothing and returns false.
+/// Uses the kernels' threads; the bits depend neither on their number nor on the instruction set.
 bool fold_in_order(Reduction reduction, DType dtype, std::span<const std::byte* const> inputs,
                    std::byte* out, int64_t elems);
 

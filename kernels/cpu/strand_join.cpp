@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kF32 = static_cast<size_t>(Lane::kF32);
 
-/// What an instruction is in a strand.
+/// How an instruction maps to a strand op.
 struct StrandOp {
   TileStrandStep::Kind kind;
   int op;
@@ -31,9 +31,9 @@ std::optional<StrandOp> strand_op(const TileInstr& instr, const TileOps& ops) {
   return std::nullopt;
 }
 
-/// Walks through the code in order and keeps strands open whose last value may be worked on. A
-/// strand is closed, that is put into the new code, before anybody else reads what it computes: so
-/// whatever it reads stands before it.
+/// Walks the code in order and keeps open the strands whose last value can still be extended. A
+/// strand is closed, that is, appended to the new code, before another instruction reads its
+/// values; so everything it reads comes before it.
 class Joiner {
  public:
   Joiner(TileProgram& program, const TileOps& ops)
@@ -66,20 +66,20 @@ class Joiner {
  private:
   struct Open {
     TileStrand strand;
-    TileInstr first;  // as it was, for a strand of one op
+    TileInstr first;  // the original instruction, for a strand of one op
     int ops = 0;
-    int last = -1;              // the register that the block stands for
+    int last = -1;              // the register that the block represents
     std::vector<int> computed;  // registers
     bool is_open = true;
   };
 
-  /// The open strand whose block the register is, with room for more.
+  /// The open strand whose block is this register and that has room for more steps.
   int strand_ending_in(int reg) const {
     if (reg < 0) return -1;
     const int s = strand_of_[static_cast<size_t>(reg)];
     if (s < 0) return -1;
     const Open& open = open_[static_cast<size_t>(s)];
-    // A value kept on the way, this op, the final store and the end.
+    // Up to four steps may follow: an intermediate store, this op, the final store and the end.
     const bool has_room = open.strand.steps.size() + 4 <= size_t{kMostStrandSteps};
     return open.last == reg && has_room ? s : -1;
   }
@@ -154,7 +154,7 @@ class Joiner {
     program_.strands.push_back(std::move(open.strand));
   }
 
-  /// The last op rounds what is then only stored as bf16, which rounds by itself.
+  /// The last op rounds a value that is only stored as bf16, and the store rounds anyway.
   bool rounds_last(const Open& open) const {
     const TileStrandStep& step = open.strand.steps.back();
     if (step.kind != TileStrandStep::Kind::kUnary ||
@@ -168,7 +168,7 @@ class Joiner {
     return stores == readers_[static_cast<size_t>(open.last)];
   }
 
-  /// bf16 memory is read and written by strands as it is, if nobody else looks at the register.
+  /// Strands access bf16 memory directly if nothing else uses the register.
   void mark_raw() {
     std::vector<bool> is_read_otherwise(program_.lanes.size(), false);
     std::vector<bool> is_put(program_.lanes.size(), false);

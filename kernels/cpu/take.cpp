@@ -2,7 +2,7 @@
 
 namespace hostir::cpu {
 
-// A position outside of x, or of what this rank holds of x, gives 0: gather() leaves it.
+// A position outside x, or outside this rank's part of x, gives 0: gather() leaves it unset.
 void reference_take(const ReferenceCall& call) {
   const size_t dim = dim_attribute(call, call.in[0]->global.size());
   const size_t count = call.in[1]->global.size();

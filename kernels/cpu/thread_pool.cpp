@@ -53,12 +53,12 @@ class Pool {
     wake_.notify_all();
     job.work();
     std::unique_lock<std::mutex> lock(mutex_);
-    job_ = nullptr;  // who has not begun yet stays asleep
+    job_ = nullptr;  // workers that have not started it stay asleep
     idle_.wait(lock, [this] { return active_ == 0; });
   }
 
  private:
-  /// Workers start with the first job that wants them, not with the process.
+  /// Workers start with the first job that needs them, not with the process.
   void start_workers() {
     while (static_cast<int>(workers_.size()) < threads_ - 1) {
       workers_.emplace_back([this] { serve(); });
@@ -84,13 +84,13 @@ class Pool {
     }
   }
 
-  /// Kernels follow each other closely: look for a few microseconds before going to sleep.
+  /// Kernels follow each other closely: spin for a few microseconds before sleeping.
   void spin_until_newer(uint64_t seen) const {
     for (int i = 0; i < 200 && epoch_ == seen; ++i) __builtin_ia32_pause();
   }
 
   std::mutex owner_;  // held by the thread whose job is in the pool
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable wake_;
   std::condition_variable idle_;
   Job* job_ = nullptr;

@@ -1,9 +1,9 @@
 // The threads inside one kernel: std::jthread, not OpenMP, so that ThreadSanitizer sees them.
 //
-// One pool for the process, because cores are the process's: `thread_count() - 1` workers that
-// sleep between jobs. A job that is submitted while another one runs (kernels called from several
-// threads) is executed by its caller alone. Results never depend on the number of threads: callers
-// cut work into pieces by size, not by thread.
+// There is one pool per process, because cores are a process-wide resource: `thread_count() - 1`
+// workers that sleep between jobs. A job submitted while another one runs (kernels called from
+// several threads) runs on its caller's thread only. Results never depend on the number of threads:
+// callers cut work into pieces by size, not by thread.
 #pragma once
 
 #include <cstdint>

@@ -13,13 +13,14 @@ namespace {
 constexpr size_t at(Lane lane) { return static_cast<size_t>(lane); }
 constexpr size_t at(DType dtype) { return static_cast<size_t>(dtype); }
 
-/// One op being emitted.
+/// The op being emitted.
 struct Emission {
   TileBuilder& b;
   const Instruction& instruction;
   const Placement& out;
   std::array<int, 3> regs = {-1, -1, -1};  // of the operands
-  DType in = DType::kF32;                  // of the first operand, or the result's
+  DType in = DType::kF32;                  // of the first operand, or of the result if there is
+                                           // none
 };
 using EmitFn = int (*)(const Emission&);
 using LaneTable = TileFn (TileOps::*)[kLanes];
@@ -32,7 +33,7 @@ int emit_lanes(const Emission& e) {
   return e.b.narrowed(e.b.code(fn, lane, e.regs[0], e.regs[1]), e.out.dtype);
 }
 
-/// Two operands; a constant on the right (on either side of what commutes) costs no load.
+/// Emits a binary op; a constant on the right (or on either side if it commutes) costs no load.
 template <LaneTable table>
 int emit_pair(const Emission& e) {
   constexpr bool kCommutes = table == &TileOps::add || table == &TileOps::mul;
@@ -88,7 +89,7 @@ int emit_select(const Emission& e) {
   return e.b.code(e.b.ops().select[at(lane)], lane, e.regs[0], e.regs[1], e.regs[2]);
 }
 
-/// Where a float is clamped on its way to an integer dtype.
+/// The limits to which a float is clamped before conversion to an integer dtype.
 TileParams range_of(DType dtype) {
   constexpr std::array<TileParams, 4> kRanges = {{{.x = -0x1p63, .y = 0x1p63},
                                                   {.x = -0x1p31, .y = 0x1p31},
@@ -133,7 +134,7 @@ int emit_iota(const Emission& e) {
   return e.b.narrowed(e.b.convert(wide, lane_of(e.out.dtype)), e.out.dtype);
 }
 
-/// Random numbers in [0, 1) in f32 lanes for the elements of the result.
+/// Random numbers in [0, 1), in f32 lanes, for the elements of the result.
 int random_units(const Emission& e) {
   const Attributes& attributes = e.instruction.attributes;
   const int reg =
@@ -160,7 +161,7 @@ int emit_dropout(const Emission& e) {
   const Lane lane = lane_of(e.out.dtype);
   double scale = 1.0 / (1.0 - rate);
   if (lane == Lane::kF32) scale = static_cast<double>(static_cast<float>(scale));
-  // Compared in f64: the rate need not be an f32.
+  // Compare in f64: the rate need not be representable in f32.
   const int unit = e.b.convert(random_units(e), Lane::kF64);
   const int keep = e.b.code(e.b.ops().ge[at(Lane::kF64)], Lane::kI32, unit,
                             e.b.constant(Lane::kF64, {.x = rate}));
@@ -229,7 +230,7 @@ void TileBuilder::load_product(uint32_t value, const std::optional<StridedView>&
   const Lane lane = lane_of(dtype);
   int reg = program_.add_register(lane);
   const Extents dense = strides_of(box_.extents());
-  // A product that is rounded before anything else reads it comes rounded: half the bytes.
+  // A product that is rounded before any other use is produced rounded: half the bytes.
   const bool comes_rounded = dtype == DType::kBF16 && !bias && onednn::has_native_bf16();
   const DType head = comes_rounded ? dtype : lane == Lane::kF64 ? DType::kF64 : DType::kF32;
   program_.loads.push_back({TileLoad::Kind::kMemory, reg, head, {value, 0, dense}});

@@ -23,7 +23,7 @@ const TileOps& tile_ops(Isa isa) {
   return tile_ops_baseline();
 }
 
-// Called one element at a time by the tables, which may not include these headers themselves.
+// The tables call these one element at a time, because they must not include the headers.
 uint16_t scalar_float_to_f16(float x) { return float_to_f16(x); }
 float scalar_f16_to_float(uint16_t bits) { return f16_to_float(bits); }
 double exact_sqrt(double x) { return std::sqrt(x); }

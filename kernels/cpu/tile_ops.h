@@ -20,7 +20,7 @@ inline constexpr int64_t kTileElems = 2048;
 enum class Lane : uint8_t { kF32, kF64, kI32, kI64 };
 inline constexpr int kLanes = 4;
 
-/// Numbers an instruction carries with it.
+/// Constants of an instruction.
 struct TileParams {
   double x = 0;
   double y = 0;
@@ -28,14 +28,13 @@ struct TileParams {
   uint64_t offset = 0;
 };
 
-/// dst[i] = op(a[i], b[i], c[i]) for n elements. In float lanes a null b of a two-operand op (not
-/// of a comparison) stands for params.x everywhere; dst may be an operand of as
-/// wide elements. Elements are naturally
-/// aligned, no more.
+/// dst[i] = op(a[i], b[i], c[i]) for n elements. In float lanes a null b of a binary op (except
+/// comparisons) means params.x for every element. dst may be an operand with elements of the same
+/// width. Elements have only their natural alignment.
 using TileFn = void (*)(void* dst, const void* a, const void* b, const void* c, int64_t n,
                         const TileParams& params);
 
-/// Folding: kinds sum, prod, min, max, in the order of `Reduction` without avg.
+/// Folds: sum, prod, min, max, in the order of `Reduction` without avg.
 enum class Fold : uint8_t { kSum, kProd, kMin, kMax };
 inline constexpr int kFolds = 4;
 /// *accumulator = fold(*accumulator, x[0..n)) or accumulator[i] = fold(accumulator[i], x[i]).
@@ -50,7 +49,7 @@ struct TileOps {
 #define HOSTIR_TILE_COMPARE(name) TileFn name[kLanes];
 #include "kernels/cpu/tile_ops.def"
 
-  TileFn truth[kLanes];     // 1 where not 0, as a mask
+  TileFn truth[kLanes];     // mask: 1 where nonzero
   TileFn gelu_erf[kLanes];  // float lanes
   TileFn gelu_tanh[kLanes];
   TileFn select[kLanes];           // a: mask, b where 1, c where 0
@@ -59,14 +58,14 @@ struct TileOps {
   TileFn logical_and;              // masks
   TileFn logical_or;
   TileFn logical_not;
-  TileFn round_bf16;  // f32 lanes, to the nearest value that the dtype holds
+  TileFn round_bf16;  // f32 lanes, to the nearest value of the dtype
   TileFn round_f16;
   TileFn wrap_i8;  // i32 lanes
   TileFn wrap_u8;
   TileFn random_unit;                // a: i64 indices; to f32 in [0, 1), key params.seed, + offset
   TileFn load[9];                    // by DType: a is memory, to its lane
   TileFn store[9];                   // by DType: a is a lane, dst is memory
-  TileFn stream;                     // as store of f32, past the caches
+  TileFn stream;                     // like store of f32, bypassing the caches
   FoldFn fold_run[kFolds][kLanes];   // one accumulator
   FoldFn fold_each[kFolds][kLanes];  // one accumulator per element
   /// c[m][n] = a[m][k] * b[k][n] in f64, all with row strides in elements.

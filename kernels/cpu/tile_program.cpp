@@ -7,7 +7,7 @@ namespace {
 
 constexpr size_t kForever = SIZE_MAX;
 
-/// By register: the instruction after which nothing reads it.
+/// By register: the last instruction that reads it.
 std::vector<size_t> last_reads(const TileProgram& program) {
   std::vector<size_t> last(program.lanes.size(), 0);
   const auto read = [&last](int reg, size_t at) {
@@ -47,7 +47,7 @@ void TileProgram::assign_slots() {
     released[static_cast<size_t>(reg)] = true;
     free.push_back(slots[static_cast<size_t>(reg)]);
   };
-  // Constants that only stand in instructions themselves need no register.
+  // Constants used only as instruction parameters need no register.
   std::erase_if(constants, [&](const TileInstr& constant) {
     const auto is_read = [&](const TileInstr& i) {
       bool found = false;
@@ -63,11 +63,11 @@ void TileProgram::assign_slots() {
   for (const TileInstr& constant : constants) take(constant.dst);
   for (const TileLoad& load : loads) take(load.reg);
   for (size_t i = 0; i < code.size(); ++i) {
-    // What a strand keeps on its way is written while operands are still read.
+    // A strand writes the values it keeps while operands are still being read.
     for_each_result(code[i], [&](int reg) {
       if (reg != code[i].dst) take(reg);
     });
-    // A result may take an operand's slot only if its elements are as wide.
+    // A result may reuse an operand's slot only if its elements have the same width.
     const bool wide = is_wide(lanes[static_cast<size_t>(code[i].dst)]);
     for_each_read(code[i], [&](int operand) {
       if (is_wide(lanes[static_cast<size_t>(operand)]) == wide) release(operand, i);
@@ -86,7 +86,7 @@ void TileProgram::assign_slots() {
 }
 
 int64_t TileProgram::scratch_bytes() const {
-  // One slot more, where strided memory is collected.
+  // One more slot for gathering strided memory.
   return (slot_count + 1) * kTileElems * 8;
 }
 

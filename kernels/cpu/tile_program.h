@@ -1,9 +1,9 @@
 // A fused group as data: loads, straight-line code on tiles, stores and folds.
 //
-// The group's iteration space is one box of local elements, row-major. A program says how each
-// operand's memory is reached from it (strides), what is computed on tiles of at most kTileElems
-// elements, and where results go. Registers are virtual, one definition each; slots are shared by
-// liveness. Absent: which elements run on which thread (tile_step.cpp, contraction_step.cpp).
+// The group's iteration space is one box of local elements, row-major. A program defines how each
+// operand's memory is accessed from it (strides), what is computed on tiles of at most kTileElems
+// elements, and where results go. Registers are virtual, with one definition each; slots are shared
+// by liveness. Absent: which elements run on which thread (tile_step.cpp, contraction_step.cpp).
 #pragma once
 
 #include <vector>
@@ -21,7 +21,7 @@ constexpr Lane lane_of(DType dtype) {
   return dtype == DType::kI64 ? Lane::kI64 : Lane::kI32;
 }
 constexpr bool is_wide(Lane lane) { return lane == Lane::kF64 || lane == Lane::kI64; }
-/// The dtype's memory is its lane's: tiles may be read and written in place.
+/// True if the dtype's memory format is that of its lane: tiles may be accessed in place.
 constexpr bool is_native(DType dtype) { return !is_16_bit_float(dtype) && size_bytes(dtype) >= 4; }
 
 using kernels::StridedView;
@@ -33,25 +33,25 @@ struct TileInstr {
   int b = -1;
   int c = -1;
   TileParams params = {};
-  int strand = -1;  // of the program: this is run instead of fn, for f32 lanes only
+  int strand = -1;  // index in the program: runs instead of fn, f32 lanes only
 };
 
-/// One step of a strand as registers; strand_join.cpp makes them.
+/// One step of a strand in terms of registers; created by strand_join.cpp.
 struct TileStrandStep {
   enum class Kind : uint8_t { kGet, kPut, kUnary, kBinary };
   Kind kind = Kind::kGet;
   int op = 0;                                // StrandUnary or StrandBinary
   StrandSource source = StrandSource::kF32;  // kBinary: kF32 for any register
   bool is_reversed = false;                  // kBinary: the block is the right operand
-  int reg = -1;                              // that is read or written; -1: none
+  int reg = -1;                              // register read or written; -1: none
   float number = 0;
 };
 struct TileStrand {
-  std::vector<TileStrandStep> steps;  // the last one puts the instruction's dst
+  std::vector<TileStrandStep> steps;  // the last one writes the instruction's dst
 };
 
-/// What a tile gets from outside. An index load yields the view's position itself, in i64 lanes:
-/// global indices for iota and random numbers.
+/// An input of a tile. An index load yields the view's position itself, in i64 lanes: global
+/// indices for iota and random numbers.
 struct TileLoad {
   enum class Kind : uint8_t { kMemory, kIndex };
   Kind kind = Kind::kMemory;
@@ -64,11 +64,11 @@ struct TileStore {
   int reg = -1;
   DType dtype = DType::kF32;
   StridedView view;
-  bool is_computed = false;   // set by assign_slots(): the code may write straight to memory
-  bool is_last_word = false;  // set by assign_slots(): a strand computes it, and nobody reads it
+  bool is_computed = false;   // set by assign_slots(): the code may write directly to memory
+  bool is_last_word = false;  // set by assign_slots(): computed by a strand and not read again
 };
 
-/// A reduction over the space: accumulator position by strides, 0 along folded dimensions.
+/// A reduction over the space: strides give the accumulator position, 0 along reduced dimensions.
 struct TileFold {
   int reg = -1;
   Lane lane = Lane::kF32;
@@ -76,7 +76,7 @@ struct TileFold {
   DType dtype = DType::kF32;
   StridedView view;
   int64_t elems = 0;    // accumulators
-  int64_t divisor = 1;  // of the mean: global elements folded into one; 1 divides nothing
+  int64_t divisor = 1;  // of the mean: global elements per result; 1: no division
   bool is_mean = false;
 };
 
@@ -85,11 +85,11 @@ struct TileProgram {
   std::vector<TileLoad> loads;
   std::vector<TileInstr> constants;  // run once
   std::vector<TileInstr> code;
-  std::vector<TileStrand> strands;  // of the code
+  std::vector<TileStrand> strands;  // referenced by the code
   std::vector<TileStore> stores;
   std::vector<TileFold> folds;
   std::vector<Lane> lanes;       // by register
-  std::vector<bool> may_be_raw;  // by register, or empty: strands may work on its bf16 memory
+  std::vector<bool> may_be_raw;  // by register, or empty: strands may access its bf16 memory
   std::vector<int> slots;        // by register, after assign_slots(); -1 never written
   int slot_count = 0;
 
@@ -97,7 +97,7 @@ struct TileProgram {
     lanes.push_back(lane);
     return static_cast<int>(lanes.size()) - 1;
   }
-  /// Calls f(register) for every operand of an instruction, as often as it is read.
+  /// Calls f(register) for every operand of an instruction, once per use.
   template <class F>
   void for_each_read(const TileInstr& instr, F f) const {
     for (const int reg : {instr.a, instr.b, instr.c}) {
@@ -108,7 +108,7 @@ struct TileProgram {
       if (step.kind != TileStrandStep::Kind::kPut && step.reg >= 0) f(step.reg);
     }
   }
-  /// Calls f(register) for every result of an instruction, the last one last.
+  /// Calls f(register) for every result of an instruction, the main result last.
   template <class F>
   void for_each_result(const TileInstr& instr, F f) const {
     if (instr.strand < 0) return f(instr.dst);
@@ -116,9 +116,10 @@ struct TileProgram {
       if (step.kind == TileStrandStep::Kind::kPut) f(step.reg);
     }
   }
-  /// Gives every register a slot of kTileElems * 8 bytes; constants, loads and results keep theirs.
+  /// Assigns every register a slot of kTileElems * 8 bytes; constants, loads and results keep
+  /// theirs.
   void assign_slots();
-  /// Bytes of scratch that one runner needs.
+  /// Bytes of scratch per runner.
   int64_t scratch_bytes() const;
 };
 

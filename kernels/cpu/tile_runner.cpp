@@ -7,7 +7,7 @@
 namespace hostir::cpu {
 namespace {
 
-/// Shorter rows are gathered several to a tile.
+/// Of shorter rows, several are gathered into a tile.
 constexpr int64_t kLongRow = 128;
 
 template <class T>
@@ -41,7 +41,7 @@ constexpr int64_t kCacheLine = 64;
 
 int64_t accumulator_bytes() { return 8; }
 
-/// Asks for the next tile's bytes while this one is computed. May point past the end.
+/// Prefetches the next tile while this one is computed. May point past the end.
 void prefetch(const std::byte* from, int64_t bytes) {
   for (int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(from + i);
 }
@@ -86,7 +86,7 @@ void TileRunner::add_path(const StridedView& view, std::byte* base, const Extent
   paths_.push_back(std::move(path));
 }
 
-/// Drops dimensions of one element and joins neighbours that every view walks through evenly.
+/// Drops dimensions of one element and merges neighbours that every view walks evenly.
 void TileRunner::collapse(Extents extents) {
   for (size_t d = extents.size(); d > 0; --d) {
     const size_t inner = d - 1;
@@ -132,7 +132,7 @@ void TileRunner::move_to(int64_t position, int64_t end) {
   if (mode_ == StoreMode::kStreaming && tile.one_run) align_tile();
 }
 
-/// Ends the tile early where the next one can then be written past the caches.
+/// Ends the tile early if the next one can then be stored past the caches.
 void TileRunner::align_tile() {
   if (program_.stores.empty() || !program_.stores[0].is_last_word) return;
   const Path& path = paths_[program_.loads.size()];
@@ -149,7 +149,7 @@ int64_t TileRunner::offset_at(const Path& path, const Extents& index) const {
   return offset;
 }
 
-/// Calls f(position in the tile, offset of the view, elements) for each part of a row in the tile.
+/// Calls f(position in the tile, offset in the view, elements) for each part of a row in the tile.
 template <class F>
 void TileRunner::for_each_run(const Path& path, F f) {
   walk_ = tile_.index;
@@ -252,7 +252,7 @@ void TileRunner::load_strided(const TileLoad& load, const Path& path, void* targ
   }
 }
 
-/// Lets the code write straight to memory where it can.
+/// Makes the code write directly to memory if possible.
 void TileRunner::aim_store(size_t which) {
   const TileStore& store = program_.stores[which];
   const Path& path = paths_[program_.loads.size() + which];
@@ -299,7 +299,7 @@ void TileRunner::store(size_t which) {
 
 void TileRunner::fold(size_t which) {
   const TileFold& fold = program_.folds[which];
-  if (fold.elems == 0) return;  // a kept dimension of size 1 whose result lies on other ranks
+  if (fold.elems == 0) return;  // a kept dimension of size 1 whose result is on other ranks
   const Path& path = paths_[program_.loads.size() + program_.stores.size() + which];
   const auto kind = static_cast<size_t>(fold.fold);
   const auto lane = static_cast<size_t>(fold.lane);

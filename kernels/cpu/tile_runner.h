@@ -10,10 +10,11 @@
 
 namespace hostir::cpu {
 
-/// Whether results are written past the caches; worth it for results larger than they are.
+/// Whether results bypass the caches; worthwhile for results larger than the caches.
 enum class StoreMode : uint8_t { kCached, kStreaming };
 
-/// One load that is not where the program says: the tile that a matrix product has just left.
+/// The one load that does not use the program's address: the tile that a matrix product has just
+/// produced.
 struct HeadTile {
   uint32_t value = UINT32_MAX;
   std::byte* data = nullptr;  // f32, element (lo of the box)
@@ -22,7 +23,7 @@ struct HeadTile {
 
 class TileRunner {
  public:
-  /// `memory` by ValueId; `accumulators` one per fold, null where there are none; `scratch` of
+  /// `memory` by ValueId; `accumulators` one per fold, null if there are none; `scratch` of
   /// `program.scratch_bytes()`, aligned to 64. The box [lo, hi) is in elements of the space.
   TileRunner(const TileProgram& program, const TileOps& ops, std::span<const Memory> memory,
              std::span<void* const> accumulators, std::byte* scratch, const Extents& lo,
@@ -71,13 +72,13 @@ class TileRunner {
   Extents extents_;          // collapsed, at least one dimension
   std::vector<Path> paths_;  // loads, stores, folds
   std::vector<void*> regs_;  // by virtual register, for the current tile
-  struct Aim {               // how strands treat what a register points to
+  struct Aim {               // how strands access what a register points to
     bool is_raw = false;     // bf16 memory instead of lanes
     bool past_caches = false;
   };
   std::vector<Aim> aims_;
   TileSpan tile_;  // the current tile
-  Extents walk_;   // for_each_run's place
+  Extents walk_;   // scratch of for_each_run
 };
 
 }  // namespace hostir::cpu

@@ -11,7 +11,8 @@ namespace {
 
 constexpr int64_t kPieceElems = 64 * 1024;
 constexpr int64_t kStreamingBytes = int64_t{16} << 20;
-/// Pieces of a space whose outermost dimension is folded: each has accumulators of its own.
+/// If the outermost dimension is reduced, the space has this many pieces, each with its own
+/// accumulators.
 constexpr int64_t kFoldPieces = 8;
 constexpr int64_t kAccumulatorBytes = 8;
 
@@ -48,7 +49,7 @@ void fill_identity(const TileFold& fold, std::byte* accumulators) {
   }
 }
 
-/// Accumulators to the fold's value: the mean's division, then one rounding.
+/// Converts accumulators to the fold's value: the mean's division, then one rounding.
 void write_result(const TileFold& fold, std::byte* accumulators, Memory memory) {
   if (is_float(fold.dtype)) {
     auto* sums = reinterpret_cast<double*>(accumulators);
@@ -66,7 +67,7 @@ void write_result(const TileFold& fold, std::byte* accumulators, Memory memory) 
 struct FoldCut {
   size_t dim = 0;
   int64_t pieces = 1;
-  bool shares_accumulators = true;  // every fold keeps the dimension: pieces write apart
+  bool shares_accumulators = true;  // every fold keeps the dimension: pieces write to disjoint ones
 };
 
 FoldCut fold_cut(const TileProgram& program) {
@@ -82,14 +83,15 @@ FoldCut fold_cut(const TileProgram& program) {
   const int64_t elems = elems_of(program.extents);
   int64_t wanted = (elems + kPieceElems - 1) / kPieceElems;
   if (!cut.shares_accumulators) {
-    // Clearing and joining private accumulators must stay small beside the folding itself.
+    // Clearing and joining private accumulators must stay cheap compared to the folds.
     wanted = std::min({wanted, kFoldPieces, elems / std::max<int64_t>(4 * accumulators, 1)});
   }
   cut.pieces = std::clamp<int64_t>(wanted, 1, std::max<int64_t>(extent, 1));
   return cut;
 }
 
-/// A program with folds; accumulators of all folds lie one after another, once or once per piece.
+/// Runs a program with folds; the accumulators of all folds are contiguous, one set in total or one
+/// per piece.
 class FoldRun {
  public:
   FoldRun(const TileProgram& program, const TileOps& ops, std::span<const Memory> values,
@@ -140,7 +142,7 @@ class FoldRun {
     runner.run(0, runner.elems());
   }
 
-  /// Folds a later set into the first, in order of the pieces.
+  /// Folds a later set into the first, in the order of the pieces.
   void join(std::byte* base, int64_t set) const {
     const std::byte* from = base + set * elems_ * kAccumulatorBytes;
     for_each_fold(base, 0, [&](const TileFold& fold, std::byte* at) {

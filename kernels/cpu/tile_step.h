@@ -1,4 +1,4 @@
-// A step that runs one tile program over the whole of its space, on all threads.
+// A step that runs one tile program over its whole space, on all threads.
 #pragma once
 
 #include "kernels/cpu/step.h"
@@ -6,8 +6,8 @@
 
 namespace hostir::cpu {
 
-/// Runs a program; folds start at their identities and are written to their values. Pieces are cut
-/// by size only, so the bits do not depend on the number of threads.
+/// Runs a program. Folds start at their identities and end in their values. Pieces are cut by size
+/// only, so the bits do not depend on the number of threads.
 void run_tile_program(const TileProgram& program, const TileOps& ops,
                       std::span<const Memory> values, ScratchPool& scratch);
 

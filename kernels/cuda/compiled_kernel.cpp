@@ -9,7 +9,7 @@
 namespace hostir::cuda {
 namespace {
 
-/// Pointers by buffer, without an allocation for kernels of usual size.
+/// Pointers by buffer; no allocation for kernels of typical size.
 class Pointers {
  public:
   explicit Pointers(size_t count) {
@@ -150,7 +150,7 @@ class Kernel final : public CompiledKernel {
   std::vector<KernelSource> sources() const override { return sources_of(p_.plan); }
 
  private:
-  // Results come right behind the parameters in the plan's buffers.
+  // Results follow the parameters in the plan's buffers.
   size_t result_buffer(size_t result) const { return p_.plan.parameter_count + result; }
 
   static void add_device_facts(const GeneratedLaunch& launch, LaunchDescription& d) {

@@ -1,5 +1,5 @@
-// cuBLASLt, opened when the first compiler is made: linking it would cost every start of the
-// program some milliseconds.
+// cuBLASLt, loaded when the first compiler is created: linking it would add milliseconds to every
+// start of the program.
 #pragma once
 
 #include <cublasLt.h>

@@ -1,4 +1,4 @@
-// CUDA's codes as errors of ours: the one place that converts them.
+// Converts CUDA status codes to our errors, in this one place.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,7 +12,7 @@ namespace hostir::cuda {
 
 inline Expected<void> check_cuda(cudaError_t status, std::string_view what) {
   if (status == cudaSuccess) return {};
-  static_cast<void>(cudaGetLastError());  // or the next call would report it
+  static_cast<void>(cudaGetLastError());  // otherwise the next call would report it
   const char* id = status == cudaErrorMemoryAllocation ? "cuda_memory" : "cuda_runtime";
   return fail(
       ErrorKind::kRuntime, id,

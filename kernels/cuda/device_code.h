@@ -1,4 +1,4 @@
-// Machine code on a device, and memory that it needs: owned for as long as a kernel lives.
+// RAII for a kernel's machine code on a device and the memory it needs.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -25,7 +25,7 @@ class DeviceCode {
   cudaLibrary_t library_ = nullptr;
 };
 
-/// A plain allocation, filled once.
+/// A plain allocation that is filled once.
 class DeviceMemory {
  public:
   static Expected<DeviceMemory> allocate(size_t bytes);

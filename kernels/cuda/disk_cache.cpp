@@ -49,7 +49,7 @@ std::optional<std::string> DiskCache::read(std::string_view key) const {
   std::ifstream file(path_of(key), std::ios::binary);
   if (!file) return std::nullopt;
   const std::string content{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  // magic, length of the key, hash of what follows, key, bytes.
+  // magic, key length, hash of the rest, key, bytes.
   const size_t head = kMagic.size() + 2 * sizeof(uint64_t);
   if (content.size() < head + key.size() || !content.starts_with(kMagic)) return std::nullopt;
   uint64_t length = 0;

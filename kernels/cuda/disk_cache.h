@@ -1,8 +1,8 @@
-// Bytes kept between runs, by a key that says everything they depend on.
+// Caches bytes between runs, by a key that covers everything they depend on.
 //
 // One file per entry, named by the key's hash, with the key inside: a collision or a damaged file
-// is a miss. Files are written whole and renamed, so that processes may share the folder. What
-// cannot be read or written is silently not cached.
+// is a miss. Files are written completely and then renamed, so that processes may share the folder.
+// Failed reads and writes are silently treated as uncached.
 #pragma once
 
 #include <optional>

@@ -1,14 +1,14 @@
-// Running compute groups on a CUDA device.
+// Runs compute groups on a CUDA device.
 //
 // A bound kernel (kernels/common) becomes a few launches: generated CUDA C++ for the fused ops,
-// compiled by NVRTC, and matrix products by cuBLASLt with what fits into their epilogues. One
-// compiler per device. This header names no CUDA header, so that whoever only wants the generated
-// text needs no toolkit; CUDA, NVRTC and cuBLASLt are loaded when the first compiler is made.
+// compiled by NVRTC, and cuBLASLt matrix products with fused epilogues. One compiler per device.
+// This header includes no CUDA header, so that generating source code needs no toolkit; CUDA, NVRTC
+// and cuBLASLt are loaded when the first compiler is created.
 //
 // Precision is that of kernels/cpu: 16-bit floats are computed in f32 and rounded after every op,
 // integers wrap, sums of 16-bit floats accumulate in f32 and those of f32 in f64. Only a cuBLASLt
-// epilogue may skip the rounding between a 16-bit product and what is fused into it
-// (`Epilogues::kExact` forbids that).
+// epilogue may skip the rounding between a 16-bit product and the fused op (`Epilogues::kExact`
+// forbids that).
 // Absent: streams, memory, collectives, time. The caller owns all device memory.
 #pragma once
 
@@ -28,11 +28,11 @@ namespace hostir::cuda {
 using Stream = CUstream_st*;  // cudaStream_t
 
 struct CompilerOptions {
-  /// Where compiled code and product algorithms are kept between runs. Empty: `hostir/cuda` in the
-  /// user's cache folder ($XDG_CACHE_HOME, else ~/.cache). "none": nowhere.
+  /// Where compiled code and product algorithms are cached between runs. Empty: `hostir/cuda` in
+  /// the user's cache folder ($XDG_CACHE_HOME, else ~/.cache). "none": nowhere.
   std::string cache_folder;
-  /// How an algorithm is chosen for a matrix product: cuBLASLt's first proposal, or the fastest of
-  /// its first proposals, timed on the device once and kept in the cache folder.
+  /// How to choose the algorithm of a matrix product: cuBLASLt's first proposal, or the fastest of
+  /// its first proposals, timed on the device once and cached.
   enum class Search : uint8_t { kHeuristic, kTimed } search = Search::kHeuristic;
   enum class Epilogues : uint8_t { kFused, kExact } epilogues = Epilogues::kFused;
   bool allow_tf32 = false;  // f32 products on tensor cores with 10 bits of mantissa
@@ -42,34 +42,34 @@ struct CompilerOptions {
 struct LaunchDescription {
   std::string name;          // of the generated function, or "cublasLt"
   std::string text;          // "row 4096 cols, 128 threads" or "bf16 128x4096x16384 bias gelu"
-  unsigned grid = 0;         // blocks; 0 where cuBLASLt decides
+  unsigned grid = 0;         // blocks; 0 if cuBLASLt decides
   unsigned block = 0;        // threads
   int registers = 0;         // per thread
   int64_t shared_bytes = 0;  // per block
-  double occupancy = 0;      // resident warps over the most that fit on a multiprocessor
-  double read_bytes = 0;     // least traffic: each element once
+  double occupancy = 0;      // resident warps relative to the maximum per multiprocessor
+  double read_bytes = 0;     // minimum traffic: each element once
   double write_bytes = 0;
   double flops = 0;
 };
 
-/// What a generated kernel looks like.
+/// The source code of a generated kernel.
 struct KernelSource {
   std::string name;
-  std::string text;  // CUDA C++ without the prelude; a comment for cuBLASLt calls
+  std::string text;  // CUDA C++ without the prelude; for cuBLASLt calls a comment
 };
 
-/// A kernel ready to launch. Immutable and thread-safe. Lives as long as somebody holds it, also
-/// after its compiler is gone. Does not refer to the bound kernel it was made from.
+/// A kernel ready to launch. Immutable and thread-safe. Independent of its compiler's lifetime and
+/// of the bound kernel it was made from.
 class CompiledKernel {
  public:
   virtual ~CompiledKernel() = default;
 
-  /// Enqueues the kernel; allocates nothing, waits for nothing, may be captured in a graph. The
-  /// kernel's device is current. `in`: parameters in order; `out`: results in order, row-major over
+  /// Enqueues the kernel. Does not allocate or block; can be captured in a graph. The kernel's
+  /// device must be current. `in`: parameters in order; `out`: results in order, row-major over
   /// their boxes (or in block order); each aligned to its element. An output may share memory with
   /// an input only if it is the same range (`rw`). `workspace`: workspace_bytes() bytes aligned to
-  /// 256, used by nobody else until the launch has finished; may be null if 0.
-  /// Returns 0 (cudaSuccess) or the cudaError_t of the first call that failed.
+  /// 256, not used otherwise until the launch has finished; may be null if 0. Returns 0
+  /// (cudaSuccess) or the cudaError_t of the first call that failed.
   virtual int launch(Stream stream, std::span<const void* const> in, std::span<void* const> out,
                      void* workspace) const = 0;
 
@@ -85,13 +85,14 @@ class CompiledKernel {
 
 class KernelCompiler {
  public:
-  /// For a device of this process. Errors: `cuda_missing` names the library or driver that is not
-  /// there, `cuda_device` a device that is not there.
+  /// For a device of this process.
+  /// Errors: `cuda_missing`, naming the missing library or driver; `cuda_device` for a device that
+  /// does not exist.
   static Expected<std::shared_ptr<KernelCompiler>> create(int device,
                                                           const CompilerOptions& options = {});
   virtual ~KernelCompiler() = default;
 
-  /// Thread-safe. Equal kernels (by content, names apart) are compiled once.
+  /// Thread-safe. Equal kernels (by content, ignoring names) are compiled once.
   /// Errors: `kernel_invalid`, `kernel_unsupported` with the op and the reason, `cuda_compile` with
   /// NVRTC's log, `cuda_memory`.
   virtual Expected<std::shared_ptr<const CompiledKernel>> compile(
@@ -104,14 +105,15 @@ class KernelCompiler {
 /// The error that launch() returned, as text.
 std::string launch_error(int status);
 
-/// The generated text of a kernel for an architecture like "sm_90"; needs neither GPU nor toolkit.
+/// The generated source code of a kernel for an architecture like "sm_90"; needs neither GPU nor
+/// toolkit.
 Expected<std::vector<KernelSource>> generate_sources(const kernels::BoundKernel& kernel,
                                                      const CompilerOptions& options = {});
-/// What every generated kernel includes.
+/// The code that every generated kernel includes.
 std::string_view kernel_prelude();
 
-/// Compiles generated text for a named architecture with NVRTC; needs no GPU.
-/// Errors: `cuda_missing` where NVRTC is not there, `cuda_compile`.
+/// Compiles generated source code for an architecture with NVRTC; needs no GPU.
+/// Errors: `cuda_missing` if NVRTC is not found, `cuda_compile`.
 Expected<void> check_sources(const std::vector<KernelSource>& sources, const std::string& arch);
 
 }  // namespace hostir::cuda

@@ -1,4 +1,5 @@
-// From bound kernels to launches: plan, compile, look up, choose algorithms; each content once.
+// From bound kernels to launches: plan, compile, look up, choose algorithms; once per distinct
+// content.
 #include <fmt/format.h>
 
 #include <future>
@@ -15,7 +16,7 @@
 namespace hostir::cuda {
 namespace {
 
-// The names of values are comments only: kernels that differ in them are one.
+// Value names appear only in comments: kernels that differ only in them are the same.
 std::string without_comments(const std::string& text) {
   std::string out;
   for (size_t at = 0; at < text.size();) {
@@ -100,7 +101,7 @@ class Compiler final : public KernelCompiler {
     if (known.valid()) return known.get();
     KernelResult result = make(std::move(plan));
     promise.set_value(result);
-    if (!result) {  // memory may be free the next time
+    if (!result) {  // memory may be available the next time
       const std::lock_guard<std::mutex> lock(mutex_);
       kernels_.erase(content);
     }
@@ -133,7 +134,7 @@ class Compiler final : public KernelCompiler {
   KernelResult make(Plan plan) const {
     HOSTIR_TRY(check_cuda(cudaSetDevice(device_), "selecting a device"));
     LaunchPlan launch;
-    // Algorithms first: what cuBLASLt does not take is compiled with the rest.
+    // Algorithms first: what cuBLASLt does not support is compiled with the rest.
     const ProductSetting setting{handle_->get(), options_, cache_, name_};
     std::vector<std::optional<ProductCall>> calls(plan.steps.size());
     std::vector<std::optional<ProductCall>> unaligned(plan.steps.size());
@@ -143,7 +144,7 @@ class Compiler final : public KernelCompiler {
       if (product != nullptr && cublas_may_take(*product)) {
         calls[s] = ProductCall::choose(*product, setting, 16);
         const auto element = static_cast<uint32_t>(size_bytes(product->dtype));
-        // A bias of 16-bit floats must be aligned; plain loops take others.
+        // A bias of 16-bit floats must be aligned; otherwise use plain loops.
         const bool may_shift = product->bias < 0 || element > 2;
         if (calls[s] && may_shift) unaligned[s] = ProductCall::choose(*product, setting, element);
       }

@@ -1,4 +1,4 @@
-// A plan with everything resolved: what CompiledKernel::launch() goes through.
+// A plan with everything resolved, executed by CompiledKernel::launch().
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -15,7 +15,7 @@
 
 namespace hostir::cuda {
 
-/// A handle of cuBLASLt that kernels share with their compiler.
+/// A cuBLASLt handle shared by kernels and their compiler.
 class ProductHandle {
  public:
   static Expected<std::shared_ptr<ProductHandle>> create();
@@ -41,7 +41,7 @@ struct ProductLaunch {
   ProductCall aligned;
   std::optional<ProductCall> unaligned;
   int a = -1, b = -1, c = -1, bias = -1, d = -1;
-  GeneratedLaunch plain;  // where there is no algorithm for unaligned operands
+  GeneratedLaunch plain;  // used if there is no algorithm for unaligned operands
 };
 
 struct LaunchPlan {
@@ -51,9 +51,9 @@ struct LaunchPlan {
   std::shared_ptr<ProductHandle> handle;
   std::vector<std::variant<GeneratedLaunch, ProductLaunch>> launches;
   int64_t product_workspace_bytes = 0;
-  /// Parameters and results that may not be one range: such a result is computed apart.
+  /// Parameters and results that must not be the same range: such a result is computed separately.
   std::vector<std::pair<size_t, size_t>> unsafe_pairs;
-  std::vector<int64_t> shadow_offsets;  // by result, behind everything else; -1: never needed
+  std::vector<int64_t> shadow_offsets;  // by result, after everything else; -1: never needed
   int64_t shadow_bytes = 0;
 };
 

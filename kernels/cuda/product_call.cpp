@@ -25,7 +25,7 @@ cudaDataType_t data_type(DType dtype) {
   }
 }
 
-// A matrix as columns-first memory: its own rows are the library's columns.
+// A row-major matrix as column-major memory: our rows are the library's columns.
 struct ColumnsFirst {
   bool is_transposed = false;
   uint64_t rows = 0;

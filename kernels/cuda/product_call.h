@@ -1,7 +1,7 @@
 // One call of cublasLtMatmul (or one per outer batch element), with its algorithm chosen.
 //
-// cuBLASLt counts columns first. The transposed product, d^T = b^T a^T, makes its bias along our
-// columns and needs no copy.
+// cuBLASLt is column-major. Computing the transposed product, d^T = b^T a^T, puts its bias along
+// our columns and avoids copies.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace hostir::cuda {
 
-/// What choosing an algorithm needs besides the product.
+/// The inputs of choosing an algorithm besides the product.
 struct ProductSetting {
   cublasLtHandle_t handle = nullptr;
   const CompilerOptions& options;
@@ -31,12 +31,12 @@ constexpr uint64_t most_workspace_bytes(CompilerOptions::Search search) {
 
 class ProductCall {
  public:
-  /// nullopt where cuBLASLt has no algorithm. `alignment`: of all pointers, in bytes.
+  /// nullopt if cuBLASLt has no algorithm. `alignment`: of all pointers, in bytes.
   static std::optional<ProductCall> choose(const ProductStep& step, const ProductSetting& setting,
                                            uint32_t alignment);
 
   int64_t workspace_bytes() const { return workspace_bytes_; }
-  /// Pointers of the operands' buffers; `c` and `bias` null where there are none.
+  /// Pointers of the operands' buffers; `c` and `bias` are null if absent.
   struct Pointers {
     const std::byte* a = nullptr;
     const std::byte* b = nullptr;
@@ -56,9 +56,9 @@ class ProductCall {
                       std::vector<cublasLtMatmulHeuristicResult_t>& candidates);
 
   ProductStep step_;
-  Extents outer_batch_;  // loops of calls; the last batch dimension is one call's
+  Extents outer_batch_;  // one call each; the last batch dimension is inside a call
   cublasLtMatmulDescOpaque_t desc_ = {};
-  // The C interface takes layouts as not constant, but only reads them.
+  // The C interface takes non-const layouts, but only reads them.
   mutable cublasLtMatrixLayoutOpaque_t left_ = {};   // b^T
   mutable cublasLtMatrixLayoutOpaque_t right_ = {};  // a^T
   mutable cublasLtMatrixLayoutOpaque_t in_ = {};     // c^T

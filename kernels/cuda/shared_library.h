@@ -1,4 +1,4 @@
-// A library that is opened when it is needed and stays open until the program ends.
+// A library that is loaded on first use and stays loaded until the program ends.
 #pragma once
 
 #include <string>
@@ -10,16 +10,17 @@ namespace hostir::cuda {
 
 class SharedLibrary {
  public:
-  /// Tries the loader's own search, then `lib64` and `lib` under $CUDA_HOME, $CUDA_PATH and
-  /// /usr/local/cuda. Errors: `cuda_missing` with all names that were tried.
+  /// Tries the loader's search path, then `lib64` and `lib` under $CUDA_HOME, $CUDA_PATH and
+  /// /usr/local/cuda.
+  /// Errors: `cuda_missing`, listing all names that were tried.
   static Expected<SharedLibrary> open(const std::vector<std::string>& names);
 
-  /// Sets a function pointer; remembers the name where the library has no such function.
+  /// Sets a function pointer; remembers the name if the library does not have the function.
   template <class F>
   void bind(F*& function, const char* name) {
     function = reinterpret_cast<F*>(symbol(name));
   }
-  /// Errors: `cuda_missing` naming the first function that was not there.
+  /// Errors: `cuda_missing`, naming the first missing function.
   Expected<void> check() const;
 
  private:

@@ -15,7 +15,7 @@ namespace hostir::traces::import {
 
 namespace {
 
-/// `default_pg`, `tp`; torch calls a group that nobody described "undefined".
+/// `default_pg`, `tp`; torch names a group without a description "undefined".
 model::Communicator communicator_of(const DumpGroup& group) {
   model::Communicator made;
   made.name = group.name;
@@ -65,7 +65,7 @@ class Assembler {
  private:
   static constexpr uint64_t kMostMembers = uint64_t{1} << 24;
 
-  // A run holds every member of every call, so a short file could claim a very large one.
+  // A run stores every member of every call, so a short file could claim a huge run.
   Expected<void> check_size() const {
     for (const ProcessDump& dump : dumps_) {
       uint64_t members = 0;
@@ -82,7 +82,7 @@ class Assembler {
     return {};
   }
 
-  // Where a name says nothing, a send or recv does: it carries the position in the group.
+  // If the file name does not give the rank, a send or recv does: it has the position in the group.
   Expected<void> find_ranks() {
     for (ProcessDump& dump : dumps_) {
       for (const DumpGroup& group : dump.groups) {
@@ -129,7 +129,7 @@ class Assembler {
     return {};
   }
 
-  // A rank that left a group out of its settings learns its members from another rank.
+  // If a rank's settings omit a group, takes the members from another rank's.
   void share_members() {
     std::map<std::pair<std::string, std::string>, std::vector<const DumpGroup*>> named;
     for (const ProcessDump& dump : dumps_) {
@@ -186,7 +186,7 @@ class Assembler {
     uint64_t order = 0;
     const DumpCall* before = nullptr;
     for (const DumpCall& call : dump.calls) {
-      // What was issued as one has one place in the order.
+      // Calls issued together share a place in the order.
       const bool together = before != nullptr && call.together && before->group == call.group &&
                             before->together == call.together;
       if (!together) ++order;
@@ -206,7 +206,7 @@ class Assembler {
     }
   }
 
-  // What was overwritten, or left out because it was over, may have been called.
+  // Calls that were overwritten, or omitted because they had completed, may have been made.
   void add_beginning(const ProcessDump& dump, size_t group, model::CommunicatorId id,
                      const std::map<size_t, uint64_t>& first) {
     const auto known = first.find(group);
@@ -236,7 +236,7 @@ class Assembler {
     add_root(member, dump.groups[call.group]);
   }
 
-  // Of a gather or scatter only the root has a tensor for each member.
+  // In a gather or scatter, only the root has a tensor per member.
   static void add_root(model::Member& member, const DumpGroup& group) {
     if (member.call.root || !group.members || group.members->size() < 2) return;
     const auto& lists =
@@ -263,8 +263,8 @@ class Assembler {
     for (auto& [rank, text] : remarks_) builder_.contradiction(rank, {}, {}, std::move(text));
   }
 
-  // A watchdog that gave up says that nothing moves. A file that was written right after a call was
-  // made says that the call had no time.
+  // A watchdog timeout means that nothing moves. If the file was written right after a call was
+  // made, that call had no time to complete.
   void add_motion() {
     constexpr int64_t kYoungNs = 1'000'000'000;
     model::Run& run = builder_.run();

@@ -17,7 +17,7 @@ namespace {
 
 using Fields = std::map<std::string_view, std::string_view>;
 
-/// `k=v` parts; others are left out.
+/// Parses `k=v` parts; ignores others.
 Fields fields_of(const std::vector<std::string_view>& parts) {
   Fields fields;
   for (const std::string_view part : parts) {
@@ -75,7 +75,7 @@ class ClogReader {
   }
 
  private:
-  /// A signature, the calls made with it that wait for their S, E lines.
+  /// A signature, and its calls that still wait for their S and E lines.
   struct Signature {
     DumpCall call;
     std::deque<size_t> to_start;
@@ -96,8 +96,8 @@ class ClogReader {
   bool event(const std::vector<std::string_view>& parts) {
     if (parts[0] == "new_comm") return new_comm(fields_of(parts));
     if (parts[0] == "split") return new_split(fields_of(parts));
-    if (parts[0] == "WARN") return true;         // what it says follows from the lines: no E came
-    if (parts[0].starts_with("G")) return true;  // captured graphs: nothing tells when they run
+    if (parts[0] == "WARN") return true;         // redundant: the missing E line implies it
+    if (parts[0].starts_with("G")) return true;  // captured graphs: their run time is unknown
     if (parts.size() < 3 || !parts[0].starts_with("C")) return false;
     if (parts[1] == "sig") return signature(parts);
     return progress(parts);
@@ -120,7 +120,7 @@ class ClogReader {
     const size_t at = group(field(fields, "comm"));
     out_.groups[at].position = static_cast<int32_t>(*rank);
     out_.groups[at].size = static_cast<uint32_t>(*size);
-    // The first one is the world's: only it tells the global rank.
+    // The first communicator is the world's: only it gives the global rank.
     if (!out_.rank) {
       out_.rank = static_cast<model::Rank>(*rank);
       out_.rank_found_by = "its first new_comm line";
@@ -226,8 +226,8 @@ class ClogReader {
     return true;
   }
 
-  // Without S and E lines only the last call of a communicator can be in flight: the others were
-  // followed by another one.
+  // Without S and E lines only the last call of a communicator can be in flight: the earlier ones
+  // were followed by another call.
   void presume_over() {
     std::map<size_t, size_t> last;
     for (size_t i = 0; i < out_.calls.size(); ++i) {

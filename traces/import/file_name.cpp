@@ -36,7 +36,7 @@ std::optional<model::Rank> number(std::string_view digits) {
   return static_cast<model::Rank>(*value);
 }
 
-/// The last `rank` with digits behind it.
+/// The last `rank` followed by digits.
 std::optional<model::Rank> behind_word(std::string_view name) {
   std::string lower(name);
   std::transform(lower.begin(), lower.end(), lower.begin(),

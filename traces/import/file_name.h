@@ -1,4 +1,4 @@
-// The rank that a file's name tells: dumps of the Flight Recorder do not say it themselves.
+// Derives the rank from a file's name: Flight Recorder dumps do not contain it.
 #pragma once
 
 #include <optional>
@@ -8,9 +8,9 @@
 
 namespace hostir::traces::import {
 
-/// `rank` and digits anywhere (`nccl_trace_rank_3`, `rank3-dump.json`), else trailing digits before
-/// the endings that tools add (`trace_3`, `trace_h0_3.json.gz`), else those of the folder that
-/// holds it (`rank_3/trace`).
+/// `rank` and digits anywhere (`nccl_trace_rank_3`, `rank3-dump.json`); else trailing digits before
+/// the extensions that tools add (`trace_3`, `trace_h0_3.json.gz`); else those of the parent folder
+/// (`rank_3/trace`).
 std::optional<model::Rank> rank_in_name(const std::string& path);
 
 }  // namespace hostir::traces::import

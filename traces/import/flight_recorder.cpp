@@ -28,7 +28,7 @@ std::optional<Version> parse_version(std::string_view text) {
   return Version{*major, *minor};
 }
 
-/// `[[64, 64], [3]]`; what is no shape is left out.
+/// `[[64, 64], [3]]`; ignores what is not a shape.
 std::vector<Extents> shapes_of(PlainView list) {
   std::vector<Extents> shapes;
   for (size_t i = 0; i < list.size(); ++i) {
@@ -39,7 +39,7 @@ std::vector<Extents> shapes_of(PlainView list) {
   return shapes;
 }
 
-/// Elements of all tensors together; nothing where the numbers are no sizes.
+/// Total elements of all tensors; nullopt if the numbers are not sizes.
 std::optional<int64_t> elements_of(const std::vector<Extents>& shapes) {
   int64_t all = 0;
   for (const Extents& shape : shapes) {
@@ -59,14 +59,14 @@ std::string dtype_text(PlainView dtypes) {
   return std::string(first.text());
 }
 
-/// What the members of a collective must state alike, by its kind.
+/// Sets the fields that must be equal on all members of a collective of this kind.
 void set_totals(model::Call& call, bool sizes_known) {
   if (!sizes_known || !call.kind) return;
   const auto in = elements_of(call.inputs);
   const auto out = elements_of(call.outputs);
   const auto is = [&](OpKind kind) { return call.kind == kind; };
   if (is(OpKind::all_reduce) || is(OpKind::reduce) || is(OpKind::broadcast)) {
-    // Out of place, a broadcast's receivers have only an output that counts.
+    // Out of place, only the output of a broadcast's receivers counts.
     call.total_elems = call.inputs.empty() ? out : in;
     call.local_elems = call.total_elems;
   } else if (is(OpKind::all_gather)) {
@@ -85,7 +85,7 @@ void set_totals(model::Call& call, bool sizes_known) {
   }
 }
 
-/// A list of tensors per member says what goes to whom; so do the split lists of 2.11.
+/// A list of tensors per member, or the split lists of 2.11, give the sizes of the blocks.
 void set_splits(model::Call& call, PlainView entry, size_t members) {
   const auto each = [&](const std::vector<Extents>& shapes) {
     std::vector<int64_t> elements;
@@ -164,14 +164,14 @@ class FlightRecorderReader {
   }
 
  private:
-  /// An entry beside its call, for what needs several of them.
+  /// An entry and its call, for passes that need several entries.
   struct Row {
-    size_t call = SIZE_MAX;  // none: a terminator
+    size_t call = SIZE_MAX;  // SIZE_MAX: a terminator, no call
     size_t group = 0;
     int64_t collective = 0;
     int64_t p2p = 0;
     bool is_p2p = false;
-    bool bracket = false;  // `coalesced`: ends the block of what was issued together
+    bool bracket = false;  // `coalesced`: ends a block of calls issued together
     model::MemberState state = model::MemberState::kUnknown;
     model::Times times;
     std::optional<bool> timed_out;
@@ -239,7 +239,7 @@ class FlightRecorderReader {
   static void read_progress(PlainView entry, Row& row) {
     row.state = state_of(entry["state"].text());
     row.times.issued_ns = entry["time_created_ns"].integer();
-    // JSON writes 0 for a time that is not known.
+    // JSON writes 0 for an unknown time.
     const auto noticed = [&](std::string_view key) {
       const auto time = entry[key].integer();
       return time && *time != 0 ? time : std::nullopt;
@@ -282,7 +282,7 @@ class FlightRecorderReader {
     made.call.dtype = dtype_of(dtype);
     const auto& shapes = made.call.inputs.empty() ? made.call.outputs : made.call.inputs;
     if (!shapes.empty()) made.call.shape = shapes.front();
-    // Before 2.4 the sizes of an all_to_all were those of something else.
+    // Before 2.4 the sizes of an all_to_all entry are wrong.
     const bool sizes_known = version_.minor >= 4 || made.call.kind != OpKind::all_to_all;
     const size_t members = group.members ? group.members->size() : 0;
     if (!sizes_known) {
@@ -310,7 +310,7 @@ class FlightRecorderReader {
     if (status.size() == 0 && torchcomms_) every_communicator_ = true;
   }
 
-  // A group none of whose calls are in the dump: its number is known only where it is the name.
+  // A group without calls in the dump: its number is known only if it is the name.
   void read_status_without_entries(int64_t id, PlainView status) {
     if (id != 0 || !group_of_id_.empty()) return;
     for (DumpGroup& group : out_.groups) {
@@ -323,11 +323,11 @@ class FlightRecorderReader {
     group.last_completed = status["last_completed_collective"].integer();
   }
 
-  // What was issued together is one launch: only the entry that ends the block owns its events.
+  // Calls issued together are one launch: only the entry that ends the block owns its events.
   void finish_blocks() {
     using Key = std::tuple<size_t, bool, int64_t>;
     std::map<Key, std::vector<size_t>> open;  // rows by group, p2p or not, and number
-    std::set<size_t> gone;                    // calls that are parts of another one
+    std::set<size_t> gone;                    // calls that became parts of another one
     for (size_t i = 0; i < rows_.size(); ++i) {
       Row& row = rows_[i];
       if (!row.bracket) {
@@ -360,7 +360,7 @@ class FlightRecorderReader {
     drop(gone);
   }
 
-  // Collectives that share a number are parts of one launch. A number smaller than the one before
+  // Collectives that share a number are parts of one launch. A number lower than the previous one
   // belongs to a later group of the same name.
   void merge_blocks(std::set<size_t>& gone) {
     if (torchcomms_) return;
@@ -420,7 +420,7 @@ class FlightRecorderReader {
     out_.calls = std::move(kept);
   }
 
-  // torchcomms' hook counts over all communicators; members count in their own.
+  // The numbers of torchcomms' hook span all communicators; renumber calls per communicator.
   void count_by_communicator() {
     out_.producer = "torchcomms Flight Recorder";
     out_.sequences_lost = out_.start_lost;

@@ -1,8 +1,9 @@
-// PyTorch's Flight Recorder: the dump of one process, as a pickle or as JSON (schemas 2.1 to 2.x).
+// Reads PyTorch's Flight Recorder: the dump of one process, as a pickle or as JSON (schemas 2.1 to
+// 2.x).
 //
 // A dump is the process's ring buffer of calls with their state, sizes, element types and Python
-// frames. It does not say which rank it is (its file name does), nor roots, reductions, streams.
-// Also read: what torchcomms' hook of the same name writes, whose numbers count all communicators.
+// frames. It does not contain its rank (the file name does), roots, reductions or streams. Also
+// reads the output of torchcomms' hook of the same name, whose numbers span all communicators.
 #pragma once
 
 #include "traces/import/plain_value.h"
@@ -12,7 +13,7 @@ namespace hostir::traces::import {
 
 /// True for a dictionary with a version and entries, group settings or group status.
 bool looks_like_flight_recorder(PlainView dump);
-/// Errors: `flight_recorder` (another major version, entries that are none).
+/// Errors: `flight_recorder` (another major version, malformed entries).
 Expected<ProcessDump> read_flight_recorder(PlainView dump);
 
 }  // namespace hostir::traces::import

@@ -11,7 +11,7 @@ namespace hostir::traces::import {
 
 namespace {
 
-/// Ends the stream of zlib on every way out.
+/// Ends zlib's stream on every exit path.
 struct Inflation {
   z_stream stream = {};
   bool ready = false;
@@ -39,7 +39,7 @@ Expected<std::string> gunzip(std::string_view bytes) {
   Inflation inflation;
   if (!inflation.ready) return damaged("zlib cannot be started");
   z_stream& stream = inflation.stream;
-  // zlib does not write through next_in; its type lacks the const.
+  // zlib does not write through next_in, although its type is not const.
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
   stream.avail_in = static_cast<uInt>(bytes.size());
   std::string out;
@@ -52,7 +52,7 @@ Expected<std::string> gunzip(std::string_view bytes) {
     if (out.size() > most) return damaged(fmt::format("it grows beyond {} bytes", most));
     if (status == Z_STREAM_END) {
       if (stream.avail_in == 0) return out;
-      // Several members one behind the other are one text.
+      // Several concatenated members are one text.
       if (inflateReset(&stream) != Z_OK) return damaged("a member that cannot be read");
       continue;
     }

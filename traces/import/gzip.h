@@ -1,4 +1,4 @@
-// gzip files, with a bound on what they may become.
+// Reads gzip files, with a bound on the decompressed size.
 #pragma once
 
 #include <string>

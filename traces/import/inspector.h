@@ -1,7 +1,8 @@
-// NCCL Inspector's logs: one JSON object per finished operation, with its time and bandwidth.
+// Reads NCCL Inspector's logs: one JSON object per finished operation, with its time and bandwidth.
 //
-// Only what finished is written, numbered per kind: who wrote fewer of a kind is behind, who hangs
-// wrote nothing of it. Each kind of a communicator becomes a communicator of its own here.
+// Only finished operations are logged, numbered per kind: a rank with fewer of a kind is behind,
+// and a rank that hangs has logged nothing for it. Each kind of a communicator becomes a
+// communicator of its own here.
 #pragma once
 
 #include <string_view>
@@ -12,7 +13,7 @@
 namespace hostir::traces::import {
 
 bool looks_like_inspector(std::string_view head);
-/// One dump per rank of the lines; a cut line is counted in a remark.
+/// One dump per rank in the lines; truncated lines are counted in a remark.
 std::vector<ProcessDump> read_inspector(std::string_view text);
 
 }  // namespace hostir::traces::import

@@ -9,7 +9,7 @@ namespace hostir::traces::import {
 
 namespace {
 
-/// Hears of the parts of a text and builds the tree; returning false ends the reading.
+/// Builds the tree from parser events; returning false stops the parser.
 class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
  public:
   PlainTree tree;

@@ -1,6 +1,6 @@
-// JSON as plain data, within the limits of plain_value.h.
+// Reads JSON as plain data, within the limits of plain_value.h.
 //
-// Whole numbers stay exact: those of 64 bits without a sign that do not fit become texts of digits.
+// Integers stay exact: unsigned 64-bit numbers that do not fit become strings of digits.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace hostir::traces::import {
 
-/// Errors: `json_format` (with the place), `plain_data`.
+/// Errors: `json_format` (with the position), `plain_data`.
 Expected<PlainTree> read_json(std::string_view text);
 
 }  // namespace hostir::traces::import

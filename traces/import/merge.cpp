@@ -11,8 +11,8 @@ namespace hostir::traces::import {
 
 namespace {
 
-/// A call by what both files have of it: group, shape and peer, number (of a send or recv: which
-/// one it is between the two, counted from the last).
+/// Identifies a call by what both files have: group, shape and peer, and number (for a send or
+/// recv: its index between the two ranks, counted from the last).
 using CallKey = std::tuple<std::string, DumpCall::Shape, int64_t, uint64_t>;
 
 std::map<CallKey, DumpCall*> calls_by_key(ProcessDump& dump) {

@@ -1,4 +1,4 @@
-// Two files of one rank: what both say, as far as they fit together.
+// Merges two files of one rank, as far as they agree.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct MergedDump {
   std::vector<std::string> contradictions;  // one sentence each
 };
 
-/// The file that reaches further is kept, stacks and states of the other one are added to it.
+/// Keeps the file that reaches further, and adds stacks and states of the other one.
 MergedDump merge(ProcessDump a, ProcessDump b);
 
 }  // namespace hostir::traces::import

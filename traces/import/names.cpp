@@ -10,7 +10,7 @@ namespace hostir::traces::import {
 
 namespace {
 
-/// Lower case without underscores, so that `_all_gather_base` and `allgather_base` are one.
+/// Lower case without underscores, so that `_all_gather_base` and `allgather_base` are equal.
 std::string squeezed(std::string_view name) {
   std::string out;
   for (const char c : name) {

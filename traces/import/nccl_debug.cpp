@@ -62,7 +62,7 @@ class DebugReader {
     std::map<size_t, uint64_t> next;
   };
 
-  /// `[2026-01-02 03:04:05] h0:11:12 [0]`: the computer and the process id.
+  /// `[2026-01-02 03:04:05] h0:11:12 [0]`: the host name and the process id.
   Process& process_of(std::string_view prefix) {
     if (prefix.starts_with("[") && prefix.find("] ") != std::string_view::npos) {
       prefix.remove_prefix(prefix.find("] ") + 2);
@@ -86,7 +86,7 @@ class DebugReader {
     if (!pointer || !rank || !size || *rank < 0 || *rank >= *size || *size > kMostRanks) return;
     ProcessDump& dump = process_->dump;
     DumpGroup group;
-    // A split communicator has no id before 2.22: parent and color tell it.
+    // Before 2.22 a split communicator has no id: identify it by parent and color.
     group.name =
         id ? std::string(*id)
            : fmt::format("split {} of size {}", word_after(said, "color ").value_or("?"), *size);
@@ -95,7 +95,7 @@ class DebugReader {
     group.position = static_cast<int32_t>(*rank);
     process_->group_of[*pointer] = dump.groups.size();
     dump.groups.push_back(std::move(group));
-    // The first communicator is the world's in every launcher that is known.
+    // In all known launchers the first communicator is the world's.
     if (!dump.rank) {
       dump.rank = static_cast<model::Rank>(*rank);
       dump.rank_found_by = "its rank in its first communicator";
@@ -135,7 +135,7 @@ class DebugReader {
         made.call.root = static_cast<int32_t>(*root);
       }
     }
-    // The count is each member's part, and so the same on all of them.
+    // The count is each member's part, and therefore equal on all of them.
     made.call.total_elems = *count;
     made.call.local_elems = *count;
     made.state = model::MemberState::kScheduled;
@@ -143,7 +143,7 @@ class DebugReader {
     return true;
   }
 
-  // Who is at which position of a communicator is known from all processes together.
+  // The positions of a communicator are known only from all processes together.
   void name_members() {
     std::map<std::string, std::map<int32_t, model::Rank>> members;
     std::map<std::string, size_t> sizes;

@@ -22,7 +22,7 @@ Expected<OpenedDumps> open_dumps(const std::vector<std::string>& paths) {
     if (dumps.empty()) continue;
     auto run = assemble(std::move(dumps));
     if (!run) {
-      // A stray log beside good dumps must not hide their verdict.
+      // A stray log next to good dumps must not hide their verdict.
       if (by_format.size() == 1) return tl::unexpected(std::move(run.error()));
       read.notes.push_back(run.error().message());
       continue;

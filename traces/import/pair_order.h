@@ -1,8 +1,7 @@
-// Which recv belongs to which send.
+// Matches recvs to sends.
 //
-// Between two ranks of a group the k-th send meets the k-th recv. Where a ring buffer lost the
-// first ones, the two sides are laid side by side by what is completed on both: as many sends were
-// completed as recvs.
+// Between two ranks of a group the k-th send meets the k-th recv. If a ring buffer lost the first
+// ones, the two sides are aligned by completed calls: as many sends completed as recvs.
 #pragma once
 
 #include <map>
@@ -16,7 +15,7 @@ namespace hostir::traces::import {
 
 struct PairSide {
   model::Rank rank = model::kNoRank;
-  uint64_t order = 0;  // among the rank's calls
+  uint64_t order = 0;  // index among the rank's calls
   const ProcessDump* dump = nullptr;
   const DumpCall* call = nullptr;
   model::CommunicatorId communicator;
@@ -34,7 +33,7 @@ class PairOrder {
  public:
   /// The dump and its call must live until the last use.
   void add(const PairSide& side);
-  /// All that have a known peer, with their ordinals; what may have met a lost one is left out.
+  /// All calls with a known peer, with their ordinals; omits those that may have met a lost call.
   std::vector<OrderedCall> ordered() const;
   const std::vector<std::string>& remarks() const { return remarks_; }
 

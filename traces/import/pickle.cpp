@@ -11,7 +11,7 @@ namespace hostir::traces::import {
 
 namespace {
 
-/// Names of what is refused, for the message; also of opcodes that no file of plain data has.
+/// Names of rejected opcodes for messages, including those that never occur in plain data.
 const std::map<uint8_t, std::string_view>& refused_opcodes() {
   static const std::map<uint8_t, std::string_view> names = {
       {'c', "GLOBAL"},
@@ -190,7 +190,7 @@ class PickleReader {
     }
     return {};
   }
-  // The bytes of a frame are read as they come; its length must be there.
+  // A frame's contents are read as they come; only its length is checked.
   Expected<void> frame() {
     HOSTIR_ASSIGN_OR_RETURN(const uint64_t length, little_endian(8, "FRAME"));
     if (length > bytes_.size() - at_) {
@@ -227,7 +227,7 @@ class PickleReader {
     }
     const auto number = static_cast<int64_t>(low);
     if (fits && (number < 0) == negative) return push({.kind = PlainKind::kInt, .number = number});
-    // Hashes: 64 bits without a sign need nine bytes. They are compared, never computed with.
+    // Unsigned 64-bit hashes need nine bytes. They are only compared, never computed with.
     if (!negative && part.size() == 9 && part[8] == 0) {
       return push({.kind = PlainKind::kText, .text = fmt::format("{}", low)});
     }
@@ -240,7 +240,7 @@ class PickleReader {
     return push({.kind = PlainKind::kReal, .real = std::bit_cast<double>(bits)});
   }
 
-  /// The values above the topmost mark, taken off the stack with it.
+  /// Pops the topmost mark and the values above it.
   Expected<std::vector<uint32_t>> to_mark() {
     size_t mark = stack_.size();
     while (mark > 0 && stack_[mark - 1] != kMarkOnStack) --mark;
@@ -331,7 +331,7 @@ class PickleReader {
 
   std::string_view bytes_;
   size_t at_ = 0;
-  size_t begin_ = 0;  // of the opcode that is read
+  size_t begin_ = 0;  // position of the current opcode
   bool stopped_ = false;
   PlainTree tree_;
   std::vector<uint32_t> stack_;

@@ -1,8 +1,8 @@
-// Pickles that hold plain data only, as torch's C++ pickler writes Flight Recorder dumps.
+// Reads pickles of plain data only, as torch's C++ pickler writes Flight Recorder dumps.
 //
-// Known are the opcodes of numbers, texts, lists, tuples, dictionaries and the memo, of protocols
-// 2 to 5. Every other opcode is refused by name, GLOBAL and REDUCE above all: nothing in a file can
-// name a function, so nothing in a file can run. No memory is reserved that the file does not have.
+// Supports the opcodes of numbers, strings, lists, tuples, dictionaries and the memo, of protocols
+// 2 to 5. All other opcodes are rejected by name, in particular GLOBAL and REDUCE: a file cannot
+// name a function, so it cannot execute anything. Memory use is bounded by the size of the file.
 #pragma once
 
 #include <string_view>
@@ -11,11 +11,11 @@
 
 namespace hostir::traces::import {
 
-/// True where the bytes begin as a pickle does (opcode PROTO, protocol 2 to 5).
+/// True if the bytes begin like a pickle (opcode PROTO, protocol 2 to 5).
 bool looks_like_pickle(std::string_view bytes);
 
-/// Errors: `pickle_opcode` (one that is not plain data, named, with its place), `pickle_format`
-/// (cut, a stack that does not fit), `plain_data`.
+/// Errors: `pickle_opcode` (an opcode that is not plain data, with its name and position),
+/// `pickle_format` (truncated, or an inconsistent stack), `plain_data`.
 Expected<PlainTree> read_pickle(std::string_view bytes);
 
 }  // namespace hostir::traces::import

@@ -9,14 +9,14 @@ namespace hostir::traces::import {
 
 namespace {
 
-/// What is known of a node while the tree is walked.
+/// State of a node during the walk.
 struct Walked {
   enum class State : uint8_t { kNew, kOpen, kDone } state = State::kNew;
-  uint8_t depth = 0;      // of what is below it
-  uint64_t expanded = 0;  // nodes, shared ones at every use
+  uint8_t depth = 0;      // depth below it
+  uint64_t expanded = 0;  // number of nodes; shared ones count at every use
 };
 
-/// A container that is being walked and the member that comes next.
+/// A container on the path, and its next member.
 struct OpenNode {
   uint32_t node;
   size_t next;

@@ -1,9 +1,9 @@
-// Plain data as other tools' files hold it: numbers, texts, lists and dictionaries.
+// Plain data from other tools' files: numbers, strings, lists and dictionaries.
 //
-// One tree for pickles and JSON. Nodes lie in one arena and are named by index, so that a value
-// that a pickle shares is stored once. A tree that left check_tree() has no cycle, is at most
-// kMaxDepth deep, and stays below kMaxNodes even where shared parts are counted at every use: who
-// walks it recursively ends. There are no objects, functions or references to the outside.
+// One tree type for pickles and JSON. Nodes are in one arena and are referenced by index, so that a
+// value shared in a pickle is stored once. A tree that passed check_tree() has no cycle, is at most
+// kMaxDepth deep, and has fewer than kMaxNodes nodes even if shared ones are counted at every use:
+// recursive walks terminate. There are no objects, functions or external references.
 #pragma once
 
 #include <cstdint>
@@ -41,11 +41,13 @@ struct PlainTree {
   }
 };
 
-/// Refuses what cannot be walked: a container that contains itself, too deep, too many nodes once
-/// shared ones are counted at every use. Errors: `plain_data`.
+/// Rejects trees that cannot be walked: a container that contains itself, excessive depth, or too
+/// many nodes if shared ones are counted at every use.
+/// Errors: `plain_data`.
 Expected<void> check_tree(const PlainTree& tree);
 
-/// A value of a tree; absent where a key or index was not there. Cheap to copy; the tree must live.
+/// A value of a tree; absent if a key or index did not exist. Cheap to copy; the tree must outlive
+/// it.
 class PlainView {
  public:
   PlainView() = default;
@@ -59,14 +61,14 @@ class PlainView {
   PlainView at(size_t index) const;
   PlainView key(size_t index) const;
   PlainView value(size_t index) const;
-  /// The last pair with this key, as Python's dictionaries have it.
+  /// The last entry with this key, as in Python's dictionaries.
   PlainView operator[](std::string_view name) const;
 
-  /// A whole number; a text of digits counts, as some writers print numbers as texts.
+  /// An integer; a string of digits counts too, because some writers print numbers as strings.
   std::optional<int64_t> integer() const;
   std::optional<double> real() const;
   std::optional<bool> boolean() const;
-  /// The text itself; empty for what is none.
+  /// The text; empty if it is not a string.
   std::string_view text() const;
 
  private:
@@ -76,7 +78,7 @@ class PlainView {
   uint32_t node_ = 0;
 };
 
-/// `[0, 1, 2]`, as a text or as a list; nothing where something else stands there.
+/// `[0, 1, 2]`, as a string or as a list; nullopt for anything else.
 std::optional<std::vector<int64_t>> integer_list(PlainView value);
 std::optional<int64_t> parse_integer(std::string_view text);
 

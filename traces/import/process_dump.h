@@ -1,8 +1,7 @@
-// What one file of another tool says about one process: its groups, and its calls in order.
+// The contents of another tool's file about one process: its groups, and its calls in order.
 //
-// Readers of files fill this and nothing else: no file knows the other ranks, so members, meetings
-// and clocks of a run are put together from all of them (assemble.h). What a file does not say
-// stays unset.
+// File readers only fill this in. No file knows the other ranks, so assemble.h derives members,
+// meetings and clocks of a run from all files together. What a file does not contain stays unset.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,7 @@
 
 namespace hostir::traces::import {
 
-/// More than that is damage, and would cost memory: facts are kept for every rank below the last.
+/// Larger ranks indicate damage and would cost memory, because facts are stored for every rank.
 inline constexpr int64_t kMostRanks = 1 << 17;
 
 struct DumpGroup {
@@ -31,9 +30,9 @@ struct DumpGroup {
 struct DumpCall {
   size_t group = 0;  // in ProcessDump::groups
   enum class Shape : uint8_t { kCollective, kSend, kRecv } shape = Shape::kCollective;
-  uint64_t sequence = 0;            // collectives: in the group
+  uint64_t sequence = 0;            // for collectives: in the group
   std::optional<int64_t> peer;      // send, recv: position in the group
-  std::optional<int64_t> together;  // calls of a group with this number were issued as one
+  std::optional<int64_t> together;  // calls of a group with the same number were issued together
   model::Call call;
   model::MemberState state = model::MemberState::kUnknown;
   model::Times times;
@@ -51,11 +50,12 @@ struct ProcessDump {
   std::optional<int64_t> world_size;
   std::string computer;
   std::optional<int64_t> process;
-  bool dead = false;                  // the file says that the process is gone
-  bool only_unfinished = false;       // completed calls were left out on purpose
+  bool dead = false;                  // the file says that the process has ended
+  bool only_unfinished = false;       // completed calls were omitted on purpose
   bool start_lost = false;            // a ring buffer overwrote the first calls
-  bool sequences_lost = false;        // calls are counted, and the first ones were lost
-  std::optional<int64_t> written_ns;  // not later than this: the file's time
+  bool sequences_lost = false;        // calls are numbered by counting, and the first ones were
+                                      // lost
+  std::optional<int64_t> written_ns;  // upper bound: the file's time
   std::vector<DumpGroup> groups;
   std::vector<DumpCall> calls;       // as the process made them
   std::vector<std::string> remarks;  // what was not understood, one sentence each

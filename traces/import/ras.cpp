@@ -14,7 +14,7 @@ namespace hostir::traces::import {
 
 namespace {
 
-/// A process is its computer, process id and device: ranks are counted per communicator.
+/// A process is identified by host name, process id and device: ranks are counted per communicator.
 using ProcessKey = std::tuple<std::string, int64_t, int64_t>;
 
 ProcessKey key_of(PlainView rank) {
@@ -36,7 +36,7 @@ class RasReader {
   }
 
  private:
-  // The largest communicator is taken for the world: its ranks are the global ones.
+  // The largest communicator is assumed to be the world: its ranks are the global ones.
   void find_world() {
     const PlainView communicators = report_["communicators"];
     PlainView world;
@@ -112,7 +112,7 @@ class RasReader {
     }
   }
 
-  // Only the newest call matters; who made it has made all before.
+  // Only the newest call matters; a rank that made it has made all earlier ones.
   static void add_counts(ProcessDump& dump, const DumpGroup& group, const std::string& kind,
                          int64_t most, PlainView rank) {
     const int64_t count = rank["collective_counts"][kind].integer().value_or(0);

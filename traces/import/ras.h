@@ -1,7 +1,9 @@
-// NCCL's RAS report as JSON: how many calls of each kind every rank of a communicator has made.
+// Reads NCCL's RAS report as JSON: how many calls of each kind every rank of a communicator has
+// made.
 //
-// Counters say no order and no sizes. Each kind of a communicator becomes a communicator of its own
-// here, whose calls are the counted ones: a rank whose counter is behind has not made the newest.
+// Counters give neither order nor sizes. Each kind of a communicator becomes a communicator of its
+// own here, whose calls are the counted ones: a rank whose counter is behind has not made the
+// newest.
 #pragma once
 
 #include <vector>
@@ -12,7 +14,7 @@
 namespace hostir::traces::import {
 
 bool looks_like_ras(PlainView report);
-/// One dump per rank that the report lists; ranks are those of the largest communicator.
+/// One dump per rank in the report; ranks are those of the largest communicator.
 std::vector<ProcessDump> read_ras(PlainView report);
 
 }  // namespace hostir::traces::import

@@ -76,7 +76,7 @@ std::optional<int64_t> written_ns(const std::string& path) {
   return int64_t{facts.st_mtim.tv_sec} * 1'000'000'000 + facts.st_mtim.tv_nsec;
 }
 
-/// Regular files, by name; a folder's links are not followed out of it.
+/// Regular files, sorted by name; does not follow links out of the folder.
 void list_folder(const fs::path& folder, int depth, std::vector<std::string>& out) {
   std::error_code error;
   std::vector<fs::path> inside;
@@ -107,7 +107,8 @@ Expected<DumpFile> read_file_of(const std::string& path) {
   return file;
 }
 
-/// Whether the first bytes could be those of a dump: large arrays and logs are not read in full.
+/// True if the first bytes could be those of a dump, so that large arrays and logs are not read
+/// completely.
 bool may_be_dump(const std::string& path) {
   const auto head = io::read_file_head(path, kHeadBytes);
   if (!head || head->empty()) return false;

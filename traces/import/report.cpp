@@ -1,4 +1,4 @@
-// Verdicts of opened dumps as text and as JSON.
+// Formats the verdicts of opened dumps as text and as JSON.
 
 #include <fmt/format.h>
 

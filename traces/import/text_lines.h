@@ -7,14 +7,14 @@
 
 namespace hostir::traces::import {
 
-/// Takes the next line off `rest`, without its end.
+/// Removes the next line from `rest` and returns it without its line end.
 std::string_view take_line(std::string_view& rest);
 std::vector<std::string_view> split(std::string_view text, char separator);
-/// What stands behind `word` up to the next blank: `rank 3` with "rank " gives "3".
+/// The text from `word` to the next blank: `rank 3` with "rank " gives "3".
 std::optional<std::string_view> word_after(std::string_view line, std::string_view word);
-/// A number with or without 0x, of base 16.
+/// A hexadecimal number with or without 0x.
 std::optional<uint64_t> parse_hex(std::string_view text);
-/// `0.104` as nanoseconds, exactly; a sign in front may be there.
+/// `0.104` seconds as exact nanoseconds, with an optional sign.
 std::optional<int64_t> parse_seconds(std::string_view text);
 
 }  // namespace hostir::traces::import

@@ -83,7 +83,7 @@ class JobBuilder {
     }
     return out;
   }
-  // The root alone may know that it is one.
+  // Possibly only the root records that it is the root.
   static std::optional<int32_t> root_of(const model::Meeting& meeting) {
     for (const Member& member : meeting.members) {
       if (member.arrived() && member.call.root) return member.call.root;
@@ -91,7 +91,7 @@ class JobBuilder {
     return std::nullopt;
   }
 
-  // An added or changed call stands alone: it is issued with nothing else.
+  // An added or changed call is on its own: nothing is issued together with it.
   JobCall changed(Rank rank, const MemberRef& wrong, const CallEdit& edit) const {
     JobCall out = call_of(rank, edit.pattern);
     out.order = wrong.member->order.value_or(0);
@@ -101,7 +101,7 @@ class JobBuilder {
       fit_blocks(out.call, *edit.pattern.meeting, rank);
     return out;
   }
-  // What the others send and expect, as far as they say.
+  // Takes block sizes from what the others send and expect, if known.
   static void fit_blocks(model::Call& call, const model::Meeting& meeting, Rank rank) {
     const auto& members = meeting.members;
     size_t mine = 0;
@@ -117,9 +117,9 @@ class JobBuilder {
     call.sends[mine] = call.receives[mine];
   }
 
-  // ---- what was lost
+  // ---- lost calls
 
-  // Calls that a ring buffer of some member no longer has would hang the others.
+  // A call that some member's ring buffer has lost would hang the others.
   bool lost_elsewhere(const MemberRef& ref) const {
     if (ref.pair != nullptr) {
       const Member& other = ref.sends() ? ref.pair->recv : ref.pair->send;
@@ -137,7 +137,7 @@ class JobBuilder {
 
   // ---- ranks without a record
 
-  // The meetings that others completed, in an order that fits that of all of them.
+  // The meetings that others completed, in an order consistent with that of all of them.
   std::vector<JobCall> of_unrecorded(Rank rank) const {
     if (!is_missing(rank)) return {};
     std::vector<const model::Meeting*> meetings;
@@ -157,7 +157,7 @@ class JobBuilder {
       const auto known = std::find_if(meeting->members.begin(), meeting->members.end(),
                                       [](const Member& m) { return m.arrived(); });
       out.push_back(call_of(rank, {meeting, nullptr, &*known}));
-      out.back().order = UINT64_MAX;  // nothing is issued as one with it
+      out.back().order = UINT64_MAX;  // nothing is issued together with it
     }
     return out;
   }
@@ -212,7 +212,7 @@ class JobBuilder {
     }
   }
 
-  // Ranks that were kept from calls which others made make them now.
+  // Ranks that were prevented from making calls the others made now make them.
   void go_on() {
     std::map<model::CommunicatorId, std::vector<Rank>> members;
     for (const model::Meeting& meeting : run_.meetings) {

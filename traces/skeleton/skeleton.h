@@ -1,9 +1,11 @@
-// A host program from a record of calls: what each rank called, in its order, and nothing else.
+// Generates a host program from a record of calls: each rank's calls in its order, and nothing
+// else.
 //
-// There are no kernels and no values, only communicators, buffers and calls, so that the program
-// hangs where the recorded job hung, can be stepped, and can be repaired. Ranks that call the same
-// share the text; what only some call stands in `where`. Of calls that some ring buffer lost only
-// those are taken that every member has. A rank without a record makes what the others completed.
+// The program has no kernels and no values, only communicators, buffers and calls. It hangs where
+// the recorded job hung, can be stepped, and can be repaired. Ranks that make the same calls share
+// the text; calls that only some ranks make are in a `where`. If some ring buffer lost calls, only
+// calls that every member still has are used. A rank without a record makes the calls that the
+// others completed.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +21,19 @@ struct JobCall {
   enum class Shape : uint8_t { kCollective, kSend, kRecv } shape = Shape::kCollective;
   model::CommunicatorId communicator;
   model::Rank peer = model::kNoRank;  // of a send or recv
-  model::Call call;                   // with a root where the kind has one
-  std::string place;                  // where the user's text calls it; may be empty
-  uint64_t order = 0;                 // equal to the one before: issued as one with it
+  model::Call call;                   // with a root if the kind has one
+  std::string place;                  // source location of the call in the user's code; may be
+                                      // empty
+  uint64_t order = 0;                 // if equal to the previous one: issued together with it
 };
 
 /// By rank.
 using JobCalls = std::vector<std::vector<JobCall>>;
 
-/// What the record holds.
+/// The calls in the record.
 JobCalls job_of(const model::Run& run);
-/// The same with the edits, and with every rank going on to make the calls in which others wait.
+/// The same with the edits applied, and with every rank continuing to the calls in which others
+/// wait.
 JobCalls repaired(const model::Run& run, const std::vector<diagnose::CallEdit>& edits);
 
 /// The text of a file with one host function, `@job`; `title` becomes its documentation.

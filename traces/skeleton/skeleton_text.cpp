@@ -1,6 +1,8 @@
-// 1. Sizes: kept where they are small, else stood for by small ones. 2. Each call as text. 3. The
-// ranks' texts merged into one: what comes next on several ranks is written once, and what other
-// ranks still have to come waits for them. 4. Buffers and communicators that the text names.
+// 1. Sizes: small ones are kept, others replaced by small ones.
+// 2. Each call as text.
+// 3. Merge the ranks' texts into one: a call that comes next on several ranks is written once,
+//    after waiting for the ranks that still have to reach it.
+// 4. Declare the buffers and communicators that the text uses.
 
 #include <fmt/format.h>
 
@@ -23,8 +25,8 @@ namespace {
 
 using Shape = JobCall::Shape;
 
-constexpr int64_t kSmall = 64;          // elements that are kept in any case
-constexpr int64_t kMostWork = 1 << 24;  // elements of all calls together that are run as they are
+constexpr int64_t kSmall = 64;          // sizes up to this are always kept
+constexpr int64_t kMostWork = 1 << 24;  // total elements up to this run unreduced
 
 std::string joined(const std::vector<int64_t>& numbers, std::string_view separator) {
   std::string out;
@@ -84,7 +86,7 @@ class ProgramWriter {
   }
 
  private:
-  /// One launch of a rank: its instructions, and the place as a comment.
+  /// One launch of a rank: its instructions, and its source location as a comment.
   struct Launch {
     std::string text;
     std::string place;
@@ -125,14 +127,15 @@ class ProgramWriter {
     return facts && facts->members ? facts->members->size() : 0;
   }
 
-  // The numbers that are independent of each other; the others follow from them.
+  // The independent sizes of a call; the others follow from them.
   std::vector<int64_t> blocks_of(const JobCall& call) const {
     std::vector<int64_t> out = call.call.sends;
     out.insert(out.end(), call.call.receives.begin(), call.call.receives.end());
     if (out.empty()) out = {block_of(call)};
     return out;
   }
-  // A member's block of what is gathered, scattered or exchanged; all of what is reduced or sent.
+  // A member's block of what is gathered, scattered or exchanged; everything for reductions and
+  // sends.
   int64_t block_of(const JobCall& call) const {
     const auto members = static_cast<int64_t>(std::max<size_t>(members_of(call), 1));
     const model::Call& c = call.call;
@@ -148,7 +151,7 @@ class ProgramWriter {
     return c.total_elems.value_or(1);
   }
 
-  // ---- texts
+  // ---- text
 
   std::string buffer(const JobCall& call, std::string_view role, int64_t count) {
     DType dtype = call.call.dtype.value_or(DType::kF32);
@@ -211,7 +214,8 @@ class ProgramWriter {
         for (const int64_t n : known) out.push_back(size(n));
         return out;
       }
-      // Who gets what is not recorded: even parts of the total, the last one has the rest.
+      // If the distribution is not recorded: equal parts of the total, with the rest on the last
+      // one.
       const int64_t all = elements(shapes).value_or(members);
       for (int64_t q = 0; q < members; ++q) out.push_back(size(all / members));
       if (!out.empty()) out.back() += all % members;
@@ -256,7 +260,7 @@ class ProgramWriter {
     return out;
   }
 
-  // ---- one text for all
+  // ---- merging
 
   std::string merged() {
     std::vector<size_t> at(lines_.size(), 0);
@@ -281,7 +285,7 @@ class ProgramWriter {
     }
   }
 
-  // The one that the fewest ranks have still to come to; of those the one on most ranks.
+  // The launch that the fewest other ranks still have to reach; among those, the one on most ranks.
   static const std::pair<const Launch, std::vector<Rank>>& best(
       const std::map<Launch, std::vector<Rank>>& next,
       const std::vector<std::map<Launch, size_t>>& left) {

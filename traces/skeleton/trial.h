@@ -1,4 +1,4 @@
-// The verdict tried: the recorded calls run in a simulation and hang; repaired, they complete.
+// Tests a verdict by simulation: the recorded calls must hang, the repaired ones must complete.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 namespace hostir::traces {
 
 struct Trial {
-  bool reproduced = false;  // the record as it is hangs or does not fit together there too
-  bool completes = false;   // the repaired one runs to its end
-  std::string sentence;     // one or two, for a person; without a full stop
+  bool reproduced = false;  // the unchanged record hangs or mismatches in the simulation too
+  bool completes = false;   // the repaired program completes
+  std::string sentence;     // one or two sentences, without a full stop
 };
 
-/// Runs two programs of at most `max_seconds` each. Of a verdict that accuses nobody, or knows no
+/// Runs two programs for at most `max_seconds` each. If the verdict has no culprit or no known
 /// repair, nothing is run and the sentence is empty.
 Trial try_verdict(const model::Run& run, const diagnose::RecordedVerdict& verdict,
                   const interp::BackendFactory& make_backend, double max_seconds = 20);

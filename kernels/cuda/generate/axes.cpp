@@ -14,13 +14,13 @@ int64_t volume(const Extents& extents) {
   return v;
 }
 
-// All walks of a group, and where their joined form goes.
+// All walks of a group, and the place for their joined form.
 struct Joined {
   const Walk* walk;
   AxisWalk* into;
 };
 
-// One side: neighbours are joined where every walk goes on evenly from one to the next.
+// Joins the dimensions of one side: neighbours are merged where every walk continues evenly.
 Extents join_side(const Group& group, const std::vector<size_t>& dims,
                   const std::vector<Joined>& walks, Extents AxisWalk::*side) {
   Extents axes;
@@ -120,7 +120,7 @@ int pick_vector(const Group& group, const Axes& axes, bool may_have_tail) {
   const int64_t last = axes.inner.back();
   const bool tail = may_have_tail && axes.inner.size() == 1 && last >= vector;
   while (vector > 1 && !tail && last % vector != 0) vector /= 2;
-  // No wider than what memory accesses can use: else neighbours' elements would lie apart.
+  // No wider than memory accesses allow; otherwise elements of adjacent threads would be far apart.
   int widest = 1;
   each_full_walk([&](DType, const AxisWalk& walk) {
     widest = std::max(widest, aligned_elems(axes, walk, vector));

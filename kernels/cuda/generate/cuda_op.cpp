@@ -20,7 +20,7 @@ CudaOp composite() {
 }  // namespace
 
 const CudaOp& cuda_op(OpKind kind) {
-  // Compute ops come first in ops.def; host ops and communication are never asked for.
+  // Compute ops come first in ops.def; host ops and communication are never queried.
   static const std::array<CudaOp, kOpCount> ops = {
 #define HOSTIR_COMPUTE_OP(name) cuda_##name(),
 #define HOSTIR_COMPOSITE_OP(name) composite(),
@@ -44,7 +44,7 @@ std::string literal(DType dtype, double real) {
   if (std::isnan(real))
     return wide ? "__longlong_as_double(0x7ff8000000000000ll)" : "__int_as_float(0x7fc00000)";
   if (std::isinf(real)) return fmt::format("{}{}", real < 0 ? "-" : "", wide ? "kInf64" : "kInf32");
-  // Exact, and with a point so that it is no integer.
+  // Exact, and with a decimal point so that it is not an integer.
   return fmt::format("{:a}{}", real, wide ? "" : "f");
 }
 

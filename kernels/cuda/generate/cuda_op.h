@@ -1,7 +1,7 @@
-// How generated CUDA computes an op: one record per compute op of ops.def, each in a file of its
-// own (`ops/<mnemonic>.cpp`); a missing one is a link error that names it.
+// How generated CUDA computes an op: one record per compute op of ops.def, each in its own file
+// (`ops/<mnemonic>.cpp`); a missing one is a link error that names it.
 //
-// The generator asks forms, never kinds. Text refers to functions of the prelude.
+// The generator queries forms, never op kinds. Code refers to functions of the prelude.
 #pragma once
 
 #include <string>
@@ -12,12 +12,12 @@
 
 namespace hostir::cuda {
 
-/// One lane of a vector of elements being computed.
+/// One lane of a vector of elements that is computed.
 struct LaneCall {
   const Instruction& instruction;
   const Placement& out;
-  DType in = DType::kF32;          // of the first operand; of the result where there is none
-  std::vector<std::string> lanes;  // the operands' text, then that of `CudaOp::extra`
+  DType in = DType::kF32;          // of the first operand, or of the result if there is none
+  std::vector<std::string> lanes;  // the operands' code, then that of `CudaOp::extra`
 };
 
 class IndexedCall;
@@ -25,9 +25,9 @@ struct IndexedKernel;
 
 struct CudaOp {
   enum class Form : uint8_t {
-    kPointwise,  // `lane` gives the text of one element
+    kPointwise,  // `lane` gives the code of one element
     kConstant,   // a literal
-    kMove,       // elements in another order or of another shape: index arithmetic
+    kMove,       // reorders or reshapes elements: index arithmetic
     kConcat,
     kRelayout,  // to and from block order
     kReduction,
@@ -36,14 +36,14 @@ struct CudaOp {
     kNone,     // no kernel: `missing` says why
   };
   Form form = Form::kPointwise;
-  /// In the type that the result is computed with: double, float, long long or int.
+  /// Code in the type that the result is computed in: double, float, long long or int.
   std::string (*lane)(const LaneCall&) = nullptr;
-  /// The prelude's function for whole vectors of 16-bit floats, where it gives the same bits.
+  /// The prelude's function for whole vectors of 16-bit floats, if it gives the same bits.
   std::string_view pairs = {};
   /// What a lane needs besides operands: its global index in the dimension `dim`, or its random
   /// number in [0, 1).
   enum class Extra : uint8_t { kNone, kIndex, kRandom } extra = Extra::kNone;
-  bool is_cheap = false;  // a few instructions: rather computed again than kept or stored
+  bool is_cheap = false;             // a few instructions: recomputed rather than kept or stored
   Reduction fold = Reduction::kSum;  // kReduction
   bool is_mean = false;
   bool right_rows_are_k = false;  // kProduct: the right operand is [.., k, n], else [n, k]
@@ -52,16 +52,16 @@ struct CudaOp {
   /// What the op is to cuBLASLt where it follows a product.
   enum class Epilogue : uint8_t { kNone, kRelu, kGelu, kAdd };
   Epilogue (*epilogue)(const Instruction&) = nullptr;
-  std::string_view missing = {};  // kNone: why
+  std::string_view missing = {};  // kNone: the reason
 };
 
 const CudaOp& cuda_op(OpKind kind);
 
 /// `fn(lane, lane, ...)` over all operands.
 std::string lane_call(std::string_view fn, const LaneCall& call);
-/// The same with the function for 16-bit results, `<fn>16`, where the result is one.
+/// The same, with the function for 16-bit results, `<fn>16`, if the result is one.
 std::string lane_call16(std::string_view fn, const LaneCall& call);
-/// A literal of the type that the dtype is computed with.
+/// A literal of the type that the dtype is computed in.
 std::string literal(DType dtype, double real);
 std::string literal(DType dtype, int64_t integer);
 

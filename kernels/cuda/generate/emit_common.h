@@ -1,4 +1,4 @@
-// What the emitters share.
+// Shared by the emitters.
 #pragma once
 
 #include <string>
@@ -11,19 +11,19 @@ namespace hostir::cuda {
 /// aligned to 16 bytes.
 std::string body_function(const std::string& name, size_t arguments, const std::string& index,
                           int threads, const std::string& body);
-/// Both entries of a step; `body` is what they run, with `A` in place.
+/// Both entries of a step; `body` is the code they run, with `A` substituted.
 std::string entries(const std::string& name, size_t arguments, int threads,
                     const std::string& body_of_aligned, const std::string& body_of_unaligned);
 
-/// Accesses of a group for `BufferUse`; with `elementwise` each thread reads an element before it
+/// Accesses of a group for `BufferUse`. `elementwise`: each thread reads an element before it
 /// writes the same one.
 std::vector<BufferUse> uses_of_group(const Group& group, bool elementwise);
 
 std::string next_name(const Plan& plan);
 
-/// One launch by blocks that hold whole rows.
+/// One launch whose blocks hold whole rows.
 void emit_rows(const Group& group, Plan& plan);
-/// Folds through memory: partial results, then their sum.
+/// Folds through memory: partial results, then their reduction.
 void emit_split(const Group& group, Plan& plan);
 
 /// Rounded up.

@@ -1,9 +1,9 @@
-// Groups without folds: every thread computes a few vectors, each on its own.
+// Groups without folds: every thread computes a few independent vectors.
 //
-// 1. Loads of all of a thread's vectors come first, so that they are under way together (and so
-//    that an output may be one of the inputs).
-// 2. Then each vector is computed and stored.
-// Several groups may share a launch: each has its own range of blocks.
+// 1. All of a thread's loads come first, so that they overlap (and so that an output may be one of
+//    the inputs).
+// 2. Then each vector is computed and stored. Several groups may share a launch: each has its own
+//    range of blocks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ MapPart make_part(const Group& group) {
   size_t loads = 0;
   for (const Register& reg : group.registers()) loads += reg.from == Register::From::kLoad;
   int per_thread = loads <= 1 ? 4 : loads <= 3 ? 2 : 1;
-  // Small ones rather use more threads.
+  // For small sizes, use more threads instead.
   while (per_thread > 1 && vectors < int64_t{132} * 2048 * per_thread) per_thread /= 2;
   return {&group, GroupText(group, std::move(axes), vector), per_thread, vectors,
           ceil_div(vectors, int64_t{kMapThreads} * per_thread)};
@@ -84,7 +84,7 @@ void emit_launch(std::vector<MapPart> parts, Plan& plan) {
   std::string bodies;
   std::string aligned;
   std::string unaligned;
-  // One list of arguments for all parts.
+  // One argument list for all parts.
   for (size_t p = 0; p < parts.size(); ++p) {
     for (const int buffer : parts[p].text.buffers()) {
       for (MapPart& other : parts) other.text.add_argument(buffer);

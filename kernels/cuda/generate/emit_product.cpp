@@ -1,5 +1,5 @@
-// Products: what cuBLASLt is asked for, and the same by plain loops, one result per thread. The
-// loops run where cuBLASLt has no algorithm: integers, f64 with a bias, odd strides.
+// Products: the cuBLASLt call, and plain loops with one result per thread. The loops run where
+// cuBLASLt has no algorithm: integers, f64 with a bias, odd strides.
 #include <fmt/format.h>
 
 #include "kernels/cuda/generate/cuda_op.h"
@@ -32,7 +32,7 @@ std::string product_summary(const ProductStep& step) {
   return text;
 }
 
-// The type that sums of products have.
+// The accumulation type of products.
 std::string sum_type(DType dtype) {
   if (!is_float(dtype)) return "i64t";
   return is_16_bit_float(dtype) ? "float" : "double";
@@ -82,7 +82,7 @@ std::string plain_body(const ProductStep& step) {
 }  // namespace
 
 void emit_product(ProductStep step, double flops, Plan& plan) {
-  // f64 has no epilogue with a bias: it is put where the product is added to it.
+  // f64 has no epilogue with a bias: copy the bias to the matrix that the product is added to.
   if (step.dtype == DType::kF64 && step.bias >= 0 && step.c.buffer < 0) {
     Placement space;
     space.dtype = step.dtype;

@@ -1,10 +1,10 @@
-// Groups with folds in one pass: each row is held by the threads of a block, or of a warp.
+// Groups with folds in one pass: the threads of a block, or of a warp, hold a row.
 //
-// 1. Phases: what needs the result of a fold comes in a later phase than the fold. A normalisation
-//    has two or three.
+// 1. Phases: whatever needs the result of a fold comes in a later phase than the fold. A
+//    normalisation has two or three.
 // 2. Within a phase every thread loads its vectors, computes, and folds; then the block folds.
-// 3. Values that a later phase reads stay in registers: memory is read once. Rows that are too
-//    long for that are read again in each phase, mostly from the second cache.
+// 3. Values that a later phase reads stay in registers: memory is read once. Rows that are too long
+//    for that are read again in each phase, mostly from the L2 cache.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,8 +22,8 @@ int64_t register_bytes(DType dtype) {
   return is_16_bit_float(dtype) ? 2 : std::max<int64_t>(4, size_bytes(dtype));
 }
 
-/// When registers are computed. Full level: the phase; row level: the phase before which it is
-/// there.
+/// When registers are computed. Full level: the phase. Row level: the phase before which the value
+/// is available.
 struct Phases {
   explicit Phases(const Group& group) : group_(group) {
     const size_t n = group.registers().size();
@@ -57,7 +57,7 @@ struct Phases {
         first_store = std::min(first_store, phase);
       }
     }
-    // A load belongs to the phase that reads it first.
+    // A load belongs to the first phase that reads it.
     for (size_t r = 0; r < n; ++r) {
       const From from = group.registers()[r].from;
       if (group.registers()[r].is_row) continue;
@@ -67,8 +67,8 @@ struct Phases {
     }
   }
 
-  /// Loads that are the same for all rows (weights) are read where they are used: they stay in the
-  /// first cache. Cheap values whose operands are kept and take less are computed again.
+  /// Loads that are the same for all rows (weights) are done where they are used: they stay in the
+  /// L1 cache. Cheap values whose operands are kept and need fewer registers are recomputed.
   void choose_kept(const Axes& axes) {
     const size_t n = group_.registers().size();
     is_array.assign(n, false);
@@ -92,7 +92,7 @@ struct Phases {
       if (again[r]) lengthen(static_cast<int>(r), last_use[r]);
     }
   }
-  /// Whether a full-level register is there in a phase without being computed in it.
+  /// True if a full-level register is available in a phase without being computed in it.
   bool is_there(int reg, int phase) const {
     const auto r = static_cast<size_t>(reg);
     return is_array[r] && (at[r] < phase || group_.at(reg).from == From::kLoad);
@@ -107,8 +107,8 @@ struct Phases {
   int last_load = 0;
 
  private:
-  // What is kept so that the register can be computed again, in bytes per element; false where
-  // something on the way would have to be kept for it.
+  // Adds what must be kept to recompute the register, in bytes per element; false if an
+  // intermediate value would have to be kept for it.
   bool add_leaves(int reg, const std::vector<bool>& again, int64_t& bytes) const {
     for (const int operand : group_.at(reg).operands) {
       const auto o = static_cast<size_t>(operand);
@@ -136,14 +136,14 @@ struct Phases {
 
 /// How a row is cut.
 struct RowShape {
-  int threads = 32;    // of a row
+  int threads = 32;    // per row
   int block = 128;     // threads
   int per_thread = 1;  // vectors
   bool streams = false;
 };
 
 RowShape shape_of_rows(const Group& group, const Phases& phases, const GroupText& text) {
-  int64_t kept = 0;  // bytes per element at the fullest place
+  int64_t kept = 0;  // peak bytes per element
   for (int p = 0; p < phases.count; ++p) {
     int64_t bytes = 0;
     for (size_t r = 0; r < group.registers().size(); ++r) {
@@ -162,7 +162,7 @@ RowShape shape_of_rows(const Group& group, const Phases& phases, const GroupText
   constexpr int64_t kComfortable = 80;
   constexpr int64_t kMost = 176;
   while (shape.threads < 1024 && bytes_for(shape.threads) > kComfortable) shape.threads *= 2;
-  // Few rows: more threads for each.
+  // With few rows, use more threads per row.
   while (shape.threads < 1024 && group.rows() < 264 && ceil_div(vectors, shape.threads) > 1) {
     shape.threads *= 2;
   }
@@ -170,7 +170,7 @@ RowShape shape_of_rows(const Group& group, const Phases& phases, const GroupText
     shape.threads = 512;
     shape.streams = bytes_for(512) > 2 * kMost || phases.count == 1;
   }
-  // A single phase keeps nothing: the loop need not be unrolled.
+  // A single phase keeps nothing, so the loop need not be unrolled.
   if (phases.count == 1 && bytes_for(shape.threads) > kComfortable) shape.streams = true;
   shape.per_thread = static_cast<int>(ceil_div(vectors, shape.threads));
   shape.block = std::max(shape.threads, 128);
@@ -203,7 +203,7 @@ class RowWriter {
       out += rows_before(p);
       if (p < phases_.count) out += shape_.streams ? streamed(p) : kept(p);
     }
-    // Row ops that only stores of rows need.
+    // Row ops needed only by row-level stores.
     int last = 0;
     for (const int at : phases_.at) last = std::max(last, at);
     for (int p = phases_.count + 1; p <= last; ++p) out += rows_before(p);
@@ -225,7 +225,7 @@ class RowWriter {
     return out;
   }
 
-  // Row-level registers and stores that are due before a phase.
+  // Row-level registers and stores due before a phase.
   std::string rows_before(int phase) {
     std::string out;
     for (size_t r = 0; r < count(); ++r) {
@@ -246,7 +246,7 @@ class RowWriter {
     return out;
   }
 
-  // The accumulator of all threads of the row. Declares the memory that it goes through.
+  // The accumulator over all threads of the row. Declares the memory it uses.
   std::string folded(int index) { return fmt::format("f{}", index); }
 
   std::string accumulators(int phase) {
@@ -305,8 +305,8 @@ class RowWriter {
     return out;
   }
 
-  // What the phase's folds and stores need and is not there yet; with `keeps` also what later
-  // phases want kept.
+  // What the phase's folds and stores need and is not available yet; with `keeps` also what later
+  // phases need kept.
   std::vector<bool> wanted_in(int phase, bool keeps) const {
     std::vector<bool> wanted(count(), false);
     const auto want = [&](int r) {
@@ -340,7 +340,7 @@ class RowWriter {
            computed(phase, wanted_in(phase, true)) + "  }\n" + block_folds(phase);
   }
 
-  // All that the phase's folds and stores need, from memory.
+  // Everything that the phase's folds and stores need, from memory.
   std::string streamed(int phase) {
     const std::vector<bool> wanted = wanted_in(phase, false);
     const int64_t vectors = text_.axes().inner_volume() / text_.vector();
@@ -381,7 +381,7 @@ void emit_rows(const Group& group, Plan& plan) {
               fmt::format("  {}_0<false>(a, blockIdx.x);\n", step.name));
   step.summary = fmt::format("{}, {} rows of {}, {} threads each{}", text.ops(), group.rows(),
                              group.columns(), shape.threads, shape.streams ? ", streamed" : "");
-  // A thread reads an element before it writes it if no load comes after the first store.
+  // Each thread reads an element before it writes it if no load comes after the first store.
   step.uses = uses_of_group(group, !shape.streams && phases.last_load <= phases.first_store);
   step.read_bytes = text.read_bytes();
   step.write_bytes = text.write_bytes();

@@ -17,7 +17,7 @@ using From = Register::From;
 namespace {
 
 constexpr int kSplitThreads = 256;
-constexpr int kLanesAcross = 32;  // outer: threads side by side
+constexpr int kLanesAcross = 32;  // outer: adjacent threads
 constexpr int kLanesDown = kSplitThreads / kLanesAcross;
 constexpr int64_t kBlocksWanted = 132 * 8;
 
@@ -108,7 +108,7 @@ GeneratedStep finish_step(const GroupText& text, const Group& group, const std::
   return step;
 }
 
-/// The first stage's step around its body.
+/// Wraps the first stage's body in a step.
 GeneratedStep first_step(const GroupText& text, const Group& group, const std::vector<Fold>& folds,
                          int64_t blocks, const std::string& body, std::string name,
                          std::string summary) {
@@ -188,18 +188,18 @@ void emit_inner(const Group& group, Plan& plan) {
 
 void emit_outer(const Group& group, Plan& plan) {
   const size_t rank = group.extents().size();
-  // Kept dimensions are the inner ones here, folded ones the rows that are summed.
+  // Here kept dimensions are the inner ones; folded ones are the rows that are summed.
   Axes axes = join_axes(group, dims_where(group.folded(), true, rank),
                         dims_where(group.folded(), false, rank));
   std::vector<Fold> folds = folds_of(group);
-  // Partial sums of a block go through at most 40 KiB of shared memory.
+  // Partial sums of a block use at most 40 KiB of shared memory.
   int vector = pick_vector(group, axes, false);
   while (vector > 1 && static_cast<int64_t>(folds.size()) * kSplitThreads * vector * 8 > 40960) {
     vector /= 2;
   }
   const int64_t kept = group.rows();
   const int64_t folded = group.columns();
-  const int64_t across = ceil_div(kept / vector, kLanesAcross);  // blocks side by side
+  const int64_t across = ceil_div(kept / vector, kLanesAcross);  // adjacent blocks
   const int64_t most = std::max<int64_t>(1, folded / (kLanesDown * 8));
   const int64_t length =
       ceil_div(folded, std::clamp<int64_t>(ceil_div(kBlocksWanted, across), 1, most));

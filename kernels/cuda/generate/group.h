@@ -1,10 +1,10 @@
 // Ops that are computed together in one generated function.
 //
 // A group walks over one box of local elements, its space. Every register is a vector of
-// consecutive elements of the space (full level), or, in a group with folds, one element per row
-// (row level): a row is what the folded dimensions span. All walks through memory are given over
+// consecutive elements of the space (full level) or, in a group with folds, one element per row
+// (row level). A row is what the folded dimensions span. All walks through memory are given over
 // the dimensions of the space, with stride 0 where the address does not change.
-// Absent: which value goes to which group (planner.cpp), text (emit_*.cpp).
+// Absent: which value goes to which group (planner.cpp), code (emit_*.cpp).
 #pragma once
 
 #include <map>
@@ -33,12 +33,12 @@ struct Register {
   int buffer = -1;                  // kLoad
   Walk walk;                        // kLoad; kIndex, kRandom: the global index itself
   const Instruction* op = nullptr;  // kOp, kFold, kRandom
-  const Placement* out = nullptr;   // kOp, kFold: the result's
-  DType in = DType::kF32;           // kOp: of the op's first operand
+  const Placement* out = nullptr;   // kOp, kFold: placement of the result
+  DType in = DType::kF32;           // kOp: dtype of the op's first operand
   std::vector<int> operands;        // registers; kFold: one
   std::string text;                 // kLiteral
-  int64_t divisor = 1;              // kFold of a mean: global elements folded into one
-  std::string name;                 // the value's, for comments
+  int64_t divisor = 1;              // kFold of a mean: global elements per result
+  std::string name;                 // name of the value, for comments
 };
 
 struct Store {
@@ -58,19 +58,19 @@ class Group {
 
   bool has_folds() const { return !folded_.empty(); }
   const std::vector<bool>& folded() const { return folded_; }
-  /// Folds go through memory in two stages; their results are in no register.
+  /// Folds go through memory in two stages; their results are not in registers.
   bool is_split() const { return split_; }
   void set_folds(std::vector<bool> folded, bool split);
   int64_t rows() const;
   int64_t columns() const;
 
-  /// Dense over the space; one element per row, dense.
+  /// Dense over the space; and dense with one element per row.
   const Walk& full_walk() const { return full_walk_; }
   Walk row_walk() const;
-  /// A walk over the extents of a row-level box as one over the space; nullopt if the box is no
-  /// box of rows.
+  /// Converts a walk over the extents of a row-level box to one over the space; nullopt if the box
+  /// is not a box of rows.
   std::optional<Walk> lift(const Extents& row_extents, const Walk& walk) const;
-  /// Strides of extents of one are 0, so that equal walks compare equal.
+  /// Sets strides of extents of one to 0, so that equal walks compare equal.
   Walk normalised(Walk walk) const;
 
   /// The register that holds a value, or -1.

@@ -45,7 +45,7 @@ std::string GroupText::variable(int reg) const {
   return fmt::format("v{}{}", reg, is_array(reg) ? "[j]" : "");
 }
 
-// Element `i` of a register as an op of a row or of the full level reads it.
+// Element `i` of a register, as read by a row-level or full-level op.
 std::string GroupText::lane(int reg, bool of_row) const {
   const Register& r = group_.at(reg);
   if (r.from == From::kLiteral) return r.text;

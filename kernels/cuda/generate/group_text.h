@@ -1,5 +1,5 @@
-// Text of a group's registers: loads, ops, folds, stores. How threads go through the space is the
-// business of emit_*.cpp.
+// Code for a group's registers: loads, ops, folds, stores. emit_*.cpp decide how threads cover the
+// space.
 #pragma once
 
 #include <string>
@@ -20,14 +20,14 @@ class GroupText {
   int vector() const { return vector_; }
   const std::string& index() const { return index_; }
 
-  /// Makes a register's vector an element of an array, `v3[j]`.
+  /// Stores a register's vector in an array element, `v3[j]`.
   void use_array(int reg) { in_array_[static_cast<size_t>(reg)] = true; }
   bool is_array(int reg) const { return in_array_[static_cast<size_t>(reg)]; }
   std::string type(int reg) const;      // `vec<f32, 8>`
   std::string variable(int reg) const;  // `v3[j]`, `v3`, `r3`
 
-  /// A statement that defines the register at the current place. `count`: text of how many of the
-  /// vector's elements are there, or empty.
+  /// A statement that defines the register at the current place. `count`: code for the number of
+  /// valid elements of the vector, or empty.
   std::string define(int reg, const std::string& indent, const std::string& count) const;
   std::string store(size_t store, const std::string& indent, const std::string& count) const;
 
@@ -42,12 +42,12 @@ class GroupText {
   std::string argument(int buffer) const;
   const std::vector<int>& buffers() const { return buffers_; }
   int add_argument(int buffer);
-  /// The same arguments in another order.
+  /// Changes the order of the arguments.
   void order_arguments(std::vector<int> buffers) { buffers_ = std::move(buffers); }
 
   double read_bytes() const;
   double write_bytes() const;
-  /// `tanh+mul`, shortened.
+  /// `tanh+mul`, abbreviated.
   std::string ops() const;
 
  private:

@@ -18,7 +18,7 @@ std::vector<BufferUse> uses_of(const Step& step) {
   const auto& product = std::get<ProductStep>(step);
   std::vector<BufferUse> uses = {{product.a.buffer, false, ""}, {product.b.buffer, false, ""}};
   if (product.bias >= 0) uses.push_back({product.bias, false, ""});
-  // cuBLASLt allows c and d to be one matrix.
+  // In cuBLASLt c and d may be the same matrix.
   if (product.c.buffer >= 0) uses.push_back({product.c.buffer, false, "c"});
   uses.push_back({product.d.buffer, true, "c"});
   return uses;
@@ -35,7 +35,7 @@ void place_temporaries(Plan& plan) {
       life.last = static_cast<int>(s);
     }
   }
-  // Largest first, each at the lowest place that is free during its life.
+  // Largest first, each at the lowest offset that is free during its lifetime.
   std::vector<size_t> order;
   for (size_t b = 0; b < plan.buffers.size(); ++b) {
     if (plan.buffers[b].kind == Buffer::Kind::kTemporary && lives[b].first >= 0) order.push_back(b);

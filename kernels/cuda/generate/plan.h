@@ -1,4 +1,4 @@
-// A kernel as steps on buffers: what is launched, on which memory, in which order.
+// A kernel as steps on buffers: the launches, their memory, and their order.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace hostir::cuda {
 
-/// Memory that steps work on.
+/// Memory used by steps.
 struct Buffer {
   enum class Kind : uint8_t { kParameter, kResult, kTemporary, kConstant } kind = Kind::kTemporary;
   size_t index = 0;  // of the parameter, result or constant
@@ -19,19 +19,19 @@ struct Buffer {
   int64_t workspace_offset = 0;  // kTemporary
 };
 
-/// How a step goes through a buffer. Two accesses with equal `walk` touch the same element in the
-/// same thread, reads before writes; an empty walk equals none.
+/// How a step accesses a buffer. Two accesses with equal `walk` touch the same element in the same
+/// thread, reads before writes; an empty walk equals no other.
 struct BufferUse {
   int buffer = -1;
   bool is_write = false;
   std::string walk;
 };
 
-/// A generated function: entries `name` and `name_u`, the latter for operands that are not aligned
-/// to 16 bytes.
+/// A generated function with entries `name` and `name_u`, the latter for operands that are not
+/// aligned to 16 bytes.
 struct GeneratedStep {
   std::string name;
-  std::string text;     // without the prelude
+  std::string text;     // code without the prelude
   std::string summary;  // "row 4096 cols, 128 threads"
   unsigned grid = 1;
   unsigned block = 256;
@@ -66,7 +66,7 @@ struct ProductStep {
   int bias = -1;
   int64_t bias_offset = 0;
   Activation activation = Activation::kNone;
-  GeneratedStep plain;  // the same by plain loops, for what cuBLASLt does not take
+  GeneratedStep plain;  // plain loops, for what cuBLASLt does not support
 };
 
 using Step = std::variant<GeneratedStep, ProductStep>;
@@ -85,11 +85,11 @@ struct Plan {
   }
 };
 
-/// Gives temporaries that never live at the same time the same memory.
+/// Places temporaries; those with disjoint lifetimes share memory.
 void place_temporaries(Plan& plan);
 
-/// [parameter][result]: that a launch may pass the same range for both. False where the result is
-/// written before the parameter was read for the last time.
+/// [parameter][result]: true if a launch may pass the same range for both. False if the result is
+/// written before the last read of the parameter.
 std::vector<std::vector<bool>> in_place_pairs(const Plan& plan);
 
 }  // namespace hostir::cuda

@@ -1,4 +1,4 @@
-// Reductions as folds of a group.
+// Plans reductions as folds of a group.
 #include <algorithm>
 #include <limits>
 
@@ -17,7 +17,7 @@ std::vector<bool> folded_dims(const Instruction& instruction, size_t rank) {
   return folded;
 }
 
-/// The part of the operand that is folded into the result's box.
+/// The part of the operand that is reduced into the result's box.
 Placement folded_part(const Placement& in, const Placement& out, const std::vector<bool>& folded) {
   Placement part = in;
   part.blocks.clear();
@@ -32,10 +32,10 @@ Placement folded_part(const Placement& in, const Placement& out, const std::vect
   return part;
 }
 
-/// One pass by blocks of threads that hold whole rows, or two stages through memory.
+/// Chooses between one pass with blocks that hold whole rows, and two stages through memory.
 bool is_split(const Extents& extents, const std::vector<bool>& folded) {
   constexpr int64_t kMostColumns = 16384;
-  constexpr int64_t kManyRows = 264;  // two for each multiprocessor of a large device
+  constexpr int64_t kManyRows = 264;  // two per multiprocessor of a large device
   int64_t rows = 1;
   int64_t columns = 1;
   bool is_inner = true;  // the innermost dimension is folded

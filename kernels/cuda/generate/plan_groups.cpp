@@ -1,4 +1,4 @@
-// Groups: who joins, when they close.
+// Groups: which ops join, and when a group closes.
 #include <algorithm>
 
 #include "kernels/common/elements.h"
@@ -7,8 +7,8 @@
 
 namespace hostir::cuda {
 
-// A value is needed outside if it is returned or read by something that is not in the group; what
-// only moves it and is still a view counts as its own readers do.
+// A value is needed outside if it is returned or read by something outside the group. For an op
+// that only moves it and is still a view, the readers of the view count.
 bool Planner::is_needed_outside(uint32_t value, const Group& group) const {
   if (readers_.is_returned(value)) return true;
   for (const Instruction* reader : readers_.of(value)) {
@@ -52,7 +52,7 @@ int Planner::group_for(const Placement& space) {
   return static_cast<int>(groups_.size()) - 1;
 }
 
-// True if the operand, walked through like this over the group's space, is one of its registers.
+// True if the operand, with this walk over the group's space, is one of its registers.
 bool Planner::is_usable(uint32_t operand, const Group& group, const Walk& walk) const {
   const int reg = group.find(root_of(operand));
   if (reg < 0) return false;
@@ -60,8 +60,8 @@ bool Planner::is_usable(uint32_t operand, const Group& group, const Walk& walk) 
   return !group.is_split() && group.normalised(walk) == group.row_walk();
 }
 
-// Closes the groups that hold operands in a form that the instruction's group cannot use. The group
-// to join, or -1 where any of the box will do.
+// Closes the groups that hold operands in a form that the instruction's group cannot use. Returns
+// the group to join, or -1 if any group of the box will do.
 int Planner::settle(const Instruction& instruction) {
   const Placement& out = placement(instruction.results[0]);
   int target = -1;
@@ -178,7 +178,7 @@ bool Planner::fits_rows(const Instruction& instruction, int index) const {
   return reads_row;
 }
 
-// Joins a group as an op on its rows: the mean plus epsilon, the reciprocal of the root.
+// Joins a group as an op on its rows, such as the mean plus epsilon or the reciprocal of the root.
 bool Planner::join_rows(const Instruction& instruction) {
   for (const Operand& operand : instruction.operands) {
     const int index = group_holding(operand.value.index);

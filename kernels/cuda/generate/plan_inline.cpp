@@ -1,5 +1,5 @@
-// Small chains that are broadcast: a weight that is cast, a scale that is shifted. Storing them
-// would cost a launch; each reader computes them again.
+// Small chains that are broadcast, such as a weight that is cast or a scale that is shifted.
+// Storing them would cost a launch; instead each reader recomputes them.
 #include "kernels/cuda/generate/planning.h"
 
 namespace hostir::cuda {
@@ -22,9 +22,9 @@ bool is_small(const Group& group, int reg, int& count) {
   return true;
 }
 
-/// `outer` walks through the dense elements of a group's space, `inner` through memory over that
-/// space: memory over what `outer` is given over. nullopt where a stride of `outer` is not one
-/// dimension's.
+/// Composes two walks: `outer` goes through the dense elements of a group's space, `inner` through
+/// memory over that space. The result goes through memory over the space of `outer`. nullopt if a
+/// stride of `outer` does not correspond to one dimension.
 std::optional<Walk> composed(const Group& group, const Walk& outer, const Walk& inner) {
   const Extents& dense = group.full_walk().strides;
   Walk walk{inner.offset, Extents(outer.strides.size(), 0)};

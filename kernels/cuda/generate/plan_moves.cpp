@@ -1,4 +1,4 @@
-// Ops that move elements: views where strides can say it, copies where they cannot.
+// Ops that move elements: views if strides can express them, copies otherwise.
 #include <algorithm>
 #include <cstring>
 
@@ -41,7 +41,7 @@ Expected<void> Planner::add_constant(const Instruction& instruction) {
                                             : literal(out.dtype, value.get_int(0)));
     return {};
   }
-  // This rank's part of the literal, in memory of the compiled kernel.
+  // This rank's part of the literal, in memory owned by the compiled kernel.
   const auto size = static_cast<size_t>(size_bytes(out.dtype));
   std::vector<std::byte> bytes(static_cast<size_t>(out.local_bytes()));
   for (int64_t i = 0; i < out.box.volume(); ++i) {
@@ -61,7 +61,7 @@ Expected<void> Planner::add_move(const Instruction& instruction) {
   const uint32_t result = instruction.results[0].index;
   const Placement& in = placement(operand);
   const Placement& out = placement(result);
-  // Elements that another rank keeps are the identity of the reduction.
+  // Elements that another rank holds become the identity of the reduction.
   const auto partial = kernels::becomes_partial(kernel_.function, instruction);
   const std::string identity = !partial ? std::string()
                                : is_float(out.dtype)
@@ -72,7 +72,7 @@ Expected<void> Planner::add_move(const Instruction& instruction) {
     return {};
   }
   if (partial && !in.box.contains(out.box)) {
-    // Filled and then written over, so not a literal's: the result has memory of its own.
+    // Filled and then overwritten, so not a literal: the result has its own memory.
     const int to = buffer_for(result);
     emit_parts({fill_part(result, identity, to)}, plan_);
     return add_relayout(instruction, to);
@@ -88,7 +88,7 @@ Expected<void> Planner::add_move(const Instruction& instruction) {
   };
   auto view = moved();
   if (!view && states_[operand].at == ValueState::At::kView) {
-    materialise(operand);  // a view of a view may fail where one of memory does not
+    materialise(operand);  // a view may fail on another view but work on memory
     view = moved();
   }
   if (!view && record(instruction.kind).shape == OpShape::kLayout)
@@ -100,7 +100,7 @@ Expected<void> Planner::add_move(const Instruction& instruction) {
   return {};
 }
 
-// Boxes of a reshape that do not correspond: by global indices, element by element.
+// A reshape whose boxes do not correspond: by global indices, element by element.
 Expected<void> Planner::gather_reshape(const Instruction& instruction) {
   const uint32_t operand = instruction.operands[0].value.index;
   const uint32_t result = instruction.results[0].index;
@@ -156,7 +156,7 @@ Expected<void> Planner::add_concat(const Instruction& instruction) {
 
 namespace {
 
-/// The runs of memory of a placement, each row-major over its box.
+/// The contiguous runs of a placement's memory, each row-major over its box.
 std::vector<Box> runs_of(const Placement& placement) {
   if (placement.blocks.empty()) return {placement.box};
   std::vector<Box> runs;
@@ -164,7 +164,7 @@ std::vector<Box> runs_of(const Placement& placement) {
   return runs;
 }
 
-/// The part of a run, from `start` in its memory.
+/// The walk over a part of a run that starts at `start` in memory.
 Walk walk_of_part(const Box& run, int64_t start, const Box& part) {
   const Extents strides = kernels::strides_of(run.extents());
   Walk walk{start, strides};

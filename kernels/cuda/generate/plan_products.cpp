@@ -1,4 +1,4 @@
-// Matrix products and what goes into their epilogues.
+// Matrix products and their fused epilogues.
 #include <algorithm>
 
 #include "kernels/cuda/generate/emit.h"
@@ -8,8 +8,8 @@
 namespace hostir::cuda {
 namespace {
 
-/// One stride is 1 and the other no shorter than the row or column: what a library takes. Strides
-/// of extents of one are set to fit.
+/// True if one stride is 1 and the other at least the length of the row or column, as a library
+/// requires. Adjusts strides of extents of one to fit.
 bool normalise(Matrix& matrix, int64_t rows, int64_t columns) {
   if (columns == 1 && (rows == 1 || matrix.row_stride != 1)) matrix.column_stride = 1;
   if (rows == 1 && matrix.column_stride != 1) matrix.row_stride = 1;
@@ -46,7 +46,7 @@ void join_batch(ProductStep& step) {
     step.batch.pop_back();
     for_each([](Matrix& matrix) { matrix.batch_strides.pop_back(); });
   }
-  // Batch dimensions that every matrix walks through evenly are one.
+  // Merge batch dimensions that every matrix walks evenly.
   for (size_t d = step.batch.size(); d > 1; --d) {
     bool even = true;
     for_each([&](const Matrix& matrix) {
@@ -106,7 +106,7 @@ Expected<void> Planner::add_product(const Instruction& instruction) {
   const size_t right_rank = right.global.size();
   const size_t k_dim = rows_are_k ? right_rank - 2 : right_rank - 1;
   const size_t n_dim = rows_are_k ? right_rank - 1 : right_rank - 2;
-  // What this rank multiplies: the part of k that both operands hold.
+  // This rank multiplies the part of k that both operands hold.
   Box a = left.box;
   Box b = right.box;
   const int64_t k_lo = std::max(a.lo.back(), b.lo[k_dim]);
@@ -133,7 +133,7 @@ Expected<void> Planner::add_product(const Instruction& instruction) {
   step.m = rank == 1 ? 1 : local[rank - 2];
   step.k = k_hi - k_lo;
   if (rank > 2) step.batch.assign(local.begin(), local.end() - 2);
-  if (step.k == 0) {  // nothing to multiply: any matrix will do, none of it is read
+  if (step.k == 0) {  // nothing to multiply: any matrix will do, none is read
     step.a = {root_buffer(instruction.operands[0].value.index), 0, Extents(step.batch.size(), 0), 1,
               1};
     step.b = {root_buffer(instruction.operands[1].value.index), 0, Extents(step.batch.size(), 0), 1,
@@ -169,7 +169,7 @@ Expected<void> Planner::add_product(const Instruction& instruction) {
   return {};
 }
 
-// Takes what follows the product, as long as nobody else reads the value before it.
+// Fuses the ops after the product, as long as nothing else reads the intermediate value.
 uint32_t Planner::absorb_epilogues(const Instruction& product, ProductStep& step) {
   uint32_t value = product.results[0].index;
   if (step.dtype != DType::kF32 && !is_16_bit_float(step.dtype)) return value;
@@ -195,7 +195,7 @@ bool Planner::absorb(const Instruction& next, uint32_t value, ProductStep& step)
       step.activation = Activation::kRelu;
       return true;
     case CudaOp::Epilogue::kGelu:
-      // cuBLASLt's tanh has about 11 bits.
+      // The tanh in cuBLASLt is accurate to about 11 bits.
       if (!is_16_bit_float(step.dtype) || step.dtype == DType::kF16 || !may_skip_rounding)
         return false;
       step.activation = Activation::kGelu;

@@ -1,4 +1,4 @@
-// How values are reached: memory, views of it, registers.
+// How values are accessed: in memory, as views of it, or in registers.
 #include "kernels/cuda/generate/emit.h"
 #include "kernels/cuda/generate/planning.h"
 
@@ -15,7 +15,7 @@ StridedView Planner::view_of(uint32_t value) const {
 std::optional<Walk> Planner::walk_over(uint32_t value, const Box& box) const {
   const Placement& p = placement(value);
   const StridedView view = view_of(value);
-  if (p.box.lo.size() != box.lo.size()) {  // a scalar stands for every element
+  if (p.box.lo.size() != box.lo.size()) {  // a scalar is broadcast
     if (p.box.volume() != 1) return std::nullopt;
     return Walk{view.offset, Extents(box.lo.size(), 0)};
   }
@@ -24,7 +24,7 @@ std::optional<Walk> Planner::walk_over(uint32_t value, const Box& box) const {
   return Walk{part->offset, part->strides};
 }
 
-// The open group that holds what a value is a view of, or -1.
+// The open group that holds the value behind a view, or -1.
 int Planner::group_holding(uint32_t value) const {
   if (states_[value].at == ValueState::At::kLiteral) return -1;
   const ValueState& root = states_[root_of(value)];

@@ -103,7 +103,7 @@ int Planner::temporary(int64_t bytes) {
   return plan_.add_buffer({.kind = Buffer::Kind::kTemporary, .bytes = bytes});
 }
 
-// Memory of a value's own: the result's that it is, or temporary.
+// A buffer for a value: that of its result, or a temporary.
 int Planner::buffer_for(uint32_t value) {
   const std::vector<Operand>& returned = kernels::returned_values(*kernel_.function);
   for (size_t r = 0; r < returned.size(); ++r) {

@@ -1,12 +1,12 @@
-// From a kernel function to steps.
+// Plans a kernel function as steps.
 //
-// 1. Ops that only move elements become views: a walk through somebody else's memory or registers.
-// 2. Pointwise ops on one box join an open group of that box; a fold of a value of the group joins
-//    it too, and what is computed from folds and broadcast back stays in the group: so softmax and
-//    the normalisations are one pass.
-// 3. A group is closed, and its step emitted, when one of its values is needed in memory. What
-//    nothing outside the group reads is never stored.
-// 4. Products are steps of their own; a relu, gelu or sum that follows alone goes into them.
+// 1. Ops that only move elements become views: a walk through another value's memory or registers.
+// 2. Pointwise ops on one box join an open group of that box. So does a fold of a value of the
+//    group, and whatever is computed from folds and broadcast back; softmax and the normalisations
+//    are therefore one pass.
+// 3. A group is closed, and its step emitted, when one of its values is needed in memory. Values
+//    that nothing outside the group reads are never stored.
+// 4. Products are steps of their own; a relu, gelu or sum that directly follows is fused.
 // 5. Concat, pack and unpack are stores to parts of a buffer, several per launch.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace hostir::cuda {
 
-/// Errors: `kernel_invalid`, `kernel_unsupported` naming the op and why.
+/// Errors: `kernel_invalid`; `kernel_unsupported`, naming the op and the reason.
 Expected<Plan> plan_kernel(const kernels::BoundKernel& kernel, const CompilerOptions& options);
 
 }  // namespace hostir::cuda

@@ -1,4 +1,4 @@
-// The planner in the open, for the files that implement it.
+// Internals of the planner, for the files that implement it.
 #pragma once
 
 #include <memory>
@@ -31,15 +31,15 @@ class Planner {
   std::string name_of(uint32_t value) const;
   Expected<void> finish();
 
-  // plan_views.cpp: how values are reached
+  // plan_views.cpp: how values are accessed
   kernels::StridedView view_of(uint32_t value) const;
   uint32_t root_of(uint32_t value) const { return view_of(value).value; }
   /// Over the dimensions of a box; nullopt if the value does not hold all of it.
   std::optional<Walk> walk_over(uint32_t value, const Box& box) const;
   int group_holding(uint32_t value) const;
-  /// Puts a value into memory, row-major over its box. Its buffer.
+  /// Stores a value in memory, row-major over its box. Returns its buffer.
   int materialise(uint32_t value);
-  /// The buffer of what a value is a view of.
+  /// The buffer behind a value that is a view.
   int root_buffer(uint32_t value);
 
   // plan_groups.cpp
@@ -51,8 +51,7 @@ class Planner {
   bool fits_rows(const Instruction& instruction, int group) const;
   bool is_usable(uint32_t operand, const Group& group, const Walk& walk) const;
   int settle(const Instruction& instruction);
-  // plan_inline.cpp: small chains that are broadcast (a cast weight) are computed where they are
-  // read
+  // plan_inline.cpp: small broadcast chains (a cast weight) are computed by their readers
   bool can_inline(uint32_t operand, const Box& box) const;
   int inlined(Group& group, const Group& from, int reg, const Walk& walk);
   int operand_register(Group& group, uint32_t operand, const Walk& walk, bool is_row);
@@ -66,10 +65,10 @@ class Planner {
   Expected<void> add_constant(const Instruction& instruction);
   Expected<void> add_move(const Instruction& instruction);
   Expected<void> add_concat(const Instruction& instruction);
-  /// Into a buffer that was filled before, or one of its own (-1).
+  /// Writes to a buffer that was filled before, or to a new one (-1).
   Expected<void> add_relayout(const Instruction& instruction, int to);
   Expected<void> gather_reshape(const Instruction& instruction);
-  /// One part of a launch that copies: a register or memory to a walk of a buffer.
+  /// One part of a copying launch: from a register or memory to a walk of a buffer.
   Group copy_part(const Extents& extents, DType dtype, int from, const Walk& read, int to,
                   const Walk& write) const;
   Group fill_part(uint32_t value, const std::string& text, int to) const;
@@ -95,9 +94,11 @@ class Planner {
   Readers readers_;
   std::vector<ValueState> states_;  // by value
   std::vector<std::unique_ptr<Group>> groups_;
-  std::vector<std::vector<uint32_t>> defined_;                     // by group
-  std::set<std::pair<const Instruction*, const Group*>> inlined_;  // reader, whose values
-  std::set<const Instruction*> absorbed_;                          // into the epilogue of a product
+  std::vector<std::vector<uint32_t>> defined_;  // by group
+  // (reader, group with its values)
+  std::set<std::pair<const Instruction*, const Group*>> inlined_;
+  // fused into a product's epilogue
+  std::set<const Instruction*> absorbed_;
   std::vector<int> result_buffers_;
   Plan plan_;
 };

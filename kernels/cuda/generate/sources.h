@@ -1,4 +1,4 @@
-// The text of a plan.
+// The generated source code of a plan.
 #pragma once
 
 #include "kernels/cuda/generate/plan.h"
@@ -8,7 +8,7 @@ namespace hostir::cuda {
 
 std::vector<KernelSource> sources_of(const Plan& plan);
 
-/// Whether cuBLASLt may have an algorithm for a product; its heuristics have the last word.
+/// True if cuBLASLt may have an algorithm for a product; its heuristics decide.
 bool cublas_may_take(const ProductStep& step);
 
 }  // namespace hostir::cuda

@@ -1,4 +1,4 @@
-// Where the values of a kernel are while it is being planned.
+// The locations of a kernel's values during planning.
 #pragma once
 
 #include <functional>
@@ -15,9 +15,9 @@ struct ValueState {
   enum class At : uint8_t {
     kNowhere,
     kMemory,   // in `buffer`, row-major over its box or in its block order
-    kView,     // other elements of `view.value`
-    kLiteral,  // one number everywhere
-    kGroup,    // a register of an open group, or a fold on its way to memory
+    kView,     // elements of `view.value` in another order
+    kLiteral,  // the same number everywhere
+    kGroup,    // a register of an open group, or a fold that will be stored to memory
   } at = At::kNowhere;
   int buffer = -1;
   kernels::StridedView view;
@@ -25,7 +25,7 @@ struct ValueState {
   int group = -1;
 };
 
-/// The instructions whose results somebody needs, and who reads what.
+/// The live instructions, and the readers of each value.
 class Readers {
  public:
   Readers(const kernels::BoundKernel& kernel, const std::vector<const Instruction*>& body);

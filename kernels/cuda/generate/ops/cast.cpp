@@ -6,8 +6,8 @@ namespace hostir::cuda {
 
 namespace {
 
-// Float to integer truncates and saturates, NaN is 0; integers wrap; to i1 is `!= 0`. Integers go
-// to narrow floats through double, one rounding after the other, as on the CPU.
+// Float to integer truncates and saturates, NaN becomes 0; integers wrap; to i1 is `!= 0`. Integers
+// are converted to narrow floats through double, with successive roundings, as on the CPU.
 std::string lane_cast(const LaneCall& c) {
   const std::string& x = c.lanes[0];
   const DType to = c.out.dtype;

@@ -6,7 +6,7 @@ namespace hostir::cuda {
 
 namespace {
 
-// The rate need not be an f32: compared in double.
+// Compares in double: the rate need not be representable in f32.
 std::string lane_dropout(const LaneCall& c) {
   const double rate = c.instruction.attributes.get_or<double>("rate", 0.5);
   double scale = 1.0 / (1.0 - rate);
