@@ -73,7 +73,7 @@ struct Breakpoint {
   std::vector<size_t> newest;
   // The newest hit: a rank still at this place has already been stopped by it.
   Rank hit_rank = kNoRank;
-  uint64_t hit_steps = 0;   // of that rank
+  uint64_t hit_steps = 0;   // step count of that rank
   uint64_t hit_travel = 0;  // History::travels() at that time
 };
 

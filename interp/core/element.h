@@ -25,7 +25,7 @@ struct CommunicationItem;
 struct ElementPart {
   ValueId value;  // of the kernel
   Box box;        // empty: nothing is needed
-  Tensor tensor;  // of the box's extents
+  Tensor tensor;  // has the box's extents
 };
 
 /// One op of the kernel, restricted to what the element needs.

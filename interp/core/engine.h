@@ -40,7 +40,7 @@ struct Step {
   uint64_t sequence = 0;
   CommIndex comm = kNoComm;
   int32_t peer = -1;
-  const Arrival* arrival = nullptr;  // of communication
+  const Arrival* arrival = nullptr;  // for communication ops
 };
 
 /// The part of a buffer operand on one rank that does not change between executions.
@@ -123,7 +123,7 @@ class Engine final : public CompletionSink {
   Expected<void> edit(Rank rank, AllocationId allocation, int64_t offset_bytes,
                       std::span<const std::byte> data);
 
-  // ---- who is first in its stream (views.cpp) ----
+  // ---- heads of streams (views.cpp) ----
   /// The first unfinished task of a stream; nullptr: there is none.
   const TaskRecord* head(Rank rank, StreamIndex stream) const;
   bool waits_for_events(Rank rank, const TaskRecord& task) const;
@@ -215,7 +215,7 @@ class Engine final : public CompletionSink {
   bool check_read(Step& step, const Allocation& allocation, uint32_t reg, ByteRange range,
                   uint32_t shape);
   void note_written(Allocation& allocation, ByteRange range, uint32_t shape);
-  /// Marks as undefined what an all_to_all does not fill of its output.
+  /// Marks the part of its output that an all_to_all does not fill as undefined.
   void note_unfilled(RankState& rank, const CommunicationItem& item);
   Touch touch_of(const Step& step, const PlannedBuffer& planned, const BufferRef& ref) const {
     const Register& name = step.rank_state.registers[planned.reg];
@@ -267,7 +267,7 @@ class Engine final : public CompletionSink {
   }
   void compact_tasks(RankState& rank);
 
-  // ---- communication (communication.cpp, meetings.cpp), what is known of it (run_model.cpp) ----
+  // ---- communication (communication.cpp, meetings.cpp) and the run model (run_model.cpp) ----
   bool resolve_communication(Step& step, OpenItem& out);
   void move_buffers(IssuePlan& plan, const CommunicationFacts& facts);
   bool resolve_positions(Step& step, CommunicationItem& item, const CommunicationFacts& facts);
@@ -329,7 +329,7 @@ class Engine final : public CompletionSink {
   LoopPathTable paths;
   bool keys_moved = true;  // keys of ranks other than the last one stepped
   static constexpr int64_t kCannotRun = INT64_MAX;
-  size_t clock_stride = 0;                        // of RankState::clocks
+  size_t clock_stride = 0;                        // row stride of RankState::clocks
   std::vector<Dispatch> dispatch;                 // by code
   std::vector<std::unique_ptr<IssuePlan>> plans;  // by code * rank count + rank
   std::deque<StridedShape> shapes;                // index 0 is unused

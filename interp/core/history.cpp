@@ -116,10 +116,10 @@ bool same(const Decision& a, const Decision& b) {
 
 struct History::Impl {
   struct Edit {
-    std::optional<AllocationId> allocation;  // of a recorded edit: set once it is taken
+    std::optional<AllocationId> allocation;  // recorded edits: set when taken
     int64_t offset_bytes = 0;
     std::vector<std::byte> data;
-    std::string buffer;  // of a recorded edit
+    std::string buffer;  // recorded edits only
     friend bool operator==(const Edit& a, const Edit& b) {
       return a.allocation == b.allocation && a.offset_bytes == b.offset_bytes && a.data == b.data;
     }

@@ -121,7 +121,7 @@ class Interpreter {
   /// the end-of-run checks (leaks, unmatched sends).
   void conclude();
 
-  // ---- looking (all const, all cheap unless said otherwise) ----
+  // ---- inspection (const, and cheap unless noted) ----
   const Code& code() const;
   std::shared_ptr<const Code> shared_code() const;
   Backend& backend() const;

@@ -99,7 +99,7 @@ tl::unexpected<Error> misuse(const Launch& launch, const Held& partial, std::str
       *partial.from);
 }
 
-/// How an op's operands cut the factors of its sharding rule; nullopt: the operands do not tell.
+/// How an op's operands cut the factors of its sharding rule; nullopt if that is unknown.
 class Factors {
  public:
   Factors(const ShardingRule& rule, const Instruction& i, const std::vector<Held>& held)

@@ -17,7 +17,7 @@ namespace hostir::interp {
 /// One member's call of a collective, and its progress.
 struct Arrival {
   uint64_t fingerprint = 0;  // hash of everything that must be equal on all members
-  int64_t total_elems = -1;  // of the whole operation; -1: not stated by this member
+  int64_t total_elems = -1;  // whole operation; -1: not stated by this member
   int64_t row_elems = -1;    // elements per index of dimension 0 of the whole; -1: not stated
   int64_t local_elems = 0;   // this rank's block
   const Placement* placement = nullptr;
@@ -42,7 +42,7 @@ struct Arrival {
 struct MeetingHead {
   uint32_t arrived = 0;
   uint32_t finished = 0;
-  uint64_t fingerprint = 0;  // of the first arrival
+  uint64_t fingerprint = 0;  // fingerprint of the first arrival
   bool mismatch = false;
 };
 

@@ -16,8 +16,8 @@
 namespace hostir::interp {
 
 struct LogLine {
-  uint64_t position = 0;    // of the history when it was written
-  uint64_t steps = 0;       // of the rank
+  uint64_t position = 0;    // history position when it was written
+  uint64_t steps = 0;       // the rank's step count
   uint32_t breakpoint = 0;  // the log point's id
   Rank rank = kNoRank;
   CodeIndex code = 0;

@@ -56,7 +56,7 @@ struct WholeAccesses {
 struct Allocation {
   AllocationId id;
   int64_t bytes = 0;
-  uint32_t generation = 0;  // of the storage: `alloc over` makes older names stale
+  uint32_t generation = 0;  // bumped by `alloc over`, which makes older names stale
   uint32_t reg = kNoRegister;
   LayoutIndex layout = kNoLayout;
   const Placement* placement = nullptr;  // current
@@ -138,7 +138,7 @@ struct RankState {
   LoopPathId loop_path = 0;
   std::vector<LoopFrame> loops;
   std::vector<Register> registers;
-  std::vector<Register> results;  // of `return`
+  std::vector<Register> results;  // operands of `return`
 
   TaskTable tasks;
   std::vector<StreamState> streams;

@@ -40,7 +40,7 @@ struct IssuedRecord {
 struct CallRecord {
   Rank rank = 0;
   int32_t root = -1;         // position; -1: no root
-  int64_t total_elems = -1;  // of the whole operation; -1: not stated
+  int64_t total_elems = -1;  // whole operation; -1: not stated
   int64_t row_elems = -1;    // per index of dimension 0 of the whole; -1: not stated
   uint64_t fingerprint = 0;  // hash of everything that all members must agree on
   friend bool operator==(const CallRecord&, const CallRecord&) = default;
@@ -64,7 +64,7 @@ struct FinishedRecord {
   int64_t queued_ns = 0;
   int64_t started_ns = 0;
   int64_t finished_ns = 0;
-  int64_t live_bytes = -1;  // of the rank, after an alloc or free took effect
+  int64_t live_bytes = -1;  // the rank's, after an alloc or free took effect
   ClockDomain clock = ClockDomain::kVirtual;
 };
 

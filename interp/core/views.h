@@ -22,7 +22,7 @@ enum class RankStatus : uint8_t {
   kRemote,      // in another process
   // In recordings only:
   kDead,     // its process ended before it was done
-  kUnknown,  // the recording does not tell
+  kUnknown,  // not recorded
 };
 /// The rank will take no more decisions, or never takes one here.
 constexpr bool is_over(RankStatus status) {
@@ -82,7 +82,7 @@ struct ArrivalView {
   DType dtype = DType::kF32;
   Reduction reduction = Reduction::kSum;
   int32_t root = -1;
-  int64_t count_elems = 0;  // of the whole operation
+  int64_t count_elems = 0;  // whole operation
   int64_t local_elems = 0;  // this rank's block
   int64_t arrived_ns = 0;   // host clock at issue
   int64_t started_ns = 0;

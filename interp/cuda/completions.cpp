@@ -89,7 +89,7 @@ void DeviceBackend::collect(std::vector<std::pair<interp::Completion, InFlight>>
   });
 }
 
-// While some host can issue instructions, no rank waits for completions: polling the device after
+// While some host can issue instructions, completions are polled only now and then: polling after
 // every instruction would take longer than issuing it.
 bool DeviceBackend::may_look_later(std::span<const interp::HostState> hosts) {
   constexpr int64_t kEveryNs = 50'000;

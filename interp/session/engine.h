@@ -38,7 +38,7 @@ struct BackendTraits {
   ClockDomain clock = ClockDomain::kVirtual;
   bool reads_values = true;  // it computes the program's values
   bool models_time = true;   // its times are predictions for the requested machine
-  std::string kernel_set;    // that computes the values, for the log: "avx512_core"
+  std::string kernel_set;    // the set that computes the values, for the log: "avx512_core"
 };
 
 /// This process among the processes of the run. Ranks are distributed evenly, in order.
@@ -63,7 +63,7 @@ struct BackendRequest {
   int64_t max_memory_bytes = 0;         // all ranks together; 0: the capacity of the machine
   int64_t timeout_ns = 60'000'000'000;  // maximum wait without a completion
   // For backends with devices.
-  std::vector<int> devices;  // that this process may use; empty: all visible ones
+  std::vector<int> devices;  // visible to this process and allowed; empty: all visible
   std::string place;         // devices of the ranks, `0,0,1,1`; empty: the default rule
   ProcessPlace process;
   bool stepwise = false;  // finish every instruction before the next starts
@@ -124,7 +124,7 @@ struct RunOptions {
   TraceSink* trace = nullptr;  // not owned; outlives the run
   enum class Summary : uint8_t { kCollectives, kNone } summary = Summary::kCollectives;
   Backend::ValueMode value_mode = Backend::ValueMode::kNone;
-  std::vector<Rank> ranks;                       // that start; empty: all
+  std::vector<Rank> ranks;                       // ranks that start; empty: all
   uint64_t max_steps = 0;                        // host instructions over all ranks; 0: no limit
   std::function<void(uint64_t steps)> progress;  // called from time to time; may be empty
   /// Called once with the interpreter before the first decision, for sinks that need it.

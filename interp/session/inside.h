@@ -55,9 +55,9 @@ struct InsideBlock {
 };
 struct InsideTerms {
   int64_t count = 0;
-  bool products = false;                 // of elements of two operands
+  bool products = false;                 // terms are products of elements of two operands
   std::vector<InsideTerm> largest;       // by magnitude, at most 5
-  std::vector<InsideBlock> blocks;       // of sums, at most 8
+  std::vector<InsideBlock> blocks;       // partial sums, at most 8
   std::optional<InsideTerm> not_finite;  // the first term that is NaN or Inf
 };
 
@@ -100,7 +100,7 @@ struct Inside {
   std::vector<int64_t> element;
   std::string moment;                 // one sentence: whether these numbers are from the past or
                                       // predicted
-  std::string number;                 // of the element, by the steps below; empty: unknown
+  std::string number;                 // value of the element, by the steps below; empty: unknown
   std::string held;                   // buffer contents after it ran; empty: it has not run
   Tensor result;                      // `number` as a tensor: one element, or empty
   bool ran_whole = true;              // `number` is bitwise equal to what the instruction writes

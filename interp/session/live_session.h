@@ -25,7 +25,7 @@ struct LiveOptions {
   BackendRequest backend;
   TraceSink* trace = nullptr;    // not owned; outlives the session
   const LogView* log = nullptr;  // not owned; may be null in tests
-  std::vector<Rank> ranks;       // that start; empty: all
+  std::vector<Rank> ranks;       // ranks that start; empty: all
   Backend::ValueMode value_mode = Backend::ValueMode::kNone;
   HistoryOptions history;
   RecordedLine recorded;                 // decisions of the recorded run being reopened

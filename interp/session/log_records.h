@@ -65,7 +65,7 @@ struct LogInstruction {
   std::string from;      // `@mlp#1, @mlp#2`: the fusion instructions it came from
   OpClass op_class = OpClass::kHost;
   int64_t line = 0;     // 1-based in the host function's source text; 0: unknown
-  int32_t stream = -1;  // that it enqueues to (also `wait ... on`); -1: it acts on the host
+  int32_t stream = -1;  // the stream it enqueues to (also `wait ... on`); -1: it acts on the host
 };
 
 struct LogCommunicator {
@@ -103,7 +103,7 @@ struct LogEvent {
   int64_t finish_ns = kUnknownNs;  // unknown: in flight when the log ended
   int64_t waited_ns = 0;           // for waits on the host
   int64_t bytes = 0;
-  int64_t live_bytes = -1;  // of the rank after an alloc or free; -1: other instructions
+  int64_t live_bytes = -1;  // live bytes of the rank after an alloc or free; -1: other instructions
 
   /// Start for display: on its stream, or on the host thread.
   int64_t begin_ns() const { return stream < 0 ? host_start_ns : start_ns; }
@@ -145,7 +145,7 @@ struct LogValue {
   int64_t tensor = -1;
   CodeIndex instruction = 0;
   LoopPathId loop_path = 0;
-  uint64_t decision = 0;  // that issued the writing instruction
+  uint64_t decision = 0;  // the decision that issued the writing instruction
   int64_t time_ns = kUnknownNs;
   uint64_t digest = 0;
   bool has_stats = false;
@@ -153,7 +153,7 @@ struct LogValue {
   int64_t nan_count = 0, inf_count = 0;
   bool has_data = false;  // the whole local contents are in the log
   std::string element;    // element queries: the value as text; empty: not recorded
-  uint32_t branch = 0;    // of the history; undone writes are on other branches
+  uint32_t branch = 0;    // history branch; undone writes are on other branches
 };
 
 /// The location of a write in the log: enough to read it, small enough for lists of millions.

@@ -19,7 +19,7 @@ namespace hostir::interp {
 struct LogText {
   struct Piece {
     std::string words;
-    std::optional<Predicate> asked;  // comes after the words
+    std::optional<Predicate> asked;  // expression after the words
   };
   std::vector<Piece> pieces;
 };

@@ -13,7 +13,7 @@ namespace {
 // Identifies a write by numbers that mean the same on both sides.
 struct Key {
   Rank rank = 0;
-  CodeIndex instruction = 0;  // of A; those only in B are counted from the end
+  CodeIndex instruction = 0;  // index in A; instructions only in B are numbered from the end
   uint32_t loop = 0;
   uint32_t tensor = 0;
   uint32_t nth = 0;  // among otherwise equal writes, in order of event

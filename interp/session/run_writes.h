@@ -35,7 +35,7 @@ struct RunWrite {
 struct RunEdit {
   std::string value;  // without '%'
   std::vector<Rank> ranks;
-  uint64_t decision = 0;     // of the first such edit
+  uint64_t decision = 0;     // decision of the first such edit
   int64_t offset_bytes = 0;  // into the rank's buffer
   std::string data;          // the written bytes, hexadecimal
 };
@@ -52,7 +52,7 @@ struct RunWrites {
 
 /// Limits reading to part of a run that continues meanwhile.
 struct RunLimit {
-  uint32_t branch = 0;     // of the history
+  uint32_t branch = 0;     // history branch
   uint64_t decisions = 0;  // on this branch, including its ancestors
 };
 

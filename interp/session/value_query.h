@@ -37,7 +37,7 @@ struct ValueQuery {
 struct ValueReading {
   Tensor tensor;        // extents of `box`
   Box box;              // the part read, in global coordinates
-  Type type;            // of the version that was read
+  Type type;            // type of the version that was read
   Placement placement;  // on the rank (kRank) or of the whole value (kGlobal)
   uint64_t version = 0;
   Origin origin = Origin::kLive;

@@ -35,7 +35,7 @@ struct Node {
 
 /// A word of an instruction's line: `sum`, `%c`, `peer((coord(x) + 1) % 3)`.
 struct Word {
-  size_t begin = 0;  // in the line
+  size_t begin = 0;  // column in the line
   std::string text;
 };
 

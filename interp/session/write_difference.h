@@ -22,7 +22,7 @@ struct WriteDifference {
   int64_t worst = -1;      // an element of `nan_in_one`, else of `not_finite`, else the largest ulp
   double max_abs = 0;      // infinite if some elements are not finite
   double max_rel = 0;      // |a - b| / |b|
-  uint64_t max_ulp = 0;    // where neither is NaN; for integers |a - b|
+  uint64_t max_ulp = 0;    // if neither is NaN; for integers |a - b|
   double scale = 0;        // max |b| over finite elements
   /// Histogram: elements 1, 2-4, 5-16, 17-256, 257-65536 and more ulp apart, without `nan_in_one`.
   std::array<int64_t, 6> by_ulp{};

@@ -7,7 +7,7 @@
 namespace hostir::cpu {
 namespace {
 
-/// Of shorter rows, several are gathered into a tile.
+/// Rows shorter than this are gathered, several to a tile.
 constexpr int64_t kLongRow = 128;
 
 template <class T>

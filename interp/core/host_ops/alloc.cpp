@@ -10,7 +10,8 @@ bool execute_alloc(Engine& engine, Step& step);
 
 namespace {
 
-// Freed slots are reused late, so that a late use can still report who freed the allocation.
+// Freed slots are not reused for a while, so that a late use can still report which instruction
+// freed the allocation.
 constexpr size_t kRestingSlots = 16;
 
 uint32_t take_slot(RankState& rank) {
