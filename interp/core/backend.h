@@ -55,7 +55,7 @@ struct BufferRef {
   int64_t size_bytes = 0;                // contiguous extent that may be touched
   std::vector<int64_t> strides_elems;    // empty: contiguous in the placement's order
   const Placement* placement = nullptr;  // layout before the task; owned by Code or the interpreter
-  const Placement* after = nullptr;      // layout after it, where the instruction changes it
+  const Placement* after = nullptr;      // layout after it, if the instruction changes it
   Access access = Access::kUse;
 };
 

@@ -78,7 +78,7 @@ struct CodeInstruction {
   std::vector<IndexCodeId> exprs;         // bounds, starts, condition, index, counts
   std::vector<IndexCodeId>
       more_exprs;  // subview: limits (kNoExpr: to the end); all_to_all: receives
-  IndexCodeId position_expr = kNoExpr;  // root, peer or shift, where the op has one
+  IndexCodeId position_expr = kNoExpr;  // root, peer or shift, if the op has one
   uint32_t membership = 0;              // where in @mesh: index into Code::rank_tables
   StreamIndex stream = kNoStream;
   CommIndex comm = kNoComm;

@@ -21,7 +21,7 @@ namespace hostir::interp {
 struct BufferRef;
 struct CommunicationItem;
 
-/// A part of one value of a kernel.
+/// A part of one value in a kernel.
 struct ElementPart {
   ValueId value;  // of the kernel
   Box box;        // empty: nothing is needed

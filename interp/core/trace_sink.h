@@ -16,8 +16,8 @@
 
 namespace hostir::interp {
 
-/// One executed host instruction on one rank. The members of a `group { }` come before the record
-/// of the group, with communicator and sequence number but without a task.
+/// One executed host instruction on one rank. The members of a `group { }` precede the group's
+/// record; they have communicator and sequence number, but no task.
 struct IssuedRecord {
   uint64_t decision = 0;  // number of the decision that executed it
   uint32_t branch = 0;

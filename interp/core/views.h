@@ -64,7 +64,7 @@ struct AllocationView {
   bool writable = true;
   bool initialised = false;    // every byte was written by an issued task or bound
   CodeIndex allocated_by = 0;  // not for parameters
-  CodeIndex written_by = 0;    // the last writer, where version > 0
+  CodeIndex written_by = 0;    // the last writer, if version > 0
   TaskId written_task = kNoTask;
 };
 

@@ -1,6 +1,5 @@
 // 1. The first meeting whose members disagree: the rank in the minority, and what it did.
-// 2. The wait graph: ranks that others wait for and that do not wait themselves.
-// 3. Circles.
+// 2. The wait graph: ranks that others wait for and that do not wait themselves. 3. Circles.
 // 4. Calls that no rank waits for yet, if the stacks show that one was left out.
 #include "interp/diagnose/recorded.h"
 

@@ -1,11 +1,12 @@
-// The filter language of events: of the window's panel and of `hostir trace events`.
+// The filter language for events, used by the GUI's panel and by `hostir trace events`.
 //
-// A filter is words that must all hold; `-` before a word turns it around:
+// A filter is a list of words that must all match; `-` before a word negates it:
 //   rank=0,2..5  op=all_reduce,launch  stream=comm  at=@f#9  class=comm
 //   undone=no
 //   time>1us  time<2ms  bytes>=1M  wait>10us  dur>5us  id>=1000
-//   text without `=`, `<` or `>`: a part of the instruction as printed
-// What the log can search by itself goes into an `EventFilter`, the rest is checked row by row.
+//   text without `=`, `<` or `>`: a substring of the printed instruction
+// Conditions that the log can search by itself go into an `EventFilter`; the others are checked row
+// by row.
 #pragma once
 
 #include <functional>

@@ -56,7 +56,7 @@ class Aligner {
     }
   }
 
-  // The longest ascending run of lines that occur once in each part.
+  // The longest ascending run of lines that occur exactly once in each section.
   std::vector<std::pair<size_t, size_t>> unique_in_order(const Part& p) const {
     struct Seen {
       size_t count_a = 0, count_b = 0, a = 0, b = 0;

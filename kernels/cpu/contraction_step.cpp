@@ -102,7 +102,7 @@ class ContractionStep final : public Step {
   static int64_t column_stride(const MatrixOperand& operand) { return operand.view.strides.back(); }
   int64_t element_bytes() const { return size_bytes(compute_dtype_); }
 
-  /// A vector times a matrix is a matrix of one row.
+  /// Treats a vector as a matrix of one row.
   void add_unit_dimension() {
     TileProgram& program = plan_.epilogue;
     program.extents.insert(program.extents.begin(), 1);

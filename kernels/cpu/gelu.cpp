@@ -5,7 +5,7 @@ namespace hostir::cpu {
 
 namespace {
 
-/// x Phi(x), with Phi by the error function.
+/// x Phi(x), with Phi computed by the error function.
 double gelu_erf(double x) { return 0.5 * x * (1.0 + portable::erf(x * 0x1.6a09e667f3bcdp-1)); }
 
 /// 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), written without cancellation.

@@ -52,7 +52,7 @@ class Matmul {
   std::unique_ptr<Parts> parts_;
 };
 
-/// True if bf16 products are not emulated on this CPU.
+/// True if this CPU multiplies bf16 natively.
 bool has_native_bf16();
 
 }  // namespace hostir::cpu::onednn

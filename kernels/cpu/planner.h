@@ -1,12 +1,13 @@
-// From a kernel function to the steps of the fast set.
+// Plans a kernel function as steps of the fast set.
 //
-// 1. Ops that only move elements become strided views of memory, where strides can say it.
-// 2. Pointwise ops on one box join the open group of that box; a reduction of a value of the group
-//    becomes a fold of the group; a matrix product opens a group of its own, its epilogue.
+// 1. Ops that only move elements become strided views of memory, if strides can express them.
+// 2. Pointwise ops on one box join the open group of that box. A reduction of one of the group's
+//    values becomes a fold of the group. A matrix product opens its own group, which is its
+//    epilogue.
 // 3. A group is closed, and its steps emitted, when one of its values is needed in memory: by a
-// view,
-//    by a product, by an op on another box. What nothing outside the group reads is never stored.
-// 4. Whatever has no fast form runs through its reference kernel.
+//    view, by a product, or by an op on another box. Values that nothing outside the group reads
+//    are never stored.
+// 4. Ops without a fast form run through their reference kernels.
 #pragma once
 
 #include "kernels/cpu/step.h"

@@ -1,11 +1,11 @@
-// The vector loops under the fast kernel set: one table of functions per instruction set.
+// The vector loops of the fast kernel set: one table of functions per instruction set.
 //
-// A *tile* is a run of at most kTileElems elements of one value in a register of lanes: f32 lanes
-// hold f32, bf16 and f16; i32 lanes hold i32, i8, u8 and i1; a value always has the precision of
+// A *tile* is a run of at most kTileElems elements of one value in a register of lanes. f32 lanes
+// hold f32, bf16 and f16; i32 lanes hold i32, i8, u8 and i1. A value always has the precision of
 // its dtype (16-bit floats are rounded, narrow integers wrapped after each op), so results do not
-// depend on what was fused with what. The tables are the same source compiled three times, with the
-// flags of each instruction set; it must include no library header that defines inline functions,
-// or the linker might keep a copy that this CPU cannot run.
+// depend on fusion. The same source is compiled three times, with the flags of each instruction
+// set. It must include no library header that defines inline functions, because the linker might
+// keep a copy that this CPU cannot run.
 #pragma once
 
 #include <stdint.h>

@@ -1,8 +1,8 @@
 // Folds through memory, in two stages: many blocks fold a part each, then one thread or warp per
-// result folds the parts. The cut depends on the shape only, so do the bits.
+// result folds the parts. The cut, and so the bits, depend only on the shape.
 //
 // Inner: the innermost dimension is folded; a block takes a part of one row.
-// Outer: the innermost dimension stays; neighbouring threads take neighbouring results.
+// Outer: the innermost dimension stays; adjacent threads compute adjacent results.
 #include <fmt/format.h>
 
 #include <algorithm>
