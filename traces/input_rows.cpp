@@ -42,7 +42,7 @@ Expected<void> write_input_rows(Database& database, const RunDescription& run,
     const bool generated = input.kind == InputDescription::Kind::kGenerator;
     std::vector<std::byte> data;
     bool stored = false;
-    // Skips inputs that would not fit even if compressed a hundredfold.
+    // Compress only if the result could fit, assuming at best a hundredfold reduction.
     if (!generated && static_cast<int64_t>(input.tensor.data.size() / 100) <= left) {
       data = compressed(input.tensor.data);
       stored = static_cast<int64_t>(data.size()) <= left;

@@ -63,7 +63,7 @@ struct Predicate {
 using PredicateLookup = std::function<Expected<PredicateValue>(const Predicate& leaf,
                                                                const std::vector<int64_t>& index)>;
 
-/// Errors are kUsage, with the text, a caret line and what was expected in the message.
+/// Errors are kUsage; the message has the text, a caret line and what was expected.
 Expected<Predicate> parse_predicate(std::string_view text);
 /// Canonical text; parses back to an equal predicate.
 std::string to_string(const Predicate& predicate);

@@ -94,8 +94,8 @@ struct WhatIf {
   bool of_given = false;
   /// The text was reprinted first, because several instructions shared a line.
   bool reformatted = false;
-  /// One sentence on what the text never frees, with or without an edit, and which therefore is not
-  /// a warning of an edit; empty: nothing.
+  /// One sentence on buffers that the text never frees, edited or not; they are not held against an
+  /// edit. Empty if there are none.
   std::string leaks;
   std::string file;  // name of the file
 };
