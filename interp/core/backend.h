@@ -263,8 +263,8 @@ class Backend {
   /// Recording values needs this. Costs overlap on devices that overlap work.
   virtual void set_stepwise(bool /*stepwise*/) {}
 
-  /// Coarse: nobody keeps the times of tasks, so several may be found at once and share one. Called
-  /// before the first issue; exact if it is not.
+  /// kCoarse: task times are not recorded, so several completions may be found at once and share
+  /// one time. Call before the first issue; the default is kExact.
   enum class Times : uint8_t { kExact, kCoarse };
   virtual void set_times(Times /*times*/) {}
 

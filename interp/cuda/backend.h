@@ -28,8 +28,8 @@ struct BackendOptions {
   bool stepwise = false;
   bool exact_kernels = false;  // round where the CPU's kernels round
   bool coarse_times = false;   // as Backend::set_times
-  /// The algorithm of each matrix product by timing. Processes may then choose differently, and
-  /// results of replicas differ in the last bits.
+  /// Chooses the algorithm of each matrix product by timing. Processes may then choose differently,
+  /// so that the last bits of replicas may differ.
   bool timed_products = false;
   uint64_t seed = 0;
   uint64_t schedule = 0;  // > 0: seeded delays on the streams

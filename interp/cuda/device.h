@@ -124,14 +124,14 @@ class RunClock {
   int64_t begin_ns_ = 0;
 };
 
-/// See above. `memory_bytes`: what it pretends to have. `event_lag`: how often has_happened() says
-/// no of an event before it says yes, as of a device that works while the host goes on.
+/// See above. `memory_bytes`: the memory size it reports. `event_lag`: how often has_happened()
+/// returns false for an event before it returns true, to imitate a device that runs asynchronously.
 std::unique_ptr<Device> make_host_device(int index, const RunClock& clock,
                                          int64_t memory_bytes = INT64_MAX, int event_lag = 0);
 
 struct CudaDeviceOptions {
   bool exact_epilogues = false;  // round where the CPU's kernels round
-  bool timed_products = false;   // the algorithm of each product by timing, once for a cache folder
+  bool timed_products = false;   // choose product algorithms by timing, once per cache folder
 };
 /// The visible devices that this process may use.
 /// Errors: `cuda_missing`, naming what is missing (the toolkit at build time, the driver, a

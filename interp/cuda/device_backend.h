@@ -121,22 +121,22 @@ class DeviceBackend final : public interp::Backend {
   struct InFlight {
     TaskId id = interp::kNoTask;
     int64_t issued_ns = 0;
-    EventRef queued;   // null: not known
-    EventRef started;  // null: not known
-    EventRef ended;    // null: until an event is recorded that a later task shares
+    EventRef queued;   // null: unknown
+    EventRef started;  // null: unknown
+    EventRef ended;    // null: until an event that a later task shares is recorded
     std::vector<TaskId> waits;
     std::vector<BufferRef> written;  // for summaries
     int64_t wire_call = -1;
-    bool on_host_clock = false;  // nothing ran on the device: over when it was issued
+    bool on_host_clock = false;  // nothing ran on the device: complete at issue
   };
   struct Queue {
     Device* device = nullptr;
     StreamHandle stream = nullptr;
     std::deque<Held> held;
     std::deque<InFlight> in_flight;
-    std::byte* scratch = nullptr;  // of one launch after the other
+    std::byte* scratch = nullptr;  // shared by consecutive launches
     int64_t scratch_bytes = 0;
-    int64_t finished_ns = 0;  // of the last that was delivered
+    int64_t finished_ns = 0;  // of the last delivered completion
     bool awake = false;
   };
   struct Memory {
@@ -233,7 +233,7 @@ class DeviceBackend final : public interp::Backend {
   kernels::LaunchPlans<KernelPlan> kernels_;
   std::map<std::pair<CodeIndex, Rank>, KernelPlan*> last_kernel_;
 
-  /// The ended events of tasks in flight that others may wait for.
+  /// End events of tasks in flight that other tasks may wait for.
   std::unordered_map<TaskId, EventRef> enqueued_;
   std::deque<TaskId> delivered_early_;  // in enqueued_ until their events have happened
   std::unordered_set<TaskId> held_;

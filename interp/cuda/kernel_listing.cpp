@@ -32,7 +32,7 @@ Expected<std::unique_ptr<ListedKernel>> list_kernel(kernels::BoundKernel bound) 
 
 Expected<std::string> list_kernels(const interp::Code& code) {
   kernels::LaunchPlans<ListedKernel> plans(list_kernel);
-  std::vector<ListedKernel*> listed;  // in the order of the launches
+  std::vector<ListedKernel*> listed;  // in launch order
   HOSTIR_TRY(interp::prepare_static_launches(
       code,
       [&](interp::CodeIndex index, interp::Rank rank,

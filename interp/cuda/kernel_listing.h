@@ -1,4 +1,4 @@
-// The CUDA C++ of a program's kernels, for reading: made without a GPU and without the toolkit.
+// Lists the CUDA C++ of a program's kernels for reading; needs neither a GPU nor the toolkit.
 #pragma once
 
 #include <string>
@@ -7,9 +7,10 @@
 
 namespace hostir::cuda {
 
-/// Every kernel of the program's launches whose operands lie where it is known before the run, once
-/// for all ranks that share it: who launches it, and the text. Where an op has no kernel the reason
-/// stands instead. Errors: those of binding kernels.
+/// Every kernel of the program's launches whose operand layouts are known before the run, once for
+/// all ranks that share it: the launches that use it, and its source code. For an op without a
+/// kernel, the reason instead.
+/// Errors: those of binding kernels.
 Expected<std::string> list_kernels(const interp::Code& code);
 
 }  // namespace hostir::cuda

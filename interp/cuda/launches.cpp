@@ -67,7 +67,8 @@ void DeviceBackend::copy_view(Queue& queue, const BufferRef& ref, std::byte* vie
   queue.device->copy(copy, queue.stream);
 }
 
-// Launches of a stream follow each other, so they share memory; much of it is not kept.
+// Launches on a stream run one after the other, so they share scratch memory; large blocks are not
+// kept.
 void* DeviceBackend::take_scratch(Queue& queue, int64_t bytes) {
   constexpr int64_t kMostKept = int64_t{128} << 20;
   if (bytes > kMostKept) return queue.device->allocate(bytes, queue.stream);
@@ -79,7 +80,7 @@ void* DeviceBackend::take_scratch(Queue& queue, int64_t bytes) {
   return queue.scratch;
 }
 
-// Views that are not dense go through scratch memory.
+// Views that are not dense are copied through scratch memory.
 void DeviceBackend::launch(Queue& queue, const Held& task) {
   LaunchTaskPlan& plan = *task.plan;
   plan.in.clear();

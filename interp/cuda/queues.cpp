@@ -14,7 +14,7 @@ namespace hostir::cuda {
 
 namespace {
 
-// The last tasks that have no event of their own are over when this one has happened.
+// The preceding tasks without their own event are complete when this event has happened.
 template <class Flying>
 void share_event(Flying& flying, const EventRef& event) {
   for (auto task = flying.rbegin(); task != flying.rend() && task->ended == nullptr; ++task) {
@@ -132,21 +132,21 @@ EventRef DeviceBackend::mark(Queue& queue) {
   return event;
 }
 
-// Tasks that nobody timed one by one end, as far as anybody can tell, with this event.
+// Tasks without their own event are considered complete when this event has happened.
 void DeviceBackend::mark_tail(Queue& queue) {
   auto& flying = queue.in_flight;
   if (flying.empty() || flying.back().ended != nullptr) return;
   share_event(flying, mark(queue));
 }
 
-// Memory of a stream that has nothing to do is taken and given back by the call itself. Who counts
-// it hears of it before the next instruction, as a limit of memory demands.
+// On a stream without work in flight, alloc and free take effect in the call itself. Memory
+// accounting learns of it before the next instruction, as memory limits require.
 bool DeviceBackend::happens_at_once(const Queue& queue, const Held& task) const {
   const bool is_memory = task.work == Work::kAlloc || task.work == Work::kFree;
   return is_memory && task.waits.empty() && queue.in_flight.empty() && options_.schedule == 0;
 }
 
-// Whether `wait` may name the task.
+// True if `wait` may name the task.
 bool DeviceBackend::has_named_event(const Held& task) const {
   const size_t event = task.work == Work::kAlloc ? 1 : 0;
   return task.work == Work::kCommunication || code_->instructions[task.code].results.size() > event;

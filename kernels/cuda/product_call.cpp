@@ -149,7 +149,7 @@ std::optional<ProductCall> ProductCall::choose(const ProductStep& step,
   const bool is_timed = setting.options.search == CompilerOptions::Search::kTimed;
   const int proposed = is_timed ? kSearchedProposals : kFirstProposals;
   prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, most_workspace_bytes(setting.options.search));
-  // Parts of a split k are added in f32.
+  // Partial sums of a split k are added in f32.
   const uint32_t schemes = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
   prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, schemes);
   const auto aligned = [&](const Matrix& matrix) {

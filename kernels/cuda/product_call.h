@@ -24,7 +24,8 @@ struct ProductSetting {
   std::string device;  // part of the cache's key
 };
 
-/// What cuBLASLt may take: what it asks for on Hopper, and more where many are tried.
+/// Workspace limit for cuBLASLt: its recommendation for Hopper, and more if many algorithms are
+/// tried.
 constexpr uint64_t most_workspace_bytes(CompilerOptions::Search search) {
   return uint64_t{search == CompilerOptions::Search::kTimed ? 64u : 32u} << 20;
 }

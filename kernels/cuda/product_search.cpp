@@ -1,5 +1,5 @@
-// The fastest algorithm of a product by timing: cuBLASLt's proposals, and the best of them with the
-// inner dimension cut into more parts.
+// Finds the fastest algorithm of a product by timing: cuBLASLt's proposals, and the best of them
+// with the inner dimension split into more parts.
 #include <algorithm>
 #include <span>
 
@@ -10,7 +10,7 @@
 namespace hostir::cuda {
 namespace {
 
-// Bytes that a matrix reaches, from its buffer's start.
+// The extent of a matrix in bytes, from its buffer's start.
 size_t reach(const Matrix& matrix, const Extents& batch, int64_t rows, int64_t columns,
              DType dtype) {
   int64_t last =
@@ -21,7 +21,7 @@ size_t reach(const Matrix& matrix, const Extents& batch, int64_t rows, int64_t c
   return static_cast<size_t>((last + 1) * size_bytes(dtype));
 }
 
-/// Times calls on a stream of its own.
+/// Times calls on its own stream.
 class Timer {
  public:
   Timer(cublasLtHandle_t handle, const ProductCall::Pointers& pointers, void* workspace)
@@ -40,10 +40,10 @@ class Timer {
   Timer(const Timer&) = delete;
   Timer& operator=(const Timer&) = delete;
 
-  /// The least milliseconds of a call; negative where it fails. One that is far slower than `best`
-  /// is timed once.
+  /// The minimum time of a call in milliseconds; negative if it fails. A call much slower than
+  /// `best` is timed only once.
   float time(const ProductCall& call, float best) const {
-    float least = run(call, 1);  // the first is the slowest: code is loaded
+    float least = run(call, 1);  // the first run is the slowest: it loads code
     if (least < 0 || (best >= 0 && least > 4 * best)) return least;
     const int calls = std::clamp(static_cast<int>(0.5f / std::max(least, 1e-3f)), 1, 10);
     for (int round = 0; round < 3; ++round) {
@@ -78,7 +78,7 @@ class Timer {
 
 }  // namespace
 
-// The first proposals again with the inner dimension cut into parts that are added in f32.
+// The first proposals again, with the inner dimension split into parts that are added in f32.
 void ProductCall::add_split_sums(const ProductSetting& setting,
                                  std::vector<cublasLtMatmulHeuristicResult_t>& candidates) {
   constexpr size_t kSplitProposals = 6;
@@ -103,7 +103,7 @@ void ProductCall::add_split_sums(const ProductSetting& setting,
   }
 }
 
-// On memory of its own; where there is none the first proposal stays.
+// Uses its own memory; if there is not enough, the first proposal is kept.
 void ProductCall::choose_by_time(const ProductSetting& setting,
                                  std::vector<cublasLtMatmulHeuristicResult_t> candidates) {
   add_split_sums(setting, candidates);
@@ -118,7 +118,7 @@ void ProductCall::choose_by_time(const ProductSetting& setting,
   for (const size_t size : sizes) {
     auto allocated = DeviceMemory::allocate(size);
     if (!allocated) return;
-    // Not zeros, which would run faster than data: small numbers of every dtype.
+    // Small numbers in every dtype, not zeros, which would run faster than real data.
     cudaMemset(allocated->data(), 0x3a, size);
     memory.push_back(std::move(*allocated));
   }

@@ -32,8 +32,8 @@ struct CudaOp {
     kRelayout,  // to and from block order
     kReduction,
     kProduct,  // cuBLASLt
-    kIndexed,  // finds elements by position or content: `indexed` gives a launch of its own
-    kNone,     // no kernel: `missing` says why
+    kIndexed,  // finds elements by position or content: `indexed` makes a separate launch
+    kNone,     // no kernel: `missing` gives the reason
   };
   Form form = Form::kPointwise;
   /// Code in the type that the result is computed in: double, float, long long or int.
@@ -47,9 +47,9 @@ struct CudaOp {
   Reduction fold = Reduction::kSum;  // kReduction
   bool is_mean = false;
   bool right_rows_are_k = false;  // kProduct: the right operand is [.., k, n], else [n, k]
-  bool has_any_dims = false;      // kProduct: attributes say which dimensions are which
+  bool has_any_dims = false;      // kProduct: attributes assign the dimensions
   IndexedKernel (*indexed)(const IndexedCall&) = nullptr;
-  /// What the op is to cuBLASLt where it follows a product.
+  /// How cuBLASLt can fuse the op after a product.
   enum class Epilogue : uint8_t { kNone, kRelu, kGelu, kAdd };
   Epilogue (*epilogue)(const Instruction&) = nullptr;
   std::string_view missing = {};  // kNone: the reason

@@ -53,7 +53,7 @@ std::string IndexedCall::for_each(int64_t count) {
 
 namespace {
 
-// Takes `linear` apart into global indices of the dimensions that `wanted` says, the last fastest.
+// Decomposes `linear` into global indices of the dimensions selected by `wanted`, the last fastest.
 std::string global_indices(const Box& box, const std::string& linear,
                            const std::vector<bool>& wanted) {
   std::string text;
@@ -114,9 +114,9 @@ std::string start_lines(const IndexedCall& call, size_t first, const Extents& ex
   return text;
 }
 
-// A thread owns every `parts`-th element of a row of the result and goes through all updates of the
-// row in their order, so that sums have the bits of the reference and threads never meet. Floats
-// add up in f64, in memory beside the result.
+// Each thread owns every `parts`-th element of a row of the result and goes through all updates of
+// the row in order, so that sums have the bits of the reference and threads do not conflict. Floats
+// accumulate in f64, in memory beside the result.
 IndexedKernel put_kernel(const IndexedCall& call, size_t dim, const std::string& target,
                          const std::vector<int>& columns) {
   constexpr int64_t kManyThreads = 1 << 16;

@@ -1,4 +1,4 @@
-// dot_general: any dimensions as the rows, columns and batches of one matrix product.
+// Plans dot_general as a matrix product whose rows, columns and batches may be any dimensions.
 #include <algorithm>
 
 #include "hostir/ops/dot_general.h"
@@ -10,11 +10,12 @@
 namespace hostir::cuda {
 namespace {
 
-/// The stride of dimensions walked as one, the last fastest; nullopt where they are not one walk.
+/// The common stride of dimensions merged into one, the last fastest; nullopt if they cannot be
+/// merged.
 std::optional<int64_t> joined_stride(const Walk& walk, const Extents& extents,
                                      const IntList& dims) {
   std::optional<int64_t> stride;
-  int64_t next = 0;  // of the dimension before
+  int64_t next = 0;  // expected stride of the next dimension
   for (size_t i = dims.size(); i > 0; --i) {
     const auto d = static_cast<size_t>(dims[i - 1]);
     if (extents[d] == 1) continue;
@@ -38,8 +39,8 @@ bool is_library_matrix(int64_t row_stride, int64_t column_stride, int64_t rows, 
 
 }  // namespace
 
-// The part `box` of an operand with `dims` = {batch, rows, columns}. Where memory is no such matrix
-// it is copied into one.
+// The part `box` of an operand with `dims` = {batch, rows, columns}. Copied to a matrix if it is
+// not one in memory.
 Matrix Planner::dot_operand(uint32_t value, const Box& box, const std::vector<IntList>& dims) {
   if (states_[value].at == ValueState::At::kLiteral) materialise(value);
   const int from = root_buffer(value);
@@ -105,7 +106,7 @@ Expected<void> Planner::add_dot(const Instruction& instruction) {
     narrow(b, f, out.box.lo[at], out.box.hi[at]);
     ++at;
   }
-  // What this rank multiplies: the part that both operands hold.
+  // This rank multiplies the part that both operands hold.
   int64_t k = 1;
   for (size_t i = 0; i < d.lhs_contract.size(); ++i) {
     const auto l = static_cast<size_t>(d.lhs_contract[i]);

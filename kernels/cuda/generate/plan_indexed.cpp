@@ -1,4 +1,4 @@
-// Ops that find elements by position or content: a launch of its own for each.
+// Plans ops that find elements by position or content: each is a separate launch.
 #include <fmt/core.h>
 
 #include "hostir/ops/record.h"

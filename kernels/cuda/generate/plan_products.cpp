@@ -71,7 +71,7 @@ Matrix dense_matrix(int buffer, const Extents& batch, int64_t m, int64_t n) {
   return matrix;
 }
 
-// The part `box` of an operand; materialised where cuBLASLt could not walk through it.
+// The part `box` of an operand; materialised if cuBLASLt cannot access it through strides.
 Expected<Matrix> Planner::matrix_of(const Instruction& product, size_t operand, const Box& box,
                                     size_t row_dim, size_t column_dim) {
   const uint32_t value = product.operands[operand].value.index;

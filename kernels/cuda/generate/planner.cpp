@@ -48,7 +48,7 @@ Expected<void> Planner::add(const Instruction& instruction) {
   }
   const uint32_t result = instruction.results[0].index;
   if (placement(result).box.empty()) {
-    for (const ValueId r : instruction.results) set_literal(r.index, "0");  // nobody ever reads it
+    for (const ValueId r : instruction.results) set_literal(r.index, "0");  // never read
     return {};
   }
   switch (op.form) {

@@ -1,13 +1,13 @@
-// What the planners of matrix products share.
+// Shared by the planners of matrix products.
 #pragma once
 
 #include "kernels/cuda/generate/plan.h"
 
 namespace hostir::cuda {
 
-/// Row-major [batch.., m, n] from the start of a buffer.
+/// A row-major matrix [batch.., m, n] at the start of a buffer.
 Matrix dense_matrix(int buffer, const Extents& batch, int64_t m, int64_t n);
-/// Joins batch dimensions with the rows where the right operand is one matrix: one tall product.
+/// Merges batch dimensions into the rows if the right operand is one matrix: one tall product.
 void join_batch(ProductStep& step);
 
 }  // namespace hostir::cuda

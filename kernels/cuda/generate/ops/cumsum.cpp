@@ -7,7 +7,8 @@ namespace hostir::cuda {
 
 namespace {
 
-// A warp for each row: 32 elements at a time, and the sum of those before. Floats add up in f64.
+// One warp per row: 32 elements at a time, plus the sum of the earlier ones. Floats accumulate in
+// f64.
 IndexedKernel kernel_cumsum(const IndexedCall& call) {
   const Placement& out = call.result();
   const size_t dim = call.dim(out.global.size());

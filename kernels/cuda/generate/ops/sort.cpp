@@ -8,8 +8,9 @@ namespace hostir::cuda {
 
 namespace {
 
-// A block for each row sorts the positions of its elements by a bitonic network, equal elements by
-// position: as a stable sort does. Short rows have their positions in shared memory.
+// One block per row sorts the positions of the row's elements with a bitonic network. Equal
+// elements are ordered by position, which makes the sort stable. Short rows keep their positions in
+// shared memory.
 IndexedKernel kernel_sort(const IndexedCall& call) {
   constexpr int64_t kMostShared = 8192;
   const Placement& out = call.result();

@@ -6,7 +6,7 @@ namespace hostir::cuda {
 
 namespace {
 
-// A position outside of x, or of what this rank holds of x, gives 0.
+// A position outside x, or outside this rank's part of x, gives 0.
 IndexedKernel kernel_take(const IndexedCall& call) {
   const size_t rank = call.in[0].placement->global.size();
   const size_t dim = call.dim(rank);
