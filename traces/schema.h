@@ -14,8 +14,8 @@
 namespace hostir::traces {
 
 inline constexpr int64_t kSchemaVersion = 3;
-/// Logs from this version on lack at most tables that are optional for readers, and are read
-/// directly; older ones are read from a migrated copy.
+/// A log of this version or later may lack only tables that readers can do without, and is read
+/// directly. Older logs are read from a migrated copy.
 inline constexpr int64_t kReadableVersion = 1;
 inline constexpr int64_t kApplicationId = 0x48495257;  // "HIRW"
 

@@ -45,7 +45,7 @@ struct CardCondition {
 
 struct MismatchCard {
   std::vector<CardSide> sides;       // most ranks first; ranks not arrived last
-  bool majority = false;             // the first side has more ranks than the others together
+  bool majority = false;             // the first side has arrived and has more ranks than any other
   std::vector<model::Rank> columns;  // one rank of each side that has arrived, at most 8
   std::vector<CardRow> rows;         // earlier calls, the mismatch, upcoming calls
   std::vector<CardCondition> conditions;

@@ -180,8 +180,8 @@ class CollectiveLook {
   }
 
   // A member's instruction: the one it issued; otherwise its current one, if that is the same op on
-  // the same communicator (branches of a `where`); otherwise this one. Members of a group are
-  // matched by their place in the list.
+  // the same communicator (branches of a `where`); otherwise this one. A group member is never
+  // taken as the current one, because a group may contain several calls of the same kind.
   CodeIndex code_of(const Side& side, const CommunicationItem& item) {
     if (side.rank == out_.rank) return out_.code;
     if (side.arrival != nullptr && side.arrival->arrived) return side.arrival->code;
