@@ -4,8 +4,8 @@
 // 2. The op's facts say which operand is the whole and which is this member's block.
 // 3. Counts follow from the members' boxes if the block has a layout, otherwise from cutting the
 //    rows of the whole by ceil(n/k).
-// 4. Compute a fingerprint over everything that must be equal on all members. The plan keeps
-//    whatever does not depend on registers.
+// 4. Compute a fingerprint over everything that must be equal on all members.
+// The plan keeps whatever does not depend on registers.
 
 #include <fmt/core.h>
 

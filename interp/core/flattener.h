@@ -4,8 +4,8 @@
 // 2. Each instruction becomes one flat instruction, regions become jumps with glue at their ends,
 //    and a call becomes its callee's body with its own registers.
 // 3. Streams and communicators are resolved here and have no registers.
-// 4. Layouts are tracked in text order: a buffer operand has the layout its name last had. Stops at
-//    the first error.
+// 4. Layouts are tracked in text order: a buffer operand has the layout its name last had.
+// Stops at the first error.
 #pragma once
 
 #include <map>

@@ -6,8 +6,9 @@
 // 2. For each op, the sharding rule says which result dimensions stay cut. Summing over a cut
 //    dimension makes the result partial. A partial value may be used only as the op's record
 //    allows.
-// 3. The returned values must match the layouts of the results. Nothing is claimed about unknown
-//    values (plain tensors, views, buffers filled by a recv or a permute).
+// 3. The returned values must match the layouts of the results.
+// Nothing is claimed about unknown values (plain tensors, views, buffers filled by a recv or a
+// permute).
 
 #include <fmt/format.h>
 

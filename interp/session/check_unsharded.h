@@ -5,8 +5,9 @@
 //    in buffers.
 // 3. Compare, in the order of the fusion's instructions, every value that exists on both sides.
 //    Provenance maps buffers to values: a buffer belongs to the fusion value whose instruction it
-//    came `from`. Partial values are reduced first; replicas must agree. The first difference names
-//    op, rank and element.
+//    came `from`.
+// Partial values are reduced first; replicas must agree. The first difference names op, rank and
+// element.
 #pragma once
 
 #include <optional>

@@ -4,7 +4,8 @@
 //    that only moves elements is run on indices instead of values, so that a slice or concat needs
 //    only one element.
 // 2. Forwards: each op alone, compiled for these boxes with the run's kernel set, on parts of its
-//    operands. New ops need nothing here: operands without a rule are read whole.
+//    operands.
+// New ops need nothing here: operands without a rule are read whole.
 #pragma once
 
 #include <functional>

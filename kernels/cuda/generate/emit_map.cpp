@@ -2,8 +2,8 @@
 //
 // 1. All of a thread's loads come first, so that they overlap (and so that an output may be one of
 //    the inputs).
-// 2. Then each vector is computed and stored. Several groups may share a launch: each has its own
-//    range of blocks.
+// 2. Then each vector is computed and stored.
+// Several groups may share a launch: each has its own range of blocks.
 #include <fmt/format.h>
 
 #include <algorithm>
