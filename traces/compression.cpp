@@ -1,14 +1,8 @@
 #include "traces/compression.h"
 
-#include <xxhash.h>
 #include <zstd.h>
 
 namespace hostir::traces {
-
-uint64_t digest_of(std::span<const std::byte> bytes) {
-  return XXH3_64bits(bytes.data(), bytes.size());
-}
-uint64_t digest_of(std::string_view text) { return XXH3_64bits(text.data(), text.size()); }
 
 std::vector<std::byte> compressed(std::span<const std::byte> bytes) {
   constexpr int kLevel = 1;  // float data compresses poorly; prefer speed

@@ -1,4 +1,4 @@
-// zstd and xxh3, for the contents of tensors and inputs.
+// zstd, for contents of tensors and inputs.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,6 @@
 #include "hostir/support/expected.h"
 
 namespace hostir::traces {
-
-uint64_t digest_of(std::span<const std::byte> bytes);
-uint64_t digest_of(std::string_view text);
 
 std::vector<std::byte> compressed(std::span<const std::byte> bytes);
 

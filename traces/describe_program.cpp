@@ -7,6 +7,7 @@
 
 #include "hostir/ops/collective_cost.h"
 #include "hostir/ops/record.h"
+#include "hostir/support/hash.h"
 #include "interp/core/code.h"
 #include "traces/compression.h"
 #include "traces/run_description.h"
@@ -52,7 +53,7 @@ uint64_t content_key(const Code& code, CodeIndex index) {
     if (id == c.instr) break;
     if (stem(function.instr(id)) == own) ++ordinal;
   }
-  return digest_of(fmt::format("{}/{}/{}", function.name, own, ordinal));
+  return hash_of(fmt::format("{}/{}/{}", function.name, own, ordinal));
 }
 
 bool is_communication(const CodeInstruction& c) {
@@ -144,7 +145,7 @@ class TensorLister {
     const auto [entry, added] = ids_.emplace(key, static_cast<int64_t>(ids_.size()));
     if (!added) return entry->second;
     TensorDescription& tensor = out_.tensors.emplace_back();
-    tensor.content_key = digest_of(key);
+    tensor.content_key = hash_of(key);
     tensor.function = function.name;
     tensor.name = name;
     tensor.role = role_of(function, value);

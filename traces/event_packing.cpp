@@ -1,7 +1,6 @@
 #include "traces/event_packing.h"
 
 #include <fmt/core.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +8,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "hostir/support/hash.h"
 #include "traces/row_inserter.h"
 
 namespace hostir::traces {
@@ -35,8 +35,6 @@ int64_t plus(int64_t a, int64_t b) {
 }
 
 }  // namespace
-
-uint64_t block_checksum(std::string_view text) { return XXH3_64bits(text.data(), text.size()); }
 
 bool BlockPacker::accepts(const LogEvent& event) const {
   return empty() ||
@@ -111,7 +109,7 @@ void BlockPacker::add(const LogEvent& event) {
 
 const BlockHeader& BlockPacker::finish() {
   put(']');
-  header_.checksum = block_checksum(text());
+  header_.checksum = hash_of(text());
   return header_;
 }
 
@@ -211,7 +209,7 @@ tl::unexpected<Error> damaged_block(const BlockHeader& header) {
 
 Expected<void> unpack_some(const BlockHeader& header, std::string_view text,
                            std::span<const int64_t> ids, std::vector<LogEvent>& out) {
-  if (block_checksum(text) != header.checksum) return damaged_block(header);
+  if (hash_of(text) != header.checksum) return damaged_block(header);
   const char* at = text.data();
   const char* end = at + text.size();
   std::array<int64_t, kCells> cells;
@@ -243,7 +241,7 @@ Expected<void> unpack_some(const BlockHeader& header, std::string_view text,
 Expected<void> unpack_block(const BlockHeader& header, std::string_view text,
                             std::vector<LogEvent>& out) {
   const auto damaged = [&] { return damaged_block(header); };
-  if (block_checksum(text) != header.checksum) return damaged();
+  if (hash_of(text) != header.checksum) return damaged();
   const char* at = text.data();
   const char* end = at + text.size();
   if (at == end || *at++ != '[') return damaged();

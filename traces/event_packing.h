@@ -55,10 +55,8 @@ class BlockPacker {
   size_t pending_nulls_ = 0;  // written only if a number follows
 };
 
-uint64_t block_checksum(std::string_view text);
-
-/// Appends the block's events to `out`.
-/// Errors: `log_damaged` if the text is not what a packer writes, or if the checksum differs.
+/// Appends the block's events to `out`. Errors: `log_damaged` where the text is not what a packer
+/// writes or the checksum differs.
 Expected<void> unpack_block(const BlockHeader& header, std::string_view text,
                             std::vector<interp::LogEvent>& out);
 

@@ -4,6 +4,7 @@
 
 #include <charconv>
 
+#include "hostir/support/hash.h"
 #include "traces/compression.h"
 #include "traces/static_rows.h"
 
@@ -63,7 +64,7 @@ Expected<void> write_input_rows(Database& database, const RunDescription& run,
     }
     s.bind_text(4, name(input.tensor.dtype));
     s.bind_text(5, shape);
-    s.bind_int(6, static_cast<int64_t>(digest_of(input.tensor.data)));
+    s.bind_int(6, static_cast<int64_t>(hash_of(input.tensor.data)));
     if (stored) {
       s.bind_blob(7, data);
     } else {

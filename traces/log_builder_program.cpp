@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "hostir/ops/collective_cost.h"
+#include "hostir/support/hash.h"
 #include "traces/compression.h"
 #include "traces/log_builder_parts.h"
 
@@ -54,7 +55,7 @@ InstructionDescription LogBuilder::described(const model::Instruction& i) {
   out.frames = i.frames;
   // A place without a frame becomes a frame without a function.
   if (i.place && i.frames.empty()) out.frames.push_back({{}, *i.place});
-  out.content_key = digest_of(model::name_of(i) + i.text);
+  out.content_key = hash_of(model::name_of(i) + i.text);
   return out;
 }
 

@@ -1,11 +1,11 @@
 #include "traces/log_file.h"
 
 #include <fmt/core.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <filesystem>
 
+#include "hostir/support/hash.h"
 #include "traces/schema.h"
 
 namespace hostir::traces {
@@ -63,7 +63,7 @@ uint64_t row_digest(const Statement& row, int columns, std::string& buffer) {
       type == CellType::kText ? append(text.data(), size) : append(bytes.data(), size);
     }
   }
-  return XXH3_64bits(buffer.data(), used);
+  return hash_of(std::string_view(buffer).substr(0, used));
 }
 
 }  // namespace

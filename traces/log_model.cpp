@@ -6,6 +6,8 @@
 
 #include "traces/log_model.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -23,9 +25,7 @@ namespace {
 std::string group_list(const std::vector<std::vector<Rank>>& groups) {
   std::string out;
   for (const auto& group : groups) {
-    out += out.empty() ? "[" : ",[";
-    for (size_t p = 0; p < group.size(); ++p) out += (p ? "," : "") + std::to_string(group[p]);
-    out += "]";
+    out += fmt::format("{}[{}]", out.empty() ? "" : ",", fmt::join(group, ","));
   }
   return out;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hostir/support/hash.h"
 #include "traces/compression.h"
 #include "traces/log_reader.h"
 
@@ -19,7 +20,7 @@ BlockCache::BlockPtr LogReader::fetch_block(int64_t row) const {
   const auto found = s->step();
   if (!found || !*found) return nullptr;
   const std::span<const std::byte> bytes = s->blob(1);
-  if (digest_of(bytes) != static_cast<uint64_t>(s->integer(0))) return nullptr;
+  if (hash_of(bytes) != static_cast<uint64_t>(s->integer(0))) return nullptr;
   BlockCache::Block block;
   if (static_cast<size_t>(row % kTracksPerChunk) < tables_.tracks.size()) {
     auto events = decode_events(bytes, chunk_limits(tables_));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "hostir/support/hash.h"
 #include "traces/compression.h"
 #include "traces/log_file.h"
 #include "traces/log_reader.h"
@@ -58,7 +59,7 @@ Expected<Tensor> LogReader::input_data(size_t index) const {
   if (!size) return fail(ErrorKind::kRuntime, "log_damaged", "an input of the log is damaged");
   tensor.dtype = *dtype;
   HOSTIR_ASSIGN_OR_RETURN(tensor.data, decompressed(s.blob(4), *size));
-  if (digest_of(tensor.data) != static_cast<uint64_t>(s.integer(3))) {
+  if (hash_of(tensor.data) != static_cast<uint64_t>(s.integer(3))) {
     return fail(ErrorKind::kRuntime, "log_damaged",
                 fmt::format("input %{} of the log is damaged", s.text(0)));
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "hostir/support/text.h"
 #include "traces/queries.h"
 
 namespace hostir::traces {
@@ -75,13 +76,6 @@ std::string print_json(const LogTable& table) {
   return list.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-/// Characters, not bytes, of a UTF-8 text.
-size_t width_of(const std::string& text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-  }));
-}
-
 std::string one_line(std::string text) {
   constexpr size_t kMaxWidth = 100;
   std::replace(text.begin(), text.end(), '\n', ' ');
@@ -103,21 +97,7 @@ std::string print_aligned(const LogTable& table) {
       line.push_back(one_line(std::visit(CellText{}, row[i])));
     }
   }
-  std::vector<size_t> widths(table.columns.size());
-  for (const auto& line : lines) {
-    for (size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], width_of(line[i]));
-  }
-  std::string out;
-  for (const auto& line : lines) {
-    std::string text;
-    for (size_t i = 0; i < line.size(); ++i) {
-      const std::string pad(widths[i] - width_of(line[i]), ' ');
-      text += (i > 0 ? "  " : "") + (right[i] ? pad + line[i] : line[i] + pad);
-    }
-    text.erase(text.find_last_not_of(' ') + 1);
-    out += text + "\n";
-  }
-  return out;
+  return aligned(lines, right);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "hostir/io/files.h"
 #include "hostir/io/generate.h"
+#include "hostir/support/hash.h"
 #include "hostir/text/parser.h"
 #include "traces/compression.h"
 #include "traces/replay.h"
@@ -60,7 +61,7 @@ Expected<Tensor> input_again(const LogReader& log, size_t index) {
   const std::string text = input.kind == "file" ? "@" + input.expression : input.expression;
   HOSTIR_ASSIGN_OR_RETURN(const ValueSpec spec, io::parse_value_spec(text));
   HOSTIR_ASSIGN_OR_RETURN(Tensor tensor, io::materialise(spec, "", &*dtype, &extents));
-  if (digest_of(tensor.data) != input.digest) {
+  if (hash_of(tensor.data) != input.digest) {
     return fail(ErrorKind::kRuntime, "replay_input",
                 fmt::format("input %{} is not what it was: {} gives other data now", input.name,
                             input.expression));

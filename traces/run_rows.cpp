@@ -1,12 +1,13 @@
 // The tables about the run as a whole.
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <fstream>
 
+#include "hostir/support/hash.h"
 #include "hostir/support/process_id.h"
 #include "traces/compression.h"
 #include "traces/schema.h"
@@ -50,12 +51,6 @@ void bind_text_or_null(Statement& statement, int index, const std::string& text)
   }
 }
 
-std::string list_text(const std::vector<int64_t>& numbers) {
-  std::string out;
-  for (const int64_t n : numbers) out += fmt::format("{}{}", out.empty() ? "" : ", ", n);
-  return out;
-}
-
 Expected<void> write_run_row(Database& database, const RunDescription& run,
                              const StaticRowsOptions& options) {
   HOSTIR_ASSIGN_OR_RETURN(
@@ -74,7 +69,7 @@ Expected<void> write_run_row(Database& database, const RunDescription& run,
   for (const MeshDescription& m : run.program.meshes) {
     if (m.world) mesh = m.name;
   }
-  const uint64_t key = digest_of(run.program_text + run.command_line + run.program.entry);
+  const uint64_t key = hash_of(run.program_text + run.command_line + run.program.entry);
   int i = 0;
   s.bind_text(++i, HOSTIR_VERSION);
   s.bind_int(++i, static_cast<int64_t>(key));
@@ -126,7 +121,7 @@ Expected<void> write_sources(Database& database, const RunDescription& run) {
     s.bind_text(1, kind);
     bind_text_or_null(s, 2, name);
     s.bind_text(3, text);
-    s.bind_int(4, static_cast<int64_t>(digest_of(text)));
+    s.bind_int(4, static_cast<int64_t>(hash_of(text)));
     return s.run();
   };
   HOSTIR_TRY(add("original", run.source_name, run.source_text));
@@ -138,7 +133,7 @@ Expected<void> write_meshes(Database& database, const ProgramDescription& progra
       Statement s,
       database.prepare("INSERT INTO mesh (name, axes, device_ids, world) VALUES (?, ?, ?, ?)"));
   for (const MeshDescription& mesh : program.meshes) {
-    const std::string devices = list_text(mesh.device_ids);
+    const std::string devices = fmt::format("{}", fmt::join(mesh.device_ids, ", "));
     s.bind_text(1, mesh.name);
     s.bind_text(2, mesh.axes);
     bind_text_or_null(s, 3, devices);

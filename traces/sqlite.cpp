@@ -250,8 +250,6 @@ Expected<std::optional<int64_t>> Database::query_int(std::string_view sql) {
 
 void Database::restrict_to_select() { sqlite3_set_authorizer(handle_.get(), &authorize, nullptr); }
 
-void Database::interrupt() { sqlite3_interrupt(handle_.get()); }
-
 void Database::set_cancel(std::function<bool()> cancelled) {
   constexpr int kSteps = 4000;  // virtual machine steps, about 50 us
   if (!cancelled) {

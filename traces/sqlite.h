@@ -1,10 +1,10 @@
 // RAII wrappers for SQLite, and the single place that converts its error codes.
 //
-// `Database` owns a connection, `Statement` one of its prepared statements (which must be destroyed
-// first). Connections are used by one thread at a time (NOMUTEX); only `interrupt` may be called
-// from another. Errors have the ids `log_not_a_log`, `log_damaged`, `log_sql`, `log_cancelled`,
-// `log_busy`, `log_full` and `log_io`. All are of kind kRuntime except `log_sql`, which concerns
-// the user's text. Text read from a file may contain any bytes.
+// `Database` owns a connection, `Statement` a prepared statement of it (which must die first).
+// Connections are used by one thread at a time (NOMUTEX).
+// Errors have the ids `log_not_a_log`, `log_damaged`, `log_sql`, `log_cancelled`, `log_busy`,
+// `log_full` and `log_io`, all of kind kRuntime but `log_sql`, which is the user's text. Text that
+// comes out of a file may be any bytes.
 #pragma once
 
 #include <cstdint>
@@ -84,10 +84,7 @@ class Database {
 
   /// Restricts the connection to reading: no other files, no writes, no settings.
   void restrict_to_select();
-  /// Interrupts the running operation; callable from any thread.
-  void interrupt();
-  /// Polled every few thousand steps of a query: returning true ends it with `log_cancelled`.
-  /// Empty: never.
+  /// Asked every few thousand steps of a query: true ends it with `log_cancelled`. Empty: never.
   void set_cancel(std::function<bool()> cancelled);
   sqlite3* handle() const { return handle_.get(); }
 

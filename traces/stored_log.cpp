@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "hostir/support/hash.h"
 #include "traces/compression.h"
 #include "traces/log_file.h"
 
@@ -30,7 +31,7 @@ bool read_open(std::string_view text, int64_t end, std::vector<int64_t>& open) {
 
 bool take_in(const Statement& row, const LogTables& tables, StoredLog& log) {
   const std::span<const std::byte> bytes = row.blob(7);
-  if (digest_of(bytes) != static_cast<uint64_t>(row.integer(6))) return false;
+  if (hash_of(bytes) != static_cast<uint64_t>(row.integer(6))) return false;
   auto summary = decode_summary(bytes, chunk_limits(tables));
   if (!summary) return false;
   const int64_t chunk = row.integer(0);

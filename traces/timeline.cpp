@@ -38,9 +38,7 @@ void Timeline::add(const std::vector<Event>& events) {
   for (const Event& event : events) push(event);
 }
 
-void Timeline::clear() { *this = Timeline(); }
-
-// Sorts the out-of-order events separately, then merges them into the affected tail.
+// What came out of order is sorted on its own, then merged into the part that it reaches back to.
 void Timeline::sort() {
   if (sorted_ == events_.size()) return;
   const auto middle = events_.begin() + static_cast<std::ptrdiff_t>(sorted_);

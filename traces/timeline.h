@@ -28,7 +28,6 @@ class Timeline {
   /// Rebuilds the levels after events were added. Costs as much as the new events and the existing
   /// ones that begin after them.
   void build();
-  void clear();
 
   size_t size() const { return events_.size(); }
   int64_t begin_ns() const { return events_.empty() ? 0 : events_.front().begin_ns; }

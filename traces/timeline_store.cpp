@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "hostir/support/hash.h"
 #include "traces/compression.h"
 #include "traces/timeline.h"
 
@@ -86,7 +87,7 @@ Expected<void> TimelineStore::finish() {
 
 Expected<void> TimelineStore::write_track(int64_t id, const Bytes& bytes) {
   insert_track_.bind_int(1, id);
-  insert_track_.bind_int(2, static_cast<int64_t>(digest_of(bytes)));
+  insert_track_.bind_int(2, static_cast<int64_t>(hash_of(bytes)));
   insert_track_.bind_blob(3, bytes);
   return insert_track_.run();
 }
@@ -122,7 +123,7 @@ Expected<void> TimelineStore::write_chunk() {
   s.bind_int(4, static_cast<int64_t>(first_decision_));
   s.bind_int(5, static_cast<int64_t>(last_decision_));
   s.bind_text(6, open);
-  s.bind_int(7, static_cast<int64_t>(digest_of(bytes)));
+  s.bind_int(7, static_cast<int64_t>(hash_of(bytes)));
   s.bind_blob(8, bytes);
   count_ = 0;
   return s.run();

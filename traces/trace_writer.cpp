@@ -219,23 +219,4 @@ Expected<TraceStatistics> TraceWriter::close(const std::string& outcome) {
   return TraceStatistics{impl_->rows->event_count(), impl_->ring.stalls()};
 }
 
-bool matches_glob(std::string_view glob, std::string_view name) {
-  size_t g = 0, n = 0, star = std::string_view::npos, resume = 0;
-  while (n < name.size()) {
-    if (g < glob.size() && (glob[g] == '?' || glob[g] == name[n])) {
-      ++g, ++n;
-    } else if (g < glob.size() && glob[g] == '*') {
-      star = g++;
-      resume = n;
-    } else if (star != std::string_view::npos) {
-      g = star + 1;
-      n = ++resume;
-    } else {
-      return false;
-    }
-  }
-  while (g < glob.size() && glob[g] == '*') ++g;
-  return g == glob.size();
-}
-
 }  // namespace hostir::traces

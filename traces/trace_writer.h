@@ -71,7 +71,4 @@ class TraceWriter final : public interp::TraceSink {
   std::unique_ptr<Impl> impl_;
 };
 
-/// `*` any run of characters, `?` one; the whole name must match.
-bool matches_glob(std::string_view glob, std::string_view name);
-
 }  // namespace hostir::traces

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "hostir/ir/inline_value.h"
+#include "hostir/support/text.h"
 
 namespace hostir::cli {
 
@@ -49,26 +50,6 @@ std::string plural(int64_t n, const char* one) {
 
 }  // namespace
 
-std::string format_bytes(int64_t bytes) {
-  if (bytes < 1024) return fmt::format("{} B", bytes);
-  double value = static_cast<double>(bytes) / 1024;
-  for (const char* unit : {"KiB", "MiB", "GiB"}) {
-    if (value < 1024) return fmt::format("{:.3g} {}", value, unit);
-    value /= 1024;
-  }
-  return fmt::format("{:.4g} TiB", value);
-}
-
-std::string format_ns(int64_t ns) {
-  if (ns < 1000) return fmt::format("{} ns", ns);
-  double value = static_cast<double>(ns) / 1000;
-  for (const char* unit : {"us", "ms"}) {
-    if (value < 1000) return fmt::format("{:.4g} {}", value, unit);
-    value /= 1000;
-  }
-  return fmt::format("{:.4g} s", value);
-}
-
 std::string describe_value(const std::string& name, const Tensor& tensor) {
   if (tensor.element_count() <= kMaxPrintedElements) {
     return fmt::format("%{} = {}\n", name, format_inline_value(tensor));
@@ -107,14 +88,16 @@ std::string describe_summary(const interp::RunResult& result, bool virtual_time)
   for (const interp::CollectiveCount& c : result.collectives) {
     const std::string reduction = c.reduction ? " " + std::string(name(*c.reduction)) : "";
     out += fmt::format("{} x {}{} over {}, {} per rank\n", c.count, c.kind, reduction, c.over,
-                       format_bytes(c.bytes));
+                       bytes_text(c.bytes));
   }
   int64_t peak = 0;
   for (const int64_t p : result.peak_bytes) peak = std::max(peak, p);
-  out += fmt::format("peak memory {} on the fullest of {}\n", format_bytes(peak),
+  out += fmt::format("peak memory {} on the fullest of {}\n", bytes_text(peak),
                      plural(static_cast<int64_t>(result.peak_bytes.size()), "rank"));
   out += fmt::format("{} of host text", plural(static_cast<int64_t>(result.steps), "instruction"));
-  if (virtual_time) out += fmt::format(", {} of simulated time", format_ns(result.finished_ns));
+  if (virtual_time)
+    out +=
+        fmt::format(", {} of simulated time", time_text(static_cast<double>(result.finished_ns)));
   return out + "\n";
 }
 

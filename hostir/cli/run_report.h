@@ -17,9 +17,4 @@ std::string describe_shards(const interp::NamedOutput& output);
 /// Collectives per rank, peak memory, virtual time.
 std::string describe_summary(const interp::RunResult& result, bool virtual_time);
 
-/// `1.5 MiB`, `512 B`.
-std::string format_bytes(int64_t bytes);
-/// `12.3 us`, `450 ns`.
-std::string format_ns(int64_t ns);
-
 }  // namespace hostir::cli

@@ -7,6 +7,7 @@
 #include "hostir/cli/declare_options.h"
 #include "hostir/cli/run_report.h"
 #include "hostir/cli/verbs.h"
+#include "hostir/support/text.h"
 #include "interp/session/engine.h"
 #include "traces/run_description.h"
 
@@ -109,8 +110,8 @@ class BenchVerb : public Verb {
     if (!options.backend.traits.models_time) return;
     terminal.print(fmt::format(
         "simulated      {} on {}; its limit for the kernels of the busiest rank is {}\n",
-        format_ns(result.finished_ns), options.backend.machine.name,
-        format_ns(kernel_limit_ns(run))));
+        time_text(result.finished_ns), options.backend.machine.name,
+        time_text(kernel_limit_ns(run))));
   }
 
   api::ProgramOptions program_;

@@ -4,24 +4,23 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
+
+#include "hostir/support/text.h"
 
 namespace hostir {
 
 namespace {
 
 constexpr size_t kColumns = 5;
-using Row = std::array<std::string, kColumns>;
+using Row = std::vector<std::string>;
 
 constexpr std::array<std::string_view, 3> kClassNames = {"compute", "communication", "host"};
 
-std::string_view access_word(Access access) {
-  constexpr std::array<std::string_view, 4> kWords = {"", "ro ", "wo ", "rw "};
-  return kWords[static_cast<size_t>(access)];
-}
-
 std::string operand_text(const OperandSpec& spec) {
   constexpr std::array<std::string_view, 3> kMarks = {"", "?", "..."};
-  return fmt::format("{}{}{}", access_word(spec.access), spec.name,
+  const std::string_view access = access_word(spec.access);
+  return fmt::format("{}{}{}{}", access, access.empty() ? "" : " ", spec.name,
                      kMarks[static_cast<size_t>(spec.arity)]);
 }
 
@@ -65,20 +64,7 @@ std::string markdown(const std::vector<Row>& rows) {
   return out;
 }
 
-std::string aligned(const std::vector<Row>& rows) {
-  std::array<size_t, kColumns> widths{};
-  for (const Row& row : rows) {
-    for (size_t c = 0; c < kColumns; ++c) widths[c] = std::max(widths[c], row[c].size());
-  }
-  std::string out;
-  for (const Row& row : rows) {
-    for (size_t c = 0; c + 1 < kColumns; ++c) out += fmt::format("{:<{}}  ", row[c], widths[c]);
-    out += row.back() + "\n";
-  }
-  return out;
-}
-
-// Appends `label  text`, wrapped; continuation lines are indented to the start of the text.
+// `label  text`, wrapped, continuation lines indented to the text.
 void append_entry(std::string& out, std::string_view label, std::string_view text) {
   constexpr size_t kIndent = 14;
   constexpr size_t kWidth = 100;
@@ -110,6 +96,11 @@ void append_example(std::string& out, std::string_view example) {
 
 }  // namespace
 
+std::string_view access_word(Access access) {
+  constexpr std::array<std::string_view, 4> kWords = {"", "ro", "wo", "rw"};
+  return kWords[static_cast<size_t>(access)];
+}
+
 std::string ops_table(TableFormat format) {
   const std::vector<Row> rows = all_rows();
   return format == TableFormat::kMarkdown ? markdown(rows) : aligned(rows);
@@ -122,7 +113,11 @@ std::string op_documentation(OpKind kind) {
   append_entry(out, "Shapes", op.doc.shapes);
   append_entry(out, "Sharding", op.doc.sharding);
   append_entry(out, "Dtypes", op.doc.dtypes);
-  append_entry(out, "Errors", op.doc.errors);
+  std::string_view errors = "Errors";
+  for (const Constraint& c : op.constraints) {
+    append_entry(out, std::exchange(errors, ""), fmt::format("{}: {}", c.id, c.text));
+  }
+  if (!op.doc.errors.empty()) append_entry(out, errors, op.doc.errors);
   append_entry(out, "Cost", op.doc.cost);
   append_entry(out, "Gradient", op.gradient);
   append_entry(out, "Source", op.source);
@@ -132,10 +127,6 @@ std::string op_documentation(OpKind kind) {
   for (const AttributeSpec& spec : op.attributes) append_entry(out, spec.name, spec.doc);
   if (!op.results.empty()) out += "Results\n";
   for (const ResultSpec& spec : op.results) append_entry(out, spec.name, spec.doc);
-  if (!op.constraints.empty()) out += "Constraints\n";
-  for (const Constraint& c : op.constraints) {
-    append_entry(out, std::string(c.id) + " ", c.text);
-  }
   append_example(out, op.example);
   return out;
 }

@@ -14,8 +14,12 @@ enum class TableFormat : uint8_t { kText, kMarkdown };
 /// All ops in the order of ops.def: mnemonic, kind, operands, attributes, summary.
 std::string ops_table(TableFormat format);
 
-/// The whole record as plain text, 100 columns wide: sentence; Shapes; Sharding; Dtypes; Errors;
-/// Cost; Source; then operands, attributes, constraints and the example.
+/// `ro`, `wo`, `rw`; nothing of a plain use.
+std::string_view access_word(Access access);
+
+/// Everything that the record says, in STYLE's order: sentence; Shapes; Sharding; Dtypes; Errors
+/// (the constraints); Cost; Source; then operands, attributes and the example. Plain text, 100
+/// columns.
 std::string op_documentation(OpKind kind);
 
 }  // namespace hostir

@@ -1,6 +1,7 @@
 // Parses instructions: the generic form of compute ops, and the assembly of all others.
 #include <algorithm>
 
+#include "hostir/ops/table.h"
 #include "hostir/text/attribute_text.h"
 #include "hostir/text/parse_expr.h"
 #include "hostir/text/parse_function.h"
@@ -10,20 +11,6 @@
 namespace hostir::text {
 
 namespace {
-
-std::string_view access_word(Access access) {
-  switch (access) {
-    case Access::kUse:
-      return "";
-    case Access::kRead:
-      return "ro";
-    case Access::kWrite:
-      return "wo";
-    case Access::kReadWrite:
-      return "rw";
-  }
-  return "";
-}
 
 bool starts_number(const Token& token) {
   return token.kind == TokenKind::kInt || token.kind == TokenKind::kFloat || token.is("-");

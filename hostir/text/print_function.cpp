@@ -2,26 +2,13 @@
 
 #include <algorithm>
 
+#include "hostir/ops/table.h"
 #include "hostir/text/attribute_text.h"
 #include "hostir/text/cursor.h"
 
 namespace hostir::text {
 
 namespace {
-
-std::string_view access_word(Access access) {
-  switch (access) {
-    case Access::kUse:
-      return "";
-    case Access::kRead:
-      return "ro";
-    case Access::kWrite:
-      return "wo";
-    case Access::kReadWrite:
-      return "rw";
-  }
-  return "";
-}
 
 std::string_view keyword(FunctionKind kind) {
   switch (kind) {

@@ -12,14 +12,7 @@ namespace hostir::text {
 
 namespace {
 
-bool same_shape(const Shape& a, const Shape& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const IndexExpr& x, const IndexExpr& y) {
-                      return x == y || x.simplified() == y.simplified();
-                    });
-}
-
-// Checks that symbols are unique. For parsed programs, the parser has already reported duplicates.
+// The parser reports these at the place of the second one.
 void check_symbols(const Program& program, std::vector<Diagnostic>& diagnostics) {
   std::set<std::string_view> symbols;
   const auto check = [&](const std::string& name, SourceSpan span) {
@@ -64,7 +57,7 @@ bool derive(VerifyContext& context, Function& function, const GradientNote& note
 
 bool same_shape_and_dtype(const Type& a, const Type& b) {
   if (!ops::is_buffer(a) || !ops::is_buffer(b)) return a == b;
-  return dtype_of(a) == dtype_of(b) && same_shape(shape_of(a), shape_of(b));
+  return dtype_of(a) == dtype_of(b) && ops::same_shape(shape_of(a), shape_of(b));
 }
 
 bool same_type(const Type& a, const Type& b) {

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <limits>
 
+#include "hostir/ir/fold_into.h"
 #include "interp/core/engine.h"
 
 namespace hostir::interp {
@@ -84,41 +85,16 @@ Tensor part_of(const Tensor& global, const Placement& placement) {
   return part;
 }
 
-double fold(Reduction kind, double a, double b) {
-  switch (kind) {
-    case Reduction::kSum:
-    case Reduction::kAvg:
-      return a + b;
-    case Reduction::kProd:
-      return a * b;
-    case Reduction::kMin:
-      return std::isnan(a) || a < b ? a : b;
-    case Reduction::kMax:
-      return std::isnan(a) || a > b ? a : b;
-  }
-  return a;
-}
-
-// `into` and `from` are f64, f32 or i64.
+// `into` and `from` in f64, f32 or i64.
 void fold_box(Tensor& into, const Box& outer, const Tensor& from, const Box& box, Reduction kind,
               bool first) {
   for_each_row(outer, box, [&](int64_t to, int64_t at, int64_t count) {
+    if (!first) return fold_into(into, to, from, at, count, kind);
     for (int64_t i = 0; i < count; ++i) {
-      if (is_float(into.dtype)) {
-        const double b = from.get_double(at + i);
-        into.set_double(to + i, first ? b : fold(kind, into.get_double(to + i), b));
-        continue;
-      }
-      const int64_t b = from.get_int(at + i);
-      const int64_t a = into.get_int(to + i);
-      const auto wrap = [](uint64_t v) { return static_cast<int64_t>(v); };
-      const auto ua = static_cast<uint64_t>(a);
-      const auto ub = static_cast<uint64_t>(b);
-      into.set_int(to + i, first                      ? b
-                           : kind == Reduction::kProd ? wrap(ua * ub)
-                           : kind == Reduction::kMin  ? std::min(a, b)
-                           : kind == Reduction::kMax  ? std::max(a, b)
-                                                      : wrap(ua + ub));
+      if (is_float(into.dtype))
+        into.set_double(to + i, from.get_double(at + i));
+      else
+        into.set_int(to + i, from.get_int(at + i));
     }
   });
 }

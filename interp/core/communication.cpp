@@ -13,6 +13,7 @@
 #include <numeric>
 
 #include "hostir/ops/record.h"
+#include "hostir/support/hash.h"
 #include "interp/core/communication_counts.h"
 #include "interp/core/engine.h"
 #include "interp/core/operand_overlap.h"
@@ -22,11 +23,6 @@ namespace hostir::interp {
 namespace {
 
 using Part = CommunicationFacts::Part;
-
-uint64_t mix(uint64_t hash, uint64_t value) {
-  hash ^= value + 0x9e3779b97f4a7c15u + (hash << 6) + (hash >> 2);
-  return hash * 0xff51afd7ed558ccdu;
-}
 
 using Sides = CommunicationSides;
 
@@ -263,15 +259,17 @@ void Engine::sign(const Step& step, OpenItem& out) const {
   arrival.dtype = item.dtype;
   arrival.reduction = item.reduction;
   arrival.root = item.root;
-  uint64_t hash = mix(static_cast<uint64_t>(step.code.kind), static_cast<uint64_t>(item.dtype));
-  hash = mix(hash, static_cast<uint64_t>(item.reduction));
-  hash = mix(hash, static_cast<uint64_t>(static_cast<int64_t>(item.root)));
-  hash = mix(hash, static_cast<uint64_t>(arrival.total_elems));
-  hash = mix(hash, static_cast<uint64_t>(arrival.row_elems));
-  for (const auto& [from, to] : item.pairs) {
-    hash = mix(hash, static_cast<uint64_t>(from) << 32 | static_cast<uint32_t>(to));
+  const std::array<int64_t, 6> all = {static_cast<int64_t>(step.code.kind),
+                                      static_cast<int64_t>(item.dtype),
+                                      static_cast<int64_t>(item.reduction),
+                                      item.root,
+                                      arrival.total_elems,
+                                      arrival.row_elems};
+  arrival.fingerprint = hash_of(std::as_bytes(std::span(all)));
+  for (const auto& pair : item.pairs) {
+    const std::array<int64_t, 2> ends = {pair.first, pair.second};
+    arrival.fingerprint = hash_of(std::as_bytes(std::span(ends)), arrival.fingerprint);
   }
-  arrival.fingerprint = hash;
 }
 
 // True if the next execution can differ only in the buffers' addresses.

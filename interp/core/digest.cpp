@@ -1,5 +1,6 @@
 // A hash of the whole state, for comparing states that must be bitwise equal.
 
+#include "hostir/support/hash.h"
 #include "interp/core/engine.h"
 
 namespace hostir::interp {
@@ -8,30 +9,16 @@ namespace {
 
 class Hash {
  public:
-  void add(uint64_t v) {
-    value_ ^= v + 0x9e3779b97f4a7c15u + (value_ << 6) + (value_ >> 2);
-    value_ *= 0xff51afd7ed558ccdu;
-    value_ ^= value_ >> 32;
-  }
+  void add(uint64_t v) { words_.push_back(v); }
   void add(int64_t v) { add(static_cast<uint64_t>(v)); }
   void add(uint32_t v) { add(uint64_t{v}); }
   void add(bool v) { add(uint64_t{v}); }
-  void add(const std::string& text) {
-    for (const char c : text) add(static_cast<uint64_t>(static_cast<unsigned char>(c)));
-  }
-  void add(const Tensor& tensor) {
-    uint64_t word = 0;
-    size_t filled = 0;
-    for (const std::byte b : tensor.data) {
-      word = word << 8 | static_cast<uint64_t>(b);
-      if (++filled % 8 == 0) add(word);
-    }
-    add(word);
-  }
-  uint64_t value() const { return value_; }
+  void add(const std::string& text) { add(hash_of(text)); }
+  void add(const Tensor& tensor) { add(hash_of(tensor.data)); }
+  uint64_t value() const { return hash_of(words_); }
 
  private:
-  uint64_t value_ = 0x2545f4914f6cdd1du;
+  std::vector<uint64_t> words_;
 };
 
 void add_arrival(Hash& hash, const Arrival& a) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hostir/support/hash.h"
 #include "interp/core/flattener.h"
 
 namespace hostir::interp {
@@ -26,13 +27,12 @@ Expected<void> check_axes(const Mesh& mesh, const std::vector<AxisRef>& axes) {
 }
 
 uint64_t content_key(const Communicator& comm, uint64_t ordinal) {
-  uint64_t hash = 0xcbf29ce484222325u ^ ordinal;
-  const auto mix = [&](uint64_t v) { hash = (hash ^ v) * 0x100000001b3u; };
+  std::vector<uint64_t> words = {ordinal};
   for (const auto& group : comm.groups) {
-    mix(0xffffu);
-    for (const Rank r : group) mix(static_cast<uint64_t>(r));
+    words.push_back(group.size());
+    words.insert(words.end(), group.begin(), group.end());
   }
-  return hash;
+  return hash_of(words);
 }
 
 Expected<void> place_members(Communicator& comm, Rank rank_count) {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "hostir/support/text.h"
 #include "interp/diagnose/call_alignment.h"
 
 namespace hostir::diagnose {
@@ -44,16 +45,11 @@ std::vector<CardSide> sides_of(const Meeting& meeting) {
   return sides;
 }
 
-std::string rank_list(const std::vector<Rank>& ranks) {
-  const std::string text = model::list_of(ranks);
-  return text.substr(text.find(' ') + 1);
-}
-
 std::string who(const CardSide& side) {
   std::vector<Rank> ranks = side.ranks;
   std::sort(ranks.begin(), ranks.end());
   if (ranks.size() <= 4) return model::list_of(ranks);
-  return fmt::format("{} ranks ({})", ranks.size(), rank_list(ranks));
+  return fmt::format("{} ranks ({})", ranks.size(), ranges_text(ranks));
 }
 
 const char* s_of(const CardSide& side) { return side.ranks.size() == 1 ? "s" : ""; }

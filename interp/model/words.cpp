@@ -1,10 +1,11 @@
 // The wording for the contents of a run: places, calls, states, lists of ranks.
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <string_view>
 
 #include "hostir/ops/record.h"
+#include "hostir/support/text.h"
 #include "interp/model/run.h"
 
 namespace hostir::model {
@@ -13,12 +14,6 @@ namespace {
 
 std::string text_of(const SourcePlace& place) {
   return place.line ? fmt::format("{}:{}", place.file, *place.line) : place.file;
-}
-
-std::string joined(const std::vector<int64_t>& values) {
-  std::string out;
-  for (const int64_t v : values) out += (out.empty() ? "" : ",") + std::to_string(v);
-  return out;
 }
 
 }  // namespace
@@ -48,7 +43,7 @@ std::string call_text(const Call& call) {
   if (call.reduction) out += " " + std::string(name(*call.reduction));
   if (call.dtype || call.shape) {
     out += " " + (call.dtype ? std::string(name(*call.dtype)) : std::string("?"));
-    out += "[" + (call.shape ? joined(*call.shape) : std::string("?")) + "]";
+    out += "[" + (call.shape ? fmt::format("{}", fmt::join(*call.shape, ",")) : "?") + "]";
   }
   if (call.root) out += fmt::format(" root {}", *call.root);
   return out;
@@ -128,17 +123,7 @@ std::string_view name(Motion motion) {
 }
 
 std::string list_of(const std::vector<Rank>& ranks) {
-  constexpr size_t kRow = 4;  // at least this many consecutive ranks are printed as a range
-  std::string out = ranks.size() == 1 ? "rank " : "ranks ";
-  for (size_t i = 0; i < ranks.size();) {
-    size_t end = i + 1;
-    while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1) ++end;
-    if (end - i < kRow) end = i + 1;
-    out += (i ? ", " : "") + std::to_string(ranks[i]);
-    if (end > i + 1) out += ".." + std::to_string(ranks[end - 1]);
-    i = end;
-  }
-  return out;
+  return (ranks.size() == 1 ? "rank " : "ranks ") + ranges_text(ranks);
 }
 
 }  // namespace hostir::model

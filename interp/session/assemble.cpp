@@ -1,10 +1,13 @@
 #include "interp/session/assemble.h"
 
 #include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+
+#include "hostir/ir/fold_into.h"
 
 namespace hostir::interp {
 namespace {
@@ -15,39 +18,6 @@ int64_t offset_in(const Box& box, const std::vector<int64_t>& index) {
   for (size_t d = 0; d < index.size(); ++d)
     offset = offset * (box.hi[d] - box.lo[d]) + (index[d] - box.lo[d]);
   return offset;
-}
-
-template <class T>
-T fold(T a, T b, Reduction kind) {
-  switch (kind) {
-    case Reduction::kSum:
-    case Reduction::kAvg:
-      return a + b;
-    case Reduction::kProd:
-      return a * b;
-    case Reduction::kMin:
-      return std::isnan(a) || a < b ? a : b;
-    case Reduction::kMax:
-      return std::isnan(a) || a > b ? a : b;
-  }
-  return a;
-}
-
-int64_t fold_int(int64_t a, int64_t b, Reduction kind) {
-  const auto x = static_cast<uint64_t>(a);
-  const auto y = static_cast<uint64_t>(b);
-  switch (kind) {
-    case Reduction::kSum:
-    case Reduction::kAvg:
-      return static_cast<int64_t>(x + y);
-    case Reduction::kProd:
-      return static_cast<int64_t>(x * y);
-    case Reduction::kMin:
-      return std::min(a, b);
-    case Reduction::kMax:
-      return std::max(a, b);
-  }
-  return a;
 }
 
 Tensor widened(const Tensor& t) { return is_16_bit_float(t.dtype) ? converted(t, DType::kF32) : t; }
@@ -157,7 +127,7 @@ std::optional<Tensor> folded(const std::vector<int64_t>& members,
     if (!sum)
       sum = part;
     else
-      fold_into(*sum, part, kind);
+      fold_into(*sum, 0, part, 0, std::min(sum->element_count(), part.element_count()), kind);
   }
   if (sum && kind == Reduction::kAvg) finish_average(*sum, members.size());
   if (sum && sum->dtype != dtype) sum = converted(*sum, dtype);
@@ -178,10 +148,7 @@ void gather_partial(const Mesh& mesh, const Sharding& sharding, DType dtype,
 }  // namespace
 
 std::string index_to_string(const std::vector<int64_t>& index) {
-  std::string out = "[";
-  for (size_t d = 0; d < index.size(); ++d)
-    out += fmt::format("{}{}", d == 0 ? "" : ", ", index[d]);
-  return out + "]";
+  return fmt::format("[{}]", fmt::join(index, ", "));
 }
 
 void copy_region(const Tensor& from, const Box& from_box, Tensor& to, const Box& to_box,
@@ -192,21 +159,6 @@ void copy_region(const Tensor& from, const Box& from_box, Tensor& to, const Box&
                 element_at(from, from_box, index), static_cast<size_t>(row) * size);
     return true;
   });
-}
-
-void fold_into(Tensor& into, const Tensor& next, Reduction kind) {
-  const int64_t n = std::min(into.element_count(), next.element_count());
-  for (int64_t i = 0; i < n; ++i) {
-    if (into.dtype == DType::kF64) {
-      into.set_double(i, fold(into.get_double(i), next.get_double(i), kind));
-    } else if (is_float(into.dtype)) {
-      const auto a = static_cast<float>(into.get_double(i));
-      const auto b = static_cast<float>(next.get_double(i));
-      into.set_double(i, static_cast<double>(fold(a, b, kind)));
-    } else {
-      into.set_int(i, fold_int(into.get_int(i), next.get_int(i), kind));
-    }
-  }
 }
 
 Assembled assemble(const Program& program, const Type& type, const std::vector<ShardData>& shards) {

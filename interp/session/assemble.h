@@ -50,9 +50,6 @@ Assembled assemble(const Program& program, const Type& type, const std::vector<S
 void copy_region(const Tensor& from, const Box& from_box, Tensor& to, const Box& to_box,
                  const Box& region);
 
-/// `into = fold(into, next)` element by element. 16-bit floats must have been widened to f32.
-void fold_into(Tensor& into, const Tensor& next, Reduction kind);
-
 /// `[1, 2]`.
 std::string index_to_string(const std::vector<int64_t>& index);
 

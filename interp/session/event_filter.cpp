@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "hostir/support/text.h"
+
 namespace hostir::interp {
 
 namespace {
@@ -15,16 +17,6 @@ using Condition = std::function<bool(const LogEvent&)>;
 
 tl::unexpected<Error> bad(std::string_view word, std::string_view expected) {
   return fail(ErrorKind::kUsage, "event_filter", fmt::format("\"{}\": {}", word, expected));
-}
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const size_t end = std::min(text.find(separator), text.size());
-    parts.push_back(text.substr(0, end));
-    if (end == text.size()) return parts;
-    text.remove_prefix(end + 1);
-  }
 }
 
 /// `12`, `1.5us`, `4M`; units of time and powers of 1024.

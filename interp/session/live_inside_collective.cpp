@@ -11,6 +11,7 @@
 
 #include "hostir/ir/inline_value.h"
 #include "hostir/ops/record.h"
+#include "hostir/support/text.h"
 #include "interp/core/loop_paths.h"
 #include "interp/core/program_point.h"
 #include "interp/session/assemble.h"
@@ -26,12 +27,6 @@ struct Side {
   OperandsNow now;
   const ArrivalView* arrival = nullptr;  // null: no member has arrived
 };
-
-std::string bytes_text(double bytes) {
-  if (bytes < 10e3) return fmt::format("{:.0f} B", bytes);
-  if (bytes < 10e6) return fmt::format("{:.1f} KB", bytes / 1e3);
-  return fmt::format("{:.1f} MB", bytes / 1e6);
-}
 
 std::string us_text(double ns) { return fmt::format("{:.3f} us", ns / 1000); }
 
@@ -365,10 +360,11 @@ class CollectiveLook {
     const Reduction reduction = sides_[position_].now.item->reduction;
     if (answer.wire_bytes > 0 || answer.latency_ns > 0) {
       out_.facts.push_back(
-          {"duration", fmt::format("{} = {} latency + {} for {} ({} on the wire)",
-                                   us_text(answer.latency_ns + answer.transfer_ns),
-                                   us_text(answer.latency_ns), us_text(answer.transfer_ns),
-                                   bytes_text(answer.bytes), bytes_text(answer.wire_bytes))});
+          {"duration",
+           fmt::format("{} = {} latency + {} for {} ({} on the wire)",
+                       us_text(answer.latency_ns + answer.transfer_ns), us_text(answer.latency_ns),
+                       us_text(answer.transfer_ns), bytes_text(std::llround(answer.bytes)),
+                       bytes_text(std::llround(answer.wire_bytes)))});
     }
     if (out_.element.empty() && out_.value.empty()) return;
     switch (answer.kind) {

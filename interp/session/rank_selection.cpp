@@ -84,18 +84,7 @@ Expected<std::vector<Rank>> select_ranks(const RankSelector& s, const Code& code
 
 std::string ranks_to_string(const std::vector<Rank>& ranks, Rank rank_count) {
   if (ranks.size() == static_cast<size_t>(rank_count) && rank_count > 1) return "all ranks";
-  if (ranks.size() == 1) return fmt::format("rank {}", ranks.front());
-  std::string out = "ranks ";
-  for (size_t i = 0; i < ranks.size();) {
-    size_t end = i + 1;
-    while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1) ++end;
-    if (i > 0) out += ", ";
-    out += fmt::format("{}", ranks[i]);
-    if (end - i == 2) out += fmt::format(", {}", ranks[i + 1]);
-    if (end - i > 2) out += fmt::format("..{}", ranks[end - 1]);
-    i = end;
-  }
-  return out;
+  return model::list_of(ranks);
 }
 
 }  // namespace hostir::interp

@@ -4,19 +4,13 @@
 
 #include <algorithm>
 
+#include "hostir/support/text.h"
 #include "interp/session/matrix_text.h"
 
 namespace hostir::interp {
 namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
-
-std::string bytes_text(int64_t bytes) {
-  if (bytes < 10'000) return fmt::format("{} B", bytes);
-  const double kib = static_cast<double>(bytes) / 1024;
-  if (kib < 10'000) return fmt::format("{:.1f} KiB", kib);
-  return fmt::format("{:.1f} MiB", kib / 1024);
-}
 
 std::string loop_text(const RankSnapshot& rank) {
   std::string out;
@@ -100,25 +94,6 @@ std::string layout_of(const Snapshot& snapshot, const std::string& value) {
 }
 
 }  // namespace
-
-std::string aligned(const Rows& rows) {
-  std::vector<size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
-  }
-  std::string out;
-  for (const auto& row : rows) {
-    std::string line;
-    for (size_t c = 0; c < row.size(); ++c) {
-      line += row[c];
-      if (c + 1 < row.size()) line += std::string(widths[c] - row[c].size() + 2, ' ');
-    }
-    while (!line.empty() && line.back() == ' ') line.pop_back();
-    out += line + "\n";
-  }
-  return out;
-}
 
 std::string ranks_table(const Snapshot& snapshot) {
   Rows rows = {

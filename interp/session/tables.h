@@ -22,7 +22,4 @@ std::string history_text(const Snapshot& snapshot);
 /// notation, with the box of every rank.
 Expected<std::string> layout_text(const Snapshot& snapshot, const std::string& value);
 
-/// Columns are as wide as their widest cell, separated by two blanks; the last one is not padded.
-std::string aligned(const std::vector<std::vector<std::string>>& rows);
-
 }  // namespace hostir::interp

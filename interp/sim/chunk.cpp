@@ -1,9 +1,8 @@
 #include "interp/sim/chunk.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <new>
+
+#include "hostir/support/hash.h"
 
 namespace hostir::sim {
 
@@ -16,12 +15,8 @@ Chunk::Chunk(int64_t size_bytes)
 Chunk::~Chunk() { ::operator delete (data_, std::align_val_t{kAlignment}); }
 
 uint64_t Chunk::digest() const {
-  if (!digest_) digest_ = digest_of(data_, size_bytes_);
+  if (!digest_) digest_ = hash_of({data_, static_cast<std::size_t>(size_bytes_)});
   return *digest_;
-}
-
-uint64_t digest_of(const std::byte* data, int64_t size_bytes) {
-  return XXH3_64bits(data, static_cast<std::size_t>(size_bytes));
 }
 
 }  // namespace hostir::sim

@@ -75,7 +75,4 @@ class ChunkRef {
   Chunk* chunk_ = nullptr;
 };
 
-/// xxh3 of any bytes, used for value summaries and for sharing inputs.
-uint64_t digest_of(const std::byte* data, int64_t size_bytes);
-
 }  // namespace hostir::sim

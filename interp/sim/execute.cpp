@@ -1,5 +1,6 @@
 // Executes timeline events on memory. Reads and writes both happen at the finish time.
 
+#include "hostir/support/hash.h"
 #include "interp/core/buffer_layout.h"
 #include "interp/core/operand_overlap.h"
 #include "interp/core/value_stats.h"
@@ -112,7 +113,9 @@ interp::ValueSummary SimBackend::summary(const StoredTask& task, const BufferRef
     gather(ref, *placement, placement->box, data, dense.data());
     data = dense.data();
   }
-  out.digest = dense.empty() && whole ? chunk->digest() : digest_of(data, placement->local_bytes());
+  out.digest = dense.empty() && whole
+                   ? chunk->digest()
+                   : hash_of({data, static_cast<size_t>(placement->local_bytes())});
   if (value_mode_ == ValueMode::kStats) {
     add_stats(placement->dtype, data, placement->box.volume(), out);
   } else {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <thread>
 
+#include "hostir/support/hash.h"
 #include "hostir/support/physical_memory.h"
 #include "interp/core/buffer_layout.h"
 #include "interp/sim/backend_state.h"
@@ -66,7 +67,7 @@ Expected<void> SimBackend::write(Rank rank, AllocationId allocation, const Place
     std::memcpy(memory.writable(rank, ref, SimMemory::Keep::kEverything), data.data(), data.size());
     return {};
   }
-  const std::pair key{digest_of(data.data(), ref.size_bytes), ref.size_bytes};
+  const std::pair key{hash_of(data.first(static_cast<size_t>(ref.size_bytes))), ref.size_bytes};
   const auto [begin, end] = inputs_.equal_range(key);
   for (auto at = begin; at != end; ++at) {
     if (std::memcmp(at->second->data(), data.data(), data.size()) != 0) continue;

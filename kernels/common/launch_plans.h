@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "hostir/support/hash.h"
 #include "kernels/common/bind_kernel.h"
 
 namespace hostir::kernels {
@@ -86,14 +87,12 @@ class LaunchPlans {
 
   // Hashes the placements of the values: with many ranks, a kernel has many plans.
   static uint64_t hash_of(const BoundKernel& bound) {
-    uint64_t hash = 0xcbf29ce484222325;
-    const auto mix = [&](int64_t n) { hash = (hash ^ static_cast<uint64_t>(n)) * 0x100000001b3; };
+    std::vector<uint64_t> words(bound.identity_only.begin(), bound.identity_only.end());
     for (const Placement& value : bound.values) {
-      for (const int64_t lo : value.box.lo) mix(lo);
-      for (const int64_t hi : value.box.hi) mix(hi);
+      words.insert(words.end(), value.box.lo.begin(), value.box.lo.end());
+      words.insert(words.end(), value.box.hi.begin(), value.box.hi.end());
     }
-    for (const bool only : bound.identity_only) mix(only ? 1 : 0);
-    return hash;
+    return hostir::hash_of(words);
   }
 
   Make make_;

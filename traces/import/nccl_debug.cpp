@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "hostir/support/text.h"
 #include "traces/import/names.h"
 #include "traces/import/plain_value.h"
 #include "traces/import/text_lines.h"

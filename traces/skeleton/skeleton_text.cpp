@@ -28,13 +28,6 @@ using Shape = JobCall::Shape;
 constexpr int64_t kSmall = 64;          // sizes up to this are always kept
 constexpr int64_t kMostWork = 1 << 24;  // total elements up to this run unreduced
 
-std::string joined(const std::vector<int64_t>& numbers, std::string_view separator) {
-  std::string out;
-  for (const int64_t n : numbers)
-    out += (out.empty() ? "" : std::string(separator)) + std::to_string(n);
-  return out;
-}
-
 std::optional<int64_t> elements(const std::vector<Extents>& shapes) {
   int64_t all = 0;
   for (const Extents& shape : shapes) {
@@ -73,7 +66,7 @@ class ProgramWriter {
       std::vector<int64_t> members(facts.members->begin(), facts.members->end());
       out += fmt::format("  // {}\n  %{} = comm groups [[{}]]\n",
                          one_line(diagnose::communicator_name(run_, communicator)), name,
-                         joined(members, ", "));
+                         fmt::join(members, ", "));
     }
     out += "  %s = stream \"device\"\n";
     for (const auto& [name, type] : buffers_) {
@@ -227,8 +220,8 @@ class ProgramWriter {
       return std::accumulate(list.begin(), list.end(), int64_t{0});
     };
     return fmt::format("all_to_all {} counts({}) receives({}) ro({}) wo({}) on %s", comm,
-                       joined(sends, ", "), joined(receives, ", "), buffer(call, "in", sum(sends)),
-                       buffer(call, "out", sum(receives)));
+                       fmt::join(sends, ", "), fmt::join(receives, ", "),
+                       buffer(call, "in", sum(sends)), buffer(call, "out", sum(receives)));
   }
 
   std::vector<Launch> texts_of(Rank rank) {

@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "hostir/support/hash.h"
 #include "traces/ring.h"
 
 namespace hostir::traces {
@@ -81,7 +82,7 @@ TEST(EventPacking, DamageIsFound) {
     EXPECT_FALSE(unpack_block(header, bad, out));
     // Even with a checksum that fits, nothing but a clean text is taken, or other numbers come out.
     BlockHeader forged = header;
-    forged.checksum = block_checksum(bad.substr(0, i));
+    forged.checksum = hash_of(bad.substr(0, i));
     EXPECT_FALSE(unpack_block(forged, bad.substr(0, i), out));
   }
 }

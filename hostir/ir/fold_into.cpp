@@ -1,0 +1,38 @@
+#include "hostir/ir/fold_into.h"
+
+namespace hostir {
+namespace {
+
+// In f64: rounding the sum or product of two f32 once more to f32 gives what f32 gives.
+template <class T, class Wide>
+T folded(T a, T b, Reduction kind) {
+  switch (kind) {
+    case Reduction::kSum:
+    case Reduction::kAvg:
+      return static_cast<T>(static_cast<Wide>(a) + static_cast<Wide>(b));
+    case Reduction::kProd:
+      return static_cast<T>(static_cast<Wide>(a) * static_cast<Wide>(b));
+    case Reduction::kMin:
+      return a != a || a < b ? a : b;
+    case Reduction::kMax:
+      return a != a || a > b ? a : b;
+  }
+  return a;
+}
+
+}  // namespace
+
+void fold_into(Tensor& into, int64_t to, const Tensor& from, int64_t at, int64_t count,
+               Reduction kind) {
+  for (int64_t i = 0; i < count; ++i) {
+    if (is_float(into.dtype)) {
+      into.set_double(
+          to + i, folded<double, double>(into.get_double(to + i), from.get_double(at + i), kind));
+    } else {
+      into.set_int(to + i,
+                   folded<int64_t, uint64_t>(into.get_int(to + i), from.get_int(at + i), kind));
+    }
+  }
+}
+
+}  // namespace hostir

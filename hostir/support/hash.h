@@ -1,0 +1,15 @@
+// The one hash of bytes and numbers: xxh3.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace hostir {
+
+uint64_t hash_of(std::span<const std::byte> bytes, uint64_t seed = 0);
+uint64_t hash_of(std::string_view text);
+uint64_t hash_of(std::span<const uint64_t> numbers);
+
+}  // namespace hostir
