@@ -20,7 +20,6 @@ OpRecord op_abs() {
                           "partial operand is reduced first.",
               .dtypes = "f64 f32 bf16 f16 i64 i32 i8; 16-bit floats are computed in f32 and "
                         "rounded once, integers wrap.",
-              .errors = "abs_c1: an operand that is u8 or i1.",
               .cost = "Reads x and writes y once (bytes); 1 flop per element."},
       .operands = {{.name = "x", .doc = "the operand"}},
       .results = {{.name = "y", .doc = "|x|"}},

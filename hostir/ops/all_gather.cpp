@@ -14,9 +14,6 @@ OpRecord op_all_gather() {
               .sharding = "Cut along dimension 0 over the communicator's axes before, not cut "
                           "after.",
               .dtypes = ops::kAnyDType,
-              .errors = "all_gather_c1: no communicator or stream; all_gather_c2: neither ro, "
-                        "wo nor rw; all_gather_c3: dtypes differ; all_gather_c4: element counts "
-                        "that do not fit. When the members meet: collective_mismatch.",
               .cost = ops::kCollectiveCost},
       .operands = ops::collective_operands(),
 

@@ -13,10 +13,6 @@ OpRecord op_all_reduce() {
               .sharding = "Partial over the communicator's axes before, whole on every member "
                           "after.",
               .dtypes = ops::kReducedDType,
-              .errors = "all_reduce_c1: no communicator or stream; all_reduce_c2: neither ro, "
-                        "wo nor rw; all_reduce_c3: dtypes differ, or i1; all_reduce_c4: element "
-                        "counts that do not fit; all_reduce_c5: a result that is still "
-                        "unreduced. When the members meet: collective_mismatch.",
               .cost = ops::kCollectiveCost},
       .operands = ops::collective_operands(),
       .attributes = {ops::reduction_attribute()},

@@ -41,9 +41,6 @@ OpRecord op_all_to_all() {
               .sharding = "From a cut over one dimension to a cut over another, between pack and "
                           "unpack.",
               .dtypes = ops::kAnyDType,
-              .errors = "all_to_all_c1: no communicator or stream; all_to_all_c2: neither ro, "
-                        "wo nor rw; all_to_all_c3: dtypes differ; all_to_all_c4: counts that do "
-                        "not fit. When the members meet: collective_mismatch.",
               .cost = ops::kCollectiveCost},
       .operands = ops::collective_operands(),
       .attributes = {{.name = "counts",

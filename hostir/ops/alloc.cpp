@@ -39,8 +39,6 @@ OpRecord op_alloc() {
               .sharding = "The written type's: `shard` gives each rank its box, `tensor` the same "
                           "shape on every rank.",
               .dtypes = "Any.",
-              .errors = "alloc_c1: no stream; alloc_c2: no type; alloc_c3: storage that is too "
-                        "small.",
               .cost = "Host issue cost (ns); memory of the local part (bytes)."},
       .operands = {{.name = "stream", .doc = "the stream that orders it"},
                    {.name = "storage",

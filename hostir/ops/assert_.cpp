@@ -11,7 +11,7 @@ OpRecord op_assert_() {
       .doc = {.shapes = ops::kNoLayout,
               .sharding = ops::kNoLayout,
               .dtypes = ops::kNoDTypes,
-              .errors = "None of its own; at run time assert_failed.",
+              .errors = "assert_failed, at run time.",
               .cost = ops::kStreamCost},
       .attributes = {{.name = "condition",
                       .type = AttributeSpec::Type::kExpr,

@@ -7,13 +7,10 @@ OpRecord op_bit_and() {
       .mnemonic = "bit_and",
       .shape = OpShape::kPointwise,
       .summary = "The bitwise and of two integers, element by element.",
-      .doc =
-          {.shapes = "Any shape, the same for both operands and the result.",
-           .sharding = "Every dimension passes through. A partial operand is reduced first.",
-           .dtypes = "Integers, not i1.",
-           .errors =
-               "bit_and_c1: shapes differ; bit_and_c2: dtypes differ; bit_and_c3: another dtype.",
-           .cost = "Reads a and b and writes y once (bytes); 1 flop per element."},
+      .doc = {.shapes = "Any shape, the same for both operands and the result.",
+              .sharding = "Every dimension passes through. A partial operand is reduced first.",
+              .dtypes = "Integers, not i1.",
+              .cost = "Reads a and b and writes y once (bytes); 1 flop per element."},
       .operands = {{.name = "a", .doc = "the left operand"},
                    {.name = "b", .doc = "the right operand"}},
       .results = {{.name = "y", .doc = "a & b"}},

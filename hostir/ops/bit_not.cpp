@@ -10,7 +10,6 @@ OpRecord op_bit_not() {
       .doc = {.shapes = "Any shape; the result has the same.",
               .sharding = "Every dimension passes through. A partial operand is reduced first.",
               .dtypes = "Integers, not i1.",
-              .errors = "bit_not_c1: another dtype.",
               .cost = "Reads x and writes y once (bytes); 1 flop per element."},
       .operands = {{.name = "x", .doc = "the operand"}},
       .results = {{.name = "y", .doc = "~x"}},

@@ -10,8 +10,6 @@ OpRecord op_bit_or() {
       .doc = {.shapes = "Any shape, the same for both operands and the result.",
               .sharding = "Every dimension passes through. A partial operand is reduced first.",
               .dtypes = "Integers, not i1.",
-              .errors =
-                  "bit_or_c1: shapes differ; bit_or_c2: dtypes differ; bit_or_c3: another dtype.",
               .cost = "Reads a and b and writes y once (bytes); 1 flop per element."},
       .operands = {{.name = "a", .doc = "the left operand"},
                    {.name = "b", .doc = "the right operand"}},

@@ -11,10 +11,6 @@ OpRecord op_broadcast() {
       .doc = {.shapes = "The same extents on every member.",
               .sharding = "The root's values become everyone's; the layout stays.",
               .dtypes = ops::kAnyDType,
-              .errors = "broadcast_c1: no communicator or stream; broadcast_c2: neither ro, wo "
-                        "nor rw; broadcast_c3: dtypes differ; broadcast_c4: element counts that "
-                        "do not fit; broadcast_c5: a root that is no member. When the members "
-                        "meet: collective_mismatch.",
               .cost = ops::kCollectiveCost},
       .operands = ops::collective_operands(),
       .attributes = {ops::root_attribute()},

@@ -95,9 +95,6 @@ OpRecord op_broadcast_in_dim() {
                   "Dimensions that keep their size pass through; new ones may be cut freely. "
                   "Partial values stay partial.",
               .dtypes = "Any.",
-              .errors =
-                  "broadcast_in_dim_c1: no shape given; broadcast_in_dim_c2: dims do not fit; "
-                  "broadcast_in_dim_c3: a size that is neither 1 nor the result's.",
               .cost = "Reads x and writes y once (bytes); no flops."},
       .operands = {{.name = "x", .doc = "the operand", .partial = ops::kMoved}},
       .attributes = {{.name = "dims",

@@ -55,8 +55,6 @@ OpRecord op_call() {
       .doc = {.shapes = "The callee's.",
               .sharding = "The callee's.",
               .dtypes = "The callee's.",
-              .errors = "call_c1: no host function of this name; call_c2: arguments that do not "
-                        "fit.",
               .cost = ops::kStreamCost},
       .operands = {{.name = "arguments",
                     .doc = "bound to the callee's parameters",

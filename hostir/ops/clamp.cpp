@@ -35,7 +35,6 @@ OpRecord op_clamp() {
       .doc = {.shapes = "Any shape; the result has the same.",
               .sharding = "Every dimension passes through. A partial sum is reduced first.",
               .dtypes = "All but i1; the bounds are rounded to the dtype. NaN stays NaN.",
-              .errors = "clamp_c1: no bound, or a minimum above the maximum; clamp_c2: i1.",
               .cost = "Reads x and writes y once (bytes); 2 flops per element."},
       .operands = {{.name = "x", .doc = "the operand"}},
       .attributes = {{.name = "min",

@@ -64,9 +64,7 @@ OpRecord op_comm() {
               .sharding = "Over axes: the groups of Shardy's formula, axes not listed vary "
                           "slowest.",
               .dtypes = ops::kNoDTypes,
-              .errors = "comm_c1: not exactly one of axes and groups; "
-                        "comm_c2: axes that the mesh does not have; comm_c3: groups that do not "
-                        "fit the mesh; host_c1: not at the top of the function.",
+              .errors = "host_c1: at the top of the function.",
               .cost = ops::kStreamCost},
       .attributes = {{.name = "axes",
                       .type = AttributeSpec::Type::kAxes,

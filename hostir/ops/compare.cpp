@@ -20,7 +20,6 @@ OpRecord op_compare() {
               .dtypes =
                   "Any, the same for both; the result is i1. A comparison with NaN is 0, only ne "
                   "is 1.",
-              .errors = "compare_c1: shapes differ; compare_c2: dtypes differ.",
               .cost = "Reads a and b and writes y once (bytes); 1 flop per element."},
       .operands = {{.name = "a", .doc = "the left operand"},
                    {.name = "b", .doc = "the right operand"}},

@@ -56,4 +56,23 @@ ValueId repeated_mean(Builder& b, ValueId x, const IntList& dims) {
   return b.unreduce(b.reduce(OpKind::reduce_mean, x, dims), dims, b.shape(x));
 }
 
+Expected<std::vector<Type>> infer_arg(const OpCall& call) {
+  Shape shape = shape_of(call.operands[0]);
+  shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(indexed_dim(call)));
+  return inferred(tensor(DType::kI32, std::move(shape)));
+}
+
+Values expand_arg(Builder& b, OpKind extremum) {
+  const ValueId x = b.arg(0);
+  const int64_t dim = dim_of(b.attributes(), "dim", b.rank(x));
+  const IntList dims = {dim};
+  const Shape shape = b.shape(x);
+  const ValueId best = b.unreduce(b.reduce(extremum, x, dims), dims, shape);
+  ValueId found = b.compare(x, best, "eq");
+  if (is_float(b.dtype(x))) found = b.op(OpKind::logical_or, {found, b.compare(x, x, "ne")});
+  const ValueId places = b.iota(DType::kI32, shape, dim);
+  const ValueId none = b.full_size(DType::kI32, shape, shape[static_cast<size_t>(dim)]);
+  return {b.reduce(OpKind::reduce_min, b.select(found, places, none), dims)};
+}
+
 }  // namespace hostir::ops

@@ -26,6 +26,11 @@ ValueId along_normalised(Builder& b, ValueId weight, const IntList& dims, const 
 /// The mean over `dims`, broadcast to the shape of x.
 ValueId repeated_mean(Builder& b, ValueId x, const IntList& dims);
 
+/// argmax and argmin: the smallest position along dim that holds what `extremum` (reduce_max or
+/// reduce_min) finds; NaN is the extremum wherever there is one.
+Values expand_arg(Builder& b, OpKind extremum);
+Expected<std::vector<Type>> infer_arg(const OpCall& call);
+
 inline constexpr std::string_view kNormalisedDims =
     "dims lists dimensions of x in order, each at most once.";
 inline constexpr std::string_view kAffine = "Weight and bias have the sizes of x along dims.";

@@ -77,9 +77,6 @@ OpRecord op_concat() {
                   "Other dimensions pass through; dim must not be cut. Operands that are all "
                   "partial alike stay partial.",
               .dtypes = "Any, the same for all.",
-              .errors =
-                  "concat_c1: no operand, or a dim that is not there; concat_c2: shapes that do "
-                  "not fit; concat_c3: dtypes differ.",
               .cost = "Reads the operands and writes y once (bytes); no flops."},
       .operands = {{.name = "parts",
                     .doc = "the parts in order",

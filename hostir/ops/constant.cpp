@@ -46,9 +46,6 @@ OpRecord op_constant() {
                         "`data` the data's.",
               .sharding = "Any: each rank makes its own box.",
               .dtypes = "Any; `value` is rounded to the dtype, to nearest even.",
-              .errors = "constant_c1: not exactly one of value, size and data; constant_c2: value "
-                        "or size without "
-                        "a written type; constant_c3: data of another type than the written one.",
               .cost = "Writes y once (bytes)."},
       .attributes = {{.name = "value",
                       .type = AttributeSpec::Type::kFloat,

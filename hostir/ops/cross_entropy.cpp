@@ -78,8 +78,6 @@ OpRecord op_cross_entropy() {
               .dtypes =
                   "Logits f64 f32 bf16 f16, computed in f32 or wider; targets of any integer, "
                   "within 0..C-1.",
-              .errors = "cross_entropy_c1: the targets; cross_entropy_c2: the logits are not "
-                        "floating-point.",
               .cost = "Reads the logits once (bytes) when fused; about 14 flops per element."},
       .operands = {{.name = "logits", .doc = "unnormalised, classes last"},
                    {.name = "targets", .doc = "the right classes"}},

@@ -28,7 +28,6 @@ OpRecord op_cumsum() {
               .sharding = "Other dimensions pass through; dim is gathered first. Linear: a partial "
                           "sum stays partial.",
               .dtypes = "All but i1. Floats add up in f64 and are rounded once; integers wrap.",
-              .errors = "cumsum_c1: dim; cumsum_c2: i1.",
               .cost = "Reads x and writes y once (bytes); 1 flop per element."},
       .operands = {{.name = "x", .doc = "the operand", .partial = ops::kLinear}},
       .attributes = {ops::dim_attribute("the dimension along which to sum"),

@@ -22,8 +22,6 @@ OpRecord op_div() {
               .dtypes = "All but i1. 16-bit floats are computed in f32 and rounded once. "
                         "Integers round towards zero; dividing an integer by 0 gives 0, the "
                         "lowest by -1 wraps.",
-              .errors = "div_c1: shapes differ; div_c2: dtypes differ; div_c3: operands that "
-                        "are i1.",
               .cost = "Reads a and b and writes y once (bytes); about 4 flops per element."},
       .operands = {{.name = "a", .doc = "the left operand", .partial = ops::kLinear},
                    {.name = "b", .doc = "the right operand"}},

@@ -205,9 +205,6 @@ OpRecord op_dot_general() {
                   "partial sum. Linear in each operand: one partial sum stays partial.",
               .dtypes = "All but i1, both alike. 16-bit floats are accumulated in f32 and rounded "
                         "once; integers wrap.",
-              .errors = "dot_general_c1: dimensions that do not pair or stand twice; "
-                        "dot_general_c2: sizes of a pair differ; dot_general_c3: dtypes differ; "
-                        "dot_general_c4: i1.",
               .cost = "2 flops per result element and contracted element; reads both operands and "
                       "writes y once (bytes)."},
       .operands = {{.name = "lhs", .doc = "the left operand", .partial = ops::kLinear},

@@ -29,8 +29,6 @@ OpRecord op_dropout() {
                   "index, so the mask does not depend on the sharding. Linear: a partial sum "
                   "stays partial.",
               .dtypes = "f64 f32 bf16 f16; 16-bit types are computed in f32 and rounded once.",
-              .errors =
-                  "dropout_c1: an operand that is no float; dropout_c2: a rate outside [0, 1).",
               .cost =
                   "Reads x and writes y once (bytes); about 20 flops per element for the random "
                   "number."},

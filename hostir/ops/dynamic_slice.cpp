@@ -65,7 +65,6 @@ OpRecord op_dynamic_slice() {
                           "may be cut in the result. Partial values stay partial.",
               .dtypes = "x of any dtype, starts of any integer. A start is moved so that the box "
                         "lies within x.",
-              .errors = "dynamic_slice_c1: the starts; dynamic_slice_c2: the sizes.",
               .cost = "Reads and writes y once (bytes); no flops."},
       .operands = {{.name = "x", .doc = "the operand", .partial = ops::kMoved},
                    {.name = "starts",

@@ -66,7 +66,6 @@ OpRecord op_dynamic_update_slice() {
               .dtypes =
                   "x and update of one dtype, starts of any integer. A start is moved so that "
                   "the box lies within x.",
-              .errors = "dynamic_update_slice_c1: the update; dynamic_update_slice_c2: the starts.",
               .cost = "Reads x and the update and writes y once (bytes); no flops."},
       .operands = {{.name = "x", .doc = "what is copied", .partial = ops::kAllMovedAlike},
                    {.name = "update",

@@ -187,8 +187,6 @@ OpRecord op_einsum() {
                           "stays passes through, a cut dimension that is summed leaves a partial "
                           "sum.",
               .dtypes = "All but i1, all alike.",
-              .errors = "einsum_c1: subscripts that cannot be read or do not fit; einsum_c2: sizes "
-                        "of a letter differ; einsum_c3: dtypes differ; einsum_c4: i1.",
               .cost = "That of the products from left to right."},
       .operands = {{.name = "operands",
                     .doc = "one or more tensors",

@@ -22,7 +22,7 @@ OpRecord op_for_() {
       .doc = {.shapes = ops::kNoLayout,
               .sharding = "Carried buffers keep their layouts.",
               .dtypes = ops::kNoDTypes,
-              .errors = "host_c3: the region does not yield what the loop carries.",
+              .errors = "host_c3: the region yields what the loop carries.",
               .cost = "Host issue cost per iteration (ns)."},
       .operands = {{.name = "carry",
                     .doc = "initial values of what is carried; none is a complete event",

@@ -12,10 +12,6 @@ OpRecord op_gather() {
                         "`none` on all but the root.",
               .sharding = "Cut along dimension 0 before, whole on the root after.",
               .dtypes = ops::kAnyDType,
-              .errors = "gather_c1: no communicator or stream; gather_c2: neither ro, wo nor "
-                        "rw; gather_c3: dtypes differ; gather_c4: element counts that do not "
-                        "fit; gather_c5: a root that is no member. When the members meet: "
-                        "collective_mismatch.",
               .cost = ops::kCollectiveCost},
       .operands = ops::collective_operands(),
       .attributes = {ops::root_attribute()},

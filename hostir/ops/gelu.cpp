@@ -37,7 +37,6 @@ OpRecord op_gelu() {
       .doc = {.shapes = "Any shape; the result has the same.",
               .sharding = "Every dimension passes through. A partial operand is reduced first.",
               .dtypes = "f64 f32 bf16 f16; 16-bit types are computed in f32 and rounded once.",
-              .errors = "gelu_c1: an operand that is no float.",
               .cost = "Reads x and writes y once (bytes); about 14 flops per element."},
       .operands = {{.name = "x", .doc = "the operand"}},
       .attributes = {{.name = "approximate",

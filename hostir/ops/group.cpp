@@ -30,7 +30,6 @@ OpRecord op_group() {
       .doc = {.shapes = ops::kNoLayout,
               .sharding = "Each operation's own.",
               .dtypes = ops::kNoDTypes,
-              .errors = "group_c1: an instruction that is no communication.",
               .cost = "Host issue cost once (ns); the operations progress together."},
       .results = ops::event_result(),
       .constraints = {{"group_c1", "It holds communication only.", check_body}},

@@ -62,4 +62,36 @@ bool adds(const OpCall& call) {
   return mode == nullptr || mode->word == "add";
 }
 
+bool put_has_base(const OpCall& call) { return call.operands.size() > 2; }
+
+Violated check_put_indices(const OpCall& call) { return check_index_dtype(call, 1); }
+
+Violated check_put_base(const OpCall& call, const Shape& wanted) {
+  const std::string_view op = record(call.kind).mnemonic;
+  if (!put_has_base(call)) {
+    if (call.attributes.has("size")) return std::nullopt;
+    return Violation{
+        fmt::format("{} without a base needs the attribute size: how long dim becomes", op)};
+  }
+  if (same_shape(shape_of(call.operands[2]), wanted) &&
+      dtype_of(call.operands[2]) == dtype_of(call.operands[0])) {
+    return std::nullopt;
+  }
+  return Violation{fmt::format("the base of {} is {}, the updates ask for {}", op,
+                               to_string(call.operands[2]), text(wanted)),
+                   2};
+}
+
+PartialUse put_partial(const OpCall& call, size_t operand, Reduction kind) {
+  const bool linear = adds(call) && !put_has_base(call) && operand == 0 && kind == Reduction::kSum;
+  return linear ? PartialUse::kOthersWhole : PartialUse::kReduceFirst;
+}
+
+Values expand_put_base(Builder& b, OpKind kind, int64_t dim) {
+  Attributes attributes = b.attributes();
+  if (!b.has_arg(2)) return {b.op(kind, {b.arg(0), b.arg(1)}, std::move(attributes))};
+  attributes.set("size", b.shape(b.arg(2))[static_cast<size_t>(dim)]);
+  return {b.add(b.op(kind, {b.arg(0), b.arg(1)}, std::move(attributes)), b.arg(2))};
+}
+
 }  // namespace hostir::ops

@@ -24,5 +24,12 @@ AttributeSpec dim_attribute(std::string_view doc, bool required = false);
 /// The attributes `mode = add | set` and `size`.
 std::vector<AttributeSpec> put_attributes();
 bool adds(const OpCall& call);
+bool put_has_base(const OpCall& call);
+Violated check_put_indices(const OpCall& call);
+/// A base has the type that the updates ask for; without one `size` is given.
+Violated check_put_base(const OpCall& call, const Shape& wanted);
+PartialUse put_partial(const OpCall& call, size_t operand, Reduction kind);
+/// The base is added once, after the reduce.
+Values expand_put_base(Builder& b, OpKind kind, int64_t dim);
 
 }  // namespace hostir::ops

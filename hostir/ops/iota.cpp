@@ -29,8 +29,6 @@ OpRecord op_iota() {
       .doc = {.shapes = "The written type's, rank 1 or more.",
               .sharding = "Any: the index is global, each rank knows its box.",
               .dtypes = "All but i1; indices that do not fit are rounded or wrap.",
-              .errors =
-                  "iota_c1: no written type; iota_c2: a dimension that is not there; iota_c3: i1.",
               .cost = "Writes y once (bytes)."},
       .attributes = {{.name = "dim",
                       .type = AttributeSpec::Type::kInt,

@@ -118,10 +118,6 @@ OpRecord op_launch() {
               .sharding = "Each operand's own: the kernel learns box and global shape from the "
                           "layout.",
               .dtypes = "Those of the kernel.",
-              .errors = "launch_c1: no stream or no buffer; launch_c2: no kernel of this name; "
-                        "launch_c3: another number of operands than the kernel has; launch_c4: "
-                        "types that do not fit the kernel; launch_c5: what is written overlaps "
-                        "another operand; launch_c6: another buffer for an alias.",
               .cost = "The kernel's flops and bytes by the machine, plus launch_ns."},
       .operands = {{.name = "reads",
                     .doc = "bound to parameters",

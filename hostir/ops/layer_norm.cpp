@@ -66,8 +66,6 @@ OpRecord op_layer_norm() {
               .sharding = "Other dimensions pass through. Over cut dims the two means are reduced, "
                           "tensors without dims; x is not gathered.",
               .dtypes = "f64 f32 bf16 f16; 16-bit types are computed in f32 and rounded once.",
-              .errors = "layer_norm_c1: dims; layer_norm_c2: weight or bias; layer_norm_c3: x is "
-                        "not floating-point.",
               .cost = "Reads x and writes y once (bytes) when fused; about 9 flops per element."},
       .operands = {{.name = "x", .doc = "the operand"},
                    {.name = "weight",

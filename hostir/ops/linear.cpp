@@ -116,9 +116,6 @@ OpRecord op_linear() {
               .dtypes =
                   "All but i1, all alike. 16-bit floats are accumulated in f32, bias included, and "
                   "rounded once; integers wrap.",
-              .errors =
-                  "linear_c1: ranks; linear_c2: contraction sizes differ; linear_c3: the bias is "
-                  "not [N]; linear_c4: dtypes differ; linear_c5: i1.",
               .cost =
                   "2 * N * K flops per leading element, one more per output with a bias; reads all "
                   "operands and writes y once (bytes)."},

@@ -19,7 +19,6 @@ OpRecord op_log() {
               .sharding = "Every dimension passes through: operand and result are cut alike. A "
                           "partial operand is reduced first.",
               .dtypes = "f64 f32 bf16 f16; 16-bit types are computed in f32 and rounded once.",
-              .errors = "log_c1: an operand that is no float.",
               .cost = "Reads x and writes y once (bytes); about 8 flops per element."},
       .operands = {{.name = "x", .doc = "the operand"}},
       .results = {{.name = "y", .doc = "log(x)"}},

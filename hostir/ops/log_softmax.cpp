@@ -35,8 +35,6 @@ OpRecord op_log_softmax() {
               .sharding = "Other dimensions pass through. Over a cut dim the maximum and the sum "
                           "are reduced over its axes, two tensors without dim; x is not gathered.",
               .dtypes = "f64 f32 bf16 f16; 16-bit types are computed in f32 and rounded once.",
-              .errors =
-                  "log_softmax_c1: dim; log_softmax_c2: an operand that is not floating-point.",
               .cost = "Reads x and writes y once (bytes) when fused; about 12 flops per element."},
       .operands = {{.name = "x", .doc = "the operand"}},
       .attributes = {ops::dim_attribute("the dimension that is normalised")},

@@ -10,7 +10,6 @@ OpRecord op_logical_not() {
       .doc = {.shapes = "Any shape; the result has the same.",
               .sharding = "Every dimension passes through. A partial operand is reduced first.",
               .dtypes = "i1 only.",
-              .errors = "logical_not_c1: an operand that is not i1.",
               .cost = "Reads x and writes y once (bytes); 1 flop per element."},
       .operands = {{.name = "x", .doc = "the operand"}},
       .results = {{.name = "y", .doc = "not x"}},

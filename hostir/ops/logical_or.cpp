@@ -10,7 +10,6 @@ OpRecord op_logical_or() {
       .doc = {.shapes = "Any shape, the same for both operands and the result.",
               .sharding = "Every dimension passes through. A partial operand is reduced first.",
               .dtypes = "i1 only.",
-              .errors = "logical_or_c1: shapes differ; logical_or_c2: operands that are not i1.",
               .cost = "Reads a and b and writes y once (bytes); 1 flop per element."},
       .operands = {{.name = "a", .doc = "the left operand"},
                    {.name = "b", .doc = "the right operand"}},

@@ -115,9 +115,6 @@ OpRecord op_matmul() {
            .dtypes =
                "All but i1, both alike. 16-bit floats are accumulated in f32 and rounded once; "
                "integers wrap.",
-           .errors =
-               "matmul_c1: ranks; matmul_c2: contraction sizes differ; matmul_c3: batch sizes "
-               "differ; matmul_c4: dtypes differ; matmul_c5: i1.",
            .cost =
                "2 * M * N * K flops per batch element; reads a and b and writes y once (bytes)."},
       .operands = {{.name = "a", .doc = "[.., M, K]", .partial = ops::kLinear},

@@ -24,8 +24,6 @@ OpRecord op_maximum() {
               .sharding = "Every dimension passes through. Operands that are partial max stay "
                           "partial, alone or together; one partial min stays partial.",
               .dtypes = "All but i1. 16-bit floats are computed in f32 and rounded once.",
-              .errors = "maximum_c1: shapes differ; maximum_c2: dtypes differ; maximum_c3: "
-                        "operands that are i1.",
               .cost = "Reads a and b and writes y once (bytes); 1 flop per element."},
       .operands = {{.name = "a", .doc = "the left operand", .partial = kMaximumLattice},
                    {.name = "b", .doc = "the right operand", .partial = kMaximumLattice}},

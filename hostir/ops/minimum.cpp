@@ -24,8 +24,6 @@ OpRecord op_minimum() {
               .sharding = "Every dimension passes through. Operands that are partial min stay "
                           "partial, alone or together; one partial max stays partial.",
               .dtypes = "All but i1. 16-bit floats are computed in f32 and rounded once.",
-              .errors = "minimum_c1: shapes differ; minimum_c2: dtypes differ; minimum_c3: "
-                        "operands that are i1.",
               .cost = "Reads a and b and writes y once (bytes); 1 flop per element."},
       .operands = {{.name = "a", .doc = "the left operand", .partial = kMinimumLattice},
                    {.name = "b", .doc = "the right operand", .partial = kMinimumLattice}},

@@ -20,8 +20,6 @@ OpRecord op_mul() {
                           "sum stays partial, of two one is reduced first.",
               .dtypes = "All but i1. 16-bit floats are computed in f32 and rounded once. "
                         "Integers wrap.",
-              .errors = "mul_c1: shapes differ; mul_c2: dtypes differ; mul_c3: operands that "
-                        "are i1.",
               .cost = "Reads a and b and writes y once (bytes); 1 flop per element."},
       .operands = {{.name = "a", .doc = "the left operand", .partial = ops::kLinear},
                    {.name = "b", .doc = "the right operand", .partial = ops::kLinear}},

@@ -38,7 +38,6 @@ OpRecord op_one_hot() {
       .doc = {.shapes = "indices [i..] give [i.., classes].",
               .sharding = "The dimensions of the indices pass through; the classes may be cut.",
               .dtypes = "Indices of any integer; an index outside 0..classes-1 gives zeros.",
-              .errors = "one_hot_c1: the indices are not integers.",
               .cost = "Reads the indices and writes y once (bytes); 2 flops per element of y."},
       .operands = {{.name = "indices", .doc = "the classes"}},
       .attributes = {{.name = "classes",

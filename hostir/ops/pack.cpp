@@ -12,7 +12,6 @@ OpRecord op_pack() {
                   "The operand's; only the order in memory changes. Block r holds, row-major, what "
                   "this rank's box and member r's box of `blocks` have in common.",
               .dtypes = "Any.",
-              .errors = "pack_c1: blocks of another rank than the tensor's.",
               .cost = "Reads x and writes y once (bytes); no flops."},
       .operands = {{.name = "x", .doc = "row-major over this rank's box", .partial = ops::kMoved}},
       .attributes = {ops::blocks_attribute()},

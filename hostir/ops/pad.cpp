@@ -121,7 +121,6 @@ OpRecord op_pad() {
                   "Dimensions that are not padded pass through; a padded one is gathered first and "
                   "may be cut in the result. With zeros a partial sum stays partial.",
               .dtypes = "Any; the value is rounded to the dtype.",
-              .errors = "pad_c1: number of entries; pad_c2: negative amounts.",
               .cost = "Reads x and writes y once (bytes); no flops."},
       .operands = {{.name = "x", .doc = "the operand"}},
       .attributes = {{.name = "low",

@@ -49,10 +49,6 @@ OpRecord op_permute() {
       .doc = {.shapes = "Sender and receiver have the same extents.",
               .sharding = "The same cut with the members in another order.",
               .dtypes = ops::kAnyDType,
-              .errors = "permute_c1: no communicator or stream; permute_c2: neither ro, wo nor "
-                        "rw; permute_c3: dtypes differ; permute_c4: element counts that do not "
-                        "fit; permute_c5: not exactly one of shift and pairs; permute_c6: pairs "
-                        "that do not fit. When the members meet: collective_mismatch.",
               .cost = ops::kCollectiveCost},
       .operands = ops::collective_operands(),
       .attributes = {{.name = "shift",

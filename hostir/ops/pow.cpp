@@ -23,8 +23,6 @@ OpRecord op_pow() {
       .doc = {.shapes = "Any shape, the same for both operands and the result.",
               .sharding = "Every dimension passes through. A partial operand is reduced first.",
               .dtypes = "f64 f32 bf16 f16; 16-bit types are computed in f32 and rounded once.",
-              .errors = "pow_c1: shapes differ; pow_c2: dtypes differ; pow_c3: operands that "
-                        "are no floats.",
               .cost = "Reads a and b and writes y once (bytes); about 16 flops per element."},
       .operands = {{.name = "a", .doc = "the left operand"},
                    {.name = "b", .doc = "the right operand"}},

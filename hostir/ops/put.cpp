@@ -6,8 +6,6 @@ namespace hostir {
 
 namespace {
 
-bool put_has_base(const OpCall& call) { return call.operands.size() > 2; }
-
 size_t result_rank(const OpCall& call) {
   return shape_of(call.operands[0]).size() + 1 - shape_of(call.operands[1]).size();
 }
@@ -24,8 +22,6 @@ ops::Violated check_put_dim(const OpCall& call) {
                   "those of the indices",
                   dim, updates, indices)};
 }
-
-ops::Violated check_put_indices(const OpCall& call) { return ops::check_index_dtype(call, 1); }
 
 ops::Violated check_put_shapes(const OpCall& call) {
   if (check_put_dim(call)) return std::nullopt;  // put_c1
@@ -48,7 +44,7 @@ Shape put_shape(const OpCall& call) {
   const auto count = static_cast<std::ptrdiff_t>(shape_of(call.operands[1]).size());
   const auto at = shape.erase(shape.begin() + dim, shape.begin() + dim + count);
   IndexExpr size = call.attributes.get_or<IndexExpr>("size", IndexExpr(0));
-  if (put_has_base(call) && static_cast<size_t>(dim) < shape_of(call.operands[2]).size()) {
+  if (ops::put_has_base(call) && static_cast<size_t>(dim) < shape_of(call.operands[2]).size()) {
     size = shape_of(call.operands[2])[static_cast<size_t>(dim)];
   }
   shape.insert(at, std::move(size));
@@ -57,17 +53,7 @@ Shape put_shape(const OpCall& call) {
 
 ops::Violated check_put_base(const OpCall& call) {
   if (check_put_dim(call)) return std::nullopt;  // put_c1
-  if (!put_has_base(call)) {
-    if (call.attributes.has("size")) return std::nullopt;
-    return Violation{"put without a base needs the attribute size: how long dim becomes"};
-  }
-  if (ops::same_shape(shape_of(call.operands[2]), put_shape(call)) &&
-      dtype_of(call.operands[2]) == dtype_of(call.operands[0])) {
-    return std::nullopt;
-  }
-  return Violation{fmt::format("the base of put is {}, the updates ask for {}",
-                               to_string(call.operands[2]), ops::text(put_shape(call))),
-                   2};
+  return ops::check_put_base(call, put_shape(call));
 }
 
 Expected<std::vector<Type>> infer_put(const OpCall& call) {
@@ -87,27 +73,14 @@ Expected<ShardingRule> put_rule(const OpCall& call, std::span<const Type> result
   auto updates = r.results[0];
   updates.insert(updates.erase(updates.begin() + dim), positions.begin(), positions.end());
   r.operands = {std::move(updates), positions};
-  if (put_has_base(call)) r.operands.push_back(r.results[0]);
+  if (ops::put_has_base(call)) r.operands.push_back(r.results[0]);
   auto& rest = ops::adds(call) ? r.reduction : r.replicated;
   for (size_t d = 0; d < indices.size(); ++d) rest.push_back(static_cast<int>(to.size() + d));
   return r;
 }
 
-PartialUse put_partial(const OpCall& call, size_t operand, Reduction kind) {
-  const bool linear =
-      ops::adds(call) && !put_has_base(call) && operand == 0 && kind == Reduction::kSum;
-  return linear ? PartialUse::kOthersWhole : PartialUse::kReduceFirst;
-}
-
-bool put_needs_expand(const OpCall& call) { return put_has_base(call); }
-
-// The base is added once, after the reduce.
 ops::Values expand_put(ops::Builder& b) {
-  if (!b.has_arg(2)) return {b.op(OpKind::put, {b.arg(0), b.arg(1)}, b.attributes())};
-  const int64_t dim = b.attributes().get_or<int64_t>("dim", 0);
-  Attributes attributes = b.attributes();
-  attributes.set("size", b.shape(b.arg(2))[static_cast<size_t>(dim)]);
-  return {b.add(b.op(OpKind::put, {b.arg(0), b.arg(1)}, std::move(attributes)), b.arg(2))};
+  return ops::expand_put_base(b, OpKind::put, b.attributes().get_or<int64_t>("dim", 0));
 }
 
 ops::Values put_vjp(ops::Builder& b, std::span<const ValueId> dy) {
@@ -157,8 +130,6 @@ OpRecord op_put() {
                   "Linear in the updates.",
               .dtypes = "Updates and base of one dtype, indices of any integer. Floats add up in "
                         "f64 and are rounded once; an index outside 0..V-1 puts nothing.",
-              .errors = "put_c1: dim; put_c2: the indices are not integers; put_c3: updates and "
-                        "indices differ; put_c4: the base differs, or neither base nor size.",
               .cost = "Reads all operands and writes y once (bytes); 1 flop per update."},
       .operands = {{.name = "updates", .doc = "what is put, [a.., i.., b..]"},
                    {.name = "indices", .doc = "positions along dim, [i..]"},
@@ -168,16 +139,16 @@ OpRecord op_put() {
       .attributes = ops::put_attributes(),
       .results = {{.name = "y", .doc = "y[a, indices[i], b] += or = updates[a, i, b]"}},
       .constraints = {{"put_c1", "The updates have the indices' dimensions at dim.", check_put_dim},
-                      {"put_c2", ops::kIndexDType, check_put_indices},
+                      {"put_c2", ops::kIndexDType, ops::check_put_indices},
                       {"put_c3", "Updates and indices have the same sizes there.",
                        check_put_shapes},
                       {"put_c4", "A base has the result's type; without one size is given.",
                        check_put_base}},
       .infer = infer_put,
       .rule = put_rule,
-      .partial = put_partial,
+      .partial = ops::put_partial,
       .expand = expand_put,
-      .needs_expand = put_needs_expand,
+      .needs_expand = ops::put_has_base,
       .cost = ops::pointwise_cost<1>,
       .gradient = "dupdates = take dy at the indices, dbase = dy",
       .vjp = put_vjp,

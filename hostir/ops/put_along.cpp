@@ -6,12 +6,6 @@ namespace hostir {
 
 namespace {
 
-bool put_along_has_base(const OpCall& call) { return call.operands.size() > 2; }
-
-ops::Violated check_put_along_indices(const OpCall& call) {
-  return ops::check_index_dtype(call, 1);
-}
-
 ops::Violated check_put_along_shapes(const OpCall& call) {
   if (ops::same_shape(shape_of(call.operands[0]), shape_of(call.operands[1]))) return std::nullopt;
   return Violation{
@@ -23,7 +17,7 @@ ops::Violated check_put_along_shapes(const OpCall& call) {
 Shape put_along_shape(const OpCall& call) {
   Shape shape = shape_of(call.operands[0]);
   IndexExpr& size = shape[ops::indexed_dim(call)];
-  const Shape* base = put_along_has_base(call) ? &shape_of(call.operands[2]) : nullptr;
+  const Shape* base = ops::put_has_base(call) ? &shape_of(call.operands[2]) : nullptr;
   size = base != nullptr && base->size() == shape.size()
              ? (*base)[ops::indexed_dim(call)]
              : call.attributes.get_or<IndexExpr>("size", IndexExpr(0));
@@ -31,17 +25,7 @@ Shape put_along_shape(const OpCall& call) {
 }
 
 ops::Violated check_put_along_base(const OpCall& call) {
-  if (!put_along_has_base(call)) {
-    if (call.attributes.has("size")) return std::nullopt;
-    return Violation{"put_along without a base needs the attribute size: how long dim becomes"};
-  }
-  if (ops::same_shape(shape_of(call.operands[2]), put_along_shape(call)) &&
-      dtype_of(call.operands[2]) == dtype_of(call.operands[0])) {
-    return std::nullopt;
-  }
-  return Violation{fmt::format("the base of put_along is {}, the updates ask for {}",
-                               to_string(call.operands[2]), ops::text(put_along_shape(call))),
-                   2};
+  return ops::check_put_base(call, put_along_shape(call));
 }
 
 Expected<std::vector<Type>> infer_put_along(const OpCall& call) {
@@ -60,25 +44,14 @@ Expected<ShardingRule> put_along_rule(const OpCall& call, std::span<const Type> 
   auto indices = r.results[0];
   indices[dim] = {along};
   r.operands = {indices, indices};
-  if (put_along_has_base(call)) r.operands.push_back(r.results[0]);
+  if (ops::put_has_base(call)) r.operands.push_back(r.results[0]);
   (ops::adds(call) ? r.reduction : r.replicated) = {along};
   return r;
 }
 
-PartialUse put_along_partial(const OpCall& call, size_t operand, Reduction kind) {
-  const bool linear =
-      ops::adds(call) && !put_along_has_base(call) && operand == 0 && kind == Reduction::kSum;
-  return linear ? PartialUse::kOthersWhole : PartialUse::kReduceFirst;
-}
-
-bool put_along_needs_expand(const OpCall& call) { return put_along_has_base(call); }
-
 ops::Values expand_put_along(ops::Builder& b) {
-  if (!b.has_arg(2)) return {b.op(OpKind::put_along, {b.arg(0), b.arg(1)}, b.attributes())};
-  const int64_t dim = ops::dim_of(b.attributes(), "dim", b.rank(b.arg(0)));
-  Attributes attributes = b.attributes();
-  attributes.set("size", b.shape(b.arg(2))[static_cast<size_t>(dim)]);
-  return {b.add(b.op(OpKind::put_along, {b.arg(0), b.arg(1)}, std::move(attributes)), b.arg(2))};
+  return ops::expand_put_base(b, OpKind::put_along,
+                              ops::dim_of(b.attributes(), "dim", b.rank(b.arg(0))));
 }
 
 ops::Values put_along_vjp(ops::Builder& b, std::span<const ValueId> dy) {
@@ -121,9 +94,6 @@ OpRecord op_put_along() {
                "once, after the reduce. Linear in the updates.",
            .dtypes = "Updates and base of one dtype, indices of any integer. Floats add up in "
                      "f64 and are rounded once; an index outside puts nothing.",
-           .errors = "put_along_c1: dim; put_along_c2: the indices are not integers; "
-                     "put_along_c3: updates and indices differ; put_along_c4: the base differs, "
-                     "or neither base nor size.",
            .cost = "Reads all operands and writes y once (bytes); 1 flop per update."},
       .operands = {{.name = "updates", .doc = "what is put"},
                    {.name = "indices", .doc = "positions along dim"},
@@ -133,16 +103,16 @@ OpRecord op_put_along() {
       .attributes = ops::put_attributes(),
       .results = {{.name = "y", .doc = "y[.., indices[.., i, ..], ..] += or = updates[.., i, ..]"}},
       .constraints = {{"put_along_c1", ops::kDim, ops::check_indexed_dim},
-                      {"put_along_c2", ops::kIndexDType, check_put_along_indices},
+                      {"put_along_c2", ops::kIndexDType, ops::check_put_indices},
                       {"put_along_c3", "Updates and indices have one shape.",
                        check_put_along_shapes},
                       {"put_along_c4", "A base has the result's type; without one size is given.",
                        check_put_along_base}},
       .infer = infer_put_along,
       .rule = put_along_rule,
-      .partial = put_along_partial,
+      .partial = ops::put_partial,
       .expand = expand_put_along,
-      .needs_expand = put_along_needs_expand,
+      .needs_expand = ops::put_has_base,
       .cost = ops::pointwise_cost<1>,
       .gradient = "dupdates = take_along dy at the indices, dbase = dy",
       .vjp = put_along_vjp,

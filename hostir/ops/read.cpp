@@ -37,8 +37,6 @@ OpRecord op_read() {
       .doc = {.shapes = "One index per dimension.",
               .sharding = "The index counts in the local part.",
               .dtypes = "i64 i32 i8 u8 i1.",
-              .errors = "read_c1: no buffer; read_c2: a buffer of floats; read_c3: not one "
-                        "index per dimension.",
               .cost = ops::kStreamCost},
       .operands = {{.name = "buffer", .doc = "what is read"}},
       .attributes = {{.name = "index",

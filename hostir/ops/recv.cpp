@@ -11,9 +11,6 @@ OpRecord op_recv() {
       .doc = {.shapes = "Any; sender and receiver have the same number of elements.",
               .sharding = "Each side's layout is its own.",
               .dtypes = "Any, the same on both sides.",
-              .errors = "recv_c1: no communicator or stream; recv_c2: no buffer; recv_c3: a peer "
-                        "that is no member. "
-                        "When both sides meet: collective_mismatch.",
               .cost = "One transfer over the link between the two (bytes)."},
       .operands = {{.name = "comm", .doc = "the communicator"},
                    {.name = "output", .doc = "what is received", .access = Access::kWrite},

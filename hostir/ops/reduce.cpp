@@ -13,10 +13,6 @@ OpRecord op_reduce() {
                         "root.",
               .sharding = "Partial before, whole on the root after.",
               .dtypes = ops::kReducedDType,
-              .errors = "reduce_c1: no communicator or stream; reduce_c2: neither ro, wo nor "
-                        "rw; reduce_c3: dtypes differ, or i1; reduce_c4: element counts that do "
-                        "not fit; reduce_c5: a root that is no member. When the members meet: "
-                        "collective_mismatch.",
               .cost = ops::kCollectiveCost},
       .operands = ops::collective_operands(),
       .attributes = {ops::reduction_attribute(), ops::root_attribute()},

@@ -23,7 +23,6 @@ OpRecord op_reduce_any() {
               .sharding = "Dimensions that stay pass through; over a cut one that goes the results "
                           "of the ranks are reduced.",
               .dtypes = "i1 only.",
-              .errors = "reduce_any_c1: dims that are not there; reduce_any_c2: not i1.",
               .cost = ops::kReductionCost},
       .operands = {{.name = "x", .doc = "the operand"}},
       .attributes = ops::reduction_attributes(),

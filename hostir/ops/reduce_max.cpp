@@ -1,21 +1,6 @@
-#include "hostir/ops/builder.h"
 #include "hostir/ops/reduction.h"
 
 namespace hostir {
-
-namespace {
-
-ops::Values reduce_max_vjp(ops::Builder& b, std::span<const ValueId> dy) {
-  const IntList dims = b.attributes().get_or<IntList>("dims", {});
-  const ValueId x = b.arg(0);
-  const Shape shape = b.shape(x);
-  const ValueId chosen = b.compare(x, b.unreduce(b.result(), dims, shape), "eq");
-  const ValueId ties = b.sum(b.cast(chosen, b.dtype(x)), dims);
-  const ValueId share = b.div(dy[0], b.reshape(ties, b.shape(dy[0])));
-  return {b.select(chosen, b.unreduce(share, dims, shape), b.zeros_like(x))};
-}
-
-}  // namespace
 
 OpRecord op_reduce_max() {
   return {
@@ -28,7 +13,6 @@ OpRecord op_reduce_max() {
                "A partial max stays partial. A cut dimension that goes leaves a partial max.",
            .dtypes =
                "All but i1. 16-bit floats are accumulated in f32 and rounded once; integers wrap.",
-           .errors = "reduce_max_c1: dims that are not there; reduce_max_c2: i1.",
            .cost = ops::kReductionCost},
       .operands = {{.name = "x", .doc = "the operand", .partial = {.max = PartialUse::kAnyMix}}},
       .attributes = ops::reduction_attributes(),
@@ -42,7 +26,7 @@ OpRecord op_reduce_max() {
       .rule = ops::reduction_rule<Reduction::kMax>,
       .cost = ops::reduction_cost,
       .gradient = "dx = dy where x equals the maximum (shared evenly on ties)",
-      .vjp = reduce_max_vjp,
+      .vjp = ops::extremum_vjp,
       .example = R"(fusion @f(%x: tensor<2x4xf32>) -> (%y: tensor<2xf32>) {
   %y = reduce_max %x {dims = [1]}
   return %y

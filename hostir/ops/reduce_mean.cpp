@@ -44,7 +44,6 @@ OpRecord op_reduce_mean() {
                   "Linear: a partial sum stays partial. A cut dimension that goes makes it sum, "
                   "reduce, divide (by the global count).",
               .dtypes = "f64 f32 bf16 f16; 16-bit types are accumulated in f32 and rounded once.",
-              .errors = "reduce_mean_c1: dims that are not there; reduce_mean_c2: no float.",
               .cost = ops::kReductionCost},
       .operands = {{.name = "x", .doc = "the operand", .partial = ops::kLinear}},
       .attributes = ops::reduction_attributes(),

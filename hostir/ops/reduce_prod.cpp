@@ -27,7 +27,6 @@ OpRecord op_reduce_prod() {
                        "partial product.",
            .dtypes =
                "All but i1. 16-bit floats are accumulated in f32 and rounded once; integers wrap.",
-           .errors = "reduce_prod_c1: dims that are not there; reduce_prod_c2: i1.",
            .cost = ops::kReductionCost},
       .operands = {{.name = "x",
                     .doc = "the operand",

@@ -15,11 +15,6 @@ OpRecord op_reduce_scatter() {
               .sharding = "Partial over the communicator's axes before, cut along dimension 0 "
                           "after.",
               .dtypes = ops::kReducedDType,
-              .errors = "reduce_scatter_c1: no communicator or stream; reduce_scatter_c2: "
-                        "neither ro, wo nor rw; reduce_scatter_c3: dtypes differ, or i1; "
-                        "reduce_scatter_c4: element counts that do not fit; reduce_scatter_c5: "
-                        "a result that is still unreduced. When the members meet: "
-                        "collective_mismatch.",
               .cost = ops::kCollectiveCost},
       .operands = ops::collective_operands(),
       .attributes = {ops::reduction_attribute()},

@@ -23,7 +23,6 @@ OpRecord op_reduce_sum() {
                        "partial sum.",
            .dtypes =
                "All but i1. 16-bit floats are accumulated in f32 and rounded once; integers wrap.",
-           .errors = "reduce_sum_c1: dims that are not there; reduce_sum_c2: i1.",
            .cost = ops::kReductionCost},
       .operands = {{.name = "x",
                     .doc = "the operand",

@@ -73,4 +73,14 @@ Cost reduction_cost(const OpCall& call, std::span<const Extents> operands,
   return memory_cost(call, operands, results, element_count_of(operands[0]));
 }
 
+Values extremum_vjp(Builder& b, std::span<const ValueId> dy) {
+  const IntList dims = b.attributes().get_or<IntList>("dims", {});
+  const ValueId x = b.arg(0);
+  const Shape shape = b.shape(x);
+  const ValueId chosen = b.compare(x, b.unreduce(b.result(), dims, shape), "eq");
+  const ValueId ties = b.sum(b.cast(chosen, b.dtype(x)), dims);
+  const ValueId share = b.div(dy[0], b.reshape(ties, b.shape(dy[0])));
+  return {b.select(chosen, b.unreduce(share, dims, shape), b.zeros_like(x))};
+}
+
 }  // namespace hostir::ops

@@ -4,7 +4,7 @@
 // reduction over no elements gives the identity of its kind.
 #pragma once
 
-#include "hostir/ops/common.h"
+#include "hostir/ops/builder.h"
 
 namespace hostir::ops {
 
@@ -21,6 +21,9 @@ Expected<ShardingRule> reduction_rule(const OpCall& call, std::span<const Type>)
 /// One flop per element read.
 Cost reduction_cost(const OpCall& call, std::span<const Extents> operands,
                     std::span<const Extents> results);
+
+/// Of reduce_max and reduce_min: what is equal to the result shares its gradient.
+Values extremum_vjp(Builder& b, std::span<const ValueId> dy);
 
 inline constexpr std::string_view kReducedDims =
     "dims lists dimensions of the operand, each at most once.";

@@ -35,8 +35,6 @@ OpRecord op_reinterpret() {
       .doc = {.shapes = "The written type's, with the same number of bytes on every rank.",
               .sharding = "The written type's.",
               .dtypes = "The written type's.",
-              .errors = "reinterpret_c1: no buffer; reinterpret_c2: no type; reinterpret_c3: "
-                        "another number of bytes.",
               .cost = "None: no work."},
       .operands = {{.name = "buffer", .doc = "what is viewed"}},
       .results = {{.name = "view", .doc = "the view"}},

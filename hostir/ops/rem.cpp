@@ -21,7 +21,6 @@ OpRecord op_rem() {
               .sharding = "Every dimension passes through. A partial operand is reduced first.",
               .dtypes = "All but i1. The sign is that of a; a remainder by 0 is 0 for integers and "
                         "NaN for floats. 16-bit floats are computed in f32.",
-              .errors = "rem_c1: shapes differ; rem_c2: dtypes differ; rem_c3: another dtype.",
               .cost = "Reads a and b and writes y once (bytes); 1 flop per element."},
       .operands = {{.name = "a", .doc = "the left operand"},
                    {.name = "b", .doc = "the right operand"}},

@@ -53,7 +53,6 @@ OpRecord op_reshape() {
                   "Merged and split dimensions share factors; a cut passes where the boxes map "
                   "one to one, most often at the major end. Partial values stay partial.",
               .dtypes = "Any.",
-              .errors = "reshape_c1: no shape given; reshape_c2: another number of elements.",
               .cost = "Reads x and writes y once (bytes); no flops."},
       .operands = {{.name = "x", .doc = "the operand", .partial = ops::kMoved}},
       .attributes = {{.name = "shape",

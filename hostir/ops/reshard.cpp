@@ -56,7 +56,6 @@ OpRecord op_reshard() {
               .sharding = "From the operand's to the target. Written by hand it is a border for "
                           "propagation; the passes insert it where two uses of a value disagree.",
               .dtypes = "Any.",
-              .errors = "reshard_c1: no target; reshard_c2: a target of another rank.",
               .cost = "That of the collectives it becomes; no flops."},
       .operands = {{.name = "x", .doc = "the operand", .partial = ops::kMoved}},
       .attributes = {{.name = "to",

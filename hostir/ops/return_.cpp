@@ -12,8 +12,7 @@ OpRecord op_return_() {
       .doc = {.shapes = "Those declared.",
               .sharding = "Those declared; propagation works towards them.",
               .dtypes = "Those declared.",
-              .errors = "function_c1: not at the end; function_c5, function_c6: values that are "
-                        "not those declared.",
+              .errors = "function_c1: at the end; function_c5, function_c6: the values declared.",
               .cost = "None: no work."},
       .operands = {{.name = "values",
                     .doc = "the results in order",

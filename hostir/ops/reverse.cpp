@@ -36,7 +36,6 @@ OpRecord op_reverse() {
               .sharding = "Other dimensions pass through; a reversed one is gathered first and may "
                           "be cut in the result. Partial values stay partial.",
               .dtypes = "Any.",
-              .errors = "reverse_c1: dims that are not there.",
               .cost = "Reads x and writes y once (bytes); no flops."},
       .operands = {{.name = "x", .doc = "the operand", .partial = ops::kMoved}},
       .attributes = {{.name = "dims",

@@ -33,8 +33,6 @@ OpRecord op_rms_norm() {
                   "Other dimensions pass through. Over cut dims the mean square is reduced, "
                   "a tensor without dims; x is not gathered.",
               .dtypes = "f64 f32 bf16 f16; 16-bit types are computed in f32 and rounded once.",
-              .errors = "rms_norm_c1: dims; rms_norm_c2: the weight; rms_norm_c3: x is not "
-                        "floating-point.",
               .cost = "Reads x and writes y once (bytes) when fused; about 5 flops per element."},
       .operands = {{.name = "x", .doc = "the operand"},
                    {.name = "weight",

@@ -104,8 +104,6 @@ OpRecord op_rotary() {
                           "knows its positions. The last one is gathered first.",
               .dtypes = "f64 f32 bf16 f16; angles in f32, 16-bit types are computed in f32 and "
                         "rounded once. Positions of any integer.",
-              .errors = "rotary_c1: dim, or an odd last dimension; rotary_c2: the positions; "
-                        "rotary_c3: x is not floating-point.",
               .cost = "Reads x and writes y once (bytes) when fused; about 30 flops per element."},
       .operands = {{.name = "x", .doc = "queries or keys"},
                    {.name = "positions",

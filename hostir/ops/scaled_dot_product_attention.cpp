@@ -163,8 +163,6 @@ OpRecord op_scaled_dot_product_attention() {
                "leaves partial scores. Grouped heads are cut at the borders of groups.",
            .dtypes = "f64 f32 bf16 f16, all alike; the softmax of 16-bit types is computed in "
                      "f32. The mask is i1 (0: left out) or floating-point (added).",
-           .errors = "scaled_dot_product_attention_c1: shapes; _c2: heads; _c3: the mask; _c4: "
-                     "dtypes.",
            .cost = "2 * S * T * (D + E) flops per head; the scores are written (bytes)."},
       .operands = {{.name = "q", .doc = "queries"},
                    {.name = "k", .doc = "keys"},

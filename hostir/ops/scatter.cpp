@@ -12,10 +12,6 @@ OpRecord op_scatter() {
                         "the input is `none` on all but the root.",
               .sharding = "Whole on the root before, cut along dimension 0 after.",
               .dtypes = ops::kAnyDType,
-              .errors = "scatter_c1: no communicator or stream; scatter_c2: neither ro, wo nor "
-                        "rw; scatter_c3: dtypes differ; scatter_c4: element counts that do not "
-                        "fit; scatter_c5: a root that is no member. When the members meet: "
-                        "collective_mismatch.",
               .cost = ops::kCollectiveCost},
       .operands = ops::collective_operands(),
       .attributes = {ops::root_attribute()},

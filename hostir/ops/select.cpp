@@ -41,9 +41,6 @@ OpRecord op_select() {
                   "Every dimension passes through. Both choices partial alike stay partial; a "
                   "partial predicate is reduced first.",
               .dtypes = "The predicate i1, the choices any, both alike.",
-              .errors =
-                  "select_c1: shapes differ; select_c2: a predicate that is not i1; select_c3: "
-                  "choices of different dtypes.",
               .cost = "Reads all operands and writes y once (bytes); 1 flop per element."},
       .operands =
           {{.name = "pred", .doc = "the predicate, i1"},

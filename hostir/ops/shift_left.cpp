@@ -10,8 +10,6 @@ OpRecord op_shift_left() {
       .doc = {.shapes = "Any shape, the same for both operands and the result.",
               .sharding = "Every dimension passes through. A partial operand is reduced first.",
               .dtypes = "Integers, not i1. Shifts below 0 or by the width and more give 0.",
-              .errors = "shift_left_c1: shapes differ; shift_left_c2: dtypes differ; "
-                        "shift_left_c3: another dtype.",
               .cost = "Reads a and b and writes y once (bytes); 1 flop per element."},
       .operands = {{.name = "a", .doc = "the left operand"},
                    {.name = "b", .doc = "the right operand"}},

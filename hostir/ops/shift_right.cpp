@@ -12,8 +12,6 @@ OpRecord op_shift_right() {
               .sharding = "Every dimension passes through. A partial operand is reduced first.",
               .dtypes = "Integers, not i1. Shifts below 0 or by the width and more give 0, or -1 "
                         "for negative numbers.",
-              .errors = "shift_right_c1: shapes differ; shift_right_c2: dtypes differ; "
-                        "shift_right_c3: another dtype.",
               .cost = "Reads a and b and writes y once (bytes); 1 flop per element."},
       .operands = {{.name = "a", .doc = "the left operand"},
                    {.name = "b", .doc = "the right operand"}},

@@ -21,7 +21,6 @@ OpRecord op_sigmoid() {
               .sharding = "Every dimension passes through. Rising: a partial max or min stays "
                           "partial, a partial sum is reduced first.",
               .dtypes = "f64 f32 bf16 f16; 16-bit types are computed in f32 and rounded once.",
-              .errors = "sigmoid_c1: an operand that is no float.",
               .cost = "Reads x and writes y once (bytes); about 8 flops per element."},
       .operands = {{.name = "x", .doc = "the operand", .partial = ops::kRising}},
       .results = {{.name = "y", .doc = "1 / (1 + exp(-x))"}},

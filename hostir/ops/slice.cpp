@@ -123,9 +123,6 @@ OpRecord op_slice() {
                   "Dimensions taken whole pass through; the others must not be cut. Partial "
                   "values stay partial.",
               .dtypes = "Any.",
-              .errors =
-                  "slice_c1: not one entry per dimension; slice_c2: bounds outside the tensor or "
-                  "crossed; slice_c3: a stride below 1.",
               .cost = "Reads x once at most and writes y once (bytes); no flops."},
       .operands = {{.name = "x", .doc = "the operand", .partial = ops::kMoved}},
       .attributes = {{.name = "start",

@@ -42,7 +42,6 @@ OpRecord op_sort() {
               .sharding = "Other dimensions pass through; dim is gathered first.",
               .dtypes = "Any; the indices are i32. Equal elements keep their order; NaN counts as "
                         "larger than everything.",
-              .errors = "sort_c1: dim.",
               .cost = "Reads x and writes both results once (bytes); about 40 flops per element."},
       .operands = {{.name = "x", .doc = "the operand"}},
       .attributes = {ops::dim_attribute("the dimension to sort"),

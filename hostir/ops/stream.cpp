@@ -33,7 +33,7 @@ OpRecord op_stream() {
       .doc = {.shapes = ops::kNoLayout,
               .sharding = ops::kNoLayout,
               .dtypes = ops::kNoDTypes,
-              .errors = "stream_c1: a name used twice; host_c1: not at the top of the function.",
+              .errors = "host_c1: at the top of the function.",
               .cost = ops::kStreamCost},
       .attributes = {{.name = "name",
                       .type = AttributeSpec::Type::kString,

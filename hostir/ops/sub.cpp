@@ -18,8 +18,6 @@ OpRecord op_sub() {
                           "stay partial; a single one is reduced first.",
               .dtypes = "All but i1. 16-bit floats are computed in f32 and rounded once. "
                         "Integers wrap.",
-              .errors = "sub_c1: shapes differ; sub_c2: dtypes differ; sub_c3: operands that "
-                        "are i1.",
               .cost = "Reads a and b and writes y once (bytes); 1 flop per element."},
       .operands = {{.name = "a", .doc = "the left operand", .partial = ops::kJointlyLinear},
                    {.name = "b", .doc = "the right operand", .partial = ops::kJointlyLinear}},

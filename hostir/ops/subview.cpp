@@ -111,9 +111,6 @@ OpRecord op_subview() {
                           "local part, and the view's type is written where a cut dimension is "
                           "not bounded.",
               .dtypes = "The buffer's.",
-              .errors = "subview_c1: no buffer; subview_c2: not one range per dimension; "
-                        "subview_c3: bounds outside the buffer; subview_c4: a size that differs "
-                        "by rank.",
               .cost = "None: no work."},
       .operands = {{.name = "buffer", .doc = "what is viewed"}},
       .attributes = {{.name = "starts",

@@ -51,7 +51,6 @@ OpRecord op_take() {
               .sharding = "a, b and i pass through. Where V is cut, each rank looks up what it "
                           "holds and the sum of the parts is the result: partial. Linear in x.",
               .dtypes = "x of any dtype, indices of any integer. An index outside 0..V-1 gives 0.",
-              .errors = "take_c1: dim; take_c2: the indices are not integers.",
               .cost = "Reads the indices and what they choose, writes y once (bytes)."},
       .operands = {{.name = "x", .doc = "the table", .partial = ops::kLinear},
                    {.name = "indices", .doc = "positions along dim"}},

@@ -52,8 +52,6 @@ OpRecord op_take_along() {
                   "of x is cut, each rank looks up what it holds: a partial sum. Linear in "
                   "x.",
               .dtypes = "x of any dtype, indices of any integer. An index outside gives 0.",
-              .errors = "take_along_c1: dim; take_along_c2: the indices are not integers; "
-                        "take_along_c3: shapes.",
               .cost = "Reads the indices and what they choose, writes y once (bytes)."},
       .operands = {{.name = "x", .doc = "what is looked up", .partial = ops::kLinear},
                    {.name = "indices", .doc = "positions along dim"}},

@@ -41,7 +41,6 @@ OpRecord op_topk() {
       .doc = {.shapes = "x of rank 1 or more; both results have size k along dim.",
               .sharding = "Other dimensions pass through; dim is gathered first.",
               .dtypes = "Any; the indices are i32. Equal elements keep their order.",
-              .errors = "topk_c1: dim; topk_c2: k.",
               .cost = "That of sort."},
       .operands = {{.name = "x", .doc = "the operand"}},
       .attributes =

@@ -59,7 +59,6 @@ OpRecord op_transpose() {
               .sharding = "Every dimension passes through, to its new place. Partial values stay "
                           "partial.",
               .dtypes = "Any.",
-              .errors = "transpose_c1: not a permutation of the dimensions.",
               .cost = "Reads x and writes y once (bytes); no flops."},
       .operands = {{.name = "x", .doc = "the operand", .partial = ops::kMoved}},
       .attributes = {{.name = "permutation",

@@ -30,7 +30,6 @@ OpRecord op_uniform() {
               .sharding =
                   "Any: the counter is the global linear index plus offset, never the rank.",
               .dtypes = "f64 f32 bf16 f16; drawn with 24 bits in f32 and rounded.",
-              .errors = "uniform_c1: no written type; uniform_c2: no float; uniform_c3: lo > hi.",
               .cost = "Writes y once (bytes); about 20 flops per element."},
       .attributes = {{.name = "lo",
                       .type = AttributeSpec::Type::kFloat,

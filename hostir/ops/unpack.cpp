@@ -12,7 +12,6 @@ OpRecord op_unpack() {
                   "The operand's; only the order in memory changes. Block r holds, row-major, what "
                   "this rank's box and member r's box of `blocks` have in common.",
               .dtypes = "Any.",
-              .errors = "unpack_c1: blocks of another rank than the tensor's.",
               .cost = "Reads x and writes y once (bytes); no flops."},
       .operands = {{.name = "x",
                     .doc = "blocks, one per member of the group",

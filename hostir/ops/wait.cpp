@@ -30,7 +30,6 @@ OpRecord op_wait() {
       .doc = {.shapes = ops::kNoLayout,
               .sharding = ops::kNoLayout,
               .dtypes = ops::kNoDTypes,
-              .errors = "wait_c1: no event or no stream.",
               .cost = "The time until the event (ns); nothing if it is complete."},
       .operands = {{.name = "event", .doc = "what is waited for; none is complete"},
                    {.name = "stream",

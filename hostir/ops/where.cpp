@@ -32,8 +32,7 @@ OpRecord op_where() {
       .doc = {.shapes = ops::kNoLayout,
               .sharding = "Buffers yielded from both regions have the same type.",
               .dtypes = ops::kNoDTypes,
-              .errors = "where_c1: not exactly one of condition and mesh; host_c4: regions that "
-                        "yield different types.",
+              .errors = "host_c4: both regions yield the same types.",
               .cost = ops::kStreamCost},
       .attributes = {{.name = "condition",
                       .type = AttributeSpec::Type::kExpr,

@@ -12,7 +12,7 @@ OpRecord op_yield() {
       .doc = {.shapes = ops::kNoLayout,
               .sharding = ops::kNoLayout,
               .dtypes = ops::kNoDTypes,
-              .errors = "host_c7: not at the end of a region of for or where.",
+              .errors = "host_c7: at the end of a region of for or where.",
               .cost = "None: no work."},
       .operands = {{.name = "values",
                     .doc = "what is handed over; none is a complete event",

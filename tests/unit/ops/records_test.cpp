@@ -29,9 +29,8 @@ TEST(Records, DocumentationIsComplete) {
     const OpRecord& op = record(kind);
     SCOPED_TRACE(op.mnemonic);
     EXPECT_TRUE(op.summary.ends_with('.'));
-    for (const std::string_view text :
-         {op.doc.shapes, op.doc.sharding, op.doc.dtypes, op.doc.errors, op.doc.cost, op.gradient,
-          op.example, op.source}) {
+    for (const std::string_view text : {op.doc.shapes, op.doc.sharding, op.doc.dtypes, op.doc.cost,
+                                        op.gradient, op.example, op.source}) {
       EXPECT_FALSE(text.empty());
     }
     EXPECT_NE(op.example.find(std::string(op.mnemonic)), std::string_view::npos);
