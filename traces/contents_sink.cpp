@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "hostir/support/hash.h"
+#include "interp/session/predicate.h"
 #include "traces/compression.h"
 #include "traces/trace_writer.h"
 
@@ -14,7 +16,7 @@ void ContentsSink::attach(const interp::Interpreter& interpreter) { interpreter_
 
 bool ContentsSink::wants(const std::string& name) const {
   return std::any_of(globs_.begin(), globs_.end(),
-                     [&](const std::string& glob) { return matches_glob(glob, name); });
+                     [&](const std::string& glob) { return interp::glob_match(glob, name); });
 }
 
 std::vector<ContentsSink::Write> ContentsSink::writes_of(const interp::IssuedRecord& record) const {
@@ -48,7 +50,7 @@ void ContentsSink::issued(const interp::IssuedRecord& record) {
     std::vector<Write> writes = writes_of(record);
     if (!writes.empty()) pending_[record.task] = std::move(writes);
   }
-  next_.issued(record);
+  ForwardingSink::issued(record);
 }
 
 void ContentsSink::finished(const interp::FinishedRecord& record) {
@@ -56,7 +58,7 @@ void ContentsSink::finished(const interp::FinishedRecord& record) {
     last_ = {record.task, std::move(found->second)};
     pending_.erase(found);
   }
-  next_.finished(record);
+  ForwardingSink::finished(record);
 }
 
 void ContentsSink::value(const interp::ValueSummary& summary) {
@@ -64,19 +66,19 @@ void ContentsSink::value(const interp::ValueSummary& summary) {
   const std::vector<Write>* writes = found != pending_.end()       ? &found->second
                                      : last_.first == summary.task ? &last_.second
                                                                    : nullptr;
-  if (writes == nullptr || !summary.data.empty()) return next_.value(summary);
+  if (writes == nullptr || !summary.data.empty()) return ForwardingSink::value(summary);
   for (const Write& write : *writes) {
     if (write.operand != summary.operand) continue;
     interp::BufferRef buffer = write.buffer;
     buffer.placement = write.after;
     const auto contents = interpreter_->backend().read(summary.rank, buffer, write.after->box);
-    // If the digest does not match, the buffer was overwritten in between.
-    if (!contents || digest_of(contents->data) != summary.digest) break;
+    // What the digest is not of (somebody wrote in between) is not what was written.
+    if (!contents || hash_of(contents->data) != summary.digest) break;
     interp::ValueSummary with_data = summary;
     with_data.data = contents->data;
-    return next_.value(with_data);
+    return ForwardingSink::value(with_data);
   }
-  next_.value(summary);
+  ForwardingSink::value(summary);
 }
 
 }  // namespace hostir::traces

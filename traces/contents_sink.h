@@ -12,15 +12,16 @@
 #include <utility>
 #include <vector>
 
+#include "interp/core/forwarding_sink.h"
 #include "interp/core/interpreter.h"
 
 namespace hostir::traces {
 
-class ContentsSink final : public interp::TraceSink {
+class ContentsSink final : public interp::ForwardingSink {
  public:
   /// `globs`: names of buffers, without '%'.
   ContentsSink(std::vector<std::string> globs, interp::TraceSink& next)
-      : globs_(std::move(globs)), next_(next) {}
+      : ForwardingSink(&next), globs_(std::move(globs)) {}
 
   /// Call before the first decision.
   void attach(const interp::Interpreter& interpreter);
@@ -28,14 +29,6 @@ class ContentsSink final : public interp::TraceSink {
   void issued(const interp::IssuedRecord& record) override;
   void finished(const interp::FinishedRecord& record) override;
   void value(const interp::ValueSummary& summary) override;
-  void decision(const interp::DecisionRecord& record) override { next_.decision(record); }
-  void fault(const interp::FaultRecord& record) override { next_.fault(record); }
-  void called(const interp::CallRecord& record) override { next_.called(record); }
-  void rank_state(const interp::RankStateRecord& record) override { next_.rank_state(record); }
-  void loop_path(interp::LoopPathId id, interp::LoopPathId parent, interp::CodeIndex loop,
-                 int64_t iteration) override {
-    next_.loop_path(id, parent, loop, iteration);
-  }
 
  private:
   /// A selected buffer that a task writes.
@@ -48,7 +41,6 @@ class ContentsSink final : public interp::TraceSink {
   std::vector<Write> writes_of(const interp::IssuedRecord& record) const;
 
   const std::vector<std::string> globs_;
-  interp::TraceSink& next_;
   const interp::Interpreter* interpreter_ = nullptr;
   std::unordered_map<interp::TaskId, std::vector<Write>> pending_;
   // the task that has just finished

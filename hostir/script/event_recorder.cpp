@@ -13,7 +13,7 @@ void EventRecorder::issued(const interp::IssuedRecord& r) {
     open_group_[r.rank].push_back(events_.size());
   }
   events_.push_back({r.rank, r.code, r.comm, r.bytes, -1, -1});
-  if (next_) next_->issued(r);
+  ForwardingSink::issued(r);
 }
 
 void EventRecorder::finished(const interp::FinishedRecord& r) {
@@ -25,29 +25,7 @@ void EventRecorder::finished(const interp::FinishedRecord& r) {
     }
     by_task_.erase(found);
   }
-  if (next_) next_->finished(r);
-}
-
-void EventRecorder::value(const interp::ValueSummary& s) {
-  if (next_) next_->value(s);
-}
-void EventRecorder::decision(const interp::DecisionRecord& r) {
-  if (next_) next_->decision(r);
-}
-void EventRecorder::called(const interp::CallRecord& record) {
-  if (next_) next_->called(record);
-}
-
-void EventRecorder::rank_state(const interp::RankStateRecord& record) {
-  if (next_) next_->rank_state(record);
-}
-
-void EventRecorder::fault(const interp::FaultRecord& r) {
-  if (next_) next_->fault(r);
-}
-void EventRecorder::loop_path(interp::LoopPathId id, interp::LoopPathId parent,
-                              interp::CodeIndex loop, int64_t iteration) {
-  if (next_) next_->loop_path(id, parent, loop, iteration);
+  ForwardingSink::finished(r);
 }
 
 }  // namespace hostir::script

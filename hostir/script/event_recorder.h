@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "interp/core/code.h"
-#include "interp/core/trace_sink.h"
+#include "interp/core/forwarding_sink.h"
 
 namespace hostir::script {
 
@@ -19,25 +19,17 @@ struct RecordedEvent {
   int64_t finished_ns = -1;  // -1: never finished
 };
 
-/// Records events and forwards them to `next` (not owned, may be null).
-class EventRecorder final : public interp::TraceSink {
+/// A sink in front of another one (may be null, not owned).
+class EventRecorder final : public interp::ForwardingSink {
  public:
-  explicit EventRecorder(interp::TraceSink* next) : next_(next) {}
+  using ForwardingSink::ForwardingSink;
 
   const std::vector<RecordedEvent>& events() const { return events_; }  // in order of issue
 
   void issued(const interp::IssuedRecord& record) override;
   void finished(const interp::FinishedRecord& record) override;
-  void value(const interp::ValueSummary& summary) override;
-  void decision(const interp::DecisionRecord& record) override;
-  void fault(const interp::FaultRecord& record) override;
-  void called(const interp::CallRecord& record) override;
-  void rank_state(const interp::RankStateRecord& record) override;
-  void loop_path(interp::LoopPathId id, interp::LoopPathId parent, interp::CodeIndex loop,
-                 int64_t iteration) override;
 
  private:
-  interp::TraceSink* next_;
   std::vector<RecordedEvent> events_;
   std::unordered_map<interp::TaskId, std::vector<size_t>> by_task_;
   // Communication inside an open `group { }`, by rank; it gets the group's task id.

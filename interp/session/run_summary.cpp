@@ -9,8 +9,8 @@
 namespace hostir::interp {
 
 RunSummary::RunSummary(const Code& code, TraceSink* next)
-    : code_(code),
-      next_(next),
+    : ForwardingSink(next),
+      code_(code),
       communicates_(code.instructions.size()),
       by_rank_(static_cast<size_t>(code.rank_count)) {
   for (size_t i = 0; i < code.instructions.size(); ++i) {
@@ -19,7 +19,7 @@ RunSummary::RunSummary(const Code& code, TraceSink* next)
 }
 
 void RunSummary::issued(const IssuedRecord& r) {
-  if (next_) next_->issued(r);
+  ForwardingSink::issued(r);
   finished_ns_ = std::max(finished_ns_, r.host_end_ns);
   if (!communicates_[r.code]) return;
   std::vector<Use>& uses = by_rank_[static_cast<size_t>(r.rank)];
@@ -32,28 +32,7 @@ void RunSummary::issued(const IssuedRecord& r) {
 
 void RunSummary::finished(const FinishedRecord& r) {
   finished_ns_ = std::max(finished_ns_, r.finished_ns);
-  if (next_) next_->finished(r);
-}
-
-void RunSummary::value(const ValueSummary& summary) {
-  if (next_) next_->value(summary);
-}
-void RunSummary::decision(const DecisionRecord& record) {
-  if (next_) next_->decision(record);
-}
-void RunSummary::called(const CallRecord& record) {
-  if (next_) next_->called(record);
-}
-
-void RunSummary::rank_state(const RankStateRecord& record) {
-  if (next_) next_->rank_state(record);
-}
-
-void RunSummary::fault(const FaultRecord& record) {
-  if (next_) next_->fault(record);
-}
-void RunSummary::loop_path(LoopPathId id, LoopPathId parent, CodeIndex loop, int64_t iteration) {
-  if (next_) next_->loop_path(id, parent, loop, iteration);
+  ForwardingSink::finished(r);
 }
 
 std::string describe_axes(const Communicator& comm) {

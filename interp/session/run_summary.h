@@ -7,24 +7,18 @@
 #include <vector>
 
 #include "interp/core/code.h"
-#include "interp/core/trace_sink.h"
+#include "interp/core/forwarding_sink.h"
 #include "interp/session/engine.h"
 
 namespace hostir::interp {
 
-class RunSummary final : public TraceSink {
+class RunSummary final : public ForwardingSink {
  public:
   /// `next` may be null; neither is owned.
   RunSummary(const Code& code, TraceSink* next);
 
   void issued(const IssuedRecord& record) override;
   void finished(const FinishedRecord& record) override;
-  void value(const ValueSummary& summary) override;
-  void decision(const DecisionRecord& record) override;
-  void fault(const FaultRecord& record) override;
-  void called(const CallRecord& record) override;
-  void rank_state(const RankStateRecord& record) override;
-  void loop_path(LoopPathId id, LoopPathId parent, CodeIndex loop, int64_t iteration) override;
 
   /// Communication per rank. Equal collectives (kind, reduction, axes, bytes) are one entry,
   /// ordered by first use.
@@ -37,7 +31,6 @@ class RunSummary final : public TraceSink {
     int64_t bytes = 0;
   };
   const Code& code_;
-  TraceSink* next_;
   std::vector<uint8_t> communicates_;  // by CodeIndex
   std::vector<std::vector<Use>>
       by_rank_;                   // [rank][CodeIndex], made when the rank first communicates

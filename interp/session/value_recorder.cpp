@@ -5,7 +5,7 @@
 namespace hostir::interp {
 
 ValueRecorder::ValueRecorder(std::function<bool(const std::string&)> wanted, TraceSink* next)
-    : wanted_(std::move(wanted)), next_(next) {}
+    : ForwardingSink(next), wanted_(std::move(wanted)) {}
 
 void ValueRecorder::attach(const Interpreter& interpreter) {
   interpreter_ = &interpreter;
@@ -37,7 +37,7 @@ void ValueRecorder::attach(const Interpreter& interpreter) {
 }
 
 void ValueRecorder::issued(const IssuedRecord& record) {
-  if (next_) next_->issued(record);
+  ForwardingSink::issued(record);
   if (!interpreter_) return;
   std::vector<RecordedIssue>& issues = issues_[static_cast<size_t>(record.rank)];
   const uint64_t order = issues.size() + 1;
@@ -118,29 +118,12 @@ void ValueRecorder::finished(const FinishedRecord& record) {
     for (const Pending& p : found->second) read_into(versions_[p.version], p.ref);
     pending_.erase(found);
   }
-  if (next_) next_->finished(record);
+  ForwardingSink::finished(record);
 }
 
-void ValueRecorder::value(const ValueSummary& summary) {
-  if (next_) next_->value(summary);
-}
-void ValueRecorder::decision(const DecisionRecord& record) {
-  if (next_) next_->decision(record);
-}
-void ValueRecorder::called(const CallRecord& record) {
-  if (next_) next_->called(record);
-}
-
-void ValueRecorder::rank_state(const RankStateRecord& record) {
-  if (next_) next_->rank_state(record);
-}
-
-void ValueRecorder::fault(const FaultRecord& record) {
-  if (next_) next_->fault(record);
-}
 void ValueRecorder::loop_path(LoopPathId id, LoopPathId parent, CodeIndex loop, int64_t iteration) {
   iterations_[id] = iteration;
-  if (next_) next_->loop_path(id, parent, loop, iteration);
+  ForwardingSink::loop_path(id, parent, loop, iteration);
 }
 
 std::optional<int64_t> ValueRecorder::iteration(LoopPathId path) const {

@@ -15,6 +15,7 @@
 
 #include "hostir/ir/placement.h"
 #include "hostir/ir/tensor.h"
+#include "interp/core/forwarding_sink.h"
 #include "interp/core/interpreter.h"
 
 namespace hostir::interp {
@@ -39,7 +40,7 @@ struct RecordedIssue {
   uint64_t order = 0;  // from 1
 };
 
-class ValueRecorder final : public TraceSink {
+class ValueRecorder final : public ForwardingSink {
  public:
   /// `wanted`: selects by name the registers whose versions are kept; `next` may be null. Neither
   /// is owned.
@@ -58,11 +59,6 @@ class ValueRecorder final : public TraceSink {
 
   void issued(const IssuedRecord& record) override;
   void finished(const FinishedRecord& record) override;
-  void value(const ValueSummary& summary) override;
-  void decision(const DecisionRecord& record) override;
-  void fault(const FaultRecord& record) override;
-  void called(const CallRecord& record) override;
-  void rank_state(const RankStateRecord& record) override;
   void loop_path(LoopPathId id, LoopPathId parent, CodeIndex loop, int64_t iteration) override;
 
  private:
@@ -77,7 +73,6 @@ class ValueRecorder final : public TraceSink {
     BufferRef ref;
   };
   std::function<bool(const std::string&)> wanted_;
-  TraceSink* next_;
   const Interpreter* interpreter_ = nullptr;
   std::vector<uint32_t> wanted_registers_;
   std::vector<RecordedVersion> versions_;

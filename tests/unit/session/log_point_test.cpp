@@ -1,12 +1,8 @@
 // Log points and breakpoints that stop once per visit, as commands.
 #include <gtest/gtest.h>
 
-#include "hostir/io/files.h"
-#include "hostir/io/generate.h"
-#include "hostir/text/parser.h"
-#include "interp/session/live_session.h"
 #include "interp/session/log_text.h"
-#include "interp/sim/sim_backend.h"
+#include "live_run.h"
 
 namespace hostir::interp {
 namespace {
@@ -14,32 +10,11 @@ namespace {
 class Steered {
  public:
   explicit Steered(int64_t ranks = 3) {
-    const auto text = io::read_file("tests/programs/tp_mlp.hir");
-    const auto program = text::parse_program(*text);
-    EXPECT_TRUE(program);
-    std::vector<NamedInput> inputs;
-    for (const auto& [name, spec] :
-         {std::pair("x", "normal(1, 1x3x4xf32)"), std::pair("w1", "normal(2, 5x4xf32)"),
-          std::pair("b1", "normal(3)"), std::pair("w2", "normal(4)"), std::pair("b2", "normal(5)")})
-      inputs.push_back({name, *io::parse_value_spec(spec)});
-    PrepareOptions options;
-    options.function = "mlp";
-    options.ranks = ranks;
-    const auto prepared = prepare(*program, inputs, options);
-    EXPECT_TRUE(prepared) << prepared.error().message();
-    LiveOptions live;
-    live.backend.machine = *find_builtin_machine("h200x8");
-    auto made = LiveSession::create(
-        *prepared,
-        [](const BackendRequest& request) -> Expected<std::unique_ptr<Backend>> {
-          sim::SimOptions sim;
-          sim.machine = request.machine;
-          sim.kernels = cpu::KernelSet::kReference;
-          return sim::make_sim_backend(sim);
-        },
-        live);
-    EXPECT_TRUE(made) << made.error().message();
-    session_ = std::move(*made);
+    session_ = open(
+        "tests/programs/tp_mlp.hir", "mlp",
+        {generated("x", "normal(1, 1x3x4xf32)"), generated("w1", "normal(2, 5x4xf32)"),
+         generated("b1", "normal(3)"), generated("w2", "normal(4)"), generated("b2", "normal(5)")},
+        ranks);
   }
 
   Outcome run(const std::string& line) {

@@ -11,19 +11,10 @@
 #include "hostir/text/parser.h"
 #include "interp/session/live_session.h"
 #include "interp/session/what_if_edits.h"
-#include "interp/sim/sim_backend.h"
+#include "live_run.h"
 
 namespace hostir::interp {
 namespace {
-
-Expected<std::unique_ptr<Backend>> simulated(const BackendRequest& request) {
-  sim::SimOptions options;
-  options.machine = request.machine;
-  options.schedule = request.schedule;
-  options.seed = request.seed;
-  options.kernels = cpu::KernelSet::kReference;
-  return sim::make_sim_backend(options);
-}
 
 struct Stuck {
   SourceManager sources;
@@ -52,7 +43,7 @@ std::unique_ptr<Stuck> run_text(const std::string& name, const std::string& text
   LiveOptions live;
   live.backend.machine = *find_builtin_machine("h200x8");
   live.ranks = std::move(ranks);
-  auto session = LiveSession::create(out->prepared, simulated, live);
+  auto session = LiveSession::create(out->prepared, make_sim, live);
   EXPECT_TRUE(session) << session.error().message();
   out->session = std::move(*session);
   if (!before.empty()) {
