@@ -1,5 +1,8 @@
+#include <fmt/core.h>
+
+#include "hostir/api/open_session.h"
 #include "hostir/cli/verbs.h"
-#include "traces/diff.h"
+#include "interp/session/run_diff_report.h"
 
 namespace hostir::cli {
 
@@ -13,14 +16,14 @@ class DiffVerb : public Verb {
   }
   std::string_view example() const override {
     return "  hostir diff a.db b.db                     exit status 1 and one line per difference\n"
-           "  hostir diff a.db b.db --rtol 1e-5         where the logs hold the contents "
-           "(--trace-values data=*)";
+           "  hostir diff a.db b.db --rtol 1e-5         contents that a log did not keep "
+           "(--trace-values data=*) are computed again";
   }
   void declare(Arguments& arguments) override {
     arguments.positional("a", a_, "a log");
     arguments.positional("b", b_, "another one");
-    arguments.option("--atol", options_.atol, "absolute tolerance");
-    arguments.option("--rtol", options_.rtol, "relative tolerance");
+    arguments.option("--atol", tolerance_.absolute, "absolute tolerance");
+    arguments.option("--rtol", tolerance_.relative, "relative tolerance");
   }
   int execute(Terminal& terminal) override {
     const auto status = compare(terminal);
@@ -28,17 +31,34 @@ class DiffVerb : public Verb {
   }
 
  private:
+  static Expected<interp::DiffSide> read(const std::string& path) {
+    interp::DiffSide side;
+    HOSTIR_ASSIGN_OR_RETURN(side.run, api::SessionOpener({}).open_beside(path));
+    side.log = side.run->log();
+    interp::DiffProgress progress;
+    HOSTIR_ASSIGN_OR_RETURN(interp::RunWrites writes,
+                            interp::read_writes_of(*side.log, std::nullopt, progress, {}));
+    side.writes = std::make_shared<const interp::RunWrites>(std::move(writes));
+    return side;
+  }
+
   Expected<int> compare(Terminal& terminal) const {
-    HOSTIR_ASSIGN_OR_RETURN(const auto a, traces::open_log(a_));
-    HOSTIR_ASSIGN_OR_RETURN(const auto b, traces::open_log(b_));
-    HOSTIR_ASSIGN_OR_RETURN(const traces::DiffReport report, traces::diff(*a, *b, options_));
-    terminal.print(traces::to_string(report));
-    return report.findings.empty() ? 0 : 1;
+    HOSTIR_ASSIGN_OR_RETURN(interp::DiffSide a, read(a_));
+    HOSTIR_ASSIGN_OR_RETURN(interp::DiffSide b, read(b_));
+    HOSTIR_ASSIGN_OR_RETURN(const interp::RunDiff diff,
+                            interp::compare_runs(std::move(a), std::move(b), {}));
+    HOSTIR_ASSIGN_OR_RETURN(const interp::DiffReport report, interp::report(diff, tolerance_, {}));
+    for (const std::string& note : report.notes) terminal.print("note: " + note + "\n");
+    for (const std::string& line : report.differences) terminal.print(line + "\n");
+    if (!report.differences.empty()) return 1;
+    terminal.print(fmt::format("equal: {} instructions, {} values\n",
+                               diff.b.log->instructions().size(), diff.rows.size()));
+    return 0;
   }
 
   std::string a_;
   std::string b_;
-  traces::DiffOptions options_;
+  interp::DiffTolerance tolerance_;
 };
 
 }  // namespace

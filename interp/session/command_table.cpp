@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "hostir/text/suggest.h"
-
 namespace hostir::interp {
 namespace {
 
@@ -234,6 +232,21 @@ constexpr KeyBinding kKeys[] = {
 constexpr std::string_view kTopics[] = {"ranks", "colls",   "waits",  "streams", "events", "memory",
                                         "break", "program", "layout", "faults",  "history"};
 
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+    }
+  }
+  return row[b.size()];
+}
+
 bool is_exactly(const CommandSpec& command, std::string_view word) {
   return command.name == word ||
          std::find(command.aliases.begin(), command.aliases.end(), word) != command.aliases.end();
@@ -241,10 +254,13 @@ bool is_exactly(const CommandSpec& command, std::string_view word) {
 
 // `; did you mean "step"?` if a name is close enough.
 std::string suggestion(std::string_view word) {
-  std::vector<std::string> names;
-  for (const CommandSpec& c : kTable) names.emplace_back(c.name);
-  const auto best = text::nearest(word, names);
-  return best ? fmt::format("; did you mean \"{}\"?", *best) : "; help lists all";
+  const CommandSpec* best = &kTable[0];
+  for (const CommandSpec& c : kTable) {
+    if (edit_distance(word, c.name) < edit_distance(word, best->name)) best = &c;
+  }
+  const size_t near = word.size() < 4 ? 1 : 2;
+  if (edit_distance(word, best->name) > near) return "; help lists all";
+  return fmt::format("; did you mean \"{}\"?", best->name);
 }
 
 std::string usage_line(const CommandSpec& command) {

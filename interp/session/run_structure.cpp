@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <array>
+#include <limits>
+#include <map>
 
 #include "interp/session/run_diff.h"
 
@@ -34,6 +36,31 @@ Expected<std::pair<std::string, std::string>> mesh_and_kernel_set(const LogView&
     return cell ? *cell : std::string();
   };
   return std::pair(text(0), text(1));
+}
+
+// What two logs answer to a query of (what, how), where the answers differ, in the order of A's.
+// Rows alike are counted through; `none` stands for a row that a log lacks.
+struct Answers {
+  std::string what;
+  std::array<std::string, 2> how;
+};
+Expected<std::vector<Answers>> differing_rows(const LogView& a, const LogView& b,
+                                              std::string_view sql, std::string_view none) {
+  std::vector<Answers> all;
+  std::map<std::pair<std::string, int64_t>, size_t> known;
+  for (const size_t side : {size_t{0}, size_t{1}}) {
+    HOSTIR_ASSIGN_OR_RETURN(const LogTable table,
+                            (side == 0 ? a : b).query(sql, std::numeric_limits<int64_t>::max()));
+    std::map<std::string, int64_t> seen;
+    for (const auto& row : table.rows) {
+      const auto& what = std::get<std::string>(row[0]);
+      const auto [at, added] = known.try_emplace({what, seen[what]++}, all.size());
+      if (added) all.push_back({what, {std::string(none), std::string(none)}});
+      all[at->second].how[side] = std::get<std::string>(row[1]);
+    }
+  }
+  std::erase_if(all, [](const Answers& row) { return row.how[0] == row.how[1]; });
+  return all;
 }
 
 class Facts {
@@ -165,14 +192,39 @@ class Facts {
                      : fmt::format("{} writes are only in {}, the first: {}.", count, name,
                                    diff_.place(*first)));
     };
-    for (const auto& [side, name] : {std::pair(&diff_.a, 'A'), std::pair(&diff_.b, 'B')}) {
-      if (side->writes->writes.empty() && side->writes->finished)
-        add(Kind::kWrites, fmt::format("The log of {} holds no values of writes "
-                                       "(--trace-values none): nothing can be compared.",
-                                       name));
+    const auto none = [](const DiffSide& side) {
+      return side.writes->writes.empty() && side.writes->finished;
+    };
+    if (none(diff_.a) && none(diff_.b)) {
+      add(Kind::kSurroundings,
+          "Neither log holds values of writes (--trace-values none): none can be compared.");
+    } else if (none(diff_.a) || none(diff_.b)) {
+      return add(Kind::kWrites, fmt::format("The log of {} holds no values of writes "
+                                            "(--trace-values none): nothing can be compared.",
+                                            none(diff_.a) ? 'A' : 'B'));
     }
     say(only_a, first_a, 'A');
     say(only_b, first_b, 'B');
+  }
+
+  // Of logs that are written to their end, or were cut: a live one has rows to come.
+  Expected<void> tables() {
+    if (a_.run().ending == LogEnding::kRunning || b_.run().ending == LogEnding::kRunning) return {};
+    const bool same_program = std::none_of(diff_.facts.begin(), diff_.facts.end(),
+                                           [](auto& fact) { return fact.kind == Kind::kProgram; });
+    if (same_program) {
+      HOSTIR_TRY(differing(
+          "SELECT printf('Rank %d executed %s `%s`', e.rank, i.address, i.text), CASE COUNT(*) "
+          "WHEN 1 THEN 'once' ELSE COUNT(*) || ' times' END FROM event e JOIN instruction i "
+          "ON i.id = e.instruction GROUP BY e.rank, e.instruction",
+          " ", "never"));
+    }
+    return differing(
+        "SELECT printf('Communicator %s, group %d, sequence number %d', communicator, group_index, "
+        "sequence), printf('%s%s of %d bytes %s, %d of %d ranks arrived', kind, "
+        "ifnull(' ' || reduction, ''), bytes, dtype, arrived, member_count) FROM v_collectives "
+        "ORDER BY communicator, group_index, sequence, address",
+        ": ", "no such meeting");
   }
 
   void ends() {
@@ -193,6 +245,16 @@ class Facts {
   }
 
  private:
+  // The first difference of two tables of (what, how), and how many more there are.
+  Expected<void> differing(std::string_view sql, std::string_view between, std::string_view none) {
+    HOSTIR_ASSIGN_OR_RETURN(const auto rows, differing_rows(a_, b_, sql, none));
+    if (rows.empty()) return {};
+    const auto& [what, how] = rows.front();
+    add(Kind::kWrites,
+        fmt::format("{}{}{} in A, {} in B{}.", what, between, how[0], how[1],
+                    rows.size() > 1 ? fmt::format(" (and {} more)", rows.size() - 1) : ""));
+    return {};
+  }
   bool differ(std::string_view what, const std::string& in_a, const std::string& in_b) {
     if (in_a == in_b) return false;
     add(Kind::kSurroundings,
@@ -215,6 +277,7 @@ Expected<void> compare_structure(RunDiff& diff, const std::vector<CodeIndex>& b_
   facts.edits();
   HOSTIR_TRY(facts.surroundings());
   facts.writes();
+  HOSTIR_TRY(facts.tables());
   facts.ends();
   return {};
 }

@@ -228,17 +228,17 @@ expect 0 "what fmt prints is canonical" "$hostir" fmt --check "$work/canonical.h
 # Two logs: what was not compared is never equal, and differences are sentences.
 "$hostir" run "${add[@]}" --trace "$work/none.db" --trace-values none >/dev/null
 expect 1 "one side without values" "$hostir" diff "$work/a.db" "$work/none.db"
-says "values: b holds no values at all" "the side without values is named"
+says "The log of B holds no values of writes" "the side without values is named"
 expect 0 "both sides without values" "$hostir" diff "$work/none.db" "$work/none.db"
-says "neither log holds any" "values that were not compared are not called equal"
+says "Neither log holds values of writes" "values that were not compared are not called equal"
 "$hostir" run "${add[@]}" --trace "$work/reference.db" --kernels reference >/dev/null
 expect 0 "other kernels" "$hostir" diff "$work/a.db" "$work/reference.db"
-says "note: kernels: fast in a, reference in b" "other kernels are said first"
+says "note: Kernels: fast in A, reference in B" "other kernels are said first"
 for ranks in 2 3; do
   "$hostir" run tests/programs/tp_mlp.hir --example-inputs --mesh tp=$ranks --trace "$work/$ranks.db" >/dev/null 2>&1
 done
 expect 1 "other meshes" "$hostir" diff "$work/2.db" "$work/3.db"
-says "note: mesh:" "other meshes are said first"
+says "note: Mesh:" "other meshes are said first"
 says "sequence number 0: all_reduce sum of" "a meeting is a sentence"
 
 # Every command that a program of the gallery shows.

@@ -1,5 +1,6 @@
 // Export, headless tables and diff on a made-up run.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -7,8 +8,9 @@
 #include <set>
 #include <sstream>
 
+#include "interp/session/predicate.h"
+#include "interp/session/run_diff_report.h"
 #include "synthetic_run.h"
-#include "traces/diff.h"
 #include "traces/export_chrome.h"
 #include "traces/queries.h"
 #include "traces/trace_writer.h"
@@ -131,28 +133,50 @@ TEST(Queries, PrintInEveryFormat) {
   EXPECT_FALSE(parse_table_format("xml"));
 }
 
-TEST(Diff, EqualLogsAreEqualAndOthersAreNamed) {
+class LoggedRun final : public interp::PastRun {
+ public:
+  explicit LoggedRun(std::unique_ptr<LogReader> log) : log_(std::move(log)) {}
+  const interp::LogView* log() const override { return log_.get(); }
+
+ private:
+  std::unique_ptr<LogReader> log_;
+};
+
+// Differences of two logs with values, of so many iterations.
+std::vector<std::string> differences(int64_t in_a, int64_t in_b) {
   const ScratchDirectory scratch;
-  const auto a = make_log(scratch.file("a.db"), 5, true);
-  const auto b = make_log(scratch.file("b.db"), 5, true);
-  const auto c = make_log(scratch.file("c.db"), 6, true);
-  ASSERT_TRUE(a && b && c);
-  const auto same = diff(*a, *b);
-  ASSERT_TRUE(same) << same.error().message();
-  EXPECT_TRUE(same->findings.empty()) << to_string(*same);
-  EXPECT_EQ(same->collectives, 5);
-  const auto other = diff(*a, *c);
-  ASSERT_TRUE(other);
-  ASSERT_EQ(other->findings.size(), 2U) << to_string(*other);
-  EXPECT_EQ(other->findings[0].what, "collectives");
+  std::vector<interp::DiffSide> sides;
+  for (const int64_t iterations : {in_a, in_b}) {
+    interp::DiffProgress progress;
+    const std::string path = scratch.file(sides.empty() ? "a.db" : "b.db");
+    interp::DiffSide side;
+    side.run = std::make_shared<LoggedRun>(make_log(path, iterations, true));
+    side.log = side.run->log();
+    auto writes = interp::read_writes_of(*side.log, std::nullopt, progress, {});
+    EXPECT_TRUE(writes);
+    if (writes) side.writes = std::make_shared<const interp::RunWrites>(std::move(*writes));
+    sides.push_back(std::move(side));
+  }
+  const auto diff = interp::compare_runs(sides.at(0), sides.at(1), {});
+  EXPECT_TRUE(diff);
+  const auto report = interp::report(*diff, {}, {});
+  EXPECT_TRUE(report);
+  return report->differences;
+}
+
+TEST(Diff, EqualLogsAreEqualAndOthersAreNamed) {
+  EXPECT_EQ(differences(5, 5), std::vector<std::string>());
+  const std::string text = fmt::format("{}", fmt::join(differences(5, 6), "\n"));
+  EXPECT_NE(text.find(" executed "), std::string::npos) << text;
+  EXPECT_NE(text.find("sequence number 5: no such meeting in A"), std::string::npos) << text;
 }
 
 TEST(Glob, Matches) {
-  EXPECT_TRUE(matches_glob("*", ""));
-  EXPECT_TRUE(matches_glob("w?", "w1"));
-  EXPECT_TRUE(matches_glob("*a*b", "xxaxxb"));
-  EXPECT_FALSE(matches_glob("*a*b", "xxaxxbc"));
-  EXPECT_FALSE(matches_glob("w", "w1"));
+  EXPECT_TRUE(interp::glob_match("*", ""));
+  EXPECT_TRUE(interp::glob_match("w?", "w1"));
+  EXPECT_TRUE(interp::glob_match("*a*b", "xxaxxb"));
+  EXPECT_FALSE(interp::glob_match("*a*b", "xxaxxbc"));
+  EXPECT_FALSE(interp::glob_match("w", "w1"));
 }
 
 }  // namespace
