@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "interp/model/run.h"
+
 namespace hostir::interp {
 namespace {
 

@@ -12,6 +12,7 @@
 #include "interp/session/run_diff_report.h"
 #include "synthetic_run.h"
 #include "traces/export_chrome.h"
+#include "traces/log_reader.h"
 #include "traces/queries.h"
 #include "traces/trace_writer.h"
 
