@@ -1,8 +1,8 @@
-// Everything a person can do in the window, as one table: menus, toolbar, keys, palette, help and
-// the headless script are made from it.
+// One table of everything the user can do in the window. Menus, toolbar, keys, palette, help and
+// the headless script are built from it.
 //
 // Session actions are lines of the debugger's command language (interp/session/command_table.h);
-// view actions change the window only. Panels request actions by name and never act on their own.
+// view actions change only the window. Panels request actions by name and never run them directly.
 #pragma once
 
 #include <functional>
@@ -27,13 +27,14 @@ class Actions {
   void add(Action action);
   const std::vector<Action>& all() const { return actions_; }
   const Action* find(std::string_view name) const;
-  /// Runs at the end of the frame, in order; unknown or disabled names do nothing and return false.
+  /// Queues an action for the end of the frame; actions run in the order requested. Returns false,
+  /// and does nothing, if the name is unknown or the action is disabled.
   bool request(std::string_view name);
-  /// A line of the command language, at the end of the frame.
+  /// Queues a line of the command language for the end of the frame.
   void command(std::string text);
-  /// Runs what was requested; `execute` takes command lines.
+  /// Runs the queued actions and passes the queued command lines to `execute`.
   void flush(const std::function<void(const std::string&)>& execute);
-  /// The action whose key was pressed this frame; nullptr if none or if text is being typed.
+  /// The action whose key was pressed this frame; nullptr if none, or if the user is typing text.
   const Action* pressed() const;
 
  private:
@@ -42,10 +43,10 @@ class Actions {
   std::vector<std::string> commands_;
 };
 
-/// True if this key combination ("Ctrl+Shift+F5") was pressed in this frame. ImGui 1.86 knows raw
-/// GLFW key codes; this file is the one that knows them.
+/// True if this key combination ("Ctrl+Shift+F5") was pressed this frame. ImGui 1.86 uses raw GLFW
+/// key codes; only this file deals with them.
 bool key_pressed(std::string_view combination);
-/// The GLFW code of a key's name; -1 if there is none. For scripts that press keys.
+/// The GLFW code for a key name, or -1. For scripts that press keys.
 int key_code(std::string_view key);
 
 }  // namespace hostir::gui

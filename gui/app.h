@@ -1,7 +1,8 @@
-// The workbench: one frame of the whole window, without knowing what it is drawn on.
+// The workbench: draws one frame of the whole window, independent of the platform.
 //
-// `App` owns model, actions, panels and the panel tree; platform code (gui/platform) makes an ImGui
-// context, feeds input and calls `frame()`. Tests do the same without pixels. One thread.
+// `App` owns the model, actions, panels and panel tree. Platform code (gui/platform) creates an
+// ImGui context, feeds input and calls `frame()`; tests do the same without pixels.
+// Single-threaded.
 #pragma once
 
 #include <functional>
@@ -22,20 +23,20 @@
 namespace hostir::gui {
 
 struct AppOptions {
-  interp::OpenRequest open;   // path empty: start page
-  std::string compare;        // a log to compare it with; empty: none
-  std::string settings_file;  // empty: nothing is loaded or saved
-  float screen_scale = 1;     // of the monitor
-  bool fixed_clock = false;   // for golden pictures: no times of day, no blinking
+  interp::OpenRequest open;   // empty path: start page
+  std::string compare;        // a log to compare with; empty: none
+  std::string settings_file;  // empty: settings are neither loaded nor saved
+  float screen_scale = 1;     // scale factor of the monitor
+  bool fixed_clock = false;   // for golden pictures: no wall-clock times, no blinking
 };
 
-/// A button of the banner: an action by name, or a command line.
+/// A button of the banner: runs an action by name, or a command line.
 struct BannerButton {
   std::string label;
   std::string action;
   std::string command;
 };
-/// The line under the toolbar: what is wrong, in a sentence, and what can be done about it.
+/// The line under the toolbar: says what is wrong in one sentence and offers fixes.
 struct Banner {
   StateKind state = StateKind::kOk;
   std::string text;
@@ -51,31 +52,31 @@ class App {
 
   /// Call between ImGui::NewFrame() and ImGui::Render().
   void frame(double now_s);
-  /// Call before NewFrame when the theme or scale changed: rebuilds fonts and style.
+  /// If true, call `rebuild_style` before NewFrame: the theme or scale changed.
   bool needs_style() const { return style_dirty_; }
   void rebuild_style();
-  /// Something may change without input: the worker is busy, or an answer has just come.
+  /// True if the window may change without input: the worker is busy, or an answer has just
+  /// arrived.
   bool wants_frame() const;
-  /// Looks at the open file: whether it was changed, deleted or came back since it was last looked
-  /// at. For a window that sleeps.
+  /// Checks whether the open file was changed, deleted or restored since the last check. Used by a
+  /// sleeping window.
   bool file_has_news();
-  /// Settings and unsaved text go to the disk where they changed. `frame` does it twice a second; a
-  /// window calls it before it sleeps, and before it ends without being asked.
+  /// Writes settings and unsaved text to disk if they changed. `frame` does this twice a second; a
+  /// window also calls it before it sleeps and before it exits without asking.
   void write_what_changed();
   bool wants_quit() const { return quit_; }
-  /// Somebody wants to close the window: at once where nothing would be lost, else after a
-  /// question.
+  /// Closes the window at once if nothing would be lost; otherwise asks first.
   void request_quit();
   std::string window_title() const;
 
   void drop_file(const std::string& path);
-  /// Runs an action by name, or any line of the command language. False: neither.
+  /// Runs an action by name, or any line of the command language. Returns false if it is neither.
   bool perform(const std::string& text);
 
   Model& model() { return model_; }
   Ui& ui() { return ui_; }
   Actions& actions() { return actions_; }
-  /// The one that is shown: a small window has an arrangement of its own.
+  /// The tree on screen: small windows have their own arrangement.
   PanelTree& tree() { return small_ ? small_tree_ : tree_; }
 
  private:
@@ -90,7 +91,8 @@ class App {
   void draw_toolbar();
   void draw_tools(float limit);
   void draw_focus(float limit);
-  /// What of the file runs, and on how many ranks; a click chooses others.
+  /// Shows which function of the file runs and on how many ranks; a click lets the user change
+  /// both.
   void draw_program_choice();
   void draw_program_popup(const interp::RunChoices& choices);
   void draw_scope();
@@ -101,13 +103,13 @@ class App {
   std::optional<Banner> file_banner();
   std::optional<Banner> newer_file_banner() const;
   std::optional<Banner> unsaved_banner() const;
-  /// The most pressing one that nobody has dismissed.
+  /// The most urgent banner that has not been dismissed.
   std::optional<Banner> next_banner();
   void draw_banner();
   /// Selects the instruction of the last fault.
   void show_fault();
   bool select_fault();
-  /// Selects what a stop at a write is about: instruction, tensor, element.
+  /// Selects the instruction, tensor and element of a stop at a write.
   void select_written(const interp::Snapshot& shot);
   void draw_status_bar(float height);
   std::optional<Banner> opening_banner();
@@ -115,7 +117,7 @@ class App {
   void draw_start_page();
   void draw_error_page();
   void draw_center();
-  /// `symbols`: to find tensors, instructions and ranks only.
+  /// `symbols`: searches only tensors, instructions and ranks.
   void open_palette(const std::string& text, bool symbols = false);
   void draw_palette();
   void draw_help();
@@ -123,40 +125,42 @@ class App {
   enum class FileDialog : uint8_t { kNone, kOpen, kCompare, kSaveAs };
   void begin_file_dialog(FileDialog what);
   void draw_file_dialog();
-  /// The list of the dialog; true if a file was chosen by a double click.
+  /// Draws the dialog's file list; true if a file was double-clicked.
   bool draw_files();
   void choose_file(const std::string& path);
   void handle_keys();
   void set_layout(std::string_view text);
-  /// After each successful opening: the file's settings, recent files, watching the file.
+  /// After each successful open: restores the file's settings, updates recent files, watches the
+  /// file.
   void take_opened();
-  /// Asks first where text would be lost.
+  /// Asks first if text would be lost.
   void open_file(const std::string& path);
   void open_now(const std::string& path);
   void compare_with(const std::string& path);
-  /// The open file once more, from the disk, back at the same position with the same breakpoints.
+  /// Reopens the file from disk and returns to the same position with the same breakpoints.
   void reload();
-  /// The same with another file, which holds what is open or nearly so.
+  /// Like `reload`, but with another file that has the same or nearly the same program.
   void reopen(const std::string& path);
-  /// The file's breakpoints, watches, bookmarks and notes, from the settings and back.
+  /// Restores and saves the file's breakpoints, watches, bookmarks and notes in the settings.
   void restore_program();
   void keep_program();
   void keep_settings();
 
-  // ---- the text that is edited (app_document.cpp)
+  // ---- the text being edited (app_document.cpp)
   void follow_document();
   void show_editor();
-  /// Writes it, or asks where the file is newer.
+  /// Writes the text, or asks first if the file on disk is newer.
   void save_document();
   void saved_document();
   void save_as(const std::string& path);
-  /// The text counts although the file is newer.
+  /// Keeps the edited text although the file on disk is newer.
   void keep_document();
-  /// Does it at once where no text would be lost, else when a person has said so. `to_do`: "quit".
+  /// Calls `then` at once if no text would be lost, otherwise after the user confirms. `to_do`
+  /// names the action in the question: "quit".
   void leave_document(const std::string& to_do, std::function<void()> then);
   void keep_unsaved();
   void find_unsaved();
-  /// What was kept of the file whose text is edited; null: nothing.
+  /// The unsaved text kept for the file being edited; null if there is none.
   const UnsavedText* unsaved_offered() const;
   void take_unsaved();
 
@@ -169,19 +173,20 @@ class App {
   PanelTree tree_;
   PanelTree small_tree_;
   bool small_ = false;          // the window is too small for `tree_`
-  bool layout_chosen_ = false;  // a person asked for a layout: it is shown at any size
+  bool layout_chosen_ = false;  // the user asked for a layout: show it at any window size
   FileWatch file_watch_;
   SelectionHistory looked_at_;
   uint64_t seen_opened_ = 0;
-  interp::Position fault_seen_{~uint64_t{0}, 0};    // whose instruction was selected
-  interp::Position written_seen_{~uint64_t{0}, 0};  // the same of a stop at a write
-  int settling_ = 0;                                // frames to draw although nothing is under way
-  uint64_t seen_stop_ = 0;     // generation of the model at the last stop that was looked at
-  std::string shown_program_;  // whose watches, bookmarks and notes the model holds; absolute
+  interp::Position fault_seen_{~uint64_t{0}, 0};    // the fault whose instruction was selected
+  interp::Position written_seen_{~uint64_t{0}, 0};  // the same for a stop at a write
+  int settling_ = 0;           // frames still to draw although nothing is running
+  uint64_t seen_stop_ = 0;     // model generation at the last stop that was handled
+  std::string shown_program_;  // absolute path of the program whose watches, bookmarks and notes
+                               // the model holds
   std::set<std::string> dismissed_banners_;  // by their text
   bool error_page_left_ = false;
-  interp::RunChoices wanted_;             // in the popup of the program, until it is run
-  std::optional<uint64_t> scrub_target_;  // a position that was dragged to and not yet asked for
+  interp::RunChoices wanted_;             // choices in the program popup, not run yet
+  std::optional<uint64_t> scrub_target_;  // position dragged to, not requested yet
   bool style_dirty_ = true;
   bool quit_ = false;
   bool palette_open_ = false;
@@ -191,11 +196,11 @@ class App {
   FileDialog file_dialog_ = FileDialog::kNone;
   QuestionBox questions_;
   UnsavedTexts unsaved_;
-  std::optional<std::pair<std::string, std::string>> kept_text_;  // base and text, on the disk
-  std::vector<UnsavedText> left_unsaved_;  // of earlier windows, newest first
-  std::string written_settings_;           // what the settings file holds, as far as is known
-  double written_s_ = 0;         // when it was last looked whether there is something to write
-  bool unsaved_failed_ = false;  // the last writing did, and that was said
+  std::optional<std::pair<std::string, std::string>> kept_text_;  // base and text, as on disk
+  std::vector<UnsavedText> left_unsaved_;  // from earlier windows, newest first
+  std::string written_settings_;           // last known contents of the settings file
+  double written_s_ = 0;                   // when `write_what_changed` last checked
+  bool unsaved_failed_ = false;            // the last write failed and the user was told
   bool settings_failed_ = false;
   bool focus_input_ = false;
   bool palette_caret_to_end_ = false;
@@ -203,7 +208,7 @@ class App {
   int palette_row_ = 0;
   std::string path_text_;
   std::string folder_;
-  bool entered_folder_ = false;  // by the click that may be the first of two
+  bool entered_folder_ = false;  // by a click that may be the first of a double click
 };
 
 }  // namespace hostir::gui

@@ -1,9 +1,9 @@
-// The run that is open compared with another one: B with A.
+// Compares the open run (B) with another one (A).
 //
-// A is a run that was kept (its session lives on here) or another log. Everything is read, compared
-// and run again on two threads of its own, one for what is short and one for what is not; the
-// window's thread asks and takes answers in `update`. Public functions are called by the window's
-// thread only.
+// A is a kept run, whose session stays alive here, or another log. Reading, comparing and
+// re-running happen on two threads, one for short tasks and one for long ones; the window's thread
+// submits questions and collects answers in `update`. Call the public functions only from the
+// window's thread.
 #pragma once
 
 #include <memory>
@@ -25,15 +25,15 @@ struct DiffContents {
   uint32_t row = interp::kNoWrite;
   Tensor a;
   Tensor b;
-  Box box;  // of the rank, global
+  Box box;  // the rank's box, in global coordinates
   interp::WriteDifference difference;
 };
 
-/// What the sources of a row were in both runs.
+/// How the inputs of a row compare between the two runs.
 struct DiffSources {
   uint32_t row = interp::kNoWrite;
   std::string sentence;
-  std::optional<uint32_t> cause;  // the first of its sources that differs
+  std::optional<uint32_t> cause;  // the first input that differs
 };
 
 class Comparison {
@@ -41,38 +41,38 @@ class Comparison {
   Comparison(const interp::SessionFactory& factory, std::function<void()> wake);
   ~Comparison();
 
-  /// Each frame; true if anything came. Nothing is asked but where it was shown in the frame
-  /// before.
+  /// Call once per frame; returns true if an answer arrived. Starts work only if the comparison was
+  /// shown in the previous frame.
   bool update(Model& model);
-  /// Each frame in which somebody can see what came of it.
+  /// Call in each frame that shows the comparison.
   void set_shown() { shown_ = true; }
-  /// Why the run that is open cannot be kept; empty: it can.
+  /// Why the open run cannot be kept; empty if it can.
   static std::string why_not_keep(Model& model);
   bool busy() const;
 
   // ---- the other run
-  /// The run that is open becomes A, as far as it has come.
+  /// Makes the open run A, up to its current position.
   void keep(Model& model);
-  /// A log becomes A.
+  /// Makes a log A.
   void open(const std::string& path);
   void close();
-  /// Calls off what is being read or run; what is shown stays.
+  /// Cancels reading and re-running; what is shown stays.
   void cancel();
-  /// After that, or after an error: once more what ended so.
+  /// Retries what was cancelled or failed.
   void again();
   bool active() const { return state_->wanted; }
   const std::string& name_a() const { return state_->name; }
   const std::vector<std::string>& recent() const { return recent_; }
   void set_recent(std::vector<std::string> recent) { recent_ = std::move(recent); }
-  /// Why there is nothing to see; empty: nothing is wrong.
+  /// Why there is nothing to show; empty if there is no error.
   const std::string& error() const { return state_->error; }
-  /// What is being done: "reading A, 12000 of 50000 writes"; empty: nothing.
+  /// Progress text, such as "reading A, 12000 of 50000 writes"; empty when idle.
   std::string doing() const;
 
-  // ---- what came of it
-  /// Null until both were compared.
+  // ---- results
+  /// Null until both runs were compared.
   const DiffView* view() const { return state_->view.get(); }
-  /// What was compared last; `view` follows it. Null: nothing yet.
+  /// The latest comparison, which `view` catches up with. Null if there is none yet.
   const interp::RunDiff* newest() const { return state_->diff.get(); }
   void set_limits(interp::DiffLimits limits) { state_->limits = limits; }
   const interp::DiffLimits& limits() const { return state_->limits; }
@@ -80,7 +80,7 @@ class Comparison {
   bool only_different() const { return state_->only_different; }
 
   // ---- numbers and contents, by running both again
-  /// Divergent rows without numbers that could have them.
+  /// Divergent rows whose numbers could be measured but have not been.
   size_t unmeasured() const { return state_->unmeasured; }
   void measure_all();
   const std::string& measure_error() const { return state_->measure_error; }
@@ -90,18 +90,18 @@ class Comparison {
   std::optional<uint32_t> selected() const { return state_->selected; }
   const DiffContents* contents() const;
   std::shared_ptr<const DiffContents> shared_contents() const { return state_->contents; }
-  /// Contents of the selected row are not asked for by themselves: the runs are long.
+  /// True if the runs are too long to compute the selected row's contents without being asked.
   bool must_ask() const;
   void ask_contents();
   const DiffSources* sources() const;
 
-  /// Ctrl+F8: the first divergence, then the next ones.
+  /// Ctrl+F8: goes to the first divergence, then to each next one.
   void next_divergence(Model& model);
-  /// Selects a row, and in the model what it is about.
+  /// Selects a row, and selects its instruction and tensor in the model.
   void go_to(Model& model, uint32_t row);
-  bool swapped = false;  // pictures: B where A was
+  bool swapped = false;  // pictures show B in A's place
 
-  /// Runs on the quick thread; `answer` on the window's.
+  /// Runs `work` on the quick thread and its answer on the window's thread.
   void ask_quick(const std::string& name, QuestionThread::Work work) {
     quick_.ask(name, std::move(work));
   }
@@ -109,10 +109,10 @@ class Comparison {
  private:
   struct State {
     bool wanted = false;
-    bool go_next = false;  // to the next divergence, as soon as both are compared again
+    bool go_next = false;  // go to the next divergence once the comparison is up to date
     std::string name;
     std::string error;
-    std::function<void()> read_a;  // once more
+    std::function<void()> read_a;  // to retry reading A
     interp::DiffSide a;
     std::shared_ptr<const interp::RunDiff> diff;
     std::shared_ptr<const DiffNumbers> numbers = std::make_shared<DiffNumbers>();
@@ -123,23 +123,24 @@ class Comparison {
     bool comparing = false;
     bool making_view = false;
     bool measuring = false;
-    bool measured = false;  // all that was to be measured unasked
+    bool measured = false;  // everything that is measured without being asked
     bool asking_contents = false;
     bool asking_sources = false;
-    uint64_t compared = ~uint64_t{0};  // generation of the model
-    uint64_t log_generation = 0;       // of B's log, when it was compared
+    uint64_t compared = ~uint64_t{0};  // model generation of the last comparison
+    uint64_t log_generation = 0;       // generation of B's log at the last comparison
     const void* log = nullptr;
     bool finished = false;
     size_t unmeasured = 0;
     std::string measure_error;
     std::optional<uint32_t> selected;
-    uint32_t selected_a = interp::kNoWrite;  // its write in A, which stays when B is read again
+    uint32_t selected_a = interp::kNoWrite;  // the selected write in A, which stays valid when B is
+                                             // read again
     std::shared_ptr<const DiffContents> contents;
-    uint32_t failed_contents = interp::kNoWrite;  // the row that could not be had
+    uint32_t failed_contents = interp::kNoWrite;  // the row whose contents could not be computed
     std::shared_ptr<const DiffSources> sources;
     std::shared_ptr<interp::DiffProgress> progress = std::make_shared<interp::DiffProgress>();
   };
-  /// The view is of the newest comparison: rows mean the same in both.
+  /// True if the view belongs to the newest comparison, so row numbers agree.
   bool is_current() const { return state_->view && state_->view->diff == state_->diff; }
   void publish(std::function<void()> answer);
   void keep_session(std::shared_ptr<interp::Session> session, interp::RunLimit limit, bool finished,
@@ -159,13 +160,13 @@ class Comparison {
   std::vector<std::string> recent_;
   std::shared_ptr<State> state_ = std::make_shared<State>();
   bool shown_ = false;
-  uint64_t ended_opened_ = 0;  // where the open run was last seen to have ended
+  uint64_t ended_opened_ = 0;  // opening counter when the open run was last seen at its end
   interp::Position ended_at_;
   QuestionThread quick_;
   QuestionThread slow_;
 };
 
-/// What a row read, and which of it differed first. Nothing where B's program is not known.
+/// Finds what a row read, and which input differed first. Empty if B's program is not known.
 Expected<DiffSources> find_diff_sources(const DiffView& view, uint32_t row,
                                         const std::stop_token& stop);
 

@@ -1,8 +1,7 @@
-// What is shown of two compared runs: outcomes with the numbers that are known, counts, rows,
-// strip.
+// The display data of two compared runs: outcomes with known numbers, counts, rows, strip.
 //
-// Made on a worker whenever numbers or limits change, then only read: a frame costs what is in
-// view, however many writes there are.
+// Built on a worker thread when numbers or limits change, then only read. A frame's cost depends on
+// what is in view, not on the number of writes.
 #pragma once
 
 #include <array>
@@ -17,10 +16,11 @@ namespace hostir::gui {
 
 using DiffNumbers = std::map<uint32_t, interp::WriteDifference>;  // by row
 
-/// A stretch of rows of some ranks, by the worst of them.
+/// A range of rows on some ranks, coloured by the worst outcome in it.
 struct StripCell {
   interp::WriteOutcome worst = interp::WriteOutcome::kEqual;
-  uint32_t row = interp::kNoWrite;  // the first that is so bad; kNoWrite: nothing was written here
+  uint32_t row = interp::kNoWrite;  // the first row with that outcome; kNoWrite: nothing was
+                                    // written here
   uint32_t count = 0;
 };
 
@@ -34,19 +34,19 @@ struct DiffView {
   std::vector<uint32_t> row_of_a;              // by write of A
   std::array<int64_t, 9> counts{};             // by outcome
   std::optional<uint32_t> first;               // the first divergent row
-  std::optional<uint32_t> first_other_bits;    // the first that is not equal
+  std::optional<uint32_t> first_other_bits;    // the first row that is not bit-equal
   int columns = 0;
   int ranks_per_line = 1;
-  std::vector<std::vector<StripCell>> strip;  // lines of ranks, from rank 0 on
+  std::vector<std::vector<StripCell>> strip;  // groups of ranks, from rank 0
 
   int64_t count(interp::WriteOutcome outcome) const { return counts[static_cast<size_t>(outcome)]; }
-  /// Writes that are not equal in both.
+  /// Number of writes that are not equal in both runs.
   int64_t different() const;
-  /// Null: not measured.
+  /// Null if not measured.
   const interp::WriteDifference* of(uint32_t row) const;
-  /// The row of a write of A; nothing for kNoWrite.
+  /// The row of a write of A; nullopt for kNoWrite.
   std::optional<uint32_t> row_of(uint32_t write_a) const;
-  /// The divergent row after `row`, from the start again after the last one.
+  /// The next divergent row after `row`; wraps around at the end.
   std::optional<uint32_t> next_divergent(uint32_t row) const;
 };
 

@@ -1,8 +1,8 @@
-// The text of a program as a person edits it, and the file that it is the text of.
+// The program text being edited, and its file.
 //
-// A text belongs to one file: what was made for another is refused. The file is looked at while the
-// text is open and once more before it is written: a text without edits follows it, and where both
-// changed nothing is lost before a person has chosen. One thread.
+// A document belongs to one file and rejects text made for another. The file is checked while the
+// document is open and again before it is written. A document without edits follows its file; if
+// both changed, nothing is discarded until the user chooses. Single-threaded.
 #pragma once
 
 #include <cstddef>
@@ -16,82 +16,83 @@
 
 namespace hostir::gui {
 
-/// A text that something else than typing makes: a proposed edit, or what was kept unsaved.
+/// Text that was not typed: a proposed edit, or recovered unsaved text.
 struct TextForDocument {
-  std::string path;  // of the program that it is a text of
-  std::string base;  // what the file held when it was made
+  std::string path;  // the program file it belongs to
+  std::string base;  // contents of the file when the text was made
   std::string text;
-  size_t line = 0;  // 1-based, to be scrolled to; 0: none
+  size_t line = 0;  // 1-based line to scroll to; 0: none
 };
 
 class Document {
  public:
   enum class Disk : uint8_t {
-    kSame,     // holds what the text was made from
-    kNewer,    // was changed since; so was the text
-    kDeleted,  // is not there any more
+    kSame,     // the file holds what the text was made from
+    kNewer,    // the file changed since, and so did the text
+    kDeleted,  // the file no longer exists
   };
   enum class Saved : uint8_t {
     kWritten,
-    kNewer,  // not written: the file was changed by somebody else
+    kNewer,  // not written: another program changed the file
   };
-  /// Another text to be held against this one.
+  /// Another text to compare with this one.
   struct Other {
-    std::string title;  // whose it is: "the file", "what was kept unsaved"
+    std::string title;  // its origin: "the file", "what was kept unsaved"
     std::string text;
   };
 
-  /// This file from now on. What was typed for another one is gone: whoever calls has asked.
+  /// Switches to this file. Discards edits to the previous one: the caller must have asked.
   void follow(const std::string& path);
-  /// Another way to name the same file; false, and nothing happens, where it is another file.
+  /// Changes the path to another name of the same file. Returns false, and does nothing, if it is
+  /// another file.
   bool rename(const std::string& path);
-  /// Empty: nothing is open.
+  /// Empty if nothing is open.
   const std::string& path() const { return path_; }
   /// False for logs, and for files that cannot be read.
   bool is_program() const { return is_program_; }
 
   const std::string& text() const { return text_; }
-  /// What the file held when it was read or written last.
+  /// Contents of the file at the last read or write.
   const std::string& base() const { return base_; }
-  /// For a text field, which edits in place.
+  /// For a text field that edits in place.
   std::string& typed() { return text_; }
-  /// Counts what changed the text other than by typing: a field that has it open is told.
+  /// Incremented when the text changes other than by typing, so that an open text field reloads it.
   uint64_t revision() const { return revision_; }
   bool changed() const { return text_ != base_; }
-  /// It would be lost if the window ended now.
+  /// True if closing the window now would lose the text.
   bool unsaved() const { return is_program_ && (changed() || disk_ == Disk::kDeleted); }
 
   Disk disk() const { return disk_; }
-  /// What the file holds now; only where it is newer.
+  /// Current contents of the file; set only if it is newer.
   const std::string& newer() const { return newer_; }
-  /// At most once a second; true if anything is not what it was.
+  /// Checks the file, at most once a second; returns true if anything changed.
   bool look(double now_s);
   bool look_now();
 
-  /// Both changed, and this text is wanted: the newer file may be replaced by it.
+  /// Resolves a conflict in favour of this text: saving may replace the newer file.
   void keep_mine();
-  /// The file's is wanted; `mine` has the other.
+  /// Resolves a conflict in favour of the file; the edited text moves to `mine`.
   void take_file();
-  /// Back to what the file holds.
+  /// Discards the edits: the text becomes the file's contents again.
   void revert();
-  /// What was typed is not wanted, or is kept elsewhere: nothing is unsaved any more.
+  /// Discards unsaved edits that are not wanted or are kept elsewhere.
   void give_up();
-  /// A text that was typed and had to give way; empty: none.
+  /// Edited text that was displaced by another; empty if none.
   const std::string& mine() const { return mine_; }
   void take_mine();
 
-  /// Writes the file, unless it was changed by somebody else. Errors: those of writing.
+  /// Writes the file unless another program changed it. Errors: those of writing.
   Expected<Saved> save();
-  /// Writes it whatever it holds.
+  /// Writes the file unconditionally.
   Expected<void> overwrite();
 
-  /// Puts a text in place of this one, as a change that nobody has saved; what was typed is kept in
-  /// `mine`. False, and nothing happens, where it is a text of another file. One that was made from
-  /// something else than the file holds now counts as older than the file.
+  /// Replaces the text with `text` as an unsaved change; displaced edits are kept in `mine`.
+  /// Returns false, and does nothing, if `text` belongs to another file. If the file no longer
+  /// holds `text.base`, the document counts as older than the file.
   bool put(const TextForDocument& text);
-  /// This very text is run: what is made from the run is made from it.
+  /// Records that this text was run, so that edits proposed for the run have it as their base.
   void note_run();
-  /// A line (0-based) to be brought into view, once.
+  /// Returns a 0-based line to scroll to, once.
   std::optional<size_t> take_wanted_line();
   void want_line(size_t line) { wanted_line_ = line; }
 
@@ -108,8 +109,8 @@ class Document {
   std::string base_;
   std::string newer_;
   std::string mine_;
-  std::string run_text_;  // the last one that was run from here,
-  std::string run_base_;  // and what the file held then
+  std::string run_text_;  // the text last run from here,
+  std::string run_base_;  // and the file's contents at that time
   FileStamp stamp_;
   Disk disk_ = Disk::kSame;
   bool is_program_ = false;

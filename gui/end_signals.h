@@ -1,5 +1,5 @@
-// SIGTERM, SIGINT and SIGHUP end the window as closing it does, without a question: nobody may be
-// there to answer it. What is not saved is kept for the next start.
+// SIGTERM, SIGINT and SIGHUP close the window without asking, since no user may be there to answer.
+// Unsaved text is kept for the next start.
 #pragma once
 
 #include <atomic>
@@ -11,8 +11,8 @@ namespace hostir::gui {
 
 class EndSignals {
  public:
-  /// Before any other thread is started, which would take the signals. `wake` is called on another
-  /// thread when one came. A second one ends the process at once.
+  /// Construct before starting any other thread, which would otherwise receive the signals. `wake`
+  /// is called on another thread when a signal arrives. A second signal ends the process at once.
   explicit EndSignals(std::function<void()> wake);
   EndSignals(const EndSignals&) = delete;
   EndSignals& operator=(const EndSignals&) = delete;

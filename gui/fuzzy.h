@@ -1,4 +1,4 @@
-// Finding by a few letters, as palettes do.
+// Fuzzy matching for the palette.
 #pragma once
 
 #include <optional>
@@ -6,9 +6,9 @@
 
 namespace hostir::gui {
 
-/// How well `wanted` fits `text`: its letters must occur in this order, ignoring case and blanks.
-/// Higher is better: beginnings of words and unbroken runs count more than scattered letters.
-/// nullopt: it does not fit.
+/// Scores how well `wanted` matches `text`: its letters must occur in this order, ignoring case and
+/// blanks. Higher is better; word starts and unbroken runs score more than scattered letters.
+/// nullopt if there is no match.
 std::optional<int> fuzzy_score(std::string_view text, std::string_view wanted);
 
 }  // namespace hostir::gui

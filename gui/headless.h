@@ -1,7 +1,7 @@
-// The window without a window: an ImGui context fed by hand, for tests and for checks under
-// sanitizers.
+// The application without a real window: an ImGui context driven by code, for tests and sanitizer
+// runs.
 //
-// Input is given by widget name. Nothing is rendered; draw lists can be looked at after `step()`.
+// Input is given by widget name. Nothing is rendered; draw lists can be inspected after `step()`.
 #pragma once
 
 #include <memory>
@@ -21,29 +21,29 @@ class Headless {
   Headless& operator=(const Headless&) = delete;
 
   App& app() { return *app_; }
-  /// One frame.
+  /// Draws one frame.
   void step();
-  /// Frames until the worker has nothing left to do; false after `seconds`.
+  /// Draws frames until the worker is idle; false if that takes longer than `seconds`.
   bool settle(double seconds = 10);
   void resize(int width, int height);
 
-  // ---- input, by name; false where no such widget was drawn in the last frame
+  // ---- input by widget name; false if no such widget was drawn in the last frame
   bool click(const std::string& name, int button = 0);
   bool hover(const std::string& name);
   bool has(const std::string& name) const;
   std::string text(const std::string& name) const;
-  /// "F10", "Shift+F10".
+  /// Presses a key combination: "F10", "Shift+F10".
   bool press(const std::string& keys);
   void type(const std::string& text);
-  /// Clicks a text field, replaces what is in it, and presses `end` (a key; empty: none).
+  /// Clicks a text field, replaces its contents, and presses the key `end` (empty: none).
   bool fill(const std::string& name, const std::string& text, const std::string& end = "Enter");
-  /// Presses the left button on one widget and lets it go on another.
+  /// Drags from one widget to another with the left button.
   bool drag(const std::string& from, const std::string& to);
-  /// The wheel over a widget; positive: up.
+  /// Turns the wheel over a widget; positive is up.
   bool scroll(const std::string& name, float lines);
-  /// Vertices of the last frame.
+  /// Number of vertices in the last frame.
   int vertex_count() const { return vertices_; }
-  /// Of them, those inside one panel; 0: it is not shown.
+  /// Vertices inside one panel; 0 if it is not shown.
   int vertex_count(const std::string& panel) const;
   double cpu_ms() const { return cpu_ms_; }
 

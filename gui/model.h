@@ -1,7 +1,7 @@
-// What the window knows: the newest snapshot, the shared selection, readings, messages.
+// The window's state: the newest snapshot, the shared selection, readings and messages.
 //
-// Panels read the model and change nothing but the selection and their own view state; everything
-// else goes through `run_command`. The model is fed once per frame from the worker. One thread.
+// Panels read the model and change only the selection and their own view state; everything else
+// goes through `run_command`. The worker's results are taken in once per frame. Single-threaded.
 #pragma once
 
 #include <cstdint>
@@ -21,17 +21,18 @@
 
 namespace hostir::gui {
 
-/// What is selected or hovered, shared by all panels. Empty parts are not selected.
-/// One meeting: two groups of a communicator count their collectives apart, two ranks their
-/// messages.
+/// Identifies one collective. Each group of a communicator numbers its collectives separately, and
+/// so does each pair of ranks for its messages.
 struct CollectiveId {
   interp::CommIndex comm = 0;
   uint32_t group = 0;
   uint64_t sequence = 0;
-  std::optional<std::pair<interp::Rank, interp::Rank>> pair;  // of a send and its recv
+  // the two ranks of a send and its recv
+  std::optional<std::pair<interp::Rank, interp::Rank>> pair;
   friend bool operator==(const CollectiveId&, const CollectiveId&) = default;
 };
 
+/// What is selected or hovered, shared by all panels. Empty parts are not selected.
 struct Selection {
   std::optional<interp::Rank> rank;
   std::optional<interp::CodeIndex> code;
@@ -39,11 +40,12 @@ struct Selection {
   std::vector<int64_t> element;  // global index in `value`
   std::optional<CollectiveId> collective;
   int64_t event = -1;                      // id in the log
-  std::vector<interp::CodeIndex> related;  // made from the same fusion instruction as `code`
+  std::vector<interp::CodeIndex> related;  // instructions made from the same fusion instruction as
+                                           // `code`
   friend bool operator==(const Selection&, const Selection&) = default;
 };
 
-/// The value that panels show while nobody has chosen one (gui/panels/tensor_pick.h).
+/// The value that panels show while the user has not chosen one (gui/panels/tensor_pick.h).
 struct FollowedValue {
   bool on = true;
   std::string value;  // without '%'
@@ -54,17 +56,18 @@ struct Message {
   enum class Kind : uint8_t { kInfo, kGood, kWarning, kError, kLog } kind = Kind::kInfo;
   std::string text;
   double time_s = 0;
-  std::optional<interp::LogLine> line;  // kLog, of what is open: where it was written
+  std::optional<interp::LogLine> line;  // for kLog lines of the open run: where the line was
+                                        // written
 };
 
-/// A position with a name, to come back to.
+/// A named position to return to.
 struct Bookmark {
   uint64_t decision = 0;
   std::string text;
   friend bool operator==(const Bookmark&, const Bookmark&) = default;
 };
 
-/// What a person wrote on the timeline.
+/// A note that the user wrote on the timeline.
 struct TimelineNote {
   int64_t time_ns = 0;
   std::string text;
@@ -75,79 +78,79 @@ class Model {
  public:
   Model(interp::SessionFactory& factory, const std::function<void()>& wake);
 
-  /// Takes in what the worker has done; true if anything changed.
+  /// Takes in the worker's results; true if anything changed.
   bool update(double now_s);
 
   // ---- the session
   SessionWorker& worker() { return worker_; }
   const interp::SnapshotPtr& snapshot() const { return snapshot_; }  // null before the first opens
-  /// The ledger's row that ended the run; null: none did. Looked for once per snapshot.
+  /// The ledger row that ended the run; null if none did. Looked up once per snapshot.
   const interp::LedgerRow* mismatch() const { return mismatch_; }
-  /// Its ranks that have called something; who did not call what most did comes first.
+  /// Ranks that have issued a call for that row; ranks that disagree with the majority come first.
   const std::vector<interp::Rank>& mismatch_ranks() const { return mismatch_ranks_; }
   bool running() const { return worker_.state() == WorkerState::kRunning; }
   bool opening() const { return worker_.state() == WorkerState::kOpening; }
   const std::string& path() const { return path_; }
-  /// The rendered diagnostics of the last failed opening; empty if it worked.
+  /// The rendered diagnostics of the last failed opening; empty if it succeeded.
   const std::string& open_error() const { return open_error_; }
-  /// What is wrong with what is open: a log that was cut. Empty: nothing.
+  /// A warning about what is open, for example a truncated log. Empty if there is none.
   const std::string& open_warning() const { return open_warning_; }
-  /// Where in the text of `last_request` it says so; empty where it names no place.
+  /// Where in the text of `last_request` the diagnostics point; empty if they name no place.
   const std::vector<TextMark>& open_marks() const { return open_marks_; }
-  /// Opens in the background; the commands run once it is open (back to the same place after an
-  /// edit).
+  /// Opens in the background, then runs the commands (to return to the same place after an edit).
   void open(interp::OpenRequest request, std::vector<std::string> then = {});
   const interp::OpenRequest& last_request() const { return last_request_; }
   void run_command(const std::string& text);
-  /// Why the last command did nothing; empty if it worked.
+  /// Why the last command failed; empty if it succeeded.
   const std::string& command_error() const { return command_error_; }
 
-  /// With another run.
+  /// Compares the open run with another one.
   Comparison& comparison() { return comparison_; }
-  /// Small edits that let what hangs complete.
+  /// Searches for small edits that let a hanging run complete.
   WhatIfSearch& what_if() { return what_if_; }
   const WhatIfSearch& what_if() const { return what_if_; }
 
   // ---- values
-  /// What is known of a value at the current position; asks for it if nothing is. An older reading
-  /// is returned (with `pending`) until the new one arrives. Valid until the next `update`.
+  /// The reading of a value at the current position; requests it if there is none. Returns an older
+  /// reading, marked `pending`, until the new one arrives. Valid until the next `update`.
   const ReadingSlot& reading(const interp::ValueQuery& query);
   /// The reading before the last move, for "changed since the last stop"; may be null.
   ReadingPtr previous_reading(const interp::ValueQuery& query) const {
     return readings_.before(query);
   }
   const Readings& readings() const { return readings_; }
-  /// Where a tensor is now; valid until the next `update`.
+  /// Where a tensor is at the current position. Valid until the next `update`.
   const TensorView& tensor(const std::string& name) { return tensors_.find(snapshot_, name); }
   const TensorIndex& tensors() const { return tensors_; }
 
   // ---- selection
   Selection selection;
-  Selection hovered;  // this frame's; panels read the last frame's in `was_hovered`
+  Selection hovered;  // in this frame; panels read the previous frame's value from `was_hovered`
   Selection was_hovered;
   FollowedValue followed;
 
-  // ---- what is kept per program, by the settings
+  // ---- kept per program in the settings
   std::vector<std::string> watches;  // expressions of the watches panel
   std::vector<Bookmark> bookmarks;   // in order of position
   std::vector<TimelineNote> timeline_notes;
 
-  /// The text of the program that was opened last, or tried to be, as a person edits it.
+  /// The editable text of the program that was last opened, successfully or not.
   Document& document() { return document_; }
   const Document& document() const { return document_; }
-  /// What the file held when it was opened, or the text that was opened in its place; nullopt for
-  /// what has no such text.
+  /// The file's contents when it was opened, or the text that was opened instead of them; nullopt
+  /// if there is no such text (a log).
   std::optional<std::string_view> opened_text() const;
-  /// What is open runs another text than its file held.
+  /// True if the run uses an edited text instead of the file's contents.
   bool runs_edited_text() const { return !opened_request_.text.empty(); }
 
   // ---- messages
   const std::vector<Message>& messages() const { return messages_; }
   void add_message(Message::Kind kind, std::string text);
 
-  /// Counts snapshots; changes when the position or anything shown changed.
+  /// Incremented per snapshot: changes when the position or anything shown changes.
   uint64_t generation() const { return generation_; }
-  /// Counts openings: what only depends on the program and the log's fixed parts.
+  /// Incremented per opening: for data that depends only on the program and the fixed parts of the
+  /// log.
   uint64_t last_opened() const { return opened_; }
   double now_s() const { return now_s_; }
 
@@ -167,7 +170,7 @@ class Model {
   std::string open_warning_;
   std::vector<TextMark> open_marks_;
   interp::OpenRequest last_request_;
-  interp::OpenRequest opened_request_;  // of what is open
+  interp::OpenRequest opened_request_;  // for what is open now
   std::vector<std::string> after_open_;
   std::string command_error_;
   Readings readings_;

@@ -1,8 +1,7 @@
-// A panel: one view of the model, in a file of its own under gui/panels.
+// A panel: one view of the model, in its own file under gui/panels.
 //
-// Panels draw into the child window that the panel tree has opened for them. They hold only view
-// state (scroll, formats, filters); what they change goes through the model's selection or its
-// commands.
+// Panels draw into the child window that the panel tree opens for them. They hold only view state
+// (scroll, formats, filters) and change anything else through the model's selection or commands.
 #pragma once
 
 #include <memory>
@@ -17,26 +16,27 @@
 
 namespace hostir::gui {
 
-/// What a panel is given each frame.
+/// What a panel gets each frame.
 struct Frame {
   Ui& ui;
   Model& model;
   Actions& actions;
 };
 
-/// A key that a panel acts on by itself, while the pointer is over it.
+/// A key that a panel handles itself while the pointer is over it.
 struct PanelKey {
   std::string_view key;
   std::string_view label;
   std::string_view help;
 };
 
-/// How much height a panel has a use for now. An idle one shrinks to its tab and the first sentence
-/// of its hint; one that needs little leaves the rest to its neighbours.
+/// How much height a panel can use now. An idle panel shrinks to its tab and the first sentence of
+/// its hint; a panel that needs little height leaves the rest to its neighbours.
 struct Room {
   enum class Kind : uint8_t { kIdle, kSome, kAll } kind = Kind::kAll;
-  float height = 0;  // kSome: of its content, in pixels
-  float least = 0;   // > 0: what went wrong is in it: neighbours make room for this height
+  float height = 0;  // for kSome: height of the content, in pixels
+  float least = 0;   // > 0: the panel shows an error, and neighbours make room for at least this
+                     // height
   static Room idle() { return {Kind::kIdle, 0}; }
   static Room some(float height) { return {Kind::kSome, height}; }
 };
@@ -45,17 +45,19 @@ class Panel {
  public:
   virtual ~Panel() = default;
   virtual std::string_view id() const = 0;     // stable, in layouts and scripts: "host_ir"
-  virtual std::string_view title() const = 0;  // on the tab
-  virtual std::string_view hint() const = 0;  // what it is for; tooltip of the tab, text when empty
+  virtual std::string_view title() const = 0;  // shown on the tab
+  virtual std::string_view hint() const = 0;   // what it is for: tooltip of the tab, and text when
+                                               // empty
   virtual void draw(Frame& frame) = 0;
-  /// Asked before it is drawn, only while a session is open or none is needed.
+  /// Called before drawing, and only if the panel can be shown (a session is open, or none is
+  /// needed).
   virtual Room room(const Frame&) const { return {}; }
-  /// Works without an open session (messages, editor).
+  /// False for panels that work without an open session (messages, editor).
   virtual bool needs_session() const { return true; }
-  /// For the list of keys; none of them is a key of an action.
+  /// Keys for the list of keys; none of them may be the key of an action.
   virtual std::span<const PanelKey> keys() const { return {}; }
-  /// View state that is kept with the layout: `key=value` lines; empty if there is none. `restore`
-  /// is given the same lines, each with its end.
+  /// View state saved with the layout: `key=value` lines; empty if there is none. `restore` gets
+  /// the same lines, each with its newline.
   virtual std::string save() const { return {}; }
   virtual void restore(std::string_view) {}
 };

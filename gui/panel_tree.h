@@ -1,10 +1,10 @@
 // The arrangement of panels: a tree of splits with tabs at the leaves (ImGui 1.86 has no docking).
 //
-// A layout is one line of text, `h(0.27 v(0.7 [host_ir fusion*] [breaks]) ...)`, so that it can be
-// saved, edited and tested. Every panel is in at most one leaf; panels that are in none are closed.
-// Tabs can be dragged onto other leaves or to their edges, or moved by their context menu. Leaves
-// that stand above each other share the height by what their panels have to show (Panel::room); one
-// that a person has sized or opened by hand, `h!(...)`, `[...]!`, keeps its share.
+// A layout is one line of text, `h(0.27 v(0.7 [host_ir fusion*] [breaks]) ...)`, so it can be
+// saved, edited and tested. Each panel is in at most one leaf; panels in none are closed. Tabs can
+// be dragged onto other leaves or their edges, or moved with their context menu. Leaves in a column
+// share its height according to what their panels have to show (Panel::room). A leaf that the user
+// sized or opened by hand, `h!(...)`, `[...]!`, keeps its share.
 #pragma once
 
 #include <functional>
@@ -20,16 +20,16 @@ namespace hostir::gui {
 
 struct PanelNode {
   enum class Kind : uint8_t { kLeaf, kColumns, kRows } kind = Kind::kLeaf;
-  float ratio = 0.5f;  // of the first child
+  float ratio = 0.5f;  // fraction that goes to the first child
   std::unique_ptr<PanelNode> first;
   std::unique_ptr<PanelNode> second;
   std::vector<std::string> tabs;  // panel ids
   std::string active;
   bool bring_forward = false;
-  bool kept = false;  // sized or opened by hand: not made smaller for having little to show
-  // The most room that a panel of the leaf had a use for since another file was opened: what has
-  // grown does not shrink again, so that nothing moves under the mouse while one steps or changes
-  // tabs.
+  bool kept = false;  // sized or opened by hand: not shrunk when it has little to show
+  // The largest room that a panel of this leaf could use since the current file was opened. A leaf
+  // that has grown does not shrink again, so that nothing moves under the mouse while the user
+  // steps or switches tabs.
   float most = 0;
   bool most_is_all = false;
   std::vector<std::string> busy;  // panels that have had something to show
@@ -48,28 +48,28 @@ class PanelTree {
   void draw(Frame& frame, const std::vector<std::unique_ptr<Panel>>& panels);
 
   bool is_open(std::string_view panel) const;
-  /// Opens it in the leaf that fits best (where it last was, else the largest), or brings it
-  /// forward.
+  /// Opens the panel in the leaf where it last was, else in the largest one; if it is open, brings
+  /// it forward.
   void show(std::string_view panel);
-  /// The tab in front of its leaf, where the panel is open; nothing else changes.
+  /// Brings the tab to the front of its leaf if the panel is open; changes nothing else.
   void bring_forward(std::string_view panel);
   void close(std::string_view panel);
   enum class Side : uint8_t { kTabs, kLeft, kRight, kAbove, kBelow };
-  /// Puts a panel among the tabs of another one's leaf, or into a new leaf at a side of it.
+  /// Moves a panel into the leaf of panel `beside`, or into a new leaf at a side of it.
   void move(std::string_view panel, std::string_view beside, Side side = Side::kTabs);
   bool is_maximised() const { return maximised_.has_value(); }
   void maximise(std::optional<std::string> panel) { maximised_ = std::move(panel); }
-  /// The panel that the mouse was in last.
+  /// The panel that the mouse was last in.
   const std::string& focused() const { return focused_; }
 
  private:
   using Panels = std::vector<std::unique_ptr<Panel>>;
-  /// Height that the node has a use for, with its tabs; nullopt: whatever there is.
+  /// Height that the node can use, including its tabs; nullopt: as much as there is.
   static std::optional<float> wanted(Frame& frame, const Panels& panels, PanelNode& node,
                                      float width);
-  /// A few lines of every panel below the node, with their tabs.
+  /// Height for a few lines of every panel below the node, including tabs.
   static float least(Frame& frame, const Panels& panels, PanelNode& node, float width);
-  /// Height that the node needs for what went wrong (Room::least); 0: nothing did.
+  /// Height that the node needs to show errors (Room::least); 0 if there are none.
   static float pressing(Frame& frame, const Panels& panels, PanelNode& node, float width);
   static float usual_height(Frame& frame, const Panels& panels, PanelNode& node, float width,
                             float whole);
@@ -86,9 +86,9 @@ class PanelTree {
   std::unique_ptr<PanelNode> root_;
   std::optional<std::string> maximised_;
   std::string focused_;
-  std::string opened_;  // path of what the rooms that the nodes remember are of
+  std::string opened_;  // path of the open file that the remembered rooms belong to
   std::vector<std::function<void()>>
-      after_;  // changes of the tree, made when it is not being drawn
+      after_;  // changes to the tree, applied when it is not being drawn
 };
 
 /// The built-in layouts: name and text.

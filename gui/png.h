@@ -1,4 +1,4 @@
-// Pictures of the window.
+// PNG files, and comparison of screenshots.
 #pragma once
 
 #include <string>
@@ -19,24 +19,24 @@ struct Image {
 Expected<void> write_png(const std::string& path, const Image& image);
 Expected<Image> read_png(const std::string& path);
 
-/// Pixels of a square of two pictures that differ.
+/// A square of two pictures, with the number of pixels that differ.
 struct PictureTile {
-  int x = 0;  // of its upper left corner
+  int x = 0;  // upper left corner
   int y = 0;
   int pixels = 0;
 };
 constexpr int kPictureTile = 50;
-/// Of all squares of `kPictureTile` pixels, the one in which most pixels of two pictures of the
-/// same size differ in a channel by more than `threshold` (of 255). Squares overlap by half: a
-/// letter is wholly in one.
+/// Of all squares with sides of `kPictureTile` pixels, returns the one with most pixels whose
+/// difference in some channel exceeds `threshold` (of 255). The pictures must have the same size.
+/// Squares overlap by half, so that each letter is entirely inside one of them.
 PictureTile worst_tile(const Image& a, const Image& b, int threshold);
-/// Nothing where two pictures look the same: of the same size, and in no tile more than
-/// `kSamePixels` pixels differ by more than `kSameThreshold`. One changed digit is more than that
-/// (a test says so); else what differs and where.
+/// Empty if two pictures look the same: they have the same size, and no tile has more than
+/// `kSamePixels` pixels that differ by more than `kSameThreshold`. Otherwise says what differs and
+/// where. A single changed digit exceeds the limit (a test checks this).
 std::string why_not_same(const Image& shown, const Image& wanted);
 constexpr int kSameThreshold = 8;
 constexpr int kSamePixels = 6;
-/// `a` in dim grey with the pixels that differ in red; `a` itself where the sizes differ.
+/// `a` in dim grey, with differing pixels in red; `a` unchanged if the sizes differ.
 Image difference(const Image& a, const Image& b, int threshold);
 
 }  // namespace hostir::gui

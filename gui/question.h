@@ -1,5 +1,5 @@
-// A question that has to be answered before anything else: its text and the answers, drawn over the
-// window. Enter takes the first answer, Escape the last, which changes nothing.
+// A modal question: its text and the possible answers, drawn over the window. Enter chooses the
+// first answer, Escape the last, which must change nothing.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 namespace hostir::gui {
 
 struct Answer {
-  std::string name;  // of its button, after "ask/"
+  std::string name;  // name of its button, after "ask/"
   std::string label;
   std::function<void()> act;  // may be empty
 };
@@ -25,7 +25,7 @@ struct Question {
 
 class QuestionBox {
  public:
-  /// One at a time: a question that is asked while another waits takes its place.
+  /// Shows one question at a time: a new question replaces a waiting one.
   void ask(Question question);
   bool waits() const { return question_.has_value(); }
   void draw(Ui& ui);

@@ -1,9 +1,9 @@
-// Questions that take long, answered one after the other on a thread of their own.
+// A thread that answers slow questions, one after another.
 //
-// A question has a name; a newer one of the same name replaces one that waits and calls off one
-// that runs. Its answer is a function that is handed to `deliver`, unless it was called off. What
-// takes long is asked in pieces: after each piece whatever waits has its turn. The public functions
-// may be called from any thread; the last question ends with its thread.
+// A question has a name. A newer question with the same name replaces a waiting one and cancels a
+// running one. The answer is a function that is passed to `deliver`, unless the question was
+// cancelled. Long work is done in pieces, and waiting questions run between pieces. Public
+// functions may be called from any thread; destruction ends the thread and the running question.
 #pragma once
 
 #include <condition_variable>
@@ -26,16 +26,17 @@ class QuestionThread {
   QuestionThread& operator=(const QuestionThread&) = delete;
 
   void ask(const std::string& name, Work work);
-  /// What a piece of a long question found, and whether there is more to do.
+  /// The result of one piece of a long question.
   struct Piece {
     Answer answer;  // empty: nothing to show yet
     bool more = false;
   };
-  /// Is called again, behind what waits by then, until there is no more or it is called off.
+  /// Called repeatedly, after the questions waiting by then, until `more` is false or it is
+  /// cancelled.
   using Pieces = std::function<Piece(std::stop_token)>;
   void ask_in_pieces(const std::string& name, Pieces pieces);
   void cancel(const std::string& name);
-  /// Forgets what waits and calls off what runs.
+  /// Drops waiting questions and cancels the running one.
   void cancel_all();
   bool busy() const;
 

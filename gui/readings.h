@@ -1,7 +1,7 @@
-// Values that were read, for panels that show them every frame.
+// A cache of values that were read, for panels that show them every frame.
 //
-// A reading is shared and never copied. What nobody has looked at for longest is forgotten where
-// the readings need more than their budget; what the last frame showed stays. One thread.
+// A reading is shared and never copied. When the readings exceed their budget, the least recently
+// used ones are dropped; readings shown in the last frame stay. Single-threaded.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,12 @@ namespace hostir::gui {
 
 using ReadingPtr = std::shared_ptr<const interp::ValueReading>;
 
-/// A value as it was read, or why it could not be.
+/// A value that was read, or the reason why it could not be.
 struct ReadingSlot {
   interp::Position position;
   ReadingPtr reading;
-  uint64_t serial = 0;  // of `reading`, never given twice: what is made from it is kept by this
+  uint64_t serial = 0;  // identifies `reading` and is never reused: a cache key for what is derived
+                        // from it
   std::string error;
   bool pending = true;
 };
@@ -35,36 +36,37 @@ class Readings {
   struct Entry {
     interp::ValueQuery query;
     ReadingSlot slot;
-    uint64_t key = 0;    // names it to the worker; never given twice
-    bool asked = false;  // the worker was asked for it
-    // For `before`: what `slot` held at the move `move`, while nothing newer has moved.
+    uint64_t key = 0;    // identifies the entry to the worker; never reused
+    bool asked = false;  // the worker was asked to read it
+    // For `before`: the reading in `slot` before move number `move`. Valid until a newer move.
     ReadingPtr previous;
     uint64_t move = 0;
-    uint64_t frame = 0;  // that used it last
+    uint64_t frame = 0;  // the last frame that used it
   };
 
-  /// What is known of a query, made where nothing is; it counts as used in this frame. Valid until
+  /// The entry of a query, created if there is none. Marks it as used in this frame. Valid until
   /// the next `begin_frame`.
   Entry& use(const interp::ValueQuery& query);
-  /// An answer; one that was forgotten meanwhile is dropped.
+  /// Stores an answer; ignored if the entry was dropped in the meantime.
   void put(uint64_t key, const interp::Position& position, ReadingPtr reading, std::string error);
-  /// The position has changed: what is known now is what was there before. Costs nothing.
+  /// The position changed: current readings become the previous ones. O(1).
   void moved() { ++moves_; }
-  /// What was known before the last move; may be null.
+  /// The reading before the last move; may be null.
   ReadingPtr before(const interp::ValueQuery& query) const;
 
-  /// Forgets what is too much. Returns the keys of what was forgotten before it was answered.
+  /// Drops entries that exceed the budget. Returns the keys of entries that were dropped before
+  /// they were answered.
   std::vector<uint64_t> begin_frame();
   void clear();
 
-  int64_t bytes() const { return bytes_; }  // of all that is kept, about
+  int64_t bytes() const { return bytes_; }  // approximate total of all entries
   size_t count() const { return entries_.size(); }
 
  private:
   struct Less {
     bool operator()(const interp::ValueQuery& a, const interp::ValueQuery& b) const;
   };
-  using List = std::list<Entry>;  // used last comes first
+  using List = std::list<Entry>;  // most recently used first
   static int64_t bytes_of(const Entry& entry);
 
   int64_t budget_bytes_;

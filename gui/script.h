@@ -1,20 +1,18 @@
-// Driving the window from text: one step per line.
+// Drives the window from a script: one step per line.
 //
 //   key Shift+F10              press and release
-//   click toolbar/next         a widget by name; `rclick` the other button; `hover NAME`
-//   type TEXT                  characters into the focused field
-//   wait                       until nothing is running any more
-//   frames N
-//   screenshot FILE            a PNG
-//   match FILE FOLDER          the window looks like this PNG (`why_not_same` of gui/png.h); else
-//   the
-//                              picture and what differs go to FOLDER
-//   expect NAME CONTAINS...    the widget exists and its text holds the rest
-//   resize is not a step: give --size
+//   click toolbar/next         click a widget by name; also `rclick NAME`, `hover NAME`
+//   type TEXT                  type characters into the focused field
+//   wait                       wait until nothing is running
+//   frames N                   draw N frames
+//   screenshot FILE            write a PNG
+//   match FILE FOLDER          compare the window with this PNG (`why_not_same` of gui/png.h); on
+//                              failure write the picture and the difference to FOLDER
+//   expect NAME CONTAINS...    the widget exists and its text contains the rest of the line
 //   anything else              an action by name, or a line of the command language
 //
-// Empty lines and lines that begin with # do nothing. Every step waits until the window has
-// settled.
+// Empty lines and lines that begin with # are ignored. Every step waits until the window has
+// settled. The window cannot be resized by a step: use --size.
 #pragma once
 
 #include <functional>
@@ -26,7 +24,7 @@
 
 namespace hostir::gui {
 
-/// Input that one frame sees.
+/// Input applied before one frame.
 struct ScriptInput {
   std::function<void()> apply;
 };
@@ -35,8 +33,8 @@ class Script {
  public:
   explicit Script(std::string text) : text_(std::move(text)) {}
 
-  /// `frame` draws one frame with the input or nullptr; `grab` gives the picture of the last frame.
-  /// Errors name the line.
+  /// `frame` draws one frame with the input or nullptr; `grab` returns the picture of the last
+  /// frame. Errors name the line.
   Expected<void> run(App& app, const std::function<void(const ScriptInput*)>& frame,
                      const std::function<Image()>& grab);
 

@@ -1,4 +1,4 @@
-// Where one has looked: selections in the order in which they were made, to go back and forth.
+// The history of selections, in order, for going back and forward.
 #pragma once
 
 #include <optional>
@@ -10,10 +10,10 @@ namespace hostir::gui {
 
 class SelectionHistory {
  public:
-  /// Call once per frame: a selection that is not the last one is added, and what was ahead of it
-  /// is dropped. At most kMost are kept.
+  /// Call once per frame. Appends a selection that differs from the current one and drops those
+  /// ahead of it. Keeps at most kMost.
   void record(const Selection& selection);
-  /// nullopt: there is none on that side.
+  /// nullopt if there is none in that direction.
   std::optional<Selection> back();
   std::optional<Selection> forward();
   bool has_back() const { return at_ > 0; }
@@ -23,7 +23,7 @@ class SelectionHistory {
  private:
   static constexpr size_t kMost = 100;
   std::vector<Selection> kept_;
-  size_t at_ = 0;  // the current one, if there is any
+  size_t at_ = 0;  // index of the current one, if any
 };
 
 }  // namespace hostir::gui

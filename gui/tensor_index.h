@@ -1,4 +1,4 @@
-// Where the tensors of a moment are, by name: looked for once per snapshot, not once per frame.
+// Finds tensors by name in a snapshot: once per snapshot, not once per frame.
 #pragma once
 
 #include <cstdint>
@@ -10,25 +10,25 @@
 
 namespace hostir::gui {
 
-/// One value on all ranks, as the snapshot has it: the current allocation of that name on each
-/// rank.
+/// One value on all ranks of a snapshot: on each rank, the current allocation with that name.
 struct TensorView {
   std::string name;
-  std::vector<const interp::AllocationSnapshot*> by_rank;  // null where a rank does not hold it
-  const interp::AllocationSnapshot* first = nullptr;       // of the lowest rank that has it
+  std::vector<const interp::AllocationSnapshot*> by_rank;  // null if a rank does not hold it
+  const interp::AllocationSnapshot* first = nullptr;       // on the lowest rank that holds it
 
   bool valid() const { return first != nullptr; }
 };
 
-/// Compares names over all ranks and allocations.
+/// Searches all allocations of all ranks.
 TensorView find_tensor(const interp::Snapshot& shot, const std::string& name);
 
-/// What was found in the newest snapshot that it was asked about, which it keeps alive. One thread.
+/// Caches the results for the newest snapshot it was asked about, and keeps that snapshot alive.
+/// Single-threaded.
 class TensorIndex {
  public:
-  /// Valid until it is asked about another snapshot.
+  /// Valid until `find` is called with another snapshot.
   const TensorView& find(const interp::SnapshotPtr& shot, const std::string& name);
-  int64_t searches() const { return searches_; }  // over all ranks, so far
+  int64_t searches() const { return searches_; }  // number of full searches so far
 
  private:
   interp::SnapshotPtr of_;

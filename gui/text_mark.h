@@ -1,4 +1,5 @@
-// Diagnostics as places in a text that a panel can draw: plain values, made where the sources are.
+// Diagnostics as positions in a text that a panel can draw: plain values, independent of the source
+// manager.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,7 @@
 
 namespace hostir::gui {
 
-/// A stretch of one line, 0-based, in bytes.
+/// A range within one line; 0-based, in bytes.
 struct TextMark {
   size_t line = 0;
   size_t begin = 0;
@@ -19,11 +20,11 @@ struct TextMark {
   std::string message;
 };
 
-/// Those with a place in `file`; a span over several lines marks its first.
+/// Marks of the diagnostics located in `file`. A span over several lines marks only its first line.
 std::vector<TextMark> marks_of(const std::vector<Diagnostic>& diagnostics,
                                const SourceManager& sources, uint32_t file);
 
-/// Those in the file of the first one that has a place.
+/// Marks of the diagnostics in the file of the first diagnostic that has a location.
 std::vector<TextMark> marks_of(const std::vector<Diagnostic>& diagnostics,
                                const SourceManager& sources);
 

@@ -1,8 +1,8 @@
-// Colours and sizes: one palette for dark, one for light, everything scaled by one factor.
+// Colours and sizes: one palette for dark, one for light, all scaled by one factor.
 //
-// Panels never write a colour literal: they ask the palette for a meaning (a rank, a kind of event,
-// a state), so that both themes and colour-blind use stay consistent. Colour is never the only
-// carrier: whoever draws a state also draws its glyph or word.
+// Panels never use a colour literal. They look up a colour by meaning (a rank, a kind of event, a
+// state), so that themes and colour-blind use stay consistent. Colour never carries information
+// alone: a state is always drawn with its glyph or word.
 #pragma once
 
 #include <imgui.h>
@@ -14,9 +14,9 @@ namespace hostir::gui {
 
 enum class ThemeKind : uint8_t { kDark, kLight };
 
-/// What an event or instruction is, for its hue.
+/// The category of an event or instruction; determines its hue.
 enum class EventKind : uint8_t { kCompute, kReduce, kGather, kPointToPoint, kMemory, kHost, kWait };
-/// State of a rank, a collective's member, a check.
+/// State of a rank, a member of a collective, or a check.
 enum class StateKind : uint8_t { kOk, kWaiting, kMissing, kMismatch, kFailed, kFrozen };
 
 struct Palette {
@@ -30,25 +30,26 @@ struct Palette {
   std::array<ImU32, 7> events{};
   std::array<ImU32, 6> states{};
 
-  /// Hue of a rank: 8 hues, then the same hues in other lightness; always drawn with the label.
+  /// Colour of a rank: 8 hues, then the same hues at another lightness. Always draw it with the
+  /// label.
   ImU32 rank(int32_t rank) const;
   ImU32 event(EventKind k) const { return events[static_cast<size_t>(k)]; }
   ImU32 state(StateKind k) const { return states[static_cast<size_t>(k)]; }
   /// A perceptual ramp for values, t in [0, 1].
   ImU32 ramp(float t) const;
-  /// Blue, neutral, red for differences, t in [-1, 1].
+  /// Blue through neutral to red, for differences, t in [-1, 1].
   ImU32 diverging(float t) const;
 };
 
 const Palette& palette(ThemeKind kind);
 
-/// The glyph that goes with a state: ✓ ◔ · ! ✗ ❄ as the fonts have them.
+/// The glyph for a state: ✓ ◔ · ! ✗ ❄, or a substitute that the fonts have.
 const char* glyph(StateKind kind);
 
 ImU32 with_alpha(ImU32 colour, float alpha);
 ImU32 mixed(ImU32 a, ImU32 b, float t);
 
-/// Writes ImGui's style for the palette; `scale` 1 = 96 dpi.
+/// Sets ImGui's style from the palette; `scale` 1 = 96 dpi.
 void apply_theme(const Palette& palette, float scale);
 
 struct Fonts {
@@ -57,8 +58,8 @@ struct Fonts {
   ImFont* mono = nullptr;
   ImFont* small = nullptr;
 };
-/// Loads DejaVu (or what is there) at the scale and builds the atlas. Never fails: the last resort
-/// is ImGui's own font.
+/// Loads DejaVu (or another available font) at this scale and builds the atlas. Never fails: falls
+/// back to ImGui's own font.
 Fonts load_fonts(float scale);
 
 }  // namespace hostir::gui

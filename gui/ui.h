@@ -1,7 +1,7 @@
-// What panels draw with: fonts, palette, and names of widgets.
+// Drawing helpers for panels: fonts, palette and widget names.
 //
-// Every interactive item is given a name right after it is drawn, `ui.tag("toolbar/step")`; tests
-// and the headless script click and query by these names, never by pixels. Names are forgotten each
+// Every interactive item is named right after it is drawn, `ui.tag("toolbar/step")`. Tests and the
+// headless script find and click widgets by these names, never by pixels. Names are cleared each
 // frame.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace hostir::gui {
 struct WidgetRect {
   ImVec2 min;
   ImVec2 max;
-  std::string text;  // what a test may read: a label or the shown value
+  std::string text;  // text visible to tests: a label or the shown value
 };
 
 class Ui {
@@ -27,7 +27,7 @@ class Ui {
   const Palette* colours = nullptr;
   Fonts fonts;
   float scale = 1;
-  std::string panel;  // id of the one that is being drawn
+  std::string panel;  // id of the panel being drawn
 
   const Palette& pal() const { return *colours; }
   float px(float pixels) const { return pixels * scale; }
@@ -35,37 +35,37 @@ class Ui {
   void begin_frame();
   /// Names the last item.
   void tag(const std::string& name, std::string_view text = {});
-  /// Names a rectangle that is drawn by hand.
+  /// Names a rectangle drawn by hand.
   void tag_rect(const std::string& name, ImVec2 min, ImVec2 max, std::string_view text = {});
   const WidgetRect* find(const std::string& name) const;
   const std::map<std::string, WidgetRect>& widgets() const { return widgets_; }
 
-  /// A panel that does not show everything says so; the status bar lists it ("lanes of 4 ranks").
+  /// Call when a panel does not show everything; the status bar lists it ("lanes of 4 ranks").
   void say_hidden(std::string_view text);
-  /// What the last frame hid.
+  /// What was hidden in the last frame.
   const std::vector<std::string>& hidden() const { return last_hidden_; }
 
   // ---- small shared widgets
-  /// The next item of `width` pixels goes beside the last one, or below it where it does not fit.
+  /// Places the next item, `width` pixels wide, beside the last one, or below it if it does not
+  /// fit.
   static void flow(float width);
   /// `1 row`, `2 rows`.
   static std::string counted(size_t n, std::string_view one);
   void text_dim(std::string_view text) const;
   void text_mono(std::string_view text) const;
-  /// A line that explains an empty panel: what it is for and how to fill it. Its name is
-  /// `hint/PANEL`.
+  /// Explains an empty panel: what it is for and how to fill it. Tagged `hint/PANEL`.
   void empty_hint(std::string_view text);
-  /// The coloured chip `r3`; true when clicked.
+  /// A coloured chip such as `r3`; true when clicked.
   bool rank_chip(int32_t rank, bool strong, const std::string& name);
-  /// A word in a state's colour with its glyph.
+  /// A word in a state's colour, with its glyph.
   void state_word(StateKind state, std::string_view word) const;
-  /// Text at a position in a draw list, cut to a width.
+  /// Draws text at a position in a draw list, clipped to a width.
   void draw_text(ImDrawList* list, ImVec2 at, ImU32 colour, std::string_view text, float max_width,
                  ImFont* font = nullptr) const;
-  /// The same with an ellipsis where it had to be cut.
+  /// Like `draw_text`, but ends clipped text with an ellipsis.
   void draw_elided(ImDrawList* list, ImVec2 at, ImU32 colour, std::string_view text,
                    float max_width, ImFont* font = nullptr) const;
-  /// Hatching of a rectangle, for waits, replicas and padding.
+  /// Fills a rectangle with hatching, for waits, replicas and padding.
   static void hatch(ImDrawList* list, ImVec2 min, ImVec2 max, ImU32 colour, float step);
 
  private:

@@ -1,8 +1,9 @@
-// Texts that were typed and not saved, kept on the disk for the next start of the window.
+// Unsaved texts, kept on disk for the next start of the window.
 //
-// One file per text in a folder beside the settings, replaced whole shortly after each edit: it
-// outlives a kill, a crash and a loss of power. A text belongs to the window that wrote it while
-// that runs; what others left behind is offered when its file is opened. One thread.
+// Each text is one file in a folder beside the settings, replaced atomically shortly after each
+// edit, so it survives a kill, a crash and a power loss. A text belongs to the window that wrote it
+// while that process runs; texts left by other windows are offered when their file is opened.
+// Single-threaded.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +15,11 @@
 namespace hostir::gui {
 
 struct UnsavedText {
-  std::string file;  // whose text it is; absolute
-  std::string base;  // what that file held when the text was made from it
+  std::string file;  // absolute path of the file that was edited
+  std::string base;  // contents of that file when editing began
   std::string text;
-  std::string kept_in;  // the file that keeps it
-  int64_t time_s = 0;   // since 1970, when it was kept last
+  std::string kept_in;  // the file that stores this text
+  int64_t time_s = 0;   // time of the last write, in seconds since 1970
 };
 
 class UnsavedTexts {
@@ -27,15 +28,15 @@ class UnsavedTexts {
   explicit UnsavedTexts(std::string folder);
 
   bool keeps() const { return !folder_.empty(); }
-  /// The text of this window, in place of the one before. Errors: those of writing.
+  /// Stores this window's text, replacing the previous one. Errors: those of writing.
   Expected<void> keep(const std::string& file, const std::string& base, const std::string& text);
-  /// It was saved or given up.
+  /// Deletes the stored text: it was saved or discarded.
   void forget();
-  /// It stays for later; what is kept from now on is another text.
+  /// Leaves the stored text for later; the next `keep` starts a new one.
   void leave();
-  /// What no running window works on: of ended ones, and what this one left. Newest first.
+  /// Texts that no running window is editing, from ended windows and from `leave`. Newest first.
   std::vector<UnsavedText> left() const;
-  /// Somebody has it now, or nobody wants it.
+  /// Deletes a text that was taken over or is not wanted.
   static void remove(const UnsavedText& text);
 
  private:
@@ -43,7 +44,7 @@ class UnsavedTexts {
 
   std::string folder_;
   std::string writer_;
-  unsigned number_ = 0;  // of the text of this window
+  unsigned number_ = 0;  // number of this window's current text
   bool kept_ = false;
 };
 

@@ -1,8 +1,8 @@
-// The search for small edits that let a program complete, in the background.
+// The background search for small edits that let a program complete.
 //
-// The session does it (interp/session/what_if.h) on the thread of slow questions; here are its
-// beginning, progress, end and answer. Panels read it; an answer stays until the next search, also
-// when the run has moved on. One thread, but for the progress.
+// The session does the search (interp/session/what_if.h) on the thread of slow questions; this
+// class starts it, tracks progress, cancels it and keeps the answer. The answer stays until the
+// next search, even if the run moves on. Single-threaded, except for the progress counters.
 #pragma once
 
 #include <atomic>
@@ -18,25 +18,25 @@ class Model;
 
 class WhatIfSearch {
  public:
-  /// True where the run stands at a stop that can be asked about (`can_ask_what_if`).
+  /// True if the run is at a stop that a search can explain (`can_ask_what_if`).
   static bool possible(const Model& model);
   void start(Model& model);
   void cancel(Model& model);
 
   bool running() const { return state_ && state_->running; }
   interp::WhatIfProgress progress() const;
-  /// Null before the first answer, and while a search runs.
+  /// Null before the first answer and while a search runs.
   const interp::WhatIf* result() const { return state_ ? state_->result.get() : nullptr; }
   const std::string& error() const;
-  /// The answer is about what is open now, at this stop.
+  /// True if the answer is about what is open now, at this stop.
   bool about_this(const Model& model) const;
-  /// The program that it was asked about; empty: none was.
+  /// Path of the program that was searched; empty if there was no search.
   const std::string& path() const;
   /// An edit, for the document of that program and no other.
   TextForDocument text_of(const interp::WhatIfTrial& trial) const;
-  /// Another program is open: nothing was found out about it.
+  /// Drops the answer because another program is open.
   void forget() { state_.reset(); }
-  /// Counts searches.
+  /// Number of searches so far.
   uint64_t number() const { return number_; }
 
  private:
@@ -52,7 +52,7 @@ class WhatIfSearch {
     std::unique_ptr<interp::WhatIf> result;
     std::string error;
   };
-  std::shared_ptr<State> state_;  // shared with the question that runs
+  std::shared_ptr<State> state_;  // shared with the running question
   uint64_t number_ = 0;
 };
 

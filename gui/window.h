@@ -1,4 +1,4 @@
-// The real window: GLFW and OpenGL 3.3. Draws when something happened and sleeps otherwise.
+// The real window: GLFW and OpenGL 3.3. Draws when something happens and sleeps otherwise.
 #pragma once
 
 #include <optional>
@@ -12,10 +12,10 @@ namespace hostir::gui {
 struct WindowOptions {
   int width = 1600;
   int height = 1000;
-  /// Steps of a script, one per line (gui/script.h); then the window closes. Empty: a person drives
-  /// it.
+  /// Steps of a script, one per line (gui/script.h); the window closes after the last. Empty:
+  /// interactive.
   std::string script;
-  std::string screenshot;  // PNG written at the end; empty: none
+  std::string screenshot;  // PNG file to write at the end; empty: none
 };
 
 /// Runs until the window is closed. Errors: no display, no OpenGL 3.3, script steps that fail.

@@ -1,10 +1,10 @@
-// Keys for a window that draws when something happens: none is lost, and each event is followed by
-// frames enough to see what it did.
+// Key input for a window that draws on events. No key is lost, and each event is followed by enough
+// frames to show its effect.
 //
-// Dear ImGui 1.86 looks at keys once a frame: a press whose release comes before the next frame
-// would never have been, and of two keys of one frame one may be overlooked. Events are kept and
-// given to it one press per frame, letters among them in their order; the modifiers of a
-// combination stay as they were when its key went down. One thread.
+// Dear ImGui 1.86 samples keys once per frame. It would miss a press whose release comes before the
+// next frame, and it may miss one of two keys pressed in the same frame. Therefore events,
+// including typed letters, are queued and passed on in order, one press per frame. The modifiers of
+// a combination keep the state they had when its key went down. Single-threaded.
 #pragma once
 
 #include <array>
@@ -15,23 +15,23 @@ struct GLFWwindow;
 
 namespace hostir::gui {
 
-/// A change of a key, in GLFW's numbers, or a letter that was typed.
+/// A key change, in GLFW's codes, or a typed letter.
 struct KeyEvent {
   int key = 0, scancode = 0, action = 0, mods = 0;
-  unsigned letter = 0;  // Unicode; 0: a change of a key
+  unsigned letter = 0;  // Unicode; 0 for a key change
   friend bool operator==(const KeyEvent&, const KeyEvent&) = default;
 };
 
 enum class Typing : bool { kNo, kYes };
 
-/// Which changes one frame may see. No window.
+/// Decides which changes one frame may see. Independent of the window.
 class KeyQueue {
  public:
   void push(const KeyEvent& event) { events_.push_back(event); }
   bool empty() const { return events_.empty(); }
-  /// The oldest ones: of each key one, one press, and no change of a modifier behind it. While a
-  /// field is typed into, letters come without their keys, as many as there are up to a key that
-  /// types none.
+  /// Returns the oldest events: one change per key, one press, and no change of a modifier after
+  /// that press. While a text field has the focus, letters come without their key events, and all
+  /// of them up to the next key that types no letter.
   std::vector<KeyEvent> next_frame(Typing typing = Typing::kNo);
 
  private:
@@ -40,17 +40,17 @@ class KeyQueue {
 
 class WindowInput {
  public:
-  /// After the back end of ImGui was installed, whose key callback it takes the place of.
+  /// Construct after ImGui's GLFW back end: replaces its key callback.
   explicit WindowInput(GLFWwindow* window);
   WindowInput(const WindowInput&) = delete;
   WindowInput& operator=(const WindowInput&) = delete;
   ~WindowInput();
 
-  /// Before each frame: what ImGui is to know of the keys in it.
+  /// Call before each frame: passes the frame's key events to ImGui.
   void next_frame();
-  /// Keys are left for frames to come.
+  /// True if keys are queued for later frames.
   bool waits() const { return !keys_.empty(); }
-  /// After a frame: whether mouse or keys were not what they were in the frame before.
+  /// Call after a frame: true if mouse or keys changed since the previous frame.
   bool changed();
 
  private:

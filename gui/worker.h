@@ -1,8 +1,8 @@
-// The session on a thread of its own: commands in, snapshots and readings out.
+// Runs the session on its own thread: commands in, snapshots and readings out.
 //
-// The window never waits for the engine. `SessionWorker` owns the session; everything it learns is
-// put into an outbox that the window drains once per frame, and `wake` is called so that a sleeping
-// window draws again. Threads: public functions are called by the window's thread only.
+// The window never waits for the engine. `SessionWorker` owns the session and puts all results into
+// an outbox that the window drains once per frame; it calls `wake` so that a sleeping window
+// redraws. Call the public functions only from the window's thread.
 #pragma once
 
 #include <chrono>
@@ -28,38 +28,38 @@ namespace hostir::gui {
 
 enum class WorkerState : uint8_t { kEmpty, kOpening, kIdle, kRunning };
 
-/// A session was opened, or could not be; then `error` is the rendered diagnostics.
+/// A session was opened, or opening failed and `error` has the rendered diagnostics.
 struct Opened {
   interp::OpenRequest request;
   bool ok = false;
-  bool cancelled = false;  // by `cancel_opening`; what was open stays
+  bool cancelled = false;  // by `cancel_opening`; the previous session stays open
   std::string error;
-  std::vector<TextMark> marks;  // of `error`, in the text that was opened
-  std::string warning;          // what is wrong with it
-  std::string notice;           // what opening decided by itself
+  std::vector<TextMark> marks;  // of `error`, in the opened text
+  std::string warning;          // a defect of what was opened, such as a truncated log
+  std::string notice;           // a choice that opening made by default
 };
-/// What is being opened now, for whoever waits.
+/// The opening in progress, for display.
 struct Opening {
   std::string path;
   std::string part;  // "lowering @mlp"
   double seconds = 0;
-  bool cancelled = false;  // it ends as soon as the part does
+  bool cancelled = false;  // ends once the current part is done
 };
-/// A command was carried out.
+/// The result of a command.
 struct Executed {
   std::string text;
   bool ok = false;
   std::string error;
   interp::Outcome outcome;
 };
-/// A value was read; `key` is what the asker gave.
+/// The result of a read; `key` is the caller's.
 struct Read {
   uint64_t key = 0;
   interp::Position position;
   std::shared_ptr<const interp::ValueReading> reading;
   std::string error;
 };
-/// A question to the log was answered; `deliver` hands the answer over on the window's thread.
+/// The answer to a question about the log; `deliver` hands it over on the window's thread.
 struct LogAnswer {
   std::function<void()> deliver;
 };
@@ -73,30 +73,30 @@ class SessionWorker {
   SessionWorker& operator=(const SessionWorker&) = delete;
 
   void open(interp::OpenRequest request);
-  /// Ends the opening under way, and drops those that wait.
+  /// Cancels the current opening and drops queued ones.
   void cancel_opening();
   std::optional<Opening> opening() const;
   void execute(std::string command);
-  /// Reads are carried out newest first, between commands; one that waits under the same key is
-  /// replaced.
+  /// Queues a read. Reads run newest first, between commands; a new read replaces a waiting one
+  /// with the same key.
   void read(uint64_t key, interp::ValueQuery query);
-  /// Runs `question` on the session's thread, between commands and after reads; a newer question
-  /// with the same name replaces one that has not begun. What it returns is done on the window's
+  /// Runs `question` on the session's thread, between commands and after reads. A newer question
+  /// with the same name replaces one that has not begun. The returned function runs on the window's
   /// thread.
   using NowQuestion = std::function<std::function<void()>(interp::Session&)>;
   void ask_now(const std::string& name, NowQuestion question);
-  /// Forgets reads that have not begun.
+  /// Drops reads that have not begun.
   void drop_reads(const std::vector<uint64_t>& keys);
-  /// Runs `question` on the log's own thread; a newer question with the same name replaces one that
-  /// has not begun and cancels one that has. It returns what is to be done with the answer on the
-  /// window's thread.
+  /// Runs `question` on the log's own thread. A newer question with the same name replaces a
+  /// waiting one and cancels a running one. The returned function runs on the window's thread.
   using Question = std::function<std::function<void()>(const interp::LogView&, std::stop_token)>;
   void ask_log(const std::string& name, Question question);
-  /// The same for what goes through the whole log: piece by piece, other questions in between.
+  /// The same for questions that scan the whole log: runs in pieces, with other questions in
+  /// between.
   using LogPieces = std::function<QuestionThread::Piece(const interp::LogView&, std::stop_token)>;
   void ask_log_in_pieces(const std::string& name, LogPieces pieces);
-  /// The same for what takes seconds (running a log again): on another thread, so that the log goes
-  /// on answering.
+  /// The same for questions that take seconds (re-running a log): runs on another thread, so that
+  /// the log keeps answering.
   using SlowQuestion =
       std::function<std::function<void()>(const interp::Session&, std::stop_token)>;
   void ask_session(const std::string& name, SlowQuestion question);
@@ -106,15 +106,16 @@ class SessionWorker {
   void interrupt();
 
   WorkerState state() const;
-  /// Something is queued, running, or waiting to be drained.
+  /// True if something is queued, running, or waiting to be drained.
   bool busy() const;
   interp::SnapshotPtr snapshot() const;
-  /// For whoever keeps the run beyond its closing: its log, and `past_contents`. May be null.
+  /// The session, for callers that keep the run beyond its closing, with its log and
+  /// `past_contents`. May be null.
   std::shared_ptr<interp::Session> session() const;
   bool has_log() const;
-  /// Of a large log that is being read in the background.
+  /// Progress of reading a large log in the background.
   interp::LogProgress log_progress() const;
-  /// Everything that happened since the last call, in order.
+  /// All results since the last call, in order.
   std::vector<WorkerResult> drain();
 
  private:
@@ -144,7 +145,7 @@ class SessionWorker {
   std::optional<Opening> opening_;
   std::chrono::steady_clock::time_point opening_since_;
   bool session_busy_ = false;
-  // Replaced by the session thread, held by questions that run.
+  // Replaced by the session thread; running questions hold a reference.
   std::shared_ptr<interp::Session> session_;
   QuestionThread log_questions_;
   QuestionThread slow_questions_;

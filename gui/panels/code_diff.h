@@ -1,4 +1,4 @@
-// Lines that differ, as a panel shows them.
+// Drawing of text differences, line by line.
 #pragma once
 
 #include <string>
@@ -9,10 +9,11 @@
 
 namespace hostir::gui {
 
-/// Number, sign, line: the sign says what the colour says. Advances the cursor by what it draws.
+/// Draws line number, sign and text of each line; the sign repeats what the colour says. Advances
+/// the cursor.
 void draw_diff_lines(Frame& frame, const std::vector<interp::DiffLine>& lines);
 
-/// `-old` and `+new`, a line each.
+/// The lines as text: `-old` and `+new`.
 std::string diff_text(const std::vector<interp::DiffLine>& lines);
 
 }  // namespace hostir::gui

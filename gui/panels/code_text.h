@@ -1,4 +1,4 @@
-// Program text with colours: one line of `.hir` as coloured pieces.
+// Syntax colours: splits one line of `.hir` into coloured pieces.
 #pragma once
 
 #include <string_view>
@@ -13,7 +13,7 @@ struct CodePiece {
   ImU32 colour = 0;
 };
 
-/// The pieces of a line, in order, without gaps. Views into `line`.
+/// The pieces of a line, in order, without gaps. They are views into `line`.
 std::vector<CodePiece> colour_line(std::string_view line, const Palette& palette);
 
 /// The `%name` or `@name` at a byte column; empty if there is none.

@@ -1,7 +1,8 @@
-// Hue and glyph of instructions, in one table for all panels: Σ all_reduce, ⊞ all_gather, → send.
+// The colour and glyph of each instruction, in one table for all panels: Σ all_reduce, ⊞
+// all_gather, → send.
 //
-// A zone that is too narrow for its name still shows its glyph, so that kinds of communication are
-// told apart without their colours.
+// A timeline slice too narrow for its name still shows the glyph, so kinds of communication can be
+// told apart without colour.
 #pragma once
 
 #include <string>
@@ -11,14 +12,14 @@
 
 namespace hostir::gui {
 
-/// The glyph of a communication op by its mnemonic; empty for everything else.
+/// The glyph for a communication op's mnemonic; empty for all other ops.
 std::string_view collective_glyph(std::string_view mnemonic);
 
-/// "Σ all_reduce"; the mnemonic alone where it has no glyph.
+/// "Σ all_reduce"; just the mnemonic if it has no glyph.
 std::string with_glyph(std::string_view mnemonic);
 
-/// The hue of a host instruction. `on_stream`: it enqueues to a stream; a wait of a stream takes
-/// the host no time, only one of the host itself is drawn as waiting.
+/// The event kind of a host instruction. `on_stream`: the instruction is enqueued on a stream. A
+/// wait on a stream takes no host time, so only a wait by the host itself counts as waiting.
 EventKind event_kind(std::string_view mnemonic, bool on_stream);
 
 }  // namespace hostir::gui

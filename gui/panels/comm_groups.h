@@ -1,4 +1,4 @@
-// What to call a group of a communicator: its place in the mesh, or its ranks.
+// Display names for the groups of a communicator: mesh coordinates or ranks.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace hostir::gui {
 
-/// `{x=0, y=1}`: the coordinates that all members share, where these say which group it is; else
-/// the members, `r0..r3`. Empty for a communicator of one group. O(members).
+/// `{x=0, y=1}`: the coordinates shared by all members, if they identify the group; otherwise the
+/// members, `r0..r3`. Empty for a communicator with one group. O(members).
 std::string group_text(const interp::Code& code, interp::CommIndex comm, uint32_t group);
 
-/// `%c`, `%c {y=1}`: the communicator and the group of a rank.
+/// `%c` or `%c {y=1}`: the communicator and the group that `rank` is in.
 std::string comm_text(const interp::Code& code, interp::CommIndex comm, interp::Rank rank);
 
 }  // namespace hostir::gui

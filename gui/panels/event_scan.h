@@ -1,8 +1,8 @@
-// One page of the log's events that a filter lets through, found piece by piece.
+// Finds one page of log events that match a filter, piece by piece.
 //
-// A filter that hardly anything passes goes through the whole log. Each piece looks at a bounded
-// number of events, so that other questions to the log are answered in between; what was found so
-// far can be shown. On the log's thread; `EventsData` is what the window is given.
+// A filter that few events match has to scan the whole log. Each piece looks at a bounded number of
+// events, so the log can answer other questions in between, and partial results can be shown. Runs
+// on the log's thread; `EventsData` is the result for the window.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,9 @@ struct EventsKey {
 };
 
 struct EventRows {
-  std::vector<interp::LogEvent> events;  // sorted as asked for
-  std::vector<char> undone;              // beside `events`: gone back over and done otherwise
+  std::vector<interp::LogEvent> events;  // sorted as requested
+  std::vector<char> undone;  // parallel to `events`: undone by stepping back and taking another
+                             // path
 };
 struct EventNames {
   std::vector<std::string> texts;    // by instruction
@@ -40,29 +41,30 @@ struct EventsData {
   EventsKey of;
   std::shared_ptr<const EventRows> rows;
   std::shared_ptr<const EventNames> names;
-  int64_t looked_at = 0;  // all events before this id were
-  int64_t total = 0;      // in the log
-  int64_t next_id = -1;   // where the next page begins; -1: there is none
+  int64_t looked_at = 0;  // all events with a smaller id have been examined
+  int64_t total = 0;      // number of events in the log
+  int64_t next_id = -1;   // where the next page begins; -1: this is the last page
   bool filtered = false;
   bool done = false;
 };
 
-/// Of an event, in ns; -1: not known.
+/// Duration of an event in ns; -1 if unknown.
 int64_t duration_of(const interp::LogEvent& event);
 
-/// The events of a filter in order of id, piece by piece; its `limit` means nothing here.
+/// Yields the events that match a filter in order of id, piece by piece. The filter's `limit` is
+/// ignored.
 class EventPieces {
  public:
-  /// What is read in a few milliseconds.
+  /// Takes a few milliseconds to read.
   static constexpr int64_t kPieceEvents = 50000;
   explicit EventPieces(interp::EventFilter filter, int64_t piece_events = kPieceEvents)
       : filter_(std::move(filter)), piece_events_(piece_events) {}
 
-  /// Those of the next piece, often none. Errors: `log_cancelled`, `log_damaged`.
+  /// The matches in the next piece, often none. Errors: `log_cancelled`, `log_damaged`.
   Expected<std::vector<interp::LogEvent>> next(const interp::LogView& log,
                                                const std::stop_token& stop);
   bool ended() const { return ended_; }
-  /// All events before this id were looked at.
+  /// All events before this id have been examined.
   int64_t at() const { return filter_.first_id; }
 
  private:
@@ -73,13 +75,14 @@ class EventPieces {
 
 class EventScan {
  public:
-  /// A page: what a table can scroll through smoothly, and what is sorted in a blink.
+  /// Page size: small enough to scroll smoothly and sort quickly.
   static constexpr int64_t kPageEvents = 100000;
   enum class Show : uint8_t { kParts, kWhole };
   explicit EventScan(EventsKey key, Show show, int64_t piece_events = EventPieces::kPieceEvents)
       : key_(std::move(key)), show_(show), piece_events_(piece_events) {}
 
-  /// The next piece, always of the same log. Errors: those of the filter, `log_cancelled`.
+  /// Reads the next piece; `log` must be the same in every call. Errors: those of the filter,
+  /// `log_cancelled`.
   Expected<LogPiece<EventsData>> next(const interp::LogView& log, const std::stop_token& stop);
 
  private:
@@ -90,11 +93,11 @@ class EventScan {
   EventsKey key_;
   Show show_;
   int64_t piece_events_;
-  std::optional<interp::EventQuery> query_;  // nothing: it has not begun
+  std::optional<interp::EventQuery> query_;  // empty until the scan begins
   std::optional<EventPieces> pieces_;
   std::shared_ptr<const EventNames> names_;
-  std::vector<interp::LogEvent> found_;    // in order of id
-  std::shared_ptr<const EventRows> rows_;  // that were handed out last
+  std::vector<interp::LogEvent> found_;    // ordered by id
+  std::shared_ptr<const EventRows> rows_;  // rows last handed out
 };
 
 }  // namespace hostir::gui

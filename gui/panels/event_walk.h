@@ -1,6 +1,6 @@
-// From the selected event to its neighbours: along its lane, and along what connects it to others.
+// Moves the selection from an event to its neighbours: along its lane, or along its dependencies.
 //
-// The log is searched in the background; the selection moves when the answer is there. Where there
+// The log is searched in the background, and the selection moves when the answer arrives. If there
 // is no neighbour, a message says so.
 #pragma once
 
@@ -13,8 +13,10 @@ namespace hostir::gui {
 enum class EventWalk : uint8_t {
   kNextOnLane,
   kPreviousOnLane,
-  kForward,  // the collective's next member by rank; else what waited for this event's task
-  kBack,     // the collective's previous member; else the task that this event waited for
+  kForward,  // the collective's member on the next rank; otherwise a task that waited for this
+             // event's task
+  kBack,  // the collective's member on the previous rank; otherwise the task that this event waited
+          // for
 };
 
 void walk_events(Model& model, EventWalk walk);

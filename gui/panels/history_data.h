@@ -1,8 +1,8 @@
-// Where the value of a write came from: through collectives to the other ranks' addends and blocks,
-// through launches to what they read.
+// Traces the value of a write back to its sources: through collectives to the other ranks' addends
+// and blocks, through launches to what they read.
 //
-// Made from the log on the log's thread, for one write at a time; plain values. A tree written as
-// rows with a depth, to a depth and a number of rows that a person can read.
+// Computed from the log on the log's thread, one write at a time, as plain values. The result is a
+// tree, stored as rows with a depth; depth and number of rows are limited to what is readable.
 #pragma once
 
 #include <string>
@@ -13,27 +13,27 @@
 
 namespace hostir::gui {
 
-inline constexpr size_t kMaxSources = 500;  // rows of one write
+inline constexpr size_t kMaxSources = 500;  // maximum rows per write
 
 struct SourceRow {
-  int depth = 1;         // 1: a source of the write itself; deeper: where the row above came from
+  int depth = 1;         // 1: a direct source of the write; deeper: a source of the row above it
   std::string relation;  // "addend", "block", "reads"
-  std::string value;     // whose write it is, without '%'
+  std::string value;     // the tensor written, without '%'
   interp::LogValue write;
-  bool written = true;   // false: a parameter that nobody has written
-  bool newest = false;   // the log's last write of that value on that rank
-  bool follows = false;  // the same element, so that its value can be followed
+  bool written = true;   // false: a parameter that no instruction wrote
+  bool newest = false;   // the last write of that value on that rank in the log
+  bool follows = false;  // tracks the same element, so its value can be shown
   std::string loop;
 };
 
-/// The sources of a write; `element`: of the element that is followed, empty: all of it.
+/// The sources of a write. `element`: follows only this element; empty: the whole tensor.
 Expected<std::vector<SourceRow>> make_sources(const interp::LogView& log,
                                               const interp::ProgramView& program,
                                               const interp::LogValue& write,
                                               const std::vector<int64_t>& element,
                                               const std::stop_token& stop);
 
-/// `@f#9  all_reduce ...`; empty where the log does not know the instruction.
+/// `@f#9  all_reduce ...`; empty if the log has no such instruction.
 std::string instruction_text(const interp::LogView& log, interp::CodeIndex instruction);
 
 }  // namespace hostir::gui

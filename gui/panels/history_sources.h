@@ -1,4 +1,4 @@
-// Where writes came from, asked one write at a time and kept while the tensor stays selected.
+// Caches the sources of writes while a tensor stays selected; requests them one write at a time.
 #pragma once
 
 #include <map>
@@ -14,13 +14,13 @@ namespace hostir::gui {
 
 class HistorySources {
  public:
-  /// Each frame: forgets what is of another tensor or element.
+  /// Call each frame. Drops what belongs to another tensor or element.
   void update(Model& model, const std::string& value, const std::vector<int64_t>& element);
-  /// Null until they have come. After the log has grown the old ones stay until they are new.
+  /// Null until the answer arrives. If the log has grown, the old rows stay until new ones arrive.
   const std::vector<SourceRow>* of(const interp::LogWrite& place) const;
-  /// Asks where they are missing or old; true while a question is under way.
+  /// Requests sources that are missing or outdated; returns true while a request is pending.
   bool ask(Model& model, const interp::LogValue& write);
-  /// `@f#9  all_reduce ...`; empty until the log has told its instructions.
+  /// `@f#9  all_reduce ...`; empty until the instructions have been read from the log.
   const std::string& instruction(Model& model, interp::CodeIndex code);
 
  private:

@@ -1,4 +1,4 @@
-// The value that an instruction last wrote, in a few words beside its line: `%y = 0.12 .. 3.4`.
+// The value last written by an instruction, as short text beside its line: `%y = 0.12 .. 3.4`.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,11 @@ namespace hostir::gui {
 
 class InlineValues {
  public:
-  /// What the focus rank holds of the buffer that this instruction wrote last; empty where it wrote
-  /// none, or somebody else has written since. Large tensors give their shape only.
+  /// Describes the contents, on the focus rank, of the buffer that this instruction last wrote.
+  /// Empty if it wrote none, or if another instruction has written the buffer since. Large tensors
+  /// show only their shape.
   std::string text(Frame& frame, interp::CodeIndex code);
-  int64_t summaries() const { return summaries_; }  // made so far: one per reading
+  int64_t summaries() const { return summaries_; }  // number of summaries made: one per reading
 
  private:
   struct Summary {

@@ -1,4 +1,4 @@
-// What the Inside panel asks: which instruction, which element, and the answer while it is current.
+// The query behind the Inside panel: which instruction, which element, and the current answer.
 #pragma once
 
 #include <memory>
@@ -11,16 +11,17 @@
 
 namespace hostir::gui {
 
-/// The instruction is the one selected since the last move, else where the focus rank stands. The
-/// element is the shared selection where the instruction writes it; what is selected beside that
-/// (an operand that was clicked) leaves the element as it was.
+/// The instruction is the one selected since the last move, otherwise the one where the focus rank
+/// is. The element is the shared selection if the instruction writes it; selecting anything else (a
+/// clicked operand) leaves the element unchanged.
 class InsideFetch {
  public:
-  /// Each frame. Null until the first answer; an older answer stays while a newer is computed.
+  /// Call each frame. Null until the first answer; an older answer stays while a newer one is
+  /// computed.
   const interp::Inside* get(Model& model);
   const std::string& error() const { return slot_->error; }
   bool pending() const { return slot_->pending; }
-  /// Whether the instruction is the selected one, not where the rank stands.
+  /// True if the instruction is the selected one, false if it is the rank's current one.
   bool follows_selection() const { return pinned_.has_value(); }
 
  private:
@@ -42,10 +43,10 @@ class InsideFetch {
   uint64_t opened_ = 0;
   interp::Position position_;
   interp::Rank focus_ = interp::kNoRank;
-  std::optional<interp::CodeIndex> seen_;    // the last frame's selection
+  std::optional<interp::CodeIndex> seen_;    // the selection in the last frame
   std::optional<interp::CodeIndex> pinned_;  // the selected instruction, if it is shown
   interp::CodeIndex chosen_for_ = interp::kAtRank;
-  std::string value_;  // chosen, of `chosen_for_`
+  std::string value_;  // the tensor chosen for `chosen_for_`
   std::vector<int64_t> element_;
 };
 

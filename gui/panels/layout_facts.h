@@ -1,5 +1,5 @@
-// What is known of the shown tensor and the selected element, in words: who holds it, whether the
-// copies agree, which addends it is made of, who wrote it, how uneven the cuts are.
+// Facts about the shown tensor and the selected element, in words: which ranks hold it, whether the
+// copies agree, its addends, its last writer, and how uneven the shards are.
 #pragma once
 
 #include "gui/panel.h"
@@ -8,7 +8,7 @@
 
 namespace hostir::gui {
 
-/// Draws into the current window at the cursor, wrapped to its width.
+/// Draws at the cursor of the current window, wrapped to its width.
 void draw_layout_facts(Frame& frame, const TensorView& tensor, const LayoutView& view);
 
 }  // namespace hostir::gui

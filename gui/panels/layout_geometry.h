@@ -1,8 +1,8 @@
-// Where the parts of a tensor lie in a picture: arithmetic on boxes, no drawing.
+// Where the parts of a tensor are placed in a picture: arithmetic on boxes, no drawing.
 //
-// A `LayoutSource` says which box of a global shape each rank holds; a `Plane` chooses which two
-// dimensions are rows and columns and where the others are cut. Boxes may be empty or absent, sizes
-// may be 0.
+// A `LayoutSource` gives the box of a global shape that each rank holds. A `Plane` chooses the two
+// dimensions shown as rows and columns, and a fixed position in the others. Boxes may be empty or
+// absent, and sizes may be 0.
 #pragma once
 
 #include <optional>
@@ -15,28 +15,28 @@
 
 namespace hostir::gui {
 
-/// Who holds what. Pointers belong to a snapshot or a program and are not kept.
+/// Which ranks hold what. The pointers belong to a snapshot or program; do not keep them.
 struct LayoutSource {
   Extents global;
   std::vector<const Box*> boxes;       // by rank; null: the rank does not hold it
-  const Sharding* sharding = nullptr;  // null: the same on every rank
-  const Mesh* mesh = nullptr;          // of the sharding; null: not known
+  const Sharding* sharding = nullptr;  // null: every rank holds the same
+  const Mesh* mesh = nullptr;          // the sharding's mesh; null: unknown
 
   bool is_partial() const { return sharding && sharding->is_partial(); }
 };
 
-/// Ranks with the same box. Of a partial value `addends` are the ranks whose values are folded: one
-/// for each coordinate along the unreduced axes, the others hold copies of these.
+/// Ranks with the same box. For a partial value, `addends` are the ranks whose values are reduced,
+/// one per coordinate along the unreduced axes; the other holders have copies of these.
 struct Shard {
   Box box;
   std::vector<interp::Rank> holders;
   std::vector<interp::Rank> addends;
 };
 std::vector<Shard> shards_of(const LayoutSource& source);
-/// The largest number of addends of a part; 1 where nothing is partial.
+/// The largest number of addends of any shard; 1 if nothing is partial.
 size_t most_addends(const std::vector<Shard>& shards);
 
-/// The two dimensions that are seen and a position in all others.
+/// The two visible dimensions and a fixed position in all others.
 struct Plane {
   int row_dim = 0;
   int column_dim = 0;
@@ -51,28 +51,29 @@ struct Plane {
   struct Part {
     int64_t row_lo = 0, row_hi = 1, column_lo = 0, column_hi = 1;
   };
-  /// What of a box lies in the plane; nothing where the box is empty or elsewhere.
+  /// The part of a box inside the plane; nullopt if the box is empty or outside it.
   std::optional<Part> part(const Box& box) const;
-  /// The element of the plane at a row and column.
+  /// The global index of the element at a row and column of the plane.
   std::vector<int64_t> element(int64_t row, int64_t column) const;
 };
-/// The dimensions that are cut come first, then the last ones.
+/// Prefers sharded dimensions, then the last ones.
 Plane best_plane(const Extents& global, const std::vector<Shard>& shards);
 
-/// One stretch of a dimension that a mesh coordinate owns: `tp=1`, 11 elements.
+/// A range of a dimension owned by one mesh coordinate: `tp=1`, 11 elements.
 struct Band {
   int64_t lo = 0;
   int64_t hi = 0;
-  std::string coordinate;  // `tp=1`; empty where no axis cuts the dimension
+  std::string coordinate;  // `tp=1`; empty if no axis shards the dimension
 };
-/// Bands of a dimension, outermost axis first; one level per axis that cuts it. A dimension that is
-/// not cut has one level with one band. Empty bands are left out.
+/// The bands of a dimension, outermost axis first, with one level per axis that shards it. An
+/// unsharded dimension has one level with one band. Empty bands are omitted.
 std::vector<std::vector<Band>> bands_of(const LayoutSource& source, size_t dim);
-/// Sizes of the finest bands with the empty ones: `11, 11, 10`; empty where nothing cuts it.
+/// Sizes of the finest bands, including empty ones: `11, 11, 10`. Empty if the dimension is not
+/// sharded.
 std::vector<int64_t> cut_sizes(const LayoutSource& source, size_t dim);
 
-/// Pixels per element. To scale while both sides are at least `least` pixels; a long thin tensor is
-/// stretched, and `stretched` says so.
+/// Pixels per element. The aspect ratio is kept while both sides are at least `least` pixels; a
+/// long thin tensor is stretched, and `stretched` is set.
 struct Fit {
   float cell_x = 1;
   float cell_y = 1;

@@ -1,4 +1,4 @@
-// The mesh as tiles: the last axis goes right, the one before it down, all others are cards.
+// The mesh as tiles: the last axis runs right, the one before it down, and the others form cards.
 #pragma once
 
 #include "gui/panels/layout_picture.h"
@@ -6,9 +6,9 @@
 
 namespace hostir::gui {
 
-/// Draws the mesh into the area and returns the y where it ends. Tiles say what a rank holds, are
-/// hovered everywhere and focus their rank when clicked; axes over which a value still has to be
-/// reduced are marked.
+/// Draws the mesh into the area and returns the y where it ends. Each tile says what its rank
+/// holds. Hovering a tile highlights the rank in all panels; a click makes it the focus. Axes over
+/// which a value is still unreduced are marked.
 float draw_mesh(Frame& frame, const std::string& name, const Mesh& mesh, const LayoutView& view,
                 Area area);
 

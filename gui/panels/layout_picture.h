@@ -14,31 +14,32 @@ struct Area {
   float height() const { return max.y - min.y; }
 };
 
-/// Of the ranks' names in a shard; kCaption: below the picture, of its only shard; kLater:
-/// draw_shard_labels is called when the cells are filled.
+/// Where rank names are drawn in a shard. kCaption: below the picture, if there is only one shard.
+/// kLater: the caller calls draw_shard_labels after filling the cells.
 enum class LabelPlace : uint8_t { kCentre, kCorner, kCaption, kLater };
 
 struct PictureStyle {
   LabelPlace labels = LabelPlace::kCentre;
-  float most_cell = 46;  // pixels at scale 1
-  bool captions = true;  // which dimensions are shown
-  bool fanned = false;   // the cards of a partial sum are spread
-  bool numbers = false;  // cells are stretched so that a number fits, if that is possible
+  float most_cell = 46;  // largest cell, in pixels at scale 1
+  bool captions = true;  // say which dimensions are shown
+  bool fanned = false;   // spread the cards of a partial sum
+  bool numbers = false;  // stretch cells so that a number fits, if possible
 };
 
-/// What a number in a cell needs, in pixels at scale 1, and how many cells get numbers.
+/// Space that a number needs in a cell, in pixels at scale 1, and the maximum number of cells with
+/// numbers.
 constexpr float kNumberWidth = 38;
 constexpr float kNumberHeight = 12;
 constexpr int64_t kMaxNumbers = 1024;
 
-/// Where the picture was drawn, for elements and the mouse.
+/// Where the picture was drawn, to map between elements and mouse positions.
 struct Picture {
   ImVec2 origin;
   Fit fit;
   int64_t rows = 1;
   int64_t columns = 1;
   float bottom = 0;
-  bool named_below = false;  // no names of ranks in the cells
+  bool named_below = false;  // rank names are below the picture, not in the cells
 
   float width() const { return fit.cell_x * static_cast<float>(columns); }
   float height() const { return fit.cell_y * static_cast<float>(rows); }
@@ -48,16 +49,17 @@ struct Picture {
   }
 };
 
-/// Draws into the current window; the cursor does not move. `name` begins the names of its widgets.
+/// Draws into the current window without moving the cursor. `name` is the prefix of its widget
+/// names.
 Picture draw_layout(Frame& frame, const std::string& name, const LayoutSource& source,
                     const std::vector<Shard>& shards, const Plane& plane, Area area,
                     PictureStyle style);
 
-/// Edges in the ranks' colours and their names, over what was drawn into the cells.
+/// Draws shard edges in the ranks' colours and rank names, over the contents of the cells.
 void draw_shard_labels(Frame& frame, const LayoutSource& source, const std::vector<Shard>& shards,
                        const Plane& plane, const Picture& picture);
 
-/// "r0 r1 +2  x4" of copies, "S r0 + r1  x2" of addends that are held twice each.
+/// "r0 r1 +2  x4" for copies, "S r0 + r1  x2" for addends that are each held twice.
 std::string holders_text(const Shard& shard, size_t most);
 
 }  // namespace hostir::gui

@@ -1,8 +1,8 @@
-// What the Layout panel draws of a tensor: made once per state of the run, not once per frame.
+// What the Layout panel draws of a tensor, computed once per state of the run, not once per frame.
 //
-// While a collective reduces in place and has not finished, the addends are what is there: the
-// layout from before it is shown, and `in_flight` names the instruction. Pointers are into the
-// snapshot it was made from, and into `reshard`.
+// While a collective reduces in place and has not finished, the buffers still hold the addends. The
+// layout from before the collective is shown, and `in_flight` names the instruction. Pointers point
+// into the snapshot and into `reshard`.
 #pragma once
 
 #include <map>
@@ -18,14 +18,15 @@ namespace hostir::gui {
 struct LayoutView {
   LayoutSource source;
   std::vector<Shard> shards;
-  std::vector<bool> copies;  // by rank: a lower rank holds the same box, and nothing is folded
+  std::vector<bool> copies;  // by rank: a lower rank holds the same box, and the value is not
+                             // partial
   std::string type;          // `f32 [10, 7]  [{x}, {}]  S(0)@x`
-  std::optional<interp::CodeIndex> in_flight;  // a write of it that has not finished
-  std::vector<interp::Rank> in_flight_on;      // the ranks on which it has not
-  std::optional<Reshard> reshard;              // of that write, where its addends are shown
+  std::optional<interp::CodeIndex> in_flight;  // an unfinished write to the tensor
+  std::vector<interp::Rank> in_flight_on;      // the ranks on which it is unfinished
+  std::optional<Reshard> reshard;              // of that write, if its addends are shown
 };
 
-/// A collective, and who keeps it from moving anything.
+/// A collective, and which members keep it from moving data.
 struct MoveView {
   std::optional<Reshard> reshard;
   std::map<interp::Rank, std::string> absent;
@@ -33,10 +34,10 @@ struct MoveView {
 
 class LayoutViews {
  public:
-  /// Of a collective in the group of a rank, in the newest snapshot. No transfers among more than
-  /// kMaxRibbonMembers members.
+  /// The collective, in the group of `rank`, in the newest snapshot. Groups with more than
+  /// kMaxRibbonMembers members get no transfers.
   const MoveView& move_of(const Frame& frame, interp::CodeIndex collective, interp::Rank rank);
-  /// Of the tensor in the newest snapshot.
+  /// The tensor in the newest snapshot.
   const LayoutView& of(const Frame& frame, const TensorView& tensor);
 
  private:

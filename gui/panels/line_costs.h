@@ -1,7 +1,8 @@
-// How often every instruction ran on a rank and how long it took: the columns beside the program.
+// How often each instruction ran on a rank and how long it took: the cost columns beside the
+// program.
 //
-// Counted from the log up to the rank's own position, so that going back counts back. Times are of
-// the streams where the instruction ran on one, else of the host. No drawing.
+// Counted from the log up to the rank's own position, so stepping back decreases the counts. Times
+// are stream times if the instruction ran on a stream, else host times. No drawing.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ struct LineCost {
 
 class LineCosts {
  public:
-  /// By CodeIndex, of the focus rank; null until the log has answered, empty for a log that is
+  /// Indexed by CodeIndex, for the focus rank. Null until the log has answered; empty if the log is
   /// too large to count.
   const std::vector<LineCost>* get(Frame& frame);
 

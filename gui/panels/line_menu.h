@@ -1,4 +1,4 @@
-// The menu of a line of the program: run to it, break there, log a line there.
+// The context menu of a program line: run to it, break at it, add a log point.
 #pragma once
 
 #include <string>
@@ -9,13 +9,14 @@ namespace hostir::gui {
 
 class LineMenu {
  public:
-  /// Right behind the line's item, which opens it. `code`: what runs on the line; null: nothing.
+  /// Call right after drawing the line's item, which opens the menu. `code`: the instruction on the
+  /// line; null: none.
   void draw(Frame& frame, const interp::Snapshot& shot, const interp::CodeIndex* code);
 
  private:
   void draw_log(Frame& frame, const interp::Snapshot& shot, interp::CodeIndex code);
 
-  bool typing_ = false;  // the text of a log point
+  bool typing_ = false;  // editing the text of a log point
   bool refocus_ = false;
   std::string text_;
   std::string problem_;

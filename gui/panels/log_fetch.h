@@ -1,5 +1,5 @@
-// Asking the log from a panel: one outstanding question at a time, the answer shown until a newer
-// one.
+// Log queries from a panel: one outstanding question at a time; the last answer is shown until a
+// newer one arrives.
 #pragma once
 
 #include <functional>
@@ -12,17 +12,17 @@
 
 namespace hostir::gui {
 
-/// What a piece of a long question found so far, if that is to be shown, and whether there is more
-/// to do.
+/// One piece of a long question: partial results, if they are to be shown, and whether there is
+/// more to do.
 template <class Answer>
 struct LogPiece {
   std::optional<Answer> answer;
   bool more = false;
 };
 
-/// The answer to a question that depends on `Key` (what is visible, filters, the generation of the
-/// model). `get` asks again when the key changed; until then the last answer stays. The slot is
-/// shared with the worker, so a panel may die while a question runs.
+/// The answer to a question that depends on `Key` (what is visible, filters, the model's
+/// generation). `get` asks again when the key changes; the last answer stays until then. The slot
+/// is shared with the worker, so a panel may be destroyed while a question runs.
 template <class Key, class Answer>
 class LogFetch {
  public:
@@ -30,7 +30,7 @@ class LogFetch {
 
   using Question = std::function<Expected<Answer>(const interp::LogView&, std::stop_token)>;
 
-  /// Null until the first answer. Errors of the log are in `error()`.
+  /// Null until the first answer. Log errors are in `error()`.
   const Answer* get(Model& model, const Key& key, Question question) {
     return get_in_pieces(
         model, key,
@@ -41,11 +41,11 @@ class LogFetch {
         });
   }
 
-  /// The same for what goes through the whole log. `pieces` is called until there is no more, other
-  /// questions in between; answers of earlier pieces are shown until there are newer ones.
+  /// The same for questions that scan the whole log. `pieces` is called until there is no more,
+  /// with other questions in between; each partial answer is shown until the next.
   using Pieces = std::function<Expected<LogPiece<Answer>>(const interp::LogView&, std::stop_token)>;
   const Answer* get_in_pieces(Model& model, const Key& key, Pieces pieces) {
-    // Answers about another log are about nothing here: it may have other ranks and instructions.
+    // Drop answers about another log: its ranks and instructions may differ.
     if (std::exchange(opened_, model.last_opened()) != model.last_opened())
       slot_ = std::make_shared<Slot>();
     if (!slot_->asked || !(slot_->asked_key == key)) {
@@ -69,8 +69,8 @@ class LogFetch {
     }
     return slot_->answer.get();
   }
-  /// The newest answer about the open log, to whatever question. Pointers of an earlier frame are
-  /// not kept: an answer that came in between has taken their place.
+  /// The newest answer about the open log, for any key. Do not keep the pointer across frames: a
+  /// new answer replaces the old one.
   const Answer* last(const Model& model) const {
     return opened_ == model.last_opened() ? slot_->answer.get() : nullptr;
   }
@@ -95,7 +95,7 @@ class LogFetch {
     }
   };
   std::string name_;
-  uint64_t opened_ = 0;  // Model::last_opened() of the slot
+  uint64_t opened_ = 0;  // Model::last_opened() when the slot was made
   std::shared_ptr<Slot> slot_ = std::make_shared<Slot>();
 };
 

@@ -1,8 +1,8 @@
-// What one rank held when: every buffer as a block, bytes by time, and what that adds up to.
+// What one rank holds over time: every buffer as a block, bytes by time, and totals.
 //
-// Made on the log's thread from the allocs and frees. A log has no addresses: blocks stand where an
-// allocator that takes the lowest gap would put them, so that a block never moves while it lives.
-// No drawing.
+// Computed on the log's thread from the allocs and frees. A log has no addresses, so blocks are
+// placed as a lowest-gap allocator would place them; a block never moves while it is live. No
+// drawing.
 #pragma once
 
 #include <cstdint>
@@ -20,19 +20,19 @@ enum class HeldKind : uint8_t { kParameter, kIntermediate, kResult, kLeak };
 const char* word_of(HeldKind kind);
 
 struct HeldBlock {
-  std::string name;  // of the tensor, without '%'
+  std::string name;  // tensor name, without '%'
   HeldKind kind = HeldKind::kIntermediate;
   int64_t bytes = 0;
-  int64_t address = 0;                 // bytes from the bottom of the picture
-  int64_t from_ns = 0;                 // parameters: the begin of the run
-  int64_t to_ns = interp::kUnknownNs;  // unknown: it was not freed
+  int64_t address = 0;                 // offset from the bottom of the picture, in bytes
+  int64_t from_ns = 0;                 // for parameters: the start of the run
+  int64_t to_ns = interp::kUnknownNs;  // unknown: never freed
   int64_t alloc_event = -1;            // -1: a parameter
   int64_t free_event = -1;
-  int64_t count = 1;                  // buffers of one name that followed each other in one place
+  int64_t count = 1;  // merged buffers with the same name that followed each other in one place
   interp::CodeIndex instruction = 0;  // the alloc
-  std::string allocated_by;           // its address; empty: a parameter
-  std::string over;                   // `alloc ... over`: the buffer whose memory it took
-  std::string goes_on_as;             // the buffer that took its memory, at `to_ns`
+  std::string allocated_by;           // address of the alloc; empty for a parameter
+  std::string over;                   // `alloc ... over`: the buffer whose memory it reuses
+  std::string goes_on_as;             // the buffer that reused its memory, at `to_ns`
 
   bool holds_at(int64_t t_ns) const {
     return from_ns <= t_ns && (to_ns == interp::kUnknownNs || t_ns < to_ns);
@@ -49,18 +49,19 @@ struct BlocksKey {
 struct RankBlocks {
   interp::Rank rank = 0;
   interp::LogExtent extent;
-  std::vector<HeldBlock> blocks;  // the largest first: bytes times time; brief ones joined
-  int64_t top = 1;                // address that no block reaches beyond
+  std::vector<HeldBlock> blocks;  // ordered by bytes times time, largest first; short-lived ones
+                                  // merged
+  int64_t top = 1;                // exclusive upper bound of all block addresses
   int64_t peak_bytes = 0;
-  int64_t peak_ns = 0;             // when it was reached first
-  int64_t peak_event = -1;         // the alloc that reached it; -1: the parameters did
-  bool returned = false;           // the rank came to its end: what lives then is a result or leaks
-  bool complete = true;            // false: the log has more events than were looked at
-  std::vector<HeldBlock> at_peak;  // those that held the peak, the largest in bytes first
-  std::vector<HeldBlock> leaking;  // those that were never freed nor returned, the same
+  int64_t peak_ns = 0;      // when the peak was first reached
+  int64_t peak_event = -1;  // the alloc that reached the peak; -1: parameters alone did
+  bool returned = false;    // the rank reached its end: buffers still live are results or leaks
+  bool complete = true;     // false: the log has more events than were examined
+  std::vector<HeldBlock> at_peak;  // blocks live at the peak, ordered by bytes, largest first
+  std::vector<HeldBlock> leaking;  // blocks neither freed nor returned, in the same order
 };
 
-/// Events of all ranks that are looked at; their allocs and frees are shown.
+/// Maximum number of events examined, over all ranks.
 constexpr int64_t kMaxMemoryEvents = 1'000'000;
 
 Expected<RankBlocks> fetch_blocks(const interp::LogView& log, const BlocksKey& key,

@@ -1,8 +1,8 @@
-// Drawing of memory over time: live bytes of all ranks as lines, the blocks of one rank below.
+// Memory over time: live bytes of all ranks as lines, and below them the blocks of one rank.
 //
-// Both share the axis of time. Nothing here asks the log or changes the model but for what is
-// hovered and clicked. A frame draws at most `kMaxLines` lines of
-// `kMaxPoints` points together, and `kMaxBlocks` rectangles.
+// Both share the time axis. This code does not query the log; it changes the model only by hovering
+// and clicking. A frame draws at most `kMaxLines` lines with `kMaxPoints` points in total, and
+// `kMaxBlocks` rectangles.
 #pragma once
 
 #include <vector>
@@ -12,14 +12,14 @@
 
 namespace hostir::gui {
 
-/// Live bytes of the first ranks over time.
+/// Live bytes over time for the first ranks.
 struct MemoryLines {
   interp::LogExtent extent;
   std::vector<std::vector<interp::LogMemoryPoint>> by_rank;
   std::vector<int32_t>
-      same_as;  // by rank: the first rank with the same line, itself if there is none
+      same_as;  // by rank: the first rank with an identical line, or the rank itself
 };
-/// Ranks that are drawn; more lines cannot be told apart.
+/// Maximum number of ranks drawn; more lines cannot be told apart.
 constexpr int kMaxLines = 16;
 constexpr int kMaxPoints = 3000;
 
@@ -30,11 +30,12 @@ class MemoryPicture {
  public:
   MemoryPicture(Frame& frame, const interp::LogExtent& extent, float width);
 
-  /// Each takes its height at the cursor. `before`: bytes of each rank before its first alloc.
+  /// Each draws at the cursor and takes its height. `before`: bytes that each rank holds before its
+  /// first alloc.
   void lines(const MemoryLines& data, const std::vector<int64_t>& before, float height) const;
   void axis() const;
   void blocks(const RankBlocks& data, float height) const;
-  /// What the colours of blocks mean.
+  /// Explains the block colours.
   void legend() const;
 
  private:

@@ -1,5 +1,5 @@
-// The card that explains a mismatch: who called what, field by field, where, the likely cause, the
-// branches that led there, and the calls around it side by side.
+// The card that explains a mismatch: which rank called what, field by field, where, the likely
+// cause, the branches that led there, and the surrounding calls side by side.
 #pragma once
 
 #include "gui/panel.h"
@@ -9,12 +9,12 @@ namespace hostir::gui {
 
 class MismatchCard {
  public:
-  /// `row` is a row of the newest snapshot's ledger in state kMismatch. Draws into the current
-  /// window's free space. The story is made once per snapshot.
+  /// `row` must be a row of the newest snapshot's ledger in state kMismatch. Draws into the free
+  /// space of the current window. The explanation is computed once per snapshot.
   void draw(Frame& frame, const interp::LedgerRow& row);
 
  private:
-  interp::SnapshotPtr shot_;  // what the story points into
+  interp::SnapshotPtr shot_;  // `card_` points into it
   const interp::LedgerRow* row_ = nullptr;
   diagnose::MismatchCard card_;
 };

@@ -1,4 +1,4 @@
-// The makers of all panels, one file each.
+// Factory functions of all panels, one file each.
 #pragma once
 
 #include <memory>

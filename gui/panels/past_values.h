@@ -1,8 +1,8 @@
-// What an element held after each of its writes: found by running the program again, on demand.
+// What an element held after each of its writes, found by running the program again.
 //
-// It runs on a thread of its own and can be called off. Runs that are short are run again unasked
-// when a row in view lacks its value; long ones by a button. What was found stays until another
-// element is chosen.
+// The re-run uses its own thread and can be cancelled. A short run is repeated automatically when a
+// visible row lacks its value; a long one only when the user clicks a button. Results stay until
+// another element is chosen.
 #pragma once
 
 #include <map>
@@ -17,11 +17,12 @@ namespace hostir::gui {
 
 class PastValues {
  public:
-  /// Forgets what is of another element.
+  /// Drops results for any other element.
   void select(Model& model, const std::string& value, const std::vector<int64_t>& element);
-  /// What a write left in the element; empty: not known.
+  /// The element's value after a write; empty if unknown.
   std::string at(int64_t event, interp::Rank rank) const;
-  /// The button, or what runs, or why it could not be found. `missing`: there are rows without.
+  /// Draws the button, the progress, or the reason for a failure. `missing`: some rows lack a
+  /// value.
   void draw(Frame& frame, bool missing);
 
  private:
@@ -30,9 +31,9 @@ class PastValues {
     std::vector<int64_t> element;
     uint64_t opened = 0;
     bool running = false;
-    bool cancelled = false;   // by hand: only the button asks again
-    uint64_t generation = 0;  // of the model when it was asked
-    double took_s = 0;        // the last time
+    bool cancelled = false;   // by the user: only the button asks again
+    uint64_t generation = 0;  // model generation of the request
+    double took_s = 0;        // duration of the last re-run
     std::string error;
     std::map<std::pair<int64_t, interp::Rank>, std::string> values;
   };

@@ -1,4 +1,5 @@
-// Marks beside the program's lines: a dot where a rank's host is, ◔ where one of its streams is.
+// Marks beside program lines: a dot for a rank's host position, ◔ for the head of one of its
+// streams.
 #pragma once
 
 #include <map>
@@ -10,10 +11,10 @@ namespace hostir::gui {
 
 class RankMarks {
  public:
-  /// Of the snapshot; cheap when it is the same as last time.
+  /// Indexes the snapshot; cheap if it did not change.
   void index(const interp::SnapshotPtr& shot);
   float width(const Ui& ui) const;
-  /// Right-aligned in `width` from `at`; `line` counts from 0.
+  /// Draws right-aligned in `width` starting at `at`; `line` is 0-based.
   void draw(Frame& frame, ImDrawList* list, int line, ImVec2 at, float width, float row) const;
 
  private:
@@ -23,7 +24,7 @@ class RankMarks {
   };
   struct Line {
     std::vector<interp::Rank> hosts;
-    std::vector<Head> heads;  // work that heads an unfinished stream
+    std::vector<Head> heads;  // work at the head of an unfinished stream
   };
   void tooltip(Frame& frame, const Line& line) const;
 

@@ -1,4 +1,5 @@
-// What a rank is doing, in words: for the list of ranks, the program's marks and its header line.
+// Describes in words what a rank is doing, for the list of ranks, the program marks and the header
+// line.
 #pragma once
 
 #include <span>
@@ -9,10 +10,10 @@
 
 namespace hostir::gui {
 
-/// The waits of a rank, in order of whom it waits for. O(log edges).
+/// The waits of a rank, ordered by the rank waited for. O(log edges).
 std::span<const interp::RankWait> waits_of(const interp::WaitsSnapshot& waits, interp::Rank rank);
 
-/// What the first blocked stream of a rank waits for in a communication; null: none is blocked.
+/// The wait of the rank's first stream that is blocked in a communication; null if none is blocked.
 /// O(log edges).
 const interp::RankWait* stream_wait(const interp::WaitsSnapshot& waits, interp::Rank rank);
 
@@ -20,14 +21,15 @@ struct RankWord {
   StateKind state = StateKind::kOk;
   std::string text;
 };
-/// `mismatch`: the ledger's row that ended the run, or null (gui/panels/mismatch_row.h).
+/// `mismatch`: the ledger row that ended the run, or null (gui/panels/mismatch_row.h).
 RankWord rank_word(const interp::Snapshot& shot, interp::Rank rank,
                    const interp::LedgerRow* mismatch);
 
-/// `its stream main is blocked in all_reduce seq 0 of %d (@h#11)`; empty where none is.
+/// `its stream main is blocked in all_reduce seq 0 of %d (@h#11)`; empty if no stream is blocked.
 std::string stream_words(const interp::Snapshot& shot, interp::Rank rank);
 
-/// What heads a stream: `r0 stream main: all_reduce %y, waits for r4, r5 (all_reduce seq 0 of %d)`.
+/// The head of a stream: `r0 stream main: all_reduce %y, waits for r4, r5 (all_reduce seq 0 of
+/// %d)`.
 std::string head_words(const interp::Snapshot& shot, interp::Rank rank,
                        const interp::StreamSnapshot& stream);
 

@@ -1,4 +1,5 @@
-// The move of a collective, from left to right: source layout, ribbons from rank to rank, result.
+// The data movement of a collective, left to right: source layout, ribbons from rank to rank,
+// result.
 #pragma once
 
 #include <map>
@@ -9,22 +10,23 @@
 
 namespace hostir::gui {
 
-/// The collective that is looked at: the selected instruction, else where the focus rank stands,
-/// else what it has in flight; nothing where that is no communication.
+/// The collective to show: the selected instruction, else the focus rank's current one, else one it
+/// has in flight. nullopt if that is not a communication.
 std::optional<interp::CodeIndex> current_collective(const Model& model);
 
-/// The rank whose group is shown: after a mismatch at this instruction a member of the meeting that
-/// it is about (the selected one, the focus, who ended the run), else the focus.
+/// The rank whose group is shown. After a mismatch at this instruction it is a member of the
+/// mismatched call (the selected rank, the focus, or the rank that ended the run); otherwise the
+/// focus.
 interp::Rank meeting_rank(const Model& model, interp::CodeIndex collective);
 
-/// Members that have not come to the collective, have called something else, or have other work
-/// first: `has not arrived`, `called max`. Empty where all have, where it is done, or where nobody
-/// has come yet and can still come. Looks through the ledger: once per state of the run.
+/// Members that have not arrived at the collective, called something else, or have earlier work to
+/// finish, with a text: `has not arrived`, `called max`. Empty if all have arrived, if it is done,
+/// or if no member has arrived and all still can. Scans the ledger: call once per state of the run.
 std::map<interp::Rank, std::string> absent_members(const interp::Snapshot& shot,
                                                    const Reshard& reshard);
 
-/// Draws into the current window's free space; higher than it where there are many members.
-/// `absent`: as `absent_members` says.
+/// Draws into the free space of the current window; grows beyond its height if there are many
+/// members. `absent`: the result of `absent_members`.
 void draw_reshard(Frame& frame, const Reshard& reshard,
                   const std::map<interp::Rank, std::string>& absent);
 

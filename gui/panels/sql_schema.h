@@ -1,4 +1,4 @@
-// Tables, views and columns of the open log, beside the field for questions.
+// Tables, views and columns of the open log, shown beside the query field.
 #pragma once
 
 #include <string>
@@ -17,10 +17,10 @@ struct SqlTable {
 
 class SqlSchema {
  public:
-  /// Draws the list from the cursor on. Returns a question that was chosen by a click on a table,
-  /// else an empty text; a click on a column adds its name to `text`.
+  /// Draws the list at the cursor. Returns a query if a table was clicked, else an empty string; a
+  /// click on a column appends its name to `text`.
   std::string draw(Frame& frame, std::string& text);
-  /// What an error of SQLite about a name may have meant: `did you mean "event"?`; empty: nothing.
+  /// A correction for a name in an SQLite error: `did you mean "event"?`; empty if there is none.
   std::string suggestion(std::string_view error) const;
 
  private:

@@ -1,4 +1,4 @@
-// Which tensor the value panels show: the selected one, else what the focus rank works on.
+// Which tensor the value panels show: the selected one, else the one that the focus rank works on.
 #pragma once
 
 #include <string>
@@ -9,20 +9,20 @@
 
 namespace hostir::gui {
 
-/// Names of all tensors that are live on a rank, parameters first.
+/// Names of all tensors live on any rank, parameters first.
 std::vector<std::string> tensor_names(const interp::Snapshot& shot);
 
-/// A combo box of all tensors and a box "follow": while it is on, the selection is the tensor of
-/// the collective at hand, else the newest write of the focus rank. Choosing a tensor anywhere
-/// turns it off. Returns what is shown, valid in this frame.
+/// Draws a combo box of all tensors and a check box "follow". While it is on, the selection follows
+/// the tensor of the current collective, else the newest write of the focus rank. Choosing a tensor
+/// anywhere turns it off. Returns the shown tensor, valid in this frame.
 const TensorView& pick_tensor(Frame& frame, const std::string& widget);
 
-/// Why nothing is shown of `name`: it was freed, or nobody has allocated it yet; empty: `name` is.
+/// Why `name` cannot be shown: it was freed, or it is not allocated yet. Empty if it exists.
 std::string absent_text(const interp::Snapshot& shot, const std::string& name);
 
 /// `f32 [10, 7]  <@m, [{x}, {}]>  S(0)@x`
 std::string describe_type(const interp::AllocationSnapshot& allocation);
-/// The same with another layout; null: none.
+/// The same with another layout; null: no layout.
 std::string describe_type(const interp::AllocationSnapshot& allocation, const Sharding* sharding);
 
 }  // namespace hostir::gui

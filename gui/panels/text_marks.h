@@ -10,19 +10,19 @@
 
 namespace hostir::gui {
 
-/// Over the multi-line field `label` that was drawn last in this window: line numbers are left to
-/// the caller. The message stands behind the line's end. Returns the scroll of the field in pixels.
+/// Draws marks over the multi-line field `label` that was drawn last in this window, with each
+/// message after the end of its line. Line numbers are the caller's.
 void draw_marks(Ui& ui, const char* label, const std::string& text,
                 const std::vector<TextMark>& marks);
 
-/// The text once more on top of the field, in the colours of the language.
+/// Draws the text again over the field, with syntax colours.
 void draw_colours(Ui& ui, const char* label, const std::string& text);
 
-/// Brings a line (0-based) of the field into view.
+/// Scrolls the field to a line (0-based).
 void scroll_to_line(const char* label, size_t line);
 
-/// Numbers of the lines that the field shows, right-aligned before `right`; lines with a mark stand
-/// out.
+/// Draws the numbers of the visible lines, right-aligned before `right`; lines with a mark are
+/// highlighted.
 void draw_line_numbers(Ui& ui, const char* label, const std::string& text,
                        const std::vector<TextMark>& marks, float right);
 

@@ -1,4 +1,4 @@
-// Which stretch of the axis the timeline shows, in time or in steps, and how it moves. No drawing.
+// The range of the axis that the timeline shows, in time or steps, and how it moves. No drawing.
 #pragma once
 
 #include <optional>
@@ -14,32 +14,32 @@ class TimelineCamera {
   const TimelineView& view() const { return view_; }
   TimelineAxis axis() const { return axis_; }
   bool steps() const { return axis_ == TimelineAxis::kSteps; }
-  /// False until the extent was known once.
+  /// False until the extent is known.
   bool fitted() const { return fitted_; }
 
-  /// Of the newest answer, before anything below is asked; `reached`: the share of the history that
-  /// lies before the current position.
+  /// Sets the extent from the newest answer; call before the functions below. `reached`: the
+  /// fraction of the history before the current position.
   void set_extent(const interp::LogExtent& extent, double reached) {
     extent_ = extent;
     reached_ = reached;
   }
   double begin() const;
   double end() const;
-  /// Where an event is on the axis; nothing while it is not known.
+  /// The position of an event on the axis; nullopt while unknown.
   std::optional<std::pair<double, double>> place(const interp::LogEvent& event) const;
-  /// Where the current position is: in steps before the first event that is still to come, outside
-  /// of the view about where it must be.
+  /// The current position on the axis. In steps it is just before the first event still to come;
+  /// outside the view it is an estimate.
   double now(const interp::Snapshot& shot, const TimelineLanes& lanes) const;
 
   void forget() { fitted_ = false; }
   void set_axis(TimelineAxis axis);
-  /// Everything; of more steps than fit those around the current position.
+  /// Shows everything; with more steps than fit, those around the current position.
   void fit();
-  /// Stays fitted while the run grows, until somebody moves the view.
+  /// Keeps the view fitted while the run grows, until the user moves it.
   void follow();
   void zoom(double factor, double anchor);
   void pan(double share);
-  /// The stretch with as much again around it.
+  /// Shows the range with as much again around it.
   void show(double from, double to);
   void center(double at);
 

@@ -1,5 +1,5 @@
-// The question for a note on the timeline. Notes belong to the program: the model holds them, the
-// settings keep them.
+// The popup that asks for the text of a timeline note. The model holds the notes; the settings keep
+// them per program.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@ namespace hostir::gui {
 
 class TimelineNotes {
  public:
-  /// Asks for the text of a note at this time.
+  /// Opens the popup for a note at this time.
   void open(int64_t time_ns);
-  /// The question, while it is open.
+  /// Draws the popup while it is open.
   void draw_popup(Frame& frame);
 
  private:

@@ -1,7 +1,7 @@
-// Drawing of the timeline: pure functions of geometry and fetched data into a draw list.
+// Draws the timeline: geometry and fetched data in, draw list out.
 //
-// Nothing here asks the log or changes the model; what is under the pointer is told back. The cost
-// of a frame is bounded by `kMaxRuns` rectangles and `kMaxHatches` lines.
+// This code neither queries the log nor changes the model; it reports what is under the pointer. A
+// frame draws at most `kMaxRuns` rectangles and `kMaxHatches` hatch lines.
 #pragma once
 
 #include <optional>
@@ -17,13 +17,13 @@
 namespace hostir::gui {
 
 struct TimelineGeometry {
-  ImVec2 at;  // of the minimap, the top
+  ImVec2 at;  // top left corner of the minimap
   ImVec2 size;
   float label_width = 0;
   float minimap_height = 0;
   float ruler_height = 0;
   float scroll = 0;
-  TimelineView view;  // of event ids where the axis counts steps
+  TimelineView view;  // in event ids if the axis counts steps
   TimelineAxis axis = TimelineAxis::kTime;
 
   ImVec2 lanes_at() const {
@@ -35,19 +35,19 @@ struct TimelineGeometry {
   float x(double t_ns) const { return view.x(t_ns, lanes_at().x, lanes_size().x); }
 };
 
-/// One lane, at `y` of the scrolled content.
+/// One lane, with `y` in scrolled content.
 struct TimelineRow {
   interp::TrackId track = 0;
   interp::Rank rank = 0;
   float y = 0;
   float height = 0;
-  bool strip = false;  // of a folded rank
-  bool head = false;   // the first of its rank or group
-  int32_t group = -1;  // of merged ranks; `track` is one of theirs
+  bool strip = false;  // belongs to a folded rank
+  bool head = false;   // first lane of its rank or group
+  int32_t group = -1;  // for merged ranks, whose first track is `track`
 };
 
-/// Lanes from top to bottom. A folded rank is one lane: its streams are strips of it, its host is
-/// not shown. Merged ranks have a lane for each stream.
+/// The lanes from top to bottom. A folded rank is one lane with its streams as strips; its host is
+/// not shown. Merged ranks have one lane per stream.
 std::vector<TimelineRow> lay_out_rows(const TimelineNames& names,
                                       const std::set<interp::Rank>& folded,
                                       const LaneGroups& groups, float lane_height,
@@ -59,17 +59,17 @@ class TimelinePaint {
                 const LaneGroups& groups, ImDrawList* list)
       : frame_(frame), g_(geometry), names_(names), groups_(groups), list_(list) {}
 
-  /// The whole run: kernels above, communication below, hosts as a strip; `now` is the playhead.
+  /// The whole run: kernels on top, communication below, hosts as a strip. `now` is the playhead.
   void minimap(const TimelineOverview& overview, double now) const;
   void ruler() const;
-  /// `found`: instructions that stay lit while everything else is dimmed; empty: all are.
+  /// `found`: these instructions stay bright and all others are dimmed; empty: nothing is dimmed.
   void lanes(const std::vector<TimelineRow>& rows, size_t first, size_t last,
              const TimelineLanes& data, const std::vector<interp::CodeIndex>& found);
-  /// The members of the selected collective: their waits hatched, their arrivals joined.
+  /// The members of the selected collective, with waits hatched and arrivals joined.
   void collective(const std::vector<TimelineRow>& rows, const TimelineEvent& event);
-  /// What each stream is stuck in or waits with, from when it was its turn to now; to the edge with
-  /// an infinity sign where nothing can move any more. Only at the end of the history: before it,
-  /// the log knows how things went on.
+  /// What each stream is stuck or waiting in, from when it was next until now; drawn to the edge
+  /// with an infinity sign if nothing can move any more. Only at the end of the history, because
+  /// before that the log knows the outcome.
   void pending(const std::vector<TimelineRow>& rows, size_t first, size_t last,
                const TimelineLanes& data, const interp::Snapshot& shot);
   void range(std::pair<int64_t, int64_t> range) const;
@@ -78,7 +78,7 @@ class TimelinePaint {
   void playhead(double now) const;
 
   const std::optional<TimelineRun>& hovered_run() const { return hovered_; }
-  /// Of what is pending under the pointer: its text, empty for none, and its instruction.
+  /// The pending work under the pointer: its text (empty: none) and its instruction.
   const std::string& hovered_pending() const { return hanging_; }
   interp::CodeIndex hovered_pending_code() const { return hanging_code_; }
 
@@ -101,7 +101,7 @@ class TimelinePaint {
   const TimelineNames& names_;
   const LaneGroups& groups_;
   ImDrawList* list_;
-  const std::vector<interp::CodeIndex>* found_ = nullptr;  // of `lanes`
+  const std::vector<interp::CodeIndex>* found_ = nullptr;  // set by `lanes`
   std::optional<TimelineRun> hovered_;
   std::string hanging_;
   interp::CodeIndex hanging_code_ = 0;

@@ -1,6 +1,6 @@
-// What the timeline asks the log each frame, and the newest answers.
+// The timeline's per-frame queries to the log, and the newest answers.
 //
-// Answers live in the slots and stay until newer ones come, so that pans and zooms draw at once.
+// Answers stay until newer ones arrive, so that pans and zooms can draw at once.
 #pragma once
 
 #include <optional>
@@ -12,14 +12,14 @@
 
 namespace hostir::gui {
 
-/// What is on the screen, and so what has to be known.
+/// What is on screen; determines the queries.
 struct TimelineAsked {
   TimelineView view;
   TimelineAxis axis = TimelineAxis::kTime;
-  int columns = 0;  // pixels of a lane
+  int columns = 0;  // width of a lane in pixels
   std::vector<interp::TrackId> tracks;
   std::vector<std::vector<interp::TrackId>> groups;
-  bool fitted = false;  // false: only the extent is wanted yet
+  bool fitted = false;  // false: only the extent is needed so far
   int64_t hovered_event = -1;
   std::optional<std::pair<int64_t, int64_t>> range;
 };
@@ -29,7 +29,7 @@ class TimelineQuestions {
   /// Null until the first answer.
   const TimelineNames* ask_names(Frame& frame);
   void ask(Frame& frame, const TimelineAsked& asked);
-  /// To call before anything else of a frame: the answers of the frame before may be gone.
+  /// Call first in each frame: answers of the previous frame may have been replaced.
   void refresh(const Model& model) {
     lanes = lanes_fetch_.last(model);
     overview = overview_fetch_.last(model);

@@ -1,5 +1,4 @@
-// All ranks side by side: one row per element, one column per rank, so that copies and addends can
-// be compared.
+// All ranks side by side: one row per element, one column per rank, to compare copies and addends.
 #pragma once
 
 #include "gui/panel.h"

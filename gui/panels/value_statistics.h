@@ -1,4 +1,4 @@
-// Smallest, largest, mean, NaN, Inf and the histogram of what the Values panel shows.
+// Minimum, maximum, mean, NaN and Inf counts and histogram of the tensor shown in the Values panel.
 #pragma once
 
 #include <cstdint>
@@ -9,22 +9,22 @@
 
 namespace hostir::gui {
 
-struct Statistics {  // of the finite elements
+struct Statistics {  // over the finite elements
   double min = 0;
   double max = 0;
   double mean = 0;
   int64_t nans = 0;
   int64_t infs = 0;
-  std::vector<float> histogram;  // 32 bins from min to max; empty where nothing is finite
+  std::vector<float> histogram;  // 32 bins from min to max; empty if no element is finite
 };
 Statistics statistics_of(const Tensor& tensor);
 
 class ValueStatistics {
  public:
-  /// Made once per reading. `part`: the reading is a part of the tensor, which is said, so that no
-  /// number is taken for one of the whole.
+  /// Computed once per reading. `part`: the reading covers only part of the tensor, and the text
+  /// says so.
   void draw(Frame& frame, const ReadingSlot& slot, bool part);
-  /// Of the reading that was drawn last.
+  /// Statistics of the reading drawn last.
   const Statistics& shown() const { return shown_; }
 
  private:

@@ -1,4 +1,4 @@
-// Numbers of tensors as text, in the formats that panels offer.
+// Tensor elements as text, in the formats that panels offer.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace hostir::gui {
 
 enum class ValueFormat : uint8_t { kDecimal, kFixed, kScientific, kBits };
 
-/// Element `i` in row-major order. Integers are written as such in all formats but bits.
+/// Element `i` in row-major order. Integers are written as integers in all formats except bits.
 std::string value_text(const Tensor& tensor, int64_t i, ValueFormat format);
 
 }  // namespace hostir::gui

@@ -1,5 +1,5 @@
-// Parts of the wait graph's picture: a card with its labels, or ranks that wait for each other as a
-// ring. Every part is made by itself; gui/panels/wait_layout.h puts them beside each other.
+// Building blocks of the wait graph's picture: a card with its labels, or a ring of ranks that wait
+// for each other. Each block is laid out alone; gui/panels/wait_layout.h arranges them.
 #pragma once
 
 #include <map>
@@ -10,8 +10,8 @@
 namespace hostir::gui {
 
 struct WaitBlock {
-  std::vector<size_t> nodes;      // a ring in its order
-  std::vector<WaitLabel> labels;  // by the block's own corner until they are placed
+  std::vector<size_t> nodes;      // for a ring, in ring order
+  std::vector<WaitLabel> labels;  // relative to the block's corner until placed
   std::vector<WaitBox> cards;
   std::map<size_t, std::vector<ImVec2>> arrows;  // of the ring, by link
   ImVec2 size;

@@ -1,10 +1,10 @@
-// Where the wait graph's cards, arrows and labels go. No drawing, no text: sizes in, rectangles
+// Places the cards, arrows and labels of the wait graph. No drawing, no text: sizes in, rectangles
 // out.
 //
-// Who waits stands left of whom it waits for, in layers; ranks that wait for each other in a circle
-// are a ring. A label stands where its arrow begins; arrows with the same label share one. Cards
-// and labels of layers and rings never overlap, so that the picture may be wider or higher than the
-// panel and scrolls.
+// Nodes are arranged in layers, a waiting node to the left of what it waits for; ranks that wait
+// for each other in a cycle form a ring. A label is placed at the start of its arrow, and arrows
+// with the same label share one. Cards and labels never overlap; the picture may therefore exceed
+// the panel, which scrolls.
 #pragma once
 
 #include <imgui.h>
@@ -30,24 +30,24 @@ struct WaitBox {
 
 struct WaitLabel {
   WaitBox box;
-  std::vector<size_t> links;  // that begin here; all say the same
+  std::vector<size_t> links;  // links that begin here, all with the same text
 };
 
 struct WaitLayout {
   std::vector<WaitBox> cards;               // by node
-  std::vector<WaitLabel> labels;            // a link without room for one has none
+  std::vector<WaitLabel> labels;            // a link has no label if there is no room for it
   std::vector<std::vector<ImVec2>> arrows;  // by link, from card to card
-  ImVec2 size;                              // of the whole picture, from (0, 0)
+  ImVec2 size;                              // of the whole picture, which starts at (0, 0)
 };
 
 /// All in pixels.
 struct WaitSizes {
   std::vector<ImVec2> cards;   // by node
   std::vector<ImVec2> labels;  // by link
-  float gap = 8;               // between cards above each other
-  float arrow = 40;            // the least length of an arrow that is seen
-  float width = 2000;          // of the panel: rings fold to it
-  bool labels_below = false;   // their cards; else beside them
+  float gap = 8;               // vertical gap between cards
+  float arrow = 40;            // minimum visible length of an arrow
+  float width = 2000;          // width of the panel, in which rings are folded
+  bool labels_below = false;   // labels are placed below their cards; else beside them
 };
 
 WaitLayout place_waits(const WaitGraph& graph, const WaitSizes& sizes);

@@ -1,4 +1,4 @@
-// The wait graph as a picture: cards of ranks, arrows to whom they wait for, labels.
+// Draws the wait graph: rank cards, arrows to the ranks they wait for, labels.
 #pragma once
 
 #include "gui/panel.h"
@@ -7,19 +7,19 @@
 
 namespace hostir::gui {
 
-/// What a card says: the rank and its state; below, where it stands.
+/// The text of a card: the rank and its state, and below them its place in the program.
 struct WaitCardText {
   std::string who;
   StateKind state = StateKind::kOk;
   std::string word;
-  std::string place;  // empty: one line
+  std::string place;  // empty: the card has one line
 };
 
-/// Texts and places are made once per state of the run and size, not once per frame.
+/// Texts and positions are computed once per state of the run and size, not per frame.
 class WaitPicture {
  public:
-  /// Fills the current window's free space less `below` pixels, and scrolls where it needs more.
-  /// `graph` is that of the newest snapshot.
+  /// Fills the free space of the current window except `below` pixels at the bottom; scrolls if
+  /// that is too small. `graph` must belong to the newest snapshot.
   void draw(Frame& frame, const WaitGraph& graph, float below);
 
  private:
@@ -33,11 +33,11 @@ class WaitPicture {
   Key key_;
   std::vector<WaitCardText> texts_;
   WaitLayout layout_;
-  ImVec2 at_;  // where the layout's corner is on screen
+  ImVec2 at_;  // screen position of the layout's corner
   uint64_t laid_out_ = 0;
 };
 
-/// Makes the rank the focus and selects where it is stuck: what heads its stream, else its host.
+/// Makes the rank the focus and selects where it is stuck: the head of its stream, else its host.
 void go_to_rank(Frame& frame, interp::Rank rank);
 
 }  // namespace hostir::gui

@@ -1,4 +1,4 @@
-// The button that asks for small edits, wherever it is said that something hangs.
+// The What if button, shown wherever a message says that something hangs.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace hostir::gui {
 
-/// Draws nothing where there is nothing to ask. `name`: of the widget.
+/// Draws nothing if there is nothing to search. `name`: the widget name.
 void what_if_button(Frame& frame, const std::string& name);
-/// Its width with what it says now, in pixels; 0 where it is not drawn.
+/// Width of the button with its current text, in pixels; 0 if it is not drawn.
 float what_if_button_width(const Frame& frame);
 
 }  // namespace hostir::gui

@@ -1,9 +1,9 @@
-// All writes of a tensor or element as a list that fills while it is looked at.
+// All writes of a tensor or element, as a list that fills while it is viewed.
 //
-// The log first tells where the writes stand, a stretch at a time (so their number is known in
-// milliseconds), then what they hold: rows in view first, the others in the background as far as
-// memory allows. Questions run on the log's thread; answers of an older key are dropped. Invariant:
-// `row(i)` belongs to `place(i)`, or is null because it has not come yet.
+// The log first returns the positions of the writes, a range at a time (so their number is known
+// within milliseconds), then their contents: visible rows first, the others in the background as
+// far as memory allows. Queries run on the log's thread; answers for an older key are dropped.
+// Invariant: `row(i)` belongs to `place(i)`, or is null if it has not arrived.
 #pragma once
 
 #include <map>
@@ -19,7 +19,7 @@ struct WriteListKey {
   std::string value;             // without '%'
   std::vector<int64_t> element;  // global index; empty: the whole tensor
   uint64_t opened = 0;           // Model::last_opened()
-  uint64_t generation = 0;       // of the model: a live log may have grown
+  uint64_t generation = 0;       // of the model: changes when a live log may have grown
   bool same_list(const WriteListKey& o) const {
     return value == o.value && element == o.element && opened == o.opened;
   }
@@ -33,34 +33,34 @@ struct WriteRow {
 
 class WriteList {
  public:
-  /// Each frame, before anything else is asked.
+  /// Call each frame, before any other function.
   void update(Model& model, const WriteListKey& key);
-  /// These rows are in view; what is missing is asked for, these first.
+  /// Declares the visible rows; requests what is missing, these rows first.
   void want(Model& model, size_t first, size_t last);
 
-  bool known() const { return state_->known; }  // the log has a tensor of this name
+  bool known() const { return state_->known; }  // the log has a tensor with this name
   bool listed() const { return state_->places_done; }
-  bool begun() const { return state_->begun; }  // the first answer is there
+  bool begun() const { return state_->begun; }  // the first answer has arrived
   const std::string& error() const { return state_->error; }
   size_t size() const { return state_->places.size(); }
-  /// Rows whose values are here.
+  /// Number of rows whose values have been read.
   size_t read() const { return state_->rows_read; }
-  /// Whether those that are missing come unasked; else they come when they are in view.
+  /// True if missing rows are read in the background; else only when visible.
   bool fills() const { return state_->pages.size() + kPagesAtOnce <= kMaxPages; }
-  /// How much of the log has been looked through, 0..1.
+  /// Fraction of the log that has been scanned, 0..1.
   double share_listed() const { return state_->share; }
-  /// Writes that are not in the list: the run went back before them and on differently.
+  /// Writes not in the list because the run stepped back before them and took another path.
   int64_t undone() const { return state_->undone; }
   const interp::LogWrite& place(size_t i) const { return state_->places[i]; }
   const WriteRow* row(size_t i) const;
-  /// The next write of the same rank behind `i`, if it is near; size() where there is none.
+  /// The next write of the same rank after `i`, if it is near; otherwise size().
   size_t next_of_rank(size_t i) const;
 
  private:
   static constexpr size_t kPage = 256;
-  static constexpr size_t kMaxPages = 512;    // kept: about 20 MB
-  static constexpr size_t kPagesAtOnce = 32;  // of a question for rows that are not in view
-  using Page = std::vector<std::unique_ptr<WriteRow>>;  // null: the log does not have it
+  static constexpr size_t kMaxPages = 512;    // cached pages: about 20 MB
+  static constexpr size_t kPagesAtOnce = 32;  // pages per query for rows that are not visible
+  using Page = std::vector<std::unique_ptr<WriteRow>>;  // null: the log has no such row
   struct State {
     WriteListKey key;
     bool begun = false;
@@ -71,14 +71,15 @@ class WriteList {
     double share = 0;
     uint64_t log_generation = ~uint64_t{0};
     std::vector<interp::LogWrite> places;
-    std::vector<interp::LogWrite> relisted;  // while the list of a log that has grown is made anew
+    std::vector<interp::LogWrite> relisted;  // the new list, while a log that has grown is scanned
+                                             // again
     bool relisting = false;
     int64_t undone = 0;
     int64_t relisted_undone = 0;
-    bool grown = false;  // the log may have, since the list was begun
+    bool grown = false;  // the log may have grown since the scan began
     std::map<size_t, Page> pages;
     size_t rows_read = 0;
-    size_t asked_page = ~size_t{0};  // first of the question under way
+    size_t asked_page = ~size_t{0};  // first page of the pending query
     std::string error;
   };
   void ask_places(Model& model);

@@ -1,5 +1,5 @@
-// Which ranks have written a tensor: what was never written is poison, not numbers, and is never
-// shown as such.
+// Which ranks have written a tensor. Memory that was never written is poison and is never shown as
+// numbers.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@ namespace hostir::gui {
 
 enum class Written : uint8_t {
   kNever,
-  kInFlight,  // the first write was issued and is not visible yet
+  kInFlight,  // the first write was issued but is not visible yet
   kYes,
 };
-/// kNever where the rank does not hold the tensor.
+/// kNever if the rank does not hold the tensor.
 Written written_on(const interp::Snapshot& shot, const TensorView& tensor, interp::Rank rank);
 
-/// Those that hold the tensor, by what they have of it.
+/// The ranks that hold the tensor, by what they have written.
 struct WrittenRanks {
   std::vector<interp::Rank> yes;
   std::vector<interp::Rank> in_flight;
@@ -26,13 +26,13 @@ struct WrittenRanks {
 };
 WrittenRanks written_ranks(const interp::Snapshot& shot, const TensorView& tensor);
 
-/// Which elements of a part of the whole tensor mean something, in row-major order: a rank that
-/// holds it has written it; of a partial one, every rank that holds an addend. Cost: the elements,
-/// once for all replicas.
+/// Which elements of a box of the global tensor are valid, in row-major order: some rank that holds
+/// the element has written it; for a partial tensor, every rank that holds an addend has. Cost: the
+/// number of elements, once for all replicas.
 std::vector<bool> written_cells(const TensorView& tensor, const WrittenRanks& ranks,
                                 const Box& box);
 
-/// `r0, r2..r5`; at most a few stretches, then "and 12 more".
+/// `r0, r2..r5`; after a few ranges, "and 12 more".
 std::string rank_list(const std::vector<interp::Rank>& ranks);
 
 }  // namespace hostir::gui
