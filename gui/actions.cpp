@@ -32,8 +32,8 @@ void Actions::flush(const std::function<void(const std::string&)>& execute) {
 
 namespace {
 
-// Keys that mean nothing in a text field: they work also while one is typed into. Ctrl+Alt is how
-// some keyboards type `@`.
+// True for combinations that produce no text and therefore also work in a text field. Ctrl+Alt does
+// not count: on some keyboard layouts it types `@`.
 bool works_while_typing(std::string_view combination) {
   const bool ctrl = combination.find("Ctrl+") != std::string_view::npos;
   const size_t plus = combination.rfind('+', combination.size() - 2);

@@ -14,7 +14,7 @@ namespace hostir::gui {
 
 namespace {
 
-// The program beside one panel: what fits where a person sees 640 x 400.
+// The program beside one panel, for windows as small as 640 x 400.
 constexpr std::string_view kSmallLayout =
     "h(0.46 [host_ir* phases editor breaks watches messages notes schedule] [layout* values "
     "history inside ranks ledger waits whatif timeline events sql memory explain diff])";
@@ -24,7 +24,7 @@ void add_kept_breakpoints(const Settings& settings, interp::OpenRequest& request
   if (kept && request.breakpoints.empty()) request.breakpoints = kept->breaks;
 }
 
-// "NUMBER text"; false where there is no number.
+// Parses "NUMBER text"; false if there is no number.
 template <typename Number>
 bool take_number(const std::string& line, Number& number, std::string& text) {
   const char* last = line.data() + line.size();
@@ -86,7 +86,7 @@ void App::keep_program() {
 
 void App::restore_program() {
   const std::string path = absolute_path(model_.path());
-  if (path == shown_program_) return;  // the same program once more, maybe edited
+  if (path == shown_program_) return;  // the same program again, possibly edited
   shown_program_ = path;
   model_.watches.clear();
   model_.bookmarks.clear();
@@ -136,7 +136,7 @@ std::string App::window_title() const {
 }
 
 void App::open_file(const std::string& path) {
-  // The same file again keeps what was typed.
+  // Reopening the same file keeps unsaved edits.
   if (absolute_path(path) == absolute_path(model_.document().path())) return open_now(path);
   leave_document("open the other", [this, path] { open_now(path); });
 }
@@ -184,7 +184,8 @@ bool App::perform(const std::string& text) {
 }
 
 void App::handle_keys() {
-  if (file_dialog_ != FileDialog::kNone || questions_.waits()) return;  // their keys are their own
+  // the dialogs handle their own keys
+  if (file_dialog_ != FileDialog::kNone || questions_.waits()) return;
   constexpr ImGuiPopupFlags kAny = ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel;
   if (key_pressed("Esc") && ImGui::IsPopupOpen("", kAny)) return ImGui::ClosePopupToLevel(0, false);
   if (const Action* action = actions_.pressed()) actions_.request(action->name);
@@ -219,15 +220,15 @@ void App::frame(double now_s) {
   ui_.begin_frame();
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
   small_ = !layout_chosen_ && (screen.x < ui_.px(860) || screen.y < ui_.px(520));
-  // What an answer changed, the panels may ask about in the next frame, and that is drawn in
-  // another.
+  // An answer may make panels request more in the next frame, and the frame after that shows the
+  // result.
   constexpr int kSettlingFrames = 3;
   settling_ = model_.update(now_s) ? kSettlingFrames : std::max(0, settling_ - 1);
   follow_document();
   take_opened();
   if (seen_stop_ != model_.generation()) {
-    // A fault or deadlock selects its instruction, so that the line is in view without a click, and
-    // what explains it comes in front of its neighbours.
+    // After a fault or deadlock, select its instruction so that the line is in view without a
+    // click, and bring the panel that explains it to the front.
     seen_stop_ = model_.generation();
     const interp::SnapshotPtr& shot = model_.snapshot();
     const bool wrong = shot && (shot->stop.kind == interp::StopKind::kDeadlock ||

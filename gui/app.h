@@ -1,6 +1,6 @@
 // The workbench: draws one frame of the whole window, independent of the platform.
 //
-// `App` owns the model, actions, panels and panel tree. Platform code (gui/platform) creates an
+// `App` owns the model, actions, panels and panel tree. Platform code (gui/window.h) creates an
 // ImGui context, feeds input and calls `frame()`; tests do the same without pixels.
 // Single-threaded.
 #pragma once

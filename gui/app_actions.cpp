@@ -1,4 +1,4 @@
-// The table of actions: what the session's command table gives, and what the window adds.
+// The table of actions: the session's command table plus the window's own actions.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace hostir::gui {
 
 namespace {
 
-// Commands that make sense without arguments; the others are reached by panels and the palette.
+// Commands that make sense without arguments; panels and the palette offer the others.
 constexpr std::string_view kBare[] = {
     "run",          "continue",     "step",           "next",   "finish", "reverse-continue",
     "reverse-step", "reverse-next", "reverse-finish", "freeze", "thaw"};
@@ -56,7 +56,7 @@ void App::add_session_actions() {
   for (const interp::CommandSpec& spec : interp::command_table()) {
     if (std::find(std::begin(kBare), std::end(kBare), spec.name) == std::end(kBare)) continue;
     const std::string name(spec.name);
-    // In the window one wants to see the start before it runs again.
+    // In the window, users want to see the start before the program runs again.
     const bool restart = spec.kind == interp::CommandKind::kRun;
     const std::string command = restart ? "goto start" : name;
     actions_.add(

@@ -1,5 +1,5 @@
-// The strip under the toolbar that says what went wrong and what to do about it, and the page that
-// is shown when nothing could be opened.
+// The strip under the toolbar that says what went wrong and what to do about it, and the page shown
+// when nothing could be opened.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -17,8 +17,8 @@ std::string file_name(const std::string& path) {
   return std::filesystem::path(path).filename().string();
 }
 
-// The rank that a person should look at first: who called something else, who never came, else one
-// of the cycle.
+// The rank to look at first: one that called something else, one that never arrived, or one in the
+// cycle.
 interp::Rank culprit(const Model& model) {
   const interp::Snapshot& shot = *model.snapshot();
   if (!model.mismatch_ranks().empty()) return model.mismatch_ranks().front();
@@ -30,7 +30,8 @@ interp::Rank culprit(const Model& model) {
   return interp::kNoRank;
 }
 
-// The instruction of the last fault, or of the write that is stopped at: where to look in the text.
+// Where to look in the program: the instruction of the last fault or of the write at which the run
+// stopped.
 std::optional<interp::CodeIndex> place_of(const interp::Snapshot& shot) {
   if (shot.stop.code != interp::kNoCode) return shot.stop.code;
   if (shot.faults->empty() || shot.faults->back().instructions.empty()) return std::nullopt;
@@ -119,7 +120,7 @@ void App::select_written(const interp::Snapshot& shot) {
   if (!shot.stop.element.empty()) s.element = shot.stop.element;
   s.rank = shot.stop.rank;
   if (shot.stop.code != interp::kNoCode) s.code = shot.stop.code;
-  // What follows the run goes on from here with the next step.
+  // Following continues from this value at the next step.
   if (model_.followed.on) {
     model_.followed.value = s.value;
     model_.followed.generation = model_.generation();
@@ -135,7 +136,7 @@ std::optional<Banner> App::next_banner() {
                                             file_banner(), stop_banner()};
   if (model_.snapshot() && !model_.open_warning().empty())
     all.push_back(Banner{StateKind::kWaiting, model_.open_warning(), {}});
-  // What has passed is told again when it comes again.
+  // Forget dismissals of banners that are gone, so that they show again if they recur.
   std::erase_if(dismissed_banners_, [&](const std::string& text) {
     return std::none_of(all.begin(), all.end(),
                         [&](const auto& banner) { return banner && banner->text == text; });
@@ -156,7 +157,7 @@ void App::draw_banner() {
   float buttons_width = ui_.px(34);
   for (const BannerButton& b : banner->buttons)
     buttons_width += ImGui::CalcTextSize(b.label.c_str()).x + ui_.px(22);
-  const bool below = width - buttons_width < ui_.px(320);  // a narrow window
+  const bool below = width - buttons_width < ui_.px(320);  // the window is narrow
   const std::string text = std::string(glyph(banner->state)) + "  " + banner->text;
   const float wrap = (below ? width : width - buttons_width) - 2 * pad;
   const float text_height = ImGui::CalcTextSize(text.c_str(), nullptr, false, wrap).y;
@@ -206,7 +207,7 @@ void App::draw_error_page() {
   const float most = std::max(ui_.px(60), space.y - ImGui::GetCursorPosY() - buttons);
   const float width = space.x - 2 * margin;
   const float pad = 2 * ImGui::GetStyle().WindowPadding.x;
-  // Sentences wrap; lines with a caret below them stay as they are.
+  // Wrap plain sentences, but not diagnostics with a caret line.
   const std::string& message = model_.open_error();
   const bool carets = message.find("\n  ") != std::string::npos;
   ImGui::PushFont(ui_.fonts.mono);

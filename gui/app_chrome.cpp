@@ -22,7 +22,7 @@ std::string mesh_text(const interp::Snapshot& shot) {
   return out;
 }
 
-// Parts of a long menu, a line between each.
+// Separators in a long menu are drawn between groups.
 int group_of(const Action& action) {
   if (action.menu != "Run") return 0;
   const std::string_view name = action.name;
@@ -31,7 +31,7 @@ int group_of(const Action& action) {
   return name.starts_with("position") || name == "run" || name == "halt" ? 3 : 0;
 }
 
-// What the status bar says when the last command gave no sentence.
+// The status bar's text if the last command gave none.
 std::string where_text(const interp::Snapshot& shot) {
   const interp::RankSnapshot& rank = shot.rank(shot.focus);
   if (rank.status == interp::RankStatus::kDone)

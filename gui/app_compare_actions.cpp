@@ -1,4 +1,4 @@
-// Comparing the open run with another one, as actions.
+// Actions that compare the open run with another one.
 #include "gui/app.h"
 
 namespace hostir::gui {

@@ -1,7 +1,7 @@
 // Key help and the file dialog.
 #include <fmt/core.h>
 #include <imgui.h>
-// after imgui.h, which it needs
+// must follow imgui.h
 #include <imgui_stdlib.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ bool escape_pressed() { return ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_E
 
 }  // namespace
 
-// Grouped as in the menus; nine keys of one kind are one row.
+// Grouped as in the menus; nine similar keys share one row.
 void App::draw_keys() {
   constexpr std::string_view kGroups[] = {"Run", "Break", "View", "Panels", "File", "Help", ""};
   const auto contains = [](std::string_view text, std::string_view wanted) {
@@ -130,7 +130,8 @@ bool App::draw_files() {
   namespace fs = std::filesystem;
   bool go = false;
   std::error_code error;
-  // The second click of a double click on a folder falls on whatever lies there in that folder.
+  // After a double click on a folder, the second click hits an entry of the opened folder: ignore
+  // it.
   if (ImGui::IsMouseClicked(0) && !ImGui::IsMouseDoubleClicked(0)) entered_folder_ = false;
   if (ImGui::Selectable("..")) folder_ = fs::path(folder_).parent_path().string();
   std::vector<fs::directory_entry> entries;

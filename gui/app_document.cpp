@@ -1,5 +1,5 @@
-// The text that is edited and its file: saving, what is asked before a text would be lost or a
-// newer file replaced, and what is kept on the disk at once.
+// The edited text and its file: saving, the questions before text is lost or a newer file is
+// replaced, and what is written to disk right away.
 #include <fmt/core.h>
 
 #include <ctime>
@@ -84,7 +84,7 @@ void App::add_document_actions() {
 }
 
 void App::show_editor() {
-  if (!model_.snapshot()) {  // it is shown in place of the page that says why nothing is open
+  if (!model_.snapshot()) {  // the editor replaces the page that says why nothing is open
     error_page_left_ = true;
     tree().show("editor");
     tree().maximise("editor");
@@ -100,7 +100,8 @@ void App::follow_document() {
     document.look(model_.now_s());
     return;
   }
-  // Who opened another file was asked. What did not ask loses nothing either.
+  // A caller that opens another file has asked the user first. If it has not, the text is still
+  // kept.
   keep_unsaved();
   unsaved_.leave();
   document.follow(path);
@@ -155,7 +156,7 @@ void App::save_as(const std::string& path) {
     const auto written = io::write_file(path, document.text());
     if (!written) return model_.add_message(Message::Kind::kError, written.error().message());
     model_.add_message(Message::Kind::kGood, "saved " + path);
-    document.give_up();  // its own file keeps what it holds
+    document.give_up();  // the original file keeps its contents
     keep_unsaved();
     reopen(path);
   };
@@ -190,12 +191,12 @@ void App::leave_document(const std::string& to_do, std::function<void()> then) {
   };
   const auto keep = [this, go_on] {
     keep_unsaved();
-    if (unsaved_failed_) return;  // it has said so
+    if (unsaved_failed_) return;  // `keep_unsaved` has reported the error
     unsaved_.leave();
     model_.document().give_up();
     go_on();
   };
-  // Enter takes the first answer: never one that replaces a newer file.
+  // Enter takes the first answer, which must never replace a newer file.
   if (!newer) question.answers.push_back({"save", "Save and " + to_do, save});
   if (unsaved_.keeps()) question.answers.push_back({"keep", "Keep for later and " + to_do, keep});
   if (newer) {
@@ -215,7 +216,7 @@ void App::request_quit() {
   leave_document("quit", [this] { quit_ = true; });
 }
 
-// ---- what is kept on the disk
+// ---- what is written to disk
 
 void App::keep_unsaved() {
   const Document& document = model_.document();
@@ -243,7 +244,7 @@ void App::keep_settings() {
   for (const auto& panel : panels_) settings_.keep_panel(panel->id(), panel->save());
   std::string text = settings_.to_string();
   if (text == written_settings_) return;
-  // Another window may have written since: what it knows of other programs stays.
+  // Another window may have written the file since: keep its settings of other programs.
   const auto there = io::read_file(options_.settings_file);
   if (there && *there != written_settings_) {
     settings_.take_programs(Settings::parse(*there), shown_program_);
@@ -263,7 +264,7 @@ void App::write_what_changed() {
   keep_settings();
 }
 
-// ---- what an earlier window left
+// ---- texts left by an earlier window
 
 void App::find_unsaved() { left_unsaved_ = unsaved_.left(); }
 
@@ -278,7 +279,7 @@ const UnsavedText* App::unsaved_offered() const {
 void App::take_unsaved() {
   const UnsavedText kept = *unsaved_offered();
   if (!model_.document().put({model_.document().path(), kept.base, kept.text, 0})) return;
-  keep_unsaved();  // first, so that one of both is always there
+  keep_unsaved();  // write first, so that one of the two copies always exists
   if (unsaved_failed_) return;
   UnsavedTexts::remove(kept);
   find_unsaved();

@@ -1,4 +1,5 @@
-// Which ranks steps move and which one is looked at; going to positions, tensors, instructions.
+// Actions for which ranks step and which rank has the focus, and for going to positions, tensors
+// and instructions.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -10,8 +11,8 @@ namespace hostir::gui {
 
 namespace {
 
-// The rank one step along a mesh axis, counted from the last; wraps around. The rank itself where
-// the mesh has no such axis.
+// The neighbouring rank along a mesh axis (axes counted from the last), wrapping around. The focus
+// itself if the mesh has no such axis.
 interp::Rank neighbour(const interp::Snapshot& shot, size_t axis_from_last, int64_t by) {
   const Mesh* mesh = shot.program->code->world;
   if (!mesh || axis_from_last >= mesh->axes.size()) return shot.focus;

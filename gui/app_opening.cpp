@@ -1,4 +1,4 @@
-// What is shown while something is being opened: how far it is, and how to call it off.
+// The page shown while a file is being opened: progress, and how to cancel.
 #include <fmt/core.h>
 
 #include <filesystem>
@@ -9,7 +9,7 @@ namespace hostir::gui {
 
 namespace {
 
-constexpr double kShownAfterSeconds = 0.25;  // what opens at once shows nothing on the way
+constexpr double kShownAfterSeconds = 0.25;  // fast openings do not flash a page
 
 std::string doing(const Opening& opening) {
   if (opening.cancelled)

@@ -1,8 +1,8 @@
-// The command palette: every action, every tensor, instruction and rank, and any line of the
-// command language.
+// The command palette: all actions, tensors, instructions and ranks, and any line of the command
+// language.
 #include <fmt/core.h>
 #include <imgui.h>
-// after imgui.h, which it needs
+// must follow imgui.h
 #include <imgui_stdlib.h>
 
 #include <algorithm>
@@ -21,15 +21,15 @@ namespace {
 
 struct Entry {
   int score = 0;
-  std::string name;  // of the widget
+  std::string name;  // widget name
   std::string label;
   std::string key;
   std::string help;
   std::function<void()> run;
 };
 
-// Greedy letters can miss a fit that needs a later beginning of a word; the plain text decides
-// then.
+// Greedy matching of the label can miss a match at a later word start; the action's plain name then
+// decides.
 std::optional<int> score_of(const Action& action, const std::string& wanted) {
   const auto label = fuzzy_score(action.label, wanted);
   const auto name = fuzzy_score(action.name, wanted);
@@ -37,7 +37,7 @@ std::optional<int> score_of(const Action& action, const std::string& wanted) {
   return label ? label : name;
 }
 
-// Of nothing typed yet, everything fits.
+// Everything matches an empty query.
 std::optional<int> symbol_score(std::string_view text, std::string_view wanted) {
   return wanted.empty() ? std::optional(0) : fuzzy_score(text, wanted);
 }
@@ -91,7 +91,7 @@ void add_ranks(const Model& model, Actions& actions, const std::string& digits,
                  [&actions, rank] { actions.command(fmt::format("focus {}", rank)); }});
 }
 
-// `symbols`: things of the program only, whatever they begin with.
+// `symbols`: only things in the program, whatever prefix the text has.
 std::vector<Entry> find_entries(Model& model, Actions& actions, const std::string& text,
                                 bool symbols) {
   std::vector<Entry> out;
@@ -115,7 +115,7 @@ std::vector<Entry> find_entries(Model& model, Actions& actions, const std::strin
                      [&actions, name = action.name] { actions.request(name); }});
     }
   }
-  // Letters that are merely somewhere in a sentence are no fit where others fit well.
+  // If there are good matches, drop entries whose letters are merely scattered over a sentence.
   int best = 0;
   for (const Entry& e : out) best = std::max(best, e.score);
   std::erase_if(out, [best](const Entry& e) { return e.score * 2 < best; });
@@ -165,7 +165,7 @@ void App::draw_palette() {
   if (palette_text_ != before) palette_row_ = 0;
   const std::vector<Entry> found = find_entries(model_, actions_, palette_text_, palette_symbols_);
   const bool is_command = !palette_symbols_ && interp::parse_command(palette_text_).has_value();
-  // A whole command with arguments is meant as one; a bare word means the action of that name.
+  // Text with arguments is run as a command; a bare word selects the action with that name.
   const bool run_command =
       is_command && (found.empty() || palette_text_.find(' ') != std::string::npos);
   constexpr int kRows = 14;
@@ -199,7 +199,7 @@ void App::draw_palette() {
                                   : parsed.error().message());
   }
   if (enter && rows > 0) chosen = &found[static_cast<size_t>(palette_row_)];
-  if (enter && !chosen && !run_command) focus_input_ = true;  // nothing fits yet: go on typing
+  if (enter && !chosen && !run_command) focus_input_ = true;  // nothing matches yet: keep typing
   if (chosen) chosen->run();
   if (enter && run_command) actions_.command(palette_text_);
   const bool click_outside =

@@ -1,5 +1,5 @@
-// What of the open file runs, and on meshes of which sizes: a button that tells it and a popup that
-// changes it.
+// Which function of the open file runs, and on which mesh sizes: a button that shows it and a popup
+// that changes it.
 #include <fmt/core.h>
 #include <imgui.h>
 
@@ -55,7 +55,7 @@ void App::draw_program_popup(const interp::RunChoices& choices) {
     if (ImGui::RadioButton(label.c_str(), f.name == wanted_.function)) wanted_.function = f.name;
     ui_.tag("program/function/" + f.name, f.name == wanted_.function ? "on" : "off");
   }
-  const bool other = wanted_.function != choices.function;  // whose meshes are not known yet
+  const bool other = wanted_.function != choices.function;  // its meshes are not known yet
   if (!wanted_.axes.empty()) ui_.text_dim("Mesh sizes");
   ImGui::BeginDisabled(other);
   for (auto& axis : wanted_.axes) {
@@ -87,7 +87,7 @@ void App::draw_program_popup(const interp::RunChoices& choices) {
       for (const interp::BreakpointSnapshot& b : *model_.snapshot()->breakpoints)
         request.breakpoints.push_back(b.text);
     }
-    if (other) request.mesh_sizes.clear();  // they were of the other function's meshes
+    if (other) request.mesh_sizes.clear();  // the sizes belong to the other function's meshes
     for (size_t i = 0; !other && i < wanted_.axes.size() && i < choices.axes.size(); ++i) {
       const auto& axis = wanted_.axes[i];
       if (axis.size == choices.axes[i].size) continue;

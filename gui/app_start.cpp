@@ -1,4 +1,4 @@
-// The page that is shown when nothing is open: what this is, examples, recent files.
+// The start page: what this is, examples, recent files.
 #include <filesystem>
 
 #include "gui/app.h"

@@ -1,4 +1,4 @@
-// The toolbar: stepping, focus and scope, and where in the history the run is.
+// The toolbar: stepping, focus and scope, and the position in the history.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -39,11 +39,12 @@ Scope scope_of(const interp::Snapshot& shot) {
   return shot.step_scope.size() == 1 ? Scope::kFocus : Scope::kGroup;
 }
 
-// The innermost axis along which all ranks of the scope lie in one group; empty: none.
+// The innermost axis along which all ranks of the scope form one group; empty if there is none.
 std::string group_axis(const interp::Snapshot& shot) {
   const Mesh* mesh = shot.program->code->world;
   if (!mesh || shot.step_scope.size() < 2) return {};
-  int64_t stride = 1;  // between neighbours along the axis: the last one varies fastest
+  int64_t stride = 1;  // rank distance between neighbours along the axis: the last axis varies
+                       // fastest
   for (size_t a = mesh->axes.size(); a-- > 0;) {
     const bool apart = shot.step_scope[1] - shot.step_scope[0] == stride;
     if (apart && static_cast<size_t>(mesh->axes[a].size) == shot.step_scope.size())
@@ -53,7 +54,7 @@ std::string group_axis(const interp::Snapshot& shot) {
   return {};
 }
 
-// Of the mesh axes that steps can be narrowed to; of one axis the groups are all ranks.
+// The mesh axes to which steps can be restricted. With a single axis, its only group is all ranks.
 std::vector<std::string> scope_axes(const interp::Snapshot& shot) {
   std::vector<std::string> out;
   const Mesh* mesh = shot.program->code->world;
@@ -81,7 +82,7 @@ void App::draw_toolbar() {
 }
 
 void App::draw_tools(float limit) {
-  std::vector<const Action*> rest;  // a narrow window: what does not fit, in a menu
+  std::vector<const Action*> rest;  // items that do not fit a narrow window; shown in a menu
   const float more = ui_.px(34);
   for (const ToolButton& tool : kTools) {
     if (tool.action.empty()) {
@@ -125,8 +126,8 @@ void App::draw_tools(float limit) {
 
 void App::draw_focus(float limit) {
   const interp::Snapshot& shot = *model_.snapshot();
-  // In a narrow window the choice of the program goes first, then that of who moves, which the
-  // menu Run has too. A chip or two have room always.
+  // In a narrow window the program choice is dropped first, then the scope, which the Run menu also
+  // has. There is always room for one or two rank chips.
   const float left = limit - scope_width() - ui_.px(150);
   if (left > ui_.px(170)) draw_program_choice();
   if (left > 0) draw_scope();
@@ -206,7 +207,8 @@ void App::draw_scope() {
          "Only the focus rank moves with a step; others only where it needs them");
 }
 
-// The part of the history that lies behind, and a knob; the position that the mouse drags it to.
+// Draws the fraction of the history that has passed, with a knob. Returns the position it is
+// dragged to.
 std::optional<uint64_t> App::draw_scrubber(float width, uint64_t at, uint64_t last) {
   const ImVec2 corner = ImGui::GetCursorScreenPos();
   const float height = ImGui::GetFrameHeight() - ui_.px(4);
@@ -269,7 +271,7 @@ void App::draw_position(float width) {
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted(text.c_str());
   ui_.tag("position/text", text);
-  // Dragging asks for the newest place only, when the engine is free.
+  // While dragging, request only the newest position, and only when the engine is idle.
   if (scrub_target_ && !model_.worker().busy()) {
     const uint64_t target = *std::exchange(scrub_target_, std::nullopt);
     if (target != shot.position.decision) actions_.command(fmt::format("goto {}", target));

@@ -1,4 +1,4 @@
-// What changes the window only: files, palette, theme, scale, layouts, panels.
+// Actions that change only the window: files, palette, theme, scale, layouts, panels.
 #include <fmt/core.h>
 
 #include <algorithm>

@@ -29,7 +29,7 @@ Expected<DiffSide> read_side(std::shared_ptr<const interp::PastRun> run,
   return side;
 }
 
-// Whose run has ended although its log is still written.
+// Marks a run as finished even though its log is still being written.
 DiffSide marked_finished(DiffSide side, bool finished) {
   if (!finished || side.writes->finished) return side;
   auto writes = std::make_shared<RunWrites>(*side.writes);
@@ -51,7 +51,7 @@ Comparison::~Comparison() {
   slow_.cancel_all();
 }
 
-// What pictures asked for goes on: nobody would ask for it again.
+// Leaves the pictures' work running, because nothing would request it again.
 void Comparison::call_off() {
   quick_.cancel("view");
   quick_.cancel("sources");
@@ -75,7 +75,7 @@ void Comparison::restart(std::string name) {
   call_off();
   const interp::DiffLimits limits = state_->limits;
   const bool only_different = state_->only_different;
-  state_ = std::make_shared<State>();  // answers to the old one find their own
+  state_ = std::make_shared<State>();  // pending answers keep the old state alive
   state_->name = std::move(name);
   state_->limits = limits;
   state_->only_different = only_different;
@@ -91,7 +91,7 @@ std::string Comparison::why_not_keep(Model& model) {
 void Comparison::keep(Model& model) {
   const std::shared_ptr<interp::Session> session = model.worker().session();
   if (!session || !session->log()) return;
-  // A recorded log is opened once more: the session may leave it by an edit.
+  // Open a second view of a recorded log, since an edit may make the session leave it.
   const bool recorded = session->log()->run().ending != interp::LogEnding::kRunning;
   const bool finished = is_finished(model);
   if (recorded) return open(model.path());
@@ -165,7 +165,8 @@ void Comparison::cancel() {
 }
 
 void Comparison::again() {
-  const std::function<void()> read_a = state_->read_a;  // a copy: it replaces the state
+  const std::function<void()> read_a = state_->read_a;  // a copy, because calling it replaces the
+                                                        // state
   if (!state_->a.run && read_a) return read_a();
   state_->compared = ~uint64_t{0};
   state_->error.clear();
@@ -285,7 +286,7 @@ void Comparison::make_view() {
         return [state, view, unmeasured] {
           state->making_view = false;
           if (state->view && state->view->diff != view->diff) {
-            // What is selected now, which may not be what was when this was asked.
+            // Use the current selection: it may have changed since the request.
             state->selected = view->row_of(state->selected_a);
             if (!state->selected) state->selected_a = interp::kNoWrite;
           }

@@ -1,4 +1,4 @@
-// Rows of a comparison: numbers, contents and sources of them, and the selected one.
+// Rows of a comparison: their numbers, contents and sources, and the selected row.
 #include <utility>
 
 #include "gui/comparison.h"
@@ -10,10 +10,10 @@ namespace {
 
 using interp::DiffSide;
 
-// Runs up to so many events are run again unasked.
+// Runs with up to this many events are re-run automatically.
 constexpr int64_t kFewEvents = 8000;
-constexpr size_t kMostMeasured = 20000;                 // rows of one question
-constexpr int64_t kMostHeldBytes = int64_t{256} << 20;  // of A's contents at a time
+constexpr size_t kMostMeasured = 20000;                 // rows per request
+constexpr int64_t kMostHeldBytes = int64_t{256} << 20;  // limit for A's contents held at one time
 
 }  // namespace
 
@@ -64,7 +64,7 @@ const DiffContents* Comparison::contents() const {
 
 bool Comparison::must_ask() const {
   const State& s = *state_;
-  if (!s.diff || !is_current()) return false;  // there will be another view first
+  if (!s.diff || !is_current()) return false;  // wait for the new view
   if (!s.selected || *s.selected >= s.diff->rows.size()) return true;
   const interp::DiffRow& row = s.diff->rows[*s.selected];
   if (!s.diff->is_comparable(row)) return true;
@@ -149,7 +149,7 @@ void Comparison::go_to(Model& model, uint32_t row) {
   model.selection.value = diff.tensor(r).name;
   model.selection.element.clear();
   model.selection.event = -1;
-  if (r.b == interp::kNoWrite) return;  // events and instructions of A are not B's
+  if (r.b == interp::kNoWrite) return;  // A's events and instructions do not exist in B
   model.selection.event = w.event;
   model.selection.code = w.instruction;
   const interp::WriteDifference* difference = shown->of(row);
@@ -160,7 +160,7 @@ void Comparison::go_to(Model& model, uint32_t row) {
 }
 
 void Comparison::next_divergence(Model& model) {
-  // Nothing was compared while nobody looked: rows are of an older run.
+  // The comparison is not updated while hidden, so its rows may belong to an older run.
   state_->go_next = !is_current() || state_->comparing || state_->compared != model.generation();
   if (state_->go_next) return;
   const DiffView* shown = view();

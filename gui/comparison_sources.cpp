@@ -1,4 +1,4 @@
-// Which source of a divergent write differed first.
+// Finds which source of a divergent write differed first.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ Expected<DiffSources> find_diff_sources(const DiffView& view, uint32_t row,
   HOSTIR_ASSIGN_OR_RETURN(
       const std::vector<SourceRow> sources,
       make_sources(*diff.b.log, *diff.b.program, values.front(), element, stop));
-  // Direct sources, as rows of the comparison; what nobody wrote is a parameter.
+  // Find the rows of the direct sources; a source without a write is a parameter.
   std::map<std::pair<int64_t, std::string>, uint32_t> wanted;
   std::string changed;
   size_t direct = 0;

@@ -9,7 +9,7 @@ namespace hostir::gui {
 
 namespace {
 
-// nullopt: not there, not readable, or not a text. Of a log only the beginning is read.
+// nullopt if the file is missing, unreadable or not text. For a log, reads only the beginning.
 std::optional<std::string> read_text(const std::string& path) {
   constexpr size_t kHead = 4096;
   const auto head = path == "-" ? Expected<std::string>("") : io::read_file_head(path, kHead);
@@ -47,7 +47,7 @@ bool Document::look(double now_s) {
 }
 
 bool Document::look_now() {
-  // Edits that were undone leave nothing to choose.
+  // If the edits were undone, there is no conflict left.
   if (disk_ == Disk::kNewer && !changed()) stamp_ = {};
   const FileStamp now = stamp_of(path_);
   if (path_.empty() || now == stamp_) return false;
@@ -62,7 +62,7 @@ bool Document::look_now() {
 void Document::take_disk(std::optional<std::string> content) {
   newer_.clear();
   if (!content) {
-    disk_ = Disk::kDeleted;  // or no text any more, which has no text of it either
+    disk_ = Disk::kDeleted;  // or it is no longer a text file
     return;
   }
   disk_ = Disk::kSame;
@@ -119,7 +119,7 @@ void Document::take_mine() {
 }
 
 Expected<Document::Saved> Document::save() {
-  stamp_ = {};  // by what it holds, not by its times
+  stamp_ = {};  // compare contents, not times
   look_now();
   if (disk_ == Disk::kNewer) return Saved::kNewer;
   HOSTIR_TRY(overwrite());
@@ -140,7 +140,7 @@ bool Document::put(const TextForDocument& text) {
   if (text.path.empty() || absolute_path(text.path) != absolute_path(path_)) return false;
   look_now();
   if (is_program_ && changed() && text_ != run_text_ && text_ != text.text) mine_ = text_;
-  if (!is_program_) {  // a file that is gone, whose text was kept
+  if (!is_program_) {  // the file was deleted, but its unsaved text was kept
     is_program_ = true;
     disk_ = Disk::kDeleted;
     base_ = text.base;

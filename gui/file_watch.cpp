@@ -41,7 +41,7 @@ void FileWatch::start(const std::string& path) {
   content_.reset();
   first_ = seen_ = stamp_of(path);
   state_ = State::kSame;
-  if (!first_.there) path_.clear();  // it was never there: opening has said so
+  if (!first_.there) path_.clear();  // it never existed; opening has reported that
 }
 
 FileWatch::State FileWatch::look(double now_s) {

@@ -16,14 +16,14 @@ bool begins_word(std::string_view text, size_t at) {
 }  // namespace
 
 std::optional<int> fuzzy_score(std::string_view text, std::string_view wanted) {
-  constexpr int kRun = 4;   // follows the letter before
-  constexpr int kWord = 6;  // begins a word
+  constexpr int kRun = 4;   // directly follows the previous match
+  constexpr int kWord = 6;  // starts a word
   int score = 0;
   size_t at = 0;
   size_t last = std::string_view::npos;
   for (const char c : wanted) {
     if (c == ' ') continue;
-    // The next letter of a run first, else the next beginning of a word, else the next place.
+    // Prefer the next letter of the run, then the next word start, then the next occurrence.
     size_t found = std::string_view::npos;
     if (last != std::string_view::npos && last + 1 < text.size() &&
         lower(text[last + 1]) == lower(c))

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kFrameSeconds = 1.0 / 60;
 
-// Ctrl+, Shift+, Alt+ of a combination go to the io flags; the rest is the key's code, -1 if
+// Sets the io flags for Ctrl+, Shift+ and Alt+ and returns the code of the remaining key, -1 if
 // unknown.
 int apply_modifiers(std::string_view combination, ImGuiIO& io) {
   for (size_t plus = combination.find('+');
@@ -29,7 +29,7 @@ int apply_modifiers(std::string_view combination, ImGuiIO& io) {
   return key_code(combination);
 }
 
-// What ImGui's own widgets (text fields, popups) look at, as the GLFW back end maps it.
+// Key map for ImGui's own widgets (text fields, popups), as the GLFW back end sets it.
 void map_keys(ImGuiIO& io) {
   constexpr std::pair<int, std::string_view> kKeys[] = {{ImGuiKey_Tab, "Tab"},
                                                         {ImGuiKey_LeftArrow, "Left"},
@@ -95,7 +95,8 @@ void Headless::step() {
 }
 
 int Headless::vertex_count(const std::string& panel) const {
-  // The tree names a panel's child window `.../PANEL_ID`, and ImGui its children after it.
+  // The tree names a panel's child window `.../PANEL_ID`; ImGui prefixes the names of its children
+  // with that.
   const std::string name = "/" + panel + "_";
   int count = 0;
   for (const ImGuiWindow* window : context_->Windows) {
@@ -107,7 +108,7 @@ int Headless::vertex_count(const std::string& panel) const {
 
 bool Headless::settle(double seconds) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-  // As the real window does after an event: three frames, and as long as more are wanted.
+  // Like the real window after an event: three frames, and more while they are wanted.
   for (int frames = 3; frames > 0 || app_->wants_frame(); --frames) {
     step();
     if (std::chrono::steady_clock::now() > end) return false;
@@ -167,7 +168,7 @@ bool Headless::drag(const std::string& from, const std::string& to) {
   ImGui::GetIO().MouseDown[0] = true;
   step();
   const bool there = hover(to);
-  // ImGui takes a target one frame after the pointer is over it.
+  // ImGui accepts a drop target one frame after the pointer is over it.
   step();
   ImGui::GetIO().MouseDown[0] = false;
   step();

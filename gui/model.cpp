@@ -11,7 +11,7 @@ Model::Model(interp::SessionFactory& factory, const std::function<void()>& wake)
 
 void Model::open(interp::OpenRequest request, std::vector<std::string> then) {
   last_request_ = request;
-  open_marks_.clear();  // they were of another text
+  open_marks_.clear();  // they belong to another text
   after_open_ = std::move(then);
   worker_.open(std::move(request));
 }
@@ -37,7 +37,7 @@ bool Model::update(double now_s) {
   now_s_ = now_s;
   was_hovered = hovered;
   hovered = {};
-  // A person who scrolls through large tensors asks for many parts; old ones are forgotten.
+  // Scrolling through a large tensor requests many parts; drop the old requests.
   worker_.drop_reads(readings_.begin_frame());
   auto results = worker_.drain();
   for (WorkerResult& result : results) {
@@ -74,11 +74,11 @@ void Model::take(Opened& result) {
     return;
   }
   ++opened_;
-  what_if_.cancel(*this);  // of the session that is gone
+  what_if_.cancel(*this);  // it searches the closed session
   if (path_ != result.request.path) what_if_.forget();
   open_error_.clear();
   open_marks_.clear();
-  // The same text opened again keeps what is selected by name.
+  // Reopening the same file keeps what is selected by name.
   Selection kept;
   if (path_ == result.request.path) {
     kept.value = selection.value;
@@ -88,7 +88,7 @@ void Model::take(Opened& result) {
   opened_request_ = result.request;
   selection = std::move(kept);
   readings_.clear();
-  for (Message& m : messages_) m.line.reset();  // they were another run's
+  for (Message& m : messages_) m.line.reset();  // they belong to another run
   add_message(Message::Kind::kGood, "opened " + path_);
   open_warning_ = result.warning;
   if (!open_warning_.empty()) add_message(Message::Kind::kWarning, open_warning_);
@@ -112,7 +112,7 @@ void Model::take(Executed& result) {
   add_message(bad ? Message::Kind::kError : Message::Kind::kInfo, result.outcome.stop.sentence);
 }
 
-// Lines belong to the position: those behind it are taken back before the new ones come.
+// Log lines belong to positions: lines after `log_from` are removed before the new ones are added.
 void Model::take_log(const interp::Outcome& outcome) {
   std::erase_if(messages_,
                 [&](const Message& m) { return m.line && m.line->position > outcome.log_from; });

@@ -1,4 +1,4 @@
-// Layouts as text, and the ones that come with the window.
+// Layouts as text, and the built-in ones.
 #include <fmt/core.h>
 
 #include <charconv>

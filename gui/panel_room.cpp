@@ -1,4 +1,4 @@
-// Heights: what panels have a use for (Panel::room), and who makes room for whom.
+// Heights of panels: how much each can use (Panel::room), and which panel yields to which.
 #include "gui/panel_room.h"
 
 #include <imgui_internal.h>
@@ -13,7 +13,7 @@ bool was_busy(const PanelNode& node, const Panel& panel) {
   return std::find(node.busy.begin(), node.busy.end(), panel.id()) != node.busy.end();
 }
 
-// What the panel has a use for now, or what any panel of its leaf has had before.
+// The room that the panel can use now, or that any panel of its leaf could use before.
 Room most_room(const Frame& frame, PanelNode& node, const Panel& panel) {
   Room room = panel.room(frame);
   if (room.kind != Room::Kind::kIdle && !was_busy(node, panel)) node.busy.emplace_back(panel.id());
@@ -124,7 +124,7 @@ float PanelTree::first_height(Frame& frame, const Panels& panels, PanelNode& nod
   const float a = pressing(frame, panels, *node.first, width);
   const float b = pressing(frame, panels, *node.second, width);
   if (a > 0 && b > 0) return a + b > whole ? whole * a / (a + b) : std::clamp(share, a, whole - b);
-  // What is pressing pushes the other side down to a few lines, but never out of sight.
+  // A side with an error shrinks the other one to a few lines, but never hides it.
   if (a > 0) {
     const float most = std::min(whole * 0.8f, whole - least(frame, panels, *node.second, width));
     return std::max(share, std::min(a, most));
@@ -136,7 +136,7 @@ float PanelTree::first_height(Frame& frame, const Panels& panels, PanelNode& nod
   return share;
 }
 
-// The ratio's share, less what one child has no use for.
+// The share given by the ratio, less what one child cannot use.
 float PanelTree::usual_height(Frame& frame, const Panels& panels, PanelNode& node, float width,
                               float whole) {
   const float share = whole * node.ratio;
@@ -147,7 +147,7 @@ float PanelTree::usual_height(Frame& frame, const Panels& panels, PanelNode& nod
     return a ? std::min(*a, std::max(share, whole - *b)) : std::max(share, whole - *b);
   }
   if (!a) return share;
-  // What little the first one needs to be whole it gets, beside one that could use any height.
+  // Give the first child its full height if it needs little, beside one that could use any height.
   const float most = std::max(share, whole * 0.42f);
   return std::min(*a, b ? whole - *b : most);
 }

@@ -21,7 +21,7 @@ PanelNode* leaf_of(PanelNode& node, std::string_view panel) {
   return std::find(node.tabs.begin(), node.tabs.end(), panel) != node.tabs.end() ? &node : nullptr;
 }
 
-// The leaf with the most room, by the product of the ratios on the way.
+// The largest leaf, measured by the product of the ratios above it.
 PanelNode* largest_leaf(PanelNode& node, float share, float& best) {
   if (node.kind == PanelNode::Kind::kLeaf) {
     if (share <= best) return nullptr;
@@ -45,7 +45,7 @@ bool prune(std::unique_ptr<PanelNode>& node) {
   return true;
 }
 
-// The leaf becomes a split of itself and a new leaf with the panel.
+// Turns the leaf into a split of itself and a new leaf that holds the panel.
 void split(PanelNode& leaf, const std::string& panel, PanelTree::Side side) {
   using Side = PanelTree::Side;
   auto old = std::make_unique<PanelNode>();
@@ -63,8 +63,8 @@ void split(PanelNode& leaf, const std::string& panel, PanelTree::Side side) {
   leaf.second = std::move(first ? old : fresh);
 }
 
-// Where a panel that is let go at `mouse` goes: among the tabs in the middle and on the tab bar, to
-// a side near an edge.
+// Where a panel dropped at `mouse` goes: near an edge to that side; in the middle or on the tab
+// bar, among the tabs.
 PanelTree::Side side_at(ImVec2 mouse, ImVec2 at, ImVec2 size, float tab_bar) {
   using Side = PanelTree::Side;
   constexpr float kEdge = 0.22f;
@@ -248,7 +248,7 @@ void PanelTree::draw_leaf(Frame& frame, const std::vector<std::unique_ptr<Panel>
           forward && id == node.active ? ImGuiTabItemFlags_SetSelected : 0;
       const bool open = ImGui::BeginTabItem(label.c_str(), nullptr, flags);
       frame.ui.tag("tab/" + id, found->title());
-      if (open) {  // by more than its ground: a line above the one in front
+      if (open) {  // mark the active tab by a line on top, not only by its background
         const ImVec2 min = ImGui::GetItemRectMin();
         ImGui::GetWindowDrawList()->AddRectFilled(
             min, ImVec2(ImGui::GetItemRectMax().x, min.y + frame.ui.px(2)), frame.ui.pal().accent);

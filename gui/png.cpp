@@ -40,7 +40,7 @@ Expected<Image> read_png(const std::string& path) {
 
 namespace {
 
-// `i` is the pixel's first byte in both.
+// `i` is the index of the pixel's first byte in both images.
 bool pixel_differs(const Image& a, const Image& b, size_t i, int threshold) {
   for (size_t c = 0; c < 3; ++c) {
     if (std::abs(a.rgb[i + c] - b.rgb[i + c]) > threshold) return true;
@@ -56,7 +56,7 @@ bool same_size(const Image& a, const Image& b) {
 
 PictureTile worst_tile(const Image& a, const Image& b, int threshold) {
   constexpr int kStep = kPictureTile / 2;
-  // Pixels that differ, counted in squares of half a tile; four of them are one.
+  // Count differing pixels in squares of half a tile; four squares form one tile.
   const int columns = (a.width + kStep - 1) / kStep;
   const int rows = (a.height + kStep - 1) / kStep;
   std::vector<int> counts(static_cast<size_t>(columns + 1) * static_cast<size_t>(rows + 1), 0);

@@ -43,13 +43,13 @@ void QuestionBox::draw(Ui& ui) {
       if (ImGui::Button(answer.label.c_str())) chosen = i;
       ui.tag("ask/" + answer.name, answer.label);
     }
-    // The key that asked may still be down.
+    // The key that opened the question may still be down.
     if (!just_asked && key_went_down(ImGuiKey_Enter)) chosen = 0;
     if (!just_asked && key_went_down(ImGuiKey_Escape)) chosen = question_->answers.size() - 1;
     if (chosen) ImGui::CloseCurrentPopup();
     ImGui::EndPopup();
   } else if (!just_asked) {
-    chosen = question_->answers.size() - 1;  // closed by something else
+    chosen = question_->answers.size() - 1;  // closed by other means
   }
   if (!chosen) return;
   const Question answered = *std::exchange(question_, std::nullopt);

@@ -68,7 +68,7 @@ void QuestionThread::loop(const std::stop_token& stop) {
     Piece piece = question.pieces(called_off);
     if (piece.answer && !called_off.stop_requested()) deliver_(std::move(piece.answer));
     if (!piece.more) continue;
-    // A newer one of the same name has called it off: both happen under the lock.
+    // Check under the lock: a newer question with the same name may have cancelled this one.
     const std::lock_guard lock(mutex_);
     if (!called_off.stop_requested()) questions_.push_back(std::move(question));
   }

@@ -7,7 +7,7 @@ namespace hostir::gui {
 
 namespace {
 
-constexpr int64_t kEntryBytes = 512;  // with its places in the maps; roughly
+constexpr int64_t kEntryBytes = 512;  // approximate, including its map entries
 
 int64_t bytes_of_reading(const ReadingPtr& reading) {
   return reading ? static_cast<int64_t>(reading->tensor.data.size() + sizeof(*reading)) : 0;
@@ -15,7 +15,7 @@ int64_t bytes_of_reading(const ReadingPtr& reading) {
 
 }  // namespace
 
-// A whole value is the same from every rank.
+// A whole value is the same whichever rank reads it.
 bool Readings::Less::operator()(const interp::ValueQuery& a, const interp::ValueQuery& b) const {
   const auto rank = [](const interp::ValueQuery& q) {
     return q.from == interp::ValueQuery::From::kRank ? q.rank : interp::kNoRank;

@@ -8,7 +8,7 @@ namespace hostir::gui {
 
 namespace {
 
-// Which ranks steps move, and who is looked at, as they are now.
+// Adds commands that restore the current step scope and focus.
 void add_scope(const interp::Snapshot& shot, std::vector<std::string>& out) {
   const bool all =
       shot.step_scope.empty() || shot.step_scope.size() == static_cast<size_t>(shot.rank_count());
@@ -29,7 +29,7 @@ std::vector<std::string> step_of(const interp::Snapshot& shot, interp::Rank rank
 
 std::vector<std::string> commands_back_to(const interp::Snapshot& shot) {
   if (shot.position.decision == 0) return {};
-  std::map<uint64_t, std::string> ranks_of;  // by number of steps
+  std::map<uint64_t, std::string> ranks_of;  // keyed by number of steps
   for (const auto& rank : shot.ranks) {
     std::string& list = ranks_of[rank->steps];
     list += (list.empty() ? "" : ",") + std::to_string(rank->rank);

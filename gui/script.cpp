@@ -93,7 +93,7 @@ class Player {
   bool alt_ = false;
 };
 
-// What went wrong with a step; empty: nothing.
+// Runs one step; returns the error, empty on success.
 std::string perform(Player& player, const std::string& word, const std::string& rest,
                     const std::string& line) {
   if (word == "key") return player.press(rest) ? "" : "unknown key " + rest;
@@ -123,7 +123,7 @@ std::string perform(Player& player, const std::string& word, const std::string& 
   return player.app().perform(line) ? "" : "neither an action nor a command";
 }
 
-// `folder` may begin with blanks.
+// `folder` may have leading blanks.
 Expected<void> match_picture(const Image& shown, const std::string& path,
                              const std::string& folder) {
   HOSTIR_ASSIGN_OR_RETURN(const Image wanted, read_png(path));

@@ -153,7 +153,7 @@ void apply_theme(const Palette& p, float scale) {
       p.border);
   set({ImGuiCol_BorderShadow}, IM_COL32_BLACK_TRANS);
   set({ImGuiCol_ScrollbarBg}, mixed(p.panel, p.background, 0.6f));
-  set({ImGuiCol_FrameBg}, mixed(p.panel, p.text, 0.10f));  // an empty box is seen as one
+  set({ImGuiCol_FrameBg}, mixed(p.panel, p.text, 0.10f));  // makes an empty box visible
   set({ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive, ImGuiCol_HeaderHovered,
        ImGuiCol_ButtonHovered, ImGuiCol_TabHovered},
       p.hover);
@@ -183,8 +183,7 @@ void apply_theme(const Palette& p, float scale) {
 
 namespace {
 
-// Beside Latin: arrows, mathematical operators, geometric shapes, the check marks and hatches we
-// draw.
+// Latin, arrows, mathematical operators, geometric shapes, and the check marks and hatches we draw.
 const ImWchar* glyph_ranges() {
   static constexpr ImWchar kRanges[] = {0x0020, 0x017f, 0x0370, 0x03ff, 0x2010, 0x2044, 0x2080,
                                         0x208e, 0x2190, 0x21ff, 0x2200, 0x22ff, 0x2300, 0x23ff,

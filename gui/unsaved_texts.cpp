@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view kTitle = "Unsaved text of the Host-IR Workbench\n";
 constexpr std::string_view kExtension = ".unsaved";
 
-// The rest of the line that begins with `key`; the text goes on behind it.
+// Takes a line that begins with `key` off the front of `text` and returns the rest of the line.
 std::optional<std::string> take_field(std::string_view& text, std::string_view key) {
   const size_t end = text.find('\n');
   if (end == std::string_view::npos || !text.starts_with(key)) return std::nullopt;
@@ -57,7 +57,7 @@ std::optional<KeptText> parse_kept(std::string_view bytes) {
 
 UnsavedTexts::UnsavedTexts(std::string folder)
     : folder_(std::move(folder)), writer_(current_process().to_string()) {
-  // Another window of this process may have left some.
+  // Another window of this process may have left files with these names.
   while (!folder_.empty() && stamp_of(own_file()).there) ++number_;
 }
 
@@ -68,7 +68,7 @@ std::string UnsavedTexts::own_file() const {
 Expected<void> UnsavedTexts::keep(const std::string& file, const std::string& base,
                                   const std::string& text) {
   if (folder_.empty()) return {};
-  std::error_code ignored;  // writing says what is wrong
+  std::error_code ignored;  // the write below reports errors
   std::filesystem::create_directories(folder_, ignored);
   HOSTIR_TRY(
       io::write_file(own_file(), fmt::format("{}file = {}\nwriter = {}\nbase_bytes = {}\n{}{}",

@@ -50,7 +50,7 @@ void WhatIfSearch::start(Model& model) {
 void WhatIfSearch::cancel(Model& model) {
   if (!running()) return;
   model.worker().cancel_slow(kWhatIfQuestion);
-  // A question that was called off hands nothing over.
+  // A cancelled question never delivers an answer.
   state_ = std::make_shared<State>();
   state_->running = false;
   state_->error = "The search was cancelled.";

@@ -45,7 +45,7 @@ void on_drop(GLFWwindow* window, int count, const char** paths) {
   if (app && count > 0) app->drop_file(paths[0]);
 }
 
-/// Draws one frame and says how it went.
+/// Draws frames and measures them.
 class Painter {
  public:
   Painter(GLFWwindow* window, App& app) : window_(window), app_(app) {}
@@ -58,7 +58,7 @@ class Painter {
     }
     ImGui_ImplOpenGL3_NewFrame();
     ImGui_ImplGlfw_NewFrame();
-    if (input) input->apply();  // after the back end, which knows no mouse in an unfocused window
+    if (input) input->apply();  // after the back end, which ignores the mouse if unfocused
     ImGui::NewFrame();
     app_.frame(glfwGetTime());
     ImGui::Render();
@@ -91,7 +91,7 @@ class Painter {
   std::string title_;
 };
 
-// Until an event comes, or the open file is changed or deleted: it is looked at now and then.
+// Sleeps until an event arrives or the open file, checked periodically, changes or is deleted.
 void sleep(App& app) {
   constexpr double kLookS = 2;
   app.write_what_changed();
@@ -103,8 +103,8 @@ void sleep(App& app) {
 }
 
 void run_interactive(GLFWwindow* window, App& app, Painter& painter, const EndSignals& signals) {
-  // A few frames after each event let hover and popups settle; then the loop sleeps until something
-  // comes. An event that comes while they are drawn has its own few.
+  // Draw a few frames after each event, so that hover and popups settle, then sleep until the next
+  // one. An event during these frames starts the count again.
   constexpr int kSettlingFrames = 3;
   WindowInput input(window);
   int frames_left = kSettlingFrames;
@@ -116,7 +116,7 @@ void run_interactive(GLFWwindow* window, App& app, Painter& painter, const EndSi
       if (app.wants_quit()) break;
     }
     if (frames_left > 0 || input.waits() || app.wants_frame()) {
-      // Pictures of a large log that is being read are few: reading it needs the processors.
+      // While a large log is read in the background, draw few frames: reading needs the CPU.
       const bool reading = frames_left <= 0 && app.model().worker().log_progress().reading;
       glfwWaitEventsTimeout(reading ? 0.2 : 1.0 / 60);
       --frames_left;
@@ -149,7 +149,7 @@ Expected<void> run_script(GLFWwindow* window, App& app, Painter& painter,
 Expected<void> run_window(interp::SessionFactory& factory, AppOptions app_options,
                           const WindowOptions& options) {
   const bool scripted = !options.script.empty() || !options.screenshot.empty();
-  std::optional<EndSignals> signals;  // before the threads of the OpenGL driver
+  std::optional<EndSignals> signals;  // before the OpenGL driver starts its threads
   if (!scripted) signals.emplace([] { glfwPostEmptyEvent(); });
   if (!glfwInit()) return window_error("no window system");
   const GlfwGuard glfw;
@@ -178,7 +178,7 @@ Expected<void> run_window(interp::SessionFactory& factory, AppOptions app_option
   Painter painter(window.get(), app);
   if (scripted) return run_script(window.get(), app, painter, options);
   run_interactive(window.get(), app, painter, *signals);
-  app.write_what_changed();  // before what may take a while: ending what runs
+  app.write_what_changed();  // before teardown, which may take a while
   return {};
 }
 

@@ -11,7 +11,7 @@ namespace hostir::gui {
 
 namespace {
 
-// GLFW's callbacks know the window only; there is one.
+// GLFW callbacks get only the window; there is just one WindowInput.
 WindowInput* installed = nullptr;
 
 bool is_modifier(int key) { return key >= GLFW_KEY_LEFT_SHIFT && key <= GLFW_KEY_RIGHT_SUPER; }
@@ -21,9 +21,9 @@ bool is_modifier(int key) { return key >= GLFW_KEY_LEFT_SHIFT && key <= GLFW_KEY
 std::vector<KeyEvent> KeyQueue::next_frame(Typing typing) {
   std::vector<KeyEvent> frame;
   std::set<int> touched;
-  bool pressed = false;    // a key that is no modifier
-  bool silent = false;     // one that typed no letter: a field acts on it after all letters
-  bool just_down = false;  // the event before this one was a press
+  bool pressed = false;  // a non-modifier key was pressed
+  bool silent = false;   // a key without a letter was pressed: a field handles it after all letters
+  bool just_down = false;  // the previous event was a press
   for (; !events_.empty(); events_.pop_front()) {
     const KeyEvent event = events_.front();
     if (event.letter != 0) {
@@ -37,7 +37,7 @@ std::vector<KeyEvent> KeyQueue::next_frame(Typing typing) {
     const bool types = press && events_.size() > 1 && events_[1].letter != 0;
     if (press && silent) break;
     just_down = press;
-    if (types && typing == Typing::kYes) continue;  // its letter is all that a field wants of it
+    if (types && typing == Typing::kYes) continue;  // a field needs only its letter
     if (touched.contains(event.key) || (modifier && pressed) || (press && pressed)) break;
     touched.insert(event.key);
     pressed = pressed || press;

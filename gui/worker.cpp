@@ -222,12 +222,12 @@ void SessionWorker::do_open(const interp::OpenRequest& request) {
     result.error = rendered(opened.error(), factory_.sources());
     result.marks = marks_of(opened.error().diagnostics, factory_.sources());
   }
-  std::shared_ptr<interp::Session> old;  // dies outside of the lock, when questions let go of it
+  std::shared_ptr<interp::Session> old;  // destroyed outside the lock, once questions release it
   {
     const std::lock_guard lock(mutex_);
     opening_.reset();
     if (result.ok) {
-      // What was asked of the old one is not wanted any more.
+      // Requests to the old session are obsolete.
       log_questions_.cancel_all();
       slow_questions_.cancel_all();
       reads_.clear();

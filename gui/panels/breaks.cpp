@@ -1,8 +1,8 @@
-// Breakpoints and log points: enable, condition, ranks, ignore count, hits; a field that makes new
-// ones.
+// Breakpoints and log points: enabled, condition, ranks, ignore count, hits; and a field that adds
+// one.
 #include <fmt/core.h>
 #include <imgui.h>
-// after imgui.h, which it needs
+// must follow imgui.h
 #include <imgui_stdlib.h>
 
 #include <utility>
@@ -78,7 +78,8 @@ class BreaksPanel : public Panel {
   void add(Frame& frame) {
     if (text_.empty()) return;
     const auto plain = interp::parse_command(text_);
-    // It stays until it is there: a place that does not exist is corrected, not typed again.
+    // Keep the text until the breakpoint exists, so that a wrong location can be corrected, not
+    // retyped.
     waits_for_ = request(frame, plain ? text_ : "break " + text_);
     known_ = frame.model.snapshot()->breakpoints->size();
     refocus_ = !waits_for_;
@@ -96,7 +97,7 @@ class BreaksPanel : public Panel {
     }
   }
 
-  // A command that does not parse is explained here and not carried out.
+  // Runs a command line. A line that does not parse is not run; the error is shown here.
   bool request(Frame& frame, const std::string& line) {
     const auto parsed = interp::parse_command(line);
     problem_ = parsed ? "" : parsed.error().message();
@@ -150,7 +151,7 @@ class BreaksPanel : public Panel {
     ImGui::PopID();
   }
 
-  // Where that is, for who does not know addresses by heart: `line 61  all_reduce`.
+  // The place in source terms: `line 61  all_reduce`.
   static std::string where_of(const interp::ProgramView& program, const BreakpointSnapshot& b) {
     if (b.places.empty() || b.places.front() >= program.lines.size()) return {};
     const interp::CodeIndex code = b.places.front();
@@ -229,8 +230,8 @@ class BreaksPanel : public Panel {
     }
   }
 
-  // A text field in a cell; the new text when Enter was pressed. What is being typed stays while
-  // the field has the focus.
+  // A text field in a cell; returns the new text when Enter is pressed. While the field has the
+  // focus, it keeps what is being typed.
   std::optional<std::string> field(Frame& frame, const std::string& name, const std::string& shown,
                                    const char* when_empty, const char* help) {
     std::string text = editing_ == name ? edited_ : shown;
@@ -255,10 +256,10 @@ class BreaksPanel : public Panel {
 
   std::string text_;
   std::string problem_;
-  bool waits_for_ = false;  // the answer to what was typed
-  size_t known_ = 0;        // breakpoints before it
+  bool waits_for_ = false;  // waiting for the result of the entered command
+  size_t known_ = 0;        // number of breakpoints before that command
   bool refocus_ = false;
-  std::string editing_;  // name of the field that has the focus
+  std::string editing_;  // name of the focused field
   std::string edited_;
 };
 

@@ -10,8 +10,7 @@ namespace hostir::gui {
 
 namespace {
 
-// Of the axes along which all members stand at the same place; empty unless exactly the members
-// stand there.
+// The coordinates shared by all members; empty if ranks outside the group share them too.
 std::string shared_place(const Mesh& mesh, const std::vector<interp::Rank>& members) {
   const auto first = mesh.position_of(members.front());
   if (!first) return {};

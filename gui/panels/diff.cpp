@@ -1,7 +1,8 @@
-// Two runs side by side: what is different besides values, then every write, then one in pictures.
+// Two runs side by side: differences other than values, then all writes, then one write in
+// pictures.
 #include <fmt/core.h>
 #include <imgui.h>
-// after imgui.h, which it needs
+// must follow imgui.h
 #include <imgui_stdlib.h>
 
 #include <algorithm>
@@ -56,7 +57,7 @@ class DiffPanel : public Panel {
     frame.ui.tag("diff/again");
   }
 
-  // ---- what to compare with
+  // ---- choosing the other run
   void draw_choice(Frame& frame) {
     Comparison& comparison = frame.model.comparison();
     const std::string why_not = Comparison::why_not_keep(frame.model);
@@ -124,7 +125,7 @@ class DiffPanel : public Panel {
     frame.ui.tag("diff/cancel");
   }
 
-  // ---- what came of it
+  // ---- results
   static void draw_verdict(Frame& frame) {
     const DiffView& view = *frame.model.comparison().view();
     const interp::RunDiff& diff = *view.diff;
@@ -242,7 +243,7 @@ class DiffPanel : public Panel {
     frame.ui.tag("diff/counts", text);
   }
 
-  // ---- writes and the selected one
+  // ---- the writes and the selected one
   void draw_writes(Frame& frame) {
     Comparison& comparison = frame.model.comparison();
     const bool reveal = comparison.selected() != revealed_;
@@ -254,7 +255,7 @@ class DiffPanel : public Panel {
                                 : ImVec2(space.x, std::max(frame.ui.px(84), space.y * 0.3f));
     draw_diff_table(frame, table, reveal);
     if (beside) ImGui::SameLine();
-    // Where there is too little room for pictures, the panel scrolls.
+    // If there is too little room for the pictures, the panel scrolls.
     const float rest = beside ? space.y : space.y - table.y - ImGui::GetStyle().ItemSpacing.y;
     ImGui::BeginChild("selected", ImVec2(0, std::max(rest, frame.ui.px(230))), false);
     draw_selected(frame);
@@ -297,7 +298,7 @@ class DiffPanel : public Panel {
     pictures_.draw(frame, comparison.name_a(), name_b(frame));
   }
 
-  // Why a difference may be nobody's fault.
+  // Explains why a difference may be harmless: another order of summation.
   static void draw_innocent(Frame& frame, const DiffView& view, uint32_t row,
                             const interp::WriteDifference* d) {
     const interp::RunDiff& diff = *view.diff;

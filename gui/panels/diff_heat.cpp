@@ -13,10 +13,10 @@ namespace hostir::gui {
 
 namespace {
 
-constexpr int64_t kFolded = 64;     // columns of a long vector
-constexpr int64_t kUnasked = 4096;  // elements between looks at whether it was called off
+constexpr int64_t kFolded = 64;     // columns into which a long vector is folded
+constexpr int64_t kUnasked = 4096;  // elements between checks of the stop token
 
-// b - a. Integers beyond 2^53 may be one double and differ all the same.
+// b - a. Integers beyond 2^53 may differ and still round to the same double.
 double difference_at(const Tensor& a, const Tensor& b, int64_t index) {
   if (!is_float(a.dtype)) {
     const int64_t x = a.get_int(index);
@@ -29,7 +29,7 @@ double difference_at(const Tensor& a, const Tensor& b, int64_t index) {
   return x == y || (std::isnan(x) && std::isnan(y)) ? 0 : y - x;
 }
 
-// How bad a difference is, for the one that a cell shows.
+// Rank of a difference: a cell shows the worst one.
 double badness(double difference) {
   return std::isfinite(difference) ? std::fabs(difference) : INFINITY;
 }
@@ -173,7 +173,7 @@ void DiffPictures::draw(Frame& frame, const std::string& name_a, const std::stri
   const std::string a = "A: " + name_a;
   const std::string b = "B: " + name_b;
   const float side = cell_side(frame, *heat, size);
-  // Side by side without a gap where the pictures are narrower than the room that they have.
+  // If the pictures are narrower than the available width, put them side by side without a gap.
   const float width =
       std::min(size.x, std::max(side * static_cast<float>(heat->cell_columns), frame.ui.px(150)));
   const float step = width + gap;
@@ -241,7 +241,7 @@ void DiffPictures::move(Frame& frame, ImVec2 from, float side) {
     };
     const int64_t new_rows = scaled(rows, heat.rows);
     const int64_t new_columns = scaled(columns, heat.columns);
-    // What is under the pointer stays there.
+    // Keep the element under the pointer in place.
     const int64_t r = w.row0 + row * rows / heat.cell_rows;
     const int64_t c = w.column0 + column * columns / heat.cell_columns;
     const int64_t row0 = clamped(r - row * new_rows / heat.cell_rows, 0, heat.rows - new_rows);

@@ -69,7 +69,7 @@ void draw_diff_strip(Frame& frame) {
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   const auto line = static_cast<size_t>(std::max(0.0f, (mouse.y - at.y) / (height + 2)));
   const float x = (mouse.x - at.x - label) / std::max(0.1f, cell_width);
-  // The first cells by name, for tests and scripts.
+  // Only the first cells are tagged, for tests and scripts.
   int named = 0;
   for (size_t l = 0; l < view.strip.size(); ++l) {
     for (size_t c = 0; c < view.strip[l].size(); ++c) {
@@ -105,7 +105,7 @@ std::string diff_ulp_text(const interp::WriteDifference& d) {
 
 namespace {
 
-// What is known of both ranges where nothing was measured.
+// The value ranges of both writes, for a row that was not measured.
 std::string ranges(const interp::RunDiff& diff, const interp::DiffRow& row) {
   const interp::RunWrite* a = diff.write_a(row);
   const interp::RunWrite* b = diff.write_b(row);

@@ -1,7 +1,7 @@
-// The program's text: edit it, see its diagnostics, run it again from the same place.
+// The program's text: edit it, see its diagnostics, and run it again from the same place.
 #include <fmt/core.h>
 #include <imgui.h>
-// after imgui.h, which they need
+// must follow imgui.h
 #include <imgui_internal.h>
 #include <imgui_stdlib.h>
 
@@ -49,7 +49,8 @@ class EditorPanel : public Panel {
       check(document);
     const float left = ImGui::GetItemRectMin().x - frame.ui.px(6);
     frame.ui.tag("editor/text");
-    // The field lets go of the keyboard at this very key.
+    // On this very key press the field gives up the keyboard focus, so also accept "just
+    // deactivated".
     apply =
         apply || ((ImGui::IsItemActive() || ImGui::IsItemDeactivated()) && ImGui::GetIO().KeyCtrl &&
                   ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Enter)));
@@ -64,8 +65,8 @@ class EditorPanel : public Panel {
   }
 
  private:
-  // Another file, or a text that nobody typed. A field that is being typed into has its own copy,
-  // which it would put back.
+  // Detects another file, or a text change other than by typing. An active field has its own copy
+  // and would write it back, so deactivate it.
   void notice_other_text(const Document& document) {
     if (document.path() == path_ && document.revision() == revision_) return;
     path_ = document.path();
@@ -121,14 +122,14 @@ class EditorPanel : public Panel {
     return document.changed() ? "changed" : "as in the file";
   }
 
-  // What runs is this text.
+  // True if the run uses this text.
   static bool runs(const Model& model, const std::string& text) {
     if (model.path() != model.document().path()) return false;
     const auto opened = model.opened_text();
     return !opened || *opened == text;
   }
 
-  // Both the text and the file were changed: a person has to say which one it is.
+  // Text and file both changed: ask the user which one to keep.
   static void draw_disk(Frame& frame) {
     Document& document = frame.model.document();
     if (document.disk() != Document::Disk::kNewer) return;
@@ -148,7 +149,7 @@ class EditorPanel : public Panel {
     ImGui::NewLine();
   }
 
-  // What another text has instead of this one.
+  // The lines that differ from another text.
   void draw_comparison(Frame& frame) {
     Document& document = frame.model.document();
     const Document::Other& other = *document.compared_with();
@@ -188,7 +189,7 @@ class EditorPanel : public Panel {
     }
   }
 
-  // What only lowering finds out about this very text.
+  // Takes over errors that only lowering of this very text finds.
   void take_open_errors(const Model& model) {
     const Document& document = model.document();
     if (from_opening_ && model.open_error().empty() && !model.opening()) check(document);
@@ -201,7 +202,7 @@ class EditorPanel : public Panel {
     from_opening_ = true;
   }
 
-  // As much as there is to say, up to a part of the panel.
+  // As high as the diagnostics need, up to a fraction of the panel.
   float diagnostics_height(const Frame& frame) const {
     if (diagnostics_.empty()) return 0;
     const auto text_lines =
@@ -212,7 +213,7 @@ class EditorPanel : public Panel {
     return std::min(wanted, ImGui::GetContentRegionAvail().y * 0.4f) + frame.ui.px(4);
   }
 
-  // A line for each that has a place: a click goes there. The others as they are rendered.
+  // One clickable line per diagnostic with a location. Without locations, the rendered text.
   void draw_diagnostics(Frame& frame, float height) {
     ImGui::BeginChild("diagnostics", ImVec2(0, height), true, ImGuiWindowFlags_HorizontalScrollbar);
     ImGui::PushStyleColor(ImGuiCol_Text, frame.ui.pal().state(StateKind::kMismatch));
@@ -252,11 +253,11 @@ class EditorPanel : public Panel {
     frame.model.open(std::move(request), std::move(then));
   }
 
-  std::string path_;       // whose text was checked last,
-  uint64_t revision_ = 0;  // and which one
+  std::string path_;       // the text checked last: its file,
+  uint64_t revision_ = 0;  // and its revision
   std::string diagnostics_;
   std::vector<TextMark> marks_;
-  bool from_opening_ = false;  // what is shown was found by opening, not by reading the text
+  bool from_opening_ = false;  // the shown diagnostics come from opening, not from parsing the text
   std::array<std::string, 2> compared_;
   std::vector<interp::DiffLine> differences_;
 };

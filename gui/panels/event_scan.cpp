@@ -54,7 +54,8 @@ Expected<std::vector<LogEvent>> EventPieces::next(const interp::LogView& log,
                                                   const std::stop_token& stop) {
   interp::EventFilter filter = filter_;
   filter.limit = piece_events_;
-  // Ids can go beyond the count, where a log left rows out: the end is where nothing more comes.
+  // If the log omitted rows, ids can exceed the event count; so the last piece has no upper limit
+  // and ends when no more events come.
   const bool tail = filter.first_id + piece_events_ >= log.extent().event_count;
   if (!tail) filter.last_id = std::min(filter.last_id, filter.first_id + piece_events_ - 1);
   HOSTIR_ASSIGN_OR_RETURN(std::vector<LogEvent> events, log.events(filter, stop));
@@ -105,8 +106,8 @@ std::shared_ptr<const EventRows> EventScan::sorted(const interp::LogView& log) c
 }
 
 LogPiece<EventsData> EventScan::piece(const interp::LogView& log, bool done, int64_t next_id) {
-  // Few rows are handed out as they come, many when there are twice as many as before: all copies
-  // together cost no more than a few of the whole.
+  // Hand out a partial result if it is small, or if the number of rows has doubled: this bounds the
+  // cost of all copies to a small multiple of the final result.
   constexpr size_t kFew = 4096;
   LogPiece<EventsData> out;
   out.more = !done;

@@ -9,19 +9,20 @@ namespace hostir::gui {
 
 namespace {
 
-constexpr int64_t kFirstStretch = 1024;  // events looked at first; doubled until one is found
+constexpr int64_t kFirstStretch = 1024;  // size of the first search range; doubled until an event
+                                         // is found
 constexpr int64_t kMaxStretch = int64_t{1} << 18;
-constexpr int64_t kFarthest = int64_t{1} << 22;  // producers and waits are not looked for beyond
+constexpr int64_t kFarthest = int64_t{1} << 22;  // maximum search distance for producers and waits
 
 using Found = std::optional<interp::LogEvent>;
 
-// The nearest event before or after `from` that `holds`, a stretch at a time.
+// The nearest event before or after `from` that satisfies `holds`, searched range by range.
 template <class Holds>
 Expected<Found> search(const interp::LogView& log, interp::EventFilter filter,
                        const interp::LogEvent& from, bool forward, Holds holds,
                        const std::stop_token& stop) {
   const int64_t count = log.extent().event_count;
-  filter.shown_only = log.shows(from.id);  // from what was undone one walks among it
+  filter.shown_only = log.shows(from.id);  // from an undone event, walk among undone events
   int64_t edge = from.id;
   for (int64_t stretch = kFirstStretch; std::abs(edge - from.id) < kFarthest;
        stretch = std::min(2 * stretch, kMaxStretch)) {
@@ -105,7 +106,7 @@ void walk_events(Model& model, EventWalk walk) {
         if (!found) return tell(found.error().message());
         if (!*found) return [=] { to->add_message(Message::Kind::kInfo, nothing_there(walk)); };
         return [=, event = **found] {
-          if (to->last_opened() != opened) return;  // an event of another log
+          if (to->last_opened() != opened) return;  // the answer belongs to another log
           to->selection.event = event.id;
           to->selection.rank = event.rank;
           to->selection.code = event.instruction;

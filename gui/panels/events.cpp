@@ -1,7 +1,7 @@
 // The log's events as a table, with a filter language, page by page.
 #include <fmt/core.h>
 #include <imgui.h>
-// after imgui.h, which it needs
+// must follow imgui.h
 #include <imgui_stdlib.h>
 
 #include <algorithm>
@@ -59,8 +59,8 @@ class EventsPanel : public Panel {
  private:
   using Fetch = LogFetch<EventsKey, EventsData>;
 
-  // Changes with what there is to find. While a large log is read that is twice a second, but no
-  // search is begun anew before it has come to its end.
+  // Changes when there may be new events. While a large log is read, that is twice a second, but a
+  // running search is finished first.
   uint64_t generation(const Frame& frame) {
     const uint64_t model = frame.model.generation() << 32;
     const bool reading = frame.model.worker().log_progress().reading;
@@ -70,7 +70,7 @@ class EventsPanel : public Panel {
     return generation_;
   }
 
-  // Where the same page is only asked for anew, what it held stays until all of it is there.
+  // When the same page is refreshed, show its old contents until the new ones are complete.
   auto scan_for(const Frame& frame, const EventsKey& key) const -> Fetch::Pieces {
     const EventsData* last = fetch_.last(frame.model);
     EventsKey known = last ? last->of : EventsKey{};
@@ -212,8 +212,8 @@ class EventsPanel : public Panel {
 
   std::string filter_;
   uint64_t opened_ = 0;
-  EventsKey wanted_;                   // how it is sorted
-  std::vector<int64_t> starts_ = {0};  // of the pages up to this one
+  EventsKey wanted_;                   // the requested sort order
+  std::vector<int64_t> starts_ = {0};  // first ids of the pages up to this one
   uint64_t generation_ = 0;
   Fetch fetch_{"events"};
 };

@@ -1,4 +1,4 @@
-// Why each value is sharded as it is and why each collective is there, as the compiler recorded it.
+// Why each value has its sharding and why each collective exists, as recorded by the compiler.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ class ExplainPanel : public Panel {
     const std::string wanted = frame.model.selection.value;
     size_t shown = 0;
     ImGui::BeginChild("records");
-    // What the selection is about comes first, whatever the box says.
+    // Records about the selection come first, regardless of the filter.
     for (const bool related : {true, false}) {
       for (size_t i = 0; i < records->size(); ++i) {
         if (is_related(frame, (*records)[i], wanted) != related) continue;
@@ -50,7 +50,8 @@ class ExplainPanel : public Panel {
   }
 
  private:
-  // About the selected value, or about a fusion instruction that the selected one came from.
+  // True if the record is about the selected value, or about a fusion instruction that the selected
+  // instruction was made from.
   static bool is_related(const Frame& frame, const interp::LogExplain& r,
                          const std::string& wanted) {
     if (!wanted.empty() && (r.subject == wanted || r.subject == "%" + wanted)) return true;
@@ -81,7 +82,7 @@ class ExplainPanel : public Panel {
     ImGui::PopID();
   }
 
-  // A text with its %names and @f#n as links, wrapped by hand.
+  // Draws a text with its %names and @f#n as links, with manual line wrapping.
   static void draw_linked_text(Frame& frame, std::string_view text) {
     const float right = ImGui::GetWindowContentRegionMax().x;
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing,
@@ -118,7 +119,8 @@ class ExplainPanel : public Panel {
     }
   }
 
-  // `@mlp#4` selects the first host instruction that came from it, `@mlp.host#9` that instruction.
+  // `@mlp#4` selects the first host instruction made from it; `@mlp.host#9` selects that
+  // instruction.
   static void select_origin(Frame& frame, std::string_view reference) {
     const interp::Code& code = *frame.model.snapshot()->program->code;
     const auto names = [&](const std::string& address) {

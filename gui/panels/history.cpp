@@ -1,4 +1,4 @@
-// Every write of an element on every rank, oldest first, and where each value came from.
+// Every write of an element on every rank, oldest first, with the sources of each value.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -17,10 +17,10 @@ namespace hostir::gui {
 
 namespace {
 
-// A row of the table: a write of the list, or a source below one.
+// A row of the table: a write, or one of its sources below it.
 struct ShownRow {
-  size_t write = 0;  // index in the list
-  int source = -1;   // among its sources; -1: the write itself
+  size_t write = 0;  // index into the list
+  int source = -1;   // index into its sources; -1: the write itself
 };
 
 class HistoryPanel : public Panel {
@@ -72,9 +72,9 @@ class HistoryPanel : public Panel {
   }
 
  private:
-  static constexpr size_t kFew = 64;  // writes whose sources are all shown unasked
+  static constexpr size_t kFew = 64;  // up to this many writes, all sources are shown by default
 
-  // How many there are, and how many are still to come.
+  // The number of writes, and how much is still to be read.
   void draw_count(Frame& frame) {
     std::string text = fmt::format("{} write{}", list_.size(), list_.size() == 1 ? "" : "s");
     if (!list_.listed())
@@ -129,7 +129,7 @@ class HistoryPanel : public Panel {
     want_sources(frame, first, last);
   }
 
-  // The opened writes with how many sources they show, in order.
+  // The expanded writes in order, each with its number of source rows.
   std::vector<std::pair<size_t, size_t>> opened_rows() const {
     std::vector<std::pair<size_t, size_t>> out;
     if (!show_sources_) return out;
@@ -141,7 +141,7 @@ class HistoryPanel : public Panel {
   }
 
   static ShownRow row_at(const std::vector<std::pair<size_t, size_t>>& opened, size_t shown) {
-    size_t before = 0;  // source rows above
+    size_t before = 0;  // number of source rows above
     for (const auto& [write, count] : opened) {
       if (shown <= write + before) break;
       if (shown <= write + before + count)
@@ -159,19 +159,19 @@ class HistoryPanel : public Panel {
     for (auto write = opened_.lower_bound(first); write != opened_.end() && *write <= last;
          ++write) {
       const WriteRow* row = list_.row(*write);
-      if (row && sources_.ask(frame.model, row->write)) return;  // one at a time
+      if (row && sources_.ask(frame.model, row->write)) return;  // one request at a time
     }
   }
 
   bool is_open(size_t write) const { return show_sources_ && opened_.contains(write); }
 
-  // Behind the position that is shown: the log knows more than has been stepped to.
+  // True if the write is after the current position: the log may extend beyond it.
   static bool is_later(const Frame& frame, const interp::LogValue& w) {
     const interp::Snapshot& shot = *frame.model.snapshot();
     return shot.no_stepping.empty() && w.event >= 0 && w.decision >= shot.position.decision;
   }
 
-  // Whether the rank still holds what this write left.
+  // True if the rank still holds the value of this write.
   bool is_current(const Frame& frame, size_t write) const {
     const WriteRow* row = list_.row(write);
     if (!row || is_later(frame, row->write)) return false;
@@ -192,8 +192,8 @@ class HistoryPanel : public Panel {
     return text;
   }
 
-  // The element itself: from the log where it kept the data, from the session where it still holds,
-  // from a run again where somebody asked for one.
+  // The element's value: from the log if it kept the data, from the session if the value is
+  // current, or from a re-run if the user requested one.
   std::string value_of(Frame& frame, const interp::LogValue& w, const std::string& value,
                        bool current, bool own) {
     const std::vector<int64_t>& element = frame.model.selection.element;
@@ -291,7 +291,7 @@ class HistoryPanel : public Panel {
         frame.model.selection.event = w.event;
         frame.model.selection.code = w.instruction;
       }
-      // A source of another name is followed: its own history is shown.
+      // Clicking a source with another name switches to the history of that tensor.
       if (frame.model.selection.value != value) {
         frame.model.selection.value = value;
         if (!follows) frame.model.selection.element.clear();
@@ -333,11 +333,11 @@ class HistoryPanel : public Panel {
 
   bool show_sources_ = true;
   bool later_in_view_ = false;
-  bool missing_value_ = false;  // a row in view has no element value
+  bool missing_value_ = false;  // a visible row has no element value
   WriteList list_;
   HistorySources sources_;
   PastValues past_;
-  std::set<size_t> opened_;  // writes whose sources are shown, by their place in the list
+  std::set<size_t> opened_;  // indices of the writes whose sources are shown
   std::string shown_value_;
   std::vector<int64_t> shown_element_;
 };

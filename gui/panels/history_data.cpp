@@ -1,6 +1,7 @@
-// 1. What the writing instruction took: members' blocks of a collective (gui/panels/reshard.h),
-// operands that a launch reads. 2. The last write of each before it, found by bisection in the list
-// of that value's writes. 3. So on for these.
+// 1. Find what the writing instruction read: the members' blocks of a collective
+//    (gui/panels/reshard.h), or the operands of a launch.
+// 2. Find the last write of each before it, by bisection in the list of that value's writes.
+// 3. Repeat for those writes.
 #include "gui/panels/history_data.h"
 
 #include <algorithm>
@@ -33,7 +34,7 @@ class Builder {
   }
 
  private:
-  // Of one value on one rank, oldest first.
+  // The writes of one value on one rank, oldest first.
   Expected<const std::vector<LogWrite>*> writes_of(const std::string& name, interp::Rank rank,
                                                    const Element& element) {
     const auto key = std::tuple(name, rank, element.has_value());
@@ -56,9 +57,9 @@ class Builder {
     return std::optional<LogValue>(std::move(values.front()));
   }
 
-  // The writes of a buffer on one rank finish in order, so those that `after` can have seen are the
-  // first ones: of its own rank by order of issue, of others by time. The members of a collective
-  // finish together: their results are not each other's sources.
+  // The writes of a buffer on one rank finish in order, so the writes visible to `after` are a
+  // prefix: on its own rank by order of issue, on other ranks by time. The members of a collective
+  // finish together, so their results are not sources of each other.
   Expected<bool> is_before(const LogWrite& place, const LogValue& after) {
     if (place.rank == after.rank) return place.event < after.event;
     HOSTIR_ASSIGN_OR_RETURN(const auto value, read(place, std::nullopt));
@@ -90,7 +91,8 @@ class Builder {
       }
       return {};
     }
-    // What an element of a launch depends on inside its operands is not known: the whole operand.
+    // It is not known which operand elements an element of a launch depends on: take whole
+    // operands.
     if (depth > 0 && !element) return {};
     const Function& function = *code.functions[code.instructions[w.instruction].function];
     for (const Operand& operand : code.source(w.instruction).operands) {
@@ -102,7 +104,7 @@ class Builder {
     return {};
   }
 
-  // The last write of `value` on a rank before `after`.
+  // Adds the last write of `value` on a rank before `after`.
   Expected<void> add_source(const LogValue& after, const std::string& value, interp::Rank rank,
                             const Element& element, int depth, const std::string& relation) {
     if (rows_.size() >= kMaxSources) return {};
@@ -130,7 +132,7 @@ class Builder {
   const interp::LogView& log_;
   const interp::ProgramView& program_;
   const std::stop_token& stop_;
-  bool shown_only_ = true;  // nothing comes from what was undone
+  bool shown_only_ = true;  // ignore undone events: they are never sources
   std::vector<SourceRow> rows_;
   std::map<std::tuple<std::string, interp::Rank, bool>, std::vector<LogWrite>> cache_;
 };

@@ -36,7 +36,7 @@ bool HistorySources::ask(Model& model, const interp::LogValue& write) {
             make_sources(log, *program, write, element, stop));
         return [state, key, generation, rows] {
           state->asked = false;
-          // What the log cannot tell is an empty list.
+          // If the log cannot tell, store an empty list.
           state->entries[key] = {generation, *rows ? std::move(**rows) : std::vector<SourceRow>{}};
         };
       });

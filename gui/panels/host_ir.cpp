@@ -1,4 +1,4 @@
-// The program that runs, line by line: breakpoints in the gutter, a dot per rank at its program
+// The running program, line by line: breakpoints in the gutter, and a dot per rank at its program
 // counter.
 #include <fmt/core.h>
 
@@ -13,7 +13,7 @@
 #include "gui/panels/rank_marks.h"
 #include "gui/panels/rank_words.h"
 #include "gui/panels/timeline_data.h"
-// last: needs imgui.h
+// must follow imgui.h
 #include <imgui_internal.h>
 
 namespace hostir::gui {
@@ -43,7 +43,7 @@ class HostIrPanel : public Panel {
     lay_out_columns(frame);
     ImGui::BeginChild("text", ImVec2(0, 0), false, ImGuiWindowFlags_HorizontalScrollbar);
     ImGui::PushFont(frame.ui.fonts.mono);
-    // Rows touch, so that a line's place is its number times the row's height.
+    // Rows have no spacing, so that a line's position is its number times the row height.
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
     const float row = ImGui::GetTextLineHeight() + frame.ui.px(4);
     follow(shot, frame.model.selection, row);
@@ -114,10 +114,10 @@ class HostIrPanel : public Panel {
     }
   }
 
-  // Scrolls so that the focus rank's line is seen, once per move.
+  // Scrolls to the focus rank's line, once per move.
   void follow(const interp::Snapshot& shot, const Selection& selection, float row) {
     follow_rank(shot, row);
-    // What was selected in another panel is scrolled to as well.
+    // Also scroll to a selection made in another panel.
     if (selection.code == followed_code_) return;
     followed_code_ = selection.code;
     if (selection.code && *selection.code < shot.program->lines.size())
@@ -136,7 +136,7 @@ class HostIrPanel : public Panel {
     const interp::RankSnapshot& rank = shot.rank(shot.focus);
     const bool moved =
         !(followed_ == shot.position) || followed_rank_ != shot.focus || ImGui::IsWindowAppearing();
-    if (moved) follow_frames_ = 4;  // the panel's height settles in the frames after an opening
+    if (moved) follow_frames_ = 4;  // the panel's height settles over a few frames after opening
     if (follow_frames_ <= 0 || rank.code >= shot.program->lines.size()) return;
     --follow_frames_;
     if (ImGui::GetIO().MouseWheel != 0) follow_frames_ = 0;
@@ -192,7 +192,7 @@ class HostIrPanel : public Panel {
     }
     const auto logs = logs_at_.find(i);
     if (logs != logs_at_.end()) {
-      // Beside a breakpoint it is small, at the disc's corner.
+      // Next to a breakpoint it is small, at the corner of the disc.
       const bool both = found != breaks_at_.end();
       const ImVec2 middle = both ? ImVec2(centre.x + row * 0.26f, centre.y + row * 0.2f) : centre;
       draw_log_mark(frame, list, middle, row * (both ? 0.24f : 0.36f), *logs->second, i);
@@ -229,7 +229,7 @@ class HostIrPanel : public Panel {
     if (has_code) draw_columns(frame, list, code->second, value, i, at.y, row);
   }
 
-  // A diamond: a log point writes a line and lets the run go on.
+  // A diamond marks a log point, which writes a line without stopping the run.
   static void draw_log_mark(Frame& frame, ImDrawList* list, ImVec2 centre, float r,
                             const interp::BreakpointSnapshot& b, int i) {
     const Palette& p = frame.ui.pal();
@@ -241,7 +241,7 @@ class HostIrPanel : public Panel {
                       ImVec2(right.x, bottom.y), b.text);
   }
 
-  // What does not fit is said in full while the mouse rests on the line.
+  // Shows the full line in a tooltip while the mouse rests on it.
   void whole_line(Frame& frame, int i) const {
     if (GImGui->HoveredIdTimer < 0.4f) return;
     ImGui::BeginTooltip();
@@ -251,7 +251,7 @@ class HostIrPanel : public Panel {
     ImGui::EndTooltip();
   }
 
-  // Where the line's text must end: columns in which it has nothing are the text's.
+  // Where the line's text must end: it may use columns that are empty on this line.
   float end_of_code(const interp::CodeIndex* code, const std::string& value) const {
     const bool costs =
         code && columns_.hits > 0 && costs_ && *code < costs_->size() && (*costs_)[*code].hits > 0;
@@ -259,7 +259,7 @@ class HostIrPanel : public Panel {
     return costs ? columns_.costs : columns_.right;
   }
 
-  // What is cut off says so, and scrolls.
+  // Draws the text up to `limit`; an ellipsis marks clipped text, which can be scrolled into view.
   void draw_code(Frame& frame, ImDrawList* list, int i, ImVec2 at, float limit) {
     const Palette& p = frame.ui.pal();
     const float dots = ImGui::CalcTextSize("\u2026").x;
@@ -279,8 +279,8 @@ class HostIrPanel : public Panel {
     }
   }
 
-  // At the right edge of what is seen, whatever part of the text is scrolled to: passes, time, and
-  // what the line wrote last.
+  // Drawn at the right edge of the visible area, independent of horizontal scrolling: passes, time,
+  // and the value last written by the line.
   void draw_columns(Frame& frame, ImDrawList* list, interp::CodeIndex code,
                     const std::string& value, int i, float y, float row) {
     const Palette& p = frame.ui.pal();
@@ -316,7 +316,7 @@ class HostIrPanel : public Panel {
                       ImVec2(columns_.costs, y + row), value);
   }
 
-  // A narrow panel gives up the values first, then the costs.
+  // A narrow panel drops the values first, then the costs.
   void lay_out_columns(Frame& frame) {
     const float left = ImGui::GetCursorScreenPos().x;
     const float width = ImGui::GetContentRegionAvail().x;
@@ -351,7 +351,7 @@ class HostIrPanel : public Panel {
             "What this line wrote last on the focus rank: its value, or smallest .. largest");
   }
 
-  // Clicking a name selects the value too, so that all panels show it.
+  // Clicking a name also selects the value, so that all panels show it.
   void select(Frame& frame, ImVec2 at, float text_x, int i, interp::CodeIndex code) {
     frame.model.selection.code = code;
     const float glyph_width = ImGui::CalcTextSize("m").x;
@@ -369,8 +369,9 @@ class HostIrPanel : public Panel {
                                    : "break " + shot.program->code->address(code));
   }
 
-  // Left edges of the value and of the costs, right edges of hits, time and all, in screen pixels.
-  // Most lines have no value: it stands before the costs, so that their text goes on there.
+  // Left edges of the value and the costs; right edges of hits, time and the whole area; in screen
+  // pixels. Most lines have no value, so the value comes before the costs and text may extend into
+  // its column.
   struct Columns {
     float value = 0, costs = 0, hits = 0, time = 0, right = 0;  // hits 0: no costs
   };
@@ -380,7 +381,7 @@ class HostIrPanel : public Panel {
   const std::vector<LineCost>* costs_ = nullptr;
   int64_t slowest_ns_ = 0;
   Columns columns_;
-  size_t longest_ = 0;  // characters of the longest line
+  size_t longest_ = 0;  // length of the longest line, in characters
   const interp::ProgramView* program_ = nullptr;
   std::vector<std::string_view> lines_;
   std::multimap<int, interp::CodeIndex> code_of_line_;

@@ -37,7 +37,7 @@ std::string summary(const Tensor& tensor) {
     ++finite;
   }
   std::string text;
-  if (odd > 0) text = fmt::format("{} NaN/Inf  ", odd);  // first: what is cut off is the rest
+  if (odd > 0) text = fmt::format("{} NaN/Inf  ", odd);  // first, because the end may be clipped
   if (finite > 0)
     text += min == max ? fmt::format("all {:.6g}", min) : fmt::format("{:.4g} .. {:.4g}", min, max);
   return text;
@@ -47,7 +47,7 @@ std::string summary(const Tensor& tensor) {
 
 void InlineValues::index(const Frame& frame) {
   const interp::Snapshot& shot = *frame.model.snapshot();
-  // Pointers into the snapshot: made anew whenever there is another one.
+  // The map has pointers into the snapshot: rebuild it for every new snapshot.
   generation_ = frame.model.generation();
   by_writer_.clear();
   for (const interp::AllocationSnapshot& a :

@@ -1,4 +1,4 @@
-// What happens inside one instruction for one element: the ops of a launch, the addends of a
+// What happens inside one instruction for one element: the ops of a launch, or the addends of a
 // collective.
 #include <fmt/core.h>
 
@@ -95,7 +95,7 @@ class InsidePanel : public Panel {
     }
   }
 
-  // `%x[2, 17] = 0.5`; of a buffer a link that selects the element.
+  // `%x[2, 17] = 0.5`; for a buffer, a link that selects the element.
   static void draw_operand(Frame& frame, const InsideOperand& operand, const std::string& name) {
     const Palette& p = frame.ui.pal();
     std::string text = "%" + operand.value + operand.place;
@@ -255,7 +255,7 @@ class InsidePanel : public Panel {
   }
 
   InsideFetch fetch_;
-  int row_ = 0;  // of the tables, over all of them
+  int row_ = 0;  // row number across all tables
 };
 
 }  // namespace

@@ -4,7 +4,7 @@ namespace hostir::gui {
 
 namespace {
 
-// Whether an instruction, or one of a group's, writes the value.
+// True if an instruction, or a member of its group, writes the value.
 bool writes(const interp::Code& code, interp::CodeIndex index, const std::string& value) {
   for (interp::CodeIndex i = 0; i < code.instructions.size(); ++i) {
     const interp::CodeInstruction& c = code.instructions[i];

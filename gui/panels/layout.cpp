@@ -1,5 +1,5 @@
-// How a tensor lies on the mesh: its boxes to scale, who holds them, copies, partial sums, empty
-// shards; and below, what the collective at hand moves from rank to rank.
+// How a tensor is laid out on the mesh: its boxes to scale, their holders, copies, partial sums,
+// empty shards. Below that, what the current collective moves between ranks.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -113,7 +113,7 @@ class LayoutPanel : public Panel {
     if (ImGui::IsItemClicked()) frame.model.selection.code = *view.in_flight;
   }
 
-  // Two dimensions are drawn as rows and columns; the others are fixed by sliders.
+  // Two dimensions are drawn as rows and columns; sliders fix the others.
   void choose_plane(Frame& frame, const TensorView& tensor, const std::vector<Shard>& shards) {
     const Extents& global = tensor.first->placement.global;
     if (shown_ != tensor.name || plane_.rank() != global.size()) {
@@ -162,12 +162,12 @@ class LayoutPanel : public Panel {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const ImVec2 size = ImGui::GetContentRegionAvail();
     if (size.x < frame.ui.px(80) || size.y < frame.ui.px(50)) return;
-    // Mesh and facts stand beside the picture, in a tall panel below it.
+    // Mesh and facts go beside the picture, or below it in a tall panel.
     const bool below = size.y > size.x * 0.75f && size.y > frame.ui.px(330);
     const bool beside = !below && size.x > frame.ui.px(420);
     float right = beside ? std::min(size.x * 0.40f, frame.ui.px(290)) : 0;
     if (beside && show_values_ && !source.global.empty()) {
-      // The facts give way to numbers that would fit.
+      // Narrow the facts if that makes room for numbers in the cells.
       const auto columns = static_cast<float>(plane_.columns(source.global));
       const float least = frame.ui.px(108);
       const float wanted = frame.ui.px(kNumberWidth + 1) * columns + frame.ui.px(52);
@@ -208,7 +208,8 @@ class LayoutPanel : public Panel {
     ImGui::EndChild();
   }
 
-  // The numbers in the cells, where cells are large and few; false where they are not.
+  // Draws numbers in the cells if the cells are large and few enough; returns false if they are
+  // not.
   bool draw_values(Frame& frame, const TensorView& tensor, const LayoutSource& source,
                    const Picture& picture) {
     const bool numbers = show_values_ && picture.fit.cell_x >= frame.ui.px(kNumberWidth) &&
@@ -252,7 +253,7 @@ class LayoutPanel : public Panel {
     return numbers;
   }
 
-  // A picture cell of some pixels for each few elements, made once per state.
+  // Draws one cell of a few pixels per block of elements; computed once per state.
   void draw_coarse(Frame& frame, const ReadingSlot& slot, const Picture& picture) {
     const interp::ValueReading& reading = *slot.reading;
     const float cell = frame.ui.px(5);
@@ -289,7 +290,7 @@ class LayoutPanel : public Panel {
     ImDrawList* list = ImGui::GetWindowDrawList();
     ImFont* font = frame.ui.fonts.small;
     const Palette& p = frame.ui.pal();
-    // In low cells the names of the ranks stand beside the number, else above it.
+    // In low cells the rank names go beside the number, otherwise above it.
     const bool low = picture.fit.cell_y < frame.ui.px(24) && !picture.named_below;
     const float below = picture.fit.cell_y - font->FontSize;
     const float top = picture.named_below ? below / 2 : below - frame.ui.px(2);
@@ -311,7 +312,7 @@ class LayoutPanel : public Panel {
     }
   }
 
-  // The element under the mouse: hovered everywhere, selected by a click.
+  // Hovers the element under the mouse in all panels; a click selects it.
   void pick_element(Frame& frame, const TensorView& tensor, const Picture& picture) {
     ImGui::SetCursorScreenPos(picture.origin);
     ImGui::InvisibleButton(
@@ -367,7 +368,7 @@ class LayoutPanel : public Panel {
 
   LayoutViews views_;
   HeatGrid grid_;
-  uint64_t grid_of_ = 0;  // serial of the reading that the grid was made from
+  uint64_t grid_of_ = 0;  // serial of the reading used for the grid
   Plane grid_plane_;
   Plane plane_;
   std::string shown_;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kMaxOwners = 8;
 
-// One element of a tensor as one rank holds it.
+// One element of a tensor, as held by one rank.
 struct Owned {
   interp::Rank rank;
   const ReadingSlot* slot;
@@ -61,7 +61,7 @@ void copies(Frame& frame, const std::vector<Owned>& owners) {
   if (known.size() < 2) return;
   const bool in_flight = std::any_of(
       known.begin(), known.end(), [](const Owned* o) { return o->slot->reading->write_in_flight; });
-  if (in_flight) {  // in an all_reduce in place, these are addends
+  if (in_flight) {  // during an in-place all_reduce, these are still addends
     frame.ui.text_dim("a write is in flight: copies are compared when it is done");
     frame.ui.tag("layout/copies", "in flight");
     return;
@@ -81,7 +81,7 @@ void copies(Frame& frame, const std::vector<Owned>& owners) {
   }
 }
 
-// A partial element: the addends of the ranks and their fold.
+// For a partial element: each rank's addend, and their reduction.
 void addends(Frame& frame, const TensorView& tensor, const std::vector<int64_t>& element) {
   interp::ValueQuery query = element_query(tensor.name, 0, element);
   query.from = interp::ValueQuery::From::kGlobal;

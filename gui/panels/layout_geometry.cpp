@@ -97,7 +97,7 @@ Plane best_plane(const Extents& global, const std::vector<Shard>& shards) {
 
 namespace {
 
-// The range of a dimension that a mesh position owns after the first `levels` axes.
+// The range of a dimension owned by a mesh position, considering only the first `levels` axes.
 Range owned(const LayoutSource& source, size_t dim, size_t levels, int64_t position) {
   Range range{0, source.global[dim]};
   const std::vector<AxisRef> axes = merged_axes(*source.mesh, source.sharding->dims[dim].axes);
@@ -135,7 +135,7 @@ std::vector<std::vector<Band>> bands_of(const LayoutSource& source, size_t dim) 
 std::vector<int64_t> cut_sizes(const LayoutSource& source, size_t dim) {
   const std::vector<AxisRef> axes = cutting_axes(source, dim);
   if (axes.empty()) return {};
-  // By coordinates along the axes, so that empty parts are counted and copies are not.
+  // Keyed by coordinates along the axes, which counts empty parts but not copies.
   std::map<std::vector<int64_t>, int64_t> sizes;
   for (int64_t p = 0; p < source.mesh->size(); ++p) {
     std::vector<int64_t> coordinates;
@@ -153,7 +153,7 @@ Fit fit(float rows, float columns, float width, float height, float most, float 
   columns = std::max(columns, 1.0f);
   const float cell = std::min({width / columns, height / rows, most});
   Fit f{cell, cell, false};
-  // A side that would be too thin to label is stretched.
+  // Stretch a side that is too thin for a label.
   if (columns * cell < std::min(least, columns * most)) {
     f.cell_x = std::min(std::min(width, least) / columns, most);
     f.stretched = true;

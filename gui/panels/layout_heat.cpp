@@ -11,7 +11,7 @@ namespace hostir::gui {
 namespace {
 
 constexpr size_t kMaxHeatRanks = 16;
-constexpr int64_t kMostCells = 4096;  // of all ranks together: what a frame can draw
+constexpr int64_t kMostCells = 4096;  // limit over all ranks, for what one frame can draw
 
 struct RankHeat {
   interp::Rank rank;
@@ -26,7 +26,7 @@ int64_t column_of(const Plane& plane, const std::vector<int64_t>& index) {
   return index[static_cast<size_t>(plane.column_dim)];
 }
 
-// The part of a box that the plane shows; nullopt: nothing of it.
+// The part of a box in the plane; nullopt if they do not intersect.
 std::optional<Box> in_plane(const Box& box, const Plane& plane) {
   Box part = box;
   for (size_t d = 0; d < plane.rank(); ++d) {

@@ -10,7 +10,7 @@ namespace hostir::gui {
 
 namespace {
 
-// Sizes of a mesh drawn as cards of rows and columns.
+// Dimensions of a mesh drawn as cards with rows and columns.
 struct Grid {
   int64_t across = 1;
   int64_t down = 1;
@@ -20,17 +20,17 @@ struct Grid {
   float tile_h = 0;
   float card_w = 0;
   float card_h = 0;
-  float label = 0;     // width left of the rows
-  int64_t folded = 0;  // devices of a single axis that is folded into rows; 0: none is
+  float label = 0;     // width of the labels left of the rows
+  int64_t folded = 0;  // number of devices, if a single axis is folded into rows; else 0
   bool is_folded() const { return folded > across; }
 };
 
 constexpr float kRowLabel = 34;
 
-constexpr float kLeastTile = 3;  // pixels; smaller ones cannot be told apart
+constexpr float kLeastTile = 3;  // in pixels; smaller tiles cannot be told apart
 
-// A line of many devices is folded at a power of two, so that neighbours along halved axes stand
-// below each other: the largest tiles that all fit.
+// Folds a long line of devices at a power of two, so that neighbours along halved axes line up
+// vertically. Chooses the largest tiles that fit.
 void fold(const Frame& frame, Grid& g, float width, float height) {
   const int64_t n = g.across;
   float best = 0;
@@ -83,7 +83,7 @@ std::string tile_text(const LayoutSource& source, interp::Rank rank, bool copy) 
                      source.is_partial() ? "\nan addend: the value is the reduction of all" : "");
 }
 
-// `r12`, without the letter where that does not fit, and nothing rather than a cut number.
+// `r12`, without the letter if that does not fit, and nothing rather than a truncated number.
 void draw_rank(Frame& frame, Area tile, ImU32 colour, interp::Rank rank, bool empty) {
   const ImFont* font = frame.ui.fonts.small;
   const float room = tile.width() - 2;
@@ -109,7 +109,8 @@ void draw_tile(Frame& frame, const std::string& name, const LayoutView& view, in
   const bool empty = box && box->empty();
   const bool filled = box && !empty;
   const bool copy = filled && view.copies[index];
-  const bool small = tile.width() < frame.ui.px(14);  // a dot: no corners, hatches and numbers
+  const bool small = tile.width() < frame.ui.px(14);  // just a dot: no rounded corners, hatching or
+                                                      // number
   const float round = small ? 0.0f : 3.0f;
   const bool lit = frame.model.was_hovered.rank == rank;
   list->AddRectFilled(tile.min, tile.max,
@@ -146,7 +147,8 @@ bool still_to_reduce(const LayoutSource& source, std::string_view axis) {
                      [&](const AxisRef& a) { return a.name == axis; });
 }
 
-// `tp ->` above the columns, `dp` beside the rows; red with a sigma where still to be reduced.
+// `tp ->` above the columns, `dp` beside the rows; red with a sigma if the value is unreduced over
+// the axis.
 void draw_axis(Frame& frame, const LayoutSource& source, const MeshAxis& axis, ImVec2 at,
                std::string_view arrow) {
   const bool reduce = still_to_reduce(source, axis.name);
@@ -156,7 +158,7 @@ void draw_axis(Frame& frame, const LayoutSource& source, const MeshAxis& axis, I
                      frame.ui.px(120), frame.ui.fonts.small);
 }
 
-// Coordinates of the axes beyond the last two: `pp=1`.
+// Coordinates along all axes except the last two: `pp=1`.
 std::string card_title(const Mesh& mesh, int64_t position) {
   std::string title;
   for (size_t axis = 0; axis + 2 < mesh.axes.size(); ++axis) {

@@ -45,7 +45,7 @@ struct Painter {
     dashed(a.min, ImVec2(a.min.x, a.max.y), colour);
   }
 
-  // The addends behind the first one, each in the colour of its rank.
+  // The addends behind the first one, each in its rank's colour.
   void cards(const std::vector<Shard>& shards, size_t addends, float shift) const {
     for (size_t card = std::min(addends, kMaxCards); card-- > 1;) {
       const float by = shift * static_cast<float>(card);
@@ -126,7 +126,7 @@ struct Painter {
     return size.empty() ? band.coordinate : band.coordinate + "  " + size;
   }
 
-  // The finest level lies next to the picture.
+  // The finest level is next to the picture.
   void row_bands(const std::vector<std::vector<Band>>& levels) const {
     ImFont* font = frame.ui.fonts.small;
     float x = picture.origin.x - px(7);
@@ -171,7 +171,7 @@ struct Painter {
     }
   }
 
-  // Empty shards have no area: a small box each, so that nobody is forgotten.
+  // Empty shards have no area; a small box for each makes them visible.
   void empties(const std::string& name, const std::vector<Shard>& shards, ImVec2 at) const {
     ImFont* font = frame.ui.fonts.small;
     std::string all;
@@ -194,7 +194,7 @@ struct Painter {
   }
 };
 
-// The only shard with elements in the plane; null where there are several.
+// The only shard with elements in the plane; null if there are several.
 const Shard* sole_shard(const std::vector<Shard>& shards, const Plane& plane) {
   const Shard* out = nullptr;
   for (const Shard& s : shards) {
@@ -246,7 +246,7 @@ void draw_shard_labels(Frame& frame, const LayoutSource& source, const std::vect
   }
 }
 
-// Not to scale any more, but readable.
+// Gives up the aspect ratio to make numbers readable.
 void stretch_for_numbers(const Frame& frame, Picture& picture, ImVec2 space) {
   if (picture.rows * picture.columns > kMaxNumbers) return;
   const float x = space.x / static_cast<float>(picture.columns);
@@ -276,7 +276,7 @@ Picture draw_layout(Frame& frame, const std::string& name, const LayoutSource& s
   const float line = frame.ui.fonts.small->FontSize + frame.ui.px(7);
   const float top = line * static_cast<float>(std::min(column_levels.size(), kMaxLevels)) + spread +
                     frame.ui.px(4);
-  // One shard is the whole picture: its name does not have to cover the first number.
+  // If one shard fills the picture, put its name in the caption, off the first number.
   const Shard* sole = sole_shard(shards, plane);
   if (sole && style.captions && style.labels == LabelPlace::kCorner)
     style.labels = LabelPlace::kCaption;
@@ -299,7 +299,8 @@ Picture draw_layout(Frame& frame, const std::string& name, const LayoutSource& s
                frame.ui.px(style.most_cell), frame.ui.px(style.captions ? 100 : 60));
   };
   picture.fit = fit_above((style.captions ? 40 : 22) + more);
-  if (picture.fit.stretched && style.captions) picture.fit = fit_above(54 + more);  // a line more
+  // the note about stretching takes one more line
+  if (picture.fit.stretched && style.captions) picture.fit = fit_above(54 + more);
   if (style.numbers) {
     stretch_for_numbers(frame, picture,
                         ImVec2(area.width() - left - spread - frame.ui.px(10),

@@ -11,7 +11,7 @@ namespace hostir::gui {
 
 namespace {
 
-// Instructions that are under way, by task.
+// Instructions in flight, by task.
 std::map<interp::TaskId, interp::CodeIndex> outstanding(const interp::Snapshot& shot) {
   std::map<interp::TaskId, interp::CodeIndex> out;
   for (const auto& rank : shot.ranks) {
@@ -22,7 +22,8 @@ std::map<interp::TaskId, interp::CodeIndex> outstanding(const interp::Snapshot& 
   return out;
 }
 
-// The write of the first rank on which one has not finished, and where that one has not.
+// Finds the first rank with an unfinished write to the tensor, and all ranks where that write is
+// unfinished.
 void find_write(const interp::Snapshot& shot, const TensorView& tensor, LayoutView& view) {
   const auto tasks = outstanding(shot);
   if (tasks.empty()) return;

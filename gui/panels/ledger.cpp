@@ -1,7 +1,7 @@
 // Collectives: communicator x sequence number x rank, with the card that explains a mismatch.
 #include <fmt/core.h>
 #include <imgui.h>
-// after imgui.h, which it needs
+// must follow imgui.h
 #include <imgui_stdlib.h>
 
 #include <algorithm>
@@ -68,7 +68,8 @@ CollectiveId id_of(const Row& row) {
   return id;
 }
 
-// Finished collectives of which the run keeps no row: those before the first one of each group.
+// Number of finished collectives whose rows are no longer kept: those before the first row of each
+// group.
 uint64_t count_older(const std::vector<Row>& rows) {
   std::map<std::tuple<interp::CommIndex, uint32_t, Rank, Rank>, uint64_t> first;
   for (const Row& row : rows) {
@@ -111,7 +112,7 @@ class LedgerPanel : public Panel {
     if (shot.ledger->empty()) return frame.ui.empty_hint(hint());
     if (program_ != shot.program.get()) name_groups(shot);
     const Row* mismatch = frame.model.mismatch();
-    // What went wrong comes first; the table scrolls below it.
+    // The mismatch card comes first; the table scrolls below it.
     if (mismatch) {
       ImGui::BeginChild("card", ImVec2(0, card_height(frame, shot.ledger->size())));
       card_.draw(frame, *mismatch);
@@ -137,7 +138,7 @@ class LedgerPanel : public Panel {
   }
 
  private:
-  // With the filter above it.
+  // Includes the filter above the table.
   static float table_height(const Frame& frame, size_t rows) {
     const float row = ImGui::GetTextLineHeightWithSpacing() + frame.ui.px(3);
     return row * static_cast<float>(rows + 1) + ImGui::GetFrameHeightWithSpacing() +
@@ -154,14 +155,14 @@ class LedgerPanel : public Panel {
     ImGui::PopFont();
   }
 
-  // What two rows of the table leave, in a low panel most of it; the card scrolls.
+  // Leaves room for two table rows, but takes most of a low panel; the card scrolls.
   static float card_height(const Frame& frame, size_t rows) {
     const float space = ImGui::GetContentRegionAvail().y;
     const float left = space - table_height(frame, std::min<size_t>(rows, 2));
     return std::min(frame.ui.px(kMostCard), std::max(left, space * 0.7f));
   }
 
-  // By communicator and group; empty where there is only one.
+  // Names by communicator and group; empty for a communicator with a single group.
   void name_groups(const interp::Snapshot& shot) {
     program_ = shot.program.get();
     groups_.clear();
@@ -181,8 +182,8 @@ class LedgerPanel : public Panel {
                        row.point_to_point ? "p2p " : "", row.sequence);
   }
 
-  // By communicator, kind, rank `r3`; and those that are not done.
-  // A low panel has its rows instead.
+  // Filters by communicator, kind, rank `r3`, and unfinished state. A low panel shows rows instead
+  // of the filter.
   void draw_filter(Frame& frame, const interp::Snapshot& shot, bool low) {
     if (!low) draw_filter_line(frame);
     choose_rows(frame, shot);
@@ -214,7 +215,7 @@ class LedgerPanel : public Panel {
     shown_.clear();
     frontiers_.clear();
     const Rank rank = filtered_rank();
-    const Row* last = nullptr;  // of the group whose first open row was found
+    const Row* last = nullptr;  // its group's first unfinished row has been found
     for (size_t i = 0; i < rows.size(); ++i) {
       const Row& row = rows[i];
       const bool same = last && last->comm == row.comm && last->group == row.group &&
@@ -227,7 +228,7 @@ class LedgerPanel : public Panel {
     }
   }
 
-  // That a filter like `r3` names; kNoRank: it names none.
+  // The rank in a filter such as `r3`; kNoRank if the filter is not a rank.
   Rank filtered_rank() const {
     Rank rank = interp::kNoRank;
     const char* end = filter_.data() + filter_.size();
@@ -327,7 +328,7 @@ class LedgerPanel : public Panel {
     ImGui::PopID();
   }
 
-  // A cell says its state by glyph; a click goes to the rank and its instruction.
+  // A glyph shows the cell's state; a click selects the rank and its instruction.
   static void draw_cell(Frame& frame, const Row& row, const Cell& cell, StateKind state,
                         const std::string& name) {
     const bool running = cell.state == Cell::State::kRunning;
@@ -355,19 +356,19 @@ class LedgerPanel : public Panel {
   }
 
   static constexpr int kMaxColumns = 48;
-  static constexpr float kCardHeight = 190;  // to be of use
+  static constexpr float kCardHeight = 190;  // minimum useful height
   static constexpr float kMostCard = 420;
   MismatchCard card_;
-  const interp::ProgramView* program_ = nullptr;  // whose groups are named
+  const interp::ProgramView* program_ = nullptr;  // the program whose groups are named
   std::vector<std::vector<std::string>> groups_;  // by communicator and group
-  std::vector<size_t> frontiers_;                 // of every group the first row that is not done
+  std::vector<size_t> frontiers_;                 // the first unfinished row of every group
   std::string filter_;
   bool only_open_ = false;
-  std::vector<size_t> shown_;  // rows that the filter lets through
+  std::vector<size_t> shown_;  // rows that pass the filter
   std::tuple<uint64_t, std::string, bool> chosen_by_{~uint64_t{0}, "", false};
-  mutable std::vector<const Cell*> by_rank_;  // of the row that is drawn
+  mutable std::vector<const Cell*> by_rank_;  // of the row being drawn
   size_t seen_rows_ = 0;
-  uint64_t counted_ = ~uint64_t{0};  // generation of `older_`
+  uint64_t counted_ = ~uint64_t{0};  // generation for which `older_` was counted
   uint64_t older_ = 0;
   bool scroll_to_frontier_ = false;
 };

@@ -6,10 +6,10 @@ namespace hostir::gui {
 
 namespace {
 
-constexpr int64_t kMaxEvents = 20'000'000;  // beyond that the count is not worth its time
+constexpr int64_t kMaxEvents = 20'000'000;  // counting more would take too long
 
-// Events of the rank's host thread before `clock` are passes; what its streams did for the
-// instructions passed is their time.
+// Host events of the rank before `clock` count as passes; stream events of those passes add their
+// time.
 std::vector<LineCost> count(const interp::LogView& log, interp::Rank rank, int64_t clock_ns) {
   std::vector<LineCost> costs(log.instructions().size());
   std::vector<int64_t> on_host(costs.size(), 0);

@@ -1,4 +1,4 @@
-// Live bytes of every rank over time; below, the buffers of the focus rank as blocks, and lists.
+// Live bytes of every rank over time; below, the focus rank's buffers as blocks, and lists.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -52,7 +52,7 @@ class MemoryPanel : public Panel {
 
  private:
   void ask(Frame& frame, const interp::Snapshot& shot) {
-    // While a large log is being read, the answers are asked for again now and then.
+    // While a large log is being read, repeat the queries periodically.
     const bool reading = frame.model.worker().log_progress().reading;
     const uint64_t tick = reading ? 1 + static_cast<uint64_t>(frame.model.now_s() * 2) : 0;
     const int ranks = std::min(shot.rank_count(), kMaxLines);
@@ -65,7 +65,7 @@ class MemoryPanel : public Panel {
         lines_fetch_.get(frame.model, key, [key](const interp::LogView& log, std::stop_token stop) {
           return fetch_lines(log, key.ranks, key.columns, stop);
         });
-    // Of a long log only what was added matters, not where one looks.
+    // For a long log, refetch only when the log grows, not when the position changes.
     constexpr int64_t kLong = 100000;
     const bool is_long = lines_ && lines_->extent.event_count > kLong;
     BlocksKey blocks;
@@ -106,7 +106,7 @@ class MemoryPanel : public Panel {
     ImGui::PopStyleVar();
   }
 
-  // One chip a rank; ranks whose lines cover each other say so.
+  // One chip per rank; ranks whose lines coincide are marked.
   static void draw_peaks(Frame& frame, const MemoryLines& data) {
     frame.ui.text_dim("peak of");
     for (size_t r = 0; r < data.by_rank.size(); ++r) {
@@ -135,7 +135,7 @@ class MemoryPanel : public Panel {
     }
   }
 
-  // What is there before anything was allocated.
+  // Bytes present before the first allocation.
   static int64_t parameter_bytes(const interp::MemorySnapshot& m) {
     int64_t bytes = 0;
     for (const interp::AllocationSnapshot& a : m.allocations) bytes += a.parameter ? a.bytes : 0;
@@ -161,7 +161,7 @@ class MemoryPanel : public Panel {
     draw_held(frame, *blocks_);
   }
 
-  // A short panel scrolls as a whole, so that its list never is a slit.
+  // A short panel scrolls as a whole, so that its list always has a usable height.
   static ImVec2 list_size(const Frame& frame) {
     return ImVec2(0, std::max(ImGui::GetContentRegionAvail().y, frame.ui.px(110)));
   }
@@ -196,7 +196,7 @@ class MemoryPanel : public Panel {
     ImGui::EndTable();
   }
 
-  // Blocks of the focus rank: who held the peak, or what leaks; the largest first.
+  // The focus rank's blocks at the peak, or its leaks; largest first.
   void draw_held(Frame& frame, const RankBlocks& data) const {
     const bool leaks = list_ == List::kLeaks;
     const std::vector<HeldBlock>& rows = leaks ? data.leaking : data.at_peak;
@@ -259,7 +259,7 @@ class MemoryPanel : public Panel {
 
   LogFetch<LinesKey, MemoryLines> lines_fetch_{"memory"};
   LogFetch<BlocksKey, RankBlocks> blocks_fetch_{"memory/blocks"};
-  // Answers of this frame; they live in the slots above.
+  // This frame's answers; the slots above own them.
   const MemoryLines* lines_ = nullptr;
   const RankBlocks* blocks_ = nullptr;
   List list_ = List::kNow;

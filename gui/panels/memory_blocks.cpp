@@ -12,7 +12,7 @@ using interp::kUnknownNs;
 
 namespace {
 
-// The value after '%' from `at` on.
+// The name after the first '%' at or after `at`.
 std::string value_name(std::string_view text, size_t at) {
   const size_t begin = text.find('%', at);
   if (begin == std::string_view::npos) return {};
@@ -20,7 +20,7 @@ std::string value_name(std::string_view text, size_t at) {
   return std::string(text.substr(begin + 1, end - begin - 1));
 }
 
-// Pairs allocs with frees, in order of issue.
+// Matches allocs with frees, in order of issue.
 class Pairing {
  public:
   Pairing(const interp::LogView& log, RankBlocks& out) : log_(log), out_(out) {}
@@ -28,10 +28,10 @@ class Pairing {
   void take(const interp::LogEvent& e) {
     if (e.instruction >= log_.instructions().size()) return;  // the log is damaged
     const interp::LogInstruction& i = log_.instructions()[e.instruction];
-    // A called function's return ends the call, not the rank.
+    // The return of a called function does not end the rank.
     if (i.mnemonic == "call") ++calls_;
     if (i.mnemonic == "return" && --calls_ < 0) out_.returned = true;
-    if (e.end_ns() == kUnknownNs) return;  // its stream has not come to it
+    if (e.end_ns() == kUnknownNs) return;  // not executed by its stream yet
     if (i.mnemonic == "alloc") {
       HeldBlock block;
       block.name = value_name(i.text, 0);
@@ -49,11 +49,11 @@ class Pairing {
     }
   }
 
-  /// By block: the one whose memory it took.
+  /// Maps a block to the block whose memory it reuses.
   const std::map<size_t, size_t>& taken() const { return taken_; }
 
  private:
-  // The memory stays, the name changes: nothing is allocated.
+  // The memory stays and only the name changes; nothing is allocated.
   void take_over(const std::string& name, HeldBlock& block) {
     const auto at = find(name);
     if (at == live_.rend()) return;
@@ -71,7 +71,7 @@ class Pairing {
                         [&](size_t b) { return out_.blocks[b].name == name; });
   }
 
-  // By name; a buffer that a loop carries has another name where it is freed, then by size.
+  // Matches by name. A loop-carried buffer may be freed under another name; then matches by size.
   void free(const std::string& name, const interp::LogEvent& e) {
     auto at = find(name);
     if (at == live_.rend())
@@ -86,12 +86,12 @@ class Pairing {
 
   const interp::LogView& log_;
   RankBlocks& out_;
-  int calls_ = 0;  // that have not returned
+  int calls_ = 0;  // calls without a return so far
   std::vector<size_t> live_;
   std::map<size_t, size_t> taken_;
 };
 
-// Begins and ends of blocks in order of time; of one time: in order of issue.
+// Starts and ends of blocks, ordered by time, then by order of issue.
 struct Change {
   int64_t time_ns;
   int64_t event;
@@ -113,7 +113,7 @@ std::vector<Change> changes_of(const std::vector<HeldBlock>& blocks) {
 }
 
 void place_blocks(RankBlocks& out, const std::map<size_t, size_t>& taken) {
-  std::map<int64_t, int64_t> used;  // address: end
+  std::map<int64_t, int64_t> used;  // maps start addresses to end addresses
   int64_t live = 0;
   for (const Change& change : changes_of(out.blocks)) {
     HeldBlock& block = out.blocks[change.block];
@@ -142,13 +142,13 @@ void place_blocks(RankBlocks& out, const std::map<size_t, size_t>& taken) {
   }
 }
 
-// What comes and goes in every iteration of a long loop is one block with a count: each of them is
-// narrower than a pixel.
+// In a long loop, allocations of each iteration are narrower than a pixel: merge them into one
+// block with a count.
 void join_brief(RankBlocks& out) {
   constexpr int64_t kColumns = 1000;
   const int64_t column_ns = (out.extent.end_ns - out.extent.begin_ns) / kColumns;
   std::vector<HeldBlock> joined;
-  std::map<std::tuple<std::string_view, int64_t, int64_t>, size_t> last;  // of a name and place
+  std::map<std::tuple<std::string_view, int64_t, int64_t>, size_t> last;  // keyed by name and place
   std::vector<HeldBlock> all = std::move(out.blocks);
   for (const HeldBlock& block : all) {
     const bool brief = block.to_ns != kUnknownNs && block.to_ns - block.from_ns <= column_ns;

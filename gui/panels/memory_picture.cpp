@@ -78,7 +78,7 @@ void MemoryPicture::lines(const MemoryLines& data, const std::vector<int64_t>& b
   for (const int64_t bytes : before) top = std::max(top, bytes);
   const float room = height - frame_.ui.px(16);
   const auto focus = static_cast<size_t>(frame_.model.snapshot()->focus);
-  // The focus rank is drawn last; ranks with the same line stand a hair below it, side by side.
+  // Draw the focus rank last. Offset coinciding lines slightly downwards so that all are visible.
   for (size_t n = 0; n <= data.by_rank.size(); ++n) {
     const size_t r = n == data.by_rank.size() ? focus : n;
     if (r >= data.by_rank.size() || (n == focus && n < data.by_rank.size())) continue;
@@ -109,7 +109,7 @@ void MemoryPicture::lines(const MemoryLines& data, const std::vector<int64_t>& b
   hover_line(data, at);
 }
 
-// The point of the focus rank's line under the pointer: what it is, and a click selects it.
+// Describes the point of the focus rank's line under the pointer; a click selects it.
 void MemoryPicture::hover_line(const MemoryLines& data, ImVec2 at) const {
   const auto focus = static_cast<size_t>(frame_.model.snapshot()->focus);
   if (!ImGui::IsItemHovered() || focus >= data.by_rank.size()) return;
@@ -176,7 +176,7 @@ void MemoryPicture::blocks(const RankBlocks& data, float height) const {
         std::max(y_of(block.address), min.y + 1));
     const ImU32 hue = colour(block.kind);
     const bool chosen = frame_.model.selection.value == block.name;
-    // A hair between neighbours that are large enough to be told apart.
+    // Leave a thin gap between blocks that are large enough to be told apart.
     const ImVec2 corner(max.x - (max.x - min.x > 4 ? 1.0f : 0.0f),
                         max.y - (max.y - min.y > 4 ? 1.0f : 0.0f));
     list->AddRectFilled(min, corner, mixed(p.panel, hue, chosen ? 0.85f : 0.6f));

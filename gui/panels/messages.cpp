@@ -1,4 +1,4 @@
-// What happened: answers of commands, lines of log points, stops, errors.
+// The message list: results of commands, log point lines, stops, errors.
 #include <fmt/core.h>
 
 #include <array>
@@ -54,7 +54,7 @@ class MessagesPanel : public Panel {
   }
 
  private:
-  // A click looks at its rank and selects its instruction.
+  // A log line; a click focuses its rank and selects its instruction.
   static void draw_line(Frame& frame, const Message& m, size_t i) {
     ImGui::PushID(static_cast<int>(i));
     const std::string text = "\u25c6 " + m.text;
@@ -88,7 +88,7 @@ class MessagesPanel : public Panel {
     return p.text;
   }
 
-  // Which kinds are shown; what is left out is counted.
+  // Check boxes for the kinds shown; counts hidden messages.
   void draw_levels(Frame& frame) {
     constexpr const char* kNames[] = {"answers", "good news", "warnings", "errors", "log lines"};
     size_t hidden = 0;
@@ -102,7 +102,7 @@ class MessagesPanel : public Panel {
     if (hidden > 0) frame.ui.say_hidden(std::to_string(hidden) + " messages");
   }
 
-  std::array<bool, 5> shown_{true, true, true, true, true};  // by Message::Kind
+  std::array<bool, 5> shown_{true, true, true, true, true};  // indexed by Message::Kind
   size_t seen_ = 0;
 };
 

@@ -47,8 +47,7 @@ void draw_ranks(Frame& frame, const CardSide& side) {
   ImGui::SetTooltip("%s", ranks_text(side.ranks).c_str());
 }
 
-// A field of the call; one that is unlike the reference's is a red pill with the sign of
-// inequality.
+// A field of the call; if it differs from the reference, a red pill with a not-equal sign.
 void draw_word(Frame& frame, const std::string& word, bool differs) {
   if (word.empty()) return;
   ImGui::PushFont(frame.ui.fonts.mono);
@@ -70,7 +69,7 @@ void draw_word(Frame& frame, const std::string& word, bool differs) {
   ImGui::PopFont();
 }
 
-// The line of the program: number and text; a click goes there.
+// The program line, number and text; a click goes there.
 void draw_place(Frame& frame, const CardSide& side) {
   const model::Instruction* instruction = frame.model.snapshot()->run->find(side.instruction);
   if (instruction == nullptr) return;
@@ -133,7 +132,7 @@ void draw_sides(Frame& frame, const StoryCard& story) {
   constexpr size_t kMostSides = 16;
   for (const CardSide& side :
        std::span(story.sides).first(std::min(story.sides.size(), kMostSides))) {
-    // Without a majority neither side is the expected one: both show what is unlike the other.
+    // Without a majority neither side is the expected one: mark the differences in both.
     const bool first = &side == &story.sides.front();
     const bool other = first && !story.majority && story.sides.size() > 1;
     draw_side(frame, side, other ? story.sides[1] : story.sides[0], first && story.majority);
@@ -174,7 +173,7 @@ void draw_branches(Frame& frame, const StoryCard& story) {
   }
 }
 
-// One column per side, one row per place in the order; what would come next is dim.
+// One column per side, one row per position in the order; calls not yet made are dim.
 void draw_order(Frame& frame, const StoryCard& story) {
   if (story.rows.empty()) return;
   constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_SizingFixedFit |

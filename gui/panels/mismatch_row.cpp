@@ -8,7 +8,7 @@
 namespace hostir::gui {
 
 const interp::LedgerRow* mismatch_of(const interp::Snapshot& shot) {
-  if (shot.faults->empty()) return nullptr;  // without one no row is looked at
+  if (shot.faults->empty()) return nullptr;  // avoids scanning the ledger of a run without faults
   for (const interp::LedgerRow& row : *shot.ledger) {
     if (row.state == interp::LedgerRow::State::kMismatch) return &row;
   }

@@ -1,7 +1,7 @@
-// Bookmarks: positions with a name, to come back to; kept with the program.
+// Bookmarks: named positions to return to, kept with the program.
 #include <fmt/core.h>
 #include <imgui.h>
-// after imgui.h, which it needs
+// must follow imgui.h
 #include <imgui_stdlib.h>
 
 #include "gui/panels/panels.h"

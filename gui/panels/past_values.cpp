@@ -9,7 +9,7 @@ namespace hostir::gui {
 namespace {
 
 constexpr const char* kQuestion = "history/past";
-// Runs again unasked: up to so many decisions, or where the last time took no longer than this.
+// Re-run automatically up to this many decisions, or if the last re-run took at most this long.
 constexpr uint64_t kFewDecisions = 4000;
 constexpr double kShortSeconds = 0.4;
 

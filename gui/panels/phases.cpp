@@ -1,5 +1,5 @@
-// The text after every phase of the compiler, linked by `from(@f#n)`: what a host instruction came
-// from.
+// The program text after each compiler phase, linked by `from(@f#n)` to show what each host
+// instruction came from.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -67,8 +67,8 @@ class PhasesPanel : public Panel {
     ImGui::PopID();
   }
 
-  // By name of a value of a phase: the host instructions that were made from what defines it.
-  // `from` counts the instructions of the first phase, so that is where the names come from.
+  // Maps the names that a phase defines to the host instructions made from their definitions.
+  // `from` numbers the instructions of the first phase, so names are looked up there.
   void index(std::shared_ptr<const interp::ProgramView> shown) {
     program_ = std::move(shown);
     const interp::ProgramView& program = *program_;
@@ -95,8 +95,8 @@ class PhasesPanel : public Panel {
     return lines;
   }
 
-  // What every instruction of a printed program defines: one instruction per line, numbered from 1
-  // in every function.
+  // The value that each instruction of a printed program defines: one instruction per line,
+  // numbered from 1 in each function.
   static std::map<OpRef, std::string> names_of(std::string_view text) {
     std::map<OpRef, std::string> names;
     OpRef at;
@@ -114,7 +114,7 @@ class PhasesPanel : public Panel {
         at = {std::string(line.substr(name, line.find_first_of(" (", name) - name)), 0};
         in_body = opens;
       } else if (!in_body) {
-        in_body = opens;  // the end of a header of several lines
+        in_body = opens;  // end of a header that spans several lines
       } else if (line.front() != '}') {
         ++at.number;
         const std::string_view name = defined(line);
@@ -124,7 +124,7 @@ class PhasesPanel : public Panel {
     return names;
   }
 
-  // The name that a line defines: `  %y = add ...` gives `y`.
+  // The name defined by a line: `  %y = add ...` gives `y`.
   static std::string_view defined(std::string_view line) {
     line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
     if (line.empty() || line.front() != '%') return {};
@@ -138,8 +138,8 @@ class PhasesPanel : public Panel {
     return found == made_from_.end() ? nullptr : &found->second;
   }
 
-  // Lines that define the selected value, or what the selected or hovered host instruction came
-  // from.
+  // True for lines that define the selected value, or what the selected or hovered host instruction
+  // came from.
   bool is_linked(const Frame& frame, std::string_view line) const {
     const std::string_view name = defined(line);
     if (name.empty()) return false;
@@ -214,7 +214,7 @@ class PhasesPanel : public Panel {
     }
   }
 
-  // A host instruction that was selected elsewhere: its first line here is scrolled to.
+  // When a host instruction is selected elsewhere, scrolls to its first line here.
   void follow(const Frame& frame, const std::vector<std::string_view>& lines,
               std::optional<interp::CodeIndex>& followed) const {
     const auto& code = frame.model.selection.code;
@@ -229,14 +229,16 @@ class PhasesPanel : public Panel {
     }
   }
 
-  std::shared_ptr<const interp::ProgramView> program_;  // whose texts are in what follows
+  std::shared_ptr<const interp::ProgramView> program_;  // owns the texts that the members below
+                                                        // refer to
   std::vector<std::vector<std::string_view>> lines_;    // by phase
   std::map<std::string, std::vector<interp::CodeIndex>> made_from_;
-  mutable std::optional<interp::CodeIndex> followed_;  // that was scrolled to, on the left
+  mutable std::optional<interp::CodeIndex> followed_;  // the selection last scrolled to, on the
+                                                       // left
   std::optional<interp::CodeIndex> followed_beside_;
   size_t shown_ = 0;
   bool beside_ = false;
-  size_t other_ = ~size_t{0};  // the phase on the right; the last one
+  size_t other_ = ~size_t{0};  // the phase on the right; by default the last one
 };
 
 }  // namespace

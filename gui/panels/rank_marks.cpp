@@ -9,8 +9,8 @@
 namespace hostir::gui {
 
 namespace {
-constexpr float kStep = 9;         // pixels from mark to mark
-constexpr size_t kMostLines = 12;  // of a tooltip
+constexpr float kStep = 9;         // distance between marks, in pixels
+constexpr size_t kMostLines = 12;  // in a tooltip
 }  // namespace
 
 void RankMarks::index(const interp::SnapshotPtr& shot) {

@@ -32,7 +32,7 @@ std::string failed_word(const Snapshot& shot, Rank rank, const interp::LedgerRow
 
 }  // namespace
 
-// Edges are ordered by who waits.
+// Relies on edges being sorted by waiting rank.
 std::span<const RankWait> waits_of(const interp::WaitsSnapshot& waits, Rank rank) {
   const auto first = std::lower_bound(waits.edges.begin(), waits.edges.end(), rank,
                                       [](const RankWait& e, Rank r) { return e.from < r; });
@@ -63,7 +63,7 @@ RankWord rank_word(const Snapshot& shot, Rank rank, const interp::LedgerRow* mis
   const std::string word(interp::name(r.status));
   switch (r.status) {
     case interp::RankStatus::kRunnable:
-      // After a fault nobody goes on, whatever could be done next.
+      // After a fault no rank continues, even if it is runnable.
       if (mismatch) return {StateKind::kMissing, "stopped"};
       return {StateKind::kOk, word};
     case interp::RankStatus::kBlocked:

@@ -1,5 +1,5 @@
-// One row per rank: where it is, what it waits for, its queues and memory. Click focuses, checkbox
-// freezes.
+// One row per rank: its place, waits, queues and memory. A click sets the focus, a check box
+// freezes the rank.
 #include <fmt/core.h>
 
 #include <map>
@@ -40,7 +40,7 @@ class RanksPanel : public Panel {
       ImGui::TableSetupColumn(column);
     }
     ImGui::TableHeadersRow();
-    // Low boxes: many ranks are to fit.
+    // Low check boxes, so that many ranks fit.
     const ImVec2 padding = ImGui::GetStyle().FramePadding;
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(padding.x, 0));
     const std::vector<Group>& rows = groups(frame);
@@ -56,8 +56,7 @@ class RanksPanel : public Panel {
   }
 
  private:
-  // Ranks that follow each other and are in the same state at the same place; one rank where there
-  // are few.
+  // Consecutive ranks in the same state at the same place. With few ranks, each is its own group.
   struct Group {
     interp::Rank first = 0;
     interp::Rank last = 0;
@@ -69,7 +68,7 @@ class RanksPanel : public Panel {
            a.waits.has_value() == b.waits.has_value() && a.outstanding() == b.outstanding();
   }
 
-  // What is made once per snapshot and not every frame.
+  // Groups are rebuilt once per snapshot, not every frame.
   const std::vector<Group>& groups(const Frame& frame) const {
     if (std::exchange(generation_, frame.model.generation()) != frame.model.generation()) {
       groups_ = groups_of(*frame.model.snapshot());
@@ -82,7 +81,7 @@ class RanksPanel : public Panel {
     std::vector<Group> groups;
     const bool joins = shot.rank_count() > kMostSingle;
     for (interp::Rank r = 0; r < shot.rank_count(); ++r) {
-      // The focus stands alone, so that it is seen.
+      // Keep the focus rank in a group of its own, so that it is visible.
       const bool apart = r == shot.focus || r == shot.focus + 1;
       if (joins && !apart && r > 0 && alike(shot.rank(r - 1), shot.rank(r)))
         groups.back().last = r;
@@ -102,7 +101,7 @@ class RanksPanel : public Panel {
     if (mismatch_ && ImGui::IsItemClicked()) frame.actions.request("panel.ledger");
   }
 
-  // For whom its host thread or one of its streams waits; and what waits there, for the tooltip.
+  // The ranks that the host thread or a stream waits for, and on what, for the tooltip.
   struct Waits {
     std::string text;
     std::string on;
@@ -168,7 +167,7 @@ class RanksPanel : public Panel {
     draw_state(frame, shot, r);
     ImGui::TableNextColumn();
     const std::string at = r.address + " " + r.op;
-    // The function is the same on most lines: its number and what it does are enough.
+    // Most lines are in the same function, so show only the number and the op.
     const size_t number = r.address.rfind('#');
     frame.ui.text_mono(number == std::string::npos ? at : r.address.substr(number) + " " + r.op);
     frame.ui.tag(fmt::format("ranks/{}/at", r.rank), at);
@@ -177,7 +176,7 @@ class RanksPanel : public Panel {
     ImGui::TableNextColumn();
     draw_waits(frame, shot, r.rank);
     if (!one || !stepped)
-      return ImGui::PopID();  // these differ from rank to rank, or are not known
+      return ImGui::PopID();  // these columns differ between ranks, or are unknown
     ImGui::TableNextColumn();
     frame.ui.text_mono(std::to_string(r.steps));
     ImGui::TableNextColumn();
@@ -191,10 +190,10 @@ class RanksPanel : public Panel {
     ImGui::PopID();
   }
 
-  const interp::LedgerRow* mismatch_ = nullptr;  // of this frame's snapshot
-  mutable uint64_t generation_ = ~uint64_t{0};   // of what follows
+  const interp::LedgerRow* mismatch_ = nullptr;  // from this frame's snapshot
+  mutable uint64_t generation_ = ~uint64_t{0};   // generation of the members below
   mutable std::vector<Group> groups_;
-  mutable std::map<interp::Rank, Waits> waits_;  // of rows that were in view
+  mutable std::map<interp::Rank, Waits> waits_;  // of rows that have been in view
 };
 
 }  // namespace

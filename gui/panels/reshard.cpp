@@ -1,6 +1,7 @@
-// 1. The operands give the two sides. 2. Sides without a layout are laid along dimension 0 in group
-// order. 3. Each member's result box is covered by the members' input boxes: by all of them where
-// the collective folds, else by the nearest in group order, its own first.
+// 1. Take the two sides from the operands.
+// 2. Place sides without a layout along dimension 0, in group order.
+// 3. Cover each member's result box with the members' input boxes: with all of them if the
+//    collective reduces, else with the nearest in group order, starting with its own.
 #include "gui/panels/reshard.h"
 
 #include <fmt/core.h>
@@ -32,7 +33,7 @@ void fill_side(const interp::LayoutTable& table, const Reshard& reshard, Reshard
   }
 }
 
-// The operands that are read and written, with the layout before and after.
+// Fills both sides from the operands read and written, with their layouts before and after.
 DType fill_sides(const interp::Code& code, Reshard& r) {
   const interp::CodeInstruction& c = code.instructions[r.code];
   const Instruction& source = code.source(r.code);
@@ -67,7 +68,7 @@ Box rows_of(const Extents& global, int64_t parts, int64_t part) {
   return box;
 }
 
-// Buffers that are blocks of a whole of another shape lie along its dimension 0.
+// Treats buffers that are blocks of a larger whole as consecutive parts of its dimension 0.
 void lay_blocks(const Extents& whole, ReshardSide& side) {
   const auto n = static_cast<int64_t>(side.boxes.size());
   for (int64_t m = 0; m < n; ++m) side.boxes[static_cast<size_t>(m)] = rows_of(whole, n, m);
@@ -77,7 +78,7 @@ void lay_blocks(const Extents& whole, ReshardSide& side) {
 
 bool bring_to_one_space(const Facts& facts, Reshard& r) {
   if (r.before.boxes.empty() || r.after.boxes.empty()) return true;
-  // In place and without a layout: a member's block stands in its place of the whole.
+  // In place without a layout: a member's block is at its own position in the whole.
   const bool one_shape = r.before.global == r.after.global;
   if (one_shape && (r.members.size() < 2 || r.before.boxes != r.after.boxes)) return true;
   if (one_shape && facts.in == Part::kWhole && facts.out == Part::kWhole) return true;
@@ -99,7 +100,7 @@ void add(Reshard& r, size_t from, size_t to, const Box& box, DType dtype) {
   if (from != to) r.moved_bytes += bytes;
 }
 
-// A member's result, from the inputs that hold parts of it.
+// Covers a member's result with the inputs that hold parts of it.
 void cover(Reshard& r, size_t to, const std::vector<size_t>& sources, DType dtype) {
   const std::optional<Box>& wanted = r.after.boxes[to];
   if (!wanted || wanted->empty()) return;
@@ -129,7 +130,7 @@ void cover_all(const Facts& facts, std::optional<size_t> root, Reshard& r, DType
   }
 }
 
-// Without layouts each member sends the j-th stretch of its rows to member j.
+// Without layouts, each member sends the j-th range of its rows to member j.
 void exchange_rows(Reshard& r, DType dtype) {
   const auto n = static_cast<int64_t>(r.members.size());
   for (int64_t to = 0; to < n; ++to) {

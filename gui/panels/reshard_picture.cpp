@@ -51,7 +51,7 @@ bool is_ended(const interp::Snapshot& shot) {
          shot.stop.kind == interp::StopKind::kFault;
 }
 
-// No member of the group has issued anything on the communicator.
+// True if no member of the group has issued anything on the communicator.
 bool has_no_row(const interp::Snapshot& shot, const Reshard& r) {
   const interp::CommIndex comm = shot.program->code->instructions[r.code].comm;
   return std::none_of(shot.ledger->begin(), shot.ledger->end(), [&](const interp::LedgerRow& row) {
@@ -59,7 +59,7 @@ bool has_no_row(const interp::Snapshot& shot, const Reshard& r) {
   });
 }
 
-// The oldest meeting of the group at this instruction that is not done; null: there is none.
+// The oldest unfinished row of the group at this instruction, or null.
 const interp::LedgerRow* open_row(const interp::Snapshot& shot, const Reshard& r) {
   const interp::CommIndex comm = shot.program->code->instructions[r.code].comm;
   for (const interp::LedgerRow& row : *shot.ledger) {
@@ -73,7 +73,7 @@ const interp::LedgerRow* open_row(const interp::Snapshot& shot, const Reshard& r
   return nullptr;
 }
 
-// What another member's call has that this one's has not.
+// How another member's call differs from this one's.
 std::string call_difference(const interp::Snapshot& shot, const interp::LedgerRow& row,
                             interp::Rank theirs, interp::Rank ours) {
   const model::Meeting* meeting = interp::meeting_of(shot, row);
@@ -115,13 +115,13 @@ namespace {
 
 using Absent = std::map<interp::Rank, std::string>;
 
-// Where the ribbons of one member leave or arrive: from top to bottom in order of the other side.
+// Where ribbons leave or enter a member, from top to bottom in order of the other side.
 struct Node {
   interp::Rank rank = 0;
   int64_t bytes = 0;
   float y0 = 0;
   float y1 = 0;
-  float used = 0;  // pixels already taken by ribbons
+  float used = 0;  // height already taken by ribbons, in pixels
 };
 
 struct Columns {
@@ -180,8 +180,8 @@ void draw_nodes(Frame& frame, const std::map<interp::Rank, Node>& nodes, float x
   }
 }
 
-// A ribbon between two vertical stretches; what stays on its rank is drawn faintly, what does not
-// move because somebody is missing grey and dashed.
+// A ribbon between two vertical segments. Data that stays on its rank is faint; data held up by an
+// absent member is grey and dashed.
 void draw_ribbon(Frame& frame, const Transfer& t, ImVec2 a, float a_height, ImVec2 b,
                  float b_height, bool folded, bool held_up) {
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -282,7 +282,7 @@ std::string absent_text(const Absent& absent, bool ended) {
 }  // namespace
 
 void draw_reshard(Frame& frame, const Reshard& r, const Absent& absent) {
-  constexpr float kLeastNode = 17;  // pixels of a member, with the gap to the next
+  constexpr float kLeastNode = 17;  // height of a member including the gap, in pixels
   const std::string head = headline(r);
   ImGui::PushTextWrapPos(0);
   ImGui::TextUnformatted(head.c_str());
@@ -300,7 +300,7 @@ void draw_reshard(Frame& frame, const Reshard& r, const Absent& absent) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImVec2 size = ImGui::GetContentRegionAvail();
   if (size.x < frame.ui.px(220)) return;
-  // Many members, or little room: the picture is higher than the panel and scrolls.
+  // With many members or little room, the picture is higher than the panel and scrolls.
   const size_t drawn = r.members.size() > kMaxRibbonMembers ? 4 : r.members.size();
   const float least = frame.ui.px(46 + kLeastNode * static_cast<float>(drawn));
   size.y = std::max(size.y, std::max(least, frame.ui.px(90)));

@@ -1,4 +1,4 @@
-// Which rank moved at every position of the history, and who else could have: the schedule as data.
+// The schedule: which rank moved at each position of the history, and which others could have.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 using interp::Rank;
 
-constexpr uint64_t kBefore = 200;  // decisions shown around the position
+constexpr uint64_t kBefore = 200;  // decisions shown before the position
 constexpr uint64_t kAfter = 200;
 
 struct Decision {
@@ -25,14 +25,14 @@ struct Decision {
   interp::CodeIndex code = 0;
   int64_t clock_ns = 0;
   bool waited = false;
-  std::vector<Rank> others;  // that also had an instruction to run
+  std::vector<Rank> others;  // ranks that also had an instruction to run
 };
 struct Schedule {
-  std::vector<Decision> rows;  // by number
+  std::vector<Decision> rows;  // ordered by number
   std::vector<std::string> names;
 };
 
-// The first event that is shown from `id` on; null behind the last one.
+// The first visible event with an id of at least `id`; nullopt if there is none.
 Expected<std::optional<interp::LogEvent>> shown_from(const interp::LogView& log, int64_t id,
                                                      const std::stop_token& stop) {
   interp::EventFilter filter;
@@ -43,7 +43,7 @@ Expected<std::optional<interp::LogEvent>> shown_from(const interp::LogView& log,
   return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
 }
 
-// Where the decision stands in the log: events are in its order, but what was undone lies between.
+// The first event of a decision. Events are ordered by decision, but undone events lie in between.
 Expected<int64_t> event_of(const interp::LogView& log, uint64_t decision,
                            const std::stop_token& stop) {
   int64_t low = 0;
@@ -60,8 +60,8 @@ Expected<int64_t> event_of(const interp::LogView& log, uint64_t decision,
   return low;
 }
 
-// Rows around a position. Who else could move is told by the log alone: ranks that moved later,
-// unless what they did next was to wait.
+// The rows around a position. The log does not record which other ranks could move; they are
+// inferred: ranks that moved later, unless their next action was to wait.
 Expected<Schedule> fetch(const interp::LogView& log, uint64_t at, std::stop_token stop) {
   interp::EventFilter filter;
   HOSTIR_ASSIGN_OR_RETURN(filter.first_id, event_of(log, at > kBefore ? at - kBefore : 0, stop));
@@ -72,13 +72,13 @@ Expected<Schedule> fetch(const interp::LogView& log, uint64_t at, std::stop_toke
   for (const interp::LogInstruction& i : log.instructions())
     schedule.names.push_back(i.address + " " + i.mnemonic);
   for (const interp::LogEvent& e : events) {
-    // Of a decision with several events the last.
+    // For a decision with several events, keep the last one.
     if (!schedule.rows.empty() && schedule.rows.back().number == e.decision)
       schedule.rows.pop_back();
     schedule.rows.push_back(
         {e.decision, e.rank, e.instruction, e.host_start_ns, e.waited_ns > 0, {}});
   }
-  std::map<Rank, const Decision*> next;  // seen from the end
+  std::map<Rank, const Decision*> next;  // while iterating backwards
   for (size_t i = schedule.rows.size(); i-- > 0;) {
     Decision& d = schedule.rows[i];
     for (const auto& [rank, later] : next) {
@@ -114,7 +114,7 @@ class SchedulePanel : public Panel {
   }
 
  private:
-  // Who moves next, and who could instead.
+  // Which rank moves next, and which could move instead.
   static void draw_next(Frame& frame, const interp::Snapshot& shot) {
     std::vector<Rank> ready;
     for (const auto& r : shot.ranks) {

@@ -1,7 +1,7 @@
-// SQL on the log: saved questions, a field, rows that can be clicked.
+// SQL queries on the log: saved queries, a text field, and result rows that can be clicked.
 #include <fmt/core.h>
 #include <imgui.h>
-// after imgui.h, which it needs
+// must follow imgui.h
 #include <imgui_stdlib.h>
 
 #include <algorithm>
@@ -97,7 +97,7 @@ class SqlPanel : public Panel {
     frame.ui.tag("sql/run");
     if (ImGui::IsItemHovered()) ImGui::SetTooltip("Ctrl+Enter in the field");
     const float height = ImGui::GetTextLineHeight() * 3 + frame.ui.px(8);
-    // Enter begins a line, Ctrl+Enter is what it returns true for; typing goes on in the field.
+    // Enter inserts a newline and Ctrl+Enter returns true, which deactivates the field: refocus it.
     if (std::exchange(typing_goes_on_, false)) ImGui::SetKeyboardFocusHere();
     if (ImGui::InputTextMultiline("##sql", &text_, ImVec2(-1, height),
                                   ImGuiInputTextFlags_EnterReturnsTrue)) {
@@ -137,7 +137,7 @@ class SqlPanel : public Panel {
     if (table) draw_result(frame, *table);
   }
 
-  // A question of the same name takes the place of the running one, which ends.
+  // A query with the same name replaces the running one and thereby cancels it.
   void cancel(Frame& frame) {
     cancelled_ = true;
     frame.model.worker().ask_log(
@@ -166,7 +166,7 @@ class SqlPanel : public Panel {
     return 0;
   }
 
-  // The largest number of each column that holds nothing but numbers, for bars behind them.
+  // The largest value of each purely numeric column, for background bars.
   void measure(const interp::LogTable& table) {
     if (measured_ == &table && measured_run_ == asked_.run) return;
     measured_ = &table;
@@ -249,7 +249,7 @@ class SqlPanel : public Panel {
 
   SqlSchema schema_;
   bool bars_ = false;
-  std::vector<double> largest_;  // by column; -1: not all are numbers
+  std::vector<double> largest_;  // by column; -1: not all values are numbers
   const interp::LogTable* measured_ = nullptr;
   uint64_t measured_run_ = 0;
   std::string text_;

@@ -46,7 +46,8 @@ std::string SqlSchema::draw(Frame& frame, std::string& text) {
     frame.ui.text_dim(fetch_.error());
     return {};
   }
-  if (tables_.size() != tables->size()) tables_ = *tables;  // for suggestions; it does not change
+  // kept for suggestions; the schema does not change
+  if (tables_.size() != tables->size()) tables_ = *tables;
   std::string chosen;
   frame.ui.text_dim("views, then tables");
   for (const SqlTable& table : tables_) {

@@ -18,7 +18,7 @@ std::vector<std::string> tensor_names(const interp::Snapshot& shot) {
     for (const interp::AllocationSnapshot& a : memory->allocations) {
       if (known.insert(a.name).second) names.push_back(a.name);
     }
-    if (!names.empty() && shot.memory.size() > 64) break;  // the same text runs on all of them
+    if (!names.empty() && shot.memory.size() > 64) break;  // all ranks run the same program
   }
   return names;
 }
@@ -27,7 +27,7 @@ namespace {
 
 enum class Prefer : uint8_t { kRead, kWritten };
 
-// A buffer that an instruction touches; empty: none that is allocated.
+// A buffer that an instruction accesses; empty if none is allocated.
 std::string touched_by(const interp::Snapshot& shot, interp::CodeIndex index, Prefer prefer) {
   const interp::Code& code = *shot.program->code;
   if (index >= code.instructions.size() ||
@@ -46,7 +46,8 @@ std::string touched_by(const interp::Snapshot& shot, interp::CodeIndex index, Pr
   return found;
 }
 
-// At a collective what it will send, else the newest write of the focus rank, else what comes next.
+// At a collective, the buffer to be sent; else the newest write of the focus rank; else what comes
+// next.
 std::string default_tensor(const interp::Snapshot& shot) {
   const interp::RankSnapshot& rank = shot.rank(shot.focus);
   const bool runs = rank.status != interp::RankStatus::kDone;
@@ -78,7 +79,7 @@ void follow(Model& model) {
   followed.value = default_tensor(*model.snapshot());
   if (selected == followed.value) return;
   selected = followed.value;
-  // The element stays selected where the next tensor has one of that index.
+  // Keep the selected element if the next tensor has that index.
   const TensorView& next = model.tensor(selected);
   const std::vector<int64_t>& element = model.selection.element;
   const bool has = next.valid() && element.size() == next.first->placement.global.size() &&
@@ -90,7 +91,7 @@ void follow(Model& model) {
 
 namespace {
 
-// Buffers of the program that nobody has allocated yet: a log may know their writes already.
+// Buffers of the program that are not allocated yet; a log may already contain writes to them.
 std::vector<std::string> later_names(const interp::Snapshot& shot,
                                      const std::vector<std::string>& allocated) {
   const interp::Code& code = *shot.program->code;
@@ -147,7 +148,7 @@ const TensorView& pick_tensor(Frame& frame, const std::string& widget) {
 std::string absent_text(const interp::Snapshot& shot, const std::string& name) {
   if (name.empty()) return {};
   const interp::Code& code = *shot.program->code;
-  bool frees = false;  // it is behind an instruction that the focus rank has passed
+  bool frees = false;  // the focus rank has passed an instruction that frees it
   const interp::RankSnapshot& rank = shot.rank(shot.focus);
   for (interp::CodeIndex i = 0; i < rank.code && i < code.instructions.size(); ++i) {
     if (code.instructions[i].role != interp::CodeRole::kInstruction) continue;

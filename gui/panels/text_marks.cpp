@@ -11,10 +11,10 @@ namespace hostir::gui {
 
 namespace {
 
-// The child window in which ImGui draws a multi-line field, and how far it is scrolled.
+// The child window in which ImGui draws a multi-line field, and its scroll position.
 struct Field {
   ImGuiWindow* window = nullptr;
-  ImVec2 origin;  // of the first character
+  ImVec2 origin;  // position of the first character
 };
 
 Field find_field(const char* label) {
@@ -79,7 +79,7 @@ void draw_marks(Ui& ui, const char* label, const std::string& text,
     squiggle(list, x0, std::max(x1, x0 + ui.px(8)), y + row, colour, ui.px(2.5f));
     const std::string name = fmt::format("editor/mark/{}", mark.line + 1);
     ui.tag_rect(name, ImVec2(x0, y), ImVec2(std::max(x1, x0 + ui.px(8)), y + row), mark.message);
-    if (mark.line == last_line) continue;  // one message behind a line
+    if (mark.line == last_line) continue;  // only one message fits after a line
     last_line = mark.line;
     const float x = field.origin.x + width_of(line) + ui.px(18);
     const std::string said = std::string(glyph(state_of(mark.severity))) + " " + mark.message;

@@ -1,4 +1,4 @@
-// Rank x host/compute/communication lanes over time, from the log's level-of-detail pyramid.
+// Lanes for rank x host/compute/communication over time, from the log's level-of-detail pyramid.
 #include <fmt/core.h>
 #include <imgui.h>
 
@@ -113,7 +113,7 @@ class TimelinePanel : public Panel {
     scroll_ = {};
   }
 
-  // ---- what is where
+  // ---- layout
 
   void lay_out(Frame& frame) {
     geometry_.at = ImGui::GetCursorScreenPos();
@@ -167,12 +167,13 @@ class TimelinePanel : public Panel {
     if (selected_ && selected_->event.id == frame.model.selection.event &&
         selected_->event.id != shared_event_) {
       share(frame, *selected_);
-      // What was clicked here is in view, on the host's lane perhaps.
+      // An event clicked in this panel is in view, even if its stream lane is not.
       wants_center_ = reveals_ = selected_->event.id != clicked_event_;
     }
   }
 
-  // A selected event selects its rank, instruction and collective, wherever it was chosen.
+  // Makes the selected event's rank, instruction and collective the shared selection, wherever it
+  // was chosen.
   void share(Frame& frame, const TimelineEvent& e) {
     shared_event_ = e.event.id;
     Selection& s = frame.model.selection;
@@ -188,7 +189,7 @@ class TimelinePanel : public Panel {
     range_.reset();
     wants_center_ = true;
   }
-  // Scrolls so far that the lane of the selected event is in view.
+  // Scrolls until the lane of the selected event is in view.
   void reveal() {
     for (const TimelineRow& row : rows_) {
       if (selected_ && names_->tracks[row.track].stream == selected_->event.stream &&
@@ -203,7 +204,7 @@ class TimelinePanel : public Panel {
     if (!at) return camera_.fit();
     const TimelineView before = camera_.view();
     camera_.show(at->first, at->second);
-    if (before == camera_.view()) camera_.fit();  // the second time: everything
+    if (before == camera_.view()) camera_.fit();  // pressed again: show everything
     reveals_ = true;
   }
   void center_selection() {
@@ -434,7 +435,7 @@ class TimelinePanel : public Panel {
   enum class Drag : uint8_t { kNone, kPan, kRange, kMinimap };
 
   TimelineQuestions questions_;
-  // Answers of this frame; they live in the questions.
+  // This frame's answers; `questions_` owns them.
   const TimelineNames* names_ = nullptr;
   const TimelineEvent* selected_ = nullptr;
   const TimelineEvent* hovered_ = nullptr;
@@ -442,16 +443,16 @@ class TimelinePanel : public Panel {
   TimelineCamera camera_;
   TimelineGeometry geometry_;
   std::vector<TimelineRow> rows_;
-  size_t first_ = 0;  // rows that are visible
+  size_t first_ = 0;  // first visible row
   size_t last_ = 0;
   LaneScroll scroll_;
-  bool reveals_ = false;  // the selected event's lane is to be scrolled into view
+  bool reveals_ = false;  // scroll the selected event's lane into view
   float lane_height_ = 17;
   uint64_t opened_ = 0;
   std::set<Rank> folded_;
   LaneGroups groups_;
-  const LaneGroups no_groups_{};  // in order of steps
-  std::string pending_text_;      // of what hangs under the pointer
+  const LaneGroups no_groups_{};  // used in steps, which have no merged lanes
+  std::string pending_text_;      // text of the pending work under the pointer
   interp::CodeIndex pending_code_ = 0;
   std::optional<std::pair<int64_t, int64_t>> range_;
   TimelineNotes notes_;

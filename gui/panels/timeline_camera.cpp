@@ -76,7 +76,7 @@ void TimelineCamera::center(double at) {
   follow_ = false;
 }
 
-// The order of steps has no levels of detail: so many are shown at once, around the anchor.
+// The steps axis has no levels of detail, so limit the number of steps in view, around the anchor.
 void TimelineCamera::limit_steps(double anchor) {
   const auto most = static_cast<double>(kMaxSteps);
   if (!steps() || view_.span_ns() <= most) return;

@@ -15,7 +15,7 @@ using interp::TimelineSlice;
 namespace {
 
 bool joins(const TimelineRun& last, const TimelineRun& next, int64_t column_ns) {
-  constexpr int64_t kThinColumns = 4;  // wider ones keep their own edges
+  constexpr int64_t kThinColumns = 4;  // wider slices keep their exact edges
   return last.kind == next.kind && last.share == next.share &&
          next.end_ns - next.begin_ns < kThinColumns * column_ns &&
          next.begin_ns - last.end_ns < column_ns &&
@@ -88,7 +88,7 @@ Expected<TimelineLanes> fetch_lanes(const interp::LogView& log, const TimelineKe
   interp::TimelineRequest request;
   request.from_ns = static_cast<int64_t>(key.view.from_ns);
   request.to_ns = static_cast<int64_t>(key.view.to_ns) + 1;
-  // Where joining does not help (every column differs), fewer columns keep the frame cheap.
+  // If merging does not help because every column differs, use fewer columns to keep frames cheap.
   for (request.columns = key.columns; request.columns > 8; request.columns /= 2) {
     size_t count = 0;
     out.runs.clear();
@@ -106,7 +106,7 @@ Expected<TimelineLanes> fetch_lanes(const interp::LogView& log, const TimelineKe
       count += runs.size();
       out.merged.push_back(std::move(runs));
     }
-    // The margins are not drawn.
+    // The margins are not drawn, so allow twice the number.
     if (count > 2 * kMaxRuns) continue;
     HOSTIR_TRY(add_stream_waits(log, out, column_ns, stop));
     break;
@@ -116,7 +116,7 @@ Expected<TimelineLanes> fetch_lanes(const interp::LogView& log, const TimelineKe
 
 Expected<TimelineOverview> fetch_overview(const interp::LogView& log, int columns,
                                           const std::stop_token& stop) {
-  constexpr size_t kMaxTracks = 200;  // of many ranks some stand for all
+  constexpr size_t kMaxTracks = 200;  // with more tracks, a sample represents all
   TimelineOverview out;
   const interp::LogExtent extent = log.extent();
   out.begin = static_cast<double>(extent.begin_ns);
@@ -150,7 +150,7 @@ Expected<TimelineOverview> fetch_overview(const interp::LogView& log, int column
 }
 
 void TimelineOverview::normalise() {
-  // The busiest column is as high as the strip: a run that is mostly idle has a shape too.
+  // Scale the busiest column to full height, so that a mostly idle run is visible too.
   const auto most_of = [](const std::vector<float>& row) {
     return row.empty() ? 0.0f : *std::max_element(row.begin(), row.end());
   };
@@ -164,8 +164,8 @@ void TimelineOverview::normalise() {
 
 namespace {
 
-// Of each rank the member on the event's line of the history: where it was undone and run again,
-// the log has one for each time.
+// Keeps one member per rank, the one on the event's line of history. If the run stepped back and
+// ran again, the log has one for each time.
 Expected<void> keep_one_line(const interp::LogView& log, const interp::LogEvent& event,
                              std::vector<interp::LogCollective>& members) {
   std::map<interp::Rank, std::pair<uint32_t, interp::LogCollective>> newest;

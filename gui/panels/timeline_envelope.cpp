@@ -1,4 +1,4 @@
-// Lanes of several ranks as one: per column how many were busy, and with what most of all.
+// Merges the lanes of several ranks: per column, how many were busy and with what most.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,13 +9,13 @@ namespace hostir::gui {
 
 namespace {
 
-constexpr size_t kMaxMembers = 64;  // of more ranks some stand for all
+constexpr size_t kMaxMembers = 64;  // with more ranks, a sample represents all
 
 struct EnvelopeColumn {
-  std::array<float, 7> busy{};  // by kind, in ranks
-  float most = 0;               // of one slice
+  std::array<float, 7> busy{};  // ranks busy, by kind
+  float most = 0;               // largest contribution of one slice
   interp::CodeIndex instruction = 0;
-  uint32_t begins = 0;  // events that begin in it
+  uint32_t begins = 0;  // number of events that begin in the column
 };
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 #include <imgui.h>
-// after imgui.h, which it needs
+// must follow imgui.h
 #include <imgui_stdlib.h>
 
 #include <memory>
@@ -46,8 +46,8 @@ void TimelineFind::search(const std::string& text, const TimelineNames& names, u
 
 namespace {
 
-// The first match after an instant, among those that are issued next: events are in order of issue,
-// which is nearly that of time.
+// The first match after an instant among the next events. Events are in order of issue, which is
+// nearly the order of time.
 struct NextMatch {
   static constexpr size_t kMostLookedAt = 512;
   EventPieces pieces;
@@ -56,7 +56,7 @@ struct NextMatch {
   size_t looked_at = 0;
   std::optional<interp::LogEvent> best = std::nullopt;
 
-  // True: there is more to look at.
+  // Returns true if there is more to search.
   Expected<bool> next(const interp::LogView& log, const std::stop_token& stop) {
     HOSTIR_ASSIGN_OR_RETURN(const auto events, pieces.next(log, stop));
     for (const interp::LogEvent& e : events) {

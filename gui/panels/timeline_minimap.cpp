@@ -1,4 +1,4 @@
-// The strip over the timeline that shows the whole run and which part of it is in view.
+// The strip above the timeline that shows the whole run and the part in view.
 #include <algorithm>
 
 #include "gui/panels/timeline_paint.h"
@@ -11,7 +11,7 @@ void TimelinePaint::minimap(const TimelineOverview& overview, double now) const 
   const ImVec2 end(g_.at.x + g_.size.x, g_.at.y + g_.minimap_height - 3);
   ImFont* font = frame_.ui.fonts.small;
   list_->AddRectFilled(at, end, p.background);
-  const float hosts = frame_.ui.px(5) + 2;  // above the frame of the view
+  const float hosts = frame_.ui.px(5) + 2;  // height of the host strip, above the view's frame
   const float half = (end.y - at.y - hosts) / 2;
   frame_.ui.draw_text(list_, ImVec2(g_.at.x + 4, at.y - 2), p.event(EventKind::kCompute),
                       "\u25b2 compute", g_.label_width, font);

@@ -1,7 +1,7 @@
 #include "gui/panels/timeline_notes.h"
 
 #include <imgui.h>
-// after imgui.h, which it needs
+// must follow imgui.h
 #include <imgui_stdlib.h>
 
 #include <algorithm>

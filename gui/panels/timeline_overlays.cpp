@@ -1,4 +1,4 @@
-// What lies over the lanes: what hangs, the selected collective, notes, the playhead.
+// Overlays on the lanes: pending work, the selected collective, notes, the playhead.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ void TimelinePaint::pending(const std::vector<TimelineRow>& rows, size_t first, 
         task = &s.tasks.front();
     }
     if (!task) continue;
-    // Its turn: when it was issued, or when the work before it ended.
+    // It became next when it was issued, or when the work before it ended.
     int64_t since = task->issued_ns;
     const auto known = std::find(data.key.tracks.begin(), data.key.tracks.end(), row.track);
     const auto index = static_cast<size_t>(known - data.key.tracks.begin());
@@ -88,11 +88,11 @@ void TimelinePaint::collective(const std::vector<TimelineRow>& rows, const Timel
   const bool steps = g_.axis == TimelineAxis::kSteps;
   std::optional<ImVec2> previous;
   const TimelineRow* lowest = nullptr;
-  float begin = at.x;  // of the zone in the lowest lane
+  float begin = at.x;  // left edge of the zone in the lowest lane
   float end = at.x;
   int64_t first_ns = INT64_MAX;
   int64_t last_ns = INT64_MIN;
-  std::unordered_map<interp::Rank, const TimelineRow*> row_of;  // the lane of the stream
+  std::unordered_map<interp::Rank, const TimelineRow*> row_of;  // the row of the stream's lane
   for (const TimelineRow& r : rows) {
     if (r.group < 0 && names_.tracks[r.track].stream == event.event.stream)
       row_of.emplace(r.rank, &r);
@@ -135,7 +135,8 @@ void TimelinePaint::collective(const std::vector<TimelineRow>& rows, const Timel
                          short_time(static_cast<double>(last_ns - first_ns))));
 }
 
-// Right of the collective in its last lane, or below its begin where the window ends before.
+// Placed right of the collective in its last lane, or below its start if the window ends before
+// that.
 void TimelinePaint::skew_label(const TimelineRow& row, float y, float begin, float end,
                                const std::string& text) const {
   const Palette& p = frame_.ui.pal();

@@ -156,7 +156,7 @@ void TimelinePaint::lanes(const std::vector<TimelineRow>& rows, size_t first, si
   list_->PopClipRect();
 }
 
-// What is known of a lane; null while the answer is one about other lanes.
+// The data for a lane; null if the answer is for other lanes.
 const std::vector<TimelineRun>* TimelinePaint::runs_of(const TimelineRow& row,
                                                        const TimelineLanes& data) const {
   if (data.key.axis != g_.axis) return nullptr;
@@ -181,7 +181,7 @@ void TimelinePaint::run(const TimelineRun& r, const TimelineRow& row, float y) {
   const float x1 = std::clamp(g_.x(static_cast<double>(r.end_ns)), x0 + 1, right + 10);
   const float gap = row.strip ? 0.0f : 1.0f;
   const ImVec2 min(x0, y + gap);
-  // A hair between neighbours that are wide enough to be told apart.
+  // Leave a thin gap between slices that are wide enough to be told apart.
   const ImVec2 max(x1 - x0 > 4 ? x1 - 1 : x1, y + row.height - gap);
   const bool waits = r.kind == EventKind::kWait;
   list_->AddRectFilled(min, max, waits ? with_alpha(colour, 0.45f) : colour);
@@ -192,7 +192,7 @@ void TimelinePaint::run(const TimelineRun& r, const TimelineRow& row, float y) {
   if (named && row.height >= frame_.ui.fonts.small->FontSize * 0.9f) run_label(r, min, max);
 }
 
-// The name where there is room for some of it, else the glyph of a collective, else nothing.
+// Draws as much of the name as fits, else the glyph of a collective, else nothing.
 void TimelinePaint::run_label(const TimelineRun& r, ImVec2 min, ImVec2 max) const {
   const float width = max.x - min.x;
   if (r.instruction >= names_.names.size() || width < frame_.ui.px(10)) return;
@@ -214,7 +214,7 @@ void TimelinePaint::run_label(const TimelineRun& r, ImVec2 min, ImVec2 max) cons
   frame_.ui.draw_elided(list_, ImVec2(min.x + 4, y), colour, text, width - 6, font);
 }
 
-// Hatched in the hue of what waits, at the place where its stream stood still for it.
+// Hatching in the waiting task's hue, where its stream stood idle for it.
 void TimelinePaint::wait(const TimelineWait& w, const TimelineRow& row, float y) {
   const ImVec2 at = g_.lanes_at();
   const float x0 = std::max(g_.x(static_cast<double>(w.from_ns)), at.x);
@@ -266,7 +266,7 @@ void TimelinePaint::range(std::pair<int64_t, int64_t> range) const {
   list_->AddRectFilled(ImVec2(x0, top), ImVec2(x1, bottom), with_alpha(p.accent, 0.14f));
   list_->AddLine(ImVec2(x0, top), ImVec2(x0, bottom), p.accent);
   list_->AddLine(ImVec2(x1, top), ImVec2(x1, bottom), p.accent);
-  if (g_.axis == TimelineAxis::kTime) return;  // there `sums` says how long it is
+  if (g_.axis == TimelineAxis::kTime) return;  // on the time axis `sums` shows the length
   const std::string text =
       fmt::format("{} steps   (Esc: clear)", std::max<int64_t>(1, range.second - range.first));
   frame_.ui.draw_text(list_, ImVec2(x0 + 4, g_.lanes_at().y + 2), p.text_strong, text,
@@ -280,7 +280,7 @@ void TimelinePaint::sums(std::pair<int64_t, int64_t> range,
   std::array<interp::TimelineSum, 7> by_kind{};
   for (const interp::TimelineSum& s : sums) {
     if (s.track >= names_.tracks.size()) continue;
-    // An asynchronous instruction is on its host's lane too; there it counts as host.
+    // An asynchronous instruction is also on the host lane, where it counts as host time.
     const bool host = names_.tracks[s.track].stream < 0;
     EventKind kind =
         s.instruction < names_.kinds.size() ? names_.kinds[s.instruction] : EventKind::kHost;

@@ -28,7 +28,7 @@ void TimelineQuestions::ask(Frame& frame, const TimelineAsked& asked) {
   const bool steps = asked.axis == TimelineAxis::kSteps;
   reading = frame.model.worker().log_progress();
   uint64_t generation = frame.model.generation() << 32;
-  // While a large log is read, the picture is asked for again a few times a second.
+  // While a large log is being read, repeat the query a few times a second.
   if (reading.reading) generation += 1 + static_cast<uint64_t>(frame.model.now_s() * 4);
   TimelineKey key;
   const double margin = asked.view.span_ns() / 2;

@@ -1,4 +1,4 @@
-// The timeline in order of steps: one unit for each event, from the rows of the events in view.
+// The timeline on the steps axis: one unit per event, from the rows of the events in view.
 #include <algorithm>
 #include <map>
 
@@ -8,7 +8,7 @@ namespace hostir::gui {
 
 namespace {
 
-// Lane of a rank and stream among those that are asked for.
+// Maps rank and stream to the index of the requested lane.
 using LaneIndex = std::map<std::pair<interp::Rank, int32_t>, size_t>;
 
 }  // namespace
@@ -30,15 +30,15 @@ Expected<TimelineLanes> fetch_steps(const interp::LogView& log, const TimelineKe
   interp::EventFilter filter;
   filter.first_id = std::max<int64_t>(0, static_cast<int64_t>(key.view.from_ns));
   filter.last_id = static_cast<int64_t>(key.view.to_ns);
-  filter.limit = 3 * kMaxSteps;  // a view and its margins
-  filter.shown_only = true;      // what was undone leaves a gap
+  filter.limit = 3 * kMaxSteps;  // the view and its margins
+  filter.shown_only = true;      // undone events leave gaps
   if (filter.last_id < filter.first_id || key.tracks.empty()) return out;
   HOSTIR_ASSIGN_OR_RETURN(const auto events, log.events(filter, stop));
   out.first_step = filter.first_id;
   for (const interp::LogEvent& e : events) {
     out.decisions.resize(static_cast<size_t>(e.id - filter.first_id), e.decision);
     out.decisions.push_back(e.decision);
-    // What is enqueued is a step of the host that issues it and of the stream that carries it out.
+    // An enqueued task is a step on two lanes: the host that issues it and the stream that runs it.
     for (const int32_t stream : {-1, e.stream}) {
       const auto lane = lanes.find({e.rank, stream});
       if (lane == lanes.end()) continue;
@@ -54,7 +54,7 @@ Expected<TimelineLanes> fetch_steps(const interp::LogView& log, const TimelineKe
 Expected<TimelineOverview> fetch_step_overview(const interp::LogView& log,
                                                const std::stop_token& stop) {
   constexpr int64_t kColumns = 128;
-  constexpr int64_t kSample = 8;  // events read for a column
+  constexpr int64_t kSample = 8;  // events sampled per column
   TimelineOverview out;
   const int64_t count = log.extent().event_count;
   out.end = static_cast<double>(std::max<int64_t>(1, count));

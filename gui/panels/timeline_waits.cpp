@@ -1,4 +1,5 @@
-// Waits of streams: the log has when a task's turn could have come, the timeline's levels have not.
+// Waits of streams: the log has the time at which a task became next; the level-of-detail pyramid
+// does not.
 #include <algorithm>
 #include <map>
 
@@ -10,11 +11,11 @@ namespace {
 
 constexpr size_t kMaxWaits = 400;
 constexpr int64_t kSeenColumns = 3;
-constexpr int64_t kMaxScan = 50000;  // events between the first and the last candidate
+constexpr int64_t kMaxScan = 50000;  // maximum distance between the first and the last candidate
 
 /// A single event with a visible gap before it.
 struct Candidate {
-  size_t track = 0;  // index of key.tracks
+  size_t track = 0;  // index into key.tracks
   int64_t free_ns = 0;
   const TimelineRun* run = nullptr;
 };

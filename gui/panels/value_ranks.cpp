@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kMaxColumns = 32;
 constexpr int64_t kMaxElements = 512;
 
-// A stretch of the tensor around the selected element with at most kMaxElements.
+// A window of the tensor around the selected element, with at most kMaxElements elements.
 Box window_of(const Extents& global, const std::vector<int64_t>& element) {
   Box box = Box::whole(global);
   int64_t budget = kMaxElements;

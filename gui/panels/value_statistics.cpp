@@ -40,7 +40,7 @@ Statistics statistics_of(const Tensor& tensor) {
 
 void ValueStatistics::draw(Frame& frame, const ReadingSlot& slot, bool part) {
   const interp::ValueReading& r = *slot.reading;
-  if (r.undefined) return;  // poison, not numbers
+  if (r.undefined) return;  // poison has no statistics
   if (of_ != slot.serial) {
     shown_ = statistics_of(r.tensor);
     of_ = slot.serial;

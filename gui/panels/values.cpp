@@ -1,8 +1,8 @@
-// Contents of a tensor: the whole assembled from its shards, or what one rank holds. NaN and Inf
-// stand out, elements that changed since the last stop are marked.
+// Contents of a tensor: assembled from its shards, or as held by one rank. NaN and Inf are
+// highlighted, and elements that changed since the last stop are marked.
 #include <fmt/core.h>
 #include <imgui.h>
-// after imgui.h, which it needs
+// must follow imgui.h
 #include <imgui_stdlib.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ class ValuesPanel : public Panel {
            "element to follow its history; what changed since the last stop is marked.";
   }
 
-  // A small tensor leaves the rest to what stands below.
+  // A small tensor leaves the rest of the height to the panels below.
   Room room(const Frame& frame) const override {
     if (from_ == kSideBySide) return {};
     return Room::some(height_ > 0 ? height_ : frame.ui.px(120));
@@ -85,10 +85,10 @@ class ValuesPanel : public Panel {
     frame.ui.tag("values/heat", heat_ ? "on" : "off");
   }
 
-  // Instead of a table of poison: who has written it and who has not.
+  // Instead of a table of poison, shows which ranks have written the tensor and which have not.
   bool nothing_written(Frame& frame, const TensorView& tensor) {
     const interp::Snapshot& shot = *frame.model.snapshot();
-    if (!shot.no_stepping.empty()) return false;  // the reading says why there is none
+    if (!shot.no_stepping.empty()) return false;  // the reading gives the reason
     const bool one = from_ == 1;
     const bool there = one ? written_on(shot, tensor, shot.focus) == Written::kYes ||
                                  !tensor.by_rank[static_cast<size_t>(shot.focus)]
@@ -116,7 +116,7 @@ class ValuesPanel : public Panel {
     return true;
   }
 
-  // `[0, 3]` goes to an element; a number beside it changes it at this stop.
+  // `[0, 3]` goes to an element; a value entered beside it changes the element at this stop.
   void element_line(Frame& frame, const TensorView& tensor) {
     std::vector<int64_t>& element = frame.model.selection.element;
     const Extents& global = tensor.first->placement.global;
@@ -186,8 +186,9 @@ class ValuesPanel : public Panel {
     move(ImGuiKey_DownArrow, 2, 1);
   }
 
-  // A window of the tensor around the selected element: large tensors are never read whole. It
-  // moves by a quarter of itself, so that the next element is mostly in what was read already.
+  // Reads a window of the tensor around the selected element: large tensors are never read whole.
+  // The window moves in steps of a quarter of its size, so that the next element is usually in it
+  // already.
   interp::ValueQuery make_query(Frame& frame, const TensorView& tensor) {
     interp::ValueQuery query;
     query.value = tensor.name;
@@ -218,8 +219,8 @@ class ValuesPanel : public Panel {
     return query;
   }
 
-  // Of a tensor of more than two dimensions one slice is shown: which one. With an element selected
-  // that element moves.
+  // For a tensor with more than two dimensions, chooses the slice shown. If an element is selected,
+  // this moves the element.
   void slices(Frame& frame, const interp::ValueReading& r) {
     std::vector<int64_t>& element = frame.model.selection.element;
     const Box& whole = r.placement.box;
@@ -300,7 +301,7 @@ class ValuesPanel : public Panel {
     ImGui::PushFont(frame.ui.fonts.mono);
     ImGuiListClipper clipper;
     clipper.Begin(static_cast<int>(rows));
-    if (scroll_) {  // a row out of view is drawn to be scrolled to
+    if (scroll_) {  // draw the row even if out of view, so that it can be scrolled to
       const int row = row_of(r.box, frame.model.selection.element);
       if (row >= 0) clipper.ForceDisplayRangeByIndices(row, row + 1);
     }
@@ -312,7 +313,7 @@ class ValuesPanel : public Panel {
     ImGui::EndTable();
   }
 
-  // The row of the table in which an element stands; -1: it is not in the box.
+  // The table row that contains an element; -1 if the element is not in the box.
   static int row_of(const Box& box, const std::vector<int64_t>& element) {
     if (element.size() != box.lo.size() || !holds(box, element)) return -1;
     int64_t row = 0;
@@ -370,7 +371,7 @@ class ValuesPanel : public Panel {
       ImGui::PushStyleColor(ImGuiCol_Text, colour);
       if (ImGui::Selectable(text.c_str(), selected)) {
         frame.model.selection.element = index;
-        seen_element_ = index;  // it is in view
+        seen_element_ = index;  // it is in view now
       }
       ImGui::PopStyleColor();
       if (selected) outline_selected(p);
@@ -385,14 +386,14 @@ class ValuesPanel : public Panel {
     }
   }
 
-  // As in the Layout panel.
+  // Same style as in the Layout panel.
   static void outline_selected(const Palette& p) {
     const ImVec2 min = ImGui::GetItemRectMin();
     const ImVec2 max = ImGui::GetItemRectMax();
     ImGui::GetWindowDrawList()->AddRect(ImVec2(min.x - 1, min.y), max, p.playhead, 0, 0, 2);
   }
 
-  // A corner beside the colour: changed since the last stop.
+  // A corner mark in addition to the colour: changed since the last stop.
   static void mark_changed(const Palette& p, float size) {
     const ImVec2 max = ImGui::GetItemRectMax();
     const float y = ImGui::GetItemRectMin().y;
@@ -403,9 +404,9 @@ class ValuesPanel : public Panel {
   static constexpr int64_t kMaxColumns = 60;
   static constexpr int64_t kMaxRows = 512;
   static constexpr int kSideBySide = 2;
-  WrittenRanks written_;                                           // of the tensor that is shown
+  WrittenRanks written_;                                           // of the shown tensor
   std::pair<uint64_t, std::string> written_of_{~uint64_t{0}, ""};  // generation and tensor
-  std::vector<bool> there_;  // by element of `there_box_`, where not all is written
+  std::vector<bool> there_;  // by element of `there_box_`, unless everything is written
   Box there_box_;
   int from_ = 0;
   ValueFormat format_ = ValueFormat::kDecimal;
@@ -413,10 +414,10 @@ class ValuesPanel : public Panel {
   std::string new_value_;
   bool typing_ = false;
   bool scroll_ = false;
-  std::vector<int64_t> seen_element_;  // that was scrolled to
-  std::vector<int64_t> slice_;         // of leading dimensions, while no element is selected
+  std::vector<int64_t> seen_element_;  // last element scrolled to
+  std::vector<int64_t> slice_;  // indices of the leading dimensions while no element is selected
   bool heat_ = true;
-  float height_ = 0;  // of the last table with all its rows; 0: there was none
+  float height_ = 0;  // height of the last complete table; 0: there was none
   ValueStatistics statistics_;
 };
 

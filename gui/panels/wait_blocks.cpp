@@ -36,7 +36,7 @@ class Shaper {
     return std::nullopt;
   }
 
-  // What a card's arrows say, one label each, in a column beside or below it.
+  // Labels of a card's arrows, one each, in a column beside or below the card.
   void shape_single(WaitBlock& b, bool beside) const {
     const size_t node = b.nodes.front();
     const ImVec2 card = sizes_.cards[node];
@@ -105,7 +105,7 @@ class Shaper {
     return out;
   }
 
-  // Two beside each other: there above, back below.
+  // Two cards side by side: one arrow above, the other back below.
   void shape_pair(WaitBlock& b) const {
     ImVec2 label(0, 0);
     const ImVec2 card = biggest(b, ring_links(b), label);
@@ -130,7 +130,7 @@ class Shaper {
     }
   }
 
-  // The places around a rectangle of `columns` columns, clockwise from the left upper corner.
+  // The grid cells around a rectangle of `columns` columns, clockwise from the upper left corner.
   static std::vector<std::pair<size_t, size_t>> around(size_t columns, size_t count) {
     const size_t rows = 2 + (count > 2 * columns ? (count - 2 * columns + 1) / 2 : 0);
     std::vector<std::pair<size_t, size_t>> out;  // column, row
@@ -149,7 +149,7 @@ class Shaper {
     const ImVec2 card = biggest(b, links, label);
     const size_t n = b.nodes.size();
     const ImVec2 step(card.x + label.x + sizes_.arrow, card.y + label.y + sizes_.arrow);
-    // A label under the first or last card may be wider than the card.
+    // A label below the first or last card may be wider than the card.
     const float side = std::max(0.0f, (label.x - card.x) / 2);
     size_t columns = (n + 1) / 2;
     while (columns > 2 &&
@@ -190,7 +190,7 @@ class Shaper {
     add_label(b, link, ImVec2(z.x, (end.y + from.min.y) / 2));
   }
 
-  // No width: below each other, and back along the right side.
+  // For narrow panels: a vertical stack, with the last arrow back along the right side.
   void shape_stack(WaitBlock& b) const {
     const std::vector<size_t> links = ring_links(b);
     ImVec2 label(0, 0);

@@ -24,14 +24,14 @@ std::string told(const RankWait& e) {
   return fmt::format("{}\nwaits for {}", e.from_text, e.to_text);
 }
 
-// What everything below asks of the edges, in one pass over them: there are hundreds of thousands
-// when half of a thousand ranks wait for the other half.
+// All the data needed about the edges, collected in one pass: there are hundreds of thousands of
+// edges when one half of a thousand ranks waits for the other.
 struct Waits {
   struct Of {
-    bool named = false;  // in some edge
+    bool named = false;  // appears in some edge
     bool culprit = false;
     bool in_cycle = false;
-    std::vector<std::pair<Rank, uint32_t>> out;  // to whom, on what (a number for each text)
+    std::vector<std::pair<Rank, uint32_t>> out;  // target and reason (one number per distinct text)
   };
   std::vector<Of> ranks;  // by rank
   std::set<std::pair<Rank, Rank>> cycle;
@@ -61,9 +61,9 @@ struct Waits {
 
 enum class Alike : uint8_t { kSame, kSameTargets, kSameReason };
 
-// What ranks must have in common to be one node.
+// What ranks must have in common to share a node.
 struct Key {
-  Rank rank = interp::kNoRank;  // of kSame
+  Rank rank = interp::kNoRank;  // only for kSame
   bool culprit = false;
   std::vector<std::pair<Rank, uint32_t>> out;
   friend auto operator<=>(const Key&, const Key&) = default;
@@ -88,7 +88,7 @@ Key key_of(const Waits& waits, Rank r, Alike alike) {
 
 using Groups = std::vector<std::vector<Rank>>;
 
-// Ordered by their first rank.
+// Groups of ranks, ordered by their first rank.
 Groups grouped(const Waits& waits, Alike alike) {
   Groups groups;
   std::map<Key, size_t> at;
@@ -110,7 +110,7 @@ std::vector<size_t> group_by_rank(const Waits& waits, const Groups& groups) {
   return of;
 }
 
-// More than these are a thicket.
+// With more links than this the graph is unreadable.
 constexpr size_t kMostLinks = 14;
 
 size_t links_between(const Waits& waits, const Groups& groups) {

@@ -1,7 +1,8 @@
-// 1. Ranks that reach each other are one block, a ring; every other rank is a block of its own.
-// 2. A block's layer is the longest way to one that waits for nobody; layers are columns. 3. Labels
-// beside the cards or below them. 4. Arrows; labels that are left go
-// where nothing lies.
+// 1. Ranks that reach each other form one block, a ring; every other rank is its own block.
+// 2. A block's layer is the length of the longest path to a block that waits for no one; layers are
+//    columns.
+// 3. Place labels beside the cards or below them.
+// 4. Draw arrows; place the remaining labels where there is room.
 #include "gui/panels/wait_layout.h"
 
 #include <algorithm>
@@ -56,7 +57,8 @@ class Placer {
     }
   }
 
-  // Along the links of the cycle from its first node, then what else belongs to the block.
+  // Orders the ring along the links of the cycle from its first node, then appends the block's
+  // other nodes.
   void order_ring(WaitBlock& block) const {
     std::vector<size_t> ring = {block.nodes.front()};
     for (const size_t node : block.nodes) {
@@ -121,9 +123,9 @@ class Placer {
     out_.size.x = std::max(0.0f, x - sizes_.arrow);
   }
 
-  // Those that wait for the same lie beside each other.
+  // Blocks with the same target are adjacent.
   std::vector<size_t> ordered(size_t layer) const {
-    std::vector<std::pair<size_t, size_t>> keyed;  // the smallest target, the block
+    std::vector<std::pair<size_t, size_t>> keyed;  // smallest target, block
     for (size_t i = 0; i < blocks_.size(); ++i) {
       if (blocks_[i].layer != layer) continue;
       size_t target = count();
@@ -189,7 +191,7 @@ class Placer {
       points.emplace_back(label->box.min.x, middle.y);
       start = ImVec2(label->box.max.x, middle.y);
     }
-    if (end.x < start.x + 4) {  // a chord of a ring, or back: from the middle, straight
+    if (end.x < start.x + 4) {  // a chord of a ring, or a link back: straight from the middle
       const WaitBox& to = out_.cards[graph_.links[link].to];
       const ImVec2 a = from.centre();
       const ImVec2 z = to.centre();
@@ -214,7 +216,7 @@ class Placer {
     return points;
   }
 
-  // Links that no block has labelled: near their beginning, where nothing lies.
+  // Labels the remaining links near their start, where there is room.
   void label_the_rest() {
     for (size_t i = 0; i < graph_.links.size(); ++i) {
       const auto& points = out_.arrows[i];

@@ -1,5 +1,5 @@
-// Cards, arrows and labels, as gui/panels/wait_layout.h places them. Cycles are thick and red, the
-// culprit has a double ring.
+// Draws cards, arrows and labels as placed by gui/panels/wait_layout.h. Cycles are thick and red;
+// the culprit has a double ring.
 #include "gui/panels/wait_picture.h"
 
 #include <fmt/core.h>
@@ -14,7 +14,7 @@ namespace hostir::gui {
 
 namespace {
 
-// The first work of a rank that has not finished; null: there is none.
+// The first unfinished task of a rank, or null.
 const interp::TaskSnapshot* pending_task(const interp::RankSnapshot& r) {
   for (const interp::StreamSnapshot& s : r.streams) {
     if (!s.tasks.empty()) return &s.tasks.front();
@@ -35,7 +35,7 @@ std::pair<StateKind, std::string> state_of(const interp::RankSnapshot& r, bool w
   return {StateKind::kOk, "not waiting"};
 }
 
-// Where a rank stands, in a few words.
+// The rank's place in the program, in a few words.
 std::string place_of(const interp::RankSnapshot& r, bool waits) {
   const interp::TaskSnapshot* task = pending_task(r);
   if (waits && r.status != interp::RankStatus::kBlocked && task)
@@ -159,7 +159,7 @@ void card_button(Frame& frame, const WaitNode& node, const WaitBox& box) {
   ImGui::PopID();
 }
 
-// What the arrows that begin here are about; a click goes to who waits.
+// The reason of the arrows that start here; a click selects the waiting rank.
 void draw_label(Frame& frame, const WaitGraph& graph, const WaitLabel& label) {
   const WaitLink& link = graph.links[label.links.front()];
   const float pad = frame.ui.px(6);
@@ -185,8 +185,8 @@ void draw_label(Frame& frame, const WaitGraph& graph, const WaitLabel& label) {
   ImGui::SetTooltip("%s\nclick: go there", link.told.c_str());
 }
 
-// Two lines on each card and labels beside them where that fits, else smaller. What does not fit
-// at all scrolls, rather down than to the side.
+// Two lines per card and labels beside the cards if that fits, else a smaller form. What still does
+// not fit scrolls, preferably vertically.
 WaitLayout layout_of(const Frame& frame, const WaitGraph& graph, ImVec2 space,
                      std::vector<CardText>& texts) {
   WaitSizes sizes;
@@ -254,7 +254,7 @@ void WaitPicture::draw(Frame& frame, const WaitGraph& graph, float below) {
   const ImVec2 space(all.x - 2 * margin, all.y - 2 * margin);
   lay_out(frame, graph, space);
   const ImVec2 whole = layout_.size;
-  // In the middle where there is room to spare, but not far from what is said above it.
+  // Centred if there is room to spare, but not far below the sentence above.
   const ImVec2 to(
       at.x + margin + std::max(0.0f, (space.x - whole.x) / 2),
       at.y + margin + std::min(frame.ui.px(24), std::max(0.0f, (space.y - whole.y) / 2)));

@@ -1,4 +1,4 @@
-// Who waits for whom: one sentence, then the graph; after a mismatch, what to look at instead.
+// Who waits for whom: a sentence, then the graph. After a mismatch, what to look at instead.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -57,7 +57,7 @@ class WaitsPanel : public Panel {
   }
 
  private:
-  // Ranks that wait, up to `most`.
+  // Number of waiting ranks, counted up to `most`.
   static size_t waiting(const interp::WaitsSnapshot& waits, size_t most) {
     size_t count = 0;
     interp::Rank last = interp::kNoRank;
@@ -77,7 +77,7 @@ class WaitsPanel : public Panel {
     ImGui::PopTextWrapPos();
   }
 
-  // One line of them; the rest is told by number.
+  // One line of chips; further ranks are only counted.
   static void draw_chips(Frame& frame, const std::vector<interp::Rank>& ranks,
                          std::string_view what) {
     constexpr size_t kMostChips = 8;
@@ -95,7 +95,7 @@ class WaitsPanel : public Panel {
     frame.ui.say_hidden(fmt::format("{} {}", rest, what));
   }
 
-  // Nobody waits for anybody any more: the calls do not fit each other.
+  // After a mismatch no rank waits any more: explain the conflicting calls.
   static void draw_mismatch(Frame& frame, const interp::Snapshot& shot) {
     const interp::FaultSnapshot& fault = shot.faults->back();
     const std::string kind = interp::fault_words(fault.kind) + ":";
@@ -127,7 +127,7 @@ class WaitsPanel : public Panel {
     std::string sentence = waits.sentence;
     if (!sentence.empty() && sentence.back() != '.') sentence += '.';
     const StateKind state = stuck ? StateKind::kMismatch : StateKind::kWaiting;
-    // A low panel leaves the sentence to the line above the panels, and has room for the graph.
+    // In a low panel, leave the sentence to the banner and use the room for the graph.
     if (stuck && ImGui::GetContentRegionAvail().y < frame.ui.px(280)) {
       const bool circle = waits.culprits.empty() && !waits.cycle.empty();
       frame.ui.state_word(state, circle ? "deadlock: a circle" : "deadlock:");
@@ -152,7 +152,7 @@ class WaitsPanel : public Panel {
     }
   }
 
-  // Too many that each wait for something else: lines.
+  // For ranks that wait for too many different things: a list instead of a graph.
   static void draw_list(Frame& frame, const WaitGraph& graph) {
     ImGui::BeginChild("list");
     ImGuiListClipper clipper;

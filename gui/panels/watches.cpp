@@ -1,8 +1,7 @@
-// Watches: expressions over the whole cut, one column per rank, so that ranks can be compared at a
-// glance.
+// Watches: expressions evaluated on every rank, one column per rank for comparison.
 #include <fmt/core.h>
 #include <imgui.h>
-// after imgui.h, which it needs
+// must follow imgui.h
 #include <imgui_stdlib.h>
 
 #include <algorithm>
@@ -20,7 +19,7 @@ constexpr int kMaxRankColumns = 32;
 struct Cell {
   std::string text;
   enum class Tone : uint8_t { kPlain, kChanged, kDim, kPending } tone = Tone::kPlain;
-  std::string note;  // for the tooltip
+  std::string note;  // shown in the tooltip
 };
 
 Cell make_cell(Frame& frame, const interp::WatchExpr& expr, const interp::ValueQuery& query) {

@@ -1,4 +1,5 @@
-// Small edits of a program that hangs, each tried: what they change, and how the program ends then.
+// Small edits of a hanging program, each of them tried: what they change, and how the program then
+// ends.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -17,7 +18,7 @@ using interp::WhatIfTrial;
 using Verdict = WhatIfTrial::Verdict;
 
 constexpr size_t kOpenAtFirst = 1;
-constexpr size_t kMostOthers = 40;  // of those that did not help, the smallest
+constexpr size_t kMostOthers = 40;  // of the edits that did not help, the smallest are shown
 
 StateKind state_of(const WhatIfTrial& trial) {
   switch (trial.verdict) {
@@ -227,8 +228,8 @@ class WhatIfPanel : public Panel {
   }
 
   uint64_t seen_ = 0;
-  std::set<size_t> closed_;  // of those that are open at first
-  std::set<size_t> opened_;  // of the others
+  std::set<size_t> closed_;  // among the edits that are initially expanded
+  std::set<size_t> opened_;  // among the others
   bool show_others_ = false;
 };
 
@@ -252,7 +253,7 @@ void what_if_button(Frame& frame, const std::string& name) {
   if (!WhatIfSearch::possible(frame.model)) return;
   const std::string text = button_text(frame.model);
   if (ImGui::Button(text.c_str())) {
-    // What is known already is shown, what is searched is waited for.
+    // If a search is running or its result is current, show the panel; else start a search.
     const WhatIfSearch& search = frame.model.what_if();
     const bool known = search.running() || (search.result() && search.about_this(frame.model));
     frame.actions.request(known ? "panel.whatif" : "whatif");

@@ -21,7 +21,7 @@ std::optional<std::vector<int64_t>> element_of(const WriteListKey& key) {
   return key.element.empty() ? std::nullopt : std::optional(key.element);
 }
 
-// Rows in the order of the places; what the log did not have stays null.
+// Rows in the order of the places; null for rows that the log does not have.
 std::vector<std::unique_ptr<WriteRow>> rows_at(const interp::LogView& log,
                                                const std::vector<LogWrite>& places,
                                                std::vector<LogValue> values) {
@@ -56,14 +56,14 @@ size_t WriteList::next_of_rank(size_t i) const {
 
 void WriteList::update(Model& model, const WriteListKey& key) {
   if (!state_->key.same_list(key)) {
-    state_ = std::make_shared<State>();  // answers to the old one find their own state
+    state_ = std::make_shared<State>();  // pending answers keep the old state alive
     state_->key = key;
   } else if (!(state_->key == key)) {
     state_->key = key;
     state_->grown = true;
   }
   if (state_->grown && state_->places_done && !state_->asked_places) {
-    // What is shown stays until the new list is there.
+    // The old list stays visible until the new one is complete.
     state_->grown = false;
     state_->relisting = true;
     state_->relisted.clear();
@@ -84,7 +84,7 @@ void WriteList::take_places(State& state, interp::LogWrites found) {
   if (std::exchange(state.relisting, false)) replace_places(state);
 }
 
-// Rows of writes that were there before stay, but for those that were in flight then.
+// Keeps rows of writes that are in both lists, except those that were in flight.
 void WriteList::replace_places(State& state) {
   size_t equal = 0;
   const size_t common = std::min(state.places.size(), state.relisted.size());
@@ -179,7 +179,7 @@ void WriteList::want(Model& model, size_t first, size_t last) {
     return;
   }
   if (asked || state_->pages.size() + kPagesAtOnce > kMaxPages) return;
-  // In the background: what follows the view, then what is before it.
+  // In the background, read what follows the view, then what precedes it.
   for (size_t n = 0; n < page_count; ++n) {
     const size_t page = (from + n) % page_count;
     if (!missing(page)) continue;
@@ -212,7 +212,7 @@ void WriteList::ask_pages(Model& model, size_t page, size_t count) {
           state->asked_page = ~size_t{0};
           for (size_t i = 0; i < rows->size(); i += kPage) {
             const size_t at = page * kPage + i;
-            // The list was made anew meanwhile, and these are others.
+            // The list was rebuilt in the meantime, and these places are now other writes.
             if (at >= state->places.size() || !same(state->places[at], places[i])) return;
             Page& into = state->pages[page + i / kPage];
             state->rows_read -= into.size();

@@ -44,7 +44,7 @@ WrittenRanks written_ranks(const interp::Snapshot& shot, const TensorView& tenso
 
 namespace {
 
-// Sets the elements of `part` among those of `box`, which contains it, row by row.
+// Sets the elements of `part`, row by row, in `cells`, which covers the enclosing `box`.
 void set_part(std::vector<bool>& cells, const Box& box, const Box& part, bool value) {
   const size_t rank = box.lo.size();
   const int64_t row = rank == 0 ? 1 : part.hi.back() - part.lo.back();
@@ -65,11 +65,12 @@ std::vector<bool> written_cells(const TensorView& tensor, const WrittenRanks& ra
   const Sharding* sharding = sharding_of(tensor.first->type);
   const bool partial = sharding && sharding->is_partial();
   std::vector<bool> cells(static_cast<size_t>(box.volume()), partial);
-  std::set<std::pair<std::vector<int64_t>, std::vector<int64_t>>> known;  // replicas hold the same
+  // skips replicas, which hold the same
+  std::set<std::pair<std::vector<int64_t>, std::vector<int64_t>>> known;
   const auto mark = [&](const std::vector<interp::Rank>& those) {
     for (const interp::Rank r : those) {
       const Box& held = tensor.by_rank[static_cast<size_t>(r)]->placement.box;
-      if (held.lo.size() != box.lo.size()) continue;  // the reading is of an earlier tensor
+      if (held.lo.size() != box.lo.size()) continue;  // the reading belongs to an earlier tensor
       const Box part = held.intersect(box);
       if (!part.empty() && known.emplace(part.lo, part.hi).second)
         set_part(cells, box, part, !partial);
