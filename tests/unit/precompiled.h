@@ -1,4 +1,4 @@
-// What most tests include, for builds with HOSTIR_PCH=ON.
+// Headers that most tests include, for builds with HOSTIR_PCH=ON.
 #pragma once
 
 #include <gtest/gtest.h>

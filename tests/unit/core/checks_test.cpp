@@ -1,4 +1,4 @@
-// Races, lifetimes, bounds: each finding names rank, instructions and buffer.
+// Race, lifetime and bounds checks: each finding names rank, instructions and buffer.
 #include "core_test.h"
 #include "interp/core/byte_ranges.h"
 

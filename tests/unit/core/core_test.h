@@ -1,4 +1,4 @@
-// Helpers of the interpreter's tests: text to a run on the null backend.
+// Helpers for the interpreter's tests: compile a text and run it on the null backend.
 #pragma once
 
 #include <gtest/gtest.h>

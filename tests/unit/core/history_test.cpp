@@ -1,4 +1,4 @@
-// Going back and forth: equal positions on a line are equal states.
+// Going back and forth in the history: equal positions on one line are equal states.
 #include "interp/core/history.h"
 
 #include <time.h>
@@ -14,7 +14,7 @@
 namespace hostir::interp::test {
 namespace {
 
-// Digests by position of the current line; a branch forgets what lies ahead.
+// Digests by position of the current line. A branch discards those ahead of it.
 class Walk {
  public:
   explicit Walk(History& history) : history_(history) { check(); }
@@ -22,7 +22,7 @@ class Walk {
     const uint64_t k = history_.position();
     const uint64_t digest = history_.interpreter().digest();
     if (branch_ != history_.branch()) {
-      // Positions up to the one where the branch began are shared with the old line.
+      // Positions up to the start of the branch are shared with the old line.
       seen_.resize(std::min<size_t>(seen_.size(), branch_at_ + 1));
       branch_ = history_.branch();
     }
@@ -108,11 +108,11 @@ TEST(History, ReverseStepReportsWhoMoved) {
   ASSERT_TRUE((*history)->step(0));
   EXPECT_EQ((*history)->branch(), 0u);  // the same decision as before
   ASSERT_TRUE((*history)->step(2));
-  EXPECT_EQ((*history)->branch(), 1u);  // another one
+  EXPECT_EQ((*history)->branch(), 1u);  // a different decision
   EXPECT_EQ((*history)->size(), 3u);
 }
 
-// Counts what is logged, by rank, and keeps the places of decisions by hand.
+// Counts log records by rank, and tracks the positions of decisions independently.
 class CountingSink final : public TraceSink {
  public:
   void issued(const IssuedRecord& record) override { ++issued_records[record.rank]; }
@@ -126,7 +126,8 @@ class CountingSink final : public TraceSink {
   std::vector<uint64_t> decisions;
 };
 
-// Steps, freezes and edits at random; what a log would say of them, and every position's digest.
+// Steps, freezes and edits at random; records what a log would contain, and every position's
+// digest.
 void record_a_run(History& h, RecordedLine& recorded, std::vector<uint64_t>& digests) {
   Interpreter& in = h.interpreter();
   std::mt19937 random(3);
@@ -192,7 +193,8 @@ TEST(History, ARecordedRunIsTakenAgainAndLoggedOnce) {
   EXPECT_EQ(h.branch(), 0u);
   EXPECT_EQ(second.issued_records, first.issued_records);
   EXPECT_EQ(second.decisions, first.decisions);
-  // Another decision than the recorded one is a branch: nothing is recorded beyond it.
+  // A decision that differs from the recorded one starts a branch, which has no recorded
+  // continuation.
   ASSERT_TRUE(h.go_to(5));
   h.freeze(2);
   EXPECT_EQ(h.branch(), 1u);
@@ -252,7 +254,7 @@ TEST(Stepper, OverAndOutAndBackAgain) {
   const auto over = d.go(Kind::kOver, {0});
   EXPECT_EQ(over.reason, Reason::kStepped);
   EXPECT_EQ(d.at(0), "@ring#20");
-  EXPECT_EQ(d.go(Kind::kInto, {0}).reason, Reason::kStepped);  // others are dragged along
+  EXPECT_EQ(d.go(Kind::kInto, {0}).reason, Reason::kStepped);  // other ranks step as far as needed
   EXPECT_EQ(d.at(0), "@ring#21");
   EXPECT_EQ(d.go(Kind::kOut, {0}, Direction::kBackward).reason, Reason::kBeginning);
   for (int i = 0; i < 6; ++i) d.go(Kind::kInto, {0});
@@ -261,14 +263,14 @@ TEST(Stepper, OverAndOutAndBackAgain) {
 
 TEST(Stepper, DragsOnlyWhoIsNeeded) {
   Debugger d(kRing);
-  // Rank 1 waits on the host for its group: its neighbours must send and receive.
+  // Rank 1 waits on the host for its group, so its neighbours must send and receive.
   d.target = find_codes(d.in().code(), "ring", 14);
   EXPECT_EQ(d.go(Kind::kToInstruction, {1}).reason, Reason::kStepped);
   EXPECT_EQ(d.in().rank(1).status, RankStatus::kBlocked);
   EXPECT_EQ(d.in().rank(0).steps, 0u);
   const auto stop = d.go(Kind::kInto, {1});
   EXPECT_EQ(stop.reason, Reason::kStepped);
-  EXPECT_EQ(d.at(0), "@ring#13");  // just behind its group
+  EXPECT_EQ(d.at(0), "@ring#13");  // just after its group
   EXPECT_EQ(d.at(2), "@ring#13");
   EXPECT_EQ(stop.moved.size(), 3u);
 }
@@ -315,7 +317,7 @@ TEST(Breakpoints, CountHitsForwardsAndBackwards) {
   EXPECT_EQ(d.history().position(), positions[0]);
 }
 
-// `hits` belongs to the position, however one comes there.
+// `hits` depends only on the position, not on how it was reached.
 TEST(Breakpoints, HitsFollowPlainTravel) {
   Debugger d(kRing);
   Breakpoint b;
@@ -337,7 +339,7 @@ TEST(Breakpoints, HitsFollowPlainTravel) {
   EXPECT_EQ(hits_at(positions[2]), 3u);
   EXPECT_EQ(hits_at(positions[3] - 1), 3u);
   EXPECT_EQ(hits_at(positions[0]), 1u);
-  // Arriving by going to it is the same hit; the next one is the second again.
+  // Going to the position counts as the same hit, so the next one is again the second.
   ASSERT_EQ(d.go(Kind::kContinue).reason, Reason::kBreakpoint);
   EXPECT_EQ(d.history().position(), positions[0]);
   EXPECT_EQ(d.breakpoints.all()[0].hits, 1u);
@@ -372,7 +374,7 @@ TEST(Breakpoints, OnWritesAndCollectives) {
   EXPECT_EQ(last.rank, 7);
 }
 
-// A backend whose checkpoints take long, as they do when much is in flight.
+// A backend with slow checkpoints, as when much work is in flight.
 class SlowCheckpoints final : public Backend, private Checkpoints {
  public:
   static constexpr auto kTakes = std::chrono::milliseconds(3);
@@ -422,14 +424,14 @@ TEST(History, CheckpointsCostAtMostAFractionOfTheRun) {
   const auto in = Interpreter::create(code, backend, nullptr, options);
   ASSERT_TRUE(in);
   HistoryOptions dense;
-  dense.spacing_ns = 0;  // after each decision, if only that counted
+  dense.spacing_ns = 0;  // by itself, this would mean one checkpoint per decision
   const auto history = History::create(**in, dense);
   ASSERT_TRUE(history);
   const auto begin = std::chrono::steady_clock::now();
   while (const auto rank = (*in)->next_rank()) ASSERT_TRUE((*history)->step(*rank));
   const auto took = std::chrono::steady_clock::now() - begin;
   EXPECT_GT((*history)->size(), 40u);
-  // Each but the first waits until four times as long has been executed.
+  // Each checkpoint except the first waits for four times its own cost in execution time.
   EXPECT_LE((*history)->checkpoint_count(), 2 + took / (4 * SlowCheckpoints::kTakes));
 }
 

@@ -1,4 +1,4 @@
-// Host functions that several tests run.
+// Host functions shared by several tests.
 #pragma once
 
 namespace hostir::interp::test {
@@ -29,7 +29,7 @@ host @mlp on @m (%x: shard<16x32xf32, @m, [{dp}, {}]>, %w1: shard<32x64xf32, @m,
 }
 )";
 
-// A ring over two streams, with waits on the host, a group, a branch and nested loops.
+// A ring over two streams, with host waits, a group, a branch and nested loops.
 inline const char* kRing = R"(
 mesh @m = <x=3>
 kernel @k(%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {

@@ -1,4 +1,4 @@
-// Ranks in other processes and work that takes real time, played by the null backend.
+// Ranks in other processes and work in real time, simulated by the null backend.
 #include <chrono>
 
 #include "core_test.h"
@@ -39,7 +39,7 @@ std::unique_ptr<Played> play(const std::string& text, NullOptions options,
   return out;
 }
 
-// Three all_reduces on four ranks; the host waits for the last.
+// Three all_reduces on four ranks; the host waits for the last one.
 std::string three_sums(const std::string& more = "") {
   return R"(
 mesh @m = <x=4>
@@ -63,7 +63,7 @@ TEST(Remote, SlowWorkIsNoDeadlock) {
   ASSERT_NE(run, nullptr);
   EXPECT_EQ(run->end, RunEnd::kFinished) << run->fault();
   EXPECT_GE(run->took_ns, 3 * options.task_ns);
-  // Times are measured: each sum takes as long as it was told to, one after the other.
+  // Times are measured: the sums run one after another, each for the configured time.
   EXPECT_GE(run->interpreter->rank(0).clock_ns, 3 * options.task_ns);
 }
 
@@ -97,7 +97,7 @@ TEST(Remote, AnAbsentRankIsNamedWhenTheTimeIsOver) {
   EXPECT_EQ(run->interpreter->faults()[0].kind, ErrorKind::kStuck);
 }
 
-// Who is at fault is here: nothing is under way, so it is found at once.
+// All ranks involved are local and nothing is in flight, so the deadlock is found at once.
 TEST(Remote, ADeadlockAmongLocalRanksDoesNotWaitForTheTime) {
   NullOptions options;
   options.local_ranks = {0, 1};

@@ -1,4 +1,4 @@
-// Deadlocks and mismatches: found at once, with one sentence.
+// Deadlocks and mismatches: found at once and explained in one sentence.
 #include "core_test.h"
 #include "interp/model/verdict.h"
 

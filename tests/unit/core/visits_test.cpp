@@ -54,7 +54,7 @@ class Debugged {
     list.add(b);
     return list.all().back();
   }
-  /// The first decision of each visit, found by looking at every state of the line.
+  /// The first decision of each visit, found by scanning every state of the line.
   std::set<uint64_t> first_visits(uint32_t number) {
     const auto codes = find_codes(in().code(), "ring", number);
     std::map<Visit, uint64_t> first;
@@ -132,7 +132,7 @@ TEST(Visits, IgnoreCountsVisits) {
   EXPECT_EQ(d.go(Direction::kBackward).reason, Reason::kBeginning);
 }
 
-// Ranks far apart, and a branch that only one of them takes (16: in `where`, in a loop of its own).
+// Ranks far apart, and a branch that only one of them takes (16: inside `where`, in its own loop).
 TEST(Visits, BackwardsIsForwardsUnderAnyScheduleAndAnyCheckpoints) {
   for (const uint32_t number : {8u, 16u, 18u}) {
     for (uint32_t seed = 1; seed <= 6; ++seed) {
@@ -186,7 +186,7 @@ TEST(LogPoints, NeverStopAndAreTakenBack) {
   EXPECT_EQ(d.list.all()[0].hits, 10u);
   EXPECT_EQ(log.lowest(), all[9].position);
   EXPECT_TRUE(log.fresh().empty());
-  // By plain travel, and by running: the same lines once more, none twice.
+  // Reaching the position by travel or by running yields the same lines, each once.
   log.begin();
   d.go_to(all[12].position);
   EXPECT_EQ(log.fresh(), std::vector<LogLine>(all.begin() + 10, all.begin() + 13));
@@ -225,7 +225,7 @@ TEST(LogPoints, ALineIsNotWrittenTwiceWhereARankStoodStill) {
   d.add(8, Breakpoint::Stops::kEachRank);
   d.list.log().begin();
   while (d.go().reason == Reason::kBreakpoint) {
-    // Whoever is next goes first, then the run goes on with the one that was stopped.
+    // Another rank moves first, then the run continues with the stopped one.
     for (Rank r = 2; r >= 0; --r) {
       if (d.in().can_step(r) && next_visit(d.in(), r).code != d.list.all()[0].codes[0]) {
         ASSERT_TRUE(d.history().step(r));
@@ -236,7 +236,7 @@ TEST(LogPoints, ALineIsNotWrittenTwiceWhereARankStoodStill) {
   EXPECT_EQ(d.list.log().fresh().size(), 18u);
 }
 
-// Runs to the end; at each stop whoever else can move, moves first.
+// Runs to the end; at each stop, any other rank that can move moves first.
 int stops_with_others_first(Debugged& d, uint32_t number) {
   const auto codes = find_codes(d.in().code(), "ring", number);
   int stops = 0;

@@ -1,4 +1,4 @@
-// Sharded values: what a rank computes on its box is that box of what one rank computes on all.
+// Sharded values: a rank's result on its box equals that box of the unsharded result.
 #include <fmt/format.h>
 
 #include "kernel_case.h"
@@ -28,10 +28,10 @@ Box random_box(std::mt19937_64& random, const Extents& extents) {
 
 struct BoxedValue {
   std::string_view name;
-  std::vector<int> dims;  // its dimensions' places in the box that all share; -1: not cut
+  std::vector<int> dims;  // by dimension: its index in the shared box; -1: not cut
 };
 
-/// Runs the kernel whole and on random boxes of `extents`, with both sets.
+/// Runs the kernel on the whole tensors and on random boxes of `extents`, with both kernel sets.
 void expect_box_of_whole(const std::string& text, const Extents& extents,
                          const std::vector<BoxedValue>& cut, std::mt19937_64& random) {
   KernelCase whole(text);
@@ -101,7 +101,7 @@ TEST(Boxes, MovesAndFolds) {
                        {"s", {0, -1}},
                        {"r", {0, -1}}},
                       random);
-  // Another dimension cut, the bias with it; heads split off a cut dimension.
+  // Another dimension is cut, and the bias with it; heads are split off a cut dimension.
   expect_box_of_whole(R"(kernel @k(%x: tensor<5x9x4xf32>, %b: tensor<9xf32>)
       -> (%y: tensor<5x9x4xf32>, %h: tensor<5x36xf32>) {
   %c = broadcast_in_dim %b {dims = [1], shape = [5, 9, 4]}

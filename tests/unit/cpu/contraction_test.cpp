@@ -1,4 +1,4 @@
-// Matrix products: both sets against naive sums in f64.
+// Matrix products: both kernel sets against naive sums in f64.
 #include <fmt/format.h>
 
 #include "kernel_case.h"
@@ -116,7 +116,7 @@ TEST(Prepack, GivesTheSameBitsAndFollowsVersions) {
       EXPECT_GT((*kernel)->packed_bytes(), 0);
       expect_close(test.at("y"), test.run(**kernel, inputs, 7)[0],
                    test.run(KernelSet::kReference, inputs)[0], dtype);
-      // Content changes: another version is not taken for the packed one.
+      // When the contents change, the new version must not use the old packed data.
       const auto fresh = test.random_inputs(random);
       inputs[1].assign(fresh[1].begin(), fresh[1].end());
       const auto wanted = test.run(KernelSet::kReference, inputs);
@@ -127,7 +127,8 @@ TEST(Prepack, GivesTheSameBitsAndFollowsVersions) {
   }
 }
 
-// What the tensor-parallel MLP needs (tolerance of a whole program): 2e-6 of the largest result.
+// The accuracy needed by the tensor-parallel MLP (tolerance of a whole program): 2e-6 of the
+// largest result.
 TEST(Accuracy, WideMlp) {
   std::mt19937_64 random(5);
   KernelCase test(

@@ -1,4 +1,4 @@
-// Every op's gradient against finite differences, on the example of its record in f64.
+// Every op's gradient against finite differences, on the example in its record, in f64.
 #include <cmath>
 
 #include "hostir/ops/differentiate.h"
@@ -17,7 +17,7 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
   return text;
 }
 
-// A fusion without shardings, run on one rank by the plain loops.
+// Runs a fusion without shardings on one rank with the plain loops.
 class Runner {
  public:
   explicit Runner(const Function& fusion) {
@@ -92,7 +92,7 @@ double dot(const Doubles& a, const Doubles& b) {
   return sum;
 }
 
-// Floats at random, integers as small indices.
+// Random floats; integers are small indices.
 Doubles random_values(const Placement& p, std::mt19937_64& random, double lo, double hi) {
   std::uniform_real_distribution<double> draw(lo, hi);
   Doubles out;
@@ -139,7 +139,7 @@ void compare_with_differences(const Function& fusion, double lo, double hi) {
     };
     const double difference = (at(kStep) - at(-kStep)) / (2 * kStep);
     const double derivative = dot(got[result++], direction);
-    // Examples that round to f32 on the way have differences of that precision only.
+    // Examples that round to f32 on the way are only as precise as f32 differences.
     const double tolerance = 2e-2 * std::max(1.0, std::abs(difference));
     const double exact = 1e-6 * std::max(1.0, std::abs(difference));
     const bool rounds = fusion.instructions.front().kind == OpKind::cast ||

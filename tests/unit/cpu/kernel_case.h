@@ -17,7 +17,7 @@ namespace hostir::cpu {
 
 using Bytes = std::vector<std::byte>;
 
-/// One kernel function of a text, every value placed whole until `place` says otherwise.
+/// One kernel function from a text; every value is placed whole until `place` changes that.
 struct KernelCase {
   Program program;
   BoundKernel bound;
@@ -98,7 +98,7 @@ struct KernelCase {
   }
 };
 
-/// Relative tolerance of one op of a dtype, to the largest magnitude of the result.
+/// Relative tolerance of one op by dtype, as a fraction of the largest magnitude in the result.
 inline double tolerance_of(DType dtype) {
   switch (dtype) {
     case DType::kF64:
@@ -114,7 +114,7 @@ inline double tolerance_of(DType dtype) {
   }
 }
 
-/// Compares buffers of a placement element by element, relative to the largest magnitude.
+/// Compares two buffers of a placement element by element, relative to the largest magnitude.
 inline void expect_close(const Placement& placement, const Bytes& got, const Bytes& wanted,
                          const std::string& what, double slack = 1) {
   const int64_t size = size_bytes(placement.dtype);
@@ -132,7 +132,7 @@ inline void expect_close(const Placement& placement, const Bytes& got, const Byt
   }
 }
 
-/// Both sets on random operands.
+/// Compares both kernel sets on random operands.
 inline void expect_sets_agree(const KernelCase& test, std::mt19937_64& random,
                               const std::string& what, double slack = 1, double lo = -2,
                               double hi = 2) {

@@ -1,4 +1,4 @@
-// Pointwise ops, folds and moves: the fast set against the plain loops.
+// Pointwise ops, reductions and moves: the fast kernel set against the plain loops.
 #include <fmt/format.h>
 
 #include <limits>
@@ -30,8 +30,8 @@ TEST(Pointwise, UnaryOpsAgreeWithTheReference) {
   }
 }
 
-// Zeros keep their sign. A subnormal result may be off by what its op rounds, which is counted in
-// units of the smallest number: x * sigmoid(x) magnifies that by x.
+// Zeros keep their sign. A subnormal result may differ by the rounding of its op, counted in units
+// of the smallest subnormal; x * sigmoid(x) multiplies that error by x.
 TEST(Pointwise, ZerosKeepTheirSignAndResultsUnderflowGradually) {
   const std::vector<float> values = {-0.0f,  0.0f,   1e-40f, -1e-40f, 3e-39f,  -1e-44f,
                                      1e-20f, -87.5f, -88.9f, -95.0f,  -100.0f, -103.0f};
@@ -132,8 +132,8 @@ TEST(Pointwise, ChainWithBroadcastsAndSeveralResults) {
   }
 }
 
-// Chains of cheap ops run in registers: every op, results used once and more than once, rows of any
-// length, one to three results.
+// Chains of cheap ops run in registers. Covers every op, results used once and more often, rows of
+// any length, one to three results.
 TEST(Pointwise, ChainsOfCheapOpsKeepTheirBits) {
   std::mt19937_64 random(10);
   const std::vector<const char*> ops = {
@@ -171,7 +171,7 @@ TEST(Pointwise, ChainsOfCheapOpsKeepTheirBits) {
   }
 }
 
-// Results so large that they go past the caches, at addresses that are not whole cache lines.
+// Results too large for the caches, at addresses not aligned to cache lines.
 TEST(Pointwise, LargeResults) {
   std::mt19937_64 random(12);
   for (const char* type : {"tensor<3x1400007xf32>", "tensor<9000011xbf16>"}) {
@@ -258,7 +258,7 @@ TEST(Moves, ViewsOfViews) {
   expect_sets_agree(test, random, "views");
 }
 
-// Runs of one element, of part of a row, of all of it; one, two, four and eight bytes each.
+// Contiguous runs of one element, part of a row and whole rows, for all element sizes.
 TEST(Moves, ConcatAlongEveryDimension) {
   std::mt19937_64 random(11);
   for (const char* dtype : {"i8", "bf16", "f32", "i64", "i1"}) {

@@ -1,7 +1,7 @@
-// A kernel with random operands on a CUDA device, compared with kernels/cpu's reference set.
+// A kernel with random operands on a CUDA device, compared with the reference set of kernels/cpu.
 //
-// Without a device the generated text is compiled for sm_90 and nothing runs; without NVRTC the
-// test is skipped.
+// Without a device, the generated text is only compiled for sm_90; without NVRTC, the test is
+// skipped.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -27,7 +27,7 @@ inline KernelCompiler* exact_compiler() {
 
 class OnDevice {
  public:
-  /// Memory at `shift` bytes behind an aligned address, filled with rubbish.
+  /// Memory `shift` bytes past an aligned address, filled with garbage.
   explicit OnDevice(size_t bytes, size_t shift = 0) : shift_(shift) {
     EXPECT_EQ(cudaMalloc(&base_, bytes + shift + 1), cudaSuccess);
     EXPECT_EQ(cudaMemset(base_, 0xcd, bytes + shift + 1), cudaSuccess);
@@ -52,7 +52,8 @@ class OnDevice {
 
 struct RunOptions {
   bool unaligned = false;
-  int in_place = -1;  // the parameter whose memory the first result shares
+  int in_place = -1;  // index of the parameter that shares its memory with the first result; -1:
+                      // none
   bool exact_epilogues = false;
 };
 
@@ -102,7 +103,7 @@ inline std::vector<Bytes> run_on_device(const KernelCase& test, const std::vecto
   return outputs;
 }
 
-/// Compiles the generated text for an architecture; a missing NVRTC skips the test.
+/// Compiles the generated text for sm_90. Skips the test if NVRTC is missing.
 inline void expect_text_compiles(const KernelCase& test, const std::string& what) {
   auto sources = generate_sources(test.bound);
   ASSERT_TRUE(sources) << what << ": " << sources.error().message();

@@ -1,4 +1,4 @@
-// Ops that compute elements: every op, dtype, odd shapes and boxes.
+// Elementwise ops: every op and dtype, odd shapes and boxes.
 #include <fmt/format.h>
 
 #include "cuda_case.h"
@@ -19,7 +19,7 @@ std::string joined(const std::vector<std::string>& parts) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-// One kernel with many ops, each of whose results is returned.
+// One kernel with many ops that returns all their results.
 std::string kernel_of(const std::vector<std::string>& parameters,
                       const std::vector<std::pair<std::string, std::string>>& lines) {
   std::vector<std::string> results;

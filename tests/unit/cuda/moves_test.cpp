@@ -1,4 +1,4 @@
-// Ops that move elements, fold them, and normalise rows.
+// Ops that move elements, reduce them, or normalise rows.
 #include <fmt/format.h>
 
 #include "cuda_case.h"
@@ -38,7 +38,7 @@ TEST(CudaMoves, ViewsAndCopies) {
 
 TEST(CudaMoves, BoxesOfMovesAreParts) {
   std::mt19937_64 random(2);
-  // Dimension 0 is cut unevenly, down to nothing; heads are split off a cut dimension.
+  // Dimension 0 is cut unevenly, down to zero rows; heads are split off a cut dimension.
   for (const auto& [lo, hi] : std::vector<std::pair<int64_t, int64_t>>{{0, 5}, {1, 4}, {3, 3}}) {
     KernelCase test(R"(kernel @k(%x: tensor<5x9x4xf32>, %b: tensor<9xf32>)
       -> (%y: tensor<5x9x4xf32>, %h: tensor<5x36xf32>, %u: tensor<45x4xf32>) {

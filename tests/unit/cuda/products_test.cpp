@@ -1,4 +1,4 @@
-// Matrix products with what goes into their epilogues, and random groups.
+// Matrix products with their epilogues, and random groups.
 #include <fmt/format.h>
 
 #include "cuda_case.h"
@@ -115,7 +115,7 @@ TEST(CudaProducts, AttentionAsWritten) {
   }
 }
 
-// Random chains: elements, rows, columns, broadcasts and transposes in any order.
+// Random chains of elementwise ops, row and column reductions, broadcasts and transposes.
 TEST(CudaProducts, RandomGroups) {
   std::mt19937_64 random(5);
   const int rounds = compiler() != nullptr ? 150 : 6;

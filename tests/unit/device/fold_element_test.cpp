@@ -1,4 +1,5 @@
-// The arithmetic that host and device share, against the one that everything else uses.
+// The reduction arithmetic shared by host and device, against the scalar conversions used
+// elsewhere.
 #include "interp/cuda/fold_element.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Which process and device a rank is on.
+// The process and device of each rank.
 #include "interp/cuda/placement.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Processes that find each other, played by threads with a connection each.
+// Rendezvous of processes, simulated by threads with one connection each.
 #include "interp/cuda/rendezvous.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ int64_t since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
 }
 
-// The store is the launcher's, so that any process may go first.
+// The launcher owns the store, so any process may start first.
 struct World {
   explicit World(int count) : count_(count) {
     auto made = RendezvousStore::open(0, count);
@@ -25,7 +25,7 @@ struct World {
   ProcessPlace place(int index) const {
     return {index, count_, index, count_, "localhost", store->port(), true};
   }
-  // Every process in a thread of its own.
+  // Runs every process in its own thread.
   void run(const std::function<void(int, Rendezvous&)>& body) const {
     std::vector<std::jthread> threads;
     for (int i = 0; i < count_; ++i) {
@@ -92,7 +92,7 @@ TEST(Rendezvous, WhoDoesNotAnswerIsNamedWhenTheTimeIsOver) {
 TEST(Rendezvous, WhoHasEndedIsNotWaitedFor) {
   const World world(2);
   world.run([](int index, Rendezvous& self) {
-    if (index == 1) return;  // says goodbye
+    if (index == 1) return;  // leaves in an orderly way
     const auto begin = std::chrono::steady_clock::now();
     const auto answers = self.exchange("verdict", "here", 20 * kSecond);
     EXPECT_LT(since(begin), 10 * kSecond);

@@ -1,4 +1,4 @@
-// Two ranks' calls, aligned.
+// Alignment of two ranks' calls.
 
 #include <gtest/gtest.h>
 
@@ -14,10 +14,10 @@ TEST(CallAlignment, TheFrontOfTheCheapestAlignment) {
   EXPECT_EQ(align_calls({"a", "b", "c"}, {"b", "c"}).first, FirstEdit::kOnlyFirst);
   EXPECT_EQ(align_calls({"b", "c"}, {"a", "b", "c"}).first, FirstEdit::kOnlySecond);
   EXPECT_EQ(align_calls({"a", "b"}, {"x", "b"}).first, FirstEdit::kOther);
-  // In a loop the difference comes again; what follows at once decides.
+  // In a loop the difference recurs; the calls right after it decide.
   EXPECT_EQ(align_calls({"m", "s", "p", "m", "s", "p"}, {"s", "p", "s", "p", "s", "p"}).first,
             FirstEdit::kOnlyFirst);
-  // Both lists are cut at the same length: what was left out shows at the end as well.
+  // Both lists are cut at the same length, so an omitted call shows up at the end as well.
   const CallAlignment cut = align_calls(List{"a", "b", "c", "d"}, List{"b", "c", "d", "e"});
   EXPECT_EQ(cut.first, FirstEdit::kOnlyFirst);
   EXPECT_EQ(cut.matches, 3u);

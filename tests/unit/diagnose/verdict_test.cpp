@@ -1,4 +1,4 @@
-// Verdicts on runs of which little is known, as dumps of other tools tell of them.
+// Verdicts on runs with incomplete information, like dumps of other tools.
 
 #include "interp/model/verdict.h"
 
@@ -100,7 +100,7 @@ TEST(Verdict, ADeadRankIsNamedSo) {
             "(default_pg)");
 }
 
-// Rank 1 did not come because it waits itself: the chain leads to rank 2.
+// Rank 1 did not arrive because it is waiting itself: the chain leads to rank 2.
 TEST(Verdict, FollowsTheChainToWhoHoldsUpAll) {
   Dump dump(3);
   const CommunicatorId tp = dump.comm("tp");
@@ -149,7 +149,7 @@ TEST(Verdict, AMismatchNeedsNoWatchdog) {
   EXPECT_TRUE(v.sides[0].expected);
 }
 
-// Of a ring that begins late nothing is told about what was lost.
+// A ring buffer that starts late says nothing about the calls it lost.
 TEST(Verdict, WhatARingLostIsNoAccusation) {
   Dump dump(2);
   dump.call(0, 3, kReduce, MemberState::kStarted);

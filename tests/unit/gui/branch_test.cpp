@@ -1,4 +1,4 @@
-// What was gone back over and done otherwise: it stays in the log, and no panel takes it for what
+// History that was undone and replaced: it stays in the log, but no panel shows it as what
 // happened.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace hostir::gui {
 namespace {
 
-// Run to its end, then from the eighth decision on again with another input.
+// Runs to the end, goes back to decision eight, and runs again with another input.
 struct Branched {
   Workbench w{kMlp};
   Branched() {
@@ -51,7 +51,7 @@ TEST(Branches, WhatWasUndoneHoldsNoMemoryAndLeaksNothing) {
   Workbench& w = branched.w;
   w.only("memory");
   w->settle(30);
-  EXPECT_EQ(w.text("memory/blocks"), "8 blocks");  // as without the edit
+  EXPECT_EQ(w.text("memory/blocks"), "8 blocks");  // same as without the edit
 }
 
 TEST(Branches, HistoryListsWhatHappenedAndCountsWhatWasUndone) {
@@ -83,7 +83,7 @@ TEST(Branches, InOrderOfStepsWhatWasUndoneIsAGap) {
     for (const int64_t id : events) ++(log.shows(id) ? shown : undone);
   });
   EXPECT_EQ(undone, 0u);
-  EXPECT_EQ(shown, 30u);  // as without the edit
+  EXPECT_EQ(shown, 30u);  // same as without the edit
 }
 
 TEST(Branches, TheScheduleIsThatOfTheLastBranch) {

@@ -1,4 +1,4 @@
-// What a comparison asks and shows while the runs, the selection or the panel change under it.
+// Comparisons while the runs, the selection or the panel change during a query.
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -9,7 +9,7 @@
 namespace hostir::gui {
 namespace {
 
-// Holds the thread of the short questions until it is let go.
+// Blocks the thread for short questions until released.
 class QuickThreadHeld {
  public:
   explicit QuickThreadHeld(Comparison& comparison) {
@@ -22,11 +22,11 @@ class QuickThreadHeld {
   void let_go() { *free_ = true; }
 
  private:
-  // Shared: the thread may look once more after the test is over.
+  // Shared: the thread may check it again after the test ends.
   std::shared_ptr<std::atomic<bool>> free_ = std::make_shared<std::atomic<bool>>(false);
 };
 
-// Frames until `done`.
+// Draws frames until `done`.
 template <class Done>
 bool step_until(Workbench& w, const Done& done) {
   for (int i = 0; i < 5000 && !done(); ++i) {
@@ -36,7 +36,7 @@ bool step_until(Workbench& w, const Done& done) {
   return done();
 }
 
-// Another line of the history, compared; the view is still the old one.
+// Takes another branch of the history and compares it; the view still shows the old comparison.
 bool compare_edited(Workbench& w, const interp::RunDiff* before) {
   w->app().perform("goto 5");
   w->app().perform("set %x[0, 0, 0] = 7");
@@ -82,7 +82,7 @@ TEST(Comparison, SourcesOfAnOldComparisonAreNotShown) {
   {
     QuickThreadHeld held(comparison);
     comparison.go_to(w.model(), *comparison.view()->first_other_bits);
-    for (int i = 0; i < 5; ++i) w->step();  // its sources are asked for, and wait
+    for (int i = 0; i < 5; ++i) w->step();  // its sources are requested and wait
     ASSERT_FALSE(comparison.sources());
     ASSERT_TRUE(compare_edited(w, comparison.newest()));
   }
@@ -103,7 +103,7 @@ TEST(Comparison, TheSelectionOfNowSurvivesANewView) {
   {
     QuickThreadHeld held(comparison);
     ASSERT_TRUE(compare_edited(w, comparison.newest()));
-    for (int i = 0; i < 5; ++i) w->step();  // the new view is asked for
+    for (int i = 0; i < 5; ++i) w->step();  // the new view is requested
     comparison.go_to(w.model(), last);
   }
   w->settle(30);
@@ -120,7 +120,7 @@ TEST(Comparison, CancelLeavesThePicturesAndErrorsCanBeRepeated) {
     QuickThreadHeld held(comparison);
     comparison.go_to(w.model(), *comparison.view()->first_other_bits);
     ASSERT_TRUE(step_until(w, [&] { return comparison.contents() != nullptr; }));
-    for (int i = 0; i < 5; ++i) w->step();  // the picture is asked for
+    for (int i = 0; i < 5; ++i) w->step();  // the picture is requested
     ASSERT_FALSE(w.has("diff/heat/a"));
     comparison.cancel();
   }

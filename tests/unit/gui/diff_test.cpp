@@ -1,4 +1,4 @@
-// Two runs compared in the window: kept and opened ones, numbers, first divergence, pictures.
+// Comparing two runs in the window: kept and opened runs, numbers, first divergence, pictures.
 #include <fmt/core.h>
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 namespace hostir::gui {
 namespace {
 
-// What the window makes up for tp_mlp.hir, but for the last one.
+// The inputs that the window generates for tp_mlp.hir, except for the last one.
 std::vector<std::pair<std::string, std::string>> other_bias() {
   return {{"x", "normal(1, 1x6x8xf32)"},
           {"w1", "normal(2, 10x8xf32)"},
@@ -82,7 +82,7 @@ TEST(Diff, AnEditOfTheKeptRunIsListedAndFollowed) {
       << w.text("diff/result");
   ASSERT_TRUE(w.press("Ctrl+F8"));
   EXPECT_EQ(w.text("diff/source"), "It reads %x, which is not the same in both runs.");
-  // Both lines of the history can still be run: numbers are there.
+  // Both branches of the history can still be run, so the numbers are available.
   EXPECT_NE(w.text("diff/numbers").find("of 30 elements"), std::string::npos)
       << w.text("diff/numbers") << w.text("diff/measure_error");
 }

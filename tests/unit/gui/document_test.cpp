@@ -1,5 +1,5 @@
-// What is typed is never lost and never lands in another file; a newer file is never replaced
-// unasked; settings are on the disk as soon as they change.
+// Typed text is never lost and never ends up in another file. A newer file is never replaced
+// without asking. Settings are written as soon as they change.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,13 +18,13 @@ namespace {
 std::string mlp() { return io::read_file(kMlp).value_or(""); }
 std::string on_disk(const std::string& path) { return io::read_file(path).value_or("(none)"); }
 
-// As another program would: in place, a moment later.
+// Changes the file as another program would: in place, a moment later.
 void change_outside(Workbench& w, const std::string& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
-  for (int i = 0; i < 70; ++i) w->step();  // files are looked at once a second
+  for (int i = 0; i < 70; ++i) w->step();  // files are checked once a second
 }
 
-// Types at the beginning of the text.
+// Types at the start of the text.
 void type_first(Workbench& w, const std::string& text) {
   w.only("editor");
   ASSERT_TRUE(w.click("editor/text"));
@@ -61,12 +61,12 @@ TEST(Document, WithoutEditsItFollowsItsFile) {
   ASSERT_TRUE(w.click("banner/file.reload"));
   EXPECT_FALSE(w.has("banner")) << w.text("banner");
   EXPECT_EQ(w.text("editor/state"), "as in the file");
-  // Written again with the same bytes, nothing was changed.
+  // Rewriting the file with the same bytes is not a change.
   change_outside(w, path, "// newer\n" + mlp());
   EXPECT_FALSE(w.has("banner")) << w.text("banner");
 }
 
-// The field that is typed into has a copy of its own, which must not come back.
+// The active text field has its own copy, which must not overwrite the new text.
 TEST(Document, FollowsItsFileAlsoWhileTheFieldHasTheKeyboard) {
   const std::string path = write_file("follows_typed.hir", mlp());
   Workbench w(path);
@@ -138,7 +138,7 @@ TEST(Document, WhereBothChangedAPersonChooses) {
   EXPECT_EQ(w.model().document().text(), mine);
 }
 
-// The file was changed so lately that nobody has noticed yet.
+// The file changed so recently that the window has not noticed yet.
 TEST(Document, SavingNeverReplacesANewerFileUnasked) {
   const std::string path = write_file("asked.hir", mlp());
   const std::string newer = mlp() + "// newer\n";
@@ -157,7 +157,7 @@ TEST(Document, SavingNeverReplacesANewerFileUnasked) {
   EXPECT_EQ(w.text("editor/state"), "as in the file");
 }
 
-// Also where times and size do not tell.
+// Even if time and size are the same.
 TEST(Document, AFileOfTheSameTimeAndSizeIsComparedByItsBytes) {
   const std::string path = write_file("same_time.hir", "// aaaa\n" + mlp());
   const auto time = std::filesystem::last_write_time(path);
@@ -182,7 +182,7 @@ TEST(Document, SavedUnderAnotherNameThatFileIsOpen) {
   EXPECT_EQ(on_disk(path), mlp());
   EXPECT_EQ(w.model().path(), other);
   EXPECT_FALSE(w.model().document().unsaved());
-  // One that is there already is not replaced unasked.
+  // An existing file is not replaced without asking.
   type_first(w, "// again\n");
   ASSERT_TRUE(w.press("Ctrl+Shift+S"));
   ASSERT_TRUE(w.fill("open/path", path));
@@ -204,7 +204,7 @@ TEST(Document, AFileThatWasDeletedIsSavedAgain) {
   EXPECT_EQ(on_disk(path), mlp());
 }
 
-// What was found out about one program is no text of another.
+// A fix for one program is never applied to another.
 TEST(Document, AProposedTextBelongsToTheProgramThatItWasMadeFrom) {
   const std::string hangs = on_disk("tests/programs/deadlock.hir");
   const std::string path = write_file("hangs.hir", hangs);
@@ -228,7 +228,7 @@ TEST(Document, AProposedTextBelongsToTheProgramThatItWasMadeFrom) {
   EXPECT_EQ(on_disk(other), mlp());
 }
 
-// An edit of the text that ran, which is not what the file holds any more.
+// An edit of the text that ran, although the file has changed since.
 TEST(Document, AProposedTextOfAnOlderFileDoesNotReplaceTheNewerOne) {
   const std::string hangs = on_disk("tests/programs/deadlock.hir");
   const std::string path = write_file("hangs_older.hir", hangs);
@@ -280,7 +280,7 @@ TEST(Document, QuittingAsksForTheUnsavedText) {
   ASSERT_TRUE(w.has("ask"));
   ASSERT_TRUE(w.press("Esc"));
   EXPECT_FALSE(w->app().wants_quit());
-  w->app().request_quit();  // the window's own button
+  w->app().request_quit();  // the window's close button
   w->settle(30);
   ASSERT_TRUE(w.click("ask/save"));
   EXPECT_TRUE(w->app().wants_quit());
@@ -293,7 +293,7 @@ TEST(Document, WithoutEditsNothingIsAsked) {
   EXPECT_TRUE(w->app().wants_quit());
 }
 
-// The window is gone from one moment to the next: what it kept is all there is.
+// The process dies without warning: only what it has already written survives.
 TEST(Unsaved, TextIsThereAfterAKill) {
   const std::string settings = fresh_settings("killed.conf");
   const std::string path = write_file("killed.hir", mlp());
@@ -399,7 +399,7 @@ TEST(Unsaved, DamagedFilesAreLeftAlone) {
   }
 }
 
-// Nothing waits for the end of the window.
+// Settings are not written only at exit.
 TEST(KeptAtOnce, SettingsAreOnTheDiskWhileItRuns) {
   const std::string settings = fresh_settings("at_once.conf");
   Workbench w(kMlp, 1600, 1000, settings);
@@ -433,7 +433,7 @@ TEST(KeptAtOnce, TwoWindowsKeepEachOthersPrograms) {
     Workbench w(first, 1600, 1000, settings);
     w.perform("break all_reduce");
     w->app().write_what_changed();
-    // The other one, as it writes the file.
+    // The other window writes the file.
     Settings other = load_settings(settings);
     other.keep_program({second, {"break launch"}, {}, {}, {}});
     other.add_recent(second);

@@ -1,4 +1,4 @@
-// What stands around the panels: palette, layouts, tabs, settings, bookmarks, watches.
+// The frame around the panels: palette, layouts, tabs, settings, bookmarks, watches.
 #include <filesystem>
 #include <set>
 

@@ -1,5 +1,5 @@
-// The list of writes: it fills while it is looked at, visible rows first; sources and past values
-// on demand.
+// The list of writes fills while it is shown, visible rows first; sources and past values come on
+// demand.
 #include <fmt/core.h>
 
 #include <filesystem>
@@ -52,7 +52,7 @@ TEST(HistoryPanel, ALongListIsCountedFirstAndReadAfterwards) {
   EXPECT_NE(w.text("history/0").find("launch"), std::string::npos) << w.text("history/0");
   EXPECT_EQ(w.text("history/0/value"), "1 everywhere");
   EXPECT_EQ(w.text("history/2/value"), "2 everywhere");
-  // Sources of long lists are opened one by one.
+  // The sources in a long list are expanded one by one.
   EXPECT_EQ(w.text("history/2/open"), "closed");
   ASSERT_TRUE(w.click("history/2/open"));
   EXPECT_EQ(w.text("history/2/open"), "open");
@@ -79,12 +79,12 @@ TEST(HistoryPanel, AListGrowsWithTheRunAndShowsNoRowTwice) {
 TEST(HistoryPanel, PastValuesComeFromRunningTheProgramAgain) {
   Workbench w(looping_program(30));
   ASSERT_TRUE(w.perform("continue"));
-  ASSERT_TRUE(w.perform("set %y[0] = 5"));  // now it is not equal everywhere
+  ASSERT_TRUE(w.perform("set %y[0] = 5"));  // its elements are no longer all equal
   ASSERT_TRUE(w.perform("run"));
   ASSERT_TRUE(w.perform("continue"));
   w.only("history");
   select(w, "y", {1});
-  // As much as the log knows: the range, which is one number here.
+  // Show what the log has: the range, which is one number here.
   EXPECT_EQ(w.text("history/count").find("to come"), std::string::npos);
   bool asked = false;
   std::vector<interp::PastValue> values;
@@ -115,7 +115,8 @@ TEST(HistoryPanel, PastValuesOfAShortRunComeUnasked) {
   EXPECT_EQ(w.text("history/0/value").find(".."), std::string::npos) << w.text("history/0/value");
   EXPECT_NE(w.text("history/0/value"), "");
   EXPECT_FALSE(w.has("history/past")) << "no button to ask for what has come";
-  // The addends of the reduction in place too, and the table begins below the line above it.
+  // The addends of an in-place reduction are listed too, and the table begins below the line above
+  // it.
   int addends = 0;
   for (int i = 0; w.has(fmt::format("history/{}", i)); ++i) {
     if (w.text(fmt::format("history/{}", i)).find("addend") != 0) continue;
@@ -170,7 +171,7 @@ TEST(WriteList, TheLogTellsTheSameWithAndWithoutItsIndex) {
   EXPECT_EQ(found(std::nullopt, 1), of_one);
 }
 
-// The list itself, over a log that nobody holds open: rows in view first.
+// The list itself, over a log that no session holds open.
 TEST(WriteList, RowsInViewComeFirst) {
   const std::string path = looping_log(3000);
   Workbench w(path);

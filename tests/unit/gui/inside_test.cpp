@@ -1,4 +1,4 @@
-// The Inside panel: it follows the rank and the selection, and what it shows can be clicked.
+// The Inside panel follows the rank and the selection, and its contents can be clicked.
 #include "tests/unit/gui/workbench.h"
 
 namespace hostir::gui {
@@ -9,7 +9,7 @@ void settle_inside(Workbench& w) { w->settle(30); }
 TEST(InsidePanel, FollowsTheRankIntoALaunchAndTheSelectionOfAnElement) {
   Workbench w(kMlp);
   w.only("inside");
-  // Nothing to look into at the start: it says what it is for.
+  // At the start there is nothing to show, so the panel shows its hint.
   EXPECT_FALSE(w.has("inside/element"));
   ASSERT_TRUE(w.perform("until launch"));
   settle_inside(w);
@@ -20,14 +20,14 @@ TEST(InsidePanel, FollowsTheRankIntoALaunchAndTheSelectionOfAnElement) {
   EXPECT_NE(w.text("inside/moment").find("next"), std::string::npos) << w.text("inside/moment");
   const std::string first = w.text("inside/element");
   EXPECT_NE(first.find(" = "), std::string::npos) << first;
-  // Another element of what it writes.
+  // Select another element of its result.
   const std::string name = first.substr(1, first.find('[') - 1);
   w.model().selection.value = name;
   w.model().selection.element = {0, 2, 1};
   settle_inside(w);
   const std::string second = w.text("inside/element");
   EXPECT_NE(second.find("[0, 2, 1]"), std::string::npos) << second;
-  // An operand that is clicked is selected; the element stays what it was.
+  // Clicking an operand selects it; the element stays.
   ASSERT_TRUE(w.click("inside/0/reads/0"));
   EXPECT_EQ(w.model().selection.value, "x");
   EXPECT_EQ(w.text("inside/element"), second);

@@ -1,4 +1,4 @@
-// Keys that come faster than frames are drawn.
+// Keys that arrive faster than frames are drawn.
 #include "gui/actions.h"
 #include "gui/window_input.h"
 #include "tests/unit/gui/workbench.h"
@@ -6,7 +6,7 @@
 namespace hostir::gui {
 namespace {
 
-constexpr int kCtrl = 341;  // of GLFW, the left one
+constexpr int kCtrl = 341;  // GLFW's left Ctrl
 
 using Frames = std::vector<std::vector<KeyEvent>>;
 
@@ -27,7 +27,7 @@ TEST(Keys, APressAndItsReleaseAreTwoFrames) {
             (Frames{{down(f10)}, {up(f10)}, {down(f10)}, {up(f10)}}));
 }
 
-// Whoever lets go of Ctrl before Q still meant Ctrl+Q.
+// Releasing Ctrl before Q still counts as Ctrl+Q.
 TEST(Keys, ModifiersStayDownForTheFrameOfTheirKey) {
   const int q = key_code("Q");
   EXPECT_EQ(frames_of({down(kCtrl), down(q), up(kCtrl), up(q)}),
@@ -46,7 +46,7 @@ TEST(Keys, AModifierThatComesAfterAKeyIsNotOfIt) {
             (Frames{{down(b)}, {down(kCtrl), up(b)}, {up(kCtrl)}}));
 }
 
-// Two actions: each has its frame.
+// Two actions get one frame each.
 TEST(Keys, TwoKeysAtOnceAreTwoFrames) {
   const int f10 = key_code("F10");
   const int f6 = key_code("F6");
@@ -54,7 +54,7 @@ TEST(Keys, TwoKeysAtOnceAreTwoFrames) {
             (Frames{{down(f10)}, {down(f6), up(f10)}, {up(f6)}}));
 }
 
-// A letter that overtakes the release of Ctrl would be taken for a part of a combination.
+// A letter that overtakes the release of Ctrl would become part of a combination.
 TEST(Keys, LettersKeepTheirPlaceAmongKeys) {
   const int a = key_code("A");
   const int home = key_code("Home");

@@ -1,4 +1,4 @@
-// Geometry of layouts, what a collective moves, and the layout panel on real programs.
+// Layout geometry, what a collective moves, and the Layout panel on real programs.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -10,7 +10,7 @@
 namespace hostir::gui {
 namespace {
 
-// A layout with storage for its boxes.
+// A layout that owns its boxes.
 struct Held {
   Mesh mesh;
   Sharding sharding;
@@ -61,7 +61,7 @@ TEST(LayoutGeometry, CutDimensionsAreShownFirst) {
   EXPECT_EQ(plane.column_dim, 1);
 }
 
-// Addends are counted along the unreduced axes; the other axes hold copies of them.
+// Addends are counted along the unreduced axes; ranks along the other axes hold copies of them.
 TEST(LayoutGeometry, CopiesOfAddendsAreNoAddends) {
   Held held({{"pp", 2}, {"tp", 2}}, {4, 6}, {{}, {}});
   held.sharding.unreduced.push_back({"tp"});
@@ -71,7 +71,7 @@ TEST(LayoutGeometry, CopiesOfAddendsAreNoAddends) {
   EXPECT_EQ(shards[0].addends, (std::vector<interp::Rank>{0, 1}));
 }
 
-// Every element of the plane is in exactly one shard of a layout without copies.
+// Without copies, every element of the plane is in exactly one shard.
 TEST(LayoutGeometry, PartsTileThePlane) {
   const Held held({{"x", 2}, {"y", 3}, {"z", 2}}, {7, 5, 4}, {{"x"}, {"y"}, {"z"}});
   const auto shards = shards_of(held.source);
@@ -104,7 +104,8 @@ std::vector<Reshard> moves_of(Workbench& w) {
   return all;
 }
 
-// Every element that a member's result holds is given to it: once, or by all where they are folded.
+// Every element of a member's result is transferred to it: once, or from all members if the
+// collective reduces.
 TEST(Reshard, ResultsAreCovered) {
   for (const char* file : {"tests/programs/tp_mlp.hir", "tests/programs/sp_toy.hir",
                            "tests/programs/matmul_rowcol.hir"}) {
@@ -163,13 +164,13 @@ TEST(ValuesPanel, GoesToAnElementChangesItAndComparesRanks) {
 TEST(ValuesPanel, WhatNobodyWroteIsSaidNotShownAsNumbers) {
   Workbench w("tests/programs/tp_mlp.hir");
   w.only("values");
-  ASSERT_TRUE(w.perform("until launch"));  // %g is allocated, nothing has written it
+  ASSERT_TRUE(w.perform("until launch"));  // %g is allocated but not written
   w.model().selection.value = "g";
   w->settle(10);
   EXPECT_NE(w.text("values/unwritten").find("Nothing was written"), std::string::npos)
       << w.text("values/unwritten");
   EXPECT_FALSE(w.has("values/0"));
-  // One rank goes on alone: its write is issued.
+  // One rank moves ahead: its write is issued.
   ASSERT_TRUE(w.perform("rank 0"));
   ASSERT_TRUE(w.perform("next"));
   w.model().selection.value = "g";
@@ -198,7 +199,7 @@ TEST(ValuesPanel, APartThatIsWrittenIsShownAndTheRestNot) {
   ASSERT_TRUE(w.model().snapshot()) << w.model().open_error();
   ASSERT_TRUE(w.perform("next 2"));  // both have allocated it
   ASSERT_TRUE(w.perform("rank 0"));
-  ASSERT_TRUE(w.perform("next 2"));  // one has written it, and waited for that
+  ASSERT_TRUE(w.perform("next 2"));  // one rank has written it and waited for the write
   w.only("values");
   w.model().selection.value = "y";
   w->settle(10);
@@ -224,7 +225,7 @@ TEST(HistoryPanel, AnElementIsFollowedThroughTheAllReduce) {
     const std::string row = w.text("history/" + std::to_string(i));
     if (row.find("addend") != 0) continue;
     ++addends;
-    // The members' results are not each other's sources.
+    // The members' results are not sources of each other.
     EXPECT_EQ(row.find("all_reduce"), std::string::npos) << row;
   }
   EXPECT_EQ(addends, 4);  // two ranks hold the sum of two addends

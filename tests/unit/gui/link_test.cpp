@@ -1,5 +1,5 @@
-// What is linked to what, and the panels that came with it: phases, selection history, schedule,
-// marks in the editor, filters, pictures of every rank.
+// Links between panels: phases, selection history, schedule, editor marks, filters, pictures of
+// every rank.
 #include <set>
 
 #include "gui/panels/text_marks.h"
@@ -17,7 +17,7 @@ std::set<std::string> names_with(Workbench& w, const std::string& prefix) {
   return out;
 }
 
-// A line of the fusion lights the host instructions made from it, and the other way round.
+// A line of the fusion highlights the host instructions made from it, and vice versa.
 TEST(Phases, AreLinkedInBothDirections) {
   Workbench w(kMlp, 1600, 1000);
   w.perform("layout.Step");
@@ -39,7 +39,7 @@ TEST(Phases, AreLinkedInBothDirections) {
   const std::string here = std::to_string(w.shot().program->lines[*w.model().selection.code]);
   EXPECT_EQ(lit.count(here), 1u) << here;
   EXPECT_EQ(w.model().selection.related.size(), lit.size());
-  // And back: another instruction of the same fusion line lights that line.
+  // In reverse: another instruction made from that fusion line highlights the line.
   w.model().selection = {};
   ASSERT_TRUE(w->hover("host_ir/line/" + *lit.begin()));
   w->step();
@@ -86,7 +86,7 @@ TEST(Fault, ItsInstructionIsSelectedWithoutAClick) {
   ASSERT_TRUE(w.press("F5"));
   ASSERT_TRUE(w.model().selection.code);
   EXPECT_EQ(w.shot().program->code->address(*w.model().selection.code), "@forgotten#6");
-  w.model().selection.code = 0;  // it stays where a person put it
+  w.model().selection.code = 0;  // a manual selection stays
   w->settle();
   EXPECT_EQ(*w.model().selection.code, 0u);
 }
@@ -101,7 +101,7 @@ TEST(Schedule, SaysWhoMovedAndWhoCouldHaveAndGoesThere) {
   EXPECT_NE(w.text("schedule/0/others"), "nobody");
   ASSERT_TRUE(w.click("schedule/1"));
   EXPECT_EQ(w.decision(), 1u);
-  // A rank that is not the scheduler's choice goes first.
+  // Step a rank that the scheduler would not choose.
   const uint64_t before = w.shot().rank(0).steps;
   w.perform("goto 0");
   ASSERT_TRUE(w.click("schedule/ready/1"));

@@ -44,7 +44,7 @@ TEST(Timeline, FoldingARankHidesItsHostLane) {
   EXPECT_TRUE(w.has("timeline/lane/r0/host"));
 }
 
-/// A log of a long run, as `log_generator` of the benchmarks makes it.
+/// A log of a long run, built like the benchmarks' `log_generator`.
 void write_long_log(const std::string& path, int64_t events, interp::Rank ranks) {
   auto writer = traces::TraceWriter::create(path, traces::testing::synthetic_description(ranks));
   ASSERT_TRUE(writer) << writer.error().message();
@@ -67,7 +67,7 @@ TEST(Timeline, StaysWithinItsVerticesAtAnyZoom) {
     ASSERT_EQ(w.text("timeline/axis"), axis);
     ASSERT_TRUE(w.click("timeline/fit"));
     int most = 0;
-    for (int zoom = 0; zoom < 12; ++zoom) {  // from all events to a few
+    for (int zoom = 0; zoom < 12; ++zoom) {  // from all events down to a few
       most = std::max(most, w->vertex_count());
       EXPECT_LE(w->vertex_count(), 60000) << axis << " " << zoom;
       ASSERT_TRUE(w->scroll("timeline", 4));
@@ -97,7 +97,7 @@ TEST(Events, TheFilterNarrowsAndItsErrorsAreShown) {
 TEST(Events, WordsMeanWhatTheHelpSays) {
   Workbench w(kMlp);
   w.press("F5");
-  // A panel's own fetch is not needed here: the language is a function of the log.
+  // No panel needed: the filter language depends only on the log.
   bool asked = false;
   w.model().worker().ask_log("test", [&](const interp::LogView& log, std::stop_token stop) {
     const auto all = log.events({}, stop);
@@ -151,7 +151,7 @@ TEST(Sql, CtrlEnterRunsWhatIsTypedAndEnterBeginsALine) {
   ASSERT_TRUE(w.press("Ctrl+Enter"));
   EXPECT_EQ(w.text("sql/text"), first) << "the key is not typed";
   EXPECT_EQ(w.text("sql/count"), "3 rows");
-  // Typing goes on behind what is there.
+  // Typing continues after the existing text.
   ASSERT_TRUE(w.press("Enter"));
   w->type("offset 29");
   EXPECT_EQ(w.text("sql/text"), first + "\noffset 29");

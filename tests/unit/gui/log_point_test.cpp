@@ -38,7 +38,7 @@ TEST(LogPoints, AreMadeOnALineAndWriteIntoTheMessages) {
   EXPECT_NE(lines[1].find("r1 "), std::string::npos) << lines[1];
   EXPECT_NE(lines[1].find("seq 0 \"here\""), std::string::npos) << lines[1];
 
-  // Back and forth: what lies behind the position is taken back, nothing stands there twice.
+  // Back and forth: lines after the position are removed, and none appears twice.
   ASSERT_TRUE(w.perform("goto start"));
   EXPECT_TRUE(log_lines(w).empty());
   ASSERT_TRUE(w.press("F5"));

@@ -1,4 +1,4 @@
-// Looking at a run: values, history, events, SQL, the text of the program, layouts of the window.
+// Inspecting a run: values, history, events, SQL, the program text, window layouts.
 #include <filesystem>
 #include <fstream>
 
@@ -48,7 +48,7 @@ TEST(Look, TheTextIsEditedToAnErrorAndBack) {
   w->settle();
   EXPECT_EQ(w.text("editor/state"), "changed");
   EXPECT_NE(w.text("editor/diagnostics").find("nonsense"), std::string::npos);
-  for (size_t i = 0; i < nonsense.size(); ++i) w->press("Ctrl+Z");  // a letter each
+  for (size_t i = 0; i < nonsense.size(); ++i) w->press("Ctrl+Z");  // one letter each
   w->settle();
   EXPECT_EQ(w.text("editor/state"), "as in the file");
   EXPECT_FALSE(w.has("editor/diagnostics")) << w.text("editor/diagnostics");

@@ -1,4 +1,4 @@
-// The memory panel: blocks from alloc to free, who held the peak, what leaks.
+// The Memory panel: blocks from alloc to free, the holders of the peak, leaks.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 namespace hostir::gui {
 namespace {
 
-/// The pipeline without the free of its buffers, in a file of its own.
+/// The pipeline program without the free of its buffers, in a file of its own.
 std::string leaking_program() {
   std::stringstream text;
   text << std::ifstream("tests/programs/pipeline_by_hand.hir").rdbuf();
@@ -35,7 +35,7 @@ TEST(Memory, EveryBufferIsABlockFromItsAllocToItsFree) {
   const WidgetRect* g = w->app().ui().find("memory/block/g");
   const WidgetRect* y = w->app().ui().find("memory/block/y");
   ASSERT_TRUE(g && y);
-  EXPECT_LE(g->max.x, y->min.x);  // freed before the other was allocated
+  EXPECT_LE(g->max.x, y->min.x);  // freed before the other is allocated
   ASSERT_TRUE(w->hover("memory/block/g"));
   w->step();
   EXPECT_NE(w.text("memory/tooltip").find("freed at"), std::string::npos)
@@ -153,7 +153,7 @@ TEST(Memory, WithoutLeaksThatIsSaid) {
   EXPECT_NE(w.text("memory/held").find("nothing leaks"), std::string::npos);
 }
 
-// The return of a called function is not the end of the rank.
+// The return of a called function does not end the rank.
 TEST(Memory, ALeakBehindACallIsALeak) {
   const std::string path = testing::TempDir() + "call_leaks.hir";
   std::ofstream(path) << "mesh @m = <x=1>\n"

@@ -1,4 +1,4 @@
-// Opening is watched and called off; logs that cannot be run again are looked at.
+// Opening shows progress and can be cancelled; logs that cannot be re-run are read-only.
 #include <filesystem>
 #include <fstream>
 
@@ -11,7 +11,7 @@
 namespace hostir::gui {
 namespace {
 
-// Opens programs called "slow" only when it is told to stop, all others at once.
+// Opens programs called "slow" only when told to stop, all others at once.
 class SlowFactory final : public interp::SessionFactory {
  public:
   Expected<std::unique_ptr<interp::Session>> open(const interp::OpenRequest& request,
@@ -90,7 +90,7 @@ TEST(Opening, LoweringAndInputsAreCalledOffToo) {
   watch.part = [&](std::string_view part) { parts.emplace_back(part); };
   ASSERT_TRUE(factory.open({.path = kMlp}, watch));
   ASSERT_GT(parts.size(), 6u);
-  // Stopped at any part, it ends there.
+  // Opening can be stopped at every part.
   for (size_t at = 0; at < parts.size(); ++at) {
     std::stop_source stop;
     size_t seen = 0;
@@ -99,7 +99,7 @@ TEST(Opening, LoweringAndInputsAreCalledOffToo) {
       if (seen++ == at) stop.request_stop();
     };
     const auto opened = factory.open({.path = kMlp}, watch);
-    if (at + 1 == parts.size()) break;  // after the last part there is nothing to call off
+    if (at + 1 == parts.size()) break;  // after the last part there is nothing to cancel
     ASSERT_FALSE(opened) << parts[at];
     EXPECT_EQ(opened.error().message(), "cancelled") << parts[at];
     EXPECT_LE(seen, at + 2) << parts[at];
@@ -146,7 +146,7 @@ TEST(LookOnly, ALogThatCannotBeRunAgainIsShownAndSaysWhy) {
   ASSERT_TRUE(w.fill("sql/text", "select count(*) as n from event", ""));
   ASSERT_TRUE(w.click("sql/run"));
   EXPECT_EQ(w.text("sql/count"), "1 row");
-  // Nothing steps, and the focus can still be moved.
+  // Stepping is disabled, but the focus can still be moved.
   w.press("F10");
   EXPECT_EQ(w.decision(), 0u);
   w.perform("rank 2");
@@ -209,7 +209,7 @@ TEST(Robust, ALogOfANewerVersion) {
   EXPECT_TRUE(w.model().snapshot());
 }
 
-// Nobody closed the log, and its writer is not there any more.
+// The log was never closed, and its writer is gone.
 TEST(Robust, ALogCutByAKill) {
   const std::string path = testing::TempDir() + "killed.db";
   for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path + suffix);
@@ -232,7 +232,7 @@ TEST(Robust, ALogCutByAKill) {
   Workbench w(path);
   ASSERT_TRUE(w.model().snapshot()) << w.model().open_error();
   EXPECT_NE(w.model().open_warning().find("killed"), std::string::npos);
-  ASSERT_TRUE(w.click("banner/dismiss"));  // that it cannot be stepped
+  ASSERT_TRUE(w.click("banner/dismiss"));  // the note that it cannot be stepped
   EXPECT_NE(w.text("banner").find("killed"), std::string::npos) << w.text("banner");
   w.only("events");
   EXPECT_NE(w.text("events/count"), "");

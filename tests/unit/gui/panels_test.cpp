@@ -1,5 +1,5 @@
-// Every panel over every program: drawn at the start, in the middle, at the end and going back,
-// without a fault of ImGui's stack, and saying something.
+// Draws every panel over every program: at the start, in the middle, at the end and stepping back,
+// without ImGui stack errors, and with visible contents.
 #include "gui/panels/panels.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ TEST_P(EveryProgram, EveryPanelIsDrawn) {
       w->step();
       w->app().tree().maximise(id);
       for (int i = 0; i < frames; ++i) w->step();
-      w->settle(30);  // what is asked on another thread is there
+      w->settle(30);  // answers from other threads have arrived
       EXPECT_GT(w->vertex_count(id), 100) << id;
       w->app().tree().maximise(std::nullopt);
     }
@@ -52,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(Programs, EveryProgram, testing::ValuesIn(programs()),
                            return std::filesystem::path(test.param).stem().string();
                          });
 
-/// The hint that the panel shows, wholly inside it; empty: it shows something else.
+/// The hint shown by the panel, entirely inside it; empty if it shows something else.
 std::string shown_hint(Workbench& w, const std::string& id) {
   const WidgetRect* hint = w->app().ui().find("hint/" + id);
   const WidgetRect* leaf = w->app().ui().find("leaf/" + id);
@@ -62,7 +62,7 @@ std::string shown_hint(Workbench& w, const std::string& id) {
   EXPECT_TRUE(hint->min.x >= leaf->min.x && hint->max.x <= leaf->max.x &&
               hint->min.y >= leaf->min.y && hint->max.y <= leaf->max.y)
       << id << ": the hint is cut";
-  EXPECT_GT(w->vertex_count(id), 4 * 30) << id;  // four for each letter
+  EXPECT_GT(w->vertex_count(id), 4 * 30) << id;  // four per letter
   return hint->text;
 }
 
@@ -70,7 +70,7 @@ bool holds(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
-// A program that was opened and not yet run: what it has nothing for says what it is for.
+// Before the first step, every panel without data shows its hint.
 TEST(Panels, SayWhatTheyAreForBeforeAnythingRan) {
   Workbench w(kMlp);
   ASSERT_TRUE(w.model().snapshot()) << w.model().open_error();
@@ -88,7 +88,7 @@ TEST(Panels, SayWhatTheyAreForBeforeAnythingRan) {
     EXPECT_TRUE(empty.contains(id)) << id;
 }
 
-// Without a session, behind a file whose text is wrong, every panel that needs one says so.
+// Without a session, behind a file with errors, every panel that needs one shows its hint.
 TEST(Panels, SayWhatTheyAreForWithoutASession) {
   const std::string path = testing::TempDir() + "hostir_wrong.hir";
   std::ofstream(path) << "kernel @k() -> (%v: tensor<4xf32>) {\n"

@@ -1,5 +1,5 @@
-// The comparison of golden pictures: what a machine draws otherwise is let pass, a changed digit is
-// not. Digits are drawn with the window's own fonts.
+// Comparing golden pictures: small rendering differences between machines pass, a changed digit
+// fails. Digits are drawn with the window's own fonts.
 #include <imgui.h>
 
 #include <algorithm>
@@ -33,14 +33,14 @@ size_t byte_at(const Image& image, int x, int y) {
   return (static_cast<size_t>(y) * static_cast<size_t>(image.width) + static_cast<size_t>(x)) * 3;
 }
 
-/// The fonts' letters, four bytes a pixel, of which the last is the coverage.
+/// The fonts' glyphs, four bytes per pixel; the last byte is the coverage.
 struct Atlas {
   unsigned char* pixels = nullptr;
   int width = 0;
   int height = 0;
 };
 
-/// A letter as ImGui draws it at whole pixels.
+/// Draws a letter as ImGui does at whole pixels.
 void draw_letter(Image& image, const Atlas& atlas, const ImFont* font, char letter, int x, int y,
                  ImU32 colour) {
   const ImFontGlyph* glyph = font->FindGlyph(static_cast<ImWchar>(letter));
@@ -48,7 +48,7 @@ void draw_letter(Image& image, const Atlas& atlas, const ImFont* font, char lett
   const auto from_y = static_cast<int>(glyph->V0 * static_cast<float>(atlas.height) + 0.5f);
   const auto columns = static_cast<int>(glyph->X1 - glyph->X0 + 0.5f);
   const auto rows = static_cast<int>(glyph->Y1 - glyph->Y0 + 0.5f);
-  // Letters are sampled several times as wide as they are drawn.
+  // Glyphs are oversampled horizontally.
   const float across = (glyph->U1 - glyph->U0) * static_cast<float>(atlas.width) /
                        std::max(1.0f, static_cast<float>(columns));
   const Colour ink = channels(colour);
@@ -79,7 +79,7 @@ TEST(Picture, AChangedDigitFailsWhereverItStands) {
       for (int pair = 0; pair < 100; ++pair) {
         const char a = static_cast<char>('0' + pair / 10);
         const char b = static_cast<char>('0' + pair % 10);
-        // Also over a seam of tiles, and in the last ones, which are cut.
+        // Also across tile borders, and in the last tiles, which are cut off.
         for (const int at : {3, 17, 44, 83}) {
           Image shown = ground;
           Image wanted = ground;
@@ -97,7 +97,7 @@ TEST(Picture, WhatAMachineDrawsOtherwisePasses) {
   const Image wanted = blank(1000, 700, IM_COL32(30, 32, 36, 255));
   Image shown = wanted;
   for (unsigned char& c : shown.rgb) c = static_cast<unsigned char>(c + kSameThreshold);
-  for (int y = 10; y < 700; y += 20) {  // and the corner of a line here and there
+  for (int y = 10; y < 700; y += 20) {  // plus a line corner here and there
     for (int x = 10; x < 1000; x += 30) shown.rgb[byte_at(shown, x, y)] = 255;
   }
   EXPECT_EQ(why_not_same(shown, wanted), "");

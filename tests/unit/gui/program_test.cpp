@@ -1,4 +1,5 @@
-// What of the file runs and on how many ranks, who is looked at, and what stays where it is.
+// Which function of the file runs and on how many ranks, which rank has the focus, and what stays
+// in place.
 #include <fmt/core.h>
 
 #include <filesystem>
@@ -115,7 +116,7 @@ TEST(Values, OfWhatIsNotThereItSaysWhy) {
   EXPECT_NE(w.text("values/absent").find("its free stands above"), std::string::npos);
 }
 
-// log of numbers around 0: most of %l is NaN.
+// Takes the log of numbers around 0, so most of %l is NaN.
 std::string nan_program() {
   const std::string path = testing::TempDir() + "nan.hir";
   std::ofstream(path) << "mesh @m = <x=2>\n"
@@ -145,7 +146,7 @@ TEST(Nan, AStopNamesTensorElementAndWriterAndSelectsThem) {
   EXPECT_FALSE(w.has("banner")) << "it goes with the next step";
 }
 
-// What is being reduced in place is still addends.
+// During an in-place reduction the tensor still holds addends.
 TEST(LayoutPanel, APartialSumIsNotShownAsFinishedWhileItsCollectiveWaits) {
   Workbench w(kMlp);
   ASSERT_TRUE(w.perform("until all_reduce"));
@@ -165,8 +166,8 @@ TEST(LayoutPanel, APartialSumIsNotShownAsFinishedWhileItsCollectiveWaits) {
   EXPECT_FALSE(w.has("layout/in_flight"));
 }
 
-// Answers about a log are about that log only: every panel is opened on fewer ranks and another
-// program than it has just shown.
+// Answers belong to one log: reopen every panel on another program with fewer ranks than it has
+// just shown.
 TEST(Reopened, OnFewerRanksNoPanelShowsWhatWasThereBefore) {
   Workbench w(kMlp);
   for (const char* panel :
@@ -210,13 +211,14 @@ TEST(Program, SizesOfOneFunctionAreNotAskedOfAnother) {
   std::filesystem::remove(path);
 }
 
-// The addends are read as a sum until the reduction in place is done, whatever was issued.
+// Until the in-place reduction is complete, the addends are read as a sum.
 TEST(Values, APartialTensorIsReducedAlsoWhileItsCollectiveIsInFlight) {
   Workbench w(kMlp);
   w.only("values");
   ASSERT_TRUE(w.perform("until collective"));
-  const auto look = [&] {  // the value is followed anyway; what was asked for in one frame is drawn
-    w.model().selection.value = "y_product";  // in the next
+  const auto look = [&] {
+    // Select it explicitly; what one frame requests is drawn in the next.
+    w.model().selection.value = "y_product";
     for (int i = 0; i < 4; ++i) {
       w->step();
       w->settle(30);
@@ -249,7 +251,7 @@ TEST(Values, StatisticsAreOfTheNumbersThatAreShown) {
   EXPECT_NE(w.text("values/stats"), before);
 }
 
-// Both ranks stand before it: one step takes both over it.
+// Both ranks are at the breakpoint: one step moves both past it.
 TEST(Breakpoints, AStepTakesEveryRankOffTheLineWhereItStands) {
   Workbench w(kMlp);
   ASSERT_TRUE(w.perform("break all_reduce"));

@@ -1,4 +1,4 @@
-// Long questions do not keep others waiting: they are answered in pieces.
+// Long questions are answered in pieces, so that others do not have to wait.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace hostir::gui {
 namespace {
 
-// A thread whose answers are what they are called.
+// A thread whose answers record their own names.
 class Asked {
  public:
   Asked()
@@ -27,7 +27,7 @@ class Asked {
   QuestionThread::Answer named(const std::string& name) {
     return [this, name] { order_ += name + " "; };
   }
-  /// In the order in which the answers came.
+  /// The answers' names, in the order of arrival.
   std::string order() {
     while (thread_.busy()) std::this_thread::yield();
     const std::lock_guard lock(mutex_);
@@ -82,7 +82,7 @@ TEST(QuestionThread, WhatIsCancelledBetweenTwoPiecesDoesNotGoOn) {
 struct Scanned {
   int pieces = 0;
   int64_t looked_at = 0;
-  std::vector<std::vector<int64_t>> shown;  // ids, by piece that showed some
+  std::vector<std::vector<int64_t>> shown;  // ids, for each piece with a result
   std::string error;
 };
 

@@ -1,4 +1,4 @@
-// What panels read is kept within a budget, never copied, and asked for no more often than needed.
+// The cache of readings stays within its budget, never copies, and requests no more than needed.
 #include "gui/readings.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ TEST(Readings, StayWithinTheirBudgetAndForgetWhatWasNotLookedAtLongest) {
   readings.put(first, {}, reading_of(1000), "");
   for (int64_t row = 1; row < 2000; ++row) {
     readings.begin_frame();
-    readings.use(query_of(0));  // is looked at all the time
+    readings.use(query_of(0));  // used in every frame
     const uint64_t key = readings.use(query_of(row)).key;
     readings.put(key, {}, reading_of(1000), "");
     EXPECT_LE(readings.bytes(), kBudget + 8192);
@@ -60,7 +60,7 @@ TEST(Readings, ThatAreForgottenBeforeTheirAnswerAreCalledOff) {
   const uint64_t key = entry.key;
   EXPECT_TRUE(readings.begin_frame().empty());
   EXPECT_EQ(readings.begin_frame(), std::vector<uint64_t>{key});
-  readings.put(key, {}, reading_of(1), "");  // it had begun
+  readings.put(key, {}, reading_of(1), "");  // it was already running
   EXPECT_EQ(readings.count(), 0u);
 }
 

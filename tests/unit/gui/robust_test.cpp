@@ -1,5 +1,4 @@
-// Files that are not what they should be, small windows, many ranks: a clear message and a window
-// that can be used.
+// Broken files, small windows and many ranks: the message is clear and the window stays usable.
 #include <fmt/core.h>
 
 #include <filesystem>
@@ -12,7 +11,7 @@
 namespace hostir::gui {
 namespace {
 
-// After a failed opening the window still opens something else.
+// After a failed open, the window can still open another file.
 void expect_usable(Workbench& w) {
   w->app().drop_file(kMlp);
   ASSERT_TRUE(w->settle(30));
@@ -80,7 +79,7 @@ TEST(Robust, AFileDeletedWhileOpen) {
   Workbench w(path);
   ASSERT_TRUE(w.press("F10"));
   std::filesystem::remove(path);
-  for (int i = 0; i < 90; ++i) w->step();  // it is looked at once a second
+  for (int i = 0; i < 90; ++i) w->step();  // the file is checked once a second
   EXPECT_NE(w.text("banner").find("deleted"), std::string::npos) << w.text("banner");
   ASSERT_TRUE(w.press("F5"));
   EXPECT_EQ(w.shot().stop.kind, interp::StopKind::kFinished);
@@ -126,7 +125,7 @@ TEST(Robust, ASmallWindow) {
   EXPECT_TRUE(w.has("toolbar/more")) << "buttons that do not fit are in a menu";
   ASSERT_TRUE(w.press("F10"));
   EXPECT_GT(w.decision(), 0u);
-  // Two panels side by side instead of ten that nobody can read; each can be brought there.
+  // Shows two panels side by side instead of ten unreadable ones; every panel can be brought there.
   w.perform("panel.layout");
   const WidgetRect* picture = w->app().ui().find("layout/tensor");
   ASSERT_TRUE(picture);

@@ -1,4 +1,4 @@
-// Who gets how much of the window, and the columns beside the program.
+// How panels share the window's height, and the columns beside the program.
 #include <filesystem>
 #include <map>
 
@@ -13,7 +13,7 @@ float height(Workbench& w, const std::string& leaf) {
   return rect ? rect->max.y - rect->min.y : 0;
 }
 
-// At the start nothing has run: three panels are a tab and a sentence; a run fills them.
+// At the start three panels are idle and shrink to a tab and a sentence; a run fills them.
 TEST(Room, IdlePanelsShrinkToASentenceAndFillAgain) {
   Workbench w(kMlp);
   w.perform("layout.Step");
@@ -55,7 +55,7 @@ TEST(Room, ARecordedLogShowsItsTimelineAtOnce) {
   std::filesystem::remove(path);
 }
 
-// Stepping makes panels grow to what they need, and never shrink: nothing moves under the mouse.
+// Stepping makes panels grow as needed but never shrink, so that nothing moves under the mouse.
 TEST(Room, WhatHasGrownStaysWhileOneSteps) {
   Workbench w(kMlp);
   w.perform("layout.Step");
@@ -116,7 +116,7 @@ TEST(Columns, HitsCountUpAndDownWithTheRun) {
   EXPECT_EQ(passed(), 1);
 }
 
-// A value never lies over the text of its line.
+// A value never covers the text of its line.
 TEST(Columns, ValuesStandBesideTheText) {
   Workbench w(kMlp);
   w.perform("layout.Step");

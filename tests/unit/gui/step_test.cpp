@@ -9,7 +9,6 @@
 namespace hostir::gui {
 namespace {
 
-// The line of the shown program on which `text` stands first; 0: none.
 TEST(Step, KeysGoForwardsAndBack) {
   Workbench w(kMlp);
   ASSERT_TRUE(w.model().snapshot());
@@ -116,9 +115,8 @@ TEST(Ranks, TheRankThatNeverCameIsNamed) {
   EXPECT_NE(w.text("waits/sentence").find("rank 1"), std::string::npos);
 }
 
-// The window sleeps when nothing is under way: what it shows then must be all. (Panels ask again
-// for what an answer changed; the timeline stayed empty after the first step until the mouse
-// moved.)
+// A window with nothing to do sleeps, so its last frame must be complete. Panels may ask again
+// because of an answer, and the result must still be drawn before the window sleeps.
 TEST(Sleep, NothingIsMissingFromTheLastFrame) {
   Workbench w(kMlp);
   for (const char* key : {"F10", "F10", "F6", "F10", "F10", "F5", "Shift+F10"}) {
@@ -132,7 +130,7 @@ TEST(Sleep, NothingIsMissingFromTheLastFrame) {
   }
 }
 
-// F5 in the open dialog ran the program behind it.
+// F5 in an open dialog must not run the program behind it.
 TEST(Step, NothingMovesBehindTheOpenDialog) {
   Workbench w(kMlp);
   ASSERT_TRUE(w.perform("file.open"));

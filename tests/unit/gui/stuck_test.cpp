@@ -146,7 +146,7 @@ TEST(SmallWindow, WhatIsStuckComesForward) {
   EXPECT_GT(leaf->max.y - leaf->min.y, 140);
 }
 
-// Cards and labels apart, whatever waits for whom.
+// Cards and labels do not overlap in any graph.
 void expect_apart(const WaitGraph& graph, bool below) {
   WaitSizes sizes;
   for (size_t i = 0; i < graph.nodes.size(); ++i)
@@ -194,7 +194,7 @@ TEST(WaitLayout, NothingOverlaps) {
   }
 }
 
-// Five that wait for a circle of three: one node, so that the arrows can be told apart.
+// Five ranks that wait for a cycle of three share a node, so that the arrows can be told apart.
 TEST(WaitGraph, AThicketOfArrowsIsGrouped) {
   interp::WaitsSnapshot waits;
   for (interp::Rank r = 0; r < 3; ++r) waits.edges.push_back(wait(r, (r + 1) % 3, 0));
@@ -234,7 +234,8 @@ TEST(WaitPicture, IsLaidOutOncePerState) {
   EXPECT_EQ(w.text("waits/picture"), laid_out);
 }
 
-// Two groups of eight: nobody of the first calls anything, rank 11 of the second something else.
+// Two groups of eight ranks: in the first no rank calls anything; in the second rank 11 makes a
+// different call.
 class SecondGroup : public testing::Test {
  protected:
   void SetUp() override {
@@ -290,7 +291,7 @@ TEST_F(SecondGroup, TheMeetingOfTheMismatchIsShown) {
   EXPECT_TRUE(says(w.text("reshard/absent"), "nothing moves")) << w.text("reshard/absent");
 }
 
-// A communication op without an entry has neither hue nor glyph on any panel.
+// A communication op without an entry would have neither hue nor glyph in any panel.
 TEST(CollectiveGlyph, EveryCommunicationOpHasOne) {
   for (const OpKind kind : kCommunicationOps) {
     const std::string_view mnemonic = record(kind).mnemonic;
@@ -299,7 +300,7 @@ TEST(CollectiveGlyph, EveryCommunicationOpHasOne) {
   }
 }
 
-// Who waits stands left of whom it waits for.
+// A waiting rank is placed to the left of the rank it waits for.
 TEST(WaitLayout, CulpritsStandRight) {
   interp::WaitsSnapshot waits;
   for (interp::Rank r = 1; r < 5; ++r) waits.edges.push_back(wait(r, 0, 0));

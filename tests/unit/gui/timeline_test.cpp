@@ -1,4 +1,4 @@
-// The timeline: hues and glyphs, waits of streams, the order of steps, walking along events, lanes
+// The timeline: hues and glyphs, waits of streams, the steps axis, walking between events, lanes
 // that do not fit.
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* kSpMlp = "tests/programs/sp_mlp.hir";
 
-/// The first widget whose name begins so; nullptr if there is none.
+/// The first widget with this name prefix; nullptr if there is none.
 const std::pair<const std::string, WidgetRect>* first_named(Workbench& w,
                                                             const std::string& prefix) {
   const auto& all = w->app().ui().widgets();
@@ -75,7 +75,7 @@ TEST(Timeline, AStreamShowsWhatItWaitsForWhereItWaits) {
   Workbench w(kMlp);
   w.press("F5");
   w.only("timeline");
-  const int64_t launch = [&] {  // the one behind the all_reduce
+  const int64_t launch = [&] {  // the one after the all_reduce
     int64_t last = -1;
     ask(w, [&](const interp::LogView& log, std::stop_token stop) {
       interp::EventFilter filter;
@@ -90,7 +90,7 @@ TEST(Timeline, AStreamShowsWhatItWaitsForWhereItWaits) {
   ASSERT_TRUE(w.has(name));
   EXPECT_NE(w.text(name).find("r0 compute waits"), std::string::npos) << w.text(name);
   EXPECT_NE(w.text(name).find("for events of other streams"), std::string::npos) << w.text(name);
-  // From its issue to its start, not to the end of what it waited for and beyond.
+  // The wait lasts from the task's issue to its start, no longer.
   ask(w, [&](const interp::LogView& log, std::stop_token stop) {
     TimelineKey key;
     key.view = {0, static_cast<double>(log.extent().end_ns)};
@@ -241,7 +241,7 @@ TEST(Timeline, CommaAndDotGoAlongTheLane) {
   });
   ASSERT_TRUE(w.press(","));
   EXPECT_EQ(w.model().selection.event, first);
-  // At the end there is nowhere to go, and that is said.
+  // At the end there is no next event, and a message says so.
   w.model().selection.event = event_of(w, "return", 1);
   const size_t messages = w.model().messages().size();
   const int64_t last = w.model().selection.event;
@@ -289,7 +289,7 @@ TEST(Timeline, LanesThatDoNotFitHaveABar) {
   EXPECT_FALSE(w.text("timeline/scrollbar").starts_with("lanes 1 to"));
   EXPECT_FALSE(w.has("timeline/lane/r0/host"));
   EXPECT_LE(w->vertex_count(), 60000);
-  // An event that is chosen elsewhere comes into view.
+  // An event selected elsewhere scrolls into view.
   w.model().selection.event = event_of(w, "reduce_scatter", 0);
   w->settle(30);
   EXPECT_TRUE(w.has("timeline/lane/r0/comm"));

@@ -1,5 +1,5 @@
-// Tools beside the run: SQL's tables, phases side by side, the editor's errors, keys, heat of large
-// tensors, the history's knob.
+// Secondary tools: SQL tables, phases side by side, editor errors, keys, heat maps of large
+// tensors, the history scrubber.
 #include <fmt/core.h>
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// What is shown is about what is open: nothing of another file, another group, another part.
+// Panels show only what is open: never data of another file, another group or another part.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -86,7 +86,7 @@ TEST(Editor, WhatItSavesWasNotChangedByAnotherProgram) {
   w->settle();
   ASSERT_TRUE(w.click("editor/save"));
   EXPECT_NE(io::read_file(path)->find("// mine"), std::string::npos);
-  for (int i = 0; i < 90; ++i) w->step();  // it is looked at once a second
+  for (int i = 0; i < 90; ++i) w->step();  // the file is checked once a second
   EXPECT_FALSE(w.has("banner")) << w.text("banner");
 }
 
@@ -123,7 +123,7 @@ TEST(Ledger, WhatItDoesNotKeepIsCounted) {
   EXPECT_EQ(w.text("ledger/older"), std::to_string(200 - shown));
 }
 
-// In a ring every rank sends and receives number 0; each message is one meeting of two.
+// In a ring every rank sends and receives number 0; each message has one sender and one receiver.
 TEST(Timeline, AMessageHasItsOwnSenderAndReceiver) {
   Workbench w("tests/scripts/collectives/send_recv.hir", 1600, 1000, "", "ring");
   ASSERT_TRUE(w.press("F5"));

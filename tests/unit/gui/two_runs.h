@@ -1,4 +1,4 @@
-// For tests of comparisons: the log of another run, and the window that compares with it.
+// Helpers for comparison tests: the log of another run, and a window that compares with it.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,7 @@
 
 namespace hostir::gui {
 
-// A closed log of a whole run.
+// Runs a program to its end and returns the path of the closed log.
 inline std::string log_of(const std::string& name, const std::string& program,
                           const std::string& kernels, const std::string& values = "stats",
                           std::vector<std::pair<std::string, std::string>> inputs = {}) {

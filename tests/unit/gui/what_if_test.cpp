@@ -1,4 +1,4 @@
-// "What if" in the window: from a hang to an edit that completes, by clicks alone.
+// "What if" in the window: from a hang to an edit that completes, only by clicking.
 #include <fmt/core.h>
 
 #include <filesystem>
@@ -12,7 +12,7 @@ namespace {
 
 const interp::WhatIf* found(Workbench& w) { return w.model().what_if().result(); }
 
-// The smallest edit that completes, through the editor, to the end of the run.
+// Applies the smallest edit that completes, in the editor, and runs to the end.
 void fix(const std::string& function) {
   const std::string path = "tests/programs/deadlock.hir";
   const auto before = io::read_file(path);
@@ -42,7 +42,7 @@ void fix(const std::string& function) {
     EXPECT_EQ(rank->status, interp::RankStatus::kDone) << w.shot().stop.sentence;
     EXPECT_EQ(rank->outstanding(), 0u) << "rank " << rank->rank;
   }
-  // @crossed leaves a buffer that it never freed before either.
+  // @crossed leaks a buffer even without the edit.
   for (const interp::FaultSnapshot& fault : *w.shot().faults)
     EXPECT_EQ(fault.severity, Severity::kWarning) << fault.sentence;
   EXPECT_EQ(*io::read_file(path), *before) << "no file was written";
@@ -61,7 +61,7 @@ TEST(WhatIfPanel, AMismatchHasTheButtonInItsCard) {
   w.only("ledger");
   EXPECT_EQ(w.text("ledger/whatif"),
             fmt::format("What if: {} found", Ui::counted(found(w)->completes, "edit")));
-  // Edits that did not help are there as well, with the reason.
+  // Edits that did not help are listed too, with the reason.
   w.only("whatif");
   const size_t first = found(w)->completes;
   ASSERT_GT(found(w)->trials.size(), first);
@@ -97,8 +97,8 @@ TEST(WhatIfPanel, WhatWasTypedIsKept) {
   EXPECT_EQ(w.text("editor/state"), "changed");
 }
 
-// What the file's tests claim of the function is held against the edit; a test that expects the
-// hang itself claims nothing.
+// The file's tests of the function also apply to the edit. A test that expects the hang itself does
+// not.
 TEST(WhatIfPanel, TestsOfTheFileAreHeldAgainstAnEdit) {
   const std::string path = testing::TempDir() + "claims.hir";
   std::ofstream(path) << "mesh @m = <x=2>\n"
@@ -132,7 +132,7 @@ TEST(WhatIfPanel, TestsOfTheFileAreHeldAgainstAnEdit) {
   ASSERT_GT(answer.completes, 1u);
   EXPECT_EQ(answer.trials.front().claims.tests, 1u);
   EXPECT_TRUE(answer.trials.front().good());
-  // Without the call every rank keeps its ones: it completes, and is told apart.
+  // Without the call every rank keeps its ones: the program completes, but its test fails.
   const interp::WhatIfTrial& last = answer.trials[answer.completes - 1];
   EXPECT_TRUE(says(last.edit.sentence, "Leave out")) << last.edit.sentence;
   EXPECT_EQ(last.claims.failed, 1u);
@@ -141,7 +141,7 @@ TEST(WhatIfPanel, TestsOfTheFileAreHeldAgainstAnEdit) {
   EXPECT_EQ(w.text("whatif/verdict/0"), "completes, 1 test of the file passes");
 }
 
-// What is searched belongs to a session; another one does not wait for it.
+// A search belongs to a session; opening another one ends it.
 TEST(WhatIfPanel, OpeningAnotherProgramEndsTheSearch) {
   Workbench w("tests/programs/deadlock.hir", 1600, 1000, "", "@crossed");
   w.press("F5");

@@ -1,4 +1,4 @@
-// What a frame does not do again: counted, not timed.
+// Work that a frame must not repeat: counted, not timed.
 #include <gtest/gtest.h>
 
 #include "gui/panels/inline_values.h"
@@ -102,7 +102,8 @@ struct Held {
   }
 };
 
-// Element by element: one rank that has written it is enough, of addends all have to.
+// The reference, element by element: one rank that has written the element is enough; for a partial
+// tensor all addends must be written.
 bool is_written(const Held& held, const WrittenRanks& ranks, const std::vector<int64_t>& element,
                 bool partial) {
   const auto in = [&](const std::vector<interp::Rank>& those) {

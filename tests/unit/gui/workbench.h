@@ -1,7 +1,7 @@
-// The whole window without pixels on a real session: what the tests of this folder drive.
+// The whole window without pixels, on a real session: the fixture of the tests in this folder.
 //
-// Widgets are named (`ui.tag` in the panels); a test clicks and reads by name. One Workbench is one
-// ImGui context; make one per test.
+// Widgets are named (`ui.tag` in the panels); a test clicks and reads them by name. A Workbench is
+// one ImGui context; create one per test.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ class Workbench {
   Model& model() { return window_.app().model(); }
   const interp::Snapshot& shot() { return *model().snapshot(); }
 
-  /// An action or a command line, carried out to the end. False: neither.
+  /// Runs an action or a command line to its end. Returns false if it is neither.
   bool perform(const std::string& text) {
     const bool known = window_.app().perform(text);
     return window_.settle(kSettleSeconds) && known;
@@ -50,7 +50,7 @@ class Workbench {
   bool fill(const std::string& name, const std::string& text, const std::string& end = "Enter") {
     return window_.fill(name, text, end) && window_.settle(kSettleSeconds);
   }
-  /// What a widget says. One that is not on the screen fails the test, at the caller's line.
+  /// A widget's text. A widget that is not on screen fails the test at the caller's line.
   std::string text(const std::string& name, const char* file = __builtin_FILE(),
                    int line = __builtin_LINE()) const {
     if (!has(name)) ADD_FAILURE_AT(file, line) << "no widget is called " << name;
@@ -58,7 +58,7 @@ class Workbench {
   }
   bool has(const std::string& name) const { return window_.has(name); }
   uint64_t decision() { return shot().position.decision; }
-  /// The window shows this panel alone.
+  /// Shows only this panel.
   void only(const std::string& panel) {
     perform("panel." + panel);
     window_.app().tree().maximise(panel);
@@ -85,14 +85,14 @@ class Workbench {
   Headless window_;
 };
 
-/// A file of this test run with these bytes; its path.
+/// Writes a file for this test run and returns its path.
 inline std::string write_file(const std::string& name, const std::string& bytes) {
   const std::string path = (std::filesystem::path(testing::TempDir()) / name).string();
   std::ofstream(path, std::ios::binary) << bytes;
   return path;
 }
 
-/// The line of the program in which the text stands first, 1-based; 0: in none.
+/// The first program line that contains the text, 1-based; 0 if none does.
 inline int line_of(Workbench& w, const std::string& text) {
   const std::string_view program = w.shot().program->text();
   const size_t at = program.find(text);
@@ -102,7 +102,7 @@ inline int line_of(Workbench& w, const std::string& text) {
   return line;
 }
 
-/// Asks the log on its own thread and waits for it.
+/// Runs a query on the log's own thread and waits for it.
 inline void ask(Workbench& w,
                 const std::function<void(const interp::LogView&, std::stop_token)>& what) {
   bool asked = false;

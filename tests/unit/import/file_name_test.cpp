@@ -1,4 +1,4 @@
-// Ranks in the names that dumps have in the wild.
+// Finding the rank in the file names of real dumps.
 #include "traces/import/file_name.h"
 
 #include <gtest/gtest.h>

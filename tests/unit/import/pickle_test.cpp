@@ -1,4 +1,4 @@
-// Pickles of plain data: what torch and CPython write is read, everything else is refused by name.
+// Pickles of plain data: reads what torch and CPython write; rejects everything else by name.
 #include "traces/import/pickle.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ std::string bytes_of(std::string_view hex) {
   return out;
 }
 
-// reference/incoming.md section 1: built from the rules of torch's pickler.
+// Built by hand from the rules of torch's pickler.
 constexpr std::string_view kVector =
     "80027d28580700000076657273696f6e71005804000000322e313071015807000000656e747269657371025d287d28"
     "58090000007265636f72645f696471034b00580d00000070726f636573735f67726f75707104580100000030710558"
@@ -115,7 +115,7 @@ TEST(Pickle, ContainersThatCannotBeWalkedAreRefused) {
 }
 
 TEST(Pickle, SharedListsDoNotExpandWithoutBound) {
-  // Thirty lists, each holding the one before ten times: 10^30 values in 400 bytes.
+  // Thirty lists, each containing the previous one ten times: 10^30 values in 400 bytes.
   std::string bomb = bytes_of("80025d7100");
   for (int i = 0; i < 30; ++i) {
     const char from = static_cast<char>(i);

@@ -1,4 +1,4 @@
-// One small text per format, and what the run made of it says.
+// One small text per format, and the contents of the run made from it.
 #include <gtest/gtest.h>
 
 #include <string>

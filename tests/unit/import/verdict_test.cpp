@@ -1,4 +1,5 @@
-// Dumps of real NCCL ranks: who is at fault, in which line, and nobody where nobody is.
+// Dumps of real NCCL ranks: which rank is at fault and in which line, and no accusation without a
+// fault.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// Whole files: replaced at once or not at all, permissions and links kept.
+// Whole-file writes are atomic and keep permissions and links.
 #include "hostir/io/files.h"
 
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ TEST_F(Files, WhatCannotBeWrittenLeavesNothing) {
   EXPECT_EQ(entries(), 1u);
 }
 
-// Whoever reads meanwhile sees the one or the other, never a part or nothing.
+// A concurrent reader sees the old or the new file, never part of one or nothing.
 TEST_F(Files, AReaderSeesWholeFilesOnly) {
   const std::string first(100'000, 'a');
   const std::string second(70'000, 'b');

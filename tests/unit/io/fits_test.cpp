@@ -1,4 +1,4 @@
-// What fits is what survives the conversion.
+// A value fits a dtype if it survives the conversion.
 #include "hostir/io/fits.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST(Fits, FloatsFitWhereTheyStayFinite) {
   }
   EXPECT_FALSE(fits(std::nan(""), DType::kI32));
   EXPECT_FALSE(fits(0x1p63, DType::kI64));
-  EXPECT_TRUE(fits(2147483647.9, DType::kI32));  // the fraction is cut off
+  EXPECT_TRUE(fits(2147483647.9, DType::kI32));  // the fraction is truncated
 }
 
 TEST(Fits, TheFirstElementThatDoesNotFitIsNamed) {

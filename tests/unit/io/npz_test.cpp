@@ -1,4 +1,4 @@
-// Archives whose directory lies.
+// Archives with false directory entries.
 #include "hostir/io/npz.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ int64_t peak_kib() {
   return usage.ru_maxrss;
 }
 
-// Found by fuzzing: a member of some bytes says that it holds gigabytes.
+// Found by fuzzing: a member of a few bytes claims a size of gigabytes.
 TEST(Npz, AClaimTakesNoMemory) {
   const std::string path = "tests/fuzz/corpus/npz_fuzz/claims_2_gib";
   ASSERT_TRUE(std::filesystem::exists(path)) << "runs from the repository's root";

@@ -1,4 +1,4 @@
-// Simplification keeps values, and is done once.
+// Simplification preserves values and is idempotent.
 #include "hostir/ir/index_expr.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ TEST(IndexExpr, SimplifiedHasTheSameValue) {
     SizeBindings sizes;
     for (const char* name : {"A", "B", "C"}) sizes.bind(name, static_cast<int64_t>(random() % 9));
     const auto wanted = e.evaluate(sizes.lookup());
-    if (!wanted) continue;  // a division by zero may have been multiplied by zero
+    if (!wanted) continue;  // simplification may have multiplied a division by zero by zero
     const auto got = simple.evaluate(sizes.lookup());
     ASSERT_TRUE(got) << e.to_string() << " became " << simple.to_string();
     EXPECT_EQ(*got, *wanted) << e.to_string() << " became " << simple.to_string();
@@ -56,7 +56,7 @@ TEST(IndexExpr, SumsOfProductsCompareEqual) {
   EXPECT_EQ(IndexExpr::binary(IndexExpr::Kind::kSub, add(a, b), add(b, a)).simplified(), 0);
 }
 
-// The least integer has no positive counterpart: it stays, it does not vanish.
+// INT64_MIN has no positive counterpart; simplification must not lose it.
 TEST(IndexExpr, TheLeastIntegerStays) {
   const IndexExpr a = IndexExpr::size("A");
   const IndexExpr e = IndexExpr::binary(IndexExpr::Kind::kAdd, a, INT64_MIN);

@@ -1,4 +1,4 @@
-// What a Run says of what its source does not tell.
+// What a Run says about facts that its source does not provide.
 
 #include "interp/model/builder.h"
 

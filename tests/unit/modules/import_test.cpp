@@ -1,4 +1,4 @@
-// Texts that are wrong, by place and message, and the notations of groups and shardings. Whole
+// Invalid texts, with location and message, and the notations of groups and shardings. Whole
 // programs are in tests/truth/jax and tests/truth/jax_made.
 
 #include "hostir/import/import.h"
@@ -74,7 +74,7 @@ TEST(Import, WrongTextIsNamedAtItsPlace) {
     ASSERT_FALSE(imported) << c.text;
     const Diagnostic& first = imported.error().diagnostics.front();
     EXPECT_NE(first.message.find(c.message), std::string::npos) << first.message << "\n" << c.text;
-    if (c.line == 0) continue;  // of the whole module
+    if (c.line == 0) continue;  // an error of the whole module
     EXPECT_EQ(sources.locate(0, first.span.begin).line, c.line) << first.message << "\n" << c.text;
   }
 }
@@ -114,7 +114,7 @@ TEST(Import, TileShardingsFindTheirMesh) {
   EXPECT_EQ(sharding_on(*mesh, *parse_tile_sharding("{replicated}"), 1)->dims_to_string(), "[{}]");
 }
 
-// An asynchronous pair: issue and wait with work between them, on a mesh found from tile
+// An asynchronous pair becomes issue and wait with work between them, on a mesh inferred from tile
 // assignments.
 TEST(Import, StartAndDoneAreIssueAndWait) {
   const std::string text = R"(HloModule m, is_scheduled=true, num_partitions=2

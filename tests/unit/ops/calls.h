@@ -1,4 +1,4 @@
-// Applying ops to types without text: what the tests of hostir/ops share.
+// Applies ops to types without text: helpers shared by the tests of hostir/ops.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ inline Attributes attributes(std::vector<std::pair<std::string, Attribute>> entr
   return result;
 }
 
-/// One op on types, kept alive together.
+/// One op applied to types; owns its operands.
 struct Applied {
   OpKind kind = OpKind::add;
   std::vector<Type> operands;

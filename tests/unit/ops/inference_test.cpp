@@ -1,4 +1,4 @@
-// Result types on numbers and on symbols, and the constraints that keep them sound.
+// Result types with numeric and symbolic sizes, and the constraints that keep them sound.
 #include <gtest/gtest.h>
 
 #include "calls.h"

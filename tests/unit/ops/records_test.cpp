@@ -1,4 +1,4 @@
-// Every record is complete: documentation, operands, constraints with their negative scripts.
+// Every record is complete: documentation, operands, constraints with negative scripts.
 #include <gtest/gtest.h>
 
 #include <filesystem>

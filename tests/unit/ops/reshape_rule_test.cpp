@@ -1,5 +1,5 @@
-// What makes a rule of reshape right: factors multiply up to the dimensions, and a factor of both
-// sides has the same stride in both, so that cutting it cuts the same elements.
+// Correctness of reshape's sharding rule: the factors multiply up to the dimensions, and a factor
+// on both sides has the same stride in both, so that sharding it cuts the same elements.
 #include "hostir/ops/reshape_rule.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ int64_t size_of(const ShardingRule& rule, int factor) {
   return rule.factor_sizes[static_cast<size_t>(factor)].value();
 }
 
-// The stride in elements of each factor; checks the sizes of the dimensions on the way.
+// The stride of each factor in elements; also checks the sizes of the dimensions.
 Strides strides_of(const ShardingRule& rule, const ShardingRule::TensorFactors& dims,
                    const Shape& shape) {
   Strides strides;

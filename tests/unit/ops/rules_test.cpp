@@ -1,6 +1,7 @@
-// Sharding rules against Shardy's table (op_sharding_rule_registry.mlir), and the text of rules.
-// Differences: reductions here have no operand for the initial value; concat and slice know nothing
-// of the ops that made their operands.
+// Sharding rules against Shardy's table (op_sharding_rule_registry.mlir), and the text form of
+// rules.
+// Differences: reductions here have no operand for the initial value; concat and slice do not look
+// at the ops that produced their operands.
 #include <gtest/gtest.h>
 
 #include "calls.h"

@@ -1,5 +1,5 @@
-// Every program of the gallery, at every phase and on several rank counts: prints, parses back to
-// the same program, verifies; and has the collectives that its comment promises.
+// Every program of the gallery, at every phase and on several rank counts: prints, reparses to an
+// equal program, verifies, and has the collectives that its comment promises.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -28,7 +28,7 @@ Program load(const std::string& file) {
   return *program;
 }
 
-// Prints, parses and compares; returns the text.
+// Prints, reparses and compares; returns the text.
 std::string fixpoint(const Program& program, const std::string& what) {
   const std::string text = text::print(program);
   auto again = text::parse_program(text);
@@ -53,7 +53,7 @@ struct Case {
   std::string fusion;
   std::string axis;
   std::vector<std::pair<std::string, int64_t>> sizes;
-  std::map<std::string, int> comms;  // at more than one rank
+  std::map<std::string, int> comms;  // with more than one rank
 };
 
 class Gallery : public testing::TestWithParam<Case> {};

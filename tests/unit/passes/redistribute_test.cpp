@@ -1,4 +1,4 @@
-// Redistribution as movement of boxes: every plan is carried out element by element, on the tables
+// Redistribution as movement of boxes. Every plan is executed element by element: on the tables
 // recorded from PyTorch, on Shardy's cases and on random shardings.
 #include "hostir/passes/redistribute.h"
 
@@ -17,7 +17,7 @@
 namespace hostir {
 namespace {
 
-// What one position holds: for each element of its box the contributions it contains, as bits. A
+// The contents of one mesh position: for each element of its box, a bit set of its contributions. A
 // partial value has one contribution per combination of its unreduced coordinates.
 struct Held {
   Box box;
@@ -76,7 +76,7 @@ class Movement {
     now_ = step.to;
   }
 
-  // Everything is where `to` says, each contribution exactly once.
+  // Checks that the contents match `to`, with each contribution exactly once.
   void expect(const Sharding& to, const std::string& what) {
     const Sharding wanted = effective(mesh_, to);
     ASSERT_EQ(now_, wanted) << what;
@@ -151,7 +151,7 @@ class Movement {
 
 Shape shape_of_extents(const Extents& extents) { return Shape(extents.begin(), extents.end()); }
 
-// Plans, carries out, and checks that each step alone is the same step.
+// Plans, executes, and checks that each step, planned alone, gives the same step.
 void run(const Mesh& mesh, const Extents& extents, const Sharding& from, const Sharding& to,
          std::vector<std::string>& kinds) {
   const std::string what = from.to_string() + " -> " + to.to_string();
@@ -172,7 +172,7 @@ void run(const Mesh& mesh, const Extents& extents, const Sharding& from, const S
     before = s.to;
   }
   movement.expect(to, what);
-  // Without sizes the plan must hold for every size.
+  // Without sizes, the plan must be valid for every size.
   Shape symbolic;
   for (size_t d = 0; d < extents.size(); ++d) symbolic.push_back(IndexExpr::size("N"));
   Movement other(mesh, extents, from);
@@ -225,13 +225,13 @@ TEST(Redistribute, TablesRecordedFromPyTorch) {
   EXPECT_GE(rows, 54);
 }
 
-// Reads `mesh` and two shardings by way of a fusion's text.
+// Parses a mesh and two shardings as parts of a fusion's text.
 struct TextCase {
   const char* mesh;
   const char* shape;
   const char* from;
   const char* to;
-  std::vector<std::string> at_most;  // Shardy's collectives; ours are these or fewer
+  std::vector<std::string> at_most;  // Shardy's collectives; ours must be these or fewer
 };
 
 TEST(Redistribute, ShardysCases) {

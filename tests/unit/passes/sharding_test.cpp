@@ -1,4 +1,4 @@
-// What propagation and resharding decide, on small fusions: Shardy's cases where the rules agree,
+// Decisions of propagation and resharding on small fusions: Shardy's cases where the rules agree,
 // the table recorded from PyTorch, partial sums, uneven reshapes.
 #include <gtest/gtest.h>
 
@@ -89,10 +89,10 @@ TEST(Propagate, ReshapeKeepsWhatBoxesAllow) {
   EXPECT_EQ(through("a=2, b=2", "4x4", "[{a}, {}]", "16"), "[{a}]");
   EXPECT_EQ(through("a=2, b=2", "8", "[{b, a}]", "2x4"), "[{b}, {a}]");
   EXPECT_EQ(through("a=4, b=2", "8", "[{a}]", "2x4"), "[{a:(1)2}, {a:(2)2}]");
-  // Three parts of eight are 3, 3, 2: no rank has whole rows of four.
+  // Eight in three parts is 3, 3, 2: no rank has whole rows of four.
   EXPECT_EQ(through("a=3", "8", "[{a}]", "2x4"), "[{}, {}]");
   EXPECT_EQ(through("a=3", "2x4", "[{a}, {}]", "8"), "[{}]");
-  // Ten over four at once is 3, 3, 3, 1; over two and two it is 3, 2, 3, 2.
+  // Ten over four is 3, 3, 3, 1; over two and then two it is 3, 2, 3, 2.
   EXPECT_EQ(through("a=4", "10", "[{a}]", "2x5"), "[{a:(1)2}, {}]");
   EXPECT_EQ(through("a=2, b=2", "10", "[{a, b}]", "2x5"), "[{a}, {b}]");
 }
@@ -107,12 +107,12 @@ fusion @f(%a: tensor<8x6xf32> <@m, [{}, {x}]>, %b: tensor<6x4xf32> <@m, [{x}, {}
   EXPECT_EQ(
       comms(lowered(head + "  %u = neg %p\n  %v = neg %q\n  %s = add %u, %v\n  return %s\n}")),
       "all_reduce");
-  // One partial operand alone: a tie, so it is reduced first.
+  // With a single partial operand the costs tie, and the operand is reduced first.
   const Lowered tie = lowered(head + "  %s = mul %p, %c\n  return %s\n}");
   EXPECT_EQ(sharding(tie, "s"), "[{}, {}]");
-  // A product of two partial sums is no partial sum.
+  // The product of two partial sums is not a partial sum.
   EXPECT_EQ(comms(lowered(head + "  %s = mul %p, %q\n  return %s\n}")), "all_reduce all_reduce");
-  // A later reduction makes less of it.
+  // A later reduction makes the value smaller, so the collective moves behind it.
   const Lowered less = lowered(head.substr(0, head.find("8x4xf32> <@m, [{}, {}]>) {")) +
                                R"(8xf32> <@m, [{}]>) {
   %p = matmul %a, %b
@@ -145,7 +145,7 @@ fusion @f(%x: tensor<5x3xf32> <@m, [{dp}, {}]>) -> (%y: tensor<3xf32> <@m, [{}]>
   EXPECT_EQ(sharding(l, "y"), "[{}]");
 }
 
-// matmul and pointwise rows of the table: no more collectives than PyTorch has.
+// matmul and pointwise rows of the table: no more collectives than PyTorch uses.
 TEST(Reshard, NoMoreCollectivesThanRecorded) {
   std::ifstream in("tests/truth/ops_w4.csv");
   std::string row;

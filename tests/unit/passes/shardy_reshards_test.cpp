@@ -1,5 +1,5 @@
-// Shardy's 98 reshards against ours: tests/conformance/sharding/reshards.txt holds the cases,
-// reshards.md the table of what both cost. No case may cost more than Shardy's way.
+// Shardy's 98 reshards against ours: tests/conformance/sharding/reshards.txt has the cases,
+// reshards.md the table of costs. No case may cost more than Shardy's sequence.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -15,13 +15,14 @@ namespace {
 
 constexpr const char* kCases = "tests/conformance/sharding/reshards.txt";
 constexpr const char* kTable = "tests/conformance/sharding/reshards.md";
-constexpr int64_t kLarge = 256;  // what each dimension is multiplied by, so that bytes count
+constexpr int64_t kLarge = 256;  // factor applied to each dimension, so that bytes dominate the
+                                 // cost
 
 struct ShardyCase {
   std::string name;
   Mesh mesh;
   Shape shape;
-  std::vector<Sharding> way;  // from, what Shardy passes, to
+  std::vector<Sharding> way;  // from, the shardings that Shardy passes through, to
 };
 
 std::vector<std::string> split(const std::string& text, const std::string& by) {

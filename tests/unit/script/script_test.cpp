@@ -1,4 +1,4 @@
-// The runner of scripts: failures are found and named, updating makes them true and nothing else.
+// The script runner: failures are found and named; --update corrects expectations and nothing else.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// Shards and global tensors: cutting by boxes and assembling gives the tensor back, for any mesh.
+// Shards and global tensors: cutting into boxes and assembling restores the tensor, for any mesh.
 #include "interp/session/assemble.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Commands and conditions: what is written parses back to itself, what is wrong is pointed at.
+// Commands and conditions: printed ones parse back to themselves; errors point at their location.
 #include "interp/session/command.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// What happens inside an instruction: the numbers are the bits that the simulator then writes, for
-// every launch and every communication of the example programs, and of large operands only what
+// What happens inside an instruction. The predicted numbers equal the bits that the simulator then
+// writes, for every launch and communication of the example programs. For large operands only what
 // one element needs is computed.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -42,20 +42,20 @@ Expected<std::shared_ptr<const Prepared>> prepared(const Program& program,
   return prepare(program, inputs, options);
 }
 
-// A number that was told before its instruction ran.
+// A number predicted before its instruction ran.
 struct Told {
   Inside inside;
   BufferRef buffer;
 };
 
-// Hears of completions: what was told is compared with what is in memory at that moment. One list
-// per execution of an instruction: those of one rank and instruction finish in order.
+// Compares predictions with memory when an instruction completes. There is one list per execution
+// of an instruction, because executions on one rank finish in order.
 class Checker final : public CompletionSink {
  public:
   explicit Checker(Interpreter& interpreter) : interpreter_(interpreter) {}
 
   void tell(Rank rank, CodeIndex code, std::vector<Told> told) {
-    // Members of a group finish with its one task.
+    // All members of a group finish with its single task.
     const CodeIndex group = interpreter_.code().instructions[code].group;
     auto& queue = told_[{rank, group != kNoCode ? group : code}];
     if (group != kNoCode && !queue.empty()) {
@@ -99,11 +99,11 @@ class Checker final : public CompletionSink {
 
 struct Walked {
   int compared = 0;
-  int untold = 0;  // instructions whose numbers could not be told
+  int untold = 0;  // instructions without a prediction
   std::set<std::string> ops;
 };
 
-// Where `value` lies that the instruction is about to write.
+// The buffer that the instruction is about to write for `value`.
 std::optional<BufferRef> written_buffer(Interpreter& interpreter, const Inside& inside) {
   auto now = interpreter.operands_now(inside.rank, inside.code);
   if (!now) return std::nullopt;
@@ -158,14 +158,14 @@ Walked look_along(const Prepared& program, bool reference) {
       auto inside = look_inside(interpreter, builder.build(0), query);
       EXPECT_TRUE(inside) << inside.error().message();
       if (!inside) break;
-      // Of who has not come the inputs may still change.
+      // Inputs of ranks that have not arrived may still change.
       const bool told_now = !inside->number.empty() && !inside->provisional;
       out.untold += told_now ? 0 : 1;
       if (!told_now) break;
       for (const InsideStep& s : inside->steps) out.ops.insert(s.op);
       if (inside->kind == Inside::Kind::kCollective)
         out.ops.insert(std::string(record(interpreter.code().source(code).kind).mnemonic));
-      // The last step of an op with several results does not tell which of them is asked for.
+      // For an op with several results, the last step does not say which one was requested.
       const bool one = !inside->steps.empty() && inside->steps.back().made.count == 1 &&
                        record(*find_op(inside->steps.back().op)).results.size() == 1;
       if (one) {
@@ -198,18 +198,18 @@ struct Covered {
   std::set<std::string> ops;
 };
 
-// Every function of a folder's files for which inputs can be made up, with both kernel sets.
+// Every function in a folder's files whose inputs can be generated, with both kernel sets.
 Covered look_at_all(const std::string& folder) {
   Covered out;
   for (const std::string& path : programs_in(folder)) {
     const auto text = io::read_file(path);
     if (!text) continue;
     const auto program = text::parse_program(*text);
-    if (!program) continue;  // several parts in one file
+    if (!program) continue;  // the file has several pieces
     for (const Function& function : program->functions) {
       if (function.kind == FunctionKind::kKernel) continue;
       const auto ready = prepared(*program, function.name);
-      if (!ready) continue;  // needs inputs that nothing can make up
+      if (!ready) continue;  // needs inputs that cannot be generated
       SCOPED_TRACE(path + " @" + function.name);
       for (const bool reference : {false, true}) {
         const Walked walked = look_along(**ready, reference);
@@ -240,7 +240,8 @@ TEST(Inside, NumbersAreTheBitsThatTheSimulatorWritesForEveryOp) {
   for (const std::string& path : programs_in("tests/scripts/ops")) {
     const std::string op = std::filesystem::path(path).stem().string();
     const auto kind = find_op(op);
-    const bool runs = !kind || record(*kind).shape != OpShape::kComposite;  // else it is expanded
+    // composite ops are expanded and do not run
+    const bool runs = !kind || record(*kind).shape != OpShape::kComposite;
     if (runs && !covered.ops.contains(op)) missing.insert(op);
   }
   RecordProperty("missing", joined(missing));
@@ -313,7 +314,7 @@ TEST(Inside, ANaNIsTracedToTheTermThatBringsIt) {
   EXPECT_EQ(terms->not_finite->operands[0].element, (std::vector<int64_t>{2, 17}));
   EXPECT_TRUE(terms->not_finite->operands[0].not_finite);
   EXPECT_EQ(terms->not_finite->operands[1].element, (std::vector<int64_t>{17, 3}));
-  // A row without it has none.
+  // A row without NaN has no such term.
   query.element = {1, 3};
   const auto clean = session->inside(query);
   ASSERT_TRUE(clean);
@@ -326,7 +327,7 @@ TEST(Inside, OfALargeProductOnlyWhatTheElementNeedsIsComputed) {
   run_to_launch(*session);
   InsideQuery query;
   query.element = {1000, 77};
-  ASSERT_TRUE(session->inside(query));  // packs and plans once
+  ASSERT_TRUE(session->inside(query));  // packs and plans only once
   const auto begin = std::chrono::steady_clock::now();
   const auto inside = session->inside(query);
   const double ms =
@@ -362,7 +363,7 @@ TEST(Inside, MovedElementsAreFollowedToTheOneThatIsRead) {
   const auto inside = session->inside(query);
   ASSERT_TRUE(inside) << inside.error().message();
   ASSERT_EQ(inside->steps.size(), 2u) << inside_text(*inside);
-  EXPECT_EQ(inside->steps[0].reads[0].count, 0);  // nothing of %a
+  EXPECT_EQ(inside->steps[0].reads[0].count, 0);  // reads nothing of %a
   EXPECT_EQ(inside->steps[0].reads[1].value, "b");
   EXPECT_EQ(inside->steps[0].reads[1].element, (std::vector<int64_t>{0, 5}));
   EXPECT_EQ(inside->steps[0].reads[1].number, inside->number);
@@ -377,7 +378,7 @@ TEST(Inside, AddendsComeInGroupOrderWithTheirRunningSumAndTheOneThatBringsNaN) {
       "  return %y\n"
       "}\n";
   Tensor a = random_matrix(2, 6, 1);
-  a.set_double(6 + 4, std::nan(""));  // of the last rank
+  a.set_double(6 + 4, std::nan(""));  // belongs to the last rank
   const auto session = session_of(text, "f", {{"a", a}, {"b", random_matrix(6, 3, 2)}});
   ASSERT_TRUE(session->execute(*parse_command("until rendezvous"), {}));
   InsideQuery query;

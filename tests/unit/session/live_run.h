@@ -1,4 +1,4 @@
-// A run of a program on the simulator, for tests that go through its history.
+// A run of a program on the simulator, for tests that walk its history.
 #pragma once
 
 #include <gtest/gtest.h>

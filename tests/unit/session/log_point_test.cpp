@@ -1,4 +1,4 @@
-// Log points and breakpoints that stop once per visit, as commands.
+// Commands for log points and for breakpoints that stop once per visit.
 #include <gtest/gtest.h>
 
 #include "interp/session/log_text.h"

@@ -1,4 +1,4 @@
-// A part of a whole value that is read by itself: the bits of the whole, and nothing else is read.
+// Reading part of a whole value returns the same bits as the whole, and reads nothing else.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -11,7 +11,7 @@
 namespace hostir::interp {
 namespace {
 
-// Counts the elements that are read of all ranks.
+// Counts the elements read, over all ranks.
 class CountingSim final : public sim::SimBackend {
  public:
   CountingSim(const sim::SimOptions& options, std::shared_ptr<int64_t> read)
@@ -68,11 +68,11 @@ Box random_part(const Box& whole, std::mt19937& random) {
 
 struct Seen {
   int64_t parts = 0;
-  int64_t partial = 0;  // of values that are addends
+  int64_t partial = 0;  // number of readings of partial values
   std::set<std::string> names;
 };
 
-// Every buffer at every stop: random parts of it against the same part of the whole.
+// For every buffer at every stop: compares random parts with the same parts of the whole.
 Seen compare_parts(Counted run, int stops) {
   Seen seen;
   std::mt19937 random(7);
@@ -83,7 +83,7 @@ Seen compare_parts(Counted run, int stops) {
       query.value = name;
       query.from = ValueQuery::From::kGlobal;
       const auto whole = run.session->read(query);
-      if (!whole) continue;  // not live here
+      if (!whole) continue;  // not live at this stop
       const Sharding* sharding = sharding_of(whole->type);
       seen.names.insert(name);
       for (int i = 0; i < 4; ++i) {

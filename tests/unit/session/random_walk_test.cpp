@@ -1,5 +1,5 @@
-// Steps go both ways (DESIGN invariant 10): after any walk over the history, the state at a
-// position is the same, bit for bit, as it was every other time somebody stood there.
+// Steps go both ways: during any walk over the history, the state at a position is bit for bit the
+// same at every visit.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -10,7 +10,7 @@
 namespace hostir::interp {
 namespace {
 
-// What a position is: the decisions that lead to it.
+// Identifies a position by the decisions that lead to it.
 uint64_t prefix_key(const History& history) {
   uint64_t key = 1469598103934665603u;
   for (uint64_t k = 0; k < history.position(); ++k) {
@@ -60,7 +60,7 @@ void walk(LiveSession& session, int steps, uint32_t seed) {
                                   << history.position() << " branch " << history.branch();
     ASSERT_EQ(session.snapshot()->position.decision, history.position());
   }
-  EXPECT_GT(revisited, steps / 4);  // or the walk showed nothing
+  EXPECT_GT(revisited, steps / 4);  // otherwise the walk tested nothing
 }
 
 constexpr int kSteps = 10000;

@@ -1,4 +1,4 @@
-// Comparing runs: alignment of instructions, numbers of two tensors, what they amount to.
+// Comparing runs: alignment of instructions, numeric differences of two tensors, and their verdict.
 #include "interp/session/run_diff.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Reading one side of a comparison: what of a log belongs to a run, edits, faults.
+// Reading one side of a comparison: which part of a log belongs to a run, edits, faults.
 #include "interp/session/run_writes.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace hostir::interp {
 namespace {
 
-// A log in memory: writes in `values`, each in the row of its index.
+// A log in memory: writes in `values`, each with its index as row.
 class MemoryLog final : public LogView {
  public:
   const LogRun& run() const override { return run_; }
@@ -53,7 +53,7 @@ class MemoryLog final : public LogView {
     for (const LogWrite& place : places) {
       LogValue value = values[static_cast<size_t>(place.row)];
       value.row = place.row;
-      if (value.tensor >= 0) found.push_back(value);  // what nobody knows is left out
+      if (value.tensor >= 0) found.push_back(value);  // unknown tensors are omitted
     }
     return found;
   }
@@ -102,7 +102,7 @@ TEST(WritesOfARun, WhatIsLoggedAfterwardsIsNotPartOfAKeptRun) {
   log.add(2, 0, 0, 5);  // later, on the same branch
   EXPECT_EQ(read(log).writes.size(), 3u);
   EXPECT_EQ(read(log, RunLimit{0, 5}).writes.size(), 2u);
-  // Then a person goes back to 2 and takes another way.
+  // Then the user goes back to 2 and takes another path.
   log.all_decisions.push_back({2, 1, "branch", kNoRank, "0"});
   log.add(3, 0, 0, 2, 1);
   EXPECT_EQ(read(log, RunLimit{0, 5}).writes.size(), 2u) << "the old branch up to the limit";
@@ -112,7 +112,7 @@ TEST(WritesOfARun, WhatIsLoggedAfterwardsIsNotPartOfAKeptRun) {
 
 TEST(WritesOfARun, OutputsOfOneEventKeepTheirRows) {
   MemoryLog log;
-  log.add(7, 1, -1, 0);  // an output that the log cannot tell
+  log.add(7, 1, -1, 0);  // an output unknown to the log
   log.add(7, 1, 2, 0);
   const RunWrites run = read(log);
   ASSERT_EQ(run.writes.size(), 1u);

@@ -1,5 +1,5 @@
-// One hang, one verdict: of the live run, of its log (closed, or cut by SIGKILL), without program
-// text, with ranks whose record is missing, and of a log that was made from a Run alone.
+// One hang, one verdict: from the live run, from its log (closed, or cut by SIGKILL), without the
+// program text, with missing rank records, and from a log made from a Run alone.
 
 #include "interp/model/verdict.h"
 
@@ -25,7 +25,7 @@ namespace {
 struct StuckProgram {
   std::string file;
   std::string function;
-  std::vector<Rank> ranks;  // that start; empty: all
+  std::vector<Rank> ranks;  // ranks that start; empty: all
 };
 
 std::ostream& operator<<(std::ostream& out, const StuckProgram& stuck) {
@@ -67,7 +67,7 @@ struct LiveResult {
 
 enum class Ending { kClosed, kKilled };
 
-/// Runs with a log; kKilled does not return.
+/// Runs with a log; does not return for kKilled.
 Expected<LiveResult> run_live(const StuckProgram& stuck, const std::string& log, Ending ending) {
   HOSTIR_ASSIGN_OR_RETURN(const std::string text, io::read_file(stuck.file));
   HOSTIR_ASSIGN_OR_RETURN(const Program program, text::parse_program(text));
@@ -95,7 +95,7 @@ Expected<LiveResult> run_live(const StuckProgram& stuck, const std::string& log,
   return out;
 }
 
-/// What the log says by itself: without the faults that were logged.
+/// The verdict derived from the log, ignoring the logged faults.
 std::string verdict_of(const std::string& path) {
   const auto log = traces::open_log(path);
   if (!log) return "cannot be opened: " + log.error().message();
@@ -181,7 +181,7 @@ TEST_P(OneVerdict, OfALogMadeFromTheRunAlone) {
   EXPECT_EQ(verdict_of(path), wanted_);
 }
 
-// Whatever is missing, nobody is accused of what is not known.
+// Whatever is missing, no rank is accused of something unknown.
 TEST_P(OneVerdict, AccusesNoRankWhoseRecordIsMissing) {
   const auto ranks = static_cast<Rank>(live_.known.ranks.size());
   for (Rank gone = 0; gone < ranks; ++gone) {
@@ -207,7 +207,7 @@ TEST_P(OneVerdict, AccusesNoRankWhoseRecordIsMissing) {
   }
 }
 
-// One file per process, with clocks of their own, read as one run.
+// One file per process, each with its own clock, read as one run.
 TEST_P(OneVerdict, OfASetOfFiles) {
   const auto ranks = static_cast<Rank>(live_.known.ranks.size());
   const std::string folder = scratch_.file("set");
@@ -231,7 +231,7 @@ TEST_P(OneVerdict, OfASetOfFiles) {
   const auto whole = traces::open_log(scratch_.file("closed.db"));
   ASSERT_TRUE(whole);
   EXPECT_EQ((*log)->events({})->size(), (*whole)->events({})->size());
-  // Where they share a collective that ended, it ends at one time on all ranks again.
+  // A completed collective ends at the same time on all ranks once the clocks are aligned.
   std::map<std::pair<CommIndex, uint64_t>, int64_t> ended;
   const auto collectives = (*log)->collectives({});
   ASSERT_TRUE(collectives);

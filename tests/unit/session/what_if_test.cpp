@@ -1,5 +1,5 @@
-// "What if": which of the programs that hang a small edit lets complete, and that it says so where
-// none does.
+// "What if": which hanging programs a small edit lets complete, and a clear statement when none
+// does.
 #include "interp/session/what_if.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ struct Stuck {
   std::unique_ptr<LiveSession> session;
 };
 
-// Run to where it hangs.
+// Runs until it hangs.
 std::unique_ptr<Stuck> run_text(const std::string& name, const std::string& text,
                                 const std::string& function, std::vector<Rank> ranks = {},
                                 const std::string& before = {}) {
@@ -65,7 +65,7 @@ std::string read(const std::string& path) {
   return text ? *text : std::string();
 }
 
-// The smallest edit that completes; empty: there is none.
+// The smallest edit that completes; empty if there is none.
 std::string best(const std::string& path, const std::string& function) {
   const auto stuck = run_text(path, read(path), function);
   const WhatIf found = ask(*stuck);
@@ -73,12 +73,12 @@ std::string best(const std::string& path, const std::string& function) {
   return found.completes > 0 ? found.trials.front().edit.sentence : std::string();
 }
 
-// What the answer says is true: the text, opened as a person would, runs to the end.
+// Verifies the answer: the edited text, opened as by a user, runs to the end.
 void expect_completes(const std::string& text, const std::string& function) {
   const auto again = run_text("edited.hir", text, function);
   const Snapshot& shot = *again->session->snapshot();
   EXPECT_TRUE(again->session->interpreter().finished()) << shot.stop.sentence << "\n" << text;
-  // The scripts do not free all that they allocate; that is no error and not new.
+  // The scripts do not free everything they allocate; those leaks are not new.
   for (const FaultSnapshot& fault : *shot.faults) EXPECT_EQ(fault.kind, "leak") << fault.sentence;
 }
 
@@ -152,7 +152,7 @@ TEST(WhatIf, TheOtherProgramsThatHang) {
         "Let every rank call all_reduce sum %d (line 19): take the condition on line 18 away."}});
 }
 
-// Mistakes that no script of this repository has.
+// Mistakes that no script in the repository makes.
 std::string four_ranks(const std::string& body) {
   return "mesh @m = <x=4>\nkernel @ones() -> (%v: tensor<4xf32>) {\n"
          "  %v = constant {value = 1} : tensor<4xf32>\n  return %v\n}\n"
@@ -172,7 +172,7 @@ std::string best_of(const std::string& body) {
 }
 
 TEST(WhatIf, OtherMistakes) {
-  // A recv into %y in one group with the send of %y would be a race: it is not proposed.
+  // Putting a recv into %y in one group with the send of %y would be a race, so it is not proposed.
   EXPECT_EQ(best_of("  send %c peer((coord(x) + 1) % 4) ro(%y) on %s\n"),
             "Leave out send %c (line 12), which ranks 0..3 called.");
   EXPECT_EQ(best_of("  %a = alloc on %s : tensor<4xf32>\n  group {\n"
@@ -185,7 +185,7 @@ TEST(WhatIf, OtherMistakes) {
             "Write %c instead of %d in line 13, as in line 15.");
 }
 
-// Those who call are not those whom the other half is for.
+// The ranks that call differ from those that lack the other half.
 TEST(WhatIf, TheOtherHalfIsAddedWhereItIsMissing) {
   const std::string text = four_ranks(
       "  where coord(x) != 1 {\n    send %c peer((coord(x) + 1) % 4) ro(%y) on %s\n  }\n");
@@ -202,7 +202,7 @@ TEST(WhatIf, TheOtherHalfIsAddedWhereItIsMissing) {
   expect_completes(added->edit.text, "h");
 }
 
-// Nobody sees the text between two edits: the second one counts lines as the file does.
+// The intermediate text is never shown: the second edit uses line numbers of the file.
 TEST(WhatIf, ASecondEditCountsTheLinesOfTheFile) {
   const std::string text = four_ranks(
       "  %p = alloc on %s : tensor<4xf32>\n  for %i in 0..3 {\n    where coord(x) == 0 {\n"
@@ -247,7 +247,7 @@ TEST(WhatIf, LinesOfATextThatAnEditMade) {
   EXPECT_EQ(program->where_line(15), "line 13");
 }
 
-// What the text leaves without an edit as well is no warning of one.
+// Leaks that exist without the edit are not reported as its warnings.
 TEST(WhatIf, LeaksAreSaidWhereAnEditBringsThem) {
   const std::string path = "tests/programs/deadlock.hir";
   const WhatIf crossed = ask(*run_text(path, read(path), "crossed"));
@@ -285,7 +285,7 @@ TEST(WhatIf, FrozenRanksAreNamed) {
       << answer.conclusion;
   EXPECT_NE(answer.stop.find("Nobody can move"), std::string::npos) << answer.stop;
 
-  // It hangs without that as well.
+  // It hangs even without the freeze.
   const std::string stuck =
       four_ranks("  where coord(x) == 0 {\n    all_reduce sum %c rw(%y) on %s\n  }\n");
   const WhatIf edits = ask(*run_text("four.hir", stuck, "h", {}, "freeze 1"));
@@ -307,7 +307,7 @@ TEST(WhatIf, EveryEditThatIsSaidToCompleteDoes) {
   }
 }
 
-// A rank that was held is no mistake of the program, and what hangs without it is another one.
+// A frozen rank is not a mistake of the program; the hang without the freeze is a different one.
 TEST(WhatIf, ARankThatNeverStartsIsLetGoFirst) {
   const std::string text = read("tests/scripts/stuck/deadlocks.hir");
   const auto stuck = run_text("deadlocks.hir", text, "one_iteration_too_many", {0, 1});
@@ -329,7 +329,7 @@ TEST(WhatIf, ARankThatNeverStartsIsLetGoFirst) {
   EXPECT_TRUE(answer.trials.empty());
 }
 
-// Five separate mistakes: two edits are not enough.
+// Five independent mistakes: two edits are not enough.
 TEST(WhatIf, SaysThatNoSmallEditHelps) {
   std::string body;
   for (int i = 0; i < 5; ++i) {
@@ -382,7 +382,7 @@ TEST(WhatIf, NeedsSomethingThatHangs) {
   EXPECT_NE(found.error().message().find("nothing hangs here"), std::string::npos);
 }
 
-// Several instructions on one line are printed apart first; the answer says so.
+// Several instructions on one line are first printed on separate lines; the answer says so.
 TEST(WhatIf, ATextWithRegionsOnOneLine) {
   const std::string text =
       "mesh @m = <x=2>\nkernel @ones() -> (%v: tensor<4xf32>) {\n"

@@ -12,7 +12,7 @@
 namespace hostir::sim {
 namespace {
 
-// matmul, gelu, matmul, all_reduce by hand; the kernels have no shardings of their own.
+// matmul, gelu, matmul, all_reduce by hand; the kernels have no shardings.
 constexpr const char* kMlp = R"(mesh @m = <tp=4>
 kernel @up(%x: tensor<?Mx?Kxf32>, %w: tensor<?Kx?Nxf32>) -> (%g: tensor<?Mx?Nxf32>) {
   %h = matmul %x, %w
@@ -133,7 +133,7 @@ Simulation start(const char* text, const std::vector<Tensor>& inputs, SimOptions
   return run;
 }
 
-// Steps ranks in random order; every fourth time the same rank again.
+// Steps ranks in random order; one step in four repeats the previous rank.
 void run_randomly(interp::Interpreter& interpreter, unsigned seed) {
   std::mt19937 random(seed);
   const Rank ranks = interpreter.code().rank_count;
@@ -186,7 +186,7 @@ TEST(SimBackend, ReplicasShareMemory) {
   ASSERT_TRUE(run.interpreter);
   const auto saved = run.backend->checkpoints()->checkpoint();
   run.interpreter->run();
-  // %x and %b are on four ranks once each; the sharded weights add up to one copy.
+  // Each of four ranks has its own %x and %b; the sharded weights add up to one copy.
   const int64_t one_copy = (6 * 8 + 8 * 10 + 10 * 8 + 8) * 4;
   State copy = static_cast<const SimCheckpoint*>(saved->get())->state();
   std::map<const Chunk*, int64_t> chunks;
@@ -239,9 +239,9 @@ TEST(SimBackend, SchedulesChangeTimesButNotValues) {
   }
 }
 
-// The first kernel of the MLP by hand: bytes of x, w1, g over the bandwidth are below a nanosecond,
-// so the launch cost alone counts; it starts when it is issued: comm, stream, stream, alloc,
-// launch.
+// The MLP's first kernel by hand: the bytes of x, w1 and g take less than a nanosecond at this
+// bandwidth, so only the launch cost counts. It starts when issued, after comm, stream, stream and
+// alloc.
 TEST(SimBackend, TimesWorkedOutByHand) {
   SimOptions options;
   options.machine.issue_ns = 10;

@@ -1,6 +1,6 @@
-// The cost model against measured times: NCCL 2.28 on H200s of one host, NVLS off. The times on 2
-// and 8 GPUs made the built-in machine; those on 4 GPUs (another harness: its small messages are
-// about 1.5 us faster) were only ever compared with.
+// The cost model against measured times: NCCL 2.28 on H200s in one host, NVLS off. The built-in
+// machine was fitted to the times on 2 and 8 GPUs. The times on 4 GPUs are only a check; their
+// harness is about 1.5 us faster on small messages.
 #include "hostir/ops/collective_cost.h"
 
 #include <gtest/gtest.h>

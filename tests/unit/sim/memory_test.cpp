@@ -1,4 +1,4 @@
-// Buffers: sharing, copying on write, undefined contents, folds, walks through layouts.
+// Buffers: sharing, copy on write, undefined contents, reductions, iteration over layouts.
 #include "interp/sim/memory.h"
 
 #include <gtest/gtest.h>
@@ -117,7 +117,7 @@ TEST(Fold, EveryTypeAndReductionInGroupOrder) {
 }
 
 TEST(Fold, ManyInputsAreFoldedInOrder) {
-  // More than one pass over a tile holds; the order shows in the last bits, and in the sign of
+  // More inputs than fit one pass over a tile. The order shows in the last bits and in the sign of
   // zero.
   constexpr int64_t kElems = 4500;
   for (const DType dtype : {DType::kF32, DType::kBF16}) {
@@ -154,7 +154,7 @@ TEST(Fold, ManyInputsAreFoldedInOrder) {
 }
 
 TEST(Fold, HalfPrecisionIsRoundedOnce) {
-  // In bf16 256 + 1 + 1 is 256 if rounded after every step, 258 if rounded at the end.
+  // In bf16, 256 + 1 + 1 is 256 if rounded after every step and 258 if rounded once at the end.
   const uint16_t big = float_to_bf16(256.0F);
   const uint16_t one = float_to_bf16(1.0F);
   const std::vector<const std::byte*> data = {reinterpret_cast<const std::byte*>(&big),
@@ -185,7 +185,7 @@ TEST(Layout, PackedBlocksAndStridedViews) {
   packed.global = {2, 5};
   packed.box = Box::whole(packed.global);
   packed.blocks = {{{0, 0}, {2, 3}}, {{0, 3}, {2, 5}}};
-  // Stored: columns 0..2 of both rows, then columns 3..4 of both rows.
+  // Stored order: columns 0..2 of both rows, then columns 3..4 of both rows.
   const std::vector<int32_t> stored = {0, 1, 2, 10, 11, 12, 3, 4, 13, 14};
   std::vector<int32_t> dense(10);
   interp::gather({}, packed, packed.box, reinterpret_cast<const std::byte*>(stored.data()),

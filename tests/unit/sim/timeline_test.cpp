@@ -1,4 +1,5 @@
-// The timeline: cases worked out by hand, and independence of the order in which hosts run.
+// The simulator's timeline: cases worked out by hand, and independence of the order in which hosts
+// run.
 #include "interp/sim/timeline.h"
 
 #include <gtest/gtest.h>
@@ -82,7 +83,7 @@ TEST(Timeline, StreamsShareOneComputeEngine) {
   Timeline timeline(1);
   timeline.add(compute(0, 0, 0, 10, 100));  // 10..110
   timeline.add(compute(0, 1, 1, 20, 50));   // ready 20, engine free at 110: 110..160
-  timeline.add(compute(0, 2, 0, 30, 5));    // ready 110 behind its predecessor: 160..165
+  timeline.add(compute(0, 2, 0, 30, 5));    // ready at 110, after its predecessor: 160..165
   const Times times = run_to_end(timeline, 1);
   EXPECT_EQ(times.at(make_task_id(0, 0)), (std::pair<int64_t, int64_t>{10, 110}));
   EXPECT_EQ(times.at(make_task_id(0, 1)), (std::pair<int64_t, int64_t>{110, 160}));
@@ -113,7 +114,7 @@ TEST(Timeline, LinkEndsWorkInBothDirectionsAtOnce) {
   EXPECT_EQ(times.at(make_task_id(1, 2)), (std::pair<int64_t, int64_t>{100, 110}));
 }
 
-// A group's items meet on their own: rank 1 answers to the first before rank 0 goes on.
+// The items of a group match one by one: rank 1 answers the first before rank 0 continues.
 TEST(Timeline, ItemsOfAGroupMeetOneByOne) {
   Timeline timeline(2);
   timeline.add(communicate(0, 0, 0, 0, {transfer(0, 0, 1, true, 10)}));
@@ -126,8 +127,7 @@ TEST(Timeline, ItemsOfAGroupMeetOneByOne) {
   EXPECT_EQ(times.at(make_task_id(1, 0)), (std::pair<int64_t, int64_t>{0, 20}));
 }
 
-// `wait %e on %s; free %g on %s` takes no time, so it is done at the moment of %e, and yet after
-// it.
+// `wait %e on %s; free %g on %s` takes no time: it completes at the time of %e, but after it.
 TEST(Timeline, WhatWaitsComesAfterWhatItWaitedFor) {
   Timeline timeline(1);
   timeline.add(compute(0, 0, 7, 0, 100));
@@ -214,7 +214,7 @@ HostProgram random_program(std::mt19937& random, Rank ranks) {
   return program;
 }
 
-// Runs the hosts in a random order; `bias` prefers one rank, as stepping with a focus does.
+// Runs the hosts in a random order; `bias` prefers one rank, like stepping with a focus.
 std::vector<TimelineEvent> run(const HostProgram& program, std::mt19937& random, int bias) {
   const size_t ranks = program.size();
   Timeline timeline(static_cast<Rank>(ranks));
@@ -266,7 +266,7 @@ std::vector<TimelineEvent> run(const HostProgram& program, std::mt19937& random,
   return all;
 }
 
-// Per rank, the events in the order in which they happened.
+// The events of each rank, in the order in which they happened.
 std::vector<std::vector<Moment>> by_rank(const std::vector<TimelineEvent>& events, size_t ranks) {
   std::vector<std::vector<Moment>> out(ranks);
   for (const TimelineEvent& e : events) {

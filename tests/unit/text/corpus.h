@@ -1,5 +1,5 @@
-// The texts that tests of the language run over: every script and program of the repository, and
-// the example of every op.
+// The texts for the language tests: every script and program of the repository, and every op's
+// example.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Texts that are nearly right: whatever is done to the bytes of the corpus, parsing returns, and
-// what it accepts prints to a fixpoint. A small deterministic brother of tests/fuzz/text_fuzz.cpp.
+// Slightly wrong texts: for any mutation of the corpus, the parser returns, and whatever it accepts
+// prints to a fixpoint. A small deterministic version of tests/fuzz/text_fuzz.cpp.
 #include "hostir/support/philox.h"
 #include "tests/unit/text/corpus.h"
 
@@ -27,7 +27,8 @@ void check(const std::string& text) {
   EXPECT_EQ(print(again.file, {DerivedComments::kAll}), printed) << "\nfrom:\n" << text;
 }
 
-// One change: a byte, a piece left out, a piece doubled, a piece of another text put in.
+// One mutation: change a byte, delete a piece, duplicate a piece, or insert a piece of another
+// text.
 std::string mutate(std::string text, const std::string& other, Random& random) {
   const size_t at = random.below(text.size() + 1);
   const size_t length = 1 + random.below(12);

@@ -1,4 +1,5 @@
-// Negative scripts: each expected diagnostic occurs, and no other; each rule of the text has one.
+// Negative scripts: exactly the expected diagnostics occur, and each rule of the language has a
+// script.
 #include <set>
 
 #include "hostir/text/expected_diagnostics.h"

@@ -1,4 +1,4 @@
-// The example in each op's record is valid text, and the printer's fixpoint.
+// The example in each op's record is valid text and a fixpoint of the printer.
 #include <gtest/gtest.h>
 
 #include "hostir/ops/record.h"

@@ -1,4 +1,4 @@
-// print(parse(print(p))) == print(p), and what is read back equals what was printed.
+// print(parse(print(p))) == print(p), and the reparsed program equals the printed one.
 #include "hostir/text/assembly.h"
 #include "hostir/text/expected_diagnostics.h"
 #include "tests/unit/text/corpus.h"
@@ -33,7 +33,7 @@ TEST(RoundTrip, EveryOpExample) {
   }
 }
 
-// Scripts that expect no diagnostics must give none.
+// Scripts that expect no diagnostics must produce none.
 TEST(RoundTrip, EveryScriptWithoutExpectationsIsValid) {
   for (const CorpusText& text : texts_under("tests")) {
     SourceManager sources;
@@ -44,7 +44,7 @@ TEST(RoundTrip, EveryScriptWithoutExpectationsIsValid) {
   }
 }
 
-// The examples of the README, which are fenced as ```hir.
+// The examples in the README, fenced as ```hir.
 TEST(RoundTrip, ReadmeExamples) {
   const std::string readme = read_text("hostir/text/README.md");
   const std::string fence = "```hir\n";
@@ -59,7 +59,7 @@ TEST(RoundTrip, ReadmeExamples) {
   EXPECT_GE(found, 1u);
 }
 
-// Slots and attributes that an assembly string names must exist.
+// Slots and attributes named in an assembly string must exist.
 TEST(Assembly, NamesWhatTheRecordHas) {
   const auto check = [](const auto& self, const OpRecord& op,
                         const std::vector<Element>& elements) -> void {

@@ -1,4 +1,4 @@
-// What passes may get wrong: programs that no text was read for.
+// Errors that passes could make: programs that were not read from a text.
 #include "hostir/text/verifier.h"
 
 #include "tests/unit/text/corpus.h"

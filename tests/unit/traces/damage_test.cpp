@@ -1,4 +1,4 @@
-// Killed writers and damaged files: a diagnostic, never a crash.
+// Killed writers and damaged files give a diagnostic, never a crash.
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -25,7 +25,7 @@ using testing::ScratchDirectory;
 using testing::synthetic_description;
 using testing::SyntheticRun;
 
-/// Calls everything that reads; what it says does not matter, only that it comes back.
+/// Calls every reading function. The results do not matter, only that the calls return.
 void read_everything(const std::string& path) {
   const auto opened = open_log(path);
   if (!opened) {
@@ -82,7 +82,7 @@ TEST(Damage, FlippedBitsAndTruncation) {
     std::string bad = good;
     const auto flips = 1 + random() % 20;
     for (uint64_t i = 0; i < flips; ++i) {
-      // Pages are mostly empty at this size: half of the flips go where something is.
+      // At this size most pages are empty, so half of the flips target nonzero bytes.
       size_t at = random() % bad.size();
       for (int tries = 0; tries < 50 && i % 2 == 0 && bad[at] == 0; ++tries) {
         at = random() % bad.size();
@@ -123,7 +123,7 @@ TEST_P(Nonsense, InEveryColumn) {
       {
         auto database = Database::open(path, Database::Mode::kReadWrite);
         ASSERT_TRUE(database);
-        ASSERT_TRUE(database->execute("PRAGMA synchronous = OFF"));  // a file for each column
+        ASSERT_TRUE(database->execute("PRAGMA synchronous = OFF"));  // there is one file per column
         (void)database->execute("UPDATE OR IGNORE " + std::string(table.name) + " SET " +
                                 std::string(column.name) + " = " + GetParam() +
                                 " WHERE rowid % 3 = 1");
@@ -206,7 +206,7 @@ TEST(Killed, JournalOfAWriterThatDiedIsRolledBack) {
   const std::string hot = scratch.file("hot.db");
   {
     auto writer = Database::open(path, Database::Mode::kReadWrite);
-    // A cache of one page writes changed pages to the file before the transaction ends.
+    // With a cache of one page, changed pages are written to the file before the transaction ends.
     ASSERT_TRUE(writer && writer->execute("PRAGMA cache_size = 1; BEGIN; DELETE FROM string;"
                                           "DELETE FROM instruction; DELETE FROM tensor;"
                                           "DELETE FROM event_row; DELETE FROM run"));

@@ -80,7 +80,8 @@ TEST(EventPacking, DamageIsFound) {
     std::string bad = text;
     bad[i] = static_cast<char>(bad[i] ^ 1);
     EXPECT_FALSE(unpack_block(header, bad, out));
-    // Even with a checksum that fits, nothing but a clean text is taken, or other numbers come out.
+    // Even with a matching checksum, a truncated text must be rejected, or it would decode to other
+    // numbers.
     BlockHeader forged = header;
     forged.checksum = hash_of(bad.substr(0, i));
     EXPECT_FALSE(unpack_block(forged, bad.substr(0, i), out));

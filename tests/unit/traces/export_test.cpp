@@ -1,4 +1,4 @@
-// Export, headless tables and diff on a made-up run.
+// Export, headless tables and diff on a synthetic run.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ std::unique_ptr<LogReader> make_log(const std::string& path, int64_t iterations,
   return log ? std::move(*log) : nullptr;
 }
 
-/// What is wrong with a document by the Chrome trace event format; empty: nothing.
+/// How a document violates the Chrome trace event format; empty if it does not.
 std::string check_chrome_trace(const nlohmann::json& document) {
   if (!document.is_object() || !document.contains("traceEvents")) return "no traceEvents";
   std::map<std::pair<int64_t, int64_t>, std::vector<std::pair<int64_t, int64_t>>> slices;

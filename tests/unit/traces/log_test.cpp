@@ -1,4 +1,4 @@
-// Writer and reader together: what goes in comes out.
+// Writer and reader together: what is written is read back.
 
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ std::unique_ptr<LogReader> open_or_fail(const std::string& path) {
   return log ? std::move(*log) : nullptr;
 }
 
-/// Plain rows, packed rows, and both must tell the same.
+/// Plain rows, packed rows and a mix of both must give the same results.
 class LogTest : public ::testing::TestWithParam<int64_t> {
  protected:
   std::string write(int64_t iterations, interp::Rank ranks) {
@@ -210,9 +210,9 @@ TEST(LiveLog, WorkInFlightHoldsNothingBack) {
   auto writer = TraceWriter::create(path, synthetic_description(2), {.plain_events = 50});
   ASSERT_TRUE(writer);
   SyntheticRun run(**writer, 2);
-  run.hang(0);  // everything after it is younger than work that is never done
+  run.hang(0);  // everything after it is younger than work that never finishes
   run.iterate(1000);
-  // Never idle for as long as two drains: a process that is killed now leaves what was committed.
+  // The writer never idles for two drain periods: a process killed now leaves what was committed.
   const int64_t early = run.events();
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   int64_t shown = 0;
@@ -226,7 +226,7 @@ TEST(LiveLog, WorkInFlightHoldsNothingBack) {
     shown = log->refresh()->event_count;
   }
   EXPECT_GE(shown, early);
-  while (run.events() < 300'000) run.iterate(1000);  // more than the writer holds
+  while (run.events() < 300'000) run.iterate(1000);  // more than the writer can hold
   ASSERT_TRUE((*writer)->close());
   const auto log = open_or_fail(path);
   ASSERT_NE(log, nullptr);

@@ -1,4 +1,4 @@
-// The timeline that a log holds ready against the same log read from its events.
+// The timeline stored in a log against the timeline computed from its events.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -17,7 +17,7 @@ void write_log(const std::string& path, int64_t iterations) {
   auto writer = TraceWriter::create(path, testing::synthetic_description(kRanks));
   EXPECT_TRUE(writer);
   testing::SyntheticRun run(**writer, kRanks);
-  // Two pieces with work in flight between them: some events are handed out late.
+  // Two parts with work in flight between them, so that some events are handed out late.
   run.iterate(iterations / 2);
   EXPECT_TRUE((*writer)->flush());
   run.iterate(iterations - iterations / 2);
@@ -57,7 +57,8 @@ void expect_same(const LogReader& a, const LogReader& b) {
         extent.begin_ns +
         (i == 0 ? 0 : static_cast<int64_t>(random() % static_cast<uint64_t>(whole)));
     for (interp::TrackId track = 0; track < a.tracks().size(); ++track) {
-      // So fine that every event is drawn: the same ones. In all other views: as many.
+      // At this resolution every event is drawn, so the slices must match; other views must match
+      // in count.
       const auto x = a.timeline({track, from, from + width, 1 << 30});
       const auto y = b.timeline({track, from, from + width, 1 << 30});
       ASSERT_EQ(x.size(), y.size()) << "track " << track << " width " << width;
@@ -102,10 +103,10 @@ TEST(StoredTimeline, SaysWhatTheEventsSay) {
   EXPECT_EQ((*a->query("SELECT COUNT(*) > 1 FROM timeline_chunk")).rows[0][0],
             interp::LogCell(int64_t{1}));
   expect_same(*a, *opened(plain));
-  // A killed run: what follows the last chunk is read from the events.
+  // After a kill, what follows the last chunk is read from the events.
   execute(stored, "DELETE FROM timeline_chunk WHERE id = (SELECT MAX(id) FROM timeline_chunk)");
   expect_same(*opened(stored), *opened(plain));
-  // Damaged chunks are not believed.
+  // Damaged chunks are detected and ignored.
   execute(stored, "UPDATE timeline_chunk SET summary = zeroblob(100)");
   expect_same(*opened(stored), *opened(plain));
 }
@@ -136,7 +137,7 @@ TEST(StoredTimeline, DamagedBytesAreNotDecoded) {
   EXPECT_EQ(back->back().end_ns, events.back().end_ns);
   EXPECT_FALSE(decode_events(encoded, {3, 2, 4}));
   EXPECT_FALSE(decode_summary(sums, {2, 2, 5}));
-  for (int i = 0; i < 20000; ++i) {  // must not crash, nor read what is not there
+  for (int i = 0; i < 20000; ++i) {  // must not crash or read out of bounds
     Bytes bad = i % 2 == 0 ? encoded : sums;
     for (int k = 0; k < 3; ++k) bad[random() % bad.size()] = static_cast<std::byte>(random());
     bad.resize(random() % 8 == 0 ? random() % bad.size() : bad.size());

@@ -1,5 +1,5 @@
-// A small made-up run for tests of the log: a program of a few instructions on some ranks, and a
-// driver that tells a sink what an interpreter would.
+// A small synthetic run for log tests: a program of a few instructions on some ranks, and a driver
+// that feeds a sink like an interpreter.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace hostir::traces::testing {
 
-/// host @f: comm, stream, launch, all_reduce, free, wait, return on `ranks` ranks.
+/// host @f: launch, all_reduce, free, wait, for; on `ranks` ranks.
 inline std::shared_ptr<const interp::Code> synthetic_code(interp::Rank ranks) {
   auto program = std::make_shared<Program>();
   Mesh mesh;
@@ -92,7 +92,7 @@ inline RunDescription synthetic_description(interp::Rank ranks) {
   return run;
 }
 
-/// Iterations of launch, all_reduce, free (issued out of order with their completion), wait.
+/// Iterations of launch, all_reduce, free (which complete out of issue order) and wait.
 class SyntheticRun {
  public:
   SyntheticRun(interp::TraceSink& sink, interp::Rank ranks)
@@ -191,7 +191,7 @@ class SyntheticRun {
   interp::LoopPathId path_ = 0;
 };
 
-/// A directory for a test's files, removed after it.
+/// A directory for a test's files, removed afterwards.
 class ScratchDirectory {
  public:
   ScratchDirectory() {

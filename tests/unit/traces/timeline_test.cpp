@@ -11,7 +11,7 @@ namespace {
 
 using interp::LogEvent;
 
-// Events of one lane: in order but for some that come late, some long, some of no length.
+// Events of one lane: mostly in order, some late, some long, some of zero length.
 std::vector<LogEvent> random_events(uint32_t seed, int count) {
   std::mt19937 random(seed);
   std::vector<LogEvent> out;
@@ -79,7 +79,7 @@ TEST_P(PyramidOf, ShowsEveryEventOnceAndNothingElse) {
           EXPECT_EQ(e.host_end_ns, s.end_ns);
         }
       }
-      // A node that is narrower than a column may reach over the edge by less than a column.
+      // A node narrower than a column may extend past the edge by less than a column.
       EXPECT_GE(shown, inside);
       const int64_t column = std::max<int64_t>(1, (range.to - range.from) / columns);
       uint64_t near = 0;
