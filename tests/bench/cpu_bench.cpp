@@ -1,6 +1,6 @@
-// CPU kernels against what the machine gives: copies for pointwise chains, raw oneDNN for products.
+// CPU kernels against the machine's limits: copies for pointwise chains, raw oneDNN for products.
 //
-// Every figure is a pair measured in one run; the ratios are what counts (README.md).
+// Both figures of a pair are measured in the same run; only the ratios are meaningful (README.md).
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -50,7 +50,7 @@ Memory writable(std::vector<float>& v) {
   return {reinterpret_cast<std::byte*>(v.data()), static_cast<int64_t>(v.size()) * 4};
 }
 
-// Both move 8 bytes per element.
+// Both benchmarks move 8 bytes per element.
 void BM_Copy(benchmark::State& state) {
   const int64_t elems = state.range(0);
   const auto from = random_floats(elems);
@@ -94,7 +94,7 @@ void BM_Chain6Tanh(benchmark::State& state) {
 }
 void BM_Gelu(benchmark::State& state) { run_chain(state, " %y = gelu %x {approximate = tanh}\n"); }
 
-// The two products of one rank of the tensor-parallel MLP: hidden 2048, 8192 / 4 features.
+// The two products on one rank of the tensor-parallel MLP: hidden 2048, 8192 / 4 features.
 constexpr int64_t kHidden = 2048;
 constexpr int64_t kFeatures = 8192 / 4;
 
@@ -123,7 +123,8 @@ void BM_MlpKernels(benchmark::State& state) {
                   "tensor<{1}x{3}x{0}>) {{\n"
                   " %y = linear %x, %w\n return %y\n}}",
                   dtype, m, kFeatures, kHidden));
-  // bf16 operands take the first half of each buffer; any bits but NaN will do, so small numbers.
+  // bf16 operands use the first half of each buffer. The values do not matter as long as they are
+  // not NaN, so small numbers are used.
   const bool bf16 = state.range(1) != 0;
   const auto narrow = [&](std::vector<float> v) {
     if (!bf16) return v;
@@ -155,7 +156,7 @@ void BM_MlpKernels(benchmark::State& state) {
   state.SetLabel(first.compiled->description());
 }
 
-// A rank of the small MLP: H = 512, 64 tokens, 8 ranks.
+// One rank of the small MLP: H = 512, 64 tokens, 8 ranks.
 void BM_SmallRaw(benchmark::State& state) {
   RawMatmul first(64, 256, 512, false, true);
   for (auto _ : state) first.run();

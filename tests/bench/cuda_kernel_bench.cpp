@@ -1,9 +1,10 @@
 // Generated kernels and products on one GPU, against a copy of the same size.
 //
-//   cuda_kernel_bench [search]     one line per case: name, microseconds, and its limit's share
+//   cuda_kernel_bench [search]     one line per case: name, microseconds, and fraction of the limit
 //
-// Each case is captured in a graph and replayed; the least of ten rounds of twenty counts. Operands
-// are random, by a generated kernel. tests/bench/cuda_kernels.py prints PyTorch's times beside it.
+// Each case is captured in a graph and replayed; the minimum of ten rounds of twenty is reported. A
+// generated kernel fills the operands with random numbers. tests/bench/cuda_kernels.py prints
+// PyTorch's times next to these.
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
@@ -64,7 +65,7 @@ std::shared_ptr<const cuda::CompiledKernel> compiled(cuda::KernelCompiler& compi
   return *made;
 }
 
-// Numbers in [-1, 1).
+// Fills memory with numbers in [-1, 1).
 void fill(cuda::KernelCompiler& compiler, const Placement& p, void* memory, int seed) {
   std::string shape;
   for (const int64_t e : p.global) shape += fmt::format("{}x", e);
@@ -78,7 +79,7 @@ void fill(cuda::KernelCompiler& compiler, const Placement& p, void* memory, int 
   kernel->launch(nullptr, {}, out, nullptr);
 }
 
-// The least microseconds of a replayed graph of `repeat` times `f(stream)`.
+// The minimum time, in microseconds, of a graph with `repeat` calls of `f(stream)`.
 template <class F>
 double graph_us(F f, int repeat) {
   cudaStream_t stream = nullptr;
@@ -184,7 +185,7 @@ std::string softmax(int64_t rows, int64_t columns) {
       rows, columns);
 }
 
-// In f32 between bf16 operands, as PyTorch computes it.
+// Computed in f32 between bf16 operands, as in PyTorch.
 std::string norm(int64_t rows, int64_t columns, bool centred) {
   std::string centre = "  %d = mul %f, %ones\n";
   if (centred) {

@@ -1,10 +1,10 @@
-// What a frame of the window costs with a large log, without a screen.
+// The cost of a window frame with a large log, without a screen.
 //
 //   gui_bench RUN.db [PANEL]
-// Opens the log in a window of 1600 x 1000 without pixels and prints when the first picture and the
-// whole timeline were there; then, at every zoom from everything to single events, processor time
-// and vertices of a frame (median and largest of 40, the pointer moving); then how long the log
-// takes to answer what a frame asks.
+// Opens the log in a 1600 x 1000 window without pixels and prints the times until the first picture
+// and the whole timeline are shown. Then, at every zoom level from everything to single events,
+// prints CPU time and vertices per frame (median and maximum of 40 frames with a moving pointer),
+// and finally how long the log takes to answer a frame's queries.
 
 #include <fmt/core.h>
 
@@ -87,7 +87,7 @@ int open_and_zoom(const std::string& path, const std::string& panel) {
   return 0;
 }
 
-// Views straight from the file: every track at several zooms.
+// Views read directly from the file: every track at several zoom levels.
 int views(const std::string& path) {
   using namespace hostir;
   auto log = traces::open_log(path);

@@ -1,10 +1,10 @@
-// Cost of one host instruction: the TP MLP's host text on the null backend, without a log, with a
-// sink that keeps nothing, and with a real log on disk.
+// The cost of one host instruction: the TP MLP's host text on the null backend, without a log, with
+// a sink that keeps nothing, and with a real log on disk.
 //
 //   interp_bench [ROUNDS [LOG]]
-// Each round makes every measurement once, so that they meet the same load; the minimum of the
-// rounds is printed. "log" is what the run took with the log's writer beside it, "closed" until the
-// file was complete; "processor" is the time of all threads until then.
+// Each round makes every measurement once, so that all see the same load; the minimum over the
+// rounds is printed. "log" is the time of the run with the log's writer beside it, "closed" the
+// time until the file was complete, and "processor" the CPU time of all threads until then.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int kInstructions = 1'000'000;
 constexpr int kInstructionsPerIteration = 9;
 
-// Hears of everything and keeps nothing: what the interpreter itself spends on a log.
+// Counts records and keeps nothing: measures what the interpreter itself spends on logging.
 class CountingSink final : public interp::TraceSink {
  public:
   void issued(const interp::IssuedRecord&) override { ++records; }
@@ -50,7 +50,7 @@ Expected<std::shared_ptr<const interp::Code>> loop_code(int ranks) {
   return interp::compile_code(std::make_shared<const Program>(std::move(program)), {});
 }
 
-/// Nanoseconds an instruction.
+/// Nanoseconds per instruction.
 struct Figures {
   double off = 1e9;
   double counted = 1e9;

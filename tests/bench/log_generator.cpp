@@ -1,8 +1,8 @@
-// Makes big logs quickly, for whoever measures what reads them.
+// Generates large logs quickly, for benchmarks of log readers.
 //
 //   log_generator EVENTS FILE [RANKS=8]
-// The instruction mix of a tensor-parallel MLP in a loop, through the real writer: as many events
-// as asked for (rounded down to whole iterations), closed and settled as after a run.
+// Writes the instruction mix of a tensor-parallel MLP in a loop through the real writer: as many
+// events as requested, rounded down to whole iterations. The log is closed as after a run.
 
 #include <fmt/core.h>
 

@@ -1,8 +1,8 @@
-// What the compiler needs for fusions of growing length.
+// Compile time for fusions of growing length.
 //
 //   lower_bench
-// One line for each length: seconds, the best of three, and how often as long as the line before;
-// 4 would be linear, 16 quadratic. Ends with 1 where it is 10 or more.
+// Prints one line per length: seconds, best of three, and the ratio to the previous line; 4 would
+// be linear, 16 quadratic. Exits with 1 if the ratio is 10 or more.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 namespace hostir {
 namespace {
 
-// Pairs of a product and a tanh, the weights cut by columns and by rows in turn: two kernels, an
-// all_reduce or an all_gather, allocs, waits and frees for each.
+// Pairs of a product and a tanh, with weights cut alternately by columns and rows. Each pair gives
+// two kernels, an all_reduce or all_gather, and their allocs, waits and frees.
 Program chain(int pairs) {
   std::string text =
       "mesh @m = <tp=2>\n"

@@ -1,4 +1,4 @@
-// The TP MLP's host text in a loop, as the benchmarks of the interpreter run it.
+// The TP MLP's host text in a loop, for the interpreter's benchmarks.
 #pragma once
 
 #include <fmt/core.h>

@@ -1,7 +1,7 @@
-// One oneDNN product as a user of the library alone would write it: the peer of the benchmarks.
+// One oneDNN product, written directly against the library: the baseline of the benchmarks.
 //
-// Weights are packed into the layout that the library asks for, gelu is a post-op, threads are the
-// library's own (OMP_NUM_THREADS). x is [m, k], the weight [n, k] as in torch.nn.Linear.
+// Weights are packed into the layout that the library prefers, gelu is a post-op, and threads are
+// the library's own (OMP_NUM_THREADS). x is [m, k]; the weight is [n, k] as in torch.nn.Linear.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,6 @@ inline std::vector<float> random_floats(int64_t count) {
   return values;
 }
 
-// One oneDNN matmul with packed weights, on the library's own threads; optionally gelu as post-op.
 class RawMatmul {
  public:
   RawMatmul(int64_t m, int64_t n, int64_t k, bool bf16, bool gelu) : x_(random_floats(m * k)) {

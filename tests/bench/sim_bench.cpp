@@ -1,10 +1,10 @@
-// Whole runs through the simulator against the raw products that they contain.
+// Whole runs in the simulator against the raw products that they contain.
 //
 //   OMP_NUM_THREADS=2 sim_bench [ROUNDS [LOG]]
-// The TP MLP's host text in a loop: host instructions of every rank, allocation, launches, the
+// Runs the TP MLP's host text in a loop: host instructions of every rank, allocation, launches, the
 // all_reduce, release, digests of every written value, a real log on disk. A *forward pass* is one
-// iteration on all ranks; weights stay where they are, so they are packed once, as the raw
-// products' are. Both sides take turns in one process; minimum and median of the rounds.
+// iteration on all ranks. Weights do not move, so they are packed once, as for the raw products.
+// Both sides alternate in one process; minimum and median of the rounds are printed.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -31,13 +31,13 @@ namespace {
 using namespace hostir;
 using Milliseconds = std::chrono::duration<double, std::milli>;
 
-/// As many as the library's own: OMP_NUM_THREADS.
+/// As many threads as the library uses: OMP_NUM_THREADS.
 int thread_count() {
   const char* text = std::getenv("OMP_NUM_THREADS");
   return text == nullptr ? 2 : std::max(1, std::atoi(text));
 }
 
-/// Elements in (-1/4, 1/4), all different enough.
+/// Varied elements in (-1/4, 1/4).
 Tensor made_up(DType dtype, Extents extents) {
   Tensor out = Tensor::zeros(dtype, std::move(extents));
   const int64_t n = out.element_count();
@@ -53,13 +53,14 @@ Tensor made_up(DType dtype, Extents extents) {
   return out;
 }
 
-/// Hosts run ahead of their streams; here they wait, so that an iteration's work is done in it.
+/// Hosts normally run ahead of their streams. With this wait, an iteration's work finishes within
+/// it.
 std::string with_host_waits(std::string loop) {
   const std::string last = "    yield %r\n";
   return loop.insert(loop.find(last), "    wait %r on host\n");
 }
 
-/// A program of so many iterations.
+/// Returns a program with this many iterations.
 using LoopText = std::function<std::string(int iterations)>;
 
 Expected<uint64_t> decisions(const std::string& text) {
@@ -76,7 +77,7 @@ Expected<uint64_t> decisions(const std::string& text) {
   return interpreter->position();
 }
 
-/// A host function whose body is a loop, run one iteration of all ranks at a time.
+/// A host function whose body is a loop, run one iteration on all ranks at a time.
 class LoopRun {
  public:
   static Expected<std::unique_ptr<LoopRun>> create(const LoopText& text, int iterations,
@@ -113,7 +114,7 @@ class LoopRun {
       if (!rank || !interpreter_->step(*rank)) break;
     }
   }
-  /// The rest of the run, and what went wrong.
+  /// Runs to the end and returns the first error.
   Expected<void> finish() {
     interpreter_->run();
     HOSTIR_TRY(log_->close());
@@ -126,7 +127,7 @@ class LoopRun {
  private:
   LoopRun() = default;
 
-  uint64_t decisions_ = 0;  // of one iteration
+  uint64_t decisions_ = 0;  // per iteration
   std::shared_ptr<const interp::Prepared> prepared_;
   std::unique_ptr<interp::Backend> backend_;
   std::unique_ptr<traces::TraceWriter> log_;

@@ -1,8 +1,8 @@
-// What a step and a frame of the window cost with small programs, without a screen.
+// The cost of a step and of a window frame with small programs, without a screen.
 //
 //   step_bench
-// From the key to a window that shows all of the new state, minus what the engine alone needs for
-// the same steps; then processor time and vertices of a frame at the end of a run.
+// Measures the time from the key press to a window that shows the complete new state, minus the
+// engine's own time for the same steps; then CPU time and vertices per frame at the end of a run.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -36,8 +36,8 @@ interp::OpenRequest large_mlp() {
   return request;
 }
 
-// From the key to a window that has everything of the new state drawn, minus what the engine alone
-// needs for the same steps.
+// From the key press to a window that shows the complete new state, minus the engine's own time for
+// the same steps.
 bool steps() {
   Workbench window("");
   window.model().open(large_mlp());

@@ -1,11 +1,10 @@
-// How fast the log takes events: from the interpreter's thread, and to the disk.
+// The log's event rate: on the interpreter's thread, and to disk.
 //
 //   trace_bench [EVENTS] [FILE] [default|plain|packed]
-// Plays a tensor-parallel MLP's instruction mix (launch, all_reduce, free, wait; a loop path each
-// iteration) on 8 ranks, closes the log, opens it again and counts. "sink" is what the caller's
-// thread spent per event: processor time, and with the waits for a full ring; "to disk" includes
-// closing with digests and the checkpoint; "processor" is the time of all threads, which does not
-// depend on who else uses the machine.
+// Plays the instruction mix of a tensor-parallel MLP (launch, all_reduce, free, wait; one loop path
+// per iteration) on 8 ranks, closes the log, reopens it and counts. "sink" is the caller's time per
+// event: CPU time, and including waits for a full ring. "to disk" includes closing with digests and
+// the checkpoint. "processor" is the CPU time of all threads, which does not depend on other load.
 
 #include <fmt/core.h>
 

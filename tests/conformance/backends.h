@@ -1,8 +1,8 @@
-// The backends that the suite runs on, and what each of them is allowed not to do.
+// The backends that the suite runs on, with their permitted exceptions.
 //
-// An exception is a pattern over names of cases (`*` and `?`) and the reason. A case that an
-// exception names must fail on that backend: one that passes, or a pattern that names no case, is
-// stale and fails the suite.
+// An exception is a pattern for case names (`*` and `?`) with a reason. A case covered by an
+// exception must fail on that backend. An exception whose case passes, or whose pattern matches no
+// case, is stale and fails the suite.
 #pragma once
 
 #include <memory>
@@ -18,14 +18,14 @@ struct Exception {
 };
 
 struct BackendUnderTest {
-  const char* name;  // of the cases
+  const char* name;  // appears in test names
   std::unique_ptr<interp::Backend> (*make)();
   std::span<const Exception> exceptions;
 };
 
 std::span<const BackendUnderTest> backends();
 
-/// nullptr: the case must pass.
+/// The exception that covers a case; nullptr: the case must pass.
 const Exception* exception_for(const BackendUnderTest& backend, const char* case_name);
 
 }  // namespace hostir::conformance

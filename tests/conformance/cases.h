@@ -1,8 +1,8 @@
 // The list of cases, the same for every backend.
 //
-// A case is a name and a check that fails through GoogleTest. `values_*` are those that look at
-// contents of buffers, `refusal_*` those where the backend itself has to say no; all others hold
-// for a backend without data too.
+// A case is a name and a check that reports failures through GoogleTest. `values_*` cases look at
+// buffer contents; in `refusal_*` cases the backend itself must reject something. All others also
+// apply to a backend without data.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ struct Case {
 };
 using CaseList = std::vector<Case>;
 
-/// One function per file of cases; `all_cases` calls them.
+/// Each function adds the cases of one file; `all_cases` calls them all.
 void add_setup_cases(CaseList& cases);
 void add_memory_cases(CaseList& cases);
 void add_kernel_cases(CaseList& cases);

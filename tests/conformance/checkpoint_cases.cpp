@@ -1,4 +1,4 @@
-// Checkpoints: what was once is again, in the middle of anything and as often as one likes.
+// Checkpoints: a state can be restored exactly, at any point and any number of times.
 #include "cases.h"
 #include "programs.h"
 #include "trial.h"
@@ -11,13 +11,13 @@ std::unique_ptr<Trial> start_busy(const BackendUnderTest& backend) {
   return start(backend, kBusy, {tensor("7xf32=[1 2 3 4 5 6 7]"), tensor("2xf32=[1 3]")});
 }
 
-// Digests of every position on the way there, then the same ones in other orders.
+// Records the digest of every position on the way forward, then revisits them in other orders.
 void check_history(const BackendUnderTest& backend) {
   const auto trial = start_busy(backend);
   ASSERT_NE(trial, nullptr);
   if (trial->backend->checkpoints() == nullptr) return;
   interp::HistoryOptions options;
-  options.spacing_ns = 0;  // as many checkpoints as the budget has room for
+  options.spacing_ns = 0;  // as many checkpoints as the budget allows
   options.memory_budget_bytes = 1 << 20;
   auto made = interp::History::create(*trial->interpreter, options);
   ASSERT_TRUE(made) << made.error().message();
@@ -40,7 +40,7 @@ void check_history(const BackendUnderTest& backend) {
   EXPECT_TRUE(trial->interpreter->finished());
 }
 
-// A checkpoint is not changed by what comes after it, nor by being restored.
+// A checkpoint changes neither through later execution nor by being restored.
 void check_twice(const BackendUnderTest& backend) {
   const auto trial = start_busy(backend);
   ASSERT_NE(trial, nullptr);

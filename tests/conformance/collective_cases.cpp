@@ -1,5 +1,5 @@
-// Every collective: reductions, dtypes, cuts, groups, in place and not. Each configuration is two
-// cases: `collective_...` (it runs, whatever the data) and `values_...` (the data).
+// Every collective: reductions, dtypes, cuts, groups, in place and out of place. Each configuration
+// gives two cases: `collective_...` (it runs, whatever the data) and `values_...` (the data).
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace hostir::conformance {
 
 namespace {
 
-// Who meets: the groups, as the text says them too.
+// The groups that meet, and their notation in the text.
 struct Grouping {
   const char* name;
   int64_t ranks;
@@ -51,8 +51,8 @@ bool is_block_out(const std::string& op) { return op == "reduce_scatter" || op =
 
 size_t member_count(const Grouping& grouping) { return grouping.groups.front().size(); }
 
-// Uneven blocks: only a buffer with a layout can have another size on every rank, so these have a
-// third one, `%b`, which is the blocks of x or of y.
+// True for uneven blocks. Only a buffer with a layout can have a different size on each rank, so
+// these cases have a third buffer `%b`, which holds the blocks of x or of y.
 bool is_uneven(const Setting& s) {
   const auto members = static_cast<int64_t>(member_count(s.grouping));
   return (is_block_in(s.model.op) || is_block_out(s.model.op)) && s.rows % members != 0;
@@ -62,7 +62,7 @@ bool is_uneven(const Setting& s) {
 bool reads_at_root_only(const std::string& op) { return op == "scatter" || op == "broadcast"; }
 bool writes_at_root_only(const std::string& op) { return op == "reduce" || op == "gather"; }
 
-// Small numbers, exact in every dtype and under every reduction of at most four of them.
+// Small numbers that are exact in every dtype and under every reduction of at most four of them.
 double number(const Setting& s, int64_t rank, int64_t i, int64_t salt) {
   const int64_t v = (rank * 7 + i * 3 + salt) % 5;
   if (s.dtype == DType::kI1) return static_cast<double>(v % 2);
@@ -79,7 +79,7 @@ std::string joined(const std::vector<std::string>& parts) {
 
 bool is_counted(const Setting& s) { return s.model.op == "all_to_all" && s.rows % 3 == 0; }
 
-// The rows that a position sends to each; what it receives is the same, for the table is symmetric.
+// The rows that a position sends to each member. The table is symmetric, so it receives the same.
 std::string count_texts(const Setting& s, size_t position) {
   std::vector<std::string> parts;
   for (const int64_t rows : s.model.sent_rows[position]) parts.push_back(fmt::format("{}", rows));
@@ -104,7 +104,7 @@ std::string attributes(const Setting& s, size_t position) {
   return text;
 }
 
-// The instruction of one position, as if no other were like it.
+// The instruction for one position, independent of the others.
 std::string instruction(const Setting& s, size_t position) {
   const CollectiveModel& m = s.model;
   const bool is_root = position == static_cast<size_t>(m.root);
@@ -121,7 +121,7 @@ std::string instruction(const Setting& s, size_t position) {
   return text + fmt::format(" ro({}) wo({}) on %s\n", reads ? in : "none", writes ? out : "none");
 }
 
-// The views of the position's block, where the op moves blocks.
+// The views of the position's block, if the op moves blocks.
 std::string views(const Setting& s, size_t position) {
   if (is_uneven(s)) return {};
   const Rows rows = block_of(s.rows, static_cast<int64_t>(member_count(s.grouping)),
@@ -139,7 +139,8 @@ std::string views(const Setting& s, size_t position) {
   return fmt::format("%block = subview %in[0:{0}, :]\n%part = subview %out[0:{0}, :]\n", total);
 }
 
-// One text for all where they say the same, else one for each: sizes do not depend on the rank.
+// A single text if all positions have the same instruction, else one per position, because sizes
+// cannot depend on the rank.
 std::string body(const Setting& s) {
   const Grouping& grouping = s.grouping;
   const size_t members = member_count(grouping);
@@ -199,7 +200,7 @@ std::vector<RankBuffers> expected(const Setting& s) {
   return out;
 }
 
-// The block of a rank in x or y, where the op reads or writes it.
+// A rank's block of x or y, whichever the op reads or writes as blocks.
 Numbers block(const Setting& s, const std::vector<RankBuffers>& buffers, size_t rank) {
   const Rows rows = block_of(s.rows, s.grouping.ranks, static_cast<int64_t>(rank));
   const Numbers& from = is_block_in(s.model.op) ? buffers[rank].x : buffers[rank].y;
@@ -270,7 +271,7 @@ const std::vector<std::string>& ops() {
   return kOps;
 }
 
-// Everybody to the next, but the last; to nobody at all where there is only one.
+// Each member except the last sends to the next; a single member sends to itself.
 std::vector<std::pair<int, int>> chain(int64_t members) {
   std::vector<std::pair<int, int>> out;
   for (int i = 0; i + 1 < static_cast<int>(members); ++i) out.emplace_back(i, i + 1);
@@ -300,8 +301,8 @@ void add_cuts_and_groups(CaseList& cases) {
     for (const Grouping& grouping : groupings()) {
       const auto members = static_cast<int64_t>(member_count(grouping));
       std::vector<int64_t> all_rows = {4 * members, members + 1, 1,
-                                       0};                  // even, uneven, fewer, none
-      if (op == "all_to_all") all_rows = {2 * members, 9};  // equal blocks, counts
+                                       0};  // even, uneven, fewer than members, none
+      if (op == "all_to_all") all_rows = {2 * members, 9};  // equal blocks, then counts
       if (op == "all_to_all" && members == 3) all_rows = {9};
       for (const int64_t rows : all_rows) {
         Setting s = setting(op, grouping, rows);
@@ -334,7 +335,7 @@ void add_reductions(CaseList& cases) {
     for (const DType dtype : kAllDTypes) {
       for (const Reduction reduction :
            {Reduction::kSum, Reduction::kAvg, Reduction::kProd, Reduction::kMin, Reduction::kMax}) {
-        if (!is_reduction(op) || dtype == DType::kI1) continue;  // i1 is refused in the text
+        if (!is_reduction(op) || dtype == DType::kI1) continue;  // the parser rejects i1
         Setting s = setting(op, groupings().front(), 5);
         s.dtype = dtype;
         s.model.reduction = reduction;

@@ -56,7 +56,7 @@ void apply(const CollectiveModel& model, int64_t rows, std::vector<RankBuffers*>
   const auto out = [&](size_t at) -> Numbers& {
     return model.in_place ? members[at]->x : members[at]->y;
   };
-  std::vector<int64_t> filled(members.size(), 0);  // rows of all_to_all that have come
+  std::vector<int64_t> filled(members.size(), 0);  // rows of the all_to_all received so far
   for (size_t i = 0; i < members.size(); ++i) {
     if (model.op == "all_reduce") {
       out(i) = folded(model.reduction, in);

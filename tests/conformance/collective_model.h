@@ -1,7 +1,7 @@
-// What a collective does to the buffers of its members, in plain loops over numbers.
+// The effect of a collective on its members' buffers, in plain loops over numbers.
 //
-// Every rank has two buffers, `x` and `y`, of `rows` rows of `kColumns` elements. The model is not
-// shared with any backend: it is what the backends are compared with.
+// Every rank has two buffers, `x` and `y`, with `rows` rows of `kColumns` elements. The model
+// shares no code with any backend, because it is the reference for all of them.
 #pragma once
 
 #include <cstdint>
@@ -20,20 +20,20 @@ struct RankBuffers {
   Numbers y;
 };
 
-/// Rows [lo, hi) of `rows` that position `at` of `members` holds: c = ceil(rows / members).
+/// Rows [lo, hi) out of `rows` held by position `at` of `members`; blocks of ceil(rows / members).
 struct Rows {
   int64_t lo = 0;
   int64_t hi = 0;
 };
 Rows block_of(int64_t rows, int64_t members, int64_t at);
 
-/// One collective of one group: which buffers it reads and writes.
+/// One collective in one group, with the buffers it reads and writes.
 struct CollectiveModel {
   std::string op;
   Reduction reduction = Reduction::kSum;
   int32_t root = 0;
-  bool in_place = false;  // the output is the input, or a part of it, or the other way round
-  std::vector<std::pair<int, int>> pairs;       // permute
+  bool in_place = false;                   // one of input and output is the other, or a part of it
+  std::vector<std::pair<int, int>> pairs;  // permute
   std::vector<std::vector<int64_t>> sent_rows;  // all_to_all with counts: [from][to]
 };
 

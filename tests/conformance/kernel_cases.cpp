@@ -1,4 +1,4 @@
-// Launches: what a kernel reads, writes and knows about its place.
+// Launches: what a kernel reads, writes and knows about its position.
 #include "cases.h"
 #include "trial.h"
 
@@ -6,7 +6,7 @@ namespace hostir::conformance {
 
 namespace {
 
-// Sizes are bound at the launch: the same kernel on 3, 2 and 0 rows.
+// Sizes are bound at launch: the same kernel runs on 3, 2 and 0 rows.
 constexpr const char* kMatmul = R"(mesh @m = <r=3>
 kernel @mm(%a: tensor<?Mx?Kxf32>, %b: tensor<?Kx?Nxf32>) -> (%c: tensor<?Mx?Nxf32>) {
   %c = matmul %a, %b
@@ -38,7 +38,7 @@ void check_matmul_runs(const BackendUnderTest& backend) {
   EXPECT_NE(run(backend, kMatmul, matmul_inputs()), nullptr);
 }
 
-// Global index and shape come from the layout of the operand, not from its local shape.
+// The global index and shape come from the operand's layout, not from its local shape.
 constexpr const char* kIota = R"(mesh @m = <r=4>
 kernel @numbers() -> (%y: tensor<5x2xi32>) {
   %y = iota {dim = 0} : tensor<5x2xi32>
@@ -59,7 +59,7 @@ void check_iota(const BackendUnderTest& backend) {
   EXPECT_EQ(trial->result(2), tensor("1x2xi32=[4 4]"));
 }
 
-// rw operands come behind ro among the parameters and behind wo among the results.
+// rw operands follow the ro operands among the parameters, and the wo operands among the results.
 constexpr const char* kTwoResults = R"(mesh @m = <r=2>
 kernel @both(%x: tensor<?Nxf32>, %y: tensor<?Nxf32>) -> (%p: tensor<?Nxf32>, %q: tensor<?Nxf32>) {
   %p = add %x, %y
@@ -84,7 +84,7 @@ void check_two_results(const BackendUnderTest& backend) {
   }
 }
 
-// One stream's tasks see each other's writes; a loop makes the order matter.
+// Tasks of one stream see each other's writes; the loop makes the order matter.
 constexpr const char* kChain = R"(mesh @m = <r=2>
 kernel @step(%x: tensor<?Nxf32>) -> (%y: tensor<?Nxf32>) {
   %t = add %x, %x
@@ -108,7 +108,7 @@ void check_chain(const BackendUnderTest& backend) {
   EXPECT_EQ(trial->result(1), tensor("2xf32=[3071 4095]"));
 }
 
-// A number that a kernel wrote comes to the host and decides how long a loop is.
+// A number written by a kernel is read by the host and determines the length of a loop.
 constexpr const char* kRead = R"(mesh @m = <r=2>
 kernel @inc(%x: tensor<2xi32>) -> (%y: tensor<2xi32>) {
   %one = constant {value = 1} : tensor<2xi32>

@@ -1,4 +1,4 @@
-// Every case on every backend, and the exceptions that nobody needs any more.
+// Runs every case on every backend, and reports exceptions that are no longer needed.
 #include <fnmatch.h>
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ const CaseList& all_cases() {
   return kCases;
 }
 
-// What a failure names its parameters by.
+// Printed names of test parameters in failures.
 void PrintTo(const BackendUnderTest& backend, std::ostream* out) { *out << backend.name; }
 void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
 

@@ -1,4 +1,4 @@
-// Allocations, frees, aliases, views, and the account of what is live.
+// Allocations, frees, aliases, views, and the count of live bytes.
 #include "cases.h"
 #include "trial.h"
 
@@ -17,7 +17,7 @@ kernel @columns(%x: tensor<?Rx?Nxf32>) -> (%y: tensor<?Rx?Nxf32>) {
 }
 )";
 
-// 16 buffers come and go, of the same storage where the backend likes; each carries a value on.
+// Allocates and frees 16 buffers, which may share storage; each passes a value on.
 const std::string kChurn = std::string(kKernels) + R"(
 host @f on @m (%x: shard<8xf32, @m, [{r}]>) -> (%y: shard<8xf32, @m, [{r}]>) {
   %s = stream "main"
@@ -52,7 +52,7 @@ void check_churn_values(const BackendUnderTest& backend) {
   EXPECT_EQ(trial->result(1), tensor("4xf32=[40 48 56 64]"));
 }
 
-// What is written through one name is read through the others; what is around it stays.
+// A write through one name is visible through the others; surrounding elements are unchanged.
 const std::string kViews = std::string(kKernels) + R"(
 host @f on @m (%x: tensor<4x2xf32>, inout %y: tensor<4x4xf32>) -> (%y: tensor<4x4xf32>) {
   %s = stream "main"

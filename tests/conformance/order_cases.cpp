@@ -1,5 +1,5 @@
-// Streams, events, and that the order of stepping changes nothing but itself. What holds at every
-// completion is checked by the guard (watched_backend.h) while these run.
+// Streams and events; the order of stepping changes no results. The guard (watched_backend.h)
+// checks what must hold at every completion.
 #include <random>
 
 #include "cases.h"
@@ -14,7 +14,7 @@ std::vector<Tensor> busy_inputs() {
   return {tensor("7xf32=[1 2 3 4 5 6 7]"), tensor("2xf32=[1 3]")};
 }
 
-// Any rank at any time; every fourth time the same one again.
+// Steps any rank at any time; one step in four repeats the previous rank.
 void step_randomly(Trial& trial, unsigned seed) {
   std::mt19937 random(seed);
   interp::Interpreter& run = *trial.interpreter;
@@ -61,7 +61,7 @@ void check_any_order(const BackendUnderTest& backend) {
   }
 }
 
-// Times that are computed depend on the program alone.
+// Computed times depend only on the program.
 void check_times(const BackendUnderTest& backend) {
   const auto straight = run(backend, kBusy, busy_inputs());
   ASSERT_NE(straight, nullptr);
@@ -80,7 +80,8 @@ void check_busy_values(const BackendUnderTest& backend) {
   EXPECT_EQ(trial->result(3, 1), tensor("2xf32=[1024 3072]"));
 }
 
-// A task of the second stream waits for the first one's long queue; without the wait it would race.
+// A task on the second stream waits for the first stream's long queue; without the wait it would
+// race.
 constexpr const char* kWait = R"(mesh @m = <r=1>
 kernel @twice(%x: tensor<?Nxf32>) -> (%y: tensor<?Nxf32>) {
   %y = add %x, %x
@@ -123,7 +124,7 @@ void check_wait_values(const BackendUnderTest& backend) {
   EXPECT_EQ(trial->result(0, 1), tensor("4xf32=16"));
 }
 
-// A rank that never starts: the others wait, and the backend says so by completing nothing.
+// One rank never starts. The others wait, and the backend shows that by completing nothing.
 void check_missing_rank(const BackendUnderTest& backend) {
   interp::InterpreterOptions options;
   options.ranks = {0, 1, 3};
@@ -134,7 +135,7 @@ void check_missing_rank(const BackendUnderTest& backend) {
   EXPECT_GT(trial->backend->in_flight(), 0u);
 }
 
-// Use of what was freed is found before the backend hears of it.
+// A use after free is detected before the backend sees it.
 constexpr const char* kFreed = R"(mesh @m = <r=1>
 kernel @twice(%x: tensor<?Nxf32>) -> (%y: tensor<?Nxf32>) {
   %y = add %x, %x
@@ -159,7 +160,7 @@ void check_freed(const BackendUnderTest& backend) {
 
 void check_memory_limit(const BackendUnderTest& backend) {
   interp::InterpreterOptions options;
-  options.max_memory_bytes = 40;  // the parameter and one buffer more
+  options.max_memory_bytes = 40;  // the parameter and one more buffer
   const auto trial = start(backend, kFreed, {tensor("4xf32=1")}, options);
   ASSERT_NE(trial, nullptr);
   EXPECT_EQ(trial->interpreter->run(), RunEnd::kFault);

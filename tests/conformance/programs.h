@@ -1,6 +1,6 @@
-// A program that several files of cases run: two streams, events that a loop carries, a group, a
-// wait on the host, allocations that come and go. It has no race, so its values do not depend on
-// the order in which ranks are stepped.
+// A program shared by several files of cases: two streams, loop-carried events, a group, a host
+// wait, allocations and frees. It has no race, so its values do not depend on the order of
+// stepping.
 #pragma once
 
 namespace hostir::conformance {

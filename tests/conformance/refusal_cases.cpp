@@ -1,5 +1,5 @@
-// What a backend cannot do it refuses when it is prepared or at the issue, with a reason; the run
-// is over, nothing aborts.
+// A backend rejects what it cannot do, in prepare or at issue, with a reason. The run ends; nothing
+// aborts.
 #include "cases.h"
 #include "hostir/text/parser.h"
 #include "trial.h"
@@ -16,7 +16,7 @@ void expect_refused(const BackendUnderTest& backend, const std::string& text,
   EXPECT_EQ(trial->fault().substr(0, id.size()), id);
 }
 
-// More than any machine has, in one buffer.
+// More memory in one buffer than any machine has.
 constexpr const char* kHuge = R"(mesh @m = <r=1>
 host @f on @m (%x: tensor<4xf32>) -> (%x: tensor<4xf32>) {
   %s = stream "main"
@@ -26,7 +26,7 @@ host @f on @m (%x: tensor<4xf32>) -> (%x: tensor<4xf32>) {
 }
 )";
 
-// Kernels are compiled before the run begins, and so is the refusal.
+// Kernels are compiled before the run, so the rejection also comes before it.
 void expect_not_prepared(const BackendUnderTest& backend, const std::string& text,
                          const std::string& id) {
   auto program = text::parse_program(text);
@@ -38,7 +38,7 @@ void expect_not_prepared(const BackendUnderTest& backend, const std::string& tex
   EXPECT_EQ(prepared.error().diagnostics.front().id, id);
 }
 
-// The parts that rank 1 holds do not belong to each other: nobody can add them.
+// The two parts held by rank 1 are not aligned, so they cannot be added.
 constexpr const char* kParts = R"(mesh @m = <r=2>
 kernel @sum(%x: tensor<?Nxf32>) -> (%y: tensor<?Nxf32>) {
   %y = add %x, %x
@@ -52,7 +52,7 @@ host @f on @m (%x: shard<4xf32, @m, [{r}]>) -> (%y: tensor<4xf32>) {
 }
 )";
 
-// A size that only the host knows does not fit the kernel's.
+// A size known only to the host does not match the kernel's.
 constexpr const char* kSizes = R"(mesh @m = <r=1>
 kernel @sum(%x: tensor<?Nxf32>, %z: tensor<?Nxf32>) -> (%y: tensor<?Nxf32>) {
   %y = add %x, %z

@@ -50,7 +50,7 @@ void check_bound_values(const BackendUnderTest& backend, DType dtype) {
   }
 }
 
-// One element of the middle of a rank's part, in global coordinates.
+// One element in the middle of a rank's part, in global coordinates.
 void check_box(const BackendUnderTest& backend) {
   const auto trial = run(backend, identity_on_four(DType::kF32), {counting(DType::kF32)});
   ASSERT_NE(trial, nullptr);

@@ -1,4 +1,4 @@
-// Digests and statistics of written values, as a log asks for them.
+// Digests and statistics of written values, as requested by a log.
 #include <algorithm>
 
 #include "cases.h"
@@ -35,7 +35,7 @@ std::unique_ptr<Trial> reduced(const BackendUnderTest& backend, Mode mode) {
   return trial;
 }
 
-// Of the rank's n-th task; nullptr where there is none.
+// The summary of the rank's n-th task; nullptr if there is none.
 const interp::ValueSummary* summary_of(const Trial& trial, Rank rank, uint64_t task) {
   const auto at = std::find_if(
       trial.recorder.values.begin(), trial.recorder.values.end(),
@@ -49,7 +49,7 @@ void check_none(const BackendUnderTest& backend) {
   EXPECT_TRUE(trial->recorder.values.empty());
 }
 
-// Tasks of a rank: 0 alloc, 1 launch, 2 all_reduce.
+// A rank's tasks: 0 alloc, 1 launch, 2 all_reduce.
 void check_digests(const BackendUnderTest& backend) {
   const auto trial = reduced(backend, Mode::kDigest);
   ASSERT_NE(trial, nullptr);

@@ -10,7 +10,7 @@ namespace {
 
 std::string shard_of(DType dtype) { return fmt::format("shard<8x{}, @m, [{{r}}]>", name(dtype)); }
 
-// Everybody to the right and from the left at once.
+// Every rank sends to the right and receives from the left at the same time.
 std::string ring(DType dtype) {
   const std::string shard = shard_of(dtype);
   return fmt::format(R"(mesh @m = <r=4>
@@ -48,7 +48,7 @@ void check_ring(const BackendUnderTest& backend, DType dtype) {
   }
 }
 
-// Two messages of one pair, on streams of their own and of different lengths, one of them empty.
+// Two messages between one pair, on separate streams, with different lengths, one of them empty.
 constexpr const char* kOrdinals = R"(mesh @m = <r=2>
 host @f on @m (%a: tensor<3xf32>, %b: tensor<3xf32>, %z: tensor<0xf32>, inout %p: tensor<3xf32>, inout %q: tensor<3xf32>)
     -> (%p: tensor<3xf32>, %q: tensor<3xf32>) {
@@ -82,7 +82,8 @@ void check_ordinals(const BackendUnderTest& backend) {
   EXPECT_EQ(trial->result(1, 1), tensor("3xf32=[4 5 6]"));
 }
 
-// A group of collectives over two communicators, among them what another group's members do later.
+// A group of collectives over two communicators, including one that another group's members call
+// later.
 constexpr const char* kGroup = R"(mesh @m = <a=2, b=2>
 host @f on @m (%x: shard<4xf32, @m, [{a, b}]>, inout %y: shard<4xf32, @m, [{a, b}]>, inout %z: shard<4xf32, @m, [{a, b}]>)
     -> (%y: shard<4xf32, @m, [{a, b}]>, %z: shard<4xf32, @m, [{a, b}]>) {
@@ -119,7 +120,7 @@ void expect_end(const BackendUnderTest& backend, const std::string& text,
   EXPECT_EQ(trial->fault().substr(0, fault.size()), fault);
 }
 
-// Without a group both sends wait for ever: a send is a rendezvous on every backend.
+// Without a group both sends wait forever: a send is a rendezvous on every backend.
 constexpr const char* kFacing = R"(mesh @m = <r=2>
 host @f on @m (%x: shard<2xf32, @m, [{r}]>) -> (%y: shard<2xf32, @m, [{r}]>) {
   %c = comm over {r}
@@ -131,7 +132,7 @@ host @f on @m (%x: shard<2xf32, @m, [{r}]>) -> (%y: shard<2xf32, @m, [{r}]>) {
 }
 )";
 
-// Each rank enters its collectives in another order.
+// Each rank enters its collectives in a different order.
 constexpr const char* kCrossed = R"(mesh @m = <r=2>
 host @f on @m (inout %x: tensor<2xf32>, inout %y: tensor<2xf32>) -> (%x: tensor<2xf32>) {
   %c = comm over {r}

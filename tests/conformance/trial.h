@@ -1,4 +1,4 @@
-// One run of a text on a backend, and what a case may ask of it.
+// One run of a text on a backend, with the accessors that cases need.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace hostir::conformance {
 using interp::Rank;
 using interp::RunEnd;
 
-/// Keeps what a log would get.
+/// Keeps the records that a log would receive.
 struct Recorder final : interp::TraceSink {
   void issued(const interp::IssuedRecord&) override {}
   void finished(const interp::FinishedRecord& record) override { tasks[record.task] = record; }
@@ -37,21 +37,21 @@ struct Trial {
   Recorder recorder;
   std::unique_ptr<interp::Interpreter> interpreter;
 
-  /// To the end, without faults and with nothing left in flight.
+  /// Runs to the end; expects no faults and nothing in flight.
   void finish();
-  /// `kind: sentence` of the first fault; empty without one.
+  /// `kind: sentence` of the first fault; empty if there is none.
   std::string fault() const;
-  /// What a rank holds of a returned buffer, row-major; zeros where it cannot be read.
+  /// A rank's contents of a returned buffer, row-major; zeros if it cannot be read.
   Tensor result(Rank rank, size_t index = 0) const;
 };
 
-/// The first host function of the text with its parameters bound; a failure and nullptr where that
-/// cannot be.
+/// Prepares the first host function of the text with bound parameters. Reports a test failure and
+/// returns nullptr if that fails.
 std::unique_ptr<Trial> start(const BackendUnderTest& backend, const std::string& text,
                              const std::vector<Tensor>& inputs,
                              const interp::InterpreterOptions& options = {});
 
-/// start() and finish(); what it returns has run, or is null.
+/// start() and finish(); the returned trial has run. Null on failure.
 std::unique_ptr<Trial> run(const BackendUnderTest& backend, const std::string& text,
                            const std::vector<Tensor>& inputs);
 

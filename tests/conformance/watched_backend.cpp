@@ -8,7 +8,7 @@ namespace hostir::conformance {
 
 using interp::Completion;
 
-// Between the backend and whoever hears of completions.
+// Sits between the backend and the receiver of completions.
 class WatchedBackend::Guard final : public interp::CompletionSink {
  public:
   Guard(WatchedBackend& watched, interp::CompletionSink& sink) : watched_(watched), sink_(sink) {}

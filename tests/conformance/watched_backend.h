@@ -1,9 +1,9 @@
-// A backend behind a guard that holds it to its contract at every call.
+// A wrapper that checks a backend's contract at every call.
 //
-// Every task that was taken completes once, not before it was issued, in order of its stream, and
-// not before what it waits for; one poll delivers in order of finish time, rank and id, and counts
-// what it delivers. Restoring forgets what was watched until then: which tasks are in flight is
-// known to the backend alone.
+// Every accepted task completes exactly once, not before it was issued, in stream order, and not
+// before the tasks it waits for. One poll delivers completions in order of finish time, rank and
+// id, and counts them. After a restore, previous records are dropped, because only the backend then
+// knows which tasks are in flight.
 #pragma once
 
 #include <map>
@@ -51,7 +51,7 @@ class WatchedBackend final : public interp::Backend, private interp::Checkpoints
     return inner_->kernel_work(code, rank);
   }
 
-  /// Taken and not completed; 0 when a run is over.
+  /// Tasks accepted but not completed; 0 when a run is over.
   size_t in_flight() const { return in_flight_.size(); }
 
  private:

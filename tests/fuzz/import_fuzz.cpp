@@ -1,5 +1,5 @@
-// Reads any bytes as a dump of another tool (pickle, JSON, gzip, text lines) makes a run of it,
-// judges it: a diagnostic, never a crash, and no memory that is not there.
+// Reads any bytes as a dump of another tool (pickle, JSON, gzip, text lines), makes a run of it and
+// diagnoses it: gives a diagnostic, never a crash or an excessive allocation.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   auto file = read_dump(bytes, "trace_0");
   if (!file) return 0;
-  // The same file once more as another rank, so that ranks meet.
+  // Use the file a second time as another rank, so that calls match across ranks.
   std::vector<ProcessDump> dumps = file->dumps;
   for (ProcessDump& dump : file->dumps) {
     if (dump.rank && *dump.rank < 1000) dump.rank = *dump.rank + 1;

@@ -1,6 +1,7 @@
-// Opens any bytes as a log and reads everything that can be read: a diagnostic, never a crash.
+// Opens any bytes as a log and reads everything that can be read: gives a diagnostic, never a
+// crash.
 //
-// The corpus holds a small log; mutations of it go deep, because checksums are only on blocks.
+// The corpus has a small log; mutations of it reach deep code, because only blocks have checksums.
 
 #include <cstddef>
 #include <cstdint>

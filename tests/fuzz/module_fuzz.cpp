@@ -1,4 +1,4 @@
-// Any bytes through the importers: nothing aborts, and what is imported prints and reads back.
+// Feeds any bytes to the importers: nothing aborts, and what is imported prints and reparses.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Reads any bytes as a .npz archive: a diagnostic, never a crash, and no memory that is not there.
+// Reads any bytes as a .npz archive: gives a diagnostic, never a crash or an excessive allocation.
 #include <cstddef>
 #include <cstdint>
 

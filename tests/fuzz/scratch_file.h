@@ -1,4 +1,4 @@
-// Targets whose readers take paths write their input to one file of the process.
+// A scratch file per process, for targets whose readers take paths.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace hostir::fuzz {
 
-/// A path in a folder of its own; the empty string where there can be none.
+/// A path in a new folder; empty if the folder cannot be created.
 inline std::string scratch_file(const char* name) {
   std::string pattern = (std::filesystem::temp_directory_path() / "hostir-fuzz-XXXXXX").string();
   return mkdtemp(pattern.data()) != nullptr ? pattern + "/" + name : std::string();

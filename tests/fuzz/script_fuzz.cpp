@@ -1,4 +1,4 @@
-// Runs any bytes as a script: lowering, interpretation, expectations. Bounded by steps and memory.
+// Runs any bytes as a script: lowering, interpretation, expectations. Steps and memory are bounded.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -23,8 +23,8 @@ hostir::Expected<std::unique_ptr<hostir::interp::Backend>> make_backend(
   return hostir::sim::make_sim_backend(options);
 }
 
-// A script may fail as it likes, but what was accepted prints and reads back, and so does what the
-// compiler makes of it.
+// A script may fail in any way, but what was accepted must print and reparse, and so must the
+// compiler's output.
 void check_texts(const hostir::script::TestReport& report) {
   for (const auto& test : report.cases) {
     if (test.title != "prints and reads back" || test.passed()) continue;

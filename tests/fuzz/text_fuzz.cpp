@@ -1,4 +1,4 @@
-// libFuzzer entry: any bytes may be parsed, and what is accepted prints to a fixpoint.
+// libFuzzer entry: parses any bytes; what is accepted prints to a fixpoint.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
