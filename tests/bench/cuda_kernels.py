@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""PyTorch's times of what cuda_kernel_bench measures, same sizes, captured in graphs alike.
+"""PyTorch's times for the cases of cuda_kernel_bench: the same sizes, also captured in graphs.
 
-Usage: cuda_kernels.py [--compile]. One line per case: eager, and torch.compile with --compile.
+Usage: cuda_kernels.py [--compile]. Prints one line per case: eager, and torch.compile with --compile.
 """
 import sys
 import torch

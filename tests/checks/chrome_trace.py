@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The Perfetto export against the rules of the document "Trace Event Format" (Chrome's).
+"""Checks the Perfetto export against the rules of Chrome's "Trace Event Format" document.
 
   chrome_trace.py HOSTIR          runs programs, exports their logs, checks the files and their units
-  chrome_trace.py FILE.json...    checks any such file
+  chrome_trace.py FILE.json...    checks any such files
 
-The rules: the JSON object form; phases of the document and what each must carry; times in microseconds;
-B/E pairs and complete slices nest on each thread; flows have one start and one end, in order, inside a
-slice of their thread; counters are numbers; metadata by its five names; colours by their reserved names.
+The rules: the file has the JSON object form; only documented phases, each with its required fields; times are in
+microseconds; B/E pairs and complete slices nest on each thread; a flow has one start and one end, in order, each
+inside a slice of its thread; counters are numbers; metadata has one of the five names; colours have reserved names.
 """
 import collections
 import csv
@@ -166,7 +166,7 @@ def check_file(path):
 
 
 def units(hostir, log, document):
-    """Times of the file, in microseconds, are those of the log, in nanoseconds; no task is missing."""
+    """Checks that the file's times (microseconds) match the log's (nanoseconds) and that no task is missing."""
     sql = 'SELECT id, stream, host_start_ns, host_end_ns, start_ns, finish_ns FROM event'
     text = subprocess.run([hostir, 'trace', 'sql', log, sql, '--format', 'csv'], capture_output=True, text=True,
                           check=True).stdout
@@ -183,7 +183,7 @@ def units(hostir, log, document):
 
 MLP = ['x=normal(1, 2x6x24xf32)', 'w1=normal(2, 48x24xf32)', 'b1=normal(3, 48xf32)', 'w2=normal(4, 24x48xf32)',
        'b2=normal(5, 24xf32)']
-RUNS = [  # arguments, exit status, what the file must hold
+RUNS = [  # arguments, exit status, phases that the file must contain
     (['tp_mlp.hir', '--mesh', 'tp=4'] + [a for i in MLP for a in ('--input', i)], 0, 'XMCsf'),
     (['sp_mlp.hir', '--mesh', 'tp=3'] + [a for i in MLP for a in ('--input', i)], 0, 'XMCsf'),
     (['simple_add.hir', '--input', 'a=4xf32=[1 2 3 4]', '--input', 'b=4xf32=[5 6 7 8]'], 0, 'XM'),

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Damaged logs through `hostir trace`, `replay` and `diff`: a diagnostic, never a crash or a hang.
+"""Reads damaged logs with `hostir trace`, `replay` and `diff`: each gives a diagnostic, never a crash or a hang.
 
   damaged_logs.py HOSTIR [DAMAGES=240] [SEED=1]
 
-Flipped bits, truncation, pages swapped or of zeros, another schema version, wrong contents of any cell, missing
-tables, files that are no log, the -wal of another log. Each command must end by itself within a minute and 6 GB with
-an exit status that the command's documentation names, and say something where that is not 0.
+The damage: flipped bits, truncation, swapped or zeroed pages, another schema version, wrong contents of any cell,
+missing tables, files that are not logs, the -wal file of another log. Each command must exit within one minute and
+6 GB, with a documented exit status, and print a message if the status is not 0.
 """
 import os
 import random
@@ -64,7 +64,7 @@ def flip(data, rng):
 
 
 def edit(path, rng):
-    """A cell, a table or the version changed by SQL, so that the file stays a sound database."""
+    """Changes a cell, a table or the version through SQL, so that the file stays a valid database."""
     base = sqlite3.connect(path)
     tables = [r[0] for r in base.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
     what = rng.randrange(10)

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""`hostir open` on folders of dumps: who is at fault, in which line, and nobody where nobody is.
+"""Tests `hostir open` on folders of dumps: which rank is at fault, in which line, and no accusation without a fault.
 
     tests/checks/dumps.py build-dev/bin/hostir [--keep FOLDER]
 
-The folders are those of tests/truth/flight_recorder (real NCCL ranks) and jobs that are made up here, one or
-more per kind of mistake, each on several numbers of ranks, beside jobs that look alike and are right.
-Closes with `N passed, N failed`.
+The folders are those of tests/truth/flight_recorder (real NCCL ranks) and jobs generated here: one or more per kind
+of mistake, each on several rank counts, and similar-looking jobs that are correct. Ends with `N passed, N failed`.
 """
 import json
 import pathlib
@@ -22,7 +21,7 @@ CASES = []
 
 
 def case(*worlds):
-    """Registers a maker of (job, how it is written, what must be said) for each number of ranks."""
+    """Registers a function that makes (job, writer options, expected verdict), for each number of ranks."""
     def add(make):
         for world in worlds:
             CASES.append((f"{make.__name__}_w{world}", make, world))
@@ -31,7 +30,7 @@ def case(*worlds):
 
 
 def layers(job, lines, but=None, group="0", **more):
-    """An all_reduce per line on every member; `but` = (rank, line) leaves that one out."""
+    """One all_reduce per line on every member; `but` = (rank, line) omits that call."""
     for line in lines:
         job.all_reduce(line, group=group, ranks=[r for r in job.groups[group] if (r, line) != but], **more)
     return job
@@ -44,7 +43,7 @@ def fault(kind, *culprits, **more):
 INNOCENT = {"fault": False, "culprits": []}
 
 
-# ---- right, slow, running, badly recorded: nobody is accused
+# ---- correct, slow, running or badly recorded jobs: no rank is accused
 
 @case(2, 4, 7)
 def healthy(world):
@@ -151,7 +150,7 @@ def unsorted_group(world):
     return job.run(), {}, INNOCENT
 
 
-# ---- calls left out, too many, in another order
+# ---- missing calls, extra calls, calls in another order
 
 @case(3, 4, 8)
 def skip_in_the_middle(world):
@@ -180,7 +179,7 @@ def skip_with_other_sizes(world):
 
 @case(4)
 def skip_in_a_loop_without_trace(world):
-    """All calls look alike: which one is missing cannot be told, who is can."""
+    """All calls look alike, so the missing call cannot be identified, but the rank can."""
     job = Job(world)
     for i in range(6):
         job.all_reduce(10, ranks=[r for r in range(world) if (r, i) != (3, 2)])
@@ -198,7 +197,7 @@ def skip_in_a_subgroup(world):
 
 @case(4)
 def skip_all_in_flight(world):
-    """Nobody waits for rank 2 yet, its stacks tell all the same."""
+    """No rank waits for rank 2 yet, but its stacks show the mistake."""
     job = layers(Job(world), [10, 11, 12, 13], but=(2, 11)).run()
     for r in range(world):
         for c in job.issued[r][1:]:
@@ -281,7 +280,7 @@ def order_of_groups_in_flight(world):
     return job, {}, fault("order", 2, line=11, trial=True)
 
 
-# ---- the same call with something else
+# ---- the same call with different arguments
 
 @case(2, 4)
 def size_differs(world):
@@ -300,7 +299,7 @@ def dtype_differs(world):
 
 @case(4)
 def dtype_differs_old_version(world):
-    """Schema 2.3 wrote torch's numbers of element types."""
+    """Schema 2.3 wrote dtypes as torch's numeric codes."""
     job = layers(Job(world), [10])
     job.each(range(world), lambda r: Call("0", "all_reduce", [128], 11, dtype=15 if r == 3 else 6))
     return job.run(), {"version": "2.3"}, fault("collective_mismatch", 3, line=11, says="bf16", trial=True)
@@ -385,7 +384,7 @@ def late_rings_skip(world):
 
 @case(6)
 def chain_of_waits(world):
-    """0, 1 wait for 2, which waits for 3, which stopped; 4 and 5 are through."""
+    """0 and 1 wait for 2, which waits for 3, which stopped; 4 and 5 have finished."""
     job = Job(world, {"1": [0, 1, 2], "2": [2, 3], "3": [4, 5]})
     layers(job, [10])
     for r in (0, 1):
@@ -469,7 +468,7 @@ def ring_of_sends(world):
 
 @case(4)
 def pipeline_stage_stopped(world):
-    """Each stage receives from the one before; stage 1 stops after its recv."""
+    """Each stage receives from the previous one; stage 1 stops after its recv."""
     job = Job(world)
     for r in range(world):
         if r > 0:
@@ -482,7 +481,7 @@ def pipeline_stage_stopped(world):
 # ---- several sources
 
 def contradiction(folder):
-    """Two files of rank 1 that do not fit together: that is said, and nobody is accused."""
+    """Two inconsistent files of rank 1: the contradiction is reported, and no rank is accused."""
     job = layers(Job(3), [10, 11]).run()
     job.write(folder)
     other = job.dump(1)
@@ -492,7 +491,7 @@ def contradiction(folder):
 
 
 def wrong(said, expected, text):
-    """What does not fit, in one line; empty: all does."""
+    """Describes a mismatch with the expected verdict in one line; empty if there is none."""
     for key in ("fault", "kind", "culprits", "suspects"):
         if key in expected and said[key] != expected[key]:
             return f"{key}: {said[key]}, expected {expected[key]}"

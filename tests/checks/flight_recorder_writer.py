@@ -1,8 +1,8 @@
-"""Flight Recorder dumps of jobs that never ran: a job of many ranks in plain Python, and torch's pickler.
+"""Writes Flight Recorder dumps of simulated jobs: a job of many ranks in plain Python, and torch's pickler.
 
-`Job` steps the ranks of a job: every rank makes its calls in order, a call may block its host, a collective
-completes when all members made the same call as their next one of that group. What is left when nothing can
-move is written as torch would write it: one file per rank, in the subset of pickle that its C++ pickler uses.
+`Job` steps the ranks of a job. Every rank makes its calls in order; a call may block its host; a collective completes
+when all members have made the same call as their next one in that group. When no rank can move, the remaining state
+is written as torch would write it: one file per rank, in the subset of pickle that torch's C++ pickler uses.
 """
 import gzip
 import json
@@ -15,7 +15,7 @@ START_NS = 1767000000000000000
 
 
 def torch_pickle(value):
-    """Protocol 2 as torch's C++ pickler writes it: texts memoised by value, shared dicts after they are filled."""
+    """Protocol 2 as torch's C++ pickler writes it: strings memoised by value, shared dicts memoised once filled."""
     out = bytearray(b"\x80\x02")
     texts, shared, count = {}, {}, 0
     uses = {}
@@ -104,7 +104,7 @@ class Call:
         self.created = self.done = None
 
     def key(self):
-        """What all members must state alike."""
+        """What all members must agree on."""
         if self.agree is not None:
             return self.agree
         n = lambda shapes: [_product(s) for s in shapes]
@@ -126,9 +126,9 @@ class Job:
     def __init__(self, world, groups=None):
         self.world = world
         self.groups = {"0": list(range(world)), **(groups or {})}
-        self.calls = [[] for _ in range(world)]  # what each rank's text says
+        self.calls = [[] for _ in range(world)]  # the calls in each rank's program
         self.issued = [[] for _ in range(world)]
-        self.dead = set()      # ranks that stop at the end of their text without a dump
+        self.dead = set()      # ranks that stop at the end of their program without a dump
 
     def each(self, ranks, make):
         for r in ranks:
@@ -171,7 +171,7 @@ class Job:
         return (call.group, "p2p", frozenset((r, call.peer))) if call.peer is not None else (call.group,)
 
     def _head(self, r, call):
-        """Whether nothing of its queue comes before it, but what was issued with it."""
+        """Whether the call is at the head of its queue, ignoring calls issued in the same batch."""
         for c in self.issued[r]:
             if c is call or (c.batch is not None and c.batch == call.batch):
                 return True
@@ -299,7 +299,7 @@ class Job:
 
 
 def as_json(dump):
-    """torch's JSON: no frames, 0 for unknown times, numbers of the status as texts."""
+    """torch's JSON: no frames, 0 for unknown times, the numbers of the status as strings."""
     dump = {**dump, "entries": [dict(e) for e in dump["entries"]]}
     for entry in dump["entries"]:
         entry.pop("frames", None)

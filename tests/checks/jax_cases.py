@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Imports and runs folders of JAX programs and compares them with what JAX computed.
+"""Imports and runs folders of JAX programs, and compares the results with JAX's.
 
-Usage: jax_cases.py HOSTIR FOLDER... Each case is a folder with stablehlo.mlir, maybe compiled.hlo, in<i>.npy,
-out<i>.npy and case.json (`compiled_collectives`: instructions of XLA's text, of which those in a loop run as often
-as its `known_trip_count` says). Exit status 1 if a case differs or needs more collectives.
+Usage: jax_cases.py HOSTIR FOLDER... Each case is a folder with stablehlo.mlir, in<i>.npy, out<i>.npy, case.json and
+optionally compiled.hlo. `compiled_collectives` in case.json counts the instructions in XLA's text; those in a loop
+run `known_trip_count` times. Exit status 1 if a result differs or a case needs more collectives than XLA.
 """
 import json
 import pathlib
@@ -30,14 +30,14 @@ def counts(text):
 
 
 def loop_passes(case):
-    """How often the collectives of XLA's text run; all of them are in the loop where there is one."""
+    """How often the collectives in XLA's text run. If there is a loop, all of them are in it."""
     compiled = case / "compiled.hlo"
     trips = re.findall(r'known_trip_count":{"n":"(\d+)"', compiled.read_text()) if compiled.exists() else []
     return max((int(n) for n in trips), default=1)
 
 
 def imported_as_text(hostir, program, folder):
-    """The text that import writes is canonical: it prints, reads back and prints the same."""
+    """Checks that the imported text is canonical: reparsing and printing it gives the same text."""
     out = pathlib.Path(folder) / "imported.hir"
     status, said = run(hostir, "import", program, "-o", out)
     if status != 0:

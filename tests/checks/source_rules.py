@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Rules of the source that a compiler does not check.
+"""Source rules that the compiler does not check.
 
-One list of ops (no `case OpKind::`), no machine paths, no dynamic_cast or virtual in hostir/, headers with an
-introduction, files of a sane size, files that a README names, every top-level entry known. Usage: source_rules.py [ROOT].
+One list of ops (no `case OpKind::`), no machine paths, no dynamic_cast or virtual in hostir/, an introduction in every
+header, a limit on file sizes, files named in a README exist, no unknown top-level entries. Usage: source_rules.py [ROOT].
 """
 import pathlib
 import re

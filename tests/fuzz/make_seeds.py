@@ -3,7 +3,7 @@
 
     tests/fuzz/make_seeds.py build-dev/bin/hostir
 
-Texts need none: run.sh reads tests/programs and tests/scripts where they stand.
+Texts need no seeds: run.sh reads tests/programs and tests/scripts directly.
 """
 import io
 import pathlib
@@ -65,7 +65,7 @@ def archives():
 
 
 def log(hostir):
-    """Without the room that a writer reserves, and in the smallest pages: 40 KB instead of a megabyte."""
+    """Drops the space reserved by the writer and uses the smallest pages: 40 KB instead of a megabyte."""
     with tempfile.TemporaryDirectory() as folder:
         program, path = pathlib.Path(folder) / "p.hir", pathlib.Path(folder) / "log.db"
         program.write_text(PROGRAM)

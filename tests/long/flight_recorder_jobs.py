@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Jobs that hang on real NCCL ranks, and what is said of their dumps.
+"""Jobs that hang on real NCCL ranks, and the verdicts on their dumps.
 
-    flight_recorder_jobs.py record FOLDER [CASE...]   needs torch and one GPU: every rank is a process of its own
-    flight_recorder_jobs.py table HOSTIR FOLDER       asks `hostir open` of every case, beside what torchfrtrace said
+    flight_recorder_jobs.py record FOLDER [CASE...]   needs torch and one GPU; every rank is a separate process
+    flight_recorder_jobs.py table HOSTIR FOLDER       prints the verdicts of `hostir open` and torchfrtrace per case
 
-Each case is a job of some ranks on one GPU (each process with its own NCCL_HOSTID, so that NCCL takes them for
-hosts). A thread of every rank writes its Flight Recorder dump some seconds after the job began and ends the
-process, as a watchdog does. `case.json` says who is at fault; `torchfrtrace.txt` what PyTorch's analyser says.
+Each case is a job of several ranks on one GPU. Each process has its own NCCL_HOSTID, so that NCCL treats the processes
+as separate hosts. A few seconds after the start, a thread in every rank writes the Flight Recorder dump and ends the
+process, like a watchdog. `case.json` names the rank at fault; `torchfrtrace.txt` is the output of PyTorch's analyser.
 """
 import json
 import os
@@ -31,7 +31,7 @@ def case(world, fault=True, culprits=(), suspects=(), missing=(), ring=2000, say
 
 
 def line_of(marker):
-    """The line of this file that ends with `# marker`."""
+    """The number of this file's line that ends with `# marker`."""
     for number, text in enumerate(pathlib.Path(__file__).read_text().splitlines(), 1):
         if text.endswith("# " + marker):
             return number
@@ -39,7 +39,7 @@ def line_of(marker):
 
 
 class Ranks:
-    """What a body is given: this rank, the world, torch, and groups that were made on all ranks."""
+    """The argument of a case's body: this rank, the world, torch, and groups created on all ranks."""
 
     def __init__(self, rank, world):
         import torch
@@ -54,7 +54,7 @@ class Ranks:
             self.dist.all_reduce(self.zeros(64, 64))
 
     def warm(self, *pairs):
-        """NCCL's communicators of pairs are made at their first use, which records nothing while it blocks."""
+        """Creates NCCL's pair communicators now: their first use blocks, and records nothing while it does."""
         for source, target in pairs:
             if self.rank == source:
                 self.dist.send(self.zeros(4), target)
@@ -66,7 +66,7 @@ class Ranks:
         self.torch.cuda.synchronize()
 
 
-# ---- nobody is at fault
+# ---- no rank is at fault
 
 @case(4, fault=False)
 def healthy(r):
@@ -109,7 +109,7 @@ def exchange_in_a_batch(r):
     r.sync()
 
 
-# ---- calls that are missing, too many, in another order
+# ---- missing calls, extra calls, calls in another order
 
 @case(4, culprits=[2], says="skipped", kinds=["left_out_call"])
 def skipped_layer(r):
@@ -208,7 +208,7 @@ def gather_with_two_roots(r):
     r.sync()
 
 
-# ---- ranks that stop, and dumps that are not there
+# ---- ranks that stop, and missing dumps
 
 @case(4, culprits=[3], kinds=["never_came"])
 def stuck_outside(r):
@@ -351,7 +351,7 @@ def finish_case(name, folder, workers):
 
 
 def record(folder, names):
-    """Three cases at a time: most of a case is waiting."""
+    """Runs three cases at a time, because a case mostly waits."""
     names = list(names or CASES)
     for begin in range(0, len(names), 3):
         running = [(name, folder / name, record_case(name, folder / name, 29500 + begin + i))
@@ -364,7 +364,7 @@ def record(folder, names):
 # ---- the table
 
 def analyser_words(folder):
-    """What torchfrtrace's output comes to, in a few words."""
+    """Summarises torchfrtrace's output in a few words."""
     path = folder / "torchfrtrace.txt"
     if not path.exists():
         return "not run"

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Prints a host program on N ranks that does every collective of the language, even and uneven, in one run.
+"""Prints a host program on N ranks that runs every collective of the language, even and uneven.
 
-Usage: gpu_collectives.py N [f32|bf16|i32]. `hostir launch -n N run - --backend cuda --reference sim` compares what NCCL
-makes of it with the simulator.
+Usage: gpu_collectives.py N [f32|bf16|i32]. `hostir launch -n N run - --backend cuda --reference sim` compares NCCL's
+results with the simulator's.
 """
 import sys
 
 n = int(sys.argv[1])
 dtype = sys.argv[2] if len(sys.argv) > 2 else "f32"
-even, uneven = 4 * n, 5 * n - 1  # the last rank has a row less
+even, uneven = 4 * n, 5 * n - 1  # the last rank has one row less
 last = n - 1
 
 

@@ -1,8 +1,8 @@
-"""What random_host_programs.py holds the engine against: a program as a tree, and its values in plain Python.
+"""The reference model for random_host_programs.py: a program as a tree, evaluated in plain Python.
 
 Every buffer is i32 and has the same size on every rank; arithmetic wraps. Ranks are coroutines that meet at
-collectives in order of issue, so the values are those of any execution without a race. A node is a dict with "op";
-regions are lists of nodes. `Wrong` says that the program itself is wrong, in one word.
+collectives in order of issue, so the values are those of any race-free execution. A node is a dict with "op";
+regions are lists of nodes. `Wrong` means that the program itself is wrong; it says why in one word.
 """
 
 
@@ -28,7 +28,7 @@ KERNELS = {
 
 
 class Comm:
-    """groups: lists of ranks; axis: the mesh axis it runs over, or None."""
+    """groups: lists of ranks; axis: the mesh axis of the communicator, or None."""
 
     def __init__(self, text, groups, position):
         self.text, self.groups, self.position_text = text, groups, position
@@ -49,7 +49,7 @@ class Model:
         self.meetings = {}
 
     def run(self):
-        """Contents by buffer name and rank when all is over; None where undefined."""
+        """Final contents by buffer name and rank; None for undefined elements."""
         ranks = range(self.program["ranks"])
         self.memory = [{name: list(values[r]) for name, values in self.program["inputs"].items()} for r in ranks]
         self.sequence = [{} for _ in ranks]
@@ -94,7 +94,7 @@ class Model:
 
     # ---- control
     def value(self, rank, text, names):
-        return int(eval(text, {"rank": rank, "__builtins__": {}},  # expressions of our own generator
+        return int(eval(text, {"rank": rank, "__builtins__": {}},  # expressions come from our own generator
                         {**names, **{"c_" + a: c for a, c in self.program["coords"][rank].items()}}))
 
     def region(self, rank, nodes, names):
@@ -133,7 +133,7 @@ class Model:
             yield from self.region(rank, node[taken], names)
         elif op in ("collective", "ring"):
             yield from self.meet(rank, node, names)
-        # wait, and what only orders, changes no value
+        # wait and other ordering ops change no value
 
     # ---- collectives
     def meet(self, rank, node, names):
@@ -196,5 +196,5 @@ class Model:
 
 
 def op_class(node):
-    """send and recv are counted for themselves."""
+    """send and recv have their own counters."""
     return "ring" if node["op"] == "ring" else "collective"

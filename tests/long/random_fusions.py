@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Random fusions with random meshes and shardings: every one is lowered, run on all ranks under two schedules
-and compared with its unsharded run; nothing may leak.
+"""Random fusions with random meshes and shardings. Each is lowered, run on all ranks under two schedules and compared
+with its unsharded run; nothing may leak.
 
     tests/long/random_fusions.py build-dev/bin/hostir [--seeds 0:300] [--keep DIR] [--models]
 
-Shardings use parts of axes in any dimension and leave values unreduced over several axes, by every reduction;
-sums and extrema that are cut over different axes meet in one op; values go through chains of reshards.
+Shardings use parts of axes in any dimension, and leave values unreduced over several axes with every reduction. Sums
+and extrema sharded over different axes meet in one op. Values go through chains of reshards.
 
-A failing fusion is kept in DIR (default: random_fusions/ beside the binary's folder) as a script of its own.
-Closes with `N passed, N failed`. Sizes are small and awkward on purpose: 1, primes, fewer rows than ranks.
+A failing fusion is kept in DIR (default: random_fusions/ beside the binary's folder) as a separate script. Ends with
+`N passed, N failed`. Sizes are small and awkward on purpose: 1, primes, fewer rows than ranks.
 """
 import argparse
 import pathlib
@@ -22,14 +22,14 @@ MESHES = [
     [("a", 6)], [("a", 8)], [("a", 4), ("b", 2)], [("a", 2), ("b", 4)], [("a", 6), ("b", 2)],
     [("a", 4), ("b", 3)], [("a", 2), ("b", 2), ("c", 3)],
 ]
-KINDS = ["", "", "", "max", "min", "prod"]  # of a value that is unreduced; sums are the usual case
+KINDS = ["", "", "", "max", "min", "prod"]  # reductions of unreduced values; sums are most common
 SIZES = [1, 2, 3, 4, 5, 6, 7, 8]
 UNARY = ["neg", "tanh", "relu", "abs", "sigmoid", "gelu", "silu"]
 BINARY = ["add", "sub", "mul", "maximum", "minimum"]
 
 
 class Generator:
-    """One fusion. `shapes` has every value made so far; all are f32."""
+    """One fusion. `shapes` has the shape of every value so far; all are f32."""
 
     def __init__(self, seed, models=False):
         self.models = models
@@ -40,7 +40,7 @@ class Generator:
         self.lines = []
 
     def pieces(self):
-        """The axes, some of them cut into parts: (name, pre, size), all of which can stand together."""
+        """The axes, some of them split into parts (name, pre, size); all can be used in one sharding."""
         out = []
         for name, size in self.mesh:
             pre = 1
@@ -57,7 +57,7 @@ class Generator:
         return out
 
     def axes_text(self, pieces):
-        """A list of axes as the language wants it: neighbours that form a larger part are one."""
+        """A list of axes in the language's canonical form: adjacent parts that form a larger part are merged."""
         merged = []
         for name, pre, size in pieces:
             if merged and merged[-1][0] == name and merged[-1][1] * merged[-1][2] == pre:
@@ -68,7 +68,7 @@ class Generator:
         return [name if size == whole[name] else f"{name}:({pre}){size}" for name, pre, size in merged]
 
     def sharding(self, rank, may_be_open=True, partial=0.0):
-        """`partial`: how likely the value is unreduced over what the dimensions leave."""
+        """`partial`: the probability that the value is unreduced over the axes that the dimensions leave free."""
         dims = [[] for _ in range(rank)]
         left = []
         for piece in self.pieces():
@@ -83,7 +83,7 @@ class Generator:
         unreduced = ""
         left = [piece for piece in left if self.random.random() < 0.8]
         if left and self.random.random() < partial:
-            # Over several parts of one axis only as one list in their order.
+            # Parts of one axis must be listed in order.
             names = self.axes_text(sorted(left))
             unreduced = f", unreduced={self.random.choice(KINDS)}{{{', '.join(names)}}}"
         return "<@m, [" + ", ".join(texts) + "]" + unreduced + ">"
@@ -100,7 +100,7 @@ class Generator:
         return name
 
     def emit(self, shape, text, needs_type=False):
-        """`%v = text`, now and then with a sharding, which the compiler has to honour."""
+        """`%v = text`, sometimes with a sharding, which the compiler must honour."""
         name = f"v{len(self.lines)}"
         annotated = self.random.random() < 0.25
         suffix = ""
@@ -116,7 +116,7 @@ class Generator:
         names = [n for n, shape in self.shapes.items() if wanted(shape)]
         return self.random.choice(names) if names else None
 
-    # Each of these adds one op, or nothing where no value fits.
+    # Each of these adds one op, or nothing if no value fits.
     def unary(self):
         x = self.pick()
         self.emit(self.shapes[x], f"{self.random.choice(UNARY)} %{x}")
@@ -213,7 +213,7 @@ class Generator:
         self.emit(self.shapes[x], f"mul %{x}, %{c}")
 
     def reshards(self):
-        """A value through one to three layouts."""
+        """Reshards a value one to three times."""
         x = self.pick()
         shape = self.shapes[x]
         for _ in range(self.random.randrange(1, 4)):
@@ -224,7 +224,7 @@ class Generator:
             x = name
 
     def addends(self):
-        """Two to three reductions of one shape, each cut in its own way, that meet in one op."""
+        """Two or three reductions with one shape and different shardings that meet in one op."""
         rows, columns = self.random.choice(SIZES), self.random.choice(SIZES)
         kind, meet = self.random.choice([("sum", ["add", "sub"]), ("sum", ["add", "sub"]), ("max", ["maximum"]),
                                          ("min", ["minimum"]), ("prod", ["mul"])])
@@ -240,7 +240,7 @@ class Generator:
             last = made if last is None else self.emit(
                 [rows, columns], f"{self.random.choice(meet)} %{last}, %{made}")
 
-    # Ops of whole models, with --models. Indices are made from a bounded constant source: iota.
+    # Ops of whole models, with --models. Indices come from iota, so they are in bounds.
     def model_ops(self):
         def last(op, attributes=""):
             def emit():
@@ -303,7 +303,7 @@ class Generator:
         for _ in range(self.random.randrange(2, 9)):
             self.random.choice(ops)()
         made = [n for n in self.shapes if n.startswith("v")] or list(self.shapes)
-        # What is not returned, and leads to nothing that is, never runs.
+        # Values that no output depends on never run.
         outputs = [made[-1], self.random.choice(list(self.shapes))]
         outputs += [self.random.choice(made) for _ in range(self.random.randrange(3))]
         outputs = list(dict.fromkeys(outputs))

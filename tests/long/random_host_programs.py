@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Random host programs, right and slightly wrong: streams, events, loops that carry them, branches, collectives on
+"""Random host programs, correct and slightly wrong: streams, events, loops that carry events, branches, collectives on
 groups, allocations and frees.
 
     tests/long/random_host_programs.py build-dev/bin/hostir [--seeds 0:300] [--keep DIR] [--jobs 2]
 
-Of each seed one right program and three with a single mistake (an instruction left out, doubled, moved, or with another
-operand). For all of them: no crash, no hang, the same verdict whenever asked, and under every schedule where there is no
-race; the text prints and reads back; the run forwards, backwards and forwards again is the same; its log replays. Right
-programs run without a fault under every schedule and give the values of host_program_model.py. A wrong one may not run
-where the model says that it reads what is undefined or freed, or that members disagree; where it does run, and the
-model too, the values are equal. What fails is kept in DIR. Closes with `N passed, N failed`.
+Each seed gives one correct program and three with a single mistake (an instruction missing, duplicated, moved, or with
+another operand). For all of them: no crash and no hang; the verdict is reproducible, and the same under every schedule
+unless there is a race; the text prints and reparses; running forwards, backwards and forwards again gives the same run;
+the log replays. Correct programs run without faults under every schedule and give the values of host_program_model.py.
+A wrong program must fail if the model says that it reads undefined or freed data or that members disagree; if it runs,
+and the model too, the values are equal. Failing programs are kept in DIR. Ends with `N passed, N failed`.
 """
 import argparse
 import concurrent.futures
@@ -29,7 +29,7 @@ COUNTS = [0, 1, 2, 3]
 
 
 class Generator:
-    """A right program. `pool` has the buffers in sight; ordering is kept by clocks per stream."""
+    """A correct program. `pool` has the buffers in scope; clocks per stream track the ordering."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -46,7 +46,7 @@ class Generator:
         self.names = 0
         self.pool = {}
         self.last = {}      # stream -> event of its last task in this region
-        self.known = {}     # stream -> {stream: number of its task known to be over}
+        self.known = {}     # stream -> {stream: number of its last task known to be complete}
         self.issued = {}    # stream -> tasks so far
         self.writes = {}    # buffer -> (stream, number, event)
         self.reads = {}     # buffer -> [(stream, number, event)]
@@ -56,7 +56,7 @@ class Generator:
         self.names += 1
         return f"{prefix}{self.names}"
 
-    # ---- order: every task waits for what it must, and now and then for more
+    # ---- order: every task waits for what it must, and sometimes for more
     def task(self, out, node, stream, reads, writes):
         for buffer in reads + writes:
             self.wait_for(out, stream, self.writes.get(buffer))
@@ -89,7 +89,7 @@ class Generator:
             self.known[stream][s] = max(self.known[stream].get(s, 0), n)
 
     def join(self, out):
-        """Everything so far comes before the event that is returned (`none`: the host waited)."""
+        """Returns an event that follows everything so far (`none`: the host waited)."""
         events = {s: e for s, e in self.last.items() if e != "none"}
         if self.random.random() < 0.3:
             for event in events.values():
@@ -105,7 +105,7 @@ class Generator:
         return joined
 
     def begin(self, out, event):
-        """Everything from here on comes after `event`."""
+        """Orders everything from here on after `event`."""
         for stream in self.streams:
             if event != "none":
                 out.append({"op": "wait", "event": event, "on": stream})
@@ -122,7 +122,7 @@ class Generator:
         return self.random.choice(names) if names else None
 
     def target(self, out, active, size, but):
-        """A buffer to overwrite: one in sight or a new one of this region."""
+        """A buffer to overwrite: one in scope or a new one in this region."""
         name = self.pick(active, size, defined=False, but=but, writable=True)
         if name is None or self.random.random() < 0.3:
             name = self.alloc(out, size)
@@ -204,7 +204,7 @@ class Generator:
         if kind != "reduce":
             self.pool[into]["defined"] |= active
         elif self.loops:
-            self.pool[into]["defined"] -= active  # the root may move with the loop
+            self.pool[into]["defined"] -= active  # the root may change with the loop index
         else:
             roots = {g[int(node["extra_model"]) % n] for g in comm.groups if set(g) <= active}
             self.pool[into]["defined"] |= roots
@@ -226,7 +226,7 @@ class Generator:
         for name, buffer in self.pool.items():
             if dynamic or node["count"] == 0:
                 buffer["defined"] &= before[name]
-        # Defined by an earlier iteration, undefined by a later one: only what holds after both.
+        # A later iteration may undefine what an earlier one defined: keep only what holds after both.
         out.append(node)
         self.begin(out, node["event"])
 
@@ -244,7 +244,7 @@ class Generator:
         self.begin(out, node["event"])
 
     def region(self, out, active, depth, only_launches=False):
-        """The ops of a region, with its own buffers freed; the event after all of them."""
+        """Generates a region and frees its own buffers; returns an event after all of it."""
         self.mine.append([])
         for _ in range(self.random.randrange(1, 9 if depth == 0 else 5)):
             choice = self.random.random()
@@ -440,7 +440,7 @@ def lists_of(nodes):
 
 
 def mistaken(program, rng):
-    """A copy with one mistake, which may be none."""
+    """A copy with one change, which may turn out to be harmless."""
     out = copy.deepcopy(program)
     places = [(nodes, i) for nodes in lists_of(out["body"]) for i in range(len(nodes))]
     if not places:
@@ -559,7 +559,7 @@ class Checker:
                 raise Failed(f"%{name}_ is not as the model says: {inline(expected[name])}\n" + out.stdout[:1500])
 
     def travels(self, program, file, status=0):
-        """Forwards, backwards, forwards; and the log of it, and of a run, replayed."""
+        """Runs forwards, backwards, forwards; replays the log of that session and of a plain run."""
         inputs = self.inputs(program)
         log = file.with_suffix(".db")
         rng = random.Random(file.name)
@@ -572,7 +572,7 @@ class Checker:
         script.write_text("\n".join(commands) + "\n")
         out = self.call("debug", file, "f", *inputs, "-x", script, "--trace", log)
         looks = self.looks(out.stdout, len(look))
-        # Where a fault or the end stopped the first way, the second one may be shorter: only equal positions compare.
+        # If a fault or the end stopped the first pass, the second may be shorter: compare only equal positions.
         if len(looks) == 5:
             if looks[3] != looks[4]:
                 raise Failed("from the start again to another end\n" + difference(looks[3], looks[4]))
@@ -590,7 +590,7 @@ class Checker:
 
     @staticmethod
     def looks(text, length):
-        """The answers to `look`, by occurrence."""
+        """The outputs of the `look` commands, in order."""
         answers = re.split(r"^\(hostir\) ", text, flags=re.M)
         out = []
         for i, answer in enumerate(answers):

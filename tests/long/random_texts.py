@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Texts of tests/programs and tests/scripts with a few changes that keep their form: parts of axes, blocks, counts,
-views, sizes, layouts, operands, lines. Each is verified, lowered, run, tested and debugged. It may be refused with a
-diagnostic or fail its expectations; it may not crash, hang, or take more than its share of memory.
+"""Mutates texts of tests/programs and tests/scripts while keeping their form: parts of axes, blocks, counts, views,
+sizes, layouts, operands, lines. Each text is verified, lowered, run, tested and debugged. It may be rejected with a
+diagnostic or fail its expectations, but it must not crash, hang, or exceed its memory limit.
 
     tests/long/random_texts.py build-dev/bin/hostir [--seeds 0:300] [--keep DIR]
 
-A text that fails is kept in DIR (default: random_texts/ beside the binary's folder). Closes with `N passed, N failed`.
+A failing text is kept in DIR (default: random_texts/ beside the binary's folder). Ends with `N passed, N failed`.
 """
 import argparse
 import pathlib
@@ -19,7 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SECONDS = 60
 MEMORY = 4 << 30  # of address space
 LIMITS = ["--max-memory", "256", "--max-steps", "20000"]
-# How the command ends when it says what is wrong (DESIGN, section 8).
+# Exit statuses of the command when it reports an error itself.
 PLAIN = {0, 1, 2, 3, 4, 64}
 
 AXES = re.compile(r"\{([a-z][\w:()]*(?:, [a-z][\w:()]*)*|)\}")
@@ -118,7 +118,7 @@ def limited():
 
 
 def crashed(command):
-    """What went wrong, or nothing."""
+    """Describes what went wrong; None if nothing did."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SECONDS,
                               stdin=subprocess.DEVNULL, preexec_fn=limited)
