@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what the project needs on Debian 12 or Ubuntu 24.04, as root or with sudo. A second run changes
-# nothing. `tests/setup.sh --dev` adds what the full test suite uses: clang tools, a display without a screen.
+# Installs the project's dependencies on Debian 12 or Ubuntu 24.04, as root or with sudo. Running it again changes
+# nothing. `tests/setup.sh --dev` adds what the full test suite needs: clang tools and a virtual display.
 set -euo pipefail
 as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
 

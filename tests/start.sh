@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The README's first command: installs what is needed, builds, and runs the tensor-parallel MLP on four
+# The README's first command: installs the dependencies, builds, and runs the tensor-parallel MLP on four
 # simulated ranks with a log.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The command as a person meets it: help with examples, exit statuses, files in and out.
+# The command line as users see it: help with examples, exit statuses, input and output files.
 set -u
 cd "$(dirname "$0")/../.."
 hostir=$1
@@ -8,7 +8,7 @@ trap 'rm -rf "$work"' EXIT
 passed=0
 failed=0
 
-# expect STATUS DESCRIPTION COMMAND...: the exit status; output is kept in $work/out.
+# expect STATUS DESCRIPTION COMMAND...: checks the exit status; keeps the output in $work/out.
 expect() {
   local status=$1 what=$2; shift 2
   "$@" >"$work/out" 2>&1
@@ -17,7 +17,7 @@ expect() {
     failed=$((failed + 1)); echo "FAILED: $what: exit status $got, expected $status"; head -5 "$work/out"
   fi
 }
-# says TEXT DESCRIPTION: the last output holds the text.
+# says TEXT DESCRIPTION: checks that the last output contains the text.
 says() {
   if grep -qF -- "$1" "$work/out"; then passed=$((passed + 1)); else
     failed=$((failed + 1)); echo "FAILED: $2: no \"$1\" in:"; head -8 "$work/out"
@@ -79,7 +79,7 @@ expect 4 "deadlock" "$hostir" run tests/programs/deadlock.hir
 expect 4 "mismatch" "$hostir" run tests/programs/mismatch.hir
 expect 3 "not a log" "$hostir" replay README.md
 expect 0 "standard input" sh -c "'$hostir' fmt - < tests/programs/simple_add.hir"
-# What a person types wrong, or asks of a backend that has no answer, is said and not done.
+# Invalid requests, and requests that a backend cannot answer, are rejected with a message.
 for asked in "--expect y=4xf32=0" "--output y=@$work/n.npy" --check-unsharded "--schedules 3" "--reference sim"; do
   # shellcheck disable=SC2086
   expect 64 "null with $asked" "$hostir" run "${add[@]}" --backend null $asked
@@ -87,7 +87,7 @@ for asked in "--expect y=4xf32=0" "--output y=@$work/n.npy" --check-unsharded "-
 done
 expect 64 "a mesh of 100 G ranks" "$hostir" run tests/programs/tp_mlp.hir --mesh tp=99999999999 --example-inputs
 says "more than 65536 positions" "the mesh that is too large is named"
-# Carets are in the text as it was given, at the rank that is wrong.
+# Carets point into the original text, at the wrong rank.
 cat >"$work/carets.hir" <<'END'
 mesh @m = <x=3, y=2>
 fusion @unused(%a: tensor<4xf32>) -> (%y: tensor<4xf32>) { %y = neg %a
@@ -225,7 +225,7 @@ expect 64 "lowering for a machine that is unknown" "$hostir" lower tests/program
 "$hostir" fmt tests/programs/tp_mlp.hir >"$work/canonical.hir"
 expect 0 "what fmt prints is canonical" "$hostir" fmt --check "$work/canonical.hir"
 
-# Two logs: what was not compared is never equal, and differences are sentences.
+# Two logs: what was not compared is never reported as equal, and differences are reported as sentences.
 "$hostir" run "${add[@]}" --trace "$work/none.db" --trace-values none >/dev/null
 expect 1 "one side without values" "$hostir" diff "$work/a.db" "$work/none.db"
 says "The log of B holds no values of writes" "the side without values is named"
@@ -241,7 +241,7 @@ expect 1 "other meshes" "$hostir" diff "$work/2.db" "$work/3.db"
 says "note: Mesh:" "other meshes are said first"
 says "sequence number 0: all_reduce sum of" "a meeting is a sentence"
 
-# Every command that a program of the gallery shows.
+# Every command shown in a program of the gallery.
 while read -r line; do
   case $line in *" debug "*) line="$line -x /dev/null" ;; esac
   eval "'$hostir' ${line#*hostir }" >"$work/out" 2>&1

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Text that is made from code is up to date: the README's op table and traces/SCHEMA.md.
+# Checks that generated text is up to date: the README's op table and traces/SCHEMA.md.
 # `generated.sh HOSTIR --update` rewrites them.
 set -eu
 cd "$(dirname "$0")/../.."

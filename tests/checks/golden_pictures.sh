@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Draws the states of tests/golden under Xvfb and compares them with the pictures there.
+# Draws the states of tests/golden under Xvfb and compares them with its pictures.
 #   tests/checks/golden_pictures.sh build/bin/hostir                      compare
-#   tests/checks/golden_pictures.sh build/bin/hostir --update [NAME...]   make them again, all or these
+#   tests/checks/golden_pictures.sh build/bin/hostir --update [NAME...]   redraw all pictures or these
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 hostir=$1
@@ -15,13 +15,13 @@ if ! "$hostir" gui --help >/dev/null 2>&1 || ! command -v xvfb-run >/dev/null; t
   echo "0 passed, 1 failed"
   exit 1
 fi
-# Another Dear ImGui draws other corners and other spacing: the pictures are Debian 12's.
+# Other versions of Dear ImGui draw corners and spacing differently; the pictures are from Debian 12's version.
 imgui=$(sed -n 's/^#define IMGUI_VERSION *"\(.*\)"/\1/p' /usr/include/imgui/imgui.h)
 if [ "$imgui" != 1.86 ]; then
   echo "the pictures are drawn by Dear ImGui 1.86, here is ${imgui:-none}: not compared"
   exit 0
 fi
-# draw STEPS ARGUMENTS...: the window on what the arguments name, driven by STEPS.
+# draw STEPS ARGUMENTS...: runs `hostir gui` with the arguments, driven by STEPS.
 draw() {
   LIBGL_ALWAYS_SOFTWARE=1 xvfb-run -a -s "-screen 0 1280x1024x24" "$hostir" gui "${@:2}" --script "$1" --size 1000x700
 }

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# The window as a person has it, under Xvfb: no key is lost, also not one that is let go before the next picture is
-# drawn, a window that nobody touches sleeps, and what was typed outlives SIGKILL and SIGTERM.
+# The interactive window under Xvfb: no key is lost, even if it is released before the next frame; an idle window sleeps;
+# and typed text survives SIGKILL and SIGTERM.
 #   tests/checks/interactive_window.sh build/bin/hostir
-# Where the keys led is told by a bookmark (Ctrl+B), which the window keeps in its settings; where they should lead, by
-# the same keys from a script.
+# A bookmark (Ctrl+B), which the window keeps in its settings, shows the position that the keys led to; the same keys
+# from a script give the expected position.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 program=tests/programs/tp_mlp.hir
 export LIBGL_ALWAYS_SOFTWARE=1
 
-# ---- below Xvfb: interactive_window.sh --inside HOSTIR SETTINGS
+# ---- inside Xvfb: interactive_window.sh --inside HOSTIR SETTINGS
 
 ticks() { awk '{ sub(/.*\) /, ""); print $12 + $13 }' "/proc/$1/stat"; }  # utime and stime
-# quiet PID: none of its threads runs or is about to, and they have taken next to nothing for a while.
+# quiet PID: waits until no thread of the process is runnable and they have used almost no CPU time for a while.
 quiet() {
   local still=0 before=0 now
   for _ in $(seq 150); do
@@ -52,7 +52,7 @@ inside() {
   echo "Ctrl+Q does not close the window"
   return 1
 }
-# Types into the text of a copy of the program, and ends the window by a signal: inside_killed HOSTIR FOLDER SIGNAL
+# inside_killed HOSTIR FOLDER SIGNAL: edits a copy of the program and ends the window with a signal.
 inside_killed() {
   cp "$program" "$2/edited.hir"
   echo "layout = [editor*]" >"$2/edited.conf"
@@ -79,7 +79,7 @@ inside_killed() {
 if [ "$1" = --inside ]; then inside "$2" "$3"; exit; fi
 if [ "$1" = --inside-killed ]; then inside_killed "$2" "$3" "$4"; exit; fi
 
-# ---- above it
+# ---- outside Xvfb
 
 hostir=$1
 out=build-test/interactive

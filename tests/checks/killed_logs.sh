@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A run is ended by SIGKILL at random moments, a third of them while its log is being made or closed; the log must
-# open, say that it was cut, and replay up to where it was cut. Every fourth run is ended by SIGTERM instead: its log
+# Ends a run with SIGKILL at random moments, a third of them while its log is being created or closed. The log must
+# open, report that it was cut, and replay up to the cut. Every fourth run is ended with SIGTERM instead, and its log
 # must be closed. `killed_logs.sh HOSTIR [MOMENTS=50] [SEED=1]`. Prints how many events the logs kept.
 set -u
 cd "$(dirname "$0")/../.."
@@ -62,17 +62,17 @@ for ((i = 0; i < moments; ++i)); do
   kill -$signal $process 2>/dev/null
   wait $process 2>/dev/null
   killed=$?
-  if [ ! -s "$log" ]; then passed=$((passed + 1)); empty=$((empty + 1)); continue; fi  # before it was made
+  if [ ! -s "$log" ]; then passed=$((passed + 1)); empty=$((empty + 1)); continue; fi  # killed before the log existed
   info=$("$hostir" trace info "$log" 2>&1); status=$?
   if [ $status -ne 0 ]; then bad "moment $i ($ms ms): info"; tail -n 3 <<<"$info"; continue; fi
   replay=$("$hostir" replay "$log" 2>&1); status=$?
   events=$(replayed_events "$replay")
   if [ $status -ne 0 ]; then bad "moment $i ($ms ms): replay"; tail -n 3 <<<"$replay"; continue; fi
-  # Before the run began nothing handles the signal, and behind its end there is nothing to stop.
+  # Before the run begins there is no signal handler, and after its end there is nothing to stop.
   if [ $signal = TERM ] && [ "${events:-0}" != 0 ] && grep -qi 'cut' <<<"$info"; then
     bad "moment $i ($ms ms): SIGTERM cut the log (exit status $killed)"; continue
   fi
-  # Killed between the last page of the log and the end of the process: nothing is missing then.
+  # If killed after the last page was written, the log is complete.
   if [ $killed -eq 137 ] && ! grep -qi 'cut' <<<"$info" && [ "${events:-0}" != "$whole_events" ]; then
     bad "moment $i ($ms ms): not said to be cut, ${events:-0} of $whole_events events"; continue
   fi

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The layer check must fail where a layer is broken: plants one violation in a copy and expects it named.
+# Plants a layer violation in a copy and expects the layer check to name it.
 set -eu
 root=$(cd "${1:-.}" && pwd)
 copy=$(mktemp -d)

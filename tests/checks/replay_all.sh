@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every program of tests/programs is run with a log, faults too, and the log replayed: every event must come again.
-# The same for sessions of the debugger with freezes, focus steps, steps back and a branch. `replay_all.sh HOSTIR`
+# Runs every program of tests/programs with a log, including those with faults, and replays it: all events must recur.
+# The same for debugger sessions with freezes, focus steps, steps back and a branch. `replay_all.sh HOSTIR`
 set -u
 cd "$(dirname "$0")/../.."
 hostir=$1
@@ -11,7 +11,7 @@ failed=0
 good() { passed=$((passed + 1)); }
 bad() { failed=$((failed + 1)); echo "FAILED: $1"; }
 
-# logged NAME STATUS ARGUMENTS...: `hostir run` ends with STATUS, and its log replays.
+# logged NAME STATUS ARGUMENTS...: checks that `hostir run` ends with STATUS and that its log replays.
 logged() {
   local name=$1 wanted=$2; shift 2
   local out status
@@ -39,7 +39,7 @@ for ranks in 1 3 8; do
     --input 'b1=normal(3, 32xf32)' --input 'w2=normal(4, 5x32xf32)' --input 'b2=normal(5, 5xf32)'
 done
 
-# inputs_of PROGRAM FUNCTION: a normal input for every parameter, as the program declares them.
+# inputs_of PROGRAM FUNCTION: a normally distributed input for every declared parameter.
 inputs_of() {
   inputs=()
   local line seed=0
@@ -67,8 +67,8 @@ declared 4 deadlock crossed
 declared 4 mismatch crossed
 declared 4 mismatch short
 
-# session NAME ARGUMENTS...: the commands on standard input, in the debugger, with a log that is kept. The log is
-# replayed, and opened in the debugger, where going to its end takes the same decisions again, edits too.
+# session NAME ARGUMENTS...: runs the commands on standard input in the debugger, with a log. The log is replayed, and
+# opened in the debugger, where going to its end must take the same decisions, including edits.
 session() {
   local name=$1; shift
   printf 'rank 0\nrank all\ninfo ranks\ninfo memory\n' >"$logs/end.txt"

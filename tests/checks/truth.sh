@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The programs on numbers recorded from PyTorch (tests/truth), on several numbers of ranks, and against the
-# unsharded run on normal inputs. `truth.sh HOSTIR [large]`: with `large` also hidden size 2048.
+# Compares the programs with numbers recorded from PyTorch (tests/truth) on several rank counts, and with the unsharded
+# run on normally distributed inputs. `truth.sh HOSTIR [large]`: `large` adds hidden size 2048.
 set -u
 cd "$(dirname "$0")/../.."
 hostir=$1
@@ -14,7 +14,7 @@ check() {
     failed=$((failed + 1)); echo "FAILED: $what"; tail -n 4 <<<"$out"
   fi
 }
-# says WHAT TEXT COMMAND...: succeeds, and the output holds the text.
+# says WHAT TEXT COMMAND...: checks that the command succeeds and its output contains the text.
 says() {
   local what=$1 text=$2; shift 2
   local out
@@ -33,7 +33,7 @@ for ranks in 1 2 3 5 8; do
   check "tp_mlp, $ranks ranks" "$hostir" run tests/programs/tp_mlp.hir --mesh tp=$ranks "${inputs[@]}" --atol 1e-5
   mlp tp_mlp_sp_w2
   check "sp_mlp, $ranks ranks" "$hostir" run tests/programs/sp_mlp.hir --mesh tp=$ranks "${inputs[@]}" --atol 1e-5
-  # Twice as far as PyTorch's own sharded run was from float64 (case.json), 0.00193.
+  # Twice the error of PyTorch's own sharded run against float64 (0.00193 in case.json).
   mlp tp_mlp_bf16_w2
   check "tp_mlp_bf16, $ranks ranks" "$hostir" run tests/programs/tp_mlp_bf16.hir --mesh tp=$ranks "${inputs[@]}" --atol 0.003855
 done
@@ -62,7 +62,7 @@ for ranks in 1 2 3 4 5 6 7 8; do
   says "sp_mlp against unsharded, $ranks ranks" "same as unsharded" \
     "$hostir" run tests/programs/sp_mlp.hir --mesh tp=$ranks "${random[@]}" --check-unsharded
 done
-# Gradients. Each is compared with the float64 run that PyTorch recorded.
+# Gradients, each compared with PyTorch's recorded float64 run.
 grads() { # WHAT PROGRAM FUNCTION ATOL ARGUMENT...
   local what=$1 program=$2 function=$3 atol=$4; shift 4
   check "$what" "$hostir" run "tests/programs/$program.hir" "@$function" --quiet --atol "$atol" --rtol 1e-5 "$@"
@@ -118,7 +118,7 @@ for mesh in dp=2,tp=2 dp=3,tp=2 dp=2,tp=3; do
   grads "fsdp_tp, $mesh" fsdp_tp model_grad 1e-5 --mesh $mesh "${fsdp[@]}"
 done
 
-# Ten AdamW steps, each with an input of its own: a test piece behind the program.
+# Ten AdamW steps, each with its own input: a test piece appended to the program.
 train() { # FOLDER RANKS SHAPE
   local t=$PWD/tests/truth/$1 ranks=$2 x=$3 kind p state="" feed="%step = output 1" n=2
   {

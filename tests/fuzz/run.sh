@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Every fuzz target for some seconds over its kept corpus: tests/fuzz/run.sh SECONDS [TARGET...]
+# Runs every fuzz target for SECONDS over its kept corpus: tests/fuzz/run.sh SECONDS [TARGET...]
 #
-# Builds the preset `fuzz` where it is not built. Texts start from tests/programs and tests/scripts as they stand;
-# what is found on the way goes to build-fuzz/found/, what crashes, hangs, leaks or takes more than 2 GiB to
-# build-fuzz/crashes/. Closes with `N passed, N failed`.
+# Builds the preset `fuzz` if necessary. Text targets also start from tests/programs and tests/scripts. New inputs go to
+# build-fuzz/found/; inputs that crash, hang, leak or need more than 2 GiB go to build-fuzz/crashes/. Ends with
+# `N passed, N failed`.
 set -u
 cd "$(dirname "$0")/../.."
 seconds=${1:-30}

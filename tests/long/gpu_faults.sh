@@ -1,6 +1,6 @@
 #!/bin/bash
-# Faults of runs in several processes (way c) on one GPU: each ends in time, with the sentence that names who and where, and leaves
-# the GPU clean. Usage: gpu_faults.sh HOSTIR LOG_DIR. Prints `name|ok or FAIL|remark` for every fault.
+# Faults in runs with several processes on one GPU: each run ends in time, names the rank and instruction at fault, and
+# leaves the GPU clean. Usage: gpu_faults.sh HOSTIR LOG_DIR. Prints `name|ok or FAIL|remark` for every fault.
 set -u
 hostir=$1
 logs=$2
@@ -11,7 +11,7 @@ program() { # program RANKS BODY
 }
 good=$'  %e = all_reduce sum %c rw(%a) on %s\n  wait %e on host\n'
 
-# fault NAME EXPECTED_STATUS PATTERN RANKS BODY [COMMAND that is run beside it with the launcher's pid]
+# fault NAME EXPECTED_STATUS PATTERN RANKS BODY [COMMAND run in parallel with the launcher's pid]
 fault() {
   local name=$1 status=$2 pattern=$3 ranks=$4 body=$5 beside=${6:-}
   local text="$logs/fault_${name//[^a-z]/_}.hir" log="$logs/fault_${name//[^a-z]/_}.txt" begin=$SECONDS got
