@@ -28,8 +28,7 @@ struct Entry {
   std::function<void()> run;
 };
 
-// Greedy matching of the label can miss a match at a later word start; the action's plain name then
-// decides.
+// Greedy matching can miss a later word start, so take the better score of label and name.
 std::optional<int> score_of(const Action& action, const std::string& wanted) {
   const auto label = fuzzy_score(action.label, wanted);
   const auto name = fuzzy_score(action.name, wanted);

@@ -123,7 +123,7 @@ class Comparison {
     bool comparing = false;
     bool making_view = false;
     bool measuring = false;
-    bool measured = false;  // everything that is measured without being asked
+    bool measured = false;  // the automatic measurements are done
     bool asking_contents = false;
     bool asking_sources = false;
     uint64_t compared = ~uint64_t{0};  // model generation of the last comparison

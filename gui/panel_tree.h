@@ -48,8 +48,8 @@ class PanelTree {
   void draw(Frame& frame, const std::vector<std::unique_ptr<Panel>>& panels);
 
   bool is_open(std::string_view panel) const;
-  /// Opens the panel in the leaf where it last was, else in the largest one; if it is open, brings
-  /// it forward.
+  /// Brings the panel forward; a closed one opens in the largest leaf. Ends the maximised state of
+  /// any other panel.
   void show(std::string_view panel);
   /// Brings the tab to the front of its leaf if the panel is open; changes nothing else.
   void bring_forward(std::string_view panel);

@@ -38,7 +38,7 @@ class Readings {
     ReadingSlot slot;
     uint64_t key = 0;    // identifies the entry to the worker; never reused
     bool asked = false;  // the worker was asked to read it
-    // For `before`: the reading in `slot` before move number `move`. Valid until a newer move.
+    // For `before`: what `slot` held before move number `move`, if that is the latest move.
     ReadingPtr previous;
     uint64_t move = 0;
     uint64_t frame = 0;  // the last frame that used it

@@ -29,7 +29,7 @@ double difference_at(const Tensor& a, const Tensor& b, int64_t index) {
   return x == y || (std::isnan(x) && std::isnan(y)) ? 0 : y - x;
 }
 
-// Rank of a difference: a cell shows the worst one.
+// How bad a difference is: a cell shows the worst one.
 double badness(double difference) {
   return std::isfinite(difference) ? std::fabs(difference) : INFINITY;
 }

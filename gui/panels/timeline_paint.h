@@ -69,7 +69,7 @@ class TimelinePaint {
   void collective(const std::vector<TimelineRow>& rows, const TimelineEvent& event);
   /// What each stream is stuck or waiting in, from when it was next until now; drawn to the edge
   /// with an infinity sign if nothing can move any more. Only at the end of the history, because
-  /// before that the log knows the outcome.
+  /// before that the log has the outcome.
   void pending(const std::vector<TimelineRow>& rows, size_t first, size_t last,
                const TimelineLanes& data, const interp::Snapshot& shot);
   void range(std::pair<int64_t, int64_t> range) const;

@@ -58,7 +58,7 @@ bool is_uneven(const Setting& s) {
   return (is_block_in(s.model.op) || is_block_out(s.model.op)) && s.rows % members != 0;
 }
 
-// `wo(none)` at who gets nothing, `ro(none)` at who brings nothing.
+// Members other than the root use `ro(none)` or `wo(none)`.
 bool reads_at_root_only(const std::string& op) { return op == "scatter" || op == "broadcast"; }
 bool writes_at_root_only(const std::string& op) { return op == "reduce" || op == "gather"; }
 

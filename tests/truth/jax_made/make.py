@@ -272,7 +272,7 @@ def shard_map_all():
     scattered = total
     # all_to_all: dimension 1 in four, concatenated along dimension 0: device d gets [4, 2], columns 2d..
     exchanged = [[x[r][2 * d + c] for c in range(2)] for d in range(4) for r in range(4)]
-    # all_gather along dimension 1 of the [1, 2] parts gives the sum on everybody.
+    # all_gather along dimension 1 of the [1, 2] parts gives the sum on every device.
     gathered = total
     # permute by one: device d has the row of d - 1; the first has zeros.
     shifted = [[0.0] * 8] + x[:3]
@@ -491,7 +491,7 @@ def moe_dense():
 
 CASES = [embed_grad, loss_labels, attention, scan_grad, branches, shard_map_all, pipeline, bf16_mlp, adamw, sort_topk,
          moe_dense]
-# What XLA would need at least, to hold imports against: collectives of the text or of the cuts.
+# The minimum that XLA would need, as the limit for imports: collectives in the text or implied by the shardings.
 COLLECTIVES = {"embed_grad": 1, "attention": 2, "shard_map_all": 4, "pipeline": 5, "moe_dense": 1, "scan_grad": 1}
 ATOL = {"adamw": 3e-5, "bf16_mlp": 1e-2}
 

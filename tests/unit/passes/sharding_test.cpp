@@ -112,7 +112,7 @@ fusion @f(%a: tensor<8x6xf32> <@m, [{}, {x}]>, %b: tensor<6x4xf32> <@m, [{x}, {}
   EXPECT_EQ(sharding(tie, "s"), "[{}, {}]");
   // The product of two partial sums is not a partial sum.
   EXPECT_EQ(comms(lowered(head + "  %s = mul %p, %q\n  return %s\n}")), "all_reduce all_reduce");
-  // A later reduction makes the value smaller, so the collective moves behind it.
+  // A later reduction makes the value smaller, so the collective comes after it.
   const Lowered less = lowered(head.substr(0, head.find("8x4xf32> <@m, [{}, {}]>) {")) +
                                R"(8xf32> <@m, [{}]>) {
   %p = matmul %a, %b

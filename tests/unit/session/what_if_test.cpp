@@ -185,7 +185,7 @@ TEST(WhatIf, OtherMistakes) {
             "Write %c instead of %d in line 13, as in line 15.");
 }
 
-// The ranks that call differ from those that lack the other half.
+// The ranks that make the call are not the ranks that lack its counterpart.
 TEST(WhatIf, TheOtherHalfIsAddedWhereItIsMissing) {
   const std::string text = four_ranks(
       "  where coord(x) != 1 {\n    send %c peer((coord(x) + 1) % 4) ro(%y) on %s\n  }\n");
