@@ -181,8 +181,7 @@ class App {
   interp::Position written_seen_{~uint64_t{0}, 0};  // the same for a stop at a write
   int settling_ = 0;           // frames still to draw although nothing is running
   uint64_t seen_stop_ = 0;     // model generation at the last stop that was handled
-  std::string shown_program_;  // absolute path of the program whose watches, bookmarks and notes
-                               // the model holds
+  std::string shown_program_;  // program of the model's watches, bookmarks, notes; absolute path
   std::set<std::string> dismissed_banners_;  // by their text
   bool error_page_left_ = false;
   interp::RunChoices wanted_;             // choices in the program popup, not run yet

@@ -43,8 +43,7 @@ Scope scope_of(const interp::Snapshot& shot) {
 std::string group_axis(const interp::Snapshot& shot) {
   const Mesh* mesh = shot.program->code->world;
   if (!mesh || shot.step_scope.size() < 2) return {};
-  int64_t stride = 1;  // rank distance between neighbours along the axis: the last axis varies
-                       // fastest
+  int64_t stride = 1;  // in ranks along the axis; the last axis varies fastest
   for (size_t a = mesh->axes.size(); a-- > 0;) {
     const bool apart = shot.step_scope[1] - shot.step_scope[0] == stride;
     if (apart && static_cast<size_t>(mesh->axes[a].size) == shot.step_scope.size())

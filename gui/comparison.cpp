@@ -165,8 +165,7 @@ void Comparison::cancel() {
 }
 
 void Comparison::again() {
-  const std::function<void()> read_a = state_->read_a;  // a copy, because calling it replaces the
-                                                        // state
+  const std::function<void()> read_a = state_->read_a;  // copied: calling it replaces the state
   if (!state_->a.run && read_a) return read_a();
   state_->compared = ~uint64_t{0};
   state_->error.clear();

@@ -133,8 +133,7 @@ class Comparison {
     size_t unmeasured = 0;
     std::string measure_error;
     std::optional<uint32_t> selected;
-    uint32_t selected_a = interp::kNoWrite;  // the selected write in A, which stays valid when B is
-                                             // read again
+    uint32_t selected_a = interp::kNoWrite;  // its write in A: survives a re-read of B
     std::shared_ptr<const DiffContents> contents;
     uint32_t failed_contents = interp::kNoWrite;  // the row whose contents could not be computed
     std::shared_ptr<const DiffSources> sources;

@@ -19,8 +19,7 @@ using DiffNumbers = std::map<uint32_t, interp::WriteDifference>;  // by row
 /// A range of rows on some ranks, coloured by the worst outcome in it.
 struct StripCell {
   interp::WriteOutcome worst = interp::WriteOutcome::kEqual;
-  uint32_t row = interp::kNoWrite;  // the first row with that outcome; kNoWrite: nothing was
-                                    // written here
+  uint32_t row = interp::kNoWrite;  // the first with that outcome; kNoWrite: no writes here
   uint32_t count = 0;
 };
 

@@ -40,8 +40,7 @@ struct Selection {
   std::vector<int64_t> element;  // global index in `value`
   std::optional<CollectiveId> collective;
   int64_t event = -1;                      // id in the log
-  std::vector<interp::CodeIndex> related;  // instructions made from the same fusion instruction as
-                                           // `code`
+  std::vector<interp::CodeIndex> related;  // from the same fusion instruction as `code`
   friend bool operator==(const Selection&, const Selection&) = default;
 };
 
@@ -56,8 +55,7 @@ struct Message {
   enum class Kind : uint8_t { kInfo, kGood, kWarning, kError, kLog } kind = Kind::kInfo;
   std::string text;
   double time_s = 0;
-  std::optional<interp::LogLine> line;  // for kLog lines of the open run: where the line was
-                                        // written
+  std::optional<interp::LogLine> line;  // kLog lines of the open run: their origin
 };
 
 /// A named position to return to.

@@ -35,8 +35,7 @@ struct PanelKey {
 struct Room {
   enum class Kind : uint8_t { kIdle, kSome, kAll } kind = Kind::kAll;
   float height = 0;  // for kSome: height of the content, in pixels
-  float least = 0;   // > 0: the panel shows an error, and neighbours make room for at least this
-                     // height
+  float least = 0;   // > 0: an error is shown; neighbours leave at least this height
   static Room idle() { return {Kind::kIdle, 0}; }
   static Room some(float height) { return {Kind::kSome, height}; }
 };
@@ -46,8 +45,7 @@ class Panel {
   virtual ~Panel() = default;
   virtual std::string_view id() const = 0;     // stable, in layouts and scripts: "host_ir"
   virtual std::string_view title() const = 0;  // shown on the tab
-  virtual std::string_view hint() const = 0;   // what it is for: tooltip of the tab, and text when
-                                               // empty
+  virtual std::string_view hint() const = 0;   // its purpose: tooltip of the tab, text when empty
   virtual void draw(Frame& frame) = 0;
   /// Called before drawing, and only if the panel can be shown (a session is open, or none is
   /// needed).

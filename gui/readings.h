@@ -22,8 +22,7 @@ using ReadingPtr = std::shared_ptr<const interp::ValueReading>;
 struct ReadingSlot {
   interp::Position position;
   ReadingPtr reading;
-  uint64_t serial = 0;  // identifies `reading` and is never reused: a cache key for what is derived
-                        // from it
+  uint64_t serial = 0;  // identifies `reading`, never reused: a key for derived data
   std::string error;
   bool pending = true;
 };

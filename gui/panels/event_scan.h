@@ -30,8 +30,7 @@ struct EventsKey {
 
 struct EventRows {
   std::vector<interp::LogEvent> events;  // sorted as requested
-  std::vector<char> undone;  // parallel to `events`: undone by stepping back and taking another
-                             // path
+  std::vector<char> undone;  // parallel to `events`: on an abandoned branch of the history
 };
 struct EventNames {
   std::vector<std::string> texts;    // by instruction

@@ -9,8 +9,7 @@ namespace hostir::gui {
 
 namespace {
 
-constexpr int64_t kFirstStretch = 1024;  // size of the first search range; doubled until an event
-                                         // is found
+constexpr int64_t kFirstStretch = 1024;  // first search range; doubled until an event is found
 constexpr int64_t kMaxStretch = int64_t{1} << 18;
 constexpr int64_t kFarthest = int64_t{1} << 22;  // maximum search distance for producers and waits
 

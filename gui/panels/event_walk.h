@@ -13,10 +13,8 @@ namespace hostir::gui {
 enum class EventWalk : uint8_t {
   kNextOnLane,
   kPreviousOnLane,
-  kForward,  // the collective's member on the next rank; otherwise a task that waited for this
-             // event's task
-  kBack,  // the collective's member on the previous rank; otherwise the task that this event waited
-          // for
+  kForward,  // the collective on the next rank, else a task that waited for this one
+  kBack,     // the collective on the previous rank, else the task that this one waited for
 };
 
 void walk_events(Model& model, EventWalk walk);

@@ -40,7 +40,6 @@ void draw_grid(Frame& frame, const HeatGrid& grid, ImVec2 from, ImVec2 to);
 void draw_rank_heats(Frame& frame, const TensorView& tensor, const Plane& plane);
 
 constexpr int64_t kMaxHeatCells = 4096;
-constexpr int64_t kMaxHeatElements = 1 << 20;  // limit for a coarse picture, which scans all
-                                               // elements at each stop
+constexpr int64_t kMaxHeatElements = 1 << 20;  // of a coarse picture, which scans all of them
 
 }  // namespace hostir::gui

@@ -109,8 +109,7 @@ void draw_tile(Frame& frame, const std::string& name, const LayoutView& view, in
   const bool empty = box && box->empty();
   const bool filled = box && !empty;
   const bool copy = filled && view.copies[index];
-  const bool small = tile.width() < frame.ui.px(14);  // just a dot: no rounded corners, hatching or
-                                                      // number
+  const bool small = tile.width() < frame.ui.px(14);  // just a dot, without hatching or number
   const float round = small ? 0.0f : 3.0f;
   const bool lit = frame.model.was_hovered.rank == rank;
   list->AddRectFilled(tile.min, tile.max,

@@ -18,9 +18,8 @@ namespace hostir::gui {
 struct LayoutView {
   LayoutSource source;
   std::vector<Shard> shards;
-  std::vector<bool> copies;  // by rank: a lower rank holds the same box, and the value is not
-                             // partial
-  std::string type;          // `f32 [10, 7]  [{x}, {}]  S(0)@x`
+  std::vector<bool> copies;                    // by rank: same box as a lower rank, and not partial
+  std::string type;                            // `f32 [10, 7]  [{x}, {}]  S(0)@x`
   std::optional<interp::CodeIndex> in_flight;  // an unfinished write to the tensor
   std::vector<interp::Rank> in_flight_on;      // the ranks on which it is unfinished
   std::optional<Reshard> reshard;              // of that write, if its addends are shown

@@ -49,8 +49,7 @@ struct BlocksKey {
 struct RankBlocks {
   interp::Rank rank = 0;
   interp::LogExtent extent;
-  std::vector<HeldBlock> blocks;  // ordered by bytes times time, largest first; short-lived ones
-                                  // merged
+  std::vector<HeldBlock> blocks;  // by bytes times time, largest first; brief ones merged
   int64_t top = 1;                // exclusive upper bound of all block addresses
   int64_t peak_bytes = 0;
   int64_t peak_ns = 0;      // when the peak was first reached

@@ -229,12 +229,10 @@ class PhasesPanel : public Panel {
     }
   }
 
-  std::shared_ptr<const interp::ProgramView> program_;  // owns the texts that the members below
-                                                        // refer to
+  std::shared_ptr<const interp::ProgramView> program_;  // owns the texts below
   std::vector<std::vector<std::string_view>> lines_;    // by phase
   std::map<std::string, std::vector<interp::CodeIndex>> made_from_;
-  mutable std::optional<interp::CodeIndex> followed_;  // the selection last scrolled to, on the
-                                                       // left
+  mutable std::optional<interp::CodeIndex> followed_;  // last scrolled to, on the left
   std::optional<interp::CodeIndex> followed_beside_;
   size_t shown_ = 0;
   bool beside_ = false;

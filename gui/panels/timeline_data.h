@@ -79,8 +79,7 @@ struct TimelineLanes {
   TimelineKey key;
   interp::LogExtent extent;
   std::vector<std::vector<TimelineRun>> runs;    // by index in key.tracks
-  std::vector<std::vector<TimelineWait>> waits;  // by index in key.tracks; for single events, only
-                                                 // for kTime
+  std::vector<std::vector<TimelineWait>> waits;  // by index in key.tracks; only for kTime
   std::vector<std::vector<TimelineRun>> merged;  // by index in key.groups
   int64_t first_step = 0;                        // for kSteps: the event of decisions[0]
   std::vector<uint64_t> decisions;               // for kSteps: decisions of the events in view

@@ -71,8 +71,7 @@ class WriteList {
     double share = 0;
     uint64_t log_generation = ~uint64_t{0};
     std::vector<interp::LogWrite> places;
-    std::vector<interp::LogWrite> relisted;  // the new list, while a log that has grown is scanned
-                                             // again
+    std::vector<interp::LogWrite> relisted;  // the new list during a rescan of a grown log
     bool relisting = false;
     int64_t undone = 0;
     int64_t relisted_undone = 0;

@@ -52,8 +52,7 @@ class OnDevice {
 
 struct RunOptions {
   bool unaligned = false;
-  int in_place = -1;  // index of the parameter that shares its memory with the first result; -1:
-                      // none
+  int in_place = -1;  // parameter whose memory the first result shares; -1: none
   bool exact_epilogues = false;
 };
 

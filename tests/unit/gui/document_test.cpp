@@ -228,7 +228,7 @@ TEST(Document, AProposedTextBelongsToTheProgramThatItWasMadeFrom) {
   EXPECT_EQ(on_disk(other), mlp());
 }
 
-// An edit of the text that ran, although the file has changed since.
+// The edit is proposed for the text that ran, but the file has changed since.
 TEST(Document, AProposedTextOfAnOlderFileDoesNotReplaceTheNewerOne) {
   const std::string hangs = on_disk("tests/programs/deadlock.hir");
   const std::string path = write_file("hangs_older.hir", hangs);

@@ -15,8 +15,7 @@ namespace {
 
 constexpr const char* kCases = "tests/conformance/sharding/reshards.txt";
 constexpr const char* kTable = "tests/conformance/sharding/reshards.md";
-constexpr int64_t kLarge = 256;  // factor applied to each dimension, so that bytes dominate the
-                                 // cost
+constexpr int64_t kLarge = 256;  // scales each dimension so that bytes dominate the cost
 
 struct ShardyCase {
   std::string name;
