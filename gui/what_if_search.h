@@ -32,7 +32,7 @@ class WhatIfSearch {
   bool about_this(const Model& model) const;
   /// Path of the program that was searched; empty if there was no search.
   const std::string& path() const;
-  /// An edit, for the document of that program and no other.
+  /// An edit as a text for that program's document.
   TextForDocument text_of(const interp::WhatIfTrial& trial) const;
   /// Drops the answer because another program is open.
   void forget() { state_.reset(); }
