@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The README's second command: everything that has to hold before a change lands. Prints one line per step,
-# keeps logs under build-test/, and closes with `N passed, N failed`.
+# The README's second command: everything that must pass before a change is merged. Prints one line per step,
+# keeps logs under build-test/, and ends with `N passed, N failed`.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 tests/setup.sh --dev || { echo "0 passed, 1 failed"; exit 1; }
@@ -9,7 +9,7 @@ mkdir -p "$out"
 passed=0
 failed=0
 
-# step NAME COMMAND...: runs it, keeps its output, counts tests where the output says how many.
+# step NAME COMMAND...: runs the command, keeps its output, and adds up its tests if the output has a count.
 step() {
   local name=$1; shift
   local log="$out/$name.log" begin=$SECONDS
@@ -26,7 +26,7 @@ step() {
   return 0
 }
 
-# unit PRESET [FOLDER...]: the unit tests of these folders, or all, in halves, two at a time; closes with their sum.
+# unit PRESET [FOLDER...]: runs the unit tests of these folders, or all, in halves, two at a time; ends with their sum.
 unit() {
   local preset=$1 total=0 bad=0 blame=
   local logs="$out/unit-$preset"
@@ -64,7 +64,7 @@ configure_and_build() {
 # Folders with threads. The rest has nothing for ThreadSanitizer to find; tests/long/sanitizers.sh runs it all the same.
 threaded=(cpu cuda device session sim traces)
 
-# The sanitizer builds are compiled behind the checks of the plain build, many of which wait for the disk.
+# The sanitizer builds are compiled during the checks of the plain build, many of which wait for the disk.
 build_behind() {
   configure_and_build asan >"$out/behind-asan.log" 2>&1
   echo $? >"$out/behind-asan.status"
@@ -83,7 +83,7 @@ step source-rules python3 tests/checks/source_rules.py
 step format tests/checks/format.sh
 step build configure_and_build ci
 rm -f "$out"/behind-*
-set -m  # a process group of its own, to be stopped as one
+set -m  # its own process group, so that it can be stopped as a whole
 build_behind &
 set +m
 trap "kill -- -$! 2>/dev/null" EXIT
@@ -110,7 +110,7 @@ step scripts-avx2 env DNNL_MAX_CPU_ISA=AVX2 HOSTIR_MAX_CPU_ISA=AVX2 build-ci/bin
 step build-asan built_behind asan
 step unit-asan unit asan
 step scripts-asan build-asan/bin/hostir test tests/programs tests/scripts -j 2
-# libgomp is not built for ThreadSanitizer: its barriers look like races, so oneDNN gets one thread.
+# libgomp is not instrumented for ThreadSanitizer and its barriers look like races, so oneDNN gets one thread.
 export OMP_NUM_THREADS=1 TSAN_OPTIONS="suppressions=$PWD/tests/checks/tsan.supp history_size=4"
 step build-tsan built_behind tsan
 step unit-tsan unit tsan "${threaded[@]}"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Layer check: a lower layer never includes a higher one, nor do folders of one layer include each other.
+"""Layer check: a lower layer never includes a higher one, and folders of one layer never include each other.
 
 Usage: layers.py [ROOT]. Prints `file:line: message` for every violation; exit status 1 if there is one.
 The table is that of the README ("Layers").
@@ -34,20 +34,20 @@ LAYERS = {
     "hostir/cli": 10,
     "hostir/python": 10,
 }
-# Which layers each layer may include (DESIGN of the layers, README "Layers").
+# The layers that each layer may include (README "Layers").
 ALLOWED = {
     0: set(), 1: {0}, 2: {0, 1}, 3: {0, 1, 2}, 4: {0, 1, 2}, 5: {0, 1, 2}, 6: set(range(6)),
     7: {0, 1, 2, 3, 5, 6}, 9: set(range(9)), 10: {0, 1, 2, 3, 5, 6, 7, 8, 9},
 }
-# Folders of one layer that may be included by others of it.
+# Folders that others in the same layer may include.
 SHARED = {
     "kernels/common": {"kernels/cpu", "kernels/cuda"},
 }
 BACKENDS = {"interp/null", "interp/sim", "interp/cuda"}
-# Only hostir/api makes backends. `hostir launch` keeps the place where the processes of a run meet.
+# Only hostir/api creates backends. `hostir launch` owns the rendezvous of a run's processes.
 MAKES_BACKENDS = {"hostir/api"}
 MEETING_PLACE = ("hostir/cli", "interp/cuda/rendezvous.h")
-# Libraries that only one place may see.
+# External libraries that only one folder may include.
 FOREIGN = [
     (re.compile(r'<sqlite3\.h>'), {"traces"}),
     (re.compile(r'<(imgui|GLFW/|GL/|backends/imgui)'), {"gui"}),

@@ -19,7 +19,7 @@ std::unique_ptr<interp::Backend> make_sim() {
   return sim::make_sim_backend(options);
 }
 
-// The cuda backend on a device without a GPU: its queues, meetings and transfers are the same.
+// The cuda backend on a device without a GPU: queues, rendezvous and transfers are the same.
 std::vector<std::unique_ptr<cuda::Device>> host_devices(const cuda::RunClock& clock) {
   std::vector<std::unique_ptr<cuda::Device>> out;
   out.push_back(cuda::make_host_device(0, clock, int64_t{1} << 40));
@@ -29,8 +29,8 @@ std::unique_ptr<interp::Backend> make_cuda_on_host() {
   return cuda::make_device_backend({}, host_devices);
 }
 
-// The same where events happen a while after they were recorded, as on a GPU, and nobody keeps
-// times.
+// A device on which events complete some time after they were recorded, as on a GPU, and which does
+// not measure times.
 std::vector<std::unique_ptr<cuda::Device>> late_devices(const cuda::RunClock& clock) {
   std::vector<std::unique_ptr<cuda::Device>> out;
   out.push_back(cuda::make_host_device(0, clock, int64_t{1} << 40, 5));
@@ -45,7 +45,7 @@ std::unique_ptr<interp::Backend> make_cuda_late_coarse() {
   return cuda::make_device_backend(options, late_devices);
 }
 
-// On the GPU, where there is one.
+// On a GPU, if there is one.
 std::unique_ptr<interp::Backend> make_cuda() {
   cuda::BackendOptions options;
   options.exact_kernels = true;
@@ -58,7 +58,7 @@ constexpr Exception kNullExceptions[] = {
     {"refusal_*", "has neither kernels nor memory, so there is nothing that it cannot do"},
 };
 
-// The GPU comes last, so that the others are a prefix.
+// The GPU backend is last, so that the others are a prefix of the list.
 constexpr BackendUnderTest kBackends[] = {
     {"sim", make_sim, {}},
     {"null", make_null, kNullExceptions},

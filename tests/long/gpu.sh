@@ -1,9 +1,9 @@
 #!/bin/bash
-# Builds, tests and measures the cuda backend on the GPU of this computer, and prints one table.
+# Builds, tests and measures the cuda backend on this machine's GPU, and prints one table.
 #
-# Usage: tests/long/gpu.sh [BUILD_DIR]. Parts can be left out: GPU_SKIP="sanitizer bench" tests/long/gpu.sh. What matters most
-# comes first, and no part begins when GPU_SECONDS (540, from the start) are over. Exit status 1 if a row says FAIL. Logs of every
-# part lie in BUILD_DIR/gpu; where $OUT is set they and the table are copied there as they come.
+# Usage: tests/long/gpu.sh [BUILD_DIR]. To skip parts: GPU_SKIP="sanitizer bench" tests/long/gpu.sh. The most important parts
+# come first, and no part starts after GPU_SECONDS (540, measured from the start). Exit status 1 if a row says FAIL. The logs
+# of all parts are in BUILD_DIR/gpu; if $OUT is set, they and the table are copied there as they are written.
 set -u
 cd "$(dirname "$0")/../.."
 build=${1:-build-gpu}
@@ -14,7 +14,7 @@ mkdir -p "$logs"
 rows=()
 bad=0
 
-save() { # what there is so far, should the time be over
+save() { # keeps partial results in case the time runs out
   printf '%s\n' "${rows[@]}" > "$logs/table.txt"
   [ -n "${OUT:-}" ] && mkdir -p "$OUT" && find "$logs" -maxdepth 1 -type f -size -1M ! -name '*.db*' -exec cp -u {} "$OUT" \;
   return 0
@@ -31,7 +31,7 @@ wanted() {
   row "$1" left "no time: $SECONDS of $seconds s are over"
   return 1
 }
-# check NAME COMMAND...: the last line that the command prints is the row's remark.
+# check NAME COMMAND...: runs the command; its last line of output becomes the row's remark.
 check() {
   local name=$1 log="$logs/${1//[^a-zA-Z0-9]/_}.txt" begin=$SECONDS status
   shift

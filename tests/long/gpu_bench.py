@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""MLP forward (linear, tanh-gelu, linear) in bf16 on one GPU: this project beside PyTorch, in one run; on several devices this project alone.
+"""MLP forward (linear, tanh-gelu, linear) in bf16: on one GPU this project and PyTorch, measured in one run; on several
+devices this project alone.
 
-Usage: gpu_bench.py HOSTIR. Without PyTorch only ours are measured. Microseconds per forward; of ours the wall time of many in a loop, everything included.
+Usage: gpu_bench.py HOSTIR. Without PyTorch, only our times are measured. Prints microseconds per forward pass. Ours is
+the wall time of many passes in a loop, with everything included.
 """
 import os
 import pathlib

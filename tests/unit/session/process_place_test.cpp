@@ -1,4 +1,4 @@
-// Which process of a run this is, from the environments of launchers.
+// A process's place in a run, from the environment set by launchers.
 #include "hostir/api/process_place.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ TEST(ProcessPlace, Torchrun) {
   EXPECT_EQ(place->local_index, 1);
   EXPECT_EQ(place->local_count, 4);
   EXPECT_EQ(place->meeting_host, "node0");
-  EXPECT_EQ(place->meeting_port, 29501);  // its own store is at 29500
+  EXPECT_EQ(place->meeting_port, 29501);  // the launcher's own store is at 29500
   EXPECT_FALSE(place->launcher_listens);
 }
 
