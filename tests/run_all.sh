@@ -61,7 +61,7 @@ configure_and_build() {
   cmake --preset "$preset" && cmake --build --preset "$preset" ${1:+--target "$@"}
 }
 
-# Folders with threads. The rest has nothing for ThreadSanitizer to find; tests/long/sanitizers.sh runs it all the same.
+# Folders with threads; ThreadSanitizer has nothing to find in the others. tests/long/sanitizers.sh runs all of them.
 threaded=(cpu cuda device session sim traces)
 
 # The sanitizer builds are compiled during the checks of the plain build, many of which wait for the disk.

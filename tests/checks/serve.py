@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`hostir serve` as another program uses it: serve.py HOSTIR. Prints `N passed, N failed`.
+"""Tests `hostir serve` as used by another program: serve.py HOSTIR. Prints `N passed, N failed`.
 
 One process; sessions are opened, run, stepped back, read and closed over JSON-RPC lines, and what cannot be
 done comes back as an error that names the thing.

@@ -81,7 +81,7 @@ all_devices=${CUDA_VISIBLE_DEVICES:-}
 export CUDA_VISIBLE_DEVICES=${all_devices:-0}
 CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES%%,*}
 
-# Values do not depend on what else the GPU does: these run beside each other.
+# These check values, which do not depend on the GPU's load, so they run in parallel.
 if wanted kernels; then
   both "generated kernels against the reference (unit_cuda)" 150 "$build/bin/unit_cuda" --gtest_brief=1
 fi
@@ -102,7 +102,7 @@ if wanted programs; then
   collect
 fi
 
-# Ways b and c with a device for every rank.
+# Ways b and c with one device per rank.
 one_device=$CUDA_VISIBLE_DEVICES
 devices=$(nvidia-smi -L 2> /dev/null | grep -c '^GPU')
 [ -n "$all_devices" ] && devices=$(tr ',' '\n' <<< "$all_devices" | wc -l)
@@ -126,7 +126,7 @@ if [ "$devices" -gt 1 ] && wanted devices; then
     check "way c, $devices devices, mpirun, tp_mlp" mpirun --allow-run-as-root --oversubscribe -np "$devices" "$hostir" "${run[@]}"
 fi
 
-# Times: alone on the GPU. The bench beside PyTorch sees all devices.
+# Measurements run alone on the GPU. The bench beside PyTorch sees all devices.
 if wanted bench && [ -x "$build/bin/cuda_kernel_bench" ]; then
   LIMIT=60 check "bench of kernels, products searched" "$build/bin/cuda_kernel_bench" search
   cat "$logs/bench_of_kernels__products_searched.txt"

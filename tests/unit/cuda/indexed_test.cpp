@@ -81,7 +81,7 @@ TEST(CudaIndexed, EveryOpOfEveryDType) {
   }
 }
 
-// Each rank looks at the part of the dimension that it holds.
+// Each rank uses only its own part of the dimension.
 TEST(CudaIndexed, PartsOfADimension) {
   std::mt19937_64 random(22);
   const std::string text =

@@ -20,7 +20,7 @@ namespace hostir::gui {
 
 inline constexpr const char* kMlp = "tests/programs/tp_mlp.hir";
 
-// A deadline, not a measure: a sanitizer build on a busy computer is slow.
+// A generous deadline, because a sanitizer build on a busy machine is slow.
 inline constexpr double kSettleSeconds = 120;
 
 class Workbench {
