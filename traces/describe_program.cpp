@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 
 #include "hostir/ops/collective_cost.h"
 #include "hostir/ops/record.h"
@@ -34,27 +35,40 @@ std::string from_text(const Instruction& instruction) {
   return out;
 }
 
-/// A key that survives edits of the program: function, result name or label, op, ordinal among
-/// equals.
-uint64_t content_key(const Code& code, CodeIndex index) {
-  const CodeInstruction& c = code.instructions[index];
-  const Function& function = *code.functions[c.function];
-  const auto stem = [&](const Instruction& instruction) {
+/// What survives edits of a program: function, result name or label, op, ordinal among equals.
+class ContentKeys {
+ public:
+  explicit ContentKeys(const Code& code) : code_(code), keys_(code.functions.size()) {}
+
+  uint64_t of(const CodeInstruction& c) {
+    std::vector<uint64_t>& keys = keys_[c.function];
+    if (keys.empty()) keys = keys_of(*code_.functions[c.function]);
+    return keys[c.instr.index];
+  }
+
+ private:
+  static std::string stem(const Function& function, const Instruction& instruction) {
     const std::string* label = instruction.attributes.get<std::string>("label");
     const std::string name = label != nullptr ? *label
                              : instruction.results.empty()
                                  ? std::string()
                                  : function.value(instruction.results[0]).name;
     return fmt::format("{}/{}", name, record(instruction.kind).mnemonic);
-  };
-  const std::string own = stem(function.instr(c.instr));
-  size_t ordinal = 0;
-  for (const InstrId id : function.preorder()) {
-    if (id == c.instr) break;
-    if (stem(function.instr(id)) == own) ++ordinal;
   }
-  return hash_of(fmt::format("{}/{}/{}", function.name, own, ordinal));
-}
+
+  static std::vector<uint64_t> keys_of(const Function& function) {
+    std::vector<uint64_t> keys(function.instructions.size());
+    std::unordered_map<std::string, size_t> seen;
+    for (const InstrId id : function.preorder()) {
+      const std::string own = stem(function, function.instr(id));
+      keys[id.index] = hash_of(fmt::format("{}/{}/{}", function.name, own, seen[own]++));
+    }
+    return keys;
+  }
+
+  const Code& code_;
+  std::vector<std::vector<uint64_t>> keys_;  // by function and InstrId
+};
 
 bool is_communication(const CodeInstruction& c) {
   return record(c.kind).op_class == OpClass::kCommunication;
@@ -69,15 +83,18 @@ std::string position_text(const Instruction& instruction) {
   return {};
 }
 
-std::string fused_ops(const Code& code, const std::string& kernel) {
-  std::string out;
-  const Function* function =
-      code.program != nullptr ? code.program->find_function(kernel) : nullptr;
-  if (function == nullptr) return out;
-  for (const InstrId id : function->preorder()) {
-    const OpRecord& op = record(function->instr(id).kind);
-    if (op.op_class != OpClass::kCompute) continue;
-    out += fmt::format("{}{}", out.empty() ? "" : " ", op.mnemonic);
+/// By kernel.
+std::unordered_map<std::string_view, std::string> fused_ops(const Program* program) {
+  std::unordered_map<std::string_view, std::string> out;
+  if (program == nullptr) return out;
+  for (const Function& function : program->functions) {
+    const auto [at, added] = out.try_emplace(function.name);
+    if (!added) continue;
+    for (const InstrId id : function.preorder()) {
+      const OpRecord& op = record(function.instr(id).kind);
+      if (op.op_class != OpClass::kCompute) continue;
+      at->second += fmt::format("{}{}", at->second.empty() ? "" : " ", op.mnemonic);
+    }
   }
   return out;
 }
@@ -152,7 +169,8 @@ class TensorLister {
     tensor.dtype = dtype_of(table.type);
     if (!table.by_rank.empty()) tensor.extents = table.by_rank[0].global;
     if (const Sharding* sharding = sharding_of(table.type)) tensor.sharding = sharding->to_string();
-    for (const Placement& placement : table.by_rank) {
+    for (size_t rank = 0; rank < table.by_rank.size(); ++rank) {
+      const Placement& placement = table.by_rank[rank];
       tensor.boxes.push_back(placement.box);
       tensor.local_bytes.push_back(placement.local_bytes());
     }
@@ -166,16 +184,18 @@ class TensorLister {
 
 void list_instructions(const Code& code, ProgramDescription& out) {
   TensorLister tensors(code, out);
+  ContentKeys keys(code);
+  const auto ops = fused_ops(code.program.get());
   for (CodeIndex index = 0; index < code.instructions.size(); ++index) {
     const CodeInstruction& c = code.instructions[index];
     const Instruction& source = code.source(index);
     InstructionDescription i;
-    i.content_key = content_key(code, index);
+    i.content_key = keys.of(c);
     i.address = code.address(index);
     i.mnemonic = record(c.kind).mnemonic;
     i.op_class = is_communication(c) ? OpClass::kCommunication : OpClass::kHost;
     i.kernel = kernel_symbol(source);
-    if (!i.kernel.empty()) i.fused_ops = fused_ops(code, i.kernel);
+    if (const auto found = ops.find(i.kernel); found != ops.end()) i.fused_ops = found->second;
     i.from = from_text(source);
     if (c.stream < code.streams.size()) i.stream = static_cast<int32_t>(c.stream);
     if (c.comm < code.communicators.size()) i.communicator = static_cast<int32_t>(c.comm);

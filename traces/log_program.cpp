@@ -15,10 +15,10 @@ namespace {
 using interp::CodeInstruction;
 using interp::LogInstruction;
 
-std::vector<interp::PhaseText> phases_of(const LogReader& log) {
+interp::PhaseTexts phases_of(const LogReader& log) {
   std::vector<interp::PhaseText> out;
   for (const interp::LogPhase& phase : log.phases()) out.push_back({phase.name, phase.text});
-  return out;
+  return interp::PhaseTexts(std::move(out));
 }
 
 /// The program text, parsed again; null if its instructions differ from those of the log.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <unordered_map>
 
 #include "hostir/support/hash.h"
 #include "hostir/support/process_id.h"
@@ -194,14 +195,73 @@ Expected<void> write_communicators(Database& database, const ProgramDescription&
   return {};
 }
 
-Expected<void> write_phases(Database& database, const RunDescription& run) {
-  HOSTIR_ASSIGN_OR_RETURN(Statement phase,
-                          database.prepare("INSERT INTO phase (name, text) VALUES (?, ?)"));
-  for (const interp::LogPhase& p : run.phases) {
-    phase.bind_text(1, p.name);
-    phase.bind_text(2, p.text);
-    HOSTIR_TRY(phase.run());
+// A phase leaves most lines as they were, so each is stored once.
+class PhaseWriter {
+ public:
+  static Expected<PhaseWriter> create(Database& database) {
+    HOSTIR_ASSIGN_OR_RETURN(Statement phase,
+                            database.prepare("INSERT INTO phase_row (id, name) VALUES (?, ?)"));
+    HOSTIR_ASSIGN_OR_RETURN(Statement line,
+                            database.prepare("INSERT INTO phase_line VALUES (?, ?)"));
+    HOSTIR_ASSIGN_OR_RETURN(Statement part,
+                            database.prepare("INSERT INTO phase_part VALUES (?, ?, ?, ?)"));
+    return PhaseWriter(std::move(phase), std::move(line), std::move(part));
   }
+
+  Expected<void> write(const interp::LogPhase& phase) {
+    phase_.bind_int(1, ++phases_);
+    phase_.bind_text(2, phase.name);
+    HOSTIR_TRY(phase_.run());
+    int64_t position = 0;
+    int64_t first = 0;
+    int64_t last = 0;
+    for (std::string_view rest = phase.text; !rest.empty();) {
+      const size_t length = std::min(rest.find('\n'), rest.size() - 1) + 1;
+      HOSTIR_ASSIGN_OR_RETURN(const int64_t line, id_of(rest.substr(0, length)));
+      rest.remove_prefix(length);
+      if (last != 0 && line == last + 1) {
+        last = line;
+        continue;
+      }
+      if (last != 0) HOSTIR_TRY(write_part(position++, first, last));
+      first = last = line;
+    }
+    return last != 0 ? write_part(position, first, last) : Expected<void>{};
+  }
+
+ private:
+  PhaseWriter(Statement phase, Statement line, Statement part)
+      : phase_(std::move(phase)), line_(std::move(line)), part_(std::move(part)) {}
+
+  // The lines are those of the run's texts, which outlive the writer.
+  Expected<int64_t> id_of(std::string_view text) {
+    const auto [at, added] = ids_.try_emplace(text, static_cast<int64_t>(ids_.size()) + 1);
+    if (added) {
+      line_.bind_int(1, at->second);
+      line_.bind_text(2, text);
+      HOSTIR_TRY(line_.run());
+    }
+    return at->second;
+  }
+
+  Expected<void> write_part(int64_t position, int64_t first, int64_t last) {
+    part_.bind_int(1, phases_);
+    part_.bind_int(2, position);
+    part_.bind_int(3, first);
+    part_.bind_int(4, last);
+    return part_.run();
+  }
+
+  Statement phase_;
+  Statement line_;
+  Statement part_;
+  int64_t phases_ = 0;
+  std::unordered_map<std::string_view, int64_t> ids_;
+};
+
+Expected<void> write_phases(Database& database, const RunDescription& run) {
+  HOSTIR_ASSIGN_OR_RETURN(PhaseWriter phases, PhaseWriter::create(database));
+  for (const interp::LogPhase& phase : run.phases) HOSTIR_TRY(phases.write(phase));
   HOSTIR_ASSIGN_OR_RETURN(
       Statement explain,
       database.prepare("INSERT INTO explain (subject, rule, text) VALUES (?, ?, ?)"));

@@ -13,9 +13,9 @@
 
 namespace hostir::traces {
 
-inline constexpr int64_t kSchemaVersion = 3;
-/// A log of this version or later may lack only tables that readers can do without, and is read
-/// directly. Older logs are read from a migrated copy.
+inline constexpr int64_t kSchemaVersion = 4;
+/// Logs from this version on lack only tables that a reader can do without: they are read as they
+/// are, older ones from a migrated copy.
 inline constexpr int64_t kReadableVersion = 1;
 inline constexpr int64_t kApplicationId = 0x48495257;  // "HIRW"
 

@@ -155,10 +155,18 @@ FROM value v LEFT JOIN event e ON e.id = v.event
 LEFT JOIN instruction i ON i.id = e.instruction LEFT JOIN tensor t ON t.id = v.tensor
 LEFT JOIN shard s ON s.tensor = v.tensor AND s.rank = v.rank)";
 
+constexpr std::string_view kPhase =
+    R"(SELECT r.id, r.name, (SELECT group_concat(text, '') FROM (
+  SELECT l.text FROM phase_part p
+  JOIN phase_line l ON l.id BETWEEN p.first_line AND p.last_line
+  WHERE p.phase = r.id ORDER BY p.position, l.id)) AS text
+FROM phase_row r)";
+
 }  // namespace
 
 std::vector<View> schema_views() {
   return {
+      {"phase", "The program after every phase of the compiler: id, name and whole text.", kPhase},
       {"event", "Every executed instruction on every rank; columns as in `event_row`.", kEvent},
       {"collective", "The ledger: one row per member of each collective, send or recv.",
        kCollective},

@@ -20,7 +20,7 @@ std::string_view name(ClockDomain domain) {
 
 Expected<std::unique_ptr<TaskPlan>> Backend::plan(const Task&) { return nullptr; }
 
-Progress Backend::wait(std::span<const HostState> hosts, CompletionSink& sink, int64_t timeout_ns) {
+Progress Backend::wait(const Hosts& hosts, CompletionSink& sink, int64_t timeout_ns) {
   using Clock = std::chrono::steady_clock;
   constexpr auto kSpin = std::chrono::microseconds(200);  // then sleep between polls
   const auto begin = Clock::now();

@@ -25,6 +25,7 @@
 #include "interp/core/code.h"
 #include "interp/core/element.h"
 #include "interp/core/ids.h"
+#include "interp/core/member_counts.h"
 
 namespace hostir::interp {
 
@@ -68,9 +69,10 @@ struct CommunicationItem {
   int32_t position = 0;           // of the issuing rank in `members`
   int32_t peer = -1;              // send/recv: position
   int32_t root = -1;              // rooted collectives: position
-  std::vector<std::pair<int32_t, int32_t>> pairs;  // permute: (source, target) positions
-  std::vector<int64_t> send_counts;                // elements to each member; all_to_all(v)
-  std::vector<int64_t> recv_counts;  // elements from each member: all_gather(v), all_to_all(v)
+  /// permute: (source, target) positions. These lists are the interpreter's and live as long.
+  std::span<const std::pair<int32_t, int32_t>> pairs;
+  MemberCounts send_counts;  // elements to each member; all_to_all(v)
+  MemberCounts recv_counts;  // elements from each member: all_gather(v), all_to_all(v)
   Reduction reduction = Reduction::kSum;
   DType dtype = DType::kF32;
   BufferRef in;
@@ -120,6 +122,20 @@ struct HostState {
   enum class Kind : uint8_t { kRunnable, kBlocked, kDone, kRemote } kind = Kind::kRunnable;
   int64_t clock_ns = 0;
   TaskId waits_for = kNoTask;  // kBlocked: the task whose completion resumes it
+};
+
+/// The hosts of all ranks as a poll finds them.
+struct Hosts {
+  /// Where nobody kept account of changes.
+  Hosts(std::span<const HostState> all) : states(all) {}
+  Hosts(const std::vector<HostState>& all) : states(all) {}
+  Hosts(std::span<const HostState> all, std::span<const Rank> moved)
+      : states(all), changed(moved) {}
+
+  std::span<const HostState> states;  // by rank
+  /// The ranks whose host may differ from the last poll, so that a poll need not look at all of
+  /// them; nullopt: any.
+  std::optional<std::span<const Rank>> changed;
 };
 
 /// Digest and statistics of a written buffer, made when the task completes (sim).
@@ -245,11 +261,11 @@ class Backend {
   /// Delivers completed tasks. `sim` advances virtual time as far as `hosts` allow (it completes
   /// nothing that a later issue could still precede); `cuda` queries events. Only kQuiescent with
   /// every host blocked means that nothing will ever complete.
-  virtual Progress poll(std::span<const HostState> hosts, CompletionSink& sink) = 0;
+  virtual Progress poll(const Hosts& hosts, CompletionSink& sink) = 0;
 
-  /// Like poll(), but sleeps instead of returning kPending at once. Returns kPending after
-  /// `timeout_ns` of real time.
-  virtual Progress wait(std::span<const HostState> hosts, CompletionSink& sink, int64_t timeout_ns);
+  /// poll(), but where that is pending sleeps until something completes or `timeout_ns` of real
+  /// time are over: then kPending.
+  virtual Progress wait(const Hosts& hosts, CompletionSink& sink, int64_t timeout_ns);
 
   /// The current contents of `box` in row-major order (global coordinates inside the placement's
   /// box). Writes of tasks in flight are not visible.

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <set>
 
 #include "hostir/ir/fold_into.h"
 #include "interp/core/engine.h"
@@ -200,7 +201,7 @@ Expected<Tensor> Interpreter::assemble(std::span<const std::optional<BufferRef>>
   std::sort(order.begin(), order.end());
   Tensor out;
   bool made = false;
-  std::vector<Box> seen;  // boxes already filled at this addend
+  std::set<std::pair<Extents, Extents>> seen;  // boxes already filled at this addend
   int64_t addend = -1;
   for (const auto& [at, r] : order) {
     const Placement& placement = *parts[r]->placement;
@@ -208,10 +209,9 @@ Expected<Tensor> Interpreter::assemble(std::span<const std::optional<BufferRef>>
     made = true;
     if (at != addend) seen.clear();
     addend = at;
-    if (placement.box.empty() || std::find(seen.begin(), seen.end(), placement.box) != seen.end()) {
+    if (placement.box.empty() || !seen.emplace(placement.box.lo, placement.box.hi).second) {
       continue;  // replicas: the first holder counts
     }
-    seen.push_back(placement.box);
     HOSTIR_ASSIGN_OR_RETURN(const Tensor local,
                             engine_->read_part(static_cast<Rank>(r), *parts[r]));
     fold_box(out, Box::whole(placement.global), local, placement.box,

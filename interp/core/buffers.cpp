@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "hostir/ops/record.h"
 #include "interp/core/engine.h"
@@ -229,9 +228,7 @@ ByteRange Engine::sent_bytes(const CommunicationItem& item, const CommunicationF
     return nothing;
   int64_t bytes = in.size_bytes;
   if (facts.in == Part::kBlocks && !item.send_counts.empty()) {
-    const int64_t elems =
-        std::accumulate(item.send_counts.begin(), item.send_counts.end(), int64_t{0});
-    bytes = std::min(bytes, elems * size_bytes(item.dtype));
+    bytes = std::min(bytes, item.send_counts.total() * size_bytes(item.dtype));
   }
   return {in.offset_bytes, in.offset_bytes + bytes};
 }
@@ -302,8 +299,7 @@ bool Engine::check_read(Step& step, const Allocation& a, uint32_t reg, ByteRange
 void Engine::note_unfilled(RankState& rank, const CommunicationItem& item) {
   const BufferRef& out = item.out;
   if (!out.allocation.valid() || out.access != Access::kWrite || item.recv_counts.empty()) return;
-  int64_t filled = 0;
-  for (const int64_t count : item.recv_counts) filled += count * size_bytes(item.dtype);
+  const int64_t filled = item.recv_counts.total() * size_bytes(item.dtype);
   if (filled >= out.size_bytes) return;
   for (Allocation& a : rank.allocations) {
     if (!a.live || a.id != out.allocation) continue;

@@ -30,12 +30,33 @@ struct Communicator {
   std::string to_string() const;
 };
 
-/// The placements of one buffer value (or of one layout change) on every rank. If a size is an
-/// integer that the host reads at run time, `by_rank` is empty and the interpreter computes the
+/// A placement for every rank. Ranks that hold the same part share one, so that a value which all
+/// of thousands of ranks hold takes no more room than on one.
+class PlacementTable {
+ public:
+  bool empty() const { return index_.empty(); }
+  size_t size() const { return index_.size(); }
+  const Placement& operator[](size_t rank) const { return distinct_[index_[rank]]; }
+  const std::vector<Placement>& distinct() const { return distinct_; }
+
+  /// Of the next rank: one that is there already, or a new one.
+  void add(uint32_t index) { index_.push_back(index); }
+  void add(Placement placement) {
+    index_.push_back(static_cast<uint32_t>(distinct_.size()));
+    distinct_.push_back(std::move(placement));
+  }
+
+ private:
+  std::vector<Placement> distinct_;
+  std::vector<uint32_t> index_;  // by rank
+};
+
+/// Placements of one buffer-typed value (or of one layout change) for every rank. Where a size is
+/// an integer that the host reads while it runs, `by_rank` is empty and the interpreter makes the
 /// placement when the instruction runs.
 struct LayoutTable {
   Type type;  // global shape and layout, sizes bound
-  std::vector<Placement> by_rank;
+  PlacementTable by_rank;
   std::vector<IndexCodeId> dynamic_shape;  // one per dimension, if by_rank is empty
   bool is_static() const { return !by_rank.empty(); }
 };

@@ -47,33 +47,40 @@ Sides sides_of(const CodeInstruction& code, const IssuePlan& plan) {
   return s;
 }
 
-// The number of elements in each member's block, from the block's layout or by cutting the whole.
-std::vector<int64_t> block_counts(const Code& code, std::span<const Rank> members,
-                                  LayoutIndex block, int64_t total, int64_t row) {
-  if (block != kNoLayout && code.layouts[block].is_static() &&
-      std::holds_alternative<ShardType>(code.layouts[block].type)) {
-    std::vector<int64_t> counts;
-    for (const Rank m : members) {
-      counts.push_back(code.layouts[block].by_rank[static_cast<size_t>(m)].box.volume());
-    }
-    if (total < 0 || sum_of(counts) == total) return counts;
-  }
-  return total < 0 ? std::vector<int64_t>{} : cut_counts(total, row, members.size());
-}
-
 // A view of one block of a contiguous buffer.
-BufferRef block_of(const BufferRef& whole, const std::vector<int64_t>& counts, int32_t position,
+BufferRef block_of(const BufferRef& whole, const MemberCounts& counts, int32_t position,
                    int64_t element_bytes) {
   BufferRef block = whole;
-  const auto end = counts.begin() + position;
-  block.offset_bytes += std::accumulate(counts.begin(), end, int64_t{0}) * element_bytes;
-  block.size_bytes = *end * element_bytes;
+  block.offset_bytes += counts.offset(static_cast<size_t>(position)) * element_bytes;
+  block.size_bytes = counts[static_cast<size_t>(position)] * element_bytes;
   return block;
 }
 
 }  // namespace
 
-// Updates the plan for the same communication with other buffers or offsets.
+// Elements of each member's block, by the layout of the block or by cutting the whole: the same on
+// all members, so found by the first of them.
+MemberCounts Engine::block_counts(const Step& step, std::span<const Rank> members,
+                                  LayoutIndex block, int64_t total, int64_t row) {
+  const int32_t group =
+      code->communicators[step.code.comm].group_of_rank[static_cast<size_t>(step.rank)];
+  const auto [at, added] = block_index.try_emplace({step.code.comm, group, block, total, row});
+  if (!added) return at->second;
+  if (block != kNoLayout && code->layouts[block].is_static() &&
+      std::holds_alternative<ShardType>(code->layouts[block].type)) {
+    std::vector<int64_t> counts;
+    for (const Rank m : members) {
+      counts.push_back(code->layouts[block].by_rank[static_cast<size_t>(m)].box.volume());
+    }
+    if (total < 0 || std::accumulate(counts.begin(), counts.end(), int64_t{0}) == total) {
+      return at->second = member_counts.keep(std::move(counts));
+    }
+  }
+  if (total >= 0) at->second = member_counts.keep(cut_counts(total, row, members.size()));
+  return at->second;
+}
+
+// The same communication on other buffers, or at other offsets.
 void Engine::move_buffers(IssuePlan& plan, const CommunicationFacts& facts) {
   CommunicationItem& item = plan.communication.item;
   for (const BufferRef& ref : plan.refs) {
@@ -157,9 +164,9 @@ bool Engine::resolve_positions(Step& step, CommunicationItem& item,
                                const CommunicationFacts& facts) {
   const Instruction& source = code->source(step.index);
   item.peer = item.root = -1;
-  item.pairs.clear();
-  item.send_counts.clear();
-  item.recv_counts.clear();
+  item.pairs = {};
+  item.send_counts = {};
+  item.recv_counts = {};
   item.reduction = source.attributes.get_or<Reduction>("reduction", Reduction::kSum);
   const auto n = static_cast<int64_t>(item.members.size());
   const auto outside = [&](int64_t position) {
@@ -173,21 +180,26 @@ bool Engine::resolve_positions(Step& step, CommunicationItem& item,
   if (step.code.position_expr != kNoExpr) {
     if (!evaluate(step, step.code.position_expr, position)) return false;
     if (source.attributes.has("shift")) {
-      for (int64_t p = 0; p < n; ++p) {
-        item.pairs.emplace_back(static_cast<int32_t>(p),
-                                static_cast<int32_t>(((p + position) % n + n) % n));
+      auto& pairs = routes[{step.index, item.members.size(), position}];
+      for (auto p = static_cast<int64_t>(pairs.size()); p < n; ++p) {
+        pairs.emplace_back(static_cast<int32_t>(p),
+                           static_cast<int32_t>(((p + position) % n + n) % n));
       }
+      item.pairs = pairs;
     } else if (outside(position)) {
       return false;
     } else {
       (facts.point_to_point ? item.peer : item.root) = static_cast<int32_t>(position);
     }
   }
-  if (const auto* pairs = source.attributes.get<IntLists>("pairs")) {
-    for (const auto& pair : *pairs) {
+  if (const auto* given = source.attributes.get<IntLists>("pairs")) {
+    auto& pairs = routes[{step.index, item.members.size(), 0}];
+    for (size_t p = pairs.size(); p < given->size(); ++p) {
+      const auto& pair = (*given)[p];
       if (pair.size() != 2 || outside(pair[0]) || outside(pair[1])) return false;
-      item.pairs.emplace_back(static_cast<int32_t>(pair[0]), static_cast<int32_t>(pair[1]));
+      pairs.emplace_back(static_cast<int32_t>(pair[0]), static_cast<int32_t>(pair[1]));
     }
+    item.pairs = pairs;
   }
   return true;
 }
@@ -225,13 +237,13 @@ bool Engine::resolve_block(Step& step, OpenItem& out, const CommunicationFacts& 
   const bool part = sides.in_place_form && block->box.volume() == arrival.total_elems;
   const LayoutIndex layout = part ? kNoLayout : is_input ? sides.in_layout : sides.out_layout;
   const int64_t row = arrival.row_elems > 0 ? arrival.row_elems : row_elems(*block);
-  std::vector<int64_t> counts = block_counts(*code, item.members, layout, arrival.total_elems, row);
+  const MemberCounts counts = block_counts(step, item.members, layout, arrival.total_elems, row);
   arrival.local_elems = block->box.volume();
   if (counts.empty()) return true;
-  if (arrival.total_elems < 0) arrival.total_elems = sum_of(counts);
+  if (arrival.total_elems < 0) arrival.total_elems = counts.total();
   const int64_t own = counts[static_cast<size_t>(item.position)];
   if (part) arrival.local_elems = own;
-  if (sum_of(counts) != arrival.total_elems || own != arrival.local_elems) {
+  if (counts.total() != arrival.total_elems || own != arrival.local_elems) {
     const size_t at =
         step.code.comm * static_cast<size_t>(code->rank_count) + static_cast<size_t>(step.rank);
     return fault(
@@ -247,7 +259,7 @@ bool Engine::resolve_block(Step& step, OpenItem& out, const CommunicationFacts& 
     BufferRef& side = is_input ? item.in : item.out;
     side = block_of(is_input ? *sides.in : *sides.out, counts, item.position, bytes);
   }
-  (is_input ? item.recv_counts : item.send_counts) = std::move(counts);
+  (is_input ? item.recv_counts : item.send_counts) = counts;
   return true;
 }
 
@@ -291,10 +303,10 @@ bool Engine::check_overlap(Step& step, const OpenItem& open) {
   const BufferRef& out = open.item.out;
   if (!share_bytes(in, out)) return true;
   const CommunicationFacts& facts = *communication_facts(step.code.kind);
-  const auto place = [&](const BufferRef& whole, const std::vector<int64_t>& counts) {
-    const auto end = counts.begin() + open.item.position;
-    return whole.offset_bytes +
-           std::accumulate(counts.begin(), end, int64_t{0}) * size_bytes(open.item.dtype);
+  const auto place = [&](const BufferRef& whole, const MemberCounts& counts) {
+    const int64_t before =
+        counts.empty() ? 0 : counts.offset(static_cast<size_t>(open.item.position));
+    return whole.offset_bytes + before * size_bytes(open.item.dtype);
   };
   bool in_place = in.offset_bytes == out.offset_bytes;
   if (facts.in == Part::kBlock && facts.out == Part::kWhole) {

@@ -2,7 +2,6 @@
 // exchange_counts.cpp.
 #pragma once
 
-#include <numeric>
 #include <vector>
 
 #include "hostir/ir/placement.h"
@@ -39,10 +38,6 @@ inline std::vector<int64_t> cut_counts(int64_t total, int64_t row, size_t member
     counts.push_back((part.hi - part.lo) * row);
   }
   return counts;
-}
-
-inline int64_t sum_of(const std::vector<int64_t>& values) {
-  return std::accumulate(values.begin(), values.end(), int64_t{0});
 }
 
 }  // namespace hostir::interp

@@ -24,7 +24,8 @@ Engine::Engine(std::shared_ptr<const Code> program, Backend& device, TraceSink* 
     d.waits_on_host = record(c.kind).role == HostRole::kWait && c.stream == kNoStream;
   }
   hosts.resize(n);
-  keys.assign(n, kCannotRun);
+  host_moved_.resize(n);
+  run_queue = RunQueue(n);
   state.ledger.prepare(*code);
   const size_t streams = code->streams.size();
   clock_stride = TaskTable::clock_stride(streams);
@@ -107,15 +108,16 @@ void Engine::refresh(Rank r) {
                                                     : HostState::Kind::kDone;
   host.clock_ns = rank.clock_ns;
   host.waits_for = rank.waits_for;
-  keys[static_cast<size_t>(r)] = runnable && !rank.frozen ? rank.clock_ns : kCannotRun;
-  keys_moved = true;
+  run_queue.set(r, runnable && !rank.frozen ? rank.clock_ns : RunQueue::kCannotRun);
+  note_host(r);
 }
 
 // refresh() after the rank's own decision, for the common case: it was runnable and still is.
 void Engine::advance(Rank r, RankState& rank) {
   if (rank.status != RankStatus::kRunnable || dispatch[rank.pc].waits_on_host) return refresh(r);
   hosts[static_cast<size_t>(r)].clock_ns = rank.clock_ns;
-  keys[static_cast<size_t>(r)] = rank.clock_ns;
+  run_queue.set(r, rank.clock_ns);
+  note_host(r);
 }
 
 void Engine::run_glue(RankState& rank) {
@@ -153,7 +155,7 @@ StepResult Engine::step(Rank r) {
   StepResult result;
   result.rank = r;
   result.code = rank.pc;
-  if (keys[static_cast<size_t>(r)] == kCannotRun || state.failed) {
+  if (run_queue.key(r) == RunQueue::kCannotRun || state.failed) {
     using Outcome = StepResult::Outcome;
     result.outcome = state.failed                           ? Outcome::kFault
                      : rank.status == RankStatus::kBlocked  ? Outcome::kBlocked
@@ -186,7 +188,7 @@ TaskId Engine::decide(Rank r) {
   ++state.position;
   advance(r, rank);
   const Progress found = state.failed ? Progress::kQuiescent : poll();
-  upcoming = state.failed ? kNoRank : next_after(r, key);
+  upcoming = next_rank();
   if (upcoming == kNoRank) upcoming = settle_idle(found);
   return step.task;
 }
@@ -232,13 +234,13 @@ Rank Engine::settle_idle(Progress found) {
   Rank next = kNoRank;
   while (found != Progress::kQuiescent && next == kNoRank && state.in_flight > 0 && !state.failed) {
     if (found == Progress::kPending) {
-      found = backend.wait(hosts, *this, options.timeout_ns);
+      found = backend.wait({hosts, take_moved_hosts()}, *this, options.timeout_ns);
       if (found == Progress::kPending) {
         give_up_waiting();
         break;
       }
     } else {
-      found = backend.poll(hosts, *this);
+      found = poll();
     }
     next = next_rank();
   }

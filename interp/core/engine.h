@@ -10,11 +10,13 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "interp/core/interpreter.h"
 #include "interp/core/loop_paths.h"
 #include "interp/core/remote.h"
+#include "interp/core/run_queue.h"
 #include "interp/core/state.h"
 #include "interp/model/run.h"
 
@@ -85,36 +87,16 @@ class Engine final : public CompletionSink {
   StepResult step(Rank rank);
   /// Runs one decision of a rank that can take one; returns the task it issued.
   TaskId decide(Rank rank);
-  /// next_rank() after a decision of `rank`, which was the next rank and whose host clock was `key`
-  /// before the decision.
-  Rank next_after(Rank rank, int64_t key) {
-    // Every other rank's clock is at least `key`, and greater than `key` for ranks below `rank`.
-    const size_t ranks = keys.size();
-    for (size_t r = static_cast<size_t>(rank); r < ranks && !keys_moved; ++r) {
-      if (keys[r] == key) return static_cast<Rank>(r);
-    }
-    keys_moved = false;
-    return next_rank();
-  }
-  /// The result of next_after(), for callers that always run the next rank.
+  /// next_rank() after the last decision; for whoever goes on with the rank that is next each time.
   Rank upcoming = kNoRank;
   /// Polls, concludes if nothing can move, and returns the next rank.
   Rank settle();
   Progress poll() {
-    return state.in_flight > 0 ? backend.poll(hosts, *this) : Progress::kQuiescent;
+    if (state.in_flight == 0) return Progress::kQuiescent;
+    return backend.poll({hosts, take_moved_hosts()}, *this);
   }
   void conclude();
-  Rank next_rank() const {
-    const int64_t* clock = keys.data();
-    const size_t ranks = keys.size();
-    int64_t best = kCannotRun;
-    size_t rank = 0;
-    for (size_t r = 0; r < ranks; ++r) {
-      rank = clock[r] < best ? r : rank;
-      best = std::min(clock[r], best);
-    }
-    return best == kCannotRun || state.failed ? kNoRank : static_cast<Rank>(rank);
-  }
+  Rank next_rank() const { return state.failed ? kNoRank : run_queue.first(); }
   void refresh(Rank rank);  // status and scheduler key after anything that may have changed them
   void freeze(Rank rank, bool frozen);
   void rebuild_hosts();
@@ -271,6 +253,8 @@ class Engine final : public CompletionSink {
   bool resolve_communication(Step& step, OpenItem& out);
   void move_buffers(IssuePlan& plan, const CommunicationFacts& facts);
   bool resolve_positions(Step& step, CommunicationItem& item, const CommunicationFacts& facts);
+  MemberCounts block_counts(const Step& step, std::span<const Rank> members, LayoutIndex block,
+                            int64_t total, int64_t row);
   bool check_sides(Step& step, const CommunicationItem& item, const CommunicationFacts& facts,
                    const CommunicationSides& sides);
   bool resolve_block(Step& step, OpenItem& out, const CommunicationFacts& facts,
@@ -283,7 +267,8 @@ class Engine final : public CompletionSink {
   bool depends_on_nothing(const CodeInstruction& instruction, const IssuePlan& plan) const;
   bool resolve_blocks(Step& step, OpenItem& out, const Placement* in, const Placement* to);
   bool check_signs(const Step& step, const CommunicationItem& item);
-  bool receives_of(Step& step, CommunicationItem& item, const Placement& to);
+  bool receives_of(Step& step, const CommunicationItem& item, const Placement& to,
+                   std::vector<int64_t>& counts);
   bool arrive(Step& step, TaskRecord& task, OpenItem& item);
   bool arrive_pair(Step& step, TaskRecord& task, OpenItem& item);
   /// Reports the verdict on the current run as a fault; true if nothing is wrong.
@@ -327,19 +312,22 @@ class Engine final : public CompletionSink {
 
   // Caches and append-only tables: not state.
   LoopPathTable paths;
-  bool keys_moved = true;  // keys of ranks other than the last one stepped
-  static constexpr int64_t kCannotRun = INT64_MAX;
-  size_t clock_stride = 0;                        // row stride of RankState::clocks
+  size_t clock_stride = 0;                        // of RankState::clocks
   std::vector<Dispatch> dispatch;                 // by code
   std::vector<std::unique_ptr<IssuePlan>> plans;  // by code * rank count + rank
   std::deque<StridedShape> shapes;                // index 0 is unused
   std::map<std::vector<int64_t>, uint32_t> shape_index;
+  MemberCountsTable member_counts;
+  /// Blocks by (communicator, group, layout of the block, total, row).
+  std::map<std::tuple<CommIndex, int32_t, LayoutIndex, int64_t, int64_t>, MemberCounts> block_index;
+  /// Of `permute`: by (instruction, members, shift).
+  std::map<std::tuple<CodeIndex, size_t, int64_t>, std::vector<std::pair<int32_t, int32_t>>> routes;
   std::deque<Placement> dynamic_placements;
   std::map<std::vector<int64_t>, const Placement*> dynamic_index;
   RemoteParts remote;
   std::vector<std::string> absent;  // processes that did not report their rank positions
   std::vector<HostState> hosts;
-  std::vector<int64_t> keys;  // host clock; INT64_MAX if the rank cannot run
+  RunQueue run_queue;  // host clocks of the ranks that can run
   std::vector<TaskId> wait_scratch;
   std::vector<Register> move_scratch;
 
@@ -349,12 +337,29 @@ class Engine final : public CompletionSink {
   }
   void run_glue(RankState& rank);
   void advance(Rank r, RankState& rank);
+  /// To call where a host's state changed.
+  void note_host(Rank rank) {
+    if (host_moved_[static_cast<size_t>(rank)] != 0) return;
+    host_moved_[static_cast<size_t>(rank)] = 1;
+    moved_hosts_.push_back(rank);
+  }
+  /// Those that changed since this was asked last; valid until it is asked again.
+  std::span<const Rank> take_moved_hosts() {
+    for (const Rank rank : moved_hosts_) host_moved_[static_cast<size_t>(rank)] = 0;
+    told_hosts_.swap(moved_hosts_);
+    moved_hosts_.clear();
+    return told_hosts_;
+  }
   bool exceed_steps(const Step& step);
   Rank settle_idle(Progress found);
   void give_up_waiting();  // conclude.cpp
   void ask_peers();
   void log_step(const Step& step, int64_t start_ns, LoopPathId path);
   void check_leaks();
+
+  std::vector<Rank> moved_hosts_;
+  std::vector<Rank> told_hosts_;
+  std::vector<uint8_t> host_moved_;  // by rank
 };
 
 /// `execute_<mnemonic>` in host_ops/<mnemonic>.cpp.

@@ -29,6 +29,8 @@ void Engine::resolve_routes(OpenItem& out, const Placement* in, const Placement*
 bool Engine::resolve_blocks(Step& step, OpenItem& out, const Placement* in, const Placement* to) {
   CommunicationItem& item = out.item;
   const size_t n = item.members.size();
+  std::vector<int64_t> sends;
+  std::vector<int64_t> receives;
   const auto from_rows = [&](const std::vector<IndexCodeId>& exprs, const Placement& p,
                              std::vector<int64_t>& counts) {
     for (const IndexCodeId e : exprs) {
@@ -46,21 +48,21 @@ bool Engine::resolve_blocks(Step& step, OpenItem& out, const Placement* in, cons
     }
   };
   if (step.code.exprs.empty()) {
-    from_layout(*in, item.send_counts);
-  } else if (!from_rows(step.code.exprs, *in, item.send_counts)) {
+    from_layout(*in, sends);
+  } else if (!from_rows(step.code.exprs, *in, sends)) {
     return false;
   }
   if (!step.code.more_exprs.empty()) {
-    if (!from_rows(step.code.more_exprs, *to, item.recv_counts)) return false;
+    if (!from_rows(step.code.more_exprs, *to, receives)) return false;
   } else if (step.code.exprs.empty()) {
-    from_layout(*to, item.recv_counts);
-  } else if (!receives_of(step, item, *to)) {
+    from_layout(*to, receives);
+  } else if (!receives_of(step, item, *to, receives)) {
     return false;
   }
-  const auto fits = [&](const std::vector<int64_t>& counts, const Placement& p) {
-    int64_t total = 0;
-    for (const int64_t c : counts) total += c;
-    return counts.size() == n && total <= p.box.volume();
+  item.send_counts = member_counts.keep(std::move(sends));
+  item.recv_counts = member_counts.keep(std::move(receives));
+  const auto fits = [&](const MemberCounts& counts, const Placement& p) {
+    return counts.size() == n && counts.total() <= p.box.volume();
   };
   if (!check_signs(step, item)) return false;
   if (!fits(item.send_counts, *in) || !fits(item.recv_counts, *to)) {
@@ -68,9 +70,9 @@ bool Engine::resolve_blocks(Step& step, OpenItem& out, const Placement* in, cons
         step, "collective_mismatch",
         fmt::format("rank {}: the counts of {} do not fit its buffers", step.rank, name_of(step)));
   }
-  out.arrival.sends = item.send_counts;
-  out.arrival.receives = item.recv_counts;
-  out.arrival.local_elems = sum_of(item.send_counts);
+  out.arrival.sends = item.send_counts.list();
+  out.arrival.receives = item.recv_counts.list();
+  out.arrival.local_elems = item.send_counts.total();
   out.arrival.total_elems = -1;
   return true;
 }
@@ -97,15 +99,16 @@ bool Engine::check_signs(const Step& step, const CommunicationItem& item) {
   return true;
 }
 
-// `counts` without `receives`: evaluates what member m sends to this position if the counts depend
-// only on the rank; otherwise uses the output's layout.
-bool Engine::receives_of(Step& step, CommunicationItem& item, const Placement& to) {
+// `counts` without `receives`: what member m sends to this position, where the counts depend on
+// nothing but the rank; else what the output's layout says.
+bool Engine::receives_of(Step& step, const CommunicationItem& item, const Placement& to,
+                         std::vector<int64_t>& counts) {
   const IndexCodeId own = step.code.exprs[static_cast<size_t>(item.position)];
   if (!code->exprs[own].is_static()) {
-    item.recv_counts = to.blocks.size() == item.members.size()
-                           ? std::vector<int64_t>{}
-                           : cut_counts(to.box.volume(), row_elems(to), item.members.size());
-    for (const Box& b : to.blocks) item.recv_counts.push_back(b.volume());
+    if (to.blocks.size() != item.members.size()) {
+      counts = cut_counts(to.box.volume(), row_elems(to), item.members.size());
+    }
+    for (const Box& b : to.blocks) counts.push_back(b.volume());
     return true;
   }
   for (const Rank m : item.members) {
@@ -115,7 +118,7 @@ bool Engine::receives_of(Step& step, CommunicationItem& item, const Placement& t
           step, "index_error",
           fmt::format("rank {}: counts of {} can not be evaluated", step.rank, name_of(step)));
     }
-    item.recv_counts.push_back(rows * row_elems(to));
+    counts.push_back(rows * row_elems(to));
   }
   return true;
 }

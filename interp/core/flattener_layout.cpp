@@ -50,6 +50,58 @@ std::vector<int64_t> block_members(const Mesh& mesh, const ShardType& type, Rank
   return {};
 }
 
+// All that a placement depends on beside its extents: the coordinates along the axes that cut the
+// value and, of a packed one, the group whose blocks it holds. Ranks with equal keys share it.
+class PlacementKey {
+ public:
+  PlacementKey(const Program& program, const Type& type, const Communicator* comm, Rank ranks)
+      : comm_(comm) {
+    const Sharding* sharding = sharding_of(type);
+    mesh_ = sharding != nullptr ? program.find_mesh(sharding->mesh) : nullptr;
+    if (mesh_ == nullptr) return;
+    positions_.assign(static_cast<size_t>(ranks), -1);
+    for (int64_t p = 0; p < mesh_->size(); ++p) {
+      const int64_t rank = mesh_->rank_at(p);
+      if (rank >= 0 && rank < ranks) positions_[static_cast<size_t>(rank)] = p;
+    }
+    add_axes(*sharding, {});
+    const auto* shard = std::get_if<ShardType>(&type);
+    packed_ = shard != nullptr && shard->blocks;
+    if (packed_ && comm == nullptr) {
+      add_axes(*shard->blocks, differing_axes(shard->sharding, *shard->blocks));
+    }
+  }
+
+  std::vector<int64_t> of(Rank rank, const Extents& extents) const {
+    std::vector<int64_t> key(extents.begin(), extents.end());
+    if (mesh_ == nullptr) return key;
+    const int64_t position = positions_[static_cast<size_t>(rank)];
+    key.push_back(position < 0 ? -1 : 0);
+    for (const AxisRef& axis : axes_) {
+      key.push_back(position < 0 ? -1 : mesh_->coord(position, axis));
+    }
+    if (packed_ && comm_ != nullptr) {
+      key.push_back(comm_->group_of_rank[static_cast<size_t>(rank)]);
+    }
+    return key;
+  }
+
+ private:
+  void add_axes(const Sharding& sharding, const std::vector<AxisRef>& but) {
+    for (const DimSharding& d : sharding.dims) {
+      for (const AxisRef& axis : d.axes) {
+        if (std::find(but.begin(), but.end(), axis) == but.end()) axes_.push_back(axis);
+      }
+    }
+  }
+
+  const Mesh* mesh_ = nullptr;
+  const Communicator* comm_ = nullptr;
+  bool packed_ = false;
+  std::vector<int64_t> positions_;  // by rank; -1: not in the mesh
+  std::vector<AxisRef> axes_;
+};
+
 bool has_axes(const Mesh& mesh, const Sharding& sharding) {
   const auto known = [&](const AxisRef& a) { return mesh.axis_index(a.name).has_value(); };
   for (const DimSharding& d : sharding.dims) {
@@ -128,6 +180,8 @@ Expected<LayoutTable> Flattener::make_layout(const Scope& scope, const Type& typ
     return table;
   }
   const Communicator* group = comm == kNoComm ? nullptr : &code_.communicators[comm];
+  const PlacementKey keys(program_, table.type, group, code_.rank_count);
+  std::map<std::vector<int64_t>, uint32_t> known;
   for (Rank r = 0; r < code_.rank_count; ++r) {
     Extents extents;
     for (const IndexCodeId id : codes) {
@@ -143,7 +197,13 @@ Expected<LayoutTable> Flattener::make_layout(const Scope& scope, const Type& typ
       return fail(ErrorKind::kInvalid, "code_size",
                   fmt::format("{} is larger than any memory", to_string(type)));
     }
-    table.by_rank.push_back(make_placement(program_, table.type, extents, r, group));
+    const auto [at, added] =
+        known.try_emplace(keys.of(r, extents), table.by_rank.distinct().size());
+    if (added) {
+      table.by_rank.add(make_placement(program_, table.type, extents, r, group));
+    } else {
+      table.by_rank.add(at->second);
+    }
   }
   return table;
 }
@@ -158,8 +218,11 @@ Expected<LayoutIndex> Flattener::layout(const Scope& scope, const Type& type, Va
   const auto at = layout_index_.find(key);
   if (at != layout_index_.end()) return at->second;
   HOSTIR_ASSIGN_OR_RETURN(LayoutTable table, make_layout(scope, type, comm));
-  for (size_t r = 0; r < table.by_rank.size(); ++r) {
-    if (table.by_rank[r].blocks_fill_box()) continue;
+  const std::vector<Placement>& placements = table.by_rank.distinct();
+  const auto wrong = std::find_if(placements.begin(), placements.end(),
+                                  [](const Placement& p) { return !p.blocks_fill_box(); });
+  for (size_t r = 0; wrong != placements.end() && r < table.by_rank.size(); ++r) {
+    if (&table.by_rank[r] != &*wrong) continue;
     const Value& v = scope.function->value(used_as);
     return fail_at(ErrorKind::kInvalid, "code_blocks",
                    fmt::format("the blocks of %{} do not make up the part of rank {}: each of its "

@@ -42,7 +42,7 @@ std::optional<Rank> Interpreter::next_rank() const {
 }
 
 bool Interpreter::can_step(Rank rank) const {
-  return !engine_->state.failed && engine_->keys[static_cast<size_t>(rank)] != INT64_MAX;
+  return !engine_->state.failed && engine_->run_queue.key(rank) != RunQueue::kCannotRun;
 }
 
 void Interpreter::freeze(Rank rank) { engine_->freeze(rank, true); }

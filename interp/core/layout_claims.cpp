@@ -83,23 +83,20 @@ bool Engine::check_layouts(Step& step, const OpenItem& open, const Communication
   const bool comparable =
       (gathers || scatters) && whole != nullptr && block != nullptr && whole != block;
   if (!comparable) return true;
-  const std::vector<int64_t>& counts = gathers ? item.recv_counts : item.send_counts;
+  const MemberCounts& counts = gathers ? item.recv_counts : item.send_counts;
   const Placement& all = whole->by_rank[static_cast<size_t>(step.rank)];
   // Where the whole is laid out alike, the first member looks at all blocks (of rooted ones the
   // root) and the others each at their own: the time is that of the members, not of their pairs.
   const auto first = item.members[item.root < 0 ? 0 : static_cast<size_t>(item.root)];
   const bool own_only = step.rank != first && whole->by_rank[static_cast<size_t>(first)] == all;
-  int64_t offset = 0;
-  for (size_t p = 0; p < counts.size() && p < item.members.size(); ++p) {
-    if (own_only && item.members[p] != step.rank) {
-      offset += counts[p];
-      continue;
-    }
+  const size_t own = static_cast<size_t>(item.position);
+  const size_t begin = own_only ? own : 0;
+  const size_t end = own_only ? own + 1 : item.members.size();
+  for (size_t p = begin; p < end && p < counts.size(); ++p) {
     const Placement& part = block->by_rank[static_cast<size_t>(item.members[p])];
     if (part.global != all.global) return true;
     const std::optional<Box> have = box_of(part, 0, counts[p]);
-    const std::optional<Box> want = box_of(all, offset, counts[p]);
-    offset += counts[p];
+    const std::optional<Box> want = box_of(all, counts.offset(p), counts[p]);
     if (counts[p] == 0 || !have || have == want) continue;
     return fault(
         step, "collective_layout",

@@ -102,7 +102,7 @@ std::optional<size_t> cut_dimension(const Communication& m, const AxisRef& axis)
                      [&](const AxisRef& a) { return a.name == axis.name; }))
       continue;
     const bool parts =
-        std::any_of(layout.by_rank.begin(), layout.by_rank.end(),
+        std::any_of(layout.by_rank.distinct().begin(), layout.by_rank.distinct().end(),
                     [&](const Placement& p) { return p.box.hi[d] - p.box.lo[d] > 1; });
     return parts ? std::optional(d) : std::nullopt;
   }

@@ -104,9 +104,8 @@ bool DeviceBackend::may_look_later(std::span<const interp::HostState> hosts) {
   return false;
 }
 
-interp::Progress DeviceBackend::poll(std::span<const interp::HostState> hosts,
-                                     interp::CompletionSink& sink) {
-  if (may_look_later(hosts)) {
+interp::Progress DeviceBackend::poll(const interp::Hosts& hosts, interp::CompletionSink& sink) {
+  if (may_look_later(hosts.states)) {
     return is_pending() ? interp::Progress::kPending : interp::Progress::kQuiescent;
   }
   if (!starting_.empty()) {

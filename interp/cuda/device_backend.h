@@ -80,8 +80,7 @@ class DeviceBackend final : public interp::Backend {
                        int64_t offset_bytes, std::span<const std::byte> data) override;
   Expected<std::unique_ptr<interp::TaskPlan>> plan(const interp::Task& task) override;
   const Error* issue(std::span<const interp::Task> tasks) override;
-  interp::Progress poll(std::span<const interp::HostState> hosts,
-                        interp::CompletionSink& sink) override;
+  interp::Progress poll(const interp::Hosts& hosts, interp::CompletionSink& sink) override;
   Expected<Tensor> read(Rank rank, const BufferRef& buffer, const Box& box) const override;
   void set_value_mode(ValueMode mode) override { value_mode_ = mode; }
   void set_stepwise(bool stepwise) override { options_.stepwise = stepwise; }

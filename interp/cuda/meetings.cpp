@@ -46,7 +46,7 @@ Exchange DeviceBackend::exchange_of(Rank rank, const interp::CommunicationItem& 
   out.dtype = item.dtype;
   out.reduction = item.reduction;
   out.root = item.root;
-  out.pairs = item.pairs;
+  out.pairs.assign(item.pairs.begin(), item.pairs.end());
   out.members.resize(is_pair(item) ? 2 : item.members.size());
   if (is_pair(item)) {
     const MeetingKey key = key_of(rank, item);
@@ -61,8 +61,8 @@ Member DeviceBackend::member_of(Rank rank, const interp::CommunicationItem& item
   out.in = side(rank, item.in);
   out.out = side(rank, item.out);
   out.has_out = item.out.allocation.valid() && out.out.data != nullptr;
-  out.send_counts = item.send_counts;
-  out.recv_counts = item.recv_counts;
+  out.send_counts = item.send_counts.list();
+  out.recv_counts = item.recv_counts.list();
   return out;
 }
 

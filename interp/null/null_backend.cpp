@@ -245,7 +245,7 @@ bool NullBackend::is_pending() const {
   });
 }
 
-Progress NullBackend::poll(std::span<const HostState>, CompletionSink& sink) {
+Progress NullBackend::poll(const Hosts&, CompletionSink& sink) {
   for (size_t s = 0; plays_ && s < queues_.streams.size(); ++s) {
     if (!queues_.streams[s].empty()) wake(s);
   }

@@ -33,7 +33,7 @@ class NullBackend final : public Backend, private Checkpoints {
                        int64_t offset_bytes, std::span<const std::byte> data) override;
   const Error* issue(std::span<const Task> tasks) override;
   int64_t now_ns() const override;
-  Progress poll(std::span<const HostState> hosts, CompletionSink& sink) override;
+  Progress poll(const Hosts& hosts, CompletionSink& sink) override;
   Expected<Tensor> read(Rank rank, const BufferRef& buffer, const Box& box) const override;
   /// Work that takes real time cannot be undone.
   Checkpoints* checkpoints() override { return plays_ ? nullptr : this; }

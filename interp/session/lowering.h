@@ -1,7 +1,7 @@
-// Lowers a fusion to its host function, with the text of every phase: the session's interface to
-// the compiler.
+// A fusion to its host function, and the texts of the phases: the compiler as sessions see it.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,7 +15,6 @@ namespace hostir::interp {
 struct LoweredFusion {
   Program program;   // with the host function and its kernels
   std::string host;  // name of the host function
-  std::vector<PhaseText> phases;
   Explanation explanation;
   std::vector<Provenance> provenance;
 };
@@ -25,7 +24,12 @@ Expected<LoweredFusion> lower_fusion(const Program& program, const std::string& 
                                      const std::vector<std::string>& keep,
                                      const Preparing& watch = {});
 
-/// The fusion with the sharding of every value decided and communication made explicit as reshards.
+/// The texts of its phases, printed when somebody asks: then the fusion, which lower_fusion()
+/// lowered, is lowered again.
+PhaseTexts phases_of(std::shared_ptr<const Program> program, const std::string& fusion,
+                     const std::vector<std::string>& keep);
+
+/// The fusion with the sharding of every value decided and communication as explicit reshards.
 Expected<Function> sharded_fusion(const Program& program, const std::string& fusion);
 
 /// The same computation on a mesh of one rank, without shardings. Names of the fusion and its

@@ -165,13 +165,13 @@ Expected<std::shared_ptr<const Prepared>> prepare(const Program& original,
   out->source = std::make_shared<const Program>(program);
 
   std::string entry = out->function;
-  std::vector<PhaseText> phases;
+  PhaseTexts phases;
   if (program.find_function(entry)->kind == FunctionKind::kFusion) {
     HOSTIR_ASSIGN_OR_RETURN(LoweredFusion lowered,
                             lower_fusion(program, entry, options.keep, options.watch));
     program = std::move(lowered.program);
     entry = std::move(lowered.host);
-    phases = std::move(lowered.phases);
+    phases = phases_of(out->source, out->function, options.keep);
     out->explanation = std::move(lowered.explanation);
     out->provenance = std::move(lowered.provenance);
     out->lowered = true;

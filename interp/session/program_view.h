@@ -13,16 +13,11 @@
 #include "hostir/support/diagnostic.h"
 #include "hostir/support/expected.h"
 #include "interp/core/code.h"
+#include "interp/session/phase_texts.h"
 
 namespace hostir::interp {
 
-/// One phase of the compiler: `fusion`, `propagate`, ..., `host`.
-struct PhaseText {
-  std::string name;
-  std::string text;
-};
-
-/// A line of a displayed text.
+/// A line of a text that a person reads.
 struct TextLine {
   const SourceManager* sources = nullptr;
   uint32_t file = 0;
@@ -64,10 +59,10 @@ struct ProgramView {
   std::shared_ptr<const SourceManager> sources;
   uint32_t file = 0;                           // in `sources`: the text that runs
   std::vector<uint32_t> lines;                 // by CodeIndex: 1-based line in `file`, 0 = none
-  std::vector<PhaseText> phases;               // in order; the last is the text that runs
-  std::shared_ptr<const SourceManager> given;  // the texts as given by the user, or null
-  std::vector<SourceSpan> origins;             // by CodeIndex: origin in `given`
-  std::vector<SpanMove> moves;                 // of instructions and operands, for error messages
+  PhaseTexts phases;                           // in order; the last one is the text that runs
+  std::shared_ptr<const SourceManager> given;  // the texts as the user gave them, or null
+  std::vector<SourceSpan> origins;             // by CodeIndex: where in `given` it comes from
+  std::vector<SpanMove> moves;                 // of instructions and operands, for errors
 
   RunChoices choices;  // empty for a recorded program
 
@@ -88,9 +83,9 @@ struct ProgramView {
 struct ProgramViewOptions {
   std::string entry;  // host function that runs
   SizeBindings sizes;
-  std::vector<PhaseText> phases;
-  const SourceManager* given = nullptr;  // the program's spans point into it; copied
-  const Program* source = nullptr;       // the program before lowering, which `from` refers to
+  PhaseTexts phases;
+  const SourceManager* given = nullptr;  // the spans of the program point into it; copied
+  const Program* source = nullptr;       // the program before lowering: what `from` refers to
   RunChoices choices;
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "interp/core/interpreter.h"
 #include "interp/session/assemble.h"
@@ -85,19 +86,19 @@ std::optional<Fault> differing_replicas(const Interpreter& interpreter, const Va
     Box box;
     Tensor part;
   };
-  std::vector<Holder> holders;
+  std::map<std::pair<Extents, Extents>, Holder> holders;  // by box
   for (Rank r = 0; r < code.rank_count; ++r) {
     const auto buffer = interpreter.result(r, result);
     if (!buffer || !buffer->placement || buffer->placement->box.empty()) continue;
     auto part = interpreter.read_result(r, result, buffer->placement->box);
     if (!part) return std::nullopt;
-    const auto same = std::find_if(holders.begin(), holders.end(), [&](const Holder& h) {
-      return h.box == buffer->placement->box;
-    });
-    if (same == holders.end()) {
-      holders.push_back({r, *buffer, buffer->placement->box, std::move(*part)});
+    const Box& box = buffer->placement->box;
+    const auto found = holders.find({box.lo, box.hi});
+    if (found == holders.end()) {
+      holders.emplace(std::pair(box.lo, box.hi), Holder{r, *buffer, box, std::move(*part)});
       continue;
     }
+    const Holder* same = &found->second;
     const auto apart = first_difference(same->part, *part);
     if (!apart) continue;
     Fault fault;

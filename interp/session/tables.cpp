@@ -198,7 +198,7 @@ std::string program_text(const Snapshot& snapshot) {
   out += "\n";
   if (!snapshot.program->phases.empty()) {
     out += "phases:";
-    for (const PhaseText& p : snapshot.program->phases) out += " " + p.name;
+    for (const std::string& name : snapshot.program->phases.names()) out += " " + name;
     out += "\n";
   }
   return out;

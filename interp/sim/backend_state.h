@@ -4,9 +4,12 @@
 // created once: kernels and placements.
 #pragma once
 
+#include <array>
+#include <deque>
 #include <map>
 #include <memory>
 
+#include "hostir/ops/collective_cost.h"
 #include "interp/sim/schedule.h"
 #include "interp/sim/sim_backend.h"
 #include "interp/sim/stored_task.h"
@@ -43,7 +46,7 @@ class SimBackend : public interp::Backend,
   Expected<void> write(Rank rank, AllocationId allocation, const Placement& placement,
                        int64_t offset_bytes, std::span<const std::byte> data) override;
   const Error* issue(std::span<const interp::Task> tasks) override;
-  interp::Progress poll(std::span<const HostState> hosts, interp::CompletionSink& sink) override;
+  interp::Progress poll(const interp::Hosts& hosts, interp::CompletionSink& sink) override;
   Expected<Tensor> read(Rank rank, const BufferRef& buffer, const Box& box) const override;
   void set_value_mode(ValueMode mode) override { value_mode_ = mode; }
   std::string describe(interp::CodeIndex code, Rank rank) const override;
@@ -64,8 +67,7 @@ class SimBackend : public interp::Backend,
   StoredTask::Work work_of(const interp::Task& task) const;
   bool fits(const interp::Task& task);
   void store_items(const interp::Task& task, StoredTask& stored, TimedTask& timed);
-  TimedItem timed_item(const interp::CommunicationItem& item, OpKind kind, Rank rank,
-                       bool grouped) const;
+  TimedItem timed_item(const interp::CommunicationItem& item, OpKind kind, Rank rank, bool grouped);
   bool find_plan(const interp::Task& task, StoredTask& stored, TimedTask& timed);
   /// From the machine's cost model, before a schedule scales it.
   struct ItemCost {
@@ -74,7 +76,7 @@ class SimBackend : public interp::Backend,
     double latency_ns = 0;  // part of the time that does not depend on bytes
   };
   ItemCost cost_of(const interp::CommunicationItem& item, OpKind kind,
-                   std::span<const Rank> members) const;
+                   std::span<const Rank> members);
 
   // execute.cpp
   void start(const TimelineEvent& event);
@@ -103,8 +105,10 @@ class SimBackend : public interp::Backend,
   /// issue.
   std::multimap<std::pair<uint64_t, int64_t>, ChunkRef> inputs_;
 
-  std::vector<TimelineEvent> events_;  // scratch for one poll()
-  Error refusal_;                      // reason for the last refused task
+  std::map<const Rank*, GroupPlace> group_places_;  // by the group's members in the code
+  std::deque<std::array<Rank, 2>> ends_;            // of the sends and recvs of the task taken in
+  std::vector<TimelineEvent> events_;               // scratch of one poll()
+  Error refusal_;                                   // of the last task that was refused
 };
 
 }  // namespace hostir::sim

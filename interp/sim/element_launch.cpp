@@ -84,9 +84,14 @@ Expected<interp::LaunchElement> SimBackend::launch_element(const interp::LaunchQ
   }
   HOSTIR_ASSIGN_OR_RETURN(LaunchPlan * plan, plans_.find(question.code, question.rank,
                                                          operands.parameters, operands.results));
+  // The plan may have been made for another rank's part of the values.
+  HOSTIR_ASSIGN_OR_RETURN(
+      const kernels::BoundKernel bound,
+      kernels::bind_kernel(*code_->program, *plan->bound.function, question.rank,
+                           operands.parameters, operands.results));
   interp::LaunchElement out;
-  out.kernel = plan->bound.function;
-  out.values = plan->bound.values;
+  out.kernel = bound.function;
+  out.values = bound.values;
   for (const size_t i : roles.parameters) out.buffer_of_parameter.push_back(static_cast<int>(i));
   const ReadParameter read = [&](size_t p, const Box& box) {
     const BufferRef& ref = question.buffers[roles.parameters[p]];
@@ -101,8 +106,8 @@ Expected<interp::LaunchElement> SimBackend::launch_element(const interp::LaunchQ
   out.ran_whole = is_small(*plan);
   const ElementExtent extent = out.ran_whole ? ElementExtent::kWhole : ElementExtent::kNeeded;
   HOSTIR_ASSIGN_OR_RETURN(EvaluatedElement evaluated,
-                          evaluate_element(*code_->program, plan->bound, options_.kernels, extent,
-                                           result, question.element, read));
+                          evaluate_element(*code_->program, bound, options_.kernels, extent, result,
+                                           question.element, read));
   out.steps = std::move(evaluated.steps);
   out.value = std::move(evaluated.value);
   if (out.ran_whole) {

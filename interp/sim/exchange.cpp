@@ -30,13 +30,13 @@ Piece joined(std::span<const Piece> pieces) {
 }
 
 Exchange::Exchange(SimMemory& memory, DType dtype, Reduction reduction, int32_t root,
-                   std::vector<std::pair<int32_t, int32_t>> pairs,
+                   std::span<const std::pair<int32_t, int32_t>> pairs,
                    std::vector<Contribution> members)
     : memory_(memory),
       dtype_(dtype),
       reduction_(reduction),
       root_(root),
-      pairs_(std::move(pairs)),
+      pairs_(pairs),
       members_(std::move(members)) {
   inputs_.resize(members_.size());
   for (size_t i = 0; i < members_.size(); ++i) {

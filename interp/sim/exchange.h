@@ -20,8 +20,8 @@ struct Contribution {
   Rank rank = 0;
   BufferRef in;                      // invalid allocation: none
   BufferRef out;                     // invalid allocation: none
-  std::vector<int64_t> send_counts;  // elements, by position
-  std::vector<int64_t> recv_counts;
+  interp::MemberCounts send_counts;  // elements, by position
+  interp::MemberCounts recv_counts;
 };
 
 /// Bytes of a chunk.
@@ -38,13 +38,13 @@ Piece joined(std::span<const Piece> pieces);
 class Exchange {
  public:
   Exchange(SimMemory& memory, DType dtype, Reduction reduction, int32_t root,
-           std::vector<std::pair<int32_t, int32_t>> pairs, std::vector<Contribution> members);
+           std::span<const std::pair<int32_t, int32_t>> pairs, std::vector<Contribution> members);
 
   size_t size() const { return members_.size(); }
   DType dtype() const { return dtype_; }
   int64_t element_bytes() const { return size_bytes(dtype_); }
   int32_t root() const { return root_; }
-  const std::vector<std::pair<int32_t, int32_t>>& pairs() const { return pairs_; }
+  std::span<const std::pair<int32_t, int32_t>> pairs() const { return pairs_; }
   const Contribution& member(size_t position) const { return members_[position]; }
 
   const Piece& in(size_t position) const { return inputs_[position]; }
@@ -64,7 +64,7 @@ class Exchange {
   DType dtype_;
   Reduction reduction_;
   int32_t root_;
-  std::vector<std::pair<int32_t, int32_t>> pairs_;
+  std::span<const std::pair<int32_t, int32_t>> pairs_;
   std::vector<Contribution> members_;
   std::vector<Piece> inputs_;
 };

@@ -8,10 +8,9 @@
 
 namespace hostir::sim {
 
-// Completions are delivered one by one as they happen: events of one poll are ordered by finish
-// time, rank and id, and the receiver may read memory as it was at that time.
-interp::Progress SimBackend::poll(std::span<const HostState> hosts, interp::CompletionSink& sink) {
-  if (state_.timeline.idle()) return interp::Progress::kQuiescent;
+// Completions are delivered one by one as they happen: events of one poll are in order of finish
+// time, rank and id, and whoever is told of one may read memory as it was at that moment.
+interp::Progress SimBackend::poll(const interp::Hosts& hosts, interp::CompletionSink& sink) {
   events_.clear();
   state_.timeline.advance(hosts, events_);
   bool completed = false;

@@ -11,19 +11,13 @@ namespace hostir::sim {
 
 namespace {
 
-int64_t sum(const std::vector<int64_t>& counts) {
-  int64_t total = 0;
-  for (const int64_t count : counts) total += count;
-  return total;
-}
-
-// The bytes as nccl-tests counts them: the larger side of this rank's call.
+// The bytes that nccl-tests would count: the larger side of what this rank states.
 double stated_bytes(const interp::CommunicationItem& item) {
   const int64_t element = size_bytes(item.dtype);
   const int64_t in = item.in.allocation.valid() ? item.in.size_bytes : 0;
   const int64_t out = item.out.allocation.valid() ? item.out.size_bytes : 0;
   return static_cast<double>(
-      std::max({in, out, sum(item.send_counts) * element, sum(item.recv_counts) * element}));
+      std::max({in, out, item.send_counts.total() * element, item.recv_counts.total() * element}));
 }
 
 }  // namespace
@@ -52,6 +46,7 @@ const Error* SimBackend::issue(std::span<const interp::Task> tasks) {
 
 const Error* SimBackend::issue_one(const interp::Task& task) {
   inputs_.clear();
+  ends_.clear();
   StoredTask stored;
   stored.work = work_of(task);
   stored.id = task.id;
@@ -102,11 +97,11 @@ void SimBackend::store_items(const interp::Task& task, StoredTask& stored, Timed
 }
 
 TimedItem SimBackend::timed_item(const interp::CommunicationItem& item, OpKind kind, Rank rank,
-                                 bool grouped) const {
+                                 bool grouped) {
   TimedItem out;
   out.key = {item.comm, item.members.empty() ? rank : item.members.front(), -1, -1, item.sequence};
   out.position = static_cast<uint32_t>(item.position);
-  out.members.assign(item.members.begin(), item.members.end());
+  out.members = item.members;
   if (item.peer >= 0) {  // send or recv
     const bool sends = item.in.allocation.valid();
     out.key.source = sends ? item.position : item.peer;
@@ -114,11 +109,11 @@ TimedItem SimBackend::timed_item(const interp::CommunicationItem& item, OpKind k
     out.position = sends ? 0 : 1;
     out.uses_out = sends;
     out.uses_in = !sends;
-    out.members.clear();
-    for (const int32_t end : {out.key.source, out.key.target}) {
-      const auto at = static_cast<size_t>(end);
-      out.members.push_back(at < item.members.size() ? item.members[at] : rank);
-    }
+    const auto member = [&](int32_t position) {
+      const auto at = static_cast<size_t>(position);
+      return at < item.members.size() ? item.members[at] : rank;
+    };
+    out.members = ends_.emplace_back(std::array{member(out.key.source), member(out.key.target)});
   }
   const ItemCost cost = cost_of(item, kind, out.members);
   const Schedule schedule{options_.seed, options_.schedule};
@@ -133,9 +128,12 @@ TimedItem SimBackend::timed_item(const interp::CommunicationItem& item, OpKind k
 }
 
 SimBackend::ItemCost SimBackend::cost_of(const interp::CommunicationItem& item, OpKind kind,
-                                         std::span<const Rank> members) const {
+                                         std::span<const Rank> members) {
   const Machine& machine = options_.machine;
-  GroupPlace place = place_group(machine, members);
+  const bool whole_group = members.data() == item.members.data();
+  const auto known = whole_group ? group_places_.find(members.data()) : group_places_.end();
+  GroupPlace place = known != group_places_.end() ? known->second : place_group(machine, members);
+  if (whole_group && known == group_places_.end()) group_places_.emplace(members.data(), place);
   place.ranks = static_cast<int64_t>(item.members.size());
   ItemCost cost;
   cost.bytes = stated_bytes(item);

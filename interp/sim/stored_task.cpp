@@ -8,8 +8,9 @@ namespace hostir::sim {
 void PlacementPool::adopt(const interp::Code& code) {
   ranges_.clear();
   for (const interp::LayoutTable& layout : code.layouts) {
-    if (layout.by_rank.empty()) continue;
-    ranges_.emplace_back(layout.by_rank.data(), layout.by_rank.data() + layout.by_rank.size());
+    const std::vector<Placement>& placements = layout.by_rank.distinct();
+    if (placements.empty()) continue;
+    ranges_.emplace_back(placements.data(), placements.data() + placements.size());
   }
   std::sort(ranges_.begin(), ranges_.end());
 }

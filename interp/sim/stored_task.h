@@ -16,7 +16,7 @@ struct StoredItem {
   DType dtype = DType::kF32;
   Reduction reduction = Reduction::kSum;
   int32_t root = -1;
-  std::vector<std::pair<int32_t, int32_t>> pairs;
+  std::span<const std::pair<int32_t, int32_t>> pairs;
   Contribution contribution;
 };
 

@@ -13,7 +13,9 @@ Timeline::Timeline(Rank rank_count)
       first_compute_ns_(index(rank_count), kNothing),
       first_event_ns_(index(rank_count), kNothing),
       hosts_(index(rank_count)),
-      open_until_ns_(index(rank_count), kNothing) {}
+      open_until_ns_(index(rank_count), kNothing),
+      open_compute_(index(rank_count)),
+      open_events_(index(rank_count)) {}
 
 Timeline::Node* Timeline::find(TaskId id) {
   if (id == interp::kNoTask || index(interp::task_rank(id)) >= ranks_.size()) return nullptr;
@@ -70,13 +72,18 @@ void Timeline::depend(Node& node, TaskId on) {
 
 void Timeline::arrive(Node& node, const TimedItem& item, uint32_t item_index) {
   Meeting& meeting = meetings_[item.key];
-  if (meeting.arrivals.empty()) meeting.members = meeting.missing = item.members;
+  if (meeting.arrivals.empty()) {
+    meeting.members.assign(item.members.begin(), item.members.end());
+    meeting.arrived.assign(item.members.size(), false);
+    meeting.missing = item.members.size();
+  }
   meeting.arrivals.push_back({item.position, node.id, item_index});
   meeting.duration_ns = std::max({int64_t{1}, meeting.duration_ns, item.duration_ns});
   meeting.occupied_ns = std::max({int64_t{1}, meeting.occupied_ns, item.occupied_ns});
-  auto& missing = meeting.missing;
-  const auto here = std::find(missing.begin(), missing.end(), interp::task_rank(node.id));
-  if (here != missing.end()) missing.erase(here);
+  if (item.position < meeting.arrived.size() && !meeting.arrived[item.position]) {
+    meeting.arrived[item.position] = true;
+    --meeting.missing;
+  }
   const size_t rank = index(interp::task_rank(node.id));
   if (item.uses_out) meeting.engines.push_back(ranks_.size() + rank);
   if (item.uses_in) meeting.engines.push_back(2 * ranks_.size() + rank);
@@ -211,6 +218,13 @@ void Timeline::note_fronts(Rank rank) {
   };
   first_compute_ns_[index(rank)] = first(queue.ready_compute);
   first_event_ns_[index(rank)] = first(queue.events);
+  note_open(rank);
+}
+
+void Timeline::note_open(Rank rank) {
+  const int64_t until = open_until_ns_[index(rank)];
+  open_compute_.set(rank, first_compute_ns_[index(rank)] < until);
+  open_events_.set(rank, first_event_ns_[index(rank)] < until);
 }
 
 }  // namespace hostir::sim

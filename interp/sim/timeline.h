@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "interp/core/backend.h"
+#include "interp/sim/rank_set.h"
 
 namespace hostir::sim {
 
@@ -46,9 +47,10 @@ struct MeetingKey {
 /// A task's part in one meeting.
 struct TimedItem {
   MeetingKey key;
-  uint32_t position = 0;      // sorts the arrivals: position in the group; 0 sender, 1 receiver
-  std::vector<Rank> members;  // all ranks that arrive, once per arrival
-  bool uses_out = true;       // uses the engines of this rank
+  uint32_t position = 0;  // sorts the arrivals: position in the group, or 0 sender 1 receiver
+  std::span<const Rank> members;  // all ranks that arrive, once per arrival, by `position`; read
+                                  // by add() only
+  bool uses_out = true;           // engines of this rank
   bool uses_in = true;
   int64_t duration_ns = 1;  // the meeting takes the maximum over its members
   int64_t occupied_ns = 1;  // how long its engines are busy
@@ -102,11 +104,19 @@ class Timeline {
 
   /// Tasks of one rank must be added in order of their numbers.
   void add(TimedTask task);
-  /// Appends everything that happens now, sorted by moment.
-  void advance(std::span<const HostState> hosts, std::vector<TimelineEvent>& out);
+  /// Appends everything that happens now, sorted by moment. Takes the time of the hosts that moved
+  /// and of what they let happen, not of all ranks.
+  void advance(const interp::Hosts& hosts, std::vector<TimelineEvent>& out);
   bool idle() const { return in_flight_ == 0; }
 
  private:
+  /// The lower bound of a time, as it was found in one round.
+  struct Bound {
+    uint64_t round = 0;
+    int64_t ns = 0;
+    bool busy = false;   // being looked for: whoever comes back to it goes in a circle
+    bool exact = false;  // else only what was enough for whoever asked
+  };
   struct Node {
     TaskId id = interp::kNoTask;
     StreamIndex stream = 0;
@@ -121,24 +131,20 @@ class Timeline {
     std::vector<TaskId> dependencies;
     std::vector<TaskId> dependents;
     std::vector<MeetingKey> meetings;  // by item
-    // Lower bound of ready_ns, valid for one round.
-    uint64_t bound_round = 0;
-    int64_t bound_ns = 0;
-    bool bound_busy = false;
+    Bound bound;                       // of ready_ns
   };
   struct Meeting {
     std::vector<Arrival> arrivals;
     std::vector<Rank> members;
-    std::vector<Rank> missing;  // members not arrived
-    size_t doubtful = 0;        // the member that prevented it last time
+    std::vector<bool> arrived;  // by member
+    size_t missing = 0;         // members that have not arrived
+    size_t doubtful = 0;        // the member at which it could not go on last time
     uint32_t ready_count = 0;
     int64_t ready_ns = 0;
     int64_t duration_ns = 1;
     int64_t occupied_ns = 1;
     std::vector<size_t> engines;
-    uint64_t bound_round = 0;
-    int64_t bound_ns = 0;
-    bool bound_busy = false;
+    Bound bound;
   };
   struct Queue {
     uint64_t base = 0;  // task number of nodes.front()
@@ -171,9 +177,11 @@ class Timeline {
   void commit_meeting(const ReadyMeeting& ready);
   void post(TimelineEvent event);
   void note_fronts(Rank rank);
+  void note_open(Rank rank);
   Moment order_of(const Node& node, int64_t ready) const;
 
   // timeline_advance.cpp
+  void take_host(Rank rank, const HostState& state);
   bool commit_pass();
   bool release_pass(std::vector<TimelineEvent>& out);
   bool force(std::vector<TimelineEvent>& out);
@@ -184,13 +192,14 @@ class Timeline {
   void drop_gone(Rank rank);
 
   // timeline_bounds.cpp
-  int64_t host_bound(Rank rank);
-  int64_t ready_bound(Node& node);
-  int64_t finish_bound(TaskId id);
-  int64_t meeting_bound(const MeetingKey& key);
+  bool is_known(const Bound& bound, int64_t enough) const;
+  int64_t host_bound(Rank rank, int64_t enough);
+  int64_t ready_bound(Node& node, int64_t enough);
+  int64_t finish_bound(TaskId id, int64_t enough);
+  int64_t meeting_bound(const MeetingKey& key, int64_t enough);
   bool engine_safe(Rank rank, Engine engine, const Moment& candidate, const MeetingKey* meeting);
-  int64_t engine_bound(Node& node, Engine engine, const MeetingKey* meeting);
-  int64_t next_meeting_bound(Node& node, const MeetingKey* but);
+  int64_t engine_bound(Node& node, Engine engine, const MeetingKey* meeting, int64_t enough);
+  int64_t next_meeting_bound(Node& node, const MeetingKey* but, int64_t enough);
   bool memory_safe(Rank rank, const Moment& moment);
 
   std::vector<Queue> ranks_;
@@ -198,8 +207,7 @@ class Timeline {
   std::vector<int64_t> engine_free_ns_;  // compute, out, in of every rank
   std::vector<uint64_t> engine_taken_;   // the pass in which a meeting reserved the engine
   uint64_t pass_ = 0;
-  // The first entry of each rank, or kNothing. Stored apart from `ranks_`, because advance() scans
-  // all of them.
+  // What is first on every rank, kNothing if there is none.
   static constexpr int64_t kNothing = INT64_MAX;
   std::vector<int64_t> first_compute_ns_;
   std::vector<int64_t> first_event_ns_;
@@ -209,17 +217,20 @@ class Timeline {
   uint64_t in_flight_ = 0;
   uint64_t round_ = 0;
 
-  // Host states of the current advance().
   struct Host {
-    HostState state;
-    bool resumed = false;  // what it waited for finished at `resumed_ns`
+    HostState state{HostState::Kind::kDone, 0, interp::kNoTask};
+    bool resumed = false;  // what it waits for has finished at `resumed_ns`, in this advance()
     int64_t resumed_ns = 0;
-    uint64_t bound_round = 0;
-    int64_t bound_ns = 0;
-    bool bound_busy = false;
+    Bound bound;
   };
   std::vector<Host> hosts_;
-  std::vector<int64_t> open_until_ns_;  // earliest time a runnable host may issue; else kNothing
+  size_t runnable_ = 0;                 // of the hosts
+  std::vector<int64_t> open_until_ns_;  // a host that can run may issue before; else kNothing
+  // Ranks where something comes before that: all that advance() looks at.
+  RankSet open_compute_;
+  RankSet open_events_;
+  std::vector<Rank> resumed_;   // hosts of the current advance()
+  std::vector<Rank> finished_;  // ranks with tasks that are gone since
   int depth_ = 0;
 };
 

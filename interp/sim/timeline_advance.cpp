@@ -1,23 +1,36 @@
 // What may happen now: tasks get engines and events are released, in rounds until nothing changes.
 //
-// advance() is called after every decision of any rank, and usually nothing may happen yet, because
-// some host could still issue something earlier. So a refused entry remembers the rank that
-// prevented it, and checks that rank first; this costs one comparison of two numbers per rank.
+// advance() is called after every decision of any rank, and nearly always nothing may happen yet,
+// because some host could still issue something earlier. So only ranks are looked at where
+// something is due before their host could issue, and what was refused remembers at which rank, and
+// that rank is asked first.
 #include <algorithm>
 
 #include "interp/sim/timeline.h"
 
 namespace hostir::sim {
 
-void Timeline::advance(std::span<const HostState> hosts, std::vector<TimelineEvent>& out) {
-  if (idle()) return;
-  for (size_t r = 0; r < hosts_.size(); ++r) {
-    Host& host = hosts_[r];
-    host.state = r < hosts.size() ? hosts[r] : HostState{};
-    host.resumed = false;
-    const bool runs = host.state.kind == HostState::Kind::kRunnable;
-    open_until_ns_[r] = runs ? host.state.clock_ns + 1 : kNothing;
+void Timeline::take_host(Rank rank, const HostState& state) {
+  Host& host = hosts_[index(rank)];
+  const auto runs = [&] { return host.state.kind == HostState::Kind::kRunnable; };
+  runnable_ -= runs() ? 1U : 0U;
+  host.state = state;
+  runnable_ += runs() ? 1U : 0U;
+  open_until_ns_[index(rank)] = runs() ? state.clock_ns + 1 : kNothing;
+  note_open(rank);
+}
+
+void Timeline::advance(const interp::Hosts& hosts, std::vector<TimelineEvent>& out) {
+  for (const Rank r : resumed_) hosts_[index(r)].resumed = false;
+  resumed_.clear();
+  if (hosts.changed) {
+    for (const Rank r : *hosts.changed) take_host(r, hosts.states[index(r)]);
+  } else {
+    for (Rank r = 0; index(r) < hosts_.size(); ++r) {
+      take_host(r, index(r) < hosts.states.size() ? hosts.states[index(r)] : HostState{});
+    }
   }
+  if (idle()) return;
   const auto begin = static_cast<std::ptrdiff_t>(out.size());
   bool moved = true;
   while (moved) {
@@ -26,15 +39,15 @@ void Timeline::advance(std::span<const HostState> hosts, std::vector<TimelineEve
     moved = release_pass(out) || moved;
     if (!moved) moved = force(out);
   }
-  for (Rank r = 0; index(r) < ranks_.size(); ++r) drop_gone(r);
+  for (const Rank r : finished_) drop_gone(r);
+  finished_.clear();
   std::sort(out.begin() + begin, out.end(),
             [](const TimelineEvent& a, const TimelineEvent& b) { return a.at < b.at; });
 }
 
 bool Timeline::compute_pass() {
   bool moved = false;
-  for (Rank r = 0; index(r) < ranks_.size(); ++r) {
-    if (first_compute_ns_[index(r)] >= open_until_ns_[index(r)]) continue;
+  for (Rank r = open_compute_.first(); r != interp::kNoRank; r = open_compute_.next(r + 1)) {
     auto& ready = ranks_[index(r)].ready_compute;
     while (!ready.empty()) {
       const Moment candidate = *ready.begin();
@@ -46,17 +59,25 @@ bool Timeline::compute_pass() {
   return moved;
 }
 
+// Whether all of `count` are safe; if not, `doubtful` is one that is not. They are asked from there
+// on, so that waiting for all of them one after the other does not take the square of their number.
+template <class IsSafe>
+bool find_doubtful(size_t& doubtful, size_t count, const IsSafe& is_safe) {
+  const size_t first = doubtful;
+  for (size_t i = 0; i < count; ++i) {
+    const size_t at = first + i < count ? first + i : first + i - count;
+    if (is_safe(at)) continue;
+    doubtful = at;
+    return false;
+  }
+  return true;
+}
+
 bool Timeline::is_safe(const ReadyMeeting& candidate, Meeting& meeting) {
   const auto safe_at = [&](size_t member) {
     return engine_safe(meeting.members[member], Engine::kLink, candidate.order, &candidate.key);
   };
-  if (!safe_at(meeting.doubtful)) return false;
-  for (size_t m = 0; m < meeting.members.size(); ++m) {
-    if (safe_at(m)) continue;
-    meeting.doubtful = m;
-    return false;
-  }
-  return true;
+  return find_doubtful(meeting.doubtful, meeting.members.size(), safe_at);
 }
 
 // Assigns engines to candidates in their order. A meeting that may not start yet reserves its
@@ -67,9 +88,11 @@ bool Timeline::commit_pass() {
   for (auto at = ready_meetings_.begin(); at != ready_meetings_.end();) {
     const ReadyMeeting candidate = *at++;
     Meeting& meeting = meetings_.at(candidate.key);
-    const bool free = std::none_of(meeting.engines.begin(), meeting.engines.end(),
-                                   [&](size_t e) { return engine_taken_[e] == pass_; });
-    if (free && is_safe(candidate, meeting)) {
+    const auto is_free = [&] {
+      return std::none_of(meeting.engines.begin(), meeting.engines.end(),
+                          [&](size_t e) { return engine_taken_[e] == pass_; });
+    };
+    if (is_safe(candidate, meeting) && is_free()) {
       at = ready_meetings_.erase(std::prev(at));
       commit_meeting(candidate);
       moved = true;
@@ -87,23 +110,26 @@ bool Timeline::may_happen(PendingEvent& pending) {
     const Rank r = event.ranks[i];
     return *ranks_[index(r)].events.begin() == event.at && memory_safe(r, event.at);
   };
-  if (!safe_at(pending.doubtful)) return false;
-  for (size_t i = 0; i < event.ranks.size(); ++i) {
-    if (safe_at(i)) continue;
-    pending.doubtful = i;
-    return false;
-  }
-  return true;
+  return find_doubtful(pending.doubtful, event.ranks.size(), safe_at);
 }
 
 bool Timeline::release_pass(std::vector<TimelineEvent>& out) {
   bool moved = false;
-  for (Rank r = 0; index(r) < ranks_.size(); ++r) {
-    if (first_event_ns_[index(r)] >= open_until_ns_[index(r)]) continue;
+  for (Rank r = open_events_.first(); r != interp::kNoRank; r = open_events_.next(r + 1)) {
     auto& events = ranks_[index(r)].events;
-    while (!events.empty() && may_happen(events_.at(*events.begin()))) {
-      release(*events.begin(), out);
-      moved = true;
+    while (!events.empty()) {
+      PendingEvent& pending = events_.at(*events.begin());
+      if (may_happen(pending)) {
+        release(*events.begin(), out);
+        moved = true;
+        continue;
+      }
+      // Of the ranks of a meeting only the doubtful one is asked again.
+      if (const Rank doubtful = pending.event.ranks[pending.doubtful]; doubtful != r) {
+        open_events_.set(r, false);
+        note_open(doubtful);
+      }
+      break;
     }
   }
   return moved;
@@ -116,11 +142,15 @@ void Timeline::release(Moment at, std::vector<TimelineEvent>& out) {
     note_fronts(r);
   }
   if (kept.at.phase != Moment::Phase::kFinish) return;
-  if (Node* node = find(kept.at.task)) node->phase = Node::Phase::kGone;
+  if (Node* node = find(kept.at.task)) {
+    node->phase = Node::Phase::kGone;
+    finished_.push_back(kept.at.rank);
+  }
   --in_flight_;
   Host& host = hosts_[index(kept.at.rank)];
   if (host.state.kind == HostState::Kind::kBlocked && host.state.waits_for == kept.at.task) {
     host.resumed = true;
+    resumed_.push_back(kept.at.rank);
     host.resumed_ns = kept.at.time_ns;
   }
 }
@@ -128,15 +158,13 @@ void Timeline::release(Moment at, std::vector<TimelineEvent>& out) {
 // If every host is waiting or done, the globally earliest event or candidate is safe regardless of
 // the bounds: nothing is issued before something finishes.
 bool Timeline::force(std::vector<TimelineEvent>& out) {
-  for (const Host& host : hosts_) {
-    if (host.state.kind == HostState::Kind::kRunnable || host.resumed) return false;
-  }
+  if (runnable_ > 0 || !resumed_.empty()) return false;
   const Moment* event = events_.empty() ? nullptr : &events_.begin()->first;
   std::optional<Moment> compute;
-  for (const Queue& queue : ranks_) {
-    if (queue.ready_compute.empty()) continue;
-    compute =
-        compute ? std::min(*compute, *queue.ready_compute.begin()) : *queue.ready_compute.begin();
+  // No host can run, so every rank with something to compute is open.
+  for (Rank r = open_compute_.first(); r != interp::kNoRank; r = open_compute_.next(r + 1)) {
+    const Moment& first = *ranks_[index(r)].ready_compute.begin();
+    compute = compute ? std::min(*compute, first) : first;
   }
   const bool meeting_first =
       !ready_meetings_.empty() && (!compute || ready_meetings_.begin()->order < *compute);

@@ -1,9 +1,11 @@
 // Lower bounds: the earliest time at which a future event can happen.
 //
-// A runnable host may issue from its clock on; a waiting host after what it waits for. A task is
-// ready after its dependencies, a meeting after its last member. All of these are maxima over other
-// bounds, so one depth-first walk gives the exact bound, and a cycle means "never", which is a
-// deadlock. Bounds stay valid as time advances; they are recomputed every round.
+// A host that can run may issue from its clock on; a host that waits may issue after what it waits
+// for; a task is ready after its dependencies; a meeting after its last member. All of these are
+// maxima over other bounds, so one depth-first walk gives the exact bound, and a cycle means
+// "never": that is a deadlock. Bounds stay true as time goes on; they are recomputed every round.
+// Whoever asks says which bound is `enough`: a maximum above it need not be known exactly, and so
+// mostly one member of a large group tells.
 #include <algorithm>
 #include <limits>
 
@@ -22,12 +24,17 @@ int64_t plus(int64_t time, int64_t duration) {
 
 }  // namespace
 
-// No task of this host can be issued before this time.
-int64_t Timeline::host_bound(Rank rank) {
+// Whether a bound of this round answers whoever needs to know no more than that it is above
+// `enough`.
+bool Timeline::is_known(const Bound& bound, int64_t enough) const {
+  return bound.round == round_ && (bound.busy || bound.exact || bound.ns > enough);
+}
+
+// No task of this host can be issued before.
+int64_t Timeline::host_bound(Rank rank, int64_t enough) {
   Host& host = hosts_[index(rank)];
-  if (host.bound_round == round_) return host.bound_busy ? kNever : host.bound_ns;
-  host.bound_round = round_;
-  host.bound_busy = true;
+  if (is_known(host.bound, enough)) return host.bound.busy ? kNever : host.bound.ns;
+  host.bound = {round_, 0, true, false};
   int64_t bound = host.state.clock_ns;
   switch (host.state.kind) {
     case HostState::Kind::kRunnable:
@@ -37,98 +44,104 @@ int64_t Timeline::host_bound(Rank rank) {
       bound = kNever;
       break;
     case HostState::Kind::kBlocked:
-      bound = std::max(bound, host.resumed ? host.resumed_ns : finish_bound(host.state.waits_for));
+      bound = std::max(
+          bound, host.resumed ? host.resumed_ns : finish_bound(host.state.waits_for, enough - 1));
       break;
   }
-  host.bound_ns = plus(bound, 1);
-  host.bound_busy = false;
-  return host.bound_ns;
+  bound = plus(bound, 1);
+  host.bound = {round_, bound, false, bound <= enough};
+  return bound;
 }
 
-int64_t Timeline::finish_bound(TaskId id) {
+int64_t Timeline::finish_bound(TaskId id, int64_t enough) {
   Node* node = find(id);
   if (node == nullptr) return 0;
   if (node->phase == Node::Phase::kCommitted) return node->finished_ns;
-  int64_t bound = ready_bound(*node);
   switch (node->work) {
     case TimedTask::Work::kNone:
       break;
     case TimedTask::Work::kCompute:
-      bound = plus(bound, node->duration_ns);
-      break;
-    case TimedTask::Work::kCommunication:
-      for (const MeetingKey& key : node->meetings) {
-        const auto found = meetings_.find(key);
-        if (found == meetings_.end()) continue;  // committed: included in finished_ns
-        bound = std::max(bound, plus(meeting_bound(key), found->second.duration_ns));
+      return plus(ready_bound(*node, enough - node->duration_ns), node->duration_ns);
+    case TimedTask::Work::kCommunication: {
+      int64_t bound = std::max(ready_bound(*node, enough), node->finished_ns);
+      for (size_t i = 0; i < node->meetings.size() && bound <= enough; ++i) {
+        const auto found = meetings_.find(node->meetings[i]);
+        if (found == meetings_.end()) continue;  // committed: counted in finished_ns
+        const int64_t duration = found->second.duration_ns;
+        bound =
+            std::max(bound, plus(meeting_bound(node->meetings[i], enough - duration), duration));
       }
-      bound = std::max(bound, node->finished_ns);
-      break;
+      return bound;
+    }
   }
-  return bound;
+  return ready_bound(*node, enough);
 }
 
-int64_t Timeline::ready_bound(Node& node) {
+int64_t Timeline::ready_bound(Node& node, int64_t enough) {
   if (node.phase != Node::Phase::kWaiting) return node.ready_ns;
-  if (node.bound_round == round_) return node.bound_busy ? kNever : node.bound_ns;
+  if (is_known(node.bound, enough)) return node.bound.busy ? kNever : node.bound.ns;
   if (depth_ >= kMaxDepth) return node.ready_ns;
-  node.bound_round = round_;
-  node.bound_busy = true;
+  node.bound = {round_, 0, true, false};
   ++depth_;
   int64_t bound = node.ready_ns;
-  for (const TaskId id : node.dependencies) bound = std::max(bound, finish_bound(id));
+  for (size_t i = 0; i < node.dependencies.size() && bound <= enough; ++i) {
+    bound = std::max(bound, finish_bound(node.dependencies[i], enough));
+  }
   --depth_;
-  node.bound_busy = false;
-  node.bound_ns = bound;
+  node.bound = {round_, bound, false, bound <= enough};
   return bound;
 }
 
-int64_t Timeline::meeting_bound(const MeetingKey& key) {
+// The members that came last are asked first: of a long list they are the ones that may be late.
+int64_t Timeline::meeting_bound(const MeetingKey& key, int64_t enough) {
   const auto found = meetings_.find(key);
   if (found == meetings_.end()) return 0;
   Meeting& meeting = found->second;
-  if (meeting.bound_round == round_) return meeting.bound_busy ? kNever : meeting.bound_ns;
-  meeting.bound_round = round_;
-  meeting.bound_busy = true;
+  if (is_known(meeting.bound, enough)) return meeting.bound.busy ? kNever : meeting.bound.ns;
+  meeting.bound = {round_, 0, true, false};
   int64_t bound = meeting.ready_ns;
-  for (const Arrival& arrival : meeting.arrivals) {
-    bound = std::max(bound, ready_bound(*find(arrival.task)));
+  for (size_t i = meeting.arrivals.size(); i-- > 0 && bound <= enough;) {
+    bound = std::max(bound, ready_bound(*find(meeting.arrivals[i].task), enough));
   }
-  for (const Rank rank : meeting.missing) bound = std::max(bound, host_bound(rank));
-  meeting.bound_busy = false;
-  meeting.bound_ns = bound;
+  for (size_t m = 0; meeting.missing > 0 && m < meeting.members.size() && bound <= enough; ++m) {
+    if (!meeting.arrived[m]) bound = std::max(bound, host_bound(meeting.members[m], enough));
+  }
+  meeting.bound = {round_, bound, false, bound <= enough};
   return bound;
 }
 
-// The earliest start of the node's first uncommitted meeting other than `but`.
-int64_t Timeline::next_meeting_bound(Node& node, const MeetingKey* but) {
+// When the first meeting of the node that is not committed yet, `but` left out, could begin.
+int64_t Timeline::next_meeting_bound(Node& node, const MeetingKey* but, int64_t enough) {
   int64_t bound = kNever;
   for (const MeetingKey& key : node.meetings) {
     if ((but != nullptr && key == *but) || !meetings_.contains(key)) continue;
-    bound = std::min(bound, std::max(ready_bound(node), meeting_bound(key)));
+    bound = std::min(bound, std::max(ready_bound(node, enough), meeting_bound(key, enough)));
   }
   return bound;
 }
 
-// The earliest time at which the node could request the engine; kNever if it does not use it.
-int64_t Timeline::engine_bound(Node& node, Engine engine, const MeetingKey* meeting) {
+// When the node could ask for the engine; kNever if it does not use it.
+int64_t Timeline::engine_bound(Node& node, Engine engine, const MeetingKey* meeting,
+                               int64_t enough) {
   if (engine == Engine::kCompute) {
-    return node.work == TimedTask::Work::kCompute ? ready_bound(node) : kNever;
+    return node.work == TimedTask::Work::kCompute ? ready_bound(node, enough) : kNever;
   }
-  return node.work == TimedTask::Work::kCommunication ? next_meeting_bound(node, meeting) : kNever;
+  return node.work == TimedTask::Work::kCommunication ? next_meeting_bound(node, meeting, enough)
+                                                      : kNever;
 }
 
 // True if nothing else on this rank can request the engine before the candidate. Bounds are
 // monotonic along a stream, so each stream is walked only up to the candidate's time.
 bool Timeline::engine_safe(Rank rank, Engine engine, const Moment& candidate,
                            const MeetingKey* meeting) {
-  if (host_bound(rank) <= candidate.time_ns) return false;
+  const int64_t at_ns = candidate.time_ns;
+  if (host_bound(rank, at_ns) <= at_ns) return false;
   for (const auto& [stream, tasks] : ranks_[index(rank)].uncommitted) {
     for (const TaskId id : tasks) {
       Node& node = *find(id);
-      if (ready_bound(node) > candidate.time_ns) break;
+      if (ready_bound(node, at_ns) > at_ns) break;
       if (id == candidate.task && engine == Engine::kCompute) continue;
-      const int64_t bound = engine_bound(node, engine, meeting);
+      const int64_t bound = engine_bound(node, engine, meeting, at_ns);
       if (bound >= kNever) continue;
       if (order_of(node, bound) < candidate) return false;
     }
@@ -138,17 +151,18 @@ bool Timeline::engine_safe(Rank rank, Engine engine, const Moment& candidate,
 
 // True if nothing else can access the rank's memory before this moment.
 bool Timeline::memory_safe(Rank rank, const Moment& moment) {
-  if (host_bound(rank) <= moment.time_ns) return false;
+  const int64_t at_ns = moment.time_ns;
+  if (host_bound(rank, at_ns) <= at_ns) return false;
   for (const auto& [stream, tasks] : ranks_[index(rank)].uncommitted) {
     if (tasks.empty()) continue;
     Node& node = *find(tasks.front());
     const int64_t bound = node.work == TimedTask::Work::kCommunication
-                              ? next_meeting_bound(node, nullptr)
-                              : ready_bound(node);
-    if (bound < moment.time_ns) return false;
+                              ? next_meeting_bound(node, nullptr, at_ns)
+                              : ready_bound(node, at_ns);
+    if (bound < at_ns) return false;
     const bool starts_later =
         node.work != TimedTask::Work::kNone && moment.phase != Moment::Phase::kStart;
-    if (bound == moment.time_ns && !starts_later) return false;
+    if (bound == at_ns && !starts_later) return false;
   }
   return true;
 }

@@ -255,4 +255,99 @@ Expected<std::vector<Box>> operand_boxes(const Program& program, const Function&
   return out;
 }
 
+namespace {
+
+// Whether the op does the same wherever along its factors the boxes are.
+bool is_same_everywhere(const OpRecord& op) {
+  const auto is_seed = [](const AttributeSpec& a) { return a.name == "seed"; };
+  switch (op.shape) {
+    case OpShape::kPointwise:
+    case OpShape::kBroadcast:
+    case OpShape::kReduction:
+    case OpShape::kContraction:
+      return std::none_of(op.attributes.begin(), op.attributes.end(), is_seed);
+    default:
+      return false;
+  }
+}
+
+// Joins what shares a factor. Groups are numbered by their first member.
+class DimGroups {
+ public:
+  explicit DimGroups(const std::vector<Placement>& values) {
+    for (const Placement& value : values) {
+      first_.push_back(parent_.size());
+      for (size_t d = 0; d < value.global.size(); ++d) parent_.push_back(parent_.size());
+    }
+    fixed_.assign(parent_.size(), false);
+  }
+
+  // False where one dimension has several factors.
+  bool join(const Tensors& t) {
+    std::vector<std::optional<size_t>> dim_of(t.sizes.size());
+    for (size_t i = 0; i < t.values.size(); ++i) {
+      const auto& dims = i < t.rule.operands.size() ? t.rule.operands[i]
+                                                    : t.rule.results[i - t.rule.operands.size()];
+      for (size_t d = 0; d < dims.size(); ++d) {
+        const size_t at = first_[t.values[i].index] + d;
+        if (dims[d].size() > 1) return false;
+        if (dims[d].empty() || t.rule.must_replicate(dims[d].front())) {
+          fixed_[root(at)] = true;
+          continue;
+        }
+        auto& other = dim_of[static_cast<size_t>(dims[d].front())];
+        if (other) unite(*other, at);
+        other = at;
+      }
+    }
+    return true;
+  }
+
+  std::vector<std::vector<int>> numbers(const std::vector<Placement>& values) {
+    std::vector<std::vector<int>> out(values.size());
+    for (size_t v = 0; v < values.size(); ++v) {
+      for (size_t d = 0; d < values[v].global.size(); ++d) {
+        const size_t group = root(first_[v] + d);
+        out[v].push_back(fixed_[group] ? -1 : static_cast<int>(group));
+      }
+    }
+    return out;
+  }
+
+ private:
+  size_t root(size_t at) const {
+    while (parent_[at] != at) at = parent_[at];
+    return at;
+  }
+  void unite(size_t a, size_t b) {
+    a = root(a);
+    b = root(b);
+    const bool fixed = fixed_[a] || fixed_[b];
+    parent_[std::max(a, b)] = std::min(a, b);
+    fixed_[std::min(a, b)] = fixed;
+  }
+
+  std::vector<size_t> first_;   // by value
+  std::vector<size_t> parent_;  // by value and dimension
+  std::vector<bool> fixed_;
+};
+
+}  // namespace
+
+Expected<std::optional<std::vector<std::vector<int>>>> dims_cut_together(
+    const Program& program, const Function& kernel, const std::vector<Placement>& values) {
+  using Answer = std::optional<std::vector<std::vector<int>>>;
+  const std::vector<Type> types = placed_types(kernel, values);
+  DimGroups groups(values);
+  for (const InstrId id : kernel.preorder()) {
+    const Instruction& instruction = kernel.instr(id);
+    const OpRecord& op = record(instruction.kind);
+    if (op.op_class != OpClass::kCompute) continue;  // the closing `return`
+    if (!is_same_everywhere(op)) return Answer{};
+    HOSTIR_ASSIGN_OR_RETURN(const auto tensors, rule_of(program, kernel, instruction, types));
+    if (!tensors || !groups.join(*tensors)) return Answer{};
+  }
+  return Answer{groups.numbers(values)};
+}
+
 }  // namespace hostir::kernels

@@ -1,9 +1,10 @@
 // Compiled kernels of a program's launches, one per distinct placement of the operands.
 //
-// Ranks with the same operand layout share a plan. Plans are looked up by the addresses of the
-// placements, which are stable for static layouts, and otherwise by their contents. The plan type
-// is the backend's: it must have a member `bound`, and the caller passes a function that makes one.
-// Not thread-safe.
+// Ranks whose operands lie alike share a plan, also those that differ only in which part of the
+// global values theirs is (relative_boxes.h). Plans are found by the addresses of the placements,
+// which are stable for static layouts, and else by their contents. The `bound` of a shared plan is
+// that of the rank which made it. What a plan is, is the backend's
+// business: it has a member `bound`, and whoever asks says how to make one. Not thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -18,6 +19,7 @@
 
 #include "hostir/support/hash.h"
 #include "kernels/common/bind_kernel.h"
+#include "kernels/common/relative_boxes.h"
 
 namespace hostir::kernels {
 
@@ -50,7 +52,14 @@ class LaunchPlans {
     return recent.plan;
   }
 
-  /// The most recent plan of a launch, or nullptr.
+  /// How many different plans were made.
+  size_t size() const {
+    size_t count = 0;
+    for (const auto& [kernel, plans] : plans_) count += plans.size();
+    return count;
+  }
+
+  /// The plan that a launch used last, or nullptr.
   Plan* last(uint32_t code, int32_t rank) const {
     const auto found = recent_.find({code, rank});
     return found == recent_.end() ? nullptr : found->second.plan;
@@ -69,7 +78,32 @@ class LaunchPlans {
     }
   };
 
+  /// Plans of a kernel whose operands have the global shapes of `boxes`, by how they lie.
+  struct Relatives {
+    RelativeBoxes boxes;
+    std::map<std::vector<int64_t>, Plan*> plans;
+  };
+
   Expected<Plan*> find_or_make(const Program& program, const LaunchSite& site) {
+    auto& relatives = relatives_[site.kernel];
+    for (Relatives& r : relatives) {
+      const auto key = r.boxes.describe(program, site.rank, site.parameters, site.results);
+      if (!key) continue;
+      Plan*& plan = r.plans[*key];
+      if (plan == nullptr) {
+        HOSTIR_ASSIGN_OR_RETURN(plan, find_or_make_bound(program, site));
+      }
+      return plan;
+    }
+    HOSTIR_ASSIGN_OR_RETURN(Plan * plan, find_or_make_bound(program, site));
+    HOSTIR_ASSIGN_OR_RETURN(auto boxes, RelativeBoxes::of(program, plan->bound));
+    if (!boxes) return plan;
+    const auto key = boxes->describe(program, site.rank, site.parameters, site.results);
+    if (key) relatives.push_back({std::move(*boxes), {{*key, plan}}});
+    return plan;
+  }
+
+  Expected<Plan*> find_or_make_bound(const Program& program, const LaunchSite& site) {
     HOSTIR_ASSIGN_OR_RETURN(BoundKernel bound, bind_kernel(program, *site.kernel, site.rank,
                                                            site.parameters, site.results));
     auto& known = plans_[site.kernel];
@@ -97,6 +131,7 @@ class LaunchPlans {
 
   Make make_;
   std::map<const Function*, std::unordered_multimap<uint64_t, std::unique_ptr<Plan>>> plans_;
+  std::map<const Function*, std::vector<Relatives>> relatives_;
   std::map<std::pair<uint32_t, int32_t>, Recent> recent_;
 };
 

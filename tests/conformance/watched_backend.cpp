@@ -68,8 +68,7 @@ const Error* WatchedBackend::issue(std::span<const interp::Task> tasks) {
   return nullptr;
 }
 
-interp::Progress WatchedBackend::poll(std::span<const interp::HostState> hosts,
-                                      interp::CompletionSink& sink) {
+interp::Progress WatchedBackend::poll(const interp::Hosts& hosts, interp::CompletionSink& sink) {
   Guard guard(*this, sink);
   const interp::Progress found = inner_->poll(hosts, guard);
   EXPECT_EQ(found == interp::Progress::kProgressed, guard.delivered > 0)
@@ -77,8 +76,8 @@ interp::Progress WatchedBackend::poll(std::span<const interp::HostState> hosts,
   return found;
 }
 
-interp::Progress WatchedBackend::wait(std::span<const interp::HostState> hosts,
-                                      interp::CompletionSink& sink, int64_t timeout_ns) {
+interp::Progress WatchedBackend::wait(const interp::Hosts& hosts, interp::CompletionSink& sink,
+                                      int64_t timeout_ns) {
   Guard guard(*this, sink);
   const interp::Progress found = inner_->wait(hosts, guard, timeout_ns);
   EXPECT_EQ(found == interp::Progress::kProgressed, guard.delivered > 0)

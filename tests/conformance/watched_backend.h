@@ -29,13 +29,12 @@ class WatchedBackend final : public interp::Backend, private interp::Checkpoints
     return inner_->plan(task);
   }
   const Error* issue(std::span<const interp::Task> tasks) override;
-  interp::Progress poll(std::span<const interp::HostState> hosts,
-                        interp::CompletionSink& sink) override;
+  interp::Progress poll(const interp::Hosts& hosts, interp::CompletionSink& sink) override;
   Expected<Tensor> read(interp::Rank rank, const interp::BufferRef& buffer,
                         const Box& box) const override {
     return inner_->read(rank, buffer, box);
   }
-  interp::Progress wait(std::span<const interp::HostState> hosts, interp::CompletionSink& sink,
+  interp::Progress wait(const interp::Hosts& hosts, interp::CompletionSink& sink,
                         int64_t timeout_ns) override;
   interp::Checkpoints* checkpoints() override {
     return inner_->checkpoints() != nullptr ? this : nullptr;

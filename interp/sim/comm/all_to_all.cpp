@@ -6,7 +6,7 @@ namespace {
 
 // Elements that `from` sends to `to`; equal blocks if there are no counts.
 int64_t count(const Exchange& exchange, size_t from, size_t to) {
-  const std::vector<int64_t>& counts = exchange.member(from).send_counts;
+  const interp::MemberCounts& counts = exchange.member(from).send_counts;
   if (to < counts.size()) return counts[to];
   const auto ranks = static_cast<int64_t>(exchange.size());
   return exchange.in(from).size_bytes / exchange.element_bytes() / ranks;

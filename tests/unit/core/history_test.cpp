@@ -386,7 +386,7 @@ class SlowCheckpoints final : public Backend, private Checkpoints {
     return inner_.write(rank, allocation, placement, offset, data);
   }
   const Error* issue(std::span<const Task> tasks) override { return inner_.issue(tasks); }
-  Progress poll(std::span<const HostState> hosts, CompletionSink& sink) override {
+  Progress poll(const Hosts& hosts, CompletionSink& sink) override {
     return inner_.poll(hosts, sink);
   }
   Expected<Tensor> read(Rank rank, const BufferRef& buffer, const Box& box) const override {

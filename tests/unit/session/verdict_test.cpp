@@ -158,7 +158,7 @@ TEST_P(OneVerdict, OfALogCutBySigkill) {
 TEST_P(OneVerdict, ShownWithoutProgramTextAndFaults) {
   const std::string path = scratch_.file("closed.db");
   change(path,
-         "DELETE FROM source; DELETE FROM phase; DELETE FROM fault; "
+         "DELETE FROM source; DELETE FROM phase_row; DELETE FROM fault; "
          "UPDATE run SET ended_unix_ns = NULL, outcome = NULL");
   auto log = traces::open_log(path);
   ASSERT_TRUE(log) << log.error().message();

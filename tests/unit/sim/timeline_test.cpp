@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 
 namespace hostir::sim {
 namespace {
@@ -25,11 +26,17 @@ TimedTask compute(Rank rank, uint64_t number, StreamIndex stream, int64_t issued
   return t;
 }
 
+// Members live as long as the items that name them.
+std::span<const Rank> kept(const std::vector<Rank>& members) {
+  static std::set<std::vector<Rank>> all;
+  return *all.insert(members).first;
+}
+
 TimedItem collective(uint64_t sequence, const std::vector<Rank>& members, Rank rank,
                      int64_t duration) {
   TimedItem item;
   item.key = {0, members.front(), -1, -1, sequence};
-  item.members = members;
+  item.members = kept(members);
   item.position =
       static_cast<uint32_t>(std::find(members.begin(), members.end(), rank) - members.begin());
   item.duration_ns = item.occupied_ns = duration;
@@ -39,7 +46,7 @@ TimedItem collective(uint64_t sequence, const std::vector<Rank>& members, Rank r
 TimedItem transfer(uint64_t ordinal, Rank source, Rank target, bool sends, int64_t duration) {
   TimedItem item;
   item.key = {0, 0, source, target, ordinal};
-  item.members = {source, target};
+  item.members = kept({source, target});
   item.position = sends ? 0 : 1;
   item.uses_out = sends;
   item.uses_in = !sends;

@@ -154,6 +154,30 @@ TEST_P(LogTest, InputsComeBack) {
   EXPECT_EQ(log->faults()->at(0).notes.at(0), "note \"quoted\"");
 }
 
+// What a phase leaves as it was takes no room.
+TEST(PhaseTexts, KeepEachLineOnce) {
+  const ScratchDirectory scratch;
+  const std::string path = scratch.file("run.db");
+  RunDescription run = synthetic_description(1);
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += "  %v" + std::to_string(i) + " = tanh %x\n";
+  std::string changed = text;
+  changed.replace(changed.find("%v500 = tanh"), 12, "%v500 = relu");
+  run.phases = {{"bound", text}, {"sharded", changed + "}"}, {"host", changed + "}"}, {"none", ""}};
+  const auto writer = TraceWriter::create(path, run, {});
+  ASSERT_TRUE(writer) << writer.error().message();
+  ASSERT_TRUE((*writer)->close());
+  const auto log = open_or_fail(path);
+  ASSERT_NE(log, nullptr);
+  ASSERT_EQ(log->phases().size(), run.phases.size());
+  for (size_t i = 0; i < run.phases.size(); ++i) {
+    EXPECT_EQ(log->phases()[i].name, run.phases[i].name);
+    EXPECT_EQ(log->phases()[i].text, run.phases[i].text) << run.phases[i].name;
+  }
+  EXPECT_EQ(count(*log, "SELECT COUNT(*) FROM phase_line"), 1002);
+  EXPECT_EQ(count(*log, "SELECT COUNT(*) FROM phase_part"), 1 + 2 * 4);
+}
+
 TEST_P(LogTest, QueriesOnlyRead) {
   const auto log = open_or_fail(write(1, 1));
   ASSERT_NE(log, nullptr);

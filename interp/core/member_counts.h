@@ -1,0 +1,70 @@
+// How many elements each member of a group gives or gets.
+//
+// Members of a large group state the same list, each of them: it is kept once, in a table that only
+// grows, with where each member's block begins, so that nobody adds up a list of all members for
+// himself. A MemberCounts is a view of it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <numeric>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace hostir::interp {
+
+class MemberCounts {
+ public:
+  MemberCounts() = default;
+  bool empty() const { return size_ == 0; }
+  size_t size() const { return size_; }
+  int64_t operator[](size_t member) const { return counts_[member]; }
+  const int64_t* begin() const { return counts_; }
+  const int64_t* end() const { return counts_ + size_; }
+  /// Elements of the members before this one.
+  int64_t offset(size_t member) const { return counts_[size_ + member]; }
+  int64_t total() const { return size_ == 0 ? 0 : offset(size_); }
+  std::vector<int64_t> list() const { return {begin(), end()}; }
+
+ private:
+  friend class MemberCountsTable;
+  MemberCounts(const int64_t* counts, size_t size) : counts_(counts), size_(size) {}
+  const int64_t* counts_ = nullptr;  // followed by the offsets, one more of them
+  size_t size_ = 0;
+};
+
+class MemberCountsTable {
+ public:
+  /// Equal lists share one; valid as long as the table.
+  MemberCounts keep(std::vector<int64_t> counts) {
+    if (counts.empty()) return {};
+    const size_t n = counts.size();
+    uint64_t hash = n;
+    for (const int64_t count : counts) {
+      hash = (hash ^ static_cast<uint64_t>(count)) * 0xff51afd7ed558ccdu;
+      hash ^= hash >> 32;
+    }
+    const auto [begin, end] = index_.equal_range(hash);
+    for (auto at = begin; at != end; ++at) {
+      if (std::equal(counts.begin(), counts.end(), at->second.begin(), at->second.end())) {
+        return at->second;
+      }
+    }
+    counts.resize(2 * n + 1, 0);
+    std::partial_sum(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(n),
+                     counts.begin() + static_cast<std::ptrdiff_t>(n) + 1);
+    const MemberCounts kept(lists_.emplace_back(std::move(counts)).data(), n);
+    index_.emplace(hash, kept);
+    return kept;
+  }
+  /// How many different lists there are.
+  size_t size() const { return lists_.size(); }
+
+ private:
+  std::deque<std::vector<int64_t>> lists_;
+  std::unordered_multimap<uint64_t, MemberCounts> index_;
+};
+
+}  // namespace hostir::interp

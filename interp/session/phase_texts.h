@@ -1,0 +1,68 @@
+// The texts of the compiler's phases, printed when somebody asks for them.
+//
+// A run needs none of them; of a long program they take longer than its lowering. Names are always
+// there. Copies share the texts; whoever asks first makes them, on any thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace hostir::interp {
+
+/// One phase of the compiler: `fusion`, `propagate`, ..., `host`.
+struct PhaseText {
+  std::string name;
+  std::string text;
+};
+
+class PhaseTexts {
+ public:
+  PhaseTexts() = default;
+  explicit PhaseTexts(std::vector<PhaseText> texts) : made_(std::make_shared<Made>()) {
+    for (const PhaseText& phase : texts) names_.push_back(phase.name);
+    made_->texts = std::move(texts);
+  }
+  /// `make` gives a text for each name, in their order; called at most once.
+  PhaseTexts(std::vector<std::string> names, std::function<std::vector<PhaseText>()> make)
+      : names_(std::move(names)), made_(std::make_shared<Made>()) {
+    made_->make = std::move(make);
+  }
+
+  bool empty() const { return names_.empty(); }
+  size_t size() const { return names_.size(); }
+  const std::vector<std::string>& names() const { return names_; }
+
+  // These print, if nobody has asked before.
+  const std::vector<PhaseText>& texts() const {
+    static const std::vector<PhaseText> none;
+    if (made_ == nullptr) return none;
+    std::call_once(made_->once, [&] {
+      if (made_->make) made_->texts = made_->make();
+      made_->is_printed = true;
+    });
+    return made_->texts;
+  }
+  auto begin() const { return texts().begin(); }
+  auto end() const { return texts().end(); }
+  const PhaseText& front() const { return texts().front(); }
+  const PhaseText& operator[](size_t index) const { return texts()[index]; }
+
+  /// Whether somebody has asked; for tests.
+  bool is_printed() const { return made_ != nullptr && made_->is_printed; }
+
+ private:
+  struct Made {
+    std::once_flag once;
+    std::function<std::vector<PhaseText>()> make;
+    std::vector<PhaseText> texts;
+    bool is_printed = false;
+  };
+  std::vector<std::string> names_;
+  std::shared_ptr<Made> made_;
+};
+
+}  // namespace hostir::interp

@@ -1,0 +1,36 @@
+// What a kernel's code depends on of where a rank's boxes lie: their extents and how they lie to
+// each other, but not which part of the global values they are.
+//
+// Ranks that differ only in their coordinates have the same description, and so share a plan. A
+// kernel for which position matters (random numbers, iota, slices, packed buffers) has none.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "kernels/common/bound_kernel.h"
+
+namespace hostir::kernels {
+
+class RelativeBoxes {
+ public:
+  /// From a kernel bound for one rank; then for all launches with operands of the same global
+  /// shapes. nullopt: position matters. Errors: those of the ops' rules.
+  static Expected<std::optional<RelativeBoxes>> of(const Program& program,
+                                                   const BoundKernel& bound);
+
+  /// The description of one rank's launch; nullopt: of other global shapes, or packed.
+  std::optional<std::vector<int64_t>> describe(const Program& program, int32_t rank,
+                                               std::span<const Placement* const> parameters,
+                                               std::span<const Placement* const> results) const;
+
+ private:
+  const Function* kernel_ = nullptr;
+  std::vector<uint32_t> operands_;        // values: parameters, then results
+  std::vector<Extents> globals_;          // by value
+  std::vector<std::vector<int>> groups_;  // by value and dimension, see dims_cut_together()
+  int group_count_ = 0;
+};
+
+}  // namespace hostir::kernels
