@@ -75,7 +75,8 @@ void check_faults(const Execution& execution, const std::string& id, const std::
 
 /// True for faults that only running kernels, or the values they compute, can reveal.
 bool needs_values(const std::string& id) {
-  return id.starts_with("kernel_") || id == "replicas_differ";
+  return id.starts_with("kernel_") || id == "replicas_differ" || id == "nan_born" ||
+         id == "inf_born";
 }
 
 void check_error(const std::string& id, const std::string& text, CheckContext& context) {
