@@ -271,6 +271,29 @@ bool is_same_everywhere(const OpRecord& op) {
   }
 }
 
+// Whether each dimension of the operands is one of the results': false for most reshapes, slices
+// and concats, where an element's place decides which element it is a copy of.
+bool maps_dims(const Tensors& t) {
+  const auto is_in_result = [&](int factor) {
+    for (const auto& dims : t.rule.results) {
+      for (const auto& factors : dims) {
+        if (factors.size() == 1 && factors.front() == factor) return true;
+      }
+    }
+    return false;
+  };
+  for (const auto& dims : t.rule.operands) {
+    for (const auto& factors : dims) {
+      if (factors.empty()) continue;  // of extent 1
+      if (factors.size() > 1 || t.rule.must_replicate(factors.front()) ||
+          !is_in_result(static_cast<int>(factors.front()))) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
 // Joins what shares a factor. Groups are numbered by their first member.
 class DimGroups {
  public:
@@ -345,7 +368,8 @@ Expected<std::optional<std::vector<std::vector<int>>>> dims_cut_together(
     if (op.op_class != OpClass::kCompute) continue;  // the closing `return`
     if (!is_same_everywhere(op)) return Answer{};
     HOSTIR_ASSIGN_OR_RETURN(const auto tensors, rule_of(program, kernel, instruction, types));
-    if (!tensors || !groups.join(*tensors)) return Answer{};
+    if (!tensors || (op.shape == OpShape::kBroadcast && !maps_dims(*tensors))) return Answer{};
+    if (!groups.join(*tensors)) return Answer{};
   }
   return Answer{groups.numbers(values)};
 }

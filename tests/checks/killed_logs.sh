@@ -25,7 +25,7 @@ kernel @quarter(%v: tensor<?Nxf32>) -> (%r: tensor<?Nxf32>) {
 host @f on @m (%x: shard<64xf32, @m, [{}]>) -> (%y: shard<64xf32, @m, [{}]>) {
   %c = comm over {x}
   %s = stream "main"
-  %a = alloc on %s : shard<64xf32, @m, [{}]>
+  %a = alloc on %s : shard<64xf32, @m, [{}], unreduced={x}>
   %y = alloc on %s : shard<64xf32, @m, [{}]>
   launch @quarter ro(%x) wo(%y) on %s
   for %i in 0..4000 {
