@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "hostir/api/backends.h"
+#include "hostir/api/bounded_json.h"
 
 namespace hostir::api {
 
@@ -154,9 +155,9 @@ Expected<OpenOptions> parse_open_options(std::string_view json) {
   OpenOptions out;
   out.session.values = "stats";  // breakpoints on NaN need them
   if (json.find_first_not_of(" \t\r\n") == std::string_view::npos) return out;
-  const ordered_json options = ordered_json::parse(json, nullptr, false);
+  const ordered_json options = parse_bounded<ordered_json>(json);
   if (!options.is_object()) {
-    return bad_options(options.is_discarded() ? "the options are not valid JSON"
+    return bad_options(options.is_discarded() ? "the options are not valid JSON, or nest too deep"
                                               : "the options must be a JSON object");
   }
   const std::vector<Member> members = members_of(out);

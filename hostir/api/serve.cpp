@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 
+#include "hostir/api/bounded_json.h"
 #include "hostir/api/snapshot_json.h"
 #include "hostir/api/text_session.h"
 #include "hostir/io/npy.h"
@@ -144,18 +145,19 @@ class Server {
 
 // The answer to one line; nothing for a notification.
 std::string answer_to(Server& server, const std::string& line) {
-  const Json request = Json::parse(line, nullptr, false);
+  const Json request = parse_bounded<Json>(line);
   Json id = nullptr;
   Result result = Json();
   const bool is_request =
       request.is_object() && request.contains("method") && request["method"].is_string();
   if (request.is_discarded()) {
-    result = refused(kParseError, "the line is not valid JSON");
+    result = refused(kParseError, "the line is not valid JSON, or nests too deep");
   } else if (!is_request) {
     result = refused(kInvalidRequest,
                      "a request is an object with \"jsonrpc\", \"id\", \"method\" and \"params\"");
   }
-  if (request.is_object() && request.contains("id")) id = request["id"];
+  if (request.is_object() && request.contains("id") && request["id"].is_primitive())
+    id = request["id"];
   if (is_request) {
     const Json params = request.contains("params") ? request["params"] : Json::object();
     result = params.is_object()

@@ -36,7 +36,14 @@ bool Engine::resolve_blocks(Step& step, OpenItem& out, const Placement* in, cons
     for (const IndexCodeId e : exprs) {
       int64_t rows = 0;
       if (!evaluate(step, e, rows)) return false;
-      counts.push_back(rows * row_elems(p));
+      int64_t elements = 0;
+      if (__builtin_mul_overflow(rows, row_elems(p), &elements)) {
+        return fault(
+            step, "index_error",
+            fmt::format("rank {}: {} counts {} rows of {} elements, more than 64 bits hold",
+                        step.rank, name_of(step), rows, row_elems(p)));
+      }
+      counts.push_back(elements);
     }
     return true;
   };
@@ -58,6 +65,21 @@ bool Engine::resolve_blocks(Step& step, OpenItem& out, const Placement* in, cons
     from_layout(*to, receives);
   } else if (!receives_of(step, item, *to, receives)) {
     return false;
+  }
+  // Before they are added up: sums of counts that do not fit could overflow.
+  const auto is_too_much = [](const std::vector<int64_t>& counts, const Placement& p) {
+    int64_t left = p.box.volume();
+    for (const int64_t count : counts) {
+      if (count < 0) return false;  // check_signs() says so
+      if (count > left) return true;
+      left -= count;
+    }
+    return false;
+  };
+  if (is_too_much(sends, *in) || is_too_much(receives, *to)) {
+    return fault(
+        step, "collective_mismatch",
+        fmt::format("rank {}: the counts of {} do not fit its buffers", step.rank, name_of(step)));
   }
   item.send_counts = member_counts.keep(std::move(sends));
   item.recv_counts = member_counts.keep(std::move(receives));
@@ -118,7 +140,13 @@ bool Engine::receives_of(Step& step, const CommunicationItem& item, const Placem
           step, "index_error",
           fmt::format("rank {}: counts of {} can not be evaluated", step.rank, name_of(step)));
     }
-    counts.push_back(rows * row_elems(to));
+    int64_t elements = 0;
+    if (__builtin_mul_overflow(rows, row_elems(to), &elements)) {
+      return fault(step, "index_error",
+                   fmt::format("rank {}: {} counts {} rows of {} elements, more than 64 bits hold",
+                               m, name_of(step), rows, row_elems(to)));
+    }
+    counts.push_back(elements);
   }
   return true;
 }

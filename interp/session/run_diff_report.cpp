@@ -16,6 +16,22 @@ namespace {
 
 constexpr int64_t kMostHeldBytes = int64_t{256} << 20;  // of A's contents at a time
 
+// Whether two elements that are not the same are within the tolerance. Infinities and NaNs never
+// are; integers are subtracted as integers.
+bool is_within(const Tensor& a, const Tensor& b, int64_t i, const DiffTolerance& tolerance) {
+  const double y = b.get_double(i);
+  const double allowed = tolerance.absolute + tolerance.relative * std::abs(y);
+  if (is_float(a.dtype)) {
+    const double x = a.get_double(i);
+    return std::isfinite(x) && std::isfinite(y) && std::abs(x - y) <= allowed;
+  }
+  const int64_t p = a.get_int(i);
+  const int64_t q = b.get_int(i);
+  const uint64_t apart = p > q ? static_cast<uint64_t>(p) - static_cast<uint64_t>(q)
+                               : static_cast<uint64_t>(q) - static_cast<uint64_t>(p);
+  return static_cast<double>(apart) <= allowed;
+}
+
 // The first element outside of the tolerance; -1: none is.
 int64_t first_outside(const Tensor& a, const Tensor& b, const DiffTolerance& tolerance) {
   for (int64_t i = 0; i < a.element_count(); ++i) {
@@ -23,7 +39,7 @@ int64_t first_outside(const Tensor& a, const Tensor& b, const DiffTolerance& tol
     const double y = b.get_double(i);
     const bool same = is_float(a.dtype) ? x == y || (std::isnan(x) && std::isnan(y))
                                         : a.get_int(i) == b.get_int(i);
-    if (same || std::abs(x - y) <= tolerance.absolute + tolerance.relative * std::abs(y)) continue;
+    if (same || is_within(a, b, i, tolerance)) continue;
     return i;
   }
   return -1;

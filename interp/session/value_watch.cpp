@@ -141,7 +141,9 @@ void ValueWatch::issued(const IssuedRecord& record) {
     open_reads_[r].insert(open_reads_[r].end(), member.reads.begin(), member.reads.end());
     open_writes_[r].insert(open_writes_[r].end(), member.writes.begin(), member.writes.end());
   } else if (works) {
-    note_uses(record, pending_[record.task]);
+    Pending uses;
+    note_uses(record, uses);
+    if (!uses.writes.empty()) pending_[record.task] = std::move(uses);
   } else if (record.task != kNoTask && !open_writes_[r].empty()) {
     pending_[record.task] = {std::move(open_reads_[r]), std::move(open_writes_[r])};
     open_reads_[r].clear();
@@ -223,7 +225,9 @@ void ValueWatch::part(const Use& use, const Holder& first, Rank rank, const Site
 
 void ValueWatch::note_birth(const ValueSummary& summary, const Use& use) {
   const OpKind kind = interpreter_->code().instructions[use.site.code].kind;
-  const bool computes = record(kind).role == HostRole::kLaunch || is_combining(kind);
+  // A rooted reduce computes on its root only; the output of the others keeps what it held.
+  const bool computes =
+      record(kind).role == HostRole::kLaunch || (is_combining(kind) && writes_alike(kind));
   const bool nan = summary.nan_count > 0 && !nan_;
   const bool infinity = summary.inf_count > 0 && !infinity_;
   if (!computes || (!nan && !infinity)) return;

@@ -257,6 +257,13 @@ static void check_refusals(hostir_session* session) {
   CHECK(hostir_open(kMlp, NULL, &complex_input, 1, &none, &answer) == HOSTIR_USAGE);
   CHECK_ANSWER(has(answer, "\"id\":\"dlpack_dtype\""), answer);
   hostir_free(answer);
+  DLTensor shapes[2] = {host_tensor(data, 1, NULL, NULL), host_tensor(data, -5, shape, NULL)};
+  for (int i = 0; i < 2; ++i) {
+    const hostir_input input = {"a", &shapes[i]};
+    CHECK(hostir_open(kMlp, NULL, &input, 1, &none, &answer) == HOSTIR_USAGE);
+    CHECK_ANSWER(has(answer, "\"id\":\"dlpack_shape\""), answer);
+    hostir_free(answer);
+  }
 }
 
 // The log of the first session, opened by path: it runs again to the same bits, and is asked.

@@ -237,6 +237,13 @@ says "note: Kernels: fast in A, reference in B" "other kernels are said first"
 for ranks in 2 3; do
   "$hostir" run tests/programs/tp_mlp.hir --example-inputs --mesh tp=$ranks --trace "$work/$ranks.db" >/dev/null 2>&1
 done
+expect 0 "no NaN is born where a rooted reduce writes nothing" "$hostir" run \
+  tests/scripts/regress/output_of_a_rooted_reduce_elsewhere.hir h --input 'p=full(1)' --nan error
+for factor in 1 3; do
+  printf 'fusion @f(%%x: tensor<2xf32>) -> (%%y: tensor<2xf32>) {\n  %%c = constant {value = %se38} : tensor<2xf32>\n  %%y = mul %%x, %%c\n  return %%y\n}\n' $factor >"$work/infinite.hir"
+  "$hostir" run "$work/infinite.hir" --input 'x=2xf32=[2 5]' --trace "$work/infinite_$factor.db" --trace-values data=1048576 >/dev/null 2>&1
+done
+expect 1 "a number is not near an infinity" "$hostir" diff "$work/infinite_1.db" "$work/infinite_3.db" --rtol 0.9
 expect 1 "other meshes" "$hostir" diff "$work/2.db" "$work/3.db"
 says "note: Mesh:" "other meshes are said first"
 says "sequence number 0: all_reduce sum of" "a meeting is a sentence"

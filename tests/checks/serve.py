@@ -109,6 +109,10 @@ def check_refusals(client, session):
     client.send("{not JSON")
     answer = client.receive()
     check("a line that is no JSON", answer["id"] is None and answer["error"]["code"] == -32700, answer)
+    for deep in ("[" * 200000, '{"id":%s,"method":"open"}' % ("[" * 200000 + "]" * 200000)):
+        client.send(deep)
+        answer = client.receive()
+        check("deep nesting is refused", answer["error"]["code"] == -32700, answer)
     client.send("[]")
     check("a line that is no request", client.receive()["error"]["code"] == -32600)
     client.send(json.dumps({"jsonrpc": "2.0", "method": "command",

@@ -104,6 +104,12 @@ Expected<Tensor> from_dlpack(const char* name, const DLTensor& tensor) {
                             "element type of a program has",
                             name, tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes));
   }
+  constexpr int32_t kMaxDims = 64;
+  if (tensor.ndim < 0 || tensor.ndim > kMaxDims || (tensor.ndim > 0 && tensor.shape == nullptr)) {
+    return fail(ErrorKind::kUsage, "dlpack_shape",
+                fmt::format("input %{} has {} dimensions{}; 0 to {} with a shape can be read", name,
+                            tensor.ndim, tensor.shape ? "" : " and no shape", kMaxDims));
+  }
   Extents extents;
   int64_t bytes = size_bytes(*dtype);
   for (int32_t d = 0; d < tensor.ndim; ++d) {

@@ -1,4 +1,4 @@
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include "interp/core/engine.h"
 
@@ -40,10 +40,10 @@ bool execute_subview(Engine& engine, Step& step) {
     offset += start * strides[d];
   }
   if (extents != wanted) {
-    return engine.fault(step, "out_of_bounds",
-                        fmt::format("rank {}: {} takes {} elements, its type has {}", step.rank,
-                                    engine.name_of(step), Box::whole(extents).volume(),
-                                    view.placement->box.volume()));
+    return engine.fault(
+        step, "out_of_bounds",
+        fmt::format("rank {}: {} takes [{}], its type is [{}]", step.rank, engine.name_of(step),
+                    fmt::join(extents, "x"), fmt::join(wanted, "x")));
   }
   const int64_t element = size_bytes(whole.dtype);
   view.value = from.value;
