@@ -178,7 +178,7 @@ Expected<interp::Backend::ValueMode> value_mode(const std::string& values) {
 std::string why_not_run_again(const traces::LogReader& log) {
   for (const auto& [key, value] : log.run().properties) {
     if (key == "merged_files") return "it was read from the files of " + value + " processes";
-    if (key == "producer") return "it was made from files of " + value;
+    if (key == "producer") return "it was written from files of " + value;
   }
   const auto remote = log.query("SELECT COUNT(*) FROM rank WHERE local = 0");
   const auto* count = remote && !remote->rows.empty()

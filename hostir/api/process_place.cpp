@@ -30,10 +30,10 @@ Expected<int> number(const EnvironmentLookup& lookup, const std::string& name,
   const auto text = lookup(name);
   if (!text) {
     if (otherwise) return *otherwise;
-    return fail(ErrorKind::kUsage, "launcher",
-                fmt::format("the launcher did not set {}, which says how this process stands among "
-                            "the others",
-                            name));
+    return fail(
+        ErrorKind::kUsage, "launcher",
+        fmt::format("the launcher did not set {}, which places this process among the others",
+                    name));
   }
   int value = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);

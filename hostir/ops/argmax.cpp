@@ -12,7 +12,8 @@ OpRecord op_argmax() {
   return {
       .mnemonic = "argmax",
       .shape = OpShape::kComposite,
-      .summary = "Where the largest element along one dimension is; the first of equal ones.",
+      .summary =
+          "The index of the largest element along one dimension; the first if several are equal.",
       .doc = {.shapes = "x of rank 1 or more; the result is without dim.",
               .sharding = "Other dimensions pass through. Over a cut dim the maximum and the "
                           "position are reduced, two tensors without dim; x is not gathered.",

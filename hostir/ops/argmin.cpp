@@ -12,7 +12,8 @@ OpRecord op_argmin() {
   return {
       .mnemonic = "argmin",
       .shape = OpShape::kComposite,
-      .summary = "Where the smallest element along one dimension is; the first of equal ones.",
+      .summary =
+          "The index of the smallest element along one dimension; the first if several are equal.",
       .doc = {.shapes = "x of rank 1 or more; the result is without dim.",
               .sharding = "Other dimensions pass through. Over a cut dim the minimum and the "
                           "position are reduced, two tensors without dim; x is not gathered.",

@@ -66,10 +66,11 @@ ops::Violated check_mask(const OpCall& call) {
     fits = ops::same_size(mask[d], wide) || ops::same_size(mask[d], 1);
   }
   if (fits) return std::nullopt;
-  return Violation{fmt::format("the mask of attention is {}, the scores are {}: it is i1 or "
-                               "floating-point and widens to them",
-                               to_string(call.operands[3]), ops::text(scores)),
-                   3};
+  return Violation{
+      fmt::format("the attention mask is {}, the scores are {}: the mask must be i1 or "
+                  "floating-point and broadcast to the scores",
+                  to_string(call.operands[3]), ops::text(scores)),
+      3};
 }
 
 ops::Violated check_dtypes(const OpCall& call) {

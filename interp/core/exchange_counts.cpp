@@ -6,6 +6,24 @@
 
 namespace hostir::interp {
 
+namespace {
+
+// Appends what `rank` counts in rows, in elements. False: a fault was raised.
+bool append_rows(Engine& engine, Step& step, Rank rank, int64_t rows, int64_t row_elems,
+                 std::vector<int64_t>& counts) {
+  int64_t elements = 0;
+  if (__builtin_mul_overflow(rows, row_elems, &elements)) {
+    return engine.fault(
+        step, "index_error",
+        fmt::format("rank {}: {} counts {} rows of {} elements, more than 64 bits hold", rank,
+                    engine.name_of(step), rows, row_elems));
+  }
+  counts.push_back(elements);
+  return true;
+}
+
+}  // namespace
+
 // permute: what this member sends to its target and receives from its source. Nothing else needs to
 // agree.
 void Engine::resolve_routes(OpenItem& out, const Placement* in, const Placement* to) {
@@ -36,14 +54,7 @@ bool Engine::resolve_blocks(Step& step, OpenItem& out, const Placement* in, cons
     for (const IndexCodeId e : exprs) {
       int64_t rows = 0;
       if (!evaluate(step, e, rows)) return false;
-      int64_t elements = 0;
-      if (__builtin_mul_overflow(rows, row_elems(p), &elements)) {
-        return fault(
-            step, "index_error",
-            fmt::format("rank {}: {} counts {} rows of {} elements, more than 64 bits hold",
-                        step.rank, name_of(step), rows, row_elems(p)));
-      }
-      counts.push_back(elements);
+      if (!append_rows(*this, step, step.rank, rows, row_elems(p), counts)) return false;
     }
     return true;
   };
@@ -66,32 +77,25 @@ bool Engine::resolve_blocks(Step& step, OpenItem& out, const Placement* in, cons
   } else if (!receives_of(step, item, *to, receives)) {
     return false;
   }
-  // Before they are added up: sums of counts that do not fit could overflow.
-  const auto is_too_much = [](const std::vector<int64_t>& counts, const Placement& p) {
+  // Checked before keep() adds them up, because the sum of counts that do not fit can overflow.
+  const auto fits = [n](const std::vector<int64_t>& counts, const Placement& p) {
+    if (counts.size() != n) return false;
     int64_t left = p.box.volume();
     for (const int64_t count : counts) {
-      if (count < 0) return false;  // check_signs() says so
-      if (count > left) return true;
+      if (count < 0) return true;  // check_signs() reports it
+      if (count > left) return false;
       left -= count;
     }
-    return false;
+    return true;
   };
-  if (is_too_much(sends, *in) || is_too_much(receives, *to)) {
+  if (!fits(sends, *in) || !fits(receives, *to)) {
     return fault(
         step, "collective_mismatch",
         fmt::format("rank {}: the counts of {} do not fit its buffers", step.rank, name_of(step)));
   }
   item.send_counts = member_counts.keep(std::move(sends));
   item.recv_counts = member_counts.keep(std::move(receives));
-  const auto fits = [&](const MemberCounts& counts, const Placement& p) {
-    return counts.size() == n && counts.total() <= p.box.volume();
-  };
   if (!check_signs(step, item)) return false;
-  if (!fits(item.send_counts, *in) || !fits(item.recv_counts, *to)) {
-    return fault(
-        step, "collective_mismatch",
-        fmt::format("rank {}: the counts of {} do not fit its buffers", step.rank, name_of(step)));
-  }
   out.arrival.sends = item.send_counts.list();
   out.arrival.receives = item.recv_counts.list();
   out.arrival.local_elems = item.send_counts.total();
@@ -140,13 +144,7 @@ bool Engine::receives_of(Step& step, const CommunicationItem& item, const Placem
           step, "index_error",
           fmt::format("rank {}: counts of {} can not be evaluated", step.rank, name_of(step)));
     }
-    int64_t elements = 0;
-    if (__builtin_mul_overflow(rows, row_elems(to), &elements)) {
-      return fault(step, "index_error",
-                   fmt::format("rank {}: {} counts {} rows of {} elements, more than 64 bits hold",
-                               m, name_of(step), rows, row_elems(to)));
-    }
-    counts.push_back(elements);
+    if (!append_rows(*this, step, m, rows, row_elems(to), counts)) return false;
   }
   return true;
 }

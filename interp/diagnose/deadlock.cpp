@@ -146,8 +146,7 @@ Verdict deadlock_verdict(const Run& run) {
       verdict.notes.push_back(
           {model::kNoRank,
            {},
-           fmt::format("and {} more hosts and streams; `info waits` tells of all",
-                       order.size() - i)});
+           fmt::format("and {} more hosts and streams; `info waits` lists all", order.size() - i)});
       break;
     }
     const WaitNode& node = graph.nodes[order[i]];

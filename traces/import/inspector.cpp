@@ -50,7 +50,7 @@ class InspectorReader {
     dump.producer = "NCCL Inspector";
     dump.version = metadata["inspector_output_format_version"].text();
     dump.rank = static_cast<model::Rank>(*rank);
-    dump.rank_found_by = "the rank in the communicator of its lines";
+    dump.rank_found_by = "the rank its lines give within their communicator";
     dump.computer = metadata["hostname"].text();
     dump.process = metadata["pid"].integer();
     dump.only_unfinished = false;
