@@ -1,8 +1,8 @@
 // How many elements each member of a group gives or gets.
 //
-// Members of a large group state the same list, each of them: it is kept once, in a table that only
-// grows, with where each member's block begins, so that nobody adds up a list of all members for
-// himself. A MemberCounts is a view of it.
+// Every member of a large group states the same list. A table that only grows keeps one copy, with
+// the offset of each member's block, so that members do not each add up the list. A MemberCounts is
+// a view of it.
 #pragma once
 
 #include <algorithm>

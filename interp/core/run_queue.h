@@ -1,7 +1,7 @@
 // Which rank is next: the smallest (host clock, rank) of those that can run.
 //
-// A tournament over all ranks: who wins a match stands in its node, so a changed clock replays one
-// match per level, and the winner is always known.
+// A tournament tree over all ranks: each node holds the winner of its two children, so a changed
+// clock costs one comparison per level and the first rank is always known.
 #pragma once
 
 #include <bit>
@@ -29,7 +29,7 @@ class RunQueue {
     for (size_t node = (leaves_ + static_cast<size_t>(rank)) / 2; node > 0; node /= 2) {
       const Rank before = winners_[node];
       const Rank now = winners_[node] = match(node);
-      if (now == before && now != rank) return;  // nobody above hears of it
+      if (now == before && now != rank) return;  // nothing changes above
     }
   }
   Rank first() const {
@@ -49,7 +49,7 @@ class RunQueue {
 
   size_t leaves_ = 2;
   std::vector<int64_t> keys_;
-  std::vector<Rank> winners_;  // by node; 1 is the final, 2n and 2n+1 play for n
+  std::vector<Rank> winners_;  // by node: 1 is the root, 2n and 2n+1 are the children of n
 };
 
 }  // namespace hostir::interp

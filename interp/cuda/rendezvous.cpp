@@ -378,7 +378,7 @@ Expected<void> Rendezvous::connect(int64_t timeout_ns) {
   } while (Clock::now() < end);
   return fail(
       ErrorKind::kRuntime, "rendezvous",
-      fmt::format("process {} of {} found nobody at {}:{} within {:g} s", place_.index,
+      fmt::format("process {} of {} reached no process at {}:{} within {:g} s", place_.index,
                   place_.count, place_.host, place_.port, static_cast<double>(timeout_ns) * 1e-9));
 }
 

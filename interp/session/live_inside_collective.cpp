@@ -372,7 +372,7 @@ class CollectiveLook {
         out_.how = "not written: it keeps its value";
         break;
       case Kind::kZero:
-        out_.how = "zero: nobody sends it";
+        out_.how = "zero: no rank sends it";
         break;
       case Kind::kMoved:
         out_.how = "moved";

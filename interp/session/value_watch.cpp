@@ -34,14 +34,16 @@ bool is_combining(OpKind kind) {
   });
 }
 
-// Of a rooted reduce others than the root keep what they had; what is received is each rank's own.
+// False for a rooted reduce, where only the root's output is written, and for send and recv, where
+// each rank has its own value.
 bool writes_alike(OpKind kind) {
   const CommunicationFacts* facts = communication_facts(kind);
   return facts == nullptr ||
          (!facts->point_to_point && facts->root != CommunicationFacts::RootHas::kOutput);
 }
 
-// Whether all bytes of an operand count: of a broadcast or a permute others' may be anything.
+// Whether the op reads all bytes of the operand. In a broadcast or a permute some ranks' bytes are
+// never read.
 bool reads_all(OpKind kind, Access access) {
   const CommunicationFacts* facts = communication_facts(kind);
   if (facts == nullptr) return true;

@@ -64,7 +64,7 @@ std::string to_text(const WhatIf& result) {
   if (result.reformatted)
     out += "The text was printed anew first, one instruction per line; edits count its lines.\n";
   if (!result.of_given && result.completes > 0)
-    out += "The edits are of the text that runs (`list` shows it), which stands in no file.\n";
+    out += "The edits apply to the text that runs (`list` shows it); no file holds it.\n";
   for (size_t i = 0; i < result.completes; ++i) {
     const WhatIfTrial& trial = result.trials[i];
     out += fmt::format("{}. {}\n", i + 1, trial.edit.sentence) + diff_text(trial.edit.diff);

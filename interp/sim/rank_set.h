@@ -1,7 +1,7 @@
-// A set of ranks that is walked in order, also while it changes.
+// A set of ranks to iterate over in order, even while it changes.
 //
-// A bit per rank and a bit per word of them: with many ranks nearly all are not in the set, and a
-// walk skips 4,096 of those at a time.
+// One bit per rank, and one summary bit per 64 ranks: few ranks of many are in the set, and a walk
+// skips 4,096 absent ones at a time.
 #pragma once
 
 #include <bit>
@@ -26,7 +26,7 @@ class RankSet {
     summary = word != 0 ? summary | word_bit : summary & ~word_bit;
   }
   interp::Rank first() const { return next(0); }
-  /// The first member that is `from` or behind it; kNoRank: none.
+  /// The first member at or after `from`; kNoRank if there is none.
   interp::Rank next(interp::Rank from) const {
     const size_t word = next_bit(bits_, static_cast<size_t>(from), 1);
     if (word == kNone) return find_word(static_cast<size_t>(from) / 64 + 1);

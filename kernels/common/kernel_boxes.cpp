@@ -257,7 +257,7 @@ Expected<std::vector<Box>> operand_boxes(const Program& program, const Function&
 
 namespace {
 
-// Whether the op does the same wherever along its factors the boxes are.
+// Whether the op does the same work at any position along its factors.
 bool is_same_everywhere(const OpRecord& op) {
   const auto is_seed = [](const AttributeSpec& a) { return a.name == "seed"; };
   switch (op.shape) {

@@ -1,10 +1,10 @@
 // Compiled kernels of a program's launches, one per distinct placement of the operands.
 //
-// Ranks whose operands lie alike share a plan, also those that differ only in which part of the
-// global values theirs is (relative_boxes.h). Plans are found by the addresses of the placements,
-// which are stable for static layouts, and else by their contents. The `bound` of a shared plan is
-// that of the rank which made it. What a plan is, is the backend's
-// business: it has a member `bound`, and whoever asks says how to make one. Not thread-safe.
+// Ranks share a plan if their operands have the same placements, or differ only in which part of
+// the global values they cover (relative_boxes.h). Plans are found by the addresses of the
+// placements, which are stable for static layouts, and otherwise by their contents. The `bound` of
+// a shared plan is that of the rank that made it. The backend defines the plan type, which has a
+// member `bound`, and passes a function that makes one. Not thread-safe.
 #pragma once
 
 #include <algorithm>

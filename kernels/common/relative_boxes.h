@@ -1,5 +1,5 @@
-// What a kernel's code depends on of where a rank's boxes lie: their extents and how they lie to
-// each other, but not which part of the global values they are.
+// The part of a rank's boxes that a kernel's code depends on: their extents and their positions
+// relative to each other, but not which part of the global values they cover.
 //
 // Ranks that differ only in their coordinates have the same description, and so share a plan. A
 // kernel for which position matters (random numbers, iota, slices, packed buffers) has none.

@@ -46,8 +46,8 @@ struct PlainTree {
 /// Errors: `plain_data`.
 Expected<void> check_tree(const PlainTree& tree);
 
-/// A value of a tree; absent if a key or index did not exist. Cheap to copy; the tree must outlive
-/// it.
+/// A value in a tree, or nothing if its key or index does not exist. Cheap to copy; the tree must
+/// outlive it.
 class PlainView {
  public:
   PlainView() = default;
