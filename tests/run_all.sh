@@ -28,7 +28,7 @@ step() {
 
 # unit PRESET [FOLDER...]: runs the unit tests of these folders, or all, in halves, two at a time; ends with their sum.
 unit() {
-  local preset=$1 total=0 bad=0 blame=
+  local preset=$1 total=0 bad=0 blame= part status ran broke
   local logs="$out/unit-$preset"
   shift
   rm -rf "$logs"
@@ -37,17 +37,17 @@ unit() {
     { [ $# = 0 ] && cat || grep -E "/unit_($(IFS='|'; echo "$*"))\$"; } |
     GTEST_TOTAL_SHARDS=2 xargs -P 2 -L 1 sh -c 'part="$1/${3##*/}.$2"
       GTEST_SHARD_INDEX=$2 "$3" --gtest_brief=1 >"$part.log" 2>&1; echo $? >"$part.status"' sh "$logs"
-  for log in "$logs"/*.log; do
-    [ -f "$log" ] || continue
-    echo "== $(basename "$log" .log)"
-    cat "$log"
-    local status; status=$(cat "${log%.log}.status")
-    local ran; ran=$(grep -Eo '^\[==========\] [0-9]+ test' "$log" | grep -Eo '[0-9]+' | tail -n 1)
-    local broke; broke=$(grep -Eo '^ *[0-9]+ FAILED TEST' "$log" | grep -Eo '[0-9]+' | tail -n 1)
+  for part in "$logs"/*.log; do
+    [ -f "$part" ] || continue
+    echo "== $(basename "$part" .log)"
+    cat "$part"
+    status=$(cat "${part%.log}.status")
+    ran=$(grep -Eo '^\[==========\] [0-9]+ test' "$part" | grep -Eo '[0-9]+' | tail -n 1)
+    broke=$(grep -Eo '^ *[0-9]+ FAILED TEST' "$part" | grep -Eo '[0-9]+' | tail -n 1)
     ran=${ran:-0}; broke=${broke:-0}
     [ "$status" != 0 ] && [ "$broke" = 0 ] && broke=1
     total=$((total + ran - broke)); bad=$((bad + broke))
-    [ "$status" = 0 ] || blame+="== $(basename "$log" .log): status $status"$'\n'$(grep -B 8 '^\[  FAILED  \].*ms)$' "$log" | tail -n 15)$'\n'
+    [ "$status" = 0 ] || blame+="== $(basename "$part" .log): status $status"$'\n'$(grep -B 8 '^\[  FAILED  \].*ms)$' "$part" | tail -n 15)$'\n'
   done
   printf '%s' "$blame"  # last, where `step` shows it
   echo "$total passed, $bad failed"
