@@ -1,40 +1,37 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "hostir/api/backends.h"
 #include "hostir/cli/declare_options.h"
 #include "hostir/cli/run_report.h"
 #include "hostir/cli/verbs.h"
 #include "hostir/support/text.h"
-#include "interp/session/engine.h"
+#include "interp/session/repeated_run.h"
 #include "traces/run_description.h"
 
 namespace hostir::cli {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+// The arithmetic of all ranks' kernels, and the least time that the busiest rank's kernels need by
+// the machine description, without streams, launches and communication.
+struct KernelLimit {
+  double flops = 0;
+  double ns = 0;
+};
 
-// The minimum time for one rank's kernels according to the machine description (largest over
-// ranks), ignoring streams.
-int64_t kernel_limit_ns(const traces::RunDescription& run) {
-  double busiest = 0;
+KernelLimit limit_of(const std::vector<traces::KernelDescription>& kernels) {
+  KernelLimit limit;
   std::vector<double> by_rank;
-  for (const traces::KernelDescription& k : run.kernels) {
+  for (const traces::KernelDescription& k : kernels) {
     const auto rank = static_cast<size_t>(k.rank);
     if (by_rank.size() <= rank) by_rank.resize(rank + 1, 0);
     by_rank[rank] += k.limit_ns;
-    busiest = std::max(busiest, by_rank[rank]);
+    limit.ns = std::max(limit.ns, by_rank[rank]);
+    limit.flops += k.flops;
   }
-  return static_cast<int64_t>(busiest);
-}
-
-double total_flops(const traces::RunDescription& run) {
-  double flops = 0;
-  for (const traces::KernelDescription& k : run.kernels) flops += k.flops;
-  return flops;
+  return limit;
 }
 
 class BenchVerb : public Verb {
@@ -71,47 +68,48 @@ class BenchVerb : public Verb {
     interp::RunOptions options;
     HOSTIR_ASSIGN_OR_RETURN(options.backend, backend_.request(*prepared->program));
     options.max_steps = static_cast<uint64_t>(backend_.max_steps);
-    options.summary = interp::RunOptions::Summary::kNone;
+    HOSTIR_ASSIGN_OR_RETURN(
+        const auto repeated,
+        interp::RepeatedRun::create(*prepared, api::make_backend_factory(), options));
     std::vector<double> seconds;
-    interp::RunResult last;
+    double first = 0;
     for (int64_t i = 0; i <= runs_; ++i) {
       terminal.progress(fmt::format("run {} of {}", i, runs_));
-      // Time only the interpreter; preparing (compiling kernels, binding inputs) comes before.
-      Clock::time_point begin;
-      options.attach = [&begin](interp::Interpreter&) { begin = Clock::now(); };
-      HOSTIR_ASSIGN_OR_RETURN(last, interp::run(*prepared, api::make_backend_factory(), options));
-      const double took = std::chrono::duration<double>(Clock::now() - begin).count();
-      if (const interp::Fault* fault = last.worst())
-        return terminal.report(interp::in_given_text(interp::to_error(*fault), *prepared->view),
+      HOSTIR_ASSIGN_OR_RETURN(const double took, repeated->run());
+      for (const interp::Fault& fault : repeated->interpreter().faults()) {
+        if (fault.severity != Severity::kError) continue;
+        return terminal.report(interp::in_given_text(interp::to_error(fault), *prepared->view),
                                interp::sources_of_error(*prepared->view));
+      }
+      if (i == 0) first = took;
       if (i > 0) seconds.push_back(took);
     }
     std::sort(seconds.begin(), seconds.end());
-    report(terminal, *prepared, options, last, seconds);
+    report(terminal, options.backend, *repeated, first, seconds);
     return 0;
   }
 
-  void report(Terminal& terminal, const interp::Prepared& prepared,
-              const interp::RunOptions& options, const interp::RunResult& result,
+  void report(Terminal& terminal, const interp::BackendRequest& backend,
+              const interp::RepeatedRun& repeated, double first,
               const std::vector<double>& seconds) const {
     const double median = seconds[seconds.size() / 2];
-    const traces::RunDescription run = traces::describe(prepared, options.backend);
-    terminal.print(
-        fmt::format("wall time      median {:.4g} ms, min {:.4g}, max {:.4g} of {} runs\n",
-                    median * 1e3, seconds.front() * 1e3, seconds.back() * 1e3, seconds.size()));
-    terminal.print(
-        fmt::format("instructions   {} in all ranks, {:.4g} ns each\n", result.steps,
-                    median * 1e9 / static_cast<double>(std::max<uint64_t>(1, result.steps))));
-    const double flops = total_flops(run);
-    if (flops > 0 && options.backend.traits.models_time) {
+    terminal.print(fmt::format(
+        "wall time      median {:.4g} ms, min {:.4g}, max {:.4g} of {} runs; the first, "
+        "which prepares, {:.4g}\n",
+        median * 1e3, seconds.front() * 1e3, seconds.back() * 1e3, seconds.size(), first * 1e3));
+    const uint64_t steps = repeated.interpreter().position();
+    terminal.print(fmt::format("instructions   {} in all ranks, {:.4g} ns each\n", steps,
+                               median * 1e9 / static_cast<double>(std::max<uint64_t>(1, steps))));
+    if (!backend.traits.models_time) return;
+    const KernelLimit limit = limit_of(traces::describe_kernels(repeated.interpreter()));
+    if (limit.flops > 0) {
       terminal.print(fmt::format("arithmetic     {:.4g} GFLOP, {:.4g} GFLOP/s on this computer\n",
-                                 flops * 1e-9, flops * 1e-9 / median));
+                                 limit.flops * 1e-9, limit.flops * 1e-9 / median));
     }
-    if (!options.backend.traits.models_time) return;
     terminal.print(fmt::format(
         "simulated      {} on {}; its limit for the kernels of the busiest rank is {}\n",
-        time_text(result.finished_ns), options.backend.machine.name,
-        time_text(kernel_limit_ns(run))));
+        time_text(static_cast<double>(repeated.finished_ns())), backend.machine.name,
+        time_text(limit.ns)));
   }
 
   api::ProgramOptions program_;

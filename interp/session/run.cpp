@@ -8,6 +8,7 @@
 #include "interp/core/interpreter.h"
 #include "interp/session/assemble.h"
 #include "interp/session/engine.h"
+#include "interp/session/repeated_run.h"
 #include "interp/session/run_summary.h"
 #include "interp/session/value_watch.h"
 
@@ -17,16 +18,6 @@ namespace {
 // Steps between calls of the progress callback and checks whether to give up.
 constexpr uint64_t kProgressSteps = 1 << 16;
 constexpr uint64_t kGiveUpSteps = 1 << 6;
-
-InterpreterOptions interpreter_options(const RunOptions& options, Rank ranks) {
-  InterpreterOptions out;
-  out.issue_ns = issue_ns(options.backend.machine);
-  out.ranks = options.ranks;
-  if (options.max_steps > 0) out.max_steps = options.max_steps;
-  out.timeout_ns = options.backend.timeout_ns;
-  out.max_memory_bytes = memory_limit_bytes(options.backend, ranks);
-  return out;
-}
 
 Expected<void> run_watched(Interpreter& interpreter, const RunOptions& options) {
   for (uint64_t next = kProgressSteps;;) {
@@ -161,6 +152,16 @@ void add_findings(const Interpreter& interpreter, const ValueWatch& watch, const
 }
 
 }  // namespace
+
+InterpreterOptions interpreter_options(const RunOptions& options, Rank ranks) {
+  InterpreterOptions out;
+  out.issue_ns = issue_ns(options.backend.machine);
+  out.ranks = options.ranks;
+  if (options.max_steps > 0) out.max_steps = options.max_steps;
+  out.timeout_ns = options.backend.timeout_ns;
+  out.max_memory_bytes = memory_limit_bytes(options.backend, ranks);
+  return out;
+}
 
 int64_t issue_ns(const Machine& machine) {
   return std::max<int64_t>(1, std::llround(machine.issue_ns));

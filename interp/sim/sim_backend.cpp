@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 
 #include <cstring>
-#include <thread>
 
 #include "hostir/support/hash.h"
 #include "hostir/support/physical_memory.h"
@@ -12,16 +11,6 @@
 #include "interp/sim/backend_state.h"
 
 namespace hostir::sim {
-
-namespace {
-
-int thread_count(int wanted) {
-  if (wanted > 0) return wanted;
-  const auto hardware = static_cast<int>(std::thread::hardware_concurrency());
-  return hardware > 0 ? hardware : 1;
-}
-
-}  // namespace
 
 std::unique_ptr<interp::Backend> make_sim_backend(const SimOptions& options) {
   return std::make_unique<SimBackend>(options);
@@ -43,7 +32,7 @@ interp::Capabilities SimBackend::capabilities() const {
 Expected<void> SimBackend::prepare(const interp::Code& code) {
   code_ = &code;
   state_ = State(code.rank_count);
-  cpu::set_thread_count(thread_count(options_.threads));
+  if (options_.threads > 0) cpu::set_thread_count(options_.threads);
   placements_.adopt(code);
   return plans_.prepare(code);
 }

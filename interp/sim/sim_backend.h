@@ -21,7 +21,7 @@ struct SimOptions {
   cpu::KernelSet kernels = cpu::KernelSet::kFast;
   uint64_t seed = 0;
   uint64_t schedule = 0;  // 0: plain durations; k > 0: each scaled by a factor in [1/8, 8]
-  int threads = 0;        // 0: one per hardware thread
+  int threads = 0;        // 0: as many as kernels use already (cpu::set_thread_count)
 };
 
 /// The interpreter must charge `options.machine.issue_ns` (at least 1) per host instruction.

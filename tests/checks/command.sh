@@ -188,6 +188,10 @@ says "--input 'b=normal(2, 4xf32)'" "an example can be pasted"
 expect 0 "made up inputs" "$hostir" run tests/programs/simple_add.hir --example-inputs
 expect 0 "bench makes up inputs" "$hostir" bench tests/programs/simple_add.hir -n 1
 says "no inputs were given" "bench says what it made up"
+expect 0 "bench of products" "$hostir" bench tests/programs/tp_mlp.hir --mesh tp=4 --size B=2 --size S=8 --size H=64 --size F=128 -n 2
+says "0.0005591 GFLOP, " "bench counts the arithmetic"
+grep -qE "^simulated +[1-9][0-9.]* us on h200x8; .* is [1-9]" "$work/out" && passed=$((passed + 1)) || { failed=$((failed + 1)); echo "FAILED: bench has no simulated time or no limit"; }
+expect 0 "bench of the interpreter" "$hostir" bench tests/programs/pipeline_by_hand.hir --backend null -n 3
 expect 0 "debug makes up inputs" "$hostir" debug tests/programs/simple_add.hir -x /dev/null
 expect 0 "sim against its reference kernels" "$hostir" run tests/programs/tp_mlp.hir --example-inputs --reference sim
 says "as sim with reference kernels has it" "the reference is named"
