@@ -32,8 +32,19 @@ Expected<std::vector<Stretch>> stretches_of(Database& database, int64_t first_id
     if (next > begin) out.push_back({begin, next - 1});
     begin = std::max(begin, next);
   };
-  const auto fill_to = [&](int64_t next) {  // no block is between `begin` and `next`
-    while (next - begin >= 2 * step) close(begin + step);
+  HOSTIR_ASSIGN_OR_RETURN(Statement next_row,
+                          database.prepare("SELECT MIN(id) FROM event_row WHERE id >= ?1"));
+  // No block is between `begin` and `next`. Ids without rows are skipped: a damaged log has rows
+  // far apart.
+  const auto fill_to = [&](int64_t next) -> Expected<void> {
+    while (next - begin >= 2 * step) {
+      next_row.reset();
+      next_row.bind_int(1, begin);
+      HOSTIR_TRY(next_row.step());
+      begin = next_row.is_null(0) ? next : std::min(next_row.integer(0), next);
+      close(next - begin > step ? begin + step : next);
+    }
+    return {};
   };
   HOSTIR_ASSIGN_OR_RETURN(
       Statement blocks,
@@ -49,14 +60,14 @@ Expected<std::vector<Stretch>> stretches_of(Database& database, int64_t first_id
     if (first < after || first > last_id) continue;  // damaged, or written meanwhile
     if (first - after >= 2 * step) {
       close(after);
-      fill_to(first);
+      HOSTIR_TRY(fill_to(first));
     }
     if (first - begin >= step) close(first);
     after = std::clamp(blocks.integer(1), first, last_id) + 1;
   }
   if (last_id + 1 - after >= 2 * step) {
     close(after);
-    fill_to(last_id + 1);
+    HOSTIR_TRY(fill_to(last_id + 1));
   }
   close(last_id + 1);
   return out;
