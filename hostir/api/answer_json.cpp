@@ -1,18 +1,11 @@
 #include "hostir/api/answer_json.h"
 
-#include <fmt/core.h>
-
-#include <cmath>
-
-#include "hostir/api/snapshot_json.h"
+#include "hostir/api/command_data.h"
 #include "traces/queries.h"
 
 namespace hostir::api {
 
 namespace {
-
-// Longer values are read as tensors.
-constexpr int64_t kMaxElements = 1000;
 
 std::string one_line(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -56,57 +49,30 @@ Json stop_json(const interp::StopReason& stop, const interp::Code& code) {
   return out;
 }
 
-Json element_json(const Tensor& tensor, int64_t index) {
-  if (!is_float(tensor.dtype)) return tensor.get_int(index);
-  const double value = tensor.get_double(index);
-  return std::isfinite(value) ? Json(value) : Json(fmt::format("{}", value));
-}
-
-Json value_json(const interp::PrintedValue& value, const interp::ValueReading& reading) {
-  Json out;
-  out["value"] = value.name;
-  out["rank"] = value.rank ? Json(*value.rank) : Json(nullptr);
-  out["dtype"] = name(reading.tensor.dtype);
-  out["shape"] = reading.tensor.extents;
-  out["type"] = to_string(reading.type);
-  const Sharding* sharding = sharding_of(reading.type);
-  out["pytorch"] = sharding ? Json(sharding->to_pytorch()) : Json(nullptr);
-  out["global_shape"] = reading.placement.global;
-  out["box"] = box_json(reading.box);
-  out["version"] = reading.version;
-  out["written"] = !reading.undefined;
-  out["write_in_flight"] = reading.write_in_flight;
-  out["notes"] = reading.notes;
-  return out;
-}
-
-Json printed_json(const std::vector<interp::PrintedValue>& printed) {
-  Json out = Json::array();
-  for (const interp::PrintedValue& value : printed) {
-    if (!value.reading) {
-      out.push_back({{"value", value.name},
-                     {"rank", value.rank ? Json(*value.rank) : Json(nullptr)},
-                     {"error", value.reading.error().message()}});
-      continue;
-    }
-    Json item = value_json(value, *value.reading);
-    const Tensor& tensor = value.reading->tensor;
-    item["elements"] = nullptr;
-    if (!value.reading->undefined && tensor.element_count() <= kMaxElements) {
-      item["elements"] = Json::array();
-      for (int64_t i = 0; i < tensor.element_count(); ++i)
-        item["elements"].push_back(element_json(tensor, i));
-    }
-    out.push_back(std::move(item));
+// By result: the buffer that is returned for it. Empty where the program is not known.
+Json outputs_json(const interp::Code& code) {
+  Json out = Json::object();
+  if (code.functions.empty()) return out;
+  const Function& entry = *code.functions.front();
+  const auto& body = entry.region(entry.body).instructions;
+  if (body.empty() || entry.instr(body.back()).kind != OpKind::return_) return out;
+  const std::vector<Operand>& returned = entry.instr(body.back()).operands;
+  for (size_t i = 0; i < entry.results.size() && i < returned.size(); ++i) {
+    const std::string& name = entry.results[i].name;
+    if (returned[i].value.valid())
+      out[name.empty() ? std::to_string(i) : name] = entry.value(returned[i].value).name;
   }
   return out;
 }
 
 }  // namespace
 
-std::string outcome_json(const interp::Command& command, const interp::Outcome& outcome,
-                         const interp::Snapshot& snapshot,
-                         const std::vector<interp::PrintedValue>& printed) {
+Expected<std::string> execute_json(interp::Session& session, const interp::Command& command,
+                                   const std::stop_token& stop) {
+  HOSTIR_ASSIGN_OR_RETURN(CarriedOut done, carry_out(session, command, stop));
+  const interp::Outcome& outcome = done.outcome;
+  const interp::SnapshotPtr shot = session.snapshot();
+  const interp::Snapshot& snapshot = *shot;
   const interp::Code& code = *snapshot.program->code;
   Json out;
   out["text"] = outcome.text;
@@ -123,9 +89,7 @@ std::string outcome_json(const interp::Command& command, const interp::Outcome& 
   }
   out["logged_dropped"] = outcome.log_dropped;
   out["quit"] = outcome.quit;
-  out["data"] = nullptr;
-  if (command.topic) out["data"] = topic_json(*command.topic, command.value, snapshot);
-  if (!printed.empty()) out["data"] = printed_json(printed);
+  out["data"] = std::move(done.data);
   return one_line(out);
 }
 
@@ -134,6 +98,7 @@ std::string opened_json(const interp::Snapshot& snapshot, const std::string& not
   Json out = topic_json(interp::InfoTopic::kProgram, "", snapshot);
   for (Json& phase : out["phases"]) phase = phase["name"];
   out.erase("text");
+  out["outputs"] = outputs_json(*snapshot.program->code);
   out["position"] = position_json(snapshot);
   out["can_run"] = snapshot.no_stepping.empty();
   out["why_not"] = snapshot.no_stepping.empty() ? Json(nullptr) : Json(snapshot.no_stepping);

@@ -5,9 +5,8 @@
 // dimension. Numbers that JSON cannot write (NaN, Inf) are texts.
 #pragma once
 
-#include <optional>
+#include <stop_token>
 #include <string>
-#include <vector>
 
 #include "interp/session/answer.h"
 #include "interp/session/log_records.h"
@@ -15,12 +14,11 @@
 
 namespace hostir::api {
 
-/// What a command did: `text` as the terminal prints it, `position`, and where it ran `stop`,
-/// `moved`, `logged`. `data` holds what `info TOPIC` shows, or the values of `print`; null for
-/// other commands.
-std::string outcome_json(const interp::Command& command, const interp::Outcome& outcome,
-                         const interp::Snapshot& snapshot,
-                         const std::vector<interp::PrintedValue>& printed);
+/// Carries out a command. What it did: `text` as the terminal prints it, `position`, and where it
+/// ran `stop`, `moved`, `logged`. `data` is described in README.md; null for commands without it.
+/// Errors: those of the command.
+Expected<std::string> execute_json(interp::Session& session, const interp::Command& command,
+                                   const std::stop_token& stop);
 
 /// What was opened: the function, ranks, mesh, and what the opening decided by itself.
 std::string opened_json(const interp::Snapshot& snapshot, const std::string& notice,

@@ -2,12 +2,18 @@
 
 #include <fmt/core.h>
 
+#include <condition_variable>
+#include <deque>
 #include <map>
 #include <memory>
-#include <span>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <thread>
 
 #include "hostir/api/bounded_json.h"
 #include "hostir/api/snapshot_json.h"
+#include "hostir/api/text_program.h"
 #include "hostir/api/text_session.h"
 #include "hostir/io/npy.h"
 
@@ -59,17 +65,47 @@ std::string base64(std::string_view bytes) {
   return out;
 }
 
+// Stops of the commands that run or wait, by session. The reading thread adds and requests them;
+// the thread that carries out commands takes them away.
+class Stops {
+ public:
+  std::stop_source add(int64_t session) {
+    const std::lock_guard lock(mutex_);
+    return waiting_.emplace(session, std::stop_source())->second;
+  }
+  void remove(const std::stop_source& stop) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(waiting_, [&](const auto& entry) { return entry.second == stop; });
+  }
+  /// How many commands of the session were asked to stop.
+  size_t request(int64_t session) {
+    const std::lock_guard lock(mutex_);
+    const auto [begin, end] = waiting_.equal_range(session);
+    for (auto at = begin; at != end; ++at) at->second.request_stop();
+    return static_cast<size_t>(std::distance(begin, end));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::multimap<int64_t, std::stop_source> waiting_;
+};
+
 class Server {
  public:
-  Result call(const std::string& method, const Json& params) {
+  Result call(const std::string& method, const Json& params, const std::stop_source& stop) {
     if (method == "open") return open(params);
     if (method == "diagnose") return diagnose(params);
-    if (method != "command" && method != "query" && method != "tensor" && method != "close") {
-      return refused(kNoMethod, "there is no method \"" + method +
-                                    "\"; there are open, command, query, tensor, diagnose, close");
+    if (method == "lower" || method == "import") return convert(method, params);
+    if (method != "command" && method != "interrupt" && method != "query" && method != "tensor" &&
+        method != "close") {
+      return refused(kNoMethod,
+                     "there is no method \"" + method +
+                         "\"; there are open, command, interrupt, query, tensor, lower, import, "
+                         "diagnose, close");
     }
     const auto session = find(params);
     if (!session) return tl::unexpected(session.error());
+    if (method == "interrupt") return Json{{"interrupted", 0}};  // nothing runs or waits
     if (method == "close") {
       sessions_.erase(*session);
       return Json::object();
@@ -78,7 +114,7 @@ class Server {
     const char* name = method == "command" ? "command" : method == "query" ? "sql" : "value";
     const auto argument = text_param(params, name);
     if (!argument) return tl::unexpected(argument.error());
-    if (method == "command") return result_of(text.execute(*argument));
+    if (method == "command") return result_of(text.execute(*argument, stop));
     if (method == "query") return result_of(text.query(*argument));
     return tensor(text, *argument);
   }
@@ -119,6 +155,14 @@ class Server {
     return out;
   }
 
+  static Result convert(const std::string& method, const Json& params) {
+    const auto path = text_param(params, "path");
+    if (!path) return tl::unexpected(path.error());
+    const auto options = params.find("options");
+    const std::string given = options == params.end() ? "" : options->dump();
+    return result_of(method == "lower" ? lower_text(*path, given) : import_text(*path, given));
+  }
+
   static Result diagnose(const Json& params) {
     const auto found = params.find("paths");
     std::vector<std::string> paths;
@@ -143,28 +187,32 @@ class Server {
   int64_t last_ = 0;
 };
 
-// The answer to one line; nothing for a notification.
-std::string answer_to(Server& server, const std::string& line) {
-  const Json request = parse_bounded<Json>(line);
+// A line that was read. `stop` ends the command that it holds.
+struct Request {
+  Json message;
+  std::optional<int64_t> session;
+  std::stop_source stop{std::nostopstate};
+};
+
+bool is_request(const Json& message) {
+  return message.is_object() && message.contains("method") && message["method"].is_string();
+}
+
+std::optional<int64_t> session_of(const Json& message) {
+  if (!is_request(message) || !message.contains("params")) return std::nullopt;
+  const Json& params = message["params"];
+  if (!params.is_object() || !params.contains("session")) return std::nullopt;
+  const Json& session = params["session"];
+  if (!session.is_number_integer()) return std::nullopt;
+  return session.get<int64_t>();
+}
+
+// Nothing for a notification.
+std::string answer_line(const Json& message, Result result) {
+  if (is_request(message) && !message.contains("id")) return {};
   Json id = nullptr;
-  Result result = Json();
-  const bool is_request =
-      request.is_object() && request.contains("method") && request["method"].is_string();
-  if (request.is_discarded()) {
-    result = refused(kParseError, "the line is not valid JSON, or nests too deep");
-  } else if (!is_request) {
-    result = refused(kInvalidRequest,
-                     "a request is an object with \"jsonrpc\", \"id\", \"method\" and \"params\"");
-  }
-  if (request.is_object() && request.contains("id") && request["id"].is_primitive())
-    id = request["id"];
-  if (is_request) {
-    const Json params = request.contains("params") ? request["params"] : Json::object();
-    result = params.is_object()
-                 ? server.call(request["method"].get<std::string>(), params)
-                 : refused(kInvalidParams, "\"params\" must be an object: parameters have names");
-    if (!request.contains("id")) return {};
-  }
+  if (message.is_object() && message.contains("id") && message["id"].is_primitive())
+    id = message["id"];
   Json out = {{"jsonrpc", "2.0"}, {"id", std::move(id)}};
   if (result) {
     out["result"] = std::move(*result);
@@ -175,15 +223,94 @@ std::string answer_to(Server& server, const std::string& line) {
   return out.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+std::string answer_to(Server& server, const Request& request) {
+  const Json& message = request.message;
+  if (message.is_discarded()) {
+    return answer_line(message,
+                       refused(kParseError, "the line is not valid JSON, or nests too deep"));
+  }
+  if (!is_request(message)) {
+    return answer_line(message, refused(kInvalidRequest,
+                                        "a request is an object with \"jsonrpc\", \"id\", "
+                                        "\"method\" and \"params\""));
+  }
+  const Json params = message.contains("params") ? message["params"] : Json::object();
+  if (!params.is_object()) {
+    return answer_line(
+        message, refused(kInvalidParams, "\"params\" must be an object: parameters have names"));
+  }
+  return answer_line(message,
+                     server.call(message["method"].get<std::string>(), params, request.stop));
+}
+
+// Two threads: one reads and carries out `interrupt` at once, the other does everything else in
+// order.
+class Pump {
+ public:
+  explicit Pump(std::ostream& output) : output_(output) {}
+
+  void run(std::istream& input) {
+    std::jthread worker([this] { work(); });
+    std::string line;
+    while (std::getline(input, line)) {
+      if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+      take(parse_bounded<Json>(line));
+    }
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+    changed_.notify_one();
+  }
+
+ private:
+  void take(Json message) {
+    Request request{std::move(message), std::nullopt};
+    request.session = session_of(request.message);
+    const std::string method =
+        is_request(request.message) ? request.message["method"].get<std::string>() : "";
+    if (method == "interrupt" && request.session) {
+      const size_t count = stops_.request(*request.session);
+      if (count > 0) {
+        write(answer_line(request.message, Json{{"interrupted", count}}));
+        return;
+      }
+    }
+    if (method == "command" && request.session) request.stop = stops_.add(*request.session);
+    const std::lock_guard lock(mutex_);
+    requests_.push_back(std::move(request));
+    changed_.notify_one();
+  }
+
+  void work() {
+    for (;;) {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [this] { return ended_ || !requests_.empty(); });
+      if (requests_.empty()) return;
+      const Request request = std::move(requests_.front());
+      requests_.pop_front();
+      lock.unlock();
+      const std::string answer = answer_to(server_, request);
+      stops_.remove(request.stop);
+      write(answer);
+    }
+  }
+
+  void write(const std::string& answer) {
+    const std::lock_guard lock(output_mutex_);
+    output_ << answer << std::flush;
+  }
+
+  std::ostream& output_;
+  std::mutex output_mutex_;
+  Stops stops_;
+  Server server_;  // only the working thread's
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Request> requests_;
+  bool ended_ = false;
+};
+
 }  // namespace
 
-void serve(std::istream& input, std::ostream& output) {
-  Server server;
-  std::string line;
-  while (std::getline(input, line)) {
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    output << answer_to(server, line) << std::flush;
-  }
-}
+void serve(std::istream& input, std::ostream& output) { Pump(output).run(input); }
 
 }  // namespace hostir::api

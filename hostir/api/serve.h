@@ -1,10 +1,12 @@
 // Sessions over JSON-RPC 2.0, one message per line: what `hostir serve` speaks.
 //
-// Methods, with named parameters: `open` {path, options}, `command` {session, command}, `query`
-// {session, sql}, `tensor` {session, value}, `diagnose` {paths}, `close` {session}. Results are the
-// answers of TextSession; `open` adds `session`, a number, and `tensor` adds `npy`, an .npy file in
-// base64. Errors of the program have its exit status as code and error_json()'s members as data;
-// those of the protocol have JSON-RPC's codes.
+// Methods, with named parameters: `open` {path, options}, `command` {session, command}, `interrupt`
+// {session}, `query` {session, sql}, `tensor` {session, value}, `lower` and `import` {path,
+// options}, `diagnose` {paths}, `close` {session}. Results are the answers of TextSession and
+// text_program.h; `open` adds `session`, a number, `tensor` adds `npy`, an .npy file in base64, and
+// `interrupt` returns {interrupted}, the number of the session's commands that were asked to stop.
+// Errors of the program have its exit status as code and error_json()'s members as data; those of
+// the protocol have JSON-RPC's codes.
 #pragma once
 
 #include <istream>
@@ -13,7 +15,8 @@
 namespace hostir::api {
 
 /// Answers every line of `input` until its end; sessions that are still open are closed then.
-/// Requests are carried out one after another. Notifications (without `id`) get no answer.
+/// Requests are carried out one after another, except for `interrupt`, which overtakes them.
+/// Notifications (without `id`) get no answer.
 void serve(std::istream& input, std::ostream& output);
 
 }  // namespace hostir::api

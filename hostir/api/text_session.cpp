@@ -38,27 +38,14 @@ std::string TextSession::opened() const {
   return opened_json(*session_->snapshot(), opener_->notice(), opener_->warning());
 }
 
-Expected<std::string> TextSession::run_command(std::string_view text) {
-  HOSTIR_ASSIGN_OR_RETURN(const interp::Command command, interp::parse_command(text));
-  std::vector<interp::PrintedValue> printed;
-  interp::Outcome outcome;
-  if (command.kind == interp::CommandKind::kPrint ||
-      command.kind == interp::CommandKind::kExamine) {
-    HOSTIR_ASSIGN_OR_RETURN(printed, interp::read_printed(*session_, command));
-    outcome.text = interp::printed_text(printed, command);
-  } else {
-    std::stop_source source;
-    {
-      const std::lock_guard lock(mutex_);
-      running_ = source;
-    }
-    HOSTIR_ASSIGN_OR_RETURN(outcome, session_->execute(command, source.get_token()));
+Answered<std::string> TextSession::execute(std::string_view command, std::stop_source stop) {
+  const auto parsed = interp::parse_command(command);
+  if (!parsed) return failed(parsed.error(), SourceManager());
+  {
+    const std::lock_guard lock(mutex_);
+    running_ = stop;
   }
-  return outcome_json(command, outcome, *session_->snapshot(), printed);
-}
-
-Answered<std::string> TextSession::execute(std::string_view command) {
-  auto answer = run_command(command);
+  auto answer = execute_json(*session_, *parsed, stop.get_token());
   if (!answer) return failed(answer.error(), SourceManager());
   return std::move(*answer);
 }

@@ -36,8 +36,9 @@ class TextSession {
   std::string opened() const;
 
   /// Carries out one command. A fault or deadlock of the program is not an error: it is the reason
-  /// for the stop. Errors: texts that are no command, values that cannot be read.
-  Answered<std::string> execute(std::string_view command);
+  /// for the stop. `stop` ends it early, after a whole decision; so does interrupt().
+  /// Errors: texts that are no command, values that cannot be read.
+  Answered<std::string> execute(std::string_view command, std::stop_source stop = {});
 
   /// Any read-only SQL on the session's log (traces/SCHEMA.md).
   Answered<std::string> query(std::string_view sql);
@@ -55,7 +56,6 @@ class TextSession {
 
  private:
   TextSession() = default;
-  Expected<std::string> run_command(std::string_view text);
   Expected<ReadTensor> read_one(std::string_view arguments);
 
   std::unique_ptr<SessionOpener> opener_;  // the sources that diagnostics point into

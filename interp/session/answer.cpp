@@ -15,8 +15,8 @@ namespace {
 
 constexpr uint32_t kListContext = 5;  // lines before and after
 
-std::string source_line(const TextLine& at, std::string_view mark) {
-  return fmt::format("{} {:>4}  {}\n", mark, at.line, at.sources->line(at.file, at.line));
+std::string source_line(uint32_t number, std::string_view text, std::string_view mark) {
+  return fmt::format("{} {:>4}  {}\n", mark, number, text);
 }
 
 uint32_t line_count(const TextLine& at) {
@@ -24,22 +24,33 @@ uint32_t line_count(const TextLine& at) {
   return static_cast<uint32_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-std::string lines_around(const Snapshot& snapshot, TextLine at) {
+ListedLines lines_around(const Snapshot& snapshot, TextLine at) {
   const TextLine here = snapshot.program->shown(snapshot.rank(snapshot.focus).code);
   const uint32_t last = std::min(at.line + kListContext, line_count(at));
+  ListedLines out;
+  out.file = at.sources->name(at.file);
+  out.first = at.line > kListContext ? at.line - kListContext : 1;
+  if (at.file == here.file && at.sources == here.sources) out.here = here.line;
+  for (at.line = out.first; at.line <= last; ++at.line)
+    out.lines.emplace_back(at.sources->line(at.file, at.line));
+  return out;
+}
+
+std::string listed_text(const ListedLines& listed) {
   std::string out;
-  for (at.line = at.line > kListContext ? at.line - kListContext : 1; at.line <= last; ++at.line) {
-    const bool is_here = at.line == here.line && at.file == here.file && at.sources == here.sources;
-    out += source_line(at, is_here ? "->" : "  ");
+  uint32_t number = listed.first;
+  for (const std::string& line : listed.lines) {
+    out += source_line(number, line, number == listed.here ? "->" : "  ");
+    ++number;
   }
   return out;
 }
 
-Expected<std::string> list(const Snapshot& snapshot, const Command& command) {
+Expected<TextLine> listed_place(const Snapshot& snapshot, const Command& command) {
   const ProgramView& view = *snapshot.program;
   const RankSnapshot& focus = snapshot.rank(snapshot.focus);
   TextLine at = view.shown(focus.code);
-  if (!command.place) return lines_around(snapshot, at);
+  if (!command.place) return at;
   if (command.place->kind == Place::Kind::kLine && command.place->name.empty()) {
     const int64_t lines = line_count(at);
     if (command.place->number < 1 || command.place->number > lines) {
@@ -48,11 +59,11 @@ Expected<std::string> list(const Snapshot& snapshot, const Command& command) {
                               at.sources->name(at.file), lines));
     }
     at.line = static_cast<uint32_t>(command.place->number);
-    return lines_around(snapshot, at);
+    return at;
   }
   HOSTIR_ASSIGN_OR_RETURN(const auto codes, find_places(*command.place, view, focus.function));
   at.line = 1;
-  return lines_around(snapshot, codes.empty() ? at : view.shown(codes.front()));
+  return codes.empty() ? at : view.shown(codes.front());
 }
 
 Expected<std::string> info(const Snapshot& snapshot, const Command& command) {
@@ -140,30 +151,6 @@ std::string reading_text(const std::string& head, const ValueReading& reading, c
   return out;
 }
 
-Expected<std::string> inside(Session& session, const Snapshot& snapshot, const Command& command) {
-  HOSTIR_ASSIGN_OR_RETURN(const auto ranks,
-                          select_ranks(command.ranks, *snapshot.program->code, snapshot.focus));
-  InsideQuery query;
-  query.value = command.value;
-  for (const SliceRange& range : command.slice) query.element.push_back(range.lo);
-  std::string out;
-  for (const Rank r : ranks) {
-    query.rank = r;
-    query.code = kAtRank;
-    if (command.place) {
-      HOSTIR_ASSIGN_OR_RETURN(const auto codes, find_places(*command.place, *snapshot.program,
-                                                            snapshot.rank(r).function));
-      if (codes.empty())
-        return fail(ErrorKind::kUsage, "no_place",
-                    to_string(*command.place) + " is no instruction");
-      query.code = codes.front();
-    }
-    HOSTIR_ASSIGN_OR_RETURN(const Inside inside, session.inside(query));
-    out += (out.empty() ? "" : "\n") + inside_text(inside);
-  }
-  return out;
-}
-
 }  // namespace
 
 bool only_looks(CommandKind kind) {
@@ -219,6 +206,43 @@ std::string printed_text(const std::vector<PrintedValue>& values, const Command&
   return out;
 }
 
+Expected<std::vector<Inside>> read_inside(Session& session, const Command& command) {
+  const SnapshotPtr shot = session.snapshot();
+  const Snapshot& snapshot = *shot;
+  HOSTIR_ASSIGN_OR_RETURN(const auto ranks,
+                          select_ranks(command.ranks, *snapshot.program->code, snapshot.focus));
+  InsideQuery query;
+  query.value = command.value;
+  for (const SliceRange& range : command.slice) query.element.push_back(range.lo);
+  std::vector<Inside> out;
+  for (const Rank r : ranks) {
+    query.rank = r;
+    query.code = kAtRank;
+    if (command.place) {
+      HOSTIR_ASSIGN_OR_RETURN(const auto codes, find_places(*command.place, *snapshot.program,
+                                                            snapshot.rank(r).function));
+      if (codes.empty())
+        return fail(ErrorKind::kUsage, "no_place",
+                    to_string(*command.place) + " is no instruction");
+      query.code = codes.front();
+    }
+    HOSTIR_ASSIGN_OR_RETURN(Inside one, session.inside(query));
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+std::string insides_text(const std::vector<Inside>& found) {
+  std::string out;
+  for (const Inside& inside : found) out += (out.empty() ? "" : "\n") + inside_text(inside);
+  return out;
+}
+
+Expected<ListedLines> read_listed(const Snapshot& snapshot, const Command& command) {
+  HOSTIR_ASSIGN_OR_RETURN(const TextLine at, listed_place(snapshot, command));
+  return lines_around(snapshot, at);
+}
+
 std::string position_text(const Snapshot& snapshot, Rank rank) {
   const RankSnapshot& at = snapshot.rank(rank);
   const ProgramView& view = *snapshot.program;
@@ -235,7 +259,7 @@ std::string position_text(const Snapshot& snapshot, Rank rank) {
   const TextLine shown = view.shown(at.code);
   return fmt::format("rank {} at {}, {}:{}{}{}\n{}", rank, at.address,
                      shown.sources->name(shown.file), shown.line, loops, state,
-                     source_line(shown, "->"));
+                     source_line(shown.line, shown.sources->line(shown.file, shown.line), "->"));
 }
 
 Expected<std::string> answer(Session& session, const Command& command) {
@@ -248,12 +272,16 @@ Expected<std::string> answer(Session& session, const Command& command) {
       HOSTIR_ASSIGN_OR_RETURN(const auto values, read_printed(session, command));
       return printed_text(values, command);
     }
-    case CommandKind::kInside:
-      return inside(session, *snapshot, command);
+    case CommandKind::kInside: {
+      HOSTIR_ASSIGN_OR_RETURN(const auto found, read_inside(session, command));
+      return insides_text(found);
+    }
     case CommandKind::kBacktrace:
       return backtrace(*snapshot, command);
-    case CommandKind::kList:
-      return list(*snapshot, command);
+    case CommandKind::kList: {
+      HOSTIR_ASSIGN_OR_RETURN(const ListedLines listed, read_listed(*snapshot, command));
+      return listed_text(listed);
+    }
     default:
       return help_text(command.text);
   }

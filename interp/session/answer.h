@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "interp/session/inside.h"
 #include "interp/session/session.h"
 
 namespace hostir::interp {
@@ -32,6 +33,21 @@ Expected<std::vector<PrintedValue>> read_printed(Session& session, const Command
 
 /// The value as `print` or `x` formats it.
 std::string printed_text(const std::vector<PrintedValue>& values, const Command& command);
+
+/// How an instruction computes an element, for each rank that `inside` names.
+/// Errors: those of Session::inside; places and ranks that do not exist.
+Expected<std::vector<Inside>> read_inside(Session& session, const Command& command);
+std::string insides_text(const std::vector<Inside>& found);
+
+/// The lines that `list` shows.
+struct ListedLines {
+  std::string file;
+  uint32_t first = 1;  // 1-based
+  std::vector<std::string> lines;
+  uint32_t here = 0;  // the focus rank's line; 0: not in this file
+};
+/// Errors: places that do not exist.
+Expected<ListedLines> read_listed(const Snapshot& snapshot, const Command& command);
 
 /// A rank's position: its address, line and source text with an arrow.
 std::string position_text(const Snapshot& snapshot, Rank rank);

@@ -62,8 +62,8 @@ static void check_version(void) {
   CHECK(strlen(hostir_version()) >= 5);
 }
 
-// The MLP on PyTorch's numbers. x comes in as DLPack with an offset, w1 with its dimensions swapped,
-// so that strides and offset matter; the others are files.
+// The MLP on PyTorch's numbers. x comes in as DLPack with an offset, w1 with its dimensions
+// swapped, so that strides and offset matter; the others are files.
 static hostir_session* open_mlp(const char* log) {
   const npy x = read_npy(TRUTH "x.npy");
   const npy w1 = read_npy(TRUTH "c_fc.weight.npy");
@@ -198,10 +198,12 @@ static void check_answers(hostir_session* session) {
   CHECK_ANSWER(has(answer, "\"kind\":\"all_reduce\",\"bytes\":1152,\"state\":\"done\""), answer);
   hostir_free(answer);
   answer = command(session, "print %y[0, 0, 0] rank 1");
-  CHECK_ANSWER(has(answer, "\"value\":\"y\",\"rank\":1,\"dtype\":\"f32\",\"shape\":[1,1,1]"), answer);
+  CHECK_ANSWER(has(answer, "\"value\":\"y\",\"rank\":1,\"dtype\":\"f32\",\"shape\":[1,1,1]"),
+               answer);
   CHECK_ANSWER(has(answer, "\"elements\":["), answer);
   hostir_free(answer);
-  CHECK(hostir_query(session, "SELECT COUNT(*) AS n FROM event WHERE rank = 1", &answer) == HOSTIR_OK);
+  CHECK(hostir_query(session, "SELECT COUNT(*) AS n FROM event WHERE rank = 1", &answer) ==
+        HOSTIR_OK);
   CHECK_ANSWER(number_of(answer, "n") > 0, answer);
   hostir_free(answer);
   // Answers may be refused.
@@ -299,7 +301,8 @@ static void check_deadlock(void) {
   CHECK_ANSWER(has(answer, "\"stop\":{\"kind\":\"deadlock\""), answer);
   hostir_free(answer);
   answer = command(session, "info waits");
-  CHECK_ANSWER(has(answer, "\"culprits\":[1],\"cycle\":[],\"edges\":[{\"from\":0,\"to\":1,"), answer);
+  CHECK_ANSWER(has(answer, "\"culprits\":[1],\"cycle\":[],\"edges\":[{\"from\":0,\"to\":1,"),
+               answer);
   hostir_free(answer);
   hostir_close(session);
 }
@@ -317,7 +320,8 @@ static void* spin(void* session) {
 // A run of a thousand million iterations ends because another thread asks for it.
 static void check_interrupt(void) {
   const char* options =
-      "{\"text\": \"mesh @m = <tp=2>\\nhost @spin on @m () {\\n  %s = stream \\\"a\\\"\\n  for %i in "
+      "{\"text\": \"mesh @m = <tp=2>\\nhost @spin on @m () {\\n  %s = stream \\\"a\\\"\\n  for %i "
+      "in "
       "0..1000000000 {\\n    %b = alloc on %s : tensor<4xf32>\\n    free %b on %s\\n  }\\n  "
       "return\\n}\\n\", \"log_values\": \"none\"}";
   hostir_session* session = NULL;
@@ -342,6 +346,24 @@ static void check_dumps(void) {
   hostir_free(answer);
 }
 
+static void check_texts(void) {
+  char* answer = NULL;
+  CHECK_ANSWER(hostir_lower(kMlp, "{\"mesh\": {\"tp\": 4}}", &answer) == HOSTIR_OK, answer);
+  CHECK_ANSWER(has(answer, "\"function\":\"mlp.host\""), answer);
+  CHECK_ANSWER(has(answer, "\"name\":\"lifetimes\"") && has(answer, "all_reduce sum"), answer);
+  hostir_free(answer);
+  CHECK(hostir_lower(NULL, NULL, &answer) == HOSTIR_USAGE && has(answer, "null_argument"));
+  hostir_free(answer);
+  CHECK_ANSWER(hostir_import(kMlp, NULL, &answer) == HOSTIR_USAGE, answer);
+  hostir_free(answer);
+  const char* text =
+      "{\"text\": \"module @f {\\n  func.func public @main(%arg0: tensor<4xf32>) -> tensor<4xf32> "
+      "{\\n    return %arg0 : tensor<4xf32>\\n  }\\n}\\n\"}";
+  CHECK_ANSWER(hostir_import("f.mlir", text, &answer) == HOSTIR_OK, answer);
+  CHECK_ANSWER(has(answer, "fusion @"), answer);
+  hostir_free(answer);
+}
+
 int main(void) {
   check_version();
   const char* folder = getenv("TMPDIR");
@@ -362,6 +384,7 @@ int main(void) {
   check_deadlock();
   check_interrupt();
   check_dumps();
+  check_texts();
   hostir_close(NULL);
   hostir_free(NULL);
   return finish_checks();

@@ -95,6 +95,42 @@ def check_program(client, log):
     return session
 
 
+ENDLESS = """mesh @t = <tp=2>
+host @endless on @t (%x: shard<2xf32, @t, [{tp}]>) -> (shard<2xf32, @t, [{tp}]>) {
+  %c = comm over {tp}
+  %s = stream "s"
+  %y = alloc on %s : shard<2xf32, @t, [{tp}]>
+  for %i in 0..1000000000 {
+    permute %c shift(1) ro(%x) wo(%y) on %s
+  }
+  return %y
+}
+"""
+
+
+def check_interrupt(client):
+    """A command that would never end, and one that waits behind it, are stopped; other sessions are not."""
+    session = client.result("open", path="endless.hir", options={"text": ENDLESS, "example_inputs": True})["session"]
+    other = client.result("open", path="tests/programs/tp_mlp.hir", options={"example_inputs": True})["session"]
+
+    def line(number, method, **params):
+        return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+
+    client.send("\n".join([line("first", "command", session=session, command="continue"),
+                           line("second", "command", session=session, command="continue"),
+                           line("other", "command", session=other, command="continue"),
+                           line("stop", "interrupt", session=session)]))
+    answers = [client.receive() for _ in range(4)]
+    by_id = {answer["id"]: answer["result"] for answer in answers}
+    check("interrupt overtakes", answers[0]["id"] == "stop" and by_id["stop"] == {"interrupted": 2}, answers[0])
+    check("both stop", all(by_id[i]["stop"]["kind"] == "interrupted" for i in ("first", "second")), by_id)
+    check("the other one ends", by_id["other"]["stop"]["kind"] == "finished", by_id["other"])
+    check("nothing runs", client.result("interrupt", session=session) == {"interrupted": 0})
+    check("it goes on", client.result("command", session=session, command="step")["stop"]["kind"] == "step")
+    client.refused(-32602, "session", "interrupt")
+    client.refused(-32602, "open are", "interrupt", session=99)
+
+
 def check_refusals(client, session):
     error = client.refused(64, "brake", "command", session=session, command="brake all_reduce")
     check("an error's data", error.get("data", {}).get("status") == 64 and error["data"]["diagnostics"], error)
@@ -127,14 +163,20 @@ def main():
         log = f"{folder}/run.db"
         session = check_program(client, log)
         check_refusals(client, session)
+        check_interrupt(client)
+        lowered = client.result("lower", path="tests/programs/tp_mlp.hir", options={"mesh": {"tp": 4}})
+        check("lowered", lowered["function"] == "mlp.host" and lowered["phases"][-1]["text"] == lowered["text"])
+        client.refused(64, "import", "import", path="tests/programs/tp_mlp.hir")
         client.result("close", session=session)
-        client.refused(-32602, "open are: none", "command", session=session, command="step")
+        client.refused(-32602, "open are", "command", session=session, command="step")
         reopened = client.result("open", path=log)
         check("a log opens", reopened["ranks"] == 2 and reopened["can_run"], reopened)
         check("sessions have numbers of their own", reopened["session"] != session, reopened)
         stuck = client.result("open", path="tests/programs/deadlock.hir", options={"example_inputs": True})["session"]
         stop = client.result("command", session=stuck, command="continue")["stop"]
         check("a deadlock", stop["kind"] == "deadlock" and "rank 1" in stop["sentence"], stop)
+        found = client.result("command", session=stuck, command="whatif")["data"]
+        check("what if", found["trials"][0]["verdict"] == "completes" and found["trials"][0]["diff"], found)
         verdict = client.result("diagnose", paths=["tests/truth/flight_recorder/size"])
         check("other tools' dumps", verdict["fault"] and verdict["culprits"] == [1], verdict)
         client.process.stdin.close()

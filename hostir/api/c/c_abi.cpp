@@ -8,6 +8,7 @@
 #include "hostir/api/answer_json.h"
 #include "hostir/api/c/dlpack.h"
 #include "hostir/api/c/hostir.h"
+#include "hostir/api/text_program.h"
 #include "hostir/api/text_session.h"
 
 struct hostir_session {
@@ -125,6 +126,20 @@ void hostir_interrupt(hostir_session* session) {
 }
 
 void hostir_close(hostir_session* session) { delete session; }
+
+hostir_status hostir_lower(const char* path, const char* options, char** answer) {
+  return answered(answer, [&]() -> Answered<std::string> {
+    if (!path) return null_argument("path");
+    return hostir::api::lower_text(path, options ? options : "");
+  });
+}
+
+hostir_status hostir_import(const char* path, const char* options, char** answer) {
+  return answered(answer, [&]() -> Answered<std::string> {
+    if (!path) return null_argument("path");
+    return hostir::api::import_text(path, options ? options : "");
+  });
+}
 
 hostir_status hostir_diagnose(const char* const* paths, size_t path_count, char** answer) {
   return answered(answer, [&]() -> Answered<std::string> {

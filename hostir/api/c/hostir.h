@@ -105,8 +105,8 @@ HOSTIR_API const char* hostir_version(void);
 //   "seed", "max_memory_mib", "threads", "devices", "place", "timeout_s", "stepwise".
 // inputs: input_count tensors, copied before the function returns; they stay the caller's.
 // session: set to the session, which the caller owns and ends with hostir_close(); NULL on failure.
-// answer: {"function", "ranks", "mesh", "phases", "position", "can_run", "why_not", "notice",
-//   "warning"}.
+// answer: {"function", "ranks", "mesh", "phases", "outputs" (by result, the value that is returned
+//   for it), "position", "can_run", "why_not", "notice", "warning"}.
 HOSTIR_API hostir_status hostir_open(const char* path, const char* options,
                                      const hostir_input* inputs, size_t input_count,
                                      hostir_session** session, char** answer);
@@ -119,8 +119,8 @@ HOSTIR_API hostir_status hostir_open(const char* path, const char* options,
 // answer: {"text" (as the terminal prints it), "ran", "position" {"decision", "branch", "last",
 //   "now_ns", "focus"}, "stop" {"kind", "sentence", "rank", "breakpoint", "value", "element",
 //   "written_by"} or null, "moved" [{"rank", "steps"}], "logged" [{"rank", "at", "text"}],
-//   "logged_dropped", "quit", "data"}. `data` holds what `info TOPIC` shows, and the values of
-//   `print`; null for other commands. hostir/api/README.md lists it.
+//   "logged_dropped", "quit", "data"}. `data` holds what info, print, inside, backtrace, list and
+//   whatif show; null for other commands. hostir/api/README.md lists it.
 HOSTIR_API hostir_status hostir_command(hostir_session* session, const char* command,
                                         char** answer);
 
@@ -147,6 +147,18 @@ HOSTIR_API void hostir_interrupt(hostir_session* session);
 
 // Ends a session; a log that was to be kept is then complete. NULL is allowed.
 HOSTIR_API void hostir_close(hostir_session* session);
+
+// Lowers a fusion to host IR without running it. path and options: as of hostir_open(); needs no
+// inputs, but a number for every size.
+//
+// answer: {"function", "phases" [{"name", "text"}] after every pass, "text" (the last one),
+//   "explanation" [{"value", "what", "sentence", "from", "pass"}]}.
+HOSTIR_API hostir_status hostir_lower(const char* path, const char* options, char** answer);
+
+// Converts StableHLO or HLO to our text. options: NULL, or {"text"}.
+//
+// answer: {"text", "notes"}.
+HOSTIR_API hostir_status hostir_import(const char* path, const char* options, char** answer);
 
 // What other tools' dumps say of a job that hangs (PyTorch Flight Recorder, clog, NCCL Inspector,
 // RAS, NCCL_DEBUG): path_count files or folders. The status is HOSTIR_OK also where the verdict
