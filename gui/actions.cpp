@@ -4,6 +4,8 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <iterator>
+#include <string>
 #include <utility>
 
 namespace hostir::gui {
@@ -47,6 +49,20 @@ bool works_while_typing(std::string_view combination) {
 
 }  // namespace
 
+namespace {
+
+// Held down, keys that move by a little are pressed again and again. Others are not: F5 held a
+// moment too long must not run on from where it stopped.
+bool repeats(std::string_view combination) {
+  constexpr std::string_view kRepeating[] = {"F10", "F11", "Left", "Right", "Up", "Down",
+                                             ",",   ".",   "[",    "]",     "=",  "-"};
+  return std::any_of(std::begin(kRepeating), std::end(kRepeating), [&](std::string_view key) {
+    return combination == key || combination.ends_with("+" + std::string(key));
+  });
+}
+
+}  // namespace
+
 const Action* Actions::pressed() const {
   const bool typing = ImGui::GetIO().WantTextInput;
   for (const Action& action : actions_) {
@@ -81,6 +97,7 @@ int key_code(std::string_view key) {
 
 bool key_pressed(std::string_view combination) {
   const ImGuiIO& io = ImGui::GetIO();
+  const std::string_view whole = combination;
   bool ctrl = false;
   bool shift = false;
   bool alt = false;
@@ -96,7 +113,7 @@ bool key_pressed(std::string_view combination) {
   if (combination == "?") shift = true;
   const int code = key_code(combination);
   if (code < 0 || io.KeyCtrl != ctrl || io.KeyShift != shift || io.KeyAlt != alt) return false;
-  return ImGui::IsKeyPressed(static_cast<ImGuiKey>(code), true);
+  return ImGui::IsKeyPressed(static_cast<ImGuiKey>(code), repeats(whole));
 }
 
 }  // namespace hostir::gui

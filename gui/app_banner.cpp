@@ -187,7 +187,7 @@ void App::draw_banner() {
   }
   if (ImGui::Button("\u2715")) dismissed_banners_.insert(banner->text);
   ui_.tag("banner/dismiss");
-  if (ImGui::IsItemHovered()) ImGui::SetTooltip("Hide this line");
+  if (ImGui::IsItemHovered()) Ui::tooltip("Hide this line");
   ImGui::SetCursorScreenPos(ImVec2(at.x, end.y));
   ImGui::Dummy(ImVec2(0, 0));
 }

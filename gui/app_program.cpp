@@ -40,7 +40,7 @@ void App::draw_program_choice() {
   ImGui::EndDisabled();
   ui_.tag("program", title);
   if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled))
-    ImGui::SetTooltip("What runs: click to run another function of the file, or other mesh sizes");
+    Ui::tooltip("What runs: click to run another function of the file, or other mesh sizes");
   ImGui::SameLine(0, ui_.px(14));
   if (ImGui::BeginPopup("program")) {
     draw_program_popup(choices);

@@ -101,8 +101,7 @@ void App::draw_tools(float limit) {
     ImGui::EndDisabled();
     ui_.tag("toolbar/" + action->name, tool.label);
     if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) {
-      ImGui::SetTooltip("%s (%s)\n%s", action->label.c_str(), action->key.c_str(),
-                        action->help.c_str());
+      Ui::tooltip("%s (%s)\n%s", action->label.c_str(), action->key.c_str(), action->help.c_str());
     }
     ImGui::SameLine();
   }
@@ -152,10 +151,10 @@ void App::draw_focus(float limit) {
     }
     if (ImGui::IsItemHovered()) {
       model_.hovered.rank = r;
-      ImGui::SetTooltip("rank %d: %s%s%s\nclick: look at this rank%s", r,
-                        std::string(interp::name(shot.rank(r).status)).c_str(),
-                        in_scope ? ", moved by steps" : "", shot.rank(r).frozen ? ", frozen" : "",
-                        r < 9 ? fmt::format(" (Alt+{})", r + 1).c_str() : "");
+      Ui::tooltip("rank %d: %s%s%s\nclick: look at this rank%s", r,
+                  std::string(interp::name(shot.rank(r).status)).c_str(),
+                  in_scope ? ", moved by steps" : "", shot.rank(r).frozen ? ", frozen" : "",
+                  r < 9 ? fmt::format(" (Alt+{})", r + 1).c_str() : "");
     }
     ImGui::SameLine();
   }
@@ -163,7 +162,7 @@ void App::draw_focus(float limit) {
     const std::string more = fmt::format("+{} more", shot.rank_count() - r);
     if (ImGui::SmallButton(more.c_str())) actions_.request("panel.ranks");
     ui_.tag("focus/more", more);
-    if (ImGui::IsItemHovered()) ImGui::SetTooltip("All ranks are in the panel Ranks");
+    if (ImGui::IsItemHovered()) Ui::tooltip("All ranks are in the panel Ranks");
     ImGui::SameLine();
   }
   ImGui::NewLine();
@@ -190,7 +189,7 @@ void App::draw_scope() {
     ImGui::EndDisabled();
     ImGui::PopStyleColor();
     ui_.tag("scope/" + label, on ? "on" : "off");
-    if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) ImGui::SetTooltip("%s", help);
+    if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) Ui::tooltip("%s", help);
     ImGui::SameLine();
   };
   ImGui::AlignTextToFramePadding();
@@ -245,7 +244,7 @@ void App::draw_position(float width) {
     if (ImGui::SmallButton(label)) scrub_target_ = to;
     ImGui::EndDisabled();
     ui_.tag(name);
-    if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) ImGui::SetTooltip("%s", help);
+    if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) Ui::tooltip("%s", help);
     ImGui::SameLine();
   };
   const std::string text = fmt::format("{} / {}", shot.position.decision, last);
@@ -259,7 +258,7 @@ void App::draw_position(float width) {
     ImGui::EndDisabled();
     ui_.tag("position/slider", text);
     if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) {
-      ImGui::SetTooltip(
+      Ui::tooltip(
           "The history of the run, one position per step of a rank: drag to go back and forth\n"
           "(Ctrl+G: type a position)");
     }

@@ -158,7 +158,7 @@ void PanelTree::draw_idle(Frame& frame, PanelNode& node, const Panel& panel) {
   ImGui::PopTextWrapPos();
   frame.ui.tag("idle/" + std::string(panel.id()), text);
   if (!ImGui::IsItemHovered()) return;
-  ImGui::SetTooltip("%s\nclick: keep this panel open", std::string(panel.hint()).c_str());
+  Ui::tooltip("%s\nclick: keep this panel open", std::string(panel.hint()).c_str());
   if (ImGui::IsItemClicked()) node.kept = true;
 }
 
@@ -254,7 +254,7 @@ void PanelTree::draw_leaf(Frame& frame, const std::vector<std::unique_ptr<Panel>
             min, ImVec2(ImGui::GetItemRectMax().x, min.y + frame.ui.px(2)), frame.ui.pal().accent);
       }
       if (ImGui::IsItemHovered() && GImGui->HoveredIdTimer > 0.5f)
-        ImGui::SetTooltip("%s", std::string(found->hint()).c_str());
+        Ui::tooltip("%s", std::string(found->hint()).c_str());
       draw_tab_menu(frame, node, id);
       if (ImGui::BeginDragDropSource()) {
         ImGui::TextUnformatted(std::string(found->title()).c_str());

@@ -1,11 +1,40 @@
 #include "gui/ui.h"
 
 #include <fmt/core.h>
+#include <imgui_internal.h>
 
 #include <algorithm>
+#include <cstdarg>
 #include <utility>
 
 namespace hostir::gui {
+
+namespace {
+
+// The byte at which text may be cut so that no number is cut: `cut`, or the start of the number
+// that surrounds it.
+size_t before_number(std::string_view text, size_t cut) {
+  const auto in_number = [](char c) {
+    return (c >= '0' && c <= '9') || c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-';
+  };
+  if (cut == 0 || cut >= text.size() || !in_number(text[cut]) || !in_number(text[cut - 1]))
+    return cut;
+  size_t begin = cut;
+  while (begin > 0 && in_number(text[begin - 1])) --begin;
+  size_t end = cut;
+  while (end < text.size() && in_number(text[end])) ++end;
+  const std::string_view run = text.substr(begin, end - begin);
+  return run.find_first_of("0123456789") == run.npos ? cut : begin;
+}
+
+// How many bytes of the text fit into a width without cutting a number.
+size_t fitting(const ImFont* font, std::string_view text, float width) {
+  const char* cut = text.data() + text.size();
+  font->CalcTextSizeA(font->FontSize, width, 0, text.data(), text.data() + text.size(), &cut);
+  return before_number(text, static_cast<size_t>(cut - text.data()));
+}
+
+}  // namespace
 
 void Ui::begin_frame() {
   widgets_.clear();
@@ -41,14 +70,58 @@ std::string Ui::counted(size_t n, std::string_view one) {
 
 void Ui::text_dim(std::string_view text) const {
   ImGui::PushStyleColor(ImGuiCol_Text, pal().text_dim);
-  ImGui::TextUnformatted(text.data(), text.data() + text.size());
+  Ui::text(text);
   ImGui::PopStyleColor();
 }
 
 void Ui::text_mono(std::string_view text) const {
   ImGui::PushFont(fonts.mono);
-  ImGui::TextUnformatted(text.data(), text.data() + text.size());
+  Ui::text(text);
   ImGui::PopFont();
+}
+
+void Ui::text(std::string_view text) {
+  const char* begin = text.data();
+  const char* end = begin + text.size();
+  ImGuiWindow* window = ImGui::GetCurrentWindow();
+  const float left = window->DC.CursorPos.x;
+  const bool wraps = window->DC.TextWrapPos >= 0 || text.find('\n') != text.npos;
+  const float width = wraps ? 0 : ImGui::CalcTextSize(begin, end).x;
+  if (wraps || (left >= window->ClipRect.Min.x && left + width <= window->ClipRect.Max.x))
+    return ImGui::TextUnformatted(begin, end);
+  // Takes its place as usual, so that columns keep their widths, but is drawn by hand.
+  ImGui::PushStyleColor(ImGuiCol_Text, IM_COL32_BLACK_TRANS);
+  ImGui::TextUnformatted(begin, end);
+  ImGui::PopStyleColor();
+  if (left < window->ClipRect.Min.x) {  // scrolled: drop what the left edge cuts
+    const size_t hidden = fitting(GImGui->Font, text, window->ClipRect.Min.x - left);
+    const size_t rest = std::min(text.find(' ', hidden), text.size());
+    begin += rest;
+  }
+  const float x = left + ImGui::CalcTextSize(text.data(), begin).x;
+  const float space = window->ClipRect.Max.x - x;
+  const float dots = ImGui::CalcTextSize("\u2026").x;
+  const std::string_view shown(begin, static_cast<size_t>(end - begin));
+  const ImVec2 at(x, ImGui::GetItemRectMin().y);
+  const ImU32 colour = ImGui::GetColorU32(ImGuiCol_Text);
+  if (ImGui::CalcTextSize(begin, end).x <= space)
+    return window->DrawList->AddText(at, colour, begin, end);
+  const size_t fits = fitting(GImGui->Font, shown, space - dots);
+  window->DrawList->AddText(at, colour, begin, begin + fits);
+  const float drawn = ImGui::CalcTextSize(begin, begin + fits).x;
+  window->DrawList->AddText(ImVec2(at.x + drawn, at.y), colour, "\u2026");
+}
+
+void Ui::tooltip(const char* format, ...) {
+  constexpr float kWidth = 34;  // in font sizes
+  va_list arguments;
+  va_start(arguments, format);
+  ImGui::BeginTooltipEx(ImGuiWindowFlags_None, ImGuiTooltipFlags_OverridePreviousTooltip);
+  ImGui::PushTextWrapPos(ImGui::GetFontSize() * kWidth);
+  ImGui::TextV(format, arguments);
+  ImGui::PopTextWrapPos();
+  ImGui::EndTooltip();
+  va_end(arguments);
 }
 
 void Ui::empty_hint(std::string_view text) {
@@ -88,12 +161,8 @@ void Ui::state_word(StateKind state, std::string_view word) const {
 void Ui::draw_text(ImDrawList* list, ImVec2 at, ImU32 colour, std::string_view text,
                    float max_width, ImFont* font) const {
   ImFont* used = font ? font : fonts.ui;
-  const char* begin = text.data();
-  const char* end = begin + text.size();
-  const char* cut = end;
-  const ImVec2 size = used->CalcTextSizeA(used->FontSize, max_width, 0, begin, end, &cut);
-  if (cut == begin || size.x <= 0) return;
-  list->AddText(used, used->FontSize, at, colour, begin, cut);
+  const size_t fits = fitting(used, text, max_width);
+  if (fits > 0) list->AddText(used, used->FontSize, at, colour, text.data(), text.data() + fits);
 }
 
 void Ui::draw_elided(ImDrawList* list, ImVec2 at, ImU32 colour, std::string_view text,
@@ -105,9 +174,9 @@ void Ui::draw_elided(ImDrawList* list, ImVec2 at, ImU32 colour, std::string_view
   const char* dots = "\u2026";
   const float space = max_width - used->CalcTextSizeA(used->FontSize, FLT_MAX, 0, dots).x;
   if (space <= 0) return;
-  const char* cut = end;
-  const float width = used->CalcTextSizeA(used->FontSize, space, 0, text.data(), end, &cut).x;
-  list->AddText(used, used->FontSize, at, colour, text.data(), cut);
+  const char* cut = text.data() + fitting(used, text, space);
+  const float width = used->CalcTextSizeA(used->FontSize, FLT_MAX, 0, text.data(), cut).x;
+  if (cut > text.data()) list->AddText(used, used->FontSize, at, colour, text.data(), cut);
   list->AddText(used, used->FontSize, ImVec2(at.x + width, at.y), colour, dots);
 }
 

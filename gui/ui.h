@@ -53,13 +53,18 @@ class Ui {
   static std::string counted(size_t n, std::string_view one);
   void text_dim(std::string_view text) const;
   void text_mono(std::string_view text) const;
+  /// Text in the current font and colour. Where the edge of its cell or window would cut a number,
+  /// the text ends before that number with an ellipsis: a cut number reads as another one.
+  static void text(std::string_view text);
+  /// A tooltip that wraps; `format` as for printf.
+  static void tooltip(const char* format, ...) IM_FMTARGS(1);
   /// Explains an empty panel: what it is for and how to fill it. Tagged `hint/PANEL`.
   void empty_hint(std::string_view text);
   /// A coloured chip such as `r3`; true when clicked.
   bool rank_chip(int32_t rank, bool strong, const std::string& name);
   /// A word in a state's colour, with its glyph.
   void state_word(StateKind state, std::string_view word) const;
-  /// Draws text at a position in a draw list, clipped to a width.
+  /// Draws text at a position in a draw list, clipped to a width, but never inside a number.
   void draw_text(ImDrawList* list, ImVec2 at, ImU32 colour, std::string_view text, float max_width,
                  ImFont* font = nullptr) const;
   /// Like `draw_text`, but ends clipped text with an ellipsis.

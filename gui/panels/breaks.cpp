@@ -147,7 +147,7 @@ class BreaksPanel : public Panel {
     ImGui::TableNextColumn();
     if (ImGui::SmallButton("\u2715")) frame.actions.command(fmt::format("delete {}", b.number));
     frame.ui.tag(name + "/delete");
-    if (ImGui::IsItemHovered()) ImGui::SetTooltip("Delete this breakpoint");
+    if (ImGui::IsItemHovered()) Ui::tooltip("Delete this breakpoint");
     ImGui::PopID();
   }
 
@@ -194,7 +194,7 @@ class BreaksPanel : public Panel {
       frame.ui.tag(fmt::format("breaks/{}/where", b.number), where);
     }
     if (!hovered) return;
-    ImGui::SetTooltip("%s%s%s", b.text.c_str(), b.problem.empty() ? "" : "\n", b.problem.c_str());
+    Ui::tooltip("%s%s%s", b.text.c_str(), b.problem.empty() ? "" : "\n", b.problem.c_str());
     if (b.places.empty()) return;
     frame.model.hovered.code = b.places.front();
     if (clicked) frame.model.selection.code = b.places.front();
@@ -243,7 +243,7 @@ class BreaksPanel : public Panel {
     ImGui::PopStyleColor();
     ImGui::PopID();
     frame.ui.tag(name, text);
-    if (ImGui::IsItemHovered() && !ImGui::IsItemActive()) ImGui::SetTooltip("%s", help);
+    if (ImGui::IsItemHovered() && !ImGui::IsItemActive()) Ui::tooltip("%s", help);
     if (ImGui::IsItemActive()) {
       editing_ = name;
       edited_ = text;

@@ -66,10 +66,9 @@ class DiffPanel : public Panel {
     ImGui::EndDisabled();
     frame.ui.tag("diff/keep", why_not);
     if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled))
-      ImGui::SetTooltip("%s", why_not.empty()
-                                  ? "This run, as far as it has come, becomes A; what runs "
-                                    "afterwards is B."
-                                  : why_not.c_str());
+      Ui::tooltip("%s", why_not.empty() ? "This run, as far as it has come, becomes A; what runs "
+                                          "afterwards is B."
+                                        : why_not.c_str());
     Ui::flow(frame.ui.px(260));
     ImGui::SetNextItemWidth(frame.ui.px(180));
     bool go = ImGui::InputTextWithHint("##other", "another log to compare with", &path_,
@@ -151,7 +150,7 @@ class DiffPanel : public Panel {
     if (at) {
       if (ImGui::SmallButton("Ctrl+F8")) frame.actions.request("diff.next");
       frame.ui.tag("diff/go");
-      if (ImGui::IsItemHovered()) ImGui::SetTooltip("Go there; pressed again, to the next one.");
+      if (ImGui::IsItemHovered()) Ui::tooltip("Go there; pressed again, to the next one.");
       ImGui::SameLine();
     }
     ImGui::PushTextWrapPos(0);
@@ -194,14 +193,13 @@ class DiffPanel : public Panel {
     ImGui::SetNextItemWidth(frame.ui.px(60));
     ImGui::InputScalar("ulp", ImGuiDataType_S64, &limits.ulp);
     frame.ui.tag("diff/ulp", std::to_string(limits.ulp));
-    if (ImGui::IsItemHovered())
-      ImGui::SetTooltip("So many steps of the dtype count as nearly equal.");
+    if (ImGui::IsItemHovered()) Ui::tooltip("So many steps of the dtype count as nearly equal.");
     Ui::flow(frame.ui.px(140));
     ImGui::SetNextItemWidth(frame.ui.px(70));
     ImGui::InputDouble("x max |b|", &limits.relative, 0, 0, "%.1g");
     frame.ui.tag("diff/relative", fmt::format("{:.1g}", limits.relative));
     if (ImGui::IsItemHovered())
-      ImGui::SetTooltip("|a - b| up to this share of the largest element is within tolerance.");
+      Ui::tooltip("|a - b| up to this share of the largest element is within tolerance.");
     limits.ulp = std::max<int64_t>(0, limits.ulp);
     limits.relative = std::max(0.0, limits.relative);
     comparison.set_limits(limits);
@@ -217,7 +215,7 @@ class DiffPanel : public Panel {
         comparison.measure_all();
       frame.ui.tag("diff/measure");
       if (ImGui::IsItemHovered())
-        ImGui::SetTooltip(
+        Ui::tooltip(
             "The logs keep digests of these, not contents. Runs both programs again in the\n"
             "background, as they were logged, and compares what they write.\n"
             "(hostir run --trace-values data=NAME keeps contents.)");

@@ -92,7 +92,7 @@ void draw_diff_strip(Frame& frame) {
   const std::string what = fmt::format(
       "{} write{}, the worst: {}\n{}", cell.count, cell.count == 1 ? "" : "s",
       interp::describe(cell.worst, view.limits), view.diff->place(view.diff->rows[cell.row]));
-  ImGui::SetTooltip("%s", what.c_str());
+  Ui::tooltip("%s", what.c_str());
   if (ImGui::IsItemClicked()) frame.model.comparison().go_to(frame.model, cell.row);
 }
 

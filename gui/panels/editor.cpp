@@ -87,20 +87,20 @@ class EditorPanel : public Panel {
     ImGui::BeginDisabled(!document.unsaved());
     if (ImGui::Button("Save")) frame.actions.request("file.save");
     frame.ui.tag("editor/save");
-    if (ImGui::IsItemHovered()) ImGui::SetTooltip("Ctrl+S; Ctrl+Shift+S saves under another name");
+    if (ImGui::IsItemHovered()) Ui::tooltip("Ctrl+S; Ctrl+Shift+S saves under another name");
     ImGui::EndDisabled();
     ImGui::SameLine();
     ImGui::BeginDisabled(!changed);
     if (ImGui::Button("Revert")) document.revert();
     frame.ui.tag("editor/revert");
-    if (ImGui::IsItemHovered()) ImGui::SetTooltip("Back to what the file holds");
+    if (ImGui::IsItemHovered()) Ui::tooltip("Back to what the file holds");
     ImGui::EndDisabled();
     if (!document.mine().empty()) {
       ImGui::SameLine();
       if (ImGui::Button("My text again")) document.take_mine();
       frame.ui.tag("editor/mine");
       if (ImGui::IsItemHovered())
-        ImGui::SetTooltip("What you had typed here before another text took its place");
+        Ui::tooltip("What you had typed here before another text took its place");
     }
     const std::string state = state_words(document);
     Ui::flow(ImGui::CalcTextSize(state.c_str()).x);
@@ -222,8 +222,7 @@ class EditorPanel : public Panel {
       const std::string line = fmt::format("line {}: {}##{}", mark.line + 1, mark.message, i);
       if (ImGui::Selectable(line.c_str())) frame.model.document().want_line(mark.line);
       frame.ui.tag(fmt::format("editor/diagnostic/{}", i), mark.message);
-      if (ImGui::IsItemHovered())
-        ImGui::SetTooltip("%s\nclick: go to the line", diagnostics_.c_str());
+      if (ImGui::IsItemHovered()) Ui::tooltip("%s\nclick: go to the line", diagnostics_.c_str());
     }
     if (marks_.empty()) ImGui::TextUnformatted(diagnostics_.c_str());
     ImGui::PopStyleColor();

@@ -50,7 +50,7 @@ class HistoryPanel : public Panel {
     ImGui::Checkbox("sources", &show_sources_);
     frame.ui.tag("history/sources", show_sources_ ? "on" : "off");
     if (ImGui::IsItemHovered())
-      ImGui::SetTooltip(
+      Ui::tooltip(
           "Below each write: where its value came from.\nIn long lists, of those that "
           "are opened (\u25b8).");
     if (s.value != shown_value_ || s.element != shown_element_) opened_.clear();

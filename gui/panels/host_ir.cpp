@@ -198,7 +198,7 @@ class HostIrPanel : public Panel {
       draw_log_mark(frame, list, middle, row * (both ? 0.24f : 0.36f), *logs->second, i);
     }
     if (has_code && ImGui::IsItemHovered() && GImGui->HoveredIdTimer > 0.4f)
-      ImGui::SetTooltip(
+      Ui::tooltip(
           "%s%s%s",
           found != breaks_at_.end() ? "click: delete this breakpoint" : "click: break here (F9)",
           logs != logs_at_.end() ? "\n" : "",
@@ -339,7 +339,7 @@ class HostIrPanel : public Panel {
       const float width_of = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, text).x;
       frame.ui.draw_text(list, ImVec2(to - width_of, y), dim, text, width_of + 1, font);
       if (ImGui::IsMouseHoveringRect(ImVec2(from, y), ImVec2(to, y + font->FontSize)))
-        ImGui::SetTooltip("%s", help);
+        Ui::tooltip("%s", help);
     };
     title(columns_.costs, columns_.hits, "hits",
           "How often the focus rank has passed this line, up to where it is");

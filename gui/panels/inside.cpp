@@ -67,9 +67,9 @@ class InsidePanel : public Panel {
     frame.ui.tag("inside/instruction", inside.address);
     if (ImGui::IsItemClicked()) frame.model.selection.code = inside.code;
     if (ImGui::IsItemHovered())
-      ImGui::SetTooltip("%s", fetch_.follows_selection()
-                                  ? "The selected instruction; a step shows the rank's own again."
-                                  : "Where the focus rank stands.");
+      Ui::tooltip("%s", fetch_.follows_selection()
+                            ? "The selected instruction; a step shows the rank's own again."
+                            : "Where the focus rank stands.");
     if (inside.kind == Inside::Kind::kNothing || inside.value.empty()) return;
     InsideOperand made;
     made.value = inside.value;
@@ -148,7 +148,7 @@ class InsidePanel : public Panel {
     begin_row();
     frame.ui.text_mono(step.op);
     frame.ui.tag(fmt::format("inside/{}", row_), step.text);
-    if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", step.text.c_str());
+    if (ImGui::IsItemHovered()) Ui::tooltip("%s", step.text.c_str());
     ImGui::TableNextColumn();
     draw_operand(frame, step.made, fmt::format("inside/{}/gives", row_));
     ImGui::TableNextColumn();

@@ -32,7 +32,7 @@ void LaneScroll::draw(Frame& frame, ImVec2 at, ImVec2 size, float line, const st
   const bool hovered = ImGui::IsItemHovered();
   if (hovered) {
     offset_ -= io.MouseWheel * 3 * line;
-    ImGui::SetTooltip("%s", text.c_str());
+    Ui::tooltip("%s", text.c_str());
   }
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Palette& p = frame.ui.pal();

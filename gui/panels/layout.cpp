@@ -69,17 +69,17 @@ class LayoutPanel : public Panel {
     Ui::flow(frame.ui.px(60));
     ImGui::Checkbox("heat", &heat_);
     frame.ui.tag("layout/heat", heat_ ? "on" : "off");
-    if (ImGui::IsItemHovered()) ImGui::SetTooltip("colour the cells by their values");
+    if (ImGui::IsItemHovered()) Ui::tooltip("colour the cells by their values");
     Ui::flow(frame.ui.px(84));
     ImGui::Checkbox("by rank", &each_rank_);
     frame.ui.tag("layout/each", each_rank_ ? "on" : "off");
     if (ImGui::IsItemHovered())
-      ImGui::SetTooltip("every rank's own values as a small picture, one colour range for all");
+      Ui::tooltip("every rank's own values as a small picture, one colour range for all");
     if (current_collective(frame.model)) {
       Ui::flow(frame.ui.px(70));
       ImGui::Checkbox("moves", &show_reshard_);
       frame.ui.tag("layout/moves", show_reshard_ ? "on" : "off");
-      if (ImGui::IsItemHovered()) ImGui::SetTooltip("who sends which block to whom");
+      if (ImGui::IsItemHovered()) Ui::tooltip("who sends which block to whom");
     }
     ImGui::PushTextWrapPos(0);
     frame.ui.text_mono(view.type);
@@ -285,6 +285,14 @@ class LayoutPanel : public Panel {
     frame.ui.tag_rect("layout/coarse", picture.origin, picture.origin, text);
   }
 
+  // Three digits, or fewer if the cell is too narrow; a dot if no number fits.
+  static std::string cell_text(const Tensor& tensor, int64_t i, const ImFont* font, float width) {
+    std::string text = value_text(tensor, i, ValueFormat::kDecimal, is_float(tensor.dtype) ? 3 : 6);
+    if (font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, text.c_str()).x <= width) return text;
+    text = fitting_value(tensor, i, ValueFormat::kDecimal, font, width);
+    return text.empty() ? "\u00b7" : text;
+  }
+
   void draw_cells(Frame& frame, const Tensor& tensor, const Box& box,
                   const Picture& picture) const {
     ImDrawList* list = ImGui::GetWindowDrawList();
@@ -300,15 +308,13 @@ class LayoutPanel : public Panel {
       const int64_t column = index[static_cast<size_t>(plane_.column_dim)];
       const double v = tensor.get_double(i);
       const ImU32 colour = std::isnan(v) ? p.nan : std::isinf(v) ? p.inf : p.text_strong;
-      const std::string text = std::isfinite(v) && is_float(tensor.dtype)
-                                   ? fmt::format("{:.3g}", v)
-                                   : value_text(tensor, i, ValueFormat::kDecimal);
+      const std::string text = cell_text(tensor, i, font, picture.fit.cell_x - 3);
       const ImVec2 at = picture.corner(row, column);
       const float width = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, text.c_str()).x;
       const float left =
           low ? picture.fit.cell_x - width - frame.ui.px(4) : (picture.fit.cell_x - width) / 2;
       frame.ui.draw_text(list, ImVec2(at.x + std::max(2.0f, left), at.y + top), colour, text,
-                         picture.fit.cell_x - 2, font);
+                         picture.fit.cell_x, font);
     }
   }
 
@@ -345,9 +351,8 @@ class LayoutPanel : public Panel {
       if (count++ < 12) holders += fmt::format(" r{}", k);
     }
     if (count > 12) holders += fmt::format(" and {} more", count - 12);
-    ImGui::SetTooltip("%%%s%s\nheld by%s\nclick: select it", tensor.name.c_str(),
-                      index_to_string(element).c_str(),
-                      holders.empty() ? " nobody" : holders.c_str());
+    Ui::tooltip("%%%s%s\nheld by%s\nclick: select it", tensor.name.c_str(),
+                index_to_string(element).c_str(), holders.empty() ? " nobody" : holders.c_str());
   }
 
   void outline(Frame& frame, const Picture& picture, const std::vector<int64_t>& element,

@@ -103,9 +103,9 @@ void draw_one(Frame& frame, const TensorView& tensor, const RankHeat& heat, cons
   frame.ui.tag(fmt::format("layout/heat/{}", heat.rank), there ? "shown" : "not written");
   if (!ImGui::IsItemHovered()) return;
   frame.model.hovered.rank = heat.rank;
-  ImGui::SetTooltip("%%%s on rank %d: %s\n%s", tensor.name.c_str(), heat.rank,
-                    to_string(heat.box).c_str(),
-                    there ? "click: focus this rank" : "nothing was written here yet");
+  Ui::tooltip("%%%s on rank %d: %s\n%s", tensor.name.c_str(), heat.rank,
+              to_string(heat.box).c_str(),
+              there ? "click: focus this rank" : "nothing was written here yet");
 }
 
 }  // namespace

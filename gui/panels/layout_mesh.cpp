@@ -135,7 +135,7 @@ void draw_tile(Frame& frame, const std::string& name, const LayoutView& view, in
   frame.ui.tag(fmt::format("{}/mesh/{}", name, rank), text);
   if (ImGui::IsItemHovered()) {
     frame.model.hovered.rank = rank;
-    ImGui::SetTooltip("%s\nclick: focus", text.c_str());
+    Ui::tooltip("%s\nclick: focus", text.c_str());
   }
   ImGui::PopID();
 }

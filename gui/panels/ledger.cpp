@@ -196,7 +196,7 @@ class LedgerPanel : public Panel {
     Ui::flow(frame.ui.px(96));
     ImGui::Checkbox("not done", &only_open_);
     frame.ui.tag("ledger/open", only_open_ ? "on" : "off");
-    if (ImGui::IsItemHovered()) ImGui::SetTooltip("Only collectives that are not complete");
+    if (ImGui::IsItemHovered()) Ui::tooltip("Only collectives that are not complete");
   }
 
   void choose_rows(Frame& frame, const interp::Snapshot& shot) {
@@ -307,8 +307,7 @@ class LedgerPanel : public Panel {
     if (frontier) {
       if (static_cast<size_t>(i) == frontiers_.front()) frame.ui.tag("ledger/frontier", name);
       if (ImGui::IsItemHovered())
-        ImGui::SetTooltip(
-            "The first collective of this group that not all have done: look here first");
+        Ui::tooltip("The first collective of this group that not all have done: look here first");
     }
     by_rank_.assign(static_cast<size_t>(ranks), nullptr);
     for (const Cell& c : row.cells) {
@@ -346,8 +345,8 @@ class LedgerPanel : public Panel {
     if (!ImGui::IsItemHovered()) return;
     frame.model.hovered.rank = cell.rank;
     if (!cell.fingerprint.empty()) frame.model.hovered.code = cell.code;
-    ImGui::SetTooltip("rank %d: %s\n%s %s\nclick: go there", cell.rank, word_of(cell.state),
-                      cell.fingerprint.c_str(), cell.address.c_str());
+    Ui::tooltip("rank %d: %s\n%s %s\nclick: go there", cell.rank, word_of(cell.state),
+                cell.fingerprint.c_str(), cell.address.c_str());
     if (!ImGui::IsItemClicked()) return;
     const interp::Snapshot& shot = *frame.model.snapshot();
     frame.actions.command(fmt::format("focus {}", cell.rank));

@@ -127,11 +127,11 @@ class MemoryPanel : public Panel {
       ImGui::PopStyleColor();
       frame.ui.tag(fmt::format("memory/peak/{}", r), text);
       if (ImGui::IsItemHovered())
-        ImGui::SetTooltip("peak of rank %d at %s: select the alloc%s", static_cast<int>(r),
-                          short_time(static_cast<double>(peak->time_ns)).c_str(),
-                          data.same_as[r] == static_cast<int32_t>(r)
-                              ? ""
-                              : "\nits live bytes are those of the named rank at all times");
+        Ui::tooltip("peak of rank %d at %s: select the alloc%s", static_cast<int>(r),
+                    short_time(static_cast<double>(peak->time_ns)).c_str(),
+                    data.same_as[r] == static_cast<int32_t>(r)
+                        ? ""
+                        : "\nits live bytes are those of the named rank at all times");
     }
   }
 

@@ -120,9 +120,9 @@ void MemoryPicture::hover_line(const MemoryLines& data, ImVec2 at) const {
     if (static_cast<double>(point.time_ns) <= t) found = &point;
   }
   if (!found) return;
-  ImGui::SetTooltip("r%d: %s live since %s\nclick: select the alloc or free",
-                    static_cast<int>(focus), bytes_text(found->live_bytes).c_str(),
-                    short_time(static_cast<double>(found->time_ns)).c_str());
+  Ui::tooltip("r%d: %s live since %s\nclick: select the alloc or free", static_cast<int>(focus),
+              bytes_text(found->live_bytes).c_str(),
+              short_time(static_cast<double>(found->time_ns)).c_str());
   frame_.model.hovered.event = found->event;
   if (ImGui::IsMouseClicked(0)) frame_.model.selection.event = found->event;
 }
@@ -232,7 +232,7 @@ void MemoryPicture::hover_block(const RankBlocks& data, const HeldBlock& block) 
                         block.allocated_by,
                         block.over.empty() ? "" : ", over the memory of %" + block.over),
       until, block.allocated_by.empty() ? "" : " and its alloc");
-  ImGui::SetTooltip("%s", text.c_str());
+  Ui::tooltip("%s", text.c_str());
   frame_.ui.tag("memory/tooltip", text);
   model.hovered.value = block.name;
   if (block.alloc_event >= 0) model.hovered.code = block.instruction;

@@ -63,8 +63,8 @@ class MessagesPanel : public Panel {
     ImGui::PopID();
     if (ImGui::IsItemHovered()) {
       frame.model.hovered.code = m.line->code;
-      ImGui::SetTooltip("Log point %u. Click: look at rank %d and this instruction",
-                        m.line->breakpoint, m.line->rank);
+      Ui::tooltip("Log point %u. Click: look at rank %d and this instruction", m.line->breakpoint,
+                  m.line->rank);
     }
     if (!clicked) return;
     frame.model.selection.code = m.line->code;

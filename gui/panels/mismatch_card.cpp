@@ -44,7 +44,7 @@ void draw_ranks(Frame& frame, const CardSide& side) {
   const std::string more = fmt::format("+{}", side.ranks.size() - 4);
   frame.ui.text_dim(more);
   if (!ImGui::IsItemHovered()) return;
-  ImGui::SetTooltip("%s", ranks_text(side.ranks).c_str());
+  Ui::tooltip("%s", ranks_text(side.ranks).c_str());
 }
 
 // A field of the call; if it differs from the reference, a red pill with a not-equal sign.
@@ -88,7 +88,7 @@ void draw_place(Frame& frame, const CardSide& side) {
   frame.ui.tag("ledger/card/at/" + place, side.text);
   if (ImGui::IsItemHovered()) {
     frame.model.hovered.code = code;
-    ImGui::SetTooltip("%s\nclick: select this line", where.c_str());
+    Ui::tooltip("%s\nclick: select this line", where.c_str());
   }
   frame.ui.draw_elided(ImGui::GetWindowDrawList(), at, frame.ui.pal().link, where, width,
                        frame.ui.fonts.small);
@@ -105,7 +105,7 @@ void draw_side(Frame& frame, const CardSide& side, const CardSide& reference, bo
   ImGui::TableNextColumn();
   if (expected) {
     frame.ui.state_word(StateKind::kOk, "expected");
-    if (ImGui::IsItemHovered()) ImGui::SetTooltip("what most ranks called");
+    if (ImGui::IsItemHovered()) Ui::tooltip("what most ranks called");
   }
   ImGui::TableNextColumn();
   if (side.text.empty()) {
@@ -165,7 +165,7 @@ void draw_branches(Frame& frame, const StoryCard& story) {
     frame.ui.tag(fmt::format("ledger/branch/{}", i), text);
     if (ImGui::IsItemHovered()) {
       frame.model.hovered.code = branch.instruction.index;
-      ImGui::SetTooltip("click: select this condition");
+      Ui::tooltip("click: select this condition");
     }
     if (ImGui::IsItemClicked()) frame.model.selection.code = branch.instruction.index;
     Ui::flow(ImGui::CalcTextSize(text.c_str()).x);

@@ -55,7 +55,7 @@ class NotesPanel : public Panel {
     if (ImGui::SmallButton(label.c_str()))
       frame.actions.command(fmt::format("goto {}", bookmark.decision));
     frame.ui.tag(fmt::format("notes/{}", i), bookmark.text);
-    if (ImGui::IsItemHovered()) ImGui::SetTooltip("Go there");
+    if (ImGui::IsItemHovered()) Ui::tooltip("Go there");
     ImGui::TableNextColumn();
     ImGui::SetNextItemWidth(-1);
     ImGui::InputText("##text", &bookmark.text);

@@ -100,7 +100,7 @@ void PastValues::draw(Frame& frame, bool missing) {
   if (ImGui::SmallButton("values of past writes")) ask(frame.model);
   frame.ui.tag("history/past");
   if (ImGui::IsItemHovered())
-    ImGui::SetTooltip(
+    Ui::tooltip(
         "The log holds no contents of this tensor, only a digest and, in a window, its range.\n"
         "This runs the program again in the background, as it was logged, and reads the\n"
         "element after each write. (hostir run --trace-values data=NAME keeps contents.)");

@@ -37,7 +37,7 @@ class PhasesPanel : public Panel {
     ImGui::Checkbox("beside it", &beside_);
     frame.ui.tag("phases/beside", beside_ ? "on" : "off");
     if (ImGui::IsItemHovered())
-      ImGui::SetTooltip("A second phase on the right; lines of the same origin are lit in both");
+      Ui::tooltip("A second phase on the right; lines of the same origin are lit in both");
     if (!beside_ || program.phases.size() < 2) return draw_text(frame, shown_, "");
     other_ = std::min(other_, program.phases.size() - 1);
     ImGui::SameLine();
@@ -196,7 +196,7 @@ class PhasesPanel : public Panel {
     if (ImGui::IsItemHovered()) {
       if (const auto* codes = made_from(line)) {
         frame.model.hovered.related = *codes;
-        ImGui::SetTooltip(
+        Ui::tooltip(
             "%zu host instructions were made from this line: they are lit; click "
             "selects them",
             codes->size());

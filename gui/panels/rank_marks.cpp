@@ -46,7 +46,7 @@ void RankMarks::tooltip(Frame& frame, const Line& line) const {
   if (line.hosts.size() + line.heads.size() > kMostLines)
     all += fmt::format("and {} more\n", line.hosts.size() + line.heads.size() - kMostLines);
   all.pop_back();
-  ImGui::SetTooltip("%s", all.c_str());
+  Ui::tooltip("%s", all.c_str());
   frame.ui.tag_rect("host_ir/marks/tooltip", ImVec2(0, 0), ImVec2(0, 0), all);
 }
 

@@ -1,8 +1,14 @@
 // One row per rank: its place, waits, queues and memory. A click sets the focus, a check box
 // freezes the rank.
 #include <fmt/core.h>
+#include <imgui.h>
+// must follow imgui.h
+#include <imgui_internal.h>
 
+#include <algorithm>
+#include <array>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "gui/panels/panels.h"
@@ -33,12 +39,12 @@ class RanksPanel : public Panel {
     constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingFixedFit |
                                        ImGuiTableFlags_ScrollY | ImGuiTableFlags_ScrollX |
                                        ImGuiTableFlags_BordersInnerV;
-    if (!ImGui::BeginTable("ranks", 9, kFlags)) return;
+    choose_facts(frame, shot);
+    if (!ImGui::BeginTable("ranks", kPlaces + static_cast<int>(shown_.size()), kFlags)) return;
     ImGui::TableSetupScrollFreeze(1, 1);
-    for (const char* column : {"rank", "\u2744", "state", "at", "waits for", "steps", "in flight",
-                               "clock", "memory, peak"}) {
+    for (const char* column : {"rank", "\u2744", "state", "at", "waits for"})
       ImGui::TableSetupColumn(column);
-    }
+    for (const size_t fact : shown_) ImGui::TableSetupColumn(kFacts[fact]);
     ImGui::TableHeadersRow();
     // Low check boxes, so that many ranks fit.
     const ImVec2 padding = ImGui::GetStyle().FramePadding;
@@ -52,10 +58,54 @@ class RanksPanel : public Panel {
         draw_row(frame, shot, rows[static_cast<size_t>(i)]);
     }
     ImGui::PopStyleVar();
+    const ImGuiTable* table = ImGui::GetCurrentTable();
+    places_width_ = table->Columns[kPlaces - 1].MaxX - table->Columns[0].MinX;
     ImGui::EndTable();
   }
 
  private:
+  static constexpr int kPlaces = 5;  // columns that are always there
+  static constexpr std::array<const char*, 4> kFacts = {"steps", "in flight", "clock",
+                                                        "memory, peak"};
+  using Facts = std::array<std::string, kFacts.size()>;
+
+  static Facts facts_of(const interp::Snapshot& shot, interp::Rank rank) {
+    const interp::RankSnapshot& r = shot.rank(rank);
+    const interp::MemorySnapshot& m = *shot.memory[static_cast<size_t>(rank)];
+    return {std::to_string(r.steps), std::to_string(r.outstanding()),
+            fmt::format("{:.1f} us", static_cast<double>(r.host_clock_ns) / 1000),
+            fmt::format("{:.1f} / {:.1f} KiB", static_cast<double>(m.live_bytes) / 1024,
+                        static_cast<double>(m.peak_bytes) / 1024)};
+  }
+
+  // The facts whose columns fit beside the places, in order. A narrow panel drops memory first,
+  // which has a panel of its own, and the clock last; the tooltip of a rank has them all.
+  void choose_facts(const Frame& frame, const interp::Snapshot& shot) {
+    constexpr std::array<size_t, kFacts.size()> kDropped = {3, 1, 0, 2};
+    shown_.clear();
+    if (!shot.no_stepping.empty()) return;  // they are unknown
+    std::array<float, kFacts.size()> widths{};
+    for (size_t f = 0; f < widths.size(); ++f) widths[f] = ImGui::CalcTextSize(kFacts[f]).x;
+    ImGui::PushFont(frame.ui.fonts.mono);
+    const std::vector<Group>& rows = groups(frame);
+    for (const Group& group : std::span(rows).first(std::min<size_t>(rows.size(), 64))) {
+      const Facts facts = facts_of(shot, group.first);
+      for (size_t f = 0; f < widths.size(); ++f)
+        widths[f] = std::max(widths[f], ImGui::CalcTextSize(facts[f].c_str()).x);
+    }
+    ImGui::PopFont();
+    const float padding = 2 * ImGui::GetStyle().CellPadding.x + 1;
+    float left = ImGui::GetContentRegionAvail().x - places_width_ - padding;
+    for (const float width : widths) left -= width + padding;
+    shown_ = {0, 1, 2, 3};
+    for (const size_t fact : kDropped) {
+      if (left >= 0) break;
+      left += widths[fact] + padding;
+      std::erase(shown_, fact);
+      frame.ui.say_hidden(fmt::format("{} of ranks", kFacts[fact]));
+    }
+  }
+
   // Consecutive ranks in the same state at the same place. With few ranks, each is its own group.
   struct Group {
     interp::Rank first = 0;
@@ -95,9 +145,9 @@ class RanksPanel : public Panel {
     const RankWord word = rank_word(shot, r.rank, mismatch_);
     frame.ui.state_word(word.state, word.text);
     frame.ui.tag(fmt::format("ranks/{}/state", r.rank), word.text);
-    if (r.waits && ImGui::IsItemHovered()) ImGui::SetTooltip("%s", r.waits->sentence.c_str());
+    if (r.waits && ImGui::IsItemHovered()) Ui::tooltip("%s", r.waits->sentence.c_str());
     if (word.state != StateKind::kFailed) return;
-    if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", shot.stop.sentence.c_str());
+    if (ImGui::IsItemHovered()) Ui::tooltip("%s", shot.stop.sentence.c_str());
     if (mismatch_ && ImGui::IsItemClicked()) frame.actions.request("panel.ledger");
   }
 
@@ -131,7 +181,7 @@ class RanksPanel : public Panel {
     frame.ui.text_mono(text);
     frame.ui.tag(fmt::format("ranks/{}/waits", rank), text);
     if (text.empty()) return;
-    if (ImGui::IsItemHovered()) ImGui::SetTooltip("%sclick: who waits for whom", on.c_str());
+    if (ImGui::IsItemHovered()) Ui::tooltip("%sclick: who waits for whom", on.c_str());
     if (ImGui::IsItemClicked()) frame.actions.request("panel.waits");
   }
 
@@ -141,7 +191,7 @@ class RanksPanel : public Panel {
       frame.actions.command(fmt::format("{} {}", frozen ? "freeze" : "thaw", r.rank));
     frame.ui.tag(fmt::format("ranks/{}/freeze", r.rank), r.frozen ? "frozen" : "");
     if (ImGui::IsItemHovered())
-      ImGui::SetTooltip("%s", r.frozen ? "thaw this rank" : "freeze: this rank does not move");
+      Ui::tooltip("%s", r.frozen ? "thaw this rank" : "freeze: this rank does not move");
   }
 
   void draw_row(Frame& frame, const interp::Snapshot& shot, const Group& group) const {
@@ -153,7 +203,13 @@ class RanksPanel : public Panel {
     ImGui::TableNextColumn();
     if (frame.ui.rank_chip(r.rank, r.rank == shot.focus, fmt::format("ranks/{}", r.rank)))
       frame.actions.command(fmt::format("focus {}", r.rank));
-    if (ImGui::IsItemHovered()) frame.model.hovered.rank = r.rank;
+    const Facts facts = stepped ? facts_of(shot, r.rank) : Facts();
+    if (ImGui::IsItemHovered()) {
+      frame.model.hovered.rank = r.rank;
+      if (stepped)
+        Ui::tooltip("rank %d: steps %s, in flight %s, clock %s, memory and peak %s", r.rank,
+                    facts[0].c_str(), facts[1].c_str(), facts[2].c_str(), facts[3].c_str());
+    }
     if (!one) {
       ImGui::SameLine();
       const std::string more =
@@ -171,26 +227,23 @@ class RanksPanel : public Panel {
     const size_t number = r.address.rfind('#');
     frame.ui.text_mono(number == std::string::npos ? at : r.address.substr(number) + " " + r.op);
     frame.ui.tag(fmt::format("ranks/{}/at", r.rank), at);
-    if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s\nclick: select it", at.c_str());
+    if (ImGui::IsItemHovered()) Ui::tooltip("%s\nclick: select it", at.c_str());
     if (ImGui::IsItemClicked()) frame.model.selection.code = r.code;
     ImGui::TableNextColumn();
     draw_waits(frame, shot, r.rank);
     if (!one || !stepped)
       return ImGui::PopID();  // these columns differ between ranks, or are unknown
-    ImGui::TableNextColumn();
-    frame.ui.text_mono(std::to_string(r.steps));
-    ImGui::TableNextColumn();
-    frame.ui.text_mono(std::to_string(r.outstanding()));
-    ImGui::TableNextColumn();
-    frame.ui.text_mono(fmt::format("{:.1f} us", static_cast<double>(r.host_clock_ns) / 1000));
-    ImGui::TableNextColumn();
-    const interp::MemorySnapshot& m = *shot.memory[static_cast<size_t>(r.rank)];
-    frame.ui.text_mono(fmt::format("{:.1f} / {:.1f} KiB", static_cast<double>(m.live_bytes) / 1024,
-                                   static_cast<double>(m.peak_bytes) / 1024));
+    for (const size_t fact : shown_) {
+      ImGui::TableNextColumn();
+      frame.ui.text_mono(facts[fact]);
+      frame.ui.tag(fmt::format("ranks/{}/{}", r.rank, kFacts[fact]), facts[fact]);
+    }
     ImGui::PopID();
   }
 
   const interp::LedgerRow* mismatch_ = nullptr;  // from this frame's snapshot
+  std::vector<size_t> shown_;                    // of kFacts
+  float places_width_ = 0;                       // of the first columns, in the last frame
   mutable uint64_t generation_ = ~uint64_t{0};   // generation of the members below
   mutable std::vector<Group> groups_;
   mutable std::map<interp::Rank, Waits> waits_;  // of rows that have been in view

@@ -172,10 +172,10 @@ void draw_nodes(Frame& frame, const std::map<interp::Rank, Node>& nodes, float x
     if (ImGui::IsMouseHoveringRect(ImVec2(x, node.y0), ImVec2(x + width, node.y1))) {
       frame.model.hovered.rank = rank;
       if (missing != absent.end())
-        ImGui::SetTooltip("rank %d %s", rank, missing->second.c_str());
+        Ui::tooltip("rank %d %s", rank, missing->second.c_str());
       else
-        ImGui::SetTooltip("rank %d %s %s in this picture", rank, std::string(verb).c_str(),
-                          bytes_text(node.bytes).c_str());
+        Ui::tooltip("rank %d %s %s in this picture", rank, std::string(verb).c_str(),
+                    bytes_text(node.bytes).c_str());
     }
   }
 }
@@ -212,14 +212,13 @@ void draw_ribbon(Frame& frame, const Transfer& t, ImVec2 a, float a_height, ImVe
   if (u < 0.05f || u > 0.95f || !ImGui::IsWindowHovered()) return;
   const float top = at(u, a.y, b.y);
   if (mouse.y < top || mouse.y > top + a_height + (b_height - a_height) * u) return;
-  ImGui::SetTooltip("%s %s: %s, %s%s",
-                    stays ? fmt::format("stays on r{}", t.from).c_str()
-                          : fmt::format("r{} to r{}", t.from, t.to).c_str(),
-                    folded ? "(an addend)" : "", to_string(t.box).c_str(),
-                    bytes_text(t.bytes).c_str(),
-                    held_up ? ", does not move: somebody is missing"
-                    : stays ? ", not moved"
-                            : "");
+  Ui::tooltip("%s %s: %s, %s%s",
+              stays ? fmt::format("stays on r{}", t.from).c_str()
+                    : fmt::format("r{} to r{}", t.from, t.to).c_str(),
+              folded ? "(an addend)" : "", to_string(t.box).c_str(), bytes_text(t.bytes).c_str(),
+              held_up ? ", does not move: somebody is missing"
+              : stays ? ", not moved"
+                      : "");
 }
 
 void draw_ribbons(Frame& frame, const Reshard& r, Columns& c, float x0, float x1, bool held_up) {

@@ -141,9 +141,9 @@ class SchedulePanel : public Panel {
       }
       if (ImGui::IsItemHovered()) {
         frame.model.hovered.rank = ready[i];
-        ImGui::SetTooltip("rank %d at %s %s\n%s; click: step this rank now", ready[i],
-                          shot.rank(ready[i]).address.c_str(), shot.rank(ready[i]).op.c_str(),
-                          i == 0 ? "the scheduler's choice" : "could go first instead");
+        Ui::tooltip("rank %d at %s %s\n%s; click: step this rank now", ready[i],
+                    shot.rank(ready[i]).address.c_str(), shot.rank(ready[i]).op.c_str(),
+                    i == 0 ? "the scheduler's choice" : "could go first instead");
       }
       if (i == 0 && ready.size() > 1) {
         ImGui::SameLine();
@@ -208,7 +208,7 @@ class SchedulePanel : public Panel {
     if (ImGui::IsItemHovered()) {
       frame.model.hovered.rank = d.rank;
       frame.model.hovered.code = d.code;
-      ImGui::SetTooltip("click: go to this position%s", ahead ? " (it is ahead)" : "");
+      Ui::tooltip("click: go to this position%s", ahead ? " (it is ahead)" : "");
     }
     ImGui::TableNextColumn();
     ImGui::PushStyleColor(ImGuiCol_Text, p.rank(d.rank));

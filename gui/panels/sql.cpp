@@ -95,7 +95,7 @@ class SqlPanel : public Panel {
     ImGui::SameLine();
     if (ImGui::Button("Run")) run();
     frame.ui.tag("sql/run");
-    if (ImGui::IsItemHovered()) ImGui::SetTooltip("Ctrl+Enter in the field");
+    if (ImGui::IsItemHovered()) Ui::tooltip("Ctrl+Enter in the field");
     const float height = ImGui::GetTextLineHeight() * 3 + frame.ui.px(8);
     // Enter inserts a newline and Ctrl+Enter returns true, which deactivates the field: refocus it.
     if (std::exchange(typing_goes_on_, false)) ImGui::SetKeyboardFocusHere();
@@ -195,7 +195,7 @@ class SqlPanel : public Panel {
     ImGui::Checkbox("bars", &bars_);
     frame.ui.tag("sql/bars", bars_ ? "on" : "off");
     if (ImGui::IsItemHovered())
-      ImGui::SetTooltip("A bar behind each number, as long as its share of the column's largest");
+      Ui::tooltip("A bar behind each number, as long as its share of the column's largest");
     constexpr int kMaxColumns = 60;
     const int columns = std::min(static_cast<int>(table.columns.size()), kMaxColumns);
     if (columns == 0) return;
@@ -227,7 +227,7 @@ class SqlPanel : public Panel {
                 frame.model.selection.event = *event;
             }
           } else {
-            ImGui::TextUnformatted(text.c_str());
+            Ui::text(text);
           }
           if (i < 3) frame.ui.tag(fmt::format("sql/{}/{}", i, c), text);
         }

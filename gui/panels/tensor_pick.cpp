@@ -141,7 +141,7 @@ const TensorView& pick_tensor(Frame& frame, const std::string& widget) {
   }
   frame.ui.tag(widget + "/follow", frame.model.followed.on ? "on" : "off");
   if (ImGui::IsItemHovered())
-    ImGui::SetTooltip("shows the tensor of the collective at hand, else the newest write");
+    Ui::tooltip("shows the tensor of the collective at hand, else the newest write");
   return frame.model.tensor(selected);
 }
 

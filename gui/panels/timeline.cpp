@@ -218,11 +218,11 @@ class TimelinePanel : public Panel {
   void draw_toolbar(Frame& frame) {
     if (ImGui::SmallButton("Fit")) wants_fit_ = true;
     frame.ui.tag("timeline/fit");
-    if (ImGui::IsItemHovered()) ImGui::SetTooltip("Everything (F twice)");
+    if (ImGui::IsItemHovered()) Ui::tooltip("Everything (F twice)");
     ImGui::SameLine();
     if (ImGui::SmallButton("Frame")) wants_frame_ = true;
     frame.ui.tag("timeline/frame");
-    if (ImGui::IsItemHovered()) ImGui::SetTooltip("The range or the selected event (F)");
+    if (ImGui::IsItemHovered()) Ui::tooltip("The range or the selected event (F)");
     ImGui::SameLine();
     if (ImGui::SmallButton(lane_height_ > 12 ? "Low lanes" : "High lanes"))
       lane_height_ = lane_height_ > 12 ? 9 : 17;
@@ -236,7 +236,7 @@ class TimelinePanel : public Panel {
         groups_.next(frame.model.snapshot()->program->code->world, names_->tracks);
       frame.ui.tag("timeline/groups", groups_.name());
       if (ImGui::IsItemHovered())
-        ImGui::SetTooltip(
+        Ui::tooltip(
             "Each rank has its lanes, or ranks along a mesh axis share them; a click on the\nname "
             "of "
             "shared lanes shows its ranks, one on the triangle of a rank hides them again");
@@ -245,8 +245,7 @@ class TimelinePanel : public Panel {
     if (ImGui::SmallButton(camera_.steps() ? "By step" : "By time")) switch_axis();
     frame.ui.tag("timeline/axis", camera_.steps() ? "steps" : "time");
     if (ImGui::IsItemHovered())
-      ImGui::SetTooltip(
-          "Time, or the order of steps: every event one step wide, in order of issue");
+      Ui::tooltip("Time, or the order of steps: every event one step wide, in order of issue");
     ImGui::SameLine();
     if (find_.draw(frame, *names_)) {
       find_.next(frame, selected_ ? &selected_->event : nullptr,
@@ -258,9 +257,9 @@ class TimelinePanel : public Panel {
     frame.ui.text_dim(text);
     frame.ui.tag("timeline/status", text);
     if (ImGui::IsItemHovered()) {
-      ImGui::SetTooltip("%s", names_->virtual_time
-                                  ? "The times of the machine model: the same in every run"
-                                  : "The times that were measured");
+      Ui::tooltip("%s", names_->virtual_time
+                            ? "The times of the machine model: the same in every run"
+                            : "The times that were measured");
     }
   }
 
@@ -329,7 +328,7 @@ class TimelinePanel : public Panel {
       if (hovered_run_) {
         tooltip(frame);
       } else if (!pending_text_.empty()) {
-        ImGui::SetTooltip("%s\nclick: select the instruction", pending_text_.c_str());
+        Ui::tooltip("%s\nclick: select the instruction", pending_text_.c_str());
         if (ImGui::IsMouseClicked(0)) frame.model.selection.code = pending_code_;
       }
       const bool in_ruler = !in_minimap && io.MousePos.y < g.lanes_at().y;
@@ -425,7 +424,7 @@ class TimelinePanel : public Panel {
     const TimelineRun& run = *hovered_run_;
     const bool known = hovered_ && hovered_->event.id == run.event;
     const std::string text = describe(*names_, run, known ? hovered_ : nullptr, camera_.axis());
-    ImGui::SetTooltip("%s", text.c_str());
+    Ui::tooltip("%s", text.c_str());
     frame.ui.tag("timeline/tooltip", text);
     if (run.ranks > 1) return;
     frame.model.hovered.event = run.event;

@@ -54,7 +54,7 @@ void TimelinePaint::minimap(const TimelineOverview& overview, double now) const 
           : "All steps in order of issue, samples of each stretch\nup: kernels and allocations\n"
             "down: communication\ngrey strip at the bottom: steps of hosts only\nyellow: now   "
             "blue frame: what is shown below; click or drag moves it";
-  ImGui::SetTooltip("%s", text);
+  Ui::tooltip("%s", text);
   frame_.ui.tag_rect("timeline/minimap/tooltip", at, end, text);
 }
 

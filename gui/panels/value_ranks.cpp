@@ -85,7 +85,7 @@ void draw_element(Frame& frame, const std::vector<Column>& columns,
                                          : std::isinf(v) ? p.inf
                                          : differs       ? p.changed
                                                          : p.text);
-    ImGui::TextUnformatted((differs ? text + " \u2260" : text).c_str());
+    Ui::text(differs ? text + " \u2260" : text);
     ImGui::PopStyleColor();
     if (i < 8) frame.ui.tag(fmt::format("values/{}/r{}", i, c.rank), text);
   }

@@ -14,6 +14,7 @@
 #include "gui/panels/layout_geometry.h"
 #include "gui/panels/panels.h"
 #include "gui/panels/tensor_pick.h"
+#include "gui/panels/value_grid.h"
 #include "gui/panels/value_ranks.h"
 #include "gui/panels/value_statistics.h"
 #include "gui/panels/value_text.h"
@@ -64,7 +65,7 @@ class ValuesPanel : public Panel {
     notes(frame, *slot.reading, slot.pending);
     statistics_.draw(frame, slot, is_part(*slot.reading));
     const ReadingPtr before = frame.model.previous_reading(query);
-    draw_table(frame, tensor, *slot.reading, before.get());
+    draw_table(frame, tensor, slot, before.get());
   }
 
  private:
@@ -140,14 +141,13 @@ class ValuesPanel : public Panel {
     }
     frame.ui.tag("values/set", new_value_);
     if (ImGui::IsItemHovered())
-      ImGui::SetTooltip("changes the element on every rank that holds it, from this stop on");
+      Ui::tooltip("changes the element on every rank that holds it, from this stop on");
     Ui::flow(frame.ui.px(110));
     if (ImGui::SmallButton("break on write"))
       frame.actions.command(fmt::format("watch %{}{}", tensor.name, index_to_string(element)));
     frame.ui.tag("values/watch");
     if (ImGui::IsItemHovered())
-      ImGui::SetTooltip(
-          "runs stop when this element changes, on any rank that holds it (Shift+F9)");
+      Ui::tooltip("runs stop when this element changes, on any rank that holds it (Shift+F9)");
     if (!typing_ && ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows) &&
         !ImGui::IsAnyItemActive())
       nudge(global, element);
@@ -271,8 +271,9 @@ class ValuesPanel : public Panel {
     return false;
   }
 
-  void draw_table(Frame& frame, const TensorView& tensor, const interp::ValueReading& r,
+  void draw_table(Frame& frame, const TensorView& tensor, const ReadingSlot& slot,
                   const interp::ValueReading* before) {
+    const interp::ValueReading& r = *slot.reading;
     const size_t rank = r.box.lo.size();
     const int64_t columns = rank > 0 ? r.box.hi[rank - 1] - r.box.lo[rank - 1] : 1;
     const int64_t elements = r.tensor.element_count();
@@ -292,12 +293,11 @@ class ValuesPanel : public Panel {
       there_ = written_cells(tensor, written_, r.box);
       there_box_ = r.box;
     }
+    grid_.fit(frame, r, {slot.serial, format_, ImGui::GetContentRegionAvail().x, columns, rows},
+              r.undefined ? &there_ : nullptr);
     if (!ImGui::BeginTable("values", static_cast<int>(columns) + 1, kFlags)) return;
-    ImGui::TableSetupScrollFreeze(1, 1);
-    ImGui::TableSetupColumn("");
-    for (int64_t c = 0; c < columns; ++c)
-      ImGui::TableSetupColumn(rank > 0 ? std::to_string(r.box.lo[rank - 1] + c).c_str() : "");
-    ImGui::TableHeadersRow();
+    grid_.set_up();
+    grid_.draw_header(r);
     ImGui::PushFont(frame.ui.fonts.mono);
     ImGuiListClipper clipper;
     clipper.Begin(static_cast<int>(rows));
@@ -322,26 +322,12 @@ class ValuesPanel : public Panel {
     return static_cast<int>(row);
   }
 
-  static std::vector<int64_t> index_of(const Box& box, int64_t place) {
-    std::vector<int64_t> index(box.lo.size());
-    for (size_t d = box.lo.size(); d-- > 0;) {
-      const int64_t n = box.hi[d] - box.lo[d];
-      index[d] = box.lo[d] + place % n;
-      place /= n;
-    }
-    return index;
-  }
-
   void draw_row(Frame& frame, const interp::ValueReading& r, const interp::ValueReading* before,
                 int row, int64_t columns) {
     const Palette& p = frame.ui.pal();
     ImGui::TableNextRow();
     ImGui::TableNextColumn();
-    const std::vector<int64_t> first = index_of(r.box, row * columns);
-    std::string label;
-    for (size_t d = 0; d + 1 < first.size(); ++d)
-      label += fmt::format("{}{}", d ? "," : "", first[d]);
-    frame.ui.text_dim(label);
+    frame.ui.text_dim(ValueGrid::row_label(r.box, row, columns));
     const bool comparable =
         before && before->tensor.data.size() == r.tensor.data.size() && before->box == r.box;
     const Statistics& range = statistics_.shown();
@@ -350,9 +336,9 @@ class ValuesPanel : public Panel {
       if (!in_view && !scroll_) continue;
       const int64_t i = row * columns + c;
       const double v = r.tensor.get_double(i);
-      std::vector<int64_t> index = index_of(r.box, i);
+      std::vector<int64_t> index = r.box.index_at(i);
       const bool there = !r.undefined || there_[static_cast<size_t>(i)];
-      const std::string text = there ? value_text(r.tensor, i, format_) : "\u00b7";
+      const std::string text = ValueGrid::uncut(grid_.text(r.tensor, i, there));
       const auto bytes = static_cast<size_t>(size_bytes(r.tensor.dtype));
       const bool changed =
           comparable && there &&
@@ -380,8 +366,12 @@ class ValuesPanel : public Panel {
         ImGui::SetScrollHereX(0.5f);
       }
       if (changed) mark_changed(p, frame.ui.px(4));
-      if (row < 4 && c < 8) frame.ui.tag(fmt::format("values/{}", i), text);
-      if (ImGui::IsItemHovered()) frame.model.hovered.element = index;
+      if (row < 4 && c < 64) frame.ui.tag(fmt::format("values/{}", i), text);
+      if (ImGui::IsItemHovered()) {
+        frame.model.hovered.element = index;
+        if (const std::string all = value_text(r.tensor, i, format_); there && text != all)
+          Ui::tooltip("%s", all.c_str());
+      }
       ImGui::PopID();
     }
   }
@@ -410,6 +400,7 @@ class ValuesPanel : public Panel {
   Box there_box_;
   int from_ = 0;
   ValueFormat format_ = ValueFormat::kDecimal;
+  ValueGrid grid_;
   std::string goto_;
   std::string new_value_;
   bool typing_ = false;

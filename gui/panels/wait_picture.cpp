@@ -182,7 +182,7 @@ void draw_label(Frame& frame, const WaitGraph& graph, const WaitLabel& label) {
                        p.text_strong, link.label, extent.x - 2 * pad, frame.ui.fonts.small);
   if (!hovered) return;
   frame.model.hovered.rank = link.rank;
-  ImGui::SetTooltip("%s\nclick: go there", link.told.c_str());
+  Ui::tooltip("%s\nclick: go there", link.told.c_str());
 }
 
 // Two lines per card and labels beside the cards if that fits, else a smaller form. What still does

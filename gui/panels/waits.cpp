@@ -107,7 +107,7 @@ class WaitsPanel : public Panel {
     if (space.y < height + ImGui::GetFrameHeightWithSpacing()) {
       frame.ui.state_word(StateKind::kMismatch, kind);
       frame.ui.tag("waits/sentence", whole);
-      if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", fault.sentence.c_str());
+      if (ImGui::IsItemHovered()) Ui::tooltip("%s", fault.sentence.c_str());
       ImGui::SameLine();
     } else {
       bold_words(frame, StateKind::kMismatch, whole);
@@ -116,7 +116,7 @@ class WaitsPanel : public Panel {
     if (ImGui::Button("Who called what")) frame.actions.request("panel.ledger");
     frame.ui.tag("waits/mismatch", fault.sentence);
     if (ImGui::IsItemHovered())
-      ImGui::SetTooltip("The calls of each rank side by side, and the likely cause");
+      Ui::tooltip("The calls of each rank side by side, and the likely cause");
     Ui::flow(what_if_button_width(frame));
     what_if_button(frame, "waits/whatif");
   }
@@ -132,7 +132,7 @@ class WaitsPanel : public Panel {
       const bool circle = waits.culprits.empty() && !waits.cycle.empty();
       frame.ui.state_word(state, circle ? "deadlock: a circle" : "deadlock:");
       frame.ui.tag("waits/sentence", sentence);
-      if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", sentence.c_str());
+      if (ImGui::IsItemHovered()) Ui::tooltip("%s", sentence.c_str());
       if (!circle) ImGui::SameLine();
     } else {
       bold_words(frame, state, sentence);
@@ -142,8 +142,8 @@ class WaitsPanel : public Panel {
       const bool one = waits.culprits.size() == 1;
       frame.ui.text_dim(one ? "is waited for" : "are waited for");
       if (ImGui::IsItemHovered())
-        ImGui::SetTooltip("Others wait for %s, and %s for nobody: click to go there",
-                          one ? "this rank" : "these ranks", one ? "it waits" : "they wait");
+        Ui::tooltip("Others wait for %s, and %s for nobody: click to go there",
+                    one ? "this rank" : "these ranks", one ? "it waits" : "they wait");
     }
     if (const float width = what_if_button_width(frame); width > 0) {
       const bool beside = !waits.culprits.empty();

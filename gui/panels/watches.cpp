@@ -90,7 +90,7 @@ class WatchesPanel : public Panel {
     if (std::find(all.begin(), all.end(), text) != all.end()) return;
     if (ImGui::SmallButton(("+ " + text).c_str())) keep(frame.model, text);
     frame.ui.tag("watches/selected", text);
-    if (ImGui::IsItemHovered()) ImGui::SetTooltip("Watch what is selected");
+    if (ImGui::IsItemHovered()) Ui::tooltip("Watch what is selected");
   }
 
   static void draw_table(Frame& frame) {
@@ -174,7 +174,7 @@ class WatchesPanel : public Panel {
     frame.ui.text_mono(changed ? "\u25b8 " + cell.text : cell.text);
     ImGui::PopStyleColor();
     frame.ui.tag(name, cell.text);
-    if (!cell.note.empty() && ImGui::IsItemHovered()) ImGui::SetTooltip("%s", cell.note.c_str());
+    if (!cell.note.empty() && ImGui::IsItemHovered()) Ui::tooltip("%s", cell.note.c_str());
   }
 
   std::string text_;

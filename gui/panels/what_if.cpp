@@ -214,10 +214,10 @@ class WhatIfPanel : public Panel {
     ImGui::EndDisabled();
     frame.ui.tag(fmt::format("whatif/open/{}", i));
     if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) {
-      ImGui::SetTooltip("%s", can_open ? "The text goes to the panel Edit, unsaved. Nothing runs "
-                                         "before you say so there (Ctrl+Enter)."
-                                       : "The text that runs was made by lowering or comes from a "
-                                         "log: the editor has another one. Copy it instead.");
+      Ui::tooltip("%s", can_open ? "The text goes to the panel Edit, unsaved. Nothing runs "
+                                   "before you say so there (Ctrl+Enter)."
+                                 : "The text that runs was made by lowering or comes from a "
+                                   "log: the editor has another one. Copy it instead.");
     }
     ImGui::SameLine();
     if (ImGui::SmallButton("Copy the text")) ImGui::SetClipboardText(trial.edit.text.c_str());
@@ -260,7 +260,7 @@ void what_if_button(Frame& frame, const std::string& name) {
   }
   frame.ui.tag(name, text);
   if (ImGui::IsItemHovered())
-    ImGui::SetTooltip(
+    Ui::tooltip(
         "Proposes small edits of the program, tries each in the background, and\n"
         "says which let it complete. Nothing is changed without a click.");
 }
