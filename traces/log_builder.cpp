@@ -41,6 +41,7 @@ Expected<void> LogBuilder::write_tables(Database& database) {
   HOSTIR_TRY(write_instruction_rows(database, description_.program));
   HOSTIR_TRY(write_collective_site_rows(database, description_.program));
   HOSTIR_TRY(write_group_facts());
+  HOSTIR_TRY(write_loop_paths());
   HOSTIR_TRY(write_events());
   HOSTIR_TRY(write_states());
   HOSTIR_TRY(write_gaps());
@@ -57,10 +58,11 @@ bool LogBuilder::has_wall_clock() const {
 void LogBuilder::find_origin() {
   if (!has_wall_clock()) return;
   std::optional<int64_t> first;
-  const auto look = [&](const Member& m) {
-    const auto ns = common(m.times.issued_ns, m.times.issued_clock);
+  const auto look_at = [&](const model::Times& times) {
+    const auto ns = begin_of(times);
     if (ns && (!first || *ns < *first)) first = ns;
   };
+  const auto look = [&](const Member& m) { look_at(m.times); };
   for (const model::Meeting& meeting : run_.meetings) {
     for (const Member& m : meeting.members) look(m);
   }
@@ -68,6 +70,7 @@ void LogBuilder::find_origin() {
     look(pair.send);
     look(pair.recv);
   }
+  for (const model::Task& task : run_.tasks) look_at(task.times);
   origin_ns_ = first.value_or(0);
 }
 
@@ -76,6 +79,11 @@ std::optional<int64_t> LogBuilder::common(std::optional<int64_t> ns, model::Cloc
   int64_t offset = 0;
   if (clock.index < run_.clocks.size()) offset = run_.clocks[clock.index].offset_ns.value_or(0);
   return *ns + offset - origin_ns_;
+}
+
+std::optional<int64_t> LogBuilder::begin_of(const model::Times& times) const {
+  if (times.issued_ns) return common(times.issued_ns, times.issued_clock);
+  return common(times.ready_ns ? times.ready_ns : times.started_ns, times.execution_clock);
 }
 
 void LogBuilder::bind(Statement& s, int index, std::optional<int64_t> value) {

@@ -23,6 +23,7 @@ void LogBuilder::collect_events() {
     event.rank = m.rank;
     event.stream = m.stream;
     event.instruction = instruction_for(m, c);
+    event.loop_path = loop_path(m.loops);
     event.order = order_of(m, sequence);
     if (m.task != model::kNoTask) members_of[m.task].push_back(&m);
     events_.push_back(event);
@@ -50,13 +51,14 @@ void LogBuilder::collect_events() {
 }
 
 std::tuple<int64_t, uint64_t, int> LogBuilder::order_of(const Member& m, uint64_t sequence) const {
-  return {common(m.times.issued_ns, m.times.issued_clock).value_or(0),
+  return {begin_of(m.times).value_or(0),
           m.task != model::kNoTask ? model::task_number(m.task) : m.order.value_or(sequence), 1};
 }
 
 void LogBuilder::add_task(const model::Task& task) {
-  if (task.state == model::TaskState::kFinished) return;
-  const int64_t time = common(task.times.issued_ns, task.times.issued_clock).value_or(0);
+  // Of finished tasks, only those with times tell anything.
+  if (task.state == model::TaskState::kFinished && !task.times.finished_ns) return;
+  const int64_t time = begin_of(task.times).value_or(0);
   for (const model::TaskId awaited : task.waits_for) {
     BuiltEvent wait;
     wait.awaited = awaited;
@@ -72,17 +74,31 @@ void LogBuilder::add_task(const model::Task& task) {
   event.rank = task.rank();
   event.stream = task.stream;
   if (task.instruction.valid()) event.instruction = task.instruction.index;
+  event.loop_path = loop_path(task.loops);
   event.order = {time, model::task_number(task.id), 2};
   if (event.instruction >= 0) events_.push_back(event);
+}
+
+Expected<void> LogBuilder::write_loop_paths() {
+  HOSTIR_ASSIGN_OR_RETURN(Statement s,
+                          database_->prepare("INSERT INTO loop_path VALUES (?, ?, ?, ?)"));
+  for (const auto& [text, path] : loop_paths_) {
+    s.bind_int(1, path.id);
+    s.bind_int(2, path.parent);
+    s.bind_int(3, path.instruction);
+    s.bind_int(4, path.iteration);
+    HOSTIR_TRY(s.run());
+  }
+  return {};
 }
 
 Expected<void> LogBuilder::write_events() {
   HOSTIR_ASSIGN_OR_RETURN(
       Statement row,
       database_->prepare(
-          "INSERT INTO event_row (id, branch, decision, rank, instruction, loop_path, "
+          "INSERT INTO event_row (id, branch, decision, rank, instruction, "
           "host_start_ns, host_end_ns, bytes, stream, task, queued_ns, start_ns, finish_ns, "
-          "waited_for) VALUES (?, 0, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+          "waited_for, loop_path) VALUES (?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
   HOSTIR_ASSIGN_OR_RETURN(
       Statement collective,
       database_->prepare(
@@ -118,6 +134,7 @@ Expected<void> LogBuilder::write_events() {
          e.awaited != model::kNoTask
              ? std::optional(static_cast<int64_t>(model::task_number(e.awaited)))
              : std::nullopt);
+    row.bind_int(14, e.loop_path);
     HOSTIR_TRY(row.run());
     if (e.member == nullptr) continue;
     HOSTIR_TRY(write_collective(collective, static_cast<int64_t>(id), e));

@@ -28,6 +28,7 @@ struct BuiltEvent {
   model::StreamId stream;
   model::Rank rank = model::kNoRank;
   int64_t instruction = -1;
+  int64_t loop_path = 0;
   std::tuple<int64_t, uint64_t, int> order;
 };
 
@@ -78,7 +79,15 @@ class LogBuilder {
 
   void add_task(const model::Task& task);
 
+  /// When it was issued or, if that is unknown, when it began.
+  std::optional<int64_t> begin_of(const model::Times& times) const;
+
   int64_t wait_instruction(model::StreamId stream);
+
+  /// The row of `loop_path` for `%i=3, %j=4`, added if new; 0: outside of loops.
+  int64_t loop_path(const std::string& loops);
+  int64_t loop_instruction(const std::string& variable);
+  Expected<void> write_loop_paths();
 
   static void bind(Statement& s, int index, std::optional<int64_t> value);
 
@@ -118,6 +127,13 @@ class LogBuilder {
            std::tuple<std::string, std::optional<Reduction>, std::optional<DType>>>
       site_;  // by the log's instruction
   std::map<model::StreamId, int64_t> wait_;
+  struct LoopPath {
+    int64_t id = 0;
+    int64_t parent = 0;
+    int64_t instruction = 0;
+    int64_t iteration = 0;
+  };
+  std::map<std::string, LoopPath> loop_paths_;  // by text
   std::vector<BuiltEvent> events_;
   std::set<model::TaskId> written_;  // tasks written as the event of their only member
   std::set<const Member*> grouped_;  // members whose task has another event

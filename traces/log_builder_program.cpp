@@ -2,6 +2,7 @@
 // Run and each distinct call made there.
 
 #include <algorithm>
+#include <charconv>
 
 #include "hostir/ops/collective_cost.h"
 #include "hostir/support/hash.h"
@@ -51,7 +52,9 @@ InstructionDescription LogBuilder::described(const model::Instruction& i) {
   InstructionDescription out;
   out.address = i.address;
   out.mnemonic = i.mnemonic;
-  out.text = i.text;
+  // Another tool's kernel has a name, and no text or address of ours.
+  const bool foreign = i.mnemonic == "launch" && i.address.empty();
+  (foreign ? out.kernel : out.text) = i.text;
   out.frames = i.frames;
   // A place without a frame becomes a frame without a function.
   if (i.place && i.frames.empty()) out.frames.push_back({{}, *i.place});
@@ -119,6 +122,41 @@ void LogBuilder::add_site(int64_t index, const Member& member, const std::string
     if (site.bus_factor < 1 && site.members > 1) site.count_parts = site.members;
   }
   description_.program.sites.push_back(std::move(site));
+}
+
+int64_t LogBuilder::loop_path(const std::string& loops) {
+  if (loops.empty()) return 0;
+  const auto known = loop_paths_.find(loops);
+  if (known != loop_paths_.end()) return known->second.id;
+  // `%i=3, %j=4`: the outer loop first.
+  const size_t comma = loops.rfind(", ");
+  const std::string outer = comma == std::string::npos ? "" : loops.substr(0, comma);
+  const std::string own = comma == std::string::npos ? loops : loops.substr(comma + 2);
+  const size_t equals = own.find('=');
+  int64_t iteration = 0;
+  const char* end = own.data() + own.size();
+  if (equals == std::string::npos ||
+      std::from_chars(own.data() + equals + 1, end, iteration).ptr != end)
+    return 0;
+  LoopPath made;
+  made.parent = loop_path(outer);
+  made.instruction = loop_instruction(own.substr(0, equals));
+  made.iteration = iteration;
+  made.id = static_cast<int64_t>(loop_paths_.size()) + 1;
+  return loop_paths_.emplace(loops, made).first->second.id;
+}
+
+int64_t LogBuilder::loop_instruction(const std::string& variable) {
+  auto& known = description_.program.instructions;
+  const std::string head = "for " + variable + " ";
+  const auto at = std::find_if(known.begin(), known.end(), [&](const InstructionDescription& i) {
+    return i.mnemonic == "for" && i.text.starts_with(head);
+  });
+  if (at != known.end()) return at - known.begin();
+  InstructionDescription& made = known.emplace_back();
+  made.mnemonic = "for";
+  made.text = head + "in ..";
+  return static_cast<int64_t>(known.size()) - 1;
 }
 
 int64_t LogBuilder::wait_instruction(model::StreamId stream) {

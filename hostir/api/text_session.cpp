@@ -7,6 +7,7 @@
 #include "hostir/api/open_options.h"
 #include "interp/session/log_view.h"
 #include "traces/import/open_dumps.h"
+#include "traces/profile/open_profiles.h"
 #include "traces/skeleton/trial.h"
 
 namespace hostir::api {
@@ -90,6 +91,11 @@ Answered<std::string> diagnose_dumps(const std::vector<std::string>& paths) {
   using namespace traces;
   const auto opened = import::open_dumps(paths);
   if (!opened) return failed(opened.error(), SourceManager());
+  if (opened->run == nullptr) {
+    const auto job = profile::open_profiles(opened->profiles);
+    if (!job) return failed(job.error(), SourceManager());
+    return profile::to_json(*job);
+  }
   const Trial trial = try_verdict(*opened->run, opened->verdict, make_backend_factory());
   return import::to_json(*opened, trial.sentence);
 }

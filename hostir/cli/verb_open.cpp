@@ -4,6 +4,9 @@
 #include "hostir/cli/verbs.h"
 #include "hostir/io/files.h"
 #include "traces/import/open_dumps.h"
+#include "traces/log_builder.h"
+#include "traces/profile/open_profiles.h"
+#include "traces/profile/profile_run.h"
 #include "traces/skeleton/trial.h"
 
 namespace hostir::cli {
@@ -14,7 +17,8 @@ class OpenVerb : public Verb {
  public:
   std::string_view name() const override { return "open"; }
   std::string_view summary() const override {
-    return "Open other tools' dumps of a job that hangs: who is at fault, and where";
+    return "Open other tools' files about a job: dumps of a hang (who is at fault), profiles (who "
+           "is late)";
   }
   std::string_view example() const override {
     return "  hostir open dumps/                          PyTorch Flight Recorder, clog, NCCL "
@@ -24,11 +28,16 @@ class OpenVerb : public Verb {
            "  hostir open trace_0 trace_1 --json          for scripts; exit status 4 where "
            "somebody is at fault\n"
            "  hostir open dumps/ --program job.hir        the calls as a program: step it with "
-           "hostir debug";
+           "hostir debug\n"
+           "  hostir open profiles/ --trace job.db        PyTorch (Kineto) JSON or Nsight Systems "
+           "SQLite of several\n"
+           "                                              ranks: whom the others wait for; as a "
+           "log for gui and trace";
   }
   void declare(Arguments& arguments) override {
     arguments.positionals("path", paths_, "files, or folders of them");
-    arguments.flag("--json", json_, "the verdict as one JSON object");
+    arguments.flag("--json", json_, "the result as one JSON object");
+    arguments.option("--trace", trace_, "write what the files tell as a log");
     arguments.option("--program", program_,
                      "write what each rank called, in order, as a host program");
     arguments.option("--repaired", repaired_, "the same with the repair that the verdict proposes");
@@ -44,11 +53,52 @@ class OpenVerb : public Verb {
     using namespace traces;
     using namespace traces::import;
     HOSTIR_ASSIGN_OR_RETURN(const OpenedDumps opened, open_dumps(paths_));
+    if (opened.run == nullptr) return open_only_profiles(terminal, opened);
     HOSTIR_TRY(write_programs(opened));
+    if (!trace_.empty()) HOSTIR_TRY(write_log(trace_, *opened.run, log_options({})));
     Trial trial;
     if (!no_trial_) trial = try_verdict(*opened.run, opened.verdict, api::make_backend_factory());
-    terminal.print(json_ ? to_json(opened, trial.sentence) : to_text(opened, trial.sentence));
+    if (json_) {
+      terminal.print(to_json(opened, trial.sentence));
+    } else {
+      terminal.print(to_text(opened, trial.sentence));
+      HOSTIR_TRY(print_profiles(terminal, opened));
+    }
     return opened.verdict.is_fault() ? exit_status(ErrorKind::kStuck) : 0;
+  }
+
+  Expected<int> open_only_profiles(Terminal& terminal,
+                                   const traces::import::OpenedDumps& opened) const {
+    if (!program_.empty() || !repaired_.empty()) {
+      return fail(ErrorKind::kUsage, "no_program",
+                  "--program: profiles tell what ran, not what each rank called; open dumps");
+    }
+    HOSTIR_ASSIGN_OR_RETURN(traces::profile::JobProfile job,
+                            traces::profile::open_profiles(opened.profiles));
+    job.notes.insert(job.notes.end(), opened.notes.begin(), opened.notes.end());
+    if (!trace_.empty()) {
+      HOSTIR_TRY(traces::write_log(trace_, traces::profile::to_run(job),
+                                   log_options(traces::profile::sentence(job))));
+    }
+    terminal.print(json_ ? to_json(job) : to_text(job));
+    return 0;
+  }
+
+  // Beside dumps, profiles add who was late. A profile that cannot be read must not hide a verdict.
+  static Expected<void> print_profiles(Terminal& terminal,
+                                       const traces::import::OpenedDumps& opened) {
+    if (opened.profiles.empty()) return {};
+    const auto job = traces::profile::open_profiles(opened.profiles);
+    terminal.print("\n" + (job ? to_text(*job) : "note: " + job.error().message() + "\n"));
+    return {};
+  }
+
+  traces::LogBuilderOptions log_options(const std::string& profile_sentence) const {
+    traces::LogBuilderOptions options;
+    options.command_line = fmt::format("hostir open {}", fmt::join(paths_, " "));
+    options.source_name = paths_.front();
+    if (!profile_sentence.empty()) options.properties.emplace_back("profile", profile_sentence);
+    return options;
   }
 
   Expected<void> write_programs(const traces::import::OpenedDumps& opened) const {
@@ -71,6 +121,7 @@ class OpenVerb : public Verb {
   std::vector<std::string> paths_;
   bool json_ = false;
   bool no_trial_ = false;
+  std::string trace_;
   std::string program_;
   std::string repaired_;
 };

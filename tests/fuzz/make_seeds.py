@@ -6,6 +6,7 @@
 Texts need no seeds: run.sh reads tests/programs and tests/scripts directly.
 """
 import io
+import json
 import pathlib
 import sqlite3
 import struct
@@ -78,6 +79,43 @@ def log(hostir):
         return path.read_bytes()
 
 
+def kineto():
+    """Two collectives, one kernel and one step, with everything that a reader looks at."""
+    events = [{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#3", "pid": 1, "tid": 1, "ts": 1.5, "dur": 90}]
+    for i in range(2):
+        args = {"External id": i, "correlation": i + 1, "stream": 20, "Collective name": "allreduce", "dtype": "Float",
+                "In msg nelems": 4, "Out msg nelems": 4, "Group size": 2, "Process Group Name": "0",
+                "Process Group Description": "default_pg", "Process Group Ranks": "[0, 1]", "Seq": i + 1}
+        events += [{"ph": "X", "cat": "cpu_op", "name": "record_param_comms", "ts": 2 + i, "dur": 1, "args": args},
+                   {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernelExC", "ts": 2 + i, "dur": 1,
+                    "args": {"correlation": i + 1}},
+                   {"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", "pid": 0,
+                    "tid": 20, "ts": 10.125 + 30 * i, "dur": 20, "args": args}]
+    events.append({"ph": "X", "cat": "kernel", "name": "gemm", "ts": "15.5", "dur": 5, "args": {"stream": 7}})
+    info = {"rank": 0, "world_size": 2, "pg_config": [{"pg_name": "0", "pg_desc": "default_pg", "ranks": [0, 1]}]}
+    return json.dumps({"schemaVersion": 1, "baseTimeNanoseconds": 1700000000000000000, "traceEvents": events,
+                       "distributedInfo": info}).encode()
+
+
+def nsys():
+    """The smallest pages, so that the file has few bytes."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "report.sqlite"
+        connection = sqlite3.connect(path, isolation_level=None)
+        payload = struct.pack("<IIIIQQQQi", 2, 0, 16777221, 0, 20, 52, 0x5F1C, 4096, 0)
+        for statement in ("PRAGMA page_size=512", "CREATE TABLE StringIds (id, value)",
+                          "INSERT INTO StringIds VALUES (1, 'ncclDevKernel_AllReduce_Sum_f32_RING_LL')",
+                          "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end, streamId, correlationId, globalPid, shortName)",
+                          "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10, 30, 20, 1, 0x1000000, 1)",
+                          "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start, correlationId, globalTid)",
+                          "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (5, 1, 0x1000001)",
+                          "CREATE TABLE NVTX_EVENTS (start, end, globalTid, text, binaryData)"):
+            connection.execute(statement)
+        connection.execute("INSERT INTO NVTX_EVENTS VALUES (4, 6, 0x1000001, 'ncclAllReduce', ?)", (payload,))
+        connection.close()
+        return path.read_bytes()
+
+
 def write(target, name, data):
     folder = FOLDER / target
     folder.mkdir(parents=True, exist_ok=True)
@@ -89,6 +127,8 @@ def main():
         write("npy_fuzz", name, data)
     for name, data in archives():
         write("npz_fuzz", name, data)
+    write("profile_fuzz", "kineto", kineto())
+    write("profile_fuzz", "nsys", nsys())
     write("log_fuzz", "small_log", log(sys.argv[1]))
 
 

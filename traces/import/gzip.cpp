@@ -5,25 +5,73 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
+#include <utility>
 
 namespace hostir::traces::import {
 
 namespace {
 
-/// Ends zlib's stream on every exit path.
-struct Inflation {
-  z_stream stream = {};
-  bool ready = false;
-  Inflation() { ready = inflateInit2(&stream, 15 + 16) == Z_OK; }  // 16: a gzip header is expected
-  ~Inflation() {
-    if (ready) inflateEnd(&stream);
-  }
-  Inflation(const Inflation&) = delete;
-  Inflation& operator=(const Inflation&) = delete;
-};
+tl::unexpected<Error> damaged(std::string_view what) {
+  return fail(ErrorKind::kInvalid, "gzip_format", fmt::format("compressed data: {}", what));
+}
 
 }  // namespace
+
+/// Ends zlib's stream on every exit path.
+struct GzipReader::State {
+  Source source;
+  z_stream stream = {};
+  std::array<char, 1 << 16> input;
+  uint64_t taken = 0;
+  uint64_t given = 0;
+  bool ready = false;
+  bool between_members = false;  // several concatenated members are one text
+  explicit State(Source from) : source(std::move(from)) {
+    ready = inflateInit2(&stream, 15 + 16) == Z_OK;  // 16: a gzip header is expected
+  }
+  ~State() {
+    if (ready) inflateEnd(&stream);
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+};
+
+GzipReader::GzipReader(Source source) : state_(std::make_unique<State>(std::move(source))) {}
+GzipReader::~GzipReader() = default;
+
+Expected<size_t> GzipReader::read(std::span<char> out) {
+  State& s = *state_;
+  if (!s.ready) return damaged("zlib cannot be started");
+  s.stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  s.stream.avail_out = static_cast<uInt>(out.size());
+  while (s.stream.avail_out > 0) {
+    if (s.stream.avail_in == 0) {
+      const size_t size = s.source(s.input);
+      s.taken += size;
+      s.stream.next_in = reinterpret_cast<Bytef*>(s.input.data());
+      s.stream.avail_in = static_cast<uInt>(size);
+      if (size == 0) {
+        if (s.between_members) break;
+        return damaged("it is cut or damaged");
+      }
+    }
+    if (s.between_members && inflateReset(&s.stream) != Z_OK) {
+      return damaged("a member that cannot be read");
+    }
+    s.between_members = false;
+    const int status = inflate(&s.stream, Z_NO_FLUSH);
+    if (status == Z_STREAM_END) {
+      s.between_members = true;
+    } else if (status != Z_OK) {
+      return damaged("it is cut or damaged");
+    }
+  }
+  const size_t size = out.size() - s.stream.avail_out;
+  s.given += size;
+  const uint64_t most = (uint64_t{1} << 30) + 200 * s.taken;
+  if (s.given > most) return damaged(fmt::format("it grows beyond {} bytes", most));
+  return size;
+}
 
 bool looks_like_gzip(std::string_view bytes) {
   return bytes.size() >= 2 && static_cast<uint8_t>(bytes[0]) == 0x1f &&
@@ -31,32 +79,18 @@ bool looks_like_gzip(std::string_view bytes) {
 }
 
 Expected<std::string> gunzip(std::string_view bytes) {
-  const size_t most = (size_t{1} << 30) + 200 * bytes.size();
-  const auto damaged = [](std::string_view what) {
-    return fail(ErrorKind::kInvalid, "gzip_format", fmt::format("compressed data: {}", what));
-  };
-  if (bytes.size() > std::numeric_limits<uInt>::max()) return damaged("more than 4 GiB");
-  Inflation inflation;
-  if (!inflation.ready) return damaged("zlib cannot be started");
-  z_stream& stream = inflation.stream;
-  // zlib does not write through next_in, although its type is not const.
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-  stream.avail_in = static_cast<uInt>(bytes.size());
+  GzipReader reader([&](std::span<char> out) {
+    const size_t size = std::min(out.size(), bytes.size());
+    std::copy_n(bytes.data(), size, out.data());
+    bytes.remove_prefix(size);
+    return size;
+  });
   std::string out;
   std::array<char, 1 << 16> chunk;
   while (true) {
-    stream.next_out = reinterpret_cast<Bytef*>(chunk.data());
-    stream.avail_out = static_cast<uInt>(chunk.size());
-    const int status = inflate(&stream, Z_NO_FLUSH);
-    out.append(chunk.data(), chunk.size() - stream.avail_out);
-    if (out.size() > most) return damaged(fmt::format("it grows beyond {} bytes", most));
-    if (status == Z_STREAM_END) {
-      if (stream.avail_in == 0) return out;
-      // Several concatenated members are one text.
-      if (inflateReset(&stream) != Z_OK) return damaged("a member that cannot be read");
-      continue;
-    }
-    if (status != Z_OK) return damaged("it is cut or damaged");
+    HOSTIR_ASSIGN_OR_RETURN(const size_t size, reader.read(chunk));
+    if (size == 0) return out;
+    out.append(chunk.data(), size);
   }
 }
 

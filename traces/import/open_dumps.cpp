@@ -32,6 +32,12 @@ Expected<OpenedDumps> open_dumps(const std::vector<std::string>& paths) {
     opened.format = format;
     opened.verdict = diagnose::judge(*opened.run);
   }
+  if (all.empty() && by_format.empty() && !read.profiles.empty()) {
+    OpenedDumps only_profiles;
+    only_profiles.profiles = std::move(read.profiles);
+    only_profiles.notes = std::move(read.notes);
+    return only_profiles;
+  }
   if (all.empty()) {
     return fail(ErrorKind::kInvalid, "import_files",
                 read.notes.empty() ? std::string("the files hold no process") : read.notes.front());
@@ -40,6 +46,7 @@ Expected<OpenedDumps> open_dumps(const std::vector<std::string>& paths) {
                              [](const OpenedDumps& o) { return o.verdict.is_fault(); });
   if (chosen == all.end()) chosen = all.begin();
   OpenedDumps out = *chosen;
+  out.profiles = std::move(read.profiles);
   out.notes = std::move(read.notes);
   for (const OpenedDumps& other : all) {
     if (other.format == out.format) continue;

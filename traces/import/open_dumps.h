@@ -15,10 +15,11 @@
 namespace hostir::traces::import {
 
 struct OpenedDumps {
-  std::shared_ptr<const model::Run> run;  // the verdict points into it
+  std::shared_ptr<const model::Run> run;  // the verdict points into it; null: only profiles
   DumpFormat format = DumpFormat::kFlightRecorder;
   diagnose::RecordedVerdict verdict;
-  std::vector<std::string> notes;  // omitted files, other recorders' verdicts; one sentence each
+  std::vector<std::string> profiles;  // files that hold profiles
+  std::vector<std::string> notes;     // omitted files, other recorders' verdicts; one sentence each
 };
 
 /// Errors: those of read_dumps() and assemble().

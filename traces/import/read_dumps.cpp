@@ -31,9 +31,41 @@ tl::unexpected<Error> other_format(const std::string& path, std::string_view wha
   return fail(ErrorKind::kInvalid, "import_format", fmt::format("{}: {}", path, what));
 }
 
+constexpr std::string_view kSqlite = "SQLite format 3";
+constexpr std::string_view kOurs = "HIRW";  // application_id, at byte 68 of the file
+
+/// A profile in Chrome's trace format, or another tool's SQLite file; not one of our logs.
 bool looks_like_profile(std::string_view head) {
+  if (head.starts_with(kSqlite)) return head.size() > 72 && head.substr(68, 4) != kOurs;
   const auto has = [&](std::string_view word) { return head.find(word) != std::string_view::npos; };
-  return has("\"traceEvents\"") || has("\"deviceProperties\"") || has("\"distributedInfo\"");
+  return has("\"traceEvents\"") || has("\"deviceProperties\"") || has("\"distributedInfo\"") ||
+         (has("\"ph\"") && has("\"ts\""));
+}
+
+bool is_our_log(const std::string& path) {
+  const auto head = io::read_file_head(path, kHeadBytes);
+  return head && head->starts_with(kSqlite) && head->size() > 72 && head->substr(68, 4) == kOurs;
+}
+
+bool is_profile(const std::string& path) {
+  const auto head = io::read_file_head(path, kHeadBytes);
+  if (!head || !looks_like_gzip(*head)) return head && looks_like_profile(*head);
+  size_t given = 0;
+  GzipReader unpacked([&](std::span<char> out) {
+    const size_t size = std::min(out.size(), head->size() - given);
+    std::copy_n(head->data() + given, size, out.data());
+    given += size;
+    return size;
+  });
+  std::string start(kHeadBytes, '\0');
+  // The head is cut, so the end of the text may be missing: reads one byte at a time.
+  size_t size = 0;
+  while (size < start.size()) {
+    const auto more = unpacked.read(std::span(start).subspan(size, 1));
+    if (!more || *more == 0) break;
+    ++size;
+  }
+  return looks_like_profile(std::string_view(start).substr(0, size));
 }
 
 Expected<DumpFile> read_tree(const PlainTree& tree, const std::string& path) {
@@ -65,7 +97,7 @@ Expected<DumpFile> read_text(std::string_view bytes, const std::string& path) {
   const size_t begin = head.find_first_not_of(" \t\r\n");
   const bool braced = begin != std::string_view::npos && (head[begin] == '{' || head[begin] == '[');
   if (!braced) return other_format(path, "is no dump of a known recorder");
-  if (looks_like_profile(head)) return other_format(path, "is a profile, which this does not read");
+  if (looks_like_profile(head)) return other_format(path, "is a profile, not a dump");
   HOSTIR_ASSIGN_OR_RETURN(const PlainTree tree, read_json(bytes));
   return read_tree(tree, path);
 }
@@ -162,6 +194,13 @@ Expected<DumpFiles> read_dumps(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     std::error_code error;
     if (path == "-" || !fs::is_directory(path, error)) {
+      if (path != "-" && is_our_log(path)) {
+        return other_format(path, "is a log of this program; hostir gui, debug and trace open it");
+      }
+      if (path != "-" && is_profile(path)) {
+        out.profiles.push_back(path);
+        continue;
+      }
       HOSTIR_ASSIGN_OR_RETURN(DumpFile file, read_file_of(path));
       out.files.push_back(std::move(file));
       continue;
@@ -169,6 +208,10 @@ Expected<DumpFiles> read_dumps(const std::vector<std::string>& paths) {
     std::vector<std::string> inside;
     list_folder(path, 2, inside);
     for (const std::string& file : inside) {
+      if (is_profile(file)) {
+        out.profiles.push_back(file);
+        continue;
+      }
       if (!may_be_dump(file)) continue;
       auto read = read_file_of(file);
       if (read) {
@@ -180,12 +223,13 @@ Expected<DumpFiles> read_dumps(const std::vector<std::string>& paths) {
       }
     }
   }
-  if (out.files.empty()) {
+  if (out.files.empty() && out.profiles.empty()) {
     std::string where;
     for (const std::string& path : paths) where += (where.empty() ? "" : ", ") + path;
     auto nothing = fail(ErrorKind::kInvalid, "import_files",
                         fmt::format("{}: nothing here that can be read: Flight Recorder dumps, "
-                                    "torchcomms clog, NCCL Inspector, RAS or NCCL_DEBUG lines",
+                                    "torchcomms clog, NCCL Inspector, RAS or NCCL_DEBUG lines, "
+                                    "profiles of PyTorch or Nsight Systems",
                                     where));
     for (const std::string& note : out.notes) {
       nothing.value().diagnostics.front().notes.push_back({note, {}});

@@ -20,15 +20,16 @@ struct DumpFile {
 
 struct DumpFiles {
   std::vector<DumpFile> files;
-  std::vector<std::string> notes;  // omitted files, one sentence each
+  std::vector<std::string> profiles;  // files that hold profiles: traces/profile reads them
+  std::vector<std::string> notes;     // omitted files, one sentence each
 };
 
 /// One file's bytes; `path` is used for messages and for the rank in the name.
 /// Errors: those of the format, `import_format` (unknown format).
 Expected<DumpFile> read_dump(std::string_view bytes, const std::string& path);
 /// Reads files, and folders two levels deep. A named file must be readable. In a folder, other
-/// files are skipped, and damaged ones are noted.
-/// Errors: `import_files` (nothing found).
+/// files are skipped, and damaged ones are noted. Profiles are only listed.
+/// Errors: `import_files` (nothing found, not even a profile).
 Expected<DumpFiles> read_dumps(const std::vector<std::string>& paths);
 
 }  // namespace hostir::traces::import

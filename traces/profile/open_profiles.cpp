@@ -1,0 +1,47 @@
+#include "traces/profile/open_profiles.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+#include <memory>
+#include <utility>
+
+#include "hostir/io/files.h"
+#include "traces/profile/kineto.h"
+#include "traces/profile/nsys.h"
+
+namespace hostir::traces::profile {
+
+namespace {
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+Expected<ProcessProfile> read_kineto_file(const std::string& path) {
+  const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "rb"));
+  if (!file) return fail(ErrorKind::kRuntime, "file_open", path + ": cannot be read");
+  return read_kineto(
+      [&](std::span<char> out) { return std::fread(out.data(), 1, out.size(), file.get()); }, path);
+}
+
+}  // namespace
+
+Expected<JobProfile> open_profiles(const std::vector<std::string>& paths) {
+  std::vector<ProcessProfile> processes;
+  for (const std::string& path : paths) {
+    const auto head = io::read_file_head(path, 16);
+    if (head && head->starts_with("SQLite format 3")) {
+      HOSTIR_ASSIGN_OR_RETURN(std::vector<ProcessProfile> several, read_nsys(path));
+      std::move(several.begin(), several.end(), std::back_inserter(processes));
+      continue;
+    }
+    HOSTIR_ASSIGN_OR_RETURN(ProcessProfile profile, read_kineto_file(path));
+    processes.push_back(std::move(profile));
+  }
+  return join(std::move(processes));
+}
+
+}  // namespace hostir::traces::profile
