@@ -91,6 +91,7 @@ step unit unit ci
 step scripts build-ci/bin/hostir test tests/programs tests/scripts -j 2 --junit "$out/scripts.xml"
 step generated tests/checks/generated.sh build-ci/bin/hostir
 step command tests/checks/command.sh build-ci/bin/hostir
+step guides tests/checks/guides.py build-ci/bin/hostir
 step serve tests/checks/serve.py build-ci/bin/hostir
 step c-abi build-ci/bin/c_abi_test
 step python-module tests/checks/python_module.py build-ci/hostir/api/c/libhostir.so
