@@ -124,7 +124,7 @@ class LogBuilder {
   std::vector<uint32_t> group_;
   std::map<std::pair<model::InstructionId, uint32_t>, int64_t> twin_;
   std::map<std::pair<int64_t, Rank>,
-           std::tuple<std::string, std::optional<Reduction>, std::optional<DType>>>
+           std::tuple<std::string, std::optional<Reduction>, std::optional<DType>, uint32_t>>
       site_;  // by the log's instruction
   std::map<model::StreamId, int64_t> wait_;
   struct LoopPath {

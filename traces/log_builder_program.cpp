@@ -80,7 +80,8 @@ int64_t LogBuilder::instruction_for(const Member& member, model::CommunicatorId 
   auto& known = description_.program.instructions;
   const model::Call& call = member.call;
   const std::string kind = call.kind || !call.name.empty() ? model::kind_text(call) : "";
-  const auto what = std::tuple(kind, call.reduction, call.dtype);
+  // A line of the user's program may call on several communicators.
+  const auto what = std::tuple(kind, call.reduction, call.dtype, communicator.index);
   for (uint32_t twin = 0;; ++twin) {
     const auto key = std::pair(member.instruction, twin);
     if (!twin_.contains(key)) {

@@ -18,6 +18,7 @@ std::unique_ptr<Verb> make_open_verb();
 std::unique_ptr<Verb> make_replay_verb();
 std::unique_ptr<Verb> make_diff_verb();
 std::unique_ptr<Verb> make_trace_verb();
+std::unique_ptr<Verb> make_report_verb();
 std::unique_ptr<Verb> make_ops_verb();
 std::unique_ptr<Verb> make_machines_verb();
 std::unique_ptr<Verb> make_bench_verb();

@@ -337,6 +337,17 @@ def nsight_systems(folder):
 
 
 @case
+def communicators_of_one_call_keep_their_members(folder):
+    for path in TRUTH.glob("kineto_*.json.gz"):
+        (folder / "p").mkdir(exist_ok=True)
+        shutil.copy(path, folder / "p")
+    hostir("open", folder / "p", "--trace", folder / "job.db")
+    rows = json.loads(hostir("trace", "sql", folder / "job.db", "select arrived, member_count from v_collectives",
+                             "--format", "json"))
+    assert len(rows) == 10 and all(r["arrived"] == r["member_count"] for r in rows), rows
+
+
+@case
 def our_own_logs_are_no_profiles(folder):
     late_job().write(folder / "p")
     hostir("open", folder / "p", "--trace", folder / "job.db")

@@ -1,0 +1,204 @@
+// The timeline: the data of all tracks, reduced by the log to what a wide screen can show, and a
+// canvas for the script. The ledger and the memory beside it.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "traces/report/html.h"
+#include "traces/report/sections.h"
+
+namespace hostir::traces::report {
+
+namespace {
+
+constexpr int32_t kColumns = 1500;
+constexpr size_t kMostTracks = 96;
+
+std::string name_of(const interp::LogInstruction& i) {
+  if (!i.kernel.empty()) return i.kernel.substr(0, 120);
+  if (!i.mnemonic.empty()) return i.mnemonic;
+  return i.text.substr(0, 120);
+}
+
+int kind_of(const interp::LogInstruction& i) {
+  if (i.op_class == OpClass::kCommunication) return 1;
+  return i.kernel.empty() ? 2 : 0;
+}
+
+/// By rank and stream: begin, end, and 0 (waits for members) or 1 (never finished), as JSON
+/// numbers.
+using Stalls = std::map<std::pair<int64_t, int64_t>, std::string>;
+
+/// The longest waits in collectives, and those that never ended; of packed events none.
+Stalls stalls_of(const LogReader& log, const interp::LogExtent& extent) {
+  Stalls out;
+  const auto add = [&](std::string_view sql, int what) {
+    const auto table = log.query(sql, 4000);
+    if (!table) return;  // an older log without one of the tables
+    for (const auto& row : table->rows) {
+      const auto* begin = std::get_if<int64_t>(&row[2]);
+      const auto* end = std::get_if<int64_t>(&row[3]);
+      if (begin == nullptr) continue;
+      std::string& list = out[{std::get<int64_t>(row[0]), std::get<int64_t>(row[1])}];
+      list += fmt::format("{}{},{},{}", list.empty() ? "" : ",", *begin - extent.begin_ns,
+                          (end != nullptr ? *end : extent.end_ns) - extent.begin_ns, what);
+    }
+  };
+  add("SELECT e.rank, COALESCE(e.stream, -1), c.arrival_ns, c.start_ns FROM collective_row c JOIN "
+      "event_row e ON e.id = c.event WHERE c.start_ns > c.arrival_ns ORDER BY c.arrival_ns - "
+      "c.start_ns",
+      0);
+  add("SELECT e.rank, COALESCE(e.stream, -1), COALESCE(c.arrival_ns, e.host_end_ns), NULL FROM "
+      "collective_row c JOIN event_row e ON e.id = c.event LEFT JOIN untimed_state u ON u.event = "
+      "c.event AND u.state = 'completed' WHERE c.finish_ns IS NULL AND u.event IS NULL",
+      1);
+  return out;
+}
+
+}  // namespace
+
+Expected<std::string> timeline_section(const LogReader& log) {
+  const interp::LogExtent extent = log.extent();
+  if (extent.event_count == 0 || extent.end_ns <= extent.begin_ns) return std::string();
+  std::string tracks, names;
+  std::map<interp::CodeIndex, size_t> known;
+  size_t shown = 0, left_out = 0;
+  const Stalls stalls = stalls_of(log, extent);
+  for (interp::TrackId t = 0; t < log.tracks().size(); ++t) {
+    const interp::LogTrack& track = log.tracks()[t];
+    const auto slices = log.timeline({t, extent.begin_ns, extent.end_ns, kColumns});
+    const auto waits = stalls.find({track.rank, track.stream});
+    if (slices.empty() && waits == stalls.end()) continue;
+    if (++shown > kMostTracks) {
+      ++left_out;
+      continue;
+    }
+    std::string list;
+    for (const interp::TimelineSlice& s : slices) {
+      if (s.instruction >= log.instructions().size()) continue;
+      const interp::LogInstruction& i = log.instructions()[s.instruction];
+      const auto [at, added] = known.try_emplace(s.instruction, known.size());
+      if (added) {
+        names += fmt::format("{}[{},{},{}]", names.empty() ? "" : ",", json_string(name_of(i)),
+                             kind_of(i), json_string(i.address.substr(0, 80)));
+      }
+      list += fmt::format("{}{},{},{},{}", list.empty() ? "" : ",", s.begin_ns - extent.begin_ns,
+                          s.end_ns - extent.begin_ns, at->second, s.count);
+    }
+    tracks +=
+        fmt::format("{}{{\"rank\":{},\"name\":{},\"w\":[{}],\"s\":[{}]}}",
+                    tracks.empty() ? "" : ",", track.rank, json_string(track.name.substr(0, 40)),
+                    waits == stalls.end() ? std::string() : waits->second, list);
+  }
+  if (tracks.empty()) return std::string();
+  std::string body =
+      "<div class=\"tools\"><button type=\"button\" data-zoom=\"0.5\">+</button><button "
+      "type=\"button\" "
+      "data-zoom=\"2\">&minus;</button><button type=\"button\" data-zoom=\"0\">all</button>"
+      "<span class=\"key\"><i class=\"k0\"></i>kernel <i class=\"k1\"></i>communication <i "
+      "class=\"k2\"></i>other <i class=\"k3\"></i>waits for members <i class=\"k4\"></i>never "
+      "finished"
+      "</span></div><div id=\"view\"><canvas></canvas><div id=\"tip-box\" hidden></div></div>";
+  if (left_out > 0)
+    body += fmt::format("<p class=\"note\">{} more tracks are in the log</p>", left_out);
+  body += fmt::format(
+      "<script type=\"application/json\" id=\"timeline-data\">{{\"end\":{},\"names\":[{}],"
+      "\"tracks\":[{}]}}</script>",
+      extent.end_ns - extent.begin_ns, names, tracks);
+  return section("timeline", "Timeline", body);
+}
+
+Expected<std::string> collectives_section(const LogReader& log) {
+  constexpr int64_t kMost = 200;
+  HOSTIR_ASSIGN_OR_RETURN(
+      const interp::LogTable table,
+      log.query(
+          "SELECT communicator, sequence, kind, dtype, bytes, arrived, member_count, skew_ns, "
+          "finish_ns - last_arrival_ns, address FROM v_collectives ORDER BY first_arrival_ns IS "
+          "NULL, "
+          "first_arrival_ns, sequence",
+          kMost + 1));
+  if (table.rows.empty()) return std::string();
+  std::string rows;
+  const auto number = [](const interp::LogCell& cell) -> std::optional<int64_t> {
+    const auto* value = std::get_if<int64_t>(&cell);
+    return value ? std::optional(*value) : std::nullopt;
+  };
+  const auto text = [](const interp::LogCell& cell) {
+    const auto* value = std::get_if<std::string>(&cell);
+    return value ? escaped(value->substr(0, 200)) : std::string();
+  };
+  for (size_t i = 0; i < std::min<size_t>(kMost, table.rows.size()); ++i) {
+    const auto& row = table.rows[i];
+    const auto arrived = number(row[5]), members = number(row[6]);
+    const bool partly = arrived && members && *members > 0 && *arrived < *members;
+    const auto time = [&](size_t column) {
+      const auto ns = number(row[column]);
+      return ns ? time_text(*ns) : std::string();
+    };
+    const auto bytes = number(row[4]);
+    rows += fmt::format(
+        "<tr{}><td class=\"text\">{}</td><td>{}</td><td class=\"text\">{}</td><td "
+        "class=\"text\">{}</td>"
+        "<td>{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"text\">{}</td></tr>",
+        partly ? " class=\"partly\"" : "", text(row[0]), number(row[1]).value_or(0), text(row[2]),
+        text(row[3]), bytes && *bytes > 0 ? bytes_text(*bytes) : "",
+        arrived ? fmt::format("{} of {}", *arrived, members ? std::to_string(*members) : "?") : "",
+        time(7), time(8), text(row[9]));
+  }
+  std::string body =
+      "<div class=\"scroll\"><table><thead><tr><th>communicator</th><th>seq</th><th>kind</th>"
+      "<th>dtype</th><th>size</th><th>arrived</th><th>skew</th><th>transfer</th><th>at</th></tr>"
+      "</thead><tbody>" +
+      rows + "</tbody></table></div>";
+  if (table.rows.size() > kMost) body += fmt::format("<p class=\"note\">the first {}</p>", kMost);
+  return section("collectives", "Collectives", body);
+}
+
+Expected<std::string> memory_section(const LogReader& log) {
+  constexpr int kWidth = 600, kHeight = 120;
+  const interp::LogExtent extent = log.extent();
+  const double span = static_cast<double>(std::max<int64_t>(1, extent.end_ns - extent.begin_ns));
+  int64_t most = 0;
+  std::vector<std::pair<int64_t, std::vector<interp::LogMemoryPoint>>> curves;
+  for (int64_t rank = 0; rank < std::min<int64_t>(log.run().rank_count, 16); ++rank) {
+    HOSTIR_ASSIGN_OR_RETURN(auto points, log.memory(static_cast<interp::Rank>(rank),
+                                                    extent.begin_ns, extent.end_ns + 1, 300));
+    for (const auto& point : points) most = std::max(most, point.live_bytes);
+    if (!points.empty()) curves.emplace_back(rank, std::move(points));
+  }
+  if (most == 0) return std::string();
+  std::string svg = fmt::format(
+      "<svg class=\"memory\" viewBox=\"0 0 {} {}\" preserveAspectRatio=\"none\" role=\"img\" "
+      "aria-label=\"live bytes over time\">",
+      kWidth, kHeight);
+  std::string peaks;
+  for (const auto& [rank, points] : curves) {
+    std::string line;
+    int64_t peak = 0;
+    const auto y = [&](int64_t bytes) {
+      return kHeight - 4 - (kHeight - 8) * static_cast<double>(bytes) / static_cast<double>(most);
+    };
+    for (const auto& point : points) {
+      const double x = kWidth * static_cast<double>(point.time_ns - extent.begin_ns) / span;
+      line += line.empty() ? fmt::format("M{:.1f} {:.1f}", x, y(point.live_bytes))
+                           : fmt::format("H{:.1f}V{:.1f}", x, y(point.live_bytes));
+      peak = std::max(peak, point.live_bytes);
+    }
+    svg +=
+        fmt::format("<path class=\"curve {}\" d=\"{}H{}\"><title>rank {}: peak {}</title></path>",
+                    rank_class(rank), line, kWidth, rank, bytes_text(peak));
+    peaks += fmt::format("<li><i class=\"{}\"></i>rank {}: {}</li>", rank_class(rank), rank,
+                         bytes_text(peak));
+  }
+  return section("memory", "Memory",
+                 svg +
+                     "</svg><p class=\"note\">Live bytes; the largest value of each rank:</p>"
+                     "<ul class=\"peaks\">" +
+                     peaks + "</ul>");
+}
+
+}  // namespace hostir::traces::report
