@@ -53,8 +53,9 @@ OpRecord op_reshard() {
       .shape = OpShape::kLayout,
       .summary = "The same tensor under another sharding; becomes collectives.",
       .doc = {.shapes = "Any; the result has the same.",
-              .sharding = "From the operand's to the target. Written by hand it is a border for "
-                          "propagation; the passes insert it where two uses of a value disagree.",
+              .sharding = "From the operand's to the target. Propagation passes through it where a "
+                          "dimension is open; the passes insert it where two uses of a value "
+                          "disagree.",
               .dtypes = "Any.",
               .cost = "That of the collectives it becomes; no flops."},
       .operands = {{.name = "x", .doc = "the operand", .partial = ops::kMoved}},

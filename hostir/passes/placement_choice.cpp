@@ -9,10 +9,11 @@ namespace hostir {
 
 namespace {
 
-constexpr double kEqualNs = 1;         // costs that differ by less count as equal
-constexpr double kWorthRepeating = 2;  // how many times cheaper a cut into fewer parts must be
-constexpr int kLookahead = 8;          // maximum number of ops by which a reduce may be delayed
+constexpr double kEqualNs = 1;            // costs that differ by less count as equal
+constexpr double kWorthRepeating = 1.05;  // how many times cheaper a cut into fewer parts must be
+constexpr int kLookahead = 8;             // maximum number of ops by which a reduce may be delayed
 constexpr size_t kMaxOrderedTensors = 4;
+constexpr size_t kMaxAxesTried = 2;  // of a contraction: in every place; more would take long
 
 Extents largest_box(const Mesh& mesh, const Shape& shape, const Sharding& sharding) {
   Extents out;
@@ -21,6 +22,12 @@ Extents largest_box(const Mesh& mesh, const Shape& shape, const Sharding& shardi
     out.push_back(static_cast<int64_t>(largest_local_elems(mesh, {shape[d]}, one)));
   }
   return out;
+}
+
+Sharding reduced(Sharding s) {
+  s.unreduced.clear();
+  s.unreduced_kind = Reduction::kSum;
+  return s;
 }
 
 // Extends the choice `into` with one tensor's axes where they continue the chosen ones.
@@ -32,6 +39,63 @@ void merge(const Mesh& mesh, const FactorAxes& from, FactorAxes& into) {
     const AxisList more = prefix_avoiding(mesh, suffix_after(mesh, from[f], into[f]), used);
     into[f] = joined(mesh, into[f], more);
   }
+}
+
+// The axes that cut any of the tensors; none if two of them overlap without being equal.
+AxisList axes_of(const Mesh& mesh, const std::vector<FactorAxes>& tensors) {
+  AxisList out;
+  for (const FactorAxes& tensor : tensors) {
+    for (const AxisList& axes : tensor) {
+      for (const AxisRef& axis : axes) {
+        if (std::find(out.begin(), out.end(), axis) != out.end()) continue;
+        if (!can_stand_together(mesh, {axis}, out)) return {};
+        out.push_back(axis);
+      }
+    }
+  }
+  return out;
+}
+
+// All choices in which each axis cuts some factor or none, with axes of one factor in either order.
+std::vector<FactorAxes> every_place(const Mesh& mesh, const AxisList& axes, size_t factors) {
+  std::vector<FactorAxes> out = {FactorAxes(factors)};
+  for (const AxisRef& axis : axes) {
+    const size_t before = out.size();
+    for (size_t c = 0; c < before; ++c) {
+      for (size_t f = 0; f < factors; ++f) {
+        FactorAxes minor = out[c];
+        minor[f] = joined(mesh, minor[f], {axis});
+        FactorAxes major = out[c];
+        major[f] = joined(mesh, {axis}, major[f]);
+        if (major != minor) out.push_back(std::move(major));
+        out.push_back(std::move(minor));
+      }
+    }
+  }
+  return out;
+}
+
+// The choices in which the axes of factors that must be whole cut another factor instead: one
+// exchange then keeps all parts busy, where a gather would make every rank do the same.
+std::vector<FactorAxes> with_whole_factors_moved(const Mesh& mesh, const ShardingRule& rule,
+                                                 const FactorAxes& axes) {
+  AxisList moving;
+  for (int f = 0; f < rule.factor_count(); ++f) {
+    if (rule.must_replicate(f)) moving = joined(mesh, moving, axes[static_cast<size_t>(f)]);
+  }
+  std::vector<FactorAxes> out;
+  if (moving.empty()) return out;
+  for (int f = 0; f < rule.factor_count(); ++f) {
+    if (rule.must_replicate(f)) continue;
+    FactorAxes other = axes;
+    for (int g = 0; g < rule.factor_count(); ++g) {
+      if (rule.must_replicate(g)) other[static_cast<size_t>(g)].clear();
+    }
+    AxisList& target = other[static_cast<size_t>(f)];
+    target = joined(mesh, target, moving);
+    out.push_back(std::move(other));
+  }
+  return out;
 }
 
 // True if an earlier operand is the same value under the same sharding as the last one.
@@ -71,8 +135,7 @@ Sharding OpChooser::sharding_of_operand(const Operand& o) const {
   return v != nullptr ? v->sharding : wishes_[o.value.index].sharding;
 }
 
-std::vector<FactorAxes> OpChooser::candidates(const Instruction& i,
-                                              const ShardingRule& rule) const {
+OpChooser::Candidates OpChooser::candidates(const Instruction& i, const ShardingRule& rule) const {
   std::vector<FactorAxes> seen;  // one per tensor
   size_t t = 0;
   for (const Operand& o : i.operands) {
@@ -85,11 +148,15 @@ std::vector<FactorAxes> OpChooser::candidates(const Instruction& i,
   std::vector<size_t> order(seen.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::vector<FactorAxes> out;
+  const auto add = [&](FactorAxes axes) {
+    axes = legalized(mesh_, rule, std::move(axes));
+    if (std::find(out.begin(), out.end(), axes) == out.end()) out.push_back(std::move(axes));
+  };
   const auto consider = [&](const std::vector<size_t>& by) {
     FactorAxes axes(rule.factor_sizes.size());
     for (const size_t s : by) merge(mesh_, seen[s], axes);
-    axes = legalized(mesh_, rule, std::move(axes));
-    if (std::find(out.begin(), out.end(), axes) == out.end()) out.push_back(std::move(axes));
+    for (FactorAxes& other : with_whole_factors_moved(mesh_, rule, axes)) add(std::move(other));
+    add(std::move(axes));
   };
   // Consider the result's wish first, so that it wins ties.
   std::rotate(order.begin(), order.end() - static_cast<std::ptrdiff_t>(i.results.size()),
@@ -106,7 +173,14 @@ std::vector<FactorAxes> OpChooser::candidates(const Instruction& i,
     consider(order);
   }
   consider({});
-  return out;
+  const size_t suggested = out.size();
+  const AxisList axes = axes_of(mesh_, seen);
+  if (record(i.kind).shape == OpShape::kContraction && axes.size() <= kMaxAxesTried) {
+    for (FactorAxes& each : every_place(mesh_, axes, rule.factor_sizes.size())) {
+      add(std::move(each));
+    }
+  }
+  return {std::move(out), suggested};
 }
 
 std::optional<OpChooser::Partial> OpChooser::partial_operands(const Instruction& i) const {
@@ -161,6 +235,7 @@ std::optional<OpChoice> OpChooser::evaluate(const Instruction& i, const Sharding
     choice.operands.push_back(effective(mesh_, s));
     if (!is_repeated(i, choice.operands)) {
       choice.cost_ns += versions_.cost_ns(i.operands[o].value, choice.operands.back());
+      choice.collectives += versions_.collectives(i.operands[o].value, choice.operands.back());
     }
   }
   const AxisList reduced = reduced_axes(mesh_, rule, choice.axes);
@@ -181,6 +256,7 @@ std::optional<OpChoice> OpChooser::evaluate(const Instruction& i, const Sharding
     }
     choice.results.push_back(effective(mesh_, s));
     choice.cost_ns += result_cost(i.results[r], choice.results.back());
+    choice.collectives += collectives_after(i.results[r], choice.results.back());
   }
   choice.cost_ns += work_ns(i, choice);
   return choice;
@@ -208,18 +284,22 @@ double OpChooser::work_ns(const Instruction& i, const OpChoice& choice) const {
 double OpChooser::result_cost(ValueId value, const Sharding& held) const {
   const Wish& wish = wishes_[value.index];
   const TensorType& type = tensor_type(source_, value);
+  if (wish.fixed || wish.only_returned) return moves_.cost_ns(type, held, wish.sharding);
+  if (held.is_partial()) return future_cost(value, held, kLookahead);
   // Open dimensions without axes express no preference.
-  if (!wish.fixed && !held.is_partial() && wish.sharding.is_fully_replicated()) return 0;
-  if (wish.fixed || !held.is_partial()) {
-    return moves_.cost_ns(type, held, wish.sharding);
-  }
-  return future_cost(value, held, kLookahead);
+  const Sharding whole = reduced(wish.sharding);
+  return whole.is_fully_replicated() ? 0 : moves_.cost_ns(type, held, whole);
+}
+
+size_t OpChooser::collectives_after(ValueId value, const Sharding& held) const {
+  const Wish& wish = wishes_[value.index];
+  const Sharding needed = wish.fixed || wish.only_returned ? wish.sharding : reduced(wish.sharding);
+  if (!wish.fixed && !wish.only_returned && needed.is_fully_replicated()) return held.is_partial();
+  return moves_.plan(tensor_type(source_, value), held, needed).collectives();
 }
 
 double OpChooser::reduce_ns(ValueId value, const Sharding& held) const {
-  Sharding whole = wishes_[value.index].sharding;
-  whole.unreduced.clear();
-  whole.unreduced_kind = Reduction::kSum;
+  const Sharding whole = reduced(wishes_[value.index].sharding);
   return moves_.cost_ns(tensor_type(source_, value), held, whole);
 }
 
@@ -280,17 +360,25 @@ Expected<OpChoice> OpChooser::choose(const Instruction& instruction) const {
   const std::optional<Partial> partial = partial_operands(instruction);
   const auto best_of = [&](const Partial* consumed) {
     std::map<int64_t, OpChoice, std::greater<>> cheapest;  // by parts, most first
-    for (const FactorAxes& axes : candidates(instruction, rule)) {
-      auto choice = evaluate(instruction, rule, axes, consumed);
-      if (!choice) continue;
-      const auto [at, is_first] = cheapest.try_emplace(choice->parts, *choice);
-      if (!is_first && choice->cost_ns < at->second.cost_ns - kEqualNs) {
-        at->second = std::move(*choice);
-      }
-    }
     std::optional<OpChoice> best;
-    for (auto& [parts, choice] : cheapest) {
-      if (!best || choice.cost_ns * kWorthRepeating < best->cost_ns) best = std::move(choice);
+    const Candidates all = candidates(instruction, rule);
+    for (size_t c = 0; c < all.axes.size(); ++c) {
+      auto choice = evaluate(instruction, rule, all.axes[c], consumed);
+      if (c + 1 > all.suggested) {
+        const bool few = choice && best && choice->collectives <= best->collectives;
+        if (few && choice->cost_ns * kWorthRepeating < best->cost_ns) best = std::move(choice);
+        continue;
+      }
+      if (choice) {
+        const auto [at, is_first] = cheapest.try_emplace(choice->parts, *choice);
+        if (!is_first && choice->cost_ns < at->second.cost_ns - kEqualNs) {
+          at->second = std::move(*choice);
+        }
+      }
+      if (c + 1 < all.suggested) continue;
+      for (auto& [parts, each] : cheapest) {
+        if (!best || each.cost_ns * kWorthRepeating < best->cost_ns) best = std::move(each);
+      }
     }
     return best;
   };

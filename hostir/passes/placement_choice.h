@@ -1,16 +1,16 @@
 // Chooses the cheapest sharding of one op.
 //
 //   1. Candidates: merge the factor axes of the operands and results in different priority orders,
-//      and make each legalized() under the op's rule. One candidate has no axes.
+//      and make each legalized() under the op's rule. Axes of a factor that must be whole may cut
+//      another one. In contractions, a few axes are tried in every place. One candidate has none.
 //   2. Evaluate each candidate with all operands reduced, and again with those operands partial
 //      that the op accepts as partial (PartialUse).
 //   3. The cost of a candidate on the machine is the cost of resharding the operands, of the op on
 //      its largest box, and of resharding the result to its wish. A repeated operand counts once. A
 //      partial result costs its reduce, or less if a later op can merge several reduces or shrink
 //      the value first.
-//   4. Among cuts into equally many parts, take the cheapest. Take fewer parts only if that costs
-//      less than half: more parts also save memory, and the estimate is rough. Take partial
-//      operands only if that is cheaper than reducing them.
+//   4. Take the cheapest; of nearly equal costs, the one with more parts, which saves memory. Take
+//      partial operands only if that is cheaper than reducing them.
 // This file only decides; reshard.h changes the fusion.
 #pragma once
 
@@ -28,6 +28,7 @@ struct OpChoice {
   bool expand = false;             // a reduction factor is cut and the record requires expansion
   int64_t parts = 1;               // number of parts of the work
   double cost_ns = 0;
+  size_t collectives = 0;
 };
 
 /// The desired sharding of a value: its propagated dimensions, and whether they are required.
@@ -35,6 +36,7 @@ struct Wish {
   Sharding sharding;
   bool fixed = false;
   bool returned_partial = false;  // returned with a declared partial sharding like the wish's
+  bool only_returned = false;     // used once, by a return that needs this sharding
 };
 
 class OpChooser {
@@ -55,13 +57,18 @@ class OpChooser {
     Reduction kind = Reduction::kSum;
   };
 
-  std::vector<FactorAxes> candidates(const Instruction& i, const ShardingRule& rule) const;
+  struct Candidates {
+    std::vector<FactorAxes> axes;
+    size_t suggested = 0;  // the first ones, which use axes where a tensor has them
+  };
+  Candidates candidates(const Instruction& i, const ShardingRule& rule) const;
   std::optional<Partial> partial_operands(const Instruction& i) const;
   std::optional<OpChoice> evaluate(const Instruction& i, const ShardingRule& rule,
                                    const FactorAxes& axes, const Partial* partial) const;
   double result_cost(ValueId value, const Sharding& held) const;
   double future_cost(ValueId value, const Sharding& held, int depth) const;
   bool likely_partial(ValueId value, const AxisList& axes, int depth) const;
+  size_t collectives_after(ValueId value, const Sharding& held) const;
   double reduce_ns(ValueId value, const Sharding& held) const;
   double work_ns(const Instruction& i, const OpChoice& choice) const;
   Sharding sharding_of_operand(const Operand& o) const;

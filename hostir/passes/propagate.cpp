@@ -9,6 +9,7 @@
 
 #include "hostir/passes/factors.h"
 #include "hostir/passes/fusion_info.h"
+#include "hostir/passes/propagation_edges.h"
 
 namespace hostir {
 
@@ -18,56 +19,23 @@ namespace {
 struct Party {
   std::string name;
   std::vector<DimSharding> dims;
-  AxisList unreduced;  // annotated
+  AxisList taken;  // annotated as unreduced: no dimension may use them
   double elems = 1;
-};
-
-// An op, or a returned value paired with its declaration.
-struct Edge {
-  ShardingRule rule;
-  std::vector<size_t> tensors;  // operands, then results
-  size_t operand_count = 0;
-  OpShape shape = OpShape::kPointwise;
-  bool single_use = false;  // every operand has a single use
-  std::string mnemonic;
-  std::string where;  // `@mlp#3`
 };
 
 enum class Strategy : uint8_t { kBasic, kAggressive };
 
 constexpr int kRounds = 5;
 
-bool in_any(const Edge& e, int factor, size_t begin, size_t end) {
-  for (size_t t = begin; t < end; ++t) {
-    const auto& tensor =
-        t < e.operand_count ? e.rule.operands[t] : e.rule.results[t - e.operand_count];
-    if (has_factor(tensor, factor)) return true;
-  }
-  return false;
-}
-
-bool in_operands(const Edge& e, int f) { return in_any(e, f, 0, e.operand_count); }
-bool in_results(const Edge& e, int f) { return in_any(e, f, e.operand_count, e.tensors.size()); }
-
-bool one_to_one(const Edge& e) {
-  if (e.shape != OpShape::kPointwise && e.shape != OpShape::kBroadcast) return false;
-  for (int f = 0; f < e.rule.factor_count(); ++f) {
-    if (!in_operands(e, f) || !in_results(e, f)) return false;
-  }
-  return true;
-}
-
-bool widens(const Edge& e) {
-  if (e.shape != OpShape::kBroadcast) return false;
-  for (int f = 0; f < e.rule.factor_count(); ++f) {
-    if (!in_operands(e, f)) return true;
-  }
-  return false;
-}
+// The ways in which an edge may pass axes on. Between operands, both must be allowed.
+struct Directions {
+  bool forwards = true;
+  bool backwards = true;
+};
 
 class Propagation {
  public:
-  Propagation(const Mesh& mesh, std::vector<Party> tensors, std::vector<Edge> edges,
+  Propagation(const Mesh& mesh, std::vector<Party> tensors, std::vector<PropagationEdge> edges,
               Explanation& explanation)
       : mesh_(mesh),
         tensors_(std::move(tensors)),
@@ -76,11 +44,13 @@ class Propagation {
         explanation_(explanation) {
     for (size_t e = 0; e < edges_.size(); ++e) {
       for (const size_t t : edges_[e].tensors) edges_of_[t].push_back(e);
-      for (auto& due : due_) due.insert(due.end(), e);
     }
   }
 
   std::vector<Party> run() {
+    for (auto& due : due_) {
+      for (size_t e = 0; e < edges_.size(); ++e) due.insert(due.end(), e);
+    }
     for (int round = 0; round < kRounds; ++round) {
       for (bool changed = true; changed;) {
         while (sweep(round, Strategy::kBasic)) {
@@ -91,8 +61,6 @@ class Propagation {
     return std::move(tensors_);
   }
 
-  const std::vector<Edge>& edges() const { return edges_; }
-
  private:
   // Visits edges in program order. Skips edges whose tensors have not changed since their last
   // visit in this round and strategy, because they would change nothing.
@@ -102,8 +70,8 @@ class Propagation {
     for (auto at = due.begin(); at != due.end();) {
       const size_t index = *at;
       due.erase(at);
-      const Edge& e = edges_[index];
-      if (round >= 2 || (one_to_one(e) && (round > 0 || e.single_use))) {
+      const PropagationEdge& e = edges_[index];
+      if (round >= 2 || (e.passes_through() && (round > 0 || e.single_use))) {
         changed |= update(e, round, strategy);
       }
       at = due.upper_bound(index);
@@ -111,20 +79,23 @@ class Propagation {
     return changed;
   }
 
-  const std::vector<ShardingRule::DimFactors>& factors_of(const Edge& e, size_t t) const {
-    return t < e.operand_count ? e.rule.operands[t] : e.rule.results[t - e.operand_count];
+  FactorAxes projected(const PropagationEdge& e, size_t t) const {
+    return project(mesh_, e.rule, e.factors_of(t), tensors_[e.tensors[t]].dims);
   }
 
-  FactorAxes projected(const Edge& e, size_t t) const {
-    return project(mesh_, e.rule, factors_of(e, t), tensors_[e.tensors[t]].dims);
+  static Directions directions(const PropagationEdge& e, int round) {
+    if (round < 4 && e.widens()) return {.forwards = false};
+    if (round < 2 && e.shape == OpShape::kIndexed) return {.backwards = false};
+    return {};
   }
 
   // The axes of one factor on which all tensors agree.
-  AxisList agreed(const Edge& e, int f, bool backwards_only) const {
+  AxisList agreed(const PropagationEdge& e, int f, Directions go) const {
     AxisList out;
     bool capped = false;
-    for (size_t t = backwards_only ? e.operand_count : 0; t < e.tensors.size(); ++t) {
-      if (!has_factor(factors_of(e, t), f)) continue;
+    const size_t end = go.backwards ? e.tensors.size() : e.operand_count;
+    for (size_t t = go.forwards ? 0 : e.operand_count; t < end; ++t) {
+      if (!has_factor(e.factors_of(t), f)) continue;
       const AxisList mine = projected(e, t)[static_cast<size_t>(f)];
       if (is_prefix(mesh_, mine, out)) continue;
       const bool extends = is_prefix(mesh_, out, mine);
@@ -139,7 +110,7 @@ class Propagation {
   }
 
   // The axes of all other factors in any tensor of the op.
-  AxisList held_elsewhere(const Edge& e, int f) const {
+  AxisList held_elsewhere(const PropagationEdge& e, int f) const {
     AxisList out;
     for (size_t t = 0; t < e.tensors.size(); ++t) {
       const FactorAxes axes = projected(e, t);
@@ -153,7 +124,7 @@ class Propagation {
   }
 
   // The part count and size of the tensor from which a factor's axes would come.
-  std::pair<double, double> source_weight(const Edge& e, int f) const {
+  std::pair<double, double> source_weight(const PropagationEdge& e, int f) const {
     int64_t parts = 1;
     double elems = 0;
     for (size_t t = 0; t < e.tensors.size(); ++t) {
@@ -167,7 +138,7 @@ class Propagation {
     return {static_cast<double>(parts), elems};
   }
 
-  std::vector<int> factor_order(const Edge& e) const {
+  std::vector<int> factor_order(const PropagationEdge& e) const {
     std::vector<int> order(static_cast<size_t>(e.rule.factor_count()));
     std::iota(order.begin(), order.end(), 0);
     std::vector<std::pair<double, double>> weight;
@@ -180,32 +151,47 @@ class Propagation {
     return order;
   }
 
-  bool update(const Edge& e, int round, Strategy strategy) {
+  bool update(const PropagationEdge& e, int round, Strategy strategy) {
     bool changed = false;
-    const bool backwards_only = round < 4 && widens(e);
+    const Directions go = directions(e, round);
     for (const int f : factor_order(e)) {
       if (e.rule.must_replicate(f)) continue;
-      if (round < 3 && !(in_operands(e, f) && in_results(e, f))) continue;
-      AxisList axes = agreed(e, f, backwards_only);
+      if (round < 3 && !(e.in_operands(f) && e.in_results(f))) continue;
+      AxisList axes = agreed(e, f, go);
       if (strategy == Strategy::kBasic) {
         axes = prefix_avoiding(mesh_, axes, held_elsewhere(e, f));
       }
       if (axes.empty()) continue;
-      const size_t end = backwards_only ? e.operand_count : e.tensors.size();
-      for (size_t t = 0; t < end; ++t) changed |= extend(e, t, f, axes);
+      for (size_t t = e.operand_count; go.forwards && t < e.tensors.size(); ++t) {
+        changed |= extend(e, t, f, axes);
+      }
+      if (!go.backwards) continue;
+      if (e.shape == OpShape::kPointwise) axes = taken_by_result(e, f, axes);
+      for (size_t t = 0; t < e.operand_count; ++t) changed |= extend(e, t, f, axes);
     }
     return changed;
   }
 
+  // The longest prefix of `axes` that a result has. An operand of a pointwise op takes no more from
+  // another operand: the result would not be cut that way, so the operand would be gathered again.
+  AxisList taken_by_result(const PropagationEdge& e, int f, const AxisList& axes) const {
+    AxisList out;
+    for (size_t t = e.operand_count; t < e.tensors.size(); ++t) {
+      AxisList common = common_prefix(mesh_, axes, projected(e, t)[static_cast<size_t>(f)]);
+      if (part_count(mesh_, common) > part_count(mesh_, out)) out = std::move(common);
+    }
+    return out;
+  }
+
   // Extends tensor `t` by the axes of factor `f` where its dimensions are open and the axes unused.
-  bool extend(const Edge& e, size_t t, int f, const AxisList& axes) {
-    const auto& factors = factors_of(e, t);
+  bool extend(const PropagationEdge& e, size_t t, int f, const AxisList& axes) {
+    const auto& factors = e.factors_of(t);
     if (!has_factor(factors, f)) return false;
     Party& tensor = tensors_[e.tensors[t]];
     FactorAxes mine = projected(e, t);
     AxisList& current = mine[static_cast<size_t>(f)];
     if (current == axes || !is_prefix(mesh_, current, axes)) return false;
-    AxisList used = tensor.unreduced;
+    AxisList used = tensor.taken;
     for (const DimSharding& d : tensor.dims) used.insert(used.end(), d.axes.begin(), d.axes.end());
     const AxisList more = prefix_avoiding(mesh_, suffix_after(mesh_, axes, current), used);
     if (more.empty()) return false;
@@ -226,7 +212,7 @@ class Propagation {
     return true;
   }
 
-  void explain(const Edge& e, size_t t, size_t dim, const AxisList& axes, int f) {
+  void explain(const PropagationEdge& e, size_t t, size_t dim, const AxisList& axes, int f) {
     // The axes came from the tensor with most parts along this factor.
     size_t source = t;
     int64_t parts = 1;
@@ -253,7 +239,7 @@ class Propagation {
 
   const Mesh& mesh_;
   std::vector<Party> tensors_;
-  std::vector<Edge> edges_;
+  std::vector<PropagationEdge> edges_;
   std::vector<std::vector<size_t>> edges_of_;          // by tensor
   std::array<std::set<size_t>, kRounds* 2> due_ = {};  // by round and strategy: edges to visit
   Explanation& explanation_;
@@ -274,76 +260,12 @@ Party tensor_from(const std::string& name, const Type& type) {
   t.elems = element_count_or_guess(shape_of(type));
   if (const Sharding* s = sharding_of(type)) {
     t.dims = s->dims;
-    t.unreduced = s->unreduced;
+    t.taken = s->unreduced;
   } else {
     t.dims.assign(shape_of(type).size(), DimSharding{{}, true});
   }
   return t;
 }
-
-ShardingRule identity_rule(const Shape& shape) {
-  ShardingRule rule;
-  rule.factor_sizes.assign(shape.begin(), shape.end());
-  ShardingRule::TensorFactors dims;
-  for (size_t d = 0; d < shape.size(); ++d) dims.push_back({static_cast<int>(d)});
-  rule.operands = {dims};
-  rule.results = {dims};
-  return rule;
-}
-
-class Builder {
- public:
-  Builder(const Program& program, const Function& fusion) : program_(program), fusion_(fusion) {}
-
-  Expected<std::vector<Edge>> edges() {
-    const auto uses = uses_of(fusion_);
-    uint32_t number = 0;
-    for (const InstrId id : body_of(fusion_)) {
-      const Instruction& i = fusion_.instr(id);
-      ++number;
-      if (is_terminator(i)) {
-        add_return_edges(i, number);
-        continue;
-      }
-      if (record(i.kind).rule == nullptr) continue;  // a reshard: propagation stops here
-      Edge e;
-      HOSTIR_ASSIGN_OR_RETURN(e.rule, rule_of(program_, fusion_, i));
-      e.shape = record(i.kind).shape;
-      e.mnemonic = record(i.kind).mnemonic;
-      e.where = address(fusion_, number);
-      e.single_use = true;
-      for (const Operand& o : i.operands) {
-        if (!o.value.valid()) continue;
-        e.tensors.push_back(o.value.index);
-        e.single_use = e.single_use && uses[o.value.index].size() == 1;
-      }
-      e.operand_count = e.tensors.size();
-      for (const ValueId r : i.results) e.tensors.push_back(r.index);
-      edges_.push_back(std::move(e));
-    }
-    return std::move(edges_);
-  }
-
- private:
-  // Ties each returned value to its declared sharding, as operand and result of an identity op.
-  void add_return_edges(const Instruction& i, uint32_t number) {
-    for (size_t r = 0; r < i.operands.size() && r < fusion_.results.size(); ++r) {
-      if (sharding_of(fusion_.results[r].type) == nullptr) continue;
-      Edge e;
-      e.rule = identity_rule(shape_of(fusion_.results[r].type));
-      e.tensors = {i.operands[r].value.index, fusion_.values.size() + r};
-      e.operand_count = 1;
-      e.single_use = true;
-      e.mnemonic = "return";
-      e.where = address(fusion_, number);
-      edges_.push_back(std::move(e));
-    }
-  }
-
-  const Program& program_;
-  const Function& fusion_;
-  std::vector<Edge> edges_;
-};
 
 // Marks values left partial by cut reductions, in program order.
 void mark_partial(const Program& program, const Mesh& mesh, Function& f,
@@ -412,7 +334,7 @@ Expected<Function> propagate(const Program& program, const Function& fusion,
     }
   }
   for (const ResultDecl& r : fusion.results) tensors.push_back(tensor_from(r.name, r.type));
-  HOSTIR_ASSIGN_OR_RETURN(auto edges, Builder(program, fusion).edges());
+  HOSTIR_ASSIGN_OR_RETURN(auto edges, propagation_edges(program, fusion));
   Propagation propagation(mesh, std::move(tensors), std::move(edges), explanation);
   tensors = propagation.run();
 

@@ -368,6 +368,12 @@ Redistribution plan_by_replicating(const StepCost& cost, const Mesh& mesh, const
 
 }  // namespace
 
+size_t Redistribution::collectives() const {
+  return static_cast<size_t>(
+      std::count_if(steps.begin(), steps.end(),
+                    [](const RedistributeStep& s) { return s.kind != StepKind::kLocal; }));
+}
+
 const Redistribution& Redistributor::plan(const TensorType& type, const Sharding& from,
                                           const Sharding& to) {
   const Sharding source = effective(mesh_, from);

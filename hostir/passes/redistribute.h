@@ -22,6 +22,8 @@ namespace hostir {
 struct Redistribution {
   std::vector<RedistributeStep> steps;  // empty if there is nothing to do
   double cost_ns = 0;
+
+  size_t collectives() const;
 };
 
 class Redistributor {

@@ -64,7 +64,7 @@ class Resharder {
       const Sharding& s = *sharding_of(v.type);
       wishes_.push_back({effective(mesh_, s), closed(s)});
     }
-    wish_for_partial_results();
+    wish_for_results();
     for (const Parameter& p : source_.params) {
       TensorType type = tensor_type(source_, p.value);
       type.sharding = wishes_[p.value.index].sharding;
@@ -94,15 +94,27 @@ class Resharder {
     return needed;
   }
 
-  // A result declared partial allows its value to stay partial.
-  void wish_for_partial_results() {
+  // The sharding in which a result is returned: as declared, else replicated.
+  Sharding sharding_of_result(size_t r, size_t rank) const {
+    const Sharding* declared =
+        r < source_.results.size() ? sharding_of(source_.results[r].type) : nullptr;
+    return declared != nullptr ? effective(mesh_, *declared)
+                               : Sharding::replicated(mesh_.name, rank);
+  }
+
+  // A value that is only returned is best made in the sharding of the result. A result declared
+  // partial allows its value to stay partial.
+  void wish_for_results() {
     const Instruction& ret = source_.instr(body_of(source_).back());
-    for (size_t r = 0; r < ret.operands.size() && r < source_.results.size(); ++r) {
-      const Sharding* declared = sharding_of(source_.results[r].type);
-      Wish& wish = wishes_[ret.operands[r].value.index];
-      if (declared == nullptr || wish.fixed || !effective(mesh_, *declared).is_partial()) continue;
-      wish.sharding = effective(mesh_, *declared);
-      wish.returned_partial = true;
+    const auto uses = uses_of(source_);
+    for (size_t r = 0; r < ret.operands.size(); ++r) {
+      const ValueId value = ret.operands[r].value;
+      Wish& wish = wishes_[value.index];
+      if (wish.fixed) continue;
+      const Sharding needed = sharding_of_result(r, tensor_type(source_, value).shape.size());
+      wish.only_returned = uses[value.index].size() == 1;
+      wish.returned_partial = needed.is_partial();
+      if (wish.only_returned || wish.returned_partial) wish.sharding = needed;
     }
   }
 
@@ -221,10 +233,7 @@ class Resharder {
     for (size_t r = 0; r < i.operands.size(); ++r) {
       const ValueId value = i.operands[r].value;
       TensorType type = tensor_type(source_, value);
-      const Sharding* declared =
-          r < source_.results.size() ? sharding_of(source_.results[r].type) : nullptr;
-      type.sharding = declared != nullptr ? effective(mesh_, *declared)
-                                          : Sharding::replicated(mesh_.name, type.shape.size());
+      type.sharding = sharding_of_result(r, type.shape.size());
       made.operands[r].value = versions_.obtain(value, *type.sharding, demand);
       if (r >= source_.results.size()) continue;
       ResultDecl decl = source_.results[r];

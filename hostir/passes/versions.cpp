@@ -95,6 +95,13 @@ const Version& Versions::cheapest(ValueId of, const Sharding& target) const {
   return *best;
 }
 
+size_t Versions::collectives(ValueId of, const Sharding& target) const {
+  if (primary(of) == nullptr) return 0;
+  const Version& v = cheapest(of, target);
+  if (v.sharding == target || (is_source(of) && !target.is_partial())) return 0;
+  return moves_.plan(tensor_type(source_, of), v.sharding, target).collectives();
+}
+
 double Versions::cost_ns(ValueId of, const Sharding& target) const {
   if (primary(of) == nullptr) return is_source(of) ? 0 : kRemakeNs;
   const Version& v = cheapest(of, target);

@@ -46,6 +46,8 @@ class Versions {
   void speak_of(ValueId inner, ValueId outer) { owner_[inner.index] = outer; }
   /// Makes the latest version the primary one.
   void prefer_last(ValueId of);
+  /// The number of collectives that obtaining `of` under `target` takes.
+  size_t collectives(ValueId of, const Sharding& target) const;
   /// Estimated cost of obtaining `of` under `target`.
   double cost_ns(ValueId of, const Sharding& target) const;
   /// The version of `of` under `target`, created if needed; a new version is called `name` unless

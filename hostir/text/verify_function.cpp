@@ -399,15 +399,22 @@ bool FunctionVerifier::infer(const Instruction& instruction) {
                    instruction.name_span);
     return false;
   }
-  // A result with only a sharding has no written type.
+  // A result with only a sharding has no written type. An op with a sharding as attribute (reshard)
+  // reads it from there, too.
+  const bool takes_sharding =
+      std::any_of(op.attributes.begin(), op.attributes.end(),
+                  [](const AttributeSpec& a) { return a.type == AttributeSpec::Type::kSharding; });
   std::vector<std::optional<Sharding>> shardings;
   for (const ValueId result : instruction.results) {
     Type& type = function_.value(result).type;
     const Sharding* sharding = has_only_sharding(result) ? sharding_of(type) : nullptr;
     shardings.push_back(sharding ? std::optional(*sharding) : std::nullopt);
-    if (sharding) type = NoType{};
+    if (sharding && !takes_sharding) type = NoType{};
   }
   auto types = infer_widened(instruction);
+  for (size_t i = 0; i < shardings.size(); ++i) {
+    if (shardings[i]) function_.value(instruction.results[i]).type = NoType{};
+  }
   if (!types) {
     for (Diagnostic& d : types.error().diagnostics) {
       if (!d.span.valid()) d.span = instruction.name_span;

@@ -1,0 +1,412 @@
+// Shardy's explicit reshards and propagation against the compiler. Each part of a case file in
+// tests/conformance/sharding has a fusion as Shardy's test has it and `@name.shardy`, what Shardy
+// makes of it. sharding.md there is the table of the results.
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "hostir/text/parser.h"
+#include "tests/unit/passes/program_price.h"
+
+namespace hostir {
+namespace {
+
+const std::string kFolder = "tests/conformance/sharding/";
+constexpr int64_t kManyTimes = 64;  // scales each dimension so that bytes dominate the cost
+// The share of cases that are the same or better; rules lack the exchange of halos.
+constexpr double kWanted = 0.97;
+constexpr double kWantedRules = 0.85;
+
+std::string text_of(const std::string& file) {
+  std::ifstream in(file);
+  EXPECT_TRUE(in) << file;
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+struct Part {
+  std::string text;
+  std::string section;  // of Shardy's tests
+  std::string name;
+};
+
+// The parts of a case file, and its lines `// - section | case | construct`, which name the cases
+// that the language cannot express.
+struct CaseFile {
+  std::vector<Part> parts;
+  std::vector<std::string> inexpressible;
+};
+
+CaseFile read_cases(const std::string& name) {
+  CaseFile out;
+  std::istringstream in(text_of(kFolder + name));
+  Part part;
+  const auto finish = [&] {
+    if (!part.name.empty()) out.parts.push_back(part);
+    part = {};
+  };
+  for (std::string line; std::getline(in, line);) {
+    if (line == "// -----") {
+      finish();
+    } else if (line.starts_with("// - ")) {
+      out.inexpressible.push_back(line.substr(5));
+    } else {
+      if (line.starts_with("//! ")) part.section = line.substr(4);
+      if (line.starts_with("fusion @") && part.name.empty()) {
+        part.name = line.substr(8, line.find('(') - 8);
+      }
+      part.text += line + "\n";
+    }
+  }
+  finish();
+  return out;
+}
+
+// Multiplies the sizes in types and in the bounds of slices.
+std::string enlarged(const std::string& text, int64_t by) {
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    size_t end = std::string::npos;
+    for (const std::string_view opening : {"tensor<", "start = [", "limit = ["}) {
+      if (text.compare(at, opening.size(), opening) != 0) continue;
+      out += opening;
+      at += opening.size();
+      end = text.find(opening.back() == '<' ? '>' : ']', at);
+    }
+    if (end == std::string::npos) {
+      out += text[at++];
+      continue;
+    }
+    while (at < end) {
+      size_t digits = 0;
+      while (std::isdigit(static_cast<unsigned char>(text[at + digits])) != 0) ++digits;
+      const bool size = digits > 0 && (text[at + digits] == 'x' || text[end] == ']');
+      if (size) {
+        out += std::to_string(std::stoll(text.substr(at, digits)) * by);
+      } else {
+        out += text.substr(at, std::max<size_t>(digits, 1));
+      }
+      at += std::max<size_t>(digits, 1);
+      // The dtype, the last part of a shape, has digits too.
+      if (text[end] == '>' && !size) {
+        out += text.substr(at, end - at);
+        at = end;
+      } else if (size && text[end] == '>') {
+        out += text[at++];
+      }
+    }
+  }
+  return out;
+}
+
+Program program_of(const std::string& text) {
+  auto program = text::parse_program(text);
+  if (program) return std::move(*program);
+  ADD_FAILURE() << program.error().message() << "\n" << text;
+  return {};
+}
+
+std::string cells(const ProgramPrice& p) {
+  return fmt::format("{} | {:.5g} | {:.1f}", p.collectives.empty() ? "-" : p.collectives,
+                     p.bytes / 1024, p.ns / 1000);
+}
+
+std::string compared(const ProgramPrice& ours, const ProgramPrice& theirs) {
+  if (ours.ns > theirs.ns * 1.0001 + 1) return "different";
+  return ours.ns < theirs.ns - 1 ? "better" : "same";
+}
+
+struct Tally {
+  std::map<std::string, int> of;
+  std::string table;
+  void add(const std::string& verdict, const std::string& line) {
+    ++of[verdict];
+    table += line;
+  }
+  void finish(const CaseFile& cases, double wanted = kWanted) {
+    int all = 0;
+    for (const auto& [verdict, n] : of) all += n;
+    const int good = of["same"] + of["better"];
+    table += fmt::format("\n{} same, {} better, {} different; not in the language: {}.\n",
+                         of["same"], of["better"], of["different"], cases.inexpressible.size());
+    EXPECT_GE(good, wanted * all) << table;
+    std::map<std::string, std::string> names;  // by construct
+    for (const std::string& line : cases.inexpressible) {
+      const size_t bar = line.rfind(" | ");
+      std::string& list = names[line.substr(bar + 3)];
+      list += (list.empty() ? "" : ", ") + line.substr(0, bar);
+    }
+    if (!names.empty()) table += "\n";
+    for (const auto& [construct, list] : names) table += "* " + construct + ": " + list + "\n";
+  }
+};
+
+void expect_table(const std::string& file, const std::string& table) {
+  if (text_of(kFolder + file) == table) return;
+  const std::string made = testing::TempDir() + file;
+  std::ofstream(made) << table;
+  ADD_FAILURE() << kFolder << file << " is not what the test makes; the new one is " << made;
+}
+
+TEST(ShardyPrograms, ExplicitReshardsCostNoMore) {
+  const CaseFile cases = read_cases("explicit_reshards.hir");
+  Tally tally;
+  tally.table = fmt::format(
+      "# What Shardy's explicit reshards cost\n\n"
+      "Made by `unit_passes --gtest_filter='ShardyPrograms*'`, which fails where this table is not "
+      "what it makes.\nThe cost on one {} of all reshards and ops; Shardy's reshards become the "
+      "same collectives as ours.\nKiB over one rank's link and us, with every dimension times {}. "
+      "A case is compared at its own sizes, too.\n\n"
+      "| case | ours | KiB | us | Shardy's | KiB | us | |\n|---|---|--:|--:|---|--:|--:|---|\n",
+      default_machine().name, kManyTimes);
+  for (const Part& part : cases.parts) {
+    const Program small = program_of(part.text);
+    const Program large = program_of(enlarged(part.text, kManyTimes));
+    if (small.functions.size() != 2 || large.functions.size() != 2) continue;
+    const ProgramPrice ours = compiled_price(large, part.name);
+    const ProgramPrice theirs = written_price(large, part.name + ".shardy");
+    const ProgramPrice small_ours = compiled_price(small, part.name);
+    const ProgramPrice small_theirs = written_price(small, part.name + ".shardy");
+    std::string verdict = compared(ours, theirs);
+    if (compared(small_ours, small_theirs) == "different") {
+      verdict = fmt::format("different at its own sizes: {:.1f} us, Shardy's {:.1f}",
+                            small_ours.ns / 1000, small_theirs.ns / 1000);
+    }
+    tally.add(
+        verdict.substr(0, verdict.find(' ')),
+        fmt::format("| {} | {} | {} | {} |\n", part.name, cells(ours), cells(theirs), verdict));
+  }
+  tally.finish(cases);
+  expect_table("explicit_reshards.md", tally.table);
+}
+
+// The shardings of a function's values and results; absent: none is written.
+std::map<std::string, std::string> shardings_of(const Mesh& mesh, const Function& f) {
+  std::map<std::string, std::string> out;
+  const auto note = [&](const std::string& name, const Type& type) {
+    const Sharding* s = sharding_of(type);
+    if (s == nullptr) return;
+    Sharding dims = canonical(mesh, *s);
+    dims.unreduced.clear();
+    out[name] = dims.dims_to_string();
+  };
+  for (const Value& v : f.values) note("%" + v.name, v.type);
+  for (size_t r = 0; r < f.results.size(); ++r) {
+    note("result " + std::to_string(r), f.results[r].type);
+  }
+  return out;
+}
+
+TEST(ShardyPrograms, PropagationIsTheSameOrCheaper) {
+  const CaseFile cases = read_cases("propagation.hir");
+  Tally tally;
+  tally.table = fmt::format(
+      "# Shardy's propagation\n\nMade by `unit_passes --gtest_filter='ShardyPrograms*'`, which "
+      "fails "
+      "where this table is not what it makes.\nWhere the shardings differ, both programs are "
+      "compiled and their costs compared, on one {}.\nShardy tests its basic strategy alone, too; "
+      "here all strategies run.\n\n"
+      "| case | | differing | ours | us | Shardy's | us |\n|---|---|---|---|--:|---|--:|\n",
+      default_machine().name);
+  for (const Part& part : cases.parts) {
+    const Program program = program_of(part.text);
+    if (program.functions.size() != 2) continue;
+    const auto lowered = lower(program, part.name, {.until = LowerPhase::kPropagated});
+    if (!lowered) {
+      ADD_FAILURE() << part.name << ": " << lowered.error().message();
+      continue;
+    }
+    const Mesh& mesh = program.meshes[0];
+    auto ours = shardings_of(mesh, *lowered->program.find_function(lowered->function));
+    const auto theirs = shardings_of(mesh, *program.find_function(part.name + ".shardy"));
+    std::string differing, our_cells, their_cells;
+    for (const auto& [value, sharding] : theirs) {
+      if (ours[value] == sharding) continue;
+      differing += (differing.empty() ? "" : ", ") + value;
+      our_cells += (our_cells.empty() ? "" : "; ") + ours[value];
+      their_cells += (their_cells.empty() ? "" : "; ") + sharding;
+    }
+    if (differing.empty()) {
+      tally.add("same", fmt::format("| {}: {} | same | | | | | |\n", part.section, part.name));
+      continue;
+    }
+    // Results that Shardy's test does not check are declared as in ours.
+    Program declared = program;
+    Function& shardys = *declared.find_function(part.name + ".shardy");
+    for (size_t r = 0; r < shardys.results.size(); ++r) {
+      if (sharding_of(shardys.results[r].type) != nullptr) continue;
+      shardys.results[r].type = program.find_function(part.name)->results[r].type;
+    }
+    const ProgramPrice a = compiled_price(program, part.name);
+    const ProgramPrice b = compiled_price(declared, part.name + ".shardy");
+    const std::string verdict = compared(a, b);
+    tally.add(verdict,
+              fmt::format("| {}: {} | {} | {} | {} | {:.1f} | {} | {:.1f} |\n", part.section,
+                          part.name, verdict == "same" ? "same cost" : verdict, differing,
+                          our_cells, a.ns / 1000, their_cells, b.ns / 1000));
+  }
+  tally.finish(cases);
+  expect_table("propagation.md", tally.table);
+}
+
+// What may be done where a factor is cut.
+enum class WhenCut : uint8_t { kNothing, kExchange, kGather };
+
+// A rule without tensors that have no dimensions, with its factors named in order of appearance.
+struct RuleText {
+  std::string tensors;
+  std::map<char, int64_t> sizes;
+  std::set<char> reduction;
+  std::map<char, WhenCut> when_cut;
+};
+
+RuleText read_rule(const std::string& text) {
+  RuleText out;
+  std::map<char, char> names;
+  std::map<char, std::pair<bool, bool>> sides;  // in operands, in results
+  const auto renamed = [&](char c) {
+    return names.try_emplace(c, static_cast<char>('a' + names.size())).first->second;
+  };
+  const auto letter = [](char c) { return c >= 'a' && c <= 'z'; };
+  const size_t end = text.find(")", text.find("->"));
+  for (size_t at = 0; at < end; ++at) {
+    if (text.compare(at, 2, "[]") == 0) {
+      ++at;  // a scalar has no factors
+      continue;
+    }
+    if (std::string_view("(), ").find(text[at]) != std::string_view::npos && text[at] != ',')
+      continue;
+    if (text[at] == ',' && text[at - 1] == ']') continue;
+    const char c = letter(text[at]) ? renamed(text[at]) : text[at];
+    out.tensors += c;
+    if (!letter(c)) continue;
+    (at < text.find("->") ? sides[c].first : sides[c].second) = true;
+  }
+  std::string clause;
+  for (size_t at = end; at < text.size(); ++at) {
+    if (!letter(text[at])) continue;
+    size_t word = at;
+    while (word < text.size() && (letter(text[word]) || text[word] == '_')) ++word;
+    if (word - at > 1) {
+      clause = text.substr(at, word - at);
+    } else if (clause.empty()) {
+      out.sizes[renamed(text[at])] = std::stoll(text.substr(at + 2));
+    } else if (clause == "reduction") {
+      out.reduction.insert(renamed(text[at]));
+    } else if (clause != "blocked_propagation") {
+      out.when_cut[renamed(text[at])] =
+          clause == "permutation" ? WhenCut::kExchange : WhenCut::kGather;
+    }
+    at = word - 1;
+  }
+  // What is only in operands and not reduced must be whole.
+  for (const auto& [factor, in] : sides) {
+    if (in.first && !in.second && out.reduction.count(factor) == 0) {
+      out.when_cut[factor] = WhenCut::kGather;
+    }
+  }
+  return out;
+}
+
+// The dimensions that a rule ties together, without those that must be whole: `[a*],[ab]->[b]`.
+std::string free_dimensions(const RuleText& rule) {
+  std::map<char, char> names;
+  std::string out;
+  for (const char c : rule.tensors) {
+    const auto cut = rule.when_cut.find(c);
+    const bool factor = c >= 'a' && c <= 'z';
+    if (factor && cut != rule.when_cut.end()) {
+      out += '*';
+    } else {
+      out += factor ? names.try_emplace(c, static_cast<char>('a' + names.size())).first->second : c;
+    }
+  }
+  return out;
+}
+
+// A result dimension that no operand has is free in ours (a slice), and whole in Shardy's rules.
+std::string rules_compared(RuleText ours, RuleText theirs) {
+  if (ours.tensors == theirs.tensors) {
+    if (ours.reduction != theirs.reduction) return "different";
+    bool fewer = false;
+    for (const auto& [factor, size] : theirs.sizes) {
+      if (ours.when_cut[factor] > theirs.when_cut[factor]) return "different";
+      fewer = fewer || ours.when_cut[factor] < theirs.when_cut[factor];
+    }
+    return fewer ? "better" : "same";
+  }
+  const auto whole = [](RuleText rule) {
+    const size_t arrow = rule.tensors.find("->");
+    for (const char c : rule.tensors) {
+      if (c < 'a' || c > 'z') continue;
+      if (rule.tensors.find(c) > arrow && rule.sizes[c] != 0) rule.when_cut[c] = WhenCut::kGather;
+    }
+    return rule;
+  };
+  for (const auto& [factor, cut] : theirs.when_cut) {
+    if (cut == WhenCut::kExchange) return "different";
+  }
+  return free_dimensions(whole(ours)) == free_dimensions(whole(theirs)) ? "same" : "different";
+}
+
+// The rule of an op, without operands that only repeat a scalar.
+Expected<ShardingRule> rule_without_scalars(const Program& program, const Function& f,
+                                            const Instruction& i) {
+  HOSTIR_ASSIGN_OR_RETURN(ShardingRule rule, rule_of(program, f, i));
+  for (size_t o = i.operands.size(); o-- > 0;) {
+    const InstrId def = f.value(i.operands[o].value).defined_by;
+    if (!def.valid() || f.instr(def).operands.size() != 1) continue;
+    if (!tensor_type(f, f.instr(def).operands[0].value).shape.empty()) continue;
+    rule.operands.erase(rule.operands.begin() + static_cast<std::ptrdiff_t>(o));
+  }
+  return rule;
+}
+
+TEST(ShardyPrograms, RulesAreTheSameOrFreer) {
+  const CaseFile cases = read_cases("rules.hir");
+  Tally tally;
+  tally.table =
+      "# Shardy's sharding rules\n\nMade by `unit_passes --gtest_filter='ShardyPrograms*'`, which "
+      "fails where this table is not what it makes.\n`better`: a cut factor needs less "
+      "communication. `different`: Shardy's partitioner exchanges halos where ours exchanges or "
+      "gathers\nthe whole dimension. Blocked propagation is not part of our rules.\n\n"
+      "| op form | | ours | Shardy's, if different |\n|---|---|---|---|\n";
+  const Program program = program_of(text_of(kFolder + "rules.hir"));
+  for (const Function& f : program.functions) {
+    const std::vector<InstrId>& body = body_of(f);
+    const auto rule = rule_without_scalars(program, f, f.instr(body[body.size() - 2]));
+    if (!rule) {
+      ADD_FAILURE() << f.name << ": " << rule.error().message();
+      continue;
+    }
+    const std::string& theirs = f.documentation.front();
+    const std::string verdict = rules_compared(read_rule(rule->to_string()), read_rule(theirs));
+    tally.add(verdict, fmt::format("| {} | {} | `{}` | {} |\n", f.name, verdict, rule->to_string(),
+                                   verdict == "same" ? "" : "`" + theirs + "`"));
+  }
+  tally.finish(cases, kWantedRules);
+  expect_table("rules.md", tally.table);
+}
+
+// The line of each table that counts the verdicts.
+TEST(ShardyPrograms, Summary) {
+  std::string table =
+      "# The compiler against Shardy's tests\n\nMade by `unit_passes "
+      "--gtest_filter='ShardyPrograms*'` from the tables, which list the cases.\n\n"
+      "| table | result |\n|---|---|\n";
+  for (const std::string file : {"reshards", "explicit_reshards", "propagation", "rules"}) {
+    std::istringstream lines(text_of(kFolder + file + ".md"));
+    for (std::string line; std::getline(lines, line);) {
+      const bool counts = !line.empty() && std::isdigit(static_cast<unsigned char>(line[0])) != 0;
+      if (counts) table += fmt::format("| [{0}]({0}.md) | {1} |\n", file, line);
+    }
+  }
+  expect_table("sharding.md", table);
+}
+
+}  // namespace
+}  // namespace hostir
