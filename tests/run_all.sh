@@ -107,6 +107,7 @@ step interactive-window tests/checks/interactive_window.sh build-ci/bin/hostir
 step replays tests/checks/replay_all.sh build-ci/bin/hostir
 step killed-logs tests/checks/killed_logs.sh build-ci/bin/hostir 8
 step damaged-logs tests/checks/damaged_logs.py build-ci/bin/hostir 120
+step exports tests/checks/exports.py build-ci/bin/hostir
 step chrome-trace tests/checks/chrome_trace.py build-ci/bin/hostir
 step random-fusions tests/long/random_fusions.py build-ci/bin/hostir --seeds 0:400
 step random-host python3 tests/long/random_host_programs.py build-ci/bin/hostir --seeds 0:60

@@ -2,8 +2,11 @@
 
 #include <fstream>
 #include <iostream>
+#include <limits>
 
 #include "hostir/cli/verbs.h"
+#include "hostir/io/npy.h"
+#include "traces/export_chakra.h"
 #include "traces/export_chrome.h"
 #include "traces/log_reader.h"
 #include "traces/queries.h"
@@ -25,6 +28,10 @@ class TraceVerb : public Verb {
            "  hostir trace events run.db 'op=all_reduce,launch rank=0..3 dur>5us'\n"
            "  hostir trace sql run.db 'select * from v_slowest_waits limit 5'\n"
            "  hostir trace export run.db -o run.json         opens in the Perfetto UI\n"
+           "  hostir trace export run.db --value %y --rank 1 -o y.npy    if logged with "
+           "--trace-values data=y\n"
+           "  hostir trace export run.db --format chakra -o job          job.0.et, ..., "
+           "job.groups.json\n"
            "  hostir trace schema                            the tables and columns, in Markdown";
   }
   void declare(Arguments& arguments) override {
@@ -36,8 +43,11 @@ class TraceVerb : public Verb {
     arguments.positional("query", query_,
                          "of sql: the statement; of events: words that must all hold",
                          Presence::kOptional);
-    arguments.choice("--format", format_, {"table", "csv", "json", "perfetto"},
-                     "how it is written");
+    arguments.choice("--format", format_, {"table", "csv", "json", "perfetto", "chakra"},
+                     "how it is written; of export: perfetto (as without it), csv (one row per "
+                     "event), chakra (one file per rank, -o is their prefix)");
+    arguments.option("--value", value_, "of export: a tensor's last contents as .npy");
+    arguments.option("--rank", rank_, "of export --value: whose part");
     arguments.option("-o,--output", output_, "a file instead of stdout");
     arguments.repeated("--op", ops_, "of events: only these mnemonics");
     arguments.option("--limit", limit_, "of events: at most so many");
@@ -60,7 +70,7 @@ class TraceVerb : public Verb {
                   "trace " + what_ + " needs a log, as in hostir trace " + what_ + " run.db");
     HOSTIR_ASSIGN_OR_RETURN(const auto log, traces::open_log(log_));
     HOSTIR_TRY(log->refresh());
-    if (what_ == "export") return export_log(*log);
+    if (what_ == "export") return export_log(terminal, *log);
     HOSTIR_ASSIGN_OR_RETURN(const traces::TableFormat format, traces::parse_table_format(format_));
     HOSTIR_ASSIGN_OR_RETURN(const interp::LogTable table, question(*log));
     HOSTIR_TRY(write(terminal, traces::print_table(table, format)));
@@ -86,7 +96,23 @@ class TraceVerb : public Verb {
     return ops_.empty() ? query_ : fmt::format("op={} {}", fmt::join(ops_, ","), query_);
   }
 
-  Expected<int> export_log(const traces::LogReader& log) const {
+  Expected<int> export_log(Terminal& terminal, const traces::LogReader& log) const {
+    if (!value_.empty()) return export_value(log);
+    if (format_ == "csv") {
+      HOSTIR_ASSIGN_OR_RETURN(const interp::LogTable table,
+                              log.query("SELECT * FROM v_timeline ORDER BY event",
+                                        std::numeric_limits<int64_t>::max()));
+      HOSTIR_TRY(write(terminal, traces::print_table(table, traces::TableFormat::kCsv)));
+      return 0;
+    }
+    if (format_ == "chakra") {
+      if (output_.empty()) {
+        return fail(ErrorKind::kUsage, "usage",
+                    "--format chakra writes a file for each rank: give their prefix with -o");
+      }
+      HOSTIR_TRY(traces::export_chakra(log, output_));
+      return 0;
+    }
     if (output_.empty()) {
       HOSTIR_TRY(traces::export_chrome(log, std::cout));
       return 0;
@@ -95,6 +121,28 @@ class TraceVerb : public Verb {
     if (!file) return fail(ErrorKind::kRuntime, "file_open", output_ + ": cannot be written");
     HOSTIR_TRY(traces::export_chrome(log, file));
     return 0;
+  }
+
+  // The last write whose contents the log kept.
+  Expected<int> export_value(const traces::LogReader& log) const {
+    if (output_.empty() || !rank_)
+      return fail(ErrorKind::kUsage, "usage", "export --value needs --rank and -o y.npy");
+    interp::WriteFilter filter;
+    filter.value = value_.starts_with('%') ? value_.substr(1) : value_;
+    filter.rank = static_cast<interp::Rank>(*rank_);
+    filter.shown_only = true;
+    HOSTIR_ASSIGN_OR_RETURN(const auto writes, log.writes(filter));
+    for (auto write = writes.rbegin(); write != writes.rend(); ++write) {
+      if (!write->has_data) continue;
+      HOSTIR_ASSIGN_OR_RETURN(const Tensor tensor,
+                              log.contents({write->event, write->row, write->rank}));
+      HOSTIR_TRY(io::write_npy(output_, tensor));
+      return 0;
+    }
+    return fail(ErrorKind::kRuntime, "log_no_data",
+                fmt::format("{}: the log has {} writes of %{} on rank {}, none with contents; "
+                            "record the run with --trace-values data={}",
+                            log_, writes.size(), filter.value, *rank_, filter.value));
   }
 
   Expected<void> write(Terminal& terminal, const std::string& text) const {
@@ -113,6 +161,8 @@ class TraceVerb : public Verb {
   std::string query_;
   std::string format_ = "table";
   std::string output_;
+  std::string value_;
+  std::optional<int64_t> rank_;
   std::vector<std::string> ops_;
   int64_t limit_ = 1000;
   bool check_ = false;

@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""Tests what `hostir trace export` writes beside Perfetto's JSON: CSV, Chakra, and a value as .npy.
+
+    tests/checks/exports.py build-dev/bin/hostir
+
+Chakra's protobuf is decoded here, with the field numbers of mlcommons/chakra et_def.proto. Ends with
+`N passed, N failed`.
+"""
+import csv
+import io
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import traceback
+
+PROGRAMS = pathlib.Path(__file__).parent.parent / "programs"
+HOSTIR = str(pathlib.Path(sys.argv[1]).resolve()) if len(sys.argv) > 1 else "hostir"
+CASES = []
+
+
+def case(function):
+    CASES.append(function)
+    return function
+
+
+def hostir(*arguments, status=0):
+    done = subprocess.run([HOSTIR, *map(str, arguments)], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == status, (done.returncode, done.stderr)
+    return done.stdout if status == 0 else done.stderr
+
+
+def log(folder, program="tp_mlp.hir", *arguments):
+    path = folder / "run.db"
+    hostir("run", PROGRAMS / program, "--example-inputs", "-q", "--trace", path, "--trace-values", "data=y", *arguments)
+    return path
+
+
+def sql(path, query):
+    return json.loads(hostir("trace", "sql", path, query, "--format", "json"))
+
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        value |= (data[at] & 0x7F) << shift
+        at += 1
+        if data[at - 1] < 0x80:
+            return value, at
+        shift += 7
+
+
+def fields(data):
+    """{field: [values]} of a message; numbers and bytes."""
+    out, at = {}, 0
+    while at < len(data):
+        key, at = varint(data, at)
+        if key & 7 == 0:
+            value, at = varint(data, at)
+        else:
+            assert key & 7 == 2, key
+            size, at = varint(data, at)
+            value, at = data[at:at + size], at + size
+            assert len(value) == size
+        out.setdefault(key >> 3, []).append(value)
+    return out
+
+
+def chakra(path):
+    data, at, messages = path.read_bytes(), 0, []
+    while at < len(data):
+        size, at = varint(data, at)
+        messages.append(fields(data[at:at + size]))
+        at += size
+    assert at == len(data)
+    return messages[0], messages[1:]
+
+
+def attributes(node):
+    out = {}
+    for attribute in map(fields, node[10]):
+        (member,) = set(attribute) - {1}
+        out[attribute[1][0].decode()] = (member, attribute[member][0])
+    return out
+
+
+@case
+def csv_has_every_event(folder):
+    path = log(folder, "tp_mlp.hir", "--mesh", "tp=4")
+    rows = list(csv.DictReader(io.StringIO(hostir("trace", "export", path, "--format", "csv"))))
+    assert len(rows) == sql(path, "select count(*) as n from event")[0]["n"]
+    assert {r["rank"] for r in rows} == {"0", "1", "2", "3"} and any(r["op"] == "all_reduce" for r in rows)
+
+
+@case
+def chakra_has_the_device_work_in_order(folder):
+    path = log(folder, "tp_mlp.hir", "--mesh", "tp=4")
+    hostir("trace", "export", path, "--format", "chakra", "-o", folder / "job")
+    groups = json.loads((folder / "job.groups.json").read_text())
+    assert list(groups.values()) == [[0, 1, 2, 3]], groups
+    for rank in range(4):
+        metadata, nodes = chakra(folder / f"job.{rank}.et")
+        assert metadata[1], metadata
+        want = sql(path, "select i.op, i.kernel, e.bytes, e.stream from event e join instruction i on i.id = "
+                         f"e.instruction where e.rank = {rank} and e.stream is not null and (i.kernel is not null or "
+                         "i.op_class = 'communication') order by e.id")
+        assert [n[2][0].decode() for n in nodes] == [w["kernel"] or w["op"] for w in want]
+        last = {}
+        for number, (node, w) in enumerate(zip(nodes, want), 1):
+            assert node[1] == [number]
+            before = [varint(d, 0)[0] for d in node.get(4, [])]
+            assert before == ([last[w["stream"]]] if w["stream"] in last else []), (node, w)
+            last[w["stream"]] = number
+            a = attributes(node)
+            assert a["is_cpu_op"] == (27, 0)
+            if w["op"] == "all_reduce":
+                assert node[3] == [7] and a["comm_type"] == (9, 0) and a["comm_size"] == (9, w["bytes"]), a
+                assert groups[a["pg_name"][1].decode()] == [0, 1, 2, 3]
+            else:
+                assert node[3] == [4] and a["num_ops"][0] == 9 and a["tensor_size"][0] == 13 and a["tensor_size"][1] > 0
+            assert node[7][0] >= 1
+
+
+@case
+def a_value_as_npy(folder):
+    path = log(folder, "tp_mlp.hir", "--mesh", "tp=4", "--output", f"y=@{folder}/run.npy")
+    hostir("trace", "export", path, "--value", "%y", "--rank", 1, "-o", folder / "y.npy")
+    # y is replicated: every rank's part is the output.
+    assert (folder / "y.npy").read_bytes() == (folder / "run.npy").read_bytes()
+
+
+@case
+def what_is_not_there_gets_a_sentence(folder):
+    path = log(folder, "simple_add.hir")
+    assert "--trace-values data=a" in hostir("trace", "export", path, "--value", "a", "--rank", 0, "-o", folder / "a.npy",
+                                             status=3)
+    assert "prefix" in hostir("trace", "export", path, "--format", "chakra", status=64)
+    assert "--rank" in hostir("trace", "export", path, "--value", "a", status=64)
+
+
+def main():
+    passed = failed = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        for function in CASES:
+            folder = pathlib.Path(scratch) / function.__name__
+            folder.mkdir()
+            try:
+                function(folder)
+                passed += 1
+            except Exception:  # pylint: disable=broad-except
+                failed += 1
+                print(f"FAILED {function.__name__}")
+                traceback.print_exc(file=sys.stdout)
+    print(f"{passed} passed, {failed} failed")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
