@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <iterator>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
