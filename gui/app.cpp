@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <filesystem>
 #include <utility>
 
@@ -126,8 +127,8 @@ void App::rebuild_style() {
 
 bool App::wants_frame() const {
   Model& model = const_cast<App*>(this)->model_;
-  return settling_ > 0 || model.worker().busy() || model.comparison().busy() ||
-         scrub_target_.has_value();
+  return settling_ > 0 || picture_.has_value() || model.worker().busy() ||
+         model.comparison().busy() || scrub_target_.has_value();
 }
 
 std::string App::window_title() const {
@@ -198,8 +199,10 @@ void App::take_opened() {
   if (document.is_program() && document.path() == model_.path()) {
     const auto opened = model_.runs_edited_text() ? std::nullopt : model_.opened_text();
     file_watch_.start(model_.path(), opened.value_or(document.base()));
-  } else {
+  } else if (!model_.worker().follows_log()) {
     file_watch_.start(model_.path());
+  } else {
+    file_watch_.start("");  // a log that is being written changes all the time, and is followed
   }
   looked_at_.clear();
   settings_.add_recent(absolute_path(model_.path()));
@@ -217,6 +220,7 @@ void App::draw_center() {
 }
 
 void App::frame(double now_s) {
+  const auto begin = std::chrono::steady_clock::now();
   ui_.begin_frame();
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
   small_ = !layout_chosen_ && (screen.x < ui_.px(860) || screen.y < ui_.px(520));
@@ -269,6 +273,8 @@ void App::frame(double now_s) {
   ImGui::EndChild();
   draw_status_bar(status_height);
   ImGui::End();
+  draw_copy_menu();
+  take_export_wish();
   draw_palette();
   draw_help();
   draw_file_dialog();
@@ -277,11 +283,15 @@ void App::frame(double now_s) {
   actions_.flush([this](const std::string& command) { model_.run_command(command); });
   constexpr double kWriteSeconds = 0.5;
   if (now_s - written_s_ >= kWriteSeconds) write_what_changed();
+  // The slowest frame counts, and is forgotten slowly, so that the number can be read.
+  constexpr double kForget = 0.97;
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+  frame_ms_ = std::max(took.count(), frame_ms_ * kForget);
 }
 
 bool App::file_has_news() {
   const bool document = model_.document().look_now();
-  return file_watch_.has_news() || document;
+  return file_watch_.has_news() || document || model_.log_grew();
 }
 
 }  // namespace hostir::gui

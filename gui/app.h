@@ -41,6 +41,7 @@ struct Banner {
   StateKind state = StateKind::kOk;
   std::string text;
   std::vector<BannerButton> buttons;
+  float progress = 0;  // 0 to 1, of what is under way
 };
 
 class App {
@@ -69,6 +70,16 @@ class App {
   void request_quit();
   std::string window_title() const;
 
+  /// A part of the window to write as a PNG once it is drawn.
+  struct PictureWish {
+    std::string path;
+    ImVec2 min;
+    ImVec2 max;
+  };
+  /// Call after rendering; nullopt: no picture is wanted of this frame.
+  std::optional<PictureWish> take_picture_wish();
+  void wrote(const std::string& path, const Expected<void>& result);
+
   void drop_file(const std::string& path);
   /// Runs an action by name, or any line of the command language. Returns false if it is neither.
   bool perform(const std::string& text);
@@ -87,6 +98,7 @@ class App {
   void add_mark_actions();
   void add_compare_actions();
   void add_document_actions();
+  void add_copy_actions();
   void draw_menu_bar();
   void draw_toolbar();
   void draw_tools(float limit);
@@ -113,6 +125,8 @@ class App {
   void select_written(const interp::Snapshot& shot);
   void draw_status_bar(float height);
   std::optional<Banner> opening_banner();
+  std::optional<Banner> travel_banner();
+  std::optional<Banner> outcome_banner() const;
   void draw_opening_page();
   void draw_start_page();
   void draw_error_page();
@@ -122,13 +136,19 @@ class App {
   void draw_palette();
   void draw_help();
   void draw_keys();
-  enum class FileDialog : uint8_t { kNone, kOpen, kCompare, kSaveAs };
+  enum class FileDialog : uint8_t { kNone, kOpen, kCompare, kSaveAs, kExport };
   void begin_file_dialog(FileDialog what);
   void draw_file_dialog();
   /// Draws the dialog's file list; true if a file was double-clicked.
   bool draw_files();
   void choose_file(const std::string& path);
   void handle_keys();
+  /// The menu of a right click on something that has no menu of its own.
+  void draw_copy_menu();
+  void copy(bool row);
+  void export_tensor(const std::string& extension);
+  void export_picture();
+  void take_export_wish();
   void set_layout(std::string_view text);
   /// After each successful open: restores the file's settings, updates recent files, watches the
   /// file.
@@ -179,6 +199,7 @@ class App {
   uint64_t seen_opened_ = 0;
   interp::Position fault_seen_{~uint64_t{0}, 0};    // the fault whose instruction was selected
   interp::Position written_seen_{~uint64_t{0}, 0};  // the same for a stop at a write
+  double frame_ms_ = 0;                             // CPU time of the slowest of the last frames
   int settling_ = 0;           // frames still to draw although nothing is running
   uint64_t seen_stop_ = 0;     // model generation at the last stop that was handled
   std::string shown_program_;  // program of the model's watches, bookmarks, notes; absolute path
@@ -193,6 +214,10 @@ class App {
   bool help_open_ = false;
   std::string help_filter_;
   FileDialog file_dialog_ = FileDialog::kNone;
+  std::optional<ExportWish> export_;  // waits for the name of its file
+  std::optional<PictureWish> picture_;
+  int picture_frames_ = 0;  // frames until nothing lies over the picture
+  UnderMouse copied_;       // what the open menu copies
   QuestionBox questions_;
   UnsavedTexts unsaved_;
   std::optional<std::pair<std::string, std::string>> kept_text_;  // base and text, as on disk

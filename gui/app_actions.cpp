@@ -47,6 +47,7 @@ void App::add_actions() {
   add_view_actions();
   add_compare_actions();
   add_document_actions();
+  add_copy_actions();
 }
 
 void App::add_session_actions() {

@@ -43,20 +43,37 @@ std::optional<interp::CodeIndex> place_of(const interp::Snapshot& shot) {
   return std::nullopt;
 }
 
+std::optional<Banner> read_only_banner(const Model& model) {
+  const interp::SnapshotPtr& shot = model.snapshot();
+  if (!shot || shot->no_stepping.empty()) return std::nullopt;
+  return Banner{StateKind::kWaiting,
+                "A recorded run, to be looked at: it cannot be stepped, for its program can no "
+                "longer be prepared (" +
+                    shot->no_stepping + "). Everything that the log holds is here.",
+                {{"Timeline", "panel.timeline", ""},
+                 {"Events", "panel.events", ""},
+                 {"SQL", "panel.sql", ""}}};
+}
+
 }  // namespace
+
+// A long recorded run is not run to its end at once, but how it ended is known.
+std::optional<Banner> App::outcome_banner() const {
+  const interp::SnapshotPtr& shot = model_.snapshot();
+  if (!shot || model_.running() || shot->stop.kind != interp::StopKind::kStart ||
+      model_.recorded_outcome().empty())
+    return std::nullopt;
+  Banner banner{StateKind::kMismatch, "The recorded run ended: " + model_.recorded_outcome(), {}};
+  if (shot->no_stepping.empty())
+    banner.buttons.push_back(
+        {"Go to its end", "", shot->last_decision > 0 ? "goto end" : "continue"});
+  banner.buttons.push_back({"Events", "panel.events", ""});
+  return banner;
+}
 
 std::optional<Banner> App::stop_banner() const {
   const interp::SnapshotPtr& shot = model_.snapshot();
   if (!shot || model_.running()) return std::nullopt;
-  if (!shot->no_stepping.empty()) {
-    return Banner{StateKind::kWaiting,
-                  "A recorded run, to be looked at: it cannot be stepped, for its program can no "
-                  "longer be prepared (" +
-                      shot->no_stepping + "). Everything that the log holds is here.",
-                  {{"Timeline", "panel.timeline", ""},
-                   {"Events", "panel.events", ""},
-                   {"SQL", "panel.sql", ""}}};
-  }
   const bool not_finite = !shot->stop.value.empty() && !shot->stop.element.empty();
   if (not_finite) {
     return Banner{StateKind::kMismatch,
@@ -132,8 +149,9 @@ void App::show_fault() {
 }
 
 std::optional<Banner> App::next_banner() {
-  std::vector<std::optional<Banner>> all = {opening_banner(), newer_file_banner(), unsaved_banner(),
-                                            file_banner(), stop_banner()};
+  std::vector<std::optional<Banner>> all = {
+      opening_banner(), travel_banner(),  newer_file_banner(), unsaved_banner(),
+      file_banner(),    outcome_banner(), stop_banner(),       read_only_banner(model_)};
   if (model_.snapshot() && !model_.open_warning().empty())
     all.push_back(Banner{StateKind::kWaiting, model_.open_warning(), {}});
   // Forget dismissals of banners that are gone, so that they show again if they recur.
@@ -170,6 +188,9 @@ void App::draw_banner() {
   const ImVec2 end(at.x + width, at.y + height);
   list->AddRectFilled(at, end, mixed(p.panel, colour, 0.22f));
   list->AddRectFilled(at, ImVec2(at.x + ui_.px(4), end.y), colour);
+  if (banner->progress > 0)
+    list->AddRectFilled(ImVec2(at.x, end.y - ui_.px(3)),
+                        ImVec2(at.x + width * std::min(1.0f, banner->progress), end.y), p.accent);
   const float text_y = at.y + ui_.px(4) + (below ? 0 : std::max(0.0f, (row - text_height) / 2));
   const ImVec4 clip(at.x, at.y, end.x, at.y + ui_.px(6) + max_text);
   list->AddText(ui_.fonts.ui, ui_.fonts.ui->FontSize, ImVec2(at.x + pad, text_y), p.text_strong,
@@ -182,7 +203,8 @@ void App::draw_banner() {
       if (!b.action.empty()) actions_.request(b.action);
       if (!b.command.empty()) actions_.command(b.command);
     }
-    ui_.tag("banner/" + (b.action.empty() ? std::string("focus") : b.action), b.label);
+    const std::string word = b.command.substr(0, b.command.find(' '));
+    ui_.tag("banner/" + (b.action.empty() ? word : b.action), b.label);
     ImGui::SameLine();
   }
   if (ImGui::Button("\u2715")) dismissed_banners_.insert(banner->text);

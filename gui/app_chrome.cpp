@@ -140,6 +140,11 @@ void App::draw_status_bar(float height) {
   };
   put_right(keys, p.text_dim);
   put_right("    ", p.text_dim);
+  if (!options_.fixed_clock) {
+    put_right(fmt::format("frame {:.1f} ms    ", frame_ms_), p.text_dim);
+    ui_.tag_rect("status/frame", ImVec2(right, at.y), ImVec2(right, at.y + size.y),
+                 fmt::format("{:.1f}", frame_ms_));
+  }
   put_right(hidden, p.state(StateKind::kWaiting));
   ui_.draw_text(list, ImVec2(at.x + ui_.px(8), y), colour, text, right - at.x - ui_.px(20));
   ui_.tag_rect("status", at, ImVec2(at.x + size.x, at.y + size.y), text);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <utility>
 
 #include "gui/app.h"
 #include "interp/session/command_table.h"
@@ -111,6 +112,7 @@ void App::begin_file_dialog(FileDialog what) {
   file_dialog_ = what;
   focus_input_ = true;
   if (what == FileDialog::kSaveAs) path_text_ = model_.document().path();
+  if (what == FileDialog::kExport) path_text_ = export_->name;
 }
 
 void App::choose_file(const std::string& path) {
@@ -123,6 +125,12 @@ void App::choose_file(const std::string& path) {
       return compare_with(path);
     case FileDialog::kSaveAs:
       return save_as(path);
+    case FileDialog::kExport:
+      if (export_) {
+        const auto result = std::exchange(export_, std::nullopt)->write(path);
+        if (result) wrote(path, *result);
+      }
+      return;
   }
 }
 
@@ -140,7 +148,8 @@ bool App::draw_files() {
     const std::string extension = entry.path().extension().string();
     std::error_code ignored;
     const bool program = extension == ".hir" && file_dialog_ != FileDialog::kCompare;
-    const bool log = extension == ".db" && file_dialog_ != FileDialog::kSaveAs;
+    const bool log = extension == ".db" && file_dialog_ != FileDialog::kSaveAs &&
+                     file_dialog_ != FileDialog::kExport;
     if (entry.is_directory(ignored) || program || log) entries.push_back(entry);
   }
   std::sort(entries.begin(), entries.end());
@@ -175,7 +184,8 @@ void App::draw_file_dialog() {
       {"", "", ""},
       {"Open a program or a log", "path of a .hir file or a log", "Open"},
       {"Open a log to compare with", "path of a log", "Open"},
-      {"Save the text of the panel Edit as", "path of a .hir file", "Save"}};
+      {"Save the text of the panel Edit as", "path of a .hir file", "Save"},
+      {"Export", "path of the file to write", "Write"}};
   const Words& words = kWords[static_cast<size_t>(file_dialog_)];
   if (folder_.empty()) {
     std::error_code error;

@@ -130,6 +130,21 @@ void App::add_look_actions() {
   actions_.add({"goto", "Go to a position...", "View", "Ctrl+G",
                 "Type a position of the history, `start` or `end`.",
                 [this] { open_palette("goto "); }, ready});
+  const auto find = [this](int step) {
+    const bool editor = tree().focused() == "editor" || !model_.snapshot();
+    const std::string panel = editor ? "editor" : "host_ir";
+    tree().show(panel);
+    model_.find_wish = FindWish{panel, step};
+  };
+  const auto any = [this] { return !model_.document().path().empty() || model_.snapshot(); };
+  actions_.add({"find", "Find in the program or editor", "View", "Ctrl+F",
+                "Finds words in the panel Edit if the pointer was last in it, else in the host "
+                "program.",
+                [find] { find(0); }, any});
+  actions_.add({"find.next", "Find the next place", "View", "F3",
+                "To the next place of what was looked for.", [find] { find(1); }, any});
+  actions_.add({"find.previous", "Find the previous place", "View", "Shift+F3",
+                "To the place before this one.", [find] { find(-1); }, any});
   actions_.add({"find.symbol", "Go to a tensor, instruction or rank...", "View", "Ctrl+P",
                 "A list of all of them; a few letters of the name are enough.",
                 [this] { open_palette("", true); }, ready});

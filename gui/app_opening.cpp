@@ -30,6 +30,18 @@ std::optional<Banner> App::opening_banner() {
   return banner;
 }
 
+std::optional<Banner> App::travel_banner() {
+  const std::optional<Travel> travel = model_.worker().travel();
+  if (!travel) return std::nullopt;
+  Banner banner{StateKind::kWaiting,
+                fmt::format("Going to position {}: {} of {} have run", travel->to,
+                            travel->at - travel->from, travel->to - travel->from),
+                {{"Cancel   Esc", "file.cancel_opening", ""}}};
+  banner.progress = static_cast<float>(static_cast<double>(travel->at - travel->from) /
+                                       static_cast<double>(travel->to - travel->from));
+  return banner;
+}
+
 void App::draw_opening_page() {
   const std::optional<Opening> opening = model_.worker().opening();
   const std::string path = opening ? opening->path : model_.last_request().path;

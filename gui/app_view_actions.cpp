@@ -82,9 +82,16 @@ void App::add_view_actions() {
                                       : std::optional(tree().focused()));
                 },
                 {}});
-  actions_.add({"file.cancel_opening", "Cancel opening", "File", "Esc",
-                "Call off what is being opened; what was open before stays.",
-                [this] { model_.worker().cancel_opening(); }, [this] { return model_.opening(); }});
+  actions_.add({"file.cancel_opening", "Cancel what is under way", "File", "Esc",
+                "Ends an opening, and what was open before stays; ends a long way to a position "
+                "where it is.",
+                [this] {
+                  if (model_.opening())
+                    model_.worker().cancel_opening();
+                  else
+                    model_.worker().interrupt();
+                },
+                [this] { return model_.opening() || model_.worker().travel().has_value(); }});
   int number = 1;
   for (const NamedLayout& layout : builtin_layouts()) {
     actions_.add({"layout." + std::string(layout.name),

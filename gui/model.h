@@ -72,6 +72,19 @@ struct TimelineNote {
   friend bool operator==(const TimelineNote&, const TimelineNote&) = default;
 };
 
+/// Find in the text of a panel (Ctrl+F), or go to the next (+1) or previous (-1) place.
+struct FindWish {
+  std::string panel;  // its id
+  int step = 0;       // 0: open the line
+};
+
+/// Something to write to a file whose name the user chooses.
+struct ExportWish {
+  std::string name;  // proposed
+  /// nullopt: the result is reported later (App::wrote).
+  std::function<std::optional<Expected<void>>(const std::string& path)> write;
+};
+
 class Model {
  public:
   Model(interp::SessionFactory& factory, const std::function<void()>& wake);
@@ -95,6 +108,9 @@ class Model {
   const std::string& open_warning() const { return open_warning_; }
   /// Where in the text of `last_request` the diagnostics point; empty if they name no place.
   const std::vector<TextMark>& open_marks() const { return open_marks_; }
+  /// How the recorded run that is open ended, in its own words, as the log tells before anything
+  /// has run here. Empty: well, or nothing recorded is open.
+  const std::string& recorded_outcome() const { return recorded_outcome_; }
   /// Opens in the background, then runs the commands (to return to the same place after an edit).
   void open(interp::OpenRequest request, std::vector<std::string> then = {});
   const interp::OpenRequest& last_request() const { return last_request_; }
@@ -127,6 +143,10 @@ class Model {
   Selection was_hovered;
   FollowedValue followed;
 
+  // ---- wishes of panels and actions, taken by the panel concerned or the window
+  std::optional<FindWish> find_wish;
+  std::optional<ExportWish> export_wish;
+
   // ---- kept per program in the settings
   std::vector<std::string> watches;  // expressions of the watches panel
   std::vector<Bookmark> bookmarks;   // in order of position
@@ -145,6 +165,9 @@ class Model {
   const std::vector<Message>& messages() const { return messages_; }
   void add_message(Message::Kind kind, std::string text);
 
+  /// True if a log that another process writes has grown since the last `update`.
+  bool log_grew() const { return worker_.followed_generation() != seen_log_; }
+
   /// Incremented per snapshot: changes when the position or anything shown changes.
   uint64_t generation() const { return generation_; }
   /// Incremented per opening: for data that depends only on the program and the fixed parts of the
@@ -154,6 +177,8 @@ class Model {
 
  private:
   void take(Opened& result);
+  /// Shows a recorded run at its end, where its outcome is, unless that takes long.
+  void go_to_outcome();
   void take(Executed& result);
   void take(Read& result);
   void take(LogAnswer& result);
@@ -166,6 +191,7 @@ class Model {
   std::string path_;
   std::string open_error_;
   std::string open_warning_;
+  std::string recorded_outcome_;
   std::vector<TextMark> open_marks_;
   interp::OpenRequest last_request_;
   interp::OpenRequest opened_request_;  // for what is open now
@@ -175,6 +201,7 @@ class Model {
   TensorIndex tensors_;
   std::vector<Message> messages_;
   uint64_t generation_ = 0;
+  uint64_t seen_log_ = 0;  // SessionWorker::followed_generation
   uint64_t opened_ = 0;
   double now_s_ = 0;
   SessionWorker worker_;

@@ -36,6 +36,7 @@ struct Room {
   enum class Kind : uint8_t { kIdle, kSome, kAll } kind = Kind::kAll;
   float height = 0;  // for kSome: height of the content, in pixels
   float least = 0;   // > 0: an error is shown; neighbours leave at least this height
+  float fewest = 0;  // > 0: with less than this height the panel is of no use; neighbours yield
   static Room idle() { return {Kind::kIdle, 0}; }
   static Room some(float height) { return {Kind::kSome, height}; }
 };

@@ -76,14 +76,9 @@ std::optional<float> PanelTree::wanted(Frame& frame, const Panels& panels, Panel
   if (!panel || node.kept || !is_shown(frame, *panel)) return std::nullopt;
   const Room room = most_room(frame, node, *panel);
   if (room.kind == Room::Kind::kAll) return std::nullopt;
-  float content = room.height;
-  if (room.kind == Room::Kind::kIdle) {
-    const std::string text = first_sentence(panel->hint());
-    content = ImGui::CalcTextSize(text.c_str(), nullptr, false,
-                                  std::max(1.0f, width - frame.ui.px(2 * kPadX)))
-                  .y;
-  }
-  return content + ImGui::GetFrameHeightWithSpacing() + frame.ui.px(2 * kPadY + 2);
+  // An idle panel is one line: its tab, and its sentence beside it.
+  if (room.kind == Room::Kind::kIdle) return ImGui::GetFrameHeightWithSpacing();
+  return room.height + ImGui::GetFrameHeightWithSpacing() + frame.ui.px(2 * kPadY + 2);
 }
 
 float PanelTree::least(Frame& frame, const Panels& panels, PanelNode& node, float width) {
@@ -93,8 +88,10 @@ float PanelTree::least(Frame& frame, const Panels& panels, PanelNode& node, floa
   if (node.kind == PanelNode::Kind::kColumns)
     return std::max(least(frame, panels, *node.first, width * node.ratio),
                     least(frame, panels, *node.second, width * (1 - node.ratio)));
+  const Panel* panel = find_panel(panels, node.active);
+  const float fewest = panel && is_shown(frame, *panel) ? panel->room(frame).fewest : 0;
   const float few_lines = ImGui::GetFrameHeightWithSpacing() + frame.ui.px(2 * kPadY + 2) +
-                          2 * ImGui::GetTextLineHeightWithSpacing();
+                          std::max(fewest, 2 * ImGui::GetTextLineHeightWithSpacing());
   return std::min(few_lines, wanted(frame, panels, node, width).value_or(few_lines));
 }
 
@@ -133,7 +130,11 @@ float PanelTree::first_height(Frame& frame, const Panels& panels, PanelNode& nod
     const float fewest = std::max(whole * 0.2f, least(frame, panels, *node.first, width));
     return std::min(share, std::max(whole - b, fewest));
   }
-  return share;
+  // Without errors, no panel gets less than it needs to be of use, if there is room for all.
+  const float first = least(frame, panels, *node.first, width);
+  const float second = least(frame, panels, *node.second, width);
+  if (first + second > whole) return whole * first / (first + second);
+  return std::clamp(share, first, whole - second);
 }
 
 // The share given by the ratio, less what one child cannot use.

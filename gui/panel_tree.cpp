@@ -151,11 +151,14 @@ void PanelTree::move(std::string_view panel, std::string_view beside, Side side)
   prune(root_);
 }
 
-void PanelTree::draw_idle(Frame& frame, PanelNode& node, const Panel& panel) {
+void PanelTree::draw_idle(Frame& frame, PanelNode& node, const Panel& panel, ImVec2 at) {
   const std::string text = first_sentence(panel.hint());
-  ImGui::PushTextWrapPos(0);
-  frame.ui.text_dim(text);
-  ImGui::PopTextWrapPos();
+  const float space = ImGui::GetWindowPos().x + ImGui::GetWindowWidth() - at.x - frame.ui.px(kPadX);
+  ImGui::SetCursorScreenPos(at);
+  ImGui::InvisibleButton("idle", ImVec2(std::max(1.0f, space), ImGui::GetFrameHeight()));
+  frame.ui.draw_elided(ImGui::GetWindowDrawList(),
+                       ImVec2(at.x, at.y + ImGui::GetStyle().FramePadding.y),
+                       frame.ui.pal().text_dim, text, space);
   frame.ui.tag("idle/" + std::string(panel.id()), text);
   if (!ImGui::IsItemHovered()) return;
   Ui::tooltip("%s\nclick: keep this panel open", std::string(panel.hint()).c_str());
@@ -240,6 +243,8 @@ void PanelTree::draw_leaf(Frame& frame, const std::vector<std::unique_ptr<Panel>
   if (ImGui::BeginTabBar("tabs",
                          ImGuiTabBarFlags_FittingPolicyScroll | ImGuiTabBarFlags_NoTooltip)) {
     const bool forward = std::exchange(node.bring_forward, false);
+    ImVec2 tabs_end;
+    const Panel* idle = nullptr;
     for (const std::string& id : std::vector<std::string>(node.tabs)) {
       Panel* found = find_panel(panels, id);
       if (!found) continue;
@@ -248,6 +253,7 @@ void PanelTree::draw_leaf(Frame& frame, const std::vector<std::unique_ptr<Panel>
           forward && id == node.active ? ImGuiTabItemFlags_SetSelected : 0;
       const bool open = ImGui::BeginTabItem(label.c_str(), nullptr, flags);
       frame.ui.tag("tab/" + id, found->title());
+      tabs_end = ImVec2(ImGui::GetItemRectMax().x + frame.ui.px(12), ImGui::GetItemRectMin().y);
       if (open) {  // mark the active tab by a line on top, not only by its background
         const ImVec2 min = ImGui::GetItemRectMin();
         ImGui::GetWindowDrawList()->AddRectFilled(
@@ -263,6 +269,11 @@ void PanelTree::draw_leaf(Frame& frame, const std::vector<std::unique_ptr<Panel>
       }
       if (!open) continue;
       if (!forward) node.active = id;
+      if (is_idle(frame, node, *found) && !maximised_) {
+        idle = found;
+        ImGui::EndTabItem();
+        continue;
+      }
       ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding,
                           ImVec2(frame.ui.px(kPadX), frame.ui.px(kPadY)));
       ImGui::BeginChild(id.c_str(), ImVec2(0, 0), false, ImGuiWindowFlags_AlwaysUseWindowPadding);
@@ -273,8 +284,6 @@ void PanelTree::draw_leaf(Frame& frame, const std::vector<std::unique_ptr<Panel>
         frame.ui.empty_hint(
             std::string(found->hint()) +
             "\n\nOpen a program or a log first: File, Open (Ctrl+O), or drop it here.");
-      } else if (is_idle(frame, node, *found) && !maximised_) {
-        draw_idle(frame, node, *found);
       } else {
         found->draw(frame);
       }
@@ -282,6 +291,7 @@ void PanelTree::draw_leaf(Frame& frame, const std::vector<std::unique_ptr<Panel>
       ImGui::EndTabItem();
     }
     ImGui::EndTabBar();
+    if (idle) draw_idle(frame, node, *idle, tabs_end);
   }
   ImGui::EndChild();
   accept_drop(frame, node, at, size);

@@ -75,7 +75,8 @@ class PanelTree {
                             float whole);
   static float first_height(Frame& frame, const Panels& panels, PanelNode& node, float width,
                             float whole);
-  void draw_idle(Frame& frame, PanelNode& node, const Panel& panel);
+  /// Draws the sentence of an idle panel at the end of its tabs.
+  static void draw_idle(Frame& frame, PanelNode& node, const Panel& panel, ImVec2 at);
   void draw_node(Frame& frame, const std::vector<std::unique_ptr<Panel>>& panels, PanelNode& node,
                  ImVec2 at, ImVec2 size);
   void draw_leaf(Frame& frame, const std::vector<std::unique_ptr<Panel>>& panels, PanelNode& node,

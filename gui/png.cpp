@@ -9,6 +9,19 @@
 
 namespace hostir::gui {
 
+Image Image::part(float min_x, float min_y, float max_x, float max_y) const {
+  const int left = std::clamp(static_cast<int>(min_x), 0, width);
+  const int top = std::clamp(static_cast<int>(min_y), 0, height);
+  Image out;
+  out.width = std::clamp(static_cast<int>(max_x), left, width) - left;
+  out.height = std::clamp(static_cast<int>(max_y), top, height) - top;
+  for (int y = top; y < top + out.height; ++y) {
+    const auto begin = rgb.begin() + (static_cast<std::ptrdiff_t>(y) * width + left) * 3;
+    out.rgb.insert(out.rgb.end(), begin, begin + static_cast<std::ptrdiff_t>(out.width) * 3);
+  }
+  return out;
+}
+
 void Image::flip_rows() {
   const auto row = static_cast<size_t>(width) * 3;
   for (int y = 0; y < height / 2; ++y) {

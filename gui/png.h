@@ -14,6 +14,8 @@ struct Image {
   std::vector<unsigned char> rgb;  // rows from the top
 
   void flip_rows();
+  /// The pixels inside a rectangle, as far as they are inside the image.
+  Image part(float min_x, float min_y, float max_x, float max_y) const;
 };
 
 Expected<void> write_png(const std::string& path, const Image& image);

@@ -34,10 +34,35 @@ size_t fitting(const ImFont* font, std::string_view text, float width) {
   return before_number(text, static_cast<size_t>(cut - text.data()));
 }
 
+// Draws the part of a line of text that an edge does not cut, without cutting numbers.
+void draw_cut(ImDrawList* list, ImVec2 at, const ImRect& clip, std::string_view text) {
+  size_t from = 0;
+  if (at.x < clip.Min.x) {  // scrolled: drop what the left edge cuts
+    const size_t hidden = fitting(GImGui->Font, text, clip.Min.x - at.x);
+    from = std::min(text.find(' ', hidden), text.size());
+  }
+  const char* begin = text.data() + from;
+  const char* end = text.data() + text.size();
+  at.x += ImGui::CalcTextSize(text.data(), begin).x;
+  const ImU32 colour = ImGui::GetColorU32(ImGuiCol_Text);
+  const float space = clip.Max.x - at.x;
+  if (ImGui::CalcTextSize(begin, end).x <= space) return list->AddText(at, colour, begin, end);
+  const char* dots = "\u2026";
+  const size_t fits = fitting(GImGui->Font, text.substr(from), space - ImGui::CalcTextSize(dots).x);
+  list->AddText(at, colour, begin, begin + fits);
+  at.x += ImGui::CalcTextSize(begin, begin + fits).x;
+  list->AddText(at, colour, dots);
+}
+
 }  // namespace
 
 void Ui::begin_frame() {
   widgets_.clear();
+  for (const auto& [column, cell] : row_) under_.row += (under_.row.empty() ? "" : "\t") + cell;
+  row_.clear();
+  row_of_ = {0, -1};
+  last_under_ = std::exchange(under_, {});
+  under_area_ = FLT_MAX;
   last_hidden_ = std::exchange(hidden_, {});
 }
 
@@ -51,6 +76,33 @@ void Ui::tag(const std::string& name, std::string_view text) {
 
 void Ui::tag_rect(const std::string& name, ImVec2 min, ImVec2 max, std::string_view text) {
   widgets_[name] = {min, max, std::string(text)};
+  note_text(min, max, text);
+}
+
+void Ui::copyable(std::string_view text) const {
+  note_text(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), text);
+}
+
+void Ui::note_text(ImVec2 min, ImVec2 max, std::string_view text) const {
+  if (text.empty() || !ImGui::GetCurrentContext()->WithinFrameScope) return;
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  if (const ImGuiTable* table = ImGui::GetCurrentTable()) {
+    const float bottom = std::max(table->RowPosY2, table->RowPosY1 + table->RowMinHeight);
+    const bool here = mouse.y >= table->RowPosY1 && mouse.y < std::max(bottom, max.y) &&
+                      mouse.x >= table->InnerClipRect.Min.x &&
+                      mouse.x < table->InnerClipRect.Max.x && ImGui::IsWindowHovered();
+    if (here) {
+      const std::pair<uint32_t, int> row(table->ID, table->CurrentRow);
+      if (std::exchange(row_of_, row) != row) row_.clear();
+      row_[table->CurrentColumn] = text;
+    }
+  }
+  if (!ImGui::IsMouseHoveringRect(min, max) || !ImGui::IsWindowHovered()) return;
+  const float area = (max.x - min.x) * (max.y - min.y);
+  if (area > under_area_) return;
+  under_area_ = area;
+  under_.text = text;
+  under_.panel = panel;
 }
 
 const WidgetRect* Ui::find(const std::string& name) const {
@@ -70,46 +122,33 @@ std::string Ui::counted(size_t n, std::string_view one) {
 
 void Ui::text_dim(std::string_view text) const {
   ImGui::PushStyleColor(ImGuiCol_Text, pal().text_dim);
-  Ui::text(text);
+  this->text(text);
   ImGui::PopStyleColor();
 }
 
 void Ui::text_mono(std::string_view text) const {
   ImGui::PushFont(fonts.mono);
-  Ui::text(text);
+  this->text(text);
   ImGui::PopFont();
 }
 
-void Ui::text(std::string_view text) {
+void Ui::text(std::string_view text) const {
   const char* begin = text.data();
   const char* end = begin + text.size();
-  ImGuiWindow* window = ImGui::GetCurrentWindow();
+  const ImGuiWindow* window = ImGui::GetCurrentWindow();
   const float left = window->DC.CursorPos.x;
   const bool wraps = window->DC.TextWrapPos >= 0 || text.find('\n') != text.npos;
   const float width = wraps ? 0 : ImGui::CalcTextSize(begin, end).x;
-  if (wraps || (left >= window->ClipRect.Min.x && left + width <= window->ClipRect.Max.x))
-    return ImGui::TextUnformatted(begin, end);
-  // Takes its place as usual, so that columns keep their widths, but is drawn by hand.
-  ImGui::PushStyleColor(ImGuiCol_Text, IM_COL32_BLACK_TRANS);
-  ImGui::TextUnformatted(begin, end);
-  ImGui::PopStyleColor();
-  if (left < window->ClipRect.Min.x) {  // scrolled: drop what the left edge cuts
-    const size_t hidden = fitting(GImGui->Font, text, window->ClipRect.Min.x - left);
-    const size_t rest = std::min(text.find(' ', hidden), text.size());
-    begin += rest;
+  if (wraps || (left >= window->ClipRect.Min.x && left + width <= window->ClipRect.Max.x)) {
+    ImGui::TextUnformatted(begin, end);
+  } else {
+    // Takes its place as usual, so that columns keep their widths, but is drawn by hand.
+    ImGui::PushStyleColor(ImGuiCol_Text, IM_COL32_BLACK_TRANS);
+    ImGui::TextUnformatted(begin, end);
+    ImGui::PopStyleColor();
+    draw_cut(window->DrawList, ImVec2(left, ImGui::GetItemRectMin().y), window->ClipRect, text);
   }
-  const float x = left + ImGui::CalcTextSize(text.data(), begin).x;
-  const float space = window->ClipRect.Max.x - x;
-  const float dots = ImGui::CalcTextSize("\u2026").x;
-  const std::string_view shown(begin, static_cast<size_t>(end - begin));
-  const ImVec2 at(x, ImGui::GetItemRectMin().y);
-  const ImU32 colour = ImGui::GetColorU32(ImGuiCol_Text);
-  if (ImGui::CalcTextSize(begin, end).x <= space)
-    return window->DrawList->AddText(at, colour, begin, end);
-  const size_t fits = fitting(GImGui->Font, shown, space - dots);
-  window->DrawList->AddText(at, colour, begin, begin + fits);
-  const float drawn = ImGui::CalcTextSize(begin, begin + fits).x;
-  window->DrawList->AddText(ImVec2(at.x + drawn, at.y), colour, "\u2026");
+  note_text(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), text);
 }
 
 void Ui::tooltip(const char* format, ...) {

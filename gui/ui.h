@@ -10,6 +10,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "gui/theme.h"
@@ -20,6 +21,13 @@ struct WidgetRect {
   ImVec2 min;
   ImVec2 max;
   std::string text;  // text visible to tests: a label or the shown value
+};
+
+/// What the mouse is over, for copying.
+struct UnderMouse {
+  std::string text;   // of the innermost item that has a text
+  std::string row;    // the cells of its table row, separated by tabs; empty outside tables
+  std::string panel;  // id of its panel
 };
 
 class Ui {
@@ -35,10 +43,14 @@ class Ui {
   void begin_frame();
   /// Names the last item.
   void tag(const std::string& name, std::string_view text = {});
+  /// Lets the last item be copied without a name.
+  void copyable(std::string_view text) const;
   /// Names a rectangle drawn by hand.
   void tag_rect(const std::string& name, ImVec2 min, ImVec2 max, std::string_view text = {});
   const WidgetRect* find(const std::string& name) const;
   const std::map<std::string, WidgetRect>& widgets() const { return widgets_; }
+  /// As of the last frame. Every named item and everything drawn by `text` can be copied.
+  const UnderMouse& under_mouse() const { return last_under_; }
 
   /// Call when a panel does not show everything; the status bar lists it ("lanes of 4 ranks").
   void say_hidden(std::string_view text);
@@ -55,7 +67,7 @@ class Ui {
   void text_mono(std::string_view text) const;
   /// Text in the current font and colour. Where the edge of its cell or window would cut a number,
   /// the text ends before that number with an ellipsis: a cut number reads as another one.
-  static void text(std::string_view text);
+  void text(std::string_view text) const;
   /// A tooltip that wraps; `format` as for printf.
   static void tooltip(const char* format, ...) IM_FMTARGS(1);
   /// Explains an empty panel: what it is for and how to fill it. Tagged `hint/PANEL`.
@@ -74,7 +86,15 @@ class Ui {
   static void hatch(ImDrawList* list, ImVec2 min, ImVec2 max, ImU32 colour, float step);
 
  private:
+  void note_text(ImVec2 min, ImVec2 max, std::string_view text) const;
+
   std::map<std::string, WidgetRect> widgets_;
+  UnderMouse last_under_;
+  mutable UnderMouse under_;
+  mutable float under_area_ = 0;  // of the item of `under_`
+  // The cells of the table row under the mouse, by column.
+  mutable std::map<int, std::string> row_;
+  mutable std::pair<uint32_t, int> row_of_{0, -1};  // table and row
   std::vector<std::string> hidden_;
   std::vector<std::string> last_hidden_;
 };

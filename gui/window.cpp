@@ -69,6 +69,12 @@ class Painter {
     glClearColor(0, 0, 0, 1);
     glClear(GL_COLOR_BUFFER_BIT);
     ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+    if (const auto wish = app_.take_picture_wish()) {
+      const ImVec2 scale = ImGui::GetIO().DisplayFramebufferScale;
+      app_.wrote(wish->path,
+                 write_png(wish->path, grab().part(wish->min.x * scale.x, wish->min.y * scale.y,
+                                                   wish->max.x * scale.x, wish->max.y * scale.y)));
+    }
     if (title_ != app_.window_title()) {
       title_ = app_.window_title();
       glfwSetWindowTitle(window_, title_.c_str());

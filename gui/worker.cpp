@@ -1,6 +1,9 @@
 #include "gui/worker.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <limits>
 #include <set>
 
 namespace hostir::gui {
@@ -57,6 +60,11 @@ std::optional<Opening> SessionWorker::opening() const {
     now->seconds = std::chrono::duration<double>(waited).count();
   }
   return now;
+}
+
+std::optional<Travel> SessionWorker::travel() const {
+  const std::lock_guard lock(mutex_);
+  return travel_;
 }
 
 void SessionWorker::execute(std::string command) {
@@ -145,6 +153,18 @@ interp::SnapshotPtr SessionWorker::snapshot() const {
 bool SessionWorker::has_log() const {
   const std::lock_guard lock(mutex_);
   return session_ && session_->log() != nullptr;
+}
+
+bool SessionWorker::follows_log() const {
+  const std::lock_guard lock(mutex_);
+  return session_ && session_->log() &&
+         session_->log()->run().ending == interp::LogEnding::kRunning;
+}
+
+uint64_t SessionWorker::followed_generation() const {
+  if (!follows_log()) return 0;
+  const std::lock_guard lock(mutex_);
+  return session_ && session_->log() ? session_->log()->extent().generation : 0;
 }
 
 std::vector<WorkerResult> SessionWorker::drain() {
@@ -258,7 +278,7 @@ void SessionWorker::do_execute(const std::string& text) {
   if (!command) {
     result.error = command.error().message();
   } else {
-    auto outcome = session_->execute(*command, stop);
+    auto outcome = execute_in_parts(*command, stop);
     result.ok = outcome.has_value();
     if (outcome) {
       result.outcome = std::move(*outcome);
@@ -270,8 +290,43 @@ void SessionWorker::do_execute(const std::string& text) {
     const std::lock_guard lock(mutex_);
     snapshot_ = session_->snapshot();
     state_ = WorkerState::kIdle;
+    travel_.reset();
   }
   publish(std::move(result));
+}
+
+Expected<interp::Outcome> SessionWorker::execute_in_parts(const interp::Command& command,
+                                                          const std::stop_token& stop) {
+  constexpr auto kPart = std::chrono::milliseconds(100);
+  const interp::SnapshotPtr shot = session_->snapshot();
+  if (command.kind != interp::CommandKind::kGoto || !shot->no_stepping.empty())
+    return session_->execute(command, stop);
+  const auto wanted = static_cast<uint64_t>(command.numbers.front());
+  const bool end = command.numbers.front() == std::numeric_limits<int64_t>::max();
+  Travel travel{shot->position.decision, shot->position.decision,
+                end ? shot->last_decision : wanted};
+  interp::Command part = command;
+  for (uint64_t length = 2048; travel.to > travel.at + length;) {
+    const auto begin = std::chrono::steady_clock::now();
+    part.numbers = {static_cast<int64_t>(travel.at + length)};
+    HOSTIR_ASSIGN_OR_RETURN(interp::Outcome outcome, session_->execute(part, stop));
+    const uint64_t reached = session_->snapshot()->position.decision;
+    if (reached != travel.at + length) return outcome;  // a breakpoint, or the end of the run
+    if (stop.stop_requested()) {
+      outcome.stop.kind = interp::StopKind::kInterrupted;
+      outcome.stop.sentence =
+          fmt::format("Cancelled on the way to position {}, at {}.", travel.to, reached);
+      return outcome;
+    }
+    travel.at = reached;
+    if (std::chrono::steady_clock::now() - begin < kPart) length *= 2;
+    {
+      const std::lock_guard lock(mutex_);
+      travel_ = travel;
+    }
+    wake_();
+  }
+  return session_->execute(command, stop);
 }
 
 void SessionWorker::do_read(uint64_t key, const interp::ValueQuery& query) {

@@ -28,6 +28,13 @@ namespace hostir::gui {
 
 enum class WorkerState : uint8_t { kEmpty, kOpening, kIdle, kRunning };
 
+/// A `goto` that runs through many positions.
+struct Travel {
+  uint64_t from = 0;
+  uint64_t at = 0;
+  uint64_t to = 0;
+};
+
 /// A session was opened, or opening failed and `error` has the rendered diagnostics.
 struct Opened {
   interp::OpenRequest request;
@@ -76,6 +83,8 @@ class SessionWorker {
   /// Cancels the current opening and drops queued ones.
   void cancel_opening();
   std::optional<Opening> opening() const;
+  /// The `goto` that is under way, if it is long; `interrupt` ends it where it is.
+  std::optional<Travel> travel() const;
   void execute(std::string command);
   /// Queues a read. Reads run newest first, between commands; a new read replaces a waiting one
   /// with the same key.
@@ -113,6 +122,10 @@ class SessionWorker {
   /// `past_contents`. May be null.
   std::shared_ptr<interp::Session> session() const;
   bool has_log() const;
+  /// True while another process writes the open log. It is read again and again.
+  bool follows_log() const;
+  /// Changes when more of a followed log was read; 0 if none is followed.
+  uint64_t followed_generation() const;
   /// Progress of reading a large log in the background.
   interp::LogProgress log_progress() const;
   /// All results since the last call, in order.
@@ -123,6 +136,9 @@ class SessionWorker {
   void session_loop(const std::stop_token& stop);
   void do_open(const interp::OpenRequest& request);
   void do_execute(const std::string& command);
+  /// Goes to far positions in parts, so that progress is seen and `stop` is obeyed.
+  Expected<interp::Outcome> execute_in_parts(const interp::Command& command,
+                                             const std::stop_token& stop);
   void do_read(uint64_t key, const interp::ValueQuery& query);
   void publish(WorkerResult result);
 
@@ -143,6 +159,7 @@ class SessionWorker {
   std::stop_source command_stop_;
   std::stop_source open_stop_;
   std::optional<Opening> opening_;
+  std::optional<Travel> travel_;
   std::chrono::steady_clock::time_point opening_since_;
   bool session_busy_ = false;
   // Replaced by the session thread; running questions hold a reference.

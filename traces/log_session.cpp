@@ -3,12 +3,26 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
 
 #include "interp/session/answer.h"
 #include "interp/session/rank_selection.h"
 #include "traces/log_snapshot.h"
 
 namespace hostir::traces {
+
+void follow(LogReader& log, const std::stop_token& stop) {
+  constexpr auto kEvery = std::chrono::milliseconds(300);  // as often as a writer commits
+  std::mutex mutex;
+  std::condition_variable_any stopped;
+  // After damage everything up to it is shown.
+  while (log.refresh(stop) && log.run().ending == interp::LogEnding::kRunning) {
+    std::unique_lock lock(mutex);
+    if (stopped.wait_for(lock, stop, kEvery, [&] { return stop.stop_requested(); })) return;
+  }
+}
 
 Expected<std::unique_ptr<LogSession>> LogSession::create(std::unique_ptr<LogReader> log,
                                                          std::string why) {
@@ -17,9 +31,8 @@ Expected<std::unique_ptr<LogSession>> LogSession::create(std::unique_ptr<LogRead
   session->log_ = std::move(log);
   session->snapshot_ = std::make_shared<const interp::Snapshot>(std::move(shot));
   // If reading fails, shows everything up to there.
-  session->loading_ = std::jthread([reader = session->log_.get()](std::stop_token stop) {
-    (void)reader->refresh(std::move(stop));
-  });
+  session->loading_ =
+      std::jthread([reader = session->log_.get()](std::stop_token stop) { follow(*reader, stop); });
   return session;
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <thread>
 
@@ -14,6 +15,10 @@
 #include "traces/log_reader.h"
 
 namespace hostir::traces {
+
+/// Reads the log, and again whatever its writer adds, until `stop` or until the log is complete.
+/// Blocks.
+void follow(LogReader& log, const std::stop_token& stop);
 
 class LogSession final : public interp::Session {
  public:

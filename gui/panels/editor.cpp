@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "gui/find_text.h"
 #include "gui/panels/code_diff.h"
 #include "gui/panels/panels.h"
 #include "gui/panels/text_marks.h"
@@ -41,6 +42,7 @@ class EditorPanel : public Panel {
     bool apply = draw_buttons(frame);
     draw_disk(frame);
     if (document.compared_with()) return draw_comparison(frame);
+    const std::optional<TextMark> place = find_.draw(frame, "editor", document.text());
     const float below = diagnostics_height(frame);
     ImGui::PushFont(frame.ui.fonts.mono);
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() + frame.ui.px(46));
@@ -56,9 +58,11 @@ class EditorPanel : public Panel {
                   ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Enter)));
     const std::string& text = document.text();
     draw_line_numbers(frame.ui, "##text", text, marks_, left);
+    draw_found(frame.ui, "##text", text, find_.found(), find_.current());
     draw_colours(frame.ui, "##text", text);
     draw_marks(frame.ui, "##text", text, marks_);
     if (const auto line = document.take_wanted_line()) scroll_to_line("##text", *line);
+    if (place) scroll_to_line("##text", place->line);
     if (!diagnostics_.empty()) draw_diagnostics(frame, below - frame.ui.px(4));
     ImGui::PopFont();
     if (apply) run(frame);
@@ -257,6 +261,7 @@ class EditorPanel : public Panel {
   std::string diagnostics_;
   std::vector<TextMark> marks_;
   bool from_opening_ = false;  // the shown diagnostics come from opening, not from parsing the text
+  FindText find_;
   std::array<std::string, 2> compared_;
   std::vector<interp::DiffLine> differences_;
 };

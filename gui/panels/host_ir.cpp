@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "gui/find_text.h"
 #include "gui/panels/code_text.h"
 #include "gui/panels/inline_values.h"
 #include "gui/panels/line_costs.h"
@@ -13,6 +14,7 @@
 #include "gui/panels/rank_marks.h"
 #include "gui/panels/rank_words.h"
 #include "gui/panels/timeline_data.h"
+#include "gui/panels/user_lines.h"
 // must follow imgui.h
 #include <imgui_internal.h>
 
@@ -39,6 +41,7 @@ class HostIrPanel : public Panel {
     index_positions(shot);
     marks_.index(frame.model.snapshot());
     header(frame, shot);
+    const std::optional<TextMark> place = find_.draw(frame, "host_ir", shot.program->text());
     costs_ = line_costs_.get(frame);
     lay_out_columns(frame);
     ImGui::BeginChild("text", ImVec2(0, 0), false, ImGuiWindowFlags_HorizontalScrollbar);
@@ -47,6 +50,7 @@ class HostIrPanel : public Panel {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
     const float row = ImGui::GetTextLineHeight() + frame.ui.px(4);
     follow(shot, frame.model.selection, row);
+    if (place) bring_into_view(static_cast<int>(place->line), row);
     ImGuiListClipper clipper;
     clipper.Begin(static_cast<int>(lines_.size()), row);
     while (clipper.Step()) {
@@ -70,6 +74,7 @@ class HostIrPanel : public Panel {
       longest_ = std::max(longest_, lines_.back().size());
       begin = end + 1;
     }
+    numbers_ = user_lines(program, lines_);
     for (size_t code = 0; code < program.lines.size(); ++code) {
       code_of_line_.emplace(static_cast<int>(program.lines[code]) - 1,
                             static_cast<interp::CodeIndex>(code));
@@ -177,7 +182,10 @@ class HostIrPanel : public Panel {
     const float limit = end_of_code(has_code ? &code->second : nullptr, value);
 
     ImGui::PushID(i);
-    ImGui::InvisibleButton("gutter", ImVec2(gutter, row));
+    // The dots and the number belong to the target: the disc alone is hard to hit.
+    const float target = gutter + dots + number;
+    ImGui::InvisibleButton("gutter", ImVec2(target, row));
+    ImGui::OpenPopupOnItemClick("menu");
     frame.ui.tag(fmt::format("host_ir/gutter/{}", i + 1));
     const auto found = breaks_at_.find(i);
     const ImVec2 centre(at.x + gutter / 2, at.y + row / 2);
@@ -206,7 +214,7 @@ class HostIrPanel : public Panel {
     if (ImGui::IsItemClicked() && has_code)
       toggle(frame, shot, code->second, found == breaks_at_.end() ? nullptr : found->second);
     ImGui::SameLine(0, 0);
-    ImGui::InvisibleButton("line", ImVec2(width - gutter, row));
+    ImGui::InvisibleButton("line", ImVec2(width - target, row));
     if (hovered) frame.ui.tag(fmt::format("host_ir/lit/{}", i + 1));
     frame.ui.tag(fmt::format("host_ir/line/{}", i + 1), lines_[static_cast<size_t>(i)]);
     if (ImGui::IsItemHovered() && has_code) {
@@ -222,9 +230,14 @@ class HostIrPanel : public Panel {
     ImGui::PopID();
 
     marks_.draw(frame, list, i, ImVec2(at.x + gutter, at.y), dots, row);
-    const std::string n = fmt::format("{:>3}", i + 1);
-    frame.ui.draw_text(list, ImVec2(at.x + gutter + dots, at.y + 1), p.text_dim, n, number,
+    const UserLine& from = numbers_[static_cast<size_t>(i)];
+    const std::string n = from.line > 0 ? fmt::format("{:>3}", from.line) : "";
+    frame.ui.draw_text(list, ImVec2(at.x + gutter + dots, at.y + 1),
+                       from.generated ? with_alpha(p.text_dim, 0.5f) : p.text_dim, n, number,
                        frame.ui.fonts.mono);
+    frame.ui.tag_rect(fmt::format("host_ir/number/{}", i + 1), ImVec2(at.x + gutter + dots, at.y),
+                      ImVec2(at.x + target, at.y + row), n);
+    draw_found(frame, list, i, ImVec2(at.x + gutter + dots + number, at.y), row);
     draw_code(frame, list, i, ImVec2(at.x + gutter + dots + number, at.y + 1), limit);
     if (has_code) draw_columns(frame, list, code->second, value, i, at.y, row);
   }
@@ -257,6 +270,17 @@ class HostIrPanel : public Panel {
         code && columns_.hits > 0 && costs_ && *code < costs_->size() && (*costs_)[*code].hits > 0;
     if (!value.empty()) return columns_.value;
     return costs ? columns_.costs : columns_.right;
+  }
+
+  void draw_found(const Frame& frame, ImDrawList* list, int line, ImVec2 at, float row) const {
+    const float glyph_width = ImGui::CalcTextSize("m").x;
+    for (const TextMark& mark : find_.found()) {
+      if (static_cast<int>(mark.line) != line) continue;
+      const bool current = &mark == find_.current();
+      list->AddRectFilled(ImVec2(at.x + glyph_width * static_cast<float>(mark.begin), at.y),
+                          ImVec2(at.x + glyph_width * static_cast<float>(mark.end), at.y + row),
+                          with_alpha(frame.ui.pal().playhead, current ? 0.6f : 0.25f));
+    }
   }
 
   // Draws the text up to `limit`; an ellipsis marks clipped text, which can be scrolled into view.
@@ -384,11 +408,13 @@ class HostIrPanel : public Panel {
   size_t longest_ = 0;  // length of the longest line, in characters
   const interp::ProgramView* program_ = nullptr;
   std::vector<std::string_view> lines_;
+  std::vector<UserLine> numbers_;
   std::multimap<int, interp::CodeIndex> code_of_line_;
   RankMarks marks_;
   std::map<int, const interp::BreakpointSnapshot*> breaks_at_;
   std::map<int, const interp::BreakpointSnapshot*> logs_at_;
   LineMenu menu_;
+  FindText find_;
   interp::Position followed_{~uint64_t{0}, 0};
   interp::Rank followed_rank_ = interp::kNoRank;
   int follow_frames_ = 0;

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gui/panels/layout_cells.h"
 #include "gui/panels/layout_facts.h"
 #include "gui/panels/layout_heat.h"
 #include "gui/panels/layout_mesh.h"
 #include "gui/panels/panels.h"
 #include "gui/panels/reshard_picture.h"
-#include "gui/panels/value_text.h"
 #include "gui/panels/written.h"
 #include "hostir/ops/record.h"
 
@@ -85,6 +85,7 @@ class LayoutPanel : public Panel {
     frame.ui.text_mono(view.type);
     frame.ui.tag("layout/type", view.type);
     in_flight_line(frame, view);
+    differing_line(frame, view);
     ImGui::PopTextWrapPos();
     if (!source.is_partial()) return;
     std::string axes;
@@ -99,6 +100,17 @@ class LayoutPanel : public Panel {
     ImGui::PopTextWrapPos();
     ImGui::PopStyleColor();
     frame.ui.tag("layout/partial", sentence);
+  }
+
+  static void differing_line(Frame& frame, const LayoutView& view) {
+    const auto differs = std::find_if(view.shards.begin(), view.shards.end(),
+                                      [](const Shard& shard) { return shard.versions.size() > 1; });
+    if (differs == view.shards.end()) return;
+    const std::string text = fmt::format(
+        "copies differ: {}; by the layout they hold the same. The numbers are those of r{}",
+        holders_text(*differs, 4), differs->holders.front());
+    frame.ui.state_word(StateKind::kMismatch, text);
+    frame.ui.tag("layout/differ", text);
   }
 
   static void in_flight_line(Frame& frame, const LayoutView& view) {
@@ -184,7 +196,7 @@ class LayoutPanel : public Panel {
         draw_layout(frame, "layout", source, shards, plane_,
                     Area{at, ImVec2(at.x + size.x - right, at.y + size.y - bottom)}, style);
     if (!beside && picture.rows * picture.columns == 0) return;
-    values_fit_ = draw_values(frame, tensor, source, picture);
+    values_fit_ = draw_values(frame, tensor, view, picture);
     if (heat_) draw_shard_labels(frame, source, shards, plane_, picture);
     pick_element(frame, tensor, picture);
     if (!beside && !below) return;
@@ -210,33 +222,23 @@ class LayoutPanel : public Panel {
 
   // Draws numbers in the cells if the cells are large and few enough; returns false if they are
   // not.
-  bool draw_values(Frame& frame, const TensorView& tensor, const LayoutSource& source,
+  bool draw_values(Frame& frame, const TensorView& tensor, const LayoutView& view,
                    const Picture& picture) {
+    const LayoutSource& source = view.source;
     const bool numbers = show_values_ && picture.fit.cell_x >= frame.ui.px(kNumberWidth) &&
                          picture.fit.cell_y >= frame.ui.px(kNumberHeight) &&
                          picture.rows * picture.columns <= kMaxNumbers;
     const bool heat = heat_ && picture.rows * picture.columns <= kMaxHeatElements;
     if (heat_ && !heat) frame.ui.say_hidden("colours of a tensor of more than a million elements");
     if ((!numbers && !heat) || source.global.empty()) return false;
+    const std::optional<Box> slice = plane_.slice(Box::whole(source.global));
+    if (!slice) return false;
+    const CellsOf cells{tensor, view, plane_, picture};
+    if (numbers) draw_cell_addends(frame, cells);
     interp::ValueQuery query;
     query.value = tensor.name;
-    query.from =
-        source.is_partial() ? interp::ValueQuery::From::kRank : interp::ValueQuery::From::kGlobal;
-    query.rank = frame.model.snapshot()->focus;
-    Box box = Box::whole(source.global);
-    if (source.is_partial()) {
-      const Box* own = source.boxes[static_cast<size_t>(query.rank)];
-      if (!own) return false;
-      box = *own;
-    }
-    for (size_t d = 0; d < plane_.rank(); ++d) {
-      if ((plane_.is_matrix() && static_cast<int>(d) == plane_.row_dim) ||
-          static_cast<int>(d) == plane_.column_dim)
-        continue;
-      if (plane_.at[d] < box.lo[d] || plane_.at[d] >= box.hi[d]) return false;
-      box.lo[d] = plane_.at[d];
-      box.hi[d] = plane_.at[d] + 1;
-    }
+    query.from = interp::ValueQuery::From::kGlobal;
+    const Box& box = *slice;
     query.box = box;
     const ReadingSlot& slot = frame.model.reading(query);
     if (!slot.reading || slot.reading->undefined || box.empty()) return slot.pending;
@@ -249,7 +251,7 @@ class LayoutPanel : public Panel {
       draw_heat(frame, slot.reading->tensor, box, plane_, picture.origin,
                 ImVec2(picture.fit.cell_x, picture.fit.cell_y), Box::whole(source.global), range);
     }
-    if (numbers) draw_cells(frame, slot.reading->tensor, box, picture);
+    if (numbers) draw_cell_values(frame, cells, slot.reading->tensor, box);
     return numbers;
   }
 
@@ -283,39 +285,6 @@ class LayoutPanel : public Panel {
         ImGui::GetWindowDrawList(), ImVec2(picture.origin.x, picture.bottom - frame.ui.px(6)),
         frame.ui.pal().text_dim, text, picture.width() + frame.ui.px(120), frame.ui.fonts.small);
     frame.ui.tag_rect("layout/coarse", picture.origin, picture.origin, text);
-  }
-
-  // Three digits, or fewer if the cell is too narrow; a dot if no number fits.
-  static std::string cell_text(const Tensor& tensor, int64_t i, const ImFont* font, float width) {
-    std::string text = value_text(tensor, i, ValueFormat::kDecimal, is_float(tensor.dtype) ? 3 : 6);
-    if (font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, text.c_str()).x <= width) return text;
-    text = fitting_value(tensor, i, ValueFormat::kDecimal, font, width);
-    return text.empty() ? "\u00b7" : text;
-  }
-
-  void draw_cells(Frame& frame, const Tensor& tensor, const Box& box,
-                  const Picture& picture) const {
-    ImDrawList* list = ImGui::GetWindowDrawList();
-    ImFont* font = frame.ui.fonts.small;
-    const Palette& p = frame.ui.pal();
-    // In low cells the rank names go beside the number, otherwise above it.
-    const bool low = picture.fit.cell_y < frame.ui.px(24) && !picture.named_below;
-    const float below = picture.fit.cell_y - font->FontSize;
-    const float top = picture.named_below ? below / 2 : below - frame.ui.px(2);
-    for (int64_t i = 0; i < tensor.element_count(); ++i) {
-      const std::vector<int64_t> index = box.index_at(i);
-      const int64_t row = plane_.is_matrix() ? index[static_cast<size_t>(plane_.row_dim)] : 0;
-      const int64_t column = index[static_cast<size_t>(plane_.column_dim)];
-      const double v = tensor.get_double(i);
-      const ImU32 colour = std::isnan(v) ? p.nan : std::isinf(v) ? p.inf : p.text_strong;
-      const std::string text = cell_text(tensor, i, font, picture.fit.cell_x - 3);
-      const ImVec2 at = picture.corner(row, column);
-      const float width = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, text.c_str()).x;
-      const float left =
-          low ? picture.fit.cell_x - width - frame.ui.px(4) : (picture.fit.cell_x - width) / 2;
-      frame.ui.draw_text(list, ImVec2(at.x + std::max(2.0f, left), at.y + top), colour, text,
-                         picture.fit.cell_x, font);
-    }
   }
 
   // Hovers the element under the mouse in all panels; a click selects it.

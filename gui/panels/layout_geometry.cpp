@@ -32,16 +32,23 @@ std::vector<Shard> shards_of(const LayoutSource& source) {
     const Box* box = source.boxes[r];
     if (!box || box->lo.size() != source.global.size()) continue;
     const auto [place, added] = known.try_emplace({box->lo, box->hi}, shards.size());
-    if (added) shards.push_back({*box, {}, {}});
+    if (added) shards.push_back({*box, {}, {}, {}});
     shards[place->second].holders.push_back(static_cast<interp::Rank>(r));
   }
   for (Shard& shard : shards) find_addends(source, shard);
   return shards;
 }
 
-size_t most_addends(const std::vector<Shard>& shards) {
+std::vector<interp::Rank> Shard::layers() const {
+  if (!addends.empty()) return addends;
+  std::vector<interp::Rank> out;
+  for (const auto& version : versions) out.push_back(version.front());
+  return out;
+}
+
+size_t most_layers(const std::vector<Shard>& shards) {
   size_t most = 1;
-  for (const Shard& s : shards) most = std::max(most, s.addends.size());
+  for (const Shard& s : shards) most = std::max(most, s.layers().size());
   return most;
 }
 
@@ -68,6 +75,19 @@ std::optional<Plane::Part> Plane::part(const Box& box) const {
     }
   }
   return p;
+}
+
+std::optional<Box> Plane::slice(const Box& box) const {
+  Box part = box;
+  for (size_t d = 0; d < rank(); ++d) {
+    const auto dim = static_cast<int>(d);
+    if (dim == column_dim || (is_matrix() && dim == row_dim)) continue;
+    if (at[d] < box.lo[d] || at[d] >= box.hi[d]) return std::nullopt;
+    part.lo[d] = at[d];
+    part.hi[d] = at[d] + 1;
+  }
+  if (part.empty()) return std::nullopt;
+  return part;
 }
 
 std::vector<int64_t> Plane::element(int64_t row, int64_t column) const {

@@ -31,10 +31,16 @@ struct Shard {
   Box box;
   std::vector<interp::Rank> holders;
   std::vector<interp::Rank> addends;
+  /// Holders of equal contents together, those of the lowest holder first. Empty unless the
+  /// contents were compared and are not all equal.
+  std::vector<std::vector<interp::Rank>> versions;
+
+  /// The ranks whose contents are drawn on top of each other: addends, or one per version.
+  std::vector<interp::Rank> layers() const;
 };
 std::vector<Shard> shards_of(const LayoutSource& source);
-/// The largest number of addends of any shard; 1 if nothing is partial.
-size_t most_addends(const std::vector<Shard>& shards);
+/// The largest number of layers of any shard; 1 if nothing is partial and no copies differ.
+size_t most_layers(const std::vector<Shard>& shards);
 
 /// The two visible dimensions and a fixed position in all others.
 struct Plane {
@@ -53,6 +59,9 @@ struct Plane {
   };
   /// The part of a box inside the plane; nullopt if the box is empty or outside it.
   std::optional<Part> part(const Box& box) const;
+  /// The part of a box in the plane, with one element in every other dimension; nullopt if the box
+  /// is empty or outside the plane.
+  std::optional<Box> slice(const Box& box) const;
   /// The global index of the element at a row and column of the plane.
   std::vector<int64_t> element(int64_t row, int64_t column) const;
 };

@@ -26,20 +26,6 @@ int64_t column_of(const Plane& plane, const std::vector<int64_t>& index) {
   return index[static_cast<size_t>(plane.column_dim)];
 }
 
-// The part of a box in the plane; nullopt if they do not intersect.
-std::optional<Box> in_plane(const Box& box, const Plane& plane) {
-  Box part = box;
-  for (size_t d = 0; d < plane.rank(); ++d) {
-    const auto dim = static_cast<int>(d);
-    if (dim == plane.column_dim || (plane.is_matrix() && dim == plane.row_dim)) continue;
-    if (plane.at[d] < box.lo[d] || plane.at[d] >= box.hi[d]) return std::nullopt;
-    part.lo[d] = plane.at[d];
-    part.hi[d] = plane.at[d] + 1;
-  }
-  if (part.empty()) return std::nullopt;
-  return part;
-}
-
 std::vector<RankHeat> collect(Frame& frame, const TensorView& tensor, const Plane& plane,
                               HeatRange& range) {
   std::vector<RankHeat> heats;
@@ -48,7 +34,7 @@ std::vector<RankHeat> collect(Frame& frame, const TensorView& tensor, const Plan
   for (size_t r = 0; r < tensor.by_rank.size(); ++r) {
     const interp::AllocationSnapshot* held = tensor.by_rank[r];
     if (!held || !held->live) continue;
-    const auto part = in_plane(held->placement.box, plane);
+    const auto part = plane.slice(held->placement.box);
     if (!part) continue;
     if (heats.size() == kMaxHeatRanks || part->volume() > left) {
       ++hidden;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "gui/panels/written.h"
+
 namespace hostir::gui {
 
 namespace {
@@ -45,17 +47,17 @@ struct Painter {
     dashed(a.min, ImVec2(a.min.x, a.max.y), colour);
   }
 
-  // The addends behind the first one, each in its rank's colour.
-  void cards(const std::vector<Shard>& shards, size_t addends, float shift) const {
-    for (size_t card = std::min(addends, kMaxCards); card-- > 1;) {
+  // The addends, or the copies that differ, behind the first one, each in its rank's colour.
+  void cards(const std::vector<Shard>& shards, size_t layers, float shift) const {
+    for (size_t card = std::min(layers, kMaxCards); card-- > 1;) {
       const float by = shift * static_cast<float>(card);
       for (const Shard& shard : shards) {
         const auto part = plane.part(shard.box);
-        if (!part || shard.addends.size() <= card) continue;
+        const std::vector<interp::Rank> ranks = shard.layers();
+        if (!part || ranks.size() <= card) continue;
         Area a = area_of(*part);
         a.min.x += by, a.max.x += by, a.min.y -= by, a.max.y -= by;
-        list->AddRectFilled(a.min, a.max,
-                            mixed(pal().panel, pal().rank(shard.addends[card]), 0.5f));
+        list->AddRectFilled(a.min, a.max, mixed(pal().panel, pal().rank(ranks[card]), 0.5f));
         list->AddRect(a.min, a.max, pal().background);
       }
     }
@@ -69,9 +71,10 @@ struct Painter {
     for (const interp::Rank r : s.holders) lit = lit || frame.model.was_hovered.rank == r;
     list->AddRectFilled(where.min, where.max,
                         mixed(pal().panel, pal().rank(s.holders.front()), lit ? 0.95f : 0.68f));
-    if (s.holders.size() > 1 && !source.is_partial())
+    const bool one_value = s.layers().size() < 2;
+    if (s.holders.size() > 1 && one_value && !source.is_partial())
       Ui::hatch(list, where.min, where.max, with_alpha(pal().background, 0.32f), px(9));
-    if (source.is_partial()) {
+    if (source.is_partial() || !one_value) {
       dashed_rect(where, pal().state(StateKind::kMismatch));
     } else {
       list->AddRect(where.min, where.max, pal().background, 0, 0, 1.0f);
@@ -222,6 +225,12 @@ float label_width(const Frame& frame, const std::vector<std::vector<Band>>& leve
 }  // namespace
 
 std::string holders_text(const Shard& shard, size_t most) {
+  if (shard.versions.size() > 1) {
+    std::string text;
+    for (size_t i = 0; i < std::min(most, shard.versions.size()); ++i)
+      text += (i ? " \u2260 " : "") + rank_list(shard.versions[i]);
+    return text + (shard.versions.size() > most ? " \u2260 \u2026" : "");
+  }
   const bool partial = !shard.addends.empty();
   const std::vector<interp::Rank>& named = partial ? shard.addends : shard.holders;
   std::string text = partial ? "\u03a3 " : "";
@@ -269,9 +278,9 @@ Picture draw_layout(Frame& frame, const std::string& name, const LayoutSource& s
   const auto column_levels = source.global.empty()
                                  ? std::vector<std::vector<Band>>{}
                                  : bands_of(source, static_cast<size_t>(plane.column_dim));
-  const size_t addends = most_addends(shards);
+  const size_t layers = most_layers(shards);
   const float shift = frame.ui.px(style.fanned ? 13.0f : 5.0f);
-  const float spread = shift * static_cast<float>(std::min(addends, kMaxCards) - 1);
+  const float spread = shift * static_cast<float>(std::min(layers, kMaxCards) - 1);
   const float left = matrix ? label_width(frame, row_levels) : frame.ui.px(10);
   const float line = frame.ui.fonts.small->FontSize + frame.ui.px(7);
   const float top = line * static_cast<float>(std::min(column_levels.size(), kMaxLevels)) + spread +
@@ -283,8 +292,7 @@ Picture draw_layout(Frame& frame, const std::string& name, const LayoutSource& s
   std::string holders;
   if (style.labels == LabelPlace::kCaption) {
     holders = holders_text(*sole, 12);
-    if (style.numbers && source.is_partial())
-      holders += fmt::format("; the numbers: addend of r{}", frame.model.snapshot()->focus);
+    if (style.numbers && source.is_partial()) holders += "; numbers: their reduction";
   }
   const float more = holders.empty() ? 0 : 16;
   Picture picture;
@@ -307,7 +315,7 @@ Picture draw_layout(Frame& frame, const std::string& name, const LayoutSource& s
                                area.height() - top - frame.ui.px(54 + more)));
   }
   const Painter painter{frame, ImGui::GetWindowDrawList(), source, plane, picture};
-  painter.cards(shards, addends, shift);
+  painter.cards(shards, layers, shift);
   for (const Shard& s : shards) {
     if (const auto part = plane.part(s.box)) painter.shard(s, *part, style);
   }

@@ -59,7 +59,8 @@ Picture draw_layout(Frame& frame, const std::string& name, const LayoutSource& s
 void draw_shard_labels(Frame& frame, const LayoutSource& source, const std::vector<Shard>& shards,
                        const Plane& plane, const Picture& picture);
 
-/// "r0 r1 +2  x4" for copies, "S r0 + r1  x2" for addends that are each held twice.
+/// "r0 r1 +2  x4" for copies, "S r0 + r1  x2" for addends that are each held twice, "r0, r2 != r1"
+/// for copies that differ.
 std::string holders_text(const Shard& shard, size_t most);
 
 }  // namespace hostir::gui

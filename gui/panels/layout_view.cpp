@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "gui/panels/replicas.h"
 #include "gui/panels/reshard_picture.h"
 
 namespace hostir::gui {
@@ -40,9 +41,13 @@ void find_write(const interp::Snapshot& shot, const TensorView& tensor, LayoutVi
 std::vector<bool> copies_of(const LayoutSource& source, const std::vector<Shard>& shards) {
   std::vector<bool> copies(source.boxes.size(), false);
   if (source.is_partial()) return copies;
+  const auto mark = [&](const Shard& shard, const std::vector<interp::Rank>& same) {
+    for (size_t i = 1; i < same.size(); ++i)
+      copies[static_cast<size_t>(same[i])] = !shard.box.empty();
+  };
   for (const Shard& shard : shards) {
-    for (size_t i = 1; i < shard.holders.size(); ++i)
-      copies[static_cast<size_t>(shard.holders[i])] = !shard.box.empty();
+    if (shard.versions.empty()) mark(shard, shard.holders);
+    for (const auto& version : shard.versions) mark(shard, version);
   }
   return copies;
 }
@@ -74,11 +79,17 @@ void build(const interp::Snapshot& shot, const TensorView& tensor, LayoutView& v
 }  // namespace
 
 const LayoutView& LayoutViews::of(const Frame& frame, const TensorView& tensor) {
-  if (generation_ == frame.model.generation() && name_ == tensor.name) return view_;
-  generation_ = frame.model.generation();
-  name_ = tensor.name;
-  view_ = LayoutView();
-  build(*frame.model.snapshot(), tensor, view_);
+  if (generation_ != frame.model.generation() || name_ != tensor.name) {
+    generation_ = frame.model.generation();
+    name_ = tensor.name;
+    view_ = LayoutView();
+    build(*frame.model.snapshot(), tensor, view_);
+    compared_ = false;
+  }
+  if (!compared_) {
+    compared_ = compare_replicas(frame, tensor, view_.shards, view_.differs);
+    view_.copies = copies_of(view_.source, view_.shards);
+  }
   return view_;
 }
 
@@ -92,6 +103,10 @@ const MoveView& LayoutViews::move_of(const Frame& frame, interp::CodeIndex colle
   const interp::Snapshot& shot = *frame.model.snapshot();
   move_ = MoveView();
   move_.reshard = reshard_of(*shot.program->code, collective, rank, kMaxRibbonMembers);
+  if (move_.reshard && move_.reshard->point_to_point) {
+    if (const auto partner = partner_of(shot, *move_.reshard))
+      add_partner(*shot.program->code, *partner, *move_.reshard);
+  }
   if (move_.reshard) move_.absent = absent_members(shot, *move_.reshard);
   return move_;
 }

@@ -18,8 +18,10 @@ namespace hostir::gui {
 struct LayoutView {
   LayoutSource source;
   std::vector<Shard> shards;
-  std::vector<bool> copies;                    // by rank: same box as a lower rank, and not partial
-  std::string type;                            // `f32 [10, 7]  [{x}, {}]  S(0)@x`
+  // By rank: same box as a lower rank, not partial, and the same contents as far as compared.
+  std::vector<bool> copies;
+  std::vector<std::vector<bool>> differs;  // of each shard: elements on which its holders differ
+  std::string type;                        // `f32 [10, 7]  [{x}, {}]  S(0)@x`
   std::optional<interp::CodeIndex> in_flight;  // an unfinished write to the tensor
   std::vector<interp::Rank> in_flight_on;      // the ranks on which it is unfinished
   std::optional<Reshard> reshard;              // of that write, if its addends are shown
@@ -43,6 +45,7 @@ class LayoutViews {
   std::string name_;
   uint64_t generation_ = ~uint64_t{0};
   LayoutView view_;
+  bool compared_ = false;  // the copies of `view_`
   uint64_t move_generation_ = ~uint64_t{0};
   interp::CodeIndex collective_ = interp::kNoCode;
   interp::Rank rank_ = interp::kNoRank;

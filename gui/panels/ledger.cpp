@@ -100,8 +100,10 @@ class LedgerPanel : public Panel {
     if (shot.ledger->empty()) return Room::idle();
     const bool mismatch = frame.model.mismatch() != nullptr;
     const bool deadlock = shot.stop.kind == interp::StopKind::kDeadlock;
-    Room room = Room::some(table_height(frame, shot.ledger->size()) +
+    // Room for a few rows at once, so that the next ones do not move what is below.
+    Room room = Room::some(table_height(frame, std::max(shot.ledger->size(), kFewestRows)) +
                            (mismatch ? frame.ui.px(kCardHeight) : 0));
+    room.fewest = table_height(frame, kFewestRows) - ImGui::GetFrameHeightWithSpacing();
     if (mismatch) room.least = table_height(frame, 1) + frame.ui.px(kCardHeight);
     if (deadlock) room.least = table_height(frame, std::min<size_t>(shot.ledger->size(), 2));
     return room;
@@ -178,8 +180,11 @@ class LedgerPanel : public Panel {
     std::string group;
     if (row.comm < groups_.size() && row.group < groups_[row.comm].size())
       group = groups_[row.comm][row.group];
-    return fmt::format("%{} {}{}{}{}", row.comm_name, group, group.empty() ? "" : " ",
-                       row.point_to_point ? "p2p " : "", row.sequence);
+    std::string pair;  // a send and its recv
+    if (const auto id = id_of(row); id.pair)
+      pair = fmt::format("r{}\u2192r{} ", id.pair->first, id.pair->second);
+    return fmt::format("%{} {}{}{}{}", row.comm_name, group, group.empty() ? "" : " ", pair,
+                       row.sequence);
   }
 
   // Filters by communicator, kind, rank `r3`, and unfinished state. A low panel shows rows instead
@@ -354,6 +359,7 @@ class LedgerPanel : public Panel {
     frame.model.selection.code = cell.fingerprint.empty() ? shot.rank(cell.rank).code : cell.code;
   }
 
+  static constexpr size_t kFewestRows = 5;
   static constexpr int kMaxColumns = 48;
   static constexpr float kCardHeight = 190;  // minimum useful height
   static constexpr float kMostCard = 420;

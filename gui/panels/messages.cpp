@@ -63,8 +63,9 @@ class MessagesPanel : public Panel {
     ImGui::PopID();
     if (ImGui::IsItemHovered()) {
       frame.model.hovered.code = m.line->code;
-      Ui::tooltip("Log point %u. Click: look at rank %d and this instruction", m.line->breakpoint,
-                  m.line->rank);
+      const std::string from =
+          m.line->breakpoint > 0 ? fmt::format("Log point {}. ", m.line->breakpoint) : "";
+      Ui::tooltip("%sClick: look at rank %d and this instruction", from.c_str(), m.line->rank);
     }
     if (!clicked) return;
     frame.model.selection.code = m.line->code;

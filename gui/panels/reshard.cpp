@@ -186,21 +186,35 @@ std::optional<int64_t> position_of(const interp::Code& code, const interp::CodeI
   return position;
 }
 
+// Keeps only the two ranks of the pair, each with the side that it has.
+void keep_pair(Reshard& r, interp::Rank from, interp::Rank to) {
+  const auto box_of = [&](const ReshardSide& side, interp::Rank rank) {
+    const auto m = static_cast<size_t>(std::find(r.members.begin(), r.members.end(), rank) -
+                                       r.members.begin());
+    return m < side.boxes.size() ? side.boxes[m] : std::nullopt;
+  };
+  const std::optional<Box> sent = box_of(r.before, from);
+  const std::optional<Box> received = box_of(r.after, to);
+  r.members = {from, to};
+  r.before.boxes = {sent, std::nullopt};
+  r.after.boxes = {std::nullopt, received};
+}
+
 void point_to_point(const Facts& facts, Reshard& r, interp::Rank self, std::optional<int64_t> peer,
                     DType dtype) {
   const auto n = static_cast<int64_t>(r.members.size());
+  r.point_to_point = true;
   if (!peer || *peer < 0 || *peer >= n) {
     r.problem = "who the other side is depends on values that are not known yet";
     return;
   }
-  const auto me =
-      static_cast<size_t>(std::find(r.members.begin(), r.members.end(), self) - r.members.begin());
+  const interp::Rank other = r.members[static_cast<size_t>(*peer)];
   const bool sends = facts.in != Part::kNone;
-  const auto other = static_cast<size_t>(*peer);
-  const std::optional<Box>& box = sends ? r.before.boxes[me] : r.after.boxes[me];
-  if (box) add(r, sends ? me : other, sends ? other : me, *box, dtype);
-  r.sentence = fmt::format("r{} sends to r{}.", r.members[sends ? me : other],
-                           r.members[sends ? other : me]);
+  keep_pair(r, sends ? self : other, sends ? other : self);
+  const std::optional<Box>& box = sends ? r.before.boxes[0] : r.after.boxes[1];
+  if (box) add(r, 0, 1, *box, dtype);
+  r.sentence = fmt::format("r{} sends {} to r{}.", r.members[0],
+                           sends ? "%" + r.before.name : "its buffer", r.members[1]);
 }
 
 }  // namespace
@@ -261,6 +275,24 @@ std::optional<Reshard> reshard_of(const interp::Code& code, interp::CodeIndex in
   }
   if (r.transfers.empty()) r.problem = "sizes are only known when it runs, or all parts are empty";
   return r;
+}
+
+void add_partner(const interp::Code& code, interp::CodeIndex partner, Reshard& reshard) {
+  if (!reshard.point_to_point || !is_communication(code, partner)) return;
+  Reshard other;
+  other.code = partner;
+  other.members = reshard.members;
+  fill_sides(code, other);
+  if (reshard.before.name.empty() && !other.before.boxes.empty()) {
+    reshard.before = std::move(other.before);
+    reshard.before.boxes[1].reset();
+    reshard.sentence = fmt::format("r{} sends %{} to r{}.", reshard.members[0], reshard.before.name,
+                                   reshard.members[1]);
+  }
+  if (reshard.after.name.empty() && !other.after.boxes.empty()) {
+    reshard.after = std::move(other.after);
+    reshard.after.boxes[0].reset();
+  }
 }
 
 LayoutSource layout_of(const ReshardSide& side, const Reshard& reshard, const interp::Code& code) {

@@ -38,7 +38,8 @@ struct Reshard {
   std::string kind;     // mnemonic
   std::string reduces;  // "sum" if blocks are reduced; else empty
   std::vector<interp::Rank> members;
-  size_t group = 0;  // index of the group in the communicator
+  bool point_to_point = false;  // `members` are the sender and the receiver, in this order
+  size_t group = 0;             // index of the group in the communicator
   size_t groups = 0;
   ReshardSide before;
   ReshardSide after;
@@ -53,10 +54,13 @@ bool is_communication(const interp::Code& code, interp::CodeIndex index);
 /// Pictures draw no ribbons for groups larger than this.
 inline constexpr size_t kMaxRibbonMembers = 32;
 
-/// What the instruction moves in the group of `rank`; nullopt for other instructions. O(members^2)
-/// up to `most_members`; a larger group gets no transfers.
+/// What the instruction moves in the group of `rank`; nullopt for other instructions. A send or
+/// recv moves data between `rank` and its peer only; the peer's buffer is not known here
+/// (`add_partner`). O(members^2) up to `most_members`; a larger group gets no transfers.
 std::optional<Reshard> reshard_of(const interp::Code& code, interp::CodeIndex index,
                                   interp::Rank rank, size_t most_members = SIZE_MAX);
+/// Adds the other buffer of a send or recv: that of the peer's instruction `partner`.
+void add_partner(const interp::Code& code, interp::CodeIndex partner, Reshard& reshard);
 /// The side as a layout over all ranks, for drawing. Pointers point into `reshard`.
 LayoutSource layout_of(const ReshardSide& side, const Reshard& reshard, const interp::Code& code);
 

@@ -59,16 +59,24 @@ bool has_no_row(const interp::Snapshot& shot, const Reshard& r) {
   });
 }
 
+// True if the row is of this instruction, and of this pair for a send or recv.
+bool is_of(const interp::LedgerRow& row, const Reshard& r) {
+  if (row.point_to_point != r.point_to_point || row.group != r.group) return false;
+  bool here = false;
+  bool of_pair = true;
+  for (const interp::LedgerCell& c : row.cells) {
+    here = here || (c.state != interp::LedgerCell::State::kMissing && c.code == r.code);
+    of_pair = of_pair && std::find(r.members.begin(), r.members.end(), c.rank) != r.members.end();
+  }
+  return here && (of_pair || !r.point_to_point);
+}
+
 // The oldest unfinished row of the group at this instruction, or null.
 const interp::LedgerRow* open_row(const interp::Snapshot& shot, const Reshard& r) {
   const interp::CommIndex comm = shot.program->code->instructions[r.code].comm;
   for (const interp::LedgerRow& row : *shot.ledger) {
-    if (row.state == interp::LedgerRow::State::kDone || row.comm != comm || row.group != r.group ||
-        row.point_to_point)
-      continue;
-    for (const interp::LedgerCell& c : row.cells) {
-      if (c.state != interp::LedgerCell::State::kMissing && c.code == r.code) return &row;
-    }
+    if (row.state != interp::LedgerRow::State::kDone && row.comm == comm && is_of(row, r))
+      return &row;
   }
   return nullptr;
 }
@@ -83,6 +91,17 @@ std::string call_difference(const interp::Snapshot& shot, const interp::LedgerRo
 }
 
 }  // namespace
+
+std::optional<interp::CodeIndex> partner_of(const interp::Snapshot& shot, const Reshard& r) {
+  const interp::CommIndex comm = shot.program->code->instructions[r.code].comm;
+  for (const interp::LedgerRow& row : *shot.ledger) {
+    if (row.comm != comm || !is_of(row, r)) continue;
+    for (const interp::LedgerCell& c : row.cells) {
+      if (c.code != r.code && !c.fingerprint.empty()) return c.code;
+    }
+  }
+  return std::nullopt;
+}
 
 std::map<interp::Rank, std::string> absent_members(const interp::Snapshot& shot,
                                                    const Reshard& reshard) {
@@ -103,7 +122,7 @@ std::map<interp::Rank, std::string> absent_members(const interp::Snapshot& shot,
       out[c.rank] = "has not arrived";
     else if (c.state == State::kUnknown)
       out[c.rank] = "is not known to have arrived";
-    else if (c.fingerprint != ours->fingerprint)
+    else if (!reshard.point_to_point && c.fingerprint != ours->fingerprint)
       out[c.rank] = call_difference(shot, *row, c.rank, ours->rank);
     else if (c.state == State::kQueued)
       out[c.rank] = "is held up by other work of its stream";

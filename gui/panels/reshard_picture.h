@@ -19,6 +19,9 @@ std::optional<interp::CodeIndex> current_collective(const Model& model);
 /// focus.
 interp::Rank meeting_rank(const Model& model, interp::CodeIndex collective);
 
+/// The peer's instruction of a send or recv, once both are issued.
+std::optional<interp::CodeIndex> partner_of(const interp::Snapshot& shot, const Reshard& reshard);
+
 /// Members that have not arrived at the collective, called something else, or have earlier work to
 /// finish, with a text: `has not arrived`, `called max`. Empty if all have arrived, if it is done,
 /// or if no member has arrived and all still can. Scans the ledger: call once per state of the run.

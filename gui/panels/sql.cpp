@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "gui/export.h"
 #include "gui/panels/log_fetch.h"
 #include "gui/panels/panels.h"
 #include "gui/panels/sql_schema.h"
+#include "hostir/io/files.h"
 
 namespace hostir::gui {
 
@@ -160,6 +162,29 @@ class SqlPanel : public Panel {
     }
   };
 
+  struct CsvText {
+    std::string operator()(std::monostate) const { return ""; }
+    std::string operator()(int64_t v) const { return std::to_string(v); }
+    std::string operator()(double v) const { return fmt::format("{}", v); }
+    std::string operator()(const std::string& v) const { return csv_field(v); }
+    std::string operator()(const interp::LogBlob& v) const {
+      return fmt::format("{} bytes", v.bytes.size());
+    }
+  };
+
+  // RFC 4180.
+  static std::string csv_of(const interp::LogTable& table) {
+    std::string out;
+    for (size_t c = 0; c < table.columns.size(); ++c)
+      out += (c ? "," : "") + csv_field(table.columns[c]);
+    out += "\n";
+    for (const auto& row : table.rows) {
+      for (size_t c = 0; c < row.size(); ++c) out += (c ? "," : "") + std::visit(CsvText{}, row[c]);
+      out += "\n";
+    }
+    return out;
+  }
+
   static double number_of(const interp::LogCell& cell) {
     if (const auto* i = std::get_if<int64_t>(&cell)) return static_cast<double>(*i);
     if (const auto* d = std::get_if<double>(&cell)) return *d;
@@ -191,6 +216,15 @@ class SqlPanel : public Panel {
     if (static_cast<int64_t>(table.rows.size()) >= kMaxRows) count += ", the first ones";
     frame.ui.text_dim(count);
     frame.ui.tag("sql/count", count);
+    ImGui::SameLine();
+    if (ImGui::SmallButton("Export CSV...")) {
+      frame.model.export_wish = ExportWish{
+          "result.csv",
+          [text = csv_of(table)](const std::string& path) -> std::optional<Expected<void>> {
+            return io::write_file(path, text);
+          }};
+    }
+    frame.ui.tag("sql/export");
     ImGui::SameLine();
     ImGui::Checkbox("bars", &bars_);
     frame.ui.tag("sql/bars", bars_ ? "on" : "off");
@@ -226,8 +260,9 @@ class SqlPanel : public Panel {
               if (const auto* event = std::get_if<int64_t>(&row[static_cast<size_t>(event_column)]))
                 frame.model.selection.event = *event;
             }
+            frame.ui.copyable(text);
           } else {
-            Ui::text(text);
+            frame.ui.text(text);
           }
           if (i < 3) frame.ui.tag(fmt::format("sql/{}/{}", i, c), text);
         }

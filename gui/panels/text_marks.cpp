@@ -92,6 +92,25 @@ void draw_marks(Ui& ui, const char* label, const std::string& text,
   list->PopClipRect();
 }
 
+void draw_found(Ui& ui, const char* label, const std::string& text,
+                const std::vector<TextMark>& found, const TextMark* current) {
+  const Field field = find_field(label);
+  if (!field.window || found.empty()) return;
+  const std::vector<std::string_view> lines = lines_of(text);
+  const float row = ImGui::GetFontSize();
+  ImDrawList* list = field.window->DrawList;
+  list->PushClipRect(field.window->InnerRect.Min, field.window->InnerRect.Max);
+  for (const TextMark& mark : found) {
+    if (mark.line >= lines.size() || mark.end > lines[mark.line].size()) continue;
+    const std::string_view line = lines[mark.line];
+    const float y = field.origin.y + row * static_cast<float>(mark.line);
+    list->AddRectFilled(ImVec2(field.origin.x + width_of(line.substr(0, mark.begin)), y),
+                        ImVec2(field.origin.x + width_of(line.substr(0, mark.end)), y + row),
+                        with_alpha(ui.pal().playhead, &mark == current ? 0.55f : 0.25f));
+  }
+  list->PopClipRect();
+}
+
 void draw_colours(Ui& ui, const char* label, const std::string& text) {
   const Field field = find_field(label);
   if (!field.window) return;

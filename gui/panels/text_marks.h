@@ -15,6 +15,10 @@ namespace hostir::gui {
 void draw_marks(Ui& ui, const char* label, const std::string& text,
                 const std::vector<TextMark>& marks);
 
+/// Draws a background under what was found in the field, a stronger one under `current`.
+void draw_found(Ui& ui, const char* label, const std::string& text,
+                const std::vector<TextMark>& found, const TextMark* current);
+
 /// Draws the text again over the field, with syntax colours.
 void draw_colours(Ui& ui, const char* label, const std::string& text);
 

@@ -12,6 +12,7 @@ namespace {
 
 constexpr int kMostDigits = 6;
 constexpr int kFewestDigits = 3;
+constexpr int kScrollingDigits = 4;
 
 std::string column_label(const Box& box, int64_t column) {
   return box.lo.empty() ? "" : std::to_string(box.lo.back() + column);
@@ -34,7 +35,7 @@ void ValueGrid::fit(const Frame& frame, const interp::ValueReading& reading, con
   for (digits_ = kMostDigits; digits_ >= kFewestDigits; --digits_) {
     if (measure(frame, reading, there, digits_) <= space) return;
   }
-  digits_ = kMostDigits;
+  digits_ = kScrollingDigits;
   measure(frame, reading, there, digits_);
 }
 

@@ -85,7 +85,7 @@ void draw_element(Frame& frame, const std::vector<Column>& columns,
                                          : std::isinf(v) ? p.inf
                                          : differs       ? p.changed
                                                          : p.text);
-    Ui::text(differs ? text + " \u2260" : text);
+    frame.ui.text(differs ? text + " \u2260" : text);
     ImGui::PopStyleColor();
     if (i < 8) frame.ui.tag(fmt::format("values/{}/r{}", i, c.rank), text);
   }

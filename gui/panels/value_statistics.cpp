@@ -38,13 +38,15 @@ Statistics statistics_of(const Tensor& tensor) {
   return s;
 }
 
+void ValueStatistics::take(const ReadingSlot& slot) {
+  if (of_ == slot.serial || slot.reading->undefined) return;  // poison has no statistics
+  shown_ = statistics_of(slot.reading->tensor);
+  of_ = slot.serial;
+}
+
 void ValueStatistics::draw(Frame& frame, const ReadingSlot& slot, bool part) {
-  const interp::ValueReading& r = *slot.reading;
-  if (r.undefined) return;  // poison has no statistics
-  if (of_ != slot.serial) {
-    shown_ = statistics_of(r.tensor);
-    of_ = slot.serial;
-  }
+  if (slot.reading->undefined) return;
+  take(slot);
   const std::string text =
       fmt::format("{}min {:.6g}   max {:.6g}   mean {:.6g}", part ? "of this part: " : "",
                   shown_.min, shown_.max, shown_.mean);

@@ -21,9 +21,11 @@ Statistics statistics_of(const Tensor& tensor);
 
 class ValueStatistics {
  public:
-  /// Computed once per reading. `part`: the reading covers only part of the tensor, and the text
-  /// says so.
+  /// Computes once per reading, and draws. `part`: the reading covers only part of the tensor, and
+  /// the text says so.
   void draw(Frame& frame, const ReadingSlot& slot, bool part);
+  /// Computes only.
+  void take(const ReadingSlot& slot);
   /// Statistics of the reading drawn last.
   const Statistics& shown() const { return shown_; }
 

@@ -35,8 +35,10 @@ class ValuesPanel : public Panel {
 
   // A small tensor leaves the rest of the height to the panels below.
   Room room(const Frame& frame) const override {
-    if (from_ == kSideBySide) return {};
-    return Room::some(height_ > 0 ? height_ : frame.ui.px(120));
+    Room room;
+    if (from_ != kSideBySide) room = Room::some(std::max(height_, fewest_height(frame)));
+    room.fewest = fewest_height(frame);
+    return room;
   }
 
   void draw(Frame& frame) override {
@@ -46,6 +48,8 @@ class ValuesPanel : public Panel {
       frame.ui.empty_hint(absent.empty() ? std::string(hint()) : absent);
       return frame.ui.tag("values/absent", absent);
     }
+    width_ = ImGui::GetContentRegionAvail().x;
+    compact_ = ImGui::GetWindowHeight() < fewest_height(frame) + frame.ui.px(50);
     choose(frame);
     element_line(frame, tensor);
     if (from_ == kSideBySide) return draw_value_ranks(frame, tensor, format_);
@@ -63,12 +67,28 @@ class ValuesPanel : public Panel {
     if (!slot.reading) return frame.ui.empty_hint("reading ...");
     slices(frame, *slot.reading);
     notes(frame, *slot.reading, slot.pending);
-    statistics_.draw(frame, slot, is_part(*slot.reading));
+    if (compact_)
+      statistics_.take(slot);
+    else
+      statistics_.draw(frame, slot, is_part(*slot.reading));
     const ReadingPtr before = frame.model.previous_reading(query);
     draw_table(frame, tensor, slot, before.get());
   }
 
  private:
+  // The controls, the notes on one line, the header and five rows.
+  float fewest_height(const Frame& frame) const {
+    constexpr float kControls = 560;  // width of all controls side by side
+    constexpr float kRows = 6;
+    const float lines = std::ceil(frame.ui.px(kControls) / std::max(width_, frame.ui.px(100)));
+    return lines * ImGui::GetFrameHeightWithSpacing() + ImGui::GetTextLineHeightWithSpacing() +
+           kRows * row_height(frame) + ImGui::GetStyle().ScrollbarSize;
+  }
+
+  static float row_height(const Frame& frame) {
+    return frame.ui.fonts.mono->FontSize + frame.ui.px(6);
+  }
+
   void choose(Frame& frame) {
     Ui::flow(frame.ui.px(100));
     const char* kFrom[] = {"whole", "focus rank", "all ranks"};
@@ -258,10 +278,11 @@ class ValuesPanel : public Panel {
         text += fmt::format("{}{}:{}", d ? ", " : "", r.box.lo[d], r.box.hi[d]);
       text += "], select an element to move";
     }
-    ImGui::PushTextWrapPos(0);
+    if (!compact_) ImGui::PushTextWrapPos(0);
     frame.ui.text_dim(text);
-    ImGui::PopTextWrapPos();
+    if (!compact_) ImGui::PopTextWrapPos();
     frame.ui.tag("values/notes", text);
+    if (compact_ && ImGui::IsItemHovered()) Ui::tooltip("%s", text.c_str());
   }
 
   static bool is_part(const interp::ValueReading& r) {
@@ -283,7 +304,7 @@ class ValuesPanel : public Panel {
     constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_ScrollX | ImGuiTableFlags_ScrollY |
                                        ImGuiTableFlags_SizingFixedFit |
                                        ImGuiTableFlags_BordersInnerV;
-    const float line = frame.ui.fonts.mono->FontSize + frame.ui.px(6);
+    const float line = row_height(frame);
     height_ = ImGui::GetCursorPosY() + line * static_cast<float>(rows + 1) + frame.ui.px(30);
     if (seen_element_ != frame.model.selection.element) {
       seen_element_ = frame.model.selection.element;
@@ -367,10 +388,11 @@ class ValuesPanel : public Panel {
       }
       if (changed) mark_changed(p, frame.ui.px(4));
       if (row < 4 && c < 64) frame.ui.tag(fmt::format("values/{}", i), text);
+      const std::string all = there ? value_text(r.tensor, i, format_) : std::string();
+      frame.ui.copyable(all);
       if (ImGui::IsItemHovered()) {
         frame.model.hovered.element = index;
-        if (const std::string all = value_text(r.tensor, i, format_); there && text != all)
-          Ui::tooltip("%s", all.c_str());
+        if (there && text != all) Ui::tooltip("%s", all.c_str());
       }
       ImGui::PopID();
     }
@@ -408,7 +430,9 @@ class ValuesPanel : public Panel {
   std::vector<int64_t> seen_element_;  // last element scrolled to
   std::vector<int64_t> slice_;  // indices of the leading dimensions while no element is selected
   bool heat_ = true;
-  float height_ = 0;  // height of the last complete table; 0: there was none
+  float height_ = 0;      // height of the last complete table; 0: there was none
+  float width_ = 0;       // of the panel, in the last frame
+  bool compact_ = false;  // a low panel: notes on one line, no statistics
   ValueStatistics statistics_;
 };
 

@@ -9,12 +9,14 @@
 #include <cstdlib>
 #include <filesystem>
 #include <thread>
+#include <vector>
 
 #include "hostir/api/backends.h"
 #include "hostir/api/check_claims.h"
 #include "hostir/api/run_log.h"
 #include "hostir/io/files.h"
 #include "interp/session/live_session.h"
+#include "interp/session/value_watch.h"
 #include "traces/log_reader.h"
 #include "traces/log_session.h"
 #include "traces/recorded_line.h"
@@ -72,23 +74,29 @@ class LoggedSession final : public interp::Session {
     shows_recorded_ = true;
     // A damaged log is shown up to the damage; `trace info --check` reports the error.
     loading_ = std::jthread(
-        [log = recorded_.get()](std::stop_token stop) { (void)log->refresh(std::move(stop)); });
+        [log = recorded_.get()](const std::stop_token& stop) { traces::follow(*log, stop); });
   }
 
   Expected<void> start(std::shared_ptr<const interp::Prepared> prepared,
                        interp::LiveOptions options) {
-    options.trace = writer_.get();
+    watch_ =
+        std::make_unique<interp::ValueWatch>(writer_.get(), interp::ValueWatch::Forward::kValues);
+    options.trace = watch_.get();
     options.log = reader_.get();
     auto live = interp::LiveSession::create(prepared, make_backend_factory(), std::move(options));
     if (!live) return tl::unexpected(interp::in_given_text(live.error(), *prepared->view));
     live_ = std::move(*live);
+    watch_->attach(live_->interpreter());
     return publish();
   }
 
   Expected<interp::Outcome> execute(const interp::Command& command, std::stop_token stop) override {
     auto outcome = live_->execute(command, stop);
     if (live_->departed()) shows_recorded_ = false;
-    if (outcome && outcome->ran) HOSTIR_TRY(publish());
+    if (outcome && outcome->ran) {
+      tell_births(*outcome);
+      HOSTIR_TRY(publish());
+    }
     return outcome;
   }
   interp::SnapshotPtr snapshot() const override { return live_->snapshot(); }
@@ -118,6 +126,23 @@ class LoggedSession final : public interp::Session {
   }
 
  private:
+  // Adds a line where the first NaN and the first infinity were born, when the run has passed it.
+  // Nothing is known of a run that departed from its first line: the watch has seen both.
+  void tell_births(interp::Outcome& outcome) {
+    if (live_->departed()) return;
+    const uint64_t position = live_->snapshot()->position.decision;
+    std::erase_if(told_births_, [&](const interp::LogLine& line) {
+      return line.position > outcome.log_from || line.position > position;
+    });
+    for (const interp::LogLine& line : watch_->births()) {
+      const bool told =
+          std::find(told_births_.begin(), told_births_.end(), line) != told_births_.end();
+      if (told || line.position > position) continue;
+      told_births_.push_back(line);
+      outcome.logged.push_back(line);
+    }
+  }
+
   // Makes executed instructions visible in the log before it is queried.
   Expected<void> publish() {
     HOSTIR_TRY(writer_->flush());
@@ -128,7 +153,9 @@ class LoggedSession final : public interp::Session {
   std::unique_ptr<TemporaryFile> file_;
   std::unique_ptr<traces::TraceWriter> writer_;
   std::unique_ptr<traces::LogReader> reader_;
+  std::unique_ptr<interp::ValueWatch> watch_;  // hands everything on to the writer
   std::unique_ptr<interp::LiveSession> live_;
+  std::vector<interp::LogLine> told_births_;
   std::string recorded_path_;
   std::unique_ptr<traces::LogReader> recorded_;  // kept when no longer shown
   std::atomic<bool> shows_recorded_ = false;

@@ -92,7 +92,7 @@ const CommandSpec kTable[] = {
      "goto",
      {"g"},
      "NUMBER|start|end",
-     "Go to a position of the history, forwards or backwards.",
+     "Go to a position, forwards or backwards; what has not run yet runs.",
      "Run",
      "Ctrl+G"},
     {K::kRank,

@@ -161,7 +161,7 @@ Expected<Outcome> LiveSession::run_command(const Command& command, std::stop_tok
     case K::kReverseUntil:
       return until(Direction::kBackward, command, stop);
     case K::kGoto:
-      return go_to(command);
+      return go_to(command, stop);
     case K::kRun:
       return restart(stop);
     case K::kRank:
@@ -314,17 +314,42 @@ Expected<Outcome> LiveSession::until_happening(Direction direction, const Comman
   return out;
 }
 
-Expected<Outcome> LiveSession::go_to(const Command& command) {
+Expected<Outcome> LiveSession::go_to(const Command& command, std::stop_token stop) {
   const auto wanted = static_cast<uint64_t>(command.numbers.front());
   const bool end = command.numbers.front() == std::numeric_limits<int64_t>::max();
-  const uint64_t target = end ? history_->size() : wanted;
-  HOSTIR_ASSIGN_OR_RETURN(const std::vector<Moved> moved, history_->go_to(target));
+  const uint64_t known = history_->size();
+  const uint64_t target = end ? known : wanted;
+  HOSTIR_ASSIGN_OR_RETURN(const std::vector<Moved> moved, history_->go_to(std::min(target, known)));
   stepper_->moved();
   builder_->forget();
   Outcome out;
   out.ran = true;
   add_moves(out.moved, moved);
   out.stop = {StopKind::kArrived, fmt::format("Position {}.", target), kNoRank, 0};
+  if (target < known || (target == known && !end)) return out;
+  // Beyond what is known the run goes on. At the end of a whole run its outcome is the reason of
+  // the stop.
+  StepCommand onwards;
+  onwards.kind = Step::kContinue;
+  onwards.max_decisions = target - known;
+  bool can_move = false;
+  for (Rank r = 0; r < prepared_->code->rank_count; ++r)
+    can_move = can_move || interpreter_->can_step(r);
+  if (end && can_move) return out;
+  HOSTIR_ASSIGN_OR_RETURN(Outcome rest, run_stepper(onwards, std::move(stop)));
+  for (const RankMove& m : rest.moved)
+    add_moves(out.moved, std::vector<Moved>{Moved{m.rank, m.steps}});
+  if (history_->position() != target || rest.stop.kind != StopKind::kInterrupted) {
+    out.stop = std::move(rest.stop);
+    return out;
+  }
+  // To find who moves next, virtual time has passed. That belongs to the next decision.
+  if (target > 0 && backend_->checkpoints() != nullptr) {
+    HOSTIR_TRY(history_->go_to(target - 1));
+    HOSTIR_TRY(history_->go_to(target));
+    stepper_->moved();
+    builder_->forget();
+  }
   return out;
 }
 

@@ -70,7 +70,7 @@ class LiveSession final : public Session {
   Expected<Outcome> until_happening(Direction direction, const Command& command,
                                     std::stop_token stop);
   Expected<Outcome> run_stepper(const StepCommand& command, std::stop_token stop);
-  Expected<Outcome> go_to(const Command& command);
+  Expected<Outcome> go_to(const Command& command, std::stop_token stop);
   Expected<Outcome> restart(std::stop_token stop);
   Expected<Outcome> choose_ranks(const Command& command);
   void tell_write(const Command& made_by, const StopReport& report, StopReason& stop) const;

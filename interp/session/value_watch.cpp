@@ -352,6 +352,25 @@ std::optional<Fault> ValueWatch::first_infinity() const {
   return birth_fault(*infinity_, "inf_born", "infinity");
 }
 
+std::vector<LogLine> ValueWatch::births() const {
+  std::vector<LogLine> lines;
+  const auto add = [&](const std::optional<Birth>& birth, const char* what) {
+    if (!birth) return;
+    const Site& site = birth->use.site;
+    const uint32_t reg = interpreter_->code().instructions[site.code].operands[birth->use.operand];
+    LogLine line;
+    line.position = site.decision + 1;
+    line.rank = birth->rank;
+    line.code = site.code;
+    line.text = fmt::format("makes the first {} of the run, at {} of {}", what, birth->place,
+                            interpreter_->code().register_name(reg));
+    lines.push_back(std::move(line));
+  };
+  add(nan_, "NaN");
+  add(infinity_, "infinity");
+  return lines;
+}
+
 void ValueWatch::finished(const FinishedRecord& record) {
   if (next_ != nullptr) next_->finished(record);
 }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "interp/core/interpreter.h"
+#include "interp/core/log_lines.h"
 
 namespace hostir::interp {
 
@@ -34,6 +35,8 @@ class ValueWatch final : public TraceSink {
   /// `nan_born`, `inf_born`: warnings; nullopt: nothing wrote one.
   std::optional<Fault> first_nan() const;
   std::optional<Fault> first_infinity() const;
+  /// The same as lines among those of log points, which say at which position they were born.
+  std::vector<LogLine> births() const;
 
   void issued(const IssuedRecord& record) override;
   void finished(const FinishedRecord& record) override;

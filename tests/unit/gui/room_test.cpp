@@ -47,9 +47,9 @@ TEST(Room, ARecordedLogShowsItsTimelineAtOnce) {
     window.settle(30);
   }
   Workbench w(path);
+  ASSERT_TRUE(w.perform("goto start"));
   w.perform("layout.Step");
   w->step();
-  EXPECT_EQ(w.decision(), 0u);
   EXPECT_FALSE(w.has("idle/timeline"));
   EXPECT_TRUE(w.has("timeline"));
   std::filesystem::remove(path);
@@ -74,6 +74,60 @@ TEST(Room, WhatHasGrownStaysWhileOneSteps) {
   ASSERT_TRUE(w.perform("panel.sql"));
   ASSERT_TRUE(w.perform("panel.ledger"));
   EXPECT_GE(height(w, "ledger"), before["ledger"]) << "nor by looking at another tab";
+}
+
+// How many rows of a table are inside the panel.
+float rows_shown(Workbench& w, const std::string& panel, const std::string& first,
+                 const std::string& below) {
+  const Ui& ui = w->app().ui();
+  const WidgetRect* leaf = ui.find("leaf/" + panel);
+  const WidgetRect* a = ui.find(first);
+  const WidgetRect* b = ui.find(below);
+  if (!leaf || !a || !b) return 0;
+  return (leaf->max.y - a->min.y) / (b->min.y - a->min.y);
+}
+
+TEST(Room, ValuesAndCollectivesHaveFiveRows) {
+  for (const auto& [width, height] : {std::pair(1280, 720), std::pair(1600, 1000)}) {
+    Workbench w("tests/programs/sp_toy.hir", width, height);
+    w.perform("layout.Step");
+    ASSERT_TRUE(w.press("F5"));
+    w->settle();
+    EXPECT_GE(rows_shown(w, "values", "values/0", "values/5"), 5) << width << "x" << height;
+    EXPECT_GE(rows_shown(w, "ledger", "ledger/0", "ledger/1"), 5) << width << "x" << height;
+  }
+}
+
+TEST(Room, ALineNumberIsPartOfTheTargetOfABreakpoint) {
+  Workbench w("tests/programs/deadlock.hir");
+  const int line = line_of(w, "launch @ones wo(%y)");
+  const std::string gutter = "host_ir/gutter/" + std::to_string(line);
+  const WidgetRect* target = w->app().ui().find(gutter);
+  const WidgetRect* text = w->app().ui().find("host_ir/line/" + std::to_string(line));
+  ASSERT_TRUE(target && text);
+  EXPECT_GT(target->max.x - target->min.x, 50);
+  EXPECT_FLOAT_EQ(target->max.x, text->min.x);
+  ASSERT_TRUE(w.click(gutter));
+  EXPECT_EQ(w.shot().breakpoints->size(), 1u);
+}
+
+// The number before a line is that of the user's file, although the text that runs is printed anew.
+TEST(Room, LinesHaveTheNumbersOfTheUsersFile) {
+  const std::string path = write_file("numbers.hir",
+                                      "mesh @m = <x=2>\n\n\n\n"
+                                      "// of a comment, too\n"
+                                      "host @f on @m () -> (%y: shard<4xf32, @m, [{}]>) {\n"
+                                      "  %s = stream \"s\"\n\n\n"
+                                      "  %y = alloc on %s : shard<4xf32, @m, [{}]>\n"
+                                      "  return %y\n}\n");
+  Workbench w(path);
+  ASSERT_TRUE(w.model().snapshot()) << w.model().open_error();
+  const auto number = [&](const std::string& text) {
+    return w.text("host_ir/number/" + std::to_string(line_of(w, text)));
+  };
+  EXPECT_TRUE(says(number("%s = stream"), "7")) << number("%s = stream");
+  EXPECT_TRUE(says(number("%y = alloc"), "10")) << number("%y = alloc");
+  EXPECT_TRUE(says(number("return %y"), "11")) << number("return %y");
 }
 
 TEST(Room, ASentenceThatIsClickedOpensThePanelForGood) {

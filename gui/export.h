@@ -1,0 +1,21 @@
+// Tensors and tables as files.
+#pragma once
+
+#include <string>
+
+#include "hostir/ir/tensor.h"
+#include "hostir/support/expected.h"
+
+namespace hostir::gui {
+
+/// A field of a CSV file, in quotes where it needs them (RFC 4180).
+std::string csv_field(const std::string& text);
+
+/// One line per row of the last dimension; a line of all leading indices is not written. Floats
+/// have the digits that read back as the same number.
+std::string csv_of(const Tensor& tensor);
+
+/// Writes a `.csv` if the path ends so, else a `.npy`. Errors: `file_write`.
+Expected<void> write_tensor(const std::string& path, const Tensor& tensor);
+
+}  // namespace hostir::gui

@@ -1,0 +1,25 @@
+// Line numbers of the program as the user wrote it, for the text that runs.
+//
+// The text that runs is printed anew, and most of it may be generated: its own line numbers would
+// be a second numbering beside that of the user's file.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "interp/session/program_view.h"
+
+namespace hostir::gui {
+
+struct UserLine {
+  uint32_t line = 0;       // 1-based; 0: it comes from no line of the user's
+  bool generated = false;  // lowered from that line, which itself stands elsewhere
+};
+
+/// By line of the text that runs, which is `lines`. A recorded program without the user's text has
+/// its own numbers.
+std::vector<UserLine> user_lines(const interp::ProgramView& program,
+                                 const std::vector<std::string_view>& lines);
+
+}  // namespace hostir::gui

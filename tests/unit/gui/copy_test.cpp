@@ -1,0 +1,171 @@
+// Copying what is under the mouse, exporting, finding, and recorded runs at their outcome.
+#include <algorithm>
+#include <filesystem>
+
+#include "gui/export.h"
+#include "gui/find_text.h"
+#include "hostir/io/files.h"
+#include "hostir/io/npy.h"
+#include "tests/unit/gui/workbench.h"
+
+namespace hostir::gui {
+namespace {
+
+std::string clipboard() {
+  const char* text = ImGui::GetClipboardText();
+  return text ? text : "";
+}
+
+TEST(Copy, AValue) {
+  Workbench w(kMlp);
+  w.perform("layout.Step");
+  ASSERT_TRUE(w.press("F5"));
+  w.model().selection.value = "y";
+  w->settle(kSettleSeconds);
+  ASSERT_TRUE(w->hover("values/1"));
+  w->step();
+  ASSERT_TRUE(w.press("Ctrl+C"));
+  EXPECT_NEAR(std::atof(clipboard().c_str()) / std::atof(w.text("values/1").c_str()), 1, 0.01);
+}
+
+TEST(Copy, ARightClickOffersToCopyAndExport) {
+  Workbench w(kMlp);
+  w.perform("layout.Step");
+  ASSERT_TRUE(w.press("F5"));
+  w.model().selection.value = "y";
+  w->settle(kSettleSeconds);
+  ASSERT_TRUE(w.click("values/2", 1));
+  const std::string value = w.text("values/2");
+  ASSERT_TRUE(w.has("menu/copy"));
+  EXPECT_TRUE(w.has("menu/export.npy"));
+  EXPECT_TRUE(w.has("menu/export.png"));
+  ASSERT_TRUE(w.click("menu/copy"));
+  EXPECT_NEAR(std::atof(clipboard().c_str()) / std::atof(value.c_str()), 1, 0.01) << "all digits";
+  EXPECT_FALSE(w.has("menu/copy"));
+}
+
+TEST(Export, ATensorAsNpyAndCsv) {
+  Workbench w(kMlp);
+  ASSERT_TRUE(w.press("F5"));
+  w.model().selection.value = "y";
+  for (const char* extension : {".npy", ".csv"}) {
+    const std::string path = testing::TempDir() + "exported" + extension;
+    std::filesystem::remove(path);
+    ASSERT_TRUE(w.perform(std::string("export") + extension));
+    EXPECT_EQ(w.text("open/path"), std::string("y") + extension);
+    ASSERT_TRUE(w.fill("open/path", path));
+    EXPECT_TRUE(says(w.model().messages().back().text, "wrote " + path))
+        << w.model().messages().back().text;
+    if (std::string(extension) == ".npy") {
+      const auto tensor = io::read_npy(path);
+      ASSERT_TRUE(tensor);
+      EXPECT_EQ(tensor->extents, (Extents{1, 6, 8}));
+    } else {
+      const std::string text = io::read_file(path).value_or("");
+      EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 6);
+      EXPECT_EQ(std::count(text.begin(), text.end(), ','), 42);
+    }
+    std::filesystem::remove(path);
+  }
+}
+
+TEST(Recorded, ALogOpensAtItsOutcome) {
+  const std::string path = testing::TempDir() + "outcome.db";
+  std::filesystem::remove(path);
+  {
+    api::SessionOptions options;
+    options.log_path = path;
+    api::SessionOpener factory{options};
+    auto session = factory.open({.path = "tests/programs/deadlock.hir"});
+    ASSERT_TRUE(session);
+    ASSERT_TRUE((*session)->execute(*interp::parse_command("continue"), {}));
+  }
+  Workbench w(path);
+  ASSERT_TRUE(w.model().snapshot()) << w.model().open_error();
+  EXPECT_EQ(w.shot().stop.kind, interp::StopKind::kDeadlock) << w.shot().stop.sentence;
+  EXPECT_EQ(w.decision(), w.shot().last_decision);
+  EXPECT_TRUE(says(w.text("banner"), "deadlock")) << w.text("banner");
+  EXPECT_TRUE(w.has("banner/panel.waits"));
+  EXPECT_TRUE(w.has("banner/whatif"));
+  std::filesystem::remove(path);
+}
+
+TEST(Export, ATableAsCsv) {
+  EXPECT_EQ(csv_field("plain"), "plain");
+  EXPECT_EQ(csv_field("a,b"), "\"a,b\"");
+  EXPECT_EQ(csv_field("a\"b"), "\"a\"\"b\"");
+  Workbench w(kMlp);
+  ASSERT_TRUE(w.press("F5"));
+  w.only("sql");
+  ASSERT_TRUE(
+      w.fill("sql/text", "select id, address from instruction order by id limit 3", "Ctrl+Enter"));
+  const std::string path = testing::TempDir() + "exported_sql.csv";
+  std::filesystem::remove(path);
+  ASSERT_TRUE(w.click("sql/export"));
+  ASSERT_TRUE(w.fill("open/path", path));
+  const std::string text = io::read_file(path).value_or("");
+  EXPECT_TRUE(text.starts_with("id,address\n")) << text;
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4);
+  std::filesystem::remove(path);
+}
+
+// Positions that nothing has run to yet: the run goes there, in parts that can be cancelled.
+TEST(Travel, AFarPositionIsReachedWithoutRunningFirst) {
+  const std::string path =
+      write_file("far.hir",
+                 "mesh @m = <x=2>\n"
+                 "kernel @ones() -> (%v: tensor<4xf32>) {\n"
+                 "  %v = constant {value = 1} : tensor<4xf32>\n  return %v\n}\n"
+                 "host @far on @m () -> (%y: shard<4xf32, @m, [{}]>) {\n"
+                 "  %s = stream \"s\"\n"
+                 "  %y = alloc on %s : shard<4xf32, @m, [{}]>\n"
+                 "  launch @ones wo(%y) on %s\n"
+                 "  for %i in 0..8000 {\n"
+                 "    %h = alloc on %s : tensor<4xf32>\n"
+                 "    free %h on %s\n  }\n"
+                 "  return %y\n}\n");
+  Workbench w(path);
+  ASSERT_TRUE(w.model().snapshot()) << w.model().open_error();
+  ASSERT_TRUE(w.perform("goto 30000"));
+  EXPECT_EQ(w.decision(), 30000u) << w.shot().stop.sentence;
+  ASSERT_TRUE(w.perform("goto 10"));
+  EXPECT_EQ(w.decision(), 10u);
+  ASSERT_TRUE(w.perform("goto end"));
+  EXPECT_EQ(w.decision(), 30000u);
+}
+
+TEST(Find, EveryPlaceWithoutRegardToCase) {
+  const auto found = find_all("ab\nxAB ab\n\nAb", "ab");
+  ASSERT_EQ(found.size(), 4u);
+  EXPECT_EQ(found[1].line, 1u);
+  EXPECT_EQ(found[1].begin, 1u);
+  EXPECT_EQ(found[2].begin, 4u);
+  EXPECT_EQ(found[3].line, 3u);
+  EXPECT_TRUE(find_all("ab", "").empty());
+  EXPECT_TRUE(find_all("", "ab").empty());
+}
+
+TEST(Find, InTheProgramAndInTheEditor) {
+  Workbench w(kMlp);
+  w.perform("layout.Step");
+  ASSERT_TRUE(w->hover("host_ir/where"));
+  ASSERT_TRUE(w.press("Ctrl+F"));
+  ASSERT_TRUE(w.has("host_ir/find"));
+  w->type("ALL_REDUCE");
+  w->settle();
+  EXPECT_TRUE(says(w.text("host_ir/found"), "1 of ")) << w.text("host_ir/found");
+  ASSERT_TRUE(w.press("F3"));
+  ASSERT_TRUE(w.press("Esc"));
+  w->settle();
+  EXPECT_FALSE(w.has("host_ir/find"));
+  w.only("editor");
+  ASSERT_TRUE(w->hover("editor/text"));
+  w->step();
+  ASSERT_TRUE(w.press("Ctrl+F"));
+  w->type("fusion");
+  w->settle();
+  EXPECT_TRUE(says(w.text("editor/found"), " of ")) << w.text("editor/found");
+}
+
+}  // namespace
+}  // namespace hostir::gui
