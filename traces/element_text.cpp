@@ -15,8 +15,9 @@ std::string element_text(DType dtype, const Box& box, const std::vector<int64_t>
   const int64_t offset = index * size_bytes(dtype);
   if (offset < 0 || offset + size_bytes(dtype) > static_cast<int64_t>(data.size())) return {};
   const std::byte* at = data.data() + offset;
-  return is_float(dtype) ? fmt::format("{:.9g}", load_double(dtype, at))
-                         : fmt::format("{}", load_int(dtype, at));
+  if (is_float(dtype)) return fmt::format("{:.9g}", load_double(dtype, at));
+  if (dtype == DType::kU64) return fmt::format("{}", static_cast<uint64_t>(load_int(dtype, at)));
+  return fmt::format("{}", load_int(dtype, at));
 }
 
 }  // namespace hostir::traces

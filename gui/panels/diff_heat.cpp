@@ -19,10 +19,8 @@ constexpr int64_t kUnasked = 4096;  // elements between checks of the stop token
 // b - a. Integers beyond 2^53 may differ and still round to the same double.
 double difference_at(const Tensor& a, const Tensor& b, int64_t index) {
   if (!is_float(a.dtype)) {
-    const int64_t x = a.get_int(index);
-    const int64_t y = b.get_int(index);
-    const auto distance = static_cast<double>(interp::integer_distance(x, y));
-    return x < y ? distance : -distance;
+    const auto distance = static_cast<double>(interp::integer_distance(a, b, index));
+    return interp::is_integer_less(a, b, index) ? distance : -distance;
   }
   const double x = a.get_double(index);
   const double y = b.get_double(index);
@@ -91,8 +89,7 @@ std::string describe_element(const DiffContents& contents, int64_t index) {
       fmt::format("{}: {} in A, {} in B", interp::index_to_string(contents.box.index_at(index)),
                   format_number(contents.a, index), format_number(contents.b, index));
   if (!is_float(contents.a.dtype)) {
-    const uint64_t exact =
-        interp::integer_distance(contents.a.get_int(index), contents.b.get_int(index));
+    const uint64_t exact = interp::integer_distance(contents.a, contents.b, index);
     if (exact == 0) return out + ", equal";
     out += fmt::format(", |a - b| = {}", exact);
     return b == 0

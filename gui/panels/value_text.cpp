@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "hostir/ir/inline_value.h"
+
 namespace hostir::gui {
 
 namespace {
@@ -46,10 +48,9 @@ std::string value_text(const Tensor& tensor, int64_t i, ValueFormat format, int 
     return fmt::format("{:0{}x}", bits, size * 2);
   }
   if (!is_float(tensor.dtype)) {
-    const std::string text = std::to_string(tensor.get_int(i));
+    const std::string text = format_number(tensor, i);
     if (digits == kAllDigits || static_cast<int>(text.size()) <= digits) return text;
-    return with_short_exponent(
-        fmt::format("{:.{}e}", static_cast<double>(tensor.get_int(i)), digits - 1));
+    return with_short_exponent(fmt::format("{:.{}e}", tensor.get_double(i), digits - 1));
   }
   const std::string text = real_text(tensor.get_double(i), format, digits);
   return digits == kAllDigits ? text : with_short_exponent(text);

@@ -31,6 +31,7 @@ Json list_json(const Items& items, Convert convert) {
 }
 
 Json element_json(const Tensor& tensor, int64_t index) {
+  if (tensor.dtype == DType::kU64) return static_cast<uint64_t>(tensor.get_int(index));
   if (!is_float(tensor.dtype)) return tensor.get_int(index);
   const double value = tensor.get_double(index);
   return std::isfinite(value) ? Json(value) : Json(fmt::format("{}", value));

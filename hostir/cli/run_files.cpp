@@ -4,6 +4,7 @@
 
 #include "hostir/api/program_options.h"
 #include "hostir/io/files.h"
+#include "hostir/io/fits.h"
 #include "hostir/io/generate.h"
 #include "hostir/io/npy.h"
 #include "hostir/io/npz.h"
@@ -92,8 +93,9 @@ Expected<bool> ExpectedOutputs::check(Terminal& terminal, const interp::RunResul
       HOSTIR_ASSIGN_OR_RETURN(expected,
                               io::materialise(item.spec, "", &actual.dtype, &actual.extents));
     }
-    const auto widths = item.spec.kind == ValueSpec::Kind::kFile ? interp::IntegerWidths::kAny
-                                                                 : interp::IntegerWidths::kSame;
+    const bool is_file = item.spec.kind == ValueSpec::Kind::kFile;
+    const auto widths = is_file ? interp::IntegerWidths::kAny : interp::IntegerWidths::kSame;
+    if (is_file && io::holds_bits_of(expected->dtype, actual.dtype)) expected->dtype = actual.dtype;
     std::string wrong;
     if (expected->extents != actual.extents) {
       wrong = fmt::format("it is {}, but the expected value is {}",

@@ -172,38 +172,12 @@ Expected<Known> Emitter::cast(const Known& x, const std::string& element) {
   HOSTIR_ASSIGN_OR_RETURN(const TensorType ours, our_type(to, place_));
   if (ours.dtype == *x.type.dtype()) {
     Known out = x;
-    if (!out.is_number() && to.carried_bits() != 0) {
-      HOSTIR_ASSIGN_OR_RETURN(out, wrapped(x, to));
-    }
     out.type = std::move(to);
     return out;
   }
   Attributes attributes;
   attributes.set("to", ours.dtype);
-  HOSTIR_ASSIGN_OR_RETURN(const Known y, apply(OpKind::cast, {x}, std::move(attributes)));
-  return to.carried_bits() != 0 ? wrapped(y, to) : Expected<Known>(y);
-}
-
-// x mod 2^bits, never negative: with bit_and if the language has it, else by a floor division.
-Expected<Known> Emitter::wrapped(const Known& x, const ModuleType& narrow) {
-  const int bits = narrow.carried_bits();
-  if (bits == 0) return x;
-  Known out;
-  if (const auto kind = find_op("bit_and")) {
-    HOSTIR_ASSIGN_OR_RETURN(out, apply(*kind, {x, integer((int64_t{1} << bits) - 1, x.type)}));
-  } else {
-    const Known modulus = integer(int64_t{1} << bits, x.type);
-    const auto rest = [&](const Known& v) -> Expected<Known> {
-      HOSTIR_ASSIGN_OR_RETURN(const Known quotient, apply(OpKind::div, {v, modulus}));
-      HOSTIR_ASSIGN_OR_RETURN(const Known whole, apply(OpKind::mul, {quotient, modulus}));
-      return apply(OpKind::sub, {v, whole});
-    };
-    HOSTIR_ASSIGN_OR_RETURN(const Known near, rest(x));
-    HOSTIR_ASSIGN_OR_RETURN(const Known positive, apply(OpKind::add, {near, modulus}));
-    HOSTIR_ASSIGN_OR_RETURN(out, rest(positive));
-  }
-  out.type = narrow;
-  return out;
+  return apply(OpKind::cast, {x}, std::move(attributes));
 }
 
 Expected<Known> Emitter::compared(const Known& a, const Known& b, std::string direction) {

@@ -54,14 +54,18 @@ Expected<void> emit_same(const OpSite& s) {
     std::vector<Known> operands;
     for (size_t i = 0; i < s.count(); ++i) operands.push_back(s.in(i));
     HOSTIR_ASSIGN_OR_RETURN(Known y, s.emitter.apply_list(row.kind, std::move(operands)));
-    const bool may_wrap = row.kind == OpKind::add || row.kind == OpKind::sub ||
-                          row.kind == OpKind::mul || row.kind == OpKind::neg;
-    if (may_wrap) {
-      HOSTIR_ASSIGN_OR_RETURN(y, s.emitter.wrapped(y, s.result_type()));
-    }
     return s.set(std::move(y));
   }
   return s.fail("import_c2", "no counterpart");
+}
+
+// Modulo 2^bits for unsigned integers.
+Expected<void> emit_negate(const OpSite& s) {
+  const auto dtype = s.in(0).type.dtype();
+  if (!dtype || !is_unsigned(*dtype)) return emit_same(s);
+  HOSTIR_ASSIGN_OR_RETURN(
+      Known y, s.emitter.apply(OpKind::sub, {s.emitter.integer(0, s.in(0).type), s.in(0)}));
+  return s.set(std::move(y));
 }
 
 // StableHLO arithmetic on i1 is boolean logic.
@@ -101,9 +105,6 @@ Expected<void> emit_bits(const OpSite& s) {
     std::vector<Known> operands;
     for (size_t i = 0; i < s.count(); ++i) operands.push_back(s.in(i));
     HOSTIR_ASSIGN_OR_RETURN(Known y, s.emitter.apply_list(*kind, std::move(operands)));
-    if (name == "stablehlo.not") {
-      HOSTIR_ASSIGN_OR_RETURN(y, s.emitter.wrapped(y, s.result_type()));
-    }
     return s.set(std::move(y));
   }
   if (name == "stablehlo.not") {  // -1 - x in two's complement
@@ -114,33 +115,27 @@ Expected<void> emit_bits(const OpSite& s) {
   return s.emitter.opaque(s, "bit operations on integers");
 }
 
-// `shift_right` is arithmetic for signed types; a logical shift goes through a wider type.
+// `shift_right` is arithmetic for signed types and logical for unsigned ones; the other shift is
+// that of the type with the other sign.
 Expected<void> emit_shift(const OpSite& s) {
   Emitter& e = s.emitter;
   const bool left = s.op.name == "stablehlo.shift_left";
   const auto kind = newer_op(left ? "shift_left" : "shift_right");
-  if (!kind) return e.opaque(s, "shifts of integers");
+  const auto dtype = s.in(0).type.dtype();
+  if (!kind || !dtype || !is_integer(*dtype)) return e.opaque(s, "shifts of integers");
   Known x = s.in(0);
   Known by = s.in(1);
-  Known y;
-  const bool logical =
-      s.op.name == "stablehlo.shift_right_logical" && x.type.element.starts_with("i");
-  if (logical) {
-    const std::string wide = x.type.element == "i8" ? "i32" : "i64";
-    const auto mask = newer_op("bit_and");
-    if (x.type.element == "i64" || !mask)
-      return e.opaque(s, "logical shifts of the widest integers");
-    const int64_t bits = size_bytes(*x.type.dtype()) * 8;
-    HOSTIR_ASSIGN_OR_RETURN(x, e.cast(x, wide));
-    HOSTIR_ASSIGN_OR_RETURN(by, e.cast(by, wide));
-    HOSTIR_ASSIGN_OR_RETURN(x, e.apply(*mask, {x, e.integer((int64_t{1} << bits) - 1, x.type)}));
-    HOSTIR_ASSIGN_OR_RETURN(y, e.apply(*kind, {x, by}));
-    HOSTIR_ASSIGN_OR_RETURN(y, e.cast(y, s.in(0).type.element));
-    return s.set(std::move(y));
+  const std::string own = x.type.element;
+  const bool logical = s.op.name == "stablehlo.shift_right_logical";
+  const bool crosses = !left && logical != is_unsigned(*dtype);
+  if (crosses) {
+    const std::string other = is_unsigned(*dtype) ? own.substr(1) : "u" + own;
+    HOSTIR_ASSIGN_OR_RETURN(x, e.cast(x, other));
+    HOSTIR_ASSIGN_OR_RETURN(by, e.cast(by, other));
   }
-  HOSTIR_ASSIGN_OR_RETURN(y, e.apply(*kind, {x, by}));
-  if (left) {
-    HOSTIR_ASSIGN_OR_RETURN(y, e.wrapped(y, s.result_type()));
+  HOSTIR_ASSIGN_OR_RETURN(Known y, e.apply(*kind, {x, by}));
+  if (crosses) {
+    HOSTIR_ASSIGN_OR_RETURN(y, e.cast(y, own));
   }
   return s.set(std::move(y));
 }
@@ -316,6 +311,7 @@ Expected<void> emit_reduce_precision(const OpSite& s) {
   const std::string to = format == "e8m7"    ? "bf16"
                          : format == "e5m10" ? "f16"
                          : format == "e8m23" ? "f32"
+                         : format == "e5m2"  ? "f8E5M2"
                                              : "";
   if (to.empty()) return s.emitter.opaque(s, "a float format that is no dtype");
   if (to == s.in(0).type.element) return s.set(s.in(0));
@@ -332,7 +328,7 @@ constexpr HandlerRow kPointwiseRows[] = {
     {"stablehlo.subtract", emit_same},
     {"stablehlo.divide", emit_same},
     {"stablehlo.power", emit_same},
-    {"stablehlo.negate", emit_same},
+    {"stablehlo.negate", emit_negate},
     {"stablehlo.abs", emit_same},
     {"stablehlo.sign", emit_same},
     {"stablehlo.floor", emit_same},

@@ -1,7 +1,6 @@
 // reduce with the regions that frameworks emit: sums, products, extremes, logic, argmax and argmin.
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "hostir/import/handlers.h"
@@ -21,18 +20,12 @@ bool is_identity_of(ReducerKind kind, const Known& init) {
   if (kind == ReducerKind::kSum || kind == ReducerKind::kOr) return value == 0;
   if (kind == ReducerKind::kProd || kind == ReducerKind::kAnd)
     return value == 1 || (kind == ReducerKind::kAnd && number.get_int(0) == -1);
-  const double infinity = kind == ReducerKind::kMax ? -std::numeric_limits<double>::infinity()
-                                                    : std::numeric_limits<double>::infinity();
-  if (is_float(dtype)) return value == infinity;
-  const int bits = static_cast<int>(size_bytes(dtype)) * 8;
-  const bool is_unsigned = hostir::name(dtype).starts_with("u");
-  if (dtype == DType::kI1) return value == (kind == ReducerKind::kMin ? 1 : 0);
-  if (is_unsigned)
-    return kind == ReducerKind::kMax ? value == 0 : value == std::ldexp(1.0, bits) - 1;
-  return value == (kind == ReducerKind::kMax ? -std::ldexp(1.0, bits - 1)
-                                             : std::ldexp(1.0, bits - 1) - 1) ||
-         number.get_int(0) == (kind == ReducerKind::kMax ? std::numeric_limits<int64_t>::min()
-                                                         : std::numeric_limits<int64_t>::max());
+  const bool is_max = kind == ReducerKind::kMax;
+  if (is_float(dtype)) {
+    const double top = facts_of(dtype).top;
+    return value == (is_max ? -top : top);
+  }
+  return number.get_int(0) == (is_max ? least(dtype) : greatest(dtype));
 }
 
 OpKind reduction_op(ReducerKind kind) {

@@ -106,8 +106,6 @@ class Emitter {
                          const std::vector<int64_t>& limit, const std::vector<int64_t>& stride);
   Expected<Known> concatenated(std::vector<Known> parts, size_t dim);
   Expected<Known> cast(const Known& x, const std::string& element);
-  /// The value wrapped to the width of the narrower element type.
-  Expected<Known> wrapped(const Known& x, const ModuleType& narrow);
   Expected<Known> compared(const Known& a, const Known& b, std::string direction);
   /// reduce_sum, reduce_max, ... over `dims`.
   Expected<Known> reduced(OpKind kind, const Known& x, const std::vector<int64_t>& dims);

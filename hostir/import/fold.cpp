@@ -67,7 +67,7 @@ std::optional<bool> holds_for(std::string_view direction, const Tensor& a, int64
   if (is_float(a.dtype)) return holds(direction, a.get_double(i), b.get_double(j));
   const int64_t x = a.get_int(i);
   const int64_t y = b.get_int(j);
-  if (hostir::name(a.dtype).starts_with("u") && (x < 0 || y < 0)) return std::nullopt;
+  if (a.dtype == DType::kU64 && (x < 0 || y < 0)) return std::nullopt;
   return holds(direction, x < y ? -1 : (x > y ? 1 : 0), 0);
 }
 
@@ -105,11 +105,12 @@ std::optional<Known> fold_binary(const OpSite& s, DType dtype) {
       if (!value) return std::nullopt;
       e.out.set_double(i, *value);
     } else {
-      const auto value = combined(s.op.name, a.number->get_int(pa), b.number->get_int(pb));
+      const int64_t x = a.number->get_int(pa);
+      const int64_t y = b.number->get_int(pb);
+      if (dtype == DType::kU64 && (x < 0 || y < 0)) return std::nullopt;  // beyond int64
+      const auto value = combined(s.op.name, x, y);
       if (!value) return std::nullopt;
-      const int bits = s.result_type().carried_bits();
-      const int64_t cut = bits != 0 ? *value & ((int64_t{1} << bits) - 1) : *value;
-      e.out.set_int(i, dtype == DType::kI1 ? (cut != 0 ? 1 : 0) : cut);
+      e.out.set_int(i, *value);
     }
   }
   Known out = splat_of(e.out, s.result_type());
@@ -152,6 +153,8 @@ std::optional<Known> fold_clamp(const OpSite& s, DType dtype) {
   Tensor out = Tensor::zeros(dtype, {});
   const int64_t low = s.in(0).number->get_int(0);
   const int64_t high = s.in(2).number->get_int(0);
+  if (dtype == DType::kU64 && (low < 0 || high < 0 || s.in(1).number->get_int(0) < 0))
+    return std::nullopt;
   out.set_int(0, std::min(std::max(s.in(1).number->get_int(0), low), high));
   return splat_of(std::move(out), s.result_type());
 }
@@ -166,14 +169,12 @@ std::optional<Known> fold_unary(const OpSite& s, DType dtype) {
   out.type = s.result_type();
   if (is_convert) {
     if (is_float(dtype) && !is_float(*to)) return std::nullopt;  // the program truncates
-    if (out.type.carried_bits() != 0 || x.type.carried_bits() != 0) return std::nullopt;
     out.number = converted(*x.number, *to);
     for (int64_t i = 0; *to == DType::kI1 && i < x.number->element_count(); ++i) {
       out.number->set_int(i, x.number->get_int(i) != 0 ? 1 : 0);
     }
     return out;
   }
-  if (out.type.carried_bits() != 0) return std::nullopt;
   for (int64_t i = 0; i < x.number->element_count(); ++i) {
     const int64_t value = x.number->get_int(i);
     if (s.op.name == "stablehlo.not" && dtype == DType::kI1)

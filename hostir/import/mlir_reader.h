@@ -78,7 +78,6 @@ class MlirReader {
   bool read_raw_elements(RawLiteral& out);
   std::optional<Literal> literal_of(const RawLiteral& raw, const ModuleType& type);
   bool store_scalar(Tensor& data, int64_t index, std::string_view text, SourceSpan span);
-  bool store_carried(Literal& literal, const std::string& bytes, SourceSpan span);
   bool store_bytes(Literal& literal, const std::string& bytes, SourceSpan span);
 
   // Attributes (mlir_attributes.cpp).

@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstring>
 
 #include "hostir/import/mlir_reader.h"
-#include "hostir/support/float16.h"
 
 namespace hostir::importer {
 
@@ -22,12 +21,10 @@ bool is_size_digit(char c) { return c >= '0' && c <= '9'; }
 
 // A float from its bit pattern; nullopt if the dtype is not a float.
 std::optional<double> from_bits(DType dtype, uint64_t bits) {
-  if (dtype == DType::kF64) return std::bit_cast<double>(bits);
-  if (dtype == DType::kF32)
-    return static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(bits)));
-  if (dtype == DType::kBF16) return static_cast<double>(bf16_to_float(static_cast<uint16_t>(bits)));
-  if (dtype == DType::kF16) return static_cast<double>(f16_to_float(static_cast<uint16_t>(bits)));
-  return std::nullopt;
+  if (!is_float(dtype)) return std::nullopt;
+  std::array<std::byte, sizeof bits> element;
+  std::memcpy(element.data(), &bits, sizeof bits);
+  return load_double(dtype, element.data());
 }
 
 template <class Number>
@@ -256,7 +253,6 @@ bool MlirReader::store_scalar(Tensor& data, int64_t index, std::string_view text
 bool MlirReader::store_bytes(Literal& literal, const std::string& bytes, SourceSpan span) {
   const int64_t count = literal.type.element_count();
   const DType dtype = *literal.type.dtype();
-  if (literal.type.carried_bits() != 0) return store_carried(literal, bytes, span);
   const int64_t width = size_bytes(dtype);
   const auto size = static_cast<int64_t>(bytes.size());
   if (size == width && count != 1) {  // a splat of one element
@@ -278,28 +274,6 @@ bool MlirReader::store_bytes(Literal& literal, const std::string& bytes, SourceS
   for (int64_t i = 0; dtype == DType::kI1 && i < count; ++i) {
     const auto byte = static_cast<unsigned char>(bytes[static_cast<size_t>(packed ? i / 8 : i)]);
     literal.data->set_int(i, packed ? (byte >> (i % 8)) & 1 : (byte != 0 ? 1 : 0));
-  }
-  return true;
-}
-
-// Stores elements that are narrower than their dtype.
-bool MlirReader::store_carried(Literal& literal, const std::string& bytes, SourceSpan span) {
-  const int64_t count = literal.type.element_count();
-  const int64_t width = literal.type.carried_bits() / 8;
-  if (static_cast<int64_t>(bytes.size()) != count * width) {
-    return error(fmt::format("a constant of {} needs {} bytes of data, not {}",
-                             literal.type.to_string(), count * width, bytes.size()),
-                 span);
-  }
-  literal.data = Tensor::zeros(*literal.type.dtype(), literal.type.dims);
-  for (int64_t i = 0; i < count; ++i) {
-    int64_t value = 0;
-    for (int64_t b = 0; b < width; ++b) {
-      value |= static_cast<int64_t>(
-                   static_cast<unsigned char>(bytes[static_cast<size_t>(i * width + b)]))
-               << (8 * b);
-    }
-    literal.data->set_int(i, value);
   }
   return true;
 }

@@ -27,23 +27,10 @@ int64_t ModuleType::element_count() const {
 std::optional<DType> ModuleType::dtype() const {
   if (!is_tensor()) return std::nullopt;
   // Unsigned integers are `ui8` in MLIR and `u8` here. All other names are equal, except fp8.
-  if (element.starts_with("ui")) {
-    const auto exact = parse_dtype("u" + element.substr(2));
-    if (exact) return exact;
-    // Carried in a wider integer, which holds every value; Emitter::wrapped handles wrap-around.
-    if (element == "ui32") return DType::kI64;
-    if (element == "ui16") return DType::kI32;
-    return std::nullopt;
-  }
+  if (element.starts_with("ui")) return parse_dtype("u" + element.substr(2));
   if (element == "f8E4M3FN") return parse_dtype("f8e4m3");
   if (element == "f8E5M2") return parse_dtype("f8e5m2");
   return parse_dtype(element);
-}
-
-int ModuleType::carried_bits() const {
-  if (element == "ui32" && !parse_dtype("u32")) return 32;
-  if (element == "ui16" && !parse_dtype("u16")) return 16;
-  return 0;
 }
 
 std::string ModuleType::to_string() const {

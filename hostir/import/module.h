@@ -31,10 +31,8 @@ struct ModuleType {
   bool is_tensor() const { return kind == Kind::kTensor; }
   /// Number of elements; -1 if a size is unknown or the number overflows.
   int64_t element_count() const;
-  /// The corresponding dtype, if any. An unsigned integer may be carried in a wider signed one.
+  /// The corresponding dtype, if any.
   std::optional<DType> dtype() const;
-  /// The element width in bits if a wider dtype carries the elements, else 0.
-  int carried_bits() const;
   std::string to_string() const;
   friend bool operator==(const ModuleType&, const ModuleType&) = default;
 };

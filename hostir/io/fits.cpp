@@ -4,46 +4,22 @@
 
 namespace hostir::io {
 
-namespace {
-
-// The smallest magnitude that rounds to infinity: the largest finite number plus half an ulp.
-double overflow_of(DType dtype) {
-  switch (dtype) {
-    case DType::kF32:
-      return 0x1.ffffffp127;
-    case DType::kBF16:
-      return 0x1.ffp127;
-    case DType::kF16:
-      return 65520;
-    default:
-      return INFINITY;
-  }
-}
-
-}  // namespace
-
 bool fits(int64_t value, DType dtype) {
-  switch (dtype) {
-    case DType::kI64:
-      return true;
-    case DType::kI32:
-      return value >= INT32_MIN && value <= INT32_MAX;
-    case DType::kI8:
-      return value >= INT8_MIN && value <= INT8_MAX;
-    case DType::kU8:
-      return value >= 0 && value <= UINT8_MAX;
-    case DType::kI1:
-      return value == 0 || value == 1;
-    default:
-      return fits(static_cast<double>(value), dtype);
-  }
+  if (is_float(dtype)) return fits(static_cast<double>(value), dtype);
+  if (dtype == DType::kU64) return value >= 0;
+  return value >= least(dtype) && value <= greatest(dtype);
 }
 
 bool fits(double value, DType dtype) {
-  // Conversions to 16-bit floats go through f32.
-  const double rounded =
-      is_16_bit_float(dtype) ? static_cast<double>(static_cast<float>(value)) : value;
-  if (is_float(dtype)) return !std::isfinite(value) || std::fabs(rounded) < overflow_of(dtype);
+  if (is_float(dtype)) {
+    if (std::isinf(value)) return std::isinf(facts_of(dtype).top);
+    // Conversions to narrow floats go through f32.
+    const double rounded =
+        is_narrow_float(dtype) ? static_cast<double>(static_cast<float>(value)) : value;
+    const double overflow = facts_of(dtype).overflow;
+    return std::isnan(value) || overflow == 0 || std::fabs(rounded) < overflow;
+  }
+  if (dtype == DType::kU64) return value > -1 && value < 0x1p64;
   return value >= -0x1p63 && value < 0x1p63 && fits(static_cast<int64_t>(value), dtype);
 }
 
@@ -51,8 +27,10 @@ std::optional<int64_t> first_unfit(const Tensor& tensor, DType dtype) {
   if (tensor.dtype == dtype) return std::nullopt;
   const int64_t n = tensor.element_count();
   for (int64_t i = 0; i < n; ++i) {
-    const bool good =
-        is_float(tensor.dtype) ? fits(tensor.get_double(i), dtype) : fits(tensor.get_int(i), dtype);
+    const bool is_large = tensor.dtype == DType::kU64 && tensor.get_int(i) < 0;
+    const bool good = is_float(tensor.dtype) || (is_large && is_float(dtype))
+                          ? fits(tensor.get_double(i), dtype)
+                          : !is_large && fits(tensor.get_int(i), dtype);
     if (!good) return i;
   }
   return std::nullopt;

@@ -17,6 +17,13 @@ bool fits(int64_t value, DType dtype);
 /// As above; for an integer dtype, after truncation. NaN and infinities fit only floats.
 bool fits(double value, DType dtype);
 
+/// True if unsigned integers read from a file can be the bits of `wanted`: a float of their width
+/// that NumPy does not have.
+constexpr bool holds_bits_of(DType stored, DType wanted) {
+  return is_unsigned(stored) && is_narrow_float(wanted) && wanted != DType::kF16 &&
+         size_bytes(stored) == size_bytes(wanted);
+}
+
 /// Row-major index of the first element that does not fit in `dtype`.
 std::optional<int64_t> first_unfit(const Tensor& tensor, DType dtype);
 

@@ -226,6 +226,8 @@ Expected<Tensor> generate(const ValueSpec& spec, DType dtype, const Extents& ext
 Expected<Tensor> materialise(const ValueSpec& spec, const std::string& directory,
                              const DType* dtype, const Extents* extents) {
   const auto as_wanted = [&](Expected<Tensor> t) -> Expected<Tensor> {
+    const bool is_file = spec.kind == ValueSpec::Kind::kFile;
+    if (t && dtype && is_file && holds_bits_of(t->dtype, *dtype)) t->dtype = *dtype;
     if (t && dtype && t->dtype != *dtype) return converted(*t, *dtype);
     return t;
   };

@@ -106,39 +106,41 @@ class HeaderParser {
   std::string why_ = "the header is not a dict of descr, fortran_order, shape";
 };
 
-// How to convert the bytes of one element in the file.
 struct Source {
+  std::string_view kind;  // the descr without the byte order
   std::string_view name;  // in NumPy
-  DType dtype;            // of the result
-  size_t size;            // bytes in the file
-  bool is_signed = true;  // for integers that widen
-  bool widen = false;
+  DType dtype;
 };
 
-std::optional<Source> source_of(std::string_view kind) {
-  struct Row {
-    std::string_view kind;
-    Source source;
-  };
-  static constexpr Row kRows[] = {
-      {"f8", {"float64", DType::kF64, 8}},
-      {"f4", {"float32", DType::kF32, 4}},
-      {"f2", {"float16", DType::kF16, 2}},
-      {"V2", {"two-byte void", DType::kBF16, 2}},
-      {"u2", {"uint16", DType::kBF16, 2}},
-      {"i8", {"int64", DType::kI64, 8}},
-      {"i4", {"int32", DType::kI32, 4}},
-      {"i2", {"int16", DType::kI32, 2, true, true}},
-      {"i1", {"int8", DType::kI8, 1}},
-      {"u1", {"uint8", DType::kU8, 1}},
-      {"u4", {"uint32", DType::kI64, 4, false, true}},
-      {"u8", {"uint64", DType::kI64, 8, false, true}},
-      {"b1", {"bool", DType::kI1, 1}},
-  };
-  for (const Row& row : kRows) {
-    if (row.kind == kind) return row.source;
+// NumPy itself has no bfloat16 and no 8-bit floats. ml_dtypes registers their names, and writes V2
+// or V1 where only the width is kept.
+constexpr Source kSources[] = {
+    {"f8", "float64", DType::kF64},
+    {"f4", "float32", DType::kF32},
+    {"V2", "two-byte void", DType::kBF16},
+    {"bfloat16", "bfloat16", DType::kBF16},
+    {"f2", "float16", DType::kF16},
+    {"float8_e4m3fn", "float8_e4m3fn", DType::kF8E4M3},
+    {"float8_e5m2", "float8_e5m2", DType::kF8E5M2},
+    {"i8", "int64", DType::kI64},
+    {"i4", "int32", DType::kI32},
+    {"i2", "int16", DType::kI16},
+    {"i1", "int8", DType::kI8},
+    {"u8", "uint64", DType::kU64},
+    {"u4", "uint32", DType::kU32},
+    {"u2", "uint16", DType::kU16},
+    {"u1", "uint8", DType::kU8},
+    {"V1", "one-byte void", DType::kU8},
+    {"b1", "bool", DType::kI1},
+};
+
+const Source* source_of(std::string_view descr) {
+  const bool has_order = descr.starts_with('<') || descr.starts_with('>') ||
+                         descr.starts_with('|') || descr.starts_with('=');
+  for (const Source& source : kSources) {
+    if (source.kind == (has_order ? descr.substr(1) : descr)) return &source;
   }
-  return std::nullopt;
+  return nullptr;
 }
 
 uint64_t load_bits(const std::byte* p, size_t size, bool big_endian) {
@@ -174,42 +176,32 @@ Expected<Tensor> convert(const Header& header, const Source& source, bool big_en
     const auto byte = static_cast<int>(data[i]);
     if (byte > 1) return bad("a bool is stored as " + std::to_string(byte));
   }
-  if (!big_endian && !source.widen && !header.fortran_order) {
+  if (!big_endian && !header.fortran_order) {
     if (n > 0) std::memcpy(out.data.data(), data, out.data.size());
     return out;
   }
+  const auto size = static_cast<size_t>(size_bytes(source.dtype));
   for (int64_t i = 0; i < n; ++i) {
-    uint64_t bits = load_bits(data + static_cast<size_t>(i) * source.size, source.size, big_endian);
+    const uint64_t bits = load_bits(data + static_cast<size_t>(i) * size, size, big_endian);
     const int64_t at = header.fortran_order ? c_index(i, header.extents) : i;
-    if (!source.widen) {
-      std::memcpy(out.data.data() + static_cast<size_t>(at) * source.size, &bits, source.size);
-      continue;
-    }
-    if (source.is_signed && source.size < 8) {
-      const unsigned shift = static_cast<unsigned>(64 - 8 * source.size);
-      bits = static_cast<uint64_t>(static_cast<int64_t>(bits << shift) >> shift);
-    }
-    const auto value = static_cast<int64_t>(bits);
-    if (!source.is_signed && value < 0) return bad("a uint64 value does not fit in i64");
-    out.set_int(at, value);
+    std::memcpy(out.data.data() + static_cast<size_t>(at) * size, &bits, size);
   }
   return out;
 }
 
-std::string_view descr_of(DType dtype) {
-  static constexpr std::string_view kDescrs[] = {"<f8", "<f4", "<V2", "<f2", "<i8",
-                                                 "<i4", "|i1", "|u1", "|b1"};
-  return kDescrs[static_cast<size_t>(dtype)];
+std::string descr_of(DType dtype) {
+  for (const Source& source : kSources) {
+    if (source.dtype != dtype) continue;
+    if (source.kind.size() > 2) return std::string(source.kind);  // a name of ml_dtypes
+    return (size_bytes(dtype) == 1 ? "|" : "<") + std::string(source.kind);
+  }
+  return {};
 }
-
-}  // namespace
-
-namespace {
 
 // A parsed file whose elements have not been read yet.
 struct Layout {
   Header header;
-  Source source;
+  const Source* source = nullptr;
   size_t data_at = 0;
 };
 
@@ -228,10 +220,9 @@ Expected<Layout> layout_of(std::span<const std::byte> bytes) {
   std::string text(static_cast<size_t>(length), '\0');
   if (length > 0) std::memcpy(text.data(), bytes.data() + header_at, text.size());
   HOSTIR_ASSIGN_OR_RETURN(Header header, HeaderParser(text).parse());
-  if (header.descr.size() < 3) return bad("dtype '" + header.descr + "'");
-  const auto source = source_of(std::string_view(header.descr).substr(1));
+  const Source* source = source_of(header.descr);
   if (!source) return bad("dtype '" + header.descr + "' is not supported");
-  return Layout{std::move(header), *source, header_at + text.size()};
+  return Layout{std::move(header), source, header_at + text.size()};
 }
 
 }  // namespace
@@ -240,10 +231,11 @@ Expected<Tensor> parse_npy(std::span<const std::byte> bytes) {
   HOSTIR_ASSIGN_OR_RETURN(const Layout file, layout_of(bytes));
   const auto count = element_count(file.header.extents);
   const size_t available = bytes.size() - file.data_at;
-  if (!count || static_cast<uint64_t>(*count) > available / file.source.size) {
+  if (!count || static_cast<uint64_t>(*count) >
+                    available / static_cast<uint64_t>(size_bytes(file.source->dtype))) {
     return bad("cut in the data");
   }
-  return convert(file.header, file.source, file.header.descr[0] == '>',
+  return convert(file.header, *file.source, file.header.descr[0] == '>',
                  bytes.data() + file.data_at);
 }
 
@@ -253,12 +245,11 @@ std::string npy_reading(const std::string& path) {
   if (!head) return {};
   const auto file = layout_of(std::as_bytes(std::span(head->data(), head->size())));
   if (!file) return {};
-  const Source& source = file->source;
-  if (source.dtype == DType::kBF16)
+  const Source& source = *file->source;
+  if (source.kind == "V2")
     return path + " holds " + std::string(source.name) + ", which is read as the bits of bf16";
-  if (!source.widen) return {};
-  return path + " holds " + std::string(source.name) + ", which is read as " +
-         std::string(name(source.dtype));
+  if (source.kind != "V1") return {};
+  return path + " holds " + std::string(source.name) + ", which is read as u8";
 }
 
 std::string format_npy(const Tensor& tensor) {
@@ -267,7 +258,7 @@ std::string format_npy(const Tensor& tensor) {
   if (tensor.extents.size() > 1) shape.resize(shape.size() - 2);
   if (tensor.extents.size() == 1) shape.resize(shape.size() - 1);
   shape += ")";
-  std::string header = "{'descr': '" + std::string(descr_of(tensor.dtype)) +
+  std::string header = "{'descr': '" + descr_of(tensor.dtype) +
                        "', 'fortran_order': False, 'shape': " + shape + ", }";
   while ((10 + header.size() + 1) % 64 != 0) header += ' ';
   header += '\n';

@@ -25,7 +25,11 @@ T folded(T a, T b, Reduction kind) {
 void fold_into(Tensor& into, int64_t to, const Tensor& from, int64_t at, int64_t count,
                Reduction kind) {
   for (int64_t i = 0; i < count; ++i) {
-    if (is_float(into.dtype)) {
+    if (into.dtype == DType::kU64) {
+      const auto bits = [](int64_t x) { return static_cast<uint64_t>(x); };
+      into.set_int(to + i, static_cast<int64_t>(folded<uint64_t, uint64_t>(
+                               bits(into.get_int(to + i)), bits(from.get_int(at + i)), kind)));
+    } else if (is_float(into.dtype)) {
       into.set_double(
           to + i, folded<double, double>(into.get_double(to + i), from.get_double(at + i), kind));
     } else {

@@ -33,8 +33,15 @@ bool set_integer(Tensor& tensor, int64_t index, std::string_view word) {
     return true;
   }
   int64_t value = 0;
-  const auto [end, code] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (code != std::errc() || end != word.data() + word.size()) return false;
+  const char* stop = word.data() + word.size();
+  if (tensor.dtype == DType::kU64) {
+    uint64_t bits = 0;
+    const auto [end, code] = std::from_chars(word.data(), stop, bits);
+    tensor.set_int(index, static_cast<int64_t>(bits));
+    return code == std::errc() && end == stop;
+  }
+  const auto [end, code] = std::from_chars(word.data(), stop, value);
+  if (code != std::errc() || end != stop) return false;
   tensor.set_int(index, value);
   return tensor.get_int(index) == value;
 }
@@ -119,6 +126,7 @@ std::string format_shape_text(DType dtype, const Extents& extents) {
 }
 
 std::string format_number(const Tensor& tensor, int64_t index) {
+  if (tensor.dtype == DType::kU64) return shortest(static_cast<uint64_t>(tensor.get_int(index)));
   if (!is_float(tensor.dtype)) return shortest(tensor.get_int(index));
   const double value = tensor.get_double(index);
   if (std::isnan(value)) return "nan";

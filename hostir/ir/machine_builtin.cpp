@@ -55,7 +55,7 @@ Machine make_h200x8() {
   flops_of(m, DType::kF32) = 52e12;
   flops_of(m, DType::kBF16) = 788e12;
   flops_of(m, DType::kF16) = 788e12;
-  flops_of(m, DType::kI8) = 1500e12;
+  for (const DType d : {DType::kF8E4M3, DType::kF8E5M2, DType::kI8}) flops_of(m, d) = 1500e12;
   m.local_link = {450 * kGB, 700};
   m.network = {50 * kGB, 5000};
   set_h200_collectives(m);

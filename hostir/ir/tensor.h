@@ -22,7 +22,7 @@ struct Tensor {
   static Tensor zeros(DType dtype, Extents extents);
   int64_t element_count() const;
   /// Access by row-major index, converted to or from double or int64; narrowing rounds to nearest
-  /// even.
+  /// even. The int64 of a u64 element holds its 64 bits.
   double get_double(int64_t index) const;
   int64_t get_int(int64_t index) const;
   void set_double(int64_t index, double value);

@@ -102,7 +102,7 @@ ValueId Builder::cast(ValueId x, DType to) {
 }
 
 ValueId Builder::widened(ValueId x) {
-  if (error_ || !x.valid() || !is_16_bit_float(dtype(x))) return x;
+  if (error_ || !x.valid() || !is_narrow_float(dtype(x))) return x;
   return cast(x, DType::kF32);
 }
 

@@ -101,7 +101,7 @@ class Builder {
   /// a[.., m, k] b[.., k, n] with equal batch dimensions.
   ValueId matmul(ValueId a, ValueId b) { return op(OpKind::matmul, {a, b}); }
 
-  /// Casts a 16-bit float to f32; returns any other value itself.
+  /// Casts a float narrower than f32 to f32; returns any other value itself.
   ValueId widened(ValueId x);
 
   void fail(Error error);

@@ -13,7 +13,7 @@ Expected<std::vector<Type>> infer_cast(const OpCall& call) {
 // cast.
 bool is_exact(DType from, DType to) {
   if (from == to || (from == DType::kF32 && to == DType::kF64)) return true;
-  return is_16_bit_float(from) && (to == DType::kF32 || to == DType::kF64);
+  return is_narrow_float(from) && (to == DType::kF32 || to == DType::kF64);
 }
 
 // Rounding between floats is monotone, so max and min stay partial. Wrapping of integers is not.
@@ -41,7 +41,9 @@ OpRecord op_cast() {
               .sharding = "Every dimension passes through. A partial sum stays partial where the "
                           "wider float holds every value; partial max and min between floats.",
               .dtypes =
-                  "Any to any. To a narrower float: nearest, ties to even. Float to integer: "
+                  "Any to any. To a narrower float: nearest, ties to even; beyond the range "
+                  "infinity, of f8e4m3, which has none, NaN (clamp before to saturate); integers "
+                  "and f64 go to narrow floats through f32. Float to integer: "
                   "towards zero, saturating, NaN to 0. Integer to integer: wraps. To i1: 1 where "
                   "not 0.",
               .errors = "op_c3: the attribute `to` is missing.",

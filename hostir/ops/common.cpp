@@ -78,12 +78,10 @@ Violated check_numeric(const OpCall& call) {
 }
 
 Violated check_signed(const OpCall& call) {
-  const DType dtype = dtype_of(call.operands[0]);
-  if (dtype != DType::kI1 && dtype != DType::kU8) return std::nullopt;
+  const DTypeFacts::Kind kind = facts_of(dtype_of(call.operands[0])).kind;
+  if (kind == DTypeFacts::Kind::kFloat || kind == DTypeFacts::Kind::kSigned) return std::nullopt;
   return unfit(call, 0, "floats or signed integers");
 }
-
-bool is_integer(DType dtype) { return !is_float(dtype) && dtype != DType::kI1; }
 
 Violated check_integer(const OpCall& call) {
   if (is_integer(dtype_of(call.operands[0]))) return std::nullopt;

@@ -28,13 +28,11 @@ std::string text(const Shape& shape);
 /// Constraints.
 Violated check_same_shape(const OpCall& call);
 Violated check_same_dtype(const OpCall& call);
-Violated check_float(const OpCall& call);    // f64 f32 bf16 f16, of operand 0
+Violated check_float(const OpCall& call);    // of operand 0
 Violated check_numeric(const OpCall& call);  // not i1
-Violated check_signed(const OpCall& call);   // numeric, but not u8
+Violated check_signed(const OpCall& call);   // a float or a signed integer
 Violated check_integer(const OpCall& call);  // an integer but not i1, of operand 0
 Violated check_i1(const OpCall& call);       // every operand
-/// True for integer types except i1.
-bool is_integer(DType dtype);
 
 inline constexpr std::string_view kSameShape =
     "All operands have one shape, or can be widened to one as numpy does.";

@@ -20,7 +20,7 @@ ops::Violated check_targets(const OpCall& call) {
 
 Expected<std::vector<Type>> infer_cross_entropy(const OpCall& call) {
   const Type type = ops::tensor(dtype_of(call.operands[0]), shape_of(call.operands[1]));
-  const DType wide = is_16_bit_float(dtype_of(type)) ? DType::kF32 : dtype_of(type);
+  const DType wide = is_narrow_float(dtype_of(type)) ? DType::kF32 : dtype_of(type);
   return std::vector<Type>{type, ops::tensor(wide, shape_of(type))};
 }
 
@@ -75,9 +75,8 @@ OpRecord op_cross_entropy() {
               .sharding = "The dimensions of the targets pass through. Over cut classes the "
                           "maximum, the sum and the target's logit are reduced, three tensors "
                           "without classes; the logits are not gathered.",
-              .dtypes =
-                  "Logits f64 f32 bf16 f16, computed in f32 or wider; targets of any integer, "
-                  "within 0..C-1.",
+              .dtypes = "Logits are floats, computed in f32 or wider; targets of any integer, "
+                        "within 0..C-1.",
               .cost = "Reads the logits once (bytes) when fused; about 14 flops per element."},
       .operands = {{.name = "logits", .doc = "unnormalised, classes last"},
                    {.name = "targets", .doc = "the right classes"}},

@@ -113,7 +113,7 @@ OpRecord op_matmul() {
            .sharding = "Batch, M and N pass through. A cut K leaves a partial sum. Linear in each "
                        "operand: one partial sum stays partial.",
            .dtypes =
-               "All but i1, both alike. 16-bit floats are accumulated in f32 and rounded once; "
+               "All but i1, both alike. Narrow floats are accumulated in f32 and rounded once; "
                "integers wrap.",
            .cost =
                "2 * M * N * K flops per batch element; reads a and b and writes y once (bytes)."},

@@ -36,7 +36,7 @@ OpRecord op_read() {
           "host has waited for.",
       .doc = {.shapes = "One index per dimension.",
               .sharding = "The index counts in the local part.",
-              .dtypes = "i64 i32 i8 u8 i1.",
+              .dtypes = "Integers and i1.",
               .cost = ops::kStreamCost},
       .operands = {{.name = "buffer", .doc = "what is read"}},
       .attributes = {{.name = "index",

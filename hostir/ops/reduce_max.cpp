@@ -12,7 +12,7 @@ OpRecord op_reduce_max() {
            .sharding =
                "A partial max stays partial. A cut dimension that goes leaves a partial max.",
            .dtypes =
-               "All but i1. 16-bit floats are accumulated in f32 and rounded once; integers wrap.",
+               "All but i1. Narrow floats are accumulated in f32 and rounded once; integers wrap.",
            .cost = ops::kReductionCost},
       .operands = {{.name = "x", .doc = "the operand", .partial = {.max = PartialUse::kAnyMix}}},
       .attributes = ops::reduction_attributes(),

@@ -11,8 +11,8 @@ IndexExpr reduced_count(const Shape& shape, const IntList& dims) {
   return ops::product(reduced);
 }
 
-// Sums, then divides, so that a reduce can go between and only whole sums are divided. 16-bit types
-// compute in f32: counts are exact and the result is rounded once.
+// Sums, then divides, so that a reduce can go between and only whole sums are divided. narrow
+// floats compute in f32: counts are exact and the result is rounded once.
 ops::Values expand_reduce_mean(ops::Builder& b) {
   const ValueId x = b.arg(0);
   const IntList dims = b.attributes().get_or<IntList>("dims", {});
@@ -43,7 +43,7 @@ OpRecord op_reduce_mean() {
               .sharding =
                   "Linear: a partial sum stays partial. A cut dimension that goes makes it sum, "
                   "reduce, divide (by the global count).",
-              .dtypes = "f64 f32 bf16 f16; 16-bit types are accumulated in f32 and rounded once.",
+              .dtypes = "Floats; narrow ones are accumulated in f32 and rounded once.",
               .cost = ops::kReductionCost},
       .operands = {{.name = "x", .doc = "the operand", .partial = ops::kLinear}},
       .attributes = ops::reduction_attributes(),

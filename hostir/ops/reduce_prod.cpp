@@ -26,7 +26,7 @@ OpRecord op_reduce_prod() {
            .sharding = "A partial product stays partial. A cut dimension that goes leaves a "
                        "partial product.",
            .dtypes =
-               "All but i1. 16-bit floats are accumulated in f32 and rounded once; integers wrap.",
+               "All but i1. Narrow floats are accumulated in f32 and rounded once; integers wrap.",
            .cost = ops::kReductionCost},
       .operands = {{.name = "x",
                     .doc = "the operand",

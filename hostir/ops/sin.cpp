@@ -18,7 +18,7 @@ OpRecord op_sin() {
       .doc = {.shapes = "Any shape; the result has the same.",
               .sharding = "Every dimension passes through: operand and result are cut alike. A "
                           "partial operand is reduced first.",
-              .dtypes = "f64 f32 bf16 f16; 16-bit types are computed in f32 and rounded once.",
+              .dtypes = "Floats; narrow ones are computed in f32 and rounded once.",
               .cost = "Reads x and writes y once (bytes); about 8 flops per element."},
       .operands = {{.name = "x", .doc = "the operand"}},
       .results = {{.name = "y", .doc = "sin(x)"}},

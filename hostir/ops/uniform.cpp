@@ -29,7 +29,7 @@ OpRecord op_uniform() {
       .doc = {.shapes = "The written type's.",
               .sharding =
                   "Any: the counter is the global linear index plus offset, never the rank.",
-              .dtypes = "f64 f32 bf16 f16; drawn with 24 bits in f32 and rounded.",
+              .dtypes = "Floats; drawn with 24 bits in f32 and rounded.",
               .cost = "Writes y once (bytes); about 20 flops per element."},
       .attributes = {{.name = "lo",
                       .type = AttributeSpec::Type::kFloat,

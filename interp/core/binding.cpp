@@ -4,7 +4,7 @@
 // Parts are dense over the placement's box, or in block order if the placement has blocks. A
 // partial parameter is stored at coordinate 0 of its unreduced axes; the other ranks hold the
 // identity. Partial results are reduced in group order (position order along the unreduced axes).
-// 16-bit floats are accumulated in f32 and rounded once.
+// Narrow floats are accumulated in f32 and rounded once.
 
 #include <fmt/core.h>
 
@@ -56,14 +56,9 @@ void fill_identity(Tensor& tensor, Reduction kind) {
     } else if (kind == Reduction::kMin || kind == Reduction::kMax) {
       const double sign = kind == Reduction::kMin ? 1 : -1;
       if (is_float(tensor.dtype)) {
-        tensor.set_double(i, sign * std::numeric_limits<double>::infinity());
+        tensor.set_double(i, sign * facts_of(tensor.dtype).top);
       } else {
-        const int bits = static_cast<int>(size_bytes(tensor.dtype)) * 8;
-        const bool is_unsigned = tensor.dtype == DType::kU8 || tensor.dtype == DType::kI1;
-        const int64_t top = tensor.dtype == DType::kI1 ? 1
-                            : is_unsigned              ? 255
-                                                       : INT64_MAX >> (64 - bits);
-        tensor.set_int(i, sign > 0 ? top : is_unsigned ? 0 : -top - 1);
+        tensor.set_int(i, sign > 0 ? greatest(tensor.dtype) : least(tensor.dtype));
       }
     }
   }
@@ -86,7 +81,7 @@ Tensor part_of(const Tensor& global, const Placement& placement) {
   return part;
 }
 
-// `into` and `from` in f64, f32 or i64.
+// `into` and `from` in f64, f32, i64 or u64.
 void fold_box(Tensor& into, const Box& outer, const Tensor& from, const Box& box, Reduction kind,
               bool first) {
   for_each_row(outer, box, [&](int64_t to, int64_t at, int64_t count) {
@@ -189,7 +184,9 @@ Expected<Tensor> Interpreter::assemble(std::span<const std::optional<BufferRef>>
   const Mesh* mesh = sharding != nullptr ? code.program->find_mesh(sharding->mesh) : nullptr;
   const bool partial = sharding != nullptr && sharding->is_partial();
   const DType dtype = dtype_of(table.type);
-  const DType wide = is_16_bit_float(dtype) ? DType::kF32 : is_float(dtype) ? dtype : DType::kI64;
+  const DType wide = is_narrow_float(dtype)                    ? DType::kF32
+                     : is_float(dtype) || dtype == DType::kU64 ? dtype
+                                                               : DType::kI64;
   std::vector<std::pair<int64_t, size_t>> order;  // (addend, rank)
   for (size_t r = 0; r < parts.size(); ++r) {
     const auto position =

@@ -47,6 +47,12 @@ void count_not_finite(DType dtype, const std::byte* data, int64_t elems, ValueSu
       return count_bits<uint16_t>(data, elems, 0x7f80u, summary);
     case DType::kF16:
       return count_bits<uint16_t>(data, elems, 0x7c00u, summary);
+    case DType::kF8E4M3:  // 0x7e is the largest number, 0x7f NaN
+      count_bits<uint8_t>(data, elems, 0x7eu, summary);
+      summary.inf_count = 0;
+      return;
+    case DType::kF8E5M2:
+      return count_bits<uint8_t>(data, elems, 0x7cu, summary);
     default:
       return;
   }

@@ -1,6 +1,6 @@
 // The arithmetic of a reduction, element by element, for host and device.
 //
-// The bits are those of interp/sim/fold.h: f64 in f64; f32 in f32; bf16 and f16 in f32, rounded
+// The bits are those of interp/sim/fold.h: f64 in f64; f32 in f32; narrower floats in f32, rounded
 // once at the end; integers wrap; i1 is a truth value. min and max propagate NaN. `avg` divides the
 // sum by the number of inputs, integers towards zero. Plain C++ without standard library functions,
 // because it is also compiled for the device.
@@ -89,6 +89,28 @@ struct ElementF16 {
     }
     const uint32_t rounded = magnitude + 0xfffu + ((magnitude >> 13) & 1u);
     return static_cast<Stored>(sign | ((rounded - 0x38000000u) >> 13));
+  }
+};
+#define HOSTIR_FLOAT8(...) __VA_ARGS__
+#define HOSTIR_FLOAT8_FUNCTION HOSTIR_ON_DEVICE inline
+#include "hostir/support/float8.inc"
+#undef HOSTIR_FLOAT8_FUNCTION
+#undef HOSTIR_FLOAT8
+
+struct ElementF8E4M3 {
+  using Stored = uint8_t;
+  using Sum = float;
+  HOSTIR_ON_DEVICE static Sum load(Stored v) { return float_of_bits(f32_of_f8e4m3(v)); }
+  HOSTIR_ON_DEVICE static Stored store(Sum v) {
+    return static_cast<Stored>(f8e4m3_bits(bits_of_float(v)));
+  }
+};
+struct ElementF8E5M2 {
+  using Stored = uint8_t;
+  using Sum = float;
+  HOSTIR_ON_DEVICE static Sum load(Stored v) { return float_of_bits(f32_of_f8e5m2(v)); }
+  HOSTIR_ON_DEVICE static Stored store(Sum v) {
+    return static_cast<Stored>(f8e5m2_bits(bits_of_float(v)));
   }
 };
 template <class T>

@@ -33,12 +33,24 @@ void with_fold_types(Reduction reduction, DType dtype, F& f) {
       return numbers(ElementBF16{});
     case DType::kF16:
       return numbers(ElementF16{});
+    case DType::kF8E4M3:
+      return numbers(ElementF8E4M3{});
+    case DType::kF8E5M2:
+      return numbers(ElementF8E5M2{});
     case DType::kI64:
       return numbers(ElementInteger<int64_t>{});
     case DType::kI32:
       return numbers(ElementInteger<int32_t>{});
+    case DType::kI16:
+      return numbers(ElementInteger<int16_t>{});
     case DType::kI8:
       return numbers(ElementInteger<int8_t>{});
+    case DType::kU64:
+      return numbers(ElementInteger<uint64_t>{});
+    case DType::kU32:
+      return numbers(ElementInteger<uint32_t>{});
+    case DType::kU16:
+      return numbers(ElementInteger<uint16_t>{});
     case DType::kU8:
       return numbers(ElementInteger<uint8_t>{});
     case DType::kI1: {  // sum, avg and max are "or", prod and min are "and"

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -87,27 +88,14 @@ Error nccl_error(const NcclApi& api, const char* what, ncclResult_t status) {
       .value();
 }
 
+// By DType. NCCL has no 16-bit integers: their bits move as f16, and refuse_fold() keeps them from
+// being added.
 ncclDataType_t nccl_type(DType dtype) {
-  switch (dtype) {
-    case DType::kF64:
-      return ncclFloat64;
-    case DType::kF32:
-      return ncclFloat32;
-    case DType::kBF16:
-      return ncclBfloat16;
-    case DType::kF16:
-      return ncclFloat16;
-    case DType::kI64:
-      return ncclInt64;
-    case DType::kI32:
-      return ncclInt32;
-    case DType::kI8:
-      return ncclInt8;
-    case DType::kU8:
-    case DType::kI1:
-      return ncclUint8;
-  }
-  return ncclUint8;
+  constexpr std::array<ncclDataType_t, kAllDTypes.size()> kTypes = {
+      ncclFloat64,    ncclFloat32, ncclBfloat16, ncclFloat16, ncclFloat8e4m3,
+      ncclFloat8e5m2, ncclInt64,   ncclInt32,    ncclFloat16, ncclInt8,
+      ncclUint64,     ncclUint32,  ncclFloat16,  ncclUint8,   ncclUint8};
+  return kTypes[static_cast<size_t>(dtype)];
 }
 
 // Truth values: sum, avg and max are "or", prod and min are "and".
@@ -133,9 +121,9 @@ struct NcclOp {
   enum class Kind : uint8_t {
     kAllReduce,
     kReduce,
+    kReduceScatter,  // the last one that adds
     kBroadcast,
     kAllGather,
-    kReduceScatter,
     kSend,
     kRecv
   } kind = Kind::kAllReduce;
@@ -373,6 +361,7 @@ class NcclNetwork final : public Network {
       RecordingWire wire(*call, c.exchange, comm->second);
       wire_function(c.exchange.kind)(c.exchange, c.position, wire);
     }
+    for (const WireCall& c : calls) refuse_fold(c.exchange.dtype, *call);
     for (const NcclOp& op : call->ops) {
       const bool pair = op.kind == NcclOp::Kind::kSend || op.kind == NcclOp::Kind::kRecv;
       if (!pair) continue;
@@ -464,6 +453,17 @@ class NcclNetwork final : public Network {
       if (made != nullptr) comms[{c, rank}] = made;
     }
     return std::nullopt;
+  }
+
+  // NCCL cannot add 16-bit integers. Every member finds this out by itself, so nobody waits.
+  void refuse_fold(DType dtype, Call& call) {
+    const auto folds = [](const NcclOp& op) { return op.kind <= NcclOp::Kind::kReduceScatter; };
+    if (size_bytes(dtype) != 2 || is_float(dtype) || failure_) return;
+    if (std::none_of(call.ops.begin(), call.ops.end(), folds)) return;
+    failure_ = fail(ErrorKind::kRuntime, "nccl_dtype",
+                    fmt::format("NCCL cannot reduce {}; cast it to i32 before", name(dtype)))
+                   .value();
+    call.ops.clear();
   }
 
   NcclApi api_;

@@ -20,7 +20,7 @@ int64_t offset_in(const Box& box, const std::vector<int64_t>& index) {
   return offset;
 }
 
-Tensor widened(const Tensor& t) { return is_16_bit_float(t.dtype) ? converted(t, DType::kF32) : t; }
+Tensor widened(const Tensor& t) { return is_narrow_float(t.dtype) ? converted(t, DType::kF32) : t; }
 
 // For avg, divides the sum by the number of members at the end.
 void finish_average(Tensor& sum, size_t members) {

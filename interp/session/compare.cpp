@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "hostir/ir/inline_value.h"
-#include "hostir/support/float16.h"
 #include "interp/session/assemble.h"
 
 namespace hostir::interp {
@@ -24,32 +23,22 @@ double default_relative(DType dtype) {
       return 2e-3;
     case DType::kBF16:
       return 1.6e-2;
-    default:
-      return 0;
+    default:  // 8-bit floats: one unit in the last place of the largest
+      return is_float(dtype) ? std::ldexp(1, -facts_of(dtype).mantissa_bits) : 0;
   }
 }
 
 // Maps a value to an integer of the same order.
 int64_t ordered_bits(DType dtype, double value) {
-  switch (dtype) {
-    case DType::kF64: {
-      const auto bits = std::bit_cast<int64_t>(value);
-      return bits < 0 ? std::numeric_limits<int64_t>::min() - bits : bits;
-    }
-    case DType::kF32: {
-      const auto bits = std::bit_cast<int32_t>(static_cast<float>(value));
-      return bits < 0 ? int64_t{std::numeric_limits<int32_t>::min()} - bits : bits;
-    }
-    case DType::kBF16:
-    case DType::kF16: {
-      const auto narrow = static_cast<float>(value);
-      const auto bits = static_cast<int16_t>(dtype == DType::kBF16 ? float_to_bf16(narrow)
-                                                                   : float_to_f16(narrow));
-      return bits < 0 ? int64_t{std::numeric_limits<int16_t>::min()} - bits : bits;
-    }
-    default:
-      return static_cast<int64_t>(value);
+  if (!is_float(dtype)) return static_cast<int64_t>(value);
+  if (dtype == DType::kF64) {
+    const auto bits = std::bit_cast<int64_t>(value);
+    return bits < 0 ? std::numeric_limits<int64_t>::min() - bits : bits;
   }
+  int64_t bits = 0;
+  store_double(dtype, reinterpret_cast<std::byte*>(&bits), value);
+  const int64_t sign = int64_t{1} << (8 * size_bytes(dtype) - 1);
+  return bits >= sign ? sign - bits : bits;
 }
 
 // Decides whether one element is within tolerance.

@@ -79,7 +79,11 @@ Expected<Tensor> checked(Tensor tensor, const std::string& name, const Type& typ
   }
   const DType wanted = dtype_of(type);
   if (tensor.dtype == wanted) return tensor;
-  // Some writers store bfloat16 as two-byte integers; widths may differ, kinds may not.
+  if (io::holds_bits_of(tensor.dtype, wanted)) {
+    tensor.dtype = wanted;
+    return tensor;
+  }
+  // Widths may differ, kinds may not.
   if (is_float(tensor.dtype) != is_float(wanted)) {
     return fail(ErrorKind::kRuntime, "input_dtype",
                 fmt::format("input %{} is {}, but the parameter is {}", name,

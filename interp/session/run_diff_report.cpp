@@ -9,6 +9,7 @@
 
 #include "hostir/ir/inline_value.h"
 #include "interp/session/assemble.h"
+#include "interp/session/write_difference.h"
 
 namespace hostir::interp {
 
@@ -25,11 +26,7 @@ bool is_within(const Tensor& a, const Tensor& b, int64_t i, const DiffTolerance&
     const double x = a.get_double(i);
     return std::isfinite(x) && std::isfinite(y) && std::abs(x - y) <= allowed;
   }
-  const int64_t p = a.get_int(i);
-  const int64_t q = b.get_int(i);
-  const uint64_t apart = p > q ? static_cast<uint64_t>(p) - static_cast<uint64_t>(q)
-                               : static_cast<uint64_t>(q) - static_cast<uint64_t>(p);
-  return static_cast<double>(apart) <= allowed;
+  return static_cast<double>(integer_distance(a, b, i)) <= allowed;
 }
 
 // The first element outside of the tolerance; -1: none is.

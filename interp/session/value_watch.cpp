@@ -23,7 +23,7 @@ double rounding_of(DType dtype) {
     case DType::kF16:
       return 1e-2;
     default:
-      return 0;
+      return is_float(dtype) ? std::ldexp(1, -facts_of(dtype).mantissa_bits) : 0;
   }
 }
 

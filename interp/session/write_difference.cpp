@@ -23,7 +23,7 @@ size_t ulp_class(uint64_t ulp) {
 // For integers the exact difference, which doubles cannot represent above 2^53.
 uint64_t distance_in_ulp(const Tensor& a, const Tensor& b, int64_t i, double x, double y) {
   if (is_float(a.dtype)) return ulp_distance(a.dtype, x, y);
-  return integer_distance(a.get_int(i), b.get_int(i));
+  return integer_distance(a, b, i);
 }
 
 }  // namespace
@@ -117,8 +117,17 @@ std::string describe_ulp(uint64_t ulp) {
   return ulp > kFar ? "> 9e18 ulp" : fmt::format("{} ulp", ulp);
 }
 
-uint64_t integer_distance(int64_t a, int64_t b) {
-  return static_cast<uint64_t>(std::max(a, b)) - static_cast<uint64_t>(std::min(a, b));
+bool is_integer_less(const Tensor& a, const Tensor& b, int64_t index) {
+  const int64_t x = a.get_int(index);
+  const int64_t y = b.get_int(index);
+  if (a.dtype == DType::kU64) return static_cast<uint64_t>(x) < static_cast<uint64_t>(y);
+  return x < y;
+}
+
+uint64_t integer_distance(const Tensor& a, const Tensor& b, int64_t index) {
+  const auto x = static_cast<uint64_t>(a.get_int(index));
+  const auto y = static_cast<uint64_t>(b.get_int(index));
+  return is_integer_less(a, b, index) ? y - x : x - y;
 }
 
 }  // namespace hostir::interp

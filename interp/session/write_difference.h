@@ -59,8 +59,9 @@ bool is_divergent(WriteOutcome outcome);
 std::string describe(WriteOutcome outcome, const DiffLimits& limits);
 /// `2 ulp`, `> 9e18 ulp`
 std::string describe_ulp(uint64_t ulp);
-/// |a - b| of two integers, exactly.
-uint64_t integer_distance(int64_t a, int64_t b);
+/// a < b and |a - b| of two integers of one dtype, exactly.
+bool is_integer_less(const Tensor& a, const Tensor& b, int64_t index);
+uint64_t integer_distance(const Tensor& a, const Tensor& b, int64_t index);
 /// `3 of 48 elements, at most 2 ulp, |a - b| <= 1.2e-07, relative 8.3e-08`
 std::string describe(const WriteDifference& difference);
 

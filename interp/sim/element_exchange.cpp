@@ -103,7 +103,7 @@ int32_t number_at(const ExchangeQuestion& question, OpKind kind, Reduction reduc
 
 // Computes every partial result, in the simulator's accumulation dtype, and the final result.
 void combine(Reduction reduction, DType dtype, ExchangeElement& out) {
-  const bool narrow = dtype == DType::kBF16 || dtype == DType::kF16;
+  const bool narrow = is_narrow_float(dtype);
   const DType sum = narrow ? DType::kF32 : dtype;
   const Reduction so_far = reduction == Reduction::kAvg ? Reduction::kSum : reduction;
   std::vector<Tensor> values;

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "hostir/support/float16.h"
+#include "hostir/support/float8.h"
 #include "kernels/cpu/strand_fold.h"
 #include "kernels/cpu/thread_pool.h"
 
@@ -28,6 +29,13 @@ struct F16 {
   using Sum = float;
   static Sum load(Stored v) { return f16_to_float(v); }
   static Stored store(Sum v) { return float_to_f16(v); }
+};
+template <float (*from)(uint8_t), uint8_t (*to)(float)>
+struct F8 {
+  using Stored = uint8_t;
+  using Sum = float;
+  static Sum load(Stored v) { return from(v); }
+  static Stored store(Sum v) { return to(v); }
 };
 template <class T>
 struct Integer {
@@ -157,12 +165,24 @@ void fold(Reduction reduction, DType dtype, Inputs inputs, std::byte* out, int64
       return;
     case DType::kF16:
       return fold_dtype<F16>(reduction, inputs, out, elems);
+    case DType::kF8E4M3:
+      return fold_dtype<F8<f8e4m3_to_float, float_to_f8e4m3>>(reduction, inputs, out, elems);
+    case DType::kF8E5M2:
+      return fold_dtype<F8<f8e5m2_to_float, float_to_f8e5m2>>(reduction, inputs, out, elems);
     case DType::kI64:
       return fold_dtype<Integer<int64_t>>(reduction, inputs, out, elems);
     case DType::kI32:
       return fold_dtype<Integer<int32_t>>(reduction, inputs, out, elems);
+    case DType::kI16:
+      return fold_dtype<Integer<int16_t>>(reduction, inputs, out, elems);
     case DType::kI8:
       return fold_dtype<Integer<int8_t>>(reduction, inputs, out, elems);
+    case DType::kU64:
+      return fold_dtype<Integer<uint64_t>>(reduction, inputs, out, elems);
+    case DType::kU32:
+      return fold_dtype<Integer<uint32_t>>(reduction, inputs, out, elems);
+    case DType::kU16:
+      return fold_dtype<Integer<uint16_t>>(reduction, inputs, out, elems);
     case DType::kU8:
       return fold_dtype<Integer<uint8_t>>(reduction, inputs, out, elems);
     case DType::kI1:

@@ -1,7 +1,6 @@
 #include "kernels/common/elements.h"
 
 #include <array>
-#include <limits>
 
 namespace hostir::kernels {
 
@@ -23,27 +22,16 @@ std::optional<int64_t> bound_value(const IndexExpr& expr, const SizeBindings& si
   return *value;
 }
 
-double real_identity(Reduction kind) {
-  constexpr double kInf = std::numeric_limits<double>::infinity();
-  constexpr std::array<double, 5> kIdentities = {0, 0, 1, kInf, -kInf};
-  return kIdentities[static_cast<size_t>(kind)];
+double real_identity(Reduction kind, DType dtype) {
+  const double top = facts_of(dtype).top;
+  const std::array<double, 5> identities = {0, 0, 1, top, -top};
+  return identities[static_cast<size_t>(kind)];
 }
 
 int64_t int_identity(Reduction kind, DType dtype) {
-  if (kind != Reduction::kMin && kind != Reduction::kMax) return kind == Reduction::kProd;
-  const bool smallest = kind == Reduction::kMax;
-  switch (dtype) {
-    case DType::kI1:
-      return smallest ? 0 : 1;
-    case DType::kU8:
-      return smallest ? 0 : 255;
-    case DType::kI8:
-      return smallest ? INT8_MIN : INT8_MAX;
-    case DType::kI32:
-      return smallest ? INT32_MIN : INT32_MAX;
-    default:
-      return smallest ? INT64_MIN : INT64_MAX;
-  }
+  if (kind == Reduction::kMin) return greatest(dtype);
+  if (kind == Reduction::kMax) return least(dtype);
+  return kind == Reduction::kProd;
 }
 
 }  // namespace hostir::kernels

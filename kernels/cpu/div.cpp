@@ -14,7 +14,8 @@ int64_t divide(int64_t a, int64_t b) {
 
 void reference_div(const ReferenceCall& call) {
   map_binary(
-      call, [](double a, double b) { return a / b; }, divide);
+      call, [](double a, double b) { return a / b; }, divide,
+      [](uint64_t a, uint64_t b) { return b == 0 ? uint64_t{0} : a / b; });
 }
 
 }  // namespace hostir::cpu

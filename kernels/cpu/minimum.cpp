@@ -6,7 +6,8 @@ namespace hostir::cpu {
 void reference_minimum(const ReferenceCall& call) {
   map_binary(
       call, [](double a, double b) { return a < b || a != a ? a : b; },
-      [](int64_t a, int64_t b) { return a < b ? a : b; });
+      [](int64_t a, int64_t b) { return a < b ? a : b; },
+      [](uint64_t a, uint64_t b) { return a < b ? a : b; });
 }
 
 }  // namespace hostir::cpu

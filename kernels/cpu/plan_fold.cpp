@@ -59,6 +59,8 @@ std::optional<TileFold> plan_fold(const BoundKernel& kernel, const Instruction& 
   const uint32_t result = instruction.results[0].index;
   const Placement& in = kernel.values[instruction.operands[0].value.index];
   const Placement& out = kernel.values[result];
+  const bool is_ordered = folder->fold == Fold::kMin || folder->fold == Fold::kMax;
+  if (in.dtype == DType::kU64 && is_ordered) return std::nullopt;  // the lanes are signed
   if (in.dtype != out.dtype || (folder->is_mean && !is_float(out.dtype))) return std::nullopt;
   const std::vector<bool> folded = folded_dims(instruction, in.global.size());
   const auto strides = accumulator_strides(in, out, folded);

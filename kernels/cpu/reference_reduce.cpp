@@ -83,8 +83,16 @@ void reduce(const ReferenceCall& call, const ReduceOps& ops) {
   const DType dtype = call.in[0]->dtype;
   if (is_float(dtype)) {
     fold(
-        call, real_identity(ops.kind), all_reals, ops.real, [](double x) { return x; },
+        call, real_identity(ops.kind, dtype), all_reals, ops.real, [](double x) { return x; },
         store_reals);
+  } else if (ops.natural != nullptr && is_unsigned(dtype)) {
+    fold(
+        call, int_identity(ops.kind, dtype), all_ints,
+        [&ops](int64_t a, int64_t x) {
+          return static_cast<int64_t>(
+              ops.natural(static_cast<uint64_t>(a), static_cast<uint64_t>(x)));
+        },
+        [](int64_t x) { return x; }, store_ints);
   } else {
     fold(
         call, int_identity(ops.kind, dtype), all_ints, ops.integer, [](int64_t x) { return x; },
@@ -99,9 +107,15 @@ void reduce_and_divide(const ReferenceCall& call, int64_t divisor) {
         call, 0.0, all_reals, [](double a, double x) { return a + x; },
         [n](double x) { return x / n; }, store_reals);
   } else {
+    const bool is_natural = is_unsigned(call.in[0]->dtype);
     fold(
         call, int64_t{0}, all_ints, wrap_add,
-        [divisor](int64_t x) { return divisor == 0 ? int64_t{0} : x / divisor; }, store_ints);
+        [divisor, is_natural](int64_t x) {
+          if (divisor == 0) return int64_t{0};
+          if (!is_natural) return x / divisor;
+          return static_cast<int64_t>(static_cast<uint64_t>(x) / static_cast<uint64_t>(divisor));
+        },
+        store_ints);
   }
 }
 

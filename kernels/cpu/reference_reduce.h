@@ -9,6 +9,7 @@ struct ReduceOps {
   Reduction kind;
   RealBinary real;
   IntBinary integer;
+  UintBinary natural = nullptr;  // of unsigned integers, where it differs
 };
 
 /// Reduces the dimensions of the attribute `dims` in row-major order. Floats accumulate in f64 and

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "hostir/support/float16.h"
+#include "hostir/support/float8.h"
 
 namespace hostir::cpu {
 namespace {
@@ -46,12 +47,26 @@ void load_reals(DType dtype, const std::byte* base, int64_t first, int64_t count
     case DType::kF16:
       return load_as<uint16_t>(base, first, count, out,
                                [](uint16_t v) { return as_double<float>(f16_to_float(v)); });
+    case DType::kF8E4M3:
+      return load_as<uint8_t>(base, first, count, out,
+                              [](uint8_t v) { return as_double<float>(f8e4m3_to_float(v)); });
+    case DType::kF8E5M2:
+      return load_as<uint8_t>(base, first, count, out,
+                              [](uint8_t v) { return as_double<float>(f8e5m2_to_float(v)); });
     case DType::kI64:
       return load_as<int64_t>(base, first, count, out, as_double<int64_t>);
     case DType::kI32:
       return load_as<int32_t>(base, first, count, out, as_double<int32_t>);
+    case DType::kI16:
+      return load_as<int16_t>(base, first, count, out, as_double<int16_t>);
     case DType::kI8:
       return load_as<int8_t>(base, first, count, out, as_double<int8_t>);
+    case DType::kU64:
+      return load_as<uint64_t>(base, first, count, out, as_double<uint64_t>);
+    case DType::kU32:
+      return load_as<uint32_t>(base, first, count, out, as_double<uint32_t>);
+    case DType::kU16:
+      return load_as<uint16_t>(base, first, count, out, as_double<uint16_t>);
     case DType::kU8:
     case DType::kI1:
       return load_as<uint8_t>(base, first, count, out, as_double<uint8_t>);
@@ -60,31 +75,29 @@ void load_reals(DType dtype, const std::byte* base, int64_t first, int64_t count
 
 void load_ints(DType dtype, const std::byte* base, int64_t first, int64_t count, int64_t* out) {
   switch (dtype) {
-    case DType::kF64:
-      return load_as<double>(base, first, count, out,
-                             [](double v) { return real_to_int(DType::kI64, v); });
-    case DType::kF32:
-      return load_as<float>(base, first, count, out, [](float v) {
-        return real_to_int(DType::kI64, static_cast<double>(v));
-      });
-    case DType::kBF16:
-      return load_as<uint16_t>(base, first, count, out, [](uint16_t v) {
-        return real_to_int(DType::kI64, static_cast<double>(bf16_to_float(v)));
-      });
-    case DType::kF16:
-      return load_as<uint16_t>(base, first, count, out, [](uint16_t v) {
-        return real_to_int(DType::kI64, static_cast<double>(f16_to_float(v)));
-      });
     case DType::kI64:
+    case DType::kU64:
       return load_as<int64_t>(base, first, count, out, as_int<int64_t>);
     case DType::kI32:
       return load_as<int32_t>(base, first, count, out, as_int<int32_t>);
+    case DType::kI16:
+      return load_as<int16_t>(base, first, count, out, as_int<int16_t>);
     case DType::kI8:
       return load_as<int8_t>(base, first, count, out, as_int<int8_t>);
+    case DType::kU32:
+      return load_as<uint32_t>(base, first, count, out, as_int<uint32_t>);
+    case DType::kU16:
+      return load_as<uint16_t>(base, first, count, out, as_int<uint16_t>);
     case DType::kU8:
       return load_as<uint8_t>(base, first, count, out, as_int<uint8_t>);
     case DType::kI1:
       return load_as<uint8_t>(base, first, count, out, [](uint8_t v) { return int64_t{v != 0}; });
+    default:
+      for (int64_t i = 0; i < count; ++i) {
+        double value = 0;
+        load_reals(dtype, base, first + i, 1, &value);
+        out[i] = real_to_int(DType::kI64, value);
+      }
   }
 }
 
@@ -101,11 +114,13 @@ void store_reals(DType dtype, std::byte* base, int64_t first, int64_t count, con
     case DType::kF16:
       return store_as<uint16_t>(base, first, count, in,
                                 [](double v) { return float_to_f16(static_cast<float>(v)); });
-    case DType::kI64:
-    case DType::kI32:
-    case DType::kI8:
-    case DType::kU8:
-    case DType::kI1:
+    case DType::kF8E4M3:
+      return store_as<uint8_t>(base, first, count, in,
+                               [](double v) { return float_to_f8e4m3(static_cast<float>(v)); });
+    case DType::kF8E5M2:
+      return store_as<uint8_t>(base, first, count, in,
+                               [](double v) { return float_to_f8e5m2(static_cast<float>(v)); });
+    default:
       for (int64_t i = 0; i < count; ++i) {
         const int64_t value = real_to_int(dtype, in[i]);
         store_ints(dtype, base, first + i, 1, &value);
@@ -115,47 +130,42 @@ void store_reals(DType dtype, std::byte* base, int64_t first, int64_t count, con
 
 void store_ints(DType dtype, std::byte* base, int64_t first, int64_t count, const int64_t* in) {
   switch (dtype) {
-    case DType::kF64:
-    case DType::kF32:
-    case DType::kBF16:
-    case DType::kF16:
-      for (int64_t i = 0; i < count; ++i) {
-        const auto value = static_cast<double>(in[i]);
-        store_reals(dtype, base, first + i, 1, &value);
-      }
-      return;
     case DType::kI64:
+    case DType::kU64:
       return store_as<int64_t>(base, first, count, in, [](int64_t v) { return v; });
     case DType::kI32:
-      return store_as<int32_t>(base, first, count, in,
-                               [](int64_t v) { return static_cast<int32_t>(v); });
+    case DType::kU32:
+      return store_as<uint32_t>(base, first, count, in,
+                                [](int64_t v) { return static_cast<uint32_t>(v); });
+    case DType::kI16:
+    case DType::kU16:
+      return store_as<uint16_t>(base, first, count, in,
+                                [](int64_t v) { return static_cast<uint16_t>(v); });
     case DType::kI8:
-      return store_as<int8_t>(base, first, count, in,
-                              [](int64_t v) { return static_cast<int8_t>(v); });
     case DType::kU8:
       return store_as<uint8_t>(base, first, count, in,
                                [](int64_t v) { return static_cast<uint8_t>(v); });
     case DType::kI1:
       return store_as<uint8_t>(base, first, count, in,
                                [](int64_t v) { return static_cast<uint8_t>(v != 0); });
+    default:
+      for (int64_t i = 0; i < count; ++i) {
+        const auto value = static_cast<double>(in[i]);
+        store_reals(dtype, base, first + i, 1, &value);
+      }
   }
 }
 
 int64_t real_to_int(DType dtype, double value) {
-  if (value != value) return dtype == DType::kI1 ? 1 : 0;
-  switch (dtype) {
-    case DType::kI1:
-      return value != 0;
-    case DType::kI8:
-      return static_cast<int64_t>(std::clamp(value, -128.0, 127.0));
-    case DType::kU8:
-      return static_cast<int64_t>(std::clamp(value, 0.0, 255.0));
-    case DType::kI32:
-      return static_cast<int64_t>(std::clamp(value, -0x1p31, 0x1p31 - 1));
-    default:
-      if (value >= 0x1p63) return INT64_MAX;
-      return value <= -0x1p63 ? INT64_MIN : static_cast<int64_t>(value);
+  if (dtype == DType::kI1) return value != 0;
+  if (value != value) return 0;
+  if (dtype == DType::kU64) {
+    if (value >= 0x1p64) return greatest(dtype);
+    return value <= 0 ? 0 : static_cast<int64_t>(static_cast<uint64_t>(value));
   }
+  if (value >= 0x1p63) return greatest(dtype);
+  if (value <= -0x1p63) return least(dtype);
+  return std::clamp(static_cast<int64_t>(value), least(dtype), greatest(dtype));
 }
 
 std::vector<double> all_reals(DType dtype, ConstMemory memory, int64_t count) {

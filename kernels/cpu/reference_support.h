@@ -3,7 +3,8 @@
 //
 // Every float dtype is computed in f64 and, if narrower than f64, rounded to f32 first. For + - * /
 // and sqrt that gives the same bits as f32 arithmetic; for the others it is a single rounding.
-// Integers are computed in 64 bits and stored modulo their width. An operand whose box is larger
+// Integers are computed in 64 bits and stored modulo their width; what depends on the order of
+// unsigned values is computed on uint64_t. An operand whose box is larger
 // than the result's is read at the result's elements; an operand of rank 0 is broadcast.
 #pragma once
 
@@ -86,11 +87,14 @@ using RealUnary = double (*)(double);
 using IntUnary = int64_t (*)(int64_t);
 using RealBinary = double (*)(double, double);
 using IntBinary = int64_t (*)(int64_t, int64_t);
+using UintBinary = uint64_t (*)(uint64_t, uint64_t);
 void map_unary(const ReferenceCall& call, RealUnary real, IntUnary integer = nullptr);
-void map_binary(const ReferenceCall& call, RealBinary real, IntBinary integer);
+/// Unsigned integers go through `natural`, or through `integer` where the bits are the same.
+void map_binary(const ReferenceCall& call, RealBinary real, IntBinary integer,
+                UintBinary natural = nullptr);
 /// Like map_binary, with a boolean result.
 void map_compare(const ReferenceCall& call, bool (*real)(double, double),
-                 bool (*integer)(int64_t, int64_t));
+                 bool (*integer)(int64_t, int64_t), bool (*natural)(uint64_t, uint64_t) = nullptr);
 
 /// Wrapping arithmetic in 64 bits.
 constexpr int64_t wrap_add(int64_t a, int64_t b) {
@@ -103,7 +107,8 @@ constexpr int64_t wrap_mul(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
 }
 
-/// Truncates toward zero and saturates at the dtype's range; NaN gives 0; i1 is `value != 0`.
+/// Truncates toward zero and saturates at the dtype's range; NaN gives 0; i1 is `value != 0`. The
+/// result for u64 holds its 64 bits.
 int64_t real_to_int(DType dtype, double value);
 
 }  // namespace hostir::cpu

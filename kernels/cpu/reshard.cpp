@@ -8,7 +8,7 @@ namespace hostir::cpu {
 namespace {
 
 void fill_identity(const Placement& out, Memory memory, Reduction kind) {
-  const double real = real_identity(kind);
+  const double real = real_identity(kind, out.dtype);
   const int64_t integer = int_identity(kind, out.dtype);
   for (int64_t i = 0; i < out.box.volume(); ++i) {
     if (is_float(out.dtype)) {

@@ -10,6 +10,7 @@ namespace {
 
 bool is_less(double a, double b) { return std::isnan(b) ? !std::isnan(a) : a < b; }
 bool is_less(int64_t a, int64_t b) { return a < b; }
+bool is_less(uint64_t a, uint64_t b) { return a < b; }
 
 template <class T>
 void sort_rows(const ReferenceCall& call, const std::byte* in, const std::vector<T>& values) {
@@ -43,6 +44,9 @@ void reference_sort(const ReferenceCall& call) {
   const int64_t count = out.box.volume();
   if (is_float(out.dtype)) {
     sort_rows(call, in.data(), all_reals(out.dtype, memory, count));
+  } else if (is_unsigned(out.dtype)) {
+    const std::vector<int64_t> bits = all_ints(out.dtype, memory, count);
+    sort_rows(call, in.data(), std::vector<uint64_t>(bits.begin(), bits.end()));
   } else {
     sort_rows(call, in.data(), all_ints(out.dtype, memory, count));
   }

@@ -18,7 +18,7 @@ struct StrandOp {
 
 std::optional<StrandOp> strand_op(const TileInstr& instr, const TileOps& ops) {
   const std::array<TileFn, kStrandUnaries> unary = {ops.neg[kF32], ops.abs[kF32], ops.relu[kF32],
-                                                    ops.round_bf16};
+                                                    ops.narrow[static_cast<size_t>(DType::kBF16)]};
   const std::array<TileFn, kStrandBinaries> binary = {ops.add[kF32],     ops.sub[kF32],
                                                       ops.mul[kF32],     ops.div[kF32],
                                                       ops.maximum[kF32], ops.minimum[kF32]};

@@ -1,7 +1,9 @@
 #include "kernels/cpu/tile_emit.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "kernels/cpu/onednn.h"
@@ -12,6 +14,7 @@ namespace {
 
 constexpr size_t at(Lane lane) { return static_cast<size_t>(lane); }
 constexpr size_t at(DType dtype) { return static_cast<size_t>(dtype); }
+static_assert(kAllDTypes.size() == std::extent_v<decltype(TileOps::load)>);
 
 /// The op being emitted.
 struct Emission {
@@ -91,11 +94,15 @@ int emit_select(const Emission& e) {
 
 /// The limits to which a float is clamped before conversion to an integer dtype.
 TileParams range_of(DType dtype) {
-  constexpr std::array<TileParams, 4> kRanges = {{{.x = -0x1p63, .y = 0x1p63},
-                                                  {.x = -0x1p31, .y = 0x1p31},
-                                                  {.x = -128, .y = 127},
-                                                  {.x = 0, .y = 255}}};
-  return kRanges[at(dtype) - at(DType::kI64)];
+  return {.x = static_cast<double>(least(dtype)), .y = static_cast<double>(greatest(dtype))};
+}
+
+/// True if the op gives the bits of u64 in lanes of i64: it depends on no order and no sign.
+bool is_signless(OpKind kind) {
+  constexpr std::array kKinds = {OpKind::add,         OpKind::sub,        OpKind::mul,
+                                 OpKind::select,      OpKind::constant,   OpKind::iota,
+                                 OpKind::logical_and, OpKind::logical_or, OpKind::logical_not};
+  return std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end();
 }
 
 int emit_cast(const Emission& e) {
@@ -252,6 +259,12 @@ bool TileBuilder::emit(const Instruction& instruction) {
     e.regs[i] = find(instruction.operands[i].value.index);
     if (i == 0) e.in = kernel_.values[instruction.operands[0].value.index].dtype;
   }
+  const bool is_cast_of_bits =
+      instruction.kind == OpKind::cast && !is_float(e.in) && !is_float(e.out.dtype);
+  if ((e.in == DType::kU64 || e.out.dtype == DType::kU64) && !is_signless(instruction.kind) &&
+      !is_cast_of_bits) {
+    return false;
+  }
   const int reg = emitter->emit(e);
   if (reg >= 0) registers_[result] = reg;
   return reg >= 0;
@@ -290,9 +303,7 @@ int TileBuilder::convert(int reg, Lane to, const TileParams& params) {
 }
 
 int TileBuilder::narrowed(int reg, DType dtype) {
-  const TileFn fns[] = {nullptr, nullptr,      ops_.round_bf16, ops_.round_f16, nullptr,
-                        nullptr, ops_.wrap_i8, ops_.wrap_u8,    nullptr};
-  const TileFn fn = fns[at(dtype)];
+  const TileFn fn = ops_.narrow[at(dtype)];
   return fn == nullptr ? reg : code(fn, lane_of(dtype), reg);
 }
 

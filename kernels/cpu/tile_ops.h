@@ -1,8 +1,9 @@
 // The vector loops of the fast kernel set: one table of functions per instruction set.
 //
 // A *tile* is a run of at most kTileElems elements of one value in a register of lanes. f32 lanes
-// hold f32, bf16 and f16; i32 lanes hold i32, i8, u8 and i1. A value always has the precision of
-// its dtype (16-bit floats are rounded, narrow integers wrapped after each op), so results do not
+// hold f32 and narrower floats; i32 lanes hold i32 and narrower integers; i64 lanes hold i64, u32
+// and the bits of u64. A value always has the precision of its dtype (narrow floats are rounded,
+// narrow integers wrapped after each op), so results do not
 // depend on fusion. The same source is compiled three times, with the flags of each instruction
 // set. It must include no library header that defines inline functions, because the linker might
 // keep a copy that this CPU cannot run.
@@ -58,14 +59,11 @@ struct TileOps {
   TileFn logical_and;              // masks
   TileFn logical_or;
   TileFn logical_not;
-  TileFn round_bf16;  // f32 lanes, to the nearest value of the dtype
-  TileFn round_f16;
-  TileFn wrap_i8;  // i32 lanes
-  TileFn wrap_u8;
-  TileFn random_unit;                // a: i64 indices; to f32 in [0, 1), key params.seed, + offset
-  TileFn load[9];                    // by DType: a is memory, to its lane
-  TileFn store[9];                   // by DType: a is a lane, dst is memory
-  TileFn stream;                     // like store of f32, bypassing the caches
+  TileFn narrow[15];   // by DType: rounds or wraps a lane to the dtype; null: the lane is as narrow
+  TileFn random_unit;  // a: i64 indices; to f32 in [0, 1), key params.seed, + offset
+  TileFn load[15];     // by DType: a is memory, to its lane
+  TileFn store[15];    // by DType: a is a lane, dst is memory
+  TileFn stream;       // like store of f32, bypassing the caches
   FoldFn fold_run[kFolds][kLanes];   // one accumulator
   FoldFn fold_each[kFolds][kLanes];  // one accumulator per element
   /// c[m][n] = a[m][k] * b[k][n] in f64, all with row strides in elements.

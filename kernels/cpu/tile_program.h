@@ -18,11 +18,14 @@ namespace hostir::cpu {
 constexpr Lane lane_of(DType dtype) {
   if (dtype == DType::kF64) return Lane::kF64;
   if (is_float(dtype)) return Lane::kF32;
-  return dtype == DType::kI64 ? Lane::kI64 : Lane::kI32;
+  const bool fits = size_bytes(dtype) < 4 || dtype == DType::kI32;
+  return fits ? Lane::kI32 : Lane::kI64;
 }
 constexpr bool is_wide(Lane lane) { return lane == Lane::kF64 || lane == Lane::kI64; }
 /// True if the dtype's memory format is that of its lane: tiles may be accessed in place.
-constexpr bool is_native(DType dtype) { return !is_16_bit_float(dtype) && size_bytes(dtype) >= 4; }
+constexpr bool is_native(DType dtype) {
+  return size_bytes(dtype) == (is_wide(lane_of(dtype)) ? 8 : 4);
+}
 
 using kernels::StridedView;
 

@@ -37,7 +37,7 @@ Reduction reduction_of(Fold fold) {
 }
 
 void fill_identity(const TileFold& fold, std::byte* accumulators) {
-  const double real = real_identity(reduction_of(fold.fold));
+  const double real = real_identity(reduction_of(fold.fold), fold.dtype);
   const int64_t integer = int_identity(reduction_of(fold.fold), fold.dtype);
   for (int64_t i = 0; i < fold.elems; ++i) {
     std::byte* to = accumulators + i * kAccumulatorBytes;

@@ -364,8 +364,38 @@ static void check_texts(void) {
   hostir_free(answer);
 }
 
+// 8-bit floats keep their type and bits on the way in and out.
+static void check_float8(void) {
+  uint8_t bits[4] = {0x3c, 0x40, 0xbc, 0x01};  // 1, 2, -1, 2^-16
+  const uint8_t doubled[4] = {0x40, 0x44, 0xc0, 0x02};
+  int64_t shape[1] = {4};
+  DLTensor a = host_tensor(bits, 1, shape, NULL);
+  a.dtype.code = kDLFloat8_e5m2;
+  a.dtype.bits = 8;
+  const hostir_input input = {"a", &a};
+  const char* options =
+      "{\"text\": \"fusion @f(%a: tensor<4xf8e5m2>) -> (%y: tensor<4xf8e5m2>) {\\n"
+      "  %y = add %a, %a\\n  return %y\\n}\\n\"}";
+  hostir_session* session = NULL;
+  char* answer = NULL;
+  CHECK_ANSWER(hostir_open("float8.hir", options, &input, 1, &session, &answer) == HOSTIR_OK,
+               answer);
+  hostir_free(answer);
+  if (!session) return;
+  hostir_free(command(session, "continue"));
+  DLManagedTensorVersioned* y = tensor(session, "%y global");
+  if (y) {
+    const DLTensor* t = &y->dl_tensor;
+    CHECK(t->dtype.code == kDLFloat8_e5m2 && t->dtype.bits == 8);
+    CHECK(memcmp((const char*)t->data + t->byte_offset, doubled, sizeof doubled) == 0);
+    y->deleter(y);
+  }
+  hostir_close(session);
+}
+
 int main(void) {
   check_version();
+  check_float8();
   const char* folder = getenv("TMPDIR");
   char log[300];
   snprintf(log, sizeof log, "%s/hostir-c-abi-%p.db", folder ? folder : "/tmp", (void*)&log);

@@ -183,8 +183,8 @@ def check_dlpack(hostir, numpy):
 
 
 def check_dtypes(hostir, numpy):
-    for dtype, kind in {"f64": "f8", "f32": "f4", "f16": "f2", "i64": "i8", "i32": "i4", "i8": "i1", "u8": "u1",
-                        "i1": "?"}.items():
+    for dtype, kind in {"f64": "f8", "f32": "f4", "f16": "f2", "i64": "i8", "i32": "i4", "i16": "i2", "i8": "i1", "u64": "u8",
+                        "u32": "u4", "u16": "u2", "u8": "u1", "i1": "?"}.items():
         given = numpy.array([[0, 1, 1], [1, 0, 1]], kind)
         f = hostir.Fusion("copy", mesh={"t": 2})
         f.output(f.transpose(f.input("x", dtype, (2, 3), [("t",), ()]), permutation=[1, 0], name="y"), dtype, (3, 2))
@@ -198,6 +198,13 @@ def check_dtypes(hostir, numpy):
     with hostir.open(f, inputs={"x": [1.0, -0.5, 3.140625]}) as session:
         session.run()
         check("bf16 is widened", session["y"].tolist() == [1.0, -0.5, 3.140625] == session.tensor("y").tolist())
+    for dtype, wanted in (("f8e4m3", [1.0, 448.0, -0.001953125]), ("f8e5m2", [1.0, 448.0, -0.001953125])):
+        f = hostir.Fusion("eight", mesh={"t": 2})
+        f.output(f.cast(f.input("x", "f32", (3,)), to=dtype, name="y"), dtype, (3,))
+        with hostir.open(f, inputs={"x": [1.01, 450.0, -0.002]}) as session:
+            session.run()
+            y = session.tensor("y")
+            check(f"{dtype} is widened", y.array().tolist() == wanted == y.tolist(), y.tolist())
     f = hostir.Fusion("none", mesh={"t": 2})
     f.output(f.neg(f.input("x", "f32", (0, 3)), name="y"), "f32", (0, 3))
     with hostir.open(f, inputs={"x": numpy.zeros((0, 3), "f4")}) as session:

@@ -58,15 +58,42 @@ constexpr std::array kOps = std::to_array<NamedOp>({
 
 using NamedDType = std::pair<std::string_view, DType>;
 constexpr std::array kDTypes = std::to_array<NamedDType>({
-    {"float", DType::kF32},       {"float32", DType::kF32},       {"ncclfloat32", DType::kF32},
-    {"ncclfloat", DType::kF32},   {"double", DType::kF64},        {"float64", DType::kF64},
-    {"ncclfloat64", DType::kF64}, {"nccldouble", DType::kF64},    {"half", DType::kF16},
-    {"float16", DType::kF16},     {"ncclfloat16", DType::kF16},   {"ncclhalf", DType::kF16},
-    {"bfloat16", DType::kBF16},   {"ncclbfloat16", DType::kBF16}, {"long", DType::kI64},
-    {"ncclint64", DType::kI64},   {"int", DType::kI32},           {"ncclint32", DType::kI32},
-    {"ncclint", DType::kI32},     {"char", DType::kI8},           {"ncclint8", DType::kI8},
-    {"ncclchar", DType::kI8},     {"byte", DType::kU8},           {"nccluint8", DType::kU8},
+    {"float", DType::kF32},
+    {"float32", DType::kF32},
+    {"ncclfloat32", DType::kF32},
+    {"ncclfloat", DType::kF32},
+    {"double", DType::kF64},
+    {"float64", DType::kF64},
+    {"ncclfloat64", DType::kF64},
+    {"nccldouble", DType::kF64},
+    {"half", DType::kF16},
+    {"float16", DType::kF16},
+    {"ncclfloat16", DType::kF16},
+    {"ncclhalf", DType::kF16},
+    {"bfloat16", DType::kBF16},
+    {"ncclbfloat16", DType::kBF16},
+    {"long", DType::kI64},
+    {"ncclint64", DType::kI64},
+    {"int", DType::kI32},
+    {"ncclint32", DType::kI32},
+    {"ncclint", DType::kI32},
+    {"char", DType::kI8},
+    {"ncclint8", DType::kI8},
+    {"ncclchar", DType::kI8},
+    {"byte", DType::kU8},
+    {"nccluint8", DType::kU8},
     {"bool", DType::kI1},
+    {"short", DType::kI16},
+    {"int16", DType::kI16},
+    {"uint16", DType::kU16},
+    {"uint32", DType::kU32},
+    {"nccluint32", DType::kU32},
+    {"uint64", DType::kU64},
+    {"nccluint64", DType::kU64},
+    {"float8e4m3fn", DType::kF8E4M3},
+    {"float8e5m2", DType::kF8E5M2},
+    {"ncclfloat8e4m3", DType::kF8E4M3},
+    {"ncclfloat8e5m2", DType::kF8E5M2},
 });
 
 }  // namespace
@@ -122,11 +149,12 @@ std::string_view scalar_type_name(int64_t code) {
 }
 
 std::optional<DType> nccl_dtype(int64_t code) {
-  constexpr std::array<std::optional<DType>, 10> kCodes = {
-      DType::kI8,   DType::kU8,  DType::kI32, std::nullopt, DType::kI64,
-      std::nullopt, DType::kF16, DType::kF32, DType::kF64,  DType::kBF16};
-  return code >= 0 && static_cast<size_t>(code) < kCodes.size() ? kCodes[static_cast<size_t>(code)]
-                                                                : std::nullopt;
+  constexpr std::array<DType, 12> kCodes = {
+      DType::kI8,  DType::kU8,  DType::kI32, DType::kU32,  DType::kI64,    DType::kU64,
+      DType::kF16, DType::kF32, DType::kF64, DType::kBF16, DType::kF8E4M3, DType::kF8E5M2};
+  return code >= 0 && static_cast<size_t>(code) < kCodes.size()
+             ? std::optional(kCodes[static_cast<size_t>(code)])
+             : std::nullopt;
 }
 
 std::optional<Reduction> nccl_reduction(int64_t code) {

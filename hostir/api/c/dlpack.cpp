@@ -17,10 +17,20 @@ struct TypePair {
 };
 
 constexpr TypePair kTypes[] = {
-    {DType::kF64, {kDLFloat, 64, 1}},   {DType::kF32, {kDLFloat, 32, 1}},
-    {DType::kBF16, {kDLBfloat, 16, 1}}, {DType::kF16, {kDLFloat, 16, 1}},
-    {DType::kI64, {kDLInt, 64, 1}},     {DType::kI32, {kDLInt, 32, 1}},
-    {DType::kI8, {kDLInt, 8, 1}},       {DType::kU8, {kDLUInt, 8, 1}},
+    {DType::kF64, {kDLFloat, 64, 1}},
+    {DType::kF32, {kDLFloat, 32, 1}},
+    {DType::kBF16, {kDLBfloat, 16, 1}},
+    {DType::kF16, {kDLFloat, 16, 1}},
+    {DType::kF8E4M3, {kDLFloat8_e4m3fn, 8, 1}},
+    {DType::kF8E5M2, {kDLFloat8_e5m2, 8, 1}},
+    {DType::kI64, {kDLInt, 64, 1}},
+    {DType::kI32, {kDLInt, 32, 1}},
+    {DType::kI16, {kDLInt, 16, 1}},
+    {DType::kI8, {kDLInt, 8, 1}},
+    {DType::kU64, {kDLUInt, 64, 1}},
+    {DType::kU32, {kDLUInt, 32, 1}},
+    {DType::kU16, {kDLUInt, 16, 1}},
+    {DType::kU8, {kDLUInt, 8, 1}},
     {DType::kI1, {kDLBool, 8, 1}},
 };
 

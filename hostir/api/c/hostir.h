@@ -39,7 +39,15 @@ typedef struct {
   int32_t device_id;
 } DLDevice;
 
-enum { kDLInt = 0, kDLUInt = 1, kDLFloat = 2, kDLBfloat = 4, kDLBool = 6 };
+enum {
+  kDLInt = 0,
+  kDLUInt = 1,
+  kDLFloat = 2,
+  kDLBfloat = 4,
+  kDLBool = 6,
+  kDLFloat8_e4m3fn = 10,  // from DLPack 1.1 on
+  kDLFloat8_e5m2 = 12
+};
 typedef struct {
   uint8_t code;  // kDLInt, ...
   uint8_t bits;  // of one element

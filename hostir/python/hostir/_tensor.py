@@ -20,12 +20,30 @@ except ImportError:  # optional
 _CPU = 1
 _CODES = {"i": 0, "u": 1, "f": 2, "b": 6}  # by the letter of an array interface's type
 _BFLOAT = 4
+_ML_DTYPES = {"bfloat16": _BFLOAT, "float8_e4m3fn": 10, "float8_e5m2": 12}  # numpy gives them no letter
 # Our name, letter for `struct`, type in an array interface.
 _TYPES = {(2, 64): ("f64", "d", "<f8"), (2, 32): ("f32", "f", "<f4"), (2, 16): ("f16", "e", "<f2"),
           (_BFLOAT, 16): ("bf16", "H", ""), (0, 64): ("i64", "q", "<i8"), (0, 32): ("i32", "i", "<i4"),
           (0, 16): ("i16", "h", "<i2"), (0, 8): ("i8", "b", "|i1"), (1, 64): ("u64", "Q", "<u8"),
           (1, 32): ("u32", "I", "<u4"), (1, 16): ("u16", "H", "<u2"), (1, 8): ("u8", "B", "|u1"),
-          (6, 8): ("i1", "?", "|b1")}
+          (6, 8): ("i1", "?", "|b1"), (10, 8): ("f8e4m3", "B", ""), (12, 8): ("f8e5m2", "B", "")}
+# Floats that numpy lacks: bits of the exponent's bias and of the mantissa.
+_FORMATS = {"bf16": (127, 7), "f8e4m3": (7, 3), "f8e5m2": (15, 2)}
+
+
+def _widened(dtype: str, bits: int) -> float:
+    bias, mantissa_bits = _FORMATS[dtype]
+    width = 16 if dtype == "bf16" else 8
+    sign = -1.0 if bits >> (width - 1) else 1.0
+    magnitude = bits & ((1 << (width - 1)) - 1)
+    exponent, mantissa = magnitude >> mantissa_bits, magnitude & ((1 << mantissa_bits) - 1)
+    if dtype == "f8e4m3" and magnitude == 0x7F:
+        return sign * float("nan")
+    if dtype != "f8e4m3" and exponent == (1 << (width - 1 - mantissa_bits)) - 1:
+        return sign * float("nan" if mantissa else "inf")
+    hidden = 1 << mantissa_bits if exponent else 0
+    return sign * (hidden + mantissa) * 2.0 ** (max(exponent, 1) - bias - mantissa_bits)
+
 
 _api = ctypes.pythonapi
 _api.PyCapsule_New.restype = ctypes.py_object
@@ -92,11 +110,14 @@ class Tensor:
                 "data": (self._dl.data or somewhere, False)}
 
     def array(self) -> Any:
-        """As a numpy array without a copy; bf16 is widened to float32. Without numpy: nested lists."""
+        """As a numpy array without a copy; bf16 and 8-bit floats are widened to float32. Without numpy: nested lists."""
         if numpy is None:
             return self.tolist()
-        if self.dtype != "bf16":
+        if self.dtype not in _FORMATS:
             return numpy.asarray(self)
+        if self.dtype != "bf16":
+            table = numpy.array([_widened(self.dtype, bits) for bits in range(256)], dtype="<f4")
+            return table[numpy.frombuffer(self.tobytes(), dtype="|u1")].reshape(self.shape)
         bits = numpy.frombuffer(self.tobytes(), dtype="<u2").astype("<u4") << 16
         return bits.view("<f4").reshape(self.shape)
 
@@ -112,8 +133,8 @@ class Tensor:
         data = self.tobytes()
         letter = self._kind()[1]
         flat = list(struct.unpack(f"={len(data) // struct.calcsize('=' + letter)}{letter}", data))
-        if self.dtype == "bf16":
-            flat = [struct.unpack("=f", struct.pack("=I", bits << 16))[0] for bits in flat]
+        if self.dtype in _FORMATS:
+            flat = [_widened(self.dtype, bits) for bits in flat]
         return _nest(flat, self.shape)
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -180,8 +201,9 @@ def _from_interface(name: str, value: Any) -> InputTensor:
     facts = value.__array_interface__
     typestr = facts["typestr"]
     size = int(typestr[2:])
-    if str(getattr(value, "dtype", "")) == "bfloat16":
-        code = _BFLOAT
+    named = _ML_DTYPES.get(str(getattr(value, "dtype", "")))
+    if named is not None:
+        code = named
     elif typestr[1] in _CODES and (typestr[0] in "<|" or size == 1):
         code = _CODES[typestr[1]]
     else:

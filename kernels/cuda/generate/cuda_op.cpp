@@ -49,6 +49,8 @@ std::string literal(DType dtype, double real) {
 }
 
 std::string literal(DType dtype, int64_t integer) {
+  if (dtype == DType::kU64) return fmt::format("({}ull)", static_cast<uint64_t>(integer));
+  if (dtype == DType::kU32) return fmt::format("({}u)", integer);
   if (dtype != DType::kI64) return fmt::format("({})", integer);
   if (integer == INT64_MIN) return "(-0x7fffffffffffffffll - 1)";
   return fmt::format("({}ll)", integer);

@@ -36,7 +36,8 @@ struct CudaOp {
     kNone,     // no kernel: `missing` gives the reason
   };
   Form form = Form::kPointwise;
-  /// Code in the type that the result is computed in: double, float, long long or int.
+  /// Code in the type that the result is computed in: double, float, or an integer of
+  /// the prelude's `<dtype>::reg`.
   std::string (*lane)(const LaneCall&) = nullptr;
   /// The prelude's function for whole vectors of 16-bit floats, if it gives the same bits.
   std::string_view pairs = {};

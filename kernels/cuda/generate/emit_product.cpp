@@ -1,5 +1,5 @@
 // Products: the cuBLASLt call, and plain loops with one result per thread. The loops run where
-// cuBLASLt has no algorithm: integers, f64 with a bias, odd strides.
+// cuBLASLt has no algorithm: integers, 8-bit floats, f64 with a bias, odd strides.
 #include <fmt/format.h>
 
 #include "kernels/cuda/generate/cuda_op.h"
@@ -35,7 +35,7 @@ std::string product_summary(const ProductStep& step) {
 // The accumulation type of products.
 std::string sum_type(DType dtype) {
   if (!is_float(dtype)) return "i64t";
-  return is_16_bit_float(dtype) ? "float" : "double";
+  return is_narrow_float(dtype) ? "float" : "double";
 }
 
 std::string plain_body(const ProductStep& step) {

@@ -12,6 +12,13 @@ namespace hostir::cuda {
 
 using From = Register::From;
 
+namespace {
+
+// What integers of the dtype are accumulated in.
+DType wide_integer(DType dtype) { return dtype == DType::kU64 ? DType::kU64 : DType::kI64; }
+
+}  // namespace
+
 GroupText::GroupText(const Group& group, Axes axes, int vector)
     : group_(group),
       axes_(std::move(axes)),
@@ -169,7 +176,7 @@ std::string GroupText::store(size_t index, const std::string& indent,
 
 std::string GroupText::accumulator_type(int reg) const {
   const Register& r = group_.at(reg);
-  if (!is_float(r.dtype)) return "i64t";
+  if (!is_float(r.dtype)) return wide_integer(r.dtype) == DType::kU64 ? "u64t" : "i64t";
   if (r.dtype == DType::kF64) return "double";
   const Reduction fold = cuda_op(r.op->kind).fold;
   const bool adds = fold != Reduction::kMax && fold != Reduction::kMin;
@@ -179,9 +186,10 @@ std::string GroupText::accumulator_type(int reg) const {
 std::string GroupText::accumulator_identity(int reg) const {
   const Register& r = group_.at(reg);
   const Reduction fold = cuda_op(r.op->kind).fold;
-  if (!is_float(r.dtype)) return literal(DType::kI64, kernels::int_identity(fold, r.dtype));
+  if (!is_float(r.dtype))
+    return literal(wide_integer(r.dtype), kernels::int_identity(fold, r.dtype));
   const DType wide = accumulator_type(reg) == "double" ? DType::kF64 : DType::kF32;
-  return literal(wide, kernels::real_identity(fold));
+  return literal(wide, kernels::real_identity(fold, r.dtype));
 }
 
 std::string GroupText::fold_name(int reg) const {
@@ -203,9 +211,9 @@ std::string GroupText::finished(int reg, const std::string& accumulator) const {
   std::string value = accumulator;
   if (cuda_op(r.op->kind).is_mean) {
     const DType wide = accumulator_type(reg) == "double" ? DType::kF64 : DType::kF32;
-    value += fmt::format(" / {}", is_float(r.dtype)
-                                      ? literal(wide, static_cast<double>(r.divisor))
-                                      : literal(DType::kI64, std::max<int64_t>(1, r.divisor)));
+    value += fmt::format(" / {}", is_float(r.dtype) ? literal(wide, static_cast<double>(r.divisor))
+                                                    : literal(wide_integer(r.dtype),
+                                                              std::max<int64_t>(1, r.divisor)));
   }
   return fmt::format("map<{}, 1>([&](int) {{ return {}; }})", name(r.dtype), value);
 }

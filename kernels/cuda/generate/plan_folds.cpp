@@ -47,7 +47,7 @@ bool is_split(const Extents& extents, const std::vector<bool>& folded) {
 }
 
 std::string identity_of(const CudaOp& op, DType dtype) {
-  return is_float(dtype) ? literal(dtype, kernels::real_identity(op.fold))
+  return is_float(dtype) ? literal(dtype, kernels::real_identity(op.fold, dtype))
                          : literal(dtype, kernels::int_identity(op.fold, dtype));
 }
 

@@ -65,7 +65,7 @@ Expected<void> Planner::add_move(const Instruction& instruction) {
   const auto partial = kernels::becomes_partial(kernel_.function, instruction);
   const std::string identity = !partial ? std::string()
                                : is_float(out.dtype)
-                                   ? literal(out.dtype, kernels::real_identity(*partial))
+                                   ? literal(out.dtype, kernels::real_identity(*partial, out.dtype))
                                    : literal(out.dtype, kernels::int_identity(*partial, out.dtype));
   if (partial && kernel_.holds_identity(instruction.results.front())) {
     set_literal(result, identity);

@@ -24,7 +24,7 @@ std::vector<KernelSource> sources_of(const Plan& plan) {
 }
 
 bool cublas_may_take(const ProductStep& step) {
-  if (!is_float(step.dtype) || step.k == 0) return false;
+  if (!is_float(step.dtype) || size_bytes(step.dtype) == 1 || step.k == 0) return false;
   if (step.dtype == DType::kF64 &&
       (step.bias >= 0 || step.activation != ProductStep::Activation::kNone)) {
     return false;

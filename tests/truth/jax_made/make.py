@@ -23,7 +23,7 @@ def shape(x):
 
 
 def write_npy(path, x, kind):
-    code = {"f4": "f", "i4": "i", "u4": "I", "b1": "?"}[kind]
+    code = {"f4": "f", "i2": "h", "i4": "i", "u2": "H", "u4": "I", "u8": "Q", "b1": "?"}[kind]
     dims = shape(x)
     text = "(" + "".join(f"{d}, " for d in dims) + ")"
     header = f"{{'descr': '{'|' if kind == 'b1' else '<'}{kind}', 'fortran_order': False, 'shape': {text}, }}"
@@ -489,8 +489,102 @@ def moe_dense():
     return module("moe_dense", body), [(x, "f4"), (w, "f4"), (expert, "i4")], [(out, "f4")]
 
 
+def threefry2x32(key, x):
+    """Random123's generator: https://doi.org/10.1145/2063384.2063405, section 4.1."""
+    mask = 0xFFFFFFFF
+    keys = [key[0], key[1], key[0] ^ key[1] ^ 0x1BD11BDA]
+    a, b = (x[0] + keys[0]) & mask, (x[1] + keys[1]) & mask
+    for i in range(5):
+        for r in ((13, 15, 26, 6), (17, 29, 16, 24))[i % 2]:
+            a = (a + b) & mask
+            b = ((b << r | b >> (32 - r)) & mask) ^ a
+        a, b = (a + keys[(i + 1) % 3]) & mask, (b + keys[(i + 2) % 3] + i + 1) & mask
+    return a, b
+
+
+def threefry():
+    """jax.random.bits: rotations and sums of ui32, sharded; then unsigned quotients and comparisons."""
+    assert threefry2x32((0x13198A2E, 0x03707344), (0x243F6A88, 0x85A308D3)) == (0xC4923A9C, 0x483DF7A0)
+    key = [0x13198A2E, 0x03707344]
+    first = [0x243F6A88, 0, 0xFFFFFFFF, 7, 8]
+    second = [0x85A308D3, 0, 0xFFFFFFFF, 0x80000000, 9]
+    pairs = [threefry2x32(key, x) for x in zip(first, second)]
+    T, cut = "tensor<5xui32>", ' {sdy.sharding = #sdy.sharding<@mesh, [{"tp"}]>}'
+    lines = [f"  func.func public @main(%arg0: tensor<2xui32>, %arg1: {T}{cut}, %arg2: {T}{cut})"
+             f" -> ({T}{cut}, {T}{cut}, {T}{cut}, tensor<5xi1>{cut}) {{"]
+
+    def emit(name, text):
+        lines.append(f"    %{name} = stablehlo.{text} : {T}")
+        return name
+
+    def constant(value):
+        name = f"c{len(lines)}"
+        lines.append(f"    %{name} = stablehlo.constant dense<{value}> : {T}")
+        return name
+
+    for i in range(2):
+        lines.append(f"    %s{i} = stablehlo.slice %arg0 [{i}:{i + 1}] : (tensor<2xui32>) -> tensor<1xui32>")
+        lines.append(f"    %r{i} = stablehlo.reshape %s{i} : (tensor<1xui32>) -> tensor<ui32>")
+        lines.append(f"    %k{i} = stablehlo.broadcast_in_dim %r{i}, dims = [] : (tensor<ui32>) -> {T}")
+    emit("kx", "xor %k0, %k1")
+    emit("k2", f"xor %kx, %{constant(0x1BD11BDA)}")
+    a, b = emit("a", "add %arg1, %k0"), emit("b", "add %arg2, %k1")
+    for i in range(5):
+        for j, r in enumerate(((13, 15, 26, 6), (17, 29, 16, 24))[i % 2]):
+            n = f"{i}_{j}"
+            a = emit(f"a{n}", f"add %{a}, %{b}")
+            left = emit(f"l{n}", f"shift_left %{b}, %{constant(r)}")
+            right = emit(f"h{n}", f"shift_right_logical %{b}, %{constant(32 - r)}")
+            b = emit(f"o{n}", f"or %{left}, %{right}")
+            b = emit(f"b{n}", f"xor %{b}, %{a}")
+        a = emit(f"a{i}", f"add %{a}, %k{(i + 1) % 3}")
+        b = emit(f"b{i}", f"add %{b}, %k{(i + 2) % 3}")
+        b = emit(f"d{i}", f"add %{b}, %{constant(i + 1)}")
+    emit("q", f"remainder %{a}, %{constant(3000000000)}")
+    lines.append(f"    %p = stablehlo.compare LT, %{a}, %{b}, UNSIGNED : ({T}, {T}) -> tensor<5xi1>")
+    lines.append(f"    return %{a}, %{b}, %q, %p : {T}, {T}, {T}, tensor<5xi1>")
+    outs = [[x for x, _ in pairs], [y for _, y in pairs], [x % 3000000000 for x, _ in pairs], [x < y for x, y in pairs]]
+    return (module("threefry", "\n".join(lines) + "\n  }\n"), [(key, "u4"), (first, "u4"), (second, "u4")],
+            [(outs[0], "u4"), (outs[1], "u4"), (outs[2], "u4"), (outs[3], "b1")])
+
+
+def narrow():
+    """Element types that JAX uses beside f32: fp8 constants and conversions, ui64, i16, ui16, shifts that cross signs."""
+    x = [0.3, -1.0625, 448.0, 500.0, 1e-3, 70000.0]
+    big = [2**64 - 1, 2**63, 5, 2**40 + 3, 1, 0]
+    short = [-32768, 32767, -1, 300, 0, 7]
+    e4m3 = [0.3125, -1.0, 448.0, math.nan, 0.001953125, math.nan]
+    e5m2 = [0.3125, -1.0, 448.0, 512.0, 0.0009765625, math.inf]
+    scaled = [v * 1.5 for v in (1.0, 2.0, -0.5, 448.0, 0.0, 3.0)]
+    U, S = "tensor<6xui64>", "tensor<6xi16>"
+    body = f"""  func.func public @main(%arg0: tensor<6xf32>, %arg1: {U}, %arg2: {S}) -> (tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, {U}, {U}, {S}, tensor<6xui16>) {{
+    %0 = stablehlo.convert %arg0 : (tensor<6xf32>) -> tensor<6xf8E4M3FN>
+    %1 = stablehlo.convert %0 : (tensor<6xf8E4M3FN>) -> tensor<6xf32>
+    %2 = stablehlo.convert %arg0 : (tensor<6xf32>) -> tensor<6xf8E5M2>
+    %3 = stablehlo.convert %2 : (tensor<6xf8E5M2>) -> tensor<6xf32>
+    %cst = stablehlo.constant dense<"0x3840B07E0044"> : tensor<6xf8E4M3FN>
+    %4 = stablehlo.convert %cst : (tensor<6xf8E4M3FN>) -> tensor<6xf32>
+    %cst_0 = stablehlo.constant dense<1.500000e+00> : tensor<6xf32>
+    %5 = stablehlo.multiply %4, %cst_0 : tensor<6xf32>
+    %c = stablehlo.constant dense<3> : {U}
+    %6 = stablehlo.divide %arg1, %c : {U}
+    %7 = stablehlo.maximum %6, %arg1 : {U}
+    %8 = stablehlo.negate %arg1 : {U}
+    %c_1 = stablehlo.constant dense<4> : {S}
+    %9 = stablehlo.shift_right_logical %arg2, %c_1 : {S}
+    %10 = stablehlo.convert %arg2 : ({S}) -> tensor<6xui16>
+    %c_2 = stablehlo.constant dense<1> : tensor<6xui16>
+    %11 = stablehlo.shift_right_arithmetic %10, %c_2 : tensor<6xui16>
+    return %1, %3, %5, %7, %8, %9, %11 : tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, {U}, {U}, {S}, tensor<6xui16>
+  }}
+"""
+    return (module("narrow", body), [(x, "f4"), (big, "u8"), (short, "i2")],
+            [(e4m3, "f4"), (e5m2, "f4"), (scaled, "f4"), (big, "u8"), ([-v % 2**64 for v in big], "u8"),
+             ([(v % 2**16) >> 4 for v in short], "i2"), ([(v >> 1) % 2**16 for v in short], "u2")])
+
+
 CASES = [embed_grad, loss_labels, attention, scan_grad, branches, shard_map_all, pipeline, bf16_mlp, adamw, sort_topk,
-         moe_dense]
+         moe_dense, threefry, narrow]
 # The minimum that XLA would need, as the limit for imports: collectives in the text or implied by the shardings.
 COLLECTIVES = {"embed_grad": 1, "attention": 2, "shard_map_all": 4, "pipeline": 5, "moe_dense": 1, "scan_grad": 1}
 ATOL = {"adamw": 3e-5, "bf16_mlp": 1e-2}

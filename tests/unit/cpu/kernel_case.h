@@ -110,7 +110,7 @@ inline double tolerance_of(DType dtype) {
     case DType::kF16:
       return 1.0 / 512;
     default:
-      return 0;
+      return is_float(dtype) ? std::ldexp(1, -facts_of(dtype).mantissa_bits) : 0;
   }
 }
 

@@ -62,8 +62,10 @@ TEST(Pointwise, ZerosKeepTheirSignAndResultsUnderflowGradually) {
 TEST(Pointwise, BinaryOpsAgreeOnEveryDtype) {
   std::mt19937_64 random(2);
   for (const char* op : {"add", "sub", "mul", "div", "maximum", "minimum", "pow"}) {
-    for (const char* dtype : {"f64", "f32", "bf16", "f16", "i64", "i32", "i8", "u8"}) {
-      if (std::string_view(op) == "pow" && dtype[0] != 'f' && dtype[0] != 'b') continue;
+    for (const char* dtype : {"f64", "f32", "bf16", "f16", "f8e4m3", "f8e5m2", "i64", "i32", "i16",
+                              "i8", "u64", "u32", "u16", "u8"}) {
+      const bool is_real = dtype[0] == 'f' || dtype[0] == 'b';
+      if (std::string_view(op) == "pow" && !is_real) continue;
       for (const Shape2& shape : kShapes) {
         const std::string t = type(shape, dtype);
         KernelCase test(fmt::format(
@@ -90,7 +92,7 @@ TEST(Pointwise, CastsBetweenAllDtypes) {
 
 TEST(Pointwise, CompareSelectAndLogic) {
   std::mt19937_64 random(4);
-  for (const char* dtype : {"f64", "f32", "bf16", "i64", "i8"}) {
+  for (const char* dtype : {"f64", "f32", "bf16", "f8e5m2", "i64", "i8", "u64", "u32"}) {
     for (const char* direction : {"eq", "ne", "lt", "le", "gt", "ge"}) {
       KernelCase test(fmt::format(R"(kernel @k(%a: tensor<9x41x{0}>, %b: tensor<9x41x{0}>)
           -> (%y: tensor<9x41x{0}>, %m: tensor<9x41xi1>) {{

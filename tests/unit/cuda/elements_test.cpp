@@ -67,7 +67,7 @@ TEST(CudaElements, UnaryAndBinaryOpsOfEveryDType) {
         binary = {"add", "sub", "mul", "div", "pow", "maximum", "minimum"};
       } else if (dtype != DType::kI1) {
         unary = {"bit_not"};
-        if (dtype != DType::kU8) unary = {"neg", "abs", "sign", "relu", "bit_not"};
+        if (!is_unsigned(dtype)) unary = {"neg", "abs", "sign", "relu", "bit_not"};
         binary = {"add", "sub", "mul", "div", "maximum", "minimum", "bit_and", "bit_or", "bit_xor"};
       } else {
         unary = {"logical_not"};

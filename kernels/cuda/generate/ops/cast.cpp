@@ -15,10 +15,10 @@ std::string lane_cast(const LaneCall& c) {
   if (is_float(c.in) && !is_float(to)) return fmt::format("to_{}({})", name(to), x);
   if (to == DType::kF64) return fmt::format("(double)({})", x);
   if (is_float(to)) {
-    return c.in == DType::kI64 ? fmt::format("(float)(double)({})", x)
-                               : fmt::format("(float)({})", x);
+    return size_bytes(c.in) == 8 && !is_float(c.in) ? fmt::format("(float)(double)({})", x)
+                                                    : fmt::format("(float)({})", x);
   }
-  return fmt::format("({})({})", to == DType::kI64 ? "i64t" : "int", x);
+  return fmt::format("({}::reg)({})", name(to), x);
 }
 
 }  // namespace

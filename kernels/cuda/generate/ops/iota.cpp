@@ -8,7 +8,7 @@ namespace {
 
 std::string lane_iota(const LaneCall& c) {
   if (!is_float(c.out.dtype)) {
-    return fmt::format("({})({})", c.out.dtype == DType::kI64 ? "i64t" : "int", c.lanes[0]);
+    return fmt::format("({}::reg)({})", name(c.out.dtype), c.lanes[0]);
   }
   return fmt::format("(double)({})", c.lanes[0]);
 }
