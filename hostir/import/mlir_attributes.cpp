@@ -252,7 +252,7 @@ std::optional<Sharding> MlirReader::read_sharding() {
     }
     std::vector<AxisRef> axes;
     if (!expect("{") || !read_axes(axes) || !expect("}")) return std::nullopt;
-    if (!replicated) out.unreduced = std::move(axes);
+    (replicated ? out.pinned : out.unreduced) = std::move(axes);
   }
   if (!expect(">")) return std::nullopt;
   out.span = {file_, begin, last_end_};
@@ -274,7 +274,10 @@ bool MlirReader::read_sharding_dims(Sharding& out) {
     if (accept("?")) dim.open = true;
     if (!expect("}")) return false;
     // An optional priority after the brace: `p1`.
-    if (at(MlirTokenKind::kWord) && token_.text.starts_with("p")) next();
+    if (at(MlirTokenKind::kWord) && token_.text.starts_with("p")) {
+      const std::string_view text = next().text;
+      std::from_chars(text.data() + 1, text.data() + text.size(), dim.priority);
+    }
     out.dims.push_back(std::move(dim));
   } while (accept(","));
   return expect("]");

@@ -262,7 +262,9 @@ Sharding canonical(const Mesh& mesh, Sharding sharding) {
   for (DimSharding& d : sharding.dims) {
     d.axes = merged_axes(mesh, expanded(mesh, d.axes));
     d.open = false;
+    d.priority = 0;
   }
+  sharding.pinned.clear();
   AxisList unreduced = expanded(mesh, sharding.unreduced);
   std::sort(unreduced.begin(), unreduced.end(), [&](const AxisRef& a, const AxisRef& b) {
     const auto ia = mesh.axis_index(a.name);

@@ -59,8 +59,8 @@ bool same_set(const Mesh& mesh, const AxisList& a, const AxisList& b);
 /// The axes that cut dimensions, in dimension order; unreduced axes are not included.
 AxisList dimension_axes(const Mesh& mesh, const Sharding& sharding);
 
-/// The sharding with canonical lists, no open dimensions, and unreduced axes in mesh order. Axes of
-/// size 1 stay as written.
+/// The sharding with canonical lists, nothing that only guides propagation, and unreduced axes in
+/// mesh order. Axes of size 1 stay as written.
 Sharding canonical(const Mesh& mesh, Sharding sharding);
 /// canonical() without axes of size 1, which neither cut nor reduce anything.
 Sharding effective(const Mesh& mesh, Sharding sharding);

@@ -31,8 +31,10 @@ std::string Sharding::dims_to_string() const {
   std::string out = "[";
   for (size_t i = 0; i < dims.size(); ++i) {
     out += (i ? ", " : "") + axes_to_string(dims[i].axes, dims[i].open);
+    if (dims[i].priority != 0) out += "p" + std::to_string(dims[i].priority);
   }
   out += "]";
+  if (!pinned.empty()) out += ", replicated=" + axes_to_string(pinned, false);
   if (unreduced.empty()) return out;
   out += ", unreduced=";
   if (unreduced_kind != Reduction::kSum) out += hostir::name(unreduced_kind);

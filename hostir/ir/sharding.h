@@ -1,10 +1,11 @@
 // Shardings: which rank holds which part of a tensor.
 //
 // The notation is Shardy's: a list of mesh axes per dimension, major to minor, and the axes over
-// which the value is still to be reduced. A value is replicated along all other axes. Sizes need
-// not divide evenly: cutting n into k parts gives part r the range [min(n, r*c), min(n, (r+1)*c))
-// with c = ceil(n/k). Axes cut one after another, major to minor. Empty boxes are normal. Decisions
-// about shardings therefore compare boxes and never test divisibility alone.
+// which the value is still to be reduced. A value is replicated along all other axes. Open
+// dimensions, priorities and pinned axes only guide sharding propagation. Sizes need not divide
+// evenly: cutting n into k parts gives part r the range [min(n, r*c), min(n, (r+1)*c)) with c =
+// ceil(n/k). Axes cut one after another, major to minor. Empty boxes are normal. Decisions about
+// shardings therefore compare boxes and never test divisibility alone.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,7 @@ namespace hostir {
 struct DimSharding {
   std::vector<AxisRef> axes;
   bool open = false;  // `?`: sharding propagation may add axes
+  int priority = 0;   // `p1`: propagates after all dimensions of lower numbers
   friend bool operator==(const DimSharding&, const DimSharding&) = default;
 };
 
@@ -29,6 +31,7 @@ struct Sharding {
   std::vector<AxisRef> unreduced;
   Reduction unreduced_kind = Reduction::kSum;
   SourceSpan span;
+  std::vector<AxisRef> pinned = {};  // `replicated={tp}`: propagation may not use these axes
 
   static Sharding replicated(std::string mesh, size_t rank);
   bool is_fully_replicated() const;

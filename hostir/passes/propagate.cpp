@@ -19,7 +19,7 @@ namespace {
 struct Party {
   std::string name;
   std::vector<DimSharding> dims;
-  AxisList taken;  // annotated as unreduced: no dimension may use them
+  AxisList taken;  // annotated as unreduced or pinned: no dimension may use them
   double elems = 1;
 };
 
@@ -48,6 +48,20 @@ class Propagation {
   }
 
   std::vector<Party> run() {
+    std::set<int> priorities = {0};
+    for (const Party& t : tensors_) {
+      for (const DimSharding& d : t.dims) priorities.insert(d.priority);
+    }
+    last_priority_ = *priorities.rbegin();
+    for (const int priority : priorities) {
+      priority_ = priority;
+      run_rounds();
+    }
+    return std::move(tensors_);
+  }
+
+ private:
+  void run_rounds() {
     for (auto& due : due_) {
       for (size_t e = 0; e < edges_.size(); ++e) due.insert(due.end(), e);
     }
@@ -58,10 +72,8 @@ class Propagation {
         changed = sweep(round, Strategy::kAggressive);
       }
     }
-    return std::move(tensors_);
   }
 
- private:
   // Visits edges in program order. Skips edges whose tensors have not changed since their last
   // visit in this round and strategy, because they would change nothing.
   bool sweep(int round, Strategy strategy) {
@@ -83,6 +95,16 @@ class Propagation {
     return project(mesh_, e.rule, e.factors_of(t), tensors_[e.tensors[t]].dims);
   }
 
+  // The axes that tensor `t` passes on: those of dimensions whose priority has come.
+  FactorAxes offered(const PropagationEdge& e, size_t t) const {
+    if (priority_ == last_priority_) return projected(e, t);
+    std::vector<DimSharding> dims = tensors_[e.tensors[t]].dims;
+    for (DimSharding& d : dims) {
+      if (d.priority > priority_) d.axes.clear();
+    }
+    return project(mesh_, e.rule, e.factors_of(t), dims);
+  }
+
   static Directions directions(const PropagationEdge& e, int round) {
     if (round < 4 && e.widens()) return {.forwards = false};
     if (round < 2 && e.shape == OpShape::kIndexed) return {.backwards = false};
@@ -96,7 +118,7 @@ class Propagation {
     const size_t end = go.backwards ? e.tensors.size() : e.operand_count;
     for (size_t t = go.forwards ? 0 : e.operand_count; t < end; ++t) {
       if (!has_factor(e.factors_of(t), f)) continue;
-      const AxisList mine = projected(e, t)[static_cast<size_t>(f)];
+      const AxisList mine = offered(e, t)[static_cast<size_t>(f)];
       if (is_prefix(mesh_, mine, out)) continue;
       const bool extends = is_prefix(mesh_, out, mine);
       if (extends && !capped) {
@@ -113,7 +135,7 @@ class Propagation {
   AxisList held_elsewhere(const PropagationEdge& e, int f) const {
     AxisList out;
     for (size_t t = 0; t < e.tensors.size(); ++t) {
-      const FactorAxes axes = projected(e, t);
+      const FactorAxes axes = offered(e, t);
       for (int g = 0; g < e.rule.factor_count(); ++g) {
         if (g == f) continue;
         const AxisList& theirs = axes[static_cast<size_t>(g)];
@@ -128,7 +150,7 @@ class Propagation {
     int64_t parts = 1;
     double elems = 0;
     for (size_t t = 0; t < e.tensors.size(); ++t) {
-      const int64_t n = part_count(mesh_, projected(e, t)[static_cast<size_t>(f)]);
+      const int64_t n = part_count(mesh_, offered(e, t)[static_cast<size_t>(f)]);
       const double size = tensors_[e.tensors[t]].elems;
       if (n > parts || (n == parts && n > 1 && size > elems)) {
         parts = n;
@@ -242,6 +264,8 @@ class Propagation {
   std::vector<PropagationEdge> edges_;
   std::vector<std::vector<size_t>> edges_of_;          // by tensor
   std::array<std::set<size_t>, kRounds* 2> due_ = {};  // by round and strategy: edges to visit
+  int priority_ = 0;  // dimensions of higher ones do not pass axes on
+  int last_priority_ = 0;
   Explanation& explanation_;
 };
 
@@ -261,6 +285,7 @@ Party tensor_from(const std::string& name, const Type& type) {
   if (const Sharding* s = sharding_of(type)) {
     t.dims = s->dims;
     t.taken = s->unreduced;
+    t.taken.insert(t.taken.end(), s->pinned.begin(), s->pinned.end());
   } else {
     t.dims.assign(shape_of(type).size(), DimSharding{{}, true});
   }
@@ -344,6 +369,7 @@ Expected<Function> propagate(const Program& program, const Function& fusion,
     Sharding s = tensor.sharding.value_or(Sharding{});
     s.mesh = mesh_name;
     s.dims = t.dims;
+    for (DimSharding& d : s.dims) d.priority = 0;
     tensor.sharding = std::move(s);
   };
   for (size_t v = 0; v < out.values.size(); ++v) write(out.values[v].type, tensors[v]);

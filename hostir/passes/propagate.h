@@ -3,18 +3,21 @@
 // Follows Shardy: an op's sharding rule names the factors that its dimensions share, and all
 // tensors of the op that have a factor may be cut over the same axes.
 //   1. Annotations are fixed: an annotated dimension is closed unless it is marked `?`. All other
-//      dimensions are open. Unreduced axes are not added to any dimension of the value.
-//   2. There are five rounds, each run to a fixpoint and each including the ones before:
+//      dimensions are open. Pinned and unreduced axes are not added to any dimension of the value.
+//   2. Priorities, lowest number first: at each, all dimensions up to that priority pass axes on.
+//      The others may only be cut further, in the direction of their own axes.
+//   3. For each priority there are five rounds, each run to a fixpoint and each including the ones
+//      before:
 //      (0) ops that map dimensions one to one and whose operands have a single use; indexed ops
 //          (dynamic_slice) only forwards;
 //      (1) all ops that map dimensions one to one;
 //      (2) all ops, but only factors shared by operands and results; broadcasts only backwards;
 //      (3) also reduction factors;
 //      (4) also broadcasts forwards.
-//   3. Each round first adds axes that no tensor of the op contradicts (basic), then axes that each
+//   4. Each round first adds axes that no tensor of the op contradicts (basic), then axes that each
 //      tensor can take individually (aggressive): larger tensors first, and for pointwise ops the
 //      tensor with most parts first. Operands of a pointwise op take only what a result takes too.
-//   4. If a reduction factor is cut, the result is marked `unreduced` unless it is annotated.
+//   5. If a reduction factor is cut, the result is marked `unreduced` unless it is annotated.
 // In the output, annotated values are closed and all others keep `?`, so that a reader and the next
 // pass can tell preferences from requirements. Uneven cuts propagate; reshard checks the boxes.
 #pragma once

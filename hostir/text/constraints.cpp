@@ -45,6 +45,8 @@ constexpr std::array kConstraints = std::to_array<TextConstraint>({
      "Sub-axes of one axis can stand together: where the major one ends divides where the minor "
      "one "
      "begins."},
+    {"sharding_c10", "A priority is on a dimension of a fusion that is open or has axes."},
+    {"sharding_c11", "Only a sharding in a fusion has replicated axes."},
     {"type_c1", "A written type is the inferred one."},
     {"type_c2", "Parameters, results and values have the kind of type their function works on."},
     {"type_c3", "Sizes are not negative and use only names that are sizes or integers."},

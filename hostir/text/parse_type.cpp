@@ -1,5 +1,7 @@
 #include "hostir/text/parse_type.h"
 
+#include <charconv>
+
 #include "hostir/text/parse_expr.h"
 
 namespace hostir::text {
@@ -41,6 +43,20 @@ std::optional<Reduction> parse_unreduced_kind(Cursor& cursor) {
   }
   cursor.unexpected("a reduction or \"{\"");
   return std::nullopt;
+}
+
+// The `p1` after a dimension.
+bool parse_priority(Cursor& cursor, DimSharding& dim) {
+  if (!cursor.at(TokenKind::kWord)) return true;
+  const std::string_view text = cursor.peek().text;
+  const auto [end, error] =
+      std::from_chars(text.data() + 1, text.data() + text.size(), dim.priority);
+  if (text.front() != 'p' || error != std::errc() || end != text.data() + text.size()) {
+    cursor.unexpected("a priority, as in \"p1\"");
+    return false;
+  }
+  cursor.next();
+  return true;
 }
 
 std::optional<Type> parse_shard(Cursor& cursor, const SourceManager& sources) {
@@ -108,11 +124,19 @@ std::optional<Sharding> parse_dims(Cursor& cursor, std::string mesh) {
   if (!cursor.expect("[")) return std::nullopt;
   while (!cursor.at("]")) {
     auto dim = parse_axes(cursor);
-    if (!dim) return std::nullopt;
+    if (!dim || !parse_priority(cursor, *dim)) return std::nullopt;
     sharding.dims.push_back(std::move(*dim));
     if (!cursor.accept(",")) break;
   }
   if (!cursor.expect("]")) return std::nullopt;
+  if (cursor.at(",") && cursor.peek(1).is("replicated")) {
+    cursor.next();
+    cursor.next();
+    if (!cursor.expect("=")) return std::nullopt;
+    auto axes = parse_axes(cursor);
+    if (!axes) return std::nullopt;
+    sharding.pinned = std::move(axes->axes);
+  }
   if (cursor.at(",") && cursor.peek(1).is("unreduced")) {
     cursor.next();
     cursor.next();

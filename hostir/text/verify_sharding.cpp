@@ -44,6 +44,38 @@ bool check_merged(VerifyContext& context, const Mesh& mesh, const AxisList& list
   return ok;
 }
 
+// Checks what guides propagation: open dimensions, priorities and pinned axes.
+bool check_guidance(VerifyContext& context, const Sharding& sharding, SourceSpan span,
+                    OpenDimensions open) {
+  const bool layout = open == OpenDimensions::kForbidden;
+  bool ok = true;
+  for (const DimSharding& dim : sharding.dims) {
+    const std::string priority = "p" + std::to_string(dim.priority);
+    if (dim.open && layout) {
+      context.error("sharding_c7", "a layout has no open dimension",
+                    find_word(context.sources, span, "?"));
+      ok = false;
+    }
+    if (dim.priority != 0 && (layout || (dim.axes.empty() && !dim.open))) {
+      context.error("sharding_c10",
+                    layout ? "a layout has no priority, there is nothing to propagate"
+                           : "the priority of a closed dimension without axes orders nothing; "
+                             "remove " +
+                                 priority + " or write {?}" + priority,
+                    find_word(context.sources, span, priority));
+      ok = false;
+    }
+  }
+  if (layout && !sharding.pinned.empty()) {
+    context.error(
+        "sharding_c11",
+        "a layout has no replicated axes: it is replicated over all that it does not name",
+        find_word(context.sources, span, "replicated"));
+    ok = false;
+  }
+  return ok;
+}
+
 }  // namespace
 
 SourceSpan find_word(const SourceManager* sources, SourceSpan span, std::string_view word,
@@ -100,12 +132,9 @@ bool check_sharding(VerifyContext& context, const Sharding& sharding, size_t ran
   AxisList axes;
   for (const DimSharding& dim : sharding.dims) {
     axes.insert(axes.end(), dim.axes.begin(), dim.axes.end());
-    if (dim.open && open == OpenDimensions::kForbidden) {
-      context.error("sharding_c7", "a layout has no open dimension",
-                    find_word(context.sources, span, "?"));
-      ok = false;
-    }
   }
+  ok = check_guidance(context, sharding, span, open) && ok;
+  axes.insert(axes.end(), sharding.pinned.begin(), sharding.pinned.end());
   axes.insert(axes.end(), sharding.unreduced.begin(), sharding.unreduced.end());
   if (sharding.unreduced_kind == Reduction::kAvg) {
     context.error("sharding_c8", "a value cannot be unreduced by avg; use sum and divide", span);
