@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "hostir/support/glob.h"
 #include "hostir/support/hash.h"
-#include "interp/session/predicate.h"
 #include "traces/compression.h"
 #include "traces/trace_writer.h"
 
@@ -16,7 +16,7 @@ void ContentsSink::attach(const interp::Interpreter& interpreter) { interpreter_
 
 bool ContentsSink::wants(const std::string& name) const {
   return std::any_of(globs_.begin(), globs_.end(),
-                     [&](const std::string& glob) { return interp::glob_match(glob, name); });
+                     [&](const std::string& glob) { return glob_match(glob, name); });
 }
 
 std::vector<ContentsSink::Write> ContentsSink::writes_of(const interp::IssuedRecord& record) const {

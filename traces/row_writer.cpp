@@ -6,7 +6,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "interp/session/predicate.h"
+#include "hostir/support/glob.h"
 #include "traces/compression.h"
 #include "traces/log_file.h"
 #include "traces/schema.h"
@@ -223,7 +223,7 @@ Expected<void> RowWriter::insert_data(uint64_t digest, std::span<const std::byte
 bool RowWriter::keeps_data(int64_t tensor) const {
   const std::string_view name = program_.tensor_name(tensor);
   for (const std::string& glob : data_globs_) {
-    if (interp::glob_match(glob, name)) return true;
+    if (glob_match(glob, name)) return true;
   }
   return data_globs_.empty();
 }

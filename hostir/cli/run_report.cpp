@@ -3,9 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "hostir/ir/inline_value.h"
+#include "hostir/ir/tensor_statistics.h"
 #include "hostir/support/text.h"
 
 namespace hostir::cli {
@@ -13,36 +13,6 @@ namespace hostir::cli {
 namespace {
 
 constexpr int64_t kMaxPrintedElements = 64;
-
-struct Statistics {
-  double min = 0;
-  double max = 0;
-  double mean = 0;
-  int64_t nans = 0;
-  int64_t infs = 0;
-};
-
-Statistics statistics_of(const Tensor& tensor) {
-  Statistics s;
-  int64_t finite = 0;
-  double sum = 0;
-  const int64_t n = tensor.element_count();
-  for (int64_t i = 0; i < n; ++i) {
-    const double v = tensor.get_double(i);
-    if (std::isnan(v)) {
-      ++s.nans;
-    } else if (std::isinf(v)) {
-      ++s.infs;
-    } else {
-      s.min = finite == 0 ? v : std::min(s.min, v);
-      s.max = finite == 0 ? v : std::max(s.max, v);
-      sum += v;
-      ++finite;
-    }
-  }
-  if (finite > 0) s.mean = sum / static_cast<double>(finite);
-  return s;
-}
 
 std::string plural(int64_t n, const char* one) {
   return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
@@ -54,10 +24,10 @@ std::string describe_value(const std::string& name, const Tensor& tensor) {
   if (tensor.element_count() <= kMaxPrintedElements) {
     return fmt::format("%{} = {}\n", name, format_inline_value(tensor));
   }
-  const Statistics s = statistics_of(tensor);
-  std::string out =
-      fmt::format("%{} : {}  min {:.6g}  max {:.6g}  mean {:.6g}", name,
-                  format_shape_text(tensor.dtype, tensor.extents), s.min, s.max, s.mean);
+  const TensorStatistics s = tensor_statistics(tensor);
+  std::string out = fmt::format("%{} : {}  min {:.6g}  max {:.6g}  mean {:.6g}", name,
+                                format_shape_text(tensor.dtype, tensor.extents), s.finite_min,
+                                s.finite_max, s.finite_mean);
   if (s.nans > 0) out += fmt::format("  NaN {}", s.nans);
   if (s.infs > 0) out += fmt::format("  Inf {}", s.infs);
   return out + "\n";

@@ -12,10 +12,10 @@
 #include "hostir/script/expectations.h"
 #include "hostir/script/test_piece.h"
 #include "hostir/script/update_diagnostics.h"
+#include "hostir/support/glob.h"
 #include "hostir/text/expected_diagnostics.h"
 #include "hostir/text/parser.h"
 #include "hostir/text/printer.h"
-#include "interp/session/predicate.h"
 
 namespace hostir::script {
 namespace {
@@ -96,8 +96,8 @@ class FileRunner {
                 const std::function<void(TestCase&)>& body) {
     const std::string full = path_ + ": " + title;
     const std::string& filter = options_.filter;
-    if (!filter.empty() && full.find(filter) == std::string::npos &&
-        !interp::glob_match(filter, full) && !interp::glob_match(filter, title))
+    if (!filter.empty() && full.find(filter) == std::string::npos && !glob_match(filter, full) &&
+        !glob_match(filter, title))
       return;
     const auto begin = std::chrono::steady_clock::now();
     TestCase out;

@@ -14,7 +14,7 @@
 #include "hostir/ir/index_expr.h"
 #include "hostir/support/expected.h"
 #include "interp/core/ids.h"
-#include "interp/session/predicate.h"
+#include "interp/session/expression.h"
 
 namespace hostir::interp {
 
@@ -88,13 +88,6 @@ struct Place {
   friend bool operator==(const Place&, const Place&) = default;
 };
 
-/// One dimension of a printed slice: `2`, `2:5`, `:`.
-struct SliceRange {
-  int64_t lo = 0;
-  int64_t hi = -1;  // exclusive; -1: to the end
-  friend bool operator==(const SliceRange&, const SliceRange&) = default;
-};
-
 enum class InfoTopic : uint8_t {
   kRanks,
   kColls,
@@ -112,17 +105,17 @@ enum class InfoTopic : uint8_t {
 struct Command {
   enum class From : uint8_t { kFocus, kRanks, kGlobal };  // where a printed value is read
   CommandKind kind = CommandKind::kStep;
-  std::optional<Place> place;          // break, tbreak, watch, dprintf, until, list, inside .. at
-  std::optional<Predicate> condition;  // break .. if C, condition N C
-  RankSelector ranks;                  // break .. on R, rank R, freeze R, print .. rank R
-  std::vector<int64_t> numbers;        // step N, goto N, list N, delete N.., ignore N COUNT
-  std::optional<InfoTopic> topic;      // info
-  std::string value;                   // print, x, set, inside, info layout: name without '%'
-  From from = From::kFocus;            // print
-  char format = 0;                     // print/x: bits; 0: as the dtype reads
-  std::vector<SliceRange> slice;       // print %y[0:2, :], set %y[1, 2]
-  std::string text;                    // set: the new value; dprintf: its text (LogText); help: the
-                                       // topic
+  std::optional<Place> place;           // break, tbreak, watch, dprintf, until, list, inside .. at
+  std::optional<Expression> condition;  // break .. if C, condition N C
+  RankSelector ranks;                   // break .. on R, rank R, freeze R, print .. rank R
+  std::vector<int64_t> numbers;         // step N, goto N, list N, delete N.., ignore N COUNT
+  std::optional<InfoTopic> topic;       // info
+  std::string value;                    // print, x, set, inside, info layout: name without '%'
+  From from = From::kFocus;             // print
+  char format = 0;                      // print/x: bits; 0: as the dtype reads
+  std::vector<SliceRange> slice;        // print %y[0:2, :], set %y[1, 2]
+  std::string text;  // set: the new value; dprintf: its text (LogText); help: the
+                     // topic
   friend bool operator==(const Command&, const Command&) = default;
 };
 

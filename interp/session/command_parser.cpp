@@ -6,9 +6,9 @@
 
 #include "interp/session/command.h"
 #include "interp/session/command_table.h"
+#include "interp/session/expression_parser.h"
 #include "interp/session/log_text.h"
 #include "interp/session/place_parser.h"
-#include "interp/session/predicate_parser.h"
 
 namespace hostir::interp {
 namespace {
@@ -162,7 +162,7 @@ class Parser {
   Expected<void> clauses() {
     for (;;) {
       if (in_.take("if")) {
-        HOSTIR_ASSIGN_OR_RETURN(c_.condition, parse_predicate(in_));
+        HOSTIR_ASSIGN_OR_RETURN(c_.condition, parse_expression(in_));
       } else if (in_.take("on") || in_.take("rank")) {
         in_.take("rank");
         HOSTIR_TRY(ranks());
@@ -195,7 +195,7 @@ class Parser {
     HOSTIR_TRY(exact_numbers(1));
     in_.take("if");
     if (in_.at_end()) return {};
-    HOSTIR_ASSIGN_OR_RETURN(c_.condition, parse_predicate(in_));
+    HOSTIR_ASSIGN_OR_RETURN(c_.condition, parse_expression(in_));
     return {};
   }
 
@@ -289,25 +289,11 @@ class Parser {
 
   Expected<void> slice() {
     if (in_.peek() != '[') return {};
-    in_.take("[");
-    if (in_.take("]")) return {};
-    do {
-      SliceRange range;
-      const auto lo = in_.peek() == ':' ? std::optional<int64_t>(0) : in_.integer();
-      if (!lo || *lo < 0) return in_.error("expected an index, lo:hi or ':'");
-      range.lo = *lo;
-      range.hi = *lo + 1;
-      if (in_.take(":")) {
-        range.hi = -1;
-        if (in_.peek() != ',' && in_.peek() != ']') {
-          const auto hi = in_.integer();
-          if (!hi || *hi < *lo) return in_.error("expected the end of the range");
-          range.hi = *hi;
-        }
-      }
-      c_.slice.push_back(range);
-    } while (in_.take(","));
-    if (!in_.take("]")) return in_.error("expected ',' or ']'");
+    const size_t begin = in_.position();
+    HOSTIR_ASSIGN_OR_RETURN(Expression element, parse_slice(in_));
+    const auto ranges = constant_slice(element);
+    if (!ranges) return in_.error(ranges.error().message(), begin);
+    c_.slice.insert(c_.slice.end(), ranges->begin(), ranges->end());
     return {};
   }
 

@@ -11,33 +11,6 @@ namespace {
 
 using K = CommandKind;
 
-std::string slice_text(const std::vector<SliceRange>& slice) {
-  if (slice.empty()) return "";
-  std::string out = "[";
-  for (size_t i = 0; i < slice.size(); ++i) {
-    const SliceRange& r = slice[i];
-    if (i > 0) out += ", ";
-    if (r.hi == r.lo + 1)
-      out += fmt::format("{}", r.lo);
-    else if (r.hi >= 0)
-      out += fmt::format("{}:{}", r.lo, r.hi);
-    else if (r.lo == 0)
-      out += ":";
-    else
-      out += fmt::format("{}:", r.lo);
-  }
-  return out + "]";
-}
-
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + "\"";
-}
-
 std::string place_clause(const Command& c) {
   if (!c.place) return "";
   if (c.kind == K::kWatch) return " %" + c.place->name;
@@ -131,7 +104,7 @@ std::string to_string(const Command& c) {
   if (c.topic) out += fmt::format(" {}", name(*c.topic));
   if (c.kind != K::kInside) out += place_clause(c);
   if (!c.value.empty()) out += " %" + c.value;
-  out += slice_text(c.slice);
+  out += to_string(c.slice);
   for (const int64_t n : c.numbers) out += " " + number_text(c, n);
   if (c.kind == K::kDprintf)
     out += ", " + quoted(c.text);

@@ -1,10 +1,9 @@
 #include "interp/session/event_filter.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <optional>
+#include <cmath>
 #include <utility>
 
 #include "hostir/support/text.h"
@@ -13,184 +12,239 @@ namespace hostir::interp {
 
 namespace {
 
-using Condition = std::function<bool(const LogEvent&)>;
+using ExprKind = Expression::Kind;
 
 tl::unexpected<Error> bad(std::string_view word, std::string_view expected) {
   return fail(ErrorKind::kUsage, "event_filter", fmt::format("\"{}\": {}", word, expected));
 }
 
-/// `12`, `1.5us`, `4M`; units of time and powers of 1024.
-std::optional<int64_t> number_of(std::string_view text) {
-  double value = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc()) return std::nullopt;
-  const std::string_view unit(rest, static_cast<size_t>(text.data() + text.size() - rest));
-  constexpr std::pair<std::string_view, double> kUnits[] = {
-      {"", 1},          {"ns", 1},           {"us", 1e3},    {"ms", 1e6},        {"s", 1e9},
-      {"B", 1},         {"K", 1024},         {"M", 1048576}, {"G", 1073741824.}, {"KiB", 1024},
-      {"MiB", 1048576}, {"GiB", 1073741824.}};
-  for (const auto& [name, factor] : kUnits) {
-    if (unit == name && value * factor < 9e18 && value * factor > -9e18)
-      return static_cast<int64_t>(value * factor);
+// ---- the fields
+
+struct EventAt {
+  const LogView& log;
+  const LogEvent& event;
+  // An imported event may have no instruction.
+  const LogInstruction& instruction() const {
+    static const LogInstruction kNone;
+    const auto& all = log.instructions();
+    return event.instruction < all.size() ? all[event.instruction] : kNone;
   }
-  return std::nullopt;
+};
+
+ExpressionValue known_ns(int64_t ns) {
+  if (ns == kUnknownNs) return std::nan("");
+  return ns;
 }
 
-std::optional<std::vector<Rank>> ranks_of(std::string_view list) {
-  constexpr int64_t kMaxRanks = 1 << 20;
-  std::vector<Rank> ranks;
-  for (const std::string_view part : split(list, ',')) {
-    const size_t dots = part.find("..");
-    const auto first = number_of(part.substr(0, dots));
-    const auto last = dots == std::string_view::npos ? first : number_of(part.substr(dots + 2));
-    if (!first || !last || *first < 0 || *last < *first || *last > kMaxRanks) return std::nullopt;
-    for (int64_t r = *first; r <= *last; ++r) ranks.push_back(static_cast<Rank>(r));
-  }
-  return ranks;
+ExpressionValue duration(const EventAt& at) {
+  const int64_t begin = at.event.begin_ns();
+  const int64_t end = at.event.end_ns();
+  return known_ns(begin == kUnknownNs || end == kUnknownNs ? kUnknownNs : end - begin);
 }
 
-template <class T>
-bool contains(const std::vector<T>& list, const T& value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
+ExpressionValue stream_of(const EventAt& at) {
+  for (const LogTrack& track : at.log.tracks()) {
+    if (track.stream == at.event.stream) return track.name;
+  }
+  return std::string();
 }
 
-/// The instructions that a predicate selects, sorted.
-template <class Predicate>
-std::vector<CodeIndex> instructions(const LogView& log, Predicate predicate) {
-  std::vector<CodeIndex> out;
-  for (size_t i = 0; i < log.instructions().size(); ++i) {
-    if (predicate(log.instructions()[i])) out.push_back(static_cast<CodeIndex>(i));
-  }
+std::string class_name(OpClass op_class) {
+  return op_class == OpClass::kCommunication ? "comm"
+         : op_class == OpClass::kHost        ? "host"
+                                             : "compute";
+}
+
+struct EventField {
+  Environment::Field declared;
+  ExpressionValue (*value)(const EventAt&);
+};
+constexpr NameType kOfEvent{NameType::Values::kNumbers, false};
+constexpr NameType kTextOfEvent{NameType::Values::kTexts, false};
+constexpr NameType kTextOfInstruction{NameType::Values::kTexts, true};
+using V = ExpressionValue;
+constexpr EventField kEventFields[] = {
+    {{"rank", kOfEvent}, [](const EventAt& a) -> V { return int64_t{a.event.rank}; }},
+    {{"op", kTextOfInstruction}, [](const EventAt& a) -> V { return a.instruction().mnemonic; }},
+    {{"kernel", kTextOfInstruction}, [](const EventAt& a) -> V { return a.instruction().kernel; }},
+    {{"address", kTextOfInstruction},
+     [](const EventAt& a) -> V { return a.instruction().address; }},
+    {{"class", kTextOfInstruction},
+     [](const EventAt& a) -> V { return class_name(a.instruction().op_class); }},
+    {{"text", kTextOfInstruction}, [](const EventAt& a) -> V { return a.instruction().text; }},
+    {{"stream", kTextOfEvent}, stream_of},
+    {{"undone", kTextOfEvent},
+     [](const EventAt& a) -> V { return std::string(a.log.shows(a.event.id) ? "no" : "yes"); }},
+    {{"time", kOfEvent}, [](const EventAt& a) -> V { return known_ns(a.event.begin_ns()); }},
+    {{"dur", kOfEvent}, duration},
+    {{"wait", kOfEvent}, [](const EventAt& a) -> V { return known_ns(a.event.waited_ns); }},
+    {{"bytes", kOfEvent}, [](const EventAt& a) -> V { return a.event.bytes; }},
+    {{"id", kOfEvent}, [](const EventAt& a) -> V { return a.event.id; }},
+};
+
+Expected<NameType> check_filter(const Expression& condition) {
+  static const auto kDeclared = [] {
+    std::vector<Environment::Field> out;
+    for (const EventField& f : kEventFields) out.push_back(f.declared);
+    return out;
+  }();
+  return check(condition, {kDeclared, [](const Expression& e) -> Expected<NameType> {
+                             return fail(
+                                 ErrorKind::kUsage, "condition",
+                                 fmt::format("a log's events have no values of {}", to_string(e)));
+                           }});
+}
+
+bool holds_at(const Expression& condition, const EventAt& at) {
+  const auto result = holds(
+      condition,
+      [&at](const Expression& leaf, const std::vector<SliceRange>&) -> Expected<ExpressionValue> {
+        for (const EventField& f : kEventFields) {
+          if (f.declared.name == leaf.text) return f.value(at);
+        }
+        return leaf.text;  // a bare word
+      });
+  return result && *result;
+}
+
+std::vector<char> by_instruction(const Expression& condition, const LogView& log) {
+  std::vector<char> out;
+  LogEvent event;
+  for (; event.instruction < log.instructions().size(); ++event.instruction)
+    out.push_back(holds_at(condition, {log, event}) ? 1 : 0);
   return out;
 }
 
-Condition at_instruction(std::vector<CodeIndex> chosen) {
-  return [chosen = std::move(chosen)](const LogEvent& e) {
-    return std::binary_search(chosen.begin(), chosen.end(), e.instruction);
-  };
+// ---- words
+
+// A comma-separated list as members of `in {}`.
+std::string texts(std::string_view list) {
+  std::vector<std::string> out;
+  for (const std::string_view text : split(list, ',')) out.push_back(quoted(text));
+  return fmt::format("{}", fmt::join(out, ", "));
 }
 
-// The condition of a word with `=`.
-Expected<Condition> equals_condition(std::string_view word, std::string_view key,
-                                     std::string_view value, const LogView& log) {
-  const std::vector<std::string_view> values = split(value, ',');
-  if (key == "rank") {
-    const auto ranks = ranks_of(value);
-    if (!ranks) return bad(word, "write rank=3, rank=0,2 or rank=2..5");
-    return Condition([ranks = *ranks](const LogEvent& e) { return contains(ranks, e.rank); });
-  }
-  if (key == "op") {
-    auto chosen = instructions(log, [&](const LogInstruction& i) {
-      return contains<std::string_view>(values, i.mnemonic) ||
-             (!i.kernel.empty() && contains<std::string_view>(values, i.kernel));
-    });
-    if (chosen.empty()) return bad(word, "no instruction of this program is called so");
-    return at_instruction(std::move(chosen));
-  }
-  if (key == "at") {
-    auto chosen = instructions(log, [&](const LogInstruction& i) {
-      return contains<std::string_view>(values, i.address);
-    });
-    if (chosen.empty()) return bad(word, "no instruction has this address; write at=@f#9");
-    return at_instruction(std::move(chosen));
-  }
+// A word with `=` as an expression, and what to say where it is none.
+struct LongForm {
+  std::string expression;
+  std::string_view expected;
+  bool must_select = false;  // an instruction
+};
+Expected<LongForm> equals_form(std::string_view word, std::string_view key, std::string_view value,
+                               const LogView& log) {
+  if (key == "rank")
+    return LongForm{fmt::format("rank in {{{}}}", value), "write rank=3, rank=0,2 or rank=2..5"};
+  if (key == "op")
+    return LongForm{
+        fmt::format("op in {{{0}}} || kernel != \"\" && kernel in {{{0}}}", texts(value)),
+        "no instruction of this program is called so", true};
+  if (key == "at")
+    return LongForm{fmt::format("address in {{{}}}", texts(value)),
+                    "no instruction has this address; write at=@f#9", true};
+  LongForm out{fmt::format("{} in {{{}}}", key, texts(value)), ""};
   if (key == "class") {
-    OpClass wanted = OpClass::kHost;
-    if (value == "comm") wanted = OpClass::kCommunication;
     if (value != "comm" && value != "host") return bad(word, "write class=comm or class=host");
-    return at_instruction(
-        instructions(log, [wanted](const LogInstruction& i) { return i.op_class == wanted; }));
-  }
-  if (key == "stream") {
-    std::vector<int32_t> streams;
-    for (const LogTrack& track : log.tracks()) {
-      if (contains<std::string_view>(values, track.name)) streams.push_back(track.stream);
-    }
-    if (streams.empty()) return bad(word, "no stream is called so");
-    return Condition([streams](const LogEvent& e) { return contains(streams, e.stream); });
+    return out;
   }
   if (key == "undone") {
     if (value != "yes" && value != "no") return bad(word, "write undone=no or undone=yes");
-    return Condition(
-        [&log, wanted = value == "yes"](const LogEvent& e) { return log.shows(e.id) != wanted; });
+    return out;
+  }
+  if (key == "stream") {
+    const std::vector<std::string_view> names = split(value, ',');
+    const bool known = std::any_of(log.tracks().begin(), log.tracks().end(), [&](const auto& t) {
+      return std::find(names.begin(), names.end(), t.name) != names.end();
+    });
+    if (!known) return bad(word, "no stream is called so");
+    return out;
   }
   return bad(
       word,
       "known are rank= op= at= class= stream= undone= and time bytes wait dur id with < or >");
 }
 
-// `time>1us`: compares a field with a number.
-Expected<Condition> compare_condition(std::string_view word, std::string_view key,
-                                      std::string_view relation, std::string_view value) {
-  const auto number = number_of(value);
-  if (!number) return bad(word, "a number stands behind < or >: 100, 2.5us, 3ms, 4K, 1M");
-  using Field = int64_t (*)(const LogEvent&);
-  constexpr std::pair<std::string_view, Field> kFields[] = {
-      {"time", [](const LogEvent& e) { return e.begin_ns(); }},
-      {"bytes", [](const LogEvent& e) { return e.bytes; }},
-      {"wait", [](const LogEvent& e) { return e.waited_ns; }},
-      {"id", [](const LogEvent& e) { return e.id; }},
-      {"dur",
-       [](const LogEvent& e) {
-         const bool known = e.begin_ns() != kUnknownNs && e.end_ns() != kUnknownNs;
-         return known ? e.end_ns() - e.begin_ns() : kUnknownNs;
-       }},
-  };
-  for (const auto& [name, field] : kFields) {
-    if (key != name) continue;
-    const bool greater = relation[0] == '>';
-    const bool equal = relation.size() == 2;
-    return Condition([field = field, greater, equal, limit = *number](const LogEvent& e) {
-      const int64_t v = field(e);
-      if (v == kUnknownNs) return false;
-      return (equal && v == limit) || (greater ? v > limit : v < limit);
-    });
-  }
-  return bad(word, "time, bytes, wait, dur and id can be compared");
+Expected<LongForm> long_form(std::string_view word, const LogView& log) {
+  const size_t at = word.find_first_of("<>=");
+  if (at == std::string_view::npos)
+    return LongForm{fmt::format("text contains {0} || op contains {0}", quoted(word)), ""};
+  const std::string_view key = word.substr(0, at);
+  if (word[at] == '=') return equals_form(word, key, word.substr(at + 1), log);
+  const bool number =
+      std::any_of(std::begin(kEventFields), std::end(kEventFields), [&](const EventField& f) {
+        return f.declared.name == key && f.declared.type.values == NameType::Values::kNumbers;
+      });
+  if (!number) return bad(word, "time, bytes, wait, dur, id and rank can be compared");
+  return LongForm{std::string(word), "a number stands behind < or >: 100, 2.5us, 3ms, 4K, 1M"};
 }
 
-Expected<Condition> condition_of(std::string_view word, const LogView& log) {
-  const size_t at = word.find_first_of("<>=");
-  if (at == std::string_view::npos) {
-    auto chosen = instructions(log, [&](const LogInstruction& i) {
-      return i.text.find(word) != std::string::npos || i.mnemonic.find(word) != std::string::npos;
-    });
-    return at_instruction(std::move(chosen));
+Expected<void> add_word(std::string_view word, EventQuery& query, const LogView& log) {
+  const bool negated = word[0] == '-' && word.size() > 1;
+  if (negated || word[0] == '+') word.remove_prefix(1);
+  if (word.empty()) return {};
+  HOSTIR_ASSIGN_OR_RETURN(const LongForm form, long_form(word, log));
+  auto condition = parse_expression(form.expression);
+  if (!condition || !check_filter(*condition)) return bad(word, form.expected);
+  if (form.must_select) {
+    const std::vector<char> selected = by_instruction(*condition, log);
+    if (std::find(selected.begin(), selected.end(), 1) == selected.end())
+      return bad(word, form.expected);
   }
-  const std::string_view key = word.substr(0, at);
-  if (word[at] == '=') return equals_condition(word, key, word.substr(at + 1), log);
-  const size_t length = at + 1 < word.size() && word[at + 1] == '=' ? 2 : 1;
-  return compare_condition(word, key, word.substr(at, length), word.substr(at + length));
+  if (!negated) return query.add(std::move(*condition));
+  Expression inverted;
+  inverted.kind = ExprKind::kNot;
+  inverted.args.push_back(std::move(*condition));
+  return query.add(std::move(inverted));
+}
+
+// Skips whole blocks of events before a time or an id without unpacking them.
+void narrow(const Expression& condition, EventFilter& filter) {
+  const bool above = condition.kind == ExprKind::kGt || condition.kind == ExprKind::kGe;
+  if (!above || condition.args[1].kind != ExprKind::kConst) return;
+  const auto* limit = std::get_if<int64_t>(&condition.args[1].constant);
+  if (!limit || condition.args[0].kind != ExprKind::kField) return;
+  if (condition.args[0].text == "time") filter.from_ns = std::max(filter.from_ns, *limit);
+  if (condition.args[0].text == "id") filter.first_id = std::max(filter.first_id, *limit);
+}
+
+// A list of words has none of these.
+bool is_expression(std::string_view text) {
+  constexpr std::string_view kSigns[] = {"==", "!=", "=~", "&&", "||", " in {", " < ", " > "};
+  return std::any_of(std::begin(kSigns), std::end(kSigns), [&](std::string_view sign) {
+    return text.find(sign) != std::string_view::npos;
+  });
 }
 
 }  // namespace
 
-bool EventQuery::all() const { return conditions.empty(); }
-
 bool EventQuery::holds(const LogEvent& event) const {
-  return std::all_of(conditions.begin(), conditions.end(),
-                     [&](const Condition& c) { return c(event); });
+  return std::all_of(conditions_.begin(), conditions_.end(), [&](const Condition& c) {
+    if (c.by_instruction.empty()) return holds_at(c.expression, {*log_, event});
+    return event.instruction < c.by_instruction.size() && c.by_instruction[event.instruction] != 0;
+  });
+}
+
+Expected<void> EventQuery::add(Expression condition) {
+  if (condition.kind == ExprKind::kAnd) {
+    for (Expression& part : condition.args) HOSTIR_TRY(add(std::move(part)));
+    return {};
+  }
+  HOSTIR_ASSIGN_OR_RETURN(const NameType type, check_filter(condition));
+  narrow(condition, filter);
+  std::vector<char> selected;
+  if (type.by_place) selected = by_instruction(condition, *log_);
+  conditions_.push_back({std::move(condition), std::move(selected)});
+  return {};
 }
 
 Expected<EventQuery> parse_event_filter(std::string_view text, const LogView& log) {
-  EventQuery query;
-  for (std::string_view word : split(text, ' ')) {
-    if (word.empty()) continue;
-    const bool turned = word[0] == '-' && word.size() > 1;
-    if (turned || word[0] == '+') word.remove_prefix(1);
-    if (word.empty()) continue;
-    HOSTIR_ASSIGN_OR_RETURN(Condition condition, condition_of(word, log));
-    if (turned) {
-      query.conditions.push_back([c = std::move(condition)](const LogEvent& e) { return !c(e); });
-      continue;
-    }
-    // Skips whole blocks of events outside the time range or before the id without unpacking them.
-    if (word.starts_with("time>")) {
-      query.filter.from_ns = number_of(word.substr(word.find_first_not_of("time>="))).value_or(0);
-    } else if (word.starts_with("id>")) {
-      query.filter.first_id = number_of(word.substr(word.find_first_not_of("id>="))).value_or(0);
-    }
-    query.conditions.push_back(std::move(condition));
+  EventQuery query(log);
+  if (is_expression(text)) {
+    HOSTIR_ASSIGN_OR_RETURN(Expression condition, parse_expression(text));
+    HOSTIR_TRY(query.add(std::move(condition)));
+    return query;
+  }
+  for (const std::string_view word : split(text, ' ')) {
+    if (!word.empty()) HOSTIR_TRY(add_word(word, query, log));
   }
   return query;
 }
@@ -206,6 +260,7 @@ const std::vector<EventFilterHelp>& event_filter_help() {
       {"%y", "any other word: a part of the instruction's text"},
       {"undone=no", "without what was gone back over and done otherwise"},
       {"-op=wait", "not"},
+      {"rank < 2 && wait > 2us", "instead of words: a condition, as at breakpoints"},
   };
   return kHelp;
 }

@@ -25,8 +25,8 @@ Accepts both(Accepts a, Accepts b) {
 }
 
 // A condition that cannot be evaluated at a stop (an element that the rank does not hold) is false.
-Accepts condition_holds(Predicate predicate) {
-  return [p = std::move(predicate)](const Interpreter& i, Rank rank, CodeIndex code) {
+Accepts condition_holds(Expression condition) {
+  return [p = std::move(condition)](const Interpreter& i, Rank rank, CodeIndex code) {
     const auto result = holds(p, rank_lookup(i, rank, code));
     return result && *result;
   };
@@ -87,7 +87,11 @@ Accepts at_rendezvous() {
 Breakpoint::Stops stops_of(const Command& command, const Code& code) {
   const bool at_instruction = command.place->kind != Place::Kind::kRendezvous;
   const bool names_ranks = command.ranks.kind != RankSelector::Kind::kFocus;
-  const bool same_on_ranks = !command.condition || asks_only_where(*command.condition, code);
+  bool same_on_ranks = true;
+  if (command.condition) {
+    const auto type = check_condition(*command.condition, code);
+    same_on_ranks = type && type->by_place;
+  }
   return at_instruction && !names_ranks && same_on_ranks ? Breakpoint::Stops::kFirstRank
                                                          : Breakpoint::Stops::kEachRank;
 }
@@ -149,7 +153,7 @@ Expected<Breakpoint> LiveBreakpoints::make(const Command& command, Rank focus) c
                 fmt::format("@{} has no value %{}", code.entry, place.name));
   }
   if (command.kind == CommandKind::kWatch) HOSTIR_TRY(check_slice(code, place.name, command.slice));
-  if (command.condition) HOSTIR_TRY(check_names(*command.condition, code));
+  if (command.condition) HOSTIR_TRY(check_condition(*command.condition, code));
   if (command.ranks.kind != RankSelector::Kind::kFocus) {
     HOSTIR_ASSIGN_OR_RETURN(out.ranks, select_ranks(command.ranks, code, focus));
   }
@@ -209,7 +213,7 @@ Expected<void> LiveBreakpoints::change_one(const Command& command, int64_t numbe
     default:
       break;
   }
-  if (command.condition) HOSTIR_TRY(check_names(*command.condition, interpreter_.code()));
+  if (command.condition) HOSTIR_TRY(check_condition(*command.condition, interpreter_.code()));
   for (Entry& e : entries_) {
     if (e.number != breakpoint->id) continue;
     e.command.condition = command.condition;

@@ -4,18 +4,18 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "hostir/ops/record.h"
 #include "interp/core/loop_paths.h"
 #include "interp/session/assemble.h"
 #include "interp/session/live_values.h"
 #include "interp/session/places.h"
+#include "interp/session/watch_expr.h"
 
 namespace hostir::interp {
 namespace {
 
-// Where a predicate is evaluated.
+// Where an expression is evaluated.
 struct At {
   const Interpreter& interpreter;
   Rank rank;
@@ -24,9 +24,9 @@ struct At {
   const CodeInstruction& instruction() const { return interpreter.code().instructions[code]; }
 };
 
-using FieldValue = PredicateValue (*)(const At&);
+using FieldValue = ExpressionValue (*)(const At&);
 
-PredicateValue text_of(std::string_view text) { return std::string(text); }
+ExpressionValue text_of(std::string_view text) { return std::string(text); }
 
 // The sequence number that the instruction has or will get: one after those already issued.
 int64_t next_sequence(const At& at) {
@@ -72,136 +72,117 @@ int64_t iteration(const At& at) {
 }
 
 struct Field {
-  std::string_view name;
+  Environment::Field declared;
   FieldValue value;
 };
+constexpr NameType kNumber{NameType::Values::kNumbers, false};
+constexpr NameType kCount{NameType::Values::kNumbers, true};  // the same on all ranks at a place
+constexpr NameType kText{NameType::Values::kTexts, true};
 constexpr auto kFields = std::to_array<Field>({
-    {"rank", [](const At& a) -> PredicateValue { return int64_t{a.rank}; }},
-    {"op", [](const At& a) { return text_of(record(a.instruction().kind).mnemonic); }},
-    {"function",
+    {{"rank", kNumber}, [](const At& a) -> ExpressionValue { return int64_t{a.rank}; }},
+    {{"op", kText}, [](const At& a) { return text_of(record(a.instruction().kind).mnemonic); }},
+    {{"function", kText},
      [](const At& a) {
        return text_of(a.interpreter.code().functions[a.instruction().function]->name);
      }},
-    {"address", [](const At& a) { return text_of(a.interpreter.code().address(a.code)); }},
-    {"comm", [](const At& a) { return text_of(communicator_name(a)); }},
-    {"seq", [](const At& a) -> PredicateValue { return next_sequence(a); }},
-    {"bytes", [](const At& a) -> PredicateValue { return operand_bytes(a); }},
-    {"stream", [](const At& a) { return text_of(stream_name(a)); }},
-    {"kernel", [](const At& a) { return text_of(kernel_name(a)); }},
-    {"iteration", [](const At& a) -> PredicateValue { return iteration(a); }},
-    {"position",
-     [](const At& a) -> PredicateValue { return static_cast<int64_t>(a.interpreter.position()); }},
-    {"steps",
-     [](const At& a) -> PredicateValue {
+    {{"address", kText}, [](const At& a) { return text_of(a.interpreter.code().address(a.code)); }},
+    {{"comm", kText}, [](const At& a) { return text_of(communicator_name(a)); }},
+    {{"seq", kNumber}, [](const At& a) -> ExpressionValue { return next_sequence(a); }},
+    {{"bytes", kNumber}, [](const At& a) -> ExpressionValue { return operand_bytes(a); }},
+    {{"stream", kText}, [](const At& a) { return text_of(stream_name(a)); }},
+    {{"kernel", kText}, [](const At& a) { return text_of(kernel_name(a)); }},
+    {{"iteration", kCount}, [](const At& a) -> ExpressionValue { return iteration(a); }},
+    {{"position", kNumber},
+     [](const At& a) -> ExpressionValue { return static_cast<int64_t>(a.interpreter.position()); }},
+    {{"steps", kNumber},
+     [](const At& a) -> ExpressionValue {
        return static_cast<int64_t>(a.interpreter.rank(a.rank).steps);
      }},
-    {"time", [](const At& a) -> PredicateValue { return a.interpreter.rank(a.rank).clock_ns; }},
-    {"memory", [](const At& a) -> PredicateValue { return a.interpreter.live_bytes(a.rank); }},
-    {"peak", [](const At& a) -> PredicateValue { return a.interpreter.peak_bytes(a.rank); }},
+    {{"time", kNumber},
+     [](const At& a) -> ExpressionValue { return a.interpreter.rank(a.rank).clock_ns; }},
+    {{"memory", kNumber},
+     [](const At& a) -> ExpressionValue { return a.interpreter.live_bytes(a.rank); }},
+    {{"peak", kNumber},
+     [](const At& a) -> ExpressionValue { return a.interpreter.peak_bytes(a.rank); }},
 });
-constexpr std::array<std::string_view, 5> kStatistics = {"nan", "inf", "min", "max", "mean"};
-
 tl::unexpected<Error> unknown(std::string message) {
   return fail(ErrorKind::kUsage, "condition", std::move(message));
 }
 
-Expected<PredicateValue> field_value(const std::string& name, const At& at) {
+Expected<ExpressionValue> field_value(const std::string& name, const At& at) {
   for (const Field& f : kFields) {
-    if (f.name == name) return f.value(at);
+    if (f.declared.name == name) return f.value(at);
   }
-  return PredicateValue(name);  // a bare word is a string: op == all_reduce
+  return ExpressionValue(name);  // a bare word is a string: op == all_reduce
 }
 
-Expected<PredicateValue> coordinate(const std::string& axis, const At& at) {
+Expected<ExpressionValue> coordinate(const std::string& axis, const At& at) {
   const Mesh& mesh = *at.interpreter.code().world;
   const auto index = mesh.axis_index(axis);
   const auto position = mesh.position_of(at.rank);
   if (!index || !position) return unknown(fmt::format("no axis \"{}\"", axis));
-  return PredicateValue(mesh.coord(*position, *index));
-}
-
-Expected<PredicateValue> statistic(const std::string& kind, const Tensor& t) {
-  int64_t count = 0;
-  int64_t numbers = 0;
-  double sum = 0;
-  double low = INFINITY;
-  double high = -INFINITY;
-  const int64_t n = t.element_count();
-  for (int64_t i = 0; i < n; ++i) {
-    const double v = t.get_double(i);
-    if (kind == "nan") count += std::isnan(v) ? 1 : 0;
-    if (kind == "inf") count += std::isinf(v) ? 1 : 0;
-    numbers += std::isnan(v) ? 0 : 1;
-    sum += v;
-    low = std::min(low, v);
-    high = std::max(high, v);
-  }
-  if (kind == "nan" || kind == "inf") return PredicateValue(count);
-  // A tensor of NaNs has no minimum.
-  if (kind == "min") return PredicateValue(numbers == 0 ? NAN : low);
-  if (kind == "max") return PredicateValue(numbers == 0 ? NAN : high);
-  return PredicateValue(n == 0 ? 0 : sum / static_cast<double>(n));
+  return ExpressionValue(mesh.coord(*position, *index));
 }
 
 // The number of other ranks that hold the same part of a value with different bits. Addends are not
 // copies.
-Expected<PredicateValue> differing_copies(const std::string& name, const At& at) {
+Expected<ExpressionValue> differing_copies(const std::string& name, const At& at) {
   ValueQuery query;
   query.value = name;
   query.rank = at.rank;
   HOSTIR_ASSIGN_OR_RETURN(const ValueReading own, read_value(at.interpreter, query));
   const Sharding* sharding = sharding_of(own.type);
   int64_t differ = 0;
-  if (own.undefined || (sharding && sharding->is_partial())) return PredicateValue(differ);
+  if (own.undefined || (sharding && sharding->is_partial())) return ExpressionValue(differ);
   for (query.rank = 0; query.rank < at.interpreter.code().rank_count; ++query.rank) {
     if (query.rank == at.rank) continue;
     const auto other = read_value(at.interpreter, query);
     const bool copy = other && !other->undefined && other->box == own.box;
     if (copy && other->tensor.data != own.tensor.data) ++differ;
   }
-  return PredicateValue(differ);
+  return ExpressionValue(differ);
 }
 
-// A value that was never written has no number.
-Expected<void> check_written(const ValueReading& reading, const std::string& name, const At& at) {
-  if (!reading.undefined) return {};
-  return unknown(fmt::format("nobody wrote %{} on rank {} yet", name, at.rank));
-}
-
-Expected<PredicateValue> call_value(const Predicate& leaf, const At& at) {
-  if (leaf.text == "coord") return coordinate(leaf.symbol, at);
-  if (leaf.text == "differs") return differing_copies(leaf.symbol, at);
+// What the rank holds of a slice of a value.
+Expected<ValueReading> read_part(const std::string& name, const std::vector<SliceRange>& slice,
+                                 const Expression& leaf, const At& at) {
   ValueQuery query;
-  query.value = leaf.symbol;
+  query.value = name;
   query.rank = at.rank;
-  HOSTIR_ASSIGN_OR_RETURN(const ValueReading reading, read_value(at.interpreter, query));
-  HOSTIR_TRY(check_written(reading, leaf.symbol, at));
-  return statistic(leaf.text, reading.tensor);
-}
-
-Expected<PredicateValue> element_value(const Predicate& leaf, const std::vector<int64_t>& index,
-                                       const At& at) {
-  ValueQuery query;
-  query.value = leaf.text;
-  query.rank = at.rank;
-  Box box;
-  box.lo = index;
-  box.hi = index;
-  for (int64_t& hi : box.hi) ++hi;
-  HOSTIR_ASSIGN_OR_RETURN(const BufferRef buffer, find_buffer(at.interpreter, at.rank, leaf.text));
-  if (index.size() != buffer.placement->global.size() || !buffer.placement->box.contains(box)) {
-    return unknown(
-        fmt::format("rank {} does not hold %{}{}", at.rank, leaf.text, index_to_string(index)));
+  const Expression& value = leaf.kind == Expression::Kind::kCall ? leaf.args[0] : leaf;
+  if (value.kind == Expression::Kind::kElement) {
+    HOSTIR_ASSIGN_OR_RETURN(const BufferRef buffer, find_buffer(at.interpreter, at.rank, name));
+    const auto box = slice_box(slice, buffer.placement->global);
+    if (box) query.box = box->intersect(buffer.placement->box);
+    if (!box || query.box->empty())
+      return unknown(
+          fmt::format("rank {} does not hold {}", at.rank, "%" + name + to_string(slice)));
   }
-  query.box = box;
-  HOSTIR_ASSIGN_OR_RETURN(const ValueReading reading, read_value(at.interpreter, query));
-  HOSTIR_TRY(check_written(reading, leaf.text, at));
-  if (is_float(reading.tensor.dtype)) return PredicateValue(reading.tensor.get_double(0));
-  return PredicateValue(reading.tensor.get_int(0));
+  HOSTIR_ASSIGN_OR_RETURN(ValueReading reading, read_value(at.interpreter, query));
+  // A value that was never written has no number.
+  if (reading.undefined)
+    return unknown(fmt::format("nobody wrote %{} on rank {} yet", name, at.rank));
+  return reading;
 }
 
-bool is_statistic(const std::string& name) {
-  return std::find(kStatistics.begin(), kStatistics.end(), name) != kStatistics.end();
+Expected<ExpressionValue> call_value(const Expression& call, const std::vector<SliceRange>& slice,
+                                     const At& at) {
+  const std::string& name = call.args[0].text;
+  if (call.text == "coord") return coordinate(name, at);
+  if (call.text == "differs") return differing_copies(name, at);
+  HOSTIR_ASSIGN_OR_RETURN(const ValueReading reading, read_part(name, slice, call, at));
+  return *statistic(call.text, reading.tensor);
+}
+
+Expected<ExpressionValue> element_value(const Expression& leaf,
+                                        const std::vector<SliceRange>& slice, const At& at) {
+  HOSTIR_ASSIGN_OR_RETURN(const ValueReading reading, read_part(leaf.text, slice, leaf, at));
+  return element_number(reading.tensor);
+}
+
+bool has_slice(const Expression& element) {
+  return std::any_of(element.args.begin(), element.args.end(),
+                     [](const Expression& e) { return e.kind == Expression::Kind::kSlice; });
 }
 
 // True for host integers and loop variables.
@@ -213,33 +194,6 @@ bool is_number(const std::string& name, const Code& code) {
   });
 }
 
-Expected<void> check_leaf(const Predicate& p, const Code& code) {
-  switch (p.kind) {
-    case Predicate::Kind::kLoop:
-    case Predicate::Kind::kElement:
-      if (find_registers(code, p.text).empty())
-        return unknown(fmt::format("@{} has no value %{}", code.entry, p.text));
-      if (p.kind == Predicate::Kind::kLoop && !is_number(p.text, code))
-        return unknown(fmt::format(
-            "%{0} is a tensor: ask for an element, %{0}[0, 1], or nan(%{0}), max(%{0}), ...",
-            p.text));
-      return {};
-    case Predicate::Kind::kCall:
-      if (p.text == "coord") {
-        if (code.world->axis_index(p.symbol)) return {};
-        return unknown(fmt::format("mesh @{} has no axis \"{}\"", code.world->name, p.symbol));
-      }
-      if (!is_statistic(p.text) && p.text != "differs")
-        return unknown(fmt::format(
-            "unknown function \"{}\"; coord nan inf min max mean differs exist", p.text));
-      if (find_registers(code, p.symbol).empty())
-        return unknown(fmt::format("@{} has no value %{}", code.entry, p.symbol));
-      return {};
-    default:
-      return {};
-  }
-}
-
 bool is_loop_variable(const std::string& name, const Code& code) {
   return std::any_of(code.instructions.begin(), code.instructions.end(),
                      [&](const CodeInstruction& c) {
@@ -248,74 +202,66 @@ bool is_loop_variable(const std::string& name, const Code& code) {
                      });
 }
 
-// A bare word is a string only when compared with a string field.
-bool is_field(const Predicate& p) {
-  return p.kind == Predicate::Kind::kField &&
-         std::any_of(kFields.begin(), kFields.end(),
-                     [&](const Field& f) { return f.name == p.text; });
+Expected<NameType> type_of_call(const Expression& call, const Code& code) {
+  const Expression& argument = call.args[0];
+  if (call.text == "coord") {
+    if (code.world->axis_index(argument.text)) return kNumber;
+    return unknown(fmt::format("mesh @{} has no axis \"{}\"", code.world->name, argument.text));
+  }
+  // `sum` is a function of watches only.
+  const bool known = call.text != "sum" && is_statistic(call.text);
+  if (!known && call.text != "differs")
+    return unknown(fmt::format("unknown function \"{}\"; coord nan inf min max mean differs exist",
+                               call.text));
+  if (find_registers(code, argument.text).empty())
+    return unknown(fmt::format("@{} has no value %{}", code.entry, argument.text));
+  if (call.text == "differs" && argument.kind != Expression::Kind::kName)
+    return unknown(fmt::format("differs compares whole values: differs(%{})", argument.text));
+  return kNumber;
+}
+
+Expected<NameType> type_of_value(const Expression& e, const Code& code) {
+  if (e.kind == Expression::Kind::kCall) return type_of_call(e, code);
+  if (find_registers(code, e.text).empty())
+    return unknown(fmt::format("@{} has no value %{}", code.entry, e.text));
+  const bool element = e.kind == Expression::Kind::kElement && !has_slice(e);
+  if (!element && !is_number(e.text, code))
+    return unknown(fmt::format(
+        "%{0} is a tensor: ask for an element, %{0}[0, 1], or nan(%{0}), max(%{0}), ...", e.text));
+  return is_loop_variable(e.text, code) ? kCount : kNumber;
 }
 
 }  // namespace
 
-PredicateLookup rank_lookup(const Interpreter& interpreter, Rank rank, CodeIndex code) {
-  return [&interpreter, rank, code](const Predicate& leaf,
-                                    const std::vector<int64_t>& index) -> Expected<PredicateValue> {
+ExpressionLookup rank_lookup(const Interpreter& interpreter, Rank rank, CodeIndex code) {
+  return [&interpreter, rank, code](
+             const Expression& leaf,
+             const std::vector<SliceRange>& slice) -> Expected<ExpressionValue> {
     const At at{interpreter, rank, code};
     switch (leaf.kind) {
-      case Predicate::Kind::kField:
+      case Expression::Kind::kField:
         return field_value(leaf.text, at);
-      case Predicate::Kind::kCall:
-        return call_value(leaf, at);
-      case Predicate::Kind::kElement:
-        return element_value(leaf, index, at);
+      case Expression::Kind::kCall:
+        return call_value(leaf, slice, at);
+      case Expression::Kind::kElement:
+        return element_value(leaf, slice, at);
       default:
         break;
     }
     const auto integer = find_integer(interpreter, rank, leaf.text);
-    if (integer) return PredicateValue(*integer);
+    if (integer) return ExpressionValue(*integer);
     return unknown(fmt::format("%{} has no value on rank {} here", leaf.text, rank));
   };
 }
 
-bool asks_only_where(const Predicate& predicate, const Code& code) {
-  constexpr std::array<std::string_view, 7> kWhere = {"op",     "function", "address",  "comm",
-                                                      "stream", "kernel",   "iteration"};
-  switch (predicate.kind) {
-    case Predicate::Kind::kField:
-      // A bare word that is not a field is a string.
-      if (is_field(predicate) &&
-          std::find(kWhere.begin(), kWhere.end(), predicate.text) == kWhere.end())
-        return false;
-      break;
-    case Predicate::Kind::kLoop:
-      if (!is_loop_variable(predicate.text, code)) return false;
-      break;
-    case Predicate::Kind::kElement:
-    case Predicate::Kind::kCall:
-      return false;
-    default:
-      break;
-  }
-  return std::all_of(predicate.args.begin(), predicate.args.end(),
-                     [&](const Predicate& p) { return asks_only_where(p, code); });
-}
-
-Expected<void> check_names(const Predicate& predicate, const Code& code) {
-  HOSTIR_TRY(check_leaf(predicate, code));
-  const bool bare = predicate.kind == Predicate::Kind::kField && !is_field(predicate);
-  if (bare) {
-    std::string names;
-    for (const Field& f : kFields) names += (names.empty() ? "" : " ") + std::string(f.name);
-    return unknown(fmt::format("unknown field \"{}\"; fields are {}", predicate.text, names));
-  }
-  const bool compares =
-      predicate.kind == Predicate::Kind::kEq || predicate.kind == Predicate::Kind::kNe ||
-      predicate.kind == Predicate::Kind::kMatch || predicate.kind == Predicate::Kind::kIn;
-  for (size_t i = 0; i < predicate.args.size(); ++i) {
-    const bool word = compares && i > 0 && predicate.args[i].kind == Predicate::Kind::kField;
-    if (!word) HOSTIR_TRY(check_names(predicate.args[i], code));
-  }
-  return {};
+Expected<NameType> check_condition(const Expression& condition, const Code& code) {
+  static const auto kDeclared = [] {
+    std::vector<Environment::Field> out;
+    for (const Field& f : kFields) out.push_back(f.declared);
+    return out;
+  }();
+  return check(condition,
+               {kDeclared, [&code](const Expression& e) { return type_of_value(e, code); }});
 }
 
 }  // namespace hostir::interp

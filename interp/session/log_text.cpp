@@ -4,8 +4,8 @@
 
 #include <cmath>
 
+#include "interp/session/expression_parser.h"
 #include "interp/session/live_conditions.h"
-#include "interp/session/predicate_parser.h"
 
 namespace hostir::interp {
 namespace {
@@ -18,7 +18,7 @@ std::string words_of(double value) {
   return fmt::format("{:.9g}", value);
 }
 
-std::string words_of(const PredicateValue& value) {
+std::string words_of(const ExpressionValue& value) {
   if (const auto* i = std::get_if<int64_t>(&value)) return fmt::format("{}", *i);
   if (const auto* d = std::get_if<double>(&value)) return words_of(*d);
   return std::get<std::string>(value);
@@ -40,7 +40,7 @@ Expected<LogText> parse_log_text(std::string_view text) {
       return in.error("a '}' without its '{'; \"}}\" writes one", at);
     } else if (c == '{') {
       in.rewind(at + 1);
-      HOSTIR_ASSIGN_OR_RETURN(Predicate asked, parse_predicate(in));
+      HOSTIR_ASSIGN_OR_RETURN(Expression asked, parse_expression(in));
       if (!in.take("}")) return in.error("expected '}' behind what is asked");
       out.pieces.push_back({std::move(words), std::move(asked)});
       words.clear();
@@ -56,12 +56,12 @@ Expected<LogText> parse_log_text(std::string_view text) {
 
 Expected<void> check_names(const LogText& text, const Code& code) {
   for (const LogText::Piece& piece : text.pieces) {
-    if (piece.asked) HOSTIR_TRY(check_names(*piece.asked, code));
+    if (piece.asked) HOSTIR_TRY(check_condition(*piece.asked, code));
   }
   return {};
 }
 
-std::string fill(const LogText& text, const PredicateLookup& lookup) {
+std::string fill(const LogText& text, const ExpressionLookup& lookup) {
   std::string out;
   for (const LogText::Piece& piece : text.pieces) {
     out += piece.words;

@@ -12,22 +12,22 @@
 #include <vector>
 
 #include "interp/core/code.h"
-#include "interp/session/predicate.h"
+#include "interp/session/expression.h"
 
 namespace hostir::interp {
 
 struct LogText {
   struct Piece {
     std::string words;
-    std::optional<Predicate> asked;  // expression after the words
+    std::optional<Expression> asked;  // expression after the words
   };
   std::vector<Piece> pieces;
 };
 
 /// Errors are kUsage: the text, a caret and what was expected.
 Expected<LogText> parse_log_text(std::string_view text);
-/// Reports the first name that no instruction of this program can provide, like check_names.
+/// Reports the first name that no instruction of this program can provide, like check_condition.
 Expected<void> check_names(const LogText& text, const Code& code);
-std::string fill(const LogText& text, const PredicateLookup& lookup);
+std::string fill(const LogText& text, const ExpressionLookup& lookup);
 
 }  // namespace hostir::interp

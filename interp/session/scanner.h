@@ -1,6 +1,6 @@
 // Scans one typed line: words, numbers, symbols, and errors with a caret under the line.
 //
-// Shared by predicates and commands. It does not copy the line; a scanner is a position in it.
+// Shared by expressions and commands. It does not copy the line; a scanner is a position in it.
 #pragma once
 
 #include <cstdint>

@@ -5,7 +5,6 @@
 #include "gui/fuzzy.h"
 #include "gui/panels/panels.h"
 #include "gui/settings.h"
-#include "interp/session/watch_expr.h"
 #include "tests/unit/gui/workbench.h"
 
 namespace hostir::gui {
@@ -180,14 +179,6 @@ TEST(Cursor, RunsToTheSelectedLineBothWays) {
   w.model().selection.code = there;
   ASSERT_TRUE(w.press("Ctrl+F10"));
   EXPECT_EQ(w.shot().rank(0).code, there);
-}
-
-TEST(Watch, ExpressionsAreReadAndExplained) {
-  EXPECT_EQ(interp::parse_watch("%y")->value, "y");
-  EXPECT_EQ(interp::parse_watch("%y[0, 1:3].max")->reduce, interp::WatchExpr::Reduce::kMax);
-  EXPECT_EQ(interp::parse_watch("%y[0, 1:3].max")->slice.size(), 2u);
-  EXPECT_FALSE(interp::parse_watch("%y["));
-  EXPECT_FALSE(interp::parse_watch(""));
 }
 
 TEST(Watch, CellsFollowTheRun) {

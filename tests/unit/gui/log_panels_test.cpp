@@ -118,8 +118,12 @@ TEST(Events, WordsMeanWhatTheHelpSays) {
     EXPECT_EQ(count("op=all_reduce"), count("all_reduce"));
     EXPECT_GT(count("bytes>=1"), 0);
     EXPECT_EQ(count("bytes>1G"), 0);
+    EXPECT_EQ(count("rank == 0"), count("rank=0"));
+    EXPECT_EQ(count("op =~ \"all_*\" && !(rank in {1..7})"), count("op=all_reduce rank=0"));
+    EXPECT_EQ(count("dur > 5us || dur <= 5us"), total) << "every duration is known";
     for (const char* wrong : {"rank=", "rank=a", "op=nothing", "at=@f#999", "stream=x", "bytes>",
-                              "bytes>x", "colour=red", "name>3", "class=x"})
+                              "bytes>x", "colour=red", "name>3", "class=x", "colour == red",
+                              "rank == zero", "%y == 1", "rank in {0"})
       EXPECT_FALSE(interp::parse_event_filter(wrong, log)) << wrong;
     return std::function<void()>([&] { asked = true; });
   });

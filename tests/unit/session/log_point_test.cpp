@@ -44,12 +44,13 @@ class Steered {
 std::string filled(const std::string& text) {
   const auto parsed = parse_log_text(text);
   EXPECT_TRUE(parsed) << text;
-  return fill(*parsed,
-              [](const Predicate& leaf, const std::vector<int64_t>&) -> Expected<PredicateValue> {
-                if (leaf.text == "seq") return PredicateValue(int64_t{7});
-                if (leaf.text == "half") return PredicateValue(0.1f * 1.0);
-                return fail(ErrorKind::kUsage, "condition", "not here");
-              });
+  return fill(
+      *parsed,
+      [](const Expression& leaf, const std::vector<SliceRange>&) -> Expected<ExpressionValue> {
+        if (leaf.text == "seq") return ExpressionValue(int64_t{7});
+        if (leaf.text == "half") return ExpressionValue(0.1f * 1.0);
+        return fail(ErrorKind::kUsage, "condition", "not here");
+      });
 }
 
 TEST(LogText, WordsAndWhatIsAsked) {
