@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <csignal>
+#include <set>
 
 #include "hostir/cli/interrupt.h"
+#include "hostir/cli/line_editor.h"
+#include "hostir/ops/record.h"
 #include "interp/session/answer.h"
 #include "interp/session/command_table.h"
 #include "interp/session/rank_selection.h"
@@ -79,6 +82,25 @@ int status_of(StopKind kind, int before, const Snapshot& snapshot) {
   }
 }
 
+// What an argument can name: values, functions, ops, and files before a line number.
+std::vector<std::string> completion_names(const interp::ProgramView& program) {
+  const interp::Code& code = *program.code;
+  std::set<std::string> names;
+  for (uint32_t reg = 0; reg < code.registers.size(); ++reg) names.insert(code.register_name(reg));
+  for (const Function* function : code.functions) names.insert("@" + function->name);
+  for (const interp::CodeInstruction& c : code.instructions) {
+    if (c.role == interp::CodeRole::kInstruction)
+      names.insert(std::string(record(c.kind).mnemonic));
+  }
+  const auto add_file = [&](std::string_view path) {
+    names.insert(std::string(path.substr(path.find_last_of('/') + 1)) + ":");
+  };
+  add_file(program.sources->name(program.file));
+  for (uint32_t file = 0; program.given && file < program.given->size(); ++file)
+    add_file(program.given->name(file));
+  return {names.begin(), names.end()};
+}
+
 class Repl {
  public:
   Repl(interp::Session& session, std::ostream& output, const ReplOptions& options)
@@ -86,17 +108,30 @@ class Repl {
 
   int run(std::istream& input) {
     show_position();
-    std::string line;
-    for (prompt(); std::getline(input, line); prompt()) {
-      if (options_.echo == ReplOptions::Echo::kYes) output_ << line << "\n";
-      if (!one_line(line)) return status_;
+    std::unique_ptr<LineEditor> editor;
+    if (options_.editing == ReplOptions::Editing::kOnTerminal)
+      editor = LineEditor::create(options_.prompt,
+                                  [this](const std::string& line) { return completions(line); });
+    while (const auto line = editor ? edited_line(*editor) : plain_line(input)) {
+      if (options_.echo == ReplOptions::Echo::kYes) output_ << *line << "\n";
+      if (!one_line(*line)) return status_;
     }
     output_ << "\n";
     return status_;
   }
 
  private:
-  void prompt() { output_ << options_.prompt << std::flush; }
+  std::optional<std::string> edited_line(LineEditor& editor) {
+    output_ << std::flush;
+    return editor.read();
+  }
+
+  std::optional<std::string> plain_line(std::istream& input) {
+    output_ << options_.prompt << std::flush;
+    std::string line;
+    if (!std::getline(input, line)) return std::nullopt;
+    return line;
+  }
 
   bool one_line(std::string line) {
     const size_t hash = line.find("# ");
@@ -142,14 +177,11 @@ class Repl {
 
   // `complete`, as in gdb: lists completions of the line.
   void complete(const std::string& line) {
-    const interp::SnapshotPtr snapshot = session_.snapshot();
-    const interp::Code& code = *snapshot->program->code;
-    std::vector<std::string> names;
-    for (uint32_t reg = 0; reg < code.registers.size(); ++reg) {
-      const std::string name = code.register_name(reg);
-      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-    }
-    for (const std::string& text : interp::complete(line, names)) output_ << text << "\n";
+    for (const std::string& text : completions(line)) output_ << text << "\n";
+  }
+
+  std::vector<std::string> completions(const std::string& line) const {
+    return interp::complete(line, completion_names(*session_.snapshot()->program));
   }
 
   // Prints the output of log points since the last command.

@@ -47,7 +47,10 @@ class DebugVerb : public Verb {
     if (!session) return terminal.report(session.error(), factory.sources());
     if (!factory.notice().empty()) terminal.note(factory.notice());
     ReplOptions repl;
-    if (!script_.empty()) repl.echo = ReplOptions::Echo::kYes;
+    if (script_.empty())
+      repl.editing = ReplOptions::Editing::kOnTerminal;
+    else
+      repl.echo = ReplOptions::Echo::kYes;
     return debug_repl(**session, script_.empty() ? std::cin : script, std::cout, repl);
   }
 

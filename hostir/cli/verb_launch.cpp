@@ -123,8 +123,8 @@ class LaunchVerb : public Verb {
 
   // After one process fails, the others get a grace period to report before they are terminated.
   void wait_for_all(Terminal& terminal) {
-    using Clock = std::chrono::steady_clock;
-    std::optional<Clock::time_point> end;
+    using std::chrono::steady_clock;
+    std::optional<steady_clock::time_point> end;
     int sent = 0;
     size_t left = children_.size();
     while (left > 0) {
@@ -136,10 +136,10 @@ class LaunchVerb : public Verb {
         --left;
         any = true;
         const bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-        if (!good && !end) end = Clock::now() + std::chrono::seconds(grace_s_);
+        if (!good && !end) end = steady_clock::now() + std::chrono::seconds(grace_s_);
       }
       if (any) continue;
-      if (end && Clock::now() >= *end) {
+      if (end && steady_clock::now() >= *end) {
         const int signal = sent++ == 0 ? SIGTERM : SIGKILL;
         for (size_t i = 0; i < children_.size(); ++i) {
           if (children_[i].status) continue;
@@ -149,7 +149,7 @@ class LaunchVerb : public Verb {
                           i, children_[i].pid, grace_s_));
           ::kill(children_[i].pid, signal);
         }
-        end = Clock::now() + std::chrono::seconds(2);
+        end = steady_clock::now() + std::chrono::seconds(2);
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }

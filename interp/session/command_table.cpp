@@ -313,8 +313,10 @@ std::vector<std::string> complete(std::string_view line, std::span<const std::st
     for (const CommandSpec& c : kTable) add_matching(out, "", line, c.name);
     return out;
   }
-  const std::string_view head = line.substr(0, blank + 1);
-  const std::string_view tail = line.substr(blank + 1);
+  // A name may follow a bracket: `break all_reduce if nan(%y`.
+  const size_t begin = line.find_last_of(" \t([{,!") + 1;
+  const std::string_view head = line.substr(0, begin);
+  const std::string_view tail = line.substr(begin);
   const auto command = find_command(line.substr(0, line.find_first_of(" \t")));
   if (command && *command == K::kInfo) {
     for (const std::string_view topic : kTopics) add_matching(out, head, tail, topic);
