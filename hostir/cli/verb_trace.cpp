@@ -40,9 +40,10 @@ class TraceVerb : public Verb {
         {"info", "events", "collectives", "memory", "faults", "sql", "export", "schema"},
         "what to read");
     arguments.positional("log", log_, "a log", Presence::kOptional);
-    arguments.positional("query", query_,
-                         "of sql: the statement; of events: words that must all hold, or a condition",
-                         Presence::kOptional);
+    arguments.positional(
+        "query", query_,
+        "of sql: the statement; of events: words that must all hold, or a condition",
+        Presence::kOptional);
     arguments.choice("--format", format_, {"table", "csv", "json", "perfetto", "chakra"},
                      "how it is written; of export: perfetto (as without it), csv (one row per "
                      "event), chakra (one file per rank, -o is their prefix)");
