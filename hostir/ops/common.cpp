@@ -36,9 +36,14 @@ Violated check_same_shape(const OpCall& call) {
     const Shape& first = shape_of(call.operands[0]);
     const Shape& other = shape_of(call.operands[i]);
     if (!same_shape(first, other)) {
-      return Violation{fmt::format("operands of {} have different shapes: {} and {}",
-                                   record(call.kind).mnemonic, text(first), text(other)),
-                       static_cast<int>(i)};
+      return Violation{
+          fmt::format("operands of {} have different shapes: {} and {}{}",
+                      record(call.kind).mnemonic, text(first), text(other),
+                      first.size() == other.size()
+                          ? ""
+                          : "; shapes align at the last dimension, as in numpy: for another one "
+                            "widen the smaller with broadcast_in_dim {dims = [0], shape = [..]}"),
+          static_cast<int>(i)};
     }
   }
   return std::nullopt;

@@ -21,9 +21,14 @@ ops::Violated check_linear_contraction(const OpCall& call) {
   const Shape& w = shape_of(call.operands[1]);
   if (x.empty() || w.size() != 2) return std::nullopt;  // linear_c1
   if (ops::same_size(x.back(), w[1])) return std::nullopt;
-  return Violation{fmt::format("linear contracts inputs of {} features with a weight of {}",
-                               x.back().to_string(), w[1].to_string()),
-                   1};
+  const bool swapped = ops::same_size(x.back(), w[0]);
+  return Violation{
+      fmt::format("linear contracts inputs of {} features with a weight of {}{}",
+                  x.back().to_string(), w[1].to_string(),
+                  swapped ? "; its weight is [out, in]: transpose it, or use matmul, which takes "
+                            "[in, out]"
+                          : ""),
+      1};
 }
 
 ops::Violated check_bias(const OpCall& call) {

@@ -28,7 +28,12 @@ ops::Violated check_matmul_contraction(const OpCall& call) {
   const IndexExpr& right = b[b.size() - 2];
   if (ops::same_size(left, right)) return std::nullopt;
   return Violation{
-      fmt::format("matmul contracts {} columns with {} rows", left.to_string(), right.to_string()),
+      fmt::format(
+          "matmul contracts {} columns with {} rows{}", left.to_string(), right.to_string(),
+          ops::same_size(left, b.back())
+              ? "; its right operand is [in, out]: transpose it, or use linear, which takes "
+                "[out, in]"
+              : ""),
       1};
 }
 

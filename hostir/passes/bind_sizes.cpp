@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace hostir {
@@ -92,18 +93,82 @@ void bind_reachable(Program& program, std::string_view name, Binder& binder,
   }
 }
 
+// A matrix whose dimension `d` does not fit, but would if it was transposed.
+std::string hint_at_transposed(const Shape& shape, const Extents& given, size_t d,
+                               const SizeBindings& sizes) {
+  if (shape.size() != 2 || given[0] == given[1]) return {};
+  const auto wanted = shape[d].evaluate(sizes.lookup());
+  const auto other = shape[1 - d].evaluate(sizes.lookup());
+  if (!wanted || *wanted != given[1 - d]) return {};
+  if (other && *other != given[d] && *other != given[1 - d]) return {};
+  return fmt::format("; its transpose, {}x{}, would fit", given[1], given[0]);
+}
+
+// The names of an expression that have no size yet.
+std::set<std::string> unknown_in(const IndexExpr& e, const SizeBindings& sizes) {
+  std::set<std::string> names;
+  e.for_each_leaf([&](const IndexExpr& leaf) {
+    if (leaf.kind() == IndexExpr::Kind::kSize && !sizes.find(leaf.symbol()))
+      names.insert(leaf.symbol());
+  });
+  return names;
+}
+
+// The size of the only unknown name that makes the expression equal `extent`, if it is linear in
+// it.
+std::optional<int64_t> solved(const IndexExpr& e, const std::string& name, int64_t extent,
+                              const SizeBindings& sizes) {
+  const auto at = [&](int64_t size) -> std::optional<int64_t> {
+    SizeBindings tried = sizes;
+    tried.bind(name, size);
+    const auto value = e.evaluate(tried.lookup());
+    return value ? std::optional(*value) : std::nullopt;
+  };
+  const auto zero = at(0);
+  const auto one = at(1);
+  int64_t slope = 0;
+  int64_t rest = 0;
+  if (!zero || !one || __builtin_sub_overflow(*one, *zero, &slope) || slope == 0) return {};
+  if (__builtin_sub_overflow(extent, *zero, &rest)) return {};
+  if (slope == -1 && rest == INT64_MIN) return {};
+  const int64_t size = rest / slope;
+  if (size < 0 || at(size) != extent) return std::nullopt;
+  return size;
+}
+
+// Binds names that expressions with one unknown determine, until there are none.
+void solve_expressions(const Function& function, std::span<const Extents> inputs,
+                       SizeBindings& sizes) {
+  for (bool found = true; found;) {
+    found = false;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const Shape* shape = shape_if_any(function.value(function.params[i].value).type);
+      for (size_t d = 0; shape != nullptr && d < shape->size(); ++d) {
+        const auto unknown = unknown_in((*shape)[d], sizes);
+        if (unknown.size() != 1) continue;
+        const auto size = solved((*shape)[d], *unknown.begin(), inputs[i][d], sizes);
+        if (!size) continue;
+        sizes.bind(*unknown.begin(), *size);
+        found = true;
+      }
+    }
+  }
+}
+
 }  // namespace
 
-Expected<SizeBindings> infer_sizes(const Function& function, std::span<const Extents> inputs) {
+Expected<SizeBindings> infer_sizes(const Function& function, std::span<const Extents> inputs,
+                                   std::span<const std::pair<std::string, int64_t>> given) {
   if (inputs.size() != function.params.size()) {
     return fail(ErrorKind::kRuntime, "size_c1",
                 fmt::format("@{} takes {} inputs, {} are given", function.name,
                             function.params.size(), inputs.size()));
   }
   SizeBindings sizes;
-  const auto contradicts = [&](const Value& v, size_t d, int64_t given, const IndexExpr& wanted) {
+  std::map<std::string, std::string> origin;  // which dimension bound a size
+  const auto contradicts = [&](const Value& v, size_t d, int64_t extent, const IndexExpr& wanted) {
     return fail(ErrorKind::kRuntime, "size_c2",
-                fmt::format("dimension {} of %{} is {}, the program says {}", d, v.name, given,
+                fmt::format("dimension {} of %{} is {}, the program says {}", d, v.name, extent,
                             wanted.to_string()));
   };
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -117,18 +182,36 @@ Expected<SizeBindings> infer_sizes(const Function& function, std::span<const Ext
     }
     for (size_t d = 0; d < shape->size(); ++d) {
       const IndexExpr& e = (*shape)[d];
-      if (e.kind() == IndexExpr::Kind::kSize && !sizes.bind(e.symbol(), inputs[i][d])) {
-        return fail(ErrorKind::kRuntime, "size_c2",
-                    fmt::format("dimension {} of %{} is {}, but ?{} is {} already", d, v.name,
-                                inputs[i][d], e.symbol(), *sizes.find(e.symbol())));
-      }
+      if (e.kind() != IndexExpr::Kind::kSize) continue;
+      const auto first =
+          origin.try_emplace(e.symbol(), fmt::format("dimension {} of %{}", d, v.name));
+      if (sizes.bind(e.symbol(), inputs[i][d])) continue;
+      return fail(
+          ErrorKind::kRuntime, "size_c2",
+          fmt::format("dimension {} of %{} is {}, but ?{} is {} already, from {}{}", d, v.name,
+                      inputs[i][d], e.symbol(), *sizes.find(e.symbol()), first.first->second,
+                      hint_at_transposed(*shape, inputs[i], d, sizes)));
     }
   }
+  for (const auto& [name, size] : given) {
+    if (sizes.bind(name, size)) continue;
+    return fail(ErrorKind::kUsage, "input_size",
+                fmt::format("size {} is given as {}, but the inputs make it {}", name, size,
+                            *sizes.find(name)));
+  }
+  solve_expressions(function, inputs, sizes);
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Value& v = function.value(function.params[i].value);
     const Shape* shape = shape_if_any(v.type);
     if (shape == nullptr) continue;
     for (size_t d = 0; d < shape->size(); ++d) {
+      if (const auto unknown = unknown_in((*shape)[d], sizes); !unknown.empty()) {
+        return fail(ErrorKind::kUsage, "input_size",
+                    fmt::format("dimension {} of %{} is {}, the input has {}, and ?{} is not "
+                                "known; bind it with --size {}=8",
+                                d, v.name, (*shape)[d].to_string(), inputs[i][d], *unknown.begin(),
+                                *unknown.begin()));
+      }
       HOSTIR_ASSIGN_OR_RETURN(const int64_t wanted, (*shape)[d].evaluate(sizes.lookup()));
       if (wanted != inputs[i][d]) return contradicts(v, d, inputs[i][d], (*shape)[d]);
     }

@@ -1,7 +1,8 @@
 // Replaces symbolic sizes with numbers.
 //
 // 1. infer_sizes matches parameter shapes against the extents of the inputs. A dimension that is a
-//    single name binds that name; other expressions are checked afterwards.
+//    single name binds that name. Then the sizes that the caller gives count, then expressions
+//    with one unknown name, where they are linear in it; all expressions are checked afterwards.
 // 2. bind_sizes replaces every known `?NAME` in the types and attributes of a function, and of
 //    everything it launches or calls, and folds the expressions. Unknown names stay; a later pass
 //    that needs one reports an error.
@@ -16,8 +17,10 @@
 namespace hostir {
 
 /// Errors: `size_c1` the number of inputs is not the number of parameters; `size_c2` a rank or
-/// extent does not match the parameter's shape.
-Expected<SizeBindings> infer_sizes(const Function& function, std::span<const Extents> inputs);
+/// extent does not match the parameter's shape; `input_size` a given size contradicts the inputs,
+/// or a size that a shape needs is not known.
+Expected<SizeBindings> infer_sizes(const Function& function, std::span<const Extents> inputs,
+                                   std::span<const std::pair<std::string, int64_t>> given = {});
 
 /// Errors: `size_c3` there is no such function; `size_c4` a size is negative.
 Expected<Program> bind_sizes(const Program& program, std::string_view function,

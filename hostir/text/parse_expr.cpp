@@ -126,6 +126,12 @@ class ExprReader {
   int operators_ = 0;
 };
 
+std::string dtype_list() {
+  std::string out;
+  for (const DType dtype : kAllDTypes) out += (out.empty() ? "" : " ") + std::string(name(dtype));
+  return out;
+}
+
 // Reads a shape token piece by piece.
 class ShapeReader {
  public:
@@ -175,7 +181,7 @@ class ShapeReader {
     const auto [end, code] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
     if (code != std::errc() || value < 0) {
       fail(code == std::errc::result_out_of_range ? "size does not fit in 64 bits"
-                                                  : "expected a size or a dtype");
+                                                  : "expected a size or a dtype: " + dtype_list());
       return std::nullopt;
     }
     rest_.remove_prefix(static_cast<size_t>(end - rest_.data()));
@@ -240,8 +246,9 @@ std::optional<ShapeAndDType> parse_shape(Cursor& cursor, const SourceManager& so
       cursor.next();
       return ShapeAndDType{{}, *dtype};
     }
-    cursor.error("syntax_c6", "unknown dtype \"" + std::string(token.text) + "\"",
-                 cursor.span_here());
+    Diagnostic& d = cursor.error("syntax_c6", "unknown dtype \"" + std::string(token.text) + "\"",
+                                 cursor.span_here());
+    d.notes.push_back({"the dtypes are " + dtype_list(), {}});
     return std::nullopt;
   }
   if (!cursor.at(TokenKind::kShape)) {

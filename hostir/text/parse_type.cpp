@@ -175,7 +175,9 @@ std::optional<Type> parse_type(Cursor& cursor, const SourceManager& sources) {
   if (cursor.accept("index")) return IndexType{};
   const bool tensor = cursor.at("tensor");
   if (!tensor && !cursor.at("shard")) {
-    cursor.unexpected("a type");
+    cursor.unexpected(
+        "a type: tensor<4x8xf32>, shard<4x8xf32, @m, [{x}, {}]>, event, stream, comm "
+        "or index");
     return std::nullopt;
   }
   cursor.next();

@@ -167,14 +167,7 @@ Expected<SizeBindings> sizes_from_inputs(
     known.params.push_back(function.params[p]);
     extents.push_back(*shape);
   }
-  HOSTIR_ASSIGN_OR_RETURN(SizeBindings sizes, infer_sizes(known, extents));
-  for (const auto& [name, size] : given) {
-    if (sizes.bind(name, size)) continue;
-    return fail(ErrorKind::kUsage, "input_size",
-                fmt::format("size {} is given as {}, but the inputs make it {}", name, size,
-                            *sizes.find(name)));
-  }
-  return sizes;
+  return infer_sizes(known, extents, given);
 }
 
 Expected<std::vector<std::pair<std::string, Tensor>>> input_tensors(
