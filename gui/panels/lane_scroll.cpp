@@ -22,7 +22,7 @@ void LaneScroll::draw(Frame& frame, ImVec2 at, ImVec2 size, float line, const st
   const float most = content_ - visible_;
   const float top = offset_ / most * way;
   ImGui::SetCursorScreenPos(at);
-  ImGui::InvisibleButton("scrollbar", size);
+  ImGui::InvisibleButton("scrollbar", ImVec2(std::max(1.0f, size.x), std::max(1.0f, size.y)));
   frame.ui.tag("timeline/scrollbar", text);
   const ImGuiIO& io = ImGui::GetIO();
   const float mouse = io.MousePos.y - at.y;

@@ -305,7 +305,8 @@ class TimelinePanel : public Panel {
   void interact(Frame& frame) {
     const TimelineGeometry& g = geometry_;
     ImGui::SetCursorScreenPos(g.at);
-    ImGui::InvisibleButton("lanes", g.size);
+    // A panel squeezed by its neighbours may leave no room at all.
+    ImGui::InvisibleButton("lanes", ImVec2(std::max(1.0f, g.size.x), std::max(1.0f, g.size.y)));
     frame.ui.tag("timeline");
     frame.ui.tag_rect("timeline/minimap", g.at,
                       ImVec2(g.at.x + g.size.x, g.at.y + g.minimap_height));
