@@ -95,6 +95,7 @@ step guides tests/checks/guides.py build-ci/bin/hostir
 step serve tests/checks/serve.py build-ci/bin/hostir
 step c-abi build-ci/bin/c_abi_test
 step python-module tests/checks/python_module.py build-ci/hostir/api/c/libhostir.so
+step nccl-plugin tests/checks/nccl_plugin.py build-ci
 step exported-symbols tests/checks/exported_symbols.sh build-ci
 step truth tests/checks/truth.sh build-ci/bin/hostir
 step jax tests/checks/jax.sh build-ci/bin/hostir

@@ -15,6 +15,7 @@ std::unique_ptr<Verb> make_verify_verb();
 std::unique_ptr<Verb> make_test_verb();
 std::unique_ptr<Verb> make_debug_verb();
 std::unique_ptr<Verb> make_open_verb();
+std::unique_ptr<Verb> make_watch_verb();
 std::unique_ptr<Verb> make_replay_verb();
 std::unique_ptr<Verb> make_diff_verb();
 std::unique_ptr<Verb> make_trace_verb();

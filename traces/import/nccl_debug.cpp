@@ -9,6 +9,7 @@
 
 #include "hostir/support/text.h"
 #include "traces/import/names.h"
+#include "traces/import/nccl_members.h"
 #include "traces/import/plain_value.h"
 #include "traces/import/text_lines.h"
 
@@ -42,7 +43,6 @@ class DebugReader {
         ++strange_;
       }
     }
-    name_members();
     std::vector<ProcessDump> out;
     for (auto& [key, process] : processes_) {
       if (process.dump.groups.empty()) continue;
@@ -53,6 +53,7 @@ class DebugReader {
       }
       out.push_back(std::move(process.dump));
     }
+    name_members(out);
     return out;
   }
 
@@ -142,29 +143,6 @@ class DebugReader {
     made.state = model::MemberState::kScheduled;
     process_->dump.calls.push_back(std::move(made));
     return true;
-  }
-
-  // The positions of a communicator are known only from all processes together.
-  void name_members() {
-    std::map<std::string, std::map<int32_t, model::Rank>> members;
-    std::map<std::string, size_t> sizes;
-    for (const auto& [key, process] : processes_) {
-      for (const DumpGroup& group : process.dump.groups) {
-        if (process.dump.rank) members[group.name][*group.position] = *process.dump.rank;
-        sizes[group.name] = group.size.value_or(0);
-      }
-    }
-    for (auto& [key, process] : processes_) {
-      for (DumpGroup& group : process.dump.groups) {
-        std::vector<model::Rank> list;
-        if (static_cast<int64_t>(sizes[group.name]) == process.dump.world_size) {
-          for (model::Rank r = 0; r < *process.dump.world_size; ++r) list.push_back(r);
-        } else if (members[group.name].size() == sizes[group.name]) {
-          for (const auto& [position, rank] : members[group.name]) list.push_back(rank);
-        }
-        if (!list.empty()) group.members = std::move(list);
-      }
-    }
   }
 
   static void presume_over(ProcessDump& dump) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "traces/import/assemble.h"
+#include "traces/import/nccl_members.h"
 
 namespace hostir::traces::import {
 
@@ -16,7 +17,11 @@ Expected<OpenedDumps> open_dumps(const std::vector<std::string>& paths) {
   for (DumpFile& file : read.files) {
     std::vector<ProcessDump>& dumps = by_format[file.format];
     std::move(file.dumps.begin(), file.dumps.end(), std::back_inserter(dumps));
+    std::move(file.notes.begin(), file.notes.end(), std::back_inserter(read.notes));
   }
+  // Each of these files knows only its own process.
+  if (const auto at = by_format.find(DumpFormat::kNcclPlugin); at != by_format.end())
+    name_members(at->second);
   std::vector<OpenedDumps> all;
   for (auto& [format, dumps] : by_format) {
     if (dumps.empty()) continue;

@@ -15,6 +15,7 @@
 #include "traces/import/inspector.h"
 #include "traces/import/json_text.h"
 #include "traces/import/nccl_debug.h"
+#include "traces/import/nccl_ring.h"
 #include "traces/import/pickle.h"
 #include "traces/import/ras.h"
 
@@ -72,11 +73,11 @@ Expected<DumpFile> read_tree(const PlainTree& tree, const std::string& path) {
   const PlainView root(tree);
   if (looks_like_flight_recorder(root)) {
     HOSTIR_ASSIGN_OR_RETURN(ProcessDump dump, read_flight_recorder(root));
-    DumpFile file{DumpFormat::kFlightRecorder, {}};
+    DumpFile file{DumpFormat::kFlightRecorder, {}, {}};
     file.dumps.push_back(std::move(dump));
     return file;
   }
-  if (looks_like_ras(root)) return DumpFile{DumpFormat::kRas, read_ras(root)};
+  if (looks_like_ras(root)) return DumpFile{DumpFormat::kRas, read_ras(root), {}};
   return other_format(path, "holds plain data, but no dump of a known recorder");
 }
 
@@ -84,15 +85,15 @@ Expected<DumpFile> read_text(std::string_view bytes, const std::string& path) {
   const std::string_view head = bytes.substr(0, kHeadBytes);
   if (looks_like_clog(head)) {
     HOSTIR_ASSIGN_OR_RETURN(ProcessDump dump, read_clog(bytes));
-    DumpFile file{DumpFormat::kClog, {}};
+    DumpFile file{DumpFormat::kClog, {}, {}};
     file.dumps.push_back(std::move(dump));
     return file;
   }
   if (looks_like_inspector(head)) {
-    return DumpFile{DumpFormat::kInspector, read_inspector(bytes)};
+    return DumpFile{DumpFormat::kInspector, read_inspector(bytes), {}};
   }
   if (looks_like_nccl_debug(head)) {
-    return DumpFile{DumpFormat::kNcclDebug, read_nccl_debug(bytes)};
+    return DumpFile{DumpFormat::kNcclDebug, read_nccl_debug(bytes), {}};
   }
   const size_t begin = head.find_first_not_of(" \t\r\n");
   const bool braced = begin != std::string_view::npos && (head[begin] == '{' || head[begin] == '[');
@@ -134,7 +135,9 @@ Expected<DumpFile> read_file_of(const std::string& path) {
   HOSTIR_ASSIGN_OR_RETURN(const std::string bytes, io::read_file(path));
   HOSTIR_ASSIGN_OR_RETURN(DumpFile file, read_dump(bytes, path));
   if (path != "-") {
-    for (ProcessDump& dump : file.dumps) dump.written_ns = written_ns(path);
+    for (ProcessDump& dump : file.dumps) {
+      if (!dump.written_ns) dump.written_ns = written_ns(path);
+    }
   }
   return file;
 }
@@ -144,7 +147,8 @@ Expected<DumpFile> read_file_of(const std::string& path) {
 bool may_be_dump(const std::string& path) {
   const auto head = io::read_file_head(path, kHeadBytes);
   if (!head || head->empty()) return false;
-  if (looks_like_pickle(*head) || looks_like_gzip(*head)) return true;
+  if (looks_like_pickle(*head) || looks_like_gzip(*head) || looks_like_nccl_ring(*head))
+    return true;
   return head->find('\0') == std::string::npos;
 }
 
@@ -156,6 +160,8 @@ std::string_view name(DumpFormat format) {
       return "Flight Recorder";
     case DumpFormat::kClog:
       return "torchcomms clog";
+    case DumpFormat::kNcclPlugin:
+      return "libhostir_nccl";
     case DumpFormat::kNcclDebug:
       return "NCCL_DEBUG";
     case DumpFormat::kRas:
@@ -173,7 +179,12 @@ Expected<DumpFile> read_dump(std::string_view bytes, const std::string& path) {
     bytes = unpacked;
   }
   Expected<DumpFile> file = other_format(path, "is empty");
-  if (looks_like_pickle(bytes)) {
+  if (looks_like_nccl_ring(bytes)) {
+    DumpFile ring;
+    ring.format = DumpFormat::kNcclPlugin;
+    HOSTIR_ASSIGN_OR_RETURN(ring.dumps, read_nccl_ring(bytes, ring.notes));
+    file = std::move(ring);
+  } else if (looks_like_pickle(bytes)) {
     HOSTIR_ASSIGN_OR_RETURN(const PlainTree tree, read_pickle(bytes));
     file = read_tree(tree, path);
   } else if (!bytes.empty()) {
@@ -226,11 +237,13 @@ Expected<DumpFiles> read_dumps(const std::vector<std::string>& paths) {
   if (out.files.empty() && out.profiles.empty()) {
     std::string where;
     for (const std::string& path : paths) where += (where.empty() ? "" : ", ") + path;
-    auto nothing = fail(ErrorKind::kInvalid, "import_files",
-                        fmt::format("{}: nothing here that can be read: Flight Recorder dumps, "
-                                    "torchcomms clog, NCCL Inspector, RAS or NCCL_DEBUG lines, "
-                                    "profiles of PyTorch or Nsight Systems",
-                                    where));
+    auto nothing =
+        fail(ErrorKind::kInvalid, "import_files",
+             fmt::format(
+                 "{}: nothing here that can be read: Flight Recorder dumps, "
+                 "libhostir_nccl files, torchcomms clog, NCCL Inspector, RAS or NCCL_DEBUG lines, "
+                 "profiles of PyTorch or Nsight Systems",
+                 where));
     for (const std::string& note : out.notes) {
       nothing.value().diagnostics.front().notes.push_back({note, {}});
     }

@@ -10,12 +10,20 @@
 namespace hostir::traces::import {
 
 /// The tool that wrote a file, in order of precedence.
-enum class DumpFormat : uint8_t { kFlightRecorder, kClog, kNcclDebug, kRas, kInspector };
+enum class DumpFormat : uint8_t {
+  kFlightRecorder,
+  kClog,
+  kNcclPlugin,
+  kNcclDebug,
+  kRas,
+  kInspector
+};
 std::string_view name(DumpFormat format);
 
 struct DumpFile {
   DumpFormat format = DumpFormat::kFlightRecorder;
   std::vector<ProcessDump> dumps;  // NCCL's debug lines and reports cover several processes
+  std::vector<std::string> notes;  // one sentence each
 };
 
 struct DumpFiles {

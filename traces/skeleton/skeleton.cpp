@@ -220,8 +220,20 @@ class JobBuilder {
       if (!list.empty()) continue;
       for (const Member& member : meeting.members) list.push_back(member.rank);
     }
+    going_on_.resize(job_.size());
     for (const auto& [communicator, ranks] : members) collectives_go_on(communicator, ranks);
     pairs_go_on();
+    for (size_t r = 0; r < job_.size(); ++r) {
+      // The ranks that made them counted their calls alike, so that this is the order of all.
+      std::stable_sort(going_on_[r].begin(), going_on_[r].end(),
+                       [](const JobCall& a, const JobCall& b) { return a.order < b.order; });
+      for (JobCall& call : going_on_[r]) {
+        // Sends and recvs of one group stay together, but not with what the rank has called itself.
+        const bool grouped = call.shape != Shape::kCollective && call.order < kLater;
+        call.order = grouped ? call.order + kLater : UINT64_MAX;
+        job_[r].push_back(std::move(call));
+      }
+    }
   }
   std::vector<JobCall> collectives(Rank rank, model::CommunicatorId communicator) const {
     std::vector<JobCall> out;
@@ -245,9 +257,8 @@ class JobBuilder {
     }
   }
   void append(Rank rank, JobCall call) {
-    call.order = UINT64_MAX;
     call.place.clear();
-    job_[static_cast<size_t>(rank)].push_back(std::move(call));
+    going_on_[static_cast<size_t>(rank)].push_back(std::move(call));
   }
   void pairs_go_on() {
     using Line = std::tuple<model::CommunicatorId, Rank, Rank>;
@@ -279,8 +290,11 @@ class JobBuilder {
   }
 
   const Run& run_;
+  static constexpr uint64_t kLater = uint64_t{1} << 62;
+
   std::vector<std::vector<MemberRef>> refs_;
   JobCalls job_;
+  JobCalls going_on_;  // by rank: calls that it makes once it is no longer prevented
 };
 
 }  // namespace

@@ -1,0 +1,141 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "hostir/cli/interrupt.h"
+#include "hostir/cli/verbs.h"
+#include "traces/import/job_watch.h"
+
+namespace hostir::cli {
+
+namespace {
+
+using traces::import::JobLook;
+using traces::import::JobState;
+using traces::import::OpenedDumps;
+using Clock = std::chrono::steady_clock;
+
+int64_t wall_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+class WatchVerb : public Verb {
+ public:
+  std::string_view name() const override { return "watch"; }
+  std::string_view summary() const override {
+    return "Follow a running job: which ranks stop advancing, and who the others wait for";
+  }
+  std::string_view example() const override {
+    return "  NCCL_PROFILER_PLUGIN=.../libhostir_nccl.so HOSTIR_NCCL_DIR=job torchrun ... "
+           "train.py\n"
+           "  hostir watch job                  until Ctrl-C; the job may start later\n"
+           "  hostir watch job --once           ends with the first stall, exit status 4, or with "
+           "the job\n"
+           "  hostir watch job --once --stall 60 --timeout 3600\n"
+           "Files of other recorders are followed too, where they are written during the run.";
+  }
+  void declare(Arguments& arguments) override {
+    arguments.positionals("path", paths_, "folders or files, as of `hostir open`");
+    arguments.flag("--once", once_,
+                   "end with the first stall (exit status 4), or when the job is over (0)");
+    arguments.flag("--json", json_, "every verdict as a JSON object, as `hostir open --json`");
+    arguments.option("--stall", stall_s_,
+                     "seconds without progress after which a rank that others wait for is named "
+                     "(default 5)");
+    arguments.option("--interval", interval_s_, "seconds between two looks (default 1)");
+    arguments.option("--timeout", timeout_s_,
+                     "end after this many seconds: exit status 4 if it is stalled then, else 0");
+  }
+  int execute(Terminal& terminal) override {
+    const auto status = watch(terminal);
+    terminal.end_progress();
+    return status ? *status : terminal.report(status.error());
+  }
+
+ private:
+  // nullopt: go on.
+  Expected<std::optional<int>> look(Terminal& terminal) {
+    auto opened = traces::import::open_dumps(paths_);
+    if (!opened && opened.error().diagnostics.front().id != "import_files")
+      return tl::unexpected(std::move(opened.error()));
+    // A job that starts has no file yet, or only a profile.
+    if (!opened || opened->run == nullptr) {
+      terminal.progress("nothing to read yet");
+      return std::optional<int>();
+    }
+    const JobLook seen = watch_.look(*opened, wall_ns());
+    tell(terminal, *opened, seen);
+    state_ = seen.state;
+    if (!once_ || seen.state == JobState::kMoving) return std::optional<int>();
+    return std::optional(seen.state == JobState::kStalled ? exit_status(ErrorKind::kStuck) : 0);
+  }
+
+  void tell(Terminal& terminal, const OpenedDumps& opened, const JobLook& seen) {
+    const std::string counts = fmt::format("{} ranks, {} of {} calls completed",
+                                           opened.run->ranks.size(), seen.completed, seen.calls);
+    if (seen.state == JobState::kMoving) {
+      if (!told_.empty()) terminal.note("it moves again: " + counts);
+      told_.clear();
+      terminal.progress(counts);
+      return;
+    }
+    if (opened.verdict.sentence == told_) return;
+    told_ = opened.verdict.sentence;
+    terminal.end_progress();
+    if (json_) {
+      terminal.print(to_json(opened, ""));
+      return;
+    }
+    if (seen.state == JobState::kStalled) {
+      terminal.print(fmt::format("no progress for {:.1f} s: {}\n",
+                                 static_cast<double>(seen.quiet_ns) / 1e9, counts));
+      terminal.print(to_text(opened, ""));
+    } else {
+      terminal.print("the job is over: " + counts + "\n");
+    }
+  }
+
+  Expected<int> watch(Terminal& terminal) {
+    watch_ = traces::import::JobWatch(static_cast<int64_t>(stall_s_ * 1e9));
+    const InterruptGuard guard;
+    const auto begin = Clock::now();
+    const auto seconds = [](double s) {
+      return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(s));
+    };
+    while (!guard.token().stop_requested()) {
+      const auto looked = Clock::now();
+      HOSTIR_ASSIGN_OR_RETURN(const std::optional<int> status, look(terminal));
+      if (status) return *status;
+      if (timeout_s_ && Clock::now() - begin >= seconds(*timeout_s_)) {
+        return state_ == JobState::kStalled ? exit_status(ErrorKind::kStuck) : 0;
+      }
+      // Large jobs take long to read; looking must not load the machine.
+      constexpr int kRest = 4;
+      const auto took = Clock::now() - looked;
+      const auto next = Clock::now() + std::max(seconds(interval_s_), took * kRest);
+      while (Clock::now() < next && !guard.token().stop_requested())
+        std::this_thread::sleep_for(std::min<Clock::duration>(seconds(0.05), next - Clock::now()));
+    }
+    return 0;
+  }
+
+  std::vector<std::string> paths_;
+  bool once_ = false;
+  bool json_ = false;
+  double stall_s_ = 5;
+  double interval_s_ = 1;
+  std::optional<double> timeout_s_;
+  traces::import::JobWatch watch_{0};
+  JobState state_ = JobState::kMoving;
+  std::string told_;  // the last verdict that was printed
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_watch_verb() { return std::make_unique<WatchVerb>(); }
+
+}  // namespace hostir::cli
