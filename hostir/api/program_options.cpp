@@ -210,6 +210,7 @@ Expected<interp::BackendRequest> BackendOptions::request(const Program& program)
                 "no machine is called \"" + wanted + "\"; see `hostir machines`");
   }
   out.machine = *found;
+  if (p2p_buffer) out.machine.p2p_buffer_bytes = static_cast<double>(*p2p_buffer);
   out.seed = static_cast<uint64_t>(seed);
   out.reference_kernels = kernels == "reference";
   out.max_memory_bytes = max_memory_mib << 20;

@@ -8,6 +8,7 @@
 #include "hostir/cli/run_files.h"
 #include "hostir/cli/run_report.h"
 #include "hostir/cli/verbs.h"
+#include "interp/session/buffer_sweep.h"
 #include "interp/session/check_unsharded.h"
 #include "interp/session/compare.h"
 
@@ -47,6 +48,10 @@ class RunVerb : public Verb {
     arguments.option("--rtol", rtol_, "relative tolerance");
     arguments.option("--schedules", schedules_,
                      "run so many schedules; all must give the same bits", {.least = 1});
+    arguments.flag(
+        "--p2p-sweep", p2p_sweep_,
+        "find the smallest p2p buffer with which the program completes; exit status 4 if "
+        "it needs one");
     arguments.flag("--check-unsharded", check_unsharded_,
                    "compare every value with the unsharded program's; without --input the inputs "
                    "are made up");
@@ -109,6 +114,7 @@ class RunVerb : public Verb {
           report_fault(terminal, *prepared, other);
       }
       if (!quiet_) hint_at_edits(terminal, *prepared, *fault);
+      if (p2p_sweep_) HOSTIR_TRY(sweep(terminal, *prepared, request));
       return stopped;
     }
     if (!speaks) return 0;
@@ -122,6 +128,10 @@ class RunVerb : public Verb {
     HOSTIR_ASSIGN_OR_RETURN(const bool stable,
                             check_schedules(terminal, *prepared, request, first));
     if (!stable) status = 1;
+    if (p2p_sweep_) {
+      HOSTIR_ASSIGN_OR_RETURN(const int swept, sweep(terminal, *prepared, request));
+      if (swept != 0) status = swept;
+    }
     if (reference_) {
       HOSTIR_ASSIGN_OR_RETURN(const bool same,
                               check_reference(terminal, *prepared, request, first));
@@ -254,6 +264,29 @@ class RunVerb : public Verb {
     return good;
   }
 
+  // Returns the exit status: a program must not need buffers.
+  Expected<int> sweep(Terminal& terminal, const interp::Prepared& prepared,
+                      const interp::BackendRequest& request) {
+    HOSTIR_ASSIGN_OR_RETURN(const interp::BufferSweep found,
+                            interp::sweep_buffers([&](int64_t bytes) {
+                              interp::BackendRequest other = request;
+                              other.machine.p2p_buffer_bytes = static_cast<double>(bytes);
+                              return run_once(terminal, prepared, other, nullptr);
+                            }));
+    const bool good = found.least_bytes == 0;
+    std::string text = "deadlocks with p2p buffers of any size\n";
+    if (good) {
+      text = "completes without p2p buffers: no size of the messages makes it hang\n";
+    } else if (found.least_bytes) {
+      text = fmt::format(
+          "deadlocks with p2p buffers below {} bytes, completes with {} bytes or more; with larger "
+          "messages it hangs there too\n",
+          *found.least_bytes, *found.least_bytes);
+    }
+    terminal.print(terminal.styled(text, good ? Terminal::Style::kGood : Terminal::Style::kBad));
+    return good ? 0 : exit_status(ErrorKind::kStuck);
+  }
+
   Expected<bool> check_schedules(Terminal& terminal, const interp::Prepared& prepared,
                                  const interp::BackendRequest& request,
                                  const interp::RunResult& first) {
@@ -314,6 +347,7 @@ class RunVerb : public Verb {
   std::optional<std::string> reference_;
   std::optional<std::string> nan_;
   int64_t schedules_ = 1;
+  bool p2p_sweep_ = false;
   bool check_unsharded_ = false;
   bool example_inputs_ = false;
   bool shards_ = false;

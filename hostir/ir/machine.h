@@ -55,6 +55,9 @@ struct Machine {
   double memory_bandwidth_bytes_per_s = 0;
   double launch_ns = 0;                                    // fixed device time per kernel
   double issue_ns = 1;                                     // host time per instruction; at least 1
+  /// What a connection holds between a send and its recv, as NCCL's buffers do. A send that finds
+  /// room does not wait for the receiver. 0: every send does.
+  double p2p_buffer_bytes = 0;
   std::array<double, kAllDTypes.size()> flops_per_s = {};  // matrix products; 0: not specified
   Link local_link;                                         // between ranks on one host
   Link network;                                            // between hosts, per rank

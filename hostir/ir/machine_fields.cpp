@@ -18,6 +18,10 @@ void add_scalars(std::vector<MachineField>& out) {
   out.push_back({"launch_ns", "ns", "Fixed cost of a kernel on the device.", &Machine::launch_ns});
   out.push_back(
       {"issue_ns", "ns", "Cost of one instruction on the host, at least 1.", &Machine::issue_ns});
+  out.push_back(
+      {"p2p_buffer_bytes", "bytes",
+       "Bytes that a connection holds between a send and its recv; 0: a send waits for it.",
+       &Machine::p2p_buffer_bytes});
   for (const DType dtype : kAllDTypes) {
     out.push_back({"flops_per_s_" + std::string(name(dtype)), "flop/s",
                    "Rate of matrix products of the dtype; 0: that of the next wider one.",

@@ -10,6 +10,32 @@
 
 namespace hostir::interp {
 
+namespace {
+
+// Sends into a buffer that no recv emptied. Without buffers such a run does not finish.
+void check_sends(Engine& engine) {
+  for (const Pair& pair : engine.state.ledger.pairs) {
+    if (!pair.send.arrived || pair.recv.arrived) continue;
+    const PairCounter& count = engine.state.ledger.counter(pair.comm, pair.source, pair.target);
+    if (pair.ordinal != count.received) continue;  // one finding per connection: the first
+    Fault fault;
+    fault.fatal = false;
+    fault.record.kind = "unreceived_send";
+    fault.record.sentence = fmt::format(
+        "rank {} sends to rank {} at {}, {} of {} sends are never received: they only "
+        "fitted into the p2p buffer",
+        pair.source, pair.target, engine.name_of(pair.send.code), count.sent - count.received,
+        count.sent);
+    fault.record.ranks = {pair.source, pair.target};
+    fault.record.instructions = {engine.code->address(pair.send.code)};
+    fault.record.notes = {fmt::format("{} sends", engine.name_of(pair.send.code))};
+    fault.spans = {engine.code->source(pair.send.code).span};
+    engine.record_fault(std::move(fault));
+  }
+}
+
+}  // namespace
+
 void Engine::conclude() {
   bool finished = true;
   bool frozen = false;
@@ -24,6 +50,7 @@ void Engine::conclude() {
     revisit_suspicions(true);
     name_ranks_of_races();
     if (options.checks != InterpreterOptions::Checks::kAll) return;
+    check_sends(*this);
     check_leaks();
     for (const MisplacedReduction& found : misplaced_reductions(*code)) {
       Fault fault;

@@ -21,6 +21,7 @@ struct State {
   SimMemory memory;
   Timeline timeline;
   std::map<TaskId, std::shared_ptr<const StoredTask>> tasks;  // shared with checkpoints
+  std::map<std::pair<TaskId, uint32_t>, Piece> buffered;  // sent, not received; by task and item
 };
 
 class SimCheckpoint : public interp::BackendCheckpoint {

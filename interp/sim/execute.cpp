@@ -41,6 +41,7 @@ void SimBackend::start(const TimelineEvent& event) {
     return;
   }
   for (const Arrival& arrival : event.arrivals) {
+    if (arrival.from_buffer) continue;
     const Contribution& c = state_.tasks.at(arrival.task)->items[arrival.item].contribution;
     if (c.out.allocation.valid() && c.out.access == Access::kWrite &&
         !interp::share_bytes(c.in, c.out)) {
@@ -52,12 +53,23 @@ void SimBackend::start(const TimelineEvent& event) {
 void SimBackend::exchange(const TimelineEvent& event) {
   std::vector<Contribution> members;
   for (const Arrival& arrival : event.arrivals) {
+    if (arrival.from_buffer) continue;
     members.push_back(state_.tasks.at(arrival.task)->items[arrival.item].contribution);
   }
-  const Arrival& first = event.arrivals.front();
-  const StoredItem& item = state_.tasks.at(first.task)->items[first.item];
+  const Arrival& first = event.arrivals.front();  // a sender comes before its receiver
+  const Arrival& last = event.arrivals.back();
+  const StoredItem& item = state_.tasks.at(last.task)->items[last.item];
+  const bool is_sent_alone = item.kind == OpKind::send && members.size() == 1;
   Exchange data(state_.memory, item.dtype, item.reduction, item.root, item.pairs,
                 std::move(members));
+  if (first.from_buffer) {
+    const auto sent = state_.buffered.extract({first.task, first.item});
+    return data.give(0, sent.mapped());
+  }
+  if (is_sent_alone) {
+    state_.buffered[{first.task, first.item}] = data.in(0);
+    return;
+  }
   if (const ExchangeFunction function = exchange_function(item.kind)) function(data);
 }
 

@@ -124,6 +124,16 @@ TimedItem SimBackend::timed_item(const interp::CommunicationItem& item, OpKind k
   // Members of a group{} overlap their latencies and share the links for their bytes.
   out.occupied_ns = grouped ? scaled(schedule, key, static_cast<int64_t>(cost.ns - cost.latency_ns))
                             : out.duration_ns;
+  const auto bytes = static_cast<int64_t>(cost.bytes);
+  const auto capacity = static_cast<int64_t>(options_.machine.p2p_buffer_bytes);
+  if (item.peer < 0 || capacity <= 0 || bytes > capacity) return out;
+  out.buffered = {bytes, capacity};
+  if (out.position == 1) {  // a copy out of the buffer; the link's time is the sender's
+    const double bandwidth = options_.machine.memory_bandwidth_bytes_per_s;
+    out.uses_in = false;
+    out.duration_ns = static_cast<int64_t>(bandwidth > 0 ? 2 * cost.bytes / bandwidth * 1e9 : 0);
+    out.occupied_ns = 1;
+  }
   return out;
 }
 

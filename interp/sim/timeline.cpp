@@ -53,7 +53,7 @@ void Timeline::add(TimedTask task) {
   queue.tails[task.stream] = task.id;
   queue.uncommitted[task.stream].push_back(task.id);
   for (const TaskId id : task.waits_for) depend(node, id);
-  for (uint32_t i = 0; i < task.items.size(); ++i) arrive(node, task.items[i], i);
+  for (uint32_t i = 0; i < task.items.size(); ++i) arrive(node, task.items[i], i, task.issued_ns);
   if (node.pending == 0) newly_ready_.push_back(node.id);
   settle();
 }
@@ -70,25 +70,88 @@ void Timeline::depend(Node& node, TaskId on) {
   ++node.pending;
 }
 
-void Timeline::arrive(Node& node, const TimedItem& item, uint32_t item_index) {
-  Meeting& meeting = meetings_[item.key];
+void Timeline::arrive(Node& node, const TimedItem& item, uint32_t item_index, int64_t issued_ns) {
+  const Arrival arrival{item.position, node.id, item_index, node.stream, false};
+  if (item.buffered && item.uses_out) return send_to_buffer(node, item, arrival, issued_ns);
+  join(meetings_[item.key], item, arrival);
+  node.meetings.push_back(item.key);
+  ++node.open_items;
+}
+
+// The sender meets nobody; when its bytes are in the buffer, they take its place in the transfer.
+void Timeline::send_to_buffer(Node& node, const TimedItem& item, Arrival arrival,
+                              int64_t issued_ns) {
+  TimedItem filling = item;
+  const Rank self = interp::task_rank(node.id);
+  filling.key.into_buffer = true;
+  filling.members = {&self, 1};
+  filling.position = 0;
+  Meeting& meeting = meetings_[filling.key];
+  join(meeting, filling, arrival);
+  node.meetings.push_back(filling.key);
+  ++node.open_items;
+
+  MeetingKey key = item.key;
+  key.sequence = 0;
+  Buffer& buffer = buffers_[key];
+  make_room(buffer, item, issued_ns);
+  if (buffer.room_after) {
+    key.sequence = *buffer.room_after;
+    if (const auto at = buffer.received_ns.find(key.sequence); at != buffer.received_ns.end()) {
+      meeting.ready_ns = at->second;
+    } else {
+      meeting.room_after = key;
+      ++meeting.needed;
+      waits_for_room_[key].push_back(filling.key);
+    }
+  }
+  TimedItem rest = item;
+  rest.uses_out = false;
+  rest.duration_ns = 1;  // the receiver's counts
+  rest.occupied_ns = 1;
+  arrival.from_buffer = true;
+  join(meetings_[item.key], rest, arrival);
+}
+
+// What was received before this send was issued is forgotten: it cannot delay it or a later one.
+void Timeline::make_room(Buffer& buffer, const TimedItem& item, int64_t issued_ns) {
+  const auto is_over = [&](uint64_t sequence) {
+    const auto at = buffer.received_ns.find(sequence);
+    return at != buffer.received_ns.end() && at->second <= issued_ns;
+  };
+  const auto drop_first = [&] {
+    buffer.bytes -= buffer.sent.front().bytes;
+    buffer.sent.pop_front();
+  };
+  while (!buffer.sent.empty() && is_over(buffer.sent.front().sequence)) drop_first();
+  if (buffer.room_after && is_over(*buffer.room_after)) buffer.room_after.reset();
+  buffer.sent.push_back({item.key.sequence, item.buffered->bytes});
+  buffer.bytes += item.buffered->bytes;
+  while (buffer.bytes > item.buffered->capacity_bytes && buffer.sent.size() > 1) {
+    buffer.room_after = buffer.sent.front().sequence;
+    drop_first();
+  }
+  const uint64_t oldest = buffer.room_after.value_or(buffer.sent.front().sequence);
+  buffer.received_ns.erase(buffer.received_ns.begin(), buffer.received_ns.lower_bound(oldest));
+}
+
+void Timeline::join(Meeting& meeting, const TimedItem& item, Arrival arrival) {
   if (meeting.arrivals.empty()) {
     meeting.members.assign(item.members.begin(), item.members.end());
     meeting.arrived.assign(item.members.size(), false);
     meeting.missing = item.members.size();
+    meeting.needed = item.members.size();
   }
-  meeting.arrivals.push_back({item.position, node.id, item_index});
+  meeting.arrivals.push_back(arrival);
   meeting.duration_ns = std::max({int64_t{1}, meeting.duration_ns, item.duration_ns});
   meeting.occupied_ns = std::max({int64_t{1}, meeting.occupied_ns, item.occupied_ns});
   if (item.position < meeting.arrived.size() && !meeting.arrived[item.position]) {
     meeting.arrived[item.position] = true;
     --meeting.missing;
   }
-  const size_t rank = index(interp::task_rank(node.id));
+  const size_t rank = index(interp::task_rank(arrival.task));
   if (item.uses_out) meeting.engines.push_back(ranks_.size() + rank);
   if (item.uses_in) meeting.engines.push_back(2 * ranks_.size() + rank);
-  node.meetings.push_back(item.key);
-  ++node.open_items;
 }
 
 // Processes `newly_ready_`, in a loop because chains of tasks without work can be long.
@@ -111,21 +174,40 @@ void Timeline::become_ready(Node& node) {
       note_fronts(interp::task_rank(node.id));
       return;
     case TimedTask::Work::kCommunication:
-      for (const MeetingKey& key : node.meetings) enter_meeting(node, key);
+      for (const MeetingKey& key : node.meetings) enter_meeting(node.ready_ns, key);
       return;
   }
 }
 
-void Timeline::enter_meeting(const Node& node, const MeetingKey& key) {
+void Timeline::enter_meeting(int64_t ready_ns, const MeetingKey& key) {
   Meeting& meeting = meetings_[key];
-  meeting.ready_ns = std::max(meeting.ready_ns, node.ready_ns);
-  if (++meeting.ready_count < meeting.members.size()) return;
-  const Arrival& lead = *std::min_element(
-      meeting.arrivals.begin(), meeting.arrivals.end(),
-      [](const Arrival& a, const Arrival& b) { return a.task < b.task; });  // smallest rank
-  Moment order = order_of(*find(lead.task), meeting.ready_ns);
-  order.item = lead.item;
+  meeting.ready_ns = std::max(meeting.ready_ns, ready_ns);
+  if (++meeting.ready_count < meeting.needed) return;
+  const Arrival* lead = nullptr;  // of the smallest rank
+  for (const Arrival& arrival : meeting.arrivals) {
+    if (!arrival.from_buffer && (lead == nullptr || arrival.task < lead->task)) lead = &arrival;
+  }
+  const Moment order = {meeting.ready_ns,
+                        Moment::Phase::kFinish,
+                        interp::task_rank(lead->task),
+                        lead->stream,
+                        lead->task,
+                        lead->item};
   ready_meetings_.insert({order, key});
+}
+
+// A full buffer is ready to be received; an emptied one has room for later sends.
+void Timeline::hand_on(MeetingKey key, int64_t finished_ns) {
+  if (key.into_buffer) {
+    key.into_buffer = false;
+    return enter_meeting(finished_ns, key);
+  }
+  MeetingKey connection = key;
+  connection.sequence = 0;
+  buffers_[connection].received_ns[key.sequence] = finished_ns;
+  const auto waiting = waits_for_room_.extract(key);
+  if (waiting.empty()) return;
+  for (const MeetingKey& send : waiting.mapped()) enter_meeting(finished_ns, send);
 }
 
 void Timeline::commit_compute(Rank rank, const Moment& order) {
@@ -154,7 +236,11 @@ void Timeline::commit_meeting(const ReadyMeeting& ready) {
   event.at.stream = 0;
   event.arrivals = meeting.arrivals;
   std::sort(event.arrivals.begin(), event.arrivals.end());
-  event.ranks = meeting.members;
+  bool is_buffered = ready.key.into_buffer;
+  for (const Arrival& arrival : meeting.arrivals) {
+    is_buffered = is_buffered || arrival.from_buffer;
+    if (!arrival.from_buffer) event.ranks.push_back(interp::task_rank(arrival.task));
+  }
   std::sort(event.ranks.begin(), event.ranks.end());
   event.ranks.erase(std::unique(event.ranks.begin(), event.ranks.end()), event.ranks.end());
   event.at.time_ns = started;
@@ -164,12 +250,14 @@ void Timeline::commit_meeting(const ReadyMeeting& ready) {
   event.at.phase = Moment::Phase::kMeeting;
   post(std::move(event));
   for (const Arrival& arrival : meeting.arrivals) {
+    if (arrival.from_buffer) continue;
     Node& node = *find(arrival.task);
     const bool first = node.finished_ns == 0;
     node.started_ns = first ? started : std::min(node.started_ns, started);
     node.finished_ns = std::max(node.finished_ns, finished);
     if (--node.open_items == 0) commit(node, node.started_ns, node.finished_ns);
   }
+  if (is_buffered) hand_on(ready.key, finished);
   settle();
 }
 

@@ -41,6 +41,7 @@ struct MeetingKey {
   int32_t source = -1;
   int32_t target = -1;
   uint64_t sequence = 0;
+  bool into_buffer = false;  // the sender's half of a buffered transfer: it meets nobody
   friend auto operator<=>(const MeetingKey&, const MeetingKey&) = default;
 };
 
@@ -54,6 +55,14 @@ struct TimedItem {
   bool uses_in = true;
   int64_t duration_ns = 1;  // the meeting takes the maximum over its members
   int64_t occupied_ns = 1;  // how long its engines are busy
+  /// Send and recv that are not a rendezvous: the sender does not wait for the receiver while the
+  /// bytes that it sent and nobody received fit into the connection's buffer. The same on both
+  /// sides.
+  struct Buffered {
+    int64_t bytes = 0;
+    int64_t capacity_bytes = 0;  // at least `bytes`
+  };
+  std::optional<Buffered> buffered;
 };
 
 struct TimedTask {
@@ -87,6 +96,8 @@ struct Arrival {
   uint32_t position = 0;
   TaskId task = interp::kNoTask;
   uint32_t item = 0;  // index into the task's items
+  StreamIndex stream = 0;
+  bool from_buffer = false;  // the bytes are in the connection's buffer; the task may be gone
   friend auto operator<=>(const Arrival&, const Arrival&) = default;
 };
 
@@ -144,7 +155,20 @@ class Timeline {
     int64_t duration_ns = 1;
     int64_t occupied_ns = 1;
     std::vector<size_t> engines;
+    size_t needed = 0;                     // entries until it is ready
+    std::optional<MeetingKey> room_after;  // into_buffer: this transfer must be received first
     Bound bound;
+  };
+  /// The bytes between a sender and a receiver.
+  struct Buffer {
+    struct Sent {
+      uint64_t sequence;
+      int64_t bytes;
+    };
+    std::deque<Sent> sent;                    // what counts against the capacity, oldest first
+    int64_t bytes = 0;                        // their sum
+    std::optional<uint64_t> room_after;       // the last one that had to be received to make room
+    std::map<uint64_t, int64_t> received_ns;  // by sequence
   };
   struct Queue {
     uint64_t base = 0;  // task number of nodes.front()
@@ -168,9 +192,13 @@ class Timeline {
   // timeline.cpp
   Node* find(TaskId id);
   void depend(Node& node, TaskId on);
-  void arrive(Node& node, const TimedItem& item, uint32_t index);
+  void arrive(Node& node, const TimedItem& item, uint32_t index, int64_t issued_ns);
+  void send_to_buffer(Node& node, const TimedItem& item, Arrival arrival, int64_t issued_ns);
+  void make_room(Buffer& buffer, const TimedItem& item, int64_t issued_ns);
+  void join(Meeting& meeting, const TimedItem& item, Arrival arrival);
   void become_ready(Node& node);
-  void enter_meeting(const Node& node, const MeetingKey& key);
+  void enter_meeting(int64_t ready_ns, const MeetingKey& key);
+  void hand_on(MeetingKey key, int64_t finished_ns);
   void commit(Node& node, int64_t started, int64_t finished);
   void settle();
   void commit_compute(Rank rank, const Moment& order);
@@ -197,6 +225,8 @@ class Timeline {
   int64_t ready_bound(Node& node, int64_t enough);
   int64_t finish_bound(TaskId id, int64_t enough);
   int64_t meeting_bound(const MeetingKey& key, int64_t enough);
+  int64_t end_bound(const MeetingKey& key, int64_t enough);
+  int64_t buffer_bound(const MeetingKey& key, int64_t enough);
   bool engine_safe(Rank rank, Engine engine, const Moment& candidate, const MeetingKey* meeting);
   int64_t engine_bound(Node& node, Engine engine, const MeetingKey* meeting, int64_t enough);
   int64_t next_meeting_bound(Node& node, const MeetingKey* but, int64_t enough);
@@ -213,6 +243,8 @@ class Timeline {
   std::vector<int64_t> first_event_ns_;
   std::map<MeetingKey, Meeting> meetings_;
   std::set<ReadyMeeting> ready_meetings_;
+  std::map<MeetingKey, std::vector<MeetingKey>> waits_for_room_;  // by the transfer to be received
+  std::map<MeetingKey, Buffer> buffers_;  // by the key of a connection's first transfer
   std::deque<TaskId> newly_ready_;
   uint64_t in_flight_ = 0;
   uint64_t round_ = 0;

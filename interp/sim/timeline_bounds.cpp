@@ -65,11 +65,8 @@ int64_t Timeline::finish_bound(TaskId id, int64_t enough) {
     case TimedTask::Work::kCommunication: {
       int64_t bound = std::max(ready_bound(*node, enough), node->finished_ns);
       for (size_t i = 0; i < node->meetings.size() && bound <= enough; ++i) {
-        const auto found = meetings_.find(node->meetings[i]);
-        if (found == meetings_.end()) continue;  // committed: counted in finished_ns
-        const int64_t duration = found->second.duration_ns;
-        bound =
-            std::max(bound, plus(meeting_bound(node->meetings[i], enough - duration), duration));
+        // Those that are committed are counted in finished_ns.
+        bound = std::max(bound, end_bound(node->meetings[i], enough));
       }
       return bound;
     }
@@ -101,12 +98,37 @@ int64_t Timeline::meeting_bound(const MeetingKey& key, int64_t enough) {
   meeting.bound = {round_, 0, true, false};
   int64_t bound = meeting.ready_ns;
   for (size_t i = meeting.arrivals.size(); i-- > 0 && bound <= enough;) {
-    bound = std::max(bound, ready_bound(*find(meeting.arrivals[i].task), enough));
+    const Arrival& arrival = meeting.arrivals[i];
+    if (!arrival.from_buffer) {
+      bound = std::max(bound, ready_bound(*find(arrival.task), enough));
+      continue;
+    }
+    MeetingKey filling = key;
+    filling.into_buffer = true;
+    bound = std::max(bound, buffer_bound(filling, enough));
   }
+  if (meeting.room_after) bound = std::max(bound, buffer_bound(*meeting.room_after, enough));
   for (size_t m = 0; meeting.missing > 0 && m < meeting.members.size() && bound <= enough; ++m) {
     if (!meeting.arrived[m]) bound = std::max(bound, host_bound(meeting.members[m], enough));
   }
   meeting.bound = {round_, bound, false, bound <= enough};
+  return bound;
+}
+
+// When the meeting could be over; 0 if it is committed.
+int64_t Timeline::end_bound(const MeetingKey& key, int64_t enough) {
+  const auto found = meetings_.find(key);
+  if (found == meetings_.end()) return 0;
+  const int64_t duration = found->second.duration_ns;
+  return plus(meeting_bound(key, enough - duration), duration);
+}
+
+// The same for the transfers of one buffer, each of which may wait for the one before.
+int64_t Timeline::buffer_bound(const MeetingKey& key, int64_t enough) {
+  if (depth_ >= kMaxDepth) return 0;
+  ++depth_;
+  const int64_t bound = end_bound(key, enough);
+  --depth_;
   return bound;
 }
 

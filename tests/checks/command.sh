@@ -54,6 +54,12 @@ expect 1 "wrong expectation" "$hostir" run "${add[@]}" --expect "y=4xf32=[6 8 10
 says "first at [3]" "a wrong expectation names the element"
 expect 0 "replay" "$hostir" replay "$work/a.db"
 expect 0 "diff of equal runs" "$hostir" diff "$work/a.db" "$work/a.db"
+sweep=tests/scripts/collectives/p2p_buffers.hir
+expect 4 "a send waits for its recv without a buffer" "$hostir" run $sweep @fits --example-inputs --p2p-buffer 0
+expect 0 "and finds room in one" "$hostir" run $sweep @fits --example-inputs --p2p-buffer 64
+expect 4 "the sweep of a program that needs buffers" "$hostir" run $sweep @fits --example-inputs --p2p-sweep
+says "below 64 bytes" "the sweep finds the least buffer"
+expect 0 "the sweep of a program that needs none" "$hostir" run tests/programs/tp_mlp.hir --example-inputs --p2p-sweep
 expect 64 "a negative count" "$hostir" run "${add[@]}" --schedules -1
 huge=100000000000
 expect 3 "an input larger than the computer" "$hostir" run tests/programs/tp_mlp.hir --mesh tp=1 \

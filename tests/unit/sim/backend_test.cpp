@@ -225,6 +225,52 @@ TEST(SimBackend, SameTimesAndBitsInAnyOrderOfStepping) {
   }
 }
 
+// Both ranks send before they receive. The sent buffer is overwritten before the receiver reads.
+constexpr const char* kCrossing = R"(mesh @m = <r=2>
+kernel @twice(%x: tensor<16xf32>) -> (%y: tensor<16xf32>) {
+  %y = add %x, %x
+  return %y
+}
+host @cross on @m (inout %x: shard<16xf32, @m, [{r}]>) -> (%t: shard<16xf32, @m, [{r}]>) {
+  %c = comm over {r}
+  %s = stream "main"
+  %t = alloc on %s : shard<16xf32, @m, [{r}]>
+  for %i in 0..3 {
+    send %c peer(1 - coord(r)) ro(%x) on %s
+    launch @twice rw(%x) on %s
+    send %c peer(1 - coord(r)) ro(%x) on %s
+    launch @twice rw(%x) on %s
+    recv %c peer(1 - coord(r)) wo(%t) on %s
+    recv %c peer(1 - coord(r)) wo(%t) on %s
+  }
+  return %t
+}
+)";
+
+TEST(SimBackend, SendsThatFindRoomInABufferDoNotWait) {
+  const Tensor x = random_tensor({16}, 5);
+  SimOptions options;
+  options.machine.p2p_buffer_bytes = 64;  // two messages
+  Simulation run = start(kCrossing, {x}, options);
+  ASSERT_TRUE(run.interpreter);
+  EXPECT_EQ(run.interpreter->run(), interp::RunEnd::kFinished);
+  for (const auto& fault : run.recorder->faults) ADD_FAILURE() << fault;
+  const Tensor t = result(run);
+  for (int64_t i = 0; i < 16; ++i) EXPECT_EQ(t.get_double(i), 32 * x.get_double((i + 8) % 16));
+  for (unsigned seed = 0; seed < 6; ++seed) {
+    Simulation other = start(kCrossing, {x}, options);
+    run_randomly(*other.interpreter, seed);
+    EXPECT_EQ(other.recorder->times, run.recorder->times) << "seed " << seed;
+    EXPECT_EQ(result(other), t);
+  }
+  for (const double bytes : {0, 31, 32, 63}) {
+    options.machine.p2p_buffer_bytes = bytes;
+    Simulation stuck = start(kCrossing, {x}, options);
+    EXPECT_EQ(stuck.interpreter->run(), interp::RunEnd::kFault) << bytes;
+    EXPECT_FALSE(stuck.recorder->faults.empty());
+  }
+}
+
 TEST(SimBackend, SchedulesChangeTimesButNotValues) {
   Simulation plain = start(kRing, {random_tensor({8}, 5)});
   ASSERT_TRUE(plain.interpreter);

@@ -54,6 +54,13 @@ TimedItem transfer(uint64_t ordinal, Rank source, Rank target, bool sends, int64
   return item;
 }
 
+// The bytes of a transfer through a buffer of `capacity` bytes.
+TimedItem buffered(TimedItem item, int64_t bytes, int64_t capacity) {
+  item.buffered = {bytes, capacity};
+  item.uses_in = false;
+  return item;
+}
+
 TimedTask communicate(Rank rank, uint64_t number, StreamIndex stream, int64_t issued,
                       std::vector<TimedItem> items, std::vector<TaskId> waits = {}) {
   TimedTask t;
@@ -134,6 +141,37 @@ TEST(Timeline, ItemsOfAGroupMeetOneByOne) {
   EXPECT_EQ(times.at(make_task_id(1, 0)), (std::pair<int64_t, int64_t>{0, 20}));
 }
 
+TEST(Timeline, ABufferedSendDoesNotWaitForItsReceiver) {
+  Timeline timeline(2);
+  for (uint64_t k = 0; k < 2; ++k) {
+    const TimedItem sent = buffered(transfer(k, 0, 1, true, 100), 10, 64);
+    timeline.add(communicate(0, k, 0, 0, {sent}));
+  }
+  timeline.add(communicate(1, 0, 0, 20, {buffered(transfer(0, 0, 1, false, 5), 10, 64)}));
+  timeline.add(communicate(1, 1, 0, 500, {buffered(transfer(1, 0, 1, false, 5), 10, 64)}));
+  const Times times = run_to_end(timeline, 2);
+  EXPECT_EQ(times.at(make_task_id(0, 0)), (std::pair<int64_t, int64_t>{0, 100}));
+  EXPECT_EQ(times.at(make_task_id(0, 1)), (std::pair<int64_t, int64_t>{100, 200}));
+  EXPECT_EQ(times.at(make_task_id(1, 0)), (std::pair<int64_t, int64_t>{100, 105}));
+  EXPECT_EQ(times.at(make_task_id(1, 1)), (std::pair<int64_t, int64_t>{500, 505}));
+}
+
+TEST(Timeline, AFullBufferMakesTheSenderWait) {
+  Timeline timeline(2);
+  for (uint64_t k = 0; k < 3; ++k) {
+    const TimedItem sent = buffered(transfer(k, 0, 1, true, 100), 10, 20);
+    timeline.add(communicate(0, k, 0, 0, {sent}));
+  }
+  timeline.add(communicate(1, 0, 0, 500, {buffered(transfer(0, 0, 1, false, 5), 10, 20)}));
+  std::vector<TimelineEvent> events;
+  timeline.advance(all_done(2), events);
+  Times times;
+  collect(events, times);
+  EXPECT_EQ(times.at(make_task_id(0, 1)), (std::pair<int64_t, int64_t>{100, 200}));
+  EXPECT_EQ(times.at(make_task_id(1, 0)), (std::pair<int64_t, int64_t>{500, 505}));
+  EXPECT_EQ(times.at(make_task_id(0, 2)), (std::pair<int64_t, int64_t>{505, 605}));
+}
+
 // `wait %e on %s; free %g on %s` takes no time: it completes at the time of %e, but after it.
 TEST(Timeline, WhatWaitsComesAfterWhatItWaitedFor) {
   Timeline timeline(1);
@@ -182,7 +220,8 @@ struct HostOp {
 };
 using HostProgram = std::vector<std::vector<HostOp>>;
 
-HostProgram random_program(std::mt19937& random, Rank ranks) {
+// Transfers of up to `capacity` bytes are buffered.
+HostProgram random_program(std::mt19937& random, Rank ranks, int64_t capacity) {
   const auto pick = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
   HostProgram program(static_cast<size_t>(ranks));
   std::vector<uint64_t> numbers(static_cast<size_t>(ranks), 0);
@@ -197,6 +236,7 @@ HostProgram random_program(std::mt19937& random, Rank ranks) {
     const int what = pick(5);
     const Rank a = pick(ranks);
     const Rank b = (a + 1 + pick(ranks - 1)) % ranks;
+    const int64_t bytes = 1 + pick(60);
     for (Rank r = 0; r < ranks; ++r) {
       const auto i = static_cast<size_t>(r);
       auto& ops = program[i];
@@ -209,10 +249,10 @@ HostProgram random_program(std::mt19937& random, Rank ranks) {
              communicate(r, numbers[i]++, 2, 0, {collective(step, everyone, r, 30)}, last(i)),
              {}});
       } else if (what == 3 && (r == a || r == b)) {
+        TimedItem item = transfer(step, a, b, r == a, 25);
+        if (bytes <= capacity) item = buffered(item, bytes, capacity);
         ops.push_back(
-            {false,
-             communicate(r, numbers[i]++, 3, 0, {transfer(step, a, b, r == a, 25)}, last(i)),
-             {}});
+            {false, communicate(r, numbers[i]++, r == a ? 3 : 4, 0, {item}, last(i)), {}});
       } else if (what == 4 && numbers[i] > 0 && pick(2) == 0) {
         ops.push_back({true, {}, make_task_id(r, numbers[i] - 1)});
       }
@@ -285,7 +325,8 @@ std::vector<std::vector<Moment>> by_rank(const std::vector<TimelineEvent>& event
 TEST(Timeline, SameTimesWhateverOrderTheHostsRunIn) {
   for (unsigned seed = 0; seed < 60; ++seed) {
     std::mt19937 random(seed);
-    const HostProgram program = random_program(random, 2 + static_cast<Rank>(seed % 4));
+    const HostProgram program =
+        random_program(random, 2 + static_cast<Rank>(seed % 4), seed % 3 == 0 ? 0 : 50);
     const auto expected = by_rank(run(program, random, 100), program.size());
     for (const auto& moments : expected) {
       EXPECT_TRUE(std::is_sorted(moments.begin(), moments.end())) << "seed " << seed;
