@@ -192,20 +192,20 @@ Expected<int64_t> evaluate_index(const Expression& arg, const ExpressionLookup& 
 // The type of the values of an operator's result, and that every operand has the right one.
 Expected<NameType::Values> operator_type(const Expression& e,
                                          const std::vector<NameType::Values>& args) {
-  using V = NameType::Values;
-  const auto all = [&](V wanted) {
-    return std::all_of(args.begin(), args.end(), [&](V v) { return v == wanted; });
+  using Values = NameType::Values;
+  const auto all = [&](Values wanted) {
+    return std::all_of(args.begin(), args.end(), [&](Values v) { return v == wanted; });
   };
   if (e.kind == Kind::kMatch || e.kind == Kind::kContains) {
-    if (!all(V::kTexts))
+    if (!all(Values::kTexts))
       return wrong_in(fmt::format("{} compares texts", operator_of(e.kind)->symbol), e);
   } else if (is_comparison(e.kind) || e.kind == Kind::kRange) {
     if (!all(args[0])) return wrong_in(kMixed, e);
     if (e.kind == Kind::kRange) return args[0];
   } else if (e.kind != Kind::kAnd && e.kind != Kind::kOr && e.kind != Kind::kNot) {
-    if (!all(V::kNumbers)) return wrong_in(kTextSum, e);
+    if (!all(Values::kNumbers)) return wrong_in(kTextSum, e);
   }
-  return V::kNumbers;
+  return Values::kNumbers;
 }
 
 }  // namespace
