@@ -44,7 +44,11 @@ MadeBackend make_cuda(const BackendRequest& request) {
   return cuda::make_cuda_backend(options);
 }
 
-MadeBackend make_null(const BackendRequest&) { return std::make_unique<interp::NullBackend>(); }
+MadeBackend make_null(const BackendRequest& request) {
+  interp::NullOptions options;
+  options.p2p_buffer_bytes = static_cast<int64_t>(request.machine.p2p_buffer_bytes);
+  return std::make_unique<interp::NullBackend>(options);
+}
 
 const std::vector<BackendEntry>& entries() {
   static const std::vector<BackendEntry> kEntries = {

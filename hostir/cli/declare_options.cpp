@@ -32,10 +32,11 @@ void declare_backend(api::BackendOptions& options, Arguments& arguments) {
   arguments.choice("--backend", options.backend, api::backend_names(), "what executes the tasks");
   arguments.option("--machine", options.machine,
                    "a machine of the file or built in; see `hostir machines`");
-  arguments.option("--p2p-buffer", options.p2p_buffer,
-                   "sim: bytes that a connection holds between a send and its recv; 0: a send "
-                   "waits for its recv",
-                   {.least = 0, .most = int64_t{1} << 50});
+  arguments.option(
+      "--p2p-buffer", options.p2p_buffer,
+      "sim, null: bytes that a connection holds between a send and its recv; 0: a send "
+      "waits for its recv",
+      {.least = 0, .most = int64_t{1} << 50});
   arguments.choice(
       "--kernels", options.kernels, {"fast", "reference"},
       "fast: oneDNN and fused loops; reference: plain loops, the same bits everywhere");

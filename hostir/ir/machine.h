@@ -53,8 +53,8 @@ struct Machine {
   double ranks_per_host = 8;
   double memory_bytes = 0;  // per rank
   double memory_bandwidth_bytes_per_s = 0;
-  double launch_ns = 0;                                    // fixed device time per kernel
-  double issue_ns = 1;                                     // host time per instruction; at least 1
+  double launch_ns = 0;  // fixed device time per kernel
+  double issue_ns = 1;   // host time per instruction; at least 1
   /// What a connection holds between a send and its recv, as NCCL's buffers do. A send that finds
   /// room does not wait for the receiver. 0: every send does.
   double p2p_buffer_bytes = 0;

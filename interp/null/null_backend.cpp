@@ -44,6 +44,7 @@ NullBackend::Meeting NullBackend::meeting_of(const CommunicationItem& item, Rank
     m.first = sends ? rank : other;
     m.second = sends ? other : rank;
     m.members = 2;
+    if (sends) m.sent_bytes = item.in.size_bytes;
     count_remote(other);
   } else if (!options_.local_ranks.empty()) {
     for (const Rank member : item.members) count_remote(member);
@@ -134,7 +135,9 @@ NullBackend::Place& NullBackend::place(const Meeting& m) {
       return p;
     }
   }
-  return queues_.places.emplace_back(Place{m, 0, 0, -1});
+  Place& made = queues_.places.emplace_back();
+  made.meeting = m;
+  return made;
 }
 
 void NullBackend::leave(Place& p) {
@@ -163,6 +166,27 @@ bool NullBackend::has_met(Place& p) const {
   return p.arrived == p.meeting.members;
 }
 
+// True if a member of the meeting need not wait any longer: it has met, or the member is a send
+// that finds room in the connection's buffer.
+bool NullBackend::is_over(const Meeting& m, Place& p) const {
+  if (has_met(p)) return true;
+  if (m.sent_bytes < 0 || m.sent_bytes > options_.p2p_buffer_bytes ||
+      options_.p2p_buffer_bytes == 0) {
+    return false;
+  }
+  int64_t bytes = m.sent_bytes;
+  for (const Place& q : queues_.places) {
+    const bool on_the_way = q.buffered && q.arrived < q.meeting.members;
+    if (on_the_way && q.meeting.comm == m.comm && q.meeting.first == m.first &&
+        q.meeting.second == m.second && q.meeting.sequence != m.sequence) {
+      bytes += q.meeting.sent_bytes;
+    }
+  }
+  if (!p.buffered) p.meeting.sent_bytes = m.sent_bytes;
+  p.buffered = p.buffered || bytes <= options_.p2p_buffer_bytes;
+  return p.buffered;
+}
+
 // True if its time is over; the time starts at the first call.
 bool NullBackend::is_due(Held& task) const {
   if (task.due_ns < 0) task.due_ns = now_ns() + options_.task_ns;
@@ -178,7 +202,7 @@ bool NullBackend::finish(Held& task) {
   const bool arrives = !std::exchange(task.arrived, true);
   if (task.more.empty()) {  // the common case looks up its place once
     Place& p = arrives ? arrive(task.meeting) : place(task.meeting);
-    if (!has_met(p) || (plays_ && !is_due(task))) return false;
+    if (!is_over(task.meeting, p) || (plays_ && !is_due(task))) return false;
     leave(p);
     return true;
   }
@@ -186,7 +210,7 @@ bool NullBackend::finish(Held& task) {
     arrive(task.meeting);
     for (const Meeting& m : task.more) arrive(m);
   }
-  const auto complete = [&](const Meeting& m) { return has_met(place(m)); };
+  const auto complete = [&](const Meeting& m) { return is_over(m, place(m)); };
   if (!complete(task.meeting) || !std::all_of(task.more.begin(), task.more.end(), complete)) {
     return false;
   }

@@ -21,6 +21,7 @@ struct NullOptions {
   int64_t task_ns = 0;             // real time per task
   int64_t remote_ns = 0;           // delay of the remote members after the local ones
   std::vector<Rank> absent_ranks;  // remote ranks that never arrive
+  int64_t p2p_buffer_bytes = 0;    // see Machine::p2p_buffer_bytes
 };
 
 class NullBackend final : public Backend, private Checkpoints {
@@ -47,8 +48,9 @@ class NullBackend final : public Backend, private Checkpoints {
     Rank second = kNoRank;  // target of a send/recv
     uint64_t sequence = 0;
     uint32_t members = 0;
-    uint32_t remote = 0;    // number of remote members
-    bool hopeless = false;  // one member never arrives
+    uint32_t remote = 0;      // number of remote members
+    bool hopeless = false;    // one member never arrives
+    int64_t sent_bytes = -1;  // send: its bytes; else negative
   };
   /// A task that could not complete when it was issued.
   struct Held {
@@ -64,6 +66,7 @@ class NullBackend final : public Backend, private Checkpoints {
     Meeting meeting;
     uint32_t arrived = 0;
     uint32_t left = 0;
+    bool buffered = false;       // the sender does not wait
     int64_t remote_due_ns = -1;  // arrival time of the remote members
   };
   struct Queues {
@@ -84,6 +87,7 @@ class NullBackend final : public Backend, private Checkpoints {
   bool is_local(Rank rank) const;
   bool is_due(Held& task) const;
   bool has_met(Place& place) const;
+  bool is_over(const Meeting& meeting, Place& place) const;
   bool is_pending() const;
   bool is_held(TaskId id) const;
   bool finish(Held& task);
