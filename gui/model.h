@@ -166,7 +166,11 @@ class Model {
   void add_message(Message::Kind kind, std::string text);
 
   /// True if a log that another process writes has grown since the last `update`.
-  bool log_grew() const { return worker_.followed_generation() != seen_log_; }
+  /// Whether the recorded run that is open was written further. A live run's own log tells nothing
+  /// that its snapshots do not.
+  bool log_grew() const {
+    return !document_.is_program() && worker_.followed_generation() != seen_log_;
+  }
 
   /// Incremented per snapshot: changes when the position or anything shown changes.
   uint64_t generation() const { return generation_; }

@@ -102,6 +102,14 @@ inline std::vector<Bytes> run_on_device(const KernelCase& test, const std::vecto
   return outputs;
 }
 
+/// The dtypes to test. Without a device, one of each kind: NVRTC takes seconds for each.
+inline std::vector<DType> tested_dtypes() {
+  if (compiler() == nullptr) {
+    return {DType::kF32, DType::kBF16, DType::kF8E4M3, DType::kI32, DType::kU16, DType::kI1};
+  }
+  return {kAllDTypes.begin(), kAllDTypes.end()};
+}
+
 /// Compiles the generated text for sm_90. Skips the test if NVRTC is missing. A sanitizer's build
 /// only generates the text: NVRTC takes most of the time and is not instrumented.
 inline void expect_text_compiles(const KernelCase& test, const std::string& what) {

@@ -72,7 +72,7 @@ IndexedLines every_op(DType dtype, const std::string& index) {
 
 TEST(CudaIndexed, EveryOpOfEveryDType) {
   std::mt19937_64 random(21);
-  for (const DType dtype : kAllDTypes) {
+  for (const DType dtype : tested_dtypes()) {
     for (const char* index : {"i32", "i64"}) {
       if (compiler() == nullptr && dtype != DType::kF32 && index[1] == '6') continue;
       const KernelCase test(every_op(dtype, index).text());
@@ -130,7 +130,7 @@ TEST(CudaIndexed, SortsAndSumsOfAnyLength) {
 
 TEST(CudaIndexed, ShiftsAndRemainders) {
   std::mt19937_64 random(24);
-  for (const DType dtype : kAllDTypes) {
+  for (const DType dtype : tested_dtypes()) {
     if (dtype == DType::kI1) continue;
     const std::string t = fmt::format("tensor<77x{}>", name(dtype));
     const bool real = is_float(dtype);

@@ -61,10 +61,10 @@ TEST(Tabs, AreDraggedToOtherLeavesAndToEdges) {
   w->settle();
   std::string layout = w->app().tree().to_string();
   EXPECT_NE(layout.find("[ledger events sql phases*]"), std::string::npos) << layout;
-  ASSERT_TRUE(w->drag("tab/phases", "leaf/timeline/right"));
+  ASSERT_TRUE(w->drag("tab/phases", "leaf/host_ir/right"));
   w->settle();
   layout = w->app().tree().to_string();
-  EXPECT_NE(layout.find("h(0.500 [timeline* schedule] [phases*])"), std::string::npos) << layout;
+  EXPECT_NE(layout.find("h(0.500 [host_ir* editor] [phases*])"), std::string::npos) << layout;
 }
 
 TEST(Tabs, ClosedMaximisedAndShownAgain) {
@@ -75,9 +75,9 @@ TEST(Tabs, ClosedMaximisedAndShownAgain) {
   EXPECT_FALSE(w.has("tab/timeline"));
   w.perform("panel.timeline");
   EXPECT_TRUE(w.has("tab/timeline"));
-  w->hover("leaf/waits");
+  w->hover("leaf/layout");
   ASSERT_TRUE(w.press("Shift+Esc"));
-  EXPECT_TRUE(w.has("tab/waits"));
+  EXPECT_TRUE(w.has("tab/layout"));
   EXPECT_FALSE(w.has("tab/host_ir"));
   ASSERT_TRUE(w.press("Shift+Esc"));
   EXPECT_TRUE(w.has("tab/host_ir"));
@@ -139,11 +139,7 @@ TEST(Programs, BreakpointsWatchesAndBookmarksComeBack) {
   ASSERT_EQ(w.model().bookmarks.size(), 1u);
   EXPECT_EQ(w.model().watches, std::vector<std::string>{"%x.max"});
   ASSERT_TRUE(w.press("Ctrl+1"));
-  EXPECT_NE(w.text("status").find("18"), std::string::npos) << "it has not run yet, and says so";
-  EXPECT_EQ(w.decision(), 0u);
-  w.press("F5");
-  ASSERT_TRUE(w.press("Ctrl+1"));
-  EXPECT_EQ(w.decision(), w.model().bookmarks.front().decision);
+  EXPECT_EQ(w.decision(), w.model().bookmarks.front().decision) << "what has not run yet runs";
   EXPECT_GT(w.decision(), 0u);
   std::filesystem::remove(settings);
 }
