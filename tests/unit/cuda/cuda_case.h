@@ -102,10 +102,11 @@ inline std::vector<Bytes> run_on_device(const KernelCase& test, const std::vecto
   return outputs;
 }
 
-/// The dtypes to test. Without a device, one of each kind: NVRTC takes seconds for each.
+/// The dtypes to test. Without a device, one of each kind: NVRTC takes seconds for each. 8-bit
+/// floats, which take longest, are then compiled by the test of casts alone.
 inline std::vector<DType> tested_dtypes() {
   if (compiler() == nullptr) {
-    return {DType::kF32, DType::kBF16, DType::kF8E4M3, DType::kI32, DType::kU16, DType::kI1};
+    return {DType::kF32, DType::kBF16, DType::kI32, DType::kU16, DType::kI1};
   }
   return {kAllDTypes.begin(), kAllDTypes.end()};
 }
