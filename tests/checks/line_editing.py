@@ -63,11 +63,19 @@ class Typist:
         before, _, self.shown = self.shown.partition(text)
         return before + text
 
+    def ready(self):
+        """Waits until the editor reads keys itself: the prompt comes a moment before, when Ctrl-D would get lost."""
+        end = time.monotonic() + 20
+        while termios.tcgetattr(self.terminal)[3] & termios.ICANON and time.monotonic() < end:
+            time.sleep(0.01)
+
     def type(self, keys, answer, seconds=20):
+        self.ready()
         os.write(self.keyboard, keys.encode())
         return self.wait_for(answer, seconds)
 
     def end(self, keys):
+        self.ready()
         os.write(self.keyboard, keys.encode())
         try:
             status = self.process.wait(20)
