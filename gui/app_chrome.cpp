@@ -141,9 +141,12 @@ void App::draw_status_bar(float height) {
   put_right(keys, p.text_dim);
   put_right("    ", p.text_dim);
   if (!options_.fixed_clock) {
-    put_right(fmt::format("frame {:.1f} ms    ", frame_ms_), p.text_dim);
-    ui_.tag_rect("status/frame", ImVec2(right, at.y), ImVec2(right, at.y + size.y),
-                 fmt::format("{:.1f}", frame_ms_));
+    // Always four glyphs, so that what stands beside it does not move from frame to frame.
+    const std::string took = frame_ms_ < 9.995   ? fmt::format("{:.2f}", frame_ms_)
+                             : frame_ms_ < 99.95 ? fmt::format("{:.1f}", frame_ms_)
+                                                 : "100+";
+    put_right("frame " + took + " ms    ", p.text_dim);
+    ui_.tag_rect("status/frame", ImVec2(right, at.y), ImVec2(right, at.y + size.y), took);
   }
   put_right(hidden, p.state(StateKind::kWaiting));
   ui_.draw_text(list, ImVec2(at.x + ui_.px(8), y), colour, text, right - at.x - ui_.px(20));

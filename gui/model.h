@@ -165,9 +165,8 @@ class Model {
   const std::vector<Message>& messages() const { return messages_; }
   void add_message(Message::Kind kind, std::string text);
 
-  /// True if a log that another process writes has grown since the last `update`.
-  /// Whether the recorded run that is open was written further. A live run's own log tells nothing
-  /// that its snapshots do not.
+  /// True if another process has added to the open log since the last `update`. Always false for
+  /// a live run, whose snapshots say the same.
   bool log_grew() const {
     return !document_.is_program() && worker_.followed_generation() != seen_log_;
   }

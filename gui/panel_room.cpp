@@ -81,15 +81,18 @@ std::optional<float> PanelTree::wanted(Frame& frame, const Panels& panels, Panel
   return room.height + ImGui::GetFrameHeightWithSpacing() + frame.ui.px(2 * kPadY + 2);
 }
 
-float PanelTree::least(Frame& frame, const Panels& panels, PanelNode& node, float width) {
+float PanelTree::least(Frame& frame, const Panels& panels, PanelNode& node, float width,
+                       bool beside_error) {
   if (node.kind == PanelNode::Kind::kRows)
-    return least(frame, panels, *node.first, width) + least(frame, panels, *node.second, width) +
-           frame.ui.px(4);
+    return least(frame, panels, *node.first, width, beside_error) +
+           least(frame, panels, *node.second, width, beside_error) + frame.ui.px(4);
   if (node.kind == PanelNode::Kind::kColumns)
-    return std::max(least(frame, panels, *node.first, width * node.ratio),
-                    least(frame, panels, *node.second, width * (1 - node.ratio)));
+    return std::max(least(frame, panels, *node.first, width * node.ratio, beside_error),
+                    least(frame, panels, *node.second, width * (1 - node.ratio), beside_error));
   const Panel* panel = find_panel(panels, node.active);
-  const float fewest = panel && is_shown(frame, *panel) ? panel->room(frame).fewest : 0;
+  // A table keeps its five rows, but not at the cost of an error's panel.
+  const bool has_fewest = !beside_error && panel && is_shown(frame, *panel);
+  const float fewest = has_fewest ? panel->room(frame).fewest : 0;
   const float few_lines = ImGui::GetFrameHeightWithSpacing() + frame.ui.px(2 * kPadY + 2) +
                           std::max(fewest, 2 * ImGui::GetTextLineHeightWithSpacing());
   return std::min(few_lines, wanted(frame, panels, node, width).value_or(few_lines));
@@ -109,8 +112,8 @@ float PanelTree::pressing(Frame& frame, const Panels& panels, PanelNode& node, f
   float a = pressing(frame, panels, *node.first, first_width);
   float b = pressing(frame, panels, *node.second, second_width);
   if (columns || (a <= 0 && b <= 0)) return std::max(a, b);
-  if (a <= 0) a = least(frame, panels, *node.first, width);
-  if (b <= 0) b = least(frame, panels, *node.second, width);
+  if (a <= 0) a = least(frame, panels, *node.first, width, /*beside_error=*/true);
+  if (b <= 0) b = least(frame, panels, *node.second, width, /*beside_error=*/true);
   return a + b + frame.ui.px(4);
 }
 
@@ -123,16 +126,17 @@ float PanelTree::first_height(Frame& frame, const Panels& panels, PanelNode& nod
   if (a > 0 && b > 0) return a + b > whole ? whole * a / (a + b) : std::clamp(share, a, whole - b);
   // A side with an error shrinks the other one to a few lines, but never hides it.
   if (a > 0) {
-    const float most = std::min(whole * 0.8f, whole - least(frame, panels, *node.second, width));
+    const float other = least(frame, panels, *node.second, width, /*beside_error=*/true);
+    const float most = std::min(whole * 0.8f, whole - other);
     return std::max(share, std::min(a, most));
   }
   if (b > 0) {
-    const float fewest = std::max(whole * 0.2f, least(frame, panels, *node.first, width));
-    return std::min(share, std::max(whole - b, fewest));
+    const float other = least(frame, panels, *node.first, width, /*beside_error=*/true);
+    return std::min(share, std::max(whole - b, std::max(whole * 0.2f, other)));
   }
   // Without errors, no panel gets less than it needs to be of use, if there is room for all.
-  const float first = least(frame, panels, *node.first, width);
-  const float second = least(frame, panels, *node.second, width);
+  const float first = least(frame, panels, *node.first, width, /*beside_error=*/false);
+  const float second = least(frame, panels, *node.second, width, /*beside_error=*/false);
   if (first + second > whole) return whole * first / (first + second);
   return std::clamp(share, first, whole - second);
 }

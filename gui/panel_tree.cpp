@@ -68,8 +68,14 @@ void split(PanelNode& leaf, const std::string& panel, PanelTree::Side side) {
 PanelTree::Side side_at(ImVec2 mouse, ImVec2 at, ImVec2 size, float tab_bar) {
   using Side = PanelTree::Side;
   constexpr float kEdge = 0.22f;
-  if (mouse.y < at.y + tab_bar || size.x < 1 || size.y <= tab_bar) return Side::kTabs;
+  if (size.x < 1) return Side::kTabs;
   const float x = (mouse.x - at.x) / size.x;
+  // An idle panel is only a tab bar high: its left and right edges are in the bar.
+  if (size.y < 2 * tab_bar) {
+    constexpr float kBarEdge = 0.06f;
+    return x < kBarEdge ? Side::kLeft : x > 1 - kBarEdge ? Side::kRight : Side::kTabs;
+  }
+  if (mouse.y < at.y + tab_bar) return Side::kTabs;
   const float y = (mouse.y - at.y - tab_bar) / (size.y - tab_bar);
   const float nearest = std::min({x, 1 - x, y, 1 - y});
   if (nearest > kEdge) return Side::kTabs;
@@ -271,6 +277,7 @@ void PanelTree::draw_leaf(Frame& frame, const std::vector<std::unique_ptr<Panel>
       if (!forward) node.active = id;
       if (is_idle(frame, node, *found) && !maximised_) {
         idle = found;
+        if (ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows)) focused_ = id;
         ImGui::EndTabItem();
         continue;
       }

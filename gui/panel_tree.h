@@ -68,7 +68,8 @@ class PanelTree {
   static std::optional<float> wanted(Frame& frame, const Panels& panels, PanelNode& node,
                                      float width);
   /// Height for a few lines of every panel below the node, including tabs.
-  static float least(Frame& frame, const Panels& panels, PanelNode& node, float width);
+  static float least(Frame& frame, const Panels& panels, PanelNode& node, float width,
+                     bool beside_error);
   /// Height that the node needs to show errors (Room::least); 0 if there are none.
   static float pressing(Frame& frame, const Panels& panels, PanelNode& node, float width);
   static float usual_height(Frame& frame, const Panels& panels, PanelNode& node, float width,

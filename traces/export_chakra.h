@@ -1,9 +1,9 @@
-// Exports a log as Chakra execution traces, for ASTRA-sim and other simulators of networks.
+// Exports a log as Chakra execution traces, for ASTRA-sim and other network simulators.
 //
-// One file per rank, `PREFIX.<rank>.et`: a stream of length-delimited protobuf messages (schema:
-// mlcommons/chakra et_def.proto), and `PREFIX.groups.json` with the members of each group, which
-// nodes name by number. Only device work is exported: kernels, collectives, sends and receives, in
-// the order of their streams (ctrl_deps). Chakra has no reductions and element types.
+// Each rank has a file `PREFIX.<rank>.et` of length-delimited protobuf messages (schema:
+// mlcommons/chakra et_def.proto). `PREFIX.groups.json` lists the members of each numbered group.
+// Only device work is exported: kernels, collectives, sends and receives, in stream order
+// (ctrl_deps). Chakra has no fields for the reduction and the element type.
 #pragma once
 
 #include <string>

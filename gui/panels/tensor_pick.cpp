@@ -141,7 +141,9 @@ const TensorView& pick_tensor(Frame& frame, const std::string& widget) {
   }
   frame.ui.tag(widget + "/follow", frame.model.followed.on ? "on" : "off");
   if (ImGui::IsItemHovered())
-    Ui::tooltip("shows the tensor of the collective at hand, else the newest write");
+    Ui::tooltip(
+        "Follows the run: shows the tensor of the current collective, or else the last one "
+        "written.");
   return frame.model.tensor(selected);
 }
 

@@ -13,7 +13,7 @@ bool fits(int64_t value, DType dtype) {
 bool fits(double value, DType dtype) {
   if (is_float(dtype)) {
     if (std::isinf(value)) return std::isinf(facts_of(dtype).top);
-    // Conversions to narrow floats go through f32.
+    // Conversions to 16- and 8-bit floats go through f32.
     const double rounded =
         is_narrow_float(dtype) ? static_cast<double>(static_cast<float>(value)) : value;
     const double overflow = facts_of(dtype).overflow;

@@ -43,7 +43,7 @@ OpRecord op_cast() {
               .dtypes =
                   "Any to any. To a narrower float: nearest, ties to even; beyond the range "
                   "infinity, of f8e4m3, which has none, NaN (clamp before to saturate); integers "
-                  "and f64 go to narrow floats through f32. Float to integer: "
+                  "and f64 go to 16- and 8-bit floats through f32. Float to integer: "
                   "towards zero, saturating, NaN to 0. Integer to integer: wraps. To i1: 1 where "
                   "not 0.",
               .errors = "op_c3: the attribute `to` is missing.",

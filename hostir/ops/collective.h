@@ -66,7 +66,8 @@ inline constexpr std::string_view kReducedLayout =
     "The output is no longer unreduced over the communicator's axes.";
 inline constexpr std::string_view kAnyDType = "Any, the same on every member.";
 inline constexpr std::string_view kReducedDType =
-    "All but i1, the same on every member. Folded in group order; narrow floats in f32 and rounded "
+    "All but i1, the same on every member. Folded in group order; 16- and 8-bit floats in f32 and "
+    "rounded "
     "once, integers wrap, avg of integers rounds towards zero.";
 inline constexpr std::string_view kCollectiveCost =
     "Bytes and steps of the machine's model of this collective (hostir/ops/collective_cost.h).";

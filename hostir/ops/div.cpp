@@ -19,7 +19,7 @@ OpRecord op_div() {
       .doc = {.shapes = "Any shape, the same for both operands and the result.",
               .sharding = "Every dimension passes through. Linear in the dividend: it may be a "
                           "partial sum; a partial divisor is reduced first.",
-              .dtypes = "All but i1. Narrow floats are computed in f32 and rounded once. "
+              .dtypes = "All but i1. 16- and 8-bit floats are computed in f32 and rounded once. "
                         "Integers round towards zero; dividing an integer by 0 gives 0, the "
                         "lowest by -1 wraps.",
               .cost = "Reads a and b and writes y once (bytes); about 4 flops per element."},

@@ -28,7 +28,7 @@ OpRecord op_dropout() {
                   "Every dimension passes through: the random number belongs to the global "
                   "index, so the mask does not depend on the sharding. Linear: a partial sum "
                   "stays partial.",
-              .dtypes = "Floats; narrow ones are computed in f32 and rounded once.",
+              .dtypes = "Floats; 16- and 8-bit ones are computed in f32 and rounded once.",
               .cost =
                   "Reads x and writes y once (bytes); about 20 flops per element for the random "
                   "number."},

@@ -4,7 +4,8 @@ namespace hostir {
 
 namespace {
 
-// dy * (Phi(x) + x * phi(x)), or the derivative of the tanh form. Narrow floats compute in f32.
+// dy * (Phi(x) + x * phi(x)), or the derivative of the tanh form. 16- and 8-bit floats compute in
+// f32.
 ops::Values gelu_vjp(ops::Builder& b, std::span<const ValueId> dy) {
   const ValueId x = b.widened(b.arg(0));
   const ValueId square = b.mul(x, x);
@@ -36,7 +37,7 @@ OpRecord op_gelu() {
       .summary = "The Gaussian error linear unit of each element.",
       .doc = {.shapes = "Any shape; the result has the same.",
               .sharding = "Every dimension passes through. A partial operand is reduced first.",
-              .dtypes = "Floats; narrow ones are computed in f32 and rounded once.",
+              .dtypes = "Floats; 16- and 8-bit ones are computed in f32 and rounded once.",
               .cost = "Reads x and writes y once (bytes); about 14 flops per element."},
       .operands = {{.name = "x", .doc = "the operand"}},
       .attributes = {{.name = "approximate",

@@ -65,7 +65,7 @@ OpRecord op_layer_norm() {
       .doc = {.shapes = "x of rank 1 or more; weight and bias have the sizes of x along dims.",
               .sharding = "Other dimensions pass through. Over cut dims the two means are reduced, "
                           "tensors without dims; x is not gathered.",
-              .dtypes = "Floats; narrow ones are computed in f32 and rounded once.",
+              .dtypes = "Floats; 16- and 8-bit ones are computed in f32 and rounded once.",
               .cost = "Reads x and writes y once (bytes) when fused; about 9 flops per element."},
       .operands = {{.name = "x", .doc = "the operand"},
                    {.name = "weight",

@@ -34,7 +34,7 @@ OpRecord op_log_softmax() {
       .doc = {.shapes = "Any shape of rank 1 or more; the result has the same.",
               .sharding = "Other dimensions pass through. Over a cut dim the maximum and the sum "
                           "are reduced over its axes, two tensors without dim; x is not gathered.",
-              .dtypes = "Floats; narrow ones are computed in f32 and rounded once.",
+              .dtypes = "Floats; 16- and 8-bit ones are computed in f32 and rounded once.",
               .cost = "Reads x and writes y once (bytes) when fused; about 12 flops per element."},
       .operands = {{.name = "x", .doc = "the operand"}},
       .attributes = {ops::dim_attribute("the dimension that is normalised")},

@@ -23,7 +23,7 @@ OpRecord op_maximum() {
       .doc = {.shapes = "Any shape, the same for both operands and the result.",
               .sharding = "Every dimension passes through. Operands that are partial max stay "
                           "partial, alone or together; one partial min stays partial.",
-              .dtypes = "All but i1. Narrow floats are computed in f32 and rounded once.",
+              .dtypes = "All but i1. 16- and 8-bit floats are computed in f32 and rounded once.",
               .cost = "Reads a and b and writes y once (bytes); 1 flop per element."},
       .operands = {{.name = "a", .doc = "the left operand", .partial = kMaximumLattice},
                    {.name = "b", .doc = "the right operand", .partial = kMaximumLattice}},

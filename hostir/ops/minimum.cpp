@@ -23,7 +23,7 @@ OpRecord op_minimum() {
       .doc = {.shapes = "Any shape, the same for both operands and the result.",
               .sharding = "Every dimension passes through. Operands that are partial min stay "
                           "partial, alone or together; one partial max stays partial.",
-              .dtypes = "All but i1. Narrow floats are computed in f32 and rounded once.",
+              .dtypes = "All but i1. 16- and 8-bit floats are computed in f32 and rounded once.",
               .cost = "Reads a and b and writes y once (bytes); 1 flop per element."},
       .operands = {{.name = "a", .doc = "the left operand", .partial = kMinimumLattice},
                    {.name = "b", .doc = "the right operand", .partial = kMinimumLattice}},

@@ -18,7 +18,7 @@ OpRecord op_mul() {
       .doc = {.shapes = "Any shape, the same for both operands and the result.",
               .sharding = "Every dimension passes through. Linear in each operand: one partial "
                           "sum stays partial, of two one is reduced first.",
-              .dtypes = "All but i1. Narrow floats are computed in f32 and rounded once. "
+              .dtypes = "All but i1. 16- and 8-bit floats are computed in f32 and rounded once. "
                         "Integers wrap.",
               .cost = "Reads a and b and writes y once (bytes); 1 flop per element."},
       .operands = {{.name = "a", .doc = "the left operand", .partial = ops::kLinear},

@@ -15,7 +15,7 @@ OpRecord op_neg() {
       .summary = "The negative of each element.",
       .doc = {.shapes = "Any shape; the result has the same.",
               .sharding = "Every dimension passes through. Linear: a partial sum stays partial.",
-              .dtypes = "Floats and signed integers; narrow floats are computed in f32 and "
+              .dtypes = "Floats and signed integers; 16- and 8-bit floats are computed in f32 and "
                         "rounded once, integers wrap.",
               .cost = "Reads x and writes y once (bytes); 1 flop per element."},
       .operands = {{.name = "x", .doc = "the operand", .partial = ops::kLinear}},

@@ -22,7 +22,7 @@ OpRecord op_pow() {
       .summary = "The first tensor to the power of the second, element by element.",
       .doc = {.shapes = "Any shape, the same for both operands and the result.",
               .sharding = "Every dimension passes through. A partial operand is reduced first.",
-              .dtypes = "Floats; narrow ones are computed in f32 and rounded once.",
+              .dtypes = "Floats; 16- and 8-bit ones are computed in f32 and rounded once.",
               .cost = "Reads a and b and writes y once (bytes); about 16 flops per element."},
       .operands = {{.name = "a", .doc = "the left operand"},
                    {.name = "b", .doc = "the right operand"}},

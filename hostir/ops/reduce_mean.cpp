@@ -43,7 +43,7 @@ OpRecord op_reduce_mean() {
               .sharding =
                   "Linear: a partial sum stays partial. A cut dimension that goes makes it sum, "
                   "reduce, divide (by the global count).",
-              .dtypes = "Floats; narrow ones are accumulated in f32 and rounded once.",
+              .dtypes = "Floats; 16- and 8-bit ones are accumulated in f32 and rounded once.",
               .cost = ops::kReductionCost},
       .operands = {{.name = "x", .doc = "the operand", .partial = ops::kLinear}},
       .attributes = ops::reduction_attributes(),

@@ -17,13 +17,12 @@ OpRecord op_reduce_sum() {
       .mnemonic = "reduce_sum",
       .shape = OpShape::kReduction,
       .summary = "The sum of the elements along some dimensions.",
-      .doc =
-          {.shapes = ops::kReductionShapes,
-           .sharding = "Linear: a partial sum stays partial. A cut dimension that goes leaves a "
-                       "partial sum.",
-           .dtypes =
-               "All but i1. Narrow floats are accumulated in f32 and rounded once; integers wrap.",
-           .cost = ops::kReductionCost},
+      .doc = {.shapes = ops::kReductionShapes,
+              .sharding = "Linear: a partial sum stays partial. A cut dimension that goes leaves a "
+                          "partial sum.",
+              .dtypes = "All but i1. 16- and 8-bit floats are accumulated in f32 and rounded once; "
+                        "integers wrap.",
+              .cost = ops::kReductionCost},
       .operands = {{.name = "x",
                     .doc = "the operand",
                     .partial = {.sum = PartialUse::kOthersWhole}}},

@@ -19,7 +19,7 @@ OpRecord op_relu() {
       .doc = {.shapes = "Any shape; the result has the same.",
               .sharding = "Every dimension passes through. Rising: a partial max or min stays "
                           "partial, a partial sum is reduced first.",
-              .dtypes = "Floats and signed integers; narrow floats are computed in f32 and "
+              .dtypes = "Floats and signed integers; 16- and 8-bit floats are computed in f32 and "
                         "rounded once, integers wrap.",
               .cost = "Reads x and writes y once (bytes); 1 flop per element."},
       .operands = {{.name = "x", .doc = "the operand", .partial = ops::kRising}},

@@ -32,7 +32,7 @@ OpRecord op_rms_norm() {
               .sharding =
                   "Other dimensions pass through. Over cut dims the mean square is reduced, "
                   "a tensor without dims; x is not gathered.",
-              .dtypes = "Floats; narrow ones are computed in f32 and rounded once.",
+              .dtypes = "Floats; 16- and 8-bit ones are computed in f32 and rounded once.",
               .cost = "Reads x and writes y once (bytes) when fused; about 5 flops per element."},
       .operands = {{.name = "x", .doc = "the operand"},
                    {.name = "weight",

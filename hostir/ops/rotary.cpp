@@ -102,7 +102,7 @@ OpRecord op_rotary() {
       .doc = {.shapes = "x [.., S, .., D] with D even, the sequence along dim; positions [S].",
               .sharding = "All dimensions but the last pass through, the sequence too: each rank "
                           "knows its positions. The last one is gathered first.",
-              .dtypes = "Floats; angles in f32, narrow ones are computed in f32 and "
+              .dtypes = "Floats; angles in f32, 16- and 8-bit ones are computed in f32 and "
                         "rounded once. Positions of any integer.",
               .cost = "Reads x and writes y once (bytes) when fused; about 30 flops per element."},
       .operands = {{.name = "x", .doc = "queries or keys"},

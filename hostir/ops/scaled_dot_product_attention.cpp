@@ -162,7 +162,7 @@ OpRecord op_scaled_dot_product_attention() {
                "Batch and heads pass through, and S of the queries: each rank knows the "
                "positions it holds. Over a cut T the softmax and the result are reduced. A cut D "
                "leaves partial scores. Grouped heads are cut at the borders of groups.",
-           .dtypes = "Floats, all alike; the softmax of narrow ones is computed in "
+           .dtypes = "Floats, all alike; the softmax of 16- and 8-bit ones is computed in "
                      "f32. The mask is i1 (0: left out) or floating-point (added).",
            .cost = "2 * S * T * (D + E) flops per head; the scores are written (bytes)."},
       .operands = {{.name = "q", .doc = "queries"},

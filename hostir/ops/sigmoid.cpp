@@ -20,7 +20,7 @@ OpRecord op_sigmoid() {
       .doc = {.shapes = "Any shape; the result has the same.",
               .sharding = "Every dimension passes through. Rising: a partial max or min stays "
                           "partial, a partial sum is reduced first.",
-              .dtypes = "Floats; narrow ones are computed in f32 and rounded once.",
+              .dtypes = "Floats; 16- and 8-bit ones are computed in f32 and rounded once.",
               .cost = "Reads x and writes y once (bytes); about 8 flops per element."},
       .operands = {{.name = "x", .doc = "the operand", .partial = ops::kRising}},
       .results = {{.name = "y", .doc = "1 / (1 + exp(-x))"}},

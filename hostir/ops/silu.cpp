@@ -22,7 +22,7 @@ OpRecord op_silu() {
       .doc = {.shapes = "Any shape; the result has the same.",
               .sharding = "Every dimension passes through: operand and result are cut alike. A "
                           "partial operand is reduced first.",
-              .dtypes = "Floats; narrow ones are computed in f32 and rounded once.",
+              .dtypes = "Floats; 16- and 8-bit ones are computed in f32 and rounded once.",
               .cost = "Reads x and writes y once (bytes); about 9 flops per element."},
       .operands = {{.name = "x", .doc = "the operand"}},
       .results = {{.name = "y", .doc = "x * sigmoid(x)"}},

@@ -4,43 +4,20 @@
 
 #include <algorithm>
 
+#include "hostir/support/markup.h"
+
 namespace hostir::script {
 namespace {
 
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default: {
-        const auto byte = static_cast<unsigned char>(c);
-        out += byte < 0x20 && c != '\n' && c != '\t' ? ' ' : c;  // forbidden in XML 1.0
-      }
-    }
-  }
-  return out;
-}
-
 std::string junit_case(const TestCase& c) {
   std::string out = fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\"",
-                                escaped(c.file), escaped(c.title), c.seconds);
+                                escape_markup(c.file), escape_markup(c.title), c.seconds);
   if (c.passed() && c.skipped == 0) return out + "/>\n";
   out += ">\n";
   for (const std::string& failure : c.failures) {
     const std::string first = failure.substr(0, failure.find('\n'));
-    out += fmt::format("      <failure message=\"{}\">{}</failure>\n", escaped(first),
-                       escaped(failure));
+    out += fmt::format("      <failure message=\"{}\">{}</failure>\n", escape_markup(first),
+                       escape_markup(failure));
   }
   if (c.skipped > 0) {
     out +=
@@ -99,7 +76,7 @@ std::string to_junit(const TestReport& report) {
       failures += report.cases[end].passed() ? 0 : 1;
     }
     out += fmt::format("  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\">\n{}  </testsuite>\n",
-                       escaped(report.cases[begin].file), end - begin, failures, body);
+                       escape_markup(report.cases[begin].file), end - begin, failures, body);
     begin = end;
   }
   return out + "</testsuites>\n";

@@ -4,7 +4,7 @@
 // Parts are dense over the placement's box, or in block order if the placement has blocks. A
 // partial parameter is stored at coordinate 0 of its unreduced axes; the other ranks hold the
 // identity. Partial results are reduced in group order (position order along the unreduced axes).
-// Narrow floats are accumulated in f32 and rounded once.
+// 16- and 8-bit floats are accumulated in f32 and rounded once.
 
 #include <fmt/core.h>
 

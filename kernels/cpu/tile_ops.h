@@ -2,11 +2,11 @@
 //
 // A *tile* is a run of at most kTileElems elements of one value in a register of lanes. f32 lanes
 // hold f32 and narrower floats; i32 lanes hold i32 and narrower integers; i64 lanes hold i64, u32
-// and the bits of u64. A value always has the precision of its dtype (narrow floats are rounded,
-// narrow integers wrapped after each op), so results do not
-// depend on fusion. The same source is compiled three times, with the flags of each instruction
-// set. It must include no library header that defines inline functions, because the linker might
-// keep a copy that this CPU cannot run.
+// and the bits of u64. A value always has the precision of its dtype (16- and 8-bit floats are
+// rounded, narrow integers wrapped after each op), so results do not depend on fusion. The same
+// source is compiled three times, with the flags of each instruction set. It must include no
+// library header that defines inline functions, because the linker might keep a copy that this CPU
+// cannot run.
 #pragma once
 
 #include <stdint.h>

@@ -9,26 +9,11 @@ Chakra's protobuf is decoded here, with the field numbers of mlcommons/chakra et
 import csv
 import io
 import json
-import pathlib
-import subprocess
 import sys
-import tempfile
-import traceback
 
-PROGRAMS = pathlib.Path(__file__).parent.parent / "programs"
-HOSTIR = str(pathlib.Path(sys.argv[1]).resolve()) if len(sys.argv) > 1 else "hostir"
-CASES = []
+from cases import ROOT, case, hostir, run_cases
 
-
-def case(function):
-    CASES.append(function)
-    return function
-
-
-def hostir(*arguments, status=0):
-    done = subprocess.run([HOSTIR, *map(str, arguments)], capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == status, (done.returncode, done.stderr)
-    return done.stdout if status == 0 else done.stderr
+PROGRAMS = ROOT / "programs"
 
 
 def log(folder, program="tp_mlp.hir", *arguments):
@@ -139,22 +124,5 @@ def what_is_not_there_gets_a_sentence(folder):
     assert "--rank" in hostir("trace", "export", path, "--value", "a", status=64)
 
 
-def main():
-    passed = failed = 0
-    with tempfile.TemporaryDirectory() as scratch:
-        for function in CASES:
-            folder = pathlib.Path(scratch) / function.__name__
-            folder.mkdir()
-            try:
-                function(folder)
-                passed += 1
-            except Exception:  # pylint: disable=broad-except
-                failed += 1
-                print(f"FAILED {function.__name__}")
-                traceback.print_exc(file=sys.stdout)
-    print(f"{passed} passed, {failed} failed")
-    return failed != 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_cases())

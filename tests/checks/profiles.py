@@ -8,30 +8,15 @@ known part of each collective. Ends with `N passed, N failed`.
 """
 import gzip
 import json
-import pathlib
 import shutil
 import sqlite3
 import struct
 import subprocess
 import sys
-import tempfile
-import traceback
 
-ROOT = pathlib.Path(__file__).parent.parent
+from cases import HOSTIR, ROOT, case, hostir, run_cases
+
 TRUTH = ROOT / "truth" / "flight_recorder" / "healthy"
-HOSTIR = str(pathlib.Path(sys.argv[1]).resolve()) if len(sys.argv) > 1 else "hostir"
-CASES = []
-
-
-def case(function):
-    CASES.append(function)
-    return function
-
-
-def hostir(*arguments, status=0):
-    done = subprocess.run([HOSTIR, *map(str, arguments)], capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == status, f"status {done.returncode}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
-    return done.stdout if status == 0 else done.stdout + done.stderr
 
 
 def opened(*paths):
@@ -393,23 +378,5 @@ def two_profiles_of_one_rank(folder):
     assert "are both of rank 1" in hostir("open", folder, status=2)
 
 
-def main():
-    keep = pathlib.Path(sys.argv[sys.argv.index("--keep") + 1]) if "--keep" in sys.argv else None
-    passed = failed = 0
-    with tempfile.TemporaryDirectory() as scratch:
-        for function in CASES:
-            folder = (keep or pathlib.Path(scratch)) / function.__name__
-            folder.mkdir(parents=True, exist_ok=True)
-            try:
-                function(folder)
-                passed += 1
-            except Exception:  # pylint: disable=broad-except
-                failed += 1
-                print(f"FAILED {function.__name__}")
-                traceback.print_exc(file=sys.stdout)
-    print(f"{passed} passed, {failed} failed")
-    return failed != 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_cases())

@@ -17,23 +17,12 @@ import threading
 import time
 import xml.etree.ElementTree
 
+from cases import ENDLESS
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TRUTH = ROOT / "tests/truth/tp_mlp_w2"
 INPUTS = {"x": "x", "w1": "c_fc.weight", "b1": "c_fc.bias", "w2": "c_proj.weight", "b2": "c_proj.bias"}
 passed = failed = 0
-
-# Long enough that it cannot end before it is interrupted.
-ENDLESS = """mesh @t = <tp=2>
-host @endless on @t (%x: shard<2xf32, @t, [{tp}]>) -> (shard<2xf32, @t, [{tp}]>) {
-  %c = comm over {tp}
-  %s = stream "s"
-  %y = alloc on %s : shard<2xf32, @t, [{tp}]>
-  for %i in 0..1000000000 {
-    permute %c shift(1) ro(%x) wo(%y) on %s
-  }
-  return %y
-}
-"""
 
 
 def check(what, holds, detail=""):

@@ -8,24 +8,15 @@ Programs, logs, dumps and profiles, each as a report; names that try to become m
 """
 import html.parser
 import json
-import pathlib
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
-import traceback
 
-ROOT = pathlib.Path(__file__).parent.parent
-HOSTIR = str(pathlib.Path(sys.argv[1]).resolve()) if len(sys.argv) > 1 else "hostir"
+from cases import HOSTIR, ROOT, case, run_cases
+
 VOID = {"meta", "br", "img", "hr", "input", "link"}
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"' onload='x"
-CASES = []
-
-
-def case(function):
-    CASES.append(function)
-    return function
 
 
 class Page(html.parser.HTMLParser):
@@ -170,23 +161,5 @@ def what_cannot_be_reported_gets_a_sentence(folder):
         assert done.returncode not in (0, -11, -6) and done.stderr.strip(), (path, done.returncode)
 
 
-def main():
-    keep = pathlib.Path(sys.argv[sys.argv.index("--keep") + 1]) if "--keep" in sys.argv else None
-    passed = failed = 0
-    with tempfile.TemporaryDirectory() as scratch:
-        for function in CASES:
-            folder = (keep or pathlib.Path(scratch)) / function.__name__
-            folder.mkdir(parents=True, exist_ok=True)
-            try:
-                function(folder)
-                passed += 1
-            except Exception:  # pylint: disable=broad-except
-                failed += 1
-                print(f"FAILED {function.__name__}")
-                traceback.print_exc(file=sys.stdout)
-    print(f"{passed} passed, {failed} failed")
-    return failed != 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_cases())

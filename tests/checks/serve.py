@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 
+from cases import ENDLESS
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TRUTH = "tests/truth/tp_mlp_w2"
 passed = failed = 0
@@ -93,19 +95,6 @@ def check_program(client, log):
     rows = client.result("query", session=session, sql="SELECT rank, COUNT(*) AS n FROM event GROUP BY rank")["rows"]
     check("the log", len(rows) == 2 and all(row["n"] > 0 for row in rows), rows)
     return session
-
-
-ENDLESS = """mesh @t = <tp=2>
-host @endless on @t (%x: shard<2xf32, @t, [{tp}]>) -> (shard<2xf32, @t, [{tp}]>) {
-  %c = comm over {tp}
-  %s = stream "s"
-  %y = alloc on %s : shard<2xf32, @t, [{tp}]>
-  for %i in 0..1000000000 {
-    permute %c shift(1) ro(%x) wo(%y) on %s
-  }
-  return %y
-}
-"""
 
 
 def check_interrupt(client):

@@ -1,8 +1,8 @@
 // Tells a job that has stalled from one that is slow: looks at its files again and again.
 //
-// One look is a snapshot, in which a rank that others wait for may only be late. A stall is a
-// verdict against somebody while nobody concerned has made progress for some time: no call was
-// issued, started or completed.
+// In one look, a rank that others wait for may merely be late. A job has stalled if the verdict
+// names a culprit, and neither that rank nor those that wait for it have issued, started or
+// completed a call for some time.
 #pragma once
 
 #include <cstdint>

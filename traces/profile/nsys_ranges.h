@@ -29,9 +29,10 @@ struct NcclMember {
   int32_t rank = 0;
 };
 
-/// The call of a communication range, without its group; nullopt: it is none. `communicator`: its
-/// hash, if the payload states it.
+/// The collective, send or receive that the range is, without its group; nullopt if it is another
+/// call of NCCL's. Sets `communicator` to the hash of its communicator if the payload has it.
 std::optional<Call> call_of(const NcclRange& range, std::optional<uint64_t>& communicator);
+/// The member that the range adds to a communicator, if it does.
 std::optional<NcclMember> member_of(const NcclRange& range);
 
 /// The payload in a value of NVTX_EVENTS.binaryData: a header of 32 bytes, then the payload.

@@ -1,5 +1,5 @@
-// Collects a ProcessProfile: gives names, groups and calls their numbers, and joins device rows
-// with launches once all have been read.
+// Builds a ProcessProfile: numbers the names, groups and calls, and once everything has been read
+// gives each device row the time of its launch.
 #pragma once
 
 #include <string>
@@ -21,8 +21,8 @@ class ProfileBuilder {
   uint32_t name(std::string_view text);
   uint32_t group(const Group& group);
   uint32_t call(const Call& call);
-  /// Impossible durations become 0 and rows at impossible times are left out, with a remark.
-  /// `correlation`: of the launch; 0: unknown. Errors: `profile_size`.
+  /// A remark reports impossible durations, which become 0, and rows at impossible times, which are
+  /// left out. `correlation` is that of the launch, or 0 if it is unknown. Errors: `profile_size`.
   Expected<void> add(Row row, int64_t duration_ns, uint64_t correlation);
   void launch(uint64_t correlation, int64_t at_ns) { launches_.emplace_back(correlation, at_ns); }
   /// Adds `base_ns` to the times of all launches so far.

@@ -7,14 +7,12 @@
 
 namespace hostir::traces::report {
 
-/// Safe as text and in quoted attributes. Bytes that are no UTF-8 or control characters become `?`.
+/// Safe as text and in quoted attributes. Invalid UTF-8 becomes U+FFFD, a control character `?`.
 std::string escaped(std::string_view text);
 /// Safe as JavaScript data inside <script>: a JSON string with quotes.
 std::string json_string(std::string_view text);
 /// `2.1 ms`; `?` for kUnknownNs.
 std::string time_text(int64_t ns);
-/// `1.5 MiB`.
-std::string bytes_text(int64_t bytes);
 /// A color class `r0`..`r9` for a rank, repeating.
 std::string rank_class(int64_t rank);
 

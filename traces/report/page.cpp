@@ -69,7 +69,7 @@ const char* const kScript = R"js(
   const row = 20, head = 22;
   const left = () => Math.min(120, view.clientWidth * 0.28);
   let from = 0, to = data.end;
-  const text = (ns) => ns < 1e3 ? ns + ' ns' : ns < 1e6 ? +(ns / 1e3).toPrecision(4) + ' µs'
+  const text = (ns) => ns < 1e3 ? ns + ' ns' : ns < 1e6 ? +(ns / 1e3).toPrecision(4) + ' us'
     : ns < 1e9 ? +(ns / 1e6).toPrecision(4) + ' ms' : +(ns / 1e9).toPrecision(4) + ' s';
   const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const width = () => view.clientWidth - left();

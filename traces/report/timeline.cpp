@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 
+#include "hostir/support/text.h"
 #include "traces/report/html.h"
 #include "traces/report/sections.h"
 

@@ -298,7 +298,7 @@ class Session:
         return self.command("whatif").data
 
     def timeline(self, limit: int = 5000) -> Picture:
-        """What every stream and host did, from the log, as SVG; the first `limit` events."""
+        """An SVG of what each stream and host did: the first `limit` events of the log by start time."""
         return timeline_picture(self.query(
             "SELECT rank, track, op, address, begin_ns, end_ns, text FROM v_timeline "
             f"WHERE end_ns IS NOT NULL ORDER BY begin_ns LIMIT {int(limit)}"))

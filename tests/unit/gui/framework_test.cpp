@@ -61,10 +61,10 @@ TEST(Tabs, AreDraggedToOtherLeavesAndToEdges) {
   w->settle();
   std::string layout = w->app().tree().to_string();
   EXPECT_NE(layout.find("[ledger events sql phases*]"), std::string::npos) << layout;
-  ASSERT_TRUE(w->drag("tab/phases", "leaf/host_ir/right"));
+  ASSERT_TRUE(w->drag("tab/phases", "leaf/timeline/right"));
   w->settle();
   layout = w->app().tree().to_string();
-  EXPECT_NE(layout.find("h(0.500 [host_ir* editor] [phases*])"), std::string::npos) << layout;
+  EXPECT_NE(layout.find("h(0.500 [timeline* schedule] [phases*])"), std::string::npos) << layout;
 }
 
 TEST(Tabs, ClosedMaximisedAndShownAgain) {
@@ -75,9 +75,9 @@ TEST(Tabs, ClosedMaximisedAndShownAgain) {
   EXPECT_FALSE(w.has("tab/timeline"));
   w.perform("panel.timeline");
   EXPECT_TRUE(w.has("tab/timeline"));
-  w->hover("leaf/layout");
+  w->hover("leaf/waits");
   ASSERT_TRUE(w.press("Shift+Esc"));
-  EXPECT_TRUE(w.has("tab/layout"));
+  EXPECT_TRUE(w.has("tab/waits"));
   EXPECT_FALSE(w.has("tab/host_ir"));
   ASSERT_TRUE(w.press("Shift+Esc"));
   EXPECT_TRUE(w.has("tab/host_ir"));

@@ -7,7 +7,7 @@ namespace hostir::cuda {
 namespace {
 
 // Float to integer truncates and saturates, NaN becomes 0; integers wrap; to i1 is `!= 0`. Integers
-// are converted to narrow floats through double, with successive roundings, as on the CPU.
+// are converted to 16- and 8-bit floats through double, with successive roundings, as on the CPU.
 std::string lane_cast(const LaneCall& c) {
   const std::string& x = c.lanes[0];
   const DType to = c.out.dtype;

@@ -1,0 +1,55 @@
+"""What the checks in Python share: a list of cases, each with a folder of its own, and the command under test."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import traceback
+
+ROOT = pathlib.Path(__file__).parent.parent
+HOSTIR = str(pathlib.Path(sys.argv[1]).resolve()) if len(sys.argv) > 1 else "hostir"
+CASES = []
+
+# A run that only an interrupt ends; `%x` has two elements.
+ENDLESS = """mesh @t = <tp=2>
+host @endless on @t (%x: shard<2xf32, @t, [{tp}]>) -> (shard<2xf32, @t, [{tp}]>) {
+  %c = comm over {tp}
+  %s = stream "s"
+  %y = alloc on %s : shard<2xf32, @t, [{tp}]>
+  for %i in 0..1000000000 {
+    permute %c shift(1) ro(%x) wo(%y) on %s
+  }
+  return %y
+}
+"""
+
+
+def case(function):
+    """Decorates a function that takes an empty folder and raises if something is wrong."""
+    CASES.append(function)
+    return function
+
+
+def hostir(*arguments, status=0):
+    """What the command prints; with errors if it is expected to end with another status than 0."""
+    done = subprocess.run([HOSTIR, *map(str, arguments)], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == status, f"status {done.returncode}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
+    return done.stdout if status == 0 else done.stdout + done.stderr
+
+
+def run_cases():
+    """Runs all cases, prints `N passed, N failed`, and returns the exit status. `--keep FOLDER` keeps their folders."""
+    keep = pathlib.Path(sys.argv[sys.argv.index("--keep") + 1]) if "--keep" in sys.argv else None
+    passed = failed = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        for function in CASES:
+            folder = (keep or pathlib.Path(scratch)) / function.__name__
+            folder.mkdir(parents=True, exist_ok=True)
+            try:
+                function(folder)
+                passed += 1
+            except Exception:  # pylint: disable=broad-except
+                failed += 1
+                print(f"FAILED {function.__name__}")
+                traceback.print_exc(file=sys.stdout)
+    print(f"{passed} passed, {failed} failed")
+    return failed != 0
