@@ -72,6 +72,7 @@ RunDescription describe(const interp::Prepared& prepared, const interp::BackendR
   run.inputs = inputs_of(prepared);
   run.properties.emplace_back("clock", interp::name(backend.traits.clock));
   run.properties.emplace_back("kernels", backend.reference_kernels ? "reference" : "fast");
+  if (!backend.traits.reads_values) run.properties.emplace_back("values", "none");
   if (backend.max_memory_bytes > 0) {
     run.properties.emplace_back("max_memory_bytes", std::to_string(backend.max_memory_bytes));
   }

@@ -44,7 +44,9 @@ Expected<void> write_input_rows(Database& database, const RunDescription& run,
     std::vector<std::byte> data;
     bool stored = false;
     // Compress only if the result could fit, assuming at best a hundredfold reduction.
-    if (!generated && static_cast<int64_t>(input.tensor.data.size() / 100) <= left) {
+    // A run without values has shapes only.
+    const bool has_data = !input.tensor.data.empty() || input.tensor.element_count() == 0;
+    if (!generated && has_data && static_cast<int64_t>(input.tensor.data.size() / 100) <= left) {
       data = compressed(input.tensor.data);
       stored = static_cast<int64_t>(data.size()) <= left;
     }

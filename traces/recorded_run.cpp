@@ -40,9 +40,8 @@ Expected<Machine> machine_of(const LogReader& log) {
               fmt::format("the log does not describe the machine \"{}\"", run.machine));
 }
 
-/// Recreates an input that is not in the log, with its generator or from its file.
-Expected<Tensor> input_again(const LogReader& log, size_t index) {
-  const interp::LogInput& input = log.inputs()[index];
+/// The dtype and extents of an input, without data.
+Expected<Tensor> input_shape(const LogReader& log, size_t index) {
   HOSTIR_ASSIGN_OR_RETURN(
       const interp::LogTable row,
       log.query(
@@ -53,14 +52,21 @@ Expected<Tensor> input_again(const LogReader& log, size_t index) {
   if (!dtype || shape == nullptr) {
     return fail(ErrorKind::kRuntime, "log_damaged", "an input of the log is damaged");
   }
-  HOSTIR_ASSIGN_OR_RETURN(const Extents extents, parse_extents(*shape));
-  const auto count = element_count(extents);
+  HOSTIR_ASSIGN_OR_RETURN(Extents extents, parse_extents(*shape));
+  return Tensor{*dtype, std::move(extents), {}};
+}
+
+/// Recreates an input that is not in the log, with its generator or from its file.
+Expected<Tensor> input_again(const LogReader& log, size_t index) {
+  const interp::LogInput& input = log.inputs()[index];
+  HOSTIR_ASSIGN_OR_RETURN(const Tensor shape, input_shape(log, index));
+  const auto count = element_count(shape.extents);
   if (!count || *count > (int64_t{1} << 36)) {
     return fail(ErrorKind::kRuntime, "log_damaged", "an input of the log is damaged");
   }
   const std::string text = input.kind == "file" ? "@" + input.expression : input.expression;
   HOSTIR_ASSIGN_OR_RETURN(const ValueSpec spec, io::parse_value_spec(text));
-  HOSTIR_ASSIGN_OR_RETURN(Tensor tensor, io::materialise(spec, "", &*dtype, &extents));
+  HOSTIR_ASSIGN_OR_RETURN(Tensor tensor, io::materialise(spec, "", &shape.dtype, &shape.extents));
   if (hash_of(tensor.data) != input.digest) {
     return fail(ErrorKind::kRuntime, "replay_input",
                 fmt::format("input %{} is not what it was: {} gives other data now", input.name,
@@ -74,6 +80,11 @@ Expected<std::vector<Tensor>> inputs_of(const LogReader& log, const interp::Prep
   for (size_t i = 0; i < log.inputs().size(); ++i) {
     const interp::LogInput& input = log.inputs()[i];
     HOSTIR_TRY(watch.begin("reading the input %" + input.name));
+    if (property(log, "values") == "none") {
+      HOSTIR_ASSIGN_OR_RETURN(Tensor shape, input_shape(log, i));
+      inputs.push_back(std::move(shape));
+      continue;
+    }
     if (input.kind == "missing") {
       return fail(
           ErrorKind::kRuntime, "replay_input",

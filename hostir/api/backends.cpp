@@ -17,12 +17,22 @@ using interp::BackendTraits;
 using interp::ClockDomain;
 using MadeBackend = Expected<std::unique_ptr<interp::Backend>>;
 
-MadeBackend make_sim(const BackendRequest& request) {
+sim::SimOptions sim_options(const BackendRequest& request) {
   sim::SimOptions options;
   options.machine = request.machine;
   options.seed = request.seed;
   options.schedule = request.schedule;
   options.kernels = request.reference_kernels ? cpu::KernelSet::kReference : cpu::KernelSet::kFast;
+  return options;
+}
+
+MadeBackend make_sim(const BackendRequest& request) {
+  return sim::make_sim_backend(sim_options(request));
+}
+
+MadeBackend make_shapes(const BackendRequest& request) {
+  sim::SimOptions options = sim_options(request);
+  options.values = sim::SimOptions::Values::kNone;
   return sim::make_sim_backend(options);
 }
 
@@ -54,6 +64,7 @@ const std::vector<BackendEntry>& entries() {
   static const std::vector<BackendEntry> kEntries = {
       {"sim", {ClockDomain::kVirtual, true, true, ""}, cpu::isa_name, make_sim},
       {"cuda", {ClockDomain::kHost, true, false, ""}, nullptr, make_cuda},
+      {"shapes", {ClockDomain::kVirtual, false, true, ""}, nullptr, make_shapes},
       {"null", {ClockDomain::kVirtual, false, false, ""}, nullptr, make_null},
   };
   return kEntries;

@@ -12,6 +12,7 @@
 #include "hostir/io/npz.h"
 #include "hostir/ops/differentiate.h"
 #include "hostir/passes/bind_sizes.h"
+#include "interp/session/input_values.h"
 #include "kernels/cpu/kernel.h"
 
 namespace hostir::api {
@@ -143,6 +144,47 @@ void name_positions(const Function& function, std::vector<interp::NamedInput>& i
   }
 }
 
+// The input as a tensor without data; unchanged if its shape is not known, which prepare() reports.
+void drop_data(const Function& function, const SizeBindings& sizes, interp::NamedInput& input) {
+  for (const Parameter& parameter : function.params) {
+    const Value& value = function.value(parameter.value);
+    const bool is_tensor = std::holds_alternative<TensorType>(value.type) ||
+                           std::holds_alternative<ShardType>(value.type);
+    if (value.name != input.name || !is_tensor) continue;
+    Tensor shape{dtype_of(value.type), {}, {}};
+    if (auto* tensor = std::get_if<Tensor>(&input.value)) {
+      if (is_float(tensor->dtype) != is_float(shape.dtype)) shape.dtype = tensor->dtype;
+      shape.extents = std::move(tensor->extents);
+    } else {
+      for (const IndexExpr& extent : shape_of(value.type)) {
+        const auto size = extent.evaluate(sizes.lookup());
+        if (!size) return;
+        shape.extents.push_back(*size);
+      }
+    }
+    input.value = std::move(shape);
+  }
+}
+
+// Prepares a run whose inputs have no data. Generators stay in the description of the inputs.
+Expected<std::shared_ptr<const interp::Prepared>> prepare_shapes(
+    const Program& program, std::vector<interp::NamedInput> inputs,
+    const interp::PrepareOptions& options) {
+  const Function& function = *program.find_function(options.function);
+  HOSTIR_ASSIGN_OR_RETURN(const SizeBindings sizes,
+                          interp::sizes_from_inputs(function, inputs, options.sizes));
+  std::vector<std::pair<std::string, std::string>> generators;
+  for (interp::NamedInput& input : inputs) {
+    if (const auto* spec = std::get_if<ValueSpec>(&input.value))
+      generators.emplace_back(input.name, io::format_value_spec(*spec));
+    drop_data(function, sizes, input);
+  }
+  HOSTIR_ASSIGN_OR_RETURN(const auto prepared, interp::prepare(program, inputs, options));
+  auto out = std::make_shared<interp::Prepared>(*prepared);
+  out->input_texts = std::move(generators);
+  return out;
+}
+
 }  // namespace
 
 std::optional<size_t> position_of(const std::string& name) {
@@ -169,6 +211,7 @@ Expected<std::shared_ptr<const interp::Prepared>> ProgramOptions::prepare(
                                                         values, options.sizes));
     options.base_directory = directory;
   }
+  if (input_data == InputData::kShapes) return prepare_shapes(*chosen.program, values, options);
   auto prepared = interp::prepare(*chosen.program, values, options);
   if (!prepared) note_readings(inputs, prepared.error());
   return prepared;
@@ -193,6 +236,11 @@ Expected<std::vector<int>> parse_devices(const std::string& text) {
 }
 
 }  // namespace
+
+InputData BackendOptions::input_data() const {
+  const BackendEntry* entry = find_backend(backend);
+  return entry == nullptr || entry->traits.reads_values ? InputData::kValues : InputData::kShapes;
+}
 
 Expected<interp::BackendRequest> BackendOptions::request(const Program& program) const {
   interp::BackendRequest out;

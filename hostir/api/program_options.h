@@ -13,6 +13,9 @@
 
 namespace hostir::api {
 
+/// Whether inputs have data, or only shapes (for backends that read no values).
+enum class InputData : uint8_t { kValues, kShapes };
+
 struct ProgramOptions {
   std::string path;
   std::string function;  // `@f` or empty
@@ -24,6 +27,7 @@ struct ProgramOptions {
   std::vector<std::string> keep;
   bool grad = false;             // use the gradient of the fusion instead
   std::vector<std::string> wrt;  // parameters to differentiate for; empty: all
+  InputData input_data = InputData::kValues;
 
   /// With --grad, adds the gradient of the chosen fusion to the file as `@f.grad` and chooses that.
   /// Call once, right after loading.
@@ -55,6 +59,8 @@ struct BackendOptions {
   std::optional<double> timeout_s;
   bool stepwise = false;
 
+  /// The data that the backend needs of inputs.
+  InputData input_data() const;
   /// The machine may be declared in the program. Errors: kUsage (unknown machine).
   Expected<interp::BackendRequest> request(const Program& program) const;
 };

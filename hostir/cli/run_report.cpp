@@ -33,6 +33,11 @@ std::string describe_value(const std::string& name, const Tensor& tensor) {
   return out + "\n";
 }
 
+std::string describe_shape(const std::string& name, const Tensor& tensor) {
+  return fmt::format("%{} : {}, not computed\n", name,
+                     format_shape_text(tensor.dtype, tensor.extents));
+}
+
 std::string describe_shards(const interp::NamedOutput& output) {
   std::string shape;
   const size_t rank = output.global.extents.size();

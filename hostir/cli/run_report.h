@@ -11,6 +11,9 @@ namespace hostir::cli {
 /// `%y : 2x4xf32` with the values if they are few, else with min, max, mean, NaN and Inf counts.
 std::string describe_value(const std::string& name, const Tensor& tensor);
 
+/// `%y : 2x4xf32, not computed`.
+std::string describe_shape(const std::string& name, const Tensor& tensor);
+
 /// Local shapes by rank, with equal neighbours merged: `11|11|10 x 10`.
 std::string describe_shards(const interp::NamedOutput& output);
 

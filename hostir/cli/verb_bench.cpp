@@ -54,6 +54,7 @@ class BenchVerb : public Verb {
                      {.least = 1, .most = 1'000'000});
   }
   int execute(Terminal& terminal) override {
+    program_.input_data = backend_.input_data();
     auto loaded = api::load_file(program_.path);
     if (!loaded) return terminal.report(loaded.error());
     const auto status = bench(terminal, *loaded);

@@ -31,7 +31,10 @@ class RunVerb : public Verb {
            "--expect y=@ref.npy\n"
            "  hostir run tests/programs/tp_mlp.hir --mesh tp=3 --check-unsharded --shards --trace "
            "run.db\n"
-           "  hostir run tests/programs/tp_mlp.hir --mesh tp=3 --example-inputs --reference sim";
+           "  hostir run tests/programs/tp_mlp.hir --mesh tp=3 --example-inputs --reference sim\n"
+           "  hostir run tests/programs/tp_mlp.hir --mesh tp=8 --size B=4 --size S=2048 --size "
+           "H=8192 \\\n"
+           "      --size F=32768 --example-inputs --shapes-only";
   }
   void declare(Arguments& arguments) override {
     declare_program(program_, arguments);
@@ -63,11 +66,16 @@ class RunVerb : public Verb {
                      "what the first NaN, or infinity that is returned, is: a warning (as without "
                      "it) or a fault of the run");
     arguments.flag("--shards", shards_, "print local shapes and placements");
+    arguments.flag("--shapes-only", shapes_only_,
+                   "predict time, memory and collectives without computing values: short for "
+                   "--backend shapes");
     arguments.flag("-q,--quiet", quiet_, "print no values and no summary");
     declare_log(log_, arguments);
   }
 
   int execute(Terminal& terminal) override {
+    if (shapes_only_) backend_.backend = "shapes";
+    program_.input_data = backend_.input_data();
     auto loaded = api::load_file(program_.path);
     if (!loaded) return terminal.report(loaded.error());
     if (auto made = program_.differentiate(*loaded); !made) {
@@ -171,10 +179,11 @@ class RunVerb : public Verb {
   void print_result(Terminal& terminal, const interp::RunResult& result,
                     const interp::BackendTraits& backend) {
     // The values of a failed run are meaningless.
-    const bool values = backend.reads_values && result.worst() == nullptr;
+    const bool failed = result.worst() != nullptr;
     for (const interp::NamedOutput& output : result.outputs) {
-      if (!values) break;
-      terminal.print(describe_value(output.name, output.global));
+      if (failed || (!backend.reads_values && !backend.models_time)) break;
+      terminal.print(backend.reads_values ? describe_value(output.name, output.global)
+                                          : describe_shape(output.name, output.global));
       for (const std::string& note : output.notes) terminal.print("  " + note + "\n");
       if (shards_) terminal.print(describe_shards(output));
     }
@@ -214,16 +223,16 @@ class RunVerb : public Verb {
   // Rejects options that need values if the backend computes none; it would return zeros.
   Expected<void> check_backend() const {
     if (api::find_backend(backend_.backend)->traits.reads_values) return {};
-    const std::pair<bool, const char*> asking[] = {{!expects_.empty(), "--expect"},
-                                                   {!outputs_.empty(), "--output"},
-                                                   {check_unsharded_, "--check-unsharded"},
-                                                   {reference_.has_value(), "--reference"},
-                                                   {schedules_ > 1, "--schedules"}};
+    const std::pair<bool, const char*> asking[] = {
+        {!expects_.empty(), "--expect"},         {!outputs_.empty(), "--output"},
+        {check_unsharded_, "--check-unsharded"}, {reference_.has_value(), "--reference"},
+        {schedules_ > 1, "--schedules"},         {nan_.has_value(), "--nan"}};
     for (const auto& [given, option] : asking) {
       if (!given) continue;
-      return fail(ErrorKind::kUsage, "usage",
-                  fmt::format("{} has nothing to look at: the {} backend computes no values",
-                              option, backend_.backend));
+      return fail(
+          ErrorKind::kUsage, "usage",
+          fmt::format("{} has nothing to look at: {} computes no values", option,
+                      shapes_only_ ? "--shapes-only" : "the " + backend_.backend + " backend"));
     }
     return {};
   }
@@ -351,6 +360,7 @@ class RunVerb : public Verb {
   bool check_unsharded_ = false;
   bool example_inputs_ = false;
   bool shards_ = false;
+  bool shapes_only_ = false;
   bool quiet_ = false;
 };
 

@@ -126,6 +126,7 @@ Expected<void> Interpreter::bind(size_t parameter, const Tensor& global) {
   }
   const Sharding* sharding = sharding_of(table.type);
   const Mesh* mesh = sharding != nullptr ? code.program->find_mesh(sharding->mesh) : nullptr;
+  const bool has_values = engine_->backend.capabilities().reads_values;
   for (Rank r = 0; r < code.rank_count; ++r) {
     const Placement& placement = table.by_rank[static_cast<size_t>(r)];
     if (engine_->state.ranks[static_cast<size_t>(r)].status == RankStatus::kRemote) continue;
@@ -139,7 +140,10 @@ Expected<void> Interpreter::bind(size_t parameter, const Tensor& global) {
     }
     const auto position = mesh != nullptr ? mesh->position_of(r) : std::nullopt;
     Tensor part;
-    if (position && sharding->is_partial() && !is_partial_root(*mesh, *sharding, *position)) {
+    if (!has_values) {
+      // The value may be a shape without data.
+    } else if (position && sharding->is_partial() &&
+               !is_partial_root(*mesh, *sharding, *position)) {
       part = Tensor::zeros(global.dtype, {placement.box.volume()});
       fill_identity(part, sharding->unreduced_kind);
     } else {

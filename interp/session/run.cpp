@@ -48,6 +48,16 @@ Expected<void> add_local_parts(const Interpreter& interpreter, size_t result, bo
   return {};
 }
 
+Tensor shape_of_result(const Interpreter& interpreter, size_t result, const Type& type) {
+  Tensor out;
+  out.dtype = dtype_of(type);
+  for (Rank r = 0; r < interpreter.code().rank_count; ++r) {
+    const auto buffer = interpreter.result(r, result);
+    if (buffer && buffer->placement) out.extents = buffer->placement->global;
+  }
+  return out;
+}
+
 Expected<std::vector<NamedOutput>> outputs_of(const Interpreter& interpreter, bool keep_parts) {
   std::vector<NamedOutput> out;
   const Function& entry = *interpreter.code().functions.front();
@@ -56,8 +66,13 @@ Expected<std::vector<NamedOutput>> outputs_of(const Interpreter& interpreter, bo
     output.name = entry.results[i].name;
     if (output.name.empty()) output.name = fmt::format("{}", i);
     output.type = entry.results[i].type;
-    HOSTIR_ASSIGN_OR_RETURN(output.global, interpreter.global_result(i));
-    HOSTIR_TRY(add_local_parts(interpreter, i, keep_parts, output));
+    const bool values = interpreter.backend().capabilities().reads_values;
+    HOSTIR_TRY(add_local_parts(interpreter, i, keep_parts && values, output));
+    if (values) {
+      HOSTIR_ASSIGN_OR_RETURN(output.global, interpreter.global_result(i));
+    } else {
+      output.global = shape_of_result(interpreter, i, output.type);
+    }
     out.push_back(std::move(output));
   }
   return out;

@@ -53,9 +53,10 @@ class SimBackend : public interp::Backend,
   std::string describe(interp::CodeIndex code, Rank rank) const override;
   interp::KernelWork kernel_work(interp::CodeIndex code, Rank rank) const override;
   interp::Checkpoints* checkpoints() override { return this; }
-  interp::ElementQuestions* elements() override { return this; }
+  interp::ElementQuestions* elements() override { return computes() ? this : nullptr; }
 
  private:
+  bool computes() const { return options_.values == SimOptions::Values::kComputed; }
   Expected<std::unique_ptr<interp::BackendCheckpoint>> checkpoint() const override;
   Expected<void> restore(const interp::BackendCheckpoint& checkpoint) override;
   Expected<interp::LaunchElement> launch_element(const interp::LaunchQuestion& question) override;

@@ -33,6 +33,7 @@ interp::Progress SimBackend::poll(const interp::Hosts& hosts, interp::Completion
 
 // Overwritten operands are undefined from the start on, except for what the exchange still reads.
 void SimBackend::start(const TimelineEvent& event) {
+  if (!computes()) return;
   if (event.arrivals.empty()) {
     for (const BufferRef& ref : state_.tasks.at(event.at.task)->buffers) {
       if (ref.access != Access::kWrite || !ref.allocation.valid()) continue;
@@ -51,6 +52,7 @@ void SimBackend::start(const TimelineEvent& event) {
 }
 
 void SimBackend::exchange(const TimelineEvent& event) {
+  if (!computes()) return;
   std::vector<Contribution> members;
   for (const Arrival& arrival : event.arrivals) {
     if (arrival.from_buffer) continue;
@@ -83,9 +85,9 @@ void SimBackend::finish(const TimelineEvent& event, interp::CompletionSink& sink
       state_.memory.release(event.at.rank, ref.allocation);
     }
   }
-  if (task.work == StoredTask::Work::kLaunch) launch(task);
+  if (task.work == StoredTask::Work::kLaunch && computes()) launch(task);
   sink.completed({task.id, event.started_ns, event.at.time_ns, event.queued_ns});
-  if (value_mode_ != ValueMode::kNone) summarise(task, sink);
+  if (value_mode_ != ValueMode::kNone && computes()) summarise(task, sink);
 }
 
 void SimBackend::summarise(const StoredTask& task, interp::CompletionSink& sink) {

@@ -71,7 +71,7 @@ const Error* SimBackend::issue_one(const interp::Task& task) {
 bool SimBackend::fits(const interp::Task& task) {
   for (const BufferRef& ref : task.buffers) {
     const int64_t bytes = ref.offset_bytes + ref.size_bytes;
-    if (bytes <= physical_bytes_) continue;
+    if (bytes <= physical_bytes_ || !computes()) continue;
     refusal_ = fail(ErrorKind::kRuntime, "max_memory",
                     fmt::format("{} bytes are more than the {} of the computer that simulates",
                                 bytes, physical_bytes_))

@@ -5,9 +5,8 @@
 
 namespace hostir::sim {
 
-LaunchPlans::LaunchPlans(const Machine& machine, cpu::KernelSet set)
-    : machine_(machine),
-      set_(set),
+LaunchPlans::LaunchPlans(const SimOptions& options)
+    : options_(options),
       plans_([this](kernels::BoundKernel bound) { return make(std::move(bound)); }) {}
 
 Expected<void> LaunchPlans::prepare(const interp::Code& code) {
@@ -30,11 +29,14 @@ Expected<LaunchPlan*> LaunchPlans::find(interp::CodeIndex code, interp::Rank ran
 
 Expected<std::unique_ptr<LaunchPlan>> LaunchPlans::make(kernels::BoundKernel bound) const {
   auto plan = std::make_unique<LaunchPlan>();
-  HOSTIR_ASSIGN_OR_RETURN(plan->kernel, cpu::compile(bound, set_));
-  const kernels::KernelWork work = kernels::kernel_work(*code_->program, bound, machine_);
+  if (options_.values == SimOptions::Values::kComputed) {
+    HOSTIR_ASSIGN_OR_RETURN(plan->kernel, cpu::compile(bound, options_.kernels));
+  }
+  const Machine& machine = options_.machine;
+  const kernels::KernelWork work = kernels::kernel_work(*code_->program, bound, machine);
   plan->work = {work.flops, work.read_bytes, work.write_bytes, work.limit_ns};
   plan->duration_ns = std::max<int64_t>(
-      1, static_cast<int64_t>(work.limit_ns + static_cast<double>(machine_.launch_ns)));
+      1, static_cast<int64_t>(work.limit_ns + static_cast<double>(machine.launch_ns)));
   plan->bound = std::move(bound);
   return plan;
 }

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "interp/core/launch_operands.h"
+#include "interp/sim/sim_backend.h"
 #include "kernels/common/kernel_work.h"
 #include "kernels/common/launch_plans.h"
 #include "kernels/cpu/kernel.h"
@@ -18,7 +19,7 @@ using interp::roles_of;
 /// A launch ready to run, and its cost on the simulated device.
 struct LaunchPlan {
   kernels::BoundKernel bound;
-  std::unique_ptr<cpu::CompiledKernel> kernel;
+  std::unique_ptr<cpu::CompiledKernel> kernel;  // null if the run computes no values
   int64_t duration_ns = 1;
   interp::KernelWork work;
   std::set<std::pair<size_t, uint64_t>> packed;  // (parameter, version)
@@ -26,7 +27,7 @@ struct LaunchPlan {
 
 class LaunchPlans {
  public:
-  LaunchPlans(const Machine& machine, cpu::KernelSet set);
+  explicit LaunchPlans(const SimOptions& options);
   LaunchPlans(const LaunchPlans&) = delete;
   LaunchPlans& operator=(const LaunchPlans&) = delete;
 
@@ -44,8 +45,7 @@ class LaunchPlans {
  private:
   Expected<std::unique_ptr<LaunchPlan>> make(kernels::BoundKernel bound) const;
 
-  Machine machine_;
-  cpu::KernelSet set_;
+  SimOptions options_;
   const interp::Code* code_ = nullptr;
   kernels::LaunchPlans<LaunchPlan> plans_;
 };

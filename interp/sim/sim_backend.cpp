@@ -12,20 +12,28 @@
 
 namespace hostir::sim {
 
+namespace {
+
+tl::unexpected<Error> no_values() {
+  return fail(ErrorKind::kRuntime, "no_values",
+              "this run computes no values, only times, memory and collectives (--shapes-only); "
+              "run on the sim backend for values");
+}
+
+}  // namespace
+
 std::unique_ptr<interp::Backend> make_sim_backend(const SimOptions& options) {
   return std::make_unique<SimBackend>(options);
 }
 
 SimBackend::SimBackend(const SimOptions& options)
-    : options_(options),
-      physical_bytes_(physical_memory_bytes()),
-      plans_(options.machine, options.kernels) {}
+    : options_(options), physical_bytes_(physical_memory_bytes()), plans_(options) {}
 
 interp::Capabilities SimBackend::capabilities() const {
   interp::Capabilities out;
-  out.name = "sim";
+  out.name = computes() ? "sim" : "shapes";
   out.clock = interp::ClockDomain::kVirtual;
-  out.reads_values = true;
+  out.reads_values = computes();
   return out;
 }
 
@@ -46,6 +54,7 @@ Expected<void> SimBackend::write(Rank rank, AllocationId allocation, const Place
   SimMemory& memory = state_.memory;
   if (!memory.known(rank, allocation)) memory.allocate(rank, allocation, placement.local_bytes());
   if (data.empty()) return {};
+  if (!computes()) return no_values();
   if (offset_bytes < 0 || offset_bytes + ref.size_bytes > memory.size_bytes(rank, allocation)) {
     return fail(ErrorKind::kRuntime, "sim_write",
                 fmt::format("{} bytes at {} do not fit into an allocation of {} bytes",
@@ -72,6 +81,7 @@ Expected<void> SimBackend::write(Rank rank, AllocationId allocation, const Place
 }
 
 Expected<Tensor> SimBackend::read(Rank rank, const BufferRef& buffer, const Box& box) const {
+  if (!computes()) return no_values();
   if (buffer.placement == nullptr || !buffer.allocation.valid()) {
     return fail(ErrorKind::kRuntime, "sim_read", "no such buffer");
   }
@@ -109,7 +119,7 @@ Expected<void> SimBackend::restore(const interp::BackendCheckpoint& checkpoint) 
 
 std::string SimBackend::describe(interp::CodeIndex code, Rank rank) const {
   const LaunchPlan* plan = plans_.last(code, rank);
-  return plan == nullptr ? std::string() : plan->kernel->description();
+  return plan == nullptr || !plan->kernel ? std::string() : plan->kernel->description();
 }
 
 interp::KernelWork SimBackend::kernel_work(interp::CodeIndex code, Rank rank) const {

@@ -4,7 +4,8 @@
 // kernels and exchanges, applied when their tasks finish. The same program, inputs, machine and
 // schedule give the same times and, with the same kernel set and instruction set, the same bits,
 // whatever the stepping order of the hosts. Needs no GPU. Replicas and results of collectives share
-// memory. Absent: memory limits, which the interpreter enforces.
+// memory. Without values (`Values::kNone`) the times are the same, but no kernel is compiled, no
+// buffer has bytes, and reading one fails. Absent: memory limits, which the interpreter enforces.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,7 @@
 namespace hostir::sim {
 
 struct SimOptions {
+  enum class Values : uint8_t { kComputed, kNone } values = Values::kComputed;
   Machine machine = default_machine();
   cpu::KernelSet kernels = cpu::KernelSet::kFast;
   uint64_t seed = 0;

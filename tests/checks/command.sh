@@ -201,6 +201,25 @@ expect 0 "bench of products" "$hostir" bench tests/programs/tp_mlp.hir --mesh tp
 says "0.0005591 GFLOP, " "bench counts the arithmetic"
 grep -qE "^simulated +[1-9][0-9.]* us on h200x8; .* is [1-9]" "$work/out" && passed=$((passed + 1)) || { failed=$((failed + 1)); echo "FAILED: bench has no simulated time or no limit"; }
 expect 0 "bench of the interpreter" "$hostir" bench tests/programs/pipeline_by_hand.hir --backend null -n 3
+# Without values: the same times, memory and collectives, at any size.
+for program in tp_mlp fsdp_tp block vocab; do
+  "$hostir" run "tests/programs/$program.hir" --example-inputs 2>/dev/null | grep -v "^%\|^  " >"$work/computed"
+  "$hostir" run "tests/programs/$program.hir" --example-inputs --shapes-only 2>/dev/null | grep -v "^%\|^  " >"$work/predicted"
+  expect 0 "--shapes-only predicts $program" diff "$work/computed" "$work/predicted"
+done
+huge_mlp=(tests/programs/tp_mlp.hir --mesh tp=8 --size B=4 --size S=4096 --size H=16384 --size F=65536 --example-inputs)
+expect 0 "--shapes-only of 4 GB of weights" bash -c 'ulimit -v 2000000; timeout 20 "$@"' sh "$hostir" run "${huge_mlp[@]}" --shapes-only --trace "$work/shapes.db"
+says "%y : 4x4096x16384xf32, not computed" "--shapes-only prints shapes"
+says "1 x all_reduce sum over {tp}" "--shapes-only counts collectives"
+expect 0 "replay of a prediction" bash -c 'ulimit -v 2000000; timeout 20 "$@"' sh "$hostir" replay "$work/shapes.db"
+for option in --check-unsharded "--expect y=full(1)" "--schedules 2" "--nan error"; do
+  # shellcheck disable=SC2086
+  expect 64 "--shapes-only with $option" "$hostir" run tests/programs/tp_mlp.hir --example-inputs --shapes-only $option
+  says "--shapes-only computes no values" "--shapes-only says why not $option"
+done
+printf 'continue\nprint %%y\n' >"$work/print.txt"
+expect 0 "debug without values" "$hostir" debug tests/programs/simple_add.hir --backend shapes -x "$work/print.txt"
+says "computes no values" "print of a value that is not computed says why"
 expect 0 "debug makes up inputs" "$hostir" debug tests/programs/simple_add.hir -x /dev/null
 expect 0 "sim against its reference kernels" "$hostir" run tests/programs/tp_mlp.hir --example-inputs --reference sim
 says "as sim with reference kernels has it" "the reference is named"

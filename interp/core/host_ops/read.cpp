@@ -27,10 +27,6 @@ bool execute_read(Engine& engine, Step& step) {
     element.hi[d] = element.lo[d] + 1;
   }
   if (!engine.check_host_read(step, ref)) return false;
-  if (!engine.backend.capabilities().reads_values) {
-    rank.registers[step.code.results[0]].value = 0;
-    return true;
-  }
   const Expected<Tensor> value = engine.backend.read(step.rank, ref, element);
   if (!value || value->element_count() != 1) {
     return engine.fault(step, "backend",

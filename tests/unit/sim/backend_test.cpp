@@ -305,5 +305,31 @@ TEST(SimBackend, TimesWorkedOutByHand) {
   EXPECT_EQ(time(4), std::tuple(250, 250, 250));  // free %g
 }
 
+TEST(Sim, WithoutValuesTheTimesAreTheSame) {
+  const std::vector<std::pair<const char*, std::vector<Tensor>>> runs = {
+      {kMlp,
+       {random_tensor({6, 8}, 1), random_tensor({8, 10}, 2), random_tensor({10, 8}, 3),
+        random_tensor({8}, 4)}},
+      {kRing, {random_tensor({8}, 5)}}};
+  for (const auto& [text, inputs] : runs) {
+    Simulation computed = start(text, inputs);
+    std::vector<Tensor> shapes = inputs;
+    for (Tensor& shape : shapes) shape.data.clear();
+    SimOptions options;
+    options.values = SimOptions::Values::kNone;
+    Simulation predicted = start(text, shapes, options);
+    EXPECT_EQ(computed.interpreter->run(), interp::RunEnd::kFinished);
+    EXPECT_EQ(predicted.interpreter->run(), interp::RunEnd::kFinished);
+    EXPECT_FALSE(predicted.recorder->times.empty());
+    EXPECT_EQ(predicted.recorder->times, computed.recorder->times);
+    EXPECT_TRUE(predicted.recorder->digests.empty());
+    for (interp::Rank r = 0; r < 4; ++r)
+      EXPECT_EQ(predicted.interpreter->peak_bytes(r), computed.interpreter->peak_bytes(r));
+    const auto value = predicted.interpreter->global_result(0);
+    ASSERT_FALSE(value);
+    EXPECT_NE(value.error().message().find("computes no values"), std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace hostir::sim
