@@ -129,6 +129,8 @@ std::vector<Member> members_of(OpenOptions& out) {
       {"backend", "the name of a backend, as in \"sim\"",
        word_into(backend.backend, backend_names())},
       {"machine", kText, text_into(backend.machine)},
+      {"host_cost", "\"prepared\", \"eager\" or \"graph\"",
+       word_into(backend.host_cost, {"prepared", "eager", "graph"})},
       {"kernels", "\"fast\" or \"reference\"", word_into(backend.kernels, {"fast", "reference"})},
       {"seed", kCount, count_into(backend.seed, 0, kMost)},
       {"max_memory_mib", kCount, count_into(backend.max_memory_mib, 0, kMost >> 20)},

@@ -48,7 +48,8 @@ struct ProgramOptions {
 struct BackendOptions {
   std::string backend = "sim";
   std::string machine;
-  std::optional<int64_t> p2p_buffer;  // bytes, instead of the machine's
+  std::string host_cost = "prepared";  // or eager, graph: which of the machine's costs applies
+  std::optional<int64_t> p2p_buffer;   // bytes, instead of the machine's
   std::string kernels = "fast";
   int64_t seed = 0;
   int64_t max_memory_mib = 0;

@@ -1,5 +1,7 @@
 #include "hostir/cli/command_line.h"
 
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
@@ -37,6 +39,39 @@ std::string tolerance_text(const std::string& text) {
   return "takes a number that is not negative, as in 1e-5, not " + text;
 }
 constexpr const char* kVersion = "hostir " HOSTIR_VERSION;
+
+// The words that a choice allows: CLI11 shows them in the type, as in `TEXT:{sim,cuda}`.
+std::string words_of(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  const size_t begin = type.find('{');
+  const size_t end = type.rfind('}');
+  if (begin == std::string::npos || end == std::string::npos || end < begin) return {};
+  std::string words = type.substr(begin + 1, end - begin - 1);
+  for (char& c : words) c = c == ',' ? ' ' : c;
+  return words;
+}
+
+// The lines of `case $verb` and `case $verb:$previous`.
+struct Cases {
+  std::string verbs;
+  std::string options;
+  std::string values;
+};
+
+void add_verb(const CLI::App& app, Cases& cases) {
+  const std::string& verb = app.get_name();
+  std::string options;
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string words = words_of(*option);
+    for (const std::string& name : option->get_lnames()) {
+      options += " --" + name;
+      if (!words.empty())
+        cases.values += fmt::format("    {}:--{}) words=\"{}\" ;;\n", verb, name, words);
+    }
+  }
+  cases.verbs += " " + verb;
+  cases.options += fmt::format("    {}) words=\"{}\" ;;\n", verb, options);
+}
 
 }  // namespace
 
@@ -146,6 +181,41 @@ class CommandLine {
     return std::fflush(stdout) == 0 ? status : 3;
   }
 
+  // Completion of verbs, options, words of choices, functions of the file, and files.
+  std::string completion() const {
+    Cases cases;
+    for (const CLI::App* verb : app_.get_subcommands({})) add_verb(*verb, cases);
+    return "# Completion of hostir for bash: source <(hostir completion bash)\n"
+           "_hostir() {\n"
+           "  local word=${COMP_WORDS[COMP_CWORD]} verb=${COMP_WORDS[1]} words=\n"
+           "  local previous=${COMP_WORDS[COMP_CWORD-1]}\n"
+           "  COMPREPLY=()\n"
+           "  if ((COMP_CWORD == 1)); then\n"
+           "    COMPREPLY=($(compgen -W \"" +
+           cases.verbs +
+           " help\" -- \"$word\"))\n"
+           "    return\n"
+           "  fi\n"
+           "  case $verb:$previous in\n" +
+           cases.values +
+           "  esac\n"
+           "  if [[ -z $words && $word == @* ]]; then  # functions of the file\n"
+           "    words=$(sed -nE 's/^(fusion|host|gradient) (@[A-Za-z0-9_.]+).*/\\2/p' "
+           "\"${COMP_WORDS[2]}\" 2>/dev/null)\n"
+           "  elif [[ -z $words && $word == -* ]]; then\n"
+           "    case $verb in\n" +
+           cases.options +
+           "    esac\n"
+           "  fi\n"
+           "  if [[ -n $words ]]; then\n"
+           "    COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
+           "  else\n"
+           "    COMPREPLY=($(compgen -f -- \"$word\"))\n"
+           "  fi\n"
+           "}\n"
+           "complete -o filenames -F _hostir hostir\n";
+  }
+
  private:
   bool is_verb(std::string_view name) const {
     return std::any_of(verbs_.begin(), verbs_.end(),
@@ -168,6 +238,8 @@ class CommandLine {
   std::vector<std::unique_ptr<Verb>> verbs_;
   CLI::App app_;
 };
+
+std::string bash_completion() { return CommandLine().completion(); }
 
 int run_command_line(int argc, const char* const* argv) {
   // Only CLI11's exceptions and bad_alloc can reach this point.

@@ -1,5 +1,6 @@
 #include <fstream>
 #include <iostream>
+#include <sstream>
 
 #include "hostir/api/open_session.h"
 #include "hostir/cli/debug_repl.h"
@@ -20,7 +21,8 @@ class DebugVerb : public Verb {
     return "  hostir debug tests/programs/deadlock.hir         then: break all_reduce, continue, "
            "info waits, help\n"
            "  hostir debug run.db                              a recorded run, stepped again\n"
-           "  hostir debug tests/programs/pipeline_by_hand.hir -x commands.txt";
+           "  hostir debug tests/programs/pipeline_by_hand.hir -x commands.txt\n"
+           "  hostir debug tests/programs/deadlock.hir --ex continue --ex 'info waits'";
   }
   void declare(Arguments& arguments) override {
     declare_program(options_.program, arguments);
@@ -28,18 +30,23 @@ class DebugVerb : public Verb {
     declare_inputs(options_.program, arguments);
     declare_backend(options_.backend, arguments);
     arguments.option("-x", script_, "take commands from a file and print them, then end");
+    arguments.repeated("--ex", commands_,
+                       "take a command, as in gdb -batch -ex; those of -x follow");
     arguments.option("--trace", options_.log_path, "keep the session's log in this file");
     arguments.choice("--trace-values", options_.values, {"none", "digest", "stats"},
                      "what is kept of written tensors; NaN breakpoints need stats");
   }
   int execute(Terminal& terminal) override {
-    std::ifstream script;
+    std::stringstream script;
+    for (const std::string& command : commands_) script << command << "\n";
     if (!script_.empty()) {
-      script.open(script_);
-      if (!script)
+      std::ifstream file(script_);
+      if (!file)
         return terminal.report(
             fail(ErrorKind::kRuntime, "file_open", script_ + ": cannot be read").value());
+      if (file.peek() != std::ifstream::traits_type::eof()) script << file.rdbuf();
     }
+    const bool interactive = script_.empty() && commands_.empty();
     interp::OpenRequest request;
     request.path = options_.program.path;
     api::SessionOpener factory(options_);
@@ -47,11 +54,12 @@ class DebugVerb : public Verb {
     if (!session) return terminal.report(session.error(), factory.sources());
     if (!factory.notice().empty()) terminal.note(factory.notice());
     ReplOptions repl;
-    if (script_.empty())
+    if (interactive)
       repl.editing = ReplOptions::Editing::kOnTerminal;
     else
       repl.echo = ReplOptions::Echo::kYes;
-    return debug_repl(**session, script_.empty() ? std::cin : script, std::cout, repl);
+    return debug_repl(**session, interactive ? std::cin : static_cast<std::istream&>(script),
+                      std::cout, repl);
   }
 
  private:
@@ -61,6 +69,7 @@ class DebugVerb : public Verb {
                                .values = "stats",
                                .missing_inputs = api::SessionOptions::MissingInputs::kMakeUp};
   std::string script_;
+  std::vector<std::string> commands_;
 };
 
 }  // namespace

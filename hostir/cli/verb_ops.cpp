@@ -1,5 +1,7 @@
 #include "hostir/cli/verbs.h"
+#include "hostir/ops/record.h"
 #include "hostir/ops/table.h"
+#include "hostir/text/suggest.h"
 
 namespace hostir::cli {
 
@@ -26,8 +28,12 @@ class OpsVerb : public Verb {
     }
     const auto kind = find_op(op_);
     if (!kind) {
-      const auto error =
+      auto error =
           fail(ErrorKind::kUsage, "usage", "no op is called \"" + op_ + "\"; see `hostir ops`");
+      std::vector<std::string> known;
+      for (size_t i = 0; i < kOpCount; ++i)
+        known.emplace_back(record(static_cast<OpKind>(i)).mnemonic);
+      text::suggest(error.value().diagnostics.front(), op_, known);
       return terminal.report(error.value());
     }
     terminal.print(op_documentation(*kind));

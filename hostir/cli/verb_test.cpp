@@ -44,7 +44,13 @@ class TestVerb : public Verb {
     auto request = backend_.request(Program());
     if (!request) return terminal.report(request.error());
     options.backend = *request;
-    const auto report = script::run_tests(paths_, options, api::make_backend_factory());
+    auto report = script::run_tests(paths_, options, api::make_backend_factory());
+    if (report && report->updated_files > 0) {  // whether what was written holds
+      const int64_t updated = report->updated_files;
+      options.update = script::TestOptions::Update::kNo;
+      report = script::run_tests(paths_, options, api::make_backend_factory());
+      if (report) report->updated_files = updated;
+    }
     if (!report) return terminal.report(report.error());
     if (!junit_.empty()) {
       const auto written = io::write_file(junit_, script::to_junit(*report));
@@ -52,6 +58,7 @@ class TestVerb : public Verb {
     }
     if (verbose_) print_all(terminal, *report);
     terminal.print(script::to_text(*report));
+    note_files_without_tests(terminal, *report);
     if (report->cases.empty()) {  // a typo in a name must not look like success
       return terminal.report(
           fail(ErrorKind::kUsage, "usage", "no test matches --filter " + filter_).value());
@@ -60,6 +67,20 @@ class TestVerb : public Verb {
   }
 
  private:
+  // Of the files that were named, not those of folders.
+  void note_files_without_tests(Terminal& terminal, const script::TestReport& report) const {
+    for (const std::string& path : paths_) {
+      bool known = false;
+      bool has_test = false;
+      for (const script::TestCase& c : report.cases) {
+        known = known || c.file == path;
+        has_test = has_test || (c.file == path && c.line > 0);
+      }
+      if (!known || has_test || !filter_.empty()) continue;
+      terminal.note(path + " has no `test` piece: only its text was checked");
+    }
+  }
+
   static void print_all(Terminal& terminal, const script::TestReport& report) {
     for (const script::TestCase& c : report.cases) {
       const auto style = c.passed() ? Terminal::Style::kGood : Terminal::Style::kBad;

@@ -24,7 +24,7 @@ says() {
   fi
 }
 
-for verb in run lower import fmt verify test debug open watch replay diff trace report ops machines bench serve; do
+for verb in run lower import fmt verify test debug open watch replay diff trace report ops machines bench serve completion; do
   expect 0 "help of $verb" "$hostir" "$verb" --help
   says "Examples:" "help of $verb has an example"
 done
@@ -201,6 +201,39 @@ expect 0 "bench of products" "$hostir" bench tests/programs/tp_mlp.hir --mesh tp
 says "0.0005591 GFLOP, " "bench counts the arithmetic"
 grep -qE "^simulated +[1-9][0-9.]* us on h200x8; .* is [1-9]" "$work/out" && passed=$((passed + 1)) || { failed=$((failed + 1)); echo "FAILED: bench has no simulated time or no limit"; }
 expect 0 "bench of the interpreter" "$hostir" bench tests/programs/pipeline_by_hand.hir --backend null -n 3
+for words in "run --shap" "run x.hir --backend sh" "run tests/programs/tp_mlp.hir @m" "compl"; do
+  # shellcheck disable=SC2016
+  bash -c 'source <("$1" completion bash); COMP_WORDS=(hostir $2); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _hostir; echo "${COMPREPLY[@]}"' \
+    sh "$hostir" "$words"
+done >"$work/completed" 2>&1
+expect 0 "completion in bash" diff "$work/completed" - <<<$'--shapes-only\nshapes\n@mlp\ncompletion'
+expect 4 "commands of the debugger as options" "$hostir" debug tests/programs/deadlock.hir --ex continue --ex "info waits"
+says "(hostir) info waits" "the debugger takes every command"
+expect 64 "completion of another shell" "$hostir" completion fish
+# Tests: --update ends with what holds afterwards; a file without tests says so; parts stand alone.
+printf 'fusion @f(%%a: tensor<2xf32>) -> (%%y: tensor<2xf32>) {\n  %%y = add %%a, %%a\n  return %%y\n}\n' >"$work/plain.hir"
+expect 0 "a file without tests" "$hostir" test "$work/plain.hir"
+says "has no \`test\` piece" "a file without tests says so"
+{ cat "$work/plain.hir"; printf 'test "t" {\n  run @f("2xf32=[1 2]")\n  expect_output %%y == "2xf32=[2 5]"\n}\n'; } >"$work/wrong.hir"
+expect 0 "--update that wrote" "$hostir" test "$work/wrong.hir" --update
+says "1 files rewritten" "--update says that it wrote"
+expect 0 "what --update wrote" "$hostir" test "$work/wrong.hir"
+printf '\n// -----\nfusion @broken(%%a: tensor<2xf33>) {\n' >>"$work/wrong.hir"
+expect 1 "a part that does not parse" "$hostir" test "$work/wrong.hir" -v
+says ": t  " "the tests of the other part run"
+expect 64 "an op's wrong name" "$hostir" ops allreduce
+says 'did you mean "all_reduce"?' "an op's name is suggested"
+# Sizes count together with inputs, and an input by name replaces one from an archive.
+printf 'fusion @f(%%w: tensor<(?K*?D)x4xf32>, %%x: tensor<?Bx(?K*?D)xf32>) -> (%%y: tensor<?Bx4xf32>) {\n  %%y = matmul %%x, %%w\n  return %%y\n}\n' >"$work/sizes.hir"
+sizes=("$work/sizes.hir" --input "w=normal(1, 6x4xf32)" --input "x=normal(2, 5x6xf32)")
+expect 0 "--size with inputs" "$hostir" run "${sizes[@]}" --size K=2
+expect 64 "a size that nothing tells" "$hostir" run "${sizes[@]}"
+says "bind it with --size D=8" "a size that nothing tells says how to bind it"
+expect 64 "a size that does not divide" "$hostir" run "${sizes[@]}" --size K=4
+expect 0 "an archive of inputs" "$hostir" run tests/programs/simple_add.hir --input "a=4xf32=[1 2 3 4]" --input "b=4xf32=[1 1 1 1]" --output "@$work/all.npz"
+expect 3 "a transposed weight" "$hostir" run tests/programs/tp_mlp.hir --input 'x=normal(1, 1x2x6xf32)' --input 'w1=normal(2, 6x8xf32)' \
+  --input 'b1=normal(3, 8xf32)' --input 'w2=normal(4, 6x8xf32)' --input 'b2=normal(5, 6xf32)'
+says "?H is 6 already, from dimension 2 of %x; its transpose, 8x6, would fit" "who bound ?H is named"
 # Without values: the same times, memory and collectives, at any size.
 for program in tp_mlp fsdp_tp block vocab; do
   "$hostir" run "tests/programs/$program.hir" --example-inputs 2>/dev/null | grep -v "^%\|^  " >"$work/computed"
@@ -220,6 +253,11 @@ done
 printf 'continue\nprint %%y\n' >"$work/print.txt"
 expect 0 "debug without values" "$hostir" debug tests/programs/simple_add.hir --backend shapes -x "$work/print.txt"
 says "computes no values" "print of a value that is not computed says why"
+for cost in eager prepared graph; do
+  "$hostir" run tests/programs/tp_mlp.hir --example-inputs --host-cost $cost --trace "$work/$cost.db" >/dev/null 2>&1
+  "$hostir" trace sql "$work/$cost.db" "SELECT max(finish_ns) FROM event" --format csv | tail -1
+done >"$work/costs"
+expect 0 "eager hosts cost more than prepared ones, and those more than graphs" bash -c 'sort -c -n -r -u "$1"' sh "$work/costs"
 expect 0 "debug makes up inputs" "$hostir" debug tests/programs/simple_add.hir -x /dev/null
 expect 0 "sim against its reference kernels" "$hostir" run tests/programs/tp_mlp.hir --example-inputs --reference sim
 says "as sim with reference kernels has it" "the reference is named"
