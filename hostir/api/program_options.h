@@ -34,8 +34,8 @@ struct ProgramOptions {
   Expected<void> differentiate(LoadedFile& file);
   /// Options for interp::prepare. Errors: kUsage.
   Expected<interp::PrepareOptions> prepare_options() const;
-  /// Parses `x=@x.npy`, `x=4xf32=[..]`, `x=normal(1)`, `@all.npz` (all members, by name). Errors:
-  /// kUsage; those of reading files.
+  /// Parses `x=@x.npy`, `x=4xf32=[..]`, `x=normal(1)`, `@all.npz` or `@all.safetensors`
+  /// (all members, by name). Errors: kUsage; those of reading files.
   Expected<std::vector<interp::NamedInput>> named_inputs() const;
   /// Chooses the function and prepares it. `file` must outlive the result's diagnostics. If
   /// `notice` is not null, adds missing inputs (example_inputs.h) and describes them in `*notice`.

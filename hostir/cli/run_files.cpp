@@ -6,8 +6,7 @@
 #include "hostir/io/files.h"
 #include "hostir/io/fits.h"
 #include "hostir/io/generate.h"
-#include "hostir/io/npy.h"
-#include "hostir/io/npz.h"
+#include "hostir/io/tensor_file.h"
 #include "hostir/ir/inline_value.h"
 #include "interp/session/compare.h"
 
@@ -56,12 +55,13 @@ Expected<OutputFiles> OutputFiles::parse(const std::vector<std::string>& texts,
 Expected<void> OutputFiles::write(const interp::RunResult& result) const {
   for (const File& file : files_) {
     if (file.output) {
-      HOSTIR_TRY(io::write_npy(file.path, result.outputs[*file.output].global));
+      const interp::NamedOutput& o = result.outputs[*file.output];
+      HOSTIR_TRY(io::write_tensor_file(file.path, o.name, o.global));
       continue;
     }
     io::NamedTensors all;
     for (const interp::NamedOutput& o : result.outputs) all.emplace_back(o.name, o.global);
-    HOSTIR_TRY(io::write_npz(file.path, all));
+    HOSTIR_TRY(io::write_named_tensors(file.path, all));
   }
   return {};
 }
@@ -70,6 +70,17 @@ Expected<ExpectedOutputs> ExpectedOutputs::parse(const std::vector<std::string>&
                                                  const interp::Prepared& prepared) {
   ExpectedOutputs out;
   for (const std::string& text : texts) {
+    if (text.starts_with('@') && io::holds_named_tensors(text)) {
+      HOSTIR_ASSIGN_OR_RETURN(io::NamedTensors members, io::read_named_tensors(text.substr(1)));
+      for (auto& [name, tensor] : members) {
+        Item item;
+        HOSTIR_ASSIGN_OR_RETURN(item.output, output_index(prepared, name));
+        item.spec.kind = ValueSpec::Kind::kFile;
+        item.value = std::move(tensor);
+        out.items_.push_back(std::move(item));
+      }
+      continue;
+    }
     HOSTIR_ASSIGN_OR_RETURN(const auto binding, api::split_binding(text, "--expect"));
     Item item;
     HOSTIR_ASSIGN_OR_RETURN(item.output, output_index(prepared, binding.first));

@@ -12,7 +12,7 @@
 
 namespace hostir::cli {
 
-/// Outputs to write: `y=@y.npy`, or `@all.npz` for all outputs.
+/// Outputs to write: `y=@y.npy`, or `@all.npz` or `@all.safetensors` for all outputs.
 class OutputFiles {
  public:
   /// Errors: kUsage if the text has another form or the program has no such output; `file_open` if
@@ -24,12 +24,13 @@ class OutputFiles {
  private:
   struct File {
     std::string path;
-    std::optional<size_t> output;  // none: all, as .npz
+    std::optional<size_t> output;  // none: all, in one file
   };
   std::vector<File> files_;
 };
 
-/// Outputs to compare with: `y=@y.npy`, `y=4xf32=[1 2 3 4]`, `y=full(1)`.
+/// Outputs to compare with: `y=@y.npy`, `y=4xf32=[1 2 3 4]`, `y=full(1)`, or `@all.npz` or
+/// `@all.safetensors` for every output that the file names.
 class ExpectedOutputs {
  public:
   /// Errors: kUsage as for OutputFiles; those of reading the values.

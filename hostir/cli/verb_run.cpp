@@ -41,11 +41,13 @@ class RunVerb : public Verb {
     declare_gradient(program_, arguments);
     declare_inputs(program_, arguments);
     declare_backend(backend_, arguments);
-    arguments.repeated("--output", outputs_,
-                       "write an output: y=@y.npy, or @all.npz for all of them");
     arguments.repeated(
-        "--expect", expects_,
-        "compare an output: y=@y.npy, y=4xf32=[1 2 3 4]; exit status 1 if it differs");
+        "--output", outputs_,
+        "write an output: y=@y.npy, or @all.npz or @all.safetensors for all of them");
+    arguments.repeated("--expect", expects_,
+                       "compare an output: y=@y.npy, y=4xf32=[1 2 3 4], or @all.npz or "
+                       "@all.safetensors for those in "
+                       "the file; exit status 1 if one differs");
     arguments.option("--atol", atol_,
                      "absolute tolerance of --expect, --reference and --check-unsharded");
     arguments.option("--rtol", rtol_, "relative tolerance");

@@ -8,8 +8,7 @@
 #include <optional>
 
 #include "hostir/io/fits.h"
-#include "hostir/io/npy.h"
-#include "hostir/io/npz.h"
+#include "hostir/io/tensor_file.h"
 #include "hostir/ir/inline_value.h"
 #include "hostir/support/philox.h"
 #include "hostir/support/physical_memory.h"
@@ -153,18 +152,6 @@ Expected<ValueSpec> parse_generator(std::string_view text, const GeneratorRow& r
   if (at < args.size() && !parse_number(args[at++], spec.b)) return bad_spec(text, "not a number");
   if (at < args.size()) return bad_spec(text, "too many arguments");
   return spec;
-}
-
-Expected<Tensor> read_tensor_file(const std::string& path) {
-  const size_t hash = path.rfind(".npz#");
-  if (hash != std::string::npos)
-    return read_npz_member(path.substr(0, hash + 4), path.substr(hash + 5));
-  if (!path.ends_with(".npz")) return read_npy(path);
-  HOSTIR_ASSIGN_OR_RETURN(NamedTensors members, read_npz(path));
-  if (members.size() == 1) return std::move(members.front().second);
-  return fail(
-      ErrorKind::kRuntime, "npz_member",
-      path + " has " + std::to_string(members.size()) + " members: name one as FILE.npz#NAME");
 }
 
 }  // namespace
