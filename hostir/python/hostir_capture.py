@@ -938,6 +938,7 @@ class _Graph:
         return "[" + ", ".join(str(v) for v in values) + "]"
 
     def emit(self, op, operands, attributes, dtype, shape, varies=()):
+        operands = [self.infinity(o, operands) for o in operands]
         varies = set(varies)
         for v in operands:
             if isinstance(v, _Value):
@@ -945,6 +946,12 @@ class _Graph:
         result = self.value(dtype, shape, varies)
         self.instrs.append(_Instr(op, list(operands), dict(attributes), result, self.source))
         return result
+
+    def infinity(self, operand, operands):
+        """Only finite numbers are operands in our text."""
+        if isinstance(operand, _Value) or not isinstance(operand, float) or abs(operand) < float("inf"):
+            return operand
+        return self.constant(operand, next(v.dtype for v in operands if isinstance(v, _Value)), [])
 
     def tensor(self, argument):
         if isinstance(argument, dict) and "n" in argument:
@@ -1572,6 +1579,21 @@ def _var(g, node, args, kwargs):
     if node["target"].startswith("aten.std"):
         return g.pointwise("sqrt", [out], out.dtype, out.shape)
     return [out, g.reshape(mean, out.shape)] if node["target"].startswith("aten.var_mean") else out
+
+
+@_aten("linalg_vector_norm")
+def _vector_norm(g, node, args, kwargs):
+    dtype, shape = _out(node)
+    order, dims, keep = (list(args[1:]) + [2, None, False][len(args) - 1:])[:3]
+    x = g.cast(g.tensor(args[0]), dtype)
+    dims = _dims_of(dims, len(x.shape))
+    size = g.pointwise("abs", [x], dtype, x.shape)
+    if g.number(order) == float("inf"):
+        return g.reduce("reduce_max", size, dims, keep)
+    if order == 1:
+        return g.reduce("reduce_sum", size, dims, keep)
+    total = g.reduce("reduce_sum", g.pointwise("pow", [size, order], dtype, x.shape), dims, keep)
+    return g.pointwise("pow", [total, 1 / order], dtype, shape)
 
 
 @_aten("cumsum")
