@@ -1,0 +1,246 @@
+#include "hostir/api/calibrate.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+
+#include "hostir/api/backends.h"
+#include "hostir/api/program_file.h"
+#include "interp/core/forwarding_sink.h"
+#include "interp/core/interpreter.h"
+
+namespace hostir::api {
+
+namespace {
+
+constexpr std::array kProductDTypes = {DType::kBF16, DType::kF16, DType::kF32, DType::kF64};
+
+/// One kernel, launched in a loop.
+struct KernelCase {
+  std::string what;
+  DType dtype = DType::kF32;
+  bool is_product = false;
+  bool fitted = false;
+  std::string text;
+};
+
+std::string tensor_text(const std::string& extents, DType dtype) {
+  return fmt::format("tensor<{}x{}>", extents, name(dtype));
+}
+
+// `sources`: the operands, filled with random numbers once; `body`: the kernel's op on %x0, %x1.
+std::string program_text(const std::vector<std::string>& sources, const std::string& result,
+                         const std::string& body, int64_t launches) {
+  std::string kernels;
+  std::string operands;
+  std::string parameters;
+  std::string host;
+  std::string end;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    kernels += fmt::format(
+        "kernel @fill{0}() -> (%y: {1}) {{\n  %y = uniform {{lo = -1.0, hi = 1.0, seed = {0}}} : "
+        "{1}\n  return %y\n}}\n",
+        i, sources[i]);
+    parameters += fmt::format("{}%x{}: {}", i == 0 ? "" : ", ", i, sources[i]);
+    operands += fmt::format("{}%x{}", i == 0 ? "" : ", ", i);
+    host += fmt::format("  %x{0} = alloc on %s : {1}\n  launch @fill{0} wo(%x{0}) on %s\n", i,
+                        sources[i]);
+    end += fmt::format("  free %x{} on %s\n", i);
+  }
+  return fmt::format(
+      "mesh @m = <r=1>\n{}kernel @measured({}) -> (%y: {}) {{\n  %y = {}\n  return %y\n}}\n"
+      "host @bench on @m () -> () {{\n  %s = stream \"s\"\n{}  %y = alloc on %s : {}\n"
+      "  for %i in 0..{} {{\n    launch @measured ro({}) wo(%y) on %s\n  }}\n"
+      "  free %y on %s\n{}  return\n}}\n",
+      kernels, parameters, result, body, host, result, launches, operands, end);
+}
+
+KernelCase pointwise_case(int64_t rows, int64_t columns, DType dtype, bool fitted,
+                          int64_t launches) {
+  const std::string type = tensor_text(fmt::format("{}x{}", rows, columns), dtype);
+  return {fmt::format("add {}x{} {}", rows, columns, name(dtype)), dtype, false, fitted,
+          program_text({type, type}, type, "add %x0, %x1", launches)};
+}
+
+KernelCase product_case(int64_t m, int64_t n, int64_t k, DType dtype, bool fitted,
+                        int64_t launches) {
+  const auto type = [&](int64_t rows, int64_t columns) {
+    return tensor_text(fmt::format("{}x{}", rows, columns), dtype);
+  };
+  return {fmt::format("linear {}x{}x{} {}", m, n, k, name(dtype)), dtype, true, fitted,
+          program_text({type(m, k), type(n, k)}, type(m, n), "linear %x0, %x1", launches)};
+}
+
+// Every second size is fitted, so that the others lie between them.
+std::vector<KernelCase> kernel_cases(const CalibrationOptions& options) {
+  const int64_t most = std::max<int64_t>(options.largest, 16);
+  std::vector<KernelCase> out;
+  bool fitted = true;
+  for (const DType dtype : {DType::kBF16, DType::kF32}) {
+    for (int64_t rows = most; rows >= most / 512 && rows > 0; rows /= 4, fitted = !fitted) {
+      out.push_back(pointwise_case(rows, most, dtype, fitted, options.launches));
+    }
+  }
+  for (const DType dtype : kProductDTypes) {
+    const int64_t largest = dtype == DType::kF64 ? most / 4 : most;
+    fitted = true;
+    for (int64_t n = largest; n > 0 && n >= largest / 8; n /= 2, fitted = !fitted) {
+      out.push_back(product_case(n, n, n, dtype, fitted, options.launches));
+    }
+    const int64_t few = std::max<int64_t>(largest / 64, 1);
+    out.push_back(product_case(few, largest / 2, largest, dtype, true, options.launches));
+    out.push_back(product_case(few, largest, largest / 2, dtype, false, options.launches));
+    out.push_back(product_case(largest / 4, largest, largest / 2, dtype, false, options.launches));
+  }
+  return out;
+}
+
+/// The durations of the launches inside the loop.
+class LaunchTimes final : public interp::ForwardingSink {
+ public:
+  LaunchTimes() : ForwardingSink(nullptr) {}
+  void issued(const interp::IssuedRecord& record) override {
+    if (record.loop_path == 0 || record.task == interp::kNoTask) return;
+    code_ = record.code;
+    tasks_.push_back(record.task);
+  }
+  void finished(const interp::FinishedRecord& record) override {
+    if (std::find(tasks_.begin(), tasks_.end(), record.task) == tasks_.end()) return;
+    durations_.push_back(static_cast<double>(record.finished_ns - record.started_ns));
+  }
+  interp::CodeIndex code() const { return code_; }
+  /// 0 if nothing was launched.
+  double median_ns() const {
+    if (durations_.empty()) return 0;
+    std::vector<double> sorted = durations_;
+    std::sort(sorted.begin(), sorted.end());
+    return std::max(1.0, sorted[sorted.size() / 2]);
+  }
+
+ private:
+  interp::CodeIndex code_ = 0;
+  std::vector<interp::TaskId> tasks_;
+  std::vector<double> durations_;
+};
+
+Expected<CalibrationPoint> measure(const KernelCase& kernel, const CalibrationOptions& options) {
+  const LoadedFile file = load_text(kernel.what, kernel.text);
+  HOSTIR_ASSIGN_OR_RETURN(const ChosenFunction chosen, choose_function(file, "bench"));
+  interp::PrepareOptions prepare;
+  prepare.function = chosen.name;
+  HOSTIR_ASSIGN_OR_RETURN(const auto prepared, interp::prepare(*chosen.program, {}, prepare));
+  CalibrationPoint point{kernel.what, kernel.dtype, kernel.is_product, kernel.fitted};
+  LaunchTimes times;
+  interp::RunOptions run;
+  run.backend = options.backend;
+  run.trace = &times;
+  run.ended = [&](const interp::Interpreter& interpreter) {
+    const interp::KernelWork work = interpreter.backend().kernel_work(times.code(), 0);
+    point.flops = work.flops;
+    point.bytes = work.read_bytes + work.write_bytes;
+  };
+  HOSTIR_ASSIGN_OR_RETURN(const interp::RunResult result,
+                          interp::run(*prepared, make_backend_factory(), run));
+  if (const interp::Fault* fault = result.worst()) return tl::unexpected(interp::to_error(*fault));
+  point.measured_ns = times.median_ns();
+  return point;
+}
+
+// As kernels::kernel_work() and the simulator have it.
+double predicted_ns(const CalibrationPoint& point, const Machine& machine) {
+  const double rate = machine.flops(point.is_product ? point.dtype : DType::kF32);
+  const double arithmetic_s = rate > 0 ? point.flops / rate : 0;
+  const double memory_s = point.bytes / machine.memory_bandwidth_bytes_per_s;
+  return std::max(arithmetic_s, memory_s) * 1e9 + machine.launch_ns;
+}
+
+double squared_error(const Calibration& c) {
+  double sum = 0;
+  for (const CalibrationPoint& point : c.points) {
+    if (!point.fitted) continue;
+    sum += std::pow(std::log(predicted_ns(point, c.machine) / point.measured_ns), 2);
+  }
+  return sum;
+}
+
+// Scales one number at a time, by ever smaller factors, while that lowers the error.
+void fit(Calibration& c, const std::vector<double*>& numbers) {
+  double best = squared_error(c);
+  for (double factor = 4; factor > 1.001; factor = std::sqrt(factor)) {
+    for (bool better = true; better;) {
+      better = false;
+      for (double* number : numbers) {
+        for (const double scale : {factor, 1 / factor}) {
+          const double before = *number;
+          *number = before * scale;
+          const double error = squared_error(c);
+          if (error < best * (1 - 1e-9)) {
+            best = error;
+            better = true;
+          } else {
+            *number = before;
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Expected<Calibration> calibrate(const CalibrationOptions& options) {
+  if (!options.backend.traits.reads_values) {
+    return fail(ErrorKind::kUsage, "calibrate",
+                fmt::format("the {} backend runs no kernels: there is nothing to measure",
+                            options.backend.name));
+  }
+  Calibration out;
+  out.machine = options.backend.machine;
+  out.machine.name = options.name;
+  out.machine.documentation.clear();
+  std::vector<double*> numbers = {&out.machine.launch_ns,
+                                  &out.machine.memory_bandwidth_bytes_per_s};
+  for (const KernelCase& kernel : kernel_cases(options)) {
+    auto point = measure(kernel, options);
+    if (!point && point.error().kind != ErrorKind::kUsage) continue;
+    if (!point) return tl::unexpected(point.error());
+    if (point->measured_ns > 0) out.points.push_back(std::move(*point));
+  }
+  if (out.points.empty()) {
+    return fail(ErrorKind::kRuntime, "calibrate", "no kernel could be measured on this backend");
+  }
+  // The fit starts from what was reached.
+  out.machine.launch_ns = out.points.front().measured_ns;
+  out.machine.memory_bandwidth_bytes_per_s = 1;
+  out.machine.flops_per_s = {};
+  for (const CalibrationPoint& point : out.points) {
+    const double seconds = point.measured_ns * 1e-9;
+    double& bandwidth = out.machine.memory_bandwidth_bytes_per_s;
+    bandwidth = std::max(bandwidth, point.bytes / seconds);
+    out.machine.launch_ns = std::min(out.machine.launch_ns, point.measured_ns);
+    double& rate = out.machine.flops_per_s[static_cast<size_t>(point.dtype)];
+    if (point.is_product) rate = std::max(rate, point.flops / seconds);
+  }
+  for (double& rate : out.machine.flops_per_s) {
+    if (rate > 0) numbers.push_back(&rate);
+  }
+  fit(out, numbers);
+  for (CalibrationPoint& point : out.points) point.predicted_ns = predicted_ns(point, out.machine);
+  return out;
+}
+
+double mean_error(const Calibration& calibration, bool fitted) {
+  double sum = 0;
+  int count = 0;
+  for (const CalibrationPoint& point : calibration.points) {
+    if (point.fitted != fitted) continue;
+    sum += std::fabs(std::log(point.predicted_ns / point.measured_ns));
+    ++count;
+  }
+  return count == 0 ? 0 : std::exp(sum / count) - 1;
+}
+
+}  // namespace hostir::api
