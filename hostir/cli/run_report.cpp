@@ -7,6 +7,7 @@
 #include "hostir/ir/inline_value.h"
 #include "hostir/ir/tensor_statistics.h"
 #include "hostir/support/text.h"
+#include "interp/core/interpreter.h"
 
 namespace hostir::cli {
 
@@ -74,6 +75,12 @@ std::string describe_summary(const interp::RunResult& result, bool virtual_time)
     out +=
         fmt::format(", {} of simulated time", time_text(static_cast<double>(result.finished_ns)));
   return out + "\n";
+}
+
+void note_graphs(Terminal& terminal, const interp::Interpreter& interpreter) {
+  for (const auto& [name, value] : interpreter.backend().properties()) {
+    if (name == "graphs") terminal.note("graphs: " + value);
+  }
 }
 
 }  // namespace hostir::cli

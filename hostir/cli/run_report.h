@@ -20,4 +20,7 @@ std::string describe_shards(const interp::NamedOutput& output);
 /// Collectives per rank, peak memory, virtual time.
 std::string describe_summary(const interp::RunResult& result, bool virtual_time);
 
+/// What `--graphs` captured, and why not more.
+void note_graphs(Terminal& terminal, const interp::Interpreter& interpreter);
+
 }  // namespace hostir::cli

@@ -9,6 +9,7 @@
 #include "hostir/cli/run_report.h"
 #include "hostir/cli/verbs.h"
 #include "interp/session/buffer_sweep.h"
+#include "interp/session/check_reference.h"
 #include "interp/session/check_unsharded.h"
 #include "interp/session/compare.h"
 
@@ -60,8 +61,10 @@ class RunVerb : public Verb {
     arguments.flag("--check-unsharded", check_unsharded_,
                    "compare every value with the unsharded program's; without --input the inputs "
                    "are made up");
-    arguments.choice("--reference", reference_, {"sim"},
-                     "run on another backend too, with its reference kernels, and compare outputs");
+    arguments.choice(
+        "--reference", reference_, {"sim"},
+        "run on another backend too, with its reference kernels; compare the outputs and, in one "
+        "process, what every instruction wrote");
     arguments.flag("--example-inputs", example_inputs_,
                    "make up the inputs that are not given: those of the file's tests, or N(0, 1)");
     arguments.choice("--nan", nan_, {"warn", "error"},
@@ -174,6 +177,11 @@ class RunVerb : public Verb {
     options.progress = [&terminal](uint64_t steps) {
       terminal.progress(fmt::format("{} instructions", steps));
     };
+    if (request.graphs) {
+      options.ended = [&terminal](const interp::Interpreter& interpreter) {
+        note_graphs(terminal, interpreter);
+      };
+    }
     if (log) log->attach(options);
     return interp::run(prepared, api::make_backend_factory(), options);
   }
@@ -272,7 +280,35 @@ class RunVerb : public Verb {
                                    interp::describe(tolerance(), actual.dtype)),
           difference ? Terminal::Style::kBad : Terminal::Style::kGood));
     }
-    return good;
+    if (request.process.count > 1) return good;  // the other processes have ended
+    HOSTIR_ASSIGN_OR_RETURN(const bool same, check_writes(terminal, prepared, request, other));
+    return good && same;
+  }
+
+  // Both runs once more, recording what every instruction writes.
+  Expected<bool> check_writes(Terminal& terminal, const interp::Prepared& prepared,
+                              const interp::BackendRequest& request,
+                              const interp::BackendRequest& other) {
+    interp::RunOptions options;
+    options.max_steps = static_cast<uint64_t>(backend_.max_steps);
+    options.backend = request;
+    interp::RunOptions reference = options;
+    reference.backend = other;
+    HOSTIR_ASSIGN_OR_RETURN(const interp::ReferenceReport report,
+                            interp::check_reference(prepared, api::make_backend_factory(), options,
+                                                    reference, tolerance()));
+    if (report.difference) {
+      terminal.print(terminal.styled("first difference: " + report.difference->sentence + "\n",
+                                     Terminal::Style::kBad));
+    } else if (!quiet_) {
+      terminal.print(terminal.styled(
+          fmt::format("every write as {} has it: {} compared{}\n", other.name, report.compared,
+                      report.skipped > 0
+                          ? fmt::format(", {} did not fit into memory", report.skipped)
+                          : ""),
+          Terminal::Style::kGood));
+    }
+    return !report.difference;
   }
 
   // Returns the exit status: a program must not need buffers.

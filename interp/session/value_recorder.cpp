@@ -106,6 +106,9 @@ void ValueRecorder::add_version(const IssuedRecord& record, uint32_t reg, const 
 }
 
 void ValueRecorder::read_into(RecordedVersion& version, const BufferRef& ref) {
+  const int64_t bytes = version.placement.local_bytes();
+  if (bytes > most_bytes_ - held_bytes_) return;
+  held_bytes_ += bytes;
   BufferRef now = ref;
   now.placement = &version.placement;
   auto tensor = interpreter_->backend().read(version.rank, now, version.placement.box);

@@ -7,6 +7,7 @@
 // scripts and checks, not for long runs.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -49,6 +50,9 @@ class ValueRecorder final : public ForwardingSink {
   /// Call before the first decision; records the parameters.
   void attach(const Interpreter& interpreter);
 
+  /// Contents beyond so many bytes are not kept; the versions are.
+  void limit(int64_t bytes) { most_bytes_ = bytes; }
+
   const std::vector<RecordedVersion>& versions() const { return versions_; }
   const std::vector<RecordedIssue>& issues(Rank rank) const {
     return issues_[static_cast<size_t>(rank)];
@@ -74,6 +78,8 @@ class ValueRecorder final : public ForwardingSink {
   };
   std::function<bool(const std::string&)> wanted_;
   const Interpreter* interpreter_ = nullptr;
+  int64_t most_bytes_ = INT64_MAX;
+  int64_t held_bytes_ = 0;
   std::vector<uint32_t> wanted_registers_;
   std::vector<RecordedVersion> versions_;
   std::vector<std::vector<RecordedIssue>> issues_;  // by rank

@@ -261,6 +261,11 @@ expect 0 "eager hosts cost more than prepared ones, and those more than graphs" 
 expect 0 "debug makes up inputs" "$hostir" debug tests/programs/simple_add.hir -x /dev/null
 expect 0 "sim against its reference kernels" "$hostir" run tests/programs/tp_mlp.hir --example-inputs --reference sim
 says "as sim with reference kernels has it" "the reference is named"
+says "every write as sim has it: 8 compared" "the reference is compared after every instruction"
+expect 0 "measures a machine" "$hostir" machines calibrate --backend sim --largest 16 --name here
+says "geometric mean error: 0.0 % of the fitted sizes, 0.0 % of the others" "the simulator is predicted exactly"
+says "machine @here {" "the measured machine is described"
+expect 64 "a backend without kernels" "$hostir" machines calibrate --backend null --largest 16
 expect 64 "the reference against itself" "$hostir" run "${add[@]}" --kernels reference --reference sim
 expect 64 "unknown output" "$hostir" run "${add[@]}" --output "zz=@$work/z.npy"
 expect 3 "output into no folder" "$hostir" run "${add[@]}" --output "y=@$work/none/y.npy"

@@ -1,0 +1,105 @@
+// A run compared with another backend's after every instruction, and machines measured.
+#include "interp/session/check_reference.h"
+
+#include <gtest/gtest.h>
+
+#include "hostir/api/backends.h"
+#include "hostir/api/calibrate.h"
+#include "hostir/text/parser.h"
+
+namespace hostir::interp {
+namespace {
+
+constexpr const char* kProgram = R"(mesh @m = <r=2>
+kernel @zero(%a: tensor<4xf32>) -> (%b: tensor<4xf32>) {
+  %b = sub %a, %a
+  return %b
+}
+kernel @twice(%a: tensor<4xf32>) -> (%b: tensor<4xf32>) {
+  %b = add %a, %a
+  return %b
+}
+host @f on @m (%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {
+  %s = stream "s"
+  %z = alloc on %s : tensor<4xf32>
+  %y = alloc on %s : tensor<4xf32>
+  for %i in 0..3 {
+    launch @zero ro(%x) wo(%z) on %s
+    launch @twice ro(%x) wo(%y) on %s
+  }
+  free %z on %s
+  return %y
+})";
+
+Expected<ReferenceReport> check(const std::string& backend, int64_t max_bytes) {
+  HOSTIR_ASSIGN_OR_RETURN(const Program program, text::parse_program(kProgram));
+  PrepareOptions prepare_options;
+  prepare_options.function = "f";
+  ValueSpec x;
+  x.kind = ValueSpec::Kind::kIota;
+  HOSTIR_ASSIGN_OR_RETURN(const auto prepared, prepare(program, {{"x", x}}, prepare_options));
+  RunOptions reference;
+  api::name_backend(reference.backend, "sim");
+  reference.backend.machine = default_machine();
+  reference.backend.reference_kernels = true;
+  RunOptions actual = reference;
+  actual.backend.reference_kernels = false;
+  api::name_backend(actual.backend, backend);
+  return check_reference(*prepared, api::make_backend_factory(), actual, reference, Tolerance{},
+                         max_bytes);
+}
+
+TEST(CheckReference, ComparesEveryWrite) {
+  const auto report = check("sim", INT64_MAX);
+  ASSERT_TRUE(report) << report.error().message();
+  EXPECT_FALSE(report->difference);
+  EXPECT_EQ(report->compared, 2 * 3 * 2);
+  EXPECT_EQ(report->skipped, 0);
+}
+
+// The null backend computes nothing: all of its values are zero, so @zero is right and @twice
+// wrong.
+TEST(CheckReference, NamesTheFirstInstructionThatDiffers) {
+  const auto report = check("null", INT64_MAX);
+  ASSERT_TRUE(report) << report.error().message();
+  ASSERT_TRUE(report->difference);
+  EXPECT_EQ(report->difference->value, "y");
+  EXPECT_EQ(report->difference->instruction, "@f#6");
+  EXPECT_EQ(report->difference->rank, 0);
+  EXPECT_NE(report->difference->sentence.find("launch, %i=0: 3 of 4 elements differ"),
+            std::string::npos)
+      << report->difference->sentence;
+}
+
+TEST(CheckReference, CountsWhatDoesNotFit) {
+  const auto report = check("sim", 100);  // parameters and the first writes
+  ASSERT_TRUE(report) << report.error().message();
+  EXPECT_GT(report->skipped, 0);
+  EXPECT_EQ(report->compared + report->skipped, 2 * 3 * 2);
+}
+
+// The simulator's times follow its machine, so measuring it gives the machine back.
+TEST(Calibrate, FindsTheSimulatedMachine) {
+  api::CalibrationOptions options;
+  options.largest = 32;
+  options.launches = 2;
+  api::name_backend(options.backend, "sim");
+  options.backend.machine = default_machine();
+  Machine& machine = options.backend.machine;
+  machine.launch_ns = 700;
+  machine.memory_bandwidth_bytes_per_s = 2e9;
+  machine.flops_per_s = {};
+  machine.flops_per_s[static_cast<size_t>(DType::kBF16)] = 9e9;
+  machine.flops_per_s[static_cast<size_t>(DType::kF32)] = 4e9;
+  const Machine truth = machine;
+  const auto found = api::calibrate(options);
+  ASSERT_TRUE(found) << found.error().message();
+  EXPECT_LT(mean_error(*found, true), 0.01);
+  EXPECT_LT(mean_error(*found, false), 0.01);
+  EXPECT_NEAR(found->machine.launch_ns, truth.launch_ns, 0.05 * truth.launch_ns);
+  EXPECT_NEAR(found->machine.memory_bandwidth_bytes_per_s, 2e9, 0.1e9);
+  EXPECT_NEAR(found->machine.flops(DType::kBF16), 9e9, 0.9e9);
+}
+
+}  // namespace
+}  // namespace hostir::interp
