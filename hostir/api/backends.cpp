@@ -47,6 +47,7 @@ MadeBackend make_cuda(const BackendRequest& request) {
                      request.process.launcher_listens};
   options.timeout_ns = request.timeout_ns;
   options.stepwise = request.stepwise;
+  options.graphs = request.graphs;
   options.exact_kernels = request.reference_kernels;
   options.seed = request.seed;
   options.schedule = request.schedule;

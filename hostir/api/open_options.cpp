@@ -144,6 +144,7 @@ std::vector<Member> members_of(OpenOptions& out) {
          return true;
        }},
       {"stepwise", kFlag, flag_into(backend.stepwise)},
+      {"graphs", kFlag, flag_into(backend.graphs)},
   };
 }
 

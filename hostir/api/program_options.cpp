@@ -285,6 +285,7 @@ Expected<interp::BackendRequest> BackendOptions::request(const Program& program)
   out.place = place;
   if (timeout_s) out.timeout_ns = static_cast<int64_t>(*timeout_s * 1e9);
   out.stepwise = stepwise;
+  out.graphs = graphs;
   HOSTIR_ASSIGN_OR_RETURN(out.process, process_place(environment_variable));
   if (threads > 0) cpu::set_thread_count(static_cast<int>(threads));
   return out;

@@ -59,6 +59,7 @@ struct BackendOptions {
   std::string place;
   std::optional<double> timeout_s;
   bool stepwise = false;
+  bool graphs = false;
 
   /// The data that the backend needs of inputs.
   InputData input_data() const;

@@ -57,6 +57,8 @@ void declare_backend(api::BackendOptions& options, Arguments& arguments) {
   arguments.option("--timeout", options.timeout_s,
                    "cuda: seconds (60) in which nothing completes before a run is given up");
   arguments.flag("--stepwise", options.stepwise, "cuda: finish every instruction before the next");
+  arguments.flag("--graphs", options.graphs,
+                 "cuda: capture repeated loop bodies as CUDA graphs and replay them");
   arguments.option("--threads", options.threads, "used inside kernels, 0: all cores",
                    {.least = 0, .most = 4096});
 }

@@ -87,6 +87,7 @@ class BenchVerb : public Verb {
     }
     std::sort(seconds.begin(), seconds.end());
     report(terminal, options.backend, *repeated, first, seconds);
+    if (options.backend.graphs) note_graphs(terminal, repeated->interpreter());
     return 0;
   }
 

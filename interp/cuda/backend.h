@@ -26,6 +26,9 @@ struct BackendOptions {
   ProcessPlace process;
   int64_t timeout_ns = 60'000'000'000;  // for connecting to the other processes
   bool stepwise = false;
+  /// Replays repeated loop bodies as graphs (graphs.cpp). Has no effect where every instruction
+  /// finishes before the next one, and under schedules.
+  bool graphs = false;
   bool exact_kernels = false;  // round where the CPU's kernels round
   bool coarse_times = false;   // as Backend::set_times
   /// Chooses the algorithm of each matrix product by timing. Processes may then choose differently,

@@ -4,7 +4,9 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <tuple>
+#include <utility>
 
 #include "interp/core/buffer_layout.h"
 #include "interp/core/value_stats.h"
@@ -28,6 +30,13 @@ interp::Completion DeviceBackend::complete(Queue& queue, InFlight& task) const {
   const auto time_of = [&](const EventRef& event, int64_t unknown) {
     return event == nullptr || task.on_host_clock ? unknown : event->time_ns();
   };
+  if (task.span) {
+    out.queued_ns = std::max(task.issued_ns, time_of(task.queued, task.issued_ns));
+    out.started_ns = std::max(out.queued_ns, clock_->from_steady_ns(task.span->started_ns));
+    out.finished_ns =
+        std::max({out.started_ns, floor_ns, clock_->from_steady_ns(task.span->finished_ns)});
+    return out;
+  }
   out.queued_ns = std::max(task.issued_ns, time_of(task.queued, task.issued_ns));
   out.started_ns = std::max({floor_ns, out.queued_ns, time_of(task.started, floor_ns)});
   out.finished_ns = std::max(out.started_ns, time_of(task.ended, floor_ns));
@@ -37,21 +46,23 @@ interp::Completion DeviceBackend::complete(Queue& queue, InFlight& task) const {
 bool DeviceBackend::collect_queue(Queue& queue,
                                   std::vector<std::pair<interp::Completion, InFlight>>& out) {
   bool any = false;
-  const auto is_over = [&](const InFlight& task) {
+  const auto is_over = [&](InFlight& task) {
     if (task.on_host_clock) return true;
     if (task.ended == nullptr) mark_tail(queue);
     const bool waits = std::any_of(task.waits.begin(), task.waits.end(),
                                    [&](TaskId id) { return enqueued_.contains(id); });
-    return !waits && queue.device->has_happened(task.ended->handle());
+    return !waits && queue.device->has_happened(task.ended->handle()) && has_times(task);
   };
   const Event* happened = nullptr;  // tasks may share one
   while (!queue.in_flight.empty()) {
     InFlight& head = queue.in_flight.front();
     const bool shared = happened != nullptr && head.ended.get() == happened;
     if (!shared && !is_over(head)) break;
+    if (shared && !has_times(head)) break;
     happened = head.on_host_clock ? nullptr : head.ended.get();
     interp::Completion completion = complete(queue, head);
     for (const auto& [earlier, flight] : out) {
+      if (head.waits.empty()) break;
       const bool before =
           std::find(head.waits.begin(), head.waits.end(), earlier.id) != head.waits.end();
       if (before) completion.finished_ns = std::max(completion.finished_ns, earlier.finished_ns);
@@ -105,6 +116,7 @@ bool DeviceBackend::may_look_later(std::span<const interp::HostState> hosts) {
 }
 
 interp::Progress DeviceBackend::poll(const interp::Hosts& hosts, interp::CompletionSink& sink) {
+  if (kept_tasks_ > 0) end_bodies(hosts.states);
   if (may_look_later(hosts.states)) {
     return is_pending() ? interp::Progress::kPending : interp::Progress::kQuiescent;
   }
@@ -121,6 +133,7 @@ interp::Progress DeviceBackend::poll(const interp::Hosts& hosts, interp::Complet
     }
     pump();
   }
+  hosts_ = hosts.states;
   std::vector<std::pair<interp::Completion, InFlight>> done;
   collect(done);
   for (const auto& [completion, task] : done) {
@@ -137,8 +150,74 @@ interp::Progress DeviceBackend::poll(const interp::Hosts& hosts, interp::Complet
   return is_pending() ? interp::Progress::kPending : interp::Progress::kQuiescent;
 }
 
+Activities* DeviceBackend::activities() {
+  if (options_.coarse_times || activities_ != nullptr || !no_activities_.empty()) {
+    return activities_.get();
+  }
+  bool on_gpu = !devices_.empty();
+  for (const auto& device : devices_) on_gpu = on_gpu && device->is_measured_by_cupti();
+  if (!on_gpu || std::getenv("HOSTIR_CUDA_EVENTS") != nullptr) {
+    no_activities_ = on_gpu ? "HOSTIR_CUDA_EVENTS is set" : "this device has no CUPTI";
+    return nullptr;
+  }
+  auto opened = Activities::open();
+  if (opened) {
+    activities_ = std::move(*opened);
+  } else {
+    no_activities_ = opened.error().message();
+  }
+  return activities_.get();
+}
+
+ActivityRef DeviceBackend::begin_activity() {
+  if (capturing_ || activities() == nullptr) return nullptr;
+  return {new uint64_t(activities_->begin()), [all = activities_](const uint64_t* number) {
+            all->forget(*number);
+            delete number;
+          }};
+}
+
+void DeviceBackend::end_activity(const ActivityRef& activity) {
+  if (activity != nullptr) activities_->end();
+}
+
+// True once the task's times are known, or will not be. Its work has finished. CUPTI hands over its
+// records a little later, together with those of work that is still running. Nothing waits for them
+// but the log, unless a host waits for the task or values are read after it.
+bool DeviceBackend::has_times(InFlight& task) {
+  constexpr int64_t kPatienceNs = 50'000'000;
+  constexpr int64_t kFlushEveryNs = 1'000'000;
+  if (task.activity == nullptr || task.span) return true;
+  task.span = activities_->find(*task.activity);
+  if (!task.span) {
+    using Kind = interp::HostState::Kind;
+    const auto is = [&](Kind kind) {
+      return std::any_of(hosts_.begin(), hosts_.end(),
+                         [&](const interp::HostState& host) { return host.kind == kind; });
+    };
+    const bool hurries = options_.stepwise || value_mode_ != ValueMode::kNone || is(Kind::kBlocked);
+    const int64_t now = now_ns();
+    if (task.seen_ns == 0) task.seen_ns = now;
+    const int64_t wait_ns = hurries ? 0 : is(Kind::kRunnable) ? kPatienceNs / 10 : kFlushEveryNs;
+    if (now - std::max(flushed_ns_, task.seen_ns - kFlushEveryNs) >= wait_ns) {
+      activities_->flush();
+      flushed_ns_ = now_ns();
+      task.span = activities_->find(*task.activity);
+    }
+    if (!task.span && !hurries && now - task.seen_ns < kPatienceNs) return false;
+  }
+  ++(task.span ? measured_ : not_measured_);
+  return true;
+}
+
+std::string DeviceBackend::times_text() const {
+  if (activities_ == nullptr) return "CUDA events: " + no_activities_;
+  return fmt::format("CUPTI for {} tasks; CUDA events for {}, whose records came too late ({})",
+                     measured_, not_measured_, activities_->description());
+}
+
 bool DeviceBackend::is_pending() const {
-  return !starting_.empty() || !failures_.empty() ||
+  return !starting_.empty() || !failures_.empty() || kept_tasks_ > 0 ||
          std::any_of(queues_.begin(), queues_.end(),
                      [](const Queue& q) { return !q.in_flight.empty(); });
 }

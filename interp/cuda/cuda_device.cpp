@@ -54,12 +54,27 @@ class BorrowedHostKernel final : public DeviceKernel {
   void launch(StreamHandle stream, std::span<const void* const> in, std::span<void* const> out,
               void* scratch) const override;
   int64_t scratch_bytes() const override { return 0; }
+  bool can_be_captured() const override { return false; }
   std::string description() const override { return kernel_->description() + " (" + why_ + ")"; }
 
  private:
   CudaDevice& device_;
   std::shared_ptr<HostKernel> kernel_;
   std::string why_;
+};
+
+class CudaGraph final : public DeviceGraph {
+ public:
+  CudaGraph(CudaDevice& device, cudaGraphExec_t graph, size_t nodes)
+      : device_(device), graph_(graph), nodes_(nodes) {}
+  ~CudaGraph() override { cudaGraphExecDestroy(graph_); }
+  void launch(StreamHandle stream) const override;
+  size_t node_count() const override { return nodes_; }
+
+ private:
+  CudaDevice& device_;
+  cudaGraphExec_t graph_;
+  size_t nodes_;
 };
 
 class CudaDevice final : public Device {
@@ -106,6 +121,7 @@ class CudaDevice final : public Device {
   std::string name() const override { return name_; }
   std::string identity() const override { return identity_; }
   int64_t memory_bytes() const override { return memory_bytes_; }
+  bool is_measured_by_cupti() const override { return true; }
 
   StreamHandle make_stream() override {
     use();
@@ -155,6 +171,7 @@ class CudaDevice final : public Device {
   }
 
   void* allocate(int64_t bytes, StreamHandle stream) override {
+    if (capturing_) return nullptr;
     use();
     void* memory = nullptr;
     cudaStream_t on = stream == nullptr ? own_stream_ : stream_of(stream);
@@ -200,6 +217,30 @@ class CudaDevice final : public Device {
   void delay(int64_t ns, StreamHandle stream) override {
     use();
     check("delay", enqueue_delay(ns, stream_of(stream)));
+  }
+
+  // Relaxed: other threads of the process may allocate and synchronise meanwhile.
+  void begin_capture(StreamHandle stream) override {
+    use();
+    capturing_ = true;
+    check("cudaStreamBeginCapture",
+          cudaStreamBeginCapture(stream_of(stream), cudaStreamCaptureModeRelaxed));
+  }
+  Expected<std::unique_ptr<DeviceGraph>> end_capture(StreamHandle stream) override {
+    use();
+    capturing_ = false;
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t exec = nullptr;
+    size_t nodes = 0;
+    cudaError_t status = cudaStreamEndCapture(stream_of(stream), &graph);
+    if (status == cudaSuccess) status = cudaGraphGetNodes(graph, nullptr, &nodes);
+    if (status == cudaSuccess) status = cudaGraphInstantiate(&exec, graph, 0);
+    if (graph != nullptr) cudaGraphDestroy(graph);
+    if (status != cudaSuccess) {
+      static_cast<void>(cudaGetLastError());  // clear the non-sticky error
+      return fail(ErrorKind::kRuntime, "cuda_graph", cudaGetErrorString(status));
+    }
+    return std::make_unique<CudaGraph>(*this, exec, nodes);
   }
 
   // What the generator does not support runs on the host, and the log says so.
@@ -307,6 +348,7 @@ class CudaDevice final : public Device {
   }
 
   int index_ = 0;
+  bool capturing_ = false;
   const RunClock& clock_;
   std::string name_;
   std::string identity_;
@@ -331,6 +373,11 @@ void GeneratedKernel::launch(StreamHandle stream, std::span<const void* const> i
   device_.use();
   const int status = kernel_->launch(static_cast<Stream>(stream), in, out, scratch);
   if (status != 0) device_.check("a launch", static_cast<cudaError_t>(status));
+}
+
+void CudaGraph::launch(StreamHandle stream) const {
+  device_.use();
+  device_.check("cudaGraphLaunch", cudaGraphLaunch(graph_, stream_of(stream)));
 }
 
 void BorrowedHostKernel::launch(StreamHandle stream, std::span<const void* const> in,

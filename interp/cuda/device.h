@@ -68,7 +68,18 @@ class DeviceKernel {
   virtual void launch(StreamHandle stream, std::span<const void* const> in,
                       std::span<void* const> out, void* scratch) const = 0;
   virtual int64_t scratch_bytes() const = 0;
+  /// False if a launch does work on the host, which a graph cannot repeat.
+  virtual bool can_be_captured() const { return true; }
   virtual std::string description() const = 0;
+};
+
+/// Work captured from streams, to be enqueued again as one unit with the same addresses.
+/// Equivalent to: cudaGraphExec_t.
+class DeviceGraph {
+ public:
+  virtual ~DeviceGraph() = default;
+  virtual void launch(StreamHandle stream) const = 0;
+  virtual size_t node_count() const = 0;
 };
 
 class Device {
@@ -79,6 +90,7 @@ class Device {
   virtual std::string name() const = 0;      // `NVIDIA H200`
   virtual std::string identity() const = 0;  // equal in two processes for the same device
   virtual int64_t memory_bytes() const = 0;
+  virtual bool is_measured_by_cupti() const { return false; }
 
   virtual StreamHandle make_stream() = 0;
   /// Events are returned for reuse when no longer needed.
@@ -104,6 +116,13 @@ class Device {
   /// Keeps the stream busy for `ns`; used to expose races.
   virtual void delay(int64_t ns, StreamHandle stream) = 0;
 
+  /// Until end_capture, work on `stream`, and on streams that wait for an event recorded there, is
+  /// captured instead of run. Streams that join must be joined back by an event. Memory cannot be
+  /// allocated meanwhile.
+  virtual void begin_capture(StreamHandle stream) = 0;
+  /// Errors: `cuda_graph`, with the device's reason; nothing has run then.
+  virtual Expected<std::unique_ptr<DeviceGraph>> end_capture(StreamHandle stream) = 0;
+
   /// `kernel` need only live for the duration of the call.
   virtual Expected<std::shared_ptr<const DeviceKernel>> compile(
       const kernels::BoundKernel& kernel) = 0;
@@ -119,6 +138,8 @@ class RunClock {
  public:
   RunClock();
   int64_t now_ns() const;
+  /// A reading of the steady clock as a time of the run.
+  int64_t from_steady_ns(int64_t steady_ns) const { return steady_ns - begin_ns_; }
 
  private:
   int64_t begin_ns_ = 0;

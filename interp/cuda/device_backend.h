@@ -1,17 +1,20 @@
 // Internals of the backend, for the files that implement it: setup.cpp, memory.cpp, launches.cpp,
-// queues.cpp (which tasks can be submitted), meetings.cpp (communication), completions.cpp (what
-// has finished).
+// queues.cpp (which tasks can be submitted), meetings.cpp (communication), graphs.cpp (repeated
+// loop bodies), completions.cpp (what has finished).
 #pragma once
 
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "interp/core/launch_operands.h"
+#include "interp/cuda/activities.h"
 #include "interp/cuda/backend.h"
 #include "interp/cuda/exchange.h"
 #include "interp/cuda/network.h"
@@ -49,6 +52,8 @@ class Event {
   int64_t time_ns_ = kUnknown;
 };
 using EventRef = std::shared_ptr<Event>;
+/// A number of Activities, forgotten when the last task that shares it is done.
+using ActivityRef = std::shared_ptr<const uint64_t>;
 
 /// A kernel for one placement of a launch's operands.
 struct KernelPlan {
@@ -98,7 +103,9 @@ class DeviceBackend final : public interp::Backend {
     TaskId id = interp::kNoTask;
     Rank rank = 0;
     CodeIndex code = 0;
+    StreamIndex stream = 0;
     Work work = Work::kNone;
+    bool memory_is_planned = false;  // alloc, free: plan_memory() has served it
     int64_t issued_ns = 0;
     LaunchTaskPlan* plan = nullptr;
     std::span<const TaskId> waits;
@@ -106,6 +113,7 @@ class DeviceBackend final : public interp::Backend {
     std::span<const interp::CommunicationItem> items;
     // Progress of a communication.
     bool arrived = false;
+    ActivityRef activity;  // null: its work is not measured
     size_t open_meetings = 0;
     int64_t wire_call = -1;
     EventRef queued;
@@ -126,6 +134,9 @@ class DeviceBackend final : public interp::Backend {
     std::vector<TaskId> waits;
     std::vector<BufferRef> written;  // for summaries
     int64_t wire_call = -1;
+    ActivityRef activity;
+    std::optional<ActivitySpan> span;
+    int64_t seen_ns = 0;         // when its end was first seen; 0: not yet
     bool on_host_clock = false;  // nothing ran on the device: complete at issue
   };
   struct Queue {
@@ -135,7 +146,8 @@ class DeviceBackend final : public interp::Backend {
     std::deque<InFlight> in_flight;
     std::byte* scratch = nullptr;  // shared by consecutive launches
     int64_t scratch_bytes = 0;
-    int64_t finished_ns = 0;  // of the last delivered completion
+    std::map<int64_t, std::vector<std::byte*>> spare;  // freed blocks by size (graphs.cpp)
+    int64_t finished_ns = 0;                           // of the last delivered completion
     bool awake = false;
   };
   struct Memory {
@@ -154,7 +166,35 @@ class DeviceBackend final : public interp::Backend {
   struct Meeting {
     Exchange exchange;
     std::vector<Queue*> queues;  // by position; nullptr: not arrived
+    std::vector<Held*> tasks;    // parallel to `queues`
     size_t arrived = 0;
+  };
+  /// A rank's tasks in one iteration of a loop, in order of issue.
+  struct Body {
+    interp::LoopPathId path = 0;
+    std::vector<Held> tasks;
+  };
+  struct RankBodies {
+    interp::LoopPathId path = 0;
+    std::vector<Held> tasks;  // of an iteration that may go on
+    std::deque<Body> closed;
+  };
+  /// Bodies that are submitted together: those of ranks that meet in them.
+  struct Unit {
+    std::vector<Body> bodies;
+    std::vector<uint64_t> words;  // equal for units that do the same
+    std::vector<Queue*> queues;
+    std::unordered_set<TaskId> awaited;  // by other tasks of the unit
+    std::vector<TaskId> outside;         // tasks in flight that the unit waits for
+    bool may_start = true;               // nothing before it is held
+    bool crosses_devices = false;        // some of its communication does
+  };
+  struct KnownUnit {
+    std::vector<uint64_t> words;
+    CodeIndex code = 0;  // its first instruction
+    std::string refusal = {};
+    std::unique_ptr<DeviceGraph> graph = nullptr;
+    uint64_t launches = 0;
   };
 
   // setup.cpp
@@ -194,6 +234,7 @@ class DeviceBackend final : public interp::Backend {
   void delay(Queue& queue, const Held& task);
   static EventRef mark(Queue& queue);
   static void mark_tail(Queue& queue);
+  static void share_event(std::deque<InFlight>& flying, const EventRef& event);
   bool happens_at_once(const Queue& queue, const Held& task) const;
   bool has_named_event(const Held& task) const;
   void fail_task(TaskId task, std::string id, std::string what);
@@ -206,12 +247,37 @@ class DeviceBackend final : public interp::Backend {
   void arrive(Queue& queue, Held& task);
   void join(Queue& queue, Held& task, const interp::CommunicationItem& item);
   void run(Meeting& meeting);
-  void stage(std::vector<Move>& moves, Queue& queue);
+  void stage(std::vector<Move>& moves, const Held& task, Queue& queue);
+
+  // graphs.cpp
+  bool uses_graphs() const;
+  bool keep_for_graph(const interp::Task& task);
+  static void close_body(RankBodies& bodies);
+  void end_bodies(std::span<const interp::HostState> hosts);
+  void add_partners(const Body& body, std::set<Rank>& ranks) const;
+  std::vector<Rank> unit_of(Rank rank) const;
+  void submit_units();
+  void submit(Unit& unit);
+  void submit_tasks(Unit& unit);
+  bool plan_memory(Unit& unit);
+  bool allocate_spare(Queue& queue, Rank rank, AllocationId id, int64_t bytes);
+  void describe_unit(Unit& unit);
+  std::string why_not_captured(const Unit& unit) const;
+  void capture(Unit& unit, KnownUnit& known);
+  bool capture_task(Unit& unit, Held& task, std::unordered_map<TaskId, EventRef>& ends);
+  void forget_capture(Unit& unit);
+  void launch_graph(Unit& unit, const DeviceGraph& graph);
+  std::string graphs_text() const;
 
   // completions.cpp
   void collect(std::vector<std::pair<interp::Completion, InFlight>>& out);
   bool collect_queue(Queue& queue, std::vector<std::pair<interp::Completion, InFlight>>& out);
   interp::Completion complete(Queue& queue, InFlight& task) const;
+  bool has_times(InFlight& task);
+  Activities* activities();
+  ActivityRef begin_activity();
+  void end_activity(const ActivityRef& activity);
+  std::string times_text() const;
   void summarise(const InFlight& task, interp::CompletionSink& sink);
   void look_for_failures();
   bool is_pending() const;
@@ -239,6 +305,18 @@ class DeviceBackend final : public interp::Backend {
   std::vector<Queue*> awake_;
   std::vector<Queue*> starting_;  // head is a wire call that is not on the stream yet
   std::map<MeetingKey, Meeting> meetings_;
+  std::shared_ptr<Activities> activities_;
+  std::string no_activities_;                 // why there are none; empty: not tried yet
+  std::span<const interp::HostState> hosts_;  // during a poll
+  int64_t flushed_ns_ = 0;                    // of activities_
+  uint64_t measured_ = 0;                     // tasks with CUPTI's times
+  uint64_t not_measured_ = 0;                 // tasks whose records came too late
+  std::vector<RankBodies> bodies_;            // by rank
+  std::vector<KnownUnit> graphs_;
+  size_t kept_tasks_ = 0;  // in bodies_
+  int idle_polls_ = 0;     // since the last kept task
+  bool capturing_ = false;
+  std::string capture_problem_;
   std::vector<std::pair<TaskId, Error>> failures_;
   int64_t looked_ns_ = 0;  // time of the last check for remote failures
   int64_t polled_ns_ = 0;  // time of the last poll of the device's events

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <thread>
 
 #include "interp/cuda/device.h"
@@ -19,7 +20,7 @@ int64_t steady_ns() {
 }
 
 struct FoldOnHost {
-  const Fold& call;
+  Fold call;
 
   template <class Element, class Combine>
   void run() {
@@ -42,17 +43,56 @@ struct FoldOnHost {
   }
 };
 
+/// What a host device does: at once, or recorded between begin_capture and end_capture.
+class HostWork {
+ public:
+  template <class Work>
+  void run(Work work) {
+    if (capturing_) {
+      captured_.emplace_back(std::move(work));
+    } else {
+      work();
+    }
+  }
+  void capture() { capturing_ = true; }
+  bool is_capturing() const { return capturing_; }
+  std::vector<std::function<void()>> end() {
+    capturing_ = false;
+    return std::move(captured_);
+  }
+
+ private:
+  bool capturing_ = false;
+  std::vector<std::function<void()>> captured_;
+};
+
+class HostGraph final : public DeviceGraph {
+ public:
+  explicit HostGraph(std::vector<std::function<void()>> work) : work_(std::move(work)) {}
+  void launch(StreamHandle) const override {
+    for (const auto& work : work_) work();
+  }
+  size_t node_count() const override { return work_.size(); }
+
+ private:
+  std::vector<std::function<void()>> work_;
+};
+
 class HostDeviceKernel final : public DeviceKernel {
  public:
-  explicit HostDeviceKernel(std::shared_ptr<HostKernel> kernel) : kernel_(std::move(kernel)) {}
+  HostDeviceKernel(HostWork& work, std::shared_ptr<HostKernel> kernel)
+      : work_(work), kernel_(std::move(kernel)) {}
   void launch(StreamHandle, std::span<const void* const> in, std::span<void* const> out,
               void*) const override {
-    kernel_->run(in, out);
+    work_.run(
+        [kernel = kernel_, reads = std::vector<const void*>(in.begin(), in.end()),
+         writes = std::vector<void*>(out.begin(), out.end())] { kernel->run(reads, writes); });
   }
   int64_t scratch_bytes() const override { return 0; }
   std::string description() const override { return kernel_->description(); }
 
  private:
+  HostWork& work_;
   std::shared_ptr<HostKernel> kernel_;
 };
 
@@ -85,7 +125,7 @@ class HostDevice final : public Device {
   int64_t time_ns(EventHandle event) override { return static_cast<HostEvent*>(event)->time_ns; }
 
   void* allocate(int64_t bytes, StreamHandle) override {
-    if (bytes > memory_bytes_ - used_bytes_) return nullptr;
+    if (work_.is_capturing() || bytes > memory_bytes_ - used_bytes_) return nullptr;
     auto memory = std::make_unique<Piece>();
     memory->bytes = static_cast<size_t>(std::max<int64_t>(bytes, 1));
     memory->data = ::mmap(nullptr, memory->bytes, PROT_READ | PROT_WRITE,
@@ -115,27 +155,36 @@ class HostDevice final : public Device {
   }
 
   void move(std::span<const Move> moves, StreamHandle) override {
-    for (const Move& m : moves) {
-      if (m.bytes <= 0) continue;
-      if (m.from == nullptr) {
-        std::memset(m.to, 0, static_cast<size_t>(m.bytes));
-      } else if (m.to != m.from) {
-        std::memcpy(m.to, m.from, static_cast<size_t>(m.bytes));
+    work_.run([list = std::vector<Move>(moves.begin(), moves.end())] {
+      for (const Move& m : list) {
+        if (m.bytes <= 0) continue;
+        if (m.from == nullptr) {
+          std::memset(m.to, 0, static_cast<size_t>(m.bytes));
+        } else if (m.to != m.from) {
+          std::memcpy(m.to, m.from, static_cast<size_t>(m.bytes));
+        }
       }
-    }
+    });
   }
   void fold(const Fold& call, StreamHandle) override {
-    FoldOnHost run{call};
-    with_fold_types(call.reduction, call.dtype, run);
+    work_.run([call, inputs = std::vector<const void*>(call.inputs.begin(), call.inputs.end()),
+               targets = std::vector<FoldTarget>(call.targets.begin(), call.targets.end())] {
+      FoldOnHost run{{call.reduction, call.dtype, inputs, targets}};
+      with_fold_types(call.reduction, call.dtype, run);
+    });
   }
   void copy(const StridedCopy& call, StreamHandle) override { copy_dimension(call, 0, 0, 0); }
   void delay(int64_t ns, StreamHandle) override {
     std::this_thread::sleep_for(std::chrono::nanoseconds(ns));
   }
+  void begin_capture(StreamHandle) override { work_.capture(); }
+  Expected<std::unique_ptr<DeviceGraph>> end_capture(StreamHandle) override {
+    return std::make_unique<HostGraph>(work_.end());
+  }
   Expected<std::shared_ptr<const DeviceKernel>> compile(
       const kernels::BoundKernel& kernel) override {
     HOSTIR_ASSIGN_OR_RETURN(auto made, HostKernel::create(kernel));
-    return std::make_shared<const HostDeviceKernel>(std::move(made));
+    return std::make_shared<const HostDeviceKernel>(work_, std::move(made));
   }
   const Error* failure() override { return nullptr; }
   std::vector<std::pair<std::string, std::string>> properties() const override { return {}; }
@@ -173,6 +222,7 @@ class HostDevice final : public Device {
   int64_t memory_bytes_ = 0;
   int64_t used_bytes_ = 0;
   int event_lag_ = 0;
+  HostWork work_;
   int stream_ = 0;
   std::vector<std::unique_ptr<HostEvent>> events_;
   std::vector<HostEvent*> free_;

@@ -71,7 +71,7 @@ void DeviceBackend::copy_view(Queue& queue, const BufferRef& ref, std::byte* vie
 // kept.
 void* DeviceBackend::take_scratch(Queue& queue, int64_t bytes) {
   constexpr int64_t kMostKept = int64_t{128} << 20;
-  if (bytes > kMostKept) return queue.device->allocate(bytes, queue.stream);
+  if (bytes > kMostKept && !uses_graphs()) return queue.device->allocate(bytes, queue.stream);
   if (queue.scratch_bytes < bytes) {
     if (queue.scratch != nullptr) queue.device->release(queue.scratch, queue.stream);
     queue.scratch = static_cast<std::byte*>(queue.device->allocate(bytes, queue.stream));
@@ -114,7 +114,8 @@ void DeviceBackend::launch(Queue& queue, const Held& task) {
     return;
   }
   plan.kernel->launch(queue.stream, plan.in, plan.out, workspace);
-  if (workspace != queue.scratch) queue.device->release(workspace, queue.stream);
+  if (workspace != nullptr && workspace != queue.scratch)
+    queue.device->release(workspace, queue.stream);
   for (size_t i = 0; i < scratch.size(); ++i) {
     if (scratch[i] == nullptr) continue;
     const BufferRef& ref = task.buffers[i];

@@ -84,7 +84,9 @@ void DeviceBackend::arrive(Queue& queue, Held& task) {
     calls.push_back(std::move(call));
   }
   if (!calls.empty()) {
+    task.activity = begin_activity();
     task.wire_call = network_->start(calls, *queue.device, queue.stream);
+    end_activity(task.activity);
     if (!network_->is_enqueued(task.wire_call)) starting_.push_back(&queue);
   }
   for (const interp::CommunicationItem& item : task.items) {
@@ -99,6 +101,7 @@ void DeviceBackend::join(Queue& queue, Held& task, const interp::CommunicationIt
   if (added) {
     meeting.exchange = exchange_of(task.rank, item);
     meeting.queues.resize(meeting.exchange.members.size(), nullptr);
+    meeting.tasks.resize(meeting.queues.size(), nullptr);
   }
   const size_t position = place_of(item);
   if (position >= meeting.queues.size() || meeting.queues[position] != nullptr) {
@@ -107,6 +110,7 @@ void DeviceBackend::join(Queue& queue, Held& task, const interp::CommunicationIt
   }
   meeting.exchange.members[position] = member_of(task.rank, item);
   meeting.queues[position] = &queue;
+  meeting.tasks[position] = &task;
   if (++meeting.arrived < meeting.queues.size()) return;
   Meeting complete = std::move(meeting);
   meetings_.erase(at);
@@ -116,21 +120,24 @@ void DeviceBackend::join(Queue& queue, Held& task, const interp::CommunicationIt
 // Runs on the first member's stream, after all arrivals; then every stream continues.
 void DeviceBackend::run(Meeting& meeting) {
   Queue& leader = *meeting.queues.front();
+  const Held& first = *meeting.tasks.front();
   Device& device = *leader.device;
-  for (Queue* member : meeting.queues) {
-    if (member != &leader) device.wait(leader.stream, member->held.front().queued->handle());
+  for (size_t i = 1; i < meeting.queues.size(); ++i) {
+    if (meeting.queues[i] == &leader) continue;
+    device.wait(leader.stream, meeting.tasks[i]->queued->handle());
   }
   const EventRef started = mark(leader);
+  const ActivityRef activity = begin_activity();
   Transfers transfers;
   moves_function(meeting.exchange.kind)(meeting.exchange, transfers);
   transfers.close();
   if (transfers.stage) {
-    stage(transfers.moves, leader);
+    stage(transfers.moves, first, leader);
   } else if (!transfers.moves.empty()) {
     device.move(transfers.moves, leader.stream);
   }
   if (transfers.fold_inputs.size() > kMostFoldInputs) {
-    fail_task(leader.held.front().id, "cuda_members",
+    fail_task(first.id, "cuda_members",
               fmt::format("{} ranks meet on one device; at most {} can add up there",
                           transfers.fold_inputs.size(), kMostFoldInputs));
   } else if (!transfers.fold_targets.empty()) {
@@ -138,24 +145,29 @@ void DeviceBackend::run(Meeting& meeting) {
                  transfers.fold_targets},
                 leader.stream);
   }
+  end_activity(activity);
   const EventRef done = mark(leader);
-  for (Queue* member : meeting.queues) {
-    if (member != &leader) device.wait(member->stream, done->handle());
-    Held& task = member->held.front();
-    task.started = started;
-    --task.open_meetings;
-    wake(*member);
+  for (size_t i = 0; i < meeting.queues.size(); ++i) {
+    Queue& member = *meeting.queues[i];
+    if (&member != &leader) device.wait(member.stream, done->handle());
+    meeting.tasks[i]->started = started;
+    meeting.tasks[i]->activity = activity;
+    --meeting.tasks[i]->open_meetings;
+    if (!capturing_) wake(member);
   }
 }
 
 // Copies what is read before anything is written.
-void DeviceBackend::stage(std::vector<Move>& moves, Queue& queue) {
+void DeviceBackend::stage(std::vector<Move>& moves, const Held& task, Queue& queue) {
+  if (capturing_) {
+    capture_problem_ = code_->address(task.code) + " exchanges in place, which needs memory";
+    return;
+  }
   int64_t bytes = 0;
   for (const Move& m : moves) bytes += m.from == nullptr ? 0 : m.bytes;
   auto* scratch = static_cast<std::byte*>(queue.device->allocate(bytes, queue.stream));
   if (scratch == nullptr) {
-    fail_task(queue.held.front().id, "max_memory",
-              "the device has no memory left to exchange buffers in place");
+    fail_task(task.id, "max_memory", "the device has no memory left to exchange buffers in place");
     return;
   }
   std::vector<Move> copies;

@@ -485,6 +485,9 @@ Expected<std::unique_ptr<Network>> make_nccl_network(const NetworkSetup& setup) 
   // Set before NCCL reads its environment. For NCCL, ranks that share a device are separate hosts,
   // which communicate through sockets. Does not override the user's settings.
   ::setenv("NCCL_RUNTIME_CONNECT", "0", 0);
+  // Registering the buffers of a captured call may wait for the peer's call, which the same thread
+  // makes.
+  ::setenv("NCCL_GRAPH_REGISTER", "0", 0);
   if (setup.devices_are_shared) {
     ::setenv("NCCL_HOSTID", fmt::format("hostir-{}-{}", setup.process, ::getpid()).c_str(), 0);
   }

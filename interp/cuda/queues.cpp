@@ -12,17 +12,12 @@
 
 namespace hostir::cuda {
 
-namespace {
-
 // The preceding tasks without their own event are complete when this event has happened.
-template <class Flying>
-void share_event(Flying& flying, const EventRef& event) {
+void DeviceBackend::share_event(std::deque<InFlight>& flying, const EventRef& event) {
   for (auto task = flying.rbegin(); task != flying.rend() && task->ended == nullptr; ++task) {
     task->ended = event;
   }
 }
-
-}  // namespace
 
 void DeviceBackend::Held::keep() {
   kept_waits.assign(waits.begin(), waits.end());
@@ -38,6 +33,7 @@ DeviceBackend::Held DeviceBackend::held_of(const interp::Task& task) const {
   out.id = task.id;
   out.rank = task.rank;
   out.code = task.code;
+  out.stream = task.stream;
   out.issued_ns = task.issued_ns;
   out.plan = static_cast<LaunchTaskPlan*>(task.plan);
   out.waits = task.waits_for;
@@ -79,6 +75,7 @@ const Error* DeviceBackend::issue(std::span<const interp::Task> tasks) {
     if (const Error* refused = refusal_of(task)) return refused;
   }
   for (const interp::Task& task : tasks) {
+    if (uses_graphs() && keep_for_graph(task)) continue;
     Queue& q = queue(task.rank, task.stream);
     Held held = held_of(task);
     look_now_ = look_now_ || held.work == Work::kAlloc;  // memory accounting needs it
@@ -194,7 +191,9 @@ bool DeviceBackend::hand_over(Queue& queue, Held& task) {
     arrive(queue, task);
     return task.open_meetings == 0 && hand_over(queue, task);
   }
+  if (task.work == Work::kLaunch) task.activity = begin_activity();
   enqueue(queue, task);
+  end_activity(task.activity);
   finish_enqueued(queue, task);
   return true;
 }
@@ -204,6 +203,7 @@ void DeviceBackend::enqueue(Queue& queue, Held& task) {
     case Work::kLaunch:
       return launch(queue, task);
     case Work::kAlloc: {
+      if (task.memory_is_planned) return;
       const BufferRef& ref = task.buffers.front();
       const int64_t bytes = ref.offset_bytes + ref.size_bytes;
       if (!allocate(task.rank, ref.allocation, bytes, *queue.device, queue.stream)) {
@@ -217,7 +217,7 @@ void DeviceBackend::enqueue(Queue& queue, Held& task) {
       auto& memory = memory_[static_cast<size_t>(task.rank)];
       const auto found = memory.find(task.buffers.front().allocation.index);
       if (found == memory.end()) return;
-      queue.device->release(found->second.data, queue.stream);
+      if (!task.memory_is_planned) queue.device->release(found->second.data, queue.stream);
       memory.erase(found);
       return;
     }
@@ -241,6 +241,7 @@ void DeviceBackend::finish_enqueued(Queue& queue, Held& task) {
   }
   flight.waits.assign(task.waits.begin(), task.waits.end());
   flight.wire_call = task.wire_call;
+  flight.activity = task.activity;
   if (value_mode_ != ValueMode::kNone) {
     for (const BufferRef& ref : task.buffers) {
       const bool writes = ref.access == Access::kWrite || ref.access == Access::kReadWrite;

@@ -30,8 +30,12 @@ DeviceBackend::~DeviceBackend() {
   for (const auto& device : devices_) {
     if (device->failure() == nullptr) device->synchronize();
   }
+  graphs_.clear();  // before the communicators
   for (const Queue& q : queues_) {
     if (q.scratch != nullptr) q.device->release(q.scratch, q.stream);
+    for (const auto& [bytes, blocks] : q.spare) {
+      for (std::byte* block : blocks) q.device->release(block, q.stream);
+    }
   }
 }
 
@@ -170,6 +174,8 @@ std::vector<std::pair<std::string, std::string>> DeviceBackend::properties() con
       out.emplace_back(fmt::format("device {} {}", device->index(), name), value);
     }
   }
+  if (!options_.coarse_times) out.emplace_back("times", times_text());
+  if (options_.graphs) out.emplace_back("graphs", graphs_text());
   if (network_ != nullptr) {
     for (auto& property : network_->properties()) out.push_back(std::move(property));
   }

@@ -67,6 +67,7 @@ struct BackendRequest {
   std::string place;         // devices of the ranks, `0,0,1,1`; empty: the default rule
   ProcessPlace process;
   bool stepwise = false;  // finish every instruction before the next starts
+  bool graphs = false;    // replay repeated loop bodies as graphs of the device
 };
 using BackendFactory =
     std::function<Expected<std::unique_ptr<Backend>>(const BackendRequest& request)>;

@@ -45,34 +45,49 @@ std::unique_ptr<interp::Backend> make_cuda_late_coarse() {
   return cuda::make_device_backend(options, late_devices);
 }
 
+// Repeated loop bodies are captured and replayed.
+std::unique_ptr<interp::Backend> make_cuda_graphs() {
+  cuda::BackendOptions options;
+  options.coarse_times = true;
+  options.graphs = true;
+  return cuda::make_device_backend(options, late_devices);
+}
+
 // On a GPU, if there is one.
-std::unique_ptr<interp::Backend> make_cuda() {
+std::unique_ptr<interp::Backend> make_cuda_with(bool graphs) {
   cuda::BackendOptions options;
   options.exact_kernels = true;
+  options.graphs = graphs;
+  options.coarse_times = graphs;
   auto made = cuda::make_cuda_backend(options);
   return made ? std::move(*made) : nullptr;
 }
+std::unique_ptr<interp::Backend> make_cuda() { return make_cuda_with(false); }
+std::unique_ptr<interp::Backend> make_cuda_with_graphs() { return make_cuda_with(true); }
 
 constexpr Exception kNullExceptions[] = {
     {"values_*", "has no data: every read gives zeros"},
     {"refusal_*", "has neither kernels nor memory, so there is nothing that it cannot do"},
 };
 
-// The GPU backend is last, so that the others are a prefix of the list.
+// Those on a GPU are last, so that the others are a prefix of the list.
+constexpr size_t kOnGpu = 2;
 constexpr BackendUnderTest kBackends[] = {
     {"sim", make_sim, {}},
     {"null", make_null, kNullExceptions},
     {"cuda_on_host", make_cuda_on_host, {}},
     {"cuda_on_host_late", make_cuda_late, {}},
     {"cuda_on_host_late_coarse", make_cuda_late_coarse, {}},
+    {"cuda_on_host_graphs", make_cuda_graphs, {}},
     {"cuda", make_cuda, {}},
+    {"cuda_graphs", make_cuda_with_graphs, {}},
 };
 
 }  // namespace
 
 std::span<const BackendUnderTest> backends() {
   static const bool has_gpu = make_cuda() != nullptr;
-  return std::span(kBackends).first(std::size(kBackends) - (has_gpu ? 0 : 1));
+  return std::span(kBackends).first(std::size(kBackends) - (has_gpu ? 0 : kOnGpu));
 }
 
 const Exception* exception_for(const BackendUnderTest& backend, const char* case_name) {

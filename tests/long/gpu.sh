@@ -102,6 +102,33 @@ if wanted programs; then
   collect
 fi
 
+# Graphs, CUPTI, the dtypes that few programs use.
+property() { # FILE NAME: of a log
+  python3 -c 'import sqlite3,sys; print(*[r[0] for r in sqlite3.connect(sys.argv[1]).execute("SELECT value FROM property WHERE key = ?", sys.argv[2:])])' "$1" "$2"
+}
+loop="$logs/loop.hir"
+if wanted graphs; then
+  for n in 1 4; do
+    tests/long/gpu_bench.py --program 256 64 10 $n > "$logs/loop_$n.hir"
+    both "graphs, $n ranks on one GPU, MLP in a loop against sim" 60 "$hostir" run "$logs/loop_$n.hir" --backend cuda --graphs --example-inputs --reference sim
+  done
+  both "graphs, tests/programs" 150 "$hostir" test tests/programs --backend cuda --graphs -j 4
+  collect
+fi
+if wanted cupti; then
+  tests/long/gpu_bench.py --program 1024 128 50 > "$loop"
+  check "log of the MLP in a loop" "$hostir" run "$loop" --backend cuda --example-inputs -q --trace "$logs/cupti.db"
+  row "times in that log" "$([[ $(property "$logs/cupti.db" times) == CUPTI* ]] && echo ok || echo FAIL)" "$(property "$logs/cupti.db" times)"
+  HOSTIR_CUDA_EVENTS=1 check "log of the MLP in a loop, with CUDA events" "$hostir" run "$loop" --backend cuda --example-inputs -q --trace "$logs/events.db"
+  check "CUPTI's times and those of events, per kernel" python3 tests/long/gpu_times.py "$logs/cupti.db" "$logs/events.db"
+fi
+if wanted dtypes; then
+  check "narrow and unsigned dtypes" "$hostir" test tests/scripts/ops/narrow_dtypes.hir --backend cuda
+fi
+if wanted calibrate; then
+  LIMIT=120 check "machines calibrate" sh -c "'$hostir' machines calibrate --backend cuda --name here > '$logs/machine.hir' && grep '^// geometric' '$logs/machine.hir'"
+fi
+
 # Ways b and c with one device per rank.
 one_device=$CUDA_VISIBLE_DEVICES
 devices=$(nvidia-smi -L 2> /dev/null | grep -c '^GPU')
@@ -158,6 +185,8 @@ if wanted sanitizer && command -v compute-sanitizer > /dev/null; then
   check "compute-sanitizer memcheck, 4 ranks" compute-sanitizer --tool memcheck --error-exitcode 9 "$hostir" run $mlp --mesh tp=4 --backend cuda --example-inputs -q
   check "compute-sanitizer memcheck, indexed ops" compute-sanitizer --tool memcheck --error-exitcode 9 "$build/bin/unit_cuda" --gtest_brief=1 --gtest_filter='CudaIndexed.Parts*:CudaIndexed.Shifts*:CudaDots*'
   check "compute-sanitizer racecheck, sorts" compute-sanitizer --tool racecheck --error-exitcode 9 "$build/bin/unit_cuda" --gtest_brief=1 --gtest_filter='CudaIndexed.EveryOp*'
+  check "compute-sanitizer memcheck, narrow dtypes" compute-sanitizer --tool memcheck --error-exitcode 9 "$hostir" test tests/scripts/ops/narrow_dtypes.hir --backend cuda
+  check "compute-sanitizer memcheck, graphs" compute-sanitizer --tool memcheck --error-exitcode 9 "$hostir" run "$logs/loop_4.hir" --backend cuda --graphs --example-inputs -q
   check "compute-sanitizer memcheck, collectives" compute-sanitizer --tool memcheck --error-exitcode 9 "$hostir" run "$logs/collectives_4_bf16.hir" --backend cuda --example-inputs -q
 fi
 

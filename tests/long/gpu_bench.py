@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""MLP forward (linear, tanh-gelu, linear) in bf16: on one GPU this project and PyTorch, measured in one run; on several
-devices this project alone.
+"""MLP forward (linear, tanh-gelu, linear) in bf16, this project and PyTorch measured in one run, on one GPU and on several.
 
-Usage: gpu_bench.py HOSTIR. Without PyTorch, only our times are measured. Prints microseconds per forward pass. Ours is
-the wall time of many passes in a loop, with everything included.
+Usage: gpu_bench.py HOSTIR [--several]. Without PyTorch, only our times are measured. Prints microseconds per forward pass.
+Ours is the wall time of many passes in a loop, with everything included. --several: only the part on several devices.
+       gpu_bench.py --program HIDDEN TOKENS ITERATIONS [RANKS] prints the program.
+       torchrun --nproc-per-node N gpu_bench.py --torch: PyTorch on N devices, which the first form starts.
 """
 import os
 import pathlib
@@ -18,17 +19,14 @@ try:
 except ImportError:
     torch = None
 
-hostir = sys.argv[1]
 sizes = [(1024, 128), (4096, 1), (4096, 128), (4096, 2048), (8192, 2048), (8192, 16384)]
 
 
-def ours(hidden, tokens, iterations, ranks=1, options=(), timed_products=False):
+def program(hidden, tokens, iterations, ranks=1):
     inner = 4 * hidden
     x, g = f"{tokens}x{hidden}xbf16", f"{tokens}x{inner}xbf16"
     w1, w2 = f"{inner}x{hidden}xbf16", f"{hidden}x{inner}xbf16"
-    reduce = ("    %d = all_reduce sum %c rw(%y -> [{}, {}]) on %s\n" if ranks > 1 else "    %d = launch @bias ro(%b2) rw(%y) on %s\n")
-    second = "tensor<" + x + ">" if ranks == 1 else f"shard<{x}, @m, [{{}}, {{}}], unreduced={{tp}}>"
-    text = f"""mesh @m = <tp={ranks}>
+    return f"""mesh @m = <tp={ranks}>
 kernel @up(%x: tensor<{x}>, %w: tensor<{w1}>, %b: tensor<{inner}xbf16>) -> (%y: tensor<{g}>) {{
   %h = linear %x, %w, %b
   %y = gelu %h {{approximate = tanh}}
@@ -43,7 +41,8 @@ kernel @down_part(%x: tensor<{g}>, %w: tensor<{w2}>) -> (%y: tensor<{x}>) {{
   return %y
 }}
 host @mlp on @m (%x: tensor<{x}>, %w1: shard<{w1}, @m, [{{tp}}, {{}}]>, %b1: shard<{inner}xbf16, @m, [{{tp}}]>,
-                 %w2: shard<{w2}, @m, [{{}}, {{tp}}]>, %b2: tensor<{hidden}xbf16>) -> () {{
+                 %w2: shard<{w2}, @m, [{{}}, {{tp}}]>, %b2: tensor<{hidden}xbf16>)
+    -> (%out: tensor<{x}>) {{
   %c = comm over {{tp}}
   %s = stream "compute"
   %g = alloc on %s : shard<{g}, @m, [{{}}, {{tp}}]>
@@ -55,10 +54,13 @@ host @mlp on @m (%x: tensor<{x}>, %w1: shard<{w1}, @m, [{{tp}}, {{}}]>, %b1: sha
        "    launch @down_part ro(%g, %w2) wo(%p) on %s\n    all_reduce sum %c ro(%p) wo(%y) on %s\n") + """  }
   free %p on %s
   free %g on %s
-  free %y on %s
-  return
+  return %y
 }
 """
+
+
+def ours(hidden, tokens, iterations, ranks=1, options=(), timed_products=False):
+    text = program(hidden, tokens, iterations, ranks)
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "mlp.hir"
         path.write_text(text)
@@ -71,14 +73,15 @@ host @mlp on @m (%x: tensor<{x}>, %w1: shard<{w1}, @m, [{{tp}}, {{}}]>, %b1: sha
     return float(found.group(1)) * 1e3 / iterations
 
 
-def timed(call, seconds=0.3):
+def timed(call, seconds=0.3, repeats=None):
+    """Microseconds per call. Ranks that meet in it need the same `repeats`."""
     for _ in range(3):
         call()
     torch.cuda.synchronize()
     begin = time.perf_counter()
     call()
     torch.cuda.synchronize()
-    repeats = max(5, int(seconds / max(1e-6, time.perf_counter() - begin)))
+    repeats = repeats or max(5, int(seconds / max(1e-6, time.perf_counter() - begin)))
     begin = time.perf_counter()
     for _ in range(repeats):
         call()
@@ -104,21 +107,73 @@ def torchs(hidden, tokens):
         return hand, timed(graph.replay)
 
 
-print(f"{'MLP bf16, us per forward':28} {'torch':>9} {'graph':>9} {'hostir':>9} {'searched':>9} {'to best':>8}")
+def torch_on_several(sizes):
+    """One rank of N: hand-written tensor parallelism, and its CUDA graph. Prints a line per size on rank 0."""
+    rank, ranks = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+    torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    torch.distributed.init_process_group("nccl", device_id=torch.device("cuda", int(os.environ["LOCAL_RANK"])))
+    linear, gelu = torch.nn.functional.linear, torch.nn.functional.gelu
+    make = dict(device="cuda", dtype=torch.bfloat16)
+    for hidden, tokens, _ in sizes:
+        inner = 4 * hidden // ranks
+        x = torch.randn(tokens, hidden, **make)
+        w1, w2 = torch.randn(inner, hidden, **make) * 0.02, torch.randn(hidden, inner, **make) * 0.02
+        b1 = torch.randn(inner, **make)
+
+        def forward():
+            y = linear(gelu(linear(x, w1, b1), approximate="tanh"), w2)
+            torch.distributed.all_reduce(y)
+            return y
+
+        with torch.no_grad():
+            repeats = 200 if tokens <= 128 else 20
+            hand = timed(forward, repeats=repeats)
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                forward()
+            replayed = timed(graph.replay, repeats=repeats)
+        if rank == 0:
+            print(f"PyTorch, {ranks} devices, H={hidden} T={tokens}: {hand:.1f} us, graph {replayed:.1f} us", flush=True)
+    sys.stdout.flush()
+    os._exit(0)  # the process group cannot be destroyed while a graph holds its communicator
+
+
+def on_several(hostir):
+    devices = torch.cuda.device_count() if torch else 1
+    for ranks in [n for n in (2, 4, 8) if n <= devices]:
+        if torch:
+            subprocess.run(["torchrun", "--nproc-per-node", str(ranks), __file__, "--torch"], timeout=60)
+        for hidden, tokens, iterations in several_sizes:
+            place = ("--devices", ",".join(map(str, range(ranks))))
+            times = [ours(hidden, tokens, iterations, ranks, place + more) for more in ((), ("--graphs",))]
+            print(f"way b, {ranks} devices, H={hidden} T={tokens}: " +
+                  ", graphs ".join(t if isinstance(t, str) else f"{t:.1f} us" for t in times), flush=True)
+
+
+several_sizes = [(4096, 1, 500), (4096, 128, 500), (4096, 2048, 100), (8192, 2048, 50), (16384, 16384, 5)]
+if sys.argv[1] == "--program":
+    print(program(*map(int, sys.argv[2:])))
+    sys.exit()
+if sys.argv[1] == "--torch":
+    torch_on_several(several_sizes[:4])
+    sys.exit()
+hostir = sys.argv[1]
+if "--several" in sys.argv:
+    on_several(hostir)
+    sys.exit()
+
+print(f"{'MLP bf16, us per forward':28} {'torch':>9} {'graph':>9} {'hostir':>9} {'searched':>9} {'graphs':>9} {'to best':>8}")
 for hidden, tokens in sizes:
     hand, graph = torchs(hidden, tokens) if torch else (float("inf"), float("inf"))
     iterations = 2000 if tokens <= 128 else 100 if hidden < 8192 else 20
     mine = ours(hidden, tokens, iterations)
     searched = ours(hidden, tokens, iterations, timed_products=True)
-    if isinstance(mine, str) or isinstance(searched, str):
-        print(f"H={hidden} T={tokens}: {mine} {searched}")
+    captured = ours(hidden, tokens, iterations, options=("--graphs",), timed_products=True)
+    if any(isinstance(t, str) for t in (mine, searched, captured)):
+        print(f"H={hidden} T={tokens}: {mine} {searched} {captured}")
         continue
-    best = min(mine, searched)
-    print(f"H={hidden:<5} T={tokens:<18} {hand:9.1f} {graph:9.1f} {mine:9.1f} {searched:9.1f} {best / min(hand, graph):8.2f}", flush=True)
+    best = min(mine, searched, captured)
+    print(f"H={hidden:<5} T={tokens:<18} {hand:9.1f} {graph:9.1f} {mine:9.1f} {searched:9.1f} {captured:9.1f} {best / min(hand, graph):8.2f}", flush=True)
 mine = ours(4096, 2048, 50, 4)
 print(f"way a, 4 ranks, H=4096 T=2048: {mine if isinstance(mine, str) else f'{mine:.1f} us per forward of all ranks'}")
-devices = torch.cuda.device_count() if torch else 1
-for ranks in [n for n in (2, 4, 8) if n <= devices]:
-    for hidden, tokens, iterations in [(4096, 1, 500), (4096, 128, 500), (4096, 2048, 100), (8192, 2048, 50), (16384, 16384, 5)]:
-        mine = ours(hidden, tokens, iterations, ranks, ("--devices", ",".join(map(str, range(ranks)))))
-        print(f"way b, {ranks} devices, H={hidden} T={tokens}: {mine if isinstance(mine, str) else f'{mine:.1f} us per forward'}", flush=True)
+on_several(hostir)

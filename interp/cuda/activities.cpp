@@ -1,0 +1,300 @@
+#include "interp/cuda/activities.h"
+
+#include <cupti.h>
+#include <dlfcn.h>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace hostir::cuda {
+
+namespace {
+
+/// The functions used from libcupti.
+struct CuptiApi {
+#define HOSTIR_CUPTI_FUNCTIONS(X)           \
+  X(cuptiActivityRegisterCallbacks)         \
+  X(cuptiActivityRegisterTimestampCallback) \
+  X(cuptiActivityEnable)                    \
+  X(cuptiActivityDisable)                   \
+  X(cuptiActivityEnableRuntimeApi)          \
+  X(cuptiActivityEnableDriverApi)           \
+  X(cuptiActivityFlushAll)                  \
+  X(cuptiActivityGetNextRecord)             \
+  X(cuptiActivityPushExternalCorrelationId) \
+  X(cuptiActivityPopExternalCorrelationId)  \
+  X(cuptiGetResultString)
+#define HOSTIR_DECLARE_CUPTI(name) decltype(&::name) name = nullptr;
+  HOSTIR_CUPTI_FUNCTIONS(HOSTIR_DECLARE_CUPTI)
+#undef HOSTIR_DECLARE_CUPTI
+
+  // Only the major version whose records these are.
+  static Expected<CuptiApi> load() {
+    const std::string name = fmt::format("libcupti.so.{}", CUPTI_API_VERSION / 10000);
+    const std::string toolkit = "/usr/local/cuda/";
+    void* library = nullptr;
+    for (const std::string& path :
+         {name, toolkit + "lib64/" + name, toolkit + "extras/CUPTI/lib64/" + name}) {
+      library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+      if (library != nullptr) break;
+    }
+    if (library == nullptr) {
+      return fail(ErrorKind::kRuntime, "cupti_missing",
+                  fmt::format("{}; add the folder of {} to LD_LIBRARY_PATH", ::dlerror(), name));
+    }
+    CuptiApi out;
+    std::string missing;
+#define HOSTIR_LOAD_CUPTI(name)                                             \
+  out.name = reinterpret_cast<decltype(out.name)>(::dlsym(library, #name)); \
+  if (out.name == nullptr) missing += " " #name;
+    HOSTIR_CUPTI_FUNCTIONS(HOSTIR_LOAD_CUPTI)
+#undef HOSTIR_LOAD_CUPTI
+    if (missing.empty()) return out;
+    return fail(ErrorKind::kRuntime, "cupti_missing", name + " lacks" + missing);
+  }
+};
+
+// The calls that enqueue work; each leads to one activity, that of a graph to several.
+constexpr CUpti_CallbackId kRuntimeCalls[] = {
+    CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000,
+    CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_v13000,
+    CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v11060,
+    CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaMemsetAsync_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000,
+};
+constexpr CUpti_CallbackId kDriverCalls[] = {
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,       CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
+    CUPTI_DRIVER_TRACE_CBID_cuMemcpyAsync,        CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoDAsync_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuMemsetD8Async,      CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch,
+};
+constexpr CUpti_ActivityKind kActivityKinds[] = {
+    CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET,
+    CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION};
+constexpr auto kExternalKind = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0;
+
+class CuptiActivities;
+
+/// CUPTI's callbacks carry no data of ours.
+struct ActivityCollector {
+  std::mutex mutex;
+  std::weak_ptr<Activities> current;
+  CuptiActivities* receiver = nullptr;
+};
+ActivityCollector& activity_collector() {
+  static ActivityCollector collector;
+  return collector;
+}
+
+uint64_t CUPTIAPI activity_time() {
+  return static_cast<uint64_t>(
+      std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
+}
+
+class CuptiActivities final : public Activities {
+ public:
+  explicit CuptiActivities(const CuptiApi& api) : api_(api) {}
+  ~CuptiActivities() override {
+    api_.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    for (const CUpti_ActivityKind kind : kActivityKinds) api_.cuptiActivityDisable(kind);
+    for (const CUpti_CallbackId id : kRuntimeCalls) api_.cuptiActivityEnableRuntimeApi(id, 0);
+    for (const CUpti_CallbackId id : kDriverCalls) api_.cuptiActivityEnableDriverApi(id, 0);
+    const std::lock_guard lock(activity_collector().mutex);
+    if (activity_collector().receiver == this) activity_collector().receiver = nullptr;
+  }
+
+  Expected<void> start() {
+    CUptiResult status = CUPTI_SUCCESS;
+    const auto then = [&](CUptiResult next) {
+      if (status == CUPTI_SUCCESS) status = next;
+    };
+    then(api_.cuptiActivityRegisterTimestampCallback(activity_time));
+    then(api_.cuptiActivityRegisterCallbacks(give_buffer, take_buffer));
+    for (const CUpti_ActivityKind kind : kActivityKinds) then(api_.cuptiActivityEnable(kind));
+    for (const CUpti_CallbackId id : kRuntimeCalls) then(api_.cuptiActivityEnableRuntimeApi(id, 1));
+    for (const CUpti_CallbackId id : kDriverCalls) then(api_.cuptiActivityEnableDriverApi(id, 1));
+    if (status == CUPTI_SUCCESS) return {};
+    const char* text = nullptr;
+    api_.cuptiGetResultString(status, &text);
+    return fail(ErrorKind::kRuntime, "cupti_missing",
+                fmt::format("CUPTI does not start: {}", text == nullptr ? "" : text));
+  }
+
+  uint64_t begin() override {
+    const uint64_t number = next_.fetch_add(1, std::memory_order_relaxed);
+    api_.cuptiActivityPushExternalCorrelationId(kExternalKind, number);
+    return number;
+  }
+  void end() override {
+    uint64_t number = 0;
+    api_.cuptiActivityPopExternalCorrelationId(kExternalKind, &number);
+  }
+
+  std::optional<ActivitySpan> find(uint64_t number) const override {
+    const std::lock_guard lock(mutex_);
+    const auto found = tasks_.find(number);
+    if (found == tasks_.end() || found->second.open > 0) return std::nullopt;
+    return found->second.span;
+  }
+  void forget(uint64_t number) override {
+    const std::lock_guard lock(mutex_);
+    const auto found = tasks_.find(number);
+    if (found == tasks_.end()) return;
+    for (const uint32_t call : found->second.calls) calls_.erase(call);
+    tasks_.erase(found);
+  }
+  void flush() override { api_.cuptiActivityFlushAll(0); }
+  std::string description() const override {
+    const std::lock_guard lock(mutex_);
+    return fmt::format("{} buffers, {} activities, {} calls", buffers_count_, activities_count_,
+                       calls_count_);
+  }
+
+ private:
+  struct Task {
+    std::optional<ActivitySpan> span;
+    int open = 0;  // calls whose activity is not known yet
+    std::vector<uint32_t> calls;
+  };
+  struct Call {
+    uint64_t task = 0;  // 0: not known yet
+    std::optional<ActivitySpan> span;
+  };
+
+  // A few dozen records: a buffer is handed over once all of its activities have finished.
+  static constexpr size_t kBufferBytes = 8 << 10;
+  static void CUPTIAPI give_buffer(uint8_t** buffer, size_t* bytes, size_t* most_records) {
+    *buffer = static_cast<uint8_t*>(std::aligned_alloc(8, kBufferBytes));
+    *bytes = *buffer == nullptr ? 0 : kBufferBytes;
+    *most_records = 0;
+  }
+  static void CUPTIAPI take_buffer(CUcontext, uint32_t, uint8_t* buffer, size_t, size_t bytes) {
+    {
+      const std::lock_guard lock(activity_collector().mutex);
+      if (activity_collector().receiver != nullptr) {
+        activity_collector().receiver->read(buffer, bytes);
+      }
+    }
+    std::free(buffer);
+  }
+
+  void read(uint8_t* buffer, size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    ++buffers_count_;
+    CUpti_Activity* record = nullptr;
+    while (api_.cuptiActivityGetNextRecord(buffer, bytes, &record) == CUPTI_SUCCESS) {
+      switch (record->kind) {
+        case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: {
+          const auto* r = reinterpret_cast<const CUpti_ActivityExternalCorrelation*>(record);
+          if (r->externalKind == kExternalKind) add_call(r->externalId, r->correlationId);
+          break;
+        }
+        case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: {
+          const auto* r = reinterpret_cast<const CUpti_ActivityKernel10*>(record);
+          add_activity(r->correlationId, r->start, r->end);
+          break;
+        }
+        case CUPTI_ACTIVITY_KIND_MEMCPY: {
+          const auto* r = reinterpret_cast<const CUpti_ActivityMemcpy6*>(record);
+          add_activity(r->correlationId, r->start, r->end);
+          break;
+        }
+        case CUPTI_ACTIVITY_KIND_MEMSET: {
+          const auto* r = reinterpret_cast<const CUpti_ActivityMemset4*>(record);
+          add_activity(r->correlationId, r->start, r->end);
+          break;
+        }
+        default:
+          break;
+      }
+    }
+    constexpr size_t kMostTasks = 1 << 20;  // those whose records came too late
+    if (tasks_.size() > kMostTasks) {
+      std::erase_if(tasks_, [&](const auto& task) { return task.first + kMostTasks / 2 < next_; });
+    }
+    // What no task of ours enqueued is never asked for.
+    constexpr size_t kMostUnclaimed = 1 << 16;
+    if (unclaimed_.size() < kMostUnclaimed) return;
+    for (const uint32_t call : unclaimed_) calls_.erase(call);
+    unclaimed_.clear();
+  }
+
+  static void extend(std::optional<ActivitySpan>& span, const ActivitySpan& more) {
+    if (!span) {
+      span = more;
+      return;
+    }
+    span->started_ns = std::min(span->started_ns, more.started_ns);
+    span->finished_ns = std::max(span->finished_ns, more.finished_ns);
+  }
+
+  void add_call(uint64_t number, uint32_t correlation) {
+    Call& call = calls_[correlation];
+    if (call.task != 0) return;  // the driver's call below a call of the runtime
+    ++calls_count_;
+    call.task = number;
+    unclaimed_.erase(correlation);
+    Task& task = tasks_[number];
+    task.calls.push_back(correlation);
+    if (call.span) {
+      extend(task.span, *call.span);
+    } else {
+      ++task.open;
+    }
+  }
+
+  void add_activity(uint32_t correlation, uint64_t start, uint64_t end) {
+    if (start == 0 || end == 0) return;  // not measured
+    ++activities_count_;
+    const ActivitySpan span{static_cast<int64_t>(start), static_cast<int64_t>(end)};
+    Call& call = calls_[correlation];
+    const bool first = !call.span;
+    extend(call.span, span);
+    if (call.task == 0) {
+      unclaimed_.insert(correlation);
+      return;
+    }
+    const auto task = tasks_.find(call.task);
+    if (task == tasks_.end()) return;
+    extend(task->second.span, span);
+    if (first) --task->second.open;
+  }
+
+  const CuptiApi api_;
+  std::atomic<uint64_t> next_ = 1;
+  mutable std::mutex mutex_;
+  std::unordered_map<uint64_t, Task> tasks_;
+  std::unordered_map<uint32_t, Call> calls_;  // by CUPTI's correlation id
+  std::unordered_set<uint32_t> unclaimed_;    // calls without a task
+  uint64_t buffers_count_ = 0;
+  uint64_t activities_count_ = 0;
+  uint64_t calls_count_ = 0;
+};
+
+}  // namespace
+
+Expected<std::shared_ptr<Activities>> Activities::open() {
+  ActivityCollector& collector = activity_collector();
+  {
+    const std::lock_guard lock(collector.mutex);
+    if (auto current = collector.current.lock()) return current;
+  }
+  HOSTIR_ASSIGN_OR_RETURN(const CuptiApi api, CuptiApi::load());
+  auto made = std::make_shared<CuptiActivities>(api);
+  HOSTIR_TRY(made->start());
+  const std::lock_guard lock(collector.mutex);
+  collector.receiver = made.get();
+  collector.current = made;
+  return std::shared_ptr<Activities>(std::move(made));
+}
+
+}  // namespace hostir::cuda
