@@ -1,7 +1,5 @@
 #include "hostir/ir/compact.h"
 
-#include <utility>
-
 namespace hostir {
 
 namespace {
@@ -43,13 +41,10 @@ class Compactor {
     for (const InstrId id : in_.region(old).instructions) {
       Instruction copy = in_.instr(id);
       for (Operand& o : copy.operands) o.value = value(o.value);
+      // As the parser does: an instruction and its results come after its regions.
+      for (RegionId& r : copy.regions) r = region(r);
       for (ValueId& r : copy.results) r = value(r);
-      std::vector<RegionId> inner = std::exchange(copy.regions, {});
-      const InstrId added = out_.add_instruction(made, std::move(copy));
-      for (const RegionId r : inner) {
-        const RegionId body = region(r);
-        out_.instr(added).regions.push_back(body);
-      }
+      out_.add_instruction(made, std::move(copy));
     }
     return made;
   }

@@ -14,7 +14,10 @@ struct TypePrinter {
   std::string operator()(const ShardType& t) const {
     std::string out = "shard<" + shape_to_string(t.shape, t.dtype) + ", @" + t.sharding.mesh +
                       ", " + t.sharding.dims_to_string();
-    if (t.blocks) out += ", blocks=" + t.blocks->dims_to_string();
+    if (t.blocks) {
+      const bool same = t.blocks->mesh == t.sharding.mesh;
+      out += ", blocks=" + (same ? t.blocks->dims_to_string() : t.blocks->to_string());
+    }
     return out + ">";
   }
   std::string operator()(const EventType&) const { return "event"; }

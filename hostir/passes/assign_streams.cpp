@@ -6,6 +6,7 @@
 
 #include "hostir/ir/compact.h"
 #include "hostir/passes/host_builder.h"
+#include "hostir/passes/members.h"
 #include "hostir/passes/stream_order.h"
 
 namespace hostir {
@@ -21,15 +22,20 @@ struct Task {
   InstrId instruction;  // in the new function
 };
 
-// The last writer of a buffer and its readers since then.
+// The last writers of a buffer on different ranks, and its readers since then.
 struct History {
-  std::optional<Task> writer;
+  std::vector<Task> writers;
   std::vector<Task> readers;
 };
 
 class StreamAssigner {
  public:
-  explicit StreamAssigner(const Function& host) : in_(host), names_(host) {
+  StreamAssigner(const Program& program, const Function& host)
+      : in_(host),
+        names_(host),
+        memory_(buffers_behind(host)),
+        members_(program, in_),
+        order_(members_.classes()) {
     out_ = host;
     out_.instructions.clear();
     out_.regions.clear();
@@ -64,10 +70,11 @@ class StreamAssigner {
       out_.add_instruction(out_.body, std::move(i));
       return;
     }
-    const std::vector<BufferUse> uses = buffer_uses(i);
+    const std::vector<BufferUse> uses = buffer_uses(i, memory_);
+    const uint32_t set = members_.set(i);
     for (const BufferUse& use : uses) order_after(stream, use);
     const InstrId added = out_.add_instruction(out_.body, std::move(i));
-    const Task task{order_.issue(stream), added};
+    const Task task{order_.issue(stream, set), added};
     for (const BufferUse& use : uses) remember(use, task);
   }
 
@@ -99,12 +106,13 @@ class StreamAssigner {
     const auto it = history_.find(use.buffer.index);
     if (it == history_.end()) return;
     const History& h = it->second;
-    if (h.writer) wait_for(stream, *h.writer);
-    if (use.access == Access::kRead) return;
-    // Latest first: waiting for the latest reader on a stream covers the earlier ones.
-    for (auto reader = h.readers.rbegin(); reader != h.readers.rend(); ++reader) {
-      wait_for(stream, *reader);
-    }
+    wait_for(stream, h.writers);
+    if (use.access != Access::kRead) wait_for(stream, h.readers);
+  }
+
+  // Latest first: waiting for the latest task on a stream covers the earlier ones.
+  void wait_for(ValueId stream, const std::vector<Task>& tasks) {
+    for (auto task = tasks.rbegin(); task != tasks.rend(); ++task) wait_for(stream, *task);
   }
 
   void wait_for(ValueId stream, const Task& task) {
@@ -120,9 +128,22 @@ class StreamAssigner {
     if (use.access == Access::kRead) {
       h.readers.push_back(task);
     } else {
-      h.writer = task;
-      h.readers.clear();
+      drop_known(use.buffer, task, h.writers);
+      drop_known(use.buffer, task, h.readers);
+      h.writers.push_back(task);
     }
+  }
+
+  // Drops the earlier tasks that whoever waits for `writer` knows to be complete. Only a value
+  // without dimensions has bytes on ranks outside its mesh, on which `writer` may not run.
+  void drop_known(ValueId buffer, const Task& writer, std::vector<Task>& tasks) const {
+    const bool is_scalar = shape_of(in_.value(buffer).type).empty();
+    tasks.erase(std::remove_if(tasks.begin(), tasks.end(),
+                               [&](const Task& t) {
+                                 return !is_scalar ||
+                                        members_.includes(writer.point.set, t.point.set);
+                               }),
+                tasks.end());
   }
 
   const Function& in_;
@@ -130,12 +151,16 @@ class StreamAssigner {
   UniqueNames names_;
   std::vector<InstrId> first_user_;  // by value; invalid: unused
   ValueId comm_stream_;
+  std::vector<ValueId> memory_;  // by value
+  Members members_;
   StreamOrder order_;
   std::map<uint32_t, History> history_;
 };
 
 }  // namespace
 
-Function assign_streams(const Function& host) { return StreamAssigner(host).run(); }
+Function assign_streams(const Program& program, const Function& host) {
+  return StreamAssigner(program, host).run();
+}
 
 }  // namespace hostir

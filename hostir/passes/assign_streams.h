@@ -13,6 +13,6 @@
 
 namespace hostir {
 
-Function assign_streams(const Function& host);
+Function assign_streams(const Program& program, const Function& host);
 
 }  // namespace hostir

@@ -2,36 +2,39 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 namespace hostir {
 
-namespace {
-
-Expected<void> merge_mesh(std::string& mesh, const Function& fusion, const Type& type,
-                          std::string_view what, SourceSpan span) {
-  const Sharding* s = sharding_of(type);
-  if (s == nullptr || s->mesh == mesh) return {};
-  if (mesh.empty()) {
-    mesh = s->mesh;
-    return {};
+std::string free_symbol(const Program& program, const std::string& stem) {
+  std::string symbol = stem;
+  for (int n = 1; program.find_function(symbol) != nullptr ||
+                  program.find_mesh(symbol) != nullptr || program.find_machine(symbol) != nullptr;
+       ++n) {
+    symbol = stem + "_" + std::to_string(n);
   }
-  return fail_at(ErrorKind::kInvalid, "mesh_c9",
-                 fmt::format("%{} of @{} is on mesh @{}, another value is on @{}: a fusion runs on "
-                             "one mesh",
-                             what, fusion.name, s->mesh, mesh),
-                 span);
+  return symbol;
 }
 
-}  // namespace
-
-Expected<std::string> mesh_of_fusion(const Function& fusion) {
-  std::string mesh;
-  for (const Value& v : fusion.values) {
-    HOSTIR_TRY(merge_mesh(mesh, fusion, v.type, v.name, v.span));
+std::string mesh_of_ranks(Program& program, const std::vector<int64_t>& ranks,
+                          const std::string& stem) {
+  for (const Mesh& mesh : program.meshes) {
+    std::vector<int64_t> have = mesh.ranks();
+    std::sort(have.begin(), have.end());
+    if (have == ranks) return mesh.name;
   }
-  for (const ResultDecl& r : fusion.results) {
-    HOSTIR_TRY(merge_mesh(mesh, fusion, r.type, r.name, r.span));
-  }
-  return mesh;
+  Mesh made;
+  made.name = free_symbol(program, stem);
+  if (ranks.size() > 1) made.axes = {{"r", static_cast<int64_t>(ranks.size())}};
+  if (ranks.back() + 1 != static_cast<int64_t>(ranks.size())) made.device_ids = ranks;
+  using Piece = Program::Piece;
+  const auto last = std::find_if(program.order.rbegin(), program.order.rend(), [](const Piece& p) {
+    return p.kind == Program::PieceKind::kMesh;
+  });
+  program.order.insert(last == program.order.rend() ? program.order.begin() : last.base(),
+                       {Program::PieceKind::kMesh, static_cast<uint32_t>(program.meshes.size())});
+  program.meshes.push_back(made);
+  return made.name;
 }
 
 BoundCall::BoundCall(const Program& program, const Function& function,

@@ -8,9 +8,13 @@
 
 namespace hostir {
 
-/// The mesh used by the fusion's shardings; empty if there are none.
-/// Errors: `mesh_c9` the shardings use more than one mesh.
-Expected<std::string> mesh_of_fusion(const Function& fusion);
+/// A symbol that the program does not use yet: `stem`, `stem_1`, ...
+std::string free_symbol(const Program& program, const std::string& stem);
+
+/// The name of a mesh with exactly these ranks, ascending; added to the program as a list of ranks
+/// named after `stem` if it has none.
+std::string mesh_of_ranks(Program& program, const std::vector<int64_t>& ranks,
+                          const std::string& stem);
 
 /// The sharding rule of a compute op for its operands and results in `function`.
 Expected<ShardingRule> rule_of(const Program& program, const Function& function,

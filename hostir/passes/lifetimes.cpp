@@ -7,6 +7,7 @@
 
 #include "hostir/ir/compact.h"
 #include "hostir/passes/host_builder.h"
+#include "hostir/passes/members.h"
 #include "hostir/passes/stream_order.h"
 
 namespace hostir {
@@ -23,34 +24,40 @@ struct Buffer {
   ValueId value;
   size_t born = 0;  // index of the alloc in the body
   size_t last_use = 0;
-  std::map<uint32_t, LastUse> uses = {};  // by stream
+  std::map<std::pair<uint32_t, uint32_t>, LastUse> uses = {};  // by stream and set of ranks
   std::optional<size_t> free_after = {};  // index in the body; none: free at the end
   ValueId free_on = {};
   bool handed_on = false;
 };
 
-// Bytes of the buffer at each mesh position; empty if a size is unknown.
-std::vector<int64_t> bytes_by_position(const Program& program, const Type& type) {
+// Bytes of the buffer on each rank of the host function's mesh; empty if a size is unknown.
+std::vector<int64_t> bytes_by_rank(const Program& program, const Mesh& world, const Type& type) {
   const auto* shard = std::get_if<ShardType>(&type);
   const auto extents = shard != nullptr ? constant_extents(shard->shape) : std::nullopt;
   const Mesh* mesh = extents ? program.find_mesh(shard->sharding.mesh) : nullptr;
   std::vector<int64_t> out;
   if (mesh == nullptr) return out;
-  for (const Box& box : shard_boxes(*mesh, shard->sharding, *extents)) {
-    out.push_back(box.volume() * size_bytes(shard->dtype));
+  // A value without dimensions has bytes on ranks outside its mesh, too.
+  if (extents->empty()) mesh = &world;
+  const std::vector<Box> boxes = shard_boxes(*mesh, shard->sharding, *extents);
+  for (size_t p = 0; p < boxes.size(); ++p) {
+    const auto rank = static_cast<size_t>(mesh->rank_at(static_cast<int64_t>(p)));
+    if (out.size() <= rank) out.resize(rank + 1, 0);
+    out[rank] = boxes[p].volume() * size_bytes(shard->dtype);
   }
   return out;
 }
 
-// Buffers in one class can reuse each other's storage: they have the same number of bytes at each
-// position or, if sizes are unknown, the same type.
+// Buffers in one class can reuse each other's storage: they have the same number of bytes on each
+// rank or, if sizes are unknown, the same type.
 class StorageClasses {
  public:
-  explicit StorageClasses(const Program& program) : program_(program) {}
+  StorageClasses(const Program& program, const Function& host)
+      : program_(program), world_(*program.find_mesh(host.mesh)) {}
 
   // The class number of a type. `type` must outlive this object.
   size_t of(const Type& type) {
-    std::vector<int64_t> bytes = bytes_by_position(program_, type);
+    std::vector<int64_t> bytes = bytes_by_rank(program_, world_, type);
     if (!bytes.empty()) return by_bytes_.try_emplace(std::move(bytes), count_++).first->second;
     for (const auto& [known, number] : by_type_) {
       if (*known == type) return number;
@@ -61,6 +68,7 @@ class StorageClasses {
 
  private:
   const Program& program_;
+  const Mesh& world_;
   std::map<std::vector<int64_t>, size_t> by_bytes_;
   std::vector<std::pair<const Type*, size_t>> by_type_;
   size_t count_ = 0;
@@ -71,8 +79,11 @@ class Lifetimes {
   Lifetimes(const Program& program, const Function& host)
       : in_(host),
         body_(host.region(host.body).instructions),
-        classes_(program),
-        buffer_of_(host.values.size(), kNoBuffer) {}
+        classes_(program, host),
+        memory_(buffers_behind(host)),
+        members_(program, host),
+        buffer_of_(host.values.size(), kNoBuffer),
+        order_(members_.classes()) {}
 
   Function run() {
     find_buffers();
@@ -85,7 +96,8 @@ class Lifetimes {
 
   void find_buffers() {
     std::set<uint32_t> returned;
-    for (const Operand& o : in_.instr(body_.back()).operands) returned.insert(o.value.index);
+    for (const Operand& o : in_.instr(body_.back()).operands)
+      returned.insert(memory_[o.value.index].index);
     for (size_t at = 0; at < body_.size(); ++at) {
       const Instruction& i = in_.instr(body_[at]);
       if (i.kind != OpKind::alloc || returned.count(i.results.front().index) != 0) continue;
@@ -93,7 +105,7 @@ class Lifetimes {
       buffers_.push_back({.value = i.results.front(), .born = at, .last_use = at});
     }
     for (size_t at = 0; at < body_.size(); ++at) {
-      for (const BufferUse& use : buffer_uses(in_.instr(body_[at]))) {
+      for (const BufferUse& use : buffer_uses(in_.instr(body_[at]), memory_)) {
         if (Buffer* b = find(use.buffer)) b->last_use = at;
       }
     }
@@ -128,7 +140,7 @@ class Lifetimes {
       if (last_stream_.back().valid()) issue(i, at, point_of_event);
       // After this, only a wait can make a stream know that the uses of a dead buffer are complete.
       std::vector<size_t> dead;
-      for (const BufferUse& use : buffer_uses(i)) {
+      for (const BufferUse& use : buffer_uses(i, memory_)) {
         const Buffer* b = find(use.buffer);
         if (b == nullptr || b->last_use != at) continue;
         const size_t index = buffer_of_[use.buffer.index];
@@ -141,12 +153,12 @@ class Lifetimes {
 
   void issue(const Instruction& i, size_t at, std::map<uint32_t, StreamPoint>& point_of_event) {
     const ValueId stream = last_stream_.back();
-    const StreamPoint point = order_.issue(stream);
+    const StreamPoint point = order_.issue(stream, members_.set(i));
     if (i.results.size() == record(i.kind).results.size()) {
       point_of_event[i.results.back().index] = point;
     }
-    for (const BufferUse& use : buffer_uses(i)) {
-      if (Buffer* b = find(use.buffer)) b->uses[stream.index] = {point, at};
+    for (const BufferUse& use : buffer_uses(i, memory_)) {
+      if (Buffer* b = find(use.buffer)) b->uses[{stream.index, point.set}] = {point, at};
     }
   }
 
@@ -248,6 +260,8 @@ class Lifetimes {
   const Function& in_;
   const std::vector<InstrId>& body_;
   StorageClasses classes_;
+  std::vector<ValueId> memory_;  // by value
+  Members members_;
   std::vector<size_t> buffer_of_;  // by value: index in buffers_
   std::vector<Buffer> buffers_;
   std::vector<size_t> dead_;                  // past their last use, not freed yet

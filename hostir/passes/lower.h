@@ -1,14 +1,16 @@
 // The compiler: lowers a fusion to a host function.
 //
 // Runs the passes of pass_list.h in order and exposes the program after each phase:
-//   bound       sizes are numbers, one mesh (bind_sizes.h)
-//   propagated  composites expanded (expand_composites.h), a sharding on every value (propagate.h)
+//   bound       sizes are numbers, a mesh of all ranks (bind_sizes.h)
+//   propagated  moves between meshes are reshards (mesh_borders.h), composites expanded
+//               (expand_composites.h), a sharding on every value (propagate.h)
 //   sharded     explicit reshards (reshard.h)
 //   steps       each reshard is one kernel or one collective (split_reshards.h)
 //   kernels     compute groups (segment.h)
 //   host        buffers, launches, collectives on one stream (lower_host.h)
 //   streams     collectives on their own stream, waits (assign_streams.h)
-//   lifetimes   frees and reuse of storage (lifetimes.h)
+//   lifetimes   frees and reuse of storage (lifetimes.h), launches and collectives only on the
+//               ranks of their mesh (member_regions.h)
 // Up to `steps`, the passes rewrite the fusion itself. From `kernels` on, the program has the bound
 // fusion and the kernels; from `host` on, also the host function `@f.host`. The program after each
 // phase prints, parses back and verifies.

@@ -1,6 +1,6 @@
 #include "hostir/passes/lower_host.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -8,7 +8,7 @@
 #include "hostir/ir/compact.h"
 #include "hostir/passes/host_builder.h"
 #include "hostir/passes/kernel_table.h"
-#include "hostir/passes/redistribute_step.h"
+#include "hostir/passes/mesh_step.h"
 
 namespace hostir {
 
@@ -20,7 +20,8 @@ class HostLowerer {
               const Segments& segments,
               const std::vector<std::pair<std::string, std::string>>& origins, const Mesh& mesh,
               const std::string& host_name)
-      : fusion_(fusion),
+      : program_(program),
+        fusion_(fusion),
         segments_(segments),
         mesh_(mesh),
         kernels_(program, segments.kernels),
@@ -84,28 +85,55 @@ class HostLowerer {
     return name;
   }
 
+  // A communicator of the host function: over axes of a mesh, or between the ranks of two meshes.
+  struct Comm {
+    std::string mesh;
+    AxisList axes;
+    std::vector<int64_t> ranks;
+  };
+
+  static Comm comm_of(const RedistributeStep& step) {
+    return step.ranks.empty() ? Comm{step.to.mesh, step.axes, {}} : Comm{{}, {}, step.ranks};
+  }
+
+  static std::string key_of(const Comm& comm) {
+    return fmt::format("{}{}[{}]", comm.mesh, axes_to_string(comm.axes),
+                       fmt::join(comm.ranks, ","));
+  }
+
+  ValueId comm(const RedistributeStep& step) { return comms_[key_of(comm_of(step))]; }
+
+  Attributes attributes_of(const Comm& comm) const {
+    Attributes out;
+    if (comm.axes.empty()) {
+      out.set("groups", IntLists{comm.ranks});
+    } else {
+      out.set("axes", comm.axes);
+      if (comm.mesh != mesh_.name) out.set("mesh", Symbol{comm.mesh});
+    }
+    return out;
+  }
+
   // Declares communicators in order of first use, then the stream.
   void add_declarations() {
+    std::vector<Comm> declared;
     for (const auto& item : segments_.items) {
       const auto* id = std::get_if<InstrId>(&item);
       if (id == nullptr) continue;
       const auto step = step_of(fusion_.instr(*id));
-      if (!step || step->axes.empty()) continue;
-      const std::string key = axes_to_string(step->axes);
-      if (comms_.count(key) != 0) continue;
-      comms_[key] = ValueId();
-      comm_axes_.push_back(step->axes);
+      if (!step || (step->axes.empty() && step->ranks.empty())) continue;
+      const Comm comm = comm_of(*step);
+      if (comms_.emplace(key_of(comm), ValueId()).second) declared.push_back(comm);
     }
-    for (const AxisList& axes : comm_axes_) {
+    for (const Comm& comm : declared) {
       std::string name = "c";
-      if (comm_axes_.size() > 1) {
-        for (const AxisRef& a : axes) name += "_" + a.name;
+      if (declared.size() > 1) {
+        if (!comm.mesh.empty() && comm.mesh != mesh_.name) name += "_" + comm.mesh;
+        for (const AxisRef& a : comm.axes) name += "_" + a.name;
       }
       const ValueId made = add_value(free_name(name), CommType{});
-      comms_[axes_to_string(axes)] = made;
-      Attributes over;
-      over.set("axes", axes);
-      Instruction i = host_instruction(OpKind::comm, {}, std::move(over));
+      comms_[key_of(comm)] = made;
+      Instruction i = host_instruction(OpKind::comm, {}, attributes_of(comm));
       i.results = {made};
       host().add_instruction(host().body, std::move(i));
     }
@@ -120,7 +148,9 @@ class HostLowerer {
   std::optional<RedistributeStep> step_of(const Instruction& reshard) const {
     const TensorType& from = tensor_type(fusion_, reshard.operands.front().value);
     const TensorType& to = tensor_type(fusion_, reshard.results.front());
-    return single_step(mesh_, to.shape, *from.sharding, *to.sharding);
+    return step_between(*program_.find_mesh(from.sharding->mesh),
+                        *program_.find_mesh(to.sharding->mesh), to.shape, *from.sharding,
+                        *to.sharding);
   }
 
   ValueId alloc(const std::string& name, ShardType type, const std::vector<OpRef>& from) {
@@ -176,7 +206,9 @@ class HostLowerer {
           reshard.span);
     }
     const RedistributeStep& step = *found;
-    if (step.kind == StepKind::kLocal) {
+    if (step.kind == StepKind::kRelabel) {
+      relabel(in, out, reshard);
+    } else if (step.kind == StepKind::kLocal) {
       relayout(in, out, reshard);
     } else if (step.kind == StepKind::kAllReduce && is_last_use(in, reshard)) {
       all_reduce_in_place(in, out, step, reshard);
@@ -192,6 +224,16 @@ class HostLowerer {
     return std::all_of(users.begin(), users.end(), [&](InstrId user) {
       return user == fusion_.value(by.results.front()).defined_by;
     });
+  }
+
+  // The same memory as a buffer of another mesh.
+  void relabel(ValueId in, ValueId out, const Instruction& reshard) {
+    const ValueId made = host().add_value(names_.fresh(fusion_.value(out).name), shard_type(out));
+    Instruction i =
+        host_instruction(OpKind::reinterpret, {{"buffer", buffers_[in.index]}}, {}, reshard.from);
+    i.results = {made};
+    host().add_instruction(host().body, std::move(i));
+    buffers_[out.index] = made;
   }
 
   void relayout(ValueId in, ValueId out, const Instruction& reshard) {
@@ -223,7 +265,7 @@ class HostLowerer {
     buffers_[out.index] = buffer;
     host().add_instruction(
         host().body, host_instruction(OpKind::all_reduce,
-                                      {{"comm", comms_[axes_to_string(step.axes)]},
+                                      {{"comm", comm(step)},
                                        {"buffer", buffer, *tensor_type(fusion_, out).sharding},
                                        {"stream", stream_}},
                                       attributes_of(step, in), reshard.from));
@@ -269,13 +311,11 @@ class HostLowerer {
     if (step.unpack) received.blocks = dims_only(*tensor_type(fusion_, in).sharding);
     const ValueId target = alloc(step.unpack ? name + "_packed" : name, received, refs);
     const OpKind kind = *find_op(hostir::name(step.kind));
-    host().add_instruction(host().body,
-                           host_instruction(kind,
-                                            {{"comm", comms_[axes_to_string(step.axes)]},
-                                             {"input", send},
-                                             {"output", target},
-                                             {"stream", stream_}},
-                                            attributes_of(step, in), refs));
+    host().add_instruction(
+        host().body,
+        host_instruction(
+            kind, {{"comm", comm(step)}, {"input", send}, {"output", target}, {"stream", stream_}},
+            attributes_of(step, in), refs));
     wrote(target, step.unpack ? ValueId() : out);
     buffers_[out.index] = target;
     if (!step.unpack) return;
@@ -299,9 +339,10 @@ class HostLowerer {
     host().add_instruction(host().body, std::move(i));
   }
 
+  const Program& program_;
   const Function& fusion_;
   const Segments& segments_;
-  const Mesh& mesh_;
+  const Mesh& mesh_;  // of the host function
   KernelTable kernels_;
   UniqueNames names_;  // in the host function
   UniqueNames fusion_names_;
@@ -311,7 +352,6 @@ class HostLowerer {
   HostLowering out_;
   std::vector<ValueId> buffers_;  // by value in the fusion
   std::map<std::string, ValueId> comms_;
-  std::vector<AxisList> comm_axes_;
   std::map<uint32_t, uint32_t> writes_;
   ValueId stream_;
 };

@@ -1,6 +1,7 @@
 // Builds a host function from kernels and reshards.
 //
-//   1. The function starts with the communicators, one per list of axes, and the stream "compute".
+//   1. The function starts with the communicators, one per list of axes or pair of meshes, and the
+//      stream "compute".
 //   2. Every output of a kernel gets a buffer with the value's name and layout, allocated just
 //      before it is written.
 //   3. A kernel becomes a launch. A local reshard becomes a launch of a kernel with only that op.
@@ -8,7 +9,8 @@
 //      value has no other use. If the blocks are not along dimension 0 in group order, a `pack`
 //      launch before it or an `unpack` launch after it reorders them, through a buffer whose type
 //      describes the blocks.
-//   5. `from(...)` records which fusion instructions an instruction implements.
+//   5. A buffer that only gets another mesh is reinterpreted.
+//   6. `from(...)` records which fusion instructions an instruction implements.
 // The result is already correct: everything is on one stream and nothing is freed. Later passes
 // assign streams and lifetimes.
 #pragma once

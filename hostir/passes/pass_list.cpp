@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "hostir/ir/compact.h"
 #include "hostir/ops/expand_composites.h"
@@ -11,6 +12,8 @@
 #include "hostir/passes/assign_streams.h"
 #include "hostir/passes/bind_sizes.h"
 #include "hostir/passes/lifetimes.h"
+#include "hostir/passes/member_regions.h"
+#include "hostir/passes/mesh_borders.h"
 #include "hostir/passes/propagate.h"
 #include "hostir/passes/split_reshards.h"
 
@@ -18,32 +21,29 @@ namespace hostir {
 
 namespace {
 
-std::string free_symbol(const Program& program, const std::string& stem) {
-  std::string symbol = stem;
-  for (int n = 1; program.find_function(symbol) != nullptr ||
-                  program.find_mesh(symbol) != nullptr || program.find_machine(symbol) != nullptr;
-       ++n) {
-    symbol = stem + "_" + std::to_string(n);
-  }
-  return symbol;
-}
-
-// The mesh that the fusion uses, else the first mesh in the program, else a new mesh of one rank.
+// The mesh on which the host function runs: the one that the fusion uses, or if it uses several or
+// leaves out ranks, one with all ranks up to the last one in use; else the first mesh in the
+// program, else a new mesh of one rank.
 Expected<std::string> choose_mesh(Program& program, const Function& fusion) {
-  HOSTIR_ASSIGN_OR_RETURN(std::string named, mesh_of_fusion(fusion));
-  if (!named.empty()) {
-    if (program.find_mesh(named) == nullptr) {
-      return fail_at(ErrorKind::kInvalid, "mesh_c1", fmt::format("unknown mesh @{}", named),
+  const std::vector<std::string> used = value_meshes(fusion).used;
+  int64_t ranks = 0;
+  for (const std::string& name : used) {
+    const Mesh* mesh = program.find_mesh(name);
+    if (mesh == nullptr) {
+      return fail_at(ErrorKind::kInvalid, "mesh_c1", fmt::format("unknown mesh @{}", name),
                      fusion.name_span);
     }
-    return named;
+    for (const int64_t rank : mesh->ranks()) ranks = std::max(ranks, rank + 1);
+  }
+  // Ranks without a part run the function too.
+  if (used.size() == 1 && program.find_mesh(used.front())->size() == ranks) return used.front();
+  if (!used.empty()) {
+    std::vector<int64_t> all(static_cast<size_t>(ranks));
+    std::iota(all.begin(), all.end(), int64_t{0});
+    return mesh_of_ranks(program, all, "world");
   }
   if (!program.meshes.empty()) return program.meshes.front().name;
-  Mesh one;
-  one.name = free_symbol(program, "one");
-  program.meshes.push_back(one);
-  program.order.insert(program.order.begin(), {Program::PieceKind::kMesh, 0});
-  return one.name;
+  return mesh_of_ranks(program, {0}, "one");
 }
 
 // The size of the fusion's largest value.
@@ -87,15 +87,15 @@ Expected<void> bind(LowerState& s) {
   s.out.function = s.fusion;
   s.bound = s.function();
   HOSTIR_TRY(recheck(s.out.program, s.bound));
-  s.mesh = *s.out.program.find_mesh(s.out.mesh);
-  s.moves = std::make_unique<Redistributor>(
-      *s.mesh, s.options.machine != nullptr ? *s.options.machine : default_machine(),
+  s.moves = std::make_unique<MeshMoves>(
+      s.out.program, s.options.machine != nullptr ? *s.options.machine : default_machine(),
       largest_bytes(s.bound));
   return {};
 }
 
 Expected<void> propagate_shardings(LowerState& s) {
-  HOSTIR_ASSIGN_OR_RETURN(const Function simple, expand_composites(s.bound, Origins::kNoted));
+  HOSTIR_ASSIGN_OR_RETURN(const Function bordered, with_mesh_borders(s.bound));
+  HOSTIR_ASSIGN_OR_RETURN(const Function simple, expand_composites(bordered, Origins::kNoted));
   HOSTIR_ASSIGN_OR_RETURN(s.function(),
                           propagate(s.out.program, simple, s.out.mesh, s.out.explanation));
   return {};
@@ -139,17 +139,18 @@ Expected<void> make_host_function(LowerState& s) {
 }
 
 Expected<void> streams(LowerState& s) {
-  s.host() = assign_streams(s.host());
+  s.host() = assign_streams(s.out.program, s.host());
   return {};
 }
 
 Expected<void> lifetimes(LowerState& s) {
   s.host() = assign_lifetimes(s.out.program, s.host());
+  only_on_members(s.out.program, s.out.function);
   return {};
 }
 
 constexpr std::array kPasses = {
-    Pass{LowerPhase::kBound, "bound", "sizes as numbers, one mesh", bind},
+    Pass{LowerPhase::kBound, "bound", "sizes as numbers, a mesh of all ranks", bind},
     Pass{LowerPhase::kPropagated, "propagated", "a sharding for every value", propagate_shardings},
     Pass{LowerPhase::kSharded, "sharded", "the cut of every op, explicit reshards", reshard},
     Pass{LowerPhase::kSteps, "steps", "each reshard one kernel or one collective", split},

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "hostir/passes/lower.h"
-#include "hostir/passes/redistribute.h"
+#include "hostir/passes/mesh_moves.h"
 #include "hostir/passes/reshard.h"
 
 namespace hostir {
@@ -20,10 +20,9 @@ struct LowerState {
   const LowerOptions& options;
   Lowered out;
 
-  Function bound;                        // the fusion with sizes and one mesh
-  std::optional<Mesh> mesh;              // outlives `moves`
-  std::unique_ptr<Redistributor> moves;  // plans and costs on `mesh`
-  Resharded resharded;                   // the output of `sharded`, then of `steps`
+  Function bound;                    // the fusion with sizes
+  std::unique_ptr<MeshMoves> moves;  // plans and costs on the fusion's meshes
+  Resharded resharded;               // the output of `sharded`, then of `steps`
   Program before_kernels;
   Segments segments;
 

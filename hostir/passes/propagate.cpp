@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <numeric>
 #include <set>
 
+#include "hostir/ops/value_meshes.h"
 #include "hostir/passes/factors.h"
 #include "hostir/passes/fusion_info.h"
 #include "hostir/passes/propagation_edges.h"
@@ -293,8 +295,8 @@ Party tensor_from(const std::string& name, const Type& type) {
 }
 
 // Marks values left partial by cut reductions, in program order.
-void mark_partial(const Program& program, const Mesh& mesh, Function& f,
-                  const std::vector<bool>& annotated, Explanation& explanation) {
+void mark_partial(const Program& program, Function& f, const std::vector<bool>& annotated,
+                  Explanation& explanation) {
   uint32_t number = 0;
   for (const InstrId id : body_of(f)) {
     const Instruction& i = f.instr(id);
@@ -305,6 +307,7 @@ void mark_partial(const Program& program, const Mesh& mesh, Function& f,
     if (!rule || rule->reduction.empty()) continue;
     const BoundCall bound(program, f, i);
     if (op.needs_expand != nullptr && op.needs_expand(bound.call)) continue;
+    const Mesh& mesh = *program.find_mesh(tensor_type(f, i.results.front()).sharding->mesh);
     AxisList axes;
     size_t operand = 0;
     for (const Operand& o : i.operands) {
@@ -344,7 +347,6 @@ void mark_partial(const Program& program, const Mesh& mesh, Function& f,
 
 Expected<Function> propagate(const Program& program, const Function& fusion,
                              const std::string& mesh_name, Explanation& explanation) {
-  const Mesh& mesh = *program.find_mesh(mesh_name);
   std::vector<Party> tensors;
   std::vector<bool> annotated;
   for (const Value& v : fusion.values) {
@@ -359,25 +361,42 @@ Expected<Function> propagate(const Program& program, const Function& fusion,
     }
   }
   for (const ResultDecl& r : fusion.results) tensors.push_back(tensor_from(r.name, r.type));
-  HOSTIR_ASSIGN_OR_RETURN(auto edges, propagation_edges(program, fusion));
-  Propagation propagation(mesh, std::move(tensors), std::move(edges), explanation);
-  tensors = propagation.run();
+  HOSTIR_ASSIGN_OR_RETURN(const auto edges, propagation_edges(program, fusion));
+  const ValueMeshes meshes = value_meshes(fusion);
+  const auto mesh_of = [&](size_t tensor) -> const std::string& {
+    const bool is_value = tensor < fusion.values.size();
+    const Sharding* declared =
+        is_value ? nullptr : sharding_of(fusion.results[tensor - fusion.values.size()].type);
+    const std::string& mesh = is_value ? meshes.of[tensor] : declared ? declared->mesh : mesh_name;
+    return mesh.empty() ? mesh_name : mesh;
+  };
+  // Only a reshard has tensors on two meshes; axes mean nothing beyond their mesh.
+  std::map<std::string, std::vector<PropagationEdge>> by_mesh;
+  for (const PropagationEdge& e : edges) {
+    const std::string& mesh = mesh_of(e.tensors.back());
+    if (mesh_of(e.tensors.front()) == mesh) by_mesh[mesh].push_back(e);
+  }
+  for (auto& [mesh, its_edges] : by_mesh) {
+    Propagation propagation(*program.find_mesh(mesh), std::move(tensors), std::move(its_edges),
+                            explanation);
+    tensors = propagation.run();
+  }
 
   Function out = fusion;
-  const auto write = [&](Type& type, const Party& t) {
+  const auto write = [&](Type& type, size_t t) {
     auto& tensor = std::get<TensorType>(type);
     Sharding s = tensor.sharding.value_or(Sharding{});
-    s.mesh = mesh_name;
-    s.dims = t.dims;
+    s.mesh = mesh_of(t);
+    s.dims = tensors[t].dims;
     for (DimSharding& d : s.dims) d.priority = 0;
     tensor.sharding = std::move(s);
   };
-  for (size_t v = 0; v < out.values.size(); ++v) write(out.values[v].type, tensors[v]);
+  for (size_t v = 0; v < out.values.size(); ++v) write(out.values[v].type, v);
   for (size_t r = 0; r < out.results.size(); ++r) {
     if (sharding_of(out.results[r].type) == nullptr) continue;
-    write(out.results[r].type, tensors[out.values.size() + r]);
+    write(out.results[r].type, out.values.size() + r);
   }
-  mark_partial(program, mesh, out, annotated, explanation);
+  mark_partial(program, out, annotated, explanation);
   return out;
 }
 

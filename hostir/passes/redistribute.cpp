@@ -370,8 +370,9 @@ Redistribution plan_by_replicating(const StepCost& cost, const Mesh& mesh, const
 
 size_t Redistribution::collectives() const {
   return static_cast<size_t>(
-      std::count_if(steps.begin(), steps.end(),
-                    [](const RedistributeStep& s) { return s.kind != StepKind::kLocal; }));
+      std::count_if(steps.begin(), steps.end(), [](const RedistributeStep& s) {
+        return s.kind != StepKind::kLocal && s.kind != StepKind::kRelabel;
+      }));
 }
 
 const Redistribution& Redistributor::plan(const TensorType& type, const Sharding& from,

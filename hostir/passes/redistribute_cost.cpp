@@ -19,6 +19,7 @@ OpKind op_of(StepKind kind) {
     case StepKind::kPermute:
       return OpKind::permute;
     case StepKind::kLocal:
+    case StepKind::kRelabel:
     case StepKind::kAllReduce:
       break;
   }
@@ -69,6 +70,12 @@ double StepCost::kernel_ns(DType dtype, double flops, double bytes) const {
   }
   if (machine_.flops(dtype) > 0) ns += scale_ * flops / machine_.flops(dtype) * 1e9;
   return ns;
+}
+
+double StepCost::transfer_ns(OpKind kind, double bytes, const GroupPlace& place) const {
+  const double per_link = wire_bytes(kind, 1, place.ranks);
+  const double counted = per_link > 0 ? bytes / per_link : bytes;
+  return machine_.issue_ns + collective_ns(machine_, kind, scale_ * counted, place);
 }
 
 double StepCost::step_bytes(const TensorType& type, const Sharding& from,

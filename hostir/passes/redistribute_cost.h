@@ -29,6 +29,8 @@ class StepCost {
                     const RedistributeStep& step) const;
   /// Time of one kernel with this number of flops and of bytes read and written.
   double kernel_ns(DType dtype, double flops, double bytes) const;
+  /// Time of a transfer in which no rank sends or receives more than `bytes`.
+  double transfer_ns(OpKind kind, double bytes, const GroupPlace& place) const;
   const Machine& machine() const { return machine_; }
 
  private:

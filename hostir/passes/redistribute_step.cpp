@@ -8,21 +8,6 @@ namespace hostir {
 
 namespace {
 
-// Sizes for checking a step: the known ones, or else a few difficult ones.
-std::vector<Extents> sample_extents(const Shape& shape) {
-  if (auto known = constant_extents(shape)) return {std::move(*known)};
-  std::vector<Extents> out;
-  for (const int64_t size : {1009, 7, 5, 3, 1}) {
-    Extents extents;
-    for (const IndexExpr& e : shape) {
-      const IndexExpr s = e.simplified();
-      extents.push_back(s.is_const() ? s.value() : size);
-    }
-    out.push_back(std::move(extents));
-  }
-  return out;
-}
-
 AxisList all_axes(const Sharding& s) {
   AxisList out = s.unreduced;
   for (const DimSharding& d : s.dims) out.insert(out.end(), d.axes.begin(), d.axes.end());
@@ -337,9 +322,23 @@ class StepMaker {
 
 }  // namespace
 
+std::vector<Extents> sample_extents(const Shape& shape) {
+  if (auto known = constant_extents(shape)) return {std::move(*known)};
+  std::vector<Extents> out;
+  for (const int64_t size : {1009, 7, 5, 3, 1}) {
+    Extents extents;
+    for (const IndexExpr& e : shape) {
+      const IndexExpr s = e.simplified();
+      extents.push_back(s.is_const() ? s.value() : size);
+    }
+    out.push_back(std::move(extents));
+  }
+  return out;
+}
+
 std::string_view name(StepKind kind) {
-  constexpr std::string_view kNames[] = {"local",      "all_reduce", "reduce_scatter",
-                                         "all_gather", "all_to_all", "permute"};
+  constexpr std::string_view kNames[] = {"local",      "all_reduce", "reduce_scatter", "all_gather",
+                                         "all_to_all", "permute",    "relabel"};
   return kNames[static_cast<size_t>(kind)];
 }
 

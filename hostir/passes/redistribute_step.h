@@ -21,17 +21,22 @@ enum class StepKind : uint8_t {
   kAllGather,
   kAllToAll,
   kPermute,
+  kRelabel,  // another mesh on which every rank's part is the same box: nothing moves
 };
 std::string_view name(StepKind kind);
 
 struct RedistributeStep {
   StepKind kind = StepKind::kLocal;
-  AxisList axes;        // of the communicator, in group order; empty for kLocal
-  Sharding to;          // the value after the step
-  IntLists pairs;       // kPermute: [source, target] positions in the communicator
-  bool pack = false;    // blocks must be put in group order before the step
-  bool unpack = false;  // blocks must be put back in row-major order after the step
+  AxisList axes;               // of the communicator, in group order; empty for kLocal
+  Sharding to;                 // the value after the step
+  IntLists pairs;              // kPermute: [source, target] positions in the communicator
+  bool pack = false;           // blocks must be put in group order before the step
+  bool unpack = false;         // blocks must be put back in row-major order after the step
+  std::vector<int64_t> ranks;  // of the communicator between two meshes (mesh_step.h); else empty
 };
+
+/// Sizes for checking a step: the known ones, or else a few difficult ones.
+std::vector<Extents> sample_extents(const Shape& shape);
 
 /// The step from one sharding to another; nullopt if no single kernel or collective can do it. Both
 /// shardings must be effective() and on `mesh`. With symbolic sizes, the step is valid for every

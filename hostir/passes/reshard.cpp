@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
+#include <memory>
 
 #include "hostir/ops/builder.h"
 #include "hostir/passes/placement_choice.h"
@@ -17,16 +19,13 @@ bool closed(const Sharding& s) {
 
 class Resharder {
  public:
-  Resharder(const Program& program, const Function& fusion, Redistributor& moves,
+  Resharder(const Program& program, const Function& fusion, MeshMoves& moves,
             std::span<const std::string> keep, Explanation& explanation)
       : program_(program),
         source_(fusion),
-        mesh_(moves.mesh()),
+        moves_(moves),
         keep_(keep),
-        versions_(moves, source_, out_, explanation),
-        chooser_(program_, source_, moves, wishes_, versions_) {
-    chooser_.note_users();
-  }
+        versions_(moves, source_, out_, explanation) {}
 
   Expected<Resharded> run() {
     begin();
@@ -50,6 +49,19 @@ class Resharder {
   }
 
  private:
+  Sharding effective_of(const Sharding& s) const { return effective(moves_.mesh(s.mesh), s); }
+
+  // Chooses among the shardings of one mesh.
+  OpChooser& chooser_on(const std::string& mesh) {
+    const auto [at, is_new] = choosers_.try_emplace(mesh);
+    if (is_new) {
+      at->second =
+          std::make_unique<OpChooser>(program_, source_, moves_.on(mesh), wishes_, versions_);
+      at->second->note_users();
+    }
+    return *at->second;
+  }
+
   void begin() {
     out_.kind = source_.kind;
     out_.name = source_.name;
@@ -62,7 +74,7 @@ class Resharder {
     out_.regions[out_.body.index].closing_comments = source_.region(source_.body).closing_comments;
     for (const Value& v : source_.values) {
       const Sharding& s = *sharding_of(v.type);
-      wishes_.push_back({effective(mesh_, s), closed(s)});
+      wishes_.push_back({effective_of(s), closed(s)});
     }
     wish_for_results();
     for (const Parameter& p : source_.params) {
@@ -95,11 +107,12 @@ class Resharder {
   }
 
   // The sharding in which a result is returned: as declared, else replicated.
-  Sharding sharding_of_result(size_t r, size_t rank) const {
+  Sharding sharding_of_result(size_t r, ValueId value) const {
     const Sharding* declared =
         r < source_.results.size() ? sharding_of(source_.results[r].type) : nullptr;
-    return declared != nullptr ? effective(mesh_, *declared)
-                               : Sharding::replicated(mesh_.name, rank);
+    return declared != nullptr ? effective_of(*declared)
+                               : Sharding::replicated(wishes_[value.index].sharding.mesh,
+                                                      tensor_type(source_, value).shape.size());
   }
 
   // A value that is only returned is best made in the sharding of the result. A result declared
@@ -111,7 +124,7 @@ class Resharder {
       const ValueId value = ret.operands[r].value;
       Wish& wish = wishes_[value.index];
       if (wish.fixed) continue;
-      const Sharding needed = sharding_of_result(r, tensor_type(source_, value).shape.size());
+      const Sharding needed = sharding_of_result(r, value);
       wish.only_returned = uses[value.index].size() == 1;
       wish.returned_partial = needed.is_partial();
       if (wish.only_returned || wish.returned_partial) wish.sharding = needed;
@@ -124,7 +137,8 @@ class Resharder {
     const Demand demand{fmt::format("{} at {}", op.mnemonic, address(source_, number)), number};
     if (op.shape == OpShape::kLayout) return relay(i, demand);
     if (op.shape == OpShape::kSource && !wishes_[i.results.front().index].fixed) return {};
-    HOSTIR_ASSIGN_OR_RETURN(const OpChoice choice, chooser_.choose(i));
+    HOSTIR_ASSIGN_OR_RETURN(const OpChoice choice,
+                            chooser_on(wishes_[i.results.front().index].sharding.mesh).choose(i));
     if (choice.expand) return expand(i, op, number);
     emit(i, choice, demand);
     return {};
@@ -157,15 +171,15 @@ class Resharder {
     const Shape shape = tensor_type(source_, result).shape;
     for (size_t v = wishes_.size(); v < source_.values.size(); ++v) {
       auto& type = std::get<TensorType>(source_.values[v].type);
-      Wish mine{
-          type.shape == shape ? wish.sharding : Sharding::replicated(mesh_.name, type.shape.size()),
-          false};
+      Wish mine{type.shape == shape ? wish.sharding
+                                    : Sharding::replicated(wish.sharding.mesh, type.shape.size()),
+                false};
       mine.sharding.unreduced.clear();
       type.sharding = mine.sharding;
       wishes_.push_back(std::move(mine));
     }
     wishes_[last.index] = wish;
-    chooser_.note_users();
+    for (auto& [mesh, chooser] : choosers_) chooser->note_users();
     const std::vector<InstrId> steps = source_.region(scratch).instructions;
     for (const InstrId step : steps) HOSTIR_TRY(process(step, number));
     versions_.add(result, *versions_.primary(last));
@@ -233,7 +247,7 @@ class Resharder {
     for (size_t r = 0; r < i.operands.size(); ++r) {
       const ValueId value = i.operands[r].value;
       TensorType type = tensor_type(source_, value);
-      type.sharding = sharding_of_result(r, type.shape.size());
+      type.sharding = sharding_of_result(r, value);
       made.operands[r].value = versions_.obtain(value, *type.sharding, demand);
       if (r >= source_.results.size()) continue;
       ResultDecl decl = source_.results[r];
@@ -245,18 +259,18 @@ class Resharder {
 
   const Program& program_;
   Function source_;
-  const Mesh& mesh_;
+  MeshMoves& moves_;
   std::span<const std::string> keep_;
   Function out_;
   std::vector<Wish> wishes_;
   Versions versions_;
-  OpChooser chooser_;
+  std::map<std::string, std::unique_ptr<OpChooser>> choosers_;  // by mesh
 };
 
 }  // namespace
 
 Expected<Resharded> insert_reshards(const Program& program, const Function& fusion,
-                                    Redistributor& moves, std::span<const std::string> keep,
+                                    MeshMoves& moves, std::span<const std::string> keep,
                                     Explanation& explanation) {
   return Resharder(program, fusion, moves, keep, explanation).run();
 }

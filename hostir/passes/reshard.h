@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "hostir/passes/explain.h"
-#include "hostir/passes/redistribute.h"
+#include "hostir/passes/mesh_moves.h"
 
 namespace hostir {
 
@@ -29,10 +29,10 @@ struct Resharded {
   std::vector<std::pair<std::string, std::string>> origins;
 };
 
-/// `fusion` is the output of propagate(); `moves` must be on its mesh. Drops instructions that
+/// `fusion` is the output of propagate(); `moves` must have its meshes. Drops instructions that
 /// contribute neither to a result nor to a value in `keep`.
 Expected<Resharded> insert_reshards(const Program& program, const Function& fusion,
-                                    Redistributor& moves, std::span<const std::string> keep,
+                                    MeshMoves& moves, std::span<const std::string> keep,
                                     Explanation& explanation);
 
 }  // namespace hostir

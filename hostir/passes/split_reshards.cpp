@@ -9,7 +9,7 @@ namespace {
 
 class Splitter {
  public:
-  Splitter(const Resharded& in, Redistributor& moves)
+  Splitter(const Resharded& in, MeshMoves& moves)
       : in_(in.function), moves_(moves), names_(in.function) {
     out_.function = in_;
     out_.origins = in.origins;
@@ -76,7 +76,7 @@ class Splitter {
   }
 
   const Function& in_;
-  Redistributor& moves_;
+  MeshMoves& moves_;
   Resharded out_;
   UniqueNames names_;
   std::unordered_map<std::string, std::string> origin_;  // by name: the first origin
@@ -85,7 +85,7 @@ class Splitter {
 
 }  // namespace
 
-Resharded split_reshards(const Resharded& sharded, Redistributor& moves) {
+Resharded split_reshards(const Resharded& sharded, MeshMoves& moves) {
   return Splitter(sharded, moves).run();
 }
 

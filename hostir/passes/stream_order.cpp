@@ -6,30 +6,51 @@
 
 namespace hostir {
 
-StreamPoint StreamOrder::issue(ValueId stream) {
-  Clock& mine = known_[stream.index];
-  const uint32_t task = static_cast<uint32_t>(at_[stream.index].size()) + 1;
-  mine[stream.index] = task;
-  at_[stream.index].push_back(mine);
-  return {stream, task};
+StreamPoint StreamOrder::issue(ValueId stream, uint32_t set) {
+  const uint32_t task = ++issued_[stream.index];
+  for (const uint32_t c : classes_[set]) {
+    Clock& mine = known_[{c, stream.index}];
+    mine[stream.index] = task;
+    at_[{c, stream.index}][task] = mine;
+  }
+  return {stream, task, set};
 }
 
 bool StreamOrder::knows(ValueId stream, const StreamPoint& point) const {
   if (stream == point.stream) return true;  // a stream runs in order
-  const auto mine = known_.find(stream.index);
-  if (mine == known_.end()) return false;
-  const auto entry = mine->second.find(point.stream.index);
-  return entry != mine->second.end() && entry->second >= point.task;
+  const std::vector<uint32_t>& classes = classes_[point.set];
+  return std::all_of(classes.begin(), classes.end(), [&](uint32_t c) {
+    const auto mine = known_.find({c, stream.index});
+    if (mine == known_.end()) return false;
+    const auto entry = mine->second.find(point.stream.index);
+    return entry != mine->second.end() && entry->second >= point.task;
+  });
 }
 
 void StreamOrder::wait(ValueId stream, const StreamPoint& point) {
-  Clock& mine = known_[stream.index];
-  for (const auto& [other, task] : at_[point.stream.index][point.task - 1]) {
-    mine[other] = std::max(mine[other], task);
+  for (const uint32_t c : classes_[point.set]) {
+    Clock& mine = known_[{c, stream.index}];
+    for (const auto& [other, task] : at_[{c, point.stream.index}][point.task]) {
+      mine[other] = std::max(mine[other], task);
+    }
   }
 }
 
-std::vector<BufferUse> buffer_uses(const Instruction& instruction) {
+std::vector<ValueId> buffers_behind(const Function& host) {
+  std::vector<ValueId> out;
+  for (size_t v = 0; v < host.values.size(); ++v) {
+    const InstrId by = host.values[v].defined_by;
+    const bool view = by.valid() && record(host.instr(by).kind).role == HostRole::kView;
+    out.push_back(view ? host.instr(by).operands.front().value : ValueId(v));
+  }
+  for (ValueId& value : out) {
+    while (out[value.index] != value) value = out[value.index];
+  }
+  return out;
+}
+
+std::vector<BufferUse> buffer_uses(const Instruction& instruction,
+                                   const std::vector<ValueId>& memory) {
   std::vector<BufferUse> out;
   for (const Operand& o : instruction.operands) {
     if (o.value.valid() && o.access != Access::kUse) out.push_back({o.value, o.access});
@@ -42,6 +63,7 @@ std::vector<BufferUse> buffer_uses(const Instruction& instruction) {
   if (instruction.kind == OpKind::free) {
     out.push_back({slot_value(instruction, "buffer"), Access::kWrite});
   }
+  for (BufferUse& use : out) use.buffer = memory[use.buffer.index];
   return out;
 }
 

@@ -2,7 +2,9 @@
 //
 // Uses vector clocks over streams: a task knows that all earlier tasks on its stream are complete,
 // and all tasks that were known to the tasks it waited for. This suffices to omit every redundant
-// wait. Handles straight-line host functions, in program order.
+// wait. Ranks that do not execute a task learn nothing from a wait for it, so there is a clock for
+// every class of ranks that execute the same tasks (members.h). Handles straight-line host
+// functions, in program order.
 #pragma once
 
 #include <cstdint>
@@ -17,22 +19,29 @@ namespace hostir {
 struct StreamPoint {
   ValueId stream;
   uint32_t task = 0;
+  uint32_t set = 0;  // of ranks that execute it
   friend bool operator==(const StreamPoint&, const StreamPoint&) = default;
 };
 
 class StreamOrder {
  public:
-  /// Issues the next task on a stream.
-  StreamPoint issue(ValueId stream);
+  /// `classes`: by set of ranks, its classes (Members::classes()).
+  explicit StreamOrder(std::vector<std::vector<uint32_t>> classes) : classes_(std::move(classes)) {}
+
+  /// Issues the next task on a stream, on a set of ranks.
+  StreamPoint issue(ValueId stream, uint32_t set);
   /// True if the next task on `stream` can start only after `point` is complete.
   bool knows(ValueId stream, const StreamPoint& point) const;
   /// `stream` waits for `point`.
   void wait(ValueId stream, const StreamPoint& point);
 
  private:
-  using Clock = std::map<uint32_t, uint32_t>;  // stream -> number of tasks known to be complete
-  std::map<uint32_t, Clock> known_;            // by stream, for its next task
-  std::map<uint32_t, std::vector<Clock>> at_;  // by stream and task: the clock at its completion
+  using Clock = std::map<uint32_t, uint32_t>;    // stream -> number of tasks known to be complete
+  using Key = std::pair<uint32_t, uint32_t>;     // class, stream
+  std::vector<std::vector<uint32_t>> classes_;   // by set
+  std::map<uint32_t, uint32_t> issued_;          // by stream
+  std::map<Key, Clock> known_;                   // for the next task
+  std::map<Key, std::map<uint32_t, Clock>> at_;  // by task: the clock at its completion
 };
 
 /// How a host instruction accesses a buffer.
@@ -41,7 +50,11 @@ struct BufferUse {
   Access access = Access::kRead;
 };
 /// The buffers that a task uses. An alloc writes its own buffer and the one whose storage it takes.
-std::vector<BufferUse> buffer_uses(const Instruction& instruction);
+/// `memory` is the result of buffers_behind().
+std::vector<BufferUse> buffer_uses(const Instruction& instruction,
+                                   const std::vector<ValueId>& memory);
+/// By value: the buffer that it is a view of, or itself.
+std::vector<ValueId> buffers_behind(const Function& host);
 /// The stream of a task; invalid if the instruction is not a task (wait, comm, return).
 ValueId task_stream(const Instruction& instruction);
 

@@ -1,6 +1,6 @@
 #include "hostir/passes/versions.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -16,6 +16,7 @@ std::string_view suffix_of(const std::vector<RedistributeStep>& steps) {
   for (const RedistributeStep& s : steps) {
     switch (s.kind) {
       case StepKind::kLocal:
+      case StepKind::kRelabel:
         break;
       case StepKind::kAllReduce:
         suffix = "_reduced";
@@ -40,6 +41,7 @@ std::string describe(const std::vector<RedistributeStep>& steps) {
   for (const RedistributeStep& s : steps) {
     if (!out.empty()) out += ", then ";
     out += name(s.kind);
+    if (!s.ranks.empty()) out += fmt::format(" over ranks [{}]", fmt::join(s.ranks, ", "));
     if (!s.axes.empty()) out += " over " + axes_to_string(s.axes);
   }
   return out;
@@ -169,13 +171,16 @@ void Versions::explain_partial(ValueId of, const Sharding& held, std::string sen
 
 void Versions::explain(ValueId of, const Version& from, const Sharding& to, const Demand& demand) {
   const Redistribution& plan = moves_.plan(tensor_type(source_, of), from.sharding, to);
+  const auto text = [&](const Sharding& s) {
+    return from.sharding.mesh == to.mesh ? s.dims_to_string() : s.to_string();
+  };
   const auto owner = owner_.find(of.index);
   explanation_.push_back(
       {.value = source_.value(owner != owner_.end() ? owner->second : of).name,
        .what = describe(plan.steps),
        .sentence = fmt::format("it is held as {}, and {} needs {}; about {:.3g} us on @{}",
-                               from.sharding.dims_to_string(), demand.by, to.dims_to_string(),
-                               plan.cost_ns / 1000, moves_.cost().machine().name),
+                               text(from.sharding), demand.by, text(to), plan.cost_ns / 1000,
+                               moves_.machine().name),
        .from = fmt::format("@{}#{}", source_.name, demand.number),
        .pass = "reshard"});
 }

@@ -13,7 +13,7 @@
 #include "hostir/ir/unique_names.h"
 #include "hostir/passes/explain.h"
 #include "hostir/passes/fusion_info.h"
-#include "hostir/passes/redistribute.h"
+#include "hostir/passes/mesh_moves.h"
 
 namespace hostir {
 
@@ -31,7 +31,7 @@ struct Demand {
 class Versions {
  public:
   /// All arguments must outlive this.
-  Versions(Redistributor& moves, const Function& source, Function& out, Explanation& explanation)
+  Versions(MeshMoves& moves, const Function& source, Function& out, Explanation& explanation)
       : moves_(moves), source_(source), out_(out), names_(out), explanation_(explanation) {}
 
   /// Adds a value to the function being built, named `stem` or a unique name derived from it.
@@ -69,7 +69,7 @@ class Versions {
   ValueId remake_source(ValueId of, const Sharding& target, const std::string& name);
   void explain(ValueId of, const Version& from, const Sharding& to, const Demand& demand);
 
-  Redistributor& moves_;
+  MeshMoves& moves_;
   const Function& source_;
   Function& out_;
   UniqueNames names_;  // in out_

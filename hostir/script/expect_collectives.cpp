@@ -89,30 +89,34 @@ std::vector<Line> lines_of(const Execution& execution, const interp::Code& code,
   return out;
 }
 
-bool same_groups(const CollectiveLine& expected, const Line& actual, const Mesh& world) {
+// True if a mesh of the program has the groups; a fusion can run on several. A mesh that was
+// resized may lack the axes.
+bool same_groups(const CollectiveLine& expected, const Line& actual, const Program& program) {
   if (expected.over.empty()) return true;
-  if (!axis_faults(world, expected.over).empty()) return false;  // the mesh was resized
-  std::vector<std::vector<Rank>> groups;
-  for (const auto& members : groups_over(world, expected.over))
-    groups.emplace_back(members.begin(), members.end());
-  return groups == actual.groups;
+  return std::any_of(program.meshes.begin(), program.meshes.end(), [&](const Mesh& mesh) {
+    if (!axis_faults(mesh, expected.over).empty()) return false;
+    std::vector<std::vector<Rank>> groups;
+    for (const auto& members : groups_over(mesh, expected.over))
+      groups.emplace_back(members.begin(), members.end());
+    return groups == actual.groups;
+  });
 }
 
-bool matches(const CollectiveLine& expected, const Line& actual, const Mesh& world) {
+bool matches(const CollectiveLine& expected, const Line& actual, const Program& program) {
   return expected.kind == actual.kind &&
          (!expected.reduction || expected.reduction == actual.reduction) &&
          (!expected.bytes || *expected.bytes == actual.bytes) &&
-         same_groups(expected, actual, world);
+         same_groups(expected, actual, program);
 }
 
 // Walks both lists. A line without `x n` stands for one collective, and several expected lines may
 // match one run of equal collectives.
 bool matches(const std::vector<CollectiveLine>& expected, std::vector<Line> actual,
-             const Mesh& world) {
+             const Program& program) {
   size_t at = 0;
   for (const CollectiveLine& line : expected) {
     int64_t wanted = line.times.value_or(1);
-    while (wanted > 0 && at < actual.size() && matches(line, actual[at], world)) {
+    while (wanted > 0 && at < actual.size() && matches(line, actual[at], program)) {
       const int64_t taken = std::min(wanted, actual[at].times);
       wanted -= taken;
       actual[at].times -= taken;
@@ -139,7 +143,7 @@ void check_execution(const ExpectCollectives& expect, const Execution& execution
     const std::vector<Line> lines = lines_of(execution, code, r);
     if (lines.empty()) continue;  // this rank does not communicate
     any = true;
-    if (matches(expect.lines, lines, *code.world)) continue;
+    if (matches(expect.lines, lines, *code.program)) continue;
     context.fail(execution, fmt::format("rank {} communicated{}\n  expected{}", r, to_text(lines),
                                         to_text(expect.lines)));
     context.update(context.statement.span, statement_text(lines));

@@ -27,7 +27,7 @@ constexpr std::array kConstraints = std::to_array<TextConstraint>({
     {"mesh_c6", "A fixed coordinate of a sub-mesh lies on its axis."},
     {"mesh_c7", "A mesh has at most 65536 positions."},
     {"mesh_c8", "The mesh that a sub-mesh is taken from is declared before it."},
-    {"mesh_c9", "All shardings of a fusion are on one mesh."},
+    {"mesh_c9", "The operands of an op are on one mesh, or its result says on which one it runs."},
     {"machine_c1", "A field of a machine is one of the known ones."},
     {"machine_c2", "Numbers of a machine are not negative."},
     {"machine_c3", "A field of a machine is given once."},

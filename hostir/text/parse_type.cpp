@@ -76,7 +76,7 @@ std::optional<Type> parse_shard(Cursor& cursor, const SourceManager& sources) {
     cursor.next();
     cursor.next();
     if (!cursor.expect("=")) return std::nullopt;
-    auto blocks = parse_dims(cursor, type.sharding.mesh);
+    auto blocks = parse_layout(cursor, type.sharding.mesh);
     if (!blocks) return std::nullopt;
     type.blocks = std::move(*blocks);
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "hostir/ops/host.h"
+#include "hostir/ops/value_meshes.h"
 #include "hostir/text/suggest.h"
 
 namespace hostir::text {
@@ -33,31 +34,16 @@ void FunctionVerifier::run() {
   for (const Parameter& parameter : function_.params) define(parameter.value, parameters);
   walk(function_.region(function_.body));
   check_end();
-  if (function_.kind == FunctionKind::kFusion) check_one_mesh();
+  if (function_.kind == FunctionKind::kFusion) check_meshes();
   apply_widening();
 }
 
-// A fusion is lowered to one host function, which runs on one mesh.
-void FunctionVerifier::check_one_mesh() {
-  const Sharding* first = nullptr;
-  std::string first_name;
-  const auto check = [&](const std::string& name, const Type& type, SourceSpan span) {
-    const Sharding* s = sharding_of(type);
-    if (s == nullptr || (first != nullptr && s->mesh == first->mesh)) return;
-    if (first == nullptr) {
-      first = s;
-      first_name = name;
-      return;
-    }
-    context_.error("mesh_c9",
-                   "%" + name + " is on mesh @" + s->mesh + ", %" + first_name + " on mesh @" +
-                       first->mesh +
-                       ": a fusion runs on one mesh; write one fusion for each, or a "
-                       "host function that sends from one mesh to the other",
-                   s->span.valid() ? s->span : span);
-  };
-  for (const Value& v : function_.values) check(v.name, v.type, v.span);
-  for (const ResultDecl& r : function_.results) check(r.name, r.type, r.span);
+void FunctionVerifier::check_meshes() {
+  const ValueMeshes meshes = value_meshes(function_);
+  for (const MeshConflict& c : meshes.conflicts) {
+    context_.error("mesh_c9", conflict_sentence(function_, meshes, c),
+                   function_.instr(c.instruction).name_span);
+  }
 }
 
 void FunctionVerifier::check_signature() {

@@ -27,7 +27,8 @@ class FunctionVerifier {
   bool is_broken() const { return notes_.broken; }
 
   void check_signature();
-  void check_one_mesh();
+  /// Reports ops with operands on several meshes that do not say where they run.
+  void check_meshes();
   void check_result_names();
   void check_aliases();
   void check_rule();

@@ -36,14 +36,15 @@ Box box_on(const Mesh& mesh, const Sharding& sharding, const Extents& extents, i
   return empty;
 }
 
-std::vector<int64_t> block_members(const Mesh& mesh, const ShardType& type, Rank rank,
-                                   const Communicator* comm) {
+std::vector<int64_t> block_members(const Mesh& mesh, const Mesh& blocks_mesh, const ShardType& type,
+                                   Rank rank, const Communicator* comm) {
   if (comm != nullptr) {
     const int32_t group = comm->group_of_rank[static_cast<size_t>(rank)];
     if (group < 0) return {};
     const auto& members = comm->groups[static_cast<size_t>(group)];
     return {members.begin(), members.end()};
   }
+  if (type.blocks->mesh != mesh.name) return blocks_mesh.ranks();
   for (const auto& group : groups_over(mesh, differing_axes(type.sharding, *type.blocks))) {
     if (std::find(group.begin(), group.end(), rank) != group.end()) return group;
   }
@@ -67,7 +68,7 @@ class PlacementKey {
     add_axes(*sharding, {});
     const auto* shard = std::get_if<ShardType>(&type);
     packed_ = shard != nullptr && shard->blocks;
-    if (packed_ && comm == nullptr) {
+    if (packed_ && comm == nullptr && shard->blocks->mesh == mesh_->name) {
       add_axes(*shard->blocks, differing_axes(shard->sharding, *shard->blocks));
     }
   }
@@ -124,9 +125,11 @@ Placement make_placement(const Program& program, const Type& type, const Extents
   placement.box = box_on(*mesh, *sharding, extents, rank);
   const auto* shard = std::get_if<ShardType>(&type);
   if (shard == nullptr || !shard->blocks) return placement;
-  for (const int64_t member : block_members(*mesh, *shard, rank, comm)) {
+  const Mesh* other = program.find_mesh(shard->blocks->mesh);
+  if (other == nullptr) return placement;
+  for (const int64_t member : block_members(*mesh, *other, *shard, rank, comm)) {
     placement.blocks.push_back(
-        placement.box.intersect(box_on(*mesh, *shard->blocks, extents, member)));
+        placement.box.intersect(box_on(*other, *shard->blocks, extents, member)));
   }
   return placement;
 }

@@ -96,15 +96,21 @@ LayoutIndex ValueWatch::repeating(LayoutIndex layout) {
     bounds.insert(bounds.end(), table.by_rank[r].box.hi.begin(), table.by_rank[r].box.hi.end());
     return bounds;
   };
+  // A value without dimensions has a box on ranks outside its mesh, too.
+  const Mesh* mesh = interpreter_->code().program->find_mesh(shard->sharding.mesh);
+  const auto holds = [&](size_t r) {
+    return !table.by_rank[r].box.empty() &&
+           (mesh == nullptr || mesh->position_of(static_cast<int64_t>(r)));
+  };
   bool repeats = false;
   for (size_t r = 0; r < table.by_rank.size(); ++r) {
-    if (table.by_rank[r].box.empty()) continue;
+    if (!holds(r)) continue;
     auto& [least, count] = holders.try_emplace(key(r), static_cast<Rank>(r), 0U).first->second;
     repeats = ++count > 1 || repeats;
   }
   if (!repeats) return kNoLayout;
   for (size_t r = 0; r < table.by_rank.size(); ++r) {
-    const auto found = holders.find(key(r));
+    const auto found = holds(r) ? holders.find(key(r)) : holders.end();
     replicas.by_rank.push_back(found == holders.end() ? std::pair{static_cast<Rank>(r), 1U}
                                                       : found->second);
   }

@@ -5,7 +5,8 @@ with its unsharded run; nothing may leak.
     tests/long/random_fusions.py build-dev/bin/hostir [--seeds 0:300] [--keep DIR] [--models]
 
 Shardings use parts of axes in any dimension, and leave values unreduced over several axes with every reduction. Sums
-and extrema sharded over different axes meet in one op. Values go through chains of reshards.
+and extrema sharded over different axes meet in one op. Values go through chains of reshards. Every fourth fusion has
+values on two or three meshes: the same ranks in another shape or order, disjoint or overlapping ranks.
 
 A failing fusion is kept in DIR (default: random_fusions/ beside the binary's folder) as a separate script. Ends with
 `N passed, N failed`. Sizes are small and awkward on purpose: 1, primes, fewer rows than ranks.
@@ -13,6 +14,7 @@ A failing fusion is kept in DIR (default: random_fusions/ beside the binary's fo
 import argparse
 import pathlib
 import random
+import re
 import subprocess
 import sys
 
@@ -21,6 +23,19 @@ MESHES = [
     [("a", 2), ("b", 1), ("c", 3)], [("a", 2), ("b", 2), ("c", 2)], [("a", 1)],
     [("a", 6)], [("a", 8)], [("a", 4), ("b", 2)], [("a", 2), ("b", 4)], [("a", 6), ("b", 2)],
     [("a", 4), ("b", 3)], [("a", 2), ("b", 2), ("c", 3)],
+]
+# Meshes of one fusion: name, axes, device_ids; or a whole mesh and its halves.
+SEVERAL = [
+    [("m", [("a", 2), ("b", 3)], None), ("n", [("x", 6)], None)],
+    [("m", [("a", 2), ("b", 2)], None), ("n", [("a", 2), ("b", 2)], [3, 2, 1, 0])],
+    [("m", [("a", 4)], None), ("n", [("c", 2), ("d", 2)], [3, 1, 2, 0])],
+    [("m", [("a", 2)], None), ("n", [("c", 2)], [2, 3])],
+    [("m", [("a", 2), ("b", 2)], None), ("n", [("c", 3)], [4, 5, 6])],
+    [("m", [("a", 3)], None), ("n", [("c", 4)], [2, 1, 5, 3])],
+    [("m", [("a", 2)], [1, 0]), ("n", [("c", 1)], [1]), ("k", [("c", 3)], [2, 3, 4])],
+    [("m", [("a", 4)], None), ("n", [("a", 2), ("b", 1)], [0, 2])],
+    [("m", [("a", 2), ("b", 4)], None), ("n", [("c", 2), ("d", 2)], [7, 1, 4, 2])],
+    [("m", [("a", 6)], None), ("n", [("c", 5)], [9, 8, 7, 6, 5]), ("k", [("e", 2), ("f", 3)], [8, 0, 9, 1, 2, 5])],
 ]
 KINDS = ["", "", "", "max", "min", "prod"]  # reductions of unreduced values; sums are most common
 SIZES = [1, 2, 3, 4, 5, 6, 7, 8]
@@ -35,7 +50,12 @@ class Generator:
         self.models = models
         self.random = random.Random(seed)
         self.mesh = self.random.choice(MESHES)
+        self.meshes = [("m", self.mesh, None)]
+        if seed % 4 == 3:
+            self.meshes = self.random.choice(SEVERAL)
+        self.mesh_of = {}  # of values that are tied to a mesh
         self.shapes = {}
+        self.ranks = {}  # shapes, of helpers too
         self.parameters = []
         self.lines = []
 
@@ -67,8 +87,15 @@ class Generator:
         whole = dict(self.mesh)
         return [name if size == whole[name] else f"{name}:({pre}){size}" for name, pre, size in merged]
 
-    def sharding(self, rank, may_be_open=True, partial=0.0):
-        """`partial`: the probability that the value is unreduced over the axes that the dimensions leave free."""
+    def sharding(self, rank, may_be_open=True, partial=0.0, on=None):
+        """`partial`: the probability that the value is unreduced over the axes that the dimensions leave free.
+        `on`: a mesh, else any."""
+        if len(self.meshes) > 1:
+            on = on or self.random.choice(self.meshes)[0]
+            self.mesh = next(axes for name, axes, _ in self.meshes if name == on)
+        else:
+            on = "m"
+        self.on = on
         dims = [[] for _ in range(rank)]
         left = []
         for piece in self.pieces():
@@ -86,7 +113,25 @@ class Generator:
             # Parts of one axis must be listed in order.
             names = self.axes_text(sorted(left))
             unreduced = f", unreduced={self.random.choice(KINDS)}{{{', '.join(names)}}}"
-        return "<@m, [" + ", ".join(texts) + "]" + unreduced + ">"
+        return f"<@{on}, [" + ", ".join(texts) + "]" + unreduced + ">"
+
+    def on_one_mesh(self, text):
+        """The op's text with its operands on one mesh, and that mesh; None if nothing ties it to one."""
+        names = list(dict.fromkeys(re.findall(r"%(\w+)", text)))
+        meshes = sorted({self.mesh_of[n] for n in names if n in self.mesh_of})
+        if len(meshes) <= 1:
+            return text, meshes[0] if meshes else None
+        target = self.random.choice(meshes)
+        for n in names:
+            if self.mesh_of.get(n, target) == target:
+                continue
+            moved = f"v{len(self.lines)}"
+            to = self.sharding(len(self.ranks[n]), partial=0.2, on=target)
+            self.lines.append(f"  %{moved} = reshard %{n} {{to = {to}}}")
+            self.mesh_of[moved] = target
+            self.ranks[moved] = self.ranks[n]
+            text = re.sub(rf"%{n}\b", f"%{moved}", text)
+        return text, target
 
     @staticmethod
     def type(shape):
@@ -95,12 +140,16 @@ class Generator:
     def parameter(self, shape):
         name = f"p{len(self.parameters)}"
         sharding = " " + self.sharding(len(shape), partial=0.15) if self.random.random() < 0.8 else ""
+        if sharding:
+            self.mesh_of[name] = self.on
         self.parameters.append((name, shape, sharding))
+        self.ranks[name] = shape
         self.shapes[name] = shape
         return name
 
     def emit(self, shape, text, needs_type=False):
         """`%v = text`, sometimes with a sharding, which the compiler must honour."""
+        text, mesh = self.on_one_mesh(text)
         name = f"v{len(self.lines)}"
         annotated = self.random.random() < 0.25
         suffix = ""
@@ -108,7 +157,10 @@ class Generator:
             suffix = f" : tensor<{self.type(shape)}>"
             if annotated:
                 suffix += " " + self.sharding(len(shape), partial=0.2)
-        self.shapes[name] = shape
+                mesh = self.on
+        if mesh and not text.startswith(("constant", "iota")):
+            self.mesh_of[name] = mesh
+        self.shapes[name] = self.ranks[name] = shape
         self.lines.append(f"  %{name} = {text}{suffix}")
         return name
 
@@ -129,8 +181,12 @@ class Generator:
     def select(self):
         x = self.pick()
         y = self.pick(lambda shape: shape == self.shapes[x])
+        text, mesh = self.on_one_mesh(f"compare %{x}, %{y} {{direction = lt}}")
         name = f"v{len(self.lines)}"
-        self.lines.append(f"  %{name} = compare %{x}, %{y} {{direction = lt}}")
+        self.lines.append(f"  %{name} = {text}")
+        self.ranks[name] = self.shapes[x]
+        if mesh:
+            self.mesh_of[name] = mesh
         self.emit(self.shapes[x], f"select %{name}, %{y}, %{x}")
 
     def matmul(self):
@@ -220,7 +276,8 @@ class Generator:
             to = self.sharding(len(shape), may_be_open=False, partial=0.4)
             name = f"v{len(self.lines)}"
             self.lines.append(f"  %{name} = reshard %{x} {{to = {to}}}")
-            self.shapes[name] = shape
+            self.mesh_of[name] = self.on
+            self.shapes[name] = self.ranks[name] = shape
             x = name
 
     def addends(self):
@@ -255,6 +312,7 @@ class Generator:
             n, dim = self.random.choice(SIZES), self.random.randrange(2)
             ids = f"v{len(self.lines)}"
             self.lines.append(f"  %{ids} = iota {{dim = 0}} : tensor<{n}xi32>")
+            self.ranks[ids] = [n]
             shape = list(self.shapes[x])
             shape[dim] = n
             self.emit(shape, f"take %{x}, %{ids} {{dim = {dim}}}")
@@ -317,14 +375,17 @@ class Generator:
                                for n, s, sharding in self.parameters)
         inputs = ", ".join(f"normal({i + 1}, {self.type(s)})"
                            for i, (_, s, _) in enumerate(self.parameters))
-        mesh = ", ".join(f"{name}={size}" for name, size in self.mesh)
+        meshes = ""
+        for name, axes, ids in self.meshes:
+            mesh = ", ".join(f"{axis}={size}" for axis, size in axes)
+            meshes += f"mesh @{name} = <{mesh}" + (f", device_ids={ids}" if ids else "") + ">\n"
         body = "\n".join(self.lines)
         returned = ", ".join("%" + name for name in outputs)
-        return (f"mesh @m = <{mesh}>\n"
+        return (meshes +
                 f"fusion @f({parameters}) -> ({', '.join(results)}) {{\n{body}\n  return {returned}\n}}\n"
                 f'test "as the unsharded run" {{\n  run @f({inputs}) schedules(2)\n'
                 "  expect_same_as_unsharded tolerance(atol(1e-4) rtol(1e-4))\n  expect_no_leaks\n}\n"
-                + (self.gradient_text(inputs, outputs) if self.models else ""))
+                + (self.gradient_text(inputs, outputs) if self.models and len(self.meshes) == 1 else ""))
 
     def gradient_text(self, inputs, outputs):
         seeds = [f"normal({i + 90}, {self.type(self.shapes[n])})" for i, n in enumerate(outputs)]

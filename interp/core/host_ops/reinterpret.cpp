@@ -6,6 +6,18 @@ namespace hostir::interp {
 
 bool execute_reinterpret(Engine& engine, Step& step);
 
+namespace {
+
+// A rank outside the mesh of a view holds nothing of it.
+bool is_in_mesh(const Engine& engine, const Step& step) {
+  const Sharding* sharding = sharding_of(engine.code->layouts[step.code.result_layout].type);
+  const Mesh* mesh =
+      sharding == nullptr ? nullptr : engine.code->program->find_mesh(sharding->mesh);
+  return mesh == nullptr || mesh->position_of(step.rank).has_value();
+}
+
+}  // namespace
+
 bool execute_reinterpret(Engine& engine, Step& step) {
   RankState& rank = step.rank_state;
   if (engine.open(step, 0) == nullptr) return false;
@@ -23,7 +35,7 @@ bool execute_reinterpret(Engine& engine, Step& step) {
   const int64_t bytes = old.local_bytes();
   view.placement = engine.placement(step, step.code.result_layout);
   if (view.placement == nullptr) return false;
-  if (view.placement->local_bytes() != bytes) {
+  if (view.placement->local_bytes() != bytes && is_in_mesh(engine, step)) {
     return engine.fault(step, "out_of_bounds",
                         fmt::format("rank {}: {} of {} bytes as {} bytes", step.rank,
                                     engine.name_of(step), bytes, view.placement->local_bytes()));

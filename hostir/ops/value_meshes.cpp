@@ -1,0 +1,129 @@
+#include "hostir/ops/value_meshes.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "hostir/ops/record.h"
+
+namespace hostir {
+
+namespace {
+
+class MeshInference {
+ public:
+  explicit MeshInference(const Function& fusion) : f_(fusion) {
+    out_.of.resize(f_.values.size());
+    out_.at.resize(f_.instructions.size());
+    for (const Value& v : f_.values) note(sharding_of(v.type));
+    for (const ResultDecl& r : f_.results) note(sharding_of(r.type));
+  }
+
+  ValueMeshes run() {
+    if (out_.used.size() <= 1) {
+      const std::string only = out_.used.empty() ? std::string() : out_.used.front();
+      std::fill(out_.of.begin(), out_.of.end(), only);
+      std::fill(out_.at.begin(), out_.at.end(), only);
+      return std::move(out_);
+    }
+    for (size_t v = 0; v < f_.values.size(); ++v) {
+      if (const Sharding* s = sharding_of(f_.values[v].type)) out_.of[v] = s->mesh;
+    }
+    free_.assign(out_.of.size(), false);
+    forwards();
+    for (size_t v = 0; v < free_.size(); ++v) free_[v] = out_.of[v].empty();
+    backwards();
+    for (std::string& mesh : out_.of) {
+      if (mesh.empty()) mesh = out_.used.front();
+    }
+    for (const InstrId id : body()) place(id, /*report=*/true);
+    return std::move(out_);
+  }
+
+ private:
+  const std::vector<InstrId>& body() const { return f_.region(f_.body).instructions; }
+
+  void note(const Sharding* s) {
+    if (s == nullptr || std::find(out_.used.begin(), out_.used.end(), s->mesh) != out_.used.end())
+      return;
+    out_.used.push_back(s->mesh);
+  }
+
+  // Sources, and values that depend on nothing that is on a mesh, can be used on any mesh.
+  bool ties(ValueId v) const {
+    if (!v.valid() || free_[v.index]) return false;
+    const InstrId by = f_.value(v).defined_by;
+    return !by.valid() || record(f_.instr(by).kind).shape != OpShape::kSource;
+  }
+
+  // The mesh annotated on a result; empty if there is none.
+  std::string annotated(const Instruction& i) const {
+    for (const ValueId r : i.results) {
+      if (const Sharding* s = sharding_of(f_.value(r).type)) return s->mesh;
+    }
+    return {};
+  }
+
+  // Decides where one op runs, from its operands and its annotated result.
+  void place(InstrId id, bool report) {
+    const Instruction& i = f_.instr(id);
+    if (i.results.empty()) return;
+    std::string& at = out_.at[id.index];
+    const std::string wanted = annotated(i);
+    if (record(i.kind).shape == OpShape::kLayout) {
+      at = wanted;
+      return;
+    }
+    ValueId first;
+    ValueId other;
+    for (const Operand& o : i.operands) {
+      if (!ties(o.value)) continue;
+      if (!first.valid()) first = o.value;
+      if (out_.of[o.value.index] != out_.of[first.index] && !other.valid()) other = o.value;
+    }
+    at = out_.of[(first.valid() ? first : i.results.front()).index];
+    if ((!first.valid() || other.valid()) && !wanted.empty()) at = wanted;
+    if (other.valid() && wanted.empty() && report) out_.conflicts.push_back({id, first, other});
+  }
+
+  void forwards() {
+    for (const InstrId id : body()) {
+      place(id, /*report=*/false);
+      for (const ValueId r : f_.instr(id).results) {
+        if (out_.of[r.index].empty()) out_.of[r.index] = out_.at[id.index];
+      }
+    }
+  }
+
+  // Gives free values the mesh of their first user, users before definitions.
+  void backwards() {
+    for (auto id = body().rbegin(); id != body().rend(); ++id) {
+      const Instruction& i = f_.instr(*id);
+      std::string& at = out_.at[id->index];
+      if (at.empty() && !i.results.empty()) at = out_.of[i.results.front().index];
+      if (at.empty() || record(i.kind).shape == OpShape::kLayout) continue;
+      for (const Operand& o : i.operands) {
+        if (o.value.valid() && free_[o.value.index]) out_.of[o.value.index] = at;
+      }
+    }
+  }
+
+  const Function& f_;
+  std::vector<bool> free_;  // by value
+  ValueMeshes out_;
+};
+
+}  // namespace
+
+std::string conflict_sentence(const Function& fusion, const ValueMeshes& meshes,
+                              const MeshConflict& c) {
+  return fmt::format(
+      "{} has %{} on mesh @{} and %{} on mesh @{}: an op runs on one mesh; reshard one of them, or "
+      "write the sharding of its result",
+      record(fusion.instr(c.instruction).kind).mnemonic, fusion.value(c.first).name,
+      meshes.of[c.first.index], fusion.value(c.second).name, meshes.of[c.second.index]);
+}
+
+ValueMeshes value_meshes(const Function& fusion) { return MeshInference(fusion).run(); }
+
+}  // namespace hostir

@@ -1,0 +1,238 @@
+#include "hostir/passes/mesh_step.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace hostir {
+
+namespace {
+
+// What each rank of a communicator holds under a sharding.
+struct Holding {
+  std::vector<Box> boxes;        // by index in the ranks; empty outside the mesh
+  std::vector<int64_t> addends;  // which addend of a partial value; -1: outside the mesh
+  std::vector<bool> roots;       // is_partial_root()
+};
+
+Holding holding(const Mesh& mesh, const Sharding& sharding, const Extents& extents,
+                const std::vector<int64_t>& ranks) {
+  Holding out;
+  Box nothing = Box::whole(extents);
+  nothing.hi = nothing.lo;
+  out.boxes.assign(ranks.size(), nothing);
+  out.addends.assign(ranks.size(), -1);
+  out.roots.assign(ranks.size(), false);
+  for (int64_t p = 0; p < mesh.size(); ++p) {
+    const auto at = std::lower_bound(ranks.begin(), ranks.end(), mesh.rank_at(p));
+    if (at == ranks.end() || *at != mesh.rank_at(p)) continue;
+    const auto index = static_cast<size_t>(at - ranks.begin());
+    out.boxes[index] = shard_box(mesh, sharding, extents, p);
+    int64_t addend = 0;
+    for (const AxisRef& axis : sharding.unreduced) {
+      addend = addend * mesh.axis_size(axis) + mesh.coord(p, axis);
+    }
+    out.addends[index] = addend;
+    out.roots[index] = is_partial_root(mesh, sharding, p);
+  }
+  return out;
+}
+
+class Crossing {
+ public:
+  Crossing(const Mesh& a, const Mesh& b, const Shape& shape, const Sharding& from,
+           const Sharding& to)
+      : from_(from),
+        to_(to),
+        addends_before_(part_count(a, from.unreduced)),
+        addends_after_(part_count(b, to.unreduced)),
+        ranks_(joined_ranks(a, b)) {
+    for (const Extents& extents : sample_extents(shape)) {
+      samples_.push_back({holding(a, from, extents, ranks_), holding(b, to, extents, ranks_),
+                          Box::whole(extents).volume()});
+    }
+  }
+
+  std::optional<RedistributeStep> make() const {
+    if (from_.is_partial() && !to_.is_partial()) return std::nullopt;
+    if (from_.is_partial() && from_.unreduced_kind != to_.unreduced_kind) return std::nullopt;
+    if (from_.is_partial() && addends_before_ != addends_after_) return std::nullopt;
+    const bool becomes_partial = to_.is_partial() && !from_.is_partial();
+    if (becomes_partial && to_.unreduced_kind != Reduction::kSum) return std::nullopt;
+    if (!becomes_partial && relabels()) return step(StepKind::kRelabel, {});
+    if (!to_.is_partial() && is_local()) return step(StepKind::kLocal, {});
+    if (auto pairs = permutation(becomes_partial)) {
+      RedistributeStep s = step(StepKind::kPermute, ranks_);
+      s.pairs = std::move(*pairs);
+      return s;
+    }
+    if (to_.is_partial() || !held_and_needed_once()) return std::nullopt;
+    RedistributeStep s = step(StepKind::kAllToAll, ranks_);
+    s.pack = true;
+    s.unpack = true;
+    return s;
+  }
+
+ private:
+  struct Sample {
+    Holding before;
+    Holding after;
+    int64_t elems = 0;
+  };
+
+  RedistributeStep step(StepKind kind, std::vector<int64_t> ranks) const {
+    RedistributeStep s;
+    s.kind = kind;
+    s.to = to_;
+    s.ranks = std::move(ranks);
+    return s;
+  }
+
+  static bool inside(const Holding& h, size_t r) { return h.addends[r] >= 0; }
+
+  bool relabels() const {
+    for (const Sample& s : samples_) {
+      std::map<int64_t, int64_t> forth;
+      std::map<int64_t, int64_t> back;
+      for (size_t r = 0; r < ranks_.size(); ++r) {
+        if (to_.is_partial() && inside(s.before, r) != inside(s.after, r)) return false;
+        if (!inside(s.after, r)) continue;
+        if (!inside(s.before, r) || !(s.before.boxes[r] == s.after.boxes[r])) return false;
+        const int64_t a = s.before.addends[r];
+        const int64_t b = s.after.addends[r];
+        if (forth.try_emplace(a, b).first->second != b) return false;
+        if (to_.is_partial() && back.try_emplace(b, a).first->second != a) return false;
+      }
+    }
+    return true;
+  }
+
+  bool is_local() const {
+    return std::all_of(samples_.begin(), samples_.end(), [&](const Sample& s) {
+      for (size_t r = 0; r < ranks_.size(); ++r) {
+        if (!inside(s.after, r) || s.after.boxes[r].empty()) continue;
+        if (!inside(s.before, r) || !s.before.boxes[r].contains(s.after.boxes[r])) return false;
+      }
+      return true;
+    });
+  }
+
+  // True if the position needs a box from somebody.
+  static bool needs(const Sample& s, size_t r, bool becomes_partial) {
+    if (!inside(s.after, r) || s.after.boxes[r].empty()) return false;
+    return !becomes_partial || s.after.roots[r];
+  }
+
+  // [source, target] positions in ranks_; a rank keeps its own box if it can. The largest sample
+  // decides; the pairs must fit the others too.
+  std::optional<IntLists> permutation(bool becomes_partial) const {
+    const Sample& s = samples_.front();
+    using Key = std::pair<std::pair<std::vector<int64_t>, std::vector<int64_t>>, int64_t>;
+    const auto key = [&](const Holding& h, size_t r) {
+      return Key{{h.boxes[r].lo, h.boxes[r].hi}, becomes_partial ? 0 : h.addends[r]};
+    };
+    std::map<Key, std::vector<size_t>> holders;
+    IntLists pairs;
+    std::vector<size_t> open;
+    for (size_t r = 0; r < ranks_.size(); ++r) {
+      const bool wants = needs(s, r, becomes_partial);
+      if (wants && inside(s.before, r) && key(s.before, r) == key(s.after, r)) {
+        pairs.push_back({static_cast<int64_t>(r), static_cast<int64_t>(r)});
+        continue;
+      }
+      if (inside(s.before, r)) holders[key(s.before, r)].push_back(r);
+      if (wants) open.push_back(r);
+    }
+    std::map<Key, size_t> taken;
+    for (const size_t r : open) {
+      const Key k = key(s.after, r);
+      const auto held = holders.find(k);
+      size_t& next = taken[k];
+      if (held == holders.end() || next == held->second.size()) return std::nullopt;
+      pairs.push_back({static_cast<int64_t>(held->second[next++]), static_cast<int64_t>(r)});
+    }
+    std::sort(pairs.begin(), pairs.end());
+    if (pairs.empty() || !fit(pairs, becomes_partial)) return std::nullopt;
+    return pairs;
+  }
+
+  bool fit(const IntLists& pairs, bool becomes_partial) const {
+    for (size_t n = 1; n < samples_.size(); ++n) {
+      const Sample& s = samples_[n];
+      std::set<size_t> served;
+      for (const auto& pair : pairs) {
+        const auto source = static_cast<size_t>(pair[0]);
+        const auto target = static_cast<size_t>(pair[1]);
+        if (!(s.before.boxes[source] == s.after.boxes[target])) return false;
+        served.insert(target);
+      }
+      for (size_t r = 0; r < ranks_.size(); ++r) {
+        if (needs(s, r, becomes_partial) && served.count(r) == 0) return false;
+      }
+    }
+    return true;
+  }
+
+  bool held_and_needed_once() const {
+    return std::all_of(samples_.begin(), samples_.end(), [](const Sample& s) {
+      const auto volume = [](const Holding& h) {
+        int64_t sum = 0;
+        for (size_t r = 0; r < h.boxes.size(); ++r) {
+          if (inside(h, r)) sum += h.boxes[r].volume();
+        }
+        return sum;
+      };
+      return volume(s.before) == s.elems && volume(s.after) == s.elems;
+    });
+  }
+
+  const Sharding& from_;
+  const Sharding& to_;
+  int64_t addends_before_;
+  int64_t addends_after_;
+  std::vector<int64_t> ranks_;
+  std::vector<Sample> samples_;
+};
+
+}  // namespace
+
+std::vector<int64_t> joined_ranks(const Mesh& a, const Mesh& b) {
+  std::vector<int64_t> out = a.ranks();
+  const std::vector<int64_t> more = b.ranks();
+  out.insert(out.end(), more.begin(), more.end());
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+std::optional<RedistributeStep> step_between(const Mesh& a, const Mesh& b, const Shape& shape,
+                                             const Sharding& from, const Sharding& to) {
+  if (a.name == b.name) return single_step(a, shape, from, to);
+  return Crossing(a, b, shape, from, to).make();
+}
+
+double largest_transfer_elems(const Mesh& a, const Mesh& b, const Extents& extents,
+                              const Sharding& from, const RedistributeStep& step) {
+  if (step.ranks.empty()) return 0;
+  const Holding before = holding(a, from, extents, step.ranks);
+  const Holding after = holding(b, step.to, extents, step.ranks);
+  const size_t n = step.ranks.size();
+  double largest = 0;
+  if (step.kind == StepKind::kPermute) {
+    for (const auto& pair : step.pairs) {
+      if (pair[0] == pair[1]) continue;
+      largest = std::max(largest,
+                         static_cast<double>(before.boxes[static_cast<size_t>(pair[0])].volume()));
+    }
+  } else if (step.kind == StepKind::kAllToAll) {
+    for (size_t r = 0; r < n; ++r) {
+      const int64_t kept = before.boxes[r].intersect(after.boxes[r]).volume();
+      largest = std::max({largest, static_cast<double>(before.boxes[r].volume() - kept),
+                          static_cast<double>(after.boxes[r].volume() - kept)});
+    }
+  }
+  return largest;
+}
+
+}  // namespace hostir
