@@ -2,7 +2,9 @@
 
 #include "hostir/api/open_session.h"
 #include "hostir/cli/verbs.h"
+#include "hostir/support/text.h"
 #include "interp/session/run_diff_report.h"
+#include "interp/session/run_times_diff.h"
 
 namespace hostir::cli {
 
@@ -17,13 +19,17 @@ class DiffVerb : public Verb {
   std::string_view example() const override {
     return "  hostir diff a.db b.db                     exit status 1 and one line per difference\n"
            "  hostir diff a.db b.db --rtol 1e-5         contents that a log did not keep "
-           "(--trace-values data=*) are computed again";
+           "(--trace-values data=*) are computed again\n"
+           "  hostir diff sim.db cuda.db --times        predicted and measured times per kernel "
+           "and "
+           "collective";
   }
   void declare(Arguments& arguments) override {
     arguments.positional("a", a_, "a log");
     arguments.positional("b", b_, "another one");
     arguments.option("--atol", tolerance_.absolute, "absolute tolerance");
     arguments.option("--rtol", tolerance_.relative, "relative tolerance");
+    arguments.flag("--times", times_, "compare times instead: medians per kernel and collective");
   }
   int execute(Terminal& terminal) override {
     const auto status = compare(terminal);
@@ -42,7 +48,27 @@ class DiffVerb : public Verb {
     return side;
   }
 
+  Expected<int> print_times(Terminal& terminal) const {
+    const api::SessionOpener opener({});
+    HOSTIR_ASSIGN_OR_RETURN(const auto a, opener.open_beside(a_));
+    HOSTIR_ASSIGN_OR_RETURN(const auto b, opener.open_beside(b_));
+    HOSTIR_ASSIGN_OR_RETURN(const auto rows, interp::compare_times(*a->log(), *b->log(), {}));
+    terminal.print(
+        fmt::format("{:18} {:24} {:>12} {:>12} {:>8}\n", "", "", "first", "second", "error"));
+    for (const interp::TimesRow& row : rows) {
+      terminal.print(fmt::format("{:18} {:24} {:>12} {:>12} {:>7.1f}%\n", row.address, row.what,
+                                 time_text(row.a_ns), time_text(row.b_ns),
+                                 (row.a_ns / row.b_ns - 1) * 100));
+    }
+    terminal.print(
+        fmt::format("{} kernels and collectives; geometric mean error of the first log's "
+                    "times {:.1f} %\n",
+                    rows.size(), interp::mean_time_error(rows) * 100));
+    return 0;
+  }
+
   Expected<int> compare(Terminal& terminal) const {
+    if (times_) return print_times(terminal);
     HOSTIR_ASSIGN_OR_RETURN(interp::DiffSide a, read(a_));
     HOSTIR_ASSIGN_OR_RETURN(interp::DiffSide b, read(b_));
     HOSTIR_ASSIGN_OR_RETURN(const interp::RunDiff diff,
@@ -58,6 +84,7 @@ class DiffVerb : public Verb {
 
   std::string a_;
   std::string b_;
+  bool times_ = false;
   interp::DiffTolerance tolerance_;
 };
 

@@ -54,6 +54,13 @@ expect 1 "wrong expectation" "$hostir" run "${add[@]}" --expect "y=4xf32=[6 8 10
 says "first at [3]" "a wrong expectation names the element"
 expect 0 "replay" "$hostir" replay "$work/a.db"
 expect 0 "diff of equal runs" "$hostir" diff "$work/a.db" "$work/a.db"
+for machine in h200x8 cpu; do
+  expect 0 "a log on $machine" "$hostir" run tests/programs/tp_mlp.hir --example-inputs --machine $machine --trace "$work/times_$machine.db" -q
+done
+expect 0 "times of two runs" "$hostir" diff "$work/times_h200x8.db" "$work/times_cpu.db" --times
+says "@mlp.host#" "times are per instruction"
+expect 0 "times of one run" "$hostir" diff "$work/times_cpu.db" "$work/times_cpu.db" --times
+says "geometric mean error of the first log's times 0.0 %" "equal times have no error"
 sweep=tests/scripts/collectives/p2p_buffers.hir
 expect 4 "a send waits for its recv without a buffer" "$hostir" run $sweep @fits --example-inputs --p2p-buffer 0
 expect 0 "and finds room in one" "$hostir" run $sweep @fits --example-inputs --p2p-buffer 64
