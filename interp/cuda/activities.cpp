@@ -11,7 +11,7 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace hostir::cuda {
@@ -25,12 +25,11 @@ struct CuptiApi {
   X(cuptiActivityRegisterTimestampCallback) \
   X(cuptiActivityEnable)                    \
   X(cuptiActivityDisable)                   \
-  X(cuptiActivityEnableRuntimeApi)          \
-  X(cuptiActivityEnableDriverApi)           \
   X(cuptiActivityFlushAll)                  \
   X(cuptiActivityGetNextRecord)             \
-  X(cuptiActivityPushExternalCorrelationId) \
-  X(cuptiActivityPopExternalCorrelationId)  \
+  X(cuptiSubscribe)                         \
+  X(cuptiUnsubscribe)                       \
+  X(cuptiEnableCallback)                    \
   X(cuptiGetResultString)
 #define HOSTIR_DECLARE_CUPTI(name) decltype(&::name) name = nullptr;
   HOSTIR_CUPTI_FUNCTIONS(HOSTIR_DECLARE_CUPTI)
@@ -78,9 +77,18 @@ constexpr CUpti_CallbackId kDriverCalls[] = {
     CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch,
 };
 constexpr CUpti_ActivityKind kActivityKinds[] = {
-    CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET,
-    CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION};
-constexpr auto kExternalKind = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0;
+    CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET};
+
+/// Where a thread is between begin() and end().
+struct ThreadCalls {
+  uint64_t task = 0;   // 0: outside
+  int depth = 0;       // a call of the runtime makes one of the driver
+  uint32_t outer = 0;  // CUPTI's correlation id of the outer call
+};
+ThreadCalls& thread_calls() {
+  thread_local ThreadCalls calls;
+  return calls;
+}
 
 class CuptiActivities;
 
@@ -104,10 +112,9 @@ class CuptiActivities final : public Activities {
  public:
   explicit CuptiActivities(const CuptiApi& api) : api_(api) {}
   ~CuptiActivities() override {
+    if (subscriber_ != nullptr) api_.cuptiUnsubscribe(subscriber_);
     api_.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     for (const CUpti_ActivityKind kind : kActivityKinds) api_.cuptiActivityDisable(kind);
-    for (const CUpti_CallbackId id : kRuntimeCalls) api_.cuptiActivityEnableRuntimeApi(id, 0);
-    for (const CUpti_CallbackId id : kDriverCalls) api_.cuptiActivityEnableDriverApi(id, 0);
     const std::lock_guard lock(activity_collector().mutex);
     if (activity_collector().receiver == this) activity_collector().receiver = nullptr;
   }
@@ -117,11 +124,16 @@ class CuptiActivities final : public Activities {
     const auto then = [&](CUptiResult next) {
       if (status == CUPTI_SUCCESS) status = next;
     };
+    then(api_.cuptiSubscribe(&subscriber_, on_call, this));
     then(api_.cuptiActivityRegisterTimestampCallback(activity_time));
     then(api_.cuptiActivityRegisterCallbacks(give_buffer, take_buffer));
     for (const CUpti_ActivityKind kind : kActivityKinds) then(api_.cuptiActivityEnable(kind));
-    for (const CUpti_CallbackId id : kRuntimeCalls) then(api_.cuptiActivityEnableRuntimeApi(id, 1));
-    for (const CUpti_CallbackId id : kDriverCalls) then(api_.cuptiActivityEnableDriverApi(id, 1));
+    for (const CUpti_CallbackId id : kRuntimeCalls) {
+      then(api_.cuptiEnableCallback(1, subscriber_, CUPTI_CB_DOMAIN_RUNTIME_API, id));
+    }
+    for (const CUpti_CallbackId id : kDriverCalls) {
+      then(api_.cuptiEnableCallback(1, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, id));
+    }
     if (status == CUPTI_SUCCESS) return {};
     const char* text = nullptr;
     api_.cuptiGetResultString(status, &text);
@@ -131,13 +143,10 @@ class CuptiActivities final : public Activities {
 
   uint64_t begin() override {
     const uint64_t number = next_.fetch_add(1, std::memory_order_relaxed);
-    api_.cuptiActivityPushExternalCorrelationId(kExternalKind, number);
+    thread_calls() = {number, 0, 0};
     return number;
   }
-  void end() override {
-    uint64_t number = 0;
-    api_.cuptiActivityPopExternalCorrelationId(kExternalKind, &number);
-  }
+  void end() override { thread_calls() = {}; }
 
   std::optional<ActivitySpan> find(uint64_t number) const override {
     const std::lock_guard lock(mutex_);
@@ -149,7 +158,7 @@ class CuptiActivities final : public Activities {
     const std::lock_guard lock(mutex_);
     const auto found = tasks_.find(number);
     if (found == tasks_.end()) return;
-    for (const uint32_t call : found->second.calls) calls_.erase(call);
+    for (const uint32_t call : found->second.calls) task_of_call_.erase(call);
     tasks_.erase(found);
   }
   void flush() override { api_.cuptiActivityFlushAll(0); }
@@ -162,13 +171,28 @@ class CuptiActivities final : public Activities {
  private:
   struct Task {
     std::optional<ActivitySpan> span;
-    int open = 0;  // calls whose activity is not known yet
-    std::vector<uint32_t> calls;
+    int open = 0;                 // calls whose activity is not known yet
+    std::vector<uint32_t> calls;  // correlation ids, those of the driver's calls inside too
   };
   struct Call {
-    uint64_t task = 0;  // 0: not known yet
-    std::optional<ActivitySpan> span;
+    uint64_t task = 0;
+    uint32_t outer = 0;
+    bool is_over = false;  // of the outer call: its activity is known
   };
+
+  // Runs on the thread that enqueues, before and after the call.
+  static void CUPTIAPI on_call(void* self, CUpti_CallbackDomain, CUpti_CallbackId,
+                               const void* data) {
+    ThreadCalls& thread = thread_calls();
+    if (thread.task == 0) return;
+    const auto* call = static_cast<const CUpti_CallbackData*>(data);
+    if (call->callbackSite != CUPTI_API_ENTER) {
+      thread.depth = std::max(0, thread.depth - 1);
+      return;
+    }
+    if (thread.depth++ == 0) thread.outer = call->correlationId;
+    static_cast<CuptiActivities*>(self)->add_call(thread, call->correlationId);
+  }
 
   // A few dozen records: a buffer is handed over once all of its activities have finished.
   static constexpr size_t kBufferBytes = 8 << 10;
@@ -193,11 +217,6 @@ class CuptiActivities final : public Activities {
     CUpti_Activity* record = nullptr;
     while (api_.cuptiActivityGetNextRecord(buffer, bytes, &record) == CUPTI_SUCCESS) {
       switch (record->kind) {
-        case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: {
-          const auto* r = reinterpret_cast<const CUpti_ActivityExternalCorrelation*>(record);
-          if (r->externalKind == kExternalKind) add_call(r->externalId, r->correlationId);
-          break;
-        }
         case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: {
           const auto* r = reinterpret_cast<const CUpti_ActivityKernel10*>(record);
           add_activity(r->correlationId, r->start, r->end);
@@ -217,15 +236,6 @@ class CuptiActivities final : public Activities {
           break;
       }
     }
-    constexpr size_t kMostTasks = 1 << 20;  // those whose records came too late
-    if (tasks_.size() > kMostTasks) {
-      std::erase_if(tasks_, [&](const auto& task) { return task.first + kMostTasks / 2 < next_; });
-    }
-    // What no task of ours enqueued is never asked for.
-    constexpr size_t kMostUnclaimed = 1 << 16;
-    if (unclaimed_.size() < kMostUnclaimed) return;
-    for (const uint32_t call : unclaimed_) calls_.erase(call);
-    unclaimed_.clear();
   }
 
   static void extend(std::optional<ActivitySpan>& span, const ActivitySpan& more) {
@@ -237,44 +247,35 @@ class CuptiActivities final : public Activities {
     span->finished_ns = std::max(span->finished_ns, more.finished_ns);
   }
 
-  void add_call(uint64_t number, uint32_t correlation) {
-    Call& call = calls_[correlation];
-    if (call.task != 0) return;  // the driver's call below a call of the runtime
-    ++calls_count_;
-    call.task = number;
-    unclaimed_.erase(correlation);
-    Task& task = tasks_[number];
+  void add_call(const ThreadCalls& thread, uint32_t correlation) {
+    const std::lock_guard lock(mutex_);
+    if (!task_of_call_.try_emplace(correlation, Call{thread.task, thread.outer}).second) return;
+    Task& task = tasks_[thread.task];
     task.calls.push_back(correlation);
-    if (call.span) {
-      extend(task.span, *call.span);
-    } else {
-      ++task.open;
-    }
+    if (correlation != thread.outer) return;
+    ++task.open;
+    ++calls_count_;
   }
 
+  // Work of others has no call.
   void add_activity(uint32_t correlation, uint64_t start, uint64_t end) {
-    if (start == 0 || end == 0) return;  // not measured
+    const auto call = task_of_call_.find(correlation);
+    if (call == task_of_call_.end() || start == 0 || end == 0) return;
     ++activities_count_;
-    const ActivitySpan span{static_cast<int64_t>(start), static_cast<int64_t>(end)};
-    Call& call = calls_[correlation];
-    const bool first = !call.span;
-    extend(call.span, span);
-    if (call.task == 0) {
-      unclaimed_.insert(correlation);
-      return;
-    }
-    const auto task = tasks_.find(call.task);
+    const auto task = tasks_.find(call->second.task);
     if (task == tasks_.end()) return;
-    extend(task->second.span, span);
-    if (first) --task->second.open;
+    extend(task->second.span, {static_cast<int64_t>(start), static_cast<int64_t>(end)});
+    const auto outer = task_of_call_.find(call->second.outer);
+    if (outer == task_of_call_.end() || std::exchange(outer->second.is_over, true)) return;
+    --task->second.open;
   }
 
   const CuptiApi api_;
+  CUpti_SubscriberHandle subscriber_ = nullptr;
   std::atomic<uint64_t> next_ = 1;
   mutable std::mutex mutex_;
   std::unordered_map<uint64_t, Task> tasks_;
-  std::unordered_map<uint32_t, Call> calls_;  // by CUPTI's correlation id
-  std::unordered_set<uint32_t> unclaimed_;    // calls without a task
+  std::unordered_map<uint32_t, Call> task_of_call_;  // by CUPTI's correlation id
   uint64_t buffers_count_ = 0;
   uint64_t activities_count_ = 0;
   uint64_t calls_count_ = 0;

@@ -156,8 +156,8 @@ Activities* DeviceBackend::activities() {
   }
   bool on_gpu = !devices_.empty();
   for (const auto& device : devices_) on_gpu = on_gpu && device->is_measured_by_cupti();
-  if (!on_gpu || std::getenv("HOSTIR_CUDA_EVENTS") != nullptr) {
-    no_activities_ = on_gpu ? "HOSTIR_CUDA_EVENTS is set" : "this device has no CUPTI";
+  if (!on_gpu || std::getenv("HOSTIR_CUDA_CUPTI") == nullptr) {
+    no_activities_ = on_gpu ? "HOSTIR_CUDA_CUPTI is not set" : "this device has no CUPTI";
     return nullptr;
   }
   auto opened = Activities::open();
@@ -187,7 +187,8 @@ void DeviceBackend::end_activity(const ActivityRef& activity) {
 bool DeviceBackend::has_times(InFlight& task) {
   constexpr int64_t kPatienceNs = 50'000'000;
   constexpr int64_t kFlushEveryNs = 1'000'000;
-  if (task.activity == nullptr || task.span) return true;
+  constexpr uint64_t kMostMissing = 200;
+  if (activities_ == nullptr || task.activity == nullptr || task.span) return true;
   task.span = activities_->find(*task.activity);
   if (!task.span) {
     using Kind = interp::HostState::Kind;
@@ -197,16 +198,21 @@ bool DeviceBackend::has_times(InFlight& task) {
     };
     const bool hurries = options_.stepwise || value_mode_ != ValueMode::kNone || is(Kind::kBlocked);
     const int64_t now = now_ns();
-    if (task.seen_ns == 0) task.seen_ns = now;
-    const int64_t wait_ns = hurries ? 0 : is(Kind::kRunnable) ? kPatienceNs / 10 : kFlushEveryNs;
-    if (now - std::max(flushed_ns_, task.seen_ns - kFlushEveryNs) >= wait_ns) {
+    const int64_t ended_ns = task.ended->time_ns();
+    const int64_t pause_ns = is(Kind::kRunnable) ? 5 * kFlushEveryNs : kFlushEveryNs;
+    if (hurries ? flushed_ns_ <= ended_ns : now - flushed_ns_ >= pause_ns) {
       activities_->flush();
       flushed_ns_ = now_ns();
       task.span = activities_->find(*task.activity);
     }
-    if (!task.span && !hurries && now - task.seen_ns < kPatienceNs) return false;
+    if (!task.span && !hurries && now - ended_ns < kPatienceNs) return false;
   }
   ++(task.span ? measured_ : not_measured_);
+  if (measured_ == 0 && not_measured_ == kMostMissing) {
+    no_activities_ = fmt::format("CUPTI reported none of the first {} tasks ({})", kMostMissing,
+                                 activities_->description());
+    activities_ = nullptr;
+  }
   return true;
 }
 

@@ -136,7 +136,6 @@ class DeviceBackend final : public interp::Backend {
     int64_t wire_call = -1;
     ActivityRef activity;
     std::optional<ActivitySpan> span;
-    int64_t seen_ns = 0;         // when its end was first seen; 0: not yet
     bool on_host_clock = false;  // nothing ran on the device: complete at issue
   };
   struct Queue {

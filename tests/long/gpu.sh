@@ -117,9 +117,9 @@ if wanted graphs; then
 fi
 if wanted cupti; then
   tests/long/gpu_bench.py --program 1024 128 50 > "$loop"
-  check "log of the MLP in a loop" "$hostir" run "$loop" --backend cuda --example-inputs -q --trace "$logs/cupti.db"
+  HOSTIR_CUDA_CUPTI=1 check "log of the MLP in a loop" "$hostir" run "$loop" --backend cuda --example-inputs -q --trace "$logs/cupti.db"
   row "times in that log" "$([[ $(property "$logs/cupti.db" times) == CUPTI* ]] && echo ok || echo FAIL)" "$(property "$logs/cupti.db" times)"
-  HOSTIR_CUDA_EVENTS=1 check "log of the MLP in a loop, with CUDA events" "$hostir" run "$loop" --backend cuda --example-inputs -q --trace "$logs/events.db"
+  check "log of the MLP in a loop, with CUDA events" "$hostir" run "$loop" --backend cuda --example-inputs -q --trace "$logs/events.db"
   check "CUPTI's times and those of events, per kernel" python3 tests/long/gpu_times.py "$logs/cupti.db" "$logs/events.db"
 fi
 if wanted dtypes; then
