@@ -34,7 +34,7 @@ struct ProgramOptions {
   Expected<void> differentiate(LoadedFile& file);
   /// Options for interp::prepare. Errors: kUsage.
   Expected<interp::PrepareOptions> prepare_options() const;
-  /// Parses `x=@x.npy`, `x=4xf32=[..]`, `x=normal(1)`, `@all.npz` or `@all.safetensors`
+  /// Parses `x=@x.npy`, `x=4xf32=[..]`, `x=normal(1)`, `@all.npz`, `@all.safetensors` or `@all.pt`
   /// (all members, by name). Errors: kUsage; those of reading files.
   Expected<std::vector<interp::NamedInput>> named_inputs() const;
   /// Chooses the function and prepares it. `file` must outlive the result's diagnostics. If

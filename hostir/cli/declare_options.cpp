@@ -23,9 +23,10 @@ void declare_gradient(api::ProgramOptions& options, Arguments& arguments) {
 }
 
 void declare_inputs(api::ProgramOptions& options, Arguments& arguments) {
-  arguments.repeated("--input", options.inputs,
-                     "x=@x.npy, x=@all.npz#x, x=4xf32=[1 2 3 4], x=normal(1, 4x8xf32), or @all.npz "
-                     "or @all.safetensors for every input by name");
+  arguments.repeated(
+      "--input", options.inputs,
+      "x=@x.npy, x=@all.npz#x, x=4xf32=[1 2 3 4], x=normal(1, 4x8xf32), or @all.npz, "
+      "@all.safetensors or @all.pt for every input by name");
 }
 
 void declare_backend(api::BackendOptions& options, Arguments& arguments) {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "hostir/api/program_options.h"
+#include "hostir/api/tensor_archive.h"
 #include "hostir/io/files.h"
 #include "hostir/io/fits.h"
 #include "hostir/io/generate.h"
@@ -70,8 +71,8 @@ Expected<ExpectedOutputs> ExpectedOutputs::parse(const std::vector<std::string>&
                                                  const interp::Prepared& prepared) {
   ExpectedOutputs out;
   for (const std::string& text : texts) {
-    if (text.starts_with('@') && io::holds_named_tensors(text)) {
-      HOSTIR_ASSIGN_OR_RETURN(io::NamedTensors members, io::read_named_tensors(text.substr(1)));
+    if (text.starts_with('@') && api::holds_tensors(text)) {
+      HOSTIR_ASSIGN_OR_RETURN(io::NamedTensors members, api::read_tensors(text.substr(1)));
       for (auto& [name, tensor] : members) {
         Item item;
         HOSTIR_ASSIGN_OR_RETURN(item.output, output_index(prepared, name));

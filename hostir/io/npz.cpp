@@ -26,7 +26,7 @@ constexpr uint64_t kMaxMemberBytes = uint64_t{1} << 36;
 constexpr size_t kFirstPieceBytes = size_t{1} << 20;
 
 tl::unexpected<Error> bad(const std::string& path, const std::string& why) {
-  return fail(ErrorKind::kRuntime, "npz_format", path + ": not a readable .npz: " + why);
+  return fail(ErrorKind::kRuntime, "npz_format", path + ": not a readable zip archive: " + why);
 }
 
 Expected<Archive> open_archive(const std::string& path, int flags) {
@@ -54,7 +54,8 @@ Expected<std::vector<std::byte>> read_bytes(zip_file_t* member, size_t size,
   return bytes;
 }
 
-Expected<Tensor> read_member(zip_t* archive, uint64_t index, const std::string& path) {
+Expected<std::vector<std::byte>> read_member_bytes(zip_t* archive, uint64_t index,
+                                                   const std::string& path) {
   zip_stat_t stat;
   if (zip_stat_index(archive, index, 0, &stat) != 0 || (stat.valid & ZIP_STAT_SIZE) == 0 ||
       stat.size > kMaxMemberBytes) {
@@ -62,8 +63,12 @@ Expected<Tensor> read_member(zip_t* archive, uint64_t index, const std::string& 
   }
   const Member member(zip_fopen_index(archive, index, 0));
   if (!member) return bad(path, zip_strerror(archive));
+  return read_bytes(member.get(), static_cast<size_t>(stat.size), path);
+}
+
+Expected<Tensor> read_member(zip_t* archive, uint64_t index, const std::string& path) {
   HOSTIR_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes,
-                          read_bytes(member.get(), static_cast<size_t>(stat.size), path));
+                          read_member_bytes(archive, index, path));
   return parse_npy(bytes);
 }
 
@@ -75,6 +80,20 @@ std::string member_name(zip_t* archive, uint64_t index) {
 }
 
 }  // namespace
+
+Expected<ZipMembers> read_zip(const std::string& path) {
+  HOSTIR_ASSIGN_OR_RETURN(const Archive archive, open_archive(path, ZIP_RDONLY));
+  ZipMembers out;
+  const int64_t n = zip_get_num_entries(archive.get(), 0);
+  for (int64_t i = 0; i < n; ++i) {
+    const auto index = static_cast<uint64_t>(i);
+    HOSTIR_ASSIGN_OR_RETURN(std::vector<std::byte> bytes,
+                            read_member_bytes(archive.get(), index, path));
+    const char* name = zip_get_name(archive.get(), index, 0);
+    out.emplace_back(name ? name : "", std::move(bytes));
+  }
+  return out;
+}
 
 Expected<NamedTensors> read_npz(const std::string& path) {
   HOSTIR_ASSIGN_OR_RETURN(const Archive archive, open_archive(path, ZIP_RDONLY));

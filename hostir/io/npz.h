@@ -10,6 +10,12 @@
 
 namespace hostir::io {
 
+/// Name and contents of a member.
+using ZipMember = std::pair<std::string, std::vector<std::byte>>;
+using ZipMembers = std::vector<ZipMember>;
+/// All members of any zip archive, in archive order. Errors: `npz_format`.
+Expected<ZipMembers> read_zip(const std::string& path);
+
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
 /// All members in archive order, named without `.npy`. Errors: `npz_format`, `npy_format`.

@@ -1093,7 +1093,9 @@ def _binary(op):
         alpha = kwargs.get("alpha", args[2] if len(args) > 2 and isinstance(args[2], (int, float)) else 1)
         if alpha != 1:
             b = g.pointwise("mul", [b, alpha], dtype, b.shape) if isinstance(b, _Value) else b * alpha
-        rounding = kwargs.get("rounding_mode")
+        rounding = "floor" if node["target"].startswith("aten.floor_divide") else kwargs.get("rounding_mode")
+        if rounding == "floor" and dtype not in _FLOATS:
+            a = g.pointwise("sub", [a, _remainder(g, node, args, {})], dtype, shape)
         name = {"mul": "logical_and", "add": "logical_or"}.get(op, op) if dtype == "i1" else op
         out = g.pointwise(name, [a, b], dtype, shape)
         if rounding == "floor" and dtype in _FLOATS:
@@ -1106,7 +1108,7 @@ def _binary(op):
 
 
 for _theirs, _ours in (("add", "add"), ("sub", "sub"), ("mul", "mul"), ("div", "div"), ("pow", "pow"), ("maximum", "maximum"),
-                       ("minimum", "minimum"), ("fmod", "rem")):
+                       ("minimum", "minimum"), ("fmod", "rem"), ("floor_divide", "div")):
     _aten(_theirs, pointwise=True)(_binary(_ours))
 
 
@@ -1600,6 +1602,18 @@ def _vector_norm(g, node, args, kwargs):
 def _cumsum(g, node, args, kwargs):
     dtype, shape = _out(node)
     return g.emit("cumsum", [g.cast(g.tensor(args[0]), dtype)], {"dim": str(args[1] % len(shape))}, dtype, shape)
+
+
+@_aten("cumprod")
+def _cumprod(g, node, args, kwargs):
+    x = g.cast(g.tensor(args[0]), node["out"][0]["dtype"])
+    dim = args[1] % len(x.shape)
+    if not 1 <= x.shape[dim] <= 64:
+        raise CaptureError(f"{g.place()}: a running product of {x.shape[dim]} elements")
+    parts = [_box(g, x, dim, i, i + 1) for i in range(x.shape[dim])]
+    for i in range(1, len(parts)):
+        parts[i] = g.pointwise("mul", [parts[i - 1], parts[i]], x.dtype, parts[i].shape)
+    return g.emit("concat", parts, {"dim": str(dim)}, x.dtype, x.shape)
 
 
 @_aten("topk", "sort")

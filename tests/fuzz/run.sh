@@ -8,7 +8,7 @@ set -u
 cd "$(dirname "$0")/../.."
 seconds=${1:-30}
 shift || true
-targets=${*:-text_fuzz script_fuzz npy_fuzz npz_fuzz safetensors_fuzz log_fuzz import_fuzz profile_fuzz module_fuzz}
+targets=${*:-text_fuzz script_fuzz npy_fuzz npz_fuzz safetensors_fuzz log_fuzz import_fuzz torch_fuzz profile_fuzz module_fuzz}
 # shellcheck disable=SC2086
 { cmake --preset fuzz && cmake --build --preset fuzz --target $targets; } >/dev/null || { echo "0 passed, 1 failed"; exit 1; }
 export ASAN_OPTIONS="allocator_may_return_null=0:max_allocation_size_mb=2048:${ASAN_OPTIONS:-}"

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <map>
@@ -55,11 +56,32 @@ const std::map<uint8_t, std::string_view>& refused_opcodes() {
   return names;
 }
 
+// What torch.save() names for tensors, beside storages and dtypes. None of it is called here.
+constexpr std::string_view kOrderedDict = "collections.OrderedDict";
+constexpr std::string_view kTensorNames[] = {
+    kOrderedDict,
+    "torch._utils._rebuild_tensor_v2",
+    "torch._utils._rebuild_tensor_v3",
+    "torch._utils._rebuild_parameter",
+    "torch.storage.UntypedStorage",
+    "torch.Size",
+};
+
+bool names_part_of_tensor(std::string_view name) {
+  if (std::find(std::begin(kTensorNames), std::end(kTensorNames), name) != std::end(kTensorNames))
+    return true;
+  if (!name.starts_with("torch.")) return false;
+  const std::string_view rest = name.substr(6);
+  if (rest.find('.') != std::string_view::npos) return false;
+  return rest.ends_with("Storage") || rest.starts_with("float") || rest.starts_with("bfloat") ||
+         rest.starts_with("int") || rest.starts_with("uint") || rest == "bool";
+}
+
 constexpr uint32_t kMarkOnStack = 0xffffffffu;
 
 class PickleReader {
  public:
-  explicit PickleReader(std::string_view bytes) : bytes_(bytes) {}
+  PickleReader(std::string_view bytes, PickleContent content) : bytes_(bytes), content_(content) {}
 
   Expected<PlainTree> read() {
     while (!stopped_) {
@@ -81,6 +103,12 @@ class PickleReader {
   }
 
   Expected<void> step(uint8_t opcode) {
+    if (content_ == PickleContent::kTensors) {
+      if (opcode == 'c') return global();
+      if (opcode == 'R') return call();
+      if (opcode == 'Q') return persistent();
+      if (opcode == 'b') return drop_state();
+    }
     switch (opcode) {
       case 0x80:
         return protocol();
@@ -155,7 +183,7 @@ class PickleReader {
     return fail(
         ErrorKind::kInvalid, "pickle_opcode",
         fmt::format("byte {}: opcode {} (0x{:02x}) is not plain data; a dump of the Flight "
-                    "Recorder has none, so nothing of the file is used",
+                    "Recorder and a file of tensors have none, so nothing of the file is used",
                     begin_, known == refused_opcodes().end() ? "unknown" : known->second, opcode));
   }
 
@@ -320,6 +348,44 @@ class PickleReader {
     stack_.push_back(found->second);
     return {};
   }
+  Expected<std::string_view> line() {
+    const size_t end = bytes_.find('\n', at_);
+    if (end == std::string_view::npos) return damaged("a name without an end");
+    const std::string_view text = bytes_.substr(at_, end - at_);
+    at_ = end + 1;
+    return text;
+  }
+  Expected<void> global() {
+    HOSTIR_ASSIGN_OR_RETURN(const std::string_view module, line());
+    HOSTIR_ASSIGN_OR_RETURN(const std::string_view name, line());
+    std::string full = fmt::format("{}.{}", module, name);
+    if (!names_part_of_tensor(full)) {
+      return fail(ErrorKind::kInvalid, "pickle_opcode",
+                  fmt::format("byte {}: the file names {:.100}, which is not a part of a tensor; "
+                              "nothing of the file is used",
+                              begin_, full));
+    }
+    return push({.kind = PlainKind::kText, .text = std::move(full)});
+  }
+  Expected<void> call() {
+    HOSTIR_ASSIGN_OR_RETURN(const uint32_t arguments, pop());
+    HOSTIR_ASSIGN_OR_RETURN(const uint32_t name, pop());
+    if (tree_.nodes[name].text == kOrderedDict) {
+      if (!tree_.nodes[arguments].items.empty()) return damaged("an OrderedDict with arguments");
+      return push_new(PlainKind::kDict, false);
+    }
+    return push({.kind = PlainKind::kList, .tuple = true, .items = {name, arguments}});
+  }
+  Expected<void> persistent() {
+    HOSTIR_ASSIGN_OR_RETURN(const uint32_t identity, pop());
+    stack_.push_back(identity);
+    return {};
+  }
+  Expected<void> drop_state() {
+    HOSTIR_ASSIGN_OR_RETURN([[maybe_unused]] const uint32_t state, pop());
+    if (stack_.empty() || stack_.back() == kMarkOnStack) return damaged("no object for a state");
+    return {};
+  }
   Expected<void> stop() {
     if (stack_.size() != 1 || stack_.back() == kMarkOnStack) {
       return damaged(fmt::format("{} values on the stack at STOP instead of one", stack_.size()));
@@ -330,6 +396,7 @@ class PickleReader {
   }
 
   std::string_view bytes_;
+  PickleContent content_;
   size_t at_ = 0;
   size_t begin_ = 0;  // position of the current opcode
   bool stopped_ = false;
@@ -345,6 +412,8 @@ bool looks_like_pickle(std::string_view bytes) {
          bytes[1] <= 5;
 }
 
-Expected<PlainTree> read_pickle(std::string_view bytes) { return PickleReader(bytes).read(); }
+Expected<PlainTree> read_pickle(std::string_view bytes, PickleContent content) {
+  return PickleReader(bytes, content).read();
+}
 
 }  // namespace hostir::traces::import

@@ -1,0 +1,59 @@
+// PyTorch's files: tensors are read, anything that names something else is refused.
+#include "traces/import/torch_file.h"
+
+#include <gtest/gtest.h>
+
+#include "traces/import/pickle.h"
+
+namespace hostir::traces::import {
+namespace {
+
+// Written by tests/unit/import/make_pt.py.
+const std::string kFolder = "tests/unit/import/pt/";
+
+TEST(TorchFile, ReadsAStateDict) {
+  const auto read = read_torch_file(kFolder + "state.pt");
+  ASSERT_TRUE(read.has_value()) << read.error().message();
+  ASSERT_EQ(read->size(), 4u);
+  EXPECT_EQ(read->at(0).first, "model.w");
+  const Tensor& w = read->at(0).second;
+  EXPECT_EQ(w.extents, (Extents{2, 3}));
+  EXPECT_EQ(w.get_double(5), 6);
+  // The transposed view of the same storage, and a column of it from element 1 on.
+  const Tensor& turned = read->at(1).second;
+  EXPECT_EQ(turned.extents, (Extents{3, 2}));
+  EXPECT_EQ(turned.get_double(1), 4);
+  EXPECT_EQ(read->at(2).first, "model.column");
+  EXPECT_EQ(read->at(2).second.get_double(1), 5);
+  EXPECT_EQ(read->at(3).first, "steps.0");
+  EXPECT_EQ(read->at(3).second.dtype, DType::kI64);
+  EXPECT_EQ(read->at(3).second.get_int(0), 7);
+}
+
+TEST(TorchFile, RefusesWhatIsNotATensor) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"calls_system.pt", "names posix.system"},
+      {"outside.pt", "does not lie within"},
+      {"negative.pt", "does not lie within"},
+      {"repeats.pt", "repeats a storage"},
+      {"missing.pt", "storage \"9\" is missing"},
+      {"complex.pt", "not supported"},
+      {"big_endian.pt", "big-endian"},
+  };
+  for (const auto& [file, why] : cases) {
+    const auto read = read_torch_file(kFolder + file);
+    ASSERT_FALSE(read.has_value()) << file;
+    EXPECT_NE(read.error().message().find(why), std::string::npos)
+        << file << ": " << read.error().message();
+  }
+  EXPECT_FALSE(read_torch_file("tests/README.md"));
+}
+
+TEST(TorchFile, ADumpMayNotNameEvenTensors) {
+  EXPECT_FALSE(
+      read_pickle("\x80\x02"
+                  "ccollections\nOrderedDict\n)R."));
+}
+
+}  // namespace
+}  // namespace hostir::traces::import

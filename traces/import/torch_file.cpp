@@ -1,0 +1,179 @@
+#include "traces/import/torch_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "traces/import/pickle.h"
+
+namespace hostir::traces::import {
+
+namespace {
+
+struct TorchDType {
+  std::string_view storage;  // the class of typed storages; empty if there is none
+  std::string_view name;
+  DType dtype;
+};
+constexpr TorchDType kTorchDTypes[] = {
+    {"torch.DoubleStorage", "torch.float64", DType::kF64},
+    {"torch.FloatStorage", "torch.float32", DType::kF32},
+    {"torch.HalfStorage", "torch.float16", DType::kF16},
+    {"torch.BFloat16Storage", "torch.bfloat16", DType::kBF16},
+    {"torch.LongStorage", "torch.int64", DType::kI64},
+    {"torch.IntStorage", "torch.int32", DType::kI32},
+    {"torch.ShortStorage", "torch.int16", DType::kI16},
+    {"torch.CharStorage", "torch.int8", DType::kI8},
+    {"torch.ByteStorage", "torch.uint8", DType::kU8},
+    {"torch.BoolStorage", "torch.bool", DType::kI1},
+    {"", "torch.float8_e4m3fn", DType::kF8E4M3},
+    {"", "torch.float8_e5m2", DType::kF8E5M2},
+    {"", "torch.uint16", DType::kU16},
+    {"", "torch.uint32", DType::kU32},
+    {"", "torch.uint64", DType::kU64},
+};
+
+constexpr std::string_view kRebuildTensor = "torch._utils._rebuild_tensor_v2";
+constexpr std::string_view kRebuildTyped = "torch._utils._rebuild_tensor_v3";
+constexpr std::string_view kRebuildParameter = "torch._utils._rebuild_parameter";
+
+tl::unexpected<Error> bad_torch(const std::string& why) {
+  return fail(ErrorKind::kRuntime, "torch_format", "not a readable .pt: " + why);
+}
+
+std::optional<DType> dtype_of(std::string_view name) {
+  for (const TorchDType& known : kTorchDTypes) {
+    if (name == known.name || (!known.storage.empty() && name == known.storage)) return known.dtype;
+  }
+  return std::nullopt;
+}
+
+class TorchReader {
+ public:
+  explicit TorchReader(const io::ZipMembers& members) : members_(members) {}
+
+  Expected<io::NamedTensors> read() {
+    const io::ZipMember* pickle = nullptr;
+    for (const io::ZipMember& member : members_) {
+      if (member.first == "data.pkl" || member.first.ends_with("/data.pkl")) pickle = &member;
+      if (member.first.ends_with("byteorder") && text_of(member) != "little")
+        return bad_torch("its numbers are big-endian");
+    }
+    if (!pickle) return bad_torch("the archive has no data.pkl");
+    prefix_ = pickle->first.substr(0, pickle->first.size() - std::strlen("data.pkl"));
+    HOSTIR_ASSIGN_OR_RETURN(const PlainTree tree,
+                            read_pickle(text_of(*pickle), PickleContent::kTensors));
+    HOSTIR_TRY(walk(PlainView(tree), ""));
+    return std::move(out_);
+  }
+
+ private:
+  static std::string_view text_of(const io::ZipMember& member) {
+    return {reinterpret_cast<const char*>(member.second.data()), member.second.size()};
+  }
+
+  // A call is recorded as (name, arguments).
+  Expected<void> walk(PlainView value, const std::string& name) {
+    const std::string_view called = value.is(PlainKind::kList) ? value.at(0).text() : "";
+    if (called == kRebuildTensor || called == kRebuildTyped) {
+      HOSTIR_ASSIGN_OR_RETURN(Tensor tensor, rebuild(value.at(1), called == kRebuildTyped));
+      out_.emplace_back(name.empty() ? "tensor" : name, std::move(tensor));
+      return {};
+    }
+    if (called == kRebuildParameter) return walk(value.at(1).at(0), name);
+    const std::string dot = name.empty() ? "" : name + ".";
+    for (size_t i = 0; i < value.size(); ++i) {
+      if (value.is(PlainKind::kList)) {
+        HOSTIR_TRY(walk(value.at(i), dot + std::to_string(i)));
+      } else if (value.is(PlainKind::kDict)) {
+        const auto number = value.key(i).integer();
+        const std::string_view text = value.key(i).text();
+        HOSTIR_TRY(walk(value.value(i), dot + (text.empty() && number ? std::to_string(*number)
+                                                                      : std::string(text))));
+      }
+    }
+    return {};
+  }
+
+  // (storage, offset, size, stride, requires_grad, hooks[, dtype]); the storage is
+  // ('storage', class, key, device, element count).
+  Expected<Tensor> rebuild(PlainView arguments, bool typed) {
+    const PlainView storage = arguments.at(0);
+    const std::string key(storage.at(2).text());
+    const auto dtype = dtype_of(typed ? arguments.at(6).text() : storage.at(1).text());
+    if (!dtype) {
+      return bad_torch(fmt::format("storage \"{}\" has elements {} {}, which are not supported",
+                                   key, storage.at(1).text(), typed ? arguments.at(6).text() : ""));
+    }
+    const auto member = std::find_if(members_.begin(), members_.end(), [&](const auto& m) {
+      return m.first == prefix_ + "data/" + key;
+    });
+    if (member == members_.end()) return bad_torch("storage \"" + key + "\" is missing");
+    const auto offset = arguments.at(1).integer();
+    const auto sizes = integer_list(arguments.at(2));
+    const auto strides = integer_list(arguments.at(3));
+    if (!offset || !sizes || !strides || sizes->size() != strides->size() || sizes->size() > 32)
+      return bad_torch("a tensor of storage \"" + key + "\" has no plausible shape");
+    return gather(*dtype, member->second, *offset, *sizes, *strides, key);
+  }
+
+  static Expected<Tensor> gather(DType dtype, const std::vector<std::byte>& data, int64_t offset,
+                                 const std::vector<int64_t>& sizes,
+                                 const std::vector<int64_t>& strides, const std::string& key) {
+    const int64_t size = size_bytes(dtype);
+    const auto available = static_cast<int64_t>(data.size()) / size;
+    const auto outside = [&] {
+      return bad_torch("a tensor of storage \"" + key + "\" does not lie within its " +
+                       std::to_string(available) + " elements");
+    };
+    int64_t last = offset;
+    int64_t count = 1;
+    for (size_t d = 0; d < sizes.size(); ++d) {
+      if (sizes[d] < 0 || strides[d] < 0) return outside();
+      if (__builtin_mul_overflow(count, sizes[d], &count)) return outside();
+      int64_t step = 0;
+      if (sizes[d] > 0 && (__builtin_mul_overflow(sizes[d] - 1, strides[d], &step) ||
+                           __builtin_add_overflow(last, step, &last)))
+        return outside();
+    }
+    // Strides of 0 repeat elements; a small file must not become a huge tensor.
+    constexpr int64_t kMostRepeated = int64_t{1} << 20;
+    if (offset < 0 || (count > 0 && last >= available)) return outside();
+    if (count > available && count > kMostRepeated)
+      return bad_torch(
+          fmt::format("a tensor of {} elements repeats a storage of {}", count, available));
+    const auto is_bool = [](std::byte b) { return b <= std::byte{1}; };
+    if (dtype == DType::kI1 && !std::all_of(data.begin(), data.end(), is_bool))
+      return bad_torch("storage \"" + key + "\" is bool but has bytes other than 0 and 1");
+    Tensor out = Tensor::zeros(dtype, Extents(sizes.begin(), sizes.end()));
+    std::vector<int64_t> index(sizes.size(), 0);
+    int64_t at = offset;
+    for (int64_t i = 0; i < count; ++i) {
+      std::memcpy(out.data.data() + i * size, data.data() + at * size, static_cast<size_t>(size));
+      for (size_t d = sizes.size(); d-- > 0;) {
+        at += strides[d];
+        if (++index[d] < sizes[d]) break;
+        at -= strides[d] * sizes[d];
+        index[d] = 0;
+      }
+    }
+    return out;
+  }
+
+  const io::ZipMembers& members_;
+  std::string prefix_;
+  io::NamedTensors out_;
+};
+
+}  // namespace
+
+Expected<io::NamedTensors> read_torch_file(const std::string& path) {
+  HOSTIR_ASSIGN_OR_RETURN(const io::ZipMembers members, io::read_zip(path));
+  auto tensors = TorchReader(members).read();
+  if (!tensors) tensors.error().diagnostics.front().message.insert(0, path + ": ");
+  return tensors;
+}
+
+}  // namespace hostir::traces::import
