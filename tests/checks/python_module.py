@@ -281,6 +281,49 @@ def check_notebook(hostir):
     refused("an option", ValueError, "--colour", lambda: cell("--colour", text))
 
 
+def captured(rank, *nodes):
+    """A record of hostir_capture, as rank `rank` of two makes it."""
+    def node(name, target, *args, shape=(4,)):
+        return {"name": name, "target": target, "phase": "forward", "args": list(args),
+                "out": [{"dtype": "f32", "shape": list(shape)}], "source": {"file": "m.py", "line": 7, "function": "forward"}}
+    made = [node(*n[0], **n[1]) for n in nodes]
+    return {"world_size": 2, "rank": rank, "torch": "2.11", "mesh": [["tp", 2]], "device_ids": [0, 1], "groups": {"0": [0, 1]},
+            "inputs": [{"name": "x", "kind": "input", "dtype": "f32", "shape": [4], "node": "x", "varies": ["tp"]}],
+            "nodes": made, "outputs": [{"name": "y", "kind": "output", "node": made[-1]["name"], **made[-1]["out"][0]}]}
+
+
+def check_capture():
+    """What hostir_capture refuses, and numbers that differ between ranks; tests/checks/truth.sh has its programs."""
+    import hostir_capture as capture
+    x = {"n": "x"}
+
+    def text(of_rank):
+        return capture.to_text(capture.merge([captured(rank, *of_rank(rank)) for rank in (0, 1)]))
+    wrong = capture.CaptureError
+    refused("ranks that differ", wrong, "rank 1 differs from rank 0: %a is aten.exp.default there, but %a is aten.log.default",
+            lambda: text(lambda rank: [(("a", ("aten.exp.default", "aten.log.default")[rank], x), {})]))
+    refused("unequal shards", wrong, "shards of unequal sizes",
+            lambda: text(lambda rank: [(("a", "aten.exp.default", x), {"shape": (4 - rank,)})]))
+    refused("an unknown operation", wrong, "aten.lgamma.default: 2 x, first at m.py:7",
+            lambda: text(lambda rank: [(("a", "aten.lgamma.default", x), {}), (("b", "aten.lgamma.default", {"n": "a"}), {})]))
+    refused("a view of what changed since", wrong, "%v is a view of a tensor that was changed in place", lambda: text(lambda rank: [
+        (("a", "aten.exp.default", x), {}), (("v", "aten.slice.Tensor", {"n": "a"}, 0, 0, 2), {"shape": (2,)}),
+        (("c", "aten.add_.Tensor", {"n": "a"}, 1.0), {}), (("d", "aten.neg.default", {"n": "v"}), {"shape": (2,)})]))
+    program = text(lambda rank: [(("a", "aten.add.Tensor", x, 3.0 * rank), {}),
+                                 (("m", "aten.mul_.Tensor", {"n": "a"}, 2.0), {}),
+                                 (("r", "_c10d_functional.all_reduce.default", {"n": "a"}, "sum", "0"), {}),
+                                 (("w", "_c10d_functional.wait_tensor.default", {"n": "r"}), {}),
+                                 (("y", "aten.add.Tensor", {"n": "w"}, 1), {})])
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "step.hir"
+        path.write_text(program)
+        import hostir
+        with hostir.open(path, inputs={"x": "8xf32=[1 2 3 4 10 20 30 40]"}) as session:
+            session.run()
+            y = session["y"]
+    check("numbers that differ between ranks", list(y) == [29.0, 51.0, 73.0, 95.0], y)
+
+
 def check_without_numpy(library):
     script = """
 import sys
@@ -322,6 +365,7 @@ def main():
     check_verdicts(hostir)
     check_interrupts(hostir)
     check_notebook(hostir)
+    check_capture()
     check_without_numpy(sys.argv[1])
     print(f"{passed} passed, {failed} failed")
     return 0 if failed == 0 else 1
