@@ -4,13 +4,18 @@
 
 #include <algorithm>
 #include <csignal>
+#include <deque>
+#include <fstream>
+#include <map>
 #include <set>
 
 #include "hostir/cli/interrupt.h"
 #include "hostir/cli/line_editor.h"
+#include "hostir/cli/repl_words.h"
 #include "hostir/ops/record.h"
 #include "interp/session/answer.h"
 #include "interp/session/command_table.h"
+#include "interp/session/locals.h"
 #include "interp/session/rank_selection.h"
 
 namespace hostir::cli {
@@ -114,7 +119,13 @@ class Repl {
                                   [this](const std::string& line) { return completions(line); });
     while (const auto line = editor ? edited_line(*editor) : plain_line(input)) {
       if (options_.echo == ReplOptions::Echo::kYes) output_ << *line << "\n";
-      if (!one_line(*line)) return status_;
+      pending_.push_back({*line, 0});
+      while (!pending_.empty()) {
+        const Line next = std::move(pending_.front());
+        pending_.pop_front();
+        depth_ = next.depth;
+        if (!one_line(next.text)) return status_;
+      }
     }
     output_ << "\n";
     return status_;
@@ -134,6 +145,7 @@ class Repl {
   }
 
   bool one_line(std::string line) {
+    if (!commanded_.empty()) return command_of_breakpoint(line);
     const size_t hash = line.find("# ");
     if (hash == 0 || line == "#") return true;
     const bool blank = line.find_first_not_of(" \t\r") == std::string::npos;
@@ -143,13 +155,173 @@ class Repl {
       complete(line.substr(9));
       return true;
     }
+    if (const auto own = find_repl_word(line)) {
+      last_ = own->word == ReplWord::kUp || own->word == ReplWord::kDown ? line : "";
+      if (const auto done = execute_own(*own); !done) report(done.error());
+      return true;
+    }
     const auto command = interp::parse_command(line);
     if (!command) {
       report(command.error());
       return true;
     }
     last_ = repeats(command->kind) ? line : "";
+    if (command->kind == CommandKind::kList) return list(*command);
+    if (command->kind == CommandKind::kHelp) return help(*command);
     return execute(*command);
+  }
+
+  Expected<void> execute_own(const ReplLine& line) {
+    switch (line.word) {
+      case ReplWord::kDisplay:
+        return display(line.arguments);
+      case ReplWord::kUndisplay:
+        return undisplay(line.arguments);
+      case ReplWord::kSource:
+        return source(line.arguments);
+      case ReplWord::kCommands:
+        return read_commands(line.arguments);
+      case ReplWord::kUp:
+        return choose_frame(line.arguments, 1);
+      case ReplWord::kDown:
+        return choose_frame(line.arguments, -1);
+      case ReplWord::kLocals:
+        output_ << interp::locals_text(session_);
+        return {};
+    }
+    return {};
+  }
+
+  static tl::unexpected<Error> wrong(std::string message) {
+    return fail(ErrorKind::kUsage, "command", std::move(message));
+  }
+
+  Expected<void> display(const std::string& printed) {
+    if (printed.empty()) {
+      show_displays();
+      return {};
+    }
+    const std::string text = printed.front() == '/' ? "print" + printed : "print " + printed;
+    HOSTIR_ASSIGN_OR_RETURN(const Command command, interp::parse_command(text));
+    displays_.emplace(++last_display_, command);
+    show_display(last_display_, command);
+    return {};
+  }
+
+  Expected<void> undisplay(const std::string& arguments) {
+    const auto numbers = read_numbers(arguments);
+    if (!numbers) return wrong("undisplay takes numbers of displays: undisplay 1 2");
+    if (numbers->empty()) displays_.clear();
+    for (const uint32_t number : *numbers) {
+      if (displays_.erase(number) == 0) return wrong(fmt::format("there is no display {}", number));
+    }
+    return {};
+  }
+
+  void show_displays() {
+    for (const auto& [number, command] : displays_) show_display(number, command);
+  }
+
+  // A value that does not exist at this stop is no error: it may exist at the next.
+  void show_display(uint32_t number, const Command& command) {
+    const auto outcome = session_.execute(command, std::stop_token());
+    output_ << number << ": "
+            << (outcome ? outcome->text
+                        : fmt::format("{}: {}\n", interp::to_string(command),
+                                      outcome.error().message()));
+  }
+
+  Expected<void> source(const std::string& path) {
+    constexpr int kDeepest = 16;
+    std::ifstream file(path);
+    if (path.empty() || !file) return wrong("source: cannot read \"" + path + "\"");
+    if (depth_ >= kDeepest)
+      return wrong(fmt::format("source: {} files that source each other", kDeepest));
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(file, line);) lines.push_back(line);
+    queue(lines, depth_ + 1);
+    return {};
+  }
+
+  // Runs the lines before anything else that is pending.
+  void queue(const std::vector<std::string>& lines, int depth) {
+    for (auto line = lines.rbegin(); line != lines.rend(); ++line)
+      pending_.push_front({*line, depth});
+  }
+
+  Expected<void> read_commands(const std::string& arguments) {
+    auto numbers = read_numbers(arguments);
+    if (!numbers) return wrong("commands takes numbers of breakpoints: commands 1 2");
+    const auto& existing = *session_.snapshot()->breakpoints;
+    if (numbers->empty() && !existing.empty()) numbers->push_back(existing.back().number);
+    if (numbers->empty()) return wrong("there is no breakpoint to run commands at");
+    for (const uint32_t number : *numbers) {
+      const bool exists = std::any_of(existing.begin(), existing.end(),
+                                      [&](const auto& b) { return b.number == number; });
+      if (!exists) return wrong(fmt::format("there is no breakpoint {}", number));
+      commands_[number].clear();
+    }
+    commanded_ = std::move(*numbers);
+    output_ << "Commands for these stops, one per line; a line `end` ends them.\n";
+    return {};
+  }
+
+  bool command_of_breakpoint(const std::string& line) {
+    if (line == "end") {
+      commanded_.clear();
+      return true;
+    }
+    for (const uint32_t number : commanded_) commands_[number].push_back(line);
+    return true;
+  }
+
+  Expected<void> choose_frame(const std::string& arguments, int direction) {
+    const auto counts = read_numbers(arguments);
+    if (!counts || counts->size() > 1) return wrong("up and down take a count: up 2");
+    const int64_t count = counts->empty() ? 1 : counts->front();
+    const interp::SnapshotPtr snapshot = session_.snapshot();
+    const auto outermost = static_cast<int64_t>(snapshot->rank(snapshot->focus).frames.size());
+    const int64_t wanted = std::clamp(frame_ + direction * count, int64_t{0}, outermost);
+    if (wanted == frame_)
+      return wrong(direction > 0 ? "this is the outermost frame" : "this is the innermost frame");
+    frame_ = wanted;
+    listed_.reset();
+    if (const auto frame = interp::read_frame(*snapshot, static_cast<size_t>(frame_)))
+      output_ << frame->text;
+    return {};
+  }
+
+  void forget_frame() {
+    frame_ = 0;
+    listed_.reset();
+  }
+
+  // Without a place: around the frame that was chosen, then on from the lines listed last.
+  bool list(const Command& command) {
+    const interp::SnapshotPtr snapshot = session_.snapshot();
+    if (!command.place && listed_) {
+      listed_ = interp::read_listed_after(*snapshot, *listed_);
+      if (listed_->lines.empty()) output_ << listed_->file << " has no more lines\n";
+      output_ << interp::listed_text(*listed_);
+      return true;
+    }
+    const auto frame = interp::read_frame(*snapshot, static_cast<size_t>(frame_));
+    auto lines =
+        interp::read_listed(*snapshot, command.place || !frame ? command : frame->list_command);
+    if (!lines) {
+      report(lines.error());
+      return true;
+    }
+    listed_ = std::move(*lines);
+    output_ << interp::listed_text(*listed_);
+    return true;
+  }
+
+  bool help(const Command& command) {
+    const std::string own = repl_help(command.text);
+    if (command.text.empty() || own.empty()) execute(command);
+    output_ << own;
+    return true;
   }
 
   bool execute(const Command& command) {
@@ -160,6 +332,7 @@ class Repl {
     }
     if (outcome->quit) return false;
     output_ << outcome->text;
+    if (command.kind == CommandKind::kRank || command.kind == CommandKind::kFocus) forget_frame();
     show_log(*outcome);
     if (outcome->ran) show_outcome(command, *outcome);
     return true;
@@ -181,7 +354,9 @@ class Repl {
   }
 
   std::vector<std::string> completions(const std::string& line) const {
-    return interp::complete(line, completion_names(*session_.snapshot()->program));
+    auto out = interp::complete(line, completion_names(*session_.snapshot()->program));
+    for (std::string& word : complete_repl_word(line)) out.push_back(std::move(word));
+    return out;
   }
 
   // Prints the output of log points since the last command.
@@ -196,6 +371,7 @@ class Repl {
 
   void show_outcome(const Command& command, const Outcome& outcome) {
     const interp::SnapshotPtr snapshot = session_.snapshot();
+    forget_frame();
     status_ = status_of(outcome.stop.kind, status_, *snapshot);
     if (command.kind == CommandKind::kFreeze || command.kind == CommandKind::kThaw ||
         command.kind == CommandKind::kSet)
@@ -208,6 +384,10 @@ class Repl {
     if (!outcome.stop.sentence.empty()) output_ << outcome.stop.sentence << "\n";
     show_notes(outcome, *snapshot);
     if (outcome.stop.kind != StopKind::kFinished) show_position();
+    show_displays();
+    if (outcome.stop.kind != StopKind::kBreakpoint) return;
+    const auto commands = commands_.find(outcome.stop.breakpoint);
+    if (commands != commands_.end()) queue(commands->second, depth_);
   }
 
   void show_notes(const Outcome& outcome, const Snapshot& snapshot) {
@@ -225,6 +405,8 @@ class Repl {
 
   void report(const Error& error) {
     for (const Diagnostic& d : error.diagnostics) output_ << d.message << "\n";
+    if (!pending_.empty()) output_ << "the commands that were to follow are left out\n";
+    pending_.clear();
     if (options_.echo == ReplOptions::Echo::kYes && error.kind == ErrorKind::kUsage) status_ = 64;
   }
 
@@ -232,6 +414,18 @@ class Repl {
   std::ostream& output_;
   const ReplOptions& options_;
   std::string last_;
+  struct Line {
+    std::string text;
+    int depth = 0;  // how many files source each other
+  };
+  std::deque<Line> pending_;  // to run before the next line is read
+  int depth_ = 0;             // of the line that runs
+  std::map<uint32_t, Command> displays_;
+  uint32_t last_display_ = 0;
+  std::map<uint32_t, std::vector<std::string>> commands_;  // by breakpoint
+  std::vector<uint32_t> commanded_;            // whose commands are being read; empty: none
+  int64_t frame_ = 0;                          // 0: the position
+  std::optional<interp::ListedLines> listed_;  // that `list` continues
   int status_ = 0;
 };
 

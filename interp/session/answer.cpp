@@ -9,6 +9,7 @@
 #include "interp/session/places.h"
 #include "interp/session/rank_selection.h"
 #include "interp/session/tables.h"
+#include "interp/session/watch_expr.h"
 
 namespace hostir::interp {
 namespace {
@@ -24,26 +25,27 @@ uint32_t line_count(const TextLine& at) {
   return static_cast<uint32_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-ListedLines lines_around(const Snapshot& snapshot, TextLine at) {
+ListedLines lines_between(const Snapshot& snapshot, TextLine at, uint32_t first, uint32_t last) {
   const TextLine here = snapshot.program->shown(snapshot.rank(snapshot.focus).code);
-  const uint32_t last = std::min(at.line + kListContext, line_count(at));
+  last = std::min(last, line_count(at));
   ListedLines out;
   out.file = at.sources->name(at.file);
-  out.first = at.line > kListContext ? at.line - kListContext : 1;
+  out.first = first;
   if (at.file == here.file && at.sources == here.sources) out.here = here.line;
-  for (at.line = out.first; at.line <= last; ++at.line)
+  for (at.line = first; at.line <= last; ++at.line)
     out.lines.emplace_back(at.sources->line(at.file, at.line));
   return out;
 }
 
-std::string listed_text(const ListedLines& listed) {
-  std::string out;
-  uint32_t number = listed.first;
-  for (const std::string& line : listed.lines) {
-    out += source_line(number, line, number == listed.here ? "->" : "  ");
-    ++number;
-  }
-  return out;
+ListedLines lines_around(const Snapshot& snapshot, TextLine at) {
+  const uint32_t first = at.line > kListContext ? at.line - kListContext : 1;
+  return lines_between(snapshot, at, first, at.line + kListContext);
+}
+
+std::string frame_words(const FrameSnapshot& frame) {
+  return frame.kind == FrameSnapshot::Kind::kLoop
+             ? fmt::format("loop %{} = {}", frame.variable, frame.iteration)
+             : fmt::format("call of @{}", frame.variable);
 }
 
 Expected<TextLine> listed_place(const Snapshot& snapshot, const Command& command) {
@@ -103,10 +105,7 @@ Expected<std::string> backtrace(const Snapshot& snapshot, const Command& command
     out += position_text(snapshot, r);
     int n = 1;
     for (auto f = rank.frames.rbegin(); f != rank.frames.rend(); ++f, ++n) {
-      const std::string what = f->kind == FrameSnapshot::Kind::kLoop
-                                   ? fmt::format("loop %{} = {}", f->variable, f->iteration)
-                                   : fmt::format("call of @{}", f->variable);
-      out += fmt::format("  #{} {} at {}\n", n, what, f->address);
+      out += fmt::format("  #{} {} at {}\n", n, frame_words(*f), f->address);
     }
   }
   return out;
@@ -151,6 +150,71 @@ std::string reading_text(const std::string& head, const ValueReading& reading, c
   return out;
 }
 
+// Elements as they follow each other on the rank, from the first that the slice names.
+Expected<void> take_elements(ValueReading& reading, const std::vector<SliceRange>& from,
+                             int64_t count) {
+  const Extents extents = reading.tensor.extents;
+  int64_t first = 0;
+  for (size_t d = 0; d < extents.size(); ++d) {
+    const int64_t at = d < from.size() ? from[d].lo - reading.box.lo[d] : 0;
+    if (at < 0 || at >= extents[d]) {
+      return fail(ErrorKind::kUsage, "slice_range",
+                  fmt::format("the rank holds {} of dimension {}, which does not have {}",
+                              box_to_string(reading.box), d, from[d].lo));
+    }
+    first = first * extents[d] + at;
+  }
+  const int64_t taken = std::min(count, reading.tensor.element_count() - first);
+  if (taken < count)
+    reading.notes.push_back(fmt::format("{} elements follow there, not {}", taken, count));
+  const int64_t size = size_bytes(reading.tensor.dtype);
+  const auto begin = reading.tensor.data.begin() + first * size;
+  Tensor part{reading.tensor.dtype, {taken}, {begin, begin + taken * size}};
+  reading.tensor = std::move(part);
+  return {};
+}
+
+Expected<std::vector<PrintedValue>> read_elements(Session& session, const Command& command) {
+  Command whole = command;
+  whole.numbers.clear();
+  whole.slice.clear();
+  HOSTIR_ASSIGN_OR_RETURN(auto out, read_printed(session, whole));
+  for (PrintedValue& value : out) {
+    if (!value.reading || value.reading->undefined) continue;
+    HOSTIR_TRY(take_elements(*value.reading, command.slice, command.numbers.front()));
+  }
+  return out;
+}
+
+// The tensor of an expression such as `max(%y[0, :]) - 1`.
+Expected<std::vector<PrintedValue>> read_operand(Session& session, const Command& command) {
+  HOSTIR_ASSIGN_OR_RETURN(const WatchExpr watch, parse_watch(to_string(*command.condition)));
+  Command operand = command;
+  operand.condition.reset();
+  operand.value = watch.value;
+  operand.slice = watch.slice;
+  return read_printed(session, operand);
+}
+
+std::string expression_text(const std::vector<PrintedValue>& values, const Expression& expression) {
+  const std::string text = to_string(expression);
+  const auto watch = parse_watch(text);
+  std::string out;
+  for (const PrintedValue& value : values) {
+    const std::string where =
+        value.rank ? fmt::format("on rank {}", *value.rank) : std::string("global");
+    std::string result = "nobody wrote it yet";
+    if (!value.reading)
+      result = value.reading.error().message();
+    else if (watch && !value.reading->undefined)
+      result = watch_text(*watch, value.reading->tensor);
+    if (value.reading && value.reading->write_in_flight)
+      result += "  (a write is in flight and not visible yet)";
+    out += fmt::format("{} {} = {}\n", text, where, result);
+  }
+  return out;
+}
+
 }  // namespace
 
 bool only_looks(CommandKind kind) {
@@ -169,6 +233,8 @@ bool only_looks(CommandKind kind) {
 }
 
 Expected<std::vector<PrintedValue>> read_printed(Session& session, const Command& command) {
+  if (command.condition) return read_operand(session, command);
+  if (!command.numbers.empty()) return read_elements(session, command);
   const SnapshotPtr snapshot = session.snapshot();
   std::vector<PrintedValue> out;
   ValueQuery query;
@@ -195,7 +261,9 @@ Expected<std::vector<PrintedValue>> read_printed(Session& session, const Command
 }
 
 std::string printed_text(const std::vector<PrintedValue>& values, const Command& command) {
-  const char format = command.kind == CommandKind::kExamine ? 'x' : command.format;
+  if (command.condition) return expression_text(values, *command.condition);
+  const bool bits = command.kind == CommandKind::kExamine && command.format == 0;
+  const char format = bits ? 'x' : command.format;
   std::string out;
   for (const PrintedValue& value : values) {
     const std::string head = value.rank ? fmt::format("%{} on rank {}", value.name, *value.rank)
@@ -241,6 +309,44 @@ std::string insides_text(const std::vector<Inside>& found) {
 Expected<ListedLines> read_listed(const Snapshot& snapshot, const Command& command) {
   HOSTIR_ASSIGN_OR_RETURN(const TextLine at, listed_place(snapshot, command));
   return lines_around(snapshot, at);
+}
+
+ListedLines read_listed_after(const Snapshot& snapshot, const ListedLines& before) {
+  const TextLine at = snapshot.program->shown(snapshot.rank(snapshot.focus).code);
+  const uint32_t first = before.first + static_cast<uint32_t>(before.lines.size());
+  if (at.sources->name(at.file) != before.file) return {before.file, first, {}, 0};
+  return lines_between(snapshot, at, first, first + 2 * kListContext);
+}
+
+std::string listed_text(const ListedLines& listed) {
+  std::string out;
+  uint32_t number = listed.first;
+  for (const std::string& line : listed.lines) {
+    out += source_line(number, line, number == listed.here ? "->" : "  ");
+    ++number;
+  }
+  return out;
+}
+
+std::optional<Frame> read_frame(const Snapshot& snapshot, size_t number) {
+  const RankSnapshot& rank = snapshot.rank(snapshot.focus);
+  Frame out;
+  out.list_command.kind = CommandKind::kList;
+  if (number == 0) {
+    out.text = position_text(snapshot, snapshot.focus);
+    return out;
+  }
+  if (number > rank.frames.size()) return std::nullopt;
+  const FrameSnapshot& frame = rank.frames[rank.frames.size() - number];
+  out.text = fmt::format("#{} {} at {}\n", number, frame_words(frame), frame.address);
+  const auto command = parse_command("list " + frame.address);
+  if (!command) return out;
+  out.list_command = *command;
+  const auto codes = find_places(*command->place, *snapshot.program, rank.function);
+  if (!codes || codes->empty()) return out;
+  const TextLine line = snapshot.program->shown(codes->front());
+  out.text += source_line(line.line, line.sources->line(line.file, line.line), "->");
+  return out;
 }
 
 std::string position_text(const Snapshot& snapshot, Rank rank) {

@@ -48,6 +48,17 @@ struct ListedLines {
 };
 /// Errors: places that do not exist.
 Expected<ListedLines> read_listed(const Snapshot& snapshot, const Command& command);
+/// The lines that follow in the same file, for a `list` that continues; empty at its end.
+ListedLines read_listed_after(const Snapshot& snapshot, const ListedLines& before);
+std::string listed_text(const ListedLines& listed);
+
+/// The focus rank's call or loop: 0 is its position, 1 the innermost loop or call around that.
+struct Frame {
+  std::string text;      // as `backtrace` shows it
+  Command list_command;  // shows its lines
+};
+/// nullopt outside of the outermost frame.
+std::optional<Frame> read_frame(const Snapshot& snapshot, size_t number);
 
 /// A rank's position: its address, line and source text with an arrow.
 std::string position_text(const Snapshot& snapshot, Rank rank);

@@ -9,6 +9,7 @@
 #include "interp/session/expression_parser.h"
 #include "interp/session/log_text.h"
 #include "interp/session/place_parser.h"
+#include "interp/session/watch_expr.h"
 
 namespace hostir::interp {
 namespace {
@@ -51,7 +52,7 @@ class Parser {
   }
 
  private:
-  // `reverse-step` contains a '-'; `print/x` is followed by a format.
+  // `reverse-step` contains a '-'; `print/x` is followed by a format, `x/4` by a count.
   std::string_view command_word() {
     const size_t begin = in_.position();
     if (in_.peek() == '?') {
@@ -65,8 +66,13 @@ class Parser {
     }
     const std::string_view word = in_.line().substr(begin, in_.position() - begin);
     if (in_.position() + 1 < in_.line().size() && in_.line()[in_.position()] == '/') {
-      c_.format = in_.line()[in_.position() + 1];
-      in_.rewind(in_.position() + 2);
+      in_.rewind(in_.position() + 1);
+      if (const auto count = in_.integer()) c_.numbers = {*count};
+      const char next = in_.position() < in_.line().size() ? in_.line()[in_.position()] : ' ';
+      if (next != ' ') {
+        c_.format = next;
+        in_.rewind(in_.position() + 1);
+      }
     }
     return word;
   }
@@ -300,16 +306,42 @@ class Parser {
   Expected<void> print() {
     if (c_.format != 0 && c_.format != 'x' && c_.format != 'd' && c_.format != 'e')
       return in_.error("formats are /x (bits), /d (decimal) and /e (exponent)");
-    HOSTIR_TRY(value_name());
-    HOSTIR_TRY(slice());
+    if (!c_.numbers.empty() && (c_.kind != K::kExamine || c_.numbers.front() < 1))
+      return in_.error("a count of at least 1 goes with x: x/4 %y[0, 2]");
+    const size_t begin = in_.position();
+    if (in_.peek() == '%') {
+      HOSTIR_TRY(value_name());
+      HOSTIR_TRY(slice());
+    }
+    const size_t dot = c_.value.rfind('.');
+    const bool statistic =
+        dot != std::string::npos && is_statistic(std::string_view(c_.value).substr(dot + 1));
+    const bool names_value = in_.line().find('%', begin) != std::string_view::npos;
+    if (c_.kind == K::kPrint && names_value &&
+        (c_.value.empty() || statistic || !ends_or_selects())) {
+      in_.rewind(begin);
+      c_.value.clear();
+      c_.slice.clear();
+      HOSTIR_ASSIGN_OR_RETURN(c_.condition, parse_expression(in_));
+    } else if (c_.value.empty()) {
+      HOSTIR_TRY(value_name());  // says what is missing
+    }
     if (in_.take("global")) {
       c_.from = Command::From::kGlobal;
     } else if (in_.take("rank") || in_.take("on")) {
       c_.from = Command::From::kRanks;
       HOSTIR_TRY(ranks());
     }
-    HOSTIR_TRY(slice());  // also after the ranks: print %y rank 1 [0:2]
+    if (!c_.condition) HOSTIR_TRY(slice());  // also after the ranks: print %y rank 1 [0:2]
     return {};
+  }
+
+  // A value may be followed by where it is read; anything else continues an expression.
+  bool ends_or_selects() {
+    const size_t begin = in_.position();
+    const bool out = in_.at_end() || in_.take("global") || in_.take("rank") || in_.take("on");
+    in_.rewind(begin);
+    return out;
   }
 
   Expected<void> inside() {

@@ -100,12 +100,18 @@ std::string to_string(const RankSelector& r) {
 
 std::string to_string(const Command& c) {
   std::string out(spec(c.kind).name);
-  if (c.format != 0) out += fmt::format("/{}", c.format);
+  const bool counted = c.kind == K::kExamine && !c.numbers.empty();
+  if (counted || c.format != 0) out += "/";
+  if (counted) out += fmt::format("{}", c.numbers.front());
+  if (c.format != 0) out += c.format;
   if (c.topic) out += fmt::format(" {}", name(*c.topic));
   if (c.kind != K::kInside) out += place_clause(c);
   if (!c.value.empty()) out += " %" + c.value;
   out += to_string(c.slice);
-  for (const int64_t n : c.numbers) out += " " + number_text(c, n);
+  if (c.kind == K::kPrint && c.condition) out += " " + to_string(*c.condition);
+  for (const int64_t n : c.numbers) {
+    if (!counted) out += " " + number_text(c, n);
+  }
   if (c.kind == K::kDprintf)
     out += ", " + quoted(c.text);
   else if (!c.text.empty())
@@ -115,7 +121,8 @@ std::string to_string(const Command& c) {
       c.kind == K::kRank || c.kind == K::kFocus)
     out += std::string(rank_word(c.kind)) + to_string(c.ranks);
   if (c.kind == K::kInside && c.place) out += " at" + place_clause(c);
-  if (c.condition) out += (c.kind == K::kCondition ? " " : " if ") + to_string(*c.condition);
+  if (c.condition && c.kind != K::kPrint)
+    out += (c.kind == K::kCondition ? " " : " if ") + to_string(*c.condition);
   return out;
 }
 

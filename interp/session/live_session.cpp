@@ -449,8 +449,16 @@ Expected<Outcome> LiveSession::change_breakpoints(const Command& command) {
   const bool makes = command.kind == K::kBreak || command.kind == K::kTbreak ||
                      command.kind == K::kWatch || command.kind == K::kDprintf;
   if (!makes) {
+    std::vector<BreakpointSnapshot> deleted = breakpoints_->snapshot();
     HOSTIR_TRY(breakpoints_->change(command));
-    return Outcome{};
+    if (command.kind != K::kDelete) return Outcome{};
+    std::erase_if(deleted, [&](const BreakpointSnapshot& b) {
+      return breakpoints_->command(b.number) != nullptr;
+    });
+    std::string text;
+    for (const BreakpointSnapshot& b : deleted)
+      text += fmt::format("Deleted {}: {}\n", b.number, b.text);
+    return said(text.empty() ? "There is no breakpoint to delete.\n" : text);
   }
   HOSTIR_ASSIGN_OR_RETURN(const uint32_t number, breakpoints_->add(command, focus_));
   for (const BreakpointSnapshot& b : breakpoints_->snapshot()) {
