@@ -29,11 +29,12 @@ void add_scalars(std::vector<MachineField>& out) {
   }
 }
 
-void add_link(std::vector<MachineField>& out, const std::string& prefix, Link Machine::*link) {
-  out.push_back({prefix + "_bandwidth_bytes_per_s", "bytes/s", "Bandwidth of one link end.",
+void add_link(std::vector<MachineField>& out, const std::string& prefix, Link Machine::*link,
+              std::string_view bandwidth, std::string_view latency) {
+  out.push_back({prefix + "_bandwidth_bytes_per_s", "bytes/s", bandwidth,
                  MachineField::OfLink{link, &Link::bandwidth_bytes_per_s}});
-  out.push_back({prefix + "_latency_ns", "ns", "Latency of one hop.",
-                 MachineField::OfLink{link, &Link::latency_ns}});
+  out.push_back(
+      {prefix + "_latency_ns", "ns", latency, MachineField::OfLink{link, &Link::latency_ns}});
 }
 
 void add_collective(std::vector<MachineField>& out, size_t index) {
@@ -67,8 +68,11 @@ void add_collective(std::vector<MachineField>& out, size_t index) {
 std::vector<MachineField> make_fields() {
   std::vector<MachineField> out;
   add_scalars(out);
-  add_link(out, "local_link", &Machine::local_link);
-  add_link(out, "network", &Machine::network);
+  add_link(out, "local_link", &Machine::local_link,
+           "Most that a rank moves in a collective inside a host; 0: no limit.",
+           "Least time of one step of a collective.");
+  add_link(out, "network", &Machine::network, "Bandwidth of one rank between hosts.",
+           "Latency of one hop between hosts.");
   for (size_t i = 0; i < kCommunicationNames.size(); ++i) add_collective(out, i);
   return out;
 }

@@ -1,6 +1,7 @@
 #include "hostir/ops/collective_cost.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 namespace hostir {
@@ -61,6 +62,8 @@ double channel_bandwidth(const CollectiveModel& model, double bytes, int64_t ran
 double bandwidth(const Machine& machine, const CollectiveModel& model, double bytes,
                  const GroupPlace& place) {
   double local = model.bandwidth_bytes_per_s;
+  if (machine.local_link.bandwidth_bytes_per_s > 0)
+    local = std::min(local, machine.local_link.bandwidth_bytes_per_s);
   if (model.channel_bytes_per_s > 0) {
     local = std::min(local, channel_bandwidth(model, bytes, place.ranks));
   }
@@ -68,6 +71,42 @@ double bandwidth(const Machine& machine, const CollectiveModel& model, double by
   const double network = machine.network.bandwidth_bytes_per_s *
                          static_cast<double>(std::max<int64_t>(1, place.ranks_on_smallest_host));
   return std::min(local, network);
+}
+
+// How the messages of a collective travel.
+struct Route {
+  double steps = 0;         // one after the other
+  double network_hops = 0;  // those between hosts
+  double wire_bytes = 0;    // over one rank's link
+};
+
+Route ring_of(OpKind kind, double bytes, const GroupPlace& place) {
+  const Steps steps = pattern_of(kind).steps;
+  const double rounds = steps == Steps::kTwiceRing ? 2 : 1;
+  return {step_count(steps, place.ranks), rounds * static_cast<double>(place.hosts - 1),
+          wire_bytes(kind, bytes, place.ranks)};
+}
+
+// NCCL's double binary tree of hosts, each of which is a chain of ranks: sums go up, then down.
+Route tree_of(double bytes, const GroupPlace& place) {
+  const double depth = std::ceil(std::log2(static_cast<double>(place.hosts)));
+  const auto chain = static_cast<double>((place.ranks + place.hosts - 1) / place.hosts - 1);
+  return {2 * (chain + depth), 2 * depth, 2 * bytes};
+}
+
+double route_ns(const Machine& machine, OpKind kind, double bytes, const GroupPlace& place,
+                const Route& route) {
+  const CollectiveModel& model = machine.model(kind);
+  const bool has_own = pattern_of(kind).wire != Wire::kAll;
+  const double own = has_own ? bytes / static_cast<double>(place.ranks) : 0;
+  const double ramp = model.ramp_base_ns + model.ramp_hop_ns * route.steps;
+  const double wire = route.wire_bytes;
+  double ns = std::max(model.base_ns + model.hop_ns * route.steps,
+                       machine.local_link.latency_ns * route.steps);
+  if (wire > 0) ns += ramp * wire / (wire + model.ramp_bytes);
+  ns += quotient(wire, bandwidth(machine, model, bytes, place)) +
+        quotient(own, model.local_bytes_per_s);
+  return ns + machine.network.latency_ns * route.network_hops;
 }
 
 }  // namespace
@@ -101,18 +140,9 @@ double wire_bytes(OpKind kind, double bytes, int64_t ranks) {
 
 double collective_ns(const Machine& machine, OpKind kind, double bytes, const GroupPlace& place) {
   if (place.ranks <= 1) return 0;
-  const Pattern& pattern = pattern_of(kind);
-  const CollectiveModel& model = machine.model(kind);
-  const double steps = step_count(pattern.steps, place.ranks);
-  const double wire = wire_bytes(kind, bytes, place.ranks);
-  const double own = pattern.wire == Wire::kAll ? 0 : bytes / static_cast<double>(place.ranks);
-  const double ramp = model.ramp_base_ns + model.ramp_hop_ns * steps;
-  double ns = model.base_ns + model.hop_ns * steps;
-  if (wire > 0) ns += ramp * wire / (wire + model.ramp_bytes);
-  ns += quotient(wire, bandwidth(machine, model, bytes, place)) +
-        quotient(own, model.local_bytes_per_s);
-  const double network_hops = pattern.steps == Steps::kTwiceRing ? 2 : 1;
-  return ns + machine.network.latency_ns * network_hops * static_cast<double>(place.hosts - 1);
+  const double ring = route_ns(machine, kind, bytes, place, ring_of(kind, bytes, place));
+  if (kind != OpKind::all_reduce || place.hosts <= 1) return ring;
+  return std::min(ring, route_ns(machine, kind, bytes, place, tree_of(bytes, place)));
 }
 
 }  // namespace hostir

@@ -3,12 +3,14 @@
 //   t(S, n) = base + hop * steps(n)                        latency of a small message
 //           + ramp(n) * wire / (wire + ramp_bytes)         transition to large-message protocols
 //           + wire(S, n) / bandwidth + own(S, n) / local   bytes over the link, and the own share
-//           + network latency * (hosts - 1)                if the ranks are on several hosts
-// `steps` and `wire` are those of a ring (nccl-tests' busbw factors). Between hosts, the network
-// cards of the smallest host also limit the bandwidth. Between two ranks, so do the channels that
-// NCCL assigns to a pair, whose number depends on the size of the communicator. The model depends
-// only on the participating ranks, so it extends to rank counts that were not measured. Contention
-// between collectives is not modelled here; the code that queues them handles it.
+//           + network latency * network hops               if the ranks are on several hosts
+// `steps` and `wire` are those of a ring (nccl-tests' busbw factors). An all_reduce between hosts
+// takes NCCL's tree where that is faster: its steps grow with the logarithm of the hosts. The
+// latency of a step is at least that of the local link, which also limits the bandwidth. Between
+// hosts, the network cards of the smallest host limit it too. Between two ranks, so do the channels
+// that NCCL assigns to a pair, whose number depends on the size of the communicator. The model
+// depends only on the participating ranks, so it extends to rank counts that were not measured.
+// Contention between collectives is not modelled here; the code that queues them handles it.
 #pragma once
 
 #include <cstdint>

@@ -36,7 +36,7 @@ Expected<std::unique_ptr<LaunchPlan>> LaunchPlans::make(kernels::BoundKernel bou
   const kernels::KernelWork work = kernels::kernel_work(*code_->program, bound, machine);
   plan->work = {work.flops, work.read_bytes, work.write_bytes, work.limit_ns};
   plan->duration_ns = std::max<int64_t>(
-      1, static_cast<int64_t>(work.limit_ns + static_cast<double>(machine.launch_ns)));
+      1, static_cast<int64_t>(work.expected_ns + static_cast<double>(machine.launch_ns)));
   plan->bound = std::move(bound);
   return plan;
 }

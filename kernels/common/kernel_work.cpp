@@ -1,6 +1,7 @@
 #include "kernels/common/kernel_work.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "hostir/ops/record.h"
 
@@ -43,6 +44,7 @@ KernelWork kernel_work(const Program& program, const BoundKernel& kernel, const 
   const double bandwidth = machine.memory_bandwidth_bytes_per_s;
   const double memory_s = bandwidth > 0 ? (work.read_bytes + work.write_bytes) / bandwidth : 0;
   work.limit_ns = std::max(arithmetic_s, memory_s) * 1e9;
+  work.expected_ns = std::hypot(arithmetic_s, memory_s) * 1e9;
   return work;
 }
 

@@ -80,6 +80,37 @@ TEST(CollectiveCost, GrowsWithBytesRanksAndHosts) {
   }
 }
 
+// A ring of 1,024 ranks has 2,046 steps, a tree of 128 hosts with 8 ranks each 2 (7 + 7).
+TEST(CollectiveCost, SmallAllReducesOfManyHostsTakeATree) {
+  const Machine& machine = default_machine();
+  const CollectiveModel& model = machine.model(OpKind::all_reduce);
+  EXPECT_DOUBLE_EQ(collective_ns(machine, OpKind::all_reduce, 0, {1024, 128, 8}),
+                   model.base_ns + 28 * model.hop_ns + 14 * machine.network.latency_ns);
+  // Large messages take the ring, which moves less: 2 (n-1)/n of the bytes, not twice.
+  const double bytes = 1e12;
+  const double ring_ns = 2 * bytes * 15 / 16 / model.bandwidth_bytes_per_s * 1e9;
+  const double ns = collective_ns(machine, OpKind::all_reduce, bytes, {16, 2, 8});
+  EXPECT_NEAR(ns / ring_ns, 1, 0.03);
+}
+
+TEST(CollectiveCost, TheLocalLinkLimitsBandwidthAndSteps) {
+  Machine machine = default_machine();
+  const GroupPlace host = {8, 1, 8};
+  const double bytes = 1e9;
+  machine.local_link = {25e9, 0};
+  EXPECT_GT(collective_ns(machine, OpKind::all_gather, bytes, host), bytes * 7 / 8 / 25);
+  machine.local_link = {0, 50'000};
+  EXPECT_EQ(collective_ns(machine, OpKind::all_gather, 0, host), 7 * 50'000);
+  // The built-in link changes nothing of what was measured.
+  machine.local_link = {};
+  for (const OpKind kind : kCommunicationOps) {
+    for (const double size : {0.0, 1e5, 1e9}) {
+      EXPECT_EQ(collective_ns(machine, kind, size, host),
+                collective_ns(default_machine(), kind, size, host));
+    }
+  }
+}
+
 TEST(CollectiveCost, GroupsArePlacedByHost) {
   const std::vector<int32_t> members = {0, 1, 7, 8, 30};
   const GroupPlace place = place_group(default_machine(), members);
