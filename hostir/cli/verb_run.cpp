@@ -95,8 +95,10 @@ class RunVerb : public Verb {
     HOSTIR_TRY(check_backend());
     const bool make_up = example_inputs_ || (check_unsharded_ && program_.inputs.empty());
     std::string notice;
-    HOSTIR_ASSIGN_OR_RETURN(const auto prepared,
-                            program_.prepare(file, make_up ? &notice : nullptr));
+    HOSTIR_ASSIGN_OR_RETURN(
+        const auto prepared,
+        program_.prepare(file, make_up ? &notice : nullptr,
+                         {{}, [&terminal](std::string_view part) { terminal.progress(part); }}));
     if (!notice.empty()) terminal.note(notice);
     if (!file.import_notes.empty()) terminal.note(file.import_notes);
     HOSTIR_ASSIGN_OR_RETURN(const OutputFiles outputs, OutputFiles::parse(outputs_, *prepared));

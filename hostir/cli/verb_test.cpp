@@ -44,6 +44,9 @@ class TestVerb : public Verb {
     auto request = backend_.request(Program());
     if (!request) return terminal.report(request.error());
     options.backend = *request;
+    options.progress = [&terminal](size_t begun, size_t files) {
+      terminal.progress(fmt::format("file {} of {}", begun + 1, files));
+    };
     auto report = script::run_tests(paths_, options, api::make_backend_factory());
     if (report && report->updated_files > 0) {  // whether what was written holds
       const int64_t updated = report->updated_files;

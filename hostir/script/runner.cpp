@@ -39,15 +39,17 @@ Expected<TestReport> run_tests(const std::vector<std::string>& paths, const Test
   HOSTIR_ASSIGN_OR_RETURN(const std::vector<std::string> files, find_scripts(paths));
   std::vector<FileResult> results(files.size());
   std::atomic<size_t> next = 0;
-  const auto work = [&] {
-    for (size_t i = next++; i < files.size(); i = next++)
+  const auto work = [&](bool reports) {
+    for (size_t i = next++; i < files.size(); i = next++) {
+      if (reports && options.progress) options.progress(i, files.size());
       results[i] = run_file(files[i], options, make_backend);
+    }
   };
   {
     std::vector<std::jthread> threads;
     const size_t wanted = std::min(files.size(), static_cast<size_t>(std::max(1, options.jobs)));
-    for (size_t t = 1; t < wanted; ++t) threads.emplace_back(work);
-    work();
+    for (size_t t = 1; t < wanted; ++t) threads.emplace_back(work, false);
+    work(true);
   }
   TestReport report;
   for (FileResult& result : results) {

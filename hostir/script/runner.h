@@ -6,6 +6,7 @@
 // results are sorted by path.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ struct TestOptions {
   int64_t schedules = 1;  // minimum number of schedules per run
   /// Limit on host instructions per test, summed over its runs and `repeat` rounds; 0: no limit.
   uint64_t max_steps = 0;
+  /// Called on the caller's thread from time to time with the files begun; may be empty.
+  std::function<void(size_t begun, size_t files)> progress;
   interp::BackendRequest backend;  // a machine in the file overrides the one given here
 };
 
