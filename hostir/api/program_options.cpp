@@ -174,7 +174,8 @@ void drop_data(const Function& function, const SizeBindings& sizes, interp::Name
   }
 }
 
-// Prepares a run whose inputs have no data. Generators stay in the description of the inputs.
+}  // namespace
+
 Expected<std::shared_ptr<const interp::Prepared>> prepare_shapes(
     const Program& program, std::vector<interp::NamedInput> inputs,
     const interp::PrepareOptions& options) {
@@ -193,8 +194,6 @@ Expected<std::shared_ptr<const interp::Prepared>> prepare_shapes(
   return out;
 }
 
-}  // namespace
-
 std::optional<size_t> position_of(const std::string& name) {
   size_t position = 0;
   const char* end = name.data() + name.size();
@@ -203,24 +202,32 @@ std::optional<size_t> position_of(const std::string& name) {
   return position;
 }
 
+Expected<RunArguments> ProgramOptions::arguments(const LoadedFile& file,
+                                                 std::string* notice) const {
+  HOSTIR_ASSIGN_OR_RETURN(const ChosenFunction chosen, choose_function(file, function));
+  RunArguments out;
+  out.program = chosen.program;
+  HOSTIR_ASSIGN_OR_RETURN(out.options, prepare_options());
+  out.options.function = chosen.name;
+  out.options.sources = &file.sources;
+  HOSTIR_TRY(check_sizes(*chosen.program->find_function(chosen.name), out.options.sizes));
+  HOSTIR_ASSIGN_OR_RETURN(out.inputs, named_inputs());
+  name_positions(*chosen.program->find_function(chosen.name), out.inputs);
+  if (!notice) return out;
+  const std::string directory = std::filesystem::path(path).parent_path().string();
+  HOSTIR_ASSIGN_OR_RETURN(*notice, add_example_inputs(*chosen.program, chosen.name, directory,
+                                                      out.inputs, out.options.sizes));
+  out.options.base_directory = directory;
+  return out;
+}
+
 Expected<std::shared_ptr<const interp::Prepared>> ProgramOptions::prepare(
     const LoadedFile& file, std::string* notice, const interp::Preparing& watch) const {
-  HOSTIR_ASSIGN_OR_RETURN(const ChosenFunction chosen, choose_function(file, function));
-  HOSTIR_ASSIGN_OR_RETURN(interp::PrepareOptions options, prepare_options());
-  options.function = chosen.name;
-  options.sources = &file.sources;
-  options.watch = watch;
-  HOSTIR_TRY(check_sizes(*chosen.program->find_function(chosen.name), options.sizes));
-  HOSTIR_ASSIGN_OR_RETURN(auto values, named_inputs());
-  name_positions(*chosen.program->find_function(chosen.name), values);
-  if (notice) {
-    const std::string directory = std::filesystem::path(path).parent_path().string();
-    HOSTIR_ASSIGN_OR_RETURN(*notice, add_example_inputs(*chosen.program, chosen.name, directory,
-                                                        values, options.sizes));
-    options.base_directory = directory;
-  }
-  if (input_data == InputData::kShapes) return prepare_shapes(*chosen.program, values, options);
-  auto prepared = interp::prepare(*chosen.program, values, options);
+  HOSTIR_ASSIGN_OR_RETURN(RunArguments found, arguments(file, notice));
+  found.options.watch = watch;
+  if (input_data == InputData::kShapes)
+    return prepare_shapes(*found.program, found.inputs, found.options);
+  auto prepared = interp::prepare(*found.program, found.inputs, found.options);
   if (!prepared) note_readings(inputs, prepared.error());
   return prepared;
 }

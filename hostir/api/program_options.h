@@ -13,6 +13,13 @@
 
 namespace hostir::api {
 
+/// What a run of a function is prepared from.
+struct RunArguments {
+  const Program* program = nullptr;  // of the file
+  std::vector<interp::NamedInput> inputs;
+  interp::PrepareOptions options;
+};
+
 /// Whether inputs have data, or only shapes (for backends that read no values).
 enum class InputData : uint8_t { kValues, kShapes };
 
@@ -37,6 +44,9 @@ struct ProgramOptions {
   /// Parses `x=@x.npy`, `x=4xf32=[..]`, `x=normal(1)`, `@all.npz`, `@all.safetensors` or `@all.pt`
   /// (all members, by name). Errors: kUsage; those of reading files.
   Expected<std::vector<interp::NamedInput>> named_inputs() const;
+  /// Chooses the function and finds its inputs. If `notice` is not null, adds missing inputs
+  /// (example_inputs.h) and describes them in `*notice`.
+  Expected<RunArguments> arguments(const LoadedFile& file, std::string* notice = nullptr) const;
   /// Chooses the function and prepares it. `file` must outlive the result's diagnostics. If
   /// `notice` is not null, adds missing inputs (example_inputs.h) and describes them in `*notice`.
   Expected<std::shared_ptr<const interp::Prepared>> prepare(
@@ -66,6 +76,11 @@ struct BackendOptions {
   /// The machine may be declared in the program. Errors: kUsage (unknown machine).
   Expected<interp::BackendRequest> request(const Program& program) const;
 };
+
+/// Prepares a run whose inputs have no data. Generators stay in the description of the inputs.
+Expected<std::shared_ptr<const interp::Prepared>> prepare_shapes(
+    const Program& program, std::vector<interp::NamedInput> inputs,
+    const interp::PrepareOptions& options);
 
 /// The position given by a name that is a number, as in `0=@x.npy`; nullopt for other names.
 std::optional<size_t> position_of(const std::string& name);

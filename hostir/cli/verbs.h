@@ -26,6 +26,7 @@ std::unique_ptr<Verb> make_bench_verb();
 std::unique_ptr<Verb> make_gui_verb();
 std::unique_ptr<Verb> make_launch_verb();
 std::unique_ptr<Verb> make_serve_verb();
+std::unique_ptr<Verb> make_plan_verb();
 std::unique_ptr<Verb> make_completion_verb();
 
 }  // namespace hostir::cli

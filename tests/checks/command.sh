@@ -24,7 +24,7 @@ says() {
   fi
 }
 
-for verb in run lower import fmt verify test debug open watch replay diff trace report ops machines bench serve completion; do
+for verb in run lower import fmt verify test debug open watch replay diff trace report ops machines bench plan serve completion; do
   expect 0 "help of $verb" "$hostir" "$verb" --help
   says "Examples:" "help of $verb has an example"
 done
@@ -265,6 +265,16 @@ for cost in eager prepared graph; do
   "$hostir" trace sql "$work/$cost.db" "SELECT max(finish_ns) FROM event" --format csv | tail -1
 done >"$work/costs"
 expect 0 "eager hosts cost more than prepared ones, and those more than graphs" bash -c 'sort -c -n -r -u "$1"' sh "$work/costs"
+large_mlp=(tests/programs/tp_mlp.hir --ranks 2 --size B=4 --size S=2048 --size H=8192 --size F=32768)
+expect 0 "plan" "$hostir" plan "${large_mlp[@]}"
+says "%x <@m, [{tp}, {}, {}]>  S(0)@tp" "plan cuts the batch where nothing is fixed"
+expect 0 "plan with fixed activations" "$hostir" plan "${large_mlp[@]}" --fix x --fix %y
+says "%w1 <@m, [{tp}, {}]>  S(0)@tp" "plan finds the tensor-parallel MLP: the first weight"
+says "%w2 <@m, [{}, {tp}]>  S(1)@tp" "plan finds the tensor-parallel MLP: the second weight"
+expect 0 "plan without a mesh in the file" "$hostir" plan tests/programs/simple_add.hir --ranks 2
+expect 64 "plan without ranks" "$hostir" plan tests/programs/tp_mlp.hir
+expect 64 "plan with an unknown name" "$hostir" plan "${large_mlp[@]}" --fix z
+expect 64 "plan of a host function" "$hostir" plan tests/programs/pipeline_by_hand.hir @pipeline --ranks 2
 expect 0 "debug makes up inputs" "$hostir" debug tests/programs/simple_add.hir -x /dev/null
 expect 0 "sim against its reference kernels" "$hostir" run tests/programs/tp_mlp.hir --example-inputs --reference sim
 says "as sim with reference kernels has it" "the reference is named"

@@ -1,0 +1,70 @@
+// Finds the mesh and the shardings with which a fusion is predicted to be fastest.
+//
+// 1. The meshes: every product of two axes that gives the number of ranks (of as many axes as the
+//    fusion's mesh has, if those are more).
+// 2. On each mesh nothing is cut at first. Every cut of one dimension of one parameter by one axis
+//    is tried; propagation shards all other values to match. The best cut stays, and the next one
+//    is looked for, until none is better. (PartIR, Alabed et al., 2024, calls these tactics.)
+// 3. Each candidate is lowered and run without values (`shapes`): the times are the simulator's.
+// A candidate that fits in a rank's memory is better than one that does not; then the faster one,
+// and of equally fast ones the one that needs less memory. The search is greedy: it proves nothing.
+#pragma once
+
+#include <functional>
+
+#include "hostir/api/program_options.h"
+
+namespace hostir::api {
+
+/// A dimension of a parameter, cut by a mesh axis.
+struct PlanCut {
+  std::string value;  // without '%'
+  size_t dim = 0;
+  std::string axis;
+  friend auto operator<=>(const PlanCut&, const PlanCut&) = default;
+};
+
+/// A candidate and its prediction.
+struct Plan {
+  std::vector<MeshAxis> axes;
+  std::vector<PlanCut> cuts;
+  bool as_written = false;  // the shardings of the file, not `cuts`
+  int64_t time_ns = 0;
+  int64_t peak_bytes = 0;  // of the rank that needs most
+  bool fits = true;        // in a rank's memory
+  std::vector<interp::CollectiveCount> collectives;
+  /// Parameters, then results, as lowered.
+  std::vector<std::pair<std::string, Sharding>> shardings;
+  Explanation explanation;
+};
+
+/// What a cut of the best plan is good for: the plan without it.
+struct PlanWithout {
+  PlanCut cut;
+  Plan plan;
+};
+
+struct PlanRequest {
+  const RunArguments& arguments;
+  interp::BackendRequest backend;  // `shapes`, with the machine
+  int64_t ranks = 1;
+  std::vector<std::string> fixed;  // parameters and results that keep the file's sharding
+  std::function<void(size_t candidates)> progress;  // may be empty
+};
+
+struct Plans {
+  std::vector<Plan> found;  // best first; those of the file among them
+  std::vector<PlanWithout> without;
+  size_t candidates = 0;
+};
+
+/// Errors: kUsage for a name that is no parameter or result, and for a function that is no fusion;
+/// the error of the last candidate if none can be lowered.
+Expected<Plans> find_plans(const PlanRequest& request);
+
+/// `dp=2 tp=4`.
+std::string axes_text(const std::vector<MeshAxis>& axes);
+/// `%w1[0] by tp`.
+std::string cut_text(const PlanCut& cut);
+
+}  // namespace hostir::api
