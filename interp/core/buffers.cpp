@@ -11,6 +11,18 @@
 
 namespace hostir::interp {
 
+namespace {
+
+// False for ranks outside a sub-mesh. They have nothing of its buffers, but a scalar has no empty
+// box to say so.
+bool is_on_mesh_of(const Code& code, LayoutIndex layout, Rank rank) {
+  const Sharding* sharding = layout != kNoLayout ? sharding_of(code.layouts[layout].type) : nullptr;
+  const Mesh* mesh = sharding != nullptr ? code.program->find_mesh(sharding->mesh) : nullptr;
+  return mesh == nullptr || mesh->position_of(rank).has_value();
+}
+
+}  // namespace
+
 bool Engine::evaluate(const Step& step, IndexCodeId expr, int64_t& out) {
   if (code->exprs[expr].evaluate(step.rank_state.registers.data(), code->rank_tables, step.rank,
                                  out)) {
@@ -287,6 +299,7 @@ bool Engine::check_read(Step& step, const Allocation& a, uint32_t reg, ByteRange
   if (covered) return true;
   // A returned value may never be read, so this is only a warning.
   const bool returned = record(step.code.kind).role == HostRole::kReturn;
+  if (returned && !is_on_mesh_of(*code, a.layout, step.rank)) return true;
   return warn(step, "uninitialised_read",
               fmt::format("rank {}: {} {} {}, {}", step.rank, name_of(step),
                           returned ? "returns" : "reads", code->register_name(reg),

@@ -95,6 +95,8 @@ std::optional<Fault> differing_replicas(const Interpreter& interpreter, const Va
   std::map<std::pair<Extents, Extents>, Holder> holders;  // by box
   const Mesh* mesh = code.program->find_mesh(shard->sharding.mesh);
   for (Rank r = 0; r < code.rank_count; ++r) {
+    // A rank outside a sub-mesh holds nothing, though a scalar has no empty box to say so.
+    if (mesh != nullptr && !mesh->position_of(r)) continue;
     const auto buffer = interpreter.result(r, result);
     if (!buffer || !buffer->placement || buffer->placement->box.empty()) continue;
     if (mesh != nullptr && !mesh->position_of(r)) continue;
