@@ -1,0 +1,46 @@
+// The communication of a schedule: which rank sends what to whom, and when.
+//
+//   1. The timetable with unit costs gives the time at which each action ends.
+//   2. What a forward pass (or an input gradient) makes goes to the rank of the next (previous)
+//      stage at that time.
+//   3. All transfers of one rank at one time are one step, issued as a group.
+// The transfers of all ranks thus have one common order in time. Hence no rank ever waits in a
+// circle, even if every send is a rendezvous and a rank does one step after another; more room
+// between sender and receiver only makes sends wait less. find_stall() checks this on the result.
+#pragma once
+
+#include <optional>
+
+#include "hostir/passes/pipeline/timetable.h"
+
+namespace hostir::pipeline {
+
+/// What `producer` made for the next or previous stage. `from` and `to` are ranks, or the same rank
+/// twice, where nothing is sent.
+struct Transfer {
+  Action producer;
+  int64_t from = 0;
+  int64_t to = 0;
+  friend auto operator<=>(const Transfer&, const Transfer&) = default;
+};
+
+/// `0SEND_F0`, `1RECV_F0` in the text form of torch.distributed.pipelining, with the stage that
+/// makes it in both.
+std::string to_string(const Transfer& transfer, int64_t rank);
+
+/// A rank's action, or its transfers at one time, in an order that all ranks share.
+struct RankStep {
+  std::optional<Action> action;     // else a group of transfers
+  std::vector<Transfer> transfers;  // sends where `from` is this rank, else receives
+};
+using RankSteps = std::vector<RankStep>;
+
+/// The steps of each rank. Errors: those of make_timetable().
+Expected<std::vector<RankSteps>> plan_exchanges(const Schedule& schedule);
+
+/// Runs the steps with connections that hold `room` transfers between a send and its receive (0: a
+/// send is a rendezvous). Every rank does one step after another; a group's transfers progress
+/// together. A sentence if ranks wait forever or a receive meets another transfer than its own.
+std::optional<std::string> find_stall(const std::vector<RankSteps>& steps, int64_t room);
+
+}  // namespace hostir::pipeline
