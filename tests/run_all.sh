@@ -101,6 +101,7 @@ step truth tests/checks/truth.sh build-ci/bin/hostir
 step jax tests/checks/jax.sh build-ci/bin/hostir
 step dumps tests/checks/dumps.py build-ci/bin/hostir
 step line-editing tests/checks/line_editing.py build-ci/bin/hostir
+step pipelines tests/checks/pipelines.py build-ci/bin/hostir
 step report tests/checks/report.py build-ci/bin/hostir
 step profiles tests/checks/profiles.py build-ci/bin/hostir
 step debug-transcripts tests/scripts/debug/check.sh build-ci/bin/hostir

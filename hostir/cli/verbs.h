@@ -9,6 +9,7 @@ namespace hostir::cli {
 
 std::unique_ptr<Verb> make_run_verb();
 std::unique_ptr<Verb> make_lower_verb();
+std::unique_ptr<Verb> make_pipeline_verb();
 std::unique_ptr<Verb> make_import_verb();
 std::unique_ptr<Verb> make_fmt_verb();
 std::unique_ptr<Verb> make_verify_verb();

@@ -24,7 +24,7 @@ says() {
   fi
 }
 
-for verb in run lower import fmt verify test debug open watch replay diff trace report ops machines bench plan serve completion; do
+for verb in run lower pipeline import fmt verify test debug open watch replay diff trace report ops machines bench plan serve completion; do
   expect 0 "help of $verb" "$hostir" "$verb" --help
   says "Examples:" "help of $verb has an example"
 done

@@ -1,0 +1,28 @@
+// Writes what one rank does as instructions of a region.
+#pragma once
+
+#include <functional>
+#include <map>
+
+#include "hostir/ir/unique_names.h"
+#include "hostir/passes/pipeline/rank_ops.h"
+
+namespace hostir::pipeline {
+
+/// The host function that is being built, and what all ranks share in it.
+struct HostUnderWay {
+  Function& host;
+  UniqueNames& names;
+  ValueId comm;     // over {pp}
+  ValueId compute;  // streams
+  ValueId p2p;
+  ValueId collective;  // "comm" of the phases; invalid if none has it
+  std::map<std::pair<int64_t, size_t>, ValueId> parameters;  // by stage and index
+  std::vector<ValueId> results;
+  /// The kernel that starts a sum of this type, or adds to one.
+  std::function<std::string(const ShardType&, bool first)> add_kernel;
+};
+
+void emit_rank(HostUnderWay& to, const RankOps& rank, RegionId region);
+
+}  // namespace hostir::pipeline

@@ -1,0 +1,348 @@
+#include "hostir/passes/pipeline/pipeline.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "hostir/ir/compact.h"
+#include "hostir/ops/builder.h"
+#include "hostir/ops/value_meshes.h"
+#include "hostir/passes/fusion_info.h"
+#include "hostir/passes/host_builder.h"
+#include "hostir/passes/pipeline/emit_rank.h"
+
+namespace hostir::pipeline {
+
+namespace {
+
+constexpr std::string_view kAxis = "pp";
+
+class PipelineMaker {
+ public:
+  PipelineMaker(const Program& program, const PipelineRequest& request) : request_(request) {
+    out_.program = program;
+  }
+
+  Expected<Pipeline> run() {
+    HOSTIR_ASSIGN_OR_RETURN(const auto roles, find_roles(out_.program, request_));
+    HOSTIR_TRY(check_results());
+    HOSTIR_TRY(plan_schedule());
+    HOSTIR_TRY(add_meshes());
+    HOSTIR_TRY(make_stages(roles));
+    HOSTIR_TRY(build_host());
+    out_.program.add_function(compacted(host_));
+    out_.function = host_.name;
+    return std::move(out_);
+  }
+
+ private:
+  Program& program() { return out_.program; }
+  const Function& fusion(size_t stage) { return *program().find_function(request_.stages[stage]); }
+
+  Expected<void> check_results() {
+    for (size_t s = 0; s < request_.stages.size(); ++s) {
+      const Function& f = fusion(s);
+      const bool loss = f.results.size() == 1 && shape_of(f.results[0].type).empty() &&
+                        is_float(dtype_of(f.results[0].type));
+      if (loss == (s + 1 == request_.stages.size())) continue;
+      return fail_at(ErrorKind::kInvalid, "pipeline_c5",
+                     loss ? fmt::format("@{} returns a loss, a scalar, but stage {} comes after "
+                                        "it: only the last stage may",
+                                        f.name, s + 1)
+                          : fmt::format("@{} is the last stage and must return the loss, one "
+                                        "floating-point scalar",
+                                        f.name),
+                     f.name_span);
+    }
+    return {};
+  }
+
+  Expected<void> plan_schedule() {
+    const auto stages = static_cast<int64_t>(request_.stages.size());
+    const int64_t ranks = request_.ranks == 0 ? stages : request_.ranks;
+    if (ranks < 1 || stages % ranks != 0) {
+      return fail(ErrorKind::kUsage, "pipeline_c2",
+                  fmt::format("{} stages do not divide among {} ranks", stages, ranks));
+    }
+    HOSTIR_ASSIGN_OR_RETURN(
+        out_.schedule, make_schedule(request_.kind, ranks, stages / ranks, request_.micro_batches));
+    return {};
+  }
+
+  // The mesh of all stages; a mesh without axes if they have none.
+  Expected<Mesh> stage_mesh() {
+    std::string name;
+    for (size_t s = 0; s < request_.stages.size(); ++s) {
+      for (const std::string& used : value_meshes(fusion(s)).used) {
+        if (name.empty()) name = used;
+        if (used == name) continue;
+        return fail_at(ErrorKind::kInvalid, "pipeline_c6",
+                       fmt::format("@{} uses mesh @{}, a value before it @{}: all stages of a "
+                                   "pipeline are on the same mesh",
+                                   fusion(s).name, used, name),
+                       fusion(s).name_span);
+      }
+    }
+    const Mesh* found = program().find_mesh(name);
+    Mesh mesh = found != nullptr ? *found : Mesh{};
+    if (mesh.axis_index(kAxis)) {
+      return fail(ErrorKind::kInvalid, "pipeline_c6",
+                  fmt::format("mesh @{} has an axis \"{}\", which is the pipeline's; rename it",
+                              mesh.name, kAxis));
+    }
+    return mesh;
+  }
+
+  Expected<void> add_meshes() {
+    HOSTIR_ASSIGN_OR_RETURN(const Mesh inner, stage_mesh());
+    Mesh world;
+    world.name = free_symbol(program(), "world");
+    world.axes = inner.axes;
+    world.axes.insert(world.axes.begin(), MeshAxis{std::string(kAxis), out_.schedule.ranks});
+    for (int64_t r = 0; !inner.device_ids.empty() && r < out_.schedule.ranks; ++r) {
+      for (const int64_t id : inner.device_ids) world.device_ids.push_back(r * inner.size() + id);
+    }
+    program().add_mesh(world);
+    for (int64_t r = 0; r < out_.schedule.ranks; ++r) {
+      Mesh sub;
+      sub.name = free_symbol(program(), fmt::format("{}{}", kAxis, r));
+      sub.parent = world.name;
+      sub.fixed = {{std::string(kAxis), r}};
+      resolve_sub_mesh(world, sub);
+      program().add_mesh(sub);
+      meshes_.push_back(sub.name);
+    }
+    host_.mesh = world.name;
+    return {};
+  }
+
+  Expected<void> make_stages(const std::vector<std::vector<Role>>& roles) {
+    std::vector<ShardType> inputs;
+    for (size_t s = 0; s < request_.stages.size(); ++s) {
+      StageRequest stage;
+      stage.fusion = request_.stages[s];
+      stage.name = fmt::format("stage{}", s);
+      stage.mesh = meshes_[static_cast<size_t>(out_.schedule.rank_of(static_cast<int64_t>(s)))];
+      stage.roles = roles[s];
+      stage.inputs = inputs;
+      stage.sizes = request_.sizes;
+      stage.split_backward = request_.kind == ScheduleKind::kZeroBubble;
+      HOSTIR_ASSIGN_OR_RETURN(Stage made, make_stage(program(), stage));
+      inputs.clear();
+      for (const ValueId output : made.outputs) inputs.push_back(made.layout(output));
+      stages_.push_back(std::move(made));
+    }
+    return {};
+  }
+
+  Expected<void> build_host() {
+    host_.kind = FunctionKind::kHost;
+    host_.name = free_symbol(program(), request_.name);
+    host_.body = host_.add_region();
+    HOSTIR_TRY(document());
+    HostUnderWay to{
+        host_, names_, {},
+        {},    {},     {},
+        {},    {},     [this](const ShardType& t, bool first) {
+                      return add_kernel(t, first); }};
+    add_parameters(to);
+    add_declarations(to);
+    add_results(to);
+    HOSTIR_ASSIGN_OR_RETURN(const auto steps, plan_exchanges(out_.schedule));
+    for (size_t r = 0; r < meshes_.size(); ++r) {
+      const RegionId region = host_.add_region();
+      emit_rank(to,
+                plan_rank(out_.schedule, stages_, result_of_, steps[r], static_cast<int64_t>(r)),
+                region);
+      Instruction where;
+      where.kind = OpKind::where;
+      where.attributes.set("mesh", Symbol{meshes_[r]});
+      where.regions = {region};
+      host_.add_instruction(host_.body, std::move(where));
+    }
+    Instruction ret;
+    ret.kind = OpKind::return_;
+    for (const ValueId v : to.results) ret.operands.push_back(Operand{.value = v});
+    host_.add_instruction(host_.body, std::move(ret));
+    return {};
+  }
+
+  Expected<void> document() {
+    const Schedule& s = out_.schedule;
+    HOSTIR_ASSIGN_OR_RETURN(const Timetable times, make_timetable(s));
+    host_.documentation.push_back(fmt::format(
+        "{} stages on {} ranks, {} micro-batches, schedule {}: bubbles are {:.1f} % of the work",
+        s.stages(), s.ranks, s.micro_batches, name(s.kind),
+        100.0 * static_cast<double>(times.idle()) / static_cast<double>(times.busy)));
+    std::string line;
+    for (const char c : draw(times) + "\n") {
+      if (c != '\n') {
+        line += c;
+      } else if (!line.empty()) {
+        host_.documentation.push_back(std::exchange(line, {}));
+      }
+    }
+    return {};
+  }
+
+  void add_parameters(HostUnderWay& to) {
+    for (size_t s = 0; s < stages_.size(); ++s) {
+      const Stage& stage = stages_[s];
+      for (size_t p = 0; p < stage.parameters.size(); ++p) {
+        if (stage.roles[p] == Role::kActivation) continue;
+        ShardType type = stage.layout(stage.parameters[p]);
+        if (stage.roles[p] == Role::kData) {
+          type.shape.insert(type.shape.begin(), IndexExpr(request_.micro_batches));
+          type.sharding.dims.insert(type.sharding.dims.begin(), DimSharding{});
+        }
+        const ValueId made = host_.add_value(
+            names_.fresh(fmt::format("s{}.{}", s, stage.gradient.value(stage.parameters[p]).name)),
+            type);
+        host_.params.push_back({made, false});
+        to.parameters[{static_cast<int64_t>(s), p}] = made;
+      }
+    }
+  }
+
+  ValueId declare(OpKind kind, const std::string& stem, Type type, const std::string& stream) {
+    Attributes attributes;
+    if (kind == OpKind::stream) attributes.set("name", stream);
+    if (kind == OpKind::comm) attributes.set("axes", AxisList{AxisRef{std::string(kAxis), 1, 0}});
+    Instruction i = host_instruction(kind, {}, std::move(attributes));
+    i.results = {host_.add_value(names_.fresh(stem), std::move(type))};
+    const ValueId made = i.results[0];
+    host_.add_instruction(host_.body, std::move(i));
+    return made;
+  }
+
+  void add_declarations(HostUnderWay& to) {
+    to.comm = declare(OpKind::comm, "c", CommType{}, "");
+    to.compute = declare(OpKind::stream, "s", StreamType{}, "compute");
+    to.p2p = declare(OpKind::stream, "p", StreamType{}, "p2p");
+    const bool collective = std::any_of(stages_.begin(), stages_.end(), [](const Stage& s) {
+      return s.forward.communicates || s.backward.communicates ||
+             (s.weights && s.weights->communicates);
+    });
+    if (collective) to.collective = declare(OpKind::stream, "n", StreamType{}, "comm");
+  }
+
+  void add_results(HostUnderWay& to) {
+    add_result(to, "loss", stages_.back().layout(stages_.back().outputs[0]));
+    for (size_t s = 0; s < stages_.size(); ++s) {
+      const Stage& stage = stages_[s];
+      result_of_.emplace_back(stage.parameters.size(), 0);
+      for (size_t p = 0; p < stage.parameters.size(); ++p) {
+        if (stage.roles[p] != Role::kWeight || !stage.d_parameters[p].valid()) continue;
+        result_of_[s][p] = to.results.size();
+        const std::string weight = stage.gradient.value(stage.parameters[p]).name;
+        add_result(to, fmt::format("d_s{}.{}", s, weight), stage.layout(stage.d_parameters[p]));
+      }
+    }
+  }
+
+  void add_result(HostUnderWay& to, const std::string& stem, const ShardType& type) {
+    Instruction alloc = host_instruction(OpKind::alloc, {{"stream", to.compute}});
+    alloc.results = {host_.add_value(names_.fresh(stem), type)};
+    to.results.push_back(alloc.results[0]);
+    host_.results.push_back({stem, type, std::nullopt, {}});
+    host_.add_instruction(host_.body, std::move(alloc));
+  }
+
+  // `sum = share * value`, or `sum += share * value`, for any sizes.
+  std::string add_kernel(const ShardType& type, bool first) {
+    const std::string stem =
+        fmt::format("{}_{}d_{}", first ? "first" : "add", type.shape.size(), name(type.dtype));
+    const auto known = kernels_.find(stem);
+    if (known != kernels_.end()) return known->second;
+    Function kernel;
+    kernel.kind = FunctionKind::kKernel;
+    kernel.name = kernels_[stem] = free_symbol(program(), stem);
+    kernel.body = kernel.add_region();
+    TensorType operand;
+    operand.dtype = type.dtype;
+    for (size_t d = 0; d < type.shape.size(); ++d) {
+      operand.shape.push_back(IndexExpr::size(fmt::format("N{}", d)));
+    }
+    const ValueId value = kernel.add_value("value", operand);
+    kernel.params.push_back({value, false});
+    ValueId before;
+    if (!first) {
+      before = kernel.add_value("before", operand);
+      kernel.params.push_back({before, false});
+    }
+    UniqueNames names(kernel);
+    ops::Builder b(kernel, kernel.body, [&](std::string_view s) { return names.fresh(s); });
+    Instruction ret;
+    ret.kind = OpKind::return_;
+    b.begin(ret, "sum");
+    const double share =
+        request_.batch == Batch::kMean ? 1.0 / static_cast<double>(request_.micro_batches) : 1.0;
+    ValueId sum = b.scaled(value, share);
+    if (!first) sum = b.add(before, sum);
+    kernel.results.push_back({"sum", operand, std::nullopt, {}});
+    ret.operands.push_back(Operand{.value = sum});
+    kernel.add_instruction(kernel.body, std::move(ret));
+    program().add_function(compacted(kernel));
+    return kernels_[stem];
+  }
+
+  const PipelineRequest& request_;
+  Pipeline out_;
+  std::vector<std::string> meshes_;  // of pipeline ranks
+  std::vector<Stage> stages_;
+  std::vector<std::vector<size_t>> result_of_;  // by stage and parameter
+  std::map<std::string, std::string> kernels_;  // by what they do
+  Function host_;
+  UniqueNames names_;
+};
+
+}  // namespace
+
+Expected<std::vector<std::vector<Role>>> find_roles(const Program& program,
+                                                    const PipelineRequest& request) {
+  if (request.stages.empty()) {
+    return fail(ErrorKind::kUsage, "pipeline_c2", "a pipeline needs at least one stage");
+  }
+  std::vector<std::vector<Role>> out;
+  std::vector<bool> found(request.data.size(), false);
+  size_t activations = 0;  // results of the stage before
+  for (const std::string& name : request.stages) {
+    const Function* f = program.find_function(name);
+    if (f == nullptr || f->kind != FunctionKind::kFusion) {
+      return fail(ErrorKind::kUsage, "pipeline_c2", fmt::format("no fusion @{}", name));
+    }
+    if (activations > f->params.size()) {
+      return fail_at(ErrorKind::kInvalid, "pipeline_c3",
+                     fmt::format("@{} has {} parameters, the stage before returns {} values", name,
+                                 f->params.size(), activations),
+                     f->name_span);
+    }
+    std::vector<Role>& roles = out.emplace_back();
+    for (size_t p = 0; p < f->params.size(); ++p) {
+      const auto at =
+          std::find(request.data.begin(), request.data.end(), f->value(f->params[p].value).name);
+      if (p < activations) {
+        roles.push_back(Role::kActivation);
+      } else if (at != request.data.end()) {
+        roles.push_back(Role::kData);
+        found[static_cast<size_t>(at - request.data.begin())] = true;
+      } else {
+        roles.push_back(Role::kWeight);
+      }
+    }
+    activations = f->results.size();
+  }
+  for (size_t d = 0; d < found.size(); ++d) {
+    if (found[d]) continue;
+    return fail(ErrorKind::kUsage, "pipeline_c2",
+                fmt::format("no stage has a parameter %{} that the stage before does not give",
+                            request.data[d]));
+  }
+  return out;
+}
+
+Expected<Pipeline> make_pipeline(const Program& program, const PipelineRequest& request) {
+  return PipelineMaker(program, request).run();
+}
+
+}  // namespace hostir::pipeline

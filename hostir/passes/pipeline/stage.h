@@ -1,0 +1,64 @@
+// One stage of a pipeline as host functions: forward, and backward whole or in two parts.
+//
+//   1. Differentiate the stage's fusion for its activations and weights.
+//   2. Propagate shardings through the gradient, on the stage's sub-mesh. So all parts agree on the
+//      layout of a value that one makes and another uses.
+//   3. Cut the gradient by what results need: the forward part makes the stage's results; the
+//      backward part what else the activations' gradients need, and the weights' gradients unless
+//      they are a part of their own. Constants are made again wherever they are used. A value that
+//      a later part uses is a result of the part that makes it: the activations that are kept.
+//   4. Lower each part. At its end, its streams wait for each other and the stream "p2p" for its
+//      results, because a call has no event.
+#pragma once
+
+#include "hostir/passes/lower.h"
+#include "hostir/passes/pipeline/schedule.h"
+
+namespace hostir::pipeline {
+
+/// What a parameter of the stage is: made by the stage before, given per micro-batch, or the same
+/// for all micro-batches.
+enum class Role : uint8_t { kActivation, kData, kWeight };
+
+/// A part of the stage's gradient, lowered to a host function. Values are those of Stage::gradient.
+struct Phase {
+  std::string host;
+  std::vector<ValueId> arguments;
+  std::vector<ValueId> results;
+  size_t kept = 0;            // results from this one on are for later phases only
+  bool communicates = false;  // it has a stream "comm"
+};
+
+struct Stage {
+  Function gradient;                  // propagated
+  std::vector<ValueId> parameters;    // of the fusion, in order
+  std::vector<Role> roles;            // by parameter
+  std::vector<ValueId> d_parameters;  // by parameter; invalid: it has no gradient
+  std::vector<ValueId> outputs;
+  std::vector<ValueId> d_outputs;  // by output, parameters of the gradient; invalid: none is needed
+  Phase forward;
+  Phase backward;                // all of it, or the activations' gradients only
+  std::optional<Phase> weights;  // the weights' gradients, if they are separate
+
+  /// The layout in which phases hand the value over: closed and reduced.
+  ShardType layout(ValueId value) const;
+  std::vector<std::pair<ValueId, Sharding>> declared;  // layouts that the fusion writes
+};
+
+struct StageRequest {
+  std::string fusion;             // its name
+  std::string name;               // of the stage: `stage0`
+  std::string mesh;               // the sub-mesh of its rank
+  std::vector<Role> roles;        // by parameter
+  std::vector<ShardType> inputs;  // what the stage before hands over
+  SizeBindings sizes;
+  bool split_backward = false;
+};
+
+/// Appends the phases' fusions, kernels and host functions to `program`, which has the fusion and
+/// the sub-mesh.
+/// Errors: `pipeline_c3` inputs and activations do not fit; `pipeline_c4` there is nothing to
+/// differentiate for; those of differentiate() and lower().
+Expected<Stage> make_stage(Program& program, const StageRequest& request);
+
+}  // namespace hostir::pipeline
