@@ -7,6 +7,7 @@
 
 #include "hostir/ops/expand_composites.h"
 #include "hostir/ops/rebuild.h"
+#include "hostir/ops/value_meshes.h"
 
 namespace hostir {
 
@@ -28,6 +29,23 @@ Type like(const Type& type) {
     out.sharding->unreduced_kind = Reduction::kSum;
   }
   return out;
+}
+
+// Writes the mesh of a value that a reshard moves to another mesh: the gradient goes back there.
+void write_meshes_left(Function& fusion) {
+  const ValueMeshes meshes = value_meshes(fusion);
+  if (meshes.used.size() <= 1) return;
+  for (const InstrId id : fusion.region(fusion.body).instructions) {
+    const Instruction& i = fusion.instr(id);
+    if (record(i.kind).shape != OpShape::kLayout) continue;
+    const ValueId moved = i.operands.front().value;
+    const std::string& mesh = meshes.of[moved.index];
+    auto* tensor = std::get_if<TensorType>(&fusion.value(moved).type);
+    if (tensor == nullptr || tensor->sharding || mesh == meshes.of[i.results.front().index])
+      continue;
+    tensor->sharding = Sharding::replicated(mesh, tensor->shape.size());
+    for (DimSharding& d : tensor->sharding->dims) d.open = true;
+  }
 }
 
 class Differentiator {
@@ -257,8 +275,8 @@ class Differentiator {
 
 Expected<Function> differentiate(const Function& fusion, std::string name,
                                  const std::vector<std::string>& wrt) {
-  HOSTIR_ASSIGN_OR_RETURN(const Function simple,
-                          expand_composites(fusion, Origins::kNone, has_no_vjp));
+  HOSTIR_ASSIGN_OR_RETURN(Function simple, expand_composites(fusion, Origins::kNone, has_no_vjp));
+  write_meshes_left(simple);
   return Differentiator(simple, std::move(name), wrt).run();
 }
 

@@ -35,13 +35,17 @@ Expected<std::vector<Type>> infer_reshard(const OpCall& call) {
   return ops::inferred(std::move(type));
 }
 
-// dy resharded to the sharding of x. If x has none, dy stays as it is.
+// dy resharded to the sharding of x, open where x is if that is on another mesh. If x has none, dy
+// stays as it is.
 ops::Values reshard_vjp(ops::Builder& b, std::span<const ValueId> dy) {
   const Sharding* held = sharding_of(b.type(b.arg(0)));
   if (held == nullptr) return {dy[0]};
   Sharding to = *held;
   to.unreduced.clear();
-  for (DimSharding& d : to.dims) d.open = false;
+  const Sharding* left = sharding_of(b.type(b.result()));
+  if (left == nullptr || left->mesh == to.mesh) {
+    for (DimSharding& d : to.dims) d.open = false;
+  }
   return {b.op(OpKind::reshard, {dy[0]}, ops::attrs({{"to", std::move(to)}}))};
 }
 
