@@ -99,7 +99,6 @@ std::optional<Fault> differing_replicas(const Interpreter& interpreter, const Va
     if (mesh != nullptr && !mesh->position_of(r)) continue;
     const auto buffer = interpreter.result(r, result);
     if (!buffer || !buffer->placement || buffer->placement->box.empty()) continue;
-    if (mesh != nullptr && !mesh->position_of(r)) continue;
     auto part = interpreter.read_result(r, result, buffer->placement->box);
     if (!part) return std::nullopt;
     const Box& box = buffer->placement->box;
