@@ -154,7 +154,7 @@ double predicted_ns(const CalibrationPoint& point, const Machine& machine) {
   const double rate = machine.flops(point.is_product ? point.dtype : DType::kF32);
   const double arithmetic_s = rate > 0 ? point.flops / rate : 0;
   const double memory_s = point.bytes / machine.memory_bandwidth_bytes_per_s;
-  return std::max(arithmetic_s, memory_s) * 1e9 + machine.launch_ns;
+  return std::hypot(arithmetic_s, memory_s) * 1e9 + machine.launch_ns;
 }
 
 double squared_error(const Calibration& c) {
