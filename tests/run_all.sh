@@ -61,12 +61,14 @@ configure_and_build() {
   cmake --preset "$preset" && cmake --build --preset "$preset" ${1:+--target "$@"}
 }
 
-# Folders with threads; ThreadSanitizer has nothing to find in the others. tests/long/sanitizers.sh runs all of them.
+# Folders that parse or that have kernels and buffers, and folders with threads: what each sanitizer can find something in.
+# Under both, the scripts run the rest; tests/long/sanitizers.sh runs all unit tests.
+memory=(core cpu cuda device import io script session sim text traces)
 threaded=(cpu cuda device session sim traces)
 
 # The sanitizer builds are compiled during the checks of the plain build, many of which wait for the disk.
 build_behind() {
-  configure_and_build asan >"$out/behind-asan.log" 2>&1
+  configure_and_build asan hostir "${memory[@]/#/unit_}" >"$out/behind-asan.log" 2>&1
   echo $? >"$out/behind-asan.status"
   configure_and_build tsan hostir "${threaded[@]/#/unit_}" >"$out/behind-tsan.log" 2>&1
   echo $? >"$out/behind-tsan.status"
@@ -116,7 +118,7 @@ step random-fusions tests/long/random_fusions.py build-ci/bin/hostir --seeds 0:4
 step random-host python3 tests/long/random_host_programs.py build-ci/bin/hostir --seeds 0:60
 step scripts-avx2 env DNNL_MAX_CPU_ISA=AVX2 HOSTIR_MAX_CPU_ISA=AVX2 build-ci/bin/hostir test tests/programs tests/scripts -j 2
 step build-asan built_behind asan
-step unit-asan unit asan
+step unit-asan unit asan "${memory[@]}"
 step scripts-asan build-asan/bin/hostir test tests/programs tests/scripts -j 2
 # libgomp is not instrumented for ThreadSanitizer and its barriers look like races, so oneDNN gets one thread.
 export OMP_NUM_THREADS=1 TSAN_OPTIONS="suppressions=$PWD/tests/checks/tsan.supp history_size=4"

@@ -26,9 +26,6 @@ class Terminal {
   void progress(std::string_view line);
   void end_progress();
 
-  bool out_is_terminal() const { return out_is_terminal_; }
-  Colour out_colour() const { return out_colour_; }
-  Colour error_colour() const { return error_colour_; }
   /// The text in bold, green, red or dim if stdout has colour.
   enum class Style { kBold, kGood, kBad, kDim };
   std::string styled(std::string_view text, Style style) const;

@@ -65,7 +65,6 @@ class Emitter {
   Emitter(const Module& module, const Program& program, Function& target, ImportReport& report);
 
   void set_device_hook(DeviceHook hook) { hook_ = std::move(hook); }
-  void set_opaque_error(bool is_error) { opaque_is_error_ = is_error; }
   Function& target() { return target_; }
   RegionId region() const { return region_; }
   const Module& module() const { return module_; }
@@ -113,7 +112,6 @@ class Emitter {
   Expected<void> opaque(const OpSite& site, const std::string& why);
 
   SourceSpan place() const { return place_; }
-  void set_wanted_name(std::string name) { wanted_name_ = std::move(name); }
 
  private:
   static constexpr int kMaxCalls = 64;
@@ -133,7 +131,6 @@ class Emitter {
   RegionId region_;
   ImportReport& report_;
   DeviceHook hook_;
-  bool opaque_is_error_ = false;
   SourceSpan place_;
   std::string wanted_name_;
   std::map<std::string, uint32_t> name_counts_;

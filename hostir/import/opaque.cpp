@@ -11,7 +11,7 @@ namespace hostir::importer {
 Expected<void> Emitter::opaque(const OpSite& site, const std::string& why) {
   const std::string what = site.op.name + (why.empty() ? "" : " (" + why + ")");
   const auto kind = find_op("opaque");
-  if (!kind || opaque_is_error_)
+  if (!kind)
     return site.fail("import_c8", "has no counterpart" + (why.empty() ? "" : ": " + why));
   ++report_.opaque[what];
   std::vector<Known> operands;

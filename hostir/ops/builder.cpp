@@ -174,18 +174,6 @@ ValueId Builder::unreduce(ValueId reduced, const IntList& dims, const Shape& to)
   return broadcast(reduced, other_dims(to.size(), dims), to);
 }
 
-ValueId Builder::sum_to(ValueId x, const Shape& to) {
-  if (error_ || !x.valid()) return {};
-  const Shape from = shape(x);
-  const size_t first = from.size() - to.size();
-  IntList dims;
-  for (size_t d = 0; d < from.size(); ++d) {
-    const bool repeated = d < first || !same_size(from[d], to[d - first]);
-    if (repeated) dims.push_back(static_cast<int64_t>(d));
-  }
-  return reshape(sum(x, dims), to);
-}
-
 IntList all_dims(size_t rank) {
   IntList dims;
   for (size_t d = 0; d < rank; ++d) dims.push_back(static_cast<int64_t>(d));

@@ -29,6 +29,7 @@ class Builder {
 
   /// Starts the replacement of `call`. `stem` is the prefix of new value names.
   void begin(const Instruction& call, std::string stem);
+
   void set_region(RegionId region) { region_ = region; }
 
   /// The current call.
@@ -68,8 +69,6 @@ class Builder {
   ValueId cast(ValueId x, DType to);
   ValueId scaled(ValueId x, double factor) { return mul(x, full_like(x, factor)); }
   ValueId shifted(ValueId x, double by) { return add(x, full_like(x, by)); }
-  /// 1 where `pred` is true, else 0, in `dtype`.
-  ValueId indicator(ValueId pred, DType dtype) { return cast(pred, dtype); }
 
   // Sources.
   ValueId full(DType dtype, const Shape& shape, double value);
@@ -95,8 +94,6 @@ class Builder {
   ValueId sum(ValueId x, IntList dims) { return reduce(OpKind::reduce_sum, x, std::move(dims)); }
   /// Broadcasts a reduced value back along the reduced dimensions, whether removed or kept as 1.
   ValueId unreduce(ValueId reduced, const IntList& dims, const Shape& to);
-  /// The adjoint of broadcast_to: sums over the repeated elements and gives shape `to`.
-  ValueId sum_to(ValueId x, const Shape& to);
 
   /// a[.., m, k] b[.., k, n] with equal batch dimensions.
   ValueId matmul(ValueId a, ValueId b) { return op(OpKind::matmul, {a, b}); }

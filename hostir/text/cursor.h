@@ -48,7 +48,6 @@ class Cursor {
   /// Reports `unexpected X, expected <what>` at the next token, or at the end of the current line
   /// if the next token is on another line.
   void unexpected(std::string_view what);
-  size_t error_count() const { return diagnostics_.size(); }
   bool too_many_errors() const { return diagnostics_.size() >= kMaxDiagnostics; }
 
   /// Takes the comments and blank lines before the next token, as lines without `//` ("" is a blank

@@ -254,15 +254,4 @@ std::vector<BreakpointSnapshot> LiveBreakpoints::snapshot() const {
   return out;
 }
 
-std::vector<std::string> LiveBreakpoints::commands() const {
-  std::vector<std::string> out;
-  for (const Entry& e : entries_) {
-    Command command = e.command;
-    if (command.kind != CommandKind::kWatch)
-      command.place = stable_place(*command.place, view_, interpreter_.code().entry);
-    out.push_back(to_string(command));
-  }
-  return out;
-}
-
 }  // namespace hostir::interp

@@ -34,8 +34,6 @@ class LiveBreakpoints {
   /// The command that created it; null if there is no such number.
   const Command* command(uint32_t number) const;
   std::vector<BreakpointSnapshot> snapshot() const;
-  /// The commands that recreate all breakpoints, with places that survive edits.
-  std::vector<std::string> commands() const;
 
  private:
   struct Entry {

@@ -79,13 +79,14 @@ Expected<std::unique_ptr<LiveSession>> LiveSession::create(std::shared_ptr<const
   out->breakpoints_ = std::make_unique<LiveBreakpoints>(*out->interpreter_, *out->prepared_->view);
   out->stepper_ = std::make_unique<Stepper>(*out->history_, out->breakpoints_->list());
   out->builder_ = std::make_unique<SnapshotBuilder>(*out->interpreter_, out->prepared_->view);
+  std::string dropped;  // by an edit of the program, for example
   for (const std::string& text : options.breakpoints) {
     auto command = parse_command(text);
     const auto added = command ? out->breakpoints_->add(*command, 0)
                                : Expected<uint32_t>(tl::unexpected(command.error()));
-    if (!added) out->dropped_.push_back(text + ": " + added.error().message());
+    if (!added) dropped += fmt::format(" Dropped `{}`: {}", text, added.error().message());
   }
-  out->refresh({StopKind::kStart, "Nothing ran yet.", kNoRank, 0});
+  out->refresh({StopKind::kStart, "Nothing ran yet." + dropped, kNoRank, 0});
   return out;
 }
 

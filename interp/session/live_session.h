@@ -50,10 +50,6 @@ class LiveSession final : public Session {
   Expected<WhatIf> what_if(const Snapshot& shot, const WhatIfOptions& options) const override;
   const LogView* log() const override { return log_; }
 
-  /// Breakpoints as commands, for the next session after an edit of the program.
-  std::vector<std::string> breakpoint_commands() const { return breakpoints_->commands(); }
-  /// The LiveOptions::breakpoints that could not be set, with the reason.
-  const std::vector<std::string>& dropped_breakpoints() const { return dropped_; }
   /// True if the user has taken a decision here, so that this is no longer the recorded run.
   bool departed() const { return decided_by_hand_ || history_->branch() != 0; }
   const Interpreter& interpreter() const { return *interpreter_; }
@@ -101,7 +97,6 @@ class LiveSession final : public Session {
   RankSelector scope_follows_;  // kGroup: the scope is this group of the focus
   bool decided_by_hand_ = false;
   SnapshotPtr snapshot_;
-  std::vector<std::string> dropped_;
 };
 
 /// Describes a stop in one sentence.

@@ -36,6 +36,24 @@ bool mentions(const Code& code, CodeIndex i, std::string_view name) {
   return false;
 }
 
+// The 1-based ordinal of an instruction among those of its op, in text order: `all_reduce#2`.
+int64_t op_ordinal(const Code& code, CodeIndex index) {
+  // Counts in the text: copies of an inlined call count once.
+  std::set<std::pair<uint32_t, uint32_t>> seen;
+  const CodeInstruction& wanted = code.instructions[index];
+  for (size_t i = 0; i < code.instructions.size(); ++i) {
+    const CodeInstruction& c = code.instructions[i];
+    if (!is_text(c) || c.kind != wanted.kind) continue;
+    seen.insert({c.function, c.address});
+  }
+  int64_t n = 0;
+  for (const auto& [function, address] : seen) {
+    ++n;
+    if (function == wanted.function && address == wanted.address) break;
+  }
+  return n;
+}
+
 std::vector<CodeIndex> of_op(const Code& code, const Place& place) {
   std::vector<CodeIndex> out;
   for_each(code, [&](CodeIndex i) {
@@ -84,23 +102,6 @@ std::string what_there_is(const Place& place, const ProgramView& view) {
 }
 
 }  // namespace
-
-int64_t op_ordinal(const Code& code, CodeIndex index) {
-  // Counts in the text: copies of an inlined call count once.
-  std::set<std::pair<uint32_t, uint32_t>> seen;
-  const CodeInstruction& wanted = code.instructions[index];
-  for (size_t i = 0; i < code.instructions.size(); ++i) {
-    const CodeInstruction& c = code.instructions[i];
-    if (!is_text(c) || c.kind != wanted.kind) continue;
-    seen.insert({c.function, c.address});
-  }
-  int64_t n = 0;
-  for (const auto& [function, address] : seen) {
-    ++n;
-    if (function == wanted.function && address == wanted.address) break;
-  }
-  return n;
-}
 
 std::vector<uint32_t> find_registers(const Code& code, std::string_view name) {
   std::vector<uint32_t> out;
@@ -154,19 +155,6 @@ Expected<std::vector<CodeIndex>> find_places(const Place& place, const ProgramVi
   return fail(ErrorKind::kUsage, "no_place",
               fmt::format("there is no {} in @{}{}", to_string(place), code.entry,
                           what_there_is(place, view)));
-}
-
-Place stable_place(const Place& place, const ProgramView& view, const std::string& function) {
-  if (place.kind != Place::Kind::kAddress && place.kind != Place::Kind::kLine) return place;
-  const auto codes = find_places(place, view, function);
-  if (!codes || codes->empty()) return place;
-  const Code& code = *view.code;
-  const CodeIndex index = codes->front();
-  const Instruction& source = code.source(index);
-  if (const auto* label = source.attributes.get<std::string>("label"))
-    return Place{Place::Kind::kLabel, *label, 0};
-  return Place{Place::Kind::kOp, std::string(mnemonic(code.instructions[index])),
-               op_ordinal(code, index)};
 }
 
 }  // namespace hostir::interp

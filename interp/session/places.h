@@ -19,14 +19,7 @@ Expected<Place> parse_place(std::string_view text);
 Expected<std::vector<CodeIndex>> find_places(const Place& place, const ProgramView& view,
                                              const std::string& function = {});
 
-/// A form that survives edits of the program: `%h` of `@f`, or `all_reduce#2`, in place of `#9` and
-/// lines. Other kinds are returned unchanged.
-Place stable_place(const Place& place, const ProgramView& view, const std::string& function);
-
 /// Buffer registers with this name, those of the entry first.
 std::vector<uint32_t> find_registers(const Code& code, std::string_view name);
-
-/// The 1-based ordinal of an instruction among those of its op, in text order: `all_reduce#2`.
-int64_t op_ordinal(const Code& code, CodeIndex index);
 
 }  // namespace hostir::interp
