@@ -69,10 +69,43 @@ def check(hostir, case, program, folder):
     return imported_as_text(hostir, program, folder)
 
 
+UNKNOWN = """module @m {
+  sdy.mesh @mesh = <["x"=2]>
+  func.func public @main(%arg0: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+      -> (tensor<8x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+    %0 = stablehlo.multiply %arg0, %arg0 : tensor<8x4xf32>
+    %1:2 = stablehlo.custom_call @decode(%0) : (tensor<8x4xf32>) -> (tensor<8x2xf32>, tensor<4xi32>)
+    return %1#0 : tensor<8x2xf32>
+  }
+}
+"""
+
+
+def check_unknown_operation(hostir, folder):
+    """An operation without a counterpart is kept and listed, is timed without values, and is never computed."""
+    program = pathlib.Path(folder) / "unknown.mlir"
+    program.write_text(UNKNOWN)
+    status, said = run(hostir, "import", program, "-o", pathlib.Path(folder) / "unknown.hir")
+    if status != 0 or "1 x custom_call (@decode): no counterpart" not in said:
+        return f"import ends with status {status}: {said}"
+    status, said = run(hostir, "run", program, "--shapes-only")
+    if status != 0 or "1 x all_gather" not in said:
+        return f"--shapes-only ends with status {status}: {said}"
+    status, said = run(hostir, "run", program, "--example-inputs")
+    if status != 3 or 'opaque "custom_call (@decode)" cannot be computed' not in said:
+        return f"a run with values ends with status {status}: {said}"
+    return imported_as_text(hostir, program, folder)
+
+
 def main():
     hostir, folders = sys.argv[1], sys.argv[2:]
     passed = failed = 0
     with tempfile.TemporaryDirectory() as scratch:
+        wrong = check_unknown_operation(hostir, scratch)
+        passed += not wrong
+        if wrong:
+            failed += 1
+            print(f"FAILED: an unknown operation: {wrong}")
         for folder in folders:
             for case in sorted(p for p in pathlib.Path(folder).iterdir() if (p / "case.json").exists()):
                 for name in ("stablehlo.mlir", "compiled.hlo"):

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "hostir/text/parser.h"
-#include "interp/sim/sim_backend.h"
+#include "live_run.h"
 
 namespace hostir::interp {
 namespace {

@@ -1,0 +1,62 @@
+#include "hostir/ops/written.h"
+
+namespace hostir {
+
+namespace {
+
+// Nothing is known about which elements depend on which, so nothing may be cut.
+Expected<ShardingRule> opaque_rule(const OpCall& call, std::span<const Type> results) {
+  ShardingRule r;
+  const auto whole = [&](const Shape& shape) {
+    const size_t first = r.factor_sizes.size();
+    for (const IndexExpr& size : shape) {
+      r.replicated.push_back(r.factor_count());
+      r.factor_sizes.push_back(size);
+    }
+    return ops::one_to_one(first, shape.size());
+  };
+  for (size_t i = 0; i < call.operands.size(); ++i) {
+    r.operands.push_back(whole(shape_of(call.operands[i])));
+  }
+  r.results = {whole(shape_of(results[0]))};
+  return r;
+}
+
+}  // namespace
+
+OpRecord op_opaque() {
+  return {
+      .mnemonic = "opaque",
+      .shape = OpShape::kIndexed,
+      .summary = "An operation that only its name and types are known of. It cannot be computed.",
+      .doc = {.shapes = "The written type's.",
+              .sharding = "Operands and result are whole: nothing says which elements depend on "
+                          "which.",
+              .dtypes = "Any.",
+              .cost = "Reads the operands and writes y once (bytes); no flops."},
+      .operands = {{.name = "operands",
+                    .doc = "what the operation reads",
+                    .arity = OperandSpec::Arity::kVariadic}},
+      .attributes = {{.name = "name",
+                      .type = AttributeSpec::Type::kString,
+                      .doc = "the operation in the program that it comes from",
+                      .required = true},
+                     {.name = "result",
+                      .type = AttributeSpec::Type::kInt,
+                      .doc = "which of its results, if it has several",
+                      .fallback = Attribute(int64_t{0})}},
+      .results = {{.name = "y", .doc = "the result"}},
+      .constraints = {{"opaque_c1", ops::kWritten, ops::check_written}},
+      .infer = ops::infer_written,
+      .rule = opaque_rule,
+      .cost = ops::pointwise_cost<0>,
+      .gradient = "none: the operation is unknown",
+      .example = R"(fusion @f(%x: tensor<4x4xf32>) -> (%y: tensor<4xf32>) {
+  %y = opaque %x {name = "eigenvalues"} : tensor<4xf32>
+  return %y
+})",
+      .source = "custom_call of the StableHLO spec",
+  };
+}
+
+}  // namespace hostir
