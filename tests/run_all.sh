@@ -61,9 +61,9 @@ configure_and_build() {
   cmake --preset "$preset" && cmake --build --preset "$preset" ${1:+--target "$@"}
 }
 
-# Folders that parse or that have kernels and buffers, and folders with threads: what each sanitizer can find something in.
-# Under both, the scripts run the rest; tests/long/sanitizers.sh runs all unit tests.
-memory=(core cpu cuda device import io script session sim text traces)
+# What each sanitizer covers: AddressSanitizer the parsers, the compiler, kernels and buffers, ThreadSanitizer the folders
+# with threads. Both run all scripts. tests/long/sanitizers.sh runs all unit tests.
+memory=(core cpu cuda device import io ir modules ops passes pipeline script session sim text traces)
 threaded=(cpu cuda device session sim traces)
 
 # The sanitizer builds are compiled during the checks of the plain build, many of which wait for the disk.

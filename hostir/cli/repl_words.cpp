@@ -66,6 +66,9 @@ std::string repl_help(std::string_view topic) {
 std::vector<std::string> complete_repl_word(std::string_view line) {
   std::vector<std::string> out;
   for (const Row& row : kRows) {
+    // `info locals` competes with the session's `info` only once the blank has been typed.
+    const bool has_topic = row.name.find(' ') != std::string_view::npos;
+    if (has_topic && line.find(' ') == std::string_view::npos) continue;
     if (row.name.starts_with(line)) out.emplace_back(row.name);
   }
   return out;

@@ -53,6 +53,10 @@ class DiffVerb : public Verb {
     HOSTIR_ASSIGN_OR_RETURN(const auto a, opener.open_beside(a_));
     HOSTIR_ASSIGN_OR_RETURN(const auto b, opener.open_beside(b_));
     HOSTIR_ASSIGN_OR_RETURN(const auto rows, interp::compare_times(*a->log(), *b->log(), {}));
+    if (rows.empty()) {
+      return fail(ErrorKind::kInvalid, "diff_times",
+                  fmt::format("{} and {} have no kernel or collective in common", a_, b_));
+    }
     terminal.print(
         fmt::format("{:18} {:24} {:>12} {:>12} {:>8}\n", "", "", "first", "second", "error"));
     for (const interp::TimesRow& row : rows) {

@@ -17,9 +17,9 @@ class PipelineVerb : public Verb {
     return "Make a pipelined training step from one fusion per stage";
   }
   std::string_view example() const override {
-    return "  hostir pipeline tests/programs/pipeline_stages.hir --stages embed,layer,layer,head "
-           "\\\n"
-           "      --data ids,target --micro-batches 8          the host program, schedule 1f1b\n"
+    return "  hostir pipeline tests/programs/pipeline_stages.hir --stages "
+           "first,middle,middle,last \\\n"
+           "      --data x,target --micro-batches 8            the host program, schedule 1f1b\n"
            "  hostir pipeline ... --schedule interleaved --ranks 2    two stages on each rank\n"
            "  hostir pipeline ... --reference | hostir test -    compare with the same stages "
            "without\n"

@@ -304,10 +304,12 @@ class RunVerb : public Verb {
                                      Terminal::Style::kBad));
     } else if (!quiet_) {
       terminal.print(terminal.styled(
-          fmt::format("every write as {} has it: {} compared{}\n", other.name, report.compared,
-                      report.skipped > 0
-                          ? fmt::format(", {} did not fit into memory", report.skipped)
-                          : ""),
+          fmt::format(
+              "all {} compared writes equal those of {}{}{}\n", report.compared, other.name,
+              report.skipped > 0 ? fmt::format("; {} did not fit into memory", report.skipped) : "",
+              report.unmatched > 0
+                  ? fmt::format("; {} of {}'s are not in this run", report.unmatched, other.name)
+                  : ""),
           Terminal::Style::kGood));
     }
     return !report.difference;

@@ -506,17 +506,19 @@ def capture(path, module, args, loss=None, targets=(), optimizer=None, results=T
     said, text, stacked = "", "", None
     records = _from_all(made)
     if _rank() == 0:
-        merged = merge(records)
-        with open(stem + ".graph.json", "w") as file:
-            json.dump(merged, file, separators=(",", ":"))
         try:
+            merged = merge(records)
+            with open(stem + ".graph.json", "w") as file:
+                json.dump(merged, file, separators=(",", ":"))
             graph = _Graph(merged)
             text = _Text(graph).text()
             stacked = [graph.stacked(e, v.varies) for e, v in zip(merged["outputs"], graph.outputs)]
             with open(stem + ".hir", "w") as file:
                 file.write(text)
-        except CaptureError as error:
-            said = str(error)
+        except Exception as error:  # pylint: disable=broad-except
+            if _world_size() == 1:
+                raise
+            said = str(error) or repr(error)  # the other ranks wait for it
     told = [said, stacked]
     if _world_size() > 1:
         dist.broadcast_object_list(told, src=0)
@@ -1243,7 +1245,9 @@ def _clamp(g, node, args, kwargs):
     dtype, shape = _out(node)
     low, high = kwargs.get("min"), kwargs.get("max")
     rest = args[1:]
-    if node["target"].startswith("aten.clamp_max"):
+    if node["target"].startswith("aten.hardtanh"):  # a call leaves out arguments that have their defaults
+        low, high = (*rest, *(-1, 1)[len(rest):])
+    elif node["target"].startswith("aten.clamp_max"):
         high = rest[0]
     else:
         low, high = rest[0] if rest else low, rest[1] if len(rest) > 1 else high

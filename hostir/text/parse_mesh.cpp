@@ -25,6 +25,13 @@ bool parse_device_ids(Cursor& cursor, Mesh& mesh) {
   std::vector<int64_t> sorted = *ids;
   std::sort(sorted.begin(), sorted.end());
   const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (!sorted.empty() && sorted.back() >= Mesh::kMaxPositions) {
+    cursor.error("mesh_c5",
+                 "device_ids holds rank " + std::to_string(sorted.back()) + "; the highest is " +
+                     std::to_string(Mesh::kMaxPositions - 1),
+                 span);
+    return false;
+  }
   if (twice != sorted.end() || (!sorted.empty() && sorted.front() < 0)) {
     const bool negative = !sorted.empty() && sorted.front() < 0;
     cursor.error("mesh_c5",

@@ -104,7 +104,7 @@ void DeviceBackend::collect(std::vector<std::pair<interp::Completion, InFlight>>
 // every instruction would take longer than issuing it.
 bool DeviceBackend::may_look_later(std::span<const interp::HostState> hosts) {
   constexpr int64_t kEveryNs = 50'000;
-  if (options_.stepwise || value_mode_ != ValueMode::kNone || !failures_.empty()) return false;
+  if (is_one_by_one() || !failures_.empty()) return false;
   const int64_t now = now_ns();
   const bool busy = std::any_of(hosts.begin(), hosts.end(), [](const interp::HostState& h) {
     return h.kind == interp::HostState::Kind::kRunnable;
@@ -133,6 +133,7 @@ interp::Progress DeviceBackend::poll(const interp::Hosts& hosts, interp::Complet
     }
     pump();
   }
+  if (is_one_by_one() && !is_in_flight()) start_next();
   hosts_ = hosts.states;
   std::vector<std::pair<interp::Completion, InFlight>> done;
   collect(done);
@@ -156,8 +157,9 @@ Activities* DeviceBackend::activities() {
   }
   bool on_gpu = !devices_.empty();
   for (const auto& device : devices_) on_gpu = on_gpu && device->is_measured_by_cupti();
-  if (!on_gpu || std::getenv("HOSTIR_CUDA_CUPTI") == nullptr) {
-    no_activities_ = on_gpu ? "HOSTIR_CUDA_CUPTI is not set" : "this device has no CUPTI";
+  const char* wanted = std::getenv("HOSTIR_CUDA_CUPTI");
+  if (!on_gpu || wanted == nullptr || std::string_view(wanted) != "1") {
+    no_activities_ = on_gpu ? "HOSTIR_CUDA_CUPTI is not 1" : "this device has no CUPTI";
     return nullptr;
   }
   auto opened = Activities::open();
@@ -196,7 +198,7 @@ bool DeviceBackend::has_times(InFlight& task) {
       return std::any_of(hosts_.begin(), hosts_.end(),
                          [&](const interp::HostState& host) { return host.kind == kind; });
     };
-    const bool hurries = options_.stepwise || value_mode_ != ValueMode::kNone || is(Kind::kBlocked);
+    const bool hurries = is_one_by_one() || is(Kind::kBlocked);
     const int64_t now = now_ns();
     const int64_t ended_ns = task.ended->time_ns();
     const int64_t pause_ns = is(Kind::kRunnable) ? 5 * kFlushEveryNs : kFlushEveryNs;
@@ -223,9 +225,7 @@ std::string DeviceBackend::times_text() const {
 }
 
 bool DeviceBackend::is_pending() const {
-  return !starting_.empty() || !failures_.empty() || kept_tasks_ > 0 ||
-         std::any_of(queues_.begin(), queues_.end(),
-                     [](const Queue& q) { return !q.in_flight.empty(); });
+  return !starting_.empty() || !failures_.empty() || kept_tasks_ > 0 || is_in_flight();
 }
 
 void DeviceBackend::look_for_failures() {

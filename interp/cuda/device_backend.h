@@ -280,6 +280,9 @@ class DeviceBackend final : public interp::Backend {
   void summarise(const InFlight& task, interp::CompletionSink& sink);
   void look_for_failures();
   bool is_pending() const;
+  bool is_one_by_one() const;
+  bool is_in_flight() const;
+  void start_next();
   bool may_look_later(std::span<const interp::HostState> hosts);
   void drain();
 

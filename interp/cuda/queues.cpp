@@ -87,7 +87,7 @@ const Error* DeviceBackend::issue(std::span<const interp::Task> tasks) {
     }
   }
   if (!awake_.empty()) pump();
-  if (options_.stepwise || value_mode_ != ValueMode::kNone) drain();
+  if (is_one_by_one()) drain();
   return nullptr;
 }
 
@@ -116,6 +116,25 @@ void DeviceBackend::pump() {
       if (!queues_[s].held.empty()) wake(queues_[s]);
     }
   }
+}
+
+// Values are read when a task is reported as complete, before the next one can change them.
+bool DeviceBackend::is_one_by_one() const {
+  return options_.stepwise || value_mode_ != ValueMode::kNone;
+}
+
+bool DeviceBackend::is_in_flight() const {
+  return std::any_of(queues_.begin(), queues_.end(),
+                     [](const Queue& q) { return !q.in_flight.empty(); });
+}
+
+// After the last task has been reported.
+void DeviceBackend::start_next() {
+  for (Queue& q : queues_) {
+    if (!q.held.empty()) wake(q);
+  }
+  pump();
+  drain();
 }
 
 bool DeviceBackend::waits_are_enqueued(const Held& task) const {
@@ -175,6 +194,7 @@ bool DeviceBackend::hand_over(Queue& queue, Held& task) {
     finish_enqueued(queue, task);
     return true;
   }
+  if (is_one_by_one() && is_in_flight()) return false;
   if (!waits_are_enqueued(task)) return false;
   enqueue_waits(queue, task);
   delay(queue, task);

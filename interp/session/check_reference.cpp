@@ -71,9 +71,13 @@ class ReferenceComparison {
     for (const RecordedVersion& v : actual) {
       if (is_operand(code_, v)) by_place[{v.rank, v.order, v.reg}] = &v;
     }
+    const RecordedVersion* missing = nullptr;
     for (const RecordedVersion& expected : reference_.recorder->versions()) {
       const auto found = by_place.find({expected.rank, expected.order, expected.reg});
-      if (found == by_place.end() || found->second->code != expected.code) continue;
+      if (found == by_place.end() || found->second->code != expected.code) {
+        if (out.unmatched++ == 0) missing = &expected;
+        continue;
+      }
       const RecordedVersion& v = *found->second;
       if (!v.data || !expected.data) {
         ++out.skipped;
@@ -85,6 +89,8 @@ class ReferenceComparison {
         return out;
       }
     }
+    if (missing != nullptr && out.compared + out.skipped == 0)
+      out.difference = describe_at(*missing, "the run does not have this write");
     return out;
   }
 

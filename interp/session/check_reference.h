@@ -24,8 +24,9 @@ struct ReferenceDifference {
 };
 
 struct ReferenceReport {
-  int64_t compared = 0;  // writes on single ranks
-  int64_t skipped = 0;   // contents that did not fit into the memory limit
+  int64_t compared = 0;   // writes on single ranks
+  int64_t skipped = 0;    // contents that did not fit into the memory limit
+  int64_t unmatched = 0;  // writes of the reference that the run does not have
   std::optional<ReferenceDifference> difference;
 };
 

@@ -278,7 +278,7 @@ expect 64 "plan of a host function" "$hostir" plan tests/programs/pipeline_by_ha
 expect 0 "debug makes up inputs" "$hostir" debug tests/programs/simple_add.hir -x /dev/null
 expect 0 "sim against its reference kernels" "$hostir" run tests/programs/tp_mlp.hir --example-inputs --reference sim
 says "as sim with reference kernels has it" "the reference is named"
-says "every write as sim has it: 8 compared" "the reference is compared after every instruction"
+says "all 8 compared writes equal those of sim" "the reference is compared after every instruction"
 expect 0 "measures a machine" "$hostir" machines calibrate --backend sim --largest 16 --name here
 says "geometric mean error: 0.0 % of the fitted sizes, 0.0 % of the others" "the simulator is predicted exactly"
 says "machine @here {" "the measured machine is described"

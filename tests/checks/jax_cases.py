@@ -86,13 +86,13 @@ def check_unknown_operation(hostir, folder):
     program = pathlib.Path(folder) / "unknown.mlir"
     program.write_text(UNKNOWN)
     status, said = run(hostir, "import", program, "-o", pathlib.Path(folder) / "unknown.hir")
-    if status != 0 or "1 x custom_call (@decode): no counterpart" not in said:
+    if status != 0 or "1 x stablehlo.custom_call (@decode): no counterpart" not in said:
         return f"import ends with status {status}: {said}"
-    status, said = run(hostir, "run", program, "--shapes-only")
+    status, said = run(hostir, "run", program, "--shapes-only", "--example-inputs")
     if status != 0 or "1 x all_gather" not in said:
         return f"--shapes-only ends with status {status}: {said}"
     status, said = run(hostir, "run", program, "--example-inputs")
-    if status != 3 or 'opaque "custom_call (@decode)" cannot be computed' not in said:
+    if status != 3 or 'opaque "stablehlo.custom_call (@decode)" cannot be computed' not in said:
         return f"a run with values ends with status {status}: {said}"
     return imported_as_text(hostir, program, folder)
 

@@ -119,9 +119,15 @@ class TorchReader {
     return gather(*dtype, member->second, *offset, *sizes, *strides, key);
   }
 
-  static Expected<Tensor> gather(DType dtype, const std::vector<std::byte>& data, int64_t offset,
-                                 const std::vector<int64_t>& sizes,
-                                 const std::vector<int64_t>& strides, const std::string& key) {
+  int64_t most_bytes() const {
+    int64_t stored = 0;
+    for (const auto& member : members_) stored += static_cast<int64_t>(member.second.size());
+    return kMostViews * stored + (int64_t{64} << 20);
+  }
+
+  Expected<Tensor> gather(DType dtype, const std::vector<std::byte>& data, int64_t offset,
+                          const std::vector<int64_t>& sizes, const std::vector<int64_t>& strides,
+                          const std::string& key) {
     const int64_t size = size_bytes(dtype);
     const auto available = static_cast<int64_t>(data.size()) / size;
     const auto outside = [&] {
@@ -144,6 +150,11 @@ class TorchReader {
     if (count > available && count > kMostRepeated)
       return bad_torch(
           fmt::format("a tensor of {} elements repeats a storage of {}", count, available));
+    // So must many views of one storage, which a pickle repeats in two bytes each.
+    taken_bytes_ += count * size;
+    if (taken_bytes_ > most_bytes())
+      return bad_torch(fmt::format("its tensors hold more than {} bytes, {} times its storages",
+                                   most_bytes(), kMostViews));
     const auto is_bool = [](std::byte b) { return b <= std::byte{1}; };
     if (dtype == DType::kI1 && !std::all_of(data.begin(), data.end(), is_bool))
       return bad_torch("storage \"" + key + "\" is bool but has bytes other than 0 and 1");
@@ -153,16 +164,22 @@ class TorchReader {
     for (int64_t i = 0; i < count; ++i) {
       std::memcpy(out.data.data() + i * size, data.data() + at * size, static_cast<size_t>(size));
       for (size_t d = sizes.size(); d-- > 0;) {
-        at += strides[d];
-        if (++index[d] < sizes[d]) break;
-        at -= strides[d] * sizes[d];
+        if (sizes[d] == 1) continue;  // its stride may be any number
+        if (++index[d] < sizes[d]) {
+          at += strides[d];
+          break;
+        }
+        at -= strides[d] * (sizes[d] - 1);
         index[d] = 0;
       }
     }
     return out;
   }
 
+  static constexpr int64_t kMostViews = 4;
+
   const io::ZipMembers& members_;
+  int64_t taken_bytes_ = 0;
   std::string prefix_;
   io::NamedTensors out_;
 };

@@ -99,8 +99,12 @@ class PipelineMaker {
     world.name = free_symbol(program(), "world");
     world.axes = inner.axes;
     world.axes.insert(world.axes.begin(), MeshAxis{std::string(kAxis), out_.schedule.ranks});
-    for (int64_t r = 0; !inner.device_ids.empty() && r < out_.schedule.ranks; ++r) {
-      for (const int64_t id : inner.device_ids) world.device_ids.push_back(r * inner.size() + id);
+    if (!inner.device_ids.empty()) {
+      const int64_t stride =
+          *std::max_element(inner.device_ids.begin(), inner.device_ids.end()) + 1;
+      for (int64_t r = 0; r < out_.schedule.ranks; ++r) {
+        for (const int64_t id : inner.device_ids) world.device_ids.push_back(r * stride + id);
+      }
     }
     program().add_mesh(world);
     for (int64_t r = 0; r < out_.schedule.ranks; ++r) {
