@@ -83,7 +83,9 @@ CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES%%,*}
 
 # These check values, which do not depend on the GPU's load, so they run in parallel.
 if wanted kernels; then
-  both "generated kernels against the reference (unit_cuda)" 150 "$build/bin/unit_cuda" --gtest_brief=1
+  for shard in 0 1 2 3; do
+    both "generated kernels against the reference, quarter $shard" 200 env GTEST_TOTAL_SHARDS=4 GTEST_SHARD_INDEX=$shard "$build/bin/unit_cuda" --gtest_brief=1
+  done
 fi
 if wanted conformance; then
   both "conformance on the GPU" 150 "$build/bin/unit_conformance" --gtest_brief=1 --gtest_filter='*/cuda_*-*/cuda_on_host*'
@@ -159,7 +161,7 @@ if wanted bench && [ -x "$build/bin/cuda_kernel_bench" ]; then
   cat "$logs/bench_of_kernels__products_searched.txt"
 fi
 if wanted bench && python3 -c 'import torch' 2> /dev/null; then
-  LIMIT=90 check "bench, beside PyTorch" python3 tests/long/gpu_bench.py "$hostir"
+  LIMIT=150 check "bench, beside PyTorch" python3 tests/long/gpu_bench.py "$hostir"
   cat "$logs/bench__beside_PyTorch.txt"
 elif wanted bench; then
   LIMIT=90 check "bench, no PyTorch here" python3 tests/long/gpu_bench.py "$hostir"
@@ -182,6 +184,8 @@ if wanted nccl; then
 fi
 
 if wanted sanitizer && command -v compute-sanitizer > /dev/null; then
+  tests/long/gpu_bench.py --program 256 64 10 4 > "$logs/loop_4.hir"
+  tests/long/gpu_collectives.py 4 bf16 > "$logs/collectives_4_bf16.hir"
   check "compute-sanitizer memcheck, 4 ranks" compute-sanitizer --tool memcheck --error-exitcode 9 "$hostir" run $mlp --mesh tp=4 --backend cuda --example-inputs -q
   check "compute-sanitizer memcheck, indexed ops" compute-sanitizer --tool memcheck --error-exitcode 9 "$build/bin/unit_cuda" --gtest_brief=1 --gtest_filter='CudaIndexed.Parts*:CudaIndexed.Shifts*:CudaDots*'
   check "compute-sanitizer racecheck, sorts" compute-sanitizer --tool racecheck --error-exitcode 9 "$build/bin/unit_cuda" --gtest_brief=1 --gtest_filter='CudaIndexed.EveryOp*'
