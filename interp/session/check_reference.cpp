@@ -73,6 +73,7 @@ class ReferenceComparison {
     }
     const RecordedVersion* missing = nullptr;
     for (const RecordedVersion& expected : reference_.recorder->versions()) {
+      if (!is_operand(code_, expected)) continue;
       const auto found = by_place.find({expected.rank, expected.order, expected.reg});
       if (found == by_place.end() || found->second->code != expected.code) {
         if (out.unmatched++ == 0) missing = &expected;
