@@ -212,7 +212,7 @@ Expected<Calibration> calibrate(const CalibrationOptions& options) {
   if (out.points.empty()) {
     return fail(ErrorKind::kRuntime, "calibrate", "no kernel could be measured on this backend");
   }
-  // The fit starts from what was reached.
+  // The fit starts from the best rates measured.
   out.machine.launch_ns = out.points.front().measured_ns;
   out.machine.memory_bandwidth_bytes_per_s = 1;
   out.machine.flops_per_s = {};

@@ -1,8 +1,7 @@
 // Measures a backend's kernels and describes the machine that they ran on.
 //
 // 1. Run matrix products and pointwise kernels of several sizes and dtypes, each in a loop, and
-// take
-//    the median duration of a launch.
+//    take the median duration of a launch.
 // 2. Fit launch_ns, the memory bandwidth and the FLOP/s per dtype on some sizes: the least sum of
 //    squared log(predicted / measured).
 // 3. Predict the other sizes. Their error says what the description is worth.

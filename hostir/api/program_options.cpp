@@ -250,10 +250,6 @@ Expected<std::vector<int>> parse_devices(const std::string& text) {
   return out;
 }
 
-}  // namespace
-
-namespace {
-
 // A framework that dispatches op by op takes about 6 us per op where this program's hosts take 2,
 // and a captured graph starts its next node after about 0.3 us (H200, PyTorch 2.11).
 double host_cost_factor(const std::string& mode) {

@@ -236,7 +236,8 @@ class Repl {
     std::ifstream file(path);
     if (path.empty() || !file) return wrong("source: cannot read \"" + path + "\"");
     if (depth_ >= kDeepest)
-      return wrong(fmt::format("source: {} files that source each other", kDeepest));
+      return wrong(fmt::format("source: \"{}\" is nested {} files deep; does it source itself?",
+                               path, kDeepest));
     std::vector<std::string> lines;
     for (std::string line; std::getline(file, line);) lines.push_back(line);
     queue(lines, depth_ + 1);
@@ -267,7 +268,9 @@ class Repl {
   }
 
   bool command_of_breakpoint(const std::string& line) {
-    if (line == "end") {
+    const size_t first = line.find_first_not_of(" \t\r");
+    const size_t last = line.find_last_not_of(" \t\r");
+    if (first != line.npos && std::string_view(line).substr(first, last - first + 1) == "end") {
       commanded_.clear();
       return true;
     }

@@ -45,8 +45,9 @@ class PipelineVerb : public Verb {
     arguments.option("--stages-per-rank", stages_per_rank_, "with --table: stages on a rank",
                      {.least = 1});
     arguments.option("--micro-batches", micro_batches_, "how many a batch has", {.least = 1});
-    arguments.choice("--batch", batch_, {"mean", "sum"},
-                     "what loss and gradients of the batch are of its micro-batches'");
+    arguments.choice(
+        "--batch", batch_, {"mean", "sum"},
+        "whether loss and gradients of the batch are the mean or the sum over its micro-batches");
     arguments.repeated("--size", sizes_, "a number for a symbolic size: B=8");
     arguments.option("--name", name_, "the name of the host function");
     arguments.flag("--reference", reference_,

@@ -69,8 +69,8 @@ std::vector<MachineField> make_fields() {
   std::vector<MachineField> out;
   add_scalars(out);
   add_link(out, "local_link", &Machine::local_link,
-           "Most that a rank moves in a collective inside a host; 0: no limit.",
-           "Least time of one step of a collective.");
+           "Highest bandwidth of one rank in a collective within a host; 0: no limit.",
+           "Shortest time of one step of a collective.");
   add_link(out, "network", &Machine::network, "Bandwidth of one rank between hosts.",
            "Latency of one hop between hosts.");
   for (size_t i = 0; i < kCommunicationNames.size(); ++i) add_collective(out, i);

@@ -28,10 +28,11 @@ OpRecord op_opaque() {
   return {
       .mnemonic = "opaque",
       .shape = OpShape::kIndexed,
-      .summary = "An operation that only its name and types are known of. It cannot be computed.",
+      .summary = "An operation of which only the name and types are known. It cannot be computed.",
       .doc = {.shapes = "The written type's.",
-              .sharding = "Operands and result are whole: nothing says which elements depend on "
-                          "which.",
+              .sharding =
+                  "Operands and result are replicated: nothing says which elements depend on "
+                  "which.",
               .dtypes = "Any.",
               .cost = "Reads the operands and writes y once (bytes); no flops."},
       .operands = {{.name = "operands",

@@ -46,19 +46,23 @@ interp::Completion DeviceBackend::complete(Queue& queue, InFlight& task) const {
 bool DeviceBackend::collect_queue(Queue& queue,
                                   std::vector<std::pair<interp::Completion, InFlight>>& out) {
   bool any = false;
+  // Also of a task that shares its event with the one before: those it waits for may be on other
+  // queues and not have been delivered.
+  const auto waits = [&](const InFlight& task) {
+    return std::any_of(task.waits.begin(), task.waits.end(),
+                       [&](TaskId id) { return enqueued_.contains(id); });
+  };
   const auto is_over = [&](InFlight& task) {
     if (task.on_host_clock) return true;
     if (task.ended == nullptr) mark_tail(queue);
-    const bool waits = std::any_of(task.waits.begin(), task.waits.end(),
-                                   [&](TaskId id) { return enqueued_.contains(id); });
-    return !waits && queue.device->has_happened(task.ended->handle()) && has_times(task);
+    return !waits(task) && queue.device->has_happened(task.ended->handle()) && has_times(task);
   };
   const Event* happened = nullptr;  // tasks may share one
   while (!queue.in_flight.empty()) {
     InFlight& head = queue.in_flight.front();
     const bool shared = happened != nullptr && head.ended.get() == happened;
     if (!shared && !is_over(head)) break;
-    if (shared && !has_times(head)) break;
+    if (shared && (waits(head) || !has_times(head))) break;
     happened = head.on_host_clock ? nullptr : head.ended.get();
     interp::Completion completion = complete(queue, head);
     for (const auto& [earlier, flight] : out) {

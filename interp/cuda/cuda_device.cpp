@@ -65,16 +65,13 @@ class BorrowedHostKernel final : public DeviceKernel {
 
 class CudaGraph final : public DeviceGraph {
  public:
-  CudaGraph(CudaDevice& device, cudaGraphExec_t graph, size_t nodes)
-      : device_(device), graph_(graph), nodes_(nodes) {}
+  CudaGraph(CudaDevice& device, cudaGraphExec_t graph) : device_(device), graph_(graph) {}
   ~CudaGraph() override { cudaGraphExecDestroy(graph_); }
   void launch(StreamHandle stream) const override;
-  size_t node_count() const override { return nodes_; }
 
  private:
   CudaDevice& device_;
   cudaGraphExec_t graph_;
-  size_t nodes_;
 };
 
 class CudaDevice final : public Device {
@@ -231,16 +228,14 @@ class CudaDevice final : public Device {
     capturing_ = false;
     cudaGraph_t graph = nullptr;
     cudaGraphExec_t exec = nullptr;
-    size_t nodes = 0;
     cudaError_t status = cudaStreamEndCapture(stream_of(stream), &graph);
-    if (status == cudaSuccess) status = cudaGraphGetNodes(graph, nullptr, &nodes);
     if (status == cudaSuccess) status = cudaGraphInstantiate(&exec, graph, 0);
     if (graph != nullptr) cudaGraphDestroy(graph);
     if (status != cudaSuccess) {
       static_cast<void>(cudaGetLastError());  // clear the non-sticky error
       return fail(ErrorKind::kRuntime, "cuda_graph", cudaGetErrorString(status));
     }
-    return std::make_unique<CudaGraph>(*this, exec, nodes);
+    return std::make_unique<CudaGraph>(*this, exec);
   }
 
   // What the generator does not support runs on the host, and the log says so.

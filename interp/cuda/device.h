@@ -79,7 +79,6 @@ class DeviceGraph {
  public:
   virtual ~DeviceGraph() = default;
   virtual void launch(StreamHandle stream) const = 0;
-  virtual size_t node_count() const = 0;
 };
 
 class Device {

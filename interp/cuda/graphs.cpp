@@ -4,9 +4,9 @@
 //    to another one, or the host cannot go on. Ranks that meet within a body are one unit.
 // 2. Allocations and frees of a unit are served from the streams' spare blocks, so that iterations
 //    that do the same use the same addresses.
-// 3. A unit is described by numbers: instructions, kernels, addresses, dependencies. The second
-// unit
-//    with the same description is captured; from then on it is launched as a graph.
+// 3. A unit is described by numbers: instructions, kernels, addresses, dependencies. When a unit
+//    comes with the same description as an earlier one, it is captured, and launched as a graph
+//    from then on.
 // 4. What cannot be captured is submitted task by task, as without graphs, and the reason is kept.
 #include <fmt/core.h>
 

@@ -72,7 +72,6 @@ class HostGraph final : public DeviceGraph {
   void launch(StreamHandle) const override {
     for (const auto& work : work_) work();
   }
-  size_t node_count() const override { return work_.size(); }
 
  private:
   std::vector<std::function<void()>> work_;

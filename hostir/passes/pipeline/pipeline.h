@@ -3,9 +3,8 @@
 //   1. Stage s gets the results of stage s - 1 as its first parameters. Parameters that are given
 //      per micro-batch get a leading dimension; all others are weights. The last stage returns the
 //      loss, a scalar.
-//   2. The world mesh is the fusions' mesh with the axis "pp" before its own; the stages of
-//   pipeline
-//      rank r run on its sub-mesh pp=r. Stages may be sharded over the other axes.
+//   2. The world mesh is the fusions' mesh with the axis "pp" before its own. The stages of
+//      pipeline rank r run on its sub-mesh pp=r. Stages may be sharded over the other axes.
 //   3. Lower each stage's forward and backward parts (stage.h).
 //   4. Each rank runs its part of the schedule in a `where` of its own: calls on the stream
 //      "compute", the groups of plan_exchanges() on the stream "p2p", frees after the last use.

@@ -290,7 +290,8 @@ TEST(Timeline, LanesThatDoNotFitHaveABar) {
   EXPECT_FALSE(w.has("timeline/lane/r0/host"));
   EXPECT_LE(w->vertex_count(), 60000);
   // An event selected elsewhere scrolls into view.
-  w.model().selection.event = event_of(w, "reduce_scatter", 0);
+  w.model().selection.event = event_of(w, "all_gather", 0);
+  ASSERT_GE(w.model().selection.event, 0);
   w->settle(30);
   EXPECT_TRUE(w.has("timeline/lane/r0/comm"));
 }
