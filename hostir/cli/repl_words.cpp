@@ -24,7 +24,7 @@ constexpr Row kRows[] = {
     {ReplWord::kCommands, "commands", "[NUMBER..]",
      "Read commands up to a line `end`; stops at these breakpoints (else the last one made) run "
      "them."},
-    {ReplWord::kSource, "source", "FILE", "Run the commands of a file; an error ends them."},
+    {ReplWord::kSource, "source", "FILE", "Run the commands in a file, up to the first error."},
     {ReplWord::kUp, "up", "[COUNT]", "Look at the loop or call around this one; list shows it."},
     {ReplWord::kDown, "down", "[COUNT]", "Look at the loop or call inside this one."},
     {ReplWord::kLocals, "info locals", "",

@@ -36,7 +36,7 @@ class PlanVerb : public Verb {
  public:
   std::string_view name() const override { return "plan"; }
   std::string_view summary() const override {
-    return "Find the mesh and shardings with which a fusion is predicted to be fastest";
+    return "Find the mesh and shardings with the shortest predicted time";
   }
   std::string_view example() const override {
     return "  hostir plan tests/programs/tp_mlp.hir --ranks 8 --size B=4 --size S=2048 --size "

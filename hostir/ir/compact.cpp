@@ -58,4 +58,13 @@ class Compactor {
 
 Function compacted(const Function& function) { return Compactor(function).run(); }
 
+Function with_empty_body(const Function& function) {
+  Function out = function;
+  out.instructions.clear();
+  out.regions.clear();
+  out.body = out.add_region();
+  out.region(out.body).closing_comments = function.region(function.body).closing_comments;
+  return out;
+}
+
 }  // namespace hostir

@@ -12,4 +12,7 @@ namespace hostir {
 /// definition are dropped.
 Function compacted(const Function& function);
 
+/// The same function with its values but without instructions, for a pass that writes them anew.
+Function with_empty_body(const Function& function);
+
 }  // namespace hostir

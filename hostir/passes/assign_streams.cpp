@@ -36,11 +36,7 @@ class StreamAssigner {
         memory_(buffers_behind(host)),
         members_(program, in_),
         order_(members_.classes()) {
-    out_ = host;
-    out_.instructions.clear();
-    out_.regions.clear();
-    out_.body = out_.add_region();
-    out_.region(out_.body).closing_comments = host.region(host.body).closing_comments;
+    out_ = with_empty_body(host);
   }
 
   Function run() {

@@ -203,11 +203,7 @@ class Lifetimes {
   }
 
   Function build() {
-    Function out = in_;
-    out.instructions.clear();
-    out.regions.clear();
-    out.body = out.add_region();
-    out.region(out.body).closing_comments = in_.region(in_.body).closing_comments;
+    Function out = with_empty_body(in_);
     std::map<uint32_t, InstrId> definition;
     for (size_t at = 0; at < body_.size(); ++at) {
       Instruction i = in_.instr(body_[at]);

@@ -20,11 +20,7 @@ class MemberRegions {
         names_(host),
         members_(program, in_),
         last_use_(host.values.size(), 0) {
-    out_ = host;
-    out_.instructions.clear();
-    out_.regions.clear();
-    out_.body = out_.add_region();
-    out_.region(out_.body).closing_comments = host.region(host.body).closing_comments;
+    out_ = with_empty_body(host);
   }
 
   Function run() {

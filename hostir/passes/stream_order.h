@@ -25,7 +25,7 @@ struct StreamPoint {
 
 class StreamOrder {
  public:
-  /// `classes`: by set of ranks, its classes (Members::classes()).
+  /// `classes[s]`: the classes that make up set s of ranks (Members::classes()).
   explicit StreamOrder(std::vector<std::vector<uint32_t>> classes) : classes_(std::move(classes)) {}
 
   /// Issues the next task on a stream, on a set of ranks.

@@ -1961,7 +1961,7 @@ class _Text:
         return reads, writes
 
     def function(self, phase):
-        """The host function of a phase. Returns (name, parameters, results)."""
+        """Writes the host function of a phase. Returns (name, parameters, results)."""
         g = self.graph
         body = [i for i in g.instrs if i.phase == phase]
         own = {v for i in body for v in i.results()}

@@ -13,8 +13,8 @@ namespace hostir::interp {
 
 namespace {
 
-// False for ranks outside a sub-mesh. They have nothing of its buffers, but a scalar has no empty
-// box to say so.
+// A rank outside a sub-mesh has no part of its buffers. Its box shows that by being empty, except
+// for a scalar, whose box has one element on every rank.
 bool is_on_mesh_of(const Code& code, LayoutIndex layout, Rank rank) {
   const Sharding* sharding = layout != kNoLayout ? sharding_of(code.layouts[layout].type) : nullptr;
   const Mesh* mesh = sharding != nullptr ? code.program->find_mesh(sharding->mesh) : nullptr;

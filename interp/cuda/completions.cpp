@@ -187,9 +187,9 @@ void DeviceBackend::end_activity(const ActivityRef& activity) {
   if (activity != nullptr) activities_->end();
 }
 
-// True once the task's times are known, or will not be. Its work has finished. CUPTI hands over its
-// records a little later, together with those of work that is still running. Nothing waits for them
-// but the log, unless a host waits for the task or values are read after it.
+// Called when a task's work has finished. True if its times are known, or nothing should wait for
+// them any longer. CUPTI delivers records a little late. Only the log needs them, so they are
+// waited for unless a host waits for the task or values are read after it.
 bool DeviceBackend::has_times(InFlight& task) {
   constexpr int64_t kPatienceNs = 50'000'000;
   constexpr int64_t kFlushEveryNs = 1'000'000;

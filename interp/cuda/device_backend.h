@@ -186,7 +186,7 @@ class DeviceBackend final : public interp::Backend {
     std::unordered_set<TaskId> awaited;  // by other tasks of the unit
     std::vector<TaskId> outside;         // tasks in flight that the unit waits for
     bool may_start = true;               // nothing before it is held
-    bool crosses_devices = false;        // some of its communication does
+    bool crosses_devices = false;        // ranks on different devices meet in it
   };
   struct KnownUnit {
     std::vector<uint64_t> words;

@@ -337,7 +337,8 @@ bool DeviceBackend::capture_task(Unit& unit, Held& task,
       task.queued = mark(q);
       arrive(q, task);
       if (task.wire_call >= 0 && !network_->is_enqueued(task.wire_call)) {
-        capture_problem_ = code_->address(task.code) + " has to connect first";
+        capture_problem_ =
+            code_->address(task.code) + " must connect its communicator before it can be captured";
       }
     }
     task.arrived = true;

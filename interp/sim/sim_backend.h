@@ -5,7 +5,7 @@
 // schedule give the same times and, with the same kernel set and instruction set, the same bits,
 // whatever the stepping order of the hosts. Needs no GPU. Replicas and results of collectives share
 // memory. Without values (`Values::kNone`) the times are the same, but no kernel is compiled, no
-// buffer has bytes, and reading one fails. Absent: memory limits, which the interpreter enforces.
+// buffer has bytes, and reading one fails. The interpreter enforces memory limits.
 #pragma once
 
 #include <cstdint>

@@ -86,7 +86,7 @@ TEST(CollectiveCost, SmallAllReducesOfManyHostsTakeATree) {
   const CollectiveModel& model = machine.model(OpKind::all_reduce);
   EXPECT_DOUBLE_EQ(collective_ns(machine, OpKind::all_reduce, 0, {1024, 128, 8}),
                    model.base_ns + 28 * model.hop_ns + 14 * machine.network.latency_ns);
-  // Large messages take the ring, which moves less: 2 (n-1)/n of the bytes, not twice.
+  // The ring wins for large messages: it moves 2 (n-1)/n of the bytes, a tree 2.
   const double bytes = 1e12;
   const double ring_ns = 2 * bytes * 15 / 16 / model.bandwidth_bytes_per_s * 1e9;
   const double ns = collective_ns(machine, OpKind::all_reduce, bytes, {16, 2, 8});
