@@ -15,20 +15,6 @@ namespace {
 using Groups = std::vector<std::vector<int64_t>>;
 using Sizes = std::vector<int64_t>;
 
-// The groups in `dense<[[0, 1], [2, 3]]>`; short rows are padded with -1.
-std::optional<Groups> dense_groups(const Attr& attr) {
-  if (!attr.literal || attr.literal->type.dims.size() != 2) return std::nullopt;
-  const auto ids = attr.integers();
-  const auto columns = static_cast<size_t>(attr.literal->type.dims[1]);
-  Groups out;
-  for (size_t i = 0; i < ids.size(); ++i) {
-    if (columns == 0 || i % columns == 0) out.emplace_back();
-    if (ids[i] >= 0) out.back().push_back(ids[i]);
-  }
-  std::erase_if(out, [](const auto& group) { return group.empty(); });
-  return out;
-}
-
 Sizes to_front(size_t rank, size_t dim) {
   Sizes out = {static_cast<int64_t>(dim)};
   for (size_t d = 0; d < rank; ++d) {
@@ -75,6 +61,19 @@ bool valid_dim(int64_t dim, const Known& x) {
 }
 
 }  // namespace
+
+std::optional<Groups> dense_groups(const Attr& attr) {
+  if (!attr.literal || attr.literal->type.dims.size() != 2) return std::nullopt;
+  const auto ids = attr.integers();
+  const auto columns = static_cast<size_t>(attr.literal->type.dims[1]);
+  Groups out;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (columns == 0 || i % columns == 0) out.emplace_back();
+    if (ids[i] >= 0) out.back().push_back(ids[i]);
+  }
+  std::erase_if(out, [](const auto& group) { return group.empty(); });
+  return out;
+}
 
 // The replica groups: from mesh axes or dense ids. Without the attribute, one group of all devices.
 Expected<Groups> DeviceOps::groups_of(const OpSite& s) const {

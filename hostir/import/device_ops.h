@@ -15,6 +15,10 @@ struct DeviceOp {
   std::vector<ValueId> outputs;
 };
 
+/// The groups in `dense<[[0, 1], [2, 3]]>`, whose short rows are padded with -1; nullopt if the
+/// attribute has another form.
+std::optional<std::vector<std::vector<int64_t>>> dense_groups(const Attr& attr);
+
 class DeviceOps {
  public:
   /// `world` is the mesh of all devices; device numbers are its ranks.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "hostir/import/handlers.h"
+#include "hostir/import/manual_map.h"
 
 namespace hostir::importer {
 
@@ -144,13 +145,6 @@ Expected<void> emit_custom_call(const OpSite& s) {
     return {};
   }
   return s.emitter.opaque(s, "@" + target);
-}
-
-Expected<void> emit_manual(const OpSite& s) {
-  return s.fail(
-      "import_c8",
-      "is imported where it is all that the entry function does, over a whole mesh; here other "
-      "operations stand beside it");
 }
 
 constexpr HandlerRow kControlRows[] = {

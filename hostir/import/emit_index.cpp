@@ -135,16 +135,10 @@ Expected<void> emit_gather(const OpSite& s) {
 Expected<void> emit_scatter(const OpSite& s) {
   if (!find_op("put") || !find_op("put_along")) return s.emitter.opaque(s, "no op puts values");
   if (s.count() != 3) return s.emitter.opaque(s, "a scatter of several tensors");
-  const auto& region = s.op.regions;
-  const bool sets = region.size() == 1 && region[0].ops.size() == 1 &&
-                    region[0].arguments.size() == 2 &&
-                    region[0].ops[0].operands == std::vector<ValueNumber>{region[0].arguments[1]};
-  const auto kind = reducer_of(s.function, s.op);
-  if (!sets && kind != ReducerKind::kSum)
-    return s.emitter.opaque(s, "a scatter that neither sets nor adds");
+  const auto mode = scatter_mode(s);
+  if (!mode) return s.emitter.opaque(s, "a scatter that neither sets nor adds");
   HOSTIR_ASSIGN_OR_RETURN(const IndexingNumbers n, scatter_numbers(s));
-  HOSTIR_ASSIGN_OR_RETURN(Known y,
-                          scattered(s.emitter, s.in(0), s.in(1), s.in(2), n, sets ? "set" : "add"));
+  HOSTIR_ASSIGN_OR_RETURN(Known y, scattered(s.emitter, s.in(0), s.in(1), s.in(2), n, *mode));
   return s.set(std::move(y));
 }
 

@@ -12,6 +12,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hostir/import/module.h"
@@ -27,8 +28,12 @@ struct Known {
   bool splat = false;            // all elements equal `number`
   std::vector<Known> pieces;     // joined along `pieces_dim`; used for a stack filled by a loop
   size_t pieces_dim = 0;
+  // Axes along which devices differ, in a manual computation: `value` and `number` have a leading
+  // dimension for each, `type` is that of one device. See manual_map.h.
+  std::vector<size_t> lead;
 
-  bool is_number() const { return number.has_value(); }
+  /// A known value, equal on all devices.
+  bool is_number() const { return number.has_value() && lead.empty(); }
 };
 
 using Frame = std::vector<std::optional<Known>>;  // by ValueNumber
@@ -64,7 +69,8 @@ class Emitter {
   /// All arguments must outlive the emitter. `program` is used only to look up meshes.
   Emitter(const Module& module, const Program& program, Function& target, ImportReport& report);
 
-  void set_device_hook(DeviceHook hook) { hook_ = std::move(hook); }
+  /// Returns the hook set before.
+  DeviceHook set_device_hook(DeviceHook hook) { return std::exchange(hook_, std::move(hook)); }
   Function& target() { return target_; }
   RegionId region() const { return region_; }
   const Module& module() const { return module_; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "hostir/import/reducer.h"
 #include "hostir/ops/record.h"
 
 namespace hostir::importer {
@@ -315,6 +316,16 @@ Expected<IndexingNumbers> scatter_numbers(const OpSite& s) {
   }
   HOSTIR_TRY(check_numbers(s, n, updates.size()));
   return n;
+}
+
+std::optional<std::string> scatter_mode(const OpSite& s) {
+  const auto& region = s.op.regions;
+  const bool sets = region.size() == 1 && region[0].ops.size() == 1 &&
+                    region[0].arguments.size() == 2 &&
+                    region[0].ops[0].operands == std::vector<ValueNumber>{region[0].arguments[1]};
+  if (sets) return "set";
+  return reducer_of(s.function, s.op) == ReducerKind::kSum ? std::optional<std::string>("add")
+                                                           : std::nullopt;
 }
 
 Expected<Known> gathered(Emitter& e, const Known& x, const Known& indices,

@@ -29,4 +29,7 @@ Expected<Known> gathered(Emitter& e, const Known& x, const Known& indices,
 Expected<Known> scattered(Emitter& e, const Known& base, const Known& indices, const Known& updates,
                           const IndexingNumbers& n, std::string mode);
 
+/// How the region of a scatter combines: "set" or "add"; nullopt if neither.
+std::optional<std::string> scatter_mode(const OpSite& site);
+
 }  // namespace hostir::importer

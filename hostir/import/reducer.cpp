@@ -21,7 +21,13 @@ std::optional<ReducerKind> kind_of(std::string_view name) {
 std::optional<ReducerKind> reducer_of(const ModuleFunction&, const ModuleOp& op) {
   if (const Attr* applies = op.find("applies")) return kind_of(applies->text);
   if (op.regions.size() != 1) return std::nullopt;
-  const ModuleBlock& block = op.regions.front();
+  ModuleBlock block = op.regions.front();
+  if (block.ops.size() == 3 && block.ops[1].name == "sdy.sharding_constraint" &&
+      block.ops[1].operands == block.ops[0].results &&
+      block.ops[2].operands == block.ops[1].results) {
+    block.ops[2].operands = block.ops[0].results;  // on a scalar it says nothing
+    block.ops.erase(block.ops.begin() + 1);
+  }
   if (block.ops.size() != 2 || block.arguments.size() != 2) return std::nullopt;
   const ModuleOp& body = block.ops.front();
   const bool both = body.operands.size() == 2 && body.results.size() == 1 &&

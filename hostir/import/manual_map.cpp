@@ -1,0 +1,175 @@
+#include "hostir/import/manual_map.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "hostir/import/mapped_ops.h"
+
+namespace hostir::importer {
+
+namespace {
+
+using Dims = std::vector<int64_t>;
+
+// The axes of `dim` that are manual, major to minor. They come before all others.
+std::optional<AxisList> manual_axes_of(const Mesh& mesh, const DimSharding& dim,
+                                       const AxisList& manual) {
+  AxisList out;
+  for (const AxisRef& ref : dim.axes) {
+    const auto axis = mesh.axis_index(ref.name);
+    if (!axis) return std::nullopt;
+    if (std::find(manual.begin(), manual.end(), *axis) == manual.end()) continue;
+    if (!ref.whole()) return std::nullopt;
+    out.push_back(*axis);
+  }
+  return out;
+}
+
+// The part of each device: every manual axis leaves its dimension and becomes a leading one.
+Expected<Known> entering(const Mapping& map, const OpSite& s, const Known& x, const Sharding& in,
+                         const AxisList& manual, const ModuleType& local) {
+  Emitter& e = s.emitter;
+  if (in.dims.size() != x.type.dims.size() || in.is_partial())
+    return s.fail("import_c2", "a sharding does not fit its operand");
+  AxisList found;
+  Dims apart;  // the axes' dimensions, each before what remains of its dimension
+  Dims order;  // places of the leading dimensions in `apart`, then of the others
+  Dims rest;
+  const size_t lead = x.lead.size();
+  std::vector<std::pair<size_t, int64_t>> places;
+  for (size_t i = 0; i < lead; ++i) {
+    places.emplace_back(x.lead[i], static_cast<int64_t>(apart.size()));
+    apart.push_back(map.size(x.lead[i]));
+  }
+  for (size_t d = 0; d < in.dims.size(); ++d) {
+    const auto axes = manual_axes_of(map.mesh(), in.dims[d], manual);
+    if (!axes) return s.fail("import_c8", "a part of an axis is manual");
+    int64_t left = x.type.dims[d];
+    for (const size_t axis : *axes) {
+      if (left % map.size(axis) != 0) return s.fail("import_c2", "an operand cannot be cut evenly");
+      left /= map.size(axis);
+      places.emplace_back(axis, static_cast<int64_t>(apart.size()));
+      apart.push_back(map.size(axis));
+      found.push_back(axis);
+    }
+    rest.push_back(static_cast<int64_t>(apart.size()));
+    apart.push_back(left);
+    if (d >= local.dims.size() || local.dims[d] != left)
+      return s.fail("import_c2", "an operand does not fit its local type");
+  }
+  if (found.empty()) return x;
+  std::sort(places.begin(), places.end());
+  Known out;
+  for (const auto& [axis, place] : places) {
+    out.lead.push_back(axis);
+    order.push_back(place);
+  }
+  order.insert(order.end(), rest.begin(), rest.end());
+  HOSTIR_ASSIGN_OR_RETURN(const Known cut, e.reshaped(map.whole(x), apart));
+  HOSTIR_ASSIGN_OR_RETURN(const Known moved, e.transposed(cut, order));
+  return map.part(moved, std::move(out.lead), local);
+}
+
+// The global tensor of a result: the leading dimensions return to the dimensions they cut.
+Expected<Known> leaving(const Mapping& map, const OpSite& s, Known x, const Sharding& out,
+                        const AxisList& manual) {
+  Emitter& e = s.emitter;
+  if (out.dims.size() != x.type.dims.size() || out.is_partial())
+    return s.fail("import_c2", "a sharding does not fit its result");
+  std::vector<AxisList> cuts;
+  AxisList wanted = x.lead;
+  for (const DimSharding& dim : out.dims) {
+    auto axes = manual_axes_of(map.mesh(), dim, manual);
+    if (!axes) return s.fail("import_c8", "a part of an axis is manual");
+    wanted.insert(wanted.end(), axes->begin(), axes->end());
+    cuts.push_back(std::move(*axes));
+  }
+  std::sort(wanted.begin(), wanted.end());
+  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+  // Devices along an axis that cuts no dimension hold equal values: the first one's are taken.
+  AxisList kept;
+  for (const size_t axis : wanted) {
+    const bool cut = std::any_of(cuts.begin(), cuts.end(), [&](const AxisList& axes) {
+      return std::find(axes.begin(), axes.end(), axis) != axes.end();
+    });
+    const bool ours = std::find(manual.begin(), manual.end(), axis) != manual.end();
+    if (ours && !cut) {
+      HOSTIR_ASSIGN_OR_RETURN(x, map.first_along(e, x, axis));
+    } else {
+      kept.push_back(axis);
+    }
+  }
+  HOSTIR_ASSIGN_OR_RETURN(const Known full, map.lifted(e, x, kept));
+  Dims order;
+  Dims sizes;
+  AxisList outer;
+  for (size_t i = 0; i < kept.size(); ++i) {
+    if (std::find(manual.begin(), manual.end(), kept[i]) != manual.end()) continue;
+    outer.push_back(kept[i]);
+    order.push_back(static_cast<int64_t>(i));
+    sizes.push_back(map.size(kept[i]));
+  }
+  ModuleType type = x.type;
+  for (size_t d = 0; d < cuts.size(); ++d) {
+    for (const size_t axis : cuts[d]) {
+      order.push_back(std::find(kept.begin(), kept.end(), axis) - kept.begin());
+      type.dims[d] *= map.size(axis);
+    }
+    order.push_back(static_cast<int64_t>(kept.size() + d));
+    sizes.push_back(type.dims[d]);
+  }
+  HOSTIR_ASSIGN_OR_RETURN(const Known moved, e.transposed(full, order));
+  HOSTIR_ASSIGN_OR_RETURN(const Known joined, e.reshaped(moved, sizes));
+  return map.part(joined, std::move(outer), type);
+}
+
+}  // namespace
+
+Expected<void> emit_manual(const OpSite& s) {
+  const Attr* in = s.op.find("in_shardings");
+  const Attr* out = s.op.find("out_shardings");
+  const Attr* axes = s.op.find("manual_axes");
+  if (s.op.regions.size() != 1 || in == nullptr || out == nullptr || axes == nullptr ||
+      in->shardings.size() != s.count() || out->shardings.size() != s.op.results.size() ||
+      s.op.regions[0].arguments.size() != s.count()) {
+    return s.fail("import_c2", "the number of shardings does not fit");
+  }
+  const std::string name = !out->shardings.empty()  ? out->shardings[0].mesh
+                           : !in->shardings.empty() ? in->shardings[0].mesh
+                                                    : "";
+  const Mesh* mesh = s.emitter.module().find_mesh(name);
+  if (mesh == nullptr) return s.fail("import_c2", "there is no mesh @" + name);
+  AxisList manual;
+  for (const Attr& item : axes->items) {
+    const auto axis = mesh->axis_index(item.text);
+    if (!axis) return s.fail("import_c2", "the mesh has no axis \"" + item.text + "\"");
+    manual.push_back(*axis);
+  }
+  const Mesh* ours = s.emitter.mesh_of(Sharding::replicated(name, 0));
+  const Mapping map(*mesh, ours != nullptr ? ours->name : "");
+  const ModuleBlock& body = s.op.regions[0];
+  for (size_t i = 0; i < s.count(); ++i) {
+    HOSTIR_ASSIGN_OR_RETURN(Known part, entering(map, s, s.in(i), in->shardings[i], manual,
+                                                 s.function.type(body.arguments[i])));
+    HOSTIR_TRY(map.annotate(s.emitter, part));
+    s.frame[body.arguments[i]] = std::move(part);
+  }
+  MappedOps mapped(map);
+  DeviceHook before =
+      s.emitter.set_device_hook([&](const OpSite& site) { return mapped.take(site); });
+  auto results = s.emitter.block(s.function, body, s.frame);
+  s.emitter.set_device_hook(std::move(before));
+  HOSTIR_TRY(results);
+  if (results->size() != s.op.results.size())
+    return s.fail("import_c2", "gives another number of results");
+  for (size_t i = 0; i < results->size(); ++i) {
+    HOSTIR_ASSIGN_OR_RETURN(Known whole,
+                            leaving(map, s, std::move((*results)[i]), out->shardings[i], manual));
+    HOSTIR_TRY(s.set(std::move(whole), i));
+  }
+  return {};
+}
+
+}  // namespace hostir::importer

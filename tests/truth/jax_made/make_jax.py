@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Writes the cases of this folder that JAX 0.11 itself printed, compiled and computed: make_jax.py FOLDER [CASE...].
+
+Needs jax; runs on 8 CPU devices. compiled.hlo is kept where it is small and its result layouts follow from the text.
+"""
+import json
+import math
+import os
+import pathlib
+import re
+import sys
+
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
+os.environ["JAX_PLATFORMS"] = "cpu"
+import jax  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
+import numpy as np  # noqa: E402
+from jax import lax  # noqa: E402
+from jax.sharding import Mesh, NamedSharding  # noqa: E402
+from jax.sharding import PartitionSpec as P  # noqa: E402
+
+COLLECTIVES = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute")
+CASES = {}
+numbers = np.random.RandomState(0)
+
+
+def normal(*shape):
+    return numbers.normal(size=shape).astype(np.float32)
+
+
+def mesh(**axes):
+    count = math.prod(axes.values())
+    return Mesh(np.array(jax.devices()[:count]).reshape(tuple(axes.values())), tuple(axes))
+
+
+def case(make):
+    CASES[make.__name__] = make
+    return make
+
+
+def manual(f, over, inputs, outputs, **options):
+    return jax.shard_map(f, mesh=over, in_specs=inputs, out_specs=outputs, **options)
+
+
+@case
+def partial_pipeline():
+    """Two stages over dp by ppermute inside a shard_map over dp alone; tp stays with the partitioner."""
+    m = mesh(dp=2, tp=2)
+
+    def stages(w, x):
+        for _ in range(2):
+            x = lax.ppermute(jnp.tanh(x @ w[0]), "dp", [(0, 1), (1, 0)])
+        return lax.psum(x, "dp") / 2
+    f = manual(stages, m, (P("dp"), P()), P(), axis_names={"dp"}, check_vma=False)
+    return m, f, (normal(2, 4, 4), normal(4, 4)), (P("dp", None, "tp"), P())
+
+
+@case
+def partial_axis_index():
+    """The device number along the one manual axis."""
+    m = mesh(dp=2, tp=2)
+    f = manual(lambda x: x * (1.0 + lax.axis_index("dp")), m, P("dp"), P("dp"), axis_names={"dp"})
+    return m, f, (normal(4, 6),), (P("dp", "tp"),)
+
+
+@case
+def manual_fsdp_grad():
+    """The gradient of a shard_map: two manual computations, with values that go from one to the other."""
+    m = mesh(x=4)
+
+    def loss(w, x):
+        return lax.pmean(jnp.mean((x @ lax.all_gather(w, "x", tiled=True)) ** 2), "x")
+    f = jax.value_and_grad(lambda w, x: manual(loss, m, (P("x"), P("x")), P())(w, x))
+    return m, f, (normal(8, 4), normal(4, 8)), (P("x"), P("x"))
+
+
+@case
+def manual_beside():
+    """Operations before and after a shard_map."""
+    m = mesh(x=4)
+    product = manual(lambda x, w: lax.psum(x @ w, "x"), m, (P(None, "x"), P("x")), P())
+    return m, lambda x, w: jnp.sum(product(jnp.sin(x), w * 2) ** 2, 1), (normal(4, 8), normal(8, 3)), (P(), P())
+
+
+def write(folder, arrays, prefix):
+    for i, x in enumerate(arrays):
+        x = np.asarray(x)
+        np.save(folder / f"{prefix}{i}.npy", x.astype(np.float32) if x.dtype.kind == "V" else x)
+
+
+def main():
+    for name in sys.argv[2:] or CASES:
+        numbers.seed(0)
+        m, f, args, specs = CASES[name]()
+        shardings = jax.tree.map(lambda s: NamedSharding(m, s), specs, is_leaf=lambda s: isinstance(s, P))
+        placed = jax.device_put(args, shardings)
+        lowered = jax.jit(f, in_shardings=shardings).lower(*placed)
+        compiled = lowered.compile()
+        folder = pathlib.Path(sys.argv[1]) / name
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "stablehlo.mlir").write_text(lowered.as_text())
+        (folder / "compiled.hlo").write_text(compiled.as_text())
+        write(folder, jax.tree.leaves(args), "in")
+        write(folder, jax.tree.leaves(compiled(*placed)), "out")
+        counts = {c: len(re.findall(rf" = .* {c}(?:-start)?\(", compiled.as_text())) for c in COLLECTIVES}
+        described = {"jax": jax.__version__, "mesh": dict(m.shape), "note": CASES[name].__doc__,
+                     "compiled_collectives": counts}
+        (folder / "case.json").write_text(json.dumps(described, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
