@@ -27,14 +27,18 @@ bool goes_on_alike(const Beside& beside, size_t at) {
 size_t partner(const Beside& beside, size_t at) {
   using Kind = LaidCall::Kind;
   const LaidCall& step = beside.laid[at];
+  const bool is_left_out = step.kind == Kind::kLeftOut;
+  const model::Member& call =
+      is_left_out ? *beside.theirs.calls[step.theirs].member : *beside.mine.calls[step.mine].member;
   for (size_t k = 0; k < beside.laid.size(); ++k) {
     const LaidCall& other = beside.laid[k];
-    const bool opposite = (step.kind == Kind::kLeftOut && other.kind == Kind::kExtra) ||
-                          (step.kind == Kind::kExtra && other.kind == Kind::kLeftOut);
-    if (!opposite) continue;
-    const model::Member& left = *beside.theirs.calls[std::min(step.theirs, other.theirs)].member;
-    const model::Member& extra = *beside.mine.calls[std::min(step.mine, other.mine)].member;
-    if (same_call(left.call, extra.call)) return k;
+    // Where the records end, the moved call may be laid beside the others' next one.
+    if (other.kind != (is_left_out ? Kind::kExtra : Kind::kLeftOut) && other.kind != Kind::kOther) {
+      continue;
+    }
+    const model::Member& moved = is_left_out ? *beside.mine.calls[other.mine].member
+                                             : *beside.theirs.calls[other.theirs].member;
+    if (same_call(call.call, moved.call)) return k;
   }
   return SIZE_MAX;
 }

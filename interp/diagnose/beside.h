@@ -22,7 +22,8 @@ Beside lay(const model::Run& run, model::Rank mine, model::Rank theirs,
 
 /// True if both continue with the same call after the gap `at`.
 bool goes_on_alike(const Beside& beside, size_t at);
-/// The opposite gap with the same call as gap `at`; SIZE_MAX: there is none.
+/// The opposite gap, or the differing pair, with the same call as gap `at`; SIZE_MAX: there is
+/// none.
 size_t partner(const Beside& beside, size_t at);
 /// The rank's next call at or after step `at`; there must be one.
 size_t next_mine(const Beside& beside, size_t at);

@@ -109,6 +109,13 @@ class Judge {
                         std::count(found.expected.begin(), found.expected.end(), member) != 0;
       if (!same) edit_call(CallEdit::Kind::kChange, found.ref(*member), out_.at);
     }
+    // The other members do not record a root: they follow the one of the two that is kept.
+    for (const Member& member :
+         found.meeting == nullptr ? std::vector<Member>() : found.meeting->members) {
+      if (member.arrived() && found.member(member.rank) == nullptr) {
+        edit_call(CallEdit::Kind::kChange, found.ref(*found.meeting->member(member.rank)), out_.at);
+      }
+    }
     out_.repair_text =
         fmt::format("with {} on all of them", model::call_text(out_.at.member->call));
   }
@@ -210,7 +217,9 @@ class Judge {
     const auto proved = std::find_if(waited.begin(), waited.end(),
                                      [](const Waited& w) { return !w.absent.empty(); });
     if (proved != waited.end()) {
-      if (!moving_) absent(*proved);
+      const bool is_halted = std::any_of(proved->absent.begin(), proved->absent.end(),
+                                         [&](Rank rank) { return cannot_go_on(rank); });
+      if (!moving_ && !(is_halted && halted())) absent(*proved);
     } else if (!waited.empty()) {
       if (!moving_) no_record(waited.front());
     } else {
@@ -241,7 +250,21 @@ class Judge {
     std::stable_sort(out.begin(), out.end(), [](const Waited& a, const Waited& b) {
       return a.waiting.size() > b.waiting.size();
     });
+    const auto first = std::find_if(out.begin(), out.end(), [&](const Waited& w) {
+      return std::none_of(out.begin(), out.end(),
+                          [&](const Waited& other) { return comes_before(other.call, w.call); });
+    });
+    if (first != out.end()) std::rotate(out.begin(), first, first + 1);
     return out;
+  }
+
+  // A rank that waits in `a` has not come to `b` yet.
+  static bool comes_before(const MemberRef& a, const MemberRef& b) {
+    if (a.meeting == nullptr || b.meeting == nullptr || a.meeting == b.meeting) return false;
+    return std::any_of(a.meeting->members.begin(), a.meeting->members.end(), [&](const Member& m) {
+      const Member* there = b.meeting->member(m.rank);
+      return m.unfinished() && there != nullptr && there->state == MemberState::kNotArrived;
+    });
   }
 
   MemberRef call_of(Rank rank, const WaitEdge& edge) const {
@@ -413,7 +436,50 @@ class Judge {
 
   // ---- missing calls that no rank waits for
 
+  // All members came to the oldest call that somebody waits in, but the process of one cannot go
+  // on.
+  bool halted() {
+    for (const auto& calls : calls_) {
+      for (const MemberRef& ref : calls) {
+        if (!ref.member->unfinished() || cannot_go_on(ref.member->rank)) continue;
+        for (const MemberRef& other : members_of(ref)) {
+          if (!other.member->unfinished() || !cannot_go_on(other.member->rank)) continue;
+          insert_once(out_.culprits, other.member->rank);
+          out_.at = other;
+        }
+        if (out_.culprits.empty()) continue;
+        out_.charge = run_.find(out_.at.member->rank)->state == model::RankState::kDead
+                          ? Charge::kDied
+                          : Charge::kStopped;
+        out_.missing = ref;
+        out_.communicator = ref.communicator();
+        out_.sequence = ref.sequence();
+        for (const MemberRef& other : members_of(ref)) {
+          if (other.member->unfinished() && !cannot_go_on(other.member->rank))
+            insert_once(out_.waiting, other.member->rank);
+        }
+        return true;
+      }
+    }
+    return false;
+  }
+  bool cannot_go_on(Rank rank) const {
+    const model::RankFacts* facts = run_.find(rank);
+    return facts != nullptr &&
+           (facts->state == model::RankState::kDead || facts->state == model::RankState::kFrozen);
+  }
+  static std::vector<MemberRef> members_of(const MemberRef& ref) {
+    if (ref.pair != nullptr) {
+      return {{nullptr, ref.pair, &ref.pair->send}, {nullptr, ref.pair, &ref.pair->recv}};
+    }
+    std::vector<MemberRef> out;
+    for (const Member& member : ref.meeting->members)
+      out.push_back({ref.meeting, nullptr, &member});
+    return out;
+  }
+
   void in_flight() {
+    if (!moving_ && halted()) return;
     if (const auto circle = find_circle(run_, calls_)) {
       if (moving_) return;
       out_.charge = Charge::kOrder;
@@ -487,6 +553,8 @@ std::string_view name(Charge charge) {
       return "never_came";
     case Charge::kDied:
       return "died";
+    case Charge::kStopped:
+      return "stopped";
     case Charge::kNoRecord:
       return "no_record";
     case Charge::kOrder:

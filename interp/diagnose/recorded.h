@@ -26,6 +26,7 @@ enum class Charge : uint8_t {
   kWrongPeer,      // a send or recv that names the wrong rank
   kNeverCame,      // it stopped before a call in which others wait
   kDied,           // its process has ended
+  kStopped,        // its process is stopped, by a signal or a debugger, in a call of all
   kNoRecord,       // others wait for a rank without a record
   kOrder,          // ranks wait for each other in a circle
 };

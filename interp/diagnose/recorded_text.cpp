@@ -75,9 +75,12 @@ class Teller {
             "has none either",
             who(), call_name(run_, v_.at), at_stack(run_, v_.at), v_.missing.member->rank,
             call_name(run_, v_.missing), at_stack(run_, v_.missing));
+      case Charge::kStopped:
+        return halted();
       case Charge::kNeverCame:
       case Charge::kDied:
-        return never_came();
+        return v_.at.meeting != nullptr && v_.at.meeting == v_.missing.meeting ? halted()
+                                                                               : never_came();
       case Charge::kNoRecord:
         return no_record();
     }
@@ -182,6 +185,15 @@ class Teller {
       }
     }
     return text + fmt::format("; {} elements are sent and {} expected", sent, received);
+  }
+
+  // All came: what they wait for is the progress of the culprits' processes.
+  std::string halted() const {
+    return fmt::format(
+        "{} {} in {}{}, in which {} {}", who(),
+        v_.charge == Charge::kDied ? "died" : verb(v_.culprits, "is stopped", "are stopped"),
+        call_name(run_, v_.at), at_stack(run_, v_.at), model::list_of(v_.waiting),
+        verb(v_.waiting, "waits", "wait"));
   }
 
   std::string never_came() const {

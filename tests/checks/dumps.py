@@ -84,6 +84,15 @@ def slow_rank(world):
 
 
 @case(4)
+def slow_rank_until_the_dump(world):
+    """All wait seconds for rank 2, and the call ends so shortly before the dumps that no watchdog saw it."""
+    job = layers(Job(world), [10, 11]).run()
+    for r in range(world):
+        job.issued[r][1].end_late()
+    return job, {}, INNOCENT
+
+
+@case(4)
 def late_rings_healthy(world):
     job = layers(Job(world), range(10, 60)).run()
     return job, {"ring": 20}, INNOCENT
@@ -257,6 +266,17 @@ def swapped_kinds(world):
     return job.run(), {}, fault("swapped_calls", 3, trial=True)
 
 
+@case(4)
+def swapped_kinds_at_the_end(world):
+    """The hang stops rank 3 before the layer that the others have issued already."""
+    job = Job(world)
+    for r in range(world):
+        pair = [Call("0", "all_reduce", [8], 10), Call("0", "_all_gather_base", [8], 11, out=[8 * world])]
+        job.calls[r] += pair[::-1] if r == 3 else pair
+    job.all_reduce(12, ranks=[0, 1, 2])
+    return job.run(), {}, fault("swapped_calls", 3, trial=True)
+
+
 @case(4, 6)
 def order_of_groups_blocking(world):
     job = Job(world, {"1": list(range(world)), "2": list(range(world))})
@@ -327,7 +347,18 @@ def two_roots(world):
     job.run()
     for r in range(world):
         job.issued[r][0].state, job.issued[r][0].done = "scheduled", None
-    return job, {}, fault("collective_mismatch", suspects=[0, 2])
+    return job, {}, fault("collective_mismatch", suspects=[0, 2], trial=True)
+
+
+@case(4)
+def two_roots_of_which_only_they_tell(world):
+    """Members that are not the root have no outputs: they follow either root."""
+    job = Job(world)
+    job.each(range(world), lambda r: Call("0", "gather", [5], 10 + r, out=[[5]] * world if r in (1, 2) else []))
+    job.run()
+    for r in range(world):
+        job.issued[r][0].state, job.issued[r][0].done = "scheduled", None
+    return job, {}, fault("collective_mismatch", suspects=[1, 2], trial=True)
 
 
 @case(4)
@@ -362,6 +393,40 @@ def dead_rank(world):
     job.all_reduce(12, ranks=[0, 1, 2])
     job.dead = {3}
     return job.run(), {}, fault("no_record", 3, line=12, trial=True)
+
+
+@case(3, 4)
+def dead_rank_ends_the_calls_of_the_others(world):
+    last = world - 1
+    job = layers(Job(world), [10, 11])
+    job.all_reduce(12, ranks=range(last))
+    job.dead = {last}
+    job.run()
+    for r in range(last):
+        job.issued[r][2].end_late()
+    return job, {}, fault("no_record", last, line=12, trial=True)
+
+
+@case(4)
+def the_first_to_leave_ends_the_calls_of_the_others(world):
+    """Rank 3 stopped outside; it wrote its dump first and left, which ended the call of two others."""
+    job = layers(Job(world), [10, 11])
+    job.all_reduce(12, ranks=[0, 1, 2])
+    job.run()
+    for r in (0, 2):
+        job.issued[r][2].end_late()
+    return job, {}, fault("never_came", 3, line=12, trial=True)
+
+
+@case(4)
+def stopped_before_two_groups(world):
+    """Rank 2 is awaited by rank 0 in their group, and by 1 and 3 in the next call of all."""
+    job = layers(Job(world, {"1": [0, 2], "2": [1, 3]}), [10])
+    job.calls[0].append(Call("1", "all_reduce", [8], 20, blocks=True))
+    for r in (1, 3):
+        job.calls[r].append(Call("2", "all_reduce", [8], 20, blocks=True))
+    job.all_reduce(21, ranks=[0, 1, 3])
+    return job.run(), {}, fault("never_came", 2, line=20, trial=True)
 
 
 @case(4)
@@ -455,6 +520,16 @@ def both_send_first_in_flight(world):
     for r in range(2):
         job.calls[r] += [Call("0", "send", [16], 20, peer=1 - r), Call("0", "recv", [16], 21, peer=1 - r)]
     return job.run(), {}, fault("order", suspects=[0, 1], line=20, trial=True)
+
+
+@case(2)
+def both_send_first_and_one_leaves(world):
+    job = layers(Job(world), [10])
+    for r in range(2):
+        job.calls[r].append(Call("0", "send", [16], 20, peer=1 - r, blocks=True))
+    job.run()
+    job.issued[1][1].end_late()
+    return job, {}, fault("order", suspects=[0, 1], line=20, trial=True)
 
 
 @case(3, 5)

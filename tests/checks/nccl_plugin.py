@@ -129,6 +129,21 @@ def check_stopped(build, version):
         check(f"v{version}: then nobody", status == 0 and str(meetings(60)) in verdict["sentence"], verdict)
 
 
+def check_frozen(build):
+    """A rank is stopped after it has made its call: all have come, and nobody advances."""
+    with job(build, 6, 60, every=("--pace-us", "1000"), rank2=("--freeze-at", "35")) as run:
+        wait_until("rank 2 stops", lambda: is_stopped(run.ranks[2]))
+        status, out, took = run.watch("--stall", "1.5")
+        check("a rank stopped in a call", status == 4 and "rank 2 is stopped in " in out and took < 15, (took, out))
+        status, verdict = run.open()
+        check("its verdict", status == 4 and verdict["culprits"] == [2] and verdict["kind"] == "stopped" and
+              0 in verdict["waiting"] and 2 not in verdict["waiting"], verdict)
+        run.ranks[2].send_signal(signal.SIGCONT)
+        run.end()
+        status, verdict = run.open()
+        check("it goes on", status == 0 and str(meetings(60)) in verdict["sentence"], verdict)
+
+
 def check_killed(build):
     with job(build, 5, 60, rank1=("--kill-at", "22")) as run:
         run.ranks[1].wait(timeout=30)
@@ -248,7 +263,7 @@ def main():
     for version in (4, 5, 6):
         check_whole(build, version)
         check_stopped(build, version)
-    for more in (check_killed, check_left_out, check_slow, check_ring, check_threads, check_captured, check_chain,
+    for more in (check_frozen, check_killed, check_left_out, check_slow, check_ring, check_threads, check_captured, check_chain,
                  check_no_folder, check_damaged, check_waits_for_start):
         more(build)
     print(f"{passed} passed, {failed} failed")

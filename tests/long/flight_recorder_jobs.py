@@ -120,7 +120,8 @@ def skipped_layer(r):
     r.sync()
 
 
-@case(4, culprits=[1], says="skipped size", kinds=["left_out_call"])
+# The others stop in the call, so that no record tells a call left out from another one in its place.
+@case(4, culprits=[1], says="skipped size", kinds=["left_out_call", "collective_mismatch"])
 def skipped_layer_of_another_size(r):
     r.layers(2)
     if r.rank != 1:
@@ -346,7 +347,7 @@ def finish_case(name, folder, workers):
     said["line"] = line_of(facts["says"]) if facts["says"] else None
     (folder / "case.json").write_text(json.dumps(said, indent=1) + "\n")
     analyser = subprocess.run([sys.executable, "-m", "torch.distributed.flight_recorder.fr_trace", str(folder), "-p",
-                               "trace_", "-j", "--allow-incomplete-ranks"], capture_output=True, text=True, timeout=120)
+                               "trace_", "--allow-incomplete-ranks"], capture_output=True, text=True, timeout=120)
     (folder / "torchfrtrace.txt").write_text(analyser.stdout + analyser.stderr)
 
 

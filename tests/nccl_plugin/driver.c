@@ -3,10 +3,11 @@
 // have come. Meetings are counters in a file that the ranks share.
 //
 //   driver PLUGIN VERSION BOARD RANK RANKS CALLS [--pace-us N] [--stop-at K] [--kill-at K]
-//          [--skip K] [--threads N] [--capture K]
+//          [--skip K] [--threads N] [--capture K] [--freeze-at K]
 //
 // Call k is a send and a recv around the ring (k % 5 == 4), an all_reduce of a pair of ranks
-// (k % 5 == 3), or an all_reduce of all. Descriptors are filled byte by byte from the table of
+// (k % 5 == 3), or an all_reduce of all. --stop-at stops the process before a call, --freeze-at
+// after one whose kernel has not run. Descriptors are filled byte by byte from the table of
 // offsets, so that the plugin's structs are checked against another source.
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -60,16 +61,17 @@ typedef struct {
   int count;
   comm* on;
   uint32_t number;
+  int is_held;  // it arrives when its kernel runs, not when it is made
 } work;
 
 typedef struct {
   work queue[kMostCalls];
   uint32_t pushed, done;
-  int ended;
+  int ended, held;
 } gpu;
 
 static int version, rank, ranks, calls, mask, pace_us, threads;
-static int stop_at = -1, kill_at = -1, skip = -1, capture_at = -1;
+static int stop_at = -1, kill_at = -1, skip = -1, capture_at = -1, freeze_at = -1;
 static const table* plugin;
 static board* shared;
 
@@ -182,8 +184,11 @@ static void* plan(comm* c, void* parent) {
 }
 
 static void push(gpu* g, const work* w) {
-  g->queue[g->pushed] = *w;
-  __atomic_add_fetch(&shared->arrived[w->on->place][w->number], 1, __ATOMIC_RELEASE);
+  work* made = &g->queue[g->pushed];
+  *made = *w;
+  made->is_held = g->held;
+  if (!made->is_held)
+    __atomic_add_fetch(&shared->arrived[w->on->place][w->number], 1, __ATOMIC_RELEASE);
   __atomic_store_n(&g->pushed, g->pushed + 1, __ATOMIC_RELEASE);
 }
 
@@ -197,7 +202,7 @@ static void all_reduce(gpu* g, comm* c, int k) {
     return;
   }
   void* kernels = plan(c, group);
-  work w = {{launch_coll(c, api, kernels, c->calls, count)}, 1, c, c->calls++};
+  work w = {{launch_coll(c, api, kernels, c->calls, count)}, 1, c, c->calls++, 0};
   stop(kernels);
   stop(group);
   push(g, &w);
@@ -216,13 +221,16 @@ static void exchange(gpu* g, comm* c) {
              launch_p2p(c, recv, kernels, "Recv", 64, previous)},
             2,
             c,
-            c->calls++};
+            c->calls++,
+            0};
   stop(kernels);
   stop(group);
   push(g, &w);
 }
 
 static void run_kernel(const work* w) {
+  if (w->is_held)
+    __atomic_add_fetch(&shared->arrived[w->on->place][w->number], 1, __ATOMIC_RELEASE);
   void* channels[2][kChannels];
   for (int i = 0; i < w->count; ++i) {
     for (int ch = 0; ch < kChannels; ++ch) {
@@ -250,7 +258,8 @@ static void run_kernel(const work* w) {
 static void* run_gpu(void* argument) {
   gpu* g = argument;
   for (;;) {
-    while (__atomic_load_n(&g->pushed, __ATOMIC_ACQUIRE) == g->done) {
+    while (__atomic_load_n(&g->pushed, __ATOMIC_ACQUIRE) == g->done ||
+           __atomic_load_n(&g->held, __ATOMIC_ACQUIRE)) {
       if (__atomic_load_n(&g->ended, __ATOMIC_ACQUIRE)) return NULL;
       usleep(50);
     }
@@ -284,10 +293,15 @@ static void* run_thread(void* argument) {
     if (k == stop_at) raise(SIGSTOP);
     if (k == kill_at) raise(SIGKILL);
     if (k == skip) continue;
+    if (k == freeze_at) __atomic_store_n(&g->held, 1, __ATOMIC_RELEASE);
     if (k % 5 == 4) {
       exchange(g, &all);
     } else {
       all_reduce(g, k % 5 == 3 && pairs ? &pair : &all, k);
+    }
+    if (k == freeze_at) {
+      raise(SIGSTOP);
+      __atomic_store_n(&g->held, 0, __ATOMIC_RELEASE);
     }
     while (g->pushed - __atomic_load_n(&g->done, __ATOMIC_ACQUIRE) >= kDepth) usleep(50);
     if (pace_us > 0) usleep((useconds_t)pace_us);
@@ -332,6 +346,7 @@ int main(int count, char** arguments) {
     if (!strcmp(arguments[i], "--kill-at")) kill_at = number;
     if (!strcmp(arguments[i], "--skip")) skip = number;
     if (!strcmp(arguments[i], "--capture")) capture_at = number;
+    if (!strcmp(arguments[i], "--freeze-at")) freeze_at = number;
     if (!strcmp(arguments[i], "--threads")) threads = number;
   }
   if (calls > kMostCalls || threads > kMostComms / 2) return 64;

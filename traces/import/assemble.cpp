@@ -173,6 +173,7 @@ class Assembler {
     facts.found_by = dump.rank_found_by;
     facts.computer = dump.computer;
     facts.process = dump.process;
+    if (dump.stopped) facts.state = model::RankState::kFrozen;
     if (dump.ended) facts.state = model::RankState::kDone;
     if (dump.dead) facts.state = model::RankState::kDead;
     if (dump.sequences_lost) facts.record = model::RecordState::kUnknown;

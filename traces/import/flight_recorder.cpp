@@ -157,6 +157,7 @@ class FlightRecorderReader {
     read_groups();
     const PlainView entries = dump_["entries"];
     for (size_t i = 0; i < entries.size(); ++i) read_entry(entries.at(i));
+    doubt_late_ends();
     read_status();
     finish_blocks();
     if (every_communicator_) count_by_communicator();
@@ -174,6 +175,7 @@ class FlightRecorderReader {
     bool bracket = false;  // `coalesced`: ends a block of calls issued together
     model::MemberState state = model::MemberState::kUnknown;
     model::Times times;
+    std::optional<bool> retired;  // the watchdog has seen it end
     std::optional<bool> timed_out;
   };
 
@@ -247,8 +249,39 @@ class FlightRecorderReader {
     row.times.started_ns = noticed("time_discovered_started_ns");
     row.times.finished_ns = noticed("time_discovered_completed_ns");
     row.times.upper_bounds = true;
-    const auto retired = entry["retired"].boolean();
-    if (retired) row.timed_out = *retired && row.state != model::MemberState::kCompleted;
+    row.retired = entry["retired"].boolean();
+    if (row.retired) {
+      row.timed_out = *row.retired && row.state != model::MemberState::kCompleted;
+    }
+  }
+
+  // NCCL also ends the kernels of a rank whose peer is gone, and the recorder then calls them
+  // completed. Such a call ended long after it was issued, and so late that only the dump noticed:
+  // the watchdog looks ten times a second and retires what has ended. In flight is the safe reading
+  // for a slow call too: nobody is accused if all its members came.
+  void doubt_late_ends() {
+    constexpr int64_t kLateNs = 1'000'000'000;
+    const bool watched = std::any_of(rows_.begin(), rows_.end(),
+                                     [](const Row& row) { return row.retired.value_or(false); });
+    int64_t newest_ns = 0;
+    for (const Row& row : rows_) newest_ns = std::max(newest_ns, row.times.finished_ns.value_or(0));
+    size_t doubted = 0;
+    for (Row& row : rows_) {
+      const auto& [issued_ns, finished_ns] = std::tie(row.times.issued_ns, row.times.finished_ns);
+      if (!watched || row.retired.value_or(true) || !issued_ns || !finished_ns) continue;
+      if (row.state != model::MemberState::kCompleted) continue;
+      if (*finished_ns - *issued_ns < kLateNs || newest_ns - *finished_ns > kLateNs) continue;
+      row.state =
+          row.times.started_ns ? model::MemberState::kStarted : model::MemberState::kScheduled;
+      row.times.finished_ns.reset();
+      ++doubted;
+    }
+    if (doubted == 0) return;
+    out_.remarks.push_back(fmt::format(
+        "{} of its calls ended only when the dump was written, a second or more after they were "
+        "issued; they are taken for unfinished, because NCCL also ends the calls of a rank "
+        "whose peer is gone",
+        doubted));
   }
 
   void read_call(PlainView entry, std::string_view name, Row& row) {

@@ -264,6 +264,7 @@ class RingReader {
     for (auto& [rank, dump] : dumps_) {
       presume_over(dump);
       dump.dead = state == ProcessState::kGone && open;
+      dump.stopped = state == ProcessState::kStopped;
       dump.ended = !open;
       if (state != ProcessState::kElsewhere) dump.written_ns = now_ns();
       who += fmt::format("{}{}", who.empty() ? "" : ", ", rank);

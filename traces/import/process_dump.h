@@ -51,6 +51,7 @@ struct ProcessDump {
   std::string computer;
   std::optional<int64_t> process;
   bool dead = false;                  // the file says that the process has ended
+  bool stopped = false;               // by a signal or a debugger
   bool ended = false;                 // it has closed its communicators in order
   bool only_unfinished = false;       // completed calls were omitted on purpose
   bool start_lost = false;            // a ring buffer overwrote the first calls
