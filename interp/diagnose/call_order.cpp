@@ -116,6 +116,14 @@ bool same_call(const model::Call& a, const model::Call& b) {
   return true;
 }
 
+bool comes_before(const MemberRef& a, const MemberRef& b) {
+  if (a.meeting == nullptr || b.meeting == nullptr || a.meeting == b.meeting) return false;
+  return std::any_of(a.meeting->members.begin(), a.meeting->members.end(), [&](const Member& m) {
+    const Member* there = b.meeting->member(m.rank);
+    return m.unfinished() && there != nullptr && there->state == model::MemberState::kNotArrived;
+  });
+}
+
 std::vector<std::vector<MemberRef>> calls_by_rank(const Run& run) {
   std::vector<std::vector<MemberRef>> calls(run.ranks.size());
   const auto add = [&](const MemberRef& ref) {

@@ -41,6 +41,9 @@ struct LaidCall {
 std::vector<LaidCall> lay_beside(const model::Run& run, const CallLine& mine,
                                  const CallLine& theirs);
 
+/// True if a rank that waits in `a` has not come to `b` yet.
+bool comes_before(const MemberRef& a, const MemberRef& b);
+
 /// True if two calls at one position agree in kind, element type, sizes and root.
 bool same_call(const model::Call& a, const model::Call& b);
 

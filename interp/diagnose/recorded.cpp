@@ -12,6 +12,7 @@
 #include "interp/diagnose/call_order.h"
 #include "interp/diagnose/circles.h"
 #include "interp/diagnose/disagreement.h"
+#include "interp/diagnose/halted.h"
 #include "interp/diagnose/recorded_text.h"
 
 namespace hostir::diagnose {
@@ -109,12 +110,11 @@ class Judge {
                         std::count(found.expected.begin(), found.expected.end(), member) != 0;
       if (!same) edit_call(CallEdit::Kind::kChange, found.ref(*member), out_.at);
     }
-    // The other members do not record a root: they follow the one of the two that is kept.
-    for (const Member& member :
-         found.meeting == nullptr ? std::vector<Member>() : found.meeting->members) {
-      if (member.arrived() && found.member(member.rank) == nullptr) {
-        edit_call(CallEdit::Kind::kChange, found.ref(*found.meeting->member(member.rank)), out_.at);
-      }
+    // Members that record no root follow the one that is kept.
+    for (size_t i = 0; found.meeting != nullptr && i < found.meeting->members.size(); ++i) {
+      const Member& member = found.meeting->members[i];
+      if (member.arrived() && found.member(member.rank) == nullptr)
+        edit_call(CallEdit::Kind::kChange, found.ref(member), out_.at);
     }
     out_.repair_text =
         fmt::format("with {} on all of them", model::call_text(out_.at.member->call));
@@ -218,7 +218,7 @@ class Judge {
                                      [](const Waited& w) { return !w.absent.empty(); });
     if (proved != waited.end()) {
       const bool is_halted = std::any_of(proved->absent.begin(), proved->absent.end(),
-                                         [&](Rank rank) { return cannot_go_on(rank); });
+                                         [&](Rank rank) { return cannot_go_on(run_, rank); });
       if (!moving_ && !(is_halted && halted())) absent(*proved);
     } else if (!waited.empty()) {
       if (!moving_) no_record(waited.front());
@@ -258,15 +258,6 @@ class Judge {
     return out;
   }
 
-  // A rank that waits in `a` has not come to `b` yet.
-  static bool comes_before(const MemberRef& a, const MemberRef& b) {
-    if (a.meeting == nullptr || b.meeting == nullptr || a.meeting == b.meeting) return false;
-    return std::any_of(a.meeting->members.begin(), a.meeting->members.end(), [&](const Member& m) {
-      const Member* there = b.meeting->member(m.rank);
-      return m.unfinished() && there != nullptr && there->state == MemberState::kNotArrived;
-    });
-  }
-
   MemberRef call_of(Rank rank, const WaitEdge& edge) const {
     if (edge.act == WaitEdge::Act::kIssue) {
       const model::Meeting* meeting = run_.meeting(edge.communicator, edge.sequence);
@@ -304,8 +295,7 @@ class Judge {
       return;
     }
     const size_t members = waited.call.meeting->members.size();
-    // A rank that waits for all the others, which have completed all their calls, made an extra
-    // call.
+    // A rank that waits for all others, which have completed all their calls, made an extra call.
     const bool alone = waited.waiting.size() == 1 && waited.absent.size() + 1 == members &&
                        waited.absent.size() > 1;
     if (alone && ahead(waited)) return;
@@ -436,46 +426,18 @@ class Judge {
 
   // ---- missing calls that no rank waits for
 
-  // All members came to the oldest call that somebody waits in, but the process of one cannot go
-  // on.
   bool halted() {
-    for (const auto& calls : calls_) {
-      for (const MemberRef& ref : calls) {
-        if (!ref.member->unfinished() || cannot_go_on(ref.member->rank)) continue;
-        for (const MemberRef& other : members_of(ref)) {
-          if (!other.member->unfinished() || !cannot_go_on(other.member->rank)) continue;
-          insert_once(out_.culprits, other.member->rank);
-          out_.at = other;
-        }
-        if (out_.culprits.empty()) continue;
-        out_.charge = run_.find(out_.at.member->rank)->state == model::RankState::kDead
-                          ? Charge::kDied
-                          : Charge::kStopped;
-        out_.missing = ref;
-        out_.communicator = ref.communicator();
-        out_.sequence = ref.sequence();
-        for (const MemberRef& other : members_of(ref)) {
-          if (other.member->unfinished() && !cannot_go_on(other.member->rank))
-            insert_once(out_.waiting, other.member->rank);
-        }
-        return true;
-      }
-    }
-    return false;
-  }
-  bool cannot_go_on(Rank rank) const {
-    const model::RankFacts* facts = run_.find(rank);
-    return facts != nullptr &&
-           (facts->state == model::RankState::kDead || facts->state == model::RankState::kFrozen);
-  }
-  static std::vector<MemberRef> members_of(const MemberRef& ref) {
-    if (ref.pair != nullptr) {
-      return {{nullptr, ref.pair, &ref.pair->send}, {nullptr, ref.pair, &ref.pair->recv}};
-    }
-    std::vector<MemberRef> out;
-    for (const Member& member : ref.meeting->members)
-      out.push_back({ref.meeting, nullptr, &member});
-    return out;
+    std::optional<Halted> found = find_halted(run_, calls_);
+    if (!found) return false;
+    const bool died = run_.find(found->ranks.front())->state == model::RankState::kDead;
+    out_.charge = died ? Charge::kDied : Charge::kStopped;
+    out_.culprits = std::move(found->ranks);
+    out_.waiting = std::move(found->waiting);
+    out_.at = found->at;
+    out_.missing = found->awaited;
+    out_.communicator = found->at.communicator();
+    out_.sequence = found->at.sequence();
+    return true;
   }
 
   void in_flight() {
@@ -532,36 +494,6 @@ class Judge {
 };
 
 }  // namespace
-
-std::string_view name(Charge charge) {
-  switch (charge) {
-    case Charge::kNone:
-      return "none";
-    case Charge::kLeftOut:
-      return "left_out_call";
-    case Charge::kExtraCall:
-      return "extra_call";
-    case Charge::kSwapped:
-      return "swapped_calls";
-    case Charge::kDifferentCall:
-      return "collective_mismatch";
-    case Charge::kBlocks:
-      return "block_mismatch";
-    case Charge::kWrongPeer:
-      return "wrong_peer";
-    case Charge::kNeverCame:
-      return "never_came";
-    case Charge::kDied:
-      return "died";
-    case Charge::kStopped:
-      return "stopped";
-    case Charge::kNoRecord:
-      return "no_record";
-    case Charge::kOrder:
-      return "order";
-  }
-  return "";
-}
 
 RecordedVerdict judge(const Run& run) { return Judge(run).judge(); }
 

@@ -240,6 +240,36 @@ class Teller {
 
 }  // namespace
 
+std::string_view name(Charge charge) {
+  switch (charge) {
+    case Charge::kNone:
+      return "none";
+    case Charge::kLeftOut:
+      return "left_out_call";
+    case Charge::kExtraCall:
+      return "extra_call";
+    case Charge::kSwapped:
+      return "swapped_calls";
+    case Charge::kDifferentCall:
+      return "collective_mismatch";
+    case Charge::kBlocks:
+      return "block_mismatch";
+    case Charge::kWrongPeer:
+      return "wrong_peer";
+    case Charge::kNeverCame:
+      return "never_came";
+    case Charge::kDied:
+      return "died";
+    case Charge::kStopped:
+      return "stopped";
+    case Charge::kNoRecord:
+      return "no_record";
+    case Charge::kOrder:
+      return "order";
+  }
+  return "";
+}
+
 std::string call_name(const Run& run, const MemberRef& ref) {
   const std::string on = communicator_name(run, ref.communicator());
   const std::string call = model::call_text(ref.member->call);

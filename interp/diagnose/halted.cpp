@@ -1,0 +1,55 @@
+#include "interp/diagnose/halted.h"
+
+#include <algorithm>
+
+namespace hostir::diagnose {
+
+using model::Rank;
+using model::Run;
+
+namespace {
+
+std::vector<MemberRef> unfinished_members(const MemberRef& ref) {
+  std::vector<MemberRef> out;
+  const auto add = [&](const model::Member& member) {
+    if (member.unfinished()) out.push_back({ref.meeting, ref.pair, &member});
+  };
+  if (ref.pair != nullptr) {
+    add(ref.pair->send);
+    add(ref.pair->recv);
+  } else {
+    std::for_each(ref.meeting->members.begin(), ref.meeting->members.end(), add);
+  }
+  std::sort(out.begin(), out.end(),
+            [](const MemberRef& a, const MemberRef& b) { return a.member->rank < b.member->rank; });
+  return out;
+}
+
+}  // namespace
+
+bool cannot_go_on(const Run& run, Rank rank) {
+  const model::RankFacts* facts = run.find(rank);
+  return facts != nullptr &&
+         (facts->state == model::RankState::kDead || facts->state == model::RankState::kFrozen);
+}
+
+std::optional<Halted> find_halted(const Run& run,
+                                  const std::vector<std::vector<MemberRef>>& calls) {
+  for (const auto& line : calls) {
+    for (const MemberRef& ref : line) {
+      if (!ref.member->unfinished() || cannot_go_on(run, ref.member->rank)) continue;
+      Halted out;
+      for (const MemberRef& member : unfinished_members(ref)) {
+        const bool halts = cannot_go_on(run, member.member->rank);
+        if (halts && out.ranks.empty()) out.at = member;
+        (halts ? out.ranks : out.waiting).push_back(member.member->rank);
+      }
+      if (out.ranks.empty()) continue;
+      out.awaited = ref;
+      return out;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace hostir::diagnose

@@ -1,0 +1,25 @@
+// Ranks whose process cannot go on, inside a call to which all its members came.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "interp/diagnose/queues.h"
+
+namespace hostir::diagnose {
+
+struct Halted {
+  std::vector<model::Rank> ranks;    // dead, or stopped by a signal or a debugger; ascending
+  std::vector<model::Rank> waiting;  // the other unfinished members; ascending, at least one
+  MemberRef at;                      // the first of `ranks` in the call
+  MemberRef awaited;                 // one of `waiting` in it
+};
+
+/// True if the rank's process has ended or is stopped.
+bool cannot_go_on(const model::Run& run, model::Rank rank);
+
+/// In the oldest unfinished call of some rank; `calls`: calls_by_rank(run).
+std::optional<Halted> find_halted(const model::Run& run,
+                                  const std::vector<std::vector<MemberRef>>& calls);
+
+}  // namespace hostir::diagnose
