@@ -29,6 +29,16 @@ void add_recorded(const std::vector<Statement>& statements, std::vector<std::str
   }
 }
 
+// Expectations that need every write to be looked at.
+bool has_watch(const std::vector<Statement>& statements) {
+  return std::any_of(statements.begin(), statements.end(), [](const Statement& s) {
+    if (const auto* r = std::get_if<RepeatStatement>(&s.body)) return has_watch(r->body);
+    const auto* e = std::get_if<ExpectError>(&s.body);
+    return e != nullptr &&
+           (e->id == "replicas_differ" || e->id == "nan_born" || e->id == "inf_born");
+  });
+}
+
 bool has_unsharded_check(const std::vector<Statement>& statements) {
   for (const Statement& s : statements) {
     if (std::holds_alternative<ExpectSameAsUnsharded>(s.body)) return true;
@@ -213,7 +223,7 @@ void CheckContext::update(SourceSpan span, std::string text) const {
 PieceResult run_piece(const TestPiece& test, const Program& program, const SourceManager& sources,
                       const std::string& directory, const TestOptions& options,
                       const interp::BackendFactory& make_backend) {
-  RunContext context{program, options, make_backend, directory, {}};
+  RunContext context{program, options, make_backend, directory, {}, has_watch(test.statements)};
   if (options.max_steps > 0) context.steps_left = options.max_steps;
   add_recorded(test.statements, context.recorded);
   return PieceRunner(test, sources, std::move(context)).run();

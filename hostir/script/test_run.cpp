@@ -47,6 +47,7 @@ Expected<Execution> execute_once(const RunRecord& run, const RunStatement& state
   interp::RunOptions options;
   options.backend = backend_request(context.options, context.program, schedule, statement.seed);
   options.trace = out.events.get();
+  if (context.watches_values) options.value_mode = interp::Backend::ValueMode::kDigest;
   options.keep_parts = computes_values(options.backend);
   if (context.options.max_steps > 0) options.max_steps = context.steps_left - used;
   for (const int64_t rank : statement.ranks)

@@ -41,6 +41,7 @@ struct RunContext {
   const interp::BackendFactory& make_backend;
   std::string directory;              // base of relative paths in values
   std::vector<std::string> recorded;  // values to record for the test's expectations
+  bool watches_values = false;        // an expectation names the first NaN or differing replica
   uint64_t steps_left = UINT64_MAX;   // remaining host instructions of the test
 };
 

@@ -295,6 +295,9 @@ void DeviceBackend::summarise(const InFlight& task, interp::CompletionSink& sink
         out.digest = XXH3_64bits(value->data.data(), value->data.size());
         if (value_mode_ == ValueMode::kStats) {
           interp::add_stats(placement->dtype, value->data.data(), placement->box.volume(), out);
+        } else {
+          interp::count_not_finite(placement->dtype, value->data.data(), placement->box.volume(),
+                                   out);
         }
       }
     }

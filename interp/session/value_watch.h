@@ -1,11 +1,11 @@
 // Looks at what is written while a headless run goes on: the first time that ranks part which by
 // their layouts hold the same, and the first NaN and infinity.
 //
-// A sink in front of another one; it needs the digests and counts that a backend in virtual time
-// gives of what tasks write. 1. Of each buffer it keeps which task wrote which bytes, with their
-// digest. 2. What a task reads or writes under a layout that repeats it is compared with what the
-// other ranks read or wrote there, in the same iteration. Buffers that nobody reads may differ: a
-// rank that waits for a broadcast holds what it likes.
+// A sink in front of another one; it needs the digests and counts that a backend gives of what
+// tasks write (Backend::set_value_mode). 1. Of each buffer it keeps which task wrote which bytes,
+// with their digest. 2. What a task reads or writes under a layout that repeats it is compared with
+// what the other ranks read or wrote there, in the same iteration. Buffers that nobody reads may
+// differ: a rank that waits for a broadcast holds what it likes.
 #pragma once
 
 #include <map>
