@@ -20,6 +20,25 @@ constexpr std::string_view kSmallLayout =
     "h(0.46 [host_ir* phases editor breaks watches messages notes schedule] [layout* values "
     "history inside ranks ledger waits whatif timeline events sql memory explain diff])";
 
+// The default layout for windows such as 1280 x 720: fewer panels above each other.
+constexpr std::string_view kLowLayout =
+    "v(0.60 h(0.41 [host_ir* phases editor] h(0.52 [layout* memory explain diff] v(0.5 [values* "
+    "history inside] [ledger* events sql waits whatif]))) h(0.30 [ranks* breaks watches messages "
+    "notes] [timeline* schedule]))";
+
+// The layout's text without the marks of the tabs in front.
+std::string without_tabs(const PanelTree& tree) {
+  std::string text = tree.to_string();
+  std::erase(text, '*');
+  return text;
+}
+
+bool is_default(const PanelTree& tree) {
+  static const std::string kDefault =
+      without_tabs(*PanelTree::parse(builtin_layouts().front().text));
+  return without_tabs(tree) == kDefault;
+}
+
 void add_kept_breakpoints(const Settings& settings, interp::OpenRequest& request) {
   const ProgramSettings* kept = settings.find_program(absolute_path(request.path));
   if (kept && request.breakpoints.empty()) request.breakpoints = kept->breaks;
@@ -53,6 +72,7 @@ App::App(interp::SessionFactory& factory, AppOptions options, std::function<void
     if (!state.empty()) panel->restore(state);
   }
   small_tree_ = std::move(*PanelTree::parse(kSmallLayout));
+  low_tree_ = std::move(*PanelTree::parse(kLowLayout));
   add_actions();
   find_unsaved();
   ui_.colours = &palette(settings_.theme);
@@ -219,11 +239,17 @@ void App::draw_center() {
   tree().draw(frame, panels_);
 }
 
+PanelTree& App::tree_for(ImVec2 screen) {
+  if (layout_chosen_) return tree_;
+  if (screen.x < ui_.px(860) || screen.y < ui_.px(520)) return small_tree_;
+  return screen.y < ui_.px(860) && is_default(tree_) ? low_tree_ : tree_;
+}
+
 void App::frame(double now_s) {
   const auto begin = std::chrono::steady_clock::now();
   ui_.begin_frame();
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
-  small_ = !layout_chosen_ && (screen.x < ui_.px(860) || screen.y < ui_.px(520));
+  shown_ = &tree_for(screen);
   // An answer may make panels request more in the next frame, and the frame after that shows the
   // result.
   constexpr int kSettlingFrames = 3;

@@ -87,8 +87,8 @@ class App {
   Model& model() { return model_; }
   Ui& ui() { return ui_; }
   Actions& actions() { return actions_; }
-  /// The tree on screen: small windows have their own arrangement.
-  PanelTree& tree() { return small_ ? small_tree_ : tree_; }
+  /// The tree on screen: small and low windows have their own arrangements.
+  PanelTree& tree() { return *shown_; }
 
  private:
   void add_actions();
@@ -150,6 +150,7 @@ class App {
   void export_picture();
   void take_export_wish();
   void set_layout(std::string_view text);
+  PanelTree& tree_for(ImVec2 screen);
   /// After each successful open: restores the file's settings, updates recent files, watches the
   /// file.
   void take_opened();
@@ -192,7 +193,8 @@ class App {
   std::vector<std::unique_ptr<Panel>> panels_;
   PanelTree tree_;
   PanelTree small_tree_;
-  bool small_ = false;          // the window is too small for `tree_`
+  PanelTree low_tree_;
+  PanelTree* shown_ = &tree_;
   bool layout_chosen_ = false;  // the user asked for a layout: show it at any window size
   FileWatch file_watch_;
   SelectionHistory looked_at_;

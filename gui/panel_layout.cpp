@@ -99,9 +99,9 @@ std::string layout_text(const PanelNode& node) {
 const std::vector<NamedLayout>& builtin_layouts() {
   static const std::vector<NamedLayout> kLayouts = {
       {"Step",
-       "v(0.64 h(0.41 v(0.74 [host_ir* phases editor] [breaks* watches messages notes]) h(0.54 "
-       "[layout* memory explain diff] v(0.25 [ranks*] v(0.45 [values* history inside] v(0.4 "
-       "[ledger* events sql] [waits* whatif]))))) [timeline* schedule])"},
+       "v(0.64 h(0.41 v(0.74 [host_ir* phases editor] [ranks* breaks watches messages notes]) "
+       "h(0.54 [layout* memory explain diff] v(0.5 [values* history inside] v(0.5 [ledger* events "
+       "sql] [waits* whatif])))) [timeline* schedule])"},
       {"Timeline",
        "v(0.30 h(0.40 [host_ir* phases] h(0.5 [layout* values history inside memory] [events* "
        "ledger "

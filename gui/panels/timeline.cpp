@@ -23,6 +23,8 @@ namespace {
 
 using interp::Rank;
 
+constexpr float kMinimapHeight = 33;
+
 class TimelinePanel : public Panel {
  public:
   std::string_view id() const override { return "timeline"; }
@@ -71,7 +73,7 @@ class TimelinePanel : public Panel {
     const auto lanes = static_cast<float>(shot.ranks.size() * (1 + shot.rank(0).streams.size()));
     const float content =
         known ? rows_.back().y + rows_.back().height : lanes * frame.ui.px(lane_height_);
-    return Room::some(content + ImGui::GetFrameHeightWithSpacing() + geometry_.minimap_height +
+    return Room::some(content + ImGui::GetFrameHeightWithSpacing() + frame.ui.px(kMinimapHeight) +
                       geometry_.ruler_height + frame.ui.px(10));
   }
 
@@ -120,7 +122,9 @@ class TimelinePanel : public Panel {
     geometry_.size = ImGui::GetContentRegionAvail();
     geometry_.label_width = frame.ui.px(104);
     geometry_.axis = camera_.axis();
-    geometry_.minimap_height = frame.ui.px(33);
+    // A low panel has lanes instead of the overview.
+    const bool low = geometry_.size.y < frame.ui.px(120);
+    geometry_.minimap_height = low ? 0 : frame.ui.px(kMinimapHeight);
     geometry_.ruler_height = frame.ui.px(20);
     const float lane = frame.ui.px(lane_height_);
     rows_ = lay_out_rows(*names_, folded_, camera_.steps() ? no_groups_ : groups_, lane,
@@ -286,7 +290,8 @@ class TimelinePanel : public Panel {
     TimelinePaint paint{frame, geometry_, *names_, groups_, ImGui::GetWindowDrawList()};
     const TimelineLanes& lanes = *questions_.lanes;
     const double here = camera_.now(*frame.model.snapshot(), lanes);
-    if (questions_.overview) paint.minimap(*questions_.overview, here);
+    if (questions_.overview && geometry_.minimap_height > 0)
+      paint.minimap(*questions_.overview, here);
     paint.ruler();
     paint.lanes(rows_, first_, last_, lanes, find_.found());
     paint.pending(rows_, first_, last_, lanes, *frame.model.snapshot());

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <string_view>
 
 #include "interp/diagnose/queues.h"
@@ -94,11 +95,19 @@ class LedgerMaker {
       // Without a majority no call counts as right.
       if (mismatch && !calls[i].empty() && (!votes.expected || calls[i] != votes.most))
         cell.state = LedgerCell::State::kDiffers;
-      if (calls[i].empty() || calls[i] != votes.most || !row.kind.empty()) continue;
+      if (calls[i].empty() || (mismatch && calls[i] != votes.most)) continue;
       const model::Call& call = members[i].member->call;
-      row.kind = model::kind_text(call);
-      if (call.total_elems && call.dtype) row.bytes = *call.total_elems * size_bytes(*call.dtype);
+      if (calls[i] == votes.most) row.kind = model::kind_text(call);
+      if (call.dtype) row.bytes = std::max(row.bytes, elements(call) * size_bytes(*call.dtype));
     }
+  }
+
+  // Members of a permute or an all_to_all state what they send and receive, which may be nothing.
+  static int64_t elements(const model::Call& call) {
+    const auto sum = [](const auto& counts) {
+      return std::accumulate(counts.begin(), counts.end(), int64_t{0});
+    };
+    return std::max({call.total_elems.value_or(0), sum(call.sends), sum(call.receives)});
   }
 
   // Calls that read alike and do not fit: what each sends and expects tells them apart.

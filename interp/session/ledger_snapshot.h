@@ -36,7 +36,7 @@ struct LedgerRow {
   uint64_t sequence = 0;
   bool point_to_point = false;    // send/recv: `sequence` is the ordinal of (source, destination)
   std::string kind;               // mnemonic; that of the majority if they differ
-  int64_t bytes = 0;              // per rank, as nccl-tests counts
+  int64_t bytes = 0;              // of the rank with most, as nccl-tests counts
   std::vector<LedgerCell> cells;  // in group order
 };
 

@@ -267,6 +267,7 @@ TEST(Breakpoints, AStepTakesEveryRankOffTheLineWhereItStands) {
 
 TEST(Breakpoints, APlaceThatDoesNotExistStaysToBeCorrected) {
   Workbench w(kMlp);
+  ASSERT_TRUE(w.perform("panel.breaks"));
   ASSERT_TRUE(w.fill("breaks/new", "break nowhere"));
   w->settle(30);
   EXPECT_EQ(w.text("breaks/new"), "break nowhere");

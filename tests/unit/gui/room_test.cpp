@@ -98,6 +98,24 @@ TEST(Room, ValuesAndCollectivesHaveFiveRows) {
   }
 }
 
+// The default layout rearranges itself in a low window, also at a deadlock.
+TEST(Room, LowWindowsHaveFiveRowsToo) {
+  for (const auto& [width, height] :
+       {std::pair(1000, 700), std::pair(1280, 720), std::pair(1366, 768), std::pair(1600, 1000)}) {
+    Workbench w("tests/programs/sp_toy.hir", width, height);
+    ASSERT_TRUE(w.press("F5"));
+    w->settle();
+    EXPECT_GE(rows_shown(w, "values", "values/0", "values/5"), 5) << width << "x" << height;
+    EXPECT_GE(rows_shown(w, "ledger", "ledger/0", "ledger/1"), 5) << width << "x" << height;
+    EXPECT_GE(rows_shown(w, "ranks", "ranks/0", "ranks/1"), 3) << width << "x" << height;
+    Workbench stuck("tests/programs/deadlock.hir", width, height);
+    ASSERT_TRUE(stuck.press("F5"));
+    stuck->settle();
+    EXPECT_TRUE(stuck.has("leaf/waits")) << width << "x" << height;
+    EXPECT_GE(rows_shown(stuck, "ranks", "ranks/0", "ranks/1"), 2) << width << "x" << height;
+  }
+}
+
 TEST(Room, ALineNumberIsPartOfTheTargetOfABreakpoint) {
   Workbench w("tests/programs/deadlock.hir");
   const int line = line_of(w, "launch @ones wo(%y)");

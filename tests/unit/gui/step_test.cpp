@@ -67,6 +67,7 @@ TEST(Breakpoints, AClickInTheGutterStopsTheRunThere) {
 
 TEST(Breakpoints, AConditionIsTypedAndHolds) {
   Workbench w(kMlp);
+  ASSERT_TRUE(w.perform("panel.breaks"));
   ASSERT_TRUE(w.fill("breaks/new", "break all_reduce if rank == 1"));
   ASSERT_EQ(w.shot().breakpoints->size(), 1u) << w.text("messages/last");
   ASSERT_TRUE(w.press("F5"));
@@ -78,6 +79,7 @@ TEST(Breakpoints, AConditionIsTypedAndHolds) {
 
 TEST(Breakpoints, AConditionThatIsNoneIsExplained) {
   Workbench w(kMlp);
+  ASSERT_TRUE(w.perform("panel.breaks"));
   ASSERT_TRUE(w.fill("breaks/new", "break all_reduce if rank =="));
   EXPECT_TRUE(w.shot().breakpoints->empty());
   EXPECT_EQ(w.text("breaks/new"), "break all_reduce if rank ==");
