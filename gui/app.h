@@ -147,6 +147,7 @@ class App {
   void draw_copy_menu();
   void copy(bool row);
   void export_tensor(const std::string& extension);
+  void export_log();
   void export_picture();
   void take_export_wish();
   void set_layout(std::string_view text);

@@ -61,6 +61,9 @@ void App::add_copy_actions() {
   actions_.add({"export.csv", "Export the selected tensor as CSV...", "File", "",
                 "Writes the whole tensor as text, a line per row of its last dimension.",
                 [this] { export_tensor(".csv"); }, tensor});
+  actions_.add({"export.log", "Save a copy of the log...", "File", "",
+                "Writes what the run has logged so far to a file that opens anywhere.",
+                [this] { export_log(); }, [this] { return model_.worker().has_log(); }});
   actions_.add({"export.png",
                 "Export a picture of the panel...",
                 "File",
@@ -104,6 +107,7 @@ void App::draw_copy_menu() {
     if (item(fmt::format("Export %{} as {}...", model_.selection.value, action + 7), action))
       actions_.request(action);
   }
+  if (item("Save a copy of the log...", "export.log")) actions_.request("export.log");
   if (item("Export a picture of the panel...", "export.png")) actions_.request("export.png");
   ImGui::EndPopup();
 }
@@ -122,6 +126,18 @@ void App::export_tensor(const std::string& extension) {
         *result = tl::unexpected(std::move(reading.error()));
       else
         *result = write_tensor(path, reading->tensor);
+      return std::function<void()>([this, path, result] { wrote(path, *result); });
+    });
+    return std::nullopt;
+  };
+  begin_file_dialog(FileDialog::kExport);
+}
+
+void App::export_log() {
+  export_ = ExportWish{"run.db", {}};
+  export_->write = [this](const std::string& path) -> std::optional<Expected<void>> {
+    model_.worker().ask_log("export", [this, path](const interp::LogView& log, std::stop_token) {
+      auto result = std::make_shared<Expected<void>>(log.save(path));
       return std::function<void()>([this, path, result] { wrote(path, *result); });
     });
     return std::nullopt;

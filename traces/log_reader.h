@@ -72,6 +72,7 @@ class LogReader final : public interp::LogView {
   Expected<std::vector<interp::LogDecision>> decisions() const override;
   Expected<interp::LogTable> query(std::string_view sql, int64_t max_rows = 100000,
                                    std::stop_token stop = {}) const override;
+  Expected<void> save(const std::string& path) const override;
 
   // ---- in addition to LogView
 

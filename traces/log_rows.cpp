@@ -174,6 +174,8 @@ Expected<std::vector<interp::LogDecision>> LogReader::decisions() const {
   }
 }
 
+Expected<void> LogReader::save(const std::string& path) const { return pool_.file().copy_to(path); }
+
 Expected<interp::LogTable> LogReader::query(std::string_view sql, int64_t max_rows,
                                             std::stop_token stop) const {
   HOSTIR_ASSIGN_OR_RETURN(const auto connection, pool_.acquire(std::move(stop)));

@@ -228,10 +228,7 @@ Expected<void> merge_logs(const std::vector<std::string>& paths, const std::stri
     files.push_back(std::move(file));
   }
   if (files.empty()) return fail(ErrorKind::kRuntime, "log_missing", "no log was named");
-  {
-    HOSTIR_ASSIGN_OR_RETURN(Database first, files.front().connect());
-    HOSTIR_TRY(first.execute("VACUUM INTO " + quoted(target)));
-  }
+  HOSTIR_TRY(files.front().copy_to(target));
   HOSTIR_ASSIGN_OR_RETURN(Database database, Database::open(target, Database::Mode::kReadWrite));
   Merger merger(database, files.size());
   HOSTIR_TRY(merger.begin());

@@ -128,6 +128,18 @@ Expected<Database> ReadableFile::connect() const {
   return database;
 }
 
+Expected<void> ReadableFile::copy_to(const std::string& target) const {
+  std::error_code error;
+  if (fs::exists(target, error)) {
+    return fail(ErrorKind::kRuntime, "log_exists",
+                fmt::format("\"{}\" exists; name a new file for the log", target));
+  }
+  HOSTIR_ASSIGN_OR_RETURN(Database database, connect());
+  HOSTIR_ASSIGN_OR_RETURN(Statement copy, database.prepare("VACUUM INTO ?"));
+  copy.bind_text(1, target);
+  return copy.run();
+}
+
 Expected<ReadableFile> open_file(const std::string& path) {
   ReadableFile file;
   file.path = path;

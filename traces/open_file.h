@@ -31,6 +31,8 @@ struct ReadableFile {
   Database::Mode mode = Database::Mode::kReadOnly;
   std::unique_ptr<TemporaryDirectory> copy;  // set if `path` is a copy
   Expected<Database> connect() const;
+  /// Copies what is committed to a new file. Errors: `log_exists`, `log_io`, `log_full`.
+  Expected<void> copy_to(const std::string& target) const;
 };
 
 /// A folder is read as the set of logs in it (log_set.h).

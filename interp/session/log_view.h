@@ -156,6 +156,9 @@ class LogView {
   /// Errors: `log_sql` with SQLite's message, `log_cancelled`.
   virtual Expected<LogTable> query(std::string_view sql, int64_t max_rows = 100000,
                                    std::stop_token stop = {}) const = 0;
+  /// Writes a copy of the log, with what a live run has logged so far, to a new file.
+  /// Errors: `log_exists`, `log_io`, `log_full`.
+  virtual Expected<void> save(const std::string& path) const = 0;
 };
 
 }  // namespace hostir::interp

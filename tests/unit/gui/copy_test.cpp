@@ -69,6 +69,31 @@ TEST(Export, ATensorAsNpyAndCsv) {
   }
 }
 
+// A copy of a live run's log opens like any other, and an existing file is left alone.
+TEST(Export, TheLogOfALiveRun) {
+  const std::string path = testing::TempDir() + "exported.db";
+  std::filesystem::remove(path);
+  Workbench w(kMlp);
+  ASSERT_TRUE(w.press("F5"));
+  const auto save = [&] {
+    ASSERT_TRUE(w.perform("export.log"));
+    EXPECT_EQ(w.text("open/path"), "run.db");
+    ASSERT_TRUE(w.fill("open/path", path));
+    w->settle();
+  };
+  save();
+  EXPECT_TRUE(says(w.model().messages().back().text, "wrote " + path))
+      << w.model().messages().back().text;
+  {
+    Workbench copy(path);
+    ASSERT_TRUE(copy.model().snapshot()) << copy.model().open_error();
+    EXPECT_EQ(copy.model().worker().log_progress().total, w.model().worker().log_progress().total);
+  }
+  save();
+  EXPECT_TRUE(says(w.model().messages().back().text, "exists")) << w.model().messages().back().text;
+  std::filesystem::remove(path);
+}
+
 TEST(Recorded, ALogOpensAtItsOutcome) {
   const std::string path = testing::TempDir() + "outcome.db";
   std::filesystem::remove(path);
