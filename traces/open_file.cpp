@@ -135,9 +135,9 @@ Expected<void> ReadableFile::copy_to(const std::string& target) const {
                 fmt::format("\"{}\" exists; name a new file for the log", target));
   }
   HOSTIR_ASSIGN_OR_RETURN(Database database, connect());
-  HOSTIR_ASSIGN_OR_RETURN(Statement copy, database.prepare("VACUUM INTO ?"));
-  copy.bind_text(1, target);
-  return copy.run();
+  HOSTIR_ASSIGN_OR_RETURN(Statement vacuum, database.prepare("VACUUM INTO ?"));
+  vacuum.bind_text(1, target);
+  return vacuum.run();
 }
 
 Expected<ReadableFile> open_file(const std::string& path) {
