@@ -93,7 +93,7 @@ void App::add_session_actions() {
                       return;
                     }
                   }
-                  actions_.command("break " + model_.snapshot()->program->code->address(code));
+                  actions_.command("break " + model_.snapshot()->program->address(code));
                 },
                 ready});
   actions_.add({"break.enable", "Enable or disable the breakpoint at the selected line", "Break",
@@ -136,16 +136,16 @@ void App::add_session_actions() {
                 "Run until the focus rank is at the selected instruction.",
                 [this] {
                   if (!model_.selection.code || !model_.snapshot()) return;
-                  actions_.command(
-                      "until " + model_.snapshot()->program->code->address(*model_.selection.code));
+                  actions_.command("until " +
+                                   model_.snapshot()->program->address(*model_.selection.code));
                 },
                 ready});
   actions_.add({"reverse-until.cursor", "Run back to the selected line", "Run", "Ctrl+Shift+F10",
                 "Run backwards until the focus rank is at the selected instruction.",
                 [this] {
                   if (!model_.selection.code || !model_.snapshot()) return;
-                  actions_.command("reverse-until " + model_.snapshot()->program->code->address(
-                                                          *model_.selection.code));
+                  actions_.command("reverse-until " +
+                                   model_.snapshot()->program->address(*model_.selection.code));
                 },
                 ready});
 }

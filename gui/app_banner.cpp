@@ -38,7 +38,7 @@ std::optional<interp::CodeIndex> place_of(const interp::Snapshot& shot) {
   const std::string& address = shot.faults->back().instructions.front();
   for (size_t i = 0; i < shot.program->lines.size(); ++i) {
     const auto code = static_cast<interp::CodeIndex>(i);
-    if (shot.program->code->address(code) == address) return code;
+    if (shot.program->address(code) == address) return code;
   }
   return std::nullopt;
 }

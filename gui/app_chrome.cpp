@@ -14,7 +14,7 @@ constexpr std::string_view kMenus[] = {"File", "Run", "Break", "View", "Panels",
 
 // `dp=2 tp=4`.
 std::string mesh_text(const interp::Snapshot& shot) {
-  const Mesh* mesh = shot.program->code->world;
+  const Mesh* mesh = shot.program->mesh();
   if (!mesh) return "no mesh";
   std::string out;
   for (const MeshAxis& axis : mesh->axes)

@@ -14,7 +14,7 @@ namespace {
 // The neighbouring rank along a mesh axis (axes counted from the last), wrapping around. The focus
 // itself if the mesh has no such axis.
 interp::Rank neighbour(const interp::Snapshot& shot, size_t axis_from_last, int64_t by) {
-  const Mesh* mesh = shot.program->code->world;
+  const Mesh* mesh = shot.program->mesh();
   if (!mesh || axis_from_last >= mesh->axes.size()) return shot.focus;
   const size_t axis = mesh->axes.size() - 1 - axis_from_last;
   int64_t inner = 1;

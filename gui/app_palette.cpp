@@ -12,7 +12,6 @@
 #include "gui/app.h"
 #include "gui/fuzzy.h"
 #include "gui/panels/tensor_pick.h"
-#include "hostir/ops/record.h"
 #include "interp/session/command_table.h"
 
 namespace hostir::gui {
@@ -63,14 +62,10 @@ void add_instructions(Model& model, Actions& actions, std::string_view wanted,
   const interp::ProgramView& program = *model.snapshot()->program;
   for (size_t code = 0; code < program.lines.size(); ++code) {
     const auto index = static_cast<interp::CodeIndex>(code);
-    const std::string address = program.code->address(index);
+    const std::string address = program.address(index);
     const auto score = symbol_score(address, wanted);
     if (!score) continue;
-    const bool is_instruction =
-        program.code->instructions[index].role == interp::CodeRole::kInstruction;
-    const std::string what =
-        is_instruction ? std::string(record(program.code->source(index).kind).mnemonic) : "";
-    out.push_back({*score, address, address + "   " + what, "",
+    out.push_back({*score, address, fmt::format("{}   {}", address, program.mnemonic(index)), "",
                    fmt::format("line {}", program.lines[code]), [&model, &actions, index] {
                      model.selection.code = index;
                      actions.request("panel.host_ir");

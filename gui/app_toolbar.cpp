@@ -41,7 +41,7 @@ Scope scope_of(const interp::Snapshot& shot) {
 
 // The innermost axis along which all ranks of the scope form one group; empty if there is none.
 std::string group_axis(const interp::Snapshot& shot) {
-  const Mesh* mesh = shot.program->code->world;
+  const Mesh* mesh = shot.program->mesh();
   if (!mesh || shot.step_scope.size() < 2) return {};
   int64_t stride = 1;  // in ranks along the axis; the last axis varies fastest
   for (size_t a = mesh->axes.size(); a-- > 0;) {
@@ -56,7 +56,7 @@ std::string group_axis(const interp::Snapshot& shot) {
 // The mesh axes to which steps can be restricted. With a single axis, its only group is all ranks.
 std::vector<std::string> scope_axes(const interp::Snapshot& shot) {
   std::vector<std::string> out;
-  const Mesh* mesh = shot.program->code->world;
+  const Mesh* mesh = shot.program->mesh();
   if (!mesh || mesh->axes.size() < 2 || mesh->axes.size() > 4) return out;
   for (const MeshAxis& a : mesh->axes) out.push_back(a.name);
   return out;

@@ -145,7 +145,7 @@ void Model::take_log(const interp::Outcome& outcome) {
   for (const interp::LogLine& line : outcome.logged) {
     std::string place = "r" + std::to_string(line.rank);
     if (const interp::SnapshotPtr shot = worker_.snapshot())
-      place += " " + shot->program->code->address(line.code);
+      place += " " + shot->program->address(line.code);
     add_message(Message::Kind::kLog, place + ": " + line.text);
     messages_.back().line = line;
   }

@@ -1,8 +1,8 @@
 // The program of a log that cannot be run again, as far as the log contains it.
 //
 // If the program text still parses and gives the logged instructions, that text is used. Otherwise
-// it is a list of the logged instructions, one per line, so that every event has a line. Such
-// instructions have operands only as text and cannot be executed.
+// it is a list of the logged instructions, one per line, so that every event has a line, and the
+// view has no Code.
 #pragma once
 
 #include <memory>

@@ -50,9 +50,8 @@ Expected<interp::Outcome> LogSession::execute(const interp::Command& command, st
     return fail(ErrorKind::kRuntime, "no_stepping",
                 "this log can be looked at, not run: " + snapshot_->no_stepping);
   }
-  HOSTIR_ASSIGN_OR_RETURN(
-      const std::vector<interp::Rank> ranks,
-      interp::select_ranks(command.ranks, *snapshot_->program->code, snapshot_->focus));
+  HOSTIR_ASSIGN_OR_RETURN(const std::vector<interp::Rank> ranks,
+                          interp::select_ranks(command.ranks, *snapshot_));
   auto shot = std::make_shared<interp::Snapshot>(*snapshot_);
   if (std::find(ranks.begin(), ranks.end(), shot->focus) == ranks.end())
     shot->focus = ranks.front();

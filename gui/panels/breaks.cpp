@@ -157,8 +157,7 @@ class BreaksPanel : public Panel {
     const interp::CodeIndex code = b.places.front();
     if (program.lines[code] == 0) return {};
     std::string text = fmt::format("line {}", program.lines[code]);
-    if (program.code->instructions[code].role == interp::CodeRole::kInstruction)
-      text += "  " + std::string(record(program.code->source(code).kind).mnemonic);
+    if (!program.mnemonic(code).empty()) text += fmt::format("  {}", program.mnemonic(code));
     if (b.places.size() > 1) text += fmt::format("  and {} more", b.places.size() - 1);
     return text;
   }

@@ -33,23 +33,10 @@ std::string shared_place(const Mesh& mesh, const std::vector<interp::Rank>& memb
 
 }  // namespace
 
-std::string group_text(const interp::Code& code, interp::CommIndex comm, uint32_t group) {
-  if (comm >= code.communicators.size()) return {};
-  const auto& groups = code.communicators[comm].groups;
-  if (groups.size() < 2 || group >= groups.size() || groups[group].empty()) return {};
-  const std::string place = code.world ? shared_place(*code.world, groups[group]) : std::string();
-  return place.empty() ? ranks_text(groups[group]) : place;
-}
-
-std::string comm_text(const interp::Code& code, interp::CommIndex comm, interp::Rank rank) {
-  if (comm >= code.communicators.size()) return {};
-  const interp::Communicator& c = code.communicators[comm];
-  std::string text = "%" + c.name;
-  if (rank < 0 || static_cast<size_t>(rank) >= c.group_of_rank.size()) return text;
-  const int32_t group = c.group_of_rank[static_cast<size_t>(rank)];
-  if (group < 0) return text;
-  const std::string which = group_text(code, comm, static_cast<uint32_t>(group));
-  return which.empty() ? text : text + " " + which;
+std::string group_text(const Mesh* mesh, const std::vector<interp::Rank>& members) {
+  if (members.empty()) return {};
+  const std::string place = mesh ? shared_place(*mesh, members) : std::string();
+  return place.empty() ? ranks_text(members) : place;
 }
 
 }  // namespace hostir::gui

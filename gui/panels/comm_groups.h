@@ -2,16 +2,15 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
-#include "interp/core/code.h"
+#include "hostir/ir/mesh.h"
+#include "interp/core/ids.h"
 
 namespace hostir::gui {
 
-/// `{x=0, y=1}`: the coordinates shared by all members, if they identify the group; otherwise the
-/// members, `r0..r3`. Empty for a communicator with one group. O(members).
-std::string group_text(const interp::Code& code, interp::CommIndex comm, uint32_t group);
-
-/// `%c` or `%c {y=1}`: the communicator and the group that `rank` is in.
-std::string comm_text(const interp::Code& code, interp::CommIndex comm, interp::Rank rank);
+/// `{x=0, y=1}`: the coordinates shared by all members, if they identify the group; otherwise, or
+/// without a mesh, the members: `r0..r3`. O(members).
+std::string group_text(const Mesh* mesh, const std::vector<interp::Rank>& members);
 
 }  // namespace hostir::gui

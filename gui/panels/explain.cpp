@@ -50,6 +50,15 @@ class ExplainPanel : public Panel {
   }
 
  private:
+  // True if `is_wanted` holds for a fusion instruction, `@mlp#4`, from which this one was made.
+  template <class F>
+  static bool has_origin(const interp::Code& code, interp::CodeIndex index, F is_wanted) {
+    const auto& from = code.source(index).from;
+    return std::any_of(from.begin(), from.end(), [&](const OpRef& ref) {
+      return is_wanted(fmt::format("@{}#{}", ref.function, ref.number));
+    });
+  }
+
   // True if the record is about the selected value, or about a fusion instruction that the selected
   // instruction was made from.
   static bool is_related(const Frame& frame, const interp::LogExplain& r,
@@ -57,13 +66,11 @@ class ExplainPanel : public Panel {
     if (!wanted.empty() && (r.subject == wanted || r.subject == "%" + wanted)) return true;
     const interp::ProgramView& program = *frame.model.snapshot()->program;
     const auto& code = frame.model.selection.code;
-    if (!code || *code >= program.code->instructions.size()) return false;
-    const std::string address = program.code->address(*code);
-    if (r.subject == address) return true;
-    for (const OpRef& ref : program.code->source(*code).from) {
-      if (r.subject == fmt::format("@{}#{}", ref.function, ref.number)) return true;
-    }
-    return false;
+    if (!code || *code >= program.instructions.size()) return false;
+    return r.subject == program.address(*code) ||
+           (program.code && has_origin(*program.code, *code, [&](const std::string& origin) {
+              return r.subject == origin;
+            }));
   }
 
   static void draw_record(Frame& frame, const interp::LogExplain& r, bool related, size_t number) {
@@ -122,18 +129,16 @@ class ExplainPanel : public Panel {
   // `@mlp#4` selects the first host instruction made from it; `@mlp.host#9` selects that
   // instruction.
   static void select_origin(Frame& frame, std::string_view reference) {
-    const interp::Code& code = *frame.model.snapshot()->program->code;
+    const interp::ProgramView& program = *frame.model.snapshot()->program;
     const auto names = [&](const std::string& address) {
       return reference.starts_with(address) &&
              (reference.size() == address.size() ||
               !std::isdigit(static_cast<unsigned char>(reference[address.size()])));
     };
-    for (interp::CodeIndex i = 0; i < code.instructions.size(); ++i) {
-      if (code.instructions[i].role != interp::CodeRole::kInstruction) continue;
-      bool found = names(code.address(i));
-      for (const OpRef& ref : code.source(i).from)
-        found = found || names(fmt::format("@{}#{}", ref.function, ref.number));
-      if (!found) continue;
+    for (interp::CodeIndex i = 0; i < program.instructions.size(); ++i) {
+      if (program.mnemonic(i).empty()) continue;
+      if (!names(program.address(i)) && !(program.code && has_origin(*program.code, i, names)))
+        continue;
       frame.model.selection.code = i;
       return;
     }

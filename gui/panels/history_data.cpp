@@ -79,11 +79,9 @@ class Builder {
   }
 
   Expected<void> add_sources(const LogValue& w, const Element& element, int depth) {
+    if (depth >= kMaxDepth || !program_.code || program_.mnemonic(w.instruction).empty()) return {};
     const interp::Code& code = *program_.code;
-    if (depth >= kMaxDepth || w.instruction >= code.instructions.size() ||
-        code.instructions[w.instruction].role != interp::CodeRole::kInstruction)
-      return {};
-    if (const auto move = reshard_of(code, w.instruction, w.rank)) {
+    if (const auto move = reshard_of(program_, w.instruction, w.rank)) {
       for (const Transfer& t : move->transfers) {
         if (t.to != w.rank || (element && !holds(t.box, *element))) continue;
         HOSTIR_TRY(add_source(w, move->before.name, t.from, element, depth,

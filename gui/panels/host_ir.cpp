@@ -390,7 +390,7 @@ class HostIrPanel : public Panel {
   static void toggle(Frame& frame, const interp::Snapshot& shot, interp::CodeIndex code,
                      const interp::BreakpointSnapshot* existing) {
     frame.actions.command(existing ? fmt::format("delete {}", existing->number)
-                                   : "break " + shot.program->code->address(code));
+                                   : "break " + shot.program->address(code));
   }
 
   // Left edges of the value and the costs; right edges of hits, time and the whole area; in screen

@@ -59,7 +59,7 @@ void InlineValues::index(const Frame& frame) {
 std::string InlineValues::text(Frame& frame, interp::CodeIndex code) {
   if (generation_ != frame.model.generation()) index(frame);
   const interp::Snapshot& shot = *frame.model.snapshot();
-  const auto found = by_writer_.find(shot.program->code->address(code));
+  const auto found = by_writer_.find(shot.program->address(code));
   if (found == by_writer_.end()) return {};
   const interp::AllocationSnapshot& a = *found->second;
   std::string shape;

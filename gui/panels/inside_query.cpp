@@ -33,15 +33,15 @@ interp::InsideQuery InsideFetch::query_of(const Model& model) {
   const bool done = rank.status == interp::RankStatus::kDone;
   const interp::CodeIndex here = done ? interp::kAtRank : rank.code;
   query.code = pinned_ ? *pinned_ : here;
-  const interp::Code& code = *shot.program->code;
-  if (query.code >= code.instructions.size()) return query;
+  const interp::Code* code = shot.program->code.get();
+  if (!code || query.code >= code->instructions.size()) return query;
   if (chosen_for_ != query.code) {
     value_.clear();
     element_.clear();
   }
   chosen_for_ = query.code;
   const Selection& s = model.selection;
-  if (!s.value.empty() && writes(code, query.code, s.value)) {
+  if (!s.value.empty() && writes(*code, query.code, s.value)) {
     if (value_ != s.value || !s.element.empty()) element_ = s.element;
     value_ = s.value;
   }

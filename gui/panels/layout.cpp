@@ -12,7 +12,6 @@
 #include "gui/panels/panels.h"
 #include "gui/panels/reshard_picture.h"
 #include "gui/panels/written.h"
-#include "hostir/ops/record.h"
 
 namespace hostir::gui {
 
@@ -116,10 +115,10 @@ class LayoutPanel : public Panel {
   static void in_flight_line(Frame& frame, const LayoutView& view) {
     if (!view.in_flight) return;
     const interp::ProgramView& program = *frame.model.snapshot()->program;
-    const std::string text = fmt::format(
-        "{} {} has not finished on {}{}", program.code->address(*view.in_flight),
-        record(program.code->source(*view.in_flight).kind).mnemonic, rank_list(view.in_flight_on),
-        view.reshard ? ": until then each rank holds its addend" : "");
+    const std::string text =
+        fmt::format("{} {} has not finished on {}{}", program.address(*view.in_flight),
+                    program.mnemonic(*view.in_flight), rank_list(view.in_flight_on),
+                    view.reshard ? ": until then each rank holds its addend" : "");
     frame.ui.state_word(StateKind::kWaiting, text);
     frame.ui.tag("layout/in_flight", text);
     if (ImGui::IsItemClicked()) frame.model.selection.code = *view.in_flight;
@@ -200,7 +199,7 @@ class LayoutPanel : public Panel {
     if (heat_) draw_shard_labels(frame, source, shards, plane_, picture);
     pick_element(frame, tensor, picture);
     if (!beside && !below) return;
-    const Mesh* mesh = source.mesh ? source.mesh : frame.model.snapshot()->program->code->world;
+    const Mesh* mesh = source.mesh ? source.mesh : frame.model.snapshot()->program->mesh();
     const ImVec2 end(at.x + size.x, at.y + size.y);
     const float picture_end =
         std::min(picture.bottom + frame.ui.px(heat_ ? 18 : 4), end.y - bottom);

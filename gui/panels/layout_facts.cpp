@@ -155,10 +155,9 @@ void writer_facts(Frame& frame, const interp::AllocationSnapshot& a, bool in_fli
   ImGui::PopStyleColor();
   frame.ui.tag("layout/writer", a.written_by);
   if (!ImGui::IsItemClicked()) return;
-  const interp::Code& code = *frame.model.snapshot()->program->code;
-  for (interp::CodeIndex i = 0; i < code.instructions.size(); ++i) {
-    if (code.instructions[i].role == interp::CodeRole::kInstruction &&
-        code.address(i) == a.written_by) {
+  const interp::ProgramView& program = *frame.model.snapshot()->program;
+  for (interp::CodeIndex i = 0; i < program.instructions.size(); ++i) {
+    if (!program.mnemonic(i).empty() && program.instructions[i].address == a.written_by) {
       frame.model.selection.code = i;
       return;
     }

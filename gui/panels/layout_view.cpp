@@ -53,7 +53,7 @@ std::vector<bool> copies_of(const LayoutSource& source, const std::vector<Shard>
 }
 
 void build(const interp::Snapshot& shot, const TensorView& tensor, LayoutView& view) {
-  const interp::Code& code = *shot.program->code;
+  const interp::ProgramView& program = *shot.program;
   LayoutSource& source = view.source;
   source.global = tensor.first->placement.global;
   source.sharding = sharding_of(tensor.first->type);
@@ -61,7 +61,8 @@ void build(const interp::Snapshot& shot, const TensorView& tensor, LayoutView& v
     source.boxes.push_back(a ? &a->placement.box : nullptr);
   find_write(shot, tensor, view);
   if (view.in_flight) {
-    view.reshard = reshard_of(code, *view.in_flight, view.in_flight_on.front(), kMaxRibbonMembers);
+    view.reshard =
+        reshard_of(program, *view.in_flight, view.in_flight_on.front(), kMaxRibbonMembers);
     const bool addends = view.reshard && !view.reshard->reduces.empty() &&
                          view.reshard->before.name == tensor.name && view.reshard->before.sharding;
     if (addends) {
@@ -70,7 +71,8 @@ void build(const interp::Snapshot& shot, const TensorView& tensor, LayoutView& v
       view.reshard.reset();
     }
   }
-  if (source.sharding && code.program) source.mesh = code.program->find_mesh(source.sharding->mesh);
+  if (source.sharding && program.code)
+    source.mesh = program.code->program->find_mesh(source.sharding->mesh);
   view.shards = shards_of(source);
   view.copies = copies_of(source, view.shards);
   view.type = describe_type(*tensor.first, source.sharding);
@@ -102,10 +104,10 @@ const MoveView& LayoutViews::move_of(const Frame& frame, interp::CodeIndex colle
   rank_ = rank;
   const interp::Snapshot& shot = *frame.model.snapshot();
   move_ = MoveView();
-  move_.reshard = reshard_of(*shot.program->code, collective, rank, kMaxRibbonMembers);
+  move_.reshard = reshard_of(*shot.program, collective, rank, kMaxRibbonMembers);
   if (move_.reshard && move_.reshard->point_to_point) {
     if (const auto partner = partner_of(shot, *move_.reshard))
-      add_partner(*shot.program->code, *partner, *move_.reshard);
+      add_partner(*shot.program, *partner, *move_.reshard);
   }
   if (move_.reshard) move_.absent = absent_members(shot, *move_.reshard);
   return move_;

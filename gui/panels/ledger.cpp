@@ -15,6 +15,7 @@
 #include "gui/panels/mismatch_card.h"
 #include "gui/panels/panels.h"
 #include "gui/panels/timeline_data.h"
+#include "interp/session/declarations.h"
 
 namespace hostir::gui {
 
@@ -168,11 +169,14 @@ class LedgerPanel : public Panel {
   void name_groups(const interp::Snapshot& shot) {
     program_ = shot.program.get();
     groups_.clear();
-    const interp::Code& code = *shot.program->code;
-    for (interp::CommIndex c = 0; c < code.communicators.size(); ++c) {
-      groups_.emplace_back();
-      for (uint32_t g = 0; g < code.communicators[c].groups.size(); ++g)
-        groups_.back().push_back(group_text(code, c, g));
+    const interp::Declarations declared(*shot.run);
+    for (size_t i = 0; i < shot.run->communicators.size(); ++i) {
+      const auto& members = shot.run->communicators[i].members;
+      groups_.resize(declared.index_of(model::CommunicatorId(i)) + size_t{1});
+      groups_.back().push_back(members ? group_text(shot.program->mesh(), *members) : "");
+    }
+    for (std::vector<std::string>& names : groups_) {
+      if (names.size() == 1) names.clear();
     }
   }
 

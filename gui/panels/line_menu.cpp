@@ -19,7 +19,7 @@ void LineMenu::draw(Frame& frame, const interp::Snapshot& shot, const interp::Co
     problem_.clear();
   }
   if (code) {
-    const std::string address = shot.program->code->address(*code);
+    const std::string address = shot.program->address(*code);
     if (ImGui::MenuItem("Run to here", "Ctrl+F10")) frame.actions.command("until " + address);
     if (ImGui::MenuItem("Run back to here", "Ctrl+Shift+F10"))
       frame.actions.command("reverse-until " + address);
@@ -71,7 +71,7 @@ void LineMenu::draw_log(Frame& frame, const interp::Snapshot& shot, interp::Code
     frame.ui.tag("host_ir/menu/log/problem", problem_);
   }
   if (!entered || text_.empty()) return;
-  auto command = interp::parse_command("break " + shot.program->code->address(code));
+  auto command = interp::parse_command("break " + shot.program->address(code));
   if (!command) return;
   command->kind = interp::CommandKind::kDprintf;
   command->text = text_;

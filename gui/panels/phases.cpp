@@ -76,8 +76,7 @@ class PhasesPanel : public Panel {
     lines_.clear();
     for (const interp::PhaseText& phase : program.phases) lines_.push_back(lines_of(phase.text));
     const std::map<OpRef, std::string> names = names_of(program.phases.front().text);
-    for (size_t i = 0; i < program.code->instructions.size(); ++i) {
-      const auto code = static_cast<interp::CodeIndex>(i);
+    for (interp::CodeIndex code = 0; program.code && code < program.instructions.size(); ++code) {
       for (const OpRef& ref : program.code->source(code).from) {
         const auto name = names.find(ref);
         if (name != names.end()) made_from_[name->second].push_back(code);

@@ -82,12 +82,12 @@ RankWord rank_word(const Snapshot& shot, Rank rank, const interp::LedgerRow* mis
 std::string stream_words(const Snapshot& shot, Rank rank) {
   const RankWait* wait = stream_wait(*shot.waits, rank);
   if (!wait) return {};
-  const interp::Code& code = *shot.program->code;
-  const std::string stream =
-      wait->from_stream < code.streams.size() ? code.streams[wait->from_stream] : "";
+  const model::Stream* known =
+      shot.run ? shot.run->find(model::StreamId(wait->from_stream)) : nullptr;
+  const std::string stream = known ? known->name : std::string();
   return fmt::format("its stream {} {} {} of %{} ({})", stream,
                      is_stuck(shot) ? "is blocked in" : "waits in", wait->on, wait->comm_name,
-                     code.address(wait->from_code));
+                     shot.program->address(wait->from_code));
 }
 
 std::string head_words(const Snapshot& shot, Rank rank, const interp::StreamSnapshot& stream) {

@@ -219,15 +219,15 @@ void point_to_point(const Facts& facts, Reshard& r, interp::Rank self, std::opti
 
 }  // namespace
 
-bool is_communication(const interp::Code& code, interp::CodeIndex index) {
-  return index < code.instructions.size() &&
-         code.instructions[index].role == interp::CodeRole::kInstruction &&
-         interp::communication_facts(code.instructions[index].kind) != nullptr;
+bool is_communication(const interp::ProgramView& program, interp::CodeIndex index) {
+  const std::optional<OpKind> kind = find_op(program.mnemonic(index));
+  return kind && interp::communication_facts(*kind) != nullptr;
 }
 
-std::optional<Reshard> reshard_of(const interp::Code& code, interp::CodeIndex index,
+std::optional<Reshard> reshard_of(const interp::ProgramView& program, interp::CodeIndex index,
                                   interp::Rank rank, size_t most_members) {
-  if (!is_communication(code, index)) return std::nullopt;
+  if (!program.code || !is_communication(program, index)) return std::nullopt;
+  const interp::Code& code = *program.code;
   const interp::CodeInstruction& c = code.instructions[index];
   const Facts& facts = *interp::communication_facts(c.kind);
   if (c.comm == interp::kNoComm) return std::nullopt;
@@ -277,8 +277,9 @@ std::optional<Reshard> reshard_of(const interp::Code& code, interp::CodeIndex in
   return r;
 }
 
-void add_partner(const interp::Code& code, interp::CodeIndex partner, Reshard& reshard) {
-  if (!reshard.point_to_point || !is_communication(code, partner)) return;
+void add_partner(const interp::ProgramView& program, interp::CodeIndex partner, Reshard& reshard) {
+  if (!program.code || !reshard.point_to_point || !is_communication(program, partner)) return;
+  const interp::Code& code = *program.code;
   Reshard other;
   other.code = partner;
   other.members = reshard.members;
@@ -295,12 +296,14 @@ void add_partner(const interp::Code& code, interp::CodeIndex partner, Reshard& r
   }
 }
 
-LayoutSource layout_of(const ReshardSide& side, const Reshard& reshard, const interp::Code& code) {
+LayoutSource layout_of(const ReshardSide& side, const Reshard& reshard,
+                       const interp::ProgramView& program) {
   LayoutSource source;
   source.global = side.global;
   source.sharding = side.sharding;
-  if (side.sharding && code.program) source.mesh = code.program->find_mesh(side.sharding->mesh);
-  source.boxes.assign(static_cast<size_t>(code.rank_count), nullptr);
+  if (side.sharding && program.code)
+    source.mesh = program.code->program->find_mesh(side.sharding->mesh);
+  source.boxes.assign(static_cast<size_t>(program.rank_count), nullptr);
   for (size_t m = 0; m < reshard.members.size() && m < side.boxes.size(); ++m) {
     if (side.boxes[m]) source.boxes[static_cast<size_t>(reshard.members[m])] = &*side.boxes[m];
   }

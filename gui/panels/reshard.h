@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "gui/panels/layout_geometry.h"
-#include "interp/core/code.h"
+#include "interp/session/program_view.h"
 
 namespace hostir::gui {
 
@@ -50,18 +50,19 @@ struct Reshard {
 };
 
 /// True for collectives, send and recv.
-bool is_communication(const interp::Code& code, interp::CodeIndex index);
+bool is_communication(const interp::ProgramView& program, interp::CodeIndex index);
 /// Pictures draw no ribbons for groups larger than this.
 inline constexpr size_t kMaxRibbonMembers = 32;
 
 /// What the instruction moves in the group of `rank`; nullopt for other instructions. A send or
 /// recv moves data between `rank` and its peer only; the peer's buffer is not known here
 /// (`add_partner`). O(members^2) up to `most_members`; a larger group gets no transfers.
-std::optional<Reshard> reshard_of(const interp::Code& code, interp::CodeIndex index,
+std::optional<Reshard> reshard_of(const interp::ProgramView& program, interp::CodeIndex index,
                                   interp::Rank rank, size_t most_members = SIZE_MAX);
 /// Adds the other buffer of a send or recv: that of the peer's instruction `partner`.
-void add_partner(const interp::Code& code, interp::CodeIndex partner, Reshard& reshard);
+void add_partner(const interp::ProgramView& program, interp::CodeIndex partner, Reshard& reshard);
 /// The side as a layout over all ranks, for drawing. Pointers point into `reshard`.
-LayoutSource layout_of(const ReshardSide& side, const Reshard& reshard, const interp::Code& code);
+LayoutSource layout_of(const ReshardSide& side, const Reshard& reshard,
+                       const interp::ProgramView& program);
 
 }  // namespace hostir::gui

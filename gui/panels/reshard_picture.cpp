@@ -13,15 +13,15 @@ namespace hostir::gui {
 
 std::optional<interp::CodeIndex> current_collective(const Model& model) {
   const interp::Snapshot& shot = *model.snapshot();
-  const interp::Code& code = *shot.program->code;
-  if (model.selection.code && is_communication(code, *model.selection.code))
+  const interp::ProgramView& program = *shot.program;
+  if (model.selection.code && is_communication(program, *model.selection.code))
     return model.selection.code;
   const interp::RankSnapshot& rank = shot.rank(shot.focus);
-  if (rank.status != interp::RankStatus::kDone && is_communication(code, rank.code))
+  if (rank.status != interp::RankStatus::kDone && is_communication(program, rank.code))
     return rank.code;
   for (const interp::StreamSnapshot& stream : rank.streams) {
     for (const interp::TaskSnapshot& task : stream.tasks) {
-      if (is_communication(code, task.code)) return task.code;
+      if (is_communication(program, task.code)) return task.code;
     }
   }
   return std::nullopt;
@@ -264,7 +264,7 @@ void draw_side(Frame& frame, const Reshard& r, const ReshardSide& side, const st
   frame.ui.draw_text(ImGui::GetWindowDrawList(),
                      ImVec2(area.min.x, area.min.y + ImGui::GetTextLineHeight()), p.text_dim,
                      layout, area.width(), frame.ui.fonts.small);
-  const LayoutSource source = layout_of(side, r, *frame.model.snapshot()->program->code);
+  const LayoutSource source = layout_of(side, r, *frame.model.snapshot()->program);
   const std::vector<Shard> shards = shards_of(source);
   if (shards.empty()) return;
   PictureStyle style;

@@ -29,10 +29,8 @@ enum class Prefer : uint8_t { kRead, kWritten };
 
 // A buffer that an instruction accesses; empty if none is allocated.
 std::string touched_by(const interp::Snapshot& shot, interp::CodeIndex index, Prefer prefer) {
+  if (!shot.program->code || shot.program->mnemonic(index).empty()) return {};
   const interp::Code& code = *shot.program->code;
-  if (index >= code.instructions.size() ||
-      code.instructions[index].role != interp::CodeRole::kInstruction)
-    return {};
   const Function& function = *code.functions[code.instructions[index].function];
   std::string found;
   for (const Operand& operand : code.source(index).operands) {
@@ -51,7 +49,7 @@ std::string touched_by(const interp::Snapshot& shot, interp::CodeIndex index, Pr
 std::string default_tensor(const interp::Snapshot& shot) {
   const interp::RankSnapshot& rank = shot.rank(shot.focus);
   const bool runs = rank.status != interp::RankStatus::kDone;
-  if (runs && is_communication(*shot.program->code, rank.code)) {
+  if (runs && is_communication(*shot.program, rank.code)) {
     if (std::string name = touched_by(shot, rank.code, Prefer::kRead); !name.empty()) return name;
   }
   const interp::AllocationSnapshot* newest = nullptr;
@@ -94,8 +92,9 @@ namespace {
 // Buffers of the program that are not allocated yet; a log may already contain writes to them.
 std::vector<std::string> later_names(const interp::Snapshot& shot,
                                      const std::vector<std::string>& allocated) {
-  const interp::Code& code = *shot.program->code;
   std::vector<std::string> names;
+  if (!shot.program->code) return names;
+  const interp::Code& code = *shot.program->code;
   for (uint32_t reg = 0; reg < code.registers.size(); ++reg) {
     if (!code.registers[reg].buffer) continue;
     std::string name = code.register_name(reg);
@@ -149,10 +148,11 @@ const TensorView& pick_tensor(Frame& frame, const std::string& widget) {
 
 std::string absent_text(const interp::Snapshot& shot, const std::string& name) {
   if (name.empty()) return {};
-  const interp::Code& code = *shot.program->code;
   bool frees = false;  // the focus rank has passed an instruction that frees it
   const interp::RankSnapshot& rank = shot.rank(shot.focus);
-  for (interp::CodeIndex i = 0; i < rank.code && i < code.instructions.size(); ++i) {
+  const interp::Code* known = shot.program->code.get();
+  for (interp::CodeIndex i = 0; known && i < rank.code && i < known->instructions.size(); ++i) {
+    const interp::Code& code = *known;
     if (code.instructions[i].role != interp::CodeRole::kInstruction) continue;
     const Function& function = *code.functions[code.instructions[i].function];
     const Instruction& source = code.source(i);

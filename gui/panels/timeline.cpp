@@ -237,7 +237,7 @@ class TimelinePanel : public Panel {
     ImGui::SameLine();
     if (names_->rank_count > 1) {
       if (ImGui::SmallButton(groups_.name().c_str()))
-        groups_.next(frame.model.snapshot()->program->code->world, names_->tracks);
+        groups_.next(frame.model.snapshot()->program->mesh(), names_->tracks);
       frame.ui.tag("timeline/groups", groups_.name());
       if (ImGui::IsItemHovered())
         Ui::tooltip(

@@ -37,7 +37,7 @@ std::string_view word(interp::StopKind kind) {
   return "";
 }
 
-Json stop_json(const interp::StopReason& stop, const interp::Code& code) {
+Json stop_json(const interp::StopReason& stop, const interp::ProgramView& program) {
   Json out;
   out["kind"] = word(stop.kind);
   out["sentence"] = stop.sentence;
@@ -45,15 +45,16 @@ Json stop_json(const interp::StopReason& stop, const interp::Code& code) {
   out["breakpoint"] = stop.breakpoint == 0 ? Json(nullptr) : Json(stop.breakpoint);
   out["value"] = stop.value.empty() ? Json(nullptr) : Json(stop.value);
   out["element"] = stop.element;
-  out["written_by"] = stop.code == interp::kNoCode ? Json(nullptr) : Json(code.address(stop.code));
+  out["written_by"] =
+      stop.code == interp::kNoCode ? Json(nullptr) : Json(program.address(stop.code));
   return out;
 }
 
 // By result: the buffer that is returned for it. Empty where the program is not known.
-Json outputs_json(const interp::Code& code) {
+Json outputs_json(const interp::ProgramView& program) {
   Json out = Json::object();
-  if (code.functions.empty()) return out;
-  const Function& entry = *code.functions.front();
+  if (!program.code) return out;
+  const Function& entry = *program.code->functions.front();
   const auto& body = entry.region(entry.body).instructions;
   if (body.empty() || entry.instr(body.back()).kind != OpKind::return_) return out;
   const std::vector<Operand>& returned = entry.instr(body.back()).operands;
@@ -73,19 +74,19 @@ Expected<std::string> execute_json(interp::Session& session, const interp::Comma
   const interp::Outcome& outcome = done.outcome;
   const interp::SnapshotPtr shot = session.snapshot();
   const interp::Snapshot& snapshot = *shot;
-  const interp::Code& code = *snapshot.program->code;
+  const interp::ProgramView& program = *snapshot.program;
   Json out;
   out["text"] = outcome.text;
   out["ran"] = outcome.ran;
   out["position"] = position_json(snapshot);
-  out["stop"] = outcome.ran ? stop_json(outcome.stop, code) : Json(nullptr);
+  out["stop"] = outcome.ran ? stop_json(outcome.stop, program) : Json(nullptr);
   out["moved"] = Json::array();
   for (const interp::RankMove& move : outcome.moved)
     out["moved"].push_back({{"rank", move.rank}, {"steps", move.steps}});
   out["logged"] = Json::array();
   for (const interp::LogLine& line : outcome.logged) {
     out["logged"].push_back(
-        {{"rank", line.rank}, {"at", code.address(line.code)}, {"text", line.text}});
+        {{"rank", line.rank}, {"at", program.address(line.code)}, {"text", line.text}});
   }
   out["logged_dropped"] = outcome.log_dropped;
   out["quit"] = outcome.quit;
@@ -98,7 +99,7 @@ std::string opened_json(const interp::Snapshot& snapshot, const std::string& not
   Json out = topic_json(interp::InfoTopic::kProgram, "", snapshot);
   for (Json& phase : out["phases"]) phase = phase["name"];
   out.erase("text");
-  out["outputs"] = outputs_json(*snapshot.program->code);
+  out["outputs"] = outputs_json(*snapshot.program);
   out["position"] = position_json(snapshot);
   out["can_run"] = snapshot.no_stepping.empty();
   out["why_not"] = snapshot.no_stepping.empty() ? Json(nullptr) : Json(snapshot.no_stepping);

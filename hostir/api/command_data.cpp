@@ -183,9 +183,7 @@ Json what_if_json(const WhatIf& found) {
 }
 
 Expected<Json> backtrace_json(const interp::Snapshot& snapshot, const interp::Command& command) {
-  HOSTIR_ASSIGN_OR_RETURN(
-      const auto ranks,
-      interp::select_ranks(command.ranks, *snapshot.program->code, snapshot.focus));
+  HOSTIR_ASSIGN_OR_RETURN(const auto ranks, interp::select_ranks(command.ranks, snapshot));
   const Json all = topic_json(interp::InfoTopic::kRanks, "", snapshot);
   return list_json(ranks, [&](interp::Rank rank) { return all[static_cast<size_t>(rank)]; });
 }

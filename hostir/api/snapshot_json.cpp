@@ -182,16 +182,15 @@ Json breakpoints_json(const Snapshot& snapshot) {
 
 Json program_json(const Snapshot& snapshot) {
   const interp::ProgramView& view = *snapshot.program;
-  const interp::Code& code = *view.code;
   Json mesh = Json::object();
-  if (code.world) {
-    for (const auto& axis : code.world->axes) mesh[axis.name] = axis.size;
+  if (view.world) {
+    for (const auto& axis : view.world->axes) mesh[axis.name] = axis.size;
   }
   Json phases = Json::array();
   for (const interp::PhaseText& phase : view.phases)
     phases.push_back({{"name", phase.name}, {"text", phase.text}});
-  return {{"function", code.entry},
-          {"ranks", code.rank_count},
+  return {{"function", view.entry},
+          {"ranks", view.rank_count},
           {"mesh", std::move(mesh)},
           {"phases", std::move(phases)},
           {"text", view.text()}};

@@ -54,7 +54,7 @@ Expected<ordered_json> lowered_json(OpenOptions& options, LoadedFile& file) {
   HOSTIR_ASSIGN_OR_RETURN(const interp::BackendRequest backend,
                           options.session.backend.request(program));
   LowerOptions lowering;
-  for (const auto& [name, size] : prepare.sizes) lowering.sizes.bind(name, size);
+  for (const auto& [name, size] : prepare.sizes) lowering.sizes->bind(name, size);
   lowering.keep = prepare.keep;
   lowering.machine = &backend.machine;
   lowering.dump = [&](LowerPhase phase, const Program& after) {

@@ -12,7 +12,6 @@
 #include "hostir/cli/interrupt.h"
 #include "hostir/cli/line_editor.h"
 #include "hostir/cli/repl_words.h"
-#include "hostir/ops/record.h"
 #include "interp/session/answer.h"
 #include "interp/session/command_table.h"
 #include "interp/session/locals.h"
@@ -89,14 +88,15 @@ int status_of(StopKind kind, int before, const Snapshot& snapshot) {
 
 // What an argument can name: values, functions, ops, and files before a line number.
 std::vector<std::string> completion_names(const interp::ProgramView& program) {
-  const interp::Code& code = *program.code;
   std::set<std::string> names;
-  for (uint32_t reg = 0; reg < code.registers.size(); ++reg) names.insert(code.register_name(reg));
-  for (const Function* function : code.functions) names.insert("@" + function->name);
-  for (const interp::CodeInstruction& c : code.instructions) {
-    if (c.role == interp::CodeRole::kInstruction)
-      names.insert(std::string(record(c.kind).mnemonic));
+  for (uint32_t reg = 0; program.code && reg < program.code->registers.size(); ++reg)
+    names.insert(program.code->register_name(reg));
+  names.insert("@" + program.entry);
+  for (const model::Instruction& i : program.instructions) {
+    names.insert(i.address.substr(0, i.address.rfind('#')));
+    names.insert(i.mnemonic);
   }
+  names.erase("");
   const auto add_file = [&](std::string_view path) {
     names.insert(std::string(path.substr(path.find_last_of('/') + 1)) + ":");
   };
@@ -367,9 +367,10 @@ class Repl {
     if (outcome.log_dropped > 0)
       output_ << fmt::format("lines of log points that are not kept, before these: {}\n",
                              outcome.log_dropped);
-    const interp::Code& code = *session_.snapshot()->program->code;
+    const interp::SnapshotPtr shot = session_.snapshot();
     for (const interp::LogLine& line : outcome.logged)
-      output_ << fmt::format("rank {} at {}: {}\n", line.rank, code.address(line.code), line.text);
+      output_ << fmt::format("rank {} at {}: {}\n", line.rank, shot->program->address(line.code),
+                             line.text);
   }
 
   void show_outcome(const Command& command, const Outcome& outcome) {

@@ -79,9 +79,9 @@ class LowerVerb : public Verb {
     HOSTIR_ASSIGN_OR_RETURN(const Program program,
                             interp::resized_program(*chosen.program, chosen.name, prepare));
     LowerOptions options;
-    for (const auto& [name, size] : prepare.sizes) options.sizes.bind(name, size);
+    for (const auto& [name, size] : prepare.sizes) options.sizes->bind(name, size);
     if (program.find_function(chosen.name)->kind != FunctionKind::kFusion) {
-      if (kernels_) return print_kernels(terminal, program, chosen.name, options.sizes);
+      if (kernels_) return print_kernels(terminal, program, chosen.name, *options.sizes);
       return print_as_it_is(terminal, program, chosen.name);
     }
     options.keep = prepare.keep;
@@ -100,7 +100,7 @@ class LowerVerb : public Verb {
     if (!explain_.empty()) return print_explanation(terminal, lowered);
     if (time_) return print_times(terminal, lowered);
     if (kernels_) {
-      return print_kernels(terminal, lowered.program, lowered.function, options.sizes);
+      return print_kernels(terminal, lowered.program, lowered.function, *options.sizes);
     }
     if (!options.dump) terminal.print(text::print(lowered.program, print));
     return {};

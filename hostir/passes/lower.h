@@ -17,6 +17,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -42,7 +43,8 @@ enum class LowerPhase : uint8_t {
 std::string_view name(LowerPhase phase);
 
 struct LowerOptions {
-  SizeBindings sizes;
+  /// Values of symbolic sizes; unset: bind_sizes() has bound them already.
+  std::optional<SizeBindings> sizes = SizeBindings();
   std::vector<std::string> keep;     // values in the fusion that must get a buffer
   const Machine* machine = nullptr;  // cost model; null: default_machine()
   LowerPhase until = LowerPhase::kLifetimes;

@@ -82,7 +82,10 @@ Expected<void> recheck(const Program& program, const Function& bound) {
 }
 
 Expected<void> bind(LowerState& s) {
-  HOSTIR_ASSIGN_OR_RETURN(s.out.program, bind_sizes(s.source, s.fusion, s.options.sizes));
+  s.out.program = s.source;
+  if (s.options.sizes) {
+    HOSTIR_ASSIGN_OR_RETURN(s.out.program, bind_sizes(s.source, s.fusion, *s.options.sizes));
+  }
   HOSTIR_ASSIGN_OR_RETURN(s.out.mesh, choose_mesh(s.out.program, s.function()));
   s.out.function = s.fusion;
   s.bound = s.function();

@@ -97,8 +97,7 @@ Expected<std::string> info(const Snapshot& snapshot, const Command& command) {
 }
 
 Expected<std::string> backtrace(const Snapshot& snapshot, const Command& command) {
-  HOSTIR_ASSIGN_OR_RETURN(const auto ranks,
-                          select_ranks(command.ranks, *snapshot.program->code, snapshot.focus));
+  HOSTIR_ASSIGN_OR_RETURN(const auto ranks, select_ranks(command.ranks, snapshot));
   std::string out;
   for (const Rank r : ranks) {
     const RankSnapshot& rank = snapshot.rank(r);
@@ -247,8 +246,7 @@ Expected<std::vector<PrintedValue>> read_printed(Session& session, const Command
     out.push_back({command.value, std::nullopt, std::move(reading)});
     return out;
   }
-  HOSTIR_ASSIGN_OR_RETURN(const auto ranks,
-                          select_ranks(command.ranks, *snapshot->program->code, snapshot->focus));
+  HOSTIR_ASSIGN_OR_RETURN(const auto ranks, select_ranks(command.ranks, *snapshot));
   query.rank = ranks.front();
   HOSTIR_ASSIGN_OR_RETURN(query.box, box_of(session, *snapshot, command, query));
   for (const Rank r : ranks) {
@@ -277,8 +275,7 @@ std::string printed_text(const std::vector<PrintedValue>& values, const Command&
 Expected<std::vector<Inside>> read_inside(Session& session, const Command& command) {
   const SnapshotPtr shot = session.snapshot();
   const Snapshot& snapshot = *shot;
-  HOSTIR_ASSIGN_OR_RETURN(const auto ranks,
-                          select_ranks(command.ranks, *snapshot.program->code, snapshot.focus));
+  HOSTIR_ASSIGN_OR_RETURN(const auto ranks, select_ranks(command.ranks, snapshot));
   InsideQuery query;
   query.value = command.value;
   for (const SliceRange& range : command.slice) query.element.push_back(range.lo);

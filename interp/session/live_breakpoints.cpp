@@ -155,7 +155,8 @@ Expected<Breakpoint> LiveBreakpoints::make(const Command& command, Rank focus) c
   if (command.kind == CommandKind::kWatch) HOSTIR_TRY(check_slice(code, place.name, command.slice));
   if (command.condition) HOSTIR_TRY(check_condition(*command.condition, code));
   if (command.ranks.kind != RankSelector::Kind::kFocus) {
-    HOSTIR_ASSIGN_OR_RETURN(out.ranks, select_ranks(command.ranks, code, focus));
+    HOSTIR_ASSIGN_OR_RETURN(out.ranks,
+                            select_ranks(command.ranks, code.world, code.rank_count, focus));
   }
   if (command.kind == CommandKind::kDprintf) {
     HOSTIR_ASSIGN_OR_RETURN(LogText text, parse_log_text(command.text));

@@ -60,7 +60,8 @@ Expected<Tensor> new_contents(const std::string& text, DType dtype, const Box& s
 Expected<std::vector<Rank>> edited_ranks(const Interpreter& interpreter, const Command& command,
                                          Rank focus) {
   if (command.ranks.kind != RankSelector::Kind::kFocus)
-    return select_ranks(command.ranks, interpreter.code(), focus);
+    return select_ranks(command.ranks, interpreter.code().world, interpreter.code().rank_count,
+                        focus);
   HOSTIR_ASSIGN_OR_RETURN(const BufferRef here, find_buffer(interpreter, focus, command.value));
   HOSTIR_ASSIGN_OR_RETURN(const Box slice, slice_box(command.slice, here.placement->global));
   std::vector<Rank> out;

@@ -364,8 +364,9 @@ Expected<Outcome> LiveSession::restart(std::stop_token stop) {
 }
 
 Expected<Outcome> LiveSession::choose_ranks(const Command& command) {
-  HOSTIR_ASSIGN_OR_RETURN(const std::vector<Rank> ranks,
-                          select_ranks(command.ranks, *prepared_->code, focus_));
+  HOSTIR_ASSIGN_OR_RETURN(
+      const std::vector<Rank> ranks,
+      select_ranks(command.ranks, prepared_->code->world, prepared_->code->rank_count, focus_));
   const bool all = command.ranks.kind == RankSelector::Kind::kAll;
   scope_ = all ? std::vector<Rank>{} : ranks;
   scope_follows_ =
@@ -377,13 +378,15 @@ Expected<Outcome> LiveSession::choose_ranks(const Command& command) {
 }
 
 Expected<Outcome> LiveSession::choose_focus(const Command& command) {
-  HOSTIR_ASSIGN_OR_RETURN(const std::vector<Rank> ranks,
-                          select_ranks(command.ranks, *prepared_->code, focus_));
+  HOSTIR_ASSIGN_OR_RETURN(
+      const std::vector<Rank> ranks,
+      select_ranks(command.ranks, prepared_->code->world, prepared_->code->rank_count, focus_));
   if (ranks.size() != 1) return fail(ErrorKind::kUsage, "focus", "the focus is one rank: focus 3");
   focus_ = ranks.front();
   // A single-rank or group scope follows the focus; `all` and lists stay unchanged.
   if (scope_follows_.kind == RankSelector::Kind::kGroup) {
-    HOSTIR_ASSIGN_OR_RETURN(scope_, select_ranks(scope_follows_, *prepared_->code, focus_));
+    HOSTIR_ASSIGN_OR_RETURN(scope_, select_ranks(scope_follows_, prepared_->code->world,
+                                                 prepared_->code->rank_count, focus_));
   } else if (scope_.size() == 1) {
     scope_ = ranks;
   }
@@ -397,8 +400,9 @@ Expected<Outcome> LiveSession::freeze(const Command& command) {
   RankSelector selector = command.ranks;
   if (command.kind == K::kThaw && selector.kind == RankSelector::Kind::kFocus)
     selector.kind = RankSelector::Kind::kAll;
-  HOSTIR_ASSIGN_OR_RETURN(const std::vector<Rank> ranks,
-                          select_ranks(selector, *prepared_->code, focus_));
+  HOSTIR_ASSIGN_OR_RETURN(
+      const std::vector<Rank> ranks,
+      select_ranks(selector, prepared_->code->world, prepared_->code->rank_count, focus_));
   const bool freezes = command.kind == K::kFreeze;
   std::vector<Rank> changed;
   for (const Rank r : ranks) {

@@ -23,6 +23,7 @@ Expected<std::string> value_in_short(Session& session, const std::string& name) 
 // Loop variables and the results of `read`, without those that have no value yet.
 void add_integers(Session& session, std::vector<std::vector<std::string>>& rows) {
   const SnapshotPtr snapshot = session.snapshot();
+  if (!snapshot->program->code) return;
   const Code& code = *snapshot->program->code;
   std::set<std::string> names;
   for (const RegisterInfo& info : code.registers) {

@@ -10,6 +10,7 @@ namespace {
 
 LowerOptions options_of(const Program& program, const std::vector<std::string>& keep) {
   LowerOptions options;
+  options.sizes.reset();
   options.keep = keep;
   if (!program.machines.empty()) options.machine = &program.machines.front();
   return options;

@@ -19,7 +19,8 @@ struct LoweredFusion {
   std::vector<Provenance> provenance;
 };
 
-/// Errors: those of the passes; `cancelled` soon after the watch requests it.
+/// Sizes must be bound (bind_sizes). Errors: those of the passes; `cancelled` soon after the watch
+/// requests it.
 Expected<LoweredFusion> lower_fusion(const Program& program, const std::string& fusion,
                                      const std::vector<std::string>& keep,
                                      const Preparing& watch = {});

@@ -1,26 +1,30 @@
 #include "interp/session/places.h"
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <map>
 #include <set>
-
-#include "hostir/ops/record.h"
-#include "interp/core/breakpoints.h"
 
 namespace hostir::interp {
 namespace {
 
-bool is_text(const CodeInstruction& c) { return c.role == CodeRole::kInstruction; }
-
-std::string_view mnemonic(const CodeInstruction& c) { return record(c.kind).mnemonic; }
-
-// Calls f(code index) for every instruction of the text.
+// The instructions of the text for which f(index) is true.
 template <class F>
-void for_each(const Code& code, F f) {
-  for (size_t i = 0; i < code.instructions.size(); ++i) {
-    if (is_text(code.instructions[i])) f(static_cast<CodeIndex>(i));
+std::vector<CodeIndex> all_where(const ProgramView& view, F f) {
+  std::vector<CodeIndex> out;
+  for (CodeIndex i = 0; i < view.instructions.size(); ++i) {
+    if (!view.mnemonic(i).empty() && f(i)) out.push_back(i);
   }
+  return out;
+}
+
+std::vector<CodeIndex> at_address(const ProgramView& view, const std::string& function,
+                                  int64_t number) {
+  const std::string address = fmt::format("@{}#{}", function, number);
+  return all_where(view, [&](CodeIndex i) { return view.instructions[i].address == address; });
 }
 
 bool mentions(const Code& code, CodeIndex i, std::string_view name) {
@@ -36,66 +40,74 @@ bool mentions(const Code& code, CodeIndex i, std::string_view name) {
   return false;
 }
 
-// The 1-based ordinal of an instruction among those of its op, in text order: `all_reduce#2`.
-int64_t op_ordinal(const Code& code, CodeIndex index) {
-  // Counts in the text: copies of an inlined call count once.
-  std::set<std::pair<uint32_t, uint32_t>> seen;
-  const CodeInstruction& wanted = code.instructions[index];
-  for (size_t i = 0; i < code.instructions.size(); ++i) {
-    const CodeInstruction& c = code.instructions[i];
-    if (!is_text(c) || c.kind != wanted.kind) continue;
-    seen.insert({c.function, c.address});
+// The order of addresses in the text: functions as the run enters them, the entry first.
+class TextOrder {
+ public:
+  using Position = std::pair<size_t, int64_t>;
+
+  explicit TextOrder(const ProgramView& view) : view_(view) { functions_.emplace(view.entry, 0); }
+
+  Position of(CodeIndex i) {
+    const std::string_view address = view_.instructions[i].address;
+    const size_t mark = address.rfind('#');
+    Position out;
+    if (mark == std::string_view::npos) return {functions_.size(), i};
+    std::from_chars(address.data() + mark + 1, address.data() + address.size(), out.second);
+    const std::string function(address.substr(1, mark - 1));
+    out.first = functions_.try_emplace(function, functions_.size()).first->second;
+    return out;
   }
-  int64_t n = 0;
-  for (const auto& [function, address] : seen) {
-    ++n;
-    if (function == wanted.function && address == wanted.address) break;
-  }
-  return n;
-}
 
-std::vector<CodeIndex> of_op(const Code& code, const Place& place) {
-  std::vector<CodeIndex> out;
-  for_each(code, [&](CodeIndex i) {
-    if (mnemonic(code.instructions[i]) != place.name) return;
-    if (place.number == 0 || op_ordinal(code, i) == place.number) out.push_back(i);
-  });
+ private:
+  const ProgramView& view_;
+  std::map<std::string, size_t> functions_;
+};
+
+// `all_reduce#2` counts in the text: copies of an inlined call count once.
+std::vector<CodeIndex> of_op(const ProgramView& view, const Place& place) {
+  std::vector<CodeIndex> out =
+      all_where(view, [&](CodeIndex i) { return view.mnemonic(i) == place.name; });
+  if (place.number == 0) return out;
+  TextOrder order(view);
+  for (CodeIndex i = 0; i < view.instructions.size(); ++i) order.of(i);
+  std::set<TextOrder::Position> positions;
+  for (const CodeIndex i : out) positions.insert(order.of(i));
+  if (place.number < 0 || static_cast<size_t>(place.number) > positions.size()) return {};
+  const auto wanted = *std::next(positions.begin(), place.number - 1);
+  std::erase_if(out, [&](CodeIndex i) { return order.of(i) != wanted; });
   return out;
 }
 
-std::vector<CodeIndex> of_value(const Code& code, const std::string& name) {
-  std::vector<CodeIndex> out;
-  for_each(code, [&](CodeIndex i) {
-    if (mentions(code, i, name)) out.push_back(i);
-  });
-  return out;
+std::vector<CodeIndex> of_value(const ProgramView& view, const std::string& name) {
+  return all_where(view, [&](CodeIndex i) { return view.code && mentions(*view.code, i, name); });
 }
 
-std::vector<CodeIndex> of_label(const Code& code, const std::string& label) {
-  std::vector<CodeIndex> out;
-  for_each(code, [&](CodeIndex i) {
-    const auto* text = code.source(i).attributes.get<std::string>("label");
-    if (text && *text == label) out.push_back(i);
+std::vector<CodeIndex> of_label(const ProgramView& view, const std::string& label) {
+  return all_where(view, [&](CodeIndex i) {
+    const auto* text =
+        view.code ? view.code->source(i).attributes.get<std::string>("label") : nullptr;
+    return text && *text == label;
   });
-  return out;
 }
 
-std::string ops_in(const Code& code) {
+std::string ops_in(const ProgramView& view) {
   std::set<std::string_view> names;
-  for_each(code, [&](CodeIndex i) { names.insert(mnemonic(code.instructions[i])); });
-  std::string out;
-  for (const std::string_view n : names) out += (out.empty() ? "" : ", ") + std::string(n);
-  return out;
+  for (CodeIndex i = 0; i < view.instructions.size(); ++i) names.insert(view.mnemonic(i));
+  names.erase("");
+  return std::string(fmt::to_string(fmt::join(names, ", ")));
 }
 
 std::string what_there_is(const Place& place, const ProgramView& view) {
-  const Code& code = *view.code;
   switch (place.kind) {
     case Place::Kind::kOp:
-      return "; its ops are " + ops_in(code);
+      return "; its ops are " + ops_in(view);
     case Place::Kind::kAddress:
-      return fmt::format("; @{} has {} instructions", code.entry,
-                         code.functions.front()->preorder().size());
+      return view.code ? fmt::format("; @{} has {} instructions", view.entry,
+                                     view.code->functions.front()->preorder().size())
+                       : fmt::format("; the log lists {} instructions", view.instructions.size());
+    case Place::Kind::kValue:
+    case Place::Kind::kLabel:
+      return view.code ? "" : ": the log has no program text; name an op or an address";
     default:
       return "";
   }
@@ -119,26 +131,25 @@ std::vector<uint32_t> find_registers(const Code& code, std::string_view name) {
 Expected<std::vector<CodeIndex>> find_places(const Place& place, const ProgramView& view,
                                              const std::string& function) {
   using Kind = Place::Kind;
-  const Code& code = *view.code;
   std::vector<CodeIndex> out;
   switch (place.kind) {
     case Kind::kAddress: {
       std::string name = place.name;
-      if (name.empty()) name = function.empty() ? code.entry : function;
-      out = find_codes(code, name, static_cast<uint32_t>(place.number));
+      if (name.empty()) name = function.empty() ? view.entry : function;
+      out = at_address(view, name, place.number);
       break;
     }
     case Kind::kFunction:
-      out = find_codes(code, place.name, 1);
+      out = at_address(view, place.name, 1);
       break;
     case Kind::kValue:
-      out = of_value(code, place.name);
+      out = of_value(view, place.name);
       break;
     case Kind::kOp:
-      out = of_op(code, place);
+      out = of_op(view, place);
       break;
     case Kind::kLabel:
-      out = of_label(code, place.name);
+      out = of_label(view, place.name);
       break;
     case Kind::kLine:
       out = view.at_line(place.name, static_cast<uint32_t>(place.number));
@@ -153,7 +164,7 @@ Expected<std::vector<CodeIndex>> find_places(const Place& place, const ProgramVi
   }
   if (!out.empty()) return out;
   return fail(ErrorKind::kUsage, "no_place",
-              fmt::format("there is no {} in @{}{}", to_string(place), code.entry,
+              fmt::format("there is no {} in @{}{}", to_string(place), view.entry,
                           what_there_is(place, view)));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "hostir/ops/record.h"
 #include "hostir/text/parser.h"
 #include "hostir/text/printer.h"
 
@@ -126,7 +127,7 @@ void add_given(ProgramView& view, const Program& program, const ProgramViewOptio
   for (size_t i = 0; i < origins.size(); ++i) {
     view.origins.push_back(origins[i].empty() ? SourceSpan{} : origins[i].front());
     if (!view.origins.back().valid()) view.shows_given = false;
-    if (view.code->instructions[i].role != CodeRole::kInstruction) continue;
+    if (view.instructions[i].mnemonic.empty()) continue;
     for (const SourceSpan span : origins[i]) {
       if (!span.valid()) continue;
       const uint32_t line = view.given->locate(span.file, span.begin).line;
@@ -151,6 +152,19 @@ std::vector<CodeIndex> first_from(const std::vector<GivenLine>& lines, uint32_t 
   return out;
 }
 
+void set_code(ProgramView& view, std::shared_ptr<const Code> code) {
+  view.entry = code->entry;
+  view.rank_count = code->rank_count;
+  if (code->world) view.world = *code->world;
+  for (CodeIndex i = 0; i < code->instructions.size(); ++i) {
+    model::Instruction& instruction = view.instructions.emplace_back();
+    instruction.address = code->address(i);
+    if (code->instructions[i].role == CodeRole::kInstruction)
+      instruction.mnemonic = record(code->instructions[i].kind).mnemonic;
+  }
+  view.code = std::move(code);
+}
+
 }  // namespace
 
 TextLine ProgramView::shown(CodeIndex index) const {
@@ -164,7 +178,7 @@ std::vector<CodeIndex> ProgramView::at_line(std::string_view name, uint32_t line
   if (in_shown && !shows_given) {
     std::vector<GivenLine> here;
     for (size_t i = 0; i < lines.size(); ++i) {
-      if (code->instructions[i].role == CodeRole::kInstruction)
+      if (!instructions[i].mnemonic.empty())
         here.push_back({file, lines[i], static_cast<CodeIndex>(i)});
     }
     std::sort(here.begin(), here.end());
@@ -197,9 +211,9 @@ Expected<std::shared_ptr<const ProgramView>> make_program_view(const Program& pr
     Error error = std::move(compiled.error());
     return tl::unexpected(options.given ? moved(std::move(error), view->moves) : std::move(error));
   }
-  view->code = std::move(*compiled);
-  for (size_t i = 0; i < view->code->instructions.size(); ++i) {
-    const SourceSpan span = view->code->source(static_cast<CodeIndex>(i)).span;
+  set_code(*view, std::move(*compiled));
+  for (CodeIndex i = 0; i < view->code->instructions.size(); ++i) {
+    const SourceSpan span = view->code->source(i).span;
     view->lines.push_back(span.valid() ? sources->locate(span.file, span.begin).line : 0);
   }
   if (options.given) add_given(*view, program, options);

@@ -1,18 +1,21 @@
-// The program that a session runs, as text with positions, for windows and `list`.
+// The program of a run, as text with positions, for windows and `list`.
 //
-// Every instruction of the code has a line in `sources`. If the host function was created by
-// lowering, the text is the printed program, so that everyone who lowers the same file has the same
-// lines and breakpoints. Immutable, shared by all snapshots of a run.
+// Every instruction has a line in `sources`. If the host function was created by lowering, the text
+// is the printed program, so that everyone who lowers the same file has the same lines and
+// breakpoints. A log without a usable program text has only the list of its instructions: then
+// there is no `code`. Immutable, shared by all snapshots of a run.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "hostir/support/diagnostic.h"
 #include "hostir/support/expected.h"
 #include "interp/core/code.h"
+#include "interp/model/instruction.h"
 #include "interp/session/phase_texts.h"
 
 namespace hostir::interp {
@@ -55,7 +58,13 @@ struct RunChoices {
 };
 
 struct ProgramView {
-  std::shared_ptr<const Code> code;
+  std::shared_ptr<const Code> code;  // null: only a list of instructions is known
+  std::string entry;                 // the host function that all ranks run
+  Rank rank_count = 0;
+  std::optional<Mesh> world;  // unset: unknown
+  /// By CodeIndex. Instructions that flattening added have no mnemonic. `text` is not filled:
+  /// `lines` says where it is.
+  std::vector<model::Instruction> instructions;
   std::shared_ptr<const SourceManager> sources;
   uint32_t file = 0;                           // in `sources`: the text that runs
   std::vector<uint32_t> lines;                 // by CodeIndex: 1-based line in `file`, 0 = none
@@ -70,6 +79,16 @@ struct ProgramView {
   bool shows_given = false;            // the host function is in `given`: not created by lowering
 
   std::string_view text() const { return sources->text(file); }
+  const Mesh* mesh() const { return world ? &*world : nullptr; }
+  /// `@mlp.host#9`; the entry for an index outside of the program.
+  std::string address(CodeIndex index) const {
+    return index < instructions.size() ? instructions[index].address : "@" + entry;
+  }
+  /// Empty for jumps that flattening added, and outside of the program.
+  std::string_view mnemonic(CodeIndex index) const {
+    return index < instructions.size() ? std::string_view(instructions[index].mnemonic)
+                                       : std::string_view();
+  }
   /// The displayed position of an instruction: in the user's file if the host function was written
   /// there, else in the lowered text.
   TextLine shown(CodeIndex index) const;

@@ -23,6 +23,11 @@ Expected<size_t> axis_of(const Mesh& mesh, const std::string& axis) {
                                    names.empty() ? "none" : names));
 }
 
+Expected<const Mesh*> known(const Mesh* mesh) {
+  if (mesh) return mesh;
+  return bad_selection("the mesh of this run is not known; name ranks by number, as in `on 0,3`");
+}
+
 Expected<std::vector<Rank>> at_coordinate(const RankSelector& s, const Mesh& mesh) {
   HOSTIR_ASSIGN_OR_RETURN(const size_t axis, axis_of(mesh, s.axes.front()));
   std::vector<Rank> out;
@@ -53,35 +58,41 @@ Expected<std::vector<Rank>> group_of(const RankSelector& s, const Mesh& mesh, Ra
 
 }  // namespace
 
-Expected<std::vector<Rank>> select_ranks(const RankSelector& s, const Code& code, Rank focus) {
+Expected<std::vector<Rank>> select_ranks(const RankSelector& s, const Mesh* world, Rank rank_count,
+                                         Rank focus) {
   std::vector<Rank> out;
   switch (s.kind) {
     case RankSelector::Kind::kFocus:
       out = {focus};
       break;
     case RankSelector::Kind::kAll:
-      out.resize(static_cast<size_t>(code.rank_count));
+      out.resize(static_cast<size_t>(rank_count));
       std::iota(out.begin(), out.end(), 0);
       break;
     case RankSelector::Kind::kList:
       out = s.ranks;
       break;
     case RankSelector::Kind::kCoordinate: {
-      HOSTIR_ASSIGN_OR_RETURN(out, at_coordinate(s, *code.world));
+      HOSTIR_ASSIGN_OR_RETURN(const Mesh* mesh, known(world));
+      HOSTIR_ASSIGN_OR_RETURN(out, at_coordinate(s, *mesh));
       break;
     }
     case RankSelector::Kind::kGroup: {
-      HOSTIR_ASSIGN_OR_RETURN(out, group_of(s, *code.world, focus));
+      HOSTIR_ASSIGN_OR_RETURN(const Mesh* mesh, known(world));
+      HOSTIR_ASSIGN_OR_RETURN(out, group_of(s, *mesh, focus));
       break;
     }
   }
   for (const Rank r : out) {
-    if (r >= 0 && r < code.rank_count) continue;
-    return bad_selection(
-        fmt::format("there is no rank {}; ranks are 0..{}", r, code.rank_count - 1));
+    if (r >= 0 && r < rank_count) continue;
+    return bad_selection(fmt::format("there is no rank {}; ranks are 0..{}", r, rank_count - 1));
   }
   std::sort(out.begin(), out.end());
   return out;
+}
+
+Expected<std::vector<Rank>> select_ranks(const RankSelector& s, const Snapshot& snapshot) {
+  return select_ranks(s, snapshot.program->mesh(), snapshot.program->rank_count, snapshot.focus);
 }
 
 std::string ranks_to_string(const std::vector<Rank>& ranks, Rank rank_count) {

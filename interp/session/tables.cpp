@@ -186,13 +186,12 @@ std::string breakpoints_table(const Snapshot& snapshot) {
 }
 
 std::string program_text(const Snapshot& snapshot) {
-  const Code& code = *snapshot.program->code;
-  std::string out = fmt::format("@{} on {} ranks", code.entry, code.rank_count);
-  if (code.world) {
-    out += fmt::format(", mesh @{} <", code.world->name);
-    for (size_t i = 0; i < code.world->axes.size(); ++i)
-      out += fmt::format("{}{}={}", i == 0 ? "" : ", ", code.world->axes[i].name,
-                         code.world->axes[i].size);
+  const ProgramView& program = *snapshot.program;
+  std::string out = fmt::format("@{} on {} ranks", program.entry, program.rank_count);
+  if (const Mesh* mesh = program.mesh()) {
+    out += fmt::format(", mesh @{} <", mesh->name);
+    for (size_t i = 0; i < mesh->axes.size(); ++i)
+      out += fmt::format("{}{}={}", i == 0 ? "" : ", ", mesh->axes[i].name, mesh->axes[i].size);
     out += ">";
   }
   out += "\n";

@@ -97,9 +97,9 @@ TEST(LayoutGeometry, AThinTensorIsStretchedAndSaysSo) {
 
 std::vector<Reshard> moves_of(Workbench& w) {
   std::vector<Reshard> all;
-  const interp::Code& code = *w.shot().program->code;
-  for (interp::CodeIndex i = 0; i < code.instructions.size(); ++i) {
-    if (is_communication(code, i)) all.push_back(*reshard_of(code, i, 0));
+  const interp::ProgramView& program = *w.shot().program;
+  for (interp::CodeIndex i = 0; i < program.instructions.size(); ++i) {
+    if (is_communication(program, i)) all.push_back(*reshard_of(program, i, 0));
   }
   return all;
 }

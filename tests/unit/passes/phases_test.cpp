@@ -76,7 +76,7 @@ TEST_P(Gallery, EveryPhaseIsText) {
       program = *resized;
     }
     LowerOptions options;
-    for (const auto& [name, size] : c.sizes) options.sizes.bind(name, size);
+    for (const auto& [name, size] : c.sizes) options.sizes->bind(name, size);
     options.dump = [&](LowerPhase phase, const Program& p) {
       fixpoint(p, c.file + " " + std::string(name(phase)));
     };

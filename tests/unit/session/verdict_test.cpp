@@ -11,6 +11,7 @@
 #include <map>
 
 #include "interp/core/interpreter.h"
+#include "interp/session/places.h"
 #include "live_run.h"
 #include "traces/log_builder.h"
 #include "traces/log_model.h"
@@ -175,6 +176,24 @@ TEST_P(OneVerdict, ShownWithoutProgramTextAndFaults) {
   EXPECT_EQ(shot->faults->front().instructions, live_.fault.record.instructions);
   EXPECT_EQ(shot->faults->front().notes, live_.fault.record.notes);
   EXPECT_NE(shot->waits->sentence, "Nobody waits.");
+  // Nothing stands in for the program: it is a list of instructions, and every question that does
+  // not need operands is answered.
+  EXPECT_EQ(shot->program->code, nullptr);
+  ASSERT_EQ(shot->program->lines.size(), shot->program->instructions.size());
+  ASSERT_EQ(shot->program->instructions.size(), live_.known.instructions.size());
+  const std::string last = shot->program->instructions.back().address;
+  for (const std::string& command :
+       {std::string("list"), "list " + last, std::string("info program"), std::string("info colls"),
+        std::string("info layout"), std::string("backtrace rank all")}) {
+    const auto parsed = parse_command(command);
+    ASSERT_TRUE(parsed) << command;
+    const auto outcome = (*session)->execute(*parsed, {});
+    ASSERT_TRUE(outcome) << command << ": " << outcome.error().message();
+    EXPECT_FALSE(outcome->text.empty()) << command;
+  }
+  const auto unknown = find_places(*parse_place("%no_such_value"), *shot->program);
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.error().message().find("no program text"), std::string::npos);
 }
 
 TEST_P(OneVerdict, OfALogMadeFromTheRunAlone) {
