@@ -222,7 +222,7 @@ Expected<void> emit_top_k(const OpSite& s) {
   std::vector<int64_t> limit = s.in(0).type.dims;
   const std::vector<int64_t> zeros(limit.size(), 0);
   const std::vector<int64_t> ones(limit.size(), 1);
-  limit.back() = s.op.integer_or("k", 0);
+  limit.back() = s.result_type().dims.empty() ? -1 : s.result_type().dims.back();
   if (limit.back() < 0 || limit.back() > s.in(0).type.dims.back())
     return s.fail("import_c2", "k is larger than the dimension");
   for (size_t i = 0; i < 2; ++i) {

@@ -307,7 +307,10 @@ Expected<void> emit_square(const OpSite& s) {
 
 // Rounds to fewer bits by casting to another dtype and back; supports only formats that are dtypes.
 Expected<void> emit_reduce_precision(const OpSite& s) {
-  const std::string_view format = s.op.word("format");
+  std::string format(s.op.word("format"));
+  if (format.empty())
+    format = "e" + std::to_string(s.op.integer_or("exponent_bits", 0)) + "m" +
+             std::to_string(s.op.integer_or("mantissa_bits", 0));
   const std::string to = format == "e8m7"    ? "bf16"
                          : format == "e5m10" ? "f16"
                          : format == "e8m23" ? "f32"

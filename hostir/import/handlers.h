@@ -21,6 +21,8 @@ const HandlerRow* find_handler(std::string_view name);
 
 // One table per file.
 std::span<const HandlerRow> pointwise_handlers();
+std::span<const HandlerRow> special_handlers();  // element by element, like the first
+std::span<const HandlerRow> bitcast_handlers();
 std::span<const HandlerRow> shape_handlers();
 std::span<const HandlerRow> contraction_handlers();
 std::span<const HandlerRow> reduction_handlers();

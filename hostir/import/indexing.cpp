@@ -271,6 +271,9 @@ Attributes put_attributes(int64_t dim, const std::string& mode) {
 // Emits a put. A base of zeros needs no operand: the attribute `size` gives the dimension's size.
 Expected<Known> put_into(Emitter& e, OpKind kind, const Known& updates, const Known& indices,
                          const Known& base, int64_t dim, const std::string& mode) {
+  if (mode != "add" && mode != "set")
+    return combined_into(e, kind == OpKind::put_along, updates, indices, base,
+                         static_cast<size_t>(dim), mode);
   Attributes attributes = put_attributes(dim, mode);
   if (base.is_number() && base.splat && base.number->get_double(0) == 0) {
     attributes.set("size", IndexExpr(base.type.dims[static_cast<size_t>(dim)]));
@@ -324,8 +327,13 @@ std::optional<std::string> scatter_mode(const OpSite& s) {
                     region[0].arguments.size() == 2 &&
                     region[0].ops[0].operands == std::vector<ValueNumber>{region[0].arguments[1]};
   if (sets) return "set";
-  return reducer_of(s.function, s.op) == ReducerKind::kSum ? std::optional<std::string>("add")
-                                                           : std::nullopt;
+  const auto kind = reducer_of(s.function, s.op);
+  if (!kind || (s.in(0).type.element == "i1")) return std::nullopt;
+  if (kind == ReducerKind::kSum) return "add";
+  if (kind == ReducerKind::kProd) return "mul";
+  if (kind == ReducerKind::kMax) return "max";
+  if (kind == ReducerKind::kMin) return "min";
+  return std::nullopt;
 }
 
 Expected<Known> gathered(Emitter& e, const Known& x, const Known& indices,

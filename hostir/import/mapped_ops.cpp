@@ -34,8 +34,11 @@ constexpr std::array<std::string_view, 6> kCollectives = {
     "stablehlo.all_to_all", "stablehlo.collective_permute", "stablehlo.collective_broadcast"};
 
 bool is_pointwise(std::string_view name) {
-  const auto rows = pointwise_handlers();
-  return std::any_of(rows.begin(), rows.end(), [&](const HandlerRow& r) { return r.name == name; });
+  for (const auto rows : {pointwise_handlers(), special_handlers()}) {
+    const auto named = [&](const HandlerRow& row) { return row.name == name; };
+    if (std::any_of(rows.begin(), rows.end(), named)) return true;
+  }
+  return false;
 }
 
 void put_attribute(ModuleOp& op, std::string_view name, Attr value) {
@@ -152,7 +155,8 @@ bool map_attributes(ModuleOp& op, const Dims& lead, size_t rank) {
   } else if (name == "stablehlo.dot_general" || name == "stablehlo.dot") {
     map_contraction(op, k, rank);
   } else {
-    return name == "stablehlo.reshape" || name == "chlo.top_k" || is_pointwise(name);
+    return name == "stablehlo.reshape" || name == "stablehlo.bitcast_convert" ||
+           name == "chlo.top_k" || is_pointwise(name);
   }
   return true;
 }

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "hostir/ops/builder.h"
 
 namespace hostir {
@@ -9,6 +11,18 @@ Expected<std::vector<Type>> infer_cast(const OpCall& call) {
   return ops::inferred(ops::tensor(to, shape_of(call.operands[0])));
 }
 
+bool keeps_bits(const OpCall& call) { return call.attributes.get_or<bool>("bits", false); }
+
+ops::Violated check_bits(const OpCall& call) {
+  const DType from = dtype_of(call.operands[0]);
+  const auto to = call.attributes.get_or<DType>("to", DType::kF32);
+  if (!keeps_bits(call) || size_bytes(from) == size_bytes(to)) return std::nullopt;
+  return Violation{
+      fmt::format("cast with bits needs dtypes of one size: {} has {} bytes, {} has {}", name(from),
+                  size_bytes(from), name(to), size_bytes(to)),
+      0};
+}
+
 // True if `to` can represent every value of `from`; then sums may be formed before or after the
 // cast.
 bool is_exact(DType from, DType to) {
@@ -18,6 +32,7 @@ bool is_exact(DType from, DType to) {
 
 // Rounding between floats is monotone, so max and min stay partial. Wrapping of integers is not.
 PartialUse cast_partial(const OpCall& call, size_t, Reduction kind) {
+  if (keeps_bits(call)) return PartialUse::kReduceFirst;
   const DType from = dtype_of(call.operands[0]);
   const auto to = call.attributes.get_or<DType>("to", DType::kF32);
   const bool monotone = is_float(from) && is_float(to);
@@ -27,6 +42,7 @@ PartialUse cast_partial(const OpCall& call, size_t, Reduction kind) {
 }
 
 ops::Values cast_vjp(ops::Builder& b, std::span<const ValueId> dy) {
+  if (b.attributes().get_or<bool>("bits", false)) return {ValueId()};
   return {is_float(b.dtype(b.result())) ? b.cast(dy[0], b.dtype(b.arg(0))) : ValueId()};
 }
 
@@ -45,15 +61,20 @@ OpRecord op_cast() {
                   "infinity, of f8e4m3, which has none, NaN (clamp before to saturate); integers "
                   "and f64 go to 16- and 8-bit floats through f32. Float to integer: "
                   "towards zero, saturating, NaN to 0. Integer to integer: wraps. To i1: 1 where "
-                  "not 0.",
+                  "not 0. With `bits`, the bits stay and only the dtype changes.",
               .errors = "op_c3: the attribute `to` is missing.",
               .cost = "Reads x and writes y once (bytes); 1 flop per element."},
       .operands = {{.name = "x", .doc = "the operand"}},
       .attributes = {{.name = "to",
                       .type = AttributeSpec::Type::kDType,
                       .doc = "the dtype of the result",
-                      .required = true}},
+                      .required = true},
+                     {.name = "bits",
+                      .type = AttributeSpec::Type::kBool,
+                      .doc = "keep the bits of each element, not its value",
+                      .fallback = Attribute(false)}},
       .results = {{.name = "y", .doc = "x as `to`"}},
+      .constraints = {{"cast_c1", "with bits, both dtypes have one size", check_bits}},
       .infer = infer_cast,
       .rule = ops::pointwise_rule,
       .partial = cast_partial,

@@ -191,8 +191,15 @@ def _record_graph(graph_module, phase_of, sources):
         if node.name not in live or node.op not in ("get_attr", "call_function"):
             continue
         entry = {"name": node.name, "target": "constant", "phase": phase_of.get(node.name, "forward")}
+        if str(node.target).startswith("aten.as_strided"):
+            value = node.args[0].meta.get("val")
+            if value is None or not value.is_contiguous() or value.storage_offset():
+                raise CaptureError(f"%{node.name}: as_strided of a tensor that does not fill its memory in order")
         if node.op == "get_attr":
             value = getattr(graph_module, node.target)
+            if not isinstance(value, torch.Tensor):
+                raise CaptureError(f"%{node.name}: the step calls torch.distributed on a process group; use functional "
+                                   "collectives, or tensors that are DTensors before the step")
             entry.update(args=[value.detach().flatten().tolist()],
                          out=[{"dtype": dtypes[value.dtype], "shape": list(value.shape)}])
         else:
@@ -274,7 +281,7 @@ def _fsdp_parameters(module):
         policy = group.mp_policy
         if policy.param_dtype or policy.reduce_dtype or policy.output_dtype:
             raise CaptureError("fully_shard's mixed precision is not captured: pass MixedPrecisionPolicy()")
-        fqn_of = {id(p): n for n, p in module.named_parameters(remove_duplicate=False)}
+        fqn_of = {id(p): n for n, p in module.named_parameters()}   # of a tied parameter the first name
         for fsdp_param in group.fsdp_params:
             managed[fqn_of[id(fsdp_param.sharded_param)]] = _Unshard(fsdp_param.sharded_param, group.mesh_info.mesh)
     return managed
@@ -338,13 +345,42 @@ class _Unshard:
         return DTensor.from_local(local, self.inner, self.placements, run_check=False)
 
 
+def _decompositions():
+    """Those of core ATen, and of every operation that has no handler here."""
+    import torch
+    from torch._decomp import core_aten_decompositions, decomposition_table
+    table = {}
+    for op, how in decomposition_table.items():
+        name = op._schema.name.split("::")[-1] if isinstance(op, torch._ops.OpOverload) else None
+        if name and op.namespace == "aten" and not name.endswith("_") and name not in _ATEN:
+            table[op] = how
+    table.update(core_aten_decompositions())
+    return table
+
+
+def _traceable():
+    """Functions that look at values although their result's shape does not depend on them."""
+    import torch
+    from torch.overrides import TorchFunctionMode
+
+    class Mode(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            kwargs = kwargs or {}
+            if getattr(func, "__name__", "") == "one_hot":
+                count = kwargs.get("num_classes", args[1] if len(args) > 1 else -1)
+                if count >= 0:
+                    x = args[0] if args else kwargs["tensor"]
+                    return (x.unsqueeze(-1) == torch.arange(count, device=x.device)).to(torch.int64)
+            return func(*args, **kwargs)
+    return Mode()
+
+
 def record(module, args, loss=None, targets=(), optimizer=None):
     """Runs one step under make_fx on this rank. Returns (record, inputs, results): the graph as plain data, and the
     tensors."""
     import copy
     import torch
     from torch.fx.experimental.proxy_tensor import get_proxy_mode, make_fx
-    from torch._decomp import core_aten_decompositions
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
     flat = _Flat()
@@ -394,7 +430,12 @@ def record(module, args, loss=None, targets=(), optimizer=None):
                 mine = ours.state[stand_in[names[id(p)]]] if optimizer.state.get(p) else {}
                 for key, value in optimizer.state.get(p, {}).items():
                     traced = state.get(f"{key}.{names[id(p)]}")
-                    mine[key] = traced.clone() if traced is not None else copy.deepcopy(value)
+                    if traced is not None:
+                        mine[key] = traced.clone()
+                    elif isinstance(value, torch.Tensor):   # the count of steps; a copy would show its storage
+                        mine[key] = torch.tensor(value.item(), dtype=value.dtype)
+                    else:
+                        mine[key] = copy.deepcopy(value)
         type(optimizer).step(ours)
         for name, new in stand_in.items():
             results.append(("parameter", f"{name}.new", new.detach()))
@@ -443,8 +484,8 @@ def record(module, args, loss=None, targets=(), optimizer=None):
         return returned
 
     sources = _Sources()
-    with _without_fsdp_hooks(module), sdpa_kernel(SDPBackend.MATH):
-        traced = make_fx(step, decomposition_table=core_aten_decompositions(), tracing_mode="real")(*flat.locals())
+    with _without_fsdp_hooks(module), sdpa_kernel(SDPBackend.MATH), _traceable():
+        traced = make_fx(step, decomposition_table=_decompositions(), tracing_mode="real")(*flat.locals())
     nodes = _record_graph(traced, phase_of, sources)
     placeholders = [n.name for n in traced.graph.nodes if n.op == "placeholder"]
     for entry, node in zip(flat.entries, placeholders):
@@ -487,6 +528,7 @@ def _from_all(value):
 def capture(path, module, args, loss=None, targets=(), optimizer=None, results=True):
     """Writes one training step of a module as a program; see the head of this file. Called by all ranks.
 
+    `module` may be what torch.export.export returned; its graph is then captured with these arguments.
     `args` and `targets` are this rank's tensors: the step computes `loss(module(*args), *targets)`, or `module(*args)`
     alone, which is the loss if it is a scalar that requires a gradient. The module, its gradients and the optimizer are
     left as they are. `results`: also write what the step returned. Returns the text on the first rank.
@@ -497,6 +539,8 @@ def capture(path, module, args, loss=None, targets=(), optimizer=None, results=T
     import torch
     import torch.distributed as dist
     stem = path[:-4] if path.endswith(".hir") else path
+    if isinstance(module, torch.export.ExportedProgram):
+        module = module.module()
     if not all(isinstance(a, torch.Tensor) for a in (*args, *targets)):
         raise CaptureError("args and targets are tensors; wrap the module in a function of tensors for anything else")
     made, inputs, outputs = record(module, args, loss, targets, optimizer)
@@ -633,8 +677,10 @@ class _Instr:
 class _Cell:
     """What a tensor's storage holds now. In-place operations store a new value; views refer to their base."""
 
-    def __init__(self, value, base=None, reshaped=False):
-        self.value, self.base, self.version, self.reshaped = value, base, 0, reshaped
+    def __init__(self, value, base=None, put_back=None, again=None):
+        self.value, self.base, self.version = value, base, 0
+        self.again = again         # of a view: makes its value from the base's present one
+        self.put_back = put_back   # of a view: the new value of the base, from its old value and the view's new one
         self.base_version = base.version if base else 0
 
 
@@ -833,23 +879,29 @@ class _Graph:
         cell = self.cells[name]
         if isinstance(cell, list):
             raise CaptureError(f"%{name} is several tensors, not one")
-        at = cell
-        while at.base is not None:
-            if at.base.version != at.base_version:
-                raise CaptureError(f"{self.place()}: %{name} is a view of a tensor that was changed in place since")
-            at = at.base
+        return self.current(cell)
+
+    def current(self, cell):
+        """The value of a tensor; of a view, made again if its base was changed since."""
+        if cell.base is None:
+            return cell.value
+        self.current(cell.base)
+        if cell.base.version != cell.base_version:
+            cell.value = cell.again()
+            cell.base_version = cell.base.version
+            cell.version += 1
         return cell.value
 
     def write(self, cell, value):
         """An in-place operation."""
+        if cell.base is not None:
+            if cell.put_back is None:
+                raise CaptureError(f"{self.place()}: an in-place operation on a view of another shape")
+            self.write(cell.base, cell.put_back(self.current(cell.base), value))
         cell.value = value
         cell.version += 1
         if cell.base is None:
             return
-        if not cell.reshaped:
-            raise CaptureError(f"{self.place()}: an in-place operation on a view of another shape")
-        self.write(cell.base, self.emit("reshape", [value], {"shape": self.numbers(cell.base.value.shape)}, value.dtype,
-                                        cell.base.value.shape))
         cell.base_version = cell.base.version
 
     def place(self):
@@ -891,13 +943,20 @@ class _Graph:
         self._store(node, name, args, made)
 
     def _store(self, node, name, args, made):
+        def again(at=None):
+            def make():
+                views = _ATEN[name](self, node, args, node.get("kwargs", {}))
+                return views if at is None else views[at]
+            return make
         if isinstance(made, list):
             base = self.cells[args[0]["n"]] if name in _VIEWS else None
-            self.cells[node["name"]] = [m if m is None or isinstance(m, _Cell) else _Cell(m, base) for m in made]
+            self.cells[node["name"]] = [m if m is None or isinstance(m, _Cell) else
+                                        _Cell(m, base, base and _put_back(self, node, name, args, i), again(i))
+                                        for i, m in enumerate(made)]
         elif name in _VIEWS:
             base = self.cells[args[0]["n"]]
             same = made is base.value
-            self.cells[node["name"]] = base if same else _Cell(made, base, reshaped=name in ("view", "_unsafe_view"))
+            self.cells[node["name"]] = base if same else _Cell(made, base, _put_back(self, node, name, args), again())
         else:
             self.cells[node["name"]] = _Cell(made)
 
@@ -1202,9 +1261,141 @@ _aten("reciprocal")(_formula(("div", [1.0, None])))
 _aten("square")(_formula(("mul", [None, None])))
 _aten("ceil")(_formula(("neg", [None]), ("floor", [None]), ("neg", [None])))
 _aten("log2")(_formula(("log", [None]), ("div", [None, 0.6931471805599453])))
-_aten("log1p")(_formula(("add", [None, 1.0]), ("log", [None])))
-_aten("expm1")(_formula(("exp", [None]), ("sub", [None, 1.0])))
 _aten("tan")(lambda g, n, a, k: g.pointwise("div", [_unary("sin")(g, n, a, k), _unary("cos")(g, n, a, k)], *_out(n)))
+
+
+class _Real:
+    """Pointwise arithmetic in one dtype, so that formulas read as such."""
+
+    def __init__(self, g, value):
+        self.g, self.value = g, value
+
+    def of(self, op, *others, dtype=None, **attributes):
+        operands = [o.value if isinstance(o, _Real) else o for o in others]
+        if not any(isinstance(o, _Value) for o in operands):
+            operands[0] = self.g.constant(operands[0], self.value.dtype, self.value.shape)
+        shape = max((o.shape for o in operands if isinstance(o, _Value)), key=lambda s: (_count(s), len(s)))
+        return _Real(self.g, self.g.pointwise(op, operands, dtype or self.value.dtype, shape, attributes))
+
+    def __add__(self, other):
+        return self.of("add", self, other)
+
+    def __sub__(self, other):
+        return self.of("sub", self, other)
+
+    def __rsub__(self, other):
+        return self.of("sub", other, self)
+
+    def __mul__(self, other):
+        return self.of("mul", self, other)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __truediv__(self, other):
+        return self.of("div", self, other)
+
+    def __rtruediv__(self, other):
+        return self.of("div", other, self)
+
+    def __neg__(self):
+        return self.of("neg", self)
+
+    def __getattr__(self, op):
+        if op not in ("exp", "log", "sqrt", "abs", "sign", "sin", "cos", "tanh", "erf"):
+            raise AttributeError(op)
+        return lambda: self.of(op, self)
+
+    def below(self, bound):
+        return self.of("compare", self, bound, dtype="i1", direction="lt")
+
+    def equals(self, number):
+        return self.of("compare", self, number, dtype="i1", direction="eq")
+
+    def choose(self, pred, yes, no):
+        """`yes` where the predicate holds, else `no`; one may be a number."""
+        shape = self.value.shape
+        both = [b if isinstance(b, _Real) else _Real(self.g, self.g.constant(float(b), self.value.dtype, [])) for b in (yes, no)]
+        branches = [self.g.broadcast(b.value, shape) for b in both]
+        return _Real(self.g, self.g.emit("select", [self.g.broadcast(pred.value, shape), *branches], {}, self.value.dtype, shape))
+
+    def expm1(self):
+        """2 t / (1 - t) with t = tanh(x / 2), which is accurate near 0; the plain form above 1."""
+        t = (self * 0.5).tanh()
+        return self.choose(self.abs().below(1.0), (t + t) / (1.0 - t), self.exp() - 1.0)
+
+    def log1p(self):
+        """x log(u) / (u - 1) with u = 1 + x rounded, which is accurate near 0; x where u is 1."""
+        u = self + 1.0
+        near = self.choose(u.equals(1.0), self, u.log() * self / (u - 1.0))
+        return self.choose(self.abs().below(1.0), near, u.log())
+
+    def angle(self, x):
+        """The angle of (x, self), by a polynomial on [-tan(pi / 8), tan(pi / 8)] (Cephes); in f64 a step of Newton's
+        method follows."""
+        pi = 3.141592653589793
+        size_x, size_y = x.abs(), self.abs()
+        steep = size_x.below(size_y)
+        low, high = self.choose(steep, size_x, size_y), self.choose(steep, size_y, size_x)
+        t = self.choose(high.equals(0.0), 0.0, low / high)
+        wide = self.of("compare", t, 0.41421356237309503, dtype="i1", direction="gt")
+        u = self.choose(wide, (t - 1.0) / (t + 1.0), t)
+        z = u * u
+        tail = ((z * 8.05374449538e-2 - 1.38776856032e-1) * z + 1.99777106478e-1) * z - 3.33329491539e-1
+        out = tail * z * u + u + self.choose(wide, pi / 4, 0.0)
+        if self.value.dtype == "f64":
+            out = out + (t * out.cos() - out.sin()) / (out.cos() + t * out.sin())
+        out = self.choose(steep, pi / 2 - out, out)
+        out = self.choose(x.below(0.0), pi - out, out)
+        return self.choose(self.below(0.0), -out, out)
+
+
+def _function(name, how, operands=1):
+    """A handler that computes a real function of one or two tensors or numbers, 16-bit floats in f32."""
+    def handler(g, node, args, kwargs):
+        dtype, shape = _out(node)
+        wide = "f32" if _FLOATS.get(dtype, 4) < 4 else dtype
+        values = []
+        for a in args[:operands]:
+            value = g.operand(a, wide)
+            if not isinstance(value, _Value):
+                value = g.constant(value, wide, [])
+            values.append(_Real(g, g.broadcast(value, shape)))
+        return g.cast(how(*values).value, dtype)
+    _aten(name)(handler)
+
+
+def _sinh(x):
+    t = x.abs().expm1()
+    return x.sign() * (t + x.choose(t.below(1.0), t / (t + 1.0), 1.0 - 1.0 / (t + 1.0))) * 0.5
+
+
+def _hypot(x, y):
+    low, high = x.of("minimum", x.abs(), y.abs()), x.of("maximum", x.abs(), y.abs())
+    ratio = x.choose(high.equals(0.0), 0.0, low / high)
+    return high * (ratio * ratio + 1.0).sqrt()
+
+
+def _logaddexp(x, y):
+    high = x.of("maximum", x, y)
+    return x.choose((x - y).abs().below(float("inf")), high + (-(x - y).abs()).exp().log1p(), high)
+
+
+_function("log1p", lambda x: x.log1p())
+_function("expm1", lambda x: x.expm1())
+_function("sinh", _sinh)
+_function("cosh", lambda x: (x.exp() + (-x).exp()) * 0.5)
+_function("asinh", lambda x: x.sign() * (x.abs() + x * x / ((x * x + 1.0).sqrt() + 1.0)).log1p())
+_function("acosh", lambda x: ((x - 1.0) + ((x - 1.0) * (x + 1.0)).sqrt()).log1p())
+_function("atanh", lambda x: (x.log1p() - (-x).log1p()) * 0.5)
+_function("atan", lambda x: x.angle(x * 0.0 + 1.0))
+_function("atan2", lambda y, x: y.angle(x), 2)
+_function("asin", lambda x: x.angle(((1.0 - x) * (x + 1.0)).sqrt()))
+_function("acos", lambda x: ((1.0 - x) * (x + 1.0)).sqrt().angle(x))
+_function("erfc", lambda x: 1.0 - x.erf())
+_function("exp2", lambda x: (x * 0.6931471805599453).exp())
+_function("log10", lambda x: x.log() / 2.302585092994046)
+_function("hypot", _hypot, 2)
+_function("logaddexp", _logaddexp, 2)
 
 
 @_aten("gelu")
@@ -1358,20 +1549,41 @@ def _view(g, node, args, kwargs):
     return g.reshape(g.cast(g.tensor(args[0]), node["out"][0]["dtype"]), node["out"][0]["shape"])
 
 
-@_aten("permute", "t", "transpose", "numpy_T")
-def _permute(g, node, args, kwargs):
-    x = g.tensor(args[0])
-    order = list(range(len(x.shape)))
+def _order(node, args, rank):
+    """The permutation of aten.permute, aten.transpose or aten.t."""
+    order = list(range(rank))
     if node["target"].startswith("aten.permute"):
-        order = [d % len(order) for d in args[1]]
+        order = [d % rank for d in args[1]]
     elif node["target"].startswith("aten.transpose"):
-        a, b = args[1] % len(order), args[2] % len(order)
+        a, b = args[1] % rank, args[2] % rank
         order[a], order[b] = order[b], order[a]
     else:
         order.reverse()
+    return order
+
+
+@_aten("permute", "t", "transpose", "numpy_T")
+def _permute(g, node, args, kwargs):
+    x = g.tensor(args[0])
+    order = _order(node, args, len(x.shape))
     if order == sorted(order):
         return x
     return g.emit("transpose", [x], {"permutation": g.numbers(order)}, *_out(node))
+
+
+@_aten("as_strided")
+def _as_strided(g, node, args, kwargs):
+    """Elements at these distances in memory. record() has checked that the tensor fills its memory in order."""
+    dtype, shape = _out(node)
+    x = g.tensor(args[0])
+    places = [args[3] if len(args) > 3 and args[3] else 0]
+    for size, stride in zip(args[1], args[2]):
+        places = [p + i * stride for p in places for i in range(size)]
+    flat = g.reshape(x, [_count(x.shape)])
+    if places == list(range(_count(x.shape))):
+        return g.reshape(flat, shape)
+    index = g.data(places, "i64", [len(places)])
+    return g.reshape(g.emit("take", [flat, index], {"dim": "0"}, dtype, [len(places)]), shape)
 
 
 @_aten("expand", "expand_as", "broadcast_to")
@@ -1481,20 +1693,51 @@ def _pad(g, node, args, kwargs):
     return g.emit("pad", [x], attributes, *_out(node))
 
 
+def _put_back(g, node, name, args, at=0):
+    """How a view's new value returns to its base; None where elements of the base stand several times in the view."""
+    if name in ("view", "_unsafe_view", "squeeze", "unsqueeze"):
+        return lambda base, value: g.reshape(value, base.shape)
+    if name in ("permute", "t", "transpose"):
+        order = _order(node, args, len(g.tensor(args[0]).shape))
+        back = sorted(range(len(order)), key=order.__getitem__)
+        return lambda base, value: g.emit("transpose", [value], {"permutation": g.numbers(back)}, base.dtype, base.shape)
+    if name in ("slice", "select"):
+        return lambda base, value: _replaced(g, base, value, *_range_of(name, base.shape, args[1:]))
+    if name in ("split", "split_with_sizes", "chunk", "unbind"):
+        place = 1 if name == "unbind" else 2
+        rank = len(g.tensor(args[0]).shape)
+        dim = (args[place] if len(args) > place else node.get("kwargs", {}).get("dim", 0)) % rank
+        sizes = [1 if name == "unbind" else o["shape"][dim] for o in node["out"]]
+        start = sum(sizes[:at])
+        return lambda base, value: _replaced(g, base, value, dim, start, start + sizes[at], 1)
+    return None
+
+
+def _range_of(name, shape, rest):
+    """Dimension, start, limit and step of aten.slice or aten.select."""
+    if name == "select":
+        dim = rest[0] % len(shape)
+        start = rest[1] % shape[dim]
+        return dim, start, start + 1, 1
+    dim, start, limit, step = (list(rest) + [0, None, None, 1][len(rest):])[:4]
+    dim %= len(shape)
+    return (dim, *slice(start, limit, step).indices(shape[dim]))
+
+
 @_aten("slice_scatter", "select_scatter")
 def _slice_scatter(g, node, args, kwargs):
     base, part = g.tensor(args[0]), g.tensor(args[1])
-    if node["target"].startswith("aten.select"):
-        dim = args[2] % len(base.shape)
-        start = args[3] % base.shape[dim]
-        limit, step = start + 1, 1
-        part = g.reshape(part, base.shape[:dim] + [1] + base.shape[dim + 1:])
-    else:
-        dim, start, limit, step = (list(args[2:]) + [0, None, None, 1][len(args) - 2:])[:4]
-        dim %= len(base.shape)
-        start, limit, step = slice(start, limit, step).indices(base.shape[dim])
+    name = "select" if node["target"].startswith("aten.select") else "slice"
+    return _replaced(g, base, part, *_range_of(name, base.shape, args[2:]))
+
+
+def _replaced(g, base, part, dim, start, limit, step):
+    """The base with base[start:limit:step] along a dimension replaced."""
+    places = range(start, limit, step)
+    part = g.reshape(part, base.shape[:dim] + [len(places)] + base.shape[dim + 1:])
     if step != 1:
-        raise CaptureError(f"{g.place()}: slice_scatter with a step of {step}")
+        index = g.data(list(places), "i64", [len(places)])
+        return g.emit("put", [part, index, base], {"dim": str(dim), "mode": "set"}, base.dtype, base.shape)
     parts = [_box(g, base, dim, 0, start), part, _box(g, base, dim, limit, base.shape[dim])]
     parts = [p for p in parts if p.shape[dim]]
     return g.emit("concat", parts, {"dim": str(dim)}, base.dtype, base.shape) if len(parts) > 1 else parts[0]
@@ -1627,14 +1870,34 @@ def _topk(g, node, args, kwargs):
     rest = list(args[2 if topk else 1:])
     dim = (rest[0] if rest else kwargs.get("dim", -1)) % len(x.shape)
     largest = rest[1] if len(rest) > 1 else kwargs.get("largest" if topk else "descending", topk)
+    values, at = _sorted(g, x, dim, largest)
+    values, at = (_box(g, v, dim, 0, node["out"][0]["shape"][dim]) for v in (values, at))
+    return [values, g.cast(at, "i64")]
+
+
+def _sorted(g, x, dim, descending=False):
+    """The elements in order along a dimension, and their places as i32."""
     attributes = {"dim": str(dim)}
-    if largest:
+    if descending:
         attributes["descending"] = "true"
     values = g.emit("sort", [x], attributes, x.dtype, x.shape)
     at = g.value("i32", x.shape, x.varies)
     g.instrs[-1].second = at
-    values, at = (_box(g, v, dim, 0, node["out"][0]["shape"][dim]) for v in (values, at))
-    return [values, g.cast(at, "i64")]
+    return values, at
+
+
+@_aten("median")
+def _median(g, node, args, kwargs):
+    """The lower one of an even number, with its place."""
+    x = g.tensor(args[0])
+    if len(args) < 2:
+        x, args = g.reshape(x, [_count(x.shape)]), [args[0], 0]
+    dim = args[1] % len(x.shape)
+    values, at = _sorted(g, x, dim)
+    at = g.cast(at, "i64")
+    middle = (x.shape[dim] - 1) // 2
+    out = [g.reshape(_box(g, v, dim, middle, middle + 1), o["shape"]) for v, o in zip((values, at), node["out"])]
+    return out if len(node["out"]) > 1 else out[0]
 
 
 # Products, normalisation, lookups.
@@ -1651,16 +1914,17 @@ def _mm(g, node, args, kwargs):
 
 @_aten("addmm", "baddbmm")
 def _addmm(g, node, args, kwargs):
-    dtype, shape = _out(node)
-    product = g.emit("matmul", [g.tensor(args[1]), g.tensor(args[2])], {}, dtype, shape)
-    bias = g.tensor(args[0])
+    rounded, shape = _out(node)
+    dtype = "f32" if _FLOATS.get(rounded, 4) < 4 else rounded   # product and sum are rounded once
+    product = g.emit("matmul", [g.cast(g.tensor(a), dtype) for a in args[1:3]], {}, dtype, shape)
+    bias = g.cast(g.tensor(args[0]), dtype)
     if kwargs.get("alpha", 1) != 1:
         product = g.pointwise("mul", [product, kwargs["alpha"]], dtype, shape)
     if kwargs.get("beta", 1) == 0:
-        return product
+        return g.cast(product, rounded)
     if kwargs.get("beta", 1) != 1:
         bias = g.pointwise("mul", [bias, kwargs["beta"]], dtype, bias.shape)
-    return g.pointwise("add", [product, bias], dtype, shape)
+    return g.cast(g.pointwise("add", [product, bias], dtype, shape), rounded)
 
 
 @_aten("native_layer_norm")
@@ -1945,7 +2209,9 @@ class _Text:
         inside, members = set(made), set(body)
         reads = []
         for instr in body:
-            reads += [v for v in instr.inputs() if v not in inside and v not in reads]
+            for v in instr.inputs():
+                if v not in inside and v not in reads:
+                    reads.append(v)
         writes = [v for v in made if v.port or any(u not in members for u in self.users.get(v, ()))]
         lines, last = [], None
         for instr in body:
@@ -1967,7 +2233,9 @@ class _Text:
         own = {v for i in body for v in i.results()}
         params = []
         for instr in body:
-            params += [v for v in instr.inputs() if v not in own and v is not g.rank_number and v not in params]
+            for v in instr.inputs():
+                if v not in own and v is not g.rank_number and v not in params:
+                    params.append(v)
         params.sort(key=lambda v: (g.inputs.index(v) if v in g.inputs else len(g.inputs)))
         results = [v for v in g.outputs if v in own]
         results += [v for i in body for v in i.results() if v not in results and

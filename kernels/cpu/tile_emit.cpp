@@ -106,6 +106,7 @@ bool is_signless(OpKind kind) {
 }
 
 int emit_cast(const Emission& e) {
+  if (e.instruction.attributes.get_or<bool>("bits", false)) return -1;
   const DType to = e.out.dtype;
   if (to == DType::kI1) return truth(e, e.regs[0], e.in);
   const Lane lane = lane_of(to);

@@ -82,6 +82,43 @@ def manual_beside():
     return m, lambda x, w: jnp.sum(product(jnp.sin(x), w * 2) ** 2, 1), (normal(4, 8), normal(8, 3)), (P(), P())
 
 
+@case
+def bit_patterns():
+    """Floats as integers of the same and of half the size, and back."""
+    def f(x):
+        bits = lax.bitcast_convert_type(x, jnp.uint32)
+        short = lax.bitcast_convert_type(x, jnp.uint16)
+        return (lax.bitcast_convert_type(x, jnp.int32),
+                lax.bitcast_convert_type(bits & jnp.uint32(0xFFFF0000), jnp.float32),
+                lax.bitcast_convert_type(short, jnp.float32))
+    return mesh(x=4), f, (normal(4, 6),), (P("x"),)
+
+
+@case
+def windows():
+    """Pooling: the maximum of windows that do not overlap, the sum of windows that do, with padding."""
+    def f(x):
+        return (lax.reduce_window(x, -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID"),
+                lax.reduce_window(x, 0.0, lax.add, (1, 3, 3, 1), (1, 1, 1, 1), "SAME"))
+    return mesh(x=4), f, (normal(4, 4, 4, 2),), (P("x"),)
+
+
+@case
+def segment_extremes():
+    """Scatters that add and that take the maximum."""
+    def f(x, s):
+        return jax.ops.segment_sum(x, s, 5), jax.ops.segment_max(x, s, 5), jnp.bincount(s, length=5)
+    segments = np.array([0, 1, 1, 4, 3, 0, 0, 2], np.int32)
+    return mesh(x=4), f, (normal(8, 3), segments), (P("x"), P("x"))
+
+
+@case
+def random_normal():
+    """Threefry bits, made uniform through their exponent, then normal by the inverse of erf."""
+    key = np.array([0, 42], np.uint32)
+    return mesh(x=4), lambda k, x: x + jax.random.normal(k, (4, 6)), (key, normal(4, 6)), (P(), P("x"))
+
+
 def write(folder, arrays, prefix):
     for i, x in enumerate(arrays):
         x = np.asarray(x)

@@ -11,6 +11,8 @@ namespace {
 std::string lane_cast(const LaneCall& c) {
   const std::string& x = c.lanes[0];
   const DType to = c.out.dtype;
+  if (c.instruction.attributes.get_or<bool>("bits", false))
+    return fmt::format("of_bits<{}>(bits_of<{}>({}))", name(to), name(c.in), x);
   if (to == DType::kI1) return x + " != 0";
   if (is_float(c.in) && !is_float(to)) return fmt::format("to_{}({})", name(to), x);
   if (to == DType::kF64) return fmt::format("(double)({})", x);
