@@ -104,15 +104,6 @@ def windows():
 
 
 @case
-def segment_extremes():
-    """Scatters that add and that take the maximum."""
-    def f(x, s):
-        return jax.ops.segment_sum(x, s, 5), jax.ops.segment_max(x, s, 5), jnp.bincount(s, length=5)
-    segments = np.array([0, 1, 1, 4, 3, 0, 0, 2], np.int32)
-    return mesh(x=4), f, (normal(8, 3), segments), (P("x"), P("x"))
-
-
-@case
 def random_normal():
     """Threefry bits, made uniform through their exponent, then normal by the inverse of erf."""
     key = np.array([0, 42], np.uint32)
