@@ -67,36 +67,6 @@ host @f on @m (%a: tensor<4xf32>) -> (%b: tensor<4xf32>) {
   EXPECT_EQ(paths.to_string(*r->code, static_cast<LoopPathId>(paths.size() - 1)), "%i=2, %j=1");
 }
 
-TEST(Interpreter, BranchesByCoordinateAndCallsInline) {
-  const auto r = run(R"(
-mesh @m = <x=3>
-kernel @k(%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {
-  %y = add %x, %x
-  return %y
-}
-host @g on @m (%a: tensor<4xf32>) -> (%b: tensor<4xf32>) {
-  %s = stream "s"
-  %b = alloc on %s : tensor<4xf32>
-  launch @k ro(%a) wo(%b) on %s
-  return %b
-}
-host @f on @m (%a: tensor<4xf32>) -> (%b: tensor<4xf32>) {
-  %s = stream "s"
-  where coord(x) == 1 {
-    %t = call @g(%a)
-    free %t on %s
-  } else {
-    assert rank != 1, "only the others"
-  }
-  %b = call @g(%a)
-  return %b
-}
-)");
-  ASSERT_TRUE(r);
-  auto again = compile("mesh @m = <x=1>\nhost @f on @m () -> () {\n  return\n}\n");
-  EXPECT_TRUE(again);
-}
-
 TEST(Interpreter, EmptyLoopsAndZeroSizesAreNormal) {
   const auto r = run(R"(
 mesh @m = <x=4>

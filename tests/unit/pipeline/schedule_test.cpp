@@ -120,8 +120,12 @@ TEST(Schedule, BubblesAreThoseOfTheFormula) {
       const auto times = make_timetable(s, costs);
       ASSERT_TRUE(times) << times.error().message();
       const auto published = published_idle(s, costs);
-      ASSERT_TRUE(published || (s.micro_batches < s.ranks && s.stages_per_rank > 1));
-      EXPECT_EQ(times->idle(), published.value_or(times->idle()));
+      // No formula covers several stages per rank with fewer micro-batches than ranks.
+      const bool covered = s.micro_batches >= s.ranks || s.stages_per_rank == 1;
+      ASSERT_TRUE(published || !covered);
+      if (published) {
+        EXPECT_EQ(times->idle(), *published);
+      }
     }
   });
 }
@@ -174,6 +178,7 @@ TEST(Schedule, WrongOrderIsFound) {
           return;  // two forward passes: another order, no mistake
         const auto times = make_timetable(s);
         ASSERT_FALSE(times);
+        EXPECT_EQ(times.error().diagnostics.front().id, "pipeline_order");
         EXPECT_NE(times.error().message().find("is at " + to_string(last[0]) + " and lacks " +
                                                to_string(last[1])),
                   std::string::npos)
