@@ -19,27 +19,6 @@ bool BreakpointList::remove(uint32_t id) {
   return std::erase_if(breakpoints_, [&](const Breakpoint& b) { return b.id == id; }) > 0;
 }
 
-bool BreakpointList::enable(uint32_t id, bool enabled) {
-  for (Breakpoint& b : breakpoints_) {
-    if (b.id != id) continue;
-    b.enabled = enabled;
-    return true;
-  }
-  return false;
-}
-
-std::vector<CodeIndex> find_codes(const Code& code, const std::string& function, uint32_t number) {
-  std::vector<CodeIndex> out;
-  for (CodeIndex i = 0; i < code.instructions.size(); ++i) {
-    const CodeInstruction& c = code.instructions[i];
-    if (c.role == CodeRole::kInstruction && c.address == number &&
-        code.functions[c.function]->name == function) {
-      out.push_back(i);
-    }
-  }
-  return out;
-}
-
 bool sees_results(const Breakpoint& b) {
   return b.kind == Breakpoint::Kind::kWritten || b.kind == Breakpoint::Kind::kNan;
 }
@@ -356,12 +335,12 @@ std::vector<BreakpointMatcher::Written> BreakpointMatcher::after() {
 
 void BreakpointMatcher::completed(const Completion& completion) {
   if (!listens_) return;
-  const auto task = in_.task(completion.id);
+  const TaskRecord* task = in_.task(completion.id);
   if (!task) return;
   for (size_t i = 0; i < writers_.size() && i < list_.all().size(); ++i) {
     if (list_.all()[i].kind == Breakpoint::Kind::kNan) continue;  // see `value`
     if (writers_[i].count(task->code) > 0) {
-      heard_.push_back({&list_.all()[i], task->rank, task->code});
+      heard_.push_back({&list_.all()[i], task_rank(completion.id), task->code});
     }
   }
 }
@@ -369,7 +348,7 @@ void BreakpointMatcher::completed(const Completion& completion) {
 void BreakpointMatcher::value(const ValueSummary& summary) {
   if (!wants_statistics_ || !summary.has_stats) return;
   if (summary.nan_count == 0 && summary.inf_count == 0) return;
-  const auto task = in_.task(summary.task);
+  const TaskRecord* task = in_.task(summary.task);
   const CodeIndex code = task ? task->code : 0;
   for (size_t i = 0; i < writers_.size() && i < list_.all().size(); ++i) {
     Breakpoint& b = list_.all()[i];

@@ -46,7 +46,7 @@ struct Breakpoint {
   Stops stops = Stops::kEachRank;  // call `count_visits` after changing this
   bool enabled = true;
   bool temporary = false;        // disabled after it stopped once
-  std::vector<CodeIndex> codes;  // kInstruction: all flat copies of the address (`find_codes`)
+  std::vector<CodeIndex> codes;  // kInstruction: all flat copies of the address
   std::string op;                // kOp
   std::string comm;              // kCollective: name of the communicator, or empty
   std::string tensor;            // kWritten, kNan: value name without '%'; kNan: empty for any
@@ -84,7 +84,6 @@ class BreakpointList {
  public:
   uint32_t add(Breakpoint breakpoint);
   bool remove(uint32_t id);
-  bool enable(uint32_t id, bool enabled);
   /// Call after the history moved without consulting the breakpoints. Takes back hits past the new
   /// position and counts hits again that lie at or before it. Hits on an abandoned branch are
   /// dropped.
@@ -105,9 +104,5 @@ class BreakpointList {
   uint64_t position_ = 0;
   uint32_t branch_ = 0;
 };
-
-/// All flat instructions with the address `@function#number`; more than one if a call is inlined
-/// several times.
-std::vector<CodeIndex> find_codes(const Code& code, const std::string& function, uint32_t number);
 
 }  // namespace hostir::interp

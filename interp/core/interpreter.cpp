@@ -74,7 +74,6 @@ Expected<OperandsNow> Interpreter::operands_now(Rank rank, CodeIndex code) {
 }
 
 const Code& Interpreter::code() const { return *engine_->code; }
-std::shared_ptr<const Code> Interpreter::shared_code() const { return engine_->code; }
 Backend& Interpreter::backend() const { return engine_->backend; }
 const InterpreterOptions& Interpreter::options() const { return engine_->options; }
 uint64_t Interpreter::position() const { return engine_->state.position; }

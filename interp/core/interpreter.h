@@ -21,6 +21,7 @@
 #include "interp/core/backend.h"
 #include "interp/core/code.h"
 #include "interp/core/fault.h"
+#include "interp/core/task_table.h"
 #include "interp/core/trace_sink.h"
 #include "interp/core/views.h"
 #include "interp/model/run.h"
@@ -123,16 +124,18 @@ class Interpreter {
 
   // ---- inspection (const, and cheap unless noted) ----
   const Code& code() const;
-  std::shared_ptr<const Code> shared_code() const;
   Backend& backend() const;
   const InterpreterOptions& options() const;
   uint64_t position() const;  // number of decisions taken
   const std::vector<Fault>& faults() const;
   RankView rank(Rank rank) const;
-  /// Unfinished tasks of a stream, oldest first.
-  std::vector<TaskView> queue(Rank rank, StreamIndex stream) const;
-  /// A task that is unfinished, or whose event a register still holds.
-  std::optional<TaskView> task(TaskId id) const;
+  /// Unfinished tasks of a stream, oldest first. Valid until the next decision.
+  std::vector<const TaskRecord*> queue(Rank rank, StreamIndex stream) const;
+  /// A task that is unfinished, or whose event a register still holds; else null. Valid until the
+  /// next decision.
+  const TaskRecord* task(TaskId id) const;
+  /// The rank issued it, but other work of its stream comes first.
+  bool is_queued(Rank rank, const Arrival& arrival) const;
   std::vector<AllocationView> allocations(Rank rank) const;  // live ones
   /// The buffer a name refers to now; nullopt if it is not a live buffer.
   std::optional<BufferRef> buffer(Rank rank, uint32_t reg) const;

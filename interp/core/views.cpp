@@ -30,60 +30,19 @@ bool Engine::is_ready(Rank rank, const Arrival& arrival) const {
 
 namespace {
 
-TaskView view_of(const TaskRecord& t, Rank rank) {
-  TaskView v;
-  v.id = make_task_id(rank, t.number);
-  v.rank = rank;
-  v.code = t.code;
-  v.loop_path = t.loop_path;
-  v.stream = t.stream;
-  v.issued_ns = t.issued_ns;
-  v.finished = t.finished();
-  if (t.finished()) {
-    v.started_ns = t.started_ns;
-    v.finished_ns = t.finished_ns;
-  }
-  return v;
-}
-
-ArrivalView view_of(const Engine& engine, const Arrival& a, Rank rank) {
-  ArrivalView v;
-  v.rank = rank;
-  v.arrived = a.arrived;
-  if (!a.arrived) return v;
-  v.finished = a.finished;
-  v.queued = !a.finished && !engine.is_ready(rank, a);
-  v.code = a.code;
-  v.loop_path = a.loop_path;
-  v.task = a.task;
-  v.stream = a.stream;
-  v.kind = a.kind;
-  v.dtype = a.dtype;
-  v.reduction = a.reduction;
-  v.root = a.root;
-  v.count_elems = a.total_elems;
-  v.local_elems = a.local_elems;
-  v.arrived_ns = a.arrived_ns;
-  v.started_ns = a.started_ns;
-  v.finished_ns = a.finished_ns;
-  v.fingerprint = model::call_text(call_of(a));
-  return v;
-}
-
 MeetingView view_of(const Engine& engine, CommIndex comm, uint32_t index, uint64_t sequence) {
   const GroupLedger& group =
       engine.state.ledger.groups[engine.state.ledger.first_group[comm] + index];
   const MeetingHead& head = group.head(sequence);
   MeetingView v;
   v.comm = comm;
-  v.group = index;
   v.sequence = sequence;
   v.complete = head.arrived == group.members();
   v.finished = head.finished == group.members();
   v.mismatch = head.mismatch;
   for (uint32_t p = 0; p < group.members(); ++p) {
-    v.arrivals.push_back(view_of(engine, group.arrival(sequence, p),
-                                 engine.code->communicators[comm].groups[index][p]));
+    v.members.emplace_back(engine.code->communicators[comm].groups[index][p],
+                           &group.arrival(sequence, p));
   }
   return v;
 }
@@ -104,19 +63,21 @@ RankView Interpreter::rank(Rank rank) const {
   return v;
 }
 
-std::vector<TaskView> Interpreter::queue(Rank rank, StreamIndex stream) const {
-  std::vector<TaskView> out;
+std::vector<const TaskRecord*> Interpreter::queue(Rank rank, StreamIndex stream) const {
+  std::vector<const TaskRecord*> out;
   for (const TaskRecord& t : engine_->state.ranks[static_cast<size_t>(rank)].tasks.all()) {
-    if (t.stream == stream && !t.finished()) out.push_back(view_of(t, rank));
+    if (t.stream == stream && !t.finished()) out.push_back(&t);
   }
   return out;
 }
 
-std::optional<TaskView> Interpreter::task(TaskId id) const {
-  if (id == kNoTask || task_rank(id) >= engine_->code->rank_count) return std::nullopt;
-  const RankState& r = engine_->state.ranks[static_cast<size_t>(task_rank(id))];
-  const TaskRecord* t = r.tasks.find(task_number(id));
-  return t == nullptr ? std::nullopt : std::optional(view_of(*t, task_rank(id)));
+const TaskRecord* Interpreter::task(TaskId id) const {
+  if (id == kNoTask || task_rank(id) >= engine_->code->rank_count) return nullptr;
+  return engine_->state.ranks[static_cast<size_t>(task_rank(id))].tasks.find(task_number(id));
+}
+
+bool Interpreter::is_queued(Rank rank, const Arrival& arrival) const {
+  return arrival.arrived && !arrival.finished && !engine_->is_ready(rank, arrival);
 }
 
 std::vector<AllocationView> Interpreter::allocations(Rank rank) const {
@@ -175,8 +136,7 @@ std::vector<MeetingView> Interpreter::ledger() const {
     v.point_to_point = true;
     v.complete = pair.send.arrived && pair.recv.arrived;
     v.finished = pair.send.finished && pair.recv.finished;
-    v.arrivals = {view_of(*engine_, pair.send, pair.source),
-                  view_of(*engine_, pair.recv, pair.target)};
+    v.members = {{pair.source, &pair.send}, {pair.target, &pair.recv}};
   }
   return out;
 }

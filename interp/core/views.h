@@ -1,16 +1,18 @@
 // Views of a run between two decisions: plain values for snapshots, scripts and tests.
 //
 // All are copies, or point into Code and tables that live as long as the interpreter; none changes
-// later. Absent here: contents of buffers (Backend::read).
+// later, except for what a MeetingView points to. Tasks are shown as the engine keeps them
+// (TaskRecord). Absent here: contents of buffers (Backend::read).
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "interp/core/backend.h"
 #include "interp/core/code.h"
 #include "interp/core/ids.h"
+#include "interp/core/ledger.h"
 
 namespace hostir::interp {
 
@@ -40,18 +42,6 @@ struct RankView {
   int64_t outstanding = 0;     // unfinished tasks on all streams
 };
 
-struct TaskView {
-  TaskId id = kNoTask;
-  Rank rank = 0;
-  CodeIndex code = 0;
-  LoopPathId loop_path = 0;
-  StreamIndex stream = 0;
-  int64_t issued_ns = 0;
-  bool finished = false;
-  int64_t started_ns = 0;   // valid when finished
-  int64_t finished_ns = 0;  // valid when finished
-};
-
 struct AllocationView {
   AllocationId id;
   Rank rank = 0;
@@ -68,38 +58,16 @@ struct AllocationView {
   TaskId written_task = kNoTask;
 };
 
-/// One rank's side of a collective (or of a send/recv).
-struct ArrivalView {
-  Rank rank = 0;
-  bool arrived = false;  // issued
-  bool queued = false;   // issued, but other work of its stream comes first
-  bool finished = false;
-  CodeIndex code = 0;
-  LoopPathId loop_path = 0;
-  TaskId task = kNoTask;
-  StreamIndex stream = 0;
-  OpKind kind = OpKind::all_reduce;
-  DType dtype = DType::kF32;
-  Reduction reduction = Reduction::kSum;
-  int32_t root = -1;
-  int64_t count_elems = 0;  // whole operation
-  int64_t local_elems = 0;  // this rank's block
-  int64_t arrived_ns = 0;   // host clock at issue
-  int64_t started_ns = 0;
-  int64_t finished_ns = 0;
-  std::string fingerprint;  // `all_reduce sum f32[4]`
-};
-
 /// One row of the ledger: what the members of one group issued under one sequence number.
 struct MeetingView {
   CommIndex comm = 0;
-  uint32_t group = 0;
   uint64_t sequence = 0;
-  bool point_to_point = false;  // send/recv: two arrivals, `sequence` is the ordinal of the pair
+  bool point_to_point = false;  // send/recv: two members, `sequence` is the ordinal of the pair
   bool complete = false;        // all issued it
   bool finished = false;
   bool mismatch = false;
-  std::vector<ArrivalView> arrivals;  // in group order; send before recv
+  /// In group order; send before recv. Valid until the next decision.
+  std::vector<std::pair<Rank, const Arrival*>> members;
 };
 
 }  // namespace hostir::interp

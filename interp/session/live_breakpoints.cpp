@@ -72,11 +72,11 @@ Accepts at_rendezvous() {
       if (m.comm != c.comm || m.complete) continue;
       bool mine = false;
       bool others = true;
-      for (const ArrivalView& a : m.arrivals) {
-        if (a.rank == rank)
-          mine = !a.arrived;
+      for (const auto& [member, arrival] : m.members) {
+        if (member == rank)
+          mine = !arrival->arrived;
         else
-          others = others && a.arrived;
+          others = others && arrival->arrived;
       }
       if (mine && others) return true;
     }

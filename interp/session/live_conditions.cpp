@@ -33,8 +33,8 @@ int64_t next_sequence(const At& at) {
   int64_t next = 0;
   for (const MeetingView& m : at.interpreter.ledger()) {
     if (m.comm != at.instruction().comm || m.point_to_point) continue;
-    for (const ArrivalView& a : m.arrivals) {
-      if (a.rank == at.rank && a.arrived)
+    for (const auto& [rank, arrival] : m.members) {
+      if (rank == at.rank && arrival->arrived)
         next = std::max(next, static_cast<int64_t>(m.sequence) + 1);
     }
   }

@@ -78,13 +78,13 @@ Expected<void> check_editable(const Interpreter& interpreter, const std::string&
   const Code& code = interpreter.code();
   for (const AllocationView& a : interpreter.allocations(rank)) {
     if (a.id != buffer.allocation) continue;
-    std::optional<TaskView> writer = interpreter.task(a.written_task);
+    const TaskRecord* writer = interpreter.task(a.written_task);
     for (StreamIndex s = 0; a.version == 0 && !a.parameter && s < code.streams.size(); ++s) {
-      for (const TaskView& task : interpreter.queue(rank, s)) {
-        if (task.code == a.allocated_by) writer = task;
+      for (const TaskRecord* task : interpreter.queue(rank, s)) {
+        if (task->code == a.allocated_by) writer = task;
       }
     }
-    if (!writer || writer->finished) continue;
+    if (!writer || writer->finished()) continue;
     return wrong("edit_in_flight",
                  fmt::format("%{} on rank {} is being written by {} at {}, which was issued and is "
                              "not complete: it would overwrite the new value; step until it is",

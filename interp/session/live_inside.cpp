@@ -109,8 +109,8 @@ class LaunchLook {
       out_.moment = fmt::format("Rank {} executes this next: what it will compute.", out_.rank);
     } else if (made && made->version > 0 && made->written_by == out_.code) {
       task_ = made->written_task;
-      const auto task = interpreter_.task(task_);
-      moment_ = task && !task->finished ? Moment::kIssued : Moment::kRan;
+      const TaskRecord* task = interpreter_.task(task_);
+      moment_ = task && !task->finished() ? Moment::kIssued : Moment::kRan;
       out_.moment = moment_ == Moment::kRan ? "It ran: what it computed."
                                             : "It was issued and has not finished: what it will "
                                               "compute.";
@@ -124,8 +124,8 @@ class LaunchLook {
   }
 
   bool is_pending(const AllocationView& a) const {
-    const auto writer = interpreter_.task(a.written_task);
-    return a.version > 0 && writer && !writer->finished && a.written_task != task_;
+    const TaskRecord* writer = interpreter_.task(a.written_task);
+    return a.version > 0 && writer && !writer->finished() && a.written_task != task_;
   }
 
   bool needs_finished() const {

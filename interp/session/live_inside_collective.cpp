@@ -25,7 +25,7 @@ struct Side {
   Rank rank = kNoRank;
   CodeIndex code = kNoCode;
   OperandsNow now;
-  const ArrivalView* arrival = nullptr;  // null: no member has arrived
+  const Arrival* arrival = nullptr;  // null: no member has arrived
 };
 
 std::string us_text(double ns) { return fmt::format("{:.3f} us", ns / 1000); }
@@ -85,9 +85,9 @@ class CollectiveLook {
     const bool next = interpreter_.next_code(out_.rank) == out_.code;
     for (const MeetingView& m : ledger_) {
       if (m.comm != item.comm) continue;
-      for (const ArrivalView& a : m.arrivals) {
-        const bool mine = a.rank == out_.rank && a.arrived && a.code == out_.code && !next;
-        const bool awaited = next && a.rank == out_.rank && !a.arrived && has_peer(m, item);
+      for (const auto& [rank, a] : m.members) {
+        const bool mine = rank == out_.rank && a->arrived && a->code == out_.code && !next;
+        const bool awaited = next && rank == out_.rank && !a->arrived && has_peer(m, item);
         if (mine || (awaited && meeting_ == nullptr)) meeting_ = &m;
       }
     }
@@ -97,13 +97,13 @@ class CollectiveLook {
     if (item.peer < 0) return !m.point_to_point;
     const Rank peer = item.members[static_cast<size_t>(item.peer)];
     const bool sends = item.in.allocation.valid();
-    return m.point_to_point && m.arrivals.size() == 2 && m.arrivals[sends ? 1 : 0].rank == peer;
+    return m.point_to_point && m.members.size() == 2 && m.members[sends ? 1 : 0].first == peer;
   }
 
-  const ArrivalView* arrival_of(Rank rank) const {
+  const Arrival* arrival_of(Rank rank) const {
     if (meeting_ == nullptr) return nullptr;
-    for (const ArrivalView& a : meeting_->arrivals) {
-      if (a.rank == rank) return &a;
+    for (const auto& [member, arrival] : meeting_->members) {
+      if (member == rank) return arrival;
     }
     return nullptr;
   }
@@ -195,10 +195,10 @@ class CollectiveLook {
     size_t count = 0;
     for (const MeetingView& m : ledger_) {
       if (&m == meeting_) break;
-      if (!m.point_to_point || m.comm != item.comm || m.arrivals.size() != 2) continue;
-      const ArrivalView& mine = m.arrivals[own];
-      const ArrivalView& other = m.arrivals[1 - own];
-      if (mine.rank == out_.rank && other.rank == rank && mine.arrived && !other.arrived) ++count;
+      if (!m.point_to_point || m.comm != item.comm || m.members.size() != 2) continue;
+      const auto& [from, mine] = m.members[own];
+      const auto& [to, other] = m.members[1 - own];
+      if (from == out_.rank && to == rank && mine->arrived && !other->arrived) ++count;
     }
     return count;
   }
@@ -294,7 +294,7 @@ class CollectiveLook {
         m.out_bytes = item.out.allocation.valid() ? item.out.size_bytes : 0;
       }
       const RankSnapshot& at = snapshot_.rank(side.rank);
-      const ArrivalView* a = side.arrival;
+      const Arrival* a = side.arrival;
       if (a == nullptr || !a->arrived) {
         m.state = "not arrived";
         m.text = fmt::format("at {}{}", at.address, at.waits ? ": " + at.waits->sentence : "");
@@ -306,9 +306,10 @@ class CollectiveLook {
                              us_text(static_cast<double>(a->started_ns)),
                              us_text(static_cast<double>(a->finished_ns)));
       } else {
-        m.state = a->queued ? "queued" : meeting_->complete ? "running" : "arrived";
+        const bool queued = interpreter_.is_queued(side.rank, *a);
+        m.state = queued ? "queued" : meeting_->complete ? "running" : "arrived";
         m.text = fmt::format("came at {}", us_text(static_cast<double>(a->arrived_ns)));
-        if (a->queued) m.text += ", behind " + head_of(at, a->task);
+        if (queued) m.text += ", behind " + head_of(at, a->task);
       }
     }
   }
@@ -430,7 +431,8 @@ class CollectiveLook {
       } else if (is_pending(*a, own) && (!device || !device->finished(a->written_task))) {
         out_.notes.push_back(fmt::format(
             "{} is still to be written by {}, which cannot finish as things stand.", name, writer));
-      } else if (!is_over_ && device == nullptr && side->arrival && side->arrival->queued) {
+      } else if (!is_over_ && device == nullptr && side->arrival &&
+                 interpreter_.is_queued(side->rank, *side->arrival)) {
         out_.notes.push_back(fmt::format("{} may still be written by work before it.", name));
       } else {
         continue;
@@ -441,8 +443,8 @@ class CollectiveLook {
   }
 
   bool is_pending(const AllocationView& a, TaskId own) const {
-    const auto writer = interpreter_.task(a.written_task);
-    return writer && !writer->finished && a.written_task != own;
+    const TaskRecord* writer = interpreter_.task(a.written_task);
+    return writer && !writer->finished() && a.written_task != own;
   }
 
   void forget_numbers() {

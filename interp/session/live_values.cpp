@@ -51,8 +51,8 @@ void add_state(const Interpreter& interpreter, Rank rank, const BufferRef& buffe
   const auto allocation = allocation_of(interpreter, rank, buffer.allocation);
   if (!allocation) return;
   out.version = allocation->version;
-  const auto writer = interpreter.task(allocation->written_task);
-  const bool in_flight = writer && !writer->finished && allocation->version > 0;
+  const TaskRecord* writer = interpreter.task(allocation->written_task);
+  const bool in_flight = writer && !writer->finished() && allocation->version > 0;
   out.write_in_flight = out.write_in_flight || in_flight;
   // Poisoned until the first write is visible.
   const bool never = !allocation->initialised && allocation->version == 0;
@@ -185,8 +185,8 @@ bool is_whole(const BufferRef& buffer, const AllocationView& allocation) {
 // collective will reduce them.
 std::optional<Type> type_before_write(const Interpreter& interpreter, Rank rank,
                                       const AllocationView& allocation) {
-  const auto writer = interpreter.task(allocation.written_task);
-  if (!writer || writer->finished || allocation.version == 0) return std::nullopt;
+  const TaskRecord* writer = interpreter.task(allocation.written_task);
+  if (!writer || writer->finished() || allocation.version == 0) return std::nullopt;
   const Code& code = interpreter.code();
   const CodeInstruction& c = code.instructions[writer->code];
   if (c.role != CodeRole::kInstruction) return std::nullopt;

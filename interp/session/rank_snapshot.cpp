@@ -62,13 +62,13 @@ std::vector<StreamSnapshot> streams_of(const Interpreter& interpreter, Rank rank
     StreamSnapshot stream;
     stream.index = s;
     stream.name = code.streams[s];
-    for (const TaskView& t : interpreter.queue(rank, s)) {
+    for (const TaskRecord* t : interpreter.queue(rank, s)) {
       TaskSnapshot task;
-      task.id = t.id;
-      task.code = t.code;
-      task.address = code.address(t.code);
-      task.text = task_text(code, t.code);
-      task.issued_ns = t.issued_ns;
+      task.id = make_task_id(rank, t->number);
+      task.code = t->code;
+      task.address = code.address(t->code);
+      task.text = task_text(code, t->code);
+      task.issued_ns = t->issued_ns;
       task.state =
           stream.tasks.empty() ? TaskSnapshot::State::kRunning : TaskSnapshot::State::kQueued;
       stream.tasks.push_back(std::move(task));
@@ -91,8 +91,8 @@ std::vector<EventSnapshot> events_of(const Interpreter& interpreter, Rank rank) 
     EventSnapshot event;
     event.name = value.name;
     event.task = static_cast<TaskId>(registers[i].value);
-    const auto task = interpreter.task(event.task);
-    event.done = !task || task->finished;
+    const TaskRecord* task = interpreter.task(event.task);
+    event.done = !task || task->finished();
     out.push_back(std::move(event));
   }
   return out;
@@ -103,18 +103,19 @@ std::optional<WaitSnapshot> wait_of(const Interpreter& interpreter, const RankVi
   WaitSnapshot out;
   out.task = view.waits_for;
   const Code& code = interpreter.code();
-  const auto task = interpreter.task(view.waits_for);
+  const TaskRecord* task = interpreter.task(view.waits_for);
   out.sentence = fmt::format("waits at {}", code.address(view.code));
   if (task) {
     out.sentence +=
         fmt::format(" for {} of {}", task_text(code, task->code), code.address(task->code));
   }
   for (const MeetingView& meeting : interpreter.ledger()) {
-    const bool mine = std::any_of(meeting.arrivals.begin(), meeting.arrivals.end(),
-                                  [&](const ArrivalView& a) { return a.task == view.waits_for; });
+    const bool mine = std::any_of(
+        meeting.members.begin(), meeting.members.end(),
+        [&](const auto& m) { return m.second->arrived && m.second->task == view.waits_for; });
     if (!mine || meeting.complete) continue;
-    for (const ArrivalView& a : meeting.arrivals) {
-      if (!a.arrived) out.ranks.push_back(a.rank);
+    for (const auto& [rank, arrival] : meeting.members) {
+      if (!arrival->arrived) out.ranks.push_back(rank);
     }
   }
   return out;

@@ -64,9 +64,6 @@ struct FaultSnapshot {
   Severity severity = Severity::kError;  // a leak is a warning
 };
 
-/// Where a displayed value comes from, and so how far to trust it.
-enum class Origin : uint8_t { kLive, kRecorded, kRecomputed, kUnavailable };
-
 struct Snapshot {
   Position position;
   uint64_t last_decision = 0;  // of this branch: the end of the known history
@@ -74,7 +71,6 @@ struct Snapshot {
   Rank focus = 0;                // the rank used by commands that name none
   std::vector<Rank> step_scope;  // the ranks that a step moves; empty: all
   int64_t now_ns = 0;            // device time so far (virtual, or since the run's origin)
-  Origin origin = Origin::kLive;
   bool can_reverse = true;
   std::string no_stepping;  // why nothing can run here (a log whose program cannot be prepared
                             // again); empty: it can

@@ -40,7 +40,6 @@ struct ValueReading {
   Type type;            // type of the version that was read
   Placement placement;  // on the rank (kRank) or of the whole value (kGlobal)
   uint64_t version = 0;
-  Origin origin = Origin::kLive;
   bool write_in_flight = false;    // an issued write is not visible yet
   bool undefined = false;          // never written: the contents are meaningless
   std::vector<std::string> notes;  // "partial over {tp}: reduced by sum", "rank 2 was unavailable"

@@ -377,12 +377,6 @@ class KinetoReader : public nlohmann::json_sax<nlohmann::json> {
 
 }  // namespace
 
-bool looks_like_kineto(std::string_view head) {
-  const auto has = [&](std::string_view word) { return head.find(word) != std::string_view::npos; };
-  return has("\"traceEvents\"") || has("\"deviceProperties\"") || has("\"distributedInfo\"") ||
-         (has("\"ph\"") && has("\"ts\""));
-}
-
 Expected<ProcessProfile> read_kineto(JsonBytes::Source source, const std::string& file) {
   const auto bad = [&](std::string_view why) {
     return fail(ErrorKind::kInvalid, "kineto_format", fmt::format("{}: {}", file, why));

@@ -1,15 +1,12 @@
 // Reads a profile of PyTorch (Kineto, Chrome trace JSON, plain or gzip) in one pass.
 #pragma once
 
-#include <string_view>
+#include <string>
 
 #include "traces/profile/json_bytes.h"
 #include "traces/profile/profile.h"
 
 namespace hostir::traces::profile {
-
-/// Judges by the first bytes of the text, uncompressed.
-bool looks_like_kineto(std::string_view head);
 
 /// Memory is bounded by the rows that are kept: device work, launches and collectives. `file` is
 /// used in messages and, where the profile does not state its rank, for the rank.

@@ -25,6 +25,18 @@ struct Run {
   }
 };
 
+/// All flat instructions at `@function#number`: several if a call is inlined several times.
+inline std::vector<CodeIndex> find_codes(const Code& code, const std::string& function,
+                                         uint32_t number) {
+  std::vector<CodeIndex> out;
+  for (CodeIndex i = 0; i < code.instructions.size(); ++i) {
+    if (code.instructions[i].role == CodeRole::kInstruction &&
+        code.address(i) == "@" + function + "#" + std::to_string(number))
+      out.push_back(i);
+  }
+  return out;
+}
+
 inline std::shared_ptr<const Code> compile(const std::string& text, const std::string& entry = "",
                                            const SizeBindings& sizes = {}) {
   auto program = text::parse_program(text);
