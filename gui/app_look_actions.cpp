@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "gui/app.h"
-#include "gui/panels/event_walk.h"
+#include "gui/panels/log/event_walk.h"
 
 namespace hostir::gui {
 

@@ -11,7 +11,7 @@
 
 #include "gui/app.h"
 #include "gui/fuzzy.h"
-#include "gui/panels/tensor_pick.h"
+#include "gui/panels/values/tensor_pick.h"
 #include "interp/session/command_table.h"
 
 namespace hostir::gui {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "gui/diff_view.h"
-#include "gui/panels/history_data.h"
+#include "gui/panels/history/history_data.h"
 #include "gui/worker.h"
 
 namespace hostir::gui {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "gui/panels/mismatch_row.h"
+#include "gui/panels/collectives/mismatch_row.h"
 
 namespace hostir::gui {
 

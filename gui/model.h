@@ -44,7 +44,7 @@ struct Selection {
   friend bool operator==(const Selection&, const Selection&) = default;
 };
 
-/// The value that panels show while the user has not chosen one (gui/panels/tensor_pick.h).
+/// The value that panels show while the user has not chosen one (gui/panels/values/tensor_pick.h).
 struct FollowedValue {
   bool on = true;
   std::string value;  // without '%'

@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "gui/panels/timeline_data.h"
+#include "gui/panels/timeline/timeline_data.h"
 #include "tests/unit/gui/workbench.h"
 
 namespace hostir::gui {

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "gui/panels/diff_heat.h"
-#include "gui/panels/diff_table.h"
+#include "gui/panels/diff/diff_heat.h"
+#include "gui/panels/diff/diff_table.h"
 #include "tests/unit/gui/two_runs.h"
 
 namespace hostir::gui {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "gui/panels/write_list.h"
+#include "gui/panels/history/write_list.h"
 #include "tests/unit/gui/workbench.h"
 #include "traces/log_reader.h"
 #include "traces/sqlite.h"

@@ -3,8 +3,8 @@
 
 #include <fstream>
 
-#include "gui/panels/layout_geometry.h"
-#include "gui/panels/reshard.h"
+#include "gui/panels/layout/layout_geometry.h"
+#include "gui/panels/layout/reshard.h"
 #include "tests/unit/gui/workbench.h"
 
 namespace hostir::gui {

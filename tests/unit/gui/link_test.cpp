@@ -2,7 +2,7 @@
 // every rank.
 #include <set>
 
-#include "gui/panels/text_marks.h"
+#include "gui/panels/program/text_marks.h"
 #include "gui/selection_history.h"
 #include "tests/unit/gui/workbench.h"
 

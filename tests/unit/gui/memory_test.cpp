@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "gui/panels/memory_blocks.h"
+#include "gui/panels/memory/memory_blocks.h"
 #include "tests/unit/gui/workbench.h"
 
 namespace hostir::gui {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "gui/panels/value_text.h"
+#include "gui/panels/values/value_text.h"
 #include "tests/unit/gui/workbench.h"
 
 namespace hostir::gui {

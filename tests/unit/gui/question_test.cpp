@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "gui/panels/event_scan.h"
+#include "gui/panels/log/event_scan.h"
 #include "gui/question_thread.h"
 #include "tests/unit/gui/workbench.h"
 

@@ -2,7 +2,7 @@
 #include <filesystem>
 #include <map>
 
-#include "gui/panels/wait_graph.h"
+#include "gui/panels/waits/wait_graph.h"
 #include "tests/unit/gui/workbench.h"
 
 namespace hostir::gui {

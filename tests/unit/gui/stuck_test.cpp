@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "gui/panels/collective_glyph.h"
-#include "gui/panels/wait_layout.h"
+#include "gui/panels/collectives/collective_glyph.h"
+#include "gui/panels/waits/wait_layout.h"
 #include "hostir/ir/machine.h"
 #include "hostir/ops/record.h"
 #include "tests/unit/gui/workbench.h"

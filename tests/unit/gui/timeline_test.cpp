@@ -8,11 +8,11 @@
 #include <functional>
 #include <set>
 
-#include "gui/panels/code_text.h"
-#include "gui/panels/collective_glyph.h"
-#include "gui/panels/lane_groups.h"
-#include "gui/panels/timeline_camera.h"
-#include "gui/panels/timeline_data.h"
+#include "gui/panels/collectives/collective_glyph.h"
+#include "gui/panels/program/code_text.h"
+#include "gui/panels/timeline/lane_groups.h"
+#include "gui/panels/timeline/timeline_camera.h"
+#include "gui/panels/timeline/timeline_data.h"
 #include "tests/unit/gui/workbench.h"
 
 namespace hostir::gui {

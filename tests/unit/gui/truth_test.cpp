@@ -6,7 +6,7 @@
 #include <fstream>
 #include <set>
 
-#include "gui/panels/timeline_data.h"
+#include "gui/panels/timeline/timeline_data.h"
 #include "hostir/io/files.h"
 #include "tests/unit/gui/workbench.h"
 

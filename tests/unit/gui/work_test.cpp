@@ -1,11 +1,11 @@
 // Work that a frame must not repeat: counted, not timed.
 #include <gtest/gtest.h>
 
-#include "gui/panels/inline_values.h"
-#include "gui/panels/layout_geometry.h"
-#include "gui/panels/rank_words.h"
-#include "gui/panels/timeline_find.h"
-#include "gui/panels/written.h"
+#include "gui/panels/layout/layout_geometry.h"
+#include "gui/panels/layout/written.h"
+#include "gui/panels/program/inline_values.h"
+#include "gui/panels/timeline/timeline_find.h"
+#include "gui/panels/waits/rank_words.h"
 #include "tests/unit/gui/workbench.h"
 
 namespace hostir::gui {

@@ -1,0 +1,389 @@
+// Collectives: communicator x sequence number x rank, with the card that explains a mismatch.
+#include <fmt/core.h>
+#include <imgui.h>
+// must follow imgui.h
+#include <imgui_stdlib.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "gui/panels/collectives/collective_glyph.h"
+#include "gui/panels/collectives/comm_groups.h"
+#include "gui/panels/collectives/mismatch_card.h"
+#include "gui/panels/panels.h"
+#include "gui/panels/timeline/timeline_data.h"
+#include "interp/session/declarations.h"
+
+namespace hostir::gui {
+
+namespace {
+
+using Row = interp::LedgerRow;
+using Cell = interp::LedgerCell;
+using interp::Rank;
+
+StateKind state_of(Cell::State state) {
+  switch (state) {
+    case Cell::State::kMissing:
+    case Cell::State::kUnknown:
+      return StateKind::kMissing;
+    case Cell::State::kQueued:
+    case Cell::State::kArrived:
+    case Cell::State::kRunning:
+      return StateKind::kWaiting;
+    case Cell::State::kDone:
+      return StateKind::kOk;
+    case Cell::State::kDiffers:
+      return StateKind::kMismatch;
+  }
+  return StateKind::kMissing;
+}
+
+const char* word_of(Cell::State state) {
+  switch (state) {
+    case Cell::State::kMissing:
+      return "not arrived";
+    case Cell::State::kQueued:
+      return "issued; other work of its stream comes first";
+    case Cell::State::kArrived:
+      return "arrived, waits for others";
+    case Cell::State::kRunning:
+      return "all have arrived, running";
+    case Cell::State::kDone:
+      return "done";
+    case Cell::State::kDiffers:
+      return "called something else";
+    case Cell::State::kUnknown:
+      return "not known";
+  }
+  return "";
+}
+
+CollectiveId id_of(const Row& row) {
+  CollectiveId id{row.comm, row.group, row.sequence, std::nullopt};
+  if (row.point_to_point && row.cells.size() == 2)
+    id.pair = std::pair(row.cells[0].rank, row.cells[1].rank);
+  return id;
+}
+
+// Number of finished collectives whose rows are no longer kept: those before the first row of each
+// group.
+uint64_t count_older(const std::vector<Row>& rows) {
+  std::map<std::tuple<interp::CommIndex, uint32_t, Rank, Rank>, uint64_t> first;
+  for (const Row& row : rows) {
+    const CollectiveId id = id_of(row);
+    const auto [source, destination] =
+        id.pair.value_or(std::pair(interp::kNoRank, interp::kNoRank));
+    const auto [at, is_new] =
+        first.emplace(std::tuple(row.comm, row.group, source, destination), row.sequence);
+    if (!is_new) at->second = std::min(at->second, row.sequence);
+  }
+  uint64_t count = 0;
+  for (const auto& [group, sequence] : first) count += sequence;
+  return count;
+}
+
+class LedgerPanel : public Panel {
+ public:
+  std::string_view id() const override { return "ledger"; }
+  std::string_view title() const override { return "Collectives"; }
+  std::string_view hint() const override {
+    return "Who has arrived at each collective, who is missing, who called something else. One "
+           "row per collective of a group, one column per rank; it fills as ranks issue "
+           "collectives (F6 goes to the next).";
+  }
+
+  Room room(const Frame& frame) const override {
+    const interp::Snapshot& shot = *frame.model.snapshot();
+    if (shot.ledger->empty()) return Room::idle();
+    const bool mismatch = frame.model.mismatch() != nullptr;
+    const bool deadlock = shot.stop.kind == interp::StopKind::kDeadlock;
+    // Room for a few rows at once, so that the next ones do not move what is below.
+    Room room = Room::some(table_height(frame, std::max(shot.ledger->size(), kFewestRows)) +
+                           (mismatch ? frame.ui.px(kCardHeight) : 0));
+    room.fewest = table_height(frame, kFewestRows) - ImGui::GetFrameHeightWithSpacing();
+    if (mismatch) room.least = table_height(frame, 1) + frame.ui.px(kCardHeight);
+    if (deadlock) room.least = table_height(frame, std::min<size_t>(shot.ledger->size(), 2));
+    return room;
+  }
+
+  void draw(Frame& frame) override {
+    const interp::Snapshot& shot = *frame.model.snapshot();
+    if (shot.ledger->empty()) return frame.ui.empty_hint(hint());
+    if (program_ != shot.program.get()) name_groups(shot);
+    const Row* mismatch = frame.model.mismatch();
+    // The mismatch card comes first; the table scrolls below it.
+    if (mismatch) {
+      ImGui::BeginChild("card", ImVec2(0, card_height(frame, shot.ledger->size())));
+      card_.draw(frame, *mismatch);
+      ImGui::EndChild();
+      ImGui::Separator();
+    }
+    const bool low = ImGui::GetContentRegionAvail().y < frame.ui.px(120);
+    draw_filter(frame, shot, low && filter_.empty() && !only_open_);
+    if (std::exchange(counted_, frame.model.generation()) != frame.model.generation())
+      older_ = count_older(*shot.ledger);
+    if (older_ > 0) {
+      const std::string text = fmt::format(
+          "{} older collectives are not here, all are in Events "
+          "(class=comm) and in SQL (v_collectives)",
+          older_);
+      frame.ui.say_hidden(text);
+      frame.ui.text_dim(text);
+      frame.ui.tag("ledger/older", std::to_string(older_));
+    }
+    const bool legend = ImGui::GetContentRegionAvail().y > frame.ui.px(110);
+    draw_table(frame, shot, legend ? frame.ui.fonts.small->FontSize + frame.ui.px(5) : 0);
+    if (legend) draw_legend(frame);
+  }
+
+ private:
+  // Includes the filter above the table.
+  static float table_height(const Frame& frame, size_t rows) {
+    const float row = ImGui::GetTextLineHeightWithSpacing() + frame.ui.px(3);
+    return row * static_cast<float>(rows + 1) + ImGui::GetFrameHeightWithSpacing() +
+           frame.ui.px(36);
+  }
+
+  static void draw_legend(Frame& frame) {
+    ImGui::PushFont(frame.ui.fonts.small);
+    frame.ui.text_dim(fmt::format(
+        "{} not arrived   \u25b7 queued   {} arrived   \u25b6 running   {} done   {} differs   "
+        "\u25b8 a group's first that is not done",
+        glyph(StateKind::kMissing), glyph(StateKind::kWaiting), glyph(StateKind::kOk),
+        glyph(StateKind::kMismatch)));
+    ImGui::PopFont();
+  }
+
+  // Leaves room for two table rows, but takes most of a low panel; the card scrolls.
+  static float card_height(const Frame& frame, size_t rows) {
+    const float space = ImGui::GetContentRegionAvail().y;
+    const float left = space - table_height(frame, std::min<size_t>(rows, 2));
+    return std::min(frame.ui.px(kMostCard), std::max(left, space * 0.7f));
+  }
+
+  // Names by communicator and group; empty for a communicator with a single group.
+  void name_groups(const interp::Snapshot& shot) {
+    program_ = shot.program.get();
+    groups_.clear();
+    const interp::Declarations declared(*shot.run);
+    for (size_t i = 0; i < shot.run->communicators.size(); ++i) {
+      const auto& members = shot.run->communicators[i].members;
+      groups_.resize(declared.index_of(model::CommunicatorId(i)) + size_t{1});
+      groups_.back().push_back(members ? group_text(shot.program->mesh(), *members) : "");
+    }
+    for (std::vector<std::string>& names : groups_) {
+      if (names.size() == 1) names.clear();
+    }
+  }
+
+  std::string name_of(const Row& row) const {
+    std::string group;
+    if (row.comm < groups_.size() && row.group < groups_[row.comm].size())
+      group = groups_[row.comm][row.group];
+    std::string pair;  // a send and its recv
+    if (const auto id = id_of(row); id.pair)
+      pair = fmt::format("r{}\u2192r{} ", id.pair->first, id.pair->second);
+    return fmt::format("%{} {}{}{}{}", row.comm_name, group, group.empty() ? "" : " ", pair,
+                       row.sequence);
+  }
+
+  // Filters by communicator, kind, rank `r3`, and unfinished state. A low panel shows rows instead
+  // of the filter.
+  void draw_filter(Frame& frame, const interp::Snapshot& shot, bool low) {
+    if (!low) draw_filter_line(frame);
+    choose_rows(frame, shot);
+  }
+
+  void draw_filter_line(Frame& frame) {
+    ImGui::SetNextItemWidth(std::max(frame.ui.px(80), ImGui::GetContentRegionAvail().x * 0.5f));
+    ImGui::InputTextWithHint("##filter", "filter: all_reduce, %c, r3", &filter_);
+    frame.ui.tag("ledger/filter", filter_);
+    Ui::flow(frame.ui.px(96));
+    ImGui::Checkbox("not done", &only_open_);
+    frame.ui.tag("ledger/open", only_open_ ? "on" : "off");
+    if (ImGui::IsItemHovered()) Ui::tooltip("Only collectives that are not complete");
+  }
+
+  void choose_rows(Frame& frame, const interp::Snapshot& shot) {
+    const auto& rows = *shot.ledger;
+    const auto chosen_by = std::tuple(frame.model.generation(), filter_, only_open_);
+    if (std::exchange(chosen_by_, chosen_by) != chosen_by) filter_rows(rows);
+    if (shown_.size() < rows.size()) {
+      frame.ui.say_hidden(fmt::format("{} collectives (filter)", rows.size() - shown_.size()));
+    }
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    frame.ui.tag_rect("ledger/count", at, ImVec2(at.x + 1, at.y + 1),
+                      std::to_string(shown_.size()));
+  }
+
+  void filter_rows(const std::vector<Row>& rows) {
+    shown_.clear();
+    frontiers_.clear();
+    const Rank rank = filtered_rank();
+    const Row* last = nullptr;  // its group's first unfinished row has been found
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const Row& row = rows[i];
+      const bool same = last && last->comm == row.comm && last->group == row.group &&
+                        last->point_to_point == row.point_to_point;
+      if (row.state != Row::State::kDone && !same) {
+        frontiers_.push_back(i);
+        last = &row;
+      }
+      if (matches(row, rank)) shown_.push_back(i);
+    }
+  }
+
+  // The rank in a filter such as `r3`; kNoRank if the filter is not a rank.
+  Rank filtered_rank() const {
+    Rank rank = interp::kNoRank;
+    const char* end = filter_.data() + filter_.size();
+    if (!filter_.starts_with('r')) return interp::kNoRank;
+    const auto [rest, error] = std::from_chars(filter_.data() + 1, end, rank);
+    return error == std::errc() && rest == end ? rank : interp::kNoRank;
+  }
+
+  bool matches(const Row& row, Rank rank) const {
+    if (only_open_ && row.state == Row::State::kDone) return false;
+    if (filter_.empty()) return true;
+    const std::string what = name_of(row) + " " + row.kind;
+    if (what.find(filter_) != std::string::npos) return true;
+    return rank != interp::kNoRank && std::any_of(row.cells.begin(), row.cells.end(),
+                                                  [&](const Cell& c) { return c.rank == rank; });
+  }
+
+  void draw_table(Frame& frame, const interp::Snapshot& shot, float below) {
+    const int ranks = std::min(shot.rank_count(), kMaxColumns);
+    constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingFixedFit |
+                                       ImGuiTableFlags_ScrollY | ImGuiTableFlags_ScrollX |
+                                       ImGuiTableFlags_BordersInnerV;
+    if (!ImGui::BeginTable("ledger", ranks + 2, kFlags, ImVec2(0, -below))) return;
+    ImGui::TableSetupScrollFreeze(1, 1);
+    ImGui::TableSetupColumn("seq");
+    for (int r = 0; r < ranks; ++r) ImGui::TableSetupColumn(fmt::format("r{}", r).c_str());
+    ImGui::TableSetupColumn("collective");
+    ImGui::TableHeadersRow();
+    const auto& rows = *shot.ledger;
+    if (rows.size() != seen_rows_) scroll_to_frontier_ = true;
+    seen_rows_ = rows.size();
+    ImGuiListClipper clipper;
+    clipper.Begin(static_cast<int>(shown_.size()));
+    while (clipper.Step()) {
+      for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i)
+        draw_row(frame, rows[shown_[static_cast<size_t>(i)]],
+                 static_cast<int>(shown_[static_cast<size_t>(i)]), ranks);
+    }
+    if (std::exchange(scroll_to_frontier_, false)) scroll_to();
+    ImGui::EndTable();
+    if (shot.rank_count() > ranks) {
+      frame.ui.say_hidden(fmt::format("ledger of ranks {}..{}", ranks, shot.rank_count() - 1));
+    }
+  }
+
+  void scroll_to() const {
+    const size_t first = frontiers_.empty() ? seen_rows_ : frontiers_.front();
+    const auto at = std::lower_bound(shown_.begin(), shown_.end(), first);
+    if (at == shown_.end()) return ImGui::SetScrollY(ImGui::GetScrollMaxY());
+    ImGui::SetScrollY(std::max(0.0f, (static_cast<float>(at - shown_.begin()) - 3) *
+                                         ImGui::GetTextLineHeightWithSpacing()));
+  }
+
+  void draw_row(Frame& frame, const Row& row, int i, int ranks) const {
+    ImGui::PushID(i);
+    ImGui::TableNextRow();
+    const bool selected = frame.model.selection.collective == id_of(row);
+    if (selected)
+      ImGui::TableSetBgColor(ImGuiTableBgTarget_RowBg0, with_alpha(frame.ui.pal().accent, 0.22f));
+    const bool frontier =
+        std::binary_search(frontiers_.begin(), frontiers_.end(), static_cast<size_t>(i));
+    if (frontier && !selected)
+      ImGui::TableSetBgColor(ImGuiTableBgTarget_RowBg0,
+                             with_alpha(frame.ui.pal().state(StateKind::kWaiting), 0.16f));
+    ImGui::TableNextColumn();
+    const std::string name = (frontier ? "\u25b8 " : "  ") + name_of(row);
+    if (ImGui::Selectable(
+            name.c_str(), selected,
+            ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowItemOverlap)) {
+      frame.model.selection.collective = id_of(row);
+      for (const Cell& c : row.cells) {
+        if (!c.fingerprint.empty()) frame.model.selection.code = c.code;
+      }
+    }
+    frame.ui.tag(fmt::format("ledger/{}", i), name);
+    if (frontier) {
+      if (static_cast<size_t>(i) == frontiers_.front()) frame.ui.tag("ledger/frontier", name);
+      if (ImGui::IsItemHovered())
+        Ui::tooltip("The first collective of this group that not all have done: look here first");
+    }
+    by_rank_.assign(static_cast<size_t>(ranks), nullptr);
+    for (const Cell& c : row.cells) {
+      if (c.rank < ranks) by_rank_[static_cast<size_t>(c.rank)] = &c;
+    }
+    for (int r = 0; r < ranks; ++r) {
+      ImGui::TableNextColumn();
+      const Cell* cell = by_rank_[static_cast<size_t>(r)];
+      if (!cell) continue;
+      const StateKind state = state_of(cell->state);
+      ImGui::TableSetBgColor(ImGuiTableBgTarget_CellBg,
+                             with_alpha(frame.ui.pal().state(state), 0.28f));
+      draw_cell(frame, row, *cell, state, fmt::format("ledger/{}/{}", i, r));
+    }
+    ImGui::TableNextColumn();
+    frame.ui.text_mono(with_glyph(row.kind) + "  " + bytes_text(row.bytes));
+    ImGui::PopID();
+  }
+
+  // A glyph shows the cell's state; a click selects the rank and its instruction.
+  static void draw_cell(Frame& frame, const Row& row, const Cell& cell, StateKind state,
+                        const std::string& name) {
+    const bool running = cell.state == Cell::State::kRunning;
+    if (running || cell.state == Cell::State::kQueued) {
+      ImGui::PushStyleColor(ImGuiCol_Text, running ? frame.ui.pal().accent : frame.ui.pal().text);
+      ImGui::TextUnformatted(running ? "\u25b6" : "\u25b7");
+      ImGui::PopStyleColor();
+    } else {
+      frame.ui.state_word(state, "");
+    }
+    frame.ui.tag(name, word_of(cell.state));
+    if (frame.model.was_hovered.rank == cell.rank)
+      ImGui::TableSetBgColor(ImGuiTableBgTarget_CellBg,
+                             with_alpha(frame.ui.pal().state(state), 0.5f));
+    if (!ImGui::IsItemHovered()) return;
+    frame.model.hovered.rank = cell.rank;
+    if (!cell.fingerprint.empty()) frame.model.hovered.code = cell.code;
+    Ui::tooltip("rank %d: %s\n%s %s\nclick: go there", cell.rank, word_of(cell.state),
+                cell.fingerprint.c_str(), cell.address.c_str());
+    if (!ImGui::IsItemClicked()) return;
+    const interp::Snapshot& shot = *frame.model.snapshot();
+    frame.actions.command(fmt::format("focus {}", cell.rank));
+    frame.model.selection.collective = id_of(row);
+    frame.model.selection.code = cell.fingerprint.empty() ? shot.rank(cell.rank).code : cell.code;
+  }
+
+  static constexpr size_t kFewestRows = 5;
+  static constexpr int kMaxColumns = 48;
+  static constexpr float kCardHeight = 190;  // minimum useful height
+  static constexpr float kMostCard = 420;
+  MismatchCard card_;
+  const interp::ProgramView* program_ = nullptr;  // the program whose groups are named
+  std::vector<std::vector<std::string>> groups_;  // by communicator and group
+  std::vector<size_t> frontiers_;                 // the first unfinished row of every group
+  std::string filter_;
+  bool only_open_ = false;
+  std::vector<size_t> shown_;  // rows that pass the filter
+  std::tuple<uint64_t, std::string, bool> chosen_by_{~uint64_t{0}, "", false};
+  mutable std::vector<const Cell*> by_rank_;  // of the row being drawn
+  size_t seen_rows_ = 0;
+  uint64_t counted_ = ~uint64_t{0};  // generation for which `older_` was counted
+  uint64_t older_ = 0;
+  bool scroll_to_frontier_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_ledger_panel() { return std::make_unique<LedgerPanel>(); }
+
+}  // namespace hostir::gui

@@ -1,0 +1,301 @@
+// SQL queries on the log: saved queries, a text field, and result rows that can be clicked.
+#include <fmt/core.h>
+#include <imgui.h>
+// must follow imgui.h
+#include <imgui_stdlib.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "gui/export.h"
+#include "gui/panels/log/log_fetch.h"
+#include "gui/panels/log/sql_schema.h"
+#include "gui/panels/panels.h"
+#include "hostir/io/files.h"
+
+namespace hostir::gui {
+
+namespace {
+
+struct SqlKey {
+  std::string text;
+  uint64_t run = 0;
+  friend bool operator==(const SqlKey&, const SqlKey&) = default;
+};
+
+struct SavedQuery {
+  const char* title;
+  const char* text;
+};
+constexpr SavedQuery kSaved[] = {
+    {"Collectives", "select * from v_collectives"},
+    {"Exposed communication", "select * from v_exposed_communication"},
+    {"Slowest waits", "select * from v_slowest_waits limit 50"},
+    {"Peak memory", "select * from v_peak_memory"},
+    {"Timeline", "select * from v_timeline limit 1000"},
+    {"Time per instruction",
+     "select i.address, i.text, count(*) as times, sum(e.finish_ns - e.start_ns) / 1e3 as us "
+     "from event e join instruction i on i.id = e.instruction group by 1 order by us desc"},
+    {"Largest skew of a collective",
+     "select communicator, sequence, kind, skew_ns, bytes from v_collectives order by skew_ns desc "
+     "limit 50"},
+    {"Tables", "select name, sql from sqlite_master order by name"},
+};
+
+constexpr int64_t kMaxRows = 100000;
+
+class SqlPanel : public Panel {
+ public:
+  std::string_view id() const override { return "sql"; }
+  std::string_view title() const override { return "SQL"; }
+  std::string_view hint() const override {
+    return "Any question to the log, in SQL. Choose a saved one to begin; Ctrl+Enter runs. A row "
+           "with a column `event` "
+           "can be clicked.";
+  }
+
+  void draw(Frame& frame) override {
+    const float width = ImGui::GetContentRegionAvail().x;
+    const bool beside = width > frame.ui.px(520);
+    const float schema = frame.ui.px(200);
+    ImGui::BeginChild("question", ImVec2(beside ? width - schema - frame.ui.px(8) : 0, 0));
+    draw_question(frame, beside);
+    ImGui::EndChild();
+    if (!beside) return;
+    ImGui::SameLine(0, frame.ui.px(8));
+    ImGui::BeginChild("schema", ImVec2(schema, 0));
+    choose(schema_.draw(frame, text_));
+    ImGui::EndChild();
+  }
+
+ private:
+  void choose(const std::string& question) {
+    if (question.empty()) return;
+    text_ = question;
+    run();
+  }
+
+  void draw_question(Frame& frame, bool schema_beside) {
+    ImGui::SetNextItemWidth(frame.ui.px(190));
+    if (ImGui::BeginCombo("##saved", "saved questions")) {
+      for (const SavedQuery& q : kSaved) {
+        if (ImGui::Selectable(q.title)) choose(q.text);
+        frame.ui.tag(fmt::format("sql/saved/{}", q.title));
+      }
+      ImGui::EndCombo();
+    }
+    frame.ui.tag("sql/saved");
+    if (!schema_beside) {
+      ImGui::SameLine();
+      if (ImGui::Button("Tables")) ImGui::OpenPopup("tables");
+      frame.ui.tag("sql/tables");
+      if (ImGui::BeginPopup("tables")) {
+        choose(schema_.draw(frame, text_));
+        ImGui::EndPopup();
+      }
+    }
+    ImGui::SameLine();
+    if (ImGui::Button("Run")) run();
+    frame.ui.tag("sql/run");
+    if (ImGui::IsItemHovered()) Ui::tooltip("Ctrl+Enter in the field");
+    const float height = ImGui::GetTextLineHeight() * 3 + frame.ui.px(8);
+    // Enter inserts a newline and Ctrl+Enter returns true, which deactivates the field: refocus it.
+    if (std::exchange(typing_goes_on_, false)) ImGui::SetKeyboardFocusHere();
+    if (ImGui::InputTextMultiline("##sql", &text_, ImVec2(-1, height),
+                                  ImGuiInputTextFlags_EnterReturnsTrue)) {
+      run();
+      typing_goes_on_ = true;
+    }
+    frame.ui.tag("sql/text", text_);
+    draw_answer(frame);
+  }
+
+  void draw_answer(Frame& frame) {
+    if (asked_.run == 0) return frame.ui.empty_hint(hint());
+    const SqlKey key = asked_;
+    const interp::LogTable* table =
+        fetch_.get(frame.model, key, [key](const interp::LogView& log, std::stop_token stop) {
+          return log.query(key.text, kMaxRows, stop);
+        });
+    if (!fetch_.error().empty()) {
+      ImGui::PushTextWrapPos(0);
+      std::string error = fetch_.error();
+      if (const std::string meant = schema_.suggestion(error); !meant.empty())
+        error += "\n" + meant;
+      frame.ui.state_word(StateKind::kMismatch, error);
+      ImGui::PopTextWrapPos();
+      frame.ui.tag("sql/error", error);
+      return;
+    }
+    if (fetch_.pending() && !cancelled_) {
+      frame.ui.text_dim("asking ...");
+      ImGui::SameLine();
+      if (ImGui::SmallButton("Cancel")) cancel(frame);
+      frame.ui.tag("sql/cancel");
+    } else if (cancelled_) {
+      frame.ui.text_dim("cancelled; Run asks again");
+      frame.ui.tag("sql/cancelled");
+    }
+    if (table) draw_result(frame, *table);
+  }
+
+  // A query with the same name replaces the running one and thereby cancels it.
+  void cancel(Frame& frame) {
+    cancelled_ = true;
+    frame.model.worker().ask_log(
+        "sql", [](const interp::LogView&, std::stop_token) { return std::function<void()>(); });
+  }
+
+  void run() {
+    cancelled_ = false;
+    asked_.text = text_;
+    ++asked_.run;
+  }
+
+  struct CellText {
+    std::string operator()(std::monostate) const { return "NULL"; }
+    std::string operator()(int64_t v) const { return std::to_string(v); }
+    std::string operator()(double v) const { return fmt::format("{:.6g}", v); }
+    std::string operator()(const std::string& v) const { return v; }
+    std::string operator()(const interp::LogBlob& v) const {
+      return fmt::format("{} bytes", v.bytes.size());
+    }
+  };
+
+  struct CsvText {
+    std::string operator()(std::monostate) const { return ""; }
+    std::string operator()(int64_t v) const { return std::to_string(v); }
+    std::string operator()(double v) const { return fmt::format("{}", v); }
+    std::string operator()(const std::string& v) const { return csv_field(v); }
+    std::string operator()(const interp::LogBlob& v) const {
+      return fmt::format("{} bytes", v.bytes.size());
+    }
+  };
+
+  // RFC 4180.
+  static std::string csv_of(const interp::LogTable& table) {
+    std::string out;
+    for (size_t c = 0; c < table.columns.size(); ++c)
+      out += (c ? "," : "") + csv_field(table.columns[c]);
+    out += "\n";
+    for (const auto& row : table.rows) {
+      for (size_t c = 0; c < row.size(); ++c) out += (c ? "," : "") + std::visit(CsvText{}, row[c]);
+      out += "\n";
+    }
+    return out;
+  }
+
+  static double number_of(const interp::LogCell& cell) {
+    if (const auto* i = std::get_if<int64_t>(&cell)) return static_cast<double>(*i);
+    if (const auto* d = std::get_if<double>(&cell)) return *d;
+    return 0;
+  }
+
+  // The largest value of each purely numeric column, for background bars.
+  void measure(const interp::LogTable& table) {
+    if (measured_ == &table && measured_run_ == asked_.run) return;
+    measured_ = &table;
+    measured_run_ = asked_.run;
+    largest_.assign(table.columns.size(), 0);
+    for (const auto& row : table.rows) {
+      for (size_t c = 0; c < row.size() && c < largest_.size(); ++c) {
+        const double v = number_of(row[c]);
+        const bool text = std::holds_alternative<std::string>(row[c]);
+        if (text || v < 0 || largest_[c] < 0) {
+          largest_[c] = -1;
+        } else {
+          largest_[c] = std::max(largest_[c], v);
+        }
+      }
+    }
+  }
+
+  void draw_result(Frame& frame, const interp::LogTable& table) {
+    if (bars_) measure(table);
+    std::string count = Ui::counted(table.rows.size(), "row");
+    if (static_cast<int64_t>(table.rows.size()) >= kMaxRows) count += ", the first ones";
+    frame.ui.text_dim(count);
+    frame.ui.tag("sql/count", count);
+    ImGui::SameLine();
+    if (ImGui::SmallButton("Export CSV...")) {
+      frame.model.export_wish = ExportWish{
+          "result.csv",
+          [text = csv_of(table)](const std::string& path) -> std::optional<Expected<void>> {
+            return io::write_file(path, text);
+          }};
+    }
+    frame.ui.tag("sql/export");
+    ImGui::SameLine();
+    ImGui::Checkbox("bars", &bars_);
+    frame.ui.tag("sql/bars", bars_ ? "on" : "off");
+    if (ImGui::IsItemHovered())
+      Ui::tooltip("A bar behind each number, as long as its share of the column's largest");
+    constexpr int kMaxColumns = 60;
+    const int columns = std::min(static_cast<int>(table.columns.size()), kMaxColumns);
+    if (columns == 0) return;
+    constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY |
+                                       ImGuiTableFlags_ScrollX | ImGuiTableFlags_SizingFixedFit |
+                                       ImGuiTableFlags_Resizable | ImGuiTableFlags_BordersInnerV;
+    if (!ImGui::BeginTable("result", columns, kFlags)) return;
+    ImGui::TableSetupScrollFreeze(0, 1);
+    int event_column = -1;
+    for (int c = 0; c < columns; ++c) {
+      ImGui::TableSetupColumn(table.columns[static_cast<size_t>(c)].c_str());
+      if (table.columns[static_cast<size_t>(c)] == "event") event_column = c;
+    }
+    ImGui::TableHeadersRow();
+    ImGuiListClipper clipper;
+    clipper.Begin(static_cast<int>(table.rows.size()));
+    while (clipper.Step()) {
+      for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
+        const auto& row = table.rows[static_cast<size_t>(i)];
+        ImGui::PushID(i);
+        ImGui::TableNextRow();
+        for (int c = 0; c < columns; ++c) {
+          ImGui::TableNextColumn();
+          const std::string text = std::visit(CellText{}, row[static_cast<size_t>(c)]);
+          if (bars_) draw_bar(frame, static_cast<size_t>(c), row[static_cast<size_t>(c)]);
+          if (c == 0 && event_column >= 0) {
+            if (ImGui::Selectable(text.c_str(), false, ImGuiSelectableFlags_SpanAllColumns)) {
+              if (const auto* event = std::get_if<int64_t>(&row[static_cast<size_t>(event_column)]))
+                frame.model.selection.event = *event;
+            }
+            frame.ui.copyable(text);
+          } else {
+            frame.ui.text(text);
+          }
+          if (i < 3) frame.ui.tag(fmt::format("sql/{}/{}", i, c), text);
+        }
+        ImGui::PopID();
+      }
+    }
+    ImGui::EndTable();
+  }
+
+  void draw_bar(const Frame& frame, size_t column, const interp::LogCell& cell) const {
+    if (column >= largest_.size() || largest_[column] <= 0) return;
+    const auto share = static_cast<float>(number_of(cell) / largest_[column]);
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float width = ImGui::GetContentRegionAvail().x * share;
+    ImGui::GetWindowDrawList()->AddRectFilled(
+        at, ImVec2(at.x + width, at.y + ImGui::GetTextLineHeight()),
+        with_alpha(frame.ui.pal().accent, 0.28f));
+  }
+
+  SqlSchema schema_;
+  bool bars_ = false;
+  std::vector<double> largest_;  // by column; -1: not all values are numbers
+  const interp::LogTable* measured_ = nullptr;
+  uint64_t measured_run_ = 0;
+  std::string text_;
+  bool typing_goes_on_ = false;
+  bool cancelled_ = false;
+  SqlKey asked_;
+  LogFetch<SqlKey, interp::LogTable> fetch_{"sql"};
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_sql_panel() { return std::make_unique<SqlPanel>(); }
+
+}  // namespace hostir::gui

@@ -1,0 +1,55 @@
+// 1. Lines of instructions and operands come from where the program view says. The first of several
+//    from one line is that line itself, the others were generated.
+// 2. From there on, up and down, lines with the same text as their neighbours in the user's file
+//    are those neighbours: comments, braces, blank lines.
+#include "gui/panels/program/user_lines.h"
+
+#include <set>
+
+namespace hostir::gui {
+
+namespace {
+
+std::string_view trimmed(std::string_view line) {
+  constexpr std::string_view kBlanks = " \t\r";
+  const size_t begin = line.find_first_not_of(kBlanks);
+  if (begin == line.npos) return {};
+  return line.substr(begin, line.find_last_not_of(kBlanks) - begin + 1);
+}
+
+}  // namespace
+
+std::vector<UserLine> user_lines(const interp::ProgramView& program,
+                                 const std::vector<std::string_view>& lines) {
+  std::vector<UserLine> out(lines.size());
+  if (!program.given || program.moves.empty()) {
+    for (size_t i = 0; i < out.size(); ++i) out[i].line = static_cast<uint32_t>(i + 1);
+    return out;
+  }
+  const SourceManager& given = *program.given;
+  uint32_t file = 0;
+  for (const interp::SpanMove& move : program.moves) {
+    if (move.here.file != program.file || !move.there.valid()) continue;
+    const uint32_t here = program.sources->locate(program.file, move.here.begin).line;
+    if (here == 0 || here > out.size() || out[here - 1].line > 0) continue;
+    out[here - 1].line = given.locate(move.there.file, move.there.begin).line;
+    file = move.there.file;
+  }
+  std::set<uint32_t> seen;
+  for (UserLine& line : out) line.generated = line.line > 0 && !seen.insert(line.line).second;
+  const auto continues = [&](size_t i, int64_t wanted) {
+    if (out[i].line > 0 || wanted < 1) return;
+    const auto line = static_cast<uint32_t>(wanted);
+    if (!seen.contains(line) && trimmed(given.line(file, line)) == trimmed(lines[i]))
+      out[i].line = line;
+  };
+  for (size_t i = 1; i < out.size(); ++i) {
+    if (out[i - 1].line > 0 && !out[i - 1].generated) continues(i, int64_t{out[i - 1].line} + 1);
+  }
+  for (size_t i = out.size(); i-- > 1;) {
+    if (out[i].line > 0 && !out[i].generated) continues(i - 1, int64_t{out[i].line} - 1);
+  }
+  return out;
+}
+
+}  // namespace hostir::gui

@@ -1,0 +1,12 @@
+// All ranks side by side: one row per element, one column per rank, to compare copies and addends.
+#pragma once
+
+#include "gui/panel.h"
+#include "gui/panels/values/tensor_pick.h"
+#include "gui/panels/values/value_text.h"
+
+namespace hostir::gui {
+
+void draw_value_ranks(Frame& frame, const TensorView& tensor, ValueFormat format);
+
+}  // namespace hostir::gui

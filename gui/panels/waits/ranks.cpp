@@ -1,0 +1,256 @@
+// One row per rank: its place, waits, queues and memory. A click sets the focus, a check box
+// freezes the rank.
+#include <fmt/core.h>
+#include <imgui.h>
+// must follow imgui.h
+#include <imgui_internal.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <span>
+#include <utility>
+
+#include "gui/panels/layout/written.h"
+#include "gui/panels/panels.h"
+#include "gui/panels/waits/rank_words.h"
+
+namespace hostir::gui {
+
+namespace {
+
+class RanksPanel : public Panel {
+ public:
+  std::string_view id() const override { return "ranks"; }
+  std::string_view title() const override { return "Ranks"; }
+  std::string_view hint() const override {
+    return "Where every rank is and what it waits for. Click a rank to focus it; the box freezes "
+           "it.";
+  }
+
+  Room room(const Frame& frame) const override {
+    const float row = ImGui::GetTextLineHeight() + frame.ui.px(5);
+    const auto rows = static_cast<float>(groups(frame).size() + 1);
+    return Room::some(row * rows + frame.ui.px(20));
+  }
+
+  void draw(Frame& frame) override {
+    const interp::Snapshot& shot = *frame.model.snapshot();
+    constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingFixedFit |
+                                       ImGuiTableFlags_ScrollY | ImGuiTableFlags_ScrollX |
+                                       ImGuiTableFlags_BordersInnerV;
+    choose_facts(frame, shot);
+    if (!ImGui::BeginTable("ranks", kPlaces + static_cast<int>(shown_.size()), kFlags)) return;
+    ImGui::TableSetupScrollFreeze(1, 1);
+    for (const char* column : {"rank", "\u2744", "state", "at", "waits for"})
+      ImGui::TableSetupColumn(column);
+    for (const size_t fact : shown_) ImGui::TableSetupColumn(kFacts[fact]);
+    ImGui::TableHeadersRow();
+    // Low check boxes, so that many ranks fit.
+    const ImVec2 padding = ImGui::GetStyle().FramePadding;
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(padding.x, 0));
+    const std::vector<Group>& rows = groups(frame);
+    mismatch_ = frame.model.mismatch();
+    ImGuiListClipper clipper;
+    clipper.Begin(static_cast<int>(rows.size()));
+    while (clipper.Step()) {
+      for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i)
+        draw_row(frame, shot, rows[static_cast<size_t>(i)]);
+    }
+    ImGui::PopStyleVar();
+    const ImGuiTable* table = ImGui::GetCurrentTable();
+    places_width_ = table->Columns[kPlaces - 1].MaxX - table->Columns[0].MinX;
+    ImGui::EndTable();
+  }
+
+ private:
+  static constexpr int kPlaces = 5;  // columns that are always there
+  static constexpr std::array<const char*, 4> kFacts = {"steps", "in flight", "clock",
+                                                        "memory, peak"};
+  using Facts = std::array<std::string, kFacts.size()>;
+
+  static Facts facts_of(const interp::Snapshot& shot, interp::Rank rank) {
+    const interp::RankSnapshot& r = shot.rank(rank);
+    const interp::MemorySnapshot& m = *shot.memory[static_cast<size_t>(rank)];
+    return {std::to_string(r.steps), std::to_string(r.outstanding()),
+            fmt::format("{:.1f} us", static_cast<double>(r.host_clock_ns) / 1000),
+            fmt::format("{:.1f} / {:.1f} KiB", static_cast<double>(m.live_bytes) / 1024,
+                        static_cast<double>(m.peak_bytes) / 1024)};
+  }
+
+  // The facts whose columns fit beside the places, in order. A narrow panel drops memory first,
+  // which has a panel of its own, and the clock last; the tooltip of a rank has them all.
+  void choose_facts(const Frame& frame, const interp::Snapshot& shot) {
+    constexpr std::array<size_t, kFacts.size()> kDropped = {3, 1, 0, 2};
+    shown_.clear();
+    if (!shot.no_stepping.empty()) return;  // they are unknown
+    std::array<float, kFacts.size()> widths{};
+    for (size_t f = 0; f < widths.size(); ++f) widths[f] = ImGui::CalcTextSize(kFacts[f]).x;
+    ImGui::PushFont(frame.ui.fonts.mono);
+    const std::vector<Group>& rows = groups(frame);
+    for (const Group& group : std::span(rows).first(std::min<size_t>(rows.size(), 64))) {
+      const Facts facts = facts_of(shot, group.first);
+      for (size_t f = 0; f < widths.size(); ++f)
+        widths[f] = std::max(widths[f], ImGui::CalcTextSize(facts[f].c_str()).x);
+    }
+    ImGui::PopFont();
+    const float padding = 2 * ImGui::GetStyle().CellPadding.x + 1;
+    float left = ImGui::GetContentRegionAvail().x - places_width_ - padding;
+    for (const float width : widths) left -= width + padding;
+    shown_ = {0, 1, 2, 3};
+    for (const size_t fact : kDropped) {
+      if (left >= 0) break;
+      left += widths[fact] + padding;
+      std::erase(shown_, fact);
+      frame.ui.say_hidden(fmt::format("{} of ranks", kFacts[fact]));
+    }
+  }
+
+  // Consecutive ranks in the same state at the same place. With few ranks, each is its own group.
+  struct Group {
+    interp::Rank first = 0;
+    interp::Rank last = 0;
+  };
+  static constexpr int kMostSingle = 32;
+
+  static bool alike(const interp::RankSnapshot& a, const interp::RankSnapshot& b) {
+    return a.status == b.status && a.frozen == b.frozen && a.code == b.code &&
+           a.waits.has_value() == b.waits.has_value() && a.outstanding() == b.outstanding();
+  }
+
+  // Groups are rebuilt once per snapshot, not every frame.
+  const std::vector<Group>& groups(const Frame& frame) const {
+    if (std::exchange(generation_, frame.model.generation()) != frame.model.generation()) {
+      groups_ = groups_of(*frame.model.snapshot());
+      waits_.clear();
+    }
+    return groups_;
+  }
+
+  static std::vector<Group> groups_of(const interp::Snapshot& shot) {
+    std::vector<Group> groups;
+    const bool joins = shot.rank_count() > kMostSingle;
+    for (interp::Rank r = 0; r < shot.rank_count(); ++r) {
+      // Keep the focus rank in a group of its own, so that it is visible.
+      const bool apart = r == shot.focus || r == shot.focus + 1;
+      if (joins && !apart && r > 0 && alike(shot.rank(r - 1), shot.rank(r)))
+        groups.back().last = r;
+      else
+        groups.push_back({r, r});
+    }
+    return groups;
+  }
+
+  void draw_state(Frame& frame, const interp::Snapshot& shot, const interp::RankSnapshot& r) const {
+    const RankWord word = rank_word(shot, r.rank, mismatch_);
+    frame.ui.state_word(word.state, word.text);
+    frame.ui.tag(fmt::format("ranks/{}/state", r.rank), word.text);
+    if (r.waits && ImGui::IsItemHovered()) Ui::tooltip("%s", r.waits->sentence.c_str());
+    if (word.state != StateKind::kFailed) return;
+    if (ImGui::IsItemHovered()) Ui::tooltip("%s", shot.stop.sentence.c_str());
+    if (mismatch_ && ImGui::IsItemClicked()) frame.actions.request("panel.ledger");
+  }
+
+  // The ranks that the host thread or a stream waits for, and on what, for the tooltip.
+  struct Waits {
+    std::string text;
+    std::string on;
+  };
+  static constexpr size_t kMostTold = 12;
+
+  static Waits waits_text(const interp::Snapshot& shot, interp::Rank rank) {
+    Waits out;
+    std::vector<interp::Rank> others;
+    const auto waits = waits_of(*shot.waits, rank);
+    for (size_t i = 0; i < waits.size(); ++i) {
+      const interp::RankWait& edge = waits[i];
+      if (i < kMostTold) out.on += edge.from_text + "\n";
+      if (edge.to == rank) continue;
+      if (others.empty() || others.back() != edge.to) others.push_back(edge.to);
+    }
+    if (waits.size() > kMostTold)
+      out.on += fmt::format("and {} more waits\n", waits.size() - kMostTold);
+    out.text = others.empty() && !waits.empty() ? "own stream" : rank_list(others);
+    return out;
+  }
+
+  void draw_waits(Frame& frame, const interp::Snapshot& shot, interp::Rank rank) const {
+    auto known = waits_.find(rank);
+    if (known == waits_.end()) known = waits_.emplace(rank, waits_text(shot, rank)).first;
+    const auto& [text, on] = known->second;
+    frame.ui.text_mono(text);
+    frame.ui.tag(fmt::format("ranks/{}/waits", rank), text);
+    if (text.empty()) return;
+    if (ImGui::IsItemHovered()) Ui::tooltip("%sclick: who waits for whom", on.c_str());
+    if (ImGui::IsItemClicked()) frame.actions.request("panel.waits");
+  }
+
+  static void draw_freeze(Frame& frame, const interp::RankSnapshot& r) {
+    bool frozen = r.frozen;
+    if (ImGui::Checkbox("##frozen", &frozen))
+      frame.actions.command(fmt::format("{} {}", frozen ? "freeze" : "thaw", r.rank));
+    frame.ui.tag(fmt::format("ranks/{}/freeze", r.rank), r.frozen ? "frozen" : "");
+    if (ImGui::IsItemHovered())
+      Ui::tooltip("%s", r.frozen ? "thaw this rank" : "freeze: this rank does not move");
+  }
+
+  void draw_row(Frame& frame, const interp::Snapshot& shot, const Group& group) const {
+    const interp::RankSnapshot& r = shot.rank(group.first);
+    const bool one = group.first == group.last;
+    const bool stepped = shot.no_stepping.empty();
+    ImGui::PushID(group.first);
+    ImGui::TableNextRow();
+    ImGui::TableNextColumn();
+    if (frame.ui.rank_chip(r.rank, r.rank == shot.focus, fmt::format("ranks/{}", r.rank)))
+      frame.actions.command(fmt::format("focus {}", r.rank));
+    const Facts facts = stepped ? facts_of(shot, r.rank) : Facts();
+    if (ImGui::IsItemHovered()) {
+      frame.model.hovered.rank = r.rank;
+      if (stepped)
+        Ui::tooltip("rank %d: steps %s, in flight %s, clock %s, memory and peak %s", r.rank,
+                    facts[0].c_str(), facts[1].c_str(), facts[2].c_str(), facts[3].c_str());
+    }
+    if (!one) {
+      ImGui::SameLine();
+      const std::string more =
+          fmt::format("..r{}  {} alike", group.last, group.last - group.first + 1);
+      frame.ui.text_dim(more);
+      frame.ui.tag(fmt::format("ranks/{}/group", r.rank), more);
+    }
+    ImGui::TableNextColumn();
+    if (one && stepped) draw_freeze(frame, r);
+    ImGui::TableNextColumn();
+    draw_state(frame, shot, r);
+    ImGui::TableNextColumn();
+    const std::string at = r.address + " " + r.op;
+    // Most lines are in the same function, so show only the number and the op.
+    const size_t number = r.address.rfind('#');
+    frame.ui.text_mono(number == std::string::npos ? at : r.address.substr(number) + " " + r.op);
+    frame.ui.tag(fmt::format("ranks/{}/at", r.rank), at);
+    if (ImGui::IsItemHovered()) Ui::tooltip("%s\nclick: select it", at.c_str());
+    if (ImGui::IsItemClicked()) frame.model.selection.code = r.code;
+    ImGui::TableNextColumn();
+    draw_waits(frame, shot, r.rank);
+    if (!one || !stepped)
+      return ImGui::PopID();  // these columns differ between ranks, or are unknown
+    for (const size_t fact : shown_) {
+      ImGui::TableNextColumn();
+      frame.ui.text_mono(facts[fact]);
+      frame.ui.tag(fmt::format("ranks/{}/{}", r.rank, kFacts[fact]), facts[fact]);
+    }
+    ImGui::PopID();
+  }
+
+  const interp::LedgerRow* mismatch_ = nullptr;  // from this frame's snapshot
+  std::vector<size_t> shown_;                    // of kFacts
+  float places_width_ = 0;                       // of the first columns, in the last frame
+  mutable uint64_t generation_ = ~uint64_t{0};   // generation of the members below
+  mutable std::vector<Group> groups_;
+  mutable std::map<interp::Rank, Waits> waits_;  // of rows that have been in view
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_ranks_panel() { return std::make_unique<RanksPanel>(); }
+
+}  // namespace hostir::gui

@@ -1,0 +1,181 @@
+// Who waits for whom: a sentence, then the graph. After a mismatch, what to look at instead.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "gui/panels/panels.h"
+#include "gui/panels/waits/wait_picture.h"
+#include "gui/panels/waits/what_if_button.h"
+#include "interp/session/fault_words.h"
+
+namespace hostir::gui {
+
+namespace {
+
+constexpr size_t kMaxNodes = 12;
+
+class WaitsPanel : public Panel {
+ public:
+  std::string_view id() const override { return "waits"; }
+  std::string_view title() const override { return "Who waits for whom"; }
+  std::string_view hint() const override {
+    return "Which rank waits for which: a graph, while ranks are blocked. Nobody waits now. One "
+           "sentence says why they stand still, and the rank that all wait for is ringed.";
+  }
+
+  Room room(const Frame& frame) const override {
+    const interp::Snapshot& shot = *frame.model.snapshot();
+    if (frame.model.mismatch()) return Room::some(frame.ui.px(104));
+    if (shot.waits->edges.empty()) return Room::idle();
+    Room room;
+    if (shot.stop.kind == interp::StopKind::kDeadlock)
+      room.least = frame.ui.px(96 + 50 * static_cast<float>(waiting(*shot.waits, 4)));
+    return room;
+  }
+
+  void draw(Frame& frame) override {
+    const interp::Snapshot& shot = *frame.model.snapshot();
+    const interp::WaitsSnapshot& waits = *shot.waits;
+    if (frame.model.mismatch()) return draw_mismatch(frame, shot);
+    if (waits.edges.empty()) return frame.ui.empty_hint(hint());
+    draw_sentence(frame, shot, waits);
+    if (seen_ != frame.model.generation()) {
+      seen_ = frame.model.generation();
+      graph_ = make_wait_graph(waits, kMaxNodes);
+    }
+    if (graph_.nodes.size() > 3 * kMaxNodes) return draw_list(frame, graph_);
+    const float legend = frame.ui.fonts.small->FontSize + frame.ui.px(4);
+    const bool room_for_legend = ImGui::GetContentRegionAvail().y > frame.ui.px(150) &&
+                                 ImGui::GetContentRegionAvail().x > frame.ui.px(380);
+    picture_.draw(frame, graph_, room_for_legend ? legend : 0);
+    if (!room_for_legend) return;
+    ImGui::PushFont(frame.ui.fonts.small);
+    frame.ui.text_dim(
+        "\u2192 waits for     double ring: all wait for it     thick: a cycle     click: go there");
+    ImGui::PopFont();
+  }
+
+ private:
+  // Number of waiting ranks, counted up to `most`.
+  static size_t waiting(const interp::WaitsSnapshot& waits, size_t most) {
+    size_t count = 0;
+    interp::Rank last = interp::kNoRank;
+    for (const interp::RankWait& e : waits.edges) {
+      if (std::exchange(last, e.from) == e.from) continue;
+      if (++count == most) break;
+    }
+    return count;
+  }
+
+  static void bold_words(Frame& frame, StateKind state, const std::string& text) {
+    ImGui::PushTextWrapPos(0);
+    ImGui::PushFont(frame.ui.fonts.bold);
+    frame.ui.state_word(state, text);
+    ImGui::PopFont();
+    frame.ui.tag("waits/sentence", text);
+    ImGui::PopTextWrapPos();
+  }
+
+  // One line of chips; further ranks are only counted.
+  static void draw_chips(Frame& frame, const std::vector<interp::Rank>& ranks,
+                         std::string_view what) {
+    constexpr size_t kMostChips = 8;
+    const size_t shown = std::min(ranks.size(), kMostChips);
+    for (size_t i = 0; i < shown; ++i) {
+      if (frame.ui.rank_chip(ranks[i], true, fmt::format("waits/go/{}", ranks[i])))
+        go_to_rank(frame, ranks[i]);
+      ImGui::SameLine();
+    }
+    if (shown == ranks.size()) return;
+    const size_t rest = ranks.size() - shown;
+    frame.ui.text_dim(fmt::format("+{}", rest));
+    frame.ui.tag("waits/more", std::to_string(rest));
+    ImGui::SameLine();
+    frame.ui.say_hidden(fmt::format("{} {}", rest, what));
+  }
+
+  // After a mismatch no rank waits any more: explain the conflicting calls.
+  static void draw_mismatch(Frame& frame, const interp::Snapshot& shot) {
+    const interp::FaultSnapshot& fault = shot.faults->back();
+    const std::string kind = interp::fault_words(fault.kind) + ":";
+    const std::string whole = fmt::format("{} {}.", kind, fault.sentence);
+    const ImVec2 space = ImGui::GetContentRegionAvail();
+    const float width = std::max(1.0f, space.x - frame.ui.px(20));
+    const ImFont* bold = frame.ui.fonts.bold;
+    const float height = bold->CalcTextSizeA(bold->FontSize, FLT_MAX, width, whole.c_str()).y;
+    if (space.y < height + ImGui::GetFrameHeightWithSpacing()) {
+      frame.ui.state_word(StateKind::kMismatch, kind);
+      frame.ui.tag("waits/sentence", whole);
+      if (ImGui::IsItemHovered()) Ui::tooltip("%s", fault.sentence.c_str());
+      ImGui::SameLine();
+    } else {
+      bold_words(frame, StateKind::kMismatch, whole);
+    }
+    draw_chips(frame, frame.model.mismatch_ranks(), "other ranks of the mismatch");
+    if (ImGui::Button("Who called what")) frame.actions.request("panel.ledger");
+    frame.ui.tag("waits/mismatch", fault.sentence);
+    if (ImGui::IsItemHovered())
+      Ui::tooltip("The calls of each rank side by side, and the likely cause");
+    Ui::flow(what_if_button_width(frame));
+    what_if_button(frame, "waits/whatif");
+  }
+
+  static void draw_sentence(Frame& frame, const interp::Snapshot& shot,
+                            const interp::WaitsSnapshot& waits) {
+    const bool stuck = shot.stop.kind == interp::StopKind::kDeadlock;
+    std::string sentence = waits.sentence;
+    if (!sentence.empty() && sentence.back() != '.') sentence += '.';
+    const StateKind state = stuck ? StateKind::kMismatch : StateKind::kWaiting;
+    // In a low panel, leave the sentence to the banner and use the room for the graph.
+    if (stuck && ImGui::GetContentRegionAvail().y < frame.ui.px(280)) {
+      const bool circle = waits.culprits.empty() && !waits.cycle.empty();
+      frame.ui.state_word(state, circle ? "deadlock: a circle" : "deadlock:");
+      frame.ui.tag("waits/sentence", sentence);
+      if (ImGui::IsItemHovered()) Ui::tooltip("%s", sentence.c_str());
+      if (!circle) ImGui::SameLine();
+    } else {
+      bold_words(frame, state, sentence);
+    }
+    draw_chips(frame, waits.culprits, "other ranks that are waited for");
+    if (!waits.culprits.empty()) {
+      const bool one = waits.culprits.size() == 1;
+      frame.ui.text_dim(one ? "is waited for" : "are waited for");
+      if (ImGui::IsItemHovered())
+        Ui::tooltip("Others wait for %s, and %s for nobody: click to go there",
+                    one ? "this rank" : "these ranks", one ? "it waits" : "they wait");
+    }
+    if (const float width = what_if_button_width(frame); width > 0) {
+      const bool beside = !waits.culprits.empty();
+      if (beside) Ui::flow(width);
+      what_if_button(frame, "waits/whatif");
+    }
+  }
+
+  // For ranks that wait for too many different things: a list instead of a graph.
+  static void draw_list(Frame& frame, const WaitGraph& graph) {
+    ImGui::BeginChild("list");
+    ImGuiListClipper clipper;
+    clipper.Begin(static_cast<int>(graph.links.size()));
+    while (clipper.Step()) {
+      for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
+        const WaitLink& link = graph.links[static_cast<size_t>(i)];
+        frame.ui.text_mono(fmt::format("{} \u2192 {}  {}", ranks_text(graph.nodes[link.from].ranks),
+                                       ranks_text(graph.nodes[link.to].ranks), link.label));
+        frame.ui.tag(fmt::format("waits/edge/{}/{}", link.rank, link.target), link.label);
+        if (ImGui::IsItemHovered()) frame.model.hovered.rank = link.rank;
+      }
+    }
+    ImGui::EndChild();
+  }
+
+  WaitGraph graph_;
+  WaitPicture picture_;
+  uint64_t seen_ = ~uint64_t{0};
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_waits_panel() { return std::make_unique<WaitsPanel>(); }
+
+}  // namespace hostir::gui
