@@ -5,6 +5,8 @@
 #include <iterator>
 #include <map>
 
+#include "hostir/ir/index_arithmetic.h"
+
 namespace hostir {
 
 namespace {
@@ -51,58 +53,6 @@ int precedence(Kind kind) {
       return 6;
   }
   return 6;
-}
-
-std::optional<int64_t> floor_div(int64_t a, int64_t b) {
-  if (b == 0 || (a == INT64_MIN && b == -1)) return std::nullopt;
-  const int64_t q = a / b;
-  return (a % b != 0 && ((a < 0) != (b < 0))) ? q - 1 : q;
-}
-
-std::optional<int64_t> apply(Kind kind, int64_t a, int64_t b) {
-  int64_t out = 0;
-  switch (kind) {
-    case Kind::kAdd:
-      return __builtin_add_overflow(a, b, &out) ? std::nullopt : std::optional(out);
-    case Kind::kSub:
-      return __builtin_sub_overflow(a, b, &out) ? std::nullopt : std::optional(out);
-    case Kind::kMul:
-      return __builtin_mul_overflow(a, b, &out) ? std::nullopt : std::optional(out);
-    case Kind::kDiv:
-      return floor_div(a, b);
-    case Kind::kMod: {
-      const auto q = floor_div(a, b);
-      return q ? std::optional(a - *q * b) : std::nullopt;
-    }
-    case Kind::kMin:
-      return std::min(a, b);
-    case Kind::kMax:
-      return std::max(a, b);
-    case Kind::kEq:
-      return a == b ? 1 : 0;
-    case Kind::kNe:
-      return a != b ? 1 : 0;
-    case Kind::kLt:
-      return a < b ? 1 : 0;
-    case Kind::kLe:
-      return a <= b ? 1 : 0;
-    case Kind::kGt:
-      return a > b ? 1 : 0;
-    case Kind::kGe:
-      return a >= b ? 1 : 0;
-    case Kind::kAnd:
-      return (a != 0 && b != 0) ? 1 : 0;
-    case Kind::kOr:
-      return (a != 0 || b != 0) ? 1 : 0;
-    case Kind::kConst:
-    case Kind::kSize:
-    case Kind::kName:
-    case Kind::kRank:
-    case Kind::kCoord:
-    case Kind::kAxisSize:
-      return std::nullopt;
-  }
-  return std::nullopt;
 }
 
 // A sum of products maps the text of the sorted factors to a coefficient and the factors.
@@ -273,7 +223,7 @@ Expected<int64_t> IndexExpr::evaluate(const Lookup& lookup) const {
   }
   HOSTIR_ASSIGN_OR_RETURN(const int64_t a, args_[0].evaluate(lookup));
   HOSTIR_ASSIGN_OR_RETURN(const int64_t b, args_[1].evaluate(lookup));
-  if (const auto result = apply(kind_, a, b)) return *result;
+  if (int64_t result = 0; apply_index_op(kind_, a, b, result)) return result;
   if ((kind_ == Kind::kDiv || kind_ == Kind::kMod) && b == 0) {
     return fail(ErrorKind::kInvalid, "index_div0", "division by zero in " + to_string());
   }
@@ -300,7 +250,7 @@ IndexExpr folded(const IndexExpr& e, const IndexExpr::Lookup& lookup) {
   IndexExpr a = argument(0);
   IndexExpr b = argument(1);
   if (a.is_const() && b.is_const()) {
-    if (const auto value = apply(e.kind(), a.value(), b.value())) return *value;
+    if (int64_t value = 0; apply_index_op(e.kind(), a.value(), b.value(), value)) return value;
   } else if (e.kind() == Kind::kDiv && b == IndexExpr(1)) {
     return a;
   } else if ((e.kind() == Kind::kMin || e.kind() == Kind::kMax) && a == b) {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "hostir/ir/index_expr.h"
+#include "hostir/ir/index_arithmetic.h"
 #include "interp/core/ids.h"
 #include "interp/core/register.h"
 
@@ -47,8 +47,5 @@ class IndexCode {
   std::vector<Op> ops_;
 };
 using IndexCodeId = uint32_t;
-
-/// One binary int64 operation, with floor division; false on overflow or division by zero.
-bool apply_index_op(IndexExpr::Kind kind, int64_t a, int64_t b, int64_t& out);
 
 }  // namespace hostir::interp

@@ -155,13 +155,7 @@ std::optional<Disagreement> of_totals(const Meeting& meeting, const Members& mem
 }
 
 std::optional<Disagreement> of_pair(const model::SendRecv& pair) {
-  if (!pair.send.arrived() || !pair.recv.arrived()) return std::nullopt;
-  const Call& send = pair.send.call;
-  const Call& recv = pair.recv.call;
-  const bool dtypes = !send.dtype || !recv.dtype || *send.dtype == *recv.dtype;
-  const bool sizes =
-      !send.total_elems || !recv.total_elems || *send.total_elems == *recv.total_elems;
-  if (dtypes && sizes) return std::nullopt;
+  if (!sides_differ(pair)) return std::nullopt;
   Disagreement found;
   found.pair = &pair;
   found.members = {&pair.send, &pair.recv};
@@ -178,6 +172,16 @@ uint64_t first_order(const Disagreement& found) {
 }
 
 }  // namespace
+
+bool sides_differ(const model::SendRecv& pair) {
+  if (!pair.send.arrived() || !pair.recv.arrived()) return false;
+  const Call& send = pair.send.call;
+  const Call& recv = pair.recv.call;
+  const bool dtypes = !send.dtype || !recv.dtype || *send.dtype == *recv.dtype;
+  const bool sizes =
+      !send.total_elems || !recv.total_elems || *send.total_elems == *recv.total_elems;
+  return !dtypes || !sizes;
+}
 
 const Member* Disagreement::member(model::Rank rank) const {
   const auto at = std::find_if(members.begin(), members.end(),

@@ -24,6 +24,9 @@ struct Disagreement {
   const model::Member* member(model::Rank rank) const;
 };
 
+/// True if a send and its recv, both issued, have different dtypes or sizes.
+bool sides_differ(const model::SendRecv& pair);
+
 /// The earliest disagreement. Members that did not arrive, or that have no record, are not counted.
 std::optional<Disagreement> first_disagreement(const model::Run& run);
 

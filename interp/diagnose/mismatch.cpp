@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "interp/diagnose/disagreement.h"
 #include "interp/diagnose/sentences.h"
 #include "interp/diagnose/verdicts.h"
 
@@ -253,13 +254,9 @@ std::optional<Verdict> exchange(const Run& run, const Meeting& meeting) {
 }
 
 std::optional<Verdict> of_pair(const Run& run, const SendRecv& pair) {
-  if (!pair.send.arrived() || !pair.recv.arrived()) return std::nullopt;
+  if (!sides_differ(pair)) return std::nullopt;
   const Call& send = pair.send.call;
   const Call& recv = pair.recv.call;
-  const bool dtypes = !send.dtype || !recv.dtype || *send.dtype == *recv.dtype;
-  const bool sizes =
-      !send.total_elems || !recv.total_elems || *send.total_elems == *recv.total_elems;
-  if (dtypes && sizes) return std::nullopt;
   Verdict verdict;
   verdict.kind = "collective_mismatch";
   verdict.communicator = pair.communicator;
