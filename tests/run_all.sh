@@ -93,6 +93,7 @@ step unit unit ci
 step scripts build-ci/bin/hostir test tests/programs tests/scripts -j 2 --junit "$out/scripts.xml"
 step generated tests/checks/generated.sh build-ci/bin/hostir
 step command tests/checks/command.sh build-ci/bin/hostir
+step refusals tests/checks/refusals.sh build-ci/bin/hostir
 step guides tests/checks/guides.py build-ci/bin/hostir
 step serve tests/checks/serve.py build-ci/bin/hostir
 step c-abi build-ci/bin/c_abi_test

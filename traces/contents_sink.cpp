@@ -72,7 +72,8 @@ void ContentsSink::value(const interp::ValueSummary& summary) {
     interp::BufferRef buffer = write.buffer;
     buffer.placement = write.after;
     const auto contents = interpreter_->backend().read(summary.rank, buffer, write.after->box);
-    // What the digest is not of (somebody wrote in between) is not what was written.
+    // If the digest differs, another task has written since: these are not the contents of the
+    // write.
     if (!contents || hash_of(contents->data) != summary.digest) break;
     interp::ValueSummary with_data = summary;
     with_data.data = contents->data;

@@ -238,7 +238,7 @@ Expected<Statement> Database::prepare(std::string_view sql) {
   sqlite3_finalize(second);
   if (more == SQLITE_OK && second == nullptr) return first;
   return fail(ErrorKind::kRuntime, "log_sql",
-              "one statement at a time; behind the first stands: " + std::string(rest));
+              "one statement at a time; after the first comes: " + std::string(rest));
 }
 
 Expected<std::optional<int64_t>> Database::query_int(std::string_view sql) {

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "hostir/api/backends.h"
+#include "hostir/ops/value_meshes.h"
 
 namespace hostir::api {
 
@@ -25,6 +26,65 @@ std::vector<std::vector<int64_t>> factorisations(int64_t ranks, size_t count) {
       rest.insert(rest.begin(), first);
       out.push_back(std::move(rest));
     }
+  }
+  return out;
+}
+
+// Lists of axes: one per dimension of each value, then one of its partial sums.
+using AxisLists = std::vector<std::vector<std::string>>;
+
+// True if `second` follows `first` in every list that has either: together they are one axis.
+bool always_joined(const AxisLists& lists, const std::string& first, const std::string& second) {
+  return std::all_of(lists.begin(), lists.end(), [&](const std::vector<std::string>& list) {
+    const auto a = std::find(list.begin(), list.end(), first);
+    const auto b = std::find(list.begin(), list.end(), second);
+    return a == list.end() ? b == list.end() : a + 1 == b;
+  });
+}
+
+// The shardings with numbers for axes, in order of appearance: equal for plans that differ only in
+// the names of axes, in axes that nothing uses, or in one axis split in two that always cut
+// together.
+std::string placement_text(const std::vector<MeshAxis>& axes,
+                           const std::vector<std::pair<std::string, Sharding>>& shardings) {
+  AxisLists lists;
+  std::map<std::string, int64_t> sizes;
+  const auto add = [&](const AxisList& list) {
+    std::vector<std::string>& names = lists.emplace_back();
+    for (const AxisRef& a : list) {
+      const auto axis = std::find_if(axes.begin(), axes.end(),
+                                     [&](const MeshAxis& m) { return m.name == a.name; });
+      const int64_t size = a.whole() && axis != axes.end() ? axis->size : a.size;
+      if (size == 1) continue;
+      names.push_back(a.to_string());
+      sizes[names.back()] = size;
+    }
+  };
+  std::string out;
+  for (const auto& [name, sharding] : shardings) {
+    out += fmt::format("%{}:{} ", name, sharding.dims.size());
+    for (const DimSharding& dim : sharding.dims) add(dim.axes);
+    add(sharding.unreduced);
+  }
+  for (auto first = sizes.begin(); first != sizes.end();) {
+    const auto second = std::find_if(sizes.begin(), sizes.end(), [&](const auto& other) {
+      return other.first != first->first && always_joined(lists, first->first, other.first);
+    });
+    if (second == sizes.end()) {
+      ++first;
+      continue;
+    }
+    first->second *= second->second;
+    for (std::vector<std::string>& list : lists) std::erase(list, second->first);
+    sizes.erase(second);
+    first = sizes.begin();
+  }
+  std::map<std::string, size_t> numbers;
+  for (const std::vector<std::string>& list : lists) {
+    for (const std::string& name : list)
+      out += fmt::format("{}={},", numbers.try_emplace(name, numbers.size()).first->second,
+                         sizes.at(name));
+    out += ";";
   }
   return out;
 }
@@ -74,24 +134,16 @@ class Planner {
     return std::tie(a.time_ns, a.peak_bytes) < std::tie(b.time_ns, b.peak_bytes);
   }
 
-  // Different cuts may propagate to the same shardings.
+  // Different cuts may propagate to the same shardings, and meshes may differ only in the names of
+  // their axes.
   static void drop_equal(std::vector<Plan>& plans) {
-    std::vector<Plan> kept;
-    for (Plan& plan : plans) {
-      const bool known = std::any_of(kept.begin(), kept.end(), [&](const Plan& other) {
-        return other.as_written == plan.as_written && other.axes == plan.axes &&
-               other.time_ns == plan.time_ns && same_shardings(other, plan);
-      });
-      if (!known) kept.push_back(std::move(plan));
-    }
-    plans = std::move(kept);
-  }
-
-  static bool same_shardings(const Plan& a, const Plan& b) {
-    return std::equal(a.shardings.begin(), a.shardings.end(), b.shardings.begin(),
-                      b.shardings.end(), [](const auto& x, const auto& y) {
-                        return x.first == y.first && x.second.to_string() == y.second.to_string();
-                      });
+    std::set<std::tuple<bool, int64_t, int64_t, std::string>> known;
+    std::erase_if(plans, [&](const Plan& plan) {
+      return !known
+                  .insert({plan.as_written, plan.time_ns, plan.peak_bytes,
+                           placement_text(plan.axes, plan.shardings)})
+                  .second;
+    });
   }
 
   // Of the plans that are as fast as the first, the one that needs least memory becomes the first.
@@ -110,6 +162,16 @@ class Planner {
       return fail(
           ErrorKind::kUsage, "usage",
           fmt::format("@{} is a host function: its shardings are written, not chosen", name_));
+    }
+    const std::vector<std::string> used = value_meshes(function()).used;
+    if (used.size() > 1) {
+      return fail_at(
+          ErrorKind::kUsage, "plan_meshes",
+          fmt::format("@{} uses {} meshes, @{} and @{} among them: plan chooses one mesh "
+                      "for a whole fusion; plan the part on each mesh as a fusion of its "
+                      "own",
+                      name_, used.size(), used[0], used[1]),
+          function().name_span);
     }
     for (const std::string& name : request_.fixed) {
       if (is_parameter(name) || is_result(name)) continue;

@@ -58,8 +58,9 @@ struct Plans {
   size_t candidates = 0;
 };
 
-/// Errors: kUsage for a name that is no parameter or result, and for a function that is no fusion;
-/// the error of the last candidate if none can be lowered.
+/// Errors: kUsage for a name that is not a parameter or result, for a function that is not a
+/// fusion, and for one that uses several meshes (`plan_meshes`); the error of the last candidate if
+/// none can be lowered.
 Expected<Plans> find_plans(const PlanRequest& request);
 
 /// `dp=2 tp=4`.

@@ -250,10 +250,11 @@ Expected<std::vector<int>> parse_devices(const std::string& text) {
   return out;
 }
 
-// A framework that dispatches op by op takes about 6 us per op where this program's hosts take 2,
-// and a captured graph starts its next node after about 0.3 us (H200, PyTorch 2.11).
-double host_cost_factor(const std::string& mode) {
-  return mode == "eager" ? 3 : mode == "graph" ? 0.15 : 1;
+// The host time per instruction. A framework that dispatches op by op takes about 6 us per op, and
+// a captured graph starts its next node after about 0.3 us (H200, PyTorch 2.11).
+double host_cost_ns(const std::string& mode, double prepared_ns) {
+  if (mode == "eager") return std::max(6000.0, prepared_ns);
+  return mode == "graph" ? std::min(300.0, prepared_ns) : prepared_ns;
 }
 
 }  // namespace
@@ -279,7 +280,7 @@ Expected<interp::BackendRequest> BackendOptions::request(const Program& program)
                 "no machine is called \"" + wanted + "\"; see `hostir machines`");
   }
   out.machine = *found;
-  out.machine.issue_ns *= host_cost_factor(host_cost);
+  out.machine.issue_ns = host_cost_ns(host_cost, out.machine.issue_ns);
   if (p2p_buffer) out.machine.p2p_buffer_bytes = static_cast<double>(*p2p_buffer);
   out.seed = static_cast<uint64_t>(seed);
   out.reference_kernels = kernels == "reference";

@@ -196,7 +196,7 @@ Json program_json(const Snapshot& snapshot) {
           {"text", view.text()}};
 }
 
-// Where a value lies on every rank that holds it; the newest allocation of the name.
+// The memory of a value on every rank that holds it; the newest allocation of the name.
 Json layout_of(const Snapshot& snapshot, const std::string& value) {
   Json out = {{"value", value}, {"type", nullptr}, {"pytorch", nullptr}, {"ranks", Json::array()}};
   for (const auto& memory : snapshot.memory) {

@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 /// `value`: of `info layout`, without '%'; empty: all values of the focus rank.
 Json topic_json(interp::InfoTopic topic, const std::string& value,
                 const interp::Snapshot& snapshot);
-/// Where in its history a run stands.
+/// The position of a run in its history.
 Json position_json(const interp::Snapshot& snapshot);
 /// `[[lo, hi], ...]`.
 Json box_json(const Box& box);

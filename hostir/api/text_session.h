@@ -37,7 +37,7 @@ class TextSession {
 
   /// Carries out one command. A fault or deadlock of the program is not an error: it is the reason
   /// for the stop. `stop` ends it early, after a whole decision; so does interrupt().
-  /// Errors: texts that are no command, values that cannot be read.
+  /// Errors: the text is not a command, or a value cannot be read.
   Answered<std::string> execute(std::string_view command, std::stop_source stop = {});
 
   /// Any read-only SQL on the session's log (traces/SCHEMA.md).

@@ -260,8 +260,8 @@ class Repl {
       const bool exists = std::any_of(existing.begin(), existing.end(),
                                       [&](const auto& b) { return b.number == number; });
       if (!exists) return wrong(fmt::format("there is no breakpoint {}", number));
-      commands_[number].clear();
     }
+    for (const uint32_t number : *numbers) commands_[number].clear();
     commanded_ = std::move(*numbers);
     output_ << "Commands for these stops, one per line; a line `end` ends them.\n";
     return {};

@@ -1,5 +1,7 @@
 #include "hostir/import/build_fusion.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "hostir/ops/record.h"
@@ -104,7 +106,9 @@ Expected<void> build_fusion(const Module& module, const ModuleFunction& entry, P
   HOSTIR_ASSIGN_OR_RETURN(const auto results, emitter.block(entry, entry.body, frame));
   if (results.size() != entry.results.size()) {
     return fail_at(ErrorKind::kInvalid, "import_c5",
-                   "the function returns another number of values than it declares", entry.span);
+                   fmt::format("the function declares {} results but returns {}",
+                               entry.results.size(), results.size()),
+                   entry.span);
   }
   std::vector<ValueId> returned;
   for (size_t r = 0; r < results.size(); ++r) {

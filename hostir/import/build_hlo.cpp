@@ -70,8 +70,10 @@ class HloBuilder {
  private:
   Expected<void> operation(const ModuleOp& op) {
     if (local_.steps.size() > kMostSteps) {
-      return fail_at(ErrorKind::kInvalid, "import_c4",
-                     fmt::format("more than {} steps; loops are unrolled", kMostSteps), op.span);
+      return fail_at(
+          ErrorKind::kInvalid, "import_c4",
+          fmt::format("the module has more than {} steps, because loops are unrolled", kMostSteps),
+          op.span);
     }
     if (op.name == "hlo.done") return done(op);
     if (op.name == "stablehlo.while") return loop(op);
@@ -102,7 +104,8 @@ class HloBuilder {
       return emitter.operation(entry_, *held.view, frame_);
     }
     if (!held.local)
-      return fail_at(ErrorKind::kInvalid, "import_c3", "a value is used that was never computed",
+      return fail_at(ErrorKind::kInvalid, "import_c3",
+                     "%" + entry_.values[value].name + " is used before it is computed",
                      entry_.values[value].span);
     HOSTIR_ASSIGN_OR_RETURN(const TensorType type,
                             our_type(entry_.type(value), entry_.values[value].span));
@@ -144,7 +147,9 @@ class HloBuilder {
     std::vector<ValueNumber> kept;
     for (const ValueNumber result : results) {
       if (!frame_[result])
-        return fail_at(ErrorKind::kInvalid, "import_c3", "an instruction gives no value", op.span);
+        return fail_at(ErrorKind::kInvalid, "import_c3",
+                       "the instruction gives no value for %" + entry_.values[result].name,
+                       op.span);
       const Known& known = *frame_[result];
       if (known.is_number() && !known.value.valid() && !op.results.empty()) {
         held_[result] = {std::nullopt, known, nullptr};
@@ -183,7 +188,8 @@ class HloBuilder {
 
   Expected<void> done(const ModuleOp& op) {
     if (op.operands.size() != op.results.size())
-      return fail_at(ErrorKind::kInvalid, "import_c2", "done of something else", op.span);
+      return fail_at(ErrorKind::kInvalid, "import_c2", "a -done needs the result of its -start",
+                     op.span);
     for (size_t i = 0; i < op.operands.size(); ++i) held_[op.results[i]] = held_[op.operands[i]];
     if (op.operands.empty()) return {};
     const auto found = deferred_.find(op.operands.front());
@@ -202,13 +208,18 @@ class HloBuilder {
     std::vector<Held> carried;
     for (const ValueNumber value : op.operands) carried.push_back(held_[value]);
     if (condition.arguments.size() != carried.size() || body.arguments.size() != carried.size()) {
-      return fail_at(ErrorKind::kInvalid, "import_c5",
-                     "the loop carries another number of values than its computations take",
-                     op.span);
+      return fail_at(
+          ErrorKind::kInvalid, "import_c5",
+          fmt::format("the loop carries {} values, but its condition takes {} and its body {}",
+                      carried.size(), condition.arguments.size(), body.arguments.size()),
+          op.span);
     }
     for (int64_t pass = 0; passes < 0 || pass < passes; ++pass) {
       if (pass > kMostHloPasses)
-        return fail_at(ErrorKind::kInvalid, "import_c4", "a loop of too many passes", op.span);
+        return fail_at(
+            ErrorKind::kInvalid, "import_c4",
+            fmt::format("the loop runs more than {} times, and loops are unrolled", kMostHloPasses),
+            op.span);
       for (size_t i = 0; i < carried.size(); ++i) {
         HOSTIR_TRY(settle_view(carried[i], op));
         held_[condition.arguments[i]] = carried[i];
@@ -218,13 +229,15 @@ class HloBuilder {
         HOSTIR_ASSIGN_OR_RETURN(const auto goes_on, block(condition));
         if (goes_on.size() != 1 || !held_[goes_on[0]].number) {
           return fail_at(ErrorKind::kInvalid, "import_c8",
-                         "while: the number of passes depends on data", op.span);
+                         "the number of passes of the loop depends on data", op.span);
         }
         if (held_[goes_on[0]].number->number->get_int(0) == 0) break;
       }
       HOSTIR_ASSIGN_OR_RETURN(const auto next, block(body));
       if (next.size() != carried.size())
-        return fail_at(ErrorKind::kInvalid, "import_c5", "the body gives another number of values",
+        return fail_at(ErrorKind::kInvalid, "import_c5",
+                       fmt::format("the loop carries {} values, but its body returns {}",
+                                   carried.size(), next.size()),
                        op.span);
       std::vector<Held> after;
       for (const ValueNumber value : next) after.push_back(held_[value]);
@@ -291,7 +304,7 @@ Expected<void> build_hlo(const HloModule& hlo, Program& program, ImportReport& r
                                                                    : hlo.entry.shardings[p]);
     if (!tile) {
       return fail_at(ErrorKind::kInvalid, "import_c8",
-                     "sharding=" + hlo.entry.shardings[p] + " is in a form that is not known",
+                     "sharding=" + hlo.entry.shardings[p] + " is in a form that cannot be read",
                      entry.params[p].span);
     }
     tiles.push_back(std::move(*tile));
@@ -311,7 +324,8 @@ Expected<void> build_hlo(const HloModule& hlo, Program& program, ImportReport& r
     const auto sharding = sharding_on(world, tiles[p], type.shape.size());
     if (!sharding) {
       return fail_at(ErrorKind::kInvalid, "import_c8",
-                     "sharding=" + hlo.entry.shardings[p] + " does not fit the mesh of the others",
+                     "sharding=" + hlo.entry.shardings[p] +
+                         " does not match the mesh that the other shardings use",
                      port.span);
     }
     shardings.push_back(*sharding);

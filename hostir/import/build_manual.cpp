@@ -128,8 +128,8 @@ Expected<void> build_manual(const Module& module, const ModuleFunction& entry, P
   Emitter emitter(module, program, flat, report);
   const Mesh* mesh = emitter.mesh_of(Sharding::replicated(theirs->name, 0));
   if (mesh == nullptr)
-    return fail_at(ErrorKind::kInvalid, "import_c8", "a manual computation on one device",
-                   manual.span);
+    return fail_at(ErrorKind::kInvalid, "import_c8",
+                   "a manual computation on a mesh of one device has no counterpart", manual.span);
   const Mesh world = *mesh;
   const std::string name = plain_name(module.name, "main");
   DeviceOps devices(world, name + ".step");

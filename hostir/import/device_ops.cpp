@@ -97,13 +97,13 @@ Expected<Groups> DeviceOps::groups_of(const OpSite& s) const {
     return groups_over(world_, refs);
   }
   auto groups = dense_groups(*attr);
-  if (!groups) return s.fail("import_c8", "replica groups in a form that is not known");
+  if (!groups) return s.fail("import_c8", "its replica groups are in a form that cannot be read");
   if (groups->empty()) return all;
   for (const auto& group : *groups) {
     for (const int64_t id : group) {
       if (id >= world_.size())
-        return s.fail("import_c2",
-                      fmt::format("device {} in a group, there are {}", id, world_.size()));
+        return s.fail("import_c2", fmt::format("a group names device {}, but there are {} devices",
+                                               id, world_.size()));
     }
   }
   return *groups;
@@ -148,7 +148,8 @@ Expected<bool> DeviceOps::take(const OpSite& s) {
 Expected<bool> DeviceOps::take_all_reduce(const OpSite& s) {
   const auto kind = reducer_of(s.function, s.op);
   if (!kind)
-    return s.fail("import_c8", "a reducer that is none of sum, product, maximum, minimum, and, or");
+    return s.fail("import_c8",
+                  "its reducer is not one of sum, product, maximum, minimum, \"and\" and \"or\"");
   HOSTIR_ASSIGN_OR_RETURN(Groups groups, groups_of(s));
   std::vector<Known> inputs;
   std::vector<ModuleType> types;
@@ -178,7 +179,8 @@ Expected<bool> DeviceOps::take_all_gather(const OpSite& s) {
   std::vector<Known> inputs;
   std::vector<ModuleType> types;
   for (size_t i = 0; i < s.count(); ++i) {
-    if (!valid_dim(dim, s.in(i))) return s.fail("import_c2", "no such dimension");
+    if (!valid_dim(dim, s.in(i)))
+      return s.fail("import_c2", fmt::format("there is no dimension {}", dim));
     const auto d = static_cast<size_t>(dim);
     HOSTIR_ASSIGN_OR_RETURN(Known x,
                             s.emitter.transposed(s.in(i), to_front(s.in(i).type.dims.size(), d)));
@@ -200,7 +202,8 @@ Expected<bool> DeviceOps::take_all_gather(const OpSite& s) {
 Expected<bool> DeviceOps::take_reduce_scatter(const OpSite& s) {
   const auto kind = reducer_of(s.function, s.op);
   if (!kind)
-    return s.fail("import_c8", "a reducer that is none of sum, product, maximum, minimum, and, or");
+    return s.fail("import_c8",
+                  "its reducer is not one of sum, product, maximum, minimum, \"and\" and \"or\"");
   HOSTIR_ASSIGN_OR_RETURN(const Groups groups, groups_of(s));
   const int64_t dim = s.op.integer_or("scatter_dimension", 0);
   const auto members = static_cast<int64_t>(groups.front().size());
@@ -208,7 +211,8 @@ Expected<bool> DeviceOps::take_reduce_scatter(const OpSite& s) {
   std::vector<ModuleType> types;
   for (size_t i = 0; i < s.count(); ++i) {
     if (!valid_dim(dim, s.in(i)) || s.in(i).type.dims[static_cast<size_t>(dim)] % members != 0) {
-      return s.fail("import_c2", "the dimension cannot be cut into the group");
+      return s.fail("import_c2",
+                    fmt::format("dimension {} cannot be divided among {} devices", dim, members));
     }
     HOSTIR_ASSIGN_OR_RETURN(Known x, as_number(s.emitter, s.in(i)));
     HOSTIR_ASSIGN_OR_RETURN(
@@ -240,11 +244,14 @@ Expected<bool> DeviceOps::take_all_to_all(const OpSite& s) {
   if (s.count() > 1 || s.op.find("split_dimension") == nullptr) {
     // One operand per member: stack them, exchange, and unstack.
     if (static_cast<int64_t>(s.count()) != members)
-      return s.fail("import_c2", "as many operands as members");
+      return s.fail(
+          "import_c2",
+          fmt::format("needs one operand for each of the {} members of a group", members));
     std::vector<Known> rows;
     for (size_t i = 0; i < s.count(); ++i) {
       Sizes dims = s.in(i).type.dims;
-      if (dims != s.in(0).type.dims) return s.fail("import_c2", "operands of different shapes");
+      if (dims != s.in(0).type.dims)
+        return s.fail("import_c2", "its operands have different shapes");
       dims.insert(dims.begin(), 1);
       HOSTIR_ASSIGN_OR_RETURN(Known row, s.emitter.reshaped(s.in(i), dims));
       rows.push_back(std::move(row));
@@ -269,7 +276,8 @@ Expected<bool> DeviceOps::take_all_to_all(const OpSite& s) {
   const int64_t concat = s.op.integer_or("concat_dimension", 0);
   if (!valid_dim(split, x) || !valid_dim(concat, x) ||
       x.type.dims[static_cast<size_t>(split)] % members != 0) {
-    return s.fail("import_c2", "the dimension cannot be cut into the group");
+    return s.fail("import_c2",
+                  fmt::format("dimension {} cannot be divided among {} devices", split, members));
   }
   const auto sd = static_cast<size_t>(split);
   const auto cd = static_cast<size_t>(concat);
@@ -310,8 +318,8 @@ Expected<bool> DeviceOps::take_permute(const OpSite& s) {
     for (const int64_t id : {ids[i], ids[i + 1]}) {
       const auto position = world_.position_of(id);
       if (!position)
-        return s.fail("import_c2",
-                      fmt::format("device {} in a pair, there are {}", id, world_.size()));
+        return s.fail("import_c2", fmt::format("a pair names device {}, but there are {} devices",
+                                               id, world_.size()));
       pair.push_back(*position);
     }
     pairs.push_back(std::move(pair));

@@ -1,5 +1,7 @@
 // dot_general, which becomes a `matmul` if possible, so that the program is easier to read.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "hostir/import/handlers.h"
@@ -129,15 +131,22 @@ Expected<Known> contract(Emitter& e, Known a, Known b, const Contraction& c) {
 
 Expected<void> emit_dot_general(const OpSite& s) {
   const auto c = contraction_of(s);
-  if (!c) return s.fail("import_c2", "dimension numbers do not fit the operands");
+  if (!c)
+    return s.fail("import_c2",
+                  "its dimension numbers name dimensions that the operands do not have");
   for (size_t i = 0; i < c->left_contracted.size(); ++i) {
-    if (sizes_of(s.in(0), c->left_contracted)[i] != sizes_of(s.in(1), c->right_contracted)[i]) {
-      return s.fail("import_c2", "contracted sizes differ");
+    const int64_t left = sizes_of(s.in(0), c->left_contracted)[i];
+    const int64_t right = sizes_of(s.in(1), c->right_contracted)[i];
+    if (left != right) {
+      return s.fail("import_c2",
+                    fmt::format("contracts a dimension of {} with one of {}", left, right));
     }
   }
   for (size_t i = 0; i < c->left_batch.size(); ++i) {
-    if (sizes_of(s.in(0), c->left_batch)[i] != sizes_of(s.in(1), c->right_batch)[i]) {
-      return s.fail("import_c2", "batch sizes differ");
+    const int64_t left = sizes_of(s.in(0), c->left_batch)[i];
+    const int64_t right = sizes_of(s.in(1), c->right_batch)[i];
+    if (left != right) {
+      return s.fail("import_c2", fmt::format("has batch dimensions of {} and {}", left, right));
     }
   }
   // The operands may be narrower than the result: 16-bit floats accumulated in f32.
@@ -154,13 +163,14 @@ Expected<void> emit_dot(const OpSite& s) {
   const auto left = static_cast<int64_t>(s.in(0).type.dims.size());
   const auto right = static_cast<int64_t>(s.in(1).type.dims.size());
   if (left < 1 || left > 2 || right < 1 || right > 2)
-    return s.fail("import_c2", "operands are vectors or matrices");
+    return s.fail("import_c2", "multiplies vectors and matrices only");
   c.left_contracted = {left - 1};
   c.right_contracted = {0};
   if (left == 2) c.left_free = {0};
   if (right == 2) c.right_free = {1};
   if (s.in(0).type.dims.back() != s.in(1).type.dims.front())
-    return s.fail("import_c2", "contracted sizes differ");
+    return s.fail("import_c2", fmt::format("contracts a dimension of {} with one of {}",
+                                           s.in(0).type.dims.back(), s.in(1).type.dims.front()));
   HOSTIR_ASSIGN_OR_RETURN(Known y, contract(s.emitter, s.in(0), s.in(1), c));
   return s.set(std::move(y));
 }

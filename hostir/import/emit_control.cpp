@@ -14,8 +14,8 @@ constexpr int64_t kMostPasses = 100'000;
 
 Expected<void> set_all(const OpSite& s, std::vector<Known> results) {
   if (results.size() < s.op.results.size()) {
-    return s.fail("import_c2", fmt::format("gives {} results, {} are named", results.size(),
-                                           s.op.results.size()));
+    return s.fail("import_c2", fmt::format("returns {} results, but the text names {}",
+                                           results.size(), s.op.results.size()));
   }
   for (size_t i = 0; i < s.op.results.size(); ++i) HOSTIR_TRY(s.set(std::move(results[i]), i));
   return {};
@@ -37,7 +37,7 @@ Expected<void> call_function(const OpSite& s, const std::string& name,
 
 Expected<void> emit_call(const OpSite& s) {
   const Attr* callee = s.op.find("callee");
-  if (callee == nullptr) return s.fail("import_c6", "names no function");
+  if (callee == nullptr) return s.fail("import_c6", "does not name a function");
   return call_function(s, callee->text, operands_of(s));
 }
 
@@ -51,12 +51,16 @@ Expected<void> emit_composite(const OpSite& s) {
 // Unrolls a loop. Carried values are materialised in each iteration, so that the next one does not
 // emit their instructions again.
 Expected<void> emit_while(const OpSite& s) {
-  if (s.op.regions.size() != 2) return s.fail("import_c5", "has a condition and a body");
+  if (s.op.regions.size() != 2)
+    return s.fail("import_c5", fmt::format("has {} regions instead of a condition and a body",
+                                           s.op.regions.size()));
   const ModuleBlock& condition = s.op.regions[0];
   const ModuleBlock& body = s.op.regions[1];
   std::vector<Known> carried = operands_of(s);
   if (condition.arguments.size() != carried.size() || body.arguments.size() != carried.size()) {
-    return s.fail("import_c5", "carries another number of values than its regions take");
+    return s.fail("import_c5",
+                  fmt::format("carries {} values, but its condition takes {} and its body {}",
+                              carried.size(), condition.arguments.size(), body.arguments.size()));
   }
   for (int64_t pass = 0;; ++pass) {
     for (size_t i = 0; i < carried.size(); ++i) {
@@ -69,10 +73,12 @@ Expected<void> emit_while(const OpSite& s) {
     }
     if (goes_on.front().number->get_int(0) == 0) break;
     if (pass >= kMostPasses)
-      return s.fail("import_c4", fmt::format("more than {} passes", kMostPasses));
+      return s.fail("import_c4",
+                    fmt::format("runs more than {} times, and loops are unrolled", kMostPasses));
     HOSTIR_ASSIGN_OR_RETURN(carried, s.emitter.block(s.function, body, s.frame));
     if (carried.size() != s.count())
-      return s.fail("import_c5", "the body returns another number of values");
+      return s.fail("import_c5", fmt::format("carries {} values, but its body returns {}",
+                                             s.count(), carried.size()));
   }
   return set_all(s, std::move(carried));
 }
@@ -97,7 +103,8 @@ Expected<void> emit_case(const OpSite& s) {
   for (const ModuleBlock& region : s.op.regions) {
     HOSTIR_ASSIGN_OR_RETURN(auto results, e.block(s.function, region, s.frame));
     if (results.size() != s.op.results.size())
-      return s.fail("import_c5", "branches give another number of results");
+      return s.fail("import_c5", fmt::format("has {} results, but a branch returns {}",
+                                             s.op.results.size(), results.size()));
     branches.push_back(std::move(results));
   }
   std::vector<Known> chosen = branches.back();  // also if the index is out of range
@@ -109,7 +116,8 @@ Expected<void> emit_case(const OpSite& s) {
     for (size_t r = 0; r < chosen.size(); ++r) {
       const Known& here = branches[static_cast<size_t>(b)][r];
       if (here.type != chosen[r].type)
-        return s.fail("import_c5", "branches give results of different types");
+        return s.fail("import_c5", "its branches return " + here.type.to_string() + " and " +
+                                       chosen[r].type.to_string());
       HOSTIR_ASSIGN_OR_RETURN(const Known pred, e.broadcast(is_this, {}, here.type.dims));
       HOSTIR_ASSIGN_OR_RETURN(chosen[r], e.apply(OpKind::select, {pred, here, chosen[r]}));
     }

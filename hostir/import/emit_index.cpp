@@ -4,6 +4,8 @@
 // one index per row) keep their dimensions, so that shardings propagate. Every other form is
 // rewritten over one flattened dimension with a linear index.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -39,10 +41,11 @@ Expected<void> emit_dynamic_slice(const OpSite& s) {
   if (sizes.empty()) sizes = s.op.integers("slice_sizes");
   const auto& dims = s.in(0).type.dims;
   if (sizes.size() != dims.size() || s.count() != dims.size() + 1)
-    return s.fail("import_c2", "one start and size per dimension");
+    return s.fail("import_c2", "needs a start and a size for each dimension");
   for (size_t d = 0; d < dims.size(); ++d) {
     if (sizes[d] < 0 || sizes[d] > dims[d])
-      return s.fail("import_c2", "a size larger than the operand's");
+      return s.fail("import_c2",
+                    fmt::format("the size {} is larger than dimension {}", sizes[d], d));
   }
   if (const auto starts = known_starts(s, 1, dims, sizes)) {
     std::vector<int64_t> limit = *starts;
@@ -105,9 +108,11 @@ Expected<void> emit_dynamic_update_slice(const OpSite& s) {
   const auto& dims = s.in(0).type.dims;
   const auto& sizes = s.in(1).type.dims;
   if (sizes.size() != dims.size() || s.count() != dims.size() + 2)
-    return s.fail("import_c2", "one start per dimension");
+    return s.fail("import_c2", "needs a start for each dimension");
   for (size_t d = 0; d < dims.size(); ++d) {
-    if (sizes[d] > dims[d]) return s.fail("import_c2", "an update larger than the operand");
+    if (sizes[d] > dims[d])
+      return s.fail("import_c2", fmt::format("the update is larger than dimension {}: {} of {}", d,
+                                             sizes[d], dims[d]));
   }
   if (s.in(1).type.element_count() == 0) return s.set(s.in(0));
   if (const auto starts = known_starts(s, 2, dims, sizes)) {
@@ -196,7 +201,8 @@ Expected<void> emit_sort(const OpSite& s) {
   const auto rank = static_cast<int64_t>(s.in(0).type.dims.size());
   int64_t dim = s.op.integer_or("dimension", -1);
   if (dim < 0) dim += rank;
-  if (dim < 0 || dim >= rank) return s.fail("import_c2", "no such dimension");
+  if (dim < 0 || dim >= rank)
+    return s.fail("import_c2", fmt::format("there is no dimension {}", dim));
   Attributes attributes;
   attributes.set("dim", dim);
   attributes.set("descending", *descending);
@@ -224,7 +230,7 @@ Expected<void> emit_top_k(const OpSite& s) {
   const std::vector<int64_t> ones(limit.size(), 1);
   limit.back() = s.result_type().dims.empty() ? -1 : s.result_type().dims.back();
   if (limit.back() < 0 || limit.back() > s.in(0).type.dims.back())
-    return s.fail("import_c2", "k is larger than the dimension");
+    return s.fail("import_c2", fmt::format("k = {} is outside the last dimension", limit.back()));
   for (size_t i = 0; i < 2; ++i) {
     HOSTIR_ASSIGN_OR_RETURN(Known y, s.emitter.sliced(sorted[i], zeros, limit, ones));
     HOSTIR_TRY(s.set(std::move(y), i));

@@ -56,7 +56,7 @@ Expected<void> emit_same(const OpSite& s) {
     HOSTIR_ASSIGN_OR_RETURN(Known y, s.emitter.apply_list(row.kind, std::move(operands)));
     return s.set(std::move(y));
   }
-  return s.fail("import_c2", "no counterpart");
+  return s.fail("import_c2", "has no counterpart");
 }
 
 // Modulo 2^bits for unsigned integers.
@@ -80,7 +80,7 @@ Expected<void> emit_arithmetic(const OpSite& s) {
 
 Expected<void> emit_bits(const OpSite& s) {
   const std::string_view name = s.op.name;
-  if (name != "stablehlo.not" && s.count() != 2) return s.fail("import_c2", "takes two operands");
+  if (name != "stablehlo.not" && s.count() != 2) return s.fail("import_c2", "takes 2 operands");
   if (is_bool(s.in(0))) {
     if (name == "stablehlo.xor") {
       HOSTIR_ASSIGN_OR_RETURN(Known y, s.emitter.compared(s.in(0), s.in(1), "ne"));
@@ -316,7 +316,7 @@ Expected<void> emit_reduce_precision(const OpSite& s) {
                          : format == "e8m23" ? "f32"
                          : format == "e5m2"  ? "f8E5M2"
                                              : "";
-  if (to.empty()) return s.emitter.opaque(s, "a float format that is no dtype");
+  if (to.empty()) return s.emitter.opaque(s, "a float format without a dtype");
   if (to == s.in(0).type.element) return s.set(s.in(0));
   HOSTIR_ASSIGN_OR_RETURN(const Known narrow, s.emitter.cast(s.in(0), to));
   HOSTIR_ASSIGN_OR_RETURN(Known y, s.emitter.cast(narrow, s.in(0).type.element));

@@ -1,5 +1,7 @@
 // reduce with the regions that frameworks emit: sums, products, extremes, logic, argmax and argmin.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -94,17 +96,18 @@ Expected<void> emit_reduce(const OpSite& s) {
   const auto dims = s.op.integers("dimensions");
   const size_t inputs = s.count() / 2;
   if (inputs == 0 || s.count() % 2 != 0)
-    return s.fail("import_c2", "takes inputs and as many initial values");
+    return s.fail("import_c2", "takes inputs and equally many initial values");
   for (const int64_t d : dims) {
     if (d < 0 || static_cast<size_t>(d) >= s.in(0).type.dims.size())
-      return s.fail("import_c2", "no such dimension");
+      return s.fail("import_c2", fmt::format("there is no dimension {}", d));
   }
   if (inputs == 2) {
     if (const auto kind = arg_reducer_of(s.function, s.op)) return emit_arg_extreme(s, *kind, dims);
   }
   const auto kind = reducer_of(s.function, s.op);
   if (!kind || inputs != 1)
-    return s.emitter.opaque(s, "a reducer that is none of sum, product, maximum, minimum, and, or");
+    return s.emitter.opaque(
+        s, "its reducer is not one of sum, product, maximum, minimum, \"and\" and \"or\"");
   HOSTIR_ASSIGN_OR_RETURN(Known y, reduce_one(s.emitter, *kind, s.in(0), dims));
   const Known& init = s.in(1);
   if (!is_identity_of(*kind, init)) {

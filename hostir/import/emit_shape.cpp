@@ -1,5 +1,7 @@
 // Operations that move or create elements.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "hostir/import/handlers.h"
@@ -39,7 +41,8 @@ std::vector<int64_t> dims_attribute(const OpSite& s, std::string_view generic) {
 Expected<void> emit_broadcast(const OpSite& s) {
   const auto dims = dims_attribute(s, "broadcast_dimensions");
   if (dims.size() != s.in(0).type.dims.size())
-    return s.fail("import_c2", "dims do not fit the operand");
+    return s.fail("import_c2", fmt::format("dims names {} dimensions, the operand has {}",
+                                           dims.size(), s.in(0).type.dims.size()));
   HOSTIR_ASSIGN_OR_RETURN(Known y, s.emitter.broadcast(s.in(0), dims, s.result_type().dims));
   return s.set(std::move(y));
 }
@@ -51,7 +54,9 @@ Expected<void> emit_transpose(const OpSite& s) {
   std::sort(sorted.begin(), sorted.end());
   for (size_t d = 0; d < sorted.size(); ++d) {
     if (sorted.size() != rank || sorted[d] != static_cast<int64_t>(d))
-      return s.fail("import_c2", "no permutation of the dimensions");
+      return s.fail("import_c2",
+                    fmt::format("dims = [{}] is not a permutation of the operand's dimensions",
+                                fmt::join(permutation, ", ")));
   }
   HOSTIR_ASSIGN_OR_RETURN(Known y, s.emitter.transposed(s.in(0), permutation));
   return s.set(std::move(y));
@@ -59,7 +64,8 @@ Expected<void> emit_transpose(const OpSite& s) {
 
 Expected<void> emit_reshape(const OpSite& s) {
   if (s.in(0).type.element_count() != s.result_type().element_count()) {
-    return s.fail("import_c2", "another number of elements");
+    return s.fail("import_c2",
+                  "the result " + s.result_type().to_string() + " has another number of elements");
   }
   HOSTIR_ASSIGN_OR_RETURN(Known y, s.emitter.reshaped(s.in(0), s.result_type().dims));
   return s.set(std::move(y));
@@ -72,11 +78,13 @@ Expected<void> emit_slice(const OpSite& s) {
   const auto& dims = s.in(0).type.dims;
   if (stride.empty()) stride.assign(start.size(), 1);
   if (start.size() != dims.size() || limit.size() != dims.size() || stride.size() != dims.size()) {
-    return s.fail("import_c2", "bounds do not fit the operand");
+    return s.fail("import_c2", "needs a start, a limit and a stride for each dimension");
   }
   for (size_t d = 0; d < dims.size(); ++d) {
     if (start[d] < 0 || limit[d] < start[d] || limit[d] > dims[d] || stride[d] < 1) {
-      return s.fail("import_c2", "bounds outside the operand");
+      return s.fail("import_c2",
+                    fmt::format("[{}:{}:{}] is outside dimension {}, which has {} elements",
+                                start[d], limit[d], stride[d], d, dims[d]));
     }
   }
   HOSTIR_ASSIGN_OR_RETURN(Known y, s.emitter.sliced(s.in(0), start, limit, stride));
@@ -89,10 +97,10 @@ Expected<void> emit_concatenate(const OpSite& s) {
   for (size_t i = 0; i < s.count(); ++i) {
     parts.push_back(s.in(i));
     if (dim < 0 || static_cast<size_t>(dim) >= parts.back().type.dims.size()) {
-      return s.fail("import_c2", "no such dimension");
+      return s.fail("import_c2", fmt::format("there is no dimension {}", dim));
     }
   }
-  if (parts.empty()) return s.fail("import_c2", "no operand");
+  if (parts.empty()) return s.fail("import_c2", "has no operands");
   HOSTIR_ASSIGN_OR_RETURN(Known y,
                           s.emitter.concatenated(std::move(parts), static_cast<size_t>(dim)));
   return s.set(std::move(y));
@@ -154,16 +162,22 @@ Expected<void> emit_pad(const OpSite& s) {
   const auto interior = pick("interior", "interior_padding");
   const size_t rank = s.in(0).type.dims.size();
   if (low.size() != rank || high.size() != rank || interior.size() != rank) {
-    return s.fail("import_c2", "padding does not fit the operand");
+    return s.fail("import_c2", "needs a low, a high and an interior padding for each dimension");
   }
   Known y = s.in(0);
   for (size_t d = 0; d < rank; ++d) {
-    if (interior[d] < 0) return s.fail("import_c2", "negative padding inside");
+    if (interior[d] < 0)
+      return s.fail("import_c2",
+                    fmt::format("the interior padding of dimension {} is {}; it cannot be negative",
+                                d, interior[d]));
     if (interior[d] > 0 && y.type.dims[d] > 1) {
       HOSTIR_ASSIGN_OR_RETURN(y, padded_inside(s.emitter, y, s.in(1), d, interior[d]));
     }
     if (low[d] < -y.type.dims[d] || high[d] < -y.type.dims[d] - std::min<int64_t>(low[d], 0)) {
-      return s.fail("import_c2", "takes more away than there is");
+      return s.fail(
+          "import_c2",
+          fmt::format("padding of {} and {} removes more than the {} elements of dimension {}",
+                      low[d], high[d], y.type.dims[d], d));
     }
     if (low[d] != 0 || high[d] != 0) {
       HOSTIR_ASSIGN_OR_RETURN(y, padded_outside(s.emitter, y, s.in(1), d, low[d], high[d]));
@@ -186,7 +200,9 @@ Expected<void> emit_reverse(const OpSite& s) {
 // Passes values through unchanged: barriers, and markers for other partitioners.
 Expected<void> emit_identity(const OpSite& s) {
   for (size_t i = 0; i < s.op.results.size(); ++i) {
-    if (i >= s.count()) return s.fail("import_c2", "has more results than operands");
+    if (i >= s.count())
+      return s.fail("import_c2", fmt::format("has {} results and only {} operands",
+                                             s.op.results.size(), s.count()));
     HOSTIR_TRY(s.set(s.in(i), i));
   }
   return {};
@@ -196,10 +212,10 @@ Expected<void> emit_identity(const OpSite& s) {
 // value and propagation chooses the rest. A closed sharding becomes a `reshard`.
 Expected<void> emit_sharding_constraint(const OpSite& s) {
   const Attr* attr = s.op.find("sharding");
-  if (attr == nullptr || attr->shardings.empty()) return s.fail("import_c2", "without a sharding");
+  if (attr == nullptr || attr->shardings.empty()) return s.fail("import_c2", "has no sharding");
   Sharding to = attr->shardings.front();
   if (to.dims.size() != s.in(0).type.dims.size())
-    return s.fail("import_c2", "the sharding has another rank");
+    return s.fail("import_c2", fmt::format("its sharding has {} dimensions", to.dims.size()));
   const Mesh* mesh = s.emitter.mesh_of(to);
   if (mesh == nullptr) return emit_identity(s);
   to.mesh = mesh->name;
@@ -235,19 +251,22 @@ Expected<void> emit_bitcast(const OpSite& s) {
     return s.emitter.opaque(s, "to another element type");
   if (from.size() != s.in(0).type.dims.size() || to.size() != dims.size() ||
       s.in(0).type.element_count() != s.result_type().element_count()) {
-    return s.fail("import_c2", "layouts do not fit");
+    return s.fail("import_c2",
+                  "its layouts are not permutations of the dimensions of operand and result");
   }
   std::vector<int64_t> memory;
   std::vector<int64_t> back(to.size());
   for (size_t d = 0; d < to.size(); ++d) {
     if (to[d] < 0 || static_cast<size_t>(to[d]) >= dims.size())
-      return s.fail("import_c2", "layouts do not fit");
+      return s.fail("import_c2",
+                    "its layouts are not permutations of the dimensions of operand and result");
     memory.push_back(dims[static_cast<size_t>(to[d])]);
     back[static_cast<size_t>(to[d])] = static_cast<int64_t>(d);
   }
   for (const int64_t d : from) {
     if (d < 0 || static_cast<size_t>(d) >= from.size())
-      return s.fail("import_c2", "layouts do not fit");
+      return s.fail("import_c2",
+                    "its layouts are not permutations of the dimensions of operand and result");
   }
   HOSTIR_ASSIGN_OR_RETURN(const Known rows, s.emitter.transposed(s.in(0), from));
   HOSTIR_ASSIGN_OR_RETURN(const Known flat, s.emitter.reshaped(rows, memory));

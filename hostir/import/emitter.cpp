@@ -40,6 +40,14 @@ ModuleType module_type(const TensorType& type) {
 }  // namespace
 
 tl::unexpected<Error> OpSite::fail(std::string id, std::string message) const {
+  if (id == "import_c2" && count() > 0) {  // the operands do not fit: say what they are
+    std::string types;
+    for (size_t i = 0; i < count(); ++i) {
+      const auto& known = frame[op.operands[i]];
+      types += (i == 0 ? "" : ", ") + (known ? known->type.to_string() : std::string("unknown"));
+    }
+    message += "; its operands are " + types;
+  }
   return fail_at(ErrorKind::kInvalid, std::move(id), op.name + ": " + std::move(message), op.span);
 }
 
@@ -75,8 +83,9 @@ Expected<TensorType> our_type(const ModuleType& type, SourceSpan at) {
                    "there is no dtype for elements of type " + type.element, at);
   }
   if (type.element_count() < 0) {
-    return fail_at(ErrorKind::kInvalid, "import_c1",
-                   "a size of " + type.to_string() + " is not known", at);
+    return fail_at(
+        ErrorKind::kInvalid, "import_c1",
+        type.to_string() + " has a size that is not known; export the module with fixed sizes", at);
   }
   TensorType out;
   out.dtype = *dtype;
@@ -245,7 +254,10 @@ Expected<std::vector<Known>> Emitter::block(const ModuleFunction& function,
       std::vector<Known> out;
       for (const ValueNumber value : op.operands) {
         if (!frame[value]) {
-          return fail_at(ErrorKind::kInvalid, "import_c3", "what is returned has no value",
+          return fail_at(ErrorKind::kInvalid, "import_c3",
+                         fmt::format("%{} is returned without a value: its region is not given "
+                                     "this argument",
+                                     function.values[value].name),
                          op.span);
         }
         out.push_back(*frame[value]);
@@ -254,7 +266,8 @@ Expected<std::vector<Known>> Emitter::block(const ModuleFunction& function,
     }
     HOSTIR_TRY(operation(function, op, frame));
   }
-  return fail_at(ErrorKind::kInvalid, "import_c5", "a region without a return", function.span);
+  return fail_at(ErrorKind::kInvalid, "import_c5",
+                 "a region of @" + function.name + " does not end with a return", function.span);
 }
 
 Expected<std::vector<Known>> Emitter::call(const ModuleFunction& callee,
@@ -294,7 +307,10 @@ Expected<void> Emitter::operation(const ModuleFunction& function, const ModuleOp
   place_ = op.span;
   if (op.results.empty()) return {};  // operations have no side effects
   for (const ValueNumber operand : op.operands) {
-    if (!frame[operand]) return site.fail("import_c3", "an operand has no value");
+    if (frame[operand]) continue;
+    return site.fail("import_c3", fmt::format("%{} has no value: its region is not given this "
+                                              "argument",
+                                              function.values[operand].name));
   }
   wanted_name_ = op.results.empty() ? "" : function.values[op.results.front()].name;
   if (auto number = folded(site)) return site.set(std::move(*number));
@@ -305,7 +321,8 @@ Expected<void> Emitter::operation(const ModuleFunction& function, const ModuleOp
   const HandlerRow* row = find_handler(op.name);
   if (row == nullptr) return opaque(site, "");
   if (op.operands.size() < row->least) {
-    return site.fail("import_c2", fmt::format("takes {} operands or more", row->least));
+    return site.fail("import_c2", fmt::format("takes at least {} operands and has {}", row->least,
+                                              op.operands.size()));
   }
   HOSTIR_TRY(row->handler(site));
   return annotate(site);

@@ -241,7 +241,7 @@ Expected<void> convert_attributes(ModuleOp& op, const HloInstruction& i, const H
   if (name == "stablehlo.gather" || name == "stablehlo.scatter") indexing(op, i);
   if (name == "hlo.bitcast") {
     const HloInstruction* from = i.operands.size() == 1 ? c.find(i.operands[0]) : nullptr;
-    if (from == nullptr || from->shape.is_tuple()) return wrong(i, "of something that is no array");
+    if (from == nullptr || from->shape.is_tuple()) return wrong(i, "its operand is not an array");
     set_ints(op, "from", row_major(from->shape));
     set_ints(op, "to", row_major(i.shape));
   }

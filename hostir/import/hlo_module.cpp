@@ -51,7 +51,8 @@ class Converter {
     if (!partitions.empty()) out.entry.partitions = partitions.front();
     if (out.entry.partitions < 1 || out.entry.partitions > Mesh::kMaxPositions) {
       return fail(ErrorKind::kInvalid, "import_c8",
-                  fmt::format("num_partitions={}", out.entry.partitions));
+                  fmt::format("num_partitions={}: a module is for 1 to {} devices",
+                              out.entry.partitions, Mesh::kMaxPositions));
     }
     partitions_ = out.entry.partitions;
     const HloComputation& entry = *text_.entry();

@@ -93,12 +93,14 @@ class HloReader {
     return error("unexpected " + found + ", expected " + std::string(wanted), at_, at_ + 1);
   }
 
-  // Skips blanks and /* comments */, and newlines if `lines` is set.
+  // Skips blanks, /* comments */ and // comments, and newlines if `lines` is set.
   void skip(bool lines) {
     while (at_ < text_.size()) {
       const char c = text_[at_];
       if (c == ' ' || c == '\t' || c == '\r' || (lines && c == '\n'))
         ++at_;
+      else if (text_.substr(at_, 2) == "//")
+        at_ = std::min(text_.find('\n', at_), text_.size());
       else if (text_.substr(at_, 2) == "/*")
         at_ = std::min(text_.find("*/", at_), text_.size() - 2) + 2;
       else
@@ -169,7 +171,7 @@ class HloReader {
       }
       ++at_;
     }
-    return open.empty() || error("nothing closes this bracket", begin, begin + 1);
+    return open.empty() || error("this bracket is not closed", begin, begin + 1);
   }
 
   bool read_shape(HloShape& out, int depth) {

@@ -13,12 +13,12 @@ namespace hostir::importer {
 
 namespace {
 
-const ModuleFunction* entry_of(const Module& module) {
+const ModuleFunction& entry_of(const Module& module) {
   for (const ModuleFunction& f : module.functions) {
-    if (f.is_public) return &f;
+    if (f.is_public) return f;
   }
-  if (const ModuleFunction* main = module.find("main")) return main;
-  return module.functions.empty() ? nullptr : &module.functions.front();
+  if (const ModuleFunction* main = module.find("main")) return *main;
+  return module.functions.front();  // read_mlir() rejects a module without functions
 }
 
 }  // namespace
@@ -31,12 +31,11 @@ SourceLanguage language_of(std::string_view text) {
 }
 
 Expected<Imported> import_module(const Module& module) {
-  const ModuleFunction* entry = entry_of(module);
-  if (entry == nullptr) return fail(ErrorKind::kInvalid, "import_c9", "the module has no function");
+  const ModuleFunction& entry = entry_of(module);
   Imported out;
   add_meshes(module, out.program);
-  const auto build = is_manual(module, *entry) ? build_manual : build_fusion;
-  HOSTIR_TRY(build(module, *entry, out.program, out.report));
+  const auto build = is_manual(module, entry) ? build_manual : build_fusion;
+  HOSTIR_TRY(build(module, entry, out.program, out.report));
   return out;
 }
 

@@ -84,7 +84,7 @@ Expected<void> check_numbers(const OpSite& s, const IndexingNumbers& n, size_t w
            s.in(1).type.dims[static_cast<size_t>(n.index_batch[i])] ==
                s.in(0).type.dims[static_cast<size_t>(n.operand_batch[i])];
   }
-  if (!good) return s.fail("import_c2", "dimension numbers do not fit the operands");
+  if (!good) return s.fail("import_c2", "its dimension numbers do not match the operands");
   return {};
 }
 
@@ -294,7 +294,7 @@ Expected<IndexingNumbers> gather_numbers(const OpSite& s) {
   n.map = field(numbers, "start_index_map");
   n.vector_dim = vector_dim_of(numbers);
   n.sizes = s.op.integers("slice_sizes");
-  if (s.count() != 2) return s.fail("import_c2", "takes an operand and indices");
+  if (s.count() != 2) return s.fail("import_c2", "takes 2 operands, a tensor and indices");
   HOSTIR_TRY(check_numbers(s, n, s.result_type().dims.size()));
   return n;
 }

@@ -337,7 +337,9 @@ class HostWriter {
   // The device number is the rank's index in a tensor with one element per rank, cut over the mesh.
   Expected<void> write_device(const LocalStep& step) {
     if (!world_.device_ids.empty()) {
-      return fail(ErrorKind::kInvalid, "import_c8", "device numbers on a mesh with device_ids");
+      return fail(
+          ErrorKind::kInvalid, "import_c8",
+          "device numbers on a mesh with device_ids have no counterpart; drop the device_ids");
     }
     const LocalValue out = step.outputs.front();
     BufferState& s = state_[out];

@@ -294,7 +294,7 @@ bool MlirReader::read_axes(std::vector<AxisRef>& out) {
       const auto size = read_integer();
       if (!size) return false;
       if (*pre < 1 || *size < 1)
-        return error("a sub-axis has a size of 1 or more", {file_, token_.begin, last_end_});
+        return error("a sub-axis must have a size of at least 1", {file_, token_.begin, last_end_});
       axis.pre = *pre;
       axis.size = *size;
     }
@@ -320,7 +320,7 @@ std::optional<Mesh> MlirReader::read_mesh_body(std::string name) {
     axis.size = *size;
     if (*size < 1 || __builtin_mul_overflow(positions, *size, &positions) ||
         positions > Mesh::kMaxPositions) {
-      error("a mesh has between 1 and " + std::to_string(Mesh::kMaxPositions) + " positions",
+      error("a mesh must have between 1 and " + std::to_string(Mesh::kMaxPositions) + " positions",
             {file_, begin, last_end_});
       return std::nullopt;
     }

@@ -69,7 +69,7 @@ bool MlirReader::read_defined(Defined& out) {
       const auto number = read_integer();
       if (!number) return false;
       if (*number < 1 || *number > 100000)
-        return error("an operation has 1 to 100000 results", span_of(name));
+        return error("an operation must have 1 to 100000 results", span_of(name));
       count = static_cast<uint32_t>(*number);
     }
     out.names.emplace_back(name, count);
@@ -114,7 +114,8 @@ bool MlirReader::read_region(ModuleBlock& out) {
   const bool good = read_ops(out);
   scopes_.pop_back();
   if (!good) return false;
-  if (at(MlirTokenKind::kBlock)) return error("a region with several blocks", span_of(token_));
+  if (at(MlirTokenKind::kBlock))
+    return error("a region with several blocks cannot be imported", span_of(token_));
   return expect("}");
 }
 

@@ -46,7 +46,7 @@ bool MlirReader::read_reduce(ModuleOp& op) {
     block.arguments.clear();
     if (!read_block_arguments(block)) return false;
     if (block.arguments.size() != 2)
-      return error("a reducer takes its arguments in pairs", op.span);
+      return error("each pair of blocks of a reducer takes 2 arguments", op.span);
     left.push_back(block.arguments[0]);
     right.push_back(block.arguments[1]);
   }

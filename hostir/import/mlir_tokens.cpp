@@ -70,7 +70,7 @@ bool MlirReader::skip_balanced() {
   const MlirToken open = peek();
   int depth = 0;
   do {
-    if (at(MlirTokenKind::kEnd)) return error("nothing closes this bracket", span_of(open));
+    if (at(MlirTokenKind::kEnd)) return error("this bracket is not closed", span_of(open));
     if (at("(") || at("[") || at("{") || at("<")) ++depth;
     if (at(")") || at("]") || at("}") || at(">")) --depth;
     next();

@@ -260,7 +260,7 @@ Expected<Mesh> mesh_for(const std::vector<TileSharding>& shardings, int64_t devi
     const auto walks = split_walks(s);
     if (!walks)
       return fail(ErrorKind::kInvalid, "import_c8",
-                  "a sharding lists devices in an order that no mesh has");
+                  "a sharding lists the devices in an order that no mesh has");
     for (const auto& dim : *walks) {
       for (const Walk& walk : dim) {
         if (walk.size > 1) borders.insert({walk.stride, walk.stride * walk.size});
@@ -270,8 +270,9 @@ Expected<Mesh> mesh_for(const std::vector<TileSharding>& shardings, int64_t devi
   Ints sorted(borders.rbegin(), borders.rend());
   for (size_t i = 0; i + 1 < sorted.size(); ++i) {
     if (sorted[i] % sorted[i + 1] != 0) {
-      return fail(ErrorKind::kInvalid, "import_c8",
-                  "the shardings cut the devices in ways that no one mesh has");
+      return fail(
+          ErrorKind::kInvalid, "import_c8",
+          "no single mesh has axes for all the shardings: they divide the devices differently");
     }
     mesh.axes.push_back({fmt::format("a{}", i), sorted[i] / sorted[i + 1]});
   }

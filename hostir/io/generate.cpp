@@ -73,11 +73,6 @@ double normal_quantile(double p) {
   return q < 0 ? -tail : tail;
 }
 
-bool is_generator(ValueSpec::Kind kind) {
-  return kind == ValueSpec::Kind::kFull || kind == ValueSpec::Kind::kIota ||
-         kind == ValueSpec::Kind::kUniform || kind == ValueSpec::Kind::kNormal;
-}
-
 struct GeneratorRow {
   std::string_view name;
   ValueSpec::Kind kind;
@@ -178,9 +173,6 @@ double generated_element(const ValueSpec& spec, int64_t global_index) {
 }
 
 Expected<Tensor> generate(const ValueSpec& spec, DType dtype, const Extents& extents) {
-  if (!is_generator(spec.kind)) {
-    return fail(ErrorKind::kInvalid, "value_kind", "not a generator: " + format_value_spec(spec));
-  }
   const auto count = element_count(extents);
   int64_t bytes = 0;
   const bool counted = count && !__builtin_mul_overflow(*count, size_bytes(dtype), &bytes);
@@ -227,10 +219,6 @@ Expected<Tensor> materialise(const ValueSpec& spec, const std::string& directory
   if (spec.type) {
     HOSTIR_ASSIGN_OR_RETURN(const ShapeText shape, parse_shape_text(*spec.type));
     return generate(spec, shape.dtype, shape.extents);
-  }
-  if (!dtype || !extents) {
-    return fail(ErrorKind::kInvalid, "value_shape",
-                format_value_spec(spec) + " needs a shape here, as in normal(1, 4x8xf32)");
   }
   return generate(spec, *dtype, *extents);
 }

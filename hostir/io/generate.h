@@ -18,14 +18,14 @@ namespace hostir::io {
 /// One element, before rounding to a dtype. `spec` must be a generator.
 double generated_element(const ValueSpec& spec, int64_t global_index);
 
-/// The whole tensor. Integer dtypes truncate fractions. Errors: `value_kind` if `spec` is not a
-/// generator, `value_range` if an element does not fit in the dtype.
+/// The whole tensor. `spec` must be a generator. Integer dtypes truncate fractions. Errors:
+/// `value_range` if an element does not fit in the dtype.
 Expected<Tensor> generate(const ValueSpec& spec, DType dtype, const Extents& extents);
 
 /// The tensor of any ValueSpec except a name: inline text, files (`.npy`, `.npz#member`, relative
-/// to `directory`) and generators (shape from `spec.type`, else from `extents`). Converts to
-/// `dtype` unless it is null. Errors: those of the readers; `value_shape` if a generator has no
-/// shape.
+/// to `directory`) and generators (shape from `spec.type`, else from `dtype` and `extents`, which
+/// must not be null then). Converts to `dtype` unless it is null. Errors: those of the readers and
+/// of generate().
 Expected<Tensor> materialise(const ValueSpec& spec, const std::string& directory,
                              const DType* dtype, const Extents* extents);
 

@@ -18,7 +18,7 @@ Expected<Tensor> read_named_tensor(const std::string& path, const std::string& w
     if (name == wanted) return std::move(tensor);
     names += (names.empty() ? "" : ", ") + name;
   }
-  return fail(ErrorKind::kRuntime, "npz_member",
+  return fail(ErrorKind::kRuntime, "safetensors_member",
               path + " has no tensor \"" + wanted + "\"; it has " + names);
 }
 
@@ -44,9 +44,10 @@ Expected<Tensor> read_tensor_file(const std::string& path) {
   if (!holds_named_tensors(path)) return read_npy(path);
   HOSTIR_ASSIGN_OR_RETURN(NamedTensors members, read_named_tensors(path));
   if (members.size() == 1) return std::move(members.front().second);
-  return fail(ErrorKind::kRuntime, "npz_member",
-              path + " has " + std::to_string(members.size()) + " members: name one as " +
-                  path.substr(path.rfind('/') + 1) + "#NAME");
+  return fail(ErrorKind::kRuntime, "archive_member",
+              path + " has " + std::to_string(members.size()) + " tensors: name one, as in " +
+                  path.substr(path.rfind('/') + 1) + "#" +
+                  (members.empty() ? "NAME" : members.front().first));
 }
 
 Expected<void> write_tensor_file(const std::string& path, const std::string& name,

@@ -15,7 +15,8 @@ Expected<NamedTensors> read_named_tensors(const std::string& path);
 Expected<void> write_named_tensors(const std::string& path, const NamedTensors& tensors);
 
 /// `x.npy`, `all.npz#x`, `all.safetensors#x`, or an archive with a single tensor. Errors: those of
-/// the format's reader; `npz_member` lists the tensors of the file.
+/// the format's reader; `npz_member` and `safetensors_member` list the tensors of the file;
+/// `archive_member` asks for a name where there are several.
 Expected<Tensor> read_tensor_file(const std::string& path);
 /// Writes one tensor: as `.npy`, or under `name` in an archive.
 Expected<void> write_tensor_file(const std::string& path, const std::string& name,

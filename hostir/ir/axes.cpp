@@ -93,7 +93,7 @@ std::optional<AxisFault> fault_of(const Mesh& mesh, const AxisRef& axis) {
 std::optional<AxisFault> fault_beside(const AxisRef& earlier, const AxisRef& axis) {
   if (earlier.name != axis.name) return std::nullopt;
   if (earlier == axis) {
-    return AxisFault{0, "sharding_c2", "axis " + quoted(axis.to_string()) + " stands twice"};
+    return AxisFault{0, "sharding_c2", "axis " + quoted(axis.to_string()) + " appears twice"};
   }
   if (earlier.whole() || axis.whole() || overlap_expanded(earlier, axis)) {
     return AxisFault{0, "sharding_c3",
@@ -105,7 +105,7 @@ std::optional<AxisFault> fault_beside(const AxisRef& earlier, const AxisRef& axi
   const AxisRef& minor = in_order ? axis : earlier;
   return AxisFault{0, "sharding_c9",
                    earlier.to_string() + " and " + axis.to_string() +
-                       " cannot stand together: " + std::to_string(major.pre * major.size) +
+                       " cannot be used together: " + std::to_string(major.pre * major.size) +
                        ", where " + major.to_string() + " ends, does not divide " +
                        std::to_string(minor.pre) + ", where " + minor.to_string() + " begins"};
 }

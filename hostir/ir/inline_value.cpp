@@ -65,7 +65,8 @@ Expected<int64_t> parse_elements(std::string_view text, Tensor& tensor) {
     const size_t stop = std::min(text.find_first_of(" ,\n\t\r[]", at), text.size());
     const std::string_view word = text.substr(at, stop - at);
     if (found < count && !set_element(tensor, found, word)) {
-      return bad("\"" + std::string(word) + "\" is no " + std::string(name(tensor.dtype)));
+      return bad("\"" + std::string(word) + "\" is not a value of " +
+                 std::string(name(tensor.dtype)));
     }
     ++found;
     at = stop;

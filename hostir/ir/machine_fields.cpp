@@ -55,8 +55,7 @@ void add_collective(std::vector<MachineField>& out, size_t index) {
        &CollectiveModel::bandwidth_bytes_per_s},
       {"local_bytes_per_s", "bytes/s", "Rate at which a rank moves its own share; 0: free.",
        &CollectiveModel::local_bytes_per_s},
-      {"channel_bytes_per_s", "bytes/s",
-       "Rate of one channel between two ranks; 0: channels are no limit.",
+      {"channel_bytes_per_s", "bytes/s", "Rate of one channel between two ranks; 0: no limit.",
        &CollectiveModel::channel_bytes_per_s},
   }};
   for (const Member& m : kMembers) {

@@ -94,6 +94,7 @@ struct CollectiveLine {
   std::string kind;
   std::optional<Reduction> reduction;
   std::vector<AxisRef> over;
+  std::string mesh;              // `over {x} in @stage1`; empty: the mesh of the run
   std::optional<int64_t> bytes;  // per rank
   std::optional<int64_t> times;  // `x 100`
   friend bool operator==(const CollectiveLine&, const CollectiveLine&) = default;

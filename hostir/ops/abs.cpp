@@ -16,8 +16,9 @@ OpRecord op_abs() {
       .shape = OpShape::kPointwise,
       .summary = "The absolute value of each element.",
       .doc = {.shapes = "Any shape; the result has the same.",
-              .sharding = "Every dimension passes through: operand and result are cut alike. A "
-                          "partial operand is reduced first.",
+              .sharding =
+                  "Every dimension passes through: operand and result have the same sharding. A "
+                  "partial operand is reduced first.",
               .dtypes = "Floats and signed integers; 16- and 8-bit floats are computed in f32 and "
                         "rounded once, integers wrap.",
               .cost = "Reads x and writes y once (bytes); 1 flop per element."},

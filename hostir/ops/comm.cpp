@@ -77,7 +77,7 @@ OpRecord op_comm() {
                       .doc = "the mesh, the function's own if left out"}},
       .results = {{.name = "comm", .doc = "the communicator"}},
       .constraints = {{"comm_c1", "Exactly one of axes and groups is given.", check_comm_one},
-                      {"comm_c2", "Each axis is one of the mesh and stands once.", check_axes},
+                      {"comm_c2", "Each axis is one of the mesh and appears once.", check_axes},
                       {"comm_c3",
                        "Groups are not empty and hold ranks of the mesh, each at most once.",
                        check_groups}},

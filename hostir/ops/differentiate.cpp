@@ -199,8 +199,11 @@ class Differentiator {
     const OpRecord& op = record(i.kind);
     if (op.vjp == nullptr) {
       if (op.gradient.starts_with("none: the derivative is 0")) return {};
+      std::string_view why = op.gradient;
+      if (constexpr std::string_view kNone = "none: "; why.starts_with(kNone))
+        why.remove_prefix(kNone.size());
       return fail_at(ErrorKind::kInvalid, "grad_c1",
-                     fmt::format("{} has no gradient: {}", op.mnemonic, op.gradient), i.name_span);
+                     fmt::format("{} has no gradient: {}", op.mnemonic, why), i.name_span);
     }
     ops::Builder& b = rebuild_.builder();
     b.begin(i, "d_" + out().value(i.results.front()).name);

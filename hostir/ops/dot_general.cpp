@@ -216,7 +216,7 @@ OpRecord op_dot_general() {
                      dims_attribute("rhs_contracting", "the same dimensions of the right")},
       .results = {{.name = "y", .doc = "batch, free of the left, free of the right"}},
       .constraints = {{"dot_general_c1",
-                       "Batch and contracted dimensions are there, pair up, and stand once.",
+                       "Batch and contracted dimensions exist, pair up, and appear once.",
                        check_dot_dims},
                       {"dot_general_c2", "Paired dimensions have the same size.", check_dot_sizes},
                       {"dot_general_c3", ops::kSameDType, ops::check_same_dtype},

@@ -16,8 +16,9 @@ OpRecord op_sin() {
       .shape = OpShape::kPointwise,
       .summary = "The sine of each element, in radians.",
       .doc = {.shapes = "Any shape; the result has the same.",
-              .sharding = "Every dimension passes through: operand and result are cut alike. A "
-                          "partial operand is reduced first.",
+              .sharding =
+                  "Every dimension passes through: operand and result have the same sharding. A "
+                  "partial operand is reduced first.",
               .dtypes = "Floats; 16- and 8-bit ones are computed in f32 and rounded once.",
               .cost = "Reads x and writes y once (bytes); about 8 flops per element."},
       .operands = {{.name = "x", .doc = "the operand"}},

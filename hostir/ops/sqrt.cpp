@@ -16,8 +16,9 @@ OpRecord op_sqrt() {
       .shape = OpShape::kPointwise,
       .summary = "The square root of each element; NaN below 0.",
       .doc = {.shapes = "Any shape; the result has the same.",
-              .sharding = "Every dimension passes through: operand and result are cut alike. A "
-                          "partial operand is reduced first.",
+              .sharding =
+                  "Every dimension passes through: operand and result have the same sharding. A "
+                  "partial operand is reduced first.",
               .dtypes = "Floats; 16- and 8-bit ones are computed in f32 and rounded once.",
               .cost = "Reads x and writes y once (bytes); about 2 flops per element."},
       .operands = {{.name = "x", .doc = "the operand"}},

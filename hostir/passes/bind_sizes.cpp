@@ -159,11 +159,6 @@ void solve_expressions(const Function& function, std::span<const Extents> inputs
 
 Expected<SizeBindings> infer_sizes(const Function& function, std::span<const Extents> inputs,
                                    std::span<const std::pair<std::string, int64_t>> given) {
-  if (inputs.size() != function.params.size()) {
-    return fail(ErrorKind::kRuntime, "size_c1",
-                fmt::format("@{} takes {} inputs, {} are given", function.name,
-                            function.params.size(), inputs.size()));
-  }
   SizeBindings sizes;
   std::map<std::string, std::string> origin;  // which dimension bound a size
   const auto contradicts = [&](const Value& v, size_t d, int64_t extent, const IndexExpr& wanted) {
@@ -222,9 +217,6 @@ Expected<SizeBindings> infer_sizes(const Function& function, std::span<const Ext
 Expected<Program> bind_sizes(const Program& program, std::string_view function,
                              const SizeBindings& sizes) {
   Program out = program;
-  if (out.find_function(function) == nullptr) {
-    return fail(ErrorKind::kUsage, "size_c3", fmt::format("no function @{}", function));
-  }
   Binder binder(sizes);
   std::set<std::string> done;
   bind_reachable(out, function, binder, done);

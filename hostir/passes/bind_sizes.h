@@ -16,13 +16,13 @@
 
 namespace hostir {
 
-/// Errors: `size_c1` the number of inputs is not the number of parameters; `size_c2` a rank or
-/// extent does not match the parameter's shape; `input_size` a given size contradicts the inputs,
-/// or a size that a shape needs is not known.
+/// One input per parameter. Errors: `size_c2` a rank or extent does not match the parameter's
+/// shape; `input_size` a given size contradicts the inputs, or a size that a shape needs is not
+/// known.
 Expected<SizeBindings> infer_sizes(const Function& function, std::span<const Extents> inputs,
                                    std::span<const std::pair<std::string, int64_t>> given = {});
 
-/// Errors: `size_c3` there is no such function; `size_c4` a size is negative.
+/// `function` must be one of the program's. Errors: `size_c4` a size is negative.
 Expected<Program> bind_sizes(const Program& program, std::string_view function,
                              const SizeBindings& sizes);
 

@@ -52,10 +52,6 @@ BoundCall::BoundCall(const Program& program, const Function& function,
 Expected<ShardingRule> rule_of(const Program& program, const Function& function,
                                const Instruction& instruction) {
   const OpRecord& op = record(instruction.kind);
-  if (op.rule == nullptr) {
-    return fail_at(ErrorKind::kInvalid, "propagate_c1",
-                   fmt::format("{} has no sharding rule", op.mnemonic), instruction.name_span);
-  }
   const BoundCall bound(program, function, instruction);
   std::vector<Type> results;
   for (const ValueId r : instruction.results) results.push_back(function.value(r).type);

@@ -12,32 +12,13 @@ namespace hostir {
 namespace {
 
 Expected<void> check(const Program& program, std::string_view fusion, const LowerOptions& options) {
-  const Function* f = program.find_function(fusion);
-  if (f == nullptr || f->kind != FunctionKind::kFusion) {
-    return fail(ErrorKind::kUsage, "lower_c2", fmt::format("no fusion @{}", fusion));
-  }
   for (const std::string& keep : options.keep) {
-    if (!f->find_value(keep)) {
+    if (!program.find_function(fusion)->find_value(keep)) {
       return fail(ErrorKind::kUsage, "lower_c3",
                   fmt::format("keep(%{}): @{} has no such value", keep, fusion));
     }
   }
   return {};
-}
-
-Expected<Lowered> run_passes(const Program& program, std::string_view fusion,
-                             const LowerOptions& options) {
-  HOSTIR_TRY(check(program, fusion, options));
-  LowerState state{program, std::string(fusion), options, {}, {}, {}, {}, {}, {}};
-  for (const Pass& pass : all_passes()) {
-    const auto begin = std::chrono::steady_clock::now();
-    HOSTIR_TRY(pass.run(state));
-    const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - begin;
-    state.out.pass_ns.push_back(took.count());
-    if (options.dump) options.dump(pass.phase, state.out.program);
-    if (options.until == pass.phase || options.stop.stop_requested()) break;
-  }
-  return std::move(state.out);
 }
 
 }  // namespace
@@ -51,14 +32,17 @@ std::string_view name(LowerPhase phase) {
 
 Expected<Lowered> lower(const Program& program, std::string_view fusion,
                         const LowerOptions& options) {
-  auto lowered = run_passes(program, fusion, options);
-  if (lowered) return lowered;
-  for (Diagnostic& d : lowered.error().diagnostics) {
-    if (d.id != "index_unbound") continue;
-    Note& note = d.notes.emplace_back();
-    note.message = "a pass needs this size as a number: bind it, as with --size N=8";
+  HOSTIR_TRY(check(program, fusion, options));
+  LowerState state{program, std::string(fusion), options, {}, {}, {}, {}, {}, {}};
+  for (const Pass& pass : all_passes()) {
+    const auto begin = std::chrono::steady_clock::now();
+    HOSTIR_TRY(pass.run(state));
+    const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - begin;
+    state.out.pass_ns.push_back(took.count());
+    if (options.dump) options.dump(pass.phase, state.out.program);
+    if (options.until == pass.phase || options.stop.stop_requested()) break;
   }
-  return lowered;
+  return std::move(state.out);
 }
 
 }  // namespace hostir

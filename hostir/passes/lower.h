@@ -63,8 +63,8 @@ struct Lowered {
   std::vector<int64_t> pass_ns;        // the time each pass took
 };
 
-/// Errors: `lower_c2` there is no such fusion; `lower_c3` a value in `keep` does not exist; errors
-/// of the passes.
+/// `fusion` must be one of the program's. Errors: `lower_c3` a value in `keep` does not exist;
+/// errors of the passes.
 Expected<Lowered> lower(const Program& program, std::string_view fusion,
                         const LowerOptions& options = {});
 

@@ -45,7 +45,7 @@ class HostLowerer {
       if (const auto* use = std::get_if<KernelUse>(&item)) {
         launch(*use);
       } else {
-        HOSTIR_TRY(communicate(fusion_.instr(std::get<InstrId>(item))));
+        communicate(fusion_.instr(std::get<InstrId>(item)));
       }
     }
     add_return();
@@ -195,17 +195,10 @@ class HostLowerer {
                                *tensor_type(fusion_, fusion_value).sharding});
   }
 
-  Expected<void> communicate(const Instruction& reshard) {
+  void communicate(const Instruction& reshard) {
     const ValueId in = reshard.operands.front().value;
     const ValueId out = reshard.results.front();
-    const auto found = step_of(reshard);
-    if (!found) {
-      return fail_at(
-          ErrorKind::kInvalid, "lower_c1",
-          fmt::format("the reshard to %{} is not a single step", fusion_.value(out).name),
-          reshard.span);
-    }
-    const RedistributeStep& step = *found;
+    const RedistributeStep step = *step_of(reshard);  // split_reshards() leaves single steps
     if (step.kind == StepKind::kRelabel) {
       relabel(in, out, reshard);
     } else if (step.kind == StepKind::kLocal) {
@@ -215,7 +208,6 @@ class HostLowerer {
     } else {
       collective(in, out, step, reshard);
     }
-    return {};
   }
 
   bool is_last_use(ValueId value, const Instruction& by) const {

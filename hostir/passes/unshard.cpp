@@ -1,7 +1,5 @@
 #include "hostir/passes/unshard.h"
 
-#include <fmt/core.h>
-
 #include "hostir/ir/compact.h"
 #include "hostir/passes/fusion_info.h"
 
@@ -15,12 +13,8 @@ void drop_sharding(Type& type) {
 
 }  // namespace
 
-Expected<Program> unshard(const Program& program, std::string_view name) {
-  const Function* fusion = program.find_function(name);
-  if (fusion == nullptr || fusion->kind != FunctionKind::kFusion) {
-    return fail(ErrorKind::kUsage, "unshard_c1", fmt::format("no fusion @{}", name));
-  }
-  Function out = *fusion;
+Program unshard(const Program& program, std::string_view name) {
+  Function out = *program.find_function(name);
   for (Value& v : out.values) drop_sharding(v.type);
   for (ResultDecl& r : out.results) drop_sharding(r.type);
   std::vector<ValueId> now;

@@ -9,8 +9,8 @@ namespace hostir {
 
 /// A program with only the fusion, under its own name, without shardings. Reshards are replaced by
 /// their operands, so their results do not exist; all other values keep their names.
-/// Errors: `unshard_c1` there is no such fusion.
-Expected<Program> unshard(const Program& program, std::string_view fusion);
+/// `fusion` must be one of the program's.
+Program unshard(const Program& program, std::string_view fusion);
 
 /// The counterpart of `value` in unshard()'s program: the value itself, or the first operand of the
 /// chain of reshards that produces it.

@@ -11,6 +11,15 @@ namespace hostir::script {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+bool is_script(const fs::path& path) {
+  const fs::path ending = path.extension();
+  return ending == ".hir" || ending == ".mlir" || ending == ".hlo";
+}
+
+}  // namespace
+
 Expected<std::vector<std::string>> find_scripts(const std::vector<std::string>& paths) {
   std::vector<std::string> out;
   for (const std::string& path : paths) {
@@ -25,12 +34,14 @@ Expected<std::vector<std::string>> find_scripts(const std::vector<std::string>& 
     std::vector<std::string> found;
     for (fs::recursive_directory_iterator it(path, status), end; !status && it != end;
          it.increment(status)) {
-      if (it->path().extension() == ".hir") found.push_back(it->path().string());
+      if (is_script(it->path())) found.push_back(it->path().string());
     }
     std::sort(found.begin(), found.end());
     out.insert(out.end(), found.begin(), found.end());
   }
-  if (out.empty()) return fail(ErrorKind::kUsage, "no_script", "no .hir files found");
+  if (out.empty())
+    return fail(ErrorKind::kUsage, "no_script",
+                "no scripts found: their names end in .hir, .mlir or .hlo");
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 
+#include "hostir/import/import.h"
 #include "hostir/io/files.h"
 #include "hostir/passes/bind_sizes.h"
 #include "hostir/passes/lower.h"
@@ -77,7 +78,7 @@ class FileRunner {
     }
     original_ = *text;
     file_ = sources_.add(path_, std::move(*text));
-    parsed_ = text::parse(sources_, file_);
+    parsed_ = parse_or_import();
     add_case("diagnostics", 0, [&](Failures& f) { check_diagnostics(f); });
     add_case("prints and reads back", 0, [&](Failures& f) { check_text(f); });
     for (size_t part = 0; part < parsed_.file.parts.size(); ++part) {
@@ -107,6 +108,22 @@ class FileRunner {
     body(out);
     out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     result_.cases.push_back(std::move(out));
+  }
+
+  // Another compiler's module is a file with one part and no tests.
+  text::ParsedFile parse_or_import() const {
+    const std::string_view text = sources_.text(file_);
+    if (importer::language_of(text) == importer::SourceLanguage::kHir)
+      return text::parse(sources_, file_);
+    text::ParsedFile out;
+    auto imported = importer::import_text(sources_, file_);
+    if (!imported) {
+      out.diagnostics = std::move(imported.error().diagnostics);
+      return out;
+    }
+    out.file.parts.push_back(std::move(imported->program));
+    out.parts.push_back({file_, 0, static_cast<uint32_t>(text.size())});
+    return out;
   }
 
   void check_diagnostics(Failures& failures) {

@@ -14,16 +14,8 @@ using interp::NamedInput;
 Expected<std::vector<NamedInput>> named_inputs(const RunStatement& statement,
                                                const Environment& environment,
                                                const RunContext& context) {
+  // The verifier has checked that the function exists and takes this many values.
   const Function* f = context.program.find_function(statement.function);
-  if (!f) {
-    return fail(ErrorKind::kInvalid, "test_run",
-                fmt::format("there is no function @{}", statement.function));
-  }
-  if (statement.arguments.size() != f->params.size()) {
-    return fail(ErrorKind::kInvalid, "test_run",
-                fmt::format("@{} takes {} values, {} are given", f->name, f->params.size(),
-                            statement.arguments.size()));
-  }
   std::vector<NamedInput> out;
   for (size_t i = 0; i < statement.arguments.size(); ++i) {
     HOSTIR_ASSIGN_OR_RETURN(interp::InputValue value,

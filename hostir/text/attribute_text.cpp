@@ -32,7 +32,7 @@ Result bad_word(Cursor& cursor, const AttributeSpec& spec, const std::vector<std
   const std::string word(cursor.peek().text);
   Diagnostic& d =
       cursor.error("op_c4",
-                   "\"" + word + "\" is no value of the attribute \"" + std::string(spec.name) +
+                   "\"" + word + "\" is not a value of the attribute \"" + std::string(spec.name) +
                        "\"; it must be one of " + quoted_list(words),
                    cursor.span_here());
   suggest(d, word, words);

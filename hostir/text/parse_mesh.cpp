@@ -58,7 +58,7 @@ bool parse_axis(Cursor& cursor, Mesh& mesh) {
   if (!size) return false;
   const std::string text(name->text);
   if (mesh.axis_index(text)) {
-    cursor.error("mesh_c1", "axis \"" + text + "\" stands twice in mesh @" + mesh.name, span);
+    cursor.error("mesh_c1", "axis \"" + text + "\" appears twice in mesh @" + mesh.name, span);
     return false;
   }
   if (*size < 1) {

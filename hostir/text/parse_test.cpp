@@ -89,7 +89,7 @@ std::optional<std::string> parse_collective(Cursor& cursor) {
   const std::string name(word->text);
   const auto kind = find_op(name);
   if (kind && record(*kind).op_class == OpClass::kCommunication) return name;
-  Diagnostic& d = cursor.error("test_c2", "\"" + name + "\" is no collective", span);
+  Diagnostic& d = cursor.error("test_c2", "\"" + name + "\" is not a collective", span);
   std::vector<std::string> names;
   for (const OpKind op : kCommunicationOps) names.emplace_back(record(op).mnemonic);
   suggest(d, name, names);
@@ -107,6 +107,9 @@ std::optional<CollectiveLine> parse_collective_line(Cursor& cursor) {
     auto axes = parse_axes(cursor);
     if (!axes) return std::nullopt;
     line.over = std::move(axes->axes);
+    if (cursor.accept("in") &&
+        !read_into(line.mesh, [&] { return cursor.expect_symbol("a mesh, as in @m"); }))
+      return std::nullopt;
   }
   if (cursor.at(TokenKind::kInt)) {
     if (!read_into(line.bytes, [&] { return parse_int(cursor); })) return std::nullopt;

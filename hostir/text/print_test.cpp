@@ -67,6 +67,7 @@ std::string collective_line(const CollectiveLine& line) {
   if (line.reduction) out += " " + std::string(name(*line.reduction));
   if (!line.over.empty()) {
     out += " over " + print_attribute(Attribute(AxisList(line.over)), ListBrackets::kWritten);
+    if (!line.mesh.empty()) out += " in @" + line.mesh;
   }
   if (line.bytes) out += " " + std::to_string(*line.bytes) + " bytes";
   if (line.times) out += " x " + std::to_string(*line.times);

@@ -30,8 +30,8 @@ bool derive(VerifyContext& context, Function& function, const GradientNote& note
   const Function* of = context.program.find_function(note.of);
   if (of == nullptr || of->kind != FunctionKind::kFusion || of >= &function) {
     if (!context.is_broken_symbol(note.of)) {
-      context.error("gradient_c1",
-                    "@" + note.of + " is not a fusion that stands before its gradient", note.span);
+      context.error("gradient_c1", "@" + note.of + " is not a fusion declared before its gradient",
+                    note.span);
     }
     return false;
   }

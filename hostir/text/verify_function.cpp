@@ -81,7 +81,7 @@ void FunctionVerifier::check_aliases() {
         function_.params.begin(), function_.params.end(),
         [&](const Parameter& p) { return function_.value(p.value).name == *result.alias; });
     if (parameter == function_.params.end()) {
-      context_.error("function_c3", "alias of %" + *result.alias + ", which is no parameter",
+      context_.error("function_c3", "alias of %" + *result.alias + ", which is not a parameter",
                      result.span);
       continue;
     }
@@ -170,7 +170,7 @@ bool FunctionVerifier::check_sizes(const Shape& shape, SourceSpan span) {
       ok = host && check_leaf(leaf, span);
       if (!host) {
         context_.error("type_c3",
-                       leaf.to_string() + " is no size; sizes are the same on every rank", span);
+                       leaf.to_string() + " is not a size; sizes are the same on every rank", span);
       }
     });
     const IndexExpr simple = size.simplified();
@@ -204,7 +204,7 @@ bool FunctionVerifier::check_leaf(const IndexExpr& leaf, SourceSpan span) {
     unknown = unknown || std::holds_alternative<NoType>(value.type);
   }
   if (unknown) return false;
-  context_.error("host_c4", leaf.to_string() + " is no integer of the host", span);
+  context_.error("host_c4", leaf.to_string() + " is not an integer of the host", span);
   return false;
 }
 
@@ -277,7 +277,7 @@ bool FunctionVerifier::check_return_at_end(const Instruction& instruction) {
   const auto& body = function_.region(function_.body).instructions;
   if (!body.empty() && &function_.instr(body.back()) == &instruction) return true;
   context_.error("function_c7",
-                 "return stands here, and not at the end of @" + function_.name +
+                 "return must be the last instruction of @" + function_.name +
                      ": every rank goes through all of a function",
                  instruction.span);
   return false;
@@ -357,7 +357,7 @@ void FunctionVerifier::check_becomes(const Operand& operand) {
   const Sharding* before = sharding_of(type);
   if (!before || before->mesh != operand.becomes->mesh) {
     context_.error("host_c5",
-                   before ? "the new layout lies on another mesh than the buffer"
+                   before ? "the new layout is on another mesh than the buffer"
                           : "the buffer is the same on every rank and has no layout to change",
                    operand.span);
     return;

@@ -52,8 +52,11 @@ class TestVerifier {
     check_sharding(context_, s.sharding, shape_of(type).size(), span_, OpenDimensions::kAllowed);
   }
   void check(const ExpectCollectives& s) {
-    if (run_mesh_ == nullptr || resized_) return;  // the runner checks a resized mesh
-    for (const CollectiveLine& line : s.lines) check_axes(context_, *run_mesh_, line.over, span_);
+    for (const CollectiveLine& line : s.lines) {
+      const Mesh* mesh = line.mesh.empty() ? run_mesh_ : check_mesh(context_, line.mesh, span_);
+      // The runner checks a resized mesh.
+      if (mesh != nullptr && !resized_) check_axes(context_, *mesh, line.over, span_);
+    }
   }
   void check(const ExpectNo&) {}
   void check(const ExpectSameAsUnsharded&) {}

@@ -126,7 +126,7 @@ struct HostState {
 
 /// The hosts of all ranks as a poll finds them.
 struct Hosts {
-  /// Where nobody kept account of changes.
+  /// For backends that do not track changes.
   Hosts(std::span<const HostState> all) : states(all) {}
   Hosts(const std::vector<HostState>& all) : states(all) {}
   Hosts(std::span<const HostState> all, std::span<const Rank> moved)

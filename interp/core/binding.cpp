@@ -121,8 +121,8 @@ Expected<void> Interpreter::bind(size_t parameter, const Tensor& global) {
   }
   if (dtype_of(table.type) != global.dtype) {
     return fail(ErrorKind::kUsage, "bind_dtype",
-                fmt::format("{} is {}, the value is {}", name, hostir::name(dtype_of(table.type)),
-                            hostir::name(global.dtype)));
+                fmt::format("{} is declared {}, but the value given is {}", name,
+                            hostir::name(dtype_of(table.type)), hostir::name(global.dtype)));
   }
   const Sharding* sharding = sharding_of(table.type);
   const Mesh* mesh = sharding != nullptr ? code.program->find_mesh(sharding->mesh) : nullptr;
@@ -134,7 +134,7 @@ Expected<void> Interpreter::bind(size_t parameter, const Tensor& global) {
       Shape have;
       for (const int64_t n : global.extents) have.emplace_back(n);
       return fail(ErrorKind::kUsage, "bind_shape",
-                  fmt::format("{} is {}, the value is {}", name,
+                  fmt::format("{} is declared {}, but the value given is {}", name,
                               shape_to_string(shape_of(table.type), global.dtype),
                               shape_to_string(have, global.dtype)));
     }

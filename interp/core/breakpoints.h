@@ -85,7 +85,7 @@ class BreakpointList {
   uint32_t add(Breakpoint breakpoint);
   bool remove(uint32_t id);
   /// Call after the history moved without consulting the breakpoints. Takes back hits past the new
-  /// position and counts hits again that lie at or before it. Hits on an abandoned branch are
+  /// position and counts hits again that are at or before it. Hits on an abandoned branch are
   /// dropped.
   void moved_to(const History& history);
   /// Call after execution up to the current position, with the hits on the way counted. A rank has

@@ -83,10 +83,10 @@ Expected<void> Flattener::run(const Function& entry) {
   HOSTIR_ASSIGN_OR_RETURN(Scope scope, open_scope(entry, kNoCode));
   for (const Parameter& p : entry.params) {
     if (!is_buffer(entry.value(p.value).type)) {
-      return fail_at(
-          ErrorKind::kInvalid, "code_op",
-          fmt::format("parameter %{} of @{} is no tensor", entry.value(p.value).name, entry.name),
-          entry.value(p.value).span);
+      return fail_at(ErrorKind::kInvalid, "code_op",
+                     fmt::format("parameter %{} of @{} is not a tensor", entry.value(p.value).name,
+                                 entry.name),
+                     entry.value(p.value).span);
     }
     HOSTIR_TRY(declare(scope, p.value, true));
     code_.parameters.push_back(scope.registers[p.value.index]);
@@ -133,7 +133,7 @@ Expected<void> Flattener::instruction(Scope& scope, InstrId id, CodeIndex parent
   const OpRecord& op = record(source.kind);
   if (op.op_class == OpClass::kCompute) {
     return fail_at(ErrorKind::kInvalid, "code_op",
-                   fmt::format("{} can not stand in a host function", op.mnemonic),
+                   fmt::format("{} cannot be used in a host function", op.mnemonic),
                    source.name_span);
   }
   if (op.role == HostRole::kGroup) return group(scope, id, parent);
@@ -401,7 +401,7 @@ Expected<void> Flattener::group(Scope& scope, InstrId id, CodeIndex parent) {
     const OpRecord& op = record(inner.kind);
     if (issues_alone(op.role)) {
       return fail_at(ErrorKind::kInvalid, "code_op",
-                     fmt::format("{} can not stand in a group", op.mnemonic),
+                     fmt::format("{} cannot be used in a group", op.mnemonic),
                      code_.source(i).name_span);
     }
     inner.group = index;

@@ -98,12 +98,12 @@ bool Engine::check_layouts(Step& step, const OpenItem& open, const Communication
     const std::optional<Box> have = box_of(part, 0, counts[p]);
     const std::optional<Box> want = box_of(all, counts.offset(p), counts[p]);
     if (counts[p] == 0 || !have || have == want) continue;
-    return fault(
-        step, "collective_layout",
-        fmt::format("rank {}: {} takes the block of position {} for {} of the whole, its "
-                    "layout says {}; {}",
-                    step.rank, name_of(step), p, want ? text(*want) : "elements that are no box",
-                    text(*have), hint(part, all)));
+    return fault(step, "collective_layout",
+                 fmt::format("rank {}: {} takes the block of position {} for {} of the whole, its "
+                             "layout says {}; {}",
+                             step.rank, name_of(step), p,
+                             want ? text(*want) : "elements that do not form a box", text(*have),
+                             hint(part, all)));
   }
   return true;
 }

@@ -116,7 +116,7 @@ bool cuts(const Communication& m, const AxisRef& axis) {
   });
 }
 
-// A reduction is over axes of which each position holds an addend: over others it counts a whole
+// A reduction is over axes whose positions each hold an addend: over others it counts a whole
 // value several times, or adds up different parts of it.
 std::optional<std::string> misplaced(const Communication& m) {
   // Out of a shard into a plain buffer nothing is claimed of what comes out.

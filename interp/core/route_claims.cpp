@@ -123,7 +123,7 @@ Expected<void> check_zeros(const Moved& m, const std::vector<Rank>& members,
     for (size_t q = 0; q < members.size(); ++q) {
       if (!gets[q] || m.to.by_rank[static_cast<size_t>(members[q])].box != box) continue;
       return contradiction(
-          fmt::format("{}: nobody sends to position {} (rank {}), which gets zeros; the layout of "
+          fmt::format("{}: no rank sends to position {} (rank {}), which gets zeros; the layout of "
                       "{} says that it holds the same as rank {}",
                       record(m.c.kind).mnemonic, p, members[p], buffer_name(m.code, m.c, m.out),
                       members[q]),

@@ -455,7 +455,7 @@ class NcclNetwork final : public Network {
     return std::nullopt;
   }
 
-  // NCCL cannot add 16-bit integers. Every member finds this out by itself, so nobody waits.
+  // NCCL cannot add 16-bit integers. Every member detects this by itself, so no member waits.
   void refuse_fold(DType dtype, Call& call) {
     const auto folds = [](const NcclOp& op) { return op.kind <= NcclOp::Kind::kReduceScatter; };
     if (size_bytes(dtype) != 2 || is_float(dtype) || failure_) return;

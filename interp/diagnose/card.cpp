@@ -27,7 +27,7 @@ constexpr size_t kMaxColumns = 8;
 constexpr size_t kBefore = 4;  // calls shown before the mismatch
 constexpr size_t kAfter = 6;   // calls shown from the mismatch on
 constexpr const char* kReadAlike =
-    "the calls read alike; what differs is in how the blocks are cut (see the sentence above).";
+    "the calls have the same text; they differ in how the blocks are cut (see the sentence above).";
 
 std::vector<CardSide> sides_of(const Meeting& meeting) {
   std::vector<CardSide> sides;

@@ -312,9 +312,9 @@ std::string innocent_sentence(const Run& run, bool moving) {
     if (pair.send.unfinished() || pair.recv.unfinished()) ++unfinished;
   }
   if (unfinished == 0) {
-    return fmt::format("nobody is at fault: all {} calls on record completed", calls);
+    return fmt::format("no rank is at fault: all {} calls on record completed", calls);
   }
-  std::string text = fmt::format("nobody is accused: {} of {} calls on record {} in flight",
+  std::string text = fmt::format("no rank is accused: {} of {} calls on record {} in flight",
                                  unfinished, calls, unfinished == 1 ? "is" : "are");
   if (moving) return text + ", and the run still moves";
   if (oldest == nullptr) return text;

@@ -142,7 +142,7 @@ std::string reading_text(const std::string& head, const ValueReading& reading, c
       out += "  " + box_to_string(reading.box);
   }
   out += "\n";
-  if (reading.undefined) return out + "  nobody wrote it yet\n";
+  if (reading.undefined) return out + "  not written yet\n";
   out += matrix_text(reading.tensor, format);
   if (reading.write_in_flight) out += "  a write is in flight and not visible yet\n";
   for (const std::string& note : reading.notes) out += "  " + note + "\n";
@@ -202,7 +202,7 @@ std::string expression_text(const std::vector<PrintedValue>& values, const Expre
   for (const PrintedValue& value : values) {
     const std::string where =
         value.rank ? fmt::format("on rank {}", *value.rank) : std::string("global");
-    std::string result = "nobody wrote it yet";
+    std::string result = "not written yet";
     if (!value.reading)
       result = value.reading.error().message();
     else if (watch && !value.reading->undefined)
@@ -288,7 +288,7 @@ Expected<std::vector<Inside>> read_inside(Session& session, const Command& comma
                                                             snapshot.rank(r).function));
       if (codes.empty())
         return fail(ErrorKind::kUsage, "no_place",
-                    to_string(*command.place) + " is no instruction");
+                    to_string(*command.place) + " is not an instruction");
       query.code = codes.front();
     }
     HOSTIR_ASSIGN_OR_RETURN(Inside one, session.inside(query));

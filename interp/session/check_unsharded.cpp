@@ -9,7 +9,6 @@
 #include "hostir/ops/record.h"
 #include "hostir/passes/unshard.h"
 #include "interp/session/assemble.h"
-#include "interp/session/lowering.h"
 #include "interp/session/value_recorder.h"
 
 namespace hostir::interp {
@@ -239,7 +238,7 @@ Expected<UnshardedReport> check_unsharded(const Prepared& prepared,
   }
   HOSTIR_ASSIGN_OR_RETURN(const RecordedRun sharded,
                           recorded_run(prepared, make_backend, run_options));
-  HOSTIR_ASSIGN_OR_RETURN(const Program plain, unsharded_program(*prepared.source, name));
+  const Program plain = unshard(*prepared.source, name);
   const Function& fusion = *prepared.source->find_function(name);
   PrepareOptions options;
   options.function = name;
@@ -259,7 +258,7 @@ Expected<std::vector<NamedOutput>> unsharded_outputs(
     const Program& program, const std::string& fusion,
     const std::vector<std::pair<std::string, Tensor>>& inputs, const BackendFactory& make_backend,
     const RunOptions& run_options) {
-  HOSTIR_ASSIGN_OR_RETURN(const Program plain, unsharded_program(program, fusion));
+  const Program plain = unshard(program, fusion);
   PrepareOptions options;
   options.function = fusion;
   const Function& f = *plain.find_function(fusion);

@@ -174,7 +174,7 @@ Expected<LongForm> long_form(std::string_view word, const LogView& log) {
         return f.declared.name == key && f.declared.type.values == NameType::Values::kNumbers;
       });
   if (!number) return bad(word, "time, bytes, wait, dur, id and rank can be compared");
-  return LongForm{std::string(word), "a number stands behind < or >: 100, 2.5us, 3ms, 4K, 1M"};
+  return LongForm{std::string(word), "a number follows < or >: 100, 2.5us, 3ms, 4K, 1M"};
 }
 
 Expected<void> add_word(std::string_view word, EventQuery& query, const LogView& log) {
@@ -206,7 +206,7 @@ void narrow(const Expression& condition, EventFilter& filter) {
   if (condition.args[0].text == "id") filter.first_id = std::max(filter.first_id, *limit);
 }
 
-// A list of words has none of these.
+// These do not occur in a list of words.
 bool is_expression(std::string_view text) {
   constexpr std::string_view kSigns[] = {"==", "!=", "=~", "&&", "||", " in {", " < ", " > "};
   return std::any_of(std::begin(kSigns), std::end(kSigns), [&](std::string_view sign) {

@@ -17,7 +17,7 @@ inline constexpr int kNotPrecedence = 3;
 inline constexpr int kComparison = 4;  // does not chain
 inline constexpr int kSum = 5;
 inline constexpr int kOperand = 8;
-/// A symbol stands before its prefixes.
+/// A symbol precedes its prefixes.
 std::span<const ExpressionOperator> expression_operators();
 
 /// Reads the longest expression and leaves the scanner after it.

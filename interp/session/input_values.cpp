@@ -179,8 +179,8 @@ Expected<std::vector<std::pair<std::string, Tensor>>> input_tensors(
     if (!is_tensor(param_type(function, p))) {
       return fail(
           ErrorKind::kRuntime, "input_type",
-          fmt::format("parameter %{} of @{} is no tensor; such a function can only be called", name,
-                      function.name));
+          fmt::format("parameter %{} of @{} is not a tensor; such a function can only be called",
+                      name, function.name));
     }
     const NamedInput* input = find_input(inputs, name);
     if (!input) return missing_inputs(function, inputs);

@@ -110,7 +110,7 @@ class LedgerMaker {
     return std::max({call.total_elems.value_or(0), sum(call.sends), sum(call.receives)});
   }
 
-  // Calls that read alike and do not fit: what each sends and expects tells them apart.
+  // Calls with the same text that do not match: they differ in what each sends and expects.
   static void tell_blocks(const std::vector<MemberRef>& members, std::vector<std::string>& calls) {
     const bool alike = std::all_of(calls.begin(), calls.end(),
                                    [&](const std::string& call) { return call == calls.front(); });

@@ -161,7 +161,7 @@ Expected<ValueReading> read_part(const std::string& name, const std::vector<Slic
   HOSTIR_ASSIGN_OR_RETURN(ValueReading reading, read_value(at.interpreter, query));
   // A value that was never written has no number.
   if (reading.undefined)
-    return unknown(fmt::format("nobody wrote %{} on rank {} yet", name, at.rank));
+    return unknown(fmt::format("%{} is not written on rank {} yet", name, at.rank));
   return reading;
 }
 

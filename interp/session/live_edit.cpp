@@ -25,7 +25,7 @@ Expected<double> number(const std::string& text) {
   const auto [after, status] = std::from_chars(text.data(), end, value);
   if (status == std::errc{} && after == end) return value;
   return wrong("edit_value",
-               fmt::format("\"{}\" is no number and no value like 2xf32=[1 2]", text));
+               fmt::format("\"{}\" is neither a number nor a value like 2xf32=[1 2]", text));
 }
 
 // The new contents of the slice in the buffer's dtype.

@@ -118,7 +118,7 @@ class LaunchLook {
       moment_ = Moment::kElsewhere;
       out_.provisional = true;
       out_.moment = fmt::format(
-          "Rank {} does not stand here: what it would compute from its operands as they are now.",
+          "Rank {} is not here: what it would compute from its operands as they are now.",
           out_.rank);
     }
   }

@@ -130,7 +130,7 @@ class CollectiveLook {
                                    : interpreter_.operands_now(rank, side.code);
       if (!now) {
         complete_ = false;
-        out_.notes.push_back(fmt::format("What rank {} {} cannot be told from where it stands: {}.",
+        out_.notes.push_back(fmt::format("What rank {} {} cannot be told from its position: {}.",
                                          rank, has_come(side) ? "brought" : "will bring",
                                          now.error().message()));
         continue;
@@ -154,8 +154,8 @@ class CollectiveLook {
       if (is_within(at, side.arrival->loop_path)) return;
       complete_ = false;
       out_.notes.push_back(fmt::format(
-          "Rank {} came to it in an iteration that it has left: its names stand for other buffers "
-          "now. Go back to see what it brought.",
+          "Rank {} arrived in an iteration that it has left, and its names refer to other buffers "
+          "now. Step back to see what it contributed.",
           side.rank));
       return;
     }

@@ -1,7 +1,6 @@
 #include "interp/session/lowering.h"
 
 #include "hostir/passes/pass_list.h"
-#include "hostir/passes/unshard.h"
 #include "hostir/text/printer.h"
 
 namespace hostir::interp {
@@ -57,10 +56,6 @@ Expected<Function> sharded_fusion(const Program& program, const std::string& fus
   options.until = LowerPhase::kSharded;
   HOSTIR_ASSIGN_OR_RETURN(Lowered lowered, lower(program, fusion, options));
   return std::move(lowered.sharded);
-}
-
-Expected<Program> unsharded_program(const Program& program, const std::string& fusion) {
-  return unshard(program, fusion);
 }
 
 }  // namespace hostir::interp

@@ -33,9 +33,4 @@ PhaseTexts phases_of(std::shared_ptr<const Program> program, const std::string& 
 /// The fusion with the sharding of every value decided and communication as explicit reshards.
 Expected<Function> sharded_fusion(const Program& program, const std::string& fusion);
 
-/// The same computation on a mesh of one rank, without shardings. Names of the fusion and its
-/// values are kept.
-/// Errors: no such fusion.
-Expected<Program> unsharded_program(const Program& program, const std::string& fusion);
-
 }  // namespace hostir::interp

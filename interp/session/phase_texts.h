@@ -1,4 +1,4 @@
-// The texts of the compiler's phases, printed when somebody asks for them.
+// The texts of the compiler's phases, printed on first use.
 //
 // A run needs none of them; of a long program they take longer than its lowering. Names are always
 // there. Copies share the texts; whoever asks first makes them, on any thread.
@@ -36,7 +36,7 @@ class PhaseTexts {
   size_t size() const { return names_.size(); }
   const std::vector<std::string>& names() const { return names_; }
 
-  // These print, if nobody has asked before.
+  // These print on the first call.
   const std::vector<PhaseText>& texts() const {
     static const std::vector<PhaseText> none;
     if (made_ == nullptr) return none;
@@ -51,7 +51,7 @@ class PhaseTexts {
   const PhaseText& front() const { return texts().front(); }
   const PhaseText& operator[](size_t index) const { return texts()[index]; }
 
-  /// Whether somebody has asked; for tests.
+  /// True once the texts have been printed; for tests.
   bool is_printed() const { return made_ != nullptr && made_->is_printed; }
 
  private:

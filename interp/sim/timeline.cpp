@@ -78,7 +78,8 @@ void Timeline::arrive(Node& node, const TimedItem& item, uint32_t item_index, in
   ++node.open_items;
 }
 
-// The sender meets nobody; when its bytes are in the buffer, they take its place in the transfer.
+// The sender meets no receiver: once its bytes are in the buffer, the buffer takes its place in the
+// transfer.
 void Timeline::send_to_buffer(Node& node, const TimedItem& item, Arrival arrival,
                               int64_t issued_ns) {
   TimedItem filling = item;

@@ -45,7 +45,7 @@ expect 2 "a log where a program should be" "$hostir" run "$work/a.db"
 says "is not text: it is a log" "a log is called one"
 head -c 30000000 /dev/urandom >"$work/noise.hir"
 expect 2 "a file that is not text" bash -c 'ulimit -v 2000000; timeout 10 "$1" run "$2"' sh "$hostir" "$work/noise.hir"
-says "is not text: it has a zero byte" "noise is called that"
+says "error[not_text]: $work/noise.hir is not text: it has a zero byte" "noise is called that"
 head -c 3000000 /dev/urandom | base64 -w 0 | tr 'A-M' '$%!^&|~;' >"$work/noise.hir"
 expect 2 "a long line that is not a program" bash -c 'ulimit -v 2000000; timeout 10 "$1" verify "$2"' sh "$hostir" "$work/noise.hir"
 [ "$(wc -c <"$work/out")" -lt 200000 ] && passed=$((passed + 1)) || { failed=$((failed + 1)); echo "FAILED: carets of a long line are not clipped"; }
@@ -170,12 +170,12 @@ fusion @floats(%a: tensor<2xf32>) -> (%y: tensor<2xf32>) {
 END
 npy "$work/i64.npy" "'<i8'" "(2,)" "01000000000000000000000000010000"
 expect 3 "an integer that does not fit" "$hostir" run "$work/same.hir" @ints --input "a=@$work/i64.npy"
-says "input %a is 1099511627776 at [1], which i32 cannot hold" "the value that does not fit is named"
+says "error[input_range]: input %a is 1099511627776 at [1], which i32 cannot hold" "the value that does not fit is named"
 expect 3 "2 is no i1" "$hostir" run "$work/same.hir" @bits --input 'a=2xi32=[1 2]'
 says "input %a is 2 at [1], which i1 cannot hold" "the value that is no i1 is named"
 expect 3 "a float that overflows" "$hostir" run "$work/same.hir" @floats --input 'a=2xf64=[1 1e300]'
 expect 3 "a generator that does not fit" "$hostir" run "$work/same.hir" @bytes --input 'a=iota'
-says "element 256 is 256, which u8 cannot hold" "the generated element is named"
+says "error[value_range]: iota: element 256 is 256, which u8 cannot hold" "the generated element is named"
 npy "$work/i16.npy" "'<i2'" "(2,)" "01000200"
 expect 0 "int16 fits into i32" "$hostir" run "$work/same.hir" @ints --input "a=@$work/i16.npy"
 expect 3 "integers for floats" "$hostir" run "$work/same.hir" @floats --input "a=@$work/i16.npy"

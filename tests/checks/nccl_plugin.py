@@ -98,7 +98,7 @@ def check_whole(build, version):
     with job(build, version, 100) as run:
         run.end()
         status, verdict = run.open()
-        check(f"v{version}: nobody is accused", status == 0 and verdict["fault"] is False, verdict)
+        check(f"v{version}: no rank is accused", status == 0 and verdict["fault"] is False, verdict)
         check(f"v{version}: the log is complete", f"all {meetings(100)} calls on record completed" in
               verdict["sentence"], verdict["sentence"])
         check(f"v{version}: who wrote it", verdict["producer"] == "libhostir_nccl" and len(verdict["files"]) == RANKS,

@@ -2,7 +2,8 @@
 """Source rules that the compiler does not check.
 
 One list of ops (no `case OpKind::`), no machine paths, no dynamic_cast or virtual in hostir/, an introduction in every
-header, a limit on file sizes, files named in a README exist, no unknown top-level entries. Usage: source_rules.py [ROOT].
+header, a limit on file sizes, files named in a README exist, no unknown top-level entries, a test for every id of an
+error. Usage: source_rules.py [ROOT].
 """
 import pathlib
 import re
@@ -24,7 +25,14 @@ RULES = [
 ]
 MACHINE_PATH = re.compile(r"(?<![\w.])/(work|farm|root)/")
 PATH_IN_TEXT = re.compile(r"`([\w./-]+/[\w.-]+\.(?:cpp|h|py|sh|hir|md|json|def))`")
+CARET = re.compile(r"^ *// *\^", re.M)
 MAX_LINES = 500
+# Ids of errors: constraints anywhere, and every id of the compiler and of what reads and writes files.
+CONSTRAINT = re.compile(r'"([a-z]\w*_c\d+)"')
+ERROR_ID = re.compile(r'\bfail(?:_at)?\(\s*ErrorKind::\w+,\s*"(\w+)"|Severity::kError,\s*"(\w+)"')
+ALL_IDS_IN = ("hostir/support", "hostir/ir", "hostir/ops", "hostir/text", "hostir/passes", "hostir/import", "hostir/io")
+# Where a test says which id it expects: `expected-error[id]`, `error[id]`, `expect_error id`, or a string in C++.
+TESTED_ID = re.compile(r'error\[(\w+)\]|expect_error (\w+)|"([a-z]\w*)"')
 
 
 def tracked(root):
@@ -44,6 +52,8 @@ def check(root, name):
             for pattern, folders, why in RULES:
                 if pattern.search(line) and name.startswith(folders) and not line.lstrip().startswith("//"):
                     found.append(f"{name}:{number}: {why}: {line.strip()}")
+    if name.startswith("tests/scripts/negative/") and "expected-error" in text and not CARET.search(text):
+        found.append(f"{name}: a negative script pins where the error points: a comment line with a caret below that line")
     if name.endswith(".md"):
         for path in PATH_IN_TEXT.findall(text):
             if not (root / path).exists() and not ((root / name).parent / path).exists():
@@ -57,6 +67,24 @@ def check(root, name):
     return found
 
 
+def untested_ids(root, names):
+    """Ids of errors in the sources that no script, check or unit test expects."""
+    used, tested = {}, set()
+    for name in names:
+        if name.startswith("tests/") and name.endswith((".hir", ".mlir", ".hlo", ".sh", ".py", ".cpp")):
+            for match in TESTED_ID.finditer((root / name).read_text(errors="replace")):
+                tested.add(next(filter(None, match.groups())))
+        elif name.endswith((".cpp", ".h")):
+            text = (root / name).read_text(errors="replace")
+            matches = list(CONSTRAINT.finditer(text))
+            matches += ERROR_ID.finditer(text) if name.startswith(ALL_IDS_IN) else []
+            for match in matches:
+                line = text.count("\n", 0, match.start()) + 1
+                used.setdefault(next(filter(None, match.groups())), f"{name}:{line}")
+    return [f"{place}: no test expects the error {id}: write tests/scripts/negative/{id}.hir, or a line of "
+            "tests/checks/refusals.sh" for id, place in sorted(used.items()) if id not in tested]
+
+
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()
     names = tracked(root)
@@ -67,6 +95,7 @@ def main():
             found.append(f"{name}: unknown top-level entry")
         if not name.endswith((".npy", ".npz", ".png", ".db")):
             found += check(root, name)
+    found += untested_ids(root, names)
     print("\n".join(found) if found else "source rules: ok")
     return 1 if found else 0
 

@@ -16,7 +16,7 @@ namespace hostir::traces::import {
 enum class JobState : uint8_t {
   kMoving,
   kStalled,
-  kOver,  // every rank has closed its communicators, or its process is gone; nobody is at fault
+  kOver,  // every rank has closed its communicators, or its process is gone; no rank is at fault
 };
 
 struct JobLook {

@@ -52,9 +52,9 @@ MergedDump merge(ProcessDump a, ProcessDump b) {
     if (at == mine.end()) {
       const bool could_be_lost = a.start_lost || a.only_unfinished;
       if (!could_be_lost && !b.only_unfinished) {
-        out.contradictions.push_back(fmt::format("rank {}: {} has {} seq {} on {}, {} does not",
-                                                 *a.rank, b.file, model::call_text(other->call),
-                                                 other->sequence, std::get<0>(key), a.file));
+        out.contradictions.push_back(
+            fmt::format("rank {}: {} records {} seq {} on {}, but {} does not", *a.rank, b.file,
+                        model::call_text(other->call), other->sequence, std::get<0>(key), a.file));
       }
       continue;
     }

@@ -97,7 +97,7 @@ Expected<DumpFile> read_text(std::string_view bytes, const std::string& path) {
   }
   const size_t begin = head.find_first_not_of(" \t\r\n");
   const bool braced = begin != std::string_view::npos && (head[begin] == '{' || head[begin] == '[');
-  if (!braced) return other_format(path, "is no dump of a known recorder");
+  if (!braced) return other_format(path, "is not a dump of a known recorder");
   if (looks_like_profile(head)) return other_format(path, "is a profile, not a dump");
   HOSTIR_ASSIGN_OR_RETURN(const PlainTree tree, read_json(bytes));
   return read_tree(tree, path);

@@ -9,7 +9,7 @@ namespace hostir::traces::import {
 
 /// Removes the next line from `rest` and returns it without its line end.
 std::string_view take_line(std::string_view& rest);
-/// What stands behind `word` up to the next blank: `rank 3` with "rank " gives "3".
+/// The text after `word` up to the next blank: `rank 3` with "rank " gives "3".
 std::optional<std::string_view> word_after(std::string_view line, std::string_view word);
 /// A hexadecimal number with or without 0x.
 std::optional<uint64_t> parse_hex(std::string_view text);

@@ -389,7 +389,7 @@ Expected<ProcessProfile> read_kineto(JsonBytes::Source source, const std::string
     return bad(bytes.error()->message());
   }
   if (!good) return bad(reader.error().empty() ? "the text is no JSON" : reader.error());
-  if (!reader.found_events()) return bad("has no traceEvents: it is no profile");
+  if (!reader.found_events()) return bad("has no traceEvents: it is not a profile");
   return reader.finish();
 }
 

@@ -55,7 +55,7 @@ class NsysReader {
   Expected<std::vector<ProcessProfile>> read() {
     HOSTIR_ASSIGN_OR_RETURN(const bool kernels, has("CUPTI_ACTIVITY_KIND_KERNEL"));
     HOSTIR_ASSIGN_OR_RETURN(const bool strings, has("StringIds"));
-    if (!strings) return not_an_export(path_, "is no export of Nsight Systems");
+    if (!strings) return not_an_export(path_, "is not an export of Nsight Systems");
     if (!kernels) return not_an_export(path_, "has no kernels");
     HOSTIR_TRY(read_strings());
     HOSTIR_TRY(read_origin());

@@ -133,7 +133,7 @@ class RunMaker {
     return step ? fmt::format("%step={}", *step) : std::string();
   }
 
-  // Kernels, copies, and communication that met nobody.
+  // Kernels, copies, and communication without a partner.
   void add_rest(size_t p) {
     const ProcessProfile& process = job_.processes[p];
     const ClockFit& clock = job_.clocks[p];

@@ -37,7 +37,7 @@ ReportFacts verdict_of(const LogReader& log, const std::vector<interp::LogFault>
     for (const model::VerdictNote& note : verdict.notes) facts.notes.push_back(note.text);
   }
   if (!facts.sentence.empty()) return facts;
-  facts.sentence = log.run().outcome == "ok" ? "The run completed; nobody is at fault."
+  facts.sentence = log.run().outcome == "ok" ? "The run completed; no rank is at fault."
                                              : "Nobody is at fault as far as the log tells.";
   return facts;
 }

@@ -1,4 +1,5 @@
-// What the Layout panel draws of a tensor, computed once per state of the run, not once per frame.
+// The contents of the Layout panel for a tensor, computed once per state of the run, not once per
+// frame.
 //
 // While a collective reduces in place and has not finished, the buffers still hold the addends. The
 // layout from before the collective is shown, and `in_flight` names the instruction. Pointers point

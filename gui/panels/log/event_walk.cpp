@@ -77,11 +77,11 @@ const char* nothing_there(EventWalk walk) {
     case EventWalk::kPreviousOnLane:
       return "this is the first event on its lane";
     case EventWalk::kForward:
-      return "nothing waited for this event, and it is no collective of several ranks";
+      return "nothing waited for this event, and it is not a collective of several ranks";
     case EventWalk::kBack:
       break;
   }
-  return "this event waited for no task, and it is no collective of several ranks";
+  return "this event waited for no task, and it is not a collective of several ranks";
 }
 
 }  // namespace

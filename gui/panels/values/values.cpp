@@ -185,9 +185,10 @@ class ValuesPanel : public Panel {
       frame.model.selection.element = index;
       scroll_ = true;
     } else {
-      frame.model.add_message(Message::Kind::kWarning,
-                              fmt::format("{} is no element: {} numbers below the sizes are needed",
-                                          goto_, global.size()));
+      frame.model.add_message(
+          Message::Kind::kWarning,
+          fmt::format("{} is not a valid index: expected {} integers within the shape", goto_,
+                      global.size()));
     }
   }
 

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 
 #include "hostir/ir/compact.h"
 #include "hostir/ops/builder.h"
@@ -62,7 +63,9 @@ class PipelineMaker {
     const int64_t ranks = request_.ranks == 0 ? stages : request_.ranks;
     if (ranks < 1 || stages % ranks != 0) {
       return fail(ErrorKind::kUsage, "pipeline_c2",
-                  fmt::format("{} stages do not divide among {} ranks", stages, ranks));
+                  fmt::format("{} stages on {} ranks: every rank has equally many stages, so the "
+                              "number of ranks must divide {}",
+                              stages, ranks, stages));
     }
     HOSTIR_ASSIGN_OR_RETURN(
         out_.schedule, make_schedule(request_.kind, ranks, stages / ranks, request_.micro_batches));
@@ -77,8 +80,8 @@ class PipelineMaker {
         if (name.empty()) name = used;
         if (used == name) continue;
         return fail_at(ErrorKind::kInvalid, "pipeline_c6",
-                       fmt::format("@{} uses mesh @{}, a value before it @{}: all stages of a "
-                                   "pipeline are on the same mesh",
+                       fmt::format("@{} uses mesh @{}, but a value before it is on @{}: all stages "
+                                   "of a pipeline must be on one mesh",
                                    fusion(s).name, used, name),
                        fusion(s).name_span);
       }
@@ -300,12 +303,37 @@ class PipelineMaker {
   UniqueNames names_;
 };
 
+std::string fusions_of(const Program& program) {
+  std::string out;
+  for (const Function& f : program.functions) {
+    if (f.kind == FunctionKind::kFusion) out += (out.empty() ? "@" : ", @") + f.name;
+  }
+  return out;
+}
+
+// The parameters of the stages that are not results of the stage before.
+std::string given_parameters(const Program& program, const PipelineRequest& request) {
+  std::string out;
+  std::set<std::string> known;
+  size_t activations = 0;
+  for (const std::string& name : request.stages) {
+    const Function& f = *program.find_function(name);
+    for (size_t p = activations; p < f.params.size(); ++p) {
+      const std::string& parameter = f.value(f.params[p].value).name;
+      if (known.insert(parameter).second) out += (out.empty() ? "%" : ", %") + parameter;
+    }
+    activations = f.results.size();
+  }
+  return out;
+}
+
 }  // namespace
 
 Expected<std::vector<std::vector<Role>>> find_roles(const Program& program,
                                                     const PipelineRequest& request) {
   if (request.stages.empty()) {
-    return fail(ErrorKind::kUsage, "pipeline_c2", "a pipeline needs at least one stage");
+    return fail(ErrorKind::kUsage, "pipeline_c2",
+                "a pipeline needs at least one stage, the name of a fusion");
   }
   std::vector<std::vector<Role>> out;
   std::vector<bool> found(request.data.size(), false);
@@ -313,7 +341,10 @@ Expected<std::vector<std::vector<Role>>> find_roles(const Program& program,
   for (const std::string& name : request.stages) {
     const Function* f = program.find_function(name);
     if (f == nullptr || f->kind != FunctionKind::kFusion) {
-      return fail(ErrorKind::kUsage, "pipeline_c2", fmt::format("no fusion @{}", name));
+      return fail(ErrorKind::kUsage, "pipeline_c2",
+                  fmt::format("stage {} is to be @{}, which is not a fusion of the program; its "
+                              "fusions are {}",
+                              out.size(), name, fusions_of(program)));
     }
     if (activations > f->params.size()) {
       return fail_at(ErrorKind::kInvalid, "pipeline_c3",
@@ -339,8 +370,9 @@ Expected<std::vector<std::vector<Role>>> find_roles(const Program& program,
   for (size_t d = 0; d < found.size(); ++d) {
     if (found[d]) continue;
     return fail(ErrorKind::kUsage, "pipeline_c2",
-                fmt::format("no stage has a parameter %{} that the stage before does not give",
-                            request.data[d]));
+                fmt::format("data %{} is not a parameter of any stage, or only one that the stage "
+                            "before gives; parameters that can be given are {}",
+                            request.data[d], given_parameters(program, request)));
   }
   return out;
 }

@@ -135,6 +135,24 @@ class WholeModel {
   std::vector<std::string> weights_;
 };
 
+// Floats are normal, integers 0 to 7 (a token, a class: an index past its table is defined too),
+// and masks let everything through.
+ValueSpec input_value(DType dtype, uint64_t seed) {
+  constexpr double kIntegers = 8;
+  ValueSpec out;
+  out.seed = seed;
+  if (is_float(dtype)) {
+    out.kind = ValueSpec::Kind::kNormal;
+  } else if (dtype == DType::kI1) {
+    out.kind = ValueSpec::Kind::kFull;
+    out.a = 1;
+  } else {
+    out.kind = ValueSpec::Kind::kUniform;
+    out.b = kIntegers;
+  }
+  return out;
+}
+
 TestPiece test_against(const Function& host, const std::string& reference,
                        const PipelineRequest& request) {
   TestPiece test;
@@ -144,12 +162,8 @@ TestPiece test_against(const Function& host, const std::string& reference,
   run.against = reference;
   run.schedules = 3;
   uint64_t seed = 0;
-  for (const Parameter& p : host.params) {
-    ValueSpec& value = run.arguments.emplace_back();
-    const bool real = is_float(dtype_of(host.value(p.value).type));
-    value.kind = real ? ValueSpec::Kind::kNormal : ValueSpec::Kind::kFull;
-    value.seed = ++seed;
-  }
+  for (const Parameter& p : host.params)
+    run.arguments.push_back(input_value(dtype_of(host.value(p.value).type), ++seed));
   ExpectSameAsUnsharded same;
   same.tolerance.kind = Tolerance::Kind::kAbsRel;
   same.tolerance.atol = 1e-5;

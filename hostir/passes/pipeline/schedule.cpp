@@ -112,12 +112,11 @@ Expected<Schedule> make_schedule(ScheduleKind kind, int64_t ranks, int64_t stage
                                  int64_t micro_batches) {
   constexpr int64_t kMost = int64_t{1} << 20;
   for (const auto& [what, n] :
-       {std::pair("rank", ranks), std::pair("stage on a rank", stages_per_rank),
-        std::pair("micro-batch", micro_batches)}) {
+       {std::pair("ranks", ranks), std::pair("stages per rank", stages_per_rank),
+        std::pair("micro-batches", micro_batches)}) {
     if (n >= 1 && n <= kMost) continue;
-    return fail(
-        ErrorKind::kUsage, "pipeline_c1",
-        fmt::format("a pipeline needs at least one {}, and at most {}; not {}", what, kMost, n));
+    return fail(ErrorKind::kUsage, "pipeline_c1",
+                fmt::format("{} {}: a pipeline has at least 1 and at most {}", n, what, kMost));
   }
   const bool one = kind == ScheduleKind::kGPipe || kind == ScheduleKind::kOneForwardOneBackward;
   if (one && stages_per_rank > 1) {

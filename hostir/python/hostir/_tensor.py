@@ -52,7 +52,7 @@ _api.PyCapsule_IsValid.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
 _api.PyCapsule_GetPointer.restype = ctypes.c_void_p
 _api.PyCapsule_GetPointer.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
 
-# What other frameworks hold of our tensors, by the address of the managed struct.
+# Our tensors that other frameworks hold, by the address of the managed struct.
 _exported: dict[int, tuple[Any, ...]] = {}
 
 

@@ -61,8 +61,11 @@ TEST(ValueSpec, RoundTrips) {
     ASSERT_TRUE(spec.has_value()) << text;
     EXPECT_EQ(format_value_spec(*spec), text);
   }
-  EXPECT_FALSE(parse_value_spec("normal(x)").has_value());
-  EXPECT_FALSE(parse_value_spec("uniform(1, 2, 3, 4)").has_value());
+  for (const char* text : {"normal(x)", "uniform(1, 2, 3, 4)"}) {
+    const auto spec = parse_value_spec(text);
+    ASSERT_FALSE(spec.has_value()) << text;
+    EXPECT_EQ(spec.error().diagnostics.front().id, "value_syntax");
+  }
 }
 
 }  // namespace

@@ -42,6 +42,13 @@ TEST(IndexExpr, SimplifiedHasTheSameValue) {
   }
 }
 
+TEST(IndexExpr, AnUnknownSizeIsNamed) {
+  const auto value = IndexExpr::size("A").evaluate(SizeBindings().lookup());
+  ASSERT_FALSE(value);
+  EXPECT_EQ(value.error().diagnostics.front().id, "index_unbound");
+  EXPECT_EQ(value.error().message(), "?A has no value here");
+}
+
 TEST(IndexExpr, SumsOfProductsCompareEqual) {
   const IndexExpr a = IndexExpr::size("A");
   const IndexExpr b = IndexExpr::size("B");

@@ -66,7 +66,7 @@ TEST(Import, WrongTextIsNamedAtItsPlace) {
       {"HloModule m, num_partitions=2\nENTRY main {\n  p = f32[4]{0} parameter(0), "
        "sharding={what}\n  ROOT c = f32[4]{0} "
        "negate(p)\n}\n",
-       3, "form that is not known"},
+       3, "form that cannot be read"},
   };
   for (const Wrong& c : cases) {
     SourceManager sources;

@@ -120,7 +120,7 @@ class Movement {
         EXPECT_NE(part, nullptr) << "a permute brings another box";
         return part == nullptr ? 0 : *part;
       }
-      ADD_FAILURE() << "nobody sends to position " << p;
+      ADD_FAILURE() << "no rank sends to position " << p;
       return 0;
     }
     uint64_t sum = 0;

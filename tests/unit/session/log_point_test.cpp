@@ -99,7 +99,8 @@ TEST(LogPoints, WhatCannotBeAnsweredIsSaid) {
   s.run("dprintf #5, \"{max(%g)} {%w1[0, 0]}\" on 1");
   const Outcome end = s.run("continue");
   ASSERT_EQ(end.logged.size(), 1u);
-  EXPECT_EQ(end.logged[0].text, "<nobody wrote %g on rank 1 yet> <rank 1 does not hold %w1[0, 0]>");
+  EXPECT_EQ(end.logged[0].text,
+            "<%g is not written on rank 1 yet> <rank 1 does not hold %w1[0, 0]>");
   EXPECT_NE(s.refusal("dprintf all_reduce, \"{max(%nothing)}\"").find("no value %nothing"),
             std::string::npos);
   EXPECT_NE(s.refusal("dprintf all_reduce, \"{%y}\"").find("is a tensor"), std::string::npos);
