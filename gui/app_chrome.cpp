@@ -141,7 +141,7 @@ void App::draw_status_bar(float height) {
   put_right(keys, p.text_dim);
   put_right("    ", p.text_dim);
   if (!options_.fixed_clock) {
-    // Always four glyphs, so that what stands beside it does not move from frame to frame.
+    // Always four glyphs, so that its neighbours do not move from frame to frame.
     const std::string took = frame_ms_ < 9.995   ? fmt::format("{:.2f}", frame_ms_)
                              : frame_ms_ < 99.95 ? fmt::format("{:.1f}", frame_ms_)
                                                  : "100+";

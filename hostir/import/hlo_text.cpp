@@ -291,7 +291,7 @@ class HloReader {
       const size_t blank = operand.find_last_of(" /");
       if (blank != std::string_view::npos) operand.remove_prefix(blank + 1);
       if (operand.starts_with('%')) operand.remove_prefix(1);
-      if (operand.empty()) return error("an operand without a name", begin, at_);
+      if (operand.empty()) return error("expected the name of an operand", begin, at_);
       out.operands.emplace_back(operand);
       accept(",");
     }

@@ -136,7 +136,8 @@ void check_tensors(std::vector<Diagnostic>& out, const OpRecord& op, const Instr
                    std::span<const Type> types) {
   if (op.op_class != OpClass::kCompute) return;
   if (types.size() != instr.operands.size()) {
-    report(out, instr, "op_c1", fmt::format("{} takes tensors, not none", op.mnemonic));
+    report(out, instr, "op_c1",
+           fmt::format("{} takes tensors: an operand cannot be none", op.mnemonic));
   }
   for (const Type& type : types) {
     if (!std::holds_alternative<TensorType>(type) && !std::holds_alternative<ShardType>(type)) {

@@ -119,7 +119,8 @@ class RuleParser {
     const auto name = factor();
     if (!name) return error("expected a factor (a letter)");
     const auto at = std::find(names_.begin(), names_.end(), *name);
-    if (at == names_.end()) return error(fmt::format("factor \"{}\" is in no tensor", *name));
+    if (at == names_.end())
+      return error(fmt::format("factor \"{}\" does not appear in any tensor", *name));
     return static_cast<int>(at - names_.begin());
   }
 

@@ -222,7 +222,8 @@ Expected<Program> bind_sizes(const Program& program, std::string_view function,
   bind_reachable(out, function, binder, done);
   if (binder.negative()) {
     return fail(ErrorKind::kRuntime, "size_c4",
-                fmt::format("a size of @{} becomes {}", function, *binder.negative()));
+                fmt::format("a size of @{} becomes {}; no size may be negative", function,
+                            *binder.negative()));
   }
   return out;
 }

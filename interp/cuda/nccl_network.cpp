@@ -63,7 +63,7 @@ struct NcclApi {
     if (library == nullptr) {
       return fail(ErrorKind::kRuntime, "nccl_missing",
                   fmt::format("ranks on several devices or in several processes meet through NCCL, "
-                              "which is not to be found ({}); add its folder to LD_LIBRARY_PATH",
+                              "which was not found ({}); add its folder to LD_LIBRARY_PATH",
                               ::dlerror()));
     }
     NcclApi out;

@@ -6,7 +6,7 @@ namespace hostir::model {
 
 namespace {
 
-// A field that only one of the two has decides nothing.
+// A field that only one of the two has is not compared.
 template <class T>
 bool fits(const std::optional<T>& a, const std::optional<T>& b) {
   return !a || !b || *a == *b;

@@ -95,7 +95,7 @@ class ValueWatch final : public TraceSink {
   };
 
   void note_uses(const IssuedRecord& record, Pending& out);
-  /// kNoLayout where no two ranks hold the same under it.
+  /// kNoLayout if no two ranks hold the same elements.
   LayoutIndex repeating(LayoutIndex layout);
   std::vector<Piece>& pieces(Rank rank, AllocationId allocation);
   const Piece* piece(Rank rank, const BufferRef& ref) const;

@@ -27,7 +27,7 @@ MACHINE_PATH = re.compile(r"(?<![\w.])/(work|farm|root)/")
 PATH_IN_TEXT = re.compile(r"`([\w./-]+/[\w.-]+\.(?:cpp|h|py|sh|hir|md|json|def))`")
 CARET = re.compile(r"^ *// *\^", re.M)
 MAX_LINES = 500
-# Ids of errors: constraints anywhere, and every id of the compiler and of what reads and writes files.
+# Ids of errors that need a test: constraints in all folders, other ids in ALL_IDS_IN.
 CONSTRAINT = re.compile(r'"([a-z]\w*_c\d+)"')
 ERROR_ID = re.compile(r'\bfail(?:_at)?\(\s*ErrorKind::\w+,\s*"(\w+)"|Severity::kError,\s*"(\w+)"')
 ALL_IDS_IN = ("hostir/support", "hostir/ir", "hostir/ops", "hostir/text", "hostir/passes", "hostir/import", "hostir/io")

@@ -136,7 +136,8 @@ std::string sentence(const JobProfile& job) {
   const auto whole = static_cast<size_t>(std::count_if(job.meetings.begin(), job.meetings.end(),
                                                        [](const Meeting& m) { return m.whole(); }));
   if (job.processes.size() < 2) {
-    return fmt::format("only rank {} has a profile: nothing tells whom it waits for", job.rank(0));
+    return fmt::format("only rank {} has a profile, which does not say whom it waits for",
+                       job.rank(0));
   }
   if (whole == 0) return "no collective is in the profiles of all its members";
   const auto late = std::max_element(

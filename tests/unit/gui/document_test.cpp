@@ -399,7 +399,7 @@ TEST(Unsaved, DamagedFilesAreLeftAlone) {
   }
 }
 
-// Settings are not written only at exit.
+// Settings are also written before exit.
 TEST(KeptAtOnce, SettingsAreOnTheDiskWhileItRuns) {
   const std::string settings = fresh_settings("at_once.conf");
   Workbench w(kMlp, 1600, 1000, settings);

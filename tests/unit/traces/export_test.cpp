@@ -93,7 +93,7 @@ class LoggedRun final : public interp::PastRun {
   std::unique_ptr<LogReader> log_;
 };
 
-// Differences of two logs with values, of so many iterations.
+// The differences of two logs with values, each with the given number of iterations.
 std::vector<std::string> differences(int64_t in_a, int64_t in_b) {
   const ScratchDirectory scratch;
   std::vector<interp::DiffSide> sides;
