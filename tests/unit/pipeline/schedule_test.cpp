@@ -123,7 +123,9 @@ TEST(Schedule, BubblesAreThoseOfTheFormula) {
       // No formula covers several stages per rank with fewer micro-batches than ranks.
       const bool covered = s.micro_batches >= s.ranks || s.stages_per_rank == 1;
       ASSERT_TRUE(published || !covered);
-      if (published) EXPECT_EQ(times->idle(), *published);
+      if (published) {
+        EXPECT_EQ(times->idle(), *published);
+      }
     }
   });
 }
