@@ -125,7 +125,7 @@ Expected<std::vector<interp::NamedInput>> ProgramOptions::named_inputs() const {
       out.push_back({std::move(binding.first), std::move(spec)});
       continue;
     }
-    HOSTIR_ASSIGN_OR_RETURN(Tensor tensor, io::materialise(spec, "", nullptr, nullptr));
+    HOSTIR_ASSIGN_OR_RETURN(Tensor tensor, stored_tensor(spec));
     out.push_back({std::move(binding.first), std::move(tensor)});
   }
   const auto named = [&, count = out.size()](const std::string& name) {

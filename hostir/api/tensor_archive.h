@@ -11,5 +11,8 @@ namespace hostir::api {
 bool holds_tensors(const std::string& path);
 /// Errors: those of io::read_named_tensors() and traces::import::read_torch_file().
 Expected<io::NamedTensors> read_tensors(const std::string& path);
+/// A value that is inline text or a file; `x.pt#name` too. Errors: those of io::materialise() and
+/// read_tensors().
+Expected<Tensor> stored_tensor(const ValueSpec& spec);
 
 }  // namespace hostir::api

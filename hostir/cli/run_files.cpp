@@ -87,7 +87,7 @@ Expected<ExpectedOutputs> ExpectedOutputs::parse(const std::vector<std::string>&
     HOSTIR_ASSIGN_OR_RETURN(item.output, output_index(prepared, binding.first));
     HOSTIR_ASSIGN_OR_RETURN(item.spec, api::parse_bound_value(binding, "--expect"));
     if (item.spec.kind == ValueSpec::Kind::kInline || item.spec.kind == ValueSpec::Kind::kFile) {
-      HOSTIR_ASSIGN_OR_RETURN(item.value, io::materialise(item.spec, "", nullptr, nullptr));
+      HOSTIR_ASSIGN_OR_RETURN(item.value, api::stored_tensor(item.spec));
     }
     out.items_.push_back(std::move(item));
   }

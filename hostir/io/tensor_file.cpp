@@ -10,18 +10,6 @@ namespace {
 
 constexpr std::string_view kSafetensors = ".safetensors";
 
-Expected<Tensor> read_named_tensor(const std::string& path, const std::string& wanted) {
-  if (!path.ends_with(kSafetensors)) return read_npz_member(path, wanted);
-  HOSTIR_ASSIGN_OR_RETURN(NamedTensors tensors, read_safetensors(path));
-  std::string names;
-  for (auto& [name, tensor] : tensors) {
-    if (name == wanted) return std::move(tensor);
-    names += (names.empty() ? "" : ", ") + name;
-  }
-  return fail(ErrorKind::kRuntime, "safetensors_member",
-              path + " has no tensor \"" + wanted + "\"; it has " + names);
-}
-
 }  // namespace
 
 bool holds_named_tensors(const std::string& path) {
@@ -37,17 +25,29 @@ Expected<void> write_named_tensors(const std::string& path, const NamedTensors& 
   return write_npz(path, tensors);
 }
 
-Expected<Tensor> read_tensor_file(const std::string& path) {
-  const size_t hash = path.rfind('#');
-  if (hash != std::string::npos && holds_named_tensors(path.substr(0, hash)))
-    return read_named_tensor(path.substr(0, hash), path.substr(hash + 1));
-  if (!holds_named_tensors(path)) return read_npy(path);
-  HOSTIR_ASSIGN_OR_RETURN(NamedTensors members, read_named_tensors(path));
-  if (members.size() == 1) return std::move(members.front().second);
+Expected<Tensor> one_of(NamedTensors tensors, const std::string& path, std::string_view wanted) {
+  std::string names;
+  for (auto& [name, tensor] : tensors) {
+    if (name == wanted || (wanted.empty() && tensors.size() == 1)) return std::move(tensor);
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  if (wanted.empty()) {
+    return fail(ErrorKind::kRuntime, "archive_member",
+                path + " has " + std::to_string(tensors.size()) + " tensors: name one, as in " +
+                    path.substr(path.rfind('/') + 1) + "#" +
+                    (tensors.empty() ? "NAME" : tensors.front().first));
+  }
   return fail(ErrorKind::kRuntime, "archive_member",
-              path + " has " + std::to_string(members.size()) + " tensors: name one, as in " +
-                  path.substr(path.rfind('/') + 1) + "#" +
-                  (members.empty() ? "NAME" : members.front().first));
+              path + " has no tensor \"" + std::string(wanted) + "\"; it has " + names);
+}
+
+Expected<Tensor> read_tensor_file(const std::string& path) {
+  const std::string file = path.substr(0, path.rfind('#'));
+  if (!holds_named_tensors(file)) return read_npy(path);
+  const std::string name = file == path ? "" : path.substr(file.size() + 1);
+  if (!name.empty() && !file.ends_with(kSafetensors)) return read_npz_member(file, name);
+  HOSTIR_ASSIGN_OR_RETURN(NamedTensors tensors, read_named_tensors(file));
+  return one_of(std::move(tensors), file, name);
 }
 
 Expected<void> write_tensor_file(const std::string& path, const std::string& name,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "hostir/io/npz.h"
 
@@ -14,9 +15,12 @@ bool holds_named_tensors(const std::string& path);
 Expected<NamedTensors> read_named_tensors(const std::string& path);
 Expected<void> write_named_tensors(const std::string& path, const NamedTensors& tensors);
 
+/// The tensor called `wanted`, or the only one if that is empty. Errors: `archive_member`, listing
+/// the tensors of the file `path`.
+Expected<Tensor> one_of(NamedTensors tensors, const std::string& path, std::string_view wanted);
+
 /// `x.npy`, `all.npz#x`, `all.safetensors#x`, or an archive with a single tensor. Errors: those of
-/// the format's reader; `npz_member` and `safetensors_member` list the tensors of the file;
-/// `archive_member` asks for a name where there are several.
+/// the format's reader, of read_npz_member() and of one_of().
 Expected<Tensor> read_tensor_file(const std::string& path);
 /// Writes one tensor: as `.npy`, or under `name` in an archive.
 Expected<void> write_tensor_file(const std::string& path, const std::string& name,

@@ -217,6 +217,9 @@ expect 0 "completion in bash" diff "$work/completed" - <<<$'--shapes-only\nshape
 expect 4 "commands of the debugger as options" "$hostir" debug tests/programs/deadlock.hir --ex continue --ex "info waits"
 says "(hostir) info waits" "the debugger takes every command"
 expect 64 "completion of another shell" "$hostir" completion fish
+sed 's/ in @line6//' tests/scripts/passes/shardy_two_meshes.hir >"$work/ambiguous.hir"
+expect 1 "an axis of two meshes" "$hostir" test "$work/ambiguous.hir"
+says "divide the ranks of @line6 and of @grid23 differently; name the mesh" "an ambiguous axis is named"
 # Tests: --update ends with what holds afterwards; a file without tests says so; parts stand alone.
 printf 'fusion @f(%%a: tensor<2xf32>) -> (%%y: tensor<2xf32>) {\n  %%y = add %%a, %%a\n  return %%y\n}\n' >"$work/plain.hir"
 expect 0 "a file without tests" "$hostir" test "$work/plain.hir"
@@ -273,7 +276,9 @@ says "%x <@m, [{tp}, {}, {}]>  S(0)@tp" "plan cuts the batch where nothing is fi
 expect 0 "plan with fixed activations" "$hostir" plan "${large_mlp[@]}" --fix x --fix %y
 says "%w1 <@m, [{tp}, {}]>  S(0)@tp" "plan finds the tensor-parallel MLP: the first weight"
 says "%w2 <@m, [{}, {tp}]>  S(1)@tp" "plan finds the tensor-parallel MLP: the second weight"
-expect 0 "plan without a mesh in the file" "$hostir" plan tests/programs/simple_add.hir --ranks 2
+expect 0 "plan without a mesh in the file" "$hostir" plan tests/programs/simple_add.hir --ranks 4
+[ "$(grep -c 'nothing is cut$' "$work/out")" = 1 ] && [ "$(grep -c ' 12 B ' "$work/out")" = 1 ] && passed=$((passed + 1)) ||
+  { failed=$((failed + 1)); echo "FAILED: plan lists plans twice that differ only in the names of axes"; head -12 "$work/out"; }
 expect 64 "plan without ranks" "$hostir" plan tests/programs/tp_mlp.hir
 expect 64 "plan with an unknown name" "$hostir" plan "${large_mlp[@]}" --fix z
 expect 64 "plan of a host function" "$hostir" plan tests/programs/pipeline_by_hand.hir @pipeline --ranks 2

@@ -47,7 +47,7 @@ for ending in npz safetensors; do
   "$hostir" run $add --example-inputs --output "@$work/all.$ending" -q >/dev/null 2>&1
 done
 refuses 3 'error[npz_member]: W/all.npz has no member "z"; it has y' run $add --input "a=@$work/all.npz#z"
-refuses 3 'error[safetensors_member]: W/all.safetensors has no tensor "z"; it has y' run $add --input "a=@$work/all.safetensors#z"
+refuses 3 'error[archive_member]: W/all.safetensors has no tensor "z"; it has y' run $add --input "a=@$work/all.safetensors#z"
 refuses 3 'error[file_write]: /dev/full: No space left on device' run $add --example-inputs --output y=@/dev/full
 cat >"$work/two.hir" <<'TEXT'
 fusion @two(%x: tensor<2xf32>) -> (%p: tensor<2xf32>, %q: tensor<2xf32>) {
@@ -58,6 +58,8 @@ fusion @two(%x: tensor<2xf32>) -> (%p: tensor<2xf32>, %q: tensor<2xf32>) {
 TEXT
 "$hostir" run "$work/two.hir" --input x=2xf32=0 --output "@$work/two.npz" -q >/dev/null 2>&1
 refuses 3 'error[archive_member]: W/two.npz has 2 tensors: name one, as in two.npz#p' run $add --input "a=@$work/two.npz"
+refuses 3 'error[archive_member]: tests/unit/import/pt/state.pt has no tensor "w"; it has model.w, NAMES' \
+  run $add --input a=@tests/unit/import/pt/state.pt#w
 refuses 64 'error[no_script]: no scripts found: their names end in .hir, .mlir or .hlo' test tests/checks
 refuses 3 'error[log_missing]: no such file: "W/none.db"' trace info "$work/none.db"
 refuses 3 'error[log_not_a_log]: "README.md" is not a log (no SQLite file)' replay README.md
