@@ -4,6 +4,7 @@
 #include <string>
 
 #include "hostir/io/tensor_file.h"
+#include "hostir/ir/script.h"
 
 namespace hostir::api {
 
