@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <csignal>
 
 #include "hostir/api/backends.h"
@@ -190,8 +191,11 @@ class RunVerb : public Verb {
 
   void print_result(Terminal& terminal, const interp::RunResult& result,
                     const interp::BackendTraits& backend) {
-    // The values of a failed run are meaningless.
-    const bool failed = result.worst() != nullptr;
+    // The values of a failed run are meaningless, unless it only kept memory.
+    const bool failed =
+        std::any_of(result.faults.begin(), result.faults.end(), [](const Fault& fault) {
+          return fault.severity == Severity::kError && fault.record.kind != "leak";
+        });
     for (const interp::NamedOutput& output : result.outputs) {
       if (failed || (!backend.reads_values && !backend.models_time)) break;
       terminal.print(backend.reads_values ? describe_value(output.name, output.global)
@@ -215,9 +219,12 @@ class RunVerb : public Verb {
                            interp::sources_of_error(*prepared.view));
   }
 
-  // Suggests `whatif` after a deadlock or mismatch.
+  // Suggests `whatif` after a deadlock, a mismatch or a race.
   void hint_at_edits(Terminal& terminal, const interp::Prepared& prepared, const Fault& fault) {
-    if (fault.record.kind != "deadlock" && fault.record.kind != "collective_mismatch") return;
+    const std::string& kind = fault.record.kind;
+    const bool race =
+        kind.starts_with("race_") || kind == "free_in_flight" || kind == "use_before_wait";
+    if (kind != "deadlock" && kind != "collective_mismatch" && !race) return;
     terminal.note(fmt::format(
         "hint: in `hostir debug {} @{}`, `continue` and then `whatif` tries small edits "
         "that let it complete",

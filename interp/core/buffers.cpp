@@ -297,8 +297,10 @@ bool Engine::check_read(Step& step, const Allocation& a, uint32_t reg, ByteRange
                           [&](const ByteRange& row) { return a.written.covers(row); });
   }
   if (covered) return true;
-  // A returned value may never be read, so this is only a warning.
+  // A shard has to hold its part of the result. Of a tensor, rank 0's is the result: others may
+  // return what nobody reads.
   const bool returned = record(step.code.kind).role == HostRole::kReturn;
+  const bool shard = a.layout != kNoLayout && sharding_of(code->layouts[a.layout].type) != nullptr;
   if (returned && !is_on_mesh_of(*code, a.layout, step.rank)) return true;
   return warn(step, "uninitialised_read",
               fmt::format("rank {}: {} {} {}, {}", step.rank, name_of(step),
@@ -306,7 +308,7 @@ bool Engine::check_read(Step& step, const Allocation& a, uint32_t reg, ByteRange
                           a.parameter                  ? "a parameter that was given no value"
                           : a.written.ranges().empty() ? "which nothing has written"
                                                        : "of which only a part was written"),
-              returned ? Severity::kWarning : Severity::kError);
+              returned && !shard && step.rank != 0 ? Severity::kWarning : Severity::kError);
 }
 
 void Engine::note_unfilled(RankState& rank, const CommunicationItem& item) {
@@ -356,12 +358,17 @@ bool Engine::check_host_read(Step& step, const BufferRef& ref) {
     const AccessRecord mine{
         range.lo, range.hi, name.shape, 0, 0, step.index, AccessRecord::Kind::kRead};
     if (!overlap(old, mine)) continue;
-    return fault(
-        step, "use_before_wait",
-        fmt::format("rank {}: {} reads {} on the host without waiting for {}, which writes "
-                    "it on stream \"{}\"",
-                    step.rank, name_of(step), code->register_name(reg), name_of(old.code),
-                    code->streams[old.stream]));
+    Fault early = fault_at(step);
+    early.record.kind = "use_before_wait";
+    early.record.sentence = fmt::format(
+        "rank {}: {} reads {} on the host without waiting for {}, which writes it on stream \"{}\"",
+        step.rank, name_of(step), code->register_name(reg), name_of(old.code),
+        code->streams[old.stream]);
+    early.record.instructions.push_back(code->address(old.code));
+    early.record.notes.push_back(fmt::format("{} is the other access", name_of(old.code)));
+    early.spans.push_back(code->source(old.code).span);
+    record_fault(std::move(early));
+    return false;
   }
   return true;
 }

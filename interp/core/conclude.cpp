@@ -127,7 +127,6 @@ void Engine::check_leaks() {
     std::string ranks;
     for (const Rank r : leak.ranks) ranks += (ranks.empty() ? "" : ", ") + std::to_string(r);
     Fault fault;
-    fault.severity = Severity::kWarning;
     fault.fatal = false;
     fault.record.kind = "leak";
     fault.record.sentence =

@@ -1,6 +1,6 @@
 // Communication with per-member counts: all_to_all and permute.
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include "interp/core/communication_counts.h"
 
@@ -88,11 +88,15 @@ bool Engine::resolve_blocks(Step& step, OpenItem& out, const Placement* in, cons
     }
     return true;
   };
-  if (!fits(sends, *in) || !fits(receives, *to)) {
+  const auto refuse = [&](std::string_view what, const std::vector<int64_t>& counts,
+                          std::string_view side, const Placement& p) {
     return fault(
         step, "collective_mismatch",
-        fmt::format("rank {}: the counts of {} do not fit its buffers", step.rank, name_of(step)));
-  }
+        fmt::format("rank {}: {} {} [{}] elements, its {} has {} for {} members", step.rank,
+                    name_of(step), what, fmt::join(counts, ", "), side, p.box.volume(), n));
+  };
+  if (!fits(sends, *in)) return refuse("sends", sends, "input", *in);
+  if (!fits(receives, *to)) return refuse("receives", receives, "output", *to);
   item.send_counts = member_counts.keep(std::move(sends));
   item.recv_counts = member_counts.keep(std::move(receives));
   if (!check_signs(step, item)) return false;

@@ -65,10 +65,11 @@ bool Engine::refuse_task(const Step& step, const Error& why) {
 }
 
 bool Engine::warn(const Step& step, std::string id, const std::string& what, Severity severity) {
-  for (const Fault& known : state.faults) {
+  for (Fault& known : state.faults) {
     // Report once per instruction, not once per iteration and rank.
     if (known.record.kind == id && !known.record.instructions.empty() &&
         known.record.instructions.front() == code->address(step.index)) {
+      if (severity == Severity::kError) known.severity = severity;
       return true;
     }
   }

@@ -5,7 +5,12 @@
 // agrees, all have arrived, or nothing can move, whichever comes first. Until then it is unknown
 // which member is wrong. Only the fast checks are here; interp/diagnose writes the sentence.
 
+#include <fmt/core.h>
+
+#include <algorithm>
+
 #include "interp/core/engine.h"
+#include "interp/core/partial_claims.h"
 
 namespace hostir::interp {
 
@@ -40,6 +45,26 @@ bool exchanges_fit(const GroupLedger& group, uint64_t sequence) {
     }
   }
   return true;
+}
+
+void check_received(Engine& engine, const Pair& pair) {
+  auto sentence = received_addends(*engine.code, pair.send.code, pair.recv.code);
+  if (!sentence) return;
+  const auto is_known = [&](const Fault& fault) { return fault.record.sentence == *sentence; };
+  const std::vector<Fault>& faults = engine.state.faults;
+  if (std::any_of(faults.begin(), faults.end(), is_known)) return;
+  Fault fault;
+  fault.fatal = false;
+  fault.record.kind = "partial_claim";
+  fault.record.sentence = std::move(*sentence);
+  fault.record.ranks = {pair.target, pair.source};
+  for (const auto& [rank, code] :
+       {std::pair(pair.target, pair.recv.code), std::pair(pair.source, pair.send.code)}) {
+    fault.record.instructions.push_back(engine.code->address(code));
+    fault.record.notes.push_back(fmt::format("rank {}: {}", rank, engine.name_of(code)));
+    fault.spans.push_back(engine.code->source(code).span);
+  }
+  engine.record_fault(std::move(fault));
 }
 
 }  // namespace
@@ -95,11 +120,10 @@ bool Engine::arrive_pair(Step& step, TaskRecord& task, OpenItem& item) {
   if (!pair.send.arrived || !pair.recv.arrived) return true;
   const bool same =
       pair.send.dtype == pair.recv.dtype && pair.send.total_elems == pair.recv.total_elems;
-  if (same) {
-    if (!state.suspicions.empty()) revisit_suspicions(false);
-    return !state.failed;
-  }
-  return report_verdict();
+  if (!same) return report_verdict();
+  if (options.checks == InterpreterOptions::Checks::kAll) check_received(*this, pair);
+  if (!state.suspicions.empty()) revisit_suspicions(false);
+  return !state.failed;
 }
 
 }  // namespace hostir::interp

@@ -321,6 +321,31 @@ Expected<void> check_partial_claims(const Code& code) {
   return {};
 }
 
+std::optional<std::string> received_addends(const Code& code, CodeIndex send, CodeIndex recv) {
+  const auto buffer = [&](CodeIndex index, Access access) {
+    const std::vector<Operand>& operands = code.source(index).operands;
+    size_t o = 0;
+    while (o < operands.size() && operands[o].access != access) ++o;
+    return o;
+  };
+  const CodeInstruction& s = code.instructions[send];
+  const CodeInstruction& r = code.instructions[recv];
+  const size_t in = buffer(send, Access::kRead);
+  const size_t out = buffer(recv, Access::kWrite);
+  if (in >= s.operands.size() || out >= r.operands.size()) return std::nullopt;
+  const ShardType* from = shard(code, s.layouts[in]);
+  const ShardType* to = shard(code, after(r, out));
+  if (from == nullptr || to == nullptr || from->sharding.mesh != to->sharding.mesh)
+    return std::nullopt;
+  const AxisList lost = without(from->sharding.unreduced, to->sharding.unreduced);
+  if (lost.empty()) return std::nullopt;
+  return fmt::format("{} recv gets {} of {} send, which is {}; the layout of {} says that it is {}",
+                     code.address(recv), buffer_name(code, s, in), code.address(send),
+                     claim(from->sharding.unreduced, from->sharding.unreduced_kind),
+                     buffer_name(code, r, out),
+                     claim(to->sharding.unreduced, to->sharding.unreduced_kind));
+}
+
 std::vector<MisplacedReduction> misplaced_reductions(const Code& code) {
   std::vector<MisplacedReduction> out;
   std::optional<claims::Aliases> aliases;

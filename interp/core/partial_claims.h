@@ -8,6 +8,7 @@
 // sharded dimensions make no claim.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,5 +30,9 @@ struct MisplacedReduction {
 /// one that hangs. What nothing but constants went into is nobody's sum (a demonstration, a
 /// counter of ranks), and parts of one index are values of their own, stacked: neither is claimed.
 std::vector<MisplacedReduction> misplaced_reductions(const Code& code);
+
+/// Says that a recv stores as whole what its send calls an addend; nullopt: it does not, or the
+/// layouts do not tell.
+std::optional<std::string> received_addends(const Code& code, CodeIndex send, CodeIndex recv);
 
 }  // namespace hostir::interp

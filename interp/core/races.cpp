@@ -106,7 +106,7 @@ bool Engine::suspect(Step& step, uint32_t reg, const AccessRecord& first,
 }
 
 // Follows what the second task knows through every meeting that it knows to be finished: a finished
-// collective orders all members' starts before it.
+// collective orders all members' starts before it, a finished recv the reads of its send.
 Engine::Order Engine::order_through_others(Rank rank, const std::vector<uint32_t>& clock,
                                            const AccessRecord& first) const {
   const size_t n = code->streams.size();
@@ -160,6 +160,16 @@ Engine::Order Engine::order_through_others(Rank rank, const std::vector<uint32_t
     }
   }
   if (first.sequence <= at(rank, first.stream)) return Order::kOrdered;
+  const auto is_first = [&](const Arrival& a) {
+    return a.arrived && task_rank(a.task) == rank && a.stream == first.stream &&
+           a.stream_sequence == first.sequence && a.code == first.code;
+  };
+  const auto has_been_read = [&](const Pair& pair) {
+    return is_first(pair.send) && knows(pair.recv);
+  };
+  if (first.kind == AccessRecord::Kind::kRead &&
+      std::any_of(state.ledger.pairs.begin(), state.ledger.pairs.end(), has_been_read))
+    return Order::kOrdered;
   return open_ends ? Order::kUnknown : Order::kUnordered;
 }
 

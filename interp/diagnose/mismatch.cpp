@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -223,6 +224,20 @@ std::string odd_text(const Meeting& meeting, size_t odd,
   return text;
 }
 
+// Where no one member is in every pair: who has which shift.
+std::string shifts_text(const Meeting& meeting) {
+  std::map<size_t, std::vector<model::Rank>> ranks;
+  for (size_t p = 0; p < meeting.members.size(); ++p) {
+    const auto shift = shift_of(meeting, p);
+    if (!shift) return {};
+    ranks[*shift].push_back(meeting.members[p].rank);
+  }
+  std::string text;
+  for (const auto& [shift, with] : ranks)
+    text += fmt::format("{} shift {} on {}", text.empty() ? ";" : ",", shift, model::list_of(with));
+  return ranks.size() > 1 ? text : std::string();
+}
+
 std::optional<Verdict> exchange(const Run& run, const Meeting& meeting) {
   const auto wrong = unequal_blocks(meeting);
   if (wrong.empty()) return std::nullopt;
@@ -238,7 +253,7 @@ std::optional<Verdict> exchange(const Run& run, const Meeting& meeting) {
       fmt::format("{} seq {}: rank {} {} sends {} elements to rank {}, which expects {}{}",
                   communicator_name(run, meeting.communicator), meeting.sequence, from.rank,
                   model::call_text(from.call), from.call.sends[q], to.rank, to.call.receives[p],
-                  odd ? odd_text(meeting, *odd, wrong) : "");
+                  odd ? odd_text(meeting, *odd, wrong) : shifts_text(meeting));
   add_note(run, from, verdict);
   add_note(run, to, verdict);
   if (odd == q) verdict.culprit = 1;

@@ -289,13 +289,12 @@ std::optional<Fault> ValueWatch::parting() const {
   const bool one = p.writers[0].code == p.writers[1].code && p.writers[0].path == p.writers[1].path;
   Fault fault;
   fault.fatal = false;
-  fault.severity = p.rounding ? Severity::kWarning : Severity::kError;
   fault.record.kind = "replicas_differ";
   fault.record.ranks = {p.ranks[0], p.ranks[1]};
   fault.record.sentence = fmt::format(
       "{} hold the same part of {} by its layout {}, but {}{}: they parted at {}",
       fmt::format("ranks {} and {}", p.ranks[0], p.ranks[1]), buffer, sharding.to_string(), values,
-      p.rounding ? ", which is rounding" : "",
+      p.rounding ? ", which is rounding (the same numbers added in another order?)" : "",
       one ? site_text(p.writers[0])
           : fmt::format("{} on rank {}, where rank {} has what {} left", site_text(p.writers[1]),
                         p.ranks[1], p.ranks[0], site_text(p.writers[0])));

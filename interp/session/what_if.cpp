@@ -38,6 +38,15 @@ bool hangs(const Snapshot& shot) {
   return kind == "deadlock" || kind == "collective_mismatch";
 }
 
+// The first fault that a missing wait leads to; nullptr: there is none.
+const FaultSnapshot* first_race(const Snapshot& shot) {
+  if (!shot.faults) return nullptr;
+  const auto found =
+      std::find_if(shot.faults->begin(), shot.faults->end(),
+                   [](const FaultSnapshot& f) { return what_if_parts::is_race(f.kind); });
+  return found == shot.faults->end() ? nullptr : &*found;
+}
+
 std::vector<Rank> frozen_ranks(const Snapshot& shot) {
   std::vector<Rank> out;
   for (const auto& rank : shot.ranks) {
@@ -102,7 +111,9 @@ class Search {
                             what_if_parts::EditableProgram::create(given_, setup_.function));
     const bool by_hand = held_by_hand(shot_);
     const std::vector<Rank> frozen = by_hand ? frozen_ranks(shot_) : std::vector<Rank>();
-    out_.stop = by_hand ? shot_.stop.sentence : shot_.faults->back().sentence;
+    out_.stop = by_hand        ? shot_.stop.sentence
+                : hangs(shot_) ? shot_.faults->back().sentence
+                               : first_race(shot_)->sentence;
     out_.reformatted = program.reformatted();
     seen_.insert(program.text());
     const TrialResult unchanged = try_text(program.text(), setup_, options_.stop);
@@ -187,6 +198,7 @@ class Search {
     propose_fields(proposals);
     propose_missing(proposals);
     propose_waits(proposals);
+    propose_races(proposals);
     std::vector<WhatIfEdit> edits = proposals.take();
     std::erase_if(edits, [&](const WhatIfEdit& e) { return seen_.count(e.text) > 0; });
     std::stable_sort(edits.begin(), edits.end(),
@@ -330,14 +342,16 @@ std::string_view name(WhatIfTrial::Verdict verdict) {
 }
 
 bool can_ask_what_if(const Snapshot& shot) {
-  return shot.no_stepping.empty() && (hangs(shot) || held_by_hand(shot));
+  return shot.no_stepping.empty() &&
+         (hangs(shot) || held_by_hand(shot) || first_race(shot) != nullptr);
 }
 
 Expected<WhatIf> what_if(const WhatIfRun& run, const Snapshot& shot, const WhatIfOptions& options) {
   if (!can_ask_what_if(shot)) {
-    return fail(ErrorKind::kUsage, "what_if",
-                "nothing hangs here: whatif works at a deadlock or a mismatch (continue, or until "
-                "fault)");
+    return fail(
+        ErrorKind::kUsage, "what_if",
+        "nothing hangs here and no race was found: whatif works at a deadlock, a mismatch or "
+        "a race (continue, or until fault)");
   }
   return Search(run, shot, options).result();
 }

@@ -107,8 +107,8 @@ struct WhatIfRun {
   BackendRequest backend;
 };
 
-/// True if the run is stopped at a deadlock or a mismatch. Also true if no rank can move and some
-/// are frozen: it may hang even without the freeze.
+/// True if the run is stopped at a deadlock or a mismatch, or if a race was found. Also true if no
+/// rank can move and some are frozen: it may hang even without the freeze.
 bool can_ask_what_if(const Snapshot& shot);
 
 /// `shot`: the stop of a run of `run.prepared`.

@@ -45,6 +45,9 @@ void propose_fields(Proposals& out);
 /// Removes or moves a wait; moves a call to another stream.
 void propose_waits(Proposals& out);
 
+/// Lets the second access of a race wait for the first, or moves it to the other stream.
+void propose_races(Proposals& out);
+
 /// `rank == 2`, `rank >= 4 && rank <= 7`: a condition that is true for exactly these ranks; empty
 /// if it would need more than a few words.
 std::string condition_of(const std::vector<Rank>& ranks, Rank rank_count);

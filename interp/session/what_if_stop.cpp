@@ -69,7 +69,20 @@ bool names_all(const FaultSnapshot& fault, const LedgerRow& row) {
   });
 }
 
+std::optional<Spot> spot_at(const Code& code, const EditableProgram& program,
+                            const std::string& address) {
+  for (CodeIndex i = 0; i < code.instructions.size(); ++i) {
+    if (code.address(i) == address) return program.find(code, i);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+bool is_race(const std::string& fault_kind) {
+  return fault_kind.starts_with("race_") || fault_kind == "free_in_flight" ||
+         fault_kind == "use_before_wait";
+}
 
 std::vector<StuckCall> StopPicture::calls() const {
   std::vector<StuckCall> out;
@@ -107,6 +120,12 @@ StopPicture stop_picture(const Snapshot& shot, const EditableProgram& program) {
     const auto spot = program.find(*out.code, rank->code);
     if (spot && record(program.at(*spot).kind).role == HostRole::kWait)
       add_call(out.waits, *spot, rank->rank);
+  }
+  for (const FaultSnapshot& found : *shot.faults) {
+    if (!is_race(found.kind) || found.instructions.size() < 2) continue;
+    const auto second = spot_at(*out.code, program, found.instructions[0]);
+    const auto first = spot_at(*out.code, program, found.instructions[1]);
+    if (first && second && out.races.size() < kMostMeetings) out.races.push_back({*first, *second});
   }
   return out;
 }

@@ -26,15 +26,25 @@ struct StuckMeeting {
   std::vector<std::pair<Rank, Rank>> pairs;
 };
 
+/// Two accesses of one rank that nothing orders.
+struct StuckRace {
+  Spot first;
+  Spot second;
+};
+
 struct StopPicture {
   const Code* code = nullptr;
+  std::vector<StuckRace> races;
   std::vector<StuckMeeting> meetings;  // mismatches first
   std::vector<StuckCall> waits;        // `wait` instructions at which hosts are blocked
   /// The calls of all meetings, each instruction once.
   std::vector<StuckCall> calls() const;
 };
 
-/// Upper bound on meetings and on calls of each, to bound the search.
+/// A race, or a free or a host's read that comes too early: what a missing wait leads to.
+bool is_race(const std::string& fault_kind);
+
+/// Upper bound on races, meetings and on calls of each, to bound the search.
 inline constexpr size_t kMostMeetings = 8;
 
 StopPicture stop_picture(const Snapshot& shot, const EditableProgram& program);

@@ -8,6 +8,7 @@
 #include "interp/core/interpreter.h"
 #include "interp/session/fault_words.h"
 #include "interp/session/snapshot_builder.h"
+#include "interp/session/what_if_stop.h"
 
 namespace hostir::interp::what_if_parts {
 namespace {
@@ -107,13 +108,22 @@ TrialResult try_text(const std::string& text, const TrialSetup& setup,
     const auto fatal = std::find_if(faults.begin(), faults.end(), [](const Fault& f) {
       return f.fatal && f.severity == Severity::kError;
     });
-    if (fatal == faults.end()) return;
+    const auto snapshot = [&] {
+      return std::make_shared<const Snapshot>(
+          SnapshotBuilder(interpreter, (*prepared)->view).build(0));
+    };
+    if (fatal == faults.end()) {
+      const bool races = std::any_of(faults.begin(), faults.end(),
+                                     [](const Fault& f) { return is_race(f.record.kind); });
+      if (races) out.shot = snapshot();
+      return;
+    }
     out.verdict = verdict_of(*fatal);
     out.why = fmt::format("{}: {}{}", fault_words(fatal->record.kind), fatal->record.sentence,
                           line_of(*fatal, *(*prepared)->view, interpreter, setup));
-    if (out.verdict != Verdict::kHangs && out.verdict != Verdict::kMismatch) return;
-    out.shot =
-        std::make_shared<const Snapshot>(SnapshotBuilder(interpreter, (*prepared)->view).build(0));
+    const bool can_be_edited = out.verdict == Verdict::kHangs ||
+                               out.verdict == Verdict::kMismatch || is_race(fatal->record.kind);
+    if (can_be_edited) out.shot = snapshot();
   };
   const auto result = run(**prepared, setup.make_backend, options);
   if (!result) {
@@ -125,10 +135,14 @@ TrialResult try_text(const std::string& text, const TrialSetup& setup,
     return out;
   }
   out.steps = result->steps;
-  // Differing replicas are not why it hung: the edit completes, with a warning.
-  const Fault* worst = result->worst();
-  if (worst != nullptr && worst->record.kind != "replicas_differ") {
-    if (!worst->fatal) {
+  // Leaks and differing replicas are not why it hung: the edit completes, with a warning.
+  const auto prevents = [](const Fault& fault) {
+    return fault.severity == Severity::kError && fault.record.kind != "leak" &&
+           fault.record.kind != "replicas_differ";
+  };
+  const auto worst = std::find_if(result->faults.begin(), result->faults.end(), prevents);
+  if (worst != result->faults.end()) {
+    if (!result->worst()->fatal) {
       out.verdict = Verdict::kFault;
       out.why = fmt::format("{}: {}", fault_words(worst->record.kind), worst->record.sentence);
     }
