@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "hostir/ops/record.h"
 #include "interp/model/run.h"
@@ -11,6 +12,7 @@ namespace hostir::interp::what_if_parts {
 namespace {
 
 constexpr size_t kDropPenalty = 2;  // the dropped call may have been intended
+constexpr size_t kMorePenalty = 2;  // more ranks change than need to
 
 class Missing {
  public:
@@ -22,9 +24,17 @@ class Missing {
         const Spot unit = program_.unit(call.at);
         if (meeting.point_to_point && !meeting.mismatch && !meeting.missing.empty())
           add_other_half(meeting, call);
-        widen(unit);
-        if (!meeting.missing.empty() && !meeting.point_to_point) add_for(unit, meeting.missing);
-        drop(unit, call);
+        // The fewest ranks change: those that miss it get it, or those that make it lose it.
+        const bool few_make_it = call.ranks.size() < meeting.missing.size();
+        add_penalty_ = few_make_it ? kMorePenalty : 0;
+        std::vector<Spot> places = {unit};
+        for (const Spot& caller : call.callers) places.push_back(program_.unit(caller));
+        for (const Spot& place : places) {
+          widen(place);
+          if (!meeting.missing.empty() && !meeting.point_to_point) add_for(place, meeting.missing);
+          drop(place, call, few_make_it ? 0 : kDropPenalty);
+          if (!meeting.missing.empty()) same_trips(place);
+        }
       }
     }
   }
@@ -62,7 +72,7 @@ class Missing {
     edit.erase({lines.first, lines.first}).erase({lines.last, lines.last});
     out_.add(fmt::format("Let every rank call {} ({}): take {} away.", program_.short_text(unit),
                          program_.where(unit), condition_line(where)),
-             edit);
+             edit, add_penalty_);
   }
 
   void hoist(const Spot& unit, const Spot& where) {
@@ -76,7 +86,7 @@ class Missing {
       out_.add(
           fmt::format("Let every rank call {} ({}): move it {} {}.", program_.short_text(unit),
                       program_.where(unit), behind ? "behind" : "before", condition_line(where)),
-          edit.move(mine, behind ? lines.last + 1 : lines.first, columns));
+          edit.move(mine, behind ? lines.last + 1 : lines.first, columns), add_penalty_);
     }
   }
 
@@ -91,15 +101,16 @@ class Missing {
     const std::vector<std::string> copy = edit.lines_of(mine, 0);
     if (program_.at(where).regions.size() == 1) {
       edit.insert(lines.last, {blanks + "} else {"}).insert(lines.last, copy);
-      out_.add(sentence + ".", edit);
+      out_.add(sentence + ".", edit, add_penalty_);
       return;
     }
     const size_t middle = else_line(where);
     if (middle == 0) return;
     const bool in_then = program_.node(unit).branch == 0;
     LineEdit first = out_.begin();
-    out_.add(sentence + ", first.", first.insert(in_then ? middle + 1 : lines.first + 1, copy));
-    out_.add(sentence + ", last.", edit.insert(in_then ? lines.last : middle, copy));
+    out_.add(sentence + ", first.", first.insert(in_then ? middle + 1 : lines.first + 1, copy),
+             add_penalty_);
+    out_.add(sentence + ", last.", edit.insert(in_then ? lines.last : middle, copy), add_penalty_);
   }
 
   // `} else {`; 0: not found.
@@ -131,7 +142,7 @@ class Missing {
       out_.add(fmt::format("Call {} ({}) on {} as well, {} {}.", program_.short_text(unit),
                            program_.where(unit), model::list_of(ranks),
                            behind ? "behind" : "before", program_.where(around)),
-               edit);
+               edit, add_penalty_);
     }
   }
 
@@ -239,7 +250,7 @@ class Missing {
   }
 
   // Drops enclosing regions too, if they contain nothing else.
-  void drop(const Spot& unit, const StuckCall& call) {
+  void drop(const Spot& unit, const StuckCall& call, size_t penalty) {
     Spot last = unit;
     while (program_.siblings(last).size() == 1 && program_.node(last).parent.valid() &&
            program_.at(program_.node(last).parent).regions.size() == 1)
@@ -247,11 +258,52 @@ class Missing {
     LineEdit edit = out_.begin();
     out_.add(fmt::format("Leave out {} ({}), which {} called.", program_.short_text(unit),
                          program_.where(unit), model::list_of(call.ranks)),
-             edit.erase(program_.node(last).lines), kDropPenalty);
+             edit.erase(program_.node(last).lines), penalty);
+  }
+
+  // `0..4` of a loop; nullopt: its line says it in another way.
+  std::optional<Word> trips(const Spot& loop) const {
+    const size_t line = program_.node(loop).lines.first;
+    const std::string& text = program_.lines()[line];
+    const size_t in = text.find(" in ");
+    const size_t end = std::min(text.find(" carry("), text.find(" {"));
+    if (in == std::string::npos || end == std::string::npos || end < in + 4) return std::nullopt;
+    return Word{in + 4, text.substr(in + 4, end - in - 4)};
+  }
+
+  // The loops around it and other loops that communicate, as often as each other.
+  void same_trips(const Spot& unit) {
+    for (Spot mine = program_.node(unit).parent; mine.valid(); mine = program_.node(mine).parent) {
+      if (role(mine) != HostRole::kLoop) continue;
+      for (const InstrId id : mine.function->preorder()) {
+        const Spot other{mine.function, id};
+        if (role(other) != HostRole::kLoop || !program_.communicates(other)) continue;
+        const LineRange a = program_.node(mine).lines;
+        const LineRange b = program_.node(other).lines;
+        if (a.first <= b.last && b.first <= a.last) continue;
+        repeat_like(mine, other);
+        repeat_like(other, mine);
+      }
+    }
+  }
+
+  void repeat_like(const Spot& loop, const Spot& like) {
+    const auto own = trips(loop);
+    const auto theirs = trips(like);
+    if (!own || !theirs || own->text == theirs->text) return;
+    const size_t line = program_.node(loop).lines.first;
+    std::string text = program_.lines()[line];
+    text.replace(own->begin, own->text.size(), theirs->text);
+    LineEdit edit = out_.begin();
+    out_.add(fmt::format("Write {} instead of {} in {}, as in {}.", theirs->text, own->text,
+                         program_.where_line(line),
+                         program_.where_line(program_.node(like).lines.first)),
+             edit.replace(line, std::move(text)));
   }
 
   Proposals& out_;
   const EditableProgram& program_;
+  size_t add_penalty_ = 0;  // of edits by which more ranks make the call
 };
 
 }  // namespace

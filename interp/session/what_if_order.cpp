@@ -29,6 +29,7 @@ class Orders {
     });
     for (const StuckCall& call : calls) {
       Spot spot = program_.unit(call.at);
+      if (!(spot == call.at)) beside(call.at, call, 1);  // among the members of its group
       for (int level = 0; spot.valid() && level < kMostLevels; ++level) {
         beside(spot, call, level);
         spot = program_.node(spot).parent;

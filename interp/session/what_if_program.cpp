@@ -201,6 +201,7 @@ std::vector<Word> EditableProgram::words(const Spot& spot) const {
 std::string EditableProgram::short_text(const Spot& spot) const {
   if (record(at(spot).kind).role == HostRole::kGroup) return "the group";
   if (!at(spot).regions.empty()) return "the block";
+  if (const auto* callee = at(spot).attributes.get<Symbol>("callee")) return "@" + callee->name;
   std::string out;
   for (const Word& w : words(spot)) {
     if (w.text.find('(') != std::string::npos || w.text == "on") break;

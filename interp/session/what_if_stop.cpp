@@ -12,11 +12,22 @@ void add_rank(std::vector<Rank>& ranks, Rank rank) {
   if (at == ranks.end() || *at != rank) ranks.insert(at, rank);
 }
 
-void add_call(std::vector<StuckCall>& calls, const Spot& at, Rank rank) {
+StuckCall& add_call(std::vector<StuckCall>& calls, const Spot& at, Rank rank) {
   auto found = std::find_if(calls.begin(), calls.end(),
                             [&](const StuckCall& call) { return call.at == at; });
-  if (found == calls.end()) found = calls.insert(calls.end(), StuckCall{at, {}});
+  if (found == calls.end()) found = calls.insert(calls.end(), StuckCall{at, {}, {}});
   add_rank(found->ranks, rank);
+  return *found;
+}
+
+void add_callers(StuckCall& call, const Code& code, CodeIndex index,
+                 const EditableProgram& program) {
+  for (CodeIndex at = code.instructions[index].call; at != kNoCode;
+       at = code.instructions[at].call) {
+    const auto spot = program.find(code, at);
+    if (spot && std::find(call.callers.begin(), call.callers.end(), *spot) == call.callers.end())
+      call.callers.push_back(*spot);
+  }
 }
 
 StuckMeeting meeting_of(const LedgerRow& row, const Code& code, const EditableProgram& program) {
@@ -28,7 +39,7 @@ StuckMeeting meeting_of(const LedgerRow& row, const Code& code, const EditablePr
     if (cell.state == LedgerCell::State::kMissing) {
       add_rank(out.missing, cell.rank);
     } else if (const auto spot = program.find(code, cell.code)) {
-      add_call(out.calls, *spot, cell.rank);
+      add_callers(add_call(out.calls, *spot, cell.rank), code, cell.code, program);
     }
   }
   if (row.point_to_point && row.cells.size() == 2)
@@ -49,7 +60,7 @@ void merge(std::vector<StuckMeeting>& meetings, StuckMeeting meeting) {
   for (StuckMeeting& m : meetings) {
     if (!alike(m, meeting)) continue;
     for (const StuckCall& call : meeting.calls) {
-      for (const Rank r : call.ranks) add_call(m.calls, call.at, r);
+      for (const Rank r : call.ranks) add_call(m.calls, call.at, r).callers = call.callers;
     }
     for (const Rank r : meeting.missing) add_rank(m.missing, r);
     m.pairs.insert(m.pairs.end(), meeting.pairs.begin(), meeting.pairs.end());

@@ -12,7 +12,8 @@ namespace hostir::interp::what_if_parts {
 /// An instruction at which ranks are stuck.
 struct StuckCall {
   Spot at;
-  std::vector<Rank> ranks;  // ascending
+  std::vector<Rank> ranks;    // ascending
+  std::vector<Spot> callers;  // the `call` instructions that led there, innermost first
 };
 
 /// Meetings at the same instructions count as one, even of different groups and sequence numbers.

@@ -22,20 +22,52 @@ TEST(Asserts, AndBounds) {
   EXPECT_EQ(first_fault("  assert 1 / rank == 1\n").rfind("index_error: ", 0), 0u);
 }
 
-TEST(Undefined, ReturningIsAWarningThatNamesTheInstruction) {
+// `type` is that of the result; only ranks for which `written` holds write it.
+std::vector<Fault> faults_of_a_result(const std::string& type, const std::string& written) {
   const auto r = run(R"(
-mesh @m = <x=1>
-host @f on @m () -> (%b: tensor<4xf32>) {
+mesh @m = <x=2>
+kernel @one() -> (%v: tensor<?Nxf32>) {
+  %v = constant {value = 1} : tensor<?Nxf32>
+  return %v
+}
+host @f on @m () -> (%b: )" +
+                     type + R"() {
   %s = stream "s"
-  %b = alloc on %s : tensor<4xf32>
+  %b = alloc on %s : )" +
+                     type + "\n  where " + written + R"( {
+    launch @one wo(%b) on %s
+  }
   return %b
 }
 )");
-  ASSERT_NE(r, nullptr);
-  ASSERT_EQ(r->interpreter->faults().size(), 1u);
+  return r ? r->interpreter->faults() : std::vector<Fault>();
+}
+
+TEST(Undefined, ReturningNamesTheInstruction) {
+  const std::vector<Fault> faults = faults_of_a_result("tensor<4xf32>", "rank < 0");
+  ASSERT_EQ(faults.size(), 1u);
+  EXPECT_EQ(faults[0].record.sentence, "rank 0: @f#5 return returns %b, which nothing has written");
+  EXPECT_EQ(faults[0].severity, Severity::kError);
+  EXPECT_FALSE(faults[0].fatal);
+}
+
+TEST(Undefined, ATensorThatOtherRanksReturnIsAWarningAShardIsAnError) {
+  const std::vector<Fault> tensor = faults_of_a_result("tensor<4xf32>", "rank == 0");
+  ASSERT_EQ(tensor.size(), 1u);
+  EXPECT_EQ(tensor[0].severity, Severity::kWarning);
+  const std::vector<Fault> shard = faults_of_a_result("shard<4xf32, @m, [{x}]>", "rank == 0");
+  ASSERT_EQ(shard.size(), 1u);
+  EXPECT_EQ(shard[0].severity, Severity::kError);
+  EXPECT_EQ(shard[0].record.sentence, "rank 1: @f#5 return returns %b, which nothing has written");
+}
+
+TEST(Leaks, AreErrors) {
+  const auto r = run(one_rank(""));
+  ASSERT_TRUE(r);
+  ASSERT_FALSE(r->interpreter->faults().empty());
   const Fault& fault = r->interpreter->faults().front();
-  EXPECT_EQ(fault.record.sentence, "rank 0: @f#3 return returns %b, which nothing has written");
-  EXPECT_EQ(fault.severity, Severity::kWarning);
+  EXPECT_EQ(fault.record.kind, "leak");
+  EXPECT_EQ(fault.severity, Severity::kError);
   EXPECT_FALSE(fault.fatal);
 }
 

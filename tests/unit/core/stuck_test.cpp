@@ -27,7 +27,8 @@ host @f on @m (%a: tensor<4xf32>) -> () {
               "rank 0 blocked in all_reduce seq 0; never issued by rank 1, which is frozen", 0),
       0u);
   r->interpreter->thaw(1);
-  EXPECT_EQ(r->interpreter->run(), RunEnd::kFinished);
+  r->interpreter->run();
+  EXPECT_TRUE(r->interpreter->finished());
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ void fix(const std::string& function) {
   }
   // @crossed leaks a buffer even without the edit.
   for (const interp::FaultSnapshot& fault : *w.shot().faults)
-    EXPECT_EQ(fault.severity, Severity::kWarning) << fault.sentence;
+    EXPECT_EQ(fault.kind, "leak") << fault.sentence;
   EXPECT_EQ(*io::read_file(path), *before) << "no file was written";
 }
 

@@ -185,6 +185,32 @@ TEST(WhatIf, OtherMistakes) {
             "Write %c instead of %d in line 13, as in line 15.");
 }
 
+// What is missing or wrong may be a wait, the event that the next iteration gets, a loop's bounds.
+TEST(WhatIf, RacesAndTrips) {
+  expect_list(
+      "tests/scripts/faults/races.hir",
+      {{"reduced_before_it_is_computed",
+        "Let all_reduce sum %c (line 20) wait for launch @double (line 19)."},
+       {"two_streams_write", "Let launch @copy (line 99) wait for launch @double (line 98)."},
+       {"buffer_of_the_last_iteration",
+        "Let launch @double (line 132) wait for all_reduce max %c (line 134): the stream %s waits "
+        "right behind that."},
+       {"freed_while_it_is_sent", "Let free %b (line 181) wait for all_reduce sum %c (line 180)."},
+       {"wrong_event_of_two",
+        "Let launch @copy (line 219) wait for launch @double (line 217): `wait %f on %t` in line "
+        "218."}});
+  EXPECT_EQ(best_of("  group {\n    all_reduce sum %c rw(%y) on %s\n"
+                    "    all_reduce max %c rw(%y) on %s\n  }\n"),
+            "Call all_reduce max %c (line 14) behind its group.");
+  EXPECT_EQ(best_of("  where rank == 0 {\n    for %i in 0..3 {\n"
+                    "      send %c peer(1) ro(%y) on %s\n    }\n  }\n  where rank == 1 {\n"
+                    "    for %i in 0..2 {\n      recv %c peer(0) wo(%y) on %s\n    }\n  }\n"),
+            "Write 0..2 instead of 0..3 in line 13, as in line 18.");
+  // One rank too many calls: it, and not the three others, is to change.
+  EXPECT_EQ(best_of("  where rank == 2 {\n    all_reduce sum %c rw(%y) on %s\n  }\n"),
+            "Leave out all_reduce sum %c (line 13), which rank 2 called.");
+}
+
 // The ranks that make the call are not the ranks that lack its counterpart.
 TEST(WhatIf, TheOtherHalfIsAddedWhereItIsMissing) {
   const std::string text = four_ranks(
