@@ -187,18 +187,20 @@ TEST(WhatIf, OtherMistakes) {
 
 // What is missing or wrong may be a wait, the event that the next iteration gets, a loop's bounds.
 TEST(WhatIf, RacesAndTrips) {
-  expect_list(
-      "tests/scripts/faults/races.hir",
-      {{"reduced_before_it_is_computed",
-        "Let all_reduce sum %c (line 20) wait for launch @double (line 19)."},
-       {"two_streams_write", "Let launch @copy (line 99) wait for launch @double (line 98)."},
-       {"buffer_of_the_last_iteration",
-        "Let launch @double (line 132) wait for all_reduce max %c (line 134): the stream %s waits "
-        "right behind that."},
-       {"freed_while_it_is_sent", "Let free %b (line 181) wait for all_reduce sum %c (line 180)."},
-       {"wrong_event_of_two",
-        "Let launch @copy (line 219) wait for launch @double (line 217): `wait %f on %t` in line "
-        "218."}});
+  const std::string other = "  %t = stream \"other\"\n";
+  EXPECT_EQ(best_of(other + "  %e = launch @ones wo(%y) on %s\n  all_reduce sum %c rw(%y) on %t\n"),
+            "Let all_reduce sum %c (line 14) wait for launch @ones (line 13).");
+  EXPECT_EQ(best_of(other + "  %e = launch @ones wo(%y) on %s\n  wait %e on %s\n"
+                            "  all_reduce sum %c rw(%y) on %t\n"),
+            "Let all_reduce sum %c (line 15) wait for launch @ones (line 13): `wait %e on %t` in "
+            "line 14.");
+  EXPECT_EQ(best_of(other + "  %b = alloc on %s : tensor<4xf32>\n  %e = launch @ones wo(%b) on %s\n"
+                            "  wait %e on %t\n  all_reduce sum %c rw(%b) on %t\n  free %b on %s\n"),
+            "Let free %b (line 17) wait for all_reduce sum %c (line 16).");
+  EXPECT_EQ(best_of(other + "  %last = for %i in 0..3 carry(%p = none) {\n    wait %p on %s\n"
+                            "    %e = launch @ones wo(%y) on %s\n    wait %e on %t\n"
+                            "    %r = all_reduce sum %c rw(%y) on %t\n    yield %e\n  }\n"),
+            "Hand %r of all_reduce sum %c (line 17) to the next iteration instead of %e.");
   EXPECT_EQ(best_of("  group {\n    all_reduce sum %c rw(%y) on %s\n"
                     "    all_reduce max %c rw(%y) on %s\n  }\n"),
             "Call all_reduce max %c (line 14) behind its group.");
