@@ -162,6 +162,7 @@ bool can_stand_together(const Mesh& mesh, const AxisList& a, const AxisList& b) 
 }
 
 AxisList common_prefix(const Mesh& mesh, const AxisList& a, const AxisList& b) {
+  if (a.empty() || b.empty()) return {};
   const AxisList left = expanded(mesh, a);
   const AxisList right = expanded(mesh, b);
   AxisList out;
@@ -182,6 +183,7 @@ AxisList common_prefix(const Mesh& mesh, const AxisList& a, const AxisList& b) {
 }
 
 bool is_prefix(const Mesh& mesh, const AxisList& prefix, const AxisList& list) {
+  if (prefix.empty()) return true;
   return common_prefix(mesh, prefix, list) == merged_axes(mesh, prefix);
 }
 
@@ -201,6 +203,7 @@ AxisList suffix_after(const Mesh& mesh, const AxisList& list, const AxisList& pr
 }
 
 AxisList prefix_avoiding(const Mesh& mesh, const AxisList& list, const AxisList& used) {
+  if (list.empty() || used.empty()) return merged_axes(mesh, list);
   const AxisList taken = expanded(mesh, used);
   AxisList out;
   for (const AxisRef& ref : expanded(mesh, list)) {
@@ -218,6 +221,7 @@ AxisList prefix_avoiding(const Mesh& mesh, const AxisList& list, const AxisList&
 }
 
 AxisList without(const Mesh& mesh, const AxisList& list, const AxisList& removed) {
+  if (list.empty() || removed.empty()) return merged_axes(mesh, list);
   AxisList current = expanded(mesh, list);
   for (const AxisRef& r : expanded(mesh, removed)) {
     AxisList next;
@@ -240,6 +244,8 @@ AxisList without(const Mesh& mesh, const AxisList& list, const AxisList& removed
 }
 
 AxisList joined(const Mesh& mesh, const AxisList& a, const AxisList& b) {
+  if (a.empty()) return merged_axes(mesh, b);
+  if (b.empty()) return merged_axes(mesh, a);
   AxisList out = expanded(mesh, a);
   for (const AxisRef& ref : expanded(mesh, b)) out.push_back(ref);
   return merged_axes(mesh, out);

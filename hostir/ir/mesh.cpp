@@ -108,6 +108,9 @@ std::vector<std::vector<int64_t>> groups_over(const Mesh& mesh, const std::vecto
 }
 
 std::vector<AxisRef> merged_axes(const Mesh& mesh, const std::vector<AxisRef>& axes) {
+  // Only sub-axes merge; lowering asks for this millions of times, mostly with whole axes.
+  const auto is_whole = [](const AxisRef& a) { return a.whole(); };
+  if (std::all_of(axes.begin(), axes.end(), is_whole)) return axes;
   std::vector<AxisRef> out;
   for (const AxisRef& a : axes) {
     if (!out.empty() && !a.whole() && !out.back().whole() && out.back().name == a.name &&

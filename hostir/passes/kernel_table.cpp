@@ -3,6 +3,8 @@
 #include <functional>
 #include <optional>
 
+#include "hostir/passes/attribute_ids.h"
+
 namespace hostir {
 
 namespace {
@@ -15,35 +17,13 @@ Function anonymous(Function k) {
   return k;
 }
 
-void combine(size_t& hash, size_t with) {
-  hash ^= with + 0x9e3779b97f4a7c15U + (hash << 6U) + (hash >> 2U);
-}
-
-size_t hash_of(const IndexExpr& e) { return e.is_const() ? std::hash<int64_t>()(e.value()) : 0; }
-
-// Hashes numbers and strings. Other attributes are compared but not hashed.
-size_t hash_of(const Attribute& a) {
-  if (const auto* n = std::get_if<int64_t>(&a)) return std::hash<int64_t>()(*n);
-  if (const auto* x = std::get_if<double>(&a)) return std::hash<double>()(*x);
-  if (const auto* text = std::get_if<std::string>(&a)) return std::hash<std::string>()(*text);
-  if (const auto* word = std::get_if<Keyword>(&a)) return std::hash<std::string>()(word->word);
-  size_t hash = a.index();
-  if (const auto* list = std::get_if<IntList>(&a)) {
-    for (const int64_t n : *list) combine(hash, std::hash<int64_t>()(n));
-  }
-  if (const auto* list = std::get_if<ExprList>(&a)) {
-    for (const IndexExpr& e : *list) combine(hash, hash_of(e));
-  }
-  return hash;
-}
-
 // Hashes ops, uses and known sizes. Shardings are compared but not hashed.
 size_t hash_of(const Function& k) {
   size_t hash = k.values.size();
   for (const Instruction& i : k.instructions) {
     combine(hash, static_cast<size_t>(i.kind));
     for (const Operand& o : i.operands) combine(hash, o.value.index);
-    for (const auto& [name, value] : i.attributes.entries()) combine(hash, hash_of(value));
+    combine(hash, hash_of(i.attributes));
   }
   for (const Value& v : k.values) {
     const auto* tensor = std::get_if<TensorType>(&v.type);

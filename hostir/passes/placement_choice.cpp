@@ -24,7 +24,7 @@ Extents largest_box(const Mesh& mesh, const Shape& shape, const Sharding& shardi
   return out;
 }
 
-Sharding reduced(Sharding s) {
+Sharding fully_reduced(Sharding s) {
   s.unreduced.clear();
   s.unreduced_kind = Reduction::kSum;
   return s;
@@ -116,19 +116,8 @@ OpChooser::OpChooser(const Program& program, const Function& source, Redistribut
       moves_(moves),
       mesh_(moves.mesh()),
       wishes_(wishes),
-      versions_(versions) {}
-
-void OpChooser::note_users() {
-  users_.resize(source_.values.size());
-  for (; noted_ < source_.instructions.size(); ++noted_) {
-    for (const Operand& o : source_.instructions[noted_].operands) {
-      if (!o.value.valid()) continue;
-      Users& users = users_[o.value.index];
-      if (users.first.valid() && users.first != InstrId(noted_)) users.several = true;
-      users.first = InstrId(noted_);
-    }
-  }
-}
+      versions_(versions),
+      keys_(source, wishes, versions, users_) {}
 
 Sharding OpChooser::sharding_of_operand(const Operand& o) const {
   const Version* v = versions_.primary(o.value);
@@ -287,19 +276,20 @@ double OpChooser::result_cost(ValueId value, const Sharding& held) const {
   if (wish.fixed || wish.only_returned) return moves_.cost_ns(type, held, wish.sharding);
   if (held.is_partial()) return future_cost(value, held, kLookahead);
   // Open dimensions without axes express no preference.
-  const Sharding whole = reduced(wish.sharding);
+  const Sharding whole = fully_reduced(wish.sharding);
   return whole.is_fully_replicated() ? 0 : moves_.cost_ns(type, held, whole);
 }
 
 size_t OpChooser::collectives_after(ValueId value, const Sharding& held) const {
   const Wish& wish = wishes_[value.index];
-  const Sharding needed = wish.fixed || wish.only_returned ? wish.sharding : reduced(wish.sharding);
+  const Sharding needed =
+      wish.fixed || wish.only_returned ? wish.sharding : fully_reduced(wish.sharding);
   if (!wish.fixed && !wish.only_returned && needed.is_fully_replicated()) return held.is_partial();
   return moves_.plan(tensor_type(source_, value), held, needed).collectives();
 }
 
 double OpChooser::reduce_ns(ValueId value, const Sharding& held) const {
-  const Sharding whole = reduced(wishes_[value.index].sharding);
+  const Sharding whole = fully_reduced(wishes_[value.index].sharding);
   return moves_.cost_ns(tensor_type(source_, value), held, whole);
 }
 
@@ -310,10 +300,9 @@ double OpChooser::future_cost(ValueId value, const Sharding& held, int depth) co
   if (wish.returned_partial && wish.sharding.unreduced == held.unreduced) return 0;
   const double now = reduce_ns(value, held);
   if (depth == 0) return now;
-  const Users& users = users_[value.index];
-  if (users.several || !users.first.valid()) return now;
-  const Instruction* user = &source_.instr(users.first);
-  if (user->results.size() != 1 || record(user->kind).rule == nullptr) return now;
+  const Instruction* user = users_.user(source_, value);
+  if (user == nullptr || user->results.size() != 1 || record(user->kind).rule == nullptr)
+    return now;
   const ValueId next = user->results.front();
   if (wishes_[next.index].fixed && !wishes_[next.index].sharding.is_partial()) return now;
   const BoundCall bound(program_, source_, *user);
@@ -355,7 +344,14 @@ bool OpChooser::likely_partial(ValueId value, const AxisList& axes, int depth) c
   return any;
 }
 
-Expected<OpChoice> OpChooser::choose(const Instruction& instruction) const {
+Expected<const OpChoice*> OpChooser::choose(const Instruction& instruction) {
+  std::string key = keys_.key(instruction, kLookahead);
+  if (const auto known = choices_.find(key); known != choices_.end()) return &known->second;
+  HOSTIR_ASSIGN_OR_RETURN(OpChoice choice, choose_anew(instruction));
+  return &choices_.emplace(std::move(key), std::move(choice)).first->second;
+}
+
+Expected<OpChoice> OpChooser::choose_anew(const Instruction& instruction) const {
   HOSTIR_ASSIGN_OR_RETURN(const ShardingRule rule, rule_of(program_, source_, instruction));
   const std::optional<Partial> partial = partial_operands(instruction);
   const auto best_of = [&](const Partial* consumed) {

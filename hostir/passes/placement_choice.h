@@ -17,7 +17,7 @@
 #include <optional>
 
 #include "hostir/passes/factors.h"
-#include "hostir/passes/versions.h"
+#include "hostir/passes/placement_key.h"
 
 namespace hostir {
 
@@ -31,14 +31,6 @@ struct OpChoice {
   size_t collectives = 0;
 };
 
-/// The desired sharding of a value: its propagated dimensions, and whether they are required.
-struct Wish {
-  Sharding sharding;
-  bool fixed = false;
-  bool returned_partial = false;  // returned with a declared partial sharding like the wish's
-  bool only_returned = false;     // used once, by a return that needs this sharding
-};
-
 class OpChooser {
  public:
   /// All arguments must outlive this. `wishes` is indexed by the values of `source`.
@@ -46,9 +38,10 @@ class OpChooser {
             const std::vector<Wish>& wishes, const Versions& versions);
 
   /// Call once before the first choice, and whenever instructions have been added to `source`.
-  void note_users();
-  /// Errors: those of the sharding rule.
-  Expected<OpChoice> choose(const Instruction& instruction) const;
+  void note_users() { users_.note(source_); }
+  /// The choice is remembered: an op with the same key (placement_key.h) gets it too. The reference
+  /// is valid as long as this. Errors: those of the sharding rule.
+  Expected<const OpChoice*> choose(const Instruction& instruction);
 
  private:
   struct Partial {
@@ -57,6 +50,7 @@ class OpChooser {
     Reduction kind = Reduction::kSum;
   };
 
+  Expected<OpChoice> choose_anew(const Instruction& instruction) const;
   struct Candidates {
     std::vector<FactorAxes> axes;
     size_t suggested = 0;  // the first ones, which use axes where a tensor has them
@@ -79,13 +73,9 @@ class OpChooser {
   const Mesh& mesh_;
   const std::vector<Wish>& wishes_;
   const Versions& versions_;
-  // The user of a value in `source`, and whether there are several.
-  struct Users {
-    InstrId first;
-    bool several = false;
-  };
-  std::vector<Users> users_;  // by value
-  size_t noted_ = 0;          // number of instructions of `source` included in users_
+  SingleUsers users_;
+  PlacementKeys keys_;
+  std::unordered_map<std::string, OpChoice> choices_;  // by key
 };
 
 }  // namespace hostir

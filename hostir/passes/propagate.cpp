@@ -6,11 +6,14 @@
 #include <array>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include "hostir/ops/value_meshes.h"
+#include "hostir/passes/due_edges.h"
 #include "hostir/passes/factors.h"
 #include "hostir/passes/fusion_info.h"
+#include "hostir/passes/mark_partial.h"
 #include "hostir/passes/propagation_edges.h"
 
 namespace hostir {
@@ -23,6 +26,7 @@ struct Party {
   std::vector<DimSharding> dims;
   AxisList taken;  // annotated as unreduced or pinned: no dimension may use them
   double elems = 1;
+  uint64_t changes = 0;  // how often axes were added
 };
 
 enum class Strategy : uint8_t { kBasic, kAggressive };
@@ -46,6 +50,9 @@ class Propagation {
         explanation_(explanation) {
     for (size_t e = 0; e < edges_.size(); ++e) {
       for (const size_t t : edges_[e].tensors) edges_of_[t].push_back(e);
+      passes_through_.push_back(edges_[e].passes_through());
+      first_projection_.push_back(projections_.size());
+      projections_.resize(projections_.size() + edges_[e].tensors.size());
     }
   }
 
@@ -57,6 +64,8 @@ class Propagation {
     last_priority_ = *priorities.rbegin();
     for (const int priority : priorities) {
       priority_ = priority;
+      for (Projection& p : projections_) p.changes = 0;  // more dimensions are offered now
+      settled_.assign(edges_.size(), {});
       run_rounds();
     }
     return std::move(tensors_);
@@ -65,7 +74,7 @@ class Propagation {
  private:
   void run_rounds() {
     for (auto& due : due_) {
-      for (size_t e = 0; e < edges_.size(); ++e) due.insert(due.end(), e);
+      for (size_t e = 0; e < edges_.size(); ++e) due.add(e);
     }
     for (int round = 0; round < kRounds; ++round) {
       for (bool changed = true; changed;) {
@@ -80,31 +89,88 @@ class Propagation {
   // visit in this round and strategy, because they would change nothing.
   bool sweep(int round, Strategy strategy) {
     bool changed = false;
-    std::set<size_t>& due = due_[static_cast<size_t>(round) * 2 + static_cast<size_t>(strategy)];
-    for (auto at = due.begin(); at != due.end();) {
-      const size_t index = *at;
-      due.erase(at);
-      const PropagationEdge& e = edges_[index];
-      if (round >= 2 || (e.passes_through() && (round > 0 || e.single_use))) {
-        changed |= update(e, round, strategy);
-      }
-      at = due.upper_bound(index);
+    DueEdges& due = due_[static_cast<size_t>(round) * 2 + static_cast<size_t>(strategy)];
+    for (size_t from = 0;;) {
+      const std::optional<size_t> index = due.take(from);
+      if (!index) return changed;
+      const PropagationEdge& e = edges_[*index];
+      from = *index + 1;
+      if (round < 2 && !(passes_through_[*index] && (round > 0 || e.single_use))) continue;
+      if (is_settled(*index, round, strategy)) continue;
+      const bool moved = update(e, round, strategy);
+      if (!moved) settle(*index, round, strategy);
+      changed |= moved;
     }
-    return changed;
   }
 
-  FactorAxes projected(const PropagationEdge& e, size_t t) const {
-    return project(mesh_, e.rule, e.factors_of(t), tensors_[e.tensors[t]].dims);
+  // The ways of updating an edge that changed nothing since its tensors changed.
+  struct Settled {
+    uint64_t changes = 0;  // of all its tensors
+    uint16_t ways = 0;
+  };
+
+  // Most rounds treat most edges alike.
+  uint16_t way(size_t edge, int round, Strategy strategy) const {
+    const Directions go = directions(edges_[edge], round);
+    const bool all_shared = passes_through_[edge] && edges_[edge].shape != OpShape::kIndexed;
+    const bool shared_factors_only = round < 3 && !all_shared;
+    const int number = (go.forwards ? 1 : 0) | (go.backwards ? 2 : 0) |
+                       (shared_factors_only ? 4 : 0) | (strategy == Strategy::kBasic ? 8 : 0);
+    return static_cast<uint16_t>(1U << static_cast<unsigned>(number));
   }
 
-  // The axes that tensor `t` passes on: those of dimensions whose priority has come.
-  FactorAxes offered(const PropagationEdge& e, size_t t) const {
-    if (priority_ == last_priority_) return projected(e, t);
-    std::vector<DimSharding> dims = tensors_[e.tensors[t]].dims;
+  uint64_t changes_of(const PropagationEdge& e) const {
+    uint64_t out = 0;
+    for (const size_t t : e.tensors) out += tensors_[t].changes;
+    return out;
+  }
+
+  bool is_settled(size_t edge, int round, Strategy strategy) const {
+    const Settled& s = settled_[edge];
+    return (s.ways & way(edge, round, strategy)) != 0 && s.changes == changes_of(edges_[edge]);
+  }
+
+  void settle(size_t edge, int round, Strategy strategy) {
+    Settled& s = settled_[edge];
+    const uint64_t changes = changes_of(edges_[edge]);
+    if (s.changes != changes) s = {changes, 0};
+    s.ways |= way(edge, round, strategy);
+  }
+
+  // What an edge sees of one of its tensors. Valid until the tensor changes.
+  struct Projection {
+    uint64_t changes = 0;  // of the tensor when it was made, plus 1
+    FactorAxes all;
+    FactorAxes offered;  // of dimensions whose priority has come; empty if all are
+  };
+
+  const Projection& projection(const PropagationEdge& e, size_t t) const {
+    Projection& known = projections_[first_projection_[index_of(e)] + t];
+    const Party& tensor = tensors_[e.tensors[t]];
+    if (known.changes == tensor.changes + 1) return known;
+    known.changes = tensor.changes + 1;
+    known.all = project(mesh_, e.rule, e.factors_of(t), tensor.dims);
+    if (priority_ == last_priority_) return known;
+    std::vector<DimSharding> dims = tensor.dims;
     for (DimSharding& d : dims) {
       if (d.priority > priority_) d.axes.clear();
     }
-    return project(mesh_, e.rule, e.factors_of(t), dims);
+    known.offered = project(mesh_, e.rule, e.factors_of(t), dims);
+    return known;
+  }
+
+  size_t index_of(const PropagationEdge& e) const {
+    return static_cast<size_t>(&e - edges_.data());
+  }
+
+  const FactorAxes& projected(const PropagationEdge& e, size_t t) const {
+    return projection(e, t).all;
+  }
+
+  // The axes that tensor `t` passes on: those of dimensions whose priority has come.
+  const FactorAxes& offered(const PropagationEdge& e, size_t t) const {
+    const Projection& found = projection(e, t);
+    return priority_ == last_priority_ ? found.all : found.offered;
   }
 
   static Directions directions(const PropagationEdge& e, int round) {
@@ -120,7 +186,7 @@ class Propagation {
     const size_t end = go.backwards ? e.tensors.size() : e.operand_count;
     for (size_t t = go.forwards ? 0 : e.operand_count; t < end; ++t) {
       if (!has_factor(e.factors_of(t), f)) continue;
-      const AxisList mine = offered(e, t)[static_cast<size_t>(f)];
+      const AxisList& mine = offered(e, t)[static_cast<size_t>(f)];
       if (is_prefix(mesh_, mine, out)) continue;
       const bool extends = is_prefix(mesh_, out, mine);
       if (extends && !capped) {
@@ -137,7 +203,7 @@ class Propagation {
   AxisList held_elsewhere(const PropagationEdge& e, int f) const {
     AxisList out;
     for (size_t t = 0; t < e.tensors.size(); ++t) {
-      const FactorAxes axes = offered(e, t);
+      const FactorAxes& axes = offered(e, t);
       for (int g = 0; g < e.rule.factor_count(); ++g) {
         if (g == f) continue;
         const AxisList& theirs = axes[static_cast<size_t>(g)];
@@ -175,7 +241,17 @@ class Propagation {
     return order;
   }
 
+  // Where no tensor has axes, none can pass any on.
+  bool has_axes(const PropagationEdge& e) const {
+    return std::any_of(e.tensors.begin(), e.tensors.end(), [&](size_t t) {
+      const std::vector<DimSharding>& dims = tensors_[t].dims;
+      return std::any_of(dims.begin(), dims.end(),
+                         [](const DimSharding& d) { return !d.axes.empty(); });
+    });
+  }
+
   bool update(const PropagationEdge& e, int round, Strategy strategy) {
+    if (!has_axes(e)) return false;
     bool changed = false;
     const Directions go = directions(e, round);
     for (const int f : factor_order(e)) {
@@ -231,8 +307,10 @@ class Propagation {
       changed = true;
     }
     if (!changed) return false;
-    for (auto& due : due_)
-      due.insert(edges_of_[e.tensors[t]].begin(), edges_of_[e.tensors[t]].end());
+    ++tensor.changes;
+    for (DueEdges& due : due_) {
+      for (const size_t edge : edges_of_[e.tensors[t]]) due.add(edge);
+    }
     return true;
   }
 
@@ -264,9 +342,13 @@ class Propagation {
   const Mesh& mesh_;
   std::vector<Party> tensors_;
   std::vector<PropagationEdge> edges_;
-  std::vector<std::vector<size_t>> edges_of_;          // by tensor
-  std::array<std::set<size_t>, kRounds* 2> due_ = {};  // by round and strategy: edges to visit
-  int priority_ = 0;  // dimensions of higher ones do not pass axes on
+  std::vector<std::vector<size_t>> edges_of_;  // by tensor
+  std::vector<bool> passes_through_;           // by edge
+  std::vector<size_t> first_projection_;       // by edge: of its first tensor
+  mutable std::vector<Projection> projections_;
+  std::vector<Settled> settled_;               // by edge
+  std::array<DueEdges, kRounds* 2> due_ = {};  // by round and strategy
+  int priority_ = 0;                           // dimensions of higher ones do not pass axes on
   int last_priority_ = 0;
   Explanation& explanation_;
 };
@@ -294,55 +376,6 @@ Party tensor_from(const std::string& name, const Type& type) {
   return t;
 }
 
-// Marks values left partial by cut reductions, in program order.
-void mark_partial(const Program& program, Function& f, const std::vector<bool>& annotated,
-                  Explanation& explanation) {
-  uint32_t number = 0;
-  for (const InstrId id : body_of(f)) {
-    const Instruction& i = f.instr(id);
-    ++number;
-    const OpRecord& op = record(i.kind);
-    if (is_terminator(i) || op.rule == nullptr) continue;
-    const auto rule = rule_of(program, f, i);
-    if (!rule || rule->reduction.empty()) continue;
-    const BoundCall bound(program, f, i);
-    if (op.needs_expand != nullptr && op.needs_expand(bound.call)) continue;
-    const Mesh& mesh = *program.find_mesh(tensor_type(f, i.results.front()).sharding->mesh);
-    AxisList axes;
-    size_t operand = 0;
-    for (const Operand& o : i.operands) {
-      if (!o.value.valid()) continue;
-      const Sharding& s = *tensor_type(f, o.value).sharding;
-      const FactorAxes mine = project(mesh, *rule, rule->operands[operand++], s.dims);
-      const AxisList reduced = reduced_axes(mesh, *rule, mine);
-      axes = joined(mesh, axes, without(mesh, reduced, axes));
-    }
-    for (const ValueId r : i.results) {
-      if (annotated[r.index]) continue;
-      Sharding& s = *tensor_type(f, r).sharding;
-      AxisList taken = dimension_axes(mesh, s);
-      AxisList unreduced;
-      for (const AxisRef& axis : without(mesh, axes, taken)) {
-        if (!can_stand_together(mesh, {axis}, taken)) continue;
-        taken.push_back(axis);
-        unreduced.push_back(axis);
-      }
-      s.unreduced =
-          canonical(mesh, Sharding{s.mesh, {}, unreduced, rule->reduction_kind, {}}).unreduced;
-      if (s.unreduced.empty()) continue;
-      s.unreduced_kind = rule->reduction_kind;
-      explanation.push_back(
-          {.value = f.value(r).name,
-           .what = "unreduced " + axes_to_string(s.unreduced),
-           .sentence = fmt::format("{} at {} reduces a dimension that is cut over "
-                                   "these axes: each rank has a part of the {}",
-                                   op.mnemonic, address(f, number), name(rule->reduction_kind)),
-           .from = address(f, number),
-           .pass = "propagate"});
-    }
-  }
-}
-
 }  // namespace
 
 Expected<Function> propagate(const Program& program, const Function& fusion,
@@ -361,7 +394,7 @@ Expected<Function> propagate(const Program& program, const Function& fusion,
     }
   }
   for (const ResultDecl& r : fusion.results) tensors.push_back(tensor_from(r.name, r.type));
-  HOSTIR_ASSIGN_OR_RETURN(const auto edges, propagation_edges(program, fusion));
+  HOSTIR_ASSIGN_OR_RETURN(auto edges, propagation_edges(program, fusion));
   const ValueMeshes meshes = value_meshes(fusion);
   const auto mesh_of = [&](size_t tensor) -> const std::string& {
     const bool is_value = tensor < fusion.values.size();
@@ -372,9 +405,9 @@ Expected<Function> propagate(const Program& program, const Function& fusion,
   };
   // Only a reshard has tensors on two meshes; axes mean nothing beyond their mesh.
   std::map<std::string, std::vector<PropagationEdge>> by_mesh;
-  for (const PropagationEdge& e : edges) {
+  for (PropagationEdge& e : edges) {
     const std::string& mesh = mesh_of(e.tensors.back());
-    if (mesh_of(e.tensors.front()) == mesh) by_mesh[mesh].push_back(e);
+    if (mesh_of(e.tensors.front()) == mesh) by_mesh[mesh].push_back(std::move(e));
   }
   for (auto& [mesh, its_edges] : by_mesh) {
     Propagation propagation(*program.find_mesh(mesh), std::move(tensors), std::move(its_edges),

@@ -137,10 +137,10 @@ class Resharder {
     const Demand demand{fmt::format("{} at {}", op.mnemonic, address(source_, number)), number};
     if (op.shape == OpShape::kLayout) return relay(i, demand);
     if (op.shape == OpShape::kSource && !wishes_[i.results.front().index].fixed) return {};
-    HOSTIR_ASSIGN_OR_RETURN(const OpChoice choice,
+    HOSTIR_ASSIGN_OR_RETURN(const OpChoice* choice,
                             chooser_on(wishes_[i.results.front().index].sharding.mesh).choose(i));
-    if (choice.expand) return expand(i, op, number);
-    emit(i, choice, demand);
+    if (choice->expand) return expand(i, op, number);
+    emit(i, *choice, demand);
     return {};
   }
 

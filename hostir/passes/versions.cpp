@@ -72,6 +72,11 @@ const Version* Versions::primary(ValueId of) const {
   return l != nullptr && !l->versions.empty() ? &l->versions.front() : nullptr;
 }
 
+std::span<const Version> Versions::all(ValueId of) const {
+  const List* l = find(of);
+  return l != nullptr ? std::span<const Version>(l->versions) : std::span<const Version>();
+}
+
 void Versions::prefer_last(ValueId of) {
   std::vector<Version>& all = list(of).versions;
   std::rotate(all.begin(), all.end() - 1, all.end());

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,10 @@ class Versions {
   const std::vector<std::pair<std::string, std::string>>& origins() const { return origins_; }
   /// The primary version; nullptr for a source that has no version yet.
   const Version* primary(ValueId of) const;
+  /// All versions so far, the primary one first.
+  std::span<const Version> all(ValueId of) const;
+  /// True for a value that any rank can compute without operands.
+  bool is_source(ValueId of) const;
   /// Attributes explanations about `inner` (a value of an expanded op) to `outer`.
   void speak_of(ValueId inner, ValueId outer) { owner_[inner.index] = outer; }
   /// Makes the latest version the primary one.
@@ -64,7 +69,6 @@ class Versions {
   };
   List& list(ValueId of);
   const List* find(ValueId of) const;
-  bool is_source(ValueId of) const;
   const Version& cheapest(ValueId of, const Sharding& target) const;
   ValueId remake_source(ValueId of, const Sharding& target, const std::string& name);
   void explain(ValueId of, const Version& from, const Sharding& to, const Demand& demand);

@@ -1,0 +1,58 @@
+#include "hostir/passes/mark_partial.h"
+
+#include <fmt/core.h>
+
+#include "hostir/passes/factors.h"
+#include "hostir/passes/fusion_info.h"
+
+namespace hostir {
+
+void mark_partial(const Program& program, Function& f, const std::vector<bool>& annotated,
+                  Explanation& explanation) {
+  uint32_t number = 0;
+  for (const InstrId id : body_of(f)) {
+    const Instruction& i = f.instr(id);
+    ++number;
+    const OpRecord& op = record(i.kind);
+    if (is_terminator(i) || op.rule == nullptr || op.shape == OpShape::kPointwise) continue;
+    const auto rule = rule_of(program, f, i);
+    if (!rule || rule->reduction.empty()) continue;
+    const BoundCall bound(program, f, i);
+    if (op.needs_expand != nullptr && op.needs_expand(bound.call)) continue;
+    const Mesh& mesh = *program.find_mesh(tensor_type(f, i.results.front()).sharding->mesh);
+    AxisList axes;
+    size_t operand = 0;
+    for (const Operand& o : i.operands) {
+      if (!o.value.valid()) continue;
+      const Sharding& s = *tensor_type(f, o.value).sharding;
+      const FactorAxes mine = project(mesh, *rule, rule->operands[operand++], s.dims);
+      const AxisList reduced = reduced_axes(mesh, *rule, mine);
+      axes = joined(mesh, axes, without(mesh, reduced, axes));
+    }
+    for (const ValueId r : i.results) {
+      if (annotated[r.index]) continue;
+      Sharding& s = *tensor_type(f, r).sharding;
+      AxisList taken = dimension_axes(mesh, s);
+      AxisList unreduced;
+      for (const AxisRef& axis : without(mesh, axes, taken)) {
+        if (!can_stand_together(mesh, {axis}, taken)) continue;
+        taken.push_back(axis);
+        unreduced.push_back(axis);
+      }
+      s.unreduced =
+          canonical(mesh, Sharding{s.mesh, {}, unreduced, rule->reduction_kind, {}}).unreduced;
+      if (s.unreduced.empty()) continue;
+      s.unreduced_kind = rule->reduction_kind;
+      explanation.push_back(
+          {.value = f.value(r).name,
+           .what = "unreduced " + axes_to_string(s.unreduced),
+           .sentence = fmt::format("{} at {} reduces a dimension that is cut over "
+                                   "these axes: each rank has a part of the {}",
+                                   op.mnemonic, address(f, number), name(rule->reduction_kind)),
+           .from = address(f, number),
+           .pass = "propagate"});
+    }
+  }
+}
+
+}  // namespace hostir

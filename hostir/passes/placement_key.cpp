@@ -1,0 +1,136 @@
+#include "hostir/passes/placement_key.h"
+
+#include <algorithm>
+
+namespace hostir {
+
+namespace {
+
+void append_axes(const std::vector<AxisRef>& axes, std::string& out) {
+  for (const AxisRef& axis : axes) out += axis.to_string() + ",";
+  out += ';';
+}
+
+}  // namespace
+
+void SingleUsers::note(const Function& source) {
+  users_.resize(source.values.size());
+  for (; noted_ < source.instructions.size(); ++noted_) {
+    for (const Operand& o : source.instructions[noted_].operands) {
+      if (!o.value.valid()) continue;
+      Users& users = users_[o.value.index];
+      if (users.first.valid() && users.first != InstrId(noted_)) users.several = true;
+      users.first = InstrId(noted_);
+    }
+  }
+}
+
+const Instruction* SingleUsers::user(const Function& source, ValueId value) const {
+  const Users& users = users_[value.index];
+  return users.several || !users.first.valid() ? nullptr : &source.instr(users.first);
+}
+
+std::string PlacementKeys::key(const Instruction& i, int lookahead) {
+  key_.clear();
+  add(op_number(i));
+  bool any_partial = false;
+  for (size_t o = 0; o < i.operands.size(); ++o) {
+    const ValueId value = i.operands[o].value;
+    const auto first = std::find_if(i.operands.begin(), i.operands.end(),
+                                    [&](const Operand& other) { return other.value == value; });
+    add(static_cast<uint32_t>(first - i.operands.begin()));
+    add(versions_.is_source(value));
+    const std::span<const Version> versions = versions_.all(value);
+    add(static_cast<uint32_t>(versions.size()));
+    for (const Version& v : versions) add(sharding_number(v.sharding));
+    if (versions.empty()) add_wish(value);
+    any_partial = any_partial || (versions.empty() ? wishes_[value.index].sharding.is_partial()
+                                                   : versions.front().sharding.is_partial());
+  }
+  // A pointwise op keeps partial what its operands are; it makes nothing partial.
+  const bool may_be_partial = any_partial || record(i.kind).shape != OpShape::kPointwise;
+  for (const ValueId r : i.results) {
+    add_wish(r);
+    if (may_be_partial) add_future(r, lookahead);
+  }
+  return key_;
+}
+
+// What decides how much it costs to reduce the value later.
+void PlacementKeys::add_future(ValueId value, int depth) {
+  const Instruction* user = depth == 0 ? nullptr : users_.user(source_, value);
+  const bool ends =
+      user == nullptr || user->results.size() != 1 || record(user->kind).rule == nullptr;
+  add(ends);
+  if (ends) return;
+  const ValueId next = user->results.front();
+  add(op_number(*user));
+  add_wish(next);
+  for (const Operand& o : user->operands) {
+    add(o.value == value);
+    if (o.value != value) add_origin(o.value, depth);
+  }
+  if (wishes_[next.index].fixed && !wishes_[next.index].sharding.is_partial()) return;
+  add_future(next, depth - 1);
+}
+
+// What decides whether the value will be partial.
+void PlacementKeys::add_origin(ValueId value, int depth) {
+  const Version* version = versions_.primary(value);
+  add(version != nullptr);
+  if (version != nullptr) return add(sharding_number(version->sharding));
+  add_wish(value);
+  const InstrId def = source_.value(value).defined_by;
+  const bool ends = depth == 0 || !def.valid() || record(source_.instr(def).kind).rule == nullptr;
+  add(ends);
+  if (ends) return;
+  const Instruction& i = source_.instr(def);
+  add(op_number(i));
+  for (const Operand& o : i.operands) add_origin(o.value, depth - 1);
+}
+
+void PlacementKeys::add_wish(ValueId value) {
+  const Wish& wish = wishes_[value.index];
+  add(sharding_number(wish.sharding));
+  add((wish.fixed ? 1U : 0U) | (wish.returned_partial ? 2U : 0U) | (wish.only_returned ? 4U : 0U));
+}
+
+void PlacementKeys::add(uint32_t number) {
+  key_.append(reinterpret_cast<const char*>(&number), sizeof number);
+}
+
+uint32_t PlacementKeys::number(std::string text) {
+  return numbers_.try_emplace(std::move(text), static_cast<uint32_t>(numbers_.size() + 1))
+      .first->second;
+}
+
+// Of the op, its attributes and the types of its operands and results, without shardings.
+uint32_t PlacementKeys::op_number(const Instruction& i) {
+  std::string text = "o" + std::to_string(static_cast<int>(i.kind)) + " " +
+                     std::to_string(attributes_.id(i.attributes));
+  for (const Operand& o : i.operands) text += " " + std::to_string(type_number(o.value));
+  for (const ValueId r : i.results) text += ">" + std::to_string(type_number(r));
+  return number(std::move(text));
+}
+
+uint32_t PlacementKeys::sharding_number(const Sharding& sharding) {
+  std::string text = "s" + sharding.mesh + ":";
+  for (const DimSharding& d : sharding.dims) append_axes(d.axes, text);
+  if (sharding.is_partial()) {
+    text += std::to_string(static_cast<int>(sharding.unreduced_kind));
+    append_axes(sharding.unreduced, text);
+  }
+  return number(std::move(text));
+}
+
+uint32_t PlacementKeys::type_number(ValueId value) {
+  if (types_.size() <= value.index) types_.resize(source_.values.size(), 0);
+  uint32_t& found = types_[value.index];
+  if (found == 0) {
+    const TensorType& type = tensor_type(source_, value);
+    found = number("t" + shape_to_string(type.shape, type.dtype));
+  }
+  return found;
+}
+
+}  // namespace hostir

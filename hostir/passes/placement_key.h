@@ -1,0 +1,73 @@
+// What the choice of an op's sharding depends on, as a key: ops with equal keys are cut alike.
+//
+// A model repeats its layers, so most ops of a long fusion ask a question that was answered before.
+// The key has everything that OpChooser reads: the op with its types, the versions of its operands,
+// the wishes for its results, and for a result that may stay partial the ops to which the reduce
+// could be delayed, as far as OpChooser looks ahead.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "hostir/passes/attribute_ids.h"
+#include "hostir/passes/versions.h"
+
+namespace hostir {
+
+/// The desired sharding of a value: its propagated dimensions, and whether they are required.
+struct Wish {
+  Sharding sharding;
+  bool fixed = false;
+  bool returned_partial = false;  // returned with a declared partial sharding like the wish's
+  bool only_returned = false;     // used once, by a return that needs this sharding
+};
+
+/// Finds the user of a value that has only one.
+class SingleUsers {
+ public:
+  /// Includes the instructions that were added to `source` since the last call.
+  void note(const Function& source);
+  /// Null if no instruction or several use the value.
+  const Instruction* user(const Function& source, ValueId value) const;
+
+ private:
+  struct Users {
+    InstrId first;
+    bool several = false;
+  };
+  std::vector<Users> users_;  // by value
+  size_t noted_ = 0;          // number of instructions included
+};
+
+class PlacementKeys {
+ public:
+  /// All arguments must outlive this. `wishes` is indexed by the values of `source`.
+  PlacementKeys(const Function& source, const std::vector<Wish>& wishes, const Versions& versions,
+                const SingleUsers& users)
+      : source_(source), wishes_(wishes), versions_(versions), users_(users) {}
+
+  /// `lookahead`: the maximum number of ops by which a reduce may be delayed.
+  std::string key(const Instruction& instruction, int lookahead);
+
+ private:
+  void add_future(ValueId value, int depth);
+  void add_origin(ValueId value, int depth);
+  void add_wish(ValueId value);
+  void add(uint32_t number);
+  uint32_t number(std::string text);
+  uint32_t op_number(const Instruction& instruction);
+  uint32_t sharding_number(const Sharding& sharding);
+  uint32_t type_number(ValueId value);
+
+  const Function& source_;
+  const std::vector<Wish>& wishes_;
+  const Versions& versions_;
+  const SingleUsers& users_;
+  std::string key_;
+  AttributeIds attributes_;
+  std::unordered_map<std::string, uint32_t> numbers_;
+  std::vector<uint32_t> types_;  // by value; 0: not numbered yet
+};
+
+}  // namespace hostir
