@@ -3,18 +3,24 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <tuple>
 
 #include "hostir/api/backends.h"
+#include "hostir/ops/differentiate.h"
 #include "hostir/ops/value_meshes.h"
+#include "hostir/passes/repeated_layers.h"
+#include "interp/session/input_values.h"
 
 namespace hostir::api {
 
 namespace {
 
 constexpr size_t kLeastAxes = 2;
+constexpr std::array<size_t, 2> kSearchedLayers = {2, 4};
+constexpr double kEqualTimes = 1e-3;
 
 /// All ordered products of `count` factors that give `ranks`.
 std::vector<std::vector<int64_t>> factorisations(int64_t ranks, size_t count) {
@@ -89,12 +95,10 @@ std::string placement_text(const std::vector<MeshAxis>& axes,
   return out;
 }
 
-bool is_better(const Plan& a, const Plan& b) {
-  if (a.fits != b.fits) return a.fits;
-  if (!a.fits) return a.peak_bytes < b.peak_bytes;
-  const auto close = static_cast<int64_t>(1e-3 * static_cast<double>(b.time_ns));
-  if (a.time_ns < b.time_ns - close) return true;
-  return a.time_ns <= b.time_ns + close && a.peak_bytes < b.peak_bytes;
+// A cut into more parts than there are elements leaves ranks without work.
+bool can_cut(const TensorType& tensor, size_t dim, int64_t parts) {
+  const IndexExpr size = tensor.shape[dim].simplified();
+  return !size.is_const() || size.value() >= parts;
 }
 
 class Planner {
@@ -104,6 +108,11 @@ class Planner {
 
   Expected<Plans> find() {
     HOSTIR_TRY(check());
+    HOSTIR_ASSIGN_OR_RETURN(const SizeBindings sizes,
+                            interp::sizes_from_inputs(function(), request_.arguments.inputs,
+                                                      request_.arguments.options.sizes));
+    predictor_.emplace(request_.backend, sizes);
+    HOSTIR_TRY(shorten());
     choose_mesh();
     for (const std::vector<MeshAxis>& axes : meshes()) {
       if (is_written_for(axes)) evaluate(axes, {}, /*as_written=*/true);
@@ -111,10 +120,9 @@ class Planner {
     }
     if (plans_.empty() && error_) return tl::unexpected(std::move(*error_));
     Plans out;
+    out.layers = layers_ ? layers_->count : 1;
     for (auto& [key, plan] : plans_) out.found.push_back(plan);
-    std::stable_sort(out.found.begin(), out.found.end(), is_ranked_before);
-    drop_equal(out.found);
-    prefer_less_memory(out.found);
+    HOSTIR_TRY(put_best_first(out.found));
     const Plan best = out.found.front();
     for (size_t i = 0; i < best.cuts.size() && !best.as_written; ++i) {
       std::vector<PlanCut> others = best.cuts;
@@ -127,7 +135,7 @@ class Planner {
   }
 
  private:
-  // A strict weak order, unlike is_better(), which calls close times equal.
+  // A strict weak order, unlike preferred_plan(), which calls close times equal.
   static bool is_ranked_before(const Plan& a, const Plan& b) {
     if (a.fits != b.fits) return a.fits;
     if (!a.fits) return a.peak_bytes < b.peak_bytes;
@@ -146,16 +154,73 @@ class Planner {
     });
   }
 
-  // Of the plans that are as fast as the first, the one that needs least memory becomes the first.
-  static void prefer_less_memory(std::vector<Plan>& plans) {
-    auto least = plans.begin();
-    for (auto plan = plans.begin(); plan != plans.end(); ++plan) {
-      if (is_better(*plan, *least)) least = plan;
+  // Until the best plan was predicted with all layers.
+  Expected<void> put_best_first(std::vector<Plan>& plans) {
+    while (true) {
+      std::stable_sort(plans.begin(), plans.end(), is_ranked_before);
+      drop_equal(plans);
+      std::vector<const Plan*> all;
+      for (const Plan& plan : plans) all.push_back(&plan);
+      const auto best = plans.begin() + static_cast<std::ptrdiff_t>(preferred_plan(all));
+      std::rotate(plans.begin(), best, best + 1);
+      Plan& first = plans.front();
+      if (first.exact) return {};
+      HOSTIR_ASSIGN_OR_RETURN(
+          first, predict(*request_.arguments.program, first.axes, first.cuts, first.as_written));
     }
-    std::rotate(plans.begin(), least, least + 1);
+  }
+
+  // The layers that a search over the whole fusion would cut one by one.
+  Expected<void> shorten() {
+    const std::string& base = request_.gradient_of;
+    const Function* fusion =
+        base.empty() ? &function() : request_.arguments.program->find_function(base);
+    if (fusion == nullptr) return {};
+    layers_ = repeated_layers(*fusion);
+    if (!layers_ || layers_->count <= kSearchedLayers.back() || names_layers()) {
+      layers_.reset();
+      return {};
+    }
+    for (const std::vector<std::string>& layer : layers_->parameters) {
+      for (size_t i = 0; i < layer.size(); ++i)
+        role_.try_emplace(layer[i], layers_->parameters.front()[i]);
+    }
+    for (const size_t kept : kSearchedLayers) {
+      Function shorter = with_layers(*fusion, *layers_, kept);
+      if (!base.empty()) {
+        HOSTIR_ASSIGN_OR_RETURN(shorter, differentiate(shorter, name_, request_.wrt));
+      }
+      Program& program = short_.emplace_back();
+      for (const Mesh& mesh : request_.arguments.program->meshes) program.add_mesh(mesh);
+      for (const Machine& machine : request_.arguments.program->machines)
+        program.add_machine(machine);
+      program.add_function(std::move(shorter));
+    }
+    return {};
+  }
+
+  // Layers of which one keeps its sharding, or gets no gradient, are not alike.
+  bool names_layers() const {
+    const auto is_named = [&](const std::string& name) {
+      return is_fixed(name) ||
+             std::find(request_.wrt.begin(), request_.wrt.end(), name) != request_.wrt.end();
+    };
+    return std::any_of(
+        layers_->parameters.begin(), layers_->parameters.end(),
+        [&](const auto& layer) { return std::any_of(layer.begin(), layer.end(), is_named); });
+  }
+
+  // The parameter whose cuts this one shares.
+  const std::string& role(const std::string& name) const {
+    const auto found = role_.find(name);
+    return found == role_.end() ? name : found->second;
   }
 
   const Function& function() const { return *request_.arguments.program->find_function(name_); }
+  // What the search lowers first.
+  const Program& smallest() const {
+    return short_.empty() ? *request_.arguments.program : short_.front();
+  }
 
   Expected<void> check() const {
     if (function().kind != FunctionKind::kFusion) {
@@ -233,21 +298,17 @@ class Planner {
   }
 
   void descend(const std::vector<MeshAxis>& axes) {
-    std::vector<PlanCut> cuts;
-    const Plan* best = evaluate(axes, cuts, false);
-    for (bool improved = true; improved;) {
-      improved = false;
-      std::vector<PlanCut> best_cuts;
-      for (const PlanCut& cut : possible_cuts(axes, cuts)) {
-        std::vector<PlanCut> more = cuts;
+    std::vector<const Plan*> seen;
+    std::set<const Plan*> extended;
+    if (const Plan* whole = evaluate(axes, {}, false)) seen.push_back(whole);
+    while (!seen.empty()) {
+      const Plan* best = seen[preferred_plan(seen)];
+      if (!extended.insert(best).second) return;
+      for (const PlanCut& cut : possible_cuts(axes, best->cuts)) {
+        std::vector<PlanCut> more = best->cuts;
         more.push_back(cut);
-        const Plan* plan = evaluate(axes, more, false);
-        if (plan == nullptr || (best != nullptr && !is_better(*plan, *best))) continue;
-        best = plan;
-        best_cuts = std::move(more);
-        improved = true;
+        if (const Plan* plan = evaluate(axes, more, false)) seen.push_back(plan);
       }
-      if (improved) cuts = std::move(best_cuts);
     }
   }
 
@@ -255,8 +316,9 @@ class Planner {
   std::vector<PlanCut> possible_cuts(const std::vector<MeshAxis>& axes,
                                      const std::vector<PlanCut>& cuts) const {
     std::vector<PlanCut> out;
-    for (const Parameter& parameter : function().params) {
-      const Value& value = function().value(parameter.value);
+    const Function& f = *smallest().find_function(name_);
+    for (const Parameter& parameter : f.params) {
+      const Value& value = f.value(parameter.value);
       const auto* tensor = std::get_if<TensorType>(&value.type);
       if (tensor == nullptr || is_fixed(value.name)) continue;
       for (const MeshAxis& axis : axes) {
@@ -264,16 +326,17 @@ class Planner {
           return c.value == value.name && c.axis == axis.name;
         });
         if (used || axis.size == 1) continue;
-        for (size_t d = 0; d < tensor->shape.size(); ++d) out.push_back({value.name, d, axis.name});
+        for (size_t d = 0; d < tensor->shape.size(); ++d) {
+          if (can_cut(*tensor, d, axis.size)) out.push_back({value.name, d, axis.name});
+        }
       }
     }
     return out;
   }
 
-  // The file's program on this mesh, with these cuts instead of its shardings.
-  Program candidate(const std::vector<MeshAxis>& axes, const std::vector<PlanCut>& cuts,
-                    bool as_written) const {
-    Program program = *request_.arguments.program;
+  // The program on this mesh, with these cuts instead of its shardings.
+  Program candidate(Program program, const std::vector<MeshAxis>& axes,
+                    const std::vector<PlanCut>& cuts, bool as_written) const {
     Mesh* mesh = nullptr;
     for (Mesh& m : program.meshes) {
       if (m.name == mesh_.name) mesh = &m;
@@ -303,7 +366,7 @@ class Planner {
     if (tensor == nullptr || is_fixed(value.name)) return;
     tensor->sharding = open(*tensor);
     for (const PlanCut& cut : cuts) {
-      if (cut.value == value.name) tensor->sharding->dims[cut.dim].axes.push_back({cut.axis});
+      if (cut.value == role(value.name)) tensor->sharding->dims[cut.dim].axes.push_back({cut.axis});
     }
   }
 
@@ -316,7 +379,7 @@ class Planner {
     for (const PlanCut& cut : sorted) key += " " + cut_text(cut);
     if (tried_.insert(key).second) {
       if (request_.progress) request_.progress(tried_.size());
-      auto plan = predict(axes, cuts, as_written);
+      auto plan = estimate(axes, cuts, as_written);
       if (plan)
         plans_.emplace(key, std::move(*plan));
       else
@@ -326,50 +389,55 @@ class Planner {
     return found == plans_.end() ? nullptr : &found->second;
   }
 
-  Expected<Plan> predict(const std::vector<MeshAxis>& axes, const std::vector<PlanCut>& cuts,
-                         bool as_written) const {
-    const Program program = candidate(axes, cuts, as_written);
-    HOSTIR_ASSIGN_OR_RETURN(const auto prepared, prepare_shapes(program, request_.arguments.inputs,
-                                                                request_.arguments.options));
-    interp::RunOptions options;
-    options.backend = request_.backend;
-    options.backend.max_memory_bytes = INT64_MAX;  // what does not fit is told, not refused
-    HOSTIR_ASSIGN_OR_RETURN(const interp::RunResult result,
-                            interp::run(*prepared, make_backend_factory(), options));
-    if (const interp::Fault* fault = result.worst()) return tl::unexpected(to_error(*fault));
-    Plan plan;
-    plan.axes = axes;
-    plan.cuts = cuts;
-    plan.as_written = as_written;
-    plan.time_ns = result.finished_ns;
-    for (const int64_t bytes : result.peak_bytes)
-      plan.peak_bytes = std::max(plan.peak_bytes, bytes);
-    const double memory = request_.backend.machine.memory_bytes;
-    plan.fits = memory <= 0 || static_cast<double>(plan.peak_bytes) <= memory;
-    plan.collectives = result.collectives;
-    plan.explanation = prepared->explanation;
-    add_shardings(*prepared, result, plan);
+  Expected<Plan> estimate(const std::vector<MeshAxis>& axes, const std::vector<PlanCut>& cuts,
+                          bool as_written) {
+    if (short_.empty()) return predict(*request_.arguments.program, axes, cuts, as_written);
+    HOSTIR_ASSIGN_OR_RETURN(Plan plan, predict(short_.front(), axes, cuts, as_written));
+    HOSTIR_ASSIGN_OR_RETURN(const Plan more, predict(short_.back(), axes, cuts, as_written));
+    const auto added = static_cast<int64_t>(kSearchedLayers.back() - kSearchedLayers.front());
+    const auto missing = static_cast<int64_t>(layers_->count - kSearchedLayers.front());
+    const auto with_all = [&](int64_t few, int64_t many) {
+      return few + (many - few) * missing / added;
+    };
+    plan.time_ns = with_all(plan.time_ns, more.time_ns);
+    plan.peak_bytes = with_all(plan.peak_bytes, more.peak_bytes);
+    std::vector<interp::CollectiveCount> few = std::move(plan.collectives);
+    plan.collectives = more.collectives;
+    for (interp::CollectiveCount& c : plan.collectives) {
+      const auto same = std::find_if(few.begin(), few.end(), [&](const auto& f) {
+        return f.kind == c.kind && f.reduction == c.reduction && f.over == c.over &&
+               f.bytes == c.bytes;
+      });
+      c.count = with_all(same == few.end() ? 0 : same->count, c.count);
+    }
+    plan.fits = fits(plan);
+    plan.exact = false;
     return plan;
   }
 
-  static void add_shardings(const interp::Prepared& prepared, const interp::RunResult& result,
-                            Plan& plan) {
-    const interp::Code& code = *prepared.code;
-    for (const uint32_t reg : code.parameters) {
-      const interp::LayoutIndex layout = code.registers[reg].layout;
-      const Sharding* sharding =
-          layout == interp::kNoLayout ? nullptr : sharding_of(code.layouts[layout].type);
-      if (sharding != nullptr)
-        plan.shardings.emplace_back(code.register_name(reg).substr(1), *sharding);
-    }
-    for (const interp::NamedOutput& output : result.outputs) {
-      if (const Sharding* sharding = sharding_of(output.type))
-        plan.shardings.emplace_back(output.name, *sharding);
-    }
+  bool fits(const Plan& plan) const {
+    const double memory = request_.backend.machine.memory_bytes;
+    return memory <= 0 || static_cast<double>(plan.peak_bytes) <= memory;
+  }
+
+  Expected<Plan> predict(const Program& program, const std::vector<MeshAxis>& axes,
+                         const std::vector<PlanCut>& cuts, bool as_written) {
+    Plan plan;
+    HOSTIR_ASSIGN_OR_RETURN(static_cast<Prediction&>(plan),
+                            predictor_->predict(candidate(program, axes, cuts, as_written), name_));
+    plan.axes = axes;
+    plan.cuts = cuts;
+    plan.as_written = as_written;
+    plan.fits = fits(plan);
+    return plan;
   }
 
   const PlanRequest& request_;
   std::string name_;
+  std::optional<Predictor> predictor_;
+  std::optional<RepeatedLayers> layers_;
+  std::vector<Program> short_;               // with as many layers as kSearchedLayers says
+  std::map<std::string, std::string> role_;  // parameters of layers -> those of the first layer
   Mesh mesh_;
   size_t written_axes_ = 0;
   std::set<std::string> tried_;
@@ -378,6 +446,27 @@ class Planner {
 };
 
 }  // namespace
+
+size_t preferred_plan(std::span<const Plan* const> plans) {
+  const auto least_memory = [](const Plan* a, const Plan* b) {
+    return a->peak_bytes < b->peak_bytes;
+  };
+  const Plan* fastest = nullptr;
+  for (const Plan* plan : plans) {
+    if (plan->fits && (fastest == nullptr || plan->time_ns < fastest->time_ns)) fastest = plan;
+  }
+  if (fastest == nullptr)
+    return static_cast<size_t>(std::min_element(plans.begin(), plans.end(), least_memory) -
+                               plans.begin());
+  // Compared with the fastest, never with one another: steps of 0.1 % would add up.
+  const double slowest = static_cast<double>(fastest->time_ns) * (1 + kEqualTimes);
+  size_t best = plans.size();
+  for (size_t i = 0; i < plans.size(); ++i) {
+    if (!plans[i]->fits || static_cast<double>(plans[i]->time_ns) > slowest) continue;
+    if (best == plans.size() || plans[i]->peak_bytes < plans[best]->peak_bytes) best = i;
+  }
+  return best;
+}
 
 Expected<Plans> find_plans(const PlanRequest& request) { return Planner(request).find(); }
 

@@ -5,14 +5,19 @@
 // 2. On each mesh nothing is cut at first. Every cut of one dimension of one parameter by one axis
 //    is tried; propagation shards all other values to match. The best cut stays, and the next one
 //    is looked for, until none is better. (PartIR, Alabed et al., 2024, calls these tactics.)
-// 3. Each candidate is lowered and run without values (`shapes`): the times are the simulator's.
+// 3. Each candidate is lowered and run without values (plan_prediction.h): the times are the
+//    simulator's.
+// 4. If the fusion repeats equal layers (repeated_layers.h), they are cut alike. The search lowers
+//    two and four of them, and a layer adds half of the difference. The best plan is then
+//    predicted with all layers.
 // A candidate that fits in a rank's memory is better than one that does not; then the faster one,
 // and of equally fast ones the one that needs less memory. The search is greedy: it proves nothing.
 #pragma once
 
 #include <functional>
+#include <span>
 
-#include "hostir/api/program_options.h"
+#include "hostir/api/plan_prediction.h"
 
 namespace hostir::api {
 
@@ -25,17 +30,12 @@ struct PlanCut {
 };
 
 /// A candidate and its prediction.
-struct Plan {
+struct Plan : Prediction {
   std::vector<MeshAxis> axes;
   std::vector<PlanCut> cuts;
   bool as_written = false;  // the shardings of the file, not `cuts`
-  int64_t time_ns = 0;
-  int64_t peak_bytes = 0;  // of the rank that needs most
-  bool fits = true;        // in a rank's memory
-  std::vector<interp::CollectiveCount> collectives;
-  /// Parameters, then results, as lowered.
-  std::vector<std::pair<std::string, Sharding>> shardings;
-  Explanation explanation;
+  bool fits = true;         // in a rank's memory
+  bool exact = true;        // predicted with all layers
 };
 
 /// What a cut of the best plan is good for: the plan without it.
@@ -46,7 +46,9 @@ struct PlanWithout {
 
 struct PlanRequest {
   const RunArguments& arguments;
-  interp::BackendRequest backend;  // `shapes`, with the machine
+  interp::BackendRequest backend;     // `shapes`, with the machine
+  std::string gradient_of;            // the fusion whose gradient this is; empty: not a gradient
+  std::vector<std::string> wrt = {};  // for which parameters; empty: all
   int64_t ranks = 1;
   std::vector<std::string> fixed;  // parameters and results that keep the file's sharding
   std::function<void(size_t candidates)> progress;  // may be empty
@@ -56,7 +58,13 @@ struct Plans {
   std::vector<Plan> found;  // best first; those of the file among them
   std::vector<PlanWithout> without;
   size_t candidates = 0;
+  size_t layers = 1;  // equal layers that are cut alike; a cut names the first one's parameter
 };
+
+/// The index of the plan to prefer, of at least one: the fastest that fits, or of those that take
+/// at most 0.1 % longer than it the one that needs least memory. If none fits, the one that needs
+/// least memory.
+size_t preferred_plan(std::span<const Plan* const> plans);
 
 /// Errors: kUsage for a name that is not a parameter or result, for a function that is not a
 /// fusion, and for one that uses several meshes (`plan_meshes`); the error of the last candidate if

@@ -59,8 +59,14 @@ class PlanVerb : public Verb {
   int execute(Terminal& terminal) override {
     auto loaded = api::load_file(program_.path);
     if (!loaded) return terminal.report(loaded.error());
+    std::string base;
+    if (program_.grad) {
+      const auto chosen = api::choose_function(*loaded, program_.function);
+      if (chosen) base = chosen->name;
+    }
     if (auto made = program_.differentiate(*loaded); !made)
       return terminal.report(made.error(), loaded->sources);
+    gradient_of_ = base;
     const auto done = plan(terminal, *loaded);
     return done ? 0 : terminal.report(done.error(), loaded->sources);
   }
@@ -79,16 +85,30 @@ class PlanVerb : public Verb {
     if (!notice.empty()) terminal.note(notice);
     backend_.backend = "shapes";
     HOSTIR_ASSIGN_OR_RETURN(const interp::BackendRequest backend, backend_.request(*found.program));
-    for (std::string& name : fixed_) {
-      if (name.starts_with('%')) name.erase(0, 1);
-    }
     const auto progress = [&terminal](size_t tried) {
       terminal.progress(fmt::format("{} candidates", tried));
     };
-    HOSTIR_ASSIGN_OR_RETURN(const api::Plans plans,
-                            api::find_plans({found, backend, ranks, fixed_, progress}));
+    std::vector<std::string> wrt = program_.wrt;
+    for (std::vector<std::string>* names : {&fixed_, &wrt}) {
+      for (std::string& name : *names) {
+        if (name.starts_with('%')) name.erase(0, 1);
+      }
+    }
+    HOSTIR_ASSIGN_OR_RETURN(const api::Plans plans, api::find_plans({.arguments = found,
+                                                                     .backend = backend,
+                                                                     .gradient_of = gradient_of_,
+                                                                     .wrt = wrt,
+                                                                     .ranks = ranks,
+                                                                     .fixed = fixed_,
+                                                                     .progress = progress}));
     terminal.print(fmt::format("@{} on {} ranks of {}, {} candidates\n", found.options.function,
                                ranks, backend.machine.name, plans.candidates));
+    if (plans.layers > 1) {
+      terminal.print(
+          fmt::format("{} equal layers are cut alike; a cut names the first one's "
+                      "parameter. `~`: predicted from two and four layers\n",
+                      plans.layers));
+    }
     print_table(terminal, plans);
     print_best(terminal, plans);
     return {};
@@ -104,8 +124,8 @@ class PlanVerb : public Verb {
       const bool first_written = plan.as_written && !written;
       written = written || plan.as_written;
       if (static_cast<int64_t>(i) >= top_ && !first_written) continue;
-      rows.push_back({time_text(plan.time_ns), memory_text(plan), communication_text(plan),
-                      api::axes_text(plan.axes), cuts_text(plan)});
+      rows.push_back({(plan.exact ? "" : "~") + time_text(plan.time_ns), memory_text(plan),
+                      communication_text(plan), api::axes_text(plan.axes), cuts_text(plan)});
     }
     terminal.print(aligned(rows));
   }
@@ -132,6 +152,7 @@ class PlanVerb : public Verb {
   api::ProgramOptions program_;
   api::BackendOptions backend_;
   std::vector<std::string> fixed_;
+  std::string gradient_of_;  // the fusion, with --grad
   int64_t top_ = 10;
 };
 

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -27,6 +28,7 @@
 #include "hostir/ir/machine.h"
 #include "hostir/passes/explain.h"
 #include "hostir/passes/lower_host.h"
+#include "hostir/passes/mesh_moves.h"
 
 namespace hostir {
 
@@ -47,6 +49,9 @@ struct LowerOptions {
   std::optional<SizeBindings> sizes = SizeBindings();
   std::vector<std::string> keep;     // values in the fusion that must get a buffer
   const Machine* machine = nullptr;  // cost model; null: default_machine()
+  /// Keeps the plans of reshards for later lowerings on the same meshes and machine, which are then
+  /// faster. Empty at first; may be null. The machine must outlive it.
+  std::unique_ptr<MeshMoves>* moves = nullptr;
   LowerPhase until = LowerPhase::kLifetimes;
   /// Called after every phase, in order.
   std::function<void(LowerPhase, const Program&)> dump;

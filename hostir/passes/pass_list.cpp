@@ -90,9 +90,13 @@ Expected<void> bind(LowerState& s) {
   s.out.function = s.fusion;
   s.bound = s.function();
   HOSTIR_TRY(recheck(s.out.program, s.bound));
-  s.moves = std::make_unique<MeshMoves>(
-      s.out.program, s.options.machine != nullptr ? *s.options.machine : default_machine(),
-      largest_bytes(s.bound));
+  std::unique_ptr<MeshMoves>& moves = s.options.moves != nullptr ? *s.options.moves : s.own_moves;
+  if (moves == nullptr) {
+    moves = std::make_unique<MeshMoves>(
+        s.out.program, s.options.machine != nullptr ? *s.options.machine : default_machine(),
+        largest_bytes(s.bound));
+  }
+  s.moves = moves.get();
   return {};
 }
 

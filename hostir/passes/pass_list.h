@@ -20,9 +20,10 @@ struct LowerState {
   const LowerOptions& options;
   Lowered out;
 
-  Function bound;                    // the fusion with sizes
-  std::unique_ptr<MeshMoves> moves;  // plans and costs on the fusion's meshes
-  Resharded resharded;               // the output of `sharded`, then of `steps`
+  Function bound;              // the fusion with sizes
+  MeshMoves* moves = nullptr;  // plans and costs on the fusion's meshes: own_moves or an option
+  std::unique_ptr<MeshMoves> own_moves;
+  Resharded resharded;  // the output of `sharded`, then of `steps`
   Program before_kernels;
   Segments segments;
 

@@ -116,6 +116,10 @@ TimedItem SimBackend::timed_item(const interp::CommunicationItem& item, OpKind k
     out.members = ends_.emplace_back(std::array{member(out.key.source), member(out.key.target)});
   }
   const ItemCost cost = cost_of(item, kind, out.members);
+  if (options_.members == SimOptions::Members::kAlike && item.peer < 0) {
+    out.members = out.members.subspan(out.position, 1);
+    out.position = 0;
+  }
   const Schedule schedule{options_.seed, options_.schedule};
   const ScheduleKey key{1, (uint64_t{out.key.comm} << 32) | static_cast<uint32_t>(out.key.first),
                         (item.sequence << 16) ^ (static_cast<uint64_t>(out.key.source + 1) << 8) ^

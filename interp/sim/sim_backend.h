@@ -24,6 +24,9 @@ struct SimOptions {
   uint64_t seed = 0;
   uint64_t schedule = 0;  // 0: plain durations; k > 0: each scaled by a factor in [1/8, 8]
   int threads = 0;        // 0: as many as kernels use already (cpu::set_thread_count)
+  /// kAlike: every rank is taken to arrive at a collective when this one does, so one rank that
+  /// runs alone (RunOptions::ranks) stands for all. Only without values, and without send and recv.
+  enum class Members : uint8_t { kRun, kAlike } members = Members::kRun;
 };
 
 /// The interpreter must charge `options.machine.issue_ns` (at least 1) per host instruction.

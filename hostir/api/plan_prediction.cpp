@@ -1,0 +1,108 @@
+#include "hostir/api/plan_prediction.h"
+
+#include <algorithm>
+
+#include "hostir/ops/record.h"
+#include "hostir/passes/bind_sizes.h"
+#include "hostir/passes/lower.h"
+#include "interp/sim/sim_backend.h"
+
+namespace hostir::api {
+
+namespace {
+
+std::string meshes_text(const Program& program) {
+  std::string out;
+  for (const Mesh& mesh : program.meshes) {
+    out += "@" + mesh.name;
+    for (const MeshAxis& axis : mesh.axes) out += " " + axis.name + "=" + std::to_string(axis.size);
+  }
+  return out;
+}
+
+// True if every rank executes the same instructions, and none of them names single ranks.
+bool ranks_are_alike(const interp::Code& code) {
+  const Function& host = *code.functions.front();
+  for (const Instruction& i : host.instructions) {
+    const OpRecord& op = record(i.kind);
+    if (op.role == HostRole::kBranch || op.role == HostRole::kCall) return false;
+    if (i.kind == OpKind::send || i.kind == OpKind::recv) return false;
+  }
+  return true;
+}
+
+// The extents of the parameters, without data.
+std::vector<std::pair<std::string, Tensor>> shapes_of_parameters(const Function& fusion) {
+  std::vector<std::pair<std::string, Tensor>> out;
+  for (const Parameter& parameter : fusion.params) {
+    const Value& value = fusion.value(parameter.value);
+    Tensor shape{dtype_of(value.type), {}, {}};
+    for (const IndexExpr& e : shape_of(value.type)) shape.extents.push_back(e.simplified().value());
+    out.emplace_back(value.name, std::move(shape));
+  }
+  return out;
+}
+
+std::vector<std::pair<std::string, Sharding>> shardings_of(const interp::Code& code,
+                                                           const interp::RunResult& result) {
+  std::vector<std::pair<std::string, Sharding>> out;
+  for (const uint32_t reg : code.parameters) {
+    const interp::LayoutIndex layout = code.registers[reg].layout;
+    const Sharding* sharding =
+        layout == interp::kNoLayout ? nullptr : sharding_of(code.layouts[layout].type);
+    if (sharding != nullptr) out.emplace_back(code.register_name(reg).substr(1), *sharding);
+  }
+  for (const interp::NamedOutput& output : result.outputs) {
+    if (const Sharding* sharding = sharding_of(output.type))
+      out.emplace_back(output.name, *sharding);
+  }
+  return out;
+}
+
+}  // namespace
+
+Expected<interp::Prepared> Predictor::prepare(const Program& program, const std::string& fusion) {
+  interp::Prepared out;
+  LowerOptions options;
+  if (!file_machine_ && !program.machines.empty()) file_machine_ = program.machines.front();
+  if (file_machine_) options.machine = &*file_machine_;
+  options.sizes = sizes_;
+  options.moves = &moves_[meshes_text(program)];
+  HOSTIR_ASSIGN_OR_RETURN(Lowered lowered, lower(program, fusion, options));
+  out.inputs = shapes_of_parameters(*lowered.program.find_function(fusion));
+  out.explanation = std::move(lowered.explanation);
+  interp::CodeOptions code;
+  code.entry = lowered.function;
+  code.sizes = sizes_;
+  out.program = std::make_shared<const Program>(std::move(lowered.program));
+  HOSTIR_ASSIGN_OR_RETURN(out.code, interp::compile_code(out.program, code));
+  return out;
+}
+
+Expected<Prediction> Predictor::predict(const Program& program, const std::string& fusion) {
+  HOSTIR_ASSIGN_OR_RETURN(const interp::Prepared prepared, prepare(program, fusion));
+  interp::RunOptions options;
+  options.backend = request_;
+  options.backend.max_memory_bytes = INT64_MAX;  // what does not fit is told, not refused
+  sim::SimOptions simulated;
+  simulated.machine = request_.machine;
+  simulated.values = sim::SimOptions::Values::kNone;
+  if (ranks_ == Ranks::kOneForAll && ranks_are_alike(*prepared.code)) {
+    simulated.members = sim::SimOptions::Members::kAlike;
+    options.ranks = {0};
+  }
+  const auto make_backend = [&](const interp::BackendRequest&) {
+    return Expected<std::unique_ptr<interp::Backend>>(sim::make_sim_backend(simulated));
+  };
+  HOSTIR_ASSIGN_OR_RETURN(interp::RunResult result, interp::run(prepared, make_backend, options));
+  if (const interp::Fault* fault = result.worst()) return tl::unexpected(to_error(*fault));
+  Prediction out;
+  out.time_ns = result.finished_ns;
+  for (const int64_t bytes : result.peak_bytes) out.peak_bytes = std::max(out.peak_bytes, bytes);
+  out.shardings = shardings_of(*prepared.code, result);
+  out.collectives = std::move(result.collectives);
+  out.explanation = prepared.explanation;
+  return out;
+}
+
+}  // namespace hostir::api

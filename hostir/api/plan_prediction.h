@@ -1,0 +1,49 @@
+// Predicts the time and memory of a fusion: lowers it and runs it without values.
+//
+// Where all ranks do the same, rank 0 runs alone and stands for all: it has the largest box of
+// every value. A prediction then takes as long for 1,024 ranks as for one. Where they do not (a
+// `where`, send and recv), all ranks run.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hostir/api/program_options.h"
+#include "hostir/passes/mesh_moves.h"
+
+namespace hostir::api {
+
+struct Prediction {
+  int64_t time_ns = 0;
+  int64_t peak_bytes = 0;  // of the rank that needs most
+  std::vector<interp::CollectiveCount> collectives;
+  /// Parameters, then results, as lowered.
+  std::vector<std::pair<std::string, Sharding>> shardings;
+  Explanation explanation;
+};
+
+class Predictor {
+ public:
+  enum class Ranks : uint8_t { kOneForAll, kAll };
+  /// `request` is for `shapes`, with the machine whose times count. Sizes are known.
+  Predictor(interp::BackendRequest request, SizeBindings sizes, Ranks ranks = Ranks::kOneForAll)
+      : request_(std::move(request)), sizes_(std::move(sizes)), ranks_(ranks) {}
+
+  /// `program` has the fusion and its mesh. Errors: those of lowering and running.
+  Expected<Prediction> predict(const Program& program, const std::string& fusion);
+
+ private:
+  Expected<interp::Prepared> prepare(const Program& program, const std::string& fusion);
+
+  interp::BackendRequest request_;
+  SizeBindings sizes_;
+  Ranks ranks_;
+  std::optional<Machine> file_machine_;  // whose costs decide in lowering, as for `run`
+  // By meshes: candidates on the same meshes need the same reshards.
+  std::map<std::string, std::unique_ptr<MeshMoves>> moves_;
+};
+
+}  // namespace hostir::api

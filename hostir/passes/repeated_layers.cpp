@@ -1,0 +1,210 @@
+#include "hostir/passes/repeated_layers.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "hostir/ir/compact.h"
+#include "hostir/passes/attribute_ids.h"
+#include "hostir/passes/fusion_info.h"
+
+namespace hostir {
+
+namespace {
+
+constexpr size_t kFewestLayers = 3;
+
+std::string shape_text(const Type& type) { return shape_to_string(shape_of(type), dtype_of(type)); }
+
+bool same_sharding(const Type& a, const Type& b) {
+  const Sharding* x = sharding_of(a);
+  const Sharding* y = sharding_of(b);
+  return x == nullptr || y == nullptr ? x == y : x->to_string() == y->to_string();
+}
+
+class LayerFinder {
+ public:
+  explicit LayerFinder(const Function& fusion)
+      : fusion_(fusion), body_(body_of(fusion)), ops_(body_.empty() ? 0 : body_.size() - 1) {
+    position_.assign(fusion.values.size(), kNowhere);
+    for (size_t i = 0; i < ops_; ++i) {
+      for (const ValueId r : instr(i).results) position_[r.index] = i;
+    }
+    for (size_t i = 0; i < ops_; ++i) numbers_.push_back(number_of(instr(i)));
+  }
+
+  std::optional<RepeatedLayers> find() {
+    std::optional<RepeatedLayers> best;
+    for (const size_t length : lengths()) {
+      for (const auto& [first, end] : runs(length)) {
+        RepeatedLayers found;
+        found.first = first;
+        found.length = length;
+        found.count = (end - first) / length;
+        if (best && found.count * length <= best->count * best->length) continue;
+        if (found.count >= kFewestLayers && refer_alike(found)) best = std::move(found);
+      }
+    }
+    return best;
+  }
+
+ private:
+  static constexpr size_t kNowhere = SIZE_MAX;
+
+  const Instruction& instr(size_t i) const { return fusion_.instr(body_[i]); }
+
+  size_t number_of(const Instruction& i) {
+    std::string text = std::to_string(static_cast<int>(i.kind)) + " " +
+                       std::to_string(attributes_.id(i.attributes));
+    for (const Operand& o : i.operands)
+      text += " " + (o.value.valid() ? shape_text(fusion_.value(o.value).type) : "none");
+    for (const ValueId r : i.results) {
+      const Type& type = fusion_.value(r).type;
+      text += ">" + shape_text(type);
+      if (const Sharding* s = sharding_of(type)) text += s->to_string();
+    }
+    return known_.try_emplace(std::move(text), known_.size()).first->second;
+  }
+
+  std::set<size_t> lengths() const {
+    std::set<size_t> out;
+    std::map<size_t, size_t> last;  // by number: where such an op stood
+    for (size_t i = 0; i < ops_; ++i) {
+      const auto [at, is_new] = last.try_emplace(numbers_[i], i);
+      if (!is_new) out.insert(i - at->second);
+      at->second = i;
+    }
+    // A layer that has an op twice repeats at sums of distances too.
+    std::set<size_t> sums = out;
+    for (const size_t a : out) {
+      for (const size_t b : out) sums.insert(a + b);
+    }
+    return sums.size() <= kMostLengths ? sums : out;
+  }
+
+  // Stretches of ops that equal those `length` later, as [first op, after the last layer).
+  std::vector<std::pair<size_t, size_t>> runs(size_t length) const {
+    std::vector<std::pair<size_t, size_t>> out;
+    for (size_t i = 0; i + length < ops_;) {
+      size_t end = i;
+      while (end + length < ops_ && numbers_[end] == numbers_[end + length]) ++end;
+      if (end - i >= (kFewestLayers - 1) * length) out.emplace_back(i, end + length);
+      i = end + 1;
+    }
+    return out;
+  }
+
+  // Shortens `found` at its ends until its layers refer to values alike; false if none are left.
+  bool refer_alike(RepeatedLayers& found) const {
+    const size_t tried = std::min(found.length, kMostLengths);
+    const RepeatedLayers whole = found;
+    for (size_t shift = 0; shift < tried; ++shift) {
+      found = whole;
+      found.first += shift;
+      found.count = (whole.first + whole.count * whole.length - found.first) / found.length;
+      if (found.count >= kFewestLayers && add_parameters(found) && leaves_only_last(found))
+        return true;
+    }
+    return false;
+  }
+
+  // Compares each layer with the next one, and lists their own parameters.
+  bool add_parameters(RepeatedLayers& found) const {
+    found.parameters.assign(found.count, {});
+    for (size_t layer = 0; layer + 1 < found.count; ++layer) {
+      for (size_t k = 0; k < found.length; ++k) {
+        const size_t at = found.first + layer * found.length + k;
+        const Instruction& a = instr(at);
+        const Instruction& b = instr(at + found.length);
+        for (size_t o = 0; o < a.operands.size(); ++o) {
+          if (!pair(found, layer, a.operands[o].value, b.operands[o].value)) return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  bool pair(RepeatedLayers& found, size_t layer, ValueId a, ValueId b) const {
+    if (!a.valid() || !b.valid()) return a.valid() == b.valid();
+    const size_t from = position_[a.index];
+    const size_t to = position_[b.index];
+    if (a == b) return from == kNowhere || from < found.first;
+    if (from == kNowhere && to == kNowhere) {  // each layer has its own
+      if (!same_sharding(fusion_.value(a).type, fusion_.value(b).type)) return false;
+      if (layer == 0) found.parameters[0].push_back(fusion_.value(a).name);
+      found.parameters[layer + 1].push_back(fusion_.value(b).name);
+      return true;
+    }
+    if (to == kNowhere || to < found.first) return false;
+    const bool enters = layer == 0 && (from == kNowhere || from < found.first);
+    return enters ? to < found.first + found.length : from + found.length == to;
+  }
+
+  // After the run, only values of the last layer are used.
+  bool leaves_only_last(const RepeatedLayers& found) const {
+    const size_t end = found.first + found.count * found.length;
+    for (size_t i = end; i < body_.size(); ++i) {
+      for (const Operand& o : instr(i).operands) {
+        if (!o.value.valid()) continue;
+        const size_t at = position_[o.value.index];
+        if (at != kNowhere && at >= found.first && at + found.length < end) return false;
+      }
+    }
+    return true;
+  }
+
+  static constexpr size_t kMostLengths = 2000;
+
+  const Function& fusion_;
+  const std::vector<InstrId>& body_;
+  size_t ops_;                    // without the return
+  std::vector<size_t> position_;  // by value: of its op in the body
+  std::vector<size_t> numbers_;   // by op
+  AttributeIds attributes_;
+  std::map<std::string, size_t> known_;
+};
+
+}  // namespace
+
+std::optional<RepeatedLayers> repeated_layers(const Function& fusion) {
+  return LayerFinder(fusion).find();
+}
+
+Function with_layers(const Function& fusion, const RepeatedLayers& layers, size_t kept) {
+  Function out = fusion;
+  if (kept >= layers.count) return out;
+  std::vector<InstrId>& body = out.region(out.body).instructions;
+  const size_t dropped = (layers.count - kept) * layers.length;
+  const size_t begin = layers.first + kept * layers.length;
+  // What used a value of the last layer uses that of the last one kept.
+  std::map<uint32_t, ValueId> instead;
+  for (size_t i = begin + dropped - layers.length; i < begin + dropped; ++i) {
+    const Instruction& last = out.instr(body[i]);
+    const Instruction& stays = out.instr(body[i - dropped]);
+    for (size_t r = 0; r < last.results.size(); ++r)
+      instead[last.results[r].index] = stays.results[r];
+  }
+  for (size_t i = begin + dropped; i < body.size(); ++i) {
+    for (Operand& o : out.instr(body[i]).operands) {
+      if (!o.value.valid()) continue;
+      if (const auto at = instead.find(o.value.index); at != instead.end()) o.value = at->second;
+    }
+  }
+  body.erase(body.begin() + static_cast<std::ptrdiff_t>(begin),
+             body.begin() + static_cast<std::ptrdiff_t>(begin + dropped));
+  std::set<uint32_t> used;
+  for (const InstrId id : body) {
+    for (const Operand& o : out.instr(id).operands) {
+      if (o.value.valid()) used.insert(o.value.index);
+    }
+  }
+  std::set<std::string> gone;
+  for (size_t layer = kept; layer < layers.count; ++layer)
+    gone.insert(layers.parameters[layer].begin(), layers.parameters[layer].end());
+  std::erase_if(out.params, [&](const Parameter& p) {
+    return !used.contains(p.value.index) && gone.contains(out.value(p.value).name);
+  });
+  return compacted(out);
+}
+
+}  // namespace hostir

@@ -1,0 +1,35 @@
+// Finds the repeated layers of a fusion, and makes the same fusion with fewer of them.
+//
+//   1. Number the ops: equal op, attributes and types give equal numbers. The distances between
+//      neighbouring equal ops are the possible lengths of a layer.
+//   2. For each length, find the longest run of ops that equal those one length later. Layers of a
+//      run must refer to values alike: to the layer before, to themselves, to what stands before
+//      the run, or each to its own parameters.
+//   3. The length whose run has most ops wins, the shortest of several.
+// What comes after the run may use values of the last layer only. Such layers are cut alike, so a
+// plan for two of them is a plan for all.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hostir/ir/program.h"
+
+namespace hostir {
+
+struct RepeatedLayers {
+  size_t first = 0;   // index of the first op in the fusion's body
+  size_t length = 0;  // ops per layer
+  size_t count = 0;   // at least 3
+  /// By layer: the names of its own parameters, without '%'; equal places have equal roles.
+  std::vector<std::vector<std::string>> parameters;
+};
+
+/// nullopt if the fusion has no three equal layers in a row.
+std::optional<RepeatedLayers> repeated_layers(const Function& fusion);
+
+/// The fusion with its first `kept` layers (at least 1), without the parameters of the others.
+Function with_layers(const Function& fusion, const RepeatedLayers& layers, size_t kept);
+
+}  // namespace hostir
