@@ -137,7 +137,7 @@ interp::Progress DeviceBackend::poll(const interp::Hosts& hosts, interp::Complet
     }
     pump();
   }
-  if (is_one_by_one() && !is_in_flight()) start_next();
+  if (is_one_by_one()) start_next();
   hosts_ = hosts.states;
   std::vector<std::pair<interp::Completion, InFlight>> done;
   collect(done);

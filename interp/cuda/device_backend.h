@@ -266,6 +266,7 @@ class DeviceBackend final : public interp::Backend {
   bool capture_task(Unit& unit, Held& task, std::unordered_map<TaskId, EventRef>& ends);
   void forget_capture(Unit& unit);
   void launch_graph(Unit& unit, const DeviceGraph& graph);
+  void release_spare(Rank rank);
   std::string graphs_text() const;
 
   // completions.cpp
@@ -282,6 +283,7 @@ class DeviceBackend final : public interp::Backend {
   bool is_pending() const;
   bool is_one_by_one() const;
   bool is_in_flight() const;
+  bool may_start(Rank rank) const;
   void start_next();
   bool may_look_later(std::span<const interp::HostState> hosts);
   void drain();
@@ -315,8 +317,9 @@ class DeviceBackend final : public interp::Backend {
   uint64_t not_measured_ = 0;                 // tasks whose records came too late
   std::vector<RankBodies> bodies_;            // by rank
   std::vector<KnownUnit> graphs_;
-  size_t kept_tasks_ = 0;  // in bodies_
-  int idle_polls_ = 0;     // since the last kept task
+  uint64_t not_looked_up_ = 0;  // units that came when graphs_ was full
+  size_t kept_tasks_ = 0;       // in bodies_
+  int idle_polls_ = 0;          // since the last kept task
   bool capturing_ = false;
   std::string capture_problem_;
   std::vector<std::pair<TaskId, Error>> failures_;

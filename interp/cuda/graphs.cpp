@@ -36,7 +36,10 @@ bool DeviceBackend::keep_for_graph(const interp::Task& task) {
   bodies_.resize(static_cast<size_t>(code_->rank_count));
   RankBodies& mine = bodies_[static_cast<size_t>(task.rank)];
   const bool pending = !mine.tasks.empty() || !mine.closed.empty();
-  if (task.loop_path == 0 && !pending) return false;
+  if (task.loop_path == 0 && !pending) {
+    release_spare(task.rank);
+    return false;
+  }
   if (!mine.tasks.empty() && mine.path != task.loop_path) {
     close_body(mine);
     submit_units();
@@ -144,6 +147,8 @@ void DeviceBackend::submit(Unit& unit) {
   if (at == graphs_.end()) {
     if (graphs_.size() < kMostGraphs) {
       graphs_.push_back({std::move(unit.words), unit.bodies.front().tasks.front().code});
+    } else {
+      ++not_looked_up_;
     }
     return submit_tasks(unit);
   }
@@ -155,6 +160,18 @@ void DeviceBackend::submit(Unit& unit) {
   if (at->graph == nullptr || may_deadlock) return submit_tasks(unit);
   ++at->launches;
   launch_graph(unit, *at->graph);
+}
+
+// The rank has left its loops: their blocks go back, after everything on the streams.
+void DeviceBackend::release_spare(Rank rank) {
+  for (StreamIndex s = 0; s < streams_; ++s) {
+    Queue& q = queue(rank, s);
+    if (q.spare.empty() || !q.held.empty()) continue;
+    for (const auto& [bytes, blocks] : q.spare) {
+      for (std::byte* block : blocks) q.device->release(block, q.stream);
+    }
+    q.spare.clear();
+  }
 }
 
 void DeviceBackend::submit_tasks(Unit& unit) {
@@ -428,6 +445,10 @@ std::string DeviceBackend::graphs_text() const {
   std::string out = fmt::format("{} captured, launched {} times", captured, launches);
   if (captured == 0 && refusals.empty()) out += "; no loop body was repeated with the same buffers";
   for (const std::string& refusal : refusals) out += "; " + refusal;
+  if (not_looked_up_ > 0) {
+    out += fmt::format("; {} bodies were not compared, because {} different ones are kept already",
+                       not_looked_up_, kMostGraphs);
+  }
   return out;
 }
 

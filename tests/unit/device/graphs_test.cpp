@@ -5,19 +5,11 @@
 #include <string>
 
 #include "hostir/api/backends.h"
-#include "hostir/text/parser.h"
 #include "interp/core/interpreter.h"
-#include "interp/cuda/backend.h"
-#include "interp/session/engine.h"
+#include "tests/unit/device/device_programs.h"
 
 namespace hostir::cuda {
 namespace {
-
-std::vector<std::unique_ptr<Device>> late_device(const RunClock& clock) {
-  std::vector<std::unique_ptr<Device>> out;
-  out.push_back(make_host_device(0, clock, int64_t{1} << 40, 3));
-  return out;
-}
 
 struct Ran {
   std::vector<Tensor> outputs;
@@ -27,23 +19,15 @@ struct Ran {
 // `backend` "": the device, with graphs; else the name of another backend.
 Ran run_text(const std::string& text, const std::string& backend) {
   Ran out;
-  const auto program = text::parse_program(text);
-  EXPECT_TRUE(program) << program.error().message();
-  if (!program) return out;
-  interp::PrepareOptions prepare;
-  prepare.function = "f";
-  ValueSpec x;
-  x.kind = ValueSpec::Kind::kIota;
-  const auto prepared = interp::prepare(*program, {{"x", x}}, prepare);
-  EXPECT_TRUE(prepared) << prepared.error().message();
-  if (!prepared) return out;
+  const auto prepared = prepare_text(text);
+  if (prepared == nullptr) return out;
   interp::RunOptions options;
   interp::BackendFactory factory = api::make_backend_factory();
   if (backend.empty()) {
     factory = [](const interp::BackendRequest&) -> Expected<std::unique_ptr<interp::Backend>> {
       BackendOptions with_graphs;
       with_graphs.graphs = true;
-      return make_device_backend(with_graphs, late_device);
+      return make_device_backend(with_graphs, host_devices<3>);
     };
   } else {
     api::name_backend(options.backend, backend);
@@ -55,7 +39,7 @@ Ran run_text(const std::string& text, const std::string& backend) {
       if (name == "graphs") out.graphs = value;
     }
   };
-  const auto result = interp::run(**prepared, factory, options);
+  const auto result = interp::run(*prepared, factory, options);
   EXPECT_TRUE(result) << result.error().message();
   if (!result) return out;
   EXPECT_EQ(result->worst(), nullptr) << result->worst()->record.sentence;
@@ -101,6 +85,23 @@ host @f on @m (%x: tensor<4x4xf32>) -> (%y: tensor<4x4xf32>) {
   return %y
 })",
                 "1 captured, launched 9 times");
+}
+
+// 260 loops of one iteration each.
+TEST(Graphs, SayWhenThereAreTooMany) {
+  std::string text = "mesh @m = <r=1>" + kKernels + R"(
+host @f on @m (%x: tensor<4x4xf32>) -> (%y: tensor<4x4xf32>) {
+  %s = stream "s"
+  %y = alloc on %s : tensor<4x4xf32>
+  launch @half ro(%x) wo(%y) on %s
+)";
+  for (int i = 0; i < 260; ++i) {
+    text += "  for %i" + std::to_string(i) + " in 0..1 {\n    launch @twice rw(%y) on %s\n  }\n";
+  }
+  const Ran ran = run_text(text + "  return %y\n}", "");
+  EXPECT_EQ(ran.graphs,
+            "0 captured, launched 0 times; no loop body was repeated with the same buffers; "
+            "4 bodies were not compared, because 256 different ones are kept already");
 }
 
 TEST(Graphs, HoldTheMeetingsOfRanksOnOneDevice) {

@@ -5,22 +5,15 @@
 #include <string>
 
 #include "hostir/api/backends.h"
-#include "hostir/text/parser.h"
-#include "interp/cuda/backend.h"
 #include "interp/session/check_reference.h"
+#include "tests/unit/device/device_programs.h"
 
 namespace hostir::cuda {
 namespace {
 
-std::vector<std::unique_ptr<Device>> prompt_device(const RunClock& clock) {
-  std::vector<std::unique_ptr<Device>> out;
-  out.push_back(make_host_device(0, clock, int64_t{1} << 40, 0));
-  return out;
-}
-
 Expected<std::unique_ptr<interp::Backend>> device_or_sim(const interp::BackendRequest& request) {
   if (request.name == "sim") return api::make_backend_factory()(request);
-  return make_device_backend({}, prompt_device);
+  return make_device_backend({}, host_devices<0>);
 }
 
 // Ranks 0 and 1 have issued the all_reduce, which changes %t in place, when ranks 2 and 3 come to
@@ -43,25 +36,88 @@ host @f on @m (%x: tensor<2xf32>) -> (%t: tensor<2xf32>) {
 })";
 
 TEST(Values, AreReadBeforeTheNextTaskChangesThem) {
-  const auto program = text::parse_program(kProgram);
-  ASSERT_TRUE(program) << program.error().message();
-  interp::PrepareOptions prepare;
-  prepare.function = "f";
-  ValueSpec x;
-  x.kind = ValueSpec::Kind::kIota;
-  const auto prepared = interp::prepare(*program, {{"x", x}}, prepare);
-  ASSERT_TRUE(prepared) << prepared.error().message();
+  const auto prepared = prepare_text(kProgram);
+  ASSERT_NE(prepared, nullptr);
   interp::RunOptions actual;
   actual.backend.name = "device";
   interp::RunOptions reference;
   reference.backend.name = "sim";
   reference.backend.machine = default_machine();
   const auto report =
-      interp::check_reference(**prepared, device_or_sim, actual, reference, Tolerance{});
+      interp::check_reference(*prepared, device_or_sim, actual, reference, Tolerance{});
   ASSERT_TRUE(report) << report.error().message();
   EXPECT_FALSE(report->difference) << report->difference->sentence;
   EXPECT_EQ(report->compared, 8);
   EXPECT_EQ(report->unmatched, 0);
+}
+
+// What the run finds out when it is asked for digests of every write.
+std::string findings(const std::string& text) {
+  const auto prepared = prepare_text(text);
+  if (prepared == nullptr) return "";
+  interp::RunOptions options;
+  options.backend.name = "device";
+  options.value_mode = interp::Backend::ValueMode::kDigest;
+  const auto result = interp::run(*prepared, device_or_sim, options);
+  EXPECT_TRUE(result) << result.error().message();
+  std::string out;
+  for (const interp::Fault& fault : result->faults) {
+    out += fault.record.kind + ": " + fault.record.sentence + "\n";
+  }
+  return out;
+}
+
+TEST(Values, TellWhereTheFirstNaNWasBorn) {
+  EXPECT_EQ(findings(R"(mesh @m = <r=2>
+kernel @less(%a: tensor<4xf32>) -> (%b: tensor<4xf32>) {
+  %c = constant {value = 2.5} : tensor<4xf32>
+  %b = sub %a, %c
+  return %b
+}
+kernel @log_of(%a: tensor<4xf32>) -> (%b: tensor<4xf32>) {
+  %b = log %a
+  return %b
+}
+host @f on @m (%x: tensor<4xf32>) -> (%y: tensor<4xf32>) {
+  %s = stream "s"
+  %h = alloc on %s : tensor<4xf32>
+  %y = alloc on %s : tensor<4xf32>
+  launch @less ro(%x) wo(%h) on %s
+  launch @log_of ro(%h) wo(%y) on %s
+  launch @less ro(%y) wo(%h) on %s
+  free %h on %s
+  return %y
+})"),
+            "nan_born: rank 0: @f#5 launch @log_of makes the first NaN, at [0] of %y\n");
+}
+
+TEST(Values, TellWhereReplicasPart) {
+  EXPECT_EQ(
+      findings(R"(mesh @m = <r=2>
+kernel @twice(%a: tensor<4xf32>) -> (%b: tensor<4xf32>) {
+  %b = add %a, %a
+  return %b
+}
+kernel @same(%a: tensor<4xf32>) -> (%b: tensor<4xf32>) {
+  %b = maximum %a, %a
+  return %b
+}
+host @f on @m (%x: shard<4xf32, @m, [{}]>) -> (%y: shard<4xf32, @m, [{}]>) {
+  %s = stream "s"
+  %h = alloc on %s : shard<4xf32, @m, [{}]>
+  %y = alloc on %s : shard<4xf32, @m, [{}]>
+  where coord(r) == 0 {
+    launch @twice ro(%x) wo(%h) on %s
+  } else {
+    launch @same ro(%x) wo(%h) on %s
+  }
+  launch @same ro(%h) wo(%y) on %s
+  free %h on %s
+  return %y
+})"),
+      "replicas_differ: ranks 0 and 1 return the same part of %y by its layout <@m, [{}]>, but "
+      "hold 2 and 1 at [1]: they parted at @f#6 launch @same on rank 1, where rank 0 has what "
+      "@f#5 launch @twice left\n");
 }
 
 }  // namespace

@@ -1,0 +1,38 @@
+// Programs on a device without a GPU, for tests.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hostir/text/parser.h"
+#include "interp/cuda/backend.h"
+#include "interp/session/engine.h"
+
+namespace hostir::cuda {
+
+/// One device, whose events are seen only when asked for the `kLate`-th time.
+template <int kLate>
+std::vector<std::unique_ptr<Device>> host_devices(const RunClock& clock) {
+  std::vector<std::unique_ptr<Device>> out;
+  out.push_back(make_host_device(0, clock, int64_t{1} << 40, kLate));
+  return out;
+}
+
+/// Function @f with `x` counting up from 0; null and a failed test if that is not possible.
+inline std::shared_ptr<const interp::Prepared> prepare_text(const std::string& text) {
+  const auto program = text::parse_program(text);
+  EXPECT_TRUE(program) << program.error().message();
+  if (!program) return nullptr;
+  interp::PrepareOptions prepare;
+  prepare.function = "f";
+  ValueSpec x;
+  x.kind = ValueSpec::Kind::kIota;
+  auto prepared = interp::prepare(*program, {{"x", x}}, prepare);
+  EXPECT_TRUE(prepared) << prepared.error().message();
+  return prepared ? *prepared : nullptr;
+}
+
+}  // namespace hostir::cuda
