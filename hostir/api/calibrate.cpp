@@ -11,6 +11,7 @@
 #include "hostir/api/program_file.h"
 #include "interp/core/forwarding_sink.h"
 #include "interp/core/interpreter.h"
+#include "kernels/common/kernel_work.h"
 
 namespace hostir::api {
 
@@ -27,51 +28,72 @@ struct KernelCase {
   std::string text;
 };
 
-std::string tensor_text(const std::string& extents, DType dtype) {
-  return fmt::format("tensor<{}x{}>", extents, name(dtype));
-}
+// Launches take turns on this much memory, so that their operands come from memory and not from a
+// cache.
+constexpr int64_t kTurnBytes = int64_t{192} << 20;
+constexpr int64_t kMostTurns = 32;
+constexpr int64_t kSmallBytes = int64_t{256} << 10;
 
-// `sources`: the operands, filled with random numbers once; `body`: the kernel's op on %x0, %x1.
-std::string program_text(const std::vector<std::string>& sources, const std::string& result,
-                         const std::string& body, int64_t launches) {
+struct Operand {
+  int64_t rows = 0;
+  int64_t columns = 0;
+};
+
+// `sources`: the operands, filled with random numbers once; `op`: the kernel's, on %x0, %x1. Every
+// turn has operands of its own.
+std::string program_text(const std::vector<Operand>& sources, const Operand& result, DType dtype,
+                         const std::string& op, int64_t launches) {
+  const auto type = [&](const Operand& o) {
+    return fmt::format("tensor<{}x{}x{}>", o.rows, o.columns, name(dtype));
+  };
+  int64_t bytes = result.rows * result.columns * size_bytes(dtype);
+  for (const Operand& o : sources) bytes += o.rows * o.columns * size_bytes(dtype);
+  // What small operands cost is the launch.
+  const int64_t turns =
+      bytes < kSmallBytes ? 1 : std::clamp<int64_t>(kTurnBytes / bytes, 1, kMostTurns);
   std::string kernels;
-  std::string operands;
   std::string parameters;
-  std::string host;
-  std::string end;
   for (size_t i = 0; i < sources.size(); ++i) {
     kernels += fmt::format(
         "kernel @fill{0}() -> (%y: {1}) {{\n  %y = uniform {{lo = -1.0, hi = 1.0, seed = {0}}} : "
         "{1}\n  return %y\n}}\n",
-        i, sources[i]);
-    parameters += fmt::format("{}%x{}: {}", i == 0 ? "" : ", ", i, sources[i]);
-    operands += fmt::format("{}%x{}", i == 0 ? "" : ", ", i);
-    host += fmt::format("  %x{0} = alloc on %s : {1}\n  launch @fill{0} wo(%x{0}) on %s\n", i,
-                        sources[i]);
-    end += fmt::format("  free %x{} on %s\n", i);
+        i, type(sources[i]));
+    parameters += fmt::format("{}%x{}: {}", i == 0 ? "" : ", ", i, type(sources[i]));
+  }
+  std::string before;
+  std::string body;
+  std::string end;
+  for (int64_t t = 0; t < turns; ++t) {
+    std::string operands;
+    for (size_t i = 0; i < sources.size(); ++i) {
+      const std::string x = fmt::format("%x{}_{}", t, i);
+      before += fmt::format("  {0} = alloc on %s : {1}\n  launch @fill{2} wo({0}) on %s\n", x,
+                            type(sources[i]), i);
+      operands += (i == 0 ? "" : ", ") + x;
+      end += fmt::format("  free {} on %s\n", x);
+    }
+    before += fmt::format("  %y{} = alloc on %s : {}\n", t, type(result));
+    body += fmt::format("    launch @measured ro({}) wo(%y{}) on %s\n", operands, t);
+    end += fmt::format("  free %y{} on %s\n", t);
   }
   return fmt::format(
       "mesh @m = <r=1>\n{}kernel @measured({}) -> (%y: {}) {{\n  %y = {}\n  return %y\n}}\n"
-      "host @bench on @m () -> () {{\n  %s = stream \"s\"\n{}  %y = alloc on %s : {}\n"
-      "  for %i in 0..{} {{\n    launch @measured ro({}) wo(%y) on %s\n  }}\n"
-      "  free %y on %s\n{}  return\n}}\n",
-      kernels, parameters, result, body, host, result, launches, operands, end);
+      "host @bench on @m () -> () {{\n  %s = stream \"s\"\n{}  for %i in 0..{} {{\n{}  }}\n"
+      "{}  return\n}}\n",
+      kernels, parameters, type(result), op, before, (launches + turns - 1) / turns, body, end);
 }
 
 KernelCase pointwise_case(int64_t rows, int64_t columns, DType dtype, bool fitted,
                           int64_t launches) {
-  const std::string type = tensor_text(fmt::format("{}x{}", rows, columns), dtype);
+  const Operand all{rows, columns};
   return {fmt::format("add {}x{} {}", rows, columns, name(dtype)), dtype, false, fitted,
-          program_text({type, type}, type, "add %x0, %x1", launches)};
+          program_text({all, all}, all, dtype, "add %x0, %x1", launches)};
 }
 
 KernelCase product_case(int64_t m, int64_t n, int64_t k, DType dtype, bool fitted,
                         int64_t launches) {
-  const auto type = [&](int64_t rows, int64_t columns) {
-    return tensor_text(fmt::format("{}x{}", rows, columns), dtype);
-  };
   return {fmt::format("linear {}x{}x{} {}", m, n, k, name(dtype)), dtype, true, fitted,
-          program_text({type(m, k), type(n, k)}, type(m, n), "linear %x0, %x1", launches)};
+          program_text({{m, k}, {n, k}}, {m, n}, dtype, "linear %x0, %x1", launches)};
 }
 
 // Every second size is fitted, so that the others lie between them.
@@ -149,12 +171,11 @@ Expected<CalibrationPoint> measure(const KernelCase& kernel, const CalibrationOp
   return point;
 }
 
-// As kernels::kernel_work() and the simulator have it.
 double predicted_ns(const CalibrationPoint& point, const Machine& machine) {
   const double rate = machine.flops(point.is_product ? point.dtype : DType::kF32);
   const double arithmetic_s = rate > 0 ? point.flops / rate : 0;
   const double memory_s = point.bytes / machine.memory_bandwidth_bytes_per_s;
-  return std::hypot(arithmetic_s, memory_s) * 1e9 + machine.launch_ns;
+  return kernels::expected_ns(arithmetic_s, memory_s) + machine.launch_ns;
 }
 
 double squared_error(const Calibration& c) {
@@ -205,12 +226,17 @@ Expected<Calibration> calibrate(const CalibrationOptions& options) {
                                   &out.machine.memory_bandwidth_bytes_per_s};
   for (const KernelCase& kernel : kernel_cases(options)) {
     auto point = measure(kernel, options);
-    if (!point && point.error().kind != ErrorKind::kUsage) continue;
-    if (!point) return tl::unexpected(point.error());
-    if (point->measured_ns > 0) out.points.push_back(std::move(*point));
+    if (!point && point.error().kind == ErrorKind::kUsage) return tl::unexpected(point.error());
+    if (!point || point->measured_ns <= 0) {
+      out.not_measured.push_back(kernel.what + ": " +
+                                 (point ? "no launch has a time" : point.error().message()));
+      continue;
+    }
+    out.points.push_back(std::move(*point));
   }
   if (out.points.empty()) {
-    return fail(ErrorKind::kRuntime, "calibrate", "no kernel could be measured on this backend");
+    return fail(ErrorKind::kRuntime, "calibrate",
+                "no kernel could be measured on this backend; " + out.not_measured.front());
   }
   // The fit starts from the best rates measured.
   out.machine.launch_ns = out.points.front().measured_ns;

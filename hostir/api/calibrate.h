@@ -1,7 +1,7 @@
 // Measures a backend's kernels and describes the machine that they ran on.
 //
-// 1. Run matrix products and pointwise kernels of several sizes and dtypes, each in a loop, and
-//    take the median duration of a launch.
+// 1. Run matrix products and pointwise kernels of several sizes and dtypes, each in a loop
+//    over operands that no cache holds, and take the median duration of a launch.
 // 2. Fit launch_ns, the memory bandwidth and the FLOP/s per dtype on some sizes: the least sum of
 //    squared log(predicted / measured).
 // 3. Predict the other sizes. Their error says what the description is worth.
@@ -30,6 +30,7 @@ struct CalibrationPoint {
 struct Calibration {
   Machine machine;
   std::vector<CalibrationPoint> points;
+  std::vector<std::string> not_measured;  // the kernel and the reason
 };
 
 struct CalibrationOptions {
@@ -39,7 +40,7 @@ struct CalibrationOptions {
   int64_t launches = 20;           // per kernel
 };
 
-/// Errors: those of the runs. A dtype that the backend cannot multiply is left out.
+/// Errors: those of the runs. What the backend cannot run is in `not_measured`.
 Expected<Calibration> calibrate(const CalibrationOptions& options);
 
 /// exp(mean |log(predicted / measured)|) - 1 over the points with this `fitted`.

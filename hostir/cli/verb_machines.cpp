@@ -73,6 +73,9 @@ class MachinesVerb : public Verb {
                                    fitted ? "  fitted" : ""));
       }
     }
+    for (const std::string& text : found.not_measured) {
+      terminal.print(fmt::format("// not measured: {}\n", text));
+    }
     terminal.print(fmt::format(
         "// geometric mean error: {:.1f} % of the fitted sizes, {:.1f} % of the others; "
         "links and collectives are those of {}\n",

@@ -7,6 +7,10 @@
 
 namespace hostir::kernels {
 
+double expected_ns(double arithmetic_s, double memory_s) {
+  return std::hypot(arithmetic_s, memory_s) * 1e9;
+}
+
 KernelWork kernel_work(const Program& program, const BoundKernel& kernel, const Machine& machine) {
   const Function& function = *kernel.function;
   const auto placement = [&](ValueId value) -> const Placement& {
@@ -44,7 +48,7 @@ KernelWork kernel_work(const Program& program, const BoundKernel& kernel, const 
   const double bandwidth = machine.memory_bandwidth_bytes_per_s;
   const double memory_s = bandwidth > 0 ? (work.read_bytes + work.write_bytes) / bandwidth : 0;
   work.limit_ns = std::max(arithmetic_s, memory_s) * 1e9;
-  work.expected_ns = std::hypot(arithmetic_s, memory_s) * 1e9;
+  work.expected_ns = kernels::expected_ns(arithmetic_s, memory_s);
   return work;
 }
 

@@ -11,10 +11,13 @@ struct KernelWork {
   double read_bytes = 0;   // of the parameters
   double write_bytes = 0;  // of the results
   double limit_ns = 0;     // max(arithmetic, memory traffic); values inside a kernel stay on chip
-  /// The predicted time without the launch: arithmetic and memory traffic, of which the smaller is
-  /// only partly hidden behind the larger.
-  double expected_ns = 0;
+  double expected_ns = 0;  // as below
 };
+
+/// The predicted time of a launch whose arithmetic alone takes `arithmetic_s` and whose memory
+/// traffic alone `memory_s`: the smaller is only partly hidden behind the larger. Without
+/// `launch_ns`.
+double expected_ns(double arithmetic_s, double memory_s);
 
 KernelWork kernel_work(const Program& program, const BoundKernel& kernel, const Machine& machine);
 
