@@ -11,6 +11,7 @@ process, like a watchdog. `case.json` names the rank at fault; `torchfrtrace.txt
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -365,21 +366,20 @@ def record(folder, names):
 # ---- the table
 
 def analyser_words(folder):
-    """Summarises torchfrtrace's output in a few words."""
+    """Summarises torchfrtrace's output in a few words: its findings, and the ranks that it misses."""
     path = folder / "torchfrtrace.txt"
     if not path.exists():
         return "not run"
     text = path.read_text()
-    for word in ("COLLECTIVE_TYPE_MISMATCH", "SIZE_OR_SYNTAX_MISMATCH", "COLLECTIVE_DTYPE_MISMATCH",
-                 "COLLECTIVE_STATE_MISMATCH", "UNDECIDED"):
-        if word in text:
-            return word.lower()
-    for line in text.splitlines():
-        if "Not all ranks joining" in line or "not all ranks" in line.lower():
-            return line.strip()[-90:]
+    said = [word.lower() for word in ("COLLECTIVE_TYPE_MISMATCH", "SIZE_OR_SYNTAX_MISMATCH", "COLLECTIVE_DTYPE_MISMATCH",
+                                      "COLLECTIVE_STATE_MISMATCH") if word in text]
+    said += sorted(set(re.findall(r"missing ranks: \{[^}]*\}", text)))
+    if "We cannot decide" in text:
+        said.append("cannot decide")
     if "Traceback" in text:
-        return "fails: " + text.strip().splitlines()[-1][:80]
-    return "nothing wrong"
+        said.append("fails: " + text.strip().splitlines()[-1][:80])
+    first = next((line for line in text.splitlines() if "joining collective" in line or "mismatch" in line.lower()), "")
+    return "; ".join(said) or first[:90] or ("nothing wrong" if not text.strip() else text.strip().splitlines()[0][:90])
 
 
 def table(hostir, folder):

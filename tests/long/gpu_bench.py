@@ -2,7 +2,8 @@
 """MLP forward (linear, tanh-gelu, linear) in bf16, this project and PyTorch measured in one run, on one GPU and on several.
 
 Usage: gpu_bench.py HOSTIR [--several]. Without PyTorch, only our times are measured. Prints microseconds per forward pass.
-Ours is the wall time of many passes in a loop, with everything included. --several: only the part on several devices.
+Ours is the wall time of many passes in a loop, with everything included. --several: only the part on several devices, and
+all_reduce between them, of f32.
        gpu_bench.py --program HIDDEN TOKENS ITERATIONS [RANKS] prints the program.
        torchrun --nproc-per-node N gpu_bench.py --torch: PyTorch on N devices, which the first form starts.
 """
@@ -19,7 +20,11 @@ try:
 except ImportError:
     torch = None
 
-sizes = [(1024, 128), (4096, 1), (4096, 128), (4096, 2048), (8192, 2048), (8192, 16384)]
+SIZES = [(1024, 128), (4096, 1), (4096, 128), (4096, 2048), (8192, 2048), (8192, 16384)]
+# (hidden, tokens, iterations) on several devices; PyTorch is measured for all but the last.
+SEVERAL_SIZES = [(4096, 1, 500), (4096, 128, 500), (4096, 2048, 100), (8192, 2048, 50), (16384, 16384, 5)]
+# (bytes, iterations) of an all_reduce
+REDUCED = [(1 << 10, 2000), (1 << 20, 2000), (1 << 24, 500), (1 << 30, 20)]
 
 
 def program(hidden, tokens, iterations, ranks=1):
@@ -59,14 +64,30 @@ host @mlp on @m (%x: tensor<{x}>, %w1: shard<{w1}, @m, [{{tp}}, {{}}]>, %b1: sha
 """
 
 
-def ours(hidden, tokens, iterations, ranks=1, options=(), timed_products=False):
-    text = program(hidden, tokens, iterations, ranks)
+def all_reduce_program(size_bytes, iterations, ranks):
+    return f"""mesh @m = <r={ranks}>
+host @f on @m (inout %x: tensor<{size_bytes // 4}xf32>) -> (%x: tensor<{size_bytes // 4}xf32>) {{
+  %c = comm over {{r}}
+  %s = stream "s"
+  for %i in 0..{iterations} {{
+    all_reduce avg %c rw(%x) on %s
+  }}
+  return %x
+}}
+"""
+
+
+def ours(hostir, text, iterations, options=(), timed_products=False):
+    """Microseconds per iteration, or what went wrong."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "mlp.hir"
         path.write_text(text)
         environment = dict(os.environ, **({"HOSTIR_CUDA_TIMED_PRODUCTS": "1"} if timed_products else {}))
-        out = subprocess.run([hostir, "bench", str(path), "--backend", "cuda", "--runs", "3", *options], capture_output=True, text=True,
-                             timeout=60, env=environment)
+        try:
+            out = subprocess.run([hostir, "bench", str(path), "--backend", "cuda", "--runs", "3", *options],
+                                 capture_output=True, text=True, timeout=60, env=environment)
+        except subprocess.TimeoutExpired:
+            return "more than 60 s"
     found = re.search(r"min ([0-9.e+-]+)", out.stdout)
     if not found:
         return out.stderr.strip().splitlines()[-1][:60] if out.stderr.strip() else "no answer"
@@ -107,14 +128,25 @@ def torchs(hidden, tokens):
         return hand, timed(graph.replay)
 
 
-def torch_on_several(sizes):
-    """One rank of N: hand-written tensor parallelism, and its CUDA graph. Prints a line per size on rank 0."""
+def torch_on_several():
+    """One rank of N: hand-written tensor parallelism and all_reduce, and their CUDA graphs. Rank 0 prints the times."""
     rank, ranks = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
     torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     torch.distributed.init_process_group("nccl", device_id=torch.device("cuda", int(os.environ["LOCAL_RANK"])))
     linear, gelu = torch.nn.functional.linear, torch.nn.functional.gelu
     make = dict(device="cuda", dtype=torch.bfloat16)
-    for hidden, tokens, _ in sizes:
+
+    def measure(what, call, repeats):
+        with torch.no_grad():
+            hand = timed(call, repeats=repeats)
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                call()
+            replayed = timed(graph.replay, repeats=repeats)
+        if rank == 0:
+            print(f"PyTorch, {ranks} devices, {what}: {hand:.1f} us, graph {replayed:.1f} us", flush=True)
+
+    for hidden, tokens, _ in SEVERAL_SIZES[:-1]:
         inner = 4 * hidden // ranks
         x = torch.randn(tokens, hidden, **make)
         w1, w2 = torch.randn(inner, hidden, **make) * 0.02, torch.randn(hidden, inner, **make) * 0.02
@@ -125,55 +157,60 @@ def torch_on_several(sizes):
             torch.distributed.all_reduce(y)
             return y
 
-        with torch.no_grad():
-            repeats = 200 if tokens <= 128 else 20
-            hand = timed(forward, repeats=repeats)
-            graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph):
-                forward()
-            replayed = timed(graph.replay, repeats=repeats)
-        if rank == 0:
-            print(f"PyTorch, {ranks} devices, H={hidden} T={tokens}: {hand:.1f} us, graph {replayed:.1f} us", flush=True)
+        measure(f"H={hidden} T={tokens}", forward, 200 if tokens <= 128 else 20)
+    for size_bytes, iterations in REDUCED:
+        reduced = torch.zeros(size_bytes // 4, device="cuda")
+        measure(f"all_reduce {size_bytes} B", lambda: torch.distributed.all_reduce(reduced), min(iterations, 300))
     sys.stdout.flush()
     os._exit(0)  # the process group cannot be destroyed while a graph holds its communicator
+
+
+def text_of(time_us):
+    return time_us if isinstance(time_us, str) else f"{time_us:.1f} us"
 
 
 def on_several(hostir):
     devices = torch.cuda.device_count() if torch else 1
     for ranks in [n for n in (2, 4, 8) if n <= devices]:
-        if torch:
-            subprocess.run(["torchrun", "--nproc-per-node", str(ranks), __file__, "--torch"], timeout=60)
-        for hidden, tokens, iterations in several_sizes:
+        subprocess.run(["torchrun", "--nproc-per-node", str(ranks), __file__, "--torch"], timeout=90)
+        programs = [(f"H={h} T={t}", program(h, t, n, ranks), n) for h, t, n in SEVERAL_SIZES]
+        programs += [(f"all_reduce {size} B", all_reduce_program(size, n, ranks), n) for size, n in REDUCED]
+        for what, text, iterations in programs:
             place = ("--devices", ",".join(map(str, range(ranks))))
-            times = [ours(hidden, tokens, iterations, ranks, place + more) for more in ((), ("--graphs",))]
-            print(f"way b, {ranks} devices, H={hidden} T={tokens}: " +
-                  ", graphs ".join(t if isinstance(t, str) else f"{t:.1f} us" for t in times), flush=True)
+            times = [text_of(ours(hostir, text, iterations, place + more)) for more in ((), ("--graphs",))]
+            print(f"way b, {ranks} devices, {what}: {times[0]}, graphs {times[1]}", flush=True)
 
 
-several_sizes = [(4096, 1, 500), (4096, 128, 500), (4096, 2048, 100), (8192, 2048, 50), (16384, 16384, 5)]
-if sys.argv[1] == "--program":
-    print(program(*map(int, sys.argv[2:])))
-    sys.exit()
-if sys.argv[1] == "--torch":
-    torch_on_several(several_sizes[:4])
-    sys.exit()
-hostir = sys.argv[1]
-if "--several" in sys.argv:
-    on_several(hostir)
-    sys.exit()
+def on_one(hostir):
+    print(f"{'MLP bf16, us per forward':28} {'torch':>9} {'graph':>9} {'hostir':>9} {'searched':>9} {'graphs':>9} {'to best':>8}")
+    for hidden, tokens in SIZES:
+        hand, graph = torchs(hidden, tokens) if torch else (float("inf"), float("inf"))
+        iterations = 2000 if tokens <= 128 else 100 if hidden < 8192 else 20
+        text = program(hidden, tokens, iterations)
+        mine = ours(hostir, text, iterations)
+        searched = ours(hostir, text, iterations, timed_products=True)
+        captured = ours(hostir, text, iterations, ("--graphs",))
+        if any(isinstance(t, str) for t in (mine, searched, captured)):
+            print(f"H={hidden} T={tokens}: {mine} {searched} {captured}")
+            continue
+        best = min(mine, searched, captured)
+        print(f"H={hidden:<5} T={tokens:<18} {hand:9.1f} {graph:9.1f} {mine:9.1f} {searched:9.1f} {captured:9.1f} "
+              f"{best / min(hand, graph):8.2f}", flush=True)
+    print(f"way a, 4 ranks, H=4096 T=2048: {text_of(ours(hostir, program(4096, 2048, 50, 4), 50))} per forward of all ranks")
 
-print(f"{'MLP bf16, us per forward':28} {'torch':>9} {'graph':>9} {'hostir':>9} {'searched':>9} {'graphs':>9} {'to best':>8}")
-for hidden, tokens in sizes:
-    hand, graph = torchs(hidden, tokens) if torch else (float("inf"), float("inf"))
-    iterations = 2000 if tokens <= 128 else 100 if hidden < 8192 else 20
-    mine = ours(hidden, tokens, iterations)
-    searched = ours(hidden, tokens, iterations, timed_products=True)
-    captured = ours(hidden, tokens, iterations, options=("--graphs",), timed_products=True)
-    if any(isinstance(t, str) for t in (mine, searched, captured)):
-        print(f"H={hidden} T={tokens}: {mine} {searched} {captured}")
-        continue
-    best = min(mine, searched, captured)
-    print(f"H={hidden:<5} T={tokens:<18} {hand:9.1f} {graph:9.1f} {mine:9.1f} {searched:9.1f} {captured:9.1f} {best / min(hand, graph):8.2f}", flush=True)
-mine = ours(4096, 2048, 50, 4)
-print(f"way a, 4 ranks, H=4096 T=2048: {mine if isinstance(mine, str) else f'{mine:.1f} us per forward of all ranks'}")
-on_several(hostir)
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    if sys.argv[1] == "--program":
+        print(program(*map(int, sys.argv[2:])))
+    elif sys.argv[1] == "--torch":
+        torch_on_several()
+    else:
+        if "--several" not in sys.argv:
+            on_one(sys.argv[1])
+        on_several(sys.argv[1])
+
+
+if __name__ == "__main__":
+    main()
