@@ -484,7 +484,8 @@ def record(module, args, loss=None, targets=(), optimizer=None):
         return returned
 
     sources = _Sources()
-    with _without_fsdp_hooks(module), sdpa_kernel(SDPBackend.MATH), _traceable():
+    plain = torch.backends.mkldnn.flags(enabled=False), torch.backends.cudnn.flags(enabled=False)   # LSTMs in ATen
+    with _without_fsdp_hooks(module), sdpa_kernel(SDPBackend.MATH), _traceable(), plain[0], plain[1]:
         traced = make_fx(step, decomposition_table=_decompositions(), tracing_mode="real")(*flat.locals())
     nodes = _record_graph(traced, phase_of, sources)
     placeholders = [n.name for n in traced.graph.nodes if n.op == "placeholder"]
@@ -1110,7 +1111,7 @@ def _number(n):
 
 
 _VIEWS = {"view", "_unsafe_view", "permute", "t", "transpose", "expand", "unsqueeze", "squeeze", "slice", "select", "alias",
-          "detach", "split", "split_with_sizes", "chunk", "unbind"}
+          "detach", "split", "split_with_sizes", "chunk", "unbind", "as_strided"}
 _ATEN = {}
 _POINTWISE = set()
 
@@ -1571,14 +1572,20 @@ def _permute(g, node, args, kwargs):
     return g.emit("transpose", [x], {"permutation": g.numbers(order)}, *_out(node))
 
 
+def _places(args):
+    """Where the elements of aten.as_strided lie in memory."""
+    places = [args[3] if len(args) > 3 and args[3] else 0]
+    for size, stride in zip(args[1], args[2]):
+        places = [p + i * stride for p in places for i in range(size)]
+    return places
+
+
 @_aten("as_strided")
 def _as_strided(g, node, args, kwargs):
     """Elements at these distances in memory. record() has checked that the tensor fills its memory in order."""
     dtype, shape = _out(node)
     x = g.tensor(args[0])
-    places = [args[3] if len(args) > 3 and args[3] else 0]
-    for size, stride in zip(args[1], args[2]):
-        places = [p + i * stride for p in places for i in range(size)]
+    places = _places(args)
     flat = g.reshape(x, [_count(x.shape)])
     if places == list(range(_count(x.shape))):
         return g.reshape(flat, shape)
@@ -1703,6 +1710,18 @@ def _put_back(g, node, name, args, at=0):
         return lambda base, value: g.emit("transpose", [value], {"permutation": g.numbers(back)}, base.dtype, base.shape)
     if name in ("slice", "select"):
         return lambda base, value: _replaced(g, base, value, *_range_of(name, base.shape, args[1:]))
+    if name == "as_strided":
+        places = _places(args)
+        if len(set(places)) < len(places):
+            return None
+        def put(base, value):
+            flat, count = g.reshape(base, [_count(base.shape)]), len(places)
+            if places == list(range(_count(base.shape))):
+                return g.reshape(value, base.shape)
+            index = g.data(places, "i64", [count])
+            out = g.emit("put", [g.reshape(value, [count]), index, flat], {"dim": "0", "mode": "set"}, base.dtype, flat.shape)
+            return g.reshape(out, base.shape)
+        return put
     if name in ("split", "split_with_sizes", "chunk", "unbind"):
         place = 1 if name == "unbind" else 2
         rank = len(g.tensor(args[0]).shape)
@@ -2277,7 +2296,7 @@ class _Text:
     def step(self):
         """Calls the phases one after another."""
         g = self.graph
-        params = [v for v in g.inputs if any(v in used for _, used, _ in self.calls)]
+        params = g.inputs
         lines = ['  %compute = stream "compute"']
         for at, (name, used, made) in enumerate(self.calls):
             lines.append("  " + ", ".join(f"%{v.name}" for v in made) + f" = call @{name}(" +

@@ -99,6 +99,77 @@ class Functional(nn.Module):
         return funcol.all_to_all_single_autograd(mine, rows, rows, self.group)
 
 
+class Activations(nn.Module):
+    """Functions of one element each, some of small arguments, where 1 + x loses them."""
+
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.randn(6, 6) / 2)
+
+    def forward(self, x):
+        y = x @ self.w
+        small = torch.log1p(y.abs() * 1e-4) * 1e4 + torch.expm1(y * 1e-4) * 1e4
+        torchs = (F.softplus(y) + F.elu(y) + F.mish(y) + F.hardswish(y) + F.leaky_relu(y) + F.selu(y) + F.logsigmoid(y) +
+                  F.glu(torch.cat([y, y], -1)) + F.hardsigmoid(y) + F.softsign(y) + F.relu6(y) + F.celu(y))
+        angles = torch.atan(y) + torch.atan2(y, y.abs() + 1) + torch.asinh(y) + torch.sinh(y / 3) + torch.cosh(y / 3)
+        return small + torchs + angles + torch.erfc(y) + torch.exp2(y / 3) + torch.hypot(y, y + 3) + torch.logaddexp(y, y * 2)
+
+
+class Views(nn.Module):
+    """In-place operations on views; a view that is read after its base has changed."""
+
+    def __init__(self):
+        super().__init__()
+        self.l = nn.Linear(6, 6)
+
+    def forward(self, x):
+        y = self.l(x)
+        z = torch.zeros(4, 6)
+        column = z[:, 5]
+        z[:, 1] = y[:, 0]
+        z[::2] += y[1::2]
+        z[1:3, 2:4] = y[:2, :2] * 2
+        z.t()[0].mul_(2.0)
+        z.view(2, 12)[1].add_(y.view(2, 12)[0])
+        z.unsqueeze(0)[0, -1].fill_(1.5)
+        return z.masked_fill(z > 2, 0.0) + torch.stack([y[0]] * 4) + column[:, None]
+
+
+class Tied(nn.Module):
+    """One parameter under two names, and a buffer."""
+
+    def __init__(self):
+        super().__init__()
+        self.wte, self.head = nn.Embedding(12, 8), nn.Linear(8, 12, bias=False)
+        self.head.weight = self.wte.weight
+        self.register_buffer("scale", torch.tensor(2.0))
+
+    def forward(self, tokens):
+        return self.head(self.wte(tokens) * self.scale)
+
+
+class Experts(nn.Module):
+    """Each rank has one expert, with room for a few tokens of every rank."""
+
+    def __init__(self, rank, group, room=3):
+        super().__init__()
+        made = torch.Generator().manual_seed(3)
+        self.gate, self.group, self.room = nn.Linear(6, WORLD, bias=False), group, room
+        self.w = nn.Parameter((torch.randn(WORLD, 6, 6, generator=made) / 2)[rank].clone())
+
+    def forward(self, x):
+        import torch.distributed._functional_collectives as funcol
+        weight, expert = self.gate(x).softmax(-1).max(-1)
+        chosen = F.one_hot(expert, WORLD)
+        place = (chosen.cumsum(0) * chosen).sum(-1) - 1
+        kept = (place < self.room).float()
+        slots = chosen[:, :, None] * F.one_hot(place.clamp(max=self.room - 1), self.room)[:, None] * kept[:, None, None]
+        sizes = [self.room] * WORLD
+        sent = funcol.all_to_all_single_autograd(torch.einsum("tec,td->ecd", slots, x).flatten(0, 1), sizes, sizes, self.group)
+        back = funcol.all_to_all_single_autograd(F.relu(sent @ self.w), sizes, sizes, self.group)
+        return torch.einsum("tec,ecd->td", slots * weight[:, None, None], back.view(WORLD, self.room, -1))
+
+
 def cross_entropy(logits, labels):
     return F.cross_entropy(logits.reshape(-1, logits.shape[-1]), labels.reshape(-1))
 
@@ -157,6 +228,24 @@ def make(name, rank):
         x, y = torch.randn(2, WORLD, 8, 8, generator=data)
         return Functional(rank, dist.group.WORLD), None, (x[rank], y[rank]), None, F.mse_loss, \
             lambda m: torch.optim.SGD(m.parameters(), lr=0.1), WORLD
+    if name == "experts":
+        x, y = torch.randn(2, WORLD, 5, 6, generator=data)
+        return Experts(rank, dist.group.WORLD), None, (x[rank], y[rank]), None, F.mse_loss, \
+            lambda m: torch.optim.SGD(m.parameters(), lr=0.1), WORLD
+    if name in ("activations", "views"):
+        module = {"activations": Activations, "views": Views}[name]
+        model, plain = module(), module()
+        plain.load_state_dict(model.state_dict())
+        x, y = torch.randn(2, 4, 6, generator=data)
+        return model, plain, (x, y), (x, y), F.mse_loss, sgd, 1
+    if name == "tied_fsdp":
+        from torch.distributed.fsdp import fully_shard
+        model, plain = Tied(), Tied()
+        plain.load_state_dict(model.state_dict())
+        fully_shard(model, mesh=init_device_mesh("cpu", (4,), mesh_dim_names=("dp",)))
+        x, y = torch.randint(0, 12, (2, 4, 5), generator=data)
+        return model, plain, (x[rank:rank + 1], y[rank:rank + 1]), (x, y), cross_entropy, \
+            lambda m: torch.optim.AdamW(m.parameters(), lr=1e-2, amsgrad=True), 4
     if name == "mlp_tp":
         model, plain = MLP(8, 16), MLP(8, 16)
         plain.load_state_dict(model.state_dict())
@@ -233,6 +322,6 @@ def worker(rank, folder, names, port):
 
 
 if __name__ == "__main__":
-    chosen = sys.argv[2:] or ["mlp_tp", "functional", *GPTS]
+    chosen = sys.argv[2:] or ["mlp_tp", "functional", "experts", "activations", "views", "tied_fsdp", *GPTS]
     mp.start_processes(worker, args=(os.path.abspath(sys.argv[1]), chosen, 29000 + os.getpid() % 1000), nprocs=WORLD,
                        start_method="fork")
