@@ -58,7 +58,7 @@ fusion @two(%x: tensor<2xf32>) -> (%p: tensor<2xf32>, %q: tensor<2xf32>) {
 TEXT
 "$hostir" run "$work/two.hir" --input x=2xf32=0 --output "@$work/two.npz" -q >/dev/null 2>&1
 refuses 3 'error[archive_member]: W/two.npz has 2 tensors: name one, as in two.npz#p' run $add --input "a=@$work/two.npz"
-refuses 3 'error[archive_member]: tests/unit/import/pt/state.pt has no tensor "w"; it has model.w, NAMES' \
+refuses 3 'error[archive_member]: tests/unit/import/pt/state.pt has no tensor "w"; it has model.w, model.turned, model.column, steps.0' \
   run $add --input a=@tests/unit/import/pt/state.pt#w
 refuses 64 'error[no_script]: no scripts found: their names end in .hir, .mlir or .hlo' test tests/checks
 refuses 3 'error[log_missing]: no such file: "W/none.db"' trace info "$work/none.db"
