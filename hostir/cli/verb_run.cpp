@@ -1,4 +1,4 @@
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <csignal>
@@ -13,6 +13,8 @@
 #include "interp/session/check_reference.h"
 #include "interp/session/check_unsharded.h"
 #include "interp/session/compare.h"
+#include "interp/session/fault_words.h"
+#include "interp/session/schedule_search.h"
 
 namespace hostir::cli {
 
@@ -130,6 +132,7 @@ class RunVerb : public Verb {
           report_fault(terminal, *prepared, other);
       }
       if (!quiet_) hint_at_edits(terminal, *prepared, *fault);
+      if (!fault->fatal) HOSTIR_TRY(check_schedules(terminal, *prepared, request, first));
       if (p2p_sweep_) HOSTIR_TRY(sweep(terminal, *prepared, request));
       return stopped;
     }
@@ -348,31 +351,28 @@ class RunVerb : public Verb {
   Expected<bool> check_schedules(Terminal& terminal, const interp::Prepared& prepared,
                                  const interp::BackendRequest& request,
                                  const interp::RunResult& first) {
-    bool good = true;
-    for (int64_t k = 1; k < schedules_; ++k) {
-      interp::BackendRequest other = request;
-      other.schedule = static_cast<uint64_t>(k);
-      HOSTIR_ASSIGN_OR_RETURN(const interp::RunResult result,
-                              run_once(terminal, prepared, other, nullptr));
-      if (const Fault* fault = result.worst()) {
-        report_fault(terminal, prepared, *fault);
-        terminal.print(
-            terminal.styled(fmt::format("schedule {} failed\n", k), Terminal::Style::kBad));
-        good = false;
-        continue;
-      }
-      for (size_t i = 0; i < first.outputs.size(); ++i) {
-        if (result.outputs[i].global == first.outputs[i].global) continue;
-        terminal.print(terminal.styled(fmt::format("%{} differs under schedule {} (seed {})\n",
-                                                   first.outputs[i].name, k, other.seed),
-                                       Terminal::Style::kBad));
-        good = false;
-      }
-    }
-    if (good && schedules_ > 1 && !quiet_) {
-      terminal.print(terminal.styled(fmt::format("{} schedules: the same bits\n", schedules_),
-                                     Terminal::Style::kGood));
-    }
+    if (schedules_ <= 1) return true;
+    HOSTIR_ASSIGN_OR_RETURN(const interp::ScheduleSearch found,
+                            interp::search_schedules(first, schedules_, [&](int64_t k) {
+                              interp::BackendRequest other = request;
+                              other.schedule = static_cast<uint64_t>(k);
+                              return run_once(terminal, prepared, other, nullptr);
+                            }));
+    for (const Fault& fault : found.faults) report_fault(terminal, prepared, fault);
+    const bool good = found.other_schedule == 0;
+    if (good && quiet_) return true;
+    std::string text = fmt::format("{} schedules: the same bits", found.tried);
+    if (!found.faults.empty())
+      text = fmt::format("schedule {} failed", found.other_schedule);
+    else if (!good)
+      text = fmt::format("%{} differs under schedule {} (seed {})", found.other_output,
+                         found.other_schedule, request.seed);
+    text += found.open.empty()
+                ? "; no two accesses of the same bytes are left unordered: no other order matters"
+                : fmt::format("; nothing orders {}", fmt::join(found.open, ", nor "));
+    const bool all_ordered = good && found.open.empty();
+    terminal.print(
+        terminal.styled(text + "\n", all_ordered ? Terminal::Style::kGood : Terminal::Style::kBad));
     return good;
   }
 

@@ -22,7 +22,7 @@ namespace hostir::interp {
 struct Fault {
   FaultRecord record;
   ErrorKind kind = ErrorKind::kRuntime;  // decides the exit status
-  Severity severity = Severity::kError;  // a leak is a warning
+  Severity severity = Severity::kError;  // a warning does not fail the run
   bool fatal = true;
   std::vector<SourceSpan> spans;  // parallel to `record.notes`
   size_t culprit = 0;             // index into `spans` of the one the sentence is about

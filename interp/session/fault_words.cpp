@@ -30,4 +30,8 @@ std::string fault_words(std::string_view kind) {
   return out;
 }
 
+bool is_race(std::string_view kind) {
+  return kind.starts_with("race_") || kind == "free_in_flight" || kind == "use_before_wait";
+}
+
 }  // namespace hostir::interp

@@ -61,7 +61,7 @@ struct FaultSnapshot {
   std::vector<std::string> instructions;  // `@f#9`; parallel to `ranks` if equally long
   std::vector<std::string> notes;
   Position position;
-  Severity severity = Severity::kError;  // a leak is a warning
+  Severity severity = Severity::kError;  // a warning does not fail the run
 };
 
 struct Snapshot {

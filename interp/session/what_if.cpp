@@ -11,6 +11,7 @@
 
 #include "hostir/ops/record.h"
 #include "interp/model/run.h"
+#include "interp/session/fault_words.h"
 #include "interp/session/session.h"
 #include "interp/session/what_if_edits.h"
 #include "interp/session/what_if_trial.h"
@@ -41,9 +42,8 @@ bool hangs(const Snapshot& shot) {
 // The first fault that a missing wait leads to; nullptr: there is none.
 const FaultSnapshot* first_race(const Snapshot& shot) {
   if (!shot.faults) return nullptr;
-  const auto found =
-      std::find_if(shot.faults->begin(), shot.faults->end(),
-                   [](const FaultSnapshot& f) { return what_if_parts::is_race(f.kind); });
+  const auto found = std::find_if(shot.faults->begin(), shot.faults->end(),
+                                  [](const FaultSnapshot& f) { return is_race(f.kind); });
   return found == shot.faults->end() ? nullptr : &*found;
 }
 

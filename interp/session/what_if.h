@@ -1,11 +1,11 @@
 // "What if": small edits of a program that hangs, each tried in a run of its own.
 //
-// From the state of a deadlock or mismatch, it proposes edits of the program's text: another order
-// of two calls, a group around them, an added or removed call, a field changed to the other ranks'
-// value, a wait removed or moved. Each edit is parsed, checked and run from the start with all
-// ranks, on the same meshes and inputs; the session is not affected. The search is bounded in runs,
-// host instructions and seconds, and reports what was not tried. Proposals depend only on where the
-// ranks are stuck, never on a particular program.
+// From the state of a deadlock, a mismatch or a race, it proposes edits of the program's text:
+// another order of two calls, a group around them, an added or removed call, a field changed to the
+// other ranks' value, a wait added, removed or moved. Each edit is parsed, checked and run from the
+// start with all ranks, on the same meshes and inputs; the session is not affected. The search is
+// bounded in runs, host instructions and seconds, and reports what was not tried. Proposals depend
+// only on where the ranks are stuck, never on a particular program.
 #pragma once
 
 #include <cstdint>

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hostir/ops/record.h"
+#include "interp/session/fault_words.h"
 
 namespace hostir::interp::what_if_parts {
 namespace {
@@ -89,11 +90,6 @@ std::optional<Spot> spot_at(const Code& code, const EditableProgram& program,
 }
 
 }  // namespace
-
-bool is_race(const std::string& fault_kind) {
-  return fault_kind.starts_with("race_") || fault_kind == "free_in_flight" ||
-         fault_kind == "use_before_wait";
-}
 
 std::vector<StuckCall> StopPicture::calls() const {
   std::vector<StuckCall> out;

@@ -42,9 +42,6 @@ struct StopPicture {
   std::vector<StuckCall> calls() const;
 };
 
-/// A race, or a free or a host's read that comes too early: what a missing wait leads to.
-bool is_race(const std::string& fault_kind);
-
 /// Upper bound on races, meetings and on calls of each, to bound the search.
 inline constexpr size_t kMostMeetings = 8;
 

@@ -8,7 +8,6 @@
 #include "interp/core/interpreter.h"
 #include "interp/session/fault_words.h"
 #include "interp/session/snapshot_builder.h"
-#include "interp/session/what_if_stop.h"
 
 namespace hostir::interp::what_if_parts {
 namespace {

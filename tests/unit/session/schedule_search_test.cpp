@@ -1,0 +1,60 @@
+#include "interp/session/schedule_search.h"
+
+#include <gtest/gtest.h>
+
+namespace hostir::interp::test {
+namespace {
+
+RunResult result_of(double value) {
+  RunResult out;
+  NamedOutput output;
+  output.name = "y";
+  output.global = Tensor::zeros(DType::kF32, {1});
+  output.global.set_double(0, value);
+  out.outputs.push_back(std::move(output));
+  return out;
+}
+
+Fault fault_of(const std::string& kind) {
+  Fault out;
+  out.fatal = false;
+  out.record.kind = kind;
+  out.record.instructions = {"@f#9", "@f#7"};
+  return out;
+}
+
+TEST(ScheduleSearch, WithoutARaceNothingIsOpen) {
+  const auto found =
+      search_schedules(result_of(1), 4, [](int64_t) { return Expected<RunResult>(result_of(1)); });
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(found->open.empty());
+  EXPECT_EQ(found->tried, 4);
+  EXPECT_EQ(found->other_schedule, 0);
+}
+
+TEST(ScheduleSearch, NamesTheInstructionsAndTheScheduleThatDiffers) {
+  RunResult first = result_of(1);
+  first.faults.push_back(fault_of("leak"));
+  first.faults.push_back(fault_of("race_raw"));
+  const auto found = search_schedules(
+      first, 9, [](int64_t k) { return Expected<RunResult>(result_of(k < 3 ? 1 : 2)); });
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->open, std::vector<std::string>{"@f#9 and @f#7"});
+  EXPECT_EQ(found->other_schedule, 3);
+  EXPECT_EQ(found->other_output, "y");
+  EXPECT_EQ(found->tried, 3) << "the search ends there";
+}
+
+TEST(ScheduleSearch, AScheduleThatFailsIsAnOther) {
+  const auto found = search_schedules(result_of(1), 4, [](int64_t k) {
+    RunResult out = result_of(1);
+    if (k == 2) out.faults.push_back(fault_of("out_of_memory"));
+    return Expected<RunResult>(std::move(out));
+  });
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->other_schedule, 2);
+  EXPECT_EQ(found->faults.size(), 1u);
+}
+
+}  // namespace
+}  // namespace hostir::interp::test
