@@ -45,7 +45,7 @@ expect 2 "a log where a program should be" "$hostir" run "$work/a.db"
 says "is not text: it is a log" "a log is called one"
 head -c 30000000 /dev/urandom >"$work/noise.hir"
 expect 2 "a file that is not text" bash -c 'ulimit -v 2000000; timeout 10 "$1" run "$2"' sh "$hostir" "$work/noise.hir"
-says "error[not_text]: $work/noise.hir is not text: it has a zero byte" "noise is called that"
+says "error[not_text]: \"$work/noise.hir\" is not text: it has a zero byte" "noise is called that"
 head -c 3000000 /dev/urandom | base64 -w 0 | tr 'A-M' '$%!^&|~;' >"$work/noise.hir"
 expect 2 "a long line that is not a program" bash -c 'ulimit -v 2000000; timeout 10 "$1" verify "$2"' sh "$hostir" "$work/noise.hir"
 [ "$(wc -c <"$work/out")" -lt 200000 ] && passed=$((passed + 1)) || { failed=$((failed + 1)); echo "FAILED: carets of a long line are not clipped"; }
