@@ -81,7 +81,7 @@ Expected<std::vector<NamedOutput>> outputs_of(const Interpreter& interpreter, bo
 // A layout that says that ranks hold the same part, where they do not. The output shows the first
 // holder's; nobody would see the others.
 std::optional<Fault> differing_replicas(const Interpreter& interpreter, const ValueWatch& watch,
-                                        size_t result, ClockDomain clock) {
+                                        size_t result) {
   const Code& code = interpreter.code();
   const ResultDecl& declared = code.functions.front()->results[result];
   const auto* shard = std::get_if<ShardType>(&declared.type);
@@ -111,9 +111,8 @@ std::optional<Fault> differing_replicas(const Interpreter& interpreter, const Va
     const auto apart = first_difference(same->part, *part);
     if (!apart) continue;
     Fault fault;
-    // Devices may round differently, simulated ranks only if the program lets them.
-    fault.severity =
-        apart->rounding && clock != ClockDomain::kVirtual ? Severity::kWarning : Severity::kError;
+    // A ring in which each rank starts its sum elsewhere is correct.
+    fault.severity = apart->rounding ? Severity::kWarning : Severity::kError;
     fault.fatal = false;
     fault.position = interpreter.position();
     fault.record.kind = "replicas_differ";
@@ -146,10 +145,10 @@ bool is_infinite(double v) { return std::isinf(v); }
 // What ranks hold in spite of their layouts, and where numbers stopped being numbers. A NaN of the
 // inputs is born nowhere, and an infinity may be a mask: it is told of where one is returned.
 void add_findings(const Interpreter& interpreter, const ValueWatch& watch, const Prepared& prepared,
-                  ClockDomain clock, RunResult& result) {
+                  RunResult& result) {
   bool returned_differ = false;
   for (size_t i = 0; i < result.outputs.size(); ++i) {
-    auto fault = differing_replicas(interpreter, watch, i, clock);
+    auto fault = differing_replicas(interpreter, watch, i);
     if (!fault) continue;
     returned_differ = true;
     result.faults.push_back(std::move(*fault));
@@ -249,7 +248,7 @@ Expected<RunResult> run(const Prepared& prepared, const BackendFactory& make_bac
   }
   HOSTIR_TRY(interpreter->share_results(options.backend.timeout_ns));
   HOSTIR_ASSIGN_OR_RETURN(result.outputs, outputs_of(*interpreter, options.keep_parts));
-  if (can.reads_values) add_findings(*interpreter, watch, prepared, can.clock, result);
+  if (can.reads_values) add_findings(*interpreter, watch, prepared, result);
   return result;
 }
 

@@ -289,6 +289,7 @@ std::optional<Fault> ValueWatch::parting() const {
   const bool one = p.writers[0].code == p.writers[1].code && p.writers[0].path == p.writers[1].path;
   Fault fault;
   fault.fatal = false;
+  fault.severity = p.rounding ? Severity::kWarning : Severity::kError;
   fault.record.kind = "replicas_differ";
   fault.record.ranks = {p.ranks[0], p.ranks[1]};
   fault.record.sentence = fmt::format(
