@@ -302,13 +302,16 @@ bool Engine::check_read(Step& step, const Allocation& a, uint32_t reg, ByteRange
   const bool returned = record(step.code.kind).role == HostRole::kReturn;
   const bool shard = a.layout != kNoLayout && sharding_of(code->layouts[a.layout].type) != nullptr;
   if (returned && !is_on_mesh_of(*code, a.layout, step.rank)) return true;
+  // Without values, counts that a kernel computed are 0.
+  const bool is_known = shard || step.rank == 0;
+  const bool is_error = !returned || (is_known && backend.capabilities().reads_values);
   return warn(step, "uninitialised_read",
               fmt::format("rank {}: {} {} {}, {}", step.rank, name_of(step),
                           returned ? "returns" : "reads", code->register_name(reg),
                           a.parameter                  ? "a parameter that was given no value"
                           : a.written.ranges().empty() ? "which nothing has written"
                                                        : "of which only a part was written"),
-              returned && !shard && step.rank != 0 ? Severity::kWarning : Severity::kError);
+              is_error ? Severity::kError : Severity::kWarning);
 }
 
 void Engine::note_unfilled(RankState& rank, const CommunicationItem& item) {

@@ -38,30 +38,6 @@ void check_sends(Engine& engine) {
   }
 }
 
-// Where another error explains what was not written, only that is one.
-void demote_unwritten_results(Engine& engine) {
-  const Code& code = *engine.code;
-  const auto is_unwritten_result = [&](const Fault& fault) {
-    if (fault.record.kind != "uninitialised_read" || fault.fatal) return false;
-    for (CodeIndex i = 0; i < code.instructions.size(); ++i) {
-      const CodeInstruction& c = code.instructions[i];
-      if (c.role == CodeRole::kInstruction && record(c.kind).role == HostRole::kReturn &&
-          code.address(i) == fault.record.instructions.front())
-        return true;
-    }
-    return false;
-  };
-  std::vector<Fault>& faults = engine.state.faults;
-  const auto is_cause = [&](const Fault& fault) {
-    return fault.severity == Severity::kError && fault.record.kind != "leak" &&
-           !is_unwritten_result(fault);
-  };
-  if (std::none_of(faults.begin(), faults.end(), is_cause)) return;
-  for (Fault& fault : faults) {
-    if (is_unwritten_result(fault)) fault.severity = Severity::kWarning;
-  }
-}
-
 }  // namespace
 
 void Engine::conclude() {
@@ -90,7 +66,6 @@ void Engine::conclude() {
       fault.spans = {code->source(found.code).operands[found.operand].span};
       record_fault(std::move(fault));
     }
-    demote_unwritten_results(*this);
     return;
   }
   if (frozen) return;  // thawing them may let the run continue

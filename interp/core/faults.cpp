@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "hostir/ops/record.h"
 #include "interp/core/engine.h"
 
@@ -29,6 +31,37 @@ Fault Engine::fault_at(const Step& step) const {
   return fault;
 }
 
+namespace {
+
+bool is_unwritten_result(const Code& code, const Fault& fault) {
+  if (fault.record.kind != "uninitialised_read" || fault.fatal) return false;
+  for (CodeIndex i = 0; i < code.instructions.size(); ++i) {
+    const CodeInstruction& c = code.instructions[i];
+    if (c.role == CodeRole::kInstruction && record(c.kind).role == HostRole::kReturn &&
+        code.address(i) == fault.record.instructions.front())
+      return true;
+  }
+  return false;
+}
+
+// True for an error that may explain why a result was not written.
+bool is_cause(const Fault& fault) {
+  return fault.severity == Severity::kError && fault.record.kind != "leak" &&
+         fault.record.kind != "uninitialised_read";
+}
+
+// Where another error explains why results were not written, only that is one.
+void demote_unwritten_results(const Code& code, std::vector<Fault>& faults) {
+  const auto last = faults.end() - 1;
+  const bool was_explained = std::any_of(faults.begin(), last, is_cause);
+  if (is_cause(*last) == was_explained) return;
+  for (auto fault = was_explained ? last : faults.begin(); fault != faults.end(); ++fault) {
+    if (is_unwritten_result(code, *fault)) fault->severity = Severity::kWarning;
+  }
+}
+
+}  // namespace
+
 void Engine::record_fault(Fault fault) {
   if (looking != nullptr) {
     if (fault.fatal && !looking->has_value()) *looking = std::move(fault.record.sentence);
@@ -41,6 +74,7 @@ void Engine::record_fault(Fault fault) {
     sink->fault(fault.record);
   }
   state.faults.push_back(std::move(fault));
+  demote_unwritten_results(*code, state.faults);
 }
 
 bool Engine::fault(const Step& step, std::string id, const std::string& what) {

@@ -84,6 +84,31 @@ expect 2 "a forgotten all_reduce" "$hostir" verify tests/scripts/regress/sums_ov
 says "sums_over_cut_dimensions.hir:29:" "verify points at a forgotten all_reduce"
 expect 2 "layouts through a call" "$hostir" verify tests/scripts/regress/layouts_through_calls.hir
 says "error[call_layout]" "verify compares layouts through calls"
+cat >"$work/unwritten.hir" <<'EOF'
+mesh @m = <x=2>
+kernel @one() -> (%v: tensor<?Nxf32>) {
+  %v = constant {value = 1} : tensor<?Nxf32>
+  return %v
+}
+host @shard on @m () -> (%b: shard<4xf32, @m, [{x}]>) {
+  %s = stream "s"
+  %b = alloc on %s : shard<4xf32, @m, [{x}]>
+  where rank == 0 {
+    launch @one wo(%b) on %s
+  }
+  return %b
+}
+host @tensor on @m () -> (%b: tensor<4xf32>) {
+  %s = stream "s"
+  %b = alloc on %s : tensor<4xf32>
+  where rank == 0 {
+    launch @one wo(%b) on %s
+  }
+  return %b
+}
+EOF
+expect 3 "a shard that one rank did not write" "$hostir" run "$work/unwritten.hir" @shard
+expect 0 "a tensor that only rank 0 wrote, whose result is rank 0's" "$hostir" run "$work/unwritten.hir" @tensor
 expect 3 "missing file" "$hostir" run no_such_file.hir
 expect 64 "unknown verb" "$hostir" frobnicate
 expect 64 "unknown option" "$hostir" run tests/programs/simple_add.hir --frobnicate

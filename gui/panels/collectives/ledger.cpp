@@ -25,7 +25,7 @@ using Row = interp::LedgerRow;
 using Cell = interp::LedgerCell;
 using interp::Rank;
 
-StateKind state_of(Cell::State state) {
+StateKind cell_state(Cell::State state) {
   switch (state) {
     case Cell::State::kMissing:
     case Cell::State::kUnknown:
@@ -42,7 +42,7 @@ StateKind state_of(Cell::State state) {
   return StateKind::kMissing;
 }
 
-const char* word_of(Cell::State state) {
+const char* cell_word(Cell::State state) {
   switch (state) {
     case Cell::State::kMissing:
       return "not arrived";
@@ -326,7 +326,7 @@ class LedgerPanel : public Panel {
       ImGui::TableNextColumn();
       const Cell* cell = by_rank_[static_cast<size_t>(r)];
       if (!cell) continue;
-      const StateKind state = state_of(cell->state);
+      const StateKind state = cell_state(cell->state);
       ImGui::TableSetBgColor(ImGuiTableBgTarget_CellBg,
                              with_alpha(frame.ui.pal().state(state), 0.28f));
       draw_cell(frame, row, *cell, state, fmt::format("ledger/{}/{}", i, r));
@@ -347,14 +347,14 @@ class LedgerPanel : public Panel {
     } else {
       frame.ui.state_word(state, "");
     }
-    frame.ui.tag(name, word_of(cell.state));
+    frame.ui.tag(name, cell_word(cell.state));
     if (frame.model.was_hovered.rank == cell.rank)
       ImGui::TableSetBgColor(ImGuiTableBgTarget_CellBg,
                              with_alpha(frame.ui.pal().state(state), 0.5f));
     if (!ImGui::IsItemHovered()) return;
     frame.model.hovered.rank = cell.rank;
     if (!cell.fingerprint.empty()) frame.model.hovered.code = cell.code;
-    Ui::tooltip("rank %d: %s\n%s %s\nclick: go there", cell.rank, word_of(cell.state),
+    Ui::tooltip("rank %d: %s\n%s %s\nclick: go there", cell.rank, cell_word(cell.state),
                 cell.fingerprint.c_str(), cell.address.c_str());
     if (!ImGui::IsItemClicked()) return;
     const interp::Snapshot& shot = *frame.model.snapshot();

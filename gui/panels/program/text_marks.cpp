@@ -54,7 +54,7 @@ void squiggle(ImDrawList* list, float x0, float x1, float y, ImU32 colour, float
   list->PathStroke(colour, 0, step * 0.5f);
 }
 
-StateKind state_of(Severity severity) {
+StateKind severity_state(Severity severity) {
   return severity == Severity::kError ? StateKind::kMismatch : StateKind::kWaiting;
 }
 
@@ -73,7 +73,7 @@ void draw_marks(Ui& ui, const char* label, const std::string& text,
     if (mark.line >= lines.size()) continue;
     const std::string_view line = lines[mark.line];
     const float y = field.origin.y + row * static_cast<float>(mark.line);
-    const ImU32 colour = ui.pal().state(state_of(mark.severity));
+    const ImU32 colour = ui.pal().state(severity_state(mark.severity));
     const float x0 = field.origin.x + width_of(line.substr(0, std::min(mark.begin, line.size())));
     const float x1 = field.origin.x + width_of(line.substr(0, std::min(mark.end, line.size())));
     squiggle(list, x0, std::max(x1, x0 + ui.px(8)), y + row, colour, ui.px(2.5f));
@@ -82,7 +82,7 @@ void draw_marks(Ui& ui, const char* label, const std::string& text,
     if (mark.line == last_line) continue;  // only one message fits after a line
     last_line = mark.line;
     const float x = field.origin.x + width_of(line) + ui.px(18);
-    const std::string said = std::string(glyph(state_of(mark.severity))) + " " + mark.message;
+    const std::string said = std::string(glyph(severity_state(mark.severity))) + " " + mark.message;
     const float width =
         std::min(width_of(said), std::max(0.0f, field.window->InnerRect.Max.x - x - ui.px(8)));
     list->AddRectFilled(ImVec2(x - ui.px(5), y), ImVec2(x + width + ui.px(5), y + row),

@@ -23,7 +23,7 @@ const interp::TaskSnapshot* pending_task(const interp::RankSnapshot& r) {
 }
 
 // What a rank does while others wait for it, or how it waits itself.
-std::pair<StateKind, std::string> state_of(const interp::RankSnapshot& r, bool waits) {
+std::pair<StateKind, std::string> rank_state(const interp::RankSnapshot& r, bool waits) {
   if (r.frozen) return {StateKind::kFrozen, "frozen"};
   if (r.status == interp::RankStatus::kBlocked) return {StateKind::kWaiting, "blocked"};
   if (waits) return {StateKind::kWaiting, "stream waits"};
@@ -55,7 +55,7 @@ CardText text_of(const interp::Snapshot& shot, const WaitNode& node, bool two_li
   const bool waits = node.edges > 0;
   CardText text;
   text.who = ranks_text(node.ranks);
-  std::tie(text.state, text.word) = state_of(rank, waits);
+  std::tie(text.state, text.word) = rank_state(rank, waits);
   text.word = std::string(glyph(text.state)) + " " + text.word;
   if (two_lines)
     text.place = node.own.empty() ? place_of(rank, waits) : "wait for each other: " + node.own;

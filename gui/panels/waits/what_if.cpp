@@ -20,7 +20,7 @@ using Verdict = WhatIfTrial::Verdict;
 constexpr size_t kOpenAtFirst = 1;
 constexpr size_t kMostOthers = 40;  // of the edits that did not help, the smallest are shown
 
-StateKind state_of(const WhatIfTrial& trial) {
+StateKind trial_state(const WhatIfTrial& trial) {
   switch (trial.verdict) {
     case Verdict::kCompletes:
       return trial.good() ? StateKind::kOk : StateKind::kWaiting;
@@ -181,7 +181,7 @@ class WhatIfPanel : public Panel {
     ImGui::SameLine();
     ImGui::SetCursorPosY(top + ImGui::GetStyle().FramePadding.y);
     ImGui::BeginGroup();
-    frame.ui.state_word(state_of(trial), words);
+    frame.ui.state_word(trial_state(trial), words);
     frame.ui.tag(fmt::format("whatif/verdict/{}", i), words);
     Ui::flow(std::min(ImGui::CalcTextSize(trial.edit.sentence.c_str()).x,
                       ImGui::GetContentRegionAvail().x));

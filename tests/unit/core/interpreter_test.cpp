@@ -13,9 +13,12 @@ TEST(Interpreter, RunsTheMlpOnEightRanks) {
   EXPECT_EQ(r->interpreter->position(), 8u * 11u);
   const auto ledger = r->interpreter->ledger();
   ASSERT_EQ(ledger.size(), 2u);  // two groups of four
-  EXPECT_EQ(ledger[0].arrivals.size(), 4u);
-  EXPECT_EQ(ledger[1].arrivals[0].rank, 4);
-  EXPECT_EQ(ledger[1].arrivals[0].fingerprint, "all_reduce sum f32[8,32]");
+  EXPECT_EQ(ledger[0].members.size(), 4u);
+  EXPECT_EQ(ledger[1].members[0].first, 4);
+  const Arrival& arrival = *ledger[1].members[0].second;
+  EXPECT_EQ(arrival.kind, OpKind::all_reduce);
+  EXPECT_EQ(arrival.dtype, DType::kF32);
+  EXPECT_EQ(arrival.total_elems, 8 * 32);
   EXPECT_EQ(r->interpreter->live_bytes(0), (8 * 32 + 32 * 16 + 16 * 32 + 8 * 32) * 4);
   EXPECT_EQ(r->interpreter->peak_bytes(0), r->interpreter->live_bytes(0) + 8 * 16 * 4);
   const auto result = r->interpreter->result(0, 0);

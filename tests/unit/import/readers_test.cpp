@@ -161,7 +161,7 @@ TEST(Inspector, FinishedCallsAreRead) {
 }
 
 TEST(ReadDumps, WhatIsNoneIsRefused) {
-  EXPECT_NE(read_error("hello").find("no dump of a known recorder"), std::string::npos);
+  EXPECT_NE(read_error("hello").find("not a dump of a known recorder"), std::string::npos);
   EXPECT_NE(read_error("").find("is empty"), std::string::npos);
   EXPECT_NE(read_error(R"({"traceEvents":[]})").find("profile"), std::string::npos);
 }

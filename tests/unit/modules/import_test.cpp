@@ -39,20 +39,22 @@ TEST(Import, WrongTextIsNamedAtItsPlace) {
       {in_main("    %0 = stablehlo.reshape %arg0 : (tensor<4xf32>) -> tensor<5xf32>"), 3,
        "another number of elements"},
       {in_main("    %0 = stablehlo.slice %arg0 [0:9] : (tensor<4xf32>) -> tensor<9xf32>"), 3,
-       "outside the operand"},
+       "outside dimension 0"},
       {in_main("    %0 = call @nobody(%arg0) : (tensor<4xf32>) -> tensor<4xf32>"), 3,
        "no function @nobody"},
       {in_main("    %0 = call @main(%arg0) : (tensor<4xf32>) -> tensor<4xf32>"), 3,
        "deeper than 64"},
       {in_main("    %0 = stablehlo.transpose %arg0, dims = [1] : (tensor<4xf32>) -> tensor<4xf32>"),
-       3, "no permutation"},
+       3, "not a permutation"},
       {in_main("    %0 = stablehlo.abs %arg0 : tensor<99999999999999999999xf32>"), 3, "2^48"},
-      {in_main("    %0 = \"stablehlo.compare\"() : () -> tensor<4xi1>"), 3, "takes 2 operands"},
+      {in_main("    %0 = \"stablehlo.compare\"() : () -> tensor<4xi1>"), 3,
+       "takes at least 2 operands"},
       {in_main("    %0 = \"stablehlo.if\"(%arg0) ({\n    ^bb0(%a: tensor<f32>):\n      "
                "stablehlo.return %a : "
                "tensor<f32>\n    }) : (tensor<4xf32>) -> tensor<f32>"),
-       5, "has no value"},
-      {"HloModule m\nENTRY main {\n  p = f32[4]{0} parameter(0), metadata={op=\"\\", 3, "closes"},
+       5, "without a value"},
+      {"HloModule m\nENTRY main {\n  p = f32[4]{0} parameter(0), metadata={op=\"\\", 3,
+       "not closed"},
       {"HloModule m, num_partitions=2\nENTRY main {\n  p = f32[4]{0} parameter(0), "
        "sharding={devices=[2]0,0}\n  ROOT c = "
        "f32[4]{0} negate(p)\n}\n",
