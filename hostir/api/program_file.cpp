@@ -12,10 +12,11 @@ namespace hostir::api {
 
 namespace {
 
-LoadedFile load_foreign(const std::string& name, std::string text) {
+LoadedFile load_foreign(const std::string& name, std::string text,
+                        const importer::ResultShapes& shapes) {
   LoadedFile out;
   const uint32_t id = out.sources.add(name, std::move(text));
-  auto imported = importer::import_text(out.sources, id);
+  auto imported = importer::import_text(out.sources, id, shapes);
   if (!imported) {
     out.diagnostics = std::move(imported.error().diagnostics);
     return out;
@@ -30,9 +31,10 @@ LoadedFile load_foreign(const std::string& name, std::string text) {
 
 }  // namespace
 
-LoadedFile load_text(const std::string& name, std::string text) {
+LoadedFile load_text(const std::string& name, std::string text,
+                     const importer::ResultShapes& shapes) {
   if (importer::language_of(text) != importer::SourceLanguage::kHir) {
-    return load_foreign(name, std::move(text));
+    return load_foreign(name, std::move(text), shapes);
   }
   LoadedFile out;
   const uint32_t id = out.sources.add(name, std::move(text));
@@ -43,9 +45,9 @@ LoadedFile load_text(const std::string& name, std::string text) {
   return out;
 }
 
-Expected<LoadedFile> load_file(const std::string& path) {
+Expected<LoadedFile> load_file(const std::string& path, const importer::ResultShapes& shapes) {
   HOSTIR_ASSIGN_OR_RETURN(std::string text, io::read_text(path));
-  return load_text(path == "-" ? "<stdin>" : path, std::move(text));
+  return load_text(path == "-" ? "<stdin>" : path, std::move(text), shapes);
 }
 
 Expected<ChosenFunction> choose_function(const LoadedFile& file, const std::string& function) {

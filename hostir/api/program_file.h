@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "hostir/import/result_shapes.h"
 #include "hostir/ir/program.h"
 #include "hostir/support/expected.h"
 
@@ -18,12 +19,14 @@ struct LoadedFile {
   std::string import_notes;             // lines on what the import skipped or guessed
 };
 
+/// `shapes` has the whole shapes of results, which scheduled HLO does not contain.
 /// Errors: the file cannot be read. Errors in the program are in `diagnostics`.
-Expected<LoadedFile> load_file(const std::string& path);
+Expected<LoadedFile> load_file(const std::string& path, const importer::ResultShapes& shapes = {});
 
 /// As load_file(), for a text that is not in a file. StableHLO and HLO are converted first; the
 /// converted text becomes the source. Import errors refer to the given text.
-LoadedFile load_text(const std::string& name, std::string text);
+LoadedFile load_text(const std::string& name, std::string text,
+                     const importer::ResultShapes& shapes = {});
 
 /// The part with the chosen function (`@f`, or empty for the first part's main function). Errors:
 /// `no_function`; the file's errors as kInvalid.

@@ -94,6 +94,22 @@ Expected<ExpectedOutputs> ExpectedOutputs::parse(const std::vector<std::string>&
   return out;
 }
 
+std::optional<std::vector<int64_t>> ExpectedOutputs::shape(const std::vector<std::string>& texts,
+                                                           size_t index) {
+  for (const std::string& text : texts) {
+    if (!text.starts_with(std::to_string(index) + "=")) continue;
+    const auto binding = api::split_binding(text, "--expect");
+    if (!binding) return std::nullopt;
+    const auto spec = api::parse_bound_value(*binding, "--expect");
+    if (!spec || (spec->kind != ValueSpec::Kind::kInline && spec->kind != ValueSpec::Kind::kFile))
+      return std::nullopt;
+    const auto value = api::stored_tensor(*spec);
+    if (!value) return std::nullopt;
+    return std::vector<int64_t>(value->extents.begin(), value->extents.end());
+  }
+  return std::nullopt;
+}
+
 Expected<bool> ExpectedOutputs::check(Terminal& terminal, const interp::RunResult& result,
                                       const Tolerance& tolerance, Report report) const {
   bool good = true;

@@ -84,7 +84,8 @@ class RunVerb : public Verb {
   int execute(Terminal& terminal) override {
     if (shapes_only_) backend_.backend = "shapes";
     program_.input_data = backend_.input_data();
-    auto loaded = api::load_file(program_.path);
+    auto loaded = api::load_file(
+        program_.path, [this](size_t index) { return ExpectedOutputs::shape(expects_, index); });
     if (!loaded) return terminal.report(loaded.error());
     if (auto made = program_.differentiate(*loaded); !made) {
       return terminal.report(made.error(), loaded->sources);

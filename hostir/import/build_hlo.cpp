@@ -296,7 +296,8 @@ ShardType global_of(const TensorType& local, Sharding sharding, const Mesh& mesh
 
 }  // namespace
 
-Expected<void> build_hlo(const HloModule& hlo, Program& program, ImportReport& report) {
+Expected<void> build_hlo(const HloModule& hlo, const ResultShapes& shapes, Program& program,
+                         ImportReport& report) {
   const ModuleFunction& entry = hlo.module.functions.front();
   std::vector<TileSharding> tiles;
   for (size_t p = 0; p < entry.params.size(); ++p) {
@@ -335,7 +336,7 @@ Expected<void> build_hlo(const HloModule& hlo, Program& program, ImportReport& r
                                       global_of(type, *sharding, world), std::nullopt});
   }
   HOSTIR_ASSIGN_OR_RETURN(const auto results, builder.block(entry.body));
-  const auto layouts = guess_layouts(hlo.module, entry, shardings, world);
+  const auto layouts = guess_layouts(hlo.module, entry, shardings, world, shapes);
   for (size_t r = 0; r < results.size(); ++r) {
     HOSTIR_ASSIGN_OR_RETURN(const LocalValue local,
                             builder.stored(results[r], fmt::format("result{}", r)));

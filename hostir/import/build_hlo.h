@@ -4,10 +4,12 @@
 
 #include "hostir/import/emitter.h"
 #include "hostir/import/hlo_module.h"
+#include "hostir/import/result_shapes.h"
 
 namespace hostir::importer {
 
 /// Appends the mesh, the kernels and the host function.
-Expected<void> build_hlo(const HloModule& hlo, Program& program, ImportReport& report);
+Expected<void> build_hlo(const HloModule& hlo, const ResultShapes& shapes, Program& program,
+                         ImportReport& report);
 
 }  // namespace hostir::importer

@@ -160,6 +160,33 @@ Expected<bool> DeviceOps::take_all_reduce(const OpSite& s) {
   }
   Attributes attributes;
   attributes.set("reduction", reduction_of(*kind));
+  // Several tensors of one dtype travel as one: a compiler has combined them to save latency.
+  const bool joins =
+      inputs.size() > 1 && std::all_of(types.begin(), types.end(), [&](const auto& t) {
+        return t.element == types[0].element && t.element_count() >= 0;
+      });
+  if (joins) {
+    std::vector<Known> flat;
+    ModuleType all = tensor_type(types[0].element, {0});
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      all.dims[0] += types[i].element_count();
+      HOSTIR_ASSIGN_OR_RETURN(Known x, s.emitter.reshaped(inputs[i], {types[i].element_count()}));
+      flat.push_back(std::move(x));
+    }
+    HOSTIR_ASSIGN_OR_RETURN(const Known joined, s.emitter.concatenated(std::move(flat), 0));
+    HOSTIR_ASSIGN_OR_RETURN(const auto sum, collective(s, OpKind::all_reduce, {joined}, {all},
+                                                       std::move(attributes), std::move(groups)));
+    int64_t start = 0;
+    for (size_t i = 0; i < types.size(); ++i) {
+      const int64_t limit = start + types[i].element_count();
+      HOSTIR_ASSIGN_OR_RETURN(Known y, s.emitter.sliced(sum[0], {start}, {limit}, {1}));
+      HOSTIR_ASSIGN_OR_RETURN(y, s.emitter.reshaped(y, types[i].dims));
+      HOSTIR_ASSIGN_OR_RETURN(y, back_to(s.emitter, y, s.in(i).type.element));
+      HOSTIR_TRY(s.set(std::move(y), i));
+      start = limit;
+    }
+    return true;
+  }
   HOSTIR_ASSIGN_OR_RETURN(const auto sums,
                           collective(s, OpKind::all_reduce, std::move(inputs), std::move(types),
                                      std::move(attributes), std::move(groups)));

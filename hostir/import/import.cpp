@@ -39,12 +39,13 @@ Expected<Imported> import_module(const Module& module) {
   return out;
 }
 
-Expected<Imported> import_text(const SourceManager& sources, uint32_t file) {
+Expected<Imported> import_text(const SourceManager& sources, uint32_t file,
+                               const ResultShapes& shapes) {
   if (language_of(sources.text(file)) == SourceLanguage::kHlo) {
     HOSTIR_ASSIGN_OR_RETURN(const HloText text, read_hlo_text(sources, file));
     HOSTIR_ASSIGN_OR_RETURN(const HloModule hlo, convert_hlo(text));
     Imported out;
-    HOSTIR_TRY(build_hlo(hlo, out.program, out.report));
+    HOSTIR_TRY(build_hlo(hlo, shapes, out.program, out.report));
     return out;
   }
   HOSTIR_ASSIGN_OR_RETURN(Module module, read_mlir(sources, file));

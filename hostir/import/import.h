@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "hostir/import/emitter.h"
+#include "hostir/import/result_shapes.h"
 #include "hostir/ir/program.h"
 
 namespace hostir::importer {
@@ -23,7 +24,9 @@ struct Imported {
   ImportReport report;
 };
 
-Expected<Imported> import_text(const SourceManager& sources, uint32_t file);
+/// `shapes` has the whole shapes of results of HLO that the caller knows.
+Expected<Imported> import_text(const SourceManager& sources, uint32_t file,
+                               const ResultShapes& shapes = {});
 
 /// Converts a parsed module to a program.
 Expected<Imported> import_module(const Module& module);

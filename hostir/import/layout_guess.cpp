@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+
+#include "hostir/import/device_ops.h"
 
 namespace hostir::importer {
 
@@ -13,6 +16,7 @@ using Axes = std::vector<std::string>;
 struct Layout {
   std::vector<Axes> dims;
   bool device = false;  // depends on the device number
+  Axes differs;         // axes along which devices differ because the parameters do
 };
 
 constexpr int kMaxGuessCalls = 64;
@@ -82,7 +86,16 @@ class Guess {
     const auto& to = f.type(op.results[r]).dims;
     Layout out;
     out.dims.resize(to.size());
-    for (const Layout& l : in) out.device = out.device || l.device;
+    for (const Layout& l : in) {
+      out.device = out.device || l.device;
+      add(out.differs, l.differs);
+    }
+    if (name_is_gather(op)) {
+      const Axes equal = group_axes(op);
+      std::erase_if(out.differs, [&](const std::string& axis) { return holds(equal, axis); });
+    } else if (op.name == "stablehlo.reduce_scatter") {
+      add(out.differs, group_axes(op));
+    }
     if (op.name == "stablehlo.partition_id") out.device = true;
     if (in.empty()) return out;
     const auto& from = f.type(op.operands[0]).dims;
@@ -134,6 +147,40 @@ class Guess {
           if (dims.size() == to.size()) out.dims[d] = in[i].dims[d];
         }
       }
+    }
+    return out;
+  }
+
+  static bool holds(const Axes& axes, const std::string& axis) {
+    return std::find(axes.begin(), axes.end(), axis) != axes.end();
+  }
+
+  static void add(Axes& to, const Axes& axes) {
+    for (const std::string& axis : axes) {
+      if (!holds(to, axis)) to.push_back(axis);
+    }
+  }
+
+  // After these, all devices of a group hold the same.
+  static bool name_is_gather(const ModuleOp& op) {
+    return op.name == "stablehlo.all_reduce" || op.name == "stablehlo.all_gather" ||
+           op.name == "stablehlo.collective_broadcast";
+  }
+
+  // The axes along which the members of a group differ.
+  Axes group_axes(const ModuleOp& op) const {
+    const Attr* attr = op.find("replica_groups");
+    const auto groups = attr != nullptr ? dense_groups(*attr) : std::nullopt;
+    Axes out;
+    for (size_t axis = 0; axis < mesh_.axes.size(); ++axis) {
+      const auto coord = [&](int64_t id) {
+        const auto position = mesh_.position_of(id);
+        return position ? mesh_.coord(*position, axis) : -1;
+      };
+      bool apart = !groups || groups->empty();  // one group of all devices
+      for (size_t i = 1; !apart && i < groups->front().size(); ++i)
+        apart = coord(groups->front()[i]) != coord(groups->front()[0]);
+      if (apart) out.push_back(mesh_.axes[axis].name);
     }
     return out;
   }
@@ -278,16 +325,104 @@ class Guess {
   const Mesh& mesh_;
 };
 
+// Assigns axes to dimensions so that a local shape becomes a known whole one.
+class ShapeFit {
+ public:
+  ShapeFit(const Mesh& mesh, const Sharding& guess, Axes differs)
+      : mesh_(mesh), guess_(guess), differs_(std::move(differs)), dims_(mesh.axes.size(), kNone) {}
+
+  // The guess itself if it fits, or if nothing does.
+  Sharding find(const std::vector<int64_t>& local, const std::vector<int64_t>& whole) {
+    if (local.size() != whole.size()) return guess_;
+    std::vector<int64_t> left;
+    int64_t of_guess = 0;
+    for (size_t d = 0; d < local.size(); ++d) {
+      const bool divides = local[d] > 0 && whole[d] % local[d] == 0;
+      if (!divides && local[d] != whole[d]) return guess_;
+      left.push_back(divides ? whole[d] / local[d] : 1);
+      int64_t parts = 1;
+      for (const AxisRef& axis : guess_.dims[d].axes) parts *= mesh_.axis_size(axis);
+      of_guess += parts == left.back();
+    }
+    if (of_guess == static_cast<int64_t>(local.size())) return guess_;
+    place(0, std::move(left), 0);
+    return best_ ? sharding(*best_) : guess_;
+  }
+
+ private:
+  static constexpr size_t kNone = SIZE_MAX;
+
+  // Prefers axes where the guess has them, and to cut by axes along which the devices differ.
+  int64_t score(size_t axis, size_t dim) const {
+    const std::string& name = mesh_.axes[axis].name;
+    const bool differs = std::find(differs_.begin(), differs_.end(), name) != differs_.end();
+    if (dim == kNone) return differs ? -2 : 0;
+    return (differs ? 2 : -1) + (has(guess_.dims[dim], name) ? 1 : 0);
+  }
+
+  void place(size_t axis, std::vector<int64_t> left, int64_t score_so_far) {
+    if (axis == mesh_.axes.size()) {
+      const bool fits = std::all_of(left.begin(), left.end(), [](int64_t n) { return n == 1; });
+      if (!fits || (best_ && score_so_far <= best_score_)) return;
+      best_ = dims_;
+      best_score_ = score_so_far;
+      return;
+    }
+    const int64_t size = mesh_.axes[axis].size;
+    for (size_t d = 0; d < left.size(); ++d) {
+      if (size < 2 || left[d] % size != 0) continue;
+      dims_[axis] = d;
+      std::vector<int64_t> rest = left;
+      rest[d] /= size;
+      place(axis + 1, std::move(rest), score_so_far + score(axis, d));
+    }
+    dims_[axis] = kNone;
+    place(axis + 1, std::move(left), score_so_far + score(axis, kNone));
+  }
+
+  static bool has(const DimSharding& dim, const std::string& name) {
+    return std::any_of(dim.axes.begin(), dim.axes.end(),
+                       [&](const AxisRef& axis) { return axis.name == name; });
+  }
+
+  // Axes of a dimension in the order of the guess, then of the mesh.
+  Sharding sharding(const std::vector<size_t>& dims) const {
+    Sharding out = Sharding::replicated(mesh_.name, guess_.dims.size());
+    for (size_t d = 0; d < out.dims.size(); ++d) {
+      for (const AxisRef& axis : guess_.dims[d].axes) {
+        const auto at = std::find_if(mesh_.axes.begin(), mesh_.axes.end(),
+                                     [&](const MeshAxis& m) { return m.name == axis.name; });
+        const auto index = static_cast<size_t>(at - mesh_.axes.begin());
+        if (index < dims.size() && dims[index] == d) out.dims[d].axes.push_back(axis);
+      }
+      for (size_t axis = 0; axis < dims.size(); ++axis) {
+        if (dims[axis] == d && !has(out.dims[d], mesh_.axes[axis].name))
+          out.dims[d].axes.push_back({mesh_.axes[axis].name, 1, 0});
+      }
+    }
+    return out;
+  }
+
+  const Mesh& mesh_;
+  const Sharding& guess_;
+  const Axes differs_;
+  std::vector<size_t> dims_;  // of each axis
+  std::optional<std::vector<size_t>> best_;
+  int64_t best_score_ = 0;
+};
+
 }  // namespace
 
 std::vector<Sharding> guess_layouts(const Module& module, const ModuleFunction& entry,
-                                    const std::vector<Sharding>& params, const Mesh& mesh) {
+                                    const std::vector<Sharding>& params, const Mesh& mesh,
+                                    const ResultShapes& shapes) {
   std::vector<Layout> arguments;
   for (const Sharding& sharding : params) {
     Layout layout;
     for (const DimSharding& dim : sharding.dims) {
       Axes axes;
       for (const AxisRef& axis : dim.axes) axes.push_back(axis.name);
+      layout.differs.insert(layout.differs.end(), axes.begin(), axes.end());
       layout.dims.push_back(std::move(axes));
     }
     arguments.push_back(std::move(layout));
@@ -295,11 +430,26 @@ std::vector<Sharding> guess_layouts(const Module& module, const ModuleFunction& 
   const auto layouts = Guess(module, mesh).function(entry, std::move(arguments), 0);
   std::vector<Sharding> out;
   for (size_t r = 0; r < entry.results.size(); ++r) {
-    Sharding sharding = Sharding::replicated(mesh.name, entry.results[r].type.dims.size());
-    for (size_t d = 0; r < layouts.size() && d < sharding.dims.size() && d < layouts[r].dims.size();
-         ++d) {
-      for (const std::string& axis : layouts[r].dims[d])
-        sharding.dims[d].axes.push_back({axis, 1, 0});
+    const auto& local = entry.results[r].type.dims;
+    Sharding sharding = Sharding::replicated(mesh.name, local.size());
+    Axes used;  // an axis cuts one dimension
+    const auto cut = [&](size_t d, const std::string& axis) {
+      if (std::find(used.begin(), used.end(), axis) != used.end()) return;
+      used.push_back(axis);
+      sharding.dims[d].axes.push_back({axis, 1, 0});
+    };
+    for (size_t d = 0; r < layouts.size() && d < local.size() && d < layouts[r].dims.size(); ++d) {
+      for (const std::string& axis : layouts[r].dims[d]) cut(d, axis);
+    }
+    // An axis that was lost, with a dimension of size 1, cuts the first such dimension.
+    const auto one = std::find(local.begin(), local.end(), 1) - local.begin();
+    if (r < layouts.size() && one < static_cast<int64_t>(local.size())) {
+      for (const std::string& axis : layouts[r].differs) cut(static_cast<size_t>(one), axis);
+    }
+    const auto whole = shapes ? shapes(r) : std::nullopt;
+    if (whole) {
+      Axes differs = r < layouts.size() ? layouts[r].differs : Axes();
+      sharding = ShapeFit(mesh, sharding, std::move(differs)).find(local, *whole);
     }
     out.push_back(std::move(sharding));
   }

@@ -7,11 +7,14 @@
 #pragma once
 
 #include "hostir/import/hlo_module.h"
+#include "hostir/import/result_shapes.h"
 
 namespace hostir::importer {
 
-/// The sharding of each result of the entry function. `params` has the parameters' shardings.
+/// The sharding of each result of the entry function. `params` has the parameters' shardings. If a
+/// guess does not give the known shape of a result, the shardings that do are considered.
 std::vector<Sharding> guess_layouts(const Module& module, const ModuleFunction& entry,
-                                    const std::vector<Sharding>& params, const Mesh& mesh);
+                                    const std::vector<Sharding>& params, const Mesh& mesh,
+                                    const ResultShapes& shapes);
 
 }  // namespace hostir::importer

@@ -1,21 +1,27 @@
 #include "hostir/ir/compact.h"
 
+#include <utility>
+
 namespace hostir {
 
 namespace {
 
 class Compactor {
  public:
-  explicit Compactor(const Function& in) : in_(in), map_(in.values.size()) {}
-
-  Function run() {
-    out_ = in_;
+  explicit Compactor(Function in)
+      : values_(std::move(in.values)),
+        instructions_(std::move(in.instructions)),
+        regions_(std::move(in.regions)),
+        out_(std::move(in)),
+        map_(values_.size()) {
     out_.values.clear();
     out_.instructions.clear();
     out_.regions.clear();
+  }
+
+  Function run() {
     for (Parameter& p : out_.params) p.value = value(p.value);
-    out_.body = RegionId();
-    if (in_.body.valid()) out_.body = region(in_.body);
+    if (out_.body.valid()) out_.body = region(out_.body);
     return std::move(out_);
   }
 
@@ -24,9 +30,9 @@ class Compactor {
     if (!old.valid()) return old;
     ValueId& mapped = map_[old.index];
     if (!mapped.valid()) {
-      Value copy = in_.value(old);
-      copy.defined_by = InstrId();
-      out_.values.push_back(std::move(copy));
+      Value& moved = values_[old.index];
+      moved.defined_by = InstrId();
+      out_.values.push_back(std::move(moved));
       mapped = ValueId(out_.values.size() - 1);
     }
     return mapped;
@@ -35,28 +41,31 @@ class Compactor {
   RegionId region(RegionId old) {
     const RegionId made = out_.add_region();
     std::vector<ValueId> arguments;
-    for (const ValueId a : in_.region(old).arguments) arguments.push_back(value(a));
+    Region& from = regions_[old.index];
+    for (const ValueId a : from.arguments) arguments.push_back(value(a));
     out_.region(made).arguments = std::move(arguments);
-    out_.region(made).closing_comments = in_.region(old).closing_comments;
-    for (const InstrId id : in_.region(old).instructions) {
-      Instruction copy = in_.instr(id);
-      for (Operand& o : copy.operands) o.value = value(o.value);
+    out_.region(made).closing_comments = std::move(from.closing_comments);
+    for (const InstrId id : from.instructions) {
+      Instruction moved = std::move(instructions_[id.index]);
+      for (Operand& o : moved.operands) o.value = value(o.value);
       // As the parser does: an instruction and its results come after its regions.
-      for (RegionId& r : copy.regions) r = region(r);
-      for (ValueId& r : copy.results) r = value(r);
-      out_.add_instruction(made, std::move(copy));
+      for (RegionId& r : moved.regions) r = region(r);
+      for (ValueId& r : moved.results) r = value(r);
+      out_.add_instruction(made, std::move(moved));
     }
     return made;
   }
 
-  const Function& in_;
+  std::vector<Value> values_;
+  std::vector<Instruction> instructions_;
+  std::vector<Region> regions_;
   Function out_;
   std::vector<ValueId> map_;
 };
 
 }  // namespace
 
-Function compacted(const Function& function) { return Compactor(function).run(); }
+Function compacted(Function function) { return Compactor(std::move(function)).run(); }
 
 Function with_empty_body(const Function& function) {
   Function out = function;

@@ -10,7 +10,7 @@ namespace hostir {
 
 /// The same function with values in order: parameters, then results in preorder. Values without a
 /// definition are dropped.
-Function compacted(const Function& function);
+Function compacted(Function function);
 
 /// The same function with its values but without instructions, for a pass that writes them anew.
 Function with_empty_body(const Function& function);

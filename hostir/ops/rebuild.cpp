@@ -80,6 +80,6 @@ void Rebuild::drop_unused(const std::vector<bool>& removable) {
   body.assign(kept.rbegin(), kept.rend());
 }
 
-Function Rebuild::take() { return compacted(out_); }
+Function Rebuild::take() { return compacted(std::move(out_)); }
 
 }  // namespace hostir::ops

@@ -51,7 +51,7 @@ class MeshInference {
 
   // Sources, and values that depend on nothing that is on a mesh, can be used on any mesh.
   bool ties(ValueId v) const {
-    if (!v.valid() || free_[v.index]) return false;
+    if (!v.valid() || free_[v.index] || out_.of[v.index].empty()) return false;
     const InstrId by = f_.value(v).defined_by;
     return !by.valid() || record(f_.instr(by).kind).shape != OpShape::kSource;
   }

@@ -46,7 +46,7 @@ class StreamAssigner {
     if (!any) return in_;
     find_first_users();
     for (const InstrId id : body) add(in_.instr(id));
-    return compacted(out_);
+    return compacted(std::move(out_));
   }
 
  private:

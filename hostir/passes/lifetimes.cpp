@@ -225,7 +225,7 @@ class Lifetimes {
         if (!b.handed_on) add_free(out, b.value, b.free_on);
       }
     }
-    return compacted(out);
+    return compacted(std::move(out));
   }
 
   static void add_free(Function& out, ValueId buffer, ValueId stream) {

@@ -50,7 +50,7 @@ class HostLowerer {
     }
     add_return();
     out_.kernels = kernels_.take();
-    out_.host = compacted(out_.host);
+    out_.host = compacted(std::move(out_.host));
     return std::move(out_);
   }
 

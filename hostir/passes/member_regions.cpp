@@ -41,7 +41,7 @@ class MemberRegions {
       add_region(body, at, end, meshes[at]);
       at = end;
     }
-    return compacted(out_);
+    return compacted(std::move(out_));
   }
 
  private:

@@ -112,14 +112,14 @@ Expected<void> reshard(LowerState& s) {
   const Function propagated = s.function();
   HOSTIR_ASSIGN_OR_RETURN(s.resharded, insert_reshards(s.out.program, propagated, *s.moves,
                                                        s.options.keep, s.out.explanation));
-  s.resharded.function = compacted(s.resharded.function);
+  s.resharded.function = compacted(std::move(s.resharded.function));
   s.function() = s.out.sharded = s.resharded.function;
   return {};
 }
 
 Expected<void> split(LowerState& s) {
   s.resharded = split_reshards(s.resharded, *s.moves);
-  s.resharded.function = compacted(s.resharded.function);
+  s.resharded.function = compacted(std::move(s.resharded.function));
   s.function() = s.resharded.function;
   return {};
 }

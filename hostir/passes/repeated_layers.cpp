@@ -204,7 +204,7 @@ Function with_layers(const Function& fusion, const RepeatedLayers& layers, size_
   std::erase_if(out.params, [&](const Parameter& p) {
     return !used.contains(p.value.index) && gone.contains(out.value(p.value).name);
   });
-  return compacted(out);
+  return compacted(std::move(out));
 }
 
 }  // namespace hostir

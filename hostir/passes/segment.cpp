@@ -278,7 +278,7 @@ class KernelBuilder {
       k.results.push_back({f_.value(w).name, f_.value(w).type, std::nullopt, {}});
     }
     k.add_instruction(k.body, std::move(ret));
-    return compacted(k);
+    return compacted(std::move(k));
   }
 
   KernelUse use() { return std::move(use_); }

@@ -155,9 +155,6 @@ class TorchReader {
     if (taken_bytes_ > most_bytes())
       return bad_torch(fmt::format("its tensors hold more than {} bytes, {} times its storages",
                                    most_bytes(), kMostViews));
-    const auto is_bool = [](std::byte b) { return b <= std::byte{1}; };
-    if (dtype == DType::kI1 && !std::all_of(data.begin(), data.end(), is_bool))
-      return bad_torch("storage \"" + key + "\" is bool but has bytes other than 0 and 1");
     Tensor out = Tensor::zeros(dtype, Extents(sizes.begin(), sizes.end()));
     std::vector<int64_t> index(sizes.size(), 0);
     int64_t at = offset;
@@ -173,6 +170,9 @@ class TorchReader {
         index[d] = 0;
       }
     }
+    const auto is_bool = [](std::byte b) { return b <= std::byte{1}; };
+    if (dtype == DType::kI1 && !std::all_of(out.data.begin(), out.data.end(), is_bool))
+      return bad_torch("storage \"" + key + "\" is bool but has bytes other than 0 and 1");
     return out;
   }
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes the cases of this folder that JAX 0.11 itself printed, compiled and computed: make_jax.py FOLDER [CASE...].
 
-Needs jax; runs on 8 CPU devices. compiled.hlo is kept where it is small and its result layouts follow from the text.
+Needs jax; runs on 8 CPU devices. compiled.hlo is kept where it is small.
+`more_collectives` in case.json is added by hand.
 """
 import json
 import math
@@ -108,6 +109,31 @@ def random_normal():
     """Threefry bits, made uniform through their exponent, then normal by the inverse of erf."""
     key = np.array([0, 42], np.uint32)
     return mesh(x=4), lambda k, x: x + jax.random.normal(k, (4, 6)), (key, normal(4, 6)), (P(), P("x"))
+
+
+@case
+def combined_gradients():
+    """Data parallel: XLA combines the loss and both gradients into one all-reduce of three tensors."""
+    m = mesh(x=4)
+
+    def local(w, x, y):
+        def loss_of(w):
+            return jnp.mean((jax.nn.relu(x @ w[0]) @ w[1] - y) ** 2)
+        loss, gradient = jax.value_and_grad(loss_of)(w)
+        return lax.pmean(loss, "x"), jax.tree.map(lambda g: lax.pmean(g, "x"), gradient)
+
+    def step(w, x, y):
+        loss, gradient = manual(local, m, (P(), P("x"), P("x")), (P(), P()), check_vma=False)(w, x, y)
+        return loss, jax.tree.map(lambda a, b: a - .1 * b, w, gradient)
+    return m, step, ((normal(6, 8), normal(8, 2)), normal(8, 6), normal(8, 2)), ((P(), P()), P("x"), P("x"))
+
+
+@case
+def result_shapes():
+    """compiled.hlo does not say how a reshaped result is cut; the shape of the expected value does."""
+    def f(x, y):
+        return x.reshape(8, 2, 3) + 1, x @ y
+    return mesh(a=2, b=4), f, (normal(16, 3), normal(3, 8)), (P(("a", "b")), P(None, "b"))
 
 
 def write(folder, arrays, prefix):
