@@ -91,10 +91,15 @@ ops::Values expand_linear(ops::Builder& b) {
 // dx = dy w. dw = dy^T x and dbias = sum of dy, both over all leading dimensions.
 ops::Values linear_vjp(ops::Builder& b, std::span<const ValueId> dy) {
   const IntList leading = ops::all_dims(b.rank(b.arg(0)) - 1);
+  const ValueId dx =
+      leading.empty()
+          ? b.op(OpKind::dot_general, {dy[0], b.arg(1)},
+                 ops::attrs({{"lhs_contracting", IntList{0}}, {"rhs_contracting", IntList{0}}}),
+                 "dx")
+          : b.op(OpKind::matmul, {dy[0], b.arg(1)}, {}, "dx");
   ops::Values out = {
-      b.op(OpKind::matmul, {dy[0], b.arg(1)}, {}, "dx"),
-      b.op(OpKind::dot_general, {dy[0], b.arg(0)},
-           ops::attrs({{"lhs_contracting", leading}, {"rhs_contracting", leading}}), "dw")};
+      dx, b.op(OpKind::dot_general, {dy[0], b.arg(0)},
+               ops::attrs({{"lhs_contracting", leading}, {"rhs_contracting", leading}}), "dw")};
   if (b.has_arg(2)) out.push_back(b.sum(dy[0], leading));
   return out;
 }

@@ -42,6 +42,7 @@ ops::Values reshard_vjp(ops::Builder& b, std::span<const ValueId> dy) {
   if (held == nullptr) return {dy[0]};
   Sharding to = *held;
   to.unreduced.clear();
+  to.unreduced_kind = Reduction::kSum;
   const Sharding* left = sharding_of(b.type(b.result()));
   if (left == nullptr || left->mesh == to.mesh) {
     for (DimSharding& d : to.dims) d.open = false;
