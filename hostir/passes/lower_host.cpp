@@ -210,12 +210,17 @@ class HostLowerer {
     }
   }
 
+  // True if nothing else reads the memory of the value; a parameter belongs to the caller.
   bool is_last_use(ValueId value, const Instruction& by) const {
-    if (!fusion_.value(value).defined_by.valid()) return false;
+    const InstrId made_by = fusion_.value(value).defined_by;
+    if (!made_by.valid()) return false;
     const auto& users = uses_[value.index];
-    return std::all_of(users.begin(), users.end(), [&](InstrId user) {
+    const bool is_last = std::all_of(users.begin(), users.end(), [&](InstrId user) {
       return user == fusion_.value(by.results.front()).defined_by;
     });
+    const Instruction& made = fusion_.instr(made_by);
+    const bool is_view = made.kind == OpKind::reshard && step_of(made)->kind == StepKind::kRelabel;
+    return is_last && (!is_view || is_last_use(made.operands.front().value, made));
   }
 
   // The same memory as a buffer of another mesh.
