@@ -36,7 +36,9 @@ unit() {
   find "build-$preset/bin" -name 'unit_*' -type f -perm -u+x -printf '%s 0 %p\n%s 1 %p\n' | sort -rn | cut -d' ' -f2- |
     { [ $# = 0 ] && cat || grep -E "/unit_($(IFS='|'; echo "$*"))\$"; } |
     GTEST_TOTAL_SHARDS=2 xargs -P 2 -L 1 sh -c 'part="$1/${3##*/}.$2"
-      GTEST_SHARD_INDEX=$2 "$3" --gtest_brief=1 >"$part.log" 2>&1; echo $? >"$part.status"' sh "$logs"
+      export TEST_TMPDIR=$(mktemp -d)  # two parts of a binary may use the same file names
+      GTEST_SHARD_INDEX=$2 "$3" --gtest_brief=1 >"$part.log" 2>&1; echo $? >"$part.status"
+      rm -rf "$TEST_TMPDIR"' sh "$logs"
   for part in "$logs"/*.log; do
     [ -f "$part" ] || continue
     echo "== $(basename "$part" .log)"
