@@ -26,7 +26,7 @@ constexpr std::string_view kLowLayout =
     "history inside] [ledger* events sql waits whatif]))) h(0.30 [ranks* breaks watches messages "
     "notes] [timeline* schedule]))";
 
-// The layout's text without the marks of the tabs in front.
+// The layout's text without the `*` that marks the active tabs.
 std::string without_tabs(const PanelTree& tree) {
   std::string text = tree.to_string();
   std::erase(text, '*');

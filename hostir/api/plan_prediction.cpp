@@ -20,7 +20,7 @@ std::string meshes_text(const Program& program) {
   return out;
 }
 
-// True if every rank executes the same instructions, and none of them names single ranks.
+// True if every rank executes the same instructions and none of them refers to a particular rank.
 bool ranks_are_alike(const interp::Code& code) {
   const Function& host = *code.functions.front();
   for (const Instruction& i : host.instructions) {

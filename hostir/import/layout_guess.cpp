@@ -16,7 +16,7 @@ using Axes = std::vector<std::string>;
 struct Layout {
   std::vector<Axes> dims;
   bool device = false;  // depends on the device number
-  Axes differs;         // axes along which devices differ because the parameters do
+  Axes differs;         // devices may differ along these axes, because their parameters do
 };
 
 constexpr int kMaxGuessCalls = 64;
@@ -90,7 +90,7 @@ class Guess {
       out.device = out.device || l.device;
       add(out.differs, l.differs);
     }
-    if (name_is_gather(op)) {
+    if (makes_group_equal(op)) {
       const Axes equal = group_axes(op);
       std::erase_if(out.differs, [&](const std::string& axis) { return holds(equal, axis); });
     } else if (op.name == "stablehlo.reduce_scatter") {
@@ -161,26 +161,22 @@ class Guess {
     }
   }
 
-  // After these, all devices of a group hold the same.
-  static bool name_is_gather(const ModuleOp& op) {
+  // True if all devices of a group hold the same value afterwards.
+  static bool makes_group_equal(const ModuleOp& op) {
     return op.name == "stablehlo.all_reduce" || op.name == "stablehlo.all_gather" ||
            op.name == "stablehlo.collective_broadcast";
   }
 
-  // The axes along which the members of a group differ.
+  // The axes over which a collective's groups are; none if whole axes do not form them.
   Axes group_axes(const ModuleOp& op) const {
     const Attr* attr = op.find("replica_groups");
     const auto groups = attr != nullptr ? dense_groups(*attr) : std::nullopt;
+    const auto places = groups && !groups->empty() ? axes_of_groups(mesh_, *groups) : std::nullopt;
+    const bool all = attr == nullptr || (groups && groups->empty());  // one group of all devices
     Axes out;
     for (size_t axis = 0; axis < mesh_.axes.size(); ++axis) {
-      const auto coord = [&](int64_t id) {
-        const auto position = mesh_.position_of(id);
-        return position ? mesh_.coord(*position, axis) : -1;
-      };
-      bool apart = !groups || groups->empty();  // one group of all devices
-      for (size_t i = 1; !apart && i < groups->front().size(); ++i)
-        apart = coord(groups->front()[i]) != coord(groups->front()[0]);
-      if (apart) out.push_back(mesh_.axes[axis].name);
+      if (all || (places && std::find(places->begin(), places->end(), axis) != places->end()))
+        out.push_back(mesh_.axes[axis].name);
     }
     return out;
   }

@@ -123,8 +123,11 @@ class HostWriter {
     const auto found = communicators_.find(groups);
     if (found != communicators_.end()) return found->second;
     Attributes attributes;
-    if (const auto axes = axes_of(groups)) {
-      attributes.set("axes", *axes);
+    const auto places = axes_of_groups(world_, groups);
+    if (places && !places->empty()) {
+      AxisList axes;
+      for (const size_t place : *places) axes.push_back({world_.axes[place].name, 1, 0});
+      attributes.set("axes", std::move(axes));
     } else {
       attributes.set("groups", IntLists(groups));
     }
@@ -132,24 +135,6 @@ class HostWriter {
     append(OpKind::comm, {}, std::move(attributes), {value});
     communicators_.emplace(groups, value);
     return value;
-  }
-
-  // The axes, in mesh order, that produce exactly these groups; nullopt if there are none.
-  std::optional<AxisList> axes_of(const std::vector<std::vector<int64_t>>& groups) const {
-    const size_t count = world_.axes.size();
-    if (count > 16) return std::nullopt;
-    auto sorted = groups;
-    std::sort(sorted.begin(), sorted.end());
-    for (uint32_t set = 1; set < (1u << count); ++set) {
-      AxisList axes;
-      for (size_t a = 0; a < count; ++a) {
-        if ((set >> a & 1u) != 0) axes.push_back({world_.axes[a].name, 1, 0});
-      }
-      auto have = groups_over(world_, axes);
-      std::sort(have.begin(), have.end());
-      if (have == sorted) return axes;
-    }
-    return std::nullopt;
   }
 
   // ---- buffers
@@ -459,6 +444,26 @@ Expected<void> HostWriter::write_loop(const LocalStep&) {
 }
 
 }  // namespace
+
+std::optional<std::vector<size_t>> axes_of_groups(const Mesh& mesh,
+                                                  std::vector<std::vector<int64_t>> groups) {
+  const size_t count = mesh.axes.size();
+  if (count > 16) return std::nullopt;
+  std::sort(groups.begin(), groups.end());
+  for (uint32_t set = 0; set < (1u << count); ++set) {
+    std::vector<size_t> places;
+    AxisList axes;
+    for (size_t a = 0; a < count; ++a) {
+      if ((set >> a & 1u) == 0) continue;
+      places.push_back(a);
+      axes.push_back({mesh.axes[a].name, 1, 0});
+    }
+    auto have = groups_over(mesh, axes);
+    std::sort(have.begin(), have.end());
+    if (have == groups) return places;
+  }
+  return std::nullopt;
+}
 
 Expected<void> write_host(const LocalProgram& local, const std::string& name, const Mesh& world,
                           Program& program) {

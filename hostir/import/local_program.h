@@ -60,6 +60,11 @@ struct LocalProgram {
   LocalValue add(std::string name, TensorType type);
 };
 
+/// The axes, by position and ascending, whose groups are exactly these; nullopt if whole axes do
+/// not form them. Empty if every group has one rank.
+std::optional<std::vector<size_t>> axes_of_groups(const Mesh& mesh,
+                                                  std::vector<std::vector<int64_t>> groups);
+
 /// Appends the host function `name` on `world` to the program, which must have the kernels that the
 /// steps use. Errors: `import_c8` if a host function cannot express a step.
 Expected<void> write_host(const LocalProgram& local, const std::string& name, const Mesh& world,

@@ -14,9 +14,9 @@ namespace {
 using Dims = std::vector<int64_t>;
 
 // The axes of `dim` that are manual, major to minor. They come before all others.
-std::optional<AxisList> manual_axes_of(const Mesh& mesh, const DimSharding& dim,
-                                       const AxisList& manual) {
-  AxisList out;
+std::optional<AxisPositions> manual_axes_of(const Mesh& mesh, const DimSharding& dim,
+                                            const AxisPositions& manual) {
+  AxisPositions out;
   for (const AxisRef& ref : dim.axes) {
     const auto axis = mesh.axis_index(ref.name);
     if (!axis) return std::nullopt;
@@ -29,11 +29,11 @@ std::optional<AxisList> manual_axes_of(const Mesh& mesh, const DimSharding& dim,
 
 // The part of each device: every manual axis leaves its dimension and becomes a leading one.
 Expected<Known> entering(const Mapping& map, const OpSite& s, const Known& x, const Sharding& in,
-                         const AxisList& manual, const ModuleType& local) {
+                         const AxisPositions& manual, const ModuleType& local) {
   Emitter& e = s.emitter;
   if (in.dims.size() != x.type.dims.size() || in.is_partial())
     return s.fail("import_c2", "a sharding does not fit its operand");
-  AxisList found;
+  AxisPositions found;
   Dims apart;  // the axes' dimensions, each before what remains of its dimension
   Dims order;  // places of the leading dimensions in `apart`, then of the others
   Dims rest;
@@ -74,12 +74,12 @@ Expected<Known> entering(const Mapping& map, const OpSite& s, const Known& x, co
 
 // The global tensor of a result: the leading dimensions return to the dimensions they cut.
 Expected<Known> leaving(const Mapping& map, const OpSite& s, Known x, const Sharding& out,
-                        const AxisList& manual) {
+                        const AxisPositions& manual) {
   Emitter& e = s.emitter;
   if (out.dims.size() != x.type.dims.size() || out.is_partial())
     return s.fail("import_c2", "a sharding does not fit its result");
-  std::vector<AxisList> cuts;
-  AxisList wanted = x.lead;
+  std::vector<AxisPositions> cuts;
+  AxisPositions wanted = x.lead;
   for (const DimSharding& dim : out.dims) {
     auto axes = manual_axes_of(map.mesh(), dim, manual);
     if (!axes) return s.fail("import_c8", "a part of an axis is manual");
@@ -89,9 +89,9 @@ Expected<Known> leaving(const Mapping& map, const OpSite& s, Known x, const Shar
   std::sort(wanted.begin(), wanted.end());
   wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
   // Devices along an axis that cuts no dimension hold equal values: the first one's are taken.
-  AxisList kept;
+  AxisPositions kept;
   for (const size_t axis : wanted) {
-    const bool cut = std::any_of(cuts.begin(), cuts.end(), [&](const AxisList& axes) {
+    const bool cut = std::any_of(cuts.begin(), cuts.end(), [&](const AxisPositions& axes) {
       return std::find(axes.begin(), axes.end(), axis) != axes.end();
     });
     const bool ours = std::find(manual.begin(), manual.end(), axis) != manual.end();
@@ -104,7 +104,7 @@ Expected<Known> leaving(const Mapping& map, const OpSite& s, Known x, const Shar
   HOSTIR_ASSIGN_OR_RETURN(const Known full, map.lifted(e, x, kept));
   Dims order;
   Dims sizes;
-  AxisList outer;
+  AxisPositions outer;
   for (size_t i = 0; i < kept.size(); ++i) {
     if (std::find(manual.begin(), manual.end(), kept[i]) != manual.end()) continue;
     outer.push_back(kept[i]);
@@ -141,7 +141,7 @@ Expected<void> emit_manual(const OpSite& s) {
                                                     : "";
   const Mesh* mesh = s.emitter.module().find_mesh(name);
   if (mesh == nullptr) return s.fail("import_c2", "there is no mesh @" + name);
-  AxisList manual;
+  AxisPositions manual;
   for (const Attr& item : axes->items) {
     const auto axis = mesh->axis_index(item.text);
     if (!axis) return s.fail("import_c2", "the mesh has no axis \"" + item.text + "\"");

@@ -14,26 +14,26 @@ namespace {
 
 using Dims = std::vector<int64_t>;
 
-bool has_axis_at(const AxisList& axes, size_t axis) {
+bool has_axis_at(const AxisPositions& axes, size_t axis) {
   return std::find(axes.begin(), axes.end(), axis) != axes.end();
 }
 
-AxisList with_axes(AxisList axes, const AxisList& more) {
+AxisPositions with_axes(AxisPositions axes, const AxisPositions& more) {
   axes.insert(axes.end(), more.begin(), more.end());
   std::sort(axes.begin(), axes.end());
   axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
   return axes;
 }
 
-AxisList less_axes(const AxisList& axes, const AxisList& less) {
-  AxisList out;
+AxisPositions less_axes(const AxisPositions& axes, const AxisPositions& less) {
+  AxisPositions out;
   for (const size_t axis : axes) {
     if (!has_axis_at(less, axis)) out.push_back(axis);
   }
   return out;
 }
 
-int64_t place_of(const AxisList& axes, size_t axis) {
+int64_t place_of(const AxisPositions& axes, size_t axis) {
   return std::find(axes.begin(), axes.end(), axis) - axes.begin();
 }
 
@@ -46,7 +46,7 @@ Dims inverse_order(const Dims& permutation) {
 
 // The reduction of a value over the devices along `axes`; it no longer has these dimensions.
 Expected<Known> reduced_over(const Mapping& map, Emitter& e, ReducerKind kind, const Known& x,
-                             const AxisList& axes) {
+                             const AxisPositions& axes) {
   Dims dims;
   int64_t equal = 1;  // devices with the same value
   for (const size_t axis : axes) {
@@ -86,10 +86,10 @@ Expected<Known> reduced_over(const Mapping& map, Emitter& e, ReducerKind kind, c
 
 // Each device's blocks of `dim` along `axes` become dimensions: the leading ones of these axes. The
 // axes' own leading dimensions, if any, are joined to `into`.
-Expected<Known> exchanged(const Mapping& map, const OpSite& s, const Known& x, const AxisList& axes,
-                          size_t dim, std::optional<size_t> into) {
+Expected<Known> exchanged(const Mapping& map, const OpSite& s, const Known& x,
+                          const AxisPositions& axes, size_t dim, std::optional<size_t> into) {
   Emitter& e = s.emitter;
-  const AxisList lead = into ? with_axes(x.lead, axes) : less_axes(x.lead, axes);
+  const AxisPositions lead = into ? with_axes(x.lead, axes) : less_axes(x.lead, axes);
   HOSTIR_ASSIGN_OR_RETURN(const Known full, map.lifted(e, x, lead));
   const size_t k = lead.size();
   int64_t members = 1;
@@ -106,7 +106,7 @@ Expected<Known> exchanged(const Mapping& map, const OpSite& s, const Known& x, c
   const auto block = [&](size_t axis) {
     return static_cast<int64_t>(k + dim) + place_of(axes, axis);
   };
-  const AxisList out = with_axes(lead, axes);
+  const AxisPositions out = with_axes(lead, axes);
   Dims order;
   Dims sizes;
   for (const size_t axis : out) {
@@ -131,10 +131,10 @@ Expected<Known> exchanged(const Mapping& map, const OpSite& s, const Known& x, c
 }
 
 // The parts along `axes` joined in `dim`, equal on all devices along them.
-Expected<Known> gathered_over(const Mapping& map, Emitter& e, const Known& x, const AxisList& axes,
-                              size_t dim) {
-  const AxisList lead = with_axes(x.lead, axes);
-  const AxisList rest = less_axes(lead, axes);
+Expected<Known> gathered_over(const Mapping& map, Emitter& e, const Known& x,
+                              const AxisPositions& axes, size_t dim) {
+  const AxisPositions lead = with_axes(x.lead, axes);
+  const AxisPositions rest = less_axes(lead, axes);
   HOSTIR_ASSIGN_OR_RETURN(const Known full, map.lifted(e, x, lead));
   Dims order;
   for (const size_t axis : rest) order.push_back(place_of(lead, axis));
@@ -155,15 +155,14 @@ Expected<Known> gathered_over(const Mapping& map, Emitter& e, const Known& x, co
 
 }  // namespace
 
-// A list of axes, or the axes whose groups equal those in the text.
-Expected<AxisList> MappedOps::group_axes(const OpSite& s) const {
+Expected<AxisPositions> MappedOps::group_axes(const OpSite& s) const {
   const Mesh& mesh = map_.mesh();
   const Attr* attr = s.op.find("replica_groups");
-  AxisList all(mesh.axes.size());
+  AxisPositions all(mesh.axes.size());
   std::iota(all.begin(), all.end(), 0);
   if (attr == nullptr) return all;
   if (const Attr* axes = attr->find("axes")) {
-    AxisList out;
+    AxisPositions out;
     for (const Attr& axis : axes->items) {
       const Attr* name = axis.find("name");
       const auto place = name != nullptr ? mesh.axis_index(name->text) : std::nullopt;
@@ -173,22 +172,9 @@ Expected<AxisList> MappedOps::group_axes(const OpSite& s) const {
     }
     return out;
   }
-  auto groups = dense_groups(*attr);
+  const auto groups = dense_groups(*attr);
   if (groups && groups->empty()) return all;
-  const size_t subsets = mesh.axes.size() < 10 ? size_t{1} << mesh.axes.size() : 0;
-  for (size_t set = 0; groups && set < subsets; ++set) {
-    AxisList out;
-    std::vector<AxisRef> refs;
-    for (const size_t axis : all) {
-      if ((set >> axis & 1) == 0) continue;
-      out.push_back(axis);
-      refs.push_back(AxisRef{mesh.axes[axis].name});
-    }
-    auto theirs = groups_over(mesh, refs);
-    std::sort(theirs.begin(), theirs.end());
-    std::sort(groups->begin(), groups->end());
-    if (theirs == *groups) return out;
-  }
+  if (const auto axes = groups ? axes_of_groups(mesh, *groups) : std::nullopt) return *axes;
   return s.fail("import_c8",
                 "groups that no axes of the mesh form, in a manual computation beside other "
                 "operations or over some axes only");
@@ -197,7 +183,7 @@ Expected<AxisList> MappedOps::group_axes(const OpSite& s) const {
 Expected<void> MappedOps::collective(const OpSite& s) {
   const std::string_view name = s.op.name;
   if (name == "stablehlo.collective_permute") return permuted(s);
-  HOSTIR_ASSIGN_OR_RETURN(const AxisList axes, group_axes(s));
+  HOSTIR_ASSIGN_OR_RETURN(const AxisPositions axes, group_axes(s));
   const bool reduces = name == "stablehlo.all_reduce" || name == "stablehlo.reduce_scatter";
   const auto kind = reduces ? reducer_of(s.function, s.op) : std::nullopt;
   if (reduces && !kind)
@@ -239,7 +225,7 @@ Expected<void> MappedOps::permuted(const OpSite& s) {
   const Mesh& mesh = map_.mesh();
   const auto ids = s.op.integers("source_target_pairs");
   std::vector<std::pair<int64_t, int64_t>> pairs;
-  AxisList axes;
+  AxisPositions axes;
   for (size_t i = 0; i + 1 < ids.size(); i += 2) {
     const auto from = mesh.position_of(ids[i]);
     const auto to = mesh.position_of(ids[i + 1]);
@@ -265,8 +251,8 @@ Expected<void> MappedOps::permuted(const OpSite& s) {
   const bool all = static_cast<int64_t>(pairs.size() * static_cast<size_t>(rows)) ==
                    static_cast<int64_t>(source.size()) * mesh.size();
   if (!all) return s.fail("import_c8", "pairs that differ along the other axes of the mesh");
-  const AxisList lead = with_axes(s.in(0).lead, axes);
-  const AxisList others = less_axes(lead, axes);
+  const AxisPositions lead = with_axes(s.in(0).lead, axes);
+  const AxisPositions others = less_axes(lead, axes);
   HOSTIR_ASSIGN_OR_RETURN(const Known full, map_.lifted(e, s.in(0), lead));
   Dims order;
   for (const size_t axis : axes) order.push_back(place_of(lead, axis));
@@ -319,7 +305,7 @@ Expected<bool> MappedOps::device_number(const OpSite& s) {
     HOSTIR_TRY(s.set(s.emitter.integer(0, s.result_type())));
     return true;
   }
-  AxisList all(map_.mesh().axes.size());
+  AxisPositions all(map_.mesh().axes.size());
   std::iota(all.begin(), all.end(), 0);
   Known ids;
   ids.type = tensor_type(s.result_type().element, map_.sizes(all));
@@ -329,9 +315,9 @@ Expected<bool> MappedOps::device_number(const OpSite& s) {
   return true;
 }
 
-// A slice that starts at another place on each device. One index of one dimension is a mask, which
-// needs no communication; other forms are a gather or scatter over the leading dimensions.
-Expected<void> MappedOps::moving_slice(const OpSite& s, const AxisList& lead) {
+// A slice whose start differs between devices. Taking one index of one dimension is a masked sum,
+// which needs no communication; other forms are a gather or scatter over the leading dimensions.
+Expected<void> MappedOps::moving_slice(const OpSite& s, const AxisPositions& lead) {
   Emitter& e = s.emitter;
   const bool updates = s.op.name == "stablehlo.dynamic_update_slice";
   const size_t first = updates ? 2 : 1;

@@ -161,8 +161,8 @@ bool map_attributes(ModuleOp& op, const Dims& lead, size_t rank) {
   return true;
 }
 
-AxisList united(const OpSite& s) {
-  AxisList out;
+AxisPositions united(const OpSite& s) {
+  AxisPositions out;
   for (size_t i = 0; i < s.count(); ++i)
     out.insert(out.end(), s.in(i).lead.begin(), s.in(i).lead.end());
   std::sort(out.begin(), out.end());
@@ -185,7 +185,7 @@ Expected<bool> MappedOps::take(const OpSite& s) {
     HOSTIR_TRY(branch(s));
     return true;
   }
-  const AxisList lead = united(s);
+  const AxisPositions lead = united(s);
   if (lead.empty()) return false;
   if (name == "stablehlo.gather" || name == "stablehlo.scatter") {
     HOSTIR_TRY(indexed(s, lead));
@@ -197,11 +197,12 @@ Expected<bool> MappedOps::take(const OpSite& s) {
   return true;
 }
 
-Expected<void> MappedOps::give(const OpSite& s, Known whole, const AxisList& lead, size_t result) {
+Expected<void> MappedOps::give(const OpSite& s, Known whole, const AxisPositions& lead,
+                               size_t result) {
   return s.set(map_.part(std::move(whole), lead, s.result_type(result)), result);
 }
 
-Expected<void> MappedOps::mapped(const OpSite& s, const AxisList& lead) {
+Expected<void> MappedOps::mapped(const OpSite& s, const AxisPositions& lead) {
   auto& [function, frame] = scratch_[&s.function];
   const size_t count = s.function.values.size();
   if (function.values.empty()) function.values = s.function.values;
@@ -277,7 +278,7 @@ Expected<void> MappedOps::branch(const OpSite& s) {
   }
   if (branches.empty()) return s.fail("import_c5", "has no branches");
   for (size_t r = 0; r < s.op.results.size(); ++r) {
-    AxisList lead = index.lead;
+    AxisPositions lead = index.lead;
     for (const auto& results : branches)
       lead.insert(lead.end(), results[r].lead.begin(), results[r].lead.end());
     std::sort(lead.begin(), lead.end());
@@ -302,7 +303,7 @@ Expected<void> MappedOps::branch(const OpSite& s) {
 
 // The leading dimensions are batch dimensions of what has them. Indices that are equal on all
 // devices leave them whole, as a part of the window.
-Expected<void> MappedOps::indexed(const OpSite& s, const AxisList& lead) {
+Expected<void> MappedOps::indexed(const OpSite& s, const AxisPositions& lead) {
   Emitter& e = s.emitter;
   const bool gathers = s.op.name == "stablehlo.gather";
   if (!gathers && s.count() != 3)
@@ -329,7 +330,7 @@ Expected<void> MappedOps::indexed(const OpSite& s, const AxisList& lead) {
       n.window = prefixed(first_dims(k), n.window);
     }
   }
-  const AxisList none;
+  const AxisPositions none;
   HOSTIR_ASSIGN_OR_RETURN(const Known x, map_.lifted(e, s.in(0), operand_differs ? lead : none));
   HOSTIR_ASSIGN_OR_RETURN(const Known at, map_.lifted(e, s.in(1), indices_differ ? lead : none));
   if (gathers) {

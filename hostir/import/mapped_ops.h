@@ -7,8 +7,8 @@
 
 namespace hostir::importer {
 
-/// AxisList by their positions in the mesh, ascending where they are leading dimensions.
-using AxisList = std::vector<size_t>;
+/// Positions of axes in the mesh, ascending where the axes are leading dimensions.
+using AxisPositions = std::vector<size_t>;
 
 /// Moves values between their two forms: the part of a device with its list of axes (`Known::lead`,
 /// ascending), and the tensor of all parts, whose first dimensions are these axes.
@@ -17,15 +17,15 @@ class Mapping {
   Mapping(const Mesh& mesh, std::string our_mesh) : mesh_(mesh), our_mesh_(std::move(our_mesh)) {}
   const Mesh& mesh() const { return mesh_; }
   int64_t size(size_t axis) const { return mesh_.axes[axis].size; }
-  std::vector<int64_t> sizes(const AxisList& axes) const;
+  std::vector<int64_t> sizes(const AxisPositions& axes) const;
 
   /// The tensor of all parts.
   Known whole(const Known& x) const;
   /// The value of each device in a tensor of all parts. A number that does not depend on an axis
   /// loses it.
-  Known part(Known whole, AxisList lead, const ModuleType& local) const;
+  Known part(Known whole, AxisPositions lead, const ModuleType& local) const;
   /// The tensor of all parts with these axes, of which the value's own must be a part.
-  Expected<Known> lifted(Emitter& e, const Known& x, const AxisList& axes) const;
+  Expected<Known> lifted(Emitter& e, const Known& x, const AxisPositions& axes) const;
   /// The value of the first device along the axis, on all.
   Expected<Known> first_along(Emitter& e, const Known& x, size_t axis) const;
   /// Shards the leading dimensions of a computed value over their axes; the others stay open.
@@ -47,12 +47,12 @@ class MappedOps {
   Expected<bool> device_number(const OpSite& s);
   Expected<void> collective(const OpSite& s);
   Expected<void> permuted(const OpSite& s);
-  Expected<AxisList> group_axes(const OpSite& s) const;
-  Expected<void> mapped(const OpSite& s, const AxisList& lead);
-  Expected<void> indexed(const OpSite& s, const AxisList& lead);
-  Expected<void> moving_slice(const OpSite& s, const AxisList& lead);
+  Expected<AxisPositions> group_axes(const OpSite& s) const;
+  Expected<void> mapped(const OpSite& s, const AxisPositions& lead);
+  Expected<void> indexed(const OpSite& s, const AxisPositions& lead);
+  Expected<void> moving_slice(const OpSite& s, const AxisPositions& lead);
   Expected<void> branch(const OpSite& s);
-  Expected<void> give(const OpSite& s, Known whole, const AxisList& lead, size_t result);
+  Expected<void> give(const OpSite& s, Known whole, const AxisPositions& lead, size_t result);
 
   const Mapping& map_;
   // A copy of each function's table of values, for operations with other types.

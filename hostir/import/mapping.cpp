@@ -37,7 +37,7 @@ std::optional<Tensor> first_of(const Tensor& x, size_t d, bool must_equal) {
 
 }  // namespace
 
-std::vector<int64_t> Mapping::sizes(const AxisList& axes) const {
+std::vector<int64_t> Mapping::sizes(const AxisPositions& axes) const {
   std::vector<int64_t> out;
   for (const size_t axis : axes) out.push_back(size(axis));
   return out;
@@ -51,7 +51,7 @@ Known Mapping::whole(const Known& x) const {
   return out;
 }
 
-Known Mapping::part(Known whole, AxisList lead, const ModuleType& local) const {
+Known Mapping::part(Known whole, AxisPositions lead, const ModuleType& local) const {
   if (whole.number && whole.splat) {
     whole.value = ValueId();
     lead.clear();
@@ -68,7 +68,7 @@ Known Mapping::part(Known whole, AxisList lead, const ModuleType& local) const {
   return whole;
 }
 
-Expected<Known> Mapping::lifted(Emitter& e, const Known& x, const AxisList& axes) const {
+Expected<Known> Mapping::lifted(Emitter& e, const Known& x, const AxisPositions& axes) const {
   if (x.lead == axes) return whole(x);
   std::vector<int64_t> dims;
   for (const size_t axis : x.lead)
@@ -84,7 +84,7 @@ Expected<Known> Mapping::first_along(Emitter& e, const Known& x, size_t axis) co
   const auto found = std::find(x.lead.begin(), x.lead.end(), axis);
   if (found == x.lead.end()) return x;
   const auto d = static_cast<size_t>(found - x.lead.begin());
-  AxisList lead = x.lead;
+  AxisPositions lead = x.lead;
   lead.erase(lead.begin() + static_cast<int64_t>(d));
   Known all = whole(x);
   if (all.number) {

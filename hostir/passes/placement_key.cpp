@@ -104,7 +104,8 @@ uint32_t PlacementKeys::number(std::string text) {
       .first->second;
 }
 
-// Of the op, its attributes and the types of its operands and results, without shardings.
+// Equal for ops of the same kind, attributes, and types of operands and results, whatever their
+// shardings.
 uint32_t PlacementKeys::op_number(const Instruction& i) {
   std::string text = "o" + std::to_string(static_cast<int>(i.kind)) + " " +
                      std::to_string(attributes_.id(i.attributes));

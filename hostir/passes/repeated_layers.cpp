@@ -176,7 +176,7 @@ Function with_layers(const Function& fusion, const RepeatedLayers& layers, size_
   std::vector<InstrId>& body = out.region(out.body).instructions;
   const size_t dropped = (layers.count - kept) * layers.length;
   const size_t begin = layers.first + kept * layers.length;
-  // What used a value of the last layer uses that of the last one kept.
+  // Users of the last layer now use the last layer that is kept.
   std::map<uint32_t, ValueId> instead;
   for (size_t i = begin + dropped - layers.length; i < begin + dropped; ++i) {
     const Instruction& last = out.instr(body[i]);

@@ -206,7 +206,7 @@ void narrow(const Expression& condition, EventFilter& filter) {
   if (condition.args[0].text == "id") filter.first_id = std::max(filter.first_id, *limit);
 }
 
-// These do not occur in a list of words.
+// True if the text contains an operator, which a list of words does not.
 bool is_expression(std::string_view text) {
   constexpr std::string_view kSigns[] = {"==", "!=", "=~", "&&", "||", " in {", " < ", " > "};
   return std::any_of(std::begin(kSigns), std::end(kSigns), [&](std::string_view sign) {

@@ -24,7 +24,7 @@ class Missing {
         const Spot unit = program_.unit(call.at);
         if (meeting.point_to_point && !meeting.mismatch && !meeting.missing.empty())
           add_other_half(meeting, call);
-        // The fewest ranks change: those that miss it get it, or those that make it lose it.
+        // Change the fewer ranks: add the call where it is missing, or remove it where it is made.
         const bool few_make_it = call.ranks.size() < meeting.missing.size();
         add_penalty_ = few_make_it ? kMorePenalty : 0;
         std::vector<Spot> places = {unit};
@@ -271,7 +271,8 @@ class Missing {
     return Word{in + 4, text.substr(in + 4, end - in - 4)};
   }
 
-  // The loops around it and other loops that communicate, as often as each other.
+  // Pairs a loop around the call with another loop that communicates, and gives either the trip
+  // count of the other.
   void same_trips(const Spot& unit) {
     for (Spot mine = program_.node(unit).parent; mine.valid(); mine = program_.node(mine).parent) {
       if (role(mine) != HostRole::kLoop) continue;

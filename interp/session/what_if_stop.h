@@ -42,7 +42,7 @@ struct StopPicture {
   std::vector<StuckCall> calls() const;
 };
 
-/// Upper bound on races, meetings and on calls of each, to bound the search.
+/// The search considers at most this many races, meetings, and calls of each.
 inline constexpr size_t kMostMeetings = 8;
 
 StopPicture stop_picture(const Snapshot& shot, const EditableProgram& program);

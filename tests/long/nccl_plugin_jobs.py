@@ -209,7 +209,7 @@ def stop(build, folder, ranks):
         job.ranks[victim].send_signal(signal.SIGCONT)
         job.end(f"{ranks} ranks, once it goes on")
         status, verdict = opened(build, job)
-        check(f"{ranks} ranks: then nobody is accused", status == 0 and not verdict["fault"], verdict["sentence"])
+        check(f"{ranks} ranks: nobody is accused once the rank resumes", status == 0 and not verdict["fault"], verdict["sentence"])
 
 
 def main():

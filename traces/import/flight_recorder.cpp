@@ -257,8 +257,8 @@ class FlightRecorderReader {
 
   // NCCL also ends the kernels of a rank whose peer is gone, and the recorder then calls them
   // completed. Such a call ended long after it was issued, and so late that only the dump noticed:
-  // the watchdog looks ten times a second and retires what has ended. In flight is the safe reading
-  // for a slow call too: nobody is accused if all its members came.
+  // the watchdog looks ten times a second and retires what has ended. Taking a
+  // slow call for unfinished is safe: nobody is accused if all its members came.
   void doubt_late_ends() {
     constexpr int64_t kLateNs = 1'000'000'000;
     const bool watched = std::any_of(rows_.begin(), rows_.end(),

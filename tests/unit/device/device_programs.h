@@ -13,7 +13,7 @@
 
 namespace hostir::cuda {
 
-/// One device, whose events are seen only when asked for the `kLate`-th time.
+/// One device whose events report completion only at the `kLate`-th query.
 template <int kLate>
 std::vector<std::unique_ptr<Device>> host_devices(const RunClock& clock) {
   std::vector<std::unique_ptr<Device>> out;
