@@ -1,8 +1,9 @@
 // One table of everything the user can do in the window. Menus, toolbar, keys, palette, help and
 // the headless script are built from it.
 //
-// Session actions are lines of the debugger's command language (interp/session/command_table.h);
-// view actions change only the window. Panels request actions by name and never run them directly.
+// Session actions are lines of the debugger's command language
+// (interp/session/commands/command_table.h); view actions change only the window. Panels request
+// actions by name and never run them directly.
 #pragma once
 
 #include <functional>

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "gui/app.h"
-#include "interp/session/command_table.h"
+#include "interp/session/commands/command_table.h"
 
 namespace hostir::gui {
 

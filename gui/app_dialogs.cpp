@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "gui/app.h"
-#include "interp/session/command_table.h"
+#include "interp/session/commands/command_table.h"
 
 namespace hostir::gui {
 

@@ -12,7 +12,7 @@
 #include "gui/app.h"
 #include "gui/fuzzy.h"
 #include "gui/panels/values/tensor_pick.h"
-#include "interp/session/command_table.h"
+#include "interp/session/commands/command_table.h"
 
 namespace hostir::gui {
 

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "interp/session/run_diff.h"
+#include "interp/session/diff/run_diff.h"
 
 namespace hostir::gui {
 

@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "interp/session/value_query.h"
+#include "interp/session/values/value_query.h"
 
 namespace hostir::gui {
 

@@ -1,8 +1,8 @@
 // The background search for small edits that let a program complete.
 //
-// The session does the search (interp/session/what_if.h) on the thread of slow questions; this
-// class starts it, tracks progress, cancels it and keeps the answer. The answer stays until the
-// next search, even if the run moves on. Single-threaded, except for the progress counters.
+// The session does the search (interp/session/what_if/what_if.h) on the thread of slow questions;
+// this class starts it, tracks progress, cancels it and keeps the answer. The answer stays until
+// the next search, even if the run moves on. Single-threaded, except for the progress counters.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,7 @@
 #include <string>
 
 #include "gui/document.h"
-#include "interp/session/what_if.h"
+#include "interp/session/what_if/what_if.h"
 
 namespace hostir::gui {
 

@@ -20,7 +20,7 @@
 
 #include "gui/question_thread.h"
 #include "gui/text_mark.h"
-#include "interp/session/log_view.h"
+#include "interp/session/log/log_view.h"
 #include "interp/session/session.h"
 #include "interp/session/session_factory.h"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "interp/core/trace_sink.h"
-#include "interp/session/log_records.h"
+#include "interp/session/log/log_records.h"
 
 namespace hostir::traces {
 

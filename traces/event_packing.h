@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "hostir/support/expected.h"
-#include "interp/session/log_records.h"
+#include "interp/session/log/log_records.h"
 
 namespace hostir::traces {
 

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "interp/session/log_records.h"
+#include "interp/session/log/log_records.h"
 #include "traces/event_packing.h"
 #include "traces/sqlite.h"
 

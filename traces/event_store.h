@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "interp/session/log_records.h"
+#include "interp/session/log/log_records.h"
 #include "traces/event_packing.h"
 #include "traces/row_inserter.h"
 

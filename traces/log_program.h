@@ -7,7 +7,7 @@
 
 #include <memory>
 
-#include "interp/session/program_view.h"
+#include "interp/session/prepare/program_view.h"
 #include "traces/log_reader.h"
 
 namespace hostir::traces {

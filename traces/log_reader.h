@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "hostir/ir/tensor.h"
-#include "interp/session/log_view.h"
+#include "interp/session/log/log_view.h"
 #include "traces/connection_pool.h"
 #include "traces/event_loader.h"
 #include "traces/lineage.h"

@@ -7,8 +7,8 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "interp/session/answer.h"
-#include "interp/session/rank_selection.h"
+#include "interp/session/answers/answer.h"
+#include "interp/session/commands/rank_selection.h"
 #include "traces/log_snapshot.h"
 
 namespace hostir::traces {

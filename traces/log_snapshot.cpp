@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "interp/model/verdict.h"
-#include "interp/session/snapshot_builder.h"
+#include "interp/session/snapshots/snapshot_builder.h"
 #include "traces/log_model.h"
 #include "traces/log_program.h"
 

@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "interp/session/snapshot.h"
+#include "interp/session/snapshots/snapshot.h"
 #include "traces/log_reader.h"
 
 namespace hostir::traces {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "interp/session/log_records.h"
+#include "interp/session/log/log_records.h"
 #include "traces/event_scanner.h"
 #include "traces/sqlite.h"
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "interp/session/event_filter.h"
+#include "interp/session/expressions/event_filter.h"
 
 namespace hostir::traces {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "interp/session/log_records.h"
+#include "interp/session/log/log_records.h"
 #include "traces/log_reader.h"
 
 namespace hostir::traces {
@@ -17,9 +17,9 @@ namespace hostir::traces {
 /// Two columns, key and value: environment, times, outcome, and the number of rows of everything.
 Expected<interp::LogTable> info_table(const LogReader& log);
 
-/// One row per executed instruction that matches `filter` (interp/session/event_filter.h; empty:
-/// all), at most `limit`.
-/// Errors: `event_filter`.
+/// One row per executed instruction that matches `filter`
+/// (interp/session/expressions/event_filter.h; empty: all), at most `limit`. Errors:
+/// `event_filter`.
 Expected<interp::LogTable> events_table(const LogReader& log, std::string_view filter,
                                         int64_t limit);
 /// One row per meeting: members, times, bytes, bandwidth.

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "interp/session/engine.h"
-#include "interp/session/value_query.h"
+#include "interp/session/prepare/engine.h"
+#include "interp/session/values/value_query.h"
 #include "traces/log_reader.h"
 
 namespace hostir::traces {

@@ -15,7 +15,7 @@
 #include "hostir/ir/tensor.h"
 #include "interp/core/ids.h"
 #include "interp/model/instruction.h"
-#include "interp/session/log_records.h"
+#include "interp/session/log/log_records.h"
 
 namespace hostir::interp {
 class Interpreter;

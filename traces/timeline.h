@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "interp/session/log_view.h"
+#include "interp/session/log/log_view.h"
 #include "traces/timeline_node.h"
 
 namespace hostir::traces {

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "interp/session/log_records.h"
+#include "interp/session/log/log_records.h"
 #include "traces/timeline_node.h"
 
 namespace hostir::traces {

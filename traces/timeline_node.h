@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "interp/session/log_view.h"
+#include "interp/session/log/log_view.h"
 
 namespace hostir::traces {
 

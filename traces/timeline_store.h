@@ -11,7 +11,7 @@
 #include <set>
 #include <vector>
 
-#include "interp/session/log_records.h"
+#include "interp/session/log/log_records.h"
 #include "traces/sqlite.h"
 #include "traces/timeline_codec.h"
 

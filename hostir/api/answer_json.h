@@ -8,8 +8,8 @@
 #include <stop_token>
 #include <string>
 
-#include "interp/session/answer.h"
-#include "interp/session/log_records.h"
+#include "interp/session/answers/answer.h"
+#include "interp/session/log/log_records.h"
 #include "interp/session/session.h"
 
 namespace hostir::api {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "interp/session/engine.h"
+#include "interp/session/prepare/engine.h"
 
 namespace hostir::api {
 

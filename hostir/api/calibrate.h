@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "hostir/ir/machine.h"
-#include "interp/session/engine.h"
+#include "interp/session/prepare/engine.h"
 
 namespace hostir::api {
 

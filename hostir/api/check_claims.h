@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "interp/session/what_if.h"
+#include "interp/session/what_if/what_if.h"
 
 namespace hostir::api {
 

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "interp/session/rank_selection.h"
-#include "interp/session/what_if.h"
+#include "interp/session/commands/rank_selection.h"
+#include "interp/session/what_if/what_if.h"
 
 namespace hostir::api {
 

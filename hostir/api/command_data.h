@@ -7,7 +7,7 @@
 #include <string>
 
 #include "hostir/api/snapshot_json.h"
-#include "interp/session/answer.h"
+#include "interp/session/answers/answer.h"
 #include "interp/session/session.h"
 
 namespace hostir::api {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "hostir/ir/program.h"
-#include "interp/session/engine.h"
+#include "interp/session/prepare/engine.h"
 
 namespace hostir::api {
 

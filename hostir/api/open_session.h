@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "hostir/api/program_options.h"
-#include "interp/session/live_session.h"
+#include "interp/session/live/live_session.h"
 #include "interp/session/session_factory.h"
 
 namespace hostir::traces {

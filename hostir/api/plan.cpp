@@ -12,7 +12,7 @@
 #include "hostir/ops/differentiate.h"
 #include "hostir/ops/value_meshes.h"
 #include "hostir/passes/repeated_layers.h"
-#include "interp/session/input_values.h"
+#include "interp/session/prepare/input_values.h"
 
 namespace hostir::api {
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "interp/session/engine.h"
+#include "interp/session/prepare/engine.h"
 
 namespace hostir::api {
 

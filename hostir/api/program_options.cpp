@@ -12,7 +12,7 @@
 #include "hostir/io/npy.h"
 #include "hostir/ops/differentiate.h"
 #include "hostir/passes/bind_sizes.h"
-#include "interp/session/input_values.h"
+#include "interp/session/prepare/input_values.h"
 #include "kernels/cpu/kernel.h"
 
 namespace hostir::api {

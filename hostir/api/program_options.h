@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "hostir/api/program_file.h"
-#include "interp/session/engine.h"
+#include "interp/session/prepare/engine.h"
 
 namespace hostir::api {
 

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "interp/session/command.h"
-#include "interp/session/snapshot.h"
+#include "interp/session/commands/command.h"
+#include "interp/session/snapshots/snapshot.h"
 
 namespace hostir::api {
 

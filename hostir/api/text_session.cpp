@@ -5,7 +5,7 @@
 #include "hostir/api/answer_json.h"
 #include "hostir/api/backends.h"
 #include "hostir/api/open_options.h"
-#include "interp/session/log_view.h"
+#include "interp/session/log/log_view.h"
 #include "traces/import/open_dumps.h"
 #include "traces/profile/open_profiles.h"
 #include "traces/skeleton/trial.h"

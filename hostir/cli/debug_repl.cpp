@@ -12,10 +12,10 @@
 #include "hostir/cli/interrupt.h"
 #include "hostir/cli/line_editor.h"
 #include "hostir/cli/repl_words.h"
-#include "interp/session/answer.h"
-#include "interp/session/command_table.h"
-#include "interp/session/locals.h"
-#include "interp/session/rank_selection.h"
+#include "interp/session/answers/answer.h"
+#include "interp/session/answers/locals.h"
+#include "interp/session/commands/command_table.h"
+#include "interp/session/commands/rank_selection.h"
 
 namespace hostir::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include "hostir/io/generate.h"
 #include "hostir/io/tensor_file.h"
 #include "hostir/ir/inline_value.h"
-#include "interp/session/compare.h"
+#include "interp/session/checks/compare.h"
 
 namespace hostir::cli {
 

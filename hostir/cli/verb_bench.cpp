@@ -7,7 +7,7 @@
 #include "hostir/cli/run_report.h"
 #include "hostir/cli/verbs.h"
 #include "hostir/support/text.h"
-#include "interp/session/repeated_run.h"
+#include "interp/session/prepare/repeated_run.h"
 #include "traces/run_description.h"
 
 namespace hostir::cli {

@@ -3,8 +3,8 @@
 #include "hostir/api/open_session.h"
 #include "hostir/cli/verbs.h"
 #include "hostir/support/text.h"
-#include "interp/session/run_diff_report.h"
-#include "interp/session/run_times_diff.h"
+#include "interp/session/diff/run_diff_report.h"
+#include "interp/session/diff/run_times_diff.h"
 
 namespace hostir::cli {
 

@@ -9,12 +9,12 @@
 #include "hostir/cli/run_files.h"
 #include "hostir/cli/run_report.h"
 #include "hostir/cli/verbs.h"
-#include "interp/session/buffer_sweep.h"
-#include "interp/session/check_reference.h"
-#include "interp/session/check_unsharded.h"
-#include "interp/session/compare.h"
-#include "interp/session/fault_words.h"
-#include "interp/session/schedule_search.h"
+#include "interp/session/answers/fault_words.h"
+#include "interp/session/checks/buffer_sweep.h"
+#include "interp/session/checks/check_reference.h"
+#include "interp/session/checks/check_unsharded.h"
+#include "interp/session/checks/compare.h"
+#include "interp/session/checks/schedule_search.h"
 
 namespace hostir::cli {
 

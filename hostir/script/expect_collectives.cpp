@@ -6,7 +6,7 @@
 #include "hostir/ir/axes.h"
 #include "hostir/ops/record.h"
 #include "hostir/script/expectations.h"
-#include "interp/session/run_summary.h"
+#include "interp/session/prepare/run_summary.h"
 
 namespace hostir::script {
 namespace {

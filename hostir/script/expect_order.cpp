@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "hostir/script/expectations.h"
-#include "interp/session/places.h"
+#include "interp/session/commands/places.h"
 
 namespace hostir::script {
 namespace {

@@ -1,7 +1,7 @@
 #include <fmt/core.h>
 
 #include "hostir/script/expectations.h"
-#include "interp/session/lowering.h"
+#include "interp/session/prepare/lowering.h"
 
 namespace hostir::script {
 namespace {

@@ -2,7 +2,7 @@
 #include <fmt/core.h>
 
 #include "hostir/script/expectations.h"
-#include "interp/session/check_unsharded.h"
+#include "interp/session/checks/check_unsharded.h"
 
 namespace hostir::script {
 namespace {

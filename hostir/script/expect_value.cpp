@@ -6,9 +6,9 @@
 #include "hostir/io/generate.h"
 #include "hostir/ir/inline_value.h"
 #include "hostir/script/expectations.h"
-#include "interp/session/assemble.h"
-#include "interp/session/compare.h"
-#include "interp/session/places.h"
+#include "interp/session/checks/compare.h"
+#include "interp/session/commands/places.h"
+#include "interp/session/values/assemble.h"
 
 namespace hostir::script {
 namespace {

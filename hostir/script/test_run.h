@@ -9,8 +9,8 @@
 
 #include "hostir/script/event_recorder.h"
 #include "hostir/script/runner.h"
-#include "interp/session/engine.h"
-#include "interp/session/value_recorder.h"
+#include "interp/session/prepare/engine.h"
+#include "interp/session/values/value_recorder.h"
 
 namespace hostir::script {
 

@@ -14,11 +14,11 @@
 
 #include "hostir/support/expected.h"
 #include "interp/core/log_lines.h"
-#include "interp/session/command.h"
-#include "interp/session/inside.h"
-#include "interp/session/past_run.h"
-#include "interp/session/snapshot.h"
-#include "interp/session/value_query.h"
+#include "interp/session/commands/command.h"
+#include "interp/session/inside/inside.h"
+#include "interp/session/log/past_run.h"
+#include "interp/session/snapshots/snapshot.h"
+#include "interp/session/values/value_query.h"
 
 namespace hostir::interp {
 

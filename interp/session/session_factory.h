@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "hostir/support/expected.h"
-#include "interp/session/preparing.h"
+#include "interp/session/prepare/preparing.h"
 #include "interp/session/session.h"
 
 namespace hostir::interp {

@@ -6,7 +6,7 @@
 
 #include "hostir/support/markup.h"
 #include "hostir/support/text.h"
-#include "interp/session/log_records.h"
+#include "interp/session/log/log_records.h"
 
 namespace hostir::traces::report {
 

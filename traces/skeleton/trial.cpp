@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "interp/session/what_if_trial.h"
+#include "interp/session/what_if/what_if_trial.h"
 
 namespace hostir::traces {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "interp/session/engine.h"
+#include "interp/session/prepare/engine.h"
 #include "traces/skeleton/skeleton.h"
 
 namespace hostir::traces {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "gui/panel.h"
-#include "interp/session/program_facts.h"
+#include "interp/session/answers/program_facts.h"
 
 namespace hostir::gui {
 

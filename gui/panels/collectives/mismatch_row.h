@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "interp/session/snapshot.h"
+#include "interp/session/snapshots/snapshot.h"
 
 namespace hostir::gui {
 

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "hostir/ir/inline_value.h"
-#include "interp/session/assemble.h"
-#include "interp/session/compare.h"
+#include "interp/session/checks/compare.h"
+#include "interp/session/values/assemble.h"
 
 namespace hostir::gui {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "interp/session/assemble.h"
+#include "interp/session/values/assemble.h"
 
 namespace hostir::gui {
 

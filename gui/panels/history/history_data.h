@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "interp/session/log_view.h"
-#include "interp/session/program_view.h"
+#include "interp/session/log/log_view.h"
+#include "interp/session/prepare/program_view.h"
 
 namespace hostir::gui {
 

@@ -4,7 +4,7 @@
 
 #include "gui/panels/inside/inside_query.h"
 #include "gui/panels/panels.h"
-#include "interp/session/assemble.h"
+#include "interp/session/values/assemble.h"
 
 namespace hostir::gui {
 

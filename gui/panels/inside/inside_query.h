@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "gui/model.h"
-#include "interp/session/inside.h"
+#include "interp/session/inside/inside.h"
 
 namespace hostir::gui {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "gui/panels/layout/layout_geometry.h"
-#include "interp/session/program_view.h"
+#include "interp/session/prepare/program_view.h"
 
 namespace hostir::gui {
 

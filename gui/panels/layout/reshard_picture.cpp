@@ -7,7 +7,7 @@
 
 #include "gui/panels/layout/written.h"
 #include "gui/panels/timeline/timeline_data.h"
-#include "interp/session/program_facts.h"
+#include "interp/session/answers/program_facts.h"
 
 namespace hostir::gui {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "gui/panels/log/log_fetch.h"
-#include "interp/session/event_filter.h"
+#include "interp/session/expressions/event_filter.h"
 
 namespace hostir::gui {
 

@@ -11,7 +11,7 @@
 #include "gui/panels/log/event_scan.h"
 #include "gui/panels/log/log_fetch.h"
 #include "gui/panels/panels.h"
-#include "interp/session/event_filter.h"
+#include "interp/session/expressions/event_filter.h"
 
 namespace hostir::gui {
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "interp/session/log_view.h"
+#include "interp/session/log/log_view.h"
 
 namespace hostir::gui {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "gui/panel.h"
-#include "interp/session/line_edit.h"
+#include "interp/session/what_if/line_edit.h"
 
 namespace hostir::gui {
 

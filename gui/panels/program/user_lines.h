@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "interp/session/program_view.h"
+#include "interp/session/prepare/program_view.h"
 
 namespace hostir::gui {
 

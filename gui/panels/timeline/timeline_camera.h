@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "gui/panels/timeline/timeline_data.h"
-#include "interp/session/snapshot.h"
+#include "interp/session/snapshots/snapshot.h"
 
 namespace hostir::gui {
 

@@ -13,7 +13,7 @@
 #include "gui/model.h"
 #include "gui/panels/timeline/timeline_view.h"
 #include "gui/theme.h"
-#include "interp/session/log_view.h"
+#include "interp/session/log/log_view.h"
 
 namespace hostir::gui {
 

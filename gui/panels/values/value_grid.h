@@ -11,7 +11,7 @@
 
 #include "gui/panel.h"
 #include "gui/panels/values/value_text.h"
-#include "interp/session/value_query.h"
+#include "interp/session/values/value_query.h"
 
 namespace hostir::gui {
 

@@ -8,7 +8,7 @@
 
 #include "gui/panels/panels.h"
 #include "gui/panels/values/tensor_pick.h"
-#include "interp/session/watch_expr.h"
+#include "interp/session/expressions/watch_expr.h"
 
 namespace hostir::gui {
 

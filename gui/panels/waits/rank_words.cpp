@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "gui/panels/layout/written.h"
-#include "interp/session/fault_words.h"
+#include "interp/session/answers/fault_words.h"
 
 namespace hostir::gui {
 

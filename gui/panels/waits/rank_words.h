@@ -6,7 +6,7 @@
 #include <string>
 
 #include "gui/theme.h"
-#include "interp/session/snapshot.h"
+#include "interp/session/snapshots/snapshot.h"
 
 namespace hostir::gui {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "interp/session/snapshot.h"
+#include "interp/session/snapshots/snapshot.h"
 
 namespace hostir::gui {
 

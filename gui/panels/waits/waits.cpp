@@ -7,7 +7,7 @@
 #include "gui/panels/panels.h"
 #include "gui/panels/waits/wait_picture.h"
 #include "gui/panels/waits/what_if_button.h"
-#include "interp/session/fault_words.h"
+#include "interp/session/answers/fault_words.h"
 
 namespace hostir::gui {
 

@@ -9,7 +9,7 @@
 
 #include "hostir/text/parser.h"
 #include "interp/cuda/backend.h"
-#include "interp/session/engine.h"
+#include "interp/session/prepare/engine.h"
 
 namespace hostir::cuda {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "hostir/api/backends.h"
-#include "interp/session/check_reference.h"
+#include "interp/session/checks/check_reference.h"
 #include "tests/unit/device/device_programs.h"
 
 namespace hostir::cuda {

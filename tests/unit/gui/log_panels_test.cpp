@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "interp/session/event_filter.h"
+#include "interp/session/expressions/event_filter.h"
 #include "tests/unit/gui/workbench.h"
 #include "tests/unit/traces/synthetic_run.h"
 #include "traces/trace_writer.h"

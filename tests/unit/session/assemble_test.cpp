@@ -1,9 +1,9 @@
 // Shards and global tensors: cutting into boxes and assembling restores the tensor, for any mesh.
-#include "interp/session/assemble.h"
+#include "interp/session/values/assemble.h"
 
 #include <gtest/gtest.h>
 
-#include "interp/session/compare.h"
+#include "interp/session/checks/compare.h"
 
 namespace hostir::interp {
 namespace {

@@ -1,5 +1,5 @@
 // A run compared with another backend's after every instruction, and machines measured.
-#include "interp/session/check_reference.h"
+#include "interp/session/checks/check_reference.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // Commands and conditions: printed ones parse back to themselves; errors point at their location.
-#include "interp/session/command.h"
+#include "interp/session/commands/command.h"
 
 #include <gtest/gtest.h>
 
-#include "interp/session/command_table.h"
+#include "interp/session/commands/command_table.h"
 
 namespace hostir::interp {
 namespace {

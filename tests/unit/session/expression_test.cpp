@@ -1,10 +1,10 @@
-#include "interp/session/expression.h"
+#include "interp/session/expressions/expression.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "interp/session/watch_expr.h"
+#include "interp/session/expressions/watch_expr.h"
 
 namespace hostir::interp {
 namespace {

@@ -17,10 +17,10 @@
 #include "hostir/ir/inline_value.h"
 #include "hostir/ops/record.h"
 #include "hostir/text/parser.h"
-#include "interp/session/engine.h"
-#include "interp/session/live_inside.h"
-#include "interp/session/live_session.h"
-#include "interp/session/snapshot_builder.h"
+#include "interp/session/inside/live_inside.h"
+#include "interp/session/live/live_session.h"
+#include "interp/session/prepare/engine.h"
+#include "interp/session/snapshots/snapshot_builder.h"
 #include "interp/sim/sim_backend.h"
 
 namespace hostir::interp {

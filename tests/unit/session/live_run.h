@@ -11,7 +11,7 @@
 #include "hostir/io/files.h"
 #include "hostir/io/generate.h"
 #include "hostir/text/parser.h"
-#include "interp/session/live_session.h"
+#include "interp/session/live/live_session.h"
 #include "interp/sim/sim_backend.h"
 
 namespace hostir::interp {

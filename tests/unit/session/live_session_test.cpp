@@ -1,4 +1,4 @@
-#include "interp/session/live_session.h"
+#include "interp/session/live/live_session.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Commands for log points and for breakpoints that stop once per visit.
 #include <gtest/gtest.h>
 
-#include "interp/session/log_text.h"
+#include "interp/session/expressions/log_text.h"
 #include "live_run.h"
 
 namespace hostir::interp {

@@ -4,7 +4,7 @@
 #include <random>
 #include <set>
 
-#include "interp/session/assemble.h"
+#include "interp/session/values/assemble.h"
 #include "interp/sim/backend_state.h"
 #include "tests/unit/session/live_run.h"
 

@@ -1,5 +1,5 @@
 // Comparing runs: alignment of instructions, numeric differences of two tensors, and their verdict.
-#include "interp/session/run_diff.h"
+#include "interp/session/diff/run_diff.h"
 
 #include <gtest/gtest.h>
 

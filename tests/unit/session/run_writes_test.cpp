@@ -1,11 +1,11 @@
 // Reading one side of a comparison: which part of a log belongs to a run, edits, faults.
-#include "interp/session/run_writes.h"
+#include "interp/session/diff/run_writes.h"
 
 #include <gtest/gtest.h>
 
 #include <span>
 
-#include "interp/session/run_diff.h"
+#include "interp/session/diff/run_diff.h"
 
 namespace hostir::interp {
 namespace {

@@ -1,4 +1,4 @@
-#include "interp/session/schedule_search.h"
+#include "interp/session/checks/schedule_search.h"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 #include <map>
 
 #include "interp/core/interpreter.h"
-#include "interp/session/places.h"
+#include "interp/session/commands/places.h"
 #include "live_run.h"
 #include "traces/log_builder.h"
 #include "traces/log_model.h"

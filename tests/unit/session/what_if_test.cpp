@@ -1,6 +1,6 @@
 // "What if": which hanging programs a small edit lets complete, and a clear statement when none
 // does.
-#include "interp/session/what_if.h"
+#include "interp/session/what_if/what_if.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 
 #include "hostir/io/files.h"
 #include "hostir/text/parser.h"
-#include "interp/session/live_session.h"
-#include "interp/session/what_if_edits.h"
+#include "interp/session/live/live_session.h"
+#include "interp/session/what_if/what_if_edits.h"
 #include "live_run.h"
 
 namespace hostir::interp {

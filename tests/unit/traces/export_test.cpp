@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "hostir/support/glob.h"
-#include "interp/session/run_diff_report.h"
+#include "interp/session/diff/run_diff_report.h"
 #include "synthetic_run.h"
 #include "traces/export_chrome.h"
 #include "traces/log_reader.h"

@@ -1,0 +1,26 @@
+// From which size of the p2p buffers a program completes.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "interp/session/prepare/engine.h"
+
+namespace hostir::interp {
+
+/// What runs with different `p2p_buffer_bytes` showed. More room never makes a send wait longer, so
+/// one number tells all.
+struct BufferSweep {
+  /// The smallest buffer with which the program does not deadlock; 0: it needs none; nullopt: it
+  /// deadlocks with any.
+  std::optional<int64_t> least_bytes;
+  int runs = 0;
+};
+
+/// Bisects over the size. Runs the program up to about 80 times, without a log.
+/// `run` gives the result for a machine with the given p2p_buffer_bytes.
+/// Errors: those of `run`.
+Expected<BufferSweep> sweep_buffers(
+    const std::function<Expected<RunResult>(int64_t p2p_buffer_bytes)>& run);
+
+}  // namespace hostir::interp

@@ -1,0 +1,275 @@
+#include "interp/session/checks/check_unsharded.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "hostir/ops/record.h"
+#include "hostir/passes/unshard.h"
+#include "interp/session/values/assemble.h"
+#include "interp/session/values/value_recorder.h"
+
+namespace hostir::interp {
+namespace {
+
+struct RecordedRun {
+  const Prepared& prepared;
+  RunResult result;
+  std::unique_ptr<ValueRecorder> recorder;
+};
+
+Expected<RecordedRun> recorded_run(const Prepared& prepared, const BackendFactory& make_backend,
+                                   RunOptions options) {
+  RecordedRun out{prepared, {}, {}};
+  const auto holds_a_value = [&prepared](const std::string& buffer) {
+    return std::any_of(prepared.provenance.begin(), prepared.provenance.end(),
+                       [&](const Provenance& p) { return p.write > 0 && p.buffer == buffer; });
+  };
+  out.recorder = std::make_unique<ValueRecorder>(holds_a_value, options.trace);
+  options.trace = out.recorder.get();
+  options.attach = [&out](Interpreter& interpreter) { out.recorder->attach(interpreter); };
+  HOSTIR_ASSIGN_OR_RETURN(out.result, run(prepared, make_backend, options));
+  const Fault* fault = out.result.worst();
+  if (fault && fault->fatal) return tl::unexpected(to_error(*fault));
+  return out;
+}
+
+std::vector<NamedInput> as_inputs(const std::vector<std::pair<std::string, Tensor>>& tensors) {
+  std::vector<NamedInput> out;
+  for (const auto& [name, tensor] : tensors) out.push_back({name, tensor});
+  return out;
+}
+
+// The versions that one write instruction left on all ranks: same writer, same register.
+using Write = std::vector<const RecordedVersion*>;
+
+bool writes_buffer(const Code& code, CodeIndex i, const std::string& buffer) {
+  const CodeInstruction& c = code.instructions[i];
+  if (c.role != CodeRole::kInstruction) return false;
+  const Function& f = *code.functions[c.function];
+  for (const Operand& o : code.source(i).operands) {
+    const bool write = o.access == Access::kWrite || o.access == Access::kReadWrite;
+    if (write && o.value.valid() && f.value(o.value).name == buffer) return true;
+  }
+  return false;
+}
+
+// The n-th instruction in the text that writes the buffer, n from 1; kNoCode: a parameter.
+CodeIndex writer_of(const Code& code, const Provenance& provenance) {
+  uint32_t n = 0;
+  for (size_t i = 0; i < code.instructions.size() && provenance.write > 0; ++i) {
+    const auto index = static_cast<CodeIndex>(i);
+    if (writes_buffer(code, index, provenance.buffer) && ++n == provenance.write) return index;
+  }
+  return kNoCode;
+}
+
+// Writes that stored a fusion value in a buffer; in loops the last one counts.
+std::vector<Write> writes_of(const RecordedRun& run, const std::string& value) {
+  std::vector<Write> out;
+  for (const Provenance& p : run.prepared.provenance) {
+    if (p.value != value || p.write == 0) continue;
+    const CodeIndex writer = writer_of(*run.prepared.code, p);
+    std::map<Rank, const RecordedVersion*> by_rank;
+    for (const RecordedVersion& v : run.recorder->versions()) {
+      if (v.code == writer && v.name == p.buffer) by_rank[v.rank] = &v;
+    }
+    Write write;
+    for (const auto& [rank, version] : by_rank) write.push_back(version);
+    if (!write.empty()) out.push_back(std::move(write));
+  }
+  return out;
+}
+
+Assembled assembled(const RecordedRun& run, const Write& write) {
+  std::vector<ShardData> shards;
+  for (const RecordedVersion* v : write)
+    shards.push_back({v->rank, v->placement.box, v->data ? &*v->data : nullptr});
+  return assemble(*run.prepared.program, write.front()->type, shards);
+}
+
+Rank holder(const Write& write, const std::vector<int64_t>& index) {
+  for (const RecordedVersion* v : write) {
+    bool inside = true;
+    for (size_t d = 0; d < index.size(); ++d)
+      inside = inside && index[d] >= v->placement.box.lo[d] && index[d] < v->placement.box.hi[d];
+    if (inside) return v->rank;
+  }
+  return kNoRank;
+}
+
+// Everything needed to report where a value differs.
+struct Comparison {
+  const Function& fusion;
+  const RecordedRun& sharded;
+  const RecordedRun& unsharded;
+  const Tolerance& tolerance;
+};
+
+UnshardedDifference difference_at(const Comparison& c, const std::string& value, const OpRef& op,
+                                  const Write& write, std::vector<int64_t> index,
+                                  const std::string& how) {
+  UnshardedDifference out;
+  out.value = value;
+  out.op = op;
+  out.instruction = c.sharded.prepared.code->address(write.front()->code);
+  out.rank = holder(write, index);
+  out.index = std::move(index);
+  const Instruction& source = c.fusion.instr(c.fusion.preorder()[op.number - 1]);
+  out.sentence =
+      fmt::format("%{} of @{}#{} {}, written at {}, rank {}: {}", value, op.function, op.number,
+                  record(source.kind).mnemonic, out.instruction, out.rank, how);
+  return out;
+}
+
+std::optional<UnshardedDifference> compare_write(const Comparison& c, const std::string& value,
+                                                 const OpRef& op, const Write& write,
+                                                 const Tensor& expected) {
+  const Assembled whole = assembled(c.sharded, write);
+  if (!whole.missing.empty() || whole.tensor.extents != expected.extents) return std::nullopt;
+  if (whole.disagreement) {
+    const auto& d = *whole.disagreement;
+    auto out = difference_at(
+        c, value, op, write, d.index,
+        fmt::format("replicas differ from rank {} at {}", d.first, index_to_string(d.index)));
+    out.rank = d.second;
+    return out;
+  }
+  const auto found = compare(whole.tensor, expected, c.tolerance);
+  if (!found) return std::nullopt;
+  return difference_at(c, value, op, write, Box::whole(expected.extents).index_at(found->first),
+                       describe(*found, whole.tensor));
+}
+
+// The name of the value in the unsharded run, which has no reshards.
+const std::string& unsharded_name(const Function& fusion, ValueId value) {
+  return fusion.value(unsharded_value(fusion, value)).name;
+}
+
+// The value of the fusion in the unsharded run, if it was in a buffer there.
+std::optional<Tensor> reference_value(const RecordedRun& run, const std::string& value) {
+  for (const auto& [name, tensor] : run.prepared.inputs) {
+    if (name == value) return tensor;
+  }
+  const std::vector<Write> writes = writes_of(run, value);
+  if (writes.empty() || !writes.back().front()->data) return std::nullopt;
+  return writes.back().front()->data;
+}
+
+void compare_values(const Comparison& c, UnshardedReport& report) {
+  const std::vector<InstrId> order = c.fusion.preorder();
+  for (uint32_t n = 1; n <= order.size() && !report.difference; ++n) {
+    const OpRef op{c.fusion.name, n};
+    for (const ValueId result : c.fusion.instr(order[n - 1]).results) {
+      const std::string& value = c.fusion.value(result).name;
+      const auto expected = reference_value(c.unsharded, unsharded_name(c.fusion, result));
+      if (!expected) continue;
+      const std::vector<Write> writes = writes_of(c.sharded, value);
+      if (!writes.empty()) report.compared.push_back(value);
+      for (const Write& write : writes) {
+        report.difference = compare_write(c, value, op, write, *expected);
+        if (report.difference) return;
+      }
+    }
+  }
+}
+
+double relative_difference(const Tensor& a, const Tensor& b) {
+  double worst = 0;
+  double largest = 0;
+  for (int64_t i = 0; i < b.element_count(); ++i) {
+    worst = std::max(worst, std::fabs(a.get_double(i) - b.get_double(i)));
+    largest = std::max(largest, std::fabs(b.get_double(i)));
+  }
+  return worst == 0 ? 0 : worst / largest;
+}
+
+void compare_outputs(const Comparison& c, UnshardedReport& report) {
+  const auto& actual = c.sharded.result.outputs;
+  const auto& expected = c.unsharded.result.outputs;
+  for (size_t i = 0; i < actual.size() && i < expected.size(); ++i) {
+    if (actual[i].global.extents != expected[i].global.extents) continue;
+    report.largest_relative = std::max(report.largest_relative,
+                                       relative_difference(actual[i].global, expected[i].global));
+    const auto found = compare(actual[i].global, expected[i].global, c.tolerance);
+    if (!found || report.difference) continue;
+    UnshardedDifference difference;
+    difference.value = actual[i].name;
+    difference.index = Box::whole(expected[i].global.extents).index_at(found->first);
+    difference.sentence =
+        fmt::format("output %{}: {}", actual[i].name, describe(*found, actual[i].global));
+    report.difference = std::move(difference);
+  }
+}
+
+// The fusion values that the sharded run had in buffers, so that the unsharded run keeps them too.
+std::vector<std::string> values_to_keep(const Function& fusion, const RecordedRun& sharded) {
+  std::vector<std::string> out;
+  for (const InstrId instruction : fusion.preorder()) {
+    for (const ValueId result : fusion.instr(instruction).results) {
+      const std::string& value = fusion.value(result).name;
+      if (!writes_of(sharded, value).empty()) out.push_back(unsharded_name(fusion, result));
+    }
+  }
+  return out;
+}
+
+RunOptions on_one_rank(RunOptions options) {
+  options.trace = nullptr;
+  options.attach = nullptr;
+  options.ranks.clear();
+  return options;
+}
+
+}  // namespace
+
+Expected<UnshardedReport> check_unsharded(const Prepared& prepared,
+                                          const BackendFactory& make_backend,
+                                          const RunOptions& run_options,
+                                          const Tolerance& tolerance) {
+  const std::string& name = prepared.function;
+  if (!prepared.lowered) {
+    return fail(ErrorKind::kUsage, "check_fusion",
+                fmt::format("@{} is a host function; only a fusion has an unsharded form "
+                            "(a script may say: run @{} against @fusion)",
+                            name, name));
+  }
+  HOSTIR_ASSIGN_OR_RETURN(const RecordedRun sharded,
+                          recorded_run(prepared, make_backend, run_options));
+  const Program plain = unshard(*prepared.source, name);
+  const Function& fusion = *prepared.source->find_function(name);
+  PrepareOptions options;
+  options.function = name;
+  options.keep = values_to_keep(fusion, sharded);
+  HOSTIR_ASSIGN_OR_RETURN(const auto reference,
+                          prepare(plain, as_inputs(prepared.inputs), options));
+  HOSTIR_ASSIGN_OR_RETURN(const RecordedRun unsharded,
+                          recorded_run(*reference, make_backend, on_one_rank(run_options)));
+  UnshardedReport report;
+  const Comparison comparison{fusion, sharded, unsharded, tolerance};
+  compare_values(comparison, report);
+  compare_outputs(comparison, report);
+  return report;
+}
+
+Expected<std::vector<NamedOutput>> unsharded_outputs(
+    const Program& program, const std::string& fusion,
+    const std::vector<std::pair<std::string, Tensor>>& inputs, const BackendFactory& make_backend,
+    const RunOptions& run_options) {
+  const Program plain = unshard(program, fusion);
+  PrepareOptions options;
+  options.function = fusion;
+  const Function& f = *plain.find_function(fusion);
+  std::vector<NamedInput> named;  // by position: parameter names may differ
+  for (size_t i = 0; i < f.params.size() && i < inputs.size(); ++i)
+    named.push_back({f.value(f.params[i].value).name, inputs[i].second});
+  HOSTIR_ASSIGN_OR_RETURN(const auto prepared, prepare(plain, named, options));
+  HOSTIR_ASSIGN_OR_RETURN(RunResult result, run(*prepared, make_backend, on_one_rank(run_options)));
+  const Fault* fault = result.worst();
+  if (fault && fault->fatal) return tl::unexpected(to_error(*fault));
+  return std::move(result.outputs);
+}
+
+}  // namespace hostir::interp

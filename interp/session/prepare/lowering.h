@@ -1,0 +1,36 @@
+// A fusion to its host function, and the texts of the phases: the compiler as sessions see it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hostir/ir/program.h"
+#include "hostir/passes/lower.h"
+#include "interp/session/prepare/preparing.h"
+#include "interp/session/prepare/program_view.h"
+
+namespace hostir::interp {
+
+struct LoweredFusion {
+  Program program;   // with the host function and its kernels
+  std::string host;  // name of the host function
+  Explanation explanation;
+  std::vector<Provenance> provenance;
+};
+
+/// Sizes must be bound (bind_sizes). Errors: those of the passes; `cancelled` soon after the watch
+/// requests it.
+Expected<LoweredFusion> lower_fusion(const Program& program, const std::string& fusion,
+                                     const std::vector<std::string>& keep,
+                                     const Preparing& watch = {});
+
+/// The texts of its phases, printed when somebody asks: then the fusion, which lower_fusion()
+/// lowered, is lowered again.
+PhaseTexts phases_of(std::shared_ptr<const Program> program, const std::string& fusion,
+                     const std::vector<std::string>& keep);
+
+/// The fusion with the sharding of every value decided and communication as explicit reshards.
+Expected<Function> sharded_fusion(const Program& program, const std::string& fusion);
+
+}  // namespace hostir::interp

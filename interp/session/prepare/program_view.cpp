@@ -1,0 +1,234 @@
+#include "interp/session/prepare/program_view.h"
+
+#include <algorithm>
+#include <map>
+
+#include "hostir/ops/record.h"
+#include "hostir/text/parser.h"
+#include "hostir/text/printer.h"
+
+namespace hostir::interp {
+namespace {
+
+Program without_tests(const Program& program) {
+  Program out = program;
+  out.tests.clear();
+  std::erase_if(out.order,
+                [](const Program::Piece& p) { return p.kind == Program::PieceKind::kTest; });
+  return out;
+}
+
+// Instructions in text order, regions after the instruction that contains them. The order is the
+// same for a function and for its printed and parsed form.
+void in_text_order(const Function& function, RegionId region, std::vector<InstrId>& out) {
+  for (const InstrId id : function.region(region).instructions) {
+    out.push_back(id);
+    for (const RegionId inner : function.instr(id).regions) in_text_order(function, inner, out);
+  }
+}
+
+std::vector<InstrId> in_text_order(const Function& function) {
+  std::vector<InstrId> out;
+  in_text_order(function, function.body, out);
+  return out;
+}
+
+// Finds the span of an instruction by its number: `@f#1` is the first.
+class SpanFinder {
+ public:
+  explicit SpanFinder(const Program& program) : program_(program) {}
+
+  SourceSpan span_of(const OpRef& ref) {
+    const Function* f = program_.find_function(ref.function);
+    if (!f) return {};
+    std::vector<InstrId>& ops = ops_[f];
+    if (ops.empty()) ops = in_text_order(*f);
+    const uint32_t index = ref.number - 1;
+    return index < ops.size() ? f->instr(ops[index]).span : SourceSpan{};
+  }
+
+ private:
+  const Program& program_;
+  std::map<const Function*, std::vector<InstrId>> ops_;
+};
+
+// The origin of a lowered instruction is that of the ops it was made from. Instructions that
+// lowering adds (streams, communicators) have none.
+std::vector<SourceSpan> origins_of(const Instruction& instruction, SpanFinder& finder) {
+  if (instruction.from.empty()) return {instruction.span};
+  std::vector<SourceSpan> out;
+  for (const OpRef& ref : instruction.from) out.push_back(finder.span_of(ref));
+  return out;
+}
+
+// By CodeIndex.
+std::vector<std::vector<SourceSpan>> origins_of(const Code& code, const Program& program,
+                                                const Program& source) {
+  std::map<std::pair<const Function*, uint32_t>, std::vector<SourceSpan>> by_instruction;
+  SpanFinder finder(source);
+  for (const Function* read_back : code.functions) {
+    const Function* as_made = program.find_function(read_back->name);
+    if (!as_made) continue;
+    const std::vector<InstrId> here = in_text_order(*read_back);
+    const std::vector<InstrId> there = in_text_order(*as_made);
+    for (size_t i = 0; i < here.size() && i < there.size(); ++i) {
+      by_instruction[{read_back, here[i].index}] = origins_of(as_made->instr(there[i]), finder);
+    }
+  }
+  std::vector<std::vector<SourceSpan>> out;
+  for (const CodeInstruction& c : code.instructions)
+    out.push_back(by_instruction[{code.functions[c.function], c.instr.index}]);
+  return out;
+}
+
+// For each instruction of the printed and parsed text: its span as a whole, and the spans of
+// operands that come from the user's text.
+std::vector<SpanMove> moves_to_given(const Program& read_back, const Program& as_made,
+                                     const Program& source) {
+  SpanFinder finder(source);
+  std::vector<SpanMove> out;
+  for (const Function& f : read_back.functions) {
+    const Function* made = as_made.find_function(f.name);
+    if (!made) continue;
+    const std::vector<InstrId> here = in_text_order(f);
+    const std::vector<InstrId> there = in_text_order(*made);
+    for (size_t i = 0; i < here.size() && i < there.size(); ++i) {
+      const Instruction& a = f.instr(here[i]);
+      const Instruction& b = made->instr(there[i]);
+      out.push_back({a.span, origins_of(b, finder).front()});
+      for (size_t o = 0; b.from.empty() && o < a.operands.size() && o < b.operands.size(); ++o)
+        out.push_back({a.operands[o].span, b.operands[o].span});
+    }
+  }
+  return out;
+}
+
+// Moves a position to the origin of the smallest span that contains it.
+Error moved(Error error, const std::vector<SpanMove>& moves) {
+  const auto move = [&](SourceSpan span) {
+    const SpanMove* best = nullptr;
+    for (const SpanMove& m : moves) {
+      if (!span.valid() || span.begin < m.here.begin || span.end > m.here.end) continue;
+      if (!best || m.here.end - m.here.begin < best->here.end - best->here.begin) best = &m;
+    }
+    return best ? best->there : SourceSpan{};
+  };
+  for (Diagnostic& d : error.diagnostics) {
+    d.span = move(d.span);
+    for (Note& note : d.notes) note.span = move(note.span);
+  }
+  return error;
+}
+
+void add_given(ProgramView& view, const Program& program, const ProgramViewOptions& options) {
+  view.given = std::make_shared<const SourceManager>(*options.given);
+  view.shows_given = options.phases.empty();
+  const auto origins = origins_of(*view.code, program, options.source ? *options.source : program);
+  for (size_t i = 0; i < origins.size(); ++i) {
+    view.origins.push_back(origins[i].empty() ? SourceSpan{} : origins[i].front());
+    if (!view.origins.back().valid()) view.shows_given = false;
+    if (view.instructions[i].mnemonic.empty()) continue;
+    for (const SourceSpan span : origins[i]) {
+      if (!span.valid()) continue;
+      const uint32_t line = view.given->locate(span.file, span.begin).line;
+      view.given_lines.push_back({span.file, line, static_cast<CodeIndex>(i)});
+    }
+  }
+  std::sort(view.given_lines.begin(), view.given_lines.end());
+}
+
+bool is_named(std::string_view path, std::string_view name) {
+  return path == name || (path.size() > name.size() && path.ends_with(name) &&
+                          path[path.size() - name.size() - 1] == '/');
+}
+
+// The instructions on the first line at or after `line`.
+std::vector<CodeIndex> first_from(const std::vector<GivenLine>& lines, uint32_t file,
+                                  uint32_t line) {
+  std::vector<CodeIndex> out;
+  const auto first = std::lower_bound(lines.begin(), lines.end(), GivenLine{file, line, 0});
+  for (auto at = first; at != lines.end() && at->file == file && at->line == first->line; ++at)
+    out.push_back(at->code);
+  return out;
+}
+
+void set_code(ProgramView& view, std::shared_ptr<const Code> code) {
+  view.entry = code->entry;
+  view.rank_count = code->rank_count;
+  if (code->world) view.world = *code->world;
+  for (CodeIndex i = 0; i < code->instructions.size(); ++i) {
+    model::Instruction& instruction = view.instructions.emplace_back();
+    instruction.address = code->address(i);
+    if (code->instructions[i].role == CodeRole::kInstruction)
+      instruction.mnemonic = record(code->instructions[i].kind).mnemonic;
+  }
+  view.code = std::move(code);
+}
+
+}  // namespace
+
+TextLine ProgramView::shown(CodeIndex index) const {
+  if (!shows_given) return {sources.get(), file, lines[index]};
+  const SourceSpan span = origins[index];
+  return {given.get(), span.file, given->locate(span.file, span.begin).line};
+}
+
+std::vector<CodeIndex> ProgramView::at_line(std::string_view name, uint32_t line) const {
+  const bool in_shown = name.empty() || is_named(sources->name(file), name);
+  if (in_shown && !shows_given) {
+    std::vector<GivenLine> here;
+    for (size_t i = 0; i < lines.size(); ++i) {
+      if (!instructions[i].mnemonic.empty())
+        here.push_back({file, lines[i], static_cast<CodeIndex>(i)});
+    }
+    std::sort(here.begin(), here.end());
+    return first_from(here, file, line);
+  }
+  for (uint32_t f = 0; given && f < given->size(); ++f) {
+    if (!name.empty() && !is_named(given->name(f), name)) continue;
+    std::vector<CodeIndex> out = first_from(given_lines, f, line);
+    if (!shows_given && out.size() > 1) out.resize(1);
+    if (!out.empty()) return out;
+  }
+  return {};
+}
+
+Expected<std::shared_ptr<const ProgramView>> make_program_view(const Program& program,
+                                                               ProgramViewOptions options) {
+  auto sources = std::make_shared<SourceManager>();
+  auto view = std::make_shared<ProgramView>();
+  view->file = sources->add(options.entry + ".hir", text::print(without_tests(program)));
+  HOSTIR_ASSIGN_OR_RETURN(SourceFileProgram file, text::load(*sources, view->file));
+  auto positioned = std::make_shared<const Program>(std::move(file.parts.front()));
+  CodeOptions code;
+  code.entry = options.entry;
+  code.sizes = options.sizes;
+  if (options.given) {
+    view->moves = moves_to_given(*positioned, program, options.source ? *options.source : program);
+  }
+  auto compiled = compile_code(std::move(positioned), code);
+  if (!compiled) {
+    Error error = std::move(compiled.error());
+    return tl::unexpected(options.given ? moved(std::move(error), view->moves) : std::move(error));
+  }
+  set_code(*view, std::move(*compiled));
+  for (CodeIndex i = 0; i < view->code->instructions.size(); ++i) {
+    const SourceSpan span = view->code->source(i).span;
+    view->lines.push_back(span.valid() ? sources->locate(span.file, span.begin).line : 0);
+  }
+  if (options.given) add_given(*view, program, options);
+  view->sources = std::move(sources);
+  view->phases = std::move(options.phases);
+  view->choices = std::move(options.choices);
+  return std::shared_ptr<const ProgramView>(std::move(view));
+}
+
+Error in_given_text(Error error, const ProgramView& view) {
+  return view.given ? moved(std::move(error), view.moves) : error;
+}
+
+const SourceManager& sources_of_error(const ProgramView& view) {
+  return view.given ? *view.given : *view.sources;
+}
+
+}  // namespace hostir::interp

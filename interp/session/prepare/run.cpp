@@ -1,0 +1,255 @@
+// A headless run: creates backend and interpreter, binds inputs, runs to the end, reads outputs.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "interp/core/interpreter.h"
+#include "interp/session/prepare/engine.h"
+#include "interp/session/prepare/repeated_run.h"
+#include "interp/session/prepare/run_summary.h"
+#include "interp/session/values/assemble.h"
+#include "interp/session/values/value_watch.h"
+
+namespace hostir::interp {
+namespace {
+
+// Steps between calls of the progress callback and checks whether to give up.
+constexpr uint64_t kProgressSteps = 1 << 16;
+constexpr uint64_t kGiveUpSteps = 1 << 6;
+
+Expected<void> run_watched(Interpreter& interpreter, const RunOptions& options) {
+  for (uint64_t next = kProgressSteps;;) {
+    const auto rank = interpreter.next_rank();
+    if (!rank || !interpreter.step(*rank)) break;
+    if (options.give_up && interpreter.position() % kGiveUpSteps == 0 && options.give_up())
+      return fail(ErrorKind::kRuntime, "given_up", "the run was given up");
+    if (interpreter.position() < next) continue;
+    if (options.progress) options.progress(interpreter.position());
+    next += kProgressSteps;
+  }
+  interpreter.conclude();
+  return {};
+}
+
+Expected<void> add_local_parts(const Interpreter& interpreter, size_t result, bool keep,
+                               NamedOutput& output) {
+  for (Rank r = 0; r < interpreter.code().rank_count; ++r) {
+    const auto buffer = interpreter.result(r, result);
+    const bool known = buffer && buffer->placement;
+    output.boxes.push_back(known ? buffer->placement->box : Box{});
+    output.local.push_back(known ? buffer->placement->local() : Extents{});
+    if (!keep) continue;
+    Tensor& part = output.parts.emplace_back();
+    if (!known) continue;
+    HOSTIR_ASSIGN_OR_RETURN(part, interpreter.read_result(r, result, output.boxes.back()));
+  }
+  return {};
+}
+
+Tensor shape_of_result(const Interpreter& interpreter, size_t result, const Type& type) {
+  Tensor out;
+  out.dtype = dtype_of(type);
+  for (Rank r = 0; r < interpreter.code().rank_count; ++r) {
+    const auto buffer = interpreter.result(r, result);
+    if (buffer && buffer->placement) out.extents = buffer->placement->global;
+  }
+  return out;
+}
+
+Expected<std::vector<NamedOutput>> outputs_of(const Interpreter& interpreter, bool keep_parts) {
+  std::vector<NamedOutput> out;
+  const Function& entry = *interpreter.code().functions.front();
+  for (size_t i = 0; i < entry.results.size(); ++i) {
+    NamedOutput output;
+    output.name = entry.results[i].name;
+    if (output.name.empty()) output.name = fmt::format("{}", i);
+    output.type = entry.results[i].type;
+    const bool values = interpreter.backend().capabilities().reads_values;
+    HOSTIR_TRY(add_local_parts(interpreter, i, keep_parts && values, output));
+    if (values) {
+      HOSTIR_ASSIGN_OR_RETURN(output.global, interpreter.global_result(i));
+    } else {
+      output.global = shape_of_result(interpreter, i, output.type);
+    }
+    out.push_back(std::move(output));
+  }
+  return out;
+}
+
+// A layout that says that ranks hold the same part, where they do not. The output shows the first
+// holder's; nobody would see the others.
+std::optional<Fault> differing_replicas(const Interpreter& interpreter, const ValueWatch& watch,
+                                        size_t result) {
+  const Code& code = interpreter.code();
+  const ResultDecl& declared = code.functions.front()->results[result];
+  const auto* shard = std::get_if<ShardType>(&declared.type);
+  if (!shard || shard->sharding.is_partial()) return std::nullopt;
+  struct Holder {
+    Rank rank;
+    BufferRef ref;
+    Box box;
+    Tensor part;
+  };
+  std::map<std::pair<Extents, Extents>, Holder> holders;  // by box
+  const Mesh* mesh = code.program->find_mesh(shard->sharding.mesh);
+  for (Rank r = 0; r < code.rank_count; ++r) {
+    // A rank outside a sub-mesh holds nothing, though a scalar has no empty box to say so.
+    if (mesh != nullptr && !mesh->position_of(r)) continue;
+    const auto buffer = interpreter.result(r, result);
+    if (!buffer || !buffer->placement || buffer->placement->box.empty()) continue;
+    auto part = interpreter.read_result(r, result, buffer->placement->box);
+    if (!part) return std::nullopt;
+    const Box& box = buffer->placement->box;
+    const auto found = holders.find({box.lo, box.hi});
+    if (found == holders.end()) {
+      holders.emplace(std::pair(box.lo, box.hi), Holder{r, *buffer, box, std::move(*part)});
+      continue;
+    }
+    const Holder* same = &found->second;
+    const auto apart = first_difference(same->part, *part);
+    if (!apart) continue;
+    Fault fault;
+    // A ring in which each rank starts its sum elsewhere is correct.
+    fault.severity = apart->rounding ? Severity::kWarning : Severity::kError;
+    fault.fatal = false;
+    fault.position = interpreter.position();
+    fault.record.kind = "replicas_differ";
+    fault.record.ranks = {same->rank, r};
+    fault.record.sentence = fmt::format(
+        "ranks {} and {} return the same part of %{} by its layout {}, but hold {:.9g} and {:.9g} "
+        "at {}{}",
+        same->rank, r, declared.name.empty() ? std::to_string(result) : declared.name,
+        shard->sharding.to_string(), same->part.get_double(apart->element),
+        part->get_double(apart->element), index_to_string(same->box.index_at(apart->element)),
+        apart->rounding ? ", which is rounding (the same numbers added in another order?)" : "");
+    watch.explain(fault, same->ref, *buffer);
+    return fault;
+  }
+  return std::nullopt;
+}
+
+bool holds(const Tensor& tensor, bool (*what)(double)) {
+  if (!is_float(tensor.dtype)) return false;
+  const int64_t count = static_cast<int64_t>(tensor.data.size()) / size_bytes(tensor.dtype);
+  for (int64_t i = 0; i < count; ++i) {
+    if (what(tensor.get_double(i))) return true;
+  }
+  return false;
+}
+
+bool is_nan(double v) { return std::isnan(v); }
+bool is_infinite(double v) { return std::isinf(v); }
+
+// What ranks hold in spite of their layouts, and where numbers stopped being numbers. A NaN of the
+// inputs is born nowhere, and an infinity may be a mask: it is told of where one is returned.
+void add_findings(const Interpreter& interpreter, const ValueWatch& watch, const Prepared& prepared,
+                  RunResult& result) {
+  bool returned_differ = false;
+  for (size_t i = 0; i < result.outputs.size(); ++i) {
+    auto fault = differing_replicas(interpreter, watch, i);
+    if (!fault) continue;
+    returned_differ = true;
+    result.faults.push_back(std::move(*fault));
+  }
+  if (auto fault = watch.parting(); fault && !returned_differ)
+    result.faults.push_back(std::move(*fault));
+  const auto given = [&](bool (*what)(double)) {
+    return std::any_of(prepared.inputs.begin(), prepared.inputs.end(),
+                       [&](const auto& input) { return holds(input.second, what); });
+  };
+  if (auto nan = watch.first_nan(); nan && !given(is_nan)) {
+    result.faults.push_back(std::move(*nan));
+    return;
+  }
+  const bool infinite =
+      std::any_of(result.outputs.begin(), result.outputs.end(),
+                  [&](const NamedOutput& output) { return holds(output.global, is_infinite); });
+  if (auto infinity = watch.first_infinity(); infinity && infinite && !given(is_infinite))
+    result.faults.push_back(std::move(*infinity));
+}
+
+}  // namespace
+
+InterpreterOptions interpreter_options(const RunOptions& options, Rank ranks) {
+  InterpreterOptions out;
+  out.issue_ns = issue_ns(options.backend.machine);
+  out.ranks = options.ranks;
+  if (options.max_steps > 0) out.max_steps = options.max_steps;
+  out.timeout_ns = options.backend.timeout_ns;
+  out.max_memory_bytes = memory_limit_bytes(options.backend, ranks);
+  return out;
+}
+
+int64_t issue_ns(const Machine& machine) {
+  return std::max<int64_t>(1, std::llround(machine.issue_ns));
+}
+
+int64_t memory_limit_bytes(const BackendRequest& request, Rank ranks) {
+  if (request.max_memory_bytes > 0) return request.max_memory_bytes;
+  const double all = request.machine.memory_bytes * static_cast<double>(ranks);
+  return all > 0 && all < 0x1p62 ? static_cast<int64_t>(all) : INT64_MAX;
+}
+
+const Fault* RunResult::worst() const {
+  const Fault* found = nullptr;
+  for (const Fault& f : faults) {
+    if (f.fatal && f.severity == Severity::kError) return &f;
+    if (!found && f.severity == Severity::kError) found = &f;
+  }
+  return found;
+}
+
+Expected<RunResult> run(const Prepared& prepared, const BackendFactory& make_backend,
+                        const RunOptions& options) {
+  HOSTIR_ASSIGN_OR_RETURN(const std::unique_ptr<Backend> backend, make_backend(options.backend));
+  // Digests are cheap where the backend computes values itself. A device has to wait for each task,
+  // so that there they are taken only if values are read anyway.
+  const Capabilities can = backend->capabilities();
+  const bool logs_values = options.value_mode != Backend::ValueMode::kNone;
+  const bool watches = options.summary == RunOptions::Summary::kCollectives && can.reads_values &&
+                       (logs_values || can.clock == ClockDomain::kVirtual);
+  backend->set_value_mode(watches && !logs_values ? Backend::ValueMode::kDigest
+                                                  : options.value_mode);
+  RunSummary summary(*prepared.code, options.trace);
+  TraceSink* sink = options.summary == RunOptions::Summary::kCollectives ? &summary : options.trace;
+  ValueWatch watch(sink,
+                   logs_values ? ValueWatch::Forward::kValues : ValueWatch::Forward::kNoValues);
+  if (watches) sink = &watch;
+  HOSTIR_ASSIGN_OR_RETURN(
+      const std::unique_ptr<Interpreter> interpreter,
+      Interpreter::create(prepared.code, *backend, sink,
+                          interpreter_options(options, prepared.code->rank_count)));
+  for (size_t i = 0; i < prepared.inputs.size(); ++i)
+    HOSTIR_TRY(interpreter->bind(i, prepared.inputs[i].second));
+  if (options.attach) options.attach(*interpreter);
+  if (watches) watch.attach(*interpreter);
+
+  RunEnd end = RunEnd::kFinished;
+  if (options.progress || options.give_up)
+    HOSTIR_TRY(run_watched(*interpreter, options));
+  else
+    end = interpreter->run();
+  if (options.ended) options.ended(*interpreter);
+
+  RunResult result;
+  result.faults = interpreter->faults();
+  result.steps = interpreter->position();
+  result.collectives = summary.collectives();
+  result.finished_ns = summary.finished_ns();
+  for (Rank r = 0; r < prepared.code->rank_count; ++r)
+    result.peak_bytes.push_back(interpreter->peak_bytes(r));
+  const Fault* worst = result.worst();
+  interpreter->tell_peers();
+  if (worst && worst->fatal) return result;
+  if (end == RunEnd::kStuck) {
+    return fail(ErrorKind::kStuck, "stuck", "the run can not go on: ranks are frozen");
+  }
+  HOSTIR_TRY(interpreter->share_results(options.backend.timeout_ns));
+  HOSTIR_ASSIGN_OR_RETURN(result.outputs, outputs_of(*interpreter, options.keep_parts));
+  if (can.reads_values) add_findings(*interpreter, watch, prepared, result);
+  return result;
+}
+
+}  // namespace hostir::interp
