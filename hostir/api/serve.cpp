@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <condition_variable>
-#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -12,6 +10,7 @@
 #include <thread>
 
 #include "hostir/api/bounded_json.h"
+#include "hostir/api/request_queue.h"
 #include "hostir/api/snapshot_json.h"
 #include "hostir/api/text_program.h"
 #include "hostir/api/text_session.h"
@@ -256,9 +255,7 @@ class Pump {
       if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
       take(parse_bounded<Json>(line));
     }
-    const std::lock_guard lock(mutex_);
-    ended_ = true;
-    changed_.notify_one();
+    requests_.end();
   }
 
  private:
@@ -275,21 +272,13 @@ class Pump {
       }
     }
     if (method == "command" && request.session) request.stop = stops_.add(*request.session);
-    const std::lock_guard lock(mutex_);
-    requests_.push_back(std::move(request));
-    changed_.notify_one();
+    requests_.push(std::move(request));
   }
 
   void work() {
-    for (;;) {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return ended_ || !requests_.empty(); });
-      if (requests_.empty()) return;
-      const Request request = std::move(requests_.front());
-      requests_.pop_front();
-      lock.unlock();
-      const std::string answer = answer_to(server_, request);
-      stops_.remove(request.stop);
+    while (const auto request = requests_.pop()) {
+      const std::string answer = answer_to(server_, *request);
+      stops_.remove(request->stop);
       write(answer);
     }
   }
@@ -303,10 +292,7 @@ class Pump {
   std::mutex output_mutex_;
   Stops stops_;
   Server server_;  // only the working thread's
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<Request> requests_;
-  bool ended_ = false;
+  RequestQueue<Request> requests_;
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <iostream>
 
+#include "hostir/api/dap.h"
 #include "hostir/api/serve.h"
 #include "hostir/cli/verbs.h"
 
@@ -11,7 +12,7 @@ class ServeVerb : public Verb {
  public:
   std::string_view name() const override { return "serve"; }
   std::string_view summary() const override {
-    return "Serve sessions to another program: JSON-RPC lines on stdin and stdout";
+    return "Serve sessions to a program (JSON-RPC) or an editor (--dap) on stdin and stdout";
   }
   std::string_view example() const override {
     return "  hostir serve        then a line per request, as in\n"
@@ -24,13 +25,23 @@ class ServeVerb : public Verb {
            "  {\"jsonrpc\": \"2.0\", \"id\": 3, \"method\": \"tensor\", \"params\": {\"session\": "
            "1, "
            "\"value\": \"%y global\"}}\n"
-           "Methods and answers: hostir/api/README.md";
+           "Methods and answers: hostir/api/README.md\n"
+           "  hostir serve --dap  what an editor starts to debug programs; hostir/api/EDITORS.md "
+           "says how";
   }
-  void declare(Arguments&) override {}
+  void declare(Arguments& arguments) override {
+    arguments.flag("--dap", dap_, "speak the Debug Adapter Protocol, as editors do");
+  }
   int execute(Terminal&) override {
-    api::serve(std::cin, std::cout);
+    if (dap_)
+      api::serve_dap(std::cin, std::cout);
+    else
+      api::serve(std::cin, std::cout);
     return 0;
   }
+
+ private:
+  bool dap_ = false;
 };
 
 }  // namespace

@@ -2,10 +2,23 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "interp/session/session.h"
 
 namespace hostir::interp {
+
+/// A loop variable, or the result of a `read`.
+struct LocalInteger {
+  std::string name;  // without '%'
+  std::string text;
+};
+/// Those of the function that the rank is in, without those that have no value yet.
+std::vector<LocalInteger> local_integers(Session& session, Rank rank);
+
+/// The value of a tensor on a rank in short: its elements if they are few, else their range.
+/// Errors: those of Session::read.
+Expected<std::string> value_in_short(Session& session, const std::string& name, Rank rank);
 
 /// One line per integer of the function that the rank is in, then one per tensor that it holds,
 /// with its type and the range of its values.
