@@ -37,13 +37,60 @@ std::string join(const std::vector<std::string>& items, std::string_view separat
 
 }  // namespace
 
+void PrintedPlaces::shift(size_t first, size_t offset) {
+  for (size_t i = first; i < places_.size(); ++i) {
+    places_[i].begin += offset;
+    places_[i].end += offset;
+  }
+}
+
+void FunctionPrinter::note(PrintedPlaces::Place::Kind kind, const Instruction& i, size_t begin,
+                           size_t end, size_t operand) {
+  const auto index = static_cast<uint32_t>(&i - function_.instructions.data());
+  places_.note({kind, index, static_cast<uint32_t>(operand), begin, end});
+}
+
 std::string FunctionPrinter::print() {
   std::string out;
   append_comments(out, function_.comments.leading, 0);
   append_documentation(out, function_.documentation);
+  signature_ = out.size();
   out += signature() + " {\n";
   if (function_.body.valid()) region_body(out, function_.region(function_.body), 2);
-  return out + "}" + trailing_comment(function_.comments.trailing) + "\n";
+  out += "}";
+  end_ = out.size();
+  return out + trailing_comment(function_.comments.trailing) + "\n";
+}
+
+void FunctionPrinter::locate(Function& copy, uint32_t file, size_t begin) const {
+  const auto span = [&](size_t from, size_t to) {
+    return SourceSpan{file, static_cast<uint32_t>(begin + from), static_cast<uint32_t>(begin + to)};
+  };
+  const std::string head = signature();
+  const std::string name = symbol_text(copy.name);
+  size_t at = head.find(name);
+  copy.name_span = span(signature_ + at, signature_ + at + name.size());
+  copy.span = span(signature_ + at, end_);
+  for (const Parameter& p : copy.params) {
+    Value& value = copy.value(p.value);
+    const std::string written = "%" + value.name;
+    at = head.find(written + ": ", at);
+    value.span = span(signature_ + at, signature_ + at + written.size());
+  }
+  for (const PrintedPlaces::Place& place : places_.places()) {
+    Instruction& i = copy.instructions[place.instruction];
+    switch (place.kind) {
+      case PrintedPlaces::Place::Kind::kInstruction:
+        i.span = span(place.begin, place.end);
+        break;
+      case PrintedPlaces::Place::Kind::kMnemonic:
+        i.name_span = span(place.begin, place.end);
+        break;
+      case PrintedPlaces::Place::Kind::kOperand:
+        i.operands[place.operand].span = span(place.begin, place.end);
+        break;
+    }
+  }
 }
 
 std::string FunctionPrinter::line(const Instruction& instruction) {
@@ -96,7 +143,9 @@ void FunctionPrinter::instruction(std::string& out, InstrId id, size_t indent) {
   std::string derived;
   // Compute this before printing the regions, so that numbers follow preorder.
   if (derived_) derived = derived_->comment(i);
+  const size_t first = places_.count();
   const std::string text = instruction_text(i, indent);
+  places_.shift(first, out.size() + indent);
   out += std::string(indent, ' ') + text + trailing_comment(i.comments.trailing);
   if (!derived.empty()) out += "  //= " + derived;
   out += "\n";
@@ -109,20 +158,32 @@ std::string FunctionPrinter::instruction_text(const Instruction& i, size_t inden
     out += (out.empty() ? "%" : ", %") + function_.value(result).name;
   }
   if (!out.empty()) out += " = ";
+  const size_t mnemonic = out.size();
   out += record(i.kind).mnemonic;
+  note(PrintedPlaces::Place::Kind::kMnemonic, i, mnemonic, out.size());
   const std::vector<Element>& form = assembly(i.kind);
+  const size_t first = places_.count();
   if (form.empty()) {
-    out += generic_form(i);
+    const std::string body = generic_form(i);
+    places_.shift(first, out.size());
+    out += body;
   } else {
     const std::string body = elements(i, form, indent);
-    out += (body.empty() ? "" : " ") + body + attribute_list(i, form);
+    if (!body.empty()) out += " ";
+    places_.shift(first, out.size());
+    out += body + attribute_list(i, form);
   }
-  return out + from_list(i);
+  out += from_list(i);
+  note(PrintedPlaces::Place::Kind::kInstruction, i, 0, out.size());
+  return out;
 }
 
-std::string FunctionPrinter::generic_form(const Instruction& i) const {
+std::string FunctionPrinter::generic_form(const Instruction& i) {
   std::string out;
-  for (const Operand& o : i.operands) out += (out.empty() ? " " : ", ") + operand(o);
+  for (const Operand& o : i.operands) {
+    out += out.empty() ? " " : ", ";
+    append_operand(out, i, o);
+  }
   out += attribute_list(i, {});
   const std::string written = types(i);
   return written.empty() ? out : out + " : " + written;
@@ -132,9 +193,11 @@ std::string FunctionPrinter::elements(const Instruction& i, const std::vector<El
                                       size_t indent) {
   std::string out;
   for (const Element& e : list) {
+    const size_t first = places_.count();
     const std::string text = element(i, e, indent);
     if (text.empty()) continue;
     if (e.space_before && !out.empty() && text.front() != ',') out += ' ';
+    places_.shift(first, out.size());
     out += text;
   }
   return out;
@@ -207,17 +270,28 @@ bool FunctionPrinter::present_group(const Instruction& i, const std::vector<Elem
   return std::any_of(list.begin(), list.end(), [&](const Element& e) { return present(i, e); });
 }
 
-std::string FunctionPrinter::operands(const Instruction& i, const Element& e) const {
-  std::vector<std::string> items;
-  Access access = Access::kUse;
+std::string FunctionPrinter::operands(const Instruction& i, const Element& e) {
+  std::string out;
+  bool parenthesised = false;
   for (const Operand& o : i.operands) {
     if (o.slot != e.slot) continue;
-    access = o.access;
-    items.push_back(operand(o));
+    if (!out.empty()) {
+      out += ", ";
+    } else if (o.access != Access::kUse) {
+      out = std::string(access_word(o.access)) + "(";
+      parenthesised = true;
+    }
+    append_operand(out, i, o);
   }
-  if (items.empty()) return std::string(e.text);
-  const std::string list = join(items, ", ");
-  return access == Access::kUse ? list : std::string(access_word(access)) + "(" + list + ")";
+  if (out.empty()) return std::string(e.text);
+  return parenthesised ? out + ")" : out;
+}
+
+void FunctionPrinter::append_operand(std::string& out, const Instruction& i, const Operand& o) {
+  const size_t name = o.value.valid() ? 1 + function_.value(o.value).name.size() : 4;  // or `none`
+  note(PrintedPlaces::Place::Kind::kOperand, i, out.size(), out.size() + name,
+       static_cast<size_t>(&o - i.operands.data()));
+  out += operand(o);
 }
 
 std::string FunctionPrinter::operand(const Operand& operand) const {
@@ -246,16 +320,18 @@ std::string FunctionPrinter::types(const Instruction& i) const {
   return join(items, ", ");
 }
 
-std::string FunctionPrinter::binding(const Instruction& i, uint8_t slot) const {
+std::string FunctionPrinter::binding(const Instruction& i, uint8_t slot) {
   if (i.regions.empty()) return {};
   const auto& arguments = function_.region(i.regions.front()).arguments;
   size_t at = next_region_argument_;
-  std::vector<std::string> items;
+  std::string out;
   for (const Operand& o : i.operands) {
     if (o.slot != slot || at >= arguments.size()) continue;
-    items.push_back("%" + function_.value(arguments[at++]).name + " = " + operand(o));
+    if (!out.empty()) out += ", ";
+    out += "%" + function_.value(arguments[at++]).name + " = ";
+    append_operand(out, i, o);
   }
-  return join(items, ", ");
+  return out;
 }
 
 std::string FunctionPrinter::attribute_list(const Instruction& i,

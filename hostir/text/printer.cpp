@@ -35,8 +35,14 @@ bool blank_line_before(const Program& program, size_t index) {
   return !lines.empty() && lines.front().empty();
 }
 
+// Whether, and in which program, spans are moved into the text.
+struct Locating {
+  Program* program = nullptr;  // null: nowhere
+  uint32_t file = 0;           // id of the text
+};
+
 void print_piece(std::string& out, const Program& program, const Program::Piece& piece,
-                 const PrintOptions& options) {
+                 const PrintOptions& options, const Locating& locating) {
   switch (piece.kind) {
     case Program::PieceKind::kMesh: {
       auto lines = piece.comments.leading;
@@ -51,14 +57,33 @@ void print_piece(std::string& out, const Program& program, const Program::Piece&
       out += print_machine(program.machines[piece.index], options.machine_fields) +
              trailing_comment(piece.comments.trailing) + "\n";
       return;
-    case Program::PieceKind::kFunction:
-      out += print(program, program.functions[piece.index], options);
+    case Program::PieceKind::kFunction: {
+      FunctionPrinter printer(&program, program.functions[piece.index], options);
+      const std::string text = printer.print();
+      if (locating.program)
+        printer.locate(locating.program->functions[piece.index], locating.file, out.size());
+      out += text;
       return;
+    }
     case Program::PieceKind::kTest:
       out +=
           print_test(program.tests[piece.index]) + trailing_comment(piece.comments.trailing) + "\n";
       return;
   }
+}
+
+std::string print_pieces(const Program& program, const PrintOptions& options,
+                         const Locating& locating) {
+  std::string out;
+  append_comments(out, program.leading_comments, 0);
+  if (!program.leading_comments.empty() && !program.order.empty()) out += "\n";
+  for (size_t i = 0; i < program.order.size(); ++i) {
+    if (blank_line_before(program, i)) out += "\n";
+    print_piece(out, program, program.order[i], options, locating);
+  }
+  if (!program.closing_comments.empty() && !out.empty()) out += "\n";
+  append_comments(out, program.closing_comments, 0);
+  return out;
 }
 
 }  // namespace
@@ -122,16 +147,11 @@ std::string print(const Program& program, const Function& function, const PrintO
 }
 
 std::string print(const Program& program, const PrintOptions& options) {
-  std::string out;
-  append_comments(out, program.leading_comments, 0);
-  if (!program.leading_comments.empty() && !program.order.empty()) out += "\n";
-  for (size_t i = 0; i < program.order.size(); ++i) {
-    if (blank_line_before(program, i)) out += "\n";
-    print_piece(out, program, program.order[i], options);
-  }
-  if (!program.closing_comments.empty() && !out.empty()) out += "\n";
-  append_comments(out, program.closing_comments, 0);
-  return out;
+  return print_pieces(program, options, {});
+}
+
+std::string print_and_locate(Program& program, uint32_t file) {
+  return print_pieces(program, {}, {&program, file});
 }
 
 std::string print(const SourceFileProgram& file, const PrintOptions& options) {

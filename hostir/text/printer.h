@@ -5,6 +5,7 @@
 // communicators, local shapes, bytes of collectives) are printed on request; the lexer drops them.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "hostir/ir/program.h"
@@ -26,6 +27,10 @@ std::string print(const Program& program, const PrintOptions& options = {});
 /// One function of the program, with its comments.
 std::string print(const Program& program, const Function& function,
                   const PrintOptions& options = {});
+
+/// Prints the program and moves the spans of its functions, parameters, instructions and operands
+/// into the text, to where the parser would find them. `file`: the id of the text in the spans.
+std::string print_and_locate(Program& program, uint32_t file);
 
 /// One instruction on one line, without comments, with regions as `{ ... }`, for logs and
 /// debuggers.

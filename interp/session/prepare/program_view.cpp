@@ -4,7 +4,6 @@
 #include <map>
 
 #include "hostir/ops/record.h"
-#include "hostir/text/parser.h"
 #include "hostir/text/printer.h"
 
 namespace hostir::interp {
@@ -18,21 +17,6 @@ Program without_tests(const Program& program) {
   return out;
 }
 
-// Instructions in text order, regions after the instruction that contains them. The order is the
-// same for a function and for its printed and parsed form.
-void in_text_order(const Function& function, RegionId region, std::vector<InstrId>& out) {
-  for (const InstrId id : function.region(region).instructions) {
-    out.push_back(id);
-    for (const RegionId inner : function.instr(id).regions) in_text_order(function, inner, out);
-  }
-}
-
-std::vector<InstrId> in_text_order(const Function& function) {
-  std::vector<InstrId> out;
-  in_text_order(function, function.body, out);
-  return out;
-}
-
 // Finds the span of an instruction by its number: `@f#1` is the first.
 class SpanFinder {
  public:
@@ -42,7 +26,7 @@ class SpanFinder {
     const Function* f = program_.find_function(ref.function);
     if (!f) return {};
     std::vector<InstrId>& ops = ops_[f];
-    if (ops.empty()) ops = in_text_order(*f);
+    if (ops.empty()) ops = f->preorder();
     const uint32_t index = ref.number - 1;
     return index < ops.size() ? f->instr(ops[index]).span : SourceSpan{};
   }
@@ -61,42 +45,32 @@ std::vector<SourceSpan> origins_of(const Instruction& instruction, SpanFinder& f
   return out;
 }
 
-// By CodeIndex.
+// By CodeIndex. `program` has the functions and ids of the code, with the spans it was given.
 std::vector<std::vector<SourceSpan>> origins_of(const Code& code, const Program& program,
                                                 const Program& source) {
-  std::map<std::pair<const Function*, uint32_t>, std::vector<SourceSpan>> by_instruction;
   SpanFinder finder(source);
-  for (const Function* read_back : code.functions) {
-    const Function* as_made = program.find_function(read_back->name);
-    if (!as_made) continue;
-    const std::vector<InstrId> here = in_text_order(*read_back);
-    const std::vector<InstrId> there = in_text_order(*as_made);
-    for (size_t i = 0; i < here.size() && i < there.size(); ++i) {
-      by_instruction[{read_back, here[i].index}] = origins_of(as_made->instr(there[i]), finder);
-    }
-  }
   std::vector<std::vector<SourceSpan>> out;
-  for (const CodeInstruction& c : code.instructions)
-    out.push_back(by_instruction[{code.functions[c.function], c.instr.index}]);
+  for (const CodeInstruction& c : code.instructions) {
+    const Function& f = *program.find_function(code.functions[c.function]->name);
+    out.push_back(origins_of(f.instr(c.instr), finder));
+  }
   return out;
 }
 
-// For each instruction of the printed and parsed text: its span as a whole, and the spans of
-// operands that come from the user's text.
-std::vector<SpanMove> moves_to_given(const Program& read_back, const Program& as_made,
+// For each function the span of its name, and for each instruction its span as a whole and those
+// of operands that come from the user's text.
+std::vector<SpanMove> moves_to_given(const Program& printed, const Program& program,
                                      const Program& source) {
   SpanFinder finder(source);
   std::vector<SpanMove> out;
-  for (const Function& f : read_back.functions) {
-    const Function* made = as_made.find_function(f.name);
-    if (!made) continue;
-    const std::vector<InstrId> here = in_text_order(f);
-    const std::vector<InstrId> there = in_text_order(*made);
-    for (size_t i = 0; i < here.size() && i < there.size(); ++i) {
-      const Instruction& a = f.instr(here[i]);
-      const Instruction& b = made->instr(there[i]);
+  for (const Function& f : printed.functions) {
+    const Function& given = *program.find_function(f.name);
+    out.push_back({f.name_span, given.name_span});
+    for (const InstrId id : f.preorder()) {
+      const Instruction& a = f.instr(id);
+      const Instruction& b = given.instr(id);
       out.push_back({a.span, origins_of(b, finder).front()});
-      for (size_t o = 0; b.from.empty() && o < a.operands.size() && o < b.operands.size(); ++o)
+      for (size_t o = 0; b.from.empty() && o < a.operands.size(); ++o)
         out.push_back({a.operands[o].span, b.operands[o].span});
     }
   }
@@ -197,16 +171,15 @@ Expected<std::shared_ptr<const ProgramView>> make_program_view(const Program& pr
                                                                ProgramViewOptions options) {
   auto sources = std::make_shared<SourceManager>();
   auto view = std::make_shared<ProgramView>();
-  view->file = sources->add(options.entry + ".hir", text::print(without_tests(program)));
-  HOSTIR_ASSIGN_OR_RETURN(SourceFileProgram file, text::load(*sources, view->file));
-  auto positioned = std::make_shared<const Program>(std::move(file.parts.front()));
+  auto printed = std::make_shared<Program>(without_tests(program));
+  view->file = sources->add(options.entry + ".hir", text::print_and_locate(*printed, 0));
   CodeOptions code;
   code.entry = options.entry;
   code.sizes = options.sizes;
   if (options.given) {
-    view->moves = moves_to_given(*positioned, program, options.source ? *options.source : program);
+    view->moves = moves_to_given(*printed, program, options.source ? *options.source : program);
   }
-  auto compiled = compile_code(std::move(positioned), code);
+  auto compiled = compile_code(std::move(printed), code);
   if (!compiled) {
     Error error = std::move(compiled.error());
     return tl::unexpected(options.given ? moved(std::move(error), view->moves) : std::move(error));

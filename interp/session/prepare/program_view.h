@@ -35,7 +35,7 @@ struct GivenLine {
   friend auto operator<=>(const GivenLine&, const GivenLine&) = default;
 };
 
-/// A span in the text that was printed and parsed again, and its origin in the user's text.
+/// A span in the text that runs, and its origin in the user's text.
 struct SpanMove {
   SourceSpan here;
   SourceSpan there;
@@ -108,8 +108,9 @@ struct ProgramViewOptions {
   RunChoices choices;
 };
 
-/// Prints the program (without its tests), parses it again for positions, and compiles `entry`.
-/// Errors: those of compile_code; kInvalid if the printed text does not parse (a bug).
+/// Prints the program (without its tests) and compiles `entry`. Functions, instructions and values
+/// of the code keep their ids; only their spans move, into the printed text.
+/// Errors: those of compile_code.
 Expected<std::shared_ptr<const ProgramView>> make_program_view(const Program& program,
                                                                ProgramViewOptions options);
 

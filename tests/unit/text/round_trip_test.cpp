@@ -1,4 +1,6 @@
 // print(parse(print(p))) == print(p), and the reparsed program equals the printed one.
+#include <algorithm>
+
 #include "hostir/text/assembly.h"
 #include "hostir/text/expected_diagnostics.h"
 #include "tests/unit/text/corpus.h"
@@ -15,6 +17,55 @@ void expect_fixpoint(const CorpusText& text, const PrintOptions& options) {
   ASSERT_TRUE(again.ok()) << render(again.diagnostics, sources) << printed;
   EXPECT_EQ(print(again.file, options), printed) << text.name;
   EXPECT_EQ(print(again.file), print(parsed.file)) << text.name;
+}
+
+void expect_span(const SourceSpan& located, const SourceSpan& parsed, const std::string& where) {
+  EXPECT_EQ(located.begin, parsed.begin) << where;
+  EXPECT_EQ(located.end, parsed.end) << where;
+}
+
+// The printer's places are those that the parser finds in the text, and ids stay.
+void expect_places(const Program& program, const std::string& name) {
+  Program located = program;
+  SourceManager sources;
+  const uint32_t file = sources.add(name, print_and_locate(located, 0));
+  EXPECT_EQ(sources.text(file), print(program));
+  const ParsedFile parsed = parse(sources, file);
+  ASSERT_TRUE(parsed.ok()) << render(parsed.diagnostics, sources);
+  const std::vector<Function>& again = parsed.file.parts.front().functions;
+  ASSERT_EQ(located.functions.size(), again.size()) << name;
+  for (size_t f = 0; f < again.size(); ++f) {
+    const Function& a = located.functions[f];
+    const Function& b = again[f];
+    expect_span(a.span, b.span, name + " @" + a.name);
+    expect_span(a.name_span, b.name_span, name + " @" + a.name);
+    for (size_t p = 0; p < b.params.size(); ++p)
+      expect_span(a.value(a.params[p].value).span, b.value(b.params[p].value).span,
+                  name + " @" + a.name + " parameter");
+    const std::vector<InstrId> order = a.preorder();
+    ASSERT_EQ(order.size(), b.preorder().size()) << name << a.name;
+    for (size_t i = 0; i < order.size(); ++i) {
+      const Instruction& x = a.instr(order[i]);
+      const Instruction& y = b.instr(b.preorder()[i]);
+      const std::string where = name + " @" + a.name + "#" + std::to_string(i + 1);
+      expect_span(x.span, y.span, where);
+      expect_span(x.name_span, y.name_span, where + " mnemonic");
+      for (size_t o = 0; o < y.operands.size(); ++o)
+        expect_span(x.operands[o].span, y.operands[o].span, where + " operand");
+    }
+  }
+}
+
+TEST(RoundTrip, PrintedPlacesAreThoseOfTheParser) {
+  for (const CorpusText& text : texts_under("tests")) {
+    SourceManager sources;
+    const ParsedFile parsed = parse(sources, sources.add(text.name, text.text));
+    if (!parsed.ok()) continue;
+    for (const Program& part : parsed.file.parts) {
+      if (std::ranges::none_of(part.functions, [&](const Function& f) { return !f.body.valid(); }))
+        expect_places(part, text.name);
+    }
+  }
 }
 
 TEST(RoundTrip, EveryScriptThatParses) {
