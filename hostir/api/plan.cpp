@@ -406,7 +406,7 @@ class Planner {
     for (interp::CollectiveCount& c : plan.collectives) {
       const auto same = std::find_if(few.begin(), few.end(), [&](const auto& f) {
         return f.kind == c.kind && f.reduction == c.reduction && f.over == c.over &&
-               f.bytes == c.bytes;
+               f.bytes == c.bytes && f.tensors == c.tensors;
       });
       c.count = with_all(same == few.end() ? 0 : same->count, c.count);
     }

@@ -63,8 +63,9 @@ std::string describe_summary(const interp::RunResult& result, bool virtual_time)
   if (result.collectives.empty()) out += "collectives: none\n";
   for (const interp::CollectiveCount& c : result.collectives) {
     const std::string reduction = c.reduction ? " " + std::string(name(*c.reduction)) : "";
-    out += fmt::format("{} x {}{} over {}, {} per rank\n", c.count, c.kind, reduction, c.over,
-                       bytes_text(c.bytes));
+    const std::string tensors = c.tensors > 1 ? fmt::format(" of {} tensors", c.tensors) : "";
+    out += fmt::format("{} x {}{}{} over {}, {} per rank\n", c.count, c.kind, reduction, tensors,
+                       c.over, bytes_text(c.bytes));
   }
   int64_t peak = 0;
   for (const int64_t p : result.peak_bytes) peak = std::max(peak, p);

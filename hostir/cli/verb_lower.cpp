@@ -43,6 +43,11 @@ class LowerVerb : public Verb {
     arguments.choice("--print-after", print_after_, phases, "print the text after this phase");
     phases.back() = "last";
     arguments.choice("--to", to_, std::move(phases), "the phase to stop at");
+    std::vector<std::string> optional = {"none"};
+    for (const Pass& pass : all_passes()) {
+      if (pass.optional) optional.emplace_back(pass.name);
+    }
+    arguments.choice("--skip", skip_, std::move(optional), "a pass to leave out");
     arguments.option(
         "--machine", machine_,
         "whose costs decide: a machine of the file or built in; see `hostir machines`");
@@ -86,6 +91,9 @@ class LowerVerb : public Verb {
     }
     options.keep = prepare.keep;
     options.until = until();
+    for (const Pass& pass : all_passes()) {
+      if (pass.name == skip_) options.skip.push_back(pass.phase);
+    }
     text::PrintOptions print;
     print.derived = text::DerivedComments::kAll;
     HOSTIR_ASSIGN_OR_RETURN(options.machine, machine_of(program));
@@ -173,6 +181,7 @@ class LowerVerb : public Verb {
 
   api::ProgramOptions program_;
   std::string to_ = "last";
+  std::string skip_ = "none";
   std::string print_after_ = "none";
   std::string machine_;
   std::string explain_;

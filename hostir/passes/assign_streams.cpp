@@ -14,7 +14,8 @@ namespace hostir {
 namespace {
 
 bool communicates(const Instruction& i) {
-  return record(i.kind).op_class == OpClass::kCommunication;
+  const OpRecord& op = record(i.kind);
+  return op.op_class == OpClass::kCommunication || op.role == HostRole::kGroup;
 }
 
 struct Task {
@@ -50,28 +51,36 @@ class StreamAssigner {
   }
 
  private:
-  void add(Instruction i) {
+  void add(const Instruction& original) {
+    const std::vector<BufferUse> uses = buffer_uses(in_, original, memory_);
+    const uint32_t set = members_.set(original);
+    Instruction i = with_regions_in(out_, in_, original);
     if (i.kind == OpKind::stream && !comm_stream_.valid()) {
       out_.add_instruction(out_.body, i);
       add_comm_stream();
       return;
     }
     if (communicates(i) || (i.kind == OpKind::alloc && filled_by_communication(i))) {
-      for (Operand& o : i.operands) {
-        if (o.slot == slot_index(i.kind, "stream")) o.value = comm_stream_;
-      }
+      move_to_comm_stream(i);
     }
-    const ValueId stream = task_stream(i);
+    const ValueId stream = task_stream(out_, i);
     if (!stream.valid()) {
       out_.add_instruction(out_.body, std::move(i));
       return;
     }
-    const std::vector<BufferUse> uses = buffer_uses(i, memory_);
-    const uint32_t set = members_.set(i);
     for (const BufferUse& use : uses) order_after(stream, use);
     const InstrId added = out_.add_instruction(out_.body, std::move(i));
     const Task task{order_.issue(stream, set), added};
     for (const BufferUse& use : uses) remember(use, task);
+  }
+
+  void move_to_comm_stream(Instruction& i) {
+    for (Operand& o : i.operands) {
+      if (o.slot == slot_index(i.kind, "stream")) o.value = comm_stream_;
+    }
+    for (const RegionId region : i.regions) {
+      for (const InstrId id : out_.region(region).instructions) move_to_comm_stream(out_.instr(id));
+    }
   }
 
   void add_comm_stream() {
@@ -86,8 +95,12 @@ class StreamAssigner {
   void find_first_users() {
     first_user_.resize(in_.values.size());
     for (const InstrId id : in_.region(in_.body).instructions) {
-      for (const Operand& o : in_.instr(id).operands) {
-        if (o.value.valid() && !first_user_[o.value.index].valid()) first_user_[o.value.index] = id;
+      for (const Instruction* member : members_of(in_, in_.instr(id))) {
+        for (const Operand& o : member->operands) {
+          if (o.value.valid() && !first_user_[o.value.index].valid()) {
+            first_user_[o.value.index] = id;
+          }
+        }
       }
     }
   }

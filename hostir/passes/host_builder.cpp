@@ -39,6 +39,26 @@ Instruction host_instruction(OpKind kind, std::vector<SlotUse> operands, Attribu
   return i;
 }
 
+std::vector<const Instruction*> members_of(const Function& host, const Instruction& instruction) {
+  if (record(instruction.kind).role != HostRole::kGroup) return {&instruction};
+  std::vector<const Instruction*> out;
+  for (const InstrId id : host.region(instruction.regions.front()).instructions) {
+    out.push_back(&host.instr(id));
+  }
+  return out;
+}
+
+Instruction with_regions_in(Function& to, const Function& from, Instruction instruction) {
+  for (RegionId& region : instruction.regions) {
+    const RegionId made = to.add_region();
+    for (const InstrId id : from.region(region).instructions) {
+      to.add_instruction(made, with_regions_in(to, from, from.instr(id)));
+    }
+    region = made;
+  }
+  return instruction;
+}
+
 bool yields_event(const Instruction& instruction) {
   const auto& results = record(instruction.kind).results;
   return !results.empty() && results.back().name == "event";

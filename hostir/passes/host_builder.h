@@ -31,6 +31,11 @@ ValueId slot_value(const Instruction& instruction, std::string_view slot);
 Instruction host_instruction(OpKind kind, std::vector<SlotUse> operands, Attributes attributes = {},
                              std::vector<OpRef> from = {});
 
+/// The members of a group; of any other instruction, itself.
+std::vector<const Instruction*> members_of(const Function& host, const Instruction& instruction);
+/// The instruction for `to`, with copies of its regions there. Both functions have the same values.
+Instruction with_regions_in(Function& to, const Function& from, Instruction instruction);
+
 /// True if the last result of the instruction is an event, according to its record.
 bool yields_event(const Instruction& instruction);
 /// The event of an instruction. If it has none, adds one named after `stem` (unique in `names`).

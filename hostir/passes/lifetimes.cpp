@@ -105,7 +105,7 @@ class Lifetimes {
       buffers_.push_back({.value = i.results.front(), .born = at, .last_use = at});
     }
     for (size_t at = 0; at < body_.size(); ++at) {
-      for (const BufferUse& use : buffer_uses(in_.instr(body_[at]), memory_)) {
+      for (const BufferUse& use : buffer_uses(in_, in_.instr(body_[at]), memory_)) {
         if (Buffer* b = find(use.buffer)) b->last_use = at;
       }
     }
@@ -128,7 +128,7 @@ class Lifetimes {
       const Instruction& i = in_.instr(body_[at]);
       if (i.kind == OpKind::alloc) take_over(i, at);
       if (i.kind == OpKind::stream) streams_.push_back(i.results.front());
-      last_stream_.push_back(task_stream(i));
+      last_stream_.push_back(task_stream(in_, i));
       if (i.kind == OpKind::wait) {
         const ValueId stream = slot_value(i, "stream");
         const auto point = point_of_event.find(slot_value(i, "event").index);
@@ -140,7 +140,7 @@ class Lifetimes {
       if (last_stream_.back().valid()) issue(i, at, point_of_event);
       // After this, only a wait can make a stream know that the uses of a dead buffer are complete.
       std::vector<size_t> dead;
-      for (const BufferUse& use : buffer_uses(i, memory_)) {
+      for (const BufferUse& use : buffer_uses(in_, i, memory_)) {
         const Buffer* b = find(use.buffer);
         if (b == nullptr || b->last_use != at) continue;
         const size_t index = buffer_of_[use.buffer.index];
@@ -157,7 +157,7 @@ class Lifetimes {
     if (i.results.size() == record(i.kind).results.size()) {
       point_of_event[i.results.back().index] = point;
     }
-    for (const BufferUse& use : buffer_uses(i, memory_)) {
+    for (const BufferUse& use : buffer_uses(in_, i, memory_)) {
       if (Buffer* b = find(use.buffer)) b->uses[{stream.index, point.set}] = {point, at};
     }
   }
@@ -191,7 +191,7 @@ class Lifetimes {
   // Gives the alloc the storage of the first free buffer in its class whose uses its stream knows
   // to be complete. This includes allocs of returned buffers.
   void take_over(const Instruction& alloc, size_t at) {
-    const ValueId stream = task_stream(alloc);
+    const ValueId stream = task_stream(in_, alloc);
     std::set<size_t>& free = free_[classes_.of(in_.value(alloc.results.front()).type)];
     for (const size_t index : free) {
       if (!all_known(stream, buffers_[index])) continue;
@@ -206,7 +206,7 @@ class Lifetimes {
     Function out = with_empty_body(in_);
     std::map<uint32_t, InstrId> definition;
     for (size_t at = 0; at < body_.size(); ++at) {
-      Instruction i = in_.instr(body_[at]);
+      Instruction i = with_regions_in(out, in_, in_.instr(body_[at]));
       if (at + 1 == body_.size()) free_at_end(out);
       const auto storage = storage_.find(at);
       if (storage != storage_.end()) {

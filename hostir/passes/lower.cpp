@@ -36,7 +36,10 @@ Expected<Lowered> lower(const Program& program, std::string_view fusion,
   LowerState state{program, std::string(fusion), options, {}, {}, {}, {}, {}, {}, {}};
   for (const Pass& pass : all_passes()) {
     const auto begin = std::chrono::steady_clock::now();
-    HOSTIR_TRY(pass.run(state));
+    const auto& skip = options.skip;
+    const bool is_left_out =
+        pass.optional && std::find(skip.begin(), skip.end(), pass.phase) != skip.end();
+    if (!is_left_out) HOSTIR_TRY(pass.run(state));
     const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - begin;
     state.out.pass_ns.push_back(took.count());
     if (options.dump) options.dump(pass.phase, state.out.program);

@@ -8,6 +8,7 @@
 //   steps       each reshard is one kernel or one collective (split_reshards.h)
 //   kernels     compute groups (segment.h)
 //   host        buffers, launches, collectives on one stream (lower_host.h)
+//   combined    independent collectives in one call (combine.h)
 //   streams     collectives on their own stream, waits (assign_streams.h)
 //   lifetimes   frees and reuse of storage (lifetimes.h), launches and collectives only on the
 //               ranks of their mesh (member_regions.h)
@@ -39,6 +40,7 @@ enum class LowerPhase : uint8_t {
   kSteps,
   kKernels,
   kHost,
+  kCombined,
   kStreams,
   kLifetimes,
 };
@@ -53,6 +55,8 @@ struct LowerOptions {
   /// faster. Empty at first; may be null. The machine must outlive it.
   std::unique_ptr<MeshMoves>* moves = nullptr;
   LowerPhase until = LowerPhase::kLifetimes;
+  /// Passes to leave out: those that `Pass::optional` allows. Others are run all the same.
+  std::vector<LowerPhase> skip;
   /// Called after every phase, in order.
   std::function<void(LowerPhase, const Program&)> dump;
   std::stop_token stop;  // a stop request ends the lowering after the current phase

@@ -28,13 +28,15 @@ class MemberRegions {
     std::vector<std::string> meshes;
     for (size_t at = 0; at < body.size(); ++at) {
       meshes.push_back(mesh_of(in_.instr(body[at])));
-      for (const Operand& o : in_.instr(body[at]).operands) {
-        if (o.value.valid()) last_use_[o.value.index] = at;
+      for (const Instruction* member : members_of(in_, in_.instr(body[at]))) {
+        for (const Operand& o : member->operands) {
+          if (o.value.valid()) last_use_[o.value.index] = at;
+        }
       }
     }
     for (size_t at = 0; at < body.size();) {
       if (meshes[at].empty()) {
-        out_.add_instruction(out_.body, in_.instr(body[at++]));
+        out_.add_instruction(out_.body, with_regions_in(out_, in_, in_.instr(body[at++])));
         continue;
       }
       const size_t end = end_of_region(body, meshes, at);
@@ -74,11 +76,8 @@ class MemberRegions {
     std::vector<ValueId> yielded;
     std::map<uint32_t, ValueId> local;
     for (size_t at = begin; at < end; ++at) {
-      Instruction i = in_.instr(body[at]);
-      for (Operand& o : i.operands) {
-        const auto found = o.value.valid() ? local.find(o.value.index) : local.end();
-        if (found != local.end()) o.value = found->second;
-      }
+      Instruction i = with_regions_in(out_, in_, in_.instr(body[at]));
+      rename(i, local);
       for (ValueId& r : i.results) {
         if (last_use_[r.index] < end) continue;
         yielded.push_back(r);
@@ -103,6 +102,16 @@ class MemberRegions {
       where.results = yielded;
     }
     out_.add_instruction(out_.body, std::move(where));
+  }
+
+  void rename(Instruction& i, const std::map<uint32_t, ValueId>& local) {
+    for (Operand& o : i.operands) {
+      const auto found = o.value.valid() ? local.find(o.value.index) : local.end();
+      if (found != local.end()) o.value = found->second;
+    }
+    for (const RegionId region : i.regions) {
+      for (const InstrId id : out_.region(region).instructions) rename(out_.instr(id), local);
+    }
   }
 
   Program& program_;

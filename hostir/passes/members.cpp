@@ -54,7 +54,8 @@ uint32_t Members::set(const Instruction& i) const {
     const auto at = by_mesh_.find(written_mesh(host_, i));
     return at == by_mesh_.end() ? 0 : at->second;
   }
-  const ValueId comm = i.kind == OpKind::comm ? ValueId() : slot_value(i, "comm");
+  const ValueId comm =
+      i.kind == OpKind::comm ? ValueId() : slot_value(*members_of(host_, i).front(), "comm");
   const auto at = comm.valid() ? by_comm_.find(comm.index) : by_comm_.end();
   return at == by_comm_.end() ? 0 : at->second;
 }

@@ -11,6 +11,8 @@
 #include "hostir/ops/record.h"
 #include "hostir/passes/assign_streams.h"
 #include "hostir/passes/bind_sizes.h"
+#include "hostir/passes/combine.h"
+#include "hostir/passes/host_builder.h"
 #include "hostir/passes/lifetimes.h"
 #include "hostir/passes/member_regions.h"
 #include "hostir/passes/mesh_borders.h"
@@ -145,6 +147,27 @@ Expected<void> make_host_function(LowerState& s) {
   return {};
 }
 
+Expected<void> combine(LowerState& s) {
+  const std::vector<InstrId> sources = s.bound.preorder();
+  const UniqueNames values(s.out.sharded);
+  // The fusion value that a collective produces: its buffer is named after it, or if that is
+  // packed, the instruction that it is lowered from produces it.
+  const auto value_of = [&](const Instruction& collective) {
+    std::string name;
+    for (const std::string_view slot : {"output", "buffer"}) {
+      const ValueId buffer = slot_value(collective, slot);
+      if (buffer.valid()) name = s.host().value(buffer).name;
+    }
+    const size_t number = collective.from.empty() ? 0 : collective.from.back().number;
+    if (number == 0 || number > sources.size() || values.has(name)) return name;
+    const std::vector<ValueId>& made = s.bound.instr(sources[number - 1]).results;
+    return made.empty() ? name : s.bound.value(made.front()).name;
+  };
+  s.host() =
+      combine_collectives(s.out.program, s.host(), s.moves->machine(), value_of, s.out.explanation);
+  return {};
+}
+
 Expected<void> streams(LowerState& s) {
   s.host() = assign_streams(s.out.program, s.host());
   return {};
@@ -164,6 +187,7 @@ constexpr std::array kPasses = {
     Pass{LowerPhase::kKernels, "kernels", "compute groups as kernels", make_kernels},
     Pass{LowerPhase::kHost, "host", "buffers, launches, collectives on one stream",
          make_host_function},
+    Pass{LowerPhase::kCombined, "combined", "independent collectives in one call", combine, true},
     Pass{LowerPhase::kStreams, "streams", "collectives on their own stream, waits", streams},
     Pass{LowerPhase::kLifetimes, "lifetimes", "frees, storage handed on", lifetimes},
 };

@@ -36,6 +36,7 @@ struct Pass {
   std::string_view name;
   std::string_view summary;
   Expected<void> (*run)(LowerState& state);
+  bool optional = false;  // the program is right without it
 };
 
 /// All passes, in execution order.

@@ -5,6 +5,8 @@
 #include <map>
 #include <numeric>
 
+#include "hostir/passes/task_times.h"
+
 namespace hostir {
 
 namespace {
@@ -14,15 +16,6 @@ constexpr double kWorthRepeating = 1.05;  // how many times cheaper a cut into f
 constexpr int kLookahead = 8;             // maximum number of ops by which a reduce may be delayed
 constexpr size_t kMaxOrderedTensors = 4;
 constexpr size_t kMaxAxesTried = 2;  // of a contraction: in every place; more would take long
-
-Extents largest_box(const Mesh& mesh, const Shape& shape, const Sharding& sharding) {
-  Extents out;
-  for (size_t d = 0; d < shape.size(); ++d) {
-    const Sharding one{sharding.mesh, {sharding.dims[d]}, {}, Reduction::kSum, {}};
-    out.push_back(static_cast<int64_t>(largest_local_elems(mesh, {shape[d]}, one)));
-  }
-  return out;
-}
 
 Sharding fully_reduced(Sharding s) {
   s.unreduced.clear();

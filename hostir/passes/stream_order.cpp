@@ -49,11 +49,13 @@ std::vector<ValueId> buffers_behind(const Function& host) {
   return out;
 }
 
-std::vector<BufferUse> buffer_uses(const Instruction& instruction,
+std::vector<BufferUse> buffer_uses(const Function& host, const Instruction& instruction,
                                    const std::vector<ValueId>& memory) {
   std::vector<BufferUse> out;
-  for (const Operand& o : instruction.operands) {
-    if (o.value.valid() && o.access != Access::kUse) out.push_back({o.value, o.access});
+  for (const Instruction* i : members_of(host, instruction)) {
+    for (const Operand& o : i->operands) {
+      if (o.value.valid() && o.access != Access::kUse) out.push_back({o.value, o.access});
+    }
   }
   if (instruction.kind == OpKind::alloc) {
     out.push_back({instruction.results.front(), Access::kWrite});
@@ -67,9 +69,9 @@ std::vector<BufferUse> buffer_uses(const Instruction& instruction,
   return out;
 }
 
-ValueId task_stream(const Instruction& instruction) {
+ValueId task_stream(const Function& host, const Instruction& instruction) {
   if (!yields_event(instruction)) return ValueId();
-  return slot_value(instruction, "stream");
+  return slot_value(*members_of(host, instruction).front(), "stream");
 }
 
 }  // namespace hostir

@@ -49,13 +49,14 @@ struct BufferUse {
   ValueId buffer;
   Access access = Access::kRead;
 };
-/// The buffers that a task uses. An alloc writes its own buffer and the one whose storage it takes.
-/// `memory` is the result of buffers_behind().
-std::vector<BufferUse> buffer_uses(const Instruction& instruction,
+/// The buffers that a task of `host` uses, a group those of its members. An alloc writes its own
+/// buffer and the one whose storage it takes. `memory` is the result of buffers_behind().
+std::vector<BufferUse> buffer_uses(const Function& host, const Instruction& instruction,
                                    const std::vector<ValueId>& memory);
 /// By value: the buffer that it is a view of, or itself.
 std::vector<ValueId> buffers_behind(const Function& host);
-/// The stream of a task; invalid if the instruction is not a task (wait, comm, return).
-ValueId task_stream(const Instruction& instruction);
+/// The stream of a task of `host`, of a group that of its first member; invalid if the instruction
+/// is not a task (wait, comm, return).
+ValueId task_stream(const Function& host, const Instruction& instruction);
 
 }  // namespace hostir

@@ -10,6 +10,7 @@
 #include "hostir/passes/fusion_info.h"
 #include "hostir/passes/host_builder.h"
 #include "hostir/passes/pipeline/cut_gradient.h"
+#include "hostir/passes/stream_order.h"
 
 namespace hostir::pipeline {
 
@@ -262,7 +263,7 @@ class StageMaker {
       if (i.kind == OpKind::stream || i.kind == OpKind::comm) ++declarations;
       if (!yields_event(i)) continue;
       for (auto& [stream, task] : last) {
-        if (slot_value(i, "stream") == stream) task = id;
+        if (task_stream(host, i) == stream) task = id;
       }
     }
     std::erase_if(last, [](const auto& entry) { return !entry.second.valid(); });
@@ -276,10 +277,10 @@ class StageMaker {
     std::vector<InstrId>& now = host.region(host.body).instructions;
     now.pop_back();
     now.insert(now.begin() + static_cast<std::ptrdiff_t>(declarations), declared);
-    for (const auto& [task_stream, task] : last) {
+    for (const auto& [own, task] : last) {
       const ValueId event = event_of(host, names, task, "done");
       for (const auto& [other, unused] : last) {
-        if (other != task_stream) wait(host, event, other);
+        if (other != own) wait(host, event, other);
       }
       wait(host, event, p2p);
     }

@@ -138,13 +138,15 @@ struct RunOptions {
   bool keep_parts = false;  // also return every rank's part of every output
 };
 
-/// One collective of one group, as listed in the run summary.
+/// One collective of one group, as listed in the run summary. Those of one kind that a `group`
+/// issues on one communicator are one.
 struct CollectiveCount {
   std::string kind;
   std::optional<Reduction> reduction;
-  std::string over;   // `{tp}` or `groups [[0, 1]]`
-  int64_t bytes = 0;  // per rank
-  int64_t count = 0;  // per rank
+  std::string over;     // `{tp}` or `groups [[0, 1]]`
+  int64_t bytes = 0;    // per rank
+  int64_t count = 0;    // per rank
+  int64_t tensors = 1;  // in one call
 };
 
 struct NamedOutput {

@@ -3,8 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "hostir/ops/record.h"
+#include "interp/core/engine.h"
 
 namespace hostir::interp {
 
@@ -52,22 +55,46 @@ std::string describe_axes(const Communicator& comm) {
   return out + "]";
 }
 
+std::vector<std::vector<CodeIndex>> RunSummary::calls() const {
+  using Alike = std::tuple<CodeIndex, OpKind, CommIndex, std::optional<Reduction>>;
+  std::vector<std::vector<CodeIndex>> out;
+  std::map<Alike, size_t> at;
+  for (const CodeIndex code : order_) {
+    const CodeInstruction& i = code_.instructions[code];
+    if (i.group != kNoCode && !communication_facts(i.kind)->point_to_point) {
+      std::optional<Reduction> reduction;
+      if (const auto* r = code_.source(code).attributes.get<Reduction>("reduction")) reduction = *r;
+      const auto [call, is_new] = at.try_emplace({i.group, i.kind, i.comm, reduction}, out.size());
+      if (!is_new) {
+        out[call->second].push_back(code);
+        continue;
+      }
+    }
+    out.push_back({code});
+  }
+  return out;
+}
+
 std::vector<CollectiveCount> RunSummary::collectives() const {
   std::vector<CollectiveCount> out;
   std::vector<std::vector<int64_t>> counts;  // [line][rank]
-  for (const CodeIndex code : order_) {
+  for (const std::vector<CodeIndex>& call : calls()) {
+    const CodeIndex code = call.front();
     CollectiveCount line;
+    line.tensors = static_cast<int64_t>(call.size());
     const CodeInstruction& instruction = code_.instructions[code];
     line.kind = record(instruction.kind).mnemonic;
     if (const auto* reduction = code_.source(code).attributes.get<Reduction>("reduction"))
       line.reduction = *reduction;
     line.over = describe_axes(code_.communicators[instruction.comm]);
     for (const std::vector<Use>& uses : by_rank_) {
-      if (!uses.empty()) line.bytes = std::max(line.bytes, uses[code].bytes);
+      int64_t bytes = 0;
+      for (const CodeIndex member : call) bytes += uses.empty() ? 0 : uses[member].bytes;
+      line.bytes = std::max(line.bytes, bytes);
     }
     const auto same = std::find_if(out.begin(), out.end(), [&](const CollectiveCount& c) {
       return c.kind == line.kind && c.reduction == line.reduction && c.over == line.over &&
-             c.bytes == line.bytes;
+             c.bytes == line.bytes && c.tensors == line.tensors;
     });
     const auto at = static_cast<size_t>(same - out.begin());
     if (same == out.end()) {

@@ -26,6 +26,9 @@ class RunSummary final : public ForwardingSink {
   int64_t finished_ns() const { return finished_ns_; }
 
  private:
+  // The calls of order_: alike collectives of one group are one.
+  std::vector<std::vector<CodeIndex>> calls() const;
+
   struct Use {
     int64_t count = 0;
     int64_t bytes = 0;

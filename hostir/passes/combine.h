@@ -1,0 +1,34 @@
+// Combines collectives that need not wait for each other into one call, `group { ... }`.
+//
+// Like XLA's combiners and PyTorch's coalesced collectives, this saves starts: a group is issued
+// once and its members' latencies overlap. No buffer is copied.
+//
+//   1. Visit the tasks in order, and keep the expected time at which each is done, with all kernels
+//      on one stream and all collectives on another.
+//   2. A collective may join an earlier call of the same kind, communicator, reduction and dtype
+//      if it does not depend on it and the call stays below kMaxCombinedBytes.
+//   3. The joint call takes the place of the later one. What depends on the earlier one moves
+//      behind it, in the same order.
+//   4. It is kept if the whole function then ends no later, up to a tenth of the time of the start
+//      that it saves. The rest of the function is estimated in its old order.
+// The members keep their order, so every rank still issues the same sequence.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "hostir/ir/machine.h"
+#include "hostir/passes/explain.h"
+
+namespace hostir {
+
+/// The most bytes that one call moves per rank: XLA's default for GPUs.
+inline constexpr double kMaxCombinedBytes = 30.0 * 1024 * 1024;
+
+/// `host` is straight-line, on one stream. `value_of` names the fusion value that a collective
+/// produces, for the explanation.
+Function combine_collectives(const Program& program, const Function& host, const Machine& machine,
+                             const std::function<std::string(const Instruction&)>& value_of,
+                             Explanation& explanation);
+
+}  // namespace hostir
