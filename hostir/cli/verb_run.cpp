@@ -349,23 +349,59 @@ class RunVerb : public Verb {
     return good ? 0 : exit_status(ErrorKind::kStuck);
   }
 
+  static interp::CodeIndex code_at(const interp::ProgramView& view, const std::string& address) {
+    const auto at =
+        std::find_if(view.instructions.begin(), view.instructions.end(),
+                     [&](const auto& instruction) { return instruction.address == address; });
+    return static_cast<interp::CodeIndex>(at - view.instructions.begin());
+  }
+
   Expected<bool> check_schedules(Terminal& terminal, const interp::Prepared& prepared,
                                  const interp::BackendRequest& request,
                                  const interp::RunResult& first) {
     if (schedules_ <= 1) return true;
+    interp::ScheduleRuns runs;
+    runs.numbered = [&](int64_t k) {
+      interp::BackendRequest other = request;
+      other.schedule = static_cast<uint64_t>(k);
+      return run_once(terminal, prepared, other, nullptr);
+    };
+    if (request.traits.clock == interp::ClockDomain::kVirtual) {
+      runs.late = [&](const std::string& address, interp::Rank rank) {
+        interp::BackendRequest other = request;
+        other.late = interp::LateInstruction{rank, code_at(*prepared.view, address),
+                                             2 * first.finished_ns + 1'000'000};
+        return run_once(terminal, prepared, other, nullptr);
+      };
+    }
     HOSTIR_ASSIGN_OR_RETURN(const interp::ScheduleSearch found,
-                            interp::search_schedules(first, schedules_, [&](int64_t k) {
-                              interp::BackendRequest other = request;
-                              other.schedule = static_cast<uint64_t>(k);
-                              return run_once(terminal, prepared, other, nullptr);
-                            }));
+                            interp::search_schedules(first, schedules_, runs));
+    bool good = found.other_schedule == 0;
+    for (const interp::ForcedOrder& order : found.forced) {
+      for (const Fault& fault : order.faults) report_fault(terminal, prepared, fault);
+      if (!order.differs()) continue;
+      good = false;
+      const std::string what = order.faults.empty()
+                                   ? "%" + order.output + " differs"
+                                   : interp::fault_words(order.faults.front().record.kind);
+      const std::string who =
+          order.rank == interp::kNoRank ? "every rank" : fmt::format("rank {}", order.rank);
+      terminal.print(terminal.styled(
+          fmt::format("{} when {} runs {} late, after {}: one decision of the schedule\n", what,
+                      who, order.late, order.first),
+          Terminal::Style::kBad));
+    }
     for (const Fault& fault : found.faults) report_fault(terminal, prepared, fault);
-    const bool good = found.other_schedule == 0;
     if (good && quiet_) return true;
     std::string text = fmt::format("{} schedules: the same bits", found.tried);
+    if (!found.forced.empty())
+      text = fmt::format(
+          "{} orders of {} forced{}", found.forced.size(),
+          found.open.size() == 1 ? "1 pair" : fmt::format("{} pairs", found.open.size()),
+          good ? ", " + text : "");
     if (!found.faults.empty())
       text = fmt::format("schedule {} failed", found.other_schedule);
-    else if (!good)
+    else if (found.other_schedule != 0)
       text = fmt::format("%{} differs under schedule {} (seed {})", found.other_output,
                          found.other_schedule, request.seed);
     text += found.open.empty()

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "hostir/ir/machine.h"
 #include "interp/core/backend.h"
@@ -23,7 +24,14 @@ struct SimOptions {
   cpu::KernelSet kernels = cpu::KernelSet::kFast;
   uint64_t seed = 0;
   uint64_t schedule = 0;  // 0: plain durations; k > 0: each scaled by a factor in [1/8, 8]
-  int threads = 0;        // 0: as many as kernels use already (cpu::set_thread_count)
+  /// An instruction that starts this long after its issue, each time that the rank issues it.
+  struct Late {
+    interp::Rank rank = 0;  // kNoRank: every rank
+    interp::CodeIndex code = 0;
+    int64_t by_ns = 0;
+  };
+  std::optional<Late> late;
+  int threads = 0;  // 0: as many as kernels use already (cpu::set_thread_count)
   /// kAlike: every rank is taken to arrive at a collective when this one does, so one rank that
   /// runs alone (RunOptions::ranks) stands for all. Only without values, and without send and recv.
   enum class Members : uint8_t { kRun, kAlike } members = Members::kRun;

@@ -277,6 +277,12 @@ for program in tp_mlp fsdp_tp block vocab; do
   expect 0 "--shapes-only predicts $program" diff "$work/computed" "$work/predicted"
   expect 0 "--shapes-only prints what it predicts of $program" grep -q "simulated\|peak memory" "$work/predicted"
 done
+races=(run tests/scripts/faults/races.hir)
+expect 3 "--schedules forces the orders of a race" "$hostir" "${races[@]}" @reduced_before_it_is_computed --input "x=full(1)" --schedules 5
+says "%y differs when rank 0 runs @reduced_before_it_is_computed#5 late, after @reduced_before_it_is_computed#6: one decision" "the late instruction is named"
+says "2 orders of 1 pair forced; nothing orders" "how many orders were forced"
+expect 3 "an order that only shows on all ranks" "$hostir" "${races[@]}" @received_over_what_is_read --input "x=full(1)" --input "z=full(5)" --schedules 5
+says "runs @received_over_what_is_read#8 late" "a late instruction of one rank or of all"
 huge_mlp=(tests/programs/tp_mlp.hir --mesh tp=8 --size B=4 --size S=4096 --size H=16384 --size F=65536 --example-inputs)
 expect 0 "--shapes-only of 4 GB of weights" bash -c 'ulimit -v 2000000; timeout 20 "$@"' sh "$hostir" run "${huge_mlp[@]}" --shapes-only --trace "$work/shapes.db"
 says "%y : 4x4096x16384xf32, not computed" "--shapes-only prints shapes"

@@ -4,8 +4,9 @@
 // the dependent events of a program alike under every schedule, unless it reports them as a race:
 // sends meet receives by their number, collectives by their sequence, and no call depends on what
 // comes first. So a run without a race stands for all legal orders (of each set of equivalent
-// orders, a partial-order reduction keeps one), and one with races is run under other schedules
-// until its results differ.
+// orders, a partial-order reduction keeps one). Of a run with races both orders of each pair are
+// forced, one at a time: a single late instruction is the smallest difference between two orders.
+// Other schedules are tried after that, because results may depend on several pairs at once.
 #pragma once
 
 #include <cstdint>
@@ -17,22 +18,42 @@
 
 namespace hostir::interp {
 
+/// One of two accesses that nothing orders, made to come last.
+struct ForcedOrder {
+  std::string late;           // `@f#9`
+  std::string first;          // the other one
+  Rank rank = 0;              // whose instruction is late; kNoRank: every rank's
+  std::string output;         // the first result that differs; empty: none
+  std::vector<Fault> faults;  // errors of kinds that the first run does not have
+
+  bool differs() const { return !output.empty() || !faults.empty(); }
+};
+
 struct ScheduleSearch {
   /// `@f#9 and @f#7`: the pairs of dependent instructions that nothing orders. Empty: one order
   /// stands for all.
   std::vector<std::string> open;
+  std::vector<ForcedOrder> forced;
   int64_t tried = 1;
   /// The first schedule whose results are others; 0: none.
   int64_t other_schedule = 0;
   std::string other_output;
-  /// The schedule's own fault, where `first` had none.
+  /// Its errors of kinds that the first run does not have.
   std::vector<Fault> faults;
 };
 
-/// `run` gives the result of the schedule with a number; `first` is that of number 0. Tries numbers
-/// below `most`, also if nothing is open: that checks the claim above.
-/// Errors: those of `run`.
+/// How to run the program again.
+struct ScheduleRuns {
+  std::function<Expected<RunResult>(int64_t)> numbered;  // the schedule with this number
+  /// With an instruction late on a rank, or on every rank (kNoRank). Empty: the backend's clock is
+  /// not virtual.
+  std::function<Expected<RunResult>(const std::string& address, Rank rank)> late;
+};
+
+/// `first` is the result of schedule 0. Tries numbers below `most`, also if nothing is open: that
+/// checks the claim above.
+/// Errors: those of the runs.
 Expected<ScheduleSearch> search_schedules(const RunResult& first, int64_t most,
-                                          const std::function<Expected<RunResult>(int64_t)>& run);
+                                          const ScheduleRuns& runs);
 
 }  // namespace hostir::interp

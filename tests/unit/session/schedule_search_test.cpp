@@ -23,9 +23,15 @@ Fault fault_of(const std::string& kind) {
   return out;
 }
 
+ScheduleRuns numbered(std::function<RunResult(int64_t)> run) {
+  ScheduleRuns out;
+  out.numbered = [run = std::move(run)](int64_t k) { return Expected<RunResult>(run(k)); };
+  return out;
+}
+
 TEST(ScheduleSearch, WithoutARaceNothingIsOpen) {
   const auto found =
-      search_schedules(result_of(1), 4, [](int64_t) { return Expected<RunResult>(result_of(1)); });
+      search_schedules(result_of(1), 4, numbered([](int64_t) { return result_of(1); }));
   ASSERT_TRUE(found);
   EXPECT_TRUE(found->open.empty());
   EXPECT_EQ(found->tried, 4);
@@ -36,8 +42,8 @@ TEST(ScheduleSearch, NamesTheInstructionsAndTheScheduleThatDiffers) {
   RunResult first = result_of(1);
   first.faults.push_back(fault_of("leak"));
   first.faults.push_back(fault_of("race_raw"));
-  const auto found = search_schedules(
-      first, 9, [](int64_t k) { return Expected<RunResult>(result_of(k < 3 ? 1 : 2)); });
+  const auto found =
+      search_schedules(first, 9, numbered([](int64_t k) { return result_of(k < 3 ? 1 : 2); }));
   ASSERT_TRUE(found);
   EXPECT_EQ(found->open, std::vector<std::string>{"@f#9 and @f#7"});
   EXPECT_EQ(found->other_schedule, 3);
@@ -46,14 +52,33 @@ TEST(ScheduleSearch, NamesTheInstructionsAndTheScheduleThatDiffers) {
 }
 
 TEST(ScheduleSearch, AScheduleThatFailsIsAnOther) {
-  const auto found = search_schedules(result_of(1), 4, [](int64_t k) {
-    RunResult out = result_of(1);
-    if (k == 2) out.faults.push_back(fault_of("out_of_memory"));
-    return Expected<RunResult>(std::move(out));
-  });
+  const auto found = search_schedules(result_of(1), 4, numbered([](int64_t k) {
+                                        RunResult out = result_of(1);
+                                        if (k == 2) out.faults.push_back(fault_of("out_of_memory"));
+                                        return out;
+                                      }));
   ASSERT_TRUE(found);
   EXPECT_EQ(found->other_schedule, 2);
   EXPECT_EQ(found->faults.size(), 1u);
+}
+
+TEST(ScheduleSearch, ForcesBothOrdersOfAPair) {
+  RunResult first = result_of(1);
+  first.faults.push_back(fault_of("race_raw"));
+  first.faults.back().record.ranks = {3};
+  ScheduleRuns runs = numbered([](int64_t) { return result_of(1); });
+  runs.late = [](const std::string& address, Rank rank) {
+    EXPECT_EQ(rank, 3);
+    return Expected<RunResult>(result_of(address == "@f#7" ? 2 : 1));
+  };
+  const auto found = search_schedules(first, 9, runs);
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->forced.size(), 2u);
+  EXPECT_EQ(found->forced[0].late, "@f#7");
+  EXPECT_EQ(found->forced[0].first, "@f#9");
+  EXPECT_EQ(found->forced[0].output, "y");
+  EXPECT_FALSE(found->forced[1].differs());
+  EXPECT_EQ(found->tried, 1) << "one decision explains it: no other schedule is needed";
 }
 
 }  // namespace
