@@ -99,6 +99,7 @@ step refusals tests/checks/refusals.sh build-ci/bin/hostir
 step guides tests/checks/guides.py build-ci/bin/hostir
 step serve tests/checks/serve.py build-ci/bin/hostir
 step dap tests/checks/dap.py build-ci/bin/hostir
+step remote tests/checks/remote.py build-ci/bin/hostir
 step c-abi build-ci/bin/c_abi_test
 step python-module tests/checks/python_module.py build-ci/hostir/api/c/libhostir.so
 step nccl-plugin tests/checks/nccl_plugin.py build-ci

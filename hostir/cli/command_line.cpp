@@ -8,6 +8,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "hostir/cli/remote_log.h"
+#include "hostir/cli/terminal.h"
 #include "hostir/cli/verb.h"
 
 namespace hostir::cli {
@@ -165,8 +167,14 @@ class CommandLine {
       argc = about_verb ? 3 : 2;  // unknown verb: the error lists the verbs
       argv = asked;
     }
+    std::vector<std::string> words(argv, argv + argc);
+    RemoteLogs remote;
+    if (const auto fetched = remote.fetch(words); !fetched)
+      return Terminal().report(fetched.error());
+    std::vector<const char*> arguments;
+    for (const std::string& word : words) arguments.push_back(word.c_str());
     try {
-      app_.parse(argc, argv);
+      app_.parse(argc, arguments.data());
     } catch (const CLI::Success& success) {  // --help, --version
       return app_.exit(success);
     } catch (const CLI::ParseError& error) {

@@ -9,6 +9,7 @@
 #include "traces/export_chakra.h"
 #include "traces/export_chrome.h"
 #include "traces/log_reader.h"
+#include "traces/open_file.h"
 #include "traces/queries.h"
 #include "traces/schema.h"
 
@@ -32,6 +33,8 @@ class TraceVerb : public Verb {
            "--trace-values data=y\n"
            "  hostir trace export run.db --format chakra -o job          job.0.et, ..., "
            "job.groups.json\n"
+           "  hostir trace info ssh:node7:/tmp/run.db        every verb that reads a log takes one "
+           "from ssh\n"
            "  hostir trace schema                            the tables and columns, in Markdown";
   }
   void declare(Arguments& arguments) override {
@@ -44,9 +47,11 @@ class TraceVerb : public Verb {
         "query", query_,
         "of sql: the statement; of events: words that must all hold, or a condition",
         Presence::kOptional);
-    arguments.choice("--format", format_, {"table", "csv", "json", "perfetto", "chakra"},
-                     "how it is written; of export: perfetto (as without it), csv (one row per "
-                     "event), chakra (one file per rank, -o is their prefix)");
+    arguments.choice(
+        "--format", format_, {"table", "csv", "json", "perfetto", "chakra", "log"},
+        "how it is written; of export: perfetto (as without it), csv (one row per "
+        "event), chakra (one file per rank, -o is their prefix), log (a copy, also of a "
+        "log that is being written)");
     arguments.option("--value", value_, "of export: a tensor's last contents as .npy");
     arguments.option("--rank", rank_, "of export --value: whose part");
     arguments.option("-o,--output", output_, "a file instead of stdout");
@@ -106,6 +111,7 @@ class TraceVerb : public Verb {
       HOSTIR_TRY(write(terminal, traces::print_table(table, traces::TableFormat::kCsv)));
       return 0;
     }
+    if (format_ == "log") return export_copy(log);
     if (format_ == "chakra") {
       if (output_.empty()) {
         return fail(ErrorKind::kUsage, "usage",
@@ -121,6 +127,24 @@ class TraceVerb : public Verb {
     std::ofstream file(output_);
     if (!file) return fail(ErrorKind::kRuntime, "file_open", output_ + ": cannot be written");
     HOSTIR_TRY(traces::export_chrome(log, file));
+    return 0;
+  }
+
+  static Expected<void> print_file(const std::string& path) {
+    const std::ifstream file(path, std::ios::binary);
+    std::cout << file.rdbuf() << std::flush;
+    if (file && std::cout) return {};
+    return fail(ErrorKind::kRuntime, "file_write", "stdout: the log cannot be written");
+  }
+
+  Expected<int> export_copy(const traces::LogReader& log) const {
+    if (!output_.empty()) {
+      HOSTIR_TRY(log.save(output_));
+      return 0;
+    }
+    HOSTIR_ASSIGN_OR_RETURN(const auto folder, traces::TemporaryDirectory::create());
+    HOSTIR_TRY(log.save(folder->path() + "/copy.db"));
+    HOSTIR_TRY(print_file(folder->path() + "/copy.db"));
     return 0;
   }
 
