@@ -212,8 +212,7 @@ Expected<Snapshot> end_of(const LogReader& log, std::string why) {
   shot.program = program_of(log);
   add_ranks(log, *run, shot);
   HOSTIR_ASSIGN_OR_RETURN(shot.now_ns, end_ns(log));
-  shot.ledger =
-      std::make_shared<const std::vector<interp::LedgerRow>>(interp::make_ledger_snapshot(*run));
+  shot.ledger = interp::make_ledger_snapshot(run);
   HOSTIR_ASSIGN_OR_RETURN(std::vector<interp::FaultSnapshot> faults, faults_of(log));
   add_verdict(faults, verdict, *run);
   interp::WaitsSnapshot waits = interp::make_waits_snapshot(*run);

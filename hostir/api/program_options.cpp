@@ -7,9 +7,9 @@
 #include "hostir/api/backends.h"
 #include "hostir/api/example_inputs.h"
 #include "hostir/api/process_place.h"
-#include "hostir/api/tensor_archive.h"
 #include "hostir/io/generate.h"
 #include "hostir/io/npy.h"
+#include "hostir/io/tensor_file.h"
 #include "hostir/ops/differentiate.h"
 #include "hostir/passes/bind_sizes.h"
 #include "interp/session/prepare/input_values.h"
@@ -114,8 +114,8 @@ Expected<std::vector<interp::NamedInput>> ProgramOptions::named_inputs() const {
   std::vector<interp::NamedInput> out = tensors;
   std::vector<interp::NamedInput> archived;  // members of archives, which named inputs replace
   for (const std::string& text : inputs) {
-    if (text.starts_with('@') && holds_tensors(text)) {
-      HOSTIR_ASSIGN_OR_RETURN(io::NamedTensors members, read_tensors(text.substr(1)));
+    if (text.starts_with('@') && io::holds_named_tensors(text)) {
+      HOSTIR_ASSIGN_OR_RETURN(io::NamedTensors members, io::read_named_tensors(text.substr(1)));
       for (auto& [name, tensor] : members) archived.push_back({std::move(name), std::move(tensor)});
       continue;
     }
@@ -125,7 +125,7 @@ Expected<std::vector<interp::NamedInput>> ProgramOptions::named_inputs() const {
       out.push_back({std::move(binding.first), std::move(spec)});
       continue;
     }
-    HOSTIR_ASSIGN_OR_RETURN(Tensor tensor, stored_tensor(spec));
+    HOSTIR_ASSIGN_OR_RETURN(Tensor tensor, io::materialise(spec, "", nullptr, nullptr));
     out.push_back({std::move(binding.first), std::move(tensor)});
   }
   const auto named = [&, count = out.size()](const std::string& name) {

@@ -83,12 +83,13 @@ Json collectives_json(const Snapshot& snapshot) {
   for (const LedgerRow& row : *snapshot.ledger) {
     Json cells = Json::array();
     for (const LedgerCell& cell : row.cells) {
-      cells.push_back(
-          {{"rank", cell.rank},
-           {"state", word(cell.state)},
-           {"at", text_or_null(cell.address)},
-           {"call", text_or_null(cell.fingerprint)},
-           {"arrived_ns", cell.arrived_ns < 0 ? Json(nullptr) : Json(cell.arrived_ns)}});
+      const model::Times& times = cell.member->times;
+      const auto arrived_ns = times.issued_ns ? times.issued_ns : times.ready_ns;
+      cells.push_back({{"rank", cell.rank()},
+                       {"state", word(cell.state)},
+                       {"at", text_or_null(cell.address(*snapshot.run))},
+                       {"call", text_or_null(cell.call)},
+                       {"arrived_ns", arrived_ns ? Json(*arrived_ns) : Json(nullptr)}});
     }
     out.push_back({{"communicator", row.comm_name},
                    {"group", row.group},

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include "hostir/api/program_options.h"
-#include "hostir/api/tensor_archive.h"
 #include "hostir/io/files.h"
 #include "hostir/io/fits.h"
 #include "hostir/io/generate.h"
@@ -47,7 +46,7 @@ Expected<OutputFiles> OutputFiles::parse(const std::vector<std::string>& texts,
     }
     if (file.path.empty())
       return fail(ErrorKind::kUsage, "usage", "--output names no file: \"" + text + "\"");
-    HOSTIR_TRY(io::check_writable(file.path));
+    HOSTIR_TRY(io::check_tensor_output(file.path));
     out.files_.push_back(std::move(file));
   }
   return out;
@@ -71,8 +70,8 @@ Expected<ExpectedOutputs> ExpectedOutputs::parse(const std::vector<std::string>&
                                                  const interp::Prepared& prepared) {
   ExpectedOutputs out;
   for (const std::string& text : texts) {
-    if (text.starts_with('@') && api::holds_tensors(text)) {
-      HOSTIR_ASSIGN_OR_RETURN(io::NamedTensors members, api::read_tensors(text.substr(1)));
+    if (text.starts_with('@') && io::holds_named_tensors(text)) {
+      HOSTIR_ASSIGN_OR_RETURN(io::NamedTensors members, io::read_named_tensors(text.substr(1)));
       for (auto& [name, tensor] : members) {
         Item item;
         HOSTIR_ASSIGN_OR_RETURN(item.output, output_index(prepared, name));
@@ -87,7 +86,7 @@ Expected<ExpectedOutputs> ExpectedOutputs::parse(const std::vector<std::string>&
     HOSTIR_ASSIGN_OR_RETURN(item.output, output_index(prepared, binding.first));
     HOSTIR_ASSIGN_OR_RETURN(item.spec, api::parse_bound_value(binding, "--expect"));
     if (item.spec.kind == ValueSpec::Kind::kInline || item.spec.kind == ValueSpec::Kind::kFile) {
-      HOSTIR_ASSIGN_OR_RETURN(item.value, api::stored_tensor(item.spec));
+      HOSTIR_ASSIGN_OR_RETURN(item.value, io::materialise(item.spec, "", nullptr, nullptr));
     }
     out.items_.push_back(std::move(item));
   }
@@ -103,7 +102,7 @@ std::optional<std::vector<int64_t>> ExpectedOutputs::shape(const std::vector<std
     const auto spec = api::parse_bound_value(*binding, "--expect");
     if (!spec || (spec->kind != ValueSpec::Kind::kInline && spec->kind != ValueSpec::Kind::kFile))
       return std::nullopt;
-    const auto value = api::stored_tensor(*spec);
+    const auto value = io::materialise(*spec, "", nullptr, nullptr);
     if (!value) return std::nullopt;
     return std::vector<int64_t>(value->extents.begin(), value->extents.end());
   }

@@ -3,26 +3,46 @@
 #include "hostir/io/files.h"
 #include "hostir/io/npy.h"
 #include "hostir/io/safetensors.h"
+#include "hostir/io/torch_file.h"
 
 namespace hostir::io {
 
 namespace {
 
-constexpr std::string_view kSafetensors = ".safetensors";
-
-}  // namespace
-
-bool holds_named_tensors(const std::string& path) {
-  return path.ends_with(".npz") || path.ends_with(kSafetensors);
+Expected<void> write_safetensors(const std::string& path, const NamedTensors& tensors) {
+  return write_file(path, format_safetensors(tensors));
 }
 
-Expected<NamedTensors> read_named_tensors(const std::string& path) {
-  return path.ends_with(kSafetensors) ? read_safetensors(path) : read_npz(path);
+using ArchiveReader = Expected<NamedTensors> (*)(const std::string& path);
+using ArchiveWriter = Expected<void> (*)(const std::string& path, const NamedTensors& tensors);
+
+/// A format of files with named tensors.
+struct ArchiveFormat {
+  std::string_view ending;
+  ArchiveReader read;
+  ArchiveWriter write;  // null: only read
+};
+constexpr ArchiveFormat kFormats[] = {
+    {".npz", read_npz, write_npz},
+    {".safetensors", read_safetensors, write_safetensors},
+    {".pt", read_torch_file, nullptr},
+    {".pth", read_torch_file, nullptr},
+};
+
+const ArchiveFormat* format_of(const std::string& path) {
+  for (const ArchiveFormat& format : kFormats) {
+    if (path.ends_with(format.ending)) return &format;
+  }
+  return nullptr;
 }
 
-Expected<void> write_named_tensors(const std::string& path, const NamedTensors& tensors) {
-  if (path.ends_with(kSafetensors)) return write_file(path, format_safetensors(tensors));
-  return write_npz(path, tensors);
+Expected<ArchiveWriter> writer_of(const std::string& path) {
+  const ArchiveFormat* format = format_of(path);
+  if (format && !format->write) {
+    return fail(ErrorKind::kUsage, "tensor_format",
+                path + ": PyTorch's files can only be read; write .npz or .safetensors");
+  }
+  return format ? format->write : &write_npz;
 }
 
 Expected<Tensor> one_of(NamedTensors tensors, const std::string& path, std::string_view wanted) {
@@ -41,11 +61,29 @@ Expected<Tensor> one_of(NamedTensors tensors, const std::string& path, std::stri
               path + " has no tensor \"" + std::string(wanted) + "\"; it has " + names);
 }
 
+}  // namespace
+
+bool holds_named_tensors(const std::string& path) { return format_of(path) != nullptr; }
+
+Expected<NamedTensors> read_named_tensors(const std::string& path) {
+  return format_of(path)->read(path);
+}
+
+Expected<void> write_named_tensors(const std::string& path, const NamedTensors& tensors) {
+  HOSTIR_ASSIGN_OR_RETURN(const ArchiveWriter write, writer_of(path));
+  return write(path, tensors);
+}
+
+Expected<void> check_tensor_output(const std::string& path) {
+  HOSTIR_TRY(writer_of(path));
+  return check_writable(path);
+}
+
 Expected<Tensor> read_tensor_file(const std::string& path) {
   const std::string file = path.substr(0, path.rfind('#'));
   if (!holds_named_tensors(file)) return read_npy(path);
   const std::string name = file == path ? "" : path.substr(file.size() + 1);
-  if (!name.empty() && !file.ends_with(kSafetensors)) return read_npz_member(file, name);
+  if (!name.empty() && file.ends_with(".npz")) return read_npz_member(file, name);
   HOSTIR_ASSIGN_OR_RETURN(NamedTensors tensors, read_named_tensors(file));
   return one_of(std::move(tensors), file, name);
 }

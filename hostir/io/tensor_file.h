@@ -1,26 +1,25 @@
-// Tensor files by the ending of their names: `.npz` and `.safetensors` hold named tensors, others
-// are `.npy`.
+// Tensor files by the ending of their names: `.npz`, `.safetensors` and PyTorch's `.pt` and `.pth`
+// hold named tensors, others are `.npy`.
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "hostir/io/npz.h"
 
 namespace hostir::io {
 
-/// True for `.npz` and `.safetensors`.
+/// True for `.npz`, `.safetensors`, `.pt` and `.pth`.
 bool holds_named_tensors(const std::string& path);
 /// All tensors of a file that holds named ones. Errors: those of the format's reader.
 Expected<NamedTensors> read_named_tensors(const std::string& path);
+/// As `.npz` if the ending is unknown. Errors: `tensor_format` for `.pt` and `.pth`, `file_write`.
 Expected<void> write_named_tensors(const std::string& path, const NamedTensors& tensors);
+/// Whether tensors can be written to the path, without writing any. Errors: those of
+/// write_named_tensors().
+Expected<void> check_tensor_output(const std::string& path);
 
-/// The tensor called `wanted`, or the only one if that is empty. Errors: `archive_member`, listing
-/// the tensors of the file `path`.
-Expected<Tensor> one_of(NamedTensors tensors, const std::string& path, std::string_view wanted);
-
-/// `x.npy`, `all.npz#x`, `all.safetensors#x`, or an archive with a single tensor. Errors: those of
-/// the format's reader, of read_npz_member() and of one_of().
+/// `x.npy`, `all.npz#x`, `all.pt#x`, or an archive with a single tensor. Errors: those of the
+/// format's reader; `archive_member` or `npz_member` lists the tensors of the file.
 Expected<Tensor> read_tensor_file(const std::string& path);
 /// Writes one tensor: as `.npy`, or under `name` in an archive.
 Expected<void> write_tensor_file(const std::string& path, const std::string& name,

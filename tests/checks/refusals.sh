@@ -19,7 +19,27 @@ refuses() {
   fi
 }
 
+# session_refuses LINE PATH OPTIONS COMMAND...: opens a session on the path; the answer to the last command is the line.
+# `tensor VALUE` reads a tensor.
+session_refuses() {
+  local line=$1 path=$2 options=$3 command; shift 3
+  {
+    echo "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"open\",\"params\":{\"path\":\"$path\",\"options\":$options}}"
+    for command; do
+      case $command in
+        tensor\ *) echo "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tensor\",\"params\":{\"session\":1,\"value\":\"${command#tensor }\"}}" ;;
+        *) echo "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"command\",\"params\":{\"session\":1,\"command\":\"$command\"}}" ;;
+      esac
+    done
+  } | "$hostir" serve >"$work/out" 2>&1
+  if tail -1 "$work/out" | grep -qF -- "\"text\":\"${line//\"/\\\"}\\n"; then passed=$((passed + 1)); else
+    failed=$((failed + 1)); echo "FAILED: $path: $*: expected \"$line\""; tail -1 "$work/out" | cut -c 1-600
+  fi
+}
+
 add=tests/programs/simple_add.hir
+mlp=tests/programs/tp_mlp.hir
+made='{"example_inputs":true}'
 a='a=4xf32=[1 2 3 4]'
 refuses 64 'error[input_missing]: no input for %b : 4xf32' run $add --input "$a"
 refuses 3 'error[input_dtype]: input %b is i32, but the parameter is f32' run $add --input "$a" --input 'b=4xi32=[1 2 3 4]'
@@ -58,13 +78,135 @@ fusion @two(%x: tensor<2xf32>) -> (%p: tensor<2xf32>, %q: tensor<2xf32>) {
 TEXT
 "$hostir" run "$work/two.hir" --input x=2xf32=0 --output "@$work/two.npz" -q >/dev/null 2>&1
 refuses 3 'error[archive_member]: W/two.npz has 2 tensors: name one, as in two.npz#p' run $add --input "a=@$work/two.npz"
-refuses 3 'error[archive_member]: tests/unit/import/pt/state.pt has no tensor "w"; it has model.w, model.turned, model.column, steps.0' \
-  run $add --input a=@tests/unit/import/pt/state.pt#w
+refuses 3 'error[archive_member]: tests/unit/io/pt/state.pt has no tensor "w"; it has model.w, model.turned, model.column, steps.0' \
+  run $add --input a=@tests/unit/io/pt/state.pt#w
+refuses 64 'error[tensor_format]: W/y.pt: PyTorch'"'"'s files can only be read; write .npz or .safetensors' \
+  run $add --example-inputs --output "y=@$work/y.pt"
 refuses 64 'error[no_script]: no scripts found: their names end in .hir, .mlir or .hlo' test tests/checks
 refuses 3 'error[log_missing]: no such file: "W/none.db"' trace info "$work/none.db"
 refuses 3 'error[log_not_a_log]: "README.md" is not a log (no SQLite file)' replay README.md
 refuses 3 'error[log_io]: cannot open "W/no/y.db.new": unable to open database file' \
   run $add --example-inputs --trace "$work/no/y.db"
+
+# Sessions.
+session_refuses 'error[open_options]: the option "ranks" is "x"; it takes a number of ranks' $add '{"ranks":"x"}'
+session_refuses 'error[focus]: the focus is one rank: focus 3' $mlp "$made" 'focus 0,1'
+session_refuses 'error[no_place]: there is no line 999; simple_add.host.hir has 24 lines' $add "$made" 'list 999'
+session_refuses 'error[not_live]: %y is not live on any rank here' $add "$made" 'info layout %y'
+session_refuses 'error[not_written]: %y_product is not written yet: it has no contents to read' \
+  $mlp "$made" step step step step step step 'tensor %y_product'
+session_refuses 'error[not_held]: rank 0 holds %g[0:1, 0:6, 0:5], not the element [99, 0, 0]' $mlp "$made" step step step step 'inside %g[99,0,0]'
+session_refuses 'error[one_tensor]: "%x rank all" names 2 tensors, one on each rank; a tensor is read from one rank, or `global`' \
+  $mlp "$made" 'tensor %x rank all'
+session_refuses 'error[slice_range]: 9:10 is outside of dimension 0, which has 4 elements' $add "$made" continue 'print %y[9]'
+session_refuses 'error[slice_rank]: 2 indices for a value of 1 dimensions' $add "$made" continue 'print %y[1,2]'
+session_refuses 'error[no_values]: this run computes no values, only times, memory and collectives (--shapes-only); run on the sim backend for values' \
+  $add '{"example_inputs":true,"backend":"shapes"}' continue 'print %y'
+session_refuses 'error[what_if]: nothing hangs here and no race was found: whatif works at a deadlock, a mismatch or a race (continue, or until fault)' \
+  $add "$made" whatif
+session_refuses 'error[not_a_program]: "README.md" is neither a program (a text, `.hir`) nor a log (an SQLite file)' README.md '{}'
+
+# Runs and checks.
+refuses 64 'error[check_fusion]: @pipeline is a host function; only a fusion has an unsharded form (a script may say: run @pipeline against @fusion)' \
+  run tests/programs/pipeline_by_hand.hir @pipeline --example-inputs --check-unsharded
+refuses 64 'error[usage]: @forgotten is a host function: its shardings are written, not chosen' plan tests/programs/deadlock.hir --ranks 2
+refuses 3 'tests/programs/simple_add.hir:6:3: error[max_steps]: rank 0 is still at @simple_add.host#2 alloc after 1 steps' run $add --example-inputs --max-steps 1
+cat >"$work/point.hir" <<'TEXT'
+mesh @m = <x=2>
+kernel @k() -> (%v: tensor<4xf32>) {
+  %v = constant {value = 1} : tensor<4xf32>
+  return %v
+}
+host @f on @m () -> (%y: tensor<4xf32>) {
+  %s = stream "main"
+  %y = alloc on %s : tensor<4xf32>
+  where coord(x) == 0 {
+    launch @k wo(%y) on %s
+  } else {
+    launch @k wo(%y) on %s
+  }
+  return %y
+}
+test "one branch" {
+  run @f()
+  expect_value %y after @f#4 rank 1 == "4xf32=1"
+}
+TEXT
+# error[point]: a test's failures are printed without their ids.
+refuses 1 '  W/point.hir:18: %y after @f#4 on rank 1: rank 1 never executed @f#4' test "$work/point.hir"
+
+# Logs.
+"$hostir" run $add --example-inputs --trace "$work/add.db" -q >/dev/null 2>&1
+"$hostir" run $mlp --example-inputs --trace "$work/mlp.db" -q >/dev/null 2>&1
+refuses 3 'error[export_write]: cannot write the export' trace export "$work/add.db" -o /dev/full
+altered() {  # altered NAME SQL: a copy of the log on which the statement was executed
+  python3 -c 'import shutil, sqlite3, sys
+shutil.copy(sys.argv[1], sys.argv[2])
+with sqlite3.connect(sys.argv[2]) as log: log.execute(sys.argv[3])' "$work/add.db" "$work/$1" "$2"
+}
+refuses 2 'error[not_a_log]: "README.md" is not a log: `hostir run FILE --trace RUN.db` writes one' diff "$work/add.db" README.md
+refuses 2 'error[diff_times]: W/add.db and W/mlp.db have no kernel or collective in common' diff "$work/add.db" "$work/mlp.db" --times
+refuses 3 'error[log_no_data]: W/add.db: the log has 1 writes of %y on rank 0, none with contents; record the run with --trace-values data=y' \
+  trace export "$work/add.db" --value %y --rank 0 -o "$work/y.npy"
+refuses 64 'error[event_filter]: "rank=x": write rank=3, rank=0,2 or rank=2..5' trace events "$work/add.db" 'rank=x'
+refuses 64 'error[trace_format]: unknown format "perfetto", expected table, csv or json' trace sql "$work/add.db" 'select 1' --format perfetto
+refuses 3 'error[log_sql]: an empty statement' trace sql "$work/add.db" ';'
+altered empty.db 'DELETE FROM run'
+refuses 3 'error[log_empty]: the log was cut before its run was described' trace info "$work/empty.db"
+altered machine.db "UPDATE run SET machine = 'nix', machine_text = ''"
+refuses 3 'error[replay_program]: the log does not describe the machine "nix"' replay "$work/machine.db"
+session_refuses 'error[no_contents]: the contents of %y are not known: the log cannot be run again' "$work/machine.db" '{}' 'print %y'
+session_refuses 'error[no_inside]: numbers inside an instruction are computed from the buffers of a run: this is a log alone' \
+  "$work/machine.db" '{}' 'inside %y[0]'
+altered input.db "UPDATE input SET data = x'00'"
+refuses 3 'error[log_damaged]: compressed contents are damaged' replay "$work/input.db"
+altered cut.db 'UPDATE input SET data = NULL'
+refuses 3 'error[log_no_input]: the log does not hold the contents of input %a' replay "$work/cut.db"
+altered other.db "UPDATE input SET kind = 'generator', expression = 'full(9)', data = NULL"
+refuses 3 'error[replay_input]: input %a is not what it was: full(9) gives other data now' replay "$work/other.db"
+mkdir "$work/set" && cp "$work/add.db" "$work/set/a.db" && cp "$work/mlp.db" "$work/set/b.db"
+refuses 3 'error[log_set_differs]: "W/set/b.db" is not of the same run as the files before it: 19 rows of the table "instruction" differ' trace info "$work/set"
+altered set/b.db 'PRAGMA user_version = 1'
+refuses 3 'error[log_set_version]: "W/set/b.db" has schema version 1; a set is read from version 4 on' trace info "$work/set"
+
+# Files of other tools.
+dump() { printf "$2" >"$work/$1"; }
+truth=tests/truth/flight_recorder
+dump rank_0.json '{"a":'
+refuses 2 'error[json_format]: byte 6: the text is no JSON from here on' open "$work/rank_0.json"
+dump rank_0.json '{"a":1}'
+refuses 2 'error[import_format]: W/rank_0.json: holds plain data, but no dump of a known recorder' open "$work/rank_0.json"
+dump rank_0.pkl '\x80\x02c'
+refuses 2 'error[pickle_opcode]: byte 2: opcode GLOBAL (0x63) is not plain data; a dump of the Flight Recorder and a file of tensors have none, so nothing of the file is used' \
+  open "$work/rank_0.pkl"
+dump rank_0.pkl '\x80\x02N'
+refuses 2 'error[pickle_format]: byte 2: the file ends before its STOP' open "$work/rank_0.pkl"
+dump rank_0.pkl '\x80\x02]q\x00h\x00a.'
+refuses 2 'error[plain_data]: a container contains itself' open "$work/rank_0.pkl"
+dump rank_0.gz '\x1f\x8b\x08'
+refuses 2 'error[gzip_format]: compressed data: it is cut or damaged' open "$work/rank_0.gz"
+dump rank_0.clog 'V|2|a'
+refuses 2 'error[clog]: clog version 2; version 1 can be read' open "$work/rank_0.clog"
+dump rank_0.json '{"schemaVersion":1,"traceEvents":['
+refuses 2 'error[kineto_format]: W/rank_0.json: byte 35: the text is no JSON from here on' open "$work/rank_0.json"
+dump rank_0.ring 'HIRNCCL1'
+refuses 2 'error[nccl_ring]: the file ends within its header' open "$work/rank_0.ring"
+dump trace '{"version":"2.10","entries":[]}'
+refuses 2 'error[import_rank]: W/trace: the file does not say whose rank it is, and its name has no number; name it like trace_3' open "$work/trace"
+mkdir "$work/none"
+refuses 2 'error[import_files]: W/none: nothing here that can be read: Flight Recorder dumps, libhostir_nccl files, torchcomms clog, NCCL Inspector, RAS or NCCL_DEBUG lines, profiles of PyTorch or Nsight Systems' \
+  open "$work/none"
+python3 -c 'import sqlite3, sys
+with sqlite3.connect(sys.argv[1]) as other: other.execute("CREATE TABLE t (a)")' "$work/rank_0.sqlite"
+refuses 2 'error[nsys_format]: W/rank_0.sqlite: is not an export of Nsight Systems; write it with `nsys export --type sqlite`' open "$work/rank_0.sqlite"
+refuses 64 'error[no_program]: --program: profiles tell what ran, not what each rank called; open dumps' \
+  open $truth/healthy/kineto_0.json.gz --program "$work/p.hir"
+refuses 64 'error[no_repair]: --repaired: the verdict proposes no repair: no rank is at fault: all 13 calls on record completed' \
+  open $truth/healthy --repaired "$work/p.hir"
+mkdir "$work/same" && cp $truth/healthy/kineto_0.json.gz "$work/same/a.json.gz" && cp $truth/healthy/kineto_0.json.gz "$work/same/b.json.gz"
+refuses 2 'error[profile_rank]: W/same/a.json.gz and W/same/b.json.gz are both of rank 0; name one profile for each rank' open "$work/same"
+refuses 3 'error[torch_format]: tests/unit/io/pt/missing.pt: not a readable .pt: storage "9" is missing' \
+  run $add --example-inputs --input a=@tests/unit/io/pt/missing.pt
 
 # Pipelines.
 stages=tests/programs/pipeline_stages.hir

@@ -3,13 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "hostir/io/pickle.h"
+#include "hostir/io/torch_file.h"
 #include "scratch_file.h"
-#include "traces/import/pickle.h"
-#include "traces/import/torch_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace hostir;
-  using namespace hostir::traces::import;
+  using namespace hostir::io;
   static const std::string path = fuzz::scratch_file("values.pt");
   fuzz::write_scratch(path, data, size);
   (void)read_torch_file(path);

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "traces/import/plain_value.h"
+#include "hostir/io/plain_value.h"
 #include "traces/import/process_dump.h"
 
 namespace hostir::traces::import {
@@ -31,7 +31,7 @@ std::string_view without_endings(std::string_view name) {
 }
 
 std::optional<model::Rank> number(std::string_view digits) {
-  const auto value = parse_integer(digits);
+  const auto value = io::parse_integer(digits);
   if (!value || *value >= kMostRanks) return std::nullopt;
   return static_cast<model::Rank>(*value);
 }

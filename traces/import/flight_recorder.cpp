@@ -22,17 +22,17 @@ struct Version {
 std::optional<Version> parse_version(std::string_view text) {
   const size_t dot = text.find('.');
   if (dot == std::string_view::npos) return std::nullopt;
-  const auto major = parse_integer(text.substr(0, dot));
-  const auto minor = parse_integer(text.substr(dot + 1));
+  const auto major = io::parse_integer(text.substr(0, dot));
+  const auto minor = io::parse_integer(text.substr(dot + 1));
   if (!major || !minor) return std::nullopt;
   return Version{*major, *minor};
 }
 
 /// `[[64, 64], [3]]`; ignores what is not a shape.
-std::vector<Extents> shapes_of(PlainView list) {
+std::vector<Extents> shapes_of(io::PlainView list) {
   std::vector<Extents> shapes;
   for (size_t i = 0; i < list.size(); ++i) {
-    if (auto shape = integer_list(list.at(i))) {
+    if (auto shape = io::integer_list(list.at(i))) {
       shapes.emplace_back(shape->begin(), shape->end());
     }
   }
@@ -52,10 +52,10 @@ std::optional<int64_t> elements_of(const std::vector<Extents>& shapes) {
   return all;
 }
 
-std::string dtype_text(PlainView dtypes) {
-  const PlainView first = dtypes.at(0);
+std::string dtype_text(io::PlainView dtypes) {
+  const io::PlainView first = dtypes.at(0);
   if (!first.present()) return {};
-  if (first.is(PlainKind::kInt)) return std::string(scalar_type_name(*first.integer()));
+  if (first.is(io::PlainKind::kInt)) return std::string(scalar_type_name(*first.integer()));
   return std::string(first.text());
 }
 
@@ -86,7 +86,7 @@ void set_totals(model::Call& call, bool sizes_known) {
 }
 
 /// A list of tensors per member, or the split lists of 2.11, give the sizes of the blocks.
-void set_splits(model::Call& call, PlainView entry, size_t members) {
+void set_splits(model::Call& call, io::PlainView entry, size_t members) {
   const auto each = [&](const std::vector<Extents>& shapes) {
     std::vector<int64_t> elements;
     if (members < 2 || shapes.size() != members) return elements;
@@ -99,7 +99,7 @@ void set_splits(model::Call& call, PlainView entry, size_t members) {
   };
   const auto list = [&](std::initializer_list<std::string_view> names) {
     for (const std::string_view name : names) {
-      const auto numbers = integer_list(entry[name]);
+      const auto numbers = io::integer_list(entry[name]);
       if (numbers && members > 0 && numbers->size() == members) return *numbers;
     }
     return std::vector<int64_t>();
@@ -116,10 +116,10 @@ model::MemberState state_of(std::string_view text) {
   return model::MemberState::kScheduled;
 }
 
-std::vector<model::StackFrame> frames_of(PlainView list) {
+std::vector<model::StackFrame> frames_of(io::PlainView list) {
   std::vector<model::StackFrame> frames;
   for (size_t i = 0; i < list.size(); ++i) {
-    const PlainView frame = list.at(i);
+    const io::PlainView frame = list.at(i);
     model::StackFrame& made = frames.emplace_back();
     made.function = frame["name"].text();
     made.place.file = frame["filename"].text();
@@ -134,15 +134,15 @@ std::optional<std::pair<int64_t, int64_t>> ends_of(std::string_view text) {
   size_t arrow = text.find("->");
   if (arrow == std::string_view::npos) arrow = text.find("<-");
   if (arrow == std::string_view::npos) return std::nullopt;
-  const auto own = parse_integer(text.substr(0, arrow));
-  const auto peer = parse_integer(text.substr(arrow + 2));
+  const auto own = io::parse_integer(text.substr(0, arrow));
+  const auto peer = io::parse_integer(text.substr(arrow + 2));
   if (!own || !peer) return std::nullopt;
   return std::pair(*own, *peer);
 }
 
 class FlightRecorderReader {
  public:
-  explicit FlightRecorderReader(PlainView dump) : dump_(dump) {}
+  explicit FlightRecorderReader(io::PlainView dump) : dump_(dump) {}
 
   Expected<ProcessDump> read() {
     const auto version = parse_version(dump_["version"].text());
@@ -155,7 +155,7 @@ class FlightRecorderReader {
     out_.producer = "PyTorch Flight Recorder";
     out_.version = dump_["version"].text();
     read_groups();
-    const PlainView entries = dump_["entries"];
+    const io::PlainView entries = dump_["entries"];
     for (size_t i = 0; i < entries.size(); ++i) read_entry(entries.at(i));
     doubt_late_ends();
     read_status();
@@ -180,13 +180,13 @@ class FlightRecorderReader {
   };
 
   void read_groups() {
-    const PlainView config = dump_["pg_config"];
+    const io::PlainView config = dump_["pg_config"];
     for (size_t i = 0; i < config.size(); ++i) {
-      const PlainView entry = config.value(i);
+      const io::PlainView entry = config.value(i);
       const size_t at =
           group_named(entry["name"].present() ? entry["name"].text() : config.key(i).text(),
                       entry["desc"].text());
-      const auto ranks = integer_list(entry["ranks"]);
+      const auto ranks = io::integer_list(entry["ranks"]);
       if (!ranks || ranks->size() > static_cast<size_t>(kMostRanks)) continue;
       const bool ranks_fit = std::all_of(ranks->begin(), ranks->end(), [](int64_t rank) {
         return rank >= 0 && rank < kMostRanks;
@@ -207,7 +207,7 @@ class FlightRecorderReader {
     return at->second;
   }
 
-  void read_entry(PlainView entry) {
+  void read_entry(io::PlainView entry) {
     Row row;
     row.group =
         group_named(entry["process_group"].at(0).text(), entry["process_group"].at(1).text());
@@ -231,14 +231,14 @@ class FlightRecorderReader {
     rows_.push_back(std::move(row));
   }
 
-  void read_record_id(PlainView entry) {
+  void read_record_id(io::PlainView entry) {
     const auto id = entry["record_id"].integer();
     if (!id) return;
     if (!seen_record_ && *id > 0) out_.start_lost = true;
     seen_record_ = true;
   }
 
-  static void read_progress(PlainView entry, Row& row) {
+  static void read_progress(io::PlainView entry, Row& row) {
     row.state = state_of(entry["state"].text());
     row.times.issued_ns = entry["time_created_ns"].integer();
     // JSON writes 0 for an unknown time.
@@ -284,7 +284,7 @@ class FlightRecorderReader {
         doubted));
   }
 
-  void read_call(PlainView entry, std::string_view name, Row& row) {
+  void read_call(io::PlainView entry, std::string_view name, Row& row) {
     row.call = out_.calls.size();
     DumpCall& made = out_.calls.emplace_back();
     DumpGroup& group = out_.groups[row.group];
@@ -329,7 +329,7 @@ class FlightRecorderReader {
   }
 
   void read_status() {
-    const PlainView status = dump_["pg_status"];
+    const io::PlainView status = dump_["pg_status"];
     for (size_t i = 0; i < status.size(); ++i) {
       const auto id = status.key(i).integer();
       if (!id) continue;
@@ -344,14 +344,14 @@ class FlightRecorderReader {
   }
 
   // A group without calls in the dump: its number is known only if it is the name.
-  void read_status_without_entries(int64_t id, PlainView status) {
+  void read_status_without_entries(int64_t id, io::PlainView status) {
     if (id != 0 || !group_of_id_.empty()) return;
     for (DumpGroup& group : out_.groups) {
       if (group.name == "0" && group.description == "default_pg") set_status(group, status);
     }
   }
 
-  static void set_status(DumpGroup& group, PlainView status) {
+  static void set_status(DumpGroup& group, io::PlainView status) {
     group.last_enqueued = status["last_enqueued_collective"].integer();
     group.last_completed = status["last_completed_collective"].integer();
   }
@@ -464,7 +464,7 @@ class FlightRecorderReader {
     }
   }
 
-  PlainView dump_;
+  io::PlainView dump_;
   Version version_;
   ProcessDump out_;
   std::map<std::pair<std::string, std::string>, size_t> groups_;
@@ -477,13 +477,13 @@ class FlightRecorderReader {
 
 }  // namespace
 
-bool looks_like_flight_recorder(PlainView dump) {
-  return dump.is(PlainKind::kDict) && dump["version"].is(PlainKind::kText) &&
-         (dump["entries"].is(PlainKind::kList) || dump["pg_config"].is(PlainKind::kDict) ||
-          dump["pg_status"].is(PlainKind::kDict));
+bool looks_like_flight_recorder(io::PlainView dump) {
+  return dump.is(io::PlainKind::kDict) && dump["version"].is(io::PlainKind::kText) &&
+         (dump["entries"].is(io::PlainKind::kList) || dump["pg_config"].is(io::PlainKind::kDict) ||
+          dump["pg_status"].is(io::PlainKind::kDict));
 }
 
-Expected<ProcessDump> read_flight_recorder(PlainView dump) {
+Expected<ProcessDump> read_flight_recorder(io::PlainView dump) {
   return FlightRecorderReader(dump).read();
 }
 

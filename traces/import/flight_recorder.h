@@ -6,14 +6,14 @@
 // reads the output of torchcomms' hook of the same name, whose numbers span all communicators.
 #pragma once
 
-#include "traces/import/plain_value.h"
+#include "hostir/io/plain_value.h"
 #include "traces/import/process_dump.h"
 
 namespace hostir::traces::import {
 
 /// True for a dictionary with a version and entries, group settings or group status.
-bool looks_like_flight_recorder(PlainView dump);
+bool looks_like_flight_recorder(io::PlainView dump);
 /// Errors: `flight_recorder` (another major version, malformed entries).
-Expected<ProcessDump> read_flight_recorder(PlainView dump);
+Expected<ProcessDump> read_flight_recorder(io::PlainView dump);
 
 }  // namespace hostir::traces::import

@@ -22,7 +22,7 @@ class InspectorReader {
       const std::string_view line = take_line(text);
       if (line.empty()) continue;
       const auto tree = read_json(line);
-      if (!tree || !add(PlainView(*tree))) ++strange_;
+      if (!tree || !add(io::PlainView(*tree))) ++strange_;
     }
     std::vector<ProcessDump> out;
     for (auto& [rank, dump] : dumps_) {
@@ -36,9 +36,9 @@ class InspectorReader {
   }
 
  private:
-  bool add(PlainView line) {
-    const PlainView header = line["header"];
-    const PlainView collective = line["coll_perf"];
+  bool add(io::PlainView line) {
+    const io::PlainView header = line["header"];
+    const io::PlainView collective = line["coll_perf"];
     const auto rank = header["rank"].integer();
     const auto size = header["n_ranks"].integer();
     if (!rank || !size || *rank < 0 || *rank >= *size || *size > kMostRanks) return false;
@@ -46,7 +46,7 @@ class InspectorReader {
     const auto number = collective["coll_sn"].integer();
     if (!number || *number < 0) return false;
     ProcessDump& dump = dumps_[static_cast<model::Rank>(*rank)];
-    const PlainView metadata = line["metadata"];
+    const io::PlainView metadata = line["metadata"];
     dump.producer = "NCCL Inspector";
     dump.version = metadata["inspector_output_format_version"].text();
     dump.rank = static_cast<model::Rank>(*rank);
@@ -67,7 +67,7 @@ class InspectorReader {
     return true;
   }
 
-  size_t group(ProcessDump& dump, PlainView header, std::string_view kind, int64_t size) {
+  size_t group(ProcessDump& dump, io::PlainView header, std::string_view kind, int64_t size) {
     const std::string name = fmt::format("{} of {}", kind, header["id"].text());
     for (size_t i = 0; i < dump.groups.size(); ++i) {
       if (dump.groups[i].name == name) return i;

@@ -12,33 +12,35 @@ namespace {
 /// Builds the tree from parser events; returning false stops the parser.
 class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
  public:
-  PlainTree tree;
+  io::PlainTree tree;
   std::string error;
 
-  bool null() override { return value({.kind = PlainKind::kNone}); }
-  bool boolean(bool is) override { return value({.kind = PlainKind::kBool, .number = is ? 1 : 0}); }
+  bool null() override { return value({.kind = io::PlainKind::kNone}); }
+  bool boolean(bool is) override {
+    return value({.kind = io::PlainKind::kBool, .number = is ? 1 : 0});
+  }
   bool number_integer(int64_t number) override {
-    return value({.kind = PlainKind::kInt, .number = number});
+    return value({.kind = io::PlainKind::kInt, .number = number});
   }
   bool number_unsigned(uint64_t number) override {
     if (number <= static_cast<uint64_t>(INT64_MAX)) {
-      return value({.kind = PlainKind::kInt, .number = static_cast<int64_t>(number)});
+      return value({.kind = io::PlainKind::kInt, .number = static_cast<int64_t>(number)});
     }
-    return value({.kind = PlainKind::kText, .text = fmt::format("{}", number)});
+    return value({.kind = io::PlainKind::kText, .text = fmt::format("{}", number)});
   }
   bool number_float(double number, const std::string&) override {
-    return value({.kind = PlainKind::kReal, .real = number});
+    return value({.kind = io::PlainKind::kReal, .real = number});
   }
   bool string(std::string& text) override {
-    if (text.size() > kMaxTextBytes) {
-      error = fmt::format("a text of {} bytes; at most {}", text.size(), kMaxTextBytes);
+    if (text.size() > io::kMaxTextBytes) {
+      error = fmt::format("a text of {} bytes; at most {}", text.size(), io::kMaxTextBytes);
       return false;
     }
-    return value({.kind = PlainKind::kText, .text = std::move(text)});
+    return value({.kind = io::PlainKind::kText, .text = std::move(text)});
   }
   bool binary(nlohmann::json::binary_t&) override { return false; }
-  bool start_object(size_t) override { return open(PlainKind::kDict); }
-  bool start_array(size_t) override { return open(PlainKind::kList); }
+  bool start_object(size_t) override { return open(io::PlainKind::kDict); }
+  bool start_array(size_t) override { return open(io::PlainKind::kList); }
   bool key(std::string& name) override { return string(name); }
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
@@ -48,9 +50,9 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
-  bool value(PlainNode node) {
-    if (tree.nodes.size() >= kMaxNodes) {
-      error = fmt::format("more than {} values", kMaxNodes);
+  bool value(io::PlainNode node) {
+    if (tree.nodes.size() >= io::kMaxNodes) {
+      error = fmt::format("more than {} values", io::kMaxNodes);
       return false;
     }
     const uint32_t id = tree.add(std::move(node));
@@ -61,9 +63,9 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     }
     return true;
   }
-  bool open(PlainKind kind) {
-    if (open_.size() >= kMaxDepth) {
-      error = fmt::format("values are nested deeper than {} levels", kMaxDepth);
+  bool open(io::PlainKind kind) {
+    if (open_.size() >= io::kMaxDepth) {
+      error = fmt::format("values are nested deeper than {} levels", io::kMaxDepth);
       return false;
     }
     if (!value({.kind = kind})) return false;
@@ -80,13 +82,13 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
 
 }  // namespace
 
-Expected<PlainTree> read_json(std::string_view text) {
+Expected<io::PlainTree> read_json(std::string_view text) {
   TreeBuilder builder;
   if (!nlohmann::json::sax_parse(text.begin(), text.end(), &builder)) {
     return fail(ErrorKind::kInvalid, "json_format",
                 builder.error.empty() ? "the text is no JSON" : builder.error);
   }
-  HOSTIR_TRY(check_tree(builder.tree));
+  HOSTIR_TRY(io::check_tree(builder.tree));
   return std::move(builder.tree);
 }
 

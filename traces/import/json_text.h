@@ -5,11 +5,11 @@
 
 #include <string_view>
 
-#include "traces/import/plain_value.h"
+#include "hostir/io/plain_value.h"
 
 namespace hostir::traces::import {
 
 /// Errors: `json_format` (with the position), `plain_data`.
-Expected<PlainTree> read_json(std::string_view text);
+Expected<io::PlainTree> read_json(std::string_view text);
 
 }  // namespace hostir::traces::import

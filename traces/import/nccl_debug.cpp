@@ -7,10 +7,10 @@
 #include <string>
 #include <utility>
 
+#include "hostir/io/plain_value.h"
 #include "hostir/support/text.h"
 #include "traces/import/names.h"
 #include "traces/import/nccl_members.h"
-#include "traces/import/plain_value.h"
 #include "traces/import/text_lines.h"
 
 namespace hostir::traces::import {
@@ -21,7 +21,7 @@ constexpr std::string_view kMarker = " NCCL INFO ";
 
 std::optional<int64_t> number_after(std::string_view line, std::string_view word) {
   const auto text = word_after(line, word);
-  return text ? parse_integer(*text) : std::nullopt;
+  return text ? io::parse_integer(*text) : std::nullopt;
 }
 std::optional<uint64_t> hex_after(std::string_view line, std::string_view word) {
   const auto text = word_after(line, word);
@@ -76,7 +76,7 @@ class DebugReader {
     Process& process = processes_[key];
     process.dump.producer = "NCCL_DEBUG lines";
     process.dump.computer = parts[0];
-    if (parts.size() > 1) process.dump.process = parse_integer(parts[1]);
+    if (parts.size() > 1) process.dump.process = io::parse_integer(parts[1]);
     return process;
   }
 

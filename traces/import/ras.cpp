@@ -17,18 +17,18 @@ namespace {
 /// A process is identified by host name, process id and device: ranks are counted per communicator.
 using ProcessKey = std::tuple<std::string, int64_t, int64_t>;
 
-ProcessKey key_of(PlainView rank) {
+ProcessKey key_of(io::PlainView rank) {
   return {std::string(rank["host"].text()), rank["pid"].integer().value_or(0),
           rank["cuda_dev"].integer().value_or(0)};
 }
 
 class RasReader {
  public:
-  explicit RasReader(PlainView report) : report_(report) {}
+  explicit RasReader(io::PlainView report) : report_(report) {}
 
   std::vector<ProcessDump> read() {
     find_world();
-    const PlainView communicators = report_["communicators"];
+    const io::PlainView communicators = report_["communicators"];
     for (size_t i = 0; i < communicators.size(); ++i) add_communicator(communicators.at(i));
     std::vector<ProcessDump> out;
     for (auto& [rank, dump] : dumps_) out.push_back(std::move(dump));
@@ -38,10 +38,10 @@ class RasReader {
  private:
   // The largest communicator is assumed to be the world: its ranks are the global ones.
   void find_world() {
-    const PlainView communicators = report_["communicators"];
-    PlainView world;
+    const io::PlainView communicators = report_["communicators"];
+    io::PlainView world;
     for (size_t i = 0; i < communicators.size(); ++i) {
-      const PlainView each = communicators.at(i);
+      const io::PlainView each = communicators.at(i);
       const int64_t size = each["size"].integer().value_or(0);
       if (size > world_size_ && size <= kMostRanks) {
         world_size_ = size;
@@ -50,7 +50,7 @@ class RasReader {
     }
     for (const std::string_view list : {"ranks", "missing_ranks"}) {
       for (size_t i = 0; i < world[list].size(); ++i) {
-        const PlainView rank = world[list].at(i);
+        const io::PlainView rank = world[list].at(i);
         const auto number = rank["rank"].integer();
         if (!number || *number < 0 || *number >= world_size_) continue;
         global_[key_of(rank)] = static_cast<model::Rank>(*number);
@@ -58,12 +58,12 @@ class RasReader {
     }
   }
 
-  std::optional<model::Rank> global(PlainView rank) const {
+  std::optional<model::Rank> global(io::PlainView rank) const {
     const auto at = global_.find(key_of(rank));
     return at == global_.end() ? std::nullopt : std::optional(at->second);
   }
 
-  ProcessDump& dump_of(model::Rank rank, PlainView facts) {
+  ProcessDump& dump_of(model::Rank rank, io::PlainView facts) {
     const auto [at, added] = dumps_.try_emplace(rank);
     ProcessDump& dump = at->second;
     if (added) {
@@ -78,22 +78,22 @@ class RasReader {
     return dump;
   }
 
-  void add_communicator(PlainView communicator) {
-    const PlainView ranks = communicator["ranks"];
-    const PlainView missing = communicator["missing_ranks"];
+  void add_communicator(io::PlainView communicator) {
+    const io::PlainView ranks = communicator["ranks"];
+    const io::PlainView missing = communicator["missing_ranks"];
     std::map<int64_t, model::Rank> members;
     std::map<std::string, int64_t> kinds;  // with the largest count
     for (size_t i = 0; i < ranks.size(); ++i) {
-      const PlainView rank = ranks.at(i);
+      const io::PlainView rank = ranks.at(i);
       if (const auto all = global(rank)) members[rank["rank"].integer().value_or(-1)] = *all;
-      const PlainView counts = rank["collective_counts"];
+      const io::PlainView counts = rank["collective_counts"];
       for (size_t k = 0; k < counts.size(); ++k) {
         int64_t& most = kinds[std::string(counts.key(k).text())];
         most = std::max(most, counts.value(k).integer().value_or(0));
       }
     }
     for (size_t i = 0; i < missing.size(); ++i) {
-      const PlainView rank = missing.at(i);
+      const io::PlainView rank = missing.at(i);
       const auto all = global(rank);
       if (!all) continue;
       members[rank["rank"].integer().value_or(-1)] = *all;
@@ -114,7 +114,7 @@ class RasReader {
 
   // Only the newest call matters; a rank that made it has made all earlier ones.
   static void add_counts(ProcessDump& dump, const DumpGroup& group, const std::string& kind,
-                         int64_t most, PlainView rank) {
+                         int64_t most, io::PlainView rank) {
     const int64_t count = rank["collective_counts"][kind].integer().value_or(0);
     DumpGroup mine = group;
     mine.last_enqueued = count;
@@ -129,7 +129,7 @@ class RasReader {
     dump.groups.push_back(std::move(mine));
   }
 
-  PlainView report_;
+  io::PlainView report_;
   int64_t world_size_ = 0;
   std::map<ProcessKey, model::Rank> global_;
   std::map<model::Rank, ProcessDump> dumps_;
@@ -137,10 +137,10 @@ class RasReader {
 
 }  // namespace
 
-bool looks_like_ras(PlainView report) {
-  return report.is(PlainKind::kDict) && report["communicators"].is(PlainKind::kList);
+bool looks_like_ras(io::PlainView report) {
+  return report.is(io::PlainKind::kDict) && report["communicators"].is(io::PlainKind::kList);
 }
 
-std::vector<ProcessDump> read_ras(PlainView report) { return RasReader(report).read(); }
+std::vector<ProcessDump> read_ras(io::PlainView report) { return RasReader(report).read(); }
 
 }  // namespace hostir::traces::import

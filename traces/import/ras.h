@@ -8,13 +8,13 @@
 
 #include <vector>
 
-#include "traces/import/plain_value.h"
+#include "hostir/io/plain_value.h"
 #include "traces/import/process_dump.h"
 
 namespace hostir::traces::import {
 
-bool looks_like_ras(PlainView report);
+bool looks_like_ras(io::PlainView report);
 /// One dump per rank in the report; ranks are those of the largest communicator.
-std::vector<ProcessDump> read_ras(PlainView report);
+std::vector<ProcessDump> read_ras(io::PlainView report);
 
 }  // namespace hostir::traces::import

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "hostir/io/files.h"
+#include "hostir/io/pickle.h"
 #include "traces/import/clog.h"
 #include "traces/import/file_name.h"
 #include "traces/import/flight_recorder.h"
@@ -16,7 +17,6 @@
 #include "traces/import/json_text.h"
 #include "traces/import/nccl_debug.h"
 #include "traces/import/nccl_ring.h"
-#include "traces/import/pickle.h"
 #include "traces/import/ras.h"
 
 namespace hostir::traces::import {
@@ -69,8 +69,8 @@ bool is_profile(const std::string& path) {
   return looks_like_profile(std::string_view(start).substr(0, size));
 }
 
-Expected<DumpFile> read_tree(const PlainTree& tree, const std::string& path) {
-  const PlainView root(tree);
+Expected<DumpFile> read_tree(const io::PlainTree& tree, const std::string& path) {
+  const io::PlainView root(tree);
   if (looks_like_flight_recorder(root)) {
     HOSTIR_ASSIGN_OR_RETURN(ProcessDump dump, read_flight_recorder(root));
     DumpFile file{DumpFormat::kFlightRecorder, {}, {}};
@@ -99,7 +99,7 @@ Expected<DumpFile> read_text(std::string_view bytes, const std::string& path) {
   const bool braced = begin != std::string_view::npos && (head[begin] == '{' || head[begin] == '[');
   if (!braced) return other_format(path, "is not a dump of a known recorder");
   if (looks_like_profile(head)) return other_format(path, "is a profile, not a dump");
-  HOSTIR_ASSIGN_OR_RETURN(const PlainTree tree, read_json(bytes));
+  HOSTIR_ASSIGN_OR_RETURN(const io::PlainTree tree, read_json(bytes));
   return read_tree(tree, path);
 }
 
@@ -147,7 +147,7 @@ Expected<DumpFile> read_file_of(const std::string& path) {
 bool may_be_dump(const std::string& path) {
   const auto head = io::read_file_head(path, kHeadBytes);
   if (!head || head->empty()) return false;
-  if (looks_like_pickle(*head) || looks_like_gzip(*head) || looks_like_nccl_ring(*head))
+  if (io::looks_like_pickle(*head) || looks_like_gzip(*head) || looks_like_nccl_ring(*head))
     return true;
   return head->find('\0') == std::string::npos;
 }
@@ -184,8 +184,8 @@ Expected<DumpFile> read_dump(std::string_view bytes, const std::string& path) {
     ring.format = DumpFormat::kNcclPlugin;
     HOSTIR_ASSIGN_OR_RETURN(ring.dumps, read_nccl_ring(bytes, ring.notes));
     file = std::move(ring);
-  } else if (looks_like_pickle(bytes)) {
-    HOSTIR_ASSIGN_OR_RETURN(const PlainTree tree, read_pickle(bytes));
+  } else if (io::looks_like_pickle(bytes)) {
+    HOSTIR_ASSIGN_OR_RETURN(const io::PlainTree tree, io::read_pickle(bytes));
     file = read_tree(tree, path);
   } else if (!bytes.empty()) {
     file = read_text(bytes, path);

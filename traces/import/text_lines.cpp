@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cstdint>
 
-#include "traces/import/plain_value.h"
+#include "hostir/io/plain_value.h"
 
 namespace hostir::traces::import {
 
@@ -37,13 +37,13 @@ std::optional<uint64_t> parse_hex(std::string_view text) {
 std::optional<int64_t> parse_seconds(std::string_view text) {
   if (!text.empty() && text.front() == '+') text.remove_prefix(1);
   const size_t dot = std::min(text.find('.'), text.size());
-  const auto whole = parse_integer(text.substr(0, dot));
+  const auto whole = io::parse_integer(text.substr(0, dot));
   if (!whole || *whole < 0) return std::nullopt;
   std::string_view digits = text.substr(std::min(dot + 1, text.size()));
   if (digits.size() > 9) return std::nullopt;
   int64_t ns = 0;
   if (!digits.empty()) {
-    const auto part = parse_integer(digits);
+    const auto part = io::parse_integer(digits);
     if (!part || *part < 0) return std::nullopt;
     ns = *part;
   }

@@ -65,7 +65,7 @@ const char* cell_word(Cell::State state) {
 CollectiveId id_of(const Row& row) {
   CollectiveId id{row.comm, row.group, row.sequence, std::nullopt};
   if (row.point_to_point && row.cells.size() == 2)
-    id.pair = std::pair(row.cells[0].rank, row.cells[1].rank);
+    id.pair = std::pair(row.cells[0].rank(), row.cells[1].rank());
   return id;
 }
 
@@ -252,7 +252,7 @@ class LedgerPanel : public Panel {
     const std::string what = name_of(row) + " " + row.kind;
     if (what.find(filter_) != std::string::npos) return true;
     return rank != interp::kNoRank && std::any_of(row.cells.begin(), row.cells.end(),
-                                                  [&](const Cell& c) { return c.rank == rank; });
+                                                  [&](const Cell& c) { return c.rank() == rank; });
   }
 
   void draw_table(Frame& frame, const interp::Snapshot& shot, float below) {
@@ -309,7 +309,7 @@ class LedgerPanel : public Panel {
             ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowItemOverlap)) {
       frame.model.selection.collective = id_of(row);
       for (const Cell& c : row.cells) {
-        if (!c.fingerprint.empty()) frame.model.selection.code = c.code;
+        if (c.arrived()) frame.model.selection.code = c.code();
       }
     }
     frame.ui.tag(fmt::format("ledger/{}", i), name);
@@ -320,7 +320,7 @@ class LedgerPanel : public Panel {
     }
     by_rank_.assign(static_cast<size_t>(ranks), nullptr);
     for (const Cell& c : row.cells) {
-      if (c.rank < ranks) by_rank_[static_cast<size_t>(c.rank)] = &c;
+      if (c.rank() < ranks) by_rank_[static_cast<size_t>(c.rank())] = &c;
     }
     for (int r = 0; r < ranks; ++r) {
       ImGui::TableNextColumn();
@@ -348,19 +348,19 @@ class LedgerPanel : public Panel {
       frame.ui.state_word(state, "");
     }
     frame.ui.tag(name, cell_word(cell.state));
-    if (frame.model.was_hovered.rank == cell.rank)
+    if (frame.model.was_hovered.rank == cell.rank())
       ImGui::TableSetBgColor(ImGuiTableBgTarget_CellBg,
                              with_alpha(frame.ui.pal().state(state), 0.5f));
     if (!ImGui::IsItemHovered()) return;
-    frame.model.hovered.rank = cell.rank;
-    if (!cell.fingerprint.empty()) frame.model.hovered.code = cell.code;
-    Ui::tooltip("rank %d: %s\n%s %s\nclick: go there", cell.rank, cell_word(cell.state),
-                cell.fingerprint.c_str(), cell.address.c_str());
-    if (!ImGui::IsItemClicked()) return;
+    frame.model.hovered.rank = cell.rank();
+    if (cell.arrived()) frame.model.hovered.code = cell.code();
     const interp::Snapshot& shot = *frame.model.snapshot();
-    frame.actions.command(fmt::format("focus {}", cell.rank));
+    Ui::tooltip("rank %d: %s\n%s %s\nclick: go there", cell.rank(), cell_word(cell.state),
+                cell.call.c_str(), cell.address(*shot.run).c_str());
+    if (!ImGui::IsItemClicked()) return;
+    frame.actions.command(fmt::format("focus {}", cell.rank()));
     frame.model.selection.collective = id_of(row);
-    frame.model.selection.code = cell.fingerprint.empty() ? shot.rank(cell.rank).code : cell.code;
+    frame.model.selection.code = cell.arrived() ? cell.code() : shot.rank(cell.rank()).code;
   }
 
   static constexpr size_t kFewestRows = 5;

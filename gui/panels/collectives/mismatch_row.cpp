@@ -19,10 +19,10 @@ std::vector<interp::Rank> callers_of(const interp::Snapshot& shot, const interp:
   std::vector<std::pair<std::string_view, std::vector<interp::Rank>>> sides;
   std::map<std::string_view, size_t> side_of;
   for (const interp::LedgerCell& c : row.cells) {
-    if (c.fingerprint.empty()) continue;
-    const auto [at, added] = side_of.emplace(c.fingerprint, sides.size());
-    if (added) sides.push_back({c.fingerprint, {}});
-    sides[at->second].second.push_back(c.rank);
+    if (c.call.empty()) continue;
+    const auto [at, added] = side_of.emplace(c.call, sides.size());
+    if (added) sides.push_back({c.call, {}});
+    sides[at->second].second.push_back(c.rank());
   }
   std::stable_sort(sides.begin(), sides.end(),
                    [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });

@@ -33,15 +33,15 @@ interp::Rank meeting_rank(const Model& model, interp::CodeIndex collective) {
   if (!row) return shot.focus;
   const auto& cells = row->cells;
   const bool here = std::any_of(cells.begin(), cells.end(), [&](const interp::LedgerCell& c) {
-    return c.state != interp::LedgerCell::State::kMissing && c.code == collective;
+    return c.arrived() && c.code() == collective;
   });
   if (!here) return shot.focus;
   for (const interp::Rank rank :
        {model.selection.rank.value_or(interp::kNoRank), shot.focus, shot.stop.rank}) {
-    if (std::any_of(cells.begin(), cells.end(), [&](auto& c) { return c.rank == rank; }))
+    if (std::any_of(cells.begin(), cells.end(), [&](auto& c) { return c.rank() == rank; }))
       return rank;
   }
-  return cells.front().rank;
+  return cells.front().rank();
 }
 
 namespace {
@@ -65,8 +65,8 @@ bool is_of(const interp::LedgerRow& row, const Reshard& r) {
   bool here = false;
   bool of_pair = true;
   for (const interp::LedgerCell& c : row.cells) {
-    here = here || (c.state != interp::LedgerCell::State::kMissing && c.code == r.code);
-    of_pair = of_pair && std::find(r.members.begin(), r.members.end(), c.rank) != r.members.end();
+    here = here || (c.arrived() && c.code() == r.code);
+    of_pair = of_pair && std::find(r.members.begin(), r.members.end(), c.rank()) != r.members.end();
   }
   return here && (of_pair || !r.point_to_point);
 }
@@ -97,7 +97,7 @@ std::optional<interp::CodeIndex> partner_of(const interp::Snapshot& shot, const 
   for (const interp::LedgerRow& row : *shot.ledger) {
     if (row.comm != comm || !is_of(row, r)) continue;
     for (const interp::LedgerCell& c : row.cells) {
-      if (c.code != r.code && !c.fingerprint.empty()) return c.code;
+      if (c.arrived() && c.code() != r.code) return c.code();
     }
   }
   return std::nullopt;
@@ -114,18 +114,17 @@ std::map<interp::Rank, std::string> absent_members(const interp::Snapshot& shot,
   if (!row) return out;
   const interp::LedgerCell* ours = nullptr;
   for (const interp::LedgerCell& c : row->cells) {
-    if (!ours && c.state != State::kMissing && c.state != State::kUnknown && c.code == reshard.code)
-      ours = &c;
+    if (!ours && c.arrived() && c.code() == reshard.code) ours = &c;
   }
   for (const interp::LedgerCell& c : row->cells) {
     if (c.state == State::kMissing)
-      out[c.rank] = "has not arrived";
+      out[c.rank()] = "has not arrived";
     else if (c.state == State::kUnknown)
-      out[c.rank] = "is not known to have arrived";
-    else if (!reshard.point_to_point && c.fingerprint != ours->fingerprint)
-      out[c.rank] = call_difference(shot, *row, c.rank, ours->rank);
+      out[c.rank()] = "is not known to have arrived";
+    else if (!reshard.point_to_point && c.call != ours->call)
+      out[c.rank()] = call_difference(shot, *row, c.rank(), ours->rank());
     else if (c.state == State::kQueued)
-      out[c.rank] = "is held up by other work of its stream";
+      out[c.rank()] = "is held up by other work of its stream";
   }
   return out;
 }

@@ -19,9 +19,8 @@ bool is_stuck(const Snapshot& shot) { return shot.stop.kind == interp::StopKind:
 
 std::string failed_word(const Snapshot& shot, Rank rank, const interp::LedgerRow* mismatch) {
   if (mismatch) {
-    const bool in_it = std::any_of(mismatch->cells.begin(), mismatch->cells.end(), [&](auto& c) {
-      return c.rank == rank && !c.fingerprint.empty();
-    });
+    const bool in_it = std::any_of(mismatch->cells.begin(), mismatch->cells.end(),
+                                   [&](auto& c) { return c.rank() == rank && c.arrived(); });
     return in_it ? "in a mismatch" : "";
   }
   if (shot.stop.kind != interp::StopKind::kFault || shot.faults->empty()) return "";

@@ -49,7 +49,7 @@ std::string cell_text(const LedgerCell& cell) {
     case LedgerCell::State::kDone:
       return "done";
     case LedgerCell::State::kDiffers:
-      return "DIFFERS: " + cell.fingerprint;
+      return "DIFFERS: " + cell.call;
     case LedgerCell::State::kUnknown:
       return "not known";
   }
@@ -116,7 +116,7 @@ std::string collectives_table(const Snapshot& snapshot) {
   for (const LedgerRow& row : *snapshot.ledger) {
     std::string cells;
     for (const LedgerCell& cell : row.cells)
-      cells += fmt::format("{}{} {}", cells.empty() ? "" : ", ", cell.rank, cell_text(cell));
+      cells += fmt::format("{}{} {}", cells.empty() ? "" : ", ", cell.rank(), cell_text(cell));
     rows.push_back({"%" + row.comm_name, fmt::format("{}", row.group),
                     fmt::format("{}", row.sequence), row.kind, fmt::format("{}", row.bytes),
                     row_state(row), cells});

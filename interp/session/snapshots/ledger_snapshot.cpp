@@ -125,17 +125,10 @@ class LedgerMaker {
   LedgerCell cell_of(const MemberRef& ref, const std::string& call, bool running) const {
     const model::Member& m = *ref.member;
     LedgerCell out;
-    out.rank = m.rank;
+    out.member = &m;
     if (m.state == model::MemberState::kUnknown) out.state = LedgerCell::State::kUnknown;
     if (!m.arrived()) return out;
-    const model::Instruction* instruction = run_.find(m.instruction);
-    if (instruction != nullptr) {
-      out.code = m.instruction.index;
-      out.address = model::place_text(*instruction);
-    }
-    out.fingerprint = call;
-    out.task = m.task;
-    out.arrived_ns = m.times.issued_ns.value_or(m.times.ready_ns.value_or(-1));
+    out.call = call;
     if (!m.unfinished())
       out.state = LedgerCell::State::kDone;
     else if (!queues_.is_ready(ref))
@@ -153,8 +146,21 @@ class LedgerMaker {
 
 }  // namespace
 
-std::vector<LedgerRow> make_ledger_snapshot(const model::Run& run) {
-  return LedgerMaker(run).rows();
+std::string LedgerCell::address(const model::Run& run) const {
+  const model::Instruction* instruction = arrived() ? run.find(member->instruction) : nullptr;
+  return instruction ? model::place_text(*instruction) : std::string();
+}
+
+std::shared_ptr<const std::vector<LedgerRow>> make_ledger_snapshot(
+    std::shared_ptr<const model::Run> run) {
+  struct RowsOfRun {
+    std::shared_ptr<const model::Run> run;  // its members are in the cells
+    std::vector<LedgerRow> rows;
+  };
+  auto kept = std::make_shared<RowsOfRun>();
+  kept->rows = LedgerMaker(*run).rows();
+  kept->run = std::move(run);
+  return {kept, &kept->rows};
 }
 
 }  // namespace hostir::interp

@@ -1,8 +1,8 @@
 // The ledger of collectives: one row per (communicator, group, sequence number), one cell per
 // member.
 //
-// The first incomplete row is the frontier of the run. A cell holds the fingerprint that the
-// meeting compares, so that a mismatch shows which field differs.
+// The first incomplete row is the frontier of the run. A cell is a member of the run's model and
+// what the meeting as a whole says about it: whether its call differs, what holds it up.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "interp/core/ids.h"
+#include "interp/model/run.h"
 
 namespace hostir::interp {
 
@@ -19,12 +20,17 @@ struct LedgerCell {
   /// kUnknown: it is not known whether the member arrived.
   enum class State : uint8_t { kMissing, kQueued, kArrived, kRunning, kDone, kDiffers, kUnknown };
   State state = State::kMissing;
-  Rank rank = kNoRank;
-  CodeIndex code = 0;
-  std::string address;      // where the member issued it; empty while missing
-  std::string fingerprint;  // `all_reduce sum f32[4]`
-  TaskId task = kNoTask;
-  int64_t arrived_ns = -1;
+  const model::Member* member = nullptr;  // in the run that the ledger was made from
+  /// `all_reduce sum f32[4]`; in a mismatch of counts also what it sends and expects. Empty if the
+  /// member is not known to have arrived.
+  std::string call;
+
+  Rank rank() const { return member->rank; }
+  bool arrived() const { return member->arrived(); }
+  /// Where the member issued it; 0 if that is unknown.
+  CodeIndex code() const { return member->instruction.valid() ? member->instruction.index : 0; }
+  /// `@mlp.host#9`; empty if it is unknown.
+  std::string address(const model::Run& run) const;
 };
 
 struct LedgerRow {

@@ -44,7 +44,7 @@ Snapshot SnapshotBuilder::build(uint32_t branch) {
   out.memory = memory_;
   out.program = program_;
   auto run = std::make_shared<const model::Run>(interpreter_.run_model());
-  out.ledger = std::make_shared<const std::vector<LedgerRow>>(make_ledger_snapshot(*run));
+  out.ledger = make_ledger_snapshot(run);
   out.waits = std::make_shared<const WaitsSnapshot>(make_waits_snapshot(*run));
   out.run = std::move(run);
   out.faults = std::make_shared<const std::vector<FaultSnapshot>>(

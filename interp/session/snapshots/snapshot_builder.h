@@ -14,7 +14,8 @@ namespace hostir::interp {
 
 RankSnapshot make_rank_snapshot(const Interpreter& interpreter, Rank rank);
 MemorySnapshot make_memory_snapshot(const Interpreter& interpreter, Rank rank);
-std::vector<LedgerRow> make_ledger_snapshot(const model::Run& run);
+std::shared_ptr<const std::vector<LedgerRow>> make_ledger_snapshot(
+    std::shared_ptr<const model::Run> run);
 WaitsSnapshot make_waits_snapshot(const model::Run& run);
 std::vector<FaultSnapshot> make_fault_snapshots(const Interpreter& interpreter, uint32_t branch);
 

@@ -38,13 +38,13 @@ StuckMeeting meeting_of(const LedgerRow& row, const Code& code, const EditablePr
   out.mismatch = row.state == LedgerRow::State::kMismatch;
   for (const LedgerCell& cell : row.cells) {
     if (cell.state == LedgerCell::State::kMissing) {
-      add_rank(out.missing, cell.rank);
-    } else if (const auto spot = program.find(code, cell.code)) {
-      add_callers(add_call(out.calls, *spot, cell.rank), code, cell.code, program);
+      add_rank(out.missing, cell.rank());
+    } else if (const auto spot = program.find(code, cell.code()); spot && cell.arrived()) {
+      add_callers(add_call(out.calls, *spot, cell.rank()), code, cell.code(), program);
     }
   }
   if (row.point_to_point && row.cells.size() == 2)
-    out.pairs.emplace_back(row.cells[0].rank, row.cells[1].rank);
+    out.pairs.emplace_back(row.cells[0].rank(), row.cells[1].rank());
   return out;
 }
 
@@ -72,11 +72,11 @@ void merge(std::vector<StuckMeeting>& meetings, StuckMeeting meeting) {
 
 // True if the fault names every call of a send/recv row. The ledger itself marks mismatches of
 // collectives only.
-bool names_all(const FaultSnapshot& fault, const LedgerRow& row) {
+bool names_all(const FaultSnapshot& fault, const LedgerRow& row, const model::Run& run) {
   if (fault.kind != "collective_mismatch" || !row.point_to_point || fault.instructions.empty())
     return false;
   return std::all_of(row.cells.begin(), row.cells.end(), [&](const LedgerCell& cell) {
-    return std::find(fault.instructions.begin(), fault.instructions.end(), cell.address) !=
+    return std::find(fault.instructions.begin(), fault.instructions.end(), cell.address(run)) !=
            fault.instructions.end();
   });
 }
@@ -110,7 +110,7 @@ StopPicture stop_picture(const Snapshot& shot, const EditableProgram& program) {
     if (row.state == LedgerRow::State::kDone) continue;
     StuckMeeting meeting = meeting_of(row, *out.code, program);
     if (meeting.calls.empty()) continue;
-    meeting.mismatch |= names_all(fault, row);
+    meeting.mismatch |= names_all(fault, row, *shot.run);
     std::vector<StuckMeeting>& kept = meeting.mismatch ? out.meetings : others;
     merge(kept, std::move(meeting));
   }

@@ -11,11 +11,11 @@
 
 #include "hostir/io/npz.h"
 
-namespace hostir::traces::import {
+namespace hostir::io {
 
 /// All tensors in the file's order, with dots between the keys that lead to them; other values are
 /// skipped. A file that is a single tensor gives one, named `tensor`. Errors: `npz_format`,
 /// `pickle_opcode`, `pickle_format`, `torch_format`; the message names the path.
-Expected<io::NamedTensors> read_torch_file(const std::string& path);
+Expected<NamedTensors> read_torch_file(const std::string& path);
 
-}  // namespace hostir::traces::import
+}  // namespace hostir::io

@@ -1,14 +1,14 @@
 // Pickles of plain data: reads what torch and CPython write; rejects everything else by name.
-#include "traces/import/pickle.h"
+#include "hostir/io/pickle.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace hostir::traces::import {
+namespace hostir::io {
 namespace {
 
-std::string bytes_of(std::string_view hex) {
+std::string from_hex(std::string_view hex) {
   std::string out;
   for (size_t i = 0; i + 1 < hex.size(); i += 2) {
     out += static_cast<char>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16));
@@ -30,7 +30,7 @@ std::string error_of(const std::string& bytes) {
 }
 
 TEST(Pickle, ConformanceVector) {
-  const auto tree = read_pickle(bytes_of(kVector));
+  const auto tree = read_pickle(from_hex(kVector));
   ASSERT_TRUE(tree) << tree.error().message();
   const PlainView root(*tree);
   EXPECT_EQ(root["version"].text(), "2.10");
@@ -45,7 +45,7 @@ TEST(Pickle, ConformanceVector) {
 }
 
 TEST(Pickle, EveryPrefixOfAFileIsRefused) {
-  const std::string whole = bytes_of(kVector);
+  const std::string whole = from_hex(kVector);
   for (size_t size = 0; size < whole.size(); ++size) {
     EXPECT_FALSE(read_pickle(std::string_view(whole).substr(0, size))) << size;
   }
@@ -54,7 +54,7 @@ TEST(Pickle, EveryPrefixOfAFileIsRefused) {
 TEST(Pickle, NumbersOfEveryWidth) {
   // [1, 256, -1, 2**40, -2**40, 2**64 - 1, 1.5, True]
   const auto tree =
-      read_pickle(bytes_of("80025d284b014d00014affffffff8a0600000000"
+      read_pickle(from_hex("80025d284b014d00014affffffff8a0600000000"
                            "00018a06000000000"
                            "0ff8a09ffffffffffffffff0047"
                            "3ff800000000000088652e"));
@@ -74,7 +74,7 @@ TEST(Pickle, NumbersOfEveryWidth) {
 TEST(Pickle, CPythonsOpcodes) {
   // pickle.dumps({'a': [1, (2,)], 'b': 'a'}, protocol=4)
   const auto tree =
-      read_pickle(bytes_of("80049518000000000000007d94288c0161945d94284b014b02859465"
+      read_pickle(from_hex("80049518000000000000007d94288c0161945d94284b014b02859465"
                            "8c016294680175"
                            "2e"));
   ASSERT_TRUE(tree) << tree.error().message();
@@ -85,11 +85,11 @@ TEST(Pickle, CPythonsOpcodes) {
 
 TEST(Pickle, WhatCouldRunIsRefusedByName) {
   // os.system("true"), as pickle writes it in protocols 2 and 4.
-  EXPECT_NE(error_of(bytes_of("8002636f730a73797374656d0a580400000074727565855"
+  EXPECT_NE(error_of(from_hex("8002636f730a73797374656d0a580400000074727565855"
                               "22e"))
                 .find("opcode GLOBAL"),
             std::string::npos);
-  EXPECT_NE(error_of(bytes_of("80048c026f738c0673797374656d938c047472756585522e"))
+  EXPECT_NE(error_of(from_hex("80048c026f738c0673797374656d938c047472756585522e"))
                 .find("opcode STACK_GLOBAL"),
             std::string::npos);
   for (const auto& [opcode, name] :
@@ -97,18 +97,18 @@ TEST(Pickle, WhatCouldRunIsRefusedByName) {
         std::pair("6f", "OBJ"), std::pair("81", "NEWOBJ"), std::pair("92", "NEWOBJ_EX"),
         std::pair("50", "PERSID"), std::pair("51", "BINPERSID"), std::pair("82", "EXT1"),
         std::pair("83", "EXT2"), std::pair("84", "EXT4"), std::pair("97", "NEXT_BUFFER")}) {
-    const std::string error = error_of(bytes_of(std::string("80024e") + opcode + "2e"));
+    const std::string error = error_of(from_hex(std::string("80024e") + opcode + "2e"));
     EXPECT_NE(error.find(std::string("opcode ") + name + " "), std::string::npos) << error;
   }
 }
 
 TEST(Pickle, ContainersThatCannotBeWalkedAreRefused) {
   // a = []; a.append(a)
-  EXPECT_NE(error_of(bytes_of("80025d710068006"
+  EXPECT_NE(error_of(from_hex("80025d710068006"
                               "12e"))
                 .find("contains itself"),
             std::string::npos);
-  std::string deep = bytes_of("8002");
+  std::string deep = from_hex("8002");
   for (int i = 0; i < 100; ++i) deep += ']';
   for (int i = 0; i < 99; ++i) deep += 'a';
   EXPECT_NE(error_of(deep + '.').find("deeper than 64"), std::string::npos);
@@ -116,24 +116,24 @@ TEST(Pickle, ContainersThatCannotBeWalkedAreRefused) {
 
 TEST(Pickle, SharedListsDoNotExpandWithoutBound) {
   // Thirty lists, each containing the previous one ten times: 10^30 values in 400 bytes.
-  std::string bomb = bytes_of("80025d7100");
+  std::string bomb = from_hex("80025d7100");
   for (int i = 0; i < 30; ++i) {
     const char from = static_cast<char>(i);
     bomb += "](";
     for (int k = 0; k < 10; ++k) bomb += std::string("h") + from;
     bomb += std::string("eq") + static_cast<char>(i + 1);
   }
-  bomb = bytes_of("8002") + "(" + bomb.substr(2) + "t.";
+  bomb = from_hex("8002") + "(" + bomb.substr(2) + "t.";
   EXPECT_NE(error_of(bomb).find("shared values"), std::string::npos) << error_of(bomb);
 }
 
 TEST(Pickle, LengthsBeyondTheFileAreRefused) {
-  EXPECT_NE(error_of(bytes_of("800258ffffff00")).find("bytes"), std::string::npos);
-  EXPECT_NE(error_of(bytes_of("80028dffffffffffffff7f")).find("text of"), std::string::npos);
-  EXPECT_NE(error_of(bytes_of("800495ffffffffffffffff2e")).find("FRAME needs"), std::string::npos);
-  EXPECT_NE(error_of(bytes_of("80024e4e2e")).find("2 values on the stack"), std::string::npos);
-  EXPECT_NE(error_of(bytes_of("80026800")).find("memo has no entry 0"), std::string::npos);
+  EXPECT_NE(error_of(from_hex("800258ffffff00")).find("bytes"), std::string::npos);
+  EXPECT_NE(error_of(from_hex("80028dffffffffffffff7f")).find("text of"), std::string::npos);
+  EXPECT_NE(error_of(from_hex("800495ffffffffffffffff2e")).find("FRAME needs"), std::string::npos);
+  EXPECT_NE(error_of(from_hex("80024e4e2e")).find("2 values on the stack"), std::string::npos);
+  EXPECT_NE(error_of(from_hex("80026800")).find("memo has no entry 0"), std::string::npos);
 }
 
 }  // namespace
-}  // namespace hostir::traces::import
+}  // namespace hostir::io

@@ -9,9 +9,9 @@
 
 #include <string_view>
 
-#include "traces/import/plain_value.h"
+#include "hostir/io/plain_value.h"
 
-namespace hostir::traces::import {
+namespace hostir::io {
 
 /// True if the bytes begin like a pickle (opcode PROTO, protocol 2 to 5).
 bool looks_like_pickle(std::string_view bytes);
@@ -27,4 +27,4 @@ enum class PickleContent : uint8_t {
 Expected<PlainTree> read_pickle(std::string_view bytes,
                                 PickleContent content = PickleContent::kPlain);
 
-}  // namespace hostir::traces::import
+}  // namespace hostir::io

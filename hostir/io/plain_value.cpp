@@ -1,11 +1,11 @@
-#include "traces/import/plain_value.h"
+#include "hostir/io/plain_value.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 
-namespace hostir::traces::import {
+namespace hostir::io {
 
 namespace {
 
@@ -148,4 +148,4 @@ std::optional<std::vector<int64_t>> integer_list(PlainView value) {
   return numbers;
 }
 
-}  // namespace hostir::traces::import
+}  // namespace hostir::io

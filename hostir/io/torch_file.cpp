@@ -1,4 +1,4 @@
-#include "traces/import/torch_file.h"
+#include "hostir/io/torch_file.h"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <cstring>
 #include <optional>
 
-#include "traces/import/pickle.h"
+#include "hostir/io/pickle.h"
 
-namespace hostir::traces::import {
+namespace hostir::io {
 
 namespace {
 
@@ -52,11 +52,11 @@ std::optional<DType> dtype_of(std::string_view name) {
 
 class TorchReader {
  public:
-  explicit TorchReader(const io::ZipMembers& members) : members_(members) {}
+  explicit TorchReader(const ZipMembers& members) : members_(members) {}
 
-  Expected<io::NamedTensors> read() {
-    const io::ZipMember* pickle = nullptr;
-    for (const io::ZipMember& member : members_) {
+  Expected<NamedTensors> read() {
+    const ZipMember* pickle = nullptr;
+    for (const ZipMember& member : members_) {
       if (member.first == "data.pkl" || member.first.ends_with("/data.pkl")) pickle = &member;
       if (member.first.ends_with("byteorder") && text_of(member) != "little")
         return bad_torch("its numbers are big-endian");
@@ -70,7 +70,7 @@ class TorchReader {
   }
 
  private:
-  static std::string_view text_of(const io::ZipMember& member) {
+  static std::string_view text_of(const ZipMember& member) {
     return {reinterpret_cast<const char*>(member.second.data()), member.second.size()};
   }
 
@@ -178,19 +178,19 @@ class TorchReader {
 
   static constexpr int64_t kMostViews = 4;
 
-  const io::ZipMembers& members_;
+  const ZipMembers& members_;
   int64_t taken_bytes_ = 0;
   std::string prefix_;
-  io::NamedTensors out_;
+  NamedTensors out_;
 };
 
 }  // namespace
 
-Expected<io::NamedTensors> read_torch_file(const std::string& path) {
-  HOSTIR_ASSIGN_OR_RETURN(const io::ZipMembers members, io::read_zip(path));
+Expected<NamedTensors> read_torch_file(const std::string& path) {
+  HOSTIR_ASSIGN_OR_RETURN(const ZipMembers members, read_zip(path));
   auto tensors = TorchReader(members).read();
   if (!tensors) tensors.error().diagnostics.front().message.insert(0, path + ": ");
   return tensors;
 }
 
-}  // namespace hostir::traces::import
+}  // namespace hostir::io

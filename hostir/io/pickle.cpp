@@ -1,4 +1,4 @@
-#include "traces/import/pickle.h"
+#include "hostir/io/pickle.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <map>
 #include <utility>
 
-namespace hostir::traces::import {
+namespace hostir::io {
 
 namespace {
 
@@ -416,4 +416,4 @@ Expected<PlainTree> read_pickle(std::string_view bytes, PickleContent content) {
   return PickleReader(bytes, content).read();
 }
 
-}  // namespace hostir::traces::import
+}  // namespace hostir::io

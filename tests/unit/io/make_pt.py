@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tests/unit/import/pt/*.pt in the layout of torch.save(), without torch: good files and hostile ones."""
+"""Writes tests/unit/io/pt/*.pt in the layout of torch.save(), without torch: good files and hostile ones."""
 import collections
 import pathlib
 import pickle

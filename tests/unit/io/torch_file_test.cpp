@@ -1,15 +1,15 @@
 // PyTorch's files: tensors are read, anything that names something else is refused.
-#include "traces/import/torch_file.h"
+#include "hostir/io/torch_file.h"
 
 #include <gtest/gtest.h>
 
-#include "traces/import/pickle.h"
+#include "hostir/io/pickle.h"
 
-namespace hostir::traces::import {
+namespace hostir::io {
 namespace {
 
-// Written by tests/unit/import/make_pt.py.
-const std::string kFolder = "tests/unit/import/pt/";
+// Written by tests/unit/io/make_pt.py.
+const std::string kFolder = "tests/unit/io/pt/";
 
 TEST(TorchFile, ReadsAStateDict) {
   const auto read = read_torch_file(kFolder + "state.pt");
@@ -56,4 +56,4 @@ TEST(TorchFile, ADumpMayNotNameEvenTensors) {
 }
 
 }  // namespace
-}  // namespace hostir::traces::import
+}  // namespace hostir::io

@@ -14,7 +14,7 @@
 
 #include "hostir/support/expected.h"
 
-namespace hostir::traces::import {
+namespace hostir::io {
 
 constexpr size_t kMaxDepth = 64;
 constexpr size_t kMaxTextBytes = size_t{16} << 20;
@@ -82,4 +82,4 @@ class PlainView {
 std::optional<std::vector<int64_t>> integer_list(PlainView value);
 std::optional<int64_t> parse_integer(std::string_view text);
 
-}  // namespace hostir::traces::import
+}  // namespace hostir::io
