@@ -188,6 +188,12 @@ class CudaDevice final : public Device {
     cudaStream_t on = stream == nullptr ? own_stream_ : stream_of(stream);
     check("cudaFreeAsync", cudaFreeAsync(memory, on));
   }
+  void trim() override {
+    synchronize();
+    cudaMemPool_t pool = nullptr;
+    check("cudaDeviceGetDefaultMemPool", cudaDeviceGetDefaultMemPool(&pool, index_));
+    check("cudaMemPoolTrimTo", cudaMemPoolTrimTo(pool, 0));
+  }
   void upload(void* to, const std::byte* from, int64_t bytes) override {
     transfer(to, from, bytes, cudaMemcpyHostToDevice);
   }

@@ -104,6 +104,8 @@ class Device {
   /// nullptr if there is not enough memory.
   virtual void* allocate(int64_t bytes, StreamHandle stream) = 0;
   virtual void release(void* memory, StreamHandle stream) = 0;
+  /// Makes released memory available to allocations of any size. Blocks until all work is done.
+  virtual void trim() { synchronize(); }
   /// Blocks until the copy is done, after all work enqueued on the device.
   virtual void upload(void* to, const std::byte* from, int64_t bytes) = 0;
   virtual void download(std::byte* to, const void* from, int64_t bytes) = 0;

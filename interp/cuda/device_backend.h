@@ -200,6 +200,7 @@ class DeviceBackend final : public interp::Backend {
   Expected<void> place(const interp::Code& code);
   Expected<void> meet_processes();
   Expected<void> connect(const interp::Code& code);
+  const interp::Communicator* find_mixed(const interp::Code& code, bool& crosses) const;
   bool is_local(Rank rank) const { return device_of_[static_cast<size_t>(rank)] != nullptr; }
   Queue& queue(Rank rank, StreamIndex stream) {
     return queues_[static_cast<size_t>(rank) * streams_ + stream];
@@ -210,6 +211,8 @@ class DeviceBackend final : public interp::Backend {
   std::byte* address(Rank rank, const BufferRef& ref);
   Side side(Rank rank, const BufferRef& ref);
   bool allocate(Rank rank, AllocationId id, int64_t bytes, Device& device, StreamHandle stream);
+  void* take_memory(Device& device, int64_t bytes, StreamHandle stream);
+  bool give_up_spare(const Device& device);
 
   // launches.cpp
   Expected<KernelPlan*> find_kernel(CodeIndex code, Rank rank,
@@ -317,9 +320,11 @@ class DeviceBackend final : public interp::Backend {
   uint64_t not_measured_ = 0;                 // tasks whose records came too late
   std::vector<RankBodies> bodies_;            // by rank
   std::vector<KnownUnit> graphs_;
-  uint64_t not_looked_up_ = 0;  // units that came when graphs_ was full
-  size_t kept_tasks_ = 0;       // in bodies_
-  int idle_polls_ = 0;          // since the last kept task
+  uint64_t not_looked_up_ = 0;                          // units that came when graphs_ was full
+  size_t kept_tasks_ = 0;                               // in bodies_
+  std::unordered_set<const std::byte*> planned_frees_;  // of the unit that is being submitted
+  const Held* handing_over_ = nullptr;                  // its queue's first task
+  int idle_polls_ = 0;                                  // since the last kept task
   bool capturing_ = false;
   std::string capture_problem_;
   std::vector<std::pair<TaskId, Error>> failures_;

@@ -135,6 +135,7 @@ void DeviceBackend::submit_units() {
 }
 
 void DeviceBackend::submit(Unit& unit) {
+  planned_frees_.clear();
   // Outside of loops nothing repeats.
   const bool repeats = std::any_of(unit.bodies.begin(), unit.bodies.end(),
                                    [](const Body& body) { return body.path != 0; });
@@ -205,6 +206,7 @@ bool DeviceBackend::plan_memory(Unit& unit) {
         const Memory* m = memory(task.rank, task.buffers.front().allocation);
         if (m == nullptr) continue;
         q.spare[m->bytes].push_back(m->data);
+        planned_frees_.insert(m->data);
         task.memory_is_planned = true;
       } else if (task.work == Work::kLaunch && task.plan->kernel->scratch_bytes() > 0) {
         good = take_scratch(q, task.plan->kernel->scratch_bytes()) != nullptr && good;

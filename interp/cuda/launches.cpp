@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "hostir/ops/record.h"
 #include "interp/core/buffer_layout.h"
@@ -71,10 +72,13 @@ void DeviceBackend::copy_view(Queue& queue, const BufferRef& ref, std::byte* vie
 // kept.
 void* DeviceBackend::take_scratch(Queue& queue, int64_t bytes) {
   constexpr int64_t kMostKept = int64_t{128} << 20;
-  if (bytes > kMostKept && !uses_graphs()) return queue.device->allocate(bytes, queue.stream);
+  if (bytes > kMostKept && !uses_graphs()) return take_memory(*queue.device, bytes, queue.stream);
   if (queue.scratch_bytes < bytes) {
-    if (queue.scratch != nullptr) queue.device->release(queue.scratch, queue.stream);
-    queue.scratch = static_cast<std::byte*>(queue.device->allocate(bytes, queue.stream));
+    if (queue.scratch != nullptr) {
+      queue.device->release(std::exchange(queue.scratch, nullptr), queue.stream);
+      queue.scratch_bytes = 0;
+    }
+    queue.scratch = static_cast<std::byte*>(take_memory(*queue.device, bytes, queue.stream));
     queue.scratch_bytes = queue.scratch == nullptr ? 0 : bytes;
   }
   return queue.scratch;
@@ -93,8 +97,8 @@ void DeviceBackend::launch(Queue& queue, const Held& task) {
   for (size_t i = 0; i < scratch.size(); ++i) {
     const BufferRef& ref = task.buffers[i];
     if (plan.dense[i] || ref.placement->local_bytes() == 0) continue;
-    scratch[i] =
-        static_cast<std::byte*>(queue.device->allocate(ref.placement->local_bytes(), queue.stream));
+    scratch[i] = static_cast<std::byte*>(
+        take_memory(*queue.device, ref.placement->local_bytes(), queue.stream));
     if (scratch[i] == nullptr) {
       fail_task(task.id, "max_memory", "the device has no memory left to copy a view");
       return;

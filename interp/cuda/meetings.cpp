@@ -165,7 +165,7 @@ void DeviceBackend::stage(std::vector<Move>& moves, const Held& task, Queue& que
   }
   int64_t bytes = 0;
   for (const Move& m : moves) bytes += m.from == nullptr ? 0 : m.bytes;
-  auto* scratch = static_cast<std::byte*>(queue.device->allocate(bytes, queue.stream));
+  auto* scratch = static_cast<std::byte*>(take_memory(*queue.device, bytes, queue.stream));
   if (scratch == nullptr) {
     fail_task(task.id, "max_memory", "the device has no memory left to exchange buffers in place");
     return;

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "interp/core/buffer_layout.h"
 #include "interp/cuda/device_backend.h"
@@ -28,6 +29,45 @@ Side DeviceBackend::side(Rank rank, const BufferRef& ref) {
   return {m->data + ref.offset_bytes, bytes};
 }
 
+// Blocks that streams keep for later, which no task that is still on the host uses. Graphs have the
+// addresses of scratch memory, so that it stays.
+bool DeviceBackend::give_up_spare(const Device& device) {
+  bool any = false;
+  for (Queue& q : queues_) {
+    const bool all_enqueued =
+        q.held.empty() || (q.held.size() == 1 && &q.held.front() == handing_over_);
+    if (q.device != &device || !all_enqueued) continue;
+    for (auto& [bytes, blocks] : q.spare) {
+      any = any || !blocks.empty();
+      std::erase_if(blocks, [&](std::byte* block) {
+        if (planned_frees_.contains(block)) return false;
+        q.device->release(block, q.stream);
+        return true;
+      });
+    }
+    if (q.scratch == nullptr || uses_graphs()) continue;
+    q.device->release(std::exchange(q.scratch, nullptr), q.stream);
+    q.scratch_bytes = 0;
+    any = true;
+  }
+  return any;
+}
+
+// nullptr only if the device has no memory left even without the blocks that are kept for later.
+void* DeviceBackend::take_memory(Device& device, int64_t bytes, StreamHandle stream) {
+  void* memory = device.allocate(bytes, stream);
+  if (memory != nullptr || capturing_) return memory;
+  const bool gave_up = give_up_spare(device);
+  // What waits for a rank that has not called yet may wait for this thread.
+  const auto waits = [](const Queue& q) {
+    return std::any_of(q.in_flight.begin(), q.in_flight.end(),
+                       [](const InFlight& task) { return task.wire_call >= 0; });
+  };
+  const bool may_block = std::none_of(queues_.begin(), queues_.end(), waits);
+  if (may_block) device.trim();
+  return gave_up || may_block ? device.allocate(bytes, stream) : nullptr;
+}
+
 // Reallocation under the same id keeps the memory where it is.
 bool DeviceBackend::allocate(Rank rank, AllocationId id, int64_t bytes, Device& device,
                              StreamHandle stream) {
@@ -35,7 +75,7 @@ bool DeviceBackend::allocate(Rank rank, AllocationId id, int64_t bytes, Device& 
   if (m.data != nullptr && m.bytes >= bytes) return true;
   if (m.data != nullptr) device.release(m.data, stream);
   m = {};
-  m.data = static_cast<std::byte*>(device.allocate(std::max<int64_t>(bytes, 1), stream));
+  m.data = static_cast<std::byte*>(take_memory(device, std::max<int64_t>(bytes, 1), stream));
   m.bytes = m.data == nullptr ? 0 : bytes;
   return m.data != nullptr;
 }

@@ -103,11 +103,14 @@ void DeviceBackend::pump() {
     awake_.pop_back();
     q.awake = false;
     bool moved = false;
-    while (!q.held.empty() && hand_over(q, q.held.front())) {
+    while (!q.held.empty()) {
+      handing_over_ = &q.held.front();
+      if (!hand_over(q, q.held.front())) break;
       held_.erase(q.held.front().id);
       q.held.pop_front();
       moved = true;
     }
+    handing_over_ = nullptr;
     if (!moved) continue;
     // Other streams of the rank may be waiting for it.
     const auto index = static_cast<size_t>(&q - queues_.data());
@@ -177,7 +180,7 @@ bool DeviceBackend::happens_at_once(const Queue& queue, const Held& task) const 
 // True if `wait` may name the task.
 bool DeviceBackend::has_named_event(const Held& task) const {
   const size_t event = task.work == Work::kAlloc ? 1 : 0;
-  return task.work == Work::kCommunication || code_->instructions[task.code].results.size() > event;
+  return code_->instructions[task.code].results.size() > event;
 }
 
 void DeviceBackend::enqueue_waits(Queue& queue, const Held& task) {
@@ -212,8 +215,11 @@ bool DeviceBackend::hand_over(Queue& queue, Held& task) {
   delay(queue, task);
   // Directly after a task in flight: that task's end event is also the start of this one.
   const bool follows = task.waits.empty() && options_.schedule == 0 && !queue.in_flight.empty();
-  const bool is_timed = !options_.coarse_times || task.work == Work::kCommunication ||
-                        !task.waits.empty() || options_.schedule > 0;
+  // The last member to arrive at a meeting on a device waits for the others' events.
+  const bool meets = std::any_of(task.items.begin(), task.items.end(),
+                                 [&](const auto& item) { return meets_here(task.rank, item); });
+  const bool is_timed =
+      !options_.coarse_times || meets || !task.waits.empty() || options_.schedule > 0;
   if (is_timed && !happens_at_once(queue, task)) {
     if (follows) mark_tail(queue);
     task.queued = follows ? queue.in_flight.back().ended : mark(queue);
@@ -233,7 +239,8 @@ bool DeviceBackend::hand_over(Queue& queue, Held& task) {
 void DeviceBackend::enqueue(Queue& queue, Held& task) {
   switch (task.work) {
     case Work::kLaunch:
-      return launch(queue, task);
+      if (!failed_) launch(queue, task);  // it may lack its memory
+      return;
     case Work::kAlloc: {
       if (task.memory_is_planned) return;
       const BufferRef& ref = task.buffers.front();

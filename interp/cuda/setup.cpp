@@ -52,6 +52,28 @@ interp::Capabilities DeviceBackend::capabilities() const {
   return out;
 }
 
+// The first communicator that joins ranks that share a device with ranks elsewhere; nullptr if
+// there is none. `crosses`: some communicator joins devices.
+const interp::Communicator* DeviceBackend::find_mixed(const interp::Code& code,
+                                                      bool& crosses) const {
+  crosses = false;
+  for (const interp::Communicator& comm : code.communicators) {
+    for (const std::vector<Rank>& group : comm.groups) {
+      std::set<Device*> devices;
+      size_t here = 0;
+      for (const Rank r : group) {
+        devices.insert(device_of_[static_cast<size_t>(r)]);
+        if (is_local(r)) ++here;
+      }
+      devices.erase(nullptr);
+      if (here == 0 || (devices.size() == 1 && here == group.size())) continue;
+      crosses = true;
+      if (devices.size() != here) return &comm;
+    }
+  }
+  return nullptr;
+}
+
 Expected<void> DeviceBackend::place(const interp::Code& code) {
   PlaceRequest request;
   request.ranks = code.rank_count;
@@ -63,10 +85,20 @@ Expected<void> DeviceBackend::place(const interp::Code& code) {
   request.devices_are_named = !options_.devices.empty();
   request.place = options_.place;
   HOSTIR_ASSIGN_OR_RETURN(place_of_, place_ranks(request));
-  device_of_.clear();
-  for (const int device : place_of_) {
-    device_of_.push_back(device < 0 ? nullptr : devices_[static_cast<size_t>(device)].get());
-  }
+  const auto set_devices = [&] {
+    device_of_.clear();
+    for (const int device : place_of_) {
+      device_of_.push_back(device < 0 ? nullptr : devices_[static_cast<size_t>(device)].get());
+    }
+  };
+  set_devices();
+  // Too few devices for some communicator: all ranks share the first one, unless the user placed
+  // them.
+  bool crosses = false;
+  if (!options_.place.empty() || options_.process.count > 1) return {};
+  if (find_mixed(code, crosses) == nullptr) return {};
+  std::fill(place_of_.begin(), place_of_.end(), 0);
+  set_devices();
   return {};
 }
 
@@ -80,25 +112,13 @@ Expected<void> DeviceBackend::meet_processes() {
 // Connects a network if any two members of a communicator are on different devices.
 Expected<void> DeviceBackend::connect(const interp::Code& code) {
   bool crosses = false;
-  for (const interp::Communicator& comm : code.communicators) {
-    for (const std::vector<Rank>& group : comm.groups) {
-      std::set<Device*> devices;
-      size_t here = 0;
-      for (const Rank r : group) {
-        devices.insert(device_of_[static_cast<size_t>(r)]);
-        if (is_local(r)) ++here;
-      }
-      devices.erase(nullptr);
-      if (here == 0 || (devices.size() == 1 && here == group.size())) continue;
-      crosses = true;
-      if (devices.size() == here) continue;
-      return fail(ErrorKind::kUsage, "place",
-                  fmt::format("{}: some of its ranks share a device and others are elsewhere ({}); "
-                              "ranks that share one meet by copies, others by NCCL, and no "
-                              "communicator can do both. Place all on one device, each on its own, "
-                              "or one rank per process",
-                              comm.to_string(), describe_places(place_of_)));
-    }
+  if (const interp::Communicator* mixed = find_mixed(code, crosses)) {
+    return fail(ErrorKind::kUsage, "place",
+                fmt::format("{}: some of its ranks share a device and others are elsewhere ({}); "
+                            "ranks that share one meet by copies, others by NCCL, and no "
+                            "communicator can do both. Place all on one device, each on its own, "
+                            "or one rank per process",
+                            mixed->to_string(), describe_places(place_of_)));
   }
   // Creating communicators involves every process, or none.
   if (options_.process.count == 1 && !crosses) return {};

@@ -48,8 +48,9 @@ std::string key_of(const ProductStep& step, const CompilerOptions& options, uint
                        fmt::join(m.batch_strides, ","));
   };
   return fmt::format(
-      "product {} {} [{}] {}x{}x{} a{} b{} c{} d{} bias{} act{} search{} tf32{} align{}", device,
-      name(step.dtype), fmt::join(step.batch, ","), step.m, step.n, step.k, matrix(step.a),
+      "product, timed in graphs {} {} [{}] {}x{}x{} a{} b{} c{} d{} bias{} act{} search{} tf32{} "
+      "align{}",
+      device, name(step.dtype), fmt::join(step.batch, ","), step.m, step.n, step.k, matrix(step.a),
       matrix(step.b), matrix(step.c), matrix(step.d), step.bias >= 0,
       static_cast<int>(step.activation), static_cast<int>(options.search), options.allow_tf32,
       alignment);

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""libhostir_nccl.so under PyTorch jobs of several NCCL ranks on one GPU.
+"""libhostir_nccl.so under PyTorch jobs of several NCCL ranks, which share the GPUs that there are.
 
-    nccl_plugin_jobs.py BUILD [RANKS...]      needs torch and one GPU; default: 2 and 4 ranks
+    nccl_plugin_jobs.py BUILD [RANKS...]      needs torch and a GPU; default: 2 and 4 ranks
 
 For each number of ranks:
-1. Two jobs of the same program, one with the plugin and one without, take turns in blocks of steps. Prints the median
-   step time of both.
+1. Three jobs of the same program, one with the plugin and two without, take turns in blocks of steps. Prints the ratios
+   of step times, block by block: that of the two without the plugin is the noise.
 2. The plugin's files against what the job called: `hostir open` must count every call, all completed.
 3. A rank of a longer job is stopped by SIGSTOP: `hostir watch` must name it within 15 s. After SIGCONT the job ends,
    and nobody is accused.
@@ -45,7 +45,7 @@ class Step:
         import torch.distributed as dist
         self.torch, self.dist, self.rank, self.world = torch, dist, rank, world
         self.calls = {}
-        torch.cuda.set_device(0)
+        torch.cuda.set_device(rank % torch.cuda.device_count())
         dist.init_process_group("nccl", rank=rank, world_size=world)
         self.pairs = [dist.new_group([0, 1])] if world > 2 else []
         make = dict(device="cuda", dtype=torch.bfloat16)
@@ -164,11 +164,25 @@ def opened(build, job, *options):
     return run.returncode, json.loads(run.stdout) if run.stdout else {"sentence": run.stderr, "fault": None}
 
 
+def by_block(facts):
+    """The median step time of each block, over all ranks."""
+    of = [[t for rank in facts for t in rank["times"][block * STEPS:(block + 1) * STEPS]] for block in range(BLOCKS)]
+    return [statistics.median(times) for times in of]
+
+
+def ratio(some, others):
+    """The median of the blocks' ratios, and half of them lie between the other two, in percent."""
+    quarters = statistics.quantiles([(a / b - 1) * 100 for a, b in zip(some, others)], n=4)
+    return f"{quarters[1]:+.2f} % ({quarters[0]:+.2f} to {quarters[2]:+.2f})"
+
+
 def measure(build, folder, ranks):
     plugin = build / "lib/libhostir_nccl.so"
-    with Job(folder / "with", ranks, 29610, plugin) as one, Job(folder / "without", ranks, 29630) as other:
+    with Job(folder / "with", ranks, 29610, plugin) as one, Job(folder / "without", ranks, 29630) as other, \
+            Job(folder / "again", ranks, 29670) as again:
+        jobs = [one, other, again]
         for block in range(BLOCKS):
-            for job in (one, other) if block % 2 == 0 else (other, one):
+            for job in jobs[block % 3:] + jobs[:block % 3]:
                 job.go(block)
                 if not job.wait_for_block(block, 90 if block == 0 else 30):
                     check(f"{ranks} ranks: block {block} ends", False,
@@ -176,17 +190,16 @@ def measure(build, folder, ranks):
                     return
         one.end(f"{ranks} ranks with the plugin")
         other.end(f"{ranks} ranks without")
+        again.end(f"{ranks} ranks without, again")
         facts = one.facts()
         status, verdict = opened(build, one, "--program", str(folder / "job.hir"))
         check(f"{ranks} ranks: the log is complete", status == 0 and
               f"all {meetings(facts)} calls on record completed" in verdict["sentence"],
               (meetings(facts), facts[0]["calls"], verdict["sentence"]))
-
-        def median(facts):
-            return statistics.median(t for rank in facts for t in rank["times"])
-        a, b = median(facts), median(other.facts())
-        print(f"{ranks} ranks: a step takes {a:.1f} us with the plugin and {b:.1f} us without: {(a / b - 1) * 100:+.2f} %"
-              f" (medians of {BLOCKS * STEPS * ranks})", flush=True)
+        a, b, c = by_block(facts), by_block(other.facts()), by_block(again.facts())
+        print(f"{ranks} ranks: a step takes {statistics.median(a):.1f} us with the plugin, {statistics.median(b):.1f} and "
+              f"{statistics.median(c):.1f} us without; per block, with against without: {ratio(a, b)} and {ratio(a, c)}; "
+              f"without against without: {ratio(c, b)}", flush=True)
 
 
 def stop(build, folder, ranks):

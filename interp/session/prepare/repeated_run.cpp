@@ -31,6 +31,7 @@ struct RepeatedRun::Impl {
     const InterpreterOptions run = interpreter_options(options, prepared.code->rank_count);
     HOSTIR_ASSIGN_OR_RETURN(interpreter,
                             Interpreter::create(prepared.code, *backend, &summary, run));
+    backend->set_times(Backend::Times::kCoarse);  // the summary only counts
     for (size_t i = 0; i < prepared.inputs.size(); ++i)
       HOSTIR_TRY(interpreter->bind(i, prepared.inputs[i].second));
     if (backend->checkpoints() == nullptr) return {};

@@ -162,5 +162,56 @@ host @f on @m (%x: shard<4x4xf32, @m, [{r}, {}]>) -> (%y: shard<4x4xf32, @m, [{r
       "place, which needs memory");
 }
 
+// The first loop's block is kept for its next iteration, and the second loop needs that memory.
+TEST(Graphs, GiveUpSpareBlocksForMemory) {
+  const std::string text = "mesh @m = <r=1>" + kKernels + R"(
+kernel @many() -> (%b: tensor<64x4xf32>) {
+  %b = constant {value = 2.0} : tensor<64x4xf32>
+  return %b
+}
+kernel @more() -> (%b: tensor<96x4xf32>) {
+  %b = constant {value = 3.0} : tensor<96x4xf32>
+  return %b
+}
+host @f on @m (%x: tensor<4x4xf32>) -> (%y: tensor<4x4xf32>) {
+  %s = stream "s"
+  %y = alloc on %s : tensor<4x4xf32>
+  launch @half ro(%x) wo(%y) on %s
+  for %i in 0..4 {
+    %t = alloc on %s : tensor<64x4xf32>
+    launch @many wo(%t) on %s
+    free %t on %s
+  }
+  for %i in 0..4 {
+    %u = alloc on %s : tensor<96x4xf32>
+    launch @more wo(%u) on %s
+    free %u on %s
+  }
+  return %y
+}
+)";
+  const auto with_memory = [&](int64_t bytes) {
+    static int64_t memory_bytes = 0;
+    memory_bytes = bytes;
+    const auto prepared = prepare_text(text);
+    if (prepared == nullptr) return std::string("not prepared");
+    const auto factory =
+        [](const interp::BackendRequest&) -> Expected<std::unique_ptr<interp::Backend>> {
+      BackendOptions options;
+      options.graphs = true;
+      return make_device_backend(options, [](const RunClock& clock) {
+        std::vector<std::unique_ptr<Device>> out;
+        out.push_back(make_host_device(0, clock, memory_bytes, 3));
+        return out;
+      });
+    };
+    const auto result = interp::run(*prepared, factory, {});
+    EXPECT_TRUE(result) << result.error().message();
+    return result && result->worst() != nullptr ? result->worst()->record.sentence : std::string();
+  };
+  EXPECT_EQ(with_memory(64 + 64 + 1536), "");
+  EXPECT_NE(with_memory(64 + 64 + 1535), "");
+}
+
 }  // namespace
 }  // namespace hostir::cuda

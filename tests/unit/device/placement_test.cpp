@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "interp/core/interpreter.h"
+#include "tests/unit/device/device_programs.h"
+
 namespace hostir::cuda {
 namespace {
 
@@ -75,6 +78,52 @@ TEST(Placement, EveryRankIsInOnePart) {
       EXPECT_EQ(next, ranks);
     }
   }
+}
+
+// What the log says about `ranks` on two devices.
+std::string placed_on_two(int ranks, const std::string& groups, const std::string& place) {
+  const auto prepared = prepare_text("mesh @m = <r=" + std::to_string(ranks) +
+                                     R"(>
+host @f on @m (inout %x: tensor<4xf32>) -> (%x: tensor<4xf32>) {
+  %c = comm )" + groups + R"(
+  %s = stream "s"
+  all_reduce sum %c rw(%x) on %s
+  return %x
+}
+)");
+  if (prepared == nullptr) return "not prepared";
+  std::string out;
+  interp::RunOptions options;
+  options.ended = [&](const interp::Interpreter& interpreter) {
+    for (const auto& [name, value] : interpreter.backend().properties()) {
+      if (name == "placement") out = value;
+    }
+  };
+  options.backend.place = place;
+  const auto factory =
+      [](const interp::BackendRequest& request) -> Expected<std::unique_ptr<interp::Backend>> {
+    BackendOptions with_devices;
+    with_devices.devices = {0, 1};
+    with_devices.place = request.place;
+    return make_device_backend(with_devices, [](const RunClock& clock) {
+      std::vector<std::unique_ptr<Device>> devices;
+      for (int d = 0; d < 2; ++d) devices.push_back(make_host_device(d, clock));
+      return devices;
+    });
+  };
+  const auto result = interp::run(*prepared, factory, options);
+  if (!result) return result.error().message();
+  EXPECT_EQ(result->worst(), nullptr) << result->worst()->record.sentence;
+  return out;
+}
+
+// NCCL cannot join ranks that share a device with others.
+TEST(Placement, ThreeRanksThatMeetShareTheFirstOfTwoDevices) {
+  EXPECT_EQ(placed_on_two(3, "over {r}", ""), "ranks 0..2 on device 0");
+  EXPECT_EQ(placed_on_two(4, "groups [[0, 1], [2, 3]]", ""),
+            "ranks 0..1 on device 0, ranks 2..3 on device 1");
+  EXPECT_NE(placed_on_two(3, "over {r}", "0,0,1").find("some of its ranks share a device"),
+            std::string::npos);
 }
 
 }  // namespace
