@@ -37,11 +37,11 @@ void declare_backend(api::BackendOptions& options, Arguments& arguments) {
       "--host-cost", options.host_cost, {"prepared", "eager", "graph"},
       "sim: how the host issues work: as this program does (the machine's issue_ns), op "
       "by op as a framework (at least 6 us), or as a captured graph (at most 0.3 us)");
-  arguments.option(
-      "--p2p-buffer", options.p2p_buffer,
-      "sim, null: bytes that a connection holds between a send and its recv; 0: a send "
-      "waits for its recv",
-      {.least = 0, .most = int64_t{1} << 50});
+  arguments.option("--p2p-buffer", options.p2p_buffer,
+                   "sim, null, cuda between ranks of one device: bytes that a connection holds "
+                   "between a send and "
+                   "its recv; 0: a send waits for its recv",
+                   {.least = 0, .most = int64_t{1} << 50});
   arguments.choice(
       "--kernels", options.kernels, {"fast", "reference"},
       "fast: oneDNN and fused loops; reference: plain loops, the same bits everywhere");

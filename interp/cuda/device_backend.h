@@ -167,6 +167,15 @@ class DeviceBackend final : public interp::Backend {
     std::vector<Queue*> queues;  // by position; nullptr: not arrived
     std::vector<Held*> tasks;    // parallel to `queues`
     size_t arrived = 0;
+    // A send that did not wait for its recv: `exchange` has the buffer as the sender's input.
+    std::byte* buffer = nullptr;
+    EventRef filled;
+  };
+  /// Messages from one rank to another that are buffered, as Machine::p2p_buffer_bytes allows.
+  struct Connection {
+    int64_t bytes = 0;               // in buffers
+    EventRef emptied;                // the last recv from a buffer
+    std::deque<MeetingKey> waiting;  // sends without room, in order
   };
   /// A rank's tasks in one iteration of a loop, in order of issue.
   struct Body {
@@ -248,7 +257,11 @@ class DeviceBackend final : public interp::Backend {
   Member member_of(Rank rank, const interp::CommunicationItem& item);
   void arrive(Queue& queue, Held& task);
   void join(Queue& queue, Held& task, const interp::CommunicationItem& item);
+  bool may_buffer(const interp::CommunicationItem& item) const;
+  void fill_buffers(Connection& connection);
+  void receive(Meeting& meeting, Connection& connection);
   void run(Meeting& meeting);
+  void finish_item(Queue& queue, Held& task, const EventRef& started, const ActivityRef& activity);
   void stage(std::vector<Move>& moves, const Held& task, Queue& queue);
 
   // graphs.cpp
@@ -312,6 +325,7 @@ class DeviceBackend final : public interp::Backend {
   std::vector<Queue*> awake_;
   std::vector<Queue*> starting_;  // head is a wire call that is not on the stream yet
   std::map<MeetingKey, Meeting> meetings_;
+  std::map<MeetingKey, Connection> connections_;  // sequence 0
   std::shared_ptr<Activities> activities_;
   std::string no_activities_;                 // why there are none; empty: not tried yet
   std::span<const interp::HostState> hosts_;  // during a poll

@@ -290,6 +290,7 @@ std::string DeviceBackend::why_not_captured(const Unit& unit) const {
       }
       for (const interp::CommunicationItem& item : task.items) {
         if (meets_here(task.rank, item)) {
+          if (may_buffer(item)) return where + " sends through a buffer, which needs memory";
           const size_t members = item.peer >= 0 ? 2 : item.members.size();
           size_t& arrived = arrivals[key_of(task.rank, item)];
           arrived = arrived == 0 ? members - 1 : arrived - 1;

@@ -111,10 +111,91 @@ void DeviceBackend::join(Queue& queue, Held& task, const interp::CommunicationIt
   meeting.exchange.members[position] = member_of(task.rank, item);
   meeting.queues[position] = &queue;
   meeting.tasks[position] = &task;
-  if (++meeting.arrived < meeting.queues.size()) return;
+  ++meeting.arrived;
+  MeetingKey ends = key;
+  ends.sequence = 0;
+  const bool has_buffers = is_pair(item) && options_.machine.p2p_buffer_bytes > 0;
+  Connection* connection = has_buffers ? &connections_[ends] : nullptr;
+  if (meeting.arrived < meeting.queues.size()) {
+    if (connection == nullptr || !sends(item) || !may_buffer(item)) return;
+    connection->waiting.push_back(key);
+    return fill_buffers(*connection);
+  }
   Meeting complete = std::move(meeting);
   meetings_.erase(at);
+  if (complete.buffer != nullptr) return receive(complete, *connection);
   run(complete);
+  if (connection == nullptr) return;
+  std::erase(connection->waiting, key);
+  fill_buffers(*connection);
+}
+
+bool DeviceBackend::may_buffer(const interp::CommunicationItem& item) const {
+  const auto capacity = static_cast<int64_t>(options_.machine.p2p_buffer_bytes);
+  const int64_t bytes = sends(item) ? item.in.size_bytes : item.out.size_bytes;
+  return is_pair(item) && bytes > 0 && bytes <= capacity;
+}
+
+// Copies messages into buffers while there is room, in the order of the sends. A send that had to
+// wait for room goes on after the recv that made it.
+void DeviceBackend::fill_buffers(Connection& connection) {
+  const auto capacity = static_cast<int64_t>(options_.machine.p2p_buffer_bytes);
+  while (!connection.waiting.empty()) {
+    Meeting& meeting = meetings_.at(connection.waiting.front());
+    Side& message = meeting.exchange.members.front().in;
+    if (connection.bytes + message.bytes > capacity) return;
+    connection.waiting.pop_front();
+    Queue& sender = *meeting.queues.front();
+    Held& task = *meeting.tasks.front();
+    auto* buffer = static_cast<std::byte*>(
+        take_memory(*sender.device, std::max<int64_t>(message.bytes, 1), sender.stream));
+    if (buffer == nullptr) {
+      fail_task(task.id, "max_memory",
+                fmt::format("device {} ({}) has no {} bytes left to buffer a send",
+                            sender.device->index(), sender.device->name(), message.bytes));
+      return;
+    }
+    if (connection.emptied != nullptr) {
+      sender.device->wait(sender.stream, connection.emptied->handle());
+    }
+    const EventRef started = mark(sender);
+    const ActivityRef activity = begin_activity();
+    const Move copy{buffer, message.data, message.bytes};
+    sender.device->move({&copy, 1}, sender.stream);
+    end_activity(activity);
+    meeting.filled = mark(sender);
+    meeting.buffer = buffer;
+    message.data = buffer;
+    connection.bytes += message.bytes;
+    meeting.tasks.front() = nullptr;
+    finish_item(sender, task, started, activity);
+  }
+}
+
+// On the receiver's stream, which then frees the buffer.
+void DeviceBackend::receive(Meeting& meeting, Connection& connection) {
+  Queue& receiver = *meeting.queues.back();
+  Device& device = *receiver.device;
+  device.wait(receiver.stream, meeting.filled->handle());
+  const EventRef started = mark(receiver);
+  const ActivityRef activity = begin_activity();
+  Transfers transfers;
+  moves_function(meeting.exchange.kind)(meeting.exchange, transfers);
+  if (!transfers.moves.empty()) device.move(transfers.moves, receiver.stream);
+  end_activity(activity);
+  connection.emptied = mark(receiver);
+  connection.bytes -= meeting.exchange.members.front().in.bytes;
+  device.release(meeting.buffer, receiver.stream);
+  finish_item(receiver, *meeting.tasks.back(), started, activity);
+  fill_buffers(connection);
+}
+
+void DeviceBackend::finish_item(Queue& queue, Held& task, const EventRef& started,
+                                const ActivityRef& activity) {
+  task.started = started;
+  task.activity = activity;
+  --task.open_meetings;
+  if (!capturing_) wake(queue);
 }
 
 // Runs on the first member's stream, after all arrivals; then every stream continues.
@@ -150,10 +231,7 @@ void DeviceBackend::run(Meeting& meeting) {
   for (size_t i = 0; i < meeting.queues.size(); ++i) {
     Queue& member = *meeting.queues[i];
     if (&member != &leader) device.wait(member.stream, done->handle());
-    meeting.tasks[i]->started = started;
-    meeting.tasks[i]->activity = activity;
-    --meeting.tasks[i]->open_meetings;
-    if (!capturing_) wake(member);
+    finish_item(member, *meeting.tasks[i], started, activity);
   }
 }
 

@@ -31,6 +31,11 @@ DeviceBackend::~DeviceBackend() {
     if (device->failure() == nullptr) device->synchronize();
   }
   graphs_.clear();  // before the communicators
+  for (const auto& [key, meeting] : meetings_) {
+    if (meeting.buffer == nullptr) continue;
+    const Queue& sender = *meeting.queues.front();
+    sender.device->release(meeting.buffer, sender.stream);
+  }
   for (const Queue& q : queues_) {
     if (q.scratch != nullptr) q.device->release(q.scratch, q.stream);
     for (const auto& [bytes, blocks] : q.spare) {
