@@ -68,9 +68,18 @@ class Compactor {
 Function compacted(Function function) { return Compactor(std::move(function)).run(); }
 
 Function with_empty_body(const Function& function) {
-  Function out = function;
-  out.instructions.clear();
-  out.regions.clear();
+  Function out;
+  out.kind = function.kind;
+  out.name = function.name;
+  out.mesh = function.mesh;
+  out.params = function.params;
+  out.results = function.results;
+  out.rule = function.rule;
+  out.documentation = function.documentation;
+  out.comments = function.comments;
+  out.span = function.span;
+  out.name_span = function.name_span;
+  out.values = function.values;
   out.body = out.add_region();
   out.region(out.body).closing_comments = function.region(function.body).closing_comments;
   return out;

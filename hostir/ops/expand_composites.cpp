@@ -81,19 +81,18 @@ class Expander {
 
 }  // namespace
 
-Expected<Function> expand_composites(const Function& fusion, Origins origins, Wanted wanted) {
+Expected<Function> expand_composites(Function fusion, Origins origins, Wanted wanted) {
   if (!has_any(fusion, wanted)) return fusion;
-  Function out = fusion;
   uint32_t number = 0;
-  for (const InstrId id : out.region(out.body).instructions) {
-    Instruction& i = out.instr(id);
+  for (const InstrId id : fusion.region(fusion.body).instructions) {
+    Instruction& i = fusion.instr(id);
     ++number;
-    if (origins == Origins::kNoted && i.from.empty()) i.from = {{out.name, number}};
+    if (origins == Origins::kNoted && i.from.empty()) i.from = {{fusion.name, number}};
   }
-  while (has_any(out, wanted)) {
-    HOSTIR_ASSIGN_OR_RETURN(out, Expander(out, wanted).run());
+  while (has_any(fusion, wanted)) {
+    HOSTIR_ASSIGN_OR_RETURN(fusion, Expander(fusion, wanted).run());
   }
-  return out;
+  return fusion;
 }
 
 }  // namespace hostir

@@ -16,7 +16,7 @@ namespace hostir {
 enum class Origins : uint8_t { kNone, kNoted };
 
 /// `wanted` selects the composites; null: all. Errors: those of the records' `expand`.
-Expected<Function> expand_composites(const Function& fusion, Origins origins,
+Expected<Function> expand_composites(Function fusion, Origins origins,
                                      bool (*wanted)(const OpRecord&) = nullptr);
 
 }  // namespace hostir

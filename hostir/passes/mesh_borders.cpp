@@ -165,7 +165,7 @@ class BorderBuilder {
 
 }  // namespace
 
-Expected<Function> with_mesh_borders(const Function& fusion) {
+Expected<Function> with_mesh_borders(Function fusion) {
   const ValueMeshes meshes = value_meshes(fusion);
   if (meshes.used.size() <= 1) return fusion;
   if (!meshes.conflicts.empty()) {
@@ -173,14 +173,13 @@ Expected<Function> with_mesh_borders(const Function& fusion) {
     return fail_at(ErrorKind::kInvalid, "mesh_c9", conflict_sentence(fusion, meshes, c),
                    fusion.instr(c.instruction).name_span);
   }
-  Function noted = fusion;
   uint32_t number = 0;
-  for (const InstrId id : body_of(noted)) {
-    Instruction& i = noted.instr(id);
+  for (const InstrId id : body_of(fusion)) {
+    Instruction& i = fusion.instr(id);
     ++number;
-    if (i.from.empty()) i.from = {{noted.name, number}};
+    if (i.from.empty()) i.from = {{fusion.name, number}};
   }
-  return BorderBuilder(noted, meshes).run();
+  return BorderBuilder(fusion, meshes).run();
 }
 
 }  // namespace hostir

@@ -14,6 +14,6 @@
 namespace hostir {
 
 /// Errors: `mesh_c9` an op has operands on two meshes and does not say where it runs.
-Expected<Function> with_mesh_borders(const Function& fusion);
+Expected<Function> with_mesh_borders(Function fusion);
 
 }  // namespace hostir

@@ -84,53 +84,64 @@ Expected<void> recheck(const Program& program, const Function& bound) {
 }
 
 Expected<void> bind(LowerState& s) {
-  s.out.program = s.source;
   if (s.options.sizes) {
     HOSTIR_ASSIGN_OR_RETURN(s.out.program, bind_sizes(s.source, s.fusion, *s.options.sizes));
+  } else {
+    s.out.program = s.source;
   }
   HOSTIR_ASSIGN_OR_RETURN(s.out.mesh, choose_mesh(s.out.program, s.function()));
   s.out.function = s.fusion;
-  s.bound = s.function();
-  HOSTIR_TRY(recheck(s.out.program, s.bound));
+  HOSTIR_TRY(recheck(s.out.program, s.function()));
   std::unique_ptr<MeshMoves>& moves = s.options.moves != nullptr ? *s.options.moves : s.own_moves;
   if (moves == nullptr) {
     moves = std::make_unique<MeshMoves>(
         s.out.program, s.options.machine != nullptr ? *s.options.machine : default_machine(),
-        largest_bytes(s.bound));
+        largest_bytes(s.function()));
   }
   s.moves = moves.get();
   return {};
 }
 
+// The fusion of the program, which keeps only its name and its place.
+Function taken(LowerState& s) {
+  Function& in_program = s.function();
+  Function out = std::move(in_program);
+  in_program.name = s.fusion;
+  return out;
+}
+
 Expected<void> propagate_shardings(LowerState& s) {
-  HOSTIR_ASSIGN_OR_RETURN(const Function bordered, with_mesh_borders(s.bound));
-  HOSTIR_ASSIGN_OR_RETURN(const Function simple, expand_composites(bordered, Origins::kNoted));
-  HOSTIR_ASSIGN_OR_RETURN(s.function(),
-                          propagate(s.out.program, simple, s.out.mesh, s.out.explanation));
+  s.bound = s.function();
+  HOSTIR_ASSIGN_OR_RETURN(Function bordered, with_mesh_borders(taken(s)));
+  HOSTIR_ASSIGN_OR_RETURN(Function simple, expand_composites(std::move(bordered), Origins::kNoted));
+  HOSTIR_ASSIGN_OR_RETURN(
+      s.function(), propagate(s.out.program, std::move(simple), s.out.mesh, s.out.explanation));
   return {};
 }
 
 Expected<void> reshard(LowerState& s) {
-  const Function propagated = s.function();
-  HOSTIR_ASSIGN_OR_RETURN(s.resharded, insert_reshards(s.out.program, propagated, *s.moves,
+  HOSTIR_ASSIGN_OR_RETURN(s.resharded, insert_reshards(s.out.program, taken(s), *s.moves,
                                                        s.options.keep, s.out.explanation));
   s.resharded.function = compacted(std::move(s.resharded.function));
-  s.function() = s.out.sharded = s.resharded.function;
+  s.out.sharded = s.resharded.function;
+  if (s.is_shown(LowerPhase::kSharded)) s.function() = s.resharded.function;
   return {};
 }
 
 Expected<void> split(LowerState& s) {
-  s.resharded = split_reshards(s.resharded, *s.moves);
+  s.resharded = split_reshards(std::move(s.resharded), *s.moves);
   s.resharded.function = compacted(std::move(s.resharded.function));
-  s.function() = s.resharded.function;
+  if (s.is_shown(LowerPhase::kSteps)) s.function() = s.resharded.function;
   return {};
 }
 
 Expected<void> make_kernels(LowerState& s) {
-  s.function() = s.bound;
-  s.before_kernels = s.out.program;
+  s.function() = std::move(s.bound);
+  s.before_kernels = std::move(s.out.program);
   s.segments =
       segment(s.before_kernels, s.resharded.function, kept_versions(s.resharded, s.options));
+  if (!s.is_shown(LowerPhase::kKernels)) return {};
+  s.out.program = s.before_kernels;
   for (const Function& k : s.segments.kernels) s.out.program.add_function(k);
   return {};
 }
@@ -138,17 +149,19 @@ Expected<void> make_kernels(LowerState& s) {
 Expected<void> make_host_function(LowerState& s) {
   s.out.function = free_symbol(s.before_kernels, s.fusion + ".host");
   HOSTIR_ASSIGN_OR_RETURN(HostLowering host,
-                          lower_to_host(s.before_kernels, s.bound, s.resharded.function, s.segments,
-                                        s.resharded.origins, s.out.mesh, s.out.function));
-  s.out.program = s.before_kernels;
+                          lower_to_host(s.before_kernels, *s.before_kernels.find_function(s.fusion),
+                                        s.resharded.function, s.segments, s.resharded.origins,
+                                        s.out.mesh, s.out.function));
+  s.out.program = std::move(s.before_kernels);
   for (Function& k : host.kernels) s.out.program.add_function(std::move(k));
   s.out.provenance = std::move(host.provenance);
-  s.out.program.add_function(host.host);
+  s.out.program.add_function(std::move(host.host));
   return {};
 }
 
 Expected<void> combine(LowerState& s) {
-  const std::vector<InstrId> sources = s.bound.preorder();
+  const Function& bound = s.function();
+  const std::vector<InstrId> sources = bound.preorder();
   const UniqueNames values(s.out.sharded);
   // The fusion value that a collective produces: its buffer is named after it, or if that is
   // packed, the instruction that it is lowered from produces it.
@@ -160,8 +173,8 @@ Expected<void> combine(LowerState& s) {
     }
     const size_t number = collective.from.empty() ? 0 : collective.from.back().number;
     if (number == 0 || number > sources.size() || values.has(name)) return name;
-    const std::vector<ValueId>& made = s.bound.instr(sources[number - 1]).results;
-    return made.empty() ? name : s.bound.value(made.front()).name;
+    const std::vector<ValueId>& made = bound.instr(sources[number - 1]).results;
+    return made.empty() ? name : bound.value(made.front()).name;
   };
   s.host() =
       combine_collectives(s.out.program, s.host(), s.moves->machine(), value_of, s.out.explanation);

@@ -13,20 +13,23 @@ namespace hostir {
 
 /// The state that passes of one lowering share. Up to `steps`, the passes rewrite the fusion in
 /// `out.program`. From `kernels` on, that program has the bound fusion again, plus the kernels and
-/// the host function.
+/// the host function. The program is complete after a phase only if is_shown().
 struct LowerState {
   const Program& source;
   std::string fusion;  // name
   const LowerOptions& options;
   Lowered out;
 
-  Function bound;              // the fusion with sizes
+  Function bound;              // the fusion with sizes, from `propagated` to `kernels`
   MeshMoves* moves = nullptr;  // plans and costs on the fusion's meshes: own_moves or an option
   std::unique_ptr<MeshMoves> own_moves;
   Resharded resharded;  // the output of `sharded`, then of `steps`
   Program before_kernels;
   Segments segments;
 
+  /// True if somebody looks at the program after this phase. Otherwise a pass need not copy what it
+  /// hands on into it.
+  bool is_shown(LowerPhase phase) const { return options.dump || options.until == phase; }
   Function& function() { return *out.program.find_function(fusion); }
   Function& host() { return *out.program.find_function(out.function); }
 };

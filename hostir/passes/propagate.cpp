@@ -378,8 +378,8 @@ Party tensor_from(const std::string& name, const Type& type) {
 
 }  // namespace
 
-Expected<Function> propagate(const Program& program, const Function& fusion,
-                             const std::string& mesh_name, Explanation& explanation) {
+Expected<Function> propagate(const Program& program, Function fusion, const std::string& mesh_name,
+                             Explanation& explanation) {
   std::vector<Party> tensors;
   std::vector<bool> annotated;
   for (const Value& v : fusion.values) {
@@ -415,7 +415,6 @@ Expected<Function> propagate(const Program& program, const Function& fusion,
     tensors = propagation.run();
   }
 
-  Function out = fusion;
   const auto write = [&](Type& type, size_t t) {
     auto& tensor = std::get<TensorType>(type);
     Sharding s = tensor.sharding.value_or(Sharding{});
@@ -424,13 +423,13 @@ Expected<Function> propagate(const Program& program, const Function& fusion,
     for (DimSharding& d : s.dims) d.priority = 0;
     tensor.sharding = std::move(s);
   };
-  for (size_t v = 0; v < out.values.size(); ++v) write(out.values[v].type, v);
-  for (size_t r = 0; r < out.results.size(); ++r) {
-    if (sharding_of(out.results[r].type) == nullptr) continue;
-    write(out.results[r].type, out.values.size() + r);
+  for (size_t v = 0; v < fusion.values.size(); ++v) write(fusion.values[v].type, v);
+  for (size_t r = 0; r < fusion.results.size(); ++r) {
+    if (sharding_of(fusion.results[r].type) == nullptr) continue;
+    write(fusion.results[r].type, fusion.values.size() + r);
   }
-  mark_partial(program, out, annotated, explanation);
-  return out;
+  mark_partial(program, fusion, annotated, explanation);
+  return fusion;
 }
 
 }  // namespace hostir

@@ -28,7 +28,7 @@ namespace hostir {
 
 /// `mesh` must exist in the program, and every sharding in the fusion must be on it.
 /// Errors: those of the ops' sharding rules.
-Expected<Function> propagate(const Program& program, const Function& fusion,
-                             const std::string& mesh, Explanation& explanation);
+Expected<Function> propagate(const Program& program, Function fusion, const std::string& mesh,
+                             Explanation& explanation);
 
 }  // namespace hostir

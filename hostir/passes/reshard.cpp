@@ -19,10 +19,10 @@ bool closed(const Sharding& s) {
 
 class Resharder {
  public:
-  Resharder(const Program& program, const Function& fusion, MeshMoves& moves,
+  Resharder(const Program& program, Function fusion, MeshMoves& moves,
             std::span<const std::string> keep, Explanation& explanation)
       : program_(program),
-        source_(fusion),
+        source_(std::move(fusion)),
         moves_(moves),
         keep_(keep),
         versions_(moves, source_, out_, explanation) {}
@@ -269,10 +269,9 @@ class Resharder {
 
 }  // namespace
 
-Expected<Resharded> insert_reshards(const Program& program, const Function& fusion,
-                                    MeshMoves& moves, std::span<const std::string> keep,
-                                    Explanation& explanation) {
-  return Resharder(program, fusion, moves, keep, explanation).run();
+Expected<Resharded> insert_reshards(const Program& program, Function fusion, MeshMoves& moves,
+                                    std::span<const std::string> keep, Explanation& explanation) {
+  return Resharder(program, std::move(fusion), moves, keep, explanation).run();
 }
 
 }  // namespace hostir

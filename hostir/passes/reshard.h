@@ -31,8 +31,7 @@ struct Resharded {
 
 /// `fusion` is the output of propagate(); `moves` must have its meshes. Drops instructions that
 /// contribute neither to a result nor to a value in `keep`.
-Expected<Resharded> insert_reshards(const Program& program, const Function& fusion,
-                                    MeshMoves& moves, std::span<const std::string> keep,
-                                    Explanation& explanation);
+Expected<Resharded> insert_reshards(const Program& program, Function fusion, MeshMoves& moves,
+                                    std::span<const std::string> keep, Explanation& explanation);
 
 }  // namespace hostir

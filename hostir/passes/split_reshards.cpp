@@ -1,5 +1,6 @@
 #include "hostir/passes/split_reshards.h"
 
+#include "hostir/ir/compact.h"
 #include "hostir/ir/unique_names.h"
 #include "hostir/passes/fusion_info.h"
 
@@ -9,22 +10,17 @@ namespace {
 
 class Splitter {
  public:
-  Splitter(const Resharded& in, MeshMoves& moves)
-      : in_(in.function), moves_(moves), names_(in.function) {
-    out_.function = in_;
-    out_.origins = in.origins;
-    for (const auto& [built, original] : in.origins) origin_.emplace(built, original);
-    Function& f = out_.function;
-    f.instructions.clear();
-    f.regions.clear();
-    f.body = f.add_region();
-    f.region(f.body).closing_comments = in_.region(in_.body).closing_comments;
+  Splitter(Resharded in, MeshMoves& moves)
+      : in_(std::move(in.function)), moves_(moves), names_(in_) {
+    out_.function = with_empty_body(in_);
+    out_.origins = std::move(in.origins);
+    for (const auto& [built, original] : out_.origins) origin_.emplace(built, original);
     for (size_t v = 0; v < in_.values.size(); ++v) now_.emplace_back(v);
   }
 
   Resharded run() {
     for (const InstrId id : body_of(in_)) {
-      Instruction i = in_.instr(id);
+      Instruction i = std::move(in_.instr(id));
       for (Operand& o : i.operands) {
         if (o.value.valid()) o.value = now_[o.value.index];
       }
@@ -75,7 +71,7 @@ class Splitter {
     }
   }
 
-  const Function& in_;
+  Function in_;
   MeshMoves& moves_;
   Resharded out_;
   UniqueNames names_;
@@ -85,8 +81,8 @@ class Splitter {
 
 }  // namespace
 
-Resharded split_reshards(const Resharded& sharded, MeshMoves& moves) {
-  return Splitter(sharded, moves).run();
+Resharded split_reshards(Resharded sharded, MeshMoves& moves) {
+  return Splitter(std::move(sharded), moves).run();
 }
 
 }  // namespace hostir

@@ -13,6 +13,6 @@
 namespace hostir {
 
 /// `moves` must be on the fusion's mesh.
-Resharded split_reshards(const Resharded& sharded, MeshMoves& moves);
+Resharded split_reshards(Resharded sharded, MeshMoves& moves);
 
 }  // namespace hostir
