@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "hostir/api/backends.h"
+#include "hostir/ops/apply.h"
 #include "hostir/ops/differentiate.h"
 #include "hostir/ops/value_meshes.h"
 #include "hostir/passes/repeated_layers.h"
@@ -188,12 +189,14 @@ class Planner {
     for (const size_t kept : kSearchedLayers) {
       Function shorter = with_layers(*fusion, *layers_, kept);
       if (!base.empty()) {
-        HOSTIR_ASSIGN_OR_RETURN(shorter, differentiate(shorter, name_, request_.wrt));
+        HOSTIR_ASSIGN_OR_RETURN(
+            shorter, differentiate(*request_.arguments.program, shorter, name_, request_.wrt));
       }
       Program& program = short_.emplace_back();
       for (const Mesh& mesh : request_.arguments.program->meshes) program.add_mesh(mesh);
       for (const Machine& machine : request_.arguments.program->machines)
         program.add_machine(machine);
+      ops::add_applied(*request_.arguments.program, shorter, program);
       program.add_function(std::move(shorter));
     }
     return {};

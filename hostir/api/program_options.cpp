@@ -99,7 +99,7 @@ Expected<void> ProgramOptions::differentiate(LoadedFile& file) {
     const std::string name = chosen.name + ".grad";
     std::vector<std::string> names;
     for (const std::string& w : wrt) names.push_back(w.starts_with('%') ? w.substr(1) : w);
-    HOSTIR_ASSIGN_OR_RETURN(Function derived, hostir::differentiate(fusion, name, names));
+    HOSTIR_ASSIGN_OR_RETURN(Function derived, hostir::differentiate(part, fusion, name, names));
     if (part.find_function(name) != nullptr) {
       return fail(ErrorKind::kUsage, "usage", "the file has a function @" + name + " already");
     }

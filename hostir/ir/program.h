@@ -119,12 +119,14 @@ struct Function {
   std::vector<Value> values;
   std::vector<Instruction> instructions;
   std::vector<Region> regions;
-  std::string
-      rule;  // kernels: a sharding rule written by the user, `([i,k],[k,j])->([i,j])`, or empty
+  std::string rule;      // kernels: the user's sharding rule, `([i,k],[k,j])->([i,j])`, or empty
+  std::string gradient;  // kernels with a rule: the function that computes the gradient, or empty
   std::vector<std::string> documentation;
   Comments comments;
   SourceSpan span;
   SourceSpan name_span;
+  SourceSpan rule_span;
+  SourceSpan gradient_span;
 
   Value& value(ValueId id) { return values[id.index]; }
   const Value& value(ValueId id) const { return values[id.index]; }

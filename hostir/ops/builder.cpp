@@ -30,8 +30,11 @@ Attributes normalised_attributes(OpKind kind, const Attributes& given) {
 
 }  // namespace
 
-Builder::Builder(Function& function, RegionId region, Fresh fresh)
-    : function_(function), region_(region), fresh_(std::move(fresh)) {}
+Builder::Builder(Function& function, RegionId region, Fresh fresh, const Program* program)
+    : function_(function),
+      program_(program != nullptr ? *program : no_program()),
+      region_(region),
+      fresh_(std::move(fresh)) {}
 
 void Builder::begin(const Instruction& call, std::string stem) {
   call_ = call;
@@ -59,7 +62,7 @@ Values Builder::ops(OpKind kind, const Values& operands, const Attributes& attri
   instruction.from = call_.from;
   instruction.span = call_.span;
   instruction.name_span = call_.name_span;
-  auto types = check_and_infer(no_program(), function_, instruction);
+  auto types = check_and_infer(program_, function_, instruction);
   if (!types) {
     fail(std::move(types.error()));
     return results;

@@ -23,9 +23,9 @@ using Values = std::vector<ValueId>;
 class Builder {
  public:
   using Fresh = std::function<std::string(std::string_view stem)>;
-  /// `function` and `fresh` must outlive the builder. `fresh` returns a name not used in
-  /// `function`.
-  Builder(Function& function, RegionId region, Fresh fresh);
+  /// `function`, `program` and `fresh` must outlive the builder. `fresh` returns a name not used in
+  /// `function`. `program` has the kernels that `apply` names; null: there are none.
+  Builder(Function& function, RegionId region, Fresh fresh, const Program* program = nullptr);
 
   /// Starts the replacement of `call`. `stem` is the prefix of new value names.
   void begin(const Instruction& call, std::string stem);
@@ -101,11 +101,17 @@ class Builder {
   /// Casts a float narrower than f32 to f32; returns any other value itself.
   ValueId widened(ValueId x);
 
+  /// Appends the body of a fusion, with `arguments` as its parameters and its sizes bound by them.
+  /// Returns what the fusion returns.
+  Values inlined(const Function& fusion, const Values& arguments);
+
+  const Program& program() const { return program_; }
   void fail(Error error);
   const std::optional<Error>& error() const { return error_; }
 
  private:
   Function& function_;
+  const Program& program_;
   RegionId region_;
   Fresh fresh_;
   Instruction call_;

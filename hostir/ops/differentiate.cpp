@@ -50,8 +50,9 @@ void write_meshes_left(Function& fusion) {
 
 class Differentiator {
  public:
-  Differentiator(const Function& source, std::string name, std::vector<std::string> wrt)
-      : source_(source), wrt_(std::move(wrt)), rebuild_(source) {
+  Differentiator(const Program& program, const Function& source, std::string name,
+                 std::vector<std::string> wrt)
+      : program_(program), source_(source), wrt_(std::move(wrt)), rebuild_(source, &program) {
     rebuild_.out().name = std::move(name);
     rebuild_.out().documentation.clear();
     rebuild_.out().comments = {};
@@ -120,7 +121,7 @@ class Differentiator {
     const OpRecord& op = record(out().instr(id).kind);
     const Instruction instruction = out().instr(id);
     if (instruction.results.size() >= op.results.size() || op.vjp == nullptr) return;
-    const auto types = check_and_infer(Program(), out(), instruction);
+    const auto types = check_and_infer(program_, out(), instruction);
     if (!types) return;
     for (size_t r = instruction.results.size(); r < op.results.size(); ++r) {
       const std::string stem =
@@ -258,13 +259,14 @@ class Differentiator {
     for (const InstrId id : body()) {
       Instruction& i = out().instr(id);
       const OpRecord& op = record(i.kind);
-      while (i.results.size() > 1 && op.results[i.results.size() - 1].optional &&
-             !used[i.results.back().index]) {
+      while (i.results.size() > 1 && i.results.size() <= op.results.size() &&
+             op.results[i.results.size() - 1].optional && !used[i.results.back().index]) {
         i.results.pop_back();
       }
     }
   }
 
+  const Program& program_;
   const Function& source_;
   std::vector<std::string> wrt_;
   ops::Rebuild rebuild_;
@@ -276,11 +278,11 @@ class Differentiator {
 
 }  // namespace
 
-Expected<Function> differentiate(const Function& fusion, std::string name,
+Expected<Function> differentiate(const Program& program, const Function& fusion, std::string name,
                                  const std::vector<std::string>& wrt) {
   HOSTIR_ASSIGN_OR_RETURN(Function simple, expand_composites(fusion, Origins::kNone, has_no_vjp));
   write_meshes_left(simple);
-  return Differentiator(simple, std::move(name), wrt).run();
+  return Differentiator(program, simple, std::move(name), wrt).run();
 }
 
 }  // namespace hostir

@@ -19,10 +19,11 @@
 
 namespace hostir {
 
-/// `wrt` names the parameters to differentiate for; empty means all floating-point parameters.
-/// Errors: `grad_c1` an op between a parameter and a result has no gradient; `grad_c2` a name in
-/// `wrt` is not a floating-point parameter; `grad_c3` the fusion has no floating-point result.
-Expected<Function> differentiate(const Function& fusion, std::string name,
+/// `program` has the kernels that the fusion applies. `wrt` names the parameters to differentiate
+/// for; empty means all floating-point parameters. Errors: `grad_c1` an op between a parameter and
+/// a result has no gradient; `grad_c2` a name in `wrt` is not a floating-point parameter; `grad_c3`
+/// the fusion has no floating-point result.
+Expected<Function> differentiate(const Program& program, const Function& fusion, std::string name,
                                  const std::vector<std::string>& wrt = {});
 
 }  // namespace hostir

@@ -23,11 +23,12 @@ Function signature_of(const Function& source) {
 
 }  // namespace
 
-Rebuild::Rebuild(const Function& source)
+Rebuild::Rebuild(const Function& source, const Program* program)
     : source_(source),
       out_(signature_of(source)),
       names_(source),
-      builder_(out_, out_.body, [this](std::string_view stem) { return names_.fresh(stem); }),
+      builder_(
+          out_, out_.body, [this](std::string_view stem) { return names_.fresh(stem); }, program),
       map_(source.values.size()) {
   for (const Parameter& p : source.params) {
     const Value& value = source.value(p.value);

@@ -11,7 +11,8 @@ namespace hostir::ops {
 class Rebuild {
  public:
   /// Copies the signature: name, documentation, parameters, declared results.
-  explicit Rebuild(const Function& source);
+  /// `program`: see Builder.
+  explicit Rebuild(const Function& source, const Program* program = nullptr);
   Rebuild(const Rebuild&) = delete;
   Rebuild& operator=(const Rebuild&) = delete;
 

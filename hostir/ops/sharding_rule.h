@@ -44,6 +44,9 @@ struct ShardingRule {
 /// The name of a factor: i, j, ... z, then z_1, z_2, ...
 std::string factor_name(int factor);
 
+/// The factors of a rule's text as the user named them, in the order of their numbers.
+std::vector<std::string> written_factors(std::string_view text);
+
 /// Parses a rule and binds its factors to the sizes of the types. In a rule without clauses, a
 /// factor that occurs only in operands is a reduction, as in einsum. In a rule with clauses
 /// (`{i=4}`, `reduction={k}` or `reduction=max{k}`, `need_replication={}`, `permutation={}`),

@@ -20,6 +20,8 @@ class RuleParser {
  public:
   explicit RuleParser(std::string_view text) : text_(text) { collect_names(); }
 
+  const std::vector<std::string>& names() const { return names_; }
+
   Expected<ShardingRule> parse() {
     HOSTIR_ASSIGN_OR_RETURN(rule_.operands, tensors());
     if (!take("->")) return error("expected \"->\"");
@@ -186,16 +188,19 @@ class RuleParser {
 
 }  // namespace
 
+std::vector<std::string> written_factors(std::string_view text) { return RuleParser(text).names(); }
+
 Expected<ShardingRule> parse_sharding_rule(std::string_view text, std::span<const Type> operands,
                                            std::span<const Type> results) {
-  HOSTIR_ASSIGN_OR_RETURN(ShardingRule rule, RuleParser(text).parse());
+  RuleParser parser(text);
+  HOSTIR_ASSIGN_OR_RETURN(ShardingRule rule, parser.parse());
   if (rule.operands.size() != operands.size() || rule.results.size() != results.size()) {
     return fail(
         ErrorKind::kInvalid, "rule_c2",
         fmt::format("sharding rule has {} operands and {} results, the function {} and {}",
                     rule.operands.size(), rule.results.size(), operands.size(), results.size()));
   }
-  HOSTIR_TRY(ops::bind_factor_sizes(rule, operands, results));
+  HOSTIR_TRY(ops::bind_factor_sizes(rule, parser.names(), operands, results));
   return rule;
 }
 

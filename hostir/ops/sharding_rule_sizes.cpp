@@ -8,10 +8,14 @@ namespace {
 
 using TensorFactors = ShardingRule::TensorFactors;
 
-tl::unexpected<Error> size_error(const ShardingRule& rule, int factor, const IndexExpr& other) {
+using Names = std::span<const std::string>;
+
+tl::unexpected<Error> size_error(const ShardingRule& rule, Names names, int factor,
+                                 const IndexExpr& other) {
   return fail(
       ErrorKind::kInvalid, "rule_c3",
-      fmt::format("sharding rule: factor {} has size {} and size {}", factor_name(factor),
+      fmt::format("sharding rule: factor {} has size {} and size {}",
+                  names[static_cast<size_t>(factor)],
                   rule.factor_sizes[static_cast<size_t>(factor)].to_string(), other.to_string()));
 }
 
@@ -20,7 +24,8 @@ bool is_bound(const ShardingRule& rule, int factor) {
 }
 
 // Takes factor sizes from plain dimensions; bind_compound() handles compound ones.
-Expected<void> bind_plain(ShardingRule& rule, const TensorFactors& dims, const Shape& shape) {
+Expected<void> bind_plain(ShardingRule& rule, Names names, const TensorFactors& dims,
+                          const Shape& shape) {
   for (size_t d = 0; d < dims.size(); ++d) {
     if (dims[d].size() != 1) continue;
     const int f = dims[d].front();
@@ -28,14 +33,15 @@ Expected<void> bind_plain(ShardingRule& rule, const TensorFactors& dims, const S
     if (!is_bound(rule, f)) {
       rule.factor_sizes[static_cast<size_t>(f)] = size;
     } else if (rule.factor_sizes[static_cast<size_t>(f)] != size) {
-      return size_error(rule, f, size);
+      return size_error(rule, names, f, size);
     }
   }
   return {};
 }
 
 // If a compound dimension has one unknown factor, computes it; otherwise the product must agree.
-Expected<bool> bind_compound(ShardingRule& rule, const TensorFactors& dims, const Shape& shape) {
+Expected<bool> bind_compound(ShardingRule& rule, Names names, const TensorFactors& dims,
+                             const Shape& shape) {
   bool changed = false;
   for (size_t d = 0; d < dims.size(); ++d) {
     if (dims[d].size() < 2) continue;
@@ -53,10 +59,11 @@ Expected<bool> bind_compound(ShardingRule& rule, const TensorFactors& dims, cons
       }
     }
     known = known.simplified();
-    if (unknown_count == 0 && known != whole) return size_error(rule, dims[d].front(), whole);
+    if (unknown_count == 0 && known != whole)
+      return size_error(rule, names, dims[d].front(), whole);
     if (unknown_count != 1 || !known.is_const() || !whole.is_const()) continue;
     if (known.value() == 0 || whole.value() % known.value() != 0) {
-      return size_error(rule, dims[d].front(), whole);
+      return size_error(rule, names, dims[d].front(), whole);
     }
     rule.factor_sizes[static_cast<size_t>(unknown)] = whole.value() / known.value();
     changed = true;
@@ -66,8 +73,8 @@ Expected<bool> bind_compound(ShardingRule& rule, const TensorFactors& dims, cons
 
 }  // namespace
 
-Expected<void> bind_factor_sizes(ShardingRule& rule, std::span<const Type> operands,
-                                 std::span<const Type> results) {
+Expected<void> bind_factor_sizes(ShardingRule& rule, std::span<const std::string> names,
+                                 std::span<const Type> operands, std::span<const Type> results) {
   std::vector<std::pair<const TensorFactors*, const Shape*>> tensors;
   for (size_t i = 0; i < operands.size(); ++i) {
     tensors.emplace_back(&rule.operands[i], &shape_of(operands[i]));
@@ -82,12 +89,12 @@ Expected<void> bind_factor_sizes(ShardingRule& rule, std::span<const Type> opera
                               "type",
                               dims->size(), shape->size()));
     }
-    HOSTIR_TRY(bind_plain(rule, *dims, *shape));
+    HOSTIR_TRY(bind_plain(rule, names, *dims, *shape));
   }
   for (bool changed = true; changed;) {
     changed = false;
     for (const auto& [dims, shape] : tensors) {
-      HOSTIR_ASSIGN_OR_RETURN(const bool bound, bind_compound(rule, *dims, *shape));
+      HOSTIR_ASSIGN_OR_RETURN(const bool bound, bind_compound(rule, names, *dims, *shape));
       changed = changed || bound;
     }
   }
@@ -95,7 +102,7 @@ Expected<void> bind_factor_sizes(ShardingRule& rule, std::span<const Type> opera
     if (!is_bound(rule, f)) {
       return fail(ErrorKind::kInvalid, "rule_c3",
                   fmt::format("sharding rule: the size of factor {} does not follow from the types",
-                              factor_name(f)));
+                              names[static_cast<size_t>(f)]));
     }
   }
   return {};

@@ -13,9 +13,10 @@ namespace hostir::ops {
 /// Marks a size that is not known yet.
 inline constexpr int64_t kUnboundSize = -1;
 
-/// Fills in `rule.factor_sizes`. The rule must have the right number of tensors. Errors: `rule_c2`,
+/// Fills in `rule.factor_sizes`. The rule must have the right number of tensors. `names`: the
+/// factors as the user wrote them, for errors. Errors: `rule_c2`,
 /// `rule_c3`.
-Expected<void> bind_factor_sizes(ShardingRule& rule, std::span<const Type> operands,
-                                 std::span<const Type> results);
+Expected<void> bind_factor_sizes(ShardingRule& rule, std::span<const std::string> names,
+                                 std::span<const Type> operands, std::span<const Type> results);
 
 }  // namespace hostir::ops

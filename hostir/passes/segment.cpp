@@ -333,6 +333,22 @@ Function single_op_kernel(std::string name, Instruction op, const TensorType& fr
   return k;
 }
 
+namespace {
+
+// The use of a kernel of the file by an `apply`; it writes all results, used or not.
+std::optional<KernelUse> applied_kernel(const Instruction& i) {
+  const auto* callee = i.attributes.get<Symbol>("callee");
+  if (callee == nullptr) return std::nullopt;
+  KernelUse use;
+  use.kernel = callee->name;
+  for (const Operand& o : i.operands) use.reads.push_back(o.value);
+  use.writes = i.results;
+  use.from = i.from;
+  return use;
+}
+
+}  // namespace
+
 Segments segment(const Program& program, const Function& fusion,
                  std::span<const std::string> keep) {
   Segmenter segmenter(fusion, keep);
@@ -348,6 +364,10 @@ Segments segment(const Program& program, const Function& fusion,
     }
     std::vector<ValueId> outputs = segmenter.outputs_of(g);
     if (outputs.empty()) continue;  // unused
+    if (auto applied = applied_kernel(fusion.instr(groups[g].ops.back()))) {
+      out.items.emplace_back(std::move(*applied));
+      continue;
+    }
     KernelBuilder builder(fusion, groups[g].ops, std::move(outputs));
     Function kernel = builder.build();
     KernelUse use = builder.use();

@@ -1,6 +1,7 @@
 #include "hostir/passes/unshard.h"
 
 #include "hostir/ir/compact.h"
+#include "hostir/ops/apply.h"
 #include "hostir/passes/fusion_info.h"
 
 namespace hostir {
@@ -34,6 +35,7 @@ Program unshard(const Program& program, std::string_view name) {
   out.region(out.body).instructions = std::move(body);
   Program result;
   result.add_function(compacted(out));
+  ops::add_applied(program, out, result);
   return result;
 }
 

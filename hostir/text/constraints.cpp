@@ -63,10 +63,15 @@ constexpr std::array kConstraints = std::to_array<TextConstraint>({
     {"function_c1", "A fusion, and a function with results, ends with return."},
     {"function_c2", "Results have names of their own."},
     {"function_c3", "The name and type of an alias are those of a parameter."},
-    {"function_c4", "The sharding rule of a kernel fits its parameters and results."},
+    {"function_c4",
+     "The sharding rule of a kernel fits its parameters and results, and the body works on any "
+     "part "
+     "that the rule allows."},
     {"function_c5", "As many values are returned as are declared."},
     {"function_c6", "A returned value has the declared shape and dtype."},
     {"function_c7", "return is the last instruction of a function and appears nowhere else."},
+    {"function_c8",
+     "The gradient of a kernel takes and gives what belongs to the kernel, by name."},
     {"host_c1", "A parameter is written only if it is inout."},
     {"host_c2", "The ranks of a buffer's mesh are ranks of the host function's mesh."},
     {"host_c3", "A returned buffer has the declared layout."},

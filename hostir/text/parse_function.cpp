@@ -48,9 +48,16 @@ bool FunctionParser::parse_signature() {
   if (!cursor_.expect(")")) return false;
   if (cursor_.accept("->") && !parse_results()) return false;
   if (function_.kind == FunctionKind::kKernel && cursor_.accept("rule")) {
+    function_.rule_span = cursor_.span_here();
     auto rule = parse_string(cursor_, "a sharding rule, as in \"([i,k],[k,j])->([i,j])\"");
     if (!rule) return false;
     function_.rule = std::move(*rule);
+    if (cursor_.accept("gradient")) {
+      function_.gradient_span = cursor_.span_here();
+      auto gradient = cursor_.expect_symbol("a kernel or fusion, as in gradient @g");
+      if (!gradient) return false;
+      function_.gradient = std::move(*gradient);
+    }
   }
   return true;
 }

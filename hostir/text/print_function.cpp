@@ -105,6 +105,7 @@ std::string FunctionPrinter::signature() const {
   for (const Parameter& p : function_.params) parameters.push_back(parameter(p));
   std::string tail = results();
   if (!function_.rule.empty()) tail += " rule " + quoted(function_.rule);
+  if (!function_.gradient.empty()) tail += " gradient " + symbol_text(function_.gradient);
   std::string out = head + "(" + join(parameters, ", ") + ")" + tail;
   if (out.size() + 2 <= kLineWidth || parameters.empty()) return out;
   const std::string separator = ",\n" + std::string(head.size() + 1, ' ');

@@ -37,7 +37,7 @@ bool derive(VerifyContext& context, Function& function, const GradientNote& note
   }
   // The errors of the fusion have already been reported.
   if (context.faulty.contains(of->name)) return false;
-  auto derived = differentiate(*of, function.name, note.wrt);
+  auto derived = differentiate(context.program, *of, function.name, note.wrt);
   if (!derived) {
     for (Diagnostic& d : derived.error().diagnostics) {
       d.notes.push_back({"its gradient is asked for here", note.span});

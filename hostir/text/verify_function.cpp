@@ -96,22 +96,6 @@ void FunctionVerifier::check_aliases() {
   }
 }
 
-void FunctionVerifier::check_rule() {
-  if (function_.rule.empty() || is_broken()) return;
-  std::vector<Type> operands;
-  std::vector<Type> results;
-  for (const Parameter& p : function_.params) operands.push_back(function_.value(p.value).type);
-  for (const ResultDecl& r : function_.results) results.push_back(r.type);
-  if (!std::all_of(operands.begin(), operands.end(), ops::is_buffer) ||
-      !std::all_of(results.begin(), results.end(), ops::is_buffer)) {
-    return;
-  }
-  const auto rule = parse_sharding_rule(function_.rule, operands, results);
-  if (rule) return;
-  Diagnostic& d = context_.error("function_c4", rule.error().message(), function_.name_span);
-  d.notes.push_back({"the rule is " + function_.rule, {}});
-}
-
 bool FunctionVerifier::check_is_buffer(const Type& type, SourceSpan span) {
   if (ops::is_buffer(type)) return true;
   context_.error("type_c2", "functions take and return tensors, not " + to_string(type), span);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "hostir/ops/sharding_rule.h"
 #include "hostir/text/verify_context.h"
 
 namespace hostir::text {
@@ -31,7 +32,12 @@ class FunctionVerifier {
   void check_meshes();
   void check_result_names();
   void check_aliases();
+  /// Checks that a kernel's sharding rule fits its signature, and that the function it names as its
+  /// gradient does.
   void check_rule();
+  void check_cuttable_sizes(const ShardingRule& rule);
+  void check_gradient();
+  void check_gradient_types(const Function& gradient);
   /// Checks kind, sizes and sharding of a written type; false after an error.
   bool check_type(const Type& type, SourceSpan span);
   bool check_is_buffer(const Type& type, SourceSpan span);

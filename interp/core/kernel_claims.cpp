@@ -288,6 +288,20 @@ Expected<void> check_results(const Launch& launch, const Instruction& ret,
   return {};
 }
 
+// A kernel with a sharding rule of its own is one op with that rule.
+Expected<void> check_by_rule(const Launch& launch, std::vector<Held> held) {
+  const Instruction& ret =
+      launch.kernel.instr(launch.kernel.region(launch.kernel.body).instructions.back());
+  Instruction whole;
+  whole.kind = OpKind::apply;
+  whole.attributes.set("callee", Symbol{launch.kernel.name});
+  for (const Parameter& p : launch.kernel.params) whole.operands.push_back({.value = p.value});
+  for (const Operand& o : ret.operands) whole.results.push_back(o.value);
+  HOSTIR_ASSIGN_OR_RETURN(const Held result, apply(launch, whole, held));
+  for (const ValueId value : whole.results) held[value.index] = result;
+  return check_results(launch, ret, held);
+}
+
 }  // namespace
 
 Expected<void> check_launch(const Code& code, CodeIndex index, const std::vector<bool>& moved) {
@@ -299,6 +313,7 @@ Expected<void> check_launch(const Code& code, CodeIndex index, const std::vector
            std::any_of(h.cuts.begin(), h.cuts.end(), [](const auto& c) { return !c->empty(); });
   });
   if (!any) return {};
+  if (!launch->kernel.rule.empty()) return check_by_rule(*launch, std::move(held));
   for (const InstrId id : launch->kernel.region(launch->kernel.body).instructions) {
     const Instruction& i = launch->kernel.instr(id);
     if (i.results.empty()) return check_results(*launch, i, held);

@@ -20,6 +20,21 @@ bool is_small(const LaunchPlan& plan) {
   return plan.work.flops <= kMostFlops && bytes <= kMostBytes;
 }
 
+// The index of a buffer that is index 0 in the kernel's coordinates. A kernel with a sharding rule
+// of its own works on the part as if it were whole.
+std::vector<int64_t> origin_in_kernel(const kernels::BoundKernel& kernel, const Placement& buffer) {
+  return kernel.function->rule.empty() ? std::vector<int64_t>(buffer.box.lo.size(), 0)
+                                       : buffer.box.lo;
+}
+
+Box moved(Box box, const std::vector<int64_t>& by, int64_t sign) {
+  for (size_t d = 0; d < by.size(); ++d) {
+    box.lo[d] += sign * by[d];
+    box.hi[d] += sign * by[d];
+  }
+  return box;
+}
+
 }  // namespace
 
 // The current bytes of a buffer's allocation; undefined ones show the poison pattern.
@@ -93,7 +108,8 @@ Expected<interp::LaunchElement> SimBackend::launch_element(const interp::LaunchQ
   out.kernel = bound.function;
   out.values = bound.values;
   for (const size_t i : roles.parameters) out.buffer_of_parameter.push_back(static_cast<int>(i));
-  const ReadParameter read = [&](size_t p, const Box& box) {
+  const ReadParameter read = [&](size_t p, const Box& in_kernel) {
+    const Box box = moved(in_kernel, origin_in_kernel(bound, *operands.parameters[p]), +1);
     const BufferRef& ref = question.buffers[roles.parameters[p]];
     const ChunkRef chunk = contents(question.rank, ref);
     const std::byte* data = chunk->data() + ref.offset_bytes;
@@ -105,9 +121,11 @@ Expected<interp::LaunchElement> SimBackend::launch_element(const interp::LaunchQ
   };
   out.ran_whole = is_small(*plan);
   const ElementExtent extent = out.ran_whole ? ElementExtent::kWhole : ElementExtent::kNeeded;
-  HOSTIR_ASSIGN_OR_RETURN(EvaluatedElement evaluated,
-                          evaluate_element(*code_->program, bound, options_.kernels, extent, result,
-                                           question.element, read));
+  const Box asked = moved({question.element, question.element},
+                          origin_in_kernel(bound, *operands.results[result]), -1);
+  HOSTIR_ASSIGN_OR_RETURN(
+      EvaluatedElement evaluated,
+      evaluate_element(*code_->program, bound, options_.kernels, extent, result, asked.lo, read));
   out.steps = std::move(evaluated.steps);
   out.value = std::move(evaluated.value);
   if (out.ran_whole) {

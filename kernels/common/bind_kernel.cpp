@@ -143,9 +143,52 @@ Placement placed(const TensorType& type, const std::vector<std::optional<Range>>
   return p;
 }
 
+// The part of a value that a rank holds, as a value of its own.
+Placement part_as_whole(const Placement& p) {
+  Placement out;
+  out.dtype = p.dtype;
+  out.global = p.local();
+  out.box = Box::whole(out.global);
+  out.blocks = p.blocks;
+  for (Box& block : out.blocks) {
+    for (size_t d = 0; d < block.lo.size(); ++d) {
+      block.lo[d] -= p.box.lo[d];
+      block.hi[d] -= p.box.lo[d];
+    }
+  }
+  return out;
+}
+
+Expected<BoundKernel> bind_global(const Program& program, const Function& kernel, int32_t rank,
+                                  Placements parameters, Placements results);
+
 }  // namespace
 
 Expected<BoundKernel> bind_kernel(const Program& program, const Function& kernel, int32_t rank,
+                                  Placements parameters, Placements results) {
+  if (kernel.rule.empty()) return bind_global(program, kernel, rank, parameters, results);
+  std::vector<Placement> parts;
+  for (const Placements list : {parameters, results}) {
+    for (const Placement* p : list) parts.push_back(part_as_whole(*p));
+  }
+  std::vector<const Placement*> at;
+  for (const Placement& p : parts) at.push_back(&p);
+  const Placements all(at);
+  auto bound = bind_global(program, kernel, rank, all.first(parameters.size()),
+                           all.subspan(parameters.size()));
+  if (!bound) {
+    for (Diagnostic& d : bound.error().diagnostics) {
+      d.notes.push_back({fmt::format("rank {} runs @{} on its parts, as the rule {} says", rank,
+                                     kernel.name, kernel.rule),
+                         kernel.rule_span});
+    }
+  }
+  return bound;
+}
+
+namespace {
+
+Expected<BoundKernel> bind_global(const Program& program, const Function& kernel, int32_t rank,
                                   Placements parameters, Placements results) {
   const std::vector<ValueId> params = parameter_values(kernel);
   const std::vector<ValueId> returned = result_values(kernel);
@@ -185,5 +228,7 @@ Expected<BoundKernel> bind_kernel(const Program& program, const Function& kernel
   bound.identity_only = identity_only(program, kernel, rank);
   return bound;
 }
+
+}  // namespace
 
 }  // namespace hostir::kernels

@@ -5,6 +5,9 @@
 // compiler-generated kernels) those of their sharding. For the rest, as in hand-written kernels,
 // boxes propagate through the ops' factor rules, forwards and backwards, until nothing changes.
 // Values that no rule reaches are whole.
+//
+// A kernel with a sharding rule of its own computes on parts as if they were whole tensors: its
+// sizes are those of the parts, and its values have no offset. The rule says that this is right.
 #pragma once
 
 #include <span>

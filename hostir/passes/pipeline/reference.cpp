@@ -189,7 +189,8 @@ Expected<void> add_reference(Pipeline& pipeline, const PipelineRequest& request)
   WholeModel whole(bound, request, name);
   HOSTIR_ASSIGN_OR_RETURN(Function model, whole.run(roles));
   const std::string gradient_name = free_symbol(program, name + ".gradient");
-  HOSTIR_ASSIGN_OR_RETURN(Function gradient, differentiate(model, gradient_name, whole.weights()));
+  HOSTIR_ASSIGN_OR_RETURN(Function gradient,
+                          differentiate(program, model, gradient_name, whole.weights()));
   program.add_function(std::move(model));
   program.add_function(std::move(gradient));
   program.add_test(test_against(*program.find_function(pipeline.function), gradient_name, request));

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "hostir/ir/compact.h"
+#include "hostir/ops/apply.h"
 #include "hostir/ops/differentiate.h"
 #include "hostir/ops/value_meshes.h"
 #include "hostir/passes/fusion_info.h"
@@ -158,7 +159,8 @@ class StageMaker {
     Program alone;
     alone.add_mesh(mesh_alone());
     HOSTIR_ASSIGN_OR_RETURN(Function gradient,
-                            differentiate(fusion, request_.name + ".gradient", wrt));
+                            differentiate(program_, fusion, request_.name + ".gradient", wrt));
+    ops::add_applied(program_, gradient, alone);
     alone.add_function(std::move(gradient));
     LowerOptions options;
     options.sizes = request_.sizes;

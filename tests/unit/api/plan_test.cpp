@@ -68,7 +68,7 @@ TEST(Prediction, OneRankStandsForAll) {
   for (const int64_t ranks : {1, 2, 3, 4, 7}) {
     Program program = parsed(kMlp);
     program.meshes.front().axes.front().size = ranks;
-    program.add_function(*differentiate(*program.find_function("f"), "f.grad"));
+    program.add_function(*differentiate(program, *program.find_function("f"), "f.grad"));
     for (const std::string name : {"f", "f.grad"}) {
       Predictor one(on_h200x8(), {}, Predictor::Ranks::kOneForAll);
       Predictor all(on_h200x8(), {}, Predictor::Ranks::kAll);
@@ -140,7 +140,7 @@ Sharding open_and_cut(const std::string& name, const TensorType& type,
 
 TEST(FindPlans, FewLayersPredictAll) {
   Program program = parsed(layers_text(12));
-  program.add_function(*differentiate(*program.find_function("f"), "f.grad"));
+  program.add_function(*differentiate(program, *program.find_function("f"), "f.grad"));
   for (const std::string name : {"f", "f.grad"}) {
     const Plans plans = plans_for(program, name, name == "f" ? "" : "f");
     EXPECT_EQ(plans.layers, 12U);
