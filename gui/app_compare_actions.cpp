@@ -14,7 +14,7 @@ void App::add_compare_actions() {
                 "Open another log, and compare what is open with it.",
                 [this] { begin_file_dialog(FileDialog::kCompare); }, open});
   actions_.add({"diff.keep", "Keep this run to compare with", "View", "",
-                "This run, as far as it has come, is compared with what runs afterwards.",
+                "Compares this run up to here with what runs afterwards.",
                 [this] {
                   tree().show("diff");
                   model_.comparison().keep(model_);

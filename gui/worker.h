@@ -110,7 +110,6 @@ class SessionWorker {
       std::function<std::function<void()>(const interp::Session&, std::stop_token)>;
   void ask_session(const std::string& name, SlowQuestion question);
   void cancel_slow(const std::string& name) { slow_questions_.cancel(name); }
-  bool slow_busy() const { return slow_questions_.busy(); }
   /// Asks the running command to stop at the next decision.
   void interrupt();
 

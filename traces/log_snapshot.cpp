@@ -207,7 +207,6 @@ Expected<Snapshot> end_of(const LogReader& log, std::string why) {
   const auto run = std::make_shared<const model::Run>(std::move(known));
   const model::Verdict verdict = diagnose::diagnose(*run);
   Snapshot shot;
-  shot.can_reverse = false;
   shot.no_stepping = std::move(why);
   shot.program = program_of(log);
   add_ranks(log, *run, shot);

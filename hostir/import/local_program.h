@@ -29,13 +29,11 @@ struct LocalStep {
   std::vector<std::vector<int64_t>> groups;
   std::vector<LocalValue> inputs;
   std::vector<LocalValue> outputs;
-  // kLoop: outputs[i] is a carried value that starts as inputs[i]. In the body it is
-  // body_arguments[i], and body_results[i] is its next value. `index` counts iterations from
-  // `first`.
+  // kLoop: outputs[i] is a carried value that starts as inputs[i]; body_results[i] is its next
+  // value. Iterations are counted from `first`.
   int64_t first = 0;
   int64_t passes = 0;
   std::vector<LocalStep> body;
-  std::vector<LocalValue> body_arguments;
   std::vector<LocalValue> body_results;
   std::string label;  // source position in the module
 };

@@ -229,10 +229,6 @@ std::optional<TileSharding> parse_tile_sharding(std::string_view text) {
   if (open == std::string_view::npos) return std::nullopt;
   out.tiles = integers_in(bracketed(text, open));
   std::string_view rest = text.substr(open + bracketed(text, open).size() + 2);
-  if (rest.find("last_tile_dim_replicate") != std::string_view::npos) out.replicating = 1;
-  if (const size_t list = rest.find("last_tile_dims={"); list != std::string_view::npos) {
-    out.replicating = split_at_commas(bracketed(rest, list + 15)).size();
-  }
   rest = rest.substr(0, rest.find("last_tile"));
   if (const size_t arrow = rest.find("<="); arrow != std::string_view::npos) {
     auto devices = iota_devices(rest.substr(arrow));

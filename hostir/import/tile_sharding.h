@@ -19,7 +19,6 @@ struct TileSharding {
   Kind kind = Kind::kReplicated;
   std::vector<int64_t> tiles;     // kTiled: parts per dimension, then replicating dimensions
   std::vector<int64_t> devices;   // in row-major tile order
-  size_t replicating = 0;         // number of trailing tile dimensions that only replicate
   std::vector<MeshAxis> mesh;     // kNamed
   std::vector<DimSharding> dims;  // kNamed
 };

@@ -139,7 +139,7 @@ std::string why_missing(const ValuePoint& point, const RunRecord& run) {
   if (run.prepared->lowered) {
     return fmt::format(
         "the host function has no such buffer: if it was fused away, write keep(%{}) "
-        "behind run",
+        "after run",
         point.value);
   }
   return fmt::format("@{} has no such buffer", code.entry);

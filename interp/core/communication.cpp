@@ -109,8 +109,8 @@ bool Engine::resolve_communication(Step& step, OpenItem& out) {
   const CommunicationFacts& facts = *communication_facts(step.code.kind);
   if (group < 0) {
     return fault(step, "not_a_member",
-                 fmt::format("rank {}: {} on {}, in no group of which it is", step.rank,
-                             name_of(step), comm.to_string()));
+                 fmt::format("rank {}: {} on {}, but the rank is not a member of any of its groups",
+                             step.rank, name_of(step), comm.to_string()));
   }
   IssuePlan& bound = plan(step);
   if (!bind_buffers(step, bound)) return false;

@@ -8,7 +8,7 @@ namespace hostir::interp {
 
 namespace {
 
-// Appends what `rank` counts in rows, in elements. False: a fault was raised.
+// Appends the count of `rank`, converted from rows to elements. False: a fault was raised.
 bool append_rows(Engine& engine, Step& step, Rank rank, int64_t rows, int64_t row_elems,
                  std::vector<int64_t>& counts) {
   int64_t elements = 0;

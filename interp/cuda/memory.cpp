@@ -93,7 +93,7 @@ Expected<void> DeviceBackend::write(Rank rank, AllocationId allocation, const Pl
   const Memory& m = *memory(rank, allocation);
   const auto bytes = static_cast<int64_t>(data.size());
   if (offset_bytes < 0 || offset_bytes + bytes > m.bytes) {
-    return fail(ErrorKind::kRuntime, "cuda_write",
+    return fail(ErrorKind::kRuntime, "backend_write",
                 fmt::format("{} bytes at {} do not fit into an allocation of {} bytes", bytes,
                             offset_bytes, m.bytes));
   }
@@ -103,15 +103,15 @@ Expected<void> DeviceBackend::write(Rank rank, AllocationId allocation, const Pl
 
 Expected<Tensor> DeviceBackend::read(Rank rank, const BufferRef& buffer, const Box& box) const {
   if (buffer.placement == nullptr || !buffer.allocation.valid()) {
-    return fail(ErrorKind::kRuntime, "cuda_read", "no such buffer");
+    return fail(ErrorKind::kRuntime, "backend_read", "no such buffer");
   }
   if (!is_local(rank)) {
-    return fail(ErrorKind::kRuntime, "cuda_read",
+    return fail(ErrorKind::kRuntime, "backend_read",
                 fmt::format("rank {} is in another process", rank));
   }
   const Placement& placement = *buffer.placement;
   if (!placement.box.contains(box)) {
-    return fail(ErrorKind::kRuntime, "cuda_read", "the rank does not hold all of the box");
+    return fail(ErrorKind::kRuntime, "backend_read", "the rank does not hold all of the box");
   }
   Tensor out = Tensor::zeros(placement.dtype, box.extents());
   if (out.data.empty()) return out;

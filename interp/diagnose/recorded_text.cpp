@@ -321,8 +321,8 @@ std::string innocent_sentence(const Run& run, bool moving) {
   const auto first = std::find_if(oldest->members.begin(), oldest->members.end(),
                                   [](const Member& m) { return m.unfinished(); });
   return text + fmt::format(
-                    "; whoever belongs to {} is in it and calls the same, as far as is "
-                    "recorded",
+                    "; as far as is recorded, all members of {} are in it with the same "
+                    "call",
                     call_name(run, {oldest, nullptr, &*first}));
 }
 

@@ -110,14 +110,6 @@ Task& RunBuilder::task(TaskId id) {
   return run_.tasks[at->second];
 }
 
-Memory& RunBuilder::memory(Rank rank) {
-  for (Memory& m : run_.memory) {
-    if (m.rank == rank) return m;
-  }
-  run_.memory.emplace_back().rank = rank;
-  return run_.memory.back();
-}
-
 Member& RunBuilder::arrive(CommunicatorId communicator, uint64_t sequence, Rank rank) {
   expect_ranks(rank + 1);
   const auto [at, added] = meeting_of_.try_emplace({communicator, sequence}, run_.meetings.size());

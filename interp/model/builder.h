@@ -35,7 +35,6 @@ class RunBuilder {
   Communicator& communicator(CommunicatorId id) { return run_.communicators[id.index]; }
 
   Task& task(TaskId id);
-  Memory& memory(Rank rank);
 
   /// The rank's side of a collective; kScheduled if new.
   Member& arrive(CommunicatorId communicator, uint64_t sequence, Rank rank);

@@ -56,7 +56,7 @@ Expected<void> SimBackend::write(Rank rank, AllocationId allocation, const Place
   if (data.empty()) return {};
   if (!computes()) return no_values();
   if (offset_bytes < 0 || offset_bytes + ref.size_bytes > memory.size_bytes(rank, allocation)) {
-    return fail(ErrorKind::kRuntime, "sim_write",
+    return fail(ErrorKind::kRuntime, "backend_write",
                 fmt::format("{} bytes at {} do not fit into an allocation of {} bytes",
                             ref.size_bytes, offset_bytes, memory.size_bytes(rank, allocation)));
   }
@@ -83,11 +83,11 @@ Expected<void> SimBackend::write(Rank rank, AllocationId allocation, const Place
 Expected<Tensor> SimBackend::read(Rank rank, const BufferRef& buffer, const Box& box) const {
   if (!computes()) return no_values();
   if (buffer.placement == nullptr || !buffer.allocation.valid()) {
-    return fail(ErrorKind::kRuntime, "sim_read", "no such buffer");
+    return fail(ErrorKind::kRuntime, "backend_read", "no such buffer");
   }
   const Placement& placement = *buffer.placement;
   if (!placement.box.contains(box)) {
-    return fail(ErrorKind::kRuntime, "sim_read", "the rank does not hold all of the box");
+    return fail(ErrorKind::kRuntime, "backend_read", "the rank does not hold all of the box");
   }
   Tensor out = Tensor::zeros(placement.dtype, box.extents());
   if (out.data.empty()) return out;

@@ -29,7 +29,10 @@ void check_capabilities(const BackendUnderTest& backend) {
   ASSERT_NE(trial, nullptr);
   const interp::Capabilities can = trial->backend->capabilities();
   EXPECT_FALSE(can.name.empty());
-  for (const Rank rank : can.local_ranks) EXPECT_TRUE(rank >= 0 && rank < 4);
+  const std::vector<Rank> all{0, 1, 2, 3};
+  EXPECT_EQ(can.local_ranks.empty() ? all : can.local_ranks, all) << "one process has all ranks";
+  for (const Rank rank : all)
+    EXPECT_EQ(trial->interpreter->rank(rank).status, interp::RankStatus::kDone) << rank;
   if (trial->backend->checkpoints() == nullptr) return;
   EXPECT_TRUE(trial->backend->checkpoints()->checkpoint());
 }
@@ -68,7 +71,9 @@ void check_box_outside(const BackendUnderTest& backend) {
   ASSERT_NE(trial, nullptr);
   const auto ref = trial->interpreter->result(1, 0);
   ASSERT_TRUE(ref);
-  EXPECT_FALSE(trial->backend->read(1, *ref, Box{{0, 0}, {1, 3}})) << "rank 1 has no row 0";
+  const auto outside = trial->backend->read(1, *ref, Box{{0, 0}, {1, 3}});
+  ASSERT_FALSE(outside) << "rank 1 has no row 0";
+  EXPECT_EQ(outside.error().diagnostics.front().id, "backend_read");
 }
 
 void check_edit(const BackendUnderTest& backend) {
@@ -93,7 +98,10 @@ void check_write_outside(const BackendUnderTest& backend) {
   const auto live = trial->interpreter->allocations(1);
   ASSERT_EQ(live.size(), 1u);
   const Tensor two = tensor("2xf32=1");
-  EXPECT_FALSE(trial->backend->write(1, live.front().id, *live.front().placement, 20, two.data));
+  const auto outside =
+      trial->backend->write(1, live.front().id, *live.front().placement, 20, two.data);
+  ASSERT_FALSE(outside);
+  EXPECT_EQ(outside.error().diagnostics.front().id, "backend_write");
 }
 
 }  // namespace

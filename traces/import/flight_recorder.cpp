@@ -353,7 +353,6 @@ class FlightRecorderReader {
 
   static void set_status(DumpGroup& group, io::PlainView status) {
     group.last_enqueued = status["last_enqueued_collective"].integer();
-    group.last_completed = status["last_completed_collective"].integer();
   }
 
   // Calls issued together are one launch: only the entry that ends the block owns its events.

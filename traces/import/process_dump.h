@@ -24,7 +24,6 @@ struct DumpGroup {
   std::optional<uint64_t> content_key;
   std::optional<int32_t> position;       // of the process in the group
   std::optional<int64_t> last_enqueued;  // sequence number; -1: none
-  std::optional<int64_t> last_completed;
 };
 
 struct DumpCall {

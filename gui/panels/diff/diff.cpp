@@ -66,8 +66,8 @@ class DiffPanel : public Panel {
     ImGui::EndDisabled();
     frame.ui.tag("diff/keep", why_not);
     if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled))
-      Ui::tooltip("%s", why_not.empty() ? "This run, as far as it has come, becomes A; what runs "
-                                          "afterwards is B."
+      Ui::tooltip("%s", why_not.empty() ? "This run up to here becomes A; what runs afterwards "
+                                          "is B."
                                         : why_not.c_str());
     Ui::flow(frame.ui.px(260));
     ImGui::SetNextItemWidth(frame.ui.px(180));

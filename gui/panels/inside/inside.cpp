@@ -69,7 +69,7 @@ class InsidePanel : public Panel {
     if (ImGui::IsItemHovered())
       Ui::tooltip("%s", fetch_.follows_selection()
                             ? "The selected instruction; a step shows the rank's own again."
-                            : "Where the focus rank stands.");
+                            : "The current instruction of the focus rank.");
     if (inside.kind == Inside::Kind::kNothing || inside.value.empty()) return;
     InsideOperand made;
     made.value = inside.value;

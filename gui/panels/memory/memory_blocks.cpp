@@ -127,7 +127,6 @@ void place_blocks(RankBlocks& out, const std::map<size_t, size_t>& taken) {
     if (live > out.peak_bytes) {
       out.peak_bytes = live;
       out.peak_ns = change.time_ns;
-      out.peak_event = block.alloc_event;
     }
     int64_t at = 0;
     const auto from = taken.find(change.block);

@@ -52,10 +52,9 @@ struct RankBlocks {
   std::vector<HeldBlock> blocks;  // by bytes times time, largest first; brief ones merged
   int64_t top = 1;                // exclusive upper bound of all block addresses
   int64_t peak_bytes = 0;
-  int64_t peak_ns = 0;      // when the peak was first reached
-  int64_t peak_event = -1;  // the alloc that reached the peak; -1: parameters alone did
-  bool returned = false;    // the rank reached its end: buffers still live are results or leaks
-  bool complete = true;     // false: the log has more events than were examined
+  int64_t peak_ns = 0;    // when the peak was first reached
+  bool returned = false;  // the rank reached its end: buffers still live are results or leaks
+  bool complete = true;   // false: the log has more events than were examined
   std::vector<HeldBlock> at_peak;  // blocks live at the peak, ordered by bytes, largest first
   std::vector<HeldBlock> leaking;  // blocks neither freed nor returned, in the same order
 };

@@ -103,8 +103,7 @@ class EditorPanel : public Panel {
       ImGui::SameLine();
       if (ImGui::Button("My text again")) document.take_mine();
       frame.ui.tag("editor/mine");
-      if (ImGui::IsItemHovered())
-        Ui::tooltip("What you had typed here before another text took its place");
+      if (ImGui::IsItemHovered()) Ui::tooltip("Your text before it was replaced by another one");
     }
     const std::string state = state_words(document);
     Ui::flow(ImGui::CalcTextSize(state.c_str()).x);

@@ -41,11 +41,11 @@ class TimelinePanel : public Panel {
     static constexpr PanelKey kKeys[] = {
         {"W, S", "Zoom in, out", "Around the pointer."},
         {"A, D", "Move left, right", "A tenth of the view."},
-        {"F", "Frame", "What is selected; once more: everything."},
+        {"F", "Frame", "The selection; pressed again, everything."},
         {"R", "Measure the selected event",
          "Its stretch of time, with the sums of what ran in it."},
         {"M", "Note here", "A text at the pointer's time, kept with the program."},
-        {"C", "Low lanes", "More ranks fit; again: back."},
+        {"C", "Low lanes", "More ranks fit; pressed again, back."},
         {"G", "Go to the event under the pointer", "The run's position becomes that of its issue."},
     };
     return kKeys;

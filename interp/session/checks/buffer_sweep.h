@@ -1,4 +1,4 @@
-// From which size of the p2p buffers a program completes.
+// The smallest size of the p2p buffers with which a program completes.
 #pragma once
 
 #include <functional>

@@ -262,14 +262,14 @@ class CollectiveLook {
     for (const Side& side : sides_) arrived += side.arrival && side.arrival->arrived ? 1 : 0;
     if (meeting_ != nullptr && meeting_->mismatch) {
       out_.moment =
-          "Its members do not agree, so it does nothing: what it would do if all called as here.";
+          "Its members do not agree, so it does nothing: what it would do if all made this call.";
     } else if (is_over_) {
       out_.moment = "It is over: what it did.";
     } else if (arrived == 0) {
-      out_.moment = "Nobody has come to it yet: what it will do.";
+      out_.moment = "No rank has arrived yet: what it will do.";
     } else {
       out_.moment =
-          fmt::format("{} of {} ranks have come: what it will do.", arrived, sides_.size());
+          fmt::format("{} of {} ranks have arrived: what it will do.", arrived, sides_.size());
     }
   }
 

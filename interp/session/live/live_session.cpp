@@ -97,7 +97,6 @@ void LiveSession::refresh(StopReason stop) {
   s.stop = std::move(stop);
   s.focus = focus_;
   s.step_scope = scope_;
-  s.can_reverse = backend_->checkpoints() != nullptr;
   s.breakpoints = std::make_shared<const std::vector<BreakpointSnapshot>>(breakpoints_->snapshot());
   snapshot_ = std::make_shared<const Snapshot>(std::move(s));
 }

@@ -25,8 +25,8 @@ Expected<LoweredFusion> lower_fusion(const Program& program, const std::string& 
                                      const std::vector<std::string>& keep,
                                      const Preparing& watch = {});
 
-/// The texts of its phases, printed when somebody asks: then the fusion, which lower_fusion()
-/// lowered, is lowered again.
+/// The texts of the phases of lower_fusion(). The first request lowers the fusion again and prints
+/// them all.
 PhaseTexts phases_of(std::shared_ptr<const Program> program, const std::string& fusion,
                      const std::vector<std::string>& keep);
 

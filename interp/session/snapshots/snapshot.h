@@ -71,9 +71,8 @@ struct Snapshot {
   Rank focus = 0;                // the rank used by commands that name none
   std::vector<Rank> step_scope;  // the ranks that a step moves; empty: all
   int64_t now_ns = 0;            // device time so far (virtual, or since the run's origin)
-  bool can_reverse = true;
-  std::string no_stepping;  // why nothing can run here (a log whose program cannot be prepared
-                            // again); empty: it can
+  std::string no_stepping;       // why nothing can run here (a log whose program cannot be prepared
+                                 // again); empty: it can
 
   std::shared_ptr<const ProgramView> program;
   std::vector<std::shared_ptr<const RankSnapshot>> ranks;     // by rank

@@ -99,8 +99,8 @@ class Orders {
           fmt::format("Put {} ({}) and {} ({}) into one group{}.", program_.short_text(first),
                       program_.where(first), program_.short_text(second), program_.where(second),
                       places.size() == 1 ? ""
-                      : place == a.first ? " where the first stands"
-                                         : " where the second stands"),
+                      : place == a.first ? " in the place of the first"
+                                         : " in the place of the second"),
           edit.erase(a).erase(b));
     }
   }

@@ -70,6 +70,8 @@ TEST(ProcessPlace, SrunOnSeveralComputersNeedsOne) {
 TEST(ProcessPlace, WhatIsWrongIsNamed) {
   EXPECT_EQ(place_in({{"RANK", "x"}, {"WORLD_SIZE", "2"}}).error().message(),
             "RANK is \"x\"; a number was expected");
+  EXPECT_EQ(place_in({{"RANK", "x"}, {"WORLD_SIZE", "2"}}).error().diagnostics.front().id,
+            "launcher");
   EXPECT_EQ(place_in({{"RANK", "2"}, {"WORLD_SIZE", "2"}}).error().message(),
             "RANK is 2, but WORLD_SIZE is 2");
   EXPECT_NE(place_in({{"RANK", "0"}}).error().message().find("WORLD_SIZE"), std::string::npos);

@@ -110,6 +110,8 @@ std::vector<std::string> differences(int64_t in_a, int64_t in_b) {
   }
   const auto diff = interp::compare_runs(sides.at(0), sides.at(1), {});
   EXPECT_TRUE(diff);
+  const auto again = sides.at(0).run->past_contents({}, {}, {});
+  EXPECT_EQ(again ? "" : again.error().diagnostics.front().id, "no_stepping");
   const auto report = interp::report(*diff, {}, {});
   EXPECT_TRUE(report);
   return report->differences;
