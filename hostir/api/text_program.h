@@ -8,8 +8,8 @@
 
 namespace hostir::api {
 
-/// Lowers a fusion to host IR without inputs. `options`: open_options.h, of which it takes text,
-/// function, mesh, ranks, sizes, keep, grad, wrt and machine. A host function stays as it is.
+/// Lowers a fusion to host IR without inputs; a host function stays as it is. `options` as in
+/// open_options.h: text, function, mesh, ranks, sizes, keep, grad, wrt and machine count.
 /// The answer: {function, phases: list of {name, text}, text, explanation: list of {value, what,
 /// sentence, from, pass}}. Errors: those of the options, of reading and of the passes.
 Answered<std::string> lower_text(const std::string& path, std::string_view options);

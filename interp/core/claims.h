@@ -1,6 +1,6 @@
 // Helpers shared by the layout claim checks: axes, wording, and which ranks execute an instruction.
 //
-// Used by partial_claims.cpp, kernel_claims.cpp and route_claims.cpp, and by nobody else.
+// Used only by partial_claims.cpp, kernel_claims.cpp and route_claims.cpp.
 #pragma once
 
 #include <string>

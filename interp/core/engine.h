@@ -87,7 +87,7 @@ class Engine final : public CompletionSink {
   StepResult step(Rank rank);
   /// Runs one decision of a rank that can take one; returns the task it issued.
   TaskId decide(Rank rank);
-  /// next_rank() after the last decision; for whoever goes on with the rank that is next each time.
+  /// next_rank() after the last decision, for callers that always continue with the next rank.
   Rank upcoming = kNoRank;
   /// Polls, concludes if nothing can move, and returns the next rank.
   Rank settle();

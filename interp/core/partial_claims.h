@@ -26,9 +26,9 @@ struct MisplacedReduction {
   size_t operand = 0;
   std::string sentence;
 };
-/// They are told of at the end of a run, behind what ended it: a program that hangs is first of all
-/// one that hangs. What nothing but constants went into is nobody's sum (a demonstration, a
-/// counter of ranks), and parts of one index are values of their own, stacked: neither is claimed.
+/// They are reported at the end of a run, after what ended it, because a hang is more important.
+/// Not reported: reductions of constants only (a demonstration, a counter of ranks), and parts of
+/// one index, which are stacked values of their own.
 std::vector<MisplacedReduction> misplaced_reductions(const Code& code);
 
 /// Says that a recv stores as whole what its send calls an addend; nullopt: it does not, or the

@@ -9,7 +9,7 @@
 namespace hostir::sim {
 
 // Completions are delivered one by one as they happen: events of one poll are in order of finish
-// time, rank and id, and whoever is told of one may read memory as it was at that moment.
+// time, rank and id, and the sink may read memory as it was at that moment.
 interp::Progress SimBackend::poll(const interp::Hosts& hosts, interp::CompletionSink& sink) {
   events_.clear();
   state_.timeline.advance(hosts, events_);

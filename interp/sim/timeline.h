@@ -41,7 +41,7 @@ struct MeetingKey {
   int32_t source = -1;
   int32_t target = -1;
   uint64_t sequence = 0;
-  bool into_buffer = false;  // the sender's half of a buffered transfer: it meets nobody
+  bool into_buffer = false;  // the sender's half of a buffered transfer: a meeting of one
   friend auto operator<=>(const MeetingKey&, const MeetingKey&) = default;
 };
 
@@ -56,8 +56,7 @@ struct TimedItem {
   int64_t duration_ns = 1;  // the meeting takes the maximum over its members
   int64_t occupied_ns = 1;  // how long its engines are busy
   /// Send and recv that are not a rendezvous: the sender does not wait for the receiver while the
-  /// bytes that it sent and nobody received fit into the connection's buffer. The same on both
-  /// sides.
+  /// bytes that were sent and not received fit into the connection's buffer. Equal on both sides.
   struct Buffered {
     int64_t bytes = 0;
     int64_t capacity_bytes = 0;  // at least `bytes`
@@ -125,8 +124,8 @@ class Timeline {
   struct Bound {
     uint64_t round = 0;
     int64_t ns = 0;
-    bool busy = false;   // being looked for: whoever comes back to it goes in a circle
-    bool exact = false;  // else only what was enough for whoever asked
+    bool busy = false;   // being computed: reaching it again closes a cycle
+    bool exact = false;  // false: above what its last caller asked for
   };
   struct Node {
     TaskId id = interp::kNoTask;

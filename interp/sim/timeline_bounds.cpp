@@ -24,8 +24,7 @@ int64_t plus(int64_t time, int64_t duration) {
 
 }  // namespace
 
-// Whether a bound of this round answers whoever needs to know no more than that it is above
-// `enough`.
+// True if the bound was found in this round, and is exact or above `enough`.
 bool Timeline::is_known(const Bound& bound, int64_t enough) const {
   return bound.round == round_ && (bound.busy || bound.exact || bound.ns > enough);
 }

@@ -1,7 +1,8 @@
-// 1. Lines of instructions and operands come from where the program view says. The first of several
-//    from one line is that line itself, the others were generated.
-// 2. From there on, up and down, lines with the same text as their neighbours in the user's file
-//    are those neighbours: comments, braces, blank lines.
+// 1. The program view gives the origin of each instruction and operand. If several lines have one
+//    origin, the first is that line itself and the others were generated.
+// 2. From there upwards and downwards, a line with the same text as the neighbour in the user's
+// file
+//    is that neighbour: comments, braces, blank lines.
 #include "gui/panels/program/user_lines.h"
 
 #include <set>

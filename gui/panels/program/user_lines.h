@@ -14,7 +14,7 @@ namespace hostir::gui {
 
 struct UserLine {
   uint32_t line = 0;       // 1-based; 0: it comes from no line of the user's
-  bool generated = false;  // lowered from that line, which itself stands elsewhere
+  bool generated = false;  // lowered from that line, which is shown elsewhere
 };
 
 /// By line of the text that runs, which is `lines`. A recorded program without the user's text has

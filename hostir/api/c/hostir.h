@@ -103,8 +103,8 @@ HOSTIR_API int32_t hostir_abi_version(void);
 HOSTIR_API const char* hostir_version(void);
 
 // Opens a program (.hir, StableHLO, HLO), a log, or a folder with the logs of one run's processes.
-// A program stands at its first instruction; so does a log whose program can run again, and any
-// other log at its end, where it can be asked but not run.
+// The session of a program begins at its first instruction, and so does that of a log whose program
+// can run again. Any other log is shown at its end and can only be inspected.
 //
 // options: NULL, or a JSON object with some of: "text" (the program's text instead of the file's),
 //   "function", "mesh" {"tp": 4}, "ranks", "sizes" {"B": 8}, "inputs" {"x": "normal(1)",
@@ -140,7 +140,7 @@ HOSTIR_API hostir_status hostir_command(hostir_session* session, const char* com
 //   hexadecimal.
 HOSTIR_API hostir_status hostir_query(hostir_session* session, const char* sql, char** answer);
 
-// Reads one tensor: `value` is what stands behind `print`: "%y" (of the focus rank), "%y rank 1",
+// Reads one tensor: `value` is the argument of `print`: "%y" (of the focus rank), "%y rank 1",
 // "%y global" (assembled from all ranks, partial values reduced), "%y[0:2, :] rank 1".
 //
 // tensor: set to a row-major copy in host memory, which the caller owns and ends with
@@ -170,8 +170,8 @@ HOSTIR_API hostir_status hostir_lower(const char* path, const char* options, cha
 HOSTIR_API hostir_status hostir_import(const char* path, const char* options, char** answer);
 
 // What other tools' dumps say of a job that hangs (PyTorch Flight Recorder, clog, NCCL Inspector,
-// RAS, NCCL_DEBUG): path_count files or folders. The status is HOSTIR_OK also where the verdict
-// accuses somebody.
+// RAS, NCCL_DEBUG): path_count files or folders. The status is HOSTIR_OK also if the verdict
+// names a culprit.
 //
 // answer: as `hostir open --json` prints it: {"fault", "kind", "sentence", "culprits", ...}.
 HOSTIR_API hostir_status hostir_diagnose(const char* const* paths, size_t path_count,

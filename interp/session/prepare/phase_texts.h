@@ -1,7 +1,7 @@
 // The texts of the compiler's phases, printed on first use.
 //
 // A run needs none of them; of a long program they take longer than its lowering. Names are always
-// there. Copies share the texts; whoever asks first makes them, on any thread.
+// there. Copies share the texts; the first request makes them, on any thread.
 #pragma once
 
 #include <functional>

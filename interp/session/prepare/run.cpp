@@ -78,8 +78,8 @@ Expected<std::vector<NamedOutput>> outputs_of(const Interpreter& interpreter, bo
   return out;
 }
 
-// A layout that says that ranks hold the same part, where they do not. The output shows the first
-// holder's; nobody would see the others.
+// Ranks that hold different contents where their layout says that they hold the same part. The
+// output shows only the first holder's.
 std::optional<Fault> differing_replicas(const Interpreter& interpreter, const ValueWatch& watch,
                                         size_t result) {
   const Code& code = interpreter.code();
@@ -142,8 +142,8 @@ bool holds(const Tensor& tensor, bool (*what)(double)) {
 bool is_nan(double v) { return std::isnan(v); }
 bool is_infinite(double v) { return std::isinf(v); }
 
-// What ranks hold in spite of their layouts, and where numbers stopped being numbers. A NaN of the
-// inputs is born nowhere, and an infinity may be a mask: it is told of where one is returned.
+// Contents that contradict their layouts, and the first NaN and infinity. A NaN in the inputs has
+// no origin in the program. An infinity may be a mask, so it is reported only in a result.
 void add_findings(const Interpreter& interpreter, const ValueWatch& watch, const Prepared& prepared,
                   RunResult& result) {
   bool returned_differ = false;

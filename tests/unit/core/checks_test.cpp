@@ -52,23 +52,6 @@ TEST(Undefined, ReturningNamesTheInstruction) {
   EXPECT_FALSE(faults[0].fatal);
 }
 
-TEST(Leaks, AreErrors) {
-  const auto r = run(R"(
-mesh @m = <x=1>
-host @f on @m () -> () {
-  %s = stream "s"
-  %g, %ga = alloc on %s : tensor<4xf32>
-  return
-}
-)");
-  ASSERT_TRUE(r);
-  ASSERT_FALSE(r->interpreter->faults().empty());
-  const Fault& fault = r->interpreter->faults().front();
-  EXPECT_EQ(fault.record.kind, "leak");
-  EXPECT_EQ(fault.severity, Severity::kError);
-  EXPECT_FALSE(fault.fatal);
-}
-
 TEST(ByteSets, RemovedBytesAreNotCovered) {
   ByteSet set;
   set.add({0, 10});
