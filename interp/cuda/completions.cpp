@@ -107,13 +107,14 @@ void DeviceBackend::collect(std::vector<std::pair<interp::Completion, InFlight>>
 // While some host can issue instructions, completions are polled only now and then: polling after
 // every instruction would take longer than issuing it.
 bool DeviceBackend::may_look_later(std::span<const interp::HostState> hosts) {
-  constexpr int64_t kEveryNs = 50'000;
+  // Only a log needs times soon after the event.
+  const int64_t every_ns = options_.coarse_times ? 200'000 : 50'000;
   if (is_one_by_one() || !failures_.empty()) return false;
   const int64_t now = now_ns();
   const bool busy = std::any_of(hosts.begin(), hosts.end(), [](const interp::HostState& h) {
     return h.kind == interp::HostState::Kind::kRunnable;
   });
-  if (busy && now - polled_ns_ < kEveryNs && !look_now_) return true;
+  if (busy && now - polled_ns_ < every_ns && !look_now_) return true;
   look_now_ = false;
   polled_ns_ = now;
   return false;

@@ -269,7 +269,7 @@ class DeviceBackend final : public interp::Backend {
   bool keep_for_graph(const interp::Task& task);
   static void close_body(RankBodies& bodies);
   void end_bodies(std::span<const interp::HostState> hosts);
-  void add_partners(const Body& body, std::set<Rank>& ranks) const;
+  void add_partners(const Body& body, std::vector<Rank>& ranks) const;
   std::vector<Rank> unit_of(Rank rank) const;
   void submit_units();
   void submit(Unit& unit);

@@ -84,36 +84,37 @@ void DeviceBackend::end_bodies(std::span<const interp::HostState> hosts) {
   }
 }
 
-// The ranks that a body meets on its device, itself included.
-void DeviceBackend::add_partners(const Body& body, std::set<Rank>& ranks) const {
+// Adds the ranks that a body meets on its device, itself included.
+void DeviceBackend::add_partners(const Body& body, std::vector<Rank>& ranks) const {
+  const auto add = [&](Rank rank) {
+    if (std::find(ranks.begin(), ranks.end(), rank) == ranks.end()) ranks.push_back(rank);
+  };
   for (const Held& task : body.tasks) {
-    ranks.insert(task.rank);
+    add(task.rank);
     for (const auto& item : task.items) {
       if (!meets_here(task.rank, item)) continue;
       if (item.peer >= 0) {
-        ranks.insert(item.members[static_cast<size_t>(item.peer)]);
+        add(item.members[static_cast<size_t>(item.peer)]);
       } else {
-        ranks.insert(item.members.begin(), item.members.end());
+        for (const Rank member : item.members) add(member);
       }
     }
   }
 }
 
 // All ranks that have to be in one unit with this one's first body; empty if not all are there.
+// Every iteration of every rank comes here, so a rank that meets nobody costs one allocation.
 std::vector<Rank> DeviceBackend::unit_of(Rank rank) const {
-  std::set<Rank> known;
-  std::vector<Rank> to_see = {rank};
-  while (!to_see.empty()) {
-    const Rank r = to_see.back();
-    to_see.pop_back();
-    if (!known.insert(r).second) continue;
-    const RankBodies& bodies = bodies_[static_cast<size_t>(r)];
+  std::vector<Rank> known;
+  if (bodies_[static_cast<size_t>(rank)].closed.empty()) return known;
+  known.push_back(rank);
+  for (size_t i = 0; i < known.size(); ++i) {
+    const RankBodies& bodies = bodies_[static_cast<size_t>(known[i])];
     if (bodies.closed.empty()) return {};
-    std::set<Rank> partners;
-    add_partners(bodies.closed.front(), partners);
-    to_see.insert(to_see.end(), partners.begin(), partners.end());
+    add_partners(bodies.closed.front(), known);
   }
-  return {known.begin(), known.end()};
+  std::sort(known.begin(), known.end());
+  return known;
 }
 
 void DeviceBackend::submit_units() {
@@ -401,7 +402,11 @@ void DeviceBackend::launch_graph(Unit& unit, const DeviceGraph& graph) {
   for (const Body& body : unit.bodies) {
     for (const Held& task : body.tasks) is_awaited = is_awaited || has_named_event(task);
   }
-  const EventRef begun = options_.coarse_times ? nullptr : mark(leader);
+  // Directly after work in flight, its end is also the start of this.
+  const bool follows = unit.queues.size() == 1 && unit.outside.empty() &&
+                       !leader.in_flight.empty() && leader.in_flight.back().ended != nullptr;
+  EventRef begun;
+  if (!options_.coarse_times) begun = follows ? leader.in_flight.back().ended : mark(leader);
   const ActivityRef activity = begin_activity();
   graph.launch(leader.stream);
   end_activity(activity);

@@ -163,6 +163,8 @@ fi
 if wanted bench && python3 -c 'import torch' 2> /dev/null; then
   LIMIT=150 check "bench, beside PyTorch" python3 tests/long/gpu_bench.py "$hostir"
   cat "$logs/bench__beside_PyTorch.txt"
+  LIMIT=120 check "bench, beside a hand-written loop" python3 tests/long/gpu_bench.py "$hostir" --loop
+  cat "$logs/bench__beside_a_hand_written_loop.txt"
 elif wanted bench; then
   LIMIT=90 check "bench, no PyTorch here" python3 tests/long/gpu_bench.py "$hostir"
   cat "$logs/bench__no_PyTorch_here.txt"

@@ -4,12 +4,15 @@
 Usage: gpu_bench.py HOSTIR [--several]. Without PyTorch, only our times are measured. Prints microseconds per forward pass.
 Ours is the wall time of many passes in a loop, with everything included. --several: only the part on several devices, and
 all_reduce between them, of f32.
+       gpu_bench.py HOSTIR --loop: beside a hand-written loop of the same library calls (tests/bench/cuda_loop.cu, built
+with nvcc), without and with a log; and what a launch costs the host beside a raw driver call.
        gpu_bench.py --program HIDDEN TOKENS ITERATIONS [RANKS] prints the program.
        torchrun --nproc-per-node N gpu_bench.py --torch: PyTorch on N devices, which the first form starts.
 """
 import os
 import pathlib
 import re
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -24,7 +27,7 @@ SIZES = [(1024, 128), (4096, 1), (4096, 128), (4096, 2048), (8192, 2048), (8192,
 # (hidden, tokens, iterations) on several devices; PyTorch is measured for all but the last.
 SEVERAL_SIZES = [(4096, 1, 500), (4096, 128, 500), (4096, 2048, 100), (8192, 2048, 50), (16384, 16384, 5)]
 # (bytes, iterations) of an all_reduce
-REDUCED = [(1 << 10, 2000), (1 << 20, 2000), (1 << 24, 500), (1 << 30, 20)]
+REDUCED = [(1 << 10, 2000), (1 << 20, 2000), (1 << 24, 500), (1 << 30, 200)]
 
 
 def program(hidden, tokens, iterations, ranks=1):
@@ -70,7 +73,7 @@ host @f on @m (inout %x: tensor<{size_bytes // 4}xf32>) -> (%x: tensor<{size_byt
   %c = comm over {{r}}
   %s = stream "s"
   for %i in 0..{iterations} {{
-    all_reduce avg %c rw(%x) on %s
+    all_reduce sum %c rw(%x) on %s
   }}
   return %x
 }}
@@ -160,7 +163,7 @@ def torch_on_several():
         measure(f"H={hidden} T={tokens}", forward, 200 if tokens <= 128 else 20)
     for size_bytes, iterations in REDUCED:
         reduced = torch.zeros(size_bytes // 4, device="cuda")
-        measure(f"all_reduce {size_bytes} B", lambda: torch.distributed.all_reduce(reduced), min(iterations, 300))
+        measure(f"all_reduce {size_bytes} B", lambda: torch.distributed.all_reduce(reduced), min(iterations, 100))
     sys.stdout.flush()
     os._exit(0)  # the process group cannot be destroyed while a graph holds its communicator
 
@@ -177,26 +180,96 @@ def on_several(hostir):
         programs += [(f"all_reduce {size} B", all_reduce_program(size, n, ranks), n) for size, n in REDUCED]
         for what, text, iterations in programs:
             place = ("--devices", ",".join(map(str, range(ranks))))
+            if "all_reduce" in what:
+                place += ("--input", f"x=full(1.0, {int(what.split()[1]) // 4}xf32)")
             times = [text_of(ours(hostir, text, iterations, place + more)) for more in ((), ("--graphs",))]
-            print(f"way b, {ranks} devices, {what}: {times[0]}, graphs {times[1]}", flush=True)
+            searched = ""
+            if "H=" in what:
+                searched = ", searched " + text_of(ours(hostir, text, iterations, place + ("--graphs",), timed_products=True))
+            print(f"way b, {ranks} devices, {what}: {times[0]}, graphs {times[1]}{searched}", flush=True)
 
 
 def on_one(hostir):
-    print(f"{'MLP bf16, us per forward':28} {'torch':>9} {'graph':>9} {'hostir':>9} {'searched':>9} {'graphs':>9} {'to best':>8}")
+    print(f"{'MLP bf16, us per forward':28} {'torch':>9} {'graph':>9} {'hostir':>9} {'graphs':>9} {'searched':>9} {'to best':>8}")
     for hidden, tokens in SIZES:
         hand, graph = torchs(hidden, tokens) if torch else (float("inf"), float("inf"))
         iterations = 2000 if tokens <= 128 else 100 if hidden < 8192 else 20
         text = program(hidden, tokens, iterations)
         mine = ours(hostir, text, iterations)
-        searched = ours(hostir, text, iterations, timed_products=True)
         captured = ours(hostir, text, iterations, ("--graphs",))
+        searched = ours(hostir, text, iterations, ("--graphs",), timed_products=True)
         if any(isinstance(t, str) for t in (mine, searched, captured)):
             print(f"H={hidden} T={tokens}: {mine} {searched} {captured}")
             continue
         best = min(mine, searched, captured)
-        print(f"H={hidden:<5} T={tokens:<18} {hand:9.1f} {graph:9.1f} {mine:9.1f} {searched:9.1f} {captured:9.1f} "
+        print(f"H={hidden:<5} T={tokens:<18} {hand:9.1f} {graph:9.1f} {mine:9.1f} {captured:9.1f} {searched:9.1f} "
               f"{best / min(hand, graph):8.2f}", flush=True)
     print(f"way a, 4 ranks, H=4096 T=2048: {text_of(ours(hostir, program(4096, 2048, 50, 4), 50))} per forward of all ranks")
+
+
+def launch_program(iterations):
+    """Short kernels: the host is slower than they are."""
+    return f"""mesh @m = <r=1>
+kernel @add_one(%x: tensor<256xf32>) -> (%y: tensor<256xf32>) {{
+  %one = constant {{value = 1.0}} : tensor<256xf32>
+  %y = add %x, %one
+  return %y
+}}
+host @f on @m (%x: tensor<256xf32>) -> (%y: tensor<256xf32>) {{
+  %s = stream "s"
+  %y = alloc on %s : tensor<256xf32>
+  for %i in 0..{iterations} {{
+    launch @add_one ro(%x) wo(%y) on %s
+  }}
+  return %y
+}}
+"""
+
+
+def logged(hostir, text, iterations, options=()):
+    """Microseconds per iteration by the times in the log, from the first task in the loop to the last one's end."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, log = pathlib.Path(folder) / "mlp.hir", pathlib.Path(folder) / "log.db"
+        path.write_text(text)
+        out = subprocess.run([hostir, "run", str(path), "--backend", "cuda", "--example-inputs", "-q", "--trace", str(log),
+                              *options], capture_output=True, text=True, timeout=60)
+        if not log.exists():
+            return out.stderr.strip()[-60:]
+        rows = sqlite3.connect(log).execute(
+            """SELECT MIN(e.start_ns), MAX(e.finish_ns) FROM event e WHERE e.instruction IN
+               (SELECT instruction FROM event GROUP BY instruction HAVING COUNT(*) >= ?)""", (iterations,))
+        begin, end = rows.fetchone()
+    return (end - begin) / iterations / 1e3
+
+
+def beside_a_loop(hostir):
+    with tempfile.TemporaryDirectory() as folder:
+        loop = pathlib.Path(folder) / "cuda_loop"
+        source = pathlib.Path(__file__).parent.parent / "bench/cuda_loop.cu"
+        subprocess.run(["nvcc", "-O2", "-std=c++20", "-arch=native", source, "-lcublasLt", "-lnccl", "-lcuda", "-o", loop],
+                       check=True)
+
+        def written(*arguments):
+            out = subprocess.run([loop, *map(str, arguments)], capture_output=True, text=True, timeout=60)
+            return [float(x) for x in re.findall(r"[0-9.]+", out.stdout)] or out.stdout + out.stderr
+        devices = min(2, torch.cuda.device_count() if torch else 1)
+        print(f"{'us per pass':30} {'loop':>8} {'hostir':>8} {'ratio':>6} {'logged':>8} {'ratio':>6} {'graph':>8} {'hostir':>8} {'ratio':>6}")
+        for ranks in sorted({1, devices}):
+            place = ("--devices", ",".join(map(str, range(ranks))))
+            for hidden, tokens in [(1024, 128), (4096, 1), (4096, 128), (4096, 2048)]:
+                passes = 3000 if tokens <= 128 else 300
+                plain, graph = written("mlp", hidden, tokens, passes, ranks)
+                text = program(hidden, tokens, passes, ranks)
+                mine, captured = ours(hostir, text, passes, place), ours(hostir, text, passes, place + ("--graphs",))
+                with_log = logged(hostir, text, passes, place)
+                try:
+                    print(f"{f'{ranks} devices, H={hidden} T={tokens}':30} {plain:8.1f} {mine:8.1f} {mine / plain:6.3f} "
+                          f"{with_log:8.1f} {with_log / mine:6.3f} {graph:8.1f} {captured:8.1f} {captured / graph:6.3f}",
+                          flush=True)
+                except (TypeError, ValueError):
+                    print(ranks, hidden, tokens, plain, mine, with_log, captured)
+        raw, mine = written("launch", 20000)[0], ours(hostir, launch_program(20000), 20000)
+        print(f"a launch costs the host {raw:.2f} us as a raw driver call, hostir {text_of(mine)}")
 
 
 def main():
@@ -206,6 +279,8 @@ def main():
         print(program(*map(int, sys.argv[2:])))
     elif sys.argv[1] == "--torch":
         torch_on_several()
+    elif "--loop" in sys.argv:
+        beside_a_loop(sys.argv[1])
     else:
         if "--several" not in sys.argv:
             on_one(sys.argv[1])

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""libhostir_nccl.so under PyTorch jobs of several NCCL ranks, which share the GPUs that there are.
+"""libhostir_nccl.so under PyTorch jobs of several NCCL ranks on one GPU.
 
-    nccl_plugin_jobs.py BUILD [RANKS...]      needs torch and a GPU; default: 2 and 4 ranks
+    nccl_plugin_jobs.py BUILD [RANKS...]      needs torch and one GPU; default: 2 and 4 ranks
 
 For each number of ranks:
 1. Three jobs of the same program, one with the plugin and two without, take turns in blocks of steps. Prints the ratios
@@ -45,7 +45,7 @@ class Step:
         import torch.distributed as dist
         self.torch, self.dist, self.rank, self.world = torch, dist, rank, world
         self.calls = {}
-        torch.cuda.set_device(rank % torch.cuda.device_count())
+        torch.cuda.set_device(0)
         dist.init_process_group("nccl", rank=rank, world_size=world)
         self.pairs = [dist.new_group([0, 1])] if world > 2 else []
         make = dict(device="cuda", dtype=torch.bfloat16)
