@@ -109,6 +109,7 @@ step jax tests/checks/jax.sh build-ci/bin/hostir
 step dumps tests/checks/dumps.py build-ci/bin/hostir
 step line-editing tests/checks/line_editing.py build-ci/bin/hostir
 step pipelines tests/checks/pipelines.py build-ci/bin/hostir
+step proofs tests/long/random_proofs.py build-ci/bin/hostir --seeds 0:20 --mistakes 2
 step report tests/checks/report.py build-ci/bin/hostir
 step profiles tests/checks/profiles.py build-ci/bin/hostir
 step debug-transcripts tests/scripts/debug/check.sh build-ci/bin/hostir

@@ -30,6 +30,20 @@ Type with_sizes(const Type& type, const NamedSizes& sizes) {
   return out;
 }
 
+Attributes with_sizes(const Attributes& attributes, const NamedSizes& sizes) {
+  Attributes out = attributes;
+  for (const auto& [name, value] : attributes.entries()) {
+    Attribute bound = value;
+    if (auto* e = std::get_if<IndexExpr>(&bound)) *e = with_sizes(*e, sizes);
+    if (auto* list = std::get_if<ExprList>(&bound)) {
+      for (IndexExpr& e : *list) e = with_sizes(e, sizes);
+    }
+    if (auto* t = std::get_if<Type>(&bound)) *t = with_sizes(*t, sizes);
+    out.set(name, std::move(bound));
+  }
+  return out;
+}
+
 Violated bind_arguments(const Function& callee, std::span<const Type> arguments,
                         NamedSizes& sizes) {
   if (arguments.size() != callee.params.size()) {
@@ -110,16 +124,7 @@ Values Builder::inlined(const Function& fusion, const Values& arguments) {
       for (const Operand& o : i.operands) returned.push_back(o.value);
       break;
     }
-    const auto entries = i.attributes.entries();
-    for (const auto& [name, value] : entries) {
-      Attribute bound = value;
-      if (auto* e = std::get_if<IndexExpr>(&bound)) *e = with_sizes(*e, sizes);
-      if (auto* list = std::get_if<ExprList>(&bound)) {
-        for (IndexExpr& e : *list) e = with_sizes(e, sizes);
-      }
-      if (auto* t = std::get_if<Type>(&bound)) *t = with_sizes(*t, sizes);
-      i.attributes.set(name, std::move(bound));
-    }
+    i.attributes = with_sizes(i.attributes, sizes);
     i.comments = {};
     i.from = call_.from;
     i.span = call_.span;

@@ -20,6 +20,7 @@ using NamedSizes = std::map<std::string, IndexExpr>;
 /// The expression with the named sizes replaced, simplified.
 IndexExpr with_sizes(const IndexExpr& size, const NamedSizes& sizes);
 Type with_sizes(const Type& type, const NamedSizes& sizes);
+Attributes with_sizes(const Attributes& attributes, const NamedSizes& sizes);
 
 /// Binds the sizes of a function's parameters to those of the arguments. The violation names the
 /// parameter and the types on both sides; its operand is the argument's index.

@@ -71,7 +71,11 @@ Piece Exchange::folded() {
   }
   if (bytes == 0) return {};
   Piece out{ChunkRef::make(bytes), 0, bytes};
-  fold(reduction_, dtype_, data, out.chunk->data(), bytes / element_bytes());
+  if (fold_) {
+    fold_(data, out.chunk->data(), bytes / element_bytes());
+  } else {
+    fold(reduction_, dtype_, data, out.chunk->data(), bytes / element_bytes());
+  }
   return out;
 }
 

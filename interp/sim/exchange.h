@@ -6,6 +6,7 @@
 // clamped to the buffers, so that a mismatch the interpreter let pass cannot access other memory.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -40,6 +41,11 @@ class Exchange {
   Exchange(SimMemory& memory, DType dtype, Reduction reduction, int32_t root,
            std::span<const std::pair<int32_t, int32_t>> pairs, std::vector<Contribution> members);
 
+  /// Reduces inputs instead of fold(); elements are as large as the dtype's.
+  using Fold =
+      std::function<void(std::span<const std::byte* const> inputs, std::byte* out, int64_t elems)>;
+  void fold_with(Fold fold) { fold_ = std::move(fold); }
+
   size_t size() const { return members_.size(); }
   DType dtype() const { return dtype_; }
   int64_t element_bytes() const { return size_bytes(dtype_); }
@@ -67,6 +73,7 @@ class Exchange {
   std::span<const std::pair<int32_t, int32_t>> pairs_;
   std::vector<Contribution> members_;
   std::vector<Piece> inputs_;
+  Fold fold_;
 };
 
 /// `sim_<mnemonic>` in interp/sim/comm/<mnemonic>.cpp, one per communication op; a missing one is a

@@ -5,6 +5,7 @@
 #include "interp/core/operand_overlap.h"
 #include "interp/core/value_stats.h"
 #include "interp/sim/backend_state.h"
+#include "interp/sim/shadow.h"
 
 namespace hostir::sim {
 
@@ -52,7 +53,7 @@ void SimBackend::start(const TimelineEvent& event) {
 }
 
 void SimBackend::exchange(const TimelineEvent& event) {
-  if (!computes()) return;
+  if (!computes() && options_.shadow == nullptr) return;
   std::vector<Contribution> members;
   for (const Arrival& arrival : event.arrivals) {
     if (arrival.from_buffer) continue;
@@ -61,6 +62,11 @@ void SimBackend::exchange(const TimelineEvent& event) {
   const Arrival& first = event.arrivals.front();  // a sender comes before its receiver
   const Arrival& last = event.arrivals.back();
   const StoredItem& item = state_.tasks.at(last.task)->items[last.item];
+  if (options_.shadow != nullptr) {
+    const interp::CodeIndex code = state_.tasks.at(last.task)->code;
+    options_.shadow->exchanged({code, item.kind, item.reduction, item.root, item.pairs, members});
+  }
+  if (!computes()) return;
   const bool is_sent_alone = item.kind == OpKind::send && members.size() == 1;
   Exchange data(state_.memory, item.dtype, item.reduction, item.root, item.pairs,
                 std::move(members));
@@ -79,12 +85,19 @@ void SimBackend::finish(const TimelineEvent& event, interp::CompletionSink& sink
   auto node = state_.tasks.extract(event.at.task);
   const StoredTask& task = *node.mapped();
   for (const BufferRef& ref : task.buffers) {
+    Shadow* shadow = options_.shadow;
+    if (shadow != nullptr && task.work == StoredTask::Work::kAlloc)
+      shadow->allocated(event.at.rank, ref);
+    if (shadow != nullptr && task.work == StoredTask::Work::kFree)
+      shadow->released(event.at.rank, ref);
     if (task.work == StoredTask::Work::kAlloc) {
       state_.memory.allocate(event.at.rank, ref.allocation, ref.offset_bytes + ref.size_bytes);
     } else if (task.work == StoredTask::Work::kFree) {
       state_.memory.release(event.at.rank, ref.allocation);
     }
   }
+  if (task.work == StoredTask::Work::kLaunch && options_.shadow != nullptr)
+    options_.shadow->launched(event.at.rank, task.code, task.buffers);
   if (task.work == StoredTask::Work::kLaunch && computes()) launch(task);
   sink.completed({task.id, event.started_ns, event.at.time_ns, event.queued_ns});
   if (value_mode_ != ValueMode::kNone && computes()) summarise(task, sink);

@@ -18,6 +18,8 @@
 
 namespace hostir::sim {
 
+class Shadow;
+
 struct SimOptions {
   enum class Values : uint8_t { kComputed, kNone } values = Values::kComputed;
   Machine machine = default_machine();
@@ -35,6 +37,8 @@ struct SimOptions {
   /// kAlike: every rank is taken to arrive at a collective when this one does, so one rank that
   /// runs alone (RunOptions::ranks) stands for all. Only without values, and without send and recv.
   enum class Members : uint8_t { kRun, kAlike } members = Members::kRun;
+  /// Follows the run; not owned. The machine must have no p2p buffers.
+  Shadow* shadow = nullptr;
 };
 
 /// The interpreter must charge `options.machine.issue_ns` (at least 1) per host instruction.

@@ -82,6 +82,26 @@ says "one statement at a time" "the second statement is not left out silently"
 expect 2 "bad text" "$hostir" verify tests/scripts/negative/mesh_c2.hir
 expect 2 "a forgotten all_reduce" "$hostir" verify tests/scripts/regress/sums_over_cut_dimensions.hir
 says "sums_over_cut_dimensions.hir:29:" "verify points at a forgotten all_reduce"
+against=tests/scripts/passes/against.hir
+# against STATUS FUNCTION FUSION TEXT: the verdict of verify --against, and its reason.
+against() {
+  expect "$1" "@$2 against @$3" "$hostir" verify $against "@$2" --against "@$3"
+  says "$4" "the verdict on @$2"
+}
+against 0 right layer "@right computes @layer: 1 output proven on 2 ranks"
+against 0 exchange layer "1 output proven on 2 ranks"
+against 1 bias_on_each layer "is not %y of @layer: broadcast_in_dim(%b) is counted 2 times where it is to be 1"
+against 1 no_reduction layer "a reduction is missing"
+against 1 twice layer "it is 2 times %y of @layer"
+says "against.hir:86:" "a doubled all_reduce is pointed at"
+against 1 divided layer "it is 1/4 of %y of @layer"
+against 1 wrong_block layer "matmul combines 0..2 of a dimension of one operand with 2..4 of the other"
+against 1 swapped rows "it holds element [2] of %y of @rows where element [0] belongs"
+says "against.hir:133:" "the permute that moves it is pointed at"
+against 5 another_way rows "could not be proven equal to %y of @rows"
+expect 64 "another number of parameters" "$hostir" verify $against @right --against @rows
+says "@right has 3 parameters and 1 results, @rows has 1 and 1" "the parameters are counted"
+expect 64 "against a function that is no fusion" "$hostir" verify $against @right --against @mm
 expect 2 "layouts through a call" "$hostir" verify tests/scripts/regress/layouts_through_calls.hir
 says "error[call_layout]" "verify compares layouts through calls"
 cat >"$work/unwritten.hir" <<'EOF'

@@ -1,0 +1,363 @@
+#include "hostir/api/prove.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "hostir/api/backends.h"
+#include "hostir/passes/unshard.h"
+#include "interp/core/interpreter.h"
+#include "interp/session/checks/check_unsharded.h"
+#include "interp/session/checks/compare.h"
+#include "interp/sim/proof/prover.h"
+#include "interp/sim/sim_backend.h"
+
+namespace hostir::api {
+
+namespace {
+
+using interp::Prepared;
+using interp::Rank;
+using sim::proof::Algebra;
+using sim::proof::Prover;
+using sim::proof::State;
+using sim::proof::StateId;
+using sim::proof::Token;
+using sim::proof::Tokens;
+
+// What the ranks return of one result.
+struct Returned {
+  std::string name;
+  Type type;
+  std::vector<Placement> places;  // by rank
+  std::vector<Tokens> tokens;     // by rank
+};
+
+std::vector<std::string> parameter_names(const Prepared& prepared, const std::string& function) {
+  const Function& f = *prepared.source->find_function(function);
+  std::vector<std::string> out;
+  for (const Parameter& p : f.params) out.push_back("%" + f.value(p.value).name);
+  return out;
+}
+
+Expected<std::vector<Returned>> follow(const Prepared& prepared, Prover& prover) {
+  std::vector<Returned> out;
+  interp::RunOptions options;
+  options.backend.name = "shapes";
+  options.backend.machine = default_machine();
+  options.backend.machine.p2p_buffer_bytes = 0;
+  options.summary = interp::RunOptions::Summary::kNone;
+  options.attach = [&](interp::Interpreter& i) { prover.begin(i); };
+  options.ended = [&](const interp::Interpreter& interpreter) {
+    const interp::Code& code = interpreter.code();
+    const Function& entry = *code.functions.front();
+    const interp::CodeInstruction& last = code.instructions.back();
+    for (size_t i = 0; i < entry.results.size(); ++i) {
+      Returned& r = out.emplace_back();
+      r.name = "%" + (entry.results[i].name.empty() ? std::to_string(i) : entry.results[i].name);
+      r.type = entry.results[i].type;
+      if (i < last.layouts.size() && last.layouts[i] != interp::kNoLayout)
+        r.type = code.layouts[last.layouts[i]].type;
+      for (Rank rank = 0; rank < code.rank_count; ++rank) {
+        const auto ref = interpreter.result(rank, i);
+        const bool known = ref && ref->placement != nullptr;
+        r.places.push_back(known ? *ref->placement : Placement{});
+        r.tokens.push_back(known ? prover.read(rank, *ref) : Tokens{});
+      }
+    }
+  };
+  const interp::BackendFactory make =
+      [&](const interp::BackendRequest& request) -> Expected<std::unique_ptr<interp::Backend>> {
+    sim::SimOptions sim;
+    sim.machine = request.machine;
+    sim.values = sim::SimOptions::Values::kNone;
+    sim.shadow = &prover;
+    return sim::make_sim_backend(sim);
+  };
+  HOSTIR_ASSIGN_OR_RETURN(const interp::RunResult result, interp::run(prepared, make, options));
+  const interp::Fault* fault = result.worst();
+  if (fault != nullptr) return tl::unexpected(interp::to_error(*fault));
+  return out;
+}
+
+class Comparison {
+ public:
+  /// `file`: the program as the user wrote it, whose positions are shown.
+  Comparison(Algebra& algebra, const interp::Code& code, const Program& file, const Prover& given,
+             const Prover& reference, const std::string& against)
+      : a_(algebra), code_(code), file_(file), given_(given), against_(against) {
+    for (const Prover::Written& w : reference.written()) {
+      if (const auto form = a_.whole_form(w.state)) known_.insert(*form);
+    }
+  }
+
+  void compare(const Returned& given, const Returned& wanted, Proof& proof) {
+    wanted_name_ = fmt::format("{} of @{}", wanted.name, against_);
+    const Tokens& all = wanted.tokens.front();
+    const Tokens* reference = &all;
+    const Sharding* sharding = sharding_of(given.type);
+    const Mesh* mesh = sharding == nullptr ? nullptr : code_.program->find_mesh(sharding->mesh);
+    std::optional<Diagnostic> unproven;
+    for (size_t rank = 0; rank < given.tokens.size(); ++rank) {
+      if (mesh != nullptr && !mesh->position_of(static_cast<int64_t>(rank))) continue;
+      const Tokens tokens = mesh != nullptr && sharding->is_partial()
+                                ? folded(given, *mesh, *sharding, rank)
+                                : given.tokens[rank];
+      const Placement& place = given.places[rank];
+      const Box whole = Box::whole(place.global);
+      Token last;
+      for (size_t e = 0; e < tokens.size(); ++e) {
+        const std::vector<int64_t> at = place.box.index_at(static_cast<int64_t>(e));
+        int64_t index = 0;
+        for (size_t d = 0; d < at.size(); ++d) index = index * whole.hi[d] + at[d];
+        const Token wanted_token = (*reference)[static_cast<size_t>(index)];
+        if (tokens[e] == wanted_token || (e > 0 && tokens[e].state() == last.state() && unproven)) {
+          continue;
+        }
+        last = tokens[e];
+        Found found = judge(tokens[e], wanted_token, place.global);
+        Diagnostic d = diagnostic(given.name, static_cast<Rank>(rank), at, found, tokens[e]);
+        if (found.certain) {
+          proof.verdict = Proof::Verdict::kDiffers;
+          proof.findings.push_back(std::move(d));
+          return;
+        }
+        if (!unproven) unproven = std::move(d);
+      }
+    }
+    if (!unproven) return;
+    if (proof.verdict == Proof::Verdict::kProven) proof.verdict = Proof::Verdict::kUnproven;
+    proof.findings.push_back(std::move(*unproven));
+  }
+
+ private:
+  struct Found {
+    bool certain = false;
+    std::string what;
+    bool is_moved = false;  // the right value at another element
+  };
+
+  // The reduction that a result declared partial stands for: of one holder of each addend.
+  Tokens folded(const Returned& given, const Mesh& mesh, const Sharding& sharding, size_t rank) {
+    const auto addend_of = [&](int64_t position) {
+      int64_t at = 0;
+      for (const AxisRef& axis : sharding.unreduced)
+        at = at * mesh.axis_size(axis) + mesh.coord(position, axis);
+      return at;
+    };
+    std::map<int64_t, const Tokens*> members;
+    members[addend_of(*mesh.position_of(static_cast<int64_t>(rank)))] = &given.tokens[rank];
+    const std::vector<int64_t> ranks = mesh.ranks();
+    for (size_t p = 0; p < ranks.size(); ++p) {
+      const auto other = static_cast<size_t>(ranks[p]);
+      if (given.places[other].box == given.places[rank].box)
+        members.try_emplace(addend_of(static_cast<int64_t>(p)), &given.tokens[other]);
+    }
+    Tokens out = given.tokens[rank];
+    for (size_t e = 0; e < out.size(); ++e) {
+      std::vector<StateId> states;
+      std::set<int64_t> indices;
+      for (const auto& [addend, tokens] : members) {
+        states.push_back((*tokens)[e].state());
+        const State& s = a_.state(states.back());
+        if (s.kind == State::Kind::kKnown && a_.shape(s.form) != nullptr)
+          indices.insert((*tokens)[e].index());
+      }
+      StateId made = a_.reduced(sharding.unreduced_kind, states);
+      if (indices.size() > 1)
+        made = a_.failed(State::Kind::kWrong, "its addends are of different elements");
+      const State& s = a_.state(made);
+      const bool free = s.kind != State::Kind::kKnown || a_.shape(s.form) == nullptr;
+      out[e] = Token::of(made, free || indices.empty() ? 0 : *indices.begin());
+    }
+    return out;
+  }
+
+  Found judge(Token given, Token wanted, const Extents& shape) {
+    const State& s = a_.state(given.state());
+    const State& w = a_.state(wanted.state());
+    if (w.kind != State::Kind::kKnown)
+      return {false, fmt::format("{} is not followed: {}", wanted_name_, w.why)};
+    if (s.kind == State::Kind::kWrong) return {true, s.why};
+    if (s.kind == State::Kind::kUnknown) return {false, s.why};
+    if (given.state() == wanted.state()) {
+      const Extents* own = a_.shape(s.form);
+      const Box box = Box::whole(own != nullptr ? *own : shape);
+      return {true,
+              fmt::format("it holds element {} of {} where element {} belongs",
+                          sim::proof::index_text(box.index_at(given.index())), wanted_name_,
+                          sim::proof::index_text(box.index_at(wanted.index()))),
+              true};
+    }
+    if (!a_.is_whole(given.state())) {
+      return {true,
+              fmt::format("it is {}: a reduction is missing", a_.describe_state(given.state()))};
+    }
+    if (auto difference = a_.certain_difference(s.form, w.form)) return {true, *difference};
+    return {false, fmt::format("it is {}, and {} is {}", a_.describe(s.form), wanted_name_,
+                               plain(w.form))};
+  }
+
+  std::string plain(sim::proof::FormId form) const { return a_.describe_terms(form); }
+
+  Diagnostic diagnostic(const std::string& name, Rank rank, const std::vector<int64_t>& at,
+                        const Found& found, Token token) {
+    Diagnostic d;
+    d.severity = Severity::kError;
+    d.id = found.certain ? "against_differs" : "against_unproven";
+    d.message = fmt::format("{}{} on rank {} {} {}: {}", name, sim::proof::index_text(at), rank,
+                            found.certain ? "is not" : "could not be proven equal to", wanted_name_,
+                            found.what);
+    const Prover::Written* place =
+        found.is_moved ? last_with(token.state()) : place_of(token.state());
+    if (place != nullptr) {
+      const Instruction* i = in_file(place->code);
+      if (i != nullptr) d.span = i->name_span;
+      d.notes.push_back(
+          {fmt::format("{} writes {} on rank {}: {}", code_.address(place->code),
+                       given_.name_of(*place), place->rank, a_.describe_state(place->state)),
+           i != nullptr ? i->span : SourceSpan()});
+    }
+    return d;
+  }
+
+  const Prover::Written* last_with(StateId state) const {
+    const Prover::Written* out = nullptr;
+    for (const Prover::Written& w : given_.written()) {
+      if (w.state == state) out = &w;
+    }
+    return out;
+  }
+
+  // The instruction in the user's text; nullptr if the compiler made its function.
+  const Instruction* in_file(interp::CodeIndex code) const {
+    const interp::CodeInstruction& c = code_.instructions[code];
+    const Function* f = file_.find_function(code_.functions[c.function]->name);
+    if (f == nullptr) return nullptr;
+    const std::vector<InstrId> order = f->preorder();
+    return c.address >= 1 && c.address <= order.size() ? &f->instr(order[c.address - 1]) : nullptr;
+  }
+
+  // Where the mistake is seen first: where the state appears, or a multiple of a value of the
+  // fusion.
+  const Prover::Written* place_of(StateId state) {
+    for (const Prover::Written& w : given_.written()) {
+      if (w.state == state) return &w;
+      const auto form = a_.whole_form(w.state);
+      if (!form || known_.contains(*form)) continue;
+      for (const sim::proof::FormId other : known_) {
+        if (a_.constant(other)) continue;
+        if (a_.normalised(other).second == a_.normalised(*form).second) return &w;
+      }
+    }
+    return nullptr;
+  }
+
+  Algebra& a_;
+  const interp::Code& code_;
+  const Program& file_;
+  const Prover& given_;
+  std::string against_;
+  std::string wanted_name_;
+  std::set<sim::proof::FormId> known_;  // of the values of the fusion
+};
+
+// The unsharded fusion, ready to run on one rank with parameters of the same shapes.
+Expected<std::shared_ptr<const Prepared>> reference_of(const Prepared& prepared,
+                                                       const Program& program,
+                                                       const std::string& against) {
+  const Function* fusion = program.find_function(against);
+  if (fusion == nullptr || fusion->kind != FunctionKind::kFusion)
+    return fail(ErrorKind::kUsage, "against", fmt::format("there is no fusion @{}", against));
+  const Function& given = *prepared.source->find_function(prepared.function);
+  if (fusion->params.size() != given.params.size() ||
+      fusion->results.size() != given.results.size()) {
+    return fail(ErrorKind::kUsage, "against",
+                fmt::format("@{} has {} parameters and {} results, @{} has {} and {}", given.name,
+                            given.params.size(), given.results.size(), against,
+                            fusion->params.size(), fusion->results.size()));
+  }
+  const Program plain = unshard(program, against);
+  std::vector<interp::NamedInput> inputs;
+  for (size_t i = 0; i < fusion->params.size(); ++i) {
+    inputs.push_back({fusion->value(fusion->params[i].value).name, prepared.inputs[i].second});
+  }
+  interp::PrepareOptions options;
+  options.function = against;
+  return interp::prepare(plain, inputs, options);
+}
+
+constexpr int64_t kMostElements = int64_t{1} << 22;  // of the inputs of a run
+
+// Whether both programs give equal outputs on the example inputs: a factor or a term that is missed
+// makes no difference where the value is 0. Nothing if the inputs are large.
+Expected<std::optional<bool>> runs_equal(const LoadedFile& file, const Program& program,
+                                         ProgramOptions given, const std::string& against) {
+  given.input_data = InputData::kValues;
+  std::string notice;
+  HOSTIR_ASSIGN_OR_RETURN(const auto prepared, given.prepare(file, &notice));
+  int64_t elements = 0;
+  for (const auto& [name, tensor] : prepared->inputs) elements += tensor.element_count();
+  if (elements > kMostElements) return std::optional<bool>{};
+  interp::RunOptions options;
+  options.backend.machine = default_machine();
+  options.summary = interp::RunOptions::Summary::kNone;
+  const interp::BackendFactory make = make_backend_factory();
+  HOSTIR_ASSIGN_OR_RETURN(const interp::RunResult result, interp::run(*prepared, make, options));
+  if (result.worst() != nullptr) return std::optional(false);
+  HOSTIR_ASSIGN_OR_RETURN(
+      const std::vector<interp::NamedOutput> wanted,
+      interp::unsharded_outputs(program, against, prepared->inputs, make, options));
+  for (size_t i = 0; i < result.outputs.size() && i < wanted.size(); ++i) {
+    if (interp::compare(result.outputs[i].global, wanted[i].global, Tolerance()))
+      return std::optional(false);
+  }
+  return std::optional(true);
+}
+
+}  // namespace
+
+Expected<Proof> prove(const LoadedFile& file, ProgramOptions program, const std::string& against) {
+  program.input_data = InputData::kShapes;
+  std::string notice;
+  HOSTIR_ASSIGN_OR_RETURN(const ChosenFunction chosen, choose_function(file, program.function));
+  HOSTIR_ASSIGN_OR_RETURN(const auto prepared, program.prepare(file, &notice));
+  HOSTIR_ASSIGN_OR_RETURN(const auto plain, reference_of(*prepared, *chosen.program, against));
+  Algebra algebra;
+  const std::vector<std::string> names = parameter_names(*plain, against);
+  Prover reference(algebra, *plain->code, names);
+  HOSTIR_ASSIGN_OR_RETURN(const std::vector<Returned> wanted, follow(*plain, reference));
+  for (const Prover::Written& w : reference.written()) {
+    if (const auto form = algebra.whole_form(w.state))
+      algebra.name(*form, fmt::format("{} of @{}", reference.name_of(w), against));
+  }
+  Prover prover(algebra, *prepared->code, names);
+  HOSTIR_ASSIGN_OR_RETURN(const std::vector<Returned> given, follow(*prepared, prover));
+  Proof out;
+  out.outputs = given.size();
+  out.ranks = prepared->code->rank_count;
+  Comparison comparison(algebra, *prepared->code, *chosen.program, prover, reference, against);
+  for (size_t i = 0; i < given.size() && i < wanted.size(); ++i) {
+    if (!given[i].places.empty() && given[i].places.front().global.size() > 0 &&
+        given[i].places.front().global != wanted[i].places.front().global) {
+      return fail(ErrorKind::kUsage, "against",
+                  fmt::format("result {} of @{} has another shape than that of @{}", i + 1,
+                              prepared->function, against));
+    }
+    comparison.compare(given[i], wanted[i], out);
+  }
+  if (out.verdict != Proof::Verdict::kDiffers) return out;
+  HOSTIR_ASSIGN_OR_RETURN(const std::optional<bool> equal,
+                          runs_equal(file, *chosen.program, program, against));
+  if (equal != true) return out;
+  out.verdict = Proof::Verdict::kUnproven;
+  for (Diagnostic& d : out.findings) {
+    d.id = "against_unproven";
+    d.notes.push_back({"the outputs are equal on the example inputs", {}});
+  }
+  return out;
+}
+
+}  // namespace hostir::api

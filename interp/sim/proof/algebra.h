@@ -1,0 +1,149 @@
+// What an element of a buffer stands for, as a term of the program's inputs.
+//
+// A *node* is an op applied to forms, or a parameter. A *form* is a linear combination of nodes:
+// sums, differences and factors that are constants are normalised away, so that x/4 + x/4 is x/2.
+// A *cover* says which part of sums over cut dimensions has been added up: a list of boxes in the
+// space of all reductions. A *state* is a form of which a rank holds pieces: terms with a factor
+// and a cover. When the covers of all ranks add up to the whole, the state is the form. Everything
+// is interned: equal ids mean equal meaning. Rounding is ignored.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hostir/ir/dtype.h"
+#include "hostir/ir/index_expr.h"
+
+namespace hostir::sim::proof {
+
+using NodeId = uint32_t;
+using FormId = uint32_t;
+using CoverId = uint32_t;
+using StateId = uint32_t;
+
+struct Node {
+  std::string op;  // mnemonic with attributes, or the parameter's name
+  std::vector<FormId> operands;
+  Extents shape;
+};
+
+struct Term {
+  NodeId node = 0;
+  double scale = 1;
+};
+using Form = std::vector<Term>;  // sorted by node; empty: zero
+
+/// A range of one summed dimension.
+struct Cut {
+  uint32_t reduction = 0;
+  int64_t lo = 0;
+  int64_t hi = 0;
+  friend auto operator<=>(const Cut&, const Cut&) = default;
+};
+using CoverBox = std::vector<Cut>;    // sorted by reduction; unnamed ones are whole
+using Cover = std::vector<CoverBox>;  // disjoint boxes
+
+struct Piece {
+  FormId term = 0;
+  double scale = 1;
+  CoverId cover = 0;
+};
+
+struct State {
+  /// kWrong: certainly not what any part of a value is, for the reason in `why`.
+  enum class Kind : uint8_t { kKnown, kUnknown, kWrong } kind = Kind::kKnown;
+  FormId form = 0;
+  std::vector<Piece> pieces;
+  Reduction reduction = Reduction::kSum;  // of pieces that are not whole
+  std::string why;
+};
+
+/// `[1, 2]`
+std::string index_text(const std::vector<int64_t>& index);
+
+class Algebra {
+ public:
+  Algebra();
+
+  static constexpr NodeId kOne = 0;       // the constant 1, of any shape
+  static constexpr FormId kZeroForm = 0;  // no terms
+  static constexpr CoverId kWhole = 0;
+  static constexpr CoverId kNone = 1;
+  static constexpr StateId kZero = 0;  // zeros
+  /// What a rank holds of a reduction of nothing: it changes no reduction of this kind.
+  static StateId identity(Reduction kind) { return 1 + static_cast<StateId>(kind); }
+  static bool is_identity(StateId id) { return id >= 1 && id <= kReductions; }
+
+  NodeId node(const std::string& op, std::vector<FormId> operands, Extents shape);
+  const Node& at(NodeId node) const { return nodes_[node]; }
+
+  FormId form(Form terms);
+  FormId of_node(NodeId node) { return form({{node, 1}}); }
+  const Form& form_at(FormId id) const { return forms_[id]; }
+  FormId scaled(FormId id, double factor);
+  FormId sum(FormId a, FormId b, double factor_of_b = 1);
+  /// The factor of the first term, and the form divided by it; 1 for zero.
+  std::pair<double, FormId> normalised(FormId id);
+  /// The constant that the form is, if it is one.
+  std::optional<double> constant(FormId id) const;
+  /// The shape of the form's nodes; nullptr for constants.
+  const Extents* shape(FormId id) const;
+
+  uint32_t reduction(const std::string& key, int64_t extent);
+  CoverId restricted(CoverId cover, const Cut& cut);
+
+  StateId whole(FormId form);
+  StateId known(FormId form, std::vector<Piece> pieces, Reduction reduction);
+  StateId failed(State::Kind kind, std::string why);
+  const State& state(StateId id) const { return states_[id]; }
+  bool is_whole(StateId id) const;
+  /// The form if the state is whole.
+  std::optional<FormId> whole_form(StateId id) const;
+  /// The same value with nothing of it held here, for a reduction of this kind.
+  StateId emptied(StateId id, Reduction kind);
+  /// What members of a group hold together after a reduction of `members` contributions.
+  StateId reduced(Reduction reduction, const std::vector<StateId>& members);
+
+  /// Gives a form the name of a value, for messages. The first name stays.
+  void name(FormId form, const std::string& name) { names_.try_emplace(form, name); }
+  std::string describe(FormId form) const;
+  /// The same without the form's own name.
+  std::string describe_terms(FormId form) const;
+  std::string describe_state(StateId state) const;
+  std::string describe_cover(CoverId cover) const;
+  /// Why the two differ if they are certainly different: a factor, or terms that are counted
+  /// another number of times.
+  std::optional<std::string> certain_difference(FormId given, FormId wanted);
+
+ private:
+  static constexpr StateId kReductions = 5;
+  CoverId cover(Cover boxes);
+  struct Total {
+    bool uniform = false;
+    int64_t count = 0;  // how often the covered part is counted
+    CoverId cover = kNone;
+    std::string why;
+  };
+  Total total(const std::vector<CoverId>& covers);
+  std::string describe_node(NodeId node, int depth) const;
+
+  // Deques: what at(), form_at(), shape() and state() return stays valid.
+  std::deque<Node> nodes_;
+  std::map<std::string, NodeId> node_ids_;
+  std::deque<Form> forms_;
+  std::map<std::string, FormId> form_ids_;
+  std::vector<std::pair<std::string, int64_t>> reductions_;
+  std::map<std::string, uint32_t> reduction_ids_;
+  std::deque<Cover> covers_;
+  std::map<Cover, CoverId> cover_ids_;
+  std::deque<State> states_;
+  std::map<std::string, StateId> state_ids_;
+  std::map<std::pair<int, std::vector<StateId>>, StateId> reduced_;
+  std::map<FormId, std::string> names_;
+};
+
+}  // namespace hostir::sim::proof

@@ -1,0 +1,418 @@
+#include "interp/sim/proof/kernel_terms.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "interp/sim/proof/op_forms.h"
+
+namespace hostir::sim::proof {
+
+namespace {
+
+using kernels::BoundKernel;
+
+std::string text(const Box& box) {
+  std::string out = "[";
+  for (size_t d = 0; d < box.lo.size(); ++d)
+    out += fmt::format("{}{}..{}", d == 0 ? "" : ", ", box.lo[d], box.hi[d]);
+  return out + "]";
+}
+
+// A box of one value, in row-major order.
+struct Block {
+  StateId state = Algebra::kZero;
+  Box box;
+  bool is_free = false;  // a constant, or nothing: the same everywhere
+};
+
+class Evaluation {
+ public:
+  Evaluation(Algebra& algebra, const Program& program, const BoundKernel& kernel,
+             std::vector<Tokens>& values)
+      : a_(algebra), kernel_(kernel), values_(values), forms_(algebra, program, kernel) {}
+
+  void run() {
+    const Function& f = *kernel_.function;
+    if (!f.rule.empty()) return run_by_rule();
+    for (const InstrId id : f.region(f.body).instructions) {
+      const Instruction& i = f.instr(id);
+      if (!i.results.empty()) compute(i);
+    }
+  }
+
+ private:
+  const Placement& placement(ValueId v) const { return kernel_.values[v.index]; }
+
+  void run_by_rule() {
+    const Function& f = *kernel_.function;
+    Instruction whole;
+    whole.kind = OpKind::apply;
+    whole.attributes.set("callee", Symbol{f.name});
+    for (const Parameter& p : f.params) whole.operands.push_back({.value = p.value});
+    for (const Operand& o : kernels::returned_values(f)) whole.results.push_back(o.value);
+    compute(whole);
+  }
+
+  void compute(const Instruction& i) {
+    const OpRecord& op = record(i.kind);
+    if (op.shape == OpShape::kLayout) return move(i);
+    if (op.shape == OpShape::kPointwise) return pointwise(i);
+    if (i.kind == OpKind::constant && constant(i)) return;
+    by_rule(i);
+  }
+
+  void fill(ValueId value, Token token) {
+    values_[value.index].assign(static_cast<size_t>(placement(value).box.volume()), token);
+  }
+
+  void fail(const Instruction& i, State::Kind kind, const std::string& why) {
+    for (const ValueId r : i.results) fill(r, Token::of(a_.failed(kind, why), 0));
+  }
+
+  // reshard, pack, unpack: the same elements elsewhere. Tokens here are row-major over the box.
+  void move(const Instruction& i) {
+    const ValueId from = i.operands.front().value;
+    const ValueId to = i.results.front();
+    const Box& source = placement(from).box;
+    const Box& target = placement(to).box;
+    const Sharding* sharding = sharding_of(kernel_.function->value(to).type);
+    const Reduction kind = sharding != nullptr ? sharding->unreduced_kind : Reduction::kSum;
+    Tokens& out = values_[to.index];
+    out.clear();
+    const int64_t count = target.volume();
+    for (int64_t e = 0; e < count; ++e) {
+      const std::vector<int64_t> at = target.index_at(e);
+      const int64_t in = offset_in(source, at);
+      if (in < 0 && sharding != nullptr && sharding->is_partial()) {
+        out.push_back(Token::of(Algebra::identity(kind), 0));  // another rank has the element
+        continue;
+      }
+      if (in < 0) {
+        out.push_back(Token::of(a_.failed(State::Kind::kUnknown, "elements that no rank sent"), 0));
+        continue;
+      }
+      Token t = values_[from.index][static_cast<size_t>(in)];
+      if (kernel_.holds_identity(to)) t = Token::of(a_.emptied(t.state(), kind), t.index());
+      out.push_back(t);
+    }
+  }
+
+  static int64_t offset_in(const Box& box, const std::vector<int64_t>& at) {
+    int64_t out = 0;
+    for (size_t d = 0; d < at.size(); ++d) {
+      if (at[d] < box.lo[d] || at[d] >= box.hi[d]) return -1;
+      out = out * (box.hi[d] - box.lo[d]) + at[d] - box.lo[d];
+    }
+    return out;
+  }
+
+  bool constant(const Instruction& i) {
+    const auto* value = i.attributes.find("value");
+    std::optional<double> number;
+    if (const auto* d = value ? std::get_if<double>(value) : nullptr) number = *d;
+    if (const auto* n = value ? std::get_if<int64_t>(value) : nullptr)
+      number = static_cast<double>(*n);
+    const auto* size = i.attributes.get<IndexExpr>("size");
+    if (size != nullptr && size->is_const()) number = static_cast<double>(size->value());
+    if (const auto* b = value ? std::get_if<bool>(value) : nullptr) number = *b ? 1 : 0;
+    if (!number) return false;
+    const FormId form = a_.scaled(a_.of_node(Algebra::kOne), *number);
+    fill(i.results.front(), Token::of(a_.whole(*number == 0 ? Algebra::kZeroForm : form), 0));
+    return true;
+  }
+
+  // ---- pointwise ----
+
+  bool is_free(StateId s) const {
+    return a_.state(s).kind != State::Kind::kKnown || a_.shape(a_.state(s).form) == nullptr;
+  }
+
+  void pointwise(const Instruction& i) {
+    const ValueId result = i.results.front();
+    const auto count = static_cast<size_t>(placement(result).box.volume());
+    std::vector<const Tokens*> in;
+    for (const Operand& o : i.operands) {
+      in.push_back(&values_[o.value.index]);
+      if (in.back()->size() != count)
+        return fail(i, State::Kind::kUnknown, "operands of different sizes");
+    }
+    Tokens& out = values_[result.index];
+    out.resize(count);
+    std::vector<StateId> states(in.size());
+    std::vector<StateId> last;
+    StateId made = 0;
+    for (size_t e = 0; e < count; ++e) {
+      std::optional<int64_t> index;
+      const Extents* shape = nullptr;
+      std::optional<StateId> bad;
+      for (size_t o = 0; o < in.size(); ++o) {
+        const Token t = (*in[o])[e];
+        states[o] = t.state();
+        if (is_free(t.state())) continue;
+        const Extents* own = a_.shape(a_.state(t.state()).form);
+        if (index && (*index != t.index() || *shape != *own))
+          bad = mixed(i, states[0], *index, t.state(), t.index(), *shape == *own);
+        index = t.index();
+        shape = own;
+      }
+      if (bad) {
+        out[e] = Token::of(*bad, 0);
+        continue;
+      }
+      if (e == 0 || states != last) {
+        last = states;
+        made = forms_.state_of(i, states, 0, shape ? *shape : placement(result).global, {},
+                               Reduction::kSum);
+      }
+      out[e] = Token::of(made, is_free(made) ? 0 : index.value_or(0));
+    }
+  }
+
+  StateId mixed(const Instruction& i, StateId x, int64_t x_index, StateId y, int64_t y_index,
+                bool same_shape) {
+    const Extents* shape = a_.shape(a_.state(y).form);
+    const Box whole = Box::whole(*shape);
+    const std::string second = index_text(whole.index_at(y_index));
+    const std::string first = same_shape ? index_text(whole.index_at(x_index)) : "another";
+    return a_.failed(
+        same_shape ? State::Kind::kWrong : State::Kind::kUnknown,
+        fmt::format("{} combines element {} of {} with element {} of {}", record(i.kind).mnemonic,
+                    first, a_.describe_state(x), second, a_.describe_state(y)));
+  }
+
+  // ---- ops with a rule ----
+
+  // Finds the box that the tokens of a value are; sets `why` if they are none.
+  Block block_of(ValueId value, std::string& why) const {
+    const Tokens& t = values_[value.index];
+    Block out;
+    out.box = placement(value).box;
+    out.is_free = true;
+    if (t.empty()) return out;
+    out.state = t.front().state();
+    const bool one_state =
+        std::all_of(t.begin(), t.end(), [&](Token x) { return x.state() == out.state; });
+    const std::string name = kernel_.function->value(value).name;
+    if (!one_state) {
+      for (const Token x : t) {
+        if (a_.state(x.state()).kind != State::Kind::kKnown) {
+          out.state = x.state();
+          return out;
+        }
+      }
+      why = fmt::format("%{} of kernel @{} is put together from several values", name,
+                        kernel_.function->name);
+      return out;
+    }
+    if (is_free(out.state)) return out;
+    out.is_free = false;
+    const Extents& shape = *a_.shape(a_.state(out.state).form);
+    const Extents local = out.box.extents();
+    if (shape.size() != local.size()) {
+      why = fmt::format("%{} of kernel @{} has another number of dimensions than {}", name,
+                        kernel_.function->name, a_.describe_state(out.state));
+      return out;
+    }
+    const Box whole = Box::whole(shape);
+    out.box.lo = whole.index_at(t.front().index());
+    for (size_t d = 0; d < local.size(); ++d) out.box.hi[d] = out.box.lo[d] + local[d];
+    bool fits = true;
+    for (size_t d = 0; d < local.size(); ++d) fits = fits && out.box.hi[d] <= shape[d];
+    for (size_t e = 0; fits && e < t.size(); ++e)
+      fits = t[e].index() == offset_in(whole, out.box.index_at(static_cast<int64_t>(e)));
+    if (!fits) {
+      why = fmt::format("the elements of %{} in kernel @{} are no block of {}", name,
+                        kernel_.function->name, a_.describe_state(out.state));
+    }
+    return out;
+  }
+
+  void by_rule(const Instruction& i) {
+    const OpRecord& op = record(i.kind);
+    std::vector<Block> blocks;
+    std::vector<StateId> states;
+    bool as_laid_out = true;
+    for (const Operand& o : i.operands) {
+      if (!o.value.valid()) return fail(i, State::Kind::kUnknown, "an operand that is none");
+      std::string why;
+      blocks.push_back(block_of(o.value, why));
+      if (!why.empty()) return fail(i, State::Kind::kUnknown, why);
+      states.push_back(blocks.back().state);
+      const Placement& p = placement(o.value);
+      if (blocks.back().is_free) continue;
+      as_laid_out = as_laid_out && blocks.back().box == p.box &&
+                    *a_.shape(a_.state(states.back()).form) == p.global;
+    }
+    if (op.rule == nullptr)
+      return fail(i, State::Kind::kUnknown, fmt::format("{} has no rule", op.mnemonic));
+    std::vector<Type> types;
+    OpCall call = forms_.call_of(i, types);
+    std::vector<Type> results;
+    std::vector<Box> boxes;
+    for (const ValueId r : i.results) {
+      const Placement& p = placement(r);
+      Shape shape(p.global.begin(), p.global.end());
+      results.emplace_back(TensorType{p.dtype, std::move(shape), std::nullopt});
+      boxes.push_back(p.box);
+    }
+    call.written = results;
+    if (!as_laid_out && !shift(i, call, blocks, types, results, boxes)) return;
+    const auto rule = op.rule(call, results);
+    if (!rule) return fail(i, State::Kind::kUnknown, rule.error().message());
+    std::vector<FormId> forms;
+    for (const StateId s : states) forms.push_back(a_.state(s).form);
+    std::vector<Cut> cuts;
+    std::string why;
+    if (!find_cuts(i, *rule, blocks, types, forms, cuts, why))
+      return fail(i, State::Kind::kUnknown, why);
+    for (size_t r = 0; r < i.results.size(); ++r) {
+      Extents shape;
+      for (const IndexExpr& e : shape_of(results[r])) shape.push_back(e.value());
+      place(i, *rule, states, r, shape, boxes[r], cuts);
+    }
+  }
+
+  void place(const Instruction& i, const ShardingRule& rule, const std::vector<StateId>& states,
+             size_t r, const Extents& shape, const Box& box, const std::vector<Cut>& cuts) {
+    const ValueId value = i.results[r];
+    // Nothing to compute from: an empty part of a sum adds nothing.
+    const bool from_nothing =
+        !i.operands.empty() &&
+        std::any_of(i.operands.begin(), i.operands.end(),
+                    [&](const Operand& o) { return values_[o.value.index].empty(); });
+    if (from_nothing && !rule.reduction.empty())
+      return fill(value, Token::of(Algebra::identity(rule.reduction_kind), 0));
+    const StateId state = from_nothing
+                              ? a_.failed(State::Kind::kUnknown, "an op on a part that is empty")
+                              : forms_.state_of(i, states, r, shape, cuts, rule.reduction_kind);
+    Tokens& out = values_[value.index];
+    const auto count = static_cast<size_t>(placement(value).box.volume());
+    out.assign(count, Token::of(state, 0));
+    if (is_free(state)) return;
+    const Box whole = Box::whole(shape);
+    for (size_t e = 0; e < count; ++e)
+      out[e] = Token::of(state, offset_in(whole, box.index_at(static_cast<int64_t>(e))));
+  }
+
+  // The ranges of summed dimensions that the operands cover.
+  bool find_cuts(const Instruction& i, const ShardingRule& rule, const std::vector<Block>& blocks,
+                 const std::vector<Type>& types, const std::vector<FormId>& forms,
+                 std::vector<Cut>& cuts, std::string& why) {
+    for (const int f : rule.reduction) {
+      std::optional<Range> range;
+      for (size_t o = 0; o < rule.operands.size() && o < blocks.size(); ++o) {
+        for (size_t d = 0; d < rule.operands[o].size(); ++d) {
+          const auto& factors = rule.operands[o][d];
+          if (std::find(factors.begin(), factors.end(), f) == factors.end()) continue;
+          const Range own{blocks[o].box.lo[d], blocks[o].box.hi[d]};
+          const int64_t extent = shape_of(types[o])[d].value();
+          if (factors.size() > 1) {
+            if (own == Range{0, extent}) continue;
+            why = fmt::format("{} sums over a part of merged dimensions", record(i.kind).mnemonic);
+            return false;
+          }
+          range = own;
+        }
+      }
+      const int64_t extent = rule.factor_sizes[static_cast<size_t>(f)].simplified().value();
+      if (!range || *range == Range{0, extent}) continue;
+      const std::string key = fmt::format("{}({})#{}", key_of(i), fmt::join(forms, ","), f);
+      cuts.push_back({a_.reduction(key, extent), range->lo, range->hi});
+    }
+    return true;
+  }
+
+  // Operands are other boxes than the layouts say, or of larger values: the op's rule on what they
+  // are gives the result. False if it does not; the results are then failed.
+  bool shift(const Instruction& i, const OpCall& call, const std::vector<Block>& blocks,
+             std::vector<Type>& types, std::vector<Type>& results, std::vector<Box>& boxes) {
+    const OpRecord& op = record(i.kind);
+    for (size_t o = 0; o < blocks.size(); ++o) {
+      if (blocks[o].is_free) continue;
+      const Extents& shape = *a_.shape(a_.state(blocks[o].state).form);
+      std::get<TensorType>(types[o]).shape.assign(shape.begin(), shape.end());
+    }
+    auto inferred = op.infer == nullptr ? Expected<std::vector<Type>>(results) : op.infer(call);
+    if (!inferred || i.attributes.has("shape")) {
+      fail(i, State::Kind::kUnknown, moved_text(i, blocks));
+      return false;
+    }
+    results = std::move(*inferred);
+    const auto rule = op.rule(call, results);
+    std::vector<std::optional<Range>> ranges(rule ? rule->factor_sizes.size() : 0);
+    for (size_t o = 0; rule && o < blocks.size(); ++o) {
+      if (blocks[o].is_free) continue;
+      for (size_t d = 0; d < rule->operands[o].size(); ++d) {
+        const auto& factors = rule->operands[o][d];
+        const Range own{blocks[o].box.lo[d], blocks[o].box.hi[d]};
+        const bool is_all = own == Range{0, shape_of(types[o])[d].value()};
+        if (factors.size() != 1) {
+          if (factors.empty() || is_all) continue;
+          fail(i, State::Kind::kUnknown, moved_text(i, blocks));
+          return false;
+        }
+        const auto f = static_cast<size_t>(factors.front());
+        if (rule->must_replicate(factors.front()) && !is_all) {
+          fail(i, State::Kind::kUnknown, moved_text(i, blocks));
+          return false;
+        }
+        if (ranges[f] && *ranges[f] != own) {
+          fail(i, State::Kind::kWrong,
+               fmt::format("{} combines {}..{} of a dimension of one operand with {}..{} of the "
+                           "other: {}",
+                           op.mnemonic, ranges[f]->lo, ranges[f]->hi, own.lo, own.hi,
+                           moved_text(i, blocks)));
+          return false;
+        }
+        ranges[f] = own;
+      }
+    }
+    for (size_t r = 0; rule && r < results.size(); ++r) {
+      Box box;
+      const Shape& shape = shape_of(results[r]);
+      for (size_t d = 0; d < shape.size(); ++d) {
+        const auto& factors = rule->results[r][d];
+        const auto known = factors.size() == 1 ? ranges[static_cast<size_t>(factors.front())]
+                                               : std::optional<Range>();
+        box.lo.push_back(known ? known->lo : 0);
+        box.hi.push_back(known ? known->hi : shape[d].value());
+      }
+      if (box.volume() != placement(i.results[r]).box.volume()) {
+        fail(i, State::Kind::kUnknown, moved_text(i, blocks));
+        return false;
+      }
+      boxes[r] = box;
+    }
+    if (!rule) fail(i, State::Kind::kUnknown, rule.error().message());
+    return rule.has_value();
+  }
+
+  std::string moved_text(const Instruction& i, const std::vector<Block>& blocks) const {
+    for (size_t o = 0; o < blocks.size(); ++o) {
+      const Placement& p = placement(i.operands[o].value);
+      if (blocks[o].is_free || blocks[o].box == p.box) continue;
+      return fmt::format("%{} of kernel @{} holds {} of {} where its layout says {}",
+                         kernel_.function->value(i.operands[o].value).name, kernel_.function->name,
+                         text(blocks[o].box), a_.describe_state(blocks[o].state), text(p.box));
+    }
+    return fmt::format("{} in kernel @{} works on parts of larger values", record(i.kind).mnemonic,
+                       kernel_.function->name);
+  }
+
+  Algebra& a_;
+  const BoundKernel& kernel_;
+  std::vector<Tokens>& values_;
+  OpForms forms_;
+};
+
+}  // namespace
+
+void evaluate(Algebra& algebra, const Program& program, const BoundKernel& kernel,
+              std::vector<Tokens>& values) {
+  values.resize(kernel.values.size());
+  Evaluation(algebra, program, kernel, values).run();
+}
+
+}  // namespace hostir::sim::proof

@@ -1,0 +1,62 @@
+// Follows a run and keeps what each element of each buffer stands for (algebra.h). Two runs that
+// share an algebra can be compared: equal tokens mean equal values, up to rounding.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "interp/core/launch_operands.h"
+#include "interp/sim/proof/kernel_terms.h"
+#include "interp/sim/shadow.h"
+
+namespace hostir::interp {
+class Interpreter;
+}
+
+namespace hostir::sim::proof {
+
+class Prover final : public Shadow {
+ public:
+  /// `parameters`: a name for each parameter, the same in runs that are compared.
+  Prover(Algebra& algebra, const interp::Code& code, std::vector<std::string> parameters);
+
+  /// Puts the parameters into the buffers; call once they are bound.
+  void begin(const interp::Interpreter& interpreter);
+
+  void allocated(Rank rank, const BufferRef& ref) override;
+  void released(Rank rank, const BufferRef& ref) override;
+  void launched(Rank rank, interp::CodeIndex code, std::span<const BufferRef> buffers) override;
+  void exchanged(Exchanged what) override;
+
+  /// The elements of a buffer, row-major over its box.
+  Tokens read(Rank rank, const BufferRef& ref);
+
+  /// A state that an instruction wrote, in order of time; each once.
+  struct Written {
+    interp::CodeIndex code = 0;
+    Rank rank = 0;
+    size_t operand = 0;  // of the instruction
+    StateId state = 0;
+  };
+  const std::vector<Written>& written() const { return written_; }
+  std::string name_of(const Written& w) const;
+
+ private:
+  /// The kernel of a launch with these operands, expanded.
+  const Function& kernel_for(const Function& kernel, const interp::LaunchPlacements& operands);
+  void write(Rank rank, const BufferRef& ref, const Tokens& tokens);
+  void note(interp::CodeIndex code, Rank rank, const BufferRef& ref, size_t operand);
+
+  Algebra& algebra_;
+  const interp::Code& code_;
+  std::vector<std::string> parameters_;
+  SimMemory memory_;
+  std::vector<Written> written_;
+  std::set<std::pair<interp::CodeIndex, StateId>> noted_;
+  std::map<std::string, Function> kernels_;  // by name and sizes
+};
+
+}  // namespace hostir::sim::proof
