@@ -12,6 +12,8 @@ namespace hostir::api {
 
 namespace {
 
+constexpr size_t kNamedInputs = 24;  // at most so many are listed in the note
+
 constexpr int64_t kSmallSize = 8;
 
 // A run of the function in a test, and the values bound before it.
@@ -118,6 +120,7 @@ Expected<std::string> add_example_inputs(const Program& program, const std::stri
   }
   if (inputs.empty()) bind_sizes(*f, sizes);
   std::string made;
+  size_t count = 0;
   for (size_t i = 0; i < f->params.size(); ++i) {
     const std::string& name = f->value(f->params[i].value).name;
     const bool given = std::any_of(inputs.begin(), inputs.end(),
@@ -125,9 +128,13 @@ Expected<std::string> add_example_inputs(const Program& program, const std::stri
     if (given) continue;
     ValueSpec spec = generator(type_of(*f, f->params[i]), i + 1,
                                example_deviation(*f, f->params[i].value, sizes));
-    made += fmt::format("{}%{} = {}", made.empty() ? "" : ", ", name, io::format_value_spec(spec));
+    if (count++ < kNamedInputs) {
+      made +=
+          fmt::format("{}%{} = {}", made.empty() ? "" : ", ", name, io::format_value_spec(spec));
+    }
     inputs.push_back({name, std::move(spec)});
   }
+  if (count > kNamedInputs) made += fmt::format(" and {} more", count - kNamedInputs);
   return "inputs that were not given are made up: " + made;
 }
 

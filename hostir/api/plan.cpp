@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "hostir/api/backends.h"
+#include "hostir/api/plan_placement.h"
 #include "hostir/ops/apply.h"
 #include "hostir/ops/differentiate.h"
 #include "hostir/ops/value_meshes.h"
@@ -21,6 +22,7 @@ namespace {
 
 constexpr size_t kLeastAxes = 2;
 constexpr std::array<size_t, 2> kSearchedLayers = {2, 4};
+constexpr size_t kTriedAgain = 16;  // cuts of every round; of more, the worse half is given up
 constexpr double kEqualTimes = 1e-3;
 
 /// All ordered products of `count` factors that give `ranks`.
@@ -33,65 +35,6 @@ std::vector<std::vector<int64_t>> factorisations(int64_t ranks, size_t count) {
       rest.insert(rest.begin(), first);
       out.push_back(std::move(rest));
     }
-  }
-  return out;
-}
-
-// Lists of axes: one per dimension of each value, then one of its partial sums.
-using AxisLists = std::vector<std::vector<std::string>>;
-
-// True if `second` follows `first` in every list that has either: together they are one axis.
-bool always_joined(const AxisLists& lists, const std::string& first, const std::string& second) {
-  return std::all_of(lists.begin(), lists.end(), [&](const std::vector<std::string>& list) {
-    const auto a = std::find(list.begin(), list.end(), first);
-    const auto b = std::find(list.begin(), list.end(), second);
-    return a == list.end() ? b == list.end() : a + 1 == b;
-  });
-}
-
-// The shardings with numbers for axes, in order of appearance: equal for plans that differ only in
-// the names of axes, in axes that nothing uses, or in one axis split in two that always cut
-// together.
-std::string placement_text(const std::vector<MeshAxis>& axes,
-                           const std::vector<std::pair<std::string, Sharding>>& shardings) {
-  AxisLists lists;
-  std::map<std::string, int64_t> sizes;
-  const auto add = [&](const AxisList& list) {
-    std::vector<std::string>& names = lists.emplace_back();
-    for (const AxisRef& a : list) {
-      const auto axis = std::find_if(axes.begin(), axes.end(),
-                                     [&](const MeshAxis& m) { return m.name == a.name; });
-      const int64_t size = a.whole() && axis != axes.end() ? axis->size : a.size;
-      if (size == 1) continue;
-      names.push_back(a.to_string());
-      sizes[names.back()] = size;
-    }
-  };
-  std::string out;
-  for (const auto& [name, sharding] : shardings) {
-    out += fmt::format("%{}:{} ", name, sharding.dims.size());
-    for (const DimSharding& dim : sharding.dims) add(dim.axes);
-    add(sharding.unreduced);
-  }
-  for (auto first = sizes.begin(); first != sizes.end();) {
-    const auto second = std::find_if(sizes.begin(), sizes.end(), [&](const auto& other) {
-      return other.first != first->first && always_joined(lists, first->first, other.first);
-    });
-    if (second == sizes.end()) {
-      ++first;
-      continue;
-    }
-    first->second *= second->second;
-    for (std::vector<std::string>& list : lists) std::erase(list, second->first);
-    sizes.erase(second);
-    first = sizes.begin();
-  }
-  std::map<std::string, size_t> numbers;
-  for (const std::vector<std::string>& list : lists) {
-    for (const std::string& name : list)
-      out += fmt::format("{}={},", numbers.try_emplace(name, numbers.size()).first->second,
-                         sizes.at(name));
-    out += ";";
   }
   return out;
 }
@@ -303,21 +246,52 @@ class Planner {
   void descend(const std::vector<MeshAxis>& axes) {
     std::vector<const Plan*> seen;
     std::set<const Plan*> extended;
+    std::vector<PlanCut> ranking;  // the cuts of the last round, best first
+    bool ranked_for_fits = false;  // by time, not by memory
     if (const Plan* whole = evaluate(axes, {}, false)) seen.push_back(whole);
     while (!seen.empty()) {
       const Plan* best = seen[preferred_plan(seen)];
       if (!extended.insert(best).second) return;
-      for (const PlanCut& cut : possible_cuts(axes, best->cuts)) {
+      std::vector<PlanCut> cuts = possible_cuts(axes, *best);
+      if (best->fits == ranked_for_fits && !ranking.empty()) keep_promising(cuts, ranking);
+      std::vector<std::pair<const Plan*, PlanCut>> tried;
+      for (const PlanCut& cut : cuts) {
         std::vector<PlanCut> more = best->cuts;
         more.push_back(cut);
-        if (const Plan* plan = evaluate(axes, more, false)) seen.push_back(plan);
+        const Plan* plan = evaluate(axes, more, false);
+        if (plan == nullptr) continue;
+        seen.push_back(plan);
+        tried.emplace_back(plan, cut);
       }
+      std::stable_sort(tried.begin(), tried.end(), [](const auto& a, const auto& b) {
+        return is_ranked_before(*a.first, *b.first);
+      });
+      ranking.clear();
+      for (const auto& [plan, cut] : tried) ranking.push_back(cut);
+      ranked_for_fits = best->fits;
     }
   }
 
-  // An axis cuts a parameter once.
-  std::vector<PlanCut> possible_cuts(const std::vector<MeshAxis>& axes,
-                                     const std::vector<PlanCut>& cuts) const {
+  // Keeps the cuts that were among the better half when they were last tried, at least kTriedAgain,
+  // in their old order.
+  static void keep_promising(std::vector<PlanCut>& cuts, const std::vector<PlanCut>& ranking) {
+    const size_t kept = std::max(kTriedAgain, ranking.size() / 2);
+    if (kept >= ranking.size()) return;
+    const std::set<PlanCut> promising(ranking.begin(),
+                                      ranking.begin() + static_cast<std::ptrdiff_t>(kept));
+    std::erase_if(cuts, [&](const PlanCut& cut) { return promising.count(cut) == 0; });
+  }
+
+  // An axis cuts a parameter once. Where propagation cuts it so already, saying it changes nothing.
+  std::vector<PlanCut> possible_cuts(const std::vector<MeshAxis>& axes, const Plan& plan) const {
+    const std::vector<PlanCut>& cuts = plan.cuts;
+    const std::map<std::string, Sharding> held(plan.shardings.begin(), plan.shardings.end());
+    const auto is_cut = [&](const std::string& value, size_t d, const std::string& axis) {
+      const auto at = held.find(value);
+      if (at == held.end() || d >= at->second.dims.size()) return false;
+      const AxisList& list = at->second.dims[d].axes;
+      return std::find(list.begin(), list.end(), AxisRef{axis}) != list.end();
+    };
     std::vector<PlanCut> out;
     const Function& f = *smallest().find_function(name_);
     for (const Parameter& parameter : f.params) {
@@ -330,6 +304,7 @@ class Planner {
         });
         if (used || axis.size == 1) continue;
         for (size_t d = 0; d < tensor->shape.size(); ++d) {
+          if (is_cut(value.name, d, axis.name)) continue;
           if (can_cut(*tensor, d, axis.size)) out.push_back({value.name, d, axis.name});
         }
       }
@@ -399,7 +374,12 @@ class Planner {
     HOSTIR_ASSIGN_OR_RETURN(const Plan more, predict(short_.back(), axes, cuts, as_written));
     const auto added = static_cast<int64_t>(kSearchedLayers.back() - kSearchedLayers.front());
     const auto missing = static_cast<int64_t>(layers_->count - kSearchedLayers.front());
+    // If more layers take less, the fewer ones were lowered differently: each counts in full.
     const auto with_all = [&](int64_t few, int64_t many) {
+      if (many < few) {
+        return many * static_cast<int64_t>(layers_->count) /
+               static_cast<int64_t>(kSearchedLayers.back());
+      }
       return few + (many - few) * missing / added;
     };
     plan.time_ns = with_all(plan.time_ns, more.time_ns);

@@ -4,7 +4,9 @@
 //    fusion's mesh has, if those are more).
 // 2. On each mesh nothing is cut at first. Every cut of one dimension of one parameter by one axis
 //    is tried; propagation shards all other values to match. The best cut stays, and the next one
-//    is looked for, until none is better. (PartIR, Alabed et al., 2024, calls these tactics.)
+//    is looked for, until none is better. (PartIR, Alabed et al., 2024, calls these tactics.) A cut
+//    that propagation makes anyway is not tried again, nor, if there are many, one that was among
+//    the worse half in the round before; all are tried again once the parts fit in memory.
 // 3. Each candidate is lowered and run without values (plan_prediction.h): the times are the
 //    simulator's.
 // 4. If the fusion repeats equal layers (repeated_layers.h), they are cut alike. The search lowers

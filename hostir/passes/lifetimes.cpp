@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <unordered_map>
 
 #include "hostir/ir/compact.h"
 #include "hostir/passes/host_builder.h"
@@ -55,23 +56,22 @@ class StorageClasses {
   StorageClasses(const Program& program, const Function& host)
       : program_(program), world_(*program.find_mesh(host.mesh)) {}
 
-  // The class number of a type. `type` must outlive this object.
+  // The class number of a type.
   size_t of(const Type& type) {
+    const auto [known, is_new] = by_type_.try_emplace(to_string(type), by_type_.size());
+    if (!is_new) return known->second;
     std::vector<int64_t> bytes = bytes_by_rank(program_, world_, type);
-    if (!bytes.empty()) return by_bytes_.try_emplace(std::move(bytes), count_++).first->second;
-    for (const auto& [known, number] : by_type_) {
-      if (*known == type) return number;
+    if (!bytes.empty()) {
+      known->second = by_bytes_.try_emplace(std::move(bytes), known->second).first->second;
     }
-    by_type_.emplace_back(&type, count_);
-    return count_++;
+    return known->second;
   }
 
  private:
   const Program& program_;
   const Mesh& world_;
   std::map<std::vector<int64_t>, size_t> by_bytes_;
-  std::vector<std::pair<const Type*, size_t>> by_type_;
-  size_t count_ = 0;
+  std::unordered_map<std::string, size_t> by_type_;  // by its text: bytes on 1,024 ranks take long
 };
 
 class Lifetimes {

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -88,13 +89,13 @@ Expected<const Function*> launched_kernel(const Code& code, CodeIndex index) {
                  code.source(index).span);
 }
 
-Expected<void> prepare_static_launches(const Code& code, const PrepareLaunch& prepare) {
+Expected<void> prepare_static_launches(const Code& code, const PrepareLaunch& prepare, Rank ranks) {
   for (CodeIndex i = 0; i < code.instructions.size(); ++i) {
     if (record(code.instructions[i].kind).role != HostRole::kLaunch ||
         code.instructions[i].role != CodeRole::kInstruction) {
       continue;
     }
-    for (Rank r = 0; r < code.rank_count; ++r) {
+    for (Rank r = 0; r < std::min(code.rank_count, ranks); ++r) {
       const auto operands = static_operands(code, i, r);
       if (!operands) continue;
       auto done = prepare(i, r, *operands);

@@ -28,12 +28,13 @@ LaunchPlacements placements_of(std::span<const BufferRef> buffers, const LaunchR
 /// The kernel that a launch names. Errors: `launch_kernel`.
 Expected<const Function*> launched_kernel(const Code& code, CodeIndex index);
 
-/// Calls `prepare` for every launch and rank whose operand layouts are static, so that a backend
-/// can compile before the run. If a launch that always runs fails, returns the error with the rank
-/// and the launch named. A launch inside `where` may never run, so its errors are deferred to
-/// execution.
+/// Calls `prepare` for every launch and each of the first `ranks` ranks whose operand layouts are
+/// static, so that a backend can compile before the run. If a launch that always runs fails,
+/// returns the error with the rank and the launch named. A launch inside `where` may never run, so
+/// its errors are deferred to execution.
 using PrepareLaunch =
     std::function<Expected<void>(CodeIndex code, Rank rank, const LaunchPlacements& operands)>;
-Expected<void> prepare_static_launches(const Code& code, const PrepareLaunch& prepare);
+Expected<void> prepare_static_launches(const Code& code, const PrepareLaunch& prepare,
+                                       Rank ranks = INT32_MAX);
 
 }  // namespace hostir::interp

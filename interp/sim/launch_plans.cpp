@@ -11,13 +11,15 @@ LaunchPlans::LaunchPlans(const SimOptions& options)
 
 Expected<void> LaunchPlans::prepare(const interp::Code& code) {
   code_ = &code;
+  const bool one_for_all = options_.members == SimOptions::Members::kAlike;
   return interp::prepare_static_launches(
       code,
       [this](interp::CodeIndex index, interp::Rank rank,
              const interp::LaunchPlacements& operands) -> Expected<void> {
         HOSTIR_TRY(find(index, rank, operands.parameters, operands.results));
         return {};
-      });
+      },
+      one_for_all ? 1 : code.rank_count);
 }
 
 Expected<LaunchPlan*> LaunchPlans::find(interp::CodeIndex code, interp::Rank rank,
