@@ -220,6 +220,10 @@ Expected<Program> bind_sizes(const Program& program, std::string_view function,
   Binder binder(sizes);
   std::set<std::string> done;
   bind_reachable(out, function, binder, done);
+  // A fusion with numbers for sizes is not the gradient of a kernel with size names any more.
+  for (Function& kernel : out.functions) {
+    if (done.contains(kernel.gradient)) kernel.gradient.clear();
+  }
   if (binder.negative()) {
     return fail(ErrorKind::kRuntime, "size_c4",
                 fmt::format("a size of @{} becomes {}; no size may be negative", function,
