@@ -115,8 +115,9 @@ class Debugger {
 
   // The diagnostics with their lines, as the command prints them.
   std::string message_of(const Error& error) const {
-    const bool placed = opener_ && error.diagnostics.front().span.valid();
-    return placed ? render(error.diagnostics, opener_->sources()) : error.message();
+    std::string text = render(error.diagnostics, opener_ ? opener_->sources() : SourceManager());
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    return text;
   }
 
   Expected<interp::Outcome> execute(const std::string& text) {

@@ -47,7 +47,7 @@ Expected<int64_t> ignored_hits(const std::string& condition) {
   if (read.ec == std::errc() && read.ptr == digits.data() + digits.size() && count >= 1)
     return count - 1;
   return fail(
-      ErrorKind::kUsage, "dap_hits",
+      ErrorKind::kUsage, "dap_request",
       fmt::format("the hit condition \"{}\" is not a count; it takes 3 or >= 3", condition));
 }
 

@@ -239,7 +239,7 @@ def check_host(hostir, folder):
     completions = editor.call("completions", text="pri", column=4)["targets"]
     check("commands complete", [t["label"] for t in completions] == ["print"], completions)
     editor.refused("moved since", "variables", variablesReference=999)
-    editor.refused("no thread", "stackTrace", threadId=7)
+    editor.refused("error[dap_request]: there is no thread 7", "stackTrace", threadId=7)
     editor.refused("unknown command", "evaluate", expression="frobnicate", context="repl")
     editor.close()
 

@@ -261,5 +261,9 @@ refuses 2 'error[pipeline_c6]: mesh @p has an axis "pp", which is the pipeline'"
 refuses 64 'tests/programs/two_stages.hir:14:8: error[plan_meshes]: @mlp uses 2 meshes, @s0 and @s1 among them: plan chooses one mesh for a whole fusion; plan the part on each mesh as a fusion of its own' \
   plan tests/programs/two_stages.hir --ranks 4
 
+# Proofs.
+refuses 64 'error[against]: there is no fusion @nothing' \
+  verify tests/scripts/passes/against.hir @right --against @nothing
+
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

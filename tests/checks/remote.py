@@ -97,7 +97,7 @@ def check_logs(remote, log):
     refused = remote.run(HOSTIR, "trace", "info", "ssh:node:/no/such.db", status=3)
     check("what is not there is named by the other machine", "/no/such.db" in refused, refused)
     refused = remote.run(HOSTIR, "trace", "info", "ssh:node", status=3)
-    check("a host alone is refused", "ssh:HOST:PATH" in refused, refused)
+    check("a host alone is refused", "error[remote_log]" in refused and "ssh:HOST:PATH" in refused, refused)
     refused = remote.run(HOSTIR, "trace", "info", "ssh:-oProxyCommand=touch:x.db", status=3)
     check("a host is never an option", not (ROOT / "touch").exists() and "ended with status" in refused, refused)
     odd = log.with_name("it's a $(touch x) log.db")
