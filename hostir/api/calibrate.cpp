@@ -173,7 +173,8 @@ Expected<CalibrationPoint> measure(const KernelCase& kernel, const CalibrationOp
 
 double predicted_ns(const CalibrationPoint& point, const Machine& machine) {
   const double rate = machine.flops(point.is_product ? point.dtype : DType::kF32);
-  const double arithmetic_s = rate > 0 ? point.flops / rate : 0;
+  const double ramp = point.is_product ? machine.product_ramp_flops : 0;
+  const double arithmetic_s = rate > 0 ? (point.flops + ramp) / rate : 0;
   const double memory_s = point.bytes / machine.memory_bandwidth_bytes_per_s;
   return kernels::expected_ns(arithmetic_s, memory_s) + machine.launch_ns;
 }
@@ -222,8 +223,8 @@ Expected<Calibration> calibrate(const CalibrationOptions& options) {
   out.machine = options.backend.machine;
   out.machine.name = options.name;
   out.machine.documentation.clear();
-  std::vector<double*> numbers = {&out.machine.launch_ns,
-                                  &out.machine.memory_bandwidth_bytes_per_s};
+  std::vector<double*> numbers = {&out.machine.launch_ns, &out.machine.memory_bandwidth_bytes_per_s,
+                                  &out.machine.product_ramp_flops};
   for (const KernelCase& kernel : kernel_cases(options)) {
     auto point = measure(kernel, options);
     if (!point && point.error().kind == ErrorKind::kUsage) return tl::unexpected(point.error());
@@ -238,10 +239,11 @@ Expected<Calibration> calibrate(const CalibrationOptions& options) {
     return fail(ErrorKind::kRuntime, "calibrate",
                 "no kernel could be measured on this backend; " + out.not_measured.front());
   }
-  // The fit starts from the best rates measured.
+  // The fit starts from the best rates measured, and from a product at half of one.
   out.machine.launch_ns = out.points.front().measured_ns;
   out.machine.memory_bandwidth_bytes_per_s = 1;
   out.machine.flops_per_s = {};
+  out.machine.product_ramp_flops = 0;
   for (const CalibrationPoint& point : out.points) {
     const double seconds = point.measured_ns * 1e-9;
     double& bandwidth = out.machine.memory_bandwidth_bytes_per_s;
@@ -249,6 +251,11 @@ Expected<Calibration> calibrate(const CalibrationOptions& options) {
     out.machine.launch_ns = std::min(out.machine.launch_ns, point.measured_ns);
     double& rate = out.machine.flops_per_s[static_cast<size_t>(point.dtype)];
     if (point.is_product) rate = std::max(rate, point.flops / seconds);
+  }
+  for (const CalibrationPoint& point : out.points) {
+    if (!point.is_product) continue;
+    double& ramp = out.machine.product_ramp_flops;
+    ramp = ramp > 0 ? std::min(ramp, point.flops) : point.flops;
   }
   for (double& rate : out.machine.flops_per_s) {
     if (rate > 0) numbers.push_back(&rate);

@@ -59,8 +59,10 @@ struct Machine {
   /// room does not wait for the receiver. 0: every send does.
   double p2p_buffer_bytes = 0;
   std::array<double, kAllDTypes.size()> flops_per_s = {};  // matrix products; 0: not specified
-  Link local_link;                                         // between ranks on one host
-  Link network;                                            // between hosts, per rank
+  /// Added to the work of every matrix product: it runs at half its rate with this much work.
+  double product_ramp_flops = 0;
+  Link local_link;  // between ranks on one host
+  Link network;     // between hosts, per rank
   std::array<CollectiveModel, kCommunicationOps.size()> collectives = {};
   std::vector<std::string> documentation;
   SourceSpan span;

@@ -27,6 +27,8 @@ void add_scalars(std::vector<MachineField>& out) {
                    "Rate of matrix products of the dtype; 0: that of the next wider one.",
                    MachineField::OfDType{static_cast<size_t>(dtype)}});
   }
+  out.push_back({"product_ramp_flops", "", "Work with which a matrix product has half its rate.",
+                 &Machine::product_ramp_flops});
 }
 
 void add_link(std::vector<MachineField>& out, const std::string& prefix, Link Machine::*link,

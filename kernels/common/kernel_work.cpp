@@ -18,6 +18,7 @@ KernelWork kernel_work(const Program& program, const BoundKernel& kernel, const 
   };
   KernelWork work;
   double arithmetic_s = 0;
+  double ramp_s = 0;
   for (const InstrId id : function.preorder()) {
     const Instruction& instruction = function.instr(id);
     const OpRecord& op = record(instruction.kind);
@@ -32,12 +33,13 @@ KernelWork kernel_work(const Program& program, const BoundKernel& kernel, const 
     for (const ValueId v : instruction.results) out.push_back(placement(v).local());
     const OpCall call{instruction.kind, types,  instruction.attributes, &instruction, &function,
                       &program,         written};
-    const DType dtype =
-        op.shape == OpShape::kContraction && !types.empty() ? dtype_of(types[0]) : DType::kF32;
+    const bool is_product = op.shape == OpShape::kContraction && !types.empty();
+    const DType dtype = is_product ? dtype_of(types[0]) : DType::kF32;
     const double rate = machine.flops(dtype);
     const double flops = op.cost(call, in, out).flops;
     work.flops += flops;
     if (rate > 0) arithmetic_s += flops / rate;
+    if (rate > 0 && is_product) ramp_s += machine.product_ramp_flops / rate;
   }
   for (const Parameter& parameter : function.params) {
     work.read_bytes += static_cast<double>(placement(parameter.value).local_bytes());
@@ -48,7 +50,7 @@ KernelWork kernel_work(const Program& program, const BoundKernel& kernel, const 
   const double bandwidth = machine.memory_bandwidth_bytes_per_s;
   const double memory_s = bandwidth > 0 ? (work.read_bytes + work.write_bytes) / bandwidth : 0;
   work.limit_ns = std::max(arithmetic_s, memory_s) * 1e9;
-  work.expected_ns = kernels::expected_ns(arithmetic_s, memory_s);
+  work.expected_ns = kernels::expected_ns(arithmetic_s + ramp_s, memory_s);
   return work;
 }
 

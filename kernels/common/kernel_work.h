@@ -15,8 +15,8 @@ struct KernelWork {
 };
 
 /// The predicted time of a launch whose arithmetic alone takes `arithmetic_s` and whose memory
-/// traffic alone `memory_s`: the smaller is only partly hidden behind the larger. Without
-/// `launch_ns`.
+/// traffic alone `memory_s`: the smaller is only partly hidden behind the larger. Products count
+/// with Machine::product_ramp_flops. Without `launch_ns`.
 double expected_ns(double arithmetic_s, double memory_s);
 
 KernelWork kernel_work(const Program& program, const BoundKernel& kernel, const Machine& machine);
