@@ -2,7 +2,8 @@
 //
 // 1. Run matrix products and pointwise kernels of several sizes and dtypes, each in a loop
 //    over operands that no cache holds, and take the median duration of a launch.
-// 2. Fit launch_ns, the memory bandwidth, the FLOP/s per dtype and product_ramp_flops on some sizes:
+// 2. Fit launch_ns, the memory bandwidth, the FLOP/s per dtype and product_ramp_flops on some
+// sizes:
 //    the least sum of squared log(predicted / measured).
 // 3. Predict the other sizes. Their error says what the description is worth.
 // Links and collectives stay those of the starting machine.
