@@ -28,7 +28,8 @@ void move_to_mesh(Function& fusion, const std::string& mesh) {
   for (Value& v : fusion.values) move(v.type);
   for (ResultDecl& r : fusion.results) move(r.type);
   for (Instruction& i : fusion.instructions) {
-    for (const auto& [key, attribute] : Attributes(i.attributes).entries()) {
+    const Attributes before = i.attributes;  // the loop changes those of `i`
+    for (const auto& [key, attribute] : before.entries()) {
       if (const auto* sharding = std::get_if<Sharding>(&attribute)) {
         Sharding moved = *sharding;
         moved.mesh = mesh;
