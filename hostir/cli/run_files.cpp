@@ -46,7 +46,7 @@ Expected<OutputFiles> OutputFiles::parse(const std::vector<std::string>& texts,
     }
     if (file.path.empty())
       return fail(ErrorKind::kUsage, "usage", "--output names no file: \"" + text + "\"");
-    HOSTIR_TRY(io::check_tensor_output(file.path));
+    HOSTIR_TRY(io::check_writable(file.path));
     out.files_.push_back(std::move(file));
   }
   return out;

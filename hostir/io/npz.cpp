@@ -120,22 +120,29 @@ Expected<Tensor> read_npz_member(const std::string& path, const std::string& nam
               path + " has no member \"" + name + "\"; it has " + names);
 }
 
-Expected<void> write_npz(const std::string& path, const NamedTensors& tensors) {
+Expected<void> write_zip(const std::string& path,
+                         const std::vector<std::pair<std::string, std::string>>& members) {
   HOSTIR_ASSIGN_OR_RETURN(Archive archive, open_archive(path, ZIP_CREATE | ZIP_TRUNCATE));
-  std::vector<std::string> contents;  // must outlive the archive: libzip reads them on close
-  for (const auto& [name, tensor] : tensors) contents.push_back(format_npy(tensor));
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    zip_source_t* source =
-        zip_source_buffer(archive.get(), contents[i].data(), contents[i].size(), 0);
-    const std::string member = tensors[i].first + ".npy";
-    if (!source || zip_file_add(archive.get(), member.c_str(), source, ZIP_FL_ENC_UTF_8) < 0) {
+  for (const auto& [name, content] : members) {
+    zip_source_t* source = zip_source_buffer(archive.get(), content.data(), content.size(), 0);
+    const int64_t index =
+        source ? zip_file_add(archive.get(), name.c_str(), source, ZIP_FL_ENC_UTF_8) : -1;
+    if (index < 0) {
       zip_source_free(source);
       return bad(path, zip_strerror(archive.get()));
     }
+    zip_set_file_compression(archive.get(), static_cast<uint64_t>(index), ZIP_CM_STORE, 0);
   }
   if (zip_close(archive.get()) != 0) return bad(path, zip_strerror(archive.get()));
   static_cast<void>(archive.release());
   return {};
+}
+
+Expected<void> write_npz(const std::string& path, const NamedTensors& tensors) {
+  std::vector<std::pair<std::string, std::string>> members;
+  for (const auto& [name, tensor] : tensors)
+    members.emplace_back(name + ".npy", format_npy(tensor));
+  return write_zip(path, members);
 }
 
 }  // namespace hostir::io

@@ -15,6 +15,9 @@ using ZipMember = std::pair<std::string, std::vector<std::byte>>;
 using ZipMembers = std::vector<ZipMember>;
 /// All members of any zip archive, in archive order. Errors: `npz_format`.
 Expected<ZipMembers> read_zip(const std::string& path);
+/// A new archive with these members, not compressed. Errors: `npz_format`.
+Expected<void> write_zip(const std::string& path,
+                         const std::vector<std::pair<std::string, std::string>>& members);
 
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 

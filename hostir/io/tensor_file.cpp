@@ -20,13 +20,13 @@ using ArchiveWriter = Expected<void> (*)(const std::string& path, const NamedTen
 struct ArchiveFormat {
   std::string_view ending;
   ArchiveReader read;
-  ArchiveWriter write;  // null: only read
+  ArchiveWriter write;
 };
 constexpr ArchiveFormat kFormats[] = {
     {".npz", read_npz, write_npz},
     {".safetensors", read_safetensors, write_safetensors},
-    {".pt", read_torch_file, nullptr},
-    {".pth", read_torch_file, nullptr},
+    {".pt", read_torch_file, write_torch_file},
+    {".pth", read_torch_file, write_torch_file},
 };
 
 const ArchiveFormat* format_of(const std::string& path) {
@@ -34,15 +34,6 @@ const ArchiveFormat* format_of(const std::string& path) {
     if (path.ends_with(format.ending)) return &format;
   }
   return nullptr;
-}
-
-Expected<ArchiveWriter> writer_of(const std::string& path) {
-  const ArchiveFormat* format = format_of(path);
-  if (format && !format->write) {
-    return fail(ErrorKind::kUsage, "tensor_format",
-                path + ": PyTorch's files can only be read; write .npz or .safetensors");
-  }
-  return format ? format->write : &write_npz;
 }
 
 Expected<Tensor> one_of(NamedTensors tensors, const std::string& path, std::string_view wanted) {
@@ -70,13 +61,8 @@ Expected<NamedTensors> read_named_tensors(const std::string& path) {
 }
 
 Expected<void> write_named_tensors(const std::string& path, const NamedTensors& tensors) {
-  HOSTIR_ASSIGN_OR_RETURN(const ArchiveWriter write, writer_of(path));
-  return write(path, tensors);
-}
-
-Expected<void> check_tensor_output(const std::string& path) {
-  HOSTIR_TRY(writer_of(path));
-  return check_writable(path);
+  const ArchiveFormat* format = format_of(path);
+  return (format ? format->write : &write_npz)(path, tensors);
 }
 
 Expected<Tensor> read_tensor_file(const std::string& path) {

@@ -12,11 +12,8 @@ namespace hostir::io {
 bool holds_named_tensors(const std::string& path);
 /// All tensors of a file that holds named ones. Errors: those of the format's reader.
 Expected<NamedTensors> read_named_tensors(const std::string& path);
-/// As `.npz` if the ending is unknown. Errors: `tensor_format` for `.pt` and `.pth`, `file_write`.
+/// As `.npz` if the ending is unknown. Errors: those of the format's writer.
 Expected<void> write_named_tensors(const std::string& path, const NamedTensors& tensors);
-/// Whether tensors can be written to the path, without writing any. Errors: those of
-/// write_named_tensors().
-Expected<void> check_tensor_output(const std::string& path);
 
 /// `x.npy`, `all.npz#x`, `all.pt#x`, or an archive with a single tensor. Errors: those of the
 /// format's reader; `archive_member` or `npz_member` lists the tensors of the file.

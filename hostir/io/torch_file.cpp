@@ -184,6 +184,74 @@ class TorchReader {
   NamedTensors out_;
 };
 
+// Writes a pickle of protocol 2 as torch.save() does, without sharing equal parts.
+class TorchPickle {
+ public:
+  explicit TorchPickle(size_t tensors) {
+    text_ = "\x80\x02";
+    text_ += '}';
+    if (tensors > 0) text_ += '(';
+  }
+
+  void add(const std::string& name, const Tensor& tensor, const TorchDType& dtype,
+           const std::string& key) {
+    const bool typed = dtype.storage.empty();  // then bytes, with the dtype beside them
+    const int64_t count = tensor.element_count();
+    text(name);
+    global(typed ? kRebuildTyped : kRebuildTensor);
+    text_ += "((";
+    text("storage");
+    global(typed ? "torch.storage.UntypedStorage" : dtype.storage);
+    text(key);
+    text("cpu");
+    integer(typed ? count * size_bytes(tensor.dtype) : count);
+    text_ += "tQ";
+    integer(0);
+    std::vector<int64_t> strides(tensor.extents.size(), 1);
+    for (size_t d = strides.size(); d-- > 1;)
+      strides[d - 1] = strides[d] * std::max<int64_t>(1, tensor.extents[d]);
+    integers({tensor.extents.begin(), tensor.extents.end()});
+    integers(strides);
+    text_ += '\x89';  // requires no gradient
+    global("collections.OrderedDict");
+    text_ += ")R";
+    if (typed) global(dtype.name);
+    text_ += "tR";
+  }
+
+  std::string end(size_t tensors) && { return std::move(text_) + (tensors > 0 ? "u." : "."); }
+
+ private:
+  void little_endian(uint64_t value, int bytes) {
+    for (int i = 0; i < bytes; ++i) text_ += static_cast<char>(value >> 8 * i & 0xff);
+  }
+  void text(std::string_view value) {
+    text_ += 'X';
+    little_endian(value.size(), 4);
+    text_ += value;
+  }
+  // The module and the name, of `torch._utils._rebuild_tensor_v2`.
+  void global(std::string_view name) {
+    const size_t dot = name.rfind('.');
+    text_ += fmt::format("c{}\n{}\n", name.substr(0, dot), name.substr(dot + 1));
+  }
+  void integer(int64_t value) {
+    if (value <= INT32_MAX) {
+      text_ += 'J';
+      return little_endian(static_cast<uint64_t>(value), 4);
+    }
+    text_ += "\x8a\x08";
+    little_endian(static_cast<uint64_t>(value), 8);
+  }
+  void integers(const std::vector<int64_t>& values) {
+    text_ += '(';
+    for (const int64_t value : values) integer(value);
+    text_ += 't';
+  }
+
+  std::string text_;
+};
+
 }  // namespace
 
 Expected<NamedTensors> read_torch_file(const std::string& path) {
@@ -191,6 +259,29 @@ Expected<NamedTensors> read_torch_file(const std::string& path) {
   auto tensors = TorchReader(members).read();
   if (!tensors) tensors.error().diagnostics.front().message.insert(0, path + ": ");
   return tensors;
+}
+
+Expected<void> write_torch_file(const std::string& path, const NamedTensors& tensors) {
+  // The folder in the archive has the file's name, as torch.save() writes it.
+  std::string folder = path.substr(path.rfind('/') + 1);
+  folder.resize(std::min(folder.size(), folder.rfind('.')));
+  std::vector<std::pair<std::string, std::string>> members(1);
+  TorchPickle pickle(tensors.size());
+  for (const auto& [name, tensor] : tensors) {
+    // PyTorch has every dtype of ours.
+    const auto* dtype =
+        std::find_if(std::begin(kTorchDTypes), std::end(kTorchDTypes) - 1,
+                     [&](const auto& known) { return known.dtype == tensor.dtype; });
+    const std::string key = std::to_string(members.size() - 1);
+    pickle.add(name, tensor, *dtype, key);
+    members.emplace_back(
+        folder + "/data/" + key,
+        std::string(reinterpret_cast<const char*>(tensor.data.data()), tensor.data.size()));
+  }
+  members.front() = {folder + "/data.pkl", std::move(pickle).end(tensors.size())};
+  members.emplace_back(folder + "/byteorder", "little");
+  members.emplace_back(folder + "/version", "3\n");
+  return write_zip(path, members);
 }
 
 }  // namespace hostir::io

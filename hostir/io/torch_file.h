@@ -18,4 +18,8 @@ namespace hostir::io {
 /// `pickle_opcode`, `pickle_format`, `torch_format`; the message names the path.
 Expected<NamedTensors> read_torch_file(const std::string& path);
 
+/// A dictionary of contiguous tensors, which torch.load(path, weights_only=True) reads.
+/// Errors: `npz_format`.
+Expected<void> write_torch_file(const std::string& path, const NamedTensors& tensors);
+
 }  // namespace hostir::io

@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
-"""Tests what `hostir trace export` writes beside Perfetto's JSON: CSV, Chakra, and a value as .npy.
+"""Tests what `hostir trace export` writes beside Perfetto's JSON: CSV, Chakra, and a value as .npy; results as .pt.
 
     tests/checks/exports.py build-dev/bin/hostir
 
 Chakra's protobuf is decoded here, with the field numbers of mlcommons/chakra et_def.proto. Ends with
 `N passed, N failed`.
 """
+import collections
 import csv
 import io
 import json
+import pickle
+import struct
 import sys
+import zipfile
 
 from cases import ROOT, case, hostir, run_cases
 
@@ -113,6 +117,38 @@ def a_value_as_npy(folder):
     hostir("trace", "export", path, "--value", "%y", "--rank", 1, "-o", folder / "y.npy")
     # y is replicated: every rank's part is the output.
     assert (folder / "y.npy").read_bytes() == (folder / "run.npy").read_bytes()
+
+
+class TorchUnpickler(pickle.Unpickler):
+    """What torch.load(weights_only=True) does with a file: (storage class, key, count), offset, size, stride."""
+
+    def persistent_load(self, pid):
+        kind, storage, key, device, count = pid
+        assert (kind, device) == ("storage", "cpu"), pid
+        return storage, key, count
+
+    def find_class(self, module, name):
+        if (module, name) == ("collections", "OrderedDict"):
+            return collections.OrderedDict
+        if (module, name) == ("torch._utils", "_rebuild_tensor_v2"):
+            return lambda storage, offset, size, stride, gradient, hooks: (storage, offset, size, stride, gradient, dict(hooks))
+        assert module == "torch", (module, name)
+        return name
+
+
+@case
+def results_as_a_state_dict_of_pytorch(folder):
+    hostir("run", "tests/programs/simple_add.hir", "--input", "a=full(2)", "--input", "b=full(3)", "-q",
+           "--output", f"@{folder / 'sum.pt'}")
+    archive = zipfile.ZipFile(folder / "sum.pt")
+    assert {i.compress_type for i in archive.infolist()} == {zipfile.ZIP_STORED}
+    assert archive.read("sum/byteorder") == b"little" and archive.read("sum/version") == b"3\n"
+    tensors = TorchUnpickler(io.BytesIO(archive.read("sum/data.pkl"))).load()
+    (name, (storage, offset, size, stride, gradient, hooks)), = tensors.items()
+    data = archive.read(f"sum/data/{storage[1]}")
+    assert storage[0] == "FloatStorage" and len(data) == 4 * storage[2], storage
+    assert (offset, gradient, hooks) == (0, False, {}) and len(size) == len(stride), tensors
+    assert set(struct.unpack(f"<{storage[2]}f", data)) == {5.0}, data
 
 
 @case

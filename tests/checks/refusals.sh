@@ -80,8 +80,6 @@ TEXT
 refuses 3 'error[archive_member]: W/two.npz has 2 tensors: name one, as in two.npz#p' run $add --input "a=@$work/two.npz"
 refuses 3 'error[archive_member]: tests/unit/io/pt/state.pt has no tensor "w"; it has model.w, model.turned, model.column, steps.0' \
   run $add --input a=@tests/unit/io/pt/state.pt#w
-refuses 64 'error[tensor_format]: W/y.pt: PyTorch'"'"'s files can only be read; write .npz or .safetensors' \
-  run $add --example-inputs --output "y=@$work/y.pt"
 refuses 64 'error[no_script]: no scripts found: their names end in .hir, .mlir or .hlo' test tests/checks
 refuses 3 'error[log_missing]: no such file: "W/none.db"' trace info "$work/none.db"
 refuses 3 'error[log_not_a_log]: "README.md" is not a log (no SQLite file)' replay README.md

@@ -30,6 +30,28 @@ TEST(TorchFile, ReadsAStateDict) {
   EXPECT_EQ(read->at(3).second.get_int(0), 7);
 }
 
+TEST(TorchFile, ReadsWhatItWrites) {
+  NamedTensors tensors;
+  for (const DType dtype : {DType::kF64, DType::kF32, DType::kBF16, DType::kF16, DType::kF8E4M3,
+                            DType::kF8E5M2, DType::kI64, DType::kI32, DType::kI16, DType::kI8,
+                            DType::kU64, DType::kU32, DType::kU16, DType::kU8, DType::kI1}) {
+    Tensor tensor = Tensor::zeros(dtype, {2, 3});
+    tensor.set_double(4, 1);
+    tensors.emplace_back("layer.0." + std::string(name(dtype)), std::move(tensor));
+  }
+  tensors.emplace_back("scalar", Tensor::zeros(DType::kF32, {}));
+  tensors.emplace_back("empty", Tensor::zeros(DType::kF32, {0, 4}));
+  const std::string path = ::testing::TempDir() + "/written.pt";
+  ASSERT_TRUE(write_torch_file(path, tensors));
+  const auto read = read_torch_file(path);
+  ASSERT_TRUE(read.has_value()) << read.error().message();
+  EXPECT_EQ(*read, tensors);
+  ASSERT_TRUE(write_torch_file(path, {}));
+  const auto none = read_torch_file(path);
+  ASSERT_TRUE(none.has_value()) << none.error().message();
+  EXPECT_TRUE(none->empty());
+}
+
 TEST(TorchFile, RefusesWhatIsNotATensor) {
   const std::pair<const char*, const char*> cases[] = {
       {"calls_system.pt", "names posix.system"},
