@@ -90,13 +90,25 @@ class Debugger {
       writer_.refuse(request, fmt::format("\"{}\" needs a program: send launch first", command));
       return;
     }
-    const auto reply = (this->*handler->second.function)(given ? *found : Json::object());
-    if (!reply) {
-      writer_.refuse(request, message_of(reply.error()));
-      return;
+    // An exception of a library (no memory) must not end the session.
+    try {
+      const auto reply = (this->*handler->second.function)(given ? *found : Json::object());
+      if (!reply) {
+        writer_.refuse(request, message_of(reply.error()));
+        return;
+      }
+      writer_.respond(request, reply->body);
+      if (reply->then) reply->then();
+    } catch (const std::exception& error) {
+      writer_.refuse(request, fmt::format("\"{}\" failed: {}", command, error.what()));
     }
-    writer_.respond(request, reply->body);
-    if (reply->then) reply->then();
+  }
+
+  /// The editor is gone: stops what runs, and what would run next.
+  void close() {
+    const std::lock_guard lock(mutex_);
+    is_closed_ = true;
+    running_.request_stop();
   }
 
   /// Stops what runs, after a whole decision.
@@ -128,6 +140,7 @@ class Debugger {
   std::stop_token begin_running() {
     const std::lock_guard lock(mutex_);
     running_ = std::stop_source();
+    if (is_closed_) running_.request_stop();
     return running_.get_token();
   }
 
@@ -395,7 +408,8 @@ class Debugger {
   std::unique_ptr<DapBreakpoints> breakpoints_;
   bool stop_on_entry_ = false;
   bool stay_at_end_ = true;
-  std::mutex mutex_;  // guards running_
+  std::mutex mutex_;  // guards what follows
+  bool is_closed_ = false;
   std::stop_source running_{std::nostopstate};
 };
 
@@ -453,11 +467,11 @@ void serve_dap(std::istream& input, std::ostream& output) {
       continue;
     }
     const bool last = is_request(*message, "disconnect");
-    if (last || is_request(*message, "pause") || is_request(*message, "terminate"))
-      debugger.pause();
+    if (is_request(*message, "pause") || is_request(*message, "terminate")) debugger.pause();
     requests.push(std::move(*message));
     if (last) break;
   }
+  debugger.close();
   requests.end();
 }
 

@@ -153,7 +153,7 @@ Expected<Json> DapView::stack(int64_t thread, int64_t first, int64_t levels) con
   }
   const int64_t total = static_cast<int64_t>(frames.size());
   const int64_t begin = std::clamp<int64_t>(first, 0, total);
-  const int64_t end = levels > 0 ? std::min(total, begin + levels) : total;
+  const int64_t end = levels > 0 ? begin + std::min(levels, total - begin) : total;
   Json wanted(frames.begin() + begin, frames.begin() + end);
   if (!wanted.is_array()) wanted = Json::array();
   return Json{{"stackFrames", std::move(wanted)}, {"totalFrames", total}};
@@ -254,7 +254,8 @@ Expected<Json> DapView::parts(Reference reference, std::string_view filter, int6
     out.push_back(named("written by", a->written_by.empty() ? "(nobody yet)" : a->written_by));
   }
   if (filter == "named" || depth >= held.lo.size()) return out;
-  const int64_t begin = held.lo[depth] + std::max<int64_t>(first, 0);
+  const int64_t begin =
+      held.lo[depth] + std::clamp<int64_t>(first, 0, held.hi[depth] - held.lo[depth]);
   const int64_t wanted = count > 0 ? std::min(count, kMostElements) : kMostElements;
   const int64_t end = std::min(held.hi[depth], begin + wanted);
   for (int64_t i = begin; i < end; ++i) {

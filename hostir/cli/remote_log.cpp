@@ -32,6 +32,8 @@ Expected<int> run_ssh(const std::string& host, const std::string& command,
                       const std::string& target) {
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
+  // The user's input is for the debugger; ssh asks for passwords on the terminal.
+  ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, target.c_str(),
                                      O_WRONLY | O_CREAT | O_TRUNC, 0600);
   // `--`: a host that begins with a dash is no option.
@@ -60,9 +62,13 @@ Expected<std::string> RemoteLogs::fetch_one(const std::string& word) {
   const std::string target = folder->path() + "/" + path.substr(path.rfind('/') + 1);
   HOSTIR_ASSIGN_OR_RETURN(
       const int status, run_ssh(host, "hostir trace export --format log " + quoted(path), target));
-  if (status != 0) {
+  if (status == 255 || status == 127) {  // ssh itself failed, or there is no hostir
     return refused(fmt::format("{}: ssh ended with status {}; `ssh {} hostir --version` must work",
                                word, status, host));
+  }
+  if (status != 0) {
+    return refused(fmt::format("{}: hostir on {} ended with status {}; its message is above", word,
+                               host, status));
   }
   copies_.push_back(std::move(folder));
   return target;

@@ -69,9 +69,10 @@ std::string describe_summary(const interp::RunResult& result, bool virtual_time)
   }
   int64_t peak = 0;
   for (const int64_t p : result.peak_bytes) peak = std::max(peak, p);
-  out += fmt::format("peak memory {} on the fullest of {}\n", bytes_text(peak),
+  out += fmt::format("peak memory {} per rank (largest of {})\n", bytes_text(peak),
                      plural(static_cast<int64_t>(result.peak_bytes.size()), "rank"));
-  out += fmt::format("{} of host text", plural(static_cast<int64_t>(result.steps), "instruction"));
+  out += fmt::format("{} on all ranks",
+                     plural(static_cast<int64_t>(result.steps), "host instruction"));
   if (virtual_time)
     out +=
         fmt::format(", {} of simulated time", time_text(static_cast<double>(result.finished_ns)));

@@ -171,11 +171,16 @@ class LowerVerb : public Verb {
   Expected<void> print_explanation(Terminal& terminal, const Lowered& lowered) {
     const std::string value = explain_.starts_with('%') ? explain_.substr(1) : explain_;
     const auto id = lowered.sharded.find_value(value);
-    if (!id) return fail(ErrorKind::kUsage, "usage", "the fusion has no value %" + value);
+    if (!id)
+      return fail(ErrorKind::kUsage, "usage",
+                  fmt::format("@{} has no value %{}", lowered.sharded.name, value));
     terminal.print(fmt::format("%{} : {}\n", value, to_string(lowered.sharded.value(*id).type)));
     const Explanation records = about(lowered.explanation, value);
-    terminal.print(records.empty() ? "nothing was decided about it: it is replicated\n"
-                                   : to_string(records));
+    const Sharding* sharding = sharding_of(lowered.sharded.value(*id).type);
+    const bool replicated = sharding == nullptr || sharding->is_fully_replicated();
+    const char* none = replicated ? "nothing was decided about it: it is replicated\n"
+                                  : "nothing was decided about it: it is as it was declared\n";
+    terminal.print(records.empty() ? none : to_string(records));
     return {};
   }
 

@@ -230,9 +230,8 @@ class RunVerb : public Verb {
         kind.starts_with("race_") || kind == "free_in_flight" || kind == "use_before_wait";
     if (kind != "deadlock" && kind != "collective_mismatch" && !race) return;
     terminal.note(fmt::format(
-        "hint: in `hostir debug {} @{}`, `continue` and then `whatif` tries small edits "
-        "that let it complete",
-        program_.path, prepared.function));
+        "hint: in `hostir debug {} @{}`, `continue` and then `whatif` tries small edits that {}",
+        program_.path, prepared.function, race ? "remove the fault" : "let it complete"));
   }
 
   Tolerance tolerance() const {
@@ -381,24 +380,21 @@ class RunVerb : public Verb {
       for (const Fault& fault : order.faults) report_fault(terminal, prepared, fault);
       if (!order.differs()) continue;
       good = false;
-      const std::string what = order.faults.empty()
-                                   ? "%" + order.output + " differs"
-                                   : interp::fault_words(order.faults.front().record.kind);
+      const std::string what =
+          order.faults.empty() ? "changes %" + order.output
+                               : "ends in " + interp::fault_words(order.faults.front().record.kind);
       const std::string who =
           order.rank == interp::kNoRank ? "every rank" : fmt::format("rank {}", order.rank);
       terminal.print(terminal.styled(
-          fmt::format("{} when {} runs {} late, after {}: one decision of the schedule\n", what,
-                      who, order.late, order.first),
+          fmt::format("delaying {} on {} until after {} {}\n", order.late, who, order.first, what),
           Terminal::Style::kBad));
     }
     for (const Fault& fault : found.faults) report_fault(terminal, prepared, fault);
     if (good && quiet_) return true;
     std::string text = fmt::format("{} schedules: the same bits", found.tried);
     if (!found.forced.empty())
-      text = fmt::format(
-          "{} orders of {} forced{}", found.forced.size(),
-          found.open.size() == 1 ? "1 pair" : fmt::format("{} pairs", found.open.size()),
-          good ? ", " + text : "");
+      text = fmt::format("both orders of {} of {} unordered pairs forced{}",
+                         found.forced.size() / 2, found.open.size(), good ? ", " + text : "");
     if (!found.faults.empty())
       text = fmt::format("schedule {} failed", found.other_schedule);
     else if (found.other_schedule != 0)

@@ -60,7 +60,7 @@ Violated bind_arguments(const Function& callee, std::span<const Type> arguments,
         static_cast<int>(a)};
   };
   for (size_t a = 0; a < arguments.size(); ++a) {
-    if (!is_buffer(wanted(a).type) || !is_buffer(arguments[a])) return Violation{"no tensor", 0};
+    if (!is_buffer(wanted(a).type) || !is_buffer(arguments[a])) return mismatch(a, "");
     const Shape& shape = shape_of(wanted(a).type);
     const Shape& given = shape_of(arguments[a]);
     if (shape.size() != given.size() || dtype_of(wanted(a).type) != dtype_of(arguments[a]))

@@ -299,14 +299,21 @@ class Combiner {
       others += (others.empty() ? "%" : ", %") + value_of_(in_.instr(id));
     }
     const std::string sentence =
-        pays ? fmt::format("joins the call for {}: saves a start of {}, ends {} later", others,
-                           time_text(saved), time_text(lost))
+        pays ? fmt::format("joins the call for {}: saves one start, {}; the function ends {}",
+                           others, time_text(saved),
+                           lost > 0 ? time_text(lost) + " later" : "no later")
              : fmt::format(
-                   "not joined to the call for {}: that saves a start of {}, but ends {} "
-                   "later",
+                   "not joined to the call for {}: that saves one start, {}, but the "
+                   "function ends {} later",
                    others, time_text(saved), time_text(lost));
     explanation_.push_back({value_of_(i), std::string(record(i.kind).mnemonic), sentence,
                             "%" + value_of_(instr(call)), "combine"});
+    if (!pays) return;
+    for (const InstrId id : tasks_[call].members) {
+      explanation_.push_back({value_of_(in_.instr(id)), std::string(record(i.kind).mnemonic),
+                              fmt::format("shares its call with %{}", value_of_(i)),
+                              "%" + value_of_(instr(call)), "combine"});
+    }
   }
 
   Function build() const {

@@ -235,9 +235,10 @@ class Resharder {
     }
     versions_.explain_partial(
         i.results[r], choice.results[r],
-        partial.empty() ? fmt::format("{} sums over what is cut in {}, so every rank has an addend",
-                                      demand.by, cut.empty() ? "its operands" : cut)
-                        : fmt::format("{} keeps the addends of {}", demand.by, partial),
+        partial.empty()
+            ? fmt::format("{} combines what is cut in {}, so every rank has a part of the result",
+                          demand.by, cut.empty() ? "its operands" : cut)
+            : fmt::format("{} keeps the addends of {}", demand.by, partial),
         demand);
   }
 

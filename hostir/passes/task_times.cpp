@@ -63,7 +63,8 @@ double TaskTimes::kernel_ns(const Function& kernel) const {
     const BoundCall bound(program_, kernel, i);
     const bool is_product = op.shape == OpShape::kContraction && !bound.operands.empty();
     const double rate = machine_.flops(is_product ? dtype_of(bound.operands[0]) : DType::kF32);
-    if (rate > 0) arithmetic_s += op.cost(bound.call, in, out).flops / rate;
+    const double ramp = is_product ? machine_.product_ramp_flops : 0;
+    if (rate > 0) arithmetic_s += (op.cost(bound.call, in, out).flops + ramp) / rate;
   }
   for (const Parameter& p : kernel.params) bytes += local_bytes(kernel.value(p.value).type);
   for (const Operand& r : kernel.instr(body_of(kernel).back()).operands) {

@@ -47,7 +47,8 @@ Expected<size_t> Flattener::compile_ops(const Scope& scope, const IndexExpr& exp
     const auto value = code_.sizes.find(expr.symbol());
     if (!value) {
       return fail(ErrorKind::kInvalid, "code_size",
-                  fmt::format("size ?{} has no value", expr.symbol()));
+                  fmt::format("size ?{} has no value; --size {}=N gives it one", expr.symbol(),
+                              expr.symbol()));
     }
     return constant(*value);
   }

@@ -59,7 +59,7 @@ std::string_view hint(const Placement& part, const Placement& all) {
     if (part.box.lo[d] != all.box.lo[d] || part.box.hi[d] != all.box.hi[d])
       return "other dimensions than the first need packing";
   }
-  return "does the communicator go over the axes that cut it, in their order?";
+  return "list the ranks of the communicator in the order of the axes that cut it";
 }
 
 }  // namespace
@@ -99,9 +99,9 @@ bool Engine::check_layouts(Step& step, const OpenItem& open, const Communication
     const std::optional<Box> want = box_of(all, counts.offset(p), counts[p]);
     if (counts[p] == 0 || !have || have == want) continue;
     return fault(step, "collective_layout",
-                 fmt::format("rank {}: {} takes the block of position {} for {} of the whole, its "
-                             "layout says {}; {}",
-                             step.rank, name_of(step), p,
+                 fmt::format("rank {}: {} takes the block of position {} (rank {}) for {} of the "
+                             "whole, its layout says {}; {}",
+                             step.rank, name_of(step), p, item.members[p],
                              want ? text(*want) : "elements that do not form a box", text(*have),
                              hint(part, all)));
   }

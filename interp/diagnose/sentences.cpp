@@ -87,12 +87,27 @@ std::string groups_text(const Run& run, const Cause& cause) {
   return text;
 }
 
+// The host of the rank has returned, but a stream of it is stuck as well.
+bool has_blocked_queue(const WaitGraph& graph, Rank rank) {
+  return std::any_of(graph.edges.begin(), graph.edges.end(), [&](const WaitEdge& edge) {
+    const WaitNode& node = graph.nodes[edge.from];
+    return node.rank == rank && node.queue;
+  });
+}
+
+std::string reason_of(const WaitGraph& graph, const Cause& cause) {
+  const WaitNode& culprit = graph.nodes[cause.first_missing->to];
+  if (culprit.why == WaitNode::Why::kFinished && has_blocked_queue(graph, culprit.rank))
+    return cause.missing.size() > 1 ? ", which are blocked too" : ", which is blocked too";
+  return reason_text(culprit.why);
+}
+
 std::string clause(const Run& run, const Cause& cause, const WaitGraph& graph) {
   const WaitEdge& edge = *cause.first;
   std::string text = fmt::format("{} blocked in {}", model::list_of(cause.blocked), edge.on);
   if (!cause.missing.empty()) {
     text += fmt::format("; never {} by {}{}", past_of(edge.act), model::list_of(cause.missing),
-                        reason_text(graph.nodes[cause.first_missing->to].why));
+                        reason_of(graph, cause));
   }
   if (!cause.unknown.empty()) {
     text += fmt::format("; whether {} {} it is not known", model::list_of(cause.unknown),

@@ -34,8 +34,11 @@ Expected<void> bind_sizes(const Function& kernel, ValueId value, const Placement
   for (size_t d = 0; d < shape.size(); ++d) {
     if (shape[d].kind() != IndexExpr::Kind::kSize) continue;
     if (sizes.bind(shape[d].symbol(), placement.global[d])) continue;
-    return bad_size(kernel, fmt::format("?{} is {} and {}", shape[d].symbol(),
-                                        *sizes.find(shape[d].symbol()), placement.global[d]));
+    return bad_size(
+        kernel, fmt::format("?{} is {}, but {} by %{}; sizes of whole tensors count, not of "
+                            "a rank's part",
+                            shape[d].symbol(), *sizes.find(shape[d].symbol()), placement.global[d],
+                            v.name));
   }
   return {};
 }

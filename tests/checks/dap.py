@@ -155,6 +155,8 @@ def check_fusion(hostir):
     check("the line stops the run", stop["reason"] == "breakpoint" and stop["hitBreakpointIds"] == [lined[0]["id"]], stop)
     threads = editor.call("threads")["threads"]
     check("ranks are threads", [t["name"] for t in threads] == ["rank 0 (tp=0)", "rank 1 (tp=1)"], threads)
+    rest = editor.call("stackTrace", threadId=1, startFrame=1, levels=2**63 - 1)
+    check("frames from the second on", len(rest["stackFrames"]) == rest["totalFrames"] - 1, rest)
     frames = editor.call("stackTrace", threadId=1)["stackFrames"]
     check("the lowered text has a number", frames[0]["source"].get("sourceReference") == 1, frames)
     check("the fusion's line is a frame", frames[1]["source"].get("path") == str(program) and frames[1]["line"] == lined[0]["line"],
@@ -271,6 +273,22 @@ def check_pause(hostir, folder):
     editor.close()
 
 
+def check_gone(hostir, folder):
+    """An editor that disconnects right after continue, or dies, leaves nothing running."""
+    program = folder / "endless.hir"
+    for ending in ("disconnect", "death"):
+        editor = Editor(hostir)
+        for _ in editor.launch(program, stopOnEntry=True):
+            pass
+        editor.event("stopped")
+        editor.send("continue", threadId=1)
+        if ending == "disconnect":
+            editor.send("disconnect")
+        editor.process.stdin.close()
+        check(f"nothing runs after the editor's {ending}", editor.process.wait(60) == 0, editor.process.returncode)
+        editor.watchdog.cancel()
+
+
 def check_refusals(hostir, folder):
     editor = Editor(hostir)
     editor.refused("send launch first", "threads")
@@ -299,7 +317,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         check_fusion(hostir)
-        for part in (check_host, check_hang, check_pause, check_refusals):
+        for part in (check_host, check_hang, check_pause, check_gone, check_refusals):
             part(hostir, folder)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0

@@ -241,6 +241,7 @@ def check_verdicts(hostir):
 
 
 def check_interrupts(hostir):
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
     with hostir.open(ENDLESS, inputs={"x": [1.0, 2.0]}) as session:
         timer = threading.Timer(0.3, session.interrupt)
         timer.start()

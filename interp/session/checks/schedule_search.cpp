@@ -62,7 +62,8 @@ Expected<ScheduleSearch> search_schedules(const RunResult& first, int64_t most,
     const std::vector<std::string>& at = fault.record.instructions;
     if (!is_race(fault.record.kind) || at.size() < 2) continue;
     out.open.push_back(fmt::format("{} and {}", at[0], at[1]));
-    if (runs.late && at[0] != at[1]) HOSTIR_TRY(force(out, first, fault.record, runs));
+    const bool has_room = static_cast<int64_t>(out.forced.size()) < 2 * most;
+    if (runs.late && at[0] != at[1] && has_room) HOSTIR_TRY(force(out, first, fault.record, runs));
   }
   const bool found = std::any_of(out.forced.begin(), out.forced.end(),
                                  [](const ForcedOrder& order) { return order.differs(); });

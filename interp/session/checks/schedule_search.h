@@ -50,9 +50,8 @@ struct ScheduleRuns {
   std::function<Expected<RunResult>(const std::string& address, Rank rank)> late;
 };
 
-/// `first` is the result of schedule 0. Tries numbers below `most`, also if nothing is open: that
-/// checks the claim above.
-/// Errors: those of the runs.
+/// `first` is the result of schedule 0. Forces the orders of at most `most` pairs. Tries numbers
+/// below `most`, also if nothing is open: that checks the claim above. Errors: those of the runs.
 Expected<ScheduleSearch> search_schedules(const RunResult& first, int64_t most,
                                           const ScheduleRuns& runs);
 

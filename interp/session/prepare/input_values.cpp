@@ -146,7 +146,8 @@ tl::unexpected<Error> missing_inputs(const Function& f, const std::vector<NamedI
                                : fmt::format(" --input '{}=full(0, {})'", name, text);
   }
   auto error = fail(ErrorKind::kUsage, "input_missing", "no input for " + types);
-  error.value().diagnostics.front().notes.push_back({"for example:" + example, {}});
+  error.value().diagnostics.front().notes.push_back(
+      {"for example:" + example + "; --example-inputs makes up all of them", {}});
   return error;
 }
 

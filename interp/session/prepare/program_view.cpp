@@ -116,11 +116,16 @@ bool is_named(std::string_view path, std::string_view name) {
                           path[path.size() - name.size() - 1] == '/');
 }
 
-// The instructions on the first line at or after `line`.
-std::vector<CodeIndex> first_from(const std::vector<GivenLine>& lines, uint32_t file,
-                                  uint32_t line) {
+// The instructions on the first line at or after `line` in the same function, which a line with
+// a closing brace in its first column ends.
+std::vector<CodeIndex> first_from(const std::vector<GivenLine>& lines, const SourceManager& texts,
+                                  uint32_t file, uint32_t line) {
   std::vector<CodeIndex> out;
   const auto first = std::lower_bound(lines.begin(), lines.end(), GivenLine{file, line, 0});
+  if (first == lines.end() || first->file != file) return out;
+  for (uint32_t l = line; l < first->line; ++l) {
+    if (texts.line(file, l).starts_with('}')) return out;
+  }
   for (auto at = first; at != lines.end() && at->file == file && at->line == first->line; ++at)
     out.push_back(at->code);
   return out;
@@ -156,11 +161,11 @@ std::vector<CodeIndex> ProgramView::at_line(std::string_view name, uint32_t line
         here.push_back({file, lines[i], static_cast<CodeIndex>(i)});
     }
     std::sort(here.begin(), here.end());
-    return first_from(here, file, line);
+    return first_from(here, *sources, file, line);
   }
   for (uint32_t f = 0; given && f < given->size(); ++f) {
     if (!name.empty() && !is_named(given->name(f), name)) continue;
-    std::vector<CodeIndex> out = first_from(given_lines, f, line);
+    std::vector<CodeIndex> out = first_from(given_lines, *given, f, line);
     if (!shows_given && out.size() > 1) out.resize(1);
     if (!out.empty()) return out;
   }

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "interp/core/interpreter.h"
+#include "interp/session/answers/fault_words.h"
 #include "interp/session/prepare/engine.h"
 #include "interp/session/prepare/repeated_run.h"
 #include "interp/session/prepare/run_summary.h"
@@ -78,6 +80,10 @@ Expected<std::vector<NamedOutput>> outputs_of(const Interpreter& interpreter, bo
   return out;
 }
 
+double without_sign_of_nan(double value) {
+  return std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value;
+}
+
 // Ranks that hold different contents where their layout says that they hold the same part. The
 // output shows only the first holder's.
 std::optional<Fault> differing_replicas(const Interpreter& interpreter, const ValueWatch& watch,
@@ -121,8 +127,9 @@ std::optional<Fault> differing_replicas(const Interpreter& interpreter, const Va
         "ranks {} and {} return the same part of %{} by its layout {}, but hold {:.9g} and {:.9g} "
         "at {}{}",
         same->rank, r, declared.name.empty() ? std::to_string(result) : declared.name,
-        shard->sharding.to_string(), same->part.get_double(apart->element),
-        part->get_double(apart->element), index_to_string(same->box.index_at(apart->element)),
+        shard->sharding.to_string(), without_sign_of_nan(same->part.get_double(apart->element)),
+        without_sign_of_nan(part->get_double(apart->element)),
+        index_to_string(same->box.index_at(apart->element)),
         apart->rounding ? ", which is rounding (the same numbers added in another order?)" : "");
     watch.explain(fault, same->ref, *buffer);
     return fault;
@@ -146,6 +153,10 @@ bool is_infinite(double v) { return std::isinf(v); }
 // no origin in the program. An infinity may be a mask, so it is reported only in a result.
 void add_findings(const Interpreter& interpreter, const ValueWatch& watch, const Prepared& prepared,
                   RunResult& result) {
+  // After a race, values that differ or are NaN say nothing about the instruction that wrote them.
+  if (std::any_of(result.faults.begin(), result.faults.end(),
+                  [](const Fault& fault) { return is_race(fault.record.kind); }))
+    return;
   bool returned_differ = false;
   for (size_t i = 0; i < result.outputs.size(); ++i) {
     auto fault = differing_replicas(interpreter, watch, i);

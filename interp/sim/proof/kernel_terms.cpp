@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "interp/sim/proof/op_forms.h"
@@ -118,6 +119,8 @@ class Evaluation {
     if (size != nullptr && size->is_const()) number = static_cast<double>(size->value());
     if (const auto* b = value ? std::get_if<bool>(value) : nullptr) number = *b ? 1 : 0;
     if (!number) return false;
+    // Forms keep ten digits; larger integers are nodes of their own.
+    if (!is_float(placement(i.results.front()).dtype) && std::fabs(*number) >= 1e9) return false;
     const FormId form = a_.scaled(a_.of_node(Algebra::kOne), *number);
     fill(i.results.front(), Token::of(a_.whole(*number == 0 ? Algebra::kZeroForm : form), 0));
     return true;
@@ -156,6 +159,16 @@ class Evaluation {
           bad = mixed(i, states[0], *index, t.state(), t.index(), *shape == *own);
         index = t.index();
         shape = own;
+      }
+      if (!bad && i.attributes.find("seed") != nullptr) {  // draws by the place in the layout
+        const Placement& p = placement(result);
+        const int64_t here =
+            offset_in(Box::whole(p.global), p.box.index_at(static_cast<int64_t>(e)));
+        if (shape != nullptr && (*shape != p.global || index != here))
+          bad = a_.failed(State::Kind::kUnknown,
+                          fmt::format("{} of elements that the layout puts elsewhere",
+                                      record(i.kind).mnemonic));
+        index = here;
       }
       if (bad) {
         out[e] = Token::of(*bad, 0);
@@ -223,7 +236,7 @@ class Evaluation {
     for (size_t e = 0; fits && e < t.size(); ++e)
       fits = t[e].index() == offset_in(whole, out.box.index_at(static_cast<int64_t>(e)));
     if (!fits) {
-      why = fmt::format("the elements of %{} in kernel @{} are no block of {}", name,
+      why = fmt::format("the elements of %{} in kernel @{} are not a contiguous block of {}", name,
                         kernel_.function->name, a_.describe_state(out.state));
     }
     return out;
@@ -235,7 +248,7 @@ class Evaluation {
     std::vector<StateId> states;
     bool as_laid_out = true;
     for (const Operand& o : i.operands) {
-      if (!o.value.valid()) return fail(i, State::Kind::kUnknown, "an operand that is none");
+      if (!o.value.valid()) return fail(i, State::Kind::kUnknown, "an operand is missing");
       std::string why;
       blocks.push_back(block_of(o.value, why));
       if (!why.empty()) return fail(i, State::Kind::kUnknown, why);
@@ -318,7 +331,8 @@ class Evaluation {
       }
       const int64_t extent = rule.factor_sizes[static_cast<size_t>(f)].simplified().value();
       if (!range || *range == Range{0, extent}) continue;
-      const std::string key = fmt::format("{}({})#{}", key_of(i), fmt::join(forms, ","), f);
+      const std::string key =
+          fmt::format("{}({})#{}={}", key_of(i), fmt::join(forms, ","), f, extent);
       cuts.push_back({a_.reduction(key, extent), range->lo, range->hi});
     }
     return true;

@@ -129,7 +129,7 @@ FormId OpForms::linear(const Instruction& i, FormId operand, size_t result, cons
   const OpRecord& op = record(i.kind);
   const bool keeps_constants =
       op.shape == OpShape::kBroadcast ||
-      (op.shape == OpShape::kPointwise && is_float(kernel_.values[i.results.front().index].dtype));
+      (i.kind == OpKind::cast && is_float(kernel_.values[i.results.front().index].dtype));
   FormId out = Algebra::kZeroForm;
   const Form terms = a_.form_at(operand);
   for (const Term& t : terms) {
@@ -165,7 +165,9 @@ StateId OpForms::state_of(const Instruction& i, const std::vector<StateId>& oper
     const bool identity = Algebra::is_identity(operands[o]);
     if (!identity && a_.is_whole(operands[o])) continue;
     const PartialUse use = partial_use(call, o, s.reduction);
-    if (identity && use != PartialUse::kReduceFirst && !adds) return operands[o];
+    // Only then is nothing the result too: a single operand, or a product with nothing.
+    const bool annihilates = operands.size() == 1 || use == PartialUse::kOthersWhole;
+    if (identity && use != PartialUse::kReduceFirst && !adds && annihilates) return operands[o];
     if (identity && (!adds || s.reduction != Reduction::kSum)) {
       return a_.failed(State::Kind::kUnknown,
                        fmt::format("{} of an empty part of a {}", record(i.kind).mnemonic,

@@ -76,12 +76,14 @@ std::string gradients(int weights, int64_t batch, int64_t size, const std::strin
 TEST(Combine, GradientsOfOneStepAreOneCall) {
   const Calls calls = calls_of(gradients(3, 4, 8));
   EXPECT_EQ(calls.text, "[all_reduce all_reduce all_reduce]");
-  ASSERT_EQ(calls.explanation.size(), 2u);
+  ASSERT_EQ(calls.explanation.size(), 5u);
   EXPECT_EQ(calls.explanation[0].value, "d1");
-  EXPECT_NE(calls.explanation[0].sentence.find("joins the call for %d0: saves a start of"),
+  EXPECT_NE(calls.explanation[0].sentence.find("joins the call for %d0: saves one start"),
             std::string::npos)
       << calls.explanation[0].sentence;
-  EXPECT_NE(calls.explanation[1].sentence.find("%d0, %d1"), std::string::npos);
+  EXPECT_EQ(calls.explanation[1].value, "d0");
+  EXPECT_EQ(calls.explanation[1].sentence, "shares its call with %d1");
+  EXPECT_NE(calls.explanation[2].sentence.find("%d0, %d1"), std::string::npos);
 }
 
 TEST(Combine, CanBeLeftOut) {
