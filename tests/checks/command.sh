@@ -89,7 +89,7 @@ against() {
   says "$4" "the verdict on @$2"
 }
 for pair in 1 2 4 6 8 9 16 18 22 24 25 26 28 31; do
-  "$hostir" verify tests/checks/not_proven.hir "@t${pair}_h" --against "@t${pair}_f" >"$work/out" 2>&1
+  "$hostir" verify tests/scripts/regress/not_proven.hir "@t${pair}_h" --against "@t${pair}_f" >"$work/out" 2>&1
   case $? in 1 | 5 | 64) passed=$((passed + 1)) ;; *) failed=$((failed + 1)); echo "FAILED: t$pair is not what its fusion is"; cat "$work/out" ;; esac
 done
 against 0 right layer "@right computes @layer: 1 output proven on 2 ranks"
