@@ -76,9 +76,10 @@ Expected<std::vector<Returned>> follow(const Prepared& prepared, Prover& prover)
     sim.shadow = &prover;
     return sim::make_sim_backend(sim);
   };
-  HOSTIR_ASSIGN_OR_RETURN(const interp::RunResult result, interp::run(prepared, make, options));
-  const interp::Fault* fault = result.worst();
-  if (fault != nullptr) return tl::unexpected(interp::to_error(*fault));
+  const auto result = interp::run(prepared, make, options);
+  if (!result) return tl::unexpected(interp::in_given_text(result.error(), *prepared.view));
+  if (const interp::Fault* fault = result->worst())
+    return tl::unexpected(interp::in_given_text(interp::to_error(*fault), *prepared.view));
   return out;
 }
 

@@ -103,6 +103,9 @@ against 1 wrong_block layer "matmul combines 0..2 of a dimension of one operand 
 against 1 swapped rows "it holds element [2] of %y of @rows where element [0] belongs"
 says "against.hir:133:" "the permute that moves it is pointed at"
 against 5 another_way rows "could not be proven equal to %y of @rows"
+race=tests/scripts/regress/proof_of_a_racing_free.hir
+expect 3 "a proof of a race with a free" "$hostir" verify $race @no_wait --against @product
+says "proof_of_a_racing_free.hir:24:3: error[race_raw]" "the race has its place in the file"
 expect 64 "another number of parameters" "$hostir" verify $against @right --against @rows
 says "@right has 3 parameters and 1 results, @rows has 1 and 1" "the parameters are counted"
 expect 64 "against a function that is no fusion" "$hostir" verify $against @right --against @mm

@@ -100,6 +100,7 @@ class Algebra {
   StateId known(FormId form, std::vector<Piece> pieces, Reduction reduction);
   StateId failed(State::Kind kind, std::string why);
   const State& state(StateId id) const { return states_[id]; }
+  bool has_state(StateId id) const { return id < states_.size(); }
   bool is_whole(StateId id) const;
   /// The form if the state is whole.
   std::optional<FormId> whole_form(StateId id) const;

@@ -30,6 +30,13 @@ Placement in_tokens(Placement p) {
   return p;
 }
 
+// The memory of a freed buffer holds no tokens: a program that races with a `free` reads it before
+// the run ends with the race.
+Token checked(Algebra& algebra, Token t) {
+  if (algebra.has_state(t.state())) return t;
+  return Token::of(algebra.failed(State::Kind::kUnknown, "elements of a buffer that is freed"), 0);
+}
+
 // Adds the tokens of a group, element by element.
 void fold_tokens(Algebra& algebra, Reduction reduction, std::span<const std::byte* const> inputs,
                  std::byte* out, int64_t elems) {
@@ -42,6 +49,7 @@ void fold_tokens(Algebra& algebra, Reduction reduction, std::span<const std::byt
     for (size_t m = 0; m < inputs.size(); ++m) {
       Token t;
       std::memcpy(&t, inputs[m] + e * kTokenBytes, sizeof t);
+      t = checked(algebra, t);
       states[m] = t.state();
       const State& s = algebra.state(t.state());
       if (s.kind != State::Kind::kKnown || algebra.shape(s.form) == nullptr) continue;
@@ -136,6 +144,7 @@ Tokens Prover::read(Rank rank, const BufferRef& ref) {
   const ChunkRef chunk = memory_.chunk(rank, own);
   gather(own, place, place.box, chunk->data() + own.offset_bytes,
          reinterpret_cast<std::byte*>(out.data()));
+  for (Token& t : out) t = checked(algebra_, t);
   return out;
 }
 
