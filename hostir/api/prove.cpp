@@ -265,13 +265,27 @@ class Comparison {
   std::set<sim::proof::FormId> known_;  // of the values of the fusion
 };
 
+Expected<const Function*> find_fusion(const Program& program, const std::string& against) {
+  const Function* found = program.find_function(against);
+  if (found == nullptr)
+    return fail(ErrorKind::kUsage, "against", fmt::format("there is no fusion @{}", against));
+  if (found->kind == FunctionKind::kFusion) return found;
+  std::string example;
+  for (const Function& f : program.functions) {
+    if (example.empty() && f.kind == FunctionKind::kFusion) example = ", as in @" + f.name;
+  }
+  return fail(
+      ErrorKind::kUsage, "against",
+      fmt::format("@{} is a {}; --against takes a fusion{}", against,
+                  found->kind == FunctionKind::kKernel ? "kernel" : "host function", example));
+}
+
 // The unsharded fusion, ready to run on one rank with parameters of the same shapes.
 Expected<std::shared_ptr<const Prepared>> reference_of(const Prepared& prepared,
                                                        const Program& program,
-                                                       const std::string& against) {
-  const Function* fusion = program.find_function(against);
-  if (fusion == nullptr || fusion->kind != FunctionKind::kFusion)
-    return fail(ErrorKind::kUsage, "against", fmt::format("there is no fusion @{}", against));
+                                                       const std::string& against,
+                                                       const SourceManager& sources) {
+  HOSTIR_ASSIGN_OR_RETURN(const Function* fusion, find_fusion(program, against));
   const Function& given = *prepared.source->find_function(prepared.function);
   if (fusion->params.size() != given.params.size() ||
       fusion->results.size() != given.results.size()) {
@@ -287,6 +301,7 @@ Expected<std::shared_ptr<const Prepared>> reference_of(const Prepared& prepared,
   }
   interp::PrepareOptions options;
   options.function = against;
+  options.sources = &sources;
   return interp::prepare(plain, inputs, options);
 }
 
@@ -325,7 +340,8 @@ Expected<Proof> prove(const LoadedFile& file, ProgramOptions program, const std:
   std::string notice;
   HOSTIR_ASSIGN_OR_RETURN(const ChosenFunction chosen, choose_function(file, program.function));
   HOSTIR_ASSIGN_OR_RETURN(const auto prepared, program.prepare(file, &notice));
-  HOSTIR_ASSIGN_OR_RETURN(const auto plain, reference_of(*prepared, *chosen.program, against));
+  HOSTIR_ASSIGN_OR_RETURN(const auto plain,
+                          reference_of(*prepared, *chosen.program, against, file.sources));
   Algebra algebra;
   const std::vector<std::string> names = parameter_names(*plain, against);
   Prover reference(algebra, *plain->code, names);

@@ -1,4 +1,4 @@
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -32,6 +32,11 @@ class VerifyVerb : public Verb {
   }
   int execute(Terminal& terminal) override {
     if (!against_.empty()) return prove(terminal);
+    for (const std::string& word : files_) {
+      if (!word.starts_with('@')) continue;
+      return terminal.report(
+          fail(ErrorKind::kUsage, "usage", word + " needs --against @fusion").value());
+    }
     int status = 0;
     for (const std::string& path : files_) {
       const auto loaded = api::load_file(path);
@@ -66,6 +71,11 @@ class VerifyVerb : public Verb {
     }
     const auto loaded = api::load_file(program_.path);
     if (!loaded) return terminal.report(loaded.error());
+    if (program_.function.empty() && !has_error(loaded->diagnostics)) {
+      const auto only = only_host_function(*loaded);
+      if (!only) return terminal.report(only.error());
+      program_.function = *only;
+    }
     const std::string against = against_.starts_with('@') ? against_.substr(1) : against_;
     auto proof = api::prove(*loaded, program_, against);
     if (!proof) return terminal.report(proof.error(), loaded->sources);
@@ -79,6 +89,22 @@ class VerifyVerb : public Verb {
     const bool differs = proof->verdict == api::Proof::Verdict::kDiffers;
     terminal.report(Error{ErrorKind::kExpectation, std::move(proof->findings)}, loaded->sources);
     return differs ? exit_status(ErrorKind::kExpectation) : kUnproven;
+  }
+
+  static Expected<std::string> only_host_function(const api::LoadedFile& file) {
+    std::vector<std::string> names;
+    for (const Program& part : file.file.parts) {
+      for (const Function& f : part.functions) {
+        if (f.kind == FunctionKind::kHost) names.push_back("@" + f.name);
+      }
+    }
+    if (names.size() == 1) return names.front();
+    return fail(
+        ErrorKind::kUsage, "usage",
+        fmt::format("name the function to prove, as in hostir verify my.hir @mine "
+                    "--against @mlp; the file has {}",
+                    names.empty() ? "no host function"
+                                  : fmt::format("the host functions {}", fmt::join(names, ", "))));
   }
 
   static bool has_error(const std::vector<Diagnostic>& diagnostics) {

@@ -106,6 +106,7 @@ against 5 another_way rows "could not be proven equal to %y of @rows"
 race=tests/scripts/regress/proof_of_a_racing_free.hir
 expect 3 "a proof of a race with a free" "$hostir" verify $race @no_wait --against @product
 says "proof_of_a_racing_free.hir:24:3: error[race_raw]" "the race has its place in the file"
+expect 3 "the only host function is meant" "$hostir" verify $race --against @product
 expect 64 "another number of parameters" "$hostir" verify $against @right --against @rows
 says "@right has 3 parameters and 1 results, @rows has 1 and 1" "the parameters are counted"
 expect 64 "against a function that is no fusion" "$hostir" verify $against @right --against @mm

@@ -262,6 +262,15 @@ refuses 64 'tests/programs/two_stages.hir:14:8: error[plan_meshes]: @mlp uses 2 
 # Proofs.
 refuses 64 'error[against]: there is no fusion @nothing' \
   verify tests/scripts/passes/against.hir @right --against @nothing
+refuses 64 'error[against]: @mm is a kernel; --against takes a fusion, as in @layer' \
+  verify tests/scripts/passes/against.hir @right --against @mm
+refuses 64 'error[against]: @twice is a host function; --against takes a fusion, as in @layer' \
+  verify tests/scripts/passes/against.hir @right --against @twice
+refuses 64 'error[usage]: @right needs --against @fusion' verify tests/scripts/passes/against.hir @right
+refuses 64 'error[usage]: name the function to prove, as in hostir verify my.hir @mine --against @mlp; the file has the host functions @forgotten, @crossed' \
+  verify tests/programs/deadlock.hir --against @layer
+refuses 64 'error[usage]: name the function to prove, as in hostir verify my.hir @mine --against @mlp; the file has no host function' \
+  verify tests/programs/tp_mlp.hir --against @mlp
 
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]
