@@ -7,10 +7,9 @@
 #include <set>
 
 #include "hostir/api/backends.h"
+#include "hostir/api/example_runs.h"
 #include "hostir/passes/unshard.h"
 #include "interp/core/interpreter.h"
-#include "interp/session/checks/check_unsharded.h"
-#include "interp/session/checks/compare.h"
 #include "interp/sim/proof/prover.h"
 #include "interp/sim/sim_backend.h"
 
@@ -42,6 +41,17 @@ std::vector<std::string> parameter_names(const Prepared& prepared, const std::st
   return out;
 }
 
+// An output that is not proven.
+struct Finding {
+  size_t output = 0;
+  bool is_certain = false;
+  std::string differs;   // the message if it is certain
+  std::string unproven;  // and if not
+  SourceSpan span;
+  std::vector<Note> notes;
+};
+
+// Positions in errors are those of the user's file.
 Expected<std::vector<Returned>> follow(const Prepared& prepared, Prover& prover) {
   std::vector<Returned> out;
   interp::RunOptions options;
@@ -94,13 +104,12 @@ class Comparison {
     }
   }
 
-  void compare(const Returned& given, const Returned& wanted, Proof& proof) {
+  std::optional<Finding> compare(size_t output, const Returned& given, const Returned& wanted) {
     wanted_name_ = fmt::format("{} of @{}", wanted.name, against_);
-    const Tokens& all = wanted.tokens.front();
-    const Tokens* reference = &all;
+    const Tokens* reference = &wanted.tokens.front();
     const Sharding* sharding = sharding_of(given.type);
     const Mesh* mesh = sharding == nullptr ? nullptr : code_.program->find_mesh(sharding->mesh);
-    std::optional<Diagnostic> unproven;
+    std::optional<Finding> unproven;
     for (size_t rank = 0; rank < given.tokens.size(); ++rank) {
       if (mesh != nullptr && !mesh->position_of(static_cast<int64_t>(rank))) continue;
       const Tokens tokens = mesh != nullptr && sharding->is_partial()
@@ -111,26 +120,31 @@ class Comparison {
       Token last;
       for (size_t e = 0; e < tokens.size(); ++e) {
         const std::vector<int64_t> at = place.box.index_at(static_cast<int64_t>(e));
-        int64_t index = 0;
-        for (size_t d = 0; d < at.size(); ++d) index = index * whole.hi[d] + at[d];
-        const Token wanted_token = (*reference)[static_cast<size_t>(index)];
+        size_t index = 0;
+        for (size_t d = 0; d < at.size(); ++d)
+          index = index * static_cast<size_t>(whole.hi[d]) + static_cast<size_t>(at[d]);
+        const Token wanted_token =
+            index < reference->size()
+                ? (*reference)[index]
+                : Token::of(a_.failed(State::Kind::kUnknown, "it has another shape"), 0);
         if (tokens[e] == wanted_token || (e > 0 && tokens[e].state() == last.state() && unproven)) {
           continue;
         }
         last = tokens[e];
-        Found found = judge(tokens[e], wanted_token, place.global);
-        Diagnostic d = diagnostic(given.name, static_cast<Rank>(rank), at, found, tokens[e]);
-        if (found.certain) {
-          proof.verdict = Proof::Verdict::kDiffers;
-          proof.findings.push_back(std::move(d));
-          return;
+        const Found found = judge(tokens[e], wanted_token, place.global);
+        Finding made = finding(given.name, static_cast<Rank>(rank), at, found, tokens[e]);
+        made.output = output;
+        if (found.is_unset) {
+          const bool all = std::all_of(tokens.begin(), tokens.end(),
+                                       [&](Token t) { return t == tokens.front(); });
+          made.differs = fmt::format("{}{} is never written on rank {}", given.name,
+                                     all ? "" : sim::proof::index_text(at), rank);
         }
-        if (!unproven) unproven = std::move(d);
+        if (found.certain) return made;
+        if (!unproven) unproven = std::move(made);
       }
     }
-    if (!unproven) return;
-    if (proof.verdict == Proof::Verdict::kProven) proof.verdict = Proof::Verdict::kUnproven;
-    proof.findings.push_back(std::move(*unproven));
+    return unproven;
   }
 
  private:
@@ -138,6 +152,7 @@ class Comparison {
     bool certain = false;
     std::string what;
     bool is_moved = false;  // the right value at another element
+    bool is_unset = false;  // nothing has written it
   };
 
   // The reduction that a result declared partial stands for: of one holder of each addend.
@@ -182,7 +197,10 @@ class Comparison {
     if (w.kind != State::Kind::kKnown)
       return {false, fmt::format("{} is not followed: {}", wanted_name_, w.why)};
     if (s.kind == State::Kind::kWrong) return {true, s.why};
-    if (s.kind == State::Kind::kUnknown) return {false, s.why};
+    if (s.kind == State::Kind::kUnknown) {
+      const bool is_unset = s.why == Prover::kUnwritten;
+      return {.certain = is_unset, .what = s.why, .is_unset = is_unset};
+    }
     if (given.state() == wanted.state()) {
       const Extents* own = a_.shape(s.form);
       const Box box = Box::whole(own != nullptr ? *own : shape);
@@ -203,25 +221,26 @@ class Comparison {
 
   std::string plain(sim::proof::FormId form) const { return a_.describe_terms(form); }
 
-  Diagnostic diagnostic(const std::string& name, Rank rank, const std::vector<int64_t>& at,
-                        const Found& found, Token token) {
-    Diagnostic d;
-    d.severity = Severity::kError;
-    d.id = found.certain ? "against_differs" : "against_unproven";
-    d.message = fmt::format("{}{} on rank {} {} {}: {}", name, sim::proof::index_text(at), rank,
-                            found.certain ? "is not" : "could not be proven equal to", wanted_name_,
-                            found.what);
+  Finding finding(const std::string& name, Rank rank, const std::vector<int64_t>& at,
+                  const Found& found, Token token) {
+    Finding out;
+    out.is_certain = found.certain;
+    const std::string element =
+        fmt::format("{}{} on rank {}", name, sim::proof::index_text(at), rank);
+    out.differs = fmt::format("{} is not {}: {}", element, wanted_name_, found.what);
+    out.unproven =
+        fmt::format("{} could not be proven equal to {}: {}", element, wanted_name_, found.what);
     const Prover::Written* place =
         found.is_moved ? last_with(token.state()) : place_of(token.state());
-    if (place != nullptr) {
-      const Instruction* i = in_file(place->code);
-      if (i != nullptr) d.span = i->name_span;
-      d.notes.push_back(
-          {fmt::format("{} writes {} on rank {}: {}", code_.address(place->code),
-                       given_.name_of(*place), place->rank, a_.describe_state(place->state)),
-           i != nullptr ? i->span : SourceSpan()});
-    }
-    return d;
+    if (place == nullptr) return out;
+    const Instruction* i = in_file(place->code);
+    if (i != nullptr) out.span = i->name_span;
+    const std::string written = given_.name_of(*place);
+    out.notes.push_back({fmt::format("{} writes{} on rank {}: {}", code_.address(place->code),
+                                     written.empty() ? "" : " " + written, place->rank,
+                                     a_.describe_state(place->state)),
+                         i != nullptr ? i->span : SourceSpan()});
+    return out;
   }
 
   const Prover::Written* last_with(StateId state) const {
@@ -305,32 +324,36 @@ Expected<std::shared_ptr<const Prepared>> reference_of(const Prepared& prepared,
   return interp::prepare(plain, inputs, options);
 }
 
-constexpr int64_t kMostElements = int64_t{1} << 22;  // of the inputs of a run
-
-// Whether both programs give equal outputs on the example inputs: a factor or a term that is missed
-// makes no difference where the value is 0. Nothing if the inputs are large.
-Expected<std::optional<bool>> runs_equal(const LoadedFile& file, const Program& program,
-                                         ProgramOptions given, const std::string& against) {
-  given.input_data = InputData::kValues;
-  std::string notice;
-  HOSTIR_ASSIGN_OR_RETURN(const auto prepared, given.prepare(file, &notice));
-  int64_t elements = 0;
-  for (const auto& [name, tensor] : prepared->inputs) elements += tensor.element_count();
-  if (elements > kMostElements) return std::optional<bool>{};
-  interp::RunOptions options;
-  options.backend.machine = default_machine();
-  options.summary = interp::RunOptions::Summary::kNone;
-  const interp::BackendFactory make = make_backend_factory();
-  HOSTIR_ASSIGN_OR_RETURN(const interp::RunResult result, interp::run(*prepared, make, options));
-  if (result.worst() != nullptr) return std::optional(false);
-  HOSTIR_ASSIGN_OR_RETURN(
-      const std::vector<interp::NamedOutput> wanted,
-      interp::unsharded_outputs(program, against, prepared->inputs, make, options));
-  for (size_t i = 0; i < result.outputs.size() && i < wanted.size(); ++i) {
-    if (interp::compare(result.outputs[i].global, wanted[i].global, Tolerance()))
-      return std::optional(false);
+// What the runs on example inputs say about the findings, and about outputs that are proven only if
+// the rules of kernels are true.
+void confirm(const ExampleRuns& runs, const std::vector<Returned>& given, const Program& program,
+             const std::set<std::string>& rules, const std::string& against,
+             std::vector<Finding>& findings) {
+  std::set<size_t> found;
+  for (Finding& f : findings) {
+    found.insert(f.output);
+    if (f.output >= runs.outputs.size()) continue;
+    const ExampleRuns::Output& output = runs.outputs[f.output];
+    if (!output.difference) f.is_certain = false;
+    if (output.difference && !output.is_rounding) f.is_certain = true;
+    f.notes.push_back(
+        {output.difference.value_or("the outputs are equal on the example inputs"), {}});
   }
-  return std::optional(true);
+  for (size_t i = 0; i < runs.outputs.size() && !rules.empty(); ++i) {
+    const ExampleRuns::Output& output = runs.outputs[i];
+    if (!output.difference || found.contains(i)) continue;
+    const std::string& rule = *rules.begin();
+    const auto message = [&](const char* verdict) {
+      return fmt::format("{} is {} that of @{}, though the sharding rule of @{} promises it",
+                         given[i].name, verdict, against, fmt::join(rules, " and @"));
+    };
+    findings.push_back({.output = i,
+                        .is_certain = !output.is_rounding,
+                        .differs = message("not equal to"),
+                        .unproven = message("not proven equal to"),
+                        .span = program.find_function(rule)->rule_span,
+                        .notes = {{*output.difference, {}}}});
+  }
 }
 
 }  // namespace
@@ -355,7 +378,9 @@ Expected<Proof> prove(const LoadedFile& file, ProgramOptions program, const std:
   Proof out;
   out.outputs = given.size();
   out.ranks = prepared->code->rank_count;
+  out.rules = prover.rules();
   Comparison comparison(algebra, *prepared->code, *chosen.program, prover, reference, against);
+  std::vector<Finding> findings;
   for (size_t i = 0; i < given.size() && i < wanted.size(); ++i) {
     if (!given[i].places.empty() && given[i].places.front().global.size() > 0 &&
         given[i].places.front().global != wanted[i].places.front().global) {
@@ -363,16 +388,20 @@ Expected<Proof> prove(const LoadedFile& file, ProgramOptions program, const std:
                   fmt::format("result {} of @{} has another shape than that of @{}", i + 1,
                               prepared->function, against));
     }
-    comparison.compare(given[i], wanted[i], out);
+    if (auto found = comparison.compare(i, given[i], wanted[i]))
+      findings.push_back(std::move(*found));
   }
-  if (out.verdict != Proof::Verdict::kDiffers) return out;
-  HOSTIR_ASSIGN_OR_RETURN(const std::optional<bool> equal,
-                          runs_equal(file, *chosen.program, program, against));
-  if (equal != true) return out;
-  out.verdict = Proof::Verdict::kUnproven;
-  for (Diagnostic& d : out.findings) {
-    d.id = "against_unproven";
-    d.notes.push_back({"the outputs are equal on the example inputs", {}});
+  if (findings.empty() && out.rules.empty()) return out;
+  const ExampleRuns runs = run_examples(file, *chosen.program, program, against);
+  if (runs.compared) confirm(runs, given, *chosen.program, out.rules, against, findings);
+  for (Finding& f : findings) {
+    Diagnostic& d = out.findings.emplace_back();
+    d.id = f.is_certain ? "against_differs" : "against_unproven";
+    d.message = std::move(f.is_certain ? f.differs : f.unproven);
+    d.span = f.span;
+    d.notes = std::move(f.notes);
+    if (out.verdict != Proof::Verdict::kDiffers)
+      out.verdict = f.is_certain ? Proof::Verdict::kDiffers : Proof::Verdict::kUnproven;
   }
   return out;
 }

@@ -79,11 +79,16 @@ class VerifyVerb : public Verb {
     const std::string against = against_.starts_with('@') ? against_.substr(1) : against_;
     auto proof = api::prove(*loaded, program_, against);
     if (!proof) return terminal.report(proof.error(), loaded->sources);
-    const std::string given = program_.function.empty() ? "the program" : program_.function;
     if (proof->verdict == api::Proof::Verdict::kProven) {
-      terminal.print(fmt::format("{} computes @{}: {} output{} proven on {} rank{}\n", given,
-                                 against, proof->outputs, proof->outputs == 1 ? "" : "s",
-                                 proof->ranks, proof->ranks == 1 ? "" : "s"));
+      const std::string rules =
+          proof->rules.empty()
+              ? ""
+              : fmt::format(", taking the sharding rule{} of @{} as true",
+                            proof->rules.size() == 1 ? "" : "s", fmt::join(proof->rules, " and @"));
+      terminal.print(fmt::format("{} computes @{}: {} output{} proven on {} rank{}{}\n",
+                                 program_.function, against, proof->outputs,
+                                 proof->outputs == 1 ? "" : "s", proof->ranks,
+                                 proof->ranks == 1 ? "" : "s", rules));
       return 0;
     }
     const bool differs = proof->verdict == api::Proof::Verdict::kDiffers;

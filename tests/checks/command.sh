@@ -103,10 +103,23 @@ against 1 wrong_block layer "matmul combines 0..2 of a dimension of one operand 
 against 1 swapped rows "it holds element [2] of %y of @rows where element [0] belongs"
 says "against.hir:133:" "the permute that moves it is pointed at"
 against 5 another_way rows "could not be proven equal to %y of @rows"
+says "note: the outputs are equal on the example inputs" "what is not proven is run"
+against 1 another_value rows "against.hir:156:3: error[against_differs]: %y[0] on rank 0 is not %y of @rows: it is"
+says "note: on the example inputs %y[0] is " "the run's values are told"
+against 1 forgotten rows "error[against_differs]: %y is never written on rank 0"
+against 1 swapped_in_group rows "@swapped_in_group#6 writes on rank 1: %y of @rows"
+against 1 right relu_layer "it is matmul(%x, %w) + broadcast_in_dim(%b), and %y of @relu_layer is matmul(%g of @relu_layer, %w) + broadcast_in_dim(%b)"
 race=tests/scripts/regress/proof_of_a_racing_free.hir
 expect 3 "a proof of a race with a free" "$hostir" verify $race @no_wait --against @product
 says "proof_of_a_racing_free.hir:24:3: error[race_raw]" "the race has its place in the file"
 expect 3 "the only host function is meant" "$hostir" verify $race --against @product
+rule=tests/scripts/regress/proof_by_a_wrong_rule.hir
+expect 0 "a proof by a kernel's rule" "$hostir" verify $rule @cut_rows --against @whole
+says "@cut_rows computes @whole: 1 output proven on 2 ranks, taking the sharding rule of @gate as true" "the rule is named"
+expect 1 "a proof by a wrong rule" "$hostir" verify $rule @cut_sum --against @whole
+says "proof_by_a_wrong_rule.hir:5:10: error[against_differs]: %y is not equal to that of @whole, though the sharding rule of @gate promises it" "the rule is pointed at"
+expect 0 "a proof without parts" "$hostir" verify $rule @whole --against @whole
+if grep -q "sharding rule" "$work/out"; then failed=$((failed + 1)); echo "FAILED: a rule that nothing needs is named"; fi
 expect 64 "another number of parameters" "$hostir" verify $against @right --against @rows
 says "@right has 3 parameters and 1 results, @rows has 1 and 1" "the parameters are counted"
 expect 64 "against a function that is no fusion" "$hostir" verify $against @right --against @mm

@@ -54,7 +54,10 @@ NodeId Algebra::node(const std::string& op, std::vector<FormId> operands, Extent
   const std::string key =
       fmt::format("{}({})[{}]", op, fmt::join(operands, ","), fmt::join(shape, "x"));
   const auto [at, is_new] = node_ids_.emplace(key, static_cast<NodeId>(nodes_.size()));
-  if (is_new) nodes_.push_back({op, std::move(operands), std::move(shape)});
+  if (is_new) {
+    first_of_op_.try_emplace(op, at->second);
+    nodes_.push_back({op, std::move(operands), std::move(shape)});
+  }
   return at->second;
 }
 
@@ -375,8 +378,11 @@ std::string Algebra::describe(FormId form) const {
 }
 
 std::string Algebra::describe_terms(FormId form) const {
-  const Form& terms = forms_[form];
+  Form terms = forms_[form];
   if (terms.empty()) return "zero";
+  std::stable_sort(terms.begin(), terms.end(), [this](const Term& a, const Term& b) {
+    return first_of_op_.at(nodes_[a.node].op) < first_of_op_.at(nodes_[b.node].op);
+  });
   std::string out;
   for (const Term& t : terms) {
     if (!out.empty()) out += " + ";

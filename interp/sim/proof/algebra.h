@@ -112,7 +112,8 @@ class Algebra {
   /// Gives a form the name of a value, for messages. The first name stays.
   void name(FormId form, const std::string& name) { names_.try_emplace(form, name); }
   std::string describe(FormId form) const;
-  /// The same without the form's own name.
+  /// The same without the form's own name. Terms stand in the order in which their ops were seen
+  /// first, so two forms list the same ops in the same order.
   std::string describe_terms(FormId form) const;
   std::string describe_state(StateId state) const;
   std::string describe_cover(CoverId cover) const;
@@ -135,6 +136,7 @@ class Algebra {
   // Deques: what at(), form_at(), shape() and state() return stays valid.
   std::deque<Node> nodes_;
   std::map<std::string, NodeId> node_ids_;
+  std::map<std::string, NodeId> first_of_op_;
   std::deque<Form> forms_;
   std::map<std::string, FormId> form_ids_;
   std::vector<std::pair<std::string, int64_t>> reductions_;

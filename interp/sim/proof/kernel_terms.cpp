@@ -32,7 +32,11 @@ class Evaluation {
  public:
   Evaluation(Algebra& algebra, const Program& program, const BoundKernel& kernel,
              std::vector<Tokens>& values)
-      : a_(algebra), kernel_(kernel), values_(values), forms_(algebra, program, kernel) {}
+      : a_(algebra),
+        program_(program),
+        kernel_(kernel),
+        values_(values),
+        forms_(algebra, program, kernel) {}
 
   void run() {
     const Function& f = *kernel_.function;
@@ -42,6 +46,8 @@ class Evaluation {
       if (!i.results.empty()) compute(i);
     }
   }
+
+  std::set<std::string> take_rules() { return std::move(rules_); }
 
  private:
   const Placement& placement(ValueId v) const { return kernel_.values[v.index]; }
@@ -272,6 +278,7 @@ class Evaluation {
     }
     call.written = results;
     if (!as_laid_out && !shift(i, call, blocks, types, results, boxes)) return;
+    note_rule(i, blocks, results, boxes);
     const auto rule = op.rule(call, results);
     if (!rule) return fail(i, State::Kind::kUnknown, rule.error().message());
     std::vector<FormId> forms;
@@ -285,6 +292,26 @@ class Evaluation {
       for (const IndexExpr& e : shape_of(results[r])) shape.push_back(e.value());
       place(i, *rule, states, r, shape, boxes[r], cuts);
     }
+  }
+
+  // Notes a kernel with a rule of its own that is applied to parts: the rule is the user's word.
+  void note_rule(const Instruction& i, const std::vector<Block>& blocks,
+                 const std::vector<Type>& results, const std::vector<Box>& boxes) {
+    const auto* callee = i.kind == OpKind::apply ? i.attributes.get<Symbol>("callee") : nullptr;
+    const Function* kernel = callee != nullptr ? program_.find_function(callee->name) : nullptr;
+    if (kernel == nullptr || kernel->rule.empty()) return;
+    bool whole = true;
+    for (size_t o = 0; o < blocks.size(); ++o) {
+      const Extents& shape = blocks[o].is_free ? placement(i.operands[o].value).global
+                                               : *a_.shape(a_.state(blocks[o].state).form);
+      whole = whole && blocks[o].box == Box::whole(shape);
+    }
+    for (size_t r = 0; r < boxes.size(); ++r) {
+      Extents shape;
+      for (const IndexExpr& e : shape_of(results[r])) shape.push_back(e.value());
+      whole = whole && boxes[r] == Box::whole(shape);
+    }
+    if (!whole) rules_.insert(callee->name);
   }
 
   void place(const Instruction& i, const ShardingRule& rule, const std::vector<StateId>& states,
@@ -416,17 +443,21 @@ class Evaluation {
   }
 
   Algebra& a_;
+  const Program& program_;
   const BoundKernel& kernel_;
   std::vector<Tokens>& values_;
   OpForms forms_;
+  std::set<std::string> rules_;
 };
 
 }  // namespace
 
-void evaluate(Algebra& algebra, const Program& program, const BoundKernel& kernel,
-              std::vector<Tokens>& values) {
+std::set<std::string> evaluate(Algebra& algebra, const Program& program, const BoundKernel& kernel,
+                               std::vector<Tokens>& values) {
   values.resize(kernel.values.size());
-  Evaluation(algebra, program, kernel, values).run();
+  Evaluation evaluation(algebra, program, kernel, values);
+  evaluation.run();
+  return evaluation.take_rules();
 }
 
 }  // namespace hostir::sim::proof

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "interp/sim/proof/algebra.h"
@@ -29,8 +31,9 @@ using Tokens = std::vector<Token>;  // of a rank's part, row-major
 
 /// All values of a launch on one rank. `kernel` is bound for this rank; a kernel with a sharding
 /// rule of its own counts as one op, and `kernel` has the boxes of the whole values. `values` has
-/// the parameters' tokens on entry, and all values' on return.
-void evaluate(Algebra& algebra, const Program& program, const kernels::BoundKernel& kernel,
-              std::vector<Tokens>& values);
+/// the parameters' tokens on entry, and all values' on return. Returns the kernels whose own rules
+/// it took as true: those that were applied to parts of values.
+std::set<std::string> evaluate(Algebra& algebra, const Program& program,
+                               const kernels::BoundKernel& kernel, std::vector<Tokens>& values);
 
 }  // namespace hostir::sim::proof

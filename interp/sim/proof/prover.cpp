@@ -125,7 +125,7 @@ void Prover::begin(const interp::Interpreter& interpreter) {
 void Prover::allocated(Rank rank, const BufferRef& ref) {
   const BufferRef own = in_tokens(ref);
   memory_.allocate(rank, own.allocation, own.offset_bytes + own.size_bytes);
-  const StateId unset = algebra_.failed(State::Kind::kUnknown, "elements that nothing has written");
+  const StateId unset = algebra_.failed(State::Kind::kUnknown, kUnwritten);
   const auto count = static_cast<size_t>(own.size_bytes / kTokenBytes);
   if (count == 0) return;
   const Tokens tokens(count, Token::of(unset, 0));
@@ -199,7 +199,7 @@ void Prover::launched(Rank rank, interp::CodeIndex code, std::span<const BufferR
   std::vector<Tokens> values(bound.values.size());
   for (size_t p = 0; p < roles.parameters.size(); ++p)
     values[kernel.params[p].value.index] = read(rank, buffers[roles.parameters[p]]);
-  evaluate(algebra_, *code_.program, bound, values);
+  rules_.merge(evaluate(algebra_, *code_.program, bound, values));
   for (size_t r = 0; r < returned.size(); ++r) {
     const BufferRef& ref = buffers[roles.results[r]];
     write(rank, ref, values[returned[r].value.index]);

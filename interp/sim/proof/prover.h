@@ -42,7 +42,13 @@ class Prover final : public Shadow {
     StateId state = 0;
   };
   const std::vector<Written>& written() const { return written_; }
+  /// `%y`; empty for a group, whose members write several values.
   std::string name_of(const Written& w) const;
+  /// The kernels that ran on parts of values, as their own sharding rules allow.
+  const std::set<std::string>& rules() const { return rules_; }
+
+  /// Why the elements of a buffer that nothing has written are unknown.
+  static constexpr const char* kUnwritten = "elements that nothing has written";
 
  private:
   /// The kernel of a launch with these operands, expanded.
@@ -57,6 +63,7 @@ class Prover final : public Shadow {
   std::vector<Written> written_;
   std::set<std::pair<interp::CodeIndex, StateId>> noted_;
   std::map<std::string, Function> kernels_;  // by name and sizes
+  std::set<std::string> rules_;
 };
 
 }  // namespace hostir::sim::proof

@@ -1,0 +1,107 @@
+#include "hostir/api/example_runs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hostir/api/backends.h"
+#include "interp/session/checks/check_unsharded.h"
+#include "interp/session/checks/compare.h"
+
+namespace hostir::api {
+
+namespace {
+
+constexpr int64_t kMostInputElements = int64_t{1} << 22;  // of the inputs of a run
+
+// The expected tensor with the part that a rank holds in its place.
+Tensor with_part(Tensor out, const Box& box, const Tensor& part) {
+  const Box whole = Box::whole(out.extents);
+  const auto size = static_cast<size_t>(size_bytes(out.dtype));
+  for (int64_t e = 0; e < box.volume(); ++e) {
+    const std::vector<int64_t> at = box.index_at(e);
+    int64_t index = 0;
+    for (size_t d = 0; d < at.size(); ++d) index = index * whole.hi[d] + at[d];
+    std::copy_n(part.data.begin() + e * static_cast<int64_t>(size), size,
+                out.data.begin() + index * static_cast<int64_t>(size));
+  }
+  return out;
+}
+
+// Whether two ways of computing a value may differ by so much.
+bool may_be_rounding(const interp::TensorDifference& d, DType dtype) {
+  const double margin = size_bytes(dtype) >= 4 ? 100 : 10;
+  return is_float(dtype) && d.max_abs <= margin * d.allowed;
+}
+
+std::optional<ExampleRuns::Output> difference(const Tensor& actual, const Tensor& wanted,
+                                              const std::string& name, const std::string& where,
+                                              const std::string& against) {
+  const auto found = interp::compare(actual, wanted, Tolerance());
+  if (!found) return std::nullopt;
+  const std::vector<int64_t> at = Box::whole(wanted.extents).index_at(found->first);
+  const std::string index = at.empty() ? std::string() : fmt::format("[{}]", fmt::join(at, ", "));
+  return ExampleRuns::Output{
+      fmt::format("on the example inputs %{}{} is {}{} and {} in @{}", name, index,
+                  found->actual_text, where, found->expected_text, against),
+      may_be_rounding(*found, wanted.dtype)};
+}
+
+ExampleRuns::Output compared(const interp::NamedOutput& given, const Tensor& wanted,
+                             const std::string& against) {
+  const Sharding* sharding = sharding_of(given.type);
+  const bool is_partial = sharding != nullptr && sharding->is_partial();
+  std::optional<ExampleRuns::Output> worst;
+  const auto add = [&](std::optional<ExampleRuns::Output> found) {
+    if (found && (!worst || (worst->is_rounding && !found->is_rounding))) worst = std::move(found);
+  };
+  if (is_partial) add(difference(given.global, wanted, given.name, "", against));
+  for (size_t rank = 0; !is_partial && rank < given.parts.size(); ++rank) {
+    const Box& box = given.boxes[rank];
+    const Tensor& part = given.parts[rank];
+    const bool is_held = box.lo.size() == wanted.extents.size() && !part.data.empty() &&
+                         Box::whole(wanted.extents).contains(box);
+    if (!is_held) continue;
+    add(difference(with_part(wanted, box, part), wanted, given.name,
+                   fmt::format(" on rank {}", rank), against));
+  }
+  return worst.value_or(ExampleRuns::Output{});
+}
+
+Expected<ExampleRuns> run_both(const LoadedFile& file, const Program& program,
+                               const ProgramOptions& given, const std::string& against) {
+  ExampleRuns out;
+  std::string notice;
+  HOSTIR_ASSIGN_OR_RETURN(const auto prepared, given.prepare(file, &notice));
+  int64_t elements = 0;
+  for (const auto& [name, tensor] : prepared->inputs) elements += tensor.element_count();
+  if (elements > kMostInputElements) return out;
+  interp::RunOptions options;
+  options.backend.machine = default_machine();
+  options.summary = interp::RunOptions::Summary::kNone;
+  const interp::BackendFactory make = make_backend_factory();
+  HOSTIR_ASSIGN_OR_RETURN(
+      const std::vector<interp::NamedOutput> wanted,
+      interp::unsharded_outputs(program, against, prepared->inputs, make, options));
+  options.keep_parts = true;
+  HOSTIR_ASSIGN_OR_RETURN(const interp::RunResult result, interp::run(*prepared, make, options));
+  for (size_t i = 0; i < result.outputs.size() && i < wanted.size(); ++i) {
+    if (result.outputs[i].global.dtype != wanted[i].global.dtype ||
+        result.outputs[i].global.extents != wanted[i].global.extents)
+      return out;
+    out.outputs.push_back(compared(result.outputs[i], wanted[i].global, against));
+  }
+  // Replicas that differ do not end a run; the outputs show them.
+  out.compared = result.worst() == nullptr || !result.worst()->fatal;
+  return out;
+}
+
+}  // namespace
+
+ExampleRuns run_examples(const LoadedFile& file, const Program& program, ProgramOptions given,
+                         const std::string& against) {
+  given.input_data = InputData::kValues;
+  return run_both(file, program, given, against).value_or(ExampleRuns{});
+}
+
+}  // namespace hostir::api
