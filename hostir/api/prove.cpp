@@ -8,6 +8,9 @@
 
 #include "hostir/api/backends.h"
 #include "hostir/api/example_runs.h"
+#include "hostir/ir/inline_value.h"
+#include "hostir/ops/host.h"
+#include "hostir/ops/record.h"
 #include "hostir/passes/unshard.h"
 #include "interp/core/interpreter.h"
 #include "interp/sim/proof/prover.h"
@@ -127,7 +130,10 @@ class Comparison {
             index < reference->size()
                 ? (*reference)[index]
                 : Token::of(a_.failed(State::Kind::kUnknown, "it has another shape"), 0);
-        if (tokens[e] == wanted_token || (e > 0 && tokens[e].state() == last.state() && unproven)) {
+        // Two unknown values need not be equal.
+        const bool is_known = a_.state(wanted_token.state()).kind == State::Kind::kKnown;
+        if ((is_known && tokens[e] == wanted_token) ||
+            (e > 0 && tokens[e].state() == last.state() && unproven)) {
           continue;
         }
         last = tokens[e];
@@ -339,9 +345,22 @@ void confirm(const ExampleRuns& runs, const std::vector<Returned>& given, const 
     f.notes.push_back(
         {output.difference.value_or("the outputs are equal on the example inputs"), {}});
   }
-  for (size_t i = 0; i < runs.outputs.size() && !rules.empty(); ++i) {
+  for (size_t i = 0; i < runs.outputs.size(); ++i) {
     const ExampleRuns::Output& output = runs.outputs[i];
     if (!output.difference || found.contains(i)) continue;
+    if (rules.empty()) {
+      if (output.is_rounding) continue;
+      findings.push_back(
+          {.output = i,
+           .is_certain = true,
+           .differs = fmt::format("{} is not equal to that of @{}, though their terms "
+                                  "agree: this is a mistake of the proof",
+                                  given[i].name, against),
+           .unproven = {},
+           .span = {},
+           .notes = {{*output.difference, {}}}});
+      continue;
+    }
     const std::string& rule = *rules.begin();
     const auto message = [&](const char* verdict) {
       return fmt::format("{} is {} that of @{}, though the sharding rule of @{} promises it",
@@ -354,6 +373,51 @@ void confirm(const ExampleRuns& runs, const std::vector<Returned>& given, const 
                         .span = program.find_function(rule)->rule_span,
                         .notes = {{*output.difference, {}}}});
   }
+}
+
+// Elements are followed, not bytes: a buffer that is read as another dtype ends the proof.
+std::optional<Finding> find_other_dtype(const interp::Code& code) {
+  for (const Function* f : code.functions) {
+    for (const InstrId id : f->preorder()) {
+      const Instruction& i = f->instr(id);
+      const HostRole role = record(i.kind).role;
+      if ((role != HostRole::kView && role != HostRole::kAlloc) || i.operands.empty()) continue;
+      const ValueId from = i.operands.front().value;
+      if (!from.valid() || i.results.empty()) continue;
+      const Type& given = f->value(from).type;
+      const Type& made = f->value(i.results.front()).type;
+      if (!ops::is_buffer(given) || !ops::is_buffer(made) || dtype_of(given) == dtype_of(made))
+        continue;
+      Finding out;
+      out.unproven = fmt::format(
+          "nothing could be proven: {} takes the {} of %{} as {}, and the proof "
+          "follows elements, not bits",
+          record(i.kind).mnemonic, name(dtype_of(given)), f->value(from).name,
+          name(dtype_of(made)));
+      out.differs = out.unproven;
+      out.span = i.name_span;
+      return out;
+    }
+  }
+  return std::nullopt;
+}
+
+// Errors: a rank's part belongs to a tensor of another shape or dtype than the fusion's result.
+Expected<void> check_types(const Returned& given, const Returned& wanted,
+                           const std::string& function, const std::string& against) {
+  const Placement& want = wanted.places.front();
+  for (size_t rank = 0; rank < given.places.size(); ++rank) {
+    const Placement& have = given.places[rank];
+    if (given.tokens[rank].empty() || (have.global == want.global && have.dtype == want.dtype))
+      continue;
+    return fail(
+        ErrorKind::kUsage, "against",
+        fmt::format("result {} of @{} is {}, that of @{} is {}; both must have the same shape "
+                    "and dtype",
+                    given.name, function, format_shape_text(have.dtype, have.global), against,
+                    format_shape_text(want.dtype, want.global)));
+  }
+  return {};
 }
 
 }  // namespace
@@ -382,16 +446,12 @@ Expected<Proof> prove(const LoadedFile& file, ProgramOptions program, const std:
   Comparison comparison(algebra, *prepared->code, *chosen.program, prover, reference, against);
   std::vector<Finding> findings;
   for (size_t i = 0; i < given.size() && i < wanted.size(); ++i) {
-    if (!given[i].places.empty() && given[i].places.front().global.size() > 0 &&
-        given[i].places.front().global != wanted[i].places.front().global) {
-      return fail(ErrorKind::kUsage, "against",
-                  fmt::format("result {} of @{} has another shape than that of @{}", i + 1,
-                              prepared->function, against));
-    }
+    HOSTIR_TRY(check_types(given[i], wanted[i], prepared->function, against));
     if (auto found = comparison.compare(i, given[i], wanted[i]))
       findings.push_back(std::move(*found));
   }
-  if (findings.empty() && out.rules.empty()) return out;
+  if (auto found = find_other_dtype(*prepared->code); found && findings.empty())
+    findings.push_back(std::move(*found));
   const ExampleRuns runs = run_examples(file, *chosen.program, program, against);
   if (runs.compared) confirm(runs, given, *chosen.program, out.rules, against, findings);
   for (Finding& f : findings) {
