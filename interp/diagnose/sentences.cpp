@@ -87,27 +87,26 @@ std::string groups_text(const Run& run, const Cause& cause) {
   return text;
 }
 
-// The host of the rank has returned, but a stream of it is stuck as well.
-bool has_blocked_queue(const WaitGraph& graph, Rank rank) {
-  return std::any_of(graph.edges.begin(), graph.edges.end(), [&](const WaitEdge& edge) {
-    const WaitNode& node = graph.nodes[edge.from];
-    return node.rank == rank && node.queue;
-  });
-}
-
-std::string reason_of(const WaitGraph& graph, const Cause& cause) {
+// The host of a rank may have returned while a stream of it is stuck: then another clause of the
+// sentence says in what it is blocked, and "finished" would contradict it.
+std::string reason_of(const WaitGraph& graph, const Cause& cause, const std::vector<Cause>& all) {
   const WaitNode& culprit = graph.nodes[cause.first_missing->to];
-  if (culprit.why == WaitNode::Why::kFinished && has_blocked_queue(graph, culprit.rank))
+  const bool is_blocked = std::any_of(all.begin(), all.end(), [&](const Cause& other) {
+    return std::find(other.blocked.begin(), other.blocked.end(), culprit.rank) !=
+           other.blocked.end();
+  });
+  if (culprit.why == WaitNode::Why::kFinished && is_blocked)
     return cause.missing.size() > 1 ? ", which are blocked too" : ", which is blocked too";
   return reason_text(culprit.why);
 }
 
-std::string clause(const Run& run, const Cause& cause, const WaitGraph& graph) {
+std::string clause(const Run& run, const Cause& cause, const std::vector<Cause>& all,
+                   const WaitGraph& graph) {
   const WaitEdge& edge = *cause.first;
   std::string text = fmt::format("{} blocked in {}", model::list_of(cause.blocked), edge.on);
   if (!cause.missing.empty()) {
     text += fmt::format("; never {} by {}{}", past_of(edge.act), model::list_of(cause.missing),
-                        reason_of(graph, cause));
+                        reason_of(graph, cause, all));
   }
   if (!cause.unknown.empty()) {
     text += fmt::format("; whether {} {} it is not known", model::list_of(cause.unknown),
@@ -197,7 +196,7 @@ std::string blame_sentence(const Run& run, const WaitGraph& graph) {
     sort_once(causes[i].blocked);
     sort_once(causes[i].missing);
     sort_once(causes[i].unknown);
-    text += (i > 0 ? ", and " : "") + clause(run, causes[i], graph);
+    text += (i > 0 ? ", and " : "") + clause(run, causes[i], causes, graph);
   }
   return text;
 }
