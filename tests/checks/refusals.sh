@@ -189,8 +189,9 @@ dump rank_0.json '{"schemaVersion":1,"traceEvents":['
 refuses 2 'error[kineto_format]: W/rank_0.json: byte 35: the text is no JSON from here on' open "$work/rank_0.json"
 dump rank_0.ring 'HIRNCCL1'
 refuses 2 'error[nccl_ring]: the file ends within its header' open "$work/rank_0.ring"
-dump trace '{"version":"2.10","entries":[]}'
-refuses 2 'error[import_rank]: W/trace: the file does not say whose rank it is, and its name has no number; name it like trace_3' open "$work/trace"
+mkdir "$work/dumps"  # a number at the end of the folder's name would be taken for the rank
+dump dumps/trace '{"version":"2.10","entries":[]}'
+refuses 2 'error[import_rank]: W/dumps/trace: the file does not say whose rank it is, and its name has no number; name it like trace_3' open "$work/dumps/trace"
 mkdir "$work/none"
 refuses 2 'error[import_files]: W/none: nothing here that can be read: Flight Recorder dumps, libhostir_nccl files, torchcomms clog, NCCL Inspector, RAS or NCCL_DEBUG lines, profiles of PyTorch or Nsight Systems' \
   open "$work/none"
