@@ -269,11 +269,11 @@ Expected<void> write_torch_file(const std::string& path, const NamedTensors& ten
   TorchPickle pickle(tensors.size());
   for (const auto& [name, tensor] : tensors) {
     // PyTorch has every dtype of ours.
-    const auto* dtype =
+    const auto* torch_dtype =
         std::find_if(std::begin(kTorchDTypes), std::end(kTorchDTypes) - 1,
-                     [&](const auto& known) { return known.dtype == tensor.dtype; });
+                     [dtype = tensor.dtype](const auto& known) { return known.dtype == dtype; });
     const std::string key = std::to_string(members.size() - 1);
-    pickle.add(name, tensor, *dtype, key);
+    pickle.add(name, tensor, *torch_dtype, key);
     members.emplace_back(
         folder + "/data/" + key,
         std::string(reinterpret_cast<const char*>(tensor.data.data()), tensor.data.size()));
