@@ -1,4 +1,4 @@
-"""What the checks in Python share: a list of cases, each with a folder of its own, and the command under test."""
+"""What the checks in Python share: counted checks, cases with a folder of their own, and the command under test."""
 import pathlib
 import subprocess
 import sys
@@ -23,6 +23,23 @@ host @endless on @t (%x: shard<2xf32, @t, [{tp}]>) -> (shard<2xf32, @t, [{tp}]>)
 """
 
 
+counts = {"passed": 0, "failed": 0}
+
+
+def check(what, holds, detail=""):
+    """Counts one check; if it does not hold, prints what it was and the beginning and end of the detail."""
+    counts["passed" if holds else "failed"] += 1
+    if not holds:
+        text = str(detail).replace("\x1b", "\\x1b")
+        print(f"FAILED: {what}: {text if len(text) <= 1600 else text[:800] + ' ... ' + text[-800:]}")
+
+
+def finish():
+    """Prints `N passed, N failed` and returns the exit status: 1 if a check failed or none ran."""
+    print(f"{counts['passed']} passed, {counts['failed']} failed")
+    return 1 if counts["failed"] or not counts["passed"] else 0
+
+
 def case(function):
     """Decorates a function that takes an empty folder and raises if something is wrong."""
     CASES.append(function)
@@ -39,17 +56,15 @@ def hostir(*arguments, status=0):
 def run_cases():
     """Runs all cases, prints `N passed, N failed`, and returns the exit status. `--keep FOLDER` keeps their folders."""
     keep = pathlib.Path(sys.argv[sys.argv.index("--keep") + 1]) if "--keep" in sys.argv else None
-    passed = failed = 0
     with tempfile.TemporaryDirectory() as scratch:
         for function in CASES:
             folder = (keep or pathlib.Path(scratch)) / function.__name__
             folder.mkdir(parents=True, exist_ok=True)
             try:
                 function(folder)
-                passed += 1
+                counts["passed"] += 1
             except Exception:  # pylint: disable=broad-except
-                failed += 1
+                counts["failed"] += 1
                 print(f"FAILED {function.__name__}")
                 traceback.print_exc(file=sys.stdout)
-    print(f"{passed} passed, {failed} failed")
-    return failed != 0
+    return finish()

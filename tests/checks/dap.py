@@ -11,19 +11,9 @@ import sys
 import tempfile
 import threading
 
-from cases import ENDLESS
+from cases import ENDLESS, check, finish
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-passed = failed = 0
-
-
-def check(what, holds, detail=""):
-    global passed, failed
-    if holds:
-        passed += 1
-    else:
-        failed += 1
-        print(f"FAILED: {what}: {str(detail)[:800]}")
 
 
 class Editor:
@@ -149,7 +139,7 @@ def check_fusion(hostir):
         options={"mesh": {"tp": 2}}))
     lined, functions = sets[0]["breakpoints"], sets[1]["breakpoints"]
     check("a line of the fusion is verified", lined[0]["verified"] and lined[0]["line"] >= matmul, lined)
-    check("a bad condition is refused with the reason", not lined[1]["verified"] and lined[1]["message"], lined)
+    check("a bad condition is refused, and the message says why", not lined[1]["verified"] and lined[1]["message"], lined)
     check("an op is a function breakpoint", functions[0]["verified"] and not functions[1]["verified"], functions)
     stop = editor.event("stopped")
     check("the line stops the run", stop["reason"] == "breakpoint" and stop["hitBreakpointIds"] == [lined[0]["id"]], stop)
@@ -158,7 +148,7 @@ def check_fusion(hostir):
     rest = editor.call("stackTrace", threadId=1, startFrame=1, levels=2**63 - 1)
     check("frames from the second on", len(rest["stackFrames"]) == rest["totalFrames"] - 1, rest)
     frames = editor.call("stackTrace", threadId=1)["stackFrames"]
-    check("the lowered text has a number", frames[0]["source"].get("sourceReference") == 1, frames)
+    check("the lowered text can be fetched by its number", frames[0]["source"].get("sourceReference") == 1, frames)
     check("the fusion's line is a frame", frames[1]["source"].get("path") == str(program) and frames[1]["line"] == lined[0]["line"],
           frames)
     text = editor.call("source", sourceReference=1)["content"].splitlines()
@@ -255,7 +245,7 @@ def check_hang(hostir, folder):
     fault = editor.call("exceptionInfo", threadId=stop["threadId"])
     check("with the verdict's sentence", fault["exceptionId"] == "deadlock" and fault["details"]["message"], fault)
     pending = editor.scope(editor.top(1), "Pending")
-    check("what never ended is shown", any("all_reduce" in task["value"] for task in pending.values()), pending)
+    check("the pending collective is listed", any("all_reduce" in task["value"] for task in pending.values()), pending)
     tried = editor.call("evaluate", expression="whatif", context="repl")["result"]
     check("whatif works in the console", "all_reduce" in tried, tried)
     editor.close()
@@ -319,8 +309,7 @@ def main():
         check_fusion(hostir)
         for part in (check_host, check_hang, check_pause, check_gone, check_refusals):
             part(hostir, folder)
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed or not passed else 0
+    return finish()
 
 
 if __name__ == "__main__":

@@ -14,19 +14,11 @@ import tempfile
 import termios
 import time
 
+from cases import check, finish
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = "tests/programs/tp_mlp.hir"
 PROMPT = "(hostir) "
-passed = failed = 0
-
-
-def check(what, holds, detail=""):
-    global passed, failed
-    if holds:
-        passed += 1
-    else:
-        failed += 1
-        print(f"FAILED: {what}: {str(detail)[-600:]!r}")
 
 
 class Typist:
@@ -152,8 +144,7 @@ def main():
                                capture_output=True, env=dict(os.environ, XDG_STATE_HOME=str(state)))
         check("a pipe gets plain lines", "\x1b" not in piped.stdout and piped.stdout.count(PROMPT) == 2, piped.stdout)
         check("and leaves no history", not history.exists())
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+    return finish()
 
 
 if __name__ == "__main__":

@@ -14,18 +14,10 @@ import sys
 import tempfile
 import time
 
+from cases import check, finish
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RANKS = 4
-passed = failed = 0
-
-
-def check(what, holds, detail=""):
-    global passed, failed
-    if holds:
-        passed += 1
-    else:
-        failed += 1
-        print(f"FAILED: {what}: {str(detail)[:1500]}")
 
 
 class Job:
@@ -266,8 +258,7 @@ def main():
     for more in (check_frozen, check_killed, check_left_out, check_slow, check_ring, check_threads, check_captured, check_chain,
                  check_no_folder, check_damaged, check_waits_for_start):
         more(build)
-    print(f"{passed} passed, {failed} failed")
-    return 0 if failed == 0 else 1
+    return finish()
 
 
 if __name__ == "__main__":

@@ -17,21 +17,11 @@ import threading
 import time
 import xml.etree.ElementTree
 
-from cases import ENDLESS
+from cases import ENDLESS, check, finish
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TRUTH = ROOT / "tests/truth/tp_mlp_w2"
 INPUTS = {"x": "x", "w1": "c_fc.weight", "b1": "c_fc.bias", "w2": "c_proj.weight", "b2": "c_proj.bias"}
-passed = failed = 0
-
-
-def check(what, holds, detail=""):
-    global passed, failed
-    if holds:
-        passed += 1
-    else:
-        failed += 1
-        print(f"FAILED: {what}: {str(detail)[:600]}")
 
 
 def refused(what, kind, text, work):
@@ -371,8 +361,7 @@ def main():
     check_notebook(hostir)
     check_capture()
     check_without_numpy(sys.argv[1])
-    print(f"{passed} passed, {failed} failed")
-    return 0 if failed == 0 else 1
+    return finish()
 
 
 if __name__ == "__main__":

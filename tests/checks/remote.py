@@ -15,20 +15,10 @@ import sys
 import tempfile
 import time
 
-from cases import ENDLESS
+from cases import ENDLESS, check, counts, finish
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HOSTIR = pathlib.Path(sys.argv[1]).resolve()
-passed = failed = 0
-
-
-def check(what, holds, detail=""):
-    global passed, failed
-    if holds:
-        passed += 1
-    else:
-        failed += 1
-        print(f"FAILED: {what}: {str(detail)[:800]}")
 
 
 def free_port():
@@ -151,10 +141,9 @@ def main():
             if remote.daemon:
                 remote.daemon.terminate()
                 remote.daemon.wait()
-                if failed:
+                if counts["failed"]:
                     print((remote.folder / "sshd.log").read_text()[-1500:])
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed or not passed else 0
+    return finish()
 
 
 if __name__ == "__main__":

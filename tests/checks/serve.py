@@ -12,20 +12,10 @@ import subprocess
 import sys
 import tempfile
 
-from cases import ENDLESS
+from cases import ENDLESS, check, finish
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TRUTH = "tests/truth/tp_mlp_w2"
-passed = failed = 0
-
-
-def check(what, holds, detail=""):
-    global passed, failed
-    if holds:
-        passed += 1
-    else:
-        failed += 1
-        print(f"FAILED: {what}: {str(detail)[:600]}")
 
 
 def npy(data):
@@ -170,8 +160,7 @@ def main():
         check("other tools' dumps", verdict["fault"] and verdict["culprits"] == [1], verdict)
         client.process.stdin.close()
         check("the end of the input ends it", client.process.wait(60) == 0)
-    print(f"{passed} passed, {failed} failed")
-    return 0 if failed == 0 else 1
+    return finish()
 
 
 if __name__ == "__main__":
