@@ -9,9 +9,9 @@
 
 #include "hostir/api/backends.h"
 #include "hostir/api/program_file.h"
+#include "hostir/ops/kernel_time.h"
 #include "interp/core/forwarding_sink.h"
 #include "interp/core/interpreter.h"
-#include "kernels/common/kernel_work.h"
 
 namespace hostir::api {
 
@@ -172,11 +172,9 @@ Expected<CalibrationPoint> measure(const KernelCase& kernel, const CalibrationOp
 }
 
 double predicted_ns(const CalibrationPoint& point, const Machine& machine) {
-  const double rate = machine.flops(point.is_product ? point.dtype : DType::kF32);
-  const double ramp = point.is_product ? machine.product_ramp_flops : 0;
-  const double arithmetic_s = rate > 0 ? (point.flops + ramp) / rate : 0;
-  const double memory_s = point.bytes / machine.memory_bandwidth_bytes_per_s;
-  return kernels::expected_ns(arithmetic_s, memory_s) + machine.launch_ns;
+  KernelTime time(machine);
+  time.add(point.flops, point.is_product ? std::optional(point.dtype) : std::nullopt);
+  return time.expected_ns(point.bytes) + machine.launch_ns;
 }
 
 double squared_error(const Calibration& c) {

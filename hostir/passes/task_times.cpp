@@ -1,8 +1,8 @@
 #include "hostir/passes/task_times.h"
 
 #include <algorithm>
-#include <cmath>
 
+#include "hostir/ops/kernel_time.h"
 #include "hostir/passes/host_builder.h"
 #include "hostir/passes/redistribute_cost.h"
 
@@ -48,7 +48,7 @@ double TaskTimes::launch_ns(const Instruction& launch) {
 }
 
 double TaskTimes::kernel_ns(const Function& kernel) const {
-  double arithmetic_s = 0;
+  KernelTime time(machine_);
   double bytes = 0;
   for (const InstrId id : kernel.preorder()) {
     const Instruction& i = kernel.instr(id);
@@ -62,16 +62,14 @@ double TaskTimes::kernel_ns(const Function& kernel) const {
     for (const ValueId r : i.results) out.push_back(local_extents(kernel.value(r).type));
     const BoundCall bound(program_, kernel, i);
     const bool is_product = op.shape == OpShape::kContraction && !bound.operands.empty();
-    const double rate = machine_.flops(is_product ? dtype_of(bound.operands[0]) : DType::kF32);
-    const double ramp = is_product ? machine_.product_ramp_flops : 0;
-    if (rate > 0) arithmetic_s += (op.cost(bound.call, in, out).flops + ramp) / rate;
+    time.add(op.cost(bound.call, in, out).flops,
+             is_product ? std::optional(dtype_of(bound.operands[0])) : std::nullopt);
   }
   for (const Parameter& p : kernel.params) bytes += local_bytes(kernel.value(p.value).type);
   for (const Operand& r : kernel.instr(body_of(kernel).back()).operands) {
     bytes += local_bytes(kernel.value(r.value).type);
   }
-  const double bandwidth = machine_.memory_bandwidth_bytes_per_s;
-  return std::hypot(arithmetic_s, bandwidth > 0 ? bytes / bandwidth : 0) * 1e9;
+  return time.expected_ns(bytes);
 }
 
 const GroupPlace& TaskTimes::place_of(ValueId comm) {

@@ -1,15 +1,9 @@
 #include "kernels/common/kernel_work.h"
 
-#include <algorithm>
-#include <cmath>
-
+#include "hostir/ops/kernel_time.h"
 #include "hostir/ops/record.h"
 
 namespace hostir::kernels {
-
-double expected_ns(double arithmetic_s, double memory_s) {
-  return std::hypot(arithmetic_s, memory_s) * 1e9;
-}
 
 KernelWork kernel_work(const Program& program, const BoundKernel& kernel, const Machine& machine) {
   const Function& function = *kernel.function;
@@ -17,8 +11,7 @@ KernelWork kernel_work(const Program& program, const BoundKernel& kernel, const 
     return kernel.values[value.index];
   };
   KernelWork work;
-  double arithmetic_s = 0;
-  double ramp_s = 0;
+  KernelTime time(machine);
   for (const InstrId id : function.preorder()) {
     const Instruction& instruction = function.instr(id);
     const OpRecord& op = record(instruction.kind);
@@ -34,12 +27,9 @@ KernelWork kernel_work(const Program& program, const BoundKernel& kernel, const 
     const OpCall call{instruction.kind, types,  instruction.attributes, &instruction, &function,
                       &program,         written};
     const bool is_product = op.shape == OpShape::kContraction && !types.empty();
-    const DType dtype = is_product ? dtype_of(types[0]) : DType::kF32;
-    const double rate = machine.flops(dtype);
     const double flops = op.cost(call, in, out).flops;
     work.flops += flops;
-    if (rate > 0) arithmetic_s += flops / rate;
-    if (rate > 0 && is_product) ramp_s += machine.product_ramp_flops / rate;
+    time.add(flops, is_product ? std::optional(dtype_of(types[0])) : std::nullopt);
   }
   for (const Parameter& parameter : function.params) {
     work.read_bytes += static_cast<double>(placement(parameter.value).local_bytes());
@@ -47,10 +37,8 @@ KernelWork kernel_work(const Program& program, const BoundKernel& kernel, const 
   for (const Operand& result : returned_values(function)) {
     work.write_bytes += static_cast<double>(placement(result.value).local_bytes());
   }
-  const double bandwidth = machine.memory_bandwidth_bytes_per_s;
-  const double memory_s = bandwidth > 0 ? (work.read_bytes + work.write_bytes) / bandwidth : 0;
-  work.limit_ns = std::max(arithmetic_s, memory_s) * 1e9;
-  work.expected_ns = kernels::expected_ns(arithmetic_s + ramp_s, memory_s);
+  work.limit_ns = time.limit_ns(work.read_bytes + work.write_bytes);
+  work.expected_ns = time.expected_ns(work.read_bytes + work.write_bytes);
   return work;
 }
 

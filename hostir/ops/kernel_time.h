@@ -1,0 +1,34 @@
+// The predicted time of a kernel on a machine, from its ops and the bytes that it moves.
+//
+// One formula for the simulator, the compiler's choices and calibration.
+#pragma once
+
+#include <optional>
+
+#include "hostir/ir/machine.h"
+
+namespace hostir {
+
+class KernelTime {
+ public:
+  explicit KernelTime(const Machine& machine) : machine_(machine) {}
+
+  /// One op. `product`: the dtype of a contraction's operands; other ops count at the f32 rate.
+  void add(double flops, std::optional<DType> product);
+
+  /// In ns, without Machine::launch_ns: the larger of arithmetic and memory traffic. Values inside
+  /// a kernel stay on chip.
+  double limit_ns(double bytes) const;
+  /// In ns, without Machine::launch_ns: the smaller of the two is only partly hidden behind the
+  /// larger, and products count with Machine::product_ramp_flops.
+  double expected_ns(double bytes) const;
+
+ private:
+  double memory_s(double bytes) const;
+
+  const Machine& machine_;
+  double arithmetic_s_ = 0;
+  double ramp_s_ = 0;
+};
+
+}  // namespace hostir
