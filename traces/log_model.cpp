@@ -96,8 +96,8 @@ void ModelReader::add_run() {
   run.clocks.push_back(
       {log_.run().virtual_time ? model::ClockKind::kVirtual : model::ClockKind::kUnknown, {}, {}});
   for (const std::string& name : log_.tables().streams) run.streams.push_back({name, {}});
-  for (const interp::LogInstruction& i : log_.instructions())
-    run.instructions.push_back({i.address, i.mnemonic, i.text, {}, {}});
+  const auto& logged = log_.instructions();
+  run.instructions.assign(logged.begin(), logged.end());
   builder_.expect_ranks(static_cast<Rank>(limits_.rank_count));
 }
 

@@ -65,7 +65,7 @@ std::string list_instructions(const LogReader& log, interp::ProgramView& view) {
     }
     text += "  " + shown + "\n";
     view.lines.push_back(line++);
-    view.instructions.push_back({logged.address, logged.mnemonic, logged.text, {}, {}});
+    view.instructions.push_back(logged);
   }
   if (log.instructions().empty()) text += "// The log contains no instructions.\n";
   return text;

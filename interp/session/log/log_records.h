@@ -16,6 +16,7 @@
 #include "hostir/ir/op_kind.h"
 #include "hostir/ir/sharding.h"
 #include "interp/core/ids.h"
+#include "interp/model/instruction.h"
 
 namespace hostir::interp {
 
@@ -57,12 +58,9 @@ struct LogTrack {
 };
 
 /// An instruction of the recorded program; the index is `CodeIndex` of the run.
-struct LogInstruction {
-  std::string address;   // `@mlp.host#9`
-  std::string mnemonic;  // "launch"
-  std::string text;      // one line, as printed
-  std::string kernel;    // launch: symbol; else empty
-  std::string from;      // `@mlp#1, @mlp#2`: the fusion instructions it came from
+struct LogInstruction : model::Instruction {
+  std::string kernel;  // launch: symbol; else empty
+  std::string from;    // `@mlp#1, @mlp#2`: the fusion instructions it came from
   OpClass op_class = OpClass::kHost;
   int64_t line = 0;     // 1-based in the host function's source text; 0: unknown
   int32_t stream = -1;  // the stream it enqueues to (also `wait ... on`); -1: it acts on the host
