@@ -141,15 +141,12 @@ Expected<Json> DapView::stack(int64_t thread, int64_t first, int64_t levels) con
     frames.push_back(std::move(origin));
   }
   for (auto frame = rank.frames.rbegin(); frame != rank.frames.rend(); ++frame) {
-    const auto at = std::find_if(
-        program.instructions.begin(), program.instructions.end(),
-        [&](const auto& instruction) { return instruction.address == frame->address; });
     const bool loop = frame->kind == FrameSnapshot::Kind::kLoop;
     const std::string name =
         loop ? fmt::format("for %{} = {}  {}", frame->variable, frame->iteration, frame->address)
              : fmt::format("call @{}  {}", frame->variable, frame->address);
     frames.push_back(frame_json(number, static_cast<int64_t>(frames.size()), name,
-                                static_cast<interp::CodeIndex>(at - program.instructions.begin())));
+                                program.find(frame->address)));
   }
   const int64_t total = static_cast<int64_t>(frames.size());
   const int64_t begin = std::clamp<int64_t>(first, 0, total);

@@ -272,8 +272,8 @@ class Planner {
     }
   }
 
-  // Keeps the cuts that were among the better half when they were last tried, at least kTriedAgain,
-  // in their old order.
+  // Drops the cuts that ranked in the lower half of the last round, but keeps at least kTriedAgain.
+  // The rest stay in their order.
   static void keep_promising(std::vector<PlanCut>& cuts, const std::vector<PlanCut>& ranking) {
     const size_t kept = std::max(kTriedAgain, ranking.size() / 2);
     if (kept >= ranking.size()) return;

@@ -348,13 +348,6 @@ class RunVerb : public Verb {
     return good ? 0 : exit_status(ErrorKind::kStuck);
   }
 
-  static interp::CodeIndex code_at(const interp::ProgramView& view, const std::string& address) {
-    const auto at =
-        std::find_if(view.instructions.begin(), view.instructions.end(),
-                     [&](const auto& instruction) { return instruction.address == address; });
-    return static_cast<interp::CodeIndex>(at - view.instructions.begin());
-  }
-
   Expected<bool> check_schedules(Terminal& terminal, const interp::Prepared& prepared,
                                  const interp::BackendRequest& request,
                                  const interp::RunResult& first) {
@@ -368,7 +361,7 @@ class RunVerb : public Verb {
     if (request.traits.clock == interp::ClockDomain::kVirtual) {
       runs.late = [&](const std::string& address, interp::Rank rank) {
         interp::BackendRequest other = request;
-        other.late = interp::LateInstruction{rank, code_at(*prepared.view, address),
+        other.late = interp::LateInstruction{rank, prepared.view->find(address),
                                              2 * first.finished_ns + 1'000'000};
         return run_once(terminal, prepared, other, nullptr);
       };

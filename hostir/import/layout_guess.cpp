@@ -167,7 +167,7 @@ class Guess {
            op.name == "stablehlo.collective_broadcast";
   }
 
-  // The axes over which a collective's groups are; none if whole axes do not form them.
+  // The axes that a collective's groups span; none if the groups do not span whole axes.
   Axes group_axes(const ModuleOp& op) const {
     const Attr* attr = op.find("replica_groups");
     const auto groups = attr != nullptr ? dense_groups(*attr) : std::nullopt;

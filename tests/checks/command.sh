@@ -94,7 +94,7 @@ for pair in 1 2 4 6 8 9 16 18 22 24 25 26 28 31; do
 done
 against 0 right layer "@right computes @layer: 1 output proven on 2 ranks"
 against 0 exchange layer "1 output proven on 2 ranks"
-against 1 bias_on_each layer "is not %y of @layer: broadcast_in_dim(%b) is counted 2 times where it is to be 1"
+against 1 bias_on_each layer "is not %y of @layer: broadcast_in_dim(%b) is counted twice but should be counted once"
 against 1 no_reduction layer "a reduction is missing"
 against 1 twice layer "it is 2 times %y of @layer"
 says "against.hir:86:" "a doubled all_reduce is pointed at"

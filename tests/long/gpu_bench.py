@@ -227,7 +227,7 @@ host @f on @m (%x: tensor<256xf32>) -> (%y: tensor<256xf32>) {{
 
 
 def logged(hostir, text, iterations, options=()):
-    """Microseconds per iteration by the times in the log, from the first task in the loop to the last one's end."""
+    """Microseconds per iteration according to the log: from the start of the loop's first task to the end of its last."""
     with tempfile.TemporaryDirectory() as folder:
         path, log = pathlib.Path(folder) / "mlp.hir", pathlib.Path(folder) / "log.db"
         path.write_text(text)

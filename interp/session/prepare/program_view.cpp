@@ -146,6 +146,12 @@ void set_code(ProgramView& view, std::shared_ptr<const Code> code) {
 
 }  // namespace
 
+CodeIndex ProgramView::find(std::string_view address) const {
+  const auto at = std::find_if(instructions.begin(), instructions.end(),
+                               [&](const auto& i) { return i.address == address; });
+  return static_cast<CodeIndex>(at - instructions.begin());
+}
+
 TextLine ProgramView::shown(CodeIndex index) const {
   if (!shows_given) return {sources.get(), file, lines[index]};
   const SourceSpan span = origins[index];

@@ -80,6 +80,9 @@ struct ProgramView {
 
   std::string_view text() const { return sources->text(file); }
   const Mesh* mesh() const { return world ? &*world : nullptr; }
+  /// The first instruction with this address (`@mlp.host#9`); an index outside of the program if
+  /// there is none.
+  CodeIndex find(std::string_view address) const;
   /// `@mlp.host#9`; the entry for an index outside of the program.
   std::string address(CodeIndex index) const {
     return index < instructions.size() ? instructions[index].address : "@" + entry;

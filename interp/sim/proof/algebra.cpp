@@ -32,6 +32,13 @@ std::string times(double factor) {
   return fmt::format("{:.6g} times", factor);
 }
 
+// How often an addend is counted: "once", "twice", "0.5 times".
+std::string count_words(double count) {
+  if (same(count, 1)) return "once";
+  if (same(count, 2)) return "twice";
+  return fmt::format("{:.6g} times", count);
+}
+
 }  // namespace
 
 std::string index_text(const std::vector<int64_t>& index) {
@@ -441,8 +448,8 @@ std::optional<std::string> Algebra::certain_difference(FormId given, FormId want
     const std::string what = name != names_.end() ? name->second : describe_node(node, 1);
     if (!out.empty()) out += ", ";
     out += scale.first == 0 ? what + " is missing"
-                            : fmt::format("{} is counted {:.6g} times where it is to be {:.6g}",
-                                          what, scale.first, scale.second);
+                            : fmt::format("{} is counted {} but should be counted {}", what,
+                                          count_words(scale.first), count_words(scale.second));
   }
   if (out.empty() || forms_[given].empty()) return out.empty() ? std::nullopt : std::optional(out);
   return out;

@@ -210,7 +210,7 @@ StateId OpForms::state_of(const Instruction& i, const std::vector<StateId>& oper
     }
   } else if (joined) {
     return a_.failed(State::Kind::kUnknown,
-                     fmt::format("{} of several partial values", record(i.kind).mnemonic));
+                     fmt::format("{} has several partial operands", record(i.kind).mnemonic));
   } else {
     const State s = a_.state(operands[*partial]);
     const bool single = operands.size() == 1 ||

@@ -76,7 +76,8 @@ TEST_F(ProofTest, AddendsAreCountedOneByOne) {
   };
   const StateId each = sum({with_bias(0, 4, 1), with_bias(4, 8, 1)});
   EXPECT_EQ(each, a.whole(a.sum(x, b, 2)));
-  EXPECT_EQ(*a.certain_difference(a.sum(x, b, 2), y), "%b is counted 2 times where it is to be 1");
+  EXPECT_EQ(*a.certain_difference(a.sum(x, b, 2), y),
+            "%b is counted twice but should be counted once");
   EXPECT_EQ(sum({with_bias(0, 4, 0.5), with_bias(4, 8, 0.5)}), a.whole(y));
   EXPECT_EQ(sum({with_bias(0, 4, 1), part(x, 4, 8)}), a.whole(y));
   EXPECT_EQ(*a.certain_difference(x, y), "%b is missing");
