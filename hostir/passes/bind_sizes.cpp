@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include "hostir/ops/bind_function.h"
+
 namespace hostir {
 
 namespace {
@@ -16,68 +18,13 @@ const Shape* shape_if_any(const Type& type) {
   return nullptr;
 }
 
-// Replaces sizes in place and records the first one that becomes negative.
-class Binder {
- public:
-  explicit Binder(const SizeBindings& sizes) : lookup_(sizes.lookup()) {}
-
-  void expr(IndexExpr& e) const { e = e.simplified(lookup_); }
-
-  void shape(Shape& s) {
-    for (IndexExpr& e : s) {
-      expr(e);
-      if (e.is_const() && e.value() < 0 && !negative_) negative_ = e.value();
-    }
-  }
-
-  void type(Type& t) {
-    if (auto* tensor = std::get_if<TensorType>(&t)) shape(tensor->shape);
-    if (auto* shard = std::get_if<ShardType>(&t)) shape(shard->shape);
-  }
-
-  void attributes(Attributes& attributes) {
-    const auto entries = attributes.entries();
-    for (const auto& [name, value] : entries) {
-      Attribute bound = value;
-      if (auto* e = std::get_if<IndexExpr>(&bound)) expr(*e);
-      if (auto* list = std::get_if<ExprList>(&bound)) {
-        for (IndexExpr& e : *list) expr(e);
-      }
-      if (auto* t = std::get_if<Type>(&bound)) type(*t);
-      if (bound != value) attributes.set(name, std::move(bound));
-    }
-  }
-
-  // A `constant` with attribute `size` gets that number as its value once the size is known.
-  void constant(Instruction& i) const {
-    const auto* size = i.attributes.get<IndexExpr>("size");
-    if (i.kind != OpKind::constant || size == nullptr || !size->is_const()) return;
-    Attributes value;
-    value.set("value", static_cast<double>(size->value()));
-    i.attributes = std::move(value);
-  }
-
-  void function(Function& f) {
-    for (Value& v : f.values) type(v.type);
-    for (Instruction& i : f.instructions) {
-      attributes(i.attributes);
-      constant(i);
-    }
-    for (ResultDecl& r : f.results) type(r.type);
-  }
-
-  std::optional<int64_t> negative() const { return negative_; }
-
- private:
-  IndexExpr::Lookup lookup_;
-  std::optional<int64_t> negative_;
-};
-
-void bind_reachable(Program& program, std::string_view name, Binder& binder,
-                    std::set<std::string>& done) {
+// Records the first size that becomes negative.
+void bind_reachable(Program& program, std::string_view name, const SizeBindings& sizes,
+                    std::set<std::string>& done, std::optional<int64_t>& negative) {
   Function* f = program.find_function(name);
   if (f == nullptr || !done.emplace(name).second) return;
-  binder.function(*f);
+  const std::optional<int64_t> below_zero = bind_function(*f, sizes);
+  if (!negative) negative = below_zero;
   std::vector<std::string> callees;
   for (const Instruction& i : f->instructions) {
     for (const auto& [attribute, value] : i.attributes.entries()) {
@@ -88,7 +35,7 @@ void bind_reachable(Program& program, std::string_view name, Binder& binder,
   for (const std::string& callee : callees) {
     const Function* target = program.find_function(callee);
     if (target != nullptr && target->kind == FunctionKind::kHost) {
-      bind_reachable(program, callee, binder, done);
+      bind_reachable(program, callee, sizes, done, negative);
     }
   }
 }
@@ -217,17 +164,17 @@ Expected<SizeBindings> infer_sizes(const Function& function, std::span<const Ext
 Expected<Program> bind_sizes(const Program& program, std::string_view function,
                              const SizeBindings& sizes) {
   Program out = program;
-  Binder binder(sizes);
+  std::optional<int64_t> negative;
   std::set<std::string> done;
-  bind_reachable(out, function, binder, done);
+  bind_reachable(out, function, sizes, done, negative);
   // A fusion with numbers for sizes is not the gradient of a kernel with size names any more.
   for (Function& kernel : out.functions) {
     if (done.contains(kernel.gradient)) kernel.gradient.clear();
   }
-  if (binder.negative()) {
-    return fail(ErrorKind::kRuntime, "size_c4",
-                fmt::format("a size of @{} becomes {}; no size may be negative", function,
-                            *binder.negative()));
+  if (negative) {
+    return fail(
+        ErrorKind::kRuntime, "size_c4",
+        fmt::format("a size of @{} becomes {}; no size may be negative", function, *negative));
   }
   return out;
 }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -45,7 +46,7 @@ struct LaunchQuestion {
 };
 
 struct LaunchElement {
-  const Function* kernel = nullptr;
+  std::shared_ptr<const Function> kernel;
   std::vector<Placement> values;         // by ValueId: the part on this rank
   std::vector<int> buffer_of_parameter;  // index into the question's buffers
   std::vector<ElementStep> steps;        // the steps the element needs, in order

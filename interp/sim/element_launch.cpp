@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "interp/core/buffer_layout.h"
+#include "interp/core/launch_operands.h"
 #include "interp/sim/backend_state.h"
 #include "interp/sim/element_values.h"
 
@@ -99,11 +100,11 @@ Expected<interp::LaunchElement> SimBackend::launch_element(const interp::LaunchQ
   }
   HOSTIR_ASSIGN_OR_RETURN(LaunchPlan * plan, plans_.find(question.code, question.rank,
                                                          operands.parameters, operands.results));
+  HOSTIR_ASSIGN_OR_RETURN(const Function* kernel, interp::launched_kernel(*code_, question.code));
   // The plan may have been made for another rank's part of the values.
-  HOSTIR_ASSIGN_OR_RETURN(
-      const kernels::BoundKernel bound,
-      kernels::bind_kernel(*code_->program, *plan->bound.function, question.rank,
-                           operands.parameters, operands.results));
+  HOSTIR_ASSIGN_OR_RETURN(const kernels::BoundKernel bound,
+                          kernels::bind_kernel(*code_->program, *kernel, question.rank,
+                                               operands.parameters, operands.results));
   interp::LaunchElement out;
   out.kernel = bound.function;
   out.values = bound.values;

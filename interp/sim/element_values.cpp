@@ -146,7 +146,7 @@ class Evaluation {
     const Instruction& instruction = function_.instr(id);
     Function alone = function_;
     cpu::BoundKernel bound = kernel_;
-    bound.function = &alone;
+    bound.function = kernels::borrowed(alone);
     std::vector<InstrId>& body = alone.region(alone.body).instructions;
     const InstrId end = body.back();
     body = {id, end};

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "hostir/ir/axes.h"
+#include "hostir/ops/bind_function.h"
 #include "hostir/ops/record.h"
 #include "kernels/common/kernel_boxes.h"
 
@@ -84,6 +85,20 @@ Expected<std::vector<Type>> bound_types(const Function& kernel, const SizeBindin
     out.emplace_back(std::move(type));
   }
   return out;
+}
+
+// The kernel with numbers for the sizes in its attributes.
+Expected<std::shared_ptr<const Function>> with_bound_attributes(const Function& kernel,
+                                                                const SizeBindings& sizes) {
+  if (!size_in_attributes(kernel)) return borrowed(kernel);
+  auto bound = std::make_shared<Function>(kernel);
+  bind_function(*bound, sizes);
+  if (const auto name = size_in_attributes(*bound)) {
+    return bad_size(kernel, fmt::format("an attribute uses ?{}, which is the size of no parameter "
+                                        "or result; give it to a dimension of one",
+                                        *name));
+  }
+  return bound;
 }
 
 void know(const Box& box, std::vector<std::optional<Range>>& ranges) {
@@ -216,13 +231,14 @@ Expected<BoundKernel> bind_global(const Program& program, const Function& kernel
     HOSTIR_TRY(check_sizes(kernel, returned[i], *results[i], sizes));
   }
   HOSTIR_ASSIGN_OR_RETURN(const std::vector<Type> types, bound_types(kernel, sizes));
+  HOSTIR_ASSIGN_OR_RETURN(auto function, with_bound_attributes(kernel, sizes));
   ValueRanges ranges = known_ranges(program, rank, types);
   for (size_t i = 0; i < returned.size(); ++i) know(results[i]->box, ranges[returned[i].index]);
   for (size_t i = 0; i < params.size(); ++i) know(parameters[i]->box, ranges[params[i].index]);
-  HOSTIR_TRY(propagate_ranges(program, kernel, types, ranges));
+  HOSTIR_TRY(propagate_ranges(program, *function, types, ranges));
 
   BoundKernel bound;
-  bound.function = &kernel;
+  bound.function = std::move(function);
   for (size_t v = 0; v < types.size(); ++v) {
     bound.values.push_back(placed(std::get<TensorType>(types[v]), ranges[v]));
   }

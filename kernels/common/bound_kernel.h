@@ -1,6 +1,7 @@
 // A kernel function with every value placed for one rank: the input of each device's compiler.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "hostir/ir/placement.h"
@@ -8,11 +9,11 @@
 
 namespace hostir::kernels {
 
-/// Created by `bind_kernel()`. Does not own the function.
+/// Created by `bind_kernel()`. Owns the function only if attributes had sizes to replace; otherwise
+/// it is the program's, which outlives all users of the bound kernel.
 struct BoundKernel {
-  const Function* function = nullptr;  // kind kKernel; outlives all users of the bound kernel
-  std::vector<Placement> values;       // by ValueId
-  SizeBindings sizes;                  // of symbolic sizes in attributes, if any
+  std::shared_ptr<const Function> function;  // kind kKernel; its attributes have no sizes
+  std::vector<Placement> values;             // by ValueId
   /// By ValueId, may be shorter: results that a `reshard` made partial and that hold the identity
   /// of the reduction on this rank, because another rank holds the elements.
   std::vector<bool> identity_only;
@@ -20,6 +21,11 @@ struct BoundKernel {
     return value.index < identity_only.size() && identity_only[value.index];
   }
 };
+
+/// A pointer to a function that somebody else owns.
+inline std::shared_ptr<const Function> borrowed(const Function& function) {
+  return {std::shared_ptr<const Function>(), &function};
+}
 
 /// The compute instructions of a kernel's body in order, without the closing `return`.
 /// Errors: `kernel_invalid` for a body that is not a list of compute ops closed by `return`, or

@@ -16,12 +16,6 @@ int64_t global_linear_index(const Extents& global, std::span<const int64_t> inde
   return linear;
 }
 
-std::optional<int64_t> bound_value(const IndexExpr& expr, const SizeBindings& sizes) {
-  const Expected<int64_t> value = expr.evaluate(sizes.lookup());
-  if (!value) return std::nullopt;
-  return *value;
-}
-
 double real_identity(Reduction kind, DType dtype) {
   const double top = facts_of(dtype).top;
   const std::array<double, 5> identities = {0, 0, 1, top, -top};

@@ -15,7 +15,6 @@ Extents strides_of(const Extents& extents);
 int64_t global_linear_index(const Extents& global, std::span<const int64_t> index);
 
 /// The value of a size or bound; nullopt if it contains an unbound size.
-std::optional<int64_t> bound_value(const IndexExpr& expr, const SizeBindings& sizes);
 
 /// The neutral element of a reduction, as representable in the dtype: the largest number of a float
 /// without infinity. The int64 of a u64 holds its 64 bits.

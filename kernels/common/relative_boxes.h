@@ -26,7 +26,7 @@ class RelativeBoxes {
                                                std::span<const Placement* const> results) const;
 
  private:
-  const Function* kernel_ = nullptr;
+  std::shared_ptr<const Function> kernel_;
   std::vector<uint32_t> operands_;        // values: parameters, then results
   std::vector<Extents> globals_;          // by value
   std::vector<std::vector<int>> groups_;  // by value and dimension, see dims_cut_together()

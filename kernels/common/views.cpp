@@ -48,10 +48,8 @@ std::optional<StridedView> slice_view(const Move& move) {
   if (start == nullptr) return std::nullopt;
   StridedView result = move.view;
   for (size_t d = 0; d < start->size(); ++d) {
-    const auto first = bound_value((*start)[d], move.kernel.sizes);
-    if (!first) return std::nullopt;
     const int64_t step = stride ? (*stride)[d] : 1;
-    const int64_t at = *first + move.out.box.lo[d] * step - move.in.box.lo[d];
+    const int64_t at = (*start)[d].value() + move.out.box.lo[d] * step - move.in.box.lo[d];
     result.offset += at * move.view.strides[d];
     result.strides[d] *= step;
   }

@@ -11,13 +11,7 @@ void reference_constant(const ReferenceCall& call) {
   const auto element = static_cast<size_t>(size_bytes(out.dtype));
   const Tensor* literal = call.instruction.attributes.get<Tensor>("data");
   Tensor value = literal ? converted(*literal, out.dtype) : Tensor::zeros(out.dtype, {1});
-  const SizeBindings sizes = call.sizes ? *call.sizes : SizeBindings();
-  const auto* size = call.instruction.attributes.get<IndexExpr>("size");
-  if (size != nullptr) {
-    value.set_double(0, static_cast<double>(bound_value(*size, sizes).value_or(0)));
-  } else if (!literal) {
-    value.set_double(0, call.instruction.attributes.get_or<double>("value", 0));
-  }
+  if (!literal) value.set_double(0, call.instruction.attributes.get_or<double>("value", 0));
   const bool is_splat = value.element_count() == 1;
   for_each_index(out.box, [&](const std::vector<int64_t>& index) {
     std::byte* to = call.out_data[0].data + static_cast<size_t>(write.offset(index)) * element;

@@ -43,7 +43,6 @@ struct ReferenceCall {
   std::span<const Placement* const> out;
   std::span<const Memory> out_data;
   bool identity_only = false;  // for the result of a reshard; see BoundKernel
-  const SizeBindings* sizes = nullptr;
 };
 /// `reference_<mnemonic>` in kernels/cpu/<mnemonic>.cpp, one per compute op (a missing one is a
 /// link error). Arithmetic: f64 in f64; f32, bf16, f16 in f32 and rounded once; integers wrap.

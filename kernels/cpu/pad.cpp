@@ -8,7 +8,6 @@ void reference_pad(const ReferenceCall& call) {
   const Placement& out = *call.out[0];
   const ExprList& low = *attributes.get<ExprList>("low");
   const IntList* interior = attributes.get<IntList>("interior");
-  const SizeBindings sizes = call.sizes ? *call.sizes : SizeBindings();
   const double value = attributes.get_or<double>("value", 0);
   const auto element = static_cast<size_t>(size_bytes(out.dtype));
   std::vector<std::byte> border(element);
@@ -25,7 +24,7 @@ void reference_pad(const ReferenceCall& call) {
     bool inside = true;
     for (size_t d = 0; d < index.size(); ++d) {
       const int64_t step = interior ? (*interior)[d] + 1 : 1;
-      const int64_t at = index[d] - bound_value(low[d], sizes).value_or(0);
+      const int64_t at = index[d] - low[d].value();
       inside = inside && at >= 0 && at % step == 0;
       source[d] = at / step;
     }

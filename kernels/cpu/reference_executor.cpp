@@ -119,14 +119,13 @@ void run_reference(const BoundKernel& kernel, const Instruction& instruction,
   }
   reference_kernel(instruction.kind)(
       {.instruction = instruction,
-       .function = kernel.function,
+       .function = kernel.function.get(),
        .in = in_placements,
        .in_data = in_data,
        .out = out_placements,
        .out_data = out_data,
        .identity_only =
-           !instruction.results.empty() && kernel.holds_identity(instruction.results.front()),
-       .sizes = &kernel.sizes});
+           !instruction.results.empty() && kernel.holds_identity(instruction.results.front())});
 }
 
 bool overlaps(ConstMemory a, Memory b) {

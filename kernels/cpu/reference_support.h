@@ -35,7 +35,6 @@ std::vector<double> all_reals(DType dtype, ConstMemory memory, int64_t count);
 std::vector<int64_t> all_ints(DType dtype, ConstMemory memory, int64_t count);
 
 using kernels::becomes_partial;
-using kernels::bound_value;
 using kernels::global_linear_index;
 using kernels::int_identity;
 using kernels::real_identity;

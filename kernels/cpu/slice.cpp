@@ -5,11 +5,9 @@ namespace hostir::cpu {
 void reference_slice(const ReferenceCall& call) {
   const ExprList& starts = *call.instruction.attributes.get<ExprList>("start");
   const IntList* strides = call.instruction.attributes.get<IntList>("stride");
-  const SizeBindings sizes = call.sizes ? *call.sizes : SizeBindings();
   gather(call, 0, call.out[0]->box, [&](const auto& index, auto& source) {
     for (size_t d = 0; d < index.size(); ++d) {
-      source[d] =
-          bound_value(starts[d], sizes).value_or(0) + index[d] * (strides ? (*strides)[d] : 1);
+      source[d] = starts[d].value() + index[d] * (strides ? (*strides)[d] : 1);
     }
   });
 }

@@ -64,7 +64,7 @@ OpCall OpForms::call_of(const Instruction& i, std::vector<Type>& types) const {
     Shape shape(p.global.begin(), p.global.end());
     types.emplace_back(TensorType{p.dtype, std::move(shape), std::nullopt});
   }
-  return {i.kind, types, i.attributes, &i, kernel_.function, &program_, {}};
+  return {i.kind, types, i.attributes, &i, kernel_.function.get(), &program_, {}};
 }
 
 FormId OpForms::node_form(const Instruction& i, const std::vector<FormId>& operands, size_t result,

@@ -184,7 +184,7 @@ void Prover::launched(Rank rank, interp::CodeIndex code, std::span<const BufferR
   const std::vector<Operand>& returned = kernels::returned_values(kernel);
   kernels::BoundKernel bound;
   if (own_rule) {
-    bound.function = &kernel;
+    bound.function = kernels::borrowed(kernel);
     bound.values.resize(kernel.values.size());
     for (size_t r = 0; r < returned.size(); ++r)
       bound.values[returned[r].value.index] = *operands.results[r];

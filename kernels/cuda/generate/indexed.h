@@ -32,7 +32,6 @@ class IndexedCall {
   using Names = std::vector<std::string>;  // code of global indices, by dimension
 
   const Instruction& instruction;
-  const SizeBindings& sizes;
   std::vector<Operand> in;
   std::vector<const Placement*> out;
 

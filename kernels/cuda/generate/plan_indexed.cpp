@@ -9,7 +9,7 @@
 namespace hostir::cuda {
 
 Expected<void> Planner::add_indexed(const Instruction& instruction) {
-  IndexedCall call{instruction, kernel_.sizes, {}, {}};
+  IndexedCall call{instruction, {}, {}};
   GeneratedStep step;
   for (const Operand& o : instruction.operands) {
     if (!o.value.valid()) continue;

@@ -62,7 +62,7 @@ Expected<void> Planner::add_move(const Instruction& instruction) {
   const Placement& in = placement(operand);
   const Placement& out = placement(result);
   // Elements that another rank holds become the identity of the reduction.
-  const auto partial = kernels::becomes_partial(kernel_.function, instruction);
+  const auto partial = kernels::becomes_partial(kernel_.function.get(), instruction);
   const std::string identity = !partial ? std::string()
                                : is_float(out.dtype)
                                    ? literal(out.dtype, kernels::real_identity(*partial, out.dtype))

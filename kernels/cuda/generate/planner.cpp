@@ -137,7 +137,7 @@ double Planner::flops_of(const Instruction& instruction) const {
   }
   const std::vector<Extents> out = {placement(instruction.results[0]).local()};
   return op
-      .cost({instruction.kind, types, instruction.attributes, &instruction, kernel_.function,
+      .cost({instruction.kind, types, instruction.attributes, &instruction, kernel_.function.get(),
              nullptr, written},
             in, out)
       .flops;

@@ -22,7 +22,7 @@ IndexedKernel kernel_pad(const IndexedCall& call) {
   std::string inside = "true";
   for (size_t d = 0; d < low.size(); ++d) {
     const int64_t step = interior ? (*interior)[d] + 1 : 1;
-    const int64_t first = kernels::bound_value(low[d], call.sizes).value_or(0);
+    const int64_t first = low[d].value();
     lines += fmt::format("  const i64t p{0} = g{0} - {1}, s{0} = p{0} / {2};\n", d, first, step);
     inside += fmt::format(" && p{0} >= 0 && p{0} % {1} == 0", d, step);
     source.push_back(fmt::format("s{}", d));
