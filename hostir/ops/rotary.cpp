@@ -66,24 +66,30 @@ ops::Values expand_rotary(ops::Builder& b) {
   };
   const ValueId cos = along(OpKind::cos);
   const ValueId sin = along(OpKind::sin);
-  Shape split = part;  // [.., D/2, 2] if neighbours form pairs
-  split.push_back(2);
-  const ValueId grid = pairs ? b.reshape(x, split) : x;
+  // Neighbours form pairs: [.., D/2, 2]. Halves of a symbolic D: [.., 2, D/2], since D - D/2 is not
+  // known to be D/2.
+  const bool folded = pairs || !size.is_const();
+  const int64_t which_dim = pairs ? last + 1 : last;
+  const auto with_dim = [&](int64_t extent) {
+    Shape shape = part;
+    shape.insert(shape.begin() + which_dim, extent);
+    return shape;
+  };
+  const ValueId grid = folded ? b.reshape(x, with_dim(2)) : x;
   const auto half_of = [&](int64_t which) {
-    if (!pairs) {
+    if (!folded) {
       return which == 0 ? b.slice_dim(x, last, 0, half) : b.slice_dim(x, last, half, size);
     }
-    return b.reshape(b.slice_dim(grid, last + 1, which, which + 1), part);
+    return b.reshape(b.slice_dim(grid, which_dim, which, which + 1), part);
   };
   const ValueId first = half_of(0);
   const ValueId second = half_of(1);
   const ValueId turned = b.sub(b.mul(first, cos), b.mul(second, sin));
   const ValueId other = b.add(b.mul(second, cos), b.mul(first, sin));
   ValueId y;
-  if (pairs) {
-    Shape one = part;
-    one.push_back(1);
-    y = b.reshape(b.concat({b.reshape(turned, one), b.reshape(other, one)}, last + 1), b.shape(x));
+  if (folded) {
+    const Shape one = with_dim(1);
+    y = b.reshape(b.concat({b.reshape(turned, one), b.reshape(other, one)}, which_dim), b.shape(x));
   } else {
     y = b.concat({turned, other}, last);
   }
