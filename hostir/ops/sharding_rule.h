@@ -51,7 +51,8 @@ std::vector<std::string> written_factors(std::string_view text);
 /// factor that occurs only in operands is a reduction, as in einsum. In a rule with clauses
 /// (`{i=4}`, `reduction={k}` or `reduction=max{k}`, `need_replication={}`, `permutation={}`),
 /// nothing is implied. Errors: `rule_c1` the text does not parse; `rule_c2` the number of tensors
-/// or dimensions does not match the types; `rule_c3` a factor has several sizes.
+/// or dimensions does not match the types; `rule_c3` a factor has several sizes; `rule_c4` some
+/// results have a factor of the operands and some lack it, and it may be cut.
 Expected<ShardingRule> parse_sharding_rule(std::string_view text, std::span<const Type> operands,
                                            std::span<const Type> results);
 

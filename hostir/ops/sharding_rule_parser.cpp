@@ -35,6 +35,7 @@ class RuleParser {
       skip_blanks();
     }
     if (!clauses) imply_reductions();
+    HOSTIR_TRY(check_results());
     return std::move(rule_);
   }
 
@@ -171,6 +172,30 @@ class RuleParser {
       if (!take(",")) break;
     }
     if (!take("}")) return error("expected \"}\"");
+    return {};
+  }
+
+  // A result is partial or not as a whole: one that lacks a factor cannot be partial over it while
+  // another result is cut along it.
+  Expected<void> check_results() const {
+    for (int f = 0; f < rule_.factor_count(); ++f) {
+      const auto has_it = [f](const TensorFactors& tensor) {
+        return std::any_of(tensor.begin(), tensor.end(), [f](const auto& dim) {
+          return std::find(dim.begin(), dim.end(), f) != dim.end();
+        });
+      };
+      const auto count = std::count_if(rule_.results.begin(), rule_.results.end(), has_it);
+      if (count == 0 || count == static_cast<std::ptrdiff_t>(rule_.results.size())) continue;
+      if (std::none_of(rule_.operands.begin(), rule_.operands.end(), has_it)) continue;
+      const auto& r = rule_.replicated;
+      if (std::find(r.begin(), r.end(), f) != r.end()) continue;
+      const std::string& name = names_[static_cast<size_t>(f)];
+      return fail(ErrorKind::kInvalid, "rule_c4",
+                  fmt::format("sharding rule: factor {0} is in {1} of {2} results, so a cut of {0} "
+                              "would leave the others incomplete on each rank; add "
+                              "need_replication={{{0}}}",
+                              name, count, rule_.results.size()));
+    }
     return {};
   }
 
