@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include "hostir/ir/exact_value.h"
 #include "hostir/ops/written.h"
 
 namespace hostir {
@@ -29,6 +30,14 @@ ops::Violated check_data(const OpCall& call) {
                                shape_to_string(written->shape, written->dtype))};
 }
 
+ops::Violated check_exact(const OpCall& call) {
+  const auto* value = call.attributes.get<double>("value");
+  const TensorType* written = ops::written_tensor(call);
+  if (value == nullptr || written == nullptr) return std::nullopt;
+  auto why = why_not_exact(written->dtype, *value);
+  return why ? ops::Violated(Violation{std::move(*why)}) : std::nullopt;
+}
+
 Expected<std::vector<Type>> infer_constant(const OpCall& call) {
   const auto* data = call.attributes.get<Tensor>("data");
   if (data == nullptr) return ops::infer_written(call);
@@ -45,7 +54,7 @@ OpRecord op_constant() {
       .doc = {.shapes = "With `value` and `size` the written type's, symbolic sizes too; with "
                         "`data` the data's.",
               .sharding = "Any: each rank makes its own box.",
-              .dtypes = "Any; `value` is rounded to the dtype, to nearest even.",
+              .dtypes = "Any; floats round `value` to nearest even.",
               .cost = "Writes y once (bytes)."},
       .attributes = {{.name = "value",
                       .type = AttributeSpec::Type::kFloat,
@@ -61,7 +70,8 @@ OpRecord op_constant() {
                        check_constant_one},
                       {"constant_c2", "With value or size the result type is written.",
                        check_constant_type},
-                      {"constant_c3", "Data has the written type.", check_data}},
+                      {"constant_c3", "Data has the written type.", check_data},
+                      {"constant_c4", "An integer dtype holds the value exactly.", check_exact}},
       .infer = infer_constant,
       .rule = ops::source_rule,
       .cost = ops::pointwise_cost<0>,

@@ -27,7 +27,12 @@ struct GradientNote {
 struct FunctionNotes {
   bool broken = false;                 // something was skipped after an error
   std::vector<ValueId> sharding_only;  // results with a written sharding but no written type
-  std::vector<ValueId> literals;  // constants written as numbers; the use determines their type
+  struct Literal {
+    ValueId value;
+    double number = 0;
+    SourceSpan span;
+  };
+  std::vector<Literal> literals;  // constants written as numbers; the use determines their type
   std::optional<GradientNote> gradient;
 };
 

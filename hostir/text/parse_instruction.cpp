@@ -233,7 +233,7 @@ bool FunctionParser::parse_literal(Draft& draft, Operand operand) {
   const std::string name = function_.unique_name("literal");
   const ValueId id = declare({name, operand.span}, NoType{});
   constant.results.push_back(id);
-  notes_.literals.push_back(id);
+  notes_.literals.push_back({id, *number, operand.span});
   draft.literals.push_back(std::move(constant));
   operand.value = id;
   draft.instruction.operands.push_back(std::move(operand));

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "hostir/ir/compact.h"
+#include "hostir/ir/exact_value.h"
 #include "hostir/ops/builder.h"
 #include "hostir/text/verify_function.h"
 
@@ -40,7 +41,7 @@ bool widens(const OpRecord& op) {
 
 bool FunctionVerifier::is_literal(ValueId value) const {
   const auto& list = notes_.literals;
-  return std::find(list.begin(), list.end(), value) != list.end();
+  return std::any_of(list.begin(), list.end(), [&](const auto& l) { return l.value == value; });
 }
 
 // Sets the types of literal operands: the common shape, and the dtype of the last operand that is
@@ -67,6 +68,17 @@ void FunctionVerifier::set_literal_types(const Instruction& instruction) {
   for (const Operand& o : instruction.operands) {
     if (!is_literal(o.value)) continue;
     function_.value(o.value).type = TensorType{*dtype, *shape, std::nullopt};
+  }
+  for (const FunctionNotes::Literal& literal : notes_.literals) {
+    const auto is_it = [&](const Operand& o) { return o.value == literal.value; };
+    if (std::none_of(instruction.operands.begin(), instruction.operands.end(), is_it)) continue;
+    const auto why = why_not_exact(*dtype, literal.number);
+    if (!why) continue;
+    context_.error("constant_c4",
+                   *why +
+                       "; a number has the dtype of the other operand: cast that, or write a "
+                       "number that fits",
+                   literal.span);
   }
 }
 
